@@ -1,0 +1,52 @@
+# Floors: one static library per folder under src/, linked with the floors below.
+
+set(HEDDLE_WARNINGS -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers)
+if(HEDDLE_WERROR)
+  list(APPEND HEDDLE_WARNINGS -Werror)
+endif()
+
+if(HEDDLE_SANITIZE)
+  add_compile_options(-fsanitize=${HEDDLE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HEDDLE_SANITIZE})
+endif()
+# Floating point is part of what heddle emulates: no contraction, no reassociation.
+add_compile_options(-ffp-contract=off)
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
+
+set(HEDDLE_FLOORS "")
+
+# heddle_floor(NAME [DEPS floor...] [LIBS lib...]): src/NAME/*.c -> heddle_NAME
+function(heddle_floor name)
+  cmake_parse_arguments(F "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(heddle_${name} STATIC ${sources})
+  target_compile_options(heddle_${name} PRIVATE ${HEDDLE_WARNINGS})
+  target_include_directories(heddle_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  foreach(dep ${F_DEPS})
+    if(TARGET heddle_${dep})
+      target_link_libraries(heddle_${name} PUBLIC heddle_${dep})
+    endif()
+  endforeach()
+  target_link_libraries(heddle_${name} PUBLIC ${F_LIBS})
+  if(EXISTS ${CMAKE_SOURCE_DIR}/src/${name}/floor.cmake)
+    include(${CMAKE_SOURCE_DIR}/src/${name}/floor.cmake)
+  endif()
+  set(HEDDLE_FLOORS ${HEDDLE_FLOORS} heddle_${name} PARENT_SCOPE)
+endfunction()
+
+# Link every object of the given static libraries, used or not.
+function(heddle_link_whole target)
+  foreach(floor ${ARGN})
+    target_link_libraries(${target} PRIVATE -Wl,--whole-archive $<TARGET_FILE:${floor}> -Wl,--no-whole-archive)
+    add_dependencies(${target} ${floor})
+    get_target_property(libs ${floor} INTERFACE_LINK_LIBRARIES)
+    foreach(lib ${libs})
+      if(NOT lib MATCHES "^heddle_")
+        target_link_libraries(${target} PRIVATE ${lib})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
