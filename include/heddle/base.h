@@ -1,0 +1,196 @@
+/* heddle/base.h: memory, text, diagnostics, files, threads.
+ *
+ * The ground floor. Everything above allocates from arenas, reports failure
+ * through one hd_diag, and writes text into an hd_buf. Nothing here prints,
+ * exits, or keeps state between calls.
+ */
+#ifndef HEDDLE_BASE_H
+#define HEDDLE_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HD_API __attribute__((visibility("default")))
+#define HD_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ---- Status and diagnostics ------------------------------------------- */
+
+typedef enum hd_status {
+  HD_OK = 0,
+  HD_ERR_INPUT,       /* the input is malformed: the diagnostic has a place */
+  HD_ERR_IO,          /* the operating system said no */
+  HD_ERR_NOMEM,       /* out of memory, or over a budget set by the caller */
+  HD_ERR_REFUSED,     /* well-formed, but the request would not be sound */
+  HD_ERR_UNSUPPORTED, /* well-formed, but heddle does not do this */
+  HD_ERR_FAULT,       /* an emulated kernel did something wrong */
+  HD_ERR_USAGE,       /* the caller's words are off */
+} hd_status;
+
+/* One failure: what and where. Errors are values: a function that fails fills
+ * the hd_diag it was given (which may be NULL) and returns its status.
+ * `file` is "" when there is none; `line` and `column` count from 1, 0 when
+ * there is none; `source` is the offending line's text, cut to fit, or "". */
+typedef struct hd_diag {
+  hd_status status;
+  uint32_t line, column;
+  char file[512];
+  char message[768];
+  char source[256];
+} hd_diag;
+
+/* Fill *d (if not NULL) with a status and a message without a place. Returns st. */
+HD_API hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRINTF(3, 4);
+
+/* As hd_fail, with a place. `text`,`len` is the whole file's text (or NULL):
+ * the line at `offset` is quoted and line/column are counted from it. */
+HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text,
+                            size_t len, size_t offset, const char *fmt, ...) HD_PRINTF(7, 8);
+
+/* "file:line:column: message" in one line, without a newline. Control bytes
+ * are replaced. Returns out. */
+HD_API const char *hd_diag_line(const hd_diag *d, char *out, size_t cap);
+
+/* ---- Arenas ------------------------------------------------------------ */
+
+/* A bump allocator. Everything allocated from it lives until hd_arena_reset
+ * (keeps the largest block for reuse) or hd_arena_free.
+ *
+ * When memory runs out, or `limit` bytes (0: none) would be exceeded, an
+ * allocation longjmps to *escape if that is set, else returns NULL. Parsers
+ * set escape once at their entry and need no checks below it. */
+typedef struct hd_arena_block hd_arena_block;
+typedef struct hd_arena {
+  hd_arena_block *head; /* newest block */
+  char *cur, *end;      /* free part of the newest block */
+  size_t used;          /* bytes handed out since init or reset */
+  size_t limit;         /* budget in bytes; 0: none */
+  jmp_buf *escape;
+} hd_arena;
+
+HD_API void hd_arena_init(hd_arena *a);
+HD_API void hd_arena_free(hd_arena *a);
+HD_API void hd_arena_reset(hd_arena *a);
+/* `align` is a power of two, at most 64. Memory is not zeroed. */
+HD_API void *hd_arena_alloc_slow(hd_arena *a, size_t size, size_t align);
+static inline void *hd_arena_alloc(hd_arena *a, size_t size, size_t align) {
+  uintptr_t p = ((uintptr_t)a->cur + (align - 1)) & ~(uintptr_t)(align - 1);
+  if (a->cur && p <= (uintptr_t)a->end && size <= (uintptr_t)a->end - p && !a->limit) {
+    a->cur = (char *)(p + size);
+    a->used += size;
+    return (void *)p;
+  }
+  return hd_arena_alloc_slow(a, size, align);
+}
+/* n objects of `size` bytes, zeroed; the product is checked for overflow. */
+HD_API void *hd_arena_zalloc(hd_arena *a, size_t n, size_t size);
+HD_API char *hd_arena_strndup(hd_arena *a, const char *s, size_t n);
+HD_API char *hd_arena_printf(hd_arena *a, const char *fmt, ...) HD_PRINTF(2, 3);
+
+#define HD_NEW(arena, type) ((type *)hd_arena_zalloc((arena), 1, sizeof(type)))
+#define HD_NEW_N(arena, n, type) ((type *)hd_arena_zalloc((arena), (n), sizeof(type)))
+
+/* ---- Growable arrays --------------------------------------------------- */
+
+/* A heap array that grows by doubling. Declare `HD_VEC(T) v = {0}`, push with
+ * hd_vec_push(&v, value) -> bool (false: out of memory), free with
+ * hd_vec_free(&v). */
+#define HD_VEC(T) \
+  struct {        \
+    T *data;      \
+    size_t n, cap; \
+  }
+HD_API bool hd_vec_grow_(void **data, size_t *cap, size_t need, size_t elem);
+#define hd_vec_reserve(v, need)                \
+  ((need) <= (v)->cap ||                       \
+   hd_vec_grow_((void **)&(v)->data, &(v)->cap, (need), sizeof *(v)->data))
+#define hd_vec_push(v, x) \
+  (hd_vec_reserve((v), (v)->n + 1) && ((v)->data[(v)->n++] = (x), true))
+#define hd_vec_free(v) (free((v)->data), (v)->data = NULL, (v)->n = (v)->cap = 0)
+
+/* ---- Text buffers ------------------------------------------------------ */
+
+/* Text under construction; always NUL-terminated once anything was put.
+ * Out of memory sets `failed` and drops what follows: check once at the end. */
+typedef struct hd_buf {
+  char *data;
+  size_t len, cap;
+  bool failed;
+} hd_buf;
+HD_API void hd_buf_free(hd_buf *b);
+HD_API void hd_buf_clear(hd_buf *b);
+HD_API bool hd_buf_reserve(hd_buf *b, size_t extra);
+HD_API void hd_buf_put(hd_buf *b, const char *s, size_t n);
+HD_API void hd_buf_puts(hd_buf *b, const char *s);
+HD_API void hd_buf_printf(hd_buf *b, const char *fmt, ...) HD_PRINTF(2, 3);
+static inline void hd_buf_putc(hd_buf *b, char c) {
+  if (b->len + 1 < b->cap || hd_buf_reserve(b, 1)) {
+    b->data[b->len++] = c;
+    b->data[b->len] = 0;
+  }
+}
+
+/* ---- Numbers ----------------------------------------------------------- */
+
+/* r = a op b; true when the true result fits. */
+static inline bool hd_add_size(size_t a, size_t b, size_t *r) { return !__builtin_add_overflow(a, b, r); }
+static inline bool hd_mul_size(size_t a, size_t b, size_t *r) { return !__builtin_mul_overflow(a, b, r); }
+
+/* An unsigned decimal number that fills all of [s, s+n) and is <= max. */
+HD_API bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out);
+
+/* 64-bit FNV-1a style mix of n bytes; stable over runs and machines. */
+HD_API uint64_t hd_hash(const void *p, size_t n);
+
+/* A small counter-based generator (SplitMix64): the n-th value of stream
+ * `seed` does not depend on the others, so fills parallelise. */
+static inline uint64_t hd_random_at(uint64_t seed, uint64_t n) {
+  uint64_t z = seed + (n + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+/* ---- Files ------------------------------------------------------------- */
+
+/* A file's bytes, mapped read-only. data is never NULL after success (an
+ * empty file gives a valid pointer and len 0). Directories and unreadable
+ * paths fail with HD_ERR_IO. */
+typedef struct hd_file {
+  const char *data;
+  size_t len;
+  void *map; /* private */
+} hd_file;
+HD_API hd_status hd_file_open(const char *path, hd_file *f, hd_diag *d);
+HD_API void hd_file_close(hd_file *f);
+
+/* Write a whole file or nothing: into a temporary beside it, flushed and
+ * renamed over `path`; on any failure (a full disk included) no file and no
+ * temporary is left behind. "-" and existing non-regular files (pipes,
+ * /dev/stdout) are written directly. */
+HD_API hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag *d);
+
+/* ---- Time -------------------------------------------------------------- */
+
+HD_API double hd_seconds(void); /* monotonic */
+
+/* ---- Threads ----------------------------------------------------------- */
+
+/* Number of online processors, at least 1. */
+HD_API unsigned hd_cpu_count(void);
+
+/* Run fn(ctx, worker) for worker = 0..n-1, each on its own thread (worker 0
+ * on the caller's), and join. Returns false when a thread could not be
+ * started; the ones that were have then finished all the same. */
+HD_API bool hd_parallel(unsigned n, void (*fn)(void *ctx, unsigned worker), void *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,86 @@
+#include "heddle/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool hd_vec_grow_(void **data, size_t *cap, size_t need, size_t elem) {
+  size_t want = *cap ? *cap * 2 : 16;
+  if (want < need) want = need;
+  size_t bytes;
+  if (!hd_mul_size(want, elem, &bytes)) return false;
+  void *p = realloc(*data, bytes);
+  if (!p) return false;
+  *data = p;
+  *cap = want;
+  return true;
+}
+
+void hd_buf_free(hd_buf *b) {
+  free(b->data);
+  memset(b, 0, sizeof *b);
+}
+
+void hd_buf_clear(hd_buf *b) {
+  b->len = 0;
+  b->failed = false;
+  if (b->data) b->data[0] = 0;
+}
+
+bool hd_buf_reserve(hd_buf *b, size_t extra) {
+  size_t need;
+  if (b->failed || !hd_add_size(b->len, extra, &need) || !hd_add_size(need, 1, &need)) {
+    b->failed = true;
+    return false;
+  }
+  if (need <= b->cap) return true;
+  if (!hd_vec_grow_((void **)&b->data, &b->cap, need, 1)) {
+    b->failed = true;
+    return false;
+  }
+  return true;
+}
+
+void hd_buf_put(hd_buf *b, const char *s, size_t n) {
+  if (!hd_buf_reserve(b, n)) return;
+  memcpy(b->data + b->len, s, n);
+  b->len += n;
+  b->data[b->len] = 0;
+}
+
+void hd_buf_puts(hd_buf *b, const char *s) { hd_buf_put(b, s, strlen(s)); }
+
+void hd_buf_printf(hd_buf *b, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(NULL, 0, fmt, ap);
+  va_end(ap);
+  if (n < 0 || !hd_buf_reserve(b, (size_t)n)) {
+    b->failed = true;
+    return;
+  }
+  va_start(ap, fmt);
+  vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+  va_end(ap);
+  b->len += (size_t)n;
+}
+
+bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out) {
+  if (n == 0) return false;
+  uint64_t v = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (s[i] < '0' || s[i] > '9') return false;
+    if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
+      return false;
+  }
+  if (v > max) return false;
+  *out = v;
+  return true;
+}
+
+uint64_t hd_hash(const void *p, size_t n) {
+  const unsigned char *s = p;
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (size_t i = 0; i < n; i++) h = (h ^ s[i]) * 0x100000001b3ull;
+  return h ^ (h >> 29);
+}

@@ -1,0 +1,154 @@
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "heddle/base.h"
+
+static void arena_hands_out_aligned_disjoint_memory(void **state) {
+  hd_arena a;
+  hd_arena_init(&a);
+  char *last = NULL, *last_end = NULL;
+  for (unsigned i = 0; i < 20000; i++) {
+    size_t align = (size_t)1 << (hd_random_at(1, i) % 7), size = hd_random_at(2, i) % 300;
+    char *p = hd_arena_alloc(&a, size, align);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % align, 0);
+    memset(p, (int)i, size);
+    assert_true(p >= last_end || p + size <= last);
+    last = p;
+    last_end = p + size;
+  }
+  hd_arena_free(&a);
+}
+
+static void arena_budget_is_kept_and_escapes(void **state) {
+  hd_arena a;
+  hd_arena_init(&a);
+  a.limit = 1000;
+  assert_non_null(hd_arena_alloc(&a, 900, 1));
+  assert_null(hd_arena_alloc(&a, 200, 1));
+  jmp_buf escape;
+  volatile bool escaped = false;
+  if (setjmp(escape) == 0) {
+    a.escape = &escape;
+    hd_arena_alloc(&a, 200, 1);
+  } else {
+    escaped = true;
+  }
+  assert_true(escaped);
+  a.escape = NULL;
+  assert_null(hd_arena_zalloc(&a, SIZE_MAX / 2, 3));
+  hd_arena_reset(&a);
+  assert_non_null(hd_arena_alloc(&a, 900, 1));
+  hd_arena_free(&a);
+}
+
+static void diagnostics_name_line_column_and_source(void **state) {
+  const char *text = "one\ntwo three\nfour";
+  hd_diag d;
+  char line[256];
+  assert_int_equal(hd_fail_at(&d, HD_ERR_INPUT, "f.ptx", text, strlen(text), 8, "no %s", "three"), HD_ERR_INPUT);
+  assert_int_equal(d.line, 2);
+  assert_int_equal(d.column, 5);
+  assert_string_equal(d.source, "two three");
+  assert_string_equal(hd_diag_line(&d, line, sizeof line), "f.ptx:2:5: no three");
+  hd_fail(&d, HD_ERR_IO, "control \x01 bytes\nbecome question marks");
+  assert_string_equal(hd_diag_line(&d, line, sizeof line), "control ? bytes?become question marks");
+  assert_int_equal(hd_fail(NULL, HD_ERR_NOMEM, "no diagnostic wanted"), HD_ERR_NOMEM);
+}
+
+static void numbers_parse_whole_or_not_at_all(void **state) {
+  uint64_t v;
+  assert_true(hd_parse_u64("18446744073709551615", 20, UINT64_MAX, &v));
+  assert_true(v == UINT64_MAX);
+  assert_false(hd_parse_u64("18446744073709551616", 20, UINT64_MAX, &v));
+  assert_false(hd_parse_u64("", 0, UINT64_MAX, &v));
+  assert_false(hd_parse_u64("12x", 3, UINT64_MAX, &v));
+  assert_false(hd_parse_u64("-1", 2, UINT64_MAX, &v));
+  assert_false(hd_parse_u64("256", 3, 255, &v));
+}
+
+static void buffers_keep_all_that_was_put(void **state) {
+  hd_buf b = {0};
+  for (int i = 0; i < 1000; i++) hd_buf_printf(&b, "%d,", i);
+  assert_int_equal(strlen(b.data), b.len);
+  char *p = b.data;
+  for (int i = 0; i < 1000; i++) assert_int_equal(strtol(p, &p, 10), i), p++;
+  hd_buf_clear(&b);
+  assert_int_equal(b.len, 0);
+  hd_buf_free(&b);
+}
+
+static int entries_in(const char *dir) {
+  char command[300];
+  snprintf(command, sizeof command, "ls -A %s | wc -l", dir);
+  FILE *f = popen(command, "r");
+  int n = -1;
+  if (fscanf(f, "%d", &n) != 1) n = -1;
+  pclose(f);
+  return n;
+}
+
+static void a_file_is_written_whole_or_not_at_all(void **state) {
+  char dir[] = "/tmp/heddle-test-XXXXXX", path[128];
+  assert_non_null(mkdtemp(dir));
+  snprintf(path, sizeof path, "%s/out", dir);
+  hd_diag d;
+  hd_file f;
+  assert_int_equal(hd_file_write(path, "hello", 5, &d), HD_OK);
+  assert_int_equal(hd_file_write(path, "other", 5, &d), HD_OK);
+  assert_int_equal(hd_file_open(path, &f, &d), HD_OK);
+  assert_int_equal(f.len, 5);
+  assert_memory_equal(f.data, "other", 5);
+  hd_file_close(&f);
+  assert_int_equal(entries_in(dir), 1);
+  unlink(path);
+  /* /dev/full answers like a full disk. */
+  assert_int_equal(hd_file_write("/dev/full", "hello", 5, &d), HD_ERR_IO);
+  assert_non_null(strstr(d.message, "No space left"));
+  snprintf(path, sizeof path, "%s/no/such/folder", dir);
+  assert_int_equal(hd_file_write(path, "hello", 5, &d), HD_ERR_IO);
+  assert_int_equal(hd_file_write(dir, "hello", 5, &d), HD_ERR_IO);
+  assert_int_equal(entries_in(dir), 0);
+  rmdir(dir);
+}
+
+static void unreadable_paths_are_errors(void **state) {
+  hd_diag d;
+  hd_file f;
+  assert_int_equal(hd_file_open("/no/such/file", &f, &d), HD_ERR_IO);
+  assert_int_equal(hd_file_open("/tmp", &f, &d), HD_ERR_IO);
+  assert_int_equal(hd_file_open("/dev/null", &f, &d), HD_OK);
+  assert_int_equal(f.len, 0);
+  assert_non_null(f.data);
+  hd_file_close(&f);
+}
+
+static void count_worker(void *ctx, unsigned worker) { ((unsigned *)ctx)[worker]++; }
+
+static void every_worker_runs_once(void **state) {
+  unsigned ran[9] = {0};
+  assert_true(hd_parallel(8, count_worker, ran));
+  for (unsigned i = 0; i < 8; i++) assert_int_equal(ran[i], 1);
+  assert_int_equal(ran[8], 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("an arena hands out aligned, disjoint memory", arena_hands_out_aligned_disjoint_memory),
+      BEHAVIOUR("an arena keeps its budget and escapes when told to", arena_budget_is_kept_and_escapes),
+      BEHAVIOUR("a diagnostic names line, column and source", diagnostics_name_line_column_and_source),
+      BEHAVIOUR("a number parses whole or not at all", numbers_parse_whole_or_not_at_all),
+      BEHAVIOUR("a buffer keeps all that was put", buffers_keep_all_that_was_put),
+      BEHAVIOUR("a file is written whole or not at all", a_file_is_written_whole_or_not_at_all),
+      BEHAVIOUR("unreadable paths are errors, devices are not", unreadable_paths_are_errors),
+      BEHAVIOUR("every worker runs once", every_worker_runs_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
