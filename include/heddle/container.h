@@ -1,0 +1,60 @@
+/* heddle/container.h: PTX modules out of files.
+ *
+ * Opens a .ptx text, a raw fatbin, or an ELF executable, shared library or
+ * relocatable object (or an ar archive of those) whose sections hold fatbins,
+ * and hands out one PTX text at a time: memory is bounded by the largest
+ * module, not by the file. Entries may be plain, LZ4- or zstd-compressed.
+ * Fatbins are found in any section that a program loads as data, not only in
+ * those that nvcc makes for them; an ELF file without any has no modules.
+ */
+#ifndef HEDDLE_CONTAINER_H
+#define HEDDLE_CONTAINER_H
+
+#include "heddle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hd_container_kind {
+  HD_CONTAINER_PTX = 1,
+  HD_CONTAINER_FATBIN,
+  HD_CONTAINER_ELF,
+  HD_CONTAINER_ARCHIVE,
+} hd_container_kind;
+
+typedef enum hd_compression { HD_COMP_NONE = 0, HD_COMP_LZ4, HD_COMP_ZSTD } hd_compression;
+
+/* One PTX text. Pointers are valid until the next call on the container. */
+typedef struct hd_ptx_text {
+  const char *data; /* len bytes, followed by a NUL that len does not count */
+  size_t len;
+  uint32_t index;    /* number of this module in the file, from 0; corrupt ones count */
+  uint64_t offset;   /* of the fatbin entry in the file */
+  unsigned sm;       /* as the entry's header says; 0 for a plain .ptx */
+  hd_compression compression;
+  const char *label; /* "FILE#index", or FILE for a plain .ptx: for diagnostics */
+} hd_ptx_text;
+
+typedef struct hd_container hd_container;
+
+/* A module may be at most 1 GB, and 4096 times its compressed size. A file of
+ * no known kind or an empty one is HD_ERR_INPUT; 32-bit and big-endian ELF
+ * files are HD_ERR_UNSUPPORTED. */
+HD_API hd_status hd_container_open(const char *path, hd_container **out, hd_diag *d);
+/* The same over bytes in memory (not copied); `name` is for diagnostics. */
+HD_API hd_status hd_container_open_memory(const void *data, size_t len, const char *name,
+                                          hd_container **out, hd_diag *d);
+HD_API hd_container_kind hd_container_get_kind(const hd_container *c);
+/* The next module: HD_OK with *more true and *t filled; HD_OK with *more false
+ * at the end; an error for a corrupt entry, section or archive member, after
+ * which the next call goes on behind it when its extent is known, else where
+ * the next fatbin begins. Every call moves forward, so a loop that carries on
+ * after errors ends. */
+HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d);
+HD_API void hd_container_close(hd_container *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
