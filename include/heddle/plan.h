@@ -1,0 +1,216 @@
+/* heddle/plan.h: plans, orders, clusters. Pure arithmetic.
+ *
+ * A plan fixes every lever for one kernel and is a plain value. Its notation
+ * is `lever=value` pairs joined by commas, "baseline" for the empty plan:
+ *
+ *     order=tile:8x4,bind=redirect
+ *
+ * An order is a bijection from positions 0..V-1 to the grid coordinates of the
+ * V tasks. The arithmetic of orders and clusters is defined once, as a small
+ * program (hd_prog): the host evaluates it, the rewriter lowers it to PTX.
+ */
+#ifndef HEDDLE_PLAN_H
+#define HEDDLE_PLAN_H
+
+#include "heddle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Orders ------------------------------------------------------------- */
+
+/* gx, gy, gz: CTAs per dimension. A task's number is x + gx*(y + gy*z); its
+ * position is when it comes in an order. With r = remaining cells:
+ *
+ * row          x fastest, then y, then z (the hardware's own order)
+ * col          y fastest, then x, then z (CLU's column-major indexing)
+ * band:H       bands of H rows; inside a band y fastest, then x, then z; bands
+ *              one after the other. The last band may be lower.
+ * tile:WxH     tiles of W x H cells per z plane, tiles in row order, cells of a
+ *              tile in row order, x fastest; edge tiles are smaller
+ * zigzag:A[xB] rows of A groups of B positions (B = 1 when left out): odd rows
+ *              run backwards group by group, over row-order positions (SCH 5.1).
+ *              The incomplete last row is not reversed.
+ * stride:AxB   groups of B consecutive row-order positions, taken A groups apart
+ *              (SCH 5.1): groups 0, A, 2A, ..., then 1, A+1, ... A trailing
+ *              incomplete group, if any, stays last. A >= the number of groups
+ *              changes nothing.
+ * hilbert      Hilbert curve per z plane: of the smallest 2^k x 2^k square that
+ *              covers it, quadrants (0,0) (0,1) (1,1) (1,0), cells outside the
+ *              plane left out
+ * reverse      row order backwards
+ * table:FILE   position -> task number, from a file: text, one decimal number a
+ *              line ('#' starts a comment), or binary little-endian u32 when the
+ *              file starts with the 8 bytes "HDTABLE1" followed by a u64 count
+ *
+ * Parameters larger than the grid are as good as the grid's own extent.
+ */
+typedef enum hd_order_kind {
+  HD_ORDER_ROW = 0,
+  HD_ORDER_COL,
+  HD_ORDER_BAND,
+  HD_ORDER_TILE,
+  HD_ORDER_ZIGZAG,
+  HD_ORDER_STRIDE,
+  HD_ORDER_HILBERT,
+  HD_ORDER_REVERSE,
+  HD_ORDER_TABLE,
+} hd_order_kind;
+
+typedef struct hd_order {
+  hd_order_kind kind;
+  uint32_t a, b; /* band: a = H; tile: a = W, b = H; zigzag, stride: a, b. >= 1 */
+  char *file;    /* table: path as written, owned by the plan; else NULL */
+} hd_order;
+
+typedef enum hd_bind_kind {
+  HD_BIND_NONE = 0,
+  HD_BIND_REDIRECT, /* clusters by assumed round robin (CLU 4.2.3 A, eq. 7 and 8) */
+} hd_bind_kind;
+
+typedef struct hd_plan {
+  hd_order order;
+  hd_bind_kind bind;
+} hd_plan;
+
+/* Parse the notation. Errors name the lever, the value, the column. A lever
+ * given twice is an error. The FILE of table:FILE may hold commas: it ends before
+ * a comma that a known lever's name and '=' follow. Levers of DESIGN that this
+ * version does not do yet (agents, claim, split, threads, bypass, stream, form,
+ * prefetch, sms, heavy-first, affinity) fail with HD_ERR_UNSUPPORTED, naming the
+ * lever. On failure *out is the baseline and needs no freeing. */
+HD_API hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d);
+HD_API void hd_plan_free(hd_plan *p);
+/* Canonical notation, appended: levers in the table's order, defaults left out,
+ * "baseline" when nothing is left. parse(print(p)) equals p. */
+HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
+HD_API bool hd_plan_equal(const hd_plan *a, const hd_plan *b);
+HD_API bool hd_plan_is_baseline(const hd_plan *p);
+
+/* ---- Tables ------------------------------------------------------------- */
+
+/* An explicit order: task[p] is the task number at position p. */
+typedef struct hd_table {
+  uint32_t *task;
+  uint64_t n;
+} hd_table;
+
+/* Read and check: exactly V entries, each of 0..V-1 exactly once. A table that
+ * is no bijection fails with HD_ERR_REFUSED, naming the entry's line (or index)
+ * and the number repeated, missing or out of range. */
+HD_API hd_status hd_table_read(const char *path, uint64_t V, hd_table *out, hd_diag *d);
+HD_API hd_status hd_table_parse(const char *bytes, size_t len, const char *name, uint64_t V,
+                                hd_table *out, hd_diag *d);
+HD_API void hd_table_free(hd_table *t);
+
+/* ---- Programs: the arithmetic, defined once ------------------------------ */
+
+/* Straight-line code over 64-bit unsigned values with one kind of loop. Value
+ * numbers index `vals`; instructions run in the order of their numbers. Programs
+ * from hd_plan_forward and hd_plan_inverse never wrap: no sum or product reaches
+ * 2^64, no difference falls below 0. `max` is the greatest value an instruction
+ * can give for an input below V, so that the lowering may use 32-bit instructions
+ * and exact multiplications for divisions. Constants and inputs come first.
+ *
+ * A value is computed where it stands and keeps that value until it is computed
+ * again. Variables are the exception: a VAR instruction sets its variable to the
+ * initial value, an ASSIGN changes it, and an operand (or out[]) that names the
+ * VAR reads what the variable holds at that time. After a loop it holds what was
+ * assigned last; leaving by BREAK_IF changes nothing. Variables are declared
+ * outside the loops that assign them, or anew in each iteration.
+ *
+ * A loop's body runs until one of its BREAK_IFs leaves it (every loop ends for
+ * every input). Values computed in a body are recomputed in each iteration, and
+ * nothing behind ENDLOOP reads them: results leave a loop in variables.
+ *
+ * For who rewrites programs: two equal instructions may be merged, and a value
+ * moved, only if no variable that they name directly is assigned in between, a
+ * loop's body counting as its own successor, and if the one that stays is on
+ * every path to the uses of both. */
+typedef enum hd_pop {
+  HD_P_CONST, /* imm */
+  HD_P_POS,   /* input: worker or position (forward), task number (inverse) */
+  HD_P_NX, HD_P_NY, HD_P_NZ, /* grid dimensions, when they are not known constants */
+  HD_P_V,     /* number of tasks, when not a constant */
+  HD_P_VAR,   /* a variable; a: initial value. `max` holds for all it is ever assigned */
+  HD_P_ADD, HD_P_SUB, HD_P_MUL, /* a, b */
+  HD_P_DIV, HD_P_REM,           /* a, b; b is never 0 (the builder guarantees it) */
+  HD_P_MIN, HD_P_MAX, HD_P_AND, HD_P_OR, HD_P_XOR, HD_P_SHL, HD_P_SHR, /* shift by b < 64 */
+  HD_P_LT, HD_P_EQ, /* 0 or 1 */
+  HD_P_SELECT,      /* a != 0 ? b : c */
+  HD_P_ASSIGN,      /* variable a = b; has no value */
+  HD_P_LOOP,        /* while (true) { ; a: its ENDLOOP */
+  HD_P_BREAK_IF,    /* leave the innermost loop when a != 0; b: its ENDLOOP */
+  HD_P_ENDLOOP,     /* } ; a: its LOOP */
+  HD_P_TABLE,       /* entry a of the order's table */
+} hd_pop;
+
+typedef struct hd_pval {
+  hd_pop op;
+  uint32_t a, b, c; /* operands: value numbers; 0 where there is none */
+  uint64_t imm;
+  uint64_t max;     /* no smaller than any value this can take */
+} hd_pval;
+
+enum { HD_PROG_MAX = 512 };
+typedef struct hd_prog {
+  hd_pval vals[HD_PROG_MAX];
+  uint32_t n;
+  uint32_t out[3]; /* forward: values that hold x, y, z; inverse: all three name the worker */
+  bool uses_table;
+} hd_prog;
+
+/* What a plan is applied to. With `known` false, g is ignored and the program
+ * reads HD_P_NX/NY/NZ/V; it is then right for every grid of fewer than
+ * 2^32 tasks (the rewriter keeps the original order for larger ones). */
+typedef struct hd_grid {
+  bool known;
+  uint32_t g[3];
+  uint32_t n_sms; /* clusters for bind=redirect; >= 1 */
+} hd_grid;
+
+/* V = gx*gy*gz; false on 64-bit overflow or a zero dimension. Programs are built
+ * for V < 2^63, which holds for every grid that CUDA allows. */
+HD_API bool hd_grid_tasks(const uint32_t g[3], uint64_t *V);
+
+/* Build the program that turns a worker's linear id u into its task's (x, y, z):
+ * binding first (CLU eq. 8 and 7), then the order. Fails with HD_ERR_USAGE for
+ * parameters of 0 and the like, HD_ERR_REFUSED for a table with an unknown grid. */
+HD_API hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+/* The inverse: from a task number to the worker u that runs it. Not for table,
+ * which fails with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
+HD_API hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+
+/* Evaluate. `in` < V is the worker or task number; `g` is the launch's grid; the
+ * table, of V entries, may be NULL when the program uses none. An inverse program
+ * gives its one result three times. */
+HD_API void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_table *t,
+                         uint64_t out[3]);
+/* The program as text, one value a line: for people and tests. */
+HD_API void hd_prog_print(const hd_prog *p, hd_buf *out);
+
+/* task[u] for all workers u = 0..V-1. The grid must be known and V below 2^32.
+ * Allocates *out. `t` is the checked table of order=table, else NULL. */
+HD_API hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t,
+                                  hd_table *out, hd_diag *d);
+HD_API hd_status hd_table_invert(const hd_table *t, hd_table *out, hd_diag *d);
+
+/* ---- Clusters (CLU 4.2) --------------------------------------------------- */
+
+/* V tasks cut into M >= 1 contiguous clusters whose sizes differ by at most one: the
+ * first V mod M clusters have one task more. (w, i): position w in cluster i < M. */
+HD_API uint64_t hd_cluster_size(uint64_t V, uint64_t M, uint64_t i);
+HD_API uint64_t hd_cluster_start(uint64_t V, uint64_t M, uint64_t i); /* CLU eq. 7, w = 0 */
+HD_API void hd_cluster_of(uint64_t V, uint64_t M, uint64_t v, uint64_t *w, uint64_t *i); /* eq. 4, 5 */
+
+/* The plans `heddle optimize` and `sweep` try for a grid when not told otherwise:
+ * baseline first, no two orders that are the same on this grid, the first `cap`
+ * of them stored (none needs hd_plan_free). Returns how many there are in all, 0
+ * for a grid without tasks or with 2^63 or more. */
+HD_API size_t hd_plan_candidates(const uint32_t g[3], hd_plan *out, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+/* plan/eval_lanes.h: the batch evaluator, for one lane width.
+ *
+ * Included by eval.c once per width, with LANE (the type), LANE_IS_NARROW and RUN
+ * (attributes and the function's name) defined. Row i of `rows` holds value i of all lanes.
+ */
+
+static void RUN(batch *w, void *memory, hd_table *out) {
+  LANE *rows = memory;
+  const hd_prog *p = w->p;
+  LANE *all = rows + (size_t)p->n * LANES;
+  uint32_t first = 0; /* of what depends on the position or comes after it */
+#define EACH for (unsigned l = 0; l < LANES; l++)
+
+  /* Leaves come first in a program; all but the position are the same in each batch. */
+  EACH all[l] = (LANE)-1;
+  for (uint32_t i = 0; i < p->n; i++) {
+    const hd_pval *v = &p->vals[i];
+    LANE *d = rows + (size_t)i * LANES;
+    uint64_t leaf = v->op == HD_P_CONST ? v->imm
+                    : v->op == HD_P_NX  ? w->g[0]
+                    : v->op == HD_P_NY  ? w->g[1]
+                    : v->op == HD_P_NZ  ? w->g[2]
+                    : v->op == HD_P_V   ? (uint64_t)w->g[0] * w->g[1] * w->g[2]
+                                        : 0;
+    if (v->op <= HD_P_V) {
+      EACH d[l] = (LANE)leaf;
+      first = i + 1;
+    }
+    if (LANE_IS_NARROW && v->op == HD_P_DIV && p->vals[v->b].op == HD_P_CONST)
+      w->magics[i] = find_magic(p->vals[v->b].imm, p->vals[v->a].max);
+  }
+
+  for (uint64_t base = 0; base < out->n; base += LANES) {
+    /* Lanes beyond the end repeat the last position. */
+    for (uint32_t i = 0; i < first; i++)
+      if (p->vals[i].op == HD_P_POS)
+        EACH rows[(size_t)i * LANES + l] = (LANE)(base + l < out->n ? base + l : out->n - 1);
+
+    const LANE *running = all;
+    for (uint32_t pc = first; pc < p->n; pc++) {
+      const hd_pval *v = &p->vals[pc];
+      LANE *restrict d = rows + (size_t)pc * LANES;
+      const LANE *a = rows + (size_t)v->a * LANES, *b = rows + (size_t)v->b * LANES;
+      const LANE *c = rows + (size_t)v->c * LANES;
+      switch (v->op) {
+      case HD_P_CONST:
+      case HD_P_POS:
+      case HD_P_NX:
+      case HD_P_NY:
+      case HD_P_NZ:
+      case HD_P_V: break;
+      case HD_P_VAR: EACH d[l] = a[l]; break;
+      case HD_P_ADD: EACH d[l] = a[l] + b[l]; break;
+      case HD_P_SUB: EACH d[l] = a[l] - b[l]; break;
+      case HD_P_MUL: EACH d[l] = a[l] * b[l]; break;
+      case HD_P_DIV:
+        if (w->magics[pc].mul) {
+          uint64_t mul = w->magics[pc].mul;
+          unsigned shift = w->magics[pc].shift;
+          EACH d[l] = (LANE)(((uint64_t)(uint32_t)a[l] * (uint32_t)mul) >> shift);
+        } else {
+          EACH d[l] = a[l] / (b[l] | (b[l] == 0)); /* a lane that has left may hold 0 */
+        }
+        break;
+      case HD_P_REM: EACH d[l] = a[l] % (b[l] | (b[l] == 0)); break;
+      case HD_P_MIN: EACH d[l] = a[l] < b[l] ? a[l] : b[l]; break;
+      case HD_P_MAX: EACH d[l] = a[l] > b[l] ? a[l] : b[l]; break;
+      case HD_P_AND: EACH d[l] = a[l] & b[l]; break;
+      case HD_P_OR: EACH d[l] = a[l] | b[l]; break;
+      case HD_P_XOR: EACH d[l] = a[l] ^ b[l]; break;
+      case HD_P_SHL: EACH d[l] = (LANE)(b[l] < 64 ? (uint64_t)a[l] << b[l] : 0); break;
+      case HD_P_SHR: EACH d[l] = (LANE)(b[l] < 64 ? (uint64_t)a[l] >> b[l] : 0); break;
+      case HD_P_LT: EACH d[l] = a[l] < b[l]; break;
+      case HD_P_EQ: EACH d[l] = a[l] == b[l]; break;
+      case HD_P_SELECT: EACH d[l] = a[l] ? b[l] : c[l]; break;
+      case HD_P_TABLE: EACH d[l] = (LANE)table_entry(w->t, a[l]); break;
+      case HD_P_ASSIGN: {
+        LANE *var = rows + (size_t)v->a * LANES;
+        EACH var[l] = (var[l] & ~running[l]) | (b[l] & running[l]);
+        break;
+      }
+      case HD_P_LOOP:
+        EACH d[l] = running[l];
+        running = d;
+        break;
+      case HD_P_BREAK_IF: {
+        LANE *inside = rows + (size_t)p->vals[v->b].a * LANES, any = 0;
+        EACH {
+          inside[l] &= (LANE) - (LANE)(a[l] == 0);
+          any |= inside[l];
+        }
+        if (!any) pc = v->b - 1; /* the ENDLOOP finds nobody left */
+        break;
+      }
+      case HD_P_ENDLOOP: {
+        LANE any = 0;
+        EACH any |= running[l];
+        if (any) {
+          pc = v->a;
+        } else {
+          /* Back to the enclosing loop's lanes. */
+          running = all;
+          for (uint32_t i = 0; i < v->a; i++)
+            if (p->vals[i].op == HD_P_LOOP && p->vals[i].a > pc) running = rows + (size_t)i * LANES;
+        }
+        break;
+      }
+      }
+    }
+    const LANE *task = rows + (size_t)p->out[0] * LANES;
+    uint64_t n = out->n - base < LANES ? out->n - base : LANES;
+    for (uint64_t l = 0; l < n; l++) out->task[base + l] = (uint32_t)task[l];
+  }
+#undef EACH
+}

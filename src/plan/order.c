@@ -1,0 +1,290 @@
+/* Orders: from a worker's id or a position to a cell of the grid. */
+#include "plan/order.h"
+
+#include <assert.h>
+
+bool hd_grid_tasks(const uint32_t g[3], uint64_t *V) {
+  uint64_t plane = (uint64_t)g[0] * g[1];
+  return !__builtin_mul_overflow(plane, (uint64_t)g[2], V) && *V > 0;
+}
+
+/* ---- The grid as values ------------------------------------------------------ */
+
+enum { DIMENSIONS = 3 };
+
+static void known_space(plan_builder *b, const uint32_t g[3], plan_space *s) {
+  for (int i = 0; i < DIMENSIONS; i++) s->n[i] = plan_const(b, g[i]);
+  s->plane = plan_mul(b, s->n[0], s->n[1]);
+  s->tasks = plan_mul(b, s->plane, s->n[2]);
+}
+
+/* Every grid of fewer than 2^32 tasks. */
+static void unknown_space(plan_builder *b, plan_space *s) {
+  static const hd_pop inputs[DIMENSIONS] = {HD_P_NX, HD_P_NY, HD_P_NZ};
+  for (int i = 0; i < DIMENSIONS; i++) s->n[i] = plan_input(b, inputs[i], 1, UINT32_MAX);
+  s->tasks = plan_input(b, HD_P_V, 1, UINT32_MAX);
+  s->plane = plan_cells(b, s, s->n[0], s->n[1]);
+}
+
+static hd_status check_parameters(const hd_plan *p, hd_diag *d) {
+  const hd_order *o = &p->order;
+  if ((unsigned)o->kind > HD_ORDER_TABLE || (unsigned)p->bind > HD_BIND_REDIRECT)
+    return hd_fail(d, HD_ERR_USAGE, "unknown kind of order (%d) or binding (%d)", (int)o->kind, (int)p->bind);
+  bool one = o->kind == HD_ORDER_BAND;
+  bool two = o->kind == HD_ORDER_TILE || o->kind == HD_ORDER_ZIGZAG || o->kind == HD_ORDER_STRIDE;
+  if (((one || two) && o->a == 0) || (two && o->b == 0))
+    return hd_fail(d, HD_ERR_USAGE, "order: a parameter is 0, but must be at least 1");
+  return HD_OK;
+}
+
+static hd_status check_grid(const hd_plan *p, const hd_grid *g, hd_diag *d) {
+  bool table = p->order.kind == HD_ORDER_TABLE;
+  if (p->bind == HD_BIND_REDIRECT && g->n_sms == 0)
+    return hd_fail(d, HD_ERR_USAGE, "bind=redirect needs a number of SMs of at least 1");
+  if (!g->known)
+    return table ? hd_fail(d, HD_ERR_REFUSED, "order=table fits one grid only, and the grid is not known")
+                 : HD_OK;
+  uint64_t V;
+  if (!hd_grid_tasks(g->g, &V) || V > INT64_MAX)
+    return hd_fail(d, HD_ERR_USAGE, "a grid of %u x %u x %u has no tasks or more than 2^63 - 1", g->g[0],
+                   g->g[1], g->g[2]);
+  if (table && V > UINT32_MAX)
+    return hd_fail(d, HD_ERR_REFUSED, "order=table holds fewer than 2^32 tasks, but the grid has %llu",
+                   (unsigned long long)V);
+  return HD_OK;
+}
+
+hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_space *s, hd_diag *d) {
+  hd_status st = check_parameters(p, d);
+  if (st == HD_OK) st = check_grid(p, g, d);
+  if (st != HD_OK) return st;
+  plan_begin(b);
+  s->known = g->known;
+  if (g->known)
+    known_space(b, g->g, s);
+  else
+    unknown_space(b, s);
+  return HD_OK;
+}
+
+plan_val plan_linear_input(plan_builder *b, const plan_space *s) {
+  uint64_t hi = plan_hi(b, s->tasks) - 1;
+  return hi == 0 ? plan_const(b, 0) : plan_input(b, HD_P_POS, 0, hi);
+}
+
+plan_val plan_cells(plan_builder *b, const plan_space *s, plan_val x, plan_val y) {
+  return plan_bound(b, plan_mul(b, x, y), 1, plan_hi(b, s->tasks));
+}
+
+plan_cell plan_row_cell(plan_builder *b, const plan_space *s, plan_val task) {
+  plan_cell c;
+  plan_val row;
+  plan_divmod(b, task, s->n[0], &row, &c.x);
+  plan_divmod(b, row, s->n[1], &c.z, &c.y);
+  return c;
+}
+
+plan_val plan_row_task(plan_builder *b, const plan_space *s, plan_cell c) {
+  plan_val row = plan_mad(b, c.z, s->n[1], c.y);
+  return plan_bound(b, plan_mad(b, row, s->n[0], c.x), 0, plan_hi(b, s->tasks) - 1);
+}
+
+/* ---- Pieces of a dimension ----------------------------------------------------- */
+
+bool plan_divides(const plan_builder *b, plan_val size, plan_val n) {
+  return plan_is_const(b, size) && plan_is_const(b, n) && plan_hi(b, n) % plan_hi(b, size) == 0;
+}
+
+plan_piece plan_piece_at(plan_builder *b, plan_val n, plan_val size, plan_val index) {
+  if (!plan_is_const(b, n) || !plan_is_const(b, size)) {
+    plan_val left = plan_sub(b, n, plan_mul(b, index, size));
+    plan_val length = plan_bound(b, plan_min(b, size, left), 1, plan_hi(b, size));
+    return (plan_piece){.length = length, .full = PLAN_NONE};
+  }
+  uint64_t whole = plan_hi(b, n) / plan_hi(b, size), rest = plan_hi(b, n) % plan_hi(b, size);
+  plan_piece p = {.size = size, .full = plan_const(b, 1), .last = size};
+  if (rest) {
+    p.full = plan_lt(b, index, plan_const(b, whole));
+    p.last = plan_const(b, rest);
+  }
+  p.length = plan_select(b, p.full, p.size, p.last);
+  return p;
+}
+
+plan_val plan_piece_mul(plan_builder *b, const plan_piece *p, plan_val k) {
+  if (p->full == PLAN_NONE) return plan_mul(b, p->length, k);
+  return plan_select(b, p->full, plan_mul(b, p->size, k), plan_mul(b, p->last, k));
+}
+
+plan_val plan_piece_div(plan_builder *b, const plan_piece *p, plan_val x, plan_val k) {
+  if (p->full == PLAN_NONE) return plan_div(b, x, plan_mul(b, p->length, k));
+  return plan_select(b, p->full, plan_div(b, x, plan_mul(b, p->size, k)),
+                     plan_div(b, x, plan_mul(b, p->last, k)));
+}
+
+/* ---- Orders ---------------------------------------------------------------------- */
+
+/* Where a position lies. Both forms are given; the program keeps what is asked for. */
+typedef struct place {
+  plan_cell cell;
+  plan_val task;
+} place;
+
+static place at_task(plan_builder *b, const plan_space *s, plan_val task) {
+  return (place){plan_row_cell(b, s, task), task};
+}
+
+static place at_cell(plan_builder *b, const plan_space *s, plan_cell c) {
+  return (place){c, plan_row_task(b, s, c)};
+}
+
+static place row(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  return at_task(b, s, p);
+}
+
+static place col(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  plan_cell c;
+  plan_val column;
+  plan_divmod(b, p, s->n[1], &column, &c.y);
+  plan_divmod(b, column, s->n[0], &c.z, &c.x);
+  return at_cell(b, s, c);
+}
+
+static place band(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  plan_val H = plan_min(b, plan_const(b, o->a), s->n[1]), index;
+  plan_cell c;
+  if (plan_divides(b, H, s->n[1])) {
+    /* p = y' + H*(x + nx*(z + nz*index)), y = y' + H*index */
+    plan_val column = plan_div(b, p, H), slice;
+    plan_divmod(b, column, s->n[0], &slice, &c.x);
+    plan_divmod(b, slice, s->n[2], &index, &c.z);
+    c.y = plan_sub(b, p, plan_mul(b, plan_sub(b, column, index), H));
+  } else {
+    plan_val layer = plan_cells(b, s, s->n[0], s->n[2]); /* cells one row high */
+    plan_val in_band;
+    plan_divmod(b, p, plan_cells(b, s, H, layer), &index, &in_band);
+    plan_piece h = plan_piece_at(b, s->n[1], H, index);
+    plan_val column = plan_piece_div(b, &h, in_band, plan_const(b, 1));
+    column = plan_bound(b, column, 0, plan_hi(b, layer) - 1);
+    plan_divmod(b, column, s->n[0], &c.z, &c.x);
+    c.y = plan_mad(b, index, H, plan_sub(b, in_band, plan_mul(b, column, h.length)));
+  }
+  c.y = plan_bound(b, c.y, 0, plan_hi(b, s->n[1]) - 1);
+  return at_cell(b, s, c);
+}
+
+/* Where a plane of `width` columns and n[1] rows is cut into bands of H rows, y
+ * fastest inside a band: the column, and y. p is the position within all planes. */
+static void banded_planes(plan_builder *b, const plan_space *s, plan_val width, plan_val H, plan_val p,
+                          plan_val *column, plan_cell *c) {
+  plan_val index;
+  if (plan_divides(b, H, s->n[1])) {
+    plan_val bands = plan_div(b, s->n[1], H), q = plan_div(b, p, H), all;
+    plan_divmod(b, q, width, &all, column);
+    plan_divmod(b, all, bands, &c->z, &index);
+    c->y = plan_sub(b, p, plan_mul(b, plan_sub(b, q, index), H));
+  } else {
+    plan_val in_plane, in_band;
+    plan_divmod(b, p, plan_cells(b, s, width, s->n[1]), &c->z, &in_plane);
+    plan_divmod(b, in_plane, plan_cells(b, s, width, H), &index, &in_band);
+    plan_piece h = plan_piece_at(b, s->n[1], H, index);
+    *column = plan_piece_div(b, &h, in_band, plan_const(b, 1));
+    *column = plan_bound(b, *column, 0, plan_hi(b, width) - 1);
+    c->y = plan_mad(b, index, H, plan_sub(b, in_band, plan_mul(b, *column, h.length)));
+  }
+  c->y = plan_bound(b, c->y, 0, plan_hi(b, s->n[1]) - 1);
+}
+
+bool plan_tile_shape(plan_builder *b, const plan_space *s, const hd_order *o, plan_val *W, plan_val *H) {
+  *W = plan_min(b, plan_const(b, o->a), s->n[0]);
+  *H = plan_min(b, plan_const(b, o->b), s->n[1]);
+  return *W != s->n[0] && !plan_equals(b, *H, 1);
+}
+
+static place tile(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  plan_val W, H;
+  if (!plan_tile_shape(b, s, o, &W, &H)) return at_task(b, s, p);
+  plan_cell c;
+  if (plan_divides(b, W, s->n[0])) {
+    /* Whole runs of W cells, banded: p = x' + W*run, x = x' + W*column. */
+    plan_val run = plan_div(b, p, W), column;
+    banded_planes(b, s, plan_div(b, s->n[0], W), H, run, &column, &c);
+    c.x = plan_sub(b, p, plan_mul(b, plan_sub(b, run, column), W));
+  } else {
+    plan_val in_plane, ty, in_row, y;
+    plan_divmod(b, p, s->plane, &c.z, &in_plane);
+    plan_divmod(b, in_plane, plan_cells(b, s, H, s->n[0]), &ty, &in_row);
+    plan_piece h = plan_piece_at(b, s->n[1], H, ty);
+    plan_val tx = plan_piece_div(b, &h, in_row, W);
+    tx = plan_bound(b, tx, 0, (plan_hi(b, s->n[0]) - 1) / plan_lo(b, W));
+    plan_val in_tile = plan_sub(b, in_row, plan_mul(b, tx, plan_piece_mul(b, &h, W)));
+    in_tile = plan_bound(b, in_tile, 0, plan_hi(b, plan_cells(b, s, W, H)) - 1);
+    plan_piece w = plan_piece_at(b, s->n[0], W, tx);
+    y = plan_bound(b, plan_piece_div(b, &w, in_tile, plan_const(b, 1)), 0, plan_hi(b, H) - 1);
+    c.x = plan_mad(b, tx, W, plan_sub(b, in_tile, plan_mul(b, y, w.length)));
+    c.y = plan_bound(b, plan_mad(b, ty, H, y), 0, plan_hi(b, s->n[1]) - 1);
+  }
+  c.x = plan_bound(b, c.x, 0, plan_hi(b, s->n[0]) - 1);
+  return at_cell(b, s, c);
+}
+
+static place zigzag(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  place at;
+  at.task = plan_zigzag(b, s, o->a, o->b, p, &at.cell);
+  return at;
+}
+
+static place stride(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  return at_task(b, s, plan_stride(b, s, o->a, o->b, p));
+}
+
+static place hilbert(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  plan_cell c;
+  plan_val in_plane;
+  plan_divmod(b, p, s->plane, &c.z, &in_plane);
+  plan_hilbert_cell(b, s, in_plane, &c.x, &c.y);
+  return at_cell(b, s, c);
+}
+
+static place reverse(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  plan_val last = plan_sub(b, s->tasks, plan_const(b, 1));
+  return at_task(b, s, plan_sub(b, last, p));
+}
+
+static place table(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  return at_task(b, s, plan_table(b, p, plan_hi(b, s->tasks) - 1));
+}
+
+static place (*const orders[])(plan_builder *, const plan_space *, const hd_order *, plan_val) = {
+    [HD_ORDER_ROW] = row,         [HD_ORDER_COL] = col,         [HD_ORDER_BAND] = band,
+    [HD_ORDER_TILE] = tile,       [HD_ORDER_ZIGZAG] = zigzag,   [HD_ORDER_STRIDE] = stride,
+    [HD_ORDER_HILBERT] = hilbert, [HD_ORDER_REVERSE] = reverse, [HD_ORDER_TABLE] = table,
+};
+
+/* ---- Programs ---------------------------------------------------------------------- */
+
+static hd_status place_worker(const hd_plan *p, const hd_grid *g, plan_builder *b, place *at, hd_diag *d) {
+  plan_space s;
+  hd_status st = plan_open(b, p, g, &s, d);
+  if (st != HD_OK) return st;
+  plan_val position = plan_linear_input(b, &s);
+  if (p->bind == HD_BIND_REDIRECT) position = plan_deal(b, s.tasks, g->n_sms, position);
+  *at = orders[p->order.kind](b, &s, &p->order, position);
+  return HD_OK;
+}
+
+hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  place at;
+  hd_status st = place_worker(p, g, &b, &at, d);
+  if (st != HD_OK) return st;
+  return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
+}
+
+hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  place at;
+  hd_status st = place_worker(p, g, &b, &at, d);
+  if (st != HD_OK) return st;
+  return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
+}

@@ -1,0 +1,87 @@
+/* plan/order.h: the orders as programs; shared by this floor's files.
+ *
+ * "Position" is a place in an order, "task" a task number, which is the place in
+ * row order. Bounds are stated for positions and tasks below V.
+ */
+#ifndef PLAN_ORDER_H
+#define PLAN_ORDER_H
+
+#include "plan/prog.h"
+
+/* The grid as values: constants when it is known. */
+typedef struct plan_space {
+  plan_val n[3];  /* x, y, z: at least 1 */
+  plan_val plane; /* n[0] * n[1] */
+  plan_val tasks; /* n[0] * n[1] * n[2] */
+  bool known;
+} plan_space;
+
+typedef struct plan_cell {
+  plan_val x, y, z;
+} plan_cell;
+
+/* Check plan and grid; begin a program with the grid's values. */
+hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_space *s, hd_diag *d);
+/* The linear input: a worker's id, a position or a task; below V. */
+plan_val plan_linear_input(plan_builder *b, const plan_space *s);
+
+/* The worker-to-task program with the task number in out[0] to out[2]. */
+hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+
+/* The batch evaluators, from the best to the one that always works: numbers 0 to
+ * plan_runners() - 1. A runner fits a program when the processor has what it needs
+ * and its lanes hold every value. plan_run sets out->task[u] to the program's first
+ * result for u = 0 .. out->n - 1; false when out of memory. */
+size_t plan_runners(void);
+bool plan_runner_fits(size_t runner, const hd_prog *p);
+bool plan_run(size_t runner, const hd_prog *p, const uint32_t g[3], const hd_table *t, hd_table *out);
+
+/* x * y of dimensions, or of parts of them: at most V. */
+plan_val plan_cells(plan_builder *b, const plan_space *s, plan_val x, plan_val y);
+plan_cell plan_row_cell(plan_builder *b, const plan_space *s, plan_val task);
+plan_val plan_row_task(plan_builder *b, const plan_space *s, plan_cell c);
+
+/* ---- Pieces of a dimension -------------------------------------------------- */
+
+/* A dimension cut into pieces of `size`; the last may be shorter. One piece: */
+typedef struct plan_piece {
+  plan_val length;
+  plan_val full;       /* 1: `size` long, 0: `last` long; PLAN_NONE: see length */
+  plan_val size, last; /* constants, when `full` is a value */
+} plan_piece;
+
+/* Piece `index` of a dimension of n; index * size < n. */
+plan_piece plan_piece_at(plan_builder *b, plan_val n, plan_val size, plan_val index);
+/* x / (length * k) and length * k. Two divisions by constants and a select where
+ * the length is one of two constants: cheaper than one by a variable. */
+plan_val plan_piece_div(plan_builder *b, const plan_piece *p, plan_val x, plan_val k);
+plan_val plan_piece_mul(plan_builder *b, const plan_piece *p, plan_val k);
+/* n is known to be a multiple of size. */
+bool plan_divides(const plan_builder *b, plan_val size, plan_val n);
+/* The tile that order=tile cuts with, no larger than the plane; false when tiles
+ * as wide as the grid or one row high make it row order. */
+bool plan_tile_shape(plan_builder *b, const plan_space *s, const hd_order *o, plan_val *W, plan_val *H);
+
+/* ---- Orders over linear positions (linear.c, cluster.c) ------------------------ */
+
+/* position -> task of zigzag:AxB, which is its own inverse. With `cell` not NULL
+ * also the coordinates, which cost less than decoding the task where a row of
+ * the zigzag is a row or plane of the grid. */
+plan_val plan_zigzag(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val position,
+                     plan_cell *cell);
+plan_val plan_stride(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val position);
+plan_val plan_unstride(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val task);
+
+/* M clusters of V items (CLU 4.2). Deal: item u of a round robin over the clusters
+ * (eq. 8) to its place v in the clusters laid end to end (eq. 7). Collect: back
+ * (eq. 4, 5). u = V is allowed and gives V or less. */
+plan_val plan_deal(plan_builder *b, plan_val V, uint32_t M, plan_val u);
+plan_val plan_collect(plan_builder *b, plan_val V, uint32_t M, plan_val v);
+
+/* ---- Hilbert curve of a plane (hilbert.c) --------------------------------------- */
+
+/* position within the plane <-> x, y. z is left alone. */
+void plan_hilbert_cell(plan_builder *b, const plan_space *s, plan_val position, plan_val *x, plan_val *y);
+plan_val plan_hilbert_position(plan_builder *b, const plan_space *s, plan_val x, plan_val y);
+
+#endif

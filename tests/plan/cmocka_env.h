@@ -1,0 +1,18 @@
+/* What cmocka wants included before it, in one place. */
+#ifndef TESTS_PLAN_CMOCKA_ENV_H
+#define TESTS_PLAN_CMOCKA_ENV_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "heddle/plan.h"
+
+#endif

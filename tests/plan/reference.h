@@ -1,0 +1,142 @@
+/* The orders once more, as plainly as they can be said: by listing the tasks. */
+#ifndef TESTS_PLAN_REFERENCE_H
+#define TESTS_PLAN_REFERENCE_H
+
+#include "plan/cmocka_env.h"
+
+typedef struct listing {
+  const uint32_t *g;
+  uint64_t *task;
+  uint64_t n;
+} listing;
+
+static inline void list_cell(listing *l, uint64_t x, uint64_t y, uint64_t z) {
+  l->task[l->n++] = x + l->g[0] * (y + l->g[1] * z);
+}
+
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static inline void list_bands(listing *l, uint64_t H) {
+  for (uint64_t top = 0; top < l->g[1]; top += H)
+    for (uint64_t z = 0; z < l->g[2]; z++)
+      for (uint64_t x = 0; x < l->g[0]; x++)
+        for (uint64_t y = top; y < least(top + H, l->g[1]); y++) list_cell(l, x, y, z);
+}
+
+static inline void list_tiles(listing *l, uint64_t W, uint64_t H) {
+  for (uint64_t z = 0; z < l->g[2]; z++)
+    for (uint64_t top = 0; top < l->g[1]; top += H)
+      for (uint64_t left = 0; left < l->g[0]; left += W)
+        for (uint64_t y = top; y < least(top + H, l->g[1]); y++)
+          for (uint64_t x = left; x < least(left + W, l->g[0]); x++) list_cell(l, x, y, z);
+}
+
+/* Rows of A groups; V tasks in all. */
+static inline void list_zigzag(listing *l, uint64_t A, uint64_t B, uint64_t V) {
+  for (uint64_t row = 0; l->n < V; row++) {
+    uint64_t begin = l->n;
+    bool whole = A * B <= V - begin;
+    for (uint64_t group = 0; group < A && l->n < V; group++) {
+      uint64_t from = row % 2 == 1 && whole ? A - 1 - group : group;
+      for (uint64_t i = 0; i < B && l->n < V; i++) l->task[l->n++] = begin + from * B + i;
+    }
+  }
+}
+
+static inline void list_stride(listing *l, uint64_t A, uint64_t B, uint64_t V) {
+  uint64_t groups = V / B;
+  for (uint64_t first = 0; first < A && first < groups; first++)
+    for (uint64_t group = first; group < groups; group += A)
+      for (uint64_t i = 0; i < B; i++) l->task[l->n++] = group * B + i;
+  while (l->n < V) {
+    l->task[l->n] = l->n;
+    l->n++;
+  }
+}
+
+/* The usual iterative walk from a distance along the curve to a point. */
+static inline void hilbert_point(uint64_t side, uint64_t distance, uint64_t *x, uint64_t *y) {
+  *x = *y = 0;
+  for (uint64_t s = 1; s < side; s *= 2) {
+    uint64_t rx = 1 & (distance / 2), ry = 1 & (distance ^ rx);
+    if (ry == 0) {
+      if (rx == 1) {
+        *x = s - 1 - *x;
+        *y = s - 1 - *y;
+      }
+      uint64_t t = *x;
+      *x = *y;
+      *y = t;
+    }
+    *x += s * rx;
+    *y += s * ry;
+    distance /= 4;
+  }
+}
+
+static inline void list_hilbert(listing *l) {
+  uint64_t side = 1, x, y;
+  while (side < l->g[0] || side < l->g[1]) side *= 2;
+  for (uint64_t z = 0; z < l->g[2]; z++)
+    for (uint64_t i = 0; i < side * side; i++) {
+      hilbert_point(side, i, &x, &y);
+      if (x < l->g[0] && y < l->g[1]) list_cell(l, x, y, z);
+    }
+}
+
+/* task[position] for all V positions. */
+static inline void list_order(const hd_order *o, const uint32_t g[3], uint64_t *task) {
+  listing l = {g, task, 0};
+  uint64_t V = (uint64_t)g[0] * g[1] * g[2];
+  switch (o->kind) {
+  case HD_ORDER_ROW:
+  case HD_ORDER_TABLE:
+    for (uint64_t i = 0; i < V; i++) task[i] = i;
+    break;
+  case HD_ORDER_COL:
+    for (uint64_t z = 0; z < g[2]; z++)
+      for (uint64_t x = 0; x < g[0]; x++)
+        for (uint64_t y = 0; y < g[1]; y++) list_cell(&l, x, y, z);
+    break;
+  case HD_ORDER_BAND: list_bands(&l, o->a); break;
+  case HD_ORDER_TILE: list_tiles(&l, o->a, o->b); break;
+  case HD_ORDER_ZIGZAG: list_zigzag(&l, o->a, o->b, V); break;
+  case HD_ORDER_STRIDE: list_stride(&l, o->a, o->b, V); break;
+  case HD_ORDER_HILBERT: list_hilbert(&l); break;
+  case HD_ORDER_REVERSE:
+    for (uint64_t i = 0; i < V; i++) task[i] = V - 1 - i;
+    break;
+  }
+}
+
+/* position[worker] when V positions are dealt to M clusters of consecutive ones,
+ * round robin over the clusters: worker u takes the next of cluster u mod M. */
+static inline void list_redirect(uint64_t V, uint64_t M, uint64_t *position) {
+  uint64_t *next = calloc(M, sizeof *next);
+  assert_non_null(next);
+  for (uint64_t i = 0, start = 0; i < M; i++) {
+    next[i] = start;
+    start += V / M + (i < V % M ? 1 : 0);
+  }
+  for (uint64_t u = 0; u < V; u++) position[u] = next[u % M]++;
+  free(next);
+}
+
+/* task[worker] */
+static inline void list_plan(const hd_plan *p, const uint32_t g[3], uint32_t n_sms, uint64_t *task) {
+  uint64_t V = (uint64_t)g[0] * g[1] * g[2];
+  if (p->bind == HD_BIND_NONE) {
+    list_order(&p->order, g, task);
+    return;
+  }
+  uint64_t *order = calloc(V, sizeof *order), *position = calloc(V, sizeof *position);
+  assert_non_null(order);
+  assert_non_null(position);
+  list_order(&p->order, g, order);
+  list_redirect(V, n_sms, position);
+  for (uint64_t u = 0; u < V; u++) task[u] = order[position[u]];
+  free(order);
+  free(position);
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* The notation: what parses, what it prints as, what is said of the rest. */
+#include "plan/generate.h"
+
+static void check_print(const hd_plan *p, const char *want) {
+  hd_buf b = {0};
+  hd_plan_print(p, &b);
+  assert_string_equal(b.data, want);
+  hd_buf_free(&b);
+}
+
+static void parsing_what_was_printed_gives_the_same_plan(void **state) {
+  random_stream r = {.seed = 0x9a};
+  static const char *const names[] = {"t",        "a,b",     "dir/t.txt", "a,order", ",",
+                                      "x=y",      "a,b=c,d", "bind=x",    "a,,bind", "#",
+                                      "\xff\x01", "a b",     "table:f",   "a,"};
+  for (int c = 0; c < 20000; c++) {
+    uint32_t g[3];
+    draw_grid(&r, g);
+    hd_plan p = draw_plan(&r, g), again;
+    if (draw(&r, 0, 5) == 0)
+      p.order = (hd_order){.kind = HD_ORDER_TABLE,
+                           .file = strdup(names[draw(&r, 0, sizeof names / sizeof *names - 1)])};
+    hd_buf b = {0}, twice = {0};
+    hd_plan_print(&p, &b);
+    hd_diag d = {0};
+    if (hd_plan_parse(b.data, &again, &d) != HD_OK) fail_msg("%s: %s", b.data, d.message);
+    hd_plan_print(&again, &twice);
+    assert_string_equal(b.data, twice.data);
+    assert_true(hd_plan_equal(&p, &again));
+    assert_true(hd_plan_equal(&again, &p));
+    hd_buf_free(&b);
+    hd_buf_free(&twice);
+    hd_plan_free(&p);
+    hd_plan_free(&again);
+  }
+}
+
+static void printing_is_canonical(void **state) {
+  static const char *const pairs[][2] = {
+      {"baseline", "baseline"},
+      {"order=row", "baseline"},
+      {"bind=none", "baseline"},
+      {"order=row,bind=none", "baseline"},
+      {"bind=redirect", "bind=redirect"},
+      {"bind=redirect,order=col", "order=col,bind=redirect"},
+      {"bind=none,order=hilbert", "order=hilbert"},
+      {"order=band:008", "order=band:8"},
+      {"order=tile:1x1", "order=tile:1x1"},
+      {"order=tile:8x4,bind=redirect", "order=tile:8x4,bind=redirect"},
+      {"order=zigzag:8", "order=zigzag:8"},
+      {"order=zigzag:8x1", "order=zigzag:8"},
+      {"order=zigzag:8x2", "order=zigzag:8x2"},
+      {"order=stride:4294967295x4294967295", "order=stride:4294967295x4294967295"},
+      {"order=reverse", "order=reverse"},
+      {"order=table:a,b", "order=table:a,b"},
+      {"bind=redirect,order=table:a,x=1", "order=table:a,x=1,bind=redirect"},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    hd_plan p;
+    hd_diag d = {0};
+    if (hd_plan_parse(pairs[i][0], &p, &d) != HD_OK) fail_msg("%s: %s", pairs[i][0], d.message);
+    check_print(&p, pairs[i][1]);
+    assert_int_equal(hd_plan_is_baseline(&p), strcmp(pairs[i][1], "baseline") == 0);
+    hd_plan_free(&p);
+  }
+}
+
+static void zigzag_8_and_zigzag_8x1_are_one_plan(void **state) {
+  hd_plan a, b;
+  assert_int_equal(hd_plan_parse("order=zigzag:8", &a, NULL), HD_OK);
+  assert_int_equal(hd_plan_parse("order=zigzag:8x1", &b, NULL), HD_OK);
+  assert_true(hd_plan_equal(&a, &b));
+}
+
+static void plans_differ_when_a_lever_does(void **state) {
+  static const char *const plans[] = {
+      "baseline",         "order=col",
+      "order=band:2",     "order=band:3",
+      "order=tile:2x3",   "order=tile:3x2",
+      "order=zigzag:2x3", "order=stride:2x3",
+      "order=hilbert",    "order=reverse",
+      "order=table:a",    "order=table:b",
+      "bind=redirect",    "order=col,bind=redirect",
+  };
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+      hd_plan a, b;
+      assert_int_equal(hd_plan_parse(plans[i], &a, NULL), HD_OK);
+      assert_int_equal(hd_plan_parse(plans[k], &b, NULL), HD_OK);
+      assert_int_equal(hd_plan_equal(&a, &b), i == k);
+      hd_plan_free(&a);
+      hd_plan_free(&b);
+    }
+}
+
+static void a_file_name_ends_before_a_lever_and_nowhere_else(void **state) {
+  static const char *const cases[][2] = {
+      {"order=table:a,b,bind=redirect", "a,b"}, {"order=table:a,bindings=3", "a,bindings=3"},
+      {"order=table:a=b,c", "a=b,c"},           {"order=table:,,bind=none", ","},
+      {"order=table:bind=none", "bind=none"},   {"order=table:a:b", "a:b"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_plan p;
+    assert_int_equal(hd_plan_parse(cases[i][0], &p, NULL), HD_OK);
+    assert_string_equal(p.order.file, cases[i][1]);
+    hd_plan_free(&p);
+  }
+}
+
+static void what_is_wrong_is_said_with_lever_value_and_column(void **state) {
+  static const struct {
+    const char *text;
+    hd_status status;
+    uint32_t column;
+    const char *says; /* part of the message */
+  } cases[] = {
+      {"", HD_ERR_INPUT, 1, "baseline"},
+      {"col", HD_ERR_INPUT, 1, "'col' is no lever=value"},
+      {"order", HD_ERR_INPUT, 1, "'order'"},
+      {"order=", HD_ERR_INPUT, 7, "no such order"},
+      {"order=zebra", HD_ERR_INPUT, 7, "order=zebra"},
+      {"order=Col", HD_ERR_INPUT, 7, "order=Col"},
+      {" order=col", HD_ERR_INPUT, 1, "no lever"},
+      {"order=col ", HD_ERR_INPUT, 7, "order=col "},
+      {"order=col:3", HD_ERR_INPUT, 7, "write col"},
+      {"order=col:", HD_ERR_INPUT, 7, "write col"},
+      {"order=band", HD_ERR_INPUT, 7, "write band:H"},
+      {"order=band:", HD_ERR_INPUT, 12, "order=band:"},
+      {"order=band:0", HD_ERR_INPUT, 12, "order=band:0"},
+      {"order=band:4294967296", HD_ERR_INPUT, 12, "'4294967296'"},
+      {"order=band:99999999999999999999999999", HD_ERR_INPUT, 12, "whole number"},
+      {"order=band:-1", HD_ERR_INPUT, 12, "'-1'"},
+      {"order=band:2x3", HD_ERR_INPUT, 12, "'2x3'"},
+      {"order=tile:8", HD_ERR_INPUT, 12, "tile:WxH"},
+      {"order=tile:8x", HD_ERR_INPUT, 14, "order=tile:8x"},
+      {"order=tile:8x0", HD_ERR_INPUT, 14, "'0'"},
+      {"order=tile:x8", HD_ERR_INPUT, 12, "''"},
+      {"order=tile:8x4x2", HD_ERR_INPUT, 14, "'4x2'"},
+      {"order=stride:8", HD_ERR_INPUT, 14, "stride:AxB"},
+      {"order=zigzag:0", HD_ERR_INPUT, 14, "'0'"},
+      {"order=zigzag:8x0", HD_ERR_INPUT, 16, "'0'"},
+      {"order=table", HD_ERR_INPUT, 7, "table:FILE"},
+      {"order=table:", HD_ERR_INPUT, 7, "table:FILE"},
+      {"order=table:,bind=redirect", HD_ERR_INPUT, 7, "table:FILE"},
+      {"order=table:a,order=col", HD_ERR_INPUT, 15, "twice"},
+      {"bind=best", HD_ERR_INPUT, 6, "bind=best"},
+      {"bind=redirect:3", HD_ERR_INPUT, 6, "bind=redirect:3"},
+      {"bind=none,bind=none", HD_ERR_INPUT, 11, "lever bind is given twice"},
+      {"order=col,", HD_ERR_INPUT, 11, "''"},
+      {",order=col", HD_ERR_INPUT, 1, "''"},
+      {"order=col,,bind=none", HD_ERR_INPUT, 11, "''"},
+      {"order=col,baseline", HD_ERR_INPUT, 11, "stands alone"},
+      {"baseline,order=col", HD_ERR_INPUT, 1, "stands alone"},
+      {"colour=red", HD_ERR_INPUT, 1, "colour=red"},
+      {"=3", HD_ERR_INPUT, 1, "=3"},
+      {"order=col,bind=agents:6", HD_ERR_UNSUPPORTED, 16, "bind=agents:6"},
+      {"bind=claim", HD_ERR_UNSUPPORTED, 6, "bind=claim"},
+      {"order=heavy-first", HD_ERR_UNSUPPORTED, 7, "order=heavy-first"},
+      {"order=affinity", HD_ERR_UNSUPPORTED, 7, "order=affinity"},
+      {"split=chunk", HD_ERR_UNSUPPORTED, 1, "lever split"},
+      {"threads=col", HD_ERR_UNSUPPORTED, 1, "lever threads"},
+      {"order=col,bypass=l1:4", HD_ERR_UNSUPPORTED, 11, "lever bypass"},
+      {"stream=l1", HD_ERR_UNSUPPORTED, 1, "lever stream"},
+      {"form=predicate", HD_ERR_UNSUPPORTED, 1, "lever form"},
+      {"prefetch=l1:2", HD_ERR_UNSUPPORTED, 1, "lever prefetch"},
+      {"sms=0-65", HD_ERR_UNSUPPORTED, 1, "lever sms"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_plan p;
+    hd_diag d = {0};
+    if (hd_plan_parse(cases[i].text, &p, &d) != cases[i].status || d.column != cases[i].column ||
+        !strstr(d.message, cases[i].says))
+      fail_msg("'%s': status %d, column %u: %s", cases[i].text, d.status, d.column, d.message);
+    char column[32];
+    snprintf(column, sizeof column, "column %u: ", cases[i].column);
+    assert_non_null(strstr(d.message, column));
+    assert_null(strchr(d.message, '\n'));
+    assert_true(hd_plan_is_baseline(&p)); /* nothing is left to free */
+    assert_null(p.order.file);
+    assert_int_equal(hd_plan_parse(cases[i].text, &p, NULL), cases[i].status);
+  }
+}
+
+static void a_very_long_value_fails_with_a_short_message(void **state) {
+  enum { LONG = 100000 };
+  char *text = malloc(LONG + 1);
+  assert_non_null(text);
+  memset(text, 'x', LONG);
+  text[LONG] = 0;
+  for (int i = 0; i < 2; i++) {
+    hd_plan p;
+    hd_diag d = {0};
+    assert_int_equal(hd_plan_parse(text, &p, &d), HD_ERR_INPUT);
+    assert_true(strlen(d.message) < 300);
+    memcpy(text, "order=band:", 11);
+  }
+  free(text);
+}
+
+static void a_file_name_of_many_commas_parses_in_one_pass(void **state) {
+  enum { LONG = 1 << 20 };
+  hd_buf b = {0};
+  hd_buf_puts(&b, "order=table:");
+  for (int i = 0; i < LONG; i++) hd_buf_putc(&b, ',');
+  hd_plan p;
+  assert_int_equal(hd_plan_parse(b.data, &p, NULL), HD_OK);
+  assert_int_equal(strlen(p.order.file), LONG);
+  hd_plan_free(&p);
+  hd_buf_free(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parsing_what_was_printed_gives_the_same_plan),
+      cmocka_unit_test(printing_is_canonical),
+      cmocka_unit_test(zigzag_8_and_zigzag_8x1_are_one_plan),
+      cmocka_unit_test(plans_differ_when_a_lever_does),
+      cmocka_unit_test(a_file_name_ends_before_a_lever_and_nowhere_else),
+      cmocka_unit_test(what_is_wrong_is_said_with_lever_value_and_column),
+      cmocka_unit_test(a_very_long_value_fails_with_a_short_message),
+      cmocka_unit_test(a_file_name_of_many_commas_parses_in_one_pass),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,353 @@
+/* Orders on generated grids: what each does, forwards and back. */
+#include "plan/checked.h"
+#include "plan/generate.h"
+#include "plan/order.h"
+#include "plan/reference.h"
+
+enum { CASES = 300, BIG_CASES = 400, SAMPLES = 24 };
+
+typedef struct fixture {
+  random_stream r;
+  hd_plan plan;
+  hd_grid grid; /* known */
+  uint64_t V;
+  hd_prog forward, inverse;
+  checked_run run;
+  char text[256];
+} fixture;
+
+static uint32_t draw_sms(random_stream *r, uint64_t V) {
+  static const uint32_t real[] = {1, 2, 7, 66, 114, 132, 1000000};
+  return draw(r, 0, 1) ? real[draw(r, 0, 6)] : (uint32_t)draw(r, 1, V < 1000 ? V + 2 : 1000);
+}
+
+static void build(fixture *f) {
+  hd_diag d = {0};
+  if (hd_plan_forward(&f->plan, &f->grid, &f->forward, &d) != HD_OK ||
+      hd_plan_inverse(&f->plan, &f->grid, &f->inverse, &d) != HD_OK)
+    fail_msg("%s: %s", describe(&f->plan, &f->grid, f->text), d.message);
+}
+
+static uint64_t task_number(const uint32_t g[3], const uint64_t at[3]) {
+  return at[0] + g[0] * (at[1] + g[1] * at[2]);
+}
+
+static void evaluate(fixture *f, const hd_prog *p, uint64_t in, uint64_t out[3]) {
+  uint64_t again[3];
+  if (!checked_eval(&f->run, p, f->grid.g, in, NULL, out))
+    fail_msg("%s: input %" PRIu64 ": %s", describe(&f->plan, &f->grid, f->text), in, f->run.why);
+  hd_prog_eval(p, f->grid.g, in, NULL, again);
+  assert_memory_equal(out, again, sizeof again);
+}
+
+/* The task of worker u; checks that it lies in the grid and that the inverse leads back. */
+static uint64_t there_and_back(fixture *f, uint64_t u) {
+  uint64_t at[3], back[3];
+  evaluate(f, &f->forward, u, at);
+  for (int i = 0; i < 3; i++)
+    if (at[i] >= f->grid.g[i])
+      fail_msg("%s: worker %" PRIu64 " leaves the grid", describe(&f->plan, &f->grid, f->text), u);
+  uint64_t task = task_number(f->grid.g, at);
+  evaluate(f, &f->inverse, task, back);
+  if (back[0] != u || back[1] != u || back[2] != u)
+    fail_msg("%s: worker %" PRIu64 " has task %" PRIu64 ", whose worker is %" PRIu64,
+             describe(&f->plan, &f->grid, f->text), u, task, back[0]);
+  return task;
+}
+
+static void draw_small(fixture *f, uint64_t index) {
+  f->r = (random_stream){.seed = 0x0dde5 + index};
+  draw_grid(&f->r, f->grid.g);
+  f->plan = draw_plan(&f->r, f->grid.g);
+  assert_true(hd_grid_tasks(f->grid.g, &f->V));
+  f->grid.n_sms = draw_sms(&f->r, f->V);
+}
+
+static void every_plan_lists_the_tasks_as_its_description_says(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < CASES; c++) {
+    draw_small(f, c);
+    uint64_t *want = calloc(f->V, sizeof *want);
+    bool *seen = calloc(f->V, 1);
+    assert_non_null(want);
+    assert_non_null(seen);
+    list_plan(&f->plan, f->grid.g, f->grid.n_sms, want);
+    for (int known = 0; known <= 1; known++) {
+      f->grid.known = known;
+      build(f);
+      memset(seen, 0, f->V);
+      for (uint64_t u = 0; u < f->V; u++) {
+        uint64_t task = there_and_back(f, u);
+        if (task != want[u])
+          fail_msg("%s: worker %" PRIu64 " has task %" PRIu64 ", not %" PRIu64,
+                   describe(&f->plan, &f->grid, f->text), u, task, want[u]);
+        assert_false(seen[task]);
+        seen[task] = true;
+      }
+    }
+    free(want);
+    free(seen);
+  }
+}
+
+static void tabulating_gives_what_evaluating_gives(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < CASES; c++) {
+    draw_small(f, c);
+    uint64_t *want = calloc(f->V, sizeof *want);
+    assert_non_null(want);
+    list_plan(&f->plan, f->grid.g, f->grid.n_sms, want);
+    f->grid.known = true;
+    hd_table t;
+    assert_int_equal(hd_plan_tabulate(&f->plan, &f->grid, NULL, &t, NULL), HD_OK);
+    assert_int_equal(t.n, f->V);
+    for (uint64_t u = 0; u < f->V; u++)
+      if (t.task[u] != want[u]) fail_msg("%s: worker %" PRIu64, describe(&f->plan, &f->grid, f->text), u);
+    hd_table_free(&t);
+    free(want);
+  }
+}
+
+/* CUDA's largest dimensions, alone and together. */
+static void draw_large_grid(random_stream *r, uint32_t g[3]) {
+  static const uint32_t largest[3] = {INT32_MAX, 65535, 65535};
+  for (int i = 0; i < 3; i++) {
+    uint64_t shape = draw(r, 0, 5);
+    g[i] = shape < 2    ? largest[i]
+           : shape == 2 ? (uint32_t)draw(r, 1, largest[i])
+           : shape <= 4 ? (1u << draw(r, 1, i == 0 ? 30 : 15)) + (uint32_t)draw(r, 0, 2) - 1
+                        : 1;
+  }
+}
+
+static void orders_of_the_largest_grids_invert_without_overflow(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < BIG_CASES; c++) {
+    f->r = (random_stream){.seed = 0xb16 + c};
+    draw_large_grid(&f->r, f->grid.g);
+    assert_true(hd_grid_tasks(f->grid.g, &f->V));
+    f->plan = draw_plan(&f->r, f->grid.g);
+    f->grid.n_sms = draw_sms(&f->r, f->V);
+    for (int known = f->V <= UINT32_MAX ? 0 : 1; known <= 1; known++) {
+      f->grid.known = known;
+      build(f);
+      for (uint64_t i = 0; i < SAMPLES; i++) {
+        uint64_t edge = i / 3 < f->V ? i / 3 : f->V - 1;
+        uint64_t u = i % 3 == 0 ? edge : i % 3 == 1 ? f->V - 1 - edge : draw(&f->r, 0, f->V - 1);
+        there_and_back(f, u);
+      }
+    }
+  }
+}
+
+static void known_and_unknown_grids_agree_on_large_grids(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < BIG_CASES; c++) {
+    f->r = (random_stream){.seed = 0xa9 + c};
+    do draw_large_grid(&f->r, f->grid.g);
+    while (!hd_grid_tasks(f->grid.g, &f->V) || f->V > UINT32_MAX);
+    f->plan = draw_plan(&f->r, f->grid.g);
+    f->grid.n_sms = draw_sms(&f->r, f->V);
+    hd_prog known, unknown;
+    f->grid.known = true;
+    assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &known, NULL), HD_OK);
+    f->grid.known = false;
+    assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &unknown, NULL), HD_OK);
+    for (int i = 0; i < SAMPLES; i++) {
+      uint64_t u = draw(&f->r, 0, f->V - 1), at[3], other[3];
+      evaluate(f, &known, u, at);
+      evaluate(f, &unknown, u, other);
+      if (memcmp(at, other, sizeof at) != 0)
+        fail_msg("%s: worker %" PRIu64, describe(&f->plan, &f->grid, f->text), u);
+    }
+  }
+}
+
+static void every_batch_evaluator_gives_what_evaluating_gives(void **state) {
+  fixture *f = *state;
+  bool used[8] = {false};
+  assert_in_range(plan_runners(), 2, 8);
+  for (uint64_t c = 0; c < CASES / 4; c++) {
+    draw_small(f, c);
+    f->grid.known = c % 2;
+    build(f);
+    hd_table t = {calloc(f->V, sizeof(uint32_t)), f->V};
+    assert_non_null(t.task);
+    for (size_t r = 0; r < plan_runners(); r++) {
+      if (!plan_runner_fits(r, &f->inverse)) continue;
+      used[r] = true;
+      assert_true(plan_run(r, &f->inverse, f->grid.g, NULL, &t));
+      for (uint64_t task = 0; task < f->V; task++) {
+        uint64_t worker[3];
+        hd_prog_eval(&f->inverse, f->grid.g, task, NULL, worker);
+        if (t.task[task] != worker[0])
+          fail_msg("%s: runner %zu, task %" PRIu64, describe(&f->plan, &f->grid, f->text), r, task);
+      }
+    }
+    free(t.task);
+  }
+  /* The last two run anywhere: one for 32-bit programs, one for all. */
+  assert_true(used[plan_runners() - 1]);
+  assert_true(used[plan_runners() - 2]);
+}
+
+static void neighbours_on_a_hilbert_curve_of_a_square_touch(void **state) {
+  fixture *f = *state;
+  for (unsigned k = 0; k <= 6; k++) {
+    f->grid = (hd_grid){.known = true, .g = {1u << k, 1u << k, 1}, .n_sms = 1};
+    f->plan = (hd_plan){.order.kind = HD_ORDER_HILBERT};
+    assert_true(hd_grid_tasks(f->grid.g, &f->V));
+    build(f);
+    uint64_t before[3], at[3];
+    evaluate(f, &f->forward, 0, before);
+    for (uint64_t u = 1; u < f->V; u++) {
+      evaluate(f, &f->forward, u, at);
+      int64_t dx = (int64_t)(at[0] - before[0]), dy = (int64_t)(at[1] - before[1]);
+      assert_int_equal(dx * dx + dy * dy, 1);
+      memcpy(before, at, sizeof at);
+    }
+  }
+}
+
+static void a_hilbert_walk_descends_one_level_per_doubling(void **state) {
+  fixture *f = *state;
+  for (unsigned k = 1; k <= 15; k++)
+    for (int known = 0; known <= 1; known++) {
+      /* The smallest and the largest plane whose covering square has 2^k cells a side. */
+      uint32_t least = (1u << (k - 1)) + 1, most = 1u << k;
+      for (int i = 0; i < 2; i++) {
+        uint64_t at[3];
+        f->grid = (hd_grid){.known = known, .g = {i ? most : 2, i ? 2 : least, 1}, .n_sms = 1};
+        f->plan = (hd_plan){.order.kind = HD_ORDER_HILBERT};
+        build(f);
+        evaluate(f, &f->forward, 0, at);
+        assert_int_equal(f->run.iterations, k);
+        evaluate(f, &f->inverse, 0, at);
+        assert_int_equal(f->run.iterations, k);
+      }
+    }
+}
+
+static void a_table_is_followed_and_composed_with_the_binding(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < 100; c++) {
+    f->r = (random_stream){.seed = 0x7ab1e + c};
+    draw_grid(&f->r, f->grid.g);
+    assert_true(hd_grid_tasks(f->grid.g, &f->V));
+    f->grid.known = true;
+    f->grid.n_sms = draw_sms(&f->r, f->V);
+    hd_table t = {calloc(f->V, sizeof(uint32_t)), f->V}, all;
+    assert_non_null(t.task);
+    for (uint64_t i = 0; i < f->V; i++) { /* a random permutation */
+      uint64_t j = draw(&f->r, 0, i);
+      t.task[i] = t.task[j];
+      t.task[j] = (uint32_t)i;
+    }
+    char name[] = "t";
+    f->plan = (hd_plan){.order = {.kind = HD_ORDER_TABLE, .file = name}, .bind = (hd_bind_kind)(c % 2)};
+    assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &f->forward, NULL), HD_OK);
+    assert_int_equal(f->forward.uses_table, f->V > 1);
+    assert_int_equal(hd_plan_tabulate(&f->plan, &f->grid, &t, &all, NULL), HD_OK);
+    uint64_t *position = calloc(f->V, sizeof *position);
+    assert_non_null(position);
+    list_redirect(f->V, f->grid.n_sms, position);
+    for (uint64_t u = 0; u < f->V; u++) {
+      uint64_t at[3], again[3], p = f->plan.bind == HD_BIND_REDIRECT ? position[u] : u;
+      assert_true(checked_eval(&f->run, &f->forward, f->grid.g, u, &t, at));
+      hd_prog_eval(&f->forward, f->grid.g, u, &t, again);
+      assert_memory_equal(at, again, sizeof at);
+      assert_int_equal(task_number(f->grid.g, at), t.task[p]);
+      assert_int_equal(all.task[u], t.task[p]);
+    }
+    free(position);
+    hd_table_free(&all);
+    hd_table_free(&t);
+  }
+}
+
+static void what_cannot_be_built_is_refused_with_a_reason(void **state) {
+  char name[] = "t";
+  static const uint32_t huge[3] = {UINT32_MAX, UINT32_MAX, 1}, wrap[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  const struct {
+    hd_plan plan;
+    hd_grid grid;
+    hd_status forward, inverse;
+  } cases[] = {
+      {{.order = {.kind = HD_ORDER_BAND}}, {true, {4, 4, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_TILE, .a = 3}}, {true, {4, 4, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_STRIDE, .b = 3}}, {false, {0}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_ZIGZAG}}, {false, {0}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_COL}}, {true, {4, 0, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_COL}}, {true, {wrap[0], wrap[1], wrap[2]}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_COL}}, {true, {huge[0], huge[1], huge[2]}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.bind = HD_BIND_REDIRECT}, {true, {4, 4, 1}, 0}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = (hd_order_kind)99}}, {true, {4, 4, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.bind = (hd_bind_kind)99}, {true, {4, 4, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
+      {{.order = {.kind = HD_ORDER_TABLE, .file = name}},
+       {false, {0}, 1},
+       HD_ERR_REFUSED,
+       HD_ERR_UNSUPPORTED},
+      {{.order = {.kind = HD_ORDER_TABLE, .file = name}},
+       {true, {65536, 65536, 1}, 1},
+       HD_ERR_REFUSED,
+       HD_ERR_UNSUPPORTED},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_prog p;
+    hd_diag d = {0};
+    assert_int_equal(hd_plan_forward(&cases[i].plan, &cases[i].grid, &p, &d), cases[i].forward);
+    assert_int_equal(d.status, cases[i].forward);
+    assert_true(strlen(d.message) > 0);
+    assert_int_equal(hd_plan_inverse(&cases[i].plan, &cases[i].grid, &p, NULL), cases[i].inverse);
+  }
+}
+
+static void tabulating_needs_a_known_grid_its_table_and_32_bits(void **state) {
+  hd_plan col = {.order.kind = HD_ORDER_COL}, table = {.order.kind = HD_ORDER_TABLE};
+  hd_grid grid = {.known = false, .g = {4, 4, 1}, .n_sms = 1}, large = {true, {65536, 65536, 1}, 1};
+  hd_table t;
+  assert_int_equal(hd_plan_tabulate(&col, &grid, NULL, &t, NULL), HD_ERR_USAGE);
+  grid.known = true;
+  assert_int_equal(hd_plan_tabulate(&table, &grid, NULL, &t, NULL), HD_ERR_USAGE);
+  uint32_t three[3] = {0, 1, 2};
+  hd_table wrong = {three, 3};
+  assert_int_equal(hd_plan_tabulate(&table, &grid, &wrong, &t, NULL), HD_ERR_USAGE);
+  assert_int_equal(hd_plan_tabulate(&col, &large, NULL, &t, NULL), HD_ERR_UNSUPPORTED);
+  assert_null(t.task);
+}
+
+static void a_grid_has_tasks_unless_a_dimension_is_zero_or_they_overflow(void **state) {
+  uint64_t V;
+  assert_true(hd_grid_tasks((const uint32_t[3]){INT32_MAX, 65535, 65535}, &V));
+  assert_true(V == (uint64_t)INT32_MAX * 65535 * 65535);
+  assert_false(hd_grid_tasks((const uint32_t[3]){0, 1, 1}, &V));
+  assert_false(hd_grid_tasks((const uint32_t[3]){1, 1, 0}, &V));
+  assert_false(hd_grid_tasks((const uint32_t[3]){UINT32_MAX, UINT32_MAX, 2}, &V));
+}
+
+static int set_up(void **state) {
+  *state = calloc(1, sizeof(fixture));
+  return *state ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  free(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_plan_lists_the_tasks_as_its_description_says),
+      cmocka_unit_test(tabulating_gives_what_evaluating_gives),
+      cmocka_unit_test(orders_of_the_largest_grids_invert_without_overflow),
+      cmocka_unit_test(known_and_unknown_grids_agree_on_large_grids),
+      cmocka_unit_test(every_batch_evaluator_gives_what_evaluating_gives),
+      cmocka_unit_test(neighbours_on_a_hilbert_curve_of_a_square_touch),
+      cmocka_unit_test(a_hilbert_walk_descends_one_level_per_doubling),
+      cmocka_unit_test(a_table_is_followed_and_composed_with_the_binding),
+      cmocka_unit_test(what_cannot_be_built_is_refused_with_a_reason),
+      cmocka_unit_test(tabulating_needs_a_known_grid_its_table_and_32_bits),
+      cmocka_unit_test(a_grid_has_tasks_unless_a_dimension_is_zero_or_they_overflow),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
