@@ -1,0 +1,365 @@
+/* Programs (plan.h) to PTX text.
+ *
+ * A value lives in a 32-bit register when the builder knows it to fit, else in a 64-bit one.
+ * Comparisons live in predicates and become 0 or 1 only where a value is asked for. Dead
+ * values, the parts of loops included, are left out.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rewrite/rewrite_internal.h"
+
+typedef struct lower {
+  const hd_prog *p;
+  const rewrite_lowering *l;
+  hd_buf *text;
+  bool needed[HD_PROG_MAX];
+  bool as_value[HD_PROG_MAX]; /* a comparison whose 0/1 is used as a number */
+  unsigned n_temps32, n_temps64, n_preds, n_loops;
+  hd_status status;
+} lower;
+
+static bool is_wide(const lower *c, uint32_t v) { return c->p->vals[v].max > UINT32_MAX; }
+static bool is_compare(const lower *c, uint32_t v) {
+  return c->p->vals[v].op == HD_P_LT || c->p->vals[v].op == HD_P_EQ;
+}
+static bool is_const(const lower *c, uint32_t v) { return c->p->vals[v].op == HD_P_CONST; }
+
+static unsigned n_operands(hd_pop op) {
+  switch (op) {
+  case HD_P_CONST:
+  case HD_P_POS:
+  case HD_P_NX:
+  case HD_P_NY:
+  case HD_P_NZ:
+  case HD_P_V:
+  case HD_P_LOOP:
+  case HD_P_ENDLOOP: return 0;
+  case HD_P_VAR:
+  case HD_P_BREAK_IF:
+  case HD_P_TABLE: return 1;
+  case HD_P_SELECT: return 3;
+  default: return 2;
+  }
+}
+
+/* ---- What is needed ------------------------------------------------------------ */
+
+static bool need(lower *c, uint32_t v) {
+  if (c->needed[v]) return false;
+  c->needed[v] = true;
+  return true;
+}
+
+static bool need_operands(lower *c, const hd_pval *v) {
+  const uint32_t operands[3] = {v->a, v->b, v->c};
+  bool changed = false;
+  for (unsigned k = 0; k < n_operands(v->op); k++) changed |= need(c, operands[k]);
+  return changed;
+}
+
+/* A loop is needed when an assignment in it is; then so are its exits. */
+static bool need_loops(lower *c) {
+  const hd_prog *p = c->p;
+  uint32_t stack[HD_PROG_MAX], depth = 0;
+  bool changed = false;
+  for (uint32_t i = 0; i < p->n; i++) {
+    hd_pop op = p->vals[i].op;
+    if (op == HD_P_LOOP) {
+      stack[depth++] = i;
+    } else if (op == HD_P_ENDLOOP && depth) {
+      uint32_t begin = stack[--depth];
+      bool used = c->needed[begin];
+      for (uint32_t k = begin; k < i && !used; k++) used = p->vals[k].op == HD_P_ASSIGN && c->needed[k];
+      if (!used) continue;
+      changed |= need(c, begin) | need(c, i);
+      for (uint32_t k = begin; k < i; k++)
+        if (p->vals[k].op == HD_P_BREAK_IF) changed |= need(c, k);
+    }
+  }
+  return changed;
+}
+
+static void find_needed(lower *c) {
+  const hd_prog *p = c->p;
+  for (unsigned k = 0; k < 3; k++)
+    if (c->l->want[k]) c->needed[p->out[k]] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = p->n; i-- > 0;) {
+      const hd_pval *v = &p->vals[i];
+      if (v->op == HD_P_ASSIGN && c->needed[v->a]) changed |= need(c, i);
+      if (c->needed[i]) changed |= need_operands(c, v);
+    }
+    changed |= need_loops(c);
+  }
+  for (uint32_t i = 0; i < p->n; i++) {
+    const hd_pval *v = &p->vals[i];
+    if (!c->needed[i]) continue;
+    const uint32_t operands[3] = {v->a, v->b, v->c};
+    for (unsigned k = 0; k < n_operands(v->op); k++) {
+      bool condition = (v->op == HD_P_SELECT || v->op == HD_P_BREAK_IF) && k == 0;
+      if (!condition && !(v->op == HD_P_ASSIGN && k == 0)) c->as_value[operands[k]] = true;
+    }
+  }
+  for (unsigned k = 0; k < 3; k++)
+    if (c->l->want[k]) c->as_value[p->out[k]] = true;
+}
+
+/* ---- Names ------------------------------------------------------------------------ */
+
+typedef struct name {
+  char s[64];
+} name;
+
+static name immediate(uint64_t v) {
+  name n;
+  if (v <= INT64_MAX)
+    snprintf(n.s, sizeof n.s, "%" PRIu64, v);
+  else
+    snprintf(n.s, sizeof n.s, "0x%" PRIx64 "U", v);
+  return n;
+}
+
+static name reg(const lower *c, uint32_t v) {
+  name n;
+  const rewrite_lowering *l = c->l;
+  switch (c->p->vals[v].op) {
+  case HD_P_CONST: return immediate(c->p->vals[v].imm);
+  case HD_P_POS: snprintf(n.s, sizeof n.s, "%s", l->in); return n;
+  case HD_P_NX:
+  case HD_P_NY:
+  case HD_P_NZ:
+  case HD_P_V: snprintf(n.s, sizeof n.s, "%s", l->dims[c->p->vals[v].op - HD_P_NX]); return n;
+  default: snprintf(n.s, sizeof n.s, "%%%s_%c%u", l->prefix, is_wide(c, v) ? 'd' : 'r', v); return n;
+  }
+}
+
+/* Whether value v's register is 64 bits wide: inputs have the width they come in. */
+static bool reg_is_wide(const lower *c, uint32_t v) {
+  if (c->p->vals[v].op == HD_P_POS) return c->l->wide_in;
+  return is_wide(c, v);
+}
+
+static name temp(lower *c, bool wide) {
+  name n;
+  snprintf(n.s, sizeof n.s, "%%%s_%s%u", c->l->prefix, wide ? "s" : "t", wide ? c->n_temps64++ : c->n_temps32++);
+  return n;
+}
+
+static name pred_of(const lower *c, uint32_t v) {
+  name n;
+  snprintf(n.s, sizeof n.s, "%%%s_p%u", c->l->prefix, v);
+  return n;
+}
+
+static void emit(lower *c, const char *fmt, ...) HD_PRINTF(2, 3);
+static void emit(lower *c, const char *fmt, ...) {
+  char line[512];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  hd_buf_printf(c->text, "\t%s\n", line);
+}
+
+/* Operand v as a 64- or 32-bit register or immediate; the low half when narrowed. */
+static name operand(lower *c, uint32_t v, bool wide) {
+  name n = reg(c, v);
+  if (is_const(c, v)) return wide ? n : immediate((uint32_t)c->p->vals[v].imm);
+  if (reg_is_wide(c, v) == wide) return n;
+  name t = temp(c, wide);
+  emit(c, "cvt.u%d.u%d %s, %s;", wide ? 64 : 32, wide ? 32 : 64, t.s, n.s);
+  return t;
+}
+
+static name condition(lower *c, uint32_t v) {
+  if (is_compare(c, v)) return pred_of(c, v);
+  name p;
+  snprintf(p.s, sizeof p.s, "%%%s_q%u", c->l->prefix, c->n_preds++);
+  bool wide = reg_is_wide(c, v);
+  emit(c, "setp.ne.u%d %s, %s, 0;", wide ? 64 : 32, p.s, operand(c, v, wide).s);
+  return p;
+}
+
+/* ---- Operations ---------------------------------------------------------------------- */
+
+static const char *const simple_text[] = {
+    [HD_P_ADD] = "add.u", [HD_P_SUB] = "sub.u", [HD_P_MUL] = "mul.lo.u", [HD_P_MIN] = "min.u",
+    [HD_P_MAX] = "max.u", [HD_P_AND] = "and.b", [HD_P_OR] = "or.b",      [HD_P_XOR] = "xor.b",
+};
+
+/* The low half of the result depends on the low halves of the operands only. */
+static bool is_modular(hd_pop op) {
+  return op == HD_P_ADD || op == HD_P_SUB || op == HD_P_MUL || op == HD_P_AND || op == HD_P_OR || op == HD_P_XOR;
+}
+
+static void lower_simple(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  bool wide = is_wide(c, i);
+  if (v->op == HD_P_MUL && wide && !reg_is_wide(c, v->a) && !reg_is_wide(c, v->b) && !is_wide(c, v->a) &&
+      !is_wide(c, v->b)) {
+    uint32_t a = is_const(c, v->a) ? v->b : v->a, b = is_const(c, v->a) ? v->a : v->b;
+    emit(c, "mul.wide.u32 %s, %s, %s;", reg(c, i).s, operand(c, a, false).s, operand(c, b, false).s);
+    return;
+  }
+  /* min and max look at whole operands: compute at the wider width, then narrow. */
+  bool compute_wide = wide || (!is_modular(v->op) && (is_wide(c, v->a) || is_wide(c, v->b)));
+  name a = operand(c, v->a, compute_wide), b = operand(c, v->b, compute_wide);
+  name r = compute_wide == wide ? reg(c, i) : temp(c, true);
+  emit(c, "%s%d %s, %s, %s;", simple_text[v->op], compute_wide ? 64 : 32, r.s, a.s, b.s);
+  if (compute_wide != wide) emit(c, "cvt.u32.u64 %s, %s;", reg(c, i).s, r.s);
+}
+
+/* Quotient of v->a by v->b into a register of the wanted width. */
+static void lower_div(lower *c, uint32_t i, const char *dst, bool dst_wide) {
+  const hd_pval *v = &c->p->vals[i];
+  bool wide = is_wide(c, v->a) || is_wide(c, v->b);
+  int bits = wide ? 64 : 32;
+  name n = operand(c, v->a, wide), q;
+  snprintf(q.s, sizeof q.s, "%s", dst);
+  if (wide != dst_wide) q = temp(c, wide);
+  uint64_t d = is_const(c, v->b) ? c->p->vals[v->b].imm : 0, max = c->p->vals[v->a].max;
+  rewrite_magic magic;
+  unsigned twos = d ? (unsigned)__builtin_ctzll(d) : 0;
+  if (d && (d & (d - 1)) == 0) {
+    emit(c, "shr.u%d %s, %s, %u;", bits, q.s, n.s, twos);
+  } else if (d && rewrite_find_magic(d, max, (unsigned)bits, &magic)) {
+    emit(c, "mul.hi.u%d %s, %s, %s;", bits, q.s, n.s, immediate(magic.multiplier).s);
+    if (magic.shift) emit(c, "shr.u%d %s, %s, %u;", bits, q.s, q.s, magic.shift);
+  } else if (d && twos && rewrite_find_magic(d >> twos, max >> twos, (unsigned)bits, &magic)) {
+    /* An even divisor: shifting the operand first makes room for the multiplier. */
+    emit(c, "shr.u%d %s, %s, %u;", bits, q.s, n.s, twos);
+    emit(c, "mul.hi.u%d %s, %s, %s;", bits, q.s, q.s, immediate(magic.multiplier).s);
+    if (magic.shift) emit(c, "shr.u%d %s, %s, %u;", bits, q.s, q.s, magic.shift);
+  } else {
+    emit(c, "div.u%d %s, %s, %s;", bits, q.s, n.s, operand(c, v->b, wide).s);
+  }
+  if (wide != dst_wide) emit(c, "cvt.u%d.u%d %s, %s;", dst_wide ? 64 : 32, bits, dst, q.s);
+}
+
+static void lower_rem(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  uint64_t d = is_const(c, v->b) ? c->p->vals[v->b].imm : 0;
+  bool wide = is_wide(c, v->a) || is_wide(c, v->b), dst_wide = is_wide(c, i);
+  int bits = wide ? 64 : 32;
+  name n = operand(c, v->a, wide), r = wide == dst_wide ? reg(c, i) : temp(c, wide);
+  if (d && (d & (d - 1)) == 0) {
+    emit(c, "and.b%d %s, %s, %s;", bits, r.s, n.s, immediate(d - 1).s);
+  } else {
+    name q = temp(c, wide), back = temp(c, wide);
+    lower_div(c, i, q.s, wide);
+    emit(c, "mul.lo.u%d %s, %s, %s;", bits, back.s, q.s, operand(c, v->b, wide).s);
+    emit(c, "sub.u%d %s, %s, %s;", bits, r.s, n.s, back.s);
+  }
+  if (wide != dst_wide) emit(c, "cvt.u%d.u%d %s, %s;", dst_wide ? 64 : 32, bits, reg(c, i).s, r.s);
+}
+
+static void lower_shift(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  bool dst_wide = is_wide(c, i), wide = dst_wide || is_wide(c, v->a);
+  name r = wide == dst_wide ? reg(c, i) : temp(c, wide);
+  emit(c, "%s%d %s, %s, %s;", v->op == HD_P_SHL ? "shl.b" : "shr.u", wide ? 64 : 32, r.s,
+       operand(c, v->a, wide).s, operand(c, v->b, false).s);
+  if (wide != dst_wide) emit(c, "cvt.u32.u64 %s, %s;", reg(c, i).s, r.s);
+}
+
+static void lower_compare(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  bool wide = is_wide(c, v->a) || is_wide(c, v->b);
+  emit(c, "setp.%s.u%d %s, %s, %s;", v->op == HD_P_LT ? "lt" : "eq", wide ? 64 : 32, pred_of(c, i).s,
+       operand(c, v->a, wide).s, operand(c, v->b, wide).s);
+  if (c->as_value[i]) emit(c, "selp.u32 %s, 1, 0, %s;", reg(c, i).s, pred_of(c, i).s);
+}
+
+static void lower_move(lower *c, uint32_t to, uint32_t from) {
+  bool wide = is_wide(c, to);
+  emit(c, "mov.u%d %s, %s;", wide ? 64 : 32, reg(c, to).s, operand(c, from, wide).s);
+}
+
+static void lower_table(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  name base = temp(c, true), at = temp(c, true);
+  unsigned bytes = c->l->table_bytes;
+  emit(c, "mov.u64 %s, %s;", base.s, c->l->table);
+  if (is_wide(c, v->a))
+    emit(c, "mad.lo.u64 %s, %s, %u, %s;", at.s, operand(c, v->a, true).s, bytes, base.s);
+  else
+    emit(c, "mad.wide.u32 %s, %s, %u, %s;", at.s, operand(c, v->a, false).s, bytes, base.s);
+  emit(c, "ld.global.u%u %s, [%s];", bytes * 8, reg(c, i).s, at.s);
+}
+
+static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) {
+  const hd_pval *v = &c->p->vals[i];
+  switch (v->op) {
+  case HD_P_CONST:
+  case HD_P_POS:
+  case HD_P_NX:
+  case HD_P_NY:
+  case HD_P_NZ:
+  case HD_P_V: break;
+  case HD_P_VAR: lower_move(c, i, v->a); break;
+  case HD_P_ASSIGN: lower_move(c, v->a, v->b); break;
+  case HD_P_DIV: lower_div(c, i, reg(c, i).s, is_wide(c, i)); break;
+  case HD_P_REM: lower_rem(c, i); break;
+  case HD_P_SHL:
+  case HD_P_SHR: lower_shift(c, i); break;
+  case HD_P_LT:
+  case HD_P_EQ: lower_compare(c, i); break;
+  case HD_P_SELECT: {
+    bool wide = is_wide(c, i);
+    name a = operand(c, v->b, wide), b = operand(c, v->c, wide), p = condition(c, v->a);
+    emit(c, "selp.u%d %s, %s, %s, %s;", wide ? 64 : 32, reg(c, i).s, a.s, b.s, p.s);
+    break;
+  }
+  case HD_P_LOOP:
+    loops[(*depth)++] = c->n_loops;
+    hd_buf_printf(c->text, "$%s_loop%u:\n", c->l->prefix, c->n_loops++);
+    break;
+  case HD_P_BREAK_IF: emit(c, "@%s bra $%s_done%u;", condition(c, v->a).s, c->l->prefix, loops[*depth - 1]); break;
+  case HD_P_ENDLOOP:
+    emit(c, "bra $%s_loop%u;", c->l->prefix, loops[--*depth]);
+    hd_buf_printf(c->text, "$%s_done%u:\n", c->l->prefix, loops[*depth]);
+    break;
+  case HD_P_TABLE: lower_table(c, i); break;
+  default: lower_simple(c, i); break;
+  }
+}
+
+/* Declarations come first in the text though what is used is known last. A range costs nothing where its
+ * registers are not used. */
+static void declare(const lower *c, hd_buf *out) {
+  const char *prefix = c->l->prefix;
+  hd_buf_printf(out, "\t.reg .b32 %%%s_r<%u>;\n\t.reg .b64 %%%s_d<%u>;\n\t.reg .pred %%%s_p<%u>;\n", prefix, c->p->n,
+                prefix, c->p->n, prefix, c->p->n);
+  if (c->n_temps32) hd_buf_printf(out, "\t.reg .b32 %%%s_t<%u>;\n", prefix, c->n_temps32);
+  if (c->n_temps64) hd_buf_printf(out, "\t.reg .b64 %%%s_s<%u>;\n", prefix, c->n_temps64);
+  if (c->n_preds) hd_buf_printf(out, "\t.reg .pred %%%s_q<%u>;\n", prefix, c->n_preds);
+}
+
+hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text, hd_diag *d) {
+  hd_buf body = {0};
+  lower c = {.p = p, .l = l, .text = &body};
+  find_needed(&c);
+  uint32_t loops[HD_PROG_MAX], depth = 0;
+  for (uint32_t i = 0; i < p->n; i++)
+    if (c.needed[i]) lower_value(&c, i, loops, &depth);
+  for (unsigned k = 0; k < 3; k++) {
+    names[k][0] = 0;
+    if (!l->want[k]) continue;
+    /* A register of its own for a constant or a narrowed value, so that any instruction can read it. */
+    name n = operand(&c, p->out[k], false);
+    if (is_const(&c, p->out[k])) {
+      name t = temp(&c, false);
+      emit(&c, "mov.u32 %s, %s;", t.s, n.s);
+      n = t;
+    }
+    snprintf(names[k], 64, "%s", n.s);
+  }
+  declare(&c, text);
+  hd_buf_put(text, body.data ? body.data : "", body.len);
+  bool failed = body.failed || text->failed;
+  hd_buf_free(&body);
+  return failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+}

@@ -1,0 +1,133 @@
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/rewrite.h"
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define KERNEL(body) HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n" body "\nret;\n}\n"
+
+typedef struct text_case {
+  const char *what, *text;
+  hd_refusal_kind kind;
+} text_case;
+
+static size_t refusals(const char *text, hd_refusal *out, hd_arena *arena) {
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  hd_arena_init(arena);
+  if (hd_ptx_parse(text, strlen(text), "test", arena, &m, &d) != HD_OK) fail_msg("line %u: %s", d.line, d.message);
+  int64_t f = hd_ptx_find_kernel(m, "k");
+  assert_true(f >= 0);
+  return hd_rewrite_refusals(m, (uint32_t)f, out, 1);
+}
+
+static void expect(const text_case *c) {
+  hd_arena arena;
+  hd_refusal r = {0};
+  size_t n = refusals(c->text, &r, &arena);
+  hd_arena_free(&arena);
+  if (c->kind == HD_REFUSE_NONE ? n != 0 : n == 0 || r.kind != c->kind)
+    fail_msg("%s: %zu refusals, first %s: %s", c->what, n, hd_refusal_name(r.kind), r.what);
+}
+
+static void what_sees_the_schedule_is_refused(void **state) {
+  static const text_case cases[] = {
+      {"smid", KERNEL("mov.u32 %r1, %smid;"), HD_REFUSE_SREG},
+      {"warpid", KERNEL("mov.u32 %r1, %warpid;"), HD_REFUSE_SREG},
+      {"gridid", KERNEL("mov.u64 %rd1, %gridid;"), HD_REFUSE_SREG},
+      {"clock", KERNEL("mov.u64 %rd1, %clock64;"), HD_REFUSE_SREG},
+      {"timer", KERNEL("mov.u64 %rd1, %globaltimer;"), HD_REFUSE_SREG},
+      {"cooperative workspace", KERNEL("mov.u32 %r1, %envreg1;"), HD_REFUSE_GRID_SYNC},
+      {"cluster rank", KERNEL("mov.u32 %r1, %cluster_ctarank;"), HD_REFUSE_CLUSTER},
+      {"cluster barrier", KERNEL("barrier.cluster.arrive;"), HD_REFUSE_CLUSTER},
+      {"mapa", KERNEL("mapa.u64 %rd1, %rd2, %r1;"), HD_REFUSE_CLUSTER},
+      {"cluster launch", HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n", HD_REFUSE_CLUSTER},
+      {"declaration", HEAD ".extern .entry k();\n", HD_REFUSE_NO_BODY},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
+}
+
+static void calls_are_followed(void **state) {
+  static const text_case cases[] = {
+      {"ctaid in a called function",
+       HEAD ".func f()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HD_REFUSE_CTAID_IN_FUNC},
+      {"two calls deep",
+       HEAD ".func g()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %smid;\nret;\n}\n.func f()\n{\ncall.uni g;\nret;\n}\n"
+            ".visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HD_REFUSE_SREG},
+      {"a function that is never called",
+       HEAD ".func f()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret;\n}\n.visible .entry k()\n{\nret;\n}\n",
+       HD_REFUSE_NONE},
+      {"recursion",
+       HEAD ".func f();\n.func f()\n{\ncall.uni f;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n", HD_REFUSE_NONE},
+      {"unknown function", HEAD ".extern .func f();\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n", HD_REFUSE_UNKNOWN_CALL},
+      {"printf",
+       HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n"
+            "{\n.param .b64 a;\n.param .b64 b;\n.param .b32 r;\ncall.uni (r), vprintf, (a, b);\nld.param.b32 %r1, [r];\n}\nret;\n}\n",
+       HD_REFUSE_NONE},
+      {"function pointer",
+       HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n{\nproto: .callprototype _ ();\n"
+            "call %rd1, (), proto;\n}\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_CALL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
+}
+
+static void loops_that_may_wait_for_other_ctas_are_refused(void **state) {
+  static const text_case cases[] = {
+      {"spin on a volatile load", KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       HD_REFUSE_GRID_SYNC},
+      {"spin on an acquire load", KERNEL("L: ld.acquire.gpu.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       HD_REFUSE_GRID_SYNC},
+      {"spin on adding nothing", KERNEL("L: atom.global.add.u32 %r1, [%rd1], 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       HD_REFUSE_GRID_SYNC},
+      {"volatile load outside of loops", KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nL: add.u32 %r2, %r2, 1;\n"
+                                                "setp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"), HD_REFUSE_NONE},
+      {"volatile load of shared memory in a loop",
+       KERNEL("L: ld.volatile.shared.u32 %r1, [%r2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"), HD_REFUSE_NONE},
+      {"update by compare and swap",
+       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"), HD_REFUSE_NONE},
+      {"lock", KERNEL("L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;"), HD_REFUSE_NONE},
+      {"plain loop", KERNEL("L: ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"),
+       HD_REFUSE_NONE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
+}
+
+static void a_refusal_names_instruction_and_line(void **state) {
+  hd_arena arena;
+  hd_refusal r;
+  assert_int_equal(refusals(KERNEL("mov.u32 %r1, %smid;"), &r, &arena), 1);
+  assert_int_equal(r.line, 9);
+  assert_string_equal(r.what, "mov.u32 %r1, %smid;: its value depends on where and when the CTA runs");
+  hd_arena_free(&arena);
+}
+
+static void a_refused_kernel_is_not_rewritten(void **state) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  const char *text = KERNEL("mov.u32 %r1, %smid;\nmov.u32 %r2, %ctaid.x;");
+  assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+  hd_plan p;
+  assert_int_equal(hd_plan_parse("order=reverse", &p, &d), HD_OK);
+  hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}};
+  assert_int_equal(hd_rewrite(m, 0, &p, &o, &d), HD_ERR_REFUSED);
+  hd_plan_free(&p);
+  hd_arena_free(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("what sees the schedule is refused", what_sees_the_schedule_is_refused),
+      BEHAVIOUR("calls are followed", calls_are_followed),
+      BEHAVIOUR("loops that may wait for other CTAs are refused", loops_that_may_wait_for_other_ctas_are_refused),
+      BEHAVIOUR("a refusal names instruction and line", a_refusal_names_instruction_and_line),
+      BEHAVIOUR("a refused kernel is not rewritten", a_refused_kernel_is_not_rewritten),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
