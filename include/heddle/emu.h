@@ -1,0 +1,218 @@
+/* heddle/emu.h: a functional emulator of PTX kernels.
+ *
+ * hd_emu          device memory and settings
+ * hd_emu_program  a module, decoded and checked: what is not emulated is refused by
+ *                 name here, before any launch
+ * hd_emu_grid     one launch in progress: CTAs are started on SMs and their warps
+ *                 stepped from outside, so that dispatchers, interleavings and timing
+ *                 models sit on top of one machine
+ * hd_emu_launch   the plain driver over that: a dispatcher, host threads, to the end
+ *
+ * Every mistake of the kernel (out of bounds, misaligned, never-written memory read,
+ * barriers, races between CTAs, a trap, an assertion) ends the launch with
+ * HD_ERR_FAULT and a diagnostic that holds the PTX line and, in the message, the
+ * instruction, kernel, CTA, thread and address.
+ */
+#ifndef HEDDLE_EMU_H
+#define HEDDLE_EMU_H
+
+#include "heddle/ptx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HD_WARP = 32 };
+
+/* ---- Machine ------------------------------------------------------------- */
+
+typedef struct hd_emu hd_emu;
+
+typedef enum hd_emu_check { /* bits */
+  HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
+  HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
+  HD_CHECK_RACE = 4,   /* global memory: a task reading or overwriting what another task of the
+                          same launch wrote (the same value too), or writing what another one read;
+                          atomics among themselves are exempt. Launches use one host thread */
+  HD_CHECK_ALL = 7,
+} hd_emu_check;
+
+typedef enum hd_emu_isa { HD_ISA_AUTO = 0, HD_ISA_PORTABLE, HD_ISA_AVX2, HD_ISA_AVX512 } hd_emu_isa;
+
+typedef struct hd_emu_options {
+  unsigned checks;     /* hd_emu_check bits */
+  unsigned threads;    /* host threads for hd_emu_launch; 0: all processors */
+  unsigned sm;         /* emulated architecture, 90 when 0 */
+  unsigned n_sms;      /* 132 when 0: %nsmid, and SMs a dispatcher may use */
+  uint64_t memory;     /* bytes of device memory that may be allocated; 0: 16 GB */
+  uint64_t max_instructions; /* warp instructions one CTA may run before it counts as hung;
+                                0: 2^36 */
+  hd_emu_isa isa;      /* AUTO picks the best the processor has */
+} hd_emu_options;
+
+HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
+HD_API void hd_emu_destroy(hd_emu *e);
+HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
+
+/* Device memory. Addresses are 256-byte aligned and never 0; accesses past an
+ * allocation's end are caught. Fresh memory counts as never written. */
+HD_API hd_status hd_emu_alloc(hd_emu *e, uint64_t bytes, uint64_t *address, hd_diag *d);
+HD_API hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d);
+/* Host pointer to [address, address+bytes), or NULL when that is not inside one
+ * allocation. Writing through it needs hd_emu_mark_written. Addresses are valid
+ * until freed. */
+HD_API void *hd_emu_ptr(hd_emu *e, uint64_t address, uint64_t bytes);
+HD_API hd_status hd_emu_write(hd_emu *e, uint64_t address, const void *src, uint64_t bytes, hd_diag *d);
+HD_API hd_status hd_emu_read(hd_emu *e, uint64_t address, void *dst, uint64_t bytes, hd_diag *d);
+HD_API void hd_emu_mark_written(hd_emu *e, uint64_t address, uint64_t bytes);
+HD_API void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes);
+
+/* ---- Programs -------------------------------------------------------------- */
+
+typedef struct hd_emu_program hd_emu_program;
+
+/* Decode every kernel and function of a parsed module; allocate and fill its
+ * .global and .const variables. Kernels that need what is not emulated are kept
+ * but refused at launch with HD_ERR_UNSUPPORTED naming instruction and line (see
+ * hd_emu_supported). The module must outlive the program. */
+HD_API hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, hd_diag *d);
+HD_API void hd_emu_unload(hd_emu_program *p);
+/* HD_OK, or HD_ERR_UNSUPPORTED naming the first thing that is missing. */
+HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
+/* Address and size of a module-level .global or .const variable. */
+HD_API hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d);
+
+/* ---- Launches ---------------------------------------------------------------- */
+
+typedef struct hd_emu_launch_params {
+  const char *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared; /* bytes */
+  const void *args;        /* the parameter block, laid out by hd_ptx_param_layout */
+  uint64_t args_bytes;
+} hd_emu_launch_params;
+
+/* ---- Trace hooks --------------------------------------------------------------- */
+
+typedef enum hd_access_kind {
+  HD_ACCESS_LOAD = 0,
+  HD_ACCESS_STORE,
+  HD_ACCESS_ATOMIC,
+  HD_ACCESS_PREFETCH,
+} hd_access_kind;
+
+/* How an access may use the caches, from its operator and state space. */
+typedef enum hd_access_cache { /* bits */
+  HD_CACHE_L1 = 1,       /* may allocate in L1 (.ca or default) */
+  HD_CACHE_READONLY = 2, /* .nc: read-only / texture path */
+  HD_CACHE_STREAM = 4,   /* .cs, evict_first, no_allocate */
+} hd_access_cache;
+
+typedef enum hd_space { HD_SPACE_GLOBAL = 0, HD_SPACE_SHARED, HD_SPACE_LOCAL, HD_SPACE_CONST, HD_SPACE_PARAM } hd_space;
+
+/* One warp's memory instruction. Addresses of inactive lanes are unspecified. */
+typedef struct hd_access {
+  uint64_t task;         /* CTA's number in the launched grid: x + gx*(y + gy*z) */
+  uint32_t warp;         /* in its CTA */
+  uint32_t line;         /* PTX line */
+  uint32_t inst;         /* statement number in the kernel or function: tells loads apart */
+  uint8_t kind, cache, space;
+  uint8_t bytes;         /* per lane: 1..16, vector width included */
+  uint32_t mask;         /* active lanes */
+  const uint64_t *addr;  /* [32] */
+} hd_access;
+
+/* Called from the thread that steps the warp; hooks of one CTA come in program
+ * order per warp. Any may be NULL. `worker` is the host thread's number. */
+typedef struct hd_emu_hooks {
+  void *ctx;
+  unsigned spaces; /* bit 1 << hd_space of the accesses wanted */
+  void (*access)(void *ctx, unsigned worker, const hd_access *a);
+  void (*barrier)(void *ctx, unsigned worker, uint64_t task, uint32_t warp);
+  void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);
+  void (*cta_end)(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions, uint64_t thread_instructions);
+  /* vprintf output; NULL: thrown away. Calls are serialised. */
+  void (*print)(void *ctx, const char *text, size_t len);
+} hd_emu_hooks;
+
+/* ---- Stepping from outside --------------------------------------------------------- */
+
+typedef struct hd_emu_grid hd_emu_grid;
+typedef struct hd_emu_cta hd_emu_cta;
+
+typedef enum hd_step {
+  HD_STEP_RUNNING = 0, /* ran its quantum, can go on */
+  HD_STEP_BARRIER,     /* waits for other warps of its CTA */
+  HD_STEP_DONE,        /* all its threads have exited */
+  HD_STEP_FAULT,       /* the launch is over: hd_emu_grid_end has the diagnostic */
+} hd_step;
+
+/* Check the launch (grid and block limits, parameters' size, shared memory,
+ * support) and set it up. One grid is used by several host threads when each CTA
+ * is stepped by one of them. */
+HD_API hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l,
+                                   const hd_emu_hooks *hooks, hd_emu_grid **out, hd_diag *d);
+/* Start CTA number `task` on SM `sm`, slot free for the caller to say (%smid reads
+ * `sm`; several CTAs may live on one SM). `worker` goes to the hooks. */
+HD_API hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker,
+                                  hd_emu_cta **out, hd_diag *d);
+HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
+/* Run warp `w` for at most `quantum` warp instructions (stops early at barriers). */
+HD_API hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);
+/* True when no warp can ever run again though some have not exited: a barrier
+ * that some threads skipped. The step that led there returned HD_STEP_FAULT. */
+HD_API bool hd_emu_cta_stuck(const hd_emu_cta *c);
+/* Run all warps of the CTA to the end (or a fault), round robin with that quantum. */
+HD_API hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum);
+/* Give its resources back; every started CTA must be ended. */
+HD_API void hd_emu_cta_end(hd_emu_cta *c);
+/* End the launch; HD_ERR_FAULT with the first fault if there was one. */
+HD_API hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d);
+
+/* ---- Dispatchers and the plain driver ----------------------------------------------- */
+
+/* Which CTA starts when and on which SM. All hand out CTA ids in increasing order
+ * unless said otherwise, as the hardware does. */
+typedef enum hd_dispatch_kind {
+  HD_DISPATCH_ROUND_ROBIN = 0, /* CTA u on SM u mod M, the first wave and ever after */
+  HD_DISPATCH_DEMAND,   /* first wave round robin, then wherever a CTA retires, with
+                           seeded jitter of running times (H100.md) */
+  HD_DISPATCH_SHUFFLED, /* seeded: any CTA on any SM in any order */
+  HD_DISPATCH_ONE_SM,   /* all on SM 0 */
+  HD_DISPATCH_STARVED,  /* half of the SMs never get a CTA, ids with holes */
+  HD_DISPATCH_LATE,     /* most SMs wake up only after half of the CTAs have run */
+  HD_DISPATCH_SERIAL,   /* one CTA at a time in the whole machine */
+  HD_DISPATCH_REVERSE,  /* ids from the last to the first */
+  HD_DISPATCH_COUNT
+} hd_dispatch_kind;
+HD_API const char *hd_dispatch_name(hd_dispatch_kind k);
+HD_API bool hd_dispatch_parse(const char *name, hd_dispatch_kind *out);
+
+typedef struct hd_dispatch {
+  hd_dispatch_kind kind;
+  uint64_t seed;
+  uint32_t resident; /* CTAs alive at once per SM; 0: 1 */
+} hd_dispatch;
+
+/* What counts, here and in the hooks: every PTX instruction that a warp issues, once for each group of
+ * its threads that runs it apart, whatever its kind and even if its guard holds for no thread; waiting
+ * costs nothing. Thread instructions: of these, the active threads whose guard holds. */
+typedef struct hd_emu_stats {
+  uint64_t ctas, warps;
+  uint64_t warp_instructions, thread_instructions;
+  double seconds; /* wall clock, set-up included */
+} hd_emu_stats;
+
+/* Run a launch to its end. CTAs are spread over the host threads; when the kernel's
+ * result could depend on their timing (floating-point atomics, atomics whose old
+ * value is used, spins), one thread runs them, all resident ones in turn, so results
+ * do not depend on the number of threads; nor do the order of printed text, the
+ * addresses that kernels allocate, and which of several faults is reported: the
+ * first CTA's in the order of starts. `how` NULL: round robin. */
+HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l, const hd_dispatch *how,
+                               const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

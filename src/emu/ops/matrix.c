@@ -1,0 +1,162 @@
+/* ops/matrix.c: mma, wmma, ldmatrix, stmatrix, movmatrix. All are gathers of a whole warp.
+ *
+ * A wmma fragment's layout is the implementation's own. Here a product of 16x16 is two m16n8 ones
+ * side by side in n, one of 32x8 two m16n8 ones in m, and one of 8x32 the transpose of that: its
+ * A is loaded as B and its B as A. An operand that is split is its halves' fragments one after
+ * the other. Registers that PTX has beyond those (f16 A and B) repeat the first ones, so
+ * element-wise code sees every element.
+ */
+#include "emu/ops/address.h"
+
+/* ---- mma ------------------------------------------------------------------------------ */
+
+static void read_fragment(char *r, const uint32_t *slots, unsigned n, unsigned slot_bytes, char *to) {
+  for (unsigned k = 0; k < n; k++) memcpy(to + (size_t)k * slot_bytes, slot(r, slots[k]), slot_bytes);
+}
+static void write_fragment(char *r, const uint32_t *slots, unsigned n, unsigned slot_bytes, const char *from,
+                           uint32_t mask) {
+  for (unsigned k = 0; k < n; k++) {
+    if (slot_bytes == 256) blend64(slot(r, slots[k]), from + (size_t)k * 256, mask);
+    else blend32(slot(r, slots[k]), from + (size_t)k * 128, mask);
+  }
+}
+
+typedef char fragment[EMU_FRAGMENT_REGS * 256] __attribute__((aligned(64)));
+
+HANDLER(mma) {
+  const emu_mma *x = i->extra;
+  const unsigned bytes = x->m.a == NUM_MMA_F64 ? 256 : 128;
+  fragment a, b, c, d;
+  read_fragment(r, x->a, x->m.a_regs, bytes, a);
+  read_fragment(r, x->b, x->m.b_regs, bytes, b);
+  read_fragment(r, x->c, x->m.c_regs, bytes, c);
+  num_mma_run(&x->m, d, a, b, c);
+  write_fragment(r, x->d, x->m.d_regs, bytes, d, mask);
+}
+
+HANDLER(wmma_mma) {
+  const emu_mma *x = i->extra;
+  for (unsigned half = 0; half < 2; half++) {
+    fragment a, b, c, d;
+    const unsigned in_m = x->split == 'm' ? half : 0, in_n = x->split == 'n' ? half : 0;
+    read_fragment(r, x->a + in_m * x->m.a_regs, x->m.a_regs, 128, a);
+    read_fragment(r, x->b + in_n * x->m.b_regs, x->m.b_regs, 128, b);
+    read_fragment(r, x->c + half * x->m.c_regs, x->m.c_regs, 128, c);
+    num_mma_run(&x->m, d, a, b, c);
+    write_fragment(r, x->d + half * x->m.d_regs, x->m.d_regs, 128, d, mask);
+  }
+}
+
+/* ---- wmma.load, wmma.store --------------------------------------------------------------- */
+
+/* Is the fragment two halves? */
+static bool is_split(const emu_wmma *x) { return x->which == 'c' || (x->which == 'a') == (x->split == 'm'); }
+static unsigned regs_of_half(const emu_wmma *x) {
+  return x->which == 'a' ? x->m.a_regs : x->which == 'b' ? x->m.b_regs : x->m.c_regs;
+}
+
+/* Where element `e` of each lane's fragment lies in memory. */
+static void element_addresses(const emu_wmma *x, unsigned e, const uint64_t base[32], const uint32_t *stride,
+                              uint64_t addr[32]) {
+  const unsigned per_half = regs_of_half(x) * 4 / x->element; /* elements of one lane */
+  const unsigned half = is_split(x) ? e / per_half : 0;
+  for (unsigned l = 0; l < 32; l++) {
+    unsigned row, col;
+    num_mma_coord(&x->m, x->which, l, e % per_half, &row, &col);
+    if (x->split == 'm') row += 16 * half;
+    else col += 8 * half;
+    const uint64_t pitch = stride ? stride[l] : x->pitch;
+    addr[l] = base[l] + (x->column_major ? col * pitch + row : row * pitch + col) * x->element;
+  }
+}
+
+/* Element e sits in register e * bytes / 4 from bit e * bytes % 4 * 8 on. */
+HANDLER(wmma_load) {
+  const emu_wmma *x = i->extra;
+  const uint32_t *stride = x->stride_slot == EMU_NO_SLOT ? NULL : slot(r, x->stride_slot);
+  const unsigned distinct = regs_of_half(x) * (is_split(x) ? 2 : 1); /* the other registers repeat them */
+  uint64_t base[32], addr[32] __attribute__((aligned(64)));
+  uint32_t regs[EMU_FRAGMENT_REGS][32] __attribute__((aligned(64))) = {0};
+  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, base);
+  for (unsigned e = 0; e < distinct * 4 / x->element; e++) {
+    element_addresses(x, e, base, stride, addr);
+    emu_hosts h;
+    const emu_locate how = {i->x[X_SPACE], x->element, x->element, i->x[X_CACHE], HD_ACCESS_LOAD};
+    if (!locate(w, i, mask, addr, how, &h)) return;
+    const unsigned at = e * x->element;
+    FOR_LANES(l, mask) memcpy((char *)&regs[at / 4][l] + at % 4, (const void *)(uintptr_t)h.at[l], x->element);
+  }
+  for (unsigned k = 0; k < x->n_regs; k++) blend32(slot(r, x->slot[k]), regs[k % distinct], mask);
+}
+HANDLER(wmma_store) {
+  const emu_wmma *x = i->extra;
+  const uint32_t *stride = x->stride_slot == EMU_NO_SLOT ? NULL : slot(r, x->stride_slot);
+  uint64_t base[32], addr[32] __attribute__((aligned(64)));
+  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, base);
+  for (unsigned e = 0; e < x->n_regs * 4u / x->element; e++) {
+    element_addresses(x, e, base, stride, addr);
+    emu_hosts h;
+    const emu_locate how = {i->x[X_SPACE], x->element, x->element, i->x[X_CACHE], HD_ACCESS_STORE};
+    if (!locate(w, i, mask, addr, how, &h)) return;
+    const unsigned at = e * x->element;
+    const uint32_t *reg = slot(r, x->slot[at / 4]);
+    FOR_LANES(l, mask) memcpy((void *)(uintptr_t)h.at[l], (const char *)&reg[l] + at % 4, x->element);
+  }
+}
+
+/* ---- ldmatrix, stmatrix, movmatrix ---------------------------------------------------------- */
+
+/* X_COUNT matrices of 8x8 b16; lane 8*k + j has the address of row j of matrix k. X_NAN is
+ * set for .trans; a matrix's register is extra[k]. */
+enum { X_TRANS = X_NAN };
+INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind, emu_hosts *h,
+                      uint32_t *rows) {
+  uint64_t addr[32] __attribute__((aligned(64)));
+  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
+  *rows = i->x[X_COUNT] == 4 ? ALL_LANES : (1u << (8 * i->x[X_COUNT])) - 1;
+  if ((mask & *rows) != *rows) {
+    emu_fault(w, i, mask, "not all threads that give a row's address take part");
+    return false;
+  }
+  return locate(w, i, *rows, addr, (emu_locate){i->x[X_SPACE], 16, 16, i->x[X_CACHE], kind}, h);
+}
+
+HANDLER(ldmatrix) {
+  emu_hosts h;
+  uint32_t rows;
+  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, &h, &rows)) return;
+  const uint32_t *slots = i->extra;
+  for (unsigned k = 0; k < i->x[X_COUNT]; k++) {
+    const uint8_t *row[8];
+    uint32_t part[32] __attribute__((aligned(64)));
+    for (unsigned j = 0; j < 8; j++) row[j] = (const uint8_t *)(uintptr_t)h.at[8 * k + j];
+    num_ldmatrix(row, i->x[X_TRANS], part);
+    if (slots[k] != EMU_NO_SLOT) blend32(slot(r, slots[k]), part, mask);
+  }
+}
+HANDLER(stmatrix) {
+  emu_hosts h;
+  uint32_t rows;
+  if (!find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &rows)) return;
+  const uint32_t *slots = i->extra;
+  for (unsigned k = 0; k < i->x[X_COUNT]; k++) {
+    uint8_t *row[8];
+    for (unsigned j = 0; j < 8; j++) row[j] = (uint8_t *)(uintptr_t)h.at[8 * k + j];
+    num_stmatrix(row, i->x[X_TRANS], slot(r, slots[k]));
+  }
+}
+HANDLER(movmatrix) {
+  uint32_t in[32], out[32] __attribute__((aligned(64)));
+  memcpy(in, slot(r, i->src[0]), sizeof in);
+  num_movmatrix_trans(in, out);
+  blend32(slot(r, i->dst), out, mask);
+}
+
+const emu_op EMU_OPS(matrix)[] = {{"mma", "", mma},
+                                  {"wmma.mma", "", wmma_mma},
+                                  {"wmma.load", "", wmma_load},
+                                  {"wmma.store", "", wmma_store},
+                                  {"ldmatrix", "", ldmatrix},
+                                  {"stmatrix", "", stmatrix},
+                                  {"movmatrix", "", movmatrix},
+                                  {0}};

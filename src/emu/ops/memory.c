@@ -1,0 +1,223 @@
+/* ops/memory.c: ld, st, prefetch, cp.async.
+ *
+ * Every access goes through one form in the middle: the lanes' bytes packed one after the
+ * other ("rows"). When the lanes' addresses are consecutive, that is the memory itself.
+ */
+#include "emu/ops/address.h"
+
+enum { ROW_MAX = 32 }; /* bytes per lane: .v8.b32, .v4.b64 */
+
+/* ---- Rows ---------------------------------------------------------------------------- */
+
+/* The common distance between neighbouring lanes' addresses; false when there is none. */
+INLINE bool stride_of(const uint64_t at[32], uint64_t *stride) {
+  const uint64_t first = at[0], step = at[1] - at[0];
+  uint64_t differs = 0;
+  LANE_LOOP differs |= at[l] ^ (first + l * step);
+  *stride = step;
+  return differs == 0;
+}
+
+INLINE void copy_row(char *dst, const char *src, unsigned bytes) { memcpy(dst, src, bytes); }
+
+#define GATHER_ROWS(N)                                                                              \
+  case N:                                                                                           \
+    if (mask == ALL_LANES && same) {                                                                \
+      char one[N];                                                                                  \
+      memcpy(one, (const void *)(uintptr_t)h->at[0], N);                                            \
+      for (unsigned l = 0; l < 32; l++) copy_row(rows + l * N, one, N);                             \
+    } else if (mask == ALL_LANES) {                                                                 \
+      for (unsigned l = 0; l < 32; l++) copy_row(rows + l * N, (const void *)(uintptr_t)h->at[l], N); \
+    } else {                                                                                        \
+      FOR_LANES(l, mask) copy_row(rows + l * N, (const void *)(uintptr_t)h->at[l], N);              \
+    }                                                                                               \
+    break;
+#define SCATTER_ROWS(N)                                                                             \
+  case N:                                                                                           \
+    FOR_LANES(l, mask) copy_row((void *)(uintptr_t)h->at[l], rows + l * N, N);                      \
+    break;
+#define ROW_SIZES(X) X(1) X(2) X(4) X(8) X(16) X(32)
+
+/* Rows of the lanes in the mask: `rows`, filled, or the memory itself. */
+INLINE const char *gather(const emu_hosts *h, uint32_t mask, unsigned bytes, char *rows) {
+  bool same = false;
+  if (mask == ALL_LANES) {
+    uint64_t stride;
+    if (stride_of(h->at, &stride)) {
+      if (stride == bytes) return (const char *)(uintptr_t)h->at[0];
+      same = stride == 0;
+    }
+  }
+  switch (bytes) { ROW_SIZES(GATHER_ROWS) }
+  return rows;
+}
+INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const char *rows) {
+  uint64_t stride;
+  if (mask == ALL_LANES && stride_of(h->at, &stride) && stride == bytes) {
+    memcpy((void *)(uintptr_t)h->at[0], rows, 32 * (size_t)bytes);
+    return;
+  }
+  switch (bytes) { ROW_SIZES(SCATTER_ROWS) }
+}
+
+/* Unaligned elements of rows. */
+#define ELEMENT(T, rows, index) ({ T v_; memcpy(&v_, (rows) + (size_t)(index) * sizeof(T), sizeof(T)); v_; })
+
+/* ---- Loads ----------------------------------------------------------------------------- */
+
+INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes, hd_access_kind kind,
+                 emu_hosts *h) {
+  uint64_t addr[32] __attribute__((aligned(64)));
+  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
+  return locate(w, i, mask, addr, (emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], kind}, h);
+}
+
+/* The element type of memory, the value it becomes, the storage of the register. */
+#define DEFINE_LD(id, name, M, V, D)                                              \
+  HANDLER(ld_##id) {                                                              \
+    emu_hosts h;                                                                  \
+    char buffer[32 * sizeof(M)] __attribute__((aligned(64)));                     \
+    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_LOAD, &h)) return;              \
+    const char *rows = gather(&h, mask, sizeof(M), buffer);                       \
+    T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));          \
+    T_##D *out = mask == ALL_LANES ? dst : part;                                  \
+    LANE_LOOP out[l] = (T_##D)(V)ELEMENT(M, rows, l);                             \
+    if (mask != ALL_LANES) BLEND(dst, part, mask);                                \
+  }                                                                               \
+  HANDLER(ld_##id##_v) {                                                          \
+    const uint32_t *slots = i->extra;                                             \
+    const unsigned n = i->x[X_COUNT];                                             \
+    emu_hosts h;                                                                  \
+    char buffer[32 * ROW_MAX] __attribute__((aligned(64)));                       \
+    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_LOAD, &h)) return; \
+    const char *rows = gather(&h, mask, n * (unsigned)sizeof(M), buffer);         \
+    for (unsigned k = 0; k < n; k++) {                                            \
+      if (slots[k] == EMU_NO_SLOT) continue;                                      \
+      T_##D part[32] __attribute__((aligned(64)));                                \
+      LANE_LOOP part[l] = (T_##D)(V)ELEMENT(M, rows, l *n + k);                   \
+      BLEND((T_##D *)slot(r, slots[k]), part, mask);                              \
+    }                                                                             \
+  }
+#define ROW_LD(id, name, M, V, D) {"ld." name, "", ld_##id}, {"ld.v." name, "", ld_##id##_v},
+
+/* ld.MEMORY.REGISTER: bits of the destination register; signed ones fill it. */
+#define LOADS(X)                                     \
+  X(b8_32, "b8.32", uint8_t, uint8_t, w)             \
+  X(b16_32, "b16.32", uint16_t, uint16_t, w)         \
+  X(b32_32, "b32.32", uint32_t, uint32_t, w)         \
+  X(s8_16, "s8.16", int8_t, uint16_t, w)             \
+  X(s8_32, "s8.32", int8_t, int32_t, w)              \
+  X(s16_32, "s16.32", int16_t, int32_t, w)           \
+  X(b8_64, "b8.64", uint8_t, uint8_t, d)             \
+  X(b16_64, "b16.64", uint16_t, uint16_t, d)         \
+  X(b32_64, "b32.64", uint32_t, uint32_t, d)         \
+  X(s8_64, "s8.64", int8_t, int64_t, d)              \
+  X(s16_64, "s16.64", int16_t, int64_t, d)           \
+  X(s32_64, "s32.64", int32_t, int64_t, d)           \
+  X(b64_64, "b64.64", uint64_t, uint64_t, d)
+LOADS(DEFINE_LD)
+
+HANDLER(ld_b128) {
+  emu_hosts h;
+  char buffer[32 * 16] __attribute__((aligned(64)));
+  if (!find(w, i, r, mask, 16, HD_ACCESS_LOAD, &h)) return;
+  const char *rows = gather(&h, mask, 16, buffer);
+  for (unsigned k = 0; k < 2; k++) {
+    uint64_t part[32] __attribute__((aligned(64)));
+    LANE_LOOP part[l] = ELEMENT(uint64_t, rows, 2 * l + k);
+    blend64(slot(r, i->dst + 2 * k), part, mask);
+  }
+}
+
+/* ---- Stores ------------------------------------------------------------------------------ */
+
+#define DEFINE_ST(id, name, M, S)                                                 \
+  HANDLER(st_##id) {                                                              \
+    emu_hosts h;                                                                  \
+    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_STORE, &h)) return;             \
+    const T_##S *src = slot(r, i->src[1]);                                        \
+    M rows[32] __attribute__((aligned(64)));                                      \
+    if (sizeof(M) != sizeof(T_##S)) LANE_LOOP rows[l] = (M)src[l];                \
+    scatter(&h, mask, sizeof(M), sizeof(M) == sizeof(T_##S) ? (const char *)src : (const char *)rows); \
+  }                                                                               \
+  HANDLER(st_##id##_v) {                                                          \
+    const uint32_t *slots = i->extra;                                             \
+    const unsigned n = i->x[X_COUNT];                                             \
+    emu_hosts h;                                                                  \
+    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_STORE, &h)) return; \
+    M rows[32 * ROW_MAX / sizeof(M)] __attribute__((aligned(64)));                \
+    for (unsigned k = 0; k < n; k++) {                                            \
+      const T_##S *src = slot(r, slots[k]);                                       \
+      LANE_LOOP rows[l * n + k] = (M)src[l];                                      \
+    }                                                                             \
+    scatter(&h, mask, n * (unsigned)sizeof(M), (const char *)rows);               \
+  }
+#define ROW_ST(id, name, M, S) {"st." name, "", st_##id}, {"st.v." name, "", st_##id##_v},
+
+/* st.MEMORY.REGISTER */
+#define STORES(X)                    \
+  X(b8_32, "b8.32", uint8_t, w)      \
+  X(b16_32, "b16.32", uint16_t, w)   \
+  X(b32_32, "b32.32", uint32_t, w)   \
+  X(b8_64, "b8.64", uint8_t, d)      \
+  X(b16_64, "b16.64", uint16_t, d)   \
+  X(b32_64, "b32.64", uint32_t, d)   \
+  X(b64_64, "b64.64", uint64_t, d)
+STORES(DEFINE_ST)
+
+HANDLER(st_b128) {
+  emu_hosts h;
+  if (!find(w, i, r, mask, 16, HD_ACCESS_STORE, &h)) return;
+  const uint64_t *low = slot(r, i->src[1]), *high = slot(r, i->src[1] + 2);
+  uint64_t rows[64] __attribute__((aligned(64)));
+  LANE_LOOP {
+    rows[2 * l] = low[l];
+    rows[2 * l + 1] = high[l];
+  }
+  scatter(&h, mask, 16, (const char *)rows);
+}
+
+/* ---- Copies and prefetches ----------------------------------------------------------------- */
+
+/* A prefetch is for the trace hooks alone. */
+HANDLER(prefetch) {
+  emu_hosts h;
+  (void)find(w, i, r, mask, 1, HD_ACCESS_PREFETCH, &h);
+}
+
+/* cp.async copies when it is issued, so that waiting for it is nothing. X_BYTES go to shared
+ * memory, of which the source gives the first size_slot. */
+HANDLER(cp_async) {
+  const emu_cp_async *c = i->extra;
+  const unsigned bytes = i->x[X_BYTES];
+  uint64_t from[32] __attribute__((aligned(64)));
+  addresses_of(r, c->src_mode, c->src_slot, c->src_imm, from);
+  char rows[32 * 16] __attribute__((aligned(64))) = {0};
+  const uint32_t skip = c->skip_slot == EMU_NO_SLOT ? 0 : get_pred(r, c->skip_slot) ^ (c->skip_neg ? ALL_LANES : 0);
+  const uint32_t *sizes = c->size_slot == EMU_NO_SLOT ? NULL : slot(r, c->size_slot);
+  uint32_t todo = mask & ~skip;
+  while (todo) { /* the lanes that read equally much */
+    const unsigned lane = (unsigned)__builtin_ctz(todo);
+    const uint32_t size = sizes ? sizes[lane] : bytes;
+    uint32_t group = sizes ? 0 : todo;
+    if (sizes) FOR_LANES(l, todo) group |= (uint32_t)(sizes[l] == size) << l;
+    todo &= ~group;
+    if (size > bytes) {
+      emu_fault(w, i, group, "cp.async reads %u bytes where it writes %u", size, bytes);
+      return;
+    }
+    if (size == 0) continue;
+    emu_hosts h;
+    /* An address aligned to the whole copy, however little of it is read. */
+    if (!locate(w, i, group, from, (emu_locate){c->src_space, size, bytes, i->x[X_CACHE], HD_ACCESS_LOAD}, &h)) return;
+    FOR_LANES(l, group) memcpy(rows + l * bytes, (const void *)(uintptr_t)h.at[l], size);
+  }
+  emu_hosts h;
+  if (find(w, i, r, mask, bytes, HD_ACCESS_STORE, &h)) scatter(&h, mask, bytes, rows);
+}
+
+const emu_op EMU_OPS(memory)[] = {LOADS(ROW_LD) STORES(ROW_ST){"ld.b128", "", ld_b128},
+                                  {"st.b128", "", st_b128},
+                                  {"prefetch", "", prefetch},
+                                  {"cp.async", "", cp_async},
+                                  {0}};

@@ -1,0 +1,185 @@
+/* Modules loaded: variables of every form, and what is refused. */
+#include "kit.h"
+
+typedef struct loaded {
+  hd_emu *e;
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_emu_program *p;
+  hd_diag d;
+} loaded;
+
+static hd_status load(loaded *x, const char *body) {
+  memset(x, 0, sizeof *x);
+  char text[8192];
+  int n = snprintf(text, sizeof text, ".version 8.0\n.target sm_80\n.address_size 64\n%s", body);
+  hd_arena_init(&x->arena);
+  CHECK_OK(hd_ptx_parse(text, (size_t)n, "t.ptx", &x->arena, &x->m, &x->d), &x->d);
+  CHECK_OK(
+      hd_emu_create(&(hd_emu_options){.memory = 1 << 24, .threads = 1, .checks = HD_CHECK_ALL}, &x->e, &x->d),
+      &x->d);
+  return hd_emu_load(x->e, x->m, &x->p, &x->d);
+}
+static void unload(loaded *x) {
+  hd_emu_unload(x->p);
+  assert_int_equal(x->e->n_allocs, 0); /* all variables are given back */
+  hd_emu_destroy(x->e);
+  hd_arena_free(&x->arena);
+}
+
+static const void *symbol(loaded *x, const char *name, uint64_t want_bytes, uint64_t *address) {
+  uint64_t a, bytes;
+  CHECK_OK(hd_emu_symbol(x->p, name, &a, &bytes, &x->d), &x->d);
+  assert_int_equal(bytes, want_bytes);
+  if (address) *address = a;
+  return hd_emu_ptr(x->e, a, bytes);
+}
+
+static void initial_values_of_every_form(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, ".global .b8 bytes[6] = {1, 255, -1, 0x7f};\n"
+                    ".global .u16 half = 65535;\n"
+                    ".const .s64 wide[2] = {-1, 0x123456789abcdef0};\n"
+                    ".global .f32 f[4] = {0f3f800000, 2.5, -0.0, 3};\n"
+                    ".global .f64 g[3] = {0d3ff0000000000000, 2.5, 0f3f800000};\n"
+                    ".global .b32 grid[2][3] = {{1, 2}, {3, 4, 5}};\n"
+                    ".global .b32 flat[2][3] = {1, 2, 3, 4};\n"
+                    ".global .align 16 .b32 four[4] = {7, 8, 9, 10};\n"
+                    ".global .u64 here = bytes;\n"
+                    ".global .u64 there[2] = {generic(four)+8, wide};\n"
+                    ".global .u64 code = f1;\n"
+                    ".global .b8 parts[8] = {0xff(four), 0xff00(four), 0xff0000(four), 0xff000000(four)};\n"
+                    ".visible .global .align 128 .b8 aligned[3];\n"
+                    ".weak .global .u32 weak = 4;\n"
+                    ".func f0() { ret; }\n"
+                    ".func f1() { ret; }\n"),
+           &x.d);
+  uint64_t four, wide, bytes, aligned;
+  static const uint8_t want_bytes[6] = {1, 255, 255, 127, 0, 0};
+  assert_memory_equal(symbol(&x, "bytes", 6, &bytes), want_bytes, 6);
+  assert_int_equal(*(const uint16_t *)symbol(&x, "half", 2, NULL), 65535);
+  static const int64_t want_wide[2] = {-1, 0x123456789abcdef0};
+  assert_memory_equal(symbol(&x, "wide", 16, &wide), want_wide, 16);
+  static const float want_f[4] = {1, 2.5f, -0.0f, 3};
+  assert_memory_equal(symbol(&x, "f", 16, NULL), want_f, 16);
+  static const double want_g[3] = {1, 2.5, 1};
+  assert_memory_equal(symbol(&x, "g", 24, NULL), want_g, 24);
+  static const uint32_t want_grid[6] = {1, 2, 0, 3, 4, 5}, want_flat[6] = {1, 2, 3, 4, 0, 0},
+                        want_four[4] = {7, 8, 9, 10};
+  assert_memory_equal(symbol(&x, "grid", 24, NULL), want_grid, 24);
+  assert_memory_equal(symbol(&x, "flat", 24, NULL), want_flat, 24);
+  assert_memory_equal(symbol(&x, "four", 16, &four), want_four, 16);
+  assert_int_equal(*(const uint64_t *)symbol(&x, "here", 8, NULL), bytes);
+  const uint64_t want_there[2] = {four + 8, wide};
+  assert_memory_equal(symbol(&x, "there", 16, NULL), want_there, 16);
+  assert_int_equal(*(const uint64_t *)symbol(&x, "code", 8, NULL), EMU_FUNC_BASE + 16);
+  assert_int_equal(*(const uint64_t *)symbol(&x, "parts", 8, NULL), four & 0xffffffff);
+  symbol(&x, "aligned", 3, &aligned);
+  assert_int_equal(aligned % 128, 0);
+  assert_int_equal(*(const uint32_t *)symbol(&x, "weak", 4, NULL), 4);
+  unload(&x);
+}
+
+static void impossible_variables_are_refused(void **state) {
+  static const struct {
+    const char *text, *why;
+    hd_status st;
+  } cases[] = {
+      {".global .b8 huge[1099511627776];", "huge does not fit", HD_ERR_NOMEM},
+      {".global .b64 a;\n.global .b64 vast[4294967296][4294967296];", "vast is larger than 2^64 bytes",
+       HD_ERR_INPUT},
+      {".global .b32 many[2] = {1, 2, 3};", "many has more initial values", HD_ERR_INPUT},
+      {".global .b32 deep[2] = {{1}, {{2}}};", "deep has more", HD_ERR_INPUT},
+      {".global .b8 small = {0d3ff0000000000000};", "small has an initial value of another type",
+       HD_ERR_INPUT},
+  };
+  for (unsigned n = 0; n < sizeof cases / sizeof *cases; n++) {
+    loaded x;
+    assert_int_equal(load(&x, cases[n].text), cases[n].st);
+    CHECK_MESSAGE(&x.d, cases[n].why);
+    assert_null(x.p);
+    assert_true(x.d.line >= 4);
+    unload(&x);
+  }
+}
+
+static const char uses_missing[] = ".extern .global .u32 elsewhere;\n"
+                                   ".global .u64 points = elsewhere;\n"
+                                   ".global .u32 here = 5;\n"
+                                   ".visible .entry good(.param .u64 out) {\n"
+                                   "  .reg .u64 %d; .reg .u32 %r;\n"
+                                   "  ld.param.u64 %d, [out];\n"
+                                   "  ld.global.u32 %r, [here];\n"
+                                   "  st.global.u32 [%d], %r;\n"
+                                   "  ret;\n}\n"
+                                   ".visible .entry bad() {\n"
+                                   "  .reg .u32 %r;\n"
+                                   "  ld.global.u32 %r, [elsewhere];\n"
+                                   "  ret;\n}\n"
+                                   ".visible .entry worse() {\n"
+                                   "  .reg .u64 %d;\n"
+                                   "  ld.global.u64 %d, [points];\n"
+                                   "  ret;\n}\n";
+
+static void undefined_variables_bar_only_their_users(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, uses_missing), &x.d);
+  uint64_t out;
+  CHECK_OK(hd_emu_alloc(x.e, 4, &out, &x.d), &x.d);
+  hd_emu_launch_params l = {
+      .kernel = "good", .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &out, .args_bytes = 8};
+  CHECK_OK(hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d), &x.d);
+  assert_int_equal(*(uint32_t *)hd_emu_ptr(x.e, out, 4), 5);
+  assert_int_equal(hd_emu_supported(x.p, "bad", &x.d), HD_ERR_UNSUPPORTED);
+  CHECK_MESSAGE(&x.d, "elsewhere");
+  assert_int_equal(hd_emu_supported(x.p, "worse", &x.d), HD_ERR_UNSUPPORTED);
+  CHECK_MESSAGE(&x.d, "points");
+  l = (hd_emu_launch_params){.kernel = "bad", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+  assert_int_equal(hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d), HD_ERR_UNSUPPORTED);
+  CHECK_OK(hd_emu_free(x.e, out, &x.d), &x.d);
+  unload(&x);
+}
+
+static void constants_are_not_stored_to(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, ".const .u32 fixed = 9;\n"
+                    ".visible .entry k() {\n"
+                    "  .reg .u64 %d;\n"
+                    "  mov.u64 %d, fixed;\n"
+                    "  cvta.const.u64 %d, %d;\n"
+                    "  st.u32 [%d], 1;\n"
+                    "  ret;\n}\n"),
+           &x.d);
+  hd_emu_launch_params l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+  assert_int_equal(hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d), HD_ERR_FAULT);
+  CHECK_MESSAGE(&x.d, "in a .const variable");
+  CHECK_MESSAGE(&x.d, "st.u32 [%d], 1");
+  assert_int_equal(x.d.line, 9);
+  unload(&x);
+}
+
+/* Two programs, and the same one twice, do not share variables. */
+static void programs_have_variables_of_their_own(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, ".global .u32 n = 1;\n"), &x.d);
+  hd_emu_program *again;
+  CHECK_OK(hd_emu_load(x.e, x.m, &again, &x.d), &x.d);
+  uint64_t a, b, bytes;
+  CHECK_OK(hd_emu_symbol(x.p, "n", &a, &bytes, &x.d), &x.d);
+  CHECK_OK(hd_emu_symbol(again, "n", &b, &bytes, &x.d), &x.d);
+  assert_int_not_equal(a, b);
+  hd_emu_unload(again);
+  unload(&x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("initial values of every form are laid out", initial_values_of_every_form),
+      BEHAVIOUR("variables that cannot be are refused by name", impossible_variables_are_refused),
+      BEHAVIOUR("an undefined variable bars only the kernels that use it",
+                undefined_variables_bar_only_their_users),
+      BEHAVIOUR("a store to a .const variable is a fault", constants_are_not_stored_to),
+      BEHAVIOUR("programs have variables of their own", programs_have_variables_of_their_own),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
