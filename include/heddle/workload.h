@@ -1,0 +1,110 @@
+/* heddle/workload.h: launches that can be repeated.
+ *
+ * A workload is a folder with workload.toml, a kernel (CUDA C or PTX) and a
+ * reference in C. See kernels/README.md for the file's format.
+ */
+#ifndef HEDDLE_WORKLOAD_H
+#define HEDDLE_WORKLOAD_H
+
+#include "heddle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hd_elem {
+  HD_ELEM_U8, HD_ELEM_S8, HD_ELEM_U16, HD_ELEM_S16, HD_ELEM_U32, HD_ELEM_S32, HD_ELEM_U64, HD_ELEM_S64,
+  HD_ELEM_F16, HD_ELEM_BF16, HD_ELEM_F32, HD_ELEM_F64,
+} hd_elem;
+HD_API unsigned hd_elem_bytes(hd_elem e);
+HD_API const char *hd_elem_name(hd_elem e);
+
+typedef enum hd_compare_kind {
+  HD_COMPARE_NONE = 0, /* not an output */
+  HD_COMPARE_EXACT,    /* byte for byte */
+  HD_COMPARE_NEAR,     /* |x - ref| <= abs + rel * |ref|; NaN equals NaN */
+} hd_compare_kind;
+
+typedef struct hd_wl_buffer {
+  const char *name;
+  hd_elem type;
+  uint64_t count, bytes;
+  const char *fill; /* as written: "uniform(-1, 1)", "zero", "none", "iota", ... */
+  uint64_t seed;    /* where the file gives none: the buffer's number in it, from 1 */
+  /* How the kernel's result is compared with reference.c. Original against rewritten
+   * kernel is always byte for byte, unless `atomics` says that floating-point atomics
+   * may reorder sums: then within abs, rel. */
+  hd_compare_kind compare;
+  double abs, rel;
+  bool atomics;
+} hd_wl_buffer;
+
+typedef struct hd_wl_arg {
+  bool is_buffer;
+  uint32_t buffer;  /* index into buffers */
+  hd_elem type;     /* scalars */
+  uint64_t bits;    /* scalar's value in its low bytes */
+} hd_wl_arg;
+
+typedef struct hd_wl_launch {
+  const char *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared; /* bytes */
+  hd_wl_arg *args;
+  uint32_t n_args;
+} hd_wl_launch;
+
+typedef struct hd_wl_size {
+  const char *name; /* "small", "paper", "gpu", ... */
+} hd_wl_size;
+
+/* One workload at one size, everything evaluated. All memory belongs to it. */
+typedef struct hd_workload {
+  const char *name, *title, *paper, *category; /* "" when not given */
+  const char *folder;      /* path */
+  const char *source;      /* path of kernel.cu or kernel.ptx */
+  const char *reference;   /* path of reference.c, or NULL */
+  const char *size;        /* the size chosen */
+  hd_wl_size *sizes; uint32_t n_sizes;
+  hd_wl_buffer *buffers; uint32_t n_buffers;
+  hd_wl_launch *launches; uint32_t n_launches;
+  uint32_t registers;      /* per thread on real GPUs, for occupancy; 0: unknown */
+  void *priv;
+} hd_workload;
+
+/* `path_or_name`: a workload.toml, a folder that holds one, or the name of a folder under
+ * `kernels_dir` (NULL: names are not looked up): its path below kernels_dir as hd_workload_list
+ * gives it, or the last part of that where it is the only one. size NULL: "small". Unknown keys,
+ * unknown names, overflow, zero or oversized dimensions are errors with file, line and column.
+ * A name or size that there is not is HD_ERR_USAGE, naming those that there are. */
+HD_API hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
+                                  hd_workload **out, hd_diag *d);
+HD_API void hd_workload_close(hd_workload *w);
+/* The folders under kernels_dir that hold a workload.toml, as paths below it ("matmul-naive",
+ * "graphs/bfs"), sorted. Eight folders deep; hidden folders and links are passed over. */
+HD_API hd_status hd_workload_list(const char *kernels_dir, char ***names, size_t *n, hd_diag *d);
+HD_API void hd_workload_list_free(char **names, size_t n);
+
+/* The PTX text of the workload's kernel for `arch` (sm number, e.g. 80): read, or compiled with
+ * nvcc where it is on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by
+ * content. The text is NUL-terminated and belongs to *out. A compiler's message travels in
+ * the diagnostic. `compiler` (may be NULL) gets "nvcc", "clang" or "ptx". */
+HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler, hd_diag *d);
+
+/* Fill a buffer's bytes as its workload says: the same on every machine and for every
+ * number of threads. "none" leaves them alone (*written false). */
+HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d);
+
+/* Run reference.c on host buffers: compiled with the system's C compiler, kept in the cache
+ * folder by content. buffers[i] holds buffers[i].bytes, inputs filled; outputs are
+ * overwritten. HD_ERR_UNSUPPORTED when the workload has none. */
+HD_API hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_diag *d);
+
+/* Compare. `how` decides; on a difference returns false and says which element, both values. */
+HD_API bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, double rel, const void *got,
+                            const void *want, uint64_t count, char *what, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,186 @@
+/* Built files, kept by the hash of everything they were built from.
+ *
+ * An entry is the file as built, followed by a seal: a magic number, the length and the hash
+ * of what precedes it. A shared library loads with the seal behind it, since loaders do not
+ * look past the end that the headers give. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "workload/workload.h"
+
+/* ---- Hashes ------------------------------------------------------------------------ */
+
+wl_hash wl_hash_begin(void) { return (wl_hash)0x6c62272e07bb0142ull << 64 | 0x62b821756295c58dull; }
+
+static void mix(wl_hash *h, const unsigned char *s, size_t n) {
+  const wl_hash prime = (wl_hash)1 << 88 | 0x13b;
+  wl_hash v = *h;
+  for (size_t i = 0; i < n; i++) v = (v ^ s[i]) * prime;
+  *h = v;
+}
+
+void wl_hash_bytes(wl_hash *h, const void *p, size_t n) {
+  uint64_t length = n;
+  mix(h, (const unsigned char *)&length, sizeof length);
+  mix(h, p, n);
+}
+
+void wl_hash_text(wl_hash *h, const char *s) { wl_hash_bytes(h, s, strlen(s)); }
+
+/* ---- Sources and what they include ----------------------------------------------------- */
+
+enum { MAX_INCLUDES = 256 };
+
+typedef struct include_walk {
+  wl_hash *hash;
+  hd_arena *arena;
+  const char *seen[MAX_INCLUDES];
+  size_t n;
+} include_walk;
+
+/* The name in a line `#include "NAME"`, or NULL. */
+static const char *quoted_include(const char *line, const char *end, size_t *n) {
+  static const char word[] = "include";
+  const char *p = line;
+  while (p < end && (*p == ' ' || *p == '\t')) p++;
+  if (p == end || *p++ != '#') return NULL;
+  while (p < end && (*p == ' ' || *p == '\t')) p++;
+  if ((size_t)(end - p) < sizeof word || memcmp(p, word, sizeof word - 1) != 0) return NULL;
+  p += sizeof word - 1;
+  while (p < end && (*p == ' ' || *p == '\t')) p++;
+  if (p == end || *p++ != '"') return NULL;
+  const char *close = memchr(p, '"', (size_t)(end - p));
+  if (!close) return NULL;
+  *n = (size_t)(close - p);
+  return p;
+}
+
+static bool seen(const include_walk *k, const char *path) {
+  for (size_t i = 0; i < k->n; i++)
+    if (strcmp(k->seen[i], path) == 0) return true;
+  return false;
+}
+
+/* Hash the file, then put what it includes, not seen yet, behind the list. */
+static void walk_text(include_walk *k, const char *path, const hd_file *f) {
+  wl_hash_bytes(k->hash, f->data, f->len);
+  const char *slash = strrchr(path, '/');
+  int folder = slash ? (int)(slash - path) + 1 : 0;
+  for (const char *p = f->data, *end = p + f->len; p < end;) {
+    const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
+    size_t n;
+    const char *name = quoted_include(p, stop, &n);
+    if (name && n && n < WL_PATH && k->n < MAX_INCLUDES) {
+      char *file = name[0] == '/' ? hd_arena_strndup(k->arena, name, n)
+                                  : hd_arena_printf(k->arena, "%.*s%.*s", folder, path, (int)n, name);
+      if (file && !seen(k, file)) k->seen[k->n++] = file;
+    }
+    p = stop + 1;
+  }
+}
+
+hd_status wl_hash_source(wl_hash *h, const char *path, hd_diag *d) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  include_walk *k = calloc(1, sizeof *k);
+  if (!k) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  k->hash = h;
+  k->arena = &arena;
+  k->seen[k->n++] = path;
+  hd_status st = HD_OK;
+  for (size_t i = 0; i < k->n && st == HD_OK; i++) {
+    hd_file f;
+    wl_hash_text(h, k->seen[i]);
+    if (hd_file_open(k->seen[i], &f, i ? NULL : d) == HD_OK) {
+      walk_text(k, k->seen[i], &f);
+      hd_file_close(&f);
+    } else if (i == 0) {
+      st = HD_ERR_IO;
+    } /* an include that is not there may be one of the compiler's own, or compiled out */
+  }
+  free(k);
+  hd_arena_free(&arena);
+  return st;
+}
+
+/* ---- The folder ---------------------------------------------------------------------------- */
+
+/* Make every missing folder of an absolute path. */
+static bool make_folders(char *path) {
+  for (char *p = path + 1;; p++) {
+    if (*p && *p != '/') continue;
+    char c = *p;
+    *p = 0;
+    bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
+    *p = c;
+    if (!ok) return false;
+    if (!c) return true;
+  }
+}
+
+void wl_cache_folder(char *out, size_t cap) {
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int n = -1;
+  if (xdg && xdg[0] == '/')
+    n = snprintf(out, cap, "%s/heddle", xdg);
+  else if (home && home[0] == '/')
+    n = snprintf(out, cap, "%s/.cache/heddle", home);
+  if (n < 0 || (size_t)n >= cap || !make_folders(out) || access(out, W_OK | X_OK) != 0) out[0] = 0;
+}
+
+void wl_cache_path(wl_hash key, const char *extension, char *out, size_t cap) {
+  char folder[WL_PATH];
+  wl_cache_folder(folder, sizeof folder);
+  int n = snprintf(out, cap, "%s/%016llx%016llx.%s", folder, (unsigned long long)(key >> 64),
+                   (unsigned long long)key, extension);
+  if (!folder[0] || n < 0 || (size_t)n >= cap) out[0] = 0;
+}
+
+/* ---- Entries ----------------------------------------------------------------------------------- */
+
+typedef struct seal {
+  char magic[8];
+  uint64_t len;
+  uint64_t hash[2];
+} seal;
+
+static seal seal_of(const void *data, size_t len) {
+  wl_hash h = wl_hash_begin();
+  wl_hash_bytes(&h, data, len);
+  seal s = {.len = len, .hash = {(uint64_t)(h >> 64), (uint64_t)h}};
+  memcpy(s.magic, "\0heddle1", sizeof s.magic);
+  return s;
+}
+
+bool wl_cache_open(const char *path, hd_file *f, size_t *len) {
+  if (!path[0] || hd_file_open(path, f, NULL) != HD_OK) return false;
+  if (f->len >= sizeof(seal)) {
+    *len = f->len - sizeof(seal);
+    seal want = seal_of(f->data, *len);
+    if (memcmp(f->data + *len, &want, sizeof want) == 0) return true;
+  }
+  hd_file_close(f);
+  unlink(path);
+  return false;
+}
+
+bool wl_cache_store(const char *path, const void *data, size_t len) {
+  hd_buf b = {0};
+  seal s = seal_of(data, len);
+  hd_buf_put(&b, data, len);
+  hd_buf_put(&b, (const char *)&s, sizeof s);
+  bool ok = path[0] && !b.failed && hd_file_write(path, b.data, b.len, NULL) == HD_OK;
+  hd_buf_free(&b);
+  return ok;
+}
+
+hd_status wl_header_write(const wl_header *h, const char *folder, hd_diag *d) {
+  char path[WL_PATH + 64];
+  snprintf(path, sizeof path, "%s/%s", folder, h->name);
+  return hd_file_write(path, h->text, h->len, d);
+}

@@ -1,0 +1,383 @@
+/* What a buffer holds before the first launch.
+ *
+ * Most kinds compute element i from the seed and i alone, in integers and in IEEE operations
+ * that round the same everywhere: no libm. So bytes depend neither on the machine nor on how
+ * the work is cut. A kind whose elements hang together makes the whole buffer at once. */
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/workload.h"
+
+typedef enum param_kind {
+  PARAM_END = 0,
+  PARAM_NUMBER,  /* decimal number, or an integer expression */
+  PARAM_INTEGER, /* integer expression that the element type holds */
+  PARAM_VALUE,   /* NUMBER for float types, INTEGER for the others */
+  PARAM_FILE,    /* "name" */
+} param_kind;
+
+/* Elements first .. first+n-1 as numbers, n at most BLOCK; the element type rounds or cuts them. */
+typedef void numbers_fn(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v);
+typedef void integers_fn(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v);
+/* The same elements as bytes. */
+typedef void bytes_fn(const wl_fill *f, uint64_t seed, uint64_t first, uint64_t n, unsigned size, void *out);
+/* The whole buffer. */
+typedef hd_status whole_fn(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out,
+                           hd_diag *d);
+
+enum { BLOCK = 256 };
+
+struct wl_fill_kind {
+  const char *name, *form; /* form: as a user writes it */
+  param_kind params[WL_FILL_PARAMS + 1];
+  bool floats_only;
+  const char *(*check)(const wl_fill *f, hd_elem type); /* what is wrong with the parameters, or NULL */
+  /* One of these makes the elements; of numbers and integers, the one of the element's kind
+   * where there are both. None: the buffer is left alone. */
+  numbers_fn *numbers;
+  integers_fn *integers;
+  bytes_fn *bytes;
+  whole_fn *whole;
+};
+
+/* ---- Generators ------------------------------------------------------------------- */
+
+/* 53 random bits as a multiple of 2^-53 in [0, 1). */
+static double unit(uint64_t random) { return (double)(random >> 11) * 0x1p-53; }
+
+static void zero(const wl_fill *f, uint64_t seed, uint64_t first, uint64_t n, unsigned size, void *out) {
+  memset(out, 0, n * size);
+}
+
+static void value_number(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v) {
+  for (unsigned i = 0; i < n; i++) v[i] = f->number[0];
+}
+
+static void value_integer(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
+  for (unsigned i = 0; i < n; i++) v[i] = f->integer[0];
+}
+
+static void iota(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
+  for (unsigned i = 0; i < n; i++) v[i] = (int64_t)(first + i);
+}
+
+static void uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v) {
+  double low = f->number[0], high = f->number[1];
+  for (unsigned i = 0; i < n; i++) {
+    double u = unit(hd_random_at(seed, first + i)),
+           x = low * (1 - u) + high * u; /* high - low could overflow */
+    v[i] = x < low ? low : x > high ? high : x;
+  }
+}
+
+static void uniform_int(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
+  uint64_t low = (uint64_t)f->integer[0], span = (uint64_t)f->integer[1] - low + 1; /* 0: all of 2^64 */
+  for (unsigned i = 0; i < n; i++) {
+    uint64_t r = hd_random_at(seed, first + i);
+    if (span) r = (uint64_t)(((wl_u128)r * span) >> 64);
+    v[i] = (int64_t)(low + r);
+  }
+}
+
+/* ln x for normal x > 0, to 1e-15: x = m 2^e with m in [0.7, 1.42), ln m = 2 atanh(s),
+ * s = (m - 1) / (m + 1). The C library's differs from machine to machine in its last bit. */
+static double natural_log(double x) {
+  static const double series[] = {1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                  1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3}; /* s^25/25 < 1e-20 */
+  int e;
+  double m = frexp(x, &e);
+  if (m < 0x1.6a09e667f3bcdp-1) { /* sqrt(1/2) */
+    m *= 2;
+    e--;
+  }
+  double s = (m - 1) / (m + 1), q = s * s, sum = 0;
+  for (size_t k = 0; k < sizeof series / sizeof *series; k++) sum = (sum + series[k]) * q;
+  return 2 * s * (1 + sum) + e * 0x1.62e42fefa39efp-1;
+}
+
+/* Marsaglia's polar method; each element draws from a stream of its own until a point falls
+ * into the unit circle. */
+static void normal(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v) {
+  for (unsigned i = 0; i < n; i++) {
+    uint64_t stream = hd_random_at(seed, first + i), draw = 0;
+    double x, y, r;
+    do {
+      x = 2 * unit(hd_random_at(stream, draw++)) - 1;
+      y = 2 * unit(hd_random_at(stream, draw++)) - 1;
+      r = x * x + y * y;
+    } while (r >= 1 || r < 0x1p-200);
+    v[i] = f->number[0] + f->number[1] * (x * sqrt(-2 * natural_log(r) / r));
+  }
+}
+
+/* Byte k of the buffer is byte k % 8 of random number k / 8: the same for every type. */
+static void bytes(const wl_fill *f, uint64_t seed, uint64_t first, uint64_t n, unsigned size, void *out) {
+  uint64_t at = first * size;
+  for (uint64_t end = at + n * size; at < end;) {
+    uint64_t r = hd_random_at(seed, at / 8), skip = at % 8, take = 8 - skip;
+    if (take > end - at) take = end - at;
+    memcpy(out, (const char *)&r + skip, take);
+    out = (char *)out + take;
+    at += take;
+  }
+}
+
+static hd_status file(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out, hd_diag *d) {
+  hd_arena a;
+  hd_arena_init(&a);
+  char *path = wl_join(&a, w->folder, f->file);
+  hd_status st = HD_ERR_NOMEM;
+  hd_file in = {0};
+  if (path)
+    st = hd_file_open(path, &in, d);
+  else
+    hd_fail(d, st, "out of memory");
+  if (st == HD_OK && in.len != b->bytes) {
+    st = hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "holds %zu bytes; buffer '%s' needs %llu", in.len,
+                    b->name, (unsigned long long)b->bytes);
+  } else if (st == HD_OK) {
+    memcpy(out, in.data, in.len);
+  }
+  hd_file_close(&in);
+  hd_arena_free(&a);
+  return st;
+}
+
+/* ---- The table --------------------------------------------------------------------- */
+
+static bool finite_in(hd_elem type, double v) {
+  uint64_t bits = wl_elem_from_double(type, v);
+  return isfinite(wl_elem_get(type, &bits, 0)); /* little-endian: the low bytes are the element */
+}
+
+static const char *check_value(const wl_fill *f, hd_elem type) {
+  return wl_elem(type)->is_float && !finite_in(type, f->number[0]) ? "the value is too large for the type"
+                                                                   : NULL;
+}
+
+static const char *check_uniform(const wl_fill *f, hd_elem type) {
+  if (f->number[0] > f->number[1]) return "the lower bound is above the upper one";
+  return finite_in(type, f->number[0]) && finite_in(type, f->number[1]) ? NULL
+                                                                        : "a bound is too large for the type";
+}
+
+static const char *check_uniform_int(const wl_fill *f, hd_elem type) {
+  return f->integer[0] > f->integer[1] ? "the lower bound is above the upper one" : NULL;
+}
+
+static const char *check_normal(const wl_fill *f, hd_elem type) {
+  return f->number[1] < 0 ? "the standard deviation is negative" : NULL;
+}
+
+static const wl_fill_kind KINDS[] = {
+    {"none", "none", .numbers = NULL},
+    {"zero", "zero", .bytes = zero},
+    {"value",
+     "value(v)",
+     {PARAM_VALUE},
+     .check = check_value,
+     .numbers = value_number,
+     .integers = value_integer},
+    {"iota", "iota", .integers = iota},
+    {"uniform", "uniform(low, high)", {PARAM_NUMBER, PARAM_NUMBER}, true, check_uniform, .numbers = uniform},
+    {"uniform_int",
+     "uniform_int(low, high)",
+     {PARAM_INTEGER, PARAM_INTEGER},
+     false,
+     check_uniform_int,
+     .integers = uniform_int},
+    {"normal", "normal(mean, sd)", {PARAM_NUMBER, PARAM_NUMBER}, true, check_normal, .numbers = normal},
+    {"bytes", "bytes", .bytes = bytes},
+    {"file", "file(\"NAME\")", {PARAM_FILE}, .whole = file},
+};
+enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
+
+/* ---- Parsing ------------------------------------------------------------------------- */
+
+/* [+-] digits [. digits] [e [+-] digits] with a digit somewhere before the exponent. */
+static bool is_decimal(const char *s, size_t n) {
+  size_t i = 0, digits = 0;
+  if (i < n && (s[i] == '+' || s[i] == '-')) i++;
+  for (; i < n && s[i] >= '0' && s[i] <= '9'; i++) digits++;
+  if (i < n && s[i] == '.')
+    for (i++; i < n && s[i] >= '0' && s[i] <= '9'; i++) digits++;
+  if (!digits) return false;
+  if (i == n) return true;
+  if (s[i] != 'e' && s[i] != 'E') return false;
+  i++;
+  if (i < n && (s[i] == '+' || s[i] == '-')) i++;
+  size_t exponent = i;
+  while (i < n && s[i] >= '0' && s[i] <= '9') i++;
+  return i == n && i > exponent;
+}
+
+/* strtod whose decimal point does not follow the program's locale. */
+static bool decimal(const char *s, size_t n, double *v) {
+  char text[128];
+  if (n >= sizeof text) return false;
+  memcpy(text, s, n);
+  text[n] = 0;
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!c) return false;
+  *v = strtod_l(text, NULL, c);
+  freelocale(c);
+  return isfinite(*v);
+}
+
+/* One argument text[at..at+n), blanks around it removed. */
+static bool argument(const char *text, size_t at, size_t n, param_kind kind, hd_elem type, wl_names names,
+                     hd_arena *arena, wl_fill *f, unsigned i, wl_error *e) {
+  const char *s = text + at;
+  if (kind == PARAM_FILE) {
+    if (n < 3 || s[0] != '"' || s[n - 1] != '"' || memchr(s + 1, '"', n - 2))
+      return wl_error_set(e, at, "expected a file name in double quotes");
+    f->file = hd_arena_strndup(arena, s + 1, n - 2);
+    return f->file ? true : wl_error_set(e, at, "out of memory");
+  }
+  if (kind == PARAM_VALUE) kind = wl_elem(type)->is_float ? PARAM_NUMBER : PARAM_INTEGER;
+  if (kind == PARAM_NUMBER && is_decimal(s, n)) {
+    if (!decimal(s, n, &f->number[i])) return wl_error_set(e, at, "the number is out of range");
+    return true;
+  }
+  if (!wl_eval(s, n, names, &f->integer[i], e)) {
+    e->offset += at;
+    return false;
+  }
+  f->number[i] = (double)f->integer[i];
+  if (kind == PARAM_INTEGER && !wl_elem_holds(type, f->integer[i]))
+    return wl_error_set(e, at, "%lld does not fit in %s", (long long)f->integer[i], hd_elem_name(type));
+  return true;
+}
+
+static bool unknown_kind(const char *text, size_t at, size_t n, wl_error *e) {
+  char known[256] = "";
+  for (size_t i = 0, used = 0; i < N_KINDS && used < sizeof known; i++)
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", KINDS[i].form);
+  return wl_error_set(e, at, "unknown fill '%.*s' (known: %s)", (int)(n > 40 ? 40 : n), text + at, known);
+}
+
+static size_t skip_blanks(const char *s, size_t at, size_t end) {
+  while (at < end && (s[at] == ' ' || s[at] == '\t')) at++;
+  return at;
+}
+
+/* End of the argument that starts at `at`: a ',' or the last ')' at nesting 0 and outside quotes. */
+static size_t argument_end(const char *s, size_t at, size_t end) {
+  int depth = 0;
+  bool quoted = false;
+  for (; at < end; at++) {
+    if (s[at] == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (s[at] == '(') depth++;
+    if (s[at] == ')' && depth-- == 0) break;
+    if (s[at] == ',' && depth == 0) break;
+  }
+  return at;
+}
+
+bool wl_fill_parse(const char *text, hd_elem type, wl_names names, hd_arena *arena, wl_fill *out,
+                   wl_error *e) {
+  memset(out, 0, sizeof *out);
+  size_t end = strlen(text), at = skip_blanks(text, 0, end), start = at;
+  while (end > at && (text[end - 1] == ' ' || text[end - 1] == '\t')) end--;
+  while (at < end && text[at] != '(' && text[at] != ' ' && text[at] != '\t') at++;
+  size_t n = at - start;
+  const wl_fill_kind *kind = NULL;
+  for (size_t i = 0; i < N_KINDS; i++)
+    if (strlen(KINDS[i].name) == n && memcmp(KINDS[i].name, text + start, n) == 0) kind = &KINDS[i];
+  if (!kind) return unknown_kind(text, start, n, e);
+  if (kind->floats_only && !wl_elem(type)->is_float)
+    return wl_error_set(e, start,
+                        "'%s' makes floating-point numbers, the buffer is %s; uniform_int makes integers",
+                        kind->name, hd_elem_name(type));
+  out->kind = kind;
+  at = skip_blanks(text, at, end);
+  unsigned want = 0, given = 0;
+  while (kind->params[want] != PARAM_END) want++;
+  if (at < end && text[at] == '(') {
+    if (text[end - 1] != ')') return wl_error_set(e, end, "expected ')'");
+    do {
+      size_t from = skip_blanks(text, at + 1, end), to = argument_end(text, from, end);
+      at = to;
+      while (to > from && (text[to - 1] == ' ' || text[to - 1] == '\t')) to--;
+      if (given < want &&
+          !argument(text, from, to - from, kind->params[given], type, names, arena, out, given, e))
+        return false;
+      given++;
+    } while (at < end && text[at] == ',');
+    if (at + 1 != end) return wl_error_set(e, at < end ? at : end, "expected ')' and nothing after it");
+  } else if (at < end) {
+    return wl_error_set(e, at, "expected '(' or the end");
+  }
+  if (given != want) return wl_error_set(e, start, "'%s' is written %s", kind->name, kind->form);
+  const char *wrong = kind->check ? kind->check(out, type) : NULL;
+  return wrong ? wl_error_set(e, start, "%s: %s", kind->form, wrong) : true;
+}
+
+/* ---- Filling --------------------------------------------------------------------------- */
+
+static bool is_elementwise(const wl_fill_kind *k) { return k->numbers || k->integers || k->bytes; }
+
+bool wl_fill_range(const hd_workload *w, uint32_t buffer, uint64_t first, uint64_t n, void *dst) {
+  const hd_wl_buffer *b = &w->buffers[buffer];
+  const wl_fill *f = &((const wl_private *)w->priv)->fills[buffer];
+  const wl_fill_kind *k = f->kind;
+  unsigned size = hd_elem_bytes(b->type);
+  if (!is_elementwise(k)) return false;
+  if (k->bytes) {
+    k->bytes(f, b->seed, first, n, size, dst);
+    return true;
+  }
+  bool as_numbers = k->numbers && (wl_elem(b->type)->is_float || !k->integers);
+  for (uint64_t at = 0; at < n; at += BLOCK) {
+    double numbers[BLOCK];
+    int64_t integers[BLOCK];
+    unsigned m = n - at < BLOCK ? (unsigned)(n - at) : BLOCK;
+    void *out = (char *)dst + at * size;
+    if (as_numbers) {
+      k->numbers(f, b->seed, first + at, m, numbers);
+      wl_elem_put_doubles(b->type, numbers, m, out);
+    } else {
+      k->integers(f, b->seed, first + at, m, integers);
+      wl_elem_put_ints(b->type, integers, m, out);
+    }
+  }
+  return true;
+}
+
+typedef struct fill_job {
+  const hd_workload *w;
+  uint32_t buffer;
+  unsigned workers;
+  char *dst;
+} fill_job;
+
+/* Worker i of k fills the elements from count i/k up to count (i+1)/k. */
+static void fill_part(void *ctx, unsigned worker) {
+  const fill_job *j = ctx;
+  const hd_wl_buffer *b = &j->w->buffers[j->buffer];
+  uint64_t each = b->count / j->workers, first = each * worker;
+  uint64_t n = worker + 1 == j->workers ? b->count - first : each;
+  wl_fill_range(j->w, j->buffer, first, n, j->dst + first * hd_elem_bytes(b->type));
+}
+
+hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d) {
+  enum { WORTH_A_THREAD = 1 << 20 }; /* elements */
+  if (buffer >= w->n_buffers) return hd_fail(d, HD_ERR_USAGE, "%s has no buffer number %u", w->name, buffer);
+  const hd_wl_buffer *b = &w->buffers[buffer];
+  const wl_fill *f = &((const wl_private *)w->priv)->fills[buffer];
+  *written = f->kind->whole || is_elementwise(f->kind);
+  if (f->kind->whole) return f->kind->whole(w, f, b, dst, d);
+  if (!*written) return HD_OK;
+  uint64_t workers = b->count / WORTH_A_THREAD, cpus = hd_cpu_count();
+  if (workers > cpus) workers = cpus;
+  fill_job job = {w, buffer, workers > 1 ? (unsigned)workers : 1, dst};
+  if (!hd_parallel(job.workers, fill_part, &job)) { /* threads could not be had: alone, then */
+    job.workers = 1;
+    fill_part(&job, 0);
+  }
+  return HD_OK;
+}

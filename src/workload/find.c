@@ -1,0 +1,149 @@
+/* Where workloads are: a file, a folder, or a name below kernels_dir. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "workload/workload.h"
+
+enum { MAX_DEPTH = 8, MAX_LISTED = 100000 };
+#define FILE_NAME "workload.toml"
+
+static bool is_file(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* ---- Listing ----------------------------------------------------------------------- */
+
+typedef HD_VEC(char *) name_list;
+
+static hd_status no_memory(hd_diag *d) { return hd_fail(d, HD_ERR_NOMEM, "out of memory"); }
+
+/* Collect the folders below dir/prefix that hold a workload file; links are not followed. */
+static hd_status collect(const char *dir, const char *prefix, unsigned depth, name_list *names, hd_diag *d) {
+  char path[WL_PATH];
+  if (snprintf(path, sizeof path, "%s/%s", dir, prefix) >= (int)sizeof path) return HD_OK;
+  DIR *folder = opendir(path);
+  if (!folder) {
+    if (depth) return HD_OK; /* a folder that may not be entered holds nothing for us */
+    return hd_fail(d, HD_ERR_IO, "%s: cannot open: %s", dir, strerror(errno));
+  }
+  hd_status st = HD_OK;
+  for (struct dirent *e; st == HD_OK && (e = readdir(folder));) {
+    if (e->d_name[0] == '.') continue;
+    char below[WL_PATH], file[2 * WL_PATH];
+    int n = snprintf(below, sizeof below, "%s%s%s", prefix, *prefix ? "/" : "", e->d_name);
+    struct stat info;
+    snprintf(file, sizeof file, "%s/%s", dir, below);
+    if (n >= (int)sizeof below || lstat(file, &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+    snprintf(file, sizeof file, "%s/%s/%s", dir, below, FILE_NAME);
+    if (is_file(file) && names->n < MAX_LISTED) {
+      char *name = strdup(below);
+      if (!name || !hd_vec_push(names, name)) {
+        free(name);
+        st = no_memory(d);
+      }
+    }
+    if (st == HD_OK && depth < MAX_DEPTH) st = collect(dir, below, depth + 1, names, d);
+  }
+  closedir(folder);
+  return st;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+hd_status hd_workload_list(const char *kernels_dir, char ***names, size_t *n, hd_diag *d) {
+  name_list list = {0};
+  *names = NULL;
+  *n = 0;
+  hd_status st = collect(kernels_dir, "", 0, &list, d);
+  if (st != HD_OK) {
+    hd_workload_list_free(list.data, list.n);
+    return st;
+  }
+  if (list.n) qsort(list.data, list.n, sizeof *list.data, by_text);
+  *names = list.data;
+  *n = list.n;
+  return HD_OK;
+}
+
+void hd_workload_list_free(char **names, size_t n) {
+  for (size_t i = 0; i < n; i++) free(names[i]);
+  free(names);
+}
+
+/* ---- Looking up ------------------------------------------------------------------------ */
+
+/* The listed names that are `name` or end in "/name", as "a, b"; returns how many. */
+static size_t matches(char *const *names, size_t n, const char *name, const char **first, hd_buf *list) {
+  size_t found = 0;
+  for (size_t i = 0; i < n; i++) {
+    const char *slash = strrchr(names[i], '/');
+    if (strcmp(slash ? slash + 1 : names[i], name) != 0) continue;
+    if (!found) *first = names[i];
+    hd_buf_printf(list, "%s%s", found++ ? ", " : "", names[i]);
+  }
+  return found;
+}
+
+static hd_status look_up(const char *name, const char *dir, char *folder, size_t cap, hd_diag *d) {
+  char path[WL_PATH];
+  int n = snprintf(path, sizeof path, "%s/%s/%s", dir, name, FILE_NAME);
+  if (name[0] != '/' && n < (int)sizeof path && is_file(path)) {
+    snprintf(folder, cap, "%s/%s", dir, name);
+    return HD_OK;
+  }
+  char **names;
+  size_t count;
+  hd_status st = hd_workload_list(dir, &names, &count, d);
+  if (st != HD_OK) return st;
+  hd_buf list = {0};
+  const char *first = NULL;
+  size_t found = matches(names, count, name, &first, &list);
+  if (found == 1) {
+    snprintf(folder, cap, "%s/%s", dir, first);
+  } else if (found > 1) {
+    st = hd_fail(d, HD_ERR_USAGE, "several workloads are named '%.200s': %s", name,
+                 list.data ? list.data : "");
+  } else {
+    for (size_t i = 0; i < count; i++) hd_buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    st = hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s', known are: %s", name,
+                 list.data ? list.data : "none");
+  }
+  hd_buf_free(&list);
+  hd_workload_list_free(names, count);
+  return st;
+}
+
+hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
+                           hd_workload **out, hd_diag *d) {
+  char folder[WL_PATH], path[WL_PATH + sizeof FILE_NAME];
+  *out = NULL;
+  if (!*path_or_name || strlen(path_or_name) >= WL_PATH / 2)
+    return hd_fail(d, HD_ERR_USAGE, "a workload is a file, a folder with %s, or a name", FILE_NAME);
+  snprintf(path, sizeof path, "%s/%s", path_or_name, FILE_NAME);
+  if (is_file(path_or_name)) {
+    snprintf(path, sizeof path, "%s", path_or_name);
+    const char *slash = strrchr(path, '/');
+    int n = !slash ? 0 : slash == path ? 1 : (int)(slash - path);
+    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
+  } else if (is_file(path)) {
+    snprintf(folder, sizeof folder, "%s", path_or_name);
+  } else if (kernels_dir) {
+    hd_status st = look_up(path_or_name, kernels_dir, folder, sizeof folder, d);
+    if (st != HD_OK) return st;
+    snprintf(path, sizeof path, "%s/%s", folder, FILE_NAME);
+  } else {
+    return hd_fail(d, HD_ERR_USAGE, "'%.200s' is neither a workload file nor a folder with %s", path_or_name,
+                   FILE_NAME);
+  }
+  hd_file file;
+  hd_status st = hd_file_open(path, &file, d);
+  if (st != HD_OK) return st;
+  st = wl_read(file.data, file.len, path, folder, size, true, out, d);
+  hd_file_close(&file);
+  return st;
+}

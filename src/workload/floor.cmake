@@ -1,0 +1,14 @@
+# The two headers that kernels and references are compiled with are part of the library:
+# a workload may lie anywhere, and heddle needs no path to its own installation.
+set(kernel_headers ${CMAKE_SOURCE_DIR}/kernels/include)
+foreach(name heddle_cuda heddle_reference)
+  file(READ ${kernel_headers}/${name}.h bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(TOUPPER ${name}_H variable)
+  set(${variable} "${bytes}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_headers}/${name}.h)
+endforeach()
+configure_file(${CMAKE_SOURCE_DIR}/src/workload/headers.c.in ${CMAKE_BINARY_DIR}/workload_headers.c @ONLY)
+target_sources(heddle_workload PRIVATE ${CMAKE_BINARY_DIR}/workload_headers.c)
+target_include_directories(heddle_workload PRIVATE ${kernel_headers})
+target_link_libraries(heddle_workload PUBLIC ${CMAKE_DL_LIBS})

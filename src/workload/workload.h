@@ -1,0 +1,166 @@
+/* workload/workload.h: what the files of this floor share.
+ *
+ * file.c      workload.toml -> hd_workload          expr.c     size expressions
+ * find.c      names and folders                     elem.c     element types
+ * fill.c      what buffers hold at the start        compare.c  results against references
+ * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
+ * toolchain.c compilers on this machine             cache.c    built files, kept by content
+ */
+#ifndef HEDDLE_WORKLOAD_WORKLOAD_H
+#define HEDDLE_WORKLOAD_WORKLOAD_H
+
+#include "heddle/workload.h"
+
+__extension__ typedef unsigned __int128 wl_u128;
+
+/* ---- Expressions -------------------------------------------------------- */
+
+/* What an expression may name: the parameters of the chosen size, sorted by name. */
+typedef struct wl_name {
+  const char *name;
+  int64_t value;
+} wl_name;
+
+typedef struct wl_names {
+  const wl_name *data;
+  size_t n;
+} wl_names;
+
+/* What is wrong with a text and at which byte of it. */
+typedef struct wl_error {
+  size_t offset;
+  char message[512];
+} wl_error;
+/* Fill *e; returns false. */
+bool wl_error_set(wl_error *e, size_t offset, const char *fmt, ...) HD_PRINTF(3, 4);
+
+/* A letter or '_', then letters, digits and '_'. */
+bool wl_is_identifier(const char *s, size_t n);
+
+/* Evaluate text[0..len): 64-bit integers, + - * / % ( ), division truncating as in C, and the
+ * functions of wl_functions. Overflow, division by zero, unknown names and anything left
+ * over are errors. */
+bool wl_eval(const char *text, size_t len, wl_names names, int64_t *value, wl_error *e);
+/* "ceil_div(a, b), min(a, b), ...": for messages and tests. */
+const char *wl_functions(void);
+
+/* ---- Elements ----------------------------------------------------------- */
+
+typedef struct wl_elem_info {
+  const char *name;
+  uint8_t bytes;
+  bool is_float, is_signed;
+  uint8_t exponent, mantissa; /* bits of a float's fields */
+} wl_elem_info;
+
+/* NULL for a value that is no hd_elem. */
+const wl_elem_info *wl_elem(hd_elem e);
+bool wl_elem_parse(const char *name, hd_elem *out);
+/* "u8, s8, ...": for messages. */
+const char *wl_elem_list(void);
+
+/* True when an integer type holds v; always for the float types. */
+bool wl_elem_holds(hd_elem e, int64_t v);
+/* Element i of an array, as a double: exact but for 64-bit integers beyond 2^53. */
+double wl_elem_get(hd_elem e, const void *array, uint64_t i);
+/* The low bytes of an element's bit pattern: v rounded to nearest even (float types), or
+ * the integer v cut to the type. */
+uint64_t wl_elem_from_double(hd_elem e, double v);
+uint64_t wl_elem_from_int(hd_elem e, int64_t v);
+/* The same for n elements of an array; doubles only for the float types. */
+void wl_elem_put_doubles(hd_elem e, const double *v, unsigned n, void *out);
+void wl_elem_put_ints(hd_elem e, const int64_t *v, unsigned n, void *out);
+
+/* ---- Fills -------------------------------------------------------------- */
+
+enum { WL_FILL_PARAMS = 4 };
+typedef struct wl_fill_kind wl_fill_kind;
+typedef struct wl_fill {
+  const wl_fill_kind *kind;
+  double number[WL_FILL_PARAMS]; /* by parameter; which one holds is the kind's to say */
+  int64_t integer[WL_FILL_PARAMS];
+  const char *file; /* path below the workload's folder, or absolute */
+} wl_fill;
+
+/* Parse "uniform(-1, 1)" for elements of `type`. Strings are copied into *arena. */
+bool wl_fill_parse(const char *text, hd_elem type, wl_names names, hd_arena *arena, wl_fill *out,
+                   wl_error *e);
+/* Elements first .. first+n-1 of a buffer; dst is element `first`. False when the kind only
+ * makes whole buffers or leaves them alone. */
+bool wl_fill_range(const hd_workload *w, uint32_t buffer, uint64_t first, uint64_t n, void *dst);
+
+/* ---- Files -------------------------------------------------------------- */
+
+/* hd_workload.priv */
+typedef struct wl_private {
+  hd_arena arena; /* holds the workload and everything it points to */
+  wl_names sizes; /* parameters of the chosen size */
+  wl_fill *fills; /* by buffer */
+} wl_private;
+
+/* Read text[0..len), the content of `path` in `folder`; no file is looked at but, with
+ * `check_files`, whether source and reference exist. */
+hd_status wl_read(const char *text, size_t len, const char *path, const char *folder, const char *size,
+                  bool check_files, hd_workload **out, hd_diag *d);
+
+/* folder/name, or name itself when it is absolute. */
+char *wl_join(hd_arena *a, const char *folder, const char *name);
+
+/* ---- Hashes and the cache ----------------------------------------------- */
+
+/* FNV-1a, 128 bits: over many pieces, each with its length, so that pieces cannot run together. */
+typedef wl_u128 wl_hash;
+wl_hash wl_hash_begin(void);
+void wl_hash_bytes(wl_hash *h, const void *p, size_t n);
+void wl_hash_text(wl_hash *h, const char *s);
+/* A C or CUDA source and every file it reaches through #include "...": a superset of what
+ * the compiler reads, since conditions are not evaluated. */
+hd_status wl_hash_source(wl_hash *h, const char *path, hd_diag *d);
+
+/* The cache folder, made if need be; "" when there is none that can be written. */
+void wl_cache_folder(char *out, size_t cap);
+/* Its entry for a key; "" when there is no cache. */
+void wl_cache_path(wl_hash key, const char *extension, char *out, size_t cap);
+/* True when the entry is there and whole: *f is the mapped file (hd_file_close) and *len
+ * what it holds before its seal. A damaged entry is removed. */
+bool wl_cache_open(const char *path, hd_file *f, size_t *len);
+/* Seal and store; failure leaves the cache as it was. */
+bool wl_cache_store(const char *path, const void *data, size_t len);
+
+/* ---- Compilers ---------------------------------------------------------- */
+
+enum { WL_PATH = 4096 };
+
+/* The first of the NULL-terminated names that is an executable on the PATH. */
+bool wl_find_program(const char *const *names, char *out, size_t cap);
+/* Path, size and time of a program: stands for its version in cache keys, at the price of
+ * a stat instead of a process. Variables that change what compilers do are added. */
+void wl_hash_compiler(wl_hash *h, const char *path);
+
+hd_status wl_scratch_make(char *out, size_t cap, hd_diag *d);
+void wl_scratch_remove(const char *folder);
+
+/* Run argv[0] with no input; stdout and stderr together go to *output (at most 1 MB). Temporary
+ * files of the program land in `scratch`. After `seconds` it is killed with its children:
+ * HD_ERR_IO. A program that ends by itself is HD_OK with its status in *code (128 + signal). */
+hd_status wl_run(const char *const *argv, const char *scratch, unsigned seconds, hd_buf *output, int *code,
+                 hd_diag *d);
+/* HD_ERR_INPUT with the first error of a compiler's output, its place where it has one. */
+hd_status wl_compiler_error(const char *program, const char *output, int code, hd_diag *d);
+
+typedef enum wl_toolchain { WL_NVCC = 0, WL_CLANG, WL_TOOLCHAINS } wl_toolchain;
+const char *wl_toolchain_name(wl_toolchain t);
+/* kernel.cu through one toolchain. HD_ERR_UNSUPPORTED when it is not installed or has no
+ * target at or below `arch`. */
+hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain t, hd_buf *out, hd_diag *d);
+
+/* The headers of kernels/include, part of the library so that it needs no installation path. */
+typedef struct wl_header {
+  const char *name, *text;
+  size_t len;
+} wl_header;
+extern const wl_header wl_heddle_cuda_h, wl_heddle_reference_h;
+/* Write one into a folder. */
+hd_status wl_header_write(const wl_header *h, const char *folder, hd_diag *d);
+
+#endif

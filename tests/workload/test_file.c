@@ -1,0 +1,414 @@
+/* workload.toml: what it becomes, and the one line that each mistake is answered with. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scratch.h"
+#include "workload/workload.h"
+
+static const char GOOD[] =
+    "title = \"Good\"\n"                /*  1 */
+    "paper = \"SCH 4.2\"\n"             /*  2 */
+    "category = \"data+write\"\n"       /*  3 */
+    "source = \"kernel.cu\"\n"          /*  4 */
+    "reference = \"reference.c\"\n"     /*  5 */
+    "registers = 32\n"                  /*  6 */
+    "[sizes.small]\n"                   /*  7 */
+    "n = 100\n"                         /*  8 */
+    "[sizes.large]\n"                   /*  9 */
+    "n = 1000\n"                        /* 10 */
+    "[[buffer]]\n"                      /* 11 */
+    "name = \"a\"\n"                    /* 12 */
+    "type = \"f32\"\n"                  /* 13 */
+    "count = \"n*n\"\n"                 /* 14 */
+    "fill = \"uniform(-1, 1)\"\n"       /* 15 */
+    "[[buffer]]\n"                      /* 16 */
+    "name = \"c\"\n"                    /* 17 */
+    "type = \"u16\"\n"                  /* 18 */
+    "count = \"n + 1\"\n"               /* 19 */
+    "seed = 99\n"                       /* 20 */
+    "compare = \"exact\"\n"             /* 21 */
+    "[[launch]]\n"                      /* 22 */
+    "kernel = \"k\"\n"                  /* 23 */
+    "grid = [\"ceil_div(n, 32)\", 2]\n" /* 24 */
+    "block = [32, 8]\n"                 /* 25 */
+    "shared = \"4*n\"\n"                /* 26 */
+    "args = [\"c\", \"a\", { type = \"s32\", value = \"n - 200\" }, { type = \"f32\", value = 0.5 }]\n";
+
+static hd_status read_text(const char *text, const char *size, hd_workload **w, hd_diag *d) {
+  return wl_read(text, strlen(text), "dir/workload.toml", "dir", size, false, w, d);
+}
+
+/* ---- What it becomes ---------------------------------------------------------------- */
+
+static void a_file_becomes_a_workload_with_everything_evaluated(void **state) {
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(GOOD, NULL, &w, &d), HD_OK);
+  assert_string_equal(w->name, "dir");
+  assert_string_equal(w->title, "Good");
+  assert_string_equal(w->paper, "SCH 4.2");
+  assert_string_equal(w->category, "data+write");
+  assert_string_equal(w->folder, "dir");
+  assert_string_equal(w->source, "dir/kernel.cu");
+  assert_string_equal(w->reference, "dir/reference.c");
+  assert_string_equal(w->size, "small");
+  assert_int_equal(w->registers, 32);
+  assert_int_equal(w->n_sizes, 2); /* in the file's order */
+  assert_string_equal(w->sizes[0].name, "small");
+  assert_string_equal(w->sizes[1].name, "large");
+  assert_int_equal(w->n_buffers, 2);
+  const hd_wl_buffer *a = &w->buffers[0], *c = &w->buffers[1];
+  assert_string_equal(a->name, "a");
+  assert_int_equal(a->type, HD_ELEM_F32);
+  assert_int_equal(a->count, 10000);
+  assert_int_equal(a->bytes, 40000);
+  assert_string_equal(a->fill, "uniform(-1, 1)");
+  assert_int_equal(a->compare, HD_COMPARE_NONE);
+  assert_int_equal(c->bytes, 202);
+  assert_int_equal(c->seed, 99);
+  assert_string_equal(c->fill, "none");
+  assert_int_equal(c->compare, HD_COMPARE_EXACT);
+  assert_int_equal(w->n_launches, 1);
+  const hd_wl_launch *l = &w->launches[0];
+  const uint32_t grid[3] = {4, 2, 1}, block[3] = {32, 8, 1};
+  assert_memory_equal(l->grid, grid, sizeof grid);
+  assert_memory_equal(l->block, block, sizeof block);
+  assert_int_equal(l->dynamic_shared, 400);
+  assert_int_equal(l->n_args, 4);
+  assert_true(l->args[0].is_buffer && l->args[0].buffer == 1);
+  assert_true(l->args[1].is_buffer && l->args[1].buffer == 0);
+  assert_false(l->args[2].is_buffer);
+  assert_int_equal(l->args[2].bits, (uint32_t)-100);
+  assert_int_equal(l->args[3].bits, 0x3f000000);
+  hd_workload_close(w);
+}
+
+static void another_size_gives_other_numbers(void **state) {
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(GOOD, "large", &w, &d), HD_OK);
+  assert_int_equal(w->buffers[0].count, 1000000);
+  assert_int_equal(w->launches[0].grid[0], 32);
+  assert_int_equal(w->launches[0].args[2].bits, 800);
+  hd_workload_close(w);
+}
+
+/* GOOD with the first `from` replaced by `to`. */
+static char *changed(const char *from, const char *to) {
+  const char *at = strstr(GOOD, from);
+  if (!at) fail_msg("no '%s' in the good file", from);
+  char *text = malloc(sizeof GOOD + strlen(to));
+  sprintf(text, "%.*s%s%s", (int)(at - GOOD), GOOD, to, at + strlen(from));
+  return text;
+}
+
+static void launches_keep_their_order_and_repeat(void **state) {
+  char *text =
+      changed("shared = \"4*n\"\n",
+              "args = [{ type = \"u8\", value = 7 }]\n[[launch]]\nkernel = \"again\"\nrepeat = \"n / 33\"\n"
+              "grid = [\"iteration + 1\"]\nblock = [\"2 * n\"]\n");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_OK);
+  assert_int_equal(w->n_launches, 4);
+  assert_string_equal(w->launches[0].kernel, "k");
+  for (uint32_t i = 1; i < 4; i++) {
+    assert_string_equal(w->launches[i].kernel, "again");
+    assert_int_equal(w->launches[i].grid[0], i);
+    assert_int_equal(w->launches[i].block[0], 200);
+    assert_int_equal(w->launches[i].n_args, 4);
+  }
+  hd_workload_close(w);
+  free(text);
+}
+
+static void buffers_without_a_seed_hold_different_numbers(void **state) {
+  char *text = changed("seed = 99\n", "");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_OK);
+  assert_int_not_equal(w->buffers[0].seed, w->buffers[1].seed);
+  hd_workload_close(w);
+  free(text);
+}
+
+/* ---- What is refused --------------------------------------------------------------------- */
+
+#define DIR "dir/workload.toml:"
+
+static void every_mistake_is_answered_with_its_place_and_what_would_be_right(void **state) {
+  static const struct {
+    const char *from, *to, *line;
+  } cases[] = {
+      /* the file */
+      {"title = ", "titel = ",
+       DIR "1:1: unknown key 'titel' (known: title, paper, category, source, reference, registers, sizes, "
+           "buffer, "
+           "launch)"},
+      {"title = \"Good\"", "title = 3", DIR "1:1: 'title' should be a string"},
+      {"\"Good\"", "\"\"", DIR "1:1: 'title' is empty"},
+      {"\"Good\"", "\"a\\u0000b\"", DIR "1:1: 'title' holds a NUL byte"},
+      {"data+write", "data+",
+       DIR "3:1: unknown category 'data+' (known: algorithm, cache-line, data, write, streaming)"},
+      {"source = \"kernel.cu\"\n", "", DIR "1:1: 'source' is missing"},
+      {"kernel.cu", "kernel.c", DIR "4:1: 'source' should end in .cu or .ptx"},
+      {"registers = 32", "  registers = 256", DIR "6:3: registers is 256, allowed are 1 to 255"},
+      {"compare = \"exact\"\n", "",
+       DIR "5:1: no [[buffer]] has 'compare': there is nothing to hold against the reference"},
+      /* sizes */
+      {"sizes.small", "sizes.tiny", DIR "7:1: no [sizes.small] is given"},
+      {"[sizes.small]", "[other]",
+       DIR "7:1: unknown key 'other' (known: title, paper, category, source, reference, registers, sizes, "
+           "buffer, "
+           "launch)"},
+      {"n = 1000\n", "", DIR "9:1: size 'large' lacks 'n', size 'small' has it"},
+      {"n = 1000\n", "n = 1\nm = 2\n", DIR "9:1: size 'large' has 'm', size 'small' lacks it"},
+      {"n = 100\n", "n = 1.5\n", DIR "8:1: 'n' should be an integer"},
+      {"n = 100\n", "n = \"7\"\n", DIR "8:1: 'n' should be an integer"},
+      {"n = 100\n", "\"n-m\" = 1\n",
+       DIR "8:2: a size's parameter is named by letters, digits and '_', not 'n-m'"},
+      {"n = 100\n", "iteration = 1\n", DIR "8:1: 'iteration' is the name of a repeated launch's counter"},
+      {"sizes.large", "sizes.\"a b\"", DIR "9:1: a size is named by letters, digits, '_' and '-', not 'a b'"},
+      /* buffers */
+      {"name = \"a\"\n", "", DIR "11:1: 'name' is missing"},
+      {"name = \"a\"", "name = \"1a\"", DIR "12:1: a buffer is named by letters, digits and '_', not '1a'"},
+      {"name = \"c\"", "name = \"a\"", DIR "17:1: there are two buffers 'a'"},
+      {"type = \"f32\"", "type = \"float\"",
+       DIR "13:1: unknown type 'float' (known: u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64)"},
+      {"count = \"n*n\"\n", "", DIR "11:1: 'count' is missing"},
+      {"\"n*n\"", "\"n*m\"", DIR "14:12: count: unknown name 'm' (this size has: n)"},
+      {"\"n*n\"", "\"n-n\"", DIR "14:10: count: count is 0, allowed are 1 to 9223372036854775807"},
+      {"\"n*n\"", "\"n/(n-100)\"", DIR "14:11: count: '/' divides by zero"},
+      {"\"n*n\"", "'pow2(62)*4'", DIR "14:18: count: '*' overflows 64 bits"},
+      {"\"n*n\"", "\"pow2(38) + 1\"",
+       DIR "14:1: the buffers take more than 1 TB with the 274877906945 elements of 'a'"},
+      {"\"n*n\"", "1.5", DIR "14:1: count should be an integer or an expression in quotes"},
+      {"\"n*n\"", "-1", DIR "14:1: count is -1, allowed are 1 to 9223372036854775807"},
+      {"\"n*n\"", "1979-05-27", "dir/workload.toml: a value is a date, a time, infinite, or not UTF-8 text"},
+      {"uniform(-1, 1)", "unifrom(-1, 1)",
+       DIR "15:9: fill: unknown fill 'unifrom' (known: none, zero, value(v), iota, uniform(low, high), "
+           "uniform_int(low, high), normal(mean, sd), bytes, file(\"NAME\"))"},
+      {"uniform(-1, 1)", "uniform(1)", DIR "15:9: fill: 'uniform' is written uniform(low, high)"},
+      {"uniform(-1, 1)", "uniform(1, -1)",
+       DIR "15:9: fill: uniform(low, high): the lower bound is above the upper one"},
+      {"uniform(-1, 1)", "uniform(-1, 1", DIR "15:22: fill: expected ')'"},
+      {"uniform(-1, 1)", "uniform(-1, m)", DIR "15:21: fill: unknown name 'm' (this size has: n)"},
+      {"uniform(-1, 1)", "uniform(-1, 1e999)", DIR "15:21: fill: the number is out of range"},
+      {"uniform(-1, 1)", "uniform(-1, 1e99)",
+       DIR "15:9: fill: uniform(low, high): a bound is too large for the type"},
+      {"uniform(-1, 1)", "zero()", DIR "15:9: fill: 'zero' is written zero"},
+      {"uniform(-1, 1)", "zero zero", DIR "15:14: fill: expected '(' or the end"},
+      {"uniform(-1, 1)", "normal(0, -1)",
+       DIR "15:9: fill: normal(mean, sd): the standard deviation is negative"},
+      {"uniform(-1, 1)", "file(a.bin)", DIR "15:14: fill: expected a file name in double quotes"},
+      {"seed = 99", "fill = \"uniform(0, 1)\"",
+       DIR
+       "20:9: fill: 'uniform' makes floating-point numbers, the buffer is u16; uniform_int makes integers"},
+      {"seed = 99", "fill = \"uniform_int(0, 65536)\"", DIR "20:24: fill: 65536 does not fit in u16"},
+      {"seed = 99", "fill = \"value(-1)\"", DIR "20:15: fill: -1 does not fit in u16"},
+      {"seed = 99", "seed = -1", DIR "20:1: seed is -1, allowed are 0 to 9223372036854775807"},
+      {"seed = 99", "sed = 1",
+       DIR "20:1: unknown key 'sed' (known: name, type, count, fill, seed, compare, abs, rel, atomics)"},
+      {"\"exact\"", "\"close\"", DIR "21:1: unknown comparison 'close' (known: exact, near, none)"},
+      {"\"exact\"", "\"near\"", DIR "21:1: compare = \"near\" needs 'abs' or 'rel' above 0"},
+      {"\"exact\"", "\"exact\"\nrel = 1e-3", DIR "22:1: 'abs' and 'rel' go with compare = \"near\""},
+      {"\"exact\"", "\"near\"\nabs = -1", DIR "22:1: 'abs' should be a number >= 0"},
+      {"\"exact\"", "\"exact\"\natomics = true",
+       DIR "22:1: 'atomics' goes with compare = \"near\": it lets sums differ within 'abs' and 'rel'"},
+      {"\"exact\"", "\"near\"\nabs = 1\natomics = 1", DIR "23:1: 'atomics' should be true or false"},
+      /* launches */
+      {"kernel = \"k\"\n", "", DIR "22:1: 'kernel' is missing"},
+      {"kernel = \"k\"", "kernels = \"k\"",
+       DIR "23:1: unknown key 'kernels' (known: kernel, grid, block, shared, args, repeat)"},
+      {"grid = [\"ceil_div(n, 32)\", 2]\n", "", DIR "22:1: 'grid' is missing"},
+      {"grid = [\"ceil_div(n, 32)\", 2]", "grid = 4",
+       DIR "24:1: 'grid' should be an array of 1 to 3 numbers"},
+      {"grid = [\"ceil_div(n, 32)\", 2]", "grid = []",
+       DIR "24:1: 'grid' should be an array of 1 to 3 numbers"},
+      {"\"ceil_div(n, 32)\", 2", "1, 2, 3, 4", DIR "24:1: 'grid' should be an array of 1 to 3 numbers"},
+      {"\"ceil_div(n, 32)\", 2", "\"n / 200\", 2",
+       DIR "24:10: grid: grid's x is 0, allowed are 1 to 2147483647"},
+      {"\"ceil_div(n, 32)\", 2", "2,\n\"65536 + 0*n\"",
+       DIR "25:2: grid: grid's y is 65536, allowed are 1 to 65535"},
+      {"\"ceil_div(n, 32)\", 2", "\"pow2(31)\"",
+       DIR "24:10: grid: grid's x is 2147483648, allowed are 1 to 2147483647"},
+      {"\"ceil_div(n, 32)\", 2", "\"n / 32 +\"",
+       DIR "24:18: grid: the expression ends where a number, a name or '(' should follow"},
+      {"\"ceil_div(n, 32)\", 2", "\"iteration + 1\"",
+       DIR "24:10: grid: unknown name 'iteration' (this size has: n)"},
+      {"[32, 8]", "[32, 33]", DIR "25:1: a block of 1056 threads, at most 1024 are allowed"},
+      {"[32, 8]", "[1, 1, 65]", DIR "25:1: block's z is 65, allowed are 1 to 64"},
+      {"[32, 8]", "[32, {}]", DIR "25:1: block's y should be an integer or an expression in quotes"},
+      {"\"4*n\"", "\"4*n*n*n\"", DIR "26:11: shared: shared is 4000000, allowed are 0 to 232448"},
+      {"\"4*n\"", "-4", DIR "26:1: shared is -4, allowed are 0 to 232448"},
+      {"\"c\", \"a\"", "\"c\", \"b\"", DIR "27:15: args: there is no buffer 'b'"},
+      {"\"c\", \"a\"", "\"c\", \"n\"",
+       DIR "27:15: args: 'n' is no buffer but a size: write { type = \"s32\", value = \"n\" }"},
+      {"\"c\", \"a\"", "\"c\", 4",
+       DIR "27:1: an argument is a buffer's name or { type = \"s32\", value = \"n\" }"},
+      {"value = \"n - 200\"", "value = \"n - 2OO\"", DIR "27:48: value: '2OO' is no decimal integer"},
+      {"value = \"n - 200\"", "value = \"n * pow2(40)\"", DIR "27:1: 109951162777600 does not fit in s32"},
+      {"value = \"n - 200\"", "val = 1", DIR "27:1: unknown key 'val' (known: type, value)"},
+      {", value = \"n - 200\"", "", DIR "27:1: an argument's 'value' is missing"},
+      {"value = \"n - 200\"", "value = 0.5", DIR "27:1: a s32 argument needs an integer"},
+      {"shared = \"4*n\"", "repeat = 0", DIR "26:1: repeat is 0, allowed are 1 to 65536"},
+      {"shared = \"4*n\"", "repeat = \"n*n*n\"",
+       DIR "26:11: repeat: repeat is 1000000, allowed are 1 to 65536"},
+      {"args = [", "args = \"c\"\nx = [",
+       DIR "28:1: unknown key 'x' (known: kernel, grid, block, shared, args, repeat)"},
+      /* TOML itself */
+      {"[[launch]]", "[[launch]", NULL},
+      {"n = 100\n", "n = 100\nn = 100\n", NULL},
+      {"\"Good\"", "\"Good", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *text = changed(cases[i].from, cases[i].to), line[1400];
+    hd_workload *w;
+    hd_diag d;
+    hd_status st = read_text(text, NULL, &w, &d);
+    assert_int_equal(st, HD_ERR_INPUT);
+    assert_null(w);
+    hd_diag_line(&d, line, sizeof line);
+    if (cases[i].line)
+      assert_string_equal(line, cases[i].line);
+    else
+      assert_true(strncmp(line, DIR, strlen(DIR)) == 0 && d.line > 0);
+    assert_int_equal(read_text(text, NULL, &w, NULL), HD_ERR_INPUT); /* and without a diagnostic */
+    free(text);
+  }
+}
+
+static void the_offending_line_is_quoted(void **state) {
+  char *text = changed("\"n*n\"", "\"n*m\"");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_ERR_INPUT);
+  assert_string_equal(d.source, "count = \"n*m\"");
+  free(text);
+}
+
+static void an_unknown_size_is_answered_with_the_known_ones(void **state) {
+  hd_workload *w;
+  hd_diag d;
+  char line[1400];
+  assert_int_equal(read_text(GOOD, "huge", &w, &d), HD_ERR_USAGE);
+  assert_string_equal(hd_diag_line(&d, line, sizeof line),
+                      "dir/workload.toml: there is no size 'huge', known are: small, large");
+}
+
+static void the_sum_of_all_buffers_is_limited(void **state) {
+  char *text = changed("\"n + 1\"", "\"pow2(39)\""); /* 1 TB of u16, and a's 40 KB */
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_ERR_INPUT);
+  assert_int_equal(d.line, 19);
+  free(text);
+  text = changed("\"n + 1\"", "\"pow2(39) - 2*n*n\"");
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_OK);
+  hd_workload_close(w);
+  free(text);
+}
+
+/* Every prefix and every single damaged byte: an answer, never a crash. */
+static void truncated_and_damaged_files_are_answered(void **state) {
+  char text[sizeof GOOD];
+  hd_workload *w;
+  hd_diag d;
+  for (size_t n = 0; n < sizeof GOOD; n += 3)
+    if (wl_read(GOOD, n, "f", "dir", NULL, false, &w, &d) == HD_OK) hd_workload_close(w);
+  for (size_t i = 0; i < 2000; i++) {
+    memcpy(text, GOOD, sizeof GOOD);
+    text[hd_random_at(1, i) % (sizeof GOOD - 1)] = (char)hd_random_at(2, i);
+    if (wl_read(text, sizeof GOOD - 1, "f", "dir", NULL, false, &w, &d) == HD_OK) hd_workload_close(w);
+  }
+}
+
+/* ---- Folders and names ----------------------------------------------------------------------- */
+
+static void a_workload_is_found_by_file_folder_and_name(void **state) {
+  scratch_write("kernels/good/workload.toml", GOOD);
+  scratch_write("kernels/good/kernel.cu", "");
+  scratch_write("kernels/good/reference.c", "");
+  scratch_write("kernels/deep/er/inside/workload.toml", GOOD);
+  scratch_write("kernels/deep/er/inside/kernel.cu", "");
+  scratch_write("kernels/deep/er/inside/reference.c", "");
+  scratch_write("kernels/.hidden/workload.toml", GOOD);
+  scratch_write("kernels/empty/notes", "");
+  const char *kernels = scratch_path("kernels"), *names[] = {"good", "inside", "deep/er/inside"};
+  hd_workload *w;
+  hd_diag d;
+  char **list;
+  size_t n;
+  for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(hd_workload_open(names[i], kernels, NULL, &w, &d), HD_OK);
+    assert_string_equal(w->name, i ? "inside" : "good");
+    hd_workload_close(w);
+  }
+  assert_int_equal(hd_workload_open(scratch_path("kernels/good"), NULL, NULL, &w, &d), HD_OK);
+  hd_workload_close(w);
+  assert_int_equal(hd_workload_open(scratch_path("kernels/good/workload.toml"), NULL, NULL, &w, &d), HD_OK);
+  assert_string_equal(w->name, "good");
+  hd_workload_close(w);
+  char here[WL_PATH];
+  assert_non_null(getcwd(here, sizeof here));
+  assert_int_equal(chdir(scratch_path("kernels/good")), 0);
+  assert_int_equal(hd_workload_open("workload.toml", NULL, NULL, &w, &d), HD_OK);
+  assert_string_equal(w->name, "good");
+  assert_string_equal(w->source, "kernel.cu");
+  hd_workload_close(w);
+  assert_int_equal(chdir(here), 0);
+  assert_int_equal(hd_workload_list(kernels, &list, &n, &d), HD_OK);
+  assert_int_equal(n, 2);
+  assert_string_equal(list[0], "deep/er/inside");
+  assert_string_equal(list[1], "good");
+  hd_workload_list_free(list, n);
+}
+
+static void a_name_that_is_none_is_answered_with_those_that_are(void **state) {
+  const char *kernels = scratch_path("kernels");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(hd_workload_open("goood", kernels, NULL, &w, &d), HD_ERR_USAGE);
+  assert_string_equal(d.message, "there is no workload 'goood', known are: deep/er/inside, good");
+  assert_int_equal(hd_workload_open("goood", NULL, NULL, &w, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_workload_open("", kernels, NULL, &w, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_workload_open("goood", scratch_path("nowhere"), NULL, &w, &d), HD_ERR_IO);
+  scratch_write("kernels/twice/good/workload.toml", GOOD);
+  scratch_write("kernels/third/good/workload.toml", GOOD);
+  assert_int_equal(hd_workload_open("kernels/good", scratch, NULL, &w, &d),
+                   HD_OK); /* a path is no question */
+  hd_workload_close(w);
+  assert_int_equal(hd_workload_open("good", scratch, NULL, &w, &d), HD_ERR_USAGE);
+  assert_string_equal(
+      d.message, "several workloads are named 'good': kernels/good, kernels/third/good, kernels/twice/good");
+}
+
+static void a_missing_source_is_answered_at_its_line(void **state) {
+  scratch_write("sourceless/workload.toml", GOOD);
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(hd_workload_open(scratch_path("sourceless"), NULL, NULL, &w, &d), HD_ERR_INPUT);
+  assert_int_equal(d.line, 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_file_becomes_a_workload_with_everything_evaluated),
+      cmocka_unit_test(another_size_gives_other_numbers),
+      cmocka_unit_test(launches_keep_their_order_and_repeat),
+      cmocka_unit_test(buffers_without_a_seed_hold_different_numbers),
+      cmocka_unit_test(every_mistake_is_answered_with_its_place_and_what_would_be_right),
+      cmocka_unit_test(the_offending_line_is_quoted),
+      cmocka_unit_test(an_unknown_size_is_answered_with_the_known_ones),
+      cmocka_unit_test(the_sum_of_all_buffers_is_limited),
+      cmocka_unit_test(truncated_and_damaged_files_are_answered),
+      cmocka_unit_test(a_workload_is_found_by_file_folder_and_name),
+      cmocka_unit_test(a_name_that_is_none_is_answered_with_those_that_are),
+      cmocka_unit_test(a_missing_source_is_answered_at_its_line),
+  };
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

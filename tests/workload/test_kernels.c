@@ -1,0 +1,200 @@
+/* The workloads that come with heddle: references against naive loops written here, all sizes,
+ * and compilation with every compiler that is installed. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scratch.h"
+#include "workload/workload.h"
+
+#define KERNELS SOURCE_DIR "/kernels"
+
+static hd_diag diag;
+
+static hd_workload *open_at(const char *name, const char *size) {
+  hd_workload *w;
+  char line[1400];
+  if (hd_workload_open(name, KERNELS, size, &w, &diag) != HD_OK)
+    fail_msg("%s", hd_diag_line(&diag, line, sizeof line));
+  return w;
+}
+
+static int64_t parameter(const hd_workload *w, const char *name) {
+  wl_names s = ((const wl_private *)w->priv)->sizes;
+  for (size_t i = 0; i < s.n; i++)
+    if (strcmp(s.data[i].name, name) == 0) return s.data[i].value;
+  fail_msg("no parameter %s", name);
+  return 0;
+}
+
+/* ---- Naive versions: one element of the last buffer, from the others ----------------- */
+
+typedef double naive_fn(const hd_workload *w, float *const *b, int64_t x, int64_t y);
+
+static double naive_matmul(const hd_workload *w, float *const *b, int64_t x, int64_t y) {
+  int64_t n = parameter(w, "n");
+  double sum = 0;
+  for (int64_t k = 0; k < n; k++) sum += (double)b[0][y * n + k] * b[1][k * n + x];
+  return sum;
+}
+
+static double naive_conv11(const hd_workload *w, float *const *b, int64_t x, int64_t y) {
+  int64_t width = parameter(w, "width"), height = parameter(w, "height");
+  double sum = 0;
+  for (int64_t j = 0; j < 11; j++)
+    for (int64_t i = 0; i < 11; i++) {
+      int64_t px = x + i - 5, py = y + j - 5;
+      if (px >= 0 && px < width && py >= 0 && py < height)
+        sum += (double)b[0][py * width + px] * b[1][j * 11 + i];
+    }
+  return sum;
+}
+
+static double naive_integral_row(const hd_workload *w, float *const *b, int64_t x, int64_t y) {
+  double sum = 0;
+  for (int64_t i = 0; i <= x; i++) sum += b[0][y * parameter(w, "width") + i];
+  return sum;
+}
+
+static double naive_integral_col(const hd_workload *w, float *const *b, int64_t x, int64_t y) {
+  double sum = 0;
+  for (int64_t i = 0; i <= y; i++) sum += b[0][i * parameter(w, "width") + x];
+  return sum;
+}
+
+static const struct naive {
+  const char *name, *width, *height;
+  naive_fn *fn; /* NULL: a copy, compared as bytes */
+} NAIVE[] = {
+    {"conv11", "width", "height", naive_conv11},
+    {"copy-col", "width", "height", NULL},
+    {"copy-row", "width", "height", NULL},
+    {"integral-col", "width", "height", naive_integral_col},
+    {"integral-row", "width", "height", naive_integral_row},
+    {"matmul-naive", "n", "n", naive_matmul},
+    {"matmul-tiled", "n", "n", naive_matmul},
+};
+enum { N_NAIVE = sizeof NAIVE / sizeof *NAIVE };
+
+static void check_reference(const struct naive *k, const char *size) {
+  hd_workload *w = open_at(k->name, size);
+  float *b[8] = {0};
+  char line[1400];
+  assert_true(w->n_buffers <= 8);
+  for (uint32_t i = 0; i < w->n_buffers; i++) {
+    bool written;
+    b[i] = malloc(w->buffers[i].bytes);
+    memset(b[i], 0xff, w->buffers[i].bytes);
+    assert_int_equal(hd_workload_fill(w, i, b[i], &written, &diag), HD_OK);
+    assert_int_equal(written, w->buffers[i].compare == HD_COMPARE_NONE);
+  }
+  if (hd_workload_reference(w, (void *const *)b, &diag) != HD_OK)
+    fail_msg("%s", hd_diag_line(&diag, line, sizeof line));
+  uint32_t last = w->n_buffers - 1;
+  int64_t width = parameter(w, k->width), height = parameter(w, k->height);
+  assert_int_equal(w->buffers[last].count, width * height);
+  if (!k->fn) assert_memory_equal(b[0], b[last], w->buffers[last].bytes);
+  for (int64_t y = 0; y < height && k->fn; y++)
+    for (int64_t x = 0; x < width; x++)
+      assert_true(fabs(b[last][y * width + x] - k->fn(w, b, x, y)) <= w->buffers[last].abs);
+  for (uint32_t i = 0; i < w->n_buffers; i++) free(b[i]);
+  hd_workload_close(w);
+}
+
+static void every_reference_computes_what_a_naive_loop_does(void **state) {
+  for (size_t i = 0; i < N_NAIVE; i++) check_reference(&NAIVE[i], "tiny");
+}
+
+static void every_folder_has_a_naive_version_here(void **state) {
+  char **names;
+  size_t n;
+  assert_int_equal(hd_workload_list(KERNELS, &names, &n, &diag), HD_OK);
+  assert_int_equal(n, N_NAIVE);
+  for (size_t i = 0; i < n; i++) assert_string_equal(names[i], NAIVE[i].name);
+  hd_workload_list_free(names, n);
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------- */
+
+static void every_workload_opens_at_each_of_its_sizes(void **state) {
+  for (size_t i = 0; i < N_NAIVE; i++) {
+    hd_workload *w = open_at(NAIVE[i].name, NULL);
+    assert_string_equal(w->size, "small");
+    assert_string_equal(w->name, NAIVE[i].name);
+    bool paper = false, gpu = false;
+    for (uint32_t s = 0; s < w->n_sizes; s++) {
+      hd_workload *v = open_at(NAIVE[i].name, w->sizes[s].name);
+      assert_string_equal(v->size, w->sizes[s].name);
+      uint64_t bytes = 0;
+      for (uint32_t k = 0; k < v->n_buffers; k++) bytes += v->buffers[k].bytes;
+      gpu |= strcmp(v->size, "gpu") == 0 && bytes > 4 * (50ull << 20); /* several times an H100's L2 */
+      paper |= strcmp(v->size, "paper") == 0 && parameter(v, NAIVE[i].width) == 512;
+      hd_workload_close(v);
+    }
+    assert_true(paper && gpu);
+    hd_workload_close(w);
+  }
+}
+
+/* Edge tiles: some CTA of each small launch is only partly used. */
+static void the_small_size_ends_inside_a_block(void **state) {
+  for (size_t i = 0; i < N_NAIVE; i++) {
+    hd_workload *w = open_at(NAIVE[i].name, "small");
+    const hd_wl_launch *l = &w->launches[0];
+    int64_t extent[2] = {parameter(w, NAIVE[i].width), parameter(w, NAIVE[i].height)};
+    uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1];
+    assert_true(extent[0] % l->block[0] != 0 || extent[1] % l->block[0] != 0);
+    assert_true(ctas >= 16 && (ctas & (ctas - 1)) != 0);
+    hd_workload_close(w);
+  }
+}
+
+/* ---- Compilation ------------------------------------------------------------------------- */
+
+static void check_ptx(const hd_workload *w, const hd_buf *ptx, unsigned arch) {
+  char entry[128];
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    snprintf(entry, sizeof entry, ".entry %s(", w->launches[i].kernel);
+    if (!strstr(ptx->data, entry)) fail_msg("%s: no %s", w->name, entry);
+  }
+  assert_int_equal(strlen(ptx->data), ptx->len);
+  const char *target = strstr(ptx->data, ".target sm_");
+  assert_non_null(target);
+  assert_true(strtoul(target + strlen(".target sm_"), NULL, 10) <= arch);
+}
+
+static void compile_all(wl_toolchain t, unsigned arch) {
+  char line[1400];
+  for (size_t i = 0; i < N_NAIVE; i++) {
+    hd_workload *w = open_at(NAIVE[i].name, "tiny");
+    hd_buf ptx = {0};
+    hd_status st = wl_compile(w, arch, t, &ptx, &diag);
+    if (st == HD_ERR_UNSUPPORTED) {
+      print_message("%s is not installed: its compilation is not tested\n", wl_toolchain_name(t));
+      hd_workload_close(w);
+      skip();
+    }
+    if (st != HD_OK) fail_msg("%s", hd_diag_line(&diag, line, sizeof line));
+    check_ptx(w, &ptx, arch);
+    hd_buf_free(&ptx);
+    hd_workload_close(w);
+  }
+}
+
+static void every_kernel_compiles_with_nvcc(void **state) { compile_all(WL_NVCC, 90); }
+static void every_kernel_compiles_with_clang_alone(void **state) { compile_all(WL_CLANG, 90); }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_folder_has_a_naive_version_here),
+      cmocka_unit_test(every_reference_computes_what_a_naive_loop_does),
+      cmocka_unit_test(every_workload_opens_at_each_of_its_sizes),
+      cmocka_unit_test(the_small_size_ends_inside_a_block),
+      cmocka_unit_test(every_kernel_compiles_with_nvcc),
+      cmocka_unit_test(every_kernel_compiles_with_clang_alone),
+  };
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}
