@@ -1,0 +1,294 @@
+#include "heddle/model.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/toml.h"
+
+/* ---- The keys of a GPU file --------------------------------------------------- */
+
+typedef enum key_kind { KEY_U32, KEY_U64, KEY_REAL, KEY_BOOL, KEY_WORD, KEY_TEXT } key_kind;
+
+typedef struct key {
+  const char *table, *name; /* table NULL: top level */
+  key_kind kind;
+  size_t at;                /* offset in hd_gpu */
+  double min, max;          /* numbers */
+  const char *const *words; /* KEY_WORD: the enum's values in order; NULL ends */
+} key;
+
+static const char *const scheduler_words[] = {
+    [HD_SCHED_LRR] = "lrr",
+    [HD_SCHED_GTO] = "gto",
+    NULL,
+};
+static const char *const dispatch_words[] = {
+    [HD_DISPATCH_ROUND_ROBIN] = "round-robin",
+    [HD_DISPATCH_DEMAND] = "demand",
+    NULL,
+};
+static const char *const write_words[] = {
+    [HD_L1_WRITE_EVICT] = "evict",
+    [HD_L1_WRITE_THROUGH] = "through",
+    [HD_L1_WRITE_NO_ALLOCATE] = "no-allocate",
+    NULL,
+};
+
+#define AT(member) offsetof(hd_gpu, member)
+
+static const key keys[] = {
+    {NULL, "title", KEY_TEXT, AT(title), 0, 0, NULL},
+    {NULL, "arch", KEY_U32, AT(arch), 20, 999, NULL},
+    {NULL, "clock_mhz", KEY_REAL, AT(clock_mhz), 1, 1e5, NULL},
+    {"sm", "count", KEY_U32, AT(n_sms), 1, 1024, NULL},
+    {"sm", "ctas", KEY_U32, AT(max_ctas), 1, 64, NULL},
+    {"sm", "warps", KEY_U32, AT(max_warps), 1, 64, NULL},
+    {"sm", "threads", KEY_U32, AT(max_threads), 32, 2048, NULL},
+    {"sm", "schedulers", KEY_U32, AT(schedulers), 1, 16, NULL},
+    {"sm", "scheduler", KEY_WORD, AT(scheduler), 0, 0, scheduler_words},
+    {"sm", "dispatch", KEY_WORD, AT(dispatch), 0, 0, dispatch_words},
+    {"sm", "issue_per_cycle", KEY_U32, AT(issue_per_cycle), 1, 16, NULL},
+    {"sm", "registers", KEY_U32, AT(registers), 1024, 1 << 20, NULL},
+    {"sm", "register_unit", KEY_U32, AT(register_unit), 1, 4096, NULL},
+    {"sm", "shared_bytes", KEY_U32, AT(shared_bytes), 1024, 1 << 24, NULL},
+    {"sm", "shared_unit", KEY_U32, AT(shared_unit), 1, 65536, NULL},
+    {"sm", "shared_reserved", KEY_U32, AT(shared_reserved), 0, 65536, NULL},
+    {"l1", "bytes", KEY_U64, AT(l1.bytes), 4096, 1 << 30, NULL},
+    {"l1", "line", KEY_U32, AT(l1.line), 128, 128, NULL},
+    {"l1", "sector", KEY_U32, AT(l1.sector), 32, 128, NULL},
+    {"l1", "ways", KEY_U32, AT(l1.ways), 1, 64, NULL},
+    {"l1", "latency", KEY_U32, AT(l1.latency), 1, 100000, NULL},
+    {"l1", "bytes_per_cycle", KEY_REAL, AT(l1.bytes_per_cycle), 1, 1e6, NULL},
+    {"l1", "hashed", KEY_BOOL, AT(l1.hashed), 0, 0, NULL},
+    {"l1", "global", KEY_BOOL, AT(l1_global), 0, 0, NULL},
+    {"l1", "unified", KEY_BOOL, AT(l1_unified), 0, 0, NULL},
+    {"l1", "mshrs", KEY_U32, AT(l1_mshrs), 1, 1024, NULL},
+    {"l1", "write", KEY_WORD, AT(l1_write), 0, 0, write_words},
+    {"l2", "bytes", KEY_U64, AT(l2.bytes), 4096, 1 << 30, NULL},
+    {"l2", "line", KEY_U32, AT(l2.line), 128, 128, NULL},
+    {"l2", "sector", KEY_U32, AT(l2.sector), 32, 128, NULL},
+    {"l2", "ways", KEY_U32, AT(l2.ways), 1, 64, NULL},
+    {"l2", "latency", KEY_U32, AT(l2.latency), 1, 100000, NULL},
+    {"l2", "bytes_per_cycle", KEY_REAL, AT(l2.bytes_per_cycle), 1, 1e6, NULL},
+    {"l2", "hashed", KEY_BOOL, AT(l2.hashed), 0, 0, NULL},
+    {"dram", "latency", KEY_U32, AT(dram_latency), 1, 100000, NULL},
+    {"dram", "bytes_per_cycle", KEY_REAL, AT(dram_bytes_per_cycle), 1e-3, 1e6, NULL},
+};
+#undef AT
+enum { N_KEYS = sizeof keys / sizeof keys[0] };
+
+static const char *const tables[] = {"sm", "l1", "l2", "dram"};
+enum { N_TABLES = sizeof tables / sizeof tables[0] };
+
+static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* ---- Reading --------------------------------------------------------------------- */
+
+static hd_status read_number(const char *file, const json_t *table, const key *k, const json_t *v, double *x,
+                             hd_diag *d) {
+  bool real = k->kind == KEY_REAL;
+  if (!json_is_integer(v) && !(real && json_is_real(v)))
+    return toml_fail(file, table, k->name, d, "'%s' must be %s", k->name, real ? "a number" : "an integer");
+  *x = json_number_value(v);
+  if (!(*x >= k->min && *x <= k->max))
+    return toml_fail(file, table, k->name, d, "'%s' must be from %.10g to %.10g", k->name, k->min, k->max);
+  return HD_OK;
+}
+
+static hd_status read_word(const char *file, const json_t *table, const key *k, const json_t *v,
+                           unsigned *out, hd_diag *d) {
+  hd_buf list = {0};
+  for (unsigned i = 0; k->words[i]; i++) {
+    if (json_is_string(v) && strcmp(json_string_value(v), k->words[i]) == 0) {
+      *out = i;
+      hd_buf_free(&list);
+      return HD_OK;
+    }
+    hd_buf_printf(&list, "%s'%s'", i ? ", " : "", k->words[i]);
+  }
+  hd_status st = toml_fail(file, table, k->name, d, "'%s' must be one of %s", k->name,
+                           list.data ? list.data : "its words");
+  hd_buf_free(&list);
+  return st;
+}
+
+static hd_status read_key(const char *file, const json_t *table, const key *k, hd_gpu *g, hd_diag *d) {
+  const json_t *v = json_object_get(table, k->name);
+  if (!v)
+    return toml_fail(file, table, NULL, d, "'%s' is missing%s%s", k->name, k->table ? " in " : "",
+                     k->table ? k->table : "");
+  char *at = (char *)g + k->at;
+  double x = 0;
+  unsigned word = 0;
+  hd_status st = HD_OK;
+  switch (k->kind) {
+  case KEY_U32:
+    st = read_number(file, table, k, v, &x, d);
+    if (st == HD_OK) *(uint32_t *)at = (uint32_t)x;
+    return st;
+  case KEY_U64:
+    st = read_number(file, table, k, v, &x, d);
+    if (st == HD_OK) *(uint64_t *)at = (uint64_t)x;
+    return st;
+  case KEY_REAL:
+    st = read_number(file, table, k, v, &x, d);
+    if (st == HD_OK) *(double *)at = x;
+    return st;
+  case KEY_BOOL:
+    if (!json_is_boolean(v)) return toml_fail(file, table, k->name, d, "'%s' must be true or false", k->name);
+    *(bool *)at = json_is_true(v);
+    return HD_OK;
+  case KEY_WORD:
+    st = read_word(file, table, k, v, &word, d);
+    if (st == HD_OK) *(unsigned *)at = word;
+    return st;
+  case KEY_TEXT:
+    if (!json_is_string(v) || json_string_length(v) != strlen(json_string_value(v)) ||
+        json_string_length(v) >= sizeof g->title)
+      return toml_fail(file, table, k->name, d, "'%s' must be a text of at most %zu bytes", k->name,
+                       sizeof g->title - 1);
+    memcpy(at, json_string_value(v), json_string_length(v) + 1);
+    return HD_OK;
+  }
+  return HD_OK;
+}
+
+static hd_status read_table(const char *file, const json_t *table, const char *name, hd_gpu *g, hd_diag *d) {
+  const char *known[N_KEYS + N_TABLES + 1];
+  size_t n = 0;
+  for (size_t i = 0; i < N_KEYS; i++)
+    if (same_table(keys[i].table, name)) known[n++] = keys[i].name;
+  for (size_t i = 0; !name && i < N_TABLES; i++) known[n++] = tables[i];
+  known[n] = NULL;
+  hd_status st = toml_only(file, table, known, d);
+  for (size_t i = 0; st == HD_OK && i < N_KEYS; i++)
+    if (same_table(keys[i].table, name)) st = read_key(file, table, &keys[i], g, d);
+  return st;
+}
+
+static bool power_of_two(uint32_t v) { return v && !(v & (v - 1)); }
+
+static hd_status check_cache(const char *file, const json_t *table, const hd_cache_config *c, hd_diag *d) {
+  if (!power_of_two(c->sector)) return toml_fail(file, table, "sector", d, "'sector' must be 32, 64 or 128");
+  if (c->bytes % ((uint64_t)c->line * c->ways))
+    return toml_fail(file, table, "bytes", d, "'bytes' must be a multiple of line x ways, %llu",
+                     (unsigned long long)c->line * c->ways);
+  return HD_OK;
+}
+
+static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_diag *d) {
+  hd_status st = read_table(file, root, NULL, g, d);
+  for (size_t i = 0; st == HD_OK && i < N_TABLES; i++) {
+    const json_t *table = json_object_get(root, tables[i]);
+    if (!json_is_object(table))
+      return toml_fail(file, root, tables[i], d, "table [%s] is missing", tables[i]);
+    st = read_table(file, table, tables[i], g, d);
+  }
+  if (st != HD_OK) return st;
+  const json_t *sm = json_object_get(root, "sm"), *l1 = json_object_get(root, "l1"),
+               *l2 = json_object_get(root, "l2"), *dram = json_object_get(root, "dram");
+  if (g->max_threads % HD_WARP || g->max_threads < g->max_warps * HD_WARP)
+    return toml_fail(file, sm, "threads", d, "'threads' must be a multiple of %d, and at least %d x warps",
+                     HD_WARP, HD_WARP);
+  if ((st = check_cache(file, l1, &g->l1, d)) != HD_OK || (st = check_cache(file, l2, &g->l2, d)) != HD_OK)
+    return st;
+  if (g->l2.latency < g->l1.latency)
+    return toml_fail(file, l2, "latency", d, "'latency' must be at least that of l1, %u", g->l1.latency);
+  if (g->dram_latency < g->l2.latency)
+    return toml_fail(file, dram, "latency", d, "'latency' must be at least that of l2, %u", g->l2.latency);
+  if (g->l1_unified && g->l1.bytes <= g->shared_bytes)
+    return toml_fail(file, l1, "bytes", d, "'bytes' of a unified L1 must be more than [sm] shared_bytes, %u",
+                     g->shared_bytes);
+  return HD_OK;
+}
+
+/* ---- Files ------------------------------------------------------------------------- */
+
+static const char suffix[] = ".toml";
+
+/* The name of a GPU file: its last part, without the suffix. Length 0 when it has none. */
+static size_t name_of(const char *path, const char **name) {
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  size_t n = strlen(*name), s = sizeof suffix - 1;
+  return n > s && strcmp(*name + n - s, suffix) == 0 ? n - s : 0;
+}
+
+hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d) {
+  memset(out, 0, sizeof *out);
+  hd_buf path = {0};
+  const char *name;
+  size_t length = name_of(name_or_path, &name);
+  bool is_path = length || strchr(name_or_path, '/');
+  if (!is_path && !gpu_dir)
+    return hd_fail(d, HD_ERR_USAGE, "GPU '%s': there is no folder of GPU files; give the path of one",
+                   name_or_path);
+  if (is_path)
+    hd_buf_puts(&path, name_or_path);
+  else
+    hd_buf_printf(&path, "%s/%s%s", gpu_dir, name_or_path, suffix);
+  if (path.failed) {
+    hd_buf_free(&path);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  hd_file file;
+  json_t *root = NULL;
+  hd_status st = hd_file_open(path.data, &file, d);
+  if (st == HD_OK) {
+    st = toml_parse(file.data, file.len, path.data, &root, d);
+    hd_file_close(&file);
+  }
+  if (st == HD_OK) {
+    st = read_gpu(path.data, root, out, d);
+    json_decref(root);
+  }
+  length = name_of(path.data, &name);
+  if (!length) length = strlen(name);
+  if (st == HD_OK && length >= sizeof out->name)
+    st =
+        hd_fail(d, HD_ERR_INPUT, "%s: a GPU's name has at most %zu letters", path.data, sizeof out->name - 1);
+  if (st == HD_OK) memcpy(out->name, name, length);
+  hd_buf_free(&path);
+  return st;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d) {
+  *names = NULL;
+  *n = 0;
+  DIR *dir = opendir(gpu_dir);
+  if (!dir) {
+    hd_fail(d, HD_ERR_IO, "cannot open the folder of GPU files: %s", strerror(errno));
+    if (d) snprintf(d->file, sizeof d->file, "%s", gpu_dir);
+    return HD_ERR_IO;
+  }
+  HD_VEC(char *) list = {0};
+  bool ok = true;
+  for (struct dirent *e; ok && (e = readdir(dir));) {
+    const char *name;
+    size_t length = name_of(e->d_name, &name);
+    if (!length || name[0] == '.') continue;
+    char *copy = strndup(name, length);
+    ok = copy && hd_vec_push(&list, copy);
+    if (!ok) free(copy);
+  }
+  closedir(dir);
+  if (!ok) {
+    hd_gpu_list_free(list.data, list.n);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  if (list.n) qsort(list.data, list.n, sizeof *list.data, by_name);
+  *names = list.data;
+  *n = list.n;
+  return HD_OK;
+}
+
+void hd_gpu_list_free(char **names, size_t n) {
+  for (size_t i = 0; i < n; i++) free(names[i]);
+  free(names);
+}

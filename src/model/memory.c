@@ -1,0 +1,123 @@
+#include "model/memory.h"
+
+#include <stdlib.h>
+
+bool model_memory_init(model_memory *m, const hd_gpu *g) {
+  *m = (model_memory){.l2_latency = g->l2.latency,
+                      .dram_latency = g->dram_latency,
+                      .l2_queue.bytes_per_cycle = g->l2.bytes_per_cycle,
+                      .dram_queue.bytes_per_cycle = g->dram_bytes_per_cycle};
+  model_cache_plan(&m->l2, &g->l2, g->l2.bytes);
+  m->l2.store = model_store_alloc((size_t)m->l2.sets * m->l2.set_bytes);
+  if (m->l2.store) model_cache_clear(&m->l2);
+  return m->l2.store != NULL;
+}
+
+void model_memory_free(model_memory *m) { free(m->l2.store); }
+
+static void queue_reset(model_memory_queue *q) {
+  q->asked = 0;
+  q->backlog = 0;
+  q->wait = 0;
+}
+
+void model_memory_reset(model_memory *m, bool keep) {
+  if (keep) {
+    model_cache_restart(&m->l2);
+  } else {
+    model_cache_clear(&m->l2);
+  }
+  queue_reset(&m->l2_queue);
+  queue_reset(&m->dram_queue);
+  m->sectors = m->hits = m->reads = m->writes = m->dram_reads = m->dram_writes = 0;
+}
+
+static void queue_end_epoch(model_memory_queue *q, uint64_t cycles) {
+  double served = (double)cycles * q->bytes_per_cycle;
+  q->backlog += (double)q->asked;
+  q->backlog = q->backlog > served ? q->backlog - served : 0;
+  q->wait = (uint32_t)(q->backlog / q->bytes_per_cycle);
+  q->asked = 0;
+}
+
+void model_memory_begin_epoch(model_memory *m, uint64_t now, uint64_t limit) {
+  model_cache_epoch(&m->l2, now, limit);
+}
+
+void model_memory_end_epoch(model_memory *m, uint64_t cycles) {
+  queue_end_epoch(&m->l2_queue, cycles);
+  queue_end_epoch(&m->dram_queue, cycles);
+}
+
+/* The way of a request's line, which is made if it is not there. */
+static inline uint32_t lookup(model_memory *m, const model_request *r, bool stream) {
+  const model_cache *c = &m->l2;
+  uint32_t way = model_set_find(c, r->set, r->line);
+  if (way == c->ways) {
+    way = model_set_oldest(c, r->set);
+    unsigned lost = model_sectors(model_set_states(c, r->set)[way] >> 4);
+    m->dram_writes += lost;
+    m->dram_queue.asked += (uint64_t)lost * MODEL_SECTOR;
+    model_set_take(c, r->set, way, r->line, r->cycle);
+  }
+  if (!stream) model_set_touch(c, r->set, way);
+  return way;
+}
+
+/* Make the wanted sectors valid; cycles until they are there. */
+static inline uint32_t fetch(model_memory *m, const model_request *r, uint32_t way) {
+  const model_cache *c = &m->l2;
+  uint8_t *state = &model_set_states(c, r->set)[way];
+  unsigned hits = r->mask & *state, missing = model_cache_widen(c, r->mask) & ~*state & 15u;
+  m->hits += model_sectors(hits);
+  uint32_t wait = m->l2_latency + m->l2_queue.wait;
+  int32_t flight = model_set_wait(c, r->set, way, r->cycle);
+  if (flight > (int32_t)wait) wait = (uint32_t)flight;
+  if (!missing) return wait;
+  unsigned n = model_sectors(missing);
+  m->dram_reads += n;
+  m->dram_queue.asked += (uint64_t)n * MODEL_SECTOR;
+  *state |= (uint8_t)missing;
+  uint32_t dram = m->dram_latency + m->l2_queue.wait + m->dram_queue.wait;
+  if (dram > wait) wait = dram;
+  model_set_arrives(c, r->set, way, r->cycle, wait);
+  return wait;
+}
+
+void model_memory_read(model_memory *m, model_request *r, uint32_t n, bool stream) {
+  uint64_t sectors = 0;
+  for (const model_request *end = r + n; r < end; r++) {
+    sectors += model_sectors(r->mask);
+    r->wait = fetch(m, r, lookup(m, r, stream));
+  }
+  m->sectors += sectors;
+  m->reads += sectors;
+  m->l2_queue.asked += sectors * MODEL_SECTOR;
+}
+
+void model_memory_write(model_memory *m, model_request *r, uint32_t n, bool stream) {
+  uint64_t sectors = 0;
+  for (const model_request *end = r + n; r < end; r++) {
+    sectors += model_sectors(r->mask);
+    uint8_t *state = &model_set_states(&m->l2, r->set)[lookup(m, r, stream)];
+    m->hits += model_sectors(r->mask & (*state | *state >> 4));
+    *state |= (uint8_t)(r->mask << 4 | r->full);
+    r->wait = m->l2_queue.wait + m->dram_queue.wait;
+  }
+  m->sectors += sectors;
+  m->writes += sectors;
+  m->l2_queue.asked += sectors * MODEL_SECTOR;
+}
+
+void model_memory_atomic(model_memory *m, model_request *r, uint32_t n) {
+  uint64_t sectors = 0;
+  for (const model_request *end = r + n; r < end; r++) {
+    sectors += model_sectors(r->mask);
+    uint32_t way = lookup(m, r, false);
+    r->wait = fetch(m, r, way);
+    model_set_states(&m->l2, r->set)[way] |= (uint8_t)(r->mask << 4);
+  }
+  m->sectors += sectors;
+  m->writes += sectors;
+  m->l2_queue.asked += sectors * MODEL_SECTOR;
+}

@@ -1,0 +1,64 @@
+/* model/memory.h: what all SMs share: L2 and DRAM.
+ *
+ * L2 is write-back. A store allocates without fetching: sectors that it writes whole become
+ * valid, sectors that it writes in part become dirty only, and are fetched (a miss) if
+ * someone reads them later. Atomics are done in L2 on fetched sectors.
+ *
+ * Bandwidth is a fluid queue. What the SMs ask of a level during one epoch beyond what it delivers in
+ * that time is backlog, and each access of the next epochs waits until the backlog before it is
+ * served. So the result does not depend on the order in which SMs are simulated within an epoch. */
+#ifndef HEDDLE_MODEL_MEMORY_H
+#define HEDDLE_MODEL_MEMORY_H
+
+#include "model/cache.h"
+
+typedef struct model_memory_queue {
+  double bytes_per_cycle;
+  uint64_t asked; /* bytes in this epoch */
+  double backlog; /* bytes from the epochs before */
+  uint32_t wait;  /* cycles to serve the backlog */
+} model_memory_queue;
+
+typedef struct model_memory {
+  model_cache l2;
+  uint32_t l2_latency, dram_latency;
+  model_memory_queue l2_queue, dram_queue;
+  /* In 32-byte sectors. */
+  uint64_t sectors, hits, reads, writes, dram_reads, dram_writes;
+} model_memory;
+
+bool model_memory_init(model_memory *m, const hd_gpu *g);
+void model_memory_free(model_memory *m);
+/* Counters to zero, nothing queued or in flight; the contents stay if `keep`. */
+void model_memory_reset(model_memory *m, bool keep);
+void model_memory_begin_epoch(model_memory *m, uint64_t now, uint64_t limit);
+void model_memory_end_epoch(model_memory *m, uint64_t cycles);
+
+/* Sectors of a line, asked for at a cycle. */
+typedef struct model_request {
+  model_set *set; /* the line's */
+  uint64_t cycle;
+  uint32_t line;
+  uint32_t wait; /* answer: cycles until it is served */
+  uint8_t mask;
+  uint8_t full; /* writes: sectors written whole */
+  /* The asker's: where the data goes. */
+  uint8_t way;
+  uint16_t mshr;
+  model_set *own;
+} model_request;
+
+/* Where a line goes; it is on its way into the host's cache. */
+static inline model_set *model_memory_set(const model_memory *m, uint32_t line) {
+  model_set *set = model_cache_set(&m->l2, line);
+  model_set_prefetch(&m->l2, set);
+  return set;
+}
+
+/* n requests in turn. Served is a read and an atomic when all sectors have come, a write when the
+ * queues have taken it: a store waits for no more. `stream`: the lines are the first to be evicted. */
+void model_memory_read(model_memory *m, model_request *r, uint32_t n, bool stream);
+void model_memory_write(model_memory *m, model_request *r, uint32_t n, bool stream);
+void model_memory_atomic(model_memory *m, model_request *r, uint32_t n);
+
+#endif

@@ -1,0 +1,242 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sm.h"
+
+/* Time goes in epochs: every SM runs one to its end, in turn, and L2 sees what they ask in that order.
+ * An epoch is as long as the way to L2 takes, so that within one an SM can hardly notice what
+ * another one does. A place that a CTA leaves is filled at the end of the epoch. */
+enum { EPOCH_MIN = 16, EPOCH_MAX = 512 };
+
+struct hd_model {
+  hd_gpu gpu;
+  model_memory mem;
+  model_sm *sms;     /* gpu.n_sms; NULL before the first replay */
+  uint64_t l1_bytes; /* that their L1s were made with */
+  /* What the SMs use, each kind in one piece: thousands of small ones would cost TLB misses. */
+  model_set *l1_store;
+  model_stream_slot *slots;
+  model_sm_retired *retired;
+};
+
+static void free_sms(hd_model *m) {
+  free(m->l1_store);
+  free(m->slots);
+  free(m->sms);
+  m->l1_store = NULL;
+  m->slots = NULL;
+  m->sms = NULL;
+}
+
+hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d) {
+  *out = NULL;
+  if (g->max_warps > SM_MAX_WARPS || g->max_ctas > SM_MAX_CTAS || !g->n_sms || !g->l1.ways || !g->l2.ways ||
+      g->l1.ways > CACHE_MAX_WAYS || g->l2.ways > CACHE_MAX_WAYS || !g->l1_mshrs ||
+      g->l1_mshrs > SM_MAX_MSHRS)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "GPU '%s' is beyond what is modelled: at most %d warps and %d CTAs per SM, %d ways",
+                   g->name, SM_MAX_WARPS, SM_MAX_CTAS, CACHE_MAX_WAYS);
+  hd_model *m = calloc(1, sizeof *m);
+  if (m) {
+    m->gpu = *g;
+    m->retired = calloc((size_t)g->n_sms * SM_MAX_CTAS, sizeof *m->retired);
+  }
+  if (!m || !m->retired || !model_memory_init(&m->mem, &m->gpu)) {
+    if (m) free(m->retired);
+    free(m);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", g->name);
+  }
+  *out = m;
+  return HD_OK;
+}
+
+void hd_model_destroy(hd_model *m) {
+  if (!m) return;
+  free_sms(m);
+  model_memory_free(&m->mem);
+  free(m->retired);
+  free(m);
+}
+
+/* ---- Dispatch -------------------------------------------------------------------- */
+
+typedef struct dispatcher {
+  const hd_table *order;
+  hd_dispatch how;
+  uint64_t n_workers;
+  uint64_t next;   /* demand: the next worker to start */
+  uint64_t *queue; /* round robin: the next worker of each SM */
+  uint32_t jitter; /* demand: cycles by which a start may be late */
+} dispatcher;
+
+static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,
+                  uint64_t cycle) {
+  uint64_t task = q->order ? q->order->task[worker] : worker;
+  if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter) cycle += hd_random_at(q->how.seed, worker) % q->jitter;
+  model_sm_start(&m->sms[number], cta, task, cycle);
+}
+
+/* A place on SM `number` is free: the worker that gets it. */
+static bool next_worker(dispatcher *q, uint32_t number, uint32_t n_sms, uint64_t *worker) {
+  uint64_t *next = q->how.kind == HD_DISPATCH_DEMAND ? &q->next : &q->queue[number];
+  if (*next >= q->n_workers) return false;
+  *worker = *next;
+  *next += q->how.kind == HD_DISPATCH_DEMAND ? 1 : n_sms;
+  return true;
+}
+
+static int by_cycle(const void *a, const void *b) {
+  const model_sm_retired *x = a, *y = b;
+  if (x->cycle != y->cycle) return x->cycle < y->cycle ? -1 : 1;
+  if (x->sm != y->sm) return x->sm < y->sm ? -1 : 1;
+  return x->cta < y->cta ? -1 : x->cta > y->cta;
+}
+
+/* The first wave: one CTA per SM and cycle, until all places are taken. */
+static void first_wave(dispatcher *q, hd_model *m, uint32_t resident) {
+  for (uint32_t cta = 0; cta < resident; cta++)
+    for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
+      uint64_t worker;
+      if (next_worker(q, i, m->gpu.n_sms, &worker)) start(q, m, i, cta, worker, cta);
+    }
+}
+
+/* ---- Replay ------------------------------------------------------------------------ */
+
+static void run(hd_model *m, dispatcher *q, uint32_t resident) {
+  uint32_t n_sms = m->gpu.n_sms;
+  uint64_t epoch = m->gpu.l2.latency;
+  if (epoch < EPOCH_MIN) epoch = EPOCH_MIN;
+  if (epoch > EPOCH_MAX) epoch = EPOCH_MAX;
+  first_wave(q, m, resident);
+  uint64_t now = 0;
+  for (;;) {
+    uint64_t wake = SM_NEVER;
+    for (uint32_t i = 0; i < n_sms; i++)
+      if (m->sms[i].wake < wake) wake = m->sms[i].wake;
+    if (wake == SM_NEVER) return;
+    uint64_t limit = (wake > now ? wake : now) + epoch;
+    model_memory_begin_epoch(&m->mem, limit - epoch, limit);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_sms; i++)
+      n += model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
+    model_memory_end_epoch(&m->mem, limit - now);
+    now = limit;
+    if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_cycle);
+    for (uint32_t i = 0; i < n; i++) {
+      uint64_t worker;
+      if (next_worker(q, m->retired[i].sm, n_sms, &worker))
+        start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now);
+    }
+  }
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+static void collect(hd_model *m, const hd_trace *t, uint32_t resident, hd_counters *out) {
+  hd_trace_info info = hd_trace_get_info(t);
+  const model_memory *mem = &m->mem;
+  uint64_t left = model_cache_clean(&m->mem.l2);
+  *out = (hd_counters){.warp_instructions = info.warp_instructions,
+                       .thread_instructions = info.thread_instructions,
+                       .l2_sectors = mem->sectors,
+                       .l2_hits = mem->hits,
+                       .l2_read_sectors = mem->reads,
+                       .l2_write_sectors = mem->writes,
+                       .dram_read_bytes = mem->dram_reads * MODEL_SECTOR,
+                       .dram_write_bytes = (mem->dram_writes + left) * MODEL_SECTOR,
+                       .compulsory_bytes = info.read_bytes + info.written_bytes,
+                       .resident = resident};
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
+    const model_sm *s = &m->sms[i];
+    out->l1_sectors += s->l1_sectors / s->l1_unit;
+    out->l1_hits += s->l1_hits / s->l1_unit;
+    out->cycles_issue = larger(out->cycles_issue, (double)s->warp_instructions / m->gpu.issue_per_cycle);
+    out->cycles_l1 = larger(out->cycles_l1, s->l1_cycles);
+  }
+  out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
+  out->cycles_dram = (double)(out->dram_read_bytes + out->dram_write_bytes) / m->gpu.dram_bytes_per_cycle;
+  out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
+  out->time_us = out->cycles / m->gpu.clock_mhz;
+}
+
+static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_options *o, uint32_t *resident,
+                       hd_diag *d) {
+  if (!model_trace_finished(t)) return hd_fail(d, HD_ERR_USAGE, "the trace is not finished");
+  if (o->dispatch.kind != HD_DISPATCH_ROUND_ROBIN && o->dispatch.kind != HD_DISPATCH_DEMAND)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "a model's dispatcher is %s or %s, not %s",
+                   hd_dispatch_name(HD_DISPATCH_ROUND_ROBIN), hd_dispatch_name(HD_DISPATCH_DEMAND),
+                   hd_dispatch_name(o->dispatch.kind));
+  uint32_t fit = hd_gpu_occupancy(&m->gpu, model_trace_threads(t), o->registers, o->shared_bytes);
+  if (!fit)
+    return hd_fail(
+        d, HD_ERR_UNSUPPORTED,
+        "a CTA of %u threads with %u registers each and %u bytes of shared memory does not fit an SM of %s",
+        model_trace_threads(t), o->registers, o->shared_bytes, m->gpu.name);
+  if (o->dispatch.resident > fit)
+    return hd_fail(d, HD_ERR_USAGE, "%u CTAs are to be resident on each SM; %u fit on %s",
+                   o->dispatch.resident, fit, m->gpu.name);
+  *resident = o->dispatch.resident ? o->dispatch.resident : fit;
+  if (!o->order) return HD_OK;
+  if (o->order->n != model_trace_tasks(t))
+    return hd_fail(d, HD_ERR_USAGE, "the order has %llu tasks, the trace %llu",
+                   (unsigned long long)o->order->n, (unsigned long long)model_trace_tasks(t));
+  for (uint64_t i = 0; i < o->order->n; i++)
+    if (o->order->task[i] >= o->order->n)
+      return hd_fail(d, HD_ERR_USAGE, "the order's entry %llu is task %u: there are %llu",
+                     (unsigned long long)i, o->order->task[i], (unsigned long long)o->order->n);
+  return HD_OK;
+}
+
+/* What the resident CTAs' shared memory leaves of a unified L1. */
+static uint64_t l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shared_bytes) {
+  if (!g->l1_unified) return g->l1.bytes;
+  uint64_t per_cta =
+      ((uint64_t)shared_bytes + g->shared_reserved + g->shared_unit - 1) / g->shared_unit * g->shared_unit;
+  return g->l1.bytes - per_cta * resident;
+}
+
+static bool make_sms(hd_model *m, uint64_t bytes) {
+  if (m->sms && m->l1_bytes == bytes) return true;
+  free_sms(m);
+  model_cache l1;
+  model_cache_plan(&l1, &m->gpu.l1, bytes);
+  size_t n = m->gpu.n_sms, store = (size_t)l1.sets * l1.set_bytes,
+         slots = (size_t)m->gpu.max_warps * STREAM_SLOTS;
+  m->sms = calloc(n, sizeof *m->sms);
+  m->l1_store = model_store_alloc(n * store);
+  m->slots = calloc(n * slots, sizeof *m->slots);
+  if (!m->sms || !m->l1_store || !m->slots) {
+    free_sms(m);
+    return false;
+  }
+  for (size_t i = 0; i < n; i++)
+    model_sm_init(&m->sms[i], &m->gpu, &m->mem, &l1, m->l1_store + i * store, m->slots + i * slots);
+  m->l1_bytes = bytes;
+  return true;
+}
+
+hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
+                          hd_diag *d) {
+  uint32_t resident = 0;
+  hd_status st = check(m, t, o, &resident, d);
+  if (st != HD_OK) return st;
+  dispatcher q = {.order = o->order,
+                  .how = o->dispatch,
+                  .n_workers = model_trace_tasks(t),
+                  .jitter = m->gpu.dram_latency};
+  q.queue = calloc(m->gpu.n_sms, sizeof *q.queue);
+  if (!q.queue || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes))) {
+    free(q.queue);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
+  }
+  model_memory_reset(&m->mem, o->keep_caches);
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
+    q.queue[i] = i;
+    model_sm_reset(&m->sms[i], t, resident, o->keep_caches);
+  }
+  run(m, &q, resident);
+  free(q.queue);
+  collect(m, t, resident, out);
+  return HD_OK;
+}

@@ -1,0 +1,362 @@
+#include "model/sm.h"
+
+#include <string.h>
+
+void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
+                   model_stream_slot *slots) {
+  *s = (model_sm){.gpu = g, .mem = mem, .l1 = *l1, .l1_unit = g->l1.sector / MODEL_SECTOR, .slots = slots};
+  s->l1.store = store;
+  model_cache_clear(&s->l1);
+}
+
+void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas, bool keep) {
+  s->trace = t;
+  s->warps_per_cta = model_trace_warps(t);
+  s->slots_per_warp = model_trace_slots(t);
+  s->n_ctas = n_ctas;
+  s->now = 0;
+  s->wake = SM_NEVER;
+  s->issue_debt = 0;
+  s->last = 0;
+  s->n_by_age = 0;
+  s->next_mshr = 0;
+  memset(s->mshr, 0, sizeof s->mshr);
+  for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
+  s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
+  s->l1_cycles = 0;
+  if (!keep) {
+    model_cache_clear(&s->l1);
+    return;
+  }
+  model_cache_restart(&s->l1);
+}
+
+/* ---- Warps ------------------------------------------------------------------------ */
+
+/* The warp has its next event: when may that happen, if not before `cycle`? */
+static void schedule(model_sm *s, uint32_t w, uint64_t cycle) {
+  model_sm_warp *warp = &s->warps[w];
+  unsigned kind = model_stream_kind(warp->next.attr);
+  bool overlaps = warp->next.slot != STREAM_BARRIER && warp->next.slot != STREAM_END &&
+                  (kind == HD_ACCESS_PREFETCH ||
+                   (kind == HD_ACCESS_LOAD && warp->outstanding < 2 && warp->next.slot != warp->load_slot));
+  if (warp->outstanding && !overlaps) {
+    if (warp->loaded > cycle) cycle = warp->loaded;
+    warp->outstanding = 0;
+    warp->load_slot = STREAM_END;
+  }
+  s->ready[w] = cycle;
+}
+
+static void advance(model_sm *s, uint32_t w, uint64_t cycle) {
+  model_sm_warp *warp = &s->warps[w];
+  model_stream_next(&warp->reader, &warp->next);
+  schedule(s, w, cycle + s->ctas[warp->cta].gap);
+}
+
+void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
+  const hd_trace *t = s->trace;
+  model_trace_task sums = model_trace_get_task(t, task);
+  s->warp_instructions += sums.warp_instructions;
+  uint64_t steps = sums.accesses ? sums.accesses : s->warps_per_cta;
+  uint64_t gap = sums.warp_instructions / steps;
+  uint64_t issue =
+      (uint64_t)((double)sums.warp_instructions * 256 / ((double)steps * s->gpu->issue_per_cycle));
+  model_sm_cta *c = &s->ctas[cta];
+  *c = (model_sm_cta){.live = s->warps_per_cta,
+                      .gap = gap < 1         ? 1
+                             : gap > 1 << 24 ? 1 << 24
+                                             : (uint32_t)gap,
+                      .issue = issue > 1u << 30 ? 1u << 30 : (uint32_t)issue};
+  s->by_age[s->n_by_age++] = cta;
+  for (uint32_t i = 0; i < s->warps_per_cta; i++) {
+    uint32_t w = cta * s->warps_per_cta + i;
+    model_sm_warp *warp = &s->warps[w];
+    *warp = (model_sm_warp){.cta = (uint8_t)cta, .load_slot = STREAM_END};
+    model_trace_open(t, task, i, &warp->reader, s->slots + (size_t)w * s->slots_per_warp);
+    advance(s, w, cycle);
+    if (s->ready[w] < s->wake) s->wake = s->ready[w];
+  }
+}
+
+static void retire(model_sm *s, uint32_t cta) {
+  uint32_t i = 0;
+  while (s->by_age[i] != cta) i++;
+  s->n_by_age--;
+  memmove(s->by_age + i, s->by_age + i + 1, (s->n_by_age - i) * sizeof *s->by_age);
+}
+
+/* A warp has come to a barrier, or to its end. True when that ends its CTA. */
+static bool arrive(model_sm *s, uint32_t w, uint64_t cycle) {
+  model_sm_warp *warp = &s->warps[w];
+  uint32_t cta = warp->cta;
+  model_sm_cta *c = &s->ctas[cta];
+  s->ready[w] = SM_NEVER;
+  if (warp->next.slot == STREAM_BARRIER)
+    c->waiting++;
+  else
+    c->live--;
+  if (cycle > c->released) c->released = cycle;
+  if (!c->live) {
+    retire(s, cta);
+    return true;
+  }
+  /* Warps that have ended are not waited for. */
+  if (c->waiting < c->live) return false;
+  c->waiting = 0;
+  for (uint32_t i = cta * s->warps_per_cta; i < (cta + 1) * s->warps_per_cta; i++)
+    if (s->warps[i].next.slot == STREAM_BARRIER) advance(s, i, c->released);
+  return false;
+}
+
+/* The warp to go next, and when (SM_NEVER: none). */
+static inline uint32_t pick(const model_sm *s, uint64_t *when) {
+  uint64_t best = SM_NEVER;
+  uint32_t warp = 0;
+  if (s->gpu->scheduler == HD_SCHED_LRR) {
+    uint32_t n = s->n_ctas * s->warps_per_cta;
+    for (uint32_t k = 0, w = s->last; k < n; k++) {
+      if (++w >= n) w = 0;
+      if (s->ready[w] >= best) continue;
+      best = s->ready[w];
+      warp = w;
+      if (best <= s->now) break;
+    }
+  } else {
+    best = s->ready[s->last];
+    warp = s->last;
+    for (uint32_t k = 0; k < s->n_by_age && best > s->now; k++) {
+      uint32_t w = s->by_age[k] * s->warps_per_cta, end = w + s->warps_per_cta;
+      for (; w < end && best > s->now; w++) {
+        if (s->ready[w] >= best) continue;
+        best = s->ready[w];
+        warp = w;
+      }
+    }
+  }
+  *when = best > s->now ? best : s->now;
+  if (best == SM_NEVER) *when = SM_NEVER;
+  return warp;
+}
+
+/* ---- L1 --------------------------------------------------------------------------- */
+
+/* Of the ways that are all in flight or in part, the one that a new line takes: the oldest that is not in
+ * flight. When all are, *cycle moves to when the first is not. */
+static uint32_t await_way(const model_cache *c, model_set *set, uint64_t *cycle) {
+  const uint16_t *arrivals = model_set_arrivals(c, set);
+  const int8_t *age = model_set_ages(c, set);
+  int16_t tick = (int16_t)(*cycle / CACHE_TICK), soonest = INT16_MAX;
+  for (uint32_t i = 0; i < c->ways; i++) {
+    int16_t ticks = (int16_t)(arrivals[i] - tick);
+    soonest = ticks < soonest ? ticks : soonest;
+  }
+  uint32_t way = 0;
+  int8_t oldest = -1;
+  for (uint32_t i = 0; i < c->ways; i++) {
+    int16_t ticks = (int16_t)(arrivals[i] - tick);
+    if (soonest > 0) {
+      way = i;
+      if (ticks == soonest) break;
+    } else if (ticks <= 0 && age[i] > oldest) {
+      oldest = age[i];
+      way = i;
+    }
+  }
+  int32_t wait = model_set_wait(c, set, way, *cycle);
+  if (wait > 0) *cycle += (uint32_t)wait;
+  return way;
+}
+
+/* Take an MSHR; *cycle moves to when there is one. */
+static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
+  uint32_t i = s->next_mshr;
+  s->next_mshr = i + 1 < s->gpu->l1_mshrs ? i + 1 : 0;
+  if (s->mshr[i] > *cycle) *cycle = s->mshr[i];
+  return (uint16_t)i;
+}
+
+/* Load n lines, no more than there are MSHRs, through L1. *cycle: when; later when L1 had to wait.
+ * Returns when the data is there. All of L1 comes first and all of L2 after, so that the host can
+ * fetch many sets at once. */
+static uint64_t load_some(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n, bool stream,
+                          uint64_t *cycle) {
+  const model_cache *c = &s->l1;
+  const uint32_t latency = s->gpu->l1.latency;
+  model_set *sets[MODEL_MAX_LINES];
+  model_request requests[MODEL_MAX_LINES];
+  uint32_t n_requests = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    sets[i] = model_cache_set(c, lines[i]);
+    if (n > 1) model_set_prefetch(c, sets[i]);
+  }
+  uint64_t now = *cycle, last = now + latency;
+  unsigned sectors = 0, hits = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    model_set *set = sets[i];
+    uint32_t way = model_set_find(c, set, lines[i]);
+    uint16_t mshr;
+    unsigned wanted = model_cache_widen(c, touched[i]), missing = wanted;
+    sectors += model_sectors(wanted);
+    if (way < c->ways) {
+      uint8_t *state = &model_set_states(c, set)[way];
+      missing &= ~(unsigned)*state;
+      hits += model_sectors(wanted & *state);
+      int32_t flight = model_set_wait(c, set, way, now);
+      if (flight > 0 && now + (uint32_t)flight > last) last = now + (uint32_t)flight;
+      if (!stream) model_set_touch(c, set, way);
+      if (!missing) continue;
+      mshr = take_mshr(s, &now);
+      *state |= (uint8_t)missing;
+    } else {
+      mshr = take_mshr(s, &now);
+      way = model_set_oldest(c, set);
+      if (model_set_wait(c, set, way, now) > 0) way = await_way(c, set, &now);
+      model_set_tags(set)[way] = lines[i];
+      model_set_states(c, set)[way] = (uint8_t)missing;
+      if (!stream) model_set_touch(c, set, way);
+      /* In flight from here on, so that no other line of this access takes its place. */
+      model_set_arrives(c, set, way, now, latency);
+    }
+    requests[n_requests++] = (model_request){.set = model_memory_set(s->mem, lines[i]),
+                                             .cycle = now,
+                                             .line = lines[i],
+                                             .mask = (uint8_t)missing,
+                                             .way = (uint8_t)way,
+                                             .mshr = mshr,
+                                             .own = set};
+  }
+  s->l1_sectors += sectors;
+  s->l1_hits += hits;
+  if (now + latency > last) last = now + latency;
+  *cycle = now;
+  model_memory_read(s->mem, requests, n_requests, stream);
+  for (const model_request *r = requests; r < requests + n_requests; r++) {
+    uint64_t there = r->cycle + r->wait;
+    s->mshr[r->mshr] = there;
+    if (there > last) last = there;
+    if ((int32_t)r->wait > model_set_wait(c, r->own, r->way, r->cycle))
+      model_set_arrives(c, r->own, r->way, r->cycle, r->wait);
+  }
+  return last;
+}
+
+static uint64_t load_lines(model_sm *s, const model_lines *lines, bool stream, uint64_t *cycle) {
+  uint32_t most = s->gpu->l1_mshrs;
+  if (lines->n <= most) return load_some(s, lines->line, lines->touched, lines->n, stream, cycle);
+  uint64_t last = 0;
+  for (uint32_t at = 0; at < lines->n; at += most) {
+    uint32_t n = lines->n - at < most ? lines->n - at : most;
+    uint64_t there = load_some(s, lines->line + at, lines->touched + at, n, stream, cycle);
+    if (there > last) last = there;
+  }
+  return last;
+}
+
+/* What a store does to L1. `drop`: an atomic, whose old copy must not be read again. */
+static inline void store_line(model_sm *s, uint32_t line, unsigned touched, unsigned full, bool drop,
+                              uint64_t now) {
+  const model_cache *c = &s->l1;
+  model_set *set = model_cache_set(c, line);
+  uint32_t way = model_set_find(c, set, line);
+  bool hit = way < c->ways;
+  if (drop || s->gpu->l1_write == HD_L1_WRITE_EVICT) {
+    if (hit) model_set_drop(c, set, way, model_cache_widen(c, touched));
+    return;
+  }
+  bool through = s->gpu->l1_write == HD_L1_WRITE_THROUGH;
+  full &= ~model_cache_widen(c, ~full & 15); /* L1's own sectors that are written whole */
+  if (!hit && through && full) {
+    way = model_set_oldest(c, set);
+    hit = model_set_wait(c, set, way, now) <= 0;
+    if (hit) model_set_take(c, set, way, line, now);
+  }
+  if (!hit) return;
+  model_set_touch(c, set, way);
+  if (through) model_set_states(c, set)[way] |= (uint8_t)full;
+}
+
+/* ---- Accesses ---------------------------------------------------------------------- */
+
+/* Loads go through L1 when it caches global loads, or as read-only data, which on every GPU has a
+ * path through it. */
+static inline bool uses_l1(const model_sm *s, unsigned cache_bits) {
+  return (cache_bits & HD_CACHE_READONLY) || ((cache_bits & HD_CACHE_L1) && s->gpu->l1_global);
+}
+
+/* Do the warp's access at `cycle`. */
+static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
+  model_sm_warp *warp = &s->warps[w];
+  const model_stream_event *e = &warp->next;
+  unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
+  bool stream = bits & HD_CACHE_STREAM, l1 = uses_l1(s, bits);
+  /* The next warp's bytes, while this one's are worked on. */
+  const uint8_t *ahead = s->warps[w + 1 < SM_MAX_WARPS ? w + 1 : 0].next.shape;
+  for (unsigned at = 0; at < 256; at += 64) __builtin_prefetch(ahead + at);
+  model_lines lines;
+  model_stream_lines(e, &lines);
+  uint64_t there = cycle;
+  unsigned sectors = 0;
+  bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
+  if (l1 && !store && !atomic) {
+    uint64_t before = s->l1_sectors;
+    there = load_lines(s, &lines, stream, &cycle);
+    sectors = (unsigned)(s->l1_sectors - before);
+  } else {
+    model_request requests[MODEL_MAX_LINES];
+    for (uint32_t i = 0; i < lines.n; i++) {
+      uint32_t line = lines.line[i];
+      uint8_t mask = lines.touched[i], full = store ? lines.full[i] : 0;
+      sectors += model_sectors(mask);
+      requests[i] = (model_request){
+          .set = model_memory_set(s->mem, line), .cycle = cycle, .line = line, .mask = mask, .full = full};
+      if (store || atomic) store_line(s, line, mask, full, atomic, cycle);
+    }
+    if (store)
+      model_memory_write(s->mem, requests, lines.n, stream);
+    else if (atomic)
+      model_memory_atomic(s->mem, requests, lines.n);
+    else
+      model_memory_read(s->mem, requests, lines.n, stream);
+    for (uint32_t i = 0; i < lines.n; i++)
+      if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
+  }
+  if (kind == HD_ACCESS_LOAD || atomic) {
+    if (!warp->outstanding++) {
+      warp->load_slot = e->slot;
+      warp->loaded = there;
+    } else if (there > warp->loaded) {
+      warp->loaded = there;
+    }
+  }
+  const model_sm_cta *c = &s->ctas[warp->cta];
+  double busy = sectors * MODEL_SECTOR / s->gpu->l1.bytes_per_cycle;
+  if (busy < 1) busy = 1;
+  s->l1_cycles += busy;
+  s->issue_debt += c->issue;
+  uint32_t hold = (uint32_t)(busy + 0.5), issue = s->issue_debt >> 8;
+  s->issue_debt &= 255;
+  s->last = w;
+  s->now = cycle + (issue > hold ? issue : hold);
+  advance(s, w, store ? there : cycle);
+}
+
+uint32_t model_sm_run(model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
+                      model_sm_retired *retired) {
+  uint32_t n = 0;
+  if (s->wake >= limit) return 0;
+  model_cache_epoch(&s->l1, begin, limit);
+  for (;;) {
+    uint64_t when;
+    uint32_t w = pick(s, &when);
+    if (when >= limit) {
+      s->wake = when;
+      return n;
+    }
+    uint8_t slot = s->warps[w].next.slot;
+    if (slot != STREAM_BARRIER && slot != STREAM_END)
+      access_memory(s, w, when);
+    else if (arrive(s, w, when))
+      retired[n++] = (model_sm_retired){s->ctas[s->warps[w].cta].released, number, s->warps[w].cta};
+  }
+}

@@ -1,0 +1,85 @@
+/* model/sm.h: one SM: its L1, its resident CTAs, and the clock that interleaves their warps.
+ *
+ * The clock. A warp's next access may issue when
+ *   - what it waits for has arrived: two loads of different instructions overlap, a third waits for
+ *     both, and so do stores, atomics, barriers and a load that repeats an outstanding one
+ *     (the next turn of a loop);
+ *   - it has executed the instructions between two accesses, one a cycle: the task's
+ *     instructions spread evenly over its accesses;
+ *   - the scheduler picks it among the ready warps: LRR, the next in turn after the last one;
+ *     GTO, the last one again, else the oldest (by the CTA's arrival, then by number).
+ * One access issues at a time; it holds the SM for as long as L1 needs for its bytes, or as
+ * the instructions between accesses need of the SM's issue slots, at least a cycle.
+ *
+ * L1. A miss takes its line at once; until the data is there, further accesses of the line
+ * are hits that wait for it (hit-reserved). Lines in flight are not evicted: when a set has no
+ * other, the access, and with it the SM, waits for one to arrive. So it does when as many lines are
+ * in flight as there are MSHRs; they are freed in the order in which they were taken. */
+#ifndef HEDDLE_MODEL_SM_H
+#define HEDDLE_MODEL_SM_H
+
+#include "model/memory.h"
+#include "model/trace.h"
+
+enum { SM_MAX_WARPS = 64, SM_MAX_CTAS = 64, SM_MAX_MSHRS = 1024 };
+#define SM_NEVER UINT64_MAX
+
+typedef struct model_sm_warp {
+  model_stream_reader reader;
+  model_stream_event next;
+  uint64_t loaded;     /* cycle when all outstanding loads have arrived */
+  uint8_t outstanding; /* loads issued and not waited for: 0 to 2 */
+  uint8_t load_slot;   /* of the first of them */
+  uint8_t cta;
+} model_sm_warp;
+
+typedef struct model_sm_cta {
+  uint64_t released; /* latest arrival at the barrier */
+  uint32_t live, waiting;
+  uint32_t gap;   /* instructions from access to access, of one warp: cycles */
+  uint32_t issue; /* what they take of the SM's issue slots: 1/256 cycles */
+} model_sm_cta;
+
+typedef struct model_sm {
+  const hd_gpu *gpu;
+  model_memory *mem;
+  const hd_trace *trace;
+  model_cache l1;
+  uint32_t l1_unit; /* 32-byte sectors per L1 sector */
+  uint32_t warps_per_cta, n_ctas;
+  uint64_t now;                           /* the next access issues no sooner */
+  uint64_t wake;                          /* no sooner than this either; SM_NEVER: nothing to do */
+  uint32_t issue_debt;                    /* 1/256 cycles */
+  uint32_t last;                          /* warp that issued last */
+  uint32_t next_mshr;                     /* to be taken */
+  uint32_t by_age[SM_MAX_CTAS], n_by_age; /* CTAs, the oldest first */
+  uint64_t ready[SM_MAX_WARPS];
+  model_sm_warp warps[SM_MAX_WARPS];
+  model_sm_cta ctas[SM_MAX_CTAS];
+  model_stream_slot *slots;    /* [warps][slots_per_warp] */
+  uint32_t slots_per_warp;     /* as many as the trace needs: together they stay in the host's cache */
+  uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each is free: a ring */
+  uint64_t l1_sectors, l1_hits;
+  uint64_t warp_instructions;
+  double l1_cycles; /* that L1 was busy */
+} model_sm;
+
+/* CTAs that ended in an epoch. */
+typedef struct model_sm_retired {
+  uint64_t cycle;
+  uint32_t sm, cta;
+} model_sm_retired;
+
+/* `l1` gives the geometry, `store` its memory; `slots` is room for STREAM_SLOTS a warp. */
+void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
+                   model_stream_slot *slots);
+/* Counters to zero, no CTAs, a trace to replay; L1 keeps its contents if `keep`. */
+void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas, bool keep);
+/* A task starts in CTA place `cta`, which is free, at that cycle. */
+void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
+/* Simulate the epoch from `begin` until `limit`. CTAs that ended are written to `retired`, at most one per
+ * place; how many is returned. */
+uint32_t model_sm_run(model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
+                      model_sm_retired *retired);
+
+#endif

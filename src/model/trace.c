@@ -1,0 +1,460 @@
+#include "model/trace.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/footprint.h"
+
+enum {
+  ADDRESS_WINDOW_BITS = 40,   /* device memory is one such aligned window of the emulator's addresses */
+  SHARED_STREAM_BYTES = 4096, /* longer streams are not looked up for sharing: they hardly ever repeat */
+  MAX_THREADS = 1024,
+  MAX_WORKERS = 4096,
+};
+
+static const uint64_t default_limit = 8ull << 30;
+
+/* A CTA that has started and not ended. */
+typedef struct open_cta {
+  uint64_t task;
+  bool open;
+  model_stream_writer *warps;
+  model_task_writes writes;
+} open_cta;
+
+/* One of a worker's distinct streams: a part of its `bytes`. */
+typedef struct stream_place {
+  size_t offset, length;
+} stream_place;
+
+/* What one host thread has recorded. Nothing in it is seen by another before hd_trace_finish. */
+typedef struct worker {
+  HD_VEC(open_cta) ctas;
+  size_t latest; /* index of the CTA that the last hook was about */
+  HD_VEC(uint8_t) bytes;
+  HD_VEC(stream_place) streams;
+  uint32_t *index; /* open addressing over streams, number + 1; 0: free */
+  size_t index_cap, indexed;
+  model_footprint foot;
+  hd_trace_info info; /* this worker's share of the sums */
+  uint32_t slots;     /* the most that a stream uses */
+  uint64_t charged;   /* bytes of memory accounted for */
+  char pad[64];
+} worker;
+
+typedef struct task_entry {
+  uint64_t warp_instructions;
+  uint32_t accesses; /* UINT32_MAX: as many or more */
+  uint32_t worker;   /* number + 1; 0: it has not ended */
+} task_entry;
+
+struct hd_trace {
+  uint32_t threads, warps; /* per task */
+  uint32_t slots;          /* the most that a stream uses */
+  uint64_t tasks;
+  hd_emu_hooks hooks;
+  task_entry *task;
+  /* [tasks * warps]: where each warp starts, and its stream in its worker's list */
+  uint64_t *base;
+  uint32_t *stream;
+  worker *workers;
+  unsigned n_workers;
+  uint64_t limit;
+  _Atomic uint64_t memory;
+  _Atomic int failure; /* trace_failure, the first one */
+  bool finished;
+  hd_trace_info info;
+};
+
+typedef enum trace_failure {
+  TRACE_OK = 0,
+  TRACE_LIMIT,
+  TRACE_NOMEM,
+  TRACE_ADDRESS,
+  TRACE_UNEXPECTED,
+  TRACE_TWICE,
+} trace_failure;
+
+static const struct {
+  hd_status status;
+  const char *text;
+} failures[] = {
+    [TRACE_LIMIT] = {HD_ERR_NOMEM, "the trace needs more than its limit of memory: trace a smaller launch"},
+    [TRACE_NOMEM] = {HD_ERR_NOMEM, "out of memory while tracing"},
+    [TRACE_ADDRESS] = {HD_ERR_UNSUPPORTED,
+                       "an access lies more than 128 GB above the start of device memory"},
+    [TRACE_UNEXPECTED] = {HD_ERR_USAGE,
+                          "a trace hook was called for a task, warp or worker that the trace was not "
+                          "made for, or that is not running"},
+    [TRACE_TWICE] = {HD_ERR_USAGE, "a task ran twice while it was traced"},
+};
+
+static void fail(hd_trace *t, trace_failure f) {
+  int none = TRACE_OK;
+  atomic_compare_exchange_strong(&t->failure, &none, f);
+}
+
+static bool failed(const hd_trace *t) {
+  return atomic_load_explicit(&t->failure, memory_order_relaxed) != TRACE_OK;
+}
+
+static bool charge(hd_trace *t, uint64_t bytes) {
+  uint64_t before = atomic_fetch_add(&t->memory, bytes);
+  if (bytes > t->limit || before > t->limit - bytes) {
+    fail(t, TRACE_LIMIT);
+    return false;
+  }
+  return true;
+}
+
+/* Account for what a worker has come to hold since the last time. */
+static void settle(hd_trace *t, worker *w) {
+  uint64_t now = w->bytes.cap + w->streams.cap * sizeof *w->streams.data + w->index_cap * sizeof *w->index +
+                 w->foot.memory;
+  for (size_t i = 0; i < w->ctas.n; i++) {
+    const open_cta *c = &w->ctas.data[i];
+    now += t->warps * sizeof *c->warps + c->writes.cap * 3 * sizeof(uint64_t);
+    for (uint32_t k = 0; k < t->warps; k++) now += c->warps[k].out.cap;
+  }
+  if (now > w->charged && charge(t, now - w->charged)) w->charged = now;
+}
+
+/* ---- Streams of a worker --------------------------------------------------------- */
+
+static bool grow_index(worker *w) {
+  size_t cap = w->index_cap ? w->index_cap * 2 : 256;
+  uint32_t *index = calloc(cap, sizeof *index);
+  if (!index) return false;
+  for (size_t i = 0; i < w->index_cap; i++) {
+    if (!w->index[i]) continue;
+    const stream_place *s = &w->streams.data[w->index[i] - 1];
+    size_t at = hd_hash(w->bytes.data + s->offset, s->length) & (cap - 1);
+    while (index[at]) at = (at + 1) & (cap - 1);
+    index[at] = w->index[i];
+  }
+  free(w->index);
+  w->index = index;
+  w->index_cap = cap;
+  return true;
+}
+
+/* The number of a stream in the worker's list, an equal one that is there already if there is. */
+static bool keep_stream(worker *w, const uint8_t *bytes, size_t n, uint32_t *number) {
+  bool share = n <= SHARED_STREAM_BYTES;
+  size_t at = 0;
+  if (share) {
+    if (4 * (w->indexed + 1) > 3 * w->index_cap && !grow_index(w)) return false;
+    at = hd_hash(bytes, n) & (w->index_cap - 1);
+    for (; w->index[at]; at = (at + 1) & (w->index_cap - 1)) {
+      const stream_place *s = &w->streams.data[w->index[at] - 1];
+      if (s->length == n && (!n || memcmp(w->bytes.data + s->offset, bytes, n) == 0)) {
+        *number = w->index[at] - 1;
+        return true;
+      }
+    }
+  }
+  if (w->streams.n >= UINT32_MAX - 1 || !hd_vec_reserve(&w->bytes, w->bytes.n + n)) return false;
+  stream_place place = {w->bytes.n, n};
+  if (!hd_vec_push(&w->streams, place)) return false;
+  if (n) memcpy(w->bytes.data + w->bytes.n, bytes, n);
+  w->bytes.n += n;
+  *number = (uint32_t)(w->streams.n - 1);
+  if (share) {
+    w->index[at] = *number + 1;
+    w->indexed++;
+  }
+  return true;
+}
+
+/* ---- Hooks ------------------------------------------------------------------------ */
+
+static worker *get_worker(hd_trace *t, unsigned number) {
+  if (number < t->n_workers) return &t->workers[number];
+  fail(t, TRACE_UNEXPECTED);
+  return NULL;
+}
+
+static open_cta *find_cta(hd_trace *t, worker *w, uint64_t task) {
+  if (w->latest < w->ctas.n) {
+    open_cta *c = &w->ctas.data[w->latest];
+    if (c->open && c->task == task) return c;
+  }
+  for (size_t i = 0; i < w->ctas.n; i++) {
+    open_cta *c = &w->ctas.data[i];
+    if (c->open && c->task == task) {
+      w->latest = i;
+      return c;
+    }
+  }
+  fail(t, TRACE_UNEXPECTED);
+  return NULL;
+}
+
+static void on_cta_start(void *ctx, unsigned number, uint64_t task, uint32_t sm) {
+  hd_trace *t = ctx;
+  worker *w = get_worker(t, number);
+  if (!w || failed(t)) return;
+  if (task >= t->tasks) {
+    fail(t, TRACE_UNEXPECTED);
+    return;
+  }
+  size_t i = 0;
+  while (i < w->ctas.n && w->ctas.data[i].open) i++;
+  if (i == w->ctas.n) {
+    open_cta fresh = {.warps = calloc(t->warps, sizeof *fresh.warps)};
+    if (!fresh.warps || !hd_vec_push(&w->ctas, fresh)) {
+      free(fresh.warps);
+      fail(t, TRACE_NOMEM);
+      return;
+    }
+    settle(t, w);
+  }
+  open_cta *c = &w->ctas.data[i];
+  c->task = task;
+  c->open = true;
+  w->latest = i;
+  for (uint32_t k = 0; k < t->warps; k++) model_stream_begin(&c->warps[k]);
+  model_task_writes_clear(&c->writes);
+}
+
+static void on_access(void *ctx, unsigned number, const hd_access *a) {
+  hd_trace *t = ctx;
+  worker *w = get_worker(t, number);
+  if (!w || failed(t) || !a->mask) return;
+  if (a->space == HD_SPACE_SHARED) {
+    w->info.shared_accesses++;
+    return;
+  }
+  if (a->space != HD_SPACE_GLOBAL) return;
+  open_cta *c = find_cta(t, w, a->task);
+  if (!c) return;
+  if (a->warp >= t->warps || a->kind > HD_ACCESS_PREFETCH || a->bytes < 1 || a->bytes > 16) {
+    fail(t, TRACE_UNEXPECTED);
+    return;
+  }
+  model_runs runs;
+  model_runs_of(a->addr, a->mask, a->bytes, &runs);
+  for (uint32_t i = 0; i < runs.n; i++) {
+    runs.start[i] &= (1ull << ADDRESS_WINDOW_BITS) - 1;
+    if (runs.start[i] + runs.bytes[i] >= 1ull << MODEL_ADDRESS_BITS) {
+      fail(t, TRACE_ADDRESS);
+      return;
+    }
+  }
+  model_lines lines;
+  model_lines_of(&runs, &lines);
+  w->info.warp_accesses++;
+  w->info.thread_accesses += (uint64_t)__builtin_popcount(a->mask);
+  for (uint32_t i = 0; i < lines.n; i++) w->info.sectors += model_sectors(lines.touched[i]);
+  model_footprint_add(&w->foot, &c->writes, a->kind, &lines);
+  model_stream_writer *s = &c->warps[a->warp];
+  size_t cap = s->out.cap;
+  model_stream_put(s, a->inst, model_stream_attr(a->kind, a->cache & 7), &runs);
+  if (s->failed || w->foot.failed) fail(t, TRACE_NOMEM);
+  if (s->out.cap != cap && s->out.cap > 1 << 16) settle(t, w);
+}
+
+static void on_barrier(void *ctx, unsigned number, uint64_t task, uint32_t warp) {
+  hd_trace *t = ctx;
+  worker *w = get_worker(t, number);
+  if (!w || failed(t)) return;
+  open_cta *c = find_cta(t, w, task);
+  if (!c) return;
+  if (warp >= t->warps) {
+    fail(t, TRACE_UNEXPECTED);
+    return;
+  }
+  model_stream_put_barrier(&c->warps[warp]);
+}
+
+static void on_cta_end(void *ctx, unsigned number, uint64_t task, uint64_t warp_instructions,
+                       uint64_t thread_instructions) {
+  hd_trace *t = ctx;
+  worker *w = get_worker(t, number);
+  if (!w || failed(t)) return;
+  open_cta *c = find_cta(t, w, task);
+  if (!c) return;
+  c->open = false;
+  task_entry *entry = &t->task[task];
+  if (entry->worker) {
+    fail(t, TRACE_TWICE);
+    return;
+  }
+  uint64_t accesses = 0;
+  for (uint32_t k = 0; k < t->warps; k++) {
+    model_stream_writer *s = &c->warps[k];
+    model_stream_finish(s);
+    uint64_t at = task * t->warps + k;
+    if (s->failed || !keep_stream(w, s->out.data, s->out.n, &t->stream[at])) {
+      fail(t, TRACE_NOMEM);
+      return;
+    }
+    t->base[at] = s->base;
+    accesses += s->accesses;
+    if (s->n_slots > w->slots) w->slots = s->n_slots;
+  }
+  *entry =
+      (task_entry){warp_instructions, accesses < UINT32_MAX ? (uint32_t)accesses : UINT32_MAX, number + 1};
+  w->info.warp_instructions += warp_instructions;
+  w->info.thread_instructions += thread_instructions;
+  settle(t, w);
+}
+
+/* ---- Life -------------------------------------------------------------------------- */
+
+hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsigned workers, uint64_t limit,
+                          hd_trace **out, hd_diag *d) {
+  *out = NULL;
+  uint64_t tasks, threads = (uint64_t)block[0] * block[1];
+  if (!hd_grid_tasks(grid, &tasks))
+    return hd_fail(d, HD_ERR_USAGE, "a grid of %u x %u x %u cannot be traced", grid[0], grid[1], grid[2]);
+  if (!threads || !block[2] || threads > MAX_THREADS || threads * block[2] > MAX_THREADS)
+    return hd_fail(d, HD_ERR_USAGE, "a block of %u x %u x %u threads: it must have 1 to %d", block[0],
+                   block[1], block[2], MAX_THREADS);
+  if (!workers || workers > MAX_WORKERS)
+    return hd_fail(d, HD_ERR_USAGE, "%u workers: a trace takes 1 to %d", workers, MAX_WORKERS);
+  hd_trace *t = calloc(1, sizeof *t);
+  if (!t) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  t->tasks = tasks;
+  t->threads = (uint32_t)threads * block[2];
+  t->warps = (t->threads + HD_WARP - 1) / HD_WARP;
+  t->limit = limit ? limit : default_limit;
+  t->n_workers = workers;
+  uint64_t per_task = sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream), bytes;
+  if (__builtin_mul_overflow(tasks, per_task, &bytes) || !charge(t, bytes)) {
+    uint64_t budget = t->limit;
+    hd_trace_destroy(t);
+    return hd_fail(d, HD_ERR_NOMEM, "%llu tasks need more than the trace's limit of %llu bytes",
+                   (unsigned long long)tasks, (unsigned long long)budget);
+  }
+  t->task = calloc(tasks, sizeof *t->task);
+  t->base = calloc(tasks * t->warps, sizeof *t->base);
+  t->stream = calloc(tasks * t->warps, sizeof *t->stream);
+  t->workers = calloc(workers, sizeof *t->workers);
+  bool ok = t->task && t->base && t->stream && t->workers;
+  for (unsigned i = 0; ok && i < workers; i++) ok = model_footprint_init(&t->workers[i].foot);
+  if (!ok) {
+    hd_trace_destroy(t);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a trace of %llu tasks", (unsigned long long)tasks);
+  }
+  t->hooks = (hd_emu_hooks){.ctx = t,
+                            .spaces = 1u << HD_SPACE_GLOBAL | 1u << HD_SPACE_SHARED,
+                            .access = on_access,
+                            .barrier = on_barrier,
+                            .cta_start = on_cta_start,
+                            .cta_end = on_cta_end};
+  *out = t;
+  return HD_OK;
+}
+
+const hd_emu_hooks *hd_trace_hooks(hd_trace *t) { return &t->hooks; }
+
+static void free_ctas(const hd_trace *t, worker *w) {
+  for (size_t i = 0; i < w->ctas.n; i++) {
+    open_cta *c = &w->ctas.data[i];
+    for (uint32_t k = 0; k < t->warps; k++) model_stream_free(&c->warps[k]);
+    free(c->warps);
+    model_task_writes_free(&c->writes);
+  }
+  hd_vec_free(&w->ctas);
+}
+
+/* What only recording needs is given back. */
+static void free_recording(hd_trace *t) {
+  for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
+    worker *w = &t->workers[i];
+    free_ctas(t, w);
+    model_footprint_free(&w->foot);
+    free(w->index);
+    w->index = NULL;
+    w->index_cap = 0;
+  }
+}
+
+void hd_trace_destroy(hd_trace *t) {
+  if (!t) return;
+  free_recording(t);
+  for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
+    hd_vec_free(&t->workers[i].bytes);
+    hd_vec_free(&t->workers[i].streams);
+  }
+  free(t->workers);
+  free(t->task);
+  free(t->base);
+  free(t->stream);
+  free(t);
+}
+
+/* Give back what growing by doubling took too much. */
+static void shrink(worker *w) {
+  uint8_t *bytes = w->bytes.n ? realloc(w->bytes.data, w->bytes.n) : NULL;
+  if (bytes) {
+    w->bytes.data = bytes;
+    w->bytes.cap = w->bytes.n;
+  }
+  stream_place *places = w->streams.n ? realloc(w->streams.data, w->streams.n * sizeof *places) : NULL;
+  if (places) {
+    w->streams.data = places;
+    w->streams.cap = w->streams.n;
+  }
+}
+
+hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
+  if (t->finished) return HD_OK;
+  for (unsigned i = 1; i < t->n_workers && !failed(t); i++) {
+    model_footprint_merge(&t->workers[0].foot, &t->workers[i].foot);
+    if (t->workers[0].foot.failed) fail(t, TRACE_NOMEM);
+  }
+  int why = atomic_load(&t->failure);
+  if (why != TRACE_OK) return hd_fail(d, failures[why].status, "%s", failures[why].text);
+  for (uint64_t i = 0; i < t->tasks; i++)
+    if (!t->task[i].worker)
+      return hd_fail(d, HD_ERR_USAGE, "task %llu of the traced launch has not run to its end",
+                     (unsigned long long)i);
+
+  hd_trace_info *sum = &t->info;
+  *sum = (hd_trace_info){.tasks = t->tasks, .warps_per_task = t->warps};
+  sum->memory = sizeof *t + t->n_workers * sizeof *t->workers +
+                t->tasks * (sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream));
+  uint64_t read, written;
+  model_footprint_count(&t->workers[0].foot, &read, &written);
+  sum->read_bytes = read * MODEL_SECTOR;
+  sum->written_bytes = written * MODEL_SECTOR;
+  for (unsigned i = 0; i < t->n_workers; i++) {
+    worker *w = &t->workers[i];
+    shrink(w);
+    sum->warp_accesses += w->info.warp_accesses;
+    sum->thread_accesses += w->info.thread_accesses;
+    sum->sectors += w->info.sectors;
+    sum->shared_accesses += w->info.shared_accesses;
+    sum->warp_instructions += w->info.warp_instructions;
+    sum->thread_instructions += w->info.thread_instructions;
+    if (w->slots > t->slots) t->slots = w->slots;
+    sum->memory += w->bytes.cap + w->streams.cap * sizeof *w->streams.data;
+  }
+  free_recording(t);
+  t->finished = true;
+  return HD_OK;
+}
+
+hd_trace_info hd_trace_get_info(const hd_trace *t) { return t->info; }
+
+/* ---- What the replay reads --------------------------------------------------------- */
+
+uint64_t model_trace_tasks(const hd_trace *t) { return t->tasks; }
+uint32_t model_trace_warps(const hd_trace *t) { return t->warps; }
+uint32_t model_trace_threads(const hd_trace *t) { return t->threads; }
+uint32_t model_trace_slots(const hd_trace *t) { return t->slots; }
+bool model_trace_finished(const hd_trace *t) { return t->finished; }
+model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task) {
+  return (model_trace_task){t->task[task].warp_instructions, t->task[task].accesses};
+}
+
+void model_trace_open(const hd_trace *t, uint64_t task, uint32_t warp, model_stream_reader *r,
+                      model_stream_slot *slots) {
+  uint64_t at = task * t->warps + warp;
+  const worker *w = &t->workers[t->task[task].worker - 1];
+  const stream_place *s = &w->streams.data[t->stream[at]];
+  model_stream_open(r, slots, t->base[at], w->bytes.data + s->offset, s->length);
+}

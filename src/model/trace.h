@@ -1,0 +1,23 @@
+/* model/trace.h: a recorded launch, as the replay reads it. */
+#ifndef HEDDLE_MODEL_TRACE_H
+#define HEDDLE_MODEL_TRACE_H
+
+#include "heddle/model.h"
+#include "model/stream.h"
+
+typedef struct model_trace_task {
+  uint64_t warp_instructions;
+  uint64_t accesses; /* by its warps */
+} model_trace_task;
+
+uint64_t model_trace_tasks(const hd_trace *t);
+uint32_t model_trace_warps(const hd_trace *t);   /* per task */
+uint32_t model_trace_threads(const hd_trace *t); /* per task */
+uint32_t model_trace_slots(const hd_trace *t);   /* the most that any warp's stream uses */
+bool model_trace_finished(const hd_trace *t);
+model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task);
+/* `slots` is room for as many as the trace uses. */
+void model_trace_open(const hd_trace *t, uint64_t task, uint32_t warp, model_stream_reader *r,
+                      model_stream_slot *slots);
+
+#endif

@@ -1,0 +1,218 @@
+/* The caches, against a list of lines per set that is searched from its most recently used end. */
+#include "model/synth.h"
+
+#include "model/memory.h"
+
+typedef struct ref_line {
+  uint64_t line;
+  unsigned valid, dirty;
+} ref_line;
+
+typedef struct ref_cache {
+  uint64_t sets;
+  uint32_t ways, sector;
+  ref_line *lines; /* [sets][ways], the most recently used first */
+  uint32_t *n;
+  uint64_t hits, dram_reads, dram_writes;
+} ref_cache;
+
+static ref_cache ref_make(const hd_cache_config *g) {
+  ref_cache c = {.sets = g->bytes / (g->line * g->ways), .ways = g->ways, .sector = g->sector};
+  c.lines = calloc(c.sets * c.ways, sizeof *c.lines);
+  c.n = calloc(c.sets, sizeof *c.n);
+  return c;
+}
+
+static void ref_free(ref_cache *c) {
+  free(c->lines);
+  free(c->n);
+}
+
+static ref_line *ref_use(ref_cache *c, uint64_t line, bool stream) {
+  ref_line *set = c->lines + line % c->sets * c->ways;
+  uint32_t *n = &c->n[line % c->sets], i = 0;
+  while (i < *n && set[i].line != line) i++;
+  if (i < *n && stream) return &set[i];
+  ref_line found = {.line = line};
+  if (i < *n) {
+    found = set[i];
+  } else if (*n == c->ways) {
+    i = *n - 1;
+    c->dram_writes += (unsigned)__builtin_popcount(set[i].dirty);
+  } else {
+    i = (*n)++;
+  }
+  uint32_t to = stream ? *n - 1 : 0; /* streamed lines go where the next victim is */
+  memmove(set + 1, set, i * sizeof *set);
+  memmove(set, set + 1, to * sizeof *set);
+  set[to] = found;
+  return &set[to];
+}
+
+static unsigned ref_fetch(ref_cache *c, ref_line *l, unsigned mask) {
+  unsigned width = c->sector / 32, want = 0;
+  for (unsigned s = 0; s < 4; s++)
+    if (mask >> s & 1) want |= ((1u << width) - 1) << (s / width * width);
+  c->hits += (unsigned)__builtin_popcount(mask & l->valid);
+  unsigned missing = want & ~l->valid;
+  c->dram_reads += (unsigned)__builtin_popcount(missing);
+  l->valid |= missing;
+  return missing;
+}
+
+/* Random reads, writes (whole sectors and parts) and atomics of few lines, so that they meet. */
+static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint32_t sector, uint64_t lines) {
+  hd_gpu g = synth_gpu();
+  g.l2.ways = ways;
+  g.l2.sector = sector;
+  g.l2.bytes = (uint64_t)sets * ways * 128;
+  model_memory m;
+  assert_true(model_memory_init(&m, &g));
+  ref_cache ref = ref_make(&g.l2);
+  rng r = {seed, 0};
+  uint64_t now = 0;
+  for (int k = 0; k < 60000; k++) {
+    uint32_t line = (uint32_t)below(&r, lines);
+    uint8_t mask = (uint8_t)(1 + below(&r, 15)), full = mask & (uint8_t)next(&r);
+    bool stream = ref.n[line % ref.sets] == ways && !below(&r, 10);
+    model_request q = {.line = line, .cycle = now, .mask = mask, .full = full};
+    q.set = model_memory_set(&m, line);
+    model_cache_epoch(&m.l2, now, now + 1);
+    switch (below(&r, 4)) {
+    case 0:
+    case 1:
+      model_memory_read(&m, &q, 1, stream);
+      ref_fetch(&ref, ref_use(&ref, line, stream), mask);
+      break;
+    case 2: {
+      model_memory_write(&m, &q, 1, stream);
+      ref_line *l = ref_use(&ref, line, stream);
+      ref.hits += (unsigned)__builtin_popcount(mask & (l->valid | l->dirty));
+      l->dirty |= mask;
+      l->valid |= full;
+      break;
+    }
+    default: {
+      model_memory_atomic(&m, &q, 1);
+      ref_line *l = ref_use(&ref, line, false);
+      ref_fetch(&ref, l, mask);
+      l->dirty |= mask;
+      break;
+    }
+    }
+    now += below(&r, 500);
+    assert_int_equal(m.hits, ref.hits);
+    assert_int_equal(m.dram_reads, ref.dram_reads);
+    assert_int_equal(m.dram_writes, ref.dram_writes);
+  }
+  uint64_t left = 0;
+  for (uint64_t i = 0; i < ref.sets; i++)
+    for (uint32_t k = 0; k < ref.n[i]; k++)
+      left += (unsigned)__builtin_popcount(ref.lines[i * ways + k].dirty);
+  assert_int_equal(model_cache_clean(&m.l2), left);
+  assert_int_equal(model_cache_clean(&m.l2), 0);
+  ref_free(&ref);
+  model_memory_free(&m);
+}
+
+static void l2_does_what_lists_of_lines_do(void **state) {
+  against_reference(1, 1, 1, 32, 4);
+  against_reference(2, 4, 8, 32, 60);
+  against_reference(3, 8, 6, 32, 70);
+  against_reference(4, 16, 3, 128, 80);
+  against_reference(5, 20, 7, 64, 200);
+  against_reference(6, 64, 2, 32, 190);
+  against_reference(7, 17, 1, 128, 25);
+}
+
+static void a_hashed_set_index_spreads_neighbours_and_large_strides(void **state) {
+  static const uint32_t sets[] = {1, 3, 32, 128, 768, 25600};
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    hd_cache_config g = {.line = 128, .sector = 32, .ways = 4, .hashed = true};
+    model_cache c;
+    model_cache_plan(&c, &g, (uint64_t)sets[k] * 4 * 128);
+    assert_int_equal(c.sets, sets[k]);
+    c.store = model_store_alloc((size_t)c.sets * c.set_bytes);
+    uint32_t *seen = calloc(sets[k], sizeof *seen);
+    for (uint32_t line = 5 * sets[k]; line < 6 * sets[k]; line++) /* one run: each set once */
+      assert_int_equal(seen[(model_cache_set(&c, line) - c.store) / c.set_bytes]++, 0);
+    memset(seen, 0, sets[k] * sizeof *seen);
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+      uint64_t at = (uint64_t)(model_cache_set(&c, i * (1u << 15)) - c.store) / c.set_bytes;
+      assert_in_range(at, 0, sets[k] - 1);
+      used += !seen[at]++;
+    }
+    assert_in_range(used, sets[k] < 1000 ? (sets[k] + 1) / 2 : 500, 1000);
+    free(seen);
+    free(c.store);
+  }
+}
+
+static void a_plain_set_index_is_the_remainder(void **state) {
+  rng r = {3, 0};
+  for (int k = 0; k < 2000; k++) {
+    hd_cache_config g = {.line = 128, .sector = 32, .ways = 1};
+    model_cache c;
+    uint32_t sets = 1 + (uint32_t)below(&r, 1 << 20), line = (uint32_t)next(&r);
+    model_cache_plan(&c, &g, (uint64_t)sets * 128);
+    assert_int_equal((uint64_t)(model_cache_set(&c, line) - c.store) / c.set_bytes, line % sets);
+  }
+}
+
+static void lines_in_flight_stay_so_until_they_arrive(void **state) {
+  hd_gpu g = synth_gpu();
+  model_memory m;
+  assert_true(model_memory_init(&m, &g));
+  uint64_t now = 0;
+  for (uint32_t k = 0; k < 3000; k++) { /* well beyond what 16 bits of cycles hold */
+    model_cache_epoch(&m.l2, now, now + 1000);
+    model_request q = {.line = k, .cycle = now, .mask = 1, .set = model_memory_set(&m, k)};
+    model_memory_read(&m, &q, 1, false);
+    assert_int_equal(q.wait, g.dram_latency);
+    q.cycle = now + 100; /* another asks for it meanwhile: it waits for the same data */
+    model_memory_read(&m, &q, 1, false);
+    assert_in_range(q.wait, g.dram_latency - 100 - CACHE_TICK, g.dram_latency - 100);
+    q.cycle = now + 900;
+    model_memory_read(&m, &q, 1, false);
+    assert_int_equal(q.wait, g.l2.latency);
+    now += 1000 + (k % 100 ? k % 700 : 200000 + 1000 * k);
+  }
+  assert_int_equal(m.hits, 6000);
+  model_memory_free(&m);
+}
+
+static void a_level_asked_for_too_much_makes_the_next_epoch_wait(void **state) {
+  hd_gpu g = synth_gpu();
+  model_memory m;
+  assert_true(model_memory_init(&m, &g));
+  model_request q = {.mask = 15};
+  for (uint32_t k = 0; k < 100; k++) {
+    q.line = k;
+    q.set = model_memory_set(&m, k);
+    model_memory_read(&m, &q, 1, false);
+    assert_int_equal(q.wait, g.dram_latency);
+  }
+  model_memory_end_epoch(&m, 100); /* 12800 bytes asked: DRAM gives 6400 in that time, L2 25600 */
+  q.line = 200;
+  q.set = model_memory_set(&m, q.line);
+  model_memory_read(&m, &q, 1, false);
+  assert_int_equal(q.wait, g.dram_latency + 6400 / 64);
+  model_memory_end_epoch(&m, 1000);
+  q.line = 300;
+  q.set = model_memory_set(&m, q.line);
+  model_memory_read(&m, &q, 1, false);
+  assert_int_equal(q.wait, g.dram_latency);
+  model_memory_free(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(l2_does_what_lists_of_lines_do),
+      cmocka_unit_test(a_hashed_set_index_spreads_neighbours_and_large_strides),
+      cmocka_unit_test(a_plain_set_index_is_the_remainder),
+      cmocka_unit_test(lines_in_flight_stay_so_until_they_arrive),
+      cmocka_unit_test(a_level_asked_for_too_much_makes_the_next_epoch_wait),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
