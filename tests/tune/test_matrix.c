@@ -1,0 +1,95 @@
+/* Every workload, every order, both bindings, every dispatcher. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/plan.h"
+#include "heddle/tune.h"
+
+/* Instrumented builds are some thirty times slower: they go through the same motions on less data. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SIZE "tiny"
+#else
+#define SIZE "small"
+#endif
+
+static const char *const orders[] = {"row",        "col",        "band:3",  "tile:4x2", "tile:3x5", "zigzag:5",
+                                     "zigzag:3x2", "stride:5x2", "hilbert", "reverse"};
+
+static const char *write_table(uint64_t V) {
+  static char path[64];
+  strcpy(path, "/tmp/heddle-order-XXXXXX");
+  int fd = mkstemp(path);
+  FILE *f = fdopen(fd, "w");
+  /* An affine permutation: the step is odd or even as V allows, and shares no factor with V. */
+  uint64_t step = V / 2 + 1;
+  for (;;) {
+    uint64_t a = step, b = V;
+    while (b) {
+      uint64_t r = a % b;
+      a = b;
+      b = r;
+    }
+    if (a == 1) break;
+    step++;
+  }
+  for (uint64_t i = 0; i < V; i++) fprintf(f, "%llu\n", (unsigned long long)((i * step + 3) % V));
+  fclose(f);
+  return path;
+}
+
+static void check_plan(const hd_workload *w, const char *text) {
+  hd_plan p;
+  hd_diag d = {0};
+  hd_check_result r;
+  if (hd_plan_parse(text, &p, &d) != HD_OK) fail_msg("%s: %s", text, d.message);
+  if (hd_check(w, &p, NULL, &r, &d) != HD_OK) fail_msg("%s, %s: %s", w->name, text, d.message);
+  if (!r.equal) fail_msg("%s, %s: %s", w->name, text, r.what);
+  assert_int_equal(r.runs, HD_DISPATCH_COUNT);
+  assert_true(r.race_free);
+  assert_true(r.against_reference);
+  hd_plan_free(&p);
+}
+
+static bool can_compile(void) { return system("command -v nvcc clang >/dev/null 2>&1 || exit 1") == 0; }
+
+static void every_plan_is_equal_under_every_dispatcher(void **state) {
+  if (!can_compile()) {
+    print_message("skipped: neither nvcc nor clang is installed\n");
+    skip();
+  }
+  char **names;
+  size_t n;
+  hd_diag d = {0};
+  assert_int_equal(hd_workload_list(SOURCE_DIR "/kernels", &names, &n, &d), HD_OK);
+  assert_true(n >= 7);
+  for (size_t i = 0; i < n; i++) {
+    hd_workload *w;
+    if (hd_workload_open(names[i], SOURCE_DIR "/kernels", SIZE, &w, &d) != HD_OK) fail_msg("%s", d.message);
+    for (unsigned redirect = 0; redirect < 2; redirect++) {
+      const char *bind = redirect ? ",bind=redirect" : "";
+      char text[128];
+      for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        snprintf(text, sizeof text, "order=%s%s", orders[k], bind);
+        check_plan(w, text);
+      }
+      uint64_t V;
+      assert_true(hd_grid_tasks(w->launches[0].grid, &V));
+      const char *path = write_table(V);
+      snprintf(text, sizeof text, "order=table:%s%s", path, bind);
+      check_plan(w, text);
+      remove(path);
+    }
+    hd_workload_close(w);
+  }
+  hd_workload_list_free(names, n);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("every plan is equal under every dispatcher", every_plan_is_equal_under_every_dispatcher),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

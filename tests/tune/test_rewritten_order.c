@@ -1,0 +1,142 @@
+/* Rewritten kernels on the emulator: each CTA must find exactly the task that the plan's own arithmetic gives it. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/emu.h"
+#include "heddle/rewrite.h"
+
+/* Each CTA counts itself at its task's record and stores its coordinates there. Which worker that was
+ * is seen from outside, by the trace hook, which knows the launched CTA. */
+static const char kernel_text[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out)\n{\n"
+    ".reg .b32 %r<12>;\n.reg .b64 %rd<8>;\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n"
+    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ctaid.y;\nmov.u32 %r3, %ctaid.z;\n"
+    "mov.u32 %r4, %nctaid.x;\nmov.u32 %r5, %nctaid.y;\n"
+    "mad.lo.u32 %r6, %r3, %r5, %r2;\nmad.lo.u32 %r7, %r6, %r4, %r1;\n"
+    "mul.wide.u32 %rd3, %r7, 16;\nadd.s64 %rd4, %rd2, %rd3;\n"
+    "atom.global.add.u32 %r8, [%rd4], 1;\n"
+    "st.global.u32 [%rd4+4], %r1;\nst.global.u32 [%rd4+8], %r2;\nst.global.u32 [%rd4+12], %r3;\n"
+    "ret;\n}\n";
+
+typedef struct order_log {
+  uint64_t *task_of_worker;
+  uint64_t base;
+} order_log;
+
+static void log_access(void *ctx, unsigned worker, const hd_access *a) {
+  order_log *log = ctx;
+  if (a->kind == HD_ACCESS_ATOMIC) log->task_of_worker[a->task] = (a->addr[0] - log->base) / 16;
+}
+
+typedef struct trial {
+  uint32_t g[3];
+  uint32_t n_sms;
+  bool known;
+  const char *plan;
+} trial;
+
+static void run(const trial *t, const hd_table *table, const char *table_path) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_diag d = {0};
+  hd_ptx_module *m;
+  hd_plan p;
+  char plan_text[256];
+  snprintf(plan_text, sizeof plan_text, t->plan, table_path);
+  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel_text, sizeof kernel_text - 1, "order", &arena, &m, &d), HD_OK);
+  hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms}, .table = table};
+  if (hd_rewrite(m, 0, &p, &o, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+
+  uint64_t V;
+  assert_true(hd_grid_tasks(t->g, &V));
+  hd_emu *e;
+  hd_emu_options eo = {.threads = 1, .checks = HD_CHECK_INIT, .memory = 1 << 28};
+  assert_int_equal(hd_emu_create(&eo, &e, &d), HD_OK);
+  hd_emu_program *program;
+  if (hd_emu_load(e, m, &program, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  uint64_t out;
+  assert_int_equal(hd_emu_alloc(e, V * 16, &out, &d), HD_OK);
+  uint32_t *host = hd_emu_ptr(e, out, V * 16);
+  memset(host, 0, V * 16);
+  hd_emu_mark_written(e, out, V * 16);
+  order_log log = {.task_of_worker = malloc(V * sizeof(uint64_t)), .base = out};
+  hd_emu_hooks hooks = {.ctx = &log, .spaces = 1 << HD_SPACE_GLOBAL, .access = log_access};
+  hd_emu_launch_params l = {.kernel = "k", .grid = {t->g[0], t->g[1], t->g[2]}, .block = {1, 1, 1}, .args = &out, .args_bytes = 8};
+  hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
+  if (hd_emu_launch(program, &l, &how, &hooks, NULL, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+
+  hd_table want;
+  hd_grid grid = {.known = true, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms};
+  assert_int_equal(hd_plan_tabulate(&p, &grid, table, &want, &d), HD_OK);
+  for (uint64_t u = 0; u < V; u++) {
+    if (log.task_of_worker[u] != want.task[u])
+      fail_msg("%s, grid %ux%ux%u, %s: worker %lu ran task %lu, not %u", plan_text, t->g[0], t->g[1], t->g[2],
+               t->known ? "known" : "any", (unsigned long)u, (unsigned long)log.task_of_worker[u], want.task[u]);
+    const uint32_t *cell = &host[4 * u]; /* task u's record */
+    assert_int_equal(cell[0], 1);
+    assert_int_equal(cell[1] + (uint64_t)t->g[0] * (cell[2] + (uint64_t)t->g[1] * cell[3]), u);
+  }
+  hd_table_free(&want);
+  free(log.task_of_worker);
+  hd_emu_unload(program);
+  hd_emu_destroy(e);
+  hd_plan_free(&p);
+  hd_arena_free(&arena);
+}
+
+static const char *const shapes[] = {
+    "order=col",        "order=band:%u",      "order=tile:%ux%u",  "order=zigzag:%ux%u",
+    "order=stride:%ux%u", "order=hilbert",      "order=reverse",    "order=row",
+};
+
+static void random_grid(uint64_t i, uint32_t g[3]) {
+  static const uint32_t tops[3][3] = {{400, 1, 1}, {30, 30, 1}, {9, 9, 9}};
+  for (unsigned k = 0; k < 3; k++) g[k] = 1 + (uint32_t)(hd_random_at(10 + k, i) % tops[i % 3][k]);
+}
+
+static void every_worker_runs_the_task_its_plan_gives(void **state) {
+  for (uint64_t i = 0; i < 2000; i++) {
+    trial t = {.n_sms = 1 + (uint32_t)(hd_random_at(20, i) % 20), .known = hd_random_at(21, i) & 1};
+    random_grid(i, t.g);
+    char plan[128];
+    unsigned a = 1 + (unsigned)(hd_random_at(22, i) % 12), b = 1 + (unsigned)(hd_random_at(23, i) % 12);
+    int n = snprintf(plan, sizeof plan, shapes[i % 8], a, b);
+    bool redirect = i % 8 == 7 || hd_random_at(24, i) & 1;
+    snprintf(plan + n, sizeof plan - (size_t)n, "%s", redirect ? ",bind=redirect" : "");
+    t.plan = plan;
+    run(&t, NULL, "");
+  }
+}
+
+static void tables_are_followed(void **state) {
+  char path[] = "/tmp/heddle-table-XXXXXX";
+  int fd = mkstemp(path);
+  FILE *f = fdopen(fd, "w");
+  const uint32_t g[3] = {17, 5, 3};
+  uint32_t V = 255;
+  for (uint32_t i = 0; i < V; i++) fprintf(f, "%u\n", (i * 101 + 7) % V);
+  fclose(f);
+  hd_table table;
+  hd_diag d;
+  assert_int_equal(hd_table_read(path, V, &table, &d), HD_OK);
+  trial t = {.g = {g[0], g[1], g[2]}, .n_sms = 4, .known = true, .plan = "order=table:%s"};
+  run(&t, &table, path);
+  t.plan = "order=table:%s,bind=redirect";
+  run(&t, &table, path);
+  hd_table_free(&table);
+  remove(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("every worker runs the task its plan gives it", every_worker_runs_the_task_its_plan_gives),
+      BEHAVIOUR("a table's order is followed", tables_are_followed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
