@@ -1,0 +1,53 @@
+/* heddle/report.h: what was found, for people and for programs: text tables, CSV, HTML. */
+#ifndef HEDDLE_REPORT_H
+#define HEDDLE_REPORT_H
+
+#include "heddle/tune.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Text tables ------------------------------------------------------------- */
+
+/* A table under construction: cells are copied; the columns' widths come out by themselves. */
+typedef struct hd_text_table hd_text_table;
+/* `aligns` has one letter per column: 'l' or 'r'. NULL: out of memory. */
+HD_API hd_text_table *hd_text_table_new(const char *aligns);
+HD_API void hd_text_table_free(hd_text_table *t);
+/* One cell; rows fill up left to right. */
+HD_API void hd_text_table_cell(hd_text_table *t, const char *fmt, ...) HD_PRINTF(2, 3);
+/* A line of dashes before the next row. */
+HD_API void hd_text_table_rule(hd_text_table *t);
+HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
+
+/* ---- The result of an optimization --------------------------------------------- */
+
+typedef struct hd_report {
+  const hd_workload *workload;
+  const hd_gpu *gpu;
+  const char *dispatch;         /* name of the dispatcher */
+  const hd_sweep_row *rows;     /* rows[0] is the baseline */
+  size_t n_rows;
+  int64_t best;                 /* row kept; 0: the baseline, nothing helps */
+  const char *nothing_helps;    /* the reason then, else NULL */
+  const hd_check_result *proof; /* NULL when nothing was rewritten */
+  const char *output;           /* file with the rewritten kernel, or NULL */
+  double trace_seconds, sweep_seconds;
+} hd_report;
+
+/* Predicted speedup of a row over the baseline: > 1 is faster. */
+HD_API double hd_report_speedup(const hd_report *r, size_t row);
+
+/* plan, L1 hit rate, L2 and DRAM traffic against compulsory, predicted change: fastest first,
+ * at most `limit` rows (0: all) and always the baseline. `colour` uses ANSI sequences. */
+HD_API void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out);
+/* One self-contained page: no scripts, nothing fetched. */
+HD_API void hd_report_html(const hd_report *r, hd_buf *out);
+/* One line a row, a header line first; fields as hd_counters names them. */
+HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,180 @@
+/* The one-page report. Drawings are inline SVG; numbers in them come from the same counters as
+ * the tables beside them. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/summary.h"
+
+static void put_escaped(hd_buf *out, const char *s) {
+  for (; *s; s++) switch (*s) {
+    case '<': hd_buf_puts(out, "&lt;"); break;
+    case '>': hd_buf_puts(out, "&gt;"); break;
+    case '&': hd_buf_puts(out, "&amp;"); break;
+    case '"': hd_buf_puts(out, "&quot;"); break;
+    default: hd_buf_putc(out, *s);
+    }
+}
+
+static void put_plan(hd_buf *out, const hd_plan *p) {
+  hd_buf text = {0};
+  hd_plan_print(p, &text);
+  put_escaped(out, text.data ? text.data : "");
+  hd_buf_free(&text);
+}
+
+static const char style[] =
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:960px;margin:32px auto;padding:0 16px}"
+    "h1{font-size:24px;margin:0}h2{font-size:17px;margin:28px 0 8px}p{margin:6px 0}"
+    ".sub{color:#57606a}.verdict{font-size:18px;padding:12px 16px;border-radius:8px;background:#e8f5ec;margin:16px 0}"
+    ".none{background:#f3f4f6}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
+    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid #e5e7eb}th{font-weight:600;color:#57606a}"
+    "th:first-child,td:first-child{text-align:left;font-family:ui-monospace,monospace;font-size:13px}"
+    "tr.best{background:#e8f5ec;font-weight:600}tr.base{background:#fff7e6}svg{display:block;margin:8px 0}"
+    "text{font:11px system-ui,sans-serif;fill:#57606a}code{font-size:13px}";
+
+/* ---- The landscape: every plan as a column, fastest to the left ------------------- */
+
+enum { WIDTH = 920, PLOT_LEFT = 60, PLOT_HEIGHT = 180 };
+
+static double largest(const hd_report *r, double (*value)(const hd_report *, size_t)) {
+  double top = 0;
+  for (size_t i = 0; i < r->n_rows; i++)
+    if (r->rows[i].status == HD_OK && value(r, i) > top) top = value(r, i);
+  return top > 0 ? top : 1;
+}
+
+static double relative_time(const hd_report *r, size_t i) { return 1 / hd_report_speedup(r, i); }
+static double l2_over_compulsory(const hd_report *r, size_t i) {
+  const hd_counters *c = &r->rows[i].counters;
+  return report_rate(c->l2_sectors * 32, c->compulsory_bytes);
+}
+static double dram_over_compulsory(const hd_report *r, size_t i) {
+  const hd_counters *c = &r->rows[i].counters;
+  return report_rate(report_dram(c), c->compulsory_bytes);
+}
+static double l1_miss_percent(const hd_report *r, size_t i) {
+  const hd_counters *c = &r->rows[i].counters;
+  return 100 * (1 - report_rate(c->l1_hits, c->l1_sectors));
+}
+
+static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, const char *title, const char *unit,
+                          double (*value)(const hd_report *, size_t), const char *colour) {
+  double top = largest(r, value) * 1.08;
+  double step = (double)(WIDTH - PLOT_LEFT - 10) / (double)(r->n_rows ? r->n_rows : 1);
+  hd_buf_printf(out, "<svg viewBox=\"0 0 %d %d\" width=\"100%%\" role=\"img\"><text x=\"%d\" y=\"12\">%s</text>", WIDTH,
+                PLOT_HEIGHT + 24, PLOT_LEFT, title);
+  for (int tick = 0; tick <= 4; tick++) {
+    double y = 18 + PLOT_HEIGHT - tick * PLOT_HEIGHT / 4.0;
+    hd_buf_printf(out,
+                  "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e5e7eb\"/>"
+                  "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g%s</text>",
+                  PLOT_LEFT, WIDTH - 10, y, y, PLOT_LEFT - 6, y + 4, top * tick / 4, unit);
+  }
+  for (size_t k = 0; k < r->n_rows; k++) {
+    size_t i = rank[k];
+    if (r->rows[i].status != HD_OK) continue;
+    double h = value(r, i) / top * PLOT_HEIGHT;
+    const char *fill = (int64_t)i == r->best && i ? "#1a7f37" : i == 0 ? "#d97706" : colour;
+    hd_buf_printf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>",
+                  PLOT_LEFT + (double)k * step, 18 + PLOT_HEIGHT - h, step > 3 ? step - 1 : step, h, fill);
+    put_plan(out, &r->rows[i].plan);
+    hd_buf_printf(out, ": %.4g%s</title></rect>", value(r, i), unit);
+  }
+  hd_buf_puts(out, "</svg>");
+}
+
+/* ---- Table ------------------------------------------------------------------------------ */
+
+static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
+  hd_buf_puts(out, "<table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th><th>DRAM MB</th>"
+                   "<th>vs compulsory</th><th>predicted &micro;s</th><th>change</th></tr>");
+  for (size_t k = 0; k < r->n_rows; k++) {
+    size_t i = rank[k];
+    const hd_counters *c = &r->rows[i].counters;
+    hd_buf_printf(out, "<tr%s><td>", (int64_t)i == r->best && i ? " class=\"best\"" : i == 0 ? " class=\"base\"" : "");
+    put_plan(out, &r->rows[i].plan);
+    if (r->rows[i].status != HD_OK) {
+      hd_buf_puts(out, "</td><td colspan=\"7\">");
+      put_escaped(out, r->rows[i].why);
+      hd_buf_puts(out, "</td></tr>");
+      continue;
+    }
+    hd_buf_printf(out,
+                  "</td><td>%.1f%%</td><td>%.2f</td><td>%.1f%%</td><td>%.2f</td><td>%.2f&times;</td><td>%.1f</td>"
+                  "<td>%.2f&times;</td></tr>",
+                  100 * report_rate(c->l1_hits, c->l1_sectors), (double)c->l2_sectors * 32 / 1e6,
+                  100 * report_rate(c->l2_hits, c->l2_sectors), (double)report_dram(c) / 1e6,
+                  report_rate(report_dram(c), c->compulsory_bytes), c->time_us, hd_report_speedup(r, i));
+  }
+  hd_buf_puts(out, "</table>");
+}
+
+static void put_bounds(hd_buf *out, const hd_report *r) {
+  hd_buf_puts(out, "<h2>What bounds the time</h2><table><tr><th>cycles</th><th>issue</th><th>L1</th><th>L2</th>"
+                   "<th>DRAM</th></tr>");
+  size_t shown[2] = {0, (size_t)(r->best > 0 ? r->best : 0)};
+  for (size_t k = 0; k < (r->best > 0 ? 2u : 1u); k++) {
+    const hd_counters *c = &r->rows[shown[k]].counters;
+    hd_buf_puts(out, "<tr><td>");
+    put_plan(out, &r->rows[shown[k]].plan);
+    hd_buf_printf(out, "</td><td>%.0f</td><td>%.0f</td><td>%.0f</td><td>%.0f</td></tr>", c->cycles_issue, c->cycles_l1,
+                  c->cycles_l2, c->cycles_dram);
+  }
+  hd_buf_puts(out, "</table>");
+}
+
+static void put_verdict(hd_buf *out, const hd_report *r) {
+  if (r->best <= 0) {
+    hd_buf_puts(out, "<div class=\"verdict none\">No order helps: ");
+    put_escaped(out, r->nothing_helps ? r->nothing_helps : "the default is the best of the plans tried");
+    hd_buf_puts(out, ". The kernel is left as it is.</div>");
+    return;
+  }
+  hd_buf_puts(out, "<div class=\"verdict\"><code>");
+  put_plan(out, &r->rows[r->best].plan);
+  hd_buf_printf(out, "</code> is predicted to run %.2f&times; as fast as the default.", hd_report_speedup(r, (size_t)r->best));
+  if (r->proof && r->proof->equal)
+    hd_buf_printf(out, " The rewritten kernel computed the same %" PRIu64 " bytes under %u dispatchers.",
+                  r->proof->bytes_compared, r->proof->runs);
+  if (r->output) {
+    hd_buf_puts(out, " It is in <code>");
+    put_escaped(out, r->output);
+    hd_buf_puts(out, "</code>.");
+  }
+  hd_buf_puts(out, "</div>");
+}
+
+void hd_report_html(const hd_report *r, hd_buf *out) {
+  size_t *rank = report_ranking(r);
+  if (!rank) {
+    out->failed = true;
+    return;
+  }
+  const hd_workload *w = r->workload;
+  const hd_counters *base = &r->rows[0].counters;
+  hd_buf_puts(out, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>heddle: ");
+  put_escaped(out, w->name);
+  hd_buf_printf(out, "</title><style>%s</style></head><body><h1>", style);
+  put_escaped(out, w->name);
+  hd_buf_puts(out, "</h1><p class=\"sub\">");
+  put_escaped(out, w->title);
+  hd_buf_printf(out, " &middot; size %s &middot; modelled %s, %s dispatch &middot; %zu plans</p>", w->size, r->gpu->title,
+                r->dispatch, r->n_rows);
+  put_verdict(out, r);
+  hd_buf_printf(out,
+                "<p>Compulsory traffic (each byte read and written once): %.2f MB. The default moves %.2f MB between "
+                "DRAM and L2, %.2f MB between L2 and L1. Trace taken in %.1f s, plans replayed in %.1f s.</p>",
+                (double)base->compulsory_bytes / 1e6, (double)report_dram(base) / 1e6,
+                (double)base->l2_sectors * 32 / 1e6, r->trace_seconds, r->sweep_seconds);
+  hd_buf_puts(out, "<h2>The landscape</h2><p class=\"sub\">Every plan tried, fastest to the left; orange is the "
+                   "default, green the plan kept.</p>");
+  put_landscape(out, r, rank, "predicted time, relative to the default", "", relative_time, "#94a3b8");
+  put_landscape(out, r, rank, "L1 miss rate", "%", l1_miss_percent, "#a5b4c8");
+  put_landscape(out, r, rank, "L2 traffic, times compulsory", "", l2_over_compulsory, "#8fb3d9");
+  put_landscape(out, r, rank, "DRAM traffic, times compulsory", "", dram_over_compulsory, "#b7a3d0");
+  put_bounds(out, r);
+  hd_buf_puts(out, "<h2>All plans</h2>");
+  put_table(out, r, rank);
+  hd_buf_puts(out, "</body></html>\n");
+  free(rank);
+}

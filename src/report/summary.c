@@ -1,0 +1,101 @@
+/* The table of an optimization, and sweeps as CSV. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/summary.h"
+
+double report_rate(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
+uint64_t report_dram(const hd_counters *c) { return c->dram_read_bytes + c->dram_write_bytes; }
+
+double hd_report_speedup(const hd_report *r, size_t row) {
+  double t = r->rows[row].counters.time_us;
+  return t > 0 ? r->rows[0].counters.time_us / t : 1;
+}
+
+static int by_time(const void *a, const void *b, void *rows) {
+  size_t i = *(const size_t *)a, k = *(const size_t *)b;
+  const hd_sweep_row *r = rows;
+  if ((r[i].status == HD_OK) != (r[k].status == HD_OK)) return r[i].status == HD_OK ? -1 : 1;
+  double x = r[i].counters.time_us, y = r[k].counters.time_us;
+  if (x != y) return x < y ? -1 : 1;
+  uint64_t dx = report_dram(&r[i].counters) + r[i].counters.l2_sectors * 32,
+           dy = report_dram(&r[k].counters) + r[k].counters.l2_sectors * 32;
+  if (dx != dy) return dx < dy ? -1 : 1;
+  return i < k ? -1 : i > k;
+}
+
+size_t *report_ranking(const hd_report *r) {
+  size_t *rank = malloc((r->n_rows ? r->n_rows : 1) * sizeof *rank);
+  for (size_t i = 0; rank && i < r->n_rows; i++) rank[i] = i;
+  if (rank) qsort_r(rank, r->n_rows, sizeof *rank, by_time, (void *)r->rows);
+  return rank;
+}
+
+static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour) {
+  const hd_sweep_row *row = &r->rows[i];
+  const hd_counters *c = &row->counters;
+  hd_buf plan = {0};
+  hd_plan_print(&row->plan, &plan);
+  hd_text_table_cell(t, "%s", plan.data ? plan.data : "");
+  hd_buf_free(&plan);
+  if (row->status != HD_OK) {
+    hd_text_table_cell(t, "-");
+    hd_text_table_cell(t, "-");
+    hd_text_table_cell(t, "-");
+    hd_text_table_cell(t, "-");
+    hd_text_table_cell(t, "-");
+    hd_text_table_cell(t, "%s", row->why);
+    return;
+  }
+  double speedup = hd_report_speedup(r, i);
+  bool kept = (int64_t)i == r->best;
+  hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->l1_hits, c->l1_sectors));
+  hd_text_table_cell(t, "%.2f", (double)c->l2_sectors * 32 / 1e6);
+  hd_text_table_cell(t, "%.2f", (double)report_dram(c) / 1e6);
+  hd_text_table_cell(t, "%.2fx", report_rate(report_dram(c), c->compulsory_bytes));
+  hd_text_table_cell(t, "%.1f", c->time_us);
+  hd_text_table_cell(t, "%s%.2fx%s%s", kept && colour ? "\033[1;32m" : "", speedup, kept && colour ? "\033[0m" : "",
+                     kept ? (i == 0 ? "  kept: nothing beats it" : "  best") : i == 0 ? "  default" : "");
+}
+
+void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
+  size_t *rank = report_ranking(r);
+  hd_text_table *t = hd_text_table_new("lrrrrrl");
+  if (!rank || !t) {
+    out->failed = true;
+  } else {
+    static const char *const head[] = {"plan",            "L1 hits",        "L2 MB", "DRAM MB",
+                                       "vs compulsory", "predicted us", "change"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+    hd_text_table_rule(t);
+    size_t shown = 0;
+    for (size_t i = 0; i < r->n_rows; i++) {
+      bool over = limit && shown >= limit;
+      if (over && rank[i] != 0) continue;
+      put_row(t, r, rank[i], colour);
+      shown++;
+    }
+    hd_text_table_print(t, out);
+    if (limit && r->n_rows > shown) hd_buf_printf(out, "(%zu more plans tried)\n", r->n_rows - shown);
+  }
+  hd_text_table_free(t);
+  free(rank);
+}
+
+void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
+  hd_buf_puts(out, "plan,status,time_us,l1_sectors,l1_hits,l2_sectors,l2_hits,dram_read_bytes,dram_write_bytes,"
+                   "compulsory_bytes,cycles_issue,cycles_l1,cycles_l2,cycles_dram,resident\n");
+  for (size_t i = 0; i < n; i++) {
+    const hd_counters *c = &rows[i].counters;
+    hd_buf plan = {0};
+    hd_plan_print(&rows[i].plan, &plan);
+    hd_buf_printf(out, "\"%s\",%s", plan.data ? plan.data : "", rows[i].status == HD_OK ? "ok" : "failed");
+    hd_buf_free(&plan);
+    hd_buf_printf(out,
+                  ",%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                  ",%.0f,%.0f,%.0f,%.0f,%u\n",
+                  c->time_us, c->l1_sectors, c->l1_hits, c->l2_sectors, c->l2_hits, c->dram_read_bytes,
+                  c->dram_write_bytes, c->compulsory_bytes, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram,
+                  c->resident);
+  }
+}

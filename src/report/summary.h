@@ -1,0 +1,12 @@
+/* report/summary.h: shared between the forms of a report. */
+#ifndef HEDDLE_REPORT_SUMMARY_H
+#define HEDDLE_REPORT_SUMMARY_H
+
+#include "heddle/report.h"
+
+double report_rate(uint64_t part, uint64_t whole); /* 0 of 0 is 0 */
+uint64_t report_dram(const hd_counters *c);         /* bytes read and written */
+/* Row numbers, fastest first, failed rows last; freed by the caller; NULL: out of memory. */
+size_t *report_ranking(const hd_report *r);
+
+#endif
