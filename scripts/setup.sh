@@ -1,0 +1,41 @@
+# Sourced by scripts/demo and scripts/test: what a bare Debian 12 or Ubuntu 24.04 lacks.
+
+heddle_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# heddle_need PACKAGE...: install those that are missing, with the distribution's packages.
+heddle_need() {
+  local missing=() package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = 'install ok installed' ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "missing packages, and no sudo to install them: ${missing[*]}" >&2; return 1; }
+    as_root=(sudo)
+  fi
+  echo "installing: ${missing[*]}" >&2
+  "${as_root[@]}" apt-get update -qq >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+heddle_setup() {
+  command -v dpkg-query >/dev/null || { echo "these scripts set up Debian and Ubuntu; elsewhere see README.md" >&2; return 1; }
+  heddle_need gcc g++ libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libjansson-dev \
+    libtomlplusplus-dev libcmocka-dev "$@"
+  # Kernels in CUDA C need a compiler: nvcc where there is one, else the distribution's clang.
+  command -v nvcc >/dev/null || heddle_need clang
+}
+
+# heddle_build PRESET [cmake options]: configure and build under build/PRESET.
+heddle_build() {
+  local preset=$1
+  shift
+  (cd "$heddle_root" && cmake --preset "$preset" "$@" >"/tmp/heddle-configure.$$" 2>&1) || {
+    cat "/tmp/heddle-configure.$$" >&2
+    rm -f "/tmp/heddle-configure.$$"
+    return 1
+  }
+  rm -f "/tmp/heddle-configure.$$"
+  (cd "$heddle_root" && cmake --build --preset "$preset" -- --quiet)
+}

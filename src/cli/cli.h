@@ -1,0 +1,89 @@
+/* cli/cli.h: what the subcommands share. The program is a client of the library: it includes
+ * heddle/ *.h and nothing else of it. Only this folder prints and exits. */
+#ifndef HEDDLE_CLI_H
+#define HEDDLE_CLI_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "heddle/report.h"
+
+/* Exit codes. */
+enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2 };
+
+typedef struct cli_command {
+  const char *name;
+  const char *synopsis;  /* after the name */
+  const char *summary;   /* one line */
+  const char *help;      /* options and notes, for -h */
+  int (*run)(int argc, char **argv);
+} cli_command;
+extern const cli_command cli_commands[]; /* ends with a NULL name */
+
+/* ---- Options -------------------------------------------------------------------- */
+
+typedef enum cli_option_kind {
+  CLI_FLAG,    /* bool */
+  CLI_TEXT,    /* const char * */
+  CLI_NUMBER,  /* uint64_t, at most max */
+  CLI_DIMS,    /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
+  CLI_LIST,    /* cli_list: may be given several times */
+} cli_option_kind;
+
+typedef struct cli_list {
+  const char **items;
+  size_t n;
+} cli_list;
+
+typedef struct cli_option {
+  const char *name;   /* without the dashes */
+  char letter;        /* 0: none */
+  cli_option_kind kind;
+  void *value;
+  uint64_t max;       /* CLI_NUMBER; 0: no bound */
+} cli_option;
+
+/* Parse argv[1..): options of the table anywhere, "--" ends them; positionals are moved to
+ * argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */
+int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n);
+const cli_command *cli_find(const char *name);
+
+/* ---- Failing ---------------------------------------------------------------------- */
+
+/* One line to stderr; returns the exit code for the status: 1 when the answer is no (refused, a fault
+ * of the kernel), else 2. */
+int cli_fail(const hd_diag *d);
+int cli_usage(const char *fmt, ...) HD_PRINTF(1, 2);
+
+/* ---- Output ------------------------------------------------------------------------- */
+
+/* Write the buffer to stdout and free it; 2 when that fails (a full disk). */
+int cli_print(hd_buf *b);
+int cli_print_json(json_t *j); /* takes the reference */
+bool cli_colour(void);          /* stdout is a terminal, NO_COLOR is not set */
+/* A progress bar on stderr when that is a terminal. */
+void cli_progress(void *label, size_t done, size_t n);
+json_t *cli_counters_json(const hd_counters *c);
+
+/* ---- Things to open -------------------------------------------------------------------- */
+
+/* Folders of workloads and GPUs: $HEDDLE_DATA, beside the program, or the source tree. The text is
+ * static. */
+const char *cli_kernels_dir(void);
+const char *cli_gpus_dir(void);
+
+/* Module `index` of a file (UINT64_MAX: the only one), parsed. The arena holds it. */
+hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d);
+/* Parse a dispatcher's name; NULL leaves *out as it is. */
+hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
+
+int cmd_ls(int argc, char **argv);
+int cmd_fmt(int argc, char **argv);
+int cmd_rewrite(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_simulate(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
+int cmd_optimize(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+
+#endif

@@ -1,0 +1,95 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* "all", or names joined by commas. */
+static hd_status parse_dispatchers(const char *text, hd_dispatch_kind *out, size_t *n, hd_diag *d) {
+  *n = 0;
+  if (!text || strcmp(text, "all") == 0) {
+    for (int k = 0; k < HD_DISPATCH_COUNT; k++) out[(*n)++] = (hd_dispatch_kind)k;
+    return HD_OK;
+  }
+  while (*text) {
+    char name[64];
+    size_t len = strcspn(text, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(len < 63 ? len : 63), text);
+    if (*n == HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "check: a dispatcher is named twice");
+    hd_status st = cli_dispatch(name, &out[*n], d);
+    if (st != HD_OK) return st;
+    ++*n;
+    text += len + (text[len] == ',');
+  }
+  return *n ? HD_OK : hd_fail(d, HD_ERR_USAGE, "check: --dispatcher names none");
+}
+
+static int print_result(const hd_workload *w, const hd_plan *plan, const hd_check_result *r, bool json) {
+  hd_buf text = {0};
+  hd_plan_print(plan, &text);
+  if (json) {
+    json_t *j = json_pack("{s:b, s:s, s:s, s:s, s:b, s:b, s:i, s:I, s:I, s:I, s:f}", "equal", r->equal, "workload", w->name,
+                          "size", w->size, "plan", text.data ? text.data : "", "reference", r->against_reference,
+                          "race_free", r->race_free, "dispatchers", (int)r->runs, "bytes_compared",
+                          (json_int_t)r->bytes_compared, "thread_instructions", (json_int_t)r->thread_instructions,
+                          "thread_instructions_rewritten", (json_int_t)r->thread_instructions_rewritten, "seconds",
+                          r->seconds);
+    if (j && !r->equal) json_object_set_new(j, "difference", json_string(r->what));
+    hd_buf_free(&text);
+    int rc = cli_print_json(j);
+    if (!r->equal) fprintf(stderr, "heddle: %s: %s\n", w->name, r->what);
+    return rc ? rc : r->equal ? EXIT_OK : EXIT_NO;
+  }
+  if (!r->equal) {
+    fprintf(stderr, "heddle: %s: %s\n", w->name, r->what);
+    hd_buf_free(&text);
+    return EXIT_NO;
+  }
+  hd_buf out = {0};
+  hd_buf_printf(&out, "%s (%s), plan %s: equal\n", w->name, w->size, text.data ? text.data : "");
+  hd_buf_printf(&out, "  %" PRIu64 " bytes agree under %u dispatchers%s%s\n", r->bytes_compared, r->runs,
+                r->race_free ? "; no task touches what another writes" : "",
+                r->against_reference ? "; the original agrees with its reference" : "");
+  hd_buf_printf(&out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",
+                r->thread_instructions, r->thread_instructions_rewritten,
+                r->thread_instructions ? 100.0 * ((double)r->thread_instructions_rewritten / (double)r->thread_instructions - 1) : 0.0);
+  hd_buf_free(&text);
+  return cli_print(&out);
+}
+
+int cmd_check(int argc, char **argv) {
+  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL;
+  uint64_t threads = 0, sms = 0, seed = 0;
+  bool json = false, any_grid = false;
+  const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},     {"size", 0, CLI_TEXT, &size, 0},
+                                {"dispatcher", 0, CLI_TEXT, &dispatchers, 0}, {"threads", 0, CLI_NUMBER, &threads, 1024},
+                                {"sms", 0, CLI_NUMBER, &sms, 65536},      {"seed", 0, CLI_NUMBER, &seed, 0},
+                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},  {"json", 0, CLI_FLAG, &json, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n != 1) return cli_usage("check: name one workload ('heddle list' shows them)");
+
+  hd_diag d = {0};
+  hd_plan plan = {0};
+  hd_workload *w = NULL;
+  hd_dispatch_kind kinds[HD_DISPATCH_COUNT];
+  hd_check_options o = {.run = {.threads = (unsigned)threads, .n_sms = (unsigned)sms, .any_grid = any_grid},
+                        .dispatchers = kinds,
+                        .seed = seed};
+  hd_check_result result;
+  hd_status st = hd_plan_parse(plan_text, &plan, &d);
+  if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
+  if (st == HD_OK) st = hd_workload_open(argv[1], cli_kernels_dir(), size, &w, &d);
+  if (st == HD_OK) st = hd_check(w, &plan, &o, &result, &d);
+  if (st == HD_OK) {
+    rc = print_result(w, &plan, &result, json);
+  } else {
+    if (json && (st == HD_ERR_REFUSED || st == HD_ERR_FAULT))
+      cli_print_json(json_pack("{s:b, s:s}", "equal", 0, "refused", d.message));
+    rc = cli_fail(&d);
+  }
+  hd_workload_close(w);
+  hd_plan_free(&plan);
+  return rc;
+}

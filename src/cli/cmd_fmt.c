@@ -1,0 +1,50 @@
+#include <inttypes.h>
+
+#include "cli.h"
+#include "heddle/container.h"
+
+/* The stored text of one module, unparsed. */
+static hd_status write_raw(const char *path, uint64_t index, const char *output, hd_diag *d) {
+  hd_container *c;
+  hd_status st = hd_container_open(path, &c, d);
+  if (st != HD_OK) return st;
+  for (bool more = true; more;) {
+    hd_ptx_text t;
+    st = hd_container_next(c, &t, &more, d);
+    if (st != HD_OK) break;
+    if (!more)
+      st = hd_fail(d, HD_ERR_USAGE, "%s: no module %" PRIu64, path, index == UINT64_MAX ? 0 : index);
+    else if (index == UINT64_MAX || t.index == index) {
+      st = hd_file_write(output, t.data, t.len, d);
+      break;
+    }
+  }
+  hd_container_close(c);
+  return st;
+}
+
+int cmd_fmt(int argc, char **argv) {
+  uint64_t index = UINT64_MAX;
+  const char *output = "-";
+  bool raw = false;
+  const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
+                                {"output", 'o', CLI_TEXT, &output, 0},
+                                {"raw", 0, CLI_FLAG, &raw, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("fmt"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n != 1) return cli_usage("fmt: name one file");
+  hd_diag d = {0};
+  if (raw) return write_raw(argv[1], index, output, &d) == HD_OK ? EXIT_OK : cli_fail(&d);
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m;
+  hd_buf text = {0};
+  hd_status st = cli_load_module(argv[1], index, &arena, &m, &d);
+  if (st == HD_OK) st = hd_ptx_print(m, &text);
+  if (st == HD_OK && text.failed) st = hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK) st = hd_file_write(output, text.data, text.len, &d);
+  hd_buf_free(&text);
+  hd_arena_free(&arena);
+  return st == HD_OK ? EXIT_OK : cli_fail(&d);
+}

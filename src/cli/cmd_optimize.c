@@ -1,0 +1,201 @@
+/* The main job: trace, sweep, prove the winner, write it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model_common.h"
+
+/* A plan must promise at least this much to be worth a rewritten kernel. */
+#define WORTH 1.01
+
+typedef struct optimization {
+  model_session s;
+  hd_report report;
+  hd_check_result proof;
+  char ptx_path[4200], html_path[4200], why[512];
+} optimization;
+
+static bool is_kernel_file(const char *path) {
+  struct stat st;
+  size_t n = strlen(path);
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
+}
+
+/* The fastest plan that can be applied and proved; refused or unequal ones are struck out with their reason. */
+static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
+  hd_sweep_row *rows = z->s.rows;
+  for (;;) {
+    int64_t best = hd_sweep_best(rows, z->s.n_rows);
+    if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
+    if (best == 0 || rows[best].counters.time_us * WORTH > rows[0].counters.time_us) {
+      z->report.best = 0;
+      return HD_OK;
+    }
+    hd_check_options check = {.run = {.threads = (unsigned)o->threads, .n_sms = z->s.gpu.n_sms}, .seed = o->seed};
+    hd_status st = hd_check(z->s.workload, &rows[best].plan, &check, &z->proof, d);
+    if (st == HD_OK && z->proof.equal) {
+      z->report.best = best;
+      z->report.proof = &z->proof;
+      return HD_OK;
+    }
+    if (st != HD_OK && st != HD_ERR_REFUSED) return st;
+    /* A race or a refusal is a property of the kernel: no other order would fare better. */
+    rows[best].status = HD_ERR_REFUSED;
+    snprintf(rows[best].why, sizeof rows[best].why, "%.255s", st == HD_OK ? z->proof.what : d->message);
+    if (st == HD_ERR_REFUSED || !z->proof.runs) {
+      snprintf(z->why, sizeof z->why, "the kernel cannot be reordered: %.400s", rows[best].why);
+      z->report.best = 0;
+      return HD_OK;
+    }
+  }
+}
+
+static hd_status write_kernel(optimization *z, const model_options *o, hd_diag *d) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_buf source = {0}, text = {0};
+  hd_ptx_module *m;
+  hd_run_options run = {.n_sms = z->s.gpu.n_sms};
+  (void)o;
+  hd_status st = hd_workload_ptx(z->s.workload, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, z->s.workload->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, z->s.workload, &z->s.rows[z->report.best].plan, &run, d);
+  if (st == HD_OK) st = hd_ptx_print(m, &text);
+  if (st == HD_OK) st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(z->ptx_path, text.data, text.len, d);
+  hd_buf_free(&source);
+  hd_buf_free(&text);
+  hd_arena_free(&arena);
+  return st;
+}
+
+static hd_status write_page(optimization *z, hd_diag *d) {
+  hd_buf page = {0};
+  hd_report_html(&z->report, &page);
+  hd_status st = page.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(z->html_path, page.data, page.len, d);
+  hd_buf_free(&page);
+  return st;
+}
+
+static int print_text(const optimization *z, size_t limit) {
+  const hd_report *r = &z->report;
+  hd_buf out = {0};
+  hd_buf_printf(&out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size, r->gpu->title,
+                r->dispatch, r->n_rows);
+  hd_report_table(r, limit, cli_colour(), &out);
+  if (r->best > 0) {
+    hd_buf plan = {0};
+    hd_plan_print(&r->rows[r->best].plan, &plan);
+    hd_buf_printf(&out, "\nBest: %s, predicted %.2fx as fast as the default.\n", plan.data ? plan.data : "",
+                  hd_report_speedup(r, (size_t)r->best));
+    hd_buf_printf(&out, "Proved: %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n", r->proof->bytes_compared,
+                  r->proof->runs, 100.0 * ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
+    hd_buf_printf(&out, "Wrote %s and %s.\n", z->ptx_path, z->html_path);
+    hd_buf_free(&plan);
+  } else {
+    hd_buf_printf(&out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps, z->html_path);
+  }
+  hd_buf_printf(&out, "(trace %.1f s, replays %.1f s%s", r->trace_seconds, r->sweep_seconds, r->proof ? ", " : "");
+  if (r->proof) hd_buf_printf(&out, "proof %.1f s", r->proof->seconds);
+  hd_buf_puts(&out, ")\n");
+  return cli_print(&out);
+}
+
+static int print_json(const optimization *z) {
+  const hd_report *r = &z->report;
+  json_t *rows = json_array();
+  for (size_t i = 0; i < r->n_rows; i++) {
+    hd_buf plan = {0};
+    hd_plan_print(&r->rows[i].plan, &plan);
+    json_t *row = r->rows[i].status == HD_OK ? cli_counters_json(&r->rows[i].counters) : json_pack("{s:s}", "failed", r->rows[i].why);
+    if (row) {
+      json_object_set_new(row, "plan", json_string(plan.data ? plan.data : ""));
+      if (r->rows[i].status == HD_OK) json_object_set_new(row, "speedup", json_real(hd_report_speedup(r, i)));
+    }
+    json_array_append_new(rows, row);
+    hd_buf_free(&plan);
+  }
+  hd_buf best = {0};
+  hd_plan_print(&r->rows[r->best].plan, &best);
+  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o}", "workload", r->workload->name, "size", r->workload->size,
+                        "gpu", r->gpu->name, "dispatcher", r->dispatch, "best", best.data ? best.data : "", "speedup",
+                        hd_report_speedup(r, (size_t)r->best), "proved", r->proof != NULL, "rows", rows);
+  hd_buf_free(&best);
+  if (j && r->best > 0) json_object_set_new(j, "output", json_string(z->ptx_path));
+  if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
+  if (j) json_object_set_new(j, "report", json_string(z->html_path));
+  return cli_print_json(j);
+}
+
+static hd_status optimize(optimization *z, const char *name, const model_options *o, const char *folder, hd_diag *d) {
+  hd_status st = model_open_workload(&z->s, name, o, d);
+  if (st == HD_OK) st = model_open_study(&z->s, o, d);
+  if (st == HD_OK) st = model_sweep(&z->s, o, d);
+  if (st != HD_OK) return st;
+  const char *dir = folder ? folder : ".";
+  snprintf(z->ptx_path, sizeof z->ptx_path, "%s/%s.ptx", dir, z->s.workload->name);
+  snprintf(z->html_path, sizeof z->html_path, "%s/%s.html", dir, z->s.workload->name);
+  z->report = (hd_report){.workload = z->s.workload,
+                          .gpu = &z->s.gpu,
+                          .dispatch = hd_dispatch_name(z->s.dispatch),
+                          .rows = z->s.rows,
+                          .n_rows = z->s.n_rows,
+                          .trace_seconds = hd_study_seconds(z->s.study),
+                          .sweep_seconds = z->s.sweep_seconds};
+  if ((st = choose(z, o, d)) != HD_OK) return st;
+  if (z->report.best > 0) {
+    z->report.output = z->ptx_path;
+    st = write_kernel(z, o, d);
+  } else {
+    if (!z->why[0])
+      hd_explain_nothing_helps(&z->s.rows[0].counters, &z->s.rows[0].counters, &z->s.gpu, z->why, sizeof z->why);
+    z->report.nothing_helps = z->why;
+  }
+  return st == HD_OK ? write_page(z, d) : st;
+}
+
+int cmd_optimize(int argc, char **argv) {
+  model_options o = {0};
+  adhoc_options a = {.module = UINT64_MAX};
+  const char *folder = NULL;
+  uint64_t rows = 12;
+  bool json = false;
+  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
+                                {"plans", 0, CLI_TEXT, &o.plans, 0},
+                                {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
+                                {"size", 0, CLI_TEXT, &o.size, 0},
+                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
+                                {"output", 'o', CLI_TEXT, &folder, 0},
+                                {"rows", 0, CLI_NUMBER, &rows, 0},
+                                {"json", 0, CLI_FLAG, &json, 0},
+                                {"kernel", 'k', CLI_TEXT, &a.kernel, 0},
+                                {"module", 'm', CLI_NUMBER, &a.module, UINT32_MAX},
+                                {"grid", 0, CLI_DIMS, a.grid, 0},
+                                {"block", 0, CLI_DIMS, a.block, 0},
+                                {"shared", 0, CLI_NUMBER, &a.shared, UINT32_MAX},
+                                {"arg", 0, CLI_LIST, &a.args, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("optimize"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n != 1) return cli_usage("optimize: name one workload or file");
+  hd_diag d = {0};
+  optimization *z = calloc(1, sizeof *z);
+  if (!z) return cli_usage("out of memory");
+  adhoc launch = {0};
+  const char *name = argv[1];
+  hd_status st = HD_OK;
+  if (is_kernel_file(name)) {
+    st = adhoc_create(name, &a, &launch, &d);
+    name = launch.folder;
+  }
+  if (st == HD_OK) st = optimize(z, name, &o, folder, &d);
+  if (st != HD_OK)
+    rc = cli_fail(&d);
+  else
+    rc = json ? print_json(z) : print_text(z, (size_t)rows);
+  model_close(&z->s);
+  adhoc_remove(&launch);
+  free(a.args.items);
+  free(z);
+  return rc;
+}

@@ -1,0 +1,57 @@
+#include <string.h>
+
+#include "cli.h"
+#include "heddle/rewrite.h"
+
+int cmd_rewrite(int argc, char **argv) {
+  uint64_t index = UINT64_MAX, sms = 0;
+  const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
+  uint32_t grid[3] = {0};
+  const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
+                                {"output", 'o', CLI_TEXT, &output, 0},
+                                {"kernel", 'k', CLI_TEXT, &kernel, 0},
+                                {"plan", 0, CLI_TEXT, &plan_text, 0},
+                                {"grid", 0, CLI_DIMS, grid, 0},
+                                {"sms", 0, CLI_NUMBER, &sms, 65536},
+                                {"gpu", 0, CLI_TEXT, &gpu_name, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("rewrite"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n != 1) return cli_usage("rewrite: name one file");
+  if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
+
+  hd_diag d = {0};
+  hd_plan plan = {0};
+  hd_table table = {0};
+  hd_gpu gpu = {.n_sms = 132};
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m = NULL;
+  hd_buf text = {0};
+  int64_t func = -1;
+  hd_status st = hd_plan_parse(plan_text, &plan, &d);
+  if (st == HD_OK && gpu_name) st = hd_gpu_load(gpu_name, cli_gpus_dir(), &gpu, &d);
+  if (st == HD_OK) st = cli_load_module(argv[1], index, &arena, &m, &d);
+  if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
+    st = kernel ? hd_fail(&d, HD_ERR_INPUT, "%s: no kernel '%s'", argv[1], kernel)
+                : hd_fail(&d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", argv[1], argv[1]);
+  hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms}};
+  memcpy(opt.grid.g, grid, sizeof grid);
+  if (st == HD_OK && plan.order.kind == HD_ORDER_TABLE && opt.grid.known) {
+    uint64_t V;
+    if (!hd_grid_tasks(grid, &V)) st = hd_fail(&d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
+    if (st == HD_OK) st = hd_table_read(plan.order.file, V, &table, &d);
+    opt.table = &table;
+  }
+  if (st == HD_OK) {
+    st = hd_rewrite(m, (uint32_t)func, &plan, &opt, &d);
+    if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
+  }
+  if (st == HD_OK) st = hd_ptx_print(m, &text);
+  if (st == HD_OK) st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory") : hd_file_write(output, text.data, text.len, &d);
+  hd_buf_free(&text);
+  hd_table_free(&table);
+  hd_plan_free(&plan);
+  hd_arena_free(&arena);
+  return st == HD_OK ? EXIT_OK : cli_fail(&d);
+}

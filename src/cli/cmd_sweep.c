@@ -1,0 +1,45 @@
+#include "model_common.h"
+
+int cmd_sweep(int argc, char **argv) {
+  model_options o = {0};
+  const char *output = "-", *html = NULL;
+  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
+                                {"plans", 0, CLI_TEXT, &o.plans, 0},
+                                {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
+                                {"size", 0, CLI_TEXT, &o.size, 0},
+                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
+                                {"seed", 0, CLI_NUMBER, &o.seed, 0},
+                                {"html", 0, CLI_TEXT, &html, 0},
+                                {"output", 'o', CLI_TEXT, &output, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("sweep"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n != 1) return cli_usage("sweep: name one workload ('heddle list' shows them)");
+  hd_diag d = {0};
+  model_session s = {0};
+  hd_buf csv = {0}, page = {0};
+  hd_status st = model_open_workload(&s, argv[1], &o, &d);
+  if (st == HD_OK) st = model_open_study(&s, &o, &d);
+  if (st == HD_OK) st = model_sweep(&s, &o, &d);
+  if (st == HD_OK) {
+    hd_sweep_csv(s.rows, s.n_rows, &csv);
+    st = csv.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory") : hd_file_write(output, csv.data, csv.len, &d);
+  }
+  if (st == HD_OK && html) {
+    hd_report r = {.workload = s.workload,
+                   .gpu = &s.gpu,
+                   .dispatch = hd_dispatch_name(s.dispatch),
+                   .rows = s.rows,
+                   .n_rows = s.n_rows,
+                   .best = hd_sweep_best(s.rows, s.n_rows),
+                   .trace_seconds = hd_study_seconds(s.study),
+                   .sweep_seconds = s.sweep_seconds};
+    hd_report_html(&r, &page);
+    st = page.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory") : hd_file_write(html, page.data, page.len, &d);
+  }
+  hd_buf_free(&csv);
+  hd_buf_free(&page);
+  rc = st == HD_OK ? EXIT_OK : cli_fail(&d);
+  model_close(&s);
+  return rc;
+}

@@ -1,0 +1,161 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "heddle/container.h"
+
+/* ---- Failing ------------------------------------------------------------------------ */
+
+int cli_fail(const hd_diag *d) {
+  char line[2048];
+  fprintf(stderr, "heddle: %s\n", hd_diag_line(d, line, sizeof line));
+  return d->status == HD_ERR_REFUSED || d->status == HD_ERR_FAULT ? EXIT_NO : EXIT_USAGE;
+}
+
+int cli_usage(const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  fputs("heddle: ", stderr);
+  vfprintf(stderr, fmt, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+  return EXIT_USAGE;
+}
+
+/* ---- Output -------------------------------------------------------------------------- */
+
+int cli_print(hd_buf *b) {
+  int rc = EXIT_OK;
+  if (b->failed) {
+    rc = cli_usage("out of memory");
+  } else if (fwrite(b->data ? b->data : "", 1, b->len, stdout) != b->len || fflush(stdout) != 0) {
+    rc = cli_usage("cannot write to stdout: %s", strerror(errno));
+  }
+  hd_buf_free(b);
+  return rc;
+}
+
+int cli_print_json(json_t *j) {
+  char *text = j ? json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
+  json_decref(j);
+  if (!text) return cli_usage("out of memory");
+  hd_buf b = {0};
+  hd_buf_puts(&b, text);
+  hd_buf_putc(&b, '\n');
+  free(text);
+  return cli_print(&b);
+}
+
+bool cli_colour(void) {
+  const char *no = getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(no && no[0]);
+}
+
+void cli_progress(void *label, size_t done, size_t n) {
+  if (!isatty(STDERR_FILENO)) return;
+  char bar[31];
+  size_t filled = n ? done * 30 / n : 30;
+  for (size_t i = 0; i < 30; i++) bar[i] = i < filled ? '#' : '.';
+  bar[30] = 0;
+  fprintf(stderr, "\r%s [%s] %zu/%zu%s", (const char *)label, bar, done, n, done == n ? "\r\033[K" : "");
+  fflush(stderr);
+}
+
+json_t *cli_counters_json(const hd_counters *c) {
+  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:i}", "time_us",
+                   c->time_us, "warp_instructions", (json_int_t)c->warp_instructions, "thread_instructions",
+                   (json_int_t)c->thread_instructions, "l1_sectors", (json_int_t)c->l1_sectors, "l1_hits",
+                   (json_int_t)c->l1_hits, "l2_sectors", (json_int_t)c->l2_sectors, "l2_hits", (json_int_t)c->l2_hits,
+                   "l2_read_sectors", (json_int_t)c->l2_read_sectors, "l2_write_sectors",
+                   (json_int_t)c->l2_write_sectors, "dram_read_bytes", (json_int_t)c->dram_read_bytes,
+                   "dram_write_bytes", (json_int_t)c->dram_write_bytes, "compulsory_bytes",
+                   (json_int_t)c->compulsory_bytes, "cycles", c->cycles, "cycles_issue", c->cycles_issue, "cycles_l1",
+                   c->cycles_l1, "cycles_l2", c->cycles_l2, "cycles_dram", c->cycles_dram, "resident", (int)c->resident);
+}
+
+/* ---- Folders ---------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static const char *data_dir(void) {
+  static char dir[4096];
+  if (dir[0]) return dir;
+  const char *env = getenv("HEDDLE_DATA");
+  if (env && env[0]) {
+    snprintf(dir, sizeof dir, "%s", env);
+    return dir;
+  }
+  char exe[2048], candidate[4096];
+  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  if (n > 0) {
+    exe[n] = 0;
+    char *slash = strrchr(exe, '/');
+    if (slash) *slash = 0;
+    snprintf(candidate, sizeof candidate, "%s/../share/heddle/kernels", exe);
+    if (is_folder(candidate)) {
+      snprintf(dir, sizeof dir, "%s/../share/heddle", exe);
+      return dir;
+    }
+  }
+  snprintf(dir, sizeof dir, "%s", is_folder(HEDDLE_SOURCEDIR "/kernels") ? HEDDLE_SOURCEDIR : HEDDLE_DATADIR);
+  return dir;
+}
+
+const char *cli_kernels_dir(void) {
+  static char path[4200];
+  snprintf(path, sizeof path, "%s/kernels", data_dir());
+  return path;
+}
+
+const char *cli_gpus_dir(void) {
+  static char path[4200];
+  snprintf(path, sizeof path, "%s/gpus", data_dir());
+  return path;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d) {
+  hd_container *c;
+  hd_status st = hd_container_open(path, &c, d);
+  if (st != HD_OK) return st;
+  uint64_t seen = 0;
+  bool found = false;
+  for (;;) {
+    hd_ptx_text t;
+    bool more;
+    st = hd_container_next(c, &t, &more, d);
+    if (st != HD_OK || !more) break;
+    if (index == UINT64_MAX && seen == 1) {
+      st = hd_fail(d, HD_ERR_USAGE, "%s: holds several modules; choose one with --module (ls numbers them)", path);
+      break;
+    }
+    seen++;
+    if (index != UINT64_MAX && t.index != index) continue;
+    st = hd_ptx_parse(t.data, t.len, t.label, arena, m, d);
+    found = st == HD_OK;
+    if (st != HD_OK || index != UINT64_MAX) break;
+  }
+  if (st == HD_OK && !found)
+    st = index == UINT64_MAX ? hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", path)
+                             : hd_fail(d, HD_ERR_USAGE, "%s: no module %" PRIu64, path, index);
+  hd_container_close(c);
+  return st;
+}
+
+hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d) {
+  if (!name || hd_dispatch_parse(name, out)) return HD_OK;
+  hd_buf known = {0};
+  for (int k = 0; k < HD_DISPATCH_COUNT; k++)
+    hd_buf_printf(&known, "%s%s", k ? ", " : "", hd_dispatch_name((hd_dispatch_kind)k));
+  hd_fail(d, HD_ERR_USAGE, "no dispatcher '%.64s' (known: %s)", name, known.data ? known.data : "");
+  hd_buf_free(&known);
+  return HD_ERR_USAGE;
+}

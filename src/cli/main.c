@@ -1,0 +1,112 @@
+#include <locale.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define JSON_NOTE "  --json             print JSON\n"
+#define RUN_NOTE                                                                                           \
+  "  --size NAME        the workload's size (default: small)\n"                                            \
+  "  --threads N        host threads (default: all)\n"
+
+const cli_command cli_commands[] = {
+    {"ls", "FILE...", "modules and kernels in PTX files, fatbins, executables and libraries",
+     "  --json             totals as JSON: modules, kernels, bytes, failures\n"
+     "  -l, --long         with --json: every kernel too\n",
+     cmd_ls},
+    {"fmt", "FILE", "parse a module and print it",
+     "  -m, --module N     module number, as ls shows it, when the file holds several\n"
+     "  --raw              print the text as it is stored, unparsed\n"
+     "  -o, --output OUT   write to a file\n",
+     cmd_fmt},
+    {"rewrite", "FILE -k KERNEL --plan P", "write the kernel as a plan wants it",
+     "  -k, --kernel NAME  the kernel (default: the only one)\n"
+     "  --plan P           e.g. order=tile:8x4,bind=redirect\n"
+     "  --grid X[,Y[,Z]]   the launch's grid: constants are baked in, and only this grid is right\n"
+     "                     (default: any grid)\n"
+     "  --sms N            clusters for bind=redirect (default: those of --gpu, else 132)\n"
+     "  --gpu NAME         take the number of SMs from this GPU\n"
+     "  -m, --module N     module number when the file holds several\n"
+     "  -o, --output OUT   write to a file\n",
+     cmd_rewrite},
+    {"check", "WORKLOAD --plan P", "prove on the emulator that plan and original agree",
+     "  --plan P           the plan (default: baseline: the kernel against its reference)\n"
+     "  --dispatcher LIST  names joined by commas (default: all)\n"
+     "  --sms N            SMs of the emulated machine (default: 16)\n"
+     "  --any-grid         rewrite for any grid instead of the launch's own\n"
+     "  --seed N           seed of the dispatchers\n" RUN_NOTE JSON_NOTE,
+     cmd_check},
+    {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",
+     "  --gpu NAME         gtx580, gtx980, gtx1080, h100 or a .toml file (default: h100)\n"
+     "  --plan P           the plan (default: baseline)\n"
+     "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
+     "  --seed N           seed of the dispatcher\n" RUN_NOTE JSON_NOTE,
+     cmd_simulate},
+    {"sweep", "WORKLOAD --gpu NAME", "many plans on a modelled GPU, as CSV",
+     "  --gpu NAME         the GPU (default: h100)\n"
+     "  --plans LIST       plans separated by spaces, or @FILE with one a line (default: all candidates)\n"
+     "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
+     "  --seed N           seed of the dispatcher\n"
+     "  --html OUT         also draw the landscape\n"
+     "  -o, --output OUT   write the CSV to a file\n" RUN_NOTE,
+     cmd_sweep},
+    {"optimize", "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ...",
+     "find, prove and write the best order of a kernel's CTAs",
+     "  --gpu NAME         the GPU to model (default: h100)\n"
+     "  --plans LIST       as for sweep\n"
+     "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
+     "  -o, --output DIR   where NAME.ptx and NAME.html go (default: this folder)\n"
+     "  --rows N           rows of the table to print (default: 12)\n"
+     "  --size NAME        the workload's size (default: paper where there is one)\n"
+     "  --threads N        host threads (default: all)\n"
+     "  --json             print JSON\n"
+     "For a PTX file or a binary instead of a workload:\n"
+     "  -k, --kernel NAME  the kernel (default: the only one)\n"
+     "  -m, --module N     module number when the file holds several\n"
+     "  --grid X[,Y[,Z]]  --block X[,Y[,Z]]  --shared BYTES\n"
+     "  --arg A            one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7) or a buffer\n"
+     "                     TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero'\n",
+     cmd_optimize},
+    {"list", "", "the workloads that come with heddle", JSON_NOTE, cmd_list},
+    {0},
+};
+
+const cli_command *cli_find(const char *name) {
+  for (const cli_command *c = cli_commands; c->name; c++)
+    if (strcmp(c->name, name) == 0) return c;
+  return NULL;
+}
+
+static int print_help(void) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "heddle " HEDDLE_VERSION ": steers the thread blocks (CTAs) of CUDA kernels\n\n"
+                  "usage: heddle COMMAND [options] ...\n\n");
+  hd_text_table *t = hd_text_table_new("lll");
+  if (!t) return EXIT_USAGE;
+  for (const cli_command *c = cli_commands; c->name; c++) {
+    hd_text_table_cell(t, " ");
+    hd_text_table_cell(t, "%s", c->name);
+    hd_text_table_cell(t, "%s", c->summary);
+  }
+  hd_text_table_print(t, &b);
+  hd_text_table_free(t);
+  hd_buf_puts(&b, "\n'heddle COMMAND -h' says more. Exit codes: 0 done; 1 the answer is no (not equal, not\n"
+                  "sound); 2 bad usage or input.\n");
+  return cli_print(&b);
+}
+
+int main(int argc, char **argv) {
+  setlocale(LC_CTYPE, "C.UTF-8");
+  if (argc < 2) {
+    print_help();
+    return EXIT_USAGE;
+  }
+  const char *name = argv[1];
+  if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) return print_help();
+  if (strcmp(name, "--version") == 0) {
+    puts("heddle " HEDDLE_VERSION);
+    return EXIT_OK;
+  }
+  const cli_command *c = cli_find(name);
+  if (!c) return cli_usage("no command '%s'; 'heddle -h' lists them", name);
+  return c->run(argc - 1, argv + 1);
+}

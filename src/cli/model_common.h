@@ -1,0 +1,45 @@
+/* cli/model_common.h: what the commands that model a GPU share. */
+#ifndef HEDDLE_CLI_MODEL_COMMON_H
+#define HEDDLE_CLI_MODEL_COMMON_H
+
+#include "cli.h"
+
+typedef struct model_options {
+  const char *gpu_name, *dispatcher, *size, *plans;
+  uint64_t threads, seed;
+} model_options;
+
+/* A workload, a GPU, the workload's traces. Close whether opening succeeded or not. */
+typedef struct model_session {
+  hd_workload *workload;
+  hd_gpu gpu;
+  hd_dispatch_kind dispatch;
+  hd_study *study;
+  hd_sweep_row *rows;
+  size_t n_rows;
+  double sweep_seconds;
+} model_session;
+
+/* The size is "paper" where the workload has it, when none is named. */
+hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
+hd_status model_open_study(model_session *s, const model_options *o, hd_diag *d);
+/* Rows for `plans` (NULL: all candidates of the first launch's grid); the baseline is always the first. */
+hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d);
+void model_close(model_session *s);
+
+/* A PTX file or binary with a launch from the command line, as a workload in a folder of its own. */
+typedef struct adhoc_options {
+  uint64_t module, shared;
+  const char *kernel;
+  uint32_t grid[3], block[3];
+  cli_list args;
+} adhoc_options;
+typedef struct adhoc {
+  char temporary[64], folder[256];
+  char kernel_file[320], workload_file[320];
+} adhoc;
+/* Removal is needed whether creation succeeded or not; *a starts out zeroed. */
+hd_status adhoc_create(const char *path, const adhoc_options *o, adhoc *a, hd_diag *d);
+void adhoc_remove(const adhoc *a);
+
+#endif

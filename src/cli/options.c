@@ -1,0 +1,89 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const cli_option *find_option(const cli_option *options, const char *name, size_t n, char letter) {
+  for (const cli_option *o = options; o->name; o++)
+    if (name ? strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter && o->letter == letter) return o;
+  return NULL;
+}
+
+static bool parse_dims(const char *text, uint32_t out[3]) {
+  out[0] = out[1] = out[2] = 1;
+  for (int k = 0; k < 3; k++) {
+    size_t n = strcspn(text, ",x");
+    uint64_t v;
+    if (!hd_parse_u64(text, n, UINT32_MAX, &v) || v == 0) return false;
+    out[k] = (uint32_t)v;
+    if (!text[n]) return true;
+    text += n + 1;
+  }
+  return false;
+}
+
+/* 0, or the exit code after a message. */
+static int set_option(const cli_command *c, const cli_option *o, const char *text) {
+  switch (o->kind) {
+  case CLI_FLAG: *(bool *)o->value = true; return 0;
+  case CLI_TEXT: *(const char **)o->value = text; return 0;
+  case CLI_NUMBER:
+    if (hd_parse_u64(text, strlen(text), o->max ? o->max : UINT64_MAX, o->value)) return 0;
+    return cli_usage("%s: --%s takes a whole number%s, not '%s'", c->name, o->name, o->max ? " in range" : "", text);
+  case CLI_DIMS:
+    if (parse_dims(text, o->value)) return 0;
+    return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
+  case CLI_LIST: {
+    cli_list *l = o->value;
+    const char **items = realloc(l->items, (l->n + 1) * sizeof *items);
+    if (!items) return cli_usage("out of memory");
+    l->items = items;
+    l->items[l->n++] = text;
+    return 0;
+  }
+  }
+  return EXIT_USAGE;
+}
+
+static int print_usage(const cli_command *c) {
+  hd_buf b = {0};
+  hd_buf_printf(&b, "usage: heddle %s %s\n\n%s\n", c->name, c->synopsis, c->summary);
+  if (c->help[0]) hd_buf_printf(&b, "\n%s", c->help);
+  return cli_print(&b);
+}
+
+int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n) {
+  *n = 0;
+  bool only_positionals = false;
+  for (int i = 1; i < argc; i++) {
+    char *a = argv[i];
+    if (only_positionals || a[0] != '-' || a[1] == 0) {
+      argv[++*n] = a;
+      continue;
+    }
+    if (strcmp(a, "--") == 0) {
+      only_positionals = true;
+      continue;
+    }
+    if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) return print_usage(c);
+    const cli_option *o;
+    const char *text = NULL;
+    if (a[1] == '-') {
+      size_t len = strcspn(a + 2, "=");
+      o = find_option(options, a + 2, len, 0);
+      if (a[2 + len] == '=') text = a + 3 + len;
+    } else {
+      o = find_option(options, NULL, 0, a[1]);
+      if (a[2]) text = a + 2;
+    }
+    if (!o) return cli_usage("%s: no option '%s'; 'heddle %s -h' lists them", c->name, a, c->name);
+    if (o->kind == CLI_FLAG && text) return cli_usage("%s: --%s takes no value", c->name, o->name);
+    if (o->kind != CLI_FLAG && !text) {
+      if (i + 1 >= argc) return cli_usage("%s: --%s needs a value", c->name, o->name);
+      text = argv[++i];
+    }
+    int rc = set_option(c, o, text);
+    if (rc) return rc;
+  }
+  return -1;
+}

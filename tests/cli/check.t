@@ -1,0 +1,21 @@
+Tasks that read each other's output are found:
+
+  $ heddle check $SOURCE/tests/cli/data/racy --plan order=reverse 2>&1 | sed "s|$SOURCE|S|g"; exit ${PIPESTATUS[0]}
+  heddle: racy: original kernel: racy:14:1: race between CTAs: load of 4 bytes at 0x700000000104 meets what CTA (0,0,0) wrote: ld.global.u32 %r2, [%rd3];, in chain, CTA (1,0,0), thread (0,0,0)
+  [1]
+  $ heddle check $SOURCE/tests/cli/data/racy --plan order=reverse --json 2>/dev/null | grep -E '"(equal|race_free)"'
+    "equal": false,
+    "race_free": false,
+
+Usage:
+
+  $ heddle check
+  heddle: check: name one workload ('heddle list' shows them)
+  [2]
+  $ heddle check no-such-workload --plan order=col 2>&1 | sed "s|$SOURCE|S|g"
+  heddle: there is no workload 'no-such-workload', known are: conv11, copy-col, copy-row, integral-col, integral-row, matmul-naive, matmul-tiled
+  $ heddle check $SOURCE/tests/cli/data/racy --size huge 2>&1 | sed "s|$SOURCE|S|g"
+  heddle: S/tests/cli/data/racy/workload.toml: there is no size 'huge', known are: small
+  $ heddle check $SOURCE/tests/cli/data/racy --dispatcher random
+  heddle: no dispatcher 'random' (known: round-robin, demand, shuffled, one-sm, starved, late, serial, reverse)
+  [2]

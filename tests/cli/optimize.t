@@ -1,0 +1,20 @@
+A kernel that no order helps is left as it is; the report is still written:
+
+  $ heddle optimize $SOURCE/tests/cli/data/scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16384]=none' --arg 'f32[16384]=uniform(-1, 1)' --arg f32:2.5 --arg u32:16384 | sed '/^(/d' | tail -3
+  
+  Nothing helps: DRAM traffic is within 1% of compulsory already and DRAM bandwidth bounds the time on h100, which the order of the CTAs does not change. The kernel is left as it is.
+  Wrote ./scale-reordered.html.
+  $ ls
+  scale-reordered.html
+
+Launches that are not described well:
+
+  $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100
+  heddle: scale.ptx: a kernel file needs --grid, --block and its --arg list
+  [2]
+  $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16]=none'
+  heddle: scale-reordered: kernel 'scale' takes 4 arguments, the workload gives 1
+  [2]
+  $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32=3'
+  heddle: --arg 1: 'f32=3' is neither TYPE:VALUE nor TYPE[COUNT]=FILL
+  [2]

@@ -1,0 +1,148 @@
+A known grid: constants are baked in.
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=stride:4x1 --grid 1000 | sed -n '/entry scale/,/ret/p'
+  .visible .entry scale(
+  	.param .u64 scale_param_0,
+  	.param .u64 scale_param_1,
+  	.param .f32 scale_param_2,
+  	.param .u32 scale_param_3
+  )
+  .maxntid 256, 1, 1
+  {
+  	.reg .b32 %heddle_cx;
+  	.reg .b32 %heddle_cy;
+  	.reg .b32 %heddle_cz;
+  	.reg .b32 %heddle_u;
+  	mov.u32 %heddle_cx, %ctaid.x;
+  	mov.u32 %heddle_u, %heddle_cx;
+  	.reg .b32 %heddle_r<9>;
+  	.reg .b64 %heddle_d<9>;
+  	.reg .pred %heddle_p<9>;
+  	mul.hi.u32 %heddle_r4, %heddle_u, 17179870;
+  	mul.lo.u32 %heddle_r5, %heddle_r4, 250;
+  	sub.u32 %heddle_r6, %heddle_u, %heddle_r5;
+  	mul.lo.u32 %heddle_r7, %heddle_r6, 4;
+  	add.u32 %heddle_r8, %heddle_r4, %heddle_r7;
+  	.reg .pred %p<2>;
+  	.reg .f32 %f<4>;
+  	.reg .b32 %r<6>;
+  	.reg .b64 %rd<8>;
+  	ld.param.u64 %rd1, [scale_param_0];
+  	ld.param.u64 %rd2, [scale_param_1];
+  	ld.param.f32 %f1, [scale_param_2];
+  	ld.param.u32 %r2, [scale_param_3];
+  	mov.u32 %r3, %heddle_r8;
+  	mov.u32 %r4, %ntid.x;
+  	mov.u32 %r5, %tid.x;
+  	mad.lo.s32 %r1, %r3, %r4, %r5;
+  	setp.ge.u32 %p1, %r1, %r2;
+  	@%p1 bra $done;
+  	cvta.to.global.u64 %rd3, %rd2;
+  	mul.wide.u32 %rd4, %r1, 4;
+  	add.s64 %rd5, %rd3, %rd4;
+  	ld.global.f32 %f2, [%rd5];
+  	mul.f32 %f3, %f1, %f2;
+  	cvta.to.global.u64 %rd6, %rd1;
+  	add.s64 %rd7, %rd6, %rd4;
+  	st.global.f32 [%rd7], %f3;
+  $done:
+  	ret;
+
+Any grid:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse | sed -n '/entry scale/,/mad.lo.s32/p'
+  .visible .entry scale(
+  	.param .u64 scale_param_0,
+  	.param .u64 scale_param_1,
+  	.param .f32 scale_param_2,
+  	.param .u32 scale_param_3
+  )
+  .maxntid 256, 1, 1
+  {
+  	.reg .b32 %heddle_nx;
+  	.reg .b32 %heddle_ny;
+  	.reg .b32 %heddle_nz;
+  	.reg .b32 %heddle_v;
+  	.reg .b64 %heddle_v64;
+  	.reg .b64 %heddle_nx64;
+  	.reg .pred %heddle_large;
+  	mov.u32 %heddle_nx, %nctaid.x;
+  	mov.u32 %heddle_ny, %nctaid.y;
+  	mov.u32 %heddle_nz, %nctaid.z;
+  	mul.wide.u32 %heddle_v64, %heddle_ny, %heddle_nz;
+  	cvt.u64.u32 %heddle_nx64, %heddle_nx;
+  	mul.lo.u64 %heddle_v64, %heddle_v64, %heddle_nx64;
+  	cvt.u32.u64 %heddle_v, %heddle_v64;
+  	setp.gt.u64 %heddle_large, %heddle_v64, 4294967295;
+  	.reg .b32 %heddle_cx;
+  	.reg .b32 %heddle_cy;
+  	.reg .b32 %heddle_cz;
+  	.reg .b32 %heddle_u;
+  	mov.u32 %heddle_cx, %ctaid.x;
+  	mov.u32 %heddle_cy, %ctaid.y;
+  	mov.u32 %heddle_cz, %ctaid.z;
+  	mad.lo.u32 %heddle_cy, %heddle_cz, %heddle_ny, %heddle_cy;
+  	mad.lo.u32 %heddle_u, %heddle_cy, %heddle_nx, %heddle_cx;
+  	.reg .b32 %heddle_x;
+  	mov.u32 %heddle_x, %ctaid.x;
+  	@%heddle_large bra $heddle_entered;
+  	.reg .b32 %heddle_r<13>;
+  	.reg .b64 %heddle_d<13>;
+  	.reg .pred %heddle_p<13>;
+  	.reg .b32 %heddle_t<1>;
+  	sub.u32 %heddle_r5, %heddle_v, 1;
+  	sub.u32 %heddle_r6, %heddle_r5, %heddle_u;
+  	div.u32 %heddle_r7, %heddle_r6, %heddle_nx;
+  	mul.wide.u32 %heddle_d8, %heddle_nx, %heddle_r7;
+  	cvt.u32.u64 %heddle_t0, %heddle_d8;
+  	sub.u32 %heddle_r9, %heddle_r6, %heddle_t0;
+  	mov.u32 %heddle_x, %heddle_r9;
+  $heddle_entered:
+  	.reg .pred %p<2>;
+  	.reg .f32 %f<4>;
+  	.reg .b32 %r<6>;
+  	.reg .b64 %rd<8>;
+  	ld.param.u64 %rd1, [scale_param_0];
+  	ld.param.u64 %rd2, [scale_param_1];
+  	ld.param.f32 %f1, [scale_param_2];
+  	ld.param.u32 %r2, [scale_param_3];
+  	mov.u32 %r3, %heddle_x;
+  	mov.u32 %r4, %ntid.x;
+  	mov.u32 %r5, %tid.x;
+  	mad.lo.s32 %r1, %r3, %r4, %r5;
+
+The empty plan changes nothing:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan baseline -o a.ptx; heddle fmt $SOURCE/tests/cli/data/scale.ptx | cmp - a.ptx
+
+What cannot be done soundly is refused, with the instruction:
+
+  $ cd $SOURCE/tests/cli/data; heddle rewrite scale.ptx -k where --plan order=reverse
+  heddle: scale.ptx: line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
+  [1]
+
+Bad usage:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --plan order=reverse 2>&1 | sed "s|$SOURCE|S|g"
+  heddle: S/tests/cli/data/scale.ptx: choose a kernel with -k ('heddle ls S/tests/cli/data/scale.ptx' lists them)
+  $ cd $SOURCE/tests/cli/data; heddle rewrite scale.ptx -k nobody --plan order=reverse
+  heddle: scale.ptx: no kernel 'nobody'
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=spiral
+  heddle: plan, column 7: order=spiral: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, table
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=tile:0x4
+  heddle: plan, column 12: order=tile:0x4: '0' is not a whole number from 1 to 4294967295
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse,order=col
+  heddle: plan, column 15: order=col: the lever order is given twice
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan bind=agents
+  heddle: plan, column 6: bind=agents: this version does not do that binding
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse --grid 0
+  heddle: rewrite: --grid takes X[,Y[,Z]], not '0'
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse --grid 5x5x5x5
+  heddle: rewrite: --grid takes X[,Y[,Z]], not '5x5x5x5'
+  [2]
