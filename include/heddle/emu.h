@@ -79,6 +79,9 @@ HD_API hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program *
 HD_API void hd_emu_unload(hd_emu_program *p);
 /* HD_OK, or HD_ERR_UNSUPPORTED naming the first thing that is missing. */
 HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
+/* Bytes of static shared memory a CTA of the kernel takes, called functions included; 0 when there is no
+ * such kernel. */
+HD_API uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel);
 /* Address and size of a module-level .global or .const variable. */
 HD_API hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d);
 

@@ -290,6 +290,11 @@ hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag 
   return p->codes[k]->unsupported.status;
 }
 
+uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel) {
+  int64_t k = hd_ptx_find_kernel(p->module, kernel);
+  return k >= 0 && p->codes[k] ? p->codes[k]->shared_bytes : 0;
+}
+
 hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d) {
   const hd_ptx_module *m = p->module;
   for (uint32_t k = 0; k < m->n_items; k++) {

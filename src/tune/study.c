@@ -13,18 +13,6 @@ struct hd_study {
   double seconds;
 };
 
-static uint32_t static_shared(const hd_ptx_module *m, const hd_ptx_func *kernel) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < m->n_vars; i++) {
-    const hd_ptx_var *v = &m->vars[i];
-    if (v->space != HD_M_SHARED || (v->linkage & HD_LINK_EXTERN)) continue;
-    uint64_t size = hd_ptx_var_size(m, v);
-    if (size != UINT64_MAX) bytes += size;
-  }
-  (void)kernel;
-  return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-}
-
 hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
   *out = NULL;
   hd_run_options run = o ? *o : (hd_run_options){0};
@@ -51,8 +39,7 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
     st = runner_run(&r, &how, hooks, NULL, d);
   }
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
-    int64_t func = hd_ptx_find_kernel(r.module, w->launches[i].kernel);
-    s->shared[i] = static_shared(r.module, func >= 0 ? &r.module->funcs[func] : NULL) + w->launches[i].dynamic_shared;
+    s->shared[i] = hd_emu_static_shared(r.program, w->launches[i].kernel) + w->launches[i].dynamic_shared;
     st = hd_trace_finish(s->traces[i], d);
   }
   if (r.w) runner_close(&r);
