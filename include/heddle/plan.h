@@ -196,6 +196,17 @@ HD_API hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_t
                                   hd_table *out, hd_diag *d);
 HD_API hd_status hd_table_invert(const hd_table *t, hd_table *out, hd_diag *d);
 
+/* ---- Divisions by constants ------------------------------------------------ */
+
+/* n / divisor == (n * multiplier) >> shift for every n <= max, with multiplier < 2^bits and shift >= bits: a
+ * high multiplication and a shift. bits is 32 or 64, divisor >= 1. False when no such multiplier exists; a max
+ * below 2^(bits-1) always has one, but for divisor 1. */
+typedef struct hd_magic {
+  uint64_t multiplier;
+  unsigned shift;
+} hd_magic;
+HD_API bool hd_find_magic(uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
+
 /* ---- Clusters (CLU 4.2) --------------------------------------------------- */
 
 /* V tasks cut into M >= 1 contiguous clusters whose sizes differ by at most one: the

@@ -56,26 +56,6 @@ void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_t
   for (int k = 0; k < 3; k++) out[k] = v[p->out[k]];
 }
 
-/* ---- Divisions by constants ------------------------------------------------------ */
-
-/* x / d == x * mul >> shift for all x <= max, with mul < 2^32; mul 0: there is none. */
-typedef struct magic {
-  uint64_t mul;
-  unsigned shift;
-} magic;
-
-/* With mul = (2^shift + e)/d, x*mul/2^shift exceeds x/d by x*e/(d*2^shift), which
- * must stay below the 1/d that separates x/d from the next whole number. */
-static magic find_magic(uint64_t d, uint64_t max) {
-  for (unsigned shift = 0; shift < 64; shift++) {
-    uint64_t power = (uint64_t)1 << shift, mul = power / d + (power % d != 0);
-    if (mul > UINT32_MAX) break;
-    uint64_t e = mul * d - power;
-    if (e * max < power) return (magic){mul, shift};
-  }
-  return (magic){0, 0};
-}
-
 /* ---- Batches ------------------------------------------------------------------------ */
 
 enum { LANES = 256 };
@@ -84,7 +64,7 @@ typedef struct batch {
   const hd_prog *p;
   const uint32_t *g;
   const hd_table *t;
-  magic magics[HD_PROG_MAX]; /* of DIV by a constant */
+  hd_magic magics[HD_PROG_MAX]; /* of DIV by a constant; multiplier 0: there is none */
 } batch;
 
 /* Every lane of a batch runs a loop's body until the last one has left it; which

@@ -27,7 +27,7 @@ static void RUN(batch *w, void *memory, hd_table *out) {
       first = i + 1;
     }
     if (LANE_IS_NARROW && v->op == HD_P_DIV && p->vals[v->b].op == HD_P_CONST)
-      w->magics[i] = find_magic(p->vals[v->b].imm, p->vals[v->a].max);
+      if (!hd_find_magic(p->vals[v->b].imm, p->vals[v->a].max, 32, &w->magics[i])) w->magics[i].multiplier = 0;
   }
 
   for (uint64_t base = 0; base < out->n; base += LANES) {
@@ -54,8 +54,8 @@ static void RUN(batch *w, void *memory, hd_table *out) {
       case HD_P_SUB: EACH d[l] = a[l] - b[l]; break;
       case HD_P_MUL: EACH d[l] = a[l] * b[l]; break;
       case HD_P_DIV:
-        if (w->magics[pc].mul) {
-          uint64_t mul = w->magics[pc].mul;
+        if (w->magics[pc].multiplier) {
+          uint64_t mul = w->magics[pc].multiplier;
           unsigned shift = w->magics[pc].shift;
           EACH d[l] = (LANE)(((uint64_t)(uint32_t)a[l] * (uint32_t)mul) >> shift);
         } else {

@@ -212,6 +212,11 @@ static void lower_simple(lower *c, uint32_t i) {
   if (compute_wide != wide) emit(c, "cvt.u32.u64 %s, %s;", reg(c, i).s, r.s);
 }
 
+/* mul.hi has shifted by `bits` already. */
+static void put_high_shift(lower *c, int bits, const char *q, hd_magic m) {
+  if (m.shift > (unsigned)bits) emit(c, "shr.u%d %s, %s, %u;", bits, q, q, m.shift - (unsigned)bits);
+}
+
 /* Quotient of v->a by v->b into a register of the wanted width. */
 static void lower_div(lower *c, uint32_t i, const char *dst, bool dst_wide) {
   const hd_pval *v = &c->p->vals[i];
@@ -221,18 +226,18 @@ static void lower_div(lower *c, uint32_t i, const char *dst, bool dst_wide) {
   snprintf(q.s, sizeof q.s, "%s", dst);
   if (wide != dst_wide) q = temp(c, wide);
   uint64_t d = is_const(c, v->b) ? c->p->vals[v->b].imm : 0, max = c->p->vals[v->a].max;
-  rewrite_magic magic;
+  hd_magic magic;
   unsigned twos = d ? (unsigned)__builtin_ctzll(d) : 0;
   if (d && (d & (d - 1)) == 0) {
     emit(c, "shr.u%d %s, %s, %u;", bits, q.s, n.s, twos);
-  } else if (d && rewrite_find_magic(d, max, (unsigned)bits, &magic)) {
+  } else if (d && hd_find_magic(d, max, (unsigned)bits, &magic)) {
     emit(c, "mul.hi.u%d %s, %s, %s;", bits, q.s, n.s, immediate(magic.multiplier).s);
-    if (magic.shift) emit(c, "shr.u%d %s, %s, %u;", bits, q.s, q.s, magic.shift);
-  } else if (d && twos && rewrite_find_magic(d >> twos, max >> twos, (unsigned)bits, &magic)) {
+    put_high_shift(c, bits, q.s, magic);
+  } else if (d && twos && hd_find_magic(d >> twos, max >> twos, (unsigned)bits, &magic)) {
     /* An even divisor: shifting the operand first makes room for the multiplier. */
     emit(c, "shr.u%d %s, %s, %u;", bits, q.s, n.s, twos);
     emit(c, "mul.hi.u%d %s, %s, %s;", bits, q.s, q.s, immediate(magic.multiplier).s);
-    if (magic.shift) emit(c, "shr.u%d %s, %s, %u;", bits, q.s, q.s, magic.shift);
+    put_high_shift(c, bits, q.s, magic);
   } else {
     emit(c, "div.u%d %s, %s, %s;", bits, q.s, n.s, operand(c, v->b, wide).s);
   }

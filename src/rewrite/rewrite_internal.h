@@ -21,13 +21,4 @@ typedef struct rewrite_lowering {
 } rewrite_lowering;
 hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text, hd_diag *d);
 
-/* q = n / d for every n <= max, as one high multiplication and a shift:
- * q = (n * multiplier) >> (bits + shift), bits = 32 or 64. False when no multiplier of
- * that many bits is exact over the range. d >= 1 and not a power of two. */
-typedef struct rewrite_magic {
-  uint64_t multiplier;
-  unsigned shift;
-} rewrite_magic;
-bool rewrite_find_magic(uint64_t divisor, uint64_t max, unsigned bits, rewrite_magic *out);
-
 #endif

@@ -1,10 +1,8 @@
 #include "check.h"
 
-#include "rewrite/rewrite_internal.h"
+#include "heddle/plan.h"
 
-static uint64_t apply(uint64_t n, rewrite_magic m, unsigned bits) {
-  return (uint64_t)(((unsigned __int128)n * m.multiplier) >> bits) >> m.shift;
-}
+static uint64_t apply(uint64_t n, hd_magic m) { return (uint64_t)(((unsigned __int128)n * m.multiplier) >> m.shift); }
 
 static uint64_t random_below(uint64_t stream, uint64_t i, unsigned max_bits) {
   unsigned bits = 1 + (unsigned)(hd_random_at(stream, 2 * i) % max_bits);
@@ -13,19 +11,20 @@ static uint64_t random_below(uint64_t stream, uint64_t i, unsigned max_bits) {
 
 /* Exact at the ends of the range, around every multiple near them, and at random places. */
 static void check_divisor(uint64_t d, uint64_t max, unsigned bits, uint64_t i) {
-  rewrite_magic m;
-  if (!rewrite_find_magic(d, max, bits, &m)) return;
+  hd_magic m;
+  if (!hd_find_magic(d, max, bits, &m)) return;
   assert_true(bits == 64 || m.multiplier <= UINT32_MAX);
+  assert_true(m.shift >= bits);
   uint64_t top = max / d * d;
   const uint64_t at[] = {0, 1, d - 1, d, d + 1, max, max - 1, top, top ? top - 1 : 0};
   for (unsigned k = 0; k < sizeof at / sizeof *at; k++)
-    if (at[k] <= max) assert_true(apply(at[k], m, bits) == at[k] / d);
+    if (at[k] <= max) assert_true(apply(at[k], m) == at[k] / d);
   for (uint64_t k = 0; k < 50; k++) {
     uint64_t n = hd_random_at(i, k) % max;
-    assert_true(apply(n, m, bits) == n / d);
+    assert_true(apply(n, m) == n / d);
     n = n / d * d;
-    assert_true(apply(n, m, bits) == n / d);
-    if (n) assert_true(apply(n - 1, m, bits) == (n - 1) / d);
+    assert_true(apply(n, m) == n / d);
+    if (n) assert_true(apply(n - 1, m) == (n - 1) / d);
   }
 }
 
@@ -41,21 +40,21 @@ static void multiplications_divide_exactly(void **state) {
 }
 
 static void small_divisors_are_exact_everywhere(void **state) {
-  rewrite_magic m;
+  hd_magic m;
   for (uint64_t d = 3; d < 200; d++) {
     if ((d & (d - 1)) == 0) continue;
-    assert_true(rewrite_find_magic(d, 100000, 32, &m));
+    assert_true(hd_find_magic(d, 100000, 32, &m));
     for (uint64_t n = 0; n <= 100000; n++)
-      if (apply(n, m, 32) != n / d) fail_msg("%lu / %lu", (unsigned long)n, (unsigned long)d);
+      if (apply(n, m) != n / d) fail_msg("%lu / %lu", (unsigned long)n, (unsigned long)d);
   }
 }
 
 static void a_31_bit_range_always_has_a_multiplier(void **state) {
-  rewrite_magic m;
+  hd_magic m;
   for (uint64_t i = 0; i < 100000; i++) {
     uint64_t d = random_below(5, i, 31);
     if (d < 3 || (d & (d - 1)) == 0) continue;
-    assert_true(rewrite_find_magic(d, INT32_MAX, 32, &m));
+    assert_true(hd_find_magic(d, INT32_MAX, 32, &m));
   }
 }
 
