@@ -63,13 +63,14 @@ int main(int argc, char **argv) {
       continue;
     }
     hd_ptx_text t;
-    for (bool more = true; hd_container_next(c, &t, &more, &d) == HD_OK && more;) one_module(&t, &p, &times, refused);
+    for (bool more = true; hd_container_next(c, &t, &more, &d) == HD_OK && more;)
+      one_module(&t, &p, &times, refused);
     hd_container_close(c);
   }
   if (times.n) {
     qsort(times.data, times.n, sizeof *times.data, by_value);
-    printf("%zu kernels rewritten for %s: median %.1f us, 99%% %.1f us\n", times.n, plan, 1e6 * times.data[times.n / 2],
-           1e6 * times.data[times.n * 99 / 100]);
+    printf("%zu kernels rewritten for %s: median %.1f us, 99%% %.1f us\n", times.n, plan,
+           1e6 * times.data[times.n / 2], 1e6 * times.data[times.n * 99 / 100]);
   }
   for (int k = 0; k < MAX_KINDS; k++)
     if (refused[k]) printf("%zu refused: %s\n", refused[k], hd_refusal_name((hd_refusal_kind)k));

@@ -50,8 +50,8 @@ HD_API hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRIN
 
 /* As hd_fail, with a place. `text`,`len` is the whole file's text (or NULL):
  * the line at `offset` is quoted and line/column are counted from it. */
-HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text,
-                            size_t len, size_t offset, const char *fmt, ...) HD_PRINTF(7, 8);
+HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len,
+                            size_t offset, const char *fmt, ...) HD_PRINTF(7, 8);
 
 /* "file:line:column: message" in one line, without a newline. Control bytes
  * are replaced. Returns out. */
@@ -101,17 +101,15 @@ HD_API char *hd_arena_printf(hd_arena *a, const char *fmt, ...) HD_PRINTF(2, 3);
 /* A heap array that grows by doubling. Declare `HD_VEC(T) v = {0}`, push with
  * hd_vec_push(&v, value) -> bool (false: out of memory), free with
  * hd_vec_free(&v). */
-#define HD_VEC(T) \
-  struct {        \
-    T *data;      \
-    size_t n, cap; \
+#define HD_VEC(T)                                                                                            \
+  struct {                                                                                                   \
+    T *data;                                                                                                 \
+    size_t n, cap;                                                                                           \
   }
 HD_API bool hd_vec_grow_(void **data, size_t *cap, size_t need, size_t elem);
-#define hd_vec_reserve(v, need)                \
-  ((need) <= (v)->cap ||                       \
-   hd_vec_grow_((void **)&(v)->data, &(v)->cap, (need), sizeof *(v)->data))
-#define hd_vec_push(v, x) \
-  (hd_vec_reserve((v), (v)->n + 1) && ((v)->data[(v)->n++] = (x), true))
+#define hd_vec_reserve(v, need)                                                                              \
+  ((need) <= (v)->cap || hd_vec_grow_((void **)&(v)->data, &(v)->cap, (need), sizeof *(v)->data))
+#define hd_vec_push(v, x) (hd_vec_reserve((v), (v)->n + 1) && ((v)->data[(v)->n++] = (x), true))
 #define hd_vec_free(v) (free((v)->data), (v)->data = NULL, (v)->n = (v)->cap = 0)
 
 /* ---- Text buffers ------------------------------------------------------ */

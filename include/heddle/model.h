@@ -25,29 +25,30 @@ typedef struct hd_cache_config {
   uint64_t bytes;
   uint32_t line, sector; /* bytes; line: 128; sector: 32, 64 or 128, what one miss fetches */
   uint32_t ways;
-  uint32_t latency;      /* cycles from issue to use on a hit */
+  uint32_t latency;       /* cycles from issue to use on a hit */
   double bytes_per_cycle; /* L1: per SM; L2: all slices together */
-  bool hashed;           /* set index by a hash of the address, else plain modulo */
+  bool hashed;            /* set index by a hash of the address, else plain modulo */
 } hd_cache_config;
 
 typedef struct hd_gpu {
   char name[32], title[96];
-  unsigned arch;           /* sm number: 20, 52, 61, 90 */
+  unsigned arch; /* sm number: 20, 52, 61, 90 */
   uint32_t n_sms;
   uint32_t max_ctas, max_warps, max_threads; /* resident per SM */
-  uint32_t schedulers;     /* warp schedulers per SM, each with an equal part of the registers */
-  uint32_t registers;      /* 32-bit registers per SM */
-  uint32_t register_unit;  /* allocation granularity per warp */
-  uint32_t shared_bytes;   /* per SM, for occupancy */
+  uint32_t schedulers;    /* warp schedulers per SM, each with an equal part of the registers */
+  uint32_t registers;     /* 32-bit registers per SM */
+  uint32_t register_unit; /* allocation granularity per warp */
+  uint32_t shared_bytes;  /* per SM, for occupancy */
   uint32_t shared_unit;
   uint32_t shared_reserved; /* taken by the system from every CTA, before rounding to shared_unit */
   uint32_t issue_per_cycle; /* warp instructions per cycle and SM */
   hd_warp_scheduler scheduler;
-  hd_dispatch_kind dispatch; /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
-  bool l1_global;          /* global loads are cached in L1 */
-  bool l1_unified;         /* l1.bytes is shared with shared memory: what resident CTAs take is gone */
+  hd_dispatch_kind
+      dispatch;    /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
+  bool l1_global;  /* global loads are cached in L1 */
+  bool l1_unified; /* l1.bytes is shared with shared memory: what resident CTAs take is gone */
   hd_l1_write l1_write;
-  uint32_t l1_mshrs;       /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
+  uint32_t l1_mshrs; /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
   hd_cache_config l1, l2;
   uint32_t dram_latency;
   double dram_bytes_per_cycle;
@@ -63,7 +64,8 @@ HD_API void hd_gpu_list_free(char **names, size_t n);
 
 /* CTAs of this shape that fit on one SM at once; 0: none fits. registers per thread 0:
  * not limiting. */
-HD_API uint32_t hd_gpu_occupancy(const hd_gpu *g, uint32_t threads, uint32_t registers, uint32_t shared_bytes);
+HD_API uint32_t hd_gpu_occupancy(const hd_gpu *g, uint32_t threads, uint32_t registers,
+                                 uint32_t shared_bytes);
 
 /* ---- Traces ------------------------------------------------------------------- */
 
@@ -85,41 +87,43 @@ HD_API void hd_trace_destroy(hd_trace *t);
 
 typedef struct hd_trace_info {
   uint64_t tasks, warps_per_task;
-  uint64_t warp_accesses;    /* global memory instructions, per warp */
-  uint64_t thread_accesses;  /* the same, per active thread */
-  uint64_t sectors;          /* 32-byte sectors requested */
-  uint64_t shared_accesses;  /* warp-level */
+  uint64_t warp_accesses;   /* global memory instructions, per warp */
+  uint64_t thread_accesses; /* the same, per active thread */
+  uint64_t sectors;         /* 32-byte sectors requested */
+  uint64_t shared_accesses; /* warp-level */
   uint64_t warp_instructions, thread_instructions;
   uint64_t read_bytes, written_bytes; /* distinct sectors read (before being written by the same
                                 task) and written, times 32: the compulsory traffic */
-  uint64_t memory;           /* bytes the trace takes */
+  uint64_t memory;                    /* bytes the trace takes */
 } hd_trace_info;
 HD_API hd_trace_info hd_trace_get_info(const hd_trace *t);
 
 /* ---- Replay --------------------------------------------------------------------- */
 
 typedef struct hd_counters {
-  double time_us;            /* model: bound by the busiest resource; device: measured */
+  double time_us; /* model: bound by the busiest resource; device: measured */
   uint64_t warp_instructions, thread_instructions;
   uint64_t l1_sectors, l1_hits; /* loads that go through L1 (.cg loads, and global loads where L1 does not
                                 cache them, do not), in units of the GPU's L1 sector (its line on Fermi);
                                 a sector that is still on its way counts as a hit */
-  uint64_t l2_sectors, l2_hits; /* 32-byte sectors, loads and stores; a store hits what L2 holds any part of */
+  uint64_t l2_sectors,
+      l2_hits; /* 32-byte sectors, loads and stores; a store hits what L2 holds any part of */
   uint64_t l2_read_sectors, l2_write_sectors; /* loads; stores and atomics */
   uint64_t dram_read_bytes, dram_write_bytes; /* dirty sectors left in L2 at the end count as written */
-  uint64_t compulsory_bytes; /* hd_trace_info read_bytes + written_bytes */
-  double cycles, cycles_issue, cycles_l1, cycles_l2, cycles_dram; /* bounds per resource; cycles is the largest
-                                and includes imbalance between SMs. An access keeps L1 busy for at least a cycle */
-  uint32_t resident;         /* CTAs per SM that ran at once */
+  uint64_t compulsory_bytes;                  /* hd_trace_info read_bytes + written_bytes */
+  double cycles, cycles_issue, cycles_l1, cycles_l2,
+      cycles_dram;   /* bounds per resource; cycles is the largest
+and includes imbalance between SMs. An access keeps L1 busy for at least a cycle */
+  uint32_t resident; /* CTAs per SM that ran at once */
 } hd_counters;
 
 typedef struct hd_replay_options {
-  const hd_table *order;    /* task at worker u; NULL: u itself */
-  hd_dispatch dispatch;     /* round-robin or demand are what hardware does, others are refused with
-                               HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
-  uint32_t registers;       /* per thread; 0: not limiting */
-  uint32_t shared_bytes;    /* per CTA */
-  bool keep_caches;         /* start with the caches as the last replay left them */
+  const hd_table *order; /* task at worker u; NULL: u itself */
+  hd_dispatch dispatch;  /* round-robin or demand are what hardware does, others are refused with
+                            HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
+  uint32_t registers;    /* per thread; 0: not limiting */
+  uint32_t shared_bytes; /* per CTA */
+  bool keep_caches;      /* start with the caches as the last replay left them */
 } hd_replay_options;
 
 /* At most 64 warps and CTAs per SM, caches of at most 64 ways, 1024 MSHRs: else HD_ERR_UNSUPPORTED. */
@@ -127,8 +131,8 @@ typedef struct hd_model hd_model;
 HD_API hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d);
 HD_API void hd_model_destroy(hd_model *m);
 /* A trace is read-only here: several models may replay it at once. */
-HD_API hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o,
-                                 hd_counters *out, hd_diag *d);
+HD_API hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
+                                 hd_diag *d);
 
 #ifdef __cplusplus
 }

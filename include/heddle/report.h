@@ -26,8 +26,8 @@ HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 typedef struct hd_report {
   const hd_workload *workload;
   const hd_gpu *gpu;
-  const char *dispatch;         /* name of the dispatcher */
-  const hd_sweep_row *rows;     /* rows[0] is the baseline */
+  const char *dispatch;     /* name of the dispatcher */
+  const hd_sweep_row *rows; /* rows[0] is the baseline */
   size_t n_rows;
   int64_t best;                 /* row kept; 0: the baseline, nothing helps */
   const char *nothing_helps;    /* the reason then, else NULL */

@@ -28,14 +28,15 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_CLUSTER,        /* thread-block clusters, distributed shared memory */
   HD_REFUSE_SREG,           /* reads %smid %warpid %gridid %clock ..., which the rewrite would change */
   HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */
-  HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read %ctaid */
+  HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read
+                               %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* griddepcontrol and the like */
 } hd_refusal_kind;
 
 typedef struct hd_refusal {
   hd_refusal_kind kind;
-  uint32_t line;    /* PTX line of the instruction; 0: none */
-  char what[256];   /* "mov.u32 %r1, %smid: ..." one line */
+  uint32_t line;  /* PTX line of the instruction; 0: none */
+  char what[256]; /* "mov.u32 %r1, %smid: ..." one line */
 } hd_refusal;
 
 /* All reasons why `func` of m must not be reordered; at most cap are stored, the
@@ -46,8 +47,8 @@ HD_API const char *hd_refusal_name(hd_refusal_kind k);
 /* Rewrite kernel `func` of *m in place for plan `p`. A baseline plan changes
  * nothing. HD_ERR_REFUSED with the first refusal when there is one. On failure
  * the module must be thrown away. */
-HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p,
-                            const hd_rewrite_options *opt, hd_diag *d);
+HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
+                            hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -38,8 +38,8 @@ typedef struct hd_check_options {
   const hd_dispatch_kind *dispatchers; /* NULL: all of them */
   size_t n_dispatchers;
   uint64_t seed;
-  bool no_reference;   /* do not compare the original with reference.c */
-  bool no_race_check;  /* do not look for tasks that read each other's output */
+  bool no_reference;  /* do not compare the original with reference.c */
+  bool no_race_check; /* do not look for tasks that read each other's output */
 } hd_check_options;
 
 typedef struct hd_check_result {
@@ -50,14 +50,14 @@ typedef struct hd_check_result {
   uint64_t bytes_compared; /* per run */
   uint64_t thread_instructions, thread_instructions_rewritten;
   double seconds;
-  char dispatcher[32];     /* of the first difference */
-  char what[768];          /* the first difference or fault, in one line; "" when equal */
+  char dispatcher[32]; /* of the first difference */
+  char what[768];      /* the first difference or fault, in one line; "" when equal */
 } hd_check_result;
 
 /* HD_OK with the result filled whether equal or not. HD_ERR_REFUSED when the plan cannot be
  * applied soundly (a table that is no bijection included). */
-HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o, hd_check_result *r,
-                          hd_diag *d);
+HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
+                          hd_check_result *r, hd_diag *d);
 
 /* ---- Traces and sweeps ------------------------------------------------------------- */
 
@@ -70,28 +70,28 @@ HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 HD_API double hd_study_seconds(const hd_study *s); /* what taking the traces cost */
 
 /* Replay all launches under a plan, caches kept from one to the next; the counters are sums. */
-HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,
-                                 uint64_t seed, hd_counters *out, hd_diag *d);
+HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,
+                                 hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d);
 
 typedef struct hd_sweep_row {
-  hd_plan plan;   /* owned by the caller of hd_sweep */
+  hd_plan plan; /* owned by the caller of hd_sweep */
   hd_status status;
   hd_counters counters;
-  char why[256];  /* when status is not HD_OK */
+  char why[256]; /* when status is not HD_OK */
 } hd_sweep_row;
 
 /* Fill every row's counters (rows[i].plan is given); rows are spread over `threads` (0: all).
  * `progress` may be NULL. */
 HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch, uint64_t seed,
-                          hd_sweep_row *rows, size_t n, unsigned threads, void (*progress)(void *ctx, size_t done, size_t n),
-                          void *ctx, hd_diag *d);
+                          hd_sweep_row *rows, size_t n, unsigned threads,
+                          void (*progress)(void *ctx, size_t done, size_t n), void *ctx, hd_diag *d);
 
 /* Index of the row with the least predicted time (ties: less DRAM traffic, then less L2 traffic,
  * then the earlier row); -1 when no row is HD_OK. */
 HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
 
-/* Why nothing helps, in one sentence, from the baseline's counters and the best row's. */
-HD_API void hd_explain_nothing_helps(const hd_counters *base, const hd_counters *best, const hd_gpu *g, char *out, size_t cap);
+/* Why nothing helps, in one sentence, from the baseline's counters. */
+HD_API void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap);
 
 #ifdef __cplusplus
 }

@@ -20,8 +20,8 @@ hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) {
   return st;
 }
 
-hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len,
-                     size_t offset, const char *fmt, ...) {
+hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len, size_t offset,
+                     const char *fmt, ...) {
   if (!d) return st;
   d->status = st;
   d->line = d->column = 0;

@@ -16,15 +16,20 @@ static hd_status put_arg(const char *text, size_t k, hd_buf *buffers, hd_buf *ar
     uint64_t count;
     if (!close || !hd_parse_u64(bracket + 1, (size_t)(close - bracket - 1), UINT64_MAX, &count))
       return hd_fail(d, HD_ERR_USAGE, "--arg %zu: '%.200s' is not TYPE[COUNT]=FILL", k + 1, text);
-    if (strpbrk(text, "\"\\\n")) return hd_fail(d, HD_ERR_USAGE, "--arg %zu: quotes do not belong here", k + 1);
-    hd_buf_printf(buffers, "[[buffer]]\nname = \"arg%zu\"\ntype = \"%.*s\"\ncount = %" PRIu64 "\nfill = \"%s\"\n"
-                           "seed = %zu\n", k + 1, (int)(bracket - text), text, count, close + 2, k + 1);
+    if (strpbrk(text, "\"\\\n"))
+      return hd_fail(d, HD_ERR_USAGE, "--arg %zu: quotes do not belong here", k + 1);
+    hd_buf_printf(buffers,
+                  "[[buffer]]\nname = \"arg%zu\"\ntype = \"%.*s\"\ncount = %" PRIu64 "\nfill = \"%s\"\n"
+                  "seed = %zu\n",
+                  k + 1, (int)(bracket - text), text, count, close + 2, k + 1);
     hd_buf_printf(args, "%s\"arg%zu\"", k ? ", " : "", k + 1);
     return HD_OK;
   }
   if (!colon || strpbrk(text, "\"\\\n"))
-    return hd_fail(d, HD_ERR_USAGE, "--arg %zu: '%.200s' is neither TYPE:VALUE nor TYPE[COUNT]=FILL", k + 1, text);
-  hd_buf_printf(args, "%s{ type = \"%.*s\", value = %s }", k ? ", " : "", (int)(colon - text), text, colon + 1);
+    return hd_fail(d, HD_ERR_USAGE, "--arg %zu: '%.200s' is neither TYPE:VALUE nor TYPE[COUNT]=FILL", k + 1,
+                   text);
+  hd_buf_printf(args, "%s{ type = \"%.*s\", value = %s }", k ? ", " : "", (int)(colon - text), text,
+                colon + 1);
   return HD_OK;
 }
 
@@ -37,15 +42,19 @@ static hd_status write_files(const char *path, const adhoc_options *o, const adh
   hd_status st = cli_load_module(path, o->module, &arena, &m, d);
   if (st == HD_OK && (func = hd_ptx_find_kernel(m, o->kernel)) < 0)
     st = o->kernel ? hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", path, o->kernel)
-                   : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", path, path);
+                   : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", path,
+                             path);
   if (st == HD_OK) st = hd_ptx_print(m, &text);
   const char *kernel = st == HD_OK ? m->syms[m->funcs[func].sym].name : "";
   hd_buf_printf(&toml, "title = \"launch from the command line\"\nsource = \"module.ptx\"\n[sizes.small]\n");
   for (size_t k = 0; st == HD_OK && k < o->args.n; k++) st = put_arg(o->args.items[k], k, &toml, &args, d);
-  hd_buf_printf(&toml, "[[launch]]\nkernel = \"%s\"\ngrid = [%u, %u, %u]\nblock = [%u, %u, %u]\nshared = %" PRIu64
-                       "\nargs = [%s]\n", kernel, o->grid[0], o->grid[1], o->grid[2], o->block[0], o->block[1],
-                o->block[2], o->shared, args.data ? args.data : "");
-  if (st == HD_OK && (text.failed || toml.failed || args.failed)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_buf_printf(&toml,
+                "[[launch]]\nkernel = \"%s\"\ngrid = [%u, %u, %u]\nblock = [%u, %u, %u]\nshared = %" PRIu64
+                "\nargs = [%s]\n",
+                kernel, o->grid[0], o->grid[1], o->grid[2], o->block[0], o->block[1], o->block[2], o->shared,
+                args.data ? args.data : "");
+  if (st == HD_OK && (text.failed || toml.failed || args.failed))
+    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (st == HD_OK) st = hd_file_write(a->kernel_file, text.data, text.len, d);
   if (st == HD_OK) st = hd_file_write(a->workload_file, toml.data, toml.len, d);
   hd_buf_free(&text);
@@ -76,7 +85,8 @@ hd_status adhoc_create(const char *path, const adhoc_options *o, adhoc *a, hd_di
   snprintf(a->folder, sizeof a->folder, "%s/%s", a->temporary, name);
   snprintf(a->kernel_file, sizeof a->kernel_file, "%s/module.ptx", a->folder);
   snprintf(a->workload_file, sizeof a->workload_file, "%s/workload.toml", a->folder);
-  if (mkdir(a->folder, 0700) != 0) return hd_fail(d, HD_ERR_IO, "%s: cannot create: %s", a->folder, strerror(errno));
+  if (mkdir(a->folder, 0700) != 0)
+    return hd_fail(d, HD_ERR_IO, "%s: cannot create: %s", a->folder, strerror(errno));
   return write_files(path, o, a, d);
 }
 

@@ -13,9 +13,9 @@ enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2 };
 
 typedef struct cli_command {
   const char *name;
-  const char *synopsis;  /* after the name */
-  const char *summary;   /* one line */
-  const char *help;      /* options and notes, for -h */
+  const char *synopsis; /* after the name */
+  const char *summary;  /* one line */
+  const char *help;     /* options and notes, for -h */
   int (*run)(int argc, char **argv);
 } cli_command;
 extern const cli_command cli_commands[]; /* ends with a NULL name */
@@ -23,11 +23,11 @@ extern const cli_command cli_commands[]; /* ends with a NULL name */
 /* ---- Options -------------------------------------------------------------------- */
 
 typedef enum cli_option_kind {
-  CLI_FLAG,    /* bool */
-  CLI_TEXT,    /* const char * */
-  CLI_NUMBER,  /* uint64_t, at most max */
-  CLI_DIMS,    /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
-  CLI_LIST,    /* cli_list: may be given several times */
+  CLI_FLAG,   /* bool */
+  CLI_TEXT,   /* const char * */
+  CLI_NUMBER, /* uint64_t, at most max */
+  CLI_DIMS,   /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
+  CLI_LIST,   /* cli_list: may be given several times */
 } cli_option_kind;
 
 typedef struct cli_list {
@@ -36,11 +36,11 @@ typedef struct cli_list {
 } cli_list;
 
 typedef struct cli_option {
-  const char *name;   /* without the dashes */
-  char letter;        /* 0: none */
+  const char *name; /* without the dashes */
+  char letter;      /* 0: none */
   cli_option_kind kind;
   void *value;
-  uint64_t max;       /* CLI_NUMBER; 0: no bound */
+  uint64_t max; /* CLI_NUMBER; 0: no bound */
 } cli_option;
 
 /* Parse argv[1..): options of the table anywhere, "--" ends them; positionals are moved to
@@ -60,7 +60,7 @@ int cli_usage(const char *fmt, ...) HD_PRINTF(1, 2);
 /* Write the buffer to stdout and free it; 2 when that fails (a full disk). */
 int cli_print(hd_buf *b);
 int cli_print_json(json_t *j); /* takes the reference */
-bool cli_colour(void);          /* stdout is a terminal, NO_COLOR is not set */
+bool cli_colour(void);         /* stdout is a terminal, NO_COLOR is not set */
 /* A progress bar on stderr when that is a terminal. */
 void cli_progress(void *label, size_t done, size_t n);
 json_t *cli_counters_json(const hd_counters *c);

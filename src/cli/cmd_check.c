@@ -28,12 +28,12 @@ static int print_result(const hd_workload *w, const hd_plan *plan, const hd_chec
   hd_buf text = {0};
   hd_plan_print(plan, &text);
   if (json) {
-    json_t *j = json_pack("{s:b, s:s, s:s, s:s, s:b, s:b, s:i, s:I, s:I, s:I, s:f}", "equal", r->equal, "workload", w->name,
-                          "size", w->size, "plan", text.data ? text.data : "", "reference", r->against_reference,
-                          "race_free", r->race_free, "dispatchers", (int)r->runs, "bytes_compared",
-                          (json_int_t)r->bytes_compared, "thread_instructions", (json_int_t)r->thread_instructions,
-                          "thread_instructions_rewritten", (json_int_t)r->thread_instructions_rewritten, "seconds",
-                          r->seconds);
+    json_t *j = json_pack(
+        "{s:b, s:s, s:s, s:s, s:b, s:b, s:i, s:I, s:I, s:I, s:f}", "equal", r->equal, "workload", w->name,
+        "size", w->size, "plan", text.data ? text.data : "", "reference", r->against_reference, "race_free",
+        r->race_free, "dispatchers", (int)r->runs, "bytes_compared", (json_int_t)r->bytes_compared,
+        "thread_instructions", (json_int_t)r->thread_instructions, "thread_instructions_rewritten",
+        (json_int_t)r->thread_instructions_rewritten, "seconds", r->seconds);
     if (j && !r->equal) json_object_set_new(j, "difference", json_string(r->what));
     hd_buf_free(&text);
     int rc = cli_print_json(j);
@@ -52,7 +52,9 @@ static int print_result(const hd_workload *w, const hd_plan *plan, const hd_chec
                 r->against_reference ? "; the original agrees with its reference" : "");
   hd_buf_printf(&out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",
                 r->thread_instructions, r->thread_instructions_rewritten,
-                r->thread_instructions ? 100.0 * ((double)r->thread_instructions_rewritten / (double)r->thread_instructions - 1) : 0.0);
+                r->thread_instructions
+                    ? 100.0 * ((double)r->thread_instructions_rewritten / (double)r->thread_instructions - 1)
+                    : 0.0);
   hd_buf_free(&text);
   return cli_print(&out);
 }
@@ -61,10 +63,14 @@ int cmd_check(int argc, char **argv) {
   const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL;
   uint64_t threads = 0, sms = 0, seed = 0;
   bool json = false, any_grid = false;
-  const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},     {"size", 0, CLI_TEXT, &size, 0},
-                                {"dispatcher", 0, CLI_TEXT, &dispatchers, 0}, {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"sms", 0, CLI_NUMBER, &sms, 65536},      {"seed", 0, CLI_NUMBER, &seed, 0},
-                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},  {"json", 0, CLI_FLAG, &json, 0},
+  const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},
+                                {"size", 0, CLI_TEXT, &size, 0},
+                                {"dispatcher", 0, CLI_TEXT, &dispatchers, 0},
+                                {"threads", 0, CLI_NUMBER, &threads, 1024},
+                                {"sms", 0, CLI_NUMBER, &sms, 65536},
+                                {"seed", 0, CLI_NUMBER, &seed, 0},
+                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},
+                                {"json", 0, CLI_FLAG, &json, 0},
                                 {0}};
   int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -8,9 +8,9 @@ static void put_workload(hd_text_table *t, json_t *list, const char *name, const
                     w->buffers[i].compare == HD_COMPARE_EXACT ? "exact" : "near");
   const char *compared = outputs.data ? outputs.data : "-";
   if (list)
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "name", name, "title", w->title, "paper",
-                                          w->paper, "category", w->category, "launches", (int)w->n_launches,
-                                          "compared", compared));
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "name", name, "title", w->title,
+                                          "paper", w->paper, "category", w->category, "launches",
+                                          (int)w->n_launches, "compared", compared));
   hd_text_table_cell(t, "%s", name);
   hd_text_table_cell(t, "%s", w->paper[0] ? w->paper : "-");
   hd_text_table_cell(t, "%s", w->category[0] ? w->category : "-");

@@ -7,9 +7,9 @@
 
 typedef struct listing {
   uint64_t modules, kernels, bytes, failures;
-  bool details;         /* collect rows or JSON per kernel */
+  bool details; /* collect rows or JSON per kernel */
   hd_text_table *table;
-  json_t *list;         /* NULL: no JSON details */
+  json_t *list; /* NULL: no JSON details */
   const char *file;
 } listing;
 
@@ -24,7 +24,8 @@ static uint64_t static_shared_bytes(const hd_ptx_module *m, const hd_ptx_func *f
   return bytes;
 }
 
-static void put_dims(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name, const char *label, hd_buf *out) {
+static void put_dims(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name, const char *label,
+                     hd_buf *out) {
   const hd_ptx_dir *dir = hd_ptx_func_dir(m, f, name);
   if (!dir) return;
   hd_buf_printf(out, "%s%s", out->len ? " " : "", label);
@@ -45,13 +46,15 @@ static void list_kernel(listing *l, const hd_ptx_text *t, const hd_ptx_module *m
   put_dims(m, f, HD_M_MINNCTAPERSM, "ctas>=", &limits);
   put_dims(m, f, HD_M_MAXNREG, "regs<=", &limits);
   if (l->list) {
-    json_t *k = json_pack("{s:s, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:s}", "file", l->file, "module", (int)t->index, "sm",
-                          (int)m->sm, "kernel", name, "parameters", (int)f->n_params, "parameter_bytes",
-                          (json_int_t)params, "shared_bytes", (json_int_t)static_shared_bytes(m, f), "refusals",
-                          (json_int_t)refusals, "limits", limits.data ? limits.data : "");
+    json_t *k =
+        json_pack("{s:s, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:s}", "file", l->file, "module", (int)t->index,
+                  "sm", (int)m->sm, "kernel", name, "parameters", (int)f->n_params, "parameter_bytes",
+                  (json_int_t)params, "shared_bytes", (json_int_t)static_shared_bytes(m, f), "refusals",
+                  (json_int_t)refusals, "limits", limits.data ? limits.data : "");
     if (k && refusals)
-      json_object_set_new(k, "refused", json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(why.kind), "line",
-                                                  (int)why.line, "what", why.what));
+      json_object_set_new(k, "refused",
+                          json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(why.kind), "line",
+                                    (int)why.line, "what", why.what));
     json_array_append_new(l->list, k);
   } else {
     hd_text_table_cell(l->table, "%u", t->index);
@@ -128,9 +131,11 @@ int cmd_ls(int argc, char **argv) {
   for (int i = 1; i <= n && rc == EXIT_OK; i++) {
     uint64_t before = l.modules, kernels = l.kernels, bytes = l.bytes;
     if (!json) {
-      static const char *const head[] = {"module", "sm", "params", "bytes", "shared", "limits", "kernel", "CTA order"};
+      static const char *const head[] = {"module", "sm",     "params", "bytes",
+                                         "shared", "limits", "kernel", "CTA order"};
       l.table = hd_text_table_new("rrrrrlll");
-      for (size_t k = 0; l.table && k < sizeof head / sizeof *head; k++) hd_text_table_cell(l.table, "%s", head[k]);
+      for (size_t k = 0; l.table && k < sizeof head / sizeof *head; k++)
+        hd_text_table_cell(l.table, "%s", head[k]);
     }
     rc = list_file(&l, argv[i], &arena);
     if (!json && l.table && rc == EXIT_OK) {
@@ -153,8 +158,8 @@ int cmd_ls(int argc, char **argv) {
     rc = cli_print(&out);
   } else {
     json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:f}", "modules", (json_int_t)l.modules, "kernels",
-                          (json_int_t)l.kernels, "bytes", (json_int_t)l.bytes, "failures", (json_int_t)l.failures,
-                          "seconds", seconds);
+                          (json_int_t)l.kernels, "bytes", (json_int_t)l.bytes, "failures",
+                          (json_int_t)l.failures, "seconds", seconds);
     if (j && l.list) json_object_set_new(j, "list", l.list);
     rc = cli_print_json(j);
   }

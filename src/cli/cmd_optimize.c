@@ -22,7 +22,8 @@ static bool is_kernel_file(const char *path) {
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
 }
 
-/* The fastest plan that can be applied and proved; refused or unequal ones are struck out with their reason. */
+/* The fastest plan that can be applied and proved; refused or unequal ones are struck out with their reason.
+ */
 static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
   hd_sweep_row *rows = z->s.rows;
   for (;;) {
@@ -32,7 +33,8 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
       z->report.best = 0;
       return HD_OK;
     }
-    hd_check_options check = {.run = {.threads = (unsigned)o->threads, .n_sms = z->s.gpu.n_sms}, .seed = o->seed};
+    hd_check_options check = {.run = {.threads = (unsigned)o->threads, .n_sms = z->s.gpu.n_sms},
+                              .seed = o->seed};
     hd_status st = hd_check(z->s.workload, &rows[best].plan, &check, &z->proof, d);
     if (st == HD_OK && z->proof.equal) {
       z->report.best = best;
@@ -51,18 +53,19 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
   }
 }
 
-static hd_status write_kernel(optimization *z, const model_options *o, hd_diag *d) {
+static hd_status write_kernel(optimization *z, hd_diag *d) {
   hd_arena arena;
   hd_arena_init(&arena);
   hd_buf source = {0}, text = {0};
   hd_ptx_module *m;
   hd_run_options run = {.n_sms = z->s.gpu.n_sms};
-  (void)o;
   hd_status st = hd_workload_ptx(z->s.workload, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
   if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, z->s.workload->name, &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_workload(m, z->s.workload, &z->s.rows[z->report.best].plan, &run, d);
   if (st == HD_OK) st = hd_ptx_print(m, &text);
-  if (st == HD_OK) st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(z->ptx_path, text.data, text.len, d);
+  if (st == HD_OK)
+    st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                     : hd_file_write(z->ptx_path, text.data, text.len, d);
   hd_buf_free(&source);
   hd_buf_free(&text);
   hd_arena_free(&arena);
@@ -72,7 +75,8 @@ static hd_status write_kernel(optimization *z, const model_options *o, hd_diag *
 static hd_status write_page(optimization *z, hd_diag *d) {
   hd_buf page = {0};
   hd_report_html(&z->report, &page);
-  hd_status st = page.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(z->html_path, page.data, page.len, d);
+  hd_status st = page.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                             : hd_file_write(z->html_path, page.data, page.len, d);
   hd_buf_free(&page);
   return st;
 }
@@ -80,22 +84,27 @@ static hd_status write_page(optimization *z, hd_diag *d) {
 static int print_text(const optimization *z, size_t limit) {
   const hd_report *r = &z->report;
   hd_buf out = {0};
-  hd_buf_printf(&out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size, r->gpu->title,
-                r->dispatch, r->n_rows);
+  hd_buf_printf(&out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
+                r->gpu->title, r->dispatch, r->n_rows);
   hd_report_table(r, limit, cli_colour(), &out);
   if (r->best > 0) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[r->best].plan, &plan);
     hd_buf_printf(&out, "\nBest: %s, predicted %.2fx as fast as the default.\n", plan.data ? plan.data : "",
                   hd_report_speedup(r, (size_t)r->best));
-    hd_buf_printf(&out, "Proved: %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n", r->proof->bytes_compared,
-                  r->proof->runs, 100.0 * ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
+    hd_buf_printf(
+        &out, "Proved: %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
+        r->proof->bytes_compared, r->proof->runs,
+        100.0 *
+            ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
     hd_buf_printf(&out, "Wrote %s and %s.\n", z->ptx_path, z->html_path);
     hd_buf_free(&plan);
   } else {
-    hd_buf_printf(&out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps, z->html_path);
+    hd_buf_printf(&out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps,
+                  z->html_path);
   }
-  hd_buf_printf(&out, "(trace %.1f s, replays %.1f s%s", r->trace_seconds, r->sweep_seconds, r->proof ? ", " : "");
+  hd_buf_printf(&out, "(trace %.1f s, replays %.1f s%s", r->trace_seconds, r->sweep_seconds,
+                r->proof ? ", " : "");
   if (r->proof) hd_buf_printf(&out, "proof %.1f s", r->proof->seconds);
   hd_buf_puts(&out, ")\n");
   return cli_print(&out);
@@ -107,7 +116,8 @@ static int print_json(const optimization *z) {
   for (size_t i = 0; i < r->n_rows; i++) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[i].plan, &plan);
-    json_t *row = r->rows[i].status == HD_OK ? cli_counters_json(&r->rows[i].counters) : json_pack("{s:s}", "failed", r->rows[i].why);
+    json_t *row = r->rows[i].status == HD_OK ? cli_counters_json(&r->rows[i].counters)
+                                             : json_pack("{s:s}", "failed", r->rows[i].why);
     if (row) {
       json_object_set_new(row, "plan", json_string(plan.data ? plan.data : ""));
       if (r->rows[i].status == HD_OK) json_object_set_new(row, "speedup", json_real(hd_report_speedup(r, i)));
@@ -117,9 +127,10 @@ static int print_json(const optimization *z) {
   }
   hd_buf best = {0};
   hd_plan_print(&r->rows[r->best].plan, &best);
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o}", "workload", r->workload->name, "size", r->workload->size,
-                        "gpu", r->gpu->name, "dispatcher", r->dispatch, "best", best.data ? best.data : "", "speedup",
-                        hd_report_speedup(r, (size_t)r->best), "proved", r->proof != NULL, "rows", rows);
+  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o}", "workload", r->workload->name, "size",
+                        r->workload->size, "gpu", r->gpu->name, "dispatcher", r->dispatch, "best",
+                        best.data ? best.data : "", "speedup", hd_report_speedup(r, (size_t)r->best),
+                        "proved", r->proof != NULL, "rows", rows);
   hd_buf_free(&best);
   if (j && r->best > 0) json_object_set_new(j, "output", json_string(z->ptx_path));
   if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
@@ -127,7 +138,8 @@ static int print_json(const optimization *z) {
   return cli_print_json(j);
 }
 
-static hd_status optimize(optimization *z, const char *name, const model_options *o, const char *folder, hd_diag *d) {
+static hd_status optimize(optimization *z, const char *name, const model_options *o, const char *folder,
+                          hd_diag *d) {
   hd_status st = model_open_workload(&z->s, name, o, d);
   if (st == HD_OK) st = model_open_study(&z->s, o, d);
   if (st == HD_OK) st = model_sweep(&z->s, o, d);
@@ -145,10 +157,9 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   if ((st = choose(z, o, d)) != HD_OK) return st;
   if (z->report.best > 0) {
     z->report.output = z->ptx_path;
-    st = write_kernel(z, o, d);
+    st = write_kernel(z, d);
   } else {
-    if (!z->why[0])
-      hd_explain_nothing_helps(&z->s.rows[0].counters, &z->s.rows[0].counters, &z->s.gpu, z->why, sizeof z->why);
+    if (!z->why[0]) hd_explain_nothing_helps(&z->s.rows[0].counters, &z->s.gpu, z->why, sizeof z->why);
     z->report.nothing_helps = z->why;
   }
   return st == HD_OK ? write_page(z, d) : st;

@@ -34,7 +34,8 @@ int cmd_rewrite(int argc, char **argv) {
   if (st == HD_OK) st = cli_load_module(argv[1], index, &arena, &m, &d);
   if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
     st = kernel ? hd_fail(&d, HD_ERR_INPUT, "%s: no kernel '%s'", argv[1], kernel)
-                : hd_fail(&d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", argv[1], argv[1]);
+                : hd_fail(&d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)",
+                          argv[1], argv[1]);
   hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms}};
   memcpy(opt.grid.g, grid, sizeof grid);
   if (st == HD_OK && plan.order.kind == HD_ORDER_TABLE && opt.grid.known) {
@@ -48,7 +49,9 @@ int cmd_rewrite(int argc, char **argv) {
     if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
   }
   if (st == HD_OK) st = hd_ptx_print(m, &text);
-  if (st == HD_OK) st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory") : hd_file_write(output, text.data, text.len, &d);
+  if (st == HD_OK)
+    st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
+                     : hd_file_write(output, text.data, text.len, &d);
   hd_buf_free(&text);
   hd_table_free(&table);
   hd_plan_free(&plan);

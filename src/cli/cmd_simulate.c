@@ -3,7 +3,9 @@
 
 #include "model_common.h"
 
-static double percent(uint64_t part, uint64_t whole) { return whole ? 100.0 * (double)part / (double)whole : 0; }
+static double percent(uint64_t part, uint64_t whole) {
+  return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
 static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) HD_PRINTF(3, 4);
 static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) {
@@ -19,20 +21,22 @@ static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) 
 static int print_counters(const model_session *s, const hd_plan *plan, const hd_counters *c) {
   hd_buf out = {0}, text = {0};
   hd_plan_print(plan, &text);
-  hd_buf_printf(&out, "%s (%s) on %s, %s dispatch, plan %s\n", s->workload->name, s->workload->size, s->gpu.title,
-                hd_dispatch_name(s->dispatch), text.data ? text.data : "");
+  hd_buf_printf(&out, "%s (%s) on %s, %s dispatch, plan %s\n", s->workload->name, s->workload->size,
+                s->gpu.title, hd_dispatch_name(s->dispatch), text.data ? text.data : "");
   hd_text_table *t = hd_text_table_new("ll");
   if (!t) return cli_usage("out of memory");
-  put_line(t, "predicted time", "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)", c->time_us,
-           c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
+  put_line(t, "predicted time", "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)",
+           c->time_us, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
   put_line(t, "CTAs per SM", "%u", c->resident);
-  put_line(t, "L1 sectors", "%" PRIu64 ", %.1f%% hits (miss rate %.1f%%)", c->l1_sectors, percent(c->l1_hits, c->l1_sectors),
-           100 - percent(c->l1_hits, c->l1_sectors));
+  put_line(t, "L1 sectors", "%" PRIu64 ", %.1f%% hits (miss rate %.1f%%)", c->l1_sectors,
+           percent(c->l1_hits, c->l1_sectors), 100 - percent(c->l1_hits, c->l1_sectors));
   put_line(t, "L2 sectors", "%" PRIu64 ", %.1f%% hits", c->l2_sectors, percent(c->l2_hits, c->l2_sectors));
   put_line(t, "DRAM read", "%.3f MB", (double)c->dram_read_bytes / 1e6);
   put_line(t, "DRAM written", "%.3f MB", (double)c->dram_write_bytes / 1e6);
   put_line(t, "compulsory", "%.3f MB (%.2fx moved)", (double)c->compulsory_bytes / 1e6,
-           c->compulsory_bytes ? (double)(c->dram_read_bytes + c->dram_write_bytes) / (double)c->compulsory_bytes : 0.0);
+           c->compulsory_bytes
+               ? (double)(c->dram_read_bytes + c->dram_write_bytes) / (double)c->compulsory_bytes
+               : 0.0);
   hd_text_table_print(t, &out);
   hd_text_table_free(t);
   hd_buf_free(&text);

@@ -66,15 +66,16 @@ void cli_progress(void *label, size_t done, size_t n) {
 }
 
 json_t *cli_counters_json(const hd_counters *c) {
-  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:i}", "time_us",
-                   c->time_us, "warp_instructions", (json_int_t)c->warp_instructions, "thread_instructions",
-                   (json_int_t)c->thread_instructions, "l1_sectors", (json_int_t)c->l1_sectors, "l1_hits",
-                   (json_int_t)c->l1_hits, "l2_sectors", (json_int_t)c->l2_sectors, "l2_hits", (json_int_t)c->l2_hits,
-                   "l2_read_sectors", (json_int_t)c->l2_read_sectors, "l2_write_sectors",
-                   (json_int_t)c->l2_write_sectors, "dram_read_bytes", (json_int_t)c->dram_read_bytes,
-                   "dram_write_bytes", (json_int_t)c->dram_write_bytes, "compulsory_bytes",
-                   (json_int_t)c->compulsory_bytes, "cycles", c->cycles, "cycles_issue", c->cycles_issue, "cycles_l1",
-                   c->cycles_l1, "cycles_l2", c->cycles_l2, "cycles_dram", c->cycles_dram, "resident", (int)c->resident);
+  return json_pack(
+      "{s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:i}", "time_us",
+      c->time_us, "warp_instructions", (json_int_t)c->warp_instructions, "thread_instructions",
+      (json_int_t)c->thread_instructions, "l1_sectors", (json_int_t)c->l1_sectors, "l1_hits",
+      (json_int_t)c->l1_hits, "l2_sectors", (json_int_t)c->l2_sectors, "l2_hits", (json_int_t)c->l2_hits,
+      "l2_read_sectors", (json_int_t)c->l2_read_sectors, "l2_write_sectors", (json_int_t)c->l2_write_sectors,
+      "dram_read_bytes", (json_int_t)c->dram_read_bytes, "dram_write_bytes", (json_int_t)c->dram_write_bytes,
+      "compulsory_bytes", (json_int_t)c->compulsory_bytes, "cycles", c->cycles, "cycles_issue",
+      c->cycles_issue, "cycles_l1", c->cycles_l1, "cycles_l2", c->cycles_l2, "cycles_dram", c->cycles_dram,
+      "resident", (int)c->resident);
 }
 
 /* ---- Folders ---------------------------------------------------------------------------- */
@@ -134,7 +135,8 @@ hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_
     st = hd_container_next(c, &t, &more, d);
     if (st != HD_OK || !more) break;
     if (index == UINT64_MAX && seen == 1) {
-      st = hd_fail(d, HD_ERR_USAGE, "%s: holds several modules; choose one with --module (ls numbers them)", path);
+      st = hd_fail(d, HD_ERR_USAGE, "%s: holds several modules; choose one with --module (ls numbers them)",
+                   path);
       break;
     }
     seen++;

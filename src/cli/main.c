@@ -4,8 +4,8 @@
 #include "cli.h"
 
 #define JSON_NOTE "  --json             print JSON\n"
-#define RUN_NOTE                                                                                           \
-  "  --size NAME        the workload's size (default: small)\n"                                            \
+#define RUN_NOTE                                                                                             \
+  "  --size NAME        the workload's size (default: small)\n"                                              \
   "  --threads N        host threads (default: all)\n"
 
 const cli_command cli_commands[] = {
@@ -101,7 +101,8 @@ int main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   const char *name = argv[1];
-  if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) return print_help();
+  if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0)
+    return print_help();
   if (strcmp(name, "--version") == 0) {
     puts("heddle " HEDDLE_VERSION);
     return EXIT_OK;

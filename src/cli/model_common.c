@@ -96,8 +96,8 @@ hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d) {
   hd_status st = collect_rows(s, o->plans, d);
   if (st != HD_OK) return st;
   double start = hd_seconds();
-  st = hd_sweep(s->study, &s->gpu, s->dispatch, o->seed, s->rows, s->n_rows, (unsigned)o->threads, cli_progress,
-                (void *)"replaying plans", d);
+  st = hd_sweep(s->study, &s->gpu, s->dispatch, o->seed, s->rows, s->n_rows, (unsigned)o->threads,
+                cli_progress, (void *)"replaying plans", d);
   s->sweep_seconds = hd_seconds() - start;
   return st;
 }

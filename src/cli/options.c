@@ -5,7 +5,8 @@
 
 static const cli_option *find_option(const cli_option *options, const char *name, size_t n, char letter) {
   for (const cli_option *o = options; o->name; o++)
-    if (name ? strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter && o->letter == letter) return o;
+    if (name ? strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter && o->letter == letter)
+      return o;
   return NULL;
 }
 
@@ -29,7 +30,8 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
   case CLI_TEXT: *(const char **)o->value = text; return 0;
   case CLI_NUMBER:
     if (hd_parse_u64(text, strlen(text), o->max ? o->max : UINT64_MAX, o->value)) return 0;
-    return cli_usage("%s: --%s takes a whole number%s, not '%s'", c->name, o->name, o->max ? " in range" : "", text);
+    return cli_usage("%s: --%s takes a whole number%s, not '%s'", c->name, o->name, o->max ? " in range" : "",
+                     text);
   case CLI_DIMS:
     if (parse_dims(text, o->value)) return 0;
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);

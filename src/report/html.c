@@ -25,9 +25,11 @@ static void put_plan(hd_buf *out, const hd_plan *p) {
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:960px;margin:32px auto;padding:0 16px}"
     "h1{font-size:24px;margin:0}h2{font-size:17px;margin:28px 0 8px}p{margin:6px 0}"
-    ".sub{color:#57606a}.verdict{font-size:18px;padding:12px 16px;border-radius:8px;background:#e8f5ec;margin:16px 0}"
+    ".sub{color:#57606a}.verdict{font-size:18px;padding:12px "
+    "16px;border-radius:8px;background:#e8f5ec;margin:16px 0}"
     ".none{background:#f3f4f6}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
-    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid #e5e7eb}th{font-weight:600;color:#57606a}"
+    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid "
+    "#e5e7eb}th{font-weight:600;color:#57606a}"
     "th:first-child,td:first-child{text-align:left;font-family:ui-monospace,monospace;font-size:13px}"
     "tr.best{background:#e8f5ec;font-weight:600}tr.base{background:#fff7e6}svg{display:block;margin:8px 0}"
     "text{font:11px system-ui,sans-serif;fill:#57606a}code{font-size:13px}";
@@ -57,12 +59,13 @@ static double l1_miss_percent(const hd_report *r, size_t i) {
   return 100 * (1 - report_rate(c->l1_hits, c->l1_sectors));
 }
 
-static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, const char *title, const char *unit,
-                          double (*value)(const hd_report *, size_t), const char *colour) {
+static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, const char *title,
+                          const char *unit, double (*value)(const hd_report *, size_t), const char *colour) {
   double top = largest(r, value) * 1.08;
   double step = (double)(WIDTH - PLOT_LEFT - 10) / (double)(r->n_rows ? r->n_rows : 1);
-  hd_buf_printf(out, "<svg viewBox=\"0 0 %d %d\" width=\"100%%\" role=\"img\"><text x=\"%d\" y=\"12\">%s</text>", WIDTH,
-                PLOT_HEIGHT + 24, PLOT_LEFT, title);
+  hd_buf_printf(out,
+                "<svg viewBox=\"0 0 %d %d\" width=\"100%%\" role=\"img\"><text x=\"%d\" y=\"12\">%s</text>",
+                WIDTH, PLOT_HEIGHT + 24, PLOT_LEFT, title);
   for (int tick = 0; tick <= 4; tick++) {
     double y = 18 + PLOT_HEIGHT - tick * PLOT_HEIGHT / 4.0;
     hd_buf_printf(out,
@@ -91,7 +94,10 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
   for (size_t k = 0; k < r->n_rows; k++) {
     size_t i = rank[k];
     const hd_counters *c = &r->rows[i].counters;
-    hd_buf_printf(out, "<tr%s><td>", (int64_t)i == r->best && i ? " class=\"best\"" : i == 0 ? " class=\"base\"" : "");
+    hd_buf_printf(out, "<tr%s><td>",
+                  (int64_t)i == r->best && i ? " class=\"best\""
+                  : i == 0                   ? " class=\"base\""
+                                             : "");
     put_plan(out, &r->rows[i].plan);
     if (r->rows[i].status != HD_OK) {
       hd_buf_puts(out, "</td><td colspan=\"7\">");
@@ -99,26 +105,28 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
       hd_buf_puts(out, "</td></tr>");
       continue;
     }
-    hd_buf_printf(out,
-                  "</td><td>%.1f%%</td><td>%.2f</td><td>%.1f%%</td><td>%.2f</td><td>%.2f&times;</td><td>%.1f</td>"
-                  "<td>%.2f&times;</td></tr>",
-                  100 * report_rate(c->l1_hits, c->l1_sectors), (double)c->l2_sectors * 32 / 1e6,
-                  100 * report_rate(c->l2_hits, c->l2_sectors), (double)report_dram(c) / 1e6,
-                  report_rate(report_dram(c), c->compulsory_bytes), c->time_us, hd_report_speedup(r, i));
+    hd_buf_printf(
+        out,
+        "</td><td>%.1f%%</td><td>%.2f</td><td>%.1f%%</td><td>%.2f</td><td>%.2f&times;</td><td>%.1f</td>"
+        "<td>%.2f&times;</td></tr>",
+        100 * report_rate(c->l1_hits, c->l1_sectors), (double)c->l2_sectors * 32 / 1e6,
+        100 * report_rate(c->l2_hits, c->l2_sectors), (double)report_dram(c) / 1e6,
+        report_rate(report_dram(c), c->compulsory_bytes), c->time_us, hd_report_speedup(r, i));
   }
   hd_buf_puts(out, "</table>");
 }
 
 static void put_bounds(hd_buf *out, const hd_report *r) {
-  hd_buf_puts(out, "<h2>What bounds the time</h2><table><tr><th>cycles</th><th>issue</th><th>L1</th><th>L2</th>"
-                   "<th>DRAM</th></tr>");
+  hd_buf_puts(out,
+              "<h2>What bounds the time</h2><table><tr><th>cycles</th><th>issue</th><th>L1</th><th>L2</th>"
+              "<th>DRAM</th></tr>");
   size_t shown[2] = {0, (size_t)(r->best > 0 ? r->best : 0)};
   for (size_t k = 0; k < (r->best > 0 ? 2u : 1u); k++) {
     const hd_counters *c = &r->rows[shown[k]].counters;
     hd_buf_puts(out, "<tr><td>");
     put_plan(out, &r->rows[shown[k]].plan);
-    hd_buf_printf(out, "</td><td>%.0f</td><td>%.0f</td><td>%.0f</td><td>%.0f</td></tr>", c->cycles_issue, c->cycles_l1,
-                  c->cycles_l2, c->cycles_dram);
+    hd_buf_printf(out, "</td><td>%.0f</td><td>%.0f</td><td>%.0f</td><td>%.0f</td></tr>", c->cycles_issue,
+                  c->cycles_l1, c->cycles_l2, c->cycles_dram);
   }
   hd_buf_puts(out, "</table>");
 }
@@ -132,7 +140,8 @@ static void put_verdict(hd_buf *out, const hd_report *r) {
   }
   hd_buf_puts(out, "<div class=\"verdict\"><code>");
   put_plan(out, &r->rows[r->best].plan);
-  hd_buf_printf(out, "</code> is predicted to run %.2f&times; as fast as the default.", hd_report_speedup(r, (size_t)r->best));
+  hd_buf_printf(out, "</code> is predicted to run %.2f&times; as fast as the default.",
+                hd_report_speedup(r, (size_t)r->best));
   if (r->proof && r->proof->equal)
     hd_buf_printf(out, " The rewritten kernel computed the same %" PRIu64 " bytes under %u dispatchers.",
                   r->proof->bytes_compared, r->proof->runs);
@@ -158,16 +167,18 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
   put_escaped(out, w->name);
   hd_buf_puts(out, "</h1><p class=\"sub\">");
   put_escaped(out, w->title);
-  hd_buf_printf(out, " &middot; size %s &middot; modelled %s, %s dispatch &middot; %zu plans</p>", w->size, r->gpu->title,
-                r->dispatch, r->n_rows);
+  hd_buf_printf(out, " &middot; size %s &middot; modelled %s, %s dispatch &middot; %zu plans</p>", w->size,
+                r->gpu->title, r->dispatch, r->n_rows);
   put_verdict(out, r);
-  hd_buf_printf(out,
-                "<p>Compulsory traffic (each byte read and written once): %.2f MB. The default moves %.2f MB between "
-                "DRAM and L2, %.2f MB between L2 and L1. Trace taken in %.1f s, plans replayed in %.1f s.</p>",
-                (double)base->compulsory_bytes / 1e6, (double)report_dram(base) / 1e6,
-                (double)base->l2_sectors * 32 / 1e6, r->trace_seconds, r->sweep_seconds);
-  hd_buf_puts(out, "<h2>The landscape</h2><p class=\"sub\">Every plan tried, fastest to the left; orange is the "
-                   "default, green the plan kept.</p>");
+  hd_buf_printf(
+      out,
+      "<p>Compulsory traffic (each byte read and written once): %.2f MB. The default moves %.2f MB between "
+      "DRAM and L2, %.2f MB between L2 and L1. Trace taken in %.1f s, plans replayed in %.1f s.</p>",
+      (double)base->compulsory_bytes / 1e6, (double)report_dram(base) / 1e6,
+      (double)base->l2_sectors * 32 / 1e6, r->trace_seconds, r->sweep_seconds);
+  hd_buf_puts(out,
+              "<h2>The landscape</h2><p class=\"sub\">Every plan tried, fastest to the left; orange is the "
+              "default, green the plan kept.</p>");
   put_landscape(out, r, rank, "predicted time, relative to the default", "", relative_time, "#94a3b8");
   put_landscape(out, r, rank, "L1 miss rate", "%", l1_miss_percent, "#a5b4c8");
   put_landscape(out, r, rank, "L2 traffic, times compulsory", "", l2_over_compulsory, "#8fb3d9");

@@ -18,9 +18,10 @@ static int by_time(const void *a, const void *b, void *rows) {
   if ((r[i].status == HD_OK) != (r[k].status == HD_OK)) return r[i].status == HD_OK ? -1 : 1;
   double x = r[i].counters.time_us, y = r[k].counters.time_us;
   if (x != y) return x < y ? -1 : 1;
-  uint64_t dx = report_dram(&r[i].counters) + r[i].counters.l2_sectors * 32,
-           dy = report_dram(&r[k].counters) + r[k].counters.l2_sectors * 32;
+  uint64_t dx = report_dram(&r[i].counters), dy = report_dram(&r[k].counters);
   if (dx != dy) return dx < dy ? -1 : 1;
+  if (r[i].counters.l2_sectors != r[k].counters.l2_sectors)
+    return r[i].counters.l2_sectors < r[k].counters.l2_sectors ? -1 : 1;
   return i < k ? -1 : i > k;
 }
 
@@ -54,8 +55,11 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
   hd_text_table_cell(t, "%.2f", (double)report_dram(c) / 1e6);
   hd_text_table_cell(t, "%.2fx", report_rate(report_dram(c), c->compulsory_bytes));
   hd_text_table_cell(t, "%.1f", c->time_us);
-  hd_text_table_cell(t, "%s%.2fx%s%s", kept && colour ? "\033[1;32m" : "", speedup, kept && colour ? "\033[0m" : "",
-                     kept ? (i == 0 ? "  kept: nothing beats it" : "  best") : i == 0 ? "  default" : "");
+  hd_text_table_cell(t, "%s%.2fx%s%s", kept && colour ? "\033[1;32m" : "", speedup,
+                     kept && colour ? "\033[0m" : "",
+                     kept     ? (i == 0 ? "  kept: nothing beats it" : "  best")
+                     : i == 0 ? "  default"
+                              : "");
 }
 
 void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
@@ -64,7 +68,7 @@ void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out)
   if (!rank || !t) {
     out->failed = true;
   } else {
-    static const char *const head[] = {"plan",            "L1 hits",        "L2 MB", "DRAM MB",
+    static const char *const head[] = {"plan",          "L1 hits",      "L2 MB", "DRAM MB",
                                        "vs compulsory", "predicted us", "change"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
     hd_text_table_rule(t);
@@ -83,8 +87,9 @@ void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out)
 }
 
 void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
-  hd_buf_puts(out, "plan,status,time_us,l1_sectors,l1_hits,l2_sectors,l2_hits,dram_read_bytes,dram_write_bytes,"
-                   "compulsory_bytes,cycles_issue,cycles_l1,cycles_l2,cycles_dram,resident\n");
+  hd_buf_puts(out,
+              "plan,status,time_us,l1_sectors,l1_hits,l2_sectors,l2_hits,dram_read_bytes,dram_write_bytes,"
+              "compulsory_bytes,cycles_issue,cycles_l1,cycles_l2,cycles_dram,resident\n");
   for (size_t i = 0; i < n; i++) {
     const hd_counters *c = &rows[i].counters;
     hd_buf plan = {0};
@@ -95,7 +100,7 @@ void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
                   ",%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                   ",%.0f,%.0f,%.0f,%.0f,%u\n",
                   c->time_us, c->l1_sectors, c->l1_hits, c->l2_sectors, c->l2_hits, c->dram_read_bytes,
-                  c->dram_write_bytes, c->compulsory_bytes, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram,
-                  c->resident);
+                  c->dram_write_bytes, c->compulsory_bytes, c->cycles_issue, c->cycles_l1, c->cycles_l2,
+                  c->cycles_dram, c->resident);
   }
 }

@@ -7,7 +7,7 @@
 struct hd_text_table {
   char *aligns;
   size_t columns;
-  HD_VEC(char *) cells;    /* NULL: a rule instead of a row's first cell */
+  HD_VEC(char *) cells; /* NULL: a rule instead of a row's first cell */
   bool failed;
 };
 

@@ -62,7 +62,7 @@ static bool need_operands(lower *c, const hd_pval *v) {
 /* A loop is needed when an assignment in it is; then so are its exits. */
 static bool need_loops(lower *c) {
   const hd_prog *p = c->p;
-  uint32_t stack[HD_PROG_MAX], depth = 0;
+  uint32_t stack[HD_PROG_MAX] = {0}, depth = 0;
   bool changed = false;
   for (uint32_t i = 0; i < p->n; i++) {
     hd_pop op = p->vals[i].op;
@@ -73,7 +73,8 @@ static bool need_loops(lower *c) {
       bool used = c->needed[begin];
       for (uint32_t k = begin; k < i && !used; k++) used = p->vals[k].op == HD_P_ASSIGN && c->needed[k];
       if (!used) continue;
-      changed |= need(c, begin) | need(c, i);
+      changed |= need(c, begin);
+      changed |= need(c, i);
       for (uint32_t k = begin; k < i; k++)
         if (p->vals[k].op == HD_P_BREAK_IF) changed |= need(c, k);
     }
@@ -114,7 +115,7 @@ typedef struct name {
 } name;
 
 static name immediate(uint64_t v) {
-  name n;
+  name n = {{0}};
   if (v <= INT64_MAX)
     snprintf(n.s, sizeof n.s, "%" PRIu64, v);
   else
@@ -123,7 +124,7 @@ static name immediate(uint64_t v) {
 }
 
 static name reg(const lower *c, uint32_t v) {
-  name n;
+  name n = {{0}};
   const rewrite_lowering *l = c->l;
   switch (c->p->vals[v].op) {
   case HD_P_CONST: return immediate(c->p->vals[v].imm);
@@ -144,7 +145,8 @@ static bool reg_is_wide(const lower *c, uint32_t v) {
 
 static name temp(lower *c, bool wide) {
   name n;
-  snprintf(n.s, sizeof n.s, "%%%s_%s%u", c->l->prefix, wide ? "s" : "t", wide ? c->n_temps64++ : c->n_temps32++);
+  snprintf(n.s, sizeof n.s, "%%%s_%s%u", c->l->prefix, wide ? "s" : "t",
+           wide ? c->n_temps64++ : c->n_temps32++);
   return n;
 }
 
@@ -192,7 +194,8 @@ static const char *const simple_text[] = {
 
 /* The low half of the result depends on the low halves of the operands only. */
 static bool is_modular(hd_pop op) {
-  return op == HD_P_ADD || op == HD_P_SUB || op == HD_P_MUL || op == HD_P_AND || op == HD_P_OR || op == HD_P_XOR;
+  return op == HD_P_ADD || op == HD_P_SUB || op == HD_P_MUL || op == HD_P_AND || op == HD_P_OR ||
+         op == HD_P_XOR;
 }
 
 static void lower_simple(lower *c, uint32_t i) {
@@ -322,7 +325,9 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
     loops[(*depth)++] = c->n_loops;
     hd_buf_printf(c->text, "$%s_loop%u:\n", c->l->prefix, c->n_loops++);
     break;
-  case HD_P_BREAK_IF: emit(c, "@%s bra $%s_done%u;", condition(c, v->a).s, c->l->prefix, loops[*depth - 1]); break;
+  case HD_P_BREAK_IF:
+    emit(c, "@%s bra $%s_done%u;", condition(c, v->a).s, c->l->prefix, loops[*depth - 1]);
+    break;
   case HD_P_ENDLOOP:
     emit(c, "bra $%s_loop%u;", c->l->prefix, loops[--*depth]);
     hd_buf_printf(c->text, "$%s_done%u:\n", c->l->prefix, loops[*depth]);
@@ -336,18 +341,19 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
  * registers are not used. */
 static void declare(const lower *c, hd_buf *out) {
   const char *prefix = c->l->prefix;
-  hd_buf_printf(out, "\t.reg .b32 %%%s_r<%u>;\n\t.reg .b64 %%%s_d<%u>;\n\t.reg .pred %%%s_p<%u>;\n", prefix, c->p->n,
-                prefix, c->p->n, prefix, c->p->n);
+  hd_buf_printf(out, "\t.reg .b32 %%%s_r<%u>;\n\t.reg .b64 %%%s_d<%u>;\n\t.reg .pred %%%s_p<%u>;\n", prefix,
+                c->p->n, prefix, c->p->n, prefix, c->p->n);
   if (c->n_temps32) hd_buf_printf(out, "\t.reg .b32 %%%s_t<%u>;\n", prefix, c->n_temps32);
   if (c->n_temps64) hd_buf_printf(out, "\t.reg .b64 %%%s_s<%u>;\n", prefix, c->n_temps64);
   if (c->n_preds) hd_buf_printf(out, "\t.reg .pred %%%s_q<%u>;\n", prefix, c->n_preds);
 }
 
-hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text, hd_diag *d) {
+hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text,
+                        hd_diag *d) {
   hd_buf body = {0};
   lower c = {.p = p, .l = l, .text = &body};
   find_needed(&c);
-  uint32_t loops[HD_PROG_MAX], depth = 0;
+  uint32_t loops[HD_PROG_MAX] = {0}, depth = 0;
   for (uint32_t i = 0; i < p->n; i++)
     if (c.needed[i]) lower_value(&c, i, loops, &depth);
   for (unsigned k = 0; k < 3; k++) {

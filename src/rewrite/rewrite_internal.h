@@ -19,6 +19,7 @@ typedef struct rewrite_lowering {
   const char *table;
   unsigned table_bytes;
 } rewrite_lowering;
-hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text, hd_diag *d);
+hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text,
+                        hd_diag *d);
 
 #endif

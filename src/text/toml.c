@@ -9,7 +9,8 @@ uint32_t toml_line(const json_t *table, const char *key) {
   return (uint32_t)json_integer_value(json_object_get(table, where));
 }
 
-hd_status toml_fail(const char *name, const json_t *table, const char *key, hd_diag *d, const char *fmt, ...) {
+hd_status toml_fail(const char *name, const json_t *table, const char *key, hd_diag *d, const char *fmt,
+                    ...) {
   char message[sizeof d->message];
   va_list ap;
   va_start(ap, fmt);
@@ -34,7 +35,8 @@ hd_status toml_only(const char *name, const json_t *table, const char *const *kn
     if (known[i]) continue;
     hd_buf list = {0};
     for (i = 0; known[i]; i++) hd_buf_printf(&list, "%s%s", i ? ", " : "", known[i]);
-    hd_status st = toml_fail(name, table, key, d, "unknown key '%s' (known: %s)", key, list.data ? list.data : "");
+    hd_status st =
+        toml_fail(name, table, key, d, "unknown key '%s' (known: %s)", key, list.data ? list.data : "");
     hd_buf_free(&list);
     return st;
   }

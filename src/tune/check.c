@@ -43,7 +43,8 @@ static hd_status as_answer(hd_status st, const hd_diag *e, const char *who, hd_c
 static hd_status compare_with_reference(const runner *r, void **result, hd_check_result *out, hd_diag *d) {
   const hd_workload *w = r->w;
   void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
-  hd_status st = want ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!want) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
     bool written;
     want[i] = calloc(1, w->buffers[i].bytes ? w->buffers[i].bytes : 1);
@@ -57,7 +58,8 @@ static hd_status compare_with_reference(const runner *r, void **result, hd_check
     const hd_wl_buffer *b = &w->buffers[i];
     char what[512];
     if (b->compare == HD_COMPARE_NONE) continue;
-    if (hd_elem_compare(b->type, b->compare, b->abs, b->rel, result[i], want[i], b->count, what, sizeof what)) continue;
+    if (hd_elem_compare(b->type, b->compare, b->abs, b->rel, result[i], want[i], b->count, what, sizeof what))
+      continue;
     out->equal = false;
     snprintf(out->what, sizeof out->what, "original kernel against reference: buffer %s: %s", b->name, what);
   }
@@ -68,8 +70,8 @@ static hd_status compare_with_reference(const runner *r, void **result, hd_check
 
 /* Run the original; *result gets its buffers. With the race check on, tasks that touch each other's
  * output are found here. */
-static hd_status run_original(const hd_workload *w, const hd_check_options *o, hd_check_result *out, void ***result,
-                              hd_diag *d) {
+static hd_status run_original(const hd_workload *w, const hd_check_options *o, hd_check_result *out,
+                              void ***result, hd_diag *d) {
   runner r;
   hd_emu_stats stats = {0};
   hd_diag e = {0};
@@ -88,7 +90,8 @@ static hd_status run_original(const hd_workload *w, const hd_check_options *o, h
     *result = snapshot(&r);
     if (!*result) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   }
-  if (st == HD_OK && out->equal && w->reference && !o->no_reference) st = compare_with_reference(&r, *result, out, d);
+  if (st == HD_OK && out->equal && w->reference && !o->no_reference)
+    st = compare_with_reference(&r, *result, out, d);
   runner_close(&r);
   return st;
 }
@@ -101,10 +104,13 @@ static void compare_runs(const runner *r, void **want, const char *dispatcher, h
     char what[512];
     hd_compare_kind how = b->atomics ? HD_COMPARE_NEAR : HD_COMPARE_EXACT;
     out->bytes_compared += b->bytes;
-    if (hd_elem_compare(b->type, how, b->abs, b->rel, runner_bytes(r, i), want[i], b->count, what, sizeof what)) continue;
+    if (hd_elem_compare(b->type, how, b->abs, b->rel, runner_bytes(r, i), want[i], b->count, what,
+                        sizeof what))
+      continue;
     out->equal = false;
     snprintf(out->dispatcher, sizeof out->dispatcher, "%s", dispatcher);
-    snprintf(out->what, sizeof out->what, "rewritten kernel, dispatcher %s: buffer %s: %s", dispatcher, b->name, what);
+    snprintf(out->what, sizeof out->what, "rewritten kernel, dispatcher %s: buffer %s: %s", dispatcher,
+             b->name, what);
   }
 }
 
@@ -133,7 +139,8 @@ static hd_status run_rewritten(const hd_workload *w, const hd_plan *p, const hd_
   return st;
 }
 
-hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o, hd_check_result *r, hd_diag *d) {
+hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o, hd_check_result *r,
+                   hd_diag *d) {
   static const hd_check_options defaults;
   if (!o) o = &defaults;
   memset(r, 0, sizeof *r);

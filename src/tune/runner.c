@@ -42,7 +42,8 @@ static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i,
   hd_table table = {0};
   if (p->order.kind == HD_ORDER_TABLE) {
     uint64_t V;
-    if (!hd_grid_tasks(l->grid, &V)) return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks", l->kernel);
+    if (!hd_grid_tasks(l->grid, &V))
+      return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks", l->kernel);
     if ((st = hd_table_read(p->order.file, V, &table, d)) != HD_OK) return st;
     opt.table = &table;
   }
@@ -56,8 +57,8 @@ static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i,
   return st;
 }
 
-hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_workload *w, const hd_plan *p, const hd_run_options *o,
-                              hd_diag *d) {
+hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_workload *w, const hd_plan *p,
+                              const hd_run_options *o, hd_diag *d) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     if (first_launch_of(w, i)) continue;
     hd_status st = rewrite_one(m, w, i, p, o, d);
@@ -99,8 +100,8 @@ static hd_status build_args(runner *r, uint32_t i, hd_diag *d) {
   if (st != HD_OK) return st;
   const hd_ptx_func *f = &r->module->funcs[func];
   if (f->n_params != l->n_args)
-    return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", r->w->name, l->kernel,
-                   f->n_params, l->n_args);
+    return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", r->w->name,
+                   l->kernel, f->n_params, l->n_args);
   uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
   if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   uint64_t bytes = hd_ptx_param_layout(r->module, f, offsets);
@@ -114,8 +115,8 @@ static hd_status build_args(runner *r, uint32_t i, hd_diag *d) {
     const void *value = a->is_buffer ? (const void *)&r->addresses[a->buffer] : (const void *)&a->bits;
     if (size != have)
       st = hd_fail(d, HD_ERR_INPUT,
-                   "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64, r->w->name,
-                   k + 1, l->kernel, size, have);
+                   "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
+                   r->w->name, k + 1, l->kernel, size, have);
     else
       memcpy((char *)r->args[i] + offsets[k], value, have);
   }
@@ -123,8 +124,8 @@ static hd_status build_args(runner *r, uint32_t i, hd_diag *d) {
   return st;
 }
 
-hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, const hd_run_options *o, unsigned checks,
-                      hd_diag *d) {
+hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, const hd_run_options *o,
+                      unsigned checks, hd_diag *d) {
   memset(r, 0, sizeof *r);
   r->w = w;
   hd_arena_init(&r->arena);

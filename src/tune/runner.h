@@ -10,15 +10,15 @@ typedef struct runner {
   hd_ptx_module *module;
   hd_emu *emu;
   hd_emu_program *program;
-  uint64_t *addresses;  /* per buffer, on the device */
-  void **args;          /* per launch: parameter block */
+  uint64_t *addresses; /* per buffer, on the device */
+  void **args;         /* per launch: parameter block */
   uint64_t *args_bytes;
 } runner;
 
 /* Compile, rewrite for `plan` (NULL: the original), load, allocate. `checks` are hd_emu_check
  * bits. runner_close is to be called whether this succeeds or not. */
-hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, const hd_run_options *o, unsigned checks,
-                      hd_diag *d);
+hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, const hd_run_options *o,
+                      unsigned checks, hd_diag *d);
 void runner_close(runner *r);
 /* Buffers as the workload fills them; those it leaves alone count as never written. */
 hd_status runner_fill(runner *r, hd_diag *d);

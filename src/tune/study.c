@@ -22,10 +22,15 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   s->traces = calloc((size_t)w->n_launches + 1, sizeof *s->traces);
   s->shared = calloc((size_t)w->n_launches + 1, sizeof *s->shared);
   const hd_emu_hooks **hooks = calloc((size_t)w->n_launches + 1, sizeof *hooks);
+  if (!s->traces || !s->shared || !hooks) {
+    free(hooks);
+    hd_study_close(s);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
   runner r;
   memset(&r, 0, sizeof r);
   double start = hd_seconds();
-  hd_status st = s->traces && s->shared && hooks ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = HD_OK;
   unsigned workers = run.threads ? run.threads : hd_cpu_count();
   run.threads = workers;
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
@@ -89,7 +94,8 @@ static void add_counters(hd_counters *sum, const hd_counters *c) {
   sum->resident = c->resident;
 }
 
-static hd_status order_of(const hd_wl_launch *l, const hd_gpu *g, const hd_plan *p, hd_table *order, hd_diag *d) {
+static hd_status order_of(const hd_wl_launch *l, const hd_gpu *g, const hd_plan *p, hd_table *order,
+                          hd_diag *d) {
   hd_grid grid = {.known = true, .g = {l->grid[0], l->grid[1], l->grid[2]}, .n_sms = g->n_sms};
   uint64_t V;
   hd_table table = {0};
@@ -102,8 +108,8 @@ static hd_status order_of(const hd_wl_launch *l, const hd_gpu *g, const hd_plan 
   return st;
 }
 
-static hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,
-                           uint64_t seed, hd_counters *out, hd_diag *d) {
+static hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
+                           hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d) {
   memset(out, 0, sizeof *out);
   for (uint32_t i = 0; i < s->w->n_launches; i++) {
     hd_table order = {0};
@@ -165,11 +171,19 @@ static void sweep_worker(void *ctx, unsigned worker) {
   hd_model_destroy(m);
 }
 
-hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch, uint64_t seed, hd_sweep_row *rows,
-                   size_t n, unsigned threads, void (*progress)(void *, size_t, size_t), void *ctx, hd_diag *d) {
+hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch, uint64_t seed,
+                   hd_sweep_row *rows, size_t n, unsigned threads, void (*progress)(void *, size_t, size_t),
+                   void *ctx, hd_diag *d) {
   if (!threads) threads = hd_cpu_count();
   if (threads > n) threads = n ? (unsigned)n : 1;
-  sweep w = {.s = s, .g = g, .dispatch = dispatch, .seed = seed, .rows = rows, .n = n, .progress = progress, .ctx = ctx};
+  sweep w = {.s = s,
+             .g = g,
+             .dispatch = dispatch,
+             .seed = seed,
+             .rows = rows,
+             .n = n,
+             .progress = progress,
+             .ctx = ctx};
   w.status = calloc(threads, sizeof *w.status);
   w.diags = calloc(threads, sizeof *w.diags);
   hd_status st = w.status && w.diags ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
@@ -196,23 +210,26 @@ static bool better(const hd_counters *a, const hd_counters *b) {
 int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n) {
   int64_t best = -1;
   for (size_t i = 0; i < n; i++)
-    if (rows[i].status == HD_OK && (best < 0 || better(&rows[i].counters, &rows[best].counters))) best = (int64_t)i;
+    if (rows[i].status == HD_OK && (best < 0 || better(&rows[i].counters, &rows[best].counters)))
+      best = (int64_t)i;
   return best;
 }
 
-void hd_explain_nothing_helps(const hd_counters *base, const hd_counters *best, const hd_gpu *g, char *out, size_t cap) {
+void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap) {
   double dram = (double)(base->dram_read_bytes + base->dram_write_bytes);
   double over = base->compulsory_bytes ? dram / (double)base->compulsory_bytes : 1;
   const char *limit = "instruction issue";
   double top = base->cycles_issue;
   if (base->cycles_l1 > top) top = base->cycles_l1, limit = "L1 bandwidth";
   if (base->cycles_l2 > top) top = base->cycles_l2, limit = "L2 bandwidth";
-  if (base->cycles_dram > top) top = base->cycles_dram, limit = "DRAM bandwidth";
-  (void)best;
+  if (base->cycles_dram > top) limit = "DRAM bandwidth";
   if (over < 1.05)
-    snprintf(out, cap, "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s, which the "
-             "order of the CTAs does not change", (over - 1) * 100 < 1 ? 1 : (over - 1) * 100, limit, g->name);
+    snprintf(out, cap,
+             "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s, which the "
+             "order of the CTAs does not change",
+             (over - 1) * 100 < 1 ? 1 : (over - 1) * 100, limit, g->name);
   else
-    snprintf(out, cap, "%s bounds the time on %s and no order tried lowers it (DRAM traffic is %.2fx compulsory)", limit,
-             g->name, over);
+    snprintf(out, cap,
+             "%s bounds the time on %s and no order tried lowers it (DRAM traffic is %.2fx compulsory)",
+             limit, g->name, over);
 }

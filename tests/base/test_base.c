@@ -53,7 +53,8 @@ static void diagnostics_name_line_column_and_source(void **state) {
   const char *text = "one\ntwo three\nfour";
   hd_diag d;
   char line[256];
-  assert_int_equal(hd_fail_at(&d, HD_ERR_INPUT, "f.ptx", text, strlen(text), 8, "no %s", "three"), HD_ERR_INPUT);
+  assert_int_equal(hd_fail_at(&d, HD_ERR_INPUT, "f.ptx", text, strlen(text), 8, "no %s", "three"),
+                   HD_ERR_INPUT);
   assert_int_equal(d.line, 2);
   assert_int_equal(d.column, 5);
   assert_string_equal(d.source, "two three");

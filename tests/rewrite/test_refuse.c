@@ -6,7 +6,9 @@
 #include "heddle/rewrite.h"
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
-#define KERNEL(body) HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n" body "\nret;\n}\n"
+#define KERNEL(body)                                                                                         \
+  HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n" body  \
+       "\nret;\n}\n"
 
 typedef struct text_case {
   const char *what, *text;
@@ -17,7 +19,8 @@ static size_t refusals(const char *text, hd_refusal *out, hd_arena *arena) {
   hd_ptx_module *m;
   hd_diag d = {0};
   hd_arena_init(arena);
-  if (hd_ptx_parse(text, strlen(text), "test", arena, &m, &d) != HD_OK) fail_msg("line %u: %s", d.line, d.message);
+  if (hd_ptx_parse(text, strlen(text), "test", arena, &m, &d) != HD_OK)
+    fail_msg("line %u: %s", d.line, d.message);
   int64_t f = hd_ptx_find_kernel(m, "k");
   assert_true(f >= 0);
   return hd_rewrite_refusals(m, (uint32_t)f, out, 1);
@@ -43,7 +46,8 @@ static void what_sees_the_schedule_is_refused(void **state) {
       {"cluster rank", KERNEL("mov.u32 %r1, %cluster_ctarank;"), HD_REFUSE_CLUSTER},
       {"cluster barrier", KERNEL("barrier.cluster.arrive;"), HD_REFUSE_CLUSTER},
       {"mapa", KERNEL("mapa.u64 %rd1, %rd2, %r1;"), HD_REFUSE_CLUSTER},
-      {"cluster launch", HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n", HD_REFUSE_CLUSTER},
+      {"cluster launch", HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n",
+       HD_REFUSE_CLUSTER},
       {"declaration", HEAD ".extern .entry k();\n", HD_REFUSE_NO_BODY},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
@@ -52,24 +56,32 @@ static void what_sees_the_schedule_is_refused(void **state) {
 static void calls_are_followed(void **state) {
   static const text_case cases[] = {
       {"ctaid in a called function",
-       HEAD ".func f()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HEAD ".func f()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret;\n}\n.visible .entry "
+            "k()\n{\ncall.uni f;\nret;\n}\n",
        HD_REFUSE_CTAID_IN_FUNC},
       {"two calls deep",
-       HEAD ".func g()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %smid;\nret;\n}\n.func f()\n{\ncall.uni g;\nret;\n}\n"
-            ".visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HEAD
+       ".func g()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %smid;\nret;\n}\n.func f()\n{\ncall.uni g;\nret;\n}\n"
+       ".visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
        HD_REFUSE_SREG},
       {"a function that is never called",
-       HEAD ".func f()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret;\n}\n.visible .entry k()\n{\nret;\n}\n",
+       HEAD
+       ".func f()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret;\n}\n.visible .entry k()\n{\nret;\n}\n",
        HD_REFUSE_NONE},
       {"recursion",
-       HEAD ".func f();\n.func f()\n{\ncall.uni f;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n", HD_REFUSE_NONE},
-      {"unknown function", HEAD ".extern .func f();\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n", HD_REFUSE_UNKNOWN_CALL},
+       HEAD ".func f();\n.func f()\n{\ncall.uni f;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HD_REFUSE_NONE},
+      {"unknown function", HEAD ".extern .func f();\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_CALL},
       {"printf",
-       HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n"
-            "{\n.param .b64 a;\n.param .b64 b;\n.param .b32 r;\ncall.uni (r), vprintf, (a, b);\nld.param.b32 %r1, [r];\n}\nret;\n}\n",
+       HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n.visible .entry "
+            "k()\n{\n.reg .b32 %r<2>;\n"
+            "{\n.param .b64 a;\n.param .b64 b;\n.param .b32 r;\ncall.uni (r), vprintf, (a, b);\nld.param.b32 "
+            "%r1, [r];\n}\nret;\n}\n",
        HD_REFUSE_NONE},
       {"function pointer",
-       HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n{\nproto: .callprototype _ ();\n"
+       HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n{\nproto: "
+            ".callprototype _ ();\n"
             "call %rd1, (), proto;\n}\nret;\n}\n",
        HD_REFUSE_UNKNOWN_CALL},
   };
@@ -78,20 +90,29 @@ static void calls_are_followed(void **state) {
 
 static void loops_that_may_wait_for_other_ctas_are_refused(void **state) {
   static const text_case cases[] = {
-      {"spin on a volatile load", KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+      {"spin on a volatile load",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
        HD_REFUSE_GRID_SYNC},
-      {"spin on an acquire load", KERNEL("L: ld.acquire.gpu.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+      {"spin on an acquire load",
+       KERNEL("L: ld.acquire.gpu.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
        HD_REFUSE_GRID_SYNC},
-      {"spin on adding nothing", KERNEL("L: atom.global.add.u32 %r1, [%rd1], 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+      {"spin on adding nothing",
+       KERNEL("L: atom.global.add.u32 %r1, [%rd1], 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
        HD_REFUSE_GRID_SYNC},
-      {"volatile load outside of loops", KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nL: add.u32 %r2, %r2, 1;\n"
-                                                "setp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"), HD_REFUSE_NONE},
+      {"volatile load outside of loops",
+       KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nL: add.u32 %r2, %r2, 1;\n"
+              "setp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"),
+       HD_REFUSE_NONE},
       {"volatile load of shared memory in a loop",
-       KERNEL("L: ld.volatile.shared.u32 %r1, [%r2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"), HD_REFUSE_NONE},
+       KERNEL("L: ld.volatile.shared.u32 %r1, [%r2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       HD_REFUSE_NONE},
       {"update by compare and swap",
-       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"), HD_REFUSE_NONE},
-      {"lock", KERNEL("L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;"), HD_REFUSE_NONE},
-      {"plain loop", KERNEL("L: ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"),
+       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       HD_REFUSE_NONE},
+      {"lock", KERNEL("L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       HD_REFUSE_NONE},
+      {"plain loop",
+       KERNEL("L: ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"),
        HD_REFUSE_NONE},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
@@ -125,7 +146,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("what sees the schedule is refused", what_sees_the_schedule_is_refused),
       BEHAVIOUR("calls are followed", calls_are_followed),
-      BEHAVIOUR("loops that may wait for other CTAs are refused", loops_that_may_wait_for_other_ctas_are_refused),
+      BEHAVIOUR("loops that may wait for other CTAs are refused",
+                loops_that_may_wait_for_other_ctas_are_refused),
       BEHAVIOUR("a refusal names instruction and line", a_refusal_names_instruction_and_line),
       BEHAVIOUR("a refused kernel is not rewritten", a_refused_kernel_is_not_rewritten),
   };

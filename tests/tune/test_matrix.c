@@ -15,8 +15,8 @@
 #define SIZE "small"
 #endif
 
-static const char *const orders[] = {"row",        "col",        "band:3",  "tile:4x2", "tile:3x5", "zigzag:5",
-                                     "zigzag:3x2", "stride:5x2", "hilbert", "reverse"};
+static const char *const orders[] = {"row",      "col",        "band:3",     "tile:4x2", "tile:3x5",
+                                     "zigzag:5", "zigzag:3x2", "stride:5x2", "hilbert",  "reverse"};
 
 static const char *write_table(uint64_t V) {
   static char path[64];

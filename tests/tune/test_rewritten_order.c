@@ -1,4 +1,5 @@
-/* Rewritten kernels on the emulator: each CTA must find exactly the task that the plan's own arithmetic gives it. */
+/* Rewritten kernels on the emulator: each CTA must find exactly the task that the plan's own arithmetic gives
+ * it. */
 #include "check.h"
 
 #include <stdio.h>
@@ -50,7 +51,8 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
   snprintf(plan_text, sizeof plan_text, t->plan, table_path);
   assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
   assert_int_equal(hd_ptx_parse(kernel_text, sizeof kernel_text - 1, "order", &arena, &m, &d), HD_OK);
-  hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms}, .table = table};
+  hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms},
+                          .table = table};
   if (hd_rewrite(m, 0, &p, &o, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
 
   uint64_t V;
@@ -67,7 +69,8 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
   hd_emu_mark_written(e, out, V * 16);
   order_log log = {.task_of_worker = malloc(V * sizeof(uint64_t)), .base = out};
   hd_emu_hooks hooks = {.ctx = &log, .spaces = 1 << HD_SPACE_GLOBAL, .access = log_access};
-  hd_emu_launch_params l = {.kernel = "k", .grid = {t->g[0], t->g[1], t->g[2]}, .block = {1, 1, 1}, .args = &out, .args_bytes = 8};
+  hd_emu_launch_params l = {
+      .kernel = "k", .grid = {t->g[0], t->g[1], t->g[2]}, .block = {1, 1, 1}, .args = &out, .args_bytes = 8};
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
   if (hd_emu_launch(program, &l, &how, &hooks, NULL, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
 
@@ -77,7 +80,8 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
   for (uint64_t u = 0; u < V; u++) {
     if (log.task_of_worker[u] != want.task[u])
       fail_msg("%s, grid %ux%ux%u, %s: worker %lu ran task %lu, not %u", plan_text, t->g[0], t->g[1], t->g[2],
-               t->known ? "known" : "any", (unsigned long)u, (unsigned long)log.task_of_worker[u], want.task[u]);
+               t->known ? "known" : "any", (unsigned long)u, (unsigned long)log.task_of_worker[u],
+               want.task[u]);
     const uint32_t *cell = &host[4 * u]; /* task u's record */
     assert_int_equal(cell[0], 1);
     assert_int_equal(cell[1] + (uint64_t)t->g[0] * (cell[2] + (uint64_t)t->g[1] * cell[3]), u);
@@ -91,8 +95,8 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
 }
 
 static const char *const shapes[] = {
-    "order=col",        "order=band:%u",      "order=tile:%ux%u",  "order=zigzag:%ux%u",
-    "order=stride:%ux%u", "order=hilbert",      "order=reverse",    "order=row",
+    "order=col",          "order=band:%u", "order=tile:%ux%u", "order=zigzag:%ux%u",
+    "order=stride:%ux%u", "order=hilbert", "order=reverse",    "order=row",
 };
 
 static void random_grid(uint64_t i, uint32_t g[3]) {
