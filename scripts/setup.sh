@@ -27,15 +27,16 @@ heddle_setup() {
   command -v nvcc >/dev/null || heddle_need clang
 }
 
-# heddle_build PRESET [cmake options]: configure and build under build/PRESET.
+# heddle_build PRESET [target...]: configure and build under build/PRESET.
 heddle_build() {
-  local preset=$1
+  local preset=$1 log
   shift
-  (cd "$heddle_root" && cmake --preset "$preset" "$@" >"/tmp/heddle-configure.$$" 2>&1) || {
-    cat "/tmp/heddle-configure.$$" >&2
-    rm -f "/tmp/heddle-configure.$$"
+  log=$(mktemp)
+  (cd "$heddle_root" && cmake --preset "$preset" >"$log" 2>&1) || {
+    cat "$log" >&2
+    rm -f "$log"
     return 1
   }
-  rm -f "/tmp/heddle-configure.$$"
-  (cd "$heddle_root" && cmake --build --preset "$preset" -- --quiet)
+  rm -f "$log"
+  (cd "$heddle_root" && cmake --build --preset "$preset" ${1:+--target "$@"} -- --quiet)
 }
