@@ -25,14 +25,22 @@ static hd_ptx_module *parse(const char *text, size_t len, hd_arena *arena) {
 static void check_fixed_point(const hd_ptx_module *m) {
   hd_arena arena;
   hd_arena_init(&arena);
-  hd_buf once = {0}, twice = {0};
+  hd_buf once = {0}, twice = {0}, in_place = {0};
   require(hd_ptx_print(m, &once) == HD_OK);
   const hd_ptx_module *again = parse(once.data, once.len, &arena);
   require(again != NULL);
   require(hd_ptx_print(again, &twice) == HD_OK);
   require(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
+  /* On its source lines, the module is the same one. */
+  require(hd_ptx_print_in_place(m, &in_place) == HD_OK);
+  again = parse(in_place.data, in_place.len, &arena);
+  require(again != NULL);
+  hd_buf_clear(&twice);
+  require(hd_ptx_print(again, &twice) == HD_OK);
+  require(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
   hd_buf_free(&once);
   hd_buf_free(&twice);
+  hd_buf_free(&in_place);
   hd_arena_free(&arena);
 }
 

@@ -44,7 +44,7 @@ static hd_status write_files(const char *path, const adhoc_options *o, const adh
     st = o->kernel ? hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", path, o->kernel)
                    : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", path,
                              path);
-  if (st == HD_OK) st = hd_ptx_print(m, &text);
+  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   const char *kernel = st == HD_OK ? m->syms[m->funcs[func].sym].name : "";
   hd_buf_printf(&toml, "title = \"launch from the command line\"\nsource = \"module.ptx\"\n[sizes.small]\n");
   for (size_t k = 0; st == HD_OK && k < o->args.n; k++) st = put_arg(o->args.items[k], k, &toml, &args, d);

@@ -62,7 +62,7 @@ static hd_status write_kernel(optimization *z, hd_diag *d) {
   hd_status st = hd_workload_ptx(z->s.workload, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
   if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, z->s.workload->name, &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_workload(m, z->s.workload, &z->s.rows[z->report.best].plan, &run, d);
-  if (st == HD_OK) st = hd_ptx_print(m, &text);
+  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   if (st == HD_OK)
     st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
                      : hd_file_write(z->ptx_path, text.data, text.len, d);

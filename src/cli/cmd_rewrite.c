@@ -48,7 +48,7 @@ int cmd_rewrite(int argc, char **argv) {
     st = hd_rewrite(m, (uint32_t)func, &plan, &opt, &d);
     if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
   }
-  if (st == HD_OK) st = hd_ptx_print(m, &text);
+  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   if (st == HD_OK)
     st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
                      : hd_file_write(output, text.data, text.len, &d);

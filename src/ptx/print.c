@@ -303,11 +303,58 @@ void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *b) 
   }
 }
 
+/* ---- Lines -------------------------------------------------------------------------------- */
+
+/* ptxas puts PTX line numbers into line tables and into the names of a function's own shared variables. Where
+ * lines are kept, what came from a file goes back to its line: blank lines stand where comments stood, and
+ * what shared a line shares one again. Generated statements take a line each, and what follows them comes
+ * later than it did. */
+typedef struct page {
+  const hd_ptx_module *m;
+  hd_buf *b;
+  bool keep_lines;
+  size_t counted; /* text before this has been looked through for newlines */
+  uint32_t line;  /* of the end of that text, from 1 */
+  uint32_t last;  /* source line of what was put last; 0: generated, or must end its line */
+} page;
+
+/* Go to where the next thing from source line `want` (0: none) belongs. */
+static void advance(page *p, uint32_t want) {
+  if (!p->keep_lines) {
+    hd_buf_putc(p->b, '\n');
+    return;
+  }
+  const char *end = p->b->data + p->b->len;
+  for (const char *q = p->b->data + p->counted; (q = memchr(q, '\n', (size_t)(end - q))) != NULL; q++)
+    p->line++;
+  p->counted = p->b->len;
+  if (want && want == p->line && want == p->last) {
+    hd_buf_putc(p->b, ' ');
+  } else {
+    hd_buf_putc(p->b, '\n');
+    for (uint32_t line = p->line + 1; line < want && !p->b->failed; line++) hd_buf_putc(p->b, '\n');
+  }
+  p->last = want;
+}
+
 static bool at_margin(const hd_ptx_stmt *s) {
   return s->kind == HD_S_LABEL || s->kind == HD_S_PROTO || s->kind == HD_S_TARGETS;
 }
 
-static void put_func(const hd_ptx_module *m, const hd_ptx_func *f, hd_buf *b) {
+static void put_body(page *p, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    const hd_ptx_stmt *s = &f->stmts[i];
+    advance(p, s->line);
+    if (!at_margin(s) && p->b->len && p->b->data[p->b->len - 1] == '\n') hd_buf_putc(p->b, '\t');
+    hd_ptx_print_stmt(p->m, s, p->b);
+    /* These end with their line. */
+    if (s->kind == HD_S_LOC || s->kind == HD_S_RAW) p->last = 0;
+  }
+}
+
+static void put_func(page *p, const hd_ptx_func *f) {
+  const hd_ptx_module *m = p->m;
+  hd_buf *b = p->b;
   put_linkage(f->linkage, b);
   put_str(b, f->entry ? ".entry " : ".func ");
   for (uint32_t i = 0; i < f->n_dirs; i++) {
@@ -321,40 +368,52 @@ static void put_func(const hd_ptx_module *m, const hd_ptx_func *f, hd_buf *b) {
     hd_buf_putc(b, ' ');
   }
   put_sym(m, f->sym, b);
-  put_params(m, f->first_param, f->n_params, "\n\t", "\n", b);
+  hd_buf_putc(b, '(');
+  for (uint32_t i = 0; i < f->n_params; i++) {
+    if (i) hd_buf_putc(b, ',');
+    advance(p, m->vars[f->first_param + i].line);
+    hd_buf_putc(b, '\t');
+    put_var(m, &m->vars[f->first_param + i], b);
+  }
+  put_str(b, f->n_params ? "\n)" : ")");
   put_dirs(m, f, "\n", b);
   if (!f->has_body) {
-    put_str(b, ";\n");
+    hd_buf_putc(b, ';');
     return;
   }
-  put_str(b, "\n{\n");
-  for (uint32_t i = 0; i < f->n_stmts; i++) {
-    if (!at_margin(&f->stmts[i])) hd_buf_putc(b, '\t');
-    hd_ptx_print_stmt(m, &f->stmts[i], b);
-    hd_buf_putc(b, '\n');
-  }
-  put_str(b, "}\n");
+  put_str(b, "\n{");
+  put_body(p, f);
+  put_str(b, "\n}");
 }
 
-hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *b) {
-  hd_buf_printf(b, ".version %u.%u\n.target %s\n.address_size %u\n\n", m->version_major, m->version_minor,
+static hd_status print_module(const hd_ptx_module *m, bool keep_lines, hd_buf *b) {
+  page p = {.m = m, .b = b, .keep_lines = keep_lines, .counted = b->len, .line = 1};
+  hd_buf_printf(b, ".version %u.%u\n.target %s\n.address_size %u", m->version_major, m->version_minor,
                 m->target, m->address_size);
-  for (uint32_t i = 0; i < m->n_items; i++) {
+  if (!keep_lines) hd_buf_putc(b, '\n');
+  for (uint32_t i = 0; i < m->n_items && !b->failed; i++) {
     const hd_ptx_item *item = &m->items[i];
     switch ((hd_ptx_item_kind)item->kind) {
     case HD_I_VAR:
+      advance(&p, m->vars[item->index].line);
       put_var(m, &m->vars[item->index], b);
-      put_str(b, ";\n");
+      hd_buf_putc(b, ';');
       break;
     case HD_I_FUNC:
-      hd_buf_putc(b, '\n');
-      put_func(m, &m->funcs[item->index], b);
+      if (!keep_lines) hd_buf_putc(b, '\n');
+      advance(&p, m->funcs[item->index].line);
+      put_func(&p, &m->funcs[item->index]);
+      p.last = 0;
       break;
     case HD_I_RAW:
+      advance(&p, 0);
       put_sym(m, item->index, b);
-      hd_buf_putc(b, '\n');
       break;
     }
   }
+  hd_buf_putc(b, '\n');
   return b->failed ? HD_ERR_NOMEM : HD_OK;
 }
+
+hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *b) { return print_module(m, false, b); }
+hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *b) { return print_module(m, true, b); }

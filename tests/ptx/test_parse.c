@@ -471,8 +471,40 @@ static void decimal_floats_do_not_depend_on_the_locale(void **state) {
   hd_arena_free(&a);
 }
 
+static void statements_stay_on_their_lines_in_place(void **state) {
+  static const char text[] =
+      "// generated\n//\n\n" HEADER "// a comment\n.global .u32 a; .global .u32 b;\n\n"
+      ".visible .entry k(\n\t.param .u64 p, // first\n\n\t.param .u32 q\n)\n.maxntid 32\n{\n"
+      "\t.reg .b32 %r<9>; .reg .b64 x;\n\n\n\t.shared .align 4 .b8 s[16];\n/* two\nlines */ mov.u32 %r1, %tid.x;\n"
+      "\t{ .reg .pred t; setp.eq.u32 t, %r1, 0; @t bra L; }\n\t.loc 1 2 3\n\tadd.u32 %r2, %r1,\n\t\t1;\nL: ret;\n}\n"
+      ".func f()\n{\n\n\tret;\n}\n";
+  hd_arena a, b;
+  hd_arena_init(&a);
+  hd_arena_init(&b);
+  hd_ptx_module *m = parse(&a, text);
+  hd_buf in_place = {0};
+  hd_buf_puts(&in_place, "what stood here before stays\n");
+  size_t before = in_place.len;
+  assert_int_equal(hd_ptx_print_in_place(m, &in_place), HD_OK);
+  hd_ptx_module *again = parse(&b, in_place.data + before);
+  assert_int_equal(again->n_funcs, m->n_funcs);
+  for (uint32_t f = 0; f < m->n_funcs; f++) {
+    assert_int_equal(again->funcs[f].n_stmts, m->funcs[f].n_stmts);
+    for (uint32_t i = 0; i < m->funcs[f].n_stmts; i++)
+      assert_int_equal(again->funcs[f].stmts[i].line, m->funcs[f].stmts[i].line);
+  }
+  char *canonical = print(m), *canonical_again = print(again);
+  assert_string_equal(canonical, canonical_again);
+  free(canonical);
+  free(canonical_again);
+  hd_buf_free(&in_place);
+  hd_arena_free(&a);
+  hd_arena_free(&b);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("printed in place, statements stay on their lines", statements_stay_on_their_lines_in_place),
       BEHAVIOUR("every kind of statement is read and printed", statements_are_read_and_printed),
       BEHAVIOUR("every kind of item is read and printed, and again the same", items_are_read_and_printed),
       BEHAVIOUR("the header is read", header_is_read),
