@@ -85,11 +85,12 @@ static bool next_worker(dispatcher *q, uint32_t number, uint32_t n_sms, uint64_t
   return true;
 }
 
-static int by_cycle(const void *a, const void *b) {
+/* Places that are free at once are filled as in the first wave: one on each SM before a second on any. */
+static int by_turn(const void *a, const void *b) {
   const model_sm_retired *x = a, *y = b;
+  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
   if (x->cycle != y->cycle) return x->cycle < y->cycle ? -1 : 1;
-  if (x->sm != y->sm) return x->sm < y->sm ? -1 : 1;
-  return x->cta < y->cta ? -1 : x->cta > y->cta;
+  return x->sm < y->sm ? -1 : x->sm > y->sm;
 }
 
 /* The first wave: one CTA per SM and cycle, until all places are taken. */
@@ -122,7 +123,7 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
       n += model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
     model_memory_end_epoch(&m->mem, limit - now);
     now = limit;
-    if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_cycle);
+    if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
       uint64_t worker;
       if (next_worker(q, m->retired[i].sm, n_sms, &worker))

@@ -54,20 +54,18 @@ static void advance(model_sm *s, uint32_t w, uint64_t cycle) {
   schedule(s, w, cycle + s->ctas[warp->cta].gap);
 }
 
+enum { LONGEST_GAP = 1 << 23 }; /* cycles; 256 times as many fit 32 bits */
+
 void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
   const hd_trace *t = s->trace;
   model_trace_task sums = model_trace_get_task(t, task);
   s->warp_instructions += sums.warp_instructions;
   uint64_t steps = sums.accesses ? sums.accesses : s->warps_per_cta;
-  uint64_t gap = sums.warp_instructions / steps;
-  uint64_t issue =
-      (uint64_t)((double)sums.warp_instructions * 256 / ((double)steps * s->gpu->issue_per_cycle));
-  model_sm_cta *c = &s->ctas[cta];
-  *c = (model_sm_cta){.live = s->warps_per_cta,
-                      .gap = gap < 1         ? 1
-                             : gap > 1 << 24 ? 1 << 24
-                                             : (uint32_t)gap,
-                      .issue = issue > 1u << 30 ? 1u << 30 : (uint32_t)issue};
+  double per_step = (double)sums.warp_instructions / (double)steps;
+  if (per_step > LONGEST_GAP) per_step = LONGEST_GAP;
+  s->ctas[cta] = (model_sm_cta){.live = s->warps_per_cta,
+                                .gap = per_step < 1 ? 1 : (uint32_t)per_step,
+                                .issue = (uint32_t)(per_step * 256 / s->gpu->issue_per_cycle)};
   s->by_age[s->n_by_age++] = cta;
   for (uint32_t i = 0; i < s->warps_per_cta; i++) {
     uint32_t w = cta * s->warps_per_cta + i;
@@ -141,8 +139,8 @@ static inline uint32_t pick(const model_sm *s, uint64_t *when) {
 
 /* ---- L1 --------------------------------------------------------------------------- */
 
-/* Of the ways that are all in flight or in part, the one that a new line takes: the oldest that is not in
- * flight. When all are, *cycle moves to when the first is not. */
+/* The way that a new line takes when the oldest is in flight: the oldest that is not. When all are,
+ * *cycle moves to when the first is not. */
 static uint32_t await_way(const model_cache *c, model_set *set, uint64_t *cycle) {
   const uint16_t *arrivals = model_set_arrivals(c, set);
   const int8_t *age = model_set_ages(c, set);
@@ -354,9 +352,12 @@ uint32_t model_sm_run(model_sm *s, uint64_t begin, uint64_t limit, uint32_t numb
       return n;
     }
     uint8_t slot = s->warps[w].next.slot;
-    if (slot != STREAM_BARRIER && slot != STREAM_END)
+    if (slot != STREAM_BARRIER && slot != STREAM_END) {
       access_memory(s, w, when);
-    else if (arrive(s, w, when))
-      retired[n++] = (model_sm_retired){s->ctas[s->warps[w].cta].released, number, s->warps[w].cta};
+    } else if (arrive(s, w, when)) {
+      uint8_t cta = s->warps[w].cta;
+      retired[n] = (model_sm_retired){.cycle = s->ctas[cta].released, .sm = number, .cta = cta, .rank = n};
+      n++;
+    }
   }
 }

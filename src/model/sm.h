@@ -68,6 +68,7 @@ typedef struct model_sm {
 typedef struct model_sm_retired {
   uint64_t cycle;
   uint32_t sm, cta;
+  uint32_t rank; /* how many of this SM's ended before it */
 } model_sm_retired;
 
 /* `l1` gives the geometry, `store` its memory; `slots` is room for STREAM_SLOTS a warp. */

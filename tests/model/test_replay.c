@@ -379,6 +379,23 @@ static void demand_dispatch_evens_out_what_round_robin_does_not(void **state) {
   hd_trace_destroy(t);
 }
 
+static void equal_warp(const hd_emu_hooks *h, unsigned worker, uint64_t task, uint32_t warp, void *ctx) {
+  for (uint64_t k = 0; k < 100; k++)
+    synth_put(h, worker, task, warp, 0, HD_ACCESS_LOAD, (task / 4 * 100 + k) * 128, 4);
+}
+
+static void places_free_at_once_go_to_one_sm_each_first(void **state) {
+  /* Four tasks in a row share their lines, and there are four SMs: whoever lets one SM take several in a
+   * row would see them hit in L1. */
+  hd_trace *t = synth_trace(512, 32, equal_warp, NULL);
+  hd_gpu g = synth_gpu();
+  hd_replay_options o = {.dispatch = {.kind = HD_DISPATCH_DEMAND, .resident = 4}};
+  hd_counters c = replay_once(&g, t, &o);
+  assert_true(c.l1_hits < c.l1_sectors / 4);
+  assert_true(c.cycles_l1 < 1.1 * 512 * 100 / 4);
+  hd_trace_destroy(t);
+}
+
 static void issue_is_bound_by_the_busiest_sm(void **state) {
   hd_trace *t = synth_trace(6, 32, shared_block_warp, &(uint64_t){1});
   hd_gpu g = synth_gpu();
@@ -530,6 +547,7 @@ int main(void) {
       cmocka_unit_test(operators_decide_which_loads_use_l1),
       cmocka_unit_test(an_order_that_gathers_sharers_on_an_sm_hits_more),
       cmocka_unit_test(demand_dispatch_evens_out_what_round_robin_does_not),
+      cmocka_unit_test(places_free_at_once_go_to_one_sm_each_first),
       cmocka_unit_test(issue_is_bound_by_the_busiest_sm),
       cmocka_unit_test(shared_memory_takes_from_a_unified_l1),
       cmocka_unit_test(kept_caches_spare_the_second_replay_the_misses),
