@@ -1,12 +1,22 @@
 /* builtin.c: the functions that CUDA's device runtime provides: vprintf, __assertfail, malloc, free,
  * memcpy, memmove, memset. */
-#include "emu/ops/ops.h"
 #include "emu/decode.h"
+#include "emu/ops/ops.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef enum builtin { B_NONE = 0, B_VPRINTF, B_ASSERTFAIL, B_MALLOC, B_FREE, B_MEMCPY, B_MEMMOVE, B_MEMSET, B_COUNT } builtin;
+typedef enum builtin {
+  B_NONE = 0,
+  B_VPRINTF,
+  B_ASSERTFAIL,
+  B_MALLOC,
+  B_FREE,
+  B_MEMCPY,
+  B_MEMMOVE,
+  B_MEMSET,
+  B_COUNT
+} builtin;
 
 enum { MAX_ARGS = 5 };
 static const struct {
@@ -34,7 +44,8 @@ bool emu_builtin_fits(int b, const hd_ptx_module *m, const hd_ptx_func *f) {
   if (f->n_params != builtins[b].n_args || f->n_rets > 1) return false;
   for (uint32_t k = 0; k < f->n_params; k++)
     if (hd_ptx_var_size(m, &m->vars[f->first_param + k]) != builtins[b].args[k]) return false;
-  return f->n_rets == 0 || builtins[b].ret == 0 || hd_ptx_var_size(m, &m->vars[f->first_ret]) == builtins[b].ret;
+  return f->n_rets == 0 || builtins[b].ret == 0 ||
+         hd_ptx_var_size(m, &m->vars[f->first_ret]) == builtins[b].ret;
 }
 
 /* ---- Arguments and results ------------------------------------------------------------------ */
@@ -57,7 +68,8 @@ static void put_result(emu_warp *w, const emu_call *c, char *r, unsigned lane, u
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
 /* Check and find `n` bytes (1 to 16) of one lane's memory. */
-static char *find(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned n, hd_access_kind kind) {
+static char *find(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned n,
+                  hd_access_kind kind) {
   uint64_t addr[32] = {0};
   emu_view view;
   addr[lane] = address;
@@ -98,7 +110,8 @@ static bool fill(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t to, uin
 }
 
 /* A C string into out, cut to `cap` - 1 bytes; false after a fault. */
-static bool read_string(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, hd_buf *out, size_t cap) {
+static bool read_string(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, hd_buf *out,
+                        size_t cap) {
   for (size_t n = 0; n + 1 < cap; n++) {
     char c;
     if (!emu_read_generic(w, i, lane, address + n, &c, 1)) return false;
@@ -143,7 +156,8 @@ static const char *conversion(arguments *a, const char *p, hd_buf *out) {
     width = (int32_t)next(a, 4);
     p++;
   } else if (*p >= '0' && *p <= '9') {
-    for (width = 0; *p >= '0' && *p <= '9'; p++) width = width < MAX_WIDTH ? width * 10 + (*p - '0') : MAX_WIDTH;
+    for (width = 0; *p >= '0' && *p <= '9'; p++)
+      width = width < MAX_WIDTH ? width * 10 + (*p - '0') : MAX_WIDTH;
   }
   if (*p == '.') {
     p++;
@@ -152,13 +166,18 @@ static const char *conversion(arguments *a, const char *p, hd_buf *out) {
       precision = (int32_t)next(a, 4);
       p++;
     }
-    for (; *p >= '0' && *p <= '9'; p++) precision = precision < MAX_WIDTH ? precision * 10 + (*p - '0') : MAX_WIDTH;
+    for (; *p >= '0' && *p <= '9'; p++)
+      precision = precision < MAX_WIDTH ? precision * 10 + (*p - '0') : MAX_WIDTH;
   }
   for (;; p++) {
-    if (*p == 'h') shorts++;
-    else if (*p == 'l') longs++;
-    else if (*p == 'j' || *p == 'z' || *p == 't' || *p == 'q' || *p == 'L') longs = 1;
-    else break;
+    if (*p == 'h')
+      shorts++;
+    else if (*p == 'l')
+      longs++;
+    else if (*p == 'j' || *p == 'z' || *p == 't' || *p == 'q' || *p == 'L')
+      longs = 1;
+    else
+      break;
   }
   if (width < 0 && width != -1) { /* a negative * is the flag - */
     spec[n++] = '-';
@@ -186,7 +205,10 @@ static const char *conversion(arguments *a, const char *p, hd_buf *out) {
     uint64_t v = longs ? next(a, 8) : next(a, 4);
     if (!longs && shorts) v = shorts == 1 ? (uint16_t)v : (uint8_t)v;
     snprintf(spec + n, sizeof spec - n, "%s",
-             type == 'u' ? PRIu64 : type == 'x' ? PRIx64 : type == 'X' ? PRIX64 : PRIo64);
+             type == 'u'   ? PRIu64
+             : type == 'x' ? PRIx64
+             : type == 'X' ? PRIX64
+                           : PRIo64);
     hd_buf_printf(out, spec, v);
     return p;
   }
@@ -272,7 +294,8 @@ static void assertion(emu_warp *w, const emu_inst *i, const emu_call *c, char *r
   for (unsigned k = 0; k < 3; k++) hd_buf_free(&text[k]);
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------------------- */
+/* ---- Calls -----------------------------------------------------------------------------------------------
+ */
 
 /* False after a fault. */
 static bool run_lane(emu_warp *w, const emu_inst *i, const emu_call *c, char *r, unsigned lane) {

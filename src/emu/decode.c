@@ -18,14 +18,13 @@ static void refuse(emu_function *fn, uint32_t line, const hd_ptx_stmt *s, const 
   d->column = 1;
 }
 
-bool emu_refuse(emu_function *fn, const hd_ptx_stmt *s, const char *fmt, ...) {
+void emu_note_refusal(emu_function *fn, const hd_ptx_stmt *s, const char *fmt, ...) {
   char why[256];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(why, sizeof why, fmt, ap);
   va_end(ap);
   refuse(fn, s->line, s, why);
-  return false;
 }
 
 /* ---- Statements ------------------------------------------------------------------------- */
@@ -119,7 +118,8 @@ static emu_place *formal_places(emu_function *fn, uint32_t first, uint32_t n) {
       places[k] = (emu_place){.bytes = (uint32_t)size};
       if (!emu_reg(fn, &nowhere, &o, &at, &bits)) return places;
       emu_ref(fn, &places[k].where, at);
-    } else if (v->space != HD_M_PARAM || size == UINT64_MAX || !emu_frame_room(fn, size, hd_ptx_var_align(v), &at)) {
+    } else if (v->space != HD_M_PARAM || size == UINT64_MAX ||
+               !emu_frame_room(fn, size, hd_ptx_var_align(v), &at)) {
       refuse(fn, fn->func->line, NULL, "a parameter of this kind");
     } else {
       places[k] = (emu_place){.in_local = true, .where = at, .bytes = (uint32_t)size};
@@ -184,12 +184,15 @@ static void fill_init(emu_function *fn, uint64_t reserve) {
   for (uint32_t k = 0; k < fn->inits.n; k++) {
     const emu_init *i = &fn->inits.data[k];
     char *slot = c->init + (size_t)i->slot * EMU_SLOT_BYTES;
-    const bool wide = i->kind == EMU_INIT_64 || i->kind == EMU_INIT_128 || i->kind == EMU_INIT_LOCAL || i->kind == EMU_INIT_RESERVE;
+    const bool wide = i->kind == EMU_INIT_64 || i->kind == EMU_INIT_128 || i->kind == EMU_INIT_LOCAL ||
+                      i->kind == EMU_INIT_RESERVE;
     const uint64_t value = i->kind == EMU_INIT_RESERVE ? reserve : i->bits;
     for (uint32_t l = 0; l < 32; l++) {
       const uint32_t narrow = lane_value(i, l);
-      if (wide) memcpy(slot + l * 8, &value, sizeof value);
-      else memcpy(slot + l * 4, &narrow, sizeof narrow);
+      if (wide)
+        memcpy(slot + (size_t)l * 8, &value, sizeof value);
+      else
+        memcpy(slot + (size_t)l * 4, &narrow, sizeof narrow);
     }
     if (i->kind == EMU_INIT_LOCAL || i->kind == EMU_INIT_RESERVE) local[c->n_local_slots++] = i->slot;
   }
@@ -204,14 +207,16 @@ static void settle_slots(emu_function *fn) {
   for (uint32_t k = 0; k < fn->sregs.n; k++) fn->sregs.data[k].slot += fn->n_init;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------------------ */
+/* ---- Functions ------------------------------------------------------------------------------------------
+ */
 
 static void finish(emu_function *fn) {
   emu_code *c = fn->code;
   uint32_t reserve = 0;
   if (fn->alloca_slot != EMU_NO_SLOT) {
     fn->frame_used = fn->frame_peak;
-    if (!emu_frame_room(fn, EMU_ALLOCA_BYTES, 16, &reserve)) refuse(fn, fn->func->line, NULL, "too much local memory");
+    if (!emu_frame_room(fn, EMU_ALLOCA_BYTES, 16, &reserve))
+      refuse(fn, fn->func->line, NULL, "too much local memory");
   }
   c->local_bytes = (uint32_t)fn->frame_peak;
   fill_init(fn, reserve);
@@ -225,8 +230,12 @@ static void finish(emu_function *fn) {
 
 static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
   const hd_ptx_func *func = &d->m->funcs[index];
-  emu_function fn = {.d = d, .func = func, .code = d->codes[index], .scratch = scratch,
-                     .carry_slot = EMU_NO_SLOT, .alloca_slot = EMU_NO_SLOT};
+  emu_function fn = {.d = d,
+                     .func = func,
+                     .code = d->codes[index],
+                     .scratch = scratch,
+                     .carry_slot = EMU_NO_SLOT,
+                     .alloca_slot = EMU_NO_SLOT};
   emu_code *c = fn.code;
   c->func = func;
   c->name = d->m->syms[func->sym].name;
@@ -247,7 +256,8 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
   if (d->m->address_size == 32) refuse(&fn, func->line, NULL, "addresses of 32 bits");
   if (c->unsupported.status != HD_OK || !body(&fn, inst_of)) {
     /* Never run; a frame of it must still make sense. */
-    *c = (emu_code){.func = func, .name = c->name, .insts = c->insts, .n_slots = 4, .unsupported = c->unsupported};
+    *c = (emu_code){
+        .func = func, .name = c->name, .insts = c->insts, .n_slots = 4, .unsupported = c->unsupported};
     c->insts[0] = (emu_inst){0};
   } else {
     settle_targets(&fn, inst_of);
@@ -257,7 +267,8 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
   c->n_insts++;
 }
 
-/* ---- Modules ----------------------------------------------------------------------------------------------- */
+/* ---- Modules
+ * ----------------------------------------------------------------------------------------------- */
 
 static void decode(emu_decoder *d, hd_arena *scratch) {
   const hd_ptx_module *m = d->m;

@@ -38,11 +38,11 @@ typedef struct emu_rule {
 typedef struct emu_words {
   hd_mod types[4]; /* in the order written */
   uint8_t n_types;
-  uint8_t vec;     /* .v2 .v4 .v8, else 1 */
-  uint8_t round;   /* num_round; NUM_RN when there is none */
+  uint8_t vec;              /* .v2 .v4 .v8, else 1 */
+  uint8_t round;            /* num_round; NUM_RN when there is none */
   bool has_round, integral; /* .rni and its kin */
   bool ftz, sat, satfinite, relu, nan, xorsign, abs, approx, full;
-  hd_mod other;    /* the first modifier that is none of these; HD_M_NONE */
+  hd_mod other; /* the first modifier that is none of these; HD_M_NONE */
 } emu_words;
 
 struct emu_form {
@@ -52,7 +52,7 @@ struct emu_form {
   const emu_op *op;    /* its handler, where the form alone decides */
   emu_inst proto;      /* x, imm, control: copied into every instruction of this form */
   emu_words words;
-  uint32_t data[4];    /* for the rule's emit */
+  uint32_t data[4]; /* for the rule's emit */
 };
 
 /* ---- The module ------------------------------------------------------------------ */
@@ -60,10 +60,10 @@ struct emu_form {
 /* Where a variable lies. */
 typedef enum emu_where {
   EMU_NOWHERE = 0,
-  EMU_IN_GLOBAL,  /* .global and .const: at its device address */
-  EMU_IN_SHARED,  /* at an offset of the CTA's block */
-  EMU_IN_FRAME,   /* .local, and .param of functions and calls: at an offset of the frame */
-  EMU_IN_PARAMS,  /* a kernel's parameter: at an offset of the parameter block */
+  EMU_IN_GLOBAL, /* .global and .const: at its device address */
+  EMU_IN_SHARED, /* at an offset of the CTA's block */
+  EMU_IN_FRAME,  /* .local, and .param of functions and calls: at an offset of the frame */
+  EMU_IN_PARAMS, /* a kernel's parameter: at an offset of the parameter block */
 } emu_where;
 typedef struct emu_location {
   emu_where where;
@@ -73,25 +73,25 @@ typedef struct emu_location {
 struct emu_decoder {
   const emu_decode_env *env;
   const hd_ptx_module *m;
-  hd_arena scratch;      /* lives as long as the decoder */
-  emu_form *forms;       /* per m->forms; rule NULL: not looked at yet */
-  emu_location *vars;    /* per m->vars */
-  emu_code **codes;      /* per m->funcs */
-  const emu_op **names;  /* hash table of handlers by name */
-  uint32_t n_names;      /* its size, a power of two */
+  hd_arena scratch;     /* lives as long as the decoder */
+  emu_form *forms;      /* per m->forms; rule NULL: not looked at yet */
+  emu_location *vars;   /* per m->vars */
+  emu_code **codes;     /* per m->funcs */
+  const emu_op **names; /* hash table of handlers by name */
+  uint32_t n_names;     /* its size, a power of two */
   struct emu_graph *graph;
 };
 
 /* ---- Growing arrays in an arena; out of memory longjmps to the decoder's entry. ------ */
 
-#define EMU_VEC(T)   \
-  struct {           \
-    T *data;         \
-    uint32_t n, cap; \
+#define EMU_VEC(T)                                                                                           \
+  struct {                                                                                                   \
+    T *data;                                                                                                 \
+    uint32_t n, cap;                                                                                         \
   }
 void emu_vec_room(hd_arena *a, void **data, uint32_t n, uint32_t *cap, size_t size);
-#define emu_push(arena, v, x)                                                                   \
-  (emu_vec_room((arena), (void **)&(v)->data, (v)->n, &(v)->cap, sizeof *(v)->data), \
+#define emu_push(arena, v, x)                                                                                \
+  (emu_vec_room((arena), (void **)&(v)->data, (v)->n, &(v)->cap, sizeof *(v)->data),                         \
    (void)((v)->data[(v)->n++] = (x)))
 
 /* ---- A function ---------------------------------------------------------------------- */
@@ -102,14 +102,14 @@ void emu_vec_room(hd_arena *a, void **data, uint32_t n, uint32_t *cap, size_t si
 
 /* What an init slot holds in lane l. */
 typedef enum emu_init_kind {
-  EMU_INIT_32,    /* bits */
+  EMU_INIT_32, /* bits */
   EMU_INIT_64,
-  EMU_INIT_128,   /* bits, zero-extended */
-  EMU_INIT_PRED,  /* bits: the lanes' mask */
-  EMU_INIT_LOCAL, /* the address of what lies at `bits` of the frame */
+  EMU_INIT_128,     /* bits, zero-extended */
+  EMU_INIT_PRED,    /* bits: the lanes' mask */
+  EMU_INIT_LOCAL,   /* the address of what lies at `bits` of the frame */
   EMU_INIT_RESERVE, /* the address of alloca's reserve */
-  EMU_INIT_LANE,  /* l */
-  EMU_INIT_EQ,    /* %lanemask_eq ... */
+  EMU_INIT_LANE,    /* l */
+  EMU_INIT_EQ,      /* %lanemask_eq ... */
   EMU_INIT_LE,
   EMU_INIT_LT,
   EMU_INIT_GE,
@@ -125,24 +125,30 @@ struct emu_function {
   emu_decoder *d;
   const hd_ptx_func *func;
   emu_code *code;
-  hd_arena *scratch;     /* lives as long as the function is decoded */
-  uint32_t n_slots;      /* outside init */
-  uint32_t n_init;       /* slots in init */
-  uint32_t *reg_slots;   /* per register number: 1 + slot; 0: not used yet */
-  uint32_t *reg_uses;    /* per register number: operands that name it */
+  hd_arena *scratch;   /* lives as long as the function is decoded */
+  uint32_t n_slots;    /* outside init */
+  uint32_t n_init;     /* slots in init */
+  uint32_t *reg_slots; /* per register number: 1 + slot; 0: not used yet */
+  uint32_t *reg_uses;  /* per register number: operands that name it */
   EMU_VEC(emu_init) inits;
   uint32_t *init_table, init_table_size; /* hash: 1 + index into inits */
-  EMU_VEC(uint32_t *) refs; /* slot numbers to settle at the end */
+  EMU_VEC(uint32_t *) refs;              /* slot numbers to settle at the end */
   EMU_VEC(struct emu_sreg) sregs;
-  uint32_t carry_slot;   /* CC.CF; EMU_NO_SLOT until it is used */
-  uint32_t alloca_slot;  /* bytes taken by alloca; EMU_NO_SLOT until it is used */
+  uint32_t carry_slot;  /* CC.CF; EMU_NO_SLOT until it is used */
+  uint32_t alloca_slot; /* bytes taken by alloca; EMU_NO_SLOT until it is used */
   uint64_t frame_used, frame_peak;
 };
 
 /* ---- decode.c ---------------------------------------------------------------------------- */
 
-/* Record that `s` is not emulated, and why; the first one counts. Returns false. */
-bool emu_refuse(emu_function *fn, const hd_ptx_stmt *s, const char *fmt, ...) HD_PRINTF(3, 4);
+/* Record that `s` is not emulated, and why; the first one counts. */
+void emu_note_refusal(emu_function *fn, const hd_ptx_stmt *s, const char *fmt, ...) HD_PRINTF(3, 4);
+/* The same; false. */
+#define emu_refuse(fn, s, ...)                                                                               \
+  ({                                                                                                         \
+    emu_note_refusal((fn), (s), __VA_ARGS__);                                                                \
+    false;                                                                                                   \
+  })
 
 /* ---- decode_form.c -------------------------------------------------------------------------- */
 
@@ -161,7 +167,14 @@ const char *emu_why(emu_decoder *d, const char *fmt, ...) HD_PRINTF(2, 3);
 /* Look the handler up by name; refused when there is none in this build. */
 void emu_use(emu_decoder *d, emu_form *f, const char *name);
 
-typedef enum emu_class { EMU_CLASS_NONE, EMU_CLASS_U, EMU_CLASS_S, EMU_CLASS_B, EMU_CLASS_F, EMU_CLASS_PRED } emu_class;
+typedef enum emu_class {
+  EMU_CLASS_NONE,
+  EMU_CLASS_U,
+  EMU_CLASS_S,
+  EMU_CLASS_B,
+  EMU_CLASS_F,
+  EMU_CLASS_PRED
+} emu_class;
 /* What kind of type a modifier is, and its bits; EMU_CLASS_NONE: no scalar type. Packed pairs
  * (.f16x2 ...) are EMU_CLASS_F or _U/_S of 32 bits. */
 emu_class emu_type_class(hd_mod type);
@@ -169,10 +182,12 @@ unsigned emu_type_bits(hd_mod type);
 bool emu_num_fmt(hd_mod type, num_fmt *fmt, bool *pair);
 
 /* The rules, by subject. */
-extern const emu_rule emu_rule_plain, emu_rule_lop3, emu_rule_mov, emu_rule_alloca, emu_rule_stack, emu_rule_nop;
+extern const emu_rule emu_rule_plain, emu_rule_lop3, emu_rule_mov, emu_rule_alloca, emu_rule_stack,
+    emu_rule_nop;
 extern const emu_rule emu_rule_float, emu_rule_approx, emu_rule_cvt, emu_rule_cvta, emu_rule_isspacep,
     emu_rule_setp, emu_rule_set, emu_rule_carry;
-extern const emu_rule emu_rule_ld, emu_rule_st, emu_rule_atom, emu_rule_prefetch, emu_rule_cp, emu_rule_createpolicy;
+extern const emu_rule emu_rule_ld, emu_rule_st, emu_rule_atom, emu_rule_prefetch, emu_rule_cp,
+    emu_rule_createpolicy;
 extern const emu_rule emu_rule_bra, emu_rule_brx, emu_rule_call, emu_rule_ret, emu_rule_exit, emu_rule_trap,
     emu_rule_bar, emu_rule_yield;
 extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_redux, emu_rule_activemask,
@@ -206,14 +221,16 @@ bool emu_reg(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint3
  * address. */
 bool emu_source(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, uint32_t *where);
 /* The same for a predicate that may be written !p; *negated may be NULL where it may not. */
-bool emu_predicate(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint32_t *where, uint8_t *negated);
+bool emu_predicate(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint32_t *where,
+                   uint8_t *negated);
 /* A destination register of `bits`; with sink, "_" gives EMU_NO_SLOT. */
 bool emu_destination(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, bool sink,
                      uint32_t *where);
 /* A constant integer operand. */
 bool emu_integer(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, int64_t *value);
 /* d|p: `first` is the part before the bar, or the whole; *second NULL when there is none. */
-void emu_pair(const emu_function *fn, const hd_ptx_opnd *o, const hd_ptx_opnd **first, const hd_ptx_opnd **second);
+void emu_pair(const emu_function *fn, const hd_ptx_opnd *o, const hd_ptx_opnd **first,
+              const hd_ptx_opnd **second);
 /* Where the variable `sym` lies; false after a refusal. */
 bool emu_locate_var(emu_function *fn, const hd_ptx_stmt *s, hd_sym sym, emu_location *out);
 
@@ -225,9 +242,11 @@ typedef struct emu_address {
   uint32_t slot; /* EMU_ADDR_ABS: none */
   int64_t imm;
 } emu_address;
-bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space, emu_address *out);
+bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
+                    emu_address *out);
 /* The same, put into an instruction: src[0], imm, x[X_ADDR], x[X_SPACE]. */
-bool emu_put_address(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space, emu_inst *in);
+bool emu_put_address(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
+                     emu_inst *in);
 
 /* Room for a variable in the frame. */
 bool emu_frame_room(emu_function *fn, uint64_t bytes, uint64_t align, uint32_t *offset);

@@ -7,8 +7,8 @@
 static bool label_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint32_t *stmt) {
   if (!o || o->kind != HD_O_SYM) return emu_refuse(fn, s, "its target is no label");
   const hd_ptx_sym *y = &fn->d->m->syms[o->sym];
-  if (y->kind != HD_SYM_LABEL || y->index >= fn->func->n_stmts || fn->func->stmts[y->index].kind != HD_S_LABEL ||
-      fn->func->stmts[y->index].sym != o->sym)
+  if (y->kind != HD_SYM_LABEL || y->index >= fn->func->n_stmts ||
+      fn->func->stmts[y->index].kind != HD_S_LABEL || fn->func->stmts[y->index].sym != o->sym)
     return emu_refuse(fn, s, "label %s is not in this function", y->name);
   *stmt = y->index;
   return true;
@@ -41,7 +41,9 @@ static bool emit_brx(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
 }
 const emu_rule emu_rule_brx = {prepare_brx, emit_brx};
 
-static bool emit_nothing(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) { return true; }
+static bool emit_nothing(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  return true;
+}
 static void prepare_ret(emu_decoder *d, emu_form *f) { f->proto.control = EMU_RET; }
 static void prepare_exit(emu_decoder *d, emu_form *f) { f->proto.control = EMU_EXIT; }
 static void prepare_trap(emu_decoder *d, emu_form *f) { f->proto.control = EMU_TRAP; }
@@ -78,11 +80,12 @@ static bool place_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *
                 : emu_source(fn, s, o, (unsigned)bytes * 8, &p->where);
 }
 
-static bool places_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *list, uint32_t first, uint32_t n,
-                      bool results, emu_place **out) {
+static bool places_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *list, uint32_t first,
+                      uint32_t n, bool results, emu_place **out) {
   const uint32_t have = list ? list->n_kids : 0;
-  if (have != n) return emu_refuse(fn, s, "the call has %u %s where the function has %u", have,
-                                      results ? "results" : "arguments", n);
+  if (have != n)
+    return emu_refuse(fn, s, "the call has %u %s where the function has %u", have,
+                      results ? "results" : "arguments", n);
   *out = HD_NEW_N(fn->d->env->arena, n + 1u, emu_place);
   for (uint32_t k = 0; k < n; k++)
     if (!place_of(fn, s, emu_kid(fn, list, k), &fn->d->m->vars[first + k], results, &(*out)[k])) return false;
@@ -98,9 +101,12 @@ static bool read_call(emu_function *fn, const hd_ptx_stmt *s, call_operands *c) 
   *c = (call_operands){0};
   for (unsigned k = 0; k < s->n_opnds; k++) {
     const hd_ptx_opnd *o = emu_operand(fn, s, k);
-    if (o->kind == HD_O_LIST) *(c->callee ? &c->args : &c->rets) = o;
-    else if (!c->callee) c->callee = o;
-    else c->proto = o;
+    if (o->kind == HD_O_LIST)
+      *(c->callee ? &c->args : &c->rets) = o;
+    else if (!c->callee)
+      c->callee = o;
+    else
+      c->proto = o;
   }
   return c->callee ? true : emu_refuse(fn, s, "it calls nothing");
 }
@@ -121,7 +127,8 @@ static bool emit_call(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
     if (formal->entry) return emu_refuse(fn, s, "it calls the kernel %s", y->name);
     call->callee = fn->d->codes[y->decl];
     if (!call->callee) call->builtin = emu_find_builtin(y->name);
-    if (!call->callee && !call->builtin) return emu_refuse(fn, s, "it calls %s, which is not defined in this module", y->name);
+    if (!call->callee && !call->builtin)
+      return emu_refuse(fn, s, "it calls %s, which is not defined in this module", y->name);
     if (call->builtin && !emu_builtin_fits(call->builtin, m, formal))
       return emu_refuse(fn, s, "%s is declared in an unknown way", y->name);
   } else {
@@ -133,7 +140,8 @@ static bool emit_call(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
     } else if (y->kind == HD_SYM_FUNC) {
       formal = &m->funcs[y->decl];
     } else { /* .calltargets: functions of one signature */
-      const hd_ptx_opnd *first = y->index < fn->func->n_stmts ? emu_operand(fn, &fn->func->stmts[y->index], 0) : NULL;
+      const hd_ptx_opnd *first =
+          y->index < fn->func->n_stmts ? emu_operand(fn, &fn->func->stmts[y->index], 0) : NULL;
       if (!first || first->kind != HD_O_SYM || m->syms[first->sym].kind != HD_SYM_FUNC)
         return emu_refuse(fn, s, "its targets are no functions");
       formal = &m->funcs[m->syms[first->sym].decl];

@@ -25,7 +25,8 @@ static char half_letter(hd_ptx_op op, const emu_words *w) {
 
 static bool emit_half(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned bits = f->data[0], n_sources = f->data[1];
-  if (s->n_opnds != n_sources + 1) return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, n_sources + 1);
+  if (s->n_opnds != n_sources + 1)
+    return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, n_sources + 1);
   for (unsigned k = 0; k < n_sources; k++)
     if (!emu_source(fn, s, emu_operand(fn, s, k + 1), bits, &in->src[k])) return false;
   return emu_destination(fn, s, emu_operand(fn, s, 0), bits, false, &in->dst);
@@ -39,6 +40,12 @@ static void prepare_half(emu_decoder *d, emu_form *f, num_fmt fmt, bool pair) {
   uint8_t *x = f->proto.x;
   if (w->n_types != 1 || w->other || w->round != NUM_RN || w->satfinite || (w->relu && op != HD_OP_FMA)) {
     f->refused = no_form;
+    return;
+  }
+  static const hd_mod drop[] = {HD_M_RN, 0};
+  f->op = emu_find_form(d, hd_ptx_op_text(op), f->ptx, drop, false);
+  if (f->op) {
+    f->rule = &emu_rule_plain;
     return;
   }
   f->rule = &rule_half;
@@ -56,8 +63,10 @@ static void prepare_half(emu_decoder *d, emu_form *f, num_fmt fmt, bool pair) {
   const char letter = half_letter(op, w);
   f->data[1] = op == HD_OP_FMA ? 3 : op == HD_OP_ABS || op == HD_OP_NEG ? 1 : 2;
   x[X_OP] = (uint8_t)letter;
-  if (!letter || w->xorsign != w->abs) f->refused = no_form;
-  else emu_use(d, f, pair ? "half.arith2" : "half.arith");
+  if (!letter || w->xorsign != w->abs)
+    f->refused = no_form;
+  else
+    emu_use(d, f, pair ? "half.arith2" : "half.arith");
 }
 
 /* ---- Arithmetic ------------------------------------------------------------------------- */
@@ -82,8 +91,9 @@ static bool round_letter(hd_ptx_op op, uint8_t *letter, uint32_t *n_sources) {
 static void prepare_round(emu_decoder *d, emu_form *f) {
   const emu_words *w = &f->words;
   const hd_mod type = w->types[0];
-  if (w->n_types != 1 || w->other || w->integral || w->round == NUM_RNA || w->relu || w->nan || w->abs || w->xorsign ||
-      w->approx || w->full || w->satfinite || (type != HD_M_F32 && w->sat) || (type == HD_M_F64 && w->ftz) || !round_letter(f->ptx->op, &f->proto.x[X_OP], &f->data[1])) {
+  if (w->n_types != 1 || w->other || w->integral || w->round == NUM_RNA || w->relu || w->nan || w->abs ||
+      w->xorsign || w->approx || w->full || w->satfinite || (type != HD_M_F32 && w->sat) ||
+      (type == HD_M_F64 && w->ftz) || !round_letter(f->ptx->op, &f->proto.x[X_OP], &f->data[1])) {
     f->refused = no_form;
     return;
   }
@@ -101,9 +111,10 @@ static void prepare_float(emu_decoder *d, emu_form *f) {
   num_fmt fmt;
   bool pair;
   if (!emu_num_fmt(type, &fmt, &pair)) { /* integers */
-    f->rule = EMU_HAS(f, CC) || f->ptx->op == HD_OP_ADDC || f->ptx->op == HD_OP_SUBC || f->ptx->op == HD_OP_MADC
-                  ? &emu_rule_carry
-                  : &emu_rule_plain;
+    f->rule =
+        EMU_HAS(f, CC) || f->ptx->op == HD_OP_ADDC || f->ptx->op == HD_OP_SUBC || f->ptx->op == HD_OP_MADC
+            ? &emu_rule_carry
+            : &emu_rule_plain;
     f->rule->prepare(d, f);
     return;
   }
@@ -114,8 +125,10 @@ static void prepare_float(emu_decoder *d, emu_form *f) {
   static const hd_mod drop[] = {HD_M_RN, 0};
   const char *op = f->ptx->op == HD_OP_MAD ? "fma" : hd_ptx_op_text(f->ptx->op);
   f->op = emu_find_form(d, op, f->ptx, drop, false);
-  if (f->op) f->rule = &emu_rule_plain;
-  else prepare_round(d, f);
+  if (f->op)
+    f->rule = &emu_rule_plain;
+  else
+    prepare_round(d, f);
 }
 const emu_rule emu_rule_float = {prepare_float, NULL};
 
@@ -127,11 +140,16 @@ static bool read_comparison(emu_decoder *d, emu_form *f, num_cmp *cmp) {
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     const hd_mod mod = f->ptx->mods[k];
     const num_cmp c = num_cmp_from_text(hd_ptx_mod_text(d->m, mod));
-    if (mod == HD_M_AND) f->proto.x[X_BOOL] = EMU_BOOL_AND;
-    else if (mod == HD_M_OR) f->proto.x[X_BOOL] = EMU_BOOL_OR;
-    else if (mod == HD_M_XOR) f->proto.x[X_BOOL] = EMU_BOOL_XOR;
-    else if (c != NUM_CMP_NONE) *cmp = c;
-    else if (mod != HD_M_FTZ && emu_type_class(mod) == EMU_CLASS_NONE) return false;
+    if (mod == HD_M_AND)
+      f->proto.x[X_BOOL] = EMU_BOOL_AND;
+    else if (mod == HD_M_OR)
+      f->proto.x[X_BOOL] = EMU_BOOL_OR;
+    else if (mod == HD_M_XOR)
+      f->proto.x[X_BOOL] = EMU_BOOL_XOR;
+    else if (c != NUM_CMP_NONE)
+      *cmp = c;
+    else if (mod != HD_M_FTZ && emu_type_class(mod) == EMU_CLASS_NONE)
+      return false;
   }
   return *cmp != NUM_CMP_NONE;
 }
@@ -158,35 +176,43 @@ static void prepare_compare(emu_decoder *d, emu_form *f, const char *op, hd_mod 
     f->proto.x[X_FMT] = (uint8_t)fmt;
     f->proto.x[X_CMP_FTZ] = f->words.ftz && fmt == NUM_F16;
     snprintf(name, sizeof name, "%s.half%s", op, pair ? "2" : "");
-    if (cmp >= NUM_CMP_LO) f->refused = no_form;
-    else emu_use(d, f, name);
+    if (cmp >= NUM_CMP_LO)
+      f->refused = no_form;
+    else
+      emu_use(d, f, name);
     return;
   }
   char name[48];
   const emu_class class = emu_type_class(type);
   const bool unsigned_name = cmp >= NUM_CMP_LO; /* lo ls hi hs */
   if (class == EMU_CLASS_F)
-    snprintf(name, sizeof name, "%s.%s%s.%s", op, text[cmp], f->words.ftz ? ".ftz" : "", hd_ptx_mod_text(d->m, type));
+    snprintf(name, sizeof name, "%s.%s%s.%s", op, text[cmp], f->words.ftz ? ".ftz" : "",
+             hd_ptx_mod_text(d->m, type));
   else if (cmp == NUM_CMP_EQ || cmp == NUM_CMP_NE)
     snprintf(name, sizeof name, "%s.%s.i%u", op, text[cmp], f->data[0]);
   else
-    snprintf(name, sizeof name, "%s.%s.%c%u", op, text[cmp], class == EMU_CLASS_S && !unsigned_name ? 's' : 'u', f->data[0]);
+    snprintf(name, sizeof name, "%s.%s.%c%u", op, text[cmp],
+             class == EMU_CLASS_S && !unsigned_name ? 's' : 'u', f->data[0]);
   if ((class == EMU_CLASS_F && unsigned_name) || (class == EMU_CLASS_B && cmp > NUM_CMP_NE && !unsigned_name))
     f->refused = no_form;
-  else emu_use(d, f, name);
+  else
+    emu_use(d, f, name);
 }
 
 static bool emit_compare(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const bool combined = f->proto.x[X_BOOL] != EMU_BOOL_NONE;
-  if (s->n_opnds != 3u + combined) return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, 3u + combined);
+  if (s->n_opnds != 3u + combined)
+    return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, 3u + combined);
   for (unsigned k = 0; k < 2; k++)
     if (!emu_source(fn, s, emu_operand(fn, s, k + 1), f->data[0], &in->src[k])) return false;
   return !combined || emu_predicate(fn, s, emu_operand(fn, s, 3), &in->src[2], &in->x[X_NEG]);
 }
 
 static void prepare_setp(emu_decoder *d, emu_form *f) {
-  if (f->words.n_types == 1) prepare_compare(d, f, "setp", f->words.types[0]);
-  else f->refused = no_form;
+  if (f->words.n_types == 1)
+    prepare_compare(d, f, "setp", f->words.types[0]);
+  else
+    f->refused = no_form;
 }
 static bool emit_setp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const hd_ptx_opnd *p, *q;
@@ -223,20 +249,29 @@ static void prepare_set(emu_decoder *d, emu_form *f) {
   }
 }
 static bool emit_set(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  return emit_compare(fn, f, s, in) && emu_destination(fn, s, emu_operand(fn, s, 0), f->data[1], false, &in->dst);
+  return emit_compare(fn, f, s, in) &&
+         emu_destination(fn, s, emu_operand(fn, s, 0), f->data[1], false, &in->dst);
 }
 const emu_rule emu_rule_set = {prepare_set, emit_set};
 
 /* ---- cvt ---------------------------------------------------------------------------------------- */
 
-typedef enum cvt_kind { CVT_INT_INT, CVT_INT_FLOAT, CVT_FLOAT_INT, CVT_FLOAT_FLOAT, CVT_JOIN, CVT_PAIR, CVT_PACK } cvt_kind;
+typedef enum cvt_kind {
+  CVT_INT_INT,
+  CVT_INT_FLOAT,
+  CVT_FLOAT_INT,
+  CVT_FLOAT_FLOAT,
+  CVT_JOIN,
+  CVT_PAIR,
+  CVT_PACK
+} cvt_kind;
 enum { CVT_KIND = 0, CVT_TO_BITS = 1, CVT_FROM_BITS = 2, CVT_FAST = 3 }; /* emu_form.data */
 
 /* The handler that takes this form lane by lane. */
-static const char *const cvt_slow[] = {[CVT_INT_INT] = "cvt.ii",     [CVT_INT_FLOAT] = "cvt.if",
-                                       [CVT_FLOAT_INT] = "cvt.fi",   [CVT_FLOAT_FLOAT] = "cvt.ff",
-                                       [CVT_JOIN] = "cvt.join",      [CVT_PAIR] = "cvt.pair",
-                                       [CVT_PACK] = "cvt.pack"};
+static const char *const cvt_slow[] = {
+    [CVT_INT_INT] = "cvt.ii",     [CVT_INT_FLOAT] = "cvt.if", [CVT_FLOAT_INT] = "cvt.fi",
+    [CVT_FLOAT_FLOAT] = "cvt.ff", [CVT_JOIN] = "cvt.join",    [CVT_PAIR] = "cvt.pair",
+    [CVT_PACK] = "cvt.pack"};
 
 /* cvt.pack.sat.u8.s32.b32 d, a, b, c */
 static bool is_pack(const emu_decoder *d, const emu_form *f) {
@@ -302,8 +337,10 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
           : ftz_matters         ? NULL
                                 : emu_find_form(d, "cvt", f->ptx, drop_int, false);
   if (kind == CVT_INT_INT && !w->sat) f->data[CVT_FAST] = 1; /* by the registers' sizes too */
-  if (!f->op) f->op = emu_find_op(d, cvt_slow[kind]);
-  else f->data[CVT_FAST] = 1;
+  if (!f->op)
+    f->op = emu_find_op(d, cvt_slow[kind]);
+  else
+    f->data[CVT_FAST] = 1;
 }
 
 /* Bits of a source: a register's, else those of its type. */
@@ -325,8 +362,10 @@ static bool emit_cvt(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   }
   if (s->n_opnds != 2) return emu_refuse(fn, s, "it has %u operands where 2 are expected", s->n_opnds);
   if (!dst || dst->kind != HD_O_REG) return emu_refuse(fn, s, "the destination is no register");
-  const unsigned dst_bits = emu_reg_bits(fn, dst->sym), src_bits = source_bits(fn, emu_operand(fn, s, 1), from);
-  if (dst_bits < to || dst_bits > 64 || src_bits > 64) return emu_refuse(fn, s, "its registers have the wrong sizes");
+  const unsigned dst_bits = emu_reg_bits(fn, dst->sym),
+                 src_bits = source_bits(fn, emu_operand(fn, s, 1), from);
+  if (dst_bits < to || dst_bits > 64 || src_bits > 64)
+    return emu_refuse(fn, s, "its registers have the wrong sizes");
   if (!emu_destination(fn, s, dst, dst_bits, false, &in->dst) ||
       !emu_source(fn, s, emu_operand(fn, s, 1), src_bits, &in->src[0]))
     return false;
@@ -358,10 +397,14 @@ const emu_rule emu_rule_cvt = {prepare_cvt, emit_cvt};
 /* The base of a space's window; 0 for those that lie in generic space as they are. */
 static bool window_of(const emu_form *f, uint64_t *base) {
   *base = 0;
-  if (EMU_HAS(f, SHARED) || EMU_HAS(f, SHARED_CTA)) *base = EMU_SHARED_BASE;
-  else if (EMU_HAS(f, LOCAL)) *base = EMU_LOCAL_BASE;
-  else if (EMU_HAS(f, PARAM) || EMU_HAS(f, PARAM_ENTRY)) *base = EMU_PARAM_BASE;
-  else if (!EMU_HAS(f, GLOBAL) && !EMU_HAS(f, CONST)) return false;
+  if (EMU_HAS(f, SHARED) || EMU_HAS(f, SHARED_CTA))
+    *base = EMU_SHARED_BASE;
+  else if (EMU_HAS(f, LOCAL))
+    *base = EMU_LOCAL_BASE;
+  else if (EMU_HAS(f, PARAM) || EMU_HAS(f, PARAM_ENTRY))
+    *base = EMU_PARAM_BASE;
+  else if (!EMU_HAS(f, GLOBAL) && !EMU_HAS(f, CONST))
+    return false;
   return true;
 }
 

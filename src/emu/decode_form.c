@@ -8,26 +8,41 @@
 typedef struct type_info {
   uint8_t class; /* emu_class */
   uint8_t bits;
-  int8_t fmt;    /* num_fmt; -1: none */
+  int8_t fmt; /* num_fmt; -1: none */
   bool pair;
 } type_info;
 
 static const type_info types[HD_M_COUNT] = {
-    [HD_M_U8] = {EMU_CLASS_U, 8, -1},       [HD_M_U16] = {EMU_CLASS_U, 16, -1},
-    [HD_M_U32] = {EMU_CLASS_U, 32, -1},     [HD_M_U64] = {EMU_CLASS_U, 64, -1},
-    [HD_M_S8] = {EMU_CLASS_S, 8, -1},       [HD_M_S16] = {EMU_CLASS_S, 16, -1},
-    [HD_M_S32] = {EMU_CLASS_S, 32, -1},     [HD_M_S64] = {EMU_CLASS_S, 64, -1},
-    [HD_M_B8] = {EMU_CLASS_B, 8, -1},       [HD_M_B16] = {EMU_CLASS_B, 16, -1},
-    [HD_M_B32] = {EMU_CLASS_B, 32, -1},     [HD_M_B64] = {EMU_CLASS_B, 64, -1},
-    [HD_M_B128] = {EMU_CLASS_B, 128, -1},   [HD_M_PRED] = {EMU_CLASS_PRED, 1, -1},
-    [HD_M_F16] = {EMU_CLASS_F, 16, NUM_F16},         [HD_M_BF16] = {EMU_CLASS_F, 16, NUM_BF16},
-    [HD_M_F16X2] = {EMU_CLASS_F, 32, NUM_F16, true}, [HD_M_BF16X2] = {EMU_CLASS_F, 32, NUM_BF16, true},
-    [HD_M_F32] = {EMU_CLASS_F, 32, NUM_F32},         [HD_M_F32X2] = {EMU_CLASS_F, 64, NUM_F32, true},
-    [HD_M_F64] = {EMU_CLASS_F, 64, NUM_F64},         [HD_M_TF32] = {EMU_CLASS_F, 32, NUM_TF32},
-    [HD_M_E4M3X2] = {EMU_CLASS_F, 16, NUM_E4M3, true}, [HD_M_E5M2X2] = {EMU_CLASS_F, 16, NUM_E5M2, true},
-    [HD_M_E2M3X2] = {EMU_CLASS_F, 16, NUM_E2M3, true}, [HD_M_E3M2X2] = {EMU_CLASS_F, 16, NUM_E3M2, true},
-    [HD_M_E2M1X2] = {EMU_CLASS_F, 8, NUM_E2M1, true},  [HD_M_UE8M0X2] = {EMU_CLASS_F, 16, NUM_UE8M0, true},
-    [HD_M_U16X2] = {EMU_CLASS_U, 32, -1, true},        [HD_M_S16X2] = {EMU_CLASS_S, 32, -1, true},
+    [HD_M_U8] = {EMU_CLASS_U, 8, -1},
+    [HD_M_U16] = {EMU_CLASS_U, 16, -1},
+    [HD_M_U32] = {EMU_CLASS_U, 32, -1},
+    [HD_M_U64] = {EMU_CLASS_U, 64, -1},
+    [HD_M_S8] = {EMU_CLASS_S, 8, -1},
+    [HD_M_S16] = {EMU_CLASS_S, 16, -1},
+    [HD_M_S32] = {EMU_CLASS_S, 32, -1},
+    [HD_M_S64] = {EMU_CLASS_S, 64, -1},
+    [HD_M_B8] = {EMU_CLASS_B, 8, -1},
+    [HD_M_B16] = {EMU_CLASS_B, 16, -1},
+    [HD_M_B32] = {EMU_CLASS_B, 32, -1},
+    [HD_M_B64] = {EMU_CLASS_B, 64, -1},
+    [HD_M_B128] = {EMU_CLASS_B, 128, -1},
+    [HD_M_PRED] = {EMU_CLASS_PRED, 1, -1},
+    [HD_M_F16] = {EMU_CLASS_F, 16, NUM_F16},
+    [HD_M_BF16] = {EMU_CLASS_F, 16, NUM_BF16},
+    [HD_M_F16X2] = {EMU_CLASS_F, 32, NUM_F16, true},
+    [HD_M_BF16X2] = {EMU_CLASS_F, 32, NUM_BF16, true},
+    [HD_M_F32] = {EMU_CLASS_F, 32, NUM_F32},
+    [HD_M_F32X2] = {EMU_CLASS_F, 64, NUM_F32, true},
+    [HD_M_F64] = {EMU_CLASS_F, 64, NUM_F64},
+    [HD_M_TF32] = {EMU_CLASS_F, 32, NUM_TF32},
+    [HD_M_E4M3X2] = {EMU_CLASS_F, 16, NUM_E4M3, true},
+    [HD_M_E5M2X2] = {EMU_CLASS_F, 16, NUM_E5M2, true},
+    [HD_M_E2M3X2] = {EMU_CLASS_F, 16, NUM_E2M3, true},
+    [HD_M_E3M2X2] = {EMU_CLASS_F, 16, NUM_E3M2, true},
+    [HD_M_E2M1X2] = {EMU_CLASS_F, 8, NUM_E2M1, true},
+    [HD_M_UE8M0X2] = {EMU_CLASS_F, 16, NUM_UE8M0, true},
+    [HD_M_U16X2] = {EMU_CLASS_U, 32, -1, true},
+    [HD_M_S16X2] = {EMU_CLASS_S, 32, -1, true},
 };
 
 emu_class emu_type_class(hd_mod t) { return t < HD_M_COUNT ? (emu_class)types[t].class : EMU_CLASS_NONE; }
@@ -89,7 +104,8 @@ static void index_handlers(emu_decoder *d) {
   uint32_t n = 0;
   for (const emu_op *const *t = tables; *t; t++)
     for (const emu_op *op = *t; op->name; op++) n++;
-  for (d->n_names = 1; d->n_names < 2 * n; d->n_names *= 2) {}
+  for (d->n_names = 1; d->n_names < 2 * n; d->n_names *= 2) {
+  }
   d->names = HD_NEW_N(&d->scratch, d->n_names, const emu_op *);
   for (const emu_op *const *t = tables; *t; t++) {
     for (const emu_op *op = *t; op->name; op++) {
@@ -112,10 +128,13 @@ static void append_mod(const emu_decoder *d, hd_buf *name, hd_mod mod, naming ho
   const emu_class class = emu_type_class(mod);
   const bool integer = class == EMU_CLASS_U || class == EMU_CLASS_S;
   const bool scalar = !types[mod < HD_M_COUNT ? mod : 0].pair;
-  if (how == SIGN_BLIND && integer && scalar) hd_buf_printf(name, ".i%u", emu_type_bits(mod));
-  else if (how == AS_BITS && (any_type ? class != EMU_CLASS_NONE && class != EMU_CLASS_PRED : integer && scalar))
+  if (how == SIGN_BLIND && integer && scalar)
+    hd_buf_printf(name, ".i%u", emu_type_bits(mod));
+  else if (how == AS_BITS &&
+           (any_type ? class != EMU_CLASS_NONE && class != EMU_CLASS_PRED : integer && scalar))
     hd_buf_printf(name, ".b%u", emu_type_bits(mod));
-  else hd_buf_printf(name, ".%s", hd_ptx_mod_text(d->m, mod));
+  else
+    hd_buf_printf(name, ".%s", hd_ptx_mod_text(d->m, mod));
 }
 
 static bool dropped(const hd_mod *drop, hd_mod mod) {
@@ -169,46 +188,107 @@ void emu_use(emu_decoder *d, emu_form *f, const char *name) {
 /* ---- Rules by opcode ---------------------------------------------------------------------- */
 
 static const emu_rule *const rules[HD_OP_COUNT] = {
-    [HD_OP_ADD] = &emu_rule_float,     [HD_OP_SUB] = &emu_rule_float,    [HD_OP_MUL] = &emu_rule_float,
-    [HD_OP_MAD] = &emu_rule_float,     [HD_OP_FMA] = &emu_rule_float,    [HD_OP_DIV] = &emu_rule_float,
-    [HD_OP_RCP] = &emu_rule_float,     [HD_OP_SQRT] = &emu_rule_float,   [HD_OP_ABS] = &emu_rule_float,
-    [HD_OP_NEG] = &emu_rule_float,     [HD_OP_MIN] = &emu_rule_float,    [HD_OP_MAX] = &emu_rule_float,
-    [HD_OP_RSQRT] = &emu_rule_float,   [HD_OP_SIN] = &emu_rule_float,    [HD_OP_COS] = &emu_rule_float,
-    [HD_OP_LG2] = &emu_rule_float,     [HD_OP_EX2] = &emu_rule_float,    [HD_OP_TANH] = &emu_rule_float,
-    [HD_OP_ADDC] = &emu_rule_carry,    [HD_OP_SUBC] = &emu_rule_carry,   [HD_OP_MADC] = &emu_rule_carry,
-    [HD_OP_MUL24] = &emu_rule_plain,   [HD_OP_MAD24] = &emu_rule_plain,  [HD_OP_SAD] = &emu_rule_plain,
-    [HD_OP_REM] = &emu_rule_plain,     [HD_OP_POPC] = &emu_rule_plain,   [HD_OP_CLZ] = &emu_rule_plain,
-    [HD_OP_BFIND] = &emu_rule_plain,   [HD_OP_FNS] = &emu_rule_plain,    [HD_OP_BREV] = &emu_rule_plain,
-    [HD_OP_BFE] = &emu_rule_plain,     [HD_OP_BFI] = &emu_rule_plain,    [HD_OP_BMSK] = &emu_rule_plain,
-    [HD_OP_SZEXT] = &emu_rule_plain,   [HD_OP_DP4A] = &emu_rule_plain,   [HD_OP_DP2A] = &emu_rule_plain,
-    [HD_OP_TESTP] = &emu_rule_plain,   [HD_OP_COPYSIGN] = &emu_rule_plain,
-    [HD_OP_AND] = &emu_rule_plain,     [HD_OP_OR] = &emu_rule_plain,     [HD_OP_XOR] = &emu_rule_plain,
-    [HD_OP_NOT] = &emu_rule_plain,     [HD_OP_CNOT] = &emu_rule_plain,   [HD_OP_SHF] = &emu_rule_plain,
-    [HD_OP_SHL] = &emu_rule_plain,     [HD_OP_SHR] = &emu_rule_plain,    [HD_OP_PRMT] = &emu_rule_plain,
-    [HD_OP_SELP] = &emu_rule_plain,    [HD_OP_SLCT] = &emu_rule_plain,   [HD_OP_LOP3] = &emu_rule_lop3,
-    [HD_OP_SETP] = &emu_rule_setp,     [HD_OP_SET] = &emu_rule_set,      [HD_OP_MOV] = &emu_rule_mov,
-    [HD_OP_CVT] = &emu_rule_cvt,       [HD_OP_CVTA] = &emu_rule_cvta,    [HD_OP_ISSPACEP] = &emu_rule_isspacep,
-    [HD_OP_ALLOCA] = &emu_rule_alloca, [HD_OP_STACKSAVE] = &emu_rule_stack,
+    [HD_OP_ADD] = &emu_rule_float,
+    [HD_OP_SUB] = &emu_rule_float,
+    [HD_OP_MUL] = &emu_rule_float,
+    [HD_OP_MAD] = &emu_rule_float,
+    [HD_OP_FMA] = &emu_rule_float,
+    [HD_OP_DIV] = &emu_rule_float,
+    [HD_OP_RCP] = &emu_rule_float,
+    [HD_OP_SQRT] = &emu_rule_float,
+    [HD_OP_ABS] = &emu_rule_float,
+    [HD_OP_NEG] = &emu_rule_float,
+    [HD_OP_MIN] = &emu_rule_float,
+    [HD_OP_MAX] = &emu_rule_float,
+    [HD_OP_RSQRT] = &emu_rule_float,
+    [HD_OP_SIN] = &emu_rule_float,
+    [HD_OP_COS] = &emu_rule_float,
+    [HD_OP_LG2] = &emu_rule_float,
+    [HD_OP_EX2] = &emu_rule_float,
+    [HD_OP_TANH] = &emu_rule_float,
+    [HD_OP_ADDC] = &emu_rule_carry,
+    [HD_OP_SUBC] = &emu_rule_carry,
+    [HD_OP_MADC] = &emu_rule_carry,
+    [HD_OP_MUL24] = &emu_rule_plain,
+    [HD_OP_MAD24] = &emu_rule_plain,
+    [HD_OP_SAD] = &emu_rule_plain,
+    [HD_OP_REM] = &emu_rule_plain,
+    [HD_OP_POPC] = &emu_rule_plain,
+    [HD_OP_CLZ] = &emu_rule_plain,
+    [HD_OP_BFIND] = &emu_rule_plain,
+    [HD_OP_FNS] = &emu_rule_plain,
+    [HD_OP_BREV] = &emu_rule_plain,
+    [HD_OP_BFE] = &emu_rule_plain,
+    [HD_OP_BFI] = &emu_rule_plain,
+    [HD_OP_BMSK] = &emu_rule_plain,
+    [HD_OP_SZEXT] = &emu_rule_plain,
+    [HD_OP_DP4A] = &emu_rule_plain,
+    [HD_OP_DP2A] = &emu_rule_plain,
+    [HD_OP_TESTP] = &emu_rule_plain,
+    [HD_OP_COPYSIGN] = &emu_rule_plain,
+    [HD_OP_AND] = &emu_rule_plain,
+    [HD_OP_OR] = &emu_rule_plain,
+    [HD_OP_XOR] = &emu_rule_plain,
+    [HD_OP_NOT] = &emu_rule_plain,
+    [HD_OP_CNOT] = &emu_rule_plain,
+    [HD_OP_SHF] = &emu_rule_plain,
+    [HD_OP_SHL] = &emu_rule_plain,
+    [HD_OP_SHR] = &emu_rule_plain,
+    [HD_OP_PRMT] = &emu_rule_plain,
+    [HD_OP_SELP] = &emu_rule_plain,
+    [HD_OP_SLCT] = &emu_rule_plain,
+    [HD_OP_LOP3] = &emu_rule_lop3,
+    [HD_OP_SETP] = &emu_rule_setp,
+    [HD_OP_SET] = &emu_rule_set,
+    [HD_OP_MOV] = &emu_rule_mov,
+    [HD_OP_CVT] = &emu_rule_cvt,
+    [HD_OP_CVTA] = &emu_rule_cvta,
+    [HD_OP_ISSPACEP] = &emu_rule_isspacep,
+    [HD_OP_ALLOCA] = &emu_rule_alloca,
+    [HD_OP_STACKSAVE] = &emu_rule_stack,
     [HD_OP_STACKRESTORE] = &emu_rule_stack,
-    [HD_OP_LD] = &emu_rule_ld,         [HD_OP_LDU] = &emu_rule_ld,       [HD_OP_ST] = &emu_rule_st,
-    [HD_OP_ATOM] = &emu_rule_atom,     [HD_OP_RED] = &emu_rule_atom,     [HD_OP_PREFETCH] = &emu_rule_prefetch,
-    [HD_OP_PREFETCHU] = &emu_rule_prefetch, [HD_OP_APPLYPRIORITY] = &emu_rule_prefetch,
-    [HD_OP_DISCARD] = &emu_rule_prefetch,   [HD_OP_CREATEPOLICY] = &emu_rule_createpolicy,
+    [HD_OP_LD] = &emu_rule_ld,
+    [HD_OP_LDU] = &emu_rule_ld,
+    [HD_OP_ST] = &emu_rule_st,
+    [HD_OP_ATOM] = &emu_rule_atom,
+    [HD_OP_RED] = &emu_rule_atom,
+    [HD_OP_PREFETCH] = &emu_rule_prefetch,
+    [HD_OP_PREFETCHU] = &emu_rule_prefetch,
+    [HD_OP_APPLYPRIORITY] = &emu_rule_prefetch,
+    [HD_OP_DISCARD] = &emu_rule_prefetch,
+    [HD_OP_CREATEPOLICY] = &emu_rule_createpolicy,
     [HD_OP_CP] = &emu_rule_cp,
-    [HD_OP_BRA] = &emu_rule_bra,       [HD_OP_BRX] = &emu_rule_brx,      [HD_OP_CALL] = &emu_rule_call,
-    [HD_OP_RET] = &emu_rule_ret,       [HD_OP_EXIT] = &emu_rule_exit,    [HD_OP_TRAP] = &emu_rule_trap,
-    [HD_OP_BRKPT] = &emu_rule_trap,    [HD_OP_NANOSLEEP] = &emu_rule_yield,
-    [HD_OP_BAR] = &emu_rule_bar,       [HD_OP_BARRIER] = &emu_rule_bar,
-    [HD_OP_MEMBAR] = &emu_rule_nop,    [HD_OP_FENCE] = &emu_rule_nop,    [HD_OP_PMEVENT] = &emu_rule_nop,
-    [HD_OP_SETMAXNREG] = &emu_rule_nop, [HD_OP_GRIDDEPCONTROL] = &emu_rule_nop,
-    [HD_OP_SHFL] = &emu_rule_shfl,     [HD_OP_VOTE] = &emu_rule_vote,    [HD_OP_MATCH] = &emu_rule_match,
-    [HD_OP_REDUX] = &emu_rule_redux,   [HD_OP_ACTIVEMASK] = &emu_rule_activemask,
-    [HD_OP_ELECT] = &emu_rule_elect,   [HD_OP_MMA] = &emu_rule_mma,      [HD_OP_WMMA] = &emu_rule_wmma,
-    [HD_OP_LDMATRIX] = &emu_rule_ldmatrix, [HD_OP_STMATRIX] = &emu_rule_stmatrix,
+    [HD_OP_BRA] = &emu_rule_bra,
+    [HD_OP_BRX] = &emu_rule_brx,
+    [HD_OP_CALL] = &emu_rule_call,
+    [HD_OP_RET] = &emu_rule_ret,
+    [HD_OP_EXIT] = &emu_rule_exit,
+    [HD_OP_TRAP] = &emu_rule_trap,
+    [HD_OP_BRKPT] = &emu_rule_trap,
+    [HD_OP_NANOSLEEP] = &emu_rule_yield,
+    [HD_OP_BAR] = &emu_rule_bar,
+    [HD_OP_BARRIER] = &emu_rule_bar,
+    [HD_OP_MEMBAR] = &emu_rule_nop,
+    [HD_OP_FENCE] = &emu_rule_nop,
+    [HD_OP_PMEVENT] = &emu_rule_nop,
+    [HD_OP_SETMAXNREG] = &emu_rule_nop,
+    [HD_OP_GRIDDEPCONTROL] = &emu_rule_nop,
+    [HD_OP_SHFL] = &emu_rule_shfl,
+    [HD_OP_VOTE] = &emu_rule_vote,
+    [HD_OP_MATCH] = &emu_rule_match,
+    [HD_OP_REDUX] = &emu_rule_redux,
+    [HD_OP_ACTIVEMASK] = &emu_rule_activemask,
+    [HD_OP_ELECT] = &emu_rule_elect,
+    [HD_OP_MMA] = &emu_rule_mma,
+    [HD_OP_WMMA] = &emu_rule_wmma,
+    [HD_OP_LDMATRIX] = &emu_rule_ldmatrix,
+    [HD_OP_STMATRIX] = &emu_rule_stmatrix,
     [HD_OP_MOVMATRIX] = &emu_rule_movmatrix,
 };
 
-static void prepare_nothing(emu_decoder *d, emu_form *f) { f->refused = "the emulator does not know this instruction"; }
+static void prepare_nothing(emu_decoder *d, emu_form *f) {
+  f->refused = "the emulator does not know this instruction";
+}
 static const emu_rule rule_unknown = {prepare_nothing, NULL};
 
 const emu_form *emu_form_of(emu_decoder *d, uint32_t index) {

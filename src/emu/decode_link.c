@@ -8,17 +8,17 @@ typedef struct node {
   EMU_VEC(uint32_t) shared; /* into vars */
   bool indirect;            /* calls through a register: any function whose address is taken */
   bool address_taken;
-  uint32_t seen;            /* mark of the walk that met it last */
+  uint32_t seen; /* mark of the walk that met it last */
   enum { NEW = 0, OPEN, DONE } state;
-  bool recursive;           /* calls itself, perhaps by way of others */
+  bool recursive; /* calls itself, perhaps by way of others */
 } node;
 
 typedef struct emu_graph {
-  node *nodes;       /* per m->funcs */
-  uint32_t *taken;   /* functions whose address is taken */
+  node *nodes;     /* per m->funcs */
+  uint32_t *taken; /* functions whose address is taken */
   uint32_t n_taken;
   uint32_t mark;
-  uint32_t *bytes;   /* per m->funcs: of a kernel's shared memory */
+  uint32_t *bytes; /* per m->funcs: of a kernel's shared memory */
 } emu_graph;
 
 enum { RECURSIVE_STACK = 65536 };
@@ -29,8 +29,10 @@ enum { RECURSIVE_STACK = 65536 };
 static void note_symbol(emu_decoder *d, node *n, uint32_t sym, bool called) {
   const hd_ptx_sym *y = &d->m->syms[sym];
   if (y->kind == HD_SYM_FUNC) {
-    if (called) emu_push(&d->scratch, &n->callees, y->decl);
-    else d->graph->nodes[y->decl].address_taken = true;
+    if (called)
+      emu_push(&d->scratch, &n->callees, y->decl);
+    else
+      d->graph->nodes[y->decl].address_taken = true;
   } else if (y->kind == HD_SYM_VAR && n && d->m->vars[y->decl].space == HD_M_SHARED) {
     emu_push(&d->scratch, &n->shared, y->decl);
   }
@@ -88,7 +90,9 @@ static void find_taken(emu_decoder *d) {
     if (g->nodes[k].address_taken && !d->m->funcs[k].entry) g->taken[g->n_taken++] = k;
 }
 
-static uint32_t n_callees(const emu_graph *g, const node *n) { return n->callees.n + (n->indirect ? g->n_taken : 0); }
+static uint32_t n_callees(const emu_graph *g, const node *n) {
+  return n->callees.n + (n->indirect ? g->n_taken : 0);
+}
 static uint32_t callee(const emu_graph *g, const node *n, uint32_t k) {
   return k < n->callees.n ? n->callees.data[k] : g->taken[k - n->callees.n];
 }
@@ -130,7 +134,9 @@ static int by_variable(const void *a, const void *b) {
   return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
 }
 
-static uint64_t align_up(uint64_t x, uint64_t align) { return align > 1 ? (x + align - 1) / align * align : x; }
+static uint64_t align_up(uint64_t x, uint64_t align) {
+  return align > 1 ? (x + align - 1) / align * align : x;
+}
 
 /* The variable of uses [first, last) above everything its kernels have so far. */
 static void place_variable(emu_decoder *d, const use *u, uint32_t first, uint32_t last, uint64_t *end) {
@@ -151,7 +157,8 @@ static void place_dynamic(emu_decoder *d, const use *u, uint32_t n, uint64_t *en
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t first = 0, last; first < n; first = last) {
-      for (last = first + 1; last < n && u[last].var == u[first].var; last++) {}
+      for (last = first + 1; last < n && u[last].var == u[first].var; last++) {
+      }
       const hd_ptx_var *v = &d->m->vars[u[first].var];
       const uint32_t align = hd_ptx_var_align(v);
       uint64_t at = 0;
@@ -177,7 +184,8 @@ static void place_shared(emu_decoder *d) {
     if (m->funcs[k].entry) reach(d, k, stack, var_mark, &all);
   if (all.n) qsort(all.data, all.n, sizeof *all.data, by_variable);
   for (uint32_t first = 0, last; first < all.n; first = last) {
-    for (last = first + 1; last < all.n && all.data[last].var == all.data[first].var; last++) {}
+    for (last = first + 1; last < all.n && all.data[last].var == all.data[first].var; last++) {
+    }
     if (hd_ptx_var_size(m, &m->vars[all.data[first].var]) == 0) {
       for (uint32_t k = first; k < last; k++) emu_push(&d->scratch, &dynamic, all.data[k]);
     } else {
@@ -211,7 +219,8 @@ static uint64_t frame_bytes(const emu_code *c) { return align_up(c->local_bytes,
 
 static void take_callee(emu_code *c, const emu_code *callee_code) {
   c->order_sensitive |= callee_code->order_sensitive;
-  if (c->unsupported.status == HD_OK && callee_code->unsupported.status != HD_OK) c->unsupported = callee_code->unsupported;
+  if (c->unsupported.status == HD_OK && callee_code->unsupported.status != HD_OK)
+    c->unsupported = callee_code->unsupported;
 }
 
 /* Depth first, callees before callers. A function met while it is still open calls itself. */
@@ -245,7 +254,8 @@ static void walk(emu_decoder *d, uint32_t start, visit *stack) {
       if (!d->codes[to]) continue;
       n->recursive |= g->nodes[to].recursive;
       take_callee(c, d->codes[to]);
-      if (g->nodes[to].state == DONE && d->codes[to]->stack_bytes > deepest) deepest = d->codes[to]->stack_bytes;
+      if (g->nodes[to].state == DONE && d->codes[to]->stack_bytes > deepest)
+        deepest = d->codes[to]->stack_bytes;
     }
     c->stack_bytes = frame_bytes(c) + deepest;
     /* A cycle below: a fixed stack, whose overflow the machine reports. */

@@ -81,7 +81,7 @@ typedef struct memory_words {
   unsigned space; /* hd_space or EMU_GENERIC */
   unsigned cache;
   bool ordered, hint;
-  int atom;       /* emu_atom_op; -1: none */
+  int atom; /* emu_atom_op; -1: none */
 } memory_words;
 
 /* False: a word that is not emulated, which f->refused then names. */
@@ -91,9 +91,7 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
     const hd_mod mod = f->ptx->mods[k];
     if (emu_type_class(mod) != EMU_CLASS_NONE || mod == HD_M_V2 || mod == HD_M_V4 || mod == HD_M_V8) continue;
     switch (mod < HD_M_COUNT ? (word)words[mod].word : W_UNKNOWN) {
-    case W_UNKNOWN:
-      f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
-      return false;
+    case W_UNKNOWN: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod)); return false;
     case W_NOTHING: break;
     case W_SPACE: w->space = words[mod].value; break;
     case W_CACHE: w->cache = words[mod].value | (w->cache & HD_CACHE_READONLY); break;
@@ -139,7 +137,8 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
 static bool reaches_global(unsigned space) { return space == HD_SPACE_GLOBAL || space == EMU_GENERIC; }
 
 /* The address of an access; what a call's parameters take is checked here, the rest when it runs. */
-static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, const hd_ptx_opnd *o, emu_inst *in) {
+static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, const hd_ptx_opnd *o,
+                       emu_inst *in) {
   if (!emu_put_address(fn, s, o, f->data[M_SPACE], in)) return false;
   if (in->x[X_SPACE] == EMU_FRAME) {
     const hd_ptx_sym *y = &fn->d->m->syms[o->sym];
@@ -147,20 +146,21 @@ static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s
     if (o->imm < 0 || (uint64_t)o->imm > size || size - (uint64_t)o->imm < in->x[X_BYTES])
       return emu_refuse(fn, s, "it reaches beyond the %llu bytes of %s", (unsigned long long)size, y->name);
   }
-  if (f->data[M_ORDERED] && reaches_global(in->x[X_SPACE])) fn->code->order_sensitive = true;
   return true;
 }
 
 static bool operand_count(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, unsigned n) {
   const unsigned want = n + (f->data[M_HINT] ? 1 : 0);
-  return s->n_opnds == want || emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, want);
+  return s->n_opnds == want ||
+         emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, want);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------ */
 
 /* Bits of the registers of {a, b, ...} or of a single one; they must agree. Immediates and "_"
  * have `bits`. 0: refused. */
-static unsigned register_bits(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n, unsigned bits) {
+static unsigned register_bits(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n,
+                              unsigned bits) {
   unsigned found = 0;
   for (unsigned k = 0; k < n; k++) {
     const hd_ptx_opnd *one = o->kind == HD_O_VEC ? emu_kid(fn, o, k) : o;
@@ -175,16 +175,18 @@ static unsigned register_bits(emu_function *fn, const hd_ptx_stmt *s, const hd_p
 }
 
 static bool check_vector(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n) {
-  if (!o || (o->kind == HD_O_VEC ? o->n_kids : 1) != n) return emu_refuse(fn, s, "its vector has not %u elements", n);
+  if (!o || (o->kind == HD_O_VEC ? o->n_kids : 1) != n)
+    return emu_refuse(fn, s, "its vector has not %u elements", n);
   return true;
 }
 
 /* Slots of a vector's elements, written or read, into in->extra from `at` on. */
-static bool put_vector(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n, unsigned bits,
-                       bool write, uint32_t *slots) {
+static bool put_vector(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n,
+                       unsigned bits, bool write, uint32_t *slots) {
   for (unsigned k = 0; k < n; k++) {
     const hd_ptx_opnd *one = o->kind == HD_O_VEC ? emu_kid(fn, o, k) : o;
-    if (!(write ? emu_destination(fn, s, one, bits, true, &slots[k]) : emu_source(fn, s, one, bits, &slots[k])))
+    if (!(write ? emu_destination(fn, s, one, bits, true, &slots[k])
+                : emu_source(fn, s, one, bits, &slots[k])))
       return false;
   }
   return true;
@@ -206,8 +208,10 @@ static void prepare_ld(emu_decoder *d, emu_form *f) {
 static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned n = f->words.vec, bits = f->data[M_BITS];
   const hd_ptx_opnd *to = emu_operand(fn, s, 0);
-  if (!operand_count(fn, f, s, 2) || !check_vector(fn, s, to, n) || !put_access(fn, f, s, emu_operand(fn, s, 1), in))
+  if (!operand_count(fn, f, s, 2) || !check_vector(fn, s, to, n) ||
+      !put_access(fn, f, s, emu_operand(fn, s, 1), in))
     return false;
+  if (f->data[M_ORDERED] && reaches_global(in->x[X_SPACE])) fn->code->order_sensitive = true;
   const unsigned reg = register_bits(fn, s, to, n, bits);
   if (!reg) return false;
   if (bits == 128) return use(fn, s, in, "ld.b128") && emu_destination(fn, s, to, 128, false, &in->dst);
@@ -215,9 +219,12 @@ static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   const bool is_signed = emu_type_class(f->words.types[0]) == EMU_CLASS_S && bits < reg;
   char name[32];
   snprintf(name, sizeof name, "ld.%s%c%u.%u", n > 1 ? "v." : "", is_signed ? 's' : 'b', bits,
-           reg == 64 ? 64 : is_signed ? reg : 32);
+           reg == 64   ? 64
+           : is_signed ? reg
+                       : 32);
   if (!use(fn, s, in, name)) return false;
-  if (n == 1) return emu_destination(fn, s, to->kind == HD_O_VEC ? emu_kid(fn, to, 0) : to, reg, false, &in->dst);
+  if (n == 1)
+    return emu_destination(fn, s, to->kind == HD_O_VEC ? emu_kid(fn, to, 0) : to, reg, false, &in->dst);
   uint32_t *slots = HD_NEW_N(fn->d->env->arena, n, uint32_t);
   in->extra = slots;
   return put_vector(fn, s, to, n, reg, true, slots);
@@ -227,7 +234,8 @@ const emu_rule emu_rule_ld = {prepare_ld, emit_ld};
 static bool emit_st(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned n = f->words.vec, bits = f->data[M_BITS];
   const hd_ptx_opnd *from = emu_operand(fn, s, 1);
-  if (!operand_count(fn, f, s, 2) || !check_vector(fn, s, from, n) || !put_access(fn, f, s, emu_operand(fn, s, 0), in))
+  if (!operand_count(fn, f, s, 2) || !check_vector(fn, s, from, n) ||
+      !put_access(fn, f, s, emu_operand(fn, s, 0), in))
     return false;
   const unsigned reg = register_bits(fn, s, from, n, bits);
   if (!reg) return false;
@@ -236,7 +244,8 @@ static bool emit_st(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   char name[32];
   snprintf(name, sizeof name, "st.%sb%u.%u", n > 1 ? "v." : "", bits, reg == 64 ? 64 : 32);
   if (!use(fn, s, in, name)) return false;
-  if (n == 1) return emu_source(fn, s, from->kind == HD_O_VEC ? emu_kid(fn, from, 0) : from, reg, &in->src[1]);
+  if (n == 1)
+    return emu_source(fn, s, from->kind == HD_O_VEC ? emu_kid(fn, from, 0) : from, reg, &in->src[1]);
   uint32_t *slots = HD_NEW_N(fn->d->env->arena, n, uint32_t);
   in->extra = slots;
   return put_vector(fn, s, from, n, reg, false, slots);
@@ -289,7 +298,6 @@ static void prepare_atom(emu_decoder *d, emu_form *f) {
   f->proto.x[X_ATOM] = (uint8_t)w.atom;
   f->proto.x[X_TYPE] = (uint8_t)type;
   f->proto.x[X_CACHE] = 0;
-  f->data[M_ORDERED] = 0;
   char name[16];
   snprintf(name, sizeof name, n > 1 ? "atom.v.%u" : "atom.%u", bits);
   emu_use(d, f, name);
@@ -304,7 +312,8 @@ static bool is_used(const emu_function *fn, const hd_ptx_opnd *o) {
 static bool commutes(const emu_inst *in) {
   const unsigned type = in->x[X_TYPE], op = in->x[X_ATOM];
   if (op == EMU_ATOM_MIN || op == EMU_ATOM_MAX) return true;
-  return (type == EMU_ATOM_U || type == EMU_ATOM_S) && (op == EMU_ATOM_ADD || (op >= EMU_ATOM_AND && op <= EMU_ATOM_XOR));
+  return (type == EMU_ATOM_U || type == EMU_ATOM_S) &&
+         (op == EMU_ATOM_ADD || (op >= EMU_ATOM_AND && op <= EMU_ATOM_XOR));
 }
 
 static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -312,17 +321,18 @@ static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   const unsigned n = f->words.vec, bits = f->data[M_BITS], first = red ? 0 : 1;
   const bool cas = f->proto.x[X_ATOM] == EMU_ATOM_CAS;
   const hd_ptx_opnd *to = red ? NULL : emu_operand(fn, s, 0), *b = emu_operand(fn, s, first + 1);
-  if (!operand_count(fn, f, s, first + 2 + cas) || !check_vector(fn, s, b, n) || (to && !check_vector(fn, s, to, n)) ||
-      !put_access(fn, f, s, emu_operand(fn, s, first), in))
+  if (!operand_count(fn, f, s, first + 2 + cas) || !check_vector(fn, s, b, n) ||
+      (to && !check_vector(fn, s, to, n)) || !put_access(fn, f, s, emu_operand(fn, s, first), in))
     return false;
   bool used = false;
   for (unsigned k = 0; to && k < n; k++) used |= is_used(fn, to->kind == HD_O_VEC ? emu_kid(fn, to, k) : to);
   in->x[X_NO_OLD] = !to || to->kind == HD_O_SINK;
   if (reaches_global(in->x[X_SPACE]) && (used || !commutes(in))) fn->code->order_sensitive = true;
   if (n > 1) {
-    uint32_t *slots = HD_NEW_N(fn->d->env->arena, 2 * n, uint32_t);
+    uint32_t *slots = HD_NEW_N(fn->d->env->arena, (size_t)2 * n, uint32_t);
     in->extra = slots;
-    return put_vector(fn, s, b, n, bits, false, slots) && (!to || put_vector(fn, s, to, n, bits, true, slots + n));
+    return put_vector(fn, s, b, n, bits, false, slots) &&
+           (!to || put_vector(fn, s, to, n, bits, true, slots + n));
   }
   return emu_source(fn, s, b, bits, &in->src[1]) &&
          (!cas || emu_source(fn, s, emu_operand(fn, s, first + 2), bits, &in->src[2])) &&
@@ -337,15 +347,19 @@ static void prepare_prefetch(emu_decoder *d, emu_form *f) {
   f->data[M_SPACE] = EMU_GENERIC;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     const hd_mod mod = f->ptx->mods[k];
-    if (mod == HD_M_L1) f->proto.x[X_CACHE] = HD_CACHE_L1;
-    else if (mod == HD_M_GLOBAL || mod == HD_M_LOCAL) f->data[M_SPACE] = words[mod].value;
+    if (mod == HD_M_L1)
+      f->proto.x[X_CACHE] = HD_CACHE_L1;
+    else if (mod == HD_M_GLOBAL || mod == HD_M_LOCAL)
+      f->data[M_SPACE] = words[mod].value;
     else if (mod != HD_M_L2 && !(mod < HD_M_COUNT && words[mod].word == W_NOTHING)) {
       f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
       return;
     }
   }
-  if (f->ptx->op == HD_OP_PREFETCH || f->ptx->op == HD_OP_PREFETCHU) emu_use(d, f, "prefetch");
-  else f->proto.control = EMU_NOP;
+  if (f->ptx->op == HD_OP_PREFETCH || f->ptx->op == HD_OP_PREFETCHU)
+    emu_use(d, f, "prefetch");
+  else
+    f->proto.control = EMU_NOP;
 }
 static bool emit_prefetch(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return in->control == EMU_NOP || emu_put_address(fn, s, emu_operand(fn, s, 0), f->data[M_SPACE], in);
@@ -360,7 +374,8 @@ static bool emit_createpolicy(emu_function *fn, const emu_form *f, const hd_ptx_
 }
 const emu_rule emu_rule_createpolicy = {prepare_createpolicy, emit_createpolicy};
 
-/* ---- cp.async ------------------------------------------------------------------------------------------- */
+/* ---- cp.async -------------------------------------------------------------------------------------------
+ */
 
 static void prepare_cp(emu_decoder *d, emu_form *f) {
   bool shared = false, global = false, async = false;
@@ -383,8 +398,10 @@ static void prepare_cp(emu_decoder *d, emu_form *f) {
     default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod)); return;
     }
   }
-  if (!async || (f->proto.control != EMU_NOP && (!shared || !global))) f->refused = no_form;
-  else if (f->proto.control != EMU_NOP) emu_use(d, f, "cp.async");
+  if (!async || (f->proto.control != EMU_NOP && (!shared || !global)))
+    f->refused = no_form;
+  else if (f->proto.control != EMU_NOP)
+    emu_use(d, f, "cp.async");
 }
 
 /* cp.async [dst], [src], size {, bytes to read | skip predicate} {, policy} */
@@ -398,8 +415,11 @@ static bool emit_cp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   if (size != 4 && size != 8 && size != 16) return emu_refuse(fn, s, "it copies %lld bytes", (long long)size);
   if (!emu_address_of(fn, s, emu_operand(fn, s, 1), HD_SPACE_GLOBAL, &from)) return false;
   emu_cp_async *c = HD_NEW(fn->d->env->arena, emu_cp_async);
-  *c = (emu_cp_async){.src_imm = from.imm, .src_mode = (uint8_t)from.mode, .src_space = (uint8_t)from.space,
-                      .size_slot = EMU_NO_SLOT, .skip_slot = EMU_NO_SLOT};
+  *c = (emu_cp_async){.src_imm = from.imm,
+                      .src_mode = (uint8_t)from.mode,
+                      .src_space = (uint8_t)from.space,
+                      .size_slot = EMU_NO_SLOT,
+                      .skip_slot = EMU_NO_SLOT};
   if (from.slot != EMU_NO_SLOT) emu_ref(fn, &c->src_slot, from.slot);
   in->extra = c;
   in->x[X_BYTES] = (uint8_t)size;

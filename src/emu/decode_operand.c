@@ -50,7 +50,9 @@ uint32_t emu_init_slot(emu_function *fn, emu_init_kind kind, uint64_t bits) {
     if (i->kind == kind && i->bits == bits) return i->slot | EMU_INIT_SLOT;
   }
   const uint32_t slot = fn->n_init;
-  fn->n_init += kind == EMU_INIT_128 ? 4 : kind == EMU_INIT_64 || kind == EMU_INIT_LOCAL || kind == EMU_INIT_RESERVE ? 2 : 1;
+  fn->n_init += kind == EMU_INIT_128                                                        ? 4
+                : kind == EMU_INIT_64 || kind == EMU_INIT_LOCAL || kind == EMU_INIT_RESERVE ? 2
+                                                                                            : 1;
   emu_push(fn->scratch, &fn->inits, ((emu_init){bits, kind, slot}));
   fn->init_table[at & (fn->init_table_size - 1)] = fn->inits.n;
   return slot | EMU_INIT_SLOT;
@@ -71,7 +73,8 @@ const hd_ptx_opnd *emu_kid(const emu_function *fn, const hd_ptx_opnd *o, unsigne
   return k < o->n_kids ? &fn->d->m->opnds[o->sym + k] : NULL;
 }
 
-void emu_pair(const emu_function *fn, const hd_ptx_opnd *o, const hd_ptx_opnd **first, const hd_ptx_opnd **second) {
+void emu_pair(const emu_function *fn, const hd_ptx_opnd *o, const hd_ptx_opnd **first,
+              const hd_ptx_opnd **second) {
   *first = o;
   *second = NULL;
   if (o && o->kind == HD_O_PAIR) {
@@ -105,7 +108,8 @@ static int component(hd_mod part) {
 bool emu_reg(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint32_t *slot, unsigned *bits) {
   const hd_ptx_sym *sym = &fn->d->m->syms[o->sym];
   *bits = emu_reg_bits(fn, o->sym);
-  if (*bits == 0 || *bits > 128) return emu_refuse(fn, s, "register %s has a type that is not emulated", sym->name);
+  if (*bits == 0 || *bits > 128)
+    return emu_refuse(fn, s, "register %s has a type that is not emulated", sym->name);
   uint32_t element = 0;
   const unsigned n = sym->vec > 1 ? sym->vec : 1;
   if (o->part || n > 1) {
@@ -127,12 +131,23 @@ static bool is_clock(unsigned id) {
          id == HD_SR_GLOBALTIMER_LO || id == HD_SR_GLOBALTIMER_HI;
 }
 
-static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, uint32_t *where) {
+/* Performance counters, and what the driver or the tool chain put there. */
+static bool is_unknowable(const char *name) {
+  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset"};
+  for (unsigned k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++)
+    if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0) return true;
+  return false;
+}
+
+static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
+                    uint32_t *where) {
   const hd_ptx_sym *sym = &fn->d->m->syms[o->sym];
   const unsigned id = sym->index;
-  if (id == HD_SR_NONE || id >= HD_SR_COUNT) return emu_refuse(fn, s, "special register %s is unknown", sym->name);
+  if (id == HD_SR_NONE || id >= HD_SR_COUNT)
+    return emu_refuse(fn, s, "special register %s is unknown", sym->name);
   if (is_clock(id)) return emu_refuse(fn, s, "%s is read by mov alone", sym->name);
-  const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC || (id >= HD_SR_PM0_64 && id <= HD_SR_PM7_64);
+  if (is_unknowable(sym->name)) return emu_refuse(fn, s, "%s is not emulated", sym->name);
+  const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC;
   if (bits != (wide ? 64u : 32u)) return emu_refuse(fn, s, "%s is read as %u bits", sym->name, bits);
   uint32_t slot = EMU_NO_SLOT;
   switch (id) {
@@ -160,12 +175,15 @@ static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
 
 /* ---- Sources and destinations -------------------------------------------------------------------- */
 
-static bool wrong_size(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned have, unsigned want) {
-  return emu_refuse(fn, s, "%s has %u bits where the instruction takes %u", fn->d->m->syms[o->sym].name, have, want);
+static bool wrong_size(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned have,
+                       unsigned want) {
+  return emu_refuse(fn, s, "%s has %u bits where the instruction takes %u", fn->d->m->syms[o->sym].name, have,
+                    want);
 }
 
 /* A variable's or function's address as a value. */
-static bool address_value(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, uint32_t *where) {
+static bool address_value(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
+                          uint32_t *where) {
   const hd_ptx_sym *sym = &fn->d->m->syms[o->sym];
   if (sym->kind == HD_SYM_FUNC) {
     if (bits != 64) return emu_refuse(fn, s, "the address of %s has 64 bits", sym->name);
@@ -188,7 +206,8 @@ static bool address_value(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_o
   }
 }
 
-bool emu_source(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, uint32_t *where) {
+bool emu_source(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
+                uint32_t *where) {
   if (!o) return emu_refuse(fn, s, "an operand is missing");
   switch ((hd_ptx_opnd_kind)o->kind) {
   case HD_O_REG: {
@@ -214,7 +233,8 @@ bool emu_source(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, un
   }
 }
 
-bool emu_predicate(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint32_t *where, uint8_t *negated) {
+bool emu_predicate(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint32_t *where,
+                   uint8_t *negated) {
   if (!o) return emu_refuse(fn, s, "a predicate is missing");
   hd_ptx_opnd plain = *o;
   if (o->kind == HD_O_REG && o->flags & HD_OF_NEG && negated) {
@@ -230,7 +250,8 @@ bool emu_destination(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *
     *where = EMU_NO_SLOT;
     return true;
   }
-  if (!o || o->kind != HD_O_REG || o->flags & HD_OF_NEG) return emu_refuse(fn, s, "the destination is no register");
+  if (!o || o->kind != HD_O_REG || o->flags & HD_OF_NEG)
+    return emu_refuse(fn, s, "the destination is no register");
   uint32_t slot;
   unsigned have;
   if (!emu_reg(fn, s, o, &slot, &have)) return false;
@@ -255,7 +276,8 @@ bool emu_locate_var(emu_function *fn, const hd_ptx_stmt *s, hd_sym sym, emu_loca
   if (at->where == EMU_NOWHERE) {
     const hd_mod space = d->m->vars[y->decl].space;
     bool ok = false;
-    if (space == HD_M_GLOBAL || space == HD_M_CONST) at->offset = d->env->address_of(d->env->ctx, y->decl, &ok);
+    if (space == HD_M_GLOBAL || space == HD_M_CONST)
+      at->offset = d->env->address_of(d->env->ctx, y->decl, &ok);
     if (!ok) return emu_refuse(fn, s, "variable %s has no address in this module", y->name);
     at->where = EMU_IN_GLOBAL;
   }
@@ -288,7 +310,8 @@ static bool variable_address(emu_function *fn, const hd_ptx_stmt *s, const hd_pt
   out->space = own;
   if (at.where == EMU_IN_FRAME && own == HD_SPACE_PARAM) {
     /* Not an access of memory: arguments and results are copied by the call. */
-    if (out->imm < 0 || out->imm >= (int64_t)INT32_MAX) return emu_refuse(fn, s, "the offset is outside %s", y->name);
+    if (out->imm < 0 || out->imm >= (int64_t)INT32_MAX)
+      return emu_refuse(fn, s, "the offset is outside %s", y->name);
     out->space = EMU_FRAME;
   } else if (at.where == EMU_IN_FRAME) {
     out->slot = emu_init_slot(fn, EMU_INIT_LOCAL, at.offset);
@@ -298,7 +321,8 @@ static bool variable_address(emu_function *fn, const hd_ptx_stmt *s, const hd_pt
   return true;
 }
 
-bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space, emu_address *out) {
+bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
+                    emu_address *out) {
   *out = (emu_address){.space = space, .mode = EMU_ADDR_ABS, .slot = EMU_NO_SLOT};
   if (!o || o->kind != HD_O_ADDR) return emu_refuse(fn, s, "the address has a form that is not emulated");
   out->imm = o->imm;
@@ -320,7 +344,8 @@ bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
   return true;
 }
 
-bool emu_put_address(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space, emu_inst *in) {
+bool emu_put_address(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
+                     emu_inst *in) {
   emu_address a;
   if (!emu_address_of(fn, s, o, space, &a)) return false;
   if (a.slot != EMU_NO_SLOT) emu_ref(fn, &in->src[0], a.slot);

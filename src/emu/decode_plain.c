@@ -28,7 +28,8 @@ bool emu_emit_shape(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
     return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, n_sources + 1);
   if (!emu_destination(fn, s, emu_operand(fn, s, 0), emu_shape_bits(shape[0]), false, &in->dst)) return false;
   for (unsigned k = 0; k < n_sources; k++)
-    if (!emu_source(fn, s, emu_operand(fn, s, k + 1), emu_shape_bits(shape[2 + k]), &in->src[k])) return false;
+    if (!emu_source(fn, s, emu_operand(fn, s, k + 1), emu_shape_bits(shape[2 + k]), &in->src[k]))
+      return false;
   return true;
 }
 
@@ -61,8 +62,10 @@ static uint8_t normal_form(uint8_t table) {
 }
 
 static void prepare_lop3(emu_decoder *d, emu_form *f) {
-  if (f->words.other) f->refused = "lop3 with a predicate is not emulated";
-  else emu_use(d, f, "lop3.b32");
+  if (f->words.other)
+    f->refused = "lop3 with a predicate is not emulated";
+  else
+    emu_use(d, f, "lop3.b32");
 }
 static bool emit_lop3(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   int64_t table;
@@ -98,7 +101,8 @@ static bool use_op(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const c
 static bool parts_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned whole, bool write,
                      emu_parts **out) {
   const uint32_t n = o->n_kids;
-  if (n < 2 || n > 8 || whole % n || whole / n > 64) return emu_refuse(fn, s, "%u parts of %u bits", n, whole);
+  if (n < 2 || n > 8 || whole % n || whole / n > 64)
+    return emu_refuse(fn, s, "%u parts of %u bits", n, whole);
   emu_parts *p = HD_NEW(fn->d->env->arena, emu_parts);
   p->n = n;
   p->bits = whole / n;
@@ -112,27 +116,35 @@ static bool parts_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *
   return true;
 }
 
-static bool emit_join(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, emu_inst *in) {
+static bool emit_join(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
+                      emu_inst *in) {
   emu_parts *p;
   if (!parts_of(fn, s, o, bits, false, &p)) return false;
   in->extra = p;
-  const char *name = bits == 128 ? "join.2x64" : bits == 64 ? (p->bits == 32 ? "join.2x32" : "join.64") : "join.32";
+  const char *name = bits == 128  ? "join.2x64"
+                     : bits == 64 ? (p->bits == 32 ? "join.2x32" : "join.64")
+                                  : "join.32";
   if (bits == 128 && p->n != 2) return emu_refuse(fn, s, "128 bits are made of two registers");
   return use_op(fn, s, in, name) && emu_destination(fn, s, emu_operand(fn, s, 0), bits, false, &in->dst);
 }
 
-static bool emit_split(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, emu_inst *in) {
+static bool emit_split(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
+                       emu_inst *in) {
   emu_parts *p;
   if (!parts_of(fn, s, o, bits, true, &p)) return false;
   in->extra = p;
   if (bits == 128 && p->n != 2) return emu_refuse(fn, s, "128 bits are taken apart into two registers");
-  return use_op(fn, s, in, bits == 128 ? "split.2x64" : bits == 64 ? "split.64" : "split.32") &&
+  return use_op(fn, s, in,
+                bits == 128  ? "split.2x64"
+                : bits == 64 ? "split.64"
+                             : "split.32") &&
          emu_source(fn, s, emu_operand(fn, s, 1), bits, &in->src[0]);
 }
 
 /* Special registers are of 32 bits (some of 64) whatever they are read as; clocks are read
  * when the instruction runs. */
-static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits, emu_inst *in) {
+static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
+                         emu_inst *in) {
   const unsigned id = fn->d->m->syms[o->sym].index;
   if (!emu_destination(fn, s, emu_operand(fn, s, 0), bits, false, &in->dst)) return false;
   switch (id) {
@@ -146,9 +158,13 @@ static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_op
   case HD_SR_GLOBALTIMER: return use_op(fn, s, in, bits == 64 ? "mov.clock64" : "mov.clock32");
   default: break;
   }
-  const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC || (id >= HD_SR_PM0_64 && id <= HD_SR_PM7_64);
-  const char *name = wide ? (bits == 64 ? "mov.b64" : bits == 32 ? "cvt.u32.u64" : "cvt.u16.u64")
-                          : (bits == 64 ? "mov.widen" : bits == 32 ? "mov.b32" : "mov.narrow");
+  const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC;
+  const char *name = wide ? (bits == 64   ? "mov.b64"
+                             : bits == 32 ? "cvt.u32.u64"
+                                          : "cvt.u16.u64")
+                          : (bits == 64   ? "mov.widen"
+                             : bits == 32 ? "mov.b32"
+                                          : "mov.narrow");
   return use_op(fn, s, in, name) && emu_source(fn, s, o, wide ? 64 : 32, &in->src[0]);
 }
 
@@ -171,14 +187,17 @@ static void need_reserve(emu_function *fn) {
 }
 
 static void prepare_alloca(emu_decoder *d, emu_form *f) {
-  if (f->words.n_types == 1 && f->words.types[0] == HD_M_U64) emu_use(d, f, "alloca.u64");
-  else f->refused = "only 64-bit addresses are emulated";
+  if (f->words.n_types == 1 && f->words.types[0] == HD_M_U64)
+    emu_use(d, f, "alloca.u64");
+  else
+    f->refused = "only 64-bit addresses are emulated";
 }
 static bool emit_alloca(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   int64_t align = 8;
   if (s->n_opnds < 2 || s->n_opnds > 3) return emu_refuse(fn, s, "it has %u operands", s->n_opnds);
   if (s->n_opnds == 3 && !emu_integer(fn, s, emu_operand(fn, s, 2), &align)) return false;
-  if (align < 1 || align > 4096 || align & (align - 1)) return emu_refuse(fn, s, "its alignment is no power of two up to 4096");
+  if (align < 1 || align > 4096 || align & (align - 1))
+    return emu_refuse(fn, s, "its alignment is no power of two up to 4096");
   in->imm = align;
   need_reserve(fn);
   emu_ref(fn, &in->src[3], fn->alloca_slot);
@@ -190,8 +209,10 @@ const emu_rule emu_rule_alloca = {prepare_alloca, emit_alloca};
 
 /* stacksave gives what alloca has taken so far, stackrestore puts it back. */
 static void prepare_stack(emu_decoder *d, emu_form *f) {
-  if (f->words.n_types == 1 && f->words.types[0] == HD_M_U64) emu_use(d, f, "mov.b64");
-  else f->refused = "only 64-bit addresses are emulated";
+  if (f->words.n_types == 1 && f->words.types[0] == HD_M_U64)
+    emu_use(d, f, "mov.b64");
+  else
+    f->refused = "only 64-bit addresses are emulated";
 }
 static bool emit_stack(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   need_reserve(fn);

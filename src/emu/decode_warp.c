@@ -46,13 +46,19 @@ const emu_rule emu_rule_shfl = {prepare_shfl, emit_shfl};
 
 static void prepare_vote(emu_decoder *d, emu_form *f) {
   f->data[0] = EMU_HAS(f, BALLOT) ? 32 : 1;
-  emu_use(d, f, EMU_HAS(f, BALLOT) ? "vote.ballot" : EMU_HAS(f, ALL) ? "vote.all" : EMU_HAS(f, ANY) ? "vote.any"
-             : EMU_HAS(f, UNI) ? "vote.uni" : "");
+  emu_use(d, f,
+          EMU_HAS(f, BALLOT) ? "vote.ballot"
+          : EMU_HAS(f, ALL)  ? "vote.all"
+          : EMU_HAS(f, ANY)  ? "vote.any"
+          : EMU_HAS(f, UNI)  ? "vote.uni"
+                             : "");
 }
 static bool emit_vote(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const bool sync = EMU_HAS(f, SYNC);
-  return operand_count(fn, s, sync ? 3 : 2) && emu_predicate(fn, s, emu_operand(fn, s, 1), &in->src[0], &in->x[X_NEG]) &&
-         emu_destination(fn, s, emu_operand(fn, s, 0), f->data[0], false, &in->dst) && (!sync || put_members(fn, s, in));
+  return operand_count(fn, s, sync ? 3 : 2) &&
+         emu_predicate(fn, s, emu_operand(fn, s, 1), &in->src[0], &in->x[X_NEG]) &&
+         emu_destination(fn, s, emu_operand(fn, s, 0), f->data[0], false, &in->dst) &&
+         (!sync || put_members(fn, s, in));
 }
 const emu_rule emu_rule_vote = {prepare_vote, emit_vote};
 
@@ -75,8 +81,10 @@ static void prepare_redux(emu_decoder *d, emu_form *f) {
     f->proto.x[X_OP] = EMU_HAS(f, MAX);
     f->proto.x[X_SAT] = f->words.abs;
     f->proto.x[X_NAN] = f->words.nan;
-    if (EMU_HAS(f, MAX) || EMU_HAS(f, MIN)) emu_use(d, f, "redux.f32");
-    else f->refused = no_form;
+    if (EMU_HAS(f, MAX) || EMU_HAS(f, MIN))
+      emu_use(d, f, "redux.f32");
+    else
+      f->refused = no_form;
     return;
   }
   f->op = emu_find_form(d, "redux", f->ptx, NULL, false);
@@ -103,13 +111,15 @@ const emu_rule emu_rule_elect = {prepare_elect, emit_elect};
 /* ---- Fragments ------------------------------------------------------------------------------- */
 
 /* The registers {a, b, ...} (or one alone) of a fragment; at least `n` of them are needed. */
-static bool put_fragment(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n, unsigned bits,
-                         bool write, uint32_t *slots) {
+static bool put_fragment(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned n,
+                         unsigned bits, bool write, uint32_t *slots) {
   const unsigned have = !o ? 0 : o->kind == HD_O_VEC ? o->n_kids : 1;
-  if (have < n || have > EMU_FRAGMENT_REGS) return emu_refuse(fn, s, "a fragment has %u registers where %u are needed", have, n);
+  if (have < n || have > EMU_FRAGMENT_REGS)
+    return emu_refuse(fn, s, "a fragment has %u registers where %u are needed", have, n);
   for (unsigned k = 0; k < have; k++) {
     const hd_ptx_opnd *one = o->kind == HD_O_VEC ? emu_kid(fn, o, k) : o;
-    if (!(write ? emu_destination(fn, s, one, bits, false, &slots[k]) : emu_source(fn, s, one, bits, &slots[k])))
+    if (!(write ? emu_destination(fn, s, one, bits, false, &slots[k])
+                : emu_source(fn, s, one, bits, &slots[k])))
       return false;
   }
   return true;
@@ -179,8 +189,15 @@ static void read_matrix_words(const emu_decoder *d, const emu_form *f, matrix_wo
 
 static bool setup_mma(const matrix_words *w, num_mma *m) {
   if (w->m > UINT8_MAX || w->n > UINT8_MAX || w->k > UINT16_MAX || w->n_types != 4) return false;
-  *m = (num_mma){.m = (uint8_t)w->m, .n = (uint8_t)w->n, .k = (uint16_t)w->k, .d = w->types[0], .a = w->types[1],
-                 .b = w->types[2], .c = w->types[3], .satfinite = w->satfinite, .b1_op = w->b1_op};
+  *m = (num_mma){.m = (uint8_t)w->m,
+                 .n = (uint8_t)w->n,
+                 .k = (uint16_t)w->k,
+                 .d = w->types[0],
+                 .a = w->types[1],
+                 .b = w->types[2],
+                 .c = w->types[3],
+                 .satfinite = w->satfinite,
+                 .b1_op = w->b1_op};
   return num_mma_setup(m) && m->a_regs <= EMU_FRAGMENT_REGS && m->b_regs <= EMU_FRAGMENT_REGS &&
          m->c_regs <= EMU_FRAGMENT_REGS && m->d_regs <= EMU_FRAGMENT_REGS;
 }
@@ -190,9 +207,12 @@ static void prepare_mma(emu_decoder *d, emu_form *f) {
   num_mma m;
   read_matrix_words(d, f, &w);
   f->proto.control = EMU_GATHER;
-  if (w.other) f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, w.other));
-  else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m)) f->refused = no_form;
-  else emu_use(d, f, "mma");
+  if (w.other)
+    f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, w.other));
+  else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m))
+    f->refused = no_form;
+  else
+    emu_use(d, f, "mma");
 }
 static bool emit_mma(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   matrix_words w;
@@ -229,7 +249,8 @@ static bool setup_wmma(const matrix_words *w, emu_mma *x, wmma_shape *s) {
   x->m = (num_mma){.m = 16, .n = 8, .k = s->k, .satfinite = w->satfinite};
   x->m.d = w->types[0];
   x->m.c = w->types[w->n_types - 1];
-  const uint8_t a = w->n_types == 4 ? w->types[1] : NUM_MMA_F16, b = w->n_types == 4 ? w->types[2] : NUM_MMA_F16;
+  const uint8_t a = w->n_types == 4 ? w->types[1] : NUM_MMA_F16,
+                b = w->n_types == 4 ? w->types[2] : NUM_MMA_F16;
   x->m.a = s->swapped ? b : a;
   x->m.b = s->swapped ? a : b;
   x->split = s->split;
@@ -250,12 +271,15 @@ static bool setup_fragment(const matrix_words *w, char which, emu_wmma *x) {
   if (!wmma_shape_of(w, &s) || w->n_types != 1 || w->satfinite || w->rows + w->columns != 1) return false;
   for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     if (kinds[k].type != w->types[0] || kinds[k].is_accumulator != accumulator) continue;
-    *x = (emu_wmma){.split = s.split, .element = kinds[k].element, .column_major = (w->columns != 0) != s.swapped};
+    *x = (emu_wmma){
+        .split = s.split, .element = kinds[k].element, .column_major = (w->columns != 0) != s.swapped};
     x->which = accumulator ? 'c' : (which == 'a') != s.swapped ? 'a' : 'b';
     x->m = (num_mma){.m = 16, .n = 8, .k = s.k, .c = kinds[k].accumulator, .d = kinds[k].accumulator};
     /* Any multiplicands that go with the accumulator: they do not change its layout. */
-    x->m.a = x->m.b = !accumulator ? w->types[0] : s.k == 8 ? NUM_MMA_TF32
-                      : kinds[k].type == NUM_MMA_S32 ? NUM_MMA_S8 : NUM_MMA_F16;
+    x->m.a = x->m.b = !accumulator                   ? w->types[0]
+                      : s.k == 8                     ? NUM_MMA_TF32
+                      : kinds[k].type == NUM_MMA_S32 ? NUM_MMA_S8
+                                                     : NUM_MMA_F16;
     if (!num_mma_setup(&x->m)) return false;
     const unsigned rows = which == 'b' ? w->k : w->m, columns = which == 'a' ? w->k : w->n;
     const unsigned regs = rows * columns * x->element / 128;
@@ -308,10 +332,13 @@ static void prepare_wmma(emu_decoder *d, emu_form *f) {
   read_wmma_words(d, f, &x);
   f->proto.control = EMU_GATHER;
   f->proto.x[X_CACHE] = HD_CACHE_L1;
-  const bool ok = x.known && (x.what == 'm' ? x.w.rows + x.w.columns == 2 && setup_wmma(&x.w, &product, &shape)
-                                            : x.what && x.which && setup_fragment(&x.w, x.which, &fragment));
-  if (!ok) f->refused = no_form;
-  else emu_use(d, f, x.what == 'm' ? "wmma.mma" : x.what == 'l' ? "wmma.load" : "wmma.store");
+  const bool ok =
+      x.known && (x.what == 'm' ? x.w.rows + x.w.columns == 2 && setup_wmma(&x.w, &product, &shape)
+                                : x.what && x.which && setup_fragment(&x.w, x.which, &fragment));
+  if (!ok)
+    f->refused = no_form;
+  else
+    emu_use(d, f, x.what == 'm' ? "wmma.mma" : x.what == 'l' ? "wmma.load" : "wmma.store");
 }
 
 static bool emit_wmma(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -324,8 +351,10 @@ static bool emit_wmma(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
     in->extra = x;
     const unsigned a = shape.swapped ? 2 : 1, b = 3 - a;
     return put_fragment(fn, s, emu_operand(fn, s, 0), 2u * x->m.d_regs, 32, true, x->d) &&
-           put_fragment(fn, s, emu_operand(fn, s, a), (x->split == 'm' ? 2u : 1u) * x->m.a_regs, 32, false, x->a) &&
-           put_fragment(fn, s, emu_operand(fn, s, b), (x->split == 'n' ? 2u : 1u) * x->m.b_regs, 32, false, x->b) &&
+           put_fragment(fn, s, emu_operand(fn, s, a), (x->split == 'm' ? 2u : 1u) * x->m.a_regs, 32, false,
+                        x->a) &&
+           put_fragment(fn, s, emu_operand(fn, s, b), (x->split == 'n' ? 2u : 1u) * x->m.b_regs, 32, false,
+                        x->b) &&
            put_fragment(fn, s, emu_operand(fn, s, 3), 2u * x->m.c_regs, 32, false, x->c);
   }
   emu_wmma *x = HD_NEW(fn->d->env->arena, emu_wmma);
@@ -364,11 +393,13 @@ static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
   emu_use(d, f, name);
   if (!EMU_HAS(f, M8N8) || !EMU_HAS(f, B16)) f->refused = no_form;
 }
-static bool emit_xmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in, unsigned regs) {
+static bool emit_xmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in,
+                         unsigned regs) {
   const unsigned n = f->proto.x[X_COUNT];
   const hd_ptx_opnd *o = emu_operand(fn, s, regs);
   if (!operand_count(fn, s, 2)) return false;
-  if (!n || (o->kind == HD_O_VEC ? o->n_kids : 1) != n) return emu_refuse(fn, s, "it has not %u registers", n);
+  if (!n || (o->kind == HD_O_VEC ? o->n_kids : 1) != n)
+    return emu_refuse(fn, s, "it has not %u registers", n);
   uint32_t *slots = HD_NEW_N(fn->d->env->arena, EMU_FRAGMENT_REGS, uint32_t);
   in->extra = slots;
   return put_fragment(fn, s, o, n, 32, regs == 0, slots) &&

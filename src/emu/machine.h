@@ -135,7 +135,6 @@ struct emu_code {
   uint32_t shared_bytes; /* static shared memory of a kernel, callees included */
   emu_place *params, *rets; /* of a .func: formal side, in order */
   uint32_t n_params, n_rets;
-  /* alloca takes from a reserve inside local_bytes; nothing for the machine to do. */
   bool order_sensitive;  /* results may depend on the interleaving of CTAs: floating-point atomics,
                             atomics whose old value is used, volatile or acquire loads of global memory */
   uint64_t stack_bytes;  /* local memory a thread needs, callees included; recursion: a fixed stack */

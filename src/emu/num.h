@@ -73,8 +73,6 @@ typedef enum num_fmt {
 
 /* To double, exactly (every format fits). A NaN keeps its payload. */
 double num_to_f64(num_fmt f, uint64_t bits);
-float num_f16_to_f32(uint16_t h);
-float num_bf16_to_f32(uint16_t h);
 /* From a double that holds the exact value, rounded once. satfinite: overflow
  * and infinity become the greatest finite value (NaN: the format's NaN). ftz:
  * subnormal results become signed zero. NaN gives the canonical one (f16 and bf16
@@ -83,11 +81,38 @@ float num_bf16_to_f32(uint16_t h);
  * infinity: they always saturate, and NaN gives the greatest finite value. ue8m0 knows
  * .rz and .rp and ignores the sign. */
 uint64_t num_from_f64(num_fmt f, double x, num_round r, bool satfinite, bool ftz);
-/* The fast common cases: to f32 (as num_from_f64 does, in any mode), and from f32 to f16
- * and bf16, rounded to nearest even. */
+/* The fast common cases: to f32 (as num_from_f64 does, in any mode); from f32 to f16 and
+ * bf16, rounded to nearest even, and back. The latter have no branches and stand here for
+ * the sake of loops over lanes. */
 float num_f64_to_f32(double x, num_round r, bool ftz);
-uint16_t num_f32_to_f16(float x);
-uint16_t num_f32_to_bf16(float x);
+static inline uint16_t num_f32_to_f16(float x) {
+  uint32_t b = num_b32(x), sign = b >> 16 & 0x8000u, magnitude = b & 0x7fffffffu;
+  /* Normal f16 results: rebias the exponent and round by adding just under half, plus
+   * one when the kept bit is odd. A carry runs into the exponent, up to infinity. */
+  uint32_t normal = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1)) >> 13;
+  /* Subnormal ones: the f16 quantum 2^-24 is the last bit of 0.5f, so that the sum rounds there. */
+  uint32_t subnormal = num_b32(num_f32(magnitude) + 0.5f) - num_b32(0.5f);
+  uint32_t h = magnitude < (113u << 23) ? subnormal : normal;
+  h = magnitude >= 0x47800000u ? 0x7c00u : h; /* 65536 and more; below it, normal rounds to infinity itself */
+  return magnitude > 0x7f800000u ? 0x7fff : (uint16_t)(h | sign);
+}
+static inline uint16_t num_f32_to_bf16(float x) {
+  uint32_t b = num_b32(x);
+  uint32_t rounded = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
+  return (b & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (uint16_t)rounded;
+}
+static inline float num_f16_to_f32(uint16_t h) {
+  /* The f16 fields, moved to f32's place, read as a value 2^112 too small, subnormals
+   * included; multiplying is exact. Infinity and NaN then get f32's exponent. */
+  uint32_t magnitude = h & 0x7fffu;
+  uint32_t scaled = num_b32(num_f32(magnitude << 13) * 0x1p112f);
+  uint32_t special = magnitude > 0x7c00u ? 0x7fffffffu : 0x7f800000u;
+  uint32_t sign = magnitude > 0x7c00u ? 0 : (uint32_t)(h & 0x8000u) << 16;
+  return num_f32((magnitude < 0x7c00u ? scaled : special) | sign);
+}
+static inline float num_bf16_to_f32(uint16_t h) {
+  return num_f32((uint32_t)h << 16); /* a NaN gives an unspecified NaN: here, as on GPUs, its own bits */
+}
 
 /* ---- cvt between integers and floats ------------------------------------- */
 /* Float to integer of `bits` width (8..64), signed or not: rounded, clamped to

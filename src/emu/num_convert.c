@@ -139,7 +139,7 @@ double num_to_f64(num_fmt fmt, uint64_t bits) {
   return bits >> (f->exp_bits + f->man_bits) & 1 ? -x : x;
 }
 
-/* ---- f32, f16 and bf16, once per lane ------------------------------------ */
+/* ---- f32, once per lane -------------------------------------------------- */
 
 float num_f64_to_f32(double x, num_round r, bool ftz) {
   /* The host rounds to nearest, and says all but what lies just below the least normal. */
@@ -147,38 +147,6 @@ float num_f64_to_f32(double x, num_round r, bool ftz) {
   if (r != NUM_RN || isnan(f) || (ftz && fabsf(f) <= 0x1p-126f))
     return num_f32((uint32_t)num_from_f64(NUM_F32, x, r, false, ftz));
   return f;
-}
-
-float num_f16_to_f32(uint16_t h) {
-  /* The f16 fields, moved to f32's place, read as a value 2^112 too small, subnormals
-   * included; multiplying is exact. Infinity and NaN then get f32's exponent. */
-  uint32_t magnitude = h & 0x7fffu;
-  uint32_t scaled = num_b32(num_f32(magnitude << 13) * 0x1p112f);
-  uint32_t special = magnitude > 0x7c00u ? 0x7fffffffu : 0x7f800000u;
-  uint32_t sign = magnitude > 0x7c00u ? 0 : (uint32_t)(h & 0x8000u) << 16;
-  return num_f32((magnitude < 0x7c00u ? scaled : special) | sign);
-}
-
-float num_bf16_to_f32(uint16_t h) {
-  return num_f32((uint32_t)h << 16); /* a NaN gives an unspecified NaN: here, as on GPUs, its own bits */
-}
-
-uint16_t num_f32_to_f16(float x) {
-  uint32_t b = num_b32(x), sign = b >> 16 & 0x8000u, magnitude = b & 0x7fffffffu;
-  /* Normal f16 results: rebias the exponent and round by adding just under half, plus
-   * one when the kept bit is odd. A carry runs into the exponent, up to infinity. */
-  uint32_t normal = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1)) >> 13;
-  /* Subnormal ones: the f16 quantum 2^-24 is the last bit of 0.5f, so that the sum rounds there. */
-  uint32_t subnormal = num_b32(num_f32(magnitude) + 0.5f) - num_b32(0.5f);
-  uint32_t h = magnitude < (113u << 23) ? subnormal : normal;
-  h = magnitude >= 0x47800000u ? 0x7c00u : h; /* 65536 and more; below it, normal rounds to infinity itself */
-  return magnitude > 0x7f800000u ? 0x7fff : (uint16_t)(h | sign);
-}
-
-uint16_t num_f32_to_bf16(float x) {
-  uint32_t b = num_b32(x);
-  uint32_t rounded = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
-  return (b & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (uint16_t)rounded;
 }
 
 /* ---- Integers ------------------------------------------------------------ */

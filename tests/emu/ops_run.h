@@ -18,14 +18,14 @@ typedef struct op_case {
   const char *name;  /* "add.sat.s32" */
   const char *shape; /* "w=ww"; p: predicates */
   uint64_t (*want)(uint64_t a, uint64_t b, uint64_t c, uint64_t e);
-  const char *more;  /* operands behind the last, or NULL: ", 0x96" */
+  const char *more; /* operands behind the last, or NULL: ", 0x96" */
 } op_case;
 
 /* A case whose result is an expression in a, b, c, e. */
-#define WANT(id, expr) \
-  static uint64_t id(uint64_t a, uint64_t b, uint64_t c, uint64_t e) { \
-    (void)a, (void)b, (void)c, (void)e;                                \
-    return (uint64_t)(expr);                                           \
+#define WANT(id, expr)                                                                                       \
+  static uint64_t id(uint64_t a, uint64_t b, uint64_t c, uint64_t e) {                                       \
+    (void)a, (void)b, (void)c, (void)e;                                                                      \
+    return (uint64_t)(expr);                                                                                 \
   }
 
 static inline float f32_of(uint64_t b) {
@@ -61,14 +61,73 @@ static inline float clamp01(float f) { return f > 0 ? (f < 1 ? f : 1) : 0; }
 
 /* Corner cases of every width and format first, then random bits of random length. */
 static inline uint64_t op_value(uint64_t seed, uint64_t n) {
-  static const uint64_t corners[] = {
-      0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff,
-      0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
-      0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff, 0x00800000, 0x007fffff, 0x4f000000,
-      0x4effffff, 0xcf000000, 0x5f000000, 0x3f000000, 0x3fc00000, 0x3fffffff, 0x33800000, 0x7e800001, 0x3c00, 0x7c00,
-      0x7e00, 0x0400, 0x03ff, 0xbc00, 0x7f80, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000,
-      0x7ff8000000000000, 0x0010000000000000, 0x000fffffffffffff, 0x41e0000000000000, 0xc1e0000000200000,
-      0x43e0000000000000, 0x3fe0000000000000, 0x36a0000000000000, 0x3810000000000000, 0xfffffffe, 0xfffffff0};
+  static const uint64_t corners[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     7,
+                                     8,
+                                     15,
+                                     16,
+                                     17,
+                                     31,
+                                     32,
+                                     33,
+                                     63,
+                                     64,
+                                     65,
+                                     0x7f,
+                                     0x80,
+                                     0xff,
+                                     0x100,
+                                     0x7fff,
+                                     0x8000,
+                                     0xffff,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xffffffff,
+                                     0x100000000,
+                                     0x7fffffffffffffff,
+                                     0x8000000000000000,
+                                     0xffffffffffffffff,
+                                     0x3f800000,
+                                     0xbf800000,
+                                     0x7f800000,
+                                     0xff800000,
+                                     0x7fc00000,
+                                     0x7f7fffff,
+                                     0x00800000,
+                                     0x007fffff,
+                                     0x4f000000,
+                                     0x4effffff,
+                                     0xcf000000,
+                                     0x5f000000,
+                                     0x3f000000,
+                                     0x3fc00000,
+                                     0x3fffffff,
+                                     0x33800000,
+                                     0x7e800001,
+                                     0x3c00,
+                                     0x7c00,
+                                     0x7e00,
+                                     0x0400,
+                                     0x03ff,
+                                     0xbc00,
+                                     0x7f80,
+                                     0x3ff0000000000000,
+                                     0xbff0000000000000,
+                                     0x7ff0000000000000,
+                                     0x7ff8000000000000,
+                                     0x0010000000000000,
+                                     0x000fffffffffffff,
+                                     0x41e0000000000000,
+                                     0xc1e0000000200000,
+                                     0x43e0000000000000,
+                                     0x3fe0000000000000,
+                                     0x36a0000000000000,
+                                     0x3810000000000000,
+                                     0xfffffffe,
+                                     0xfffffff0};
   const uint64_t n_corners = sizeof corners / sizeof corners[0];
   const uint64_t pick = hd_random_at(seed ^ 0x5eed, n);
   const uint64_t bits = hd_random_at(seed, n);
@@ -114,8 +173,9 @@ static inline void op_kernel(hd_buf *t, const op_case *c, size_t k) {
   for (unsigned s = 0; s < n; s++) {
     const char letter = c->shape[2 + s];
     if (letter == 'p')
-      hd_buf_printf(t, "ld.global.b32 %%t%u, [%%at+%u];\nand.b32 %%t%u, %%t%u, 1;\nsetp.ne.u32 %%p%u, %%t%u, 0;\n", s,
-                    8 * s, s, s, s + 1, s);
+      hd_buf_printf(
+          t, "ld.global.b32 %%t%u, [%%at+%u];\nand.b32 %%t%u, %%t%u, 1;\nsetp.ne.u32 %%p%u, %%t%u, 0;\n", s,
+          8 * s, s, s, s + 1, s);
     else
       hd_buf_printf(t, "ld.global.b%u %%%c%u, [%%at+%u];\n", op_bits(letter), letter, s + 1, 8 * s);
   }
@@ -166,9 +226,10 @@ static inline uint64_t op_alloc(op_machine *x, const void *from, size_t bytes) {
   if (from) op_ok(hd_emu_write(x->e, at, from, bytes, &d), &d);
   return at;
 }
-static inline hd_status op_launch(op_machine *x, const char *kernel, uint32_t grid, uint32_t block, const void *args,
-                                  size_t bytes, hd_diag *d) {
-  const hd_emu_launch_params l = {.kernel = kernel, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .args = args, .args_bytes = bytes};
+static inline hd_status op_launch(op_machine *x, const char *kernel, uint32_t grid, uint32_t block,
+                                  const void *args, size_t bytes, hd_diag *d) {
+  const hd_emu_launch_params l = {
+      .kernel = kernel, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .args = args, .args_bytes = bytes};
   const hd_dispatch how = {0};
   return hd_emu_launch(x->p, &l, &how, NULL, NULL, d);
 }
@@ -214,13 +275,16 @@ static inline void op_check(const op_case *cases, size_t n) {
         uint64_t operand[4];
         for (unsigned s = 0; s < 4; s++) {
           operand[s] = in[4 * i + s];
-          if (s + 2 < strlen(cases[k].shape)) operand[s] &= UINT64_MAX >> (64 - op_bits(cases[k].shape[2 + s]));
+          if (s + 2 < strlen(cases[k].shape))
+            operand[s] &= UINT64_MAX >> (64 - op_bits(cases[k].shape[2 + s]));
         }
-        const uint64_t want = cases[k].want(operand[0], operand[1], operand[2], operand[3]) & (UINT64_MAX >> (64 - bits));
+        const uint64_t want =
+            cases[k].want(operand[0], operand[1], operand[2], operand[3]) & (UINT64_MAX >> (64 - bits));
         if (out[i] != want)
-          fail_msg("%s (instruction set %d): operands %llx %llx %llx %llx give %llx, not %llx", cases[k].name, isas[v],
-                   (unsigned long long)operand[0], (unsigned long long)operand[1], (unsigned long long)operand[2],
-                   (unsigned long long)operand[3], (unsigned long long)out[i], (unsigned long long)want);
+          fail_msg("%s (instruction set %d): operands %llx %llx %llx %llx give %llx, not %llx", cases[k].name,
+                   isas[v], (unsigned long long)operand[0], (unsigned long long)operand[1],
+                   (unsigned long long)operand[2], (unsigned long long)operand[3], (unsigned long long)out[i],
+                   (unsigned long long)want);
       }
     }
     op_unload(&x);

@@ -14,7 +14,11 @@ typedef struct frame {
 } frame;
 
 static unsigned bits_of(char letter) {
-  return strchr("hk", letter) ? 16 : strchr("wif", letter) ? 32 : strchr("djg", letter) ? 64 : letter == 'q' ? 128 : 1;
+  return strchr("hk", letter)    ? 16
+         : strchr("wif", letter) ? 32
+         : strchr("djg", letter) ? 64
+         : letter == 'q'         ? 128
+                                 : 1;
 }
 
 /* Floats of all kinds are frequent in bits drawn like this. */
@@ -77,7 +81,8 @@ static uint32_t changed(const frame *a, const frame *b, unsigned slot, unsigned 
 static bool needs_more(const emu_op *op) { return !op->shape[0] || strncmp(op->name, "mov.clock", 9) == 0; }
 
 /* Run one handler of each instruction set on equal frames and compare. */
-static void compare(const emu_op *const ops[], unsigned n, emu_inst (*make)(const emu_op *, uint64_t), uint64_t seed) {
+static void compare(const emu_op *const ops[], unsigned n, emu_inst (*make)(const emu_op *, uint64_t),
+                    uint64_t seed) {
   const char *shape = ops[0]->shape;
   const uint32_t masks[] = {UINT32_MAX, 1, 0x80000000, 0x0000ffff, (uint32_t)hd_random_at(seed, 1) | 1};
   frame before, after[3], all;
@@ -92,8 +97,10 @@ static void compare(const emu_op *const ops[], unsigned n, emu_inst (*make)(cons
         fail_msg("%s: instruction sets %u and 0 differ, mask %08x", ops[v]->name, v, masks[k]);
     }
     if (k == 0) all = after[0];
-    if (changed(&before, &after[0], 16, bits) & ~masks[k]) fail_msg("%s: an inactive lane is written, mask %08x", ops[0]->name, masks[k]);
-    if (changed(&all, &after[0], 16, bits) & masks[k]) fail_msg("%s: a lane depends on the others, mask %08x", ops[0]->name, masks[k]);
+    if (changed(&before, &after[0], 16, bits) & ~masks[k])
+      fail_msg("%s: an inactive lane is written, mask %08x", ops[0]->name, masks[k]);
+    if (changed(&all, &after[0], 16, bits) & masks[k])
+      fail_msg("%s: a lane depends on the others, mask %08x", ops[0]->name, masks[k]);
     for (unsigned s = 0; s < 16; s++)
       if (memcmp(before.bytes + s * EMU_SLOT_BYTES, after[0].bytes + s * EMU_SLOT_BYTES, EMU_SLOT_BYTES) != 0)
         fail_msg("%s: a source is written", ops[0]->name);
@@ -199,19 +206,20 @@ static emu_inst float_conversion(const emu_op *op, uint64_t seed) {
   i.x[X_ROUND] = (uint8_t)(seed >> 4 & 3);
   i.x[X_FTZ] = seed >> 6 & 1;
   i.x[X_RELU] = seed >> 7 & 1;
-  i.x[X_OP] = (uint8_t)((i.x[X_SRC_FMT] == NUM_F64 ? CVT_SRC_64 : 0) | (i.x[X_FMT] == NUM_F64 ? CVT_DST_64 : 0) |
-                        (seed & 256 ? CVT_INTEGRAL : 0));
+  i.x[X_OP] = (uint8_t)((i.x[X_SRC_FMT] == NUM_F64 ? CVT_SRC_64 : 0) |
+                        (i.x[X_FMT] == NUM_F64 ? CVT_DST_64 : 0) | (seed & 256 ? CVT_INTEGRAL : 0));
   return i;
 }
 
 static const struct {
   const char *name;
   emu_inst (*make)(const emu_op *, uint64_t);
-} settings[] = {{"round.f32", rounding},          {"round.f64", rounding},        {"round.f32x2", rounding},
-                {"half.arith", halves},           {"half.arith2", halves},        {"half.approx", half_functions},
-                {"half.approx2", half_functions}, {"setp.half", half_comparison}, {"set.half", half_comparison},
-                {"setp.half2", half_comparison},  {"set.half2", half_comparison}, {"cvt.ii", integer_conversion},
-                {"cvt.ff", float_conversion},     {"cvt.join", float_conversion}};
+} settings[] = {
+    {"round.f32", rounding},          {"round.f64", rounding},        {"round.f32x2", rounding},
+    {"half.arith", halves},           {"half.arith2", halves},        {"half.approx", half_functions},
+    {"half.approx2", half_functions}, {"setp.half", half_comparison}, {"set.half", half_comparison},
+    {"setp.half2", half_comparison},  {"set.half2", half_comparison}, {"cvt.ii", integer_conversion},
+    {"cvt.ff", float_conversion},     {"cvt.join", float_conversion}};
 
 /* Only the comparison between instruction sets: what is a lane depends on the handler. */
 static void handlers_with_settings_agree(void **state) {
@@ -230,7 +238,8 @@ static void handlers_with_settings_agree(void **state) {
             after[v] = before;
             i.fn(NULL, &i, after[v].bytes, mask);
             if (memcmp(&after[v], &after[0], sizeof(frame)) != 0)
-              fail_msg("%s: instruction sets %u and 0 differ, settings %u", settings[s].name, v, (unsigned)seed);
+              fail_msg("%s: instruction sets %u and 0 differ, settings %u", settings[s].name, v,
+                       (unsigned)seed);
           }
         }
       }
@@ -244,7 +253,8 @@ static void names_are_unique(void **state) {
     for (unsigned k = 0; tables[0][t][k].name; k++)
       for (unsigned u = t; tables[0][u]; u++)
         for (unsigned j = u == t ? k + 1 : 0; tables[0][u][j].name; j++)
-          if (strcmp(tables[0][t][k].name, tables[0][u][j].name) == 0) fail_msg("two handlers are called %s", tables[0][u][j].name);
+          if (strcmp(tables[0][t][k].name, tables[0][u][j].name) == 0)
+            fail_msg("two handlers are called %s", tables[0][u][j].name);
 }
 
 int main(void) {

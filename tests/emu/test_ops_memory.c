@@ -9,7 +9,7 @@ typedef struct access {
   const char *type; /* of the instruction */
   unsigned bits;
   bool is_signed;
-  unsigned reg;     /* bits of the register */
+  unsigned reg; /* bits of the register */
   unsigned vec;
 } access;
 
@@ -20,16 +20,19 @@ static const char *space_name[] = {"global", "shared", "local", ""};
 static void round_trip_kernel(hd_buf *t, const access *a, unsigned space, unsigned number) {
   const unsigned bytes = a->bits / 8 * a->vec;
   const char *vec = a->vec == 1 ? "" : a->vec == 2 ? ".v2" : a->vec == 4 ? ".v4" : ".v8";
-  hd_buf_printf(t,
-                ".visible .entry k%u(.param .u64 in, .param .u64 index, .param .u64 out, .param .u32 keep)\n{\n"
-                ".reg .b16 %%h<16>; .reg .b32 %%w<16>; .reg .b64 %%d<16>; .reg .b64 %%at, %%ix, %%to, %%s; .reg .b32 %%i, %%j, %%k;\n"
-                ".reg .pred %%p;\n"
-                ".shared .align 32 .b8 block[%u];\n.local .align 32 .b8 own[64];\n"
-                "mov.u32 %%i, %%tid.x;\nld.param.u64 %%ix, [index];\nmad.wide.u32 %%ix, %%i, 4, %%ix;\n"
-                "ld.global.u32 %%j, [%%ix];\nld.param.u64 %%at, [in];\nmad.wide.u32 %%at, %%j, %u, %%at;\n"
-                "ld.param.u64 %%to, [out];\nmad.wide.u32 %%to, %%i, 64, %%to;\n"
-                "ld.param.u32 %%k, [keep];\nshr.u32 %%k, %%k, %%i;\nand.b32 %%k, %%k, 1;\nsetp.eq.u32 %%p, %%k, 0;\n@%%p exit;\n",
-                number, 32 * bytes, bytes);
+  hd_buf_printf(
+      t,
+      ".visible .entry k%u(.param .u64 in, .param .u64 index, .param .u64 out, .param .u32 keep)\n{\n"
+      ".reg .b16 %%h<16>; .reg .b32 %%w<16>; .reg .b64 %%d<16>; .reg .b64 %%at, %%ix, %%to, %%s; .reg .b32 "
+      "%%i, %%j, %%k;\n"
+      ".reg .pred %%p;\n"
+      ".shared .align 32 .b8 block[%u];\n.local .align 32 .b8 own[64];\n"
+      "mov.u32 %%i, %%tid.x;\nld.param.u64 %%ix, [index];\nmad.wide.u32 %%ix, %%i, 4, %%ix;\n"
+      "ld.global.u32 %%j, [%%ix];\nld.param.u64 %%at, [in];\nmad.wide.u32 %%at, %%j, %u, %%at;\n"
+      "ld.param.u64 %%to, [out];\nmad.wide.u32 %%to, %%i, 64, %%to;\n"
+      "ld.param.u32 %%k, [keep];\nshr.u32 %%k, %%k, %%i;\nand.b32 %%k, %%k, 1;\nsetp.eq.u32 %%p, %%k, "
+      "0;\n@%%p exit;\n",
+      number, 32 * bytes, bytes);
   const char letter = a->reg == 16 ? 'h' : a->reg == 32 ? 'w' : 'd';
   hd_buf text = {0};
   if (a->vec > 1) hd_buf_puts(&text, "{");
@@ -39,7 +42,10 @@ static void round_trip_kernel(hd_buf *t, const access *a, unsigned space, unsign
   switch (space) {
   case 1: hd_buf_printf(t, "mov.u64 %%s, block;\nmad.wide.u32 %%s, %%i, %u, %%s;\n", bytes); break;
   case 2: hd_buf_puts(t, "mov.u64 %s, own;\n"); break;
-  case 3: hd_buf_printf(t, "mov.u64 %%s, block;\nmad.wide.u32 %%s, %%i, %u, %%s;\ncvta.shared.u64 %%s, %%s;\n", bytes); break;
+  case 3:
+    hd_buf_printf(t, "mov.u64 %%s, block;\nmad.wide.u32 %%s, %%i, %u, %%s;\ncvta.shared.u64 %%s, %%s;\n",
+                  bytes);
+    break;
   default: hd_buf_puts(t, "mov.u64 %s, %to;\n");
   }
   const char *dot = space == 3 ? "" : ".";
@@ -62,21 +68,22 @@ static uint64_t element(const uint8_t *record, const access *a, unsigned e) {
 }
 
 static const access accesses[] = {
-    {"u8", 8, 0, 16, 1},   {"u8", 8, 0, 32, 1},   {"u8", 8, 0, 64, 1},   {"s8", 8, 1, 16, 1},   {"s8", 8, 1, 32, 1},
-    {"s8", 8, 1, 64, 1},   {"b8", 8, 0, 16, 4},   {"s8", 8, 1, 32, 4},   {"u8", 8, 0, 16, 2},   {"u16", 16, 0, 16, 1},
-    {"s16", 16, 1, 32, 1}, {"s16", 16, 1, 64, 1}, {"u16", 16, 0, 32, 1}, {"u16", 16, 0, 64, 1}, {"b16", 16, 0, 16, 2},
-    {"b16", 16, 0, 16, 4}, {"s16", 16, 1, 64, 4}, {"f32", 32, 0, 32, 1}, {"u32", 32, 0, 64, 1}, {"s32", 32, 1, 64, 1},
-    {"b32", 32, 0, 32, 2}, {"f32", 32, 0, 32, 4}, {"s32", 32, 1, 64, 2}, {"b32", 32, 0, 32, 8}, {"f64", 64, 0, 64, 1},
-    {"u64", 64, 0, 64, 2}, {"b64", 64, 0, 64, 4}};
+    {"u8", 8, 0, 16, 1},   {"u8", 8, 0, 32, 1},   {"u8", 8, 0, 64, 1},   {"s8", 8, 1, 16, 1},
+    {"s8", 8, 1, 32, 1},   {"s8", 8, 1, 64, 1},   {"b8", 8, 0, 16, 4},   {"s8", 8, 1, 32, 4},
+    {"u8", 8, 0, 16, 2},   {"u16", 16, 0, 16, 1}, {"s16", 16, 1, 32, 1}, {"s16", 16, 1, 64, 1},
+    {"u16", 16, 0, 32, 1}, {"u16", 16, 0, 64, 1}, {"b16", 16, 0, 16, 2}, {"b16", 16, 0, 16, 4},
+    {"s16", 16, 1, 64, 4}, {"f32", 32, 0, 32, 1}, {"u32", 32, 0, 64, 1}, {"s32", 32, 1, 64, 1},
+    {"b32", 32, 0, 32, 2}, {"f32", 32, 0, 32, 4}, {"s32", 32, 1, 64, 2}, {"b32", 32, 0, 32, 8},
+    {"f64", 64, 0, 64, 1}, {"u64", 64, 0, 64, 2}, {"b64", 64, 0, 64, 4}};
 enum { N_ACCESSES = sizeof accesses / sizeof accesses[0], RECORDS = 128 };
 
 static void fill_index(uint32_t index[LANES], unsigned pattern, uint64_t seed) {
   for (uint32_t l = 0; l < LANES; l++) {
     switch (pattern) {
-    case 0: index[l] = l; break;                                           /* consecutive */
-    case 1: index[l] = 5; break;                                           /* the same */
-    case 2: index[l] = 3 * l; break;                                       /* strided */
-    case 3: index[l] = LANES - 1 - l; break;                               /* backwards */
+    case 0: index[l] = l; break;             /* consecutive */
+    case 1: index[l] = 5; break;             /* the same */
+    case 2: index[l] = 3 * l; break;         /* strided */
+    case 3: index[l] = LANES - 1 - l; break; /* backwards */
     default: index[l] = (uint32_t)(hd_random_at(seed, l) % RECORDS);
     }
   }
@@ -95,7 +102,8 @@ static void loads_and_stores(void **state) {
     op_machine x;
     hd_diag d = {0};
     op_load(&x, &text, isas[v]);
-    const uint64_t at = op_alloc(&x, in, sizeof in), ix = op_alloc(&x, NULL, LANES * 4), to = op_alloc(&x, NULL, LANES * 64);
+    const uint64_t at = op_alloc(&x, in, sizeof in), ix = op_alloc(&x, NULL, LANES * 4),
+                   to = op_alloc(&x, NULL, LANES * 64);
     for (unsigned k = 0; k < 4 * N_ACCESSES; k++) {
       const access *a = &accesses[k / 4];
       for (unsigned pattern = 0; pattern < 7; pattern++) {
@@ -116,10 +124,12 @@ static void loads_and_stores(void **state) {
         op_ok(hd_emu_read(x.e, to, out, sizeof out, &d), &d);
         for (unsigned l = 0; l < LANES; l++)
           for (unsigned e = 0; e < a->vec; e++) {
-            const uint64_t want = keep >> l & 1 ? element(in + index[l] * (a->bits / 8 * a->vec), a, e) : 0x5a5a5a5a5a5a5a5a;
+            const uint64_t want =
+                keep >> l & 1 ? element(in + index[l] * (a->bits / 8 * a->vec), a, e) : 0x5a5a5a5a5a5a5a5a;
             if (out[l][e] != want)
-              fail_msg("%s.v%u into %u bits through %s, pattern %u, lane %u: %llx, not %llx", a->type, a->vec, a->reg,
-                       space_name[k % 4], pattern, l, (unsigned long long)out[l][e], (unsigned long long)want);
+              fail_msg("%s.v%u into %u bits through %s, pattern %u, lane %u: %llx, not %llx", a->type, a->vec,
+                       a->reg, space_name[k % 4], pattern, l, (unsigned long long)out[l][e],
+                       (unsigned long long)want);
           }
       }
     }
@@ -136,7 +146,8 @@ static void run_body(const char *globals, const char *body, const uint64_t in[LA
   op_ptx_header(&text);
   hd_buf_printf(&text,
                 "%s\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-                ".reg .b16 %%h<16>; .reg .b32 %%w<32>; .reg .b64 %%d<32>; .reg .f32 %%f<16>; .reg .pred %%p<16>; .reg .b128 %%q<4>;\n"
+                ".reg .b16 %%h<16>; .reg .b32 %%w<32>; .reg .b64 %%d<32>; .reg .f32 %%f<16>; .reg .pred "
+                "%%p<16>; .reg .b128 %%q<4>;\n"
                 ".reg .b64 %%in, %%out; .reg .b32 %%i;\n"
                 "mov.u32 %%i, %%tid.x;\nld.param.u64 %%in, [in];\nld.param.u64 %%out, [out];\n"
                 "mad.wide.u32 %%in, %%i, 8, %%in;\nmad.wide.u32 %%out, %%i, 8, %%out;\n%s\nret;\n}\n",
@@ -169,15 +180,19 @@ static void generic_addresses_of_several_windows(void **state) {
            "selp.u64 %d6, 16, 0, %p3; @%p4 add.u64 %d6, %d6, 32; @%p5 add.u64 %d6, %d6, 64;\n"
            "add.u64 %d5, %d5, %d6; st.global.u64 [%out], %d5;\n",
            in, out);
-  for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], in[l] + 1 + (l % 3 == 0 ? 16 : l % 3 == 1 ? 32 : 64));
+  for (unsigned l = 0; l < LANES; l++)
+    assert_int_equal(out[l], in[l] + 1 + (l % 3 == 0 ? 16 : l % 3 == 1 ? 32 : 64));
 }
 
 static void variables_have_addresses_and_values(void **state) {
   uint64_t in[LANES] = {0}, out[LANES];
-  run_body(".global .align 8 .u64 g = 1000;\n.const .align 4 .u32 c[4] = {7, 8, 9, 10};\n.global .align 8 .u64 pg = generic(g);\n"
+  run_body(".global .align 8 .u64 g = 1000;\n.const .align 4 .u32 c[4] = {7, 8, 9, 10};\n.global .align 8 "
+           ".u64 pg = generic(g);\n"
            ".global .align 4 .b8 bytes[5] = {1, 2, 3, 4, 5};",
-           "ld.global.u64 %d1, [g]; mov.u64 %d2, g; ld.global.u64 %d3, [%d2]; ld.global.u64 %d4, [pg]; ld.u64 %d5, [%d4];\n"
-           "and.b32 %w1, %i, 3; mov.u64 %d6, c; mad.wide.u32 %d6, %w1, 4, %d6; ld.const.u32 %w2, [%d6]; ld.const.u32 %w3, [c+12];\n"
+           "ld.global.u64 %d1, [g]; mov.u64 %d2, g; ld.global.u64 %d3, [%d2]; ld.global.u64 %d4, [pg]; "
+           "ld.u64 %d5, [%d4];\n"
+           "and.b32 %w1, %i, 3; mov.u64 %d6, c; mad.wide.u32 %d6, %w1, 4, %d6; ld.const.u32 %w2, [%d6]; "
+           "ld.const.u32 %w3, [c+12];\n"
            "ld.global.u8 %w4, [bytes+4]; ld.u8 %w5, [bytes];\n"
            "add.u64 %d1, %d1, %d3; add.u64 %d1, %d1, %d5; cvt.u64.u32 %d7, %w2; add.u64 %d1, %d1, %d7;\n"
            "cvt.u64.u32 %d7, %w3; add.u64 %d1, %d1, %d7; cvt.u64.u32 %d7, %w4; add.u64 %d1, %d1, %d7;\n"
@@ -189,14 +204,16 @@ static void variables_have_addresses_and_values(void **state) {
 static void parameters_are_read_every_way(void **state) {
   hd_buf text = {0};
   op_ptx_header(&text);
-  hd_buf_puts(&text, ".visible .entry k(.param .u8 a, .param .align 8 .b8 s[24], .param .u64 out, .param .f64 f)\n{\n"
-                     ".reg .b32 %w<8>; .reg .b64 %d<16>; .reg .b16 %h<4>;\n"
-                     "ld.param.s8 %w1, [a]; cvt.s64.s32 %d1, %w1; ld.param.u64 %d2, [out];\n"
-                     "ld.param.v2.u32 {%w2, %w3}, [s+8]; cvt.u64.u32 %d3, %w2; cvt.u64.u32 %d4, %w3;\n"
-                     "mov.b64 %d5, s; ld.param.u64 %d6, [%d5+16]; cvta.param.u64 %d7, %d5; ld.u32 %w4, [%d7+4]; cvt.u64.u32 %d8, %w4;\n"
-                     "ld.param.f64 %d9, [f];\n"
-                     "st.global.u64 [%d2], %d1; st.global.v2.u64 [%d2+16], {%d3, %d4}; st.global.u64 [%d2+8], %d6;\n"
-                     "st.global.v2.u64 [%d2+32], {%d8, %d9};\nret;\n}\n");
+  hd_buf_puts(
+      &text, ".visible .entry k(.param .u8 a, .param .align 8 .b8 s[24], .param .u64 out, .param .f64 f)\n{\n"
+             ".reg .b32 %w<8>; .reg .b64 %d<16>; .reg .b16 %h<4>;\n"
+             "ld.param.s8 %w1, [a]; cvt.s64.s32 %d1, %w1; ld.param.u64 %d2, [out];\n"
+             "ld.param.v2.u32 {%w2, %w3}, [s+8]; cvt.u64.u32 %d3, %w2; cvt.u64.u32 %d4, %w3;\n"
+             "mov.b64 %d5, s; ld.param.u64 %d6, [%d5+16]; cvta.param.u64 %d7, %d5; ld.u32 %w4, [%d7+4]; "
+             "cvt.u64.u32 %d8, %w4;\n"
+             "ld.param.f64 %d9, [f];\n"
+             "st.global.u64 [%d2], %d1; st.global.v2.u64 [%d2+16], {%d3, %d4}; st.global.u64 [%d2+8], %d6;\n"
+             "st.global.v2.u64 [%d2+32], {%d8, %d9};\nret;\n}\n");
   op_machine x;
   hd_diag d = {0};
   op_load(&x, &text, HD_ISA_AUTO);
@@ -217,16 +234,21 @@ static void parameters_are_read_every_way(void **state) {
 
 static void shared_variables_of_callees_do_not_overlap(void **state) {
   uint64_t in[LANES] = {0}, out[LANES];
-  run_body(".shared .align 4 .u32 outer[32];\n"
-           ".func (.param .u32 r) f(.param .u32 a)\n{\n.reg .b32 %w<4>; .reg .b64 %d<4>; .shared .align 16 .u32 inner[32];\n"
-           "ld.param.u32 %w1, [a]; mov.u32 %w2, %tid.x; mov.u64 %d1, inner; mad.wide.u32 %d1, %w2, 4, %d1;\n"
-           "st.shared.u32 [%d1], %w1; ld.shared.u32 %w3, [%d1]; add.u32 %w3, %w3, 1; st.param.u32 [r], %w3; ret;\n}\n",
-           ".shared .align 8 .b8 own[12];\n"
-           "mov.u64 %d1, outer; mad.wide.u32 %d1, %i, 4, %d1; st.shared.u32 [%d1], %i; st.shared.u32 [own+8], 77;\n"
-           "{ .param .u32 p; .param .u32 q; st.param.u32 [p], 500; call.uni (q), f, (p); ld.param.u32 %w1, [q]; }\n"
-           "ld.shared.u32 %w2, [%d1]; ld.shared.u32 %w3, [own+8]; add.u32 %w1, %w1, %w2; add.u32 %w1, %w1, %w3;\n"
-           "cvt.u64.u32 %d2, %w1; st.global.u64 [%out], %d2;\n",
-           in, out);
+  run_body(
+      ".shared .align 4 .u32 outer[32];\n"
+      ".func (.param .u32 r) f(.param .u32 a)\n{\n.reg .b32 %w<4>; .reg .b64 %d<4>; .shared .align 16 .u32 "
+      "inner[32];\n"
+      "ld.param.u32 %w1, [a]; mov.u32 %w2, %tid.x; mov.u64 %d1, inner; mad.wide.u32 %d1, %w2, 4, %d1;\n"
+      "st.shared.u32 [%d1], %w1; ld.shared.u32 %w3, [%d1]; add.u32 %w3, %w3, 1; st.param.u32 [r], %w3; "
+      "ret;\n}\n",
+      ".shared .align 8 .b8 own[12];\n"
+      "mov.u64 %d1, outer; mad.wide.u32 %d1, %i, 4, %d1; st.shared.u32 [%d1], %i; st.shared.u32 [own+8], "
+      "77;\n"
+      "{ .param .u32 p; .param .u32 q; st.param.u32 [p], 500; call.uni (q), f, (p); ld.param.u32 %w1, [q]; "
+      "}\n"
+      "ld.shared.u32 %w2, [%d1]; ld.shared.u32 %w3, [own+8]; add.u32 %w1, %w1, %w2; add.u32 %w1, %w1, %w3;\n"
+      "cvt.u64.u32 %d2, %w1; st.global.u64 [%out], %d2;\n",
+      in, out);
   for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], 501 + l + 77);
 }
 
@@ -237,7 +259,8 @@ static void wide_registers(void **state) {
   random_in(in, 5);
   run_body(".global .align 16 .b8 room[512];",
            "ld.global.u64 %d1, [%in]; not.b64 %d2, %d1; mov.b128 %q1, {%d1, %d2};\n"
-           "mov.u64 %d3, room; mad.wide.u32 %d3, %i, 16, %d3; st.global.b128 [%d3], %q1; ld.global.b128 %q2, [%d3];\n"
+           "mov.u64 %d3, room; mad.wide.u32 %d3, %i, 16, %d3; st.global.b128 [%d3], %q1; ld.global.b128 %q2, "
+           "[%d3];\n"
            "mov.b128 {%d4, %d5}, %q2; mov.b128 %q3, {%d5, %d4}; atom.global.cas.b128 %q1, [%d3], %q2, %q3;\n"
            "mov.b128 {%d6, %d7}, %q1; atom.global.exch.b128 %q1, [%d3], %q2; mov.b128 {%d8, %d9}, %q1;\n"
            "xor.b64 %d6, %d6, %d8; xor.b64 %d6, %d6, %d4; xor.b64 %d7, %d7, %d9;\n"
@@ -254,9 +277,10 @@ typedef struct atomic {
   unsigned bits;
   uint64_t (*next)(uint64_t old, uint64_t b);
 } atomic;
-#define NEXT(id, expr) static uint64_t id(uint64_t old, uint64_t b) { return (uint64_t)(expr); }
+#define NEXT(id, expr)                                                                                       \
+  static uint64_t id(uint64_t old, uint64_t b) { return (uint64_t)(expr); }
 NEXT(next_add, old + b)
-NEXT(next_and, old &b)
+NEXT(next_and, (old & b))
 NEXT(next_or, old | b)
 NEXT(next_xor, old ^ b)
 NEXT(next_exch, b)
@@ -268,10 +292,11 @@ NEXT(next_min64, (int64_t)old < (int64_t)b ? old : b)
 NEXT(next_max64, old > b ? old : b)
 NEXT(next_f32, bits_f32(flush(flush(f32_of(old)) + flush(f32_of(b)))))
 static const atomic atomics[] = {
-    {"add", "u32", 32, next_add},   {"add", "s32", 32, next_add},     {"add", "u64", 64, next_add},   {"and", "b32", 32, next_and},
-    {"or", "b64", 64, next_or},     {"xor", "b32", 32, next_xor},     {"exch", "b32", 32, next_exch}, {"exch", "b64", 64, next_exch},
-    {"inc", "u32", 32, next_inc},   {"dec", "u32", 32, next_dec},     {"min", "u32", 32, next_minu},  {"max", "s32", 32, next_maxs},
-    {"min", "s64", 64, next_min64}, {"max", "u64", 64, next_max64},   {"add", "f32", 32, next_f32}};
+    {"add", "u32", 32, next_add},   {"add", "s32", 32, next_add},   {"add", "u64", 64, next_add},
+    {"and", "b32", 32, next_and},   {"or", "b64", 64, next_or},     {"xor", "b32", 32, next_xor},
+    {"exch", "b32", 32, next_exch}, {"exch", "b64", 64, next_exch}, {"inc", "u32", 32, next_inc},
+    {"dec", "u32", 32, next_dec},   {"min", "u32", 32, next_minu},  {"max", "s32", 32, next_maxs},
+    {"min", "s64", 64, next_min64}, {"max", "u64", 64, next_max64}, {"add", "f32", 32, next_f32}};
 
 /* Lanes act in ascending order; several of them on each of four words. */
 static void atomics_act_in_lane_order(void **state) {
@@ -296,8 +321,8 @@ static void atomics_act_in_lane_order(void **state) {
       for (unsigned l = 0; l < LANES; l++) {
         const uint64_t keep = a->bits == 32 ? UINT32_MAX : UINT64_MAX;
         if (out[l] != cell[l % 4])
-          fail_msg("atom%s.%s.%s, lane %u: old value %llx, not %llx", name[space], a->op, a->type, l, (unsigned long long)out[l],
-                   (unsigned long long)cell[l % 4]);
+          fail_msg("atom%s.%s.%s, lane %u: old value %llx, not %llx", name[space], a->op, a->type, l,
+                   (unsigned long long)out[l], (unsigned long long)cell[l % 4]);
         cell[l % 4] = a->next(cell[l % 4] & keep, in[l] & keep) & keep;
       }
     }
@@ -309,39 +334,61 @@ static void compare_and_swap(void **state) {
   /* A lock-free stack of lane numbers: lane l replaces l by l + 1. */
   run_body(".global .u32 g; .shared .align 8 .u64 s; .global .align 4 .b8 h[4];",
            "mov.u32 %w1, %i; add.u32 %w2, %i, 1; atom.global.cas.b32 %w3, [g], %w1, %w2;\n"
-           "cvt.u64.u32 %d1, %i; add.u64 %d2, %d1, 1; st.shared.u64 [s], 0; bar.warp.sync -1; atom.shared.cas.b64 %d3, [s], %d1, %d2;\n"
+           "cvt.u64.u32 %d1, %i; add.u64 %d2, %d1, 1; st.shared.u64 [s], 0; bar.warp.sync -1; "
+           "atom.shared.cas.b64 %d3, [s], %d1, %d2;\n"
            "cvt.u16.u32 %h1, %i; add.u16 %h2, %h1, 1; atom.global.cas.b16 %h3, [h], %h1, %h2;\n"
-           "cvt.u64.u32 %d4, %w3; cvt.u64.u16 %d5, %h3; add.u64 %d3, %d3, %d4; add.u64 %d3, %d3, %d5; st.global.u64 [%out], %d3;\n",
+           "cvt.u64.u32 %d4, %w3; cvt.u64.u16 %d5, %h3; add.u64 %d3, %d3, %d4; add.u64 %d3, %d3, %d5; "
+           "st.global.u64 [%out], %d3;\n",
            in, out);
   for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], 3 * l);
 }
 
 static void reductions_and_vectors(void **state) {
   uint64_t in[LANES] = {0}, out[LANES];
-  run_body(".global .align 16 .f32 v[4]; .global .align 4 .b32 h2; .global .u32 r; .global .align 8 .f64 f;",
-           "cvt.rn.f32.u32 %f1, %i; mov.u64 %d1, v;\n"
-           "red.global.add.v4.f32 [%d1], {%f1, %f1, %f1, 0f3F800000}; red.global.add.u32 [r], 3; red.global.add.f64 [f], 0d3FE0000000000000;\n"
-           "atom.global.add.noftz.f16x2 %w1, [h2], 0x3C003C00;\n"
-           "bar.warp.sync -1; ld.global.v4.f32 {%f2, %f3, %f4, %f5}, [v]; add.f32 %f2, %f2, %f5; cvt.rzi.u64.f32 %d2, %f2;\n"
-           "ld.global.u32 %w2, [r]; ld.global.u16 %w3, [h2]; add.u32 %w2, %w2, %w3; cvt.u64.u32 %d3, %w2; add.u64 %d2, %d2, %d3;\n"
-           "ld.global.f64 %d4, [f]; cvt.rzi.u64.f64 %d5, %d4; add.u64 %d2, %d2, %d5; st.global.u64 [%out], %d2;\n",
-           in, out);
-  for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], 31 * 16 + 32 + 96 + 0x5000 + 16); /* 0x5000 is 32 in f16 */
+  run_body(
+      ".global .align 16 .f32 v[4]; .global .align 4 .b32 h2; .global .u32 r; .global .align 8 .f64 f;",
+      "cvt.rn.f32.u32 %f1, %i; mov.u64 %d1, v;\n"
+      "red.global.add.v4.f32 [%d1], {%f1, %f1, %f1, 0f3F800000}; red.global.add.u32 [r], 3; "
+      "red.global.add.f64 [f], 0d3FE0000000000000;\n"
+      "atom.global.add.noftz.f16x2 %w1, [h2], 0x3C003C00;\n"
+      "bar.warp.sync -1; ld.global.v4.f32 {%f2, %f3, %f4, %f5}, [v]; add.f32 %f2, %f2, %f5; cvt.rzi.u64.f32 "
+      "%d2, %f2;\n"
+      "ld.global.u32 %w2, [r]; ld.global.u16 %w3, [h2]; add.u32 %w2, %w2, %w3; cvt.u64.u32 %d3, %w2; add.u64 "
+      "%d2, %d2, %d3;\n"
+      "ld.global.f64 %d4, [f]; cvt.rzi.u64.f64 %d5, %d4; add.u64 %d2, %d2, %d5; st.global.u64 [%out], %d2;\n",
+      in, out);
+  for (unsigned l = 0; l < LANES; l++)
+    assert_int_equal(out[l], 31 * 16 + 32 + 96 + 0x5000 + 16); /* 0x5000 is 32 in f16 */
 }
 
 /* ---- cp.async -------------------------------------------------------------------------------- */
+
+static void vector_atomics_read_all_operands_first(void **state) {
+  uint64_t in[LANES] = {0}, out[LANES];
+  run_body(".global .align 8 .f32 v[64];",
+           "cvt.rn.f32.u32 %f1, %i; mov.f32 %f2, 0f3F800000; mov.u64 %d1, v; mad.wide.u32 %d1, %i, 8, %d1;\n"
+           "atom.global.add.v2.f32 {%f1, %f2}, [%d1], {%f2, %f1}; ld.global.v2.f32 {%f3, %f4}, [%d1];\n"
+           "add.f32 %f3, %f3, %f1; add.f32 %f3, %f3, %f2; mov.f32 %f5, 0f447A0000; fma.rn.f32 %f3, %f4, %f5, "
+           "%f3;\n"
+           "cvt.rzi.u64.f32 %d2, %f3; st.global.u64 [%out], %d2;\n",
+           in, out);
+  for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], 1 + 1000 * l);
+}
 
 static void asynchronous_copies_fill_with_zero(void **state) {
   uint64_t in[LANES], out[LANES];
   random_in(in, 9);
   /* Even lanes copy 8 bytes, odd ones lane / 2 % 9 of 8; lanes from 16 on skip the source. */
-  run_body(".shared .align 16 .b8 s[256];",
-           "mov.u64 %d1, s; mad.wide.u32 %d1, %i, 8, %d1; st.shared.u64 [%d1], -1;\n"
-           "and.b32 %w1, %i, 1; setp.eq.u32 %p1, %w1, 0; shr.u32 %w2, %i, 1; rem.u32 %w2, %w2, 9; selp.u32 %w2, 8, %w2, %p1;\n"
-           "setp.ge.u32 %p2, %i, 16;\n"
-           "@!%p2 cp.async.ca.shared.global [%d1], [%in], 8, %w2;\n@%p2 cp.async.ca.shared.global.L2::128B [%d1], [%in], 8, %p1;\n"
-           "cp.async.commit_group; cp.async.wait_group 0;\nld.shared.u64 %d2, [%d1]; st.global.u64 [%out], %d2;\n",
-           in, out);
+  run_body(
+      ".shared .align 16 .b8 s[256];",
+      "mov.u64 %d1, s; mad.wide.u32 %d1, %i, 8, %d1; st.shared.u64 [%d1], -1;\n"
+      "and.b32 %w1, %i, 1; setp.eq.u32 %p1, %w1, 0; shr.u32 %w2, %i, 1; rem.u32 %w2, %w2, 9; selp.u32 %w2, "
+      "8, %w2, %p1;\n"
+      "setp.ge.u32 %p2, %i, 16;\n"
+      "@!%p2 cp.async.ca.shared.global [%d1], [%in], 8, %w2;\n@%p2 cp.async.ca.shared.global.L2::128B [%d1], "
+      "[%in], 8, %p1;\n"
+      "cp.async.commit_group; cp.async.wait_group 0;\nld.shared.u64 %d2, [%d1]; st.global.u64 [%out], %d2;\n",
+      in, out);
   for (unsigned l = 0; l < LANES; l++) {
     const unsigned size = l >= 16 ? (l % 2 ? 8 : 0) : l % 2 ? l / 2 % 9 : 8;
     assert_int_equal(out[l], size == 8 ? in[l] : size ? in[l] & ((1ull << 8 * size) - 1) : 0);
@@ -349,20 +396,32 @@ static void asynchronous_copies_fill_with_zero(void **state) {
 }
 
 static void cache_words_change_no_result(void **state) {
-  static const char *const loads[] = {
-      "ld.global.ca.u64", "ld.global.cg.u64", "ld.global.cs.u64", "ld.global.lu.u64", "ld.global.cv.u64", "ld.global.nc.u64",
-      "ld.global.nc.L1::no_allocate.L2::128B.u64", "ld.volatile.global.u64", "ld.relaxed.gpu.global.u64", "ld.acquire.sys.global.u64",
-      "ld.weak.global.u64", "ld.global.L1::evict_last.u64", "ld.mmio.relaxed.sys.global.u64", "ldu.global.u64",
-      "ld.global.L1::evict_first.L2::256B.u64"};
-  static const char *const stores[] = {"st.global.wb.u64", "st.global.cg.u64", "st.global.cs.u64", "st.global.wt.u64",
-                                       "st.volatile.global.u64", "st.release.gpu.global.u64", "st.relaxed.cta.global.u64",
-                                       "st.weak.global.u64", "st.global.L1::no_allocate.u64"};
+  static const char *const loads[] = {"ld.global.ca.u64",
+                                      "ld.global.cg.u64",
+                                      "ld.global.cs.u64",
+                                      "ld.global.lu.u64",
+                                      "ld.global.cv.u64",
+                                      "ld.global.nc.u64",
+                                      "ld.global.nc.L1::no_allocate.L2::128B.u64",
+                                      "ld.volatile.global.u64",
+                                      "ld.relaxed.gpu.global.u64",
+                                      "ld.acquire.sys.global.u64",
+                                      "ld.weak.global.u64",
+                                      "ld.global.L1::evict_last.u64",
+                                      "ld.mmio.relaxed.sys.global.u64",
+                                      "ldu.global.u64",
+                                      "ld.global.L1::evict_first.L2::256B.u64"};
+  static const char *const stores[] = {
+      "st.global.wb.u64",          "st.global.cg.u64",       "st.global.cs.u64",
+      "st.global.wt.u64",          "st.volatile.global.u64", "st.release.gpu.global.u64",
+      "st.relaxed.cta.global.u64", "st.weak.global.u64",     "st.global.L1::no_allocate.u64"};
   for (unsigned k = 0; k < sizeof loads / sizeof loads[0]; k++) {
     uint64_t in[LANES], out[LANES];
     char body[512];
     random_in(in, k);
     snprintf(body, sizeof body,
-             "createpolicy.fractional.L2::evict_last.b64 %%d9, 1.0; prefetch.global.L2 [%%in]; prefetchu.L1 [%%in];\n"
+             "createpolicy.fractional.L2::evict_last.b64 %%d9, 1.0; prefetch.global.L2 [%%in]; prefetchu.L1 "
+             "[%%in];\n"
              "%s %%d1, [%%in]; ld.global.L2::cache_hint.u64 %%d2, [%%in], %%d9; add.u64 %%d1, %%d1, %%d2;\n"
              "%s [%%out], %%d1; membar.gl; fence.acq_rel.gpu; discard.global.L2 [%%in], 128;\n",
              loads[k], stores[k % 9]);
@@ -376,12 +435,15 @@ int main(void) {
       BEHAVIOUR("every width goes through every space, for every pattern of addresses", loads_and_stores),
       BEHAVIOUR("generic addresses may lie in several windows at once", generic_addresses_of_several_windows),
       BEHAVIOUR("variables have addresses and initial values", variables_have_addresses_and_values),
-      BEHAVIOUR("parameters are read directly, in vectors, by address and generically", parameters_are_read_every_way),
-      BEHAVIOUR("shared variables of a kernel and its callees do not overlap", shared_variables_of_callees_do_not_overlap),
+      BEHAVIOUR("parameters are read directly, in vectors, by address and generically",
+                parameters_are_read_every_way),
+      BEHAVIOUR("shared variables of a kernel and its callees do not overlap",
+                shared_variables_of_callees_do_not_overlap),
       BEHAVIOUR("registers of 128 bits move, load, store and swap", wide_registers),
       BEHAVIOUR("atomics act lane by lane in ascending order", atomics_act_in_lane_order),
       BEHAVIOUR("cas swaps only what matches", compare_and_swap),
       BEHAVIOUR("red, and atomics on vectors and halves", reductions_and_vectors),
+      BEHAVIOUR("vector atomics read all operands before they write", vector_atomics_read_all_operands_first),
       BEHAVIOUR("cp.async copies, cuts and fills with zero", asynchronous_copies_fill_with_zero),
       BEHAVIOUR("cache operators, hints and orders change no result", cache_words_change_no_result),
   };

@@ -34,12 +34,15 @@ static const char *const refused[] = {
     "red.async.relaxed.cluster.add.u32 [%d1], %w1",
     "multimem.ld_reduce.add.f32 %f1, [%d1]",
     "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%d1], %w1, [%d2]",
-    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2}, {%w3, %w4}, {%f1, %f2, %f3, %f4}, %w5, 0",
+    ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2}, {%w3, %w4}, "
+     "{%f1, %f2, %f3, %f4}, %w5, 0"),
     "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g1, %g2}",
     "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%w1, %w2}, [%d1]",
     "cvt.rs.f16x2.f32 %w1, %f1, %f2, %w2",
     "isspacep.const %p1, %d1",
     "mov.u32 %w1, %nosuchreg",
+    "mov.u32 %w1, %pm0",
+    "mov.b32 %w1, %envreg3",
     "brand.new.u32 %w1, %w2",
     "add.brandnew.u32 %w1, %w2, %w3",
     "tensormap.replace.tile.rank.global.b1024.b32 [%d1], 1",
@@ -72,14 +75,16 @@ static void unknown_instructions_are_named(void **state) {
     snprintf(opcode, sizeof opcode, "%.*s", (int)strcspn(refused[k], " "), refused[k]);
     if (supported("", body, &d) != HD_ERR_UNSUPPORTED) fail_msg("not refused: %s", refused[k]);
     if (d.line != BODY_LINE) fail_msg("refused at line %u, not %u: %s", d.line, BODY_LINE, refused[k]);
-    if (!strstr(d.message, opcode) || !strstr(d.message, "k: not emulated")) fail_msg("%s: %s", refused[k], d.message);
+    if (!strstr(d.message, opcode) || !strstr(d.message, "k: not emulated"))
+      fail_msg("%s: %s", refused[k], d.message);
     assert_string_equal(d.file, "test.ptx");
   }
 }
 
 static void callees_hand_their_refusal_up(void **state) {
   hd_diag d = {0};
-  const char *f = ".func inner()\n{\nbrkpt; tcgen05.fence::before_thread_sync; ret;\n}\n.func outer()\n{\ncall inner; ret;\n}\n";
+  const char *f = ".func inner()\n{\nbrkpt; tcgen05.fence::before_thread_sync; ret;\n}\n.func "
+                  "outer()\n{\ncall inner; ret;\n}\n";
   assert_int_equal(supported(f, "call outer;", &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "inner: not emulated"));
   assert_int_equal(d.line, 6);
@@ -90,14 +95,17 @@ static void calls_that_do_not_fit_are_refused(void **state) {
   const char *f = ".func (.param .b32 r) f(.param .b64 a)\n{\nret;\n}\n.extern .func g(.param .b64 a);\n";
   hd_diag d = {0};
   assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a); }", &d), HD_OK);
-  assert_int_equal(supported(f, "{ .param .b32 a; .param .b32 r; call (r), f, (a); }", &d), HD_ERR_UNSUPPORTED);
+  assert_int_equal(supported(f, "{ .param .b32 a; .param .b32 r; call (r), f, (a); }", &d),
+                   HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "a has 4 bytes where the function takes 8"));
-  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a, a); }", &d), HD_ERR_UNSUPPORTED);
+  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a, a); }", &d),
+                   HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "2 arguments where the function has 1"));
   assert_int_equal(supported(f, "{ .param .b64 a; call f, (a); }", &d), HD_ERR_UNSUPPORTED);
   assert_int_equal(supported(f, "{ .param .b64 a; call g, (a); }", &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "it calls g, which is not defined"));
-  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; ld.param.b64 %d1, [a+4]; }", &d), HD_ERR_UNSUPPORTED);
+  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; ld.param.b64 %d1, [a+4]; }", &d),
+                   HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "beyond the 8 bytes of a"));
 }
 
@@ -119,7 +127,8 @@ static bool order_matters(const char *body) {
   hd_arena_init(&arena);
   hd_arena_init(&codes_arena);
   op_ok(hd_ptx_parse(text.data, text.len, "test.ptx", &arena, &m, &d), &d);
-  const emu_decode_env env = {.m = m, .arena = &codes_arena, .isa = HD_ISA_PORTABLE, .address_of = no_address};
+  const emu_decode_env env = {
+      .m = m, .arena = &codes_arena, .isa = HD_ISA_PORTABLE, .address_of = no_address};
   op_ok(emu_decode_module(&env, &codes, &d), &d);
   op_ok(codes[0]->unsupported.status, &codes[0]->unsupported);
   const bool sensitive = codes[0]->order_sensitive;
@@ -130,9 +139,12 @@ static bool order_matters(const char *body) {
 }
 
 static void only_what_depends_on_order_says_so(void **state) {
-  assert_false(order_matters("red.global.add.u32 [g], 1; atom.global.max.s32 %w1, [g], 3; atom.global.or.b32 _, [g], 3;"));
-  assert_false(order_matters("atom.shared.add.f32 %f1, [s], 0f3F800000; add.f32 %f2, %f1, %f1; ld.volatile.shared.u32 %w1, [s];"));
-  assert_false(order_matters("ld.global.u32 %w1, [g]; st.volatile.shared.u32 [s], %w1; atom.global.min.u32 %w9, [g], %w1;"));
+  assert_false(order_matters(
+      "red.global.add.u32 [g], 1; atom.global.max.s32 %w1, [g], 3; atom.global.or.b32 _, [g], 3;"));
+  assert_false(order_matters(
+      "atom.shared.add.f32 %f1, [s], 0f3F800000; add.f32 %f2, %f1, %f1; ld.volatile.shared.u32 %w1, [s];"));
+  assert_false(order_matters(
+      "ld.global.u32 %w1, [g]; st.volatile.shared.u32 [s], %w1; atom.global.min.u32 %w9, [g], %w1;"));
   assert_true(order_matters("atom.global.add.u32 %w1, [g], 1; add.u32 %w2, %w1, 1;"));
   assert_true(order_matters("red.global.add.f32 [g], 0f3F800000;"));
   assert_true(order_matters("atom.global.exch.b32 %w1, [g], 1;"));
@@ -143,37 +155,158 @@ static void only_what_depends_on_order_says_so(void **state) {
 /* ---- At random ------------------------------------------------------------------------------------- */
 
 static const char *const templates[] = {
-    "add.u32 %w1, %w2, %w3", "add.cc.u64 %d1, %d2, %d3", "addc.u32 %w1, %w2, %w3", "mad.wide.s32 %d1, %w2, %w3, %d4", "mul.hi.s16 %h1, %h2, %h3",
-    "fma.rn.ftz.sat.f32 %f1, %f2, %f3, %f4", "div.approx.ftz.f32 %f1, %f2, %f3", "fma.rm.f64 %g1, %g2, %g3, %g4", "sqrt.rn.f64 %g1, %g2",
-    "fma.rn.relu.f16x2 %w1, %w2, %w3, %w4", "min.NaN.bf16 %h1, %h2, %h3", "tanh.approx.f16 %h1, %h2", "setp.ltu.and.ftz.f32 %p1|%p2, %f1, %f2, !%p3",
-    "setp.ge.u64 %p1, %d1, %d2", "set.eq.or.f32.s32 %f1, %w1, %w2, %p1", "setp.gt.f16x2 %p1|%p2, %w1, %w2", "selp.b64 %d1, %d2, %d3, %p1",
-    "slct.f32.f32 %f1, %f2, %f3, %f4", "cvt.rzi.sat.u8.f32 %h1, %f2", "cvt.rn.f16x2.f32 %w1, %f1, %f2", "cvt.s64.s32 %d1, %w1",
-    "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2", "cvt.pack.sat.u8.s32.b32 %w1, %w2, %w3, %w4", "cvta.to.shared.u64 %d1, %d2", "isspacep.local %p1, %d1",
-    "mov.b64 %d1, {%w1, %w2}", "mov.b64 {%h1, %h2, %h3, %h4}, %d1", "mov.u32 %w1, %ctaid.y", "mov.u64 %d1, gv", "mov.u64 %d1, lv", "mov.u32 %w1, sv",
-    "ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%in]", "ld.shared.u8 %w1, [sv+4]", "ld.local.s16 %d1, [lv+2]", "ld.u64 %d1, [%out+0]", "ld.param.u64 %d1, [out]",
-    "ld.const.b32 %w1, [cv]", "st.global.v2.u32 [%out], {%w1, %w2}", "st.shared.u16 [sv], %h1", "st.local.b64 [lv], %d1", "st.volatile.global.u32 [gv], 7",
-    "atom.global.add.u32 %w1, [gv], %w2", "atom.shared.cas.b64 %d1, [sv], %d2, %d3", "red.global.add.f64 [gv], %g1", "atom.global.exch.b128 %q1, [%out], %q2",
-    "atom.add.noftz.f16x2 %w1, [gv], %w2", "red.global.max.s64 [gv], %d1", "prefetch.global.L2 [%in]", "cp.async.ca.shared.global [sv], [gv], 8, %w1",
-    "shfl.sync.up.b32 %w1|%p1, %w2, %w3, %w4, -1", "vote.sync.ballot.b32 %w1, %p1, -1", "match.all.sync.b64 %w1|%p1, %d1, -1", "redux.sync.min.s32 %w1, %w2, -1",
-    "elect.sync _|%p1, -1", "activemask.b32 %w1", "bar.sync 0", "bar.red.and.pred %p1, 1, %p2", "barrier.sync %w1, 32", "bar.warp.sync %w1",
-    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, {%w5, %w6}, {%f1, %f2, %f3, %f4}",
-    "wmma.load.a.sync.aligned.row.m16n16k16.global.bf16 {%w1, %w2, %w3, %w4}, [%in], %w5", "wmma.store.d.sync.aligned.col.m16n16k16.shared.f32 [sv], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}",
-    "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%w1, %w2}, [sv]", "stmatrix.sync.aligned.m8n8.x1.shared.b16 [sv], {%w1}", "movmatrix.sync.aligned.m8n8.trans.b16 %w1, %w2",
-    "bfe.s64 %d1, %d2, %w1, %w2", "bfi.b32 %w1, %w2, %w3, %w4, %w5", "lop3.b32 %w1, %w2, %w3, %w4, 0x96", "prmt.b32.f4e %w1, %w2, %w3, %w4", "shf.l.wrap.b32 %w1, %w2, %w3, %w4",
-    "dp4a.s32.u32 %w1, %w2, %w3, %w4", "fns.b32 %w1, %w2, %w3, %w4", "testp.subnormal.f64 %p1, %g1", "copysign.f32 %f1, %f2, %f3", "alloca.u64 %d1, 64, 16", "stackrestore.u64 %d1",
-    "call (%w1), callee, (%w2)", "call pcallee, (lp)", "bra end", "brx.idx %w1, targets", "exit", "nanosleep.u32 10", "fma.rn.f32x2 %d1, %d2, %d3, %d4", "createpolicy.fractional.L2::evict_first.b64 %d1"};
+    "add.u32 %w1, %w2, %w3",
+    "add.cc.u64 %d1, %d2, %d3",
+    "addc.u32 %w1, %w2, %w3",
+    "mad.wide.s32 %d1, %w2, %w3, %d4",
+    "mul.hi.s16 %h1, %h2, %h3",
+    "fma.rn.ftz.sat.f32 %f1, %f2, %f3, %f4",
+    "div.approx.ftz.f32 %f1, %f2, %f3",
+    "fma.rm.f64 %g1, %g2, %g3, %g4",
+    "sqrt.rn.f64 %g1, %g2",
+    "fma.rn.relu.f16x2 %w1, %w2, %w3, %w4",
+    "min.NaN.bf16 %h1, %h2, %h3",
+    "tanh.approx.f16 %h1, %h2",
+    "setp.ltu.and.ftz.f32 %p1|%p2, %f1, %f2, !%p3",
+    "setp.ge.u64 %p1, %d1, %d2",
+    "set.eq.or.f32.s32 %f1, %w1, %w2, %p1",
+    "setp.gt.f16x2 %p1|%p2, %w1, %w2",
+    "selp.b64 %d1, %d2, %d3, %p1",
+    "slct.f32.f32 %f1, %f2, %f3, %f4",
+    "cvt.rzi.sat.u8.f32 %h1, %f2",
+    "cvt.rn.f16x2.f32 %w1, %f1, %f2",
+    "cvt.s64.s32 %d1, %w1",
+    "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2",
+    "cvt.pack.sat.u8.s32.b32 %w1, %w2, %w3, %w4",
+    "cvta.to.shared.u64 %d1, %d2",
+    "isspacep.local %p1, %d1",
+    "mov.b64 %d1, {%w1, %w2}",
+    "mov.b64 {%h1, %h2, %h3, %h4}, %d1",
+    "mov.u32 %w1, %ctaid.y",
+    "mov.u64 %d1, gv",
+    "mov.u64 %d1, lv",
+    "mov.u32 %w1, sv",
+    "ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%in]",
+    "ld.shared.u8 %w1, [sv+4]",
+    "ld.local.s16 %d1, [lv+2]",
+    "ld.u64 %d1, [%out+0]",
+    "ld.param.u64 %d1, [out]",
+    "ld.const.b32 %w1, [cv]",
+    "st.global.v2.u32 [%out], {%w1, %w2}",
+    "st.shared.u16 [sv], %h1",
+    "st.local.b64 [lv], %d1",
+    "st.volatile.global.u32 [gv], 7",
+    "atom.global.add.u32 %w1, [gv], %w2",
+    "atom.shared.cas.b64 %d1, [sv], %d2, %d3",
+    "red.global.add.f64 [gv], %g1",
+    "atom.global.exch.b128 %q1, [%out], %q2",
+    "atom.add.noftz.f16x2 %w1, [gv], %w2",
+    "red.global.max.s64 [gv], %d1",
+    "prefetch.global.L2 [%in]",
+    "cp.async.ca.shared.global [sv], [gv], 8, %w1",
+    "shfl.sync.up.b32 %w1|%p1, %w2, %w3, %w4, -1",
+    "vote.sync.ballot.b32 %w1, %p1, -1",
+    "match.all.sync.b64 %w1|%p1, %d1, -1",
+    "redux.sync.min.s32 %w1, %w2, -1",
+    "elect.sync _|%p1, -1",
+    "activemask.b32 %w1",
+    "bar.sync 0",
+    "bar.red.and.pred %p1, 1, %p2",
+    "barrier.sync %w1, 32",
+    "bar.warp.sync %w1",
+    ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, "
+     "{%w5, %w6}, {%f1, %f2, %f3, %f4}"),
+    "wmma.load.a.sync.aligned.row.m16n16k16.global.bf16 {%w1, %w2, %w3, %w4}, [%in], %w5",
+    "wmma.store.d.sync.aligned.col.m16n16k16.shared.f32 [sv], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}",
+    "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%w1, %w2}, [sv]",
+    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [sv], {%w1}",
+    "movmatrix.sync.aligned.m8n8.trans.b16 %w1, %w2",
+    "bfe.s64 %d1, %d2, %w1, %w2",
+    "bfi.b32 %w1, %w2, %w3, %w4, %w5",
+    "lop3.b32 %w1, %w2, %w3, %w4, 0x96",
+    "prmt.b32.f4e %w1, %w2, %w3, %w4",
+    "shf.l.wrap.b32 %w1, %w2, %w3, %w4",
+    "dp4a.s32.u32 %w1, %w2, %w3, %w4",
+    "fns.b32 %w1, %w2, %w3, %w4",
+    "testp.subnormal.f64 %p1, %g1",
+    "copysign.f32 %f1, %f2, %f3",
+    "alloca.u64 %d1, 64, 16",
+    "stackrestore.u64 %d1",
+    "call (%w1), callee, (%w2)",
+    "call pcallee, (lp)",
+    "bra end",
+    "brx.idx %w1, targets",
+    "exit",
+    "nanosleep.u32 10",
+    "fma.rn.f32x2 %d1, %d2, %d3, %d4",
+    "createpolicy.fractional.L2::evict_first.b64 %d1"};
 
-static const char *const pieces[] = {"%w7", "%d7", "%h7", "%f7", "%g7", "%p7", "%q1", "!%p6", "-%w6", "_", "0", "-1", "0x80000000", "1.5", "0f7FC00000", "0dFFF0000000000001",
-                                     "[gv]", "[%d7]", "[%w7+4]", "[sv+60]", "[lv-8]", "[in]", "[0]", "{%w1, %w2}", "{%d1, _}", "{%h1, %h2, %h3, %h4}", "{}", "%w1|%p1", "_|_", "(%w1)", "gv",
-                                     "sv", "lv", "callee", "end", "targets", "%tid.x", "%clock64", "%lanemask_lt", "%vx.y", "%vx", "nowhere", "[%d1, {%w1}]", "99999999999", "%w1.x", "[lp+4]", "%vx.w", "gv[2]"};
-static const char *const mods[] = {".u32", ".s16", ".f32", ".f64", ".f16", ".bf16x2", ".b64", ".b8", ".b128", ".pred", ".v2", ".v4", ".v8", ".rn", ".rzi", ".rp", ".ftz", ".sat", ".relu", ".approx", ".sync", ".global", ".shared",
-                                   ".local", ".param", ".const", ".wide", ".hi", ".cc", ".eq", ".and", ".cas", ".add", ".min", ".volatile", ".nc", ".cs", ".uni", ".to", ".NaN", ".xorsign", ".abs", ".x4", ".trans", ".full", ".satfinite", ".e5m2x2",
-                                   ".tf32", ".aligned", ".L2::cache_hint", ".m16n8k16", ".row", ".col", ".s8", ".e4m3", ".shared::cta", ".noftz", ".warp", ".red", ".popc", ".async", ".u16x2", ".f16x2"};
-#define PICK(list, r) ((list)[(r) % (sizeof(list) / sizeof (list)[0])])
+static const char *const pieces[] = {"%w7",
+                                     "%d7",
+                                     "%h7",
+                                     "%f7",
+                                     "%g7",
+                                     "%p7",
+                                     "%q1",
+                                     "!%p6",
+                                     "-%w6",
+                                     "_",
+                                     "0",
+                                     "-1",
+                                     "0x80000000",
+                                     "1.5",
+                                     "0f7FC00000",
+                                     "0dFFF0000000000001",
+                                     "[gv]",
+                                     "[%d7]",
+                                     "[%w7+4]",
+                                     "[sv+60]",
+                                     "[lv-8]",
+                                     "[in]",
+                                     "[0]",
+                                     "{%w1, %w2}",
+                                     "{%d1, _}",
+                                     "{%h1, %h2, %h3, %h4}",
+                                     "{}",
+                                     "%w1|%p1",
+                                     "_|_",
+                                     "(%w1)",
+                                     "gv",
+                                     "sv",
+                                     "lv",
+                                     "callee",
+                                     "end",
+                                     "targets",
+                                     "%tid.x",
+                                     "%clock64",
+                                     "%lanemask_lt",
+                                     "%vx.y",
+                                     "%vx",
+                                     "nowhere",
+                                     "[%d1, {%w1}]",
+                                     "99999999999",
+                                     "%w1.x",
+                                     "[lp+4]",
+                                     "%vx.w",
+                                     "gv[2]"};
+static const char *const mods[] = {".u32",         ".s16",    ".f32",    ".f64",     ".f16",
+                                   ".bf16x2",      ".b64",    ".b8",     ".b128",    ".pred",
+                                   ".v2",          ".v4",     ".v8",     ".rn",      ".rzi",
+                                   ".rp",          ".ftz",    ".sat",    ".relu",    ".approx",
+                                   ".sync",        ".global", ".shared", ".local",   ".param",
+                                   ".const",       ".wide",   ".hi",     ".cc",      ".eq",
+                                   ".and",         ".cas",    ".add",    ".min",     ".volatile",
+                                   ".nc",          ".cs",     ".uni",    ".to",      ".NaN",
+                                   ".xorsign",     ".abs",    ".x4",     ".trans",   ".full",
+                                   ".satfinite",   ".e5m2x2", ".tf32",   ".aligned", ".L2::cache_hint",
+                                   ".m16n8k16",    ".row",    ".col",    ".s8",      ".e4m3",
+                                   ".shared::cta", ".noftz",  ".warp",   ".red",     ".popc",
+                                   ".async",       ".u16x2",  ".f16x2"};
+#define PICK(list, r) ((list)[(r) % (sizeof(list) / sizeof(list)[0])])
 
-static const char declarations[] =
-    ".global .align 16 .b8 gv[64];\n.const .align 4 .u32 cv = 3;\n"
-    ".func (.reg .b32 r) callee(.reg .b32 a)\n{\nadd.u32 r, a, 1; ret;\n}\n.func pcallee(.param .b64 a)\n{\nret;\n}\n";
+static const char declarations[] = ".global .align 16 .b8 gv[64];\n.const .align 4 .u32 cv = 3;\n"
+                                   ".func (.reg .b32 r) callee(.reg .b32 a)\n{\nadd.u32 r, a, 1; "
+                                   "ret;\n}\n.func pcallee(.param .b64 a)\n{\nret;\n}\n";
 
 /* A template with up to two changes: an operand replaced, added or dropped, a modifier added or dropped. */
 static void random_instruction(uint64_t seed, hd_buf *out) {
@@ -228,9 +361,11 @@ static void templates_are_emulated(void **state) {
   for (unsigned k = 0; k < sizeof templates / sizeof templates[0]; k++) {
     hd_diag d = {0};
     char body[1024];
-    snprintf(body, sizeof body,
-             ".reg .b128 %%q<3>; .shared .align 16 .b8 sv[64]; .local .align 16 .b8 lv[64]; .param .b64 lp;\n%s;\n"
-             "targets: .branchtargets end, end;\nend: ret;", templates[k]);
+    snprintf(
+        body, sizeof body,
+        ".reg .b128 %%q<3>; .shared .align 16 .b8 sv[64]; .local .align 16 .b8 lv[64]; .param .b64 lp;\n%s;\n"
+        "targets: .branchtargets end, end;\nend: ret;",
+        templates[k]);
     if (supported(declarations, body, &d) != HD_OK) fail_msg("%s", d.message);
   }
 }
@@ -241,12 +376,20 @@ static void random_module(hd_buf *t, uint64_t number) {
   op_ptx_header(t);
   hd_buf_puts(t, declarations);
   for (unsigned k = 0; k < PER_MODULE; k++) {
-    hd_buf_printf(t, ".visible .entry k%u(.param .u64 in, .param .u64 out)\n{\n.reg .b16 %%h<16>; .reg .b32 %%w<16>; .reg .b64 %%d<16>; .reg .f32 %%f<16>; .reg .f64 %%g<16>; .reg .pred %%p<8>; .reg .b128 %%q<3>;\n"
-                     ".reg .b64 %%in, %%out; .reg .v4 .b32 %%vx; .shared .align 16 .b8 sv[64]; .local .align 16 .b8 lv[64]; .param .b64 lp;\n"
-                     "ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; ld.global.v4.u32 {%%w1, %%w2, %%w3, %%w4}, [%%in]; ld.global.v2.u64 {%%d1, %%d2}, [%%in]; setp.lt.u32 %%p3, %%w1, %%w2;\n"
-                     "ld.global.v4.f32 {%%f1, %%f2, %%f3, %%f4}, [%%in]; mov.b32 {%%h1, %%h2}, %%w3; ld.global.v2.f64 {%%g1, %%g2}, [%%in];\n", k);
+    hd_buf_printf(
+        t,
+        ".visible .entry k%u(.param .u64 in, .param .u64 out)\n{\n.reg .b16 %%h<16>; .reg .b32 %%w<16>; .reg "
+        ".b64 %%d<16>; .reg .f32 %%f<16>; .reg .f64 %%g<16>; .reg .pred %%p<8>; .reg .b128 %%q<3>;\n"
+        ".reg .b64 %%in, %%out; .reg .v4 .b32 %%vx; .shared .align 16 .b8 sv[64]; .local .align 16 .b8 "
+        "lv[64]; .param .b64 lp;\n"
+        "ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; ld.global.v4.u32 {%%w1, %%w2, %%w3, %%w4}, "
+        "[%%in]; ld.global.v2.u64 {%%d1, %%d2}, [%%in]; setp.lt.u32 %%p3, %%w1, %%w2;\n"
+        "ld.global.v4.f32 {%%f1, %%f2, %%f3, %%f4}, [%%in]; mov.b32 {%%h1, %%h2}, %%w3; ld.global.v2.f64 "
+        "{%%g1, %%g2}, [%%in];\n",
+        k);
     random_instruction(number * PER_MODULE + k, t);
-    hd_buf_puts(t, "\nst.global.u32 [%out], %w1; st.global.u64 [%out+8], %d1;\ntargets: .branchtargets end, end;\nend: ret;\n}\n");
+    hd_buf_puts(t, "\nst.global.u32 [%out], %w1; st.global.u64 [%out+8], %d1;\ntargets: .branchtargets end, "
+                   "end;\nend: ret;\n}\n");
   }
 }
 
@@ -264,7 +407,10 @@ static void any_instruction_is_refused_or_runs(void **state) {
     random_module(&text, number);
     hd_arena_init(&arena);
     if (hd_ptx_parse(text.data, text.len, "random.ptx", &arena, &m, &d) == HD_OK) {
-      const hd_emu_options opt = {.checks = HD_CHECK_BOUNDS, .threads = 1, .max_instructions = 2000, .memory = 1 << 24,
+      const hd_emu_options opt = {.checks = HD_CHECK_BOUNDS,
+                                  .threads = 1,
+                                  .max_instructions = 2000,
+                                  .memory = 1 << 24,
                                   .isa = (hd_emu_isa)(HD_ISA_AUTO + number % 2)};
       op_ok(hd_emu_create(&opt, &e, &d), &d);
       op_ok(hd_emu_load(e, m, &p, &d), &d);
@@ -283,7 +429,8 @@ static void any_instruction_is_refused_or_runs(void **state) {
           continue;
         }
         op_ok(st, &d);
-        const hd_emu_launch_params l = {.kernel = name, .grid = {1, 1, 1}, .block = {40, 1, 1}, .args = args, .args_bytes = 16};
+        const hd_emu_launch_params l = {
+            .kernel = name, .grid = {1, 1, 1}, .block = {40, 1, 1}, .args = args, .args_bytes = 16};
         const hd_status ended = hd_emu_launch(p, &l, &(hd_dispatch){0}, NULL, NULL, &d);
         if (ended != HD_OK && ended != HD_ERR_FAULT) op_ok(ended, &d);
         ran++;
@@ -305,7 +452,8 @@ int main(void) {
       BEHAVIOUR("what is not emulated is refused with its text and line", unknown_instructions_are_named),
       BEHAVIOUR("a kernel is refused for what its callees need", callees_hand_their_refusal_up),
       BEHAVIOUR("calls that do not fit their function are refused", calls_that_do_not_fit_are_refused),
-      BEHAVIOUR("kernels whose result depends on the order of CTAs are marked, others not", only_what_depends_on_order_says_so),
+      BEHAVIOUR("kernels whose result depends on the order of CTAs are marked, others not",
+                only_what_depends_on_order_says_so),
       BEHAVIOUR("the instructions to be changed at random are emulated", templates_are_emulated),
       BEHAVIOUR("any instruction is refused, or runs, or faults", any_instruction_is_refused_or_runs),
   };

@@ -6,7 +6,8 @@
 
 /* PTX ISA, shfl: "the destination lane, or its own". */
 static uint64_t shuffled(const uint64_t in[][3], unsigned lane, char mode, bool *ok) {
-  const uint32_t b = (uint32_t)in[lane][1] & 31, c = (uint32_t)in[lane][2] & 31, seg = (uint32_t)in[lane][2] >> 8 & 31;
+  const uint32_t b = (uint32_t)in[lane][1] & 31, c = (uint32_t)in[lane][2] & 31,
+                 seg = (uint32_t)in[lane][2] >> 8 & 31;
   const int max = (int)((lane & seg) | (c & ~seg & 31)), min = (int)(lane & seg);
   int j = 0;
   switch (mode) {
@@ -22,9 +23,7 @@ static uint64_t shuffled(const uint64_t in[][3], unsigned lane, char mode, bool 
     j = (int)(lane ^ b);
     *ok = j <= max;
     break;
-  default:
-    j = min | (int)(b & ~seg & 31);
-    *ok = j <= max;
+  default: j = min | (int)(b & ~seg & 31); *ok = j <= max;
   }
   return (uint32_t)in[*ok ? (unsigned)j : lane][0];
 }
@@ -68,19 +67,29 @@ static void votes_count_their_members_only(void **state) {
     char body[2048];
     for (unsigned l = 0; l < LANES; l++) in[l] = seed % 4 == 3 ? seed & 4 : hd_random_at(seed, l) % 3;
     snprintf(body, sizeof body,
-             "ld.global.u32 %%w1, [%%in]; setp.eq.u32 %%p1, %%w1, 0; shr.u32 %%w2, 0x%x, %%i; and.b32 %%w2, %%w2, 1; setp.ne.u32 %%p9, %%w2, 0;\n"
+             "ld.global.u32 %%w1, [%%in]; setp.eq.u32 %%p1, %%w1, 0; shr.u32 %%w2, 0x%x, %%i; and.b32 %%w2, "
+             "%%w2, 1; setp.ne.u32 %%p9, %%w2, 0;\n"
              "selp.b32 %%w10, 0x%x, 0x%x, %%p9;\n@%%p9 bra one;\n"
-             "vote.sync.ballot.b32 %%w3, %%p1, %%w10; vote.sync.all.pred %%p2, !%%p1, %%w10; vote.sync.any.pred %%p3, %%p1, %%w10;\n"
-             "vote.sync.uni.pred %%p4, %%p1, %%w10; match.any.sync.b32 %%w4, %%w1, %%w10; match.all.sync.b32 %%w5|%%p5, %%w1, %%w10;\n"
-             "redux.sync.add.u32 %%w6, %%w1, %%w10; redux.sync.max.s32 %%w7, %%w1, %%w10; elect.sync %%w8|%%p6, %%w10; activemask.b32 %%w9; bra.uni done;\n"
+             "vote.sync.ballot.b32 %%w3, %%p1, %%w10; vote.sync.all.pred %%p2, !%%p1, %%w10; "
+             "vote.sync.any.pred %%p3, %%p1, %%w10;\n"
+             "vote.sync.uni.pred %%p4, %%p1, %%w10; match.any.sync.b32 %%w4, %%w1, %%w10; match.all.sync.b32 "
+             "%%w5|%%p5, %%w1, %%w10;\n"
+             "redux.sync.add.u32 %%w6, %%w1, %%w10; redux.sync.max.s32 %%w7, %%w1, %%w10; elect.sync "
+             "%%w8|%%p6, %%w10; activemask.b32 %%w9; bra.uni done;\n"
              "one:\n"
-             "vote.sync.ballot.b32 %%w3, %%p1, %%w10; vote.sync.all.pred %%p2, !%%p1, %%w10; vote.sync.any.pred %%p3, %%p1, %%w10;\n"
-             "vote.sync.uni.pred %%p4, %%p1, %%w10; match.any.sync.b32 %%w4, %%w1, %%w10; match.all.sync.b32 %%w5|%%p5, %%w1, %%w10;\n"
-             "redux.sync.add.u32 %%w6, %%w1, %%w10; redux.sync.max.s32 %%w7, %%w1, %%w10; elect.sync %%w8|%%p6, %%w10; activemask.b32 %%w9;\n"
+             "vote.sync.ballot.b32 %%w3, %%p1, %%w10; vote.sync.all.pred %%p2, !%%p1, %%w10; "
+             "vote.sync.any.pred %%p3, %%p1, %%w10;\n"
+             "vote.sync.uni.pred %%p4, %%p1, %%w10; match.any.sync.b32 %%w4, %%w1, %%w10; match.all.sync.b32 "
+             "%%w5|%%p5, %%w1, %%w10;\n"
+             "redux.sync.add.u32 %%w6, %%w1, %%w10; redux.sync.max.s32 %%w7, %%w1, %%w10; elect.sync "
+             "%%w8|%%p6, %%w10; activemask.b32 %%w9;\n"
              "done:\n"
-             "selp.u32 %%w11, 1, 0, %%p2; selp.u32 %%w12, 2, 0, %%p3; selp.u32 %%w13, 4, 0, %%p4; selp.u32 %%w14, 8, 0, %%p5; selp.u32 %%w15, 16, 0, %%p6;\n"
-             "add.u32 %%w11, %%w11, %%w12; add.u32 %%w11, %%w11, %%w13; add.u32 %%w11, %%w11, %%w14; add.u32 %%w11, %%w11, %%w15;\n"
-             "mov.b64 %%d1, {%%w3, %%w4}; mov.b64 %%d2, {%%w5, %%w6}; mov.b64 %%d3, {%%w7, %%w8}; mov.b64 %%d4, {%%w9, %%w11};\n"
+             "selp.u32 %%w11, 1, 0, %%p2; selp.u32 %%w12, 2, 0, %%p3; selp.u32 %%w13, 4, 0, %%p4; selp.u32 "
+             "%%w14, 8, 0, %%p5; selp.u32 %%w15, 16, 0, %%p6;\n"
+             "add.u32 %%w11, %%w11, %%w12; add.u32 %%w11, %%w11, %%w13; add.u32 %%w11, %%w11, %%w14; add.u32 "
+             "%%w11, %%w11, %%w15;\n"
+             "mov.b64 %%d1, {%%w3, %%w4}; mov.b64 %%d2, {%%w5, %%w6}; mov.b64 %%d3, {%%w7, %%w8}; mov.b64 "
+             "%%d4, {%%w9, %%w11};\n"
              "st.global.v2.u64 [%%out], {%%d1, %%d2}; st.global.v2.u64 [%%out+16], {%%d3, %%d4};\n",
              mask, mask, ~mask);
     run_words("", body, in, 1, &out[0][0], 6, LANES);
@@ -97,8 +106,8 @@ static void votes_count_their_members_only(void **state) {
         if (in[k] > most) most = (uint32_t)in[k];
       }
       const uint32_t leader = (uint32_t)__builtin_ctz(group);
-      const uint32_t flags = (zeros == 0) | (zeros != 0) << 1 | (zeros == 0 || zeros == group) << 2 | all_same << 3 |
-                             (uint32_t)(l == leader) << 4;
+      const uint32_t flags = (zeros == 0) | (zeros != 0) << 1 | (zeros == 0 || zeros == group) << 2 |
+                             all_same << 3 | (uint32_t)(l == leader) << 4;
       assert_int_equal(out[l][0], zeros | (uint64_t)same << 32);
       assert_int_equal(out[l][1], (all_same ? group : 0) | (uint64_t)sum << 32);
       assert_int_equal(out[l][2], most | (uint64_t)leader << 32);
@@ -112,8 +121,10 @@ static void reductions_of_floats(void **state) {
     uint64_t in[LANES], out[LANES][2];
     for (unsigned l = 0; l < LANES; l++) in[l] = op_value(seed, l) & UINT32_MAX;
     run_words("",
-              "ld.global.b32 %w1, [%in]; redux.sync.min.f32 %w2, %w1, -1; redux.sync.max.abs.NaN.f32 %w3, %w1, -1;\n"
-              "redux.sync.and.b32 %w4, %w1, -1; redux.sync.xor.b32 %w5, %w1, -1; mov.b64 %d1, {%w2, %w3}; mov.b64 %d2, {%w4, %w5};\n"
+              "ld.global.b32 %w1, [%in]; redux.sync.min.f32 %w2, %w1, -1; redux.sync.max.abs.NaN.f32 %w3, "
+              "%w1, -1;\n"
+              "redux.sync.and.b32 %w4, %w1, -1; redux.sync.xor.b32 %w5, %w1, -1; mov.b64 %d1, {%w2, %w3}; "
+              "mov.b64 %d2, {%w4, %w5};\n"
               "st.global.v2.u64 [%out], {%d1, %d2};\n",
               in, 1, &out[0][0], 2, LANES);
     float least = NAN, most = 0;
@@ -141,23 +152,31 @@ static void guarded_instructions_write_active_lanes_only(void **state) {
     uint64_t in[LANES], out[LANES] = {0};
     for (unsigned l = 0; l < LANES; l++) in[l] = hd_random_at(seed, l);
     run_words("",
-              "ld.global.u64 %d1, [%in]; and.b64 %d2, %d1, 1; setp.ne.u64 %p1, %d2, 0; mov.u64 %d3, 5; mov.u32 %w1, 9; setp.eq.u32 %p2, %w1, 9;\n"
-              "@%p1 add.u64 %d3, %d3, 10; @!%p1 mul.lo.u64 %d3, %d3, 3; @%p1 mov.u32 %w1, 1; @!%p1 setp.eq.u32 %p2, %w1, 1;\n"
+              "ld.global.u64 %d1, [%in]; and.b64 %d2, %d1, 1; setp.ne.u64 %p1, %d2, 0; mov.u64 %d3, 5; "
+              "mov.u32 %w1, 9; setp.eq.u32 %p2, %w1, 9;\n"
+              "@%p1 add.u64 %d3, %d3, 10; @!%p1 mul.lo.u64 %d3, %d3, 3; @%p1 mov.u32 %w1, 1; @!%p1 "
+              "setp.eq.u32 %p2, %w1, 1;\n"
               "@%p1 bra odd; add.u64 %d3, %d3, 100; bra.uni join;\nodd: add.u64 %d3, %d3, 1000;\njoin:\n"
-              "selp.u64 %d4, 7, 0, %p2; add.u64 %d3, %d3, %d4; cvt.u64.u32 %d5, %w1; add.u64 %d3, %d3, %d5; st.global.u64 [%out], %d3;\n",
+              "selp.u64 %d4, 7, 0, %p2; add.u64 %d3, %d3, %d4; cvt.u64.u32 %d5, %w1; add.u64 %d3, %d3, %d5; "
+              "st.global.u64 [%out], %d3;\n",
               in, 1, out, 1, LANES);
-    for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], in[l] & 1 ? 15 + 1000 + 7 + 1 : 15 + 100 + 9);
+    for (unsigned l = 0; l < LANES; l++)
+      assert_int_equal(out[l], in[l] & 1 ? 15 + 1000 + 7 + 1 : 15 + 100 + 9);
   }
 }
 
 static void special_registers(void **state) {
   uint64_t in[64] = {0}, out[64][3];
   run_words("",
-            "mov.u32 %w1, %laneid; mov.u32 %w2, %lanemask_lt; mov.u32 %w3, %lanemask_ge; mov.u32 %w4, %warpid; mov.u32 %w5, %ntid.x;\n"
-            "mov.u64 %d1, %clock64; mov.u64 %d2, %clock64; sub.u64 %d3, %d2, %d1; setp.gt.s64 %p1, %d3, 0; mov.u16 %h1, %tid.x; cvt.u32.u16 %w6, %h1;\n"
+            "mov.u32 %w1, %laneid; mov.u32 %w2, %lanemask_lt; mov.u32 %w3, %lanemask_ge; mov.u32 %w4, "
+            "%warpid; mov.u32 %w5, %ntid.x;\n"
+            "mov.u64 %d1, %clock64; mov.u64 %d2, %clock64; sub.u64 %d3, %d2, %d1; setp.gt.s64 %p1, %d3, 0; "
+            "mov.u16 %h1, %tid.x; cvt.u32.u16 %w6, %h1;\n"
             "selp.u32 %w7, 1, 0, %p1; mov.u64 %d4, %tid.x; add.u32 %w8, %nctaid.x, WARP_SZ;\n"
-            "mad.lo.u32 %w1, %w4, 100, %w1; add.u32 %w1, %w1, %w5; mov.b64 %d5, {%w2, %w3}; mov.b64 %d6, {%w1, %w6}; mov.b64 %d7, {%w7, %w8};\n"
-            "add.u64 %d7, %d7, %d4; st.global.u64 [%out], %d5; st.global.u64 [%out+8], %d6; st.global.u64 [%out+16], %d7;\n",
+            "mad.lo.u32 %w1, %w4, 100, %w1; add.u32 %w1, %w1, %w5; mov.b64 %d5, {%w2, %w3}; mov.b64 %d6, "
+            "{%w1, %w6}; mov.b64 %d7, {%w7, %w8};\n"
+            "add.u64 %d7, %d7, %d4; st.global.u64 [%out], %d5; st.global.u64 [%out+8], %d6; st.global.u64 "
+            "[%out+16], %d7;\n",
             in, 1, &out[0][0], 3, 64);
   for (unsigned t = 0; t < 64; t++) {
     const unsigned l = t % 32;
@@ -176,8 +195,10 @@ static void mma_takes_registers_in_order(void **state) {
     for (unsigned k = 0; k < 4; k++) in[l][k] = hd_random_at(21, l * 4 + k) & 0x3bff3bff3bff3bff;
   run_words("",
             "ld.global.v4.b32 {%w1, %w2, %w3, %w4}, [%in]; ld.global.v2.b32 {%w5, %w6}, [%in+16];\n"
-            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, {%w5, %w6}, {0f3F800000, 0f00000000, 0f40000000, 0f00000000};\n"
-            "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2}, {%w5}, {%f1, %f2, %f3, %f4};\n"
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, "
+            "{%w5, %w6}, {0f3F800000, 0f00000000, 0f40000000, 0f00000000};\n"
+            "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2}, {%w5}, "
+            "{%f1, %f2, %f3, %f4};\n"
             "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.u8.s32 {%w7, %w8}, {%w1}, {%w5}, {0, 1};\n"
             "st.global.v4.f32 [%out], {%f1, %f2, %f3, %f4}; st.global.v2.u32 [%out+16], {%w7, %w8};\n",
             &in[0][0], 4, &out[0][0], 4, LANES);
@@ -187,13 +208,22 @@ static void mma_takes_registers_in_order(void **state) {
     c[0][l] = 0x3f800000, c[1][l] = 0, c[2][l] = 0x40000000, c[3][l] = 0;
     ci[0][l] = 0, ci[1][l] = 1;
   }
-  num_mma m = {.m = 16, .n = 8, .k = 16, .a = NUM_MMA_F16, .b = NUM_MMA_F16, .c = NUM_MMA_F32, .d = NUM_MMA_F32};
+  num_mma m = {
+      .m = 16, .n = 8, .k = 16, .a = NUM_MMA_F16, .b = NUM_MMA_F16, .c = NUM_MMA_F32, .d = NUM_MMA_F32};
   assert_true(num_mma_setup(&m));
   num_mma_run(&m, d, r, r + 4, c);
-  m = (num_mma){.m = 16, .n = 8, .k = 8, .a = NUM_MMA_BF16, .b = NUM_MMA_BF16, .c = NUM_MMA_F32, .d = NUM_MMA_F32};
+  m = (num_mma){
+      .m = 16, .n = 8, .k = 8, .a = NUM_MMA_BF16, .b = NUM_MMA_BF16, .c = NUM_MMA_F32, .d = NUM_MMA_F32};
   assert_true(num_mma_setup(&m));
   num_mma_run(&m, c, r, r + 4, d);
-  m = (num_mma){.m = 8, .n = 8, .k = 16, .a = NUM_MMA_S8, .b = NUM_MMA_U8, .c = NUM_MMA_S32, .d = NUM_MMA_S32, .satfinite = true};
+  m = (num_mma){.m = 8,
+                .n = 8,
+                .k = 16,
+                .a = NUM_MMA_S8,
+                .b = NUM_MMA_U8,
+                .c = NUM_MMA_S32,
+                .d = NUM_MMA_S32,
+                .satfinite = true};
   assert_true(num_mma_setup(&m));
   num_mma_run(&m, di, r, r + 4, ci);
   for (unsigned l = 0; l < LANES; l++) {
@@ -230,29 +260,37 @@ static void wmma_multiplies_in_every_shape_and_layout(void **state) {
         for (unsigned j = 0; j < N; j++) {
           want[i][j] = 2;
           for (unsigned k = 0; k < K; k++)
-            want[i][j] += num_f16_to_f32(a[a_col ? k * M + i : i * K + k]) * num_f16_to_f32(b[b_col ? j * K + k : k * N + j]);
+            want[i][j] += num_f16_to_f32(a[a_col ? k * M + i : i * K + k]) *
+                          num_f16_to_f32(b[b_col ? j * K + k : k * N + j]);
         }
       hd_buf text = {0};
       op_ptx_header(&text);
-      const char *A = a_col ? "col" : "row", *B = b_col ? "col" : "row", *D = d_col ? "col" : "row", *name = shapes[s].name;
-      hd_buf_printf(&text,
-                    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 d)\n{\n.reg .b32 %%a<8>, %%b<8>; .reg .f32 %%c<8>, %%d<8>; .reg .b64 %%p<3>; .reg .f32 %%two;\n"
-                    "ld.param.u64 %%p0, [a]; ld.param.u64 %%p1, [b]; ld.param.u64 %%p2, [d]; mov.f32 %%two, 2.0;\n"
-                    "wmma.load.a.sync.aligned.%s.%s.global.f16 {%%a0,%%a1,%%a2,%%a3,%%a4,%%a5,%%a6,%%a7}, [%%p0], %u;\n"
-                    "wmma.load.b.sync.aligned.%s.%s.global.f16 {%%b0,%%b1,%%b2,%%b3,%%b4,%%b5,%%b6,%%b7}, [%%p1];\n"
-                    "wmma.mma.sync.aligned.%s.%s.%s.f32.f32 {%%d0,%%d1,%%d2,%%d3,%%d4,%%d5,%%d6,%%d7}, {%%a0,%%a1,%%a2,%%a3,%%a4,%%a5,%%a6,%%a7}, "
-                    "{%%b0,%%b1,%%b2,%%b3,%%b4,%%b5,%%b6,%%b7}, {%%two,%%two,%%two,%%two,%%two,%%two,%%two,%%two};\n"
-                    "wmma.store.d.sync.aligned.%s.%s.global.f32 [%%p2], {%%d0,%%d1,%%d2,%%d3,%%d4,%%d5,%%d6,%%d7}, %u;\nret;\n}\n",
-                    A, name, a_col ? M : K, B, name, A, B, name, D, name, d_col ? M : N);
+      const char *A = a_col ? "col" : "row", *B = b_col ? "col" : "row", *D = d_col ? "col" : "row",
+                 *name = shapes[s].name;
+      hd_buf_printf(
+          &text,
+          ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 d)\n{\n.reg .b32 %%a<8>, %%b<8>; .reg "
+          ".f32 %%c<8>, %%d<8>; .reg .b64 %%p<3>; .reg .f32 %%two;\n"
+          "ld.param.u64 %%p0, [a]; ld.param.u64 %%p1, [b]; ld.param.u64 %%p2, [d]; mov.f32 %%two, 2.0;\n"
+          "wmma.load.a.sync.aligned.%s.%s.global.f16 {%%a0,%%a1,%%a2,%%a3,%%a4,%%a5,%%a6,%%a7}, [%%p0], %u;\n"
+          "wmma.load.b.sync.aligned.%s.%s.global.f16 {%%b0,%%b1,%%b2,%%b3,%%b4,%%b5,%%b6,%%b7}, [%%p1];\n"
+          "wmma.mma.sync.aligned.%s.%s.%s.f32.f32 {%%d0,%%d1,%%d2,%%d3,%%d4,%%d5,%%d6,%%d7}, "
+          "{%%a0,%%a1,%%a2,%%a3,%%a4,%%a5,%%a6,%%a7}, "
+          "{%%b0,%%b1,%%b2,%%b3,%%b4,%%b5,%%b6,%%b7}, {%%two,%%two,%%two,%%two,%%two,%%two,%%two,%%two};\n"
+          "wmma.store.d.sync.aligned.%s.%s.global.f32 [%%p2], {%%d0,%%d1,%%d2,%%d3,%%d4,%%d5,%%d6,%%d7}, "
+          "%u;\nret;\n}\n",
+          A, name, a_col ? M : K, B, name, A, B, name, D, name, d_col ? M : N);
       op_machine x;
       hd_diag diag = {0};
       op_load(&x, &text, HD_ISA_AUTO);
-      const uint64_t args[3] = {op_alloc(&x, a, sizeof a), op_alloc(&x, b, sizeof b), op_alloc(&x, NULL, sizeof d)};
+      const uint64_t args[3] = {op_alloc(&x, a, sizeof a), op_alloc(&x, b, sizeof b),
+                                op_alloc(&x, NULL, sizeof d)};
       op_ok(op_launch(&x, "k", 1, LANES, args, sizeof args, &diag), &diag);
       op_ok(hd_emu_read(x.e, args[2], d, (size_t)M * N * 4, &diag), &diag);
       for (unsigned i = 0; i < M; i++)
         for (unsigned j = 0; j < N; j++)
-          if (d[d_col ? j * M + i : i * N + j] != want[i][j]) fail_msg("%s, layouts %u: element %u, %u", name, layouts, i, j);
+          if (d[d_col ? j * M + i : i * N + j] != want[i][j])
+            fail_msg("%s, layouts %u: element %u, %u", name, layouts, i, j);
       op_unload(&x);
       hd_buf_free(&text);
     }
@@ -265,17 +303,23 @@ static void matrices_move(void **state) {
     for (unsigned k = 0; k < 2; k++) in[l][k] = hd_random_at(4, 2 * l + k);
   run_words("",
             ".shared .align 16 .b8 s[512]; .shared .align 16 .b8 t[512];\n"
-            "mov.u32 %w9, s; mad.lo.u32 %w9, %i, 16, %w9; ld.global.v2.u64 {%d1, %d2}, [%in]; st.shared.v2.u64 [%w9], {%d1, %d2}; bar.sync 0;\n"
-            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%w1, %w2, %w3, %w4}, [%w9]; ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%w5, %w6}, [%w9];\n"
+            "mov.u32 %w9, s; mad.lo.u32 %w9, %i, 16, %w9; ld.global.v2.u64 {%d1, %d2}, [%in]; "
+            "st.shared.v2.u64 [%w9], {%d1, %d2}; bar.sync 0;\n"
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%w1, %w2, %w3, %w4}, [%w9]; "
+            "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%w5, %w6}, [%w9];\n"
             "movmatrix.sync.aligned.m8n8.trans.b16 %w7, %w1;\n"
-            "mov.u32 %w10, t; mad.lo.u32 %w10, %i, 16, %w10; stmatrix.sync.aligned.m8n8.x4.shared.b16 [%w10], {%w1, %w2, %w3, %w4}; bar.sync 0;\n"
-            "ld.shared.v2.u64 {%d3, %d4}, [%w10]; xor.b64 %d3, %d3, %d1; xor.b64 %d4, %d4, %d2; or.b64 %d3, %d3, %d4;\n"
-            "mov.b64 %d5, {%w1, %w5}; mov.b64 %d6, {%w7, %w6}; st.global.u64 [%out], %d3; st.global.u64 [%out+8], %d5; st.global.u64 [%out+16], %d6;\n",
+            "mov.u32 %w10, t; mad.lo.u32 %w10, %i, 16, %w10; stmatrix.sync.aligned.m8n8.x4.shared.b16 "
+            "[%w10], {%w1, %w2, %w3, %w4}; bar.sync 0;\n"
+            "ld.shared.v2.u64 {%d3, %d4}, [%w10]; xor.b64 %d3, %d3, %d1; xor.b64 %d4, %d4, %d2; or.b64 %d3, "
+            "%d3, %d4;\n"
+            "mov.b64 %d5, {%w1, %w5}; mov.b64 %d6, {%w7, %w6}; st.global.u64 [%out], %d3; st.global.u64 "
+            "[%out+8], %d5; st.global.u64 [%out+16], %d6;\n",
             &in[0][0], 2, &out[0][0], 4, LANES);
   const uint16_t(*rows)[8] = (const void *)in;
   for (unsigned l = 0; l < LANES; l++) {
     const unsigned i = l / 4, j = l % 4 * 2;
-    const uint32_t direct = rows[i][j] | (uint32_t)rows[i][j + 1] << 16, turned = rows[j][i] | (uint32_t)rows[j + 1][i] << 16;
+    const uint32_t direct = rows[i][j] | (uint32_t)rows[i][j + 1] << 16,
+                   turned = rows[j][i] | (uint32_t)rows[j + 1][i] << 16;
     const uint32_t second = rows[8 + j][i] | (uint32_t)rows[9 + j][i] << 16;
     assert_int_equal(out[l][0], 0);
     assert_int_equal(out[l][1], direct | (uint64_t)turned << 32);
@@ -286,9 +330,11 @@ static void matrices_move(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("shfl finds its lane in every mode and segment", shuffles),
-      BEHAVIOUR("votes, matches, sums and elections count their members only", votes_count_their_members_only),
+      BEHAVIOUR("votes, matches, sums and elections count their members only",
+                votes_count_their_members_only),
       BEHAVIOUR("redux of floats and bits", reductions_of_floats),
-      BEHAVIOUR("guarded and divergent instructions write active lanes only", guarded_instructions_write_active_lanes_only),
+      BEHAVIOUR("guarded and divergent instructions write active lanes only",
+                guarded_instructions_write_active_lanes_only),
       BEHAVIOUR("special registers, in all widths", special_registers),
       BEHAVIOUR("mma takes its registers in order", mma_takes_registers_in_order),
       BEHAVIOUR("wmma multiplies in every shape and layout", wmma_multiplies_in_every_shape_and_layout),

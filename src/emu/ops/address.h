@@ -34,8 +34,8 @@ typedef struct emu_locate {
   unsigned space, bytes, align, cache;
   hd_access_kind kind;
 } emu_locate;
-bool EMU_OPS(locate)(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], emu_locate how,
-                     emu_hosts *out);
+bool EMU_OPS(locate)(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
+                     const emu_locate *how, emu_hosts *out);
 #define locate EMU_OPS(locate)
 
 #endif

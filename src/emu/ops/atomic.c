@@ -8,19 +8,19 @@
 
 /* ---- The new value ----------------------------------------------------------------------- */
 
-#define INTEGER_OPS(T, S)                                                            \
-  switch (op) {                                                                      \
-  case EMU_ATOM_ADD: return old + b;                                                 \
-  case EMU_ATOM_AND: return old & b;                                                 \
-  case EMU_ATOM_OR: return old | b;                                                  \
-  case EMU_ATOM_XOR: return old ^ b;                                                 \
-  case EMU_ATOM_EXCH: return b;                                                      \
-  case EMU_ATOM_CAS: return old == b ? c : old;                                      \
-  case EMU_ATOM_INC: return old >= b ? 0 : old + 1;                                  \
-  case EMU_ATOM_DEC: return old == 0 || old > b ? b : old - 1;                       \
-  case EMU_ATOM_MIN: return type == EMU_ATOM_S ? ((S)old < (S)b ? old : b) : old < b ? old : b; \
-  case EMU_ATOM_MAX: return type == EMU_ATOM_S ? ((S)old > (S)b ? old : b) : old > b ? old : b; \
-  }                                                                                  \
+#define INTEGER_OPS(T, S)                                                                                    \
+  switch (op) {                                                                                              \
+  case EMU_ATOM_ADD: return old + b;                                                                         \
+  case EMU_ATOM_AND: return old & b;                                                                         \
+  case EMU_ATOM_OR: return old | b;                                                                          \
+  case EMU_ATOM_XOR: return old ^ b;                                                                         \
+  case EMU_ATOM_EXCH: return b;                                                                              \
+  case EMU_ATOM_CAS: return old == b ? c : old;                                                              \
+  case EMU_ATOM_INC: return old >= b ? 0 : old + 1;                                                          \
+  case EMU_ATOM_DEC: return old == 0 || old > b ? b : old - 1;                                               \
+  case EMU_ATOM_MIN: return type == EMU_ATOM_S ? ((S)old < (S)b ? old : b) : old < b ? old : b;              \
+  case EMU_ATOM_MAX: return type == EMU_ATOM_S ? ((S)old > (S)b ? old : b) : old > b ? old : b;              \
+  }                                                                                                          \
   return old
 
 static uint16_t half(emu_atom_op op, num_fmt fmt, uint16_t old, uint16_t b) {
@@ -32,13 +32,15 @@ static uint32_t halves(emu_atom_op op, num_fmt fmt, uint32_t old, uint32_t b) {
          (uint32_t)half(op, fmt, (uint16_t)(old >> 16), (uint16_t)(b >> 16)) << 16;
 }
 
-static uint16_t update_16(emu_atom_op op, emu_atom_type type, uint16_t old, uint16_t b, uint16_t c, bool ftz) {
+static uint16_t update_16(emu_atom_op op, emu_atom_type type, uint16_t old, uint16_t b, uint16_t c,
+                          bool ftz) {
   (void)ftz;
   if (op == EMU_ATOM_CAS) return old == b ? c : old;
   if (op == EMU_ATOM_EXCH) return b;
   return half(op, type == EMU_ATOM_BF16 ? NUM_BF16 : NUM_F16, old, b);
 }
-static uint32_t update_32(emu_atom_op op, emu_atom_type type, uint32_t old, uint32_t b, uint32_t c, bool ftz) {
+static uint32_t update_32(emu_atom_op op, emu_atom_type type, uint32_t old, uint32_t b, uint32_t c,
+                          bool ftz) {
   switch (type) {
   case EMU_ATOM_F: return num_b32(num_arith_f32('+', num_f32(old), num_f32(b), 0, NUM_RN, ftz, false));
   case EMU_ATOM_F16X2: return halves(op, NUM_F16, old, b);
@@ -47,7 +49,8 @@ static uint32_t update_32(emu_atom_op op, emu_atom_type type, uint32_t old, uint
   }
   INTEGER_OPS(uint32_t, int32_t);
 }
-static uint64_t update_64(emu_atom_op op, emu_atom_type type, uint64_t old, uint64_t b, uint64_t c, bool ftz) {
+static uint64_t update_64(emu_atom_op op, emu_atom_type type, uint64_t old, uint64_t b, uint64_t c,
+                          bool ftz) {
   (void)ftz;
   if (type == EMU_ATOM_F) return num_b64(num_arith_f64('+', num_f64(old), num_f64(b), 0, NUM_RN));
   INTEGER_OPS(uint64_t, int64_t);
@@ -56,20 +59,20 @@ static uint64_t update_64(emu_atom_op op, emu_atom_type type, uint64_t old, uint
 /* ---- One lane ------------------------------------------------------------------------------ */
 
 /* f32 sums in global memory flush subnormals, in shared memory they do not (PTX ISA, atom). */
-#define DEFINE_SWAP(bits, T)                                                                        \
-  static T swap_##bits(const emu_inst *i, T *at, T b, T c, bool shared) {                           \
-    const emu_atom_op op = (emu_atom_op)i->x[X_ATOM];                                               \
-    const emu_atom_type type = (emu_atom_type)i->x[X_TYPE];                                         \
-    if (shared) {                                                                                   \
-      const T old = *at;                                                                            \
-      *at = update_##bits(op, type, old, b, c, false);                                              \
-      return old;                                                                                   \
-    }                                                                                               \
-    T old = __atomic_load_n(at, __ATOMIC_RELAXED);                                                  \
-    while (!__atomic_compare_exchange_n(at, &old, update_##bits(op, type, old, b, c, true), true,   \
-                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {                      \
-    }                                                                                               \
-    return old;                                                                                     \
+#define DEFINE_SWAP(bits, T)                                                                                 \
+  static T swap_##bits(const emu_inst *i, T *at, T b, T c, bool shared) {                                    \
+    const emu_atom_op op = (emu_atom_op)i->x[X_ATOM];                                                        \
+    const emu_atom_type type = (emu_atom_type)i->x[X_TYPE];                                                  \
+    if (shared) {                                                                                            \
+      const T old = *at;                                                                                     \
+      *at = update_##bits(op, type, old, b, c, false);                                                       \
+      return old;                                                                                            \
+    }                                                                                                        \
+    T old = __atomic_load_n(at, __ATOMIC_RELAXED);                                                           \
+    while (!__atomic_compare_exchange_n(at, &old, update_##bits(op, type, old, b, c, true), true,            \
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {                               \
+    }                                                                                                        \
+    return old;                                                                                              \
   }
 DEFINE_SWAP(16, uint16_t)
 DEFINE_SWAP(32, uint32_t)
@@ -80,35 +83,37 @@ DEFINE_SWAP(64, uint64_t)
 INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes, emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
   addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
-  return locate(w, i, mask, addr, (emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], HD_ACCESS_ATOMIC}, h);
+  return locate(w, i, mask, addr,
+                &(const emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], HD_ACCESS_ATOMIC}, h);
 }
 
 /* S is the register storage of memory type T. Old values go through a temporary: the
  * destination may be the slot of an operand. */
-#define DEFINE_ATOM(bits, T, S)                                                                     \
-  HANDLER(atom_##bits) {                                                                            \
-    emu_hosts h;                                                                                    \
-    if (!find(w, i, r, mask, sizeof(T), &h)) return;                                                \
-    const T_##S *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);                                 \
-    T_##S old[32] __attribute__((aligned(64))) = {0};                                               \
-    FOR_LANES(l, mask)                                                                              \
-    old[l] = swap_##bits(i, (T *)(uintptr_t)h.at[l], (T)pb[l], (T)pc[l], h.shared >> l & 1);        \
-    if (!i->x[X_NO_OLD]) BLEND((T_##S *)slot(r, i->dst), old, mask);                                \
-  }                                                                                                 \
-  /* extra: the n operands' slots, then the n destinations'. */                                     \
-  HANDLER(atom_##bits##_v) {                                                                        \
-    const unsigned n = i->x[X_COUNT];                                                               \
-    const uint32_t *slots = i->extra;                                                               \
-    emu_hosts h;                                                                                    \
-    if (!find(w, i, r, mask, n * (unsigned)sizeof(T), &h)) return;                                  \
-    for (unsigned k = 0; k < n; k++) {                                                              \
-      const T_##S *pb = slot(r, slots[k]);                                                          \
-      T_##S old[32] __attribute__((aligned(64))) = {0};                                             \
-      FOR_LANES(l, mask)                                                                            \
-      old[l] = swap_##bits(i, (T *)(uintptr_t)h.at[l] + k, (T)pb[l], 0, h.shared >> l & 1);         \
-      if (!i->x[X_NO_OLD] && slots[n + k] != EMU_NO_SLOT)                                           \
-        BLEND((T_##S *)slot(r, slots[n + k]), old, mask);                                           \
-    }                                                                                               \
+#define DEFINE_ATOM(bits, T, S)                                                                              \
+  HANDLER(atom_##bits) {                                                                                     \
+    emu_hosts h;                                                                                             \
+    if (!find(w, i, r, mask, sizeof(T), &h)) return;                                                         \
+    const T_##S *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);                                          \
+    T_##S old[32] __attribute__((aligned(64))) = {0};                                                        \
+    FOR_LANES(l, mask)                                                                                       \
+    old[l] = swap_##bits(i, (T *)(uintptr_t)h.at[l], (T)pb[l], (T)pc[l], h.shared >> l & 1);                 \
+    if (!i->x[X_NO_OLD]) BLEND((T_##S *)slot(r, i->dst), old, mask);                                         \
+  }                                                                                                          \
+  /* extra: the n operands' slots, then the n destinations'. */                                              \
+  HANDLER(atom_##bits##_v) {                                                                                 \
+    const unsigned n = i->x[X_COUNT];                                                                        \
+    const uint32_t *slots = i->extra;                                                                        \
+    emu_hosts h;                                                                                             \
+    T_##S old[8][32] __attribute__((aligned(64))) = {0};                                                     \
+    if (!find(w, i, r, mask, n * (unsigned)sizeof(T), &h)) return;                                           \
+    for (unsigned k = 0; k < n; k++) {                                                                       \
+      const T_##S *pb = slot(r, slots[k]);                                                                   \
+      FOR_LANES(l, mask)                                                                                     \
+      old[k][l] = swap_##bits(i, (T *)(uintptr_t)h.at[l] + k, (T)pb[l], 0, h.shared >> l & 1);               \
+    }                                                                                                        \
+    for (unsigned k = 0; k < n; k++)                                                                         \
+      if (!i->x[X_NO_OLD] && slots[n + k] != EMU_NO_SLOT)                                                    \
+        BLEND((T_##S *)slot(r, slots[n + k]), old[k], mask);                                                 \
   }
 DEFINE_ATOM(16, uint16_t, w)
 DEFINE_ATOM(32, uint32_t, w)
@@ -120,7 +125,7 @@ HANDLER(atom_128) {
   emu_hosts h;
   if (!find(w, i, r, mask, 16, &h)) return;
   uint64_t old[2][32] __attribute__((aligned(64))) = {0};
-#define PAIR(s, l) \
+#define PAIR(s, l)                                                                                           \
   ((unsigned __int128)((const uint64_t *)slot(r, (s) + 2))[l] << 64 | ((const uint64_t *)slot(r, (s)))[l])
   FOR_LANES(l, mask) {
     unsigned __int128 *at = (unsigned __int128 *)(uintptr_t)h.at[l];
@@ -140,10 +145,13 @@ HANDLER(atom_128) {
 }
 #endif
 
-const emu_op EMU_OPS(atomic)[] = {
-    {"atom.16", "", atom_16},     {"atom.32", "", atom_32},     {"atom.64", "", atom_64},
-    {"atom.v.16", "", atom_16_v}, {"atom.v.32", "", atom_32_v}, {"atom.v.64", "", atom_64_v},
+const emu_op EMU_OPS(atomic)[] = {{"atom.16", "", atom_16},
+                                  {"atom.32", "", atom_32},
+                                  {"atom.64", "", atom_64},
+                                  {"atom.v.16", "", atom_16_v},
+                                  {"atom.v.32", "", atom_32_v},
+                                  {"atom.v.64", "", atom_64_v},
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16
-    {"atom.128", "", atom_128},
+                                  {"atom.128", "", atom_128},
 #endif
-    {0}};
+                                  {0}};

@@ -26,63 +26,67 @@ INLINE void finish_set(const emu_inst *i, char *r, uint32_t mask, uint32_t m) {
   blend32(d, part, mask);
 }
 
-#define COMPARE(id, T, cond)                          \
-  INLINE uint32_t cmp_##id(const emu_inst *i, char *r) { \
-    const T *pa = slot(r, i->src[0]);                 \
-    const T *pb = slot(r, i->src[1]);                 \
-    PRED_OF(({ const T a = pa[l], b = pb[l]; cond; })); \
-    return bits;                                      \
-  }                                                   \
-  HANDLER(setp_##id) { finish_setp(i, r, mask, cmp_##id(i, r)); } \
+#define COMPARE(id, T, cond)                                                                                 \
+  INLINE uint32_t cmp_##id(const emu_inst *i, char *r) {                                                     \
+    const T *pa = slot(r, i->src[0]);                                                                        \
+    const T *pb = slot(r, i->src[1]);                                                                        \
+    PRED_OF(({                                                                                               \
+      const T a = pa[l], b = pb[l];                                                                          \
+      cond;                                                                                                  \
+    }));                                                                                                     \
+    return bits;                                                                                             \
+  }                                                                                                          \
+  HANDLER(setp_##id) { finish_setp(i, r, mask, cmp_##id(i, r)); }                                            \
   HANDLER(set_##id) { finish_set(i, r, mask, cmp_##id(i, r)); }
 
 /* ---- Integers ------------------------------------------------------------------------ */
 
 /* eq and ne do not tell signs apart: rows .iN. Values of 16 bits are zero-extended in
  * their slots, so unsigned ones compare as they are. */
-#define EQUALITY(X, t, T, shape)                 \
-  X(eq_##t, "eq." #t, T, shape, a == b)          \
+#define EQUALITY(X, t, T, shape)                                                                             \
+  X(eq_##t, "eq." #t, T, shape, a == b)                                                                      \
   X(ne_##t, "ne." #t, T, shape, a != b)
-#define ORDER(X, t, T, shape, G)                 \
-  X(lt_##t, "lt." #t, T, shape, G(a) < G(b))     \
-  X(le_##t, "le." #t, T, shape, G(a) <= G(b))    \
-  X(gt_##t, "gt." #t, T, shape, G(a) > G(b))     \
+#define ORDER(X, t, T, shape, G)                                                                             \
+  X(lt_##t, "lt." #t, T, shape, G(a) < G(b))                                                                 \
+  X(le_##t, "le." #t, T, shape, G(a) <= G(b))                                                                \
+  X(gt_##t, "gt." #t, T, shape, G(a) > G(b))                                                                 \
   X(ge_##t, "ge." #t, T, shape, G(a) >= G(b))
 
 /* ---- Floats -------------------------------------------------------------------------- */
 
-#define FLOATS(X, t, p, T, shape, G)                                     \
-  X(eq_##t, "eq." p, T, shape, G(a) == G(b))                             \
-  X(ne_##t, "ne." p, T, shape, G(a) < G(b) || G(a) > G(b))               \
-  X(lt_##t, "lt." p, T, shape, G(a) < G(b))                              \
-  X(le_##t, "le." p, T, shape, G(a) <= G(b))                             \
-  X(gt_##t, "gt." p, T, shape, G(a) > G(b))                              \
-  X(ge_##t, "ge." p, T, shape, G(a) >= G(b))                             \
-  X(equ_##t, "equ." p, T, shape, !(G(a) < G(b) || G(a) > G(b)))          \
-  X(neu_##t, "neu." p, T, shape, G(a) != G(b))                           \
-  X(ltu_##t, "ltu." p, T, shape, !(G(a) >= G(b)))                        \
-  X(leu_##t, "leu." p, T, shape, !(G(a) > G(b)))                         \
-  X(gtu_##t, "gtu." p, T, shape, !(G(a) <= G(b)))                        \
-  X(geu_##t, "geu." p, T, shape, !(G(a) < G(b)))                         \
-  X(num_##t, "num." p, T, shape, a == a && b == b)                       \
+#define FLOATS(X, t, p, T, shape, G)                                                                         \
+  X(eq_##t, "eq." p, T, shape, G(a) == G(b))                                                                 \
+  X(ne_##t, "ne." p, T, shape, G(a) < G(b) || G(a) > G(b))                                                   \
+  X(lt_##t, "lt." p, T, shape, G(a) < G(b))                                                                  \
+  X(le_##t, "le." p, T, shape, G(a) <= G(b))                                                                 \
+  X(gt_##t, "gt." p, T, shape, G(a) > G(b))                                                                  \
+  X(ge_##t, "ge." p, T, shape, G(a) >= G(b))                                                                 \
+  X(equ_##t, "equ." p, T, shape, !(G(a) < G(b) || G(a) > G(b)))                                              \
+  X(neu_##t, "neu." p, T, shape, G(a) != G(b))                                                               \
+  X(ltu_##t, "ltu." p, T, shape, !(G(a) >= G(b)))                                                            \
+  X(leu_##t, "leu." p, T, shape, !(G(a) > G(b)))                                                             \
+  X(gtu_##t, "gtu." p, T, shape, !(G(a) <= G(b)))                                                            \
+  X(geu_##t, "geu." p, T, shape, !(G(a) < G(b)))                                                             \
+  X(num_##t, "num." p, T, shape, a == a && b == b)                                                           \
   X(nan_##t, "nan." p, T, shape, a != a || b != b)
 
-#define COMPARISONS(X)                                 \
-  EQUALITY(X, i16, uint32_t, "hh")                     \
-  EQUALITY(X, i32, uint32_t, "ww")                     \
-  EQUALITY(X, i64, uint64_t, "dd")                     \
-  ORDER(X, u16, uint32_t, "hh", GET_h)                 \
-  ORDER(X, s16, uint32_t, "kk", GET_k)                 \
-  ORDER(X, u32, uint32_t, "ww", GET_w)                 \
-  ORDER(X, s32, int32_t, "ii", GET_i)                  \
-  ORDER(X, u64, uint64_t, "dd", GET_d)                 \
-  ORDER(X, s64, int64_t, "jj", GET_j)                  \
-  FLOATS(X, f32, "f32", float, "ff", GET_f)            \
-  FLOATS(X, ftz_f32, "ftz.f32", float, "ff", num_ftz)  \
+#define COMPARISONS(X)                                                                                       \
+  EQUALITY(X, i16, uint32_t, "hh")                                                                           \
+  EQUALITY(X, i32, uint32_t, "ww")                                                                           \
+  EQUALITY(X, i64, uint64_t, "dd")                                                                           \
+  ORDER(X, u16, uint32_t, "hh", GET_h)                                                                       \
+  ORDER(X, s16, uint32_t, "kk", GET_k)                                                                       \
+  ORDER(X, u32, uint32_t, "ww", GET_w)                                                                       \
+  ORDER(X, s32, int32_t, "ii", GET_i)                                                                        \
+  ORDER(X, u64, uint64_t, "dd", GET_d)                                                                       \
+  ORDER(X, s64, int64_t, "jj", GET_j)                                                                        \
+  FLOATS(X, f32, "f32", float, "ff", GET_f)                                                                  \
+  FLOATS(X, ftz_f32, "ftz.f32", float, "ff", num_ftz)                                                        \
   FLOATS(X, f64, "f64", double, "gg", GET_g)
 
 #define DEFINE_COMPARE(id, name, T, shape, cond) COMPARE(id, T, cond)
-#define ROW_COMPARE(id, name, T, shape, cond) {"setp." name, "p=" shape, setp_##id}, {"set." name, "w=" shape, set_##id},
+#define ROW_COMPARE(id, name, T, shape, cond)                                                                \
+  {"setp." name, "p=" shape, setp_##id}, {"set." name, "w=" shape, set_##id},
 COMPARISONS(DEFINE_COMPARE)
 
 /* f16 and bf16, through f64; the pairs set p from the low half and q from the high one. */
@@ -117,27 +121,27 @@ HANDLER(set_half2) {
 
 /* ---- Selection --------------------------------------------------------------------- */
 
-#define DEFINE_SELP(id, T)                                                    \
-  HANDLER(id) {                                                               \
-    const T *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]);               \
-    const uint32_t c = get_pred(r, i->src[2]);                                \
-    T *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));          \
-    T *out = mask == ALL_LANES ? dst : part;                                  \
-    LANE_LOOP out[l] = c & lane_bit[l] ? pa[l] : pb[l];                       \
-    if (mask != ALL_LANES) BLEND(dst, part, mask);                            \
+#define DEFINE_SELP(id, T)                                                                                   \
+  HANDLER(id) {                                                                                              \
+    const T *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]);                                              \
+    const uint32_t c = get_pred(r, i->src[2]);                                                               \
+    T *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));                                         \
+    T *out = mask == ALL_LANES ? dst : part;                                                                 \
+    LANE_LOOP out[l] = c & lane_bit[l] ? pa[l] : pb[l];                                                      \
+    if (mask != ALL_LANES) BLEND(dst, part, mask);                                                           \
   }
 DEFINE_SELP(selp_b32, uint32_t)
 DEFINE_SELP(selp_b64, uint64_t)
 
-#define ROWS_SLCT(X)                                                          \
-  X(slct_b16_s32, "slct.b16.s32", h, h, h, i, c >= 0 ? a : b)                 \
-  X(slct_b32_s32, "slct.b32.s32", w, w, w, i, c >= 0 ? a : b)                 \
-  X(slct_b64_s32, "slct.b64.s32", d, d, d, i, c >= 0 ? a : b)                 \
-  X(slct_b16_f32, "slct.b16.f32", h, h, h, f, c >= 0 ? a : b)                 \
-  X(slct_b32_f32, "slct.b32.f32", w, w, w, f, c >= 0 ? a : b)                 \
-  X(slct_b64_f32, "slct.b64.f32", d, d, d, f, c >= 0 ? a : b)                 \
-  X(slct_ftz_b16_f32, "slct.ftz.b16.f32", h, h, h, f, num_ftz(c) >= 0 ? a : b) \
-  X(slct_ftz_b32_f32, "slct.ftz.b32.f32", w, w, w, f, num_ftz(c) >= 0 ? a : b) \
+#define ROWS_SLCT(X)                                                                                         \
+  X(slct_b16_s32, "slct.b16.s32", h, h, h, i, c >= 0 ? a : b)                                                \
+  X(slct_b32_s32, "slct.b32.s32", w, w, w, i, c >= 0 ? a : b)                                                \
+  X(slct_b64_s32, "slct.b64.s32", d, d, d, i, c >= 0 ? a : b)                                                \
+  X(slct_b16_f32, "slct.b16.f32", h, h, h, f, c >= 0 ? a : b)                                                \
+  X(slct_b32_f32, "slct.b32.f32", w, w, w, f, c >= 0 ? a : b)                                                \
+  X(slct_b64_f32, "slct.b64.f32", d, d, d, f, c >= 0 ? a : b)                                                \
+  X(slct_ftz_b16_f32, "slct.ftz.b16.f32", h, h, h, f, num_ftz(c) >= 0 ? a : b)                               \
+  X(slct_ftz_b32_f32, "slct.ftz.b32.f32", w, w, w, f, num_ftz(c) >= 0 ? a : b)                               \
   X(slct_ftz_b64_f32, "slct.ftz.b64.f32", d, d, d, f, num_ftz(c) >= 0 ? a : b)
 ROWS_SLCT(DEFINE_3)
 

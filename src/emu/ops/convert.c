@@ -9,53 +9,53 @@
 
 /* cvt.DST.SRC, and cvt.DST.SRC.w (.d): into a 32-bit (64-bit) register wider than DST, which
  * a signed result fills with its sign. */
-#define INT_SOURCES(X, name, text, D, T, suffix) \
-  X(name##_u8, text "u8" suffix, D, w, (T)(uint8_t)a) \
-  X(name##_s8, text "s8" suffix, D, w, (T)(int8_t)a) \
-  X(name##_u16, text "u16" suffix, D, h, (T)(uint16_t)a) \
-  X(name##_s16, text "s16" suffix, D, h, (T)(int16_t)a) \
-  X(name##_u32, text "u32" suffix, D, w, (T)(uint32_t)a) \
-  X(name##_s32, text "s32" suffix, D, w, (T)(int32_t)a) \
-  X(name##_u64, text "u64" suffix, D, d, (T)(uint64_t)a) \
+#define INT_SOURCES(X, name, text, D, T, suffix)                                                             \
+  X(name##_u8, text "u8" suffix, D, w, (T)(uint8_t)a)                                                        \
+  X(name##_s8, text "s8" suffix, D, w, (T)(int8_t)a)                                                         \
+  X(name##_u16, text "u16" suffix, D, h, (T)(uint16_t)a)                                                     \
+  X(name##_s16, text "s16" suffix, D, h, (T)(int16_t)a)                                                      \
+  X(name##_u32, text "u32" suffix, D, w, (T)(uint32_t)a)                                                     \
+  X(name##_s32, text "s32" suffix, D, w, (T)(int32_t)a)                                                      \
+  X(name##_u64, text "u64" suffix, D, d, (T)(uint64_t)a)                                                     \
   X(name##_s64, text "s64" suffix, D, d, (T)(int64_t)a)
-#define ROWS_INT(X)                                                 \
-  INT_SOURCES(X, cvt_u8, "cvt.u8.", h, uint8_t, "")                     \
-  INT_SOURCES(X, cvt_s8, "cvt.s8.", h, int8_t, "")                      \
-  INT_SOURCES(X, cvt_u16, "cvt.u16.", h, uint16_t, "")                  \
-  INT_SOURCES(X, cvt_s16, "cvt.s16.", h, int16_t, "")                   \
-  INT_SOURCES(X, cvt_u32, "cvt.u32.", w, uint32_t, "")                  \
-  INT_SOURCES(X, cvt_s32, "cvt.s32.", w, int32_t, "")                   \
-  INT_SOURCES(X, cvt_u64, "cvt.u64.", d, uint64_t, "")                  \
-  INT_SOURCES(X, cvt_s64, "cvt.s64.", d, int64_t, "")                   \
-  INT_SOURCES(X, cvt_u8w, "cvt.u8.", w, uint8_t, ".w")            \
-  INT_SOURCES(X, cvt_s8w, "cvt.s8.", w, int8_t, ".w")             \
-  INT_SOURCES(X, cvt_u16w, "cvt.u16.", w, uint16_t, ".w")         \
-  INT_SOURCES(X, cvt_s16w, "cvt.s16.", w, int16_t, ".w")          \
-  INT_SOURCES(X, cvt_u32d, "cvt.u32.", d, uint32_t, ".d")         \
+#define ROWS_INT(X)                                                                                          \
+  INT_SOURCES(X, cvt_u8, "cvt.u8.", h, uint8_t, "")                                                          \
+  INT_SOURCES(X, cvt_s8, "cvt.s8.", h, int8_t, "")                                                           \
+  INT_SOURCES(X, cvt_u16, "cvt.u16.", h, uint16_t, "")                                                       \
+  INT_SOURCES(X, cvt_s16, "cvt.s16.", h, int16_t, "")                                                        \
+  INT_SOURCES(X, cvt_u32, "cvt.u32.", w, uint32_t, "")                                                       \
+  INT_SOURCES(X, cvt_s32, "cvt.s32.", w, int32_t, "")                                                        \
+  INT_SOURCES(X, cvt_u64, "cvt.u64.", d, uint64_t, "")                                                       \
+  INT_SOURCES(X, cvt_s64, "cvt.s64.", d, int64_t, "")                                                        \
+  INT_SOURCES(X, cvt_u8w, "cvt.u8.", w, uint8_t, ".w")                                                       \
+  INT_SOURCES(X, cvt_s8w, "cvt.s8.", w, int8_t, ".w")                                                        \
+  INT_SOURCES(X, cvt_u16w, "cvt.u16.", w, uint16_t, ".w")                                                    \
+  INT_SOURCES(X, cvt_s16w, "cvt.s16.", w, int16_t, ".w")                                                     \
+  INT_SOURCES(X, cvt_u32d, "cvt.u32.", d, uint32_t, ".d")                                                    \
   INT_SOURCES(X, cvt_s32d, "cvt.s32.", d, int32_t, ".d")
 ROWS_INT(DEFINE_1)
 
 /* ---- Integer and float ------------------------------------------------------------------ */
 
 /* To nearest, which the host does. */
-#define FLOAT_FROM(X, D, T, type)                                   \
-  X(cvt_##type##_u8, "cvt." #type ".u8", D, w, (T)(uint8_t)a)       \
-  X(cvt_##type##_s8, "cvt." #type ".s8", D, w, (T)(int8_t)a)        \
-  X(cvt_##type##_u16, "cvt." #type ".u16", D, h, (T)(uint16_t)a)    \
-  X(cvt_##type##_s16, "cvt." #type ".s16", D, h, (T)(int16_t)a)     \
-  X(cvt_##type##_u32, "cvt." #type ".u32", D, w, (T)a)              \
-  X(cvt_##type##_s32, "cvt." #type ".s32", D, i, (T)a)              \
-  X(cvt_##type##_u64, "cvt." #type ".u64", D, d, (T)a)              \
+#define FLOAT_FROM(X, D, T, type)                                                                            \
+  X(cvt_##type##_u8, "cvt." #type ".u8", D, w, (T)(uint8_t)a)                                                \
+  X(cvt_##type##_s8, "cvt." #type ".s8", D, w, (T)(int8_t)a)                                                 \
+  X(cvt_##type##_u16, "cvt." #type ".u16", D, h, (T)(uint16_t)a)                                             \
+  X(cvt_##type##_s16, "cvt." #type ".s16", D, h, (T)(int16_t)a)                                              \
+  X(cvt_##type##_u32, "cvt." #type ".u32", D, w, (T)a)                                                       \
+  X(cvt_##type##_s32, "cvt." #type ".s32", D, i, (T)a)                                                       \
+  X(cvt_##type##_u64, "cvt." #type ".u64", D, d, (T)a)                                                       \
   X(cvt_##type##_s64, "cvt." #type ".s64", D, j, (T)a)
 
 /* x is integral or NaN. Out of range values clamp; NaN gives 0, or the sign bit alone where
  * the source is f64 or the destination has 64 bits. The selections come before the cast so
  * that it is always defined. */
-#define TO_INT(x, below, above, least, greatest, nan, T)                                            \
-  ({                                                                                                \
-    const __typeof__(x) v_ = (x);                                                                   \
-    const T in_ = (T)(v_ > (below) && v_ < (above) ? v_ : 0);                                       \
-    v_ == v_ ? (v_ >= (above) ? (greatest) : v_ <= (below) ? (least) : in_) : (nan);                \
+#define TO_INT(x, below, above, least, greatest, nan, T)                                                     \
+  ({                                                                                                         \
+    const __typeof__(x) v_ = (x);                                                                            \
+    const T in_ = (T)(v_ > (below) && v_ < (above) ? v_ : 0);                                                \
+    v_ == v_ ? (v_ >= (above) ? (greatest) : v_ <= (below) ? (least) : in_) : (nan);                         \
   })
 #define F32_TO_S32(x) TO_INT(x, -0x1p31f, 0x1p31f, INT32_MIN, INT32_MAX, 0, int32_t)
 #define F32_TO_U32(x) TO_INT(x, -1.0f, 0x1p32f, 0u, UINT32_MAX, 0u, uint32_t)
@@ -66,14 +66,14 @@ ROWS_INT(DEFINE_1)
 #define F64_TO_S64(x) TO_INT(x, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX, INT64_MIN, int64_t)
 #define F64_TO_U64(x) TO_INT(x, -1.0, 0x1p64, 0ull, UINT64_MAX, 1ull << 63, uint64_t)
 
-#define INT_FROM(X, mode, f32_fn, f64_fn)                                            \
-  X(cvt_##mode##_s32_f32, "cvt." #mode ".s32.f32", i, f, F32_TO_S32(f32_fn(a)))      \
-  X(cvt_##mode##_u32_f32, "cvt." #mode ".u32.f32", w, f, F32_TO_U32(f32_fn(a)))      \
-  X(cvt_##mode##_s64_f32, "cvt." #mode ".s64.f32", j, f, F32_TO_S64(f32_fn(a)))      \
-  X(cvt_##mode##_u64_f32, "cvt." #mode ".u64.f32", d, f, F32_TO_U64(f32_fn(a)))      \
-  X(cvt_##mode##_s32_f64, "cvt." #mode ".s32.f64", i, g, F64_TO_S32(f64_fn(a)))      \
-  X(cvt_##mode##_u32_f64, "cvt." #mode ".u32.f64", w, g, F64_TO_U32(f64_fn(a)))      \
-  X(cvt_##mode##_s64_f64, "cvt." #mode ".s64.f64", j, g, F64_TO_S64(f64_fn(a)))      \
+#define INT_FROM(X, mode, f32_fn, f64_fn)                                                                    \
+  X(cvt_##mode##_s32_f32, "cvt." #mode ".s32.f32", i, f, F32_TO_S32(f32_fn(a)))                              \
+  X(cvt_##mode##_u32_f32, "cvt." #mode ".u32.f32", w, f, F32_TO_U32(f32_fn(a)))                              \
+  X(cvt_##mode##_s64_f32, "cvt." #mode ".s64.f32", j, f, F32_TO_S64(f32_fn(a)))                              \
+  X(cvt_##mode##_u64_f32, "cvt." #mode ".u64.f32", d, f, F32_TO_U64(f32_fn(a)))                              \
+  X(cvt_##mode##_s32_f64, "cvt." #mode ".s32.f64", i, g, F64_TO_S32(f64_fn(a)))                              \
+  X(cvt_##mode##_u32_f64, "cvt." #mode ".u32.f64", w, g, F64_TO_U32(f64_fn(a)))                              \
+  X(cvt_##mode##_s64_f64, "cvt." #mode ".s64.f64", j, g, F64_TO_S64(f64_fn(a)))                              \
   X(cvt_##mode##_u64_f64, "cvt." #mode ".u64.f64", d, g, F64_TO_U64(f64_fn(a)))
 
 /* Between f64 and narrower formats a NaN keeps its sign and the upper bits of its payload, as
@@ -81,38 +81,38 @@ ROWS_INT(DEFINE_1)
 
 /* ---- Float and float ----------------------------------------------------------------------- */
 
-#define INTEGRAL(X, mode, f32_fn, f64_fn)                                                       \
-  X(cvt_##mode##_f32_f32, "cvt." #mode ".f32.f32", f, f, f32_fn(a))                             \
-  X(cvt_##mode##_ftz_f32_f32, "cvt." #mode ".ftz.f32.f32", f, f, f32_fn(num_ftz(a)))            \
+#define INTEGRAL(X, mode, f32_fn, f64_fn)                                                                    \
+  X(cvt_##mode##_f32_f32, "cvt." #mode ".f32.f32", f, f, f32_fn(a))                                          \
+  X(cvt_##mode##_ftz_f32_f32, "cvt." #mode ".ftz.f32.f32", f, f, f32_fn(num_ftz(a)))                         \
   X(cvt_##mode##_f64_f64, "cvt." #mode ".f64.f64", g, g, nan_g(f64_fn(a), a, 0, 0))
 
-#define ROWS_FLOAT(X)                                                              \
-  FLOAT_FROM(X, f, float, f32)                                                     \
-  FLOAT_FROM(X, g, double, f64)                                                    \
-  INT_FROM(X, rzi, __builtin_truncf, __builtin_trunc)                              \
-  INT_FROM(X, rni, __builtin_rintf, __builtin_rint)                                \
-  INT_FROM(X, rmi, __builtin_floorf, __builtin_floor)                              \
-  INT_FROM(X, rpi, __builtin_ceilf, __builtin_ceil)                                \
-  INTEGRAL(X, rzi, __builtin_truncf, __builtin_trunc)                              \
-  INTEGRAL(X, rni, __builtin_rintf, __builtin_rint)                                \
-  INTEGRAL(X, rmi, __builtin_floorf, __builtin_floor)                              \
-  INTEGRAL(X, rpi, __builtin_ceilf, __builtin_ceil)                                \
-  X(cvt_f32_f32, "cvt.f32.f32", f, f, a)                                           \
-  X(cvt_ftz_f32_f32, "cvt.ftz.f32.f32", f, f, num_ftz(a))                          \
-  X(cvt_sat_f32_f32, "cvt.sat.f32.f32", f, f, sat_f(a))                            \
-  X(cvt_ftz_sat_f32_f32, "cvt.ftz.sat.f32.f32", f, f, sat_f(num_ftz(a)))           \
-  X(cvt_f64_f64, "cvt.f64.f64", g, g, a)                                           \
-  X(cvt_f32_f64, "cvt.f32.f64", w, g, num_b32((float)a))                                    \
-  X(cvt_f64_f32, "cvt.f64.f32", g, f, (double)a)                                   \
-  X(cvt_f16_f32, "cvt.f16.f32", h, f, num_f32_to_f16(a))                           \
-  X(cvt_f32_f16, "cvt.f32.f16", f, h, num_f16_to_f32((uint16_t)a))                 \
-  X(cvt_bf16_f32, "cvt.bf16.f32", h, f, num_f32_to_bf16(a))                        \
-  X(cvt_f32_bf16, "cvt.f32.bf16", f, h, num_bf16_to_f32((uint16_t)a))
+#define ROWS_FLOAT(X)                                                                                        \
+  FLOAT_FROM(X, f, float, f32)                                                                               \
+  FLOAT_FROM(X, g, double, f64)                                                                              \
+  INT_FROM(X, rzi, __builtin_truncf, __builtin_trunc)                                                        \
+  INT_FROM(X, rni, __builtin_rintf, __builtin_rint)                                                          \
+  INT_FROM(X, rmi, __builtin_floorf, __builtin_floor)                                                        \
+  INT_FROM(X, rpi, __builtin_ceilf, __builtin_ceil)                                                          \
+  INTEGRAL(X, rzi, __builtin_truncf, __builtin_trunc)                                                        \
+  INTEGRAL(X, rni, __builtin_rintf, __builtin_rint)                                                          \
+  INTEGRAL(X, rmi, __builtin_floorf, __builtin_floor)                                                        \
+  INTEGRAL(X, rpi, __builtin_ceilf, __builtin_ceil)                                                          \
+  X(cvt_f32_f32, "cvt.f32.f32", f, f, a)                                                                     \
+  X(cvt_ftz_f32_f32, "cvt.ftz.f32.f32", f, f, num_ftz(a))                                                    \
+  X(cvt_sat_f32_f32, "cvt.sat.f32.f32", f, f, sat_f(a))                                                      \
+  X(cvt_ftz_sat_f32_f32, "cvt.ftz.sat.f32.f32", f, f, sat_f(num_ftz(a)))                                     \
+  X(cvt_f64_f64, "cvt.f64.f64", g, g, a)                                                                     \
+  X(cvt_f32_f64, "cvt.f32.f64", w, g, num_b32((float)a))                                                     \
+  X(cvt_f64_f32, "cvt.f64.f32", g, f, (double)a)                                                             \
+  X(cvt_f16_f32, "cvt.f16.f32", h, f, num_f32_to_f16(a))                                                     \
+  X(cvt_f32_f16, "cvt.f32.f16", f, h, num_f16_to_f32((uint16_t)a))                                           \
+  X(cvt_bf16_f32, "cvt.bf16.f32", h, f, num_f32_to_bf16(a))                                                  \
+  X(cvt_f32_bf16, "cvt.f32.bf16", w, h, a << 16)
 ROWS_FLOAT(DEFINE_1)
 
 /* Two f32 into one register: a on top. */
-#define ROWS_PACK(X)                                                                                  \
-  X(cvt_f16x2_f32, "cvt.f16x2.f32", w, f, f, (uint32_t)num_f32_to_f16(a) << 16 | num_f32_to_f16(b))   \
+#define ROWS_PACK(X)                                                                                         \
+  X(cvt_f16x2_f32, "cvt.f16x2.f32", w, f, f, (uint32_t)num_f32_to_f16(a) << 16 | num_f32_to_f16(b))          \
   X(cvt_bf16x2_f32, "cvt.bf16x2.f32", w, f, f, (uint32_t)num_f32_to_bf16(a) << 16 | num_f32_to_bf16(b))
 ROWS_PACK(DEFINE_2)
 
@@ -123,8 +123,10 @@ INLINE uint64_t read_lane(const emu_inst *i, char *r, unsigned src, unsigned l) 
                                  : ((const uint32_t *)slot(r, i->src[src]))[l];
 }
 INLINE void write_lane(const emu_inst *i, char *r, unsigned l, uint64_t v) {
-  if (i->x[X_OP] & CVT_DST_64) ((uint64_t *)slot(r, i->dst))[l] = v;
-  else ((uint32_t *)slot(r, i->dst))[l] = (uint32_t)v;
+  if (i->x[X_OP] & CVT_DST_64)
+    ((uint64_t *)slot(r, i->dst))[l] = v;
+  else
+    ((uint32_t *)slot(r, i->dst))[l] = (uint32_t)v;
 }
 /* The low `bits` of v extended to 64. */
 static uint64_t extend(uint64_t v, unsigned bits, bool is_signed) {
@@ -153,8 +155,7 @@ static uint64_t clamp_int(uint64_t v, bool from_signed, unsigned bits, bool to_s
 HANDLER(cvt_ii) {
   FOR_LANES(l, mask) {
     uint64_t v = read_int(i, r, l);
-    if (i->x[X_SAT])
-      v = clamp_int(v, i->x[X_OP] & CVT_SRC_SIGNED, i->x[X_FMT], i->x[X_OP] & CVT_DST_SIGNED);
+    if (i->x[X_SAT]) v = clamp_int(v, i->x[X_OP] & CVT_SRC_SIGNED, i->x[X_FMT], i->x[X_OP] & CVT_DST_SIGNED);
     write_int(i, r, l, v);
   }
 }
@@ -162,16 +163,17 @@ HANDLER(cvt_ii) {
 HANDLER(cvt_if) {
   const num_fmt fmt = (num_fmt)i->x[X_FMT];
   FOR_LANES(l, mask) {
-    uint64_t v = num_int_to_float(fmt, read_int(i, r, l), i->x[X_OP] & CVT_SRC_SIGNED, (num_round)i->x[X_ROUND]);
+    uint64_t v =
+        num_int_to_float(fmt, read_int(i, r, l), i->x[X_OP] & CVT_SRC_SIGNED, (num_round)i->x[X_ROUND]);
     if (i->x[X_SAT]) v = num_from_f64(fmt, num_sat(num_to_f64(fmt, v)), NUM_RN, false, false);
     write_lane(i, r, l, v);
   }
 }
 
-/* The value of a floating-point source; .ftz concerns f32 alone. */
+/* The value of a floating-point source; .ftz concerns f32 alone, whose NaN it makes canonical. */
 static double read_float(const emu_inst *i, uint64_t bits) {
   const num_fmt fmt = (num_fmt)i->x[X_SRC_FMT];
-  if (fmt == NUM_F32 && i->x[X_FTZ]) return num_ftz(num_f32((uint32_t)bits));
+  if (fmt == NUM_F32 && i->x[X_FTZ]) return canon_f(num_ftz(num_f32((uint32_t)bits)));
   return num_to_f64(fmt, bits);
 }
 /* A NaN result keeps what it can of the operand's bits where f64 is involved, and in .rna.tf32,
@@ -206,9 +208,7 @@ HANDLER(cvt_fi) {
   }
 }
 
-HANDLER(cvt_ff) {
-  FOR_LANES(l, mask) write_lane(i, r, l, make_float(i, read_lane(i, r, 0, l)));
-}
+HANDLER(cvt_ff) { FOR_LANES(l, mask) write_lane(i, r, l, make_float(i, read_lane(i, r, 0, l))); }
 
 /* Bits that an element takes in a packed pair. */
 static unsigned pair_bits(unsigned fmt) {

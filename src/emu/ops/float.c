@@ -39,8 +39,8 @@ INLINE double max_g(double a, double b) {
   return nan_g(a == a ? (b == b ? d : a) : b, b, a, 0);
 }
 /* .xorsign.abs: of the magnitudes, with the product's sign. */
-#define XORSIGN(fn, a, b, nan)                                                       \
-  num_f32(num_b32(fn(num_f32(num_b32(a) & 0x7fffffffu), num_f32(num_b32(b) & 0x7fffffffu), nan)) | \
+#define XORSIGN(fn, a, b, nan)                                                                               \
+  num_f32(num_b32(fn(num_f32(num_b32(a) & 0x7fffffffu), num_f32(num_b32(b) & 0x7fffffffu), nan)) |           \
           ((num_b32(a) ^ num_b32(b)) & 0x80000000u))
 
 #define APPROX(op, a, b, ftz) num_approx_f32(op, a, b, ftz)
@@ -54,44 +54,44 @@ INLINE float div_approx(float a, float b) {
 
 /* ---- Tables --------------------------------------------------------------------- */
 
-#define ROWS_1(X)                                                                                    \
-  X(abs_f32, "abs.f32", f, f, num_f32(num_b32(a) & 0x7fffffffu))                                     \
-  X(abs_ftz_f32, "abs.ftz.f32", f, f, num_f32(num_b32(FTZ(a)) & 0x7fffffffu))                        \
-  X(abs_f64, "abs.f64", g, g, a == a ? num_f64(num_b64(a) & INT64_MAX) : QUIET(a))                                       \
-  X(neg_f32, "neg.f32", f, f, num_f32(num_b32(a) ^ 0x80000000u))                                     \
-  X(neg_ftz_f32, "neg.ftz.f32", f, f, num_f32(num_b32(FTZ(a)) ^ 0x80000000u))                        \
-  X(neg_f64, "neg.f64", g, g, a == a ? num_f64(num_b64(a) ^ 1ull << 63) : QUIET(a))                                      \
-  X(rcp_f32, "rcp.f32", f, f, 1.0f / a)                                                              \
-  X(rcp_ftz_f32, "rcp.ftz.f32", f, f, FTZ(1.0f / FTZ(a)))                                            \
-  X(rcp_approx_f32, "rcp.approx.f32", f, f, 1.0f / a)                                                \
-  X(rcp_approx_ftz_f32, "rcp.approx.ftz.f32", f, f, FTZ(1.0f / FTZ(a)))                              \
-  X(rcp_f64, "rcp.f64", g, g, nan_g(1.0 / a, a, 0, 0))                                                               \
-  X(sqrt_f32, "sqrt.f32", f, f, __builtin_sqrtf(a))                                                  \
-  X(sqrt_ftz_f32, "sqrt.ftz.f32", f, f, __builtin_sqrtf(FTZ(a)))                                     \
-  X(sqrt_approx_f32, "sqrt.approx.f32", f, f, __builtin_sqrtf(a))                                    \
-  X(sqrt_approx_ftz_f32, "sqrt.approx.ftz.f32", f, f, __builtin_sqrtf(FTZ(a)))                       \
-  X(sqrt_f64, "sqrt.f64", g, g, nan_g(__builtin_sqrt(a), a, 0, 0))                                                   \
-  X(rsqrt_approx_f32, "rsqrt.approx.f32", f, f, rsqrt_f(a))                                          \
-  X(rsqrt_approx_ftz_f32, "rsqrt.approx.ftz.f32", f, f, rsqrt_f(FTZ(a)))                             \
-  X(rsqrt_approx_f64, "rsqrt.approx.f64", g, g, num_approx_f64(NUM_RSQRT, a))                               \
-  X(sin_approx_f32, "sin.approx.f32", f, f, APPROX(NUM_SIN, a, 1, false))                            \
-  X(sin_approx_ftz_f32, "sin.approx.ftz.f32", f, f, APPROX(NUM_SIN, a, 1, true))                     \
-  X(cos_approx_f32, "cos.approx.f32", f, f, APPROX(NUM_COS, a, 1, false))                            \
-  X(cos_approx_ftz_f32, "cos.approx.ftz.f32", f, f, APPROX(NUM_COS, a, 1, true))                     \
-  X(lg2_approx_f32, "lg2.approx.f32", f, f, APPROX(NUM_LG2, a, 1, false))                            \
-  X(lg2_approx_ftz_f32, "lg2.approx.ftz.f32", f, f, APPROX(NUM_LG2, a, 1, true))                     \
-  X(ex2_approx_f32, "ex2.approx.f32", f, f, APPROX(NUM_EX2, a, 1, false))                            \
-  X(ex2_approx_ftz_f32, "ex2.approx.ftz.f32", f, f, APPROX(NUM_EX2, a, 1, true))                     \
+#define ROWS_1(X)                                                                                            \
+  X(abs_f32, "abs.f32", f, f, num_f32(num_b32(a) & 0x7fffffffu))                                             \
+  X(abs_ftz_f32, "abs.ftz.f32", f, f, num_f32(num_b32(FTZ(a)) & 0x7fffffffu))                                \
+  X(abs_f64, "abs.f64", g, g, a == a ? num_f64(num_b64(a) & INT64_MAX) : QUIET(a))                           \
+  X(neg_f32, "neg.f32", f, f, num_f32(num_b32(a) ^ 0x80000000u))                                             \
+  X(neg_ftz_f32, "neg.ftz.f32", f, f, num_f32(num_b32(FTZ(a)) ^ 0x80000000u))                                \
+  X(neg_f64, "neg.f64", g, g, a == a ? num_f64(num_b64(a) ^ 1ull << 63) : QUIET(a))                          \
+  X(rcp_f32, "rcp.f32", f, f, 1.0f / a)                                                                      \
+  X(rcp_ftz_f32, "rcp.ftz.f32", f, f, FTZ(1.0f / FTZ(a)))                                                    \
+  X(rcp_approx_f32, "rcp.approx.f32", f, f, 1.0f / a)                                                        \
+  X(rcp_approx_ftz_f32, "rcp.approx.ftz.f32", f, f, FTZ(1.0f / FTZ(a)))                                      \
+  X(rcp_f64, "rcp.f64", g, g, nan_g(1.0 / a, a, 0, 0))                                                       \
+  X(sqrt_f32, "sqrt.f32", f, f, __builtin_sqrtf(a))                                                          \
+  X(sqrt_ftz_f32, "sqrt.ftz.f32", f, f, __builtin_sqrtf(FTZ(a)))                                             \
+  X(sqrt_approx_f32, "sqrt.approx.f32", f, f, __builtin_sqrtf(a))                                            \
+  X(sqrt_approx_ftz_f32, "sqrt.approx.ftz.f32", f, f, __builtin_sqrtf(FTZ(a)))                               \
+  X(sqrt_f64, "sqrt.f64", g, g, nan_g(__builtin_sqrt(a), a, 0, 0))                                           \
+  X(rsqrt_approx_f32, "rsqrt.approx.f32", f, f, rsqrt_f(a))                                                  \
+  X(rsqrt_approx_ftz_f32, "rsqrt.approx.ftz.f32", f, f, rsqrt_f(FTZ(a)))                                     \
+  X(rsqrt_approx_f64, "rsqrt.approx.f64", g, g, num_approx_f64(NUM_RSQRT, a))                                \
+  X(sin_approx_f32, "sin.approx.f32", f, f, APPROX(NUM_SIN, a, 1, false))                                    \
+  X(sin_approx_ftz_f32, "sin.approx.ftz.f32", f, f, APPROX(NUM_SIN, a, 1, true))                             \
+  X(cos_approx_f32, "cos.approx.f32", f, f, APPROX(NUM_COS, a, 1, false))                                    \
+  X(cos_approx_ftz_f32, "cos.approx.ftz.f32", f, f, APPROX(NUM_COS, a, 1, true))                             \
+  X(lg2_approx_f32, "lg2.approx.f32", f, f, APPROX(NUM_LG2, a, 1, false))                                    \
+  X(lg2_approx_ftz_f32, "lg2.approx.ftz.f32", f, f, APPROX(NUM_LG2, a, 1, true))                             \
+  X(ex2_approx_f32, "ex2.approx.f32", f, f, APPROX(NUM_EX2, a, 1, false))                                    \
+  X(ex2_approx_ftz_f32, "ex2.approx.ftz.f32", f, f, APPROX(NUM_EX2, a, 1, true))                             \
   X(tanh_approx_f32, "tanh.approx.f32", f, f, APPROX(NUM_TANH, a, 1, false))
 
 /* Reciprocals of f64 from the upper word: NaN results are not the usual canonical one. */
-#define ROWS_BITS_1(X)                                                                                  \
-  X(rcp_approx_ftz_f64, "rcp.approx.ftz.f64", d, g, num_b64(num_approx_f64(NUM_RCP, a)))                \
+#define ROWS_BITS_1(X)                                                                                       \
+  X(rcp_approx_ftz_f64, "rcp.approx.ftz.f64", d, g, num_b64(num_approx_f64(NUM_RCP, a)))                     \
   X(rsqrt_approx_ftz_f64, "rsqrt.approx.ftz.f64", d, g, num_b64(num_approx_f64(NUM_RSQRT_FTZ, a)))
 
-#define ARITH_2(X, name, op)                                                          \
-  X(name##_f32, #name ".f32", f, f, f, a op b)                                        \
-  X(name##_sat_f32, #name ".sat.f32", f, f, f, SAT(a op b))                           \
+#define ARITH_2(X, name, op)                                                                                 \
+  X(name##_f32, #name ".f32", f, f, f, a op b)                                                               \
+  X(name##_sat_f32, #name ".sat.f32", f, f, f, SAT(a op b))                                                  \
   X(name##_f64, #name ".f64", g, g, g, nan_g(a op b, b, a, 0))
 
 #define MINMAX(X, name)                                                                                      \
@@ -102,34 +102,35 @@ INLINE float div_approx(float a, float b) {
   X(name##_xs_f32, #name ".xorsign.abs.f32", f, f, f, XORSIGN(name##_f, a, b, false))                        \
   X(name##_ftz_xs_f32, #name ".ftz.xorsign.abs.f32", f, f, f, XORSIGN(name##_f, FTZ(a), FTZ(b), false))      \
   X(name##_nan_xs_f32, #name ".NaN.xorsign.abs.f32", f, f, f, XORSIGN(name##_f, a, b, true))                 \
-  X(name##_ftz_nan_xs_f32, #name ".ftz.NaN.xorsign.abs.f32", f, f, f, XORSIGN(name##_f, FTZ(a), FTZ(b), true)) \
+  X(name##_ftz_nan_xs_f32, #name ".ftz.NaN.xorsign.abs.f32", f, f, f,                                        \
+    XORSIGN(name##_f, FTZ(a), FTZ(b), true))                                                                 \
   X(name##_f64, #name ".f64", g, g, g, name##_g(a, b))
 
-#define ROWS_2(X)                                                                               \
-  ARITH_2(X, add, +)                                                                            \
-  ARITH_2(X, sub, -)                                                                            \
-  ARITH_2(X, mul, *)                                                                            \
-  X(add_ftz_f32, "add.ftz.f32", f, f, f, FTZ(FTZ(a) + FTZ(b)))                                  \
-  X(add_ftz_sat_f32, "add.ftz.sat.f32", f, f, f, FTZ(SAT(FTZ(a) + FTZ(b))))                     \
-  X(sub_ftz_f32, "sub.ftz.f32", f, f, f, FTZ(FTZ(a) - FTZ(b)))                                  \
-  X(sub_ftz_sat_f32, "sub.ftz.sat.f32", f, f, f, FTZ(SAT(FTZ(a) - FTZ(b))))                     \
-  X(div_f32, "div.f32", f, f, f, a / b)                                                         \
-  X(div_full_f32, "div.full.f32", f, f, f, a / b)                                               \
-  X(div_full_ftz_f32, "div.full.ftz.f32", f, f, f, FTZ(FTZ(a) / FTZ(b)))                        \
-  X(div_approx_f32, "div.approx.f32", f, f, f, div_approx(a, b))                                \
-  X(div_approx_ftz_f32, "div.approx.ftz.f32", f, f, f, FTZ(div_approx(FTZ(a), FTZ(b))))         \
-  X(div_f64, "div.f64", g, g, g, nan_g(a / b, a, b, 0))                                                         \
-  MINMAX(X, min)                                                                                \
+#define ROWS_2(X)                                                                                            \
+  ARITH_2(X, add, +)                                                                                         \
+  ARITH_2(X, sub, -)                                                                                         \
+  ARITH_2(X, mul, *)                                                                                         \
+  X(add_ftz_f32, "add.ftz.f32", f, f, f, FTZ(FTZ(a) + FTZ(b)))                                               \
+  X(add_ftz_sat_f32, "add.ftz.sat.f32", f, f, f, FTZ(SAT(FTZ(a) + FTZ(b))))                                  \
+  X(sub_ftz_f32, "sub.ftz.f32", f, f, f, FTZ(FTZ(a) - FTZ(b)))                                               \
+  X(sub_ftz_sat_f32, "sub.ftz.sat.f32", f, f, f, FTZ(SAT(FTZ(a) - FTZ(b))))                                  \
+  X(div_f32, "div.f32", f, f, f, a / b)                                                                      \
+  X(div_full_f32, "div.full.f32", f, f, f, a / b)                                                            \
+  X(div_full_ftz_f32, "div.full.ftz.f32", f, f, f, FTZ(FTZ(a) / FTZ(b)))                                     \
+  X(div_approx_f32, "div.approx.f32", f, f, f, div_approx(a, b))                                             \
+  X(div_approx_ftz_f32, "div.approx.ftz.f32", f, f, f, FTZ(div_approx(FTZ(a), FTZ(b))))                      \
+  X(div_f64, "div.f64", g, g, g, nan_g(a / b, a, b, 0))                                                      \
+  MINMAX(X, min)                                                                                             \
   MINMAX(X, max)
 
 /* copysign takes the sign of a and the magnitude of b; no arithmetic, so NaNs pass. */
-#define ROWS_BITS_2(X)                                                                                  \
-  X(copysign_f32, "copysign.f32", w, w, w, (a & 0x80000000u) | (b & 0x7fffffffu))                       \
+#define ROWS_BITS_2(X)                                                                                       \
+  X(copysign_f32, "copysign.f32", w, w, w, (a & 0x80000000u) | (b & 0x7fffffffu))                            \
   X(copysign_f64, "copysign.f64", d, d, d, (a & 1ull << 63) | (b & (uint64_t)INT64_MAX))
 
-#define ROWS_3(X)                                                                               \
-  X(fma_f32, "fma.f32", f, f, f, f, FMA(a, b, c))                                               \
-  X(fma_sat_f32, "fma.sat.f32", f, f, f, f, SAT(FMA(a, b, c)))                                  \
+#define ROWS_3(X)                                                                                            \
+  X(fma_f32, "fma.f32", f, f, f, f, FMA(a, b, c))                                                            \
+  X(fma_sat_f32, "fma.sat.f32", f, f, f, f, SAT(FMA(a, b, c)))                                               \
   X(fma_f64, "fma.f64", g, g, g, g, nan_g(__builtin_fma(a, b, c), b, c, a))
 
 ROWS_1(DEFINE_1)
@@ -145,54 +146,53 @@ ROWS_3(DEFINE_3)
  * enough to leave those lanes to num.h. */
 INLINE bool is_edge(float x) { return (num_b32(x) & 0x7fffffffu) == 0x00800000u; }
 
-#define DEFINE_FLUSHED(id, name, shape, op, sat, expr)                                           \
-  HANDLER(id) {                                                                                  \
-    const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);    \
-    float part[32] __attribute__((aligned(64)));                                                 \
-    uint32_t edges = 0;                                                                          \
-    LANE_LOOP {                                                                                  \
-      const float a = FTZ(pa[l]), b = FTZ(pb[l]), c = FTZ(pc[l]);                                \
-      (void)c;                                                                                   \
-      const float d = (expr);                                                                    \
-      edges |= is_edge(d) ? 1 : 0;                                                               \
-      part[l] = canon_f(FTZ(sat ? SAT(d) : d));                                                  \
-    }                                                                                            \
-    if (edges)                                                                                   \
-      FOR_LANES(l, mask) part[l] = num_arith_f32(op, pa[l], pb[l], pc[l], NUM_RN, true, sat);    \
-    blend32(slot(r, i->dst), part, mask);                                                        \
+#define DEFINE_FLUSHED(id, name, shape, op, sat, expr)                                                       \
+  HANDLER(id) {                                                                                              \
+    const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);                \
+    float part[32] __attribute__((aligned(64)));                                                             \
+    uint32_t edges = 0;                                                                                      \
+    LANE_LOOP {                                                                                              \
+      const float a = FTZ(pa[l]), b = FTZ(pb[l]), c = FTZ(pc[l]);                                            \
+      (void)c;                                                                                               \
+      const float d = (expr);                                                                                \
+      edges |= is_edge(d) ? 1 : 0;                                                                           \
+      part[l] = canon_f(FTZ(sat ? SAT(d) : d));                                                              \
+    }                                                                                                        \
+    if (edges) FOR_LANES(l, mask) part[l] = num_arith_f32(op, pa[l], pb[l], pc[l], NUM_RN, true, sat);       \
+    blend32(slot(r, i->dst), part, mask);                                                                    \
   }
 #define ROW_FLUSHED(id, name, shape, op, sat, expr) {name, shape, id},
-#define ROWS_FLUSHED(X)                                                                          \
-  X(mul_ftz_f32, "mul.ftz.f32", "f=ff", '*', false, a * b)                                       \
-  X(mul_ftz_sat_f32, "mul.ftz.sat.f32", "f=ff", '*', true, a * b)                                \
-  X(div_ftz_f32, "div.ftz.f32", "f=ff", '/', false, a / b)                                       \
-  X(fma_ftz_f32, "fma.ftz.f32", "f=fff", 'f', false, FMA(a, b, c))                               \
+#define ROWS_FLUSHED(X)                                                                                      \
+  X(mul_ftz_f32, "mul.ftz.f32", "f=ff", '*', false, (a * b))                                                 \
+  X(mul_ftz_sat_f32, "mul.ftz.sat.f32", "f=ff", '*', true, (a * b))                                          \
+  X(div_ftz_f32, "div.ftz.f32", "f=ff", '/', false, a / b)                                                   \
+  X(fma_ftz_f32, "fma.ftz.f32", "f=fff", 'f', false, FMA(a, b, c))                                           \
   X(fma_ftz_sat_f32, "fma.ftz.sat.f32", "f=fff", 'f', true, FMA(a, b, c))
 ROWS_FLUSHED(DEFINE_FLUSHED)
 
 /* ---- f32x2 ------------------------------------------------------------------------ */
 
 /* Two f32 in a 64-bit register: u64[32] read as float[64]. */
-#define DEFINE_X2(id, name, shape, expr)                                                \
-  HANDLER(id) {                                                                         \
-    const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]); \
-    float *dst = slot(r, i->dst), part[64] __attribute__((aligned(64)));                \
-    for (unsigned half = 0; half < 64; half += 32) {                                    \
-      LANE_LOOP {                                                                       \
-        const float a = pa[half + l], b = pb[half + l], c = pc[half + l];               \
-        (void)c;                                                                        \
-        part[half + l] = canon_f(expr);                                                 \
-      }                                                                                 \
-    }                                                                                   \
-    blend64(dst, part, mask);                                                           \
+#define DEFINE_X2(id, name, shape, expr)                                                                     \
+  HANDLER(id) {                                                                                              \
+    const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);                \
+    float *dst = slot(r, i->dst), part[64] __attribute__((aligned(64)));                                     \
+    for (unsigned half = 0; half < 64; half += 32) {                                                         \
+      LANE_LOOP {                                                                                            \
+        const float a = pa[half + l], b = pb[half + l], c = pc[half + l];                                    \
+        (void)c;                                                                                             \
+        part[half + l] = canon_f(expr);                                                                      \
+      }                                                                                                      \
+    }                                                                                                        \
+    blend64(dst, part, mask);                                                                                \
   }
 #define ROW_X2(id, name, shape, expr) {name, shape, id},
-#define ROWS_X2(X)                                                                      \
-  X(add_f32x2, "add.f32x2", "d=dd", a + b)                                              \
-  X(add_ftz_f32x2, "add.ftz.f32x2", "d=dd", FTZ(FTZ(a) + FTZ(b)))                       \
-  X(sub_f32x2, "sub.f32x2", "d=dd", a - b)                                              \
-  X(sub_ftz_f32x2, "sub.ftz.f32x2", "d=dd", FTZ(FTZ(a) - FTZ(b)))                       \
-  X(mul_f32x2, "mul.f32x2", "d=dd", a *b)                                               \
+#define ROWS_X2(X)                                                                                           \
+  X(add_f32x2, "add.f32x2", "d=dd", a + b)                                                                   \
+  X(add_ftz_f32x2, "add.ftz.f32x2", "d=dd", FTZ(FTZ(a) + FTZ(b)))                                            \
+  X(sub_f32x2, "sub.f32x2", "d=dd", a - b)                                                                   \
+  X(sub_ftz_f32x2, "sub.ftz.f32x2", "d=dd", FTZ(FTZ(a) - FTZ(b)))                                            \
+  X(mul_f32x2, "mul.f32x2", "d=dd", (a * b))                                                                 \
   X(fma_f32x2, "fma.f32x2", "d=ddd", FMA(a, b, c))
 ROWS_X2(DEFINE_X2)
 
@@ -203,7 +203,8 @@ HANDLER(round_f32) {
   const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
   float *dst = slot(r, i->dst);
   FOR_LANES(l, mask)
-  dst[l] = num_arith_f32((char)i->x[X_OP], pa[l], pb[l], pc[l], (num_round)i->x[X_ROUND], i->x[X_FTZ], i->x[X_SAT]);
+  dst[l] = num_arith_f32((char)i->x[X_OP], pa[l], pb[l], pc[l], (num_round)i->x[X_ROUND], i->x[X_FTZ],
+                         i->x[X_SAT]);
 }
 HANDLER(round_f64) {
   const double *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
@@ -216,17 +217,21 @@ HANDLER(round_f32x2) {
   float *dst = slot(r, i->dst);
   FOR_LANES(l, mask)
   for (unsigned k = 2 * l; k < 2 * l + 2; k++)
-    dst[k] = num_arith_f32((char)i->x[X_OP], pa[k], pb[k], pc[k], (num_round)i->x[X_ROUND], i->x[X_FTZ], false);
+    dst[k] =
+        num_arith_f32((char)i->x[X_OP], pa[k], pb[k], pc[k], (num_round)i->x[X_ROUND], i->x[X_FTZ], false);
 }
 
 /* A zero is a normal number (PTX ISA, testp). */
 /* ---- testp ------------------------------------------------------------------------------ */
 
-#define TESTP(id, T, P, cond)                          \
-  HANDLER(id) {                                        \
-    const T *pa = slot(r, i->src[0]);                  \
-    PRED_OF(({ const T m = pa[l] & (T)(P##_SIGN - 1); cond; })); \
-    put_pred(r, i->dst, bits, mask);                   \
+#define TESTP(id, T, P, cond)                                                                                \
+  HANDLER(id) {                                                                                              \
+    const T *pa = slot(r, i->src[0]);                                                                        \
+    PRED_OF(({                                                                                               \
+      const T m = pa[l] & (T)(P##_SIGN - 1);                                                                 \
+      cond;                                                                                                  \
+    }));                                                                                                     \
+    put_pred(r, i->dst, bits, mask);                                                                         \
   }
 #define F32_SIGN 0x80000000u
 #define F32_INF 0x7f800000u
@@ -234,21 +239,21 @@ HANDLER(round_f32x2) {
 #define F64_SIGN 0x8000000000000000ull
 #define F64_INF 0x7ff0000000000000ull
 #define F64_MIN 0x0010000000000000ull
-#define TESTPS(X, s, T, P, shape)                                                        \
-  X(testp_finite_##s, "testp.finite." #s, T, P, shape, m < P##_INF)                      \
-  X(testp_infinite_##s, "testp.infinite." #s, T, P, shape, m == P##_INF)                 \
-  X(testp_number_##s, "testp.number." #s, T, P, shape, m <= P##_INF)                     \
-  X(testp_notanumber_##s, "testp.notanumber." #s, T, P, shape, m > P##_INF)              \
-  X(testp_normal_##s, "testp.normal." #s, T, P, shape, (m >= P##_MIN && m < P##_INF) || m == 0) \
+#define TESTPS(X, s, T, P, shape)                                                                            \
+  X(testp_finite_##s, "testp.finite." #s, T, P, shape, m < P##_INF)                                          \
+  X(testp_infinite_##s, "testp.infinite." #s, T, P, shape, m == P##_INF)                                     \
+  X(testp_number_##s, "testp.number." #s, T, P, shape, m <= P##_INF)                                         \
+  X(testp_notanumber_##s, "testp.notanumber." #s, T, P, shape, m > P##_INF)                                  \
+  X(testp_normal_##s, "testp.normal." #s, T, P, shape, (m >= P##_MIN && m < P##_INF) || m == 0)              \
   X(testp_subnormal_##s, "testp.subnormal." #s, T, P, shape, m != 0 && m < P##_MIN)
 #define ROWS_TESTP(X) TESTPS(X, f32, uint32_t, F32, "p=w") TESTPS(X, f64, uint64_t, F64, "p=d")
 #define DEFINE_TESTP(id, name, T, P, shape, cond) TESTP(id, T, P, cond)
 #define ROW_TESTP(id, name, T, P, shape, cond) {name, shape, id},
 ROWS_TESTP(DEFINE_TESTP)
 
-const emu_op EMU_OPS(float)[] = {
-    ROWS_1(ROW_1) ROWS_BITS_1(ROW_1) ROWS_2(ROW_2) ROWS_BITS_2(ROW_2) ROWS_3(ROW_3) ROWS_FLUSHED(ROW_FLUSHED) ROWS_X2(ROW_X2)
-        ROWS_TESTP(ROW_TESTP){"round.f32", "", round_f32},
-    {"round.f64", "", round_f64},
-    {"round.f32x2", "", round_f32x2},
-    {0}};
+const emu_op EMU_OPS(float)[] = {ROWS_1(ROW_1) ROWS_BITS_1(ROW_1) ROWS_2(ROW_2) ROWS_BITS_2(ROW_2)
+                                     ROWS_3(ROW_3) ROWS_FLUSHED(ROW_FLUSHED) ROWS_X2(ROW_X2)
+                                         ROWS_TESTP(ROW_TESTP){"round.f32", "", round_f32},
+                                 {"round.f64", "", round_f64},
+                                 {"round.f32x2", "", round_f32x2},
+                                 {0}};

@@ -11,9 +11,7 @@
 #include "emu/num.h"
 #include "emu/ops/ops.h"
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -28,7 +26,7 @@
 #define LANE_LOOP _Pragma("GCC ivdep") for (unsigned l = 0; l < 32; l++)
 #endif
 /* The lanes of a mask, one by one, in ascending order. */
-#define FOR_LANES(l, mask) \
+#define FOR_LANES(l, mask)                                                                                   \
   for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
 #define HANDLER(id) static void id(emu_warp *w, const emu_inst *i, char *r, uint32_t mask)
@@ -36,12 +34,15 @@
 
 #define ALL_LANES 0xffffffffu
 
-INLINE void *slot(char *r, uint32_t s) { return __builtin_assume_aligned(r + (size_t)s * EMU_SLOT_BYTES, 64); }
+INLINE void *slot(char *r, uint32_t s) {
+  return __builtin_assume_aligned(r + (size_t)s * EMU_SLOT_BYTES, 64);
+}
 
 static const uint32_t lane_bit[32] __attribute__((aligned(64))) = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
-    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
-    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 /* d[l] = t[l] for the lanes of the mask. The whole slot is stored: a masked store would keep the
  * next instruction's load waiting. */
@@ -79,10 +80,10 @@ INLINE uint32_t top_bits(const uint32_t t[32]) {
       (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(t + 16)) << 16;
 #elif defined(__AVX2__)
   for (unsigned k = 0; k < 4; k++)
-    m |= (uint32_t)_mm256_movemask_ps(_mm256_loadu_ps((const float *)(t + 8 * k))) << (8 * k);
+    m |= (uint32_t)_mm256_movemask_ps(_mm256_loadu_ps((const float *)(t + (size_t)8 * k))) << (8 * k);
 #elif defined(__SSE2__)
   for (unsigned k = 0; k < 8; k++)
-    m |= (uint32_t)_mm_movemask_ps(_mm_loadu_ps((const float *)(t + 4 * k))) << (4 * k);
+    m |= (uint32_t)_mm_movemask_ps(_mm_loadu_ps((const float *)(t + (size_t)4 * k))) << (4 * k);
 #else
   for (unsigned l = 0; l < 32; l++) m |= (t[l] >> 31) << l;
 #endif
@@ -102,7 +103,10 @@ INLINE void put_pred(char *r, uint32_t s, uint32_t bits, uint32_t mask) {
 INLINE float canon_f(float x) { return x == x ? x : num_f32(0x7fffffffu); }
 INLINE double nan_g(double x, double first, double second, double third) {
   const double invalid = num_f64(0xfff8000000000000ull);
-  const double operand = first != first ? first : second != second ? second : third != third ? third : invalid;
+  const double operand = first != first     ? first
+                         : second != second ? second
+                         : third != third   ? third
+                                            : invalid;
   return x == x ? x : num_f64(num_b64(operand) | 0x0008000000000000ull);
 }
 INLINE float sat_f(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
@@ -136,43 +140,40 @@ INLINE float sat_f(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 #define PUT_f(x) canon_f(x)
 #define PUT_g(x) (x)
 
-#define LANES_OF(D, compute)                                       \
-  T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64))); \
-  T_##D *out = mask == ALL_LANES ? dst : part;                     \
-  LANE_LOOP {                                                      \
-    compute                                                        \
-  }                                                                \
+#define LANES_OF(D, compute)                                                                                 \
+  T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));                                       \
+  T_##D *out = mask == ALL_LANES ? dst : part;                                                               \
+  LANE_LOOP { compute }                                                                                      \
   if (mask != ALL_LANES) BLEND(dst, part, mask);
 
 /* X-macro rows: (id, name, D, A[, B[, C[, E]]], expression in a, b, c, e). */
-#define DEFINE_1(id, name, D, A, expr)          \
-  HANDLER(id) {                                 \
-    const T_##A *pa = slot(r, i->src[0]);       \
-    LANES_OF(D, __auto_type a = GET_##A(pa[l]); \
-             (void)a; out[l] = PUT_##D(expr);)  \
+#define DEFINE_1(id, name, D, A, expr)                                                                       \
+  HANDLER(id) {                                                                                              \
+    const T_##A *pa = slot(r, i->src[0]);                                                                    \
+    LANES_OF(D, __auto_type a = GET_##A(pa[l]); (void)a; out[l] = PUT_##D(expr);)                            \
   }
-#define DEFINE_2(id, name, D, A, B, expr)                                                               \
-  HANDLER(id) {                                                                                         \
-    const T_##A *pa = slot(r, i->src[0]);                                                               \
-    const T_##B *pb = slot(r, i->src[1]);                                                               \
-    LANES_OF(D, __auto_type a = GET_##A(pa[l]); __auto_type b = GET_##B(pb[l]); out[l] = PUT_##D(expr);) \
+#define DEFINE_2(id, name, D, A, B, expr)                                                                    \
+  HANDLER(id) {                                                                                              \
+    const T_##A *pa = slot(r, i->src[0]);                                                                    \
+    const T_##B *pb = slot(r, i->src[1]);                                                                    \
+    LANES_OF(D, __auto_type a = GET_##A(pa[l]); __auto_type b = GET_##B(pb[l]); out[l] = PUT_##D(expr);)     \
   }
-#define DEFINE_3(id, name, D, A, B, C, expr)                                                   \
-  HANDLER(id) {                                                                                \
-    const T_##A *pa = slot(r, i->src[0]);                                                      \
-    const T_##B *pb = slot(r, i->src[1]);                                                      \
-    const T_##C *pc = slot(r, i->src[2]);                                                      \
-    LANES_OF(D, __auto_type a = GET_##A(pa[l]); __auto_type b = GET_##B(pb[l]);                \
-             __auto_type c = GET_##C(pc[l]); out[l] = PUT_##D(expr);)                          \
+#define DEFINE_3(id, name, D, A, B, C, expr)                                                                 \
+  HANDLER(id) {                                                                                              \
+    const T_##A *pa = slot(r, i->src[0]);                                                                    \
+    const T_##B *pb = slot(r, i->src[1]);                                                                    \
+    const T_##C *pc = slot(r, i->src[2]);                                                                    \
+    LANES_OF(D, __auto_type a = GET_##A(pa[l]); __auto_type b = GET_##B(pb[l]);                              \
+             __auto_type c = GET_##C(pc[l]); out[l] = PUT_##D(expr);)                                        \
   }
-#define DEFINE_4(id, name, D, A, B, C, E, expr)                                                \
-  HANDLER(id) {                                                                                \
-    const T_##A *pa = slot(r, i->src[0]);                                                      \
-    const T_##B *pb = slot(r, i->src[1]);                                                      \
-    const T_##C *pc = slot(r, i->src[2]);                                                      \
-    const T_##E *pe = slot(r, i->src[3]);                                                      \
-    LANES_OF(D, __auto_type a = GET_##A(pa[l]); __auto_type b = GET_##B(pb[l]);                \
-             __auto_type c = GET_##C(pc[l]); __auto_type e = GET_##E(pe[l]); out[l] = PUT_##D(expr);) \
+#define DEFINE_4(id, name, D, A, B, C, E, expr)                                                              \
+  HANDLER(id) {                                                                                              \
+    const T_##A *pa = slot(r, i->src[0]);                                                                    \
+    const T_##B *pb = slot(r, i->src[1]);                                                                    \
+    const T_##C *pc = slot(r, i->src[2]);                                                                    \
+    const T_##E *pe = slot(r, i->src[3]);                                                                    \
+    LANES_OF(D, __auto_type a = GET_##A(pa[l]); __auto_type b = GET_##B(pb[l]);                              \
+             __auto_type c = GET_##C(pc[l]); __auto_type e = GET_##E(pe[l]); out[l] = PUT_##D(expr);)        \
   }
 #define ROW_1(id, name, D, A, expr) {name, #D "=" #A, id},
 #define ROW_2(id, name, D, A, B, expr) {name, #D "=" #A #B, id},
@@ -180,9 +181,9 @@ INLINE float sat_f(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 #define ROW_4(id, name, D, A, B, C, E, expr) {name, #D "=" #A #B #C #E, id},
 
 /* A predicate from each lane's condition. */
-#define PRED_OF(condition)                                                  \
-  uint32_t part[32] __attribute__((aligned(64)));                           \
-  LANE_LOOP { part[l] = (condition) ? ALL_LANES : 0; }                      \
+#define PRED_OF(condition)                                                                                   \
+  uint32_t part[32] __attribute__((aligned(64)));                                                            \
+  LANE_LOOP { part[l] = (condition) ? ALL_LANES : 0; }                                                       \
   const uint32_t bits = top_bits(part)
 
 #endif

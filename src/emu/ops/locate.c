@@ -8,23 +8,25 @@ static void take(emu_hosts *out, uint32_t mask, const uint64_t addr[32], emu_vie
 }
 
 /* A kernel's parameters: the same bytes for every lane. Addresses are generic ones. */
-static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], emu_locate how,
-                         emu_hosts *out) {
+static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
+                         const emu_locate *how, emu_hosts *out) {
   const emu_launch_view *v = emu_warp_launch(w);
+  if (how->kind == HD_ACCESS_PREFETCH) return true;
   FOR_LANES(l, mask) {
     const uint64_t at = addr[l] - EMU_PARAM_BASE;
-    if (how.kind != HD_ACCESS_LOAD) {
+    if (how->kind != HD_ACCESS_LOAD) {
       emu_fault(w, i, 1u << l, "write to the kernel's parameters at offset %llu", (unsigned long long)at);
       return false;
     }
-    if (at > v->params_bytes || v->params_bytes - at < how.bytes) {
-      emu_fault(w, i, 1u << l, "read of %u bytes at offset %llu of the kernel's parameters, which are %llu bytes",
-                how.bytes, (unsigned long long)at, (unsigned long long)v->params_bytes);
+    if (at > v->params_bytes || v->params_bytes - at < how->bytes) {
+      emu_fault(w, i, 1u << l,
+                "read of %u bytes at offset %llu of the kernel's parameters, which are %llu bytes",
+                how->bytes, (unsigned long long)at, (unsigned long long)v->params_bytes);
       return false;
     }
-    if (at % how.align) {
-      emu_fault(w, i, 1u << l, "read of %u bytes at misaligned offset %llu of the kernel's parameters", how.bytes,
-                (unsigned long long)at);
+    if (at % how->align) {
+      emu_fault(w, i, 1u << l, "read of %u bytes at misaligned offset %llu of the kernel's parameters",
+                how->bytes, (unsigned long long)at);
       return false;
     }
     out->at[l] = (uint64_t)(uintptr_t)(v->params + at);
@@ -32,19 +34,20 @@ static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
   return true;
 }
 
-bool locate(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], emu_locate how,
+bool locate(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], const emu_locate *how,
             emu_hosts *out) {
   out->shared = 0;
-  if (how.space == HD_SPACE_PARAM) return locate_param(w, i, mask, addr, how, out);
-  if (how.space == EMU_FRAME) {
+  if (how->space == HD_SPACE_PARAM) return locate_param(w, i, mask, addr, how, out);
+  if (how->space == EMU_FRAME) {
     FOR_LANES(l, mask) out->at[l] = (uint64_t)(uintptr_t)emu_local_ptr(w, l, (uint32_t)addr[l]);
     return true;
   }
   emu_view view;
-  if (how.space != EMU_GENERIC) {
-    if (how.space == HD_SPACE_SHARED) out->shared = mask;
-    if (!emu_access(w, i, mask, addr, how.bytes, how.align, how.kind, how.cache, how.space, &view)) return false;
-    if (how.kind != HD_ACCESS_PREFETCH) take(out, mask, addr, view);
+  if (how->space != EMU_GENERIC) {
+    if (how->space == HD_SPACE_SHARED) out->shared = mask;
+    if (!emu_access(w, i, mask, addr, how->bytes, how->align, how->kind, how->cache, how->space, &view))
+      return false;
+    if (how->kind != HD_ACCESS_PREFETCH) take(out, mask, addr, view);
     return true;
   }
   while (mask) {
@@ -54,11 +57,11 @@ bool locate(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[3
       if (!locate_param(w, i, window, addr, how, out)) return false;
     } else {
       if (space == HD_SPACE_SHARED) out->shared |= window;
-      if (!emu_access(w, i, window, addr, how.bytes, how.align, how.kind, how.cache, EMU_GENERIC, &view)) return false;
-      if (how.kind != HD_ACCESS_PREFETCH) take(out, window, addr, view);
+      if (!emu_access(w, i, window, addr, how->bytes, how->align, how->kind, how->cache, EMU_GENERIC, &view))
+        return false;
+      if (how->kind != HD_ACCESS_PREFETCH) take(out, window, addr, view);
     }
     mask &= ~window;
   }
   return true;
 }
-

@@ -16,8 +16,10 @@ static void read_fragment(char *r, const uint32_t *slots, unsigned n, unsigned s
 static void write_fragment(char *r, const uint32_t *slots, unsigned n, unsigned slot_bytes, const char *from,
                            uint32_t mask) {
   for (unsigned k = 0; k < n; k++) {
-    if (slot_bytes == 256) blend64(slot(r, slots[k]), from + (size_t)k * 256, mask);
-    else blend32(slot(r, slots[k]), from + (size_t)k * 128, mask);
+    if (slot_bytes == 256)
+      blend64(slot(r, slots[k]), from + (size_t)k * 256, mask);
+    else
+      blend32(slot(r, slots[k]), from + (size_t)k * 128, mask);
   }
 }
 
@@ -39,11 +41,11 @@ HANDLER(wmma_mma) {
   for (unsigned half = 0; half < 2; half++) {
     fragment a, b, c, d;
     const unsigned in_m = x->split == 'm' ? half : 0, in_n = x->split == 'n' ? half : 0;
-    read_fragment(r, x->a + in_m * x->m.a_regs, x->m.a_regs, 128, a);
-    read_fragment(r, x->b + in_n * x->m.b_regs, x->m.b_regs, 128, b);
-    read_fragment(r, x->c + half * x->m.c_regs, x->m.c_regs, 128, c);
+    read_fragment(r, x->a + (size_t)in_m * x->m.a_regs, x->m.a_regs, 128, a);
+    read_fragment(r, x->b + (size_t)in_n * x->m.b_regs, x->m.b_regs, 128, b);
+    read_fragment(r, x->c + (size_t)half * x->m.c_regs, x->m.c_regs, 128, c);
     num_mma_run(&x->m, d, a, b, c);
-    write_fragment(r, x->d + half * x->m.d_regs, x->m.d_regs, 128, d, mask);
+    write_fragment(r, x->d + (size_t)half * x->m.d_regs, x->m.d_regs, 128, d, mask);
   }
 }
 
@@ -63,8 +65,10 @@ static void element_addresses(const emu_wmma *x, unsigned e, const uint64_t base
   for (unsigned l = 0; l < 32; l++) {
     unsigned row, col;
     num_mma_coord(&x->m, x->which, l, e % per_half, &row, &col);
-    if (x->split == 'm') row += 16 * half;
-    else col += 8 * half;
+    if (x->split == 'm')
+      row += 16 * half;
+    else
+      col += 8 * half;
     const uint64_t pitch = stride ? stride[l] : x->pitch;
     addr[l] = base[l] + (x->column_major ? col * pitch + row : row * pitch + col) * x->element;
   }
@@ -82,9 +86,10 @@ HANDLER(wmma_load) {
     element_addresses(x, e, base, stride, addr);
     emu_hosts h;
     const emu_locate how = {i->x[X_SPACE], x->element, x->element, i->x[X_CACHE], HD_ACCESS_LOAD};
-    if (!locate(w, i, mask, addr, how, &h)) return;
+    if (!locate(w, i, mask, addr, &how, &h)) return;
     const unsigned at = e * x->element;
-    FOR_LANES(l, mask) memcpy((char *)&regs[at / 4][l] + at % 4, (const void *)(uintptr_t)h.at[l], x->element);
+    FOR_LANES(l, mask)
+    memcpy((char *)&regs[at / 4][l] + at % 4, (const void *)(uintptr_t)h.at[l], x->element);
   }
   for (unsigned k = 0; k < x->n_regs; k++) blend32(slot(r, x->slot[k]), regs[k % distinct], mask);
 }
@@ -97,7 +102,7 @@ HANDLER(wmma_store) {
     element_addresses(x, e, base, stride, addr);
     emu_hosts h;
     const emu_locate how = {i->x[X_SPACE], x->element, x->element, i->x[X_CACHE], HD_ACCESS_STORE};
-    if (!locate(w, i, mask, addr, how, &h)) return;
+    if (!locate(w, i, mask, addr, &how, &h)) return;
     const unsigned at = e * x->element;
     const uint32_t *reg = slot(r, x->slot[at / 4]);
     FOR_LANES(l, mask) memcpy((void *)(uintptr_t)h.at[l], (const char *)&reg[l] + at % 4, x->element);
@@ -109,8 +114,8 @@ HANDLER(wmma_store) {
 /* X_COUNT matrices of 8x8 b16; lane 8*k + j has the address of row j of matrix k. X_NAN is
  * set for .trans; a matrix's register is extra[k]. */
 enum { X_TRANS = X_NAN };
-INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind, emu_hosts *h,
-                      uint32_t *rows) {
+INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind,
+                      emu_hosts *h, uint32_t *rows) {
   uint64_t addr[32] __attribute__((aligned(64)));
   addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
   *rows = i->x[X_COUNT] == 4 ? ALL_LANES : (1u << (8 * i->x[X_COUNT])) - 1;
@@ -118,7 +123,7 @@ INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd
     emu_fault(w, i, mask, "not all threads that give a row's address take part");
     return false;
   }
-  return locate(w, i, *rows, addr, (emu_locate){i->x[X_SPACE], 16, 16, i->x[X_CACHE], kind}, h);
+  return locate(w, i, *rows, addr, &(const emu_locate){i->x[X_SPACE], 16, 16, i->x[X_CACHE], kind}, h);
 }
 
 HANDLER(ldmatrix) {

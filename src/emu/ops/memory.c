@@ -20,23 +20,38 @@ INLINE bool stride_of(const uint64_t at[32], uint64_t *stride) {
 
 INLINE void copy_row(char *dst, const char *src, unsigned bytes) { memcpy(dst, src, bytes); }
 
-#define GATHER_ROWS(N)                                                                              \
-  case N:                                                                                           \
-    if (mask == ALL_LANES && same) {                                                                \
-      char one[N];                                                                                  \
-      memcpy(one, (const void *)(uintptr_t)h->at[0], N);                                            \
-      for (unsigned l = 0; l < 32; l++) copy_row(rows + l * N, one, N);                             \
-    } else if (mask == ALL_LANES) {                                                                 \
-      for (unsigned l = 0; l < 32; l++) copy_row(rows + l * N, (const void *)(uintptr_t)h->at[l], N); \
-    } else {                                                                                        \
-      FOR_LANES(l, mask) copy_row(rows + l * N, (const void *)(uintptr_t)h->at[l], N);              \
-    }                                                                                               \
+#define GATHER_ROWS(N)                                                                                       \
+  case N:                                                                                                    \
+    if (mask == ALL_LANES && same) {                                                                         \
+      char one[N];                                                                                           \
+      memcpy(one, (const void *)(uintptr_t)h->at[0], N);                                                     \
+      for (unsigned l = 0; l < 32; l++) copy_row(rows + (size_t)l * N, one, N);                              \
+    } else if (mask == ALL_LANES) {                                                                          \
+      for (unsigned l = 0; l < 32; l++)                                                                      \
+        copy_row(rows + (size_t)l * N, (const void *)(uintptr_t)h->at[l], N);                                \
+    } else {                                                                                                 \
+      FOR_LANES(l, mask) copy_row(rows + (size_t)l * N, (const void *)(uintptr_t)h->at[l], N);               \
+    }                                                                                                        \
     break;
-#define SCATTER_ROWS(N)                                                                             \
-  case N:                                                                                           \
-    FOR_LANES(l, mask) copy_row((void *)(uintptr_t)h->at[l], rows + l * N, N);                      \
+#define SCATTER_ROWS(N)                                                                                      \
+  case N:                                                                                                    \
+    FOR_LANES(l, mask) copy_row((void *)(uintptr_t)h->at[l], rows + (size_t)l * N, N);                       \
     break;
 #define ROW_SIZES(X) X(1) X(2) X(4) X(8) X(16) X(32)
+
+/* Rows of 4 bytes at any addresses, all lanes: the processor's own gather, where it has one,
+ * because single loads and stores would keep the vector load of the rows waiting. */
+INLINE void gather_4(const emu_hosts *h, char *rows) {
+#if defined(__AVX512F__)
+  for (unsigned k = 0; k < 2; k++) {
+    const __m256i low = _mm512_i64gather_epi32(_mm512_load_si512(h->at + (size_t)16 * k), NULL, 1);
+    const __m256i high = _mm512_i64gather_epi32(_mm512_load_si512(h->at + (size_t)16 * k + 8), NULL, 1);
+    _mm512_store_si512(rows + (size_t)64 * k, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
+  }
+#else
+  for (unsigned l = 0; l < 32; l++) copy_row(rows + (size_t)l * 4, (const void *)(uintptr_t)h->at[l], 4);
+#endif
+}
 
 /* Rows of the lanes in the mask: `rows`, filled, or the memory itself. */
 INLINE const char *gather(const emu_hosts *h, uint32_t mask, unsigned bytes, char *rows) {
@@ -47,6 +62,10 @@ INLINE const char *gather(const emu_hosts *h, uint32_t mask, unsigned bytes, cha
       if (stride == bytes) return (const char *)(uintptr_t)h->at[0];
       same = stride == 0;
     }
+  }
+  if (bytes == 4 && mask == ALL_LANES && !same) {
+    gather_4(h, rows);
+    return rows;
   }
   switch (bytes) { ROW_SIZES(GATHER_ROWS) }
   return rows;
@@ -61,7 +80,12 @@ INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const cha
 }
 
 /* Unaligned elements of rows. */
-#define ELEMENT(T, rows, index) ({ T v_; memcpy(&v_, (rows) + (size_t)(index) * sizeof(T), sizeof(T)); v_; })
+#define ELEMENT(T, rows, index)                                                                              \
+  ({                                                                                                         \
+    T v_;                                                                                                    \
+    memcpy(&v_, (rows) + (size_t)(index) * sizeof(T), sizeof(T));                                            \
+    v_;                                                                                                      \
+  })
 
 /* ---- Loads ----------------------------------------------------------------------------- */
 
@@ -69,51 +93,51 @@ INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigne
                  emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
   addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
-  return locate(w, i, mask, addr, (emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], kind}, h);
+  return locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], kind}, h);
 }
 
 /* The element type of memory, the value it becomes, the storage of the register. */
-#define DEFINE_LD(id, name, M, V, D)                                              \
-  HANDLER(ld_##id) {                                                              \
-    emu_hosts h;                                                                  \
-    char buffer[32 * sizeof(M)] __attribute__((aligned(64)));                     \
-    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_LOAD, &h)) return;              \
-    const char *rows = gather(&h, mask, sizeof(M), buffer);                       \
-    T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));          \
-    T_##D *out = mask == ALL_LANES ? dst : part;                                  \
-    LANE_LOOP out[l] = (T_##D)(V)ELEMENT(M, rows, l);                             \
-    if (mask != ALL_LANES) BLEND(dst, part, mask);                                \
-  }                                                                               \
-  HANDLER(ld_##id##_v) {                                                          \
-    const uint32_t *slots = i->extra;                                             \
-    const unsigned n = i->x[X_COUNT];                                             \
-    emu_hosts h;                                                                  \
-    char buffer[32 * ROW_MAX] __attribute__((aligned(64)));                       \
-    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_LOAD, &h)) return; \
-    const char *rows = gather(&h, mask, n * (unsigned)sizeof(M), buffer);         \
-    for (unsigned k = 0; k < n; k++) {                                            \
-      if (slots[k] == EMU_NO_SLOT) continue;                                      \
-      T_##D part[32] __attribute__((aligned(64)));                                \
-      LANE_LOOP part[l] = (T_##D)(V)ELEMENT(M, rows, l *n + k);                   \
-      BLEND((T_##D *)slot(r, slots[k]), part, mask);                              \
-    }                                                                             \
+#define DEFINE_LD(id, name, M, V, D)                                                                         \
+  HANDLER(ld_##id) {                                                                                         \
+    emu_hosts h;                                                                                             \
+    char buffer[32 * sizeof(M)] __attribute__((aligned(64)));                                                \
+    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_LOAD, &h)) return;                                         \
+    const char *rows = gather(&h, mask, sizeof(M), buffer);                                                  \
+    T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));                                     \
+    T_##D *out = mask == ALL_LANES ? dst : part;                                                             \
+    LANE_LOOP out[l] = (T_##D)(V)ELEMENT(M, rows, l);                                                        \
+    if (mask != ALL_LANES) BLEND(dst, part, mask);                                                           \
+  }                                                                                                          \
+  HANDLER(ld_##id##_v) {                                                                                     \
+    const uint32_t *slots = i->extra;                                                                        \
+    const unsigned n = i->x[X_COUNT];                                                                        \
+    emu_hosts h;                                                                                             \
+    char buffer[32 * ROW_MAX] __attribute__((aligned(64)));                                                  \
+    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_LOAD, &h)) return;                           \
+    const char *rows = gather(&h, mask, n * (unsigned)sizeof(M), buffer);                                    \
+    for (unsigned k = 0; k < n; k++) {                                                                       \
+      if (slots[k] == EMU_NO_SLOT) continue;                                                                 \
+      T_##D part[32] __attribute__((aligned(64)));                                                           \
+      LANE_LOOP part[l] = (T_##D)(V)ELEMENT(M, rows, l * n + k);                                             \
+      BLEND((T_##D *)slot(r, slots[k]), part, mask);                                                         \
+    }                                                                                                        \
   }
 #define ROW_LD(id, name, M, V, D) {"ld." name, "", ld_##id}, {"ld.v." name, "", ld_##id##_v},
 
 /* ld.MEMORY.REGISTER: bits of the destination register; signed ones fill it. */
-#define LOADS(X)                                     \
-  X(b8_32, "b8.32", uint8_t, uint8_t, w)             \
-  X(b16_32, "b16.32", uint16_t, uint16_t, w)         \
-  X(b32_32, "b32.32", uint32_t, uint32_t, w)         \
-  X(s8_16, "s8.16", int8_t, uint16_t, w)             \
-  X(s8_32, "s8.32", int8_t, int32_t, w)              \
-  X(s16_32, "s16.32", int16_t, int32_t, w)           \
-  X(b8_64, "b8.64", uint8_t, uint8_t, d)             \
-  X(b16_64, "b16.64", uint16_t, uint16_t, d)         \
-  X(b32_64, "b32.64", uint32_t, uint32_t, d)         \
-  X(s8_64, "s8.64", int8_t, int64_t, d)              \
-  X(s16_64, "s16.64", int16_t, int64_t, d)           \
-  X(s32_64, "s32.64", int32_t, int64_t, d)           \
+#define LOADS(X)                                                                                             \
+  X(b8_32, "b8.32", uint8_t, uint8_t, w)                                                                     \
+  X(b16_32, "b16.32", uint16_t, uint16_t, w)                                                                 \
+  X(b32_32, "b32.32", uint32_t, uint32_t, w)                                                                 \
+  X(s8_16, "s8.16", int8_t, uint16_t, w)                                                                     \
+  X(s8_32, "s8.32", int8_t, int32_t, w)                                                                      \
+  X(s16_32, "s16.32", int16_t, int32_t, w)                                                                   \
+  X(b8_64, "b8.64", uint8_t, uint8_t, d)                                                                     \
+  X(b16_64, "b16.64", uint16_t, uint16_t, d)                                                                 \
+  X(b32_64, "b32.64", uint32_t, uint32_t, d)                                                                 \
+  X(s8_64, "s8.64", int8_t, int64_t, d)                                                                      \
+  X(s16_64, "s16.64", int16_t, int64_t, d)                                                                   \
+  X(s32_64, "s32.64", int32_t, int64_t, d)                                                                   \
   X(b64_64, "b64.64", uint64_t, uint64_t, d)
 LOADS(DEFINE_LD)
 
@@ -131,37 +155,37 @@ HANDLER(ld_b128) {
 
 /* ---- Stores ------------------------------------------------------------------------------ */
 
-#define DEFINE_ST(id, name, M, S)                                                 \
-  HANDLER(st_##id) {                                                              \
-    emu_hosts h;                                                                  \
-    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_STORE, &h)) return;             \
-    const T_##S *src = slot(r, i->src[1]);                                        \
-    M rows[32] __attribute__((aligned(64)));                                      \
-    if (sizeof(M) != sizeof(T_##S)) LANE_LOOP rows[l] = (M)src[l];                \
-    scatter(&h, mask, sizeof(M), sizeof(M) == sizeof(T_##S) ? (const char *)src : (const char *)rows); \
-  }                                                                               \
-  HANDLER(st_##id##_v) {                                                          \
-    const uint32_t *slots = i->extra;                                             \
-    const unsigned n = i->x[X_COUNT];                                             \
-    emu_hosts h;                                                                  \
-    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_STORE, &h)) return; \
-    M rows[32 * ROW_MAX / sizeof(M)] __attribute__((aligned(64)));                \
-    for (unsigned k = 0; k < n; k++) {                                            \
-      const T_##S *src = slot(r, slots[k]);                                       \
-      LANE_LOOP rows[l * n + k] = (M)src[l];                                      \
-    }                                                                             \
-    scatter(&h, mask, n * (unsigned)sizeof(M), (const char *)rows);               \
+#define DEFINE_ST(id, name, M, S)                                                                            \
+  HANDLER(st_##id) {                                                                                         \
+    emu_hosts h;                                                                                             \
+    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_STORE, &h)) return;                                        \
+    const T_##S *src = slot(r, i->src[1]);                                                                   \
+    M rows[32] __attribute__((aligned(64)));                                                                 \
+    if (sizeof(M) != sizeof(T_##S)) LANE_LOOP rows[l] = (M)src[l];                                           \
+    scatter(&h, mask, sizeof(M), sizeof(M) == sizeof(T_##S) ? (const char *)src : (const char *)rows);       \
+  }                                                                                                          \
+  HANDLER(st_##id##_v) {                                                                                     \
+    const uint32_t *slots = i->extra;                                                                        \
+    const unsigned n = i->x[X_COUNT];                                                                        \
+    emu_hosts h;                                                                                             \
+    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_STORE, &h)) return;                          \
+    M rows[32 * ROW_MAX / sizeof(M)] __attribute__((aligned(64)));                                           \
+    for (unsigned k = 0; k < n; k++) {                                                                       \
+      const T_##S *src = slot(r, slots[k]);                                                                  \
+      LANE_LOOP rows[l * n + k] = (M)src[l];                                                                 \
+    }                                                                                                        \
+    scatter(&h, mask, n *(unsigned)sizeof(M), (const char *)rows);                                           \
   }
 #define ROW_ST(id, name, M, S) {"st." name, "", st_##id}, {"st.v." name, "", st_##id##_v},
 
 /* st.MEMORY.REGISTER */
-#define STORES(X)                    \
-  X(b8_32, "b8.32", uint8_t, w)      \
-  X(b16_32, "b16.32", uint16_t, w)   \
-  X(b32_32, "b32.32", uint32_t, w)   \
-  X(b8_64, "b8.64", uint8_t, d)      \
-  X(b16_64, "b16.64", uint16_t, d)   \
-  X(b32_64, "b32.64", uint32_t, d)   \
+#define STORES(X)                                                                                            \
+  X(b8_32, "b8.32", uint8_t, w)                                                                              \
+  X(b16_32, "b16.32", uint16_t, w)                                                                           \
+  X(b32_32, "b32.32", uint32_t, w)                                                                           \
+  X(b8_64, "b8.64", uint8_t, d)                                                                              \
+  X(b16_64, "b16.64", uint16_t, d)                                                                           \
+  X(b32_64, "b32.64", uint32_t, d)                                                                           \
   X(b64_64, "b64.64", uint64_t, d)
 STORES(DEFINE_ST)
 
@@ -193,7 +217,8 @@ HANDLER(cp_async) {
   uint64_t from[32] __attribute__((aligned(64)));
   addresses_of(r, c->src_mode, c->src_slot, c->src_imm, from);
   char rows[32 * 16] __attribute__((aligned(64))) = {0};
-  const uint32_t skip = c->skip_slot == EMU_NO_SLOT ? 0 : get_pred(r, c->skip_slot) ^ (c->skip_neg ? ALL_LANES : 0);
+  const uint32_t skip =
+      c->skip_slot == EMU_NO_SLOT ? 0 : get_pred(r, c->skip_slot) ^ (c->skip_neg ? ALL_LANES : 0);
   const uint32_t *sizes = c->size_slot == EMU_NO_SLOT ? NULL : slot(r, c->size_slot);
   uint32_t todo = mask & ~skip;
   while (todo) { /* the lanes that read equally much */
@@ -209,8 +234,10 @@ HANDLER(cp_async) {
     if (size == 0) continue;
     emu_hosts h;
     /* An address aligned to the whole copy, however little of it is read. */
-    if (!locate(w, i, group, from, (emu_locate){c->src_space, size, bytes, i->x[X_CACHE], HD_ACCESS_LOAD}, &h)) return;
-    FOR_LANES(l, group) memcpy(rows + l * bytes, (const void *)(uintptr_t)h.at[l], size);
+    if (!locate(w, i, group, from,
+                &(const emu_locate){c->src_space, size, bytes, i->x[X_CACHE], HD_ACCESS_LOAD}, &h))
+      return;
+    FOR_LANES(l, group) memcpy(rows + (size_t)l * bytes, (const void *)(uintptr_t)h.at[l], size);
   }
   emu_hosts h;
   if (find(w, i, r, mask, bytes, HD_ACCESS_STORE, &h)) scatter(&h, mask, bytes, rows);

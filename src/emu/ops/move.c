@@ -1,9 +1,9 @@
 /* ops/move.c: mov, packing and unpacking, addresses, clocks, alloca. */
 #include "emu/ops/lanes.h"
 
-#define ROWS_1(X)                     \
-  X(mov_b16, "mov.b16", h, h, a)      \
-  X(mov_b32, "mov.b32", w, w, a)      \
+#define ROWS_1(X)                                                                                            \
+  X(mov_b16, "mov.b16", h, h, a)                                                                             \
+  X(mov_b32, "mov.b32", w, w, a)                                                                             \
   X(mov_b64, "mov.b64", d, d, a)
 ROWS_1(DEFINE_1)
 
@@ -54,14 +54,15 @@ INLINE uint64_t low_bits(uint64_t v, unsigned bits) { return v << (64 - bits) >>
  * neighbours but never of the destination itself, whose size differs. */
 HANDLER(join_32) {
   const emu_parts *p = i->extra;
-  LANES_OF(w, uint32_t v = 0; for (unsigned k = 0; k < p->n; k++) v |=
-                                  (uint32_t)low_bits(part_of(r, p->slot[k], p->bits, l), p->bits) << (k * p->bits);
+  LANES_OF(w, uint32_t v = 0;
+           for (unsigned k = 0; k < p->n; k++) v |=
+           (uint32_t)low_bits(part_of(r, p->slot[k], p->bits, l), p->bits) << (k * p->bits);
            out[l] = v;)
 }
 HANDLER(join_64) {
   const emu_parts *p = i->extra;
   LANES_OF(d, uint64_t v = 0; for (unsigned k = 0; k < p->n; k++) v |=
-                                  low_bits(part_of(r, p->slot[k], p->bits, l), p->bits) << (k * p->bits);
+                              low_bits(part_of(r, p->slot[k], p->bits, l), p->bits) << (k * p->bits);
            out[l] = v;)
 }
 /* The common case: two 32-bit registers. */
@@ -84,7 +85,8 @@ INLINE void split(const emu_inst *i, char *r, uint32_t mask, bool wide) {
     const unsigned shift = k * p->bits;
     const uint32_t keep = (uint32_t)(UINT64_MAX >> (64 - p->bits));
     LANE_LOOP part[l] = (wide ? (uint32_t)(((const uint64_t *)slot(r, i->src[0]))[l] >> shift)
-                              : ((const uint32_t *)slot(r, i->src[0]))[l] >> shift) & keep;
+                              : ((const uint32_t *)slot(r, i->src[0]))[l] >> shift) &
+                        keep;
     blend32(slot(r, p->slot[k]), part, mask);
   }
 }
@@ -107,7 +109,8 @@ HANDLER(alloca_64) {
   FOR_LANES(l, mask) {
     const uint64_t base = reserve[l], at = (base + used[l] + align - 1) / align * align - base;
     if (size[l] > EMU_ALLOCA_BYTES || at + size[l] > EMU_ALLOCA_BYTES) {
-      emu_fault(w, i, 1u << l, "alloca of %llu bytes: the emulator keeps %u bytes for a function's allocations",
+      emu_fault(w, i, 1u << l,
+                "alloca of %llu bytes: the emulator keeps %u bytes for a function's allocations",
                 (unsigned long long)size[l], (unsigned)EMU_ALLOCA_BYTES);
       return;
     }

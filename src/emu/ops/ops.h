@@ -35,7 +35,7 @@ enum {
   X_ROUND = 1, /* num_round */
   X_FTZ = 2,
   X_SAT = 3,
-  X_FMT = 4,   /* num_fmt of half operations */
+  X_FMT = 4, /* num_fmt of half operations */
   X_NAN = 5,
   X_RELU = 6,
   X_SRC_FMT = 7, /* cvt: num_fmt of a floating-point source */
@@ -46,11 +46,11 @@ enum {
  * (destination) and X_SRC_FMT are its width in bits, and X_NAN is the width of the
  * destination register that an integer result fills. */
 enum {
-  CVT_SRC_64 = 1,      /* the source is in a 64-bit register */
-  CVT_DST_64 = 2,      /* so is the destination */
+  CVT_SRC_64 = 1, /* the source is in a 64-bit register */
+  CVT_DST_64 = 2, /* so is the destination */
   CVT_SRC_SIGNED = 4,
   CVT_DST_SIGNED = 8,
-  CVT_INTEGRAL = 16,   /* to an integral value: .rni .rzi .rmi .rpi between floats */
+  CVT_INTEGRAL = 16, /* to an integral value: .rni .rzi .rmi .rpi between floats */
 };
 
 /* setp, set: the comparison is combined with predicate src[2]. */
@@ -67,13 +67,13 @@ typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_X
  * emu_inst.imm; a vector's slots are in `extra` (uint32_t[X_COUNT], EMU_NO_SLOT for "_"),
  * a single value is dst or src[1]. */
 enum {
-  X_SPACE = 0, /* hd_space, EMU_GENERIC or EMU_FRAME */
-  X_CACHE = 1, /* hd_access_cache */
-  X_ADDR = 2,  /* emu_addr_mode */
-  X_COUNT = 3, /* elements of a vector */
-  X_BYTES = 4, /* per lane, all elements together */
-  X_ATOM = 5,  /* emu_atom_op */
-  X_TYPE = 6,  /* emu_atom_type */
+  X_SPACE = 0,  /* hd_space, EMU_GENERIC or EMU_FRAME */
+  X_CACHE = 1,  /* hd_access_cache */
+  X_ADDR = 2,   /* emu_addr_mode */
+  X_COUNT = 3,  /* elements of a vector */
+  X_BYTES = 4,  /* per lane, all elements together */
+  X_ATOM = 5,   /* emu_atom_op */
+  X_TYPE = 6,   /* emu_atom_type */
   X_NO_OLD = 7, /* red, or the old value is not wanted */
 };
 enum { EMU_FRAME = 101 };
@@ -134,11 +134,11 @@ typedef struct emu_mma {
 
 /* wmma.load and wmma.store of a fragment. */
 typedef struct emu_wmma {
-  num_mma m;            /* one of the two products it is made of */
+  num_mma m; /* one of the two products it is made of */
   char split;
-  char which;           /* operand of m: 'a' 'b' 'c' */
-  bool column_major;    /* in m's rows and columns */
-  uint8_t element;      /* bytes */
+  char which;        /* operand of m: 'a' 'b' 'c' */
+  bool column_major; /* in m's rows and columns */
+  uint8_t element;   /* bytes */
   uint8_t n_regs;
   uint8_t pitch;        /* elements between rows (columns) when stride_slot is EMU_NO_SLOT */
   uint32_t stride_slot; /* u32 */

@@ -1,7 +1,7 @@
 /* ops/table.c: the list of this build's tables. */
 #include "emu/ops/lanes.h"
 
-#define EMU_SUBJECTS(X) \
+#define EMU_SUBJECTS(X)                                                                                      \
   X(integer) X(bits) X(float) X(half) X(compare) X(convert) X(move) X(memory) X(atomic) X(warp) X(matrix)
 
 #define DECLARE(subject) extern const emu_op EMU_OPS(subject)[];

@@ -15,7 +15,7 @@ INLINE void shfl(const emu_inst *i, char *r, uint32_t mask, shfl_mode mode) {
   for (int l = 0; l < 32; l++) {
     const int distance = (int)(b[l] & 31), clamp = (int)(c[l] & 31), segment = (int)(c[l] >> 8 & 31);
     const int least = l & segment, greatest = least | (clamp & ~segment);
-    int from = l;
+    int from = 0;
     bool ok = false;
     switch (mode) {
     case SHFL_UP: from = l - distance, ok = from >= greatest; break;
@@ -61,54 +61,54 @@ HANDLER(elect) {
 
 /* ---- match -------------------------------------------------------------------------------------- */
 
-#define DEFINE_MATCH(bits, T)                                                      \
-  HANDLER(match_any_##bits) {                                                      \
-    const T *a = slot(r, i->src[0]);                                               \
-    uint32_t part[32] __attribute__((aligned(64))) = {0};                          \
-    uint32_t todo = mask;                                                          \
-    while (todo) {                                                                 \
-      const T value = a[__builtin_ctz(todo)];                                      \
-      uint32_t same = 0;                                                           \
-      FOR_LANES(l, todo) same |= (uint32_t)(a[l] == value) << l;                   \
-      FOR_LANES(l, same) part[l] = same;                                           \
-      todo &= ~same;                                                               \
-    }                                                                              \
-    blend32(slot(r, i->dst), part, mask);                                          \
-  }                                                                                \
-  HANDLER(match_all_##bits) {                                                      \
-    const T *a = slot(r, i->src[0]);                                               \
-    const T value = a[__builtin_ctz(mask)];                                        \
-    bool all = true;                                                               \
-    FOR_LANES(l, mask) all &= a[l] == value;                                       \
-    if (i->dst != EMU_NO_SLOT) {                                                   \
-      LANES_OF(w, out[l] = all ? mask : 0;)                                        \
-    }                                                                              \
-    if (i->dst2 != EMU_NO_SLOT) put_pred(r, i->dst2, all ? ALL_LANES : 0, mask);   \
+#define DEFINE_MATCH(bits, T)                                                                                \
+  HANDLER(match_any_##bits) {                                                                                \
+    const T *a = slot(r, i->src[0]);                                                                         \
+    uint32_t part[32] __attribute__((aligned(64))) = {0};                                                    \
+    uint32_t todo = mask;                                                                                    \
+    while (todo) {                                                                                           \
+      const T value = a[__builtin_ctz(todo)];                                                                \
+      uint32_t same = 0;                                                                                     \
+      FOR_LANES(l, todo) same |= (uint32_t)(a[l] == value) << l;                                             \
+      FOR_LANES(l, same) part[l] = same;                                                                     \
+      todo &= ~same;                                                                                         \
+    }                                                                                                        \
+    blend32(slot(r, i->dst), part, mask);                                                                    \
+  }                                                                                                          \
+  HANDLER(match_all_##bits) {                                                                                \
+    const T *a = slot(r, i->src[0]);                                                                         \
+    const T value = a[__builtin_ctz(mask)];                                                                  \
+    bool all = true;                                                                                         \
+    FOR_LANES(l, mask) all &= a[l] == value;                                                                 \
+    if (i->dst != EMU_NO_SLOT) {                                                                             \
+      LANES_OF(w, out[l] = all ? mask : 0;)                                                                  \
+    }                                                                                                        \
+    if (i->dst2 != EMU_NO_SLOT) put_pred(r, i->dst2, all ? ALL_LANES : 0, mask);                             \
   }
 DEFINE_MATCH(32, uint32_t)
 DEFINE_MATCH(64, uint64_t)
 
 /* ---- redux --------------------------------------------------------------------------------------- */
 
-#define DEFINE_REDUX(id, T, name, expr)                                            \
-  HANDLER(redux_##id) {                                                            \
-    const T *a = slot(r, i->src[0]);                                               \
-    T sum = a[__builtin_ctz(mask)];                                                \
-    FOR_LANES(l, mask & (mask - 1)) {                                              \
-      const T b = a[l];                                                            \
-      sum = (expr);                                                                \
-    }                                                                              \
-    LANES_OF(w, out[l] = (uint32_t)sum;)                                           \
+#define DEFINE_REDUX(id, T, name, expr)                                                                      \
+  HANDLER(redux_##id) {                                                                                      \
+    const T *a = slot(r, i->src[0]);                                                                         \
+    T sum = a[__builtin_ctz(mask)];                                                                          \
+    FOR_LANES(l, mask &(mask - 1)) {                                                                         \
+      const T b = a[l];                                                                                      \
+      sum = (expr);                                                                                          \
+    }                                                                                                        \
+    LANES_OF(w, out[l] = (uint32_t)sum;)                                                                     \
   }
 #define ROW_REDUX(id, T, name, expr) {"redux.sync." name, "", redux_##id},
-#define REDUXES(X)                                                   \
-  X(add, uint32_t, "add.i32", sum + b)                               \
-  X(min_u32, uint32_t, "min.u32", sum < b ? sum : b)                 \
-  X(max_u32, uint32_t, "max.u32", sum > b ? sum : b)                 \
-  X(min_s32, int32_t, "min.s32", sum < b ? sum : b)                  \
-  X(max_s32, int32_t, "max.s32", sum > b ? sum : b)                  \
-  X(and, uint32_t, "and.b32", sum &b)                                \
-  X(or, uint32_t, "or.b32", sum | b)                                 \
+#define REDUXES(X)                                                                                           \
+  X(add, uint32_t, "add.i32", sum + b)                                                                       \
+  X(min_u32, uint32_t, "min.u32", sum < b ? sum : b)                                                         \
+  X(max_u32, uint32_t, "max.u32", sum > b ? sum : b)                                                         \
+  X(min_s32, int32_t, "min.s32", sum < b ? sum : b)                                                          \
+  X(max_s32, int32_t, "max.s32", sum > b ? sum : b)                                                          \
+  X(and, uint32_t, "and.b32", (sum & b))                                                                     \
+  X(or, uint32_t, "or.b32", sum | b)                                                                         \
   X(xor, uint32_t, "xor.b32", sum ^ b)
 REDUXES(DEFINE_REDUX)
 
