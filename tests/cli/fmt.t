@@ -1,4 +1,4 @@
-A module printed is canonical: printing it again changes nothing.
+Statements stay on their source lines; printing again changes nothing.
 
   $ heddle fmt $SOURCE/tests/cli/data/scale.ptx | head -20
   .version 8.0
@@ -18,9 +18,9 @@ A module printed is canonical: printing it again changes nothing.
   	.reg .f32 %f<4>;
   	.reg .b32 %r<6>;
   	.reg .b64 %rd<8>;
+  
   	ld.param.u64 %rd1, [scale_param_0];
   	ld.param.u64 %rd2, [scale_param_1];
-  	ld.param.f32 %f1, [scale_param_2];
   $ heddle fmt $SOURCE/tests/cli/data/scale.ptx -o once.ptx && heddle fmt once.ptx -o twice.ptx && cmp once.ptx twice.ptx
   $ heddle fmt --raw $SOURCE/tests/cli/data/scale.ptx | cmp - $SOURCE/tests/cli/data/scale.ptx
 
