@@ -281,7 +281,8 @@ HD_API hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, con
 /* Parse `text` as module-level items and insert them before item number `at`. */
 HD_API hd_status hd_ptx_insert_items(hd_ptx_module *m, uint32_t at, const char *text, hd_diag *d);
 
-/* A name prefix ("heddle", "heddle1", ...) that no symbol of the module contains. */
+/* A name prefix ("heddle", "heddle1", ...) that no symbol of the module begins with, a leading % or $ not
+ * counted. */
 HD_API const char *hd_ptx_fresh_prefix(hd_ptx_module *m);
 
 /* ---- Questions ---------------------------------------------------------- */

@@ -171,7 +171,7 @@ static void many_insertions_stay_cheap(void **state) {
   hd_arena_free(&a);
 }
 
-static void a_fresh_prefix_is_in_no_symbol(void **state) {
+static void a_fresh_prefix_begins_no_symbol(void **state) {
   static const char *const names[] = {"plain",
                                       "heddle",
                                       "xheddle",
@@ -187,7 +187,7 @@ static void a_fresh_prefix_is_in_no_symbol(void **state) {
     hd_ptx_module *m = parse(&a, b.data);
     const char *prefix = hd_ptx_fresh_prefix(m);
     assert_int_equal(strncmp(prefix, "heddle", 6), 0);
-    assert_null(strstr(names[i], prefix));
+    assert_int_not_equal(strncmp(names[i], prefix, strlen(prefix)), 0);
     if (i == 0) assert_string_equal(prefix, "heddle");
     hd_buf_free(&b);
     hd_arena_free(&a);
@@ -201,7 +201,7 @@ int main(void) {
       BEHAVIOUR("a failed insertion changes nothing", a_failed_insertion_changes_nothing),
       BEHAVIOUR("items are put in place and are visible", items_are_put_in_place_and_are_visible),
       BEHAVIOUR("a module bears many insertions", many_insertions_stay_cheap),
-      BEHAVIOUR("a fresh prefix is in no symbol", a_fresh_prefix_is_in_no_symbol),
+      BEHAVIOUR("a fresh prefix begins no symbol", a_fresh_prefix_begins_no_symbol),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
