@@ -30,7 +30,7 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */
   HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read
                                %ctaid */
-  HD_REFUSE_DYNAMIC_LAUNCH, /* griddepcontrol and the like */
+  HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
 } hd_refusal_kind;
 
 typedef struct hd_refusal {
