@@ -92,8 +92,13 @@ HD_API void hd_workload_list_free(char **names, size_t n);
 HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler, hd_diag *d);
 
 /* Fill a buffer's bytes as its workload says: the same on every machine and for every
- * number of threads. "none" leaves them alone (*written false). */
+ * number of threads. "none" leaves them alone (*written false); "generate" is
+ * HD_ERR_USAGE, since those buffers are made together. */
 HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d);
+
+/* The same for all buffers: buffers[i] has room for buffers[i].bytes; written[i] as above. Those
+ * marked "generate" are zeroed, then heddle_generate of reference.c is called once with everything. */
+HD_API hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d);
 
 /* Run reference.c on host buffers: compiled with the system's C compiler, kept in the cache
  * folder by content. buffers[i] holds buffers[i].bytes, inputs filled; outputs are

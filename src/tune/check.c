@@ -43,16 +43,19 @@ static hd_status as_answer(hd_status st, const hd_diag *e, const char *who, hd_c
 static hd_status compare_with_reference(const runner *r, void **result, hd_check_result *out, hd_diag *d) {
   const hd_workload *w = r->w;
   void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
-  if (!want) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  bool *written = calloc((size_t)w->n_buffers + 1, sizeof *written);
+  if (!want || !written) {
+    free(want);
+    free(written);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
   hd_status st = HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
-    bool written;
     want[i] = calloc(1, w->buffers[i].bytes ? w->buffers[i].bytes : 1);
-    if (!want[i])
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-    else
-      st = hd_workload_fill(w, i, want[i], &written, d);
+    if (!want[i]) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   }
+  if (st == HD_OK) st = hd_workload_fill_all(w, want, written, d);
+  free(written);
   if (st == HD_OK) st = hd_workload_reference(w, want, d);
   for (uint32_t i = 0; st == HD_OK && out->equal && i < w->n_buffers; i++) {
     const hd_wl_buffer *b = &w->buffers[i];

@@ -159,19 +159,25 @@ void *runner_bytes(const runner *r, uint32_t buffer) {
 }
 
 hd_status runner_fill(runner *r, hd_diag *d) {
-  for (uint32_t i = 0; i < r->w->n_buffers; i++) {
-    bool written;
-    uint64_t bytes = r->w->buffers[i].bytes;
+  uint32_t n = r->w->n_buffers;
+  void **bytes = calloc((size_t)n + 1, sizeof *bytes);
+  bool *written = calloc((size_t)n + 1, sizeof *written);
+  hd_status st = bytes && written ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    bytes[i] = runner_bytes(r, i);
     /* What a run leaves unwritten must not hold an earlier run's result. */
-    memset(runner_bytes(r, i), 0xCD, bytes);
-    hd_status st = hd_workload_fill(r->w, i, runner_bytes(r, i), &written, d);
-    if (st != HD_OK) return st;
-    if (written)
-      hd_emu_mark_written(r->emu, r->addresses[i], bytes);
-    else
-      hd_emu_mark_unwritten(r->emu, r->addresses[i], bytes);
+    memset(bytes[i], 0xCD, r->w->buffers[i].bytes);
   }
-  return HD_OK;
+  if (st == HD_OK) st = hd_workload_fill_all(r->w, bytes, written, d);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    if (written[i])
+      hd_emu_mark_written(r->emu, r->addresses[i], r->w->buffers[i].bytes);
+    else
+      hd_emu_mark_unwritten(r->emu, r->addresses[i], r->w->buffers[i].bytes);
+  }
+  free(bytes);
+  free(written);
+  return st;
 }
 
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,

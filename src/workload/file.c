@@ -16,7 +16,7 @@ enum {
   MAX_FILE = 4 << 20,     /* bytes of workload.toml */
 };
 #define MAX_BYTES (1ull << 40) /* of all buffers together */
-#define ITERATION "iteration"  /* 0, 1, ... in a repeated launch */
+#define ITERATION "iteration"  /* 0, 1, ... in a repeated launch or loop */
 
 /* What every current GPU can launch; shared memory is the most an sm_90 CTA may ask for. */
 static const int64_t GRID_LIMIT[3] = {2147483647, 65535, 65535}, BLOCK_LIMIT[3] = {1024, 1024, 64};
@@ -30,6 +30,8 @@ static const char *const TOP_KEYS[] = {"title",     "paper", "category", "source
 static const char *const BUFFER_KEYS[] = {"name",    "type", "count", "fill",    "seed",
                                           "compare", "abs",  "rel",   "atomics", NULL};
 static const char *const LAUNCH_KEYS[] = {"kernel", "grid", "block", "shared", "args", "repeat", NULL};
+static const char *const LOOP_KEYS[] = {"repeat", "body", NULL}; /* a [[launch]] with [[launch.body]] tables */
+static const char *const BODY_KEYS[] = {"kernel", "grid", "block", "shared", "args", NULL};
 static const char *const SCALAR_KEYS[] = {"type", "value", NULL};
 
 typedef struct reader {
@@ -343,6 +345,8 @@ static hd_status read_buffer(reader *r, const json_t *t, uint32_t i, uint64_t *t
   wl_error e = {0};
   if (!wl_fill_parse(b->fill, b->type, r->names, r->arena, &r->fills[i], &e))
     return bad_text(r, t, "fill", b->fill, &e);
+  if (wl_fill_is_generated(&r->fills[i]) && !r->w->reference)
+    return bad(r, t, "fill", "'generate' needs a 'reference', whose heddle_generate makes the buffer");
   return read_compare(r, t, b);
 }
 
@@ -432,6 +436,36 @@ static hd_status read_launch(reader *r, const json_t *t, hd_wl_launch *l) {
   return st;
 }
 
+/* The launches of one round of a [[launch]]: its [[launch.body]] tables, or itself. */
+static size_t round_size(const json_t *t) {
+  const json_t *body = json_object_get(t, "body");
+  return body ? json_array_size(body) : 1;
+}
+
+static const json_t *round_launch(const json_t *t, size_t i) {
+  const json_t *body = json_object_get(t, "body");
+  return body ? json_array_get(body, i) : t;
+}
+
+/* Keys of a [[launch]] and its bodies, how often it is run, the arguments of one round. */
+static hd_status check_launch(reader *r, const json_t *t, int64_t *times, int64_t *args) {
+  const json_t *repeat = json_object_get(t, "repeat"), *body = json_object_get(t, "body");
+  *times = 1;
+  *args = 0;
+  if (body && (!json_is_array(body) || !json_array_size(body) || !json_is_object(json_array_get(body, 0))))
+    return bad(r, t, "body", "'body' should be [[launch.body]] tables, at least one");
+  hd_status st = only(r, t, body ? LOOP_KEYS : LAUNCH_KEYS);
+  for (size_t i = 0; st == HD_OK && body && i < json_array_size(body); i++) {
+    if (!json_is_object(json_array_get(body, i)))
+      return bad(r, t, "body", "'body' should be [[launch.body]] tables, all of it");
+    st = only(r, json_array_get(body, i), BODY_KEYS);
+  }
+  if (st == HD_OK && repeat) st = get_integer(r, t, "repeat", repeat, "repeat", 1, MAX_LAUNCHES, times);
+  for (size_t i = 0; i < round_size(t); i++)
+    *args += (int64_t)json_array_size(json_object_get(round_launch(t, i), "args"));
+  return st;
+}
+
 /* Every [[launch]] in order, repeated ones written out. */
 static hd_status read_launches(reader *r, const json_t *tables, size_t n) {
   wl_names sizes = r->names;
@@ -439,14 +473,14 @@ static hd_status read_launches(reader *r, const json_t *tables, size_t n) {
   if (sizes.n) memcpy(names, sizes.data, sizes.n * sizeof *names);
   int64_t *times = HD_NEW_N(r->arena, n, int64_t), total = 0, all_args = 0;
   for (size_t i = 0; i < n; i++) {
-    const json_t *t = json_array_get(tables, i), *repeat = json_object_get(t, "repeat");
-    hd_status st = only(r, t, LAUNCH_KEYS);
-    times[i] = 1;
-    if (st == HD_OK && repeat) st = get_integer(r, t, "repeat", repeat, "repeat", 1, MAX_LAUNCHES, &times[i]);
+    const json_t *t = json_array_get(tables, i);
+    int64_t args;
+    hd_status st = check_launch(r, t, &times[i], &args);
     if (st != HD_OK) return st;
-    if ((total += times[i]) > MAX_LAUNCHES)
+    /* Both factors are small: a file of MAX_FILE bytes holds fewer than 2^22 tables and arguments. */
+    if ((total += times[i] * (int64_t)round_size(t)) > MAX_LAUNCHES)
       return bad(r, t, "repeat", "more than %d launches in all", MAX_LAUNCHES);
-    if ((all_args += times[i] * (int64_t)json_array_size(json_object_get(t, "args"))) > MAX_ALL_ARGS)
+    if ((all_args += times[i] * args) > MAX_ALL_ARGS)
       return bad(r, t, "args", "more than %d arguments of all launches together", MAX_ALL_ARGS);
   }
   r->w->launches = HD_NEW_N(r->arena, (size_t)total, hd_wl_launch);
@@ -455,8 +489,10 @@ static hd_status read_launches(reader *r, const json_t *tables, size_t n) {
     for (int64_t k = 0; k < times[i]; k++) {
       names[sizes.n] = (wl_name){ITERATION, k};
       r->names = (wl_names){names, sizes.n + (json_object_get(t, "repeat") != NULL)};
-      hd_status st = read_launch(r, t, &r->w->launches[r->w->n_launches++]);
-      if (st != HD_OK) return st;
+      for (size_t j = 0; j < round_size(t); j++) {
+        hd_status st = read_launch(r, round_launch(t, j), &r->w->launches[r->w->n_launches++]);
+        if (st != HD_OK) return st;
+      }
     }
   }
   return HD_OK;

@@ -41,6 +41,7 @@ struct wl_fill_kind {
   integers_fn *integers;
   bytes_fn *bytes;
   whole_fn *whole;
+  bool generated; /* by heddle_generate of the workload's reference.c, after everything else */
 };
 
 /* ---- Generators ------------------------------------------------------------------- */
@@ -192,6 +193,7 @@ static const wl_fill_kind KINDS[] = {
     {"normal", "normal(mean, sd)", {PARAM_NUMBER, PARAM_NUMBER}, true, check_normal, .numbers = normal},
     {"bytes", "bytes", .bytes = bytes},
     {"file", "file(\"NAME\")", {PARAM_FILE}, .whole = file},
+    {"generate", "generate", .bytes = zero, .generated = true},
 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
@@ -364,9 +366,10 @@ static void fill_part(void *ctx, unsigned worker) {
   wl_fill_range(j->w, j->buffer, first, n, j->dst + first * hd_elem_bytes(b->type));
 }
 
-hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d) {
+bool wl_fill_is_generated(const wl_fill *f) { return f->kind->generated; }
+
+static hd_status fill_one(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d) {
   enum { WORTH_A_THREAD = 1 << 20 }; /* elements */
-  if (buffer >= w->n_buffers) return hd_fail(d, HD_ERR_USAGE, "%s has no buffer number %u", w->name, buffer);
   const hd_wl_buffer *b = &w->buffers[buffer];
   const wl_fill *f = &((const wl_private *)w->priv)->fills[buffer];
   *written = f->kind->whole || is_elementwise(f->kind);
@@ -380,4 +383,23 @@ hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, boo
     fill_part(&job, 0);
   }
   return HD_OK;
+}
+
+hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d) {
+  if (buffer >= w->n_buffers) return hd_fail(d, HD_ERR_USAGE, "%s has no buffer number %u", w->name, buffer);
+  if (wl_fill_is_generated(&((const wl_private *)w->priv)->fills[buffer]))
+    return hd_fail(d, HD_ERR_USAGE, "%s: buffer '%s' is generated together with the others", w->name,
+                   w->buffers[buffer].name);
+  return fill_one(w, buffer, dst, written, d);
+}
+
+hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d) {
+  const wl_fill *fills = ((const wl_private *)w->priv)->fills;
+  bool generated = false;
+  for (uint32_t i = 0; i < w->n_buffers; i++) {
+    hd_status st = fill_one(w, i, buffers[i], &written[i], d);
+    if (st != HD_OK) return st;
+    generated |= wl_fill_is_generated(&fills[i]);
+  }
+  return generated ? wl_generate(w, buffers, d) : HD_OK;
 }

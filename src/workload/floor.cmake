@@ -1,7 +1,7 @@
-# The two headers that kernels and references are compiled with are part of the library:
+# The headers that kernels and references are compiled with are part of the library:
 # a workload may lie anywhere, and heddle needs no path to its own installation.
 set(kernel_headers ${CMAKE_SOURCE_DIR}/kernels/include)
-foreach(name heddle_cuda heddle_reference)
+foreach(name heddle_cuda heddle_reference heddle_inputs)
   file(READ ${kernel_headers}/${name}.h bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
   string(TOUPPER ${name}_H variable)

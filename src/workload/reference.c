@@ -1,4 +1,4 @@
-/* reference.c: built as a shared library, loaded, called once. */
+/* reference.c: built as a shared library, loaded, one of its two functions called once. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -9,11 +9,13 @@
 #include "workload/workload.h"
 
 enum { BUILD_SECONDS = 120 };
-#define ENTRY "heddle_reference"
 
 static const char *const COMPILERS[] = {"cc", "gcc", "clang", NULL};
 /* No contraction into multiply-adds: what a reference computes must not depend on the host. */
 static const char *const FLAGS[] = {"-shared", "-fPIC", "-std=gnu17", "-O2", "-ffp-contract=off", NULL};
+
+static const wl_header *const HEADERS[] = {&wl_heddle_reference_h, &wl_heddle_inputs_h};
+enum { N_HEADERS = sizeof HEADERS / sizeof *HEADERS };
 
 /* ---- Building ------------------------------------------------------------------------- */
 
@@ -32,7 +34,8 @@ static hd_status build(const char *source, const char *compiler, const char *scr
   argv[n++] = "-lm";
   hd_buf messages = {0};
   int code = 0;
-  hd_status st = wl_header_write(&wl_heddle_reference_h, scratch, d);
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < N_HEADERS; i++) st = wl_header_write(HEADERS[i], scratch, d);
   if (st == HD_OK) st = wl_run(argv, scratch, BUILD_SECONDS, &messages, &code, d);
   if (st == HD_OK && code != 0) st = wl_compiler_error(compiler, messages.data, code, d);
   hd_buf_free(&messages);
@@ -65,7 +68,7 @@ static hd_status open_reference(const char *source, void **handle, hd_diag *d) {
     return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: no C compiler on the PATH (cc, gcc or clang)", source);
   wl_hash key = wl_hash_begin();
   for (size_t i = 0; FLAGS[i]; i++) wl_hash_text(&key, FLAGS[i]);
-  wl_hash_bytes(&key, wl_heddle_reference_h.text, wl_heddle_reference_h.len);
+  for (size_t i = 0; i < N_HEADERS; i++) wl_hash_bytes(&key, HEADERS[i]->text, HEADERS[i]->len);
   wl_hash_compiler(&key, compiler);
   hd_status st = wl_hash_source(&key, source, d);
   if (st != HD_OK) return st;
@@ -118,23 +121,31 @@ static hd_status prepare(const hd_workload *w, void *const *buffers, hd_arena *a
   return HD_OK;
 }
 
-hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_diag *d) {
-  if (!w->reference) return hd_fail(d, HD_ERR_UNSUPPORTED, "workload '%s' has no reference", w->name);
+static hd_status run(const hd_workload *w, const char *entry, void *const *buffers, hd_diag *d) {
   void *handle = NULL;
   hd_status st = open_reference(w->reference, &handle, d);
   if (!handle) return st;
   hd_arena a;
   hd_arena_init(&a);
   reference_call c;
-  void *symbol = dlsym(handle, ENTRY);
+  void *symbol = dlsym(handle, entry);
   reference_fn *fn;
   memcpy(&fn, &symbol, sizeof fn); /* ISO C has no conversion from object to function pointers */
   if (!fn)
     st = hd_fail_at(d, HD_ERR_INPUT, w->reference, NULL, 0, 0, "does not define void %s(const heddle_args *)",
-                    ENTRY);
+                    entry);
   else if ((st = prepare(w, buffers, &a, &c, d)) == HD_OK)
     st = call(fn, &c, w->reference, d);
   hd_arena_free(&a);
   dlclose(handle);
   return st;
+}
+
+hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_diag *d) {
+  if (!w->reference) return hd_fail(d, HD_ERR_UNSUPPORTED, "workload '%s' has no reference", w->name);
+  return run(w, "heddle_reference", buffers, d);
+}
+
+hd_status wl_generate(const hd_workload *w, void *const *buffers, hd_diag *d) {
+  return run(w, "heddle_generate", buffers, d);
 }

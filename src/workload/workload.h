@@ -85,6 +85,10 @@ typedef struct wl_fill {
 /* Parse "uniform(-1, 1)" for elements of `type`. Strings are copied into *arena. */
 bool wl_fill_parse(const char *text, hd_elem type, wl_names names, hd_arena *arena, wl_fill *out,
                    wl_error *e);
+/* True for "generate". */
+bool wl_fill_is_generated(const wl_fill *f);
+/* Run heddle_generate of the workload's reference.c on buffers that are filled otherwise. */
+hd_status wl_generate(const hd_workload *w, void *const *buffers, hd_diag *d);
 /* Elements first .. first+n-1 of a buffer; dst is element `first`. False when the kind only
  * makes whole buffers or leaves them alone. */
 bool wl_fill_range(const hd_workload *w, uint32_t buffer, uint64_t first, uint64_t n, void *dst);
@@ -159,7 +163,7 @@ typedef struct wl_header {
   const char *name, *text;
   size_t len;
 } wl_header;
-extern const wl_header wl_heddle_cuda_h, wl_heddle_reference_h;
+extern const wl_header wl_heddle_cuda_h, wl_heddle_reference_h, wl_heddle_inputs_h;
 /* Write one into a folder. */
 hd_status wl_header_write(const wl_header *h, const char *folder, hd_diag *d);
 

@@ -126,6 +126,23 @@ static void launches_keep_their_order_and_repeat(void **state) {
   free(text);
 }
 
+static void a_loop_runs_its_bodies_in_turn(void **state) {
+  char *text =
+      changed("[[launch]]\n", "[[launch]]\nrepeat = \"n / 50\"\n[[launch.body]]\nkernel = \"odd\"\n"
+                              "grid = [\"iteration + 1\"]\nblock = [1]\nargs = [\"a\"]\n[[launch.body]]\n");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_OK);
+  assert_int_equal(w->n_launches, 4);
+  for (uint32_t i = 0; i < 4; i++) {
+    assert_string_equal(w->launches[i].kernel, i % 2 ? "k" : "odd");
+    assert_int_equal(w->launches[i].n_args, i % 2 ? 4 : 1);
+    if (i % 2 == 0) assert_int_equal(w->launches[i].grid[0], i / 2 + 1);
+  }
+  hd_workload_close(w);
+  free(text);
+}
+
 static void buffers_without_a_seed_hold_different_numbers(void **state) {
   char *text = changed("seed = 99\n", "");
   hd_workload *w;
@@ -191,7 +208,7 @@ static void every_mistake_is_answered_with_its_place_and_what_would_be_right(voi
       {"\"n*n\"", "1979-05-27", "dir/workload.toml: a value is a date, a time, infinite, or not UTF-8 text"},
       {"uniform(-1, 1)", "unifrom(-1, 1)",
        DIR "15:9: fill: unknown fill 'unifrom' (known: none, zero, value(v), iota, uniform(low, high), "
-           "uniform_int(low, high), normal(mean, sd), bytes, file(\"NAME\"))"},
+           "uniform_int(low, high), normal(mean, sd), bytes, file(\"NAME\"), generate)"},
       {"uniform(-1, 1)", "uniform(1)", DIR "15:9: fill: 'uniform' is written uniform(low, high)"},
       {"uniform(-1, 1)", "uniform(1, -1)",
        DIR "15:9: fill: uniform(low, high): the lower bound is above the upper one"},
@@ -258,6 +275,14 @@ static void every_mistake_is_answered_with_its_place_and_what_would_be_right(voi
       {"shared = \"4*n\"", "repeat = 0", DIR "26:1: repeat is 0, allowed are 1 to 65536"},
       {"shared = \"4*n\"", "repeat = \"n*n*n\"",
        DIR "26:11: repeat: repeat is 1000000, allowed are 1 to 65536"},
+      {"[[launch]]\n", "[[launch]]\nbody = 3\n",
+       DIR "23:1: 'body' should be [[launch.body]] tables, at least one"},
+      {"[[launch]]\n", "[[launch]]\nbody = [3]\n", DIR "23:1: 'body' should be [[launch.body]] tables, at least one"},
+      {"[[launch]]\n", "[[launch]]\nkernel = \"j\"\n[[launch.body]]\n",
+       DIR "23:1: unknown key 'kernel' (known: repeat, body)"},
+      {"shared = \"4*n\"", "repeat = 2\n[[launch.body]]\nrepeat = 2\n", NULL},
+      {"[[launch]]\n", "[[launch]]\n[[launch.body]]\nrepeat = 2\n",
+       DIR "24:1: unknown key 'repeat' (known: kernel, grid, block, shared, args)"},
       {"args = [", "args = \"c\"\nx = [",
        DIR "28:1: unknown key 'x' (known: kernel, grid, block, shared, args, repeat)"},
       /* TOML itself */
@@ -400,6 +425,7 @@ int main(void) {
       cmocka_unit_test(a_file_becomes_a_workload_with_everything_evaluated),
       cmocka_unit_test(another_size_gives_other_numbers),
       cmocka_unit_test(launches_keep_their_order_and_repeat),
+      cmocka_unit_test(a_loop_runs_its_bodies_in_turn),
       cmocka_unit_test(buffers_without_a_seed_hold_different_numbers),
       cmocka_unit_test(every_mistake_is_answered_with_its_place_and_what_would_be_right),
       cmocka_unit_test(the_offending_line_is_quoted),

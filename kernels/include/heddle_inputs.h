@@ -1,0 +1,191 @@
+/* heddle_inputs.h: inputs shaped like real ones, for the heddle_generate of a reference.c.
+ *
+ *   #include <heddle_reference.h>
+ *   #include <heddle_inputs.h>
+ *   void heddle_generate(const heddle_args *args) {
+ *     heddle_rmat(7, heddle_size_of(args, "nodes"), heddle_size_of(args, "edges"), heddle_s32(args,
+ * "row_start"), heddle_s32(args, "column"));
+ *   }
+ *
+ * Everything follows from a seed by integer arithmetic and exactly rounded + - * /, so that
+ * inputs are the same on every machine. Indices are 32 bits: up to 2^31 - 1 nodes and edges.
+ */
+#ifndef HEDDLE_INPUTS_H
+#define HEDDLE_INPUTS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* ---- Numbers ---------------------------------------------------------------------- */
+
+/* Random number i of a stream: 64 bits, any i in any order (the finaliser of splitmix64). */
+static inline uint64_t heddle_random(uint64_t seed, uint64_t i) {
+  uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15u + i * 0xd1342543de82ef95u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/* 0 .. n-1, n at most 2^32. */
+static inline int64_t heddle_below(uint64_t seed, uint64_t i, int64_t n) {
+  return (int64_t)(((heddle_random(seed, i) >> 32) * (uint64_t)n) >> 32);
+}
+
+/* A multiple of 2^-53 in [0, 1). */
+static inline double heddle_uniform(uint64_t seed, uint64_t i) {
+  return (double)(heddle_random(seed, i) >> 11) * 0x1p-53;
+}
+
+/* Bell-shaped in (-1, 1), mean 0: four uniform numbers summed. */
+static inline double heddle_bell(uint64_t seed, uint64_t i) {
+  double sum = 0;
+  for (uint64_t k = 0; k < 4; k++) sum += heddle_uniform(seed, 4 * i + k);
+  return (sum - 2) / 2;
+}
+
+/* A rank in 0 .. n-1, n at least 1, with probability about 1 / (rank + 1): Zipf's law with exponent 1, as a
+ * uniform choice of the octave and then of the number in it. */
+static inline int64_t heddle_zipf(uint64_t seed, uint64_t i, int64_t n) {
+  int octaves = 0;
+  while ((INT64_C(1) << octaves) <= n) octaves++; /* ranks + 1 from 1 to n */
+  for (uint64_t draw = 0;; draw++) {
+    uint64_t stream = heddle_random(seed, i) + draw;
+    int64_t low = INT64_C(1) << heddle_below(stream, 0, octaves), r = low + heddle_below(stream, 1, low);
+    if (r <= n) return r - 1;
+  }
+}
+
+/* A random permutation of 0 .. n-1. */
+static inline void heddle_permutation(uint64_t seed, int64_t n, int32_t *out) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t j = heddle_below(seed, (uint64_t)i, i + 1);
+    out[i] = out[j];
+    out[j] = (int32_t)i;
+  }
+}
+
+/* ---- Graphs and sparse matrices, in compressed sparse rows ---------------------------- */
+
+static inline int heddle_compare_s32(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Edge i of an R-MAT graph: the matrix is halved in both directions again and again, and one quadrant taken
+ * with the probabilities 0.57, 0.19, 0.19, 0.05 of Graph500. */
+static inline void heddle_rmat_edge(uint64_t seed, uint64_t i, int64_t nodes, int32_t *from, int32_t *to) {
+  int64_t row = 0, rows = nodes, column = 0, columns = nodes;
+  for (uint64_t level = 0; rows > 1 || columns > 1; level++) {
+    double u = heddle_uniform(heddle_random(seed, i), level);
+    int64_t r = rows / 2, c = columns / 2; /* of an odd range, the lower half is the smaller one */
+    if (u < 0.76)
+      rows = rows > 1 ? rows - r : rows;
+    else
+      row += rows - r, rows = rows > 1 ? r : rows;
+    if (u < 0.57 || (u >= 0.76 && u < 0.95))
+      columns = columns > 1 ? columns - c : columns;
+    else
+      column += columns - c, columns = columns > 1 ? c : columns;
+    if (row >= nodes) row = nodes - 1;
+    if (column >= nodes) column = nodes - 1;
+  }
+  *from = (int32_t)row;
+  *to = (int32_t)column;
+}
+
+/* nodes + 1 row starts and `edges` columns of an R-MAT graph: few rows with many neighbours, many with few or
+ * none. Columns ascend in each row; an edge may be there twice. */
+static inline void heddle_rmat(uint64_t seed, int64_t nodes, int64_t edges, int32_t *row_start,
+                               int32_t *column) {
+  int32_t from, to;
+  for (int64_t v = 0; v <= nodes; v++) row_start[v] = 0;
+  for (int64_t e = 0; e < edges; e++) {
+    heddle_rmat_edge(seed, (uint64_t)e, nodes, &from, &to);
+    row_start[from]++;
+  }
+  for (int64_t v = 0, sum = 0; v <= nodes; v++) { /* each start now points behind its row */
+    sum += row_start[v];
+    row_start[v] = (int32_t)sum;
+  }
+  for (int64_t e = 0; e < edges; e++) {
+    heddle_rmat_edge(seed, (uint64_t)e, nodes, &from, &to);
+    column[--row_start[from]] = to;
+  }
+  for (int64_t v = 0; v < nodes; v++)
+    qsort(column + row_start[v], (size_t)(row_start[v + 1] - row_start[v]), sizeof *column,
+          heddle_compare_s32);
+}
+
+/* A banded matrix: `degree` ascending columns in each of n rows, at most `half_width` from the diagonal where
+ * the edges of the matrix allow; n * degree columns in all. A column may be there twice. */
+static inline void heddle_banded(uint64_t seed, int64_t n, int64_t degree, int64_t half_width,
+                                 int32_t *row_start, int32_t *column) {
+  for (int64_t v = 0; v < n; v++) {
+    int64_t low = v - half_width < 0 ? 0 : v - half_width,
+            high = v + half_width >= n ? n - 1 : v + half_width;
+    row_start[v] = (int32_t)(v * degree);
+    for (int64_t k = 0; k < degree; k++)
+      column[v * degree + k] =
+          (int32_t)(low + heddle_below(seed, (uint64_t)(v * degree + k), high - low + 1));
+    qsort(column + v * degree, (size_t)degree, sizeof *column, heddle_compare_s32);
+  }
+  row_start[n] = (int32_t)(n * degree);
+}
+
+/* The graph of a width x height grid, four neighbours each: 2 * (width * (height - 1) + height * (width - 1))
+ * edges, nodes numbered row by row. */
+static inline void heddle_grid_graph(int64_t width, int64_t height, int32_t *row_start, int32_t *column) {
+  int32_t edges = 0;
+  for (int64_t v = 0; v < width * height; v++) {
+    int64_t x = v % width, y = v / width;
+    row_start[v] = edges;
+    if (y > 0) column[edges++] = (int32_t)(v - width);
+    if (x > 0) column[edges++] = (int32_t)(v - 1);
+    if (x + 1 < width) column[edges++] = (int32_t)(v + 1);
+    if (y + 1 < height) column[edges++] = (int32_t)(v + width);
+  }
+  row_start[width * height] = edges;
+}
+
+/* ---- Points, pictures, texts -------------------------------------------------------------- */
+
+/* n points of `dims` coordinates each, point by point, around `clusters` centres in [0, 1)^dims, at most
+ * `spread` from theirs in each coordinate. */
+static inline void heddle_clustered(uint64_t seed, int64_t n, int64_t dims, int64_t clusters, double spread,
+                                    float *points) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t c = heddle_below(seed, (uint64_t)i, clusters);
+    for (int64_t k = 0; k < dims; k++)
+      points[i * dims + k] = (float)(heddle_uniform(seed + 1, (uint64_t)(c * dims + k)) +
+                                     spread * heddle_bell(seed + 2, (uint64_t)(i * dims + k)));
+  }
+}
+
+/* Pixel (x, y) of a grey picture, 0 .. 255: smooth patches of 16 x 16, edges every 40 pixels or so, and a
+ * little noise. */
+static inline int heddle_pixel(uint64_t seed, int64_t x, int64_t y) {
+  int64_t cx = x / 16, cy = y / 16, fx = x % 16, fy = y % 16, corner[4];
+  for (int k = 0; k < 4; k++)
+    corner[k] = heddle_below(seed, (uint64_t)(((cy + k / 2) << 32) + cx + k % 2), 160);
+  int64_t smooth =
+      ((corner[0] * (16 - fx) + corner[1] * fx) * (16 - fy) + (corner[2] * (16 - fx) + corner[3] * fx) * fy) /
+      256;
+  int64_t edge = heddle_below(seed + 1, (uint64_t)((((y + x / 3) / 41) << 32) + (x + y / 5) / 37), 2) * 80;
+  return (int)(smooth + edge + heddle_below(seed + 2, (uint64_t)((y << 32) + x), 16));
+}
+
+/* n letters of "ACGT": random stretches, and between them copies of what came before with one letter in 32
+ * changed, as genomes repeat themselves. */
+static inline void heddle_dna(uint64_t seed, int64_t n, uint8_t *out) {
+  uint64_t draw = 0;
+  for (int64_t i = 0; i < n;) {
+    int64_t len = 20 + heddle_below(seed, draw++, 180), copy = i > 1000 && heddle_below(seed, draw++, 4) == 0;
+    int64_t from = copy ? heddle_below(seed, draw++, i - 200) : 0;
+    for (int64_t k = 0; k < len && i < n; k++, i++) {
+      uint64_t r = heddle_random(seed, draw++);
+      out[i] = copy && r % 32 ? out[from + k] : (uint8_t) "ACGT"[r >> 62];
+    }
+  }
+}
+
+#endif
