@@ -98,6 +98,25 @@ typedef struct hd_trace_info {
 } hd_trace_info;
 HD_API hd_trace_info hd_trace_get_info(const hd_trace *t);
 
+/* One warp's access: contiguous bytes, in the order in which its lanes name them first. */
+typedef struct hd_trace_event {
+  uint64_t task;
+  uint32_t warp; /* in its task */
+  hd_access_kind kind;
+  uint8_t cache; /* hd_access_cache bits */
+  uint32_t n;    /* runs, at most HD_WARP */
+  const uint64_t *start; /* in the trace's addresses: below 2^37 */
+  const uint32_t *bytes;
+} hd_trace_event;
+typedef void hd_trace_fn(void *ctx, const hd_trace_event *e);
+
+HD_API uint64_t hd_trace_tasks(const hd_trace *t);
+HD_API uint64_t hd_trace_task_instructions(const hd_trace *t, uint64_t task); /* of all its warps */
+/* Call fn for every access of tasks first .. first+n-1: task by task, the warps of a task one
+ * after the other, each in program order. Several threads may walk one trace. */
+HD_API hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_fn *fn, void *ctx,
+                               hd_diag *d);
+
 /* ---- Replay --------------------------------------------------------------------- */
 
 typedef struct hd_counters {
@@ -116,6 +135,8 @@ typedef struct hd_counters {
 and includes imbalance between SMs. An access keeps L1 busy for at least a cycle */
   uint32_t resident; /* CTAs per SM that ran at once */
 } hd_counters;
+/* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last one's. */
+HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
 
 typedef struct hd_replay_options {
   const hd_table *order; /* task at worker u; NULL: u itself */

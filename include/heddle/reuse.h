@@ -1,0 +1,142 @@
+/* heddle/reuse.h: who reuses whose data, measured on traces; and the orders that follow from it.
+ *
+ * shares     how much of a launch's reuse stays in a warp, in a CTA, or crosses CTAs (CLU 3.2, figure 3)
+ * distances  how far apart reuses are, in distinct lines
+ * affinity   which CTAs share how much of their data (SMC 5.2), cut into clusters and lined up as an order
+ *
+ * Nothing here depends on a cache or on where CTAs run: shares are the same for every
+ * schedule, distances are those of one stated order.
+ */
+#ifndef HEDDLE_REUSE_H
+#define HEDDLE_REUSE_H
+
+#include "heddle/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A named part of memory, in the trace's addresses (hd_trace_event). */
+typedef struct hd_reuse_array {
+  const char *name; /* not copied */
+  uint64_t start, bytes;
+} hd_reuse_array;
+
+/* ---- Shares and distances -------------------------------------------------------- */
+
+/* Requests of one granularity: one for each granule that a warp's access names. A request is
+ *
+ *   cold        the first of its granule in the launch
+ *   intra_warp  its warp has named the granule before
+ *   intra_cta   not its warp, but its CTA has
+ *   inter_cta   its CTA has not, but another one has: with K CTAs that name a granule, K - 1
+ *
+ * so that the three kinds of reuse and the cold ones are all requests. */
+typedef struct hd_reuse_shares {
+  uint64_t requests, cold, intra_warp, intra_cta, inter_cta;
+} hd_reuse_shares;
+
+/* Part of all reuse that crosses CTAs, 0 when there is none. */
+static inline double hd_reuse_inter(const hd_reuse_shares *s) {
+  uint64_t reuse = s->requests - s->cold;
+  return reuse ? (double)s->inter_cta / (double)reuse : 0;
+}
+
+enum {
+  HD_REUSE_BUCKETS = 33, /* [0]: distance 0; [k]: 2^(k-1) to 2^k - 1 distinct lines between two requests */
+};
+
+typedef struct hd_reuse_row {
+  hd_reuse_shares lines; /* granule: a line */
+  hd_reuse_shares
+      words; /* granule: 4 bytes. Reuse of lines without reuse of words is CLU's cache-line locality */
+  uint64_t load_requests, store_requests, atomic_requests; /* of lines */
+  uint64_t distinct_lines;
+  uint64_t shared_lines;                     /* of these, named by more than one CTA */
+  uint64_t written_shared_lines;             /* of these, written by one CTA and named by another */
+  uint64_t inter_distance[HD_REUSE_BUCKETS]; /* inter-CTA reuses of lines, by distance */
+  uint64_t intra_distance[HD_REUSE_BUCKETS]; /* the others */
+} hd_reuse_row;
+
+typedef struct hd_reuse_spread { /* over the tasks */
+  uint64_t least, median, most;
+  double mean;
+} hd_reuse_spread;
+
+typedef struct hd_reuse {
+  hd_reuse_row all;
+  hd_reuse_row *arrays;      /* per array, and one more for what lies in none */
+  uint32_t n_arrays;         /* without that one */
+  hd_reuse_spread footprint; /* distinct lines that a task names */
+  hd_reuse_spread work;      /* warp instructions of a task */
+  double sampled; /* part of the lines whose distances were measured; counts are scaled by 1 / sampled */
+} hd_reuse;
+
+typedef struct hd_reuse_options {
+  uint32_t line;            /* bytes, a power of two from 32 to 256; 128 when 0 */
+  const hd_table *order;    /* the tasks' order for distances, one after the other; NULL: by number */
+  uint64_t distance_budget; /* line requests whose distances are measured, about; 0: 4 million. Of longer
+                               traces a sample of the lines is followed */
+} hd_reuse_options;
+
+/* arrays may be NULL when n is 0; they must not overlap. *out is freed by hd_reuse_free; on failure it
+ * needs no freeing. */
+HD_API hd_status hd_reuse_measure(const hd_trace *t, const hd_reuse_array *arrays, uint32_t n,
+                                  const hd_reuse_options *o, hd_reuse *out, hd_diag *d);
+HD_API void hd_reuse_free(hd_reuse *r);
+/* Add the counts of another launch with the same arrays; spreads are merged approximately (least, most and
+ * mean are exact for the tasks of both, the median is the larger launch's). */
+HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
+
+/* ---- Affinity (SMC 5.2) ------------------------------------------------------------ */
+
+/* An undirected graph: vertices are tasks, an edge's weight is their affinity
+ * |A and B| / |A or B| (Jaccard) of the sets of data blocks that they name. Both directions are
+ * stored, neighbours ascending. */
+typedef struct hd_affinity {
+  uint32_t n;
+  uint64_t *first;  /* [n + 1] */
+  uint32_t *to;     /* [first[n]] */
+  uint16_t *weight; /* affinity * 65535, at least 1 */
+  uint64_t blocks;  /* distinct data blocks */
+  uint64_t popular; /* of these, left out because too many tasks name them */
+  double sampled;   /* part of the blocks that the sets are made of */
+} hd_affinity;
+
+typedef struct hd_affinity_options {
+  uint32_t block;          /* bytes of a data block, a power of two from 32 to 1 MB; 128 when 0 */
+  double threshold;        /* no edge below; 0.05 (the paper's) when 0 */
+  uint32_t max_neighbours; /* strongest edges kept per task; 64 when 0 */
+  uint32_t max_sharers;    /* blocks that more tasks name bind nothing together; 1024 when 0 */
+  uint64_t budget;  /* (task, block) pairs kept; 0: 64 million. Beyond, a sample of the blocks is followed */
+  unsigned threads; /* 0: all */
+} hd_affinity_options;
+
+/* Tasks are those of the trace; at most 2^31. */
+HD_API hd_status hd_affinity_build(const hd_trace *t, const hd_affinity_options *o, hd_affinity *out,
+                                   hd_diag *d);
+HD_API void hd_affinity_free(hd_affinity *a);
+/* The graph in the DOT language, at most `edges` of its heaviest edges (0: all). */
+HD_API void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out);
+
+/* Cut the tasks into `parts` clusters (1 to n): part[task] is 0 .. parts-1. Greedy is the paper's method,
+ * sizes differ by at most one; METIS is multilevel k-way and may leave sizes 3% apart. */
+HD_API hd_status hd_affinity_greedy(const hd_affinity *a, uint32_t parts, uint64_t seed, uint32_t *part,
+                                    hd_diag *d);
+HD_API hd_status hd_affinity_metis(const hd_affinity *a, uint32_t parts, uint64_t seed, uint32_t *part,
+                                   hd_diag *d);
+/* Part of the graph's whole weight that lies on edges between clusters. */
+HD_API double hd_affinity_cut(const hd_affinity *a, const uint32_t *part);
+
+/* Line the tasks up: clusters one after the other (part may be NULL: all are one), in each the task next that
+ * shares most with the last `window` (0: 64) ones. out->task is allocated. */
+HD_API hd_status hd_affinity_order(const hd_affinity *a, const uint32_t *part, uint32_t parts,
+                                   uint32_t window, hd_table *out, hd_diag *d);
+
+/* Tasks by their work (warp instructions), most first; of equal ones the lower number. */
+HD_API hd_status hd_reuse_heavy_first(const hd_trace *t, hd_table *out, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
