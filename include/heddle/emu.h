@@ -32,8 +32,9 @@ typedef enum hd_emu_check { /* bits */
   HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
   HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
   HD_CHECK_RACE = 4,   /* global memory: a task reading or overwriting what another task of the
-                          same launch wrote (the same value too), or writing what another one read;
-                          atomics among themselves are exempt. Launches use one host thread */
+                          same launch wrote, or writing what another one read. Exempt are atomics
+                          among themselves, and plain stores of the bytes that another task's stores
+                          left there (flags that several set). Launches use one host thread */
   HD_CHECK_ALL = 7,
 } hd_emu_check;
 

@@ -132,7 +132,7 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   /* The driver runs these launches on one host thread. */
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
-  const bool ok = emu_race_access(g->emu, &g->race, w->cta->ticket, mask, addr, bytes, kind, &why);
+  const bool ok = emu_race_access(g->emu, &g->race, w->cta->ticket, mask, addr, bytes, kind, w->storing, &why);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;

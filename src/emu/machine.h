@@ -173,6 +173,7 @@ struct emu_warp {
   emu_fiber fibers[32];
   emu_fiber *current; /* the fiber being run */
   uint64_t instructions, thread_instructions;
+  const char *storing; /* while a plain store's addresses are checked: its bytes, lane after lane; else NULL */
   /* The machine's own part follows: emu_mwarp in internal.h. */
 };
 

@@ -6,8 +6,10 @@
  * writer, its high half the last reader, both as tickets: numbers given to CTAs when they start,
  * increasing over all launches of the emulator, so that what an earlier launch left is told
  * by its smaller tickets and nothing need be cleared. A writer's top bit says that it
- * was an atomic. When the four bytes' histories differ, the low half is SPLIT and the
- * high half an index into the launch's splits, where every byte has a word of its own.
+ * was an atomic. Several tasks that store the same bytes, as flags are set, are a writer of no
+ * ticket of its own: what they wrote can be stored again by all and read by none. When the four bytes'
+ * histories differ, the low half is SPLIT and the high half an index into the launch's splits, where every
+ * byte has a word of its own.
  *
  * Both shadows are mappings that the system fills as they are touched. */
 #include "emu/internal.h"
@@ -138,14 +140,15 @@ bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task) 
   return true;
 }
 
-/* One access to bytes of one history. False: it conflicts. */
-static bool touch(uint64_t *state, uint32_t several, uint32_t ticket, hd_access_kind kind,
+/* One access to bytes of one history; `same`: a store of what is there already. False: it conflicts. */
+static bool touch(uint64_t *state, uint32_t several, uint32_t ticket, hd_access_kind kind, bool same,
                   emu_conflict *why) {
   uint32_t writer = (uint32_t)*state, reader = (uint32_t)(*state >> 32);
   if ((writer & ~ATOMIC_BIT) < several) writer = 0;
   if (reader < several) reader = 0;
   const uint32_t last = writer & ~ATOMIC_BIT;
-  if (writer && last != ticket && !(kind == HD_ACCESS_ATOMIC && writer & ATOMIC_BIT)) {
+  const bool again = same && !(writer & ATOMIC_BIT);
+  if (writer && last != ticket && !again && !(kind == HD_ACCESS_ATOMIC && writer & ATOMIC_BIT)) {
     why->other = last;
     why->wrote = true;
     return false;
@@ -157,7 +160,7 @@ static bool touch(uint64_t *state, uint32_t several, uint32_t ticket, hd_access_
   }
   switch (kind) {
   case HD_ACCESS_LOAD: reader = !reader || reader == ticket ? ticket : several; break;
-  case HD_ACCESS_STORE: writer = ticket; break;
+  case HD_ACCESS_STORE: writer = writer && last != ticket ? several : ticket; break;
   default:
     if (!writer)
       writer = ticket | ATOMIC_BIT;
@@ -182,24 +185,26 @@ static emu_race_split *split_of(emu_race_log *log, uint64_t granule, uint64_t *w
   return &log->splits.data[at];
 }
 
-/* One lane's access. */
+/* One lane's access; `stored` are its bytes when it is a store and they are known. */
 static bool touch_bytes(hd_emu *e, emu_race_log *log, uint32_t ticket, uint64_t address, unsigned bytes,
-                        hd_access_kind kind, emu_conflict *why) {
+                        hd_access_kind kind, const char *stored, emu_conflict *why) {
   const uint64_t first = address - EMU_GLOBAL_BASE, end = first + bytes;
   for (uint64_t g = first / GRANULE; g * GRANULE < end; g++) {
     uint64_t *word = &e->race[g];
     uint64_t lo = g * GRANULE > first ? g * GRANULE : first;
     uint64_t hi = (g + 1) * GRANULE < end ? (g + 1) * GRANULE : end;
     why->address = EMU_GLOBAL_BASE + lo;
+    const char *there = (const char *)(uintptr_t)(EMU_GLOBAL_BASE + lo + e->delta);
+    const bool same = stored && memcmp(stored + (lo - first), there, hi - lo) == 0;
     if (hi - lo == GRANULE && (uint32_t)*word != SPLIT) {
-      if (!touch(word, log->several, ticket, kind, why)) return false;
+      if (!touch(word, log->several, ticket, kind, same, why)) return false;
       continue;
     }
     emu_race_split *s = split_of(log, g, word);
     if (!s) return false;
     for (uint64_t b = lo; b < hi; b++) {
       why->address = EMU_GLOBAL_BASE + b;
-      if (!touch(&s->state[b % GRANULE], log->several, ticket, kind, why)) return false;
+      if (!touch(&s->state[b % GRANULE], log->several, ticket, kind, same, why)) return false;
     }
   }
   return true;
@@ -223,7 +228,7 @@ static bool settled(const hd_emu *e, const emu_race_log *log, uint32_t ticket, u
 }
 
 bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mask, const uint64_t addr[32],
-                     unsigned bytes, hd_access_kind kind, emu_conflict *why) {
+                     unsigned bytes, hd_access_kind kind, const char *rows, emu_conflict *why) {
   *why = (emu_conflict){0};
   uint64_t last = 0;
   for (uint32_t left = mask; left; left &= left - 1) {
@@ -232,7 +237,8 @@ bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mas
     if (address == last) continue; /* as the lane before */
     last = address;
     if (!settled(e, log, ticket, address, bytes, kind) &&
-        !touch_bytes(e, log, ticket, address, bytes, kind, why))
+        !touch_bytes(e, log, ticket, address, bytes, kind, rows ? rows + (size_t)why->lane * bytes : NULL,
+                     why))
       return false;
   }
   return true;

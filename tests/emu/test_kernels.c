@@ -247,7 +247,9 @@ static void a_grid_that_overlaps_is_a_race(void **state) {
   session s;
   open_file(&s, "matmul", &(hd_emu_options){.checks = HD_CHECK_ALL, .memory = 1 << 24});
   int n = 16;
-  uint64_t a = zeros(&s, 1024), b = zeros(&s, 1024), c = buffer(&s, NULL, 1024);
+  float in[256];
+  for (int i = 0; i < 256; i++) in[i] = (float)(hd_random_at(3, (uint64_t)i) % 100);
+  uint64_t a = buffer(&s, in, 1024), b = buffer(&s, in, 1024), c = buffer(&s, NULL, 1024);
   int tile = 8;
   RUN_OK(&s, "matmul_dynamic", BY(2, 2), BY(8, 8), 512, ARG(a), ARG(b), ARG(c), ARG(n), ARG(tile));
   tile = 4; /* with blocks of 8 by 8 */

@@ -96,6 +96,15 @@ INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigne
   return locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], kind}, h);
 }
 
+/* The same for a plain store of these rows: the check of races compares them with what other tasks stored. */
+INLINE bool find_store(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes,
+                       const char *rows, emu_hosts *h) {
+  w->storing = rows;
+  const bool ok = find(w, i, r, mask, bytes, HD_ACCESS_STORE, h);
+  w->storing = NULL;
+  return ok;
+}
+
 /* The element type of memory, the value it becomes, the storage of the register. */
 #define DEFINE_LD(id, name, M, V, D)                                                                         \
   HANDLER(ld_##id) {                                                                                         \
@@ -158,23 +167,23 @@ HANDLER(ld_b128) {
 #define DEFINE_ST(id, name, M, S)                                                                            \
   HANDLER(st_##id) {                                                                                         \
     emu_hosts h;                                                                                             \
-    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_STORE, &h)) return;                                        \
     const T_##S *src = slot(r, i->src[1]);                                                                   \
-    M rows[32] __attribute__((aligned(64)));                                                                 \
-    if (sizeof(M) != sizeof(T_##S)) LANE_LOOP rows[l] = (M)src[l];                                           \
-    scatter(&h, mask, sizeof(M), sizeof(M) == sizeof(T_##S) ? (const char *)src : (const char *)rows);       \
+    M narrow[32] __attribute__((aligned(64)));                                                               \
+    if (sizeof(M) != sizeof(T_##S)) LANE_LOOP narrow[l] = (M)src[l];                                         \
+    const char *rows = sizeof(M) == sizeof(T_##S) ? (const char *)src : (const char *)narrow;                \
+    if (find_store(w, i, r, mask, sizeof(M), rows, &h)) scatter(&h, mask, sizeof(M), rows);                  \
   }                                                                                                          \
   HANDLER(st_##id##_v) {                                                                                     \
     const uint32_t *slots = i->extra;                                                                        \
-    const unsigned n = i->x[X_COUNT];                                                                        \
+    const unsigned n = i->x[X_COUNT], bytes = n * (unsigned)sizeof(M);                                       \
     emu_hosts h;                                                                                             \
-    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_STORE, &h)) return;                          \
     M rows[32 * ROW_MAX / sizeof(M)] __attribute__((aligned(64)));                                           \
     for (unsigned k = 0; k < n; k++) {                                                                       \
       const T_##S *src = slot(r, slots[k]);                                                                  \
       LANE_LOOP rows[l * n + k] = (M)src[l];                                                                 \
     }                                                                                                        \
-    scatter(&h, mask, n *(unsigned)sizeof(M), (const char *)rows);                                           \
+    if (find_store(w, i, r, mask, bytes, (const char *)rows, &h))                                            \
+      scatter(&h, mask, bytes, (const char *)rows);                                                          \
   }
 #define ROW_ST(id, name, M, S) {"st." name, "", st_##id}, {"st.v." name, "", st_##id##_v},
 
@@ -191,14 +200,13 @@ STORES(DEFINE_ST)
 
 HANDLER(st_b128) {
   emu_hosts h;
-  if (!find(w, i, r, mask, 16, HD_ACCESS_STORE, &h)) return;
   const uint64_t *low = slot(r, i->src[1]), *high = slot(r, i->src[1] + 2);
   uint64_t rows[64] __attribute__((aligned(64)));
   LANE_LOOP {
     rows[2 * l] = low[l];
     rows[2 * l + 1] = high[l];
   }
-  scatter(&h, mask, 16, (const char *)rows);
+  if (find_store(w, i, r, mask, 16, (const char *)rows, &h)) scatter(&h, mask, 16, (const char *)rows);
 }
 
 /* ---- Copies and prefetches ----------------------------------------------------------------- */
