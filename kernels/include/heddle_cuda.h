@@ -28,6 +28,8 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define HEDDLE_FN static __device__ inline __attribute__((always_inline))
 
+typedef __SIZE_TYPE__ size_t;
+
 /* ---- Vector types -------------------------------------------------------- */
 
 /* NAME2 NAME3 NAME4 of T with make_NAMEn; n elements that load as one vector are
@@ -305,15 +307,23 @@ HEDDLE_FN float roundf(float x) { /* halves away from zero */
   return fabsf(x - t) >= 0.5f ? t + copysignf(1.0f, x) : copysignf(t, x);
 }
 
-/* Correctly rounded and never contracted into a multiply-add. */
-HEDDLE_FN float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
-HEDDLE_FN float __fsub_rn(float a, float b) { return __nvvm_add_rn_f(a, -b); }
-HEDDLE_FN float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
+/* Correctly rounded and never contracted into a multiply-add: written as instructions, because clang takes its
+ * builtins for these to mean the operators, which it may contract. */
+#define HEDDLE_ROUNDED(name, T, letter, instruction)                                                         \
+  HEDDLE_FN T name(T a, T b) {                                                                               \
+    T r;                                                                                                     \
+    asm(instruction " %0, %1, %2;" : "=" letter(r) : letter(a), letter(b));                                  \
+    return r;                                                                                                \
+  }
+HEDDLE_ROUNDED(__fadd_rn, float, "f", "add.rn.f32")
+HEDDLE_ROUNDED(__fsub_rn, float, "f", "sub.rn.f32")
+HEDDLE_ROUNDED(__fmul_rn, float, "f", "mul.rn.f32")
+HEDDLE_ROUNDED(__dadd_rn, double, "d", "add.rn.f64")
+HEDDLE_ROUNDED(__dmul_rn, double, "d", "mul.rn.f64")
+#undef HEDDLE_ROUNDED
 HEDDLE_FN float __fmaf_rn(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 HEDDLE_FN float __fdiv_rn(float a, float b) { return __nvvm_div_rn_f(a, b); }
 HEDDLE_FN float __fsqrt_rn(float x) { return __nvvm_sqrt_rn_f(x); }
-HEDDLE_FN double __dadd_rn(double a, double b) { return __nvvm_add_rn_d(a, b); }
-HEDDLE_FN double __dmul_rn(double a, double b) { return __nvvm_mul_rn_d(a, b); }
 HEDDLE_FN double __fma_rn(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
 HEDDLE_FN int __float2int_rn(float x) { return __nvvm_f2i_rn(x); }
 HEDDLE_FN int __float2int_rz(float x) { return __nvvm_f2i_rz(x); }

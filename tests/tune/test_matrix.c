@@ -11,6 +11,8 @@
 static const char *const orders[] = {"row",      "col",        "band:3",     "tile:4x2", "tile:3x5",
                                      "zigzag:5", "zigzag:3x2", "stride:5x2", "hilbert",  "reverse"};
 
+static unsigned equal, refused;
+
 static const char *write_table(uint64_t V) {
   static char path[64];
   strcpy(path, "/tmp/heddle-order-XXXXXX");
@@ -33,17 +35,32 @@ static const char *write_table(uint64_t V) {
   return path;
 }
 
+/* A table is made for one grid. */
+static bool same_grids(const hd_workload *w) {
+  for (uint32_t i = 1; i < w->n_launches; i++)
+    if (memcmp(w->launches[i].grid, w->launches[0].grid, sizeof w->launches[0].grid) != 0) return false;
+  return true;
+}
+
 static void check_plan(const hd_workload *w, const char *text) {
   hd_plan p;
   hd_diag d = {0};
   hd_check_result r;
   if (hd_plan_parse(text, &p, &d) != HD_OK) fail_msg("%s: %s", text, d.message);
-  if (hd_check(w, &p, NULL, &r, &d) != HD_OK) fail_msg("%s, %s: %s", w->name, text, d.message);
+  hd_status st = hd_check(w, &p, NULL, &r, &d);
+  bool table = p.order.kind == HD_ORDER_TABLE;
+  hd_plan_free(&p);
+  if (st == HD_ERR_REFUSED && table && !same_grids(w)) return;
+  if (st == HD_ERR_REFUSED && strstr(d.message, "line ")) { /* a kernel that must not be reordered, with its instruction */
+    refused++;
+    return;
+  }
+  if (st != HD_OK) fail_msg("%s, %s: %s", w->name, text, d.message);
   if (!r.equal) fail_msg("%s, %s: %s", w->name, text, r.what);
   assert_int_equal(r.runs, HD_DISPATCH_COUNT);
   assert_true(r.race_free);
   assert_true(r.against_reference);
-  hd_plan_free(&p);
+  equal++;
 }
 
 static bool can_compile(void) { return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0; }
@@ -78,6 +95,8 @@ static void every_plan_is_equal_under_every_dispatcher(void **state) {
     hd_workload_close(w);
   }
   hd_workload_list_free(names, n);
+  print_message("%u plans equal, %u refused\n", equal, refused);
+  assert_true(equal > 10 * refused);
 }
 
 int main(void) {
