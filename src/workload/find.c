@@ -89,6 +89,36 @@ static size_t matches(char *const *names, size_t n, const char *name, const char
   return found;
 }
 
+/* Letters to insert, drop or change to make b of a; at most MAX_NAME of each are compared. */
+static unsigned edit_distance(const char *a, const char *b) {
+  enum { MAX_NAME = 64 };
+  unsigned row[MAX_NAME + 1], n = (unsigned)strnlen(b, MAX_NAME);
+  for (unsigned k = 0; k <= n; k++) row[k] = k;
+  for (unsigned i = 1; a[i - 1] && i <= MAX_NAME; i++) {
+    unsigned diagonal = row[0];
+    row[0] = i;
+    for (unsigned k = 1; k <= n; k++) {
+      unsigned above = row[k], best = diagonal + (a[i - 1] != b[k - 1]);
+      if (above + 1 < best) best = above + 1;
+      if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
+      row[k] = best;
+      diagonal = above;
+    }
+  }
+  return row[n];
+}
+
+/* All names when they are few, else those that hold `name` or are spelt nearly as it. */
+static void suggest(char *const *names, size_t n, const char *name, hd_buf *out) {
+  enum { FEW = 12 };
+  unsigned nearest = (unsigned)(strlen(name) + 1) / 2;
+  for (size_t i = 0; i < n; i++)
+    if (edit_distance(names[i], name) < nearest) nearest = edit_distance(names[i], name);
+  for (size_t i = 0; i < n; i++)
+    if (n <= FEW || strstr(names[i], name) || edit_distance(names[i], name) == nearest)
+      hd_buf_printf(out, "%s%s", out->len ? ", " : "", names[i]);
+}
+
 static hd_status look_up(const char *name, const char *dir, char *folder, size_t cap, hd_diag *d) {
   char path[WL_PATH];
   int n = snprintf(path, sizeof path, "%s/%s/%s", dir, name, FILE_NAME);
@@ -109,9 +139,9 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
     st = hd_fail(d, HD_ERR_USAGE, "several workloads are named '%.200s': %s", name,
                  list.data ? list.data : "");
   } else {
-    for (size_t i = 0; i < count; i++) hd_buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    st = hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s', known are: %s", name,
-                 list.data ? list.data : "none");
+    suggest(names, count, name, &list);
+    st = list.len ? hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s'; there is %s", name, list.data)
+                  : hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s' among %zu", name, count);
   }
   hd_buf_free(&list);
   hd_workload_list_free(names, count);

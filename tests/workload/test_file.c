@@ -398,7 +398,7 @@ static void a_name_that_is_none_is_answered_with_those_that_are(void **state) {
   hd_workload *w;
   hd_diag d;
   assert_int_equal(hd_workload_open("goood", kernels, NULL, &w, &d), HD_ERR_USAGE);
-  assert_string_equal(d.message, "there is no workload 'goood', known are: deep/er/inside, good");
+  assert_string_equal(d.message, "there is no workload 'goood'; there is deep/er/inside, good");
   assert_int_equal(hd_workload_open("goood", NULL, NULL, &w, &d), HD_ERR_USAGE);
   assert_int_equal(hd_workload_open("", kernels, NULL, &w, &d), HD_ERR_USAGE);
   assert_int_equal(hd_workload_open("goood", scratch_path("nowhere"), NULL, &w, &d), HD_ERR_IO);
