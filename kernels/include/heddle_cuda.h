@@ -307,8 +307,8 @@ HEDDLE_FN float roundf(float x) { /* halves away from zero */
   return fabsf(x - t) >= 0.5f ? t + copysignf(1.0f, x) : copysignf(t, x);
 }
 
-/* Correctly rounded and never contracted into a multiply-add: written as instructions, because clang takes its
- * builtins for these to mean the operators, which it may contract. */
+/* Correctly rounded and never contracted into a multiply-add: written as instructions, because clang
+ * takes its builtins for these to mean the operators, which it may contract. */
 #define HEDDLE_ROUNDED(name, T, letter, instruction)                                                         \
   HEDDLE_FN T name(T a, T b) {                                                                               \
     T r;                                                                                                     \
