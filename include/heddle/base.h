@@ -146,6 +146,17 @@ HD_API bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out);
 /* 64-bit FNV-1a style mix of n bytes; stable over runs and machines. */
 HD_API uint64_t hd_hash(const void *p, size_t n);
 
+/* A hash for keys of caches and stores: FNV-1a, 128 bits, over pieces of which each counts with its
+ * length, so that pieces cannot run together. Stable over runs, machines and versions. */
+typedef struct hd_digest {
+  uint64_t high, low;
+} hd_digest;
+HD_API hd_digest hd_digest_begin(void);
+HD_API void hd_digest_bytes(hd_digest *h, const void *p, size_t n);
+HD_API void hd_digest_text(hd_digest *h, const char *s);
+enum { HD_DIGEST_HEX = 33 };
+HD_API const char *hd_digest_hex(const hd_digest *h, char out[HD_DIGEST_HEX]); /* 32 digits; returns out */
+
 /* A small counter-based generator (SplitMix64): the n-th value of stream
  * `seed` does not depend on the others, so fills parallelise. */
 static inline uint64_t hd_random_at(uint64_t seed, uint64_t n) {
@@ -173,6 +184,9 @@ HD_API void hd_file_close(hd_file *f);
  * temporary is left behind. "-" and existing non-regular files (pipes,
  * /dev/stdout) are written directly. */
 HD_API hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag *d);
+
+/* $XDG_CACHE_HOME/heddle or ~/.cache/heddle, made if need be; "" when there is none that can be written. */
+HD_API void hd_cache_folder(char *out, size_t cap);
 
 /* ---- Time -------------------------------------------------------------- */
 

@@ -13,31 +13,12 @@
 
 #include "workload/workload.h"
 
-/* ---- Hashes ------------------------------------------------------------------------ */
-
-wl_hash wl_hash_begin(void) { return (wl_hash)0x6c62272e07bb0142ull << 64 | 0x62b821756295c58dull; }
-
-static void mix(wl_hash *h, const unsigned char *s, size_t n) {
-  const wl_hash prime = (wl_hash)1 << 88 | 0x13b;
-  wl_hash v = *h;
-  for (size_t i = 0; i < n; i++) v = (v ^ s[i]) * prime;
-  *h = v;
-}
-
-void wl_hash_bytes(wl_hash *h, const void *p, size_t n) {
-  uint64_t length = n;
-  mix(h, (const unsigned char *)&length, sizeof length);
-  mix(h, p, n);
-}
-
-void wl_hash_text(wl_hash *h, const char *s) { wl_hash_bytes(h, s, strlen(s)); }
-
 /* ---- Sources and what they include ----------------------------------------------------- */
 
 enum { MAX_INCLUDES = 256 };
 
 typedef struct include_walk {
-  wl_hash *hash;
+  hd_digest *hash;
   hd_arena *arena;
   const char *seen[MAX_INCLUDES];
   size_t n;
@@ -68,7 +49,7 @@ static bool seen(const include_walk *k, const char *path) {
 
 /* Hash the file, then put what it includes, not seen yet, behind the list. */
 static void walk_text(include_walk *k, const char *path, const hd_file *f) {
-  wl_hash_bytes(k->hash, f->data, f->len);
+  hd_digest_bytes(k->hash, f->data, f->len);
   const char *slash = strrchr(path, '/');
   int folder = slash ? (int)(slash - path) + 1 : 0;
   for (const char *p = f->data, *end = p + f->len; p < end;) {
@@ -84,7 +65,7 @@ static void walk_text(include_walk *k, const char *path, const hd_file *f) {
   }
 }
 
-hd_status wl_hash_source(wl_hash *h, const char *path, hd_diag *d) {
+hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d) {
   hd_arena arena;
   hd_arena_init(&arena);
   include_walk *k = calloc(1, sizeof *k);
@@ -95,7 +76,7 @@ hd_status wl_hash_source(wl_hash *h, const char *path, hd_diag *d) {
   hd_status st = HD_OK;
   for (size_t i = 0; i < k->n && st == HD_OK; i++) {
     hd_file f;
-    wl_hash_text(h, k->seen[i]);
+    hd_digest_text(h, k->seen[i]);
     if (hd_file_open(k->seen[i], &f, i ? NULL : d) == HD_OK) {
       walk_text(k, k->seen[i], &f);
       hd_file_close(&f);
@@ -108,36 +89,12 @@ hd_status wl_hash_source(wl_hash *h, const char *path, hd_diag *d) {
   return st;
 }
 
-/* ---- The folder ---------------------------------------------------------------------------- */
+/* ---- Paths --------------------------------------------------------------------------------- */
 
-/* Make every missing folder of an absolute path. */
-static bool make_folders(char *path) {
-  for (char *p = path + 1;; p++) {
-    if (*p && *p != '/') continue;
-    char c = *p;
-    *p = 0;
-    bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
-    *p = c;
-    if (!ok) return false;
-    if (!c) return true;
-  }
-}
-
-void wl_cache_folder(char *out, size_t cap) {
-  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int n = -1;
-  if (xdg && xdg[0] == '/')
-    n = snprintf(out, cap, "%s/heddle", xdg);
-  else if (home && home[0] == '/')
-    n = snprintf(out, cap, "%s/.cache/heddle", home);
-  if (n < 0 || (size_t)n >= cap || !make_folders(out) || access(out, W_OK | X_OK) != 0) out[0] = 0;
-}
-
-void wl_cache_path(wl_hash key, const char *extension, char *out, size_t cap) {
-  char folder[WL_PATH];
-  wl_cache_folder(folder, sizeof folder);
-  int n = snprintf(out, cap, "%s/%016llx%016llx.%s", folder, (unsigned long long)(key >> 64),
-                   (unsigned long long)key, extension);
+void wl_cache_path(hd_digest key, const char *extension, char *out, size_t cap) {
+  char folder[WL_PATH], name[HD_DIGEST_HEX];
+  hd_cache_folder(folder, sizeof folder);
+  int n = snprintf(out, cap, "%s/%s.%s", folder, hd_digest_hex(&key, name), extension);
   if (!folder[0] || n < 0 || (size_t)n >= cap) out[0] = 0;
 }
 
@@ -150,9 +107,9 @@ typedef struct seal {
 } seal;
 
 static seal seal_of(const void *data, size_t len) {
-  wl_hash h = wl_hash_begin();
-  wl_hash_bytes(&h, data, len);
-  seal s = {.len = len, .hash = {(uint64_t)(h >> 64), (uint64_t)h}};
+  hd_digest h = hd_digest_begin();
+  hd_digest_bytes(&h, data, len);
+  seal s = {.len = len, .hash = {h.high, h.low}};
   memcpy(s.magic, "\0heddle1", sizeof s.magic);
   return s;
 }

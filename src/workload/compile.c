@@ -81,12 +81,12 @@ static hd_status query_arch(const toolchain *t, const char *program, unsigned wa
 /* Everything the PTX depends on. The architecture is the one asked for: which one that
  * becomes follows from the compiler. */
 static hd_status key_of(const hd_workload *w, const toolchain *t, const char *program, unsigned arch,
-                        wl_hash *key, hd_diag *d) {
-  *key = wl_hash_begin();
-  wl_hash_text(key, t->name);
-  wl_hash_bytes(key, &arch, sizeof arch);
-  for (size_t i = 0; t->flags[i]; i++) wl_hash_text(key, t->flags[i]);
-  if (t->own_header) wl_hash_bytes(key, wl_heddle_cuda_h.text, wl_heddle_cuda_h.len);
+                        hd_digest *key, hd_diag *d) {
+  *key = hd_digest_begin();
+  hd_digest_text(key, t->name);
+  hd_digest_bytes(key, &arch, sizeof arch);
+  for (size_t i = 0; t->flags[i]; i++) hd_digest_text(key, t->flags[i]);
+  if (t->own_header) hd_digest_bytes(key, wl_heddle_cuda_h.text, wl_heddle_cuda_h.len);
   wl_hash_compiler(key, program);
   return wl_hash_source(key, w->source, d);
 }
@@ -138,7 +138,7 @@ static hd_status unsupported(const toolchain *t, const char *program, unsigned a
 /* Through one program: from the cache, or built and put there. */
 static hd_status compile_with(const hd_workload *w, const toolchain *t, const char *program, unsigned arch,
                               hd_buf *out, hd_diag *d) {
-  wl_hash key;
+  hd_digest key;
   char entry[WL_PATH], scratch[WL_PATH] = "";
   hd_status st = key_of(w, t, program, arch, &key, d);
   if (st != HD_OK) return st;

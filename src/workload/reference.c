@@ -66,9 +66,9 @@ static hd_status open_reference(const char *source, void **handle, hd_diag *d) {
   char compiler[WL_PATH], entry[WL_PATH], scratch[WL_PATH] = "";
   if (!wl_find_program(COMPILERS, compiler, sizeof compiler))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: no C compiler on the PATH (cc, gcc or clang)", source);
-  wl_hash key = wl_hash_begin();
-  for (size_t i = 0; FLAGS[i]; i++) wl_hash_text(&key, FLAGS[i]);
-  for (size_t i = 0; i < N_HEADERS; i++) wl_hash_bytes(&key, HEADERS[i]->text, HEADERS[i]->len);
+  hd_digest key = hd_digest_begin();
+  for (size_t i = 0; FLAGS[i]; i++) hd_digest_text(&key, FLAGS[i]);
+  for (size_t i = 0; i < N_HEADERS; i++) hd_digest_bytes(&key, HEADERS[i]->text, HEADERS[i]->len);
   wl_hash_compiler(&key, compiler);
   hd_status st = wl_hash_source(&key, source, d);
   if (st != HD_OK) return st;

@@ -49,20 +49,20 @@ bool wl_find_program(const char *const *names, char *out, size_t cap) {
   return false;
 }
 
-void wl_hash_compiler(wl_hash *h, const char *path) {
+void wl_hash_compiler(hd_digest *h, const char *path) {
   static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH",
                                           "C_INCLUDE_PATH",     "CPLUS_INCLUDE_PATH"};
   char *real = realpath(path, NULL);
   struct stat st = {0};
-  wl_hash_text(h, real ? real : path);
+  hd_digest_text(h, real ? real : path);
   if (stat(path, &st) == 0) {
     int64_t identity[3] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
-    wl_hash_bytes(h, identity, sizeof identity);
+    hd_digest_bytes(h, identity, sizeof identity);
   }
   free(real);
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
     const char *v = getenv(variables[i]);
-    wl_hash_text(h, v ? v : "");
+    hd_digest_text(h, v ? v : "");
   }
 }
 

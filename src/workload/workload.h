@@ -112,19 +112,12 @@ char *wl_join(hd_arena *a, const char *folder, const char *name);
 
 /* ---- Hashes and the cache ----------------------------------------------- */
 
-/* FNV-1a, 128 bits: over many pieces, each with its length, so that pieces cannot run together. */
-typedef wl_u128 wl_hash;
-wl_hash wl_hash_begin(void);
-void wl_hash_bytes(wl_hash *h, const void *p, size_t n);
-void wl_hash_text(wl_hash *h, const char *s);
 /* A C or CUDA source and every file it reaches through #include "...": a superset of what
  * the compiler reads, since conditions are not evaluated. */
-hd_status wl_hash_source(wl_hash *h, const char *path, hd_diag *d);
+hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d);
 
-/* The cache folder, made if need be; "" when there is none that can be written. */
-void wl_cache_folder(char *out, size_t cap);
 /* Its entry for a key; "" when there is no cache. */
-void wl_cache_path(wl_hash key, const char *extension, char *out, size_t cap);
+void wl_cache_path(hd_digest key, const char *extension, char *out, size_t cap);
 /* True when the entry is there and whole: *f is the mapped file (hd_file_close) and *len
  * what it holds before its seal. A damaged entry is removed. */
 bool wl_cache_open(const char *path, hd_file *f, size_t *len);
@@ -139,7 +132,7 @@ enum { WL_PATH = 4096 };
 bool wl_find_program(const char *const *names, char *out, size_t cap);
 /* Path, size and time of a program: stands for its version in cache keys, at the price of
  * a stat instead of a process. Variables that change what compilers do are added. */
-void wl_hash_compiler(wl_hash *h, const char *path);
+void wl_hash_compiler(hd_digest *h, const char *path);
 
 hd_status wl_scratch_make(char *out, size_t cap, hd_diag *d);
 void wl_scratch_remove(const char *folder);

@@ -112,9 +112,9 @@ static void fills_never_change(void **state) {
     void *p = filled(recorded[i].type, 10000, recorded[i].fill, 42);
     hd_elem e;
     assert_true(wl_elem_parse(recorded[i].type, &e));
-    wl_hash h = wl_hash_begin();
-    wl_hash_bytes(&h, p, 10000 * hd_elem_bytes(e));
-    uint64_t hash = (uint64_t)h;
+    hd_digest h = hd_digest_begin();
+    hd_digest_bytes(&h, p, 10000 * hd_elem_bytes(e));
+    uint64_t hash = h.low;
     if (hash != recorded[i].hash)
       fail_msg("%s %s: 0x%016llx", recorded[i].type, recorded[i].fill, (unsigned long long)hash);
     free(p);

@@ -1,0 +1,32 @@
+/* Where heddle keeps what it can make again. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "heddle/base.h"
+
+/* Make every missing folder of an absolute path. */
+static bool make_folders(char *path) {
+  for (char *p = path + 1;; p++) {
+    if (*p && *p != '/') continue;
+    char c = *p;
+    *p = 0;
+    bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
+    *p = c;
+    if (!ok) return false;
+    if (!c) return true;
+  }
+}
+
+void hd_cache_folder(char *out, size_t cap) {
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int n = -1;
+  if (xdg && xdg[0] == '/')
+    n = snprintf(out, cap, "%s/heddle", xdg);
+  else if (home && home[0] == '/')
+    n = snprintf(out, cap, "%s/.cache/heddle", home);
+  if (n < 0 || (size_t)n >= cap || !make_folders(out) || access(out, W_OK | X_OK) != 0) out[0] = 0;
+}
+

@@ -1,0 +1,331 @@
+/* The table of verdicts. Its columns are described once; statements, rows and JSON follow from that. */
+#include "heddle/store.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/columns.h"
+
+enum {
+  APPLICATION_ID = 0x68656464, /* "hedd": tells our databases from others */
+  VERSION = 1,
+  BUSY_MS = 10000, /* others hold the lock for one statement at a time */
+};
+
+struct hd_store {
+  sqlite3 *db;
+  char path[4096];
+};
+
+const store_column store_columns[] = {
+#define TEXT(field)                                                                                          \
+  { #field, STORE_TEXT, offsetof(hd_verdict, field), sizeof((hd_verdict *)0)->field }
+#define KEY(field)                                                                                           \
+  { #field, STORE_TEXT, offsetof(hd_verdict, key.field), sizeof((hd_verdict *)0)->key.field }
+    KEY(kernel),
+    KEY(launch),
+    KEY(gpu),
+    KEY(driver),
+    TEXT(name),
+    TEXT(plan),
+    {"speedup", STORE_REAL, offsetof(hd_verdict, speedup), 0},
+    {"low", STORE_REAL, offsetof(hd_verdict, low), 0},
+    {"high", STORE_REAL, offsetof(hd_verdict, high), 0},
+    {"confidence", STORE_REAL, offsetof(hd_verdict, confidence), 0},
+    {"before_us", STORE_REAL, offsetof(hd_verdict, before_us), 0},
+    {"after_us", STORE_REAL, offsetof(hd_verdict, after_us), 0},
+    {"tried", STORE_U32, offsetof(hd_verdict, tried), 0},
+    {"made", STORE_S64, offsetof(hd_verdict, when), 0},
+    TEXT(counters),
+#undef TEXT
+#undef KEY
+};
+_Static_assert(sizeof store_columns / sizeof *store_columns == STORE_COLUMNS, "one entry a column");
+enum { KEY_COLUMNS = 4 };
+
+static const char *const types[] = {
+    [STORE_TEXT] = "TEXT", [STORE_REAL] = "REAL", [STORE_U32] = "INTEGER", [STORE_S64] = "INTEGER"};
+
+/* ---- Errors ------------------------------------------------------------------------ */
+
+static hd_status sql_error(const hd_store *s, const char *doing, hd_diag *d) {
+  int code = sqlite3_errcode(s->db) & 0xff;
+  hd_status st = code == SQLITE_NOMEM                              ? HD_ERR_NOMEM
+                 : code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? HD_ERR_INPUT
+                                                                   : HD_ERR_IO;
+  hd_fail(d, st, "cannot %s: %s", doing, sqlite3_errmsg(s->db));
+  if (d) snprintf(d->file, sizeof d->file, "%.*s", (int)sizeof d->file - 1, s->path);
+  return st;
+}
+
+static hd_status run_sql(hd_store *s, const char *sql, const char *doing, hd_diag *d) {
+  return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? HD_OK : sql_error(s, doing, d);
+}
+
+static hd_status prepare(hd_store *s, const hd_buf *sql, sqlite3_stmt **out, hd_diag *d) {
+  *out = NULL;
+  if (sql->failed) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return sqlite3_prepare_v2(s->db, sql->data, (int)sql->len, out, NULL) == SQLITE_OK
+             ? HD_OK
+             : sql_error(s, "read the verdicts", d);
+}
+
+/* ---- Opening ----------------------------------------------------------------------- */
+
+static hd_status pragma(hd_store *s, const char *name, int64_t *value, hd_diag *d) {
+  hd_buf sql = {0};
+  sqlite3_stmt *q;
+  hd_buf_printf(&sql, "PRAGMA %s", name);
+  hd_status st = prepare(s, &sql, &q, d);
+  hd_buf_free(&sql);
+  *value = 0;
+  if (st == HD_OK && sqlite3_step(q) == SQLITE_ROW)
+    *value = sqlite3_column_int64(q, 0);
+  else if (st == HD_OK)
+    st = sql_error(s, "read the verdicts", d);
+  sqlite3_finalize(q);
+  return st;
+}
+
+static hd_status make_table(hd_store *s, hd_diag *d) {
+  hd_buf sql = {0};
+  hd_buf_printf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; CREATE TABLE verdicts (",
+                APPLICATION_ID, VERSION);
+  for (int i = 0; i < STORE_COLUMNS; i++)
+    hd_buf_printf(&sql, "%s %s NOT NULL, ", store_columns[i].name, types[store_columns[i].type]);
+  hd_buf_puts(&sql, "PRIMARY KEY (");
+  for (int i = 0; i < KEY_COLUMNS; i++) hd_buf_printf(&sql, "%s%s", i ? ", " : "", store_columns[i].name);
+  hd_buf_puts(&sql, ")) WITHOUT ROWID");
+  hd_status st =
+      sql.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : run_sql(s, sql.data, "make the store", d);
+  hd_buf_free(&sql);
+  return st;
+}
+
+/* A new file gets its table; two processes may open it at the same time, so that looking and making are one
+ * transaction. */
+static hd_status check_version(hd_store *s, hd_diag *d) {
+  int64_t id = 0, version = 0, tables = 0;
+  hd_status st = run_sql(s, "BEGIN IMMEDIATE", "open the store", d);
+  if (st != HD_OK) return st;
+  st = pragma(s, "application_id", &id, d);
+  if (st == HD_OK) st = pragma(s, "user_version", &version, d);
+  if (st == HD_OK) st = pragma(s, "schema_version", &tables, d); /* 0 in an empty database */
+  if (st == HD_OK && id == 0 && tables == 0)
+    st = make_table(s, d);
+  else if (st == HD_OK && id != APPLICATION_ID)
+    st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0, "a database, but not one of verdicts");
+  else if (st == HD_OK && version != VERSION)
+    st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0,
+                    "verdicts of version %lld, this heddle knows version %d", (long long)version, VERSION);
+  hd_status end = run_sql(s, st == HD_OK ? "COMMIT" : "ROLLBACK", "open the store", st == HD_OK ? d : NULL);
+  return st == HD_OK ? end : st;
+}
+
+hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
+  *out = NULL;
+  hd_store *s = calloc(1, sizeof *s);
+  if (!s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  int n;
+  if (path) {
+    n = snprintf(s->path, sizeof s->path, "%s", path);
+  } else {
+    char folder[4000];
+    hd_cache_folder(folder, sizeof folder);
+    n = folder[0] ? snprintf(s->path, sizeof s->path, "%s/verdicts.db", folder) : -1;
+  }
+  if (n <= 0 || (size_t)n >= sizeof s->path) {
+    free(s);
+    return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
+  }
+  hd_status st = HD_OK;
+  if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                      NULL) != SQLITE_OK)
+    st = s->db ? sql_error(s, "open the store", d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK) {
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    st = check_version(s, d);
+  }
+  if (st == HD_OK)
+    st = run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF", "open the store", d);
+  if (st != HD_OK) {
+    hd_store_close(s);
+    return st;
+  }
+  *out = s;
+  return HD_OK;
+}
+
+void hd_store_close(hd_store *s) {
+  if (!s) return;
+  sqlite3_close_v2(s->db);
+  free(s);
+}
+
+/* ---- Rows ----------------------------------------------------------------------------- */
+
+static void bind_column(sqlite3_stmt *q, int at, const store_column *c, const hd_verdict *v) {
+  const char *field = (const char *)v + c->offset;
+  switch (c->type) {
+  case STORE_TEXT: sqlite3_bind_text(q, at, field, (int)strnlen(field, c->size - 1), SQLITE_STATIC); break;
+  case STORE_REAL: sqlite3_bind_double(q, at, *(const double *)field); break;
+  case STORE_U32: sqlite3_bind_int64(q, at, *(const uint32_t *)field); break;
+  case STORE_S64: sqlite3_bind_int64(q, at, *(const int64_t *)field); break;
+  }
+}
+
+/* Whatever a file holds, the verdict's texts fit and its numbers are in range. */
+static void read_column(sqlite3_stmt *q, int at, const store_column *c, hd_verdict *v) {
+  char *field = (char *)v + c->offset;
+  int64_t integer = sqlite3_column_int64(q, at);
+  const unsigned char *text;
+  switch (c->type) {
+  case STORE_TEXT:
+    text = sqlite3_column_text(q, at);
+    snprintf(field, c->size, "%s", text ? (const char *)text : "");
+    break;
+  case STORE_REAL: *(double *)field = sqlite3_column_double(q, at); break;
+  case STORE_U32:
+    *(uint32_t *)field = integer < 0 ? 0 : integer > UINT32_MAX ? UINT32_MAX : (uint32_t)integer;
+    break;
+  case STORE_S64: *(int64_t *)field = integer; break;
+  }
+}
+
+static void read_row(sqlite3_stmt *q, hd_verdict *v) {
+  memset(v, 0, sizeof *v);
+  for (int i = 0; i < STORE_COLUMNS; i++) read_column(q, i, &store_columns[i], v);
+}
+
+static hd_status check_verdict(const hd_verdict *v, hd_diag *d) {
+  if (!v->key.kernel[0] || !v->plan[0])
+    return hd_fail(d, HD_ERR_USAGE, "a verdict needs a kernel and a plan");
+  if (!isfinite(v->speedup) || !isfinite(v->low) || !isfinite(v->high) || !isfinite(v->confidence) ||
+      !isfinite(v->before_us) || !isfinite(v->after_us))
+    return hd_fail(d, HD_ERR_USAGE, "a verdict's numbers must be finite");
+  return HD_OK;
+}
+
+static hd_status put(hd_store *s, const hd_verdict *v, bool only_newer, bool *changed, hd_diag *d) {
+  hd_status st = check_verdict(v, d);
+  if (st != HD_OK) return st;
+  hd_buf sql = {0};
+  hd_buf_puts(&sql, "INSERT INTO verdicts VALUES (");
+  for (int i = 0; i < STORE_COLUMNS; i++) hd_buf_printf(&sql, "%s?%d", i ? ", " : "", i + 1);
+  hd_buf_puts(&sql, ") ON CONFLICT DO UPDATE SET ");
+  for (int i = KEY_COLUMNS; i < STORE_COLUMNS; i++)
+    hd_buf_printf(&sql, "%s%s = excluded.%s", i > KEY_COLUMNS ? ", " : "", store_columns[i].name,
+                  store_columns[i].name);
+  if (only_newer) hd_buf_puts(&sql, " WHERE excluded.made > made");
+  sqlite3_stmt *q;
+  st = prepare(s, &sql, &q, d);
+  hd_buf_free(&sql);
+  for (int i = 0; st == HD_OK && i < STORE_COLUMNS; i++) bind_column(q, i + 1, &store_columns[i], v);
+  if (st == HD_OK && sqlite3_step(q) != SQLITE_DONE) st = sql_error(s, "write the verdict", d);
+  if (changed) *changed = st == HD_OK && sqlite3_changes(s->db) > 0;
+  sqlite3_finalize(q);
+  return st;
+}
+
+hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d) { return put(s, v, false, NULL, d); }
+
+hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, bool *found, hd_diag *d) {
+  *found = false;
+  hd_verdict wanted = {.key = *key};
+  hd_buf sql = {0};
+  sqlite3_stmt *q;
+  hd_buf_puts(&sql, "SELECT * FROM verdicts WHERE ");
+  for (int i = 0; i < KEY_COLUMNS; i++)
+    hd_buf_printf(&sql, "%s%s = ?%d", i ? " AND " : "", store_columns[i].name, i + 1);
+  hd_status st = prepare(s, &sql, &q, d);
+  hd_buf_free(&sql);
+  for (int i = 0; st == HD_OK && i < KEY_COLUMNS; i++) bind_column(q, i + 1, &store_columns[i], &wanted);
+  int rc = st == HD_OK ? sqlite3_step(q) : SQLITE_DONE;
+  if (rc == SQLITE_ROW) {
+    read_row(q, out);
+    *found = true;
+  } else if (st == HD_OK && rc != SQLITE_DONE) {
+    st = sql_error(s, "read the verdicts", d);
+  }
+  sqlite3_finalize(q);
+  return st;
+}
+
+/* ---- Filters ---------------------------------------------------------------------------- */
+
+static hd_status prepare_filtered(hd_store *s, const char *what, const hd_store_filter *f, const char *end,
+                                  sqlite3_stmt **q, hd_diag *d) {
+  static const hd_store_filter all = {0};
+  if (!f) f = &all;
+  const struct {
+    const char *column, *pattern;
+  } globs[] = {{"name", f->name}, {"gpu", f->gpu}, {"driver", f->driver}};
+  hd_buf sql = {0};
+  hd_buf_printf(&sql, "%s FROM verdicts WHERE (?4 = 0 OR made < ?4)", what);
+  for (int i = 0; i < 3; i++)
+    if (globs[i].pattern) hd_buf_printf(&sql, " AND %s GLOB ?%d", globs[i].column, i + 1);
+  hd_buf_puts(&sql, end);
+  hd_status st = prepare(s, &sql, q, d);
+  hd_buf_free(&sql);
+  if (st != HD_OK) return st;
+  for (int i = 0; i < 3; i++)
+    if (globs[i].pattern) sqlite3_bind_text(*q, i + 1, globs[i].pattern, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(*q, 4, f->before);
+  return HD_OK;
+}
+
+hd_status hd_store_each(hd_store *s, const hd_store_filter *f, bool (*fn)(void *ctx, const hd_verdict *v),
+                        void *ctx, hd_diag *d) {
+  sqlite3_stmt *q;
+  hd_status st =
+      prepare_filtered(s, "SELECT *", f, " ORDER BY name, made DESC, kernel, launch, gpu, driver", &q, d);
+  int rc = SQLITE_DONE;
+  hd_verdict v;
+  while (st == HD_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+    read_row(q, &v);
+    if (!fn(ctx, &v)) break;
+  }
+  if (st == HD_OK && rc != SQLITE_DONE && rc != SQLITE_ROW) st = sql_error(s, "read the verdicts", d);
+  sqlite3_finalize(q);
+  return st;
+}
+
+hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d) {
+  sqlite3_stmt *q;
+  *dropped = 0;
+  hd_status st = prepare_filtered(s, "DELETE", f, "", &q, d);
+  if (st == HD_OK && sqlite3_step(q) != SQLITE_DONE) st = sql_error(s, "drop verdicts", d);
+  if (st == HD_OK) *dropped = (uint64_t)sqlite3_changes(s->db);
+  sqlite3_finalize(q);
+  return st;
+}
+
+/* ---- Import ------------------------------------------------------------------------------- */
+
+hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name, uint64_t *imported,
+                          hd_diag *d) {
+  hd_verdict *list;
+  size_t n;
+  *imported = 0;
+  hd_status st = store_parse(text, len, name, &list, &n, d);
+  if (st != HD_OK) return st;
+  st = run_sql(s, "BEGIN IMMEDIATE", "write the verdicts", d);
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    bool changed = false;
+    st = put(s, &list[i], true, &changed, d);
+    *imported += changed;
+  }
+  hd_status end =
+      run_sql(s, st == HD_OK ? "COMMIT" : "ROLLBACK", "write the verdicts", st == HD_OK ? d : NULL);
+  if (st == HD_OK) st = end;
+  if (st != HD_OK) *imported = 0;
+  free(list);
+  return st;
+}
