@@ -13,6 +13,7 @@
 #ifndef HEDDLE_INPUTS_H
 #define HEDDLE_INPUTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -72,20 +73,20 @@ static inline int heddle_compare_s32(const void *a, const void *b) {
 }
 
 /* Edge i of an R-MAT graph: the matrix is halved in both directions again and again, and one quadrant taken
- * with the probabilities 0.57, 0.19, 0.19, 0.05 of Graph500. */
+ * with the probabilities 0.57, 0.19, 0.19, 0.05 of Graph500, in units of 2^-16: four halvings to a random
+ * number. */
 static inline void heddle_rmat_edge(uint64_t seed, uint64_t i, int64_t nodes, int32_t *from, int32_t *to) {
   int64_t row = 0, rows = nodes, column = 0, columns = nodes;
-  for (uint64_t level = 0; rows > 1 || columns > 1; level++) {
-    double u = heddle_uniform(heddle_random(seed, i), level);
-    int64_t r = rows / 2, c = columns / 2; /* of an odd range, the lower half is the smaller one */
-    if (u < 0.76)
-      rows = rows > 1 ? rows - r : rows;
-    else
-      row += rows - r, rows = rows > 1 ? r : rows;
-    if (u < 0.57 || (u >= 0.76 && u < 0.95))
-      columns = columns > 1 ? columns - c : columns;
-    else
-      column += columns - c, columns = columns > 1 ? c : columns;
+  uint64_t stream = heddle_random(seed, i), bits = stream;
+  for (uint64_t level = 0; rows > 1 || columns > 1; level++, bits >>= 16) {
+    if (level && level % 4 == 0) bits = heddle_random(stream, level);
+    uint64_t u = bits & 0xffff;
+    int64_t r = rows / 2, c = columns / 2; /* of an odd range, the lower half is the larger one */
+    bool low = u >= 49807, right = (u >= 37356 && !low) || u >= 62259;
+    if (low) row += rows - r;
+    if (right) column += columns - c;
+    rows = rows == 1 ? 1 : low ? r : rows - r;
+    columns = columns == 1 ? 1 : right ? c : columns - c;
     if (row >= nodes) row = nodes - 1;
     if (column >= nodes) column = nodes - 1;
   }
@@ -97,23 +98,29 @@ static inline void heddle_rmat_edge(uint64_t seed, uint64_t i, int64_t nodes, in
  * none. Columns ascend in each row; an edge may be there twice. */
 static inline void heddle_rmat(uint64_t seed, int64_t nodes, int64_t edges, int32_t *row_start,
                                int32_t *column) {
-  int32_t from, to;
+  int32_t *ends = (int32_t *)malloc((size_t)edges * 2 * sizeof *ends); /* of edge e: 2 e from, 2 e + 1 to */
+  int32_t *from = (int32_t *)malloc((size_t)edges * sizeof *from);     /* of the edges sorted by column */
+  int32_t *next = (int32_t *)calloc((size_t)nodes + 1, sizeof *next);
+  if (!ends || !from || !next) abort();
   for (int64_t v = 0; v <= nodes; v++) row_start[v] = 0;
   for (int64_t e = 0; e < edges; e++) {
-    heddle_rmat_edge(seed, (uint64_t)e, nodes, &from, &to);
-    row_start[from]++;
+    heddle_rmat_edge(seed, (uint64_t)e, nodes, &ends[2 * e], &ends[2 * e + 1]);
+    row_start[ends[2 * e] + 1]++;
+    next[ends[2 * e + 1] + 1]++;
   }
-  for (int64_t v = 0, sum = 0; v <= nodes; v++) { /* each start now points behind its row */
-    sum += row_start[v];
-    row_start[v] = (int32_t)sum;
+  for (int64_t v = 0; v < nodes; v++) {
+    row_start[v + 1] += row_start[v];
+    next[v + 1] += next[v];
   }
-  for (int64_t e = 0; e < edges; e++) {
-    heddle_rmat_edge(seed, (uint64_t)e, nodes, &from, &to);
-    column[--row_start[from]] = to;
-  }
-  for (int64_t v = 0; v < nodes; v++)
-    qsort(column + row_start[v], (size_t)(row_start[v + 1] - row_start[v]), sizeof *column,
-          heddle_compare_s32);
+  for (int64_t e = 0; e < edges; e++) from[next[ends[2 * e + 1]]++] = ends[2 * e];
+  /* next[v] is now where column v ends. Column by column, each row grows in ascending order. */
+  for (int64_t v = nodes; v > 0; v--)
+    row_start[v] = row_start[v - 1]; /* starts of the rows, moved up by one */
+  for (int64_t v = 0, e = 0; v < nodes; v++)
+    for (; e < next[v]; e++) column[row_start[from[e] + 1]++] = (int32_t)v;
+  free(ends);
+  free(from);
+  free(next);
 }
 
 /* A banded matrix: `degree` ascending columns in each of n rows, at most `half_width` from the diagonal where

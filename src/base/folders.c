@@ -29,4 +29,3 @@ void hd_cache_folder(char *out, size_t cap) {
     n = snprintf(out, cap, "%s/.cache/heddle", home);
   if (n < 0 || (size_t)n >= cap || !make_folders(out) || access(out, W_OK | X_OK) != 0) out[0] = 0;
 }
-
