@@ -67,6 +67,14 @@ const cli_command cli_commands[] = {
      "                     TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero'\n",
      cmd_optimize},
     {"list", "", "the workloads that come with heddle", JSON_NOTE, cmd_list},
+    {"verdicts", "[list | export | import FILE | prune]", "what tuning found, kept from run to run",
+     "  --store FILE       the store (default: verdicts.db in heddle's cache folder)\n"
+     "  --name G --gpu G --driver G\n"
+     "                     only verdicts that match these patterns, e.g. --name 'matmul*'\n"
+     "  --older DAYS       only those made longer ago\n"
+     "  --all              prune: drop everything\n"
+     "  -o, --output OUT   write to a file\n" JSON_NOTE,
+     cmd_verdicts},
     {0},
 };
 

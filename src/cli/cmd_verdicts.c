@@ -1,0 +1,108 @@
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "heddle/store.h"
+
+typedef struct options {
+  const char *store, *output;
+  hd_store_filter filter;
+  uint64_t older; /* days */
+  bool all, json;
+} options;
+
+static bool put_row(void *ctx, const hd_verdict *v) {
+  hd_text_table *t = ctx;
+  char date[32] = "";
+  struct tm tm;
+  time_t when = (time_t)v->when;
+  if (gmtime_r(&when, &tm)) strftime(date, sizeof date, "%Y-%m-%d", &tm);
+  hd_text_table_cell(t, "%s", v->name);
+  hd_text_table_cell(t, "%s", v->plan);
+  hd_text_table_cell(t, "%.3fx", v->speedup);
+  hd_text_table_cell(t, "%.3f-%.3f", v->low, v->high);
+  hd_text_table_cell(t, "%.1f", v->before_us);
+  hd_text_table_cell(t, "%.1f", v->after_us);
+  hd_text_table_cell(t, "%s", v->key.gpu);
+  hd_text_table_cell(t, "%s", v->key.driver);
+  hd_text_table_cell(t, "%s", date);
+  return true;
+}
+
+static hd_status list(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
+  static const char *const head[] = {"name",    "plan", "speedup", "99%", "default us",
+                                     "plan us", "GPU",  "driver",  "made"};
+  if (o->json) return hd_store_export(s, &o->filter, out, d);
+  hd_text_table *t = hd_text_table_new("llrrrrlll");
+  if (!t) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  hd_text_table_rule(t);
+  hd_status st = hd_store_each(s, &o->filter, put_row, t, d);
+  if (st == HD_OK) hd_text_table_print(t, out);
+  hd_text_table_free(t);
+  return st;
+}
+
+static hd_status import(hd_store *s, const char *path, hd_buf *out, hd_diag *d) {
+  hd_file f;
+  uint64_t n = 0;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  st = hd_store_import(s, f.data, f.len, path, &n, d);
+  hd_file_close(&f);
+  if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdicts taken over\n", n);
+  return st;
+}
+
+static hd_status prune(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
+  const hd_store_filter *f = &o->filter;
+  uint64_t n;
+  if (!f->name && !f->gpu && !f->driver && !f->before && !o->all)
+    return hd_fail(d, HD_ERR_USAGE,
+                   "verdicts: say what to drop (--name, --gpu, --driver, --older), or --all");
+  hd_status st = hd_store_prune(s, f, &n, d);
+  if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdicts dropped\n", n);
+  return st;
+}
+
+int cmd_verdicts(int argc, char **argv) {
+  options o = {.output = "-"};
+  const cli_option table[] = {{"store", 0, CLI_TEXT, &o.store, 0},
+                              {"name", 0, CLI_TEXT, &o.filter.name, 0},
+                              {"gpu", 0, CLI_TEXT, &o.filter.gpu, 0},
+                              {"driver", 0, CLI_TEXT, &o.filter.driver, 0},
+                              {"older", 0, CLI_NUMBER, &o.older, 100000},
+                              {"all", 0, CLI_FLAG, &o.all, 0},
+                              {"output", 'o', CLI_TEXT, &o.output, 0},
+                              {"json", 0, CLI_FLAG, &o.json, 0},
+                              {0}};
+  int n, rc = cli_parse(cli_find("verdicts"), table, argc, argv, &n);
+  if (rc >= 0) return rc;
+  const char *what = n ? argv[1] : "list";
+  bool importing = strcmp(what, "import") == 0;
+  if (n > 1 + importing || (importing && n < 2))
+    return cli_usage("verdicts: list, export, import FILE or prune");
+  if (o.older) o.filter.before = (int64_t)time(NULL) - (int64_t)o.older * 86400;
+  hd_diag d = {0};
+  hd_store *s;
+  hd_buf out = {0};
+  hd_status st = hd_store_open(o.store, &s, &d);
+  if (st != HD_OK) return cli_fail(&d);
+  if (strcmp(what, "list") == 0)
+    st = list(s, &o, &out, &d);
+  else if (strcmp(what, "export") == 0)
+    st = hd_store_export(s, &o.filter, &out, &d);
+  else if (importing)
+    st = import(s, argv[2], &out, &d);
+  else if (strcmp(what, "prune") == 0)
+    st = prune(s, &o, &out, &d);
+  else
+    st = hd_fail(&d, HD_ERR_USAGE, "verdicts: list, export, import FILE or prune, not '%.40s'", what);
+  if (st == HD_OK)
+    st = out.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
+                    : hd_file_write(o.output, out.data ? out.data : "", out.len, &d);
+  hd_buf_free(&out);
+  hd_store_close(s);
+  return st == HD_OK ? EXIT_OK : cli_fail(&d);
+}
