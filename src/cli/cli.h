@@ -85,6 +85,7 @@ int cmd_simulate(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_optimize(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_matrix(int argc, char **argv);
 int cmd_verdicts(int argc, char **argv);
 
 #endif

@@ -67,6 +67,12 @@ const cli_command cli_commands[] = {
      "                     TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero'\n",
      cmd_optimize},
     {"list", "", "the workloads that come with heddle", JSON_NOTE, cmd_list},
+    {"matrix", "[WORKLOAD...]", "which plans work on which workloads, or why they are refused",
+     "  --plan P           a column; may be given several times (default: one for each lever)\n"
+     "  --size NAME        the workloads' size (default: tiny)\n"
+     "  --threads N        host threads (default: all)\n"
+     "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE,
+     cmd_matrix},
     {"verdicts", "[list | export | import FILE | prune]", "what tuning found, kept from run to run",
      "  --store FILE       the store (default: verdicts.db in heddle's cache folder)\n"
      "  --name G --gpu G --driver G\n"

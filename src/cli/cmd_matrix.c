@@ -1,0 +1,173 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* One plan for each value of each lever. */
+static const char *const every_lever[] = {
+    "order=col",        "order=band:3",  "order=tile:3x2", "order=zigzag:3",
+    "order=stride:3x2", "order=hilbert", "order=reverse",  "bind=redirect",
+};
+
+/* What is said of the plans that a workload does not take, each reason once. */
+typedef struct reasons {
+  HD_VEC(char *) text;
+} reasons;
+
+/* a, b, ..., z, aa, ab, ... */
+static const char *letters(size_t i, char out[8]) {
+  char *p = out + 7;
+  *p = 0;
+  for (i++; i && p > out; i = (i - 1) / 26) *--p = (char)('a' + (i - 1) % 26);
+  return memmove(out, p, strlen(p) + 1);
+}
+
+static bool add_reason(reasons *r, const char *text, size_t *index) {
+  for (*index = 0; *index < r->text.n; ++*index)
+    if (strcmp(r->text.data[*index], text) == 0) return true;
+  char *copy = strdup(text);
+  if (copy && hd_vec_push(&r->text, copy)) return true;
+  free(copy);
+  return false;
+}
+
+static void free_reasons(reasons *r) {
+  for (size_t i = 0; i < r->text.n; i++) free(r->text.data[i]);
+  hd_vec_free(&r->text);
+}
+
+typedef struct matrix {
+  const char **plans;
+  size_t n_plans;
+  const char *size;
+  uint64_t threads;
+  reasons why;
+  hd_buf table; /* Markdown */
+  json_t *rows; /* NULL: not wanted */
+  size_t equal, refused, different;
+} matrix;
+
+/* One cell. A difference is heddle's fault, and named on stderr as well. */
+static hd_status put_cell(matrix *m, const hd_workload *w, const char *name, const char *plan_text,
+                          json_t *row, hd_diag *d) {
+  hd_plan plan = {0};
+  hd_check_options o = {.run = {.threads = (unsigned)m->threads}};
+  hd_check_result r = {0};
+  hd_diag e = {0};
+  hd_status st = hd_plan_parse(plan_text, &plan, d);
+  if (st != HD_OK) return st;
+  st = hd_check(w, &plan, &o, &r, &e);
+  hd_plan_free(&plan);
+  char line[1400], mark[8] = "yes";
+  const char *answer = "equal";
+  size_t index;
+  if (st == HD_OK && r.equal) {
+    m->equal++;
+  } else if (st == HD_OK) {
+    m->different++;
+    answer = "different";
+    strcpy(mark, "**no**");
+    fprintf(stderr, "heddle: %s, %s: %s\n", name, plan_text, r.what);
+  } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
+    m->refused++;
+    answer = "refused";
+    if (!add_reason(&m->why, hd_diag_line(&e, line, sizeof line), &index))
+      return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    letters(index, mark);
+  } else {
+    if (d) *d = e;
+    return st;
+  }
+  hd_buf_printf(&m->table, " %s |", mark);
+  if (row)
+    json_object_set_new(
+        row, plan_text,
+        json_pack("{s:s, s:s}", "answer", answer, "why", strcmp(answer, "refused") == 0 ? line : r.what));
+  return HD_OK;
+}
+
+static hd_status put_row(matrix *m, const char *name, hd_diag *d) {
+  hd_workload *w;
+  hd_status st = hd_workload_open(name, cli_kernels_dir(), m->size, &w, d);
+  if (st != HD_OK) return st;
+  json_t *row = m->rows ? json_object() : NULL;
+  hd_buf_printf(&m->table, "| %s |", name);
+  for (size_t i = 0; st == HD_OK && i < m->n_plans; i++) st = put_cell(m, w, name, m->plans[i], row, d);
+  hd_buf_putc(&m->table, '\n');
+  if (row) json_object_set_new(m->rows, name, row);
+  hd_workload_close(w);
+  return st;
+}
+
+static void put_head(matrix *m) {
+  hd_buf_puts(&m->table, "| workload |");
+  for (size_t i = 0; i < m->n_plans; i++) hd_buf_printf(&m->table, " %s |", m->plans[i]);
+  hd_buf_puts(&m->table, "\n| --- |");
+  for (size_t i = 0; i < m->n_plans; i++) hd_buf_puts(&m->table, " --- |");
+  hd_buf_putc(&m->table, '\n');
+}
+
+static void put_reasons(matrix *m) {
+  char mark[8];
+  hd_buf_printf(&m->table, "\n%zu equal, %zu refused, %zu different.\n", m->equal, m->refused, m->different);
+  if (m->why.text.n) hd_buf_puts(&m->table, "\nRefused because\n\n");
+  for (size_t i = 0; i < m->why.text.n; i++)
+    hd_buf_printf(&m->table, "- %s: %s\n", letters(i, mark), m->why.text.data[i]);
+}
+
+static hd_status run_matrix(matrix *m, char **names, size_t n, hd_diag *d) {
+  hd_status st = HD_OK;
+  put_head(m);
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    cli_progress((void *)"checking workloads", i, n);
+    st = put_row(m, names[i], d);
+  }
+  cli_progress((void *)"checking workloads", n, n);
+  put_reasons(m);
+  return st;
+}
+
+int cmd_matrix(int argc, char **argv) {
+  cli_list plans = {0};
+  const char *output = "-", *size = "tiny";
+  uint64_t threads = 0;
+  bool json = false;
+  const cli_option options[] = {{"plan", 0, CLI_LIST, &plans, 0},
+                                {"size", 0, CLI_TEXT, &size, 0},
+                                {"threads", 0, CLI_NUMBER, &threads, 1024},
+                                {"output", 'o', CLI_TEXT, &output, 0},
+                                {"json", 0, CLI_FLAG, &json, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("matrix"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  matrix m = {.plans = plans.n ? plans.items : (const char **)every_lever,
+              .n_plans = plans.n ? plans.n : sizeof every_lever / sizeof *every_lever,
+              .size = size,
+              .threads = threads,
+              .rows = json ? json_object() : NULL};
+  hd_diag d = {0};
+  char **names = argv + 1, **all = NULL;
+  size_t count = (size_t)n;
+  hd_status st = HD_OK;
+  if (!n) {
+    st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
+    names = all;
+  }
+  if (st == HD_OK) st = run_matrix(&m, names, count, &d);
+  if (st == HD_OK && json) {
+    rc = cli_print_json(m.rows);
+    m.rows = NULL;
+  } else if (st == HD_OK) {
+    st = m.table.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
+                        : hd_file_write(output, m.table.data, m.table.len, &d);
+    rc = EXIT_OK;
+  }
+  if (st != HD_OK) rc = cli_fail(&d);
+  if (rc == EXIT_OK && m.different) rc = EXIT_NO;
+  json_decref(m.rows);
+  hd_buf_free(&m.table);
+  free_reasons(&m.why);
+  if (all) hd_workload_list_free(all, count);
+  free(plans.items);
+  return rc;
+}
