@@ -96,6 +96,93 @@ typedef struct hd_emu_launch_params {
   uint64_t args_bytes;
 } hd_emu_launch_params;
 
+/* ---- Asynchronous operations ------------------------------------------------------- */
+
+/* cp.async, bulk and tensor copies and wgmma.mma_async are carried out in the order of the program, but code
+ * that does not wait for them gets nothing of use:
+ *   cp.async         the destination's bits are all set, NaN in every format, until the issuing thread's
+ *                    wait_group or wait_all covers the copy. Under HD_CHECK_INIT reading it before is a fault.
+ *   wgmma.mma_async  so are the bits of D's registers, until a wait_group covers the product. Faults are: writing
+ *                    them before; changing A's registers, or the shared memory it reads, before; a first product
+ *                    without wgmma.fence; warps of a warpgroup that issue different products.
+ *   bulk copies      see HD_CHECK_INIT: reading their destination before the mbarrier's phase is complete, or
+ *                    writing their source before the group is waited for, is a fault.
+ * Not caught: a missing proxy fence; a wgmma.fence missing later than before the first product; shared memory that
+ * changed and was changed back; reading what another thread waited for without a barrier in between. */
+
+/* ---- Tensor maps ----------------------------------------------------------------- */
+
+/* The numbers are those of the CUtensorMap enumerations of cuda.h, so that one description serves the
+ * emulator and cuTensorMapEncodeTiled. */
+typedef enum hd_tensor_type {
+  HD_TENSOR_U8 = 0,
+  HD_TENSOR_U16,
+  HD_TENSOR_U32,
+  HD_TENSOR_S32,
+  HD_TENSOR_U64,
+  HD_TENSOR_S64,
+  HD_TENSOR_F16,
+  HD_TENSOR_F32,
+  HD_TENSOR_F64,
+  HD_TENSOR_BF16,
+  HD_TENSOR_TYPES
+} hd_tensor_type;
+
+typedef enum hd_tensor_interleave {
+  HD_TENSOR_INTERLEAVE_NONE = 0,
+  HD_TENSOR_INTERLEAVE_16B,
+  HD_TENSOR_INTERLEAVE_32B,
+} hd_tensor_interleave;
+
+typedef enum hd_tensor_swizzle {
+  HD_TENSOR_SWIZZLE_NONE = 0,
+  HD_TENSOR_SWIZZLE_32B,
+  HD_TENSOR_SWIZZLE_64B,
+  HD_TENSOR_SWIZZLE_128B,
+  HD_TENSOR_SWIZZLE_128B_ATOM_32B,
+  HD_TENSOR_SWIZZLE_128B_ATOM_32B_FLIP_8B,
+  HD_TENSOR_SWIZZLE_128B_ATOM_64B,
+  HD_TENSOR_SWIZZLES
+} hd_tensor_swizzle;
+
+typedef enum hd_tensor_promotion {
+  HD_TENSOR_PROMOTION_NONE = 0,
+  HD_TENSOR_PROMOTION_64B,
+  HD_TENSOR_PROMOTION_128B,
+  HD_TENSOR_PROMOTION_256B,
+} hd_tensor_promotion;
+
+typedef enum hd_tensor_fill {
+  HD_TENSOR_FILL_ZERO = 0,
+  HD_TENSOR_FILL_NAN, /* of floating-point types */
+} hd_tensor_fill;
+
+enum { HD_TENSOR_DIMS = 5, HD_TENSOR_MAP_BYTES = 128, HD_TENSOR_MAP_ALIGN = 64 };
+
+/* A tiled tensor in global memory. Dimension 0 is the innermost one, whose elements are neighbours. */
+typedef struct hd_tensor {
+  uint64_t address; /* a multiple of 16 */
+  hd_tensor_type type;
+  uint32_t rank;                           /* 1 to 5 */
+  uint64_t dim[HD_TENSOR_DIMS];            /* elements: 1 to 2^32 */
+  uint64_t stride[HD_TENSOR_DIMS - 1];     /* bytes between neighbours along dimensions 1, 2, ...: multiples
+                                              of 16 below 2^40 */
+  uint32_t box[HD_TENSOR_DIMS];            /* elements a copy takes along each dimension: 1 to 256; the
+                                              innermost ones have a multiple of 16 bytes */
+  uint32_t element_stride[HD_TENSOR_DIMS]; /* 1 to 8: of box[i] elements every so manieth is copied; that of
+                                              dimension 0 is not looked at */
+  hd_tensor_interleave interleave;         /* another one than NONE: maps are made, copies refused */
+  hd_tensor_swizzle swizzle;
+  hd_tensor_promotion promotion; /* of no consequence here */
+  hd_tensor_fill fill;           /* of elements outside the tensor */
+} hd_tensor;
+
+/* Check the description as cuTensorMapEncodeTiled does; HD_ERR_USAGE says what is wrong. */
+HD_API hd_status hd_tensor_check(const hd_tensor *t, hd_diag *d);
+/* The same, and make the tensor map that kernels on the emulator are given (in their parameters at a
+ * multiple of HD_TENSOR_MAP_ALIGN, or in global memory). It means nothing to a GPU. */
+HD_API hd_status hd_emu_tensor_map(const hd_tensor *t, void *map, hd_diag *d);
+
 /* ---- Trace hooks --------------------------------------------------------------- */
 
 typedef enum hd_access_kind {
@@ -109,12 +196,14 @@ typedef enum hd_access_kind {
 typedef enum hd_access_cache { /* bits */
   HD_CACHE_L1 = 1,       /* may allocate in L1 (.ca or default) */
   HD_CACHE_READONLY = 2, /* .nc: read-only / texture path */
-  HD_CACHE_STREAM = 4,   /* .cs, evict_first, no_allocate */
+  HD_CACHE_STREAM = 4,   /* .cs, L1::evict_first */
 } hd_access_cache;
 
 typedef enum hd_space { HD_SPACE_GLOBAL = 0, HD_SPACE_SHARED, HD_SPACE_LOCAL, HD_SPACE_CONST, HD_SPACE_PARAM } hd_space;
 
-/* One warp's memory instruction. Addresses of inactive lanes are unspecified. */
+/* One warp's memory instruction. Addresses of inactive lanes are unspecified. A bulk copy comes as accesses
+ * to up to 32 pieces of up to 16 bytes each, global ones past L1 (cache 0): its "lanes" are pieces then, no
+ * threads; those outside a tensor map's bounds are not accessed. */
 typedef struct hd_access {
   uint64_t task;         /* CTA's number in the launched grid: x + gx*(y + gy*z) */
   uint32_t warp;         /* in its CTA */
@@ -161,10 +250,13 @@ HD_API hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params
 HD_API hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker,
                                   hd_emu_cta **out, hd_diag *d);
 HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
-/* Run warp `w` for at most `quantum` warp instructions (stops early at barriers). */
+/* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and where it gives its
+ * turn away: at a nanosleep, at a test of an mbarrier whose phase is not complete (HD_STEP_RUNNING: it will
+ * ask again). */
 HD_API hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);
 /* True when no warp can ever run again though some have not exited: a barrier
- * that some threads skipped. The step that led there returned HD_STEP_FAULT. */
+ * that some threads skipped, an mbarrier whose phase nobody is left to complete.
+ * The step that led there returned HD_STEP_FAULT. */
 HD_API bool hd_emu_cta_stuck(const hd_emu_cta *c);
 /* Run all warps of the CTA to the end (or a fault), round robin with that quantum. */
 HD_API hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum);

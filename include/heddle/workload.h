@@ -6,7 +6,7 @@
 #ifndef HEDDLE_WORKLOAD_H
 #define HEDDLE_WORKLOAD_H
 
-#include "heddle/base.h"
+#include "heddle/emu.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,11 +39,15 @@ typedef struct hd_wl_buffer {
   bool atomics;
 } hd_wl_buffer;
 
+/* A buffer's address, a scalar, or a tensor map. */
 typedef struct hd_wl_arg {
   bool is_buffer;
-  uint32_t buffer;  /* index into buffers */
+  uint32_t buffer;  /* index into buffers; of tensor maps too */
   hd_elem type;     /* scalars */
   uint64_t bits;    /* scalar's value in its low bytes */
+  /* Tensor maps, else NULL: checked, but for the address, which counts from the buffer's. Whoever launches
+   * adds that and has the map encoded: hd_emu_tensor_map, or the driver's function. */
+  const hd_tensor *tensor;
 } hd_wl_arg;
 
 typedef struct hd_wl_launch {

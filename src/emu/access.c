@@ -2,7 +2,7 @@
  *
  * The common case must cost little: all lanes inside the allocation that this instruction accessed
  * last. Bounds and alignment of all lanes are then two vector sums, and nothing is looked up. */
-#include "emu/internal.h"
+#include "emu/async.h"
 
 #include <inttypes.h>
 
@@ -90,8 +90,24 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
 
 static bool init_fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
                        hd_access_kind kind, hd_space space) {
-  emu_fault(w, i, 1u << lane, "%s of %u bytes at %s 0x%" PRIx64 " reads memory that was never written",
-            access_word(kind), bytes, space == HD_SPACE_SHARED ? "shared offset" : "address", address);
+  uint64_t bar;
+  const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(w->cta, address, bytes, &bar) : 0;
+  const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(w->cta, address, bytes) : 0;
+  if (copy)
+    emu_fault(w, i, 1u << lane,
+              "%s of %u bytes at shared offset 0x%" PRIx64
+              " reads what the cp.async at line %u still writes: its "
+              "thread has not waited for it",
+              access_word(kind), bytes, address, copy);
+  else if (line)
+    emu_fault(w, i, 1u << lane,
+              "%s of %u bytes at shared offset 0x%" PRIx64
+              " reads what the bulk copy at line %u still writes: "
+              "the phase of its mbarrier at shared offset 0x%" PRIx64 " is not complete",
+              access_word(kind), bytes, address, line, bar);
+  else
+    emu_fault(w, i, 1u << lane, "%s of %u bytes at %s 0x%" PRIx64 " reads memory that was never written",
+              access_word(kind), bytes, space == HD_SPACE_SHARED ? "shared offset" : "address", address);
   return false;
 }
 
@@ -103,6 +119,18 @@ static bool check_init(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
       unsigned l = (unsigned)__builtin_ctz(left);
       if (!emu_init_check(shadow + (addr[l] - base), bytes))
         return init_fault(w, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind, space);
+    }
+  if (kind != HD_ACCESS_LOAD && space == HD_SPACE_SHARED && w->cta->async.readings.n)
+    for (uint32_t left = mask; left; left &= left - 1) {
+      unsigned l = (unsigned)__builtin_ctz(left);
+      const uint32_t line = emu_bulk_reader(w->cta, addr[l] - base, bytes);
+      if (!line) continue;
+      emu_fault(w, i, 1u << l,
+                "%s of %u bytes at shared offset 0x%" PRIx64
+                " overwrites what the bulk copy at line %u still "
+                "reads: its thread has not waited for its group",
+                access_word(kind), bytes, addr[l] - base, line);
+      return false;
     }
   uint64_t fresh = 0;
   if (kind != HD_ACCESS_LOAD)
@@ -132,7 +160,8 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   /* The driver runs these launches on one host thread. */
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
-  const bool ok = emu_race_access(g->emu, &g->race, w->cta->ticket, mask, addr, bytes, kind, w->storing, &why);
+  const bool ok =
+      emu_race_access(g->emu, &g->race, w->cta->ticket, mask, addr, bytes, kind, w->storing, &why);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;

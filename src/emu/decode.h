@@ -5,9 +5,12 @@
  *   decode_operand.c    registers, immediates and addresses to slots
  *   decode_plain.c      instructions found by name: arithmetic, logic, mov, selp, ...
  *   decode_convert.c    cvt, cvta, comparisons, half precision, rounding
- *   decode_memory.c     ld, st, atom, red, prefetch, cp.async
+ *   decode_memory.c     ld, st, atom, red, cp.async
+ *   decode_hint.c       createpolicy, prefetch, discard, fences, setmaxnreg, griddepcontrol
  *   decode_control.c    branches, calls, barriers
  *   decode_warp.c       shfl, vote, match, redux, mma, wmma, ldmatrix
+ *   decode_wgmma.c      warpgroup products
+ *   decode_async.c      mbarrier, bulk copies, tensor maps
  *   decode_link.c       the call graph: shared memory, stacks, what callees need
  *
  * Every opcode has a rule. Its `prepare` looks at the form, once per module, and
@@ -187,11 +190,17 @@ extern const emu_rule emu_rule_plain, emu_rule_lop3, emu_rule_mov, emu_rule_allo
 extern const emu_rule emu_rule_float, emu_rule_approx, emu_rule_cvt, emu_rule_cvta, emu_rule_isspacep,
     emu_rule_setp, emu_rule_set, emu_rule_carry;
 extern const emu_rule emu_rule_ld, emu_rule_st, emu_rule_atom, emu_rule_prefetch, emu_rule_cp,
-    emu_rule_createpolicy;
+    emu_rule_createpolicy, emu_rule_fence, emu_rule_setmaxnreg, emu_rule_griddepcontrol;
 extern const emu_rule emu_rule_bra, emu_rule_brx, emu_rule_call, emu_rule_ret, emu_rule_exit, emu_rule_trap,
     emu_rule_bar, emu_rule_yield;
 extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_redux, emu_rule_activemask,
-    emu_rule_elect, emu_rule_mma, emu_rule_wmma, emu_rule_ldmatrix, emu_rule_stmatrix, emu_rule_movmatrix;
+    emu_rule_elect, emu_rule_mma, emu_rule_wmma, emu_rule_wgmma, emu_rule_ldmatrix, emu_rule_stmatrix, emu_rule_movmatrix;
+
+/* ---- decode_async.c ------------------------------------------------------------------------------ */
+
+extern const emu_rule emu_rule_mbarrier, emu_rule_tensormap, emu_rule_cluster_address;
+/* The rule of a cp that is no plain cp.async: bulk copies, cp.async.mbarrier.arrive; NULL: it is one. */
+const emu_rule *emu_async_copy_rule(const emu_form *f);
 
 /* ---- decode_plain.c ---------------------------------------------------------------------------- */
 

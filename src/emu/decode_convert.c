@@ -308,7 +308,7 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
   if (w->n_types != 2 || w->other || w->vec != 1 || w->nan || w->approx || w->full || w->abs || w->xorsign ||
       to == EMU_CLASS_B || from == EMU_CLASS_B || to == EMU_CLASS_PRED || from == EMU_CLASS_PRED ||
       (to_pair && !to_float) || (from_pair && !from_float) || (from_pair && !to_pair) ||
-      (to_pair && !from_pair && from_fmt != NUM_F32)) {
+      (to_pair && !from_pair && (!from_float || from_fmt != NUM_F32))) {
     f->refused = no_form;
     return;
   }
@@ -423,7 +423,13 @@ static void prepare_cvta(emu_decoder *d, emu_form *f) {
 static bool emit_cvta(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   uint64_t base = 0;
   window_of(f, &base);
-  /* A kernel's parameters have generic addresses from the start; a function's lie in its stack. */
+  /* A kernel's parameters have generic addresses from the start, where they are taken as 64 bits; a
+   * function's lie in its stack. */
+  if (base == EMU_PARAM_BASE && fn->func->entry && !EMU_HAS(f, TO)) {
+    in->fn = emu_find_op(fn->d, "or.b64")->fn;
+    emu_ref(fn, &in->src[1], emu_constant(fn, EMU_PARAM_BASE, 64));
+    return emu_emit_shape(fn, f, s, in);
+  }
   if (base == EMU_PARAM_BASE) base = fn->func->entry ? 0 : EMU_LOCAL_BASE;
   in->imm = (int64_t)(EMU_HAS(f, TO) ? 0 - base : base);
   if (!base) in->fn = emu_find_op(fn->d, "mov.b64")->fn;

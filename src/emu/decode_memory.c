@@ -1,4 +1,4 @@
-/* decode_memory.c: ld, st, atom, red, prefetch, cp.async. */
+/* decode_memory.c: ld, st, atom, red, cp.async. */
 #include "emu/decode.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef enum word {
   W_CACHE,    /* value: hd_access_cache bits, instead of the default */
   W_STREAM,   /* adds HD_CACHE_STREAM */
   W_READONLY, /* adds HD_CACHE_READONLY */
-  W_NO_L1,    /* stream, and no L1 */
+  W_NO_L1,    /* past L1, which is the read-only cache too where there is such a word */
   W_ORDERED,  /* past the caches: what other CTAs wrote is seen */
   W_HINT,     /* a cache policy follows the operands */
   W_ATOM,     /* value: emu_atom_op */
@@ -28,6 +28,7 @@ static const struct {
     [HD_M_GLOBAL] = {W_SPACE, HD_SPACE_GLOBAL},
     [HD_M_SHARED] = {W_SPACE, HD_SPACE_SHARED},
     [HD_M_SHARED_CTA] = {W_SPACE, HD_SPACE_SHARED},
+    [HD_M_SHARED_CLUSTER] = {W_SPACE, HD_SPACE_SHARED}, /* a cluster has one CTA */
     [HD_M_LOCAL] = {W_SPACE, HD_SPACE_LOCAL},
     [HD_M_CONST] = {W_SPACE, HD_SPACE_CONST},
     [HD_M_PARAM] = {W_SPACE, HD_SPACE_PARAM},
@@ -97,7 +98,7 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
     case W_CACHE: w->cache = words[mod].value | (w->cache & HD_CACHE_READONLY); break;
     case W_STREAM: w->cache |= HD_CACHE_STREAM; break;
     case W_READONLY: w->cache |= HD_CACHE_READONLY; break;
-    case W_NO_L1: w->cache = (w->cache | HD_CACHE_STREAM) & ~(unsigned)HD_CACHE_L1; break;
+    case W_NO_L1: w->cache &= ~(unsigned)(HD_CACHE_L1 | HD_CACHE_READONLY); break;
     case W_ORDERED:
       w->ordered = true;
       w->cache = 0;
@@ -111,6 +112,7 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
 
 /* emu_form.data of this file's rules. */
 enum { M_SPACE = 0, M_ORDERED = 1, M_HINT = 2, M_BITS = 3 };
+enum { M_GROUP = M_SPACE }; /* cp.async: the modifier, or none */
 
 static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
   if (!read_memory_words(d, f, w)) return false;
@@ -340,44 +342,16 @@ static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
 }
 const emu_rule emu_rule_atom = {prepare_atom, emit_atom};
 
-/* ---- prefetch, policies ------------------------------------------------------------------------------ */
-
-/* prefetch is traced; discard and applypriority concern the caches alone. */
-static void prepare_prefetch(emu_decoder *d, emu_form *f) {
-  f->data[M_SPACE] = EMU_GENERIC;
-  for (unsigned k = 0; k < f->ptx->n_mods; k++) {
-    const hd_mod mod = f->ptx->mods[k];
-    if (mod == HD_M_L1)
-      f->proto.x[X_CACHE] = HD_CACHE_L1;
-    else if (mod == HD_M_GLOBAL || mod == HD_M_LOCAL)
-      f->data[M_SPACE] = words[mod].value;
-    else if (mod != HD_M_L2 && !(mod < HD_M_COUNT && words[mod].word == W_NOTHING)) {
-      f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
-      return;
-    }
-  }
-  if (f->ptx->op == HD_OP_PREFETCH || f->ptx->op == HD_OP_PREFETCHU)
-    emu_use(d, f, "prefetch");
-  else
-    f->proto.control = EMU_NOP;
-}
-static bool emit_prefetch(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  return in->control == EMU_NOP || emu_put_address(fn, s, emu_operand(fn, s, 0), f->data[M_SPACE], in);
-}
-const emu_rule emu_rule_prefetch = {prepare_prefetch, emit_prefetch};
-
-/* A cache policy is 64 opaque bits that nothing here reads. */
-static void prepare_createpolicy(emu_decoder *d, emu_form *f) { emu_use(d, f, "mov.b64"); }
-static bool emit_createpolicy(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  emu_ref(fn, &in->src[0], emu_constant(fn, 0, 64));
-  return emu_destination(fn, s, emu_operand(fn, s, 0), 64, false, &in->dst);
-}
-const emu_rule emu_rule_createpolicy = {prepare_createpolicy, emit_createpolicy};
-
 /* ---- cp.async -------------------------------------------------------------------------------------------
  */
 
 static void prepare_cp(emu_decoder *d, emu_form *f) {
+  const emu_rule *other = emu_async_copy_rule(f);
+  if (other) {
+    f->rule = other;
+    other->prepare(d, f);
+    return;
+  }
   bool shared = false, global = false, async = false;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     const hd_mod mod = f->ptx->mods[k];
@@ -385,7 +359,7 @@ static void prepare_cp(emu_decoder *d, emu_form *f) {
     case HD_M_ASYNC: async = true; break;
     case HD_M_COMMIT_GROUP:
     case HD_M_WAIT_GROUP:
-    case HD_M_WAIT_ALL: f->proto.control = EMU_NOP; break; /* copies are made when they are issued */
+    case HD_M_WAIT_ALL: f->data[M_GROUP] = mod; break;
     case HD_M_CA: f->proto.x[X_CACHE] = HD_CACHE_L1; break;
     case HD_M_CG: f->proto.x[X_CACHE] = 0; break;
     case HD_M_SHARED:
@@ -398,15 +372,30 @@ static void prepare_cp(emu_decoder *d, emu_form *f) {
     default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod)); return;
     }
   }
-  if (!async || (f->proto.control != EMU_NOP && (!shared || !global)))
+  const unsigned group = f->data[M_GROUP];
+  if (!async || (group ? f->ptx->n_mods != 2 : !shared || !global))
     f->refused = no_form;
-  else if (f->proto.control != EMU_NOP)
-    emu_use(d, f, "cp.async");
+  else
+    emu_use(d, f,
+            !group                       ? "cp.async"
+            : group == HD_M_COMMIT_GROUP ? "cp.async.commit_group"
+            : group == HD_M_WAIT_GROUP   ? "cp.async.wait_group"
+                                         : "cp.async.wait_all");
+}
+
+/* commit_group, wait_group N, wait_all */
+static bool emit_group(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  const bool counts = f->data[M_GROUP] == HD_M_WAIT_GROUP;
+  if (s->n_opnds != counts) return emu_refuse(fn, s, "it has %u operands", s->n_opnds);
+  if (!counts) return true;
+  return emu_integer(fn, s, emu_operand(fn, s, 0), &in->imm) &&
+         ((in->imm >= 0 && in->imm <= INT32_MAX) ||
+          emu_refuse(fn, s, "it leaves %lld groups in flight", (long long)in->imm));
 }
 
 /* cp.async [dst], [src], size {, bytes to read | skip predicate} {, policy} */
 static bool emit_cp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  if (in->control == EMU_NOP) return true;
+  if (f->data[M_GROUP]) return emit_group(fn, f, s, in);
   const unsigned n = s->n_opnds - (f->data[M_HINT] ? 1 : 0);
   int64_t size;
   emu_address from;

@@ -133,7 +133,7 @@ static bool is_clock(unsigned id) {
 
 /* Performance counters, and what the driver or the tool chain put there. */
 static bool is_unknowable(const char *name) {
-  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset"};
+  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0", "%reserved_smem_offset_1"};
   for (unsigned k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++)
     if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0) return true;
   return false;
@@ -194,7 +194,8 @@ static bool address_value(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_o
   emu_location at;
   if (!emu_locate_var(fn, s, o->sym, &at)) return false;
   const uint64_t offset = at.offset + (uint64_t)o->imm;
-  if (bits == 32 && at.where == EMU_IN_SHARED) {
+  /* Offsets: cvta makes them generic. */
+  if (bits == 32 && (at.where == EMU_IN_SHARED || at.where == EMU_IN_PARAMS)) {
     emu_ref(fn, where, emu_constant(fn, offset, 32));
     return true;
   }

@@ -62,19 +62,29 @@ static uint8_t normal_form(uint8_t table) {
 }
 
 static void prepare_lop3(emu_decoder *d, emu_form *f) {
-  if (f->words.other)
-    f->refused = "lop3 with a predicate is not emulated";
+  const bool either = EMU_HAS(f, OR), both = EMU_HAS(f, AND);
+  f->proto.x[X_BOOL] = either ? EMU_BOOL_OR : both ? EMU_BOOL_AND : EMU_BOOL_NONE;
+  if (f->words.n_types != 1 || f->words.types[0] != HD_M_B32 || f->ptx->n_mods != 1u + either + both)
+    f->refused = "the emulator has no such form of this instruction";
   else
-    emu_use(d, f, "lop3.b32");
+    emu_use(d, f, either || both ? "lop3.pred" : "lop3.b32");
 }
 static bool emit_lop3(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   int64_t table;
-  if (s->n_opnds != 5 || !emu_integer(fn, s, emu_operand(fn, s, 4), &table) || table < 0 || table > 255)
+  const bool predicate = f->proto.x[X_BOOL] != EMU_BOOL_NONE;
+  if (s->n_opnds != 5u + predicate)
+    return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, 5u + predicate);
+  if (!emu_integer(fn, s, emu_operand(fn, s, 4), &table) || table < 0 || table > 255)
     return emu_refuse(fn, s, "its table is no constant of 8 bits");
   in->imm = normal_form((uint8_t)table);
   for (unsigned k = 0; k < 3; k++)
     if (!emu_source(fn, s, emu_operand(fn, s, k + 1), 32, &in->src[k])) return false;
-  return emu_destination(fn, s, emu_operand(fn, s, 0), 32, false, &in->dst);
+  if (!predicate) return emu_destination(fn, s, emu_operand(fn, s, 0), 32, false, &in->dst);
+  const hd_ptx_opnd *value, *p;
+  emu_pair(fn, emu_operand(fn, s, 0), &value, &p);
+  if (!p) return emu_refuse(fn, s, "it has no predicate as its second result");
+  return emu_destination(fn, s, value, 32, true, &in->dst) && emu_destination(fn, s, p, 1, false, &in->dst2) &&
+         emu_predicate(fn, s, emu_operand(fn, s, 5), &in->src[3], &in->x[X_NEG]);
 }
 const emu_rule emu_rule_lop3 = {prepare_lop3, emit_lop3};
 
@@ -168,6 +178,13 @@ static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_op
   return use_op(fn, s, in, name) && emu_source(fn, s, o, wide ? 64 : 32, &in->src[0]);
 }
 
+/* The address of a .local variable cut to 32 bits, as compilers take it where pointers into its space are
+ * short; the machine knows them as 64 bits. */
+static bool emit_short_local(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, emu_inst *in) {
+  return use_op(fn, s, in, "cvt.u32.u64") && emu_source(fn, s, o, 64, &in->src[0]) &&
+         emu_destination(fn, s, emu_operand(fn, s, 0), 32, false, &in->dst);
+}
+
 static bool emit_mov(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const hd_ptx_opnd *to = emu_operand(fn, s, 0), *from = emu_operand(fn, s, 1);
   const unsigned bits = f->data[0];
@@ -175,6 +192,9 @@ static bool emit_mov(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   if (from->kind == HD_O_VEC) return emit_join(fn, s, from, bits, in);
   if (to->kind == HD_O_VEC) return emit_split(fn, s, to, bits, in);
   if (from->kind == HD_O_SREG) return emit_special(fn, s, from, bits, in);
+  const hd_ptx_sym *y = from->kind == HD_O_SYM ? &fn->d->m->syms[from->sym] : NULL;
+  if (bits == 32 && y && y->kind == HD_SYM_VAR && fn->d->m->vars[y->decl].space == HD_M_LOCAL)
+    return emit_short_local(fn, s, from, in);
   return emu_emit_shape(fn, f, s, in);
 }
 const emu_rule emu_rule_mov = {prepare_mov, emit_mov};
@@ -228,7 +248,6 @@ const emu_rule emu_rule_stack = {prepare_stack, emit_stack};
 
 /* ---- Nothing -------------------------------------------------------------------------------------- */
 
-/* Memory is sequentially consistent here, registers are not scarce, and grids do not overlap. */
 static void prepare_nop(emu_decoder *d, emu_form *f) { f->proto.control = EMU_NOP; }
 static bool emit_nop(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) { return true; }
 const emu_rule emu_rule_nop = {prepare_nop, emit_nop};

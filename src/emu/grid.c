@@ -1,5 +1,5 @@
 /* emu/grid.c: one launch: its set-up, its CTAs, its faults. */
-#include "emu/internal.h"
+#include "emu/async.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,10 +47,10 @@ static hd_status check_directives(const hd_ptx_module *m, const emu_code *code, 
                      code->name, most, threads);
   }
   const hd_ptx_dir *cluster = hd_ptx_func_dir(m, code->func, HD_M_REQNCTAPERCLUSTER);
-  for (uint32_t k = 0; cluster && k < cluster->n_vals && k < 4; k++)
-    if (cluster->vals[k] != 1)
-      return hd_fail(d, HD_ERR_UNSUPPORTED, "%s runs in clusters of CTAs, which are not emulated",
-                     code->name);
+  bool clusters = hd_ptx_func_dir(m, code->func, HD_M_EXPLICITCLUSTER) && !cluster;
+  for (uint32_t k = 0; cluster && k < cluster->n_vals && k < 4; k++) clusters |= cluster->vals[k] != 1;
+  if (clusters)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s runs in clusters of CTAs, which are not emulated", code->name);
   return HD_OK;
 }
 
@@ -90,10 +90,15 @@ static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, 
 /* ---- Grids ------------------------------------------------------------------------ */
 
 static void free_cta(hd_emu_cta *c) {
-  for (uint32_t k = 0; k < c->n_warps; k++) emu_frames_free(&c->warps[k]);
+  for (uint32_t k = 0; k < c->n_warps; k++) {
+    emu_wgmma_free(&c->warps[k]);
+    emu_copies_free(&c->warps[k]);
+    emu_frames_free(&c->warps[k]);
+  }
   if (c->local) munmap(c->local, c->grid->stack_bytes * HD_WARP * c->n_warps);
   free(c->shared);
   free(c->shared_init);
+  emu_bulk_free(c);
   free(c);
 }
 
@@ -203,7 +208,7 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->w.instructions = m->w.thread_instructions = 0;
   m->w.n_fibers = 0;
   m->barrier = -1;
-  m->spins = m->turn = 0;
+  m->spins = m->turn = m->polls = m->issuer = 0;
   m->synced = m->yielded = m->starving = false;
   emu_frame *f = emu_frame_make(m, g->code, NULL, NULL, live);
   if (!f) return;
@@ -245,6 +250,7 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
   if (c->shared_init) memset(c->shared_init, 0, c->shared_bytes);
   c->shared_unwritten = c->shared_bytes;
   memset(c->barriers, 0, sizeof c->barriers);
+  emu_bulk_reset(c);
   if (g->hooks.cta_start) g->hooks.cta_start(g->hooks.ctx, worker, task, sm);
   for (uint32_t k = 0; k < c->n_warps; k++) {
     uint32_t left = g->n_threads - k * HD_WARP;
@@ -282,6 +288,8 @@ void hd_emu_cta_end(hd_emu_cta *c) {
     /* Of a launch that ended early. */
     for (uint32_t f = 0; f < m->w.n_fibers; f++) emu_frame_drop(m, m->w.fibers[f].frame);
     m->w.n_fibers = 0;
+    emu_wgmma_reset(m);
+    emu_copies_reset(m);
   }
   if (g->hooks.cta_end) g->hooks.cta_end(g->hooks.ctx, c->worker, c->task, warp, thread);
   pthread_mutex_lock(&g->lock);
@@ -369,7 +377,7 @@ static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_i
     hd_buf_puts(b, ": ");
     hd_ptx_print_stmt(g->program->module, &func->stmts[i->stmt], b);
   }
-  const unsigned lane = mask ? (unsigned)__builtin_ctz(mask) : 0;
+  const unsigned lane = m->issuer ? m->issuer - 1 : mask ? (unsigned)__builtin_ctz(mask) : 0;
   uint32_t(*tid)[HD_WARP] = g->tid[m->w.index];
   if (code != g->code) hd_buf_printf(b, ", in %s called from", code->name);
   hd_buf_printf(b, "%s %s, CTA (%u,%u,%u), thread (%u,%u,%u)", code == g->code ? ", in" : "", g->code->name,

@@ -6,6 +6,9 @@
  *   warp.c      fibers and the loop that runs them
  *   call.c      frames, arguments and results
  *   barrier.c   barriers of a CTA
+ *   wgmma.c     warpgroup products in flight
+ *   copies.c    copies of single threads in flight
+ *   async.h     mbarriers, bulk and tensor copies
  *   program.c   a module's variables and code
  *   grid.c      one launch: set-up, CTAs, faults
  *   dispatch.c  which CTA starts where
@@ -130,8 +133,8 @@ typedef struct emu_conflict {
   unsigned lane;
   uint64_t address;
 } emu_conflict;
-/* A warp's access by the CTA of `ticket`; false: it conflicts. `rows` are the bytes that a store is about to
- * write, lane after lane (NULL: not known): what another task stored may be stored again. */
+/* A warp's access by the CTA of `ticket`; false: it conflicts. `rows` are the bytes that a store is about to write,
+ * lane after lane (NULL: not known): what another task stored may be stored again. */
 bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mask, const uint64_t addr[32],
                      unsigned bytes, hd_access_kind kind, const char *rows, emu_conflict *why);
 /* The task of a ticket; false: it belongs to another launch. */
@@ -172,17 +175,26 @@ typedef struct emu_mframe {
   struct emu_mframe *next;
 } emu_mframe;
 
+typedef struct emu_flight emu_flight;
+typedef struct emu_copies emu_copies;
+
 typedef struct emu_mwarp {
   emu_warp w;           /* what handlers see; first, so that emu_warp * converts */
   const emu_inst *stop; /* the run loop's end; NULL: stop at once (emu_fault) */
   char *local;          /* lane 0's stack; the next lane's is launch->stack_bytes further */
   emu_mframe *free_frames;
+  emu_flight *flight; /* products in flight, or NULL */
+  emu_copies *copies; /* of single threads in flight, or NULL */
   int barrier;    /* arrived there and waiting; -1: none */
   uint32_t spins; /* see backward branches in warp.c */
   bool synced;    /* an atomic or uncached load since the last backward branch */
   bool yielded;   /* other warps' turn */
   bool starving;  /* another fiber's turn */
   uint32_t turn;
+  uint32_t polls;             /* mbarriers asked in vain; see mbarrier.c */
+  uint64_t poll_changes;      /* of the CTA's, at the last of these */
+  uint64_t poll_instructions; /* of the warp's, at the last of these */
+  unsigned issuer;            /* 1 + the lane whose bulk copy is being made: lanes of accesses are none; 0 */
 } emu_mwarp;
 
 typedef struct emu_barrier {
@@ -194,6 +206,28 @@ typedef struct emu_barrier {
   const emu_inst *inst; /* the first to arrive; NULL: nobody has */
   const emu_code *code;
 } emu_barrier;
+
+/* Shared memory [lo, hi) that a bulk copy still writes: the phase of its mbarrier is not complete. */
+typedef struct emu_landing {
+  uint64_t bar; /* the mbarrier's offset */
+  uint64_t lo, hi;
+  uint32_t line;
+} emu_landing;
+
+/* Shared memory [lo, hi) that a bulk copy still reads: its thread has not waited for its group. */
+typedef struct emu_reading {
+  uint64_t lo, hi;
+  uint32_t line;
+  uint32_t thread;
+  int64_t age; /* groups that the thread committed since its own; -1: it is not committed */
+} emu_reading;
+
+/* Of a CTA. Copies are remembered with CHECK_INIT only. */
+typedef struct emu_async {
+  uint64_t changes; /* of mbarriers: while there are none, a warp that asks again asks in vain */
+  HD_VEC(emu_landing) landings;
+  HD_VEC(emu_reading) readings;
+} emu_async;
 
 /* Bounds of the allocation that an instruction accessed last, kept in a direct-mapped table
  * by instruction. Whoever left an entry, an access inside it is in bounds. */
@@ -225,10 +259,11 @@ struct hd_emu_cta {
   char *shared;
   uint8_t *shared_init;
   uint64_t shared_bytes;
-  uint64_t shared_unwritten; /* bytes that CHECK_INIT has not seen written */
+  uint64_t shared_unwritten; /* bytes that CHECK_INIT has not seen written, plus one per async.readings */
   char *local;
   uint64_t frame_bytes; /* host memory that frames take */
   emu_barrier barriers[EMU_BARRIERS];
+  emu_async async;
   emu_bounds bounds[EMU_BOUNDS];
   emu_mwarp warps[];
 };
@@ -307,6 +342,20 @@ void emu_frames_free(emu_mwarp *m);
 bool emu_call_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
 /* Leave it: results go to the caller, f is moved there. */
 void emu_call_leave(emu_mwarp *m, emu_fiber *f);
+
+/* wgmma.c */
+/* Forget the products in flight. */
+void emu_wgmma_reset(emu_mwarp *m);
+void emu_wgmma_free(emu_mwarp *m);
+/* The last warp of the CTA, m, is over: did each warpgroup issue its products together? */
+void emu_wgmma_cta_over(emu_mwarp *m);
+
+/* copies.c */
+/* Forget the copies in flight. */
+void emu_copies_reset(emu_mwarp *m);
+void emu_copies_free(emu_mwarp *m);
+/* The line of the cp.async that still writes some of the bytes at shared `offset`; 0: none does. */
+uint32_t emu_copy_writer(const emu_cta *c, uint64_t offset, unsigned bytes);
 
 /* barrier.c */
 /* f, all its lanes active, is at barrier instruction i: it waits there, or goes on when it was the last. */

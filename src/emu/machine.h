@@ -1,7 +1,8 @@
 /* emu/machine.h: what the machine (memory, warps, barriers, calls) and the
  * operations (decoder, handlers) of the emulator know of each other.
  *
- *   machine   memory.c access.c shadow.c warp.c barrier.c call.c grid.c dispatch.c launch.c program.c
+ *   machine   memory.c access.c shadow.c warp.c barrier.c wgmma.c copies.c call.c grid.c dispatch.c launch.c program.c
+ *             mbarrier.c bulk.c tensor.c (async.h)
  *   operations  decode*.c ops/ *.c builtin.c  (numerics: num*.c)
  *
  * Registers. A warp's register file is an array of 128-byte slots, one 32-bit
@@ -64,6 +65,7 @@ typedef enum emu_control {
   EMU_TRAP,       /* trap; brkpt */
   EMU_NOP,        /* membar, fence, pragma-like: costs an instruction, does nothing */
   EMU_YIELD,      /* nanosleep: lets other fibers and warps run */
+  EMU_POLL,       /* fn, which may have found that it must wait: then as EMU_YIELD */
 } emu_control;
 
 struct emu_inst {
@@ -110,6 +112,15 @@ typedef struct emu_bar {
   uint32_t id_slot, count_slot; /* u32; count in threads */
   uint32_t pred_slot, dst_slot; /* .red */
 } emu_bar;
+
+/* The registers of D of a wgmma.mma_async. */
+typedef struct emu_wgmma_regs {
+  uint16_t n;             /* columns */
+  uint16_t n_regs;
+  bool halves;            /* two f16 to a register, else one f32 or s32 */
+  uint32_t least, greatest; /* of slot[] */
+  uint32_t *slot;
+} emu_wgmma_regs;
 
 /* A function or kernel, decoded. */
 struct emu_code {
@@ -216,6 +227,30 @@ bool emu_read_generic(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t ad
 /* Device-side malloc/free, from the machine's heap: 0 when there is no room. */
 uint64_t emu_heap_alloc(emu_warp *w, uint64_t bytes);
 bool emu_heap_free(emu_warp *w, uint64_t addr);
+
+/* ---- Asynchronous operations ------------------------------------------------------ */
+/* They are carried out when they are issued, but what they give is kept back until the warp waits for it. */
+
+/* wgmma.c. The sums that a product with these registers adds to, f32 or s32, [16][d->n]; the registers
+ * are out of reach from now on. NULL after a fault. The descriptors (of A: 0 when it is in registers) must be
+ * the same in all warps of the warpgroup. */
+uint32_t *emu_wgmma_begin(emu_warp *w, const emu_inst *i, const emu_wgmma_regs *d, const uint64_t descriptor[2]);
+/* After emu_wgmma_begin: what the product read, chunks of 16 bytes at these shared addresses, and
+ * A's four registers unless NULL, must stay as they are. False after a fault. */
+bool emu_wgmma_reads(emu_warp *w, const emu_inst *i, const uint32_t *chunk, uint32_t n, const uint32_t *a_slot);
+void emu_wgmma_fence(emu_warp *w, const emu_inst *i);
+void emu_wgmma_commit(emu_warp *w);
+/* All but the last n groups are complete. */
+void emu_wgmma_wait(emu_warp *w, const emu_inst *i, uint32_t n);
+
+/* copies.c. cp.async of the lanes in the mask: `rows`, of `bytes` each, come to the host addresses `at` in
+ * shared memory when their lane waits for them. False after a fault. */
+bool emu_copy_begin(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t at[32], unsigned bytes,
+                    const char *rows);
+bool emu_copy_commit(emu_warp *w, const emu_inst *i, uint32_t mask);
+/* All but each lane's last n groups are complete; all copies, in groups or not. */
+void emu_copy_wait(emu_warp *w, uint32_t mask, uint32_t n);
+void emu_copy_wait_all(emu_warp *w, uint32_t mask);
 
 /* Special registers that change while a CTA runs: %clock, %clock64, %globaltimer: one count per
  * warp instruction of the CTA. */

@@ -88,6 +88,7 @@ static void exit_threads(emu_mwarp *m, emu_fiber *f) {
   if (w->live) return;
   c->live_warps--;
   c->live_mask &= ~(1u << w->index);
+  if (!c->live_warps) emu_wgmma_cta_over(m);
   emu_barrier_warp_exited(c);
 }
 
@@ -329,6 +330,11 @@ static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinn
       f->pc = pc + 1;
       m->yielded = true;
       m->starving = w->n_fibers > 1;
+      break;
+    case EMU_POLL:
+      i->fn(w, i, r, f->mask);
+      f->pc = pc + 1;
+      go_on = !m->yielded;
       break;
     case EMU_PLAIN:
     case EMU_BRA:

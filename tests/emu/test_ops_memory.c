@@ -423,7 +423,7 @@ static void cache_words_change_no_result(void **state) {
              "createpolicy.fractional.L2::evict_last.b64 %%d9, 1.0; prefetch.global.L2 [%%in]; prefetchu.L1 "
              "[%%in];\n"
              "%s %%d1, [%%in]; ld.global.L2::cache_hint.u64 %%d2, [%%in], %%d9; add.u64 %%d1, %%d1, %%d2;\n"
-             "%s [%%out], %%d1; membar.gl; fence.acq_rel.gpu; discard.global.L2 [%%in], 128;\n",
+             "%s [%%out], %%d1; membar.gl; fence.acq_rel.gpu;\n",
              loads[k], stores[k % 9]);
     run_body("", body, in, out);
     for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l], 2 * in[l]);

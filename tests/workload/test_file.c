@@ -143,6 +143,94 @@ static void a_loop_runs_its_bodies_in_turn(void **state) {
   free(text);
 }
 
+/* GOOD with another last argument. */
+static hd_status read_with(const char *argument, hd_workload **w, hd_diag *d) {
+  static const char before[] = "{ type = \"f32\", value = 0.5 }";
+  char text[4096];
+  const char *at = strstr(GOOD, before);
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(at - GOOD), GOOD, argument, at + strlen(before));
+  return read_text(text, NULL, w, d);
+}
+
+static void a_tensor_map_becomes_what_the_driver_takes(void **state) {
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(
+      read_with("{ tensormap = \"a\", shape = [\"n / 4\", 10, \"2 * n - 160\"], box = [1, 2, 32], "
+                "strides = [\"4 * n - 8\", 40], element-strides = [1, 2, 1], offset = 8, "
+                "swizzle = \"128B-atom-64B\", promotion = \"256B\", fill = \"nan\" }",
+                &w, &d),
+      HD_OK);
+  const hd_wl_arg *a = &w->launches[0].args[3];
+  assert_false(a->is_buffer);
+  assert_string_equal(w->buffers[a->buffer].name, "a");
+  const hd_tensor *t = a->tensor;
+  assert_non_null(t);
+  assert_int_equal(t->address, 32);
+  assert_int_equal(t->type, HD_TENSOR_F32);
+  assert_int_equal(t->rank, 3);
+  const uint64_t dim[] = {40, 10, 25}, stride[] = {160, 1568};
+  const uint32_t box[] = {32, 2, 1}, step[] = {1, 2, 1};
+  assert_memory_equal(t->dim, dim, sizeof dim);
+  assert_memory_equal(t->stride, stride, sizeof stride);
+  assert_memory_equal(t->box, box, sizeof box);
+  assert_memory_equal(t->element_stride, step, sizeof step);
+  assert_int_equal(t->swizzle, HD_TENSOR_SWIZZLE_128B_ATOM_64B);
+  assert_int_equal(t->promotion, HD_TENSOR_PROMOTION_256B);
+  assert_int_equal(t->fill, HD_TENSOR_FILL_NAN);
+  assert_int_equal(t->interleave, HD_TENSOR_INTERLEAVE_NONE);
+  assert_null(w->launches[0].args[0].tensor);
+  hd_workload_close(w);
+  /* Rows follow each other without gaps unless strides are given. */
+  assert_int_equal(read_with("{ tensormap = \"a\", shape = [\"n\", 5, 20], box = [1, 1, 4] }", &w, &d),
+                   HD_OK);
+  const uint64_t dense[] = {80, 400};
+  assert_memory_equal(w->launches[0].args[3].tensor->stride, dense, sizeof dense);
+  hd_workload_close(w);
+}
+
+static void a_bad_tensor_map_is_answered_with_its_place(void **state) {
+  static const struct {
+    const char *argument, *words;
+  } cases[] = {
+      {"{ tensormap = \"b\", shape = [4], box = [4] }", "there is no buffer 'b'"},
+      {"{ tensormap = 3, shape = [4], box = [4] }", "'tensormap' should be a string"},
+      {"{ tensormap = \"a\", box = [4] }", "'shape' should be an array of 1 to 5 sizes"},
+      {"{ tensormap = \"a\", shape = [], box = [] }", "'shape' should be an array of 1 to 5 sizes"},
+      {"{ tensormap = \"a\", shape = [1, 1, 1, 1, 1, 4], box = [4] }",
+       "'shape' should be an array of 1 to 5"},
+      {"{ tensormap = \"a\", shape = [4] }", "a tensor map's 'box' is missing"},
+      {"{ tensormap = \"a\", shape = [4], box = [4, 4] }", "'box' should be an array of 1 integers"},
+      {"{ tensormap = \"a\", shape = [8, 8], box = [4, 4], strides = [8, 1] }",
+       "'strides' should be an array of 1"},
+      {"{ tensormap = \"a\", shape = [\"m\"], box = [4] }", "shape: unknown name 'm'"},
+      {"{ tensormap = \"a\", shape = [4], box = [-4] }", "box is -4, allowed are 0 to"},
+      {"{ tensormap = \"a\", shape = [4], box = [4], swizzle = \"96B\" }",
+       "'swizzle' is \"96B\", allowed are \"none\", \"32B\", \"64B\", \"128B\", "},
+      {"{ tensormap = \"a\", shape = [4], box = [4], fill = 0 }", "'fill' should be a string"},
+      {"{ tensormap = \"a\", shape = [4], box = [4], value = 0 }", "unknown key 'value'"},
+      {"{ tensormap = \"a\", shape = [4], box = [3] }", "tensor map: the box has 12 bytes along dimension 0"},
+      {"{ tensormap = \"a\", shape = [64], box = [64], swizzle = \"128B\" }",
+       "more than the 128 of the swizzle"},
+      {"{ tensormap = \"a\", shape = [4, 9], box = [1, 4] }", "the stride of dimension 1 is 36 bytes"},
+      {"{ tensormap = \"a\", shape = [0], box = [4] }", "dimension 0 has 0 elements"},
+      {"{ tensormap = \"a\", shape = [16], box = [16], offset = 2 }", "address 0x8 is no multiple of 16"},
+      {"{ tensormap = \"a\", shape = [\"n*n\"], box = [16], offset = 4 }",
+       "the tensor reaches beyond the 40000 bytes of 'a'"},
+      {"{ tensormap = \"a\", shape = [\"n + 1\", \"n\"], box = [1, 16] }", "reaches beyond the 40000 bytes"},
+      {"{ tensormap = \"a\", shape = [2, 1099511627776, 1099511627776], box = [1, 1, 4] }", "reaches beyond"},
+      {"{ tensormap = \"c\", shape = [64], box = [8], fill = \"nan\" }", "only floating-point elements"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_workload *w;
+    hd_diag d = {0};
+    assert_int_equal(read_with(cases[i].argument, &w, &d), HD_ERR_INPUT);
+    if (!strstr(d.message, cases[i].words)) fail_msg("no \"%s\" in: %s", cases[i].words, d.message);
+    assert_int_equal(d.line, 27);
+    assert_true(d.column >= 1);
+  }
+}
+
 static void buffers_without_a_seed_hold_different_numbers(void **state) {
   char *text = changed("seed = 99\n", "");
   hd_workload *w;
@@ -266,7 +354,8 @@ static void every_mistake_is_answered_with_its_place_and_what_would_be_right(voi
       {"\"c\", \"a\"", "\"c\", \"n\"",
        DIR "27:15: args: 'n' is no buffer but a size: write { type = \"s32\", value = \"n\" }"},
       {"\"c\", \"a\"", "\"c\", 4",
-       DIR "27:1: an argument is a buffer's name or { type = \"s32\", value = \"n\" }"},
+       DIR "27:1: an argument is a buffer's name, { type = \"s32\", value = \"n\" } or { tensormap = \"a\", "
+           "... }"},
       {"value = \"n - 200\"", "value = \"n - 2OO\"", DIR "27:48: value: '2OO' is no decimal integer"},
       {"value = \"n - 200\"", "value = \"n * pow2(40)\"", DIR "27:1: 109951162777600 does not fit in s32"},
       {"value = \"n - 200\"", "val = 1", DIR "27:1: unknown key 'val' (known: type, value)"},
@@ -277,7 +366,8 @@ static void every_mistake_is_answered_with_its_place_and_what_would_be_right(voi
        DIR "26:11: repeat: repeat is 1000000, allowed are 1 to 65536"},
       {"[[launch]]\n", "[[launch]]\nbody = 3\n",
        DIR "23:1: 'body' should be [[launch.body]] tables, at least one"},
-      {"[[launch]]\n", "[[launch]]\nbody = [3]\n", DIR "23:1: 'body' should be [[launch.body]] tables, at least one"},
+      {"[[launch]]\n", "[[launch]]\nbody = [3]\n",
+       DIR "23:1: 'body' should be [[launch.body]] tables, at least one"},
       {"[[launch]]\n", "[[launch]]\nkernel = \"j\"\n[[launch.body]]\n",
        DIR "23:1: unknown key 'kernel' (known: repeat, body)"},
       {"shared = \"4*n\"", "repeat = 2\n[[launch.body]]\nrepeat = 2\n", NULL},
@@ -426,6 +516,8 @@ int main(void) {
       cmocka_unit_test(another_size_gives_other_numbers),
       cmocka_unit_test(launches_keep_their_order_and_repeat),
       cmocka_unit_test(a_loop_runs_its_bodies_in_turn),
+      cmocka_unit_test(a_tensor_map_becomes_what_the_driver_takes),
+      cmocka_unit_test(a_bad_tensor_map_is_answered_with_its_place),
       cmocka_unit_test(buffers_without_a_seed_hold_different_numbers),
       cmocka_unit_test(every_mistake_is_answered_with_its_place_and_what_would_be_right),
       cmocka_unit_test(the_offending_line_is_quoted),

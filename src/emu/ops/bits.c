@@ -132,13 +132,29 @@ ROWS_4(DEFINE_4)
 
 /* imm holds the function's exclusive-or normal form, one bit for each of the
  * terms 1, c, b, bc, a, ac, ab, abc from bit 0 up. */
-HANDLER(lop3_b32) {
+INLINE void lop3(const emu_inst *i, char *r, uint32_t *out) {
   const uint32_t *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
   uint32_t k[8];
   for (unsigned t = 0; t < 8; t++) k[t] = i->imm >> t & 1 ? UINT32_MAX : 0;
-  LANES_OF(w, const uint32_t a = pa[l]; const uint32_t b = pb[l]; const uint32_t c = pc[l];
-           out[l] = k[0] ^ (c & k[1]) ^ (b & (k[2] ^ (c & k[3]))) ^
-                    (a & (k[4] ^ (c & k[5]) ^ (b & (k[6] ^ (c & k[7])))));)
+  LANE_LOOP {
+    const uint32_t a = pa[l], b = pb[l], c = pc[l];
+    out[l] = k[0] ^ (c & k[1]) ^ (b & (k[2] ^ (c & k[3]))) ^
+             (a & (k[4] ^ (c & k[5]) ^ (b & (k[6] ^ (c & k[7])))));
+  }
+}
+HANDLER(lop3_b32) {
+  uint32_t *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));
+  lop3(i, r, mask == ALL_LANES ? dst : part);
+  if (mask != ALL_LANES) blend32(dst, part, mask);
+}
+/* lop3.or, lop3.and: predicate dst2 is "not zero" combined with predicate src[3]. */
+HANDLER(lop3_pred) {
+  uint32_t value[32] __attribute__((aligned(64)));
+  const uint32_t q = get_pred(r, i->src[3]) ^ (i->x[X_NEG] ? ALL_LANES : 0);
+  lop3(i, r, value);
+  PRED_OF(value[l] != 0);
+  if (i->dst != EMU_NO_SLOT) blend32(slot(r, i->dst), value, mask);
+  put_pred(r, i->dst2, i->x[X_BOOL] == EMU_BOOL_OR ? bits | q : bits & q, mask);
 }
 
 /* ---- Predicates --------------------------------------------------------------------- */
@@ -170,6 +186,7 @@ HANDLER(isspacep) {
 
 const emu_op EMU_OPS(bits)[] = {ROWS_1(ROW_1) ROWS_2(ROW_2) ROWS_3(ROW_3)
                                     ROWS_4(ROW_4){"lop3.b32", "", lop3_b32},
+                                {"lop3.pred", "", lop3_pred},
                                 {"and.pred", "p=pp", and_pred},
                                 {"or.pred", "p=pp", or_pred},
                                 {"xor.pred", "p=pp", xor_pred},

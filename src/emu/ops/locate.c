@@ -7,13 +7,13 @@ static void take(emu_hosts *out, uint32_t mask, const uint64_t addr[32], emu_vie
   blend64(out->at, at, mask);
 }
 
-/* A kernel's parameters: the same bytes for every lane. Addresses are generic ones. */
+/* A kernel's parameters: the same bytes for every lane. Addresses are generic ones, or offsets. */
 static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
                          const emu_locate *how, emu_hosts *out) {
   const emu_launch_view *v = emu_warp_launch(w);
   if (how->kind == HD_ACCESS_PREFETCH) return true;
   FOR_LANES(l, mask) {
-    const uint64_t at = addr[l] - EMU_PARAM_BASE;
+    const uint64_t at = addr[l] < EMU_PARAM_BASE ? addr[l] : addr[l] - EMU_PARAM_BASE;
     if (how->kind != HD_ACCESS_LOAD) {
       emu_fault(w, i, 1u << l, "write to the kernel's parameters at offset %llu", (unsigned long long)at);
       return false;

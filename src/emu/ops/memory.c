@@ -1,4 +1,4 @@
-/* ops/memory.c: ld, st, prefetch, cp.async.
+/* ops/memory.c: ld, st, prefetch, discard, createpolicy, cp.async.
  *
  * Every access goes through one form in the middle: the lanes' bytes packed one after the
  * other ("rows"). When the lanes' addresses are consecutive, that is the memory itself.
@@ -217,8 +217,32 @@ HANDLER(prefetch) {
   (void)find(w, i, r, mask, 1, HD_ACCESS_PREFETCH, &h);
 }
 
-/* cp.async copies when it is issued, so that waiting for it is nothing. X_BYTES go to shared
- * memory, of which the source gives the first size_slot. */
+/* A line's data are lost: they are NaN in every format. Stores of 16 bytes, as far as checks and hooks go. */
+HANDLER(discard) {
+  uint64_t addr[32] __attribute__((aligned(64)));
+  char nan[16];
+  memset(nan, 0xff, sizeof nan);
+  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
+  for (unsigned done = 0; done < EMU_LINE_BYTES; done += sizeof nan) {
+    const unsigned align = done ? sizeof nan : EMU_LINE_BYTES;
+    emu_hosts h;
+    if (!locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], sizeof nan, align, 0, HD_ACCESS_STORE}, &h))
+      return;
+    FOR_LANES(l, mask) memcpy((void *)(uintptr_t)h.at[l], nan, sizeof nan);
+    LANE_LOOP addr[l] += sizeof nan;
+  }
+}
+
+/* createpolicy: src[0] is the fraction or the size; imm holds the rest. */
+HANDLER(createpolicy) {
+  const uint32_t *share = slot(r, i->src[0]);
+  uint64_t part[32] __attribute__((aligned(64)));
+  LANE_LOOP part[l] = (uint64_t)share[l] << 32 | (uint64_t)i->imm;
+  blend64(slot(r, i->dst), part, mask);
+}
+
+/* cp.async reads its source when it is issued; copies.c keeps the bytes until they are waited for. X_BYTES
+ * go to shared memory, of which the source gives the first size_slot. */
 HANDLER(cp_async) {
   const emu_cp_async *c = i->extra;
   const unsigned bytes = i->x[X_BYTES];
@@ -248,11 +272,19 @@ HANDLER(cp_async) {
     FOR_LANES(l, group) memcpy(rows + (size_t)l * bytes, (const void *)(uintptr_t)h.at[l], size);
   }
   emu_hosts h;
-  if (find(w, i, r, mask, bytes, HD_ACCESS_STORE, &h)) scatter(&h, mask, bytes, rows);
+  if (find(w, i, r, mask, bytes, HD_ACCESS_STORE, &h)) emu_copy_begin(w, i, mask, h.at, bytes, rows);
 }
+HANDLER(cp_async_commit) { emu_copy_commit(w, i, mask); }
+HANDLER(cp_async_wait) { emu_copy_wait(w, mask, (uint32_t)i->imm); }
+HANDLER(cp_async_wait_all) { emu_copy_wait_all(w, mask); }
 
 const emu_op EMU_OPS(memory)[] = {LOADS(ROW_LD) STORES(ROW_ST){"ld.b128", "", ld_b128},
                                   {"st.b128", "", st_b128},
                                   {"prefetch", "", prefetch},
+                                  {"discard", "", discard},
+                                  {"createpolicy", "", createpolicy},
                                   {"cp.async", "", cp_async},
+                                  {"cp.async.commit_group", "", cp_async_commit},
+                                  {"cp.async.wait_group", "", cp_async_wait},
+                                  {"cp.async.wait_all", "", cp_async_wait_all},
                                   {0}};

@@ -9,7 +9,7 @@
 #define HEDDLE_EMU_OPS_H
 
 #include "emu/machine.h"
-#include "emu/num.h"
+#include "emu/num_wgmma.h"
 
 /* `shape` tells the operands: "w=wd" writes a 32-bit register and reads a 32-bit and
  * a 64-bit one. Letters also say how the handler reads them:
@@ -107,6 +107,19 @@ typedef enum emu_atom_type {
   EMU_ATOM_BF16X2,
 } emu_atom_type;
 
+enum { EMU_LINE_BYTES = 128 }; /* of discard and applypriority */
+
+/* A cache policy: the first priority from bit 0, the second from bit EMU_POLICY_SECOND (0: none); bits 32 to
+ * 63 are the fraction of accesses that get the first one, an f32, or under EMU_POLICY_RANGE the bytes that do. */
+typedef enum emu_policy {
+  EMU_POLICY_FIRST = 1,
+  EMU_POLICY_LAST,
+  EMU_POLICY_NORMAL,
+  EMU_POLICY_UNCHANGED,
+  EMU_POLICY_SECOND = 4, /* bit */
+  EMU_POLICY_RANGE = 1 << 8,
+} emu_policy;
+
 /* Registers taken as parts of a wider one: mov with a vector operand. */
 typedef struct emu_parts {
   uint32_t n, bits; /* of one part: 8 to 64 */
@@ -131,6 +144,19 @@ typedef struct emu_mma {
   char split; /* wmma: 'm' or 'n' */
   uint32_t d[EMU_FRAGMENT_REGS], a[EMU_FRAGMENT_REGS], b[EMU_FRAGMENT_REGS], c[EMU_FRAGMENT_REGS];
 } emu_mma;
+
+/* wgmma.mma_async: A is in registers, or in shared memory behind a descriptor. */
+typedef struct emu_wgmma {
+  num_wgmma m;
+  emu_wgmma_regs d;
+  bool a_in_regs;
+  uint32_t a_slot[4];        /* a_in_regs */
+  uint32_t a_desc, b_desc;   /* u64 slots */
+  uint32_t scale_slot;       /* predicate: D is added to */
+  uint8_t scale_neg;
+  bool negate_a, negate_b;
+  bool a_mn_major, b_mn_major; /* transposed */
+} emu_wgmma;
 
 /* wmma.load and wmma.store of a fragment. */
 typedef struct emu_wmma {
