@@ -83,7 +83,8 @@ static bool emit_lop3(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   const hd_ptx_opnd *value, *p;
   emu_pair(fn, emu_operand(fn, s, 0), &value, &p);
   if (!p) return emu_refuse(fn, s, "it has no predicate as its second result");
-  return emu_destination(fn, s, value, 32, true, &in->dst) && emu_destination(fn, s, p, 1, false, &in->dst2) &&
+  return emu_destination(fn, s, value, 32, true, &in->dst) &&
+         emu_destination(fn, s, p, 1, false, &in->dst2) &&
          emu_predicate(fn, s, emu_operand(fn, s, 5), &in->src[3], &in->x[X_NEG]);
 }
 const emu_rule emu_rule_lop3 = {prepare_lop3, emit_lop3};

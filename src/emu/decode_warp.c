@@ -202,13 +202,31 @@ static bool setup_mma(const matrix_words *w, num_mma *m) {
          m->c_regs <= EMU_FRAGMENT_REGS && m->d_regs <= EMU_FRAGMENT_REGS;
 }
 
+/* f16 m8n8k4, in any layouts. */
+static bool setup_quads(const matrix_words *w, emu_mma *x) {
+  const bool f16 = w->n_types == 4 && w->types[1] == NUM_MMA_F16 && w->types[2] == NUM_MMA_F16;
+  if (w->m != 8 || w->n != 8 || w->k != 4 || !f16 || w->satfinite || w->b1_op || w->rows + w->columns != 2)
+    return false;
+  x->quad = (num_mma_quad){.a_column = w->first_is_column,
+                           .b_row = w->rows == (w->first_is_column ? 1 : 2),
+                           .c_f16 = w->types[3] == NUM_MMA_F16,
+                           .d_f16 = w->types[0] == NUM_MMA_F16};
+  x->m = (num_mma){.a_regs = 2, .b_regs = 2};
+  x->m.c_regs = x->quad.c_f16 ? 4 : 8;
+  x->m.d_regs = x->quad.d_f16 ? 4 : 8;
+  return (x->quad.c_f16 || w->types[3] == NUM_MMA_F32) && (x->quad.d_f16 || w->types[0] == NUM_MMA_F32);
+}
+
 static void prepare_mma(emu_decoder *d, emu_form *f) {
   matrix_words w;
   num_mma m;
+  emu_mma quads;
   read_matrix_words(d, f, &w);
   f->proto.control = EMU_GATHER;
   if (w.other)
     f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, w.other));
+  else if (setup_quads(&w, &quads))
+    emu_use(d, f, "mma.quads");
   else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m))
     f->refused = no_form;
   else
@@ -218,7 +236,7 @@ static bool emit_mma(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   matrix_words w;
   emu_mma *x = HD_NEW(fn->d->env->arena, emu_mma);
   read_matrix_words(fn->d, f, &w);
-  if (!operand_count(fn, s, 4) || !setup_mma(&w, &x->m)) return false;
+  if (!operand_count(fn, s, 4) || (!setup_quads(&w, x) && !setup_mma(&w, &x->m))) return false;
   const unsigned bits = x->m.a == NUM_MMA_F64 ? 64 : 32;
   in->extra = x;
   return put_fragment(fn, s, emu_operand(fn, s, 0), x->m.d_regs, bits, true, x->d) &&

@@ -256,7 +256,7 @@ typedef struct num_mma {
   uint8_t a_regs, b_regs, c_regs, d_regs; /* 32-bit registers per lane (64-bit for f64) */
 } num_mma;
 /* False when the combination is not emulated; fills the register counts. The shapes are
- * those of mma.sync.aligned row.col, sm_70 to sm_90, without .f16 m8n8k4. */
+ * those of mma.sync.aligned row.col, sm_70 to sm_90, but for .f16 m8n8k4, see num_mma_quads. */
 bool num_mma_setup(num_mma *m);
 /* 32-bit registers: d, a, b, c point to [regs][32]; for f64 they point to u64 [regs][32].
  * d may be c. m has passed num_mma_setup. */
@@ -265,6 +265,14 @@ void num_mma_run(const num_mma *m, void *d, const void *a, const void *b, const 
  * 'b', 'c' or 'd'. Elements are counted from register 0's low bits upwards, so that
  * element e of a type of w bits sits in register e*w/32 from bit e*w%32. */
 void num_mma_coord(const num_mma *m, char which, unsigned lane, unsigned elem, unsigned *row, unsigned *col);
+/* mma.m8n8k4 of f16, four products at once: num_quad.c. a and b have two registers, c and d four (f16) or
+ * eight (f32); d overlaps none of them. Sums as above. */
+typedef struct num_mma_quad {
+  bool a_column, b_row; /* layouts other than row.col */
+  bool c_f16, d_f16;
+} num_mma_quad;
+void num_mma_quads(const num_mma_quad *m, uint32_t (*d)[32], const uint32_t (*a)[32], const uint32_t (*b)[32],
+                   const uint32_t (*c)[32]);
 /* ldmatrix / movmatrix: matrices are 8x8 of b16. rows[r] is row r's 16 bytes; out[lane]
  * gets that lane's 32-bit register (two elements). */
 void num_ldmatrix(const uint8_t *const rows[8], bool trans, uint32_t out[32]);

@@ -138,8 +138,8 @@ INLINE void lop3(const emu_inst *i, char *r, uint32_t *out) {
   for (unsigned t = 0; t < 8; t++) k[t] = i->imm >> t & 1 ? UINT32_MAX : 0;
   LANE_LOOP {
     const uint32_t a = pa[l], b = pb[l], c = pc[l];
-    out[l] = k[0] ^ (c & k[1]) ^ (b & (k[2] ^ (c & k[3]))) ^
-             (a & (k[4] ^ (c & k[5]) ^ (b & (k[6] ^ (c & k[7])))));
+    out[l] =
+        k[0] ^ (c & k[1]) ^ (b & (k[2] ^ (c & k[3]))) ^ (a & (k[4] ^ (c & k[5]) ^ (b & (k[6] ^ (c & k[7])))));
   }
 }
 HANDLER(lop3_b32) {

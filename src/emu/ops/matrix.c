@@ -36,6 +36,16 @@ HANDLER(mma) {
   write_fragment(r, x->d, x->m.d_regs, bytes, d, mask);
 }
 
+HANDLER(mma_quads) {
+  const emu_mma *x = i->extra;
+  uint32_t a[2][32], b[2][32], c[8][32], d[8][32] __attribute__((aligned(64)));
+  read_fragment(r, x->a, x->m.a_regs, 128, (char *)a);
+  read_fragment(r, x->b, x->m.b_regs, 128, (char *)b);
+  read_fragment(r, x->c, x->m.c_regs, 128, (char *)c);
+  num_mma_quads(&x->quad, d, (const uint32_t(*)[32])a, (const uint32_t(*)[32])b, (const uint32_t(*)[32])c);
+  write_fragment(r, x->d, x->m.d_regs, 128, (const char *)d, mask);
+}
+
 HANDLER(wmma_mma) {
   const emu_mma *x = i->extra;
   for (unsigned half = 0; half < 2; half++) {
@@ -158,6 +168,7 @@ HANDLER(movmatrix) {
 }
 
 const emu_op EMU_OPS(matrix)[] = {{"mma", "", mma},
+                                  {"mma.quads", "", mma_quads},
                                   {"wmma.mma", "", wmma_mma},
                                   {"wmma.load", "", wmma_load},
                                   {"wmma.store", "", wmma_store},

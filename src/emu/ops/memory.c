@@ -226,7 +226,8 @@ HANDLER(discard) {
   for (unsigned done = 0; done < EMU_LINE_BYTES; done += sizeof nan) {
     const unsigned align = done ? sizeof nan : EMU_LINE_BYTES;
     emu_hosts h;
-    if (!locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], sizeof nan, align, 0, HD_ACCESS_STORE}, &h))
+    if (!locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], sizeof nan, align, 0, HD_ACCESS_STORE},
+                &h))
       return;
     FOR_LANES(l, mask) memcpy((void *)(uintptr_t)h.at[l], nan, sizeof nan);
     LANE_LOOP addr[l] += sizeof nan;

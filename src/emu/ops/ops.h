@@ -141,6 +141,7 @@ typedef struct emu_cp_async {
 enum { EMU_FRAGMENT_REGS = 8 };
 typedef struct emu_mma {
   num_mma m;
+  num_mma_quad quad; /* f16 m8n8k4, of which m has the numbers of registers only */
   char split; /* wmma: 'm' or 'n' */
   uint32_t d[EMU_FRAGMENT_REGS], a[EMU_FRAGMENT_REGS], b[EMU_FRAGMENT_REGS], c[EMU_FRAGMENT_REGS];
 } emu_mma;

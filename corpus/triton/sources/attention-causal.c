@@ -1,0 +1,2 @@
+#define CAUSAL 1
+#include "attention.c"

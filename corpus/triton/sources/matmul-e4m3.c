@@ -1,0 +1,3 @@
+#define EXPONENT 4
+#define MANTISSA 3
+#include "matmul-e5m2.c"
