@@ -40,6 +40,10 @@ extern "C" {
  *              covers it, quadrants (0,0) (0,1) (1,1) (1,0), cells outside the
  *              plane left out
  * reverse      row order backwards
+ * heavy-first  the tasks with most work first: a table that an analysis of the work
+ *              per task supplies
+ * affinity     tasks that share data next to each other: a table that an analysis of
+ *              the accesses supplies
  * table:FILE   position -> task number, from a file: text, one decimal number a
  *              line ('#' starts a comment), or binary little-endian u32 when the
  *              file starts with the 8 bytes "HDTABLE1" followed by a u64 count
@@ -55,7 +59,10 @@ typedef enum hd_order_kind {
   HD_ORDER_STRIDE,
   HD_ORDER_HILBERT,
   HD_ORDER_REVERSE,
+  HD_ORDER_HEAVY_FIRST,
+  HD_ORDER_AFFINITY,
   HD_ORDER_TABLE,
+  HD_ORDER_COUNT
 } hd_order_kind;
 
 typedef struct hd_order {
@@ -64,24 +71,131 @@ typedef struct hd_order {
   char *file;    /* table: path as written, owned by the plan; else NULL */
 } hd_order;
 
+/* Orders that are a table: somebody else works it out, for one grid. */
+static inline bool hd_order_needs_table(hd_order_kind k) {
+  return k == HD_ORDER_HEAVY_FIRST || k == HD_ORDER_AFFINITY || k == HD_ORDER_TABLE;
+}
+
+/* ---- Levers ------------------------------------------------------------- */
+
+/* How a worker learns its tasks. Clusters: the tasks meant for one SM, as `split` cuts the order.
+ *
+ * none         by its own id: the hardware's dispatch over the new order
+ * redirect     by its own id, clusters by assumed round robin (CLU 4.2.3 A, eq. 7 and 8)
+ * agents[:N]   persistent workers, N active per SM (all that fit when N is left out): each claims task
+ *              after task from the cluster of the SM it runs on, and from others when that is empty
+ * claim        as many workers as tasks: each claims one, in the same way, when it starts */
 typedef enum hd_bind_kind {
   HD_BIND_NONE = 0,
-  HD_BIND_REDIRECT, /* clusters by assumed round robin (CLU 4.2.3 A, eq. 7 and 8) */
+  HD_BIND_REDIRECT,
+  HD_BIND_AGENTS,
+  HD_BIND_CLAIM,
+  HD_BIND_COUNT
 } hd_bind_kind;
 
+/* How V positions are cut into M clusters. Always the first V mod M clusters have V/M + 1 tasks, the
+ * others V/M.
+ *
+ * chunk   M runs of consecutive positions (CLU eq. 7)
+ * wave:N  waves of M*N consecutive positions, each cut by chunk, so that what runs at the same time on
+ *         the whole GPU is compact too
+ * rows    as many whole rows to each cluster as each can get; what is left is cut by chunk (MAP
+ *         algorithm 3, direction x). A row is a run of nx positions: for order=row only
+ * cols    the same with columns: for order=col only */
+typedef enum hd_split_kind {
+  HD_SPLIT_CHUNK = 0,
+  HD_SPLIT_WAVE,
+  HD_SPLIT_ROWS,
+  HD_SPLIT_COLS,
+  HD_SPLIT_COUNT
+} hd_split_kind;
+
+typedef struct hd_split {
+  hd_split_kind kind;
+  uint32_t wave; /* wave: N >= 1; else 0 */
+} hd_split;
+
+/* Horizontal bypassing (BYP): warps with index >= `warps` in their CTA go around the cache. */
+typedef enum hd_bypass_kind {
+  HD_BYPASS_NONE = 0,
+  HD_BYPASS_L1,
+  HD_BYPASS_READONLY,
+  HD_BYPASS_L2,
+  HD_BYPASS_AUTO, /* cache and threshold are voted for */
+  HD_BYPASS_COUNT
+} hd_bypass_kind;
+
+typedef struct hd_bypass {
+  hd_bypass_kind kind;
+  uint32_t warps; /* of L1, READONLY and L2; 0: all warps bypass */
+} hd_bypass;
+
+/* Vertical bypassing: these loads bypass in every warp. */
+typedef enum hd_stream_kind {
+  HD_STREAM_NONE = 0,
+  HD_STREAM_L1,    /* all of global memory that can */
+  HD_STREAM_LOADS, /* those listed */
+  HD_STREAM_COUNT
+} hd_stream_kind;
+
+typedef struct hd_stream {
+  hd_stream_kind kind;
+  uint32_t *loads; /* numbers of global loads in the kernel's text, from 0: increasing; owned by the plan */
+  uint32_t n;
+} hd_stream;
+
+/* How bypassing is coded: both variants of each load under predicates, or the kernel's text twice with
+ * one branch per warp at entry (BYP 4.2, 6.1). */
+typedef enum hd_form { HD_FORM_PREDICATE = 0, HD_FORM_REPLICATE, HD_FORM_COUNT } hd_form;
+
+/* Fetch what the task `distance` steps ahead in this worker's order needs. */
+typedef enum hd_prefetch_kind { HD_PREFETCH_NONE = 0, HD_PREFETCH_L1, HD_PREFETCH_L2, HD_PREFETCH_COUNT } hd_prefetch_kind;
+
+typedef struct hd_prefetch {
+  hd_prefetch_kind kind;
+  uint32_t distance; /* >= 1 when there is one */
+} hd_prefetch;
+
+typedef struct hd_sm_range {
+  uint32_t first, last;
+} hd_sm_range;
+
+/* The SMs this kernel may use; n = 0: all. Increasing and neither overlapping nor adjacent. */
+typedef struct hd_sm_set {
+  hd_sm_range *ranges; /* owned by the plan */
+  uint32_t n;
+} hd_sm_set;
+
+/* All zero: the baseline. Copies of a plan share what it owns. */
 typedef struct hd_plan {
   hd_order order;
   hd_bind_kind bind;
+  uint32_t agents; /* bind=agents: active per SM; 0: all that fit */
+  hd_split split;
+  hd_order threads; /* of thread ids across CTA borders (SCH); row: as they are */
+  hd_bypass bypass;
+  hd_stream stream;
+  hd_form form;
+  hd_prefetch prefetch;
+  hd_sm_set sms;
 } hd_plan;
 
-/* Parse the notation. Errors name the lever, the value, the column. A lever
- * given twice is an error. The FILE of table:FILE may hold commas: it ends before
- * a comma that a known lever's name and '=' follow. Levers of DESIGN that this
- * version does not do yet (agents, claim, split, threads, bypass, stream, form,
- * prefetch, sms, heavy-first, affinity) fail with HD_ERR_UNSUPPORTED, naming the
- * lever. On failure *out is the baseline and needs no freeing. */
+/* The notation's values, beyond those above:
+ *
+ *   split=chunk|wave:N|rows|cols          threads=ORDER
+ *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8 (load numbers)
+ *   form=predicate|replicate              prefetch=l1:D|l2:D
+ *   sms=0-31+64-95
+ */
+
+/* Parse the notation. Errors name the lever, the value, the column. A lever given twice is an error, and
+ * so is a combination that hd_plan_check refuses. The FILE of table:FILE may hold commas: it ends before
+ * a comma that a known lever's name and '=' follow. On failure *out is the baseline and needs no freeing. */
 HD_API hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d);
 HD_API void hd_plan_free(hd_plan *p);
+/* HD_ERR_USAGE with one line that says why when a value is out of range or levers are combined that make
+ * no sense together: split without clusters, form without bypass, sms without agents, ... */
+HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
 /* Canonical notation, appended: levers in the table's order, defaults left out,
  * "baseline" when nothing is left. parse(print(p)) equals p. */
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
@@ -130,7 +244,8 @@ HD_API void hd_table_free(hd_table *t);
  * every path to the uses of both. */
 typedef enum hd_pop {
   HD_P_CONST, /* imm */
-  HD_P_POS,   /* input: worker or position (forward), task number (inverse) */
+  HD_P_POS,   /* input: worker or position (forward), task number (inverse), place in its cluster (place) */
+  HD_P_CLUSTER, /* input: cluster number (place, quota) */
   HD_P_NX, HD_P_NY, HD_P_NZ, /* grid dimensions, when they are not known constants */
   HD_P_V,     /* number of tasks, when not a constant */
   HD_P_VAR,   /* a variable; a: initial value. `max` holds for all it is ever assigned */
@@ -167,31 +282,42 @@ typedef struct hd_prog {
 typedef struct hd_grid {
   bool known;
   uint32_t g[3];
-  uint32_t n_sms; /* clusters for bind=redirect; >= 1 */
+  uint32_t n_sms; /* >= 1; clusters, unless the plan names its SMs */
 } hd_grid;
 
 /* V = gx*gy*gz; false on 64-bit overflow or a zero dimension. Programs are built
  * for V < 2^63, which holds for every grid that CUDA allows. */
 HD_API bool hd_grid_tasks(const uint32_t g[3], uint64_t *V);
 
-/* Build the program that turns a worker's linear id u into its task's (x, y, z):
- * binding first (CLU eq. 8 and 7), then the order. Fails with HD_ERR_USAGE for
- * parameters of 0 and the like, HD_ERR_REFUSED for a table with an unknown grid. */
+/* Build the program that turns a worker's linear id u into its task's (x, y, z): binding first (CLU eq. 8
+ * and 7), then the order. With bind=agents and bind=claim workers learn a position while they run: the
+ * input is that position. Fails with HD_ERR_USAGE for parameters of 0 and the like, HD_ERR_REFUSED for a
+ * table with an unknown grid. */
 HD_API hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
-/* The inverse: from a task number to the worker u that runs it. Not for table,
- * which fails with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
+/* The inverse: from a task number to the worker u that runs it, or its position. Not for tables, which
+ * fail with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
 HD_API hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+/* The number of clusters: SMs that the plan may use. */
+HD_API uint32_t hd_plan_clusters(const hd_plan *p, const hd_grid *g);
+/* From a cluster and a place w in it to a position, as `split` says; all three results are it. */
+HD_API hd_status hd_plan_place(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+/* From a cluster to the number of its tasks; all three results are it. */
+HD_API hd_status hd_plan_quota(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 
 /* Evaluate. `in` < V is the worker or task number; `g` is the launch's grid; the
  * table, of V entries, may be NULL when the program uses none. An inverse program
  * gives its one result three times. */
 HD_API void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_table *t,
                          uint64_t out[3]);
+/* The same for programs that read a cluster's number. */
+HD_API void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t cluster, uint64_t in,
+                            const hd_table *t, uint64_t out[3]);
 /* The program as text, one value a line: for people and tests. */
 HD_API void hd_prog_print(const hd_prog *p, hd_buf *out);
 
-/* task[u] for all workers u = 0..V-1. The grid must be known and V below 2^32.
- * Allocates *out. `t` is the checked table of order=table, else NULL. */
+/* task[u] for all workers u = 0..V-1; with bind=agents and bind=claim the tasks of cluster 0, then those
+ * of cluster 1, ...: cluster i begins at hd_cluster_start. The grid must be known and V below 2^32.
+ * Allocates *out. `t` is the checked table of an order that needs one, else NULL. */
 HD_API hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t,
                                   hd_table *out, hd_diag *d);
 HD_API hd_status hd_table_invert(const hd_table *t, hd_table *out, hd_diag *d);

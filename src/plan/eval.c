@@ -14,6 +14,11 @@
 static uint64_t table_entry(const hd_table *t, uint64_t i) { return t && i < t->n ? t->task[i] : 0; }
 
 void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_table *t, uint64_t out[3]) {
+  hd_prog_eval_in(p, g, 0, in, t, out);
+}
+
+void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t cluster, uint64_t in, const hd_table *t,
+                     uint64_t out[3]) {
   uint64_t v[HD_PROG_MAX];
   for (uint32_t pc = 0; pc < p->n; pc++) {
     const hd_pval *i = &p->vals[pc];
@@ -22,6 +27,7 @@ void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_t
     switch (i->op) {
     case HD_P_CONST: v[pc] = i->imm; break;
     case HD_P_POS: v[pc] = in; break;
+    case HD_P_CLUSTER: v[pc] = cluster; break;
     case HD_P_NX: v[pc] = g[0]; break;
     case HD_P_NY: v[pc] = g[1]; break;
     case HD_P_NZ: v[pc] = g[2]; break;
@@ -147,14 +153,15 @@ hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t
   if (!g->known) return hd_fail(d, HD_ERR_USAGE, "a plan is tabulated for a known grid only");
   hd_prog *prog = malloc(sizeof *prog);
   if (!prog) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  hd_status st = plan_task_program(p, g, prog, d);
+  bool claimed = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
+  hd_status st = claimed ? plan_cluster_program(p, g, prog, d) : plan_task_program(p, g, prog, d);
   if (st == HD_OK && hd_grid_tasks(g->g, &V)) {
     size_t bytes;
     if (V > UINT32_MAX)
       st = hd_fail(d, HD_ERR_UNSUPPORTED, "a table holds fewer than 2^32 tasks, but the grid has %llu",
                    (unsigned long long)V);
     else if (prog->uses_table && (!t || t->n != V))
-      st = hd_fail(d, HD_ERR_USAGE, "order=table needs its table, of %llu entries", (unsigned long long)V);
+      st = hd_fail(d, HD_ERR_USAGE, "the order needs its table, of %llu entries", (unsigned long long)V);
     else if (!hd_mul_size((size_t)V, sizeof *out->task, &bytes) || !(out->task = malloc(bytes)) ||
              (out->n = V, !run_best(prog, g->g, t, out)))
       st = hd_fail(d, HD_ERR_NOMEM, "out of memory for a table of %llu tasks", (unsigned long long)V);

@@ -45,6 +45,7 @@ static void RUN(batch *w, void *memory, hd_table *out) {
       switch (v->op) {
       case HD_P_CONST:
       case HD_P_POS:
+      case HD_P_CLUSTER:
       case HD_P_NX:
       case HD_P_NY:
       case HD_P_NZ:

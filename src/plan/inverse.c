@@ -52,8 +52,7 @@ static plan_val position_of(plan_builder *b, const plan_space *s, const hd_order
   case HD_ORDER_STRIDE: return plan_unstride(b, s, o->a, o->b, task);
   case HD_ORDER_HILBERT: return inverse_hilbert(b, s, c);
   case HD_ORDER_REVERSE: return plan_sub(b, plan_sub(b, s->tasks, plan_const(b, 1)), task);
-  case HD_ORDER_ROW:
-  case HD_ORDER_TABLE: break;
+  default: break;
   }
   return task;
 }
@@ -61,12 +60,12 @@ static plan_val position_of(plan_builder *b, const plan_space *s, const hd_order
 hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
   plan_builder b;
   plan_space s;
-  if (p->order.kind == HD_ORDER_TABLE)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "order=table has no inverse program; invert the table instead");
+  if (hd_order_needs_table(p->order.kind))
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "a table has no inverse program; invert the table instead");
   hd_status st = plan_open(&b, p, g, &s, d);
   if (st != HD_OK) return st;
   plan_val task = plan_linear_input(&b, &s);
   plan_val position = plan_bound(&b, position_of(&b, &s, &p->order, task), 0, plan_hi(&b, s.tasks) - 1);
-  if (p->bind == HD_BIND_REDIRECT) position = plan_collect(&b, s.tasks, g->n_sms, position);
+  if (p->bind == HD_BIND_REDIRECT) position = plan_split_collect(&b, &s, &p->split, g->n_sms, position);
   return plan_finish(&b, (const plan_val[3]){position, position, position}, out, d);
 }

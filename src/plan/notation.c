@@ -18,28 +18,60 @@ typedef enum form {
 
 typedef struct order_name {
   const char *name;
-  hd_order_kind kind;
   form form;
   const char *usage;
 } order_name;
 
-static const order_name ORDERS[] = {
-    {"row", HD_ORDER_ROW, FORM_NONE, "row"},
-    {"col", HD_ORDER_COL, FORM_NONE, "col"},
-    {"band", HD_ORDER_BAND, FORM_A, "band:H"},
-    {"tile", HD_ORDER_TILE, FORM_AXB, "tile:WxH"},
-    {"zigzag", HD_ORDER_ZIGZAG, FORM_A_OR_B, "zigzag:A or zigzag:AxB"},
-    {"stride", HD_ORDER_STRIDE, FORM_AXB, "stride:AxB"},
-    {"hilbert", HD_ORDER_HILBERT, FORM_NONE, "hilbert"},
-    {"reverse", HD_ORDER_REVERSE, FORM_NONE, "reverse"},
-    {"table", HD_ORDER_TABLE, FORM_FILE, "table:FILE"},
+static const order_name ORDERS[HD_ORDER_COUNT] = {
+    [HD_ORDER_ROW] = {"row", FORM_NONE, "row"},
+    [HD_ORDER_COL] = {"col", FORM_NONE, "col"},
+    [HD_ORDER_BAND] = {"band", FORM_A, "band:H"},
+    [HD_ORDER_TILE] = {"tile", FORM_AXB, "tile:WxH"},
+    [HD_ORDER_ZIGZAG] = {"zigzag", FORM_A_OR_B, "zigzag:A or zigzag:AxB"},
+    [HD_ORDER_STRIDE] = {"stride", FORM_AXB, "stride:AxB"},
+    [HD_ORDER_HILBERT] = {"hilbert", FORM_NONE, "hilbert"},
+    [HD_ORDER_REVERSE] = {"reverse", FORM_NONE, "reverse"},
+    [HD_ORDER_HEAVY_FIRST] = {"heavy-first", FORM_NONE, "heavy-first"},
+    [HD_ORDER_AFFINITY] = {"affinity", FORM_NONE, "affinity"},
+    [HD_ORDER_TABLE] = {"table", FORM_FILE, "table:FILE"},
 };
 
-static const char *const BINDS[] = {[HD_BIND_NONE] = "none", [HD_BIND_REDIRECT] = "redirect"};
+/* A value of another lever: a name, and a number behind a colon where it takes one. */
+typedef enum number_rule { NUMBER_NONE, NUMBER_OPTIONAL, NUMBER_NEEDED } number_rule;
 
-/* Values that the design has and this version has not. */
-static const char *const LATER_ORDERS[] = {"heavy-first", "affinity"};
-static const char *const LATER_BINDS[] = {"agents", "claim"};
+typedef struct value_name {
+  const char *name; /* NULL: not written by name */
+  number_rule number;
+  uint32_t least; /* of the number */
+  const char *usage;
+} value_name;
+
+static const value_name BINDS[HD_BIND_COUNT] = {
+    [HD_BIND_NONE] = {"none", NUMBER_NONE, 0, "none"},
+    [HD_BIND_REDIRECT] = {"redirect", NUMBER_NONE, 0, "redirect"},
+    [HD_BIND_AGENTS] = {"agents", NUMBER_OPTIONAL, 1, "agents or agents:N"},
+    [HD_BIND_CLAIM] = {"claim", NUMBER_NONE, 0, "claim"},
+};
+static const value_name SPLITS[HD_SPLIT_COUNT] = {
+    [HD_SPLIT_CHUNK] = {"chunk", NUMBER_NONE, 0, "chunk"},
+    [HD_SPLIT_WAVE] = {"wave", NUMBER_NEEDED, 1, "wave:N"},
+    [HD_SPLIT_ROWS] = {"rows", NUMBER_NONE, 0, "rows"},
+    [HD_SPLIT_COLS] = {"cols", NUMBER_NONE, 0, "cols"},
+};
+static const value_name BYPASSES[HD_BYPASS_COUNT] = {
+    [HD_BYPASS_L1] = {"l1", NUMBER_NEEDED, 0, "l1:K"},
+    [HD_BYPASS_READONLY] = {"ro", NUMBER_NEEDED, 0, "ro:K"},
+    [HD_BYPASS_L2] = {"l2", NUMBER_NEEDED, 0, "l2:K"},
+    [HD_BYPASS_AUTO] = {"auto", NUMBER_NONE, 0, "auto"},
+};
+static const value_name FORMS[HD_FORM_COUNT] = {
+    [HD_FORM_PREDICATE] = {"predicate", NUMBER_NONE, 0, "predicate"},
+    [HD_FORM_REPLICATE] = {"replicate", NUMBER_NONE, 0, "replicate"},
+};
+static const value_name PREFETCHES[HD_PREFETCH_COUNT] = {
+    [HD_PREFETCH_L1] = {"l1", NUMBER_NEEDED, 1, "l1:D"},
+    [HD_PREFETCH_L2] = {"l2", NUMBER_NEEDED, 1, "l2:D"},
+};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -66,12 +98,6 @@ typedef struct word {
 
 static bool is(word w, const char *name) { return w.n == strlen(name) && memcmp(w.s, name, w.n) == 0; }
 
-static bool is_any(word w, const char *const *names, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (is(w, names[i])) return true;
-  return false;
-}
-
 /* The part before the first `sep`, which *rest then follows; *rest.s is NULL when
  * there is no `sep`. */
 static word split(word w, char sep, word *rest) {
@@ -82,79 +108,200 @@ static word split(word w, char sep, word *rest) {
   return (word){w.s, (size_t)(at - w.s)};
 }
 
-static hd_status parse_number(const parser *p, word value, word number, uint32_t *out) {
+/* `number`, a part of lever=value, from `least` up. */
+static hd_status parse_number(const parser *p, const char *lever, word value, word number, uint32_t least,
+                              uint32_t *out) {
   uint64_t v;
-  if (!hd_parse_u64(number.s, number.n, UINT32_MAX, &v) || v == 0)
-    return FAIL(p, number.s, HD_ERR_INPUT, "order=%.*s: '%.*s' is not a whole number from 1 to 4294967295",
-                SHOW(value), SHOW(number));
+  if (!hd_parse_u64(number.s, number.n, UINT32_MAX, &v) || v < least)
+    return FAIL(p, number.s, HD_ERR_INPUT, "%s=%.*s: '%.*s' is not a whole number from %u to 4294967295",
+                lever, SHOW(value), SHOW(number), least);
   *out = (uint32_t)v;
   return HD_OK;
 }
 
-static hd_status parse_numbers(const parser *p, const order_name *o, word value, word parameter) {
-  hd_order *order = &p->plan->order;
+static hd_status write_so(const parser *p, const char *lever, word value, const char *usage) {
+  return FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: write %s", lever, SHOW(value), usage);
+}
+
+/* ---- Orders, of tasks and of threads */
+
+static hd_status parse_order_numbers(const parser *p, const char *lever, const order_name *o, word value,
+                                     word parameter, hd_order *order) {
   word second, first = o->form == FORM_A ? parameter : split(parameter, 'x', &second);
   if (o->form == FORM_A) second.s = NULL;
   if (o->form == FORM_AXB && !second.s)
-    return FAIL(p, parameter.s, HD_ERR_INPUT, "order=%.*s: write %s", SHOW(value), o->usage);
-  hd_status st = parse_number(p, value, first, &order->a);
+    return FAIL(p, parameter.s, HD_ERR_INPUT, "%s=%.*s: write %s", lever, SHOW(value), o->usage);
+  hd_status st = parse_number(p, lever, value, first, 1, &order->a);
   if (st != HD_OK) return st;
-  if (second.s) return parse_number(p, value, second, &order->b);
+  if (second.s) return parse_number(p, lever, value, second, 1, &order->b);
   if (o->form == FORM_A_OR_B) order->b = 1;
   return HD_OK;
 }
 
-static hd_status parse_order(const parser *p, word value) {
+static hd_status parse_order(const parser *p, const char *lever, word value, hd_order *order) {
   word parameter, name = split(value, ':', &parameter);
-  const order_name *o = NULL;
-  for (size_t i = 0; i < COUNT(ORDERS) && !o; i++)
-    if (is(name, ORDERS[i].name)) o = &ORDERS[i];
-  if (!o && is_any(name, LATER_ORDERS, COUNT(LATER_ORDERS)))
-    return FAIL(p, value.s, HD_ERR_UNSUPPORTED, "order=%.*s: this version does not do that order",
-                SHOW(value));
-  if (!o)
-    return FAIL(
-        p, value.s, HD_ERR_INPUT,
-        "order=%.*s: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, table",
-        SHOW(value));
+  unsigned kind = 0;
+  while (kind < HD_ORDER_COUNT && !is(name, ORDERS[kind].name)) kind++;
+  if (kind == HD_ORDER_COUNT)
+    return FAIL(p, value.s, HD_ERR_INPUT,
+                "%s=%.*s: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, "
+                "heavy-first, affinity, table",
+                lever, SHOW(value));
+  const order_name *o = &ORDERS[kind];
   if ((o->form == FORM_NONE) != !parameter.s || (o->form == FORM_FILE && parameter.n == 0))
-    return FAIL(p, value.s, HD_ERR_INPUT, "order=%.*s: write %s", SHOW(value), o->usage);
-  p->plan->order.kind = o->kind;
+    return write_so(p, lever, value, o->usage);
+  order->kind = (hd_order_kind)kind;
   if (o->form == FORM_NONE) return HD_OK;
-  if (o->form != FORM_FILE) return parse_numbers(p, o, value, parameter);
-  char *file = malloc(parameter.n + 1);
-  if (!file) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
-  memcpy(file, parameter.s, parameter.n);
-  file[parameter.n] = 0;
-  p->plan->order.file = file;
+  if (o->form != FORM_FILE) return parse_order_numbers(p, lever, o, value, parameter, order);
+  order->file = malloc(parameter.n + 1);
+  if (!order->file) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  memcpy(order->file, parameter.s, parameter.n);
+  order->file[parameter.n] = 0;
   return HD_OK;
 }
 
-static hd_status parse_bind(const parser *p, word value) {
-  word parameter, name = split(value, ':', &parameter);
-  for (size_t i = 0; i < COUNT(BINDS); i++)
-    if (is(value, BINDS[i])) {
-      p->plan->bind = (hd_bind_kind)i;
-      return HD_OK;
-    }
-  if (is_any(name, LATER_BINDS, COUNT(LATER_BINDS)))
-    return FAIL(p, value.s, HD_ERR_UNSUPPORTED, "bind=%.*s: this version does not do that binding",
-                SHOW(value));
-  return FAIL(p, value.s, HD_ERR_INPUT, "bind=%.*s: no such binding; there are none and redirect",
-              SHOW(value));
+static hd_status parse_task_order(const parser *p, word value) {
+  return parse_order(p, "order", value, &p->plan->order);
+}
+static hd_status parse_thread_order(const parser *p, word value) {
+  return parse_order(p, "threads", value, &p->plan->threads);
 }
 
-typedef struct lever {
-  const char *name;
-  hd_status (*parse)(const parser *, word value); /* NULL: in the design, not in this version */
-} lever;
+/* ---- Names with numbers */
 
-static const lever LEVERS[] = {
-    {"order", parse_order}, {"bind", parse_bind}, {"split", NULL},    {"threads", NULL}, {"bypass", NULL},
-    {"stream", NULL},       {"form", NULL},       {"prefetch", NULL}, {"sms", NULL},
+/* Which of the n values this is; its number goes to *out, which is left alone when there is none. */
+static hd_status parse_named(const parser *p, const char *lever, word value, const value_name *names,
+                             unsigned n, unsigned *kind, uint32_t *out) {
+  word parameter, name = split(value, ':', &parameter);
+  hd_buf list = {0};
+  for (unsigned k = 0; k < n; k++) {
+    if (!names[k].name) continue;
+    if (is(name, names[k].name)) {
+      hd_buf_free(&list);
+      *kind = k;
+      if (names[k].number == NUMBER_NONE ? parameter.s != NULL
+                                         : names[k].number == NUMBER_NEEDED && !parameter.s)
+        return write_so(p, lever, value, names[k].usage);
+      return parameter.s ? parse_number(p, lever, value, parameter, names[k].least, out) : HD_OK;
+    }
+    hd_buf_printf(&list, "%s%s", list.len ? ", " : "", names[k].usage);
+  }
+  hd_status st = FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such value; there are %s", lever, SHOW(value),
+                      list.data ? list.data : "others");
+  hd_buf_free(&list);
+  return st;
+}
+
+static hd_status parse_bind(const parser *p, word value) {
+  unsigned kind = 0;
+  hd_status st = parse_named(p, "bind", value, BINDS, COUNT(BINDS), &kind, &p->plan->agents);
+  p->plan->bind = (hd_bind_kind)kind;
+  return st;
+}
+
+static hd_status parse_split(const parser *p, word value) {
+  unsigned kind = 0;
+  hd_status st = parse_named(p, "split", value, SPLITS, COUNT(SPLITS), &kind, &p->plan->split.wave);
+  p->plan->split.kind = (hd_split_kind)kind;
+  return st;
+}
+
+static hd_status parse_bypass(const parser *p, word value) {
+  unsigned kind = 0;
+  hd_status st = parse_named(p, "bypass", value, BYPASSES, COUNT(BYPASSES), &kind, &p->plan->bypass.warps);
+  p->plan->bypass.kind = (hd_bypass_kind)kind;
+  return st;
+}
+
+static hd_status parse_form(const parser *p, word value) {
+  unsigned kind = 0;
+  hd_status st = parse_named(p, "form", value, FORMS, COUNT(FORMS), &kind, &(uint32_t){0});
+  p->plan->form = (hd_form)kind;
+  return st;
+}
+
+static hd_status parse_prefetch(const parser *p, word value) {
+  unsigned kind = 0;
+  hd_status st =
+      parse_named(p, "prefetch", value, PREFETCHES, COUNT(PREFETCHES), &kind, &p->plan->prefetch.distance);
+  p->plan->prefetch.kind = (hd_prefetch_kind)kind;
+  return st;
+}
+
+/* ---- Lists: parts joined by + */
+
+static size_t count_parts(word value) {
+  size_t n = 1;
+  for (size_t i = 0; i < value.n; i++) n += value.s[i] == '+';
+  return n;
+}
+
+/* Room for as many entries as the value has parts. */
+static hd_status make_list(const parser *p, word value, size_t size, void *list) {
+  size_t n = count_parts(value);
+  void *memory = n < UINT32_MAX ? calloc(n, size) : NULL;
+  if (!memory) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  memcpy(list, &memory, sizeof memory);
+  return HD_OK;
+}
+
+static hd_status parse_stream(const parser *p, word value) {
+  hd_stream *s = &p->plan->stream;
+  if (is(value, "l1")) {
+    s->kind = HD_STREAM_L1;
+    return HD_OK;
+  }
+  s->kind = HD_STREAM_LOADS;
+  hd_status st = make_list(p, value, sizeof *s->loads, &s->loads);
+  for (word rest = value, part; st == HD_OK && rest.s; s->n++) {
+    part = split(rest, '+', &rest);
+    uint32_t *load = &s->loads[s->n];
+    if (!part.n || *part.s < '0' || *part.s > '9')
+      return write_so(p, "stream", value, "l1, or load numbers: 3+7");
+    st = parse_number(p, "stream", value, part, 0, load);
+    if (st == HD_OK && s->n && *load <= load[-1])
+      return FAIL(p, part.s, HD_ERR_INPUT, "stream=%.*s: load numbers must increase", SHOW(value));
+  }
+  return st;
+}
+
+static hd_status parse_sms(const parser *p, word value) {
+  hd_sm_set *s = &p->plan->sms;
+  hd_status st = make_list(p, value, sizeof *s->ranges, &s->ranges);
+  for (word rest = value, part, last; st == HD_OK && rest.s;) {
+    part = split(rest, '+', &rest);
+    word first = split(part, '-', &last);
+    hd_sm_range r;
+    st = parse_number(p, "sms", value, first, 0, &r.first);
+    r.last = r.first;
+    if (st == HD_OK && last.s) st = parse_number(p, "sms", value, last, 0, &r.last);
+    if (st != HD_OK) return st;
+    if (r.last < r.first || r.last == UINT32_MAX || (s->n && r.first <= s->ranges[s->n - 1].last))
+      return FAIL(p, part.s, HD_ERR_INPUT, "sms=%.*s: ranges must increase and not overlap", SHOW(value));
+    if (s->n && r.first == s->ranges[s->n - 1].last + 1)
+      s->ranges[s->n - 1].last = r.last; /* 0-3+4-7 is 0-7 */
+    else
+      s->ranges[s->n++] = r;
+  }
+  return st;
+}
+
+/* ---- Pairs */
+
+typedef struct lever_syntax {
+  const char *name;
+  hd_status (*parse)(const parser *, word value);
+} lever_syntax;
+
+static const lever_syntax LEVERS[] = {
+    {"order", parse_task_order}, {"bind", parse_bind},
+    {"split", parse_split},      {"threads", parse_thread_order},
+    {"bypass", parse_bypass},    {"stream", parse_stream},
+    {"form", parse_form},        {"prefetch", parse_prefetch},
+    {"sms", parse_sms},
 };
 
-static const lever *find_lever(word name) {
+static const lever_syntax *find_lever(word name) {
   for (size_t i = 0; i < COUNT(LEVERS); i++)
     if (is(name, LEVERS[i].name)) return &LEVERS[i];
   return NULL;
@@ -171,8 +318,12 @@ static bool begins_pair(const char *at, const char *end) {
 
 /* Where the pair that begins at `pair` ends: before a comma or at the text's end. */
 static const char *pair_end(const char *pair, const char *end) {
-  static const char table[] = "order=table:";
-  bool file = (size_t)(end - pair) >= sizeof table - 1 && memcmp(pair, table, sizeof table - 1) == 0;
+  static const char *const tables[] = {"order=table:", "threads=table:"};
+  bool file = false;
+  for (size_t i = 0; i < COUNT(tables); i++) {
+    size_t n = strlen(tables[i]);
+    file |= (size_t)(end - pair) >= n && memcmp(pair, tables[i], n) == 0;
+  }
   for (const char *at = pair; at < end; at++)
     if (*at == ',' && (!file || begins_pair(at + 1, end))) return at;
   return end;
@@ -184,16 +335,16 @@ static hd_status parse_pairs(const parser *p) {
   for (const char *pair = p->text;; pair++) {
     const char *stop = pair_end(pair, end);
     word all = {pair, (size_t)(stop - pair)}, value, name = split(all, '=', &value);
-    const lever *l = find_lever(name);
+    const lever_syntax *l = find_lever(name);
     if (is(all, "baseline"))
       return FAIL(p, pair, HD_ERR_INPUT, "%s stands alone, without levers", "baseline");
     if (!value.s)
       return FAIL(p, pair, HD_ERR_INPUT, "'%.*s' is no lever=value pair, such as order=col", SHOW(all));
     if (!l)
-      return FAIL(p, pair, HD_ERR_INPUT, "%.*s: no lever of this name; there are order and bind", SHOW(all));
-    if (!l->parse)
-      return FAIL(p, pair, HD_ERR_UNSUPPORTED, "%.*s: this version does not do the lever %s", SHOW(all),
-                  l->name);
+      return FAIL(p, pair, HD_ERR_INPUT,
+                  "%.*s: no lever of this name; there are order, bind, split, threads, bypass, stream, form, "
+                  "prefetch, sms",
+                  SHOW(all));
     if (given[l - LEVERS])
       return FAIL(p, pair, HD_ERR_INPUT, "%.*s: the lever %s is given twice", SHOW(all), l->name);
     given[l - LEVERS] = true;
@@ -211,6 +362,11 @@ hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
   if (p.len == 0)
     return FAIL(&p, text, HD_ERR_INPUT, "the plan is empty; the empty plan is written %s", "baseline");
   hd_status st = parse_pairs(&p);
+  if (st == HD_OK) {
+    hd_diag why = {0};
+    st = hd_plan_check(out, &why);
+    if (st != HD_OK) st = FAIL(&p, text, HD_ERR_INPUT, "%.400s", why.message);
+  }
   if (st != HD_OK) hd_plan_free(out);
   return st;
 }
@@ -219,21 +375,57 @@ hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
 
 void hd_plan_free(hd_plan *p) {
   free(p->order.file);
+  free(p->threads.file);
+  free(p->stream.loads);
+  free(p->sms.ranges);
   *p = (hd_plan){0};
 }
 
-static form order_form(hd_order_kind kind) {
-  for (size_t i = 0; i < COUNT(ORDERS); i++)
-    if (ORDERS[i].kind == kind) return ORDERS[i].form;
-  return FORM_NONE;
+bool hd_plan_is_baseline(const hd_plan *p) {
+  return p->order.kind == HD_ORDER_ROW && p->bind == HD_BIND_NONE && p->split.kind == HD_SPLIT_CHUNK &&
+         p->threads.kind == HD_ORDER_ROW && p->bypass.kind == HD_BYPASS_NONE &&
+         p->stream.kind == HD_STREAM_NONE && p->form == HD_FORM_PREDICATE &&
+         p->prefetch.kind == HD_PREFETCH_NONE && p->sms.n == 0;
 }
 
-static void print_order(const hd_order *o, hd_buf *out) {
-  const char *name = "";
-  for (size_t i = 0; i < COUNT(ORDERS); i++)
-    if (ORDERS[i].kind == o->kind) name = ORDERS[i].name;
-  hd_buf_printf(out, "order=%s", name);
-  switch (order_form(o->kind)) {
+static bool order_equal(const hd_order *x, const hd_order *y) {
+  if (x->kind != y->kind) return false;
+  switch (ORDERS[x->kind].form) {
+  case FORM_NONE: return true;
+  case FORM_A: return x->a == y->a;
+  case FORM_AXB:
+  case FORM_A_OR_B: return x->a == y->a && x->b == y->b;
+  case FORM_FILE: break;
+  }
+  return x->file && y->file ? strcmp(x->file, y->file) == 0 : x->file == y->file;
+}
+
+static bool list_equal(const void *a, uint32_t na, const void *b, uint32_t nb, size_t size) {
+  return na == nb && (na == 0 || memcmp(a, b, na * size) == 0);
+}
+
+bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
+  return order_equal(&a->order, &b->order) && a->bind == b->bind && a->agents == b->agents &&
+         a->split.kind == b->split.kind && a->split.wave == b->split.wave &&
+         order_equal(&a->threads, &b->threads) && a->bypass.kind == b->bypass.kind &&
+         a->bypass.warps == b->bypass.warps && a->stream.kind == b->stream.kind &&
+         list_equal(a->stream.loads, a->stream.n, b->stream.loads, b->stream.n, sizeof *a->stream.loads) &&
+         a->form == b->form && a->prefetch.kind == b->prefetch.kind &&
+         a->prefetch.distance == b->prefetch.distance &&
+         list_equal(a->sms.ranges, a->sms.n, b->sms.ranges, b->sms.n, sizeof *a->sms.ranges);
+}
+
+/* ---- Printing -------------------------------------------------------------------------- */
+
+static void begin_pair(hd_buf *out, size_t start, const char *lever) {
+  hd_buf_printf(out, "%s%s=", out->len > start ? "," : "", lever);
+}
+
+static void print_order(const char *lever, const hd_order *o, size_t start, hd_buf *out) {
+  if (o->kind == HD_ORDER_ROW) return;
+  begin_pair(out, start, lever);
+  hd_buf_puts(out, ORDERS[o->kind].name);
+  switch (ORDERS[o->kind].form) {
   case FORM_NONE: break;
   case FORM_A: hd_buf_printf(out, ":%" PRIu32, o->a); break;
   case FORM_AXB: hd_buf_printf(out, ":%" PRIu32 "x%" PRIu32, o->a, o->b); break;
@@ -245,32 +437,43 @@ static void print_order(const hd_order *o, hd_buf *out) {
   }
 }
 
-bool hd_plan_is_baseline(const hd_plan *p) {
-  return p->order.kind == HD_ORDER_ROW && p->bind == HD_BIND_NONE;
+/* kind 0 is the default of every lever. */
+static void print_named(const char *lever, const value_name *names, unsigned kind, uint32_t number,
+                        size_t start, hd_buf *out) {
+  if (!kind) return;
+  begin_pair(out, start, lever);
+  hd_buf_puts(out, names[kind].name);
+  if (names[kind].number == NUMBER_NEEDED || (names[kind].number == NUMBER_OPTIONAL && number))
+    hd_buf_printf(out, ":%" PRIu32, number);
+}
+
+static void print_stream(const hd_stream *s, size_t start, hd_buf *out) {
+  if (s->kind == HD_STREAM_NONE) return;
+  begin_pair(out, start, "stream");
+  if (s->kind == HD_STREAM_L1) hd_buf_puts(out, "l1");
+  for (uint32_t i = 0; i < s->n; i++) hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", s->loads[i]);
+}
+
+static void print_sms(const hd_sm_set *s, size_t start, hd_buf *out) {
+  if (!s->n) return;
+  begin_pair(out, start, "sms");
+  for (uint32_t i = 0; i < s->n; i++) {
+    const hd_sm_range *r = &s->ranges[i];
+    hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", r->first);
+    if (r->last != r->first) hd_buf_printf(out, "-%" PRIu32, r->last);
+  }
 }
 
 void hd_plan_print(const hd_plan *p, hd_buf *out) {
-  if (hd_plan_is_baseline(p)) {
-    hd_buf_puts(out, "baseline");
-    return;
-  }
-  const char *comma = "";
-  if (p->order.kind != HD_ORDER_ROW) {
-    print_order(&p->order, out);
-    comma = ",";
-  }
-  if (p->bind != HD_BIND_NONE) hd_buf_printf(out, "%sbind=%s", comma, BINDS[p->bind]);
-}
-
-bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
-  const hd_order *x = &a->order, *y = &b->order;
-  if (a->bind != b->bind || x->kind != y->kind) return false;
-  switch (order_form(x->kind)) {
-  case FORM_NONE: return true;
-  case FORM_A: return x->a == y->a;
-  case FORM_AXB:
-  case FORM_A_OR_B: return x->a == y->a && x->b == y->b;
-  case FORM_FILE: break;
-  }
-  return x->file && y->file ? strcmp(x->file, y->file) == 0 : x->file == y->file;
+  size_t start = out->len;
+  print_order("order", &p->order, start, out);
+  print_named("bind", BINDS, p->bind, p->agents, start, out);
+  print_named("split", SPLITS, p->split.kind, p->split.wave, start, out);
+  print_order("threads", &p->threads, start, out);
+  print_named("bypass", BYPASSES, p->bypass.kind, p->bypass.warps, start, out);
+  print_stream(&p->stream, start, out);
+  print_named("form", FORMS, p->form, 0, start, out);
+  print_named("prefetch", PREFETCHES, p->prefetch.kind, p->prefetch.distance, start, out);
+  print_sms(&p->sms, start, out);
+  if (out->len == start) hd_buf_puts(out, "baseline");
 }

@@ -26,36 +26,26 @@ static void unknown_space(plan_builder *b, plan_space *s) {
   s->plane = plan_cells(b, s, s->n[0], s->n[1]);
 }
 
-static hd_status check_parameters(const hd_plan *p, hd_diag *d) {
-  const hd_order *o = &p->order;
-  if ((unsigned)o->kind > HD_ORDER_TABLE || (unsigned)p->bind > HD_BIND_REDIRECT)
-    return hd_fail(d, HD_ERR_USAGE, "unknown kind of order (%d) or binding (%d)", (int)o->kind, (int)p->bind);
-  bool one = o->kind == HD_ORDER_BAND;
-  bool two = o->kind == HD_ORDER_TILE || o->kind == HD_ORDER_ZIGZAG || o->kind == HD_ORDER_STRIDE;
-  if (((one || two) && o->a == 0) || (two && o->b == 0))
-    return hd_fail(d, HD_ERR_USAGE, "order: a parameter is 0, but must be at least 1");
-  return HD_OK;
-}
-
 static hd_status check_grid(const hd_plan *p, const hd_grid *g, hd_diag *d) {
-  bool table = p->order.kind == HD_ORDER_TABLE;
-  if (p->bind == HD_BIND_REDIRECT && g->n_sms == 0)
-    return hd_fail(d, HD_ERR_USAGE, "bind=redirect needs a number of SMs of at least 1");
+  bool table = hd_order_needs_table(p->order.kind);
+  if (p->bind != HD_BIND_NONE && g->n_sms == 0)
+    return hd_fail(d, HD_ERR_USAGE, "clusters need a number of SMs of at least 1");
   if (!g->known)
-    return table ? hd_fail(d, HD_ERR_REFUSED, "order=table fits one grid only, and the grid is not known")
+    return table ? hd_fail(d, HD_ERR_REFUSED,
+                           "an order that is a table fits one grid only, and the grid is not known")
                  : HD_OK;
   uint64_t V;
   if (!hd_grid_tasks(g->g, &V) || V > INT64_MAX)
     return hd_fail(d, HD_ERR_USAGE, "a grid of %u x %u x %u has no tasks or more than 2^63 - 1", g->g[0],
                    g->g[1], g->g[2]);
   if (table && V > UINT32_MAX)
-    return hd_fail(d, HD_ERR_REFUSED, "order=table holds fewer than 2^32 tasks, but the grid has %llu",
+    return hd_fail(d, HD_ERR_REFUSED, "an order's table holds fewer than 2^32 tasks, but the grid has %llu",
                    (unsigned long long)V);
   return HD_OK;
 }
 
 hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_space *s, hd_diag *d) {
-  hd_status st = check_parameters(p, d);
+  hd_status st = hd_plan_check(p, d);
   if (st == HD_OK) st = check_grid(p, g, d);
   if (st != HD_OK) return st;
   plan_begin(b);
@@ -258,7 +248,8 @@ static place table(plan_builder *b, const plan_space *s, const hd_order *o, plan
 static place (*const orders[])(plan_builder *, const plan_space *, const hd_order *, plan_val) = {
     [HD_ORDER_ROW] = row,         [HD_ORDER_COL] = col,         [HD_ORDER_BAND] = band,
     [HD_ORDER_TILE] = tile,       [HD_ORDER_ZIGZAG] = zigzag,   [HD_ORDER_STRIDE] = stride,
-    [HD_ORDER_HILBERT] = hilbert, [HD_ORDER_REVERSE] = reverse, [HD_ORDER_TABLE] = table,
+    [HD_ORDER_HILBERT] = hilbert, [HD_ORDER_REVERSE] = reverse, [HD_ORDER_HEAVY_FIRST] = table,
+    [HD_ORDER_AFFINITY] = table,  [HD_ORDER_TABLE] = table,
 };
 
 /* ---- Programs ---------------------------------------------------------------------- */
@@ -268,7 +259,7 @@ static hd_status place_worker(const hd_plan *p, const hd_grid *g, plan_builder *
   hd_status st = plan_open(b, p, g, &s, d);
   if (st != HD_OK) return st;
   plan_val position = plan_linear_input(b, &s);
-  if (p->bind == HD_BIND_REDIRECT) position = plan_deal(b, s.tasks, g->n_sms, position);
+  if (p->bind == HD_BIND_REDIRECT) position = plan_split_deal(b, &s, &p->split, g->n_sms, position);
   *at = orders[p->order.kind](b, &s, &p->order, position);
   return HD_OK;
 }
@@ -286,5 +277,47 @@ hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd
   place at;
   hd_status st = place_worker(p, g, &b, &at, d);
   if (st != HD_OK) return st;
+  return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
+}
+
+/* ---- Clusters ------------------------------------------------------------------------ */
+
+uint32_t hd_plan_clusters(const hd_plan *p, const hd_grid *g) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < p->sms.n; i++) n += p->sms.ranges[i].last - p->sms.ranges[i].first + (uint64_t)1;
+  return p->sms.n ? (n < UINT32_MAX ? (uint32_t)n : UINT32_MAX) : g->n_sms;
+}
+
+hd_status hd_plan_place(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  plan_space s;
+  hd_status st = plan_open(&b, p, g, &s, d);
+  if (st != HD_OK) return st;
+  uint32_t M = hd_plan_clusters(p, g);
+  plan_val w = plan_input(&b, HD_P_POS, 0, (plan_hi(&b, s.tasks) - 1) / M);
+  plan_val i = plan_input(&b, HD_P_CLUSTER, 0, M - 1);
+  plan_val at = plan_place(&b, &s, &p->split, M, i, w);
+  return plan_finish(&b, (const plan_val[3]){at, at, at}, out, d);
+}
+
+hd_status hd_plan_quota(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  plan_space s;
+  hd_status st = plan_open(&b, p, g, &s, d);
+  if (st != HD_OK) return st;
+  uint32_t M = hd_plan_clusters(p, g);
+  plan_val q = plan_quota(&b, &s, M, plan_input(&b, HD_P_CLUSTER, 0, M - 1));
+  return plan_finish(&b, (const plan_val[3]){q, q, q}, out, d);
+}
+
+hd_status plan_cluster_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  plan_space s;
+  hd_status st = plan_open(&b, p, g, &s, d);
+  if (st != HD_OK) return st;
+  /* Place v in the clusters laid end to end is what item u of a round robin over them is dealt. */
+  uint32_t M = hd_plan_clusters(p, g);
+  plan_val u = plan_collect(&b, s.tasks, M, plan_linear_input(&b, &s));
+  place at = orders[p->order.kind](&b, &s, &p->order, plan_split_deal(&b, &s, &p->split, M, u));
   return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
 }

@@ -28,6 +28,9 @@ plan_val plan_linear_input(plan_builder *b, const plan_space *s);
 /* The worker-to-task program with the task number in out[0] to out[2]. */
 hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 
+/* The same from a place in the clusters laid end to end. */
+hd_status plan_cluster_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+
 /* The batch evaluators, from the best to the one that always works: numbers 0 to
  * plan_runners() - 1. A runner fits a program when the processor has what it needs
  * and its lanes hold every value. plan_run sets out->task[u] to the program's first
@@ -77,6 +80,17 @@ plan_val plan_unstride(plan_builder *b, const plan_space *s, uint32_t A, uint32_
  * (eq. 4, 5). u = V is allowed and gives V or less. */
 plan_val plan_deal(plan_builder *b, plan_val V, uint32_t M, plan_val u);
 plan_val plan_collect(plan_builder *b, plan_val V, uint32_t M, plan_val v);
+
+/* ---- Splits (cluster.c) ---------------------------------------------------------- */
+
+/* M clusters of the V positions, by `split`. Tasks of cluster i; the position of place w < quota in it. */
+plan_val plan_quota(plan_builder *b, const plan_space *s, uint32_t M, plan_val i);
+plan_val plan_place(plan_builder *b, const plan_space *s, const hd_split *split, uint32_t M, plan_val i,
+                    plan_val w);
+/* As plan_deal and plan_collect, for any split. */
+plan_val plan_split_deal(plan_builder *b, const plan_space *s, const hd_split *split, uint32_t M, plan_val u);
+plan_val plan_split_collect(plan_builder *b, const plan_space *s, const hd_split *split, uint32_t M,
+                            plan_val v);
 
 /* ---- Hilbert curve of a plane (hilbert.c) --------------------------------------- */
 

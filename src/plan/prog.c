@@ -7,6 +7,7 @@
 const plan_op_info plan_ops[HD_P_TABLE + 1] = {
     [HD_P_CONST] = {"const", 0, true, false},
     [HD_P_POS] = {"pos", 0, true, false},
+    [HD_P_CLUSTER] = {"cluster", 0, true, false},
     [HD_P_NX] = {"nx", 0, true, false},
     [HD_P_NY] = {"ny", 0, true, false},
     [HD_P_NZ] = {"nz", 0, true, false},

@@ -41,14 +41,60 @@ static inline uint32_t draw_parameter(random_stream *r, const uint32_t g[3]) {
   }
 }
 
-/* Any plan but tables, in the form that parsing gives. */
+/* An order without a table, in the form that parsing gives. */
+static inline hd_order draw_order(random_stream *r, const uint32_t g[3]) {
+  hd_order o = {.kind = (hd_order_kind)draw(r, HD_ORDER_ROW, HD_ORDER_REVERSE)};
+  bool two = o.kind == HD_ORDER_TILE || o.kind == HD_ORDER_ZIGZAG || o.kind == HD_ORDER_STRIDE;
+  if (two || o.kind == HD_ORDER_BAND) o.a = draw_parameter(r, g);
+  if (two) o.b = draw(r, 0, 2) ? draw_parameter(r, g) : 1;
+  return o;
+}
+
+/* A split that goes with the plan's order. */
+static inline hd_split draw_split(random_stream *r, const hd_order *o) {
+  if (draw(r, 0, 1) == 0) return (hd_split){0};
+  if (o->kind == HD_ORDER_ROW && draw(r, 0, 1)) return (hd_split){.kind = HD_SPLIT_ROWS};
+  if (o->kind == HD_ORDER_COL && draw(r, 0, 1)) return (hd_split){.kind = HD_SPLIT_COLS};
+  uint32_t wave = (uint32_t)(draw(r, 0, 9) ? draw(r, 1, 20) : draw(r, 1, UINT32_MAX));
+  return (hd_split){.kind = HD_SPLIT_WAVE, .wave = wave};
+}
+
+/* What decides which task a worker runs: any order without a table, no binding or redirect, any split. */
 static inline hd_plan draw_plan(random_stream *r, const uint32_t g[3]) {
-  hd_plan p = {.order.kind = (hd_order_kind)draw(r, HD_ORDER_ROW, HD_ORDER_REVERSE),
-               .bind = (hd_bind_kind)draw(r, HD_BIND_NONE, HD_BIND_REDIRECT)};
-  bool two =
-      p.order.kind == HD_ORDER_TILE || p.order.kind == HD_ORDER_ZIGZAG || p.order.kind == HD_ORDER_STRIDE;
-  if (two || p.order.kind == HD_ORDER_BAND) p.order.a = draw_parameter(r, g);
-  if (two) p.order.b = draw(r, 0, 2) ? draw_parameter(r, g) : 1;
+  hd_plan p = {.order = draw_order(r, g), .bind = (hd_bind_kind)draw(r, HD_BIND_NONE, HD_BIND_REDIRECT)};
+  if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
+  return p;
+}
+
+/* Every lever, in combinations that make sense. */
+static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
+  hd_plan p = {.order = draw_order(r, g), .bind = (hd_bind_kind)draw(r, 0, HD_BIND_COUNT - 1)};
+  if (draw(r, 0, 9) == 0)
+    p.order = (hd_order){.kind = draw(r, 0, 1) ? HD_ORDER_AFFINITY : HD_ORDER_HEAVY_FIRST};
+  if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
+  if (p.bind == HD_BIND_AGENTS) p.agents = (uint32_t)draw(r, 0, 9);
+  if (draw(r, 0, 3) == 0) p.threads = draw_order(r, g);
+  if (draw(r, 0, 1)) p.bypass.kind = (hd_bypass_kind)draw(r, 1, HD_BYPASS_COUNT - 1);
+  if (p.bypass.kind && p.bypass.kind != HD_BYPASS_AUTO) p.bypass.warps = (uint32_t)draw(r, 0, 32);
+  if (p.bypass.kind) p.form = (hd_form)draw(r, 0, 1);
+  p.stream.kind = (hd_stream_kind)draw(r, 0, HD_STREAM_COUNT - 1);
+  if (p.stream.kind == HD_STREAM_LOADS) {
+    p.stream.n = (uint32_t)draw(r, 1, 5);
+    p.stream.loads = calloc(p.stream.n, sizeof *p.stream.loads);
+    for (uint32_t i = 0; i < p.stream.n; i++)
+      p.stream.loads[i] = (i ? p.stream.loads[i - 1] + 1 : 0) + (uint32_t)draw(r, 0, 9);
+  }
+  p.prefetch.kind = (hd_prefetch_kind)draw(r, 0, HD_PREFETCH_COUNT - 1);
+  if (p.prefetch.kind) p.prefetch.distance = (uint32_t)draw(r, 1, 40);
+  if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1)) {
+    p.sms.n = (uint32_t)draw(r, 1, 4);
+    p.sms.ranges = calloc(p.sms.n, sizeof *p.sms.ranges);
+    for (uint32_t i = 0, at = 0; i < p.sms.n; i++) {
+      p.sms.ranges[i].first = at + (uint32_t)draw(r, 0, 9);
+      p.sms.ranges[i].last = p.sms.ranges[i].first + (uint32_t)draw(r, 0, 9);
+      at = p.sms.ranges[i].last + 2;
+    }
+  }
   return p;
 }
 

@@ -90,7 +90,10 @@ static inline void list_order(const hd_order *o, const uint32_t g[3], uint64_t *
   uint64_t V = (uint64_t)g[0] * g[1] * g[2];
   switch (o->kind) {
   case HD_ORDER_ROW:
+  case HD_ORDER_HEAVY_FIRST:
+  case HD_ORDER_AFFINITY:
   case HD_ORDER_TABLE:
+  case HD_ORDER_COUNT:
     for (uint64_t i = 0; i < V; i++) task[i] = i;
     break;
   case HD_ORDER_COL:
@@ -109,17 +112,58 @@ static inline void list_order(const hd_order *o, const uint32_t g[3], uint64_t *
   }
 }
 
-/* position[worker] when V positions are dealt to M clusters of consecutive ones,
- * round robin over the clusters: worker u takes the next of cluster u mod M. */
-static inline void list_redirect(uint64_t V, uint64_t M, uint64_t *position) {
-  uint64_t *next = calloc(M, sizeof *next);
-  assert_non_null(next);
-  for (uint64_t i = 0, start = 0; i < M; i++) {
-    next[i] = start;
-    start += V / M + (i < V % M ? 1 : 0);
+/* positions[i][0 .. sizes[i]): those of cluster i, in the order in which it takes them. */
+typedef struct clusters {
+  uint64_t M, *sizes, **positions;
+} clusters;
+
+static inline void give(clusters *c, uint64_t i, uint64_t from, uint64_t n) {
+  for (uint64_t k = 0; k < n; k++) c->positions[i][c->sizes[i]++] = from + k;
+}
+
+/* [from, from + n) in M runs of consecutive positions, longer ones first. */
+static inline void give_chunks(clusters *c, uint64_t from, uint64_t n) {
+  for (uint64_t i = 0; i < c->M; i++) {
+    uint64_t size = n / c->M + (i < n % c->M);
+    give(c, i, from, size);
+    from += size;
   }
-  for (uint64_t u = 0; u < V; u++) position[u] = next[u % M]++;
-  free(next);
+}
+
+static inline clusters list_clusters(const hd_split *s, const uint32_t g[3], uint64_t M) {
+  uint64_t V = (uint64_t)g[0] * g[1] * g[2], at = 0;
+  clusters c = {M, calloc(M, sizeof *c.sizes), calloc(M, sizeof *c.positions)};
+  assert_non_null(c.sizes);
+  assert_non_null(c.positions);
+  for (uint64_t i = 0; i < M; i++) c.positions[i] = calloc(V / M + 1, sizeof *c.positions[i]);
+  switch (s->kind) {
+  case HD_SPLIT_WAVE:
+    for (; V - at >= s->wave * M; at += s->wave * M)
+      for (uint64_t i = 0; i < M; i++) give(&c, i, at + i * s->wave, s->wave);
+    break;
+  case HD_SPLIT_ROWS:
+  case HD_SPLIT_COLS: {
+    uint64_t line = s->kind == HD_SPLIT_ROWS ? g[0] : g[1], lines = V / line / M;
+    for (uint64_t i = 0; i < M; i++, at += lines * line) give(&c, i, at, lines * line);
+    break;
+  }
+  default: break;
+  }
+  give_chunks(&c, at, V - at);
+  return c;
+}
+
+static inline void free_clusters(clusters *c) {
+  for (uint64_t i = 0; i < c->M; i++) free(c->positions[i]);
+  free(c->positions);
+  free(c->sizes);
+}
+
+/* position[worker]: worker u takes the next of cluster u mod M. */
+static inline void list_redirect(const hd_split *s, const uint32_t g[3], uint64_t M, uint64_t *position) {
+  clusters c = list_clusters(s, g, M);
+  for (uint64_t u = 0; u < (uint64_t)g[0] * g[1] * g[2]; u++) position[u] = c.positions[u % M][u / M];
+  free_clusters(&c);
 }
 
 /* task[worker] */
@@ -133,7 +177,7 @@ static inline void list_plan(const hd_plan *p, const uint32_t g[3], uint32_t n_s
   assert_non_null(order);
   assert_non_null(position);
   list_order(&p->order, g, order);
-  list_redirect(V, n_sms, position);
+  list_redirect(&p->split, g, n_sms, position);
   for (uint64_t u = 0; u < V; u++) task[u] = order[position[u]];
   free(order);
   free(position);

@@ -16,8 +16,9 @@ static void parsing_what_was_printed_gives_the_same_plan(void **state) {
   for (int c = 0; c < 20000; c++) {
     uint32_t g[3];
     draw_grid(&r, g);
-    hd_plan p = draw_plan(&r, g), again;
-    if (draw(&r, 0, 5) == 0)
+    hd_plan p = draw_full_plan(&r, g), again;
+    assert_int_equal(hd_plan_check(&p, NULL), HD_OK);
+    if (p.split.kind < HD_SPLIT_ROWS && draw(&r, 0, 5) == 0)
       p.order = (hd_order){.kind = HD_ORDER_TABLE,
                            .file = strdup(names[draw(&r, 0, sizeof names / sizeof *names - 1)])};
     hd_buf b = {0}, twice = {0};
@@ -54,6 +55,23 @@ static void printing_is_canonical(void **state) {
       {"order=reverse", "order=reverse"},
       {"order=table:a,b", "order=table:a,b"},
       {"bind=redirect,order=table:a,x=1", "order=table:a,x=1,bind=redirect"},
+      {"order=heavy-first", "order=heavy-first"},
+      {"bind=agents", "bind=agents"},
+      {"bind=agents:06,order=affinity", "order=affinity,bind=agents:6"},
+      {"split=chunk", "baseline"},
+      {"split=wave:4,bind=claim", "bind=claim,split=wave:4"},
+      {"split=cols,order=col,bind=redirect", "order=col,bind=redirect,split=cols"},
+      {"threads=row", "baseline"},
+      {"threads=table:a,b,bind=claim", "bind=claim,threads=table:a,b"},
+      {"bypass=l1:0", "bypass=l1:0"},
+      {"form=predicate", "baseline"},
+      {"form=replicate,bypass=auto", "bypass=auto,form=replicate"},
+      {"stream=l1", "stream=l1"},
+      {"stream=0+3+12", "stream=0+3+12"},
+      {"prefetch=l2:04,bypass=ro:2", "bypass=ro:2,prefetch=l2:4"},
+      {"sms=0-3+4+9-9+20-31,bind=agents", "bind=agents,sms=0-4+9+20-31"},
+      {"sms=0-65,bypass=l1:4,bind=agents:6,order=tile:8x4",
+       "order=tile:8x4,bind=agents:6,bypass=l1:4,sms=0-65"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     hd_plan p;
@@ -74,13 +92,44 @@ static void zigzag_8_and_zigzag_8x1_are_one_plan(void **state) {
 
 static void plans_differ_when_a_lever_does(void **state) {
   static const char *const plans[] = {
-      "baseline",         "order=col",
-      "order=band:2",     "order=band:3",
-      "order=tile:2x3",   "order=tile:3x2",
-      "order=zigzag:2x3", "order=stride:2x3",
-      "order=hilbert",    "order=reverse",
-      "order=table:a",    "order=table:b",
-      "bind=redirect",    "order=col,bind=redirect",
+      "baseline",
+      "order=col",
+      "order=band:2",
+      "order=band:3",
+      "order=tile:2x3",
+      "order=tile:3x2",
+      "order=zigzag:2x3",
+      "order=stride:2x3",
+      "order=hilbert",
+      "order=reverse",
+      "order=table:a",
+      "order=table:b",
+      "bind=redirect",
+      "order=col,bind=redirect",
+      "order=affinity",
+      "order=heavy-first",
+      "bind=agents",
+      "bind=agents:1",
+      "bind=agents:2",
+      "bind=claim",
+      "bind=claim,split=wave:1",
+      "bind=claim,split=wave:2",
+      "bind=claim,split=rows",
+      "threads=col",
+      "threads=tile:2x2",
+      "bypass=l1:1",
+      "bypass=ro:1",
+      "bypass=l1:2",
+      "bypass=auto",
+      "bypass=auto,form=replicate",
+      "stream=l1",
+      "stream=1",
+      "stream=1+2",
+      "prefetch=l1:1",
+      "prefetch=l1:2",
+      "prefetch=l2:1",
+      "bind=agents,sms=0",
+      "bind=agents,sms=0-1",
   };
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
@@ -153,17 +202,33 @@ static void what_is_wrong_is_said_with_lever_value_and_column(void **state) {
       {"baseline,order=col", HD_ERR_INPUT, 1, "stands alone"},
       {"colour=red", HD_ERR_INPUT, 1, "colour=red"},
       {"=3", HD_ERR_INPUT, 1, "=3"},
-      {"order=col,bind=agents:6", HD_ERR_UNSUPPORTED, 16, "bind=agents:6"},
-      {"bind=claim", HD_ERR_UNSUPPORTED, 6, "bind=claim"},
-      {"order=heavy-first", HD_ERR_UNSUPPORTED, 7, "order=heavy-first"},
-      {"order=affinity", HD_ERR_UNSUPPORTED, 7, "order=affinity"},
-      {"split=chunk", HD_ERR_UNSUPPORTED, 1, "lever split"},
-      {"threads=col", HD_ERR_UNSUPPORTED, 1, "lever threads"},
-      {"order=col,bypass=l1:4", HD_ERR_UNSUPPORTED, 11, "lever bypass"},
-      {"stream=l1", HD_ERR_UNSUPPORTED, 1, "lever stream"},
-      {"form=predicate", HD_ERR_UNSUPPORTED, 1, "lever form"},
-      {"prefetch=l1:2", HD_ERR_UNSUPPORTED, 1, "lever prefetch"},
-      {"sms=0-65", HD_ERR_UNSUPPORTED, 1, "lever sms"},
+      {"bind=agents:0", HD_ERR_INPUT, 13, "'0'"},
+      {"bind=agents:", HD_ERR_INPUT, 13, "''"},
+      {"bind=claim:2", HD_ERR_INPUT, 6, "write claim"},
+      {"bind=agent", HD_ERR_INPUT, 6, "agents or agents:N"},
+      {"bind=claim,split=wave", HD_ERR_INPUT, 18, "write wave:N"},
+      {"bind=claim,split=wave:0", HD_ERR_INPUT, 23, "'0'"},
+      {"bind=claim,split=half", HD_ERR_INPUT, 18, "wave:N"},
+      {"bypass=l1", HD_ERR_INPUT, 8, "write l1:K"},
+      {"bypass=l3:1", HD_ERR_INPUT, 8, "l1:K, ro:K, l2:K, auto"},
+      {"stream=", HD_ERR_INPUT, 8, "load numbers"},
+      {"stream=l2", HD_ERR_INPUT, 8, "load numbers"},
+      {"stream=3+", HD_ERR_INPUT, 8, "load numbers"},
+      {"stream=3+3", HD_ERR_INPUT, 10, "increase"},
+      {"bypass=auto,form=both", HD_ERR_INPUT, 18, "predicate, replicate"},
+      {"prefetch=l1:0", HD_ERR_INPUT, 13, "'0'"},
+      {"threads=affine", HD_ERR_INPUT, 9, "threads=affine: no such order"},
+      {"bind=agents,sms=", HD_ERR_INPUT, 17, "''"},
+      {"bind=agents,sms=4-2", HD_ERR_INPUT, 17, "increase"},
+      {"bind=agents,sms=0-4+4", HD_ERR_INPUT, 21, "overlap"},
+      {"bind=agents,sms=0-4294967295", HD_ERR_INPUT, 17, "increase"},
+      {"split=wave:3", HD_ERR_INPUT, 1, "needs bind=redirect"},
+      {"order=col,bind=claim,split=rows", HD_ERR_INPUT, 1, "needs order=row"},
+      {"bind=claim,split=cols", HD_ERR_INPUT, 1, "needs order=col"},
+      {"sms=0-65", HD_ERR_INPUT, 1, "needs bind=agents"},
+      {"bind=claim,sms=0-65", HD_ERR_INPUT, 1, "needs bind=agents"},
+      {"form=replicate", HD_ERR_INPUT, 1, "needs bypass"},
+      {"threads=heavy-first", HD_ERR_INPUT, 1, "orders of tasks"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hd_plan p;

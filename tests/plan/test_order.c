@@ -250,7 +250,7 @@ static void a_table_is_followed_and_composed_with_the_binding(void **state) {
     assert_int_equal(hd_plan_tabulate(&f->plan, &f->grid, &t, &all, NULL), HD_OK);
     uint64_t *position = calloc(f->V, sizeof *position);
     assert_non_null(position);
-    list_redirect(f->V, f->grid.n_sms, position);
+    list_redirect(&f->plan.split, f->grid.g, f->grid.n_sms, position);
     for (uint64_t u = 0; u < f->V; u++) {
       uint64_t at[3], again[3], p = f->plan.bind == HD_BIND_REDIRECT ? position[u] : u;
       assert_true(checked_eval(&f->run, &f->forward, f->grid.g, u, &t, at));

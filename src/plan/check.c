@@ -1,0 +1,81 @@
+/* Which values and combinations of levers make sense. */
+#include "heddle/plan.h"
+
+static bool has_clusters(const hd_plan *p) { return p->bind != HD_BIND_NONE; }
+
+static hd_status check_order(const char *lever, const hd_order *o, hd_diag *d) {
+  if ((unsigned)o->kind >= HD_ORDER_COUNT)
+    return hd_fail(d, HD_ERR_USAGE, "%s: unknown kind of order (%d)", lever, (int)o->kind);
+  bool two = o->kind == HD_ORDER_TILE || o->kind == HD_ORDER_ZIGZAG || o->kind == HD_ORDER_STRIDE;
+  if (((two || o->kind == HD_ORDER_BAND) && o->a == 0) || (two && o->b == 0))
+    return hd_fail(d, HD_ERR_USAGE, "%s: a parameter is 0, but must be at least 1", lever);
+  return HD_OK;
+}
+
+static hd_status check_lists(const hd_plan *p, hd_diag *d) {
+  for (uint32_t i = 1; i < p->stream.n; i++)
+    if (p->stream.loads[i] <= p->stream.loads[i - 1])
+      return hd_fail(d, HD_ERR_USAGE, "stream: load numbers must increase");
+  for (uint32_t i = 0; i < p->sms.n; i++) {
+    const hd_sm_range *r = &p->sms.ranges[i];
+    if (r->last < r->first || r->last == UINT32_MAX || (i && r->first <= r[-1].last + 1))
+      return hd_fail(d, HD_ERR_USAGE, "sms: ranges must increase and neither overlap nor touch");
+  }
+  return HD_OK;
+}
+
+static hd_status check_values(const hd_plan *p, hd_diag *d) {
+  hd_status st = check_order("order", &p->order, d);
+  if (st == HD_OK) st = check_order("threads", &p->threads, d);
+  if (st == HD_OK) st = check_lists(p, d);
+  if (st != HD_OK) return st;
+  if ((unsigned)p->bind >= HD_BIND_COUNT || (unsigned)p->split.kind >= HD_SPLIT_COUNT ||
+      (unsigned)p->bypass.kind >= HD_BYPASS_COUNT || (unsigned)p->stream.kind >= HD_STREAM_COUNT ||
+      (unsigned)p->form >= HD_FORM_COUNT || (unsigned)p->prefetch.kind >= HD_PREFETCH_COUNT)
+    return hd_fail(d, HD_ERR_USAGE, "a lever has a value that does not exist");
+  if (p->split.kind == HD_SPLIT_WAVE && p->split.wave == 0)
+    return hd_fail(d, HD_ERR_USAGE, "split=wave:N: N is 0, but must be at least 1");
+  if (p->prefetch.kind != HD_PREFETCH_NONE && p->prefetch.distance == 0)
+    return hd_fail(d, HD_ERR_USAGE, "prefetch: the distance is 0, but must be at least 1");
+  return HD_OK;
+}
+
+/* What must not be combined, and why. */
+typedef struct rule {
+  bool (*broken)(const hd_plan *);
+  const char *why;
+} rule;
+
+static bool split_alone(const hd_plan *p) { return p->split.kind != HD_SPLIT_CHUNK && !has_clusters(p); }
+static bool rows_of_other(const hd_plan *p) {
+  return p->split.kind == HD_SPLIT_ROWS && p->order.kind != HD_ORDER_ROW;
+}
+static bool cols_of_other(const hd_plan *p) {
+  return p->split.kind == HD_SPLIT_COLS && p->order.kind != HD_ORDER_COL;
+}
+static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }
+static bool form_alone(const hd_plan *p) {
+  return p->form != HD_FORM_PREDICATE && p->bypass.kind == HD_BYPASS_NONE;
+}
+static bool agents_unbound(const hd_plan *p) { return p->agents && p->bind != HD_BIND_AGENTS; }
+static bool thread_table(const hd_plan *p) {
+  return p->threads.kind == HD_ORDER_HEAVY_FIRST || p->threads.kind == HD_ORDER_AFFINITY;
+}
+
+static const rule RULES[] = {
+    {split_alone, "split cuts an order into clusters; it needs bind=redirect, bind=claim or bind=agents"},
+    {rows_of_other, "split=rows cuts row order; it needs order=row, the default"},
+    {cols_of_other, "split=cols cuts column order; it needs order=col"},
+    {sms_unbound,
+     "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
+    {form_alone, "form says how bypass is coded; it needs bypass"},
+    {agents_unbound, "a number of agents needs bind=agents"},
+    {thread_table, "threads takes an order of thread ids; heavy-first and affinity are orders of tasks"},
+};
+
+hd_status hd_plan_check(const hd_plan *p, hd_diag *d) {
+  hd_status st = check_values(p, d);
+  for (size_t i = 0; st == HD_OK && i < sizeof RULES / sizeof *RULES; i++)
+    if (RULES[i].broken(p)) st = hd_fail(d, HD_ERR_USAGE, "%s", RULES[i].why);
+  return st;
+}
