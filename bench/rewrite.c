@@ -31,7 +31,7 @@ static void one_module(const hd_ptx_text *t, const hd_plan *p, samples *times, s
         continue;
       }
       hd_rewrite_options o = {.grid = {.n_sms = 132}};
-      if (hd_rewrite(m, i, p, &o, &d) == HD_OK)
+      if (hd_rewrite(m, i, p, &o, NULL, &d) == HD_OK)
         hd_vec_push(times, hd_seconds() - start);
       else
         printf("%s: %s\n", t->label, d.message);

@@ -278,8 +278,25 @@ HD_API void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_b
  * your own (hd_ptx_fresh_prefix). After a failure the module prints as before. */
 HD_API hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, const char *text,
                                hd_diag *d);
+/* Parse `text`, "(.param .u64 a, .param .u32 b)", and append these to the parameters of funcs[func]; text
+ * inserted later sees them. Names must not clash. After a failure the module prints as before. */
+HD_API hd_status hd_ptx_add_params(hd_ptx_module *m, uint32_t func, const char *text, hd_diag *d);
+/* Give funcs[func] these directives in place of its own; `dirs` is copied and may be part of m->dirs. */
+HD_API hd_status hd_ptx_set_directives(hd_ptx_module *m, uint32_t func, const hd_ptx_dir *dirs, uint32_t n,
+                                       hd_diag *d);
 /* Parse `text` as module-level items and insert them before item number `at`. */
 HD_API hd_status hd_ptx_insert_items(hd_ptx_module *m, uint32_t at, const char *text, hd_diag *d);
+
+/* Without going through text. The form spelled `text`, "ld.global.cg.f32", made when there is none. */
+HD_API hd_status hd_ptx_add_form(hd_ptx_module *m, const char *text, uint32_t *form, hd_diag *d);
+/* Append copies of these operands, which may be the module's own, to m->opnds: consecutive from *first. */
+HD_API hd_status hd_ptx_add_operands(hd_ptx_module *m, const hd_ptx_opnd *opnds, uint32_t n, uint32_t *first,
+                                     hd_diag *d);
+/* A new symbol of this name, like symbol `like` otherwise, or a label when that is 0. Statements define it. */
+HD_API hd_status hd_ptx_add_label(hd_ptx_module *m, const char *name, hd_sym like, hd_sym *out, hd_diag *d);
+/* Give funcs[func] copies of these statements as its body; labels get their new numbers. */
+HD_API hd_status hd_ptx_set_body(hd_ptx_module *m, uint32_t func, const hd_ptx_stmt *stmts, uint32_t n,
+                                 hd_diag *d);
 
 /* A name prefix ("heddle", "heddle1", ...) that no symbol of the module begins with, a leading % or $ not
  * counted. */

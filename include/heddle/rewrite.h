@@ -1,8 +1,9 @@
 /* heddle/rewrite.h: (kernel, plan) -> kernel.
  *
- * The rewritten kernel is launched with the same grid, block, shared memory and
- * arguments as the original. Each CTA computes which task it is (a few
- * instructions at entry) and uses that instead of %ctaid.
+ * Each CTA of the rewritten kernel works out which task it is (a few instructions at entry) and uses that
+ * instead of %ctaid. An order alone, or bind=redirect, leaves the launch as it was: the same grid, block,
+ * shared memory and arguments. bind=claim, bind=agents and large tables need more from who launches the
+ * kernel: the recipe says what.
  */
 #ifndef HEDDLE_REWRITE_H
 #define HEDDLE_REWRITE_H
@@ -15,10 +16,51 @@ extern "C" {
 #endif
 
 typedef struct hd_rewrite_options {
-  hd_grid grid;          /* known: constants are baked in, and a launch with any
-                            other grid would be wrong; unknown: any grid */
-  const hd_table *table; /* the checked table of order=table; else NULL */
+  hd_grid grid;          /* known: constants are baked in, and a launch with any other grid would be wrong;
+                            unknown: any grid */
+  uint32_t block[3];     /* threads per CTA of every launch to come; {0}: any, unless the kernel says it */
+  const hd_table *table; /* the checked table of an order that needs one; else NULL */
+  bool more_registers;   /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
+                            leave; resident is then N. Needs a known block */
 } hd_rewrite_options;
+
+/* ---- Launching a rewritten kernel ------------------------------------------ */
+
+/* What the launch of a rewritten kernel takes beyond the original's. All zero: nothing.
+ *
+ * Extra parameters stand behind the kernel's own, in this order, those that are there:
+ *
+ *   state   .u64  address of state_bytes of device memory, zero before the first launch. Every launch
+ *                 leaves it zero again, so launches one after the other in a stream share one; launches
+ *                 that may run at once (in several streams, or by programmatic dependent launch) need one
+ *                 each. A launch that was killed leaves it undefined
+ *   table   .u64  address of the order's table in device memory: one u32 per position
+ *   grid    .u32 x 3  the dimensions of the original's grid
+ */
+typedef struct hd_recipe {
+  bool agents;           /* the grid is another one: see hd_recipe_grid */
+  uint32_t resident;     /* agents: no more CTAs per SM than this; 0: no such limit */
+  uint64_t state_bytes;  /* 0: no such parameter */
+  uint64_t table_bytes;  /* 0: no such parameter */
+  bool grid;
+  uint32_t shared_bytes; /* by which the kernel's static shared memory has grown */
+  uint32_t n_params;     /* of the original */
+  uint64_t state_offset, table_offset, grid_offset; /* in the parameter block */
+  uint64_t params_bytes; /* of the whole block */
+} hd_recipe;
+
+/* Tasks from which on bind=agents and bind=claim leave a grid in its own order (they count in 32 bits). */
+#define HD_MOST_CLAIMED ((uint64_t)INT32_MAX)
+
+/* The grid to launch: `tasks` is the original's, n_sms those of the GPU, resident the CTAs of the rewritten
+ * kernel that fit on one SM. Any other grid of workers, of one CTA or more and one dimension, is as right. */
+HD_API void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t n_sms, uint32_t resident,
+                           uint32_t workers[3]);
+/* Write the extra parameters into a block of params_bytes that begins with the original's. */
+HD_API void hd_recipe_params(const hd_recipe *r, const uint32_t tasks[3], uint64_t state, uint64_t table,
+                             void *params);
+
+/* ---- Refusals ----------------------------------------------------------------- */
 
 /* Why a kernel cannot be steered. */
 typedef enum hd_refusal_kind {
@@ -31,6 +73,13 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read
                                %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
+  /* Of bind=agents only: */
+  HD_REFUSE_SKIPPED_BARRIER, /* some threads of a CTA may end before others meet at a barrier */
+  HD_REFUSE_LASTING_STATE,   /* what a task leaves behind would be seen by the next one: mbarriers, setmaxnreg */
+  HD_REFUSE_GRID_IN_FUNC,    /* %nctaid read inside a function that is not inlined */
+  /* Of threads= only: */
+  HD_REFUSE_WORKS_TOGETHER, /* threads of a CTA or a warp do: barriers, shared memory, shuffles, lanes */
+  HD_REFUSE_TID_IN_FUNC,    /* %tid read inside a function that is not inlined */
 } hd_refusal_kind;
 
 typedef struct hd_refusal {
@@ -42,13 +91,50 @@ typedef struct hd_refusal {
 /* All reasons why `func` of m must not be reordered; at most cap are stored, the
  * total is returned. 0: it may. A property of the kernel, not of the plan. */
 HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
+/* The reasons why a CTA must not do one task after another (bind=agents), beyond those. block as in
+ * hd_rewrite_options. */
+HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
+                                        hd_refusal *out, size_t cap);
+/* The reasons why threads must not be renumbered across CTAs (threads=), beyond those. */
+HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
 HD_API const char *hd_refusal_name(hd_refusal_kind k);
 
-/* Rewrite kernel `func` of *m in place for plan `p`. A baseline plan changes
- * nothing. HD_ERR_REFUSED with the first refusal when there is one. On failure
- * the module must be thrown away. */
+/* ---- Loads --------------------------------------------------------------------- */
+
+/* bypass= and stream= change loads by ld, of global memory, that are weak and have no cache operator but .ca,
+ * in the kernel itself. Other loads stay as they are, and a kernel in which none can be changed is refused,
+ * naming its first one. `kept` says why no such lever can change a load. Further:
+ *
+ *   l1, stream   .L1::no_allocate from sm_70 and ISA 7.4 on, else .cg. Non-coherent loads (.nc) go through L1
+ *                from sm_50 on; before that they are kept
+ *   ro           the same, of the loads that are non-coherent: they alone use the read-only cache. No load is
+ *                made non-coherent: other pointers, which the kernel writes through, may lead to the same
+ *                memory, and the compiler knew more of that
+ *   l2           a policy that evicts first (.L2::cache_hint), made once, from sm_80 and ISA 7.4 on, else .cs;
+ *                loads with a policy of their own are kept
+ *
+ * With form=predicate each load stands there twice, under opposite predicates (with policies, once, under its
+ * warp's policy); with form=replicate the whole body does. With a known block, thresholds that let all warps
+ * bypass, or none, cost nothing.
+ *
+ * prefetch= works out the addresses of the loads that follow from ids and parameters alone, each as its loop
+ * begins, at most 16 lines a thread; a kernel without any is refused. */
+typedef struct hd_global_load {
+  uint32_t stmt, line; /* statement of the kernel; PTX line */
+  const char *kept;    /* NULL: a lever may change it */
+} hd_global_load;
+/* The kernel's loads of global memory (generic ones included) in the order of its text, as stream= numbers
+ * them; at most cap are stored, the total is returned. */
+HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_load *out, size_t cap);
+
+/* ---- Rewriting ---------------------------------------------------------------- */
+
+/* Rewrite kernel `func` of *m in place for plan `p`; *recipe says how it is launched from then on. With
+ * `recipe` NULL, plans that change the launch fail with HD_ERR_USAGE. A baseline plan changes nothing.
+ * HD_ERR_REFUSED with the first refusal when there is one; HD_ERR_UNSUPPORTED, naming the lever, for
+ * what is not done. On failure the module must be thrown away. */
 HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
-                            hd_diag *d);
+                            hd_recipe *recipe, hd_diag *d);
 
 #ifdef __cplusplus
 }

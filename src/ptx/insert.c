@@ -73,6 +73,50 @@ hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, const char
   return insert(m, text, d, insert_stmts, &(stmt_insertion){func, at});
 }
 
+/* A function's parameters are consecutive variables: the old ones move to where there is room behind them. */
+static void add_params(ptx_parser *ps, const char *p, void *ctx) {
+  hd_ptx_module *m = ps->m;
+  hd_ptx_func *f = &m->funcs[*(const uint32_t *)ctx];
+  uint32_t base = m->n_vars, first, added;
+  for (uint32_t i = 0; i < f->n_params; i++) PTX_PUSH(ps, vars, m->vars[f->first_param + i]);
+  ptx_scope_open(ps, p);
+  bind_scope(ps, f);
+  p = ptx_params(ps, p, &first, &added);
+  if (*p) ptx_expected(ps, p, "parameters");
+  ptx_scope_close(ps);
+  for (uint32_t i = 0; i < f->n_params; i++)
+    if (m->vars[base + i].sym) m->syms[m->vars[base + i].sym].decl = base + i;
+  f->first_param = base;
+  f->n_params += added;
+}
+
+hd_status hd_ptx_add_params(hd_ptx_module *m, uint32_t func, const char *text, hd_diag *d) {
+  if (func >= m->n_funcs) return hd_fail(d, HD_ERR_USAGE, "there is no function %u", func);
+  return insert(m, text, d, add_params, &func);
+}
+
+typedef struct new_directives {
+  uint32_t func, n;
+  const hd_ptx_dir *dirs;
+} new_directives;
+
+static void set_directives(ptx_parser *ps, const char *p, void *ctx) {
+  (void)p;
+  const new_directives *in = ctx;
+  hd_ptx_func *f = &ps->m->funcs[in->func];
+  uint32_t first = ps->m->n_dirs;
+  /* An array that grows stays valid where it was: the arena keeps it. */
+  for (uint32_t i = 0; i < in->n; i++) PTX_PUSH(ps, dirs, in->dirs[i]);
+  f->first_dir = first;
+  f->n_dirs = in->n;
+}
+
+hd_status hd_ptx_set_directives(hd_ptx_module *m, uint32_t func, const hd_ptx_dir *dirs, uint32_t n,
+                                hd_diag *d) {
+  if (func >= m->n_funcs) return hd_fail(d, HD_ERR_USAGE, "there is no function %u", func);
+  return insert(m, "", d, set_directives, &(new_directives){func, n, dirs});
+}
+
 static void insert_items(ptx_parser *ps, const char *p, void *ctx) {
   hd_ptx_module *m = ps->m;
   uint32_t at = *(const uint32_t *)ctx, old = m->n_items;

@@ -30,6 +30,7 @@ static unsigned n_operands(hd_pop op) {
   switch (op) {
   case HD_P_CONST:
   case HD_P_POS:
+  case HD_P_CLUSTER:
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:
@@ -129,6 +130,7 @@ static name reg(const lower *c, uint32_t v) {
   switch (c->p->vals[v].op) {
   case HD_P_CONST: return immediate(c->p->vals[v].imm);
   case HD_P_POS: snprintf(n.s, sizeof n.s, "%s", l->in); return n;
+  case HD_P_CLUSTER: snprintf(n.s, sizeof n.s, "%s", l->cluster); return n;
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:
@@ -290,7 +292,10 @@ static void lower_table(lower *c, uint32_t i) {
   const hd_pval *v = &c->p->vals[i];
   name base = temp(c, true), at = temp(c, true);
   unsigned bytes = c->l->table_bytes;
-  emit(c, "mov.u64 %s, %s;", base.s, c->l->table);
+  if (c->l->table[0] == '%')
+    snprintf(base.s, sizeof base.s, "%.60s", c->l->table);
+  else
+    emit(c, "mov.u64 %s, %s;", base.s, c->l->table);
   if (is_wide(c, v->a))
     emit(c, "mad.lo.u64 %s, %s, %u, %s;", at.s, operand(c, v->a, true).s, bytes, base.s);
   else
@@ -303,6 +308,7 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   switch (v->op) {
   case HD_P_CONST:
   case HD_P_POS:
+  case HD_P_CLUSTER:
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:

@@ -29,6 +29,11 @@ const char *hd_refusal_name(hd_refusal_kind k) {
       [HD_REFUSE_CTAID_IN_FUNC] = "ctaid-in-function",
       [HD_REFUSE_UNKNOWN_CALL] = "unknown-call",
       [HD_REFUSE_DYNAMIC_LAUNCH] = "dynamic-launch",
+      [HD_REFUSE_SKIPPED_BARRIER] = "skipped-barrier",
+      [HD_REFUSE_LASTING_STATE] = "lasting-state",
+      [HD_REFUSE_GRID_IN_FUNC] = "grid-in-function",
+      [HD_REFUSE_WORKS_TOGETHER] = "works-together",
+      [HD_REFUSE_TID_IN_FUNC] = "tid-in-function",
   };
   return (size_t)k < sizeof names / sizeof *names ? names[k] : "unknown";
 }

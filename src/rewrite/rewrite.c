@@ -8,22 +8,49 @@
 
 #include "rewrite/rewrite_internal.h"
 
-/* A table is written into the module as data: entries this many or more do not belong there. */
-enum { MAX_TABLE_ENTRIES = 1 << 22 };
+/* Tables of no more entries are written into the module: the launch stays as it was. */
+enum { MOST_EMBEDDED = 1 << 16 };
 
 static const hd_mod parts[3] = {HD_M_X, HD_M_Y, HD_M_Z};
 
-static bool is_ctaid(const hd_ptx_module *m, const hd_ptx_opnd *o) {
-  return o->kind == HD_O_SREG && m->syms[o->sym].index == HD_SR_CTAID;
+void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) {
+  char line[2048];
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  if (n < 0 || (size_t)n >= sizeof line) {
+    text->failed = true;
+    return;
+  }
+  for (const char *p = line; *p;) {
+    size_t plain = strcspn(p, "~");
+    hd_buf_put(text, p, plain);
+    p += plain;
+    if (*p) hd_buf_printf(text, "%s_", j->prefix), p++;
+  }
 }
 
+hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d) {
+  hd_buf text = {0};
+  hd_ptx_print_stmt(m, st, &text);
+  hd_fail(d, HD_ERR_REFUSED, "line %u: %.200s: %s", st->line, text.data ? text.data : "", why);
+  hd_buf_free(&text);
+  return HD_ERR_REFUSED;
+}
+
+/* ---- Finding the reads -------------------------------------------------------- */
+
+static bool is_sreg(const hd_ptx_module *m, const hd_ptx_opnd *o, uint32_t id) {
+  return o->kind == HD_O_SREG && m->syms[o->sym].index == id;
+}
+
+/* 0 to 2: x, y, z; 3: w; -1: the whole vector. */
 static int part_number(hd_mod part) {
   for (int k = 0; k < 3; k++)
     if (parts[k] == part) return k;
   return part == HD_M_W ? 3 : -1;
 }
-
-/* ---- Finding the reads -------------------------------------------------------- */
 
 /* Old code moves the low half of a coordinate into a 16-bit register. */
 static bool is_narrow(const hd_ptx_module *m, const hd_ptx_stmt *st) {
@@ -31,220 +58,392 @@ static bool is_narrow(const hd_ptx_module *m, const hd_ptx_stmt *st) {
   return hd_ptx_form_has(f, HD_M_U16) || hd_ptx_form_has(f, HD_M_B16) || hd_ptx_form_has(f, HD_M_S16);
 }
 
-/* Which coordinates the kernel reads, and which of them into 16 bits. A read in a shape that
- * cannot be replaced is refused. */
-static hd_status find_reads(const hd_ptx_module *m, const hd_ptx_func *f, bool want[3], bool narrow[3],
-                            hd_diag *d) {
+/* Which coordinates of special register `id` the kernel reads, and which of them into 16 bits. A read in a
+ * shape that cannot be replaced is refused. */
+hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t id, rewrite_reads *r,
+                             hd_diag *d) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
     const hd_ptx_stmt *st = &f->stmts[i];
     if (st->kind != HD_S_INST) continue;
     for (uint32_t k = 0; k < st->n_opnds; k++) {
       const hd_ptx_opnd *o = &m->opnds[st->first_opnd + k];
-      if (!is_ctaid(m, o)) continue;
+      if (!is_sreg(m, o, id)) continue;
       int part = part_number(o->part);
-      if (part < 0) {
-        hd_buf text = {0};
-        hd_ptx_print_stmt(m, st, &text);
-        hd_fail(d, HD_ERR_REFUSED, "line %u: %s: reads %%ctaid as a vector", st->line,
-                text.data ? text.data : "");
-        hd_buf_free(&text);
-        return HD_ERR_REFUSED;
-      }
+      if (part < 0) return rewrite_refuse(m, st, "reads all coordinates at once", d);
       if (part == 3) continue;
-      want[part] = true;
-      narrow[part] |= is_narrow(m, st);
+      r->want[part] = true;
+      r->narrow[part] |= is_narrow(m, st);
     }
   }
   return HD_OK;
 }
+
+static bool any(const bool want[3]) { return want[0] || want[1] || want[2]; }
 
 /* ---- Building the text at entry --------------------------------------------------- */
 
-typedef struct entry {
-  hd_ptx_module *m;
-  const char *prefix;
-  const hd_rewrite_options *opt;
-  bool want[3], narrow[3];
-  bool wide; /* positions need 64 bits */
-  char names[3][64];
-  char table[96];
-  unsigned table_bytes;
-} entry;
-
-/* u = x + gx * (y + gy * z) of the worker, from %ctaid. */
-static void put_position(const entry *e, hd_buf *text) {
-  const char *p = e->prefix;
-  const uint32_t *g = e->opt->grid.g;
-  bool known = e->opt->grid.known;
+/* %~u or %~w: x + gx * (y + gy * z) of the worker, from %ctaid. */
+void rewrite_put_worker(const rewrite_job *j, hd_buf *text) {
+  const uint32_t *g = j->opt->grid.g;
+  bool known = j->opt->grid.known;
   bool one_d = known && g[1] == 1 && g[2] == 1, flat = known && g[2] == 1;
-  hd_buf_printf(text, "\t.reg .b32 %%%s_cx, %%%s_cy, %%%s_cz, %%%s_u;\n\tmov.u32 %%%s_cx, %%ctaid.x;\n", p, p,
-                p, p, p);
-  if (one_d && !e->wide) {
-    hd_buf_printf(text, "\tmov.u32 %%%s_u, %%%s_cx;\n", p, p);
+  rewrite_put(j, text, "\t.reg .b32 %%~cx, %%~cy, %%~cz, %%~u;\n\tmov.u32 %%~cx, %%ctaid.x;\n");
+  if (one_d && !j->wide) {
+    rewrite_put(j, text, "\tmov.u32 %%~u, %%~cx;\n");
     return;
   }
-  hd_buf_printf(text, "\tmov.u32 %%%s_cy, %%ctaid.y;\n", p);
-  if (!flat) hd_buf_printf(text, "\tmov.u32 %%%s_cz, %%ctaid.z;\n", p);
-  char nx[64], ny[64];
+  rewrite_put(j, text, "\tmov.u32 %%~cy, %%ctaid.y;\n");
+  if (!flat) rewrite_put(j, text, "\tmov.u32 %%~cz, %%ctaid.z;\n");
+  char nx[64] = "%~nx", ny[64] = "%~ny";
   if (known) {
     snprintf(nx, sizeof nx, "%u", g[0]);
     snprintf(ny, sizeof ny, "%u", g[1]);
-  } else {
-    snprintf(nx, sizeof nx, "%%%s_nx", p);
-    snprintf(ny, sizeof ny, "%%%s_ny", p);
   }
-  if (!e->wide) {
-    if (!flat) hd_buf_printf(text, "\tmad.lo.u32 %%%s_cy, %%%s_cz, %s, %%%s_cy;\n", p, p, ny, p);
-    hd_buf_printf(text, "\tmad.lo.u32 %%%s_u, %%%s_cy, %s, %%%s_cx;\n", p, p, nx, p);
+  if (!j->wide) {
+    if (!flat) rewrite_put(j, text, "\tmad.lo.u32 %%~cy, %%~cz, %s, %%~cy;\n", ny);
+    rewrite_put(j, text, "\tmad.lo.u32 %%~u, %%~cy, %s, %%~cx;\n", nx);
     return;
   }
-  hd_buf_printf(text, "\t.reg .b64 %%%s_w, %%%s_wx;\n\tcvt.u64.u32 %%%s_w, %%%s_cy;\n", p, p, p, p);
-  if (!flat) hd_buf_printf(text, "\tmad.wide.u32 %%%s_w, %%%s_cz, %s, %%%s_w;\n", p, p, ny, p);
-  hd_buf_printf(text, "\tcvt.u64.u32 %%%s_wx, %%%s_cx;\n\tmad.lo.u64 %%%s_w, %%%s_w, %s, %%%s_wx;\n", p, p, p,
-                p, nx, p);
+  rewrite_put(j, text, "\t.reg .b64 %%~w, %%~wx;\n\tcvt.u64.u32 %%~w, %%~cy;\n");
+  if (!flat) rewrite_put(j, text, "\tmad.wide.u32 %%~w, %%~cz, %s, %%~w;\n", ny);
+  rewrite_put(j, text, "\tcvt.u64.u32 %%~wx, %%~cx;\n\tmad.lo.u64 %%~w, %%~w, %s, %%~wx;\n", nx);
 }
 
-/* For any grid: its dimensions, and a way around for grids of 2^32 tasks or more, which keep their
- * own order. */
-static void put_dimensions(const entry *e, hd_buf *text) {
-  const char *p = e->prefix;
-  hd_buf_printf(text,
-                "\t.reg .b32 %%%s_nx, %%%s_ny, %%%s_nz, %%%s_v;\n\t.reg .b64 %%%s_v64, %%%s_nx64;\n"
-                "\t.reg .pred %%%s_large;\n",
-                p, p, p, p, p, p, p);
+/* For any grid: its dimensions, and a way around for grids with too many tasks, which keep their own order.
+ * Agents are launched in another grid, and get the tasks' in parameters. */
+void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text) {
+  rewrite_put(
+      j, text,
+      "\t.reg .b32 %%~nx, %%~ny, %%~nz, %%~v;\n\t.reg .b64 %%~v64, %%~nx64;\n\t.reg .pred %%~large;\n");
   for (unsigned k = 0; k < 3; k++)
-    hd_buf_printf(text, "\tmov.u32 %%%s_n%c, %%nctaid.%c;\n", p, "xyz"[k], "xyz"[k]);
-  hd_buf_printf(text,
-                "\tmul.wide.u32 %%%s_v64, %%%s_ny, %%%s_nz;\n\tcvt.u64.u32 %%%s_nx64, %%%s_nx;\n"
-                "\tmul.lo.u64 %%%s_v64, %%%s_v64, %%%s_nx64;\n\tcvt.u32.u64 %%%s_v, %%%s_v64;\n"
-                "\tsetp.gt.u64 %%%s_large, %%%s_v64, 4294967295;\n",
-                p, p, p, p, p, p, p, p, p, p, p, p);
+    if (j->recipe->grid)
+      rewrite_put(j, text, "\tld.param.u32 %%~n%c, [~n%c];\n", "xyz"[k], "xyz"[k]);
+    else
+      rewrite_put(j, text, "\tmov.u32 %%~n%c, %%nctaid.%c;\n", "xyz"[k], "xyz"[k]);
+  rewrite_put(j, text,
+              "\tmul.wide.u32 %%~v64, %%~ny, %%~nz;\n\tcvt.u64.u32 %%~nx64, %%~nx;\n"
+              "\tmul.lo.u64 %%~v64, %%~v64, %%~nx64;\n\tcvt.u32.u64 %%~v, %%~v64;\n"
+              "\tsetp.gt.u64 %%~large, %%~v64, %" PRIu64 ";\n",
+              j->claims ? HD_MOST_CLAIMED : (uint64_t)UINT32_MAX);
 }
 
-static hd_status put_entry(entry *e, const hd_prog *prog, hd_buf *text, hd_diag *d) {
-  const char *p = e->prefix;
-  bool known = e->opt->grid.known;
+/* The order's arithmetic: from the position to the registers that replace %ctaid. */
+static hd_status put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
+  bool known = j->opt->grid.known;
+  rewrite_reads *r = &j->ctaid;
   char dims[4][64], input[64];
   for (unsigned k = 0; k < 4; k++)
-    snprintf(dims[k], sizeof dims[k], "%%%s_%s", p, (const char *const[]){"nx", "ny", "nz", "v"}[k]);
-  snprintf(input, sizeof input, "%%%s_%s", p, e->wide ? "w" : "u");
-  if (!known) put_dimensions(e, text);
-  put_position(e, text);
-  if (!known) {
-    for (unsigned k = 0; k < 3; k++)
-      if (e->want[k])
-        hd_buf_printf(text, "\t.reg .b32 %%%s_%c;\n\tmov.u32 %%%s_%c, %%ctaid.%c;\n", p, "xyz"[k], p,
-                      "xyz"[k], "xyz"[k]);
-    hd_buf_printf(text, "\t@%%%s_large bra $%s_entered;\n", p, p);
-  }
+    snprintf(dims[k], sizeof dims[k], "%%%s_%s", j->prefix, (const char *const[]){"nx", "ny", "nz", "v"}[k]);
+  snprintf(input, sizeof input, "%%%s_%s", j->prefix, j->wide ? "w" : "u");
   rewrite_lowering l = {
-      .prefix = p, .wide_in = e->wide, .in = input, .table = e->table, .table_bytes = e->table_bytes};
+      .prefix = j->prefix, .wide_in = j->wide, .in = input, .table = j->table, .table_bytes = j->table_bytes};
   for (unsigned k = 0; k < 4; k++) l.dims[k] = known ? NULL : dims[k];
-  memcpy(l.want, e->want, sizeof l.want);
-  hd_status st = rewrite_lower(prog, &l, e->names, text, d);
-  if (st != HD_OK || known) return st;
+  memcpy(l.want, r->want, sizeof l.want);
+  if (j->recipe->table_bytes)
+    rewrite_put(j, text,
+                "\t.reg .b64 %%~order;\n\tld.param.u64 %%~order, [~table];\n"
+                "\tcvta.to.global.u64 %%~order, %%~order;\n");
+  hd_status st = rewrite_lower(prog, &l, r->names, text, d);
+  if (known) return st;
   for (unsigned k = 0; k < 3; k++)
-    if (e->want[k]) {
-      hd_buf_printf(text, "\tmov.u32 %%%s_%c, %s;\n", p, "xyz"[k], e -> names[k]);
-      snprintf(e->names[k], sizeof e->names[k], "%%%s_%c", p, "xyz"[k]);
+    if (r->want[k]) {
+      rewrite_put(j, text, "\tmov.u32 %%~%c, %s;\n", "xyz"[k], r -> names[k]);
+      snprintf(r->names[k], sizeof r->names[k], "%%%s_%c", j->prefix, "xyz"[k]);
     }
-  hd_buf_printf(text, "$%s_entered:\n", p);
-  return HD_OK;
+  return st;
 }
 
-/* ---- The table of order=table -------------------------------------------------------- */
+/* What agents read in place of %nctaid. */
+static void name_dimensions(rewrite_job *j) {
+  for (unsigned k = 0; k < 3; k++)
+    if (j->opt->grid.known)
+      snprintf(j->nctaid.names[k], sizeof j->nctaid.names[k], "%u", j->opt->grid.g[k]);
+    else
+      snprintf(j->nctaid.names[k], sizeof j->nctaid.names[k], "%%%s_n%c", j->prefix, "xyz"[k]);
+}
 
-static hd_status put_table(entry *e, uint32_t func, hd_diag *d) {
-  const hd_table *t = e->opt->table;
-  if (!t) return hd_fail(d, HD_ERR_USAGE, "order=table needs its table");
-  if (t->n > MAX_TABLE_ENTRIES)
-    return hd_fail(d, HD_ERR_REFUSED,
-                   "order=table: %" PRIu64 " entries do not fit into the module (at most %d)", t->n,
-                   MAX_TABLE_ENTRIES);
-  e->table_bytes = t->n <= 65536 ? 2 : 4;
-  snprintf(e->table, sizeof e->table, "%s_order", e->prefix);
+/* 16-bit registers named for their coordinate: %~hx of %ctaid, %~mx of %nctaid. */
+void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char letter, hd_buf *text) {
+  for (unsigned k = 0; k < 3; k++)
+    if (r->narrow[k])
+      rewrite_put(j, text, "\t.reg .b16 %%~%c%c;\n\tcvt.u16.u32 %%~%c%c, %s;\n", letter, "xyz"[k], letter,
+                  "xyz"[k], r -> names[k]);
+}
+
+static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
+  bool known = j->opt->grid.known;
+  if (!known) {
+    rewrite_put_dimensions(j, text);
+    for (unsigned k = 0; k < 3; k++)
+      if (j->ctaid.want[k])
+        rewrite_put(j, text, "\t.reg .b32 %%~%c;\n\tmov.u32 %%~%c, %%ctaid.%c;\n", "xyz"[k], "xyz"[k],
+                    "xyz"[k]);
+    rewrite_put(j, text, "\t@%%~large bra $~entered;\n");
+  }
+  hd_status st = HD_OK;
+  if (j->claims)
+    st = rewrite_put_binding(j, text, d);
+  else
+    rewrite_put_worker(j, text);
+  if (st == HD_OK) st = put_order(j, prog, text, d);
+  if (st == HD_OK && j->claims) st = rewrite_put_binding_tail(j, text, d);
+  if (!known) rewrite_put(j, text, "$~entered:\n");
+  rewrite_put_halves(j, &j->ctaid, 'h', text);
+  if (!known) rewrite_put_halves(j, &j->nctaid, 'm', text);
+  return st == HD_OK && text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+}
+
+/* ---- The order's table ------------------------------------------------------------------ */
+
+/* A small table becomes a variable of the module, before the kernel that reads it. */
+static hd_status put_table(rewrite_job *j, hd_diag *d) {
+  const hd_table *t = j->opt->table;
+  j->table_bytes = t->n <= 65536 ? 2 : 4;
+  snprintf(j->table, sizeof j->table, "%s_order", j->prefix);
   hd_buf text = {0};
-  hd_buf_printf(&text, ".global .align 4 .u%u %s[%" PRIu64 "] = {", e->table_bytes * 8, e->table, t->n);
+  hd_buf_printf(&text, ".global .align 4 .u%u %s[%" PRIu64 "] = {", j->table_bytes * 8, j->table, t->n);
   for (uint64_t i = 0; i < t->n; i++) hd_buf_printf(&text, "%s%u", i ? "," : "", t->task[i]);
   hd_buf_puts(&text, "};\n");
-  /* Before the kernel that reads it. */
   uint32_t at = 0;
-  while (at < e->m->n_items && !(e->m->items[at].kind == HD_I_FUNC && e->m->items[at].index == func)) at++;
+  while (at < j->m->n_items && !(j->m->items[at].kind == HD_I_FUNC && j->m->items[at].index == j->func)) at++;
   hd_status st =
-      text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_ptx_insert_items(e->m, at, text.data, d);
+      text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_ptx_insert_items(j->m, at, text.data, d);
   hd_buf_free(&text);
   return st;
+}
+
+/* A larger one lies in device memory. */
+static void place_table(rewrite_job *j) {
+  j->recipe->table_bytes = j->opt->table->n * sizeof *j->opt->table->task;
+  j->table_bytes = sizeof *j->opt->table->task;
+  snprintf(j->table, sizeof j->table, "%%%s_order", j->prefix);
 }
 
 /* ---- Replacing the reads ---------------------------------------------------------------- */
 
 /* The symbol of an inserted register. The prefix is fresh, so its name stands once, near the end. */
-static hd_sym find_register(const hd_ptx_module *m, const char *name) {
+hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name) {
   for (uint32_t i = m->n_syms; i-- > 1;)
     if (m->syms[i].kind == HD_SYM_REG && strcmp(m->syms[i].name, name) == 0) return i;
   return 0;
 }
 
-static void replace_reads(const entry *e, hd_ptx_func *f, uint32_t begin) {
-  hd_ptx_module *m = e->m;
-  hd_sym regs[3] = {0}, halves[3] = {0};
+/* What stands for coordinate k: a register, or a number. */
+static hd_ptx_opnd replacement(const rewrite_job *j, const rewrite_reads *r, unsigned k, bool narrow,
+                               char letter) {
+  char name[96];
+  if (r->names[k][0] != '%') {
+    int64_t value = (int64_t)strtoull(r->names[k], NULL, 10);
+    return (hd_ptx_opnd){.kind = HD_O_INT, .imm = narrow ? value & 0xffff : value};
+  }
+  snprintf(name, sizeof name, "%s", r->names[k]);
+  if (narrow) snprintf(name, sizeof name, "%%%s_%c%c", j->prefix, letter, "xyz"[k]);
+  return (hd_ptx_opnd){.kind = HD_O_REG, .sym = rewrite_find_register(j->m, name)};
+}
+
+void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_reads *r, char letter,
+                          uint32_t begin) {
+  hd_ptx_module *m = j->m;
+  const hd_ptx_func *f = &m->funcs[j->func];
+  hd_ptx_opnd whole[3] = {{0}}, half[3] = {{0}};
   for (unsigned k = 0; k < 3; k++) {
-    char half[96];
-    snprintf(half, sizeof half, "%%%s_h%c", e->prefix, "xyz"[k]);
-    if (e->want[k]) regs[k] = find_register(m, e->names[k]);
-    if (e->narrow[k]) halves[k] = find_register(m, half);
+    if (r->want[k]) whole[k] = replacement(j, r, k, false, letter);
+    if (r->narrow[k]) half[k] = replacement(j, r, k, true, letter);
   }
   for (uint32_t i = begin; i < f->n_stmts; i++) {
     const hd_ptx_stmt *st = &f->stmts[i];
     if (st->kind != HD_S_INST) continue;
     for (uint32_t k = 0; k < st->n_opnds; k++) {
       hd_ptx_opnd *o = &m->opnds[st->first_opnd + k];
-      if (!is_ctaid(m, o)) continue;
+      if (!is_sreg(m, o, id)) continue;
       int part = part_number(o->part);
-      if (part == 3) /* %ctaid.w is always 0 */
-        *o = (hd_ptx_opnd){.kind = HD_O_INT};
+      if (part == 3) /* %ctaid.w is always 0, %nctaid.w 1 */
+        *o = (hd_ptx_opnd){.kind = HD_O_INT, .imm = id == HD_SR_NCTAID};
       else
-        *o = (hd_ptx_opnd){.kind = HD_O_REG, .sym = is_narrow(m, st) ? halves[part] : regs[part]};
+        *o = is_narrow(m, st) ? half[part] : whole[part];
     }
   }
 }
 
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d) {
+  if (!n) return HD_OK;
+  if (why->line) return hd_fail(d, HD_ERR_REFUSED, "line %u: %s", why->line, why->what);
+  return hd_fail(d, HD_ERR_REFUSED, "%s", why->what);
+}
+
+/* Threads of a CTA: what the caller says, else what the kernel says. */
+static void find_block(rewrite_job *j) {
+  memcpy(j->block, j->opt->block, sizeof j->block);
+  const hd_ptx_dir *dir = hd_ptx_func_dir(j->m, &j->m->funcs[j->func], HD_M_REQNTID);
+  for (unsigned k = 0; !j->opt->block[0] && dir && k < 3; k++)
+    j->block[k] = k < dir->n_vals ? dir->vals[k] : 1;
+}
+
+enum { MOST_CLUSTERS = 65536 };
+
+/* What tasks that are claimed need of the kernel and of the launch. */
+static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
+  uint64_t M = hd_plan_clusters(j->plan, &j->opt->grid);
+  if (M == 0 || M > MOST_CLUSTERS)
+    return hd_fail(d, HD_ERR_USAGE, "clusters for %" PRIu64 " SMs: there can be 1 to %d", M, MOST_CLUSTERS);
+  if (j->opt->grid.known && j->V > HD_MOST_CLAIMED)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "a grid of %" PRIu64 " tasks has too many to claim (at most %" PRIu64 ")", j->V,
+                   HD_MOST_CLAIMED);
+  if (j->m->version_major < 6)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "claiming tasks needs PTX ISA 6.0, and the module is written in %u.%u",
+                   j->m->version_major, j->m->version_minor);
+  if (!rewrite_find_traits(j->m, j->func, &j->traits)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!rewrite_claims_by_warp(j)) {
+    if (j->traits.sees_shared_size)
+      return hd_fail(d, HD_ERR_REFUSED,
+                     "the kernel reads how much shared memory it has, which this plan changes");
+    if (!rewrite_ticket_bytes(j) && !j->traits.shared_var)
+      return hd_fail(d, HD_ERR_REFUSED, "the kernel's %" PRIu64 " bytes of shared memory leave no room for a ticket",
+                     j->traits.shared_bytes);
+    j->recipe->shared_bytes = rewrite_ticket_bytes(j);
+  }
+  j->recipe->agents = j->plan->bind == HD_BIND_AGENTS;
+  j->recipe->grid = j->recipe->agents && !j->opt->grid.known;
+  j->recipe->state_bytes = rewrite_state_bytes(j, M);
+  return HD_OK;
+}
+
+static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  hd_refusal why;
+  hd_status st = rewrite_first_refusal(&why, hd_rewrite_refusals(j->m, j->func, &why, 1), d);
+  if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_CTAID, &j->ctaid, d);
+  /* CTAs that never ask who they are do the same work in any order. */
+  if (st != HD_OK || !any(j->ctaid.want)) return st;
+  j->claims = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CLAIM;
+  if (j->plan->bind == HD_BIND_AGENTS) {
+    st = rewrite_first_refusal(&why, hd_rewrite_agent_refusals(j->m, j->func, j->block, &why, 1), d);
+    if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_NCTAID, &j->nctaid, d);
+  }
+  if (st == HD_OK) st = hd_plan_forward(j->plan, &j->opt->grid, prog, d);
+  if (st != HD_OK) return st;
+  if (j->opt->grid.known && !hd_grid_tasks(j->opt->grid.g, &j->V))
+    return hd_fail(d, HD_ERR_USAGE, "a grid of %ux%ux%u has no tasks or too many", j->opt->grid.g[0],
+                   j->opt->grid.g[1], j->opt->grid.g[2]);
+  j->wide = j->V > UINT32_MAX;
+  j->prefix = hd_ptx_fresh_prefix(j->m);
+  if (!j->prefix) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (j->claims) st = prepare_claims(j, d);
+  if (st == HD_OK && prog->uses_table) {
+    if (!j->opt->table || j->opt->table->n != j->V)
+      return hd_fail(d, HD_ERR_USAGE, "this order needs its table, of %" PRIu64 " entries", j->V);
+    if (j->V <= MOST_EMBEDDED)
+      st = put_table(j, d);
+    else
+      place_table(j);
+  }
+  return st;
+}
+
 /* ---- Entry point -------------------------------------------------------------------------- */
 
-hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
-                     hd_diag *d) {
-  if (hd_plan_is_baseline(p)) return HD_OK;
-  hd_refusal why;
-  if (hd_rewrite_refusals(m, func, &why, 1) > 0) {
-    if (why.line) return hd_fail(d, HD_ERR_REFUSED, "line %u: %s", why.line, why.what);
-    return hd_fail(d, HD_ERR_REFUSED, "%s", why.what);
-  }
-  entry e = {.m = m, .opt = opt};
-  hd_status st = find_reads(m, &m->funcs[func], e.want, e.narrow, d);
-  if (st != HD_OK) return st;
-  /* CTAs that never ask who they are do the same work in any order. */
-  if (!e.want[0] && !e.want[1] && !e.want[2]) return HD_OK;
+/* Shared memory that the kernel lends is named at entry: a declaration of its own must come before. 1 when there is
+ * one, which is the first statement then. */
+static hd_status declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) {
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  *n = 0;
+  if (!j->claims || rewrite_claims_by_warp(j) || rewrite_ticket_bytes(j)) return HD_OK;
+  uint32_t var = j->m->syms[j->traits.shared_var].decl, i = 0;
+  while (i < f->n_stmts && !(f->stmts[i].kind == HD_S_VAR && f->stmts[i].index == var)) i++;
+  if (i == f->n_stmts) return HD_OK; /* the module's */
+  hd_ptx_stmt *stmts = malloc(f->n_stmts * sizeof *stmts);
+  if (!stmts) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  memcpy(stmts, f->stmts, f->n_stmts * sizeof *stmts);
+  memmove(stmts + 1, stmts, i * sizeof *stmts);
+  stmts[0] = f->stmts[i];
+  hd_status st = hd_ptx_set_body(j->m, j->func, stmts, f->n_stmts, d);
+  free(stmts);
+  *n = 1;
+  return st;
+}
 
-  hd_prog prog;
-  if ((st = hd_plan_forward(p, &opt->grid, &prog, d)) != HD_OK) return st;
-  uint64_t V = 0;
-  if (opt->grid.known && !hd_grid_tasks(opt->grid.g, &V))
-    return hd_fail(d, HD_ERR_USAGE, "a grid of %ux%ux%u has no tasks or too many", opt->grid.g[0],
-                   opt->grid.g[1], opt->grid.g[2]);
-  e.wide = opt->grid.known && V > UINT32_MAX;
-  e.prefix = hd_ptx_fresh_prefix(m);
-  if (prog.uses_table && (st = put_table(&e, func, d)) != HD_OK) return st;
-
+/* The body's first `header` statements are what other levers put there; *begin: those that are put before it. */
+static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uint32_t *begin, hd_diag *d) {
   hd_buf text = {0};
-  st = put_entry(&e, &prog, &text, d);
-  for (unsigned k = 0; k < 3; k++)
-    if (e.narrow[k])
-      hd_buf_printf(&text, "\t.reg .b16 %%%s_h%c;\n\tcvt.u16.u32 %%%s_h%c, %s;\n", e.prefix, "xyz"[k],
-                    e.prefix, "xyz"[k], e.names[k]);
-  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  uint32_t before = m->funcs[func].n_stmts;
-  if (st == HD_OK) st = hd_ptx_insert(m, func, 0, text.data, d);
+  if (!j->asked && (j->recipe->state_bytes || j->recipe->table_bytes))
+    return hd_fail(d, HD_ERR_USAGE, "this plan changes how the kernel is launched, and nobody asked how");
+  uint32_t declared = 0;
+  hd_status st = rewrite_add_params(j, d);
+  if (st == HD_OK) st = rewrite_set_registers(j, d);
+  name_dimensions(j);
+  if (st == HD_OK && j->plan->bind == HD_BIND_AGENTS) st = rewrite_start_fresh(j, header, d);
+  if (st == HD_OK) st = declare_lender(j, &declared, d);
+  if (st == HD_OK) st = put_entry(j, prog, &text, d);
+  uint32_t before = j->m->funcs[j->func].n_stmts;
+  if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, declared, text.data, d);
   hd_buf_free(&text);
-  if (st == HD_OK) replace_reads(&e, &m->funcs[func], m->funcs[func].n_stmts - before);
+  if (st != HD_OK) return st;
+  *begin = declared + j->m->funcs[j->func].n_stmts - before;
+  rewrite_replace_reads(j, HD_SR_CTAID, &j->ctaid, 'h', *begin);
+  if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
+  rewrite_replace_reads(j, HD_SR_NCTAID, &j->nctaid, 'm', *begin);
+  return rewrite_close_loop(j, *begin, d);
+}
+
+/* What the levers for loads put at entry, in `n` statements behind the first `begin`, is for the whole worker
+ * and not for each of its tasks. */
+static hd_status hoist(const rewrite_job *j, uint32_t begin, uint32_t n, hd_diag *d) {
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  if (!begin || !n) return HD_OK;
+  hd_ptx_stmt *stmts = malloc(f->n_stmts * sizeof *stmts);
+  if (!stmts) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  memcpy(stmts, f->stmts + begin, n * sizeof *stmts);
+  memcpy(stmts + n, f->stmts, begin * sizeof *stmts);
+  memcpy(stmts + n + begin, f->stmts + n + begin, (f->n_stmts - n - begin) * sizeof *stmts);
+  hd_status st = hd_ptx_set_body(j->m, j->func, stmts, f->n_stmts, d);
+  free(stmts);
+  return st;
+}
+
+static bool changes_tasks(const hd_plan *p) {
+  return p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE;
+}
+static bool changes_threads(const hd_plan *p) { return p->threads.kind != HD_ORDER_ROW; }
+static bool changes_loads(const hd_plan *p) {
+  return p->bypass.kind != HD_BYPASS_NONE || p->stream.kind != HD_STREAM_NONE;
+}
+
+/* Threads come first: what they read of %ctaid is then as the order says. Loads are changed where they stand
+ * in the kernel's own text, before any are added. */
+static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
+  const hd_plan *p = j->plan;
+  hd_prog prog = {.n = 0};
+  hd_refusal why;
+  hd_status st = HD_OK;
+  uint32_t header = 0, begin = 0;
+  find_block(j);
+  if (changes_tasks(p) || changes_threads(p))
+    st = rewrite_first_refusal(&why, hd_rewrite_refusals(j->m, j->func, &why, 1), d);
+  else if (!j->m->funcs[j->func].has_body)
+    st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
+  if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
+  if (st == HD_OK && changes_tasks(p)) st = prepare(j, &prog, d);
+  bool ordered = any(j->ctaid.want);
+  if (st == HD_OK && changes_loads(p)) st = rewrite_loads(j, &header, d);
+  if (st == HD_OK && ordered) st = apply(j, &prog, header, &begin, d);
+  if (st == HD_OK) st = hoist(j, begin, header, d);
+  if (st == HD_OK && p->prefetch.kind != HD_PREFETCH_NONE)
+    st = rewrite_prefetch(j, ordered, begin + header, d);
+  return st;
+}
+
+hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
+                     hd_recipe *recipe, hd_diag *d) {
+  hd_recipe r = {0};
+  rewrite_job j = {.m = m, .func = func, .plan = p, .opt = opt, .recipe = &r, .asked = recipe};
+  if (recipe) *recipe = r;
+  hd_status st = hd_plan_check(p, d);
+  if (st != HD_OK || hd_plan_is_baseline(p)) return st;
+  st = apply_levers(&j, d);
+  if (st == HD_OK && recipe) *recipe = r;
   return st;
 }

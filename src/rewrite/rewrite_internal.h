@@ -1,19 +1,159 @@
-/* rewrite/rewrite_internal.h: shared between the files of this floor. */
+/* rewrite/rewrite_internal.h: shared between the files of this floor.
+ *
+ *   refuse.c   what bars a kernel from being reordered
+ *   traits.c   what a kernel and its callees use, for who must know
+ *   flow.c     control flow: which branches all threads of a CTA take alike, which registers a body reads
+ *              before it writes them
+ *   rewrite.c  the rewrite, step by step
+ *   bind.c     bind=claim, bind=agents: how a worker gets a task
+ *   agents.c   a kernel's body becomes the body of a loop
+ *   recipe.c   what the launch takes then
+ *   threads.c  threads=: thread ids renumbered
+ *   loads.c    loads of global memory and how they are spelt
+ *   bypass.c   bypass= and stream=: loads that go around a cache
+ *   prefetch.c prefetch=: what another task will read
+ *   lower.c    programs (plan.h) as PTX
+ *
+ * Generated names. In text given to rewrite_put, `~` stands for the fresh prefix and an underscore:
+ * %~u is %heddle_u. Registers shared between files:
+ *
+ *   %~u               the position in the order (64 bits: %~w), or a negative number: no task
+ *   %~nx %~ny %~nz %~v  dimensions of the tasks' grid and their product, when the grid is not known
+ *   %~large           then, too: a grid that is left in its own order
+ */
 #ifndef HEDDLE_REWRITE_INTERNAL_H
 #define HEDDLE_REWRITE_INTERNAL_H
 
 #include "heddle/rewrite.h"
 
+/* ---- Traits -------------------------------------------------------------------- */
+
+/* What a kernel and all functions it can reach use. */
+typedef struct rewrite_traits {
+  bool shared;              /* shared memory, or operations that only make sense with it */
+  bool barrier;             /* barriers of the CTA */
+  bool cta_scope;           /* memory operations between the threads of a CTA */
+  bool copies, bulk_copies; /* cp.async, cp.async.bulk */
+  bool sees_shared_size;    /* %total_smem_size and the like */
+  uint64_t shared_bytes;    /* of the variables, at most */
+  hd_sym shared_var;     /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
+} rewrite_traits;
+bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out); /* false: no memory */
+
+/* ---- Control flow ---------------------------------------------------------------- */
+
+typedef struct rewrite_flow rewrite_flow;
+/* For a kernel's body. `block`: as in hd_rewrite_options. NULL: out of memory. */
+rewrite_flow *rewrite_flow_new(const hd_ptx_module *m, uint32_t func, const uint32_t block[3]);
+void rewrite_flow_free(rewrite_flow *f);
+/* Some threads of a CTA (or of a warp) may run this statement while others do not. */
+bool rewrite_flow_splits_cta(const rewrite_flow *f, uint32_t stmt);
+bool rewrite_flow_splits_warp(const rewrite_flow *f, uint32_t stmt);
+/* Registers that some path from the body's beginning reads before it writes them: their symbols. */
+const hd_sym *rewrite_flow_live_in(const rewrite_flow *f, uint32_t *n);
+
+/* ---- The rewrite ------------------------------------------------------------------- */
+
+/* Reads of one three-dimensional special register. */
+typedef struct rewrite_reads {
+  bool want[3], narrow[3]; /* per coordinate; narrow: into 16 bits */
+  char names[3][64];       /* u32 registers (or constants) that replace them; "" where not wanted */
+} rewrite_reads;
+
+typedef struct rewrite_job {
+  hd_ptx_module *m;
+  uint32_t func;
+  const hd_plan *plan;
+  const hd_rewrite_options *opt;
+  hd_recipe *recipe;
+  const hd_recipe *asked; /* where the caller wants it; NULL: nowhere */
+  const char *prefix;
+  rewrite_traits traits;
+  rewrite_reads ctaid, nctaid;
+  uint64_t V;           /* known grids: tasks */
+  bool wide;            /* positions need 64 bits */
+  bool claims;          /* bind=agents or bind=claim */
+  uint32_t block[3];    /* known or {0} */
+  char table[96];       /* the order's table: a variable of the module, or the register with its address */
+  unsigned table_bytes; /* of one entry */
+} rewrite_job;
+
+static inline uint32_t rewrite_threads(const rewrite_job *j) {
+  return j->block[0] * j->block[1] * j->block[2];
+}
+
+/* printf, then ~ becomes the prefix. */
+void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) HD_PRINTF(3, 4);
+/* "line 7: mov.u32 %r1, %smid: WHY" as HD_ERR_REFUSED. */
+hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d);
+
+/* bind.c: the text up to the order's arithmetic, after which %~u holds the position; for agents, with the
+ * loop's head and the way out. The tail follows the order's arithmetic. */
+hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *text, hd_diag *d);
+hd_status rewrite_put_binding_tail(const rewrite_job *j, hd_buf *text, hd_diag *d);
+uint64_t rewrite_state_bytes(const rewrite_job *j, uint64_t clusters);
+/* Whether each warp claims for itself, rather than one for its CTA. */
+bool rewrite_claims_by_warp(const rewrite_job *j);
+/* Bytes of shared memory that the kernel gets for handing tasks over; 0 when it has none to spare, and lends
+ * some of its own between two tasks. */
+uint32_t rewrite_ticket_bytes(const rewrite_job *j);
+
+/* agents.c */
+/* Before the binding is inserted: zero the registers that the body may read before it writes them, behind the
+ * declarations that follow its first `header` statements. */
+hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d);
+/* After the binding was inserted in `begin` statements: the kernel's exits become branches to $~end. */
+hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d);
+
+/* recipe.c: the extra parameters, and the kernel's directives. */
+hd_status rewrite_add_params(rewrite_job *j, hd_diag *d);
+hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d);
+
+/* ---- Other levers ------------------------------------------------------------------- */
+
+/* rewrite.c. Which coordinates of special register `id` the kernel reads; a read in a shape that cannot be
+ * replaced is refused. Then, of names given in *r: 16-bit registers %~<letter>x for the narrow ones, and what
+ * replaces the reads from statement `begin` on. */
+hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t id, rewrite_reads *r,
+                             hd_diag *d);
+void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char letter, hd_buf *text);
+void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_reads *r, char letter,
+                           uint32_t begin);
+/* The symbol of an inserted register; 0: none. */
+hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name);
+hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d);
+/* %~u or %~w: the worker's number. %~nx %~ny %~nz %~v %~large for any grid. */
+void rewrite_put_worker(const rewrite_job *j, hd_buf *text);
+void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text);
+/* bind.c. %~linear: the thread's number in its CTA. */
+void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t);
+
+/* threads.c: before all else. */
+hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d);
+/* loads.c: how the load is spelt that goes around a cache; *kept says why it stays as it is, if it does.
+ * Where there are policies, one around L2 takes one more operand. */
+hd_status rewrite_respell(hd_ptx_module *m, const hd_ptx_stmt *load, hd_bypass_kind around, uint32_t *form,
+                          const char **kept, hd_diag *d);
+bool rewrite_has_policies(const hd_ptx_module *m);
+/* bypass.c. *header: the statements that were put in front, to be run once. */
+hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d);
+/* prefetch.c: after all else. `ordered`: the binding's and order's registers are there; the kernel's own
+ * statements begin at `body`. */
+hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd_diag *d);
+
+/* ---- Lowering ------------------------------------------------------------------------ */
+
 /* Lower a program to PTX statements. Registers are named %<prefix>_...; the text declares
  * them. `in` is the name of the u32 register that holds the position (u64 when wide);
- * `out` says which of x, y, z are wanted: their values end in u32 registers whose names are
- * written to names[k] (at most 64 bytes each). `table` is the symbol of the order's table,
- * `table_bytes` the size of one entry (2 or 4). Division by a constant becomes a multiplication
- * that is exact for every value the operand can take. */
+ * `want` says which of the results are wanted: their values end in u32 registers whose names are
+ * written to names[k] (at most 64 bytes each). `table` is the symbol of the order's table, or a u64
+ * register with its address, `table_bytes` the size of one entry (2 or 4). Division by a constant becomes
+ * a multiplication that is exact for every value the operand can take. */
 typedef struct rewrite_lowering {
   const char *prefix;
   bool wide_in; /* `in` is a u64 register */
   const char *in;
+  const char *cluster; /* u32 register; NULL when the program does not read it */
   const char *dims[4]; /* names of u32 registers with NX, NY, NZ, V; NULL when constants */
   bool want[3];
   const char *table;

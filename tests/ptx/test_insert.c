@@ -194,8 +194,85 @@ static void a_fresh_prefix_begins_no_symbol(void **state) {
   }
 }
 
+/* ---- Parameters and directives ------------------------------------------------------- */
+
+static void added_parameters_are_as_good_as_written_ones(void **state) {
+  static const char *const heads[] = {".visible .entry k()\n", ".visible .entry k\n",
+                                      ".visible .entry k(.param .u64 out, .param .align 8 .b8 s[12])\n"};
+  static const char *const want[] = {
+      ".visible .entry k(.param .u64 a, .param .u32 b)\n",
+      ".visible .entry k(.param .u64 a, .param .u32 b)\n",
+      ".visible .entry k(.param .u64 out, .param .align 8 .b8 s[12], .param .u64 a, .param .u32 b)\n"};
+  for (size_t i = 0; i < 3; i++) {
+    hd_arena a;
+    hd_arena_init(&a);
+    hd_diag d = {0};
+    hd_buf text = {0}, by_hand = {0}, got = {0}, wanted = {0};
+    hd_buf_printf(&text, HEADER "%s{\n.reg .b64 %%rd<4>;\nret;\n}\n", heads[i]);
+    hd_buf_printf(&by_hand, HEADER "%s{\nld.param.u64 %%rd1, [a];\n.reg .b64 %%rd<4>;\nret;\n}\n", want[i]);
+    hd_ptx_module *m = parse(&a, text.data);
+    assert_int_equal(hd_ptx_add_params(m, 0, "(.param .u64 a, .param .u32 b)", &d), HD_OK);
+    insert_ok(m, 0, "ld.param.u64 %rd1, [a];");
+    hd_ptx_func *f = only_func(m);
+    uint64_t offsets[8];
+    assert_int_equal(f->n_params, i == 2 ? 4 : 2);
+    assert_int_equal(hd_ptx_param_layout(m, f, offsets), i == 2 ? 36 : 12);
+    for (uint32_t k = 0; k < f->n_params; k++)
+      assert_int_equal(m->syms[m->vars[f->first_param + k].sym].decl, f->first_param + k);
+    assert_int_equal(hd_ptx_print(m, &got), HD_OK);
+    assert_int_equal(hd_ptx_print(parse(&a, by_hand.data), &wanted), HD_OK);
+    assert_string_equal(got.data, wanted.data);
+    hd_buf_free(&text);
+    hd_buf_free(&by_hand);
+    hd_buf_free(&got);
+    hd_buf_free(&wanted);
+    hd_arena_free(&a);
+  }
+}
+
+static void parameters_that_clash_or_are_none_change_nothing(void **state) {
+  static const char *const bad[] = {"(.param .u64 out)", "(.param .u64 a, .param .u32 a)", "(.param .u64 a",
+                                    "(.u64 a)", "(.param .u64 a) x"};
+  hd_arena a;
+  hd_arena_init(&a);
+  hd_ptx_module *m = parse(&a, kernel);
+  hd_buf before = {0}, after = {0};
+  hd_diag d;
+  assert_int_equal(hd_ptx_print(m, &before), HD_OK);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_int_not_equal(hd_ptx_add_params(m, 0, bad[i], &d), HD_OK);
+    hd_buf_clear(&after);
+    assert_int_equal(hd_ptx_print(m, &after), HD_OK);
+    assert_string_equal(after.data, before.data);
+  }
+  assert_int_equal(hd_ptx_add_params(m, 9, "(.param .u64 a)", &d), HD_ERR_USAGE);
+  hd_buf_free(&before);
+  hd_buf_free(&after);
+  hd_arena_free(&a);
+}
+
+static void directives_are_replaced_by_some_of_the_same(void **state) {
+  hd_arena a;
+  hd_arena_init(&a);
+  hd_diag d;
+  hd_ptx_module *m = parse(&a, HEADER ".visible .entry k()\n.maxntid 64, 1, 1\n.maxnreg 32\n{\nret;\n}\n");
+  hd_ptx_dir dirs[2] = {m->dirs[only_func(m)->first_dir],
+                        {.name = HD_M_MINNCTAPERSM, .n_vals = 1, .vals = {4}}};
+  for (int i = 0; i < 50; i++) assert_int_equal(hd_ptx_set_directives(m, 0, dirs, 2, &d), HD_OK);
+  hd_buf text = {0};
+  assert_int_equal(hd_ptx_print(m, &text), HD_OK);
+  assert_non_null(strstr(text.data, ".maxntid 64, 1, 1\n.minnctapersm 4\n{"));
+  assert_null(strstr(text.data, "maxnreg"));
+  hd_buf_free(&text);
+  hd_arena_free(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("added parameters are as good as written ones", added_parameters_are_as_good_as_written_ones),
+      BEHAVIOUR("parameters that clash or are none change nothing",
+                parameters_that_clash_or_are_none_change_nothing),
+      BEHAVIOUR("directives are replaced by some of the same", directives_are_replaced_by_some_of_the_same),
       BEHAVIOUR("statements join the outermost scope", statements_join_the_outermost_scope),
       BEHAVIOUR("inserting text equals parsing it in its place", inserting_equals_parsing),
       BEHAVIOUR("a failed insertion changes nothing", a_failed_insertion_changes_nothing),

@@ -1,0 +1,236 @@
+/* bind=agents: a kernel's body becomes the body of a loop over tasks.
+ *
+ * A thread that ended now waits for its warp's (or CTA's) next task instead. That is sound where nobody can
+ * tell:
+ *   - barriers, and operations that a warp does together, do not wait for threads that have ended, but would
+ *     wait for those that wait for the next task. So none may be skipped by some threads of those it is for;
+ *   - nothing that a task leaves in registers, shared memory or the SM may be seen by the next. Shared memory
+ *     starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might read before
+ * it writes them are zeroed; what else lasts is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rewrite_internal.h"
+
+typedef struct scan {
+  const hd_ptx_module *m;
+  const rewrite_flow *flow;
+  hd_refusal *out;
+  size_t cap, n;
+  uint8_t *seen; /* per function */
+  uint32_t *pending, n_pending;
+} scan;
+
+static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
+  if (s->n < s->cap) {
+    hd_refusal *r = &s->out[s->n];
+    hd_buf text = {0};
+    hd_ptx_print_stmt(s->m, st, &text);
+    r->kind = kind;
+    r->line = st->line;
+    snprintf(r->what, sizeof r->what, "%.120s: %s", text.data ? text.data : "", why);
+    for (char *p = r->what; *p; p++)
+      if (*p == '\n' || *p == '\t') *p = ' ';
+    hd_buf_free(&text);
+  }
+  s->n++;
+}
+
+/* ---- What lasts ------------------------------------------------------------------------ */
+
+#define LASTS "leaves behind what the next task of the same worker would meet"
+
+static bool lasts(const hd_ptx_form *f) {
+  switch (f->op) {
+  case HD_OP_MBARRIER:
+  case HD_OP_SETMAXNREG:
+  case HD_OP_TCGEN05:
+  case HD_OP_WGMMA:
+  case HD_OP_ALLOCA:
+  case HD_OP_STACKRESTORE: return true;
+  case HD_OP_CP:
+    return hd_ptx_form_has(f, HD_M_MBARRIER) || hd_ptx_form_has(f, HD_M_MBARRIER_COMPLETE_TX_BYTES);
+  default: return false;
+  }
+}
+
+/* ---- Who waits for whom -------------------------------------------------------------------- */
+
+static bool is_cta_barrier(const hd_ptx_form *f) {
+  return (f->op == HD_OP_BAR || f->op == HD_OP_BARRIER) && !hd_ptx_form_has(f, HD_M_WARP);
+}
+
+/* Operations that the threads of a warp do together, those without .sync on old targets included. */
+static bool is_warp_wide(const hd_ptx_form *f) {
+  switch (f->op) {
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: return hd_ptx_form_has(f, HD_M_WARP);
+  case HD_OP_SHFL:
+  case HD_OP_VOTE:
+  case HD_OP_MATCH:
+  case HD_OP_REDUX:
+  case HD_OP_ELECT:
+  case HD_OP_WMMA:
+  case HD_OP_MMA:
+  case HD_OP_LDMATRIX:
+  case HD_OP_STMATRIX:
+  case HD_OP_MOVMATRIX: return true;
+  default: return false;
+  }
+}
+
+/* A barrier for a part of the CTA may be left half full by a task; a number in a register may be any. */
+static bool is_partial(const hd_ptx_module *m, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  if (hd_ptx_form_has(f, HD_M_ARRIVE)) return true;
+  uint32_t first = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0, rest = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0;
+  return st->n_opnds > first + 1 + rest ||
+         (st->n_opnds > first && m->opnds[st->first_opnd + first].kind != HD_O_INT);
+}
+
+static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  if (is_cta_barrier(f)) {
+    if (is_partial(s->m, st, f))
+      refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
+             "a barrier for a part of the CTA, which a task may leave half full");
+    else if (rewrite_flow_splits_cta(s->flow, i))
+      refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "threads that skip this barrier would wait for the next task");
+  } else if (is_warp_wide(f) && rewrite_flow_splits_warp(s->flow, i)) {
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
+           "threads that skip this would wait for the next task, their warp for them");
+  }
+}
+
+/* Functions that are not inlined: how they are reached is not looked at. */
+static void scan_function_inst(scan *s, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  if (is_cta_barrier(f) || is_warp_wide(f))
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "a barrier in a function that is not inlined");
+  else if (f->op == HD_OP_EXIT)
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "ends the thread from within a function");
+  for (uint32_t k = 0; k < st->n_opnds; k++) {
+    const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd + k];
+    if (o->kind == HD_O_SREG && s->m->syms[o->sym].index == HD_SR_NCTAID)
+      refuse(s, HD_REFUSE_GRID_IN_FUNC, st, "%nctaid is read in a function that is not inlined");
+  }
+}
+
+static void follow_call(scan *s, const hd_ptx_stmt *st) {
+  for (uint32_t k = 0; k < st->n_opnds; k++) {
+    const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd + k];
+    if (o->kind != HD_O_SYM || s->m->syms[o->sym].kind != HD_SYM_FUNC) continue;
+    uint32_t callee = s->m->syms[o->sym].decl;
+    if (!s->m->funcs[callee].has_body || s->seen[callee]) continue;
+    s->seen[callee] = 1;
+    s->pending[s->n_pending++] = callee;
+  }
+}
+
+static void scan_function(scan *s, uint32_t func, bool kernel) {
+  const hd_ptx_func *f = &s->m->funcs[func];
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    const hd_ptx_stmt *st = &f->stmts[i];
+    if (st->kind != HD_S_INST) continue;
+    const hd_ptx_form *form = &s->m->forms[st->form];
+    if (lasts(form)) refuse(s, HD_REFUSE_LASTING_STATE, st, LASTS);
+    if (form->op == HD_OP_CALL) follow_call(s, st);
+    if (kernel)
+      scan_kernel_inst(s, i, st, form);
+    else
+      scan_function_inst(s, st, form);
+  }
+}
+
+size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
+                                 hd_refusal *out, size_t cap) {
+  scan s = {.m = m, .out = out, .cap = cap};
+  if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
+  rewrite_flow *flow = rewrite_flow_new(m, func, block);
+  s.seen = calloc(m->n_funcs, 1);
+  s.pending = calloc(m->n_funcs, sizeof *s.pending);
+  s.flow = flow;
+  if (flow && s.seen && s.pending) {
+    s.seen[func] = 1;
+    scan_function(&s, func, true);
+    while (s.n_pending) scan_function(&s, s.pending[--s.n_pending], false);
+  } else if (s.n++ < cap) {
+    out[0] = (hd_refusal){.kind = HD_REFUSE_NO_BODY, .what = "out of memory while looking at the kernel"};
+  }
+  rewrite_flow_free(flow);
+  free(s.seen);
+  free(s.pending);
+  return s.n;
+}
+
+/* ---- Closing the loop ------------------------------------------------------------------------ */
+
+typedef struct zero {
+  hd_mod type;
+  const char *text, *value; /* of mov */
+} zero;
+
+static const zero ZEROS[] = {
+    {HD_M_PRED, "pred", "0"}, {HD_M_B16, "b16", "0"},          {HD_M_U16, "u16", "0"},
+    {HD_M_S16, "s16", "0"},   {HD_M_B32, "b32", "0"},          {HD_M_U32, "u32", "0"},
+    {HD_M_S32, "s32", "0"},   {HD_M_B64, "b64", "0"},          {HD_M_U64, "u64", "0"},
+    {HD_M_S64, "s64", "0"},   {HD_M_F32, "f32", "0f00000000"}, {HD_M_F64, "f64", "0d0000000000000000"},
+};
+
+/* Where the declarations at a body's beginning end; `declared` gets a flag for each variable among them. */
+static uint32_t skip_declarations(const hd_ptx_func *f, uint32_t from, uint8_t *declared) {
+  uint32_t i = from;
+  for (; i < f->n_stmts; i++) {
+    uint8_t kind = f->stmts[i].kind;
+    if (kind == HD_S_VAR)
+      declared[f->stmts[i].index] = 1;
+    else if (kind == HD_S_INST || kind == HD_S_LABEL || kind == HD_S_OPEN)
+      break;
+  }
+  return i;
+}
+
+/* Other types than those above, and registers declared further down, start undefined in each task, as in each
+ * CTA. */
+hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d) {
+  rewrite_flow *flow = rewrite_flow_new(j->m, j->func, j->block);
+  uint8_t *declared = calloc((size_t)j->m->n_vars + 1, 1);
+  hd_buf text = {0};
+  uint32_t n = 0, at = 0;
+  const hd_sym *live = flow ? rewrite_flow_live_in(flow, &n) : NULL;
+  if (declared) at = skip_declarations(&j->m->funcs[j->func], header, declared);
+  for (uint32_t i = 0; declared && i < n; i++) {
+    const hd_ptx_sym *reg = &j->m->syms[live[i]];
+    if (reg->vec > 1 || !declared[reg->decl]) continue;
+    for (size_t k = 0; k < sizeof ZEROS / sizeof *ZEROS; k++)
+      if (ZEROS[k].type == reg->type)
+        hd_buf_printf(&text, "\tmov.%s %s, %s;\n", ZEROS[k].text, reg->name, ZEROS[k].value);
+  }
+  bool ok = flow && declared && !text.failed;
+  hd_status st = ok ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (ok && text.len) st = hd_ptx_insert(j->m, j->func, at, text.data, d);
+  hd_buf_free(&text);
+  rewrite_flow_free(flow);
+  free(declared);
+  return st;
+}
+
+/* The kernel's ends become branches to the end of the task. */
+hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d) {
+  hd_buf text = {0};
+  rewrite_put(j, &text, "\tbra $~end;\n");
+  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                             : hd_ptx_insert(j->m, j->func, j->m->funcs[j->func].n_stmts, text.data, d);
+  hd_buf_free(&text);
+  if (st != HD_OK) return st;
+  hd_ptx_func *f = &j->m->funcs[j->func];
+  const hd_ptx_stmt *back = &f->stmts[f->n_stmts - 1];
+  for (uint32_t i = begin; i < f->n_stmts; i++) {
+    hd_ptx_stmt *s = &f->stmts[i];
+    if (s->kind != HD_S_INST) continue;
+    hd_ptx_op op = j->m->forms[s->form].op;
+    if (op != HD_OP_RET && op != HD_OP_EXIT) continue;
+    s->form = back->form;
+    s->first_opnd = back->first_opnd;
+    s->n_opnds = back->n_opnds;
+  }
+  return HD_OK;
+}

@@ -1,0 +1,106 @@
+/* What the launch of a rewritten kernel takes beyond the original's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rewrite_internal.h"
+
+/* A kernel's parameters fill at most so many bytes before PTX ISA 8.1, and from then on sm_70. */
+enum { MOST_PARAM_BYTES_OLD = 4096, MOST_PARAM_BYTES = 32764 };
+
+void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t n_sms, uint32_t resident,
+                    uint32_t workers[3]) {
+  uint64_t V;
+  memcpy(workers, tasks, 3 * sizeof *tasks);
+  if (!r->agents || !hd_grid_tasks(tasks, &V) || V > HD_MOST_CLAIMED) return;
+  if (r->resident && r->resident < resident) resident = r->resident;
+  uint64_t places = (uint64_t)n_sms * resident;
+  if (places == 0) places = 1;
+  workers[0] = (uint32_t)(places < V ? places : V);
+  workers[1] = workers[2] = 1;
+}
+
+void hd_recipe_params(const hd_recipe *r, const uint32_t tasks[3], uint64_t state, uint64_t table,
+                      void *params) {
+  char *p = params;
+  if (r->state_bytes) memcpy(p + r->state_offset, &state, sizeof state);
+  if (r->table_bytes) memcpy(p + r->table_offset, &table, sizeof table);
+  if (r->grid) memcpy(p + r->grid_offset, tasks, 3 * sizeof *tasks);
+}
+
+/* The parameters as text, "(.param .u64 ~state, ...)". */
+static unsigned put_params(const rewrite_job *j, hd_buf *text) {
+  const hd_recipe *r = j->recipe;
+  unsigned n = 0;
+  if (r->state_bytes) rewrite_put(j, text, "%s.param .u64 ~state", n++ ? ", " : "(");
+  if (r->table_bytes) rewrite_put(j, text, "%s.param .u64 ~table", n++ ? ", " : "(");
+  for (unsigned k = 0; r->grid && k < 3; k++)
+    rewrite_put(j, text, "%s.param .u32 ~n%c", n++ ? ", " : "(", "xyz"[k]);
+  rewrite_put(j, text, ")");
+  return n;
+}
+
+static hd_status lay_out(rewrite_job *j, hd_diag *d) {
+  hd_recipe *r = j->recipe;
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
+  if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  r->params_bytes = hd_ptx_param_layout(j->m, f, offsets);
+  const uint64_t *at = offsets + r->n_params;
+  if (r->state_bytes) r->state_offset = *at++;
+  if (r->table_bytes) r->table_offset = *at++;
+  if (r->grid) r->grid_offset = *at;
+  free(offsets);
+  bool old =
+      j->m->sm < 70 || j->m->version_major < 8 || (j->m->version_major == 8 && j->m->version_minor < 1);
+  uint64_t most = old ? MOST_PARAM_BYTES_OLD : MOST_PARAM_BYTES;
+  if (r->params_bytes > most)
+    return hd_fail(d, HD_ERR_REFUSED, "the kernel's parameters leave no room for those that this plan adds");
+  return HD_OK;
+}
+
+hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
+  hd_ptx_module *m = j->m;
+  hd_buf text = {0};
+  hd_sym kernel = m->funcs[j->func].sym;
+  j->recipe->n_params = m->funcs[j->func].n_params;
+  unsigned n = put_params(j, &text);
+  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  if (st == HD_OK && n && m->address_size != 64)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED,
+                 "this plan needs device memory, and the module's addresses have %u bits", m->address_size);
+  /* Its declarations, too. */
+  for (uint32_t i = 0; st == HD_OK && n && i < m->n_funcs; i++)
+    if (m->funcs[i].sym == kernel) st = hd_ptx_add_params(m, i, text.data, d);
+  hd_buf_free(&text);
+  return st == HD_OK ? lay_out(j, d) : st;
+}
+
+/* ---- Registers ------------------------------------------------------------------- */
+
+enum { MOST_DIRECTIVES = 64 };
+
+/* The limits on registers are replaced by what leaves room for as many CTAs as are active. */
+hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d) {
+  hd_ptx_module *m = j->m;
+  const hd_ptx_func *f = &m->funcs[j->func];
+  uint32_t agents = j->plan->agents, n = 0;
+  if (!j->opt->more_registers || j->plan->bind != HD_BIND_AGENTS || !agents) return HD_OK;
+  if (!rewrite_threads(j))
+    return hd_fail(d, HD_ERR_USAGE, "more registers for fewer agents need a known block");
+  if (f->n_dirs > MOST_DIRECTIVES - 2)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has %u directives", f->n_dirs);
+  hd_ptx_dir dirs[MOST_DIRECTIVES];
+  bool bounded = false;
+  for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++) {
+    hd_mod name = m->dirs[i].name;
+    if (name == HD_M_MAXNREG || name == HD_M_MINNCTAPERSM || name == HD_M_MAXNCTAPERSM) continue;
+    bounded |= name == HD_M_MAXNTID || name == HD_M_REQNTID;
+    dirs[n++] = m->dirs[i];
+  }
+  if (!bounded)
+    dirs[n++] =
+        (hd_ptx_dir){.name = HD_M_MAXNTID, .n_vals = 3, .vals = {j->block[0], j->block[1], j->block[2]}};
+  dirs[n++] = (hd_ptx_dir){.name = HD_M_MINNCTAPERSM, .n_vals = 1, .vals = {agents}};
+  j->recipe->resident = agents;
+  return hd_ptx_set_directives(m, j->func, dirs, n, d);
+}

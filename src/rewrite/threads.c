@@ -1,0 +1,348 @@
+/* threads=ORDER: thread ids renumbered across CTA borders (SCH 5.1).
+ *
+ * The threads of a launch form a grid of (gx*bx, gy*by, gz*bz). Thread number p as the hardware runs them,
+ * CTA by CTA and inside a CTA by linear id, takes the place of the p-th thread of the order: its coordinates
+ * X, Y, Z give the %ctaid (X / bx, ...) and the %tid (X mod bx, ...) that it reads from then on. %ntid and
+ * %nctaid stay. Where `order` or `bind` change which task a CTA does, p counts from that task.
+ *
+ * That is the same program where no thread works with another one of its CTA or warp: no barriers, no shared
+ * memory, no warp-wide operations, no look at its lane. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rewrite_internal.h"
+
+/* ---- Refusals -------------------------------------------------------------------------- */
+
+typedef struct scan {
+  const hd_ptx_module *m;
+  hd_refusal *out;
+  size_t cap, n;
+  uint8_t *seen; /* per function */
+  uint32_t *pending, n_pending;
+} scan;
+
+static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
+  if (s->n < s->cap) {
+    hd_refusal *r = &s->out[s->n];
+    hd_buf text = {0};
+    hd_ptx_print_stmt(s->m, st, &text);
+    *r = (hd_refusal){.kind = kind, .line = st->line};
+    snprintf(r->what, sizeof r->what, "%.120s: %s", text.data ? text.data : "", why);
+    for (char *p = r->what; *p; p++)
+      if (*p == '\n' || *p == '\t') *p = ' ';
+    hd_buf_free(&text);
+  }
+  s->n++;
+}
+
+#define TOGETHER "the threads of a CTA meet here, and threads= would put others together"
+#define WARP_WIDE "the threads of a warp work together here, and threads= would put others together"
+#define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
+#define LANE "it tells the thread where in its warp it is, which threads= changes"
+
+static const char *why_op(hd_ptx_op op) {
+  switch (op) {
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: return TOGETHER;
+  case HD_OP_SHFL:
+  case HD_OP_VOTE:
+  case HD_OP_MATCH:
+  case HD_OP_REDUX:
+  case HD_OP_ELECT:
+  case HD_OP_ACTIVEMASK:
+  case HD_OP_WMMA:
+  case HD_OP_MMA:
+  case HD_OP_MOVMATRIX:
+  case HD_OP_SETMAXNREG: return WARP_WIDE;
+  case HD_OP_LDMATRIX:
+  case HD_OP_STMATRIX:
+  case HD_OP_WGMMA:
+  case HD_OP_TCGEN05:
+  case HD_OP_MBARRIER:
+  case HD_OP_CP: return SHARED;
+  default: return NULL;
+  }
+}
+
+static const char *why_mod(hd_mod mod) {
+  switch (mod) {
+  case HD_M_SHARED:
+  case HD_M_SHARED_CTA:
+  case HD_M_SHARED_CLUSTER: return SHARED;
+  case HD_M_CTA: return TOGETHER; /* of fences, atomics, ordered accesses: for the threads of one CTA */
+  default: return NULL;
+  }
+}
+
+static const char *why_sreg(uint32_t id) {
+  switch (id) {
+  case HD_SR_LANEID:
+  case HD_SR_LANEMASK_EQ:
+  case HD_SR_LANEMASK_LE:
+  case HD_SR_LANEMASK_LT:
+  case HD_SR_LANEMASK_GE:
+  case HD_SR_LANEMASK_GT: return LANE;
+  default: return NULL;
+  }
+}
+
+static bool is_shared_variable(const hd_ptx_module *m, const hd_ptx_sym *y) {
+  if (y->kind != HD_SYM_VAR) return false;
+  hd_mod space = m->vars[y->decl].space;
+  return space == HD_M_SHARED || space == HD_M_SHARED_CTA || space == HD_M_SHARED_CLUSTER;
+}
+
+/* One refusal an instruction is enough. */
+static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first, uint32_t n) {
+  const hd_ptx_module *m = s->m;
+  for (uint32_t i = first; i < first + n; i++) {
+    const hd_ptx_opnd *o = &m->opnds[i];
+    switch (o->kind) {
+    case HD_O_VEC:
+    case HD_O_LIST:
+    case HD_O_BRACKET:
+    case HD_O_PAIR:
+    case HD_O_INDEX:
+      if (scan_operands(s, f, st, o->sym, o->n_kids)) return true;
+      break;
+    case HD_O_SREG: {
+      uint32_t id = m->syms[o->sym].index;
+      const char *why = why_sreg(id);
+      if (why) {
+        refuse(s, HD_REFUSE_WORKS_TOGETHER, st, why);
+        return true;
+      }
+      if (id == HD_SR_TID && !f->entry) {
+        refuse(s, HD_REFUSE_TID_IN_FUNC, st, "%tid is read in a function that is not inlined");
+        return true;
+      }
+      break;
+    }
+    case HD_O_SYM:
+    case HD_O_ADDR: {
+      const hd_ptx_sym *y = &m->syms[o->sym];
+      if (o->sym && is_shared_variable(m, y)) {
+        refuse(s, HD_REFUSE_WORKS_TOGETHER, st, SHARED);
+        return true;
+      }
+      if (o->sym && y->kind == HD_SYM_FUNC && m->funcs[y->decl].has_body && !s->seen[y->decl]) {
+        s->seen[y->decl] = 1;
+        s->pending[s->n_pending++] = y->decl;
+      }
+      break;
+    }
+    default: break;
+    }
+  }
+  return false;
+}
+
+static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
+  const hd_ptx_form *form = &s->m->forms[st->form];
+  const char *why = why_op(form->op);
+  for (unsigned k = 0; !why && k < form->n_mods; k++) why = why_mod(form->mods[k]);
+  if (why)
+    refuse(s, HD_REFUSE_WORKS_TOGETHER, st, why);
+  else
+    scan_operands(s, f, st, st->first_opnd, st->n_opnds);
+}
+
+size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap) {
+  scan s = {.m = m, .out = out, .cap = cap};
+  if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
+  s.seen = calloc(m->n_funcs, 1);
+  s.pending = calloc(m->n_funcs, sizeof *s.pending);
+  if (s.seen && s.pending) {
+    s.seen[func] = 1;
+    s.pending[s.n_pending++] = func;
+  } else if (s.n++ < cap) {
+    out[0] = (hd_refusal){.kind = HD_REFUSE_NO_BODY, .what = "out of memory while looking at the kernel"};
+  }
+  while (s.n_pending) {
+    const hd_ptx_func *f = &m->funcs[s.pending[--s.n_pending]];
+    for (uint32_t i = 0; i < f->n_stmts; i++)
+      if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
+  }
+  free(s.seen);
+  free(s.pending);
+  return s.n;
+}
+
+/* ---- The arithmetic ------------------------------------------------------------------------ */
+
+typedef struct remap {
+  rewrite_job own;    /* with a prefix of its own */
+  bool known;         /* grid and block */
+  uint32_t extent[3]; /* known: of the grid of threads */
+  rewrite_reads ctaid, tid;
+} remap;
+
+static bool wants(const remap *r, unsigned k) { return r->ctaid.want[k] || r->tid.want[k]; }
+
+/* Known launches: 2^32 threads or more are refused, so that nothing takes 64 bits. */
+static hd_status find_extent(remap *r, hd_diag *d) {
+  const hd_grid *g = &r->own.opt->grid;
+  const uint32_t *b = r->own.block;
+  uint64_t V, total;
+  r->known = g->known && b[0] && b[1] && b[2];
+  if (!r->known) return HD_OK;
+  if (!hd_grid_tasks(g->g, &V) || __builtin_mul_overflow(V, rewrite_threads(&r->own), &total) ||
+      total > UINT32_MAX)
+    return hd_fail(d, HD_ERR_REFUSED, "threads: a launch of 2^32 threads or more keeps its own order");
+  for (unsigned k = 0; k < 3; k++) r->extent[k] = g->g[k] * b[k];
+  return HD_OK;
+}
+
+/* %~p of a known launch; what is 1 is left out. */
+static void put_known_position(const remap *r, hd_buf *t) {
+  const rewrite_job *j = &r->own;
+  const uint32_t *g = j->opt->grid.g;
+  rewrite_put(j, t, "\t.reg .b32 %%~p, %%~q;\n\tmov.u32 %%~p, %%ctaid.x;\n");
+  if (g[1] > 1 || g[2] > 1) {
+    rewrite_put(j, t, "\tmov.u32 %%~q, %%ctaid.y;\n");
+    if (g[2] > 1)
+      rewrite_put(j, t,
+                  "\t.reg .b32 %%~cz;\n\tmov.u32 %%~cz, %%ctaid.z;\n\tmad.lo.u32 %%~q, %%~cz, %u, %%~q;\n",
+                  g[1]);
+    rewrite_put(j, t, "\tmad.lo.u32 %%~p, %%~q, %u, %%~p;\n", g[0]);
+  }
+  rewrite_put_linear_thread(j, t);
+  rewrite_put(j, t, "\tmad.lo.u32 %%~p, %%~p, %u, %%~linear;\n", rewrite_threads(j));
+}
+
+/* The same for any launch, with its dimensions in %~ex %~ey %~ez %~v, and %~bx ... of the block. Launches of
+ * 2^32 threads or more keep their order. */
+static void put_any_position(const remap *r, hd_buf *t) {
+  const rewrite_job *j = &r->own;
+  rewrite_put(j, t,
+              "\t.reg .b32 %%~p, %%~q, %%~t, %%~v;\n\t.reg .b64 %%~ctas, %%~wide;\n\t.reg .pred %%~large;\n");
+  for (unsigned k = 0; k < 3; k++) {
+    char c = "xyz"[k];
+    rewrite_put(j, t,
+                "\t.reg .b32 %%~n%c, %%~b%c, %%~e%c, %%~c%c, %%~t%c;\n\tmov.u32 %%~n%c, %%nctaid.%c;\n"
+                "\tmov.u32 %%~b%c, %%ntid.%c;\n\tmov.u32 %%~c%c, %%ctaid.%c;\n\tmov.u32 %%~t%c, %%tid.%c;\n",
+                c, c, c, c, c, c, c, c, c, c, c, c, c);
+  }
+  rewrite_put(j, t,
+              "\tmul.wide.u32 %%~ctas, %%~ny, %%~nz;\n\tcvt.u64.u32 %%~wide, %%~nx;\n"
+              "\tmul.lo.u64 %%~ctas, %%~ctas, %%~wide;\n\tsetp.gt.u64 %%~large, %%~ctas, 4294967295;\n"
+              "\t@%%~large bra $~kept;\n\tcvt.u32.u64 %%~v, %%~ctas;\n\tmul.lo.u32 %%~t, %%~bx, %%~by;\n"
+              "\tmul.lo.u32 %%~t, %%~t, %%~bz;\n\tmul.wide.u32 %%~wide, %%~v, %%~t;\n"
+              "\tsetp.gt.u64 %%~large, %%~wide, 4294967295;\n\t@%%~large bra $~kept;\n"
+              "\tcvt.u32.u64 %%~v, %%~wide;\n"
+              "\tmad.lo.u32 %%~p, %%~cz, %%~ny, %%~cy;\n\tmad.lo.u32 %%~p, %%~p, %%~nx, %%~cx;\n"
+              "\tmad.lo.u32 %%~q, %%~tz, %%~by, %%~ty;\n\tmad.lo.u32 %%~q, %%~q, %%~bx, %%~tx;\n"
+              "\tmad.lo.u32 %%~p, %%~p, %%~t, %%~q;\n");
+  for (unsigned k = 0; k < 3; k++)
+    rewrite_put(j, t, "\tmul.lo.u32 %%~e%c, %%~n%c, %%~b%c;\n", "xyz"[k], "xyz"[k], "xyz"[k]);
+}
+
+static void name_of(const remap *r, const char *what, char out[96]) {
+  snprintf(out, 96, "%%%s_%s", r->own.prefix, what);
+}
+
+/* From %~p to the registers of X, Y, Z. */
+static hd_status put_order(const remap *r, char names[3][64], hd_buf *t, hd_diag *d) {
+  hd_plan p = {.order = r->own.plan->threads};
+  hd_grid g = {.known = r->known, .g = {r->extent[0], r->extent[1], r->extent[2]}, .n_sms = 1};
+  hd_prog prog;
+  hd_status st = hd_plan_forward(&p, &g, &prog, d);
+  if (st != HD_OK) return st;
+  char in[96], prefix[96], dims[4][96];
+  name_of(r, "p", in);
+  snprintf(prefix, sizeof prefix, "%s_o", r->own.prefix);
+  rewrite_lowering l = {.prefix = prefix, .in = in, .want = {wants(r, 0), wants(r, 1), wants(r, 2)}};
+  for (unsigned k = 0; k < 4; k++) {
+    name_of(r, (const char *const[]){"ex", "ey", "ez", "v"}[k], dims[k]);
+    l.dims[k] = r->known ? NULL : dims[k];
+  }
+  return rewrite_lower(&prog, &l, names, t, d);
+}
+
+/* X to X / bx and X mod bx. Programs need no builder to be so short. */
+static hd_status put_split(const remap *r, unsigned k, const char *X, char names[3][64], hd_buf *t,
+                           hd_diag *d) {
+  uint32_t b = r->own.block[k];
+  hd_prog prog = {.n = 5};
+  uint64_t most = r->known ? r->extent[k] - 1 : UINT32_MAX, most_cta = r->known ? most / b : most;
+  prog.vals[0] = (hd_pval){.op = HD_P_POS, .max = most};
+  prog.vals[1] =
+      r->known ? (hd_pval){.op = HD_P_CONST, .imm = b, .max = b} : (hd_pval){.op = HD_P_NX, .max = 1024};
+  prog.vals[2] = (hd_pval){.op = HD_P_DIV, .a = 0, .b = 1, .max = most_cta};
+  prog.vals[3] = (hd_pval){.op = HD_P_MUL, .a = 2, .b = 1, .max = most};
+  prog.vals[4] = (hd_pval){.op = HD_P_SUB, .a = 0, .b = 3, .max = r->known ? b - 1 : 1023};
+  if (r->known && (b & (b - 1)) == 0) /* one instruction, and independent of the quotient */
+    prog.vals[4] = (hd_pval){.op = HD_P_REM, .a = 0, .b = 1, .max = b - 1};
+  prog.out[0] = 2;
+  prog.out[1] = prog.out[2] = 4;
+  char prefix[96], dim[96];
+  snprintf(prefix, sizeof prefix, "%s_%c", r->own.prefix, "xyz"[k]);
+  name_of(r, (const char *const[]){"bx", "by", "bz"}[k], dim);
+  rewrite_lowering l = {.prefix = prefix, .in = X, .want = {r->ctaid.want[k], r->tid.want[k]}};
+  l.dims[0] = r->known ? NULL : dim;
+  return rewrite_lower(&prog, &l, names, t, d);
+}
+
+/* The registers that replace coordinate k. */
+static hd_status put_coordinate(remap *r, unsigned k, const char *X, hd_buf *t, hd_diag *d) {
+  char names[3][64];
+  if (r->known && r->own.block[k] == 1) {
+    snprintf(r->ctaid.names[k], sizeof r->ctaid.names[k], "%s", X);
+    snprintf(r->tid.names[k], sizeof r->tid.names[k], "0");
+    return HD_OK;
+  }
+  hd_status st = put_split(r, k, X, names, t, d);
+  if (st != HD_OK) return st;
+  memcpy(r->ctaid.names[k], names[0], 64);
+  memcpy(r->tid.names[k], names[1], 64);
+  if (r->known) return HD_OK;
+  /* Launches that keep their order skip this: one register either way. */
+  char c = "xyz"[k];
+  if (r->ctaid.want[k]) rewrite_put(&r->own, t, "\tmov.u32 %%~c%c, %s;\n", c, names[0]);
+  if (r->tid.want[k]) rewrite_put(&r->own, t, "\tmov.u32 %%~t%c, %s;\n", c, names[1]);
+  snprintf(r->ctaid.names[k], 64, "%%%s_c%c", r->own.prefix, c);
+  snprintf(r->tid.names[k], 64, "%%%s_t%c", r->own.prefix, c);
+  return HD_OK;
+}
+
+static hd_status put_remap(remap *r, hd_buf *t, hd_diag *d) {
+  char X[3][64];
+  if (r->known)
+    put_known_position(r, t);
+  else
+    put_any_position(r, t);
+  hd_status st = put_order(r, X, t, d);
+  for (unsigned k = 0; st == HD_OK && k < 3; k++)
+    if (wants(r, k)) st = put_coordinate(r, k, X[k], t, d);
+  if (!r->known) rewrite_put(&r->own, t, "$~kept:\n");
+  rewrite_put_halves(&r->own, &r->ctaid, 'h', t);
+  rewrite_put_halves(&r->own, &r->tid, 'm', t);
+  return st == HD_OK && t->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+}
+
+hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
+  remap r = {.own = *j};
+  hd_refusal why;
+  if (j->plan->threads.kind == HD_ORDER_TABLE)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "threads: a table of threads is not applied; name an order");
+  hd_status st = rewrite_first_refusal(&why, hd_rewrite_thread_refusals(j->m, j->func, &why, 1), d);
+  if (st == HD_OK) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_CTAID, &r.ctaid, d);
+  if (st == HD_OK) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_TID, &r.tid, d);
+  if (st == HD_OK) st = find_extent(&r, d);
+  if (st != HD_OK || !(wants(&r, 0) || wants(&r, 1) || wants(&r, 2))) return st;
+  r.own.prefix = hd_ptx_fresh_prefix(j->m);
+  if (!r.own.prefix) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_buf text = {0};
+  st = put_remap(&r, &text, d);
+  uint32_t before = j->m->funcs[j->func].n_stmts;
+  if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, 0, text.data, d);
+  hd_buf_free(&text);
+  if (st != HD_OK) return st;
+  uint32_t begin = j->m->funcs[j->func].n_stmts - before;
+  rewrite_replace_reads(&r.own, HD_SR_CTAID, &r.ctaid, 'h', begin);
+  rewrite_replace_reads(&r.own, HD_SR_TID, &r.tid, 'm', begin);
+  return HD_OK;
+}

@@ -1,0 +1,133 @@
+/* What a kernel and the functions it can reach use. */
+#include <stdlib.h>
+
+#include "rewrite/rewrite_internal.h"
+
+typedef struct search {
+  const hd_ptx_module *m;
+  rewrite_traits *out;
+  uint8_t *seen_func, *seen_var;
+  uint8_t *visible; /* per variable: inserted statements of the kernel see it */
+  uint32_t *pending, n_pending;
+} search;
+
+/* Variables of the module, and of the kernel's outermost scope. */
+static void find_visible(search *s, const hd_ptx_func *kernel) {
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < s->m->n_items; i++)
+    if (s->m->items[i].kind == HD_I_VAR) s->visible[s->m->items[i].index] = 1;
+  for (uint32_t i = 0; i < kernel->n_stmts; i++) {
+    const hd_ptx_stmt *st = &kernel->stmts[i];
+    depth += st->kind == HD_S_OPEN;
+    depth -= st->kind == HD_S_CLOSE;
+    if (st->kind == HD_S_VAR && !depth) s->visible[st->index] = 1;
+  }
+}
+
+static bool is_shared(hd_mod space) {
+  return space == HD_M_SHARED || space == HD_M_SHARED_CTA || space == HD_M_SHARED_CLUSTER;
+}
+
+static void see_variable(search *s, uint32_t var) {
+  const hd_ptx_var *v = &s->m->vars[var];
+  if (!is_shared(v->space)) return;
+  s->out->shared = true;
+  if (s->seen_var[var]) return;
+  s->seen_var[var] = 1;
+  uint64_t bytes = hd_ptx_var_size(s->m, v), align = hd_ptx_var_align(v);
+  if (__builtin_add_overflow(s->out->shared_bytes, bytes + align, &s->out->shared_bytes))
+    s->out->shared_bytes = UINT64_MAX / 2;
+  if (s->visible[var] && bytes >= 8 && bytes != UINT64_MAX && align >= 4) s->out->shared_var = v->sym;
+}
+
+static void see_symbol(search *s, hd_sym sym) {
+  const hd_ptx_sym *y = &s->m->syms[sym];
+  if (y->kind == HD_SYM_VAR) see_variable(s, y->decl);
+  if (y->kind == HD_SYM_FUNC && s->m->funcs[y->decl].has_body && !s->seen_func[y->decl]) {
+    s->seen_func[y->decl] = 1;
+    s->pending[s->n_pending++] = y->decl;
+  }
+  if (y->kind != HD_SYM_SREG) return;
+  switch (y->index) {
+  case HD_SR_TOTAL_SMEM_SIZE:
+  case HD_SR_AGGR_SMEM_SIZE: s->out->sees_shared_size = true; break;
+  default: break;
+  }
+}
+
+static void see_operands(search *s, uint32_t first, uint32_t n) {
+  for (uint32_t i = first; i < first + n; i++) {
+    const hd_ptx_opnd *o = &s->m->opnds[i];
+    switch (o->kind) {
+    case HD_O_VEC:
+    case HD_O_LIST:
+    case HD_O_BRACKET:
+    case HD_O_PAIR:
+    case HD_O_INDEX: see_operands(s, o->sym, o->n_kids); break;
+    case HD_O_SREG:
+    case HD_O_SYM:
+    case HD_O_ADDR:
+      if (o->sym) see_symbol(s, o->sym);
+      break;
+    default: break;
+    }
+  }
+}
+
+static void see_form(rewrite_traits *t, const hd_ptx_form *f) {
+  switch (f->op) {
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: t->barrier |= !hd_ptx_form_has(f, HD_M_WARP); break;
+  case HD_OP_MEMBAR:
+  case HD_OP_FENCE: t->cta_scope |= hd_ptx_form_has(f, HD_M_CTA); break;
+  case HD_OP_CP:
+    t->shared = true;
+    if (hd_ptx_form_has(f, HD_M_BULK))
+      t->bulk_copies = true;
+    else
+      t->copies = true;
+    break;
+  case HD_OP_MBARRIER:
+  case HD_OP_LDMATRIX:
+  case HD_OP_STMATRIX:
+  case HD_OP_WGMMA:
+  case HD_OP_TCGEN05:
+  case HD_OP_SETMAXNREG: t->shared = true; break;
+  default: break;
+  }
+  for (unsigned k = 0; k < f->n_mods; k++) {
+    t->shared |= is_shared(f->mods[k]);
+    t->cta_scope |= f->mods[k] == HD_M_CTA;
+  }
+}
+
+bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out) {
+  *out = (rewrite_traits){0};
+  search s = {.m = m,
+              .out = out,
+              .seen_func = calloc(m->n_funcs, 1),
+              .seen_var = calloc((size_t)m->n_vars + 1, 1),
+              .visible = calloc((size_t)m->n_vars + 1, 1),
+              .pending = calloc(m->n_funcs, sizeof *s.pending)};
+  bool ok = s.seen_func && s.seen_var && s.visible && s.pending;
+  if (ok) {
+    find_visible(&s, &m->funcs[func]);
+    s.seen_func[func] = 1;
+    s.pending[s.n_pending++] = func;
+  }
+  while (ok && s.n_pending) {
+    const hd_ptx_func *f = &m->funcs[s.pending[--s.n_pending]];
+    for (uint32_t i = 0; i < f->n_stmts; i++) {
+      const hd_ptx_stmt *st = &f->stmts[i];
+      if (st->kind == HD_S_VAR) see_variable(&s, st->index);
+      if (st->kind != HD_S_INST) continue;
+      see_form(out, &m->forms[st->form]);
+      see_operands(&s, st->first_opnd, st->n_opnds);
+    }
+  }
+  free(s.seen_func);
+  free(s.seen_var);
+  free(s.visible);
+  free(s.pending);
+  return ok;
+}

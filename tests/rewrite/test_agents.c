@@ -1,0 +1,277 @@
+/* What bars a CTA from doing one task after another, and what does not. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/rewrite.h"
+
+#define KERNEL(body)                                                                                         \
+  ".version 8.0\n.target sm_80\n.address_size 64\n"                                                          \
+  ".func helper()\n{\nbar.sync 0;\nret;\n}\n.func quits()\n{\nexit;\n}\n"                                    \
+  ".func asks()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, %nctaid.x;\nret;\n}\n"                                    \
+  ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<19>;\n.reg .b64 "     \
+  "%rd<9>;\n"                                                                                                \
+  ".shared .align 8 .b64 box[8];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nld.param.u32 %r3, "          \
+  "[n];\n" body "\nret;\n}\n"
+
+typedef struct text_case {
+  const char *what, *text;
+  hd_refusal_kind kind;
+} text_case;
+
+static const uint32_t line_of_256[3] = {256, 1, 1}, plane_16x16[3] = {16, 16, 1}, any_block[3] = {0};
+
+static void expect(const text_case *c, const uint32_t block[3]) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  hd_refusal r = {0};
+  if (hd_ptx_parse(c->text, strlen(c->text), "test", &arena, &m, &d) != HD_OK)
+    fail_msg("%s: line %u: %s", c->what, d.line, d.message);
+  size_t n = hd_rewrite_agent_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), block, &r, 1);
+  if (c->kind == HD_REFUSE_NONE ? n != 0 : n == 0 || r.kind != c->kind)
+    fail_msg("%s: %zu refusals, first %s: %s", c->what, n, hd_refusal_name(r.kind), r.what);
+  hd_arena_free(&arena);
+}
+
+#define EACH(cases, block)                                                                                   \
+  for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++) expect(&(cases)[i], block)
+
+static void barriers_that_some_threads_skip_are_refused(void **state) {
+  static const text_case cases[] = {
+      {"a thread ends early by a guard", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a thread ends early in a branch", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bra D;\nbar.sync 0;\nD:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a loop whose length is the thread's",
+       KERNEL("L: bar.sync 0;\nsub.u32 %r1, %r1, 1;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a barrier under a guard", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on loaded data",
+       KERNEL("ld.param.u64 %rd1, [p];\nld.global.u32 %r4, [%rd1];\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 "
+              "ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a value that depends on the way taken",
+       KERNEL("mov.u32 %r5, 0;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra D;\nmov.u32 %r5, 1;\nD:\n"
+              "setp.eq.u32 %p2, %r5, 1;\n@%p2 ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a count of turns through a loop that threads leave at different times",
+       KERNEL("mov.u32 %r5, 0;\nL: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r1;\n@%p1 bra L;\n"
+              "setp.eq.u32 %p2, %r5, 1;\n@%p2 ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch in a branch",
+       KERNEL(
+           "setp.gt.u32 %p1, %r1, 7;\n@%p1 bra D;\nsetp.gt.u32 %p2, %r3, 7;\n@%p2 bra D;\nbar.sync 0;\nD:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"an endless loop on one side",
+       KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbar.sync 0;\nret;\nL: bra L;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"an indexed branch",
+       KERNEL("T: .branchtargets A, B;\nand.b32 %r4, %r1, 1;\nbrx.idx %r4, T;\nA:\nret;\nB:\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a barrier for some", KERNEL("bar.sync 1, 64;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"a barrier that is not waited at", KERNEL("barrier.arrive 1, 64;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"a barrier of any number", KERNEL("bar.sync %r2;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"a barrier in a function", KERNEL("call.uni helper;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"an exit in a function", KERNEL("call.uni quits;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"half a warp shuffles",
+       KERNEL("setp.gt.u32 %p1, %r1, 15;\n@%p1 ret;\nshfl.sync.idx.b32 %r4, %r1, 0, 31, -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(cases, line_of_256);
+}
+
+static void barriers_that_all_threads_meet_at_are_not(void **state) {
+  static const text_case cases[] = {
+      {"no barrier", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;"), HD_REFUSE_NONE},
+      {"a CTA ends early", KERNEL("setp.gt.u32 %p1, %r2, %r3;\n@%p1 ret;\nbar.sync 0;"), HD_REFUSE_NONE},
+      {"a loop that all threads leave together",
+       KERNEL(
+           "mov.u32 %r4, 0;\nL: bar.sync 0;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra L;"),
+       HD_REFUSE_NONE},
+      {"threads part and come together",
+       KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bra D;\nmov.u32 %r5, 1;\nD: bar.sync 0;"), HD_REFUSE_NONE},
+      {"threads end behind the last barrier",
+       KERNEL("bar.sync 0;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nmov.u32 %r5, 1;"), HD_REFUSE_NONE},
+      {"what a barrier counted",
+       KERNEL("setp.gt.u32 %p1, %r1, 7;\nbar.red.popc.u32 %r4, 0, %p1;\n"
+              "setp.gt.u32 %p2, %r4, 7;\n@%p2 ret;\nbar.sync 0;"),
+       HD_REFUSE_NONE},
+      {"constant data",
+       KERNEL("ld.param.u64 %rd1, [p];\nld.global.nc.u32 %r4, [%rd1];\nsetp.gt.u32 %p1, %r4, 7;\n"
+              "@%p1 ret;\nbar.sync 0;"),
+       HD_REFUSE_NONE},
+      {"a barrier for all, by count", KERNEL("bar.red.and.pred %p2, 1, %p1;"), HD_REFUSE_NONE},
+  };
+  EACH(cases, line_of_256);
+  EACH(cases, any_block);
+}
+
+static void whole_warps_may_part_from_each_other(void **state) {
+  static const text_case shuffles[] = {
+      {"the first warp",
+       KERNEL("setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nshfl.sync.idx.b32 %r4, %r1, 0, 31, -1;\nD:"),
+       HD_REFUSE_NONE},
+      {"by the warp's number",
+       KERNEL("shr.u32 %r5, %r1, 5;\nsetp.ne.u32 %p1, %r5, 3;\n@%p1 bra D;\nbar.warp.sync -1;\nD:"),
+       HD_REFUSE_NONE},
+      {"by the warp's number in the grid",
+       KERNEL("mov.u32 %r5, %ntid.x;\nmad.lo.u32 %r6, %r2, %r5, %r1;\nshr.u32 %r7, %r6, 5;\n"
+              "setp.ge.u32 %p1, %r7, %r3;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_NONE},
+      {"by way of 64 bits",
+       KERNEL("cvt.u64.u32 %rd1, %r1;\nadd.s64 %rd2, %rd1, 64;\ncvt.u32.u64 %r5, %rd2;\nsetp.lt.s32 %p1, "
+              "%r5, 96;\n"
+              "@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_NONE},
+      {"what the warp voted",
+       KERNEL("setp.gt.u32 %p1, %r1, 7;\nvote.sync.any.pred %p2, %p1, -1;\n@%p2 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_NONE},
+  };
+  EACH(shuffles, line_of_256);
+  static const text_case others[] = {
+      {"not at a warp's border", KERNEL("setp.gt.u32 %p1, %r1, 30;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"the next lane",
+       KERNEL("add.u32 %r5, %r1, 1;\nsetp.gt.u32 %p1, %r5, 31;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a number that some lanes change",
+       KERNEL(
+           "mov.u32 %r5, %r1;\nand.b32 %r6, %r1, 1;\nsetp.eq.u32 %p2, %r6, 0;\n@%p2 add.u32 %r5, %r1, 32;\n"
+           "setp.gt.u32 %p1, %r5, 31;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a multiple of the lane",
+       KERNEL("mul.lo.u32 %r5, %r1, 32;\nadd.u32 %r6, %r5, %r1;\nsetp.gt.u32 %p1, %r6, 31;\n@%p1 ret;\n"
+              "bar.warp.sync -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(others, line_of_256);
+  static const text_case unknown[] = {
+      {"of a block not known", KERNEL("setp.gt.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a CTA's barrier", KERNEL("setp.gt.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(unknown, any_block);
+  EACH(unknown, plane_16x16);
+  expect(&unknown[1], line_of_256);
+}
+
+static void what_would_last_from_task_to_task_is_refused(void **state) {
+  static const text_case cases[] = {
+      {"mbarrier", KERNEL("mbarrier.init.shared.b64 [box], 1;"), HD_REFUSE_LASTING_STATE},
+      {"registers handed over", KERNEL("setmaxnreg.dec.sync.aligned.u32 40;"), HD_REFUSE_LASTING_STATE},
+      {"the stack", KERNEL("alloca.u64 %rd1, %rd2;"), HD_REFUSE_LASTING_STATE},
+      {"asynchronous copies, which are waited for",
+       KERNEL("ld.param.u64 %rd1, [p];\ncp.async.ca.shared.global [box], [%rd1], 4;"), HD_REFUSE_NONE},
+      {"the grid in a function", KERNEL("call.uni asks;"), HD_REFUSE_GRID_IN_FUNC},
+  };
+  EACH(cases, line_of_256);
+}
+
+static void the_refusal_names_the_instruction(void **state) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  const char *text = KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nbar.sync 0;");
+  assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+  hd_plan p;
+  hd_recipe recipe;
+  assert_int_equal(hd_plan_parse("bind=agents", &p, &d), HD_OK);
+  hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}};
+  assert_int_equal(hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d), HD_ERR_REFUSED);
+  assert_string_equal(d.message,
+                      "line 30: bar.sync 0;: threads that skip this barrier would wait for the next task");
+  /* A claim is for one task: the kernel is as good as any. */
+  assert_int_equal(hd_plan_parse("bind=claim", &p, &d), HD_OK);
+  assert_int_equal(hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d), HD_OK);
+  hd_arena_free(&arena);
+}
+
+/* ---- Recipes -------------------------------------------------------------------------- */
+
+static void agents_fill_the_gpu_and_are_no_more_than_tasks(void **state) {
+  hd_recipe r = {.agents = true};
+  uint32_t g[3];
+  hd_recipe_grid(&r, (const uint32_t[3]){100, 100, 2}, 132, 8, g);
+  assert_int_equal(g[0], 132 * 8);
+  assert_int_equal(g[1] * g[2], 1);
+  hd_recipe_grid(&r, (const uint32_t[3]){7, 5, 1}, 132, 8, g);
+  assert_int_equal(g[0], 35);
+  r.resident = 3;
+  hd_recipe_grid(&r, (const uint32_t[3]){100, 100, 2}, 132, 8, g);
+  assert_int_equal(g[0], 132 * 3);
+  hd_recipe_grid(&r, (const uint32_t[3]){100, 100, 2}, 132, 0, g);
+  assert_true(g[0] >= 1);
+  /* Too many to be claimed: the kernel leaves such a grid as it is. */
+  hd_recipe_grid(&r, (const uint32_t[3]){INT32_MAX, 65535, 65535}, 132, 8, g);
+  assert_int_equal(g[0], INT32_MAX);
+  assert_int_equal(g[2], 65535);
+  hd_recipe_grid(&r, (const uint32_t[3]){INT32_MAX, 1, 1}, 132, 8, g);
+  assert_int_equal(g[0], 132 * 3);
+  hd_recipe_grid(&(hd_recipe){0}, (const uint32_t[3]){3, 4, 5}, 132, 8, g);
+  assert_int_equal(g[0] * 100 + g[1] * 10 + g[2], 345);
+}
+
+static void a_plan_that_changes_the_launch_needs_somebody_who_asks_how(void **state) {
+  static const char *const plans[] = {"bind=claim", "bind=agents:2"};
+  for (size_t i = 0; i < 2; i++) {
+    hd_arena arena;
+    hd_arena_init(&arena);
+    hd_ptx_module *m;
+    hd_diag d = {0};
+    hd_plan p;
+    const char *text = KERNEL("");
+    assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+    assert_int_equal(hd_plan_parse(plans[i], &p, &d), HD_OK);
+    hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}};
+    assert_int_equal(hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d), HD_ERR_USAGE);
+    hd_arena_free(&arena);
+  }
+}
+
+static void fewer_agents_may_have_more_registers(void **state) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  hd_plan p;
+  hd_recipe recipe;
+  static const char text[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n"
+      ".maxntid 128, 1, 1\n.maxnreg 32\n.minnctapersm 8\n{\n.reg .b32 %r<9>;\n"
+      "mov.u32 %r1, %ctaid.x;\nret;\n}\n";
+  assert_int_equal(hd_ptx_parse(text, sizeof text - 1, "test", &arena, &m, &d), HD_OK);
+  assert_int_equal(hd_plan_parse("bind=agents:3", &p, &d), HD_OK);
+  hd_rewrite_options o = {
+      .grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {128, 1, 1}, .more_registers = true};
+  assert_int_equal(hd_rewrite(m, 0, &p, &o, &recipe, &d), HD_OK);
+  assert_int_equal(recipe.resident, 3);
+  hd_buf out = {0};
+  assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+  assert_non_null(strstr(out.data, ".minnctapersm 3"));
+  assert_non_null(strstr(out.data, ".maxntid 128, 1, 1"));
+  assert_null(strstr(out.data, ".maxnreg"));
+  hd_buf_free(&out);
+  hd_arena_free(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("barriers that some threads skip are refused", barriers_that_some_threads_skip_are_refused),
+      BEHAVIOUR("barriers that all threads meet at are not", barriers_that_all_threads_meet_at_are_not),
+      BEHAVIOUR("whole warps may part from each other", whole_warps_may_part_from_each_other),
+      BEHAVIOUR("what would last from task to task is refused", what_would_last_from_task_to_task_is_refused),
+      BEHAVIOUR("the refusal names the instruction", the_refusal_names_the_instruction),
+      BEHAVIOUR("agents fill the GPU and are no more than tasks",
+                agents_fill_the_gpu_and_are_no_more_than_tasks),
+      BEHAVIOUR("a plan that changes the launch needs somebody who asks how",
+                a_plan_that_changes_the_launch_needs_somebody_who_asks_how),
+      BEHAVIOUR("fewer agents may have more registers", fewer_agents_may_have_more_registers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

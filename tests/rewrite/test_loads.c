@@ -1,0 +1,216 @@
+/* bypass= and stream=: how loads are spelt for each target, which are kept, and what is refused. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/rewrite.h"
+
+#define REGISTERS                                                                                            \
+  ".reg .pred %p<9>;\n.reg .b16 %rs<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n"            \
+  "ld.param.u64 %rd1, [p];\n"
+
+typedef struct result {
+  hd_status status;
+  char text[8192], why[768];
+} result;
+
+/* Rewrite a kernel with this body, for CTAs of `threads` (0: any). */
+static result rewrite(const char *version, const char *target, const char *body, const char *plan,
+                      uint32_t threads) {
+  static char text[4096];
+  result r = {0};
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_plan p;
+  hd_diag d = {0};
+  hd_buf out = {0};
+  snprintf(text, sizeof text,
+           ".version %s\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n%s%s\nret;\n}\n",
+           version, target, REGISTERS, body);
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_plan_parse(plan, &p, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_rewrite_options o = {.grid = {.n_sms = 4}, .block = {threads, threads > 0, threads > 0}};
+  r.status = hd_rewrite(m, 0, &p, &o, NULL, &d);
+  if (r.status != HD_OK)
+    snprintf(r.why, sizeof r.why, "%s", d.message);
+  else if (hd_ptx_print(m, &out) == HD_OK)
+    snprintf(r.text, sizeof r.text, "%s", out.data);
+  hd_buf_free(&out);
+  hd_plan_free(&p);
+  hd_arena_free(&arena);
+  return r;
+}
+
+typedef struct spelling {
+  const char *version, *target, *plan, *load, *becomes;
+} spelling;
+
+static void a_load_is_spelt_as_its_target_honours(void **state) {
+  static const spelling cases[] = {
+      {"2.0", "sm_20", "bypass=l1:0", "ld.global.u32 %r1, [%rd1];", "ld.global.cg.u32 %r1, [%rd1];"},
+      {"2.0", "sm_20", "bypass=l1:0", "ld.global.ca.u32 %r1, [%rd1];", "ld.global.cg.u32 %r1, [%rd1];"},
+      {"2.0", "sm_20", "bypass=l2:0", "ld.global.v2.u32 {%r1, %r2}, [%rd1+8];",
+       "ld.global.cs.v2.u32 {%r1, %r2}, [%rd1+8];"},
+      {"4.1", "sm_52", "bypass=l1:0", "ld.global.nc.f32 %f1, [%rd1];", "ld.global.cg.f32 %f1, [%rd1];"},
+      {"4.1", "sm_35", "bypass=ro:0", "ld.global.nc.f32 %f1, [%rd1];", "ld.global.cg.f32 %f1, [%rd1];"},
+      {"6.3", "sm_75", "stream=l1", "ld.global.u32 %r1, [%rd1];", "ld.global.cg.u32 %r1, [%rd1];"},
+      {"7.4", "sm_75", "stream=l1", "ld.global.u32 %r1, [%rd1];",
+       "ld.global.L1::no_allocate.u32 %r1, [%rd1];"},
+      {"7.4", "sm_75", "bypass=l2:0", "ld.global.u32 %r1, [%rd1];", "ld.global.cs.u32 %r1, [%rd1];"},
+      {"8.0", "sm_90", "bypass=ro:0", "ld.global.nc.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];",
+       "ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];"},
+      {"8.0", "sm_90a", "bypass=l1:0", "ld.weak.global.L1::evict_normal.L2::64B.u8 %rs1, [%rd1];",
+       "ld.weak.global.L1::no_allocate.L2::64B.u8 %rs1, [%rd1];"},
+      {"8.0", "sm_80", "bypass=l2:0", "ld.global.nc.L2::128B.u32 %r1, [%rd1];",
+       "ld.global.nc.L2::cache_hint.L2::128B.u32 %r1, [%rd1], %heddleb_policy;"},
+      {"8.0", "sm_80", "bypass=l1:0", "ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;",
+       "ld.global.L1::no_allocate.L2::cache_hint.u32 %r1, [%rd1], %rd2;"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const spelling *c = &cases[i];
+    result r = rewrite(c->version, c->target, c->load, c->plan, 64);
+    if (r.status != HD_OK) fail_msg("%s, %s: %s", c->plan, c->load, r.why);
+    if (!strstr(r.text, c->becomes)) fail_msg("%s of %s is not in\n%s", c->becomes, c->load, r.text);
+    if (strstr(r.text, "%heddleb_near"))
+      fail_msg("%s: nothing to decide, yet decided in\n%s", c->plan, r.text);
+  }
+}
+
+/* Loads that stay; with another one beside them the kernel is not refused. */
+static void a_load_that_cannot_be_changed_stays_and_alone_is_refused(void **state) {
+  static const struct {
+    const char *plan, *load;
+  } cases[] = {
+      {"bypass=l1:1", "ld.volatile.global.u32 %r1, [%rd1];"},
+      {"bypass=l1:1", "ld.relaxed.gpu.global.u32 %r1, [%rd1];"},
+      {"bypass=l2:1", "ld.acquire.sys.global.u32 %r1, [%rd1];"},
+      {"bypass=l1:1", "ld.u32 %r1, [%rd1];"},
+      {"bypass=l1:1", "ld.global.cg.u32 %r1, [%rd1];"},
+      {"bypass=l2:1", "ld.global.L1::evict_last.u32 %r1, [%rd1];"},
+      {"bypass=l2:1", "ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;"},
+      {"bypass=ro:1", "ld.global.u32 %r1, [%rd1];"},
+      {"bypass=l1:1", "ldu.global.u32 %r1, [%rd1];"},
+      {"stream=0", "ld.volatile.global.u32 %r1, [%rd1];"},
+      {"stream=l1", "ld.global.cv.u32 %r1, [%rd1];"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    result r = rewrite("8.0", "sm_80", cases[i].load, cases[i].plan, 64);
+    if (r.status != HD_ERR_REFUSED) fail_msg("%s, %s: %d", cases[i].plan, cases[i].load, r.status);
+    if (!strstr(r.why, cases[i].load) || !strstr(r.why, "line "))
+      fail_msg("does not name the load: %s", r.why);
+    if (strcmp(cases[i].plan, "stream=0") == 0) continue;
+    char body[256];
+    snprintf(body, sizeof body, "%s\nld.global.nc.u32 %%r3, [%%rd1];", cases[i].load);
+    r = rewrite("8.0", "sm_80", body, cases[i].plan, 64);
+    if (r.status != HD_OK) fail_msg("%s, %s: %s", cases[i].plan, body, r.why);
+    if (!strstr(r.text, cases[i].load))
+      fail_msg("%s: %s is gone from\n%s", cases[i].plan, cases[i].load, r.text);
+  }
+}
+
+static void loads_of_other_spaces_are_not_counted(void **state) {
+  result r = rewrite("8.0", "sm_80",
+                     "ld.local.u32 %r1, [%rd1];\nld.const.u32 %r2, [%rd1];\nld.shared.u32 %r3, [%rd1];",
+                     "bypass=l1:1", 64);
+  assert_int_equal(r.status, HD_ERR_REFUSED);
+  assert_non_null(strstr(r.why, "the kernel loads nothing from global memory"));
+  r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "stream=1", 64);
+  assert_int_equal(r.status, HD_ERR_USAGE);
+  assert_non_null(strstr(r.why, "there is no 1"));
+}
+
+static void thresholds_at_the_ends_cost_nothing(void **state) {
+  result none = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "bypass=l1:2", 64);
+  assert_int_equal(none.status, HD_OK);
+  assert_null(strstr(none.text, "heddle"));
+  result big = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "bypass=l1:4000000000", 0);
+  assert_int_equal(big.status, HD_OK);
+  assert_null(strstr(big.text, "heddle"));
+  /* A last warp that is not full counts. */
+  result part = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "bypass=l1:2", 65);
+  assert_non_null(strstr(part.text, "heddle"));
+}
+
+/* One load and no second one beside it: which policy a warp has is decided once. */
+static void a_policy_takes_no_second_load(void **state) {
+  result r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];\n@%p1 ld.global.u32 %r1, [%rd1];",
+                     "bypass=l2:1", 64);
+  assert_int_equal(r.status, HD_OK);
+  assert_non_null(strstr(r.text, "\tld.global.L2::cache_hint.u32 %r1, [%rd1], %heddleb_policy;\n"
+                                 "\t@%p1 ld.global.L2::cache_hint.u32 %r1, [%rd1], %heddleb_policy;\n"));
+  assert_null(strstr(r.text, "ld.global.u32"));
+  assert_non_null(strstr(r.text, "@%heddleb_far createpolicy.fractional.L2::evict_first.b64"));
+}
+
+static void voting_is_left_to_who_can_measure(void **state) {
+  result r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "bypass=auto", 64);
+  assert_int_equal(r.status, HD_ERR_USAGE);
+  assert_non_null(strstr(r.why, "bypass=auto"));
+}
+
+static void memory_declared_in_an_inner_scope_is_not_doubled(void **state) {
+  const char *body = "ld.global.u32 %r1, [%rd1];\n{\n.local .b32 spill[4];\nst.local.u32 [spill], %r1;\n}";
+  result r = rewrite("8.0", "sm_80", body, "bypass=l1:1,form=replicate", 64);
+  assert_int_equal(r.status, HD_ERR_REFUSED);
+  assert_non_null(strstr(r.why, "form=predicate"));
+  assert_int_equal(rewrite("8.0", "sm_80", body, "bypass=l1:1", 64).status, HD_OK);
+}
+
+static void threads_that_work_together_are_not_renumbered(void **state) {
+  static const char *const bodies[] = {
+      "bar.sync 0;",
+      "barrier.sync 1, 64;",
+      "bar.warp.sync -1;",
+      "ld.shared.u32 %r1, [%rd1];",
+      "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;",
+      "vote.sync.all.pred %p1, %p2, -1;",
+      "match.any.sync.b32 %r1, %r2, -1;",
+      "activemask.b32 %r1;",
+      "redux.sync.add.s32 %r1, %r2, -1;",
+      "mov.u32 %r1, %laneid;",
+      "mov.u32 %r1, %lanemask_lt;",
+      "membar.cta;",
+      "fence.acq_rel.cta;",
+      "cp.async.commit_group;",
+      "mbarrier.inval.shared.b64 [%rd1];",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    char body[256];
+    snprintf(body, sizeof body, "mov.u32 %%r5, %%tid.x;\n%s", bodies[i]);
+    result r = rewrite("8.0", "sm_80", body, "threads=col", 64);
+    if (r.status != HD_ERR_REFUSED) fail_msg("%s: %d %s", bodies[i], r.status, r.why);
+    if (!strstr(r.why, bodies[i]) || !strstr(r.why, "line 1"))
+      fail_msg("does not name the instruction: %s", r.why);
+  }
+  assert_int_equal(rewrite("8.0", "sm_80", "mov.u32 %r5, %tid.x;\nmembar.gl;", "threads=col", 64).status,
+                   HD_OK);
+}
+
+static void a_prefetch_without_an_address_is_refused(void **state) {
+  result r =
+      rewrite("8.0", "sm_80", "ld.global.u64 %rd2, [%rd1];\nld.global.u32 %r1, [%rd2];", "prefetch=l2:1", 64);
+  assert_int_equal(r.status, HD_ERR_REFUSED);
+  assert_non_null(strstr(r.why, "no load's address depends on the task"));
+  r = rewrite("8.0", "sm_80", "st.global.u32 [%rd1], %r1;", "prefetch=l2:1", 64);
+  assert_int_equal(r.status, HD_ERR_REFUSED);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a load is spelt as its target honours", a_load_is_spelt_as_its_target_honours),
+      BEHAVIOUR("a load that cannot be changed stays, and alone is refused",
+                a_load_that_cannot_be_changed_stays_and_alone_is_refused),
+      BEHAVIOUR("loads of other spaces are not counted", loads_of_other_spaces_are_not_counted),
+      BEHAVIOUR("thresholds at the ends cost nothing", thresholds_at_the_ends_cost_nothing),
+      BEHAVIOUR("a policy takes no second load", a_policy_takes_no_second_load),
+      BEHAVIOUR("voting is left to who can measure", voting_is_left_to_who_can_measure),
+      BEHAVIOUR("memory declared in an inner scope is not doubled",
+                memory_declared_in_an_inner_scope_is_not_doubled),
+      BEHAVIOUR("threads that work together are not renumbered",
+                threads_that_work_together_are_not_renumbered),
+      BEHAVIOUR("a prefetch without an address is refused", a_prefetch_without_an_address_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
