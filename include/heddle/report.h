@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPORT_H
 #define HEDDLE_REPORT_H
 
+#include "heddle/analysis.h"
 #include "heddle/tune.h"
 
 #ifdef __cplusplus
@@ -46,6 +47,25 @@ HD_API void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_bu
 HD_API void hd_report_html(const hd_report *r, hd_buf *out);
 /* One line a row, a header line first; fields as hd_counters names them. */
 HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
+
+/* ---- What an analysis found ------------------------------------------------------ */
+
+typedef struct hd_analysis_page {
+  const hd_point *at; /* what is known of the launch, for coalescing and assumptions */
+  const char *verdict; /* one line on whether the CTAs may be reordered */
+  bool verbose;        /* guards, assumptions, whole formulas */
+} hd_analysis_page;
+
+/* A page on one kernel: arrays, accesses with their strides and coalescing, loops. */
+HD_API void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
+
+/* Accesses by class over many kernels. */
+typedef struct hd_coverage {
+  uint64_t modules, kernels, failed, over_budget, sites;
+  uint64_t levels[HD_LEVEL_COUNT], whys[HD_WHY_COUNT];
+} hd_coverage;
+HD_API void hd_coverage_add(hd_coverage *c, const hd_analysis *a);
+HD_API void hd_report_coverage(const hd_coverage *c, hd_buf *out);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,345 @@
+/* heddle/analysis.h: what a kernel's memory accesses touch.
+ *
+ * hd_analyze takes one kernel of a parsed module, inlines the module's functions, builds the
+ * control-flow graph, and finds for every access to global memory (a "site") its address as a
+ * polynomial over the launch: CTA and thread ids, loop counters, dimensions and parameters; or the
+ * reason why there is none. Nothing is executed.
+ *
+ * Everything is an index into one of the analysis' arrays, which are plain and public.
+ *
+ * Exactness. Addresses hold modulo 2^64 as the hardware computes them. Where a 32-bit value is
+ * widened, compared, divided or shifted right and its range cannot be bounded from the ranges of
+ * its parts, the analysis assumes that it did not wrap and lists the range with every site that
+ * rests on it (hd_assumption); hd_point_assumption decides it for a launch and a point. 64-bit
+ * integers that are compared, divided or shifted right are taken not to have wrapped.
+ */
+#ifndef HEDDLE_ANALYSIS_H
+#define HEDDLE_ANALYSIS_H
+
+#include "heddle/ptx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HD_NONE UINT32_MAX /* no block, no loop, no instruction, no parameter */
+
+/* ---- Control flow ------------------------------------------------------------ */
+
+/* An instruction of the kernel with its calls inlined. */
+typedef struct hd_inst {
+  uint32_t func, stmt; /* module->funcs[func].stmts[stmt] */
+  uint32_t block;
+  uint32_t call; /* the inlined call it belongs to: index into calls; 0 is the kernel itself */
+} hd_inst;
+
+typedef struct hd_inlined {
+  uint32_t func;
+  uint32_t site;   /* the call instruction: index into insts; HD_NONE for the kernel */
+  uint32_t parent; /* the call that site belongs to */
+} hd_inlined;
+
+/* Edges, in the order of the branch: the taken one of a conditional branch first, then the fall-
+ * through. The last block is the exit: empty, and the successor of every ret, exit and trap. */
+typedef struct hd_block {
+  uint32_t first, n_insts;     /* into insts */
+  uint32_t first_succ, n_succ; /* into edges */
+  uint32_t first_pred, n_pred; /* into edges */
+  uint32_t idom;               /* immediate dominator; HD_NONE for the entry and for unreachable blocks */
+  uint32_t ipdom; /* immediate post-dominator; HD_NONE for the exit, and where the exit is not reached */
+  uint32_t dom_pre, dom_last; /* a dominates b: a.dom_pre <= b.dom_pre <= a.dom_last */
+  uint32_t loop;              /* innermost loop around it, or HD_NONE */
+  uint32_t rpo;               /* its number in reverse postorder; HD_NONE: unreachable */
+  hd_sym label;               /* first label in front of it, 0: none */
+} hd_block;
+
+/* A natural loop. Back edges to one header make one loop; cycles with several entries are no loops
+ * (irreducible), and values that go around them are not followed. */
+typedef struct hd_loop {
+  uint32_t header;
+  uint32_t parent; /* the loop around it, or HD_NONE; parents come first */
+  uint32_t depth;  /* 1: outermost */
+  uint32_t n_blocks, n_latches,
+      n_exits;      /* n_exits: edges that leave it, those to the exit block not counted */
+  uint32_t line;    /* of the header's first instruction */
+  uint32_t counter; /* the symbol that counts its finished iterations, 0-based; HD_NONE: nothing needed it */
+  uint32_t trips;   /* polynomial: how often the back edge is taken; HD_NONE: not known */
+  uint32_t first_assumption, n_assumptions; /* into assumption_lists: what trips rests on */
+} hd_loop;
+
+typedef struct hd_cfg {
+  hd_inst *insts;
+  uint32_t n_insts;
+  hd_inlined *calls;
+  uint32_t n_calls;
+  hd_block *blocks;
+  uint32_t n_blocks; /* 0 is the entry, n_blocks - 1 the exit */
+  uint32_t *edges;
+  uint32_t n_edges; /* block numbers */
+  hd_loop *loops;
+  uint32_t n_loops;
+  bool irreducible; /* some cycle has several entries */
+} hd_cfg;
+
+HD_API bool hd_dominates(const hd_cfg *g, uint32_t a, uint32_t b);
+/* Loop `outer` is `inner` or around it; HD_NONE is around everything. */
+HD_API bool hd_loop_contains(const hd_cfg *g, uint32_t outer, uint32_t inner);
+/* The graph in Graphviz' language: blocks with their instructions, loops as clusters. */
+HD_API void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out);
+
+/* ---- Values -------------------------------------------------------------------- */
+
+typedef uint32_t hd_poly;   /* index into polys; equal polynomials have equal numbers; 0 is zero */
+typedef uint32_t hd_symbol; /* index into symbols; 0 is unused */
+
+/* What a value depends on, from the best to the worst. */
+typedef enum hd_level {
+  HD_LEVEL_LAUNCH = 0, /* the same for all threads of a launch */
+  HD_LEVEL_AFFINE,     /* linear in CTA ids, thread ids and loop counters, coefficients of level LAUNCH */
+  HD_LEVEL_QUASI,      /* with floors of divisions by constants, minima, maxima and case distinctions too */
+  HD_LEVEL_NONLINEAR,  /* otherwise computed from the launch */
+  HD_LEVEL_DATA,       /* depends on what memory holds, or on where and when the CTA runs */
+  HD_LEVEL_CALL,       /* depends on code that is not in the module */
+  HD_LEVEL_BUDGET,     /* not worked out: over the budget */
+  HD_LEVEL_COUNT
+} hd_level;
+HD_API const char *hd_level_name(hd_level l);
+
+/* Why a value is no better than NONLINEAR, DATA or CALL. */
+typedef enum hd_why {
+  HD_WHY_NONE = 0,
+  HD_WHY_PRODUCT,     /* product of two quantities that vary */
+  HD_WHY_DIVISION,    /* division by a quantity unknown before the launch, of one that varies */
+  HD_WHY_BITS,        /* bit operations of two quantities */
+  HD_WHY_INSTRUCTION, /* an instruction that has no polynomial form */
+  HD_WHY_RECURRENCE,  /* carried around a loop, not in even steps */
+  HD_WHY_PATH,        /* one of several values, by a path too involved to follow */
+  HD_WHY_LOOP_COUNT,  /* how often a loop ran */
+  HD_WHY_LOAD,        /* loaded from memory */
+  HD_WHY_EXCHANGE,    /* from other threads: shuffles, votes, atomics */
+  HD_WHY_SCHEDULE,    /* where and when the CTA runs */
+  HD_WHY_CALL,        /* a call that cannot be followed */
+  HD_WHY_UNDEFINED,   /* a register never written */
+  HD_WHY_TENSOR_MAP,  /* addressed through a tensor map */
+  HD_WHY_COMPLEX,     /* the formula grew too long */
+  HD_WHY_BUDGET,
+  HD_WHY_COUNT
+} hd_why;
+HD_API const char *hd_why_name(hd_why w); /* "product", "load", ... */
+HD_API const char *hd_why_text(hd_why w); /* for people */
+
+typedef enum hd_symbol_kind {
+  /* variables */
+  HD_V_TID = 1, /* a: 0 1 2 for .x .y .z */
+  HD_V_CTAID,   /* a: as above */
+  HD_V_COUNTER, /* a: loop */
+  /* constants of a launch */
+  HD_V_NTID,    /* a: 0 1 2 */
+  HD_V_NCTAID,  /* a: 0 1 2 */
+  HD_V_PARAM,   /* a: parameter, b: byte offset in it; width, is_signed: how its bytes are read */
+  HD_V_CONST,   /* a: module variable in .const, b: byte offset; width, is_signed */
+  HD_V_ADDRESS, /* a: variable (module->vars); its address in its own space */
+  HD_V_WINDOW,  /* a: HD_M_SHARED or HD_M_LOCAL: where that space begins among generic addresses */
+  HD_V_SREG,    /* a: HD_SR_..., b: component; other special registers that are fixed for a launch */
+  /* functions of polynomials a and b */
+  HD_V_FLOOR,  /* floor(a / b), b > 0 */
+  HD_V_POS,    /* max(a, 0) */
+  HD_V_GE,     /* 1 if a >= 0, else 0 */
+  HD_V_EQ,     /* 1 if a == 0, else 0 */
+  HD_V_BOTH,   /* a and b are 0 or 1: a * b */
+  HD_V_IF,     /* b if a (0 or 1), else 0 */
+  HD_V_POW2,   /* 2^a, 0 where a >= 64 */
+  HD_V_BITAND, /* two's complement of 64 bits */
+  HD_V_BITXOR,
+  HD_V_PHI, /* only while the analysis runs */
+  /* unknown values; a: instruction */
+  HD_V_LOAD,   /* read from memory */
+  HD_V_CALL,   /* result of a call that is not inlined */
+  HD_V_OPAQUE, /* result b of an instruction that is not modelled */
+  HD_V_MERGE,  /* one of several values, by the path taken; a: block */
+  HD_V_RECUR,  /* carried around a loop, not in even steps; a: block, b: number */
+  HD_V_EXIT,   /* the counter of loop a when the loop was left */
+  HD_V_UNDEF,  /* a register never written */
+} hd_symbol_kind;
+
+typedef struct hd_value_symbol {
+  uint8_t kind;  /* hd_symbol_kind */
+  uint8_t level; /* hd_level */
+  uint8_t width; /* PARAM, CONST: bits */
+  bool is_signed;
+  bool iterates;  /* some loop's counter occurs in it */
+  uint8_t varies; /* bits 0..2: tid.xyz, 3..5: ctaid.xyz occur in it */
+  uint8_t reason; /* hd_why, of an unknown value */
+  uint32_t a, b;
+  uint32_t why;   /* level above QUASI: the instruction that makes it so, or HD_NONE */
+  int64_t lo, hi; /* its range; INT64_MIN or INT64_MAX: no bound */
+} hd_value_symbol;
+
+/* coefficient * product of the symbols factors[first .. first + n), sorted; n 0: the constant term */
+typedef struct hd_term {
+  int64_t coefficient;
+  uint32_t product;
+} hd_term;
+typedef struct hd_product {
+  uint32_t first, n; /* into factors */
+} hd_product;
+typedef struct hd_polynomial {
+  uint32_t first, n; /* into terms, sorted by product; product 0 is the empty one */
+  uint8_t level;
+  bool iterates;
+  uint8_t varies; /* as in hd_value_symbol */
+  int64_t lo, hi;
+} hd_polynomial;
+
+/* A condition that makes a polynomial form right: lo <= poly <= hi. */
+typedef struct hd_assumption {
+  hd_poly poly;
+  int64_t lo, hi;
+  uint32_t inst; /* that rests on it */
+} hd_assumption;
+
+/* ---- Sites ------------------------------------------------------------------------ */
+
+typedef enum hd_site_kind {
+  HD_SITE_LOAD = 0,
+  HD_SITE_STORE,
+  HD_SITE_ATOMIC,
+  HD_SITE_PREFETCH,
+  HD_SITE_COPY_IN,  /* cp.async, cp.async.bulk: global to shared memory */
+  HD_SITE_COPY_OUT, /* cp.async.bulk: shared memory to global */
+  HD_SITE_COUNT
+} hd_site_kind;
+HD_API const char *hd_site_kind_name(hd_site_kind k);
+HD_API bool hd_site_reads(hd_site_kind k);
+HD_API bool hd_site_writes(hd_site_kind k);
+
+/* Something an access is executed under: `poly` is 0 or 1 and is 1 when the access runs. */
+typedef struct hd_guard {
+  hd_poly poly;
+  uint32_t block; /* of the branch; the site's own block: its predicate */
+  uint32_t loop;  /* innermost loop around the branch: counters of loops inside it do not occur */
+  uint32_t first_assumption, n_assumptions; /* into assumption_lists: what poly rests on */
+} hd_guard;
+
+typedef struct hd_site {
+  uint32_t inst;     /* into cfg.insts */
+  uint32_t line;     /* PTX line */
+  uint8_t kind;      /* hd_site_kind */
+  uint8_t level;     /* hd_level: the class of its address */
+  uint8_t why;       /* hd_why, when the level is above QUASI */
+  bool generic;      /* generic address: may be another space where the base is not known */
+  bool whole_warp;   /* one access by a whole warp or CTA (wmma, bulk copies): the address is its base */
+  uint32_t why_line; /* the instruction to blame; 0: none */
+  uint32_t bytes;    /* per thread, vector width included; bulk copies: where it is a constant, else 0 */
+  hd_poly address;
+  uint32_t param;                 /* the kernel parameter it is based on, or HD_NONE */
+  uint32_t param_offset;          /* of the pointer in it, in bytes */
+  uint32_t var;                   /* the module variable it is based on (module->vars), or HD_NONE */
+  uint32_t first_guard, n_guards; /* into guards: those on the dominator path, outermost first */
+  bool guards_complete; /* the access runs exactly when all guards hold (at the counters' values within trips)
+                         */
+  uint32_t first_assumption, n_assumptions; /* into assumption_lists */
+} hd_site;
+
+/* ---- The analysis ------------------------------------------------------------------- */
+
+typedef struct hd_analysis {
+  const hd_ptx_module *module;
+  uint32_t func;
+  hd_cfg cfg;
+  hd_value_symbol *symbols;
+  uint32_t n_symbols;
+  hd_polynomial *polys;
+  uint32_t n_polys;
+  hd_term *terms;
+  uint32_t n_terms;
+  hd_product *products;
+  uint32_t n_products;
+  hd_symbol *factors;
+  uint32_t n_factors;
+  hd_assumption *assumptions;
+  uint32_t n_assumptions;
+  uint32_t *assumption_lists;
+  uint32_t n_assumption_lists;
+  hd_guard *guards;
+  uint32_t n_guards;
+  hd_site *sites;
+  uint32_t n_sites; /* reachable ones, in program order */
+  uint64_t work;    /* steps taken; compare hd_analyze_options.work */
+  bool over_budget; /* some sites were not worked out: their level is BUDGET */
+  void *priv;
+} hd_analysis;
+
+typedef struct hd_analyze_options {
+  uint32_t block[3];  /* %ntid where known; 0: unknown (.reqntid counts as known) */
+  uint32_t grid[3];   /* %nctaid where known; 0: unknown */
+  uint64_t work;      /* budget in steps, about 20 million a second; 0: 40 million */
+  uint32_t max_insts; /* inlining stops above that many instructions; 0: 1,000,000 */
+} hd_analyze_options;
+
+/* Analyse kernel `func` of m, which must outlive the result. Errors: HD_ERR_INPUT for a kernel
+ * without a body or one that jumps to a label that is not there; HD_ERR_NOMEM. */
+HD_API hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt,
+                            hd_analysis **out, hd_diag *d);
+HD_API void hd_analysis_free(hd_analysis *a);
+
+/* "4*n*ctaid.y + floor(tid.x / 32)": names as CUDA has them, parameters by name, loop counters as
+ * k1, k2 (loop number from 1). */
+HD_API void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out);
+/* A guard or assumption in words: "n - 1 - ctaid.x*ntid.x - tid.x >= 0". */
+HD_API void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out);
+HD_API void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out);
+
+/* The coefficient of a variable (tid.*, ctaid.*, a counter) in p: true when p is linear in it and its
+ * coefficient is of level LAUNCH (0 when it does not occur). */
+HD_API bool hd_poly_stride(hd_analysis *a, hd_poly p, hd_symbol variable, hd_poly *out);
+/* The symbol of this kind with these a and b, or HD_NONE when the kernel has none. */
+HD_API hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, uint32_t y);
+/* True when p is a constant. */
+HD_API bool hd_poly_constant(const hd_analysis *a, hd_poly p, int64_t *out);
+
+/* ---- At a launch ----------------------------------------------------------------------- */
+
+/* Values for the symbols. Unknown parts make evaluation fail, and only it. */
+typedef struct hd_point {
+  uint32_t grid[3], block[3]; /* 0: unknown */
+  const void *args;           /* the parameter block (hd_ptx_param_layout), or NULL */
+  uint64_t args_bytes;
+  uint32_t ctaid[3], tid[3];
+  const uint64_t *counters; /* per loop, or NULL */
+  /* Address of a module variable (.global, .const), and bytes of one; NULL: unknown. */
+  bool (*address)(void *ctx, uint32_t var, uint64_t *out);
+  bool (*constant)(void *ctx, uint32_t var, uint32_t offset, void *out, uint32_t bytes);
+  void *ctx;
+} hd_point;
+
+/* Evaluate modulo 2^64. False: it depends on something unknown. */
+HD_API bool hd_poly_eval(const hd_analysis *a, hd_poly p, const hd_point *at, int64_t *out);
+/* 1: it holds at this point, 0: it does not, -1: not known. */
+HD_API int hd_point_assumption(const hd_analysis *a, const hd_assumption *s, const hd_point *at);
+
+/* Visit the accesses that one thread makes at a site, in its order: counters run up to `trips`, where
+ * all guards hold. `visit` returns false to stop. The result: how many were visited; -1 when that is
+ * not known: unknown trips or guards, ones that rest on an assumption which does not hold or cannot be
+ * decided, more than `limit`. The address' own assumptions are left to `visit`. at->counters is ignored. */
+HD_API int64_t hd_site_visit(const hd_analysis *a, uint32_t site, const hd_point *at, uint64_t limit,
+                             bool (*visit)(void *ctx, const uint64_t *counters, uint64_t address), void *ctx);
+
+/* How a warp's lanes lie to each other. */
+typedef struct hd_coalescing {
+  bool known;
+  uint32_t lanes;   /* threads of the warp */
+  uint32_t sectors; /* of 32 bytes, in one request of all of them */
+  uint32_t lines;   /* of 128 bytes */
+  uint32_t bytes;   /* distinct bytes asked for */
+} hd_coalescing;
+/* The warp that begins at thread `first` of its CTA. Needs at->block. Where the address itself cannot be
+ * evaluated at *at but the lanes' distances can, the lowest lane's address counts as a multiple of 128.
+ * Counters not given are 0; predicates and guards are taken to hold. */
+HD_API hd_coalescing hd_site_coalescing(const hd_analysis *a, uint32_t site, const hd_point *at,
+                                        uint32_t first);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,475 @@
+/* The accesses to global memory: address, class, base, guards.
+ *
+ * Guards come from the dominator tree: a block that is entered by one edge of a branch runs only where
+ * the branch goes that way. They are complete when nothing else decides whether the block runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/transfer.h"
+
+enum { MAX_GUARDS = 256, MAX_NESTING = 64 };
+
+/* ---- Which operand is a global address -------------------------------------------------- */
+
+typedef struct shape {
+  hd_site_kind kind;
+  unsigned operand;
+  bool generic, whole_warp, tensor;
+  uint32_t bytes;
+} shape;
+
+static uint32_t bytes_of(const hd_ptx_form *f) {
+  uint32_t bytes = 0, lanes = 1;
+  for (unsigned i = 0; i < f->n_mods; i++) {
+    hd_mod mod = f->mods[i];
+    if (mod == HD_M_V2) lanes = 2;
+    if (mod == HD_M_V4) lanes = 4;
+    if (mod == HD_M_V8) lanes = 8;
+    if (hd_ptx_type_size(mod)) bytes = (uint32_t)hd_ptx_type_size(mod);
+  }
+  return bytes * lanes;
+}
+
+static bool is_shared(hd_mod mod) {
+  return mod == HD_M_SHARED || mod == HD_M_SHARED_CTA || mod == HD_M_SHARED_CLUSTER;
+}
+
+/* Spaces in the order written: 'g' global, 's' shared, 'x' another. */
+static unsigned spaces_of(const hd_ptx_form *f, char out[4]) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < f->n_mods && n < 3; i++) {
+    hd_mod mod = f->mods[i];
+    if (mod == HD_M_GLOBAL)
+      out[n++] = 'g';
+    else if (is_shared(mod))
+      out[n++] = 's';
+    else if (mod == HD_M_LOCAL || mod == HD_M_PARAM || mod == HD_M_CONST || mod == HD_M_PARAM_FUNC ||
+             mod == HD_M_PARAM_ENTRY)
+      out[n++] = 'x';
+  }
+  out[n] = 0;
+  return n;
+}
+
+/* cp.async, cp.async.bulk, cp.reduce.async.bulk: the first space is the destination's. */
+static bool shape_of_copy(const an *a, const hd_ptx_stmt *st, const hd_ptx_form *f, const char *spaces,
+                          shape *s) {
+  const hd_ptx_opnd *o = a->m->opnds + st->first_opnd;
+  if (!st->n_opnds || (o->kind != HD_O_ADDR && o->kind != HD_O_BRACKET)) return false; /* commit, wait */
+  s->tensor = hd_ptx_form_has(f, HD_M_TENSOR);
+  s->whole_warp = hd_ptx_form_has(f, HD_M_BULK);
+  if (hd_ptx_form_has(f, HD_M_PREFETCH)) {
+    s->kind = HD_SITE_PREFETCH;
+    s->operand = 0;
+  } else if (spaces[0] == 'g') {
+    s->kind = hd_ptx_form_has(f, HD_M_REDUCE) ? HD_SITE_ATOMIC : HD_SITE_COPY_OUT;
+    s->operand = 0;
+  } else if (spaces[0] == 's' && spaces[1] == 'g') {
+    s->kind = HD_SITE_COPY_IN;
+    s->operand = 1;
+  } else {
+    return false;
+  }
+  uint32_t size = s->kind == HD_SITE_PREFETCH ? 1 : 2;
+  s->bytes = !s->tensor && size < st->n_opnds && o[size].kind == HD_O_INT ? (uint32_t)o[size].imm : 0;
+  return true;
+}
+
+static bool shape_of(const an *a, uint32_t inst, shape *s) {
+  const hd_ptx_stmt *st = an_stmt(a, inst);
+  const hd_ptx_form *f = an_form(a, inst);
+  char spaces[4];
+  *s = (shape){0};
+  switch (f->op) {
+  case HD_OP_LD:
+  case HD_OP_LDU: s->kind = HD_SITE_LOAD, s->operand = 1; break;
+  case HD_OP_ST: s->kind = HD_SITE_STORE; break;
+  case HD_OP_ATOM: s->kind = HD_SITE_ATOMIC, s->operand = 1; break;
+  case HD_OP_RED: s->kind = HD_SITE_ATOMIC; break;
+  case HD_OP_PREFETCH:
+  case HD_OP_PREFETCHU:
+    if (!hd_ptx_form_has(f, HD_M_L1) && !hd_ptx_form_has(f, HD_M_L2)) return false; /* .tensormap */
+    s->kind = HD_SITE_PREFETCH;
+    break;
+  case HD_OP_WMMA:
+    if (hd_ptx_form_has(f, HD_M_LOAD))
+      s->kind = HD_SITE_LOAD, s->operand = 1;
+    else if (hd_ptx_form_has(f, HD_M_STORE))
+      s->kind = HD_SITE_STORE;
+    else
+      return false;
+    s->whole_warp = true;
+    break;
+  case HD_OP_MULTIMEM:
+    if (hd_ptx_form_has(f, HD_M_LD_REDUCE))
+      s->kind = HD_SITE_LOAD, s->operand = 1;
+    else
+      s->kind = hd_ptx_form_has(f, HD_M_ST) ? HD_SITE_STORE : HD_SITE_ATOMIC;
+    break;
+  case HD_OP_CP: spaces_of(f, spaces); return shape_of_copy(a, st, f, spaces, s);
+  default: return false;
+  }
+  unsigned n = spaces_of(f, spaces);
+  if (n && spaces[0] != 'g') return false;
+  s->generic = n == 0;
+  s->bytes = s->whole_warp || s->kind == HD_SITE_PREFETCH ? 0 : bytes_of(f);
+  return s->operand < st->n_opnds;
+}
+
+/* ---- Bases ------------------------------------------------------------------------------------- */
+
+/* Symbols that occur alone with coefficient 1. */
+static bool lone_symbol(const an *a, const hd_term *t, const hd_value_symbol **s) {
+  const hd_product *prod = &a->products.data[t->product];
+  if (prod->n != 1 || t->coefficient != 1) return false;
+  *s = &a->symbols.data[a->factors.data[prod->first]];
+  return true;
+}
+
+/* The generic address lies in another space. */
+static bool is_elsewhere(const an *a, hd_poly p) {
+  const hd_polynomial *q = &a->polys.data[p];
+  for (uint32_t i = 0; i < q->n; i++) {
+    const hd_value_symbol *s;
+    if (!lone_symbol(a, &a->terms.data[q->first + i], &s)) continue;
+    if (s->kind == HD_V_WINDOW) return true;
+    if (s->kind != HD_V_ADDRESS || s->a == HD_NONE) continue;
+    hd_mod space = a->m->vars[s->a].space;
+    if (space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_PARAM) return true;
+  }
+  return false;
+}
+
+/* pointers[param]: some other address has it as its only possible base. */
+static uint32_t find_base(an *a, hd_site *site, const uint8_t *pointers) {
+  const hd_polynomial *q = &a->polys.data[site->address];
+  const hd_ptx_func *f = &a->m->funcs[a->pub.func];
+  uint32_t candidates = 0;
+  int best = -1;
+  site->param = site->var = HD_NONE;
+  for (uint32_t i = 0; i < q->n; i++) {
+    const hd_value_symbol *s;
+    if (!lone_symbol(a, &a->terms.data[q->first + i], &s)) continue;
+    if (s->kind == HD_V_ADDRESS && s->a != HD_NONE) {
+      site->var = s->a;
+      site->param = HD_NONE;
+      return 1;
+    }
+    if ((s->kind != HD_V_PARAM && s->kind != HD_V_CONST) || s->width < a->m->address_size) continue;
+    candidates++;
+    int rank = 0;
+    if (s->kind == HD_V_PARAM && a->m->vars[f->first_param + s->a].ptr)
+      rank = 2;
+    else if (s->kind == HD_V_PARAM && pointers && pointers[s->a])
+      rank = 1;
+    if (rank <= best) continue;
+    best = rank;
+    site->param = s->kind == HD_V_PARAM ? s->a : HD_NONE;
+    site->var = s->kind == HD_V_CONST ? s->a : HD_NONE;
+    site->param_offset = s->b;
+  }
+  return candidates;
+}
+
+static void find_bases(an *a) {
+  const hd_ptx_func *f = &a->m->funcs[a->pub.func];
+  uint8_t *pointers = HD_NEW_N(&a->arena, (size_t)f->n_params + 1, uint8_t);
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < a->sites.n; i++) {
+      hd_site *s = &a->sites.data[i];
+      if (find_base(a, s, pass ? pointers : NULL) == 1 && s->param != HD_NONE) pointers[s->param] = 1;
+    }
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------------ */
+
+/* Lists of one set are kept once. */
+static void list_assumptions(an *a, uint32_t set, uint32_t *first, uint32_t *n) {
+  an_set s = a->sets.data[set];
+  *n = s.n;
+  *first = 0;
+  if (!s.n) return;
+  while (a->set_lists.n <= set) AN_PUSH(a, &a->set_lists, HD_NONE);
+  if (a->set_lists.data[set] == HD_NONE) {
+    a->set_lists.data[set] = (uint32_t)a->list_items.n;
+    for (uint32_t i = 0; i < s.n; i++) AN_PUSH(a, &a->list_items, a->set_items.data[s.first + i]);
+  }
+  *first = a->set_lists.data[set];
+}
+
+static void blame_site(an *a, hd_site *site, hd_why why, uint32_t inst) {
+  site->why = (uint8_t)why;
+  site->why_line = inst == HD_NONE ? 0 : an_stmt(a, inst)->line;
+}
+
+static void work_out(an *a, const shape *s, hd_site *site, bool *elsewhere) {
+  const hd_ptx_stmt *st = an_stmt(a, site->inst);
+  const hd_ptx_opnd *o = &a->m->opnds[st->first_opnd + s->operand];
+  an_val v;
+  *elsewhere = false;
+  if (s->tensor || o->kind != HD_O_ADDR) {
+    site->level = HD_LEVEL_DATA;
+    blame_site(a, site, HD_WHY_TENSOR_MAP, site->inst);
+    return;
+  }
+  bool done;
+  do an_begin(a);
+  while (!(done = an_operand(a, site->inst, o, 64, &v)) && an_run(a));
+  if (!done) {
+    site->level = HD_LEVEL_BUDGET;
+    blame_site(a, site, HD_WHY_BUDGET, site->inst);
+    return;
+  }
+  if (v.width < 64) v = an_extend(a, &v, false, site->inst);
+  an_end(a, &v);
+  site->address = v.poly;
+  site->level = a->polys.data[v.poly].level;
+  *elsewhere = s->generic && is_elsewhere(a, v.poly);
+  if (site->level >= HD_LEVEL_NONLINEAR) {
+    an_blame b = an_culprit(a, v.poly);
+    blame_site(a, site, b.reason, b.inst);
+  }
+  list_assumptions(a, v.assumes, &site->first_assumption, &site->n_assumptions);
+}
+
+/* ---- Guards ------------------------------------------------------------------------------------------- */
+
+typedef struct guard_node {
+  hd_guard guard;
+  uint32_t parent; /* node, HD_NONE */
+} guard_node;
+
+typedef struct guard_tree {
+  an *a;
+  HD_VEC(guard_node) nodes;
+  uint32_t *node;      /* per block: its innermost guard */
+  uint8_t *state;      /* per block: 1: known, 2: and complete */
+  uint32_t *first, *n; /* per block: in a->guards, once a site asked */
+} guard_tree;
+
+static void add_node(guard_tree *t, uint32_t *top, hd_poly p, uint32_t assumes, uint32_t block,
+                     unsigned depth) {
+  an *a = t->a;
+  const hd_polynomial q = a->polys.data[p];
+  const hd_product prod = a->products.data[q.n ? a->terms.data[q.first].product : 0];
+  int64_t c;
+  if (an_is_const(a, p, &c) && c == 1 && !assumes) return;
+  if (q.n == 1 && prod.n == 1 && a->terms.data[q.first].coefficient == 1 && depth < MAX_NESTING) {
+    const hd_value_symbol s = a->symbols.data[a->factors.data[prod.first]];
+    if (s.kind == HD_V_BOTH) { /* conditions that hold together are guards of their own */
+      add_node(t, top, s.a, assumes, block, depth + 1);
+      add_node(t, top, s.b, assumes, block, depth + 1);
+      return;
+    }
+  }
+  hd_guard guard = {.poly = p, .block = block, .loop = a->pub.cfg.blocks[block].loop};
+  list_assumptions(a, assumes, &guard.first_assumption, &guard.n_assumptions);
+  AN_PUSH(a, &t->nodes, ((guard_node){guard, *top}));
+  *top = (uint32_t)t->nodes.n - 1;
+}
+
+static bool evaluate_branch(an *a, uint32_t block, an_val *out) {
+  bool done;
+  do an_begin(a);
+  while (!(done = an_branch(a, block, out)) && an_run(a));
+  if (done) an_end(a, out);
+  return done;
+}
+
+/* Reachable predecessors that do not come around a loop. */
+static uint32_t entering(const hd_cfg *g, uint32_t block) {
+  const hd_block *b = &g->blocks[block];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < b->n_pred; k++) {
+    uint32_t from = g->edges[b->first_pred + k];
+    n += g->blocks[from].rpo != HD_NONE && !hd_dominates(g, block, from);
+  }
+  return n;
+}
+
+static bool postdominates(const hd_cfg *g, uint32_t a, uint32_t b) {
+  for (unsigned steps = 0; b != HD_NONE && b != a && steps < 4096; steps++) b = g->blocks[b].ipdom;
+  return b == a;
+}
+
+/* The block's guards, its dominator's being known. */
+static void add_block(guard_tree *t, uint32_t block) {
+  an *a = t->a;
+  const hd_cfg *g = &a->pub.cfg;
+  uint32_t d = g->blocks[block].idom;
+  const hd_block *up = &g->blocks[d];
+  bool complete;
+  uint32_t top;
+  uint32_t inner = up->loop, outer = g->blocks[block].loop;
+  if (!hd_loop_contains(g, inner, outer)) {
+    /* Behind a loop: what holds in front of it, if the loop is always left this way. */
+    uint32_t left = inner;
+    complete = true;
+    for (uint32_t l = inner; l != HD_NONE && !hd_loop_contains(g, l, outer); l = g->loops[l].parent) {
+      complete &= g->loops[l].n_exits == 1;
+      left = l;
+    }
+    uint32_t header = g->loops[left].header;
+    top = t->node[header];
+    complete = complete && t->state[header] == 2 && postdominates(g, block, header);
+    t->node[block] = top;
+    t->state[block] = complete ? 2 : 1;
+    return;
+  }
+  top = t->node[d];
+  complete = t->state[d] == 2;
+  if (!postdominates(g, block, d)) {
+    bool edge = entering(g, block) == 1 && up->n_succ == 2;
+    bool first = edge && g->edges[up->first_succ] == block,
+         second = edge && g->edges[up->first_succ + 1] == block;
+    an_val cond;
+    if ((first || second) && !a->stop && evaluate_branch(a, d, &cond)) {
+      hd_poly p = first ? cond.poly : an_not(a, cond.poly);
+      if (p != HD_NONE)
+        add_node(t, &top, p, cond.assumes, d, 0);
+      else
+        complete = false;
+    } else {
+      complete = false;
+    }
+  }
+  t->node[block] = top;
+  t->state[block] = complete ? 2 : 1;
+}
+
+static uint32_t emit_guards(guard_tree *t, uint32_t node, bool *complete) {
+  an *a = t->a;
+  uint32_t n = 0;
+  for (uint32_t i = node; i != HD_NONE; i = t->nodes.data[i].parent) n++;
+  uint32_t skip = n > MAX_GUARDS ? n - MAX_GUARDS : 0;
+  if (skip) *complete = false;
+  n -= skip;
+  size_t first = a->guards.n;
+  if (!hd_vec_reserve(&a->guards, first + n)) an_nomem(a);
+  a->guards.n = first + n;
+  uint32_t i = node;
+  for (uint32_t k = n; k-- > 0; i = t->nodes.data[i].parent)
+    a->guards.data[first + k] = t->nodes.data[i].guard;
+  return n;
+}
+
+/* cp.async [dst], [src], size, read: it reads only where `read` (bytes, or a predicate that says not to) asks
+ * for something. NULL: it always does. */
+static const hd_ptx_opnd *read_operand(const an *a, uint32_t inst) {
+  const hd_ptx_form *f = an_form(a, inst);
+  const hd_ptx_stmt *st = an_stmt(a, inst);
+  if (f->op != HD_OP_CP || hd_ptx_form_has(f, HD_M_BULK)) return NULL;
+  uint32_t n = st->n_opnds - hd_ptx_form_has(f, HD_M_L2_CACHE_HINT);
+  return n > 3 ? &a->m->opnds[st->first_opnd + 3] : NULL;
+}
+
+static bool read_condition(an *a, uint32_t inst, const hd_ptx_opnd *o, hd_poly *out, uint32_t *assumes) {
+  an_val v;
+  bool done = false;
+  do an_begin(a);
+  while (!a->stop && !(done = an_operand(a, inst, o, 32, &v)) && an_run(a));
+  if (!done) return false;
+  an_use_range(a, &v);
+  *out = v.width == 1 ? an_not(a, v.poly) : an_ge0(a, an_add_const(a, v.poly, -1));
+  an_end(a, &v);
+  *assumes = v.assumes;
+  return *out != HD_NONE;
+}
+
+static void guard_site(guard_tree *t, hd_site *site) {
+  an *a = t->a;
+  uint32_t block = a->insts.data[site->inst].block;
+  bool complete = t->state[block] == 2;
+  uint32_t top = t->node[block];
+  const hd_ptx_opnd *read = read_operand(a, site->inst);
+  if (read) {
+    hd_poly p;
+    uint32_t assumes;
+    if (read_condition(a, site->inst, read, &p, &assumes))
+      add_node(t, &top, p, assumes, block, 0);
+    else
+      complete = false;
+  }
+  if (an_stmt(a, site->inst)->guard) {
+    an_val own;
+    bool done = false;
+    while (!a->stop && !(done = an_guard(a, site->inst, &own)) && an_run(a)) continue;
+    if (done)
+      add_node(t, &top, own.poly, own.assumes, block, 0);
+    else
+      complete = false;
+  }
+  if (top != t->node[block]) {
+    site->first_guard = (uint32_t)a->guards.n;
+    site->n_guards = emit_guards(t, top, &complete);
+  } else {
+    if (t->first[block] == HD_NONE) {
+      t->first[block] = (uint32_t)a->guards.n;
+      t->n[block] = emit_guards(t, top, &complete);
+    }
+    site->first_guard = t->first[block];
+    site->n_guards = t->n[block];
+    if (site->n_guards == MAX_GUARDS) complete = false;
+  }
+  site->guards_complete = complete;
+}
+
+static void add_guards(an *a) {
+  const hd_cfg *g = &a->pub.cfg;
+  guard_tree t = {.a = a};
+  t.node = hd_arena_alloc(&a->arena, g->n_blocks * sizeof(uint32_t), 4);
+  t.first = hd_arena_alloc(&a->arena, g->n_blocks * sizeof(uint32_t), 4);
+  t.n = HD_NEW_N(&a->arena, g->n_blocks, uint32_t);
+  t.state = HD_NEW_N(&a->arena, g->n_blocks, uint8_t);
+  memset(t.node, 0xff, g->n_blocks * sizeof(uint32_t));
+  memset(t.first, 0xff, g->n_blocks * sizeof(uint32_t));
+  t.state[0] = 2;
+  for (uint32_t pre = 1; pre < g->n_blocks; pre++) {
+    uint32_t b = a->dom_order[pre];
+    if (b && g->blocks[b].rpo != HD_NONE && b != g->n_blocks - 1) add_block(&t, b);
+  }
+  for (uint32_t i = 0; i < a->sites.n; i++) guard_site(&t, &a->sites.data[i]);
+  hd_vec_free(&t.nodes);
+}
+
+/* ---- All of them
+ * -------------------------------------------------------------------------------------------- */
+
+static void add_trips(an *a) {
+  hd_cfg *g = &a->pub.cfg;
+  for (uint32_t l = 0; l < g->n_loops; l++) {
+    an_val v;
+    bool done = false;
+    while (!a->stop && !(done = an_get(a, an_loop_value(a, l), &v)) && an_run(a)) continue;
+    if (!done) return;
+    const hd_polynomial *q = &a->polys.data[v.poly];
+    const hd_product *prod = &a->products.data[q->n ? a->terms.data[q->first].product : 0];
+    bool unknown = prod->n == 1 && a->symbols.data[a->factors.data[prod->first]].kind == HD_V_EXIT;
+    if (unknown) continue;
+    g->loops[l].trips = v.poly;
+    list_assumptions(a, v.assumes, &g->loops[l].first_assumption, &g->loops[l].n_assumptions);
+  }
+}
+
+void an_sites(an *a) {
+  const hd_cfg *g = &a->pub.cfg;
+  for (uint32_t i = 0; i < a->insts.n; i++) {
+    shape s;
+    if (g->blocks[a->insts.data[i].block].rpo == HD_NONE || !shape_of(a, i, &s)) continue;
+    hd_site site = {.inst = i,
+                    .line = an_stmt(a, i)->line,
+                    .kind = (uint8_t)s.kind,
+                    .generic = s.generic,
+                    .whole_warp = s.whole_warp,
+                    .bytes = s.bytes,
+                    .param = HD_NONE,
+                    .var = HD_NONE};
+    bool elsewhere;
+    work_out(a, &s, &site, &elsewhere);
+    if (!elsewhere) AN_PUSH(a, &a->sites, site);
+  }
+  find_bases(a);
+  add_trips(a);
+  add_guards(a);
+}
