@@ -110,6 +110,9 @@ typedef struct hd_trace_event {
 } hd_trace_event;
 typedef void hd_trace_fn(void *ctx, const hd_trace_event *e);
 
+/* Where an address of the emulator's device memory lies among the trace's addresses. */
+HD_API uint64_t hd_trace_address(uint64_t device);
+
 HD_API uint64_t hd_trace_tasks(const hd_trace *t);
 HD_API uint64_t hd_trace_task_instructions(const hd_trace *t, uint64_t task); /* of all its warps */
 /* Call fn for every access of tasks first .. first+n-1: task by task, the warps of a task one
@@ -138,8 +141,20 @@ and includes imbalance between SMs. An access keeps L1 busy for at least a cycle
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last one's. */
 HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
 
+/* Tasks that workers claim while they run, from a queue for each SM (bind=claim, bind=agents): a worker takes the
+ * next task of its SM's queue, and of the next queue that has one when that is empty. */
+typedef struct hd_replay_claims {
+  uint32_t n_queues;        /* 0: nothing is claimed. Else the order holds the tasks of queue 0, then those of
+                               queue 1, ...: queue i begins at hd_cluster_start(tasks, n_queues, i) */
+  const uint32_t *queue_of; /* per SM: its queue; UINT32_MAX: no tasks run there */
+  bool agents;              /* workers go on until all queues are empty, and claim ahead of time; else each takes
+                               one task and waits for the claim, and the dispatcher says where they start */
+  uint32_t active;          /* agents: no more at once on an SM; 0: no such limit */
+} hd_replay_claims;
+
 typedef struct hd_replay_options {
   const hd_table *order; /* task at worker u; NULL: u itself */
+  hd_replay_claims claims;
   hd_dispatch dispatch;  /* round-robin or demand are what hardware does, others are refused with
                             HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */

@@ -67,22 +67,40 @@ typedef struct dispatcher {
   uint64_t next;   /* demand: the next worker to start */
   uint64_t *queue; /* round robin: the next worker of each SM */
   uint32_t jitter; /* demand: cycles by which a start may be late */
+  hd_replay_claims claims;
+  uint64_t *taken;      /* claims: tasks taken from each queue */
+  uint64_t claim_delay; /* cycles from a worker's start to when it knows its task */
 } dispatcher;
+
+/* The place in the order that a worker on SM `number` claims; false: all queues are empty. */
+static bool claim(dispatcher *q, uint32_t number, uint64_t *place) {
+  uint32_t n = q->claims.n_queues, own = q->claims.queue_of[number];
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t i = (uint32_t)(((uint64_t)own + k) % n);
+    if (q->taken[i] == hd_cluster_size(q->n_workers, n, i)) continue;
+    *place = hd_cluster_start(q->n_workers, n, i) + q->taken[i]++;
+    return true;
+  }
+  return false;
+}
 
 static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,
                   uint64_t cycle) {
   uint64_t task = q->order ? q->order->task[worker] : worker;
+  cycle += q->claim_delay;
   if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter) cycle += hd_random_at(q->how.seed, worker) % q->jitter;
   model_sm_start(&m->sms[number], cta, task, cycle);
 }
 
-/* A place on SM `number` is free: the worker that gets it. */
+/* A place on SM `number` is free: the worker that gets it, or its place in the order when that is claimed. */
 static bool next_worker(dispatcher *q, uint32_t number, uint32_t n_sms, uint64_t *worker) {
+  if (q->claims.n_queues && q->claims.queue_of[number] == UINT32_MAX) return false;
+  if (q->claims.n_queues && q->claims.agents) return claim(q, number, worker);
   uint64_t *next = q->how.kind == HD_DISPATCH_DEMAND ? &q->next : &q->queue[number];
   if (*next >= q->n_workers) return false;
   *worker = *next;
   *next += q->how.kind == HD_DISPATCH_DEMAND ? 1 : n_sms;
-  return true;
+  return q->claims.n_queues ? claim(q, number, worker) : true;
 }
 
 /* Places that are free at once are filled as in the first wave: one on each SM before a second on any. */
@@ -178,6 +196,12 @@ static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_opt
     return hd_fail(d, HD_ERR_USAGE, "%u CTAs are to be resident on each SM; %u fit on %s",
                    o->dispatch.resident, fit, m->gpu.name);
   *resident = o->dispatch.resident ? o->dispatch.resident : fit;
+  if (o->claims.n_queues && (!o->order || !o->claims.queue_of))
+    return hd_fail(d, HD_ERR_USAGE, "claims need an order and the SMs' queues");
+  for (uint32_t i = 0; o->claims.n_queues && i < m->gpu.n_sms; i++)
+    if (o->claims.queue_of[i] != UINT32_MAX && o->claims.queue_of[i] >= o->claims.n_queues)
+      return hd_fail(d, HD_ERR_USAGE, "SM %u has queue %u of %u", i, o->claims.queue_of[i],
+                     o->claims.n_queues);
   if (!o->order) return HD_OK;
   if (o->order->n != model_trace_tasks(t))
     return hd_fail(d, HD_ERR_USAGE, "the order has %llu tasks, the trace %llu",
@@ -225,19 +249,28 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   dispatcher q = {.order = o->order,
                   .how = o->dispatch,
                   .n_workers = model_trace_tasks(t),
-                  .jitter = m->gpu.dram_latency};
+                  .jitter = m->gpu.dram_latency,
+                  .claims = o->claims};
+  /* A claim that nobody made ahead of time goes to L2 and back. */
+  if (o->claims.n_queues && !o->claims.agents) q.claim_delay = m->gpu.l2.latency;
+  /* What throttled workers would take stays taken: they were launched, so shared memory was set aside. */
+  uint32_t running = resident;
+  if (o->claims.agents && o->claims.active && o->claims.active < resident) running = o->claims.active;
   q.queue = calloc(m->gpu.n_sms, sizeof *q.queue);
-  if (!q.queue || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes))) {
+  q.taken = calloc((size_t)o->claims.n_queues + 1, sizeof *q.taken);
+  if (!q.queue || !q.taken || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes))) {
     free(q.queue);
+    free(q.taken);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   }
   model_memory_reset(&m->mem, o->keep_caches);
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     q.queue[i] = i;
-    model_sm_reset(&m->sms[i], t, resident, o->keep_caches);
+    model_sm_reset(&m->sms[i], t, running, o->keep_caches);
   }
-  run(m, &q, resident);
+  run(m, &q, running);
   free(q.queue);
-  collect(m, t, resident, out);
+  free(q.taken);
+  collect(m, t, running, out);
   return HD_OK;
 }

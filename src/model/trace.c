@@ -255,6 +255,8 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
   if (s->out.cap != cap && s->out.cap > 1 << 16) settle(t, w);
 }
 
+uint64_t hd_trace_address(uint64_t device) { return device & ((1ull << ADDRESS_WINDOW_BITS) - 1); }
+
 static void on_barrier(void *ctx, unsigned number, uint64_t task, uint32_t warp) {
   hd_trace *t = ctx;
   worker *w = get_worker(t, number);

@@ -396,6 +396,65 @@ static void places_free_at_once_go_to_one_sm_each_first(void **state) {
   hd_trace_destroy(t);
 }
 
+/* ---- Claims ------------------------------------------------------------------------------------- */
+
+/* The tasks of each group one after the other, so that each of the 4 queues holds whole groups. */
+static hd_table gathered_groups(uint64_t n, uint64_t groups) {
+  hd_table order = {calloc(n, sizeof *order.task), n};
+  for (uint64_t i = 0; i < n; i++) order.task[i] = (uint32_t)(i / (n / groups) + groups * (i % (n / groups)));
+  return order;
+}
+
+static void tasks_claimed_from_the_sms_queue_share_its_l1(void **state) {
+  static const uint32_t queue_of[4] = {2, 0, 3, 1};
+  uint64_t groups = 64, n = 1024;
+  hd_trace *t = synth_trace((uint32_t)n, 32, shared_block_warp, &groups);
+  hd_gpu g = synth_gpu();
+  hd_table order = gathered_groups(n, groups);
+  hd_counters plain = replay_once(&g, t, &(hd_replay_options){0});
+  for (int agents = 0; agents < 2; agents++)
+    for (int k = HD_DISPATCH_ROUND_ROBIN; k <= HD_DISPATCH_DEMAND; k++) {
+      hd_replay_options o = {.order = &order,
+                             .claims = {.n_queues = 4, .queue_of = queue_of, .agents = agents},
+                             .dispatch = {.kind = (hd_dispatch_kind)k}};
+      hd_counters c = replay_once(&g, t, &o);
+      assert_true(c.l1_hits > 9 * c.l1_sectors / 10);
+      assert_true(plain.l1_hits < c.l1_hits / 2);
+      assert_int_equal(plain.l1_sectors, c.l1_sectors);
+    }
+  hd_table_free(&order);
+  hd_trace_destroy(t);
+}
+
+static void agents_of_an_sm_without_tasks_take_those_of_others(void **state) {
+  static const uint32_t queue_of[4] = {0, 1, 2, 3};
+  hd_trace *t = synth_trace(256, 32, uneven_warp, NULL);
+  hd_gpu g = synth_gpu();
+  hd_table order = {calloc(256, sizeof *order.task), 256};
+  for (uint32_t i = 0; i < 256; i++) order.task[i] = i / 64 + 4 * (i % 64); /* queue 0: the long tasks */
+  hd_replay_options o = {.order = &order,
+                         .claims = {.n_queues = 4, .queue_of = queue_of, .agents = true, .active = 2}};
+  hd_counters c = replay_once(&g, t, &o);
+  assert_true(c.cycles_l1 < 40 * 400);
+  assert_int_equal(c.resident, 2);
+  hd_table_free(&order);
+  hd_trace_destroy(t);
+}
+
+static void sms_without_a_queue_run_nothing(void **state) {
+  static const uint32_t queue_of[4] = {UINT32_MAX, 0, UINT32_MAX, UINT32_MAX};
+  uint64_t groups = 64, n = 256;
+  hd_trace *t = synth_trace((uint32_t)n, 32, shared_block_warp, &groups);
+  hd_gpu g = synth_gpu();
+  hd_table order = gathered_groups(n, groups);
+  hd_replay_options o = {.order = &order, .claims = {.n_queues = 1, .queue_of = queue_of, .agents = true}};
+  hd_counters one = replay_once(&g, t, &o), all = replay_once(&g, t, &(hd_replay_options){0});
+  assert_int_equal(one.l1_sectors, all.l1_sectors);
+  assert_true(one.cycles_l1 > 3.5 * all.cycles_l1);
+  hd_table_free(&order);
+  hd_trace_destroy(t);
+}
+
 static void issue_is_bound_by_the_busiest_sm(void **state) {
   hd_trace *t = synth_trace(6, 32, shared_block_warp, &(uint64_t){1});
   hd_gpu g = synth_gpu();
@@ -523,6 +582,12 @@ static void what_cannot_be_replayed_is_refused(void **state) {
                    HD_ERR_UNSUPPORTED);
   assert_int_equal(hd_model_replay(m, t, &(hd_replay_options){.registers = 100000}, &c, &d),
                    HD_ERR_UNSUPPORTED);
+  order = (hd_table){(uint32_t[]){0, 1, 2, 3}, 4};
+  const uint32_t queue_of[4] = {0, 1, 2, 0};
+  hd_replay_claims claims = {.n_queues = 2, .queue_of = queue_of};
+  assert_int_equal(hd_model_replay(m, t, &(hd_replay_options){.claims = claims}, &c, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_model_replay(m, t, &(hd_replay_options){.order = &order, .claims = claims}, &c, &d),
+                   HD_ERR_USAGE);
   const uint32_t one[3] = {1, 1, 1};
   hd_trace *unfinished;
   assert_int_equal(hd_trace_create(one, one, 1, 0, &unfinished, NULL), HD_OK);
@@ -548,6 +613,9 @@ int main(void) {
       cmocka_unit_test(an_order_that_gathers_sharers_on_an_sm_hits_more),
       cmocka_unit_test(demand_dispatch_evens_out_what_round_robin_does_not),
       cmocka_unit_test(places_free_at_once_go_to_one_sm_each_first),
+      cmocka_unit_test(tasks_claimed_from_the_sms_queue_share_its_l1),
+      cmocka_unit_test(agents_of_an_sm_without_tasks_take_those_of_others),
+      cmocka_unit_test(sms_without_a_queue_run_nothing),
       cmocka_unit_test(issue_is_bound_by_the_busiest_sm),
       cmocka_unit_test(shared_memory_takes_from_a_unified_l1),
       cmocka_unit_test(kept_caches_spare_the_second_replay_the_misses),

@@ -1,0 +1,165 @@
+/* heddle/device.h: where a launch runs.
+ *
+ * One interface, three kinds of device behind it, by name:
+ *
+ *     emu          the functional emulator: results, no times
+ *     model:NAME   the emulator, with each launch's accesses replayed through a model of the GPU
+ *                  gpus/NAME.toml: results, predicted times and counters
+ *     cuda:N       the N-th NVIDIA GPU, through its driver, which is opened at run time: results,
+ *                  measured times, and hardware counters where CUPTI is installed and allowed
+ *
+ * A device is used by one thread at a time. After an error that the driver calls sticky (a kernel's
+ * fault, a lost GPU) every further call fails, naming that first error; only hd_device_close is left.
+ *
+ * Status of failures: HD_ERR_IO no driver, no such GPU, a driver call that failed; HD_ERR_NOMEM the
+ * device's memory or the host's is out; HD_ERR_INPUT PTX that the driver does not compile (its log is in
+ * the diagnostic); HD_ERR_FAULT the kernel did something wrong; HD_ERR_UNSUPPORTED the device cannot do
+ * this; HD_ERR_USAGE a name that no device, or no kernel of the module, has.
+ */
+#ifndef HEDDLE_DEVICE_H
+#define HEDDLE_DEVICE_H
+
+#include "heddle/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hd_device hd_device;
+typedef struct hd_device_module hd_device_module;
+
+/* ---- Devices ------------------------------------------------------------------- */
+
+/* Zero is the default of each field. */
+typedef struct hd_device_options {
+  hd_emu_options emu;   /* emu and model:NAME */
+  hd_dispatch dispatch; /* emu: how CTAs are handed out; a model's file decides that for itself */
+  const char *gpu_dir;  /* model:NAME: folder of GPU files */
+  const char *driver;   /* cuda:N: the driver's library; NULL: libcuda.so.1 */
+  const char *cupti;    /* cuda:N: CUPTI's library; NULL: libcupti.so, wherever it is found */
+} hd_device_options;
+
+typedef enum hd_device_kind { HD_DEVICE_EMU = 0, HD_DEVICE_MODEL, HD_DEVICE_CUDA } hd_device_kind;
+
+/* 0 and "" where a device does not know. */
+typedef struct hd_device_info {
+  hd_device_kind kind;
+  bool has_times; /* hd_device_time works */
+  char name[48];  /* as hd_device_open takes it */
+  char title[128];
+  char uuid[48]; /* "GPU-..." or "MIG-..." */
+  bool mig;      /* a part of a GPU */
+  unsigned arch; /* sm number */
+  uint32_t n_sms;
+  uint32_t max_ctas, max_threads; /* resident per SM */
+  uint32_t registers;             /* 32-bit registers per SM */
+  uint32_t shared_bytes;          /* per SM */
+  uint32_t shared_per_cta;        /* the most that a launch may ask for */
+  uint32_t shared_reserved;       /* taken by the system from every CTA */
+  uint64_t memory_bytes, l2_bytes;
+  double clock_mhz, memory_clock_mhz; /* the highest */
+  uint32_t memory_bus_bits;
+  unsigned driver_version; /* 13000 is 13.0 */
+} hd_device_info;
+
+HD_API hd_status hd_device_open(const char *name, const hd_device_options *o, hd_device **out, hd_diag *d);
+HD_API void hd_device_close(hd_device *dev); /* modules and memory that are left go with it; NULL is fine */
+HD_API const hd_device_info *hd_device_get_info(const hd_device *dev);
+HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* what a model models; NULL of other devices */
+
+/* ---- Memory --------------------------------------------------------------------- */
+
+/* Addresses are 256-byte aligned and never 0. Transfers are done when the call returns; hd_device_set and
+ * hd_device_copy are only begun, in the order of the launches. */
+HD_API hd_status hd_device_alloc(hd_device *dev, uint64_t bytes, uint64_t *address, hd_diag *d);
+HD_API hd_status hd_device_free(hd_device *dev, uint64_t address, hd_diag *d);
+HD_API hd_status hd_device_write(hd_device *dev, uint64_t address, const void *src, uint64_t bytes,
+                                 hd_diag *d);
+HD_API hd_status hd_device_read(hd_device *dev, uint64_t address, void *dst, uint64_t bytes, hd_diag *d);
+HD_API hd_status hd_device_set(hd_device *dev, uint64_t address, uint8_t value, uint64_t bytes, hd_diag *d);
+HD_API hd_status hd_device_copy(hd_device *dev, uint64_t to, uint64_t from, uint64_t bytes, hd_diag *d);
+
+/* ---- Modules --------------------------------------------------------------------- */
+
+/* Zero is the default of each field. */
+typedef struct hd_device_load_options {
+  uint32_t max_registers; /* per thread; cuda only */
+  bool unoptimized;       /* cuda only: each instruction is compiled as it stands */
+} hd_device_load_options;
+
+/* Compile PTX text, `len` bytes; `name` is for diagnostics. */
+HD_API hd_status hd_device_load(hd_device *dev, const char *ptx, size_t len, const char *name,
+                                const hd_device_load_options *o, hd_device_module **out, hd_diag *d);
+HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */
+
+typedef struct hd_kernel_info {
+  uint32_t registers;     /* per thread, 0: unknown */
+  uint32_t static_shared; /* bytes per CTA */
+  uint32_t local_bytes;   /* per thread: spills and arrays */
+  uint32_t max_threads;   /* per CTA */
+} hd_kernel_info;
+HD_API hd_status hd_device_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out,
+                                       hd_diag *d);
+/* CTAs of that many threads and bytes of dynamic shared memory that are resident on one SM at once. On a
+ * model `registers` per thread limit too (0: they do not); other devices know them. HD_ERR_UNSUPPORTED on
+ * emu. */
+HD_API hd_status hd_device_resident(hd_device_module *m, const char *kernel, uint32_t threads,
+                                    uint32_t dynamic_shared, uint32_t registers, uint32_t *ctas, hd_diag *d);
+
+/* ---- Launches ---------------------------------------------------------------------- */
+
+typedef struct hd_device_launch {
+  const char *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared; /* bytes; more than 48 KB is asked for from the driver as it must be */
+  const void *args; /* the parameter block, laid out by hd_ptx_param_layout; read before the call returns */
+  uint64_t args_bytes;
+  bool has_carveout;  /* else the driver chooses how L1 and shared memory split their store */
+  uint32_t carveout;  /* percent of the store that shared memory prefers, at most 100 */
+  uint32_t registers; /* per thread, for a model's occupancy; 0: not limiting */
+} hd_device_launch;
+
+/* Begin a launch; launches run one after the other. On emu and model it has ended when the call returns. */
+HD_API hd_status hd_device_run(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
+/* Wait for everything that was begun. A kernel's fault shows here or in any later call. */
+HD_API hd_status hd_device_sync(hd_device *dev, hd_diag *d);
+
+/* The tensor map of this device for a parameter of such a kernel: HD_TENSOR_MAP_BYTES at `map`.
+ * HD_ERR_UNSUPPORTED where there are none (before compute capability 9.0). */
+HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
+
+/* ---- Times and counters ------------------------------------------------------------------ */
+
+/* Something to measure. `run` begins launches (and hd_device_set, hd_device_copy) and waits for nothing;
+ * `prepare`, which may be NULL, comes before each run and is not measured. */
+typedef struct hd_device_job {
+  hd_status (*prepare)(void *ctx, hd_diag *d);
+  hd_status (*run)(void *ctx, hd_diag *d);
+  void *ctx;
+} hd_device_job;
+
+typedef struct hd_timing_options {
+  uint32_t warmups;     /* untimed rounds before the first */
+  uint32_t repetitions; /* timed rounds; at least 1 */
+  bool keep_l2; /* each timed run follows an untimed one of the same job and finds what that left in L2;
+                   else L2 holds other data */
+} hd_timing_options;
+
+/* Rounds in which every job runs once, each round beginning with another job: us[i * repetitions + r] is the
+ * time of job i in round r, in microseconds, from the start of its first launch to the end of its last. Where
+ * nothing limits the host, a job of few launches is queued while the device is still busy, so what the host
+ * needs for them does not show. */
+HD_API hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n,
+                                const hd_timing_options *o, double *us, hd_diag *d);
+
+/* The counters of one run of the job, L2 flushed before it unless keep_l2. *have is false, and `why` says why
+ * in a line, when the device counts nothing: no CUPTI, not permitted, emu. The job may be run many times, as
+ * few counters are taken in one run. On cuda, time_us, compulsory_bytes, the bounds of cycles_* and resident
+ * are 0. */
+HD_API hd_status hd_device_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out,
+                                 bool *have, char *why, size_t cap, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

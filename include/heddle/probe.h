@@ -1,0 +1,72 @@
+/* heddle/probe.h: what a GPU's dispatcher and caches do, measured by small kernels.
+ *
+ * The kernels are PTX text inside the library (src/device/probe.ptx). hd_probe takes a few seconds on a GPU
+ * that does nothing else; on one that does, numbers are off.
+ */
+#ifndef HEDDLE_PROBE_H
+#define HEDDLE_PROBE_H
+
+#include "heddle/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HD_PROBE_CARVEOUTS = 5, HD_PROBE_SECTORS = 16, HD_PROBE_STRIDES = 4 };
+
+typedef struct hd_probe_options {
+  uint32_t launches;    /* of CLU listing 3; 5 when 0 */
+  uint32_t delay;       /* cycles between the waves of the staggered launch; 3000 when 0 */
+  uint64_t dram_bytes;  /* that the DRAM measurements read; 2 GB or a quarter of the memory when 0 */
+  uint32_t repetitions; /* of each time; 7 when 0 */
+} hd_probe_options;
+
+/* One launch of CLU's microbenchmark (listing 3): where each CTA ran, and the cycles its one load took. CTAs
+ * on one SM load the same word: its first touch on an SM misses L1, and any later one that L1 serves is
+ * quick. */
+typedef struct hd_probe_launch {
+  bool staggered;
+  uint32_t *sm, *ticks;  /* per CTA */
+  uint32_t distinct;     /* SMs that the first n_sms CTAs ran on */
+  uint32_t round_robin;  /* CTAs u that ran on SM u mod n_sms */
+  uint32_t least, most;  /* CTAs of one SM */
+  uint32_t first, later; /* median cycles: the first CTA of each SM; all others */
+  double hits;           /* part of those others that were nearer to L1's latency than to L2's */
+} hd_probe_launch;
+
+typedef struct hd_probe_result {
+  hd_device_info device;
+  uint32_t n_ctas; /* of each launch below: two waves */
+  uint32_t n_launches;
+  hd_probe_launch *launches;                /* the last one is staggered */
+  double clock_mhz;                         /* of the SMs while one thread runs */
+  double l1_cycles, l2_cycles, dram_cycles; /* from load to use, one thread */
+  /* Bytes that stay in L1, by the percentage of its store that a kernel asks for as shared memory. */
+  uint32_t carveout[HD_PROBE_CARVEOUTS];
+  uint64_t l1_bytes[HD_PROBE_CARVEOUTS];
+  /* Cycles of a load 16 i bytes behind a word that was just fetched from DRAM, i from 1 on: what came along
+   * is quick. */
+  uint32_t sector_cycles[HD_PROBE_SECTORS];
+  uint32_t l1_sector, l2_sector; /* bytes that one miss brings into L1; into L2 */
+  /* Span of a ring that stays in L1, by the distance of its elements; it doubles with the distance once that
+   * is more than a line, if sets are hashed (with plain modulo indexing the line comes out too long). */
+  uint32_t stride[HD_PROBE_STRIDES];
+  uint64_t stride_span[HD_PROBE_STRIDES];
+  uint32_t line;
+  double l1_bandwidth, l2_bandwidth, dram_read_bandwidth,
+      copy_bandwidth; /* bytes per second, all SMs; 0: no clock */
+} hd_probe_result;
+
+HD_API hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d);
+HD_API void hd_probe_free(hd_probe_result *r);
+
+/* A GPU file (gpus/NAME.toml) of what was measured, of what the driver says, and, so marked, of what neither
+ * tells. */
+HD_API void hd_probe_toml(const hd_probe_result *r, hd_buf *out);
+/* "h100-80gb-hbm3" from "NVIDIA H100 80GB HBM3". */
+HD_API void hd_probe_name(const hd_probe_result *r, char *out, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,280 @@
+/* cuda:N: the GPU, its context, its memory. */
+#include "device/cuda.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Results --------------------------------------------------------------------- */
+
+hd_status cuda_check(cuda_device *c, cu_result r, const char *call, const char *about, hd_diag *d) {
+  if (r == CU_SUCCESS) return HD_OK;
+  const char *name = NULL, *text = NULL;
+  if (c->api.cuGetErrorName(r, &name) != CU_SUCCESS || !name) name = "unknown result";
+  if (c->api.cuGetErrorString(r, &text) != CU_SUCCESS || !text) text = "the driver has no words for it";
+  cuda_class class = cuda_classify(r);
+  hd_diag e;
+  /* A fault belongs to a kernel that runs, whichever call is the first to say so. */
+  bool in_flight = class.sticky && c->kernel[0];
+  hd_fail(&e, class.status, "%s: %s%s%.200s%s%s%s: %s (%d): %.200s", c->base.info.name, call,
+          about[0] ? " " : "", about, in_flight ? ", kernel '" : "", in_flight ? c->kernel : "",
+          in_flight ? "' in flight" : "", name, r, text);
+  if (class.sticky && !c->lost) {
+    c->lost = true;
+    c->first = e;
+  }
+  if (d) *d = e;
+  return class.status;
+}
+
+hd_status cuda_enter(cuda_device *c, hd_diag *d) {
+  if (c->lost)
+    return hd_fail(d, c->first.status, "%s cannot be used any more since: %.600s", c->base.info.name,
+                   c->first.message);
+  return CUDA_TRY(c, d, "", cuCtxPushCurrent_v2, c->context);
+}
+
+hd_status cuda_leave(cuda_device *c, hd_status st, hd_diag *d) {
+  cu_context old;
+  hd_status popped = CUDA_TRY(c, st == HD_OK ? d : NULL, "", cuCtxPopCurrent_v2, &old);
+  return st == HD_OK ? popped : st;
+}
+
+/* ---- Memory -------------------------------------------------------------------------- */
+
+static hd_status cuda_alloc(hd_device *dev, uint64_t bytes, uint64_t *address, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  char about[64];
+  if (!hd_vec_reserve(&c->memory, c->memory.n + 1)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  snprintf(about, sizeof about, "of %" PRIu64 " bytes", bytes);
+  cu_address p = 0;
+  st = CUDA_TRY(c, d, about, cuMemAlloc_v2, &p, bytes);
+  if (st == HD_OK) {
+    c->memory.data[c->memory.n++] = p;
+    *address = p;
+  }
+  return cuda_leave(c, st, d);
+}
+
+static hd_status cuda_free(hd_device *dev, uint64_t address, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  size_t i = 0;
+  while (i < c->memory.n && c->memory.data[i] != address) i++;
+  if (i == c->memory.n)
+    return hd_fail(d, HD_ERR_INPUT, "%s: nothing is allocated at 0x%" PRIx64, dev->info.name, address);
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  c->memory.data[i] = c->memory.data[--c->memory.n];
+  st = CUDA_TRY(c, d, "", cuMemFree_v2, address);
+  return cuda_leave(c, st, d);
+}
+
+static hd_status wait(cuda_device *c, hd_diag *d) {
+  hd_status st = CUDA_TRY(c, d, "", cuStreamSynchronize, c->stream);
+  if (st == HD_OK) c->kernel[0] = 0;
+  return st;
+}
+
+static hd_status cuda_sync(hd_device *dev, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  hd_status st = cuda_enter(c, d);
+  return st == HD_OK ? cuda_leave(c, wait(c, d), d) : st;
+}
+
+static hd_status cuda_write(hd_device *dev, uint64_t address, const void *src, uint64_t bytes, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  st = CUDA_TRY(c, d, "", cuMemcpyHtoDAsync_v2, address, src, bytes, c->stream);
+  if (st == HD_OK) st = wait(c, d);
+  return cuda_leave(c, st, d);
+}
+
+static hd_status cuda_read(hd_device *dev, uint64_t address, void *dst, uint64_t bytes, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  st = CUDA_TRY(c, d, "", cuMemcpyDtoHAsync_v2, dst, address, bytes, c->stream);
+  if (st == HD_OK) st = wait(c, d);
+  return cuda_leave(c, st, d);
+}
+
+static hd_status cuda_set(hd_device *dev, uint64_t address, uint8_t value, uint64_t bytes, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  return cuda_leave(c, CUDA_TRY(c, d, "", cuMemsetD8Async, address, value, bytes, c->stream), d);
+}
+
+static hd_status cuda_copy(hd_device *dev, uint64_t to, uint64_t from, uint64_t bytes, hd_diag *d) {
+  cuda_device *c = cuda_of(dev);
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  return cuda_leave(c, CUDA_TRY(c, d, "", cuMemcpyDtoDAsync_v2, to, from, bytes, c->stream), d);
+}
+
+/* ---- What the GPU is ------------------------------------------------------------------- */
+
+typedef struct number {
+  int attribute;
+  size_t at; /* offset in hd_device_info, a uint32_t */
+} number;
+
+static const number numbers[] = {
+    {CU_ATTR_SMS, offsetof(hd_device_info, n_sms)},
+    {CU_ATTR_CTAS_PER_SM, offsetof(hd_device_info, max_ctas)},
+    {CU_ATTR_THREADS_PER_SM, offsetof(hd_device_info, max_threads)},
+    {CU_ATTR_REGISTERS_PER_SM, offsetof(hd_device_info, registers)},
+    {CU_ATTR_SHARED_PER_SM, offsetof(hd_device_info, shared_bytes)},
+    {CU_ATTR_SHARED_PER_CTA, offsetof(hd_device_info, shared_per_cta)},
+    {CU_ATTR_SHARED_RESERVED, offsetof(hd_device_info, shared_reserved)},
+    {CU_ATTR_MEMORY_BUS_BITS, offsetof(hd_device_info, memory_bus_bits)},
+};
+
+static hd_status attribute(cuda_device *c, int which, int *value, hd_diag *d) {
+  char about[32];
+  snprintf(about, sizeof about, "%d", which);
+  return CUDA_TRY(c, d, about, cuDeviceGetAttribute, value, which, c->device);
+}
+
+static hd_status describe_uuid(cuda_device *c, hd_diag *d) {
+  hd_device_info *i = &c->base.info;
+  cu_uuid whole, part;
+  hd_status st = CUDA_TRY(c, d, "", cuDeviceGetUuid, &whole, c->device);
+  if (st != HD_OK) return st;
+  part = whole;
+  if (c->api.cuDeviceGetUuid_v2 && (st = CUDA_TRY(c, d, "", cuDeviceGetUuid_v2, &part, c->device)) != HD_OK)
+    return st;
+  i->mig = memcmp(&whole, &part, sizeof whole) != 0;
+  int n = snprintf(i->uuid, sizeof i->uuid, "%s-", i->mig ? "MIG" : "GPU");
+  for (int k = 0; k < 16; k++)
+    n += snprintf(i->uuid + n, sizeof i->uuid - (size_t)n, "%s%02x",
+                  k == 4 || k == 6 || k == 8 || k == 10 ? "-" : "", part.bytes[k]);
+  return HD_OK;
+}
+
+static hd_status describe(cuda_device *c, hd_diag *d) {
+  hd_device_info *i = &c->base.info;
+  int major = 0, minor = 0, v = 0;
+  size_t bytes = 0;
+  hd_status st = CUDA_TRY(c, d, "", cuDriverGetVersion, &v);
+  i->driver_version = (unsigned)v;
+  if (st == HD_OK) st = CUDA_TRY(c, d, "", cuDeviceGetName, i->title, sizeof i->title, c->device);
+  i->title[sizeof i->title - 1] = 0;
+  if (st == HD_OK) st = describe_uuid(c, d);
+  if (st == HD_OK) st = CUDA_TRY(c, d, "", cuDeviceTotalMem_v2, &bytes, c->device);
+  i->memory_bytes = bytes;
+  if (st == HD_OK) st = attribute(c, CU_ATTR_ARCH_MAJOR, &major, d);
+  if (st == HD_OK) st = attribute(c, CU_ATTR_ARCH_MINOR, &minor, d);
+  i->arch = (unsigned)(10 * major + minor);
+  for (size_t k = 0; st == HD_OK && k < sizeof numbers / sizeof *numbers; k++) {
+    st = attribute(c, numbers[k].attribute, &v, d);
+    *(uint32_t *)((char *)i + numbers[k].at) = (uint32_t)v;
+  }
+  if (st == HD_OK) st = attribute(c, CU_ATTR_L2_BYTES, &v, d);
+  i->l2_bytes = (uint64_t)v;
+  if (st == HD_OK) st = attribute(c, CU_ATTR_CLOCK_KHZ, &v, d);
+  i->clock_mhz = v / 1000.0;
+  if (st == HD_OK) st = attribute(c, CU_ATTR_MEMORY_CLOCK_KHZ, &v, d);
+  i->memory_clock_mhz = v / 1000.0;
+  return st;
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------ */
+
+static void cuda_close(hd_device *dev) {
+  cuda_device *c = cuda_of(dev);
+  cu_context old;
+  /* On a lost device all these calls fail, and harmlessly: what the driver does not give back then, it gives
+   * back with the process. */
+  bool current = c->context && c->api.cuCtxPushCurrent_v2(c->context) == CU_SUCCESS;
+  if (c->stream) c->api.cuStreamSynchronize(c->stream);
+  cupti_close(c);
+  if (c->tools) cuda_unload(c->tools);
+  if (c->flush) c->api.cuMemFree_v2(c->flush);
+  for (size_t i = 0; i < c->memory.n; i++) c->api.cuMemFree_v2(c->memory.data[i]);
+  if (c->begin) c->api.cuEventDestroy_v2(c->begin);
+  if (c->end) c->api.cuEventDestroy_v2(c->end);
+  if (c->stream) c->api.cuStreamDestroy_v2(c->stream);
+  if (current) c->api.cuCtxPopCurrent_v2(&old);
+  if (c->retained) c->api.cuDevicePrimaryCtxRelease_v2(c->device);
+  cuda_api_close(&c->api);
+  hd_vec_free(&c->memory);
+  free(c);
+}
+
+static hd_status find_device(cuda_device *c, const char *ordinal, hd_diag *d) {
+  uint64_t n;
+  int count = 0;
+  if (!hd_parse_u64(ordinal, strlen(ordinal), 1023, &n))
+    return hd_fail(d, HD_ERR_USAGE, "no device '%s': a number follows cuda:", c->base.info.name);
+  cu_result r = c->api.cuInit(0);
+  if (r == CU_NO_DEVICE)
+    return hd_fail(d, HD_ERR_IO, "there is no NVIDIA GPU here, though there is a driver");
+  hd_status st = cuda_check(c, r, "cuInit", "", d);
+  if (st == HD_OK) st = CUDA_TRY(c, d, "", cuDeviceGetCount, &count);
+  if (st != HD_OK) return st;
+  if (n >= (uint64_t)count)
+    return hd_fail(d, HD_ERR_IO, "no device %s: the driver shows %d GPU%s", c->base.info.name, count,
+                   count == 1 ? "" : "s");
+  return CUDA_TRY(c, d, "", cuDeviceGet, &c->device, (int)n);
+}
+
+static hd_status create_context(cuda_device *c, hd_diag *d) {
+  hd_status st = CUDA_TRY(c, d, "", cuDevicePrimaryCtxRetain, &c->context, c->device);
+  if (st != HD_OK) {
+    c->context = NULL;
+    return st;
+  }
+  c->retained = true;
+  if ((st = cuda_enter(c, d)) != HD_OK) return st;
+  st = CUDA_TRY(c, d, "", cuStreamCreate, &c->stream, CU_STREAM_OWN);
+  if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventCreate, &c->begin, 0);
+  if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventCreate, &c->end, 0);
+  return cuda_leave(c, st, d);
+}
+
+static const device_ops cuda_ops = {
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .write = cuda_write,
+    .read = cuda_read,
+    .set = cuda_set,
+    .copy = cuda_copy,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .kernel_info = cuda_kernel_info,
+    .resident = cuda_resident,
+    .run = cuda_run,
+    .sync = cuda_sync,
+    .tensor_map = cuda_tensor_map,
+    .flush_l2 = cuda_flush,
+    .time_begin = cuda_time_begin,
+    .time_end = cuda_time_end,
+    .count = cuda_count,
+};
+
+hd_status device_open_cuda(const char *name, const char *ordinal, const hd_device_options *o, hd_device **out,
+                           hd_diag *d) {
+  cuda_device *c = calloc(1, sizeof *c);
+  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  c->base.ops = &cuda_ops;
+  c->base.info.kind = HD_DEVICE_CUDA;
+  c->base.info.has_times = true;
+  c->cupti_library = o->cupti;
+  snprintf(c->base.info.name, sizeof c->base.info.name, "%s", name);
+  hd_status st = cuda_api_open(o->driver, &c->api, d);
+  if (st == HD_OK) st = find_device(c, ordinal, d);
+  if (st == HD_OK) st = describe(c, d);
+  if (st == HD_OK) st = create_context(c, d);
+  if (st != HD_OK) {
+    cuda_close(&c->base);
+    return st;
+  }
+  *out = &c->base;
+  return HD_OK;
+}

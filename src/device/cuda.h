@@ -1,0 +1,73 @@
+/* device/cuda.h: a GPU and its modules, shared by the files cuda*.c. */
+#ifndef HEDDLE_DEVICE_CUDA_H
+#define HEDDLE_DEVICE_CUDA_H
+
+#include "device/backend.h"
+#include "device/cuda_api.h"
+
+typedef struct cuda_device {
+  hd_device base;
+  cuda_api api;
+  cu_device device;
+  bool retained; /* the primary context is */
+  cu_context context;
+  cu_stream stream;
+  cu_event begin, end;
+  HD_VEC(cu_address) memory; /* what is allocated */
+  hd_device_module *tools;   /* heddle's own kernels, loaded at first need */
+  cu_address flush;          /* a buffer of flush_bytes that fills L2; 0: not yet there */
+  uint64_t flush_bytes;
+  char kernel[128]; /* the last one launched, "" when none is in flight */
+  bool lost;        /* by what `first` says */
+  hd_diag first;
+  const char *cupti_library;
+  void *cupti; /* struct cupti, once counters were asked for */
+} cuda_device;
+
+typedef struct cuda_kernel {
+  char *name;
+  cu_function function;
+  uint32_t dynamic_limit; /* bytes that a launch may ask for as things are set */
+  int carveout;           /* as set; -1: the driver's choice */
+} cuda_kernel;
+
+typedef struct cuda_module {
+  hd_device_module base;
+  cu_module module;
+  char *name;
+  HD_VEC(cuda_kernel) kernels; /* those looked up so far */
+} cuda_module;
+
+static inline cuda_device *cuda_of(hd_device *dev) { return (cuda_device *)dev; }
+
+/* HD_OK for success; else the diagnostic names the call, `about` ("" or e.g. "of 512 bytes"), the kernel in
+ * flight and the driver's words, and a sticky result closes the device for good. */
+hd_status cuda_check(cuda_device *c, cu_result r, const char *call, const char *about, hd_diag *d);
+#define CUDA_TRY(c, d, about, call, ...) cuda_check((c), (c)->api.call(__VA_ARGS__), #call, (about), (d))
+
+/* Make the device's context current for the calls until cuda_leave, which gives `st` back or, where that is
+ * HD_OK, its own failure. cuda_enter fails when the device is lost; there is nothing to leave then. */
+hd_status cuda_enter(cuda_device *c, hd_diag *d);
+hd_status cuda_leave(cuda_device *c, hd_status st, hd_diag *d);
+
+/* cuda_module.c */
+hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *name,
+                    const hd_device_load_options *o, hd_device_module **out, hd_diag *d);
+void cuda_unload(hd_device_module *m);
+hd_status cuda_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out, hd_diag *d);
+hd_status cuda_resident(hd_device_module *m, const char *kernel, uint32_t threads, uint32_t dynamic_shared,
+                        uint32_t registers, uint32_t *ctas, hd_diag *d);
+hd_status cuda_run(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
+hd_status cuda_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
+
+/* cuda_time.c */
+hd_status cuda_flush(hd_device *dev, hd_diag *d);
+hd_status cuda_time_begin(hd_device *dev, hd_diag *d);
+hd_status cuda_time_end(hd_device *dev, double *us, hd_diag *d);
+
+/* cupti.c */
+hd_status cuda_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out, bool *have,
+                     char *why, size_t cap, hd_diag *d);
+void cupti_close(cuda_device *c);
+
+#endif

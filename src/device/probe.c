@@ -1,0 +1,75 @@
+#include "device/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int probe_ascending(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
+                       uint64_t args_bytes, int carveout) {
+  hd_device_launch l = {.kernel = kernel,
+                        .grid = {grid, 1, 1},
+                        .block = {block, 1, 1},
+                        .args = args,
+                        .args_bytes = args_bytes,
+                        .has_carveout = carveout >= 0,
+                        .carveout = carveout < 0 ? 0 : (uint32_t)carveout};
+  hd_status st = hd_device_run(p->m, &l, p->d);
+  return st == HD_OK ? hd_device_sync(p->dev, p->d) : st;
+}
+
+static uint64_t choose_buffer(const hd_device_info *i, const hd_probe_options *o) {
+  uint64_t bytes = o->dram_bytes ? o->dram_bytes : UINT64_C(2) << 30;
+  if (!o->dram_bytes && i->memory_bytes && bytes > i->memory_bytes / 4) bytes = i->memory_bytes / 4;
+  /* The chain through DRAM must be far larger than L2, and every CTA of the copy has a chunk to read and one
+   * to write. */
+  uint64_t least[] = {8u << 20, 4 * i->l2_bytes, 2ull * i->n_sms * PROBE_CTAS_PER_SM * PROBE_CHUNK};
+  for (size_t k = 0; k < sizeof least / sizeof *least; k++)
+    if (bytes < least[k]) bytes = least[k];
+  return bytes;
+}
+
+static hd_status allocate(probe *p) {
+  const hd_device_info *i = &p->r->device;
+  p->buffer_bytes = choose_buffer(i, &p->o);
+  p->out_bytes = 8ull * p->r->n_ctas;
+  if (p->out_bytes < 4096) p->out_bytes = 4096;
+  hd_status st = hd_device_alloc(p->dev, p->buffer_bytes, &p->buffer, p->d);
+  if (st == HD_OK) st = hd_device_alloc(p->dev, p->out_bytes, &p->out, p->d);
+  if (st == HD_OK) st = hd_device_set(p->dev, p->out, 0, p->out_bytes, p->d);
+  return st;
+}
+
+hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d) {
+  probe p = {.dev = dev, .o = o ? *o : (hd_probe_options){0}, .r = out, .d = d};
+  *out = (hd_probe_result){.device = *hd_device_get_info(dev)};
+  if (!p.o.launches) p.o.launches = 5;
+  if (!p.o.delay) p.o.delay = 3000;
+  if (!p.o.repetitions) p.o.repetitions = 7;
+  out->n_ctas = 2 * out->device.n_sms * (out->device.max_ctas ? out->device.max_ctas : 16);
+  hd_status st = hd_device_load(dev, probe_ptx, probe_ptx_bytes, "heddle's probe", NULL, &p.m, d);
+  if (st == HD_OK) st = allocate(&p);
+  if (st == HD_OK) st = probe_latencies(&p);
+  if (st == HD_OK) st = probe_l1_sizes(&p);
+  if (st == HD_OK) st = probe_sectors(&p);
+  if (st == HD_OK) st = probe_dispatch(&p);
+  if (st == HD_OK && out->device.has_times) st = probe_bandwidths(&p);
+  hd_device_free(dev, p.buffer, NULL);
+  hd_device_free(dev, p.out, NULL);
+  hd_device_unload(p.m);
+  if (st != HD_OK) hd_probe_free(out);
+  return st;
+}
+
+void hd_probe_free(hd_probe_result *r) {
+  for (uint32_t i = 0; r->launches && i < r->n_launches; i++) {
+    free(r->launches[i].sm);
+    free(r->launches[i].ticks);
+  }
+  free(r->launches);
+  r->launches = NULL;
+  r->n_launches = 0;
+}

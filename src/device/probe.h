@@ -1,0 +1,38 @@
+/* device/probe.h: a probe under way. */
+#ifndef HEDDLE_DEVICE_PROBE_H
+#define HEDDLE_DEVICE_PROBE_H
+
+#include "device/backend.h"
+#include "heddle/probe.h"
+
+/* The bandwidths' CTAs: 256 threads of four 16-byte loads each make a chunk, or several. */
+enum { PROBE_THREADS = 256, PROBE_CHUNK = PROBE_THREADS * 64, PROBE_CTAS_PER_SM = 8 };
+
+extern const char probe_ptx[];
+extern const size_t probe_ptx_bytes;
+
+typedef struct probe {
+  hd_device *dev;
+  hd_device_module *m;
+  hd_probe_options o;
+  hd_probe_result *r;
+  uint64_t buffer, buffer_bytes; /* of the DRAM measurements, and for all others */
+  uint64_t out, out_bytes;
+  hd_diag *d;
+} probe;
+
+/* Launch one of the kernels and wait. */
+hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
+                       uint64_t args_bytes, int carveout);
+int probe_ascending(const void *a, const void *b); /* uint32_t */
+
+/* probe_dispatch.c: CLU listing 3. Needs the latencies. */
+hd_status probe_dispatch(probe *p);
+/* probe_latency.c */
+hd_status probe_latencies(probe *p);
+hd_status probe_l1_sizes(probe *p);
+hd_status probe_sectors(probe *p);
+/* probe_bandwidth.c */
+hd_status probe_bandwidths(probe *p);
+
+#endif

@@ -1,0 +1,137 @@
+/* A probe's result as a GPU file. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/probe.h"
+
+void hd_probe_name(const hd_probe_result *r, char *out, size_t cap) {
+  const char *t = r->device.title;
+  if (strncmp(t, "NVIDIA ", 7) == 0) t += 7;
+  size_t n = 0;
+  for (; *t && n + 1 < cap; t++) {
+    bool plain = isalnum((unsigned char)*t);
+    if (plain) out[n++] = (char)tolower((unsigned char)*t);
+    if (!plain && n && out[n - 1] != '-') out[n++] = '-';
+  }
+  while (n && out[n - 1] == '-') n--;
+  if (cap) out[n] = 0;
+}
+
+/* What neither the driver nor a measurement tells: the same for all GPUs since an architecture, as far as
+ * NVIDIA's guides say, else the values that the models of gpus/ use. */
+typedef struct arch_facts {
+  unsigned arch; /* from this one on */
+  uint32_t shared_unit;
+  bool unified;   /* L1 and shared memory share one store */
+  uint64_t store; /* bytes of that store */
+} arch_facts;
+
+static const arch_facts facts[] = {
+    {100, 128, true, 256 << 10}, {90, 128, true, 256 << 10}, {86, 128, true, 128 << 10},
+    {80, 128, true, 192 << 10},  {75, 256, true, 96 << 10},  {70, 256, true, 128 << 10},
+    {0, 256, false, 0},
+};
+
+static const arch_facts *facts_of(unsigned arch) {
+  size_t i = 0;
+  while (facts[i].arch > arch) i++;
+  return &facts[i];
+}
+
+enum { WAYS = 16 };
+
+/* Bytes up to a multiple of line x ways, which GPU files must give. */
+static uint64_t whole_sets(uint64_t bytes) {
+  uint64_t set = 128 * WAYS;
+  return (bytes + set - 1) / set * set;
+}
+
+static const char *yes(bool b) { return b ? "true" : "false"; }
+
+static void put_sm(const hd_probe_result *r, hd_buf *b) {
+  const hd_device_info *i = &r->device;
+  const hd_probe_launch *l = r->n_launches ? &r->launches[0] : NULL;
+  bool round_robin = l && l->round_robin == r->n_ctas;
+  hd_buf_printf(b, "[sm]\ncount = %u  # driver\n", i->n_sms);
+  hd_buf_printf(b, "ctas = %u  # driver\n", i->max_ctas);
+  hd_buf_printf(b, "warps = %u  # driver: threads / 32\n", i->max_threads / 32);
+  hd_buf_printf(b, "threads = %u  # driver\n", i->max_threads);
+  hd_buf_puts(b, "schedulers = 4  # not measured\nscheduler = \"lrr\"  # not measured\n");
+  hd_buf_printf(b, "dispatch = \"%s\"  # measured", round_robin ? "round-robin" : "demand");
+  if (l)
+    hd_buf_printf(b, ": the first %u CTAs on %u SMs, %u to %u CTAs per SM where %u would be even", i->n_sms,
+                  l->distinct, l->least, l->most, r->n_ctas / i->n_sms);
+  hd_buf_puts(b, "\nissue_per_cycle = 4  # not measured\n");
+  hd_buf_printf(b, "registers = %u  # driver\nregister_unit = 256  # not measured\n", i->registers);
+  hd_buf_printf(b, "shared_bytes = %u  # driver\n", i->shared_bytes);
+  hd_buf_printf(b, "shared_unit = %u  # not measured\n", facts_of(i->arch)->shared_unit);
+  hd_buf_printf(b, "shared_reserved = %u  # driver\n\n", i->shared_reserved);
+}
+
+/* Cycles as GPU files want them: whole, no less than the level before. */
+static uint32_t latency(double cycles, uint32_t least) {
+  uint32_t c = cycles > 1 ? (uint32_t)lround(cycles) : 1;
+  return c < least ? least : c;
+}
+
+static double per_cycle(double bytes_per_second, double mhz) {
+  double v = mhz > 0 ? bytes_per_second / (mhz * 1e6) : 0;
+  return v >= 1 ? v : 1;
+}
+
+static uint32_t sector(uint32_t bytes) { return bytes <= 32 ? 32 : bytes <= 64 ? 64 : 128; }
+
+static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
+  const arch_facts *f = facts_of(r->device.arch);
+  uint32_t cycles = latency(r->l1_cycles, 1);
+  uint64_t bytes = f->unified && f->store > r->device.shared_bytes ? f->store : whole_sets(r->l1_bytes[0]);
+  bool unified = f->unified && bytes > r->device.shared_bytes;
+  hd_buf_printf(b, "[l1]\nbytes = %" PRIu64 "  # %s; measured, by carve-out:", bytes < 4096 ? 4096 : bytes,
+                unified ? "the store that L1 and shared memory share, by architecture" : "measured");
+  for (int k = 0; k < HD_PROBE_CARVEOUTS; k++)
+    hd_buf_printf(b, "%s %u%% %" PRIu64 " KB", k ? "," : "", r->carveout[k], r->l1_bytes[k] >> 10);
+  hd_buf_printf(b, "\nline = 128  # measured: %u\n", r->line);
+  hd_buf_printf(b, "sector = %u  # measured\n", sector(r->l1_sector));
+  hd_buf_printf(b, "ways = %d  # not measured\nmshrs = 512  # not measured\n", WAYS);
+  hd_buf_printf(b, "latency = %u  # measured: %.1f\n", cycles, r->l1_cycles);
+  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s, all SMs\n",
+                per_cycle(r->l1_bandwidth / r->device.n_sms, mhz), r->l1_bandwidth / 1e12);
+  hd_buf_printf(b, "hashed = true  # not measured\nglobal = %s  # measured: a second load of a word %s\n",
+                yes(r->l1_cycles < 0.8 * r->l2_cycles),
+                r->l1_cycles < 0.8 * r->l2_cycles ? "hits" : "misses");
+  hd_buf_printf(b, "unified = %s  # by architecture\nwrite = \"through\"  # not measured\n\n", yes(unified));
+  return cycles;
+}
+
+static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles, hd_buf *b) {
+  uint32_t cycles = latency(r->l2_cycles, l1_cycles);
+  uint64_t bytes = r->device.l2_bytes;
+  hd_buf_printf(b, "[l2]\nbytes = %" PRIu64 "  # driver: %" PRIu64 "\nline = 128  # not measured\n",
+                whole_sets(bytes < 4096 ? 4096 : bytes), bytes);
+  hd_buf_printf(b, "sector = %u  # measured: %u bytes come from DRAM with one load\n", 32, r->l2_sector);
+  hd_buf_printf(b, "ways = %d  # not measured\nlatency = %u  # measured: %.1f\n", WAYS, cycles, r->l2_cycles);
+  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s\nhashed = true  # not measured\n\n",
+                per_cycle(r->l2_bandwidth, mhz), r->l2_bandwidth / 1e12);
+  return cycles;
+}
+
+void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
+  const hd_device_info *i = &r->device;
+  double mhz = r->clock_mhz >= 1 ? r->clock_mhz : i->clock_mhz >= 1 ? i->clock_mhz : 1000;
+  hd_buf_printf(b, "# %s (%s), driver %u.%u, probed by heddle.\n\ntitle = \"", i->title,
+                i->uuid[0] ? i->uuid : i->name, i->driver_version / 1000, i->driver_version % 1000 / 10);
+  for (const char *c = i->title; *c && c < i->title + 90; c++)
+    hd_buf_putc(b, (unsigned char)*c < ' ' || *c == '"' || *c == '\\' || *c == 0x7f ? ' ' : *c);
+  hd_buf_printf(
+      b, "\"\narch = %u  # driver\nclock_mhz = %.0f  # measured, one thread running; highest: %.0f\n\n",
+      i->arch, mhz, i->clock_mhz);
+  put_sm(r, b);
+  uint32_t l1 = put_l1(r, mhz, b), l2 = put_l2(r, mhz, l1, b);
+  hd_buf_printf(b, "[dram]\nlatency = %u  # measured: %.1f\n", latency(r->dram_cycles, l2), r->dram_cycles);
+  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s read, %.2f TB/s copied\n",
+                per_cycle(r->dram_read_bandwidth, mhz), r->dram_read_bandwidth / 1e12,
+                r->copy_bandwidth / 1e12);
+}

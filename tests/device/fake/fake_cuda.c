@@ -1,0 +1,578 @@
+/* A CUDA driver and a CUPTI without a GPU: the functions that heddle calls, on heddle's own emulator. Any
+ * call can be made to fail, and what is alive is counted. As in the real driver, a kernel's fault shows in a
+ * later call, and after a sticky result every call gives it again. */
+#include "fake_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cuda_api.h"
+#include "device/cupti_api.h"
+#include "heddle/emu.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT fake_cuda fake = {.carveout = -1, .passes = 3};
+
+enum { ILLEGAL_ADDRESS = 700, INVALID_PTX = 218 };
+enum { DEFAULT_DYNAMIC = 48 << 10, MOST_DYNAMIC = 227 << 10, L2_BYTES = 1 << 20 };
+
+static struct {
+  hd_emu *emu;
+  int sticky;   /* every call's result from now on */
+  int pending;  /* what the next synchronisation finds */
+  double clock; /* microseconds */
+} driver;
+
+static struct cu_context_ { int retained; } the_context;
+
+struct cu_module_ {
+  hd_arena arena;
+  hd_ptx_module *ptx;
+  hd_emu_program *program;
+  struct cu_function_ *functions;
+};
+
+struct cu_function_ {
+  struct cu_function_ *next;
+  struct cu_module_ *module;
+  char name[128];
+  int dynamic_limit, carveout;
+};
+
+struct cu_event_ {
+  double clock;
+};
+
+struct cu_stream_ {
+  int unused;
+};
+
+/* ---- Failing --------------------------------------------------------------------- */
+
+static int is_sticky(int r) { return cuda_classify(r).sticky; }
+
+/* The environment's wish: CALL:N:RESULT. */
+static void read_environment(void) {
+  static char name[64];
+  const char *text = getenv("FAKE_CUDA_FAIL");
+  if (!text || fake.fail_at) return;
+  if (sscanf(text, "%63[^:]:%u:%d", name, &fake.fail_at, &fake.fail_with) == 3) fake.fail_in = name;
+}
+
+/* True when this call is the one to fail. */
+static int fails(const char *call) {
+  static int read;
+  if (!read) read_environment();
+  read = 1;
+  if (fake.fail_in && strcmp(fake.fail_in, call) != 0) return 0;
+  if (++fake.calls != fake.fail_at) return 0;
+  snprintf(fake.last, sizeof fake.last, "%s", call);
+  return 1;
+}
+
+static int enter(const char *call) {
+  if (driver.sticky) return driver.sticky;
+  if (!fails(call)) return 0;
+  if (is_sticky(fake.fail_with)) driver.sticky = fake.fail_with;
+  return fake.fail_with;
+}
+#define ENTER()                                                                                              \
+  do {                                                                                                       \
+    int failure = enter(__func__);                                                                           \
+    if (failure) return failure;                                                                             \
+  } while (0)
+
+static int synchronize(void) {
+  if (driver.pending) driver.sticky = driver.pending;
+  return driver.sticky;
+}
+
+/* The library is closed, or the process ends. */
+__attribute__((destructor)) static void destroy_emulator(void) {
+  if (driver.emu) hd_emu_destroy(driver.emu);
+  driver.emu = NULL;
+}
+
+EXPORT void fake_cuda_reset(void) {
+  destroy_emulator();
+  memset(&driver, 0, sizeof driver);
+  memset(&fake, 0, sizeof fake);
+  fake.carveout = -1;
+  fake.passes = 3;
+}
+
+/* ---- Devices ------------------------------------------------------------------------ */
+
+EXPORT int cuInit(unsigned flags) {
+  ENTER();
+  if (driver.emu) return 0;
+  hd_emu_options o = {.threads = 1, .n_sms = 4, .memory = 256u << 20};
+  return hd_emu_create(&o, &driver.emu, NULL) == HD_OK ? 0 : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuDriverGetVersion(int *version) {
+  ENTER();
+  *version = 13000;
+  return 0;
+}
+
+EXPORT int cuGetErrorName(cu_result r, const char **text) {
+  *text = r == ILLEGAL_ADDRESS    ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : r == CU_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+                                  : NULL;
+  return *text ? 0 : CU_INVALID_VALUE;
+}
+
+EXPORT int cuGetErrorString(cu_result r, const char **text) {
+  *text = r == ILLEGAL_ADDRESS    ? "an illegal memory access was encountered"
+          : r == CU_OUT_OF_MEMORY ? "out of memory"
+                                  : NULL;
+  return *text ? 0 : CU_INVALID_VALUE;
+}
+
+EXPORT int cuDeviceGetCount(int *n) {
+  ENTER();
+  *n = 1;
+  return 0;
+}
+
+EXPORT int cuDeviceGet(cu_device *device, int ordinal) {
+  ENTER();
+  *device = ordinal;
+  return 0;
+}
+
+EXPORT int cuDeviceGetName(char *name, int cap, cu_device device) {
+  ENTER();
+  snprintf(name, (size_t)cap, "Fake GPU");
+  return 0;
+}
+
+static void uuid(cu_uuid *u, int first) {
+  for (int i = 0; i < 16; i++) u->bytes[i] = (unsigned char)(first + 16 * i);
+}
+
+EXPORT int cuDeviceGetUuid(cu_uuid *u, cu_device device) {
+  ENTER();
+  uuid(u, 1);
+  return 0;
+}
+
+EXPORT int cuDeviceGetUuid_v2(cu_uuid *u, cu_device device) {
+  ENTER();
+  uuid(u, fake.mig ? 2 : 1);
+  return 0;
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, cu_device device) {
+  static const int table[][2] = {
+      {CU_ATTR_CLOCK_KHZ, 1500000},
+      {CU_ATTR_SMS, 4},
+      {CU_ATTR_MEMORY_CLOCK_KHZ, 2000000},
+      {CU_ATTR_MEMORY_BUS_BITS, 256},
+      {CU_ATTR_L2_BYTES, L2_BYTES},
+      {CU_ATTR_THREADS_PER_SM, 2048},
+      {CU_ATTR_ARCH_MAJOR, 9},
+      {CU_ATTR_ARCH_MINOR, 0},
+      {CU_ATTR_SHARED_PER_SM, 228 << 10},
+      {CU_ATTR_REGISTERS_PER_SM, 65536},
+      {CU_ATTR_SHARED_PER_CTA, MOST_DYNAMIC},
+      {CU_ATTR_CTAS_PER_SM, 32},
+      {CU_ATTR_SHARED_RESERVED, 1024},
+  };
+  ENTER();
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (table[i][0] == attribute) {
+      *value = table[i][1];
+      return 0;
+    }
+  return CU_INVALID_VALUE;
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, cu_device device) {
+  ENTER();
+  *bytes = 256u << 20;
+  return 0;
+}
+
+/* ---- Contexts, streams, events --------------------------------------------------------- */
+
+EXPORT int cuDevicePrimaryCtxRetain(cu_context *context, cu_device device) {
+  ENTER();
+  *context = &the_context;
+  fake.contexts++;
+  return 0;
+}
+
+EXPORT int cuDevicePrimaryCtxRelease_v2(cu_device device) {
+  fake.contexts--;
+  return driver.sticky;
+}
+
+EXPORT int cuCtxPushCurrent_v2(cu_context context) {
+  ENTER();
+  if (context != &the_context) return 201;
+  fake.pushes++;
+  return 0;
+}
+
+EXPORT int cuCtxPopCurrent_v2(cu_context *context) {
+  fake.pushes--; /* a failed pop too, or a test of its failure would see a leak that the driver has made */
+  ENTER();
+  *context = &the_context;
+  return 0;
+}
+
+EXPORT int cuStreamCreate(cu_stream *stream, unsigned flags) {
+  ENTER();
+  *stream = calloc(1, sizeof **stream);
+  fake.streams++;
+  return *stream ? 0 : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuStreamDestroy_v2(cu_stream stream) {
+  free(stream);
+  fake.streams--;
+  return driver.sticky;
+}
+
+EXPORT int cuStreamSynchronize(cu_stream stream) {
+  ENTER();
+  return synchronize();
+}
+
+EXPORT int cuEventCreate(cu_event *event, unsigned flags) {
+  ENTER();
+  *event = calloc(1, sizeof **event);
+  fake.events++;
+  return *event ? 0 : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuEventDestroy_v2(cu_event event) {
+  free(event);
+  fake.events--;
+  return driver.sticky;
+}
+
+EXPORT int cuEventRecord(cu_event event, cu_stream stream) {
+  ENTER();
+  event->clock = driver.clock;
+  return 0;
+}
+
+EXPORT int cuEventSynchronize(cu_event event) {
+  ENTER();
+  return synchronize();
+}
+
+EXPORT int cuEventElapsedTime(float *ms, cu_event begin, cu_event end) {
+  ENTER();
+  *ms = (float)((end->clock - begin->clock) / 1000);
+  return 0;
+}
+
+/* ---- Memory --------------------------------------------------------------------------- */
+
+EXPORT int cuMemAlloc_v2(cu_address *address, size_t bytes) {
+  ENTER();
+  if (!bytes) return CU_INVALID_VALUE;
+  if (hd_emu_alloc(driver.emu, bytes, address, NULL) != HD_OK) return CU_OUT_OF_MEMORY;
+  fake.allocations++;
+  return 0;
+}
+
+EXPORT int cuMemFree_v2(cu_address address) {
+  fake.allocations--;
+  hd_emu_free(driver.emu, address, NULL);
+  return enter(__func__);
+}
+
+static int copy(cu_address to, const void *from, size_t bytes) {
+  return hd_emu_write(driver.emu, to, from, bytes, NULL) == HD_OK ? 0 : CU_INVALID_VALUE;
+}
+
+EXPORT int cuMemcpyHtoDAsync_v2(cu_address to, const void *from, size_t bytes, cu_stream stream) {
+  ENTER();
+  return copy(to, from, bytes);
+}
+
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, cu_address from, size_t bytes, cu_stream stream) {
+  ENTER();
+  const void *p = hd_emu_ptr(driver.emu, from, bytes);
+  if (!p) return CU_INVALID_VALUE;
+  memcpy(to, p, bytes);
+  return 0;
+}
+
+EXPORT int cuMemcpyDtoDAsync_v2(cu_address to, cu_address from, size_t bytes, cu_stream stream) {
+  ENTER();
+  const void *p = hd_emu_ptr(driver.emu, from, bytes);
+  return p ? copy(to, p, bytes) : CU_INVALID_VALUE;
+}
+
+EXPORT int cuMemsetD8Async(cu_address to, unsigned char value, size_t n, cu_stream stream) {
+  ENTER();
+  void *p = hd_emu_ptr(driver.emu, to, n);
+  if (!p) return CU_INVALID_VALUE;
+  memset(p, value, n);
+  hd_emu_mark_written(driver.emu, to, n);
+  fake.flushes += n == 2 * L2_BYTES;
+  return 0;
+}
+
+/* ---- Modules ---------------------------------------------------------------------------- */
+
+static void free_module(cu_module m) {
+  if (m->program) hd_emu_unload(m->program);
+  while (m->functions) {
+    cu_function next = m->functions->next;
+    free(m->functions);
+    m->functions = next;
+  }
+  hd_arena_free(&m->arena);
+  free(m);
+}
+
+EXPORT int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, int *options, void **values) {
+  ENTER();
+  cu_module m = calloc(1, sizeof *m);
+  if (!m) return CU_OUT_OF_MEMORY;
+  hd_diag d = {0};
+  hd_arena_init(&m->arena);
+  hd_status st = hd_ptx_parse(image, strlen(image), "ptxas application", &m->arena, &m->ptx, &d);
+  if (st == HD_OK) st = hd_emu_load(driver.emu, m->ptx, &m->program, &d);
+  if (st != HD_OK) {
+    for (unsigned i = 0; i < n; i++)
+      if (options[i] == CU_JIT_ERROR_LOG)
+        snprintf(values[i], 256, "\nptxas application ptx input, line %u;\terror : %.128s\n\n", d.line,
+                 d.message);
+    free_module(m);
+    return INVALID_PTX;
+  }
+  *module = m;
+  fake.modules++;
+  return 0;
+}
+
+EXPORT int cuModuleUnload(cu_module module) {
+  free_module(module);
+  fake.modules--;
+  return driver.sticky;
+}
+
+EXPORT int cuModuleGetFunction(cu_function *function, cu_module module, const char *name) {
+  ENTER();
+  if (hd_ptx_find_kernel(module->ptx, name) < 0) return CU_NOT_FOUND;
+  cu_function f = calloc(1, sizeof *f);
+  if (!f) return CU_OUT_OF_MEMORY;
+  *f = (struct cu_function_){
+      .next = module->functions, .module = module, .dynamic_limit = DEFAULT_DYNAMIC, .carveout = -1};
+  snprintf(f->name, sizeof f->name, "%s", name);
+  *function = module->functions = f;
+  return 0;
+}
+
+EXPORT int cuFuncGetAttribute(int *value, int attribute, cu_function f) {
+  ENTER();
+  *value = attribute == CU_FUNC_MAX_THREADS          ? 1024
+           : attribute == CU_FUNC_STATIC_SHARED      ? (int)hd_emu_static_shared(f->module->program, f->name)
+           : attribute == CU_FUNC_REGISTERS          ? 32
+           : attribute == CU_FUNC_MAX_DYNAMIC_SHARED ? f->dynamic_limit
+                                                     : 0;
+  return 0;
+}
+
+EXPORT int cuFuncSetAttribute(cu_function f, int attribute, int value) {
+  ENTER();
+  if (attribute == CU_FUNC_CARVEOUT) {
+    f->carveout = value;
+  } else {
+    if (value > MOST_DYNAMIC) return CU_INVALID_VALUE;
+    f->dynamic_limit = value;
+  }
+  return 0;
+}
+
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, cu_function f, int threads, size_t shared) {
+  ENTER();
+  if ((int)shared > f->dynamic_limit) return CU_INVALID_VALUE;
+  *n = 2048 / threads < 32 ? 2048 / threads : 32;
+  if (shared && *n > (int)((228u << 10) / shared)) *n = (int)((228u << 10) / shared);
+  return 0;
+}
+
+EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **params, void **extra) {
+  ENTER();
+  if ((int)c->dynamic_shared > f->dynamic_limit || params) return CU_INVALID_VALUE;
+  hd_emu_launch_params l = {.kernel = f->name,
+                            .grid = {c->grid[0], c->grid[1], c->grid[2]},
+                            .block = {c->block[0], c->block[1], c->block[2]},
+                            .dynamic_shared = c->dynamic_shared};
+  for (; extra && *extra != CU_EXTRA_END; extra += 2) {
+    if (extra[0] == CU_EXTRA_BUFFER) l.args = extra[1];
+    if (extra[0] == CU_EXTRA_BYTES) l.args_bytes = *(size_t *)extra[1];
+  }
+  hd_diag d;
+  hd_status st = hd_emu_launch(f->module->program, &l, NULL, NULL, NULL, &d);
+  if (st == HD_ERR_FAULT)
+    driver.pending = ILLEGAL_ADDRESS;
+  else if (st != HD_OK)
+    return CU_INVALID_VALUE;
+  fake.launches++;
+  fake.carveout = f->carveout;
+  /* Some microseconds by the size of the grid, and some noise. */
+  driver.clock += 5 + 0.125 * c->grid[0] * c->grid[1] + (double)(hd_random_at(7, fake.launches) % 64) / 64;
+  return 0;
+}
+
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, cu_address address,
+                                  const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                                  const uint32_t *element_strides, int interleave, int swizzle, int promotion,
+                                  int fill) {
+  ENTER();
+  hd_tensor t = {.address = address,
+                 .type = type,
+                 .rank = rank,
+                 .interleave = interleave,
+                 .swizzle = swizzle,
+                 .promotion = promotion,
+                 .fill = fill};
+  if ((uintptr_t)map % HD_TENSOR_MAP_ALIGN || !element_strides[0]) return CU_INVALID_VALUE;
+  memcpy(t.dim, dims, rank * sizeof *dims);
+  memcpy(t.stride, strides, (rank - 1) * sizeof *strides);
+  memcpy(t.box, box, rank * sizeof *box);
+  memcpy(t.element_stride, element_strides, rank * sizeof *element_strides);
+  return hd_emu_tensor_map(&t, map, NULL) == HD_OK ? 0 : CU_INVALID_VALUE;
+}
+
+/* ---- CUPTI ---------------------------------------------------------------------------------- */
+
+static unsigned pass;
+
+static int cupti_enter(const char *call) { return fails(call) ? fake.fail_with : 0; }
+#define CUPTI_ENTER(last_bytes)                                                                              \
+  do {                                                                                                       \
+    int failure = cupti_enter(__func__);                                                                     \
+    if (failure) return failure;                                                                             \
+    if (p->size < (last_bytes) || p->reserved) return 1;                                                     \
+  } while (0)
+
+EXPORT int cuptiGetErrorMessage(cupti_result r, const char **text) {
+  *text = "made to fail";
+  return 0;
+}
+
+EXPORT int cuptiProfilerInitialize(cupti_plain *p) {
+  CUPTI_ENTER(sizeof *p);
+  return 0;
+}
+EXPORT int cuptiProfilerDeInitialize(cupti_plain *p) { return 0; }
+
+EXPORT int cuptiDeviceGetChipName(cupti_chip_name *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_chip_name, name));
+  p->name = "FAKE";
+  return 0;
+}
+
+EXPORT int cuptiProfilerGetCounterAvailability(cupti_availability *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_availability, image));
+  if (p->image) memset(p->image, 1, p->bytes);
+  p->bytes = 64;
+  return 0;
+}
+
+EXPORT int cuptiProfilerHostInitialize(cupti_host_initialize *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_host_initialize, host));
+  p->host = malloc(1);
+  fake.profilers++;
+  return 0;
+}
+
+EXPORT int cuptiProfilerHostDeinitialize(cupti_host_only *p) {
+  free(p->host);
+  fake.profilers--;
+  return 0;
+}
+
+EXPORT int cuptiProfilerHostConfigAddMetrics(cupti_add_metrics *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_add_metrics, n));
+  return p->n ? 0 : 1;
+}
+
+EXPORT int cuptiProfilerHostGetConfigImageSize(cupti_config_size *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_config_size, bytes));
+  p->bytes = 32;
+  return 0;
+}
+
+EXPORT int cuptiProfilerHostGetConfigImage(cupti_config *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_config, image));
+  memset(p->image, 2, p->bytes);
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerEnable(cupti_enable *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_enable, ranges));
+  p->ranges = malloc(1);
+  fake.profilers++;
+  pass = 0;
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerDisable(cupti_ranges_only *p) {
+  free(p->ranges);
+  fake.profilers--;
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerGetCounterDataSize(cupti_data_size *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_data_size, bytes));
+  p->bytes = 8 * p->n;
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerCounterDataImageInitialize(cupti_data_initialize *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_data_initialize, data));
+  memset(p->data, 0, p->bytes);
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerSetConfig(cupti_set_config *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_set_config, target_nesting_level));
+  return p->range_kind == CUPTI_USER_RANGE && p->replay_kind == CUPTI_USER_REPLAY ? 0 : 1;
+}
+
+EXPORT int cuptiRangeProfilerStart(cupti_ranges_only *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_ranges_only, ranges));
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerPushRange(cupti_push *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_push, name));
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerPopRange(cupti_ranges_only *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_ranges_only, ranges));
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerStop(cupti_stop *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_stop, all_passes_done));
+  p->all_passes_done = ++pass >= fake.passes;
+  return 0;
+}
+
+EXPORT int cuptiRangeProfilerDecodeData(cupti_decode *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_decode, dropped));
+  return 0;
+}
+
+/* Metric number i counts 1000 (i + 1). */
+EXPORT int cuptiProfilerHostEvaluateToGpuValues(cupti_evaluate *p) {
+  CUPTI_ENTER(CUPTI_SIZE(cupti_evaluate, values));
+  for (size_t i = 0; i < p->n; i++) p->values[i] = 1000.0 * (double)(i + 1);
+  return 0;
+}

@@ -1,0 +1,20 @@
+/* What the tests know of the fake driver beyond the driver's own interface. */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+typedef struct fake_cuda {
+  unsigned fail_at;    /* the number of the call that fails, counted from 1; 0: none */
+  int fail_with;       /* its result */
+  const char *fail_in; /* if not NULL: only calls of this name count for fail_at */
+  unsigned calls;      /* so far */
+  char last[64];       /* the call that failed */
+  /* What is alive. */
+  int contexts, pushes, streams, events, modules, allocations, profilers;
+  /* What was asked for. */
+  unsigned launches, flushes;
+  int carveout;    /* of the last launch; -1: none */
+  unsigned passes; /* CUPTI: runs of a range it takes */
+  int mig;         /* the two UUIDs differ */
+} fake_cuda;
+
+#endif

@@ -1,0 +1,143 @@
+/* The probe's kernels on the emulator, and the file that comes of a result. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heddle/probe.h"
+
+static const hd_device_options checked = {.emu = {.checks = HD_CHECK_ALL, .threads = 1, .n_sms = 6}};
+
+static void the_probes_kernels_run_clean_on_the_emulator(void **state) {
+  hd_device *dev;
+  hd_probe_result r;
+  hd_diag d = {0};
+  if (hd_device_open("emu", &checked, &dev, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_probe_options o = {.launches = 2, .delay = 10, .dram_bytes = 1 << 20};
+  if (hd_probe(dev, &o, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(r.n_launches, 3);
+  assert_true(r.launches[2].staggered && !r.launches[0].staggered);
+  for (uint32_t i = 0; i < r.n_launches; i++) {
+    const hd_probe_launch *l = &r.launches[i];
+    /* The emulator's dispatcher is round robin, 2 waves of 16 CTAs per SM. */
+    assert_int_equal(l->distinct, 6);
+    assert_int_equal(l->round_robin, r.n_ctas);
+    assert_int_equal(l->least, 32);
+    assert_int_equal(l->most, 32);
+    for (uint32_t u = 0; u < r.n_ctas; u++) assert_int_equal(l->sm[u], u % 6);
+  }
+  assert_true(r.l1_cycles > 0 && r.dram_cycles > 0);
+  assert_true(r.copy_bandwidth == 0);
+  hd_probe_free(&r);
+  hd_device_close(dev);
+}
+
+static hd_probe_result h100_like(void) {
+  hd_probe_result r = {.n_ctas = 8448,
+                       .clock_mhz = 1755,
+                       .l1_cycles = 32.2,
+                       .l2_cycles = 280.6,
+                       .dram_cycles = 690,
+                       .carveout = {0, 25, 50, 75, 100},
+                       .l1_bytes = {221184, 188416, 118784, 45056, 12288},
+                       .l1_sector = 32,
+                       .l2_sector = 64,
+                       .line = 128,
+                       .l1_bandwidth = 30e12,
+                       .l2_bandwidth = 7.8e12,
+                       .dram_read_bandwidth = 3e12,
+                       .copy_bandwidth = 2.8e12};
+  r.device = (hd_device_info){.kind = HD_DEVICE_CUDA,
+                              .title = "NVIDIA H100 80GB \"HBM3\"",
+                              .arch = 90,
+                              .n_sms = 132,
+                              .max_ctas = 32,
+                              .max_threads = 2048,
+                              .registers = 65536,
+                              .shared_bytes = 233472,
+                              .shared_reserved = 1024,
+                              .l2_bytes = 52428800,
+                              .clock_mhz = 1980};
+  return r;
+}
+
+static void load(const hd_probe_result *r, hd_gpu *g) {
+  char path[] = "/tmp/heddle-probe-XXXXXX.toml";
+  int fd = mkstemps(path, 5);
+  assert_true(fd >= 0);
+  close(fd);
+  hd_buf b = {0};
+  hd_diag d = {0};
+  hd_probe_toml(r, &b);
+  assert_false(b.failed);
+  assert_int_equal(hd_file_write(path, b.data, b.len, &d), HD_OK);
+  hd_status st = hd_gpu_load(path, NULL, g, &d);
+  if (st != HD_OK) fail_msg("%s\n%s", d.message, b.data);
+  remove(path);
+  hd_buf_free(&b);
+}
+
+static void a_probes_file_is_a_gpu_that_the_model_takes(void **state) {
+  hd_probe_result r = h100_like();
+  hd_gpu g;
+  load(&r, &g);
+  assert_int_equal(g.arch, 90);
+  assert_int_equal(g.n_sms, 132);
+  assert_int_equal(g.max_warps, 64);
+  assert_int_equal(g.shared_bytes, 233472);
+  assert_int_equal(g.l1.latency, 32);
+  assert_int_equal(g.l1.bytes, 262144);
+  assert_true(g.l1_unified && g.l1_global);
+  assert_int_equal(g.l2.latency, 281);
+  assert_int_equal(g.l2.bytes, 52428800);
+  assert_int_equal(g.dram_latency, 690);
+  assert_true(g.dram_bytes_per_cycle > 1709 && g.dram_bytes_per_cycle < 1710);
+  assert_int_equal(g.dispatch, HD_DISPATCH_DEMAND);
+}
+
+static void whatever_was_measured_makes_a_valid_file(void **state) {
+  static const unsigned archs[] = {50, 60, 61, 70, 75, 80, 86, 89, 90, 100, 120};
+  for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+    for (unsigned k = 0; k < 8; k++) {
+      hd_probe_result r = h100_like();
+      hd_gpu g;
+      r.device.arch = archs[i];
+      r.device.shared_bytes = archs[i] < 80    ? 65536
+                              : archs[i] == 80 ? 167936
+                              : archs[i] < 90  ? 102400
+                                               : 233472;
+      if (k & 1) r.l1_cycles = 700, r.l2_cycles = 5, r.dram_cycles = 0; /* upside down */
+      if (k & 2) r.l1_bytes[0] = 0, r.l1_bandwidth = r.l2_bandwidth = r.dram_read_bandwidth = 0;
+      if (k & 4) r.clock_mhz = 0, r.device.l2_bytes = 4718593, r.l1_sector = 16;
+      load(&r, &g);
+      assert_int_equal(g.arch, archs[i]);
+    }
+}
+
+static void a_gpus_name_makes_a_files_name(void **state) {
+  static const char *const names[][2] = {{"NVIDIA H100 80GB HBM3", "h100-80gb-hbm3"},
+                                         {"NVIDIA GeForce RTX 4090", "geforce-rtx-4090"},
+                                         {"Tesla V100-SXM2 (16 GB)", "tesla-v100-sxm2-16-gb"},
+                                         {"../../etc/passwd", "etc-passwd"},
+                                         {"", ""}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    hd_probe_result r = {0};
+    char out[32];
+    snprintf(r.device.title, sizeof r.device.title, "%s", names[i][0]);
+    hd_probe_name(&r, out, sizeof out);
+    assert_string_equal(out, names[i][1]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("the probe's kernels run clean on the emulator",
+                the_probes_kernels_run_clean_on_the_emulator),
+      BEHAVIOUR("a probe's file is a GPU that the model takes", a_probes_file_is_a_gpu_that_the_model_takes),
+      BEHAVIOUR("whatever was measured makes a valid file", whatever_was_measured_makes_a_valid_file),
+      BEHAVIOUR("a GPU's name makes a file's name", a_gpus_name_makes_a_files_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
