@@ -8,8 +8,11 @@
 #ifndef HEDDLE_TUNE_H
 #define HEDDLE_TUNE_H
 
+#include "heddle/device.h"
 #include "heddle/model.h"
-#include "heddle/ptx.h"
+#include "heddle/rewrite.h"
+#include "heddle/reuse.h"
+#include "heddle/stats.h"
 #include "heddle/workload.h"
 
 #ifdef __cplusplus
@@ -18,18 +21,28 @@ extern "C" {
 
 /* ---- A workload on the emulator ---------------------------------------------- */
 
+typedef struct hd_kernel_plan {
+  const char *kernel;
+  hd_plan plan;
+} hd_kernel_plan;
+
 /* What every run below needs. Zero is the default of each field. */
 typedef struct hd_run_options {
   unsigned arch;    /* sm number to compile for; 80 when 0 */
   unsigned threads; /* host threads; 0: all */
   unsigned n_sms;   /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
   bool any_grid;    /* rewrite for any grid instead of the launch's own */
+  bool more_registers;   /* as in hd_rewrite_options */
+  const hd_kernel_plan *kernels; /* plans of single kernels, in place of the one that is for all */
+  size_t n_kernels;
+  const hd_table *table; /* of order=heavy-first and order=affinity: one entry per task of the one grid; NULL: see
+                            hd_order_table */
 } hd_run_options;
 
 /* Rewrite every kernel the workload launches, in place. A kernel launched with several grids is
- * rewritten for any grid. */
+ * rewritten for any grid. recipes[i] says how launch i is made; NULL: plans that change how are refused. */
 HD_API hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_workload *w, const hd_plan *p,
-                                     const hd_run_options *o, hd_diag *d);
+                                     const hd_run_options *o, hd_recipe *recipes, hd_diag *d);
 
 /* ---- Check ---------------------------------------------------------------------- */
 
@@ -40,6 +53,7 @@ typedef struct hd_check_options {
   uint64_t seed;
   bool no_reference;  /* do not compare the original with reference.c */
   bool no_race_check; /* do not look for tasks that read each other's output */
+  uint32_t runs;      /* hd_check_on: of the rewritten kernel; 3 when 0 */
 } hd_check_options;
 
 typedef struct hd_check_result {
@@ -59,6 +73,41 @@ typedef struct hd_check_result {
 HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
                           hd_check_result *r, hd_diag *d);
 
+/* The same on a device, under the order in which that hands out CTAs: original against reference.c, rewritten
+ * against original, `runs` times. Counts no instructions and finds no races. The dispatcher of a difference is the
+ * device's name. run.n_sms 0: the device's own. */
+HD_API hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p, const hd_check_options *o,
+                             hd_check_result *r, hd_diag *d);
+
+/* ---- Times on a device ----------------------------------------------------------- */
+
+/* Zero is the default of each field. */
+typedef struct hd_measure_options {
+  hd_run_options run;
+  uint32_t warmups;     /* rounds; 3 when 0 */
+  uint32_t repetitions; /* rounds; 31 when 0 */
+  bool keep_l2;         /* as in hd_timing_options */
+  bool no_counters;
+  double confidence; /* of the speedups' intervals; 0.99 when 0 */
+} hd_measure_options;
+
+typedef struct hd_measure_row {
+  hd_plan plan; /* owned by the caller of hd_measure */
+  hd_status status;
+  char why[256];              /* when status is not HD_OK: refused, or computes something else than the baseline */
+  double median_us, least_us; /* of all the workload's launches together */
+  hd_speedup speedup;         /* over the first row, paired round by round */
+  bool has_counters;
+  hd_counters counters;
+  char no_counters[256]; /* why there are none */
+} hd_measure_row;
+
+/* Run the workload under each row's plan (given; rows[0] is the baseline), compare all results with the baseline's,
+ * and time those that are equal in interleaved rounds, the buffers' first contents restored before each. Fails when
+ * the baseline or the device does; a plan that cannot be applied is its row's business. */
+HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measure_options *o, hd_measure_row *rows,
+                            size_t n, hd_diag *d);
+
 /* ---- Traces and sweeps ------------------------------------------------------------- */
 
 /* One trace per launch of the workload, taken from the original kernels. */
@@ -68,6 +117,15 @@ HD_API void hd_study_close(hd_study *s);
 HD_API uint32_t hd_study_launches(const hd_study *s);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 HD_API double hd_study_seconds(const hd_study *s); /* what taking the traces cost */
+/* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
+HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
+
+/* The table of order=affinity or order=heavy-first for launch number `launch`: kept in the cache folder under a hash
+ * of the kernel, the launches and the data; else worked out from the study's traces (NULL: one is opened). All
+ * launches of one kernel and grid have one, made from the busiest of them. Every function here that is given a plan
+ * with such an order and no table comes by it so. */
+HD_API hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_order_kind kind,
+                                const hd_study *study, hd_table *out, hd_diag *d);
 
 /* Replay all launches under a plan, caches kept from one to the next; the counters are sums. */
 HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,

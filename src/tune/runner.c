@@ -4,77 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/rewrite.h"
-
-enum { DEFAULT_ARCH = 80, DEFAULT_SMS = 16 };
-
-/* ---- Rewriting all kernels of a workload ------------------------------------- */
-
-static const hd_wl_launch *first_launch_of(const hd_workload *w, uint32_t i) {
-  for (uint32_t k = 0; k < i; k++)
-    if (strcmp(w->launches[k].kernel, w->launches[i].kernel) == 0) return &w->launches[k];
-  return NULL;
-}
-
-static bool has_one_grid(const hd_workload *w, uint32_t i) {
-  for (uint32_t k = 0; k < w->n_launches; k++)
-    if (strcmp(w->launches[k].kernel, w->launches[i].kernel) == 0 &&
-        memcmp(w->launches[k].grid, w->launches[i].grid, sizeof w->launches[i].grid) != 0)
-      return false;
-  return true;
-}
-
-static hd_status find_kernel(const hd_ptx_module *m, const char *name, int64_t *func, hd_diag *d) {
-  *func = hd_ptx_find_kernel(m, name);
-  if (*func >= 0) return HD_OK;
-  return hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, name);
-}
-
-static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i, const hd_plan *p,
-                             const hd_run_options *o, hd_diag *d) {
-  const hd_wl_launch *l = &w->launches[i];
-  int64_t func;
-  hd_status st = find_kernel(m, l->kernel, &func, d);
-  if (st != HD_OK) return st;
-  hd_rewrite_options opt = {.grid = {.known = !o->any_grid && has_one_grid(w, i),
-                                     .g = {l->grid[0], l->grid[1], l->grid[2]},
-                                     .n_sms = o->n_sms ? o->n_sms : DEFAULT_SMS}};
-  hd_table table = {0};
-  if (p->order.kind == HD_ORDER_TABLE) {
-    uint64_t V;
-    if (!hd_grid_tasks(l->grid, &V))
-      return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks", l->kernel);
-    if ((st = hd_table_read(p->order.file, V, &table, d)) != HD_OK) return st;
-    opt.table = &table;
-  }
-  st = hd_rewrite(m, (uint32_t)func, p, &opt, d);
-  hd_table_free(&table);
-  if (st != HD_OK && d) {
-    char why[sizeof d->message];
-    memcpy(why, d->message, sizeof why);
-    if (!d->file[0]) hd_fail(d, st, "%s: %.700s", l->kernel, why);
-  }
-  return st;
-}
-
-hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_workload *w, const hd_plan *p,
-                              const hd_run_options *o, hd_diag *d) {
-  for (uint32_t i = 0; i < w->n_launches; i++) {
-    if (first_launch_of(w, i)) continue;
-    hd_status st = rewrite_one(m, w, i, p, o, d);
-    if (st != HD_OK) return st;
-  }
-  return HD_OK;
-}
-
 /* ---- Set-up ---------------------------------------------------------------------- */
 
 static hd_status load_module(runner *r, const hd_plan *plan, const hd_run_options *o, hd_diag *d) {
   hd_buf text = {0};
-  hd_status st = hd_workload_ptx(r->w, o->arch ? o->arch : DEFAULT_ARCH, &text, NULL, d);
+  hd_status st = hd_workload_ptx(r->w, o->arch ? o->arch : RUNNER_ARCH, &text, NULL, d);
   if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, r->w->name, &r->arena, &r->module, d);
   hd_buf_free(&text);
-  if (st == HD_OK && plan) st = hd_rewrite_workload(r->module, r->w, plan, o, d);
+  if (st == HD_OK && plan) st = hd_rewrite_workload(r->module, r->w, plan, o, r->recipes, d);
   if (st == HD_OK) st = hd_emu_load(r->emu, r->module, &r->program, d);
   for (uint32_t i = 0; st == HD_OK && i < r->w->n_launches; i++)
     st = hd_emu_supported(r->program, r->w->launches[i].kernel, d);
@@ -92,16 +29,70 @@ static hd_status allocate_buffers(runner *r, hd_diag *d) {
   return HD_OK;
 }
 
+/* ---- What recipes ask for ---------------------------------------------------- */
+
+static hd_status allocate_written(runner *r, uint64_t bytes, uint64_t *address, hd_diag *d) {
+  hd_status st = hd_emu_alloc(r->emu, bytes, address, d);
+  if (st != HD_OK) return st;
+  memset(hd_emu_ptr(r->emu, *address, bytes), 0, bytes);
+  hd_emu_mark_written(r->emu, *address, bytes);
+  return HD_OK;
+}
+
+static hd_status upload_table(runner *r, uint32_t i, const hd_plan *plan, const hd_run_options *o,
+                              uint64_t *address, hd_diag *d) {
+  hd_table own;
+  const hd_table *table;
+  hd_status st =
+      apply_table(r->w, i, apply_plan_of(o, r->w->launches[i].kernel, plan), o, &own, &table, d);
+  if (st == HD_OK) st = allocate_written(r, r->recipes[i].table_bytes, address, d);
+  if (st == HD_OK)
+    memcpy(hd_emu_ptr(r->emu, *address, r->recipes[i].table_bytes), table->task, r->recipes[i].table_bytes);
+  hd_table_free(&own);
+  return st;
+}
+
+/* The extra parameters of launch i. */
+static hd_status add_recipe(runner *r, uint32_t i, const hd_plan *plan, const hd_run_options *o, hd_diag *d) {
+  const hd_recipe *recipe = &r->recipes[i];
+  uint32_t first = apply_first_launch(r->w, i);
+  uint64_t table = 0;
+  hd_status st = HD_OK;
+  if (first < i)
+    r->states[i] = r->states[first];
+  else if (recipe->state_bytes)
+    st = allocate_written(r, recipe->state_bytes, &r->states[i], d);
+  if (st == HD_OK && recipe->table_bytes) st = upload_table(r, i, plan, o, &table, d);
+  if (st == HD_OK && recipe->params_bytes)
+    hd_recipe_params(recipe, r->w->launches[i].grid, r->states[i], table, r->args[i]);
+  return st;
+}
+
+static bool is_zero(const char *p, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++)
+    if (p[i]) return false;
+  return true;
+}
+
+static hd_status check_state(const runner *r, uint32_t i, hd_diag *d) {
+  uint64_t bytes = r->recipes[i].state_bytes;
+  if (!bytes || is_zero(hd_emu_ptr(r->emu, r->states[i], bytes), bytes)) return HD_OK;
+  return hd_fail(d, HD_ERR_FAULT, "%s: the rewritten kernel did not clear its queues",
+                 r->w->launches[i].kernel);
+}
+
 /* The parameter block of launch i, laid out as the kernel declares it. */
 static hd_status build_args(runner *r, uint32_t i, hd_diag *d) {
   const hd_wl_launch *l = &r->w->launches[i];
   int64_t func;
-  hd_status st = find_kernel(r->module, l->kernel, &func, d);
+  hd_status st = apply_find_kernel(r->module, l->kernel, &func, d);
   if (st != HD_OK) return st;
   const hd_ptx_func *f = &r->module->funcs[func];
-  if (f->n_params != l->n_args)
+  const hd_recipe *recipe = &r->recipes[i];
+  uint32_t own = recipe->params_bytes ? recipe->n_params : f->n_params;
+  if (own != l->n_args)
     return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", r->w->name,
-                   l->kernel, f->n_params, l->n_args);
+                   l->kernel, own, l->n_args);
   uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
   if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   uint64_t bytes = hd_ptx_param_layout(r->module, f, offsets);
@@ -111,8 +102,17 @@ static hd_status build_args(runner *r, uint32_t i, hd_diag *d) {
   for (uint32_t k = 0; st == HD_OK && k < l->n_args; k++) {
     const hd_wl_arg *a = &l->args[k];
     uint64_t size = hd_ptx_var_size(r->module, &r->module->vars[f->first_param + k]);
+    unsigned char map[HD_TENSOR_MAP_BYTES];
     uint64_t have = a->is_buffer ? 8 : hd_elem_bytes(a->type);
     const void *value = a->is_buffer ? (const void *)&r->addresses[a->buffer] : (const void *)&a->bits;
+    if (a->tensor) {
+      hd_tensor t = *a->tensor;
+      t.address += r->addresses[a->buffer];
+      have = sizeof map;
+      value = map;
+      st = hd_emu_tensor_map(&t, map, d);
+      if (st != HD_OK) break;
+    }
     if (size != have)
       st = hd_fail(d, HD_ERR_INPUT,
                    "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
@@ -129,7 +129,11 @@ hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, cons
   memset(r, 0, sizeof *r);
   r->w = w;
   hd_arena_init(&r->arena);
-  hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = o->n_sms ? o->n_sms : DEFAULT_SMS};
+  hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = o->n_sms ? o->n_sms : RUNNER_SMS};
+  r->n_sms = eo.n_sms;
+  r->recipes = calloc((size_t)w->n_launches + 1, sizeof *r->recipes);
+  r->states = calloc((size_t)w->n_launches + 1, sizeof *r->states);
+  if (!r->recipes || !r->states) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   hd_status st = hd_emu_create(&eo, &r->emu, d);
   if (st == HD_OK) st = load_module(r, plan, o, d);
   if (st == HD_OK) st = allocate_buffers(r, d);
@@ -137,7 +141,10 @@ hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, cons
   r->args = calloc(w->n_launches + 1, sizeof *r->args);
   r->args_bytes = calloc(w->n_launches + 1, sizeof *r->args_bytes);
   if (!r->args || !r->args_bytes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) st = build_args(r, i, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
+    st = build_args(r, i, d);
+    if (st == HD_OK && plan) st = add_recipe(r, i, plan, o, d);
+  }
   return st;
 }
 
@@ -148,6 +155,8 @@ void runner_close(runner *r) {
   free(r->args);
   free(r->args_bytes);
   free(r->addresses);
+  free(r->recipes);
+  free(r->states);
   hd_arena_free(&r->arena);
   memset(r, 0, sizeof *r);
 }
@@ -191,8 +200,10 @@ hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *cons
                               .dynamic_shared = l->dynamic_shared,
                               .args = r->args[i],
                               .args_bytes = r->args_bytes[i]};
+    hd_recipe_grid(&r->recipes[i], l->grid, r->n_sms, how && how->resident ? how->resident : 1, p.grid);
     hd_emu_stats s = {0};
     hd_status st = hd_emu_launch(r->program, &p, how, hooks ? hooks[i] : NULL, &s, d);
+    if (st == HD_OK) st = check_state(r, i, d);
     if (st != HD_OK) return st;
     sum.ctas += s.ctas;
     sum.warps += s.warps;

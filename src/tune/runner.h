@@ -2,7 +2,10 @@
 #ifndef HEDDLE_TUNE_RUNNER_H
 #define HEDDLE_TUNE_RUNNER_H
 
+#include "heddle/rewrite.h"
 #include "heddle/tune.h"
+
+enum { RUNNER_ARCH = 80, RUNNER_SMS = 16 }; /* when the options say nothing */
 
 typedef struct runner {
   const hd_workload *w;
@@ -13,7 +16,25 @@ typedef struct runner {
   uint64_t *addresses; /* per buffer, on the device */
   void **args;         /* per launch: parameter block */
   uint64_t *args_bytes;
+  uint32_t n_sms;
+  hd_recipe *recipes; /* per launch */
+  uint64_t
+      *states; /* per launch: device memory that a recipe asks for, the same for all launches of a kernel */
 } runner;
+
+/* ---- Applying a plan (apply.c) --------------------------------------------------- */
+
+/* The first launch of the same kernel. */
+uint32_t apply_first_launch(const hd_workload *w, uint32_t i);
+/* The plan of a kernel: its own, or the one for all. */
+const hd_plan *apply_plan_of(const hd_run_options *o, const char *kernel, const hd_plan *p);
+hd_status apply_find_kernel(const hd_ptx_module *m, const char *name, int64_t *func, hd_diag *d);
+/* The table of the plan's order for a launch: *table is NULL when it needs none, else `out`, read from the
+ * plan's file or worked out (hd_order_table) and to be freed, or the one of the options. */
+hd_status apply_table(const hd_workload *w, uint32_t launch, const hd_plan *p, const hd_run_options *o,
+                      hd_table *out, const hd_table **table, hd_diag *d);
+
+/* ---- Running --------------------------------------------------------------------- */
 
 /* Compile, rewrite for `plan` (NULL: the original), load, allocate. `checks` are hd_emu_check
  * bits. runner_close is to be called whether this succeeds or not. */
@@ -22,7 +43,8 @@ hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, cons
 void runner_close(runner *r);
 /* Buffers as the workload fills them; those it leaves alone count as never written. */
 hd_status runner_fill(runner *r, hd_diag *d);
-/* All launches in order. hooks[i] (the array or an entry may be NULL) watch launch i. */
+/* All launches in order, `resident` CTAs at once on each SM. HD_ERR_FAULT when a launch leaves its recipe's
+ * state other than it found it. hooks[i] (the array or an entry may be NULL) watch launch i. */
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
                      hd_diag *d);
 /* A buffer's bytes on the host. */

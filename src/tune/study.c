@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/runner.h"
+#include "tune/retrace.h"
+#include "tune/table.h"
 
 struct hd_study {
   const hd_workload *w;
-  hd_trace **traces; /* per launch */
-  uint32_t *shared;  /* per launch: bytes of shared memory per CTA, static and dynamic */
+  hd_trace **traces;      /* per launch */
+  const hd_table *table;  /* of order=heavy-first and order=affinity, or NULL */
+  uint32_t *shared;       /* per launch: bytes of shared memory per CTA, static and dynamic */
+  hd_reuse_array *arrays; /* per buffer */
+  retrace_store *changed; /* traces under plans that change accesses */
+  table_store *tables;    /* of orders that are worked out from the traces */
   double seconds;
 };
 
@@ -19,36 +24,21 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   hd_study *s = calloc(1, sizeof *s);
   if (!s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   s->w = w;
+  s->table = run.table;
   s->traces = calloc((size_t)w->n_launches + 1, sizeof *s->traces);
   s->shared = calloc((size_t)w->n_launches + 1, sizeof *s->shared);
-  const hd_emu_hooks **hooks = calloc((size_t)w->n_launches + 1, sizeof *hooks);
-  if (!s->traces || !s->shared || !hooks) {
-    free(hooks);
-    hd_study_close(s);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  }
-  runner r;
-  memset(&r, 0, sizeof r);
+  s->arrays = calloc((size_t)w->n_buffers + 1, sizeof *s->arrays);
+  s->changed = retrace_open(w, &run);
+  s->tables = table_store_open(w, &run);
+  uint64_t *addresses = calloc((size_t)w->n_buffers + 1, sizeof *addresses);
   double start = hd_seconds();
-  hd_status st = HD_OK;
-  unsigned workers = run.threads ? run.threads : hd_cpu_count();
-  run.threads = workers;
-  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
-    st = hd_trace_create(w->launches[i].grid, w->launches[i].block, workers, 0, &s->traces[i], d);
-    if (st == HD_OK) hooks[i] = hd_trace_hooks(s->traces[i]);
-  }
-  if (st == HD_OK) st = runner_open(&r, w, NULL, &run, HD_CHECK_BOUNDS, d);
-  if (st == HD_OK) st = runner_fill(&r, d);
-  if (st == HD_OK) {
-    hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
-    st = runner_run(&r, &how, hooks, NULL, d);
-  }
-  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
-    s->shared[i] = hd_emu_static_shared(r.program, w->launches[i].kernel) + w->launches[i].dynamic_shared;
-    st = hd_trace_finish(s->traces[i], d);
-  }
-  if (r.w) runner_close(&r);
-  free(hooks);
+  hd_status st = s->traces && s->shared && s->arrays && s->changed && s->tables && addresses
+                     ? HD_OK
+                     : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK) st = retrace_take(w, NULL, &run, s->traces, s->shared, addresses, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
+    s->arrays[i] = (hd_reuse_array){w->buffers[i].name, addresses[i], w->buffers[i].bytes};
+  free(addresses);
   s->seconds = hd_seconds() - start;
   if (st != HD_OK) {
     hd_study_close(s);
@@ -64,69 +54,114 @@ void hd_study_close(hd_study *s) {
     if (s->traces[i]) hd_trace_destroy(s->traces[i]);
   free(s->traces);
   free(s->shared);
+  free(s->arrays);
+  retrace_close(s->changed);
+  table_store_close(s->tables);
   free(s);
 }
 
 uint32_t hd_study_launches(const hd_study *s) { return s->w->n_launches; }
 const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch) { return s->traces[launch]; }
 double hd_study_seconds(const hd_study *s) { return s->seconds; }
+const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
+  if (n) *n = s->w->n_buffers;
+  return s->arrays;
+}
 
 /* ---- Replay ----------------------------------------------------------------------- */
 
-static void add_counters(hd_counters *sum, const hd_counters *c) {
-  sum->time_us += c->time_us;
-  sum->warp_instructions += c->warp_instructions;
-  sum->thread_instructions += c->thread_instructions;
-  sum->l1_sectors += c->l1_sectors;
-  sum->l1_hits += c->l1_hits;
-  sum->l2_sectors += c->l2_sectors;
-  sum->l2_hits += c->l2_hits;
-  sum->l2_read_sectors += c->l2_read_sectors;
-  sum->l2_write_sectors += c->l2_write_sectors;
-  sum->dram_read_bytes += c->dram_read_bytes;
-  sum->dram_write_bytes += c->dram_write_bytes;
-  sum->compulsory_bytes += c->compulsory_bytes;
-  sum->cycles += c->cycles;
-  sum->cycles_issue += c->cycles_issue;
-  sum->cycles_l1 += c->cycles_l1;
-  sum->cycles_l2 += c->cycles_l2;
-  sum->cycles_dram += c->cycles_dram;
-  sum->resident = c->resident;
+/* A plan as the model takes it, for one launch. */
+typedef struct replay_plan {
+  hd_table order;
+  hd_replay_claims claims;
+  uint32_t *queue_of;
+} replay_plan;
+
+static void free_replay_plan(replay_plan *r) {
+  hd_table_free(&r->order);
+  free(r->queue_of);
 }
 
-static hd_status order_of(const hd_wl_launch *l, const hd_gpu *g, const hd_plan *p, hd_table *order,
-                          hd_diag *d) {
+/* Which cluster each SM serves: as the rewritten kernels have it. */
+static hd_status name_queues(replay_plan *r, const hd_gpu *g, const hd_plan *p, const hd_grid *grid,
+                             hd_diag *d) {
+  r->queue_of = calloc(g->n_sms, sizeof *r->queue_of);
+  if (!r->queue_of) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  r->claims = (hd_replay_claims){.n_queues = hd_plan_clusters(p, grid),
+                                 .queue_of = r->queue_of,
+                                 .agents = p->bind == HD_BIND_AGENTS,
+                                 .active = p->agents};
+  uint32_t used = 0;
+  for (uint32_t sm = 0; sm < g->n_sms; sm++) {
+    r->queue_of[sm] = p->sms.n ? UINT32_MAX : sm;
+    for (uint32_t k = 0, before = 0; k < p->sms.n; k++) {
+      const hd_sm_range *range = &p->sms.ranges[k];
+      if (sm >= range->first && sm <= range->last) r->queue_of[sm] = before + sm - range->first;
+      before += range->last - range->first + 1;
+    }
+    used += r->queue_of[sm] != UINT32_MAX;
+  }
+  if (!used)
+    return hd_fail(d, HD_ERR_INPUT, "sms: %s has %u SMs, and none of those named", g->name, g->n_sms);
+  return HD_OK;
+}
+
+static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *p,
+                                  replay_plan *out, hd_diag *d) {
+  const hd_wl_launch *l = &s->w->launches[launch];
   hd_grid grid = {.known = true, .g = {l->grid[0], l->grid[1], l->grid[2]}, .n_sms = g->n_sms};
+  hd_run_options run = {.table = s->table};
   uint64_t V;
-  hd_table table = {0};
-  hd_status st = HD_OK;
+  hd_table own = {0};
+  const hd_table *table;
+  *out = (replay_plan){0};
   if (!hd_grid_tasks(l->grid, &V) || V > UINT32_MAX)
     return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks to simulate", l->kernel);
-  if (p->order.kind == HD_ORDER_TABLE) st = hd_table_read(p->order.file, V, &table, d);
-  if (st == HD_OK) st = hd_plan_tabulate(p, &grid, table.task ? &table : NULL, order, d);
-  hd_table_free(&table);
+  hd_status st = s->table || !table_is_worked_out(p->order.kind)
+                     ? apply_table(s->w, launch, p, &run, &own, &table, d)
+                     : table_store_get(s->tables, s, launch, p->order.kind, &table, d);
+  if (st == HD_OK) st = hd_plan_tabulate(p, &grid, table, &out->order, d);
+  hd_table_free(&own);
+  if (st == HD_OK && (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM))
+    st = name_queues(out, g, p, &grid, d);
+  return st;
+}
+
+static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, const hd_gpu *g,
+                               const hd_plan *p, const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  bool baseline = hd_plan_is_baseline(p);
+  memset(out, 0, sizeof *out);
+  for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
+    replay_plan plan = {0};
+    if (!baseline) st = make_replay_plan(s, i, g, p, &plan, d);
+    hd_counters c = {0};
+    hd_replay_options o = {.order = baseline ? NULL : &plan.order,
+                           .claims = plan.claims,
+                           .dispatch = *dispatch,
+                           .registers = s->w->registers,
+                           .shared_bytes = s->shared[i],
+                           .keep_caches = i > 0};
+    if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
+    free_replay_plan(&plan);
+    if (st == HD_OK) hd_counters_add(out, &c);
+  }
   return st;
 }
 
 static hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
-                           hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d) {
-  memset(out, 0, sizeof *out);
-  for (uint32_t i = 0; i < s->w->n_launches; i++) {
-    hd_table order = {0};
-    bool baseline = hd_plan_is_baseline(p);
-    hd_status st = baseline ? HD_OK : order_of(&s->w->launches[i], g, p, &order, d);
-    hd_counters c = {0};
-    hd_replay_options o = {.order = baseline ? NULL : &order,
-                           .dispatch = {.kind = dispatch, .seed = seed},
-                           .registers = s->w->registers,
-                           .shared_bytes = s->shared[i],
-                           .keep_caches = i > 0};
-    if (st == HD_OK) st = hd_model_replay(m, s->traces[i], &o, &c, d);
-    hd_table_free(&order);
-    if (st != HD_OK) return st;
-    add_counters(out, &c);
-  }
-  return HD_OK;
+                           hd_dispatch_kind kind, uint64_t seed, hd_counters *out, hd_diag *d) {
+  hd_dispatch dispatch = {.kind = kind, .seed = seed};
+  hd_status st = hd_plan_check(p, d);
+  if (st != HD_OK) return st;
+  if (!retrace_is_needed(p)) return replay_traces(m, s, s->traces, g, p, &dispatch, out, d);
+  hd_trace *const *traces;
+  hd_plan rest = retrace_rest(p);
+  st = retrace_acquire(s->changed, p, g->n_sms, &traces, d);
+  if (st != HD_OK) return st;
+  st = replay_traces(m, s, traces, g, &rest, &dispatch, out, d);
+  retrace_release(s->changed, traces);
+  return st;
 }
 
 hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,

@@ -1,4 +1,4 @@
-/* Every workload, every order, both bindings, every dispatcher. */
+/* Every workload, every order, every binding, every dispatcher. */
 #include "check.h"
 
 #include <stdio.h>
@@ -10,6 +10,17 @@
 
 static const char *const orders[] = {"row",      "col",        "band:3",     "tile:4x2", "tile:3x5",
                                      "zigzag:5", "zigzag:3x2", "stride:5x2", "hilbert",  "reverse"};
+
+/* Bindings and splits that workers learn while they run; agents with and without a limit, SMs that are not there. */
+static const char *const claims[] = {
+    "bind=claim",
+    "order=tile:4x2,bind=claim,split=wave:2",
+    "order=col,bind=claim,split=cols",
+    "bind=agents",
+    "bind=agents:1,split=rows",
+    "order=hilbert,bind=agents:2,split=wave:3",
+    "order=band:3,bind=agents:3,sms=0-2+7+30-31",
+};
 
 static unsigned equal, refused;
 
@@ -92,6 +103,7 @@ static void every_plan_is_equal_under_every_dispatcher(void **state) {
       check_plan(w, text);
       remove(path);
     }
+    for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) check_plan(w, claims[k]);
     hd_workload_close(w);
   }
   hd_workload_list_free(names, n);

@@ -53,7 +53,7 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
   assert_int_equal(hd_ptx_parse(kernel_text, sizeof kernel_text - 1, "order", &arena, &m, &d), HD_OK);
   hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms},
                           .table = table};
-  if (hd_rewrite(m, 0, &p, &o, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  if (hd_rewrite(m, 0, &p, &o, NULL, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
 
   uint64_t V;
   assert_true(hd_grid_tasks(t->g, &V));
@@ -112,7 +112,11 @@ static void every_worker_runs_the_task_its_plan_gives(void **state) {
     unsigned a = 1 + (unsigned)(hd_random_at(22, i) % 12), b = 1 + (unsigned)(hd_random_at(23, i) % 12);
     int n = snprintf(plan, sizeof plan, shapes[i % 8], a, b);
     bool redirect = i % 8 == 7 || hd_random_at(24, i) & 1;
-    snprintf(plan + n, sizeof plan - (size_t)n, "%s", redirect ? ",bind=redirect" : "");
+    if (redirect) n += snprintf(plan + n, sizeof plan - (size_t)n, ",bind=redirect");
+    if (redirect && hd_random_at(25, i) & 1) {
+      const char *split = i % 8 == 7 ? ",split=rows" : i % 8 == 0 ? ",split=cols" : ",split=wave:%u";
+      snprintf(plan + n, sizeof plan - (size_t)n, split, b);
+    }
     t.plan = plan;
     run(&t, NULL, "");
   }

@@ -1,0 +1,285 @@
+#include "tune/placement.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/runner.h"
+
+/* What a buffer without contents holds before a run. */
+enum { UNWRITTEN = 0xCD };
+
+/* ---- Buffers ---------------------------------------------------------------------- */
+
+void placement_free_bytes(const placement *p, void **bytes) {
+  for (uint32_t i = 0; bytes && i < p->w->n_buffers; i++) free(bytes[i]);
+  free(bytes);
+}
+
+static void **allocate_bytes(const placement *p) {
+  void **bytes = calloc((size_t)p->w->n_buffers + 1, sizeof *bytes);
+  for (uint32_t i = 0; bytes && i < p->w->n_buffers; i++) {
+    uint64_t n = p->w->buffers[i].bytes;
+    bytes[i] = malloc(n ? n : 1);
+    if (!bytes[i]) {
+      placement_free_bytes(p, bytes);
+      return NULL;
+    }
+  }
+  return bytes;
+}
+
+hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, const hd_run_options *o,
+                         hd_diag *d) {
+  uint32_t n = w->n_buffers;
+  *p = (placement){.device = dev, .w = w, .run = *o};
+  const hd_device_info *info = hd_device_get_info(dev);
+  if (!p->run.n_sms) p->run.n_sms = info->n_sms;
+  if (!p->run.arch && info->arch && info->arch < 80) p->run.arch = info->arch;
+  p->addresses = calloc((size_t)n + 1, sizeof *p->addresses);
+  p->pristine = calloc((size_t)n + 1, sizeof *p->pristine);
+  p->filled = calloc((size_t)n + 1, sizeof *p->filled);
+  p->initial = allocate_bytes(p);
+  if (!p->addresses || !p->pristine || !p->filled || !p->initial)
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; i < n; i++) memset(p->initial[i], UNWRITTEN, w->buffers[i].bytes);
+  st = hd_workload_fill_all(w, p->initial, p->filled, d);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++)
+    st = hd_device_alloc(dev, w->buffers[i].bytes, &p->addresses[i], d);
+  return st == HD_OK ? placement_restore(p, d) : st;
+}
+
+void placement_close(placement *p) {
+  if (!p->w) return;
+  for (uint32_t i = 0; i < p->w->n_buffers; i++) {
+    if (p->addresses) hd_device_free(p->device, p->addresses[i], NULL);
+    if (p->pristine) hd_device_free(p->device, p->pristine[i], NULL);
+  }
+  free(p->addresses);
+  free(p->pristine);
+  free(p->filled);
+  placement_free_bytes(p, p->initial);
+  memset(p, 0, sizeof *p);
+}
+
+hd_status placement_restore(placement *p, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_buffers; i++) {
+    uint64_t bytes = p->w->buffers[i].bytes;
+    if (p->initial)
+      st = hd_device_write(p->device, p->addresses[i], p->initial[i], bytes, d);
+    else if (p->pristine[i])
+      st = hd_device_copy(p->device, p->addresses[i], p->pristine[i], bytes, d);
+  }
+  return st;
+}
+
+hd_status placement_poison(placement *p, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && !p->initial && i < p->w->n_buffers; i++)
+    if (!p->filled[i]) st = hd_device_set(p->device, p->addresses[i], UNWRITTEN, p->w->buffers[i].bytes, d);
+  return st;
+}
+
+hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
+  for (uint32_t i = 0; i < p->w->n_buffers; i++) {
+    uint64_t bytes = p->w->buffers[i].bytes;
+    if (!p->filled[i] || memcmp(result[i], p->initial[i], bytes) == 0) continue;
+    hd_status st = hd_device_alloc(p->device, bytes, &p->pristine[i], d);
+    if (st == HD_OK) st = hd_device_write(p->device, p->pristine[i], p->initial[i], bytes, d);
+    if (st != HD_OK) return st;
+  }
+  placement_free_bytes(p, p->initial);
+  p->initial = NULL;
+  return HD_OK;
+}
+
+hd_status placement_read(placement *p, void ***out, hd_diag *d) {
+  *out = allocate_bytes(p);
+  if (!*out) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < p->w->n_buffers; i++) {
+    hd_status st = hd_device_read(p->device, p->addresses[i], (*out)[i], p->w->buffers[i].bytes, d);
+    if (st == HD_OK) continue;
+    placement_free_bytes(p, *out);
+    *out = NULL;
+    return st;
+  }
+  return HD_OK;
+}
+
+/* ---- Arguments -------------------------------------------------------------------- */
+
+/* What argument `a` is on this device: its bytes at `value`, which holds HD_TENSOR_MAP_BYTES. */
+static hd_status argument(const placement *p, const hd_wl_arg *a, void *value, uint64_t *bytes, hd_diag *d) {
+  if (a->tensor) {
+    hd_tensor t = *a->tensor;
+    t.address += p->addresses[a->buffer];
+    *bytes = HD_TENSOR_MAP_BYTES;
+    return hd_device_tensor_map(p->device, &t, value, d);
+  }
+  *bytes = a->is_buffer ? 8 : hd_elem_bytes(a->type);
+  memcpy(value, a->is_buffer ? &p->addresses[a->buffer] : &a->bits, 8);
+  return HD_OK;
+}
+
+/* The parameter block of launch i, laid out as the kernel declares it; the recipe's own parameters stay 0. */
+static hd_status build_args(variant *v, const hd_ptx_module *m, uint32_t i, hd_diag *d) {
+  const hd_workload *w = v->p->w;
+  const hd_wl_launch *l = &w->launches[i];
+  variant_launch *out = &v->launches[i];
+  int64_t func;
+  hd_status st = apply_find_kernel(m, l->kernel, &func, d);
+  if (st != HD_OK) return st;
+  const hd_ptx_func *f = &m->funcs[func];
+  uint32_t own = v->recipes[i].params_bytes ? v->recipes[i].n_params : f->n_params;
+  if (own != l->n_args)
+    return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", w->name,
+                   l->kernel, own, l->n_args);
+  uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
+  if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  out->args_bytes = hd_ptx_param_layout(m, f, offsets);
+  out->args = out->args_bytes == UINT64_MAX ? NULL : calloc(1, out->args_bytes ? out->args_bytes : 1);
+  if (!out->args) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t k = 0; st == HD_OK && k < l->n_args; k++) {
+    uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]), have;
+    unsigned char value[HD_TENSOR_MAP_BYTES];
+    if ((st = argument(v->p, &l->args[k], value, &have, d)) != HD_OK) break;
+    if (size == have)
+      memcpy((char *)out->args + offsets[k], value, have);
+    else
+      st = hd_fail(d, HD_ERR_INPUT,
+                   "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
+                   w->name, k + 1, l->kernel, size, have);
+  }
+  free(offsets);
+  return st;
+}
+
+/* ---- Recipes ------------------------------------------------------------------------ */
+
+static hd_status upload_table(variant *v, uint32_t i, const hd_plan *plan, hd_diag *d) {
+  const placement *p = v->p;
+  hd_table own;
+  const hd_table *table;
+  uint64_t bytes = v->recipes[i].table_bytes;
+  plan = apply_plan_of(&p->run, p->w->launches[i].kernel, plan);
+  hd_status st = apply_table(p->w, i, plan, &p->run, &own, &table, d);
+  if (st == HD_OK) st = hd_device_alloc(p->device, bytes, &v->launches[i].table, d);
+  if (st == HD_OK) st = hd_device_write(p->device, v->launches[i].table, table->task, bytes, d);
+  hd_table_free(&own);
+  return st;
+}
+
+static hd_status provide_state(variant *v, uint32_t i, hd_diag *d) {
+  const placement *p = v->p;
+  uint64_t bytes = v->recipes[i].state_bytes;
+  uint32_t first = apply_first_launch(p->w, i);
+  if (first < i) {
+    v->launches[i].state = v->launches[first].state;
+    return HD_OK;
+  }
+  hd_status st = hd_device_alloc(p->device, bytes, &v->launches[i].state, d);
+  return st == HD_OK ? hd_device_set(p->device, v->launches[i].state, 0, bytes, d) : st;
+}
+
+/* The grid of launch i and the parameters that the recipe adds. */
+static hd_status follow_recipe(variant *v, uint32_t i, const hd_plan *plan, hd_diag *d) {
+  const placement *p = v->p;
+  const hd_recipe *recipe = &v->recipes[i];
+  const hd_wl_launch *l = &p->w->launches[i];
+  const hd_device_info *info = hd_device_get_info(p->device);
+  uint32_t resident = 1;
+  hd_status st = HD_OK;
+  /* A model replays which task did what on the SM that its dispatcher gives it, and knows nothing of SMs that
+   * the kernel itself looks at. */
+  if (info->kind == HD_DEVICE_MODEL && (recipe->agents || recipe->state_bytes))
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "kernels that bind tasks to SMs do not run on %s", info->name);
+  if (recipe->agents && info->kind == HD_DEVICE_CUDA)
+    st = hd_device_resident(v->module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,
+                            0, &resident, d);
+  if (st == HD_OK && recipe->state_bytes) st = provide_state(v, i, d);
+  if (st == HD_OK && recipe->table_bytes) st = upload_table(v, i, plan, d);
+  if (st != HD_OK) return st;
+  hd_recipe_grid(recipe, l->grid, info->n_sms, resident, v->launches[i].grid);
+  if (recipe->params_bytes)
+    hd_recipe_params(recipe, l->grid, v->launches[i].state, v->launches[i].table, v->launches[i].args);
+  return HD_OK;
+}
+
+/* ---- Kernels -------------------------------------------------------------------------- */
+
+static hd_status load(variant *v, const hd_plan *plan, hd_arena *arena, hd_diag *d) {
+  const placement *p = v->p;
+  hd_buf source = {0}, text = {0};
+  hd_ptx_module *m;
+  hd_status st = hd_workload_ptx(p->w, p->run.arch ? p->run.arch : RUNNER_ARCH, &source, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, p->w->name, arena, &m, d);
+  if (st == HD_OK && plan) st = hd_rewrite_workload(m, p->w, plan, &p->run, v->recipes, d);
+  /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
+  if (st == HD_OK && plan) st = hd_ptx_print(m, &text);
+  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  const hd_buf *b = plan ? &text : &source;
+  if (st == HD_OK) st = hd_device_load(p->device, b->data, b->len, p->w->name, NULL, &v->module, d);
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) {
+    memcpy(v->launches[i].grid, p->w->launches[i].grid, sizeof v->launches[i].grid);
+    st = build_args(v, m, i, d);
+    if (st == HD_OK && plan) st = follow_recipe(v, i, plan, d);
+  }
+  hd_buf_free(&source);
+  hd_buf_free(&text);
+  return st;
+}
+
+hd_status variant_open(variant *v, placement *p, const hd_plan *plan, hd_diag *d) {
+  uint32_t n = p->w->n_launches;
+  *v = (variant){.p = p};
+  v->launches = calloc((size_t)n + 1, sizeof *v->launches);
+  v->recipes = calloc((size_t)n + 1, sizeof *v->recipes);
+  if (!v->launches || !v->recipes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_arena arena;
+  hd_arena_init(&arena);
+  bool original = plan && hd_plan_is_baseline(plan) && !p->run.n_kernels;
+  hd_status st = load(v, original ? NULL : plan, &arena, d);
+  hd_arena_free(&arena);
+  return st;
+}
+
+void variant_close(variant *v) {
+  if (!v->p) return;
+  hd_device *dev = v->p->device;
+  hd_device_unload(v->module);
+  for (uint32_t i = 0; v->launches && i < v->p->w->n_launches; i++) {
+    const variant_launch *l = &v->launches[i];
+    free(l->args);
+    hd_device_free(dev, l->table, NULL);
+    if (apply_first_launch(v->p->w, i) == i) hd_device_free(dev, l->state, NULL);
+  }
+  free(v->launches);
+  free(v->recipes);
+  memset(v, 0, sizeof *v);
+}
+
+hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
+  const hd_wl_launch *l = &v->p->w->launches[i];
+  const variant_launch *vl = &v->launches[i];
+  hd_device_launch launch = {.kernel = l->kernel,
+                             .grid = {vl->grid[0], vl->grid[1], vl->grid[2]},
+                             .block = {l->block[0], l->block[1], l->block[2]},
+                             .dynamic_shared = l->dynamic_shared,
+                             .args = vl->args,
+                             .args_bytes = vl->args_bytes,
+                             .registers = v->p->w->registers};
+  return hd_device_run(v->module, &launch, d);
+}
+
+hd_status variant_run(variant *v, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < v->p->w->n_launches; i++) st = variant_launch_one(v, i, d);
+  return st;
+}
+
+static hd_status prepare(void *ctx, hd_diag *d) { return placement_restore(((variant *)ctx)->p, d); }
+static hd_status run(void *ctx, hd_diag *d) { return variant_run(ctx, d); }
+
+hd_device_job variant_job(variant *v) { return (hd_device_job){.prepare = prepare, .run = run, .ctx = v}; }

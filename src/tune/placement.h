@@ -1,0 +1,62 @@
+/* tune/placement.h: a workload's buffers on a device, and its kernels under several plans over them. */
+#ifndef HEDDLE_TUNE_PLACEMENT_H
+#define HEDDLE_TUNE_PLACEMENT_H
+
+#include "heddle/rewrite.h"
+#include "heddle/tune.h"
+
+typedef struct placement {
+  hd_device *device;
+  const hd_workload *w;
+  hd_run_options run;
+  uint64_t *addresses; /* per buffer */
+  void **initial;      /* per buffer: its bytes before any run, on the host, until placement_learn */
+  bool *filled;        /* per buffer: the workload gives it contents */
+  uint64_t *pristine;  /* per buffer that runs change and that has contents: a copy on the device; else 0 */
+} placement;
+
+/* Allocate and fill. What the workload leaves alone is filled with 0xCD, so that a byte left unwritten shows.
+ * placement_close is to be called whether this succeeds or not. */
+hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, const hd_run_options *o,
+                         hd_diag *d);
+void placement_close(placement *p);
+
+/* All buffers as they were at first. Before placement_learn from the host, and everything; later on the
+ * device, and only what runs change and read. */
+hd_status placement_restore(placement *p, hd_diag *d);
+/* After placement_learn, what placement_restore leaves alone: buffers without contents lose the last run's
+ * result. */
+hd_status placement_poison(placement *p, hd_diag *d);
+/* To be called after the first run, with its results: finds out what runs change. */
+hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
+/* All buffers' bytes now, in memory of their own: an array that placement_free_bytes frees. */
+hd_status placement_read(placement *p, void ***out, hd_diag *d);
+void placement_free_bytes(const placement *p, void **bytes);
+
+/* One launch of a kernel under a plan. */
+typedef struct variant_launch {
+  uint32_t grid[3];
+  void *args; /* parameter block */
+  uint64_t args_bytes;
+  uint64_t state; /* device memory that the recipe asks for, the same for all launches of a kernel */
+  uint64_t table; /* the order's table on the device */
+} variant_launch;
+
+/* The workload's kernels under a plan, loaded, with all that their launches take. */
+typedef struct variant {
+  placement *p;
+  hd_device_module *module;
+  hd_recipe *recipes; /* per launch */
+  variant_launch *launches;
+} variant;
+
+/* `plan` NULL: the original. variant_close is to be called whether this succeeds or not. */
+hd_status variant_open(variant *v, placement *p, const hd_plan *plan, hd_diag *d);
+void variant_close(variant *v);
+/* Begin one launch; all launches in order. */
+hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d);
+hd_status variant_run(variant *v, hd_diag *d);
+/* As a job for hd_device_time: restores before each run. */
+hd_device_job variant_job(variant *v);
+
+#endif

@@ -1,0 +1,204 @@
+#include "tune/retrace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_UNUSED = 4 }; /* traces kept that nobody replays at the moment */
+
+/* ---- Taking traces ------------------------------------------------------------------ */
+
+static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
+  const hd_emu_hooks **hooks = calloc((size_t)r->w->n_launches + 1, sizeof *hooks);
+  if (!hooks) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < r->w->n_launches; i++) hooks[i] = hd_trace_hooks(traces[i]);
+  hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
+  hd_status st = runner_run(r, &how, hooks, NULL, d);
+  free(hooks);
+  return st;
+}
+
+hd_status retrace_take(const hd_workload *w, const hd_plan *p, const hd_run_options *o, hd_trace **traces,
+                       uint32_t *shared, uint64_t *addresses, hd_diag *d) {
+  hd_run_options run = *o;
+  runner r;
+  memset(&r, 0, sizeof r);
+  hd_status st = HD_OK;
+  run.threads = run.threads ? run.threads : hd_cpu_count();
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
+    st = hd_trace_create(w->launches[i].grid, w->launches[i].block, run.threads, 0, &traces[i], d);
+  if (st == HD_OK) st = runner_open(&r, w, p, &run, HD_CHECK_BOUNDS, d);
+  if (st == HD_OK) st = runner_fill(&r, d);
+  if (st == HD_OK) st = run_hooked(&r, traces, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
+    if (shared)
+      shared[i] = hd_emu_static_shared(r.program, w->launches[i].kernel) + w->launches[i].dynamic_shared;
+    st = hd_trace_finish(traces[i], d);
+  }
+  for (uint32_t i = 0; st == HD_OK && addresses && i < w->n_buffers; i++)
+    addresses[i] = hd_trace_address(r.addresses[i]);
+  if (r.w) runner_close(&r);
+  return st;
+}
+
+/* ---- Which part of a plan ---------------------------------------------------------------- */
+
+bool retrace_is_needed(const hd_plan *p) {
+  return p->threads.kind != HD_ORDER_ROW || p->bypass.kind != HD_BYPASS_NONE ||
+         p->stream.kind != HD_STREAM_NONE || p->prefetch.kind != HD_PREFETCH_NONE;
+}
+
+/* What the traced kernels have. */
+static hd_plan traced_part(const hd_plan *p) {
+  hd_plan t = {.threads = p->threads, .bypass = p->bypass, .stream = p->stream, .form = p->form};
+  if (p->prefetch.kind == HD_PREFETCH_NONE) return t;
+  t.prefetch = p->prefetch;
+  t.order = p->order;
+  if (p->bind != HD_BIND_REDIRECT) return t;
+  t.bind = p->bind;
+  t.split = p->split;
+  return t;
+}
+
+hd_plan retrace_rest(const hd_plan *p) {
+  hd_plan r = *p;
+  if (p->prefetch.kind != HD_PREFETCH_NONE) {
+    r.order = (hd_order){0};
+    if (p->bind == HD_BIND_REDIRECT) {
+      r.bind = HD_BIND_NONE;
+      r.split = (hd_split){0};
+    }
+  }
+  r.threads = (hd_order){0};
+  r.bypass = (hd_bypass){0};
+  r.stream = (hd_stream){0};
+  r.form = HD_FORM_PREDICATE;
+  r.prefetch = (hd_prefetch){0};
+  return r;
+}
+
+/* ---- The store -------------------------------------------------------------------------------- */
+
+typedef struct entry {
+  struct entry *next; /* the one used last comes first */
+  char *plan;         /* notation of the traced part */
+  unsigned n_sms;
+  unsigned users;
+  hd_trace **traces;
+} entry;
+
+struct retrace_store {
+  const hd_workload *w;
+  hd_run_options run;
+  pthread_mutex_t lock; /* held while traces are taken, too: that uses all threads by itself */
+  entry *entries;
+};
+
+retrace_store *retrace_open(const hd_workload *w, const hd_run_options *o) {
+  retrace_store *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->w = w;
+  s->run = *o;
+  pthread_mutex_init(&s->lock, NULL);
+  return s;
+}
+
+static void free_entry(const retrace_store *s, entry *e) {
+  for (uint32_t i = 0; e->traces && i < s->w->n_launches; i++)
+    if (e->traces[i]) hd_trace_destroy(e->traces[i]);
+  free(e->traces);
+  free(e->plan);
+  free(e);
+}
+
+void retrace_close(retrace_store *s) {
+  if (!s) return;
+  while (s->entries) {
+    entry *e = s->entries;
+    s->entries = e->next;
+    free_entry(s, e);
+  }
+  pthread_mutex_destroy(&s->lock);
+  free(s);
+}
+
+/* Give up the oldest that nobody uses, but for so many. */
+static void drop_unused(retrace_store *s) {
+  unsigned unused = 0;
+  for (entry **at = &s->entries; *at;) {
+    entry *e = *at;
+    if (!e->users && ++unused > MOST_UNUSED) {
+      *at = e->next;
+      free_entry(s, e);
+    } else {
+      at = &e->next;
+    }
+  }
+}
+
+static entry *find(retrace_store *s, const char *plan, unsigned n_sms) {
+  for (entry **at = &s->entries; *at; at = &(*at)->next) {
+    entry *e = *at;
+    if (e->n_sms != n_sms || strcmp(e->plan, plan) != 0) continue;
+    *at = e->next;
+    e->next = s->entries;
+    return s->entries = e;
+  }
+  return NULL;
+}
+
+static hd_status make(retrace_store *s, const hd_plan *p, char *plan, unsigned n_sms, hd_diag *d) {
+  entry *e = calloc(1, sizeof *e);
+  if (!e || !(e->traces = calloc((size_t)s->w->n_launches + 1, sizeof *e->traces))) {
+    free(e);
+    free(plan);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  hd_run_options run = s->run;
+  if (n_sms) run.n_sms = n_sms;
+  e->plan = plan;
+  e->n_sms = n_sms;
+  hd_status st = retrace_take(s->w, p, &run, e->traces, NULL, NULL, d);
+  if (st != HD_OK) {
+    free_entry(s, e);
+    return st;
+  }
+  e->next = s->entries;
+  s->entries = e;
+  return HD_OK;
+}
+
+hd_status retrace_acquire(retrace_store *s, const hd_plan *p, unsigned n_sms, hd_trace *const **traces,
+                          hd_diag *d) {
+  hd_plan part = traced_part(p);
+  hd_buf text = {0};
+  if (p->prefetch.kind != HD_PREFETCH_NONE && p->split.kind == HD_SPLIT_COLS && p->bind != HD_BIND_REDIRECT)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "prefetch: not simulated together with split=cols");
+  if (part.bind == HD_BIND_NONE) n_sms = 0; /* it does not matter then */
+  hd_plan_print(&part, &text);
+  if (text.failed) {
+    hd_buf_free(&text);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  pthread_mutex_lock(&s->lock);
+  hd_status st = HD_OK;
+  if (find(s, text.data, n_sms))
+    hd_buf_free(&text);
+  else
+    st = make(s, &part, text.data, n_sms, d);
+  if (st == HD_OK) {
+    s->entries->users++;
+    *traces = s->entries->traces;
+    drop_unused(s);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return st;
+}
+
+void retrace_release(retrace_store *s, hd_trace *const *traces) {
+  pthread_mutex_lock(&s->lock);
+  for (entry *e = s->entries; e; e = e->next)
+    if (e->traces == traces) e->users--;
+  drop_unused(s);
+  pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,135 @@
+/* Plans that change accesses are simulated on traces of the rewritten kernels. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/tune.h"
+
+static bool can_compile(void) {
+  return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0;
+}
+
+typedef struct session {
+  hd_workload *w;
+  hd_study *study;
+  hd_gpu gpu;
+} session;
+
+static void begin(session *s, const char *workload, const char *gpu) {
+  hd_diag d = {0};
+  hd_run_options run = {.threads = 2};
+  if (hd_gpu_load(gpu, SOURCE_DIR "/gpus", &s->gpu, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_workload_open(workload, SOURCE_DIR "/kernels", "tiny", &s->w, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  if (hd_study_open(s->w, &run, &s->study, &d) != HD_OK) fail_msg("%s", d.message);
+}
+
+static void end(session *s) {
+  hd_study_close(s->study);
+  hd_workload_close(s->w);
+}
+
+static hd_counters replay(const session *s, const char *text) {
+  hd_plan p;
+  hd_diag d = {0};
+  hd_counters c;
+  if (hd_plan_parse(text, &p, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_replay(s->study, &s->gpu, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d) != HD_OK)
+    fail_msg("%s: %s", text, d.message);
+  hd_plan_free(&p);
+  return c;
+}
+
+static void skip_without_compiler(void) {
+  if (can_compile()) return;
+  print_message("skipped: neither nvcc nor clang is installed\n");
+  skip();
+}
+
+static void what_bypasses_does_not_reach_l1(void **state) {
+  skip_without_compiler();
+  session s;
+  begin(&s, "bfs", "gtx580");
+  hd_counters all = replay(&s, "baseline"), none = replay(&s, "bypass=l1:0");
+  assert_true(all.l1_sectors > 0);
+  assert_int_equal(none.l1_sectors, 0);
+  uint64_t before = 0;
+  for (unsigned k = 1; k < 8; k++) { /* CTAs of eight warps */
+    char plan[64];
+    snprintf(plan, sizeof plan, "bypass=l1:%u%s", k, k % 2 ? ",form=replicate" : "");
+    uint64_t sectors = replay(&s, plan).l1_sectors;
+    assert_true(sectors > before && sectors < all.l1_sectors);
+    before = sectors;
+  }
+  hd_counters same = replay(&s, "bypass=l1:8");
+  assert_memory_equal(&same, &all, sizeof all);
+  same = replay(&s, "stream=l1");
+  assert_memory_equal(&same, &none, sizeof none);
+  end(&s);
+}
+
+static void renumbered_threads_coalesce(void **state) {
+  skip_without_compiler();
+  session s;
+  begin(&s, "matmul-swapped", "gtx580");
+  hd_counters before = replay(&s, "baseline"), after = replay(&s, "threads=col");
+  assert_true(after.l1_sectors * 4 < before.l1_sectors);
+  /* Order acts on those, too: all CTAs are resident or not, the sectors asked for are the same. */
+  assert_int_equal(replay(&s, "threads=col,order=reverse").l1_sectors, after.l1_sectors);
+  end(&s);
+}
+
+static void a_prefetch_is_one_more_access_of_the_order_it_is_for(void **state) {
+  skip_without_compiler();
+  session s;
+  begin(&s, "matmul-swapped", "h100");
+  static const char *const orders[] = {"", "order=col,", "order=tile:2x2,",
+                                       "order=col,bind=claim,", "bind=agents:2,"};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+    char without[96], with[96];
+    snprintf(with, sizeof with, "%sprefetch=l2:1", orders[i]);
+    snprintf(without, sizeof without, "%s", orders[i][0] ? orders[i] : "baseline,");
+    without[strlen(without) - 1] = 0;
+    uint64_t more = replay(&s, with).l2_sectors, less = replay(&s, without).l2_sectors;
+    if (more <= less)
+      fail_msg("%s: %llu sectors, %s: %llu", with, (unsigned long long)more, without,
+               (unsigned long long)less);
+  }
+  end(&s);
+}
+
+static void many_plans_at_once_are_as_one_after_the_other(void **state) {
+  skip_without_compiler();
+  session s;
+  begin(&s, "bfs", "gtx580");
+  static const char *const plans[] = {
+      "bypass=l1:1", "threads=reverse",   "bypass=l1:2", "order=reverse,bypass=l1:1",
+      "stream=0",    "threads=zigzag:64", "bypass=l2:1", "bypass=l1:3"};
+  enum { N = sizeof plans / sizeof *plans, ROWS = 3 * N };
+  hd_sweep_row rows[ROWS] = {0};
+  hd_diag d = {0};
+  for (size_t i = 0; i < ROWS; i++) assert_int_equal(hd_plan_parse(plans[i % N], &rows[i].plan, &d), HD_OK);
+  assert_int_equal(hd_sweep(s.study, &s.gpu, HD_DISPATCH_ROUND_ROBIN, 1, rows, ROWS, 4, NULL, NULL, &d),
+                   HD_OK);
+  for (size_t i = 0; i < ROWS; i++) {
+    hd_counters alone = replay(&s, plans[i % N]);
+    if (rows[i].status != HD_OK) fail_msg("%s: %s", plans[i % N], rows[i].why);
+    assert_memory_equal(&rows[i].counters, &alone, sizeof alone);
+    hd_plan_free(&rows[i].plan);
+  }
+  end(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),
+      BEHAVIOUR("renumbered threads coalesce", renumbered_threads_coalesce),
+      BEHAVIOUR("a prefetch is one more access, of the order it is for",
+                a_prefetch_is_one_more_access_of_the_order_it_is_for),
+      BEHAVIOUR("many plans at once are as one after the other",
+                many_plans_at_once_are_as_one_after_the_other),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
