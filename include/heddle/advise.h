@@ -1,0 +1,114 @@
+/* heddle/advise.h: where a workload's reuse lies, whether it can be had, which plans are worth trying.
+ *
+ * Everything follows from a study's traces: counts first (heddle/reuse.h, heddle/sharing.h), replays on a
+ * modelled GPU where counts do not decide (CLU 4.4), and replays of the plans that are proposed.
+ */
+#ifndef HEDDLE_ADVISE_H
+#define HEDDLE_ADVISE_H
+
+#include "heddle/sharing.h"
+#include "heddle/tune.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Category (CLU 3.2) ---------------------------------------------------------- */
+
+/* Sources of inter-CTA locality, as bits: DATA and WRITE may come together. */
+typedef enum hd_category {
+  HD_CATEGORY_ALGORITHM = 1,  /* CTAs use the same words */
+  HD_CATEGORY_CACHE_LINE = 2, /* CTAs, or a warp's threads, use different words of the same lines */
+  HD_CATEGORY_DATA = 4,       /* what is accessed depends on what memory holds */
+  HD_CATEGORY_WRITE = 8,      /* CTAs write into arrays whose other parts they read */
+  HD_CATEGORY_STREAMING = 16, /* no CTA has much that another one could use */
+} hd_category;
+enum { HD_CATEGORIES = 5 };
+/* "data+write", as workload.toml has it; "" for 0. */
+HD_API void hd_category_print(unsigned categories, hd_buf *out);
+/* 0: not a category. */
+HD_API unsigned hd_category_parse(const char *text);
+/* CLU 4.1: locality that an order of the CTAs can exploit. */
+static inline bool hd_category_exploitable(unsigned categories) {
+  return categories == HD_CATEGORY_ALGORITHM || categories == HD_CATEGORY_CACHE_LINE;
+}
+
+/* ---- Facts -------------------------------------------------------------------------- */
+
+/* One launch, or several launches' counts together. Rows per buffer of the workload, one more for what lies
+ * in none. */
+typedef struct hd_facts {
+  hd_reuse reuse;
+  hd_sharing sharing;
+  hd_pattern pattern;
+  uint64_t skewed_reads; /* (CTA, line) pairs that read words, of arrays that the same launch writes, which
+                            their CTA does not write */
+  uint64_t array_loads;  /* all pairs that read */
+} hd_facts;
+
+/* Redirected clusters (CLU 4.2.4), L1 off: what CLU 4.4 asks the GPU when it does not know. */
+typedef struct hd_experiments {
+  bool done;
+  hd_counters baseline, along_x, along_y, no_l1; /* along_x: CLU's Y-partitioning, CTAs of a row together */
+  double seconds;
+} hd_experiments;
+
+/* ---- Proposals ------------------------------------------------------------------------ */
+
+typedef struct hd_proposal {
+  hd_plan plan; /* owned by the advice */
+  char reason[256];
+  bool predicted; /* its counters come from a replay; else nobody has worked them out */
+  hd_counters counters;
+  double speedup; /* over the baseline, when predicted */
+} hd_proposal;
+
+typedef enum hd_order_free {
+  HD_ORDER_FREE_CHECKED = 1, /* no refusal, and no race on this input */
+  HD_ORDER_FREE_UNCHECKED,   /* no refusal; the race check was not asked for */
+  HD_ORDER_FREE_NO,
+} hd_order_free;
+
+/* ---- Advice ------------------------------------------------------------------------------- */
+
+typedef struct hd_advice {
+  unsigned category; /* hd_category bits */
+  char evidence[1024];
+  char direction; /* 'x', 'y' or 'z': CTAs that are neighbours along it share most; 0: no direction stands out
+                   */
+  double along[3]; /* part of the exploitable (CTA, line) pairs shared with the next CTA along x, y, z */
+  const char *partition; /* CLU's name for clusters along that direction: "Y-P" (rows), "X-P" (columns) */
+  hd_facts sum, *launches;
+  uint32_t n_launches;
+  hd_experiments experiments;
+  hd_order_free order_free;
+  char order_why[512];          /* why not */
+  hd_refusal *refusals;         /* of all kernels launched */
+  const char **refused_kernels; /* the kernel of each; the workload's */
+  uint32_t n_refusals;
+  hd_proposal *proposals; /* best first */
+  uint32_t n_proposals;
+  hd_counters baseline; /* on the GPU asked for */
+} hd_advice;
+
+typedef struct hd_advise_options {
+  hd_run_options run;
+  hd_dispatch_kind dispatch;
+  uint64_t seed;
+  bool no_race_check;
+  bool no_proposals;
+  bool no_predictions; /* proposals are all plans worth trying, in no order that a replay gave */
+  uint32_t launches;  /* facts are measured for so many launches of each kernel, evenly spread; 0: 16 */
+  double seconds;     /* for predictions, about; 10 when 0 */
+  uint32_t proposals; /* at most; 8 when 0 */
+} hd_advise_options;
+
+/* The study is of workload w. *out is freed by hd_advice_free; on failure it needs no freeing. */
+HD_API hd_status hd_advise(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_advise_options *o,
+                           hd_advice *out, hd_diag *d);
+HD_API void hd_advice_free(hd_advice *a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

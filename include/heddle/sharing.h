@@ -1,0 +1,86 @@
+/* heddle/sharing.h: how a launch's CTAs share memory, and how regularly they access it, measured on traces.
+ *
+ * sharing    which CTAs name the same lines: neighbours along x, y or z, all of them, or who knows whom;
+ * whether they use the same words of them; who writes what others read pattern    how well accesses coalesce,
+ * and whether CTAs make the same accesses, moved by a constant
+ *
+ * Like heddle/reuse.h these are properties of a launch and its data: no cache and no schedule enters.
+ */
+#ifndef HEDDLE_SHARING_H
+#define HEDDLE_SHARING_H
+
+#include "heddle/reuse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Sharing --------------------------------------------------------------------- */
+
+/* Counts of pairs (CTA, line): a CTA names a line, however often. */
+typedef struct hd_sharing_row {
+  uint64_t pairs;
+  uint64_t lines;
+  uint64_t shared; /* pairs whose line other CTAs name too */
+  uint64_t common; /* of these: at least half of the launch's CTAs name the line, so that no placement of CTAs
+                      shares it better than another */
+  uint64_t along[3];     /* of the others: the neighbour at x + 1, y + 1 or z + 1 names the line too */
+  uint64_t apart;        /* of the others: no neighbour in any direction does */
+  uint64_t words;        /* 4 bytes each, that shared but not common pairs use of their lines, */
+  uint64_t common_words; /* and common ones */
+  uint64_t shared_words, shared_common_words; /* of these: another CTA uses the word too */
+  uint64_t loads, stores;                     /* pairs that read; that write */
+  uint64_t fed;    /* pairs that read a line into which another CTA of the launch writes */
+  uint64_t skewed; /* pairs that read words of the line which their CTA does not write */
+} hd_sharing_row;
+
+typedef struct hd_sharing {
+  hd_sharing_row all;
+  hd_sharing_row *arrays; /* per array, and one more for what lies in none */
+  uint32_t n_arrays;      /* without that one */
+  double sampled;         /* part of the lines that was followed: counts are of these, not scaled */
+} hd_sharing;
+
+typedef struct hd_sharing_options {
+  uint32_t line;   /* bytes, 32, 64 or 128; 128 when 0 */
+  uint64_t budget; /* pairs kept; 0: 8 million, some 100 MB. Beyond, a sample of the lines is followed */
+} hd_sharing_options;
+
+/* `grid` is the launch's; arrays as for hd_reuse_measure. *out is freed by hd_sharing_free; on failure it
+ * needs no freeing. */
+HD_API hd_status hd_sharing_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
+                                    uint32_t n, const hd_sharing_options *o, hd_sharing *out, hd_diag *d);
+HD_API void hd_sharing_free(hd_sharing *s);
+HD_API void hd_sharing_add(hd_sharing_row *sum, const hd_sharing_row *r);
+
+/* ---- Patterns ---------------------------------------------------------------------- */
+
+typedef struct hd_pattern_row {
+  uint64_t accesses;               /* of warps */
+  uint64_t bytes;                  /* distinct ones that they name, access by access */
+  uint64_t sectors, least_sectors; /* of 32 bytes that they touch; that as many bytes need at least */
+  uint64_t lines, least_lines;     /* of 128 bytes, likewise */
+  /* Of neighbouring CTAs along x, y or z, whichever direction fares best: accesses are regular if the k-th
+   * access of one CTA's warp to an array is the k-th of the next CTA's, moved as far as from that one to the
+   * one after. */
+  uint64_t compared; /* accesses that were compared so */
+  uint64_t followed; /* of these: regular ones */
+} hd_pattern_row;
+
+typedef struct hd_pattern {
+  hd_pattern_row all;
+  hd_pattern_row *arrays; /* per array, and one more for what lies in none */
+  uint32_t n_arrays;      /* without that one */
+} hd_pattern;
+
+/* `tasks` bounds the CTAs that are looked at, runs of neighbours spread over the launch; 0: 1024. Counts
+ * other than compared and followed are of those CTAs along x. */
+HD_API hd_status hd_pattern_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
+                                    uint32_t n, uint64_t tasks, hd_pattern *out, hd_diag *d);
+HD_API void hd_pattern_free(hd_pattern *p);
+HD_API void hd_pattern_add(hd_pattern_row *sum, const hd_pattern_row *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* tune/advice.h: the parts that advice is made of.
+ *
+ * facts.c      counts over a study's traces
+ * category.c   CLU's category from them, with experiments where they do not decide
+ * propose.c    plans worth trying, replayed
+ * advise.c     all of it, and whether the order is free
+ */
+#ifndef HEDDLE_TUNE_ADVICE_H
+#define HEDDLE_TUNE_ADVICE_H
+
+#include "heddle/advise.h"
+
+typedef struct advising {
+  const hd_workload *w;
+  hd_study *s;
+  const hd_gpu *g;
+  hd_advise_options o;
+  hd_advice *out;
+} advising;
+
+/* ---- Facts ------------------------------------------------------------------------ */
+
+hd_status advice_facts(advising *a, hd_diag *d);
+void advice_facts_free(hd_facts *f);
+
+/* a / b, 0 when b is 0. */
+static inline double advice_part(uint64_t a, uint64_t b) { return b ? (double)a / (double)b : 0; }
+/* (CTA, line) pairs whose line other CTAs name, but not half of them all: what an order of CTAs can use. */
+static inline uint64_t advice_exploitable(const hd_sharing_row *r) { return r->shared - r->common; }
+/* Useful part of the sectors that warps ask for; of lines. */
+static inline double advice_sector_use(const hd_pattern_row *r) {
+  return advice_part(r->least_sectors, r->sectors);
+}
+static inline double advice_line_use(const hd_pattern_row *r) {
+  return advice_part(r->least_lines, r->lines);
+}
+
+/* ---- Category ------------------------------------------------------------------------ */
+
+hd_status advice_category(advising *a, hd_diag *d);
+/* The array, -1: none, whose accesses depend on data most; *part gets its regular part. */
+int64_t advice_irregular_array(const hd_facts *f, double *part);
+
+/* ---- Proposals --------------------------------------------------------------------------- */
+
+hd_status advice_propose(advising *a, hd_diag *d);
+
+#endif

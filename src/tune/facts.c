@@ -1,0 +1,93 @@
+/* What the traces say, launch by launch and together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/advice.h"
+
+enum { DEFAULT_LAUNCHES = 16 };
+
+static hd_status measure(const advising *a, uint32_t launch, hd_facts *f, hd_diag *d) {
+  const hd_trace *t = hd_study_trace(a->s, launch);
+  const uint32_t *grid = a->w->launches[launch].grid;
+  uint32_t n;
+  const hd_reuse_array *arrays = hd_study_arrays(a->s, &n);
+  hd_reuse_options reuse = {.line = a->g->l1.line};
+  hd_sharing_options sharing = {.line = a->g->l1.line};
+  hd_status st = hd_reuse_measure(t, arrays, n, &reuse, &f->reuse, d);
+  if (st == HD_OK) st = hd_sharing_measure(t, grid, arrays, n, &sharing, &f->sharing, d);
+  if (st == HD_OK) st = hd_pattern_measure(t, grid, arrays, n, 0, &f->pattern, d);
+  return st;
+}
+
+static bool begin_sum(hd_facts *sum, const hd_facts *f) {
+  uint32_t n = f->reuse.n_arrays;
+  hd_reuse_row *reuse = malloc(((size_t)n + 1) * sizeof *reuse);
+  sum->sharing.arrays = calloc((size_t)n + 1, sizeof *sum->sharing.arrays);
+  sum->pattern.arrays = calloc((size_t)n + 1, sizeof *sum->pattern.arrays);
+  if (!reuse || !sum->sharing.arrays || !sum->pattern.arrays) {
+    free(reuse);
+    return false;
+  }
+  memcpy(reuse, f->reuse.arrays, ((size_t)n + 1) * sizeof *reuse);
+  sum->reuse = f->reuse;
+  sum->reuse.arrays = reuse;
+  sum->sharing.n_arrays = sum->pattern.n_arrays = n;
+  sum->sharing.sampled = 1;
+  return true;
+}
+
+static hd_status add(hd_facts *sum, const hd_facts *f, hd_diag *d) {
+  if (sum->reuse.arrays)
+    hd_reuse_add(&sum->reuse, &f->reuse);
+  else if (!begin_sum(sum, f))
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; i <= f->sharing.n_arrays; i++) {
+    hd_sharing_add(&sum->sharing.arrays[i], &f->sharing.arrays[i]);
+    hd_pattern_add(&sum->pattern.arrays[i], &f->pattern.arrays[i]);
+    if (f->sharing.arrays[i].stores) sum->skewed_reads += f->sharing.arrays[i].skewed;
+  }
+  hd_sharing_add(&sum->sharing.all, &f->sharing.all);
+  hd_pattern_add(&sum->pattern.all, &f->pattern.all);
+  sum->array_loads += f->sharing.all.loads;
+  if (f->sharing.sampled < sum->sharing.sampled) sum->sharing.sampled = f->sharing.sampled;
+  return HD_OK;
+}
+
+/* Of a kernel with many launches `most`, evenly spread. */
+static bool is_measured(const hd_workload *w, uint32_t launch, uint32_t most) {
+  uint32_t number = 0, all = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    if (strcmp(w->launches[i].kernel, w->launches[launch].kernel) != 0) continue;
+    number += i < launch;
+    all++;
+  }
+  uint64_t k = most, mine = number * k / all, next = (number + 1) * k / all;
+  return all <= most || mine != next;
+}
+
+hd_status advice_facts(advising *a, hd_diag *d) {
+  hd_advice *out = a->out;
+  uint32_t n = a->w->n_launches, most = a->o.launches ? a->o.launches : DEFAULT_LAUNCHES;
+  out->launches = calloc((size_t)n + 1, sizeof *out->launches);
+  if (!out->launches) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  out->n_launches = n;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!is_measured(a->w, i, most)) continue;
+    hd_facts *f = &out->launches[i];
+    hd_status st = measure(a, i, f, d);
+    if (st == HD_OK) {
+      for (uint32_t k = 0; k <= f->sharing.n_arrays; k++)
+        if (f->sharing.arrays[k].stores) f->skewed_reads += f->sharing.arrays[k].skewed;
+      f->array_loads = f->sharing.all.loads;
+      st = add(&out->sum, f, d);
+    }
+    if (st != HD_OK) return st;
+  }
+  return HD_OK;
+}
+
+void advice_facts_free(hd_facts *f) {
+  hd_reuse_free(&f->reuse);
+  hd_sharing_free(&f->sharing);
+  hd_pattern_free(&f->pattern);
+}

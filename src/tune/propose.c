@@ -1,0 +1,251 @@
+/* Plans worth trying, from the facts; replayed, ranked. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/advice.h"
+
+enum { MOST_CANDIDATES = 64, DEFAULT_PROPOSALS = 8 };
+static const double default_seconds = 10;
+static const double worth_time = 0.995,
+                    worth_traffic = 0.98; /* of the baseline's: else nothing is proposed */
+
+/* ---- Candidates -------------------------------------------------------------------------- */
+
+typedef struct candidate {
+  hd_plan plan;
+  char reason[256];
+} candidate;
+
+typedef struct candidates {
+  const advising *a;
+  const uint32_t *grid; /* of the launch with most requests */
+  uint64_t V;
+  uint32_t wave; /* CTAs that the GPU runs at once */
+  candidate list[MOST_CANDIDATES];
+  size_t n;
+} candidates;
+
+static void offer(candidates *c, hd_plan plan, const char *reason, ...) HD_PRINTF(3, 4);
+static void offer(candidates *c, hd_plan plan, const char *reason, ...) {
+  if (c->n == MOST_CANDIDATES || hd_plan_check(&plan, NULL) != HD_OK) return;
+  for (size_t i = 0; i < c->n; i++)
+    if (hd_plan_equal(&c->list[i].plan, &plan)) return;
+  candidate *k = &c->list[c->n++];
+  va_list ap;
+  k->plan = plan;
+  va_start(ap, reason);
+  vsnprintf(k->reason, sizeof k->reason, reason, ap);
+  va_end(ap);
+}
+
+static uint32_t power_of_two_near(double x) {
+  double e = round(log2(x < 1 ? 1 : x));
+  return 1u << (e > 15 ? 15 : (unsigned)e);
+}
+
+/* What runs at the same time, and what follows it, should be compact in the grid. */
+static void offer_compact_orders(candidates *c) {
+  const hd_advice *out = c->a->out;
+  uint32_t gx = c->grid[0], gy = c->grid[1];
+  if (gx < 2 || gy < 2) return;
+  bool across = out->along[1] > 0.05;
+  if (!across) return;
+  if (out->along[1] > out->along[0])
+    offer(c, (hd_plan){.order = {.kind = HD_ORDER_COL}},
+          "CTAs along y share %.0f%% of what they touch, along x %.0f%%", 100 * out->along[1],
+          100 * out->along[0]);
+  uint32_t side = power_of_two_near(sqrt((double)c->wave));
+  static const char why[] =
+      "of the %u CTAs that run at once, neighbours along x and y share %.0f%% and %.0f%%";
+  for (uint32_t h = side / 4 ? side / 4 : 1; h <= 2 * side; h *= 2) {
+    if (h > 1 && h < gy)
+      offer(c, (hd_plan){.order = {.kind = HD_ORDER_BAND, .a = h}}, why, c->wave, 100 * out->along[0],
+            100 * out->along[1]);
+    if (h > 1 && h < gx)
+      offer(c, (hd_plan){.order = {.kind = HD_ORDER_TILE, .a = h, .b = h < gy ? h : gy}}, why, c->wave,
+            100 * out->along[0], 100 * out->along[1]);
+  }
+}
+
+static bool wins_by_l1(const hd_advice *out) { return advice_exploitable(&out->sum.sharing.all) > 0; }
+
+/* CLU's clusters: what shares runs on one SM. */
+static void offer_clusters(candidates *c) {
+  const hd_advice *out = c->a->out;
+  if (!wins_by_l1(out)) return;
+  hd_order order = {.kind = out->direction == 'y' && c->grid[0] > 1 ? HD_ORDER_COL : HD_ORDER_ROW};
+  hd_order tile = {.kind = HD_ORDER_TILE, .a = 4, .b = 4};
+  bool plane = c->grid[0] > 4 && c->grid[1] > 4;
+  const char *side = out->direction == 'y' ? "columns" : "rows";
+  uint32_t resident = out->baseline.resident;
+  offer(c, (hd_plan){.order = order, .bind = HD_BIND_REDIRECT},
+        "clusters of neighbours in %s share L1 (CLU 4.2)", side);
+  if (plane && out->along[0] > 0.05 && out->along[1] > 0.05)
+    offer(c, (hd_plan){.order = tile, .bind = HD_BIND_REDIRECT},
+          "clusters of tiles share L1 along x and y (CLU 5.2, observation 6)");
+  for (uint32_t active = resident; active >= 1; active /= 4) {
+    offer(c, (hd_plan){.order = order, .bind = HD_BIND_AGENTS, .agents = active == resident ? 0 : active},
+          active == resident
+              ? "agents bound to SMs keep neighbours in %s together whatever the dispatcher does"
+              : "neighbours in %s together, and fewer CTAs at once, so that their lines stay in L1",
+          side);
+    if (active == 1) break;
+  }
+  offer(c,
+        (hd_plan){.order = order, .bind = HD_BIND_CLAIM, .split = {.kind = HD_SPLIT_WAVE, .wave = resident}},
+        "neighbours in %s on one SM, and all SMs close together, so that L2 is shared too", side);
+}
+
+static void offer_tables(candidates *c) {
+  const hd_advice *out = c->a->out;
+  const hd_sharing_row *r = &out->sum.sharing.all;
+  double apart = advice_part(r->apart, r->pairs), regular;
+  const hd_reuse_spread *work = &out->sum.reuse.work;
+  int64_t random = advice_irregular_array(&out->sum, &regular);
+  if (apart > 0.1 || (random >= 0 && advice_exploitable(r)))
+    offer(
+        c, (hd_plan){.order = {.kind = HD_ORDER_AFFINITY}},
+        "%.0f%% of what CTAs touch is shared with CTAs that are no neighbours: which ones, the data decides",
+        100 * apart);
+  if (work->mean > 0 && (double)work->most > 1.5 * work->mean && c->V > c->wave)
+    offer(c, (hd_plan){.order = {.kind = HD_ORDER_HEAVY_FIRST}},
+          "the longest CTA has %.1f times the mean's work: started late, it would run alone",
+          (double)work->most / work->mean);
+}
+
+static void offer_cache_control(candidates *c) {
+  const hd_advice *out = c->a->out;
+  const hd_pattern_row *p = &out->sum.pattern.all;
+  double hits = advice_part(out->baseline.l1_hits, out->baseline.l1_sectors);
+  if (!out->baseline.l1_sectors) return;
+  if (hits < 0.5 && advice_sector_use(p) < 0.75)
+    offer(c, (hd_plan){.bypass = {.kind = HD_BYPASS_L1, .warps = 0}},
+          "L1 hits %.0f%% only, and a miss brings lines of which warps use %.0f%%", 100 * hits,
+          100 * advice_line_use(p));
+  uint64_t lone = 0,
+           reused = 0; /* read requests to arrays that nothing is read from again, and to the others */
+  for (uint32_t i = 0; i <= out->sum.reuse.n_arrays; i++) {
+    const hd_reuse_row *r = &out->sum.reuse.arrays[i];
+    if (r->lines.cold == r->lines.requests)
+      lone += r->load_requests;
+    else
+      reused += r->load_requests;
+  }
+  if (lone * 10 > reused && reused && hits < 0.9)
+    offer(c, (hd_plan){.stream = {.kind = HD_STREAM_L1}},
+          "%.0f%% of the loads stream and displace what is used again",
+          100 * advice_part(lone, lone + reused));
+}
+
+static void offer_threads(candidates *c) {
+  const hd_advice *out = c->a->out;
+  const hd_pattern_row *p = &out->sum.pattern.all;
+  const uint32_t *block = c->a->w->launches[0].block;
+  if (advice_sector_use(p) >= 0.5 || (double)p->followed < 0.5 * (double)p->compared) return;
+  if ((uint64_t)block[0] * c->grid[0] < 64 || (uint64_t)block[1] * c->grid[1] < 64) return;
+  offer(
+      c, (hd_plan){.threads = {.kind = HD_ORDER_COL}},
+      "requests touch %.1f times the sectors that their bytes fill: threads along y may lie closer together",
+      advice_part(p->sectors, p->least_sectors));
+}
+
+/* ---- Ranking ---------------------------------------------------------------------------------- */
+
+static uint64_t dram(const hd_counters *c) { return c->dram_read_bytes + c->dram_write_bytes; }
+
+static bool is_worth(const hd_counters *c, const hd_counters *base) {
+  return c->time_us < worth_time * base->time_us ||
+         (c->time_us <= base->time_us && ((double)dram(c) < worth_traffic * (double)dram(base) ||
+                                          (double)c->l2_sectors < worth_traffic * (double)base->l2_sectors));
+}
+
+/* Less time first; of times within 1/1000, less DRAM and L2 traffic. */
+static int by_effect(const void *a, const void *b) {
+  const hd_proposal *x = a, *y = b;
+  const hd_counters *p = &x->counters, *q = &y->counters;
+  if (fabs(p->time_us - q->time_us) > 0.001 * q->time_us) return p->time_us < q->time_us ? -1 : 1;
+  double px = (double)dram(p) + 32.0 * (double)p->l2_sectors,
+         qx = (double)dram(q) + 32.0 * (double)q->l2_sectors;
+  return (px > qx) - (px < qx);
+}
+
+static hd_status rank(advising *a, candidates *c, double each, hd_diag *d) {
+  hd_advice *out = a->out;
+  double seconds = a->o.seconds > 0 ? a->o.seconds : default_seconds;
+  unsigned threads = a->o.run.threads ? a->o.run.threads : hd_cpu_count();
+  double affordable = each > 0 ? seconds * threads / each : MOST_CANDIDATES;
+  size_t n = affordable < (double)c->n ? (size_t)affordable : c->n;
+  uint32_t most = a->o.proposals ? a->o.proposals : DEFAULT_PROPOSALS;
+  if (a->o.no_predictions) {
+    n = 0;
+    most = MOST_CANDIDATES;
+  }
+  hd_sweep_row *rows = calloc(n + 1, sizeof *rows);
+  out->proposals = calloc(c->n + 1, sizeof *out->proposals);
+  hd_status st = rows && out->proposals ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (size_t i = 0; st == HD_OK && i < n; i++) rows[i].plan = c->list[i].plan;
+  if (st == HD_OK && n) st = hd_sweep(a->s, a->g, a->o.dispatch, a->o.seed, rows, n, threads, NULL, NULL, d);
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    if (rows[i].status != HD_OK || !is_worth(&rows[i].counters, &out->baseline)) continue;
+    hd_proposal *p = &out->proposals[out->n_proposals++];
+    *p = (hd_proposal){.plan = rows[i].plan,
+                       .predicted = true,
+                       .counters = rows[i].counters,
+                       .speedup = out->baseline.time_us / rows[i].counters.time_us};
+    memcpy(p->reason, c->list[i].reason, sizeof p->reason);
+  }
+  free(rows);
+  if (st != HD_OK) return st;
+  qsort(out->proposals, out->n_proposals, sizeof *out->proposals, by_effect);
+  if (out->n_proposals > most) out->n_proposals = most;
+  for (size_t i = n; i < c->n && out->n_proposals < most; i++) { /* beyond the budget: nobody knows */
+    hd_proposal *p = &out->proposals[out->n_proposals++];
+    p->plan = c->list[i].plan;
+    memcpy(p->reason, c->list[i].reason, sizeof p->reason);
+  }
+  return HD_OK;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+static uint32_t main_launch(const hd_advice *out) {
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < out->n_launches; i++)
+    if (out->launches[i].reuse.all.lines.requests > out->launches[most].reuse.all.lines.requests) most = i;
+  return most;
+}
+
+hd_status advice_propose(advising *a, hd_diag *d) {
+  hd_advice *out = a->out;
+  double each = 0;
+  hd_status st = HD_OK;
+  if (out->experiments.done) {
+    out->baseline = out->experiments.baseline;
+    each = out->experiments.seconds / 4;
+  } else {
+    hd_plan baseline = {0};
+    double start = hd_seconds();
+    st = hd_study_replay(a->s, a->g, &baseline, a->o.dispatch, a->o.seed, &out->baseline, d);
+    each = hd_seconds() - start;
+  }
+  if (st != HD_OK || (out->order_free == HD_ORDER_FREE_NO && !a->o.no_predictions)) return st;
+  candidates *c = calloc(1, sizeof *c);
+  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  c->a = a;
+  c->grid = a->w->launches[main_launch(out)].grid;
+  c->wave = a->g->n_sms * out->baseline.resident;
+  if (hd_grid_tasks(c->grid, &c->V)) {
+    offer_tables(c);
+    offer_compact_orders(c);
+    offer_clusters(c);
+    offer_threads(c);
+    offer_cache_control(c);
+  }
+  st = rank(a, c, each, d);
+  free(c);
+  return st;
+}
