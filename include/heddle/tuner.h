@@ -1,0 +1,154 @@
+/* heddle/tuner.h: the plan that wins on a device: found, kept, applied.
+ *
+ * tune      search over plans by measuring; the original stays unless a plan wins for sure
+ * verdicts  what tuning found, in a store (heddle/store.h), and measured anew
+ * apply     from a launch to what is launched instead, fast enough for every launch
+ */
+#ifndef HEDDLE_TUNER_H
+#define HEDDLE_TUNER_H
+
+#include "heddle/advise.h"
+#include "heddle/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Tuning --------------------------------------------------------------------- */
+
+/* Zero is the default of each field. */
+typedef struct hd_tune_options {
+  hd_run_options run; /* kernels and table are not used */
+  double budget;      /* seconds of search, about; 10 when 0 */
+  double confidence;  /* 0.99 when 0 */
+  bool keep_l2;       /* as in hd_timing_options */
+  bool whole;         /* one plan for all kernels of the workload; models always do that */
+  bool no_proof;      /* adopt without the emulator's check */
+  bool no_counters;
+  bool each_lever;         /* also measure the best plan of each lever alone: hd_tuning.levers */
+  const hd_gpu *advisor;   /* have hd_advise propose on this model, from a small size; NULL: it is not asked.
+                              Models advise themselves */
+  double table_seconds;    /* that working out order=affinity and order=heavy-first may take, in place of the
+                              budget; 20 when 0, none when negative */
+  const char *kernels_dir; /* for the workload's small sizes; NULL: its own folder's path is used */
+  const hd_plan *plans;    /* to try first */
+  size_t n_plans;
+  void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
+  void *ctx;
+} hd_tune_options;
+
+/* A plan that was looked at. */
+typedef struct hd_tune_trial {
+  hd_plan plan;
+  hd_status status; /* HD_OK: it was measured */
+  char why[200];    /* else: refused, or computes something else */
+  double speedup;   /* median of the pairs that the search took; the more pairs, the better known */
+  uint32_t pairs;
+} hd_tune_trial;
+
+typedef enum hd_proof {
+  HD_PROOF_NONE = 0, /* nothing was adopted, or no proof was wanted */
+  HD_PROOF_EQUAL,    /* the emulator found the same bytes under all dispatchers */
+  HD_PROOF_SKIPPED,  /* the emulator cannot run this kernel: hd_tuned.proof_why */
+} hd_proof;
+
+/* What was found for one kernel, or for all of a workload with one plan. */
+typedef struct hd_tuned {
+  char kernel[128]; /* "": all kernels */
+  bool adopted;
+  hd_plan plan;               /* adopted, or the baseline; shares what the trial owns */
+  hd_speedup speedup;         /* of the best plan, measured afresh; of 1 when none was promising */
+  double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
+  char why[256];              /* why nothing was adopted */
+  hd_proof proof;
+  char proof_why[256];
+  hd_tune_trial *trials; /* fastest first, failed ones last; the baseline is not among them */
+  uint32_t n_trials;
+} hd_tuned;
+
+/* The best plan that uses one lever alone. */
+typedef struct hd_tune_lever {
+  const char *lever;  /* "order", "bind", "threads", "bypass", "stream", "prefetch" */
+  hd_plan plan;       /* shares what the trial owns */
+  hd_speedup speedup; /* of the whole workload */
+} hd_tune_lever;
+enum { HD_TUNE_LEVERS = 6 };
+
+typedef struct hd_tuning {
+  hd_tuned *kernels;
+  uint32_t n_kernels;
+  bool adopted;       /* any kernel's */
+  hd_speedup speedup; /* of the whole workload under all adopted plans */
+  double before_us, after_us;
+  bool has_counters;
+  hd_counters before, after;
+  char no_counters[256];
+  hd_tune_lever levers[HD_TUNE_LEVERS];
+  uint32_t n_levers;
+  uint32_t tried;                                               /* plans */
+  double seconds, setup_seconds, advice_seconds, table_seconds; /* the whole; of it before the first launch;
+                                                        for advice; for the tables of orders */
+  uint64_t buffer_bytes;                                        /* of the workload's buffers */
+  bool recalled; /* from a store: no trials, nothing measured */
+  int64_t when;  /* then: when it was made, seconds since 1970 */
+} hd_tuning;
+
+/* Tune a workload. HD_ERR_UNSUPPORTED: the device measures no times. *out is freed by hd_tuning_free; on
+ * failure it needs no freeing. */
+HD_API hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o, hd_tuning *out,
+                         hd_diag *d);
+HD_API void hd_tuning_free(hd_tuning *t);
+
+/* ---- Verdicts ----------------------------------------------------------------------- */
+
+/* The key's parts that say where: a GPU by its name and, of a part of one, its SMs. */
+HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]);
+
+/* Keep a verdict for every kernel and launch of the workload. Orders that a trace tells are kept as
+ * order=table:FILE, in heddle's cache folder. */
+HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                                const hd_tuning *t, hd_diag *d);
+/* The verdicts of all the workload's kernels: *found false unless there is one for each. *out is freed by
+ * hd_tuning_free when found. */
+HD_API hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                                  hd_tuning *out, bool *found, hd_diag *d);
+/* Measure a recalled tuning anew: speedups, times and counters are those of now. Kernels whose plan no longer
+ * reaches `least` (0.99) of the original's speed, or does not compute the same, get the baseline. */
+HD_API hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                                  double least, hd_tuning *t, hd_diag *d);
+
+/* ---- Applying verdicts ----------------------------------------------------------------- */
+
+/* For launch paths: looks every launch up once, and from then on in memory. Any number of threads may use
+ * one. What goes wrong inside leaves the original in place, and is said in hd_applied.why. */
+typedef struct hd_applier hd_applier;
+typedef struct hd_applier_module hd_applier_module;
+
+typedef struct hd_applied {
+  uint32_t id;     /* dense, from 0: callers keep what they load under it */
+  bool changed;    /* false: launch the original */
+  const char *ptx; /* the rewritten module; as long as the applier */
+  size_t ptx_len;
+  hd_recipe recipe;
+  hd_table table; /* to be put where the recipe's table parameter points */
+  char plan[512];
+  char why[256]; /* why a verdict is not applied; "" when there is none */
+} hd_applied;
+
+/* The store must outlive the applier, and is used by it under its own lock. gpu and driver are those of
+ * hd_tune_place; n_sms, the GPU's SMs. */
+HD_API hd_status hd_applier_open(hd_store *s, const char *gpu, const char *driver, uint32_t n_sms,
+                                 hd_applier **out, hd_diag *d);
+HD_API void hd_applier_close(hd_applier *a); /* NULL is fine */
+/* To be told of a module once, before its launches. The text need not live on. */
+HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char *name,
+                                hd_applier_module **out, hd_diag *d);
+/* What to launch for that kernel. The first call for a launch asks the store and rewrites, later ones take a
+ * fraction of a microsecond. NULL: out of memory, launch the original. */
+HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
+                                  const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,370 @@
+/* run.c: batches of programs on the emulator and on the other device, over host threads. */
+#include "difftest/run.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Devices -------------------------------------------------------------------------- */
+
+static bool emulator_isa(const char *name, hd_emu_isa *isa) {
+  static const struct {
+    const char *name;
+    hd_emu_isa isa;
+  } names[] = {{"emu", HD_ISA_AUTO},
+               {"emu:portable", HD_ISA_PORTABLE},
+               {"emu:avx2", HD_ISA_AVX2},
+               {"emu:avx512", HD_ISA_AVX512}};
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    if (strcmp(names[k].name, name) != 0) continue;
+    *isa = names[k].isa;
+    return true;
+  }
+  return false;
+}
+
+hd_status dt_side_open(const char *name, const hd_device_options *o, dt_side *s, hd_diag *d) {
+  hd_device_options own = *o;
+  *s = (dt_side){0};
+  own.emu.threads = 1;
+  if (emulator_isa(name, &own.emu.isa)) name = "emu";
+  return hd_device_open(name, &own, &s->device, d);
+}
+
+void dt_side_close(dt_side *s) {
+  hd_device_close(s->device);
+  *s = (dt_side){0};
+}
+
+static hd_status grow(dt_side *s, uint64_t bytes, hd_diag *d) {
+  if (bytes <= s->bytes) return HD_OK;
+  if (s->memory) hd_device_free(s->device, s->memory, NULL);
+  s->memory = s->bytes = 0;
+  hd_status st = hd_device_alloc(s->device, 2 * bytes, &s->memory, d);
+  if (st == HD_OK) s->bytes = 2 * bytes;
+  return st;
+}
+
+/* ---- Batches ------------------------------------------------------------------------------ */
+
+hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, uint32_t n, unsigned sm, dt_batch *b,
+                        hd_diag *d) {
+  *b = (dt_batch){.programs = programs, .keeps = keeps, .n = n, .sm = sm};
+  b->offsets = calloc(n + 1u, sizeof *b->offsets);
+  if (!b->offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  dt_print_head(sm, &b->ptx);
+  for (uint32_t k = 0; k < n; k++) {
+    dt_print_kernel(&programs[k], keeps ? keeps[k] : NULL, k, &b->ptx);
+    b->offsets[k + 1] = b->offsets[k] + (dt_program_bytes(&programs[k]) + 255) / 256 * 256;
+  }
+  return b->ptx.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+}
+
+void dt_batch_free(dt_batch *b) {
+  hd_buf_free(&b->ptx);
+  free(b->offsets);
+  *b = (dt_batch){0};
+}
+
+static hd_status launch_all(dt_side *s, hd_device_module *m, const dt_batch *b, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t k = 0; k < b->n && st == HD_OK; k++) {
+    char name[24];
+    snprintf(name, sizeof name, "p%u", k);
+    const uint64_t base = s->memory + b->offsets[k];
+    const hd_device_launch l = {.kernel = name,
+                                .grid = {1, 1, 1},
+                                .block = {b->programs[k].threads, 1, 1},
+                                .args = &base,
+                                .args_bytes = sizeof base};
+    st = hd_device_run(m, &l, d);
+  }
+  return st == HD_OK ? hd_device_sync(s->device, d) : st;
+}
+
+hd_status dt_side_run(dt_side *s, const dt_batch *b, void *data, hd_diag *d) {
+  const uint64_t bytes = b->offsets[b->n];
+  hd_device_module *m = NULL;
+  hd_buf changed = {0};
+  double start = hd_seconds();
+  hd_status st = s->change ? s->change(&b->ptx, &changed) : HD_OK;
+  const hd_buf *ptx = changed.data ? &changed : &b->ptx;
+  if (st == HD_OK) st = hd_device_load(s->device, ptx->data, ptx->len, "difftest.ptx", NULL, &m, d);
+  hd_buf_free(&changed);
+  s->seconds_load += hd_seconds() - start;
+  start = hd_seconds();
+  if (st == HD_OK) st = grow(s, bytes, d);
+  if (st == HD_OK) st = hd_device_write(s->device, s->memory, data, bytes, d);
+  if (st == HD_OK) st = launch_all(s, m, b, d);
+  if (st == HD_OK) st = hd_device_read(s->device, s->memory, data, bytes, d);
+  hd_device_unload(m);
+  s->seconds_run += hd_seconds() - start;
+  return st;
+}
+
+/* ---- Comparing ---------------------------------------------------------------------------------- */
+
+dt_difference dt_compare(const dt_program *p, const void *emulator, const void *device) {
+  const uint64_t *e = emulator, *v = device, T = p->threads;
+  if (memcmp(e, v, dt_program_bytes(p)) == 0) return (dt_difference){0};
+  for (uint64_t slot = 0; slot < dt_program_slots(p); slot++) {
+    const dt_slot exact = {.rule = 0}, *s = slot < p->results.n ? &p->results.data[slot] : &exact;
+    for (uint64_t t = 0; t < T; t++) {
+      const uint64_t at = slot * T + t;
+      uint64_t inputs[4] = {0};
+      if (e[at] == v[at]) continue;
+      for (unsigned k = 0; k < s->n_inputs && k < 4; k++) inputs[k] = e[at + (k + 1) * T];
+      if (!dt_agree(s->rule, e[at], v[at], inputs))
+        return (dt_difference){.found = true, .slot = slot, .thread = t, .emulator = e[at], .device = v[at]};
+    }
+  }
+  const uint32_t *es = (const uint32_t *)((const char *)emulator + dt_program_scratch(p)),
+                 *vs = (const uint32_t *)((const char *)device + dt_program_scratch(p));
+  for (uint64_t k = 0; k < T * DT_SHARED_BYTES / 4; k++)
+    if (es[k] != vs[k])
+      return (dt_difference){true, true, k % (DT_SHARED_BYTES / 4), k / (DT_SHARED_BYTES / 4), es[k], vs[k]};
+  return (dt_difference){0};
+}
+
+/* ---- A run --------------------------------------------------------------------------------------- */
+
+typedef HD_VEC(hd_difftest_report) reports;
+
+typedef struct run {
+  const hd_difftest_options *o;
+  const char *name;
+  hd_status (*change)(const hd_buf *ptx, hd_buf *out);
+  dt_menu menu;
+  unsigned sm, n_threads;
+  uint32_t per_module;
+  pthread_mutex_t lock; /* of all that follows */
+  uint64_t next;        /* program to hand out */
+  uint64_t done;
+  hd_difftest_result *out;
+  reports reports;
+  hd_status status;
+  hd_diag diag;
+} run;
+
+static void fail_run(run *r, hd_status st, const hd_diag *d, uint64_t first, uint32_t n) {
+  pthread_mutex_lock(&r->lock);
+  if (r->status == HD_OK) {
+    r->status = st;
+    r->diag = *d;
+    const size_t len = strlen(r->diag.message);
+    if (n)
+      snprintf(r->diag.message + len, sizeof r->diag.message - len, " (programs %llu to %llu of seed %llu)",
+               (unsigned long long)first, (unsigned long long)(first + n - 1), (unsigned long long)r->o->seed);
+  }
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* Room for one more report, whose program has the lowest number so far or fills up; SIZE_MAX: none is wanted. */
+static bool wants_report(run *r) {
+  pthread_mutex_lock(&r->lock);
+  r->out->different++;
+  const bool yes = r->reports.n < r->o->max_reports;
+  pthread_mutex_unlock(&r->lock);
+  return yes;
+}
+
+static void add_report(run *r, hd_difftest_report *report) {
+  pthread_mutex_lock(&r->lock);
+  if (!hd_vec_push(&r->reports, *report)) free(report->text);
+  pthread_mutex_unlock(&r->lock);
+}
+
+typedef struct worker {
+  run *r;
+  dt_side emulator, other;
+  char *before, *after[2];
+  uint64_t cap;
+} worker;
+
+static hd_status worker_room(worker *w, uint64_t bytes, hd_diag *d) {
+  if (bytes <= w->cap) return HD_OK;
+  char *block = malloc(2 * bytes);
+  if (!block) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  free(w->after[0]);
+  w->after[0] = block;
+  w->after[1] = block + bytes;
+  w->cap = bytes;
+  return HD_OK;
+}
+
+static hd_status fill_both(worker *w, const dt_batch *b, hd_diag *d) {
+  hd_status st = worker_room(w, b->offsets[b->n], d);
+  if (st != HD_OK) return st;
+  w->after[1] = w->after[0] + w->cap;
+  memset(w->after[0], 0, b->offsets[b->n]);
+  for (uint32_t k = 0; k < b->n; k++) dt_program_fill(&b->programs[k], w->after[0] + b->offsets[k]);
+  memcpy(w->after[1], w->after[0], b->offsets[b->n]);
+  return HD_OK;
+}
+
+static void report_difference(worker *w, const dt_program *p, hd_status st, const hd_diag *why) {
+  hd_difftest_report report = {.program = p->number};
+  hd_diag d = {0};
+  if (!wants_report(w->r)) return;
+  if (st == HD_OK) {
+    st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
+  } else {
+    hd_buf text = {0};
+    snprintf(report.culprit, sizeof report.culprit, "does not run");
+    hd_buf_printf(&text, "// %s\n", why->message);
+    dt_print_kernel(p, NULL, p->number, &text);
+    report.text = text.data;
+    st = HD_OK;
+  }
+  if (st == HD_OK)
+    add_report(w->r, &report);
+  else
+    fail_run(w->r, st, &d, p->number, 1);
+}
+
+/* Programs of a batch that one side refuses are found one by one. Those that a GPU faults on cannot be: it is
+ * lost. */
+static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd_diag *d) {
+  dt_batch b;
+  hd_status st = dt_batch_make(programs, NULL, n, w->r->sm, &b, d);
+  if (st == HD_OK) st = fill_both(w, &b, d);
+  hd_status ran = st;
+  if (st == HD_OK) ran = dt_side_run(&w->emulator, &b, w->after[0], d);
+  if (ran == HD_OK) ran = dt_side_run(&w->other, &b, w->after[1], d);
+  const bool lost = ran == HD_ERR_NOMEM || ran == HD_ERR_IO ||
+                    (ran == HD_ERR_FAULT && hd_device_get_info(w->other.device)->kind == HD_DEVICE_CUDA &&
+                     hd_device_sync(w->other.device, NULL) != HD_OK);
+  if (st == HD_OK && ran != HD_OK && !lost) {
+    if (n == 1)
+      report_difference(w, programs, ran, d);
+    else
+      for (uint32_t k = 0; k < n && st == HD_OK; k++) st = run_batch(w, &programs[k], 1, d);
+  } else if (st == HD_OK) {
+    st = ran;
+  }
+  for (uint32_t k = 0; k < n && ran == HD_OK; k++)
+    if (dt_compare(&programs[k], w->after[0] + b.offsets[k], w->after[1] + b.offsets[k]).found)
+      report_difference(w, &programs[k], HD_OK, d);
+  dt_batch_free(&b);
+  return st;
+}
+
+static void work(worker *w) {
+  run *r = w->r;
+  const uint64_t end = r->o->first + r->o->programs;
+  dt_program *programs = calloc(r->per_module, sizeof *programs);
+  hd_diag d = {0};
+  if (!programs) {
+    hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+    fail_run(r, HD_ERR_NOMEM, &d, 0, 0);
+  }
+  while (programs) {
+    pthread_mutex_lock(&r->lock);
+    const uint64_t first = r->next;
+    const uint32_t n = r->status != HD_OK ? 0 : end - first < r->per_module ? (uint32_t)(end - first) : r->per_module;
+    r->next += n;
+    pthread_mutex_unlock(&r->lock);
+    if (!n) break;
+    uint64_t instructions = 0;
+    bool failed = false;
+    for (uint32_t k = 0; k < n; k++) {
+      dt_program_make(&r->menu, r->o->seed, first + k, &programs[k]);
+      instructions += programs[k].instructions;
+      failed |= programs[k].failed;
+    }
+    hd_status st = failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory") : run_batch(w, programs, n, &d);
+    if (st != HD_OK) fail_run(r, st, &d, first, n);
+    for (uint32_t k = 0; k < n; k++) dt_program_free(&programs[k]);
+    pthread_mutex_lock(&r->lock);
+    r->done += n;
+    r->out->programs += n;
+    r->out->instructions += instructions;
+    if (r->o->progress) r->o->progress(r->o->ctx, (size_t)r->done, (size_t)r->o->programs);
+    pthread_mutex_unlock(&r->lock);
+  }
+  free(programs);
+}
+
+static void run_worker(void *ctx, unsigned number) {
+  run *r = ctx;
+  worker w = {.r = r};
+  hd_diag d = {0};
+  hd_status st = dt_side_open("emu", &r->o->devices, &w.emulator, &d);
+  if (st == HD_OK) st = dt_side_open(r->name, &r->o->devices, &w.other, &d);
+  w.other.change = r->change;
+  if (st == HD_OK)
+    work(&w);
+  else
+    fail_run(r, st, &d, 0, 0);
+  pthread_mutex_lock(&r->lock);
+  r->out->seconds_emulator += w.emulator.seconds_load + w.emulator.seconds_run;
+  r->out->seconds_compile += w.other.seconds_load;
+  r->out->seconds_device += w.other.seconds_run;
+  pthread_mutex_unlock(&r->lock);
+  dt_side_close(&w.emulator);
+  dt_side_close(&w.other);
+  free(w.after[0]);
+}
+
+/* The device's name, and what programs are made from. */
+static hd_status prepare(run *r, hd_diag *d) {
+  dt_side s;
+  hd_status st = dt_side_open(r->name, &r->o->devices, &s, d);
+  if (st != HD_OK) return st;
+  const hd_device_info *info = hd_device_get_info(s.device);
+  hd_difftest_select select = r->o->select;
+  memcpy(r->out->title, info->title, sizeof r->out->title);
+  select.emulated |= info->kind != HD_DEVICE_CUDA;
+  if (!select.sm) select.sm = info->arch;
+  r->sm = r->out->sm = select.sm;
+  dt_side_close(&s);
+  return dt_menu_make(&select, &r->menu, d);
+}
+
+static int by_program(const void *a, const void *b) {
+  const hd_difftest_report *x = a, *y = b;
+  return x->program < y->program ? -1 : x->program > y->program;
+}
+
+hd_status dt_run_changed(const hd_difftest_options *options, hd_status (*change)(const hd_buf *ptx, hd_buf *out),
+                         hd_difftest_result *out, hd_diag *d) {
+  hd_difftest_options o = *options;
+  *out = (hd_difftest_result){0};
+  if (!o.max_reports) o.max_reports = 20;
+  run r = {.o = &o,
+           .name = o.device ? o.device : "cuda:0",
+           .change = change,
+           .per_module = o.per_module ? o.per_module : 64,
+           .next = o.first,
+           .out = out,
+           .lock = PTHREAD_MUTEX_INITIALIZER};
+  const double start = hd_seconds();
+  if (o.programs > UINT64_MAX - o.first) return hd_fail(d, HD_ERR_USAGE, "program numbers end at 2^64");
+  hd_status st = prepare(&r, d);
+  if (st != HD_OK) return st;
+  const uint64_t modules = (o.programs + r.per_module - 1) / r.per_module;
+  r.n_threads = o.threads ? o.threads : hd_cpu_count();
+  if (r.n_threads > modules) r.n_threads = modules ? (unsigned)modules : 1;
+  if (!hd_parallel(r.n_threads, run_worker, &r) && r.status == HD_OK)
+    r.status = hd_fail(&r.diag, HD_ERR_NOMEM, "a thread could not be started");
+  dt_menu_free(&r.menu);
+  pthread_mutex_destroy(&r.lock);
+  if (r.reports.n) qsort(r.reports.data, r.reports.n, sizeof *r.reports.data, by_program);
+  out->reports = r.reports.data;
+  out->n_reports = r.reports.n;
+  out->seconds = hd_seconds() - start;
+  if (r.status != HD_OK && d) *d = r.diag;
+  if (r.status != HD_OK) hd_difftest_result_free(out);
+  return r.status;
+}
+
+hd_status hd_difftest_run(const hd_difftest_options *o, hd_difftest_result *out, hd_diag *d) {
+  return dt_run_changed(o, NULL, out, d);
+}
+
+void hd_difftest_result_free(hd_difftest_result *r) {
+  for (size_t k = 0; k < r->n_reports; k++) free(r->reports[k].text);
+  free(r->reports);
+  *r = (hd_difftest_result){0};
+}

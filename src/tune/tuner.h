@@ -1,0 +1,125 @@
+/* tune/tuner.h: the parts of tuning.
+ *
+ * tuner_space.c    what a kernel's launch leaves to try: candidates, and neighbours of a good plan
+ * tuner_search.c   which of them are measured how often, and whether the best one is adopted
+ * tuner_device.c   plans measured on a device
+ * tuner_model.c    plans predicted by replays
+ * tuner.c          all of it for a workload, kernel by kernel
+ * tuner_verdict.c  to and from the store
+ * tuner_apply.c    launch paths
+ */
+#ifndef HEDDLE_TUNE_TUNER_H
+#define HEDDLE_TUNE_TUNER_H
+
+#include "heddle/tuner.h"
+#include "tune/placement.h"
+
+/* ---- Space ------------------------------------------------------------------------ */
+
+typedef struct tuner_space {
+  uint32_t grid[3], block[3]; /* of the launch with most threads */
+  uint64_t tasks;
+  uint32_t n_sms;
+  uint32_t resident; /* CTAs of the original per SM; 0: unknown */
+  uint32_t warps;    /* per CTA */
+  size_t loads;      /* that bypassing can change */
+  bool can_order, can_loop, can_swap_threads;
+  bool has_tables; /* order=affinity and heavy-first may be tried */
+} tuner_space;
+
+enum { TUNER_CANDIDATES = 192, TUNER_NEIGHBOURS = 16 };
+
+/* The kernel of launch `launch`, in a parsed module that holds it. */
+hd_status tuner_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, tuner_space *out,
+                         hd_diag *d);
+/* Plans worth trying, the most promising first; the baseline is not among them, none needs freeing. Returns how
+ * many were stored, at most TUNER_CANDIDATES. */
+size_t tuner_candidates(const tuner_space *s, hd_plan *out);
+
+typedef struct search_trial search_trial;
+/* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), and its levers together with
+ * those of other trials that were faster than the original. Returns how many, at most TUNER_NEIGHBOURS; they
+ * share what the trials' plans own, and some may be among the trials already. */
+size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t n, size_t at, hd_plan *out);
+
+/* ---- Search -------------------------------------------------------------------------- */
+
+/* Where plans are measured. */
+typedef struct tuner_bench {
+  void *ctx;
+  /* Make a plan ready (the baseline too: another copy of the original) and take one rough time. HD_ERR_REFUSED,
+   * HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the plan's own business, anything else
+   * is the end. */
+  hd_status (*admit)(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d);
+  void (*release)(void *ctx, uint32_t slot);
+  /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
+  hd_status (*time)(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
+                    hd_diag *d);
+  double (*clock)(void *ctx); /* seconds */
+  bool exact;                 /* times do not vary: one round says all */
+} tuner_bench;
+
+struct search_trial {
+  hd_plan plan; /* owned by the search */
+  hd_status status;
+  char why[200];
+  uint32_t slot;
+  bool ready;     /* slot is held */
+  double *ratios; /* of the original's time to the plan's, by pairs */
+  uint32_t n, cap;
+  double score; /* their median; 0: never measured */
+};
+
+typedef struct search_options {
+  double budget, confidence;
+  uint32_t batch; /* plans that are screened together; 8 when 0 */
+  void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
+  void *progress_ctx;
+} search_options;
+
+typedef struct search {
+  const tuner_bench *bench;
+  const tuner_space *space;
+  search_options o;
+  HD_VEC(search_trial) trials;
+  uint32_t original;      /* slot */
+  double original_us;
+  double start, second;   /* clock when it began; seconds of the clock that one run takes */
+  size_t runs;            /* so far */
+  int64_t best;           /* trial; -1: none was promising */
+  bool adopted;           /* the best one's speedup is above 1 for sure */
+  hd_speedup speedup;     /* of the best, measured afresh */
+  double before_us, after_us;
+} search;
+
+/* Search and decide. plans are taken over: what they own is freed by search_free, on failure too. */
+hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans, size_t n,
+                       const search_options *o, hd_diag *d);
+void search_free(search *s);
+/* Measure a plan against the original, both made ready anew in each of two halves. */
+hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
+                         hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d);
+
+/* ---- Devices --------------------------------------------------------------------------- */
+
+/* A workload's kernel (NULL: all of them) on a device, under `fixed` plans of other kernels. */
+typedef struct device_bench device_bench;
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_options *run, bool keep_l2,
+                            device_bench **out, hd_diag *d);
+void device_bench_close(device_bench *b); /* NULL is fine */
+/* From now on plans are those of that kernel (NULL: of all), and times are those from its first launch to its
+ * last; `fixed` plans of other kernels hold meanwhile, in place of them in the original too. */
+void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_plan *fixed, size_t n_fixed);
+tuner_bench device_bench_interface(device_bench *b);
+hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
+hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why, size_t cap,
+                             hd_diag *d);
+
+typedef struct model_bench model_bench;
+hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, const hd_run_options *run,
+                           model_bench **out, hd_diag *d);
+void model_bench_close(model_bench *b);
+tuner_bench model_bench_interface(model_bench *b);
+const hd_counters *model_bench_counters(const model_bench *b, uint32_t slot);
+
+#endif

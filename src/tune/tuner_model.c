@@ -1,0 +1,85 @@
+/* Plans predicted: each is a replay of the workload's traces, and its time does not vary. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/runner.h"
+#include "tune/tuner.h"
+
+struct model_bench {
+  hd_study *study;
+  const hd_gpu *gpu;
+  const hd_workload *w;
+  hd_run_options run;
+  hd_buf ptx;
+  HD_VEC(hd_counters) slots; /* plans that were replayed; never reused */
+};
+
+/* The replay looks at tasks only: whether the kernels can be rewritten at all is asked here. */
+static hd_status rewrite(model_bench *b, const hd_plan *p, hd_diag *d) {
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_recipe *recipes = calloc((size_t)b->w->n_launches + 1, sizeof *recipes);
+  if (!recipes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_arena_init(&arena);
+  hd_status st = hd_ptx_parse(b->ptx.data, b->ptx.len, b->w->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, b->w, p, &b->run, recipes, d);
+  hd_arena_free(&arena);
+  free(recipes);
+  return st;
+}
+
+static hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d) {
+  model_bench *b = ctx;
+  hd_counters c = {0};
+  hd_status st = rewrite(b, p, d);
+  if (st == HD_OK) st = hd_study_replay(b->study, b->gpu, p, b->gpu->dispatch, 0, &c, d);
+  if (st == HD_OK && !hd_vec_push(&b->slots, c)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  *slot = (uint32_t)(b->slots.n - 1);
+  *us = c.time_us;
+  return st;
+}
+
+static void release(void *ctx, uint32_t slot) {}
+
+static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
+                            hd_diag *d) {
+  const model_bench *b = ctx;
+  for (size_t i = 0; i < n; i++)
+    for (uint32_t r = 0; r < rounds; r++) us[i * rounds + r] = b->slots.data[slots[i]].time_us;
+  return HD_OK;
+}
+
+static double seconds(void *ctx) { return hd_seconds(); }
+
+tuner_bench model_bench_interface(model_bench *b) {
+  return (tuner_bench){
+      .ctx = b, .admit = admit, .release = release, .time = time_slots, .clock = seconds, .exact = true};
+}
+
+const hd_counters *model_bench_counters(const model_bench *b, uint32_t slot) { return &b->slots.data[slot]; }
+
+hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, const hd_run_options *run,
+                           model_bench **out, hd_diag *d) {
+  model_bench *b = calloc(1, sizeof *b);
+  *out = NULL;
+  if (!b) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  b->study = s;
+  b->gpu = g;
+  b->w = w;
+  b->run = *run;
+  b->run.n_sms = g->n_sms;
+  hd_status st = hd_workload_ptx(w, run->arch ? run->arch : RUNNER_ARCH, &b->ptx, NULL, d);
+  if (st != HD_OK) {
+    model_bench_close(b);
+    return st;
+  }
+  *out = b;
+  return HD_OK;
+}
+
+void model_bench_close(model_bench *b) {
+  if (!b) return;
+  hd_vec_free(&b->slots);
+  hd_buf_free(&b->ptx);
+  free(b);
+}

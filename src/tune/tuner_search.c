@@ -1,0 +1,411 @@
+/* Which plans are measured how often, and whether the best one is adopted.
+ *
+ *   screening   candidates in the order of their promise, in batches, a few rounds each with the original among
+ *               them, until their share of the budget is spent
+ *   halving     the better half again with twice the rounds, until few are left
+ *   climbing    neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
+ *   finals      the few best with new rounds that alone decide who is first
+ *   the test    the first one against the original, with rounds that decide nothing else
+ *
+ * Choosing the best of many by noisy times flatters it. The last step is why that does no harm: its pairs are
+ * independent of the choice, so that a plan which is not faster is adopted no more often than the interval
+ * errs, however many were tried.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuner.h"
+
+enum {
+  BATCH = 8,
+  LEAST_SCREENED = 4,   /* batches that are screened whatever the budget says: one of so many plans */
+  FINALISTS = 4,
+  FINAL_ROUNDS = 21,
+  CLIMB_ROUNDS = 7,
+  MOST_HALVED = 24,
+  MOST_CLIMBS = 12,
+  LEAST_TEST = 8,  /* pairs: fewer say nothing at 99% */
+  MOST_TEST = 41,
+};
+
+/* Parts of the budget at whose end a stage is over; the rest is the test's. */
+static const double screening_ends = 0.5, climbing_ends = 0.75, finals_end = 0.88;
+static const double hopeless = 0.25;  /* a first time as slow as that is not worth a second */
+static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
+static const double promising = 1.001;  /* to be worth the test */
+
+/* ---- Bookkeeping -------------------------------------------------------------------- */
+
+static double now(const search *s) { return s->bench->clock(s->bench->ctx) - s->start; }
+
+static void report(const search *s, const char *stage, size_t done, size_t n) {
+  if (s->o.progress) s->o.progress(s->o.progress_ctx, stage, done, n);
+}
+
+static bool plans_business(hd_status st) {
+  return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE || st == HD_ERR_INPUT ||
+         st == HD_ERR_NOMEM;
+}
+
+static void let_go(search *s, search_trial *t) {
+  if (t->ready) s->bench->release(s->bench->ctx, t->slot);
+  t->ready = false;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static hd_status rescore(search_trial *t, hd_diag *d) {
+  double *copy = malloc((t->n ? t->n : 1) * sizeof *copy);
+  if (!copy) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  memcpy(copy, t->ratios, t->n * sizeof *copy);
+  qsort(copy, t->n, sizeof *copy, ascending);
+  t->score = t->n ? hd_median(copy, t->n) : 0;
+  free(copy);
+  return HD_OK;
+}
+
+static hd_status add_ratio(search_trial *t, double ratio, hd_diag *d) {
+  if (t->n == t->cap) {
+    uint32_t cap = t->cap ? 2 * t->cap : 8;
+    double *more = realloc(t->ratios, cap * sizeof *more);
+    if (!more) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    t->ratios = more;
+    t->cap = cap;
+  }
+  t->ratios[t->n++] = ratio;
+  return HD_OK;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------ */
+
+/* Rounds of the original and of trials, whose ratios they add to. */
+static hd_status measure(search *s, const size_t *at, size_t n, uint32_t warmups, uint32_t rounds, hd_diag *d) {
+  if (!n) return HD_OK;
+  if (s->bench->exact) warmups = 0, rounds = 1;
+  uint32_t *slots = calloc(n + 1, sizeof *slots);
+  double *us = calloc((n + 1) * rounds, sizeof *us);
+  hd_status st = slots && us ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK) {
+    slots[0] = s->original;
+    for (size_t i = 0; i < n; i++) slots[i + 1] = s->trials.data[at[i]].slot;
+    double begin = now(s);
+    st = s->bench->time(s->bench->ctx, slots, n + 1, warmups, rounds, us, d);
+    size_t runs = (n + 1) * (warmups + rounds);
+    s->second = (now(s) - begin) / (double)runs;
+  }
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    search_trial *t = &s->trials.data[at[i]];
+    for (uint32_t r = 0; st == HD_OK && r < rounds; r++) {
+      double ratio = us[r] / us[(i + 1) * rounds + r];
+      if (!(ratio > 0 && isfinite(ratio))) continue;
+      st = add_ratio(t, ratio, d);
+    }
+    if (st == HD_OK) st = rescore(t, d);
+  }
+  free(slots);
+  free(us);
+  return st;
+}
+
+static bool is_known(const search *s, const hd_plan *p) {
+  if (hd_plan_is_baseline(p)) return true;
+  for (size_t i = 0; i < s->trials.n; i++)
+    if (hd_plan_equal(&s->trials.data[i].plan, p)) return true;
+  return false;
+}
+
+/* A copy that owns what it names. */
+static hd_status own_plan(hd_plan *p, hd_diag *d) {
+  if (!p->stream.n && !p->sms.n && !p->order.file && !p->threads.file) return HD_OK;
+  hd_buf text = {0};
+  hd_plan_print(p, &text);
+  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, p, d);
+  hd_buf_free(&text);
+  return st;
+}
+
+/* Make a trial ready. One whose first time is hopeless is let go at once. */
+static hd_status admit(search *s, size_t at, hd_diag *d) {
+  search_trial *t = &s->trials.data[at];
+  hd_diag e = {0};
+  double us = 0;
+  hd_status st = s->bench->admit(s->bench->ctx, &t->plan, &t->slot, &us, &e);
+  t->status = st;
+  if (st == HD_OK) {
+    t->ready = true;
+    if (us > 0 && s->original_us > 0 && s->original_us / us < hopeless) {
+      if ((st = add_ratio(t, s->original_us / us, d)) == HD_OK) st = rescore(t, d);
+      let_go(s, t);
+    }
+    return st;
+  }
+  snprintf(t->why, sizeof t->why, "%.199s", e.message);
+  if (plans_business(st)) return HD_OK;
+  if (d) *d = e;
+  return st;
+}
+
+/* Rounds in the first measurement of a plan: enough for a median where they cost next to nothing. */
+static uint32_t first_rounds(const search *s) {
+  double us = s->original_us;
+  return us < 300 ? 7 : us < 3000 ? 5 : us < 30000 ? 3 : us < 100000 ? 2 : 1;
+}
+
+/* ---- Screening --------------------------------------------------------------------------- */
+
+static hd_status screen(search *s, double until, hd_diag *d) {
+  size_t batch = s->o.batch ? s->o.batch : BATCH, n = s->trials.n;
+  size_t *at = calloc(batch, sizeof *at);
+  if (!at) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = HD_OK;
+  size_t next = 0, measured = 0;
+  while (st == HD_OK && next < n && (now(s) < until || measured < LEAST_SCREENED)) {
+    size_t k = 0;
+    bool small = now(s) >= until; /* over time: as few as must be */
+    while (st == HD_OK && next < n && k < (small ? 1 : batch) && (now(s) < until || !k)) {
+      st = admit(s, next, d);
+      if (st == HD_OK && s->trials.data[next].ready) at[k++] = next;
+      measured += s->trials.data[next].status == HD_OK;
+      next++;
+      report(s, "screening", next, n);
+    }
+    if (st == HD_OK) st = measure(s, at, k, 0, first_rounds(s), d);
+    for (size_t i = 0; i < k; i++)
+      if (s->trials.data[at[i]].score < 0.7) let_go(s, &s->trials.data[at[i]]);
+  }
+  free(at);
+  /* What the budget did not reach was not tried. */
+  for (size_t i = next; i < n; i++) hd_plan_free(&s->trials.data[i].plan);
+  s->trials.n = next;
+  report(s, "screening", n, n);
+  return st;
+}
+
+/* ---- Halving -------------------------------------------------------------------------------- */
+
+/* The held trials by their score, best first; returns how many, at most cap. */
+static size_t rank(const search *s, size_t *out, size_t cap) {
+  size_t n = 0;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    const search_trial *t = &s->trials.data[i];
+    if (!t->ready || t->score <= 0) continue;
+    size_t k = n < cap ? n++ : cap;
+    while (k && t->score > s->trials.data[out[k - 1]].score) {
+      if (k < cap) out[k] = out[k - 1];
+      k--;
+    }
+    if (k < cap) out[k] = i;
+  }
+  return n;
+}
+
+static void keep_only(search *s, const size_t *kept, size_t n) {
+  for (size_t i = 0; i < s->trials.n; i++) {
+    bool keep = false;
+    for (size_t k = 0; k < n; k++) keep |= kept[k] == i;
+    if (!keep) let_go(s, &s->trials.data[i]);
+  }
+}
+
+static hd_status halve(search *s, double until, hd_diag *d) {
+  size_t at[MOST_HALVED];
+  size_t n = rank(s, at, MOST_HALVED), half = 0;
+  for (size_t i = 0; i < s->trials.n; i++) half += s->trials.data[i].ready;
+  half = (half + 1) / 2;
+  uint32_t rounds = first_rounds(s);
+  hd_status st = HD_OK;
+  if (n > half && half >= FINALISTS) n = half;
+  while (st == HD_OK && n > FINALISTS && now(s) < until) {
+    keep_only(s, at, n);
+    rounds = rounds < FINAL_ROUNDS ? 2 * rounds : rounds;
+    st = measure(s, at, n, 0, rounds, d);
+    n = rank(s, at, (n + 1) / 2 > FINALISTS ? (n + 1) / 2 : FINALISTS);
+    report(s, "halving", FINALISTS, n > FINALISTS ? n : FINALISTS);
+  }
+  if (n > FINALISTS) n = FINALISTS;
+  keep_only(s, at, n);
+  return st;
+}
+
+/* ---- Climbing ---------------------------------------------------------------------------------- */
+
+/* Admit those neighbours of a trial that are new and measure them with it. *better: one of them is. */
+static hd_status step(search *s, size_t from, double until, size_t *better, hd_diag *d) {
+  hd_plan plans[TUNER_NEIGHBOURS];
+  size_t at[TUNER_NEIGHBOURS + 1], n = 0;
+  size_t m = tuner_neighbours(s->space, s->trials.data, s->trials.n, from, plans);
+  hd_status st = HD_OK;
+  *better = from;
+  at[n++] = from;
+  for (size_t i = 0; st == HD_OK && i < m && now(s) < until; i++) {
+    if (is_known(s, &plans[i])) continue;
+    if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if ((st = own_plan(&plans[i], d)) != HD_OK) return st;
+    s->trials.data[s->trials.n++] = (search_trial){.plan = plans[i]};
+    st = admit(s, s->trials.n - 1, d);
+    if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[n++] = s->trials.n - 1;
+  }
+  if (st != HD_OK || n == 1) return st;
+  uint32_t rounds = first_rounds(s);
+  st = measure(s, at, n, 0, rounds < 3 ? rounds : CLIMB_ROUNDS, d);
+  for (size_t i = 0; st == HD_OK && i < n; i++)
+    if (s->trials.data[at[i]].score > s->trials.data[*better].score * step_worth) *better = at[i];
+  return st;
+}
+
+static hd_status climb(search *s, double until, hd_diag *d) {
+  size_t at[FINALISTS];
+  size_t n = rank(s, at, FINALISTS);
+  hd_status st = HD_OK;
+  /* From the two best: what is second now may have the higher hill. */
+  for (size_t k = 0; k < 2 && k < n; k++) {
+    size_t from = at[k], to;
+    for (size_t i = 0; st == HD_OK && i < MOST_CLIMBS && now(s) < until; i++) {
+      st = step(s, from, until, &to, d);
+      report(s, "climbing", i, MOST_CLIMBS);
+      if (st != HD_OK || to == from) break;
+      from = to;
+    }
+  }
+  n = rank(s, at, FINALISTS);
+  keep_only(s, at, n);
+  return st;
+}
+
+/* ---- Finals and the test --------------------------------------------------------------------------- */
+
+/* Rounds of n slots that fit until then. */
+static uint32_t affordable(const search *s, size_t n, double until, uint32_t least, uint32_t most) {
+  double left = until - now(s), round = s->second * (double)n;
+  double rounds = round > 0 ? left / round : most;
+  return rounds <= least ? least : rounds >= most ? most : (uint32_t)rounds;
+}
+
+static hd_status finals(search *s, double until, hd_diag *d) {
+  size_t at[FINALISTS];
+  size_t n = rank(s, at, FINALISTS);
+  if (n < 2 || s->bench->exact) {
+    s->best = n ? (int64_t)at[0] : -1;
+    return HD_OK;
+  }
+  /* Earlier rounds chose these: they speak for all of them too well. */
+  for (size_t i = 0; i < n; i++) s->trials.data[at[i]].n = 0;
+  hd_status st = measure(s, at, n, 1, affordable(s, n + 1, until, 2, FINAL_ROUNDS), d);
+  rank(s, at, n);
+  s->best = (int64_t)at[0];
+  return st;
+}
+
+hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
+                         hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d) {
+  static const hd_plan original;
+  /* Two halves, each with both loaded anew: where code and tables come to lie is chance as well. */
+  uint32_t halves = b->exact || rounds < 4 ? 1 : 2, done = 0;
+  if (b->exact) rounds = LEAST_TEST;
+  double *before = calloc(2 * (size_t)rounds, sizeof *before), *after = before ? before + rounds : NULL;
+  double *us = calloc(2 * (size_t)rounds, sizeof *us);
+  hd_status st = before && us ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t h = 0; st == HD_OK && h < halves; h++) {
+    uint32_t n = h + 1 < halves ? rounds / 2 : rounds - done, slots[2], held = 0;
+    double rough;
+    st = b->admit(b->ctx, h ? p : &original, &slots[h ? 1 : 0], &rough, d);
+    held += st == HD_OK;
+    if (st == HD_OK) st = b->admit(b->ctx, h ? &original : p, &slots[h ? 0 : 1], &rough, d);
+    held += st == HD_OK;
+    if (st == HD_OK) st = b->time(b->ctx, slots, 2, b->exact ? 0 : 1, n, us, d);
+    if (st == HD_OK) {
+      memcpy(before + done, us, n * sizeof *us);
+      memcpy(after + done, us + n, n * sizeof *us);
+      done += n;
+    }
+    if (held) b->release(b->ctx, slots[h ? 1 : 0]);
+    if (held > 1) b->release(b->ctx, slots[h ? 0 : 1]);
+  }
+  if (st == HD_OK) st = hd_paired_speedup(before, after, done, confidence, speedup, d);
+  if (st == HD_OK) {
+    *before_us = hd_median(before, done);
+    *after_us = hd_median(after, done);
+  }
+  free(before);
+  free(us);
+  return st;
+}
+
+static hd_status test(search *s, hd_diag *d) {
+  search_trial *t = &s->trials.data[s->best];
+  uint32_t rounds = affordable(s, 2, s->o.budget, LEAST_TEST, MOST_TEST);
+  keep_only(s, NULL, 0);
+  report(s, "testing", 0, 1);
+  hd_diag e = {0};
+  hd_status st = search_compare(s->bench, &t->plan, rounds, s->o.confidence, &s->speedup, &s->before_us,
+                                &s->after_us, &e);
+  report(s, "testing", 1, 1);
+  if (st == HD_OK) {
+    s->adopted = s->speedup.low > 1;
+    return HD_OK;
+  }
+  if (!plans_business(st)) {
+    if (d) *d = e;
+    return st;
+  }
+  /* It was ready before, and is not now. */
+  t->status = st;
+  snprintf(t->why, sizeof t->why, "%.199s", e.message);
+  s->best = -1;
+  return HD_OK;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------- */
+
+static hd_status take_plans(search *s, const hd_plan *plans, size_t n, hd_diag *d) {
+  hd_status st = hd_vec_reserve(&s->trials, n) ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (size_t i = 0; i < n; i++) {
+    hd_plan p = plans[i];
+    if (st != HD_OK || is_known(s, &p))
+      hd_plan_free(&p);
+    else
+      s->trials.data[s->trials.n++] = (search_trial){.plan = p};
+  }
+  return st;
+}
+
+hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans, size_t n,
+                       const search_options *o, hd_diag *d) {
+  static const hd_plan original;
+  *s = (search){.bench = b, .space = space, .o = *o, .best = -1, .speedup = {.median = 1, .low = 0, .high = INFINITY}};
+  s->start = b->clock(b->ctx);
+  hd_status st = take_plans(s, plans, n, d), before = st;
+  if (st == HD_OK) before = st = b->admit(b->ctx, &original, &s->original, &s->original_us, d);
+  if (st == HD_OK) {
+    /* The first run of all finds cold clocks; the second one is what others are measured by. */
+    double us[2];
+    double begin = now(s);
+    st = b->time(b->ctx, &s->original, 1, b->exact ? 0 : 1, 1, us, d);
+    s->second = (now(s) - begin) / 2;
+    if (st == HD_OK) s->original_us = s->before_us = s->after_us = us[0];
+  }
+  /* The test is worth more than any other measurement: its least is set aside first. */
+  double test_takes = b->exact ? 0 : 2 * LEAST_TEST * s->second, budget = s->o.budget - test_takes;
+  if (budget < s->o.budget / 4) budget = s->o.budget / 4;
+  if (st == HD_OK) st = screen(s, screening_ends * budget, d);
+  if (st == HD_OK) st = halve(s, climbing_ends * budget, d);
+  if (st == HD_OK) st = climb(s, climbing_ends * budget, d);
+  if (st == HD_OK) st = finals(s, finals_end * budget, d);
+  if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= promising) st = test(s, d);
+  keep_only(s, NULL, 0);
+  if (before == HD_OK) b->release(b->ctx, s->original);
+  return st;
+}
+
+void search_free(search *s) {
+  for (size_t i = 0; i < s->trials.n; i++) {
+    free(s->trials.data[i].ratios);
+    hd_plan_free(&s->trials.data[i].plan);
+  }
+  hd_vec_free(&s->trials);
+}
