@@ -76,8 +76,11 @@ const char *cli_gpus_dir(void);
 hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d);
 /* Parse a dispatcher's name; NULL leaves *out as it is. */
 hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
+/* A device by name; models are looked up in the folder of GPUs. */
+hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
 
 int cmd_ls(int argc, char **argv);
+int cmd_analyze(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_rewrite(int argc, char **argv);
 int cmd_check(int argc, char **argv);
@@ -85,7 +88,10 @@ int cmd_simulate(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_optimize(int argc, char **argv);
 int cmd_list(int argc, char **argv);
-int cmd_matrix(int argc, char **argv);
+int cmd_categories(int argc, char **argv);
 int cmd_verdicts(int argc, char **argv);
+int cmd_time(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
+int cmd_matrix(int argc, char **argv);
 
 #endif

@@ -24,7 +24,9 @@ static hd_status parse_dispatchers(const char *text, hd_dispatch_kind *out, size
   return *n ? HD_OK : hd_fail(d, HD_ERR_USAGE, "check: --dispatcher names none");
 }
 
-static int print_result(const hd_workload *w, const hd_plan *plan, const hd_check_result *r, bool json) {
+/* `device`: its title; NULL for the emulator under every dispatcher. */
+static int print_result(const hd_workload *w, const hd_plan *plan, const char *device,
+                        const hd_check_result *r, bool json) {
   hd_buf text = {0};
   hd_plan_print(plan, &text);
   if (json) {
@@ -34,6 +36,7 @@ static int print_result(const hd_workload *w, const hd_plan *plan, const hd_chec
         r->race_free, "dispatchers", (int)r->runs, "bytes_compared", (json_int_t)r->bytes_compared,
         "thread_instructions", (json_int_t)r->thread_instructions, "thread_instructions_rewritten",
         (json_int_t)r->thread_instructions_rewritten, "seconds", r->seconds);
+    if (j && device) json_object_set_new(j, "device", json_string(device));
     if (j && !r->equal) json_object_set_new(j, "difference", json_string(r->what));
     hd_buf_free(&text);
     int rc = cli_print_json(j);
@@ -47,34 +50,41 @@ static int print_result(const hd_workload *w, const hd_plan *plan, const hd_chec
   }
   hd_buf out = {0};
   hd_buf_printf(&out, "%s (%s), plan %s: equal\n", w->name, w->size, text.data ? text.data : "");
-  hd_buf_printf(&out, "  %" PRIu64 " bytes agree under %u dispatchers%s%s\n", r->bytes_compared, r->runs,
+  hd_buf_printf(&out, "  %" PRIu64 " bytes agree %s %u %s%s%s\n", r->bytes_compared, device ? "in" : "under",
+                r->runs, device ? "runs on the device" : "dispatchers",
                 r->race_free ? "; no task touches what another writes" : "",
                 r->against_reference ? "; the original agrees with its reference" : "");
-  hd_buf_printf(&out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",
-                r->thread_instructions, r->thread_instructions_rewritten,
-                r->thread_instructions
-                    ? 100.0 * ((double)r->thread_instructions_rewritten / (double)r->thread_instructions - 1)
-                    : 0.0);
+  if (!device)
+    hd_buf_printf(&out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",
+                  r->thread_instructions, r->thread_instructions_rewritten,
+                  r->thread_instructions
+                      ? 100.0 *
+                            ((double)r->thread_instructions_rewritten / (double)r->thread_instructions - 1)
+                      : 0.0);
   hd_buf_free(&text);
   return cli_print(&out);
 }
 
 int cmd_check(int argc, char **argv) {
-  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL;
-  uint64_t threads = 0, sms = 0, seed = 0;
-  bool json = false, any_grid = false;
+  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL;
+  uint64_t threads = 0, sms = 0, seed = 0, runs = 0;
+  bool json = false, any_grid = false, no_reference = false;
   const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},
                                 {"size", 0, CLI_TEXT, &size, 0},
                                 {"dispatcher", 0, CLI_TEXT, &dispatchers, 0},
                                 {"threads", 0, CLI_NUMBER, &threads, 1024},
                                 {"sms", 0, CLI_NUMBER, &sms, 65536},
                                 {"seed", 0, CLI_NUMBER, &seed, 0},
+                                {"device", 0, CLI_TEXT, &device, 0},
+                                {"runs", 0, CLI_NUMBER, &runs, 1000000},
+                                {"no-reference", 0, CLI_FLAG, &no_reference, 0},
                                 {"any-grid", 0, CLI_FLAG, &any_grid, 0},
                                 {"json", 0, CLI_FLAG, &json, 0},
                                 {0}};
   int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("check: name one workload ('heddle list' shows them)");
+  if (device && dispatchers) return cli_usage("check: --dispatcher is for the emulator, not for --device");
 
   hd_diag d = {0};
   hd_plan plan = {0};
@@ -82,19 +92,25 @@ int cmd_check(int argc, char **argv) {
   hd_dispatch_kind kinds[HD_DISPATCH_COUNT];
   hd_check_options o = {.run = {.threads = (unsigned)threads, .n_sms = (unsigned)sms, .any_grid = any_grid},
                         .dispatchers = kinds,
-                        .seed = seed};
+                        .seed = seed,
+                        .no_reference = no_reference,
+                        .runs = (uint32_t)runs};
+  hd_device *dev = NULL;
   hd_check_result result;
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
   if (st == HD_OK) st = hd_workload_open(argv[1], cli_kernels_dir(), size, &w, &d);
-  if (st == HD_OK) st = hd_check(w, &plan, &o, &result, &d);
+  if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
+  if (st == HD_OK)
+    st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d) : hd_check(w, &plan, &o, &result, &d);
   if (st == HD_OK) {
-    rc = print_result(w, &plan, &result, json);
+    rc = print_result(w, &plan, dev ? hd_device_get_info(dev)->title : NULL, &result, json);
   } else {
     if (json && (st == HD_ERR_REFUSED || st == HD_ERR_FAULT))
       cli_print_json(json_pack("{s:b, s:s}", "equal", 0, "refused", d.message));
     rc = cli_fail(&d);
   }
+  hd_device_close(dev);
   hd_workload_close(w);
   hd_plan_free(&plan);
   return rc;

@@ -22,6 +22,35 @@ static bool is_kernel_file(const char *path) {
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
 }
 
+/* The module's text under a row's plan. */
+static hd_status render(optimization *z, int64_t row, hd_buf *text, hd_diag *d) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_buf source = {0};
+  hd_ptx_module *m;
+  hd_run_options run = {.n_sms = z->s.gpu.n_sms};
+  hd_status st = hd_workload_ptx(z->s.workload, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, z->s.workload->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, z->s.workload, &z->s.rows[row].plan, &run, NULL, d);
+  if (st == HD_OK) st = hd_ptx_print_in_place(m, text);
+  if (st == HD_OK && text->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_buf_free(&source);
+  hd_arena_free(&arena);
+  return st;
+}
+
+/* Whether the plan can be had by changing the kernel's text alone; *st is what happened otherwise. */
+static bool can_render(optimization *z, int64_t row, hd_status *st, hd_diag *d) {
+  hd_buf text = {0};
+  *st = render(z, row, &text, d);
+  hd_buf_free(&text);
+  return *st == HD_OK;
+}
+
+static bool only_reorders(const hd_plan *p) {
+  return p->threads.kind == HD_ORDER_ROW && !p->bypass.kind && !p->stream.kind && !p->prefetch.kind;
+}
+
 /* The fastest plan that can be applied and proved; refused or unequal ones are struck out with their reason.
  */
 static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
@@ -35,17 +64,25 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
     }
     hd_check_options check = {.run = {.threads = (unsigned)o->threads, .n_sms = z->s.gpu.n_sms},
                               .seed = o->seed};
-    hd_status st = hd_check(z->s.workload, &rows[best].plan, &check, &z->proof, d);
+    hd_status st;
+    if (!can_render(z, best, &st, d) && st != HD_ERR_REFUSED) {
+      if (st != HD_ERR_USAGE && st != HD_ERR_UNSUPPORTED) return st;
+      rows[best].status = st;
+      snprintf(rows[best].why, sizeof rows[best].why, "%.255s", d->message);
+      continue;
+    }
+    st = hd_check(z->s.workload, &rows[best].plan, &check, &z->proof, d);
     if (st == HD_OK && z->proof.equal) {
       z->report.best = best;
       z->report.proof = &z->proof;
       return HD_OK;
     }
     if (st != HD_OK && st != HD_ERR_REFUSED) return st;
-    /* A race or a refusal is a property of the kernel: no other order would fare better. */
+    /* A race or a refusal of an order is a property of the kernel: no other order would fare better. */
+    bool all = only_reorders(&rows[best].plan);
     rows[best].status = HD_ERR_REFUSED;
     snprintf(rows[best].why, sizeof rows[best].why, "%.255s", st == HD_OK ? z->proof.what : d->message);
-    if (st == HD_ERR_REFUSED || !z->proof.runs) {
+    if (all && (st == HD_ERR_REFUSED || !z->proof.runs)) {
       snprintf(z->why, sizeof z->why, "the kernel cannot be reordered: %.400s", rows[best].why);
       z->report.best = 0;
       return HD_OK;
@@ -54,21 +91,10 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
 }
 
 static hd_status write_kernel(optimization *z, hd_diag *d) {
-  hd_arena arena;
-  hd_arena_init(&arena);
-  hd_buf source = {0}, text = {0};
-  hd_ptx_module *m;
-  hd_run_options run = {.n_sms = z->s.gpu.n_sms};
-  hd_status st = hd_workload_ptx(z->s.workload, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, z->s.workload->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, z->s.workload, &z->s.rows[z->report.best].plan, &run, d);
-  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK)
-    st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                     : hd_file_write(z->ptx_path, text.data, text.len, d);
-  hd_buf_free(&source);
+  hd_buf text = {0};
+  hd_status st = render(z, z->report.best, &text, d);
+  if (st == HD_OK) st = hd_file_write(z->ptx_path, text.data, text.len, d);
   hd_buf_free(&text);
-  hd_arena_free(&arena);
   return st;
 }
 
@@ -166,7 +192,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
 }
 
 int cmd_optimize(int argc, char **argv) {
-  model_options o = {0};
+  model_options o = {.advised = true};
   adhoc_options a = {.module = UINT64_MAX};
   const char *folder = NULL;
   uint64_t rows = 12;

@@ -1,17 +1,46 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
 #include "heddle/rewrite.h"
 
+/* How the kernel is launched from now on, as comments behind the module's text. */
+static void put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
+  if (!r->state_bytes && !r->table_bytes) return;
+  hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
+  if (r->state_bytes)
+    hd_buf_printf(text,
+                  "//   .u64 at %" PRIu64 ": the address of %" PRIu64
+                  " bytes of device memory, zero at first; each launch "
+                  "leaves them zero.\n//     Launches that may run at once need one such buffer each.\n",
+                  r->state_offset, r->state_bytes);
+  if (r->table_bytes)
+    hd_buf_printf(text,
+                  "//   .u64 at %" PRIu64
+                  ": the address of the order's table in device memory, one u32 per position\n",
+                  r->table_offset);
+  if (r->grid)
+    hd_buf_printf(
+        text, "//   .u32 at %" PRIu64 ", twice more behind it: the dimensions of the grid it had before\n",
+        r->grid_offset);
+  if (r->agents)
+    hd_buf_puts(text, "// and in a grid of one dimension: the number of SMs times the CTAs that fit on one, "
+                      "no more than tasks.\n");
+  if (r->resident) hd_buf_printf(text, "// Count no more than %u CTAs per SM.\n", r->resident);
+}
+
 int cmd_rewrite(int argc, char **argv) {
   uint64_t index = UINT64_MAX, sms = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
-  uint32_t grid[3] = {0};
+  uint32_t grid[3] = {0}, block[3] = {0};
+  bool more_registers = false;
   const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
                                 {"output", 'o', CLI_TEXT, &output, 0},
                                 {"kernel", 'k', CLI_TEXT, &kernel, 0},
                                 {"plan", 0, CLI_TEXT, &plan_text, 0},
                                 {"grid", 0, CLI_DIMS, grid, 0},
+                                {"block", 0, CLI_DIMS, block, 0},
+                                {"more-registers", 0, CLI_FLAG, &more_registers, 0},
                                 {"sms", 0, CLI_NUMBER, &sms, 65536},
                                 {"gpu", 0, CLI_TEXT, &gpu_name, 0},
                                 {0}};
@@ -38,6 +67,9 @@ int cmd_rewrite(int argc, char **argv) {
                           argv[1], argv[1]);
   hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms}};
   memcpy(opt.grid.g, grid, sizeof grid);
+  memcpy(opt.block, block, sizeof block);
+  opt.more_registers = more_registers;
+  hd_recipe recipe = {0};
   if (st == HD_OK && plan.order.kind == HD_ORDER_TABLE && opt.grid.known) {
     uint64_t V;
     if (!hd_grid_tasks(grid, &V)) st = hd_fail(&d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
@@ -45,10 +77,11 @@ int cmd_rewrite(int argc, char **argv) {
     opt.table = &table;
   }
   if (st == HD_OK) {
-    st = hd_rewrite(m, (uint32_t)func, &plan, &opt, &d);
+    st = hd_rewrite(m, (uint32_t)func, &plan, &opt, &recipe, &d);
     if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
   }
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
+  if (st == HD_OK) put_recipe(m->syms[m->funcs[func].sym].name, &recipe, &text);
   if (st == HD_OK)
     st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
                      : hd_file_write(output, text.data, text.len, &d);

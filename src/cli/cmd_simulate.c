@@ -48,6 +48,7 @@ int cmd_simulate(int argc, char **argv) {
   const char *plan_text = "baseline";
   bool json = false;
   const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
+                                {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX},
                                 {"plan", 0, CLI_TEXT, &plan_text, 0},
                                 {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
                                 {"size", 0, CLI_TEXT, &o.size, 0},

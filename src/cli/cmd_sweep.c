@@ -4,6 +4,7 @@ int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
   const char *output = "-", *html = NULL;
   const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
+                                {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX},
                                 {"plans", 0, CLI_TEXT, &o.plans, 0},
                                 {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
                                 {"size", 0, CLI_TEXT, &o.size, 0},

@@ -161,3 +161,8 @@ hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d) {
   hd_buf_free(&known);
   return HD_ERR_USAGE;
 }
+
+hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d) {
+  hd_device_options o = {.emu = {.threads = threads}, .gpu_dir = cli_gpus_dir()};
+  return hd_device_open(name, &o, out, d);
+}

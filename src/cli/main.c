@@ -18,31 +18,69 @@ const cli_command cli_commands[] = {
      "  --raw              print the text as it is stored, unparsed\n"
      "  -o, --output OUT   write to a file\n",
      cmd_fmt},
+    {"analyze", "FILE [-k KERNEL] | WORKLOAD", "where the reuse is, whether it can be had, and what to do about it",
+     "  -k, --kernel NAME  the kernel (default: all of the file, or those the workload launches)\n"
+     "  -m, --module N     module number when the file holds several\n"
+     "  --grid X[,Y[,Z]]  --block X[,Y[,Z]]   what is known of a file's launches\n"
+     "  --size NAME        the workload's size (default: small)\n"
+     "  -v                 conditions and whole formulas\n"
+     "  --static           the kernel's text only: do not run the workload\n"
+     "  --gpu NAME         the GPU to model (default: h100)\n"
+     "  --seconds N        for predicting what plans do, about (default: 10)\n"
+     "  --threads N        host threads (default: all)\n"
+     "  --dot cfg          the control-flow graph of the kernel in Graphviz' language instead\n"
+     "  --dot affinity     which CTAs share how much, likewise (of a workload; the heaviest edges)\n"
+     "  --coverage FILE... accesses by class over all kernels of these files instead\n" JSON_NOTE,
+     cmd_analyze},
     {"rewrite", "FILE -k KERNEL --plan P", "write the kernel as a plan wants it",
      "  -k, --kernel NAME  the kernel (default: the only one)\n"
      "  --plan P           e.g. order=tile:8x4,bind=redirect\n"
      "  --grid X[,Y[,Z]]   the launch's grid: constants are baked in, and only this grid is right\n"
      "                     (default: any grid)\n"
-     "  --sms N            clusters for bind=redirect (default: those of --gpu, else 132)\n"
+     "  --block X[,Y[,Z]]  threads per CTA of the launches to come, where the kernel does not say\n"
+     "  --more-registers   bind=agents:N: as many registers as N CTAs per SM leave (needs the block)\n"
+     "  --sms N            clusters, one per SM (default: those of --gpu, else 132)\n"
      "  --gpu NAME         take the number of SMs from this GPU\n"
      "  -m, --module N     module number when the file holds several\n"
      "  -o, --output OUT   write to a file\n",
      cmd_rewrite},
-    {"check", "WORKLOAD --plan P", "prove on the emulator that plan and original agree",
+    {"check", "WORKLOAD --plan P", "prove on the emulator or a device that plan and original agree",
      "  --plan P           the plan (default: baseline: the kernel against its reference)\n"
      "  --dispatcher LIST  names joined by commas (default: all)\n"
      "  --sms N            SMs of the emulated machine (default: 16)\n"
+     "  --device D         run there instead, as it dispatches: cuda:N, model:NAME or emu\n"
+     "  --runs N           of the rewritten kernel on the device (default: 3)\n"
+     "  --no-reference     do not compare with reference.c\n"
      "  --any-grid         rewrite for any grid instead of the launch's own\n"
      "  --seed N           seed of the dispatchers\n" RUN_NOTE JSON_NOTE,
      cmd_check},
+    {"time", "WORKLOAD --plan P [--plan Q ...] --device D", "time plans against the default launch on a device",
+     "  --plan P           a plan; several are timed in turns\n"
+     "  --device D         cuda:N or model:NAME (default: cuda:0)\n"
+     "  --repetitions N    timed rounds (default: 31); an interval needs 8\n"
+     "  --warmups N        rounds before them (default: 3)\n"
+     "  --l2 flush|keep    what a run finds in L2: nothing of the workload, or what its last run left\n"
+     "                     (default: flush)\n"
+     "  --no-counters      times only\n"
+     "  --any-grid         rewrite for any grid instead of the launch's own\n" RUN_NOTE JSON_NOTE,
+     cmd_time},
+    {"probe", "--device D", "what a GPU's dispatcher and caches do; writes its file for gpus/",
+     "  --device D         the GPU (default: cuda:0)\n"
+     "  --launches N       of the dispatcher's benchmark, plus a staggered one (default: 5)\n"
+     "  --delay CYCLES     between the waves of the staggered launch (default: 3000)\n"
+     "  --dram MB          what the DRAM bandwidths read (default: 2048)\n"
+     "  -o, --output OUT   the GPU file (default: its name with .toml, in this folder)\n" JSON_NOTE,
+     cmd_probe},
     {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",
      "  --gpu NAME         gtx580, gtx980, gtx1080, h100 or a .toml file (default: h100)\n"
+     "  --l1 BYTES         of L1 per SM, in place of the GPU's own\n"
      "  --plan P           the plan (default: baseline)\n"
      "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
      "  --seed N           seed of the dispatcher\n" RUN_NOTE JSON_NOTE,
      cmd_simulate},
     {"sweep", "WORKLOAD --gpu NAME", "many plans on a modelled GPU, as CSV",
      "  --gpu NAME         the GPU (default: h100)\n"
+     "  --l1 BYTES         of L1 per SM, in place of the GPU's own\n"
      "  --plans LIST       plans separated by spaces, or @FILE with one a line (default: all candidates)\n"
      "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
      "  --seed N           seed of the dispatcher\n"
@@ -67,12 +105,13 @@ const cli_command cli_commands[] = {
      "                     TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero'\n",
      cmd_optimize},
     {"list", "", "the workloads that come with heddle", JSON_NOTE, cmd_list},
-    {"matrix", "[WORKLOAD...]", "which plans work on which workloads, or why they are refused",
-     "  --plan P           a column; may be given several times (default: one for each lever)\n"
-     "  --size NAME        the workloads' size (default: tiny)\n"
+    {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown",
+     "  --gpu NAME         the GPU to model (default: gtx580)\n"
+     "  --size NAME        the workloads' size (default: paper)\n"
+     "  --small LIST       workloads, separated by commas, that are measured at size small\n"
      "  --threads N        host threads (default: all)\n"
-     "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE,
-     cmd_matrix},
+     "  -o, --output OUT   write to a file\n",
+     cmd_categories},
     {"verdicts", "[list | export | import FILE | prune]", "what tuning found, kept from run to run",
      "  --store FILE       the store (default: verdicts.db in heddle's cache folder)\n"
      "  --name G --gpu G --driver G\n"
@@ -81,6 +120,12 @@ const cli_command cli_commands[] = {
      "  --all              prune: drop everything\n"
      "  -o, --output OUT   write to a file\n" JSON_NOTE,
      cmd_verdicts},
+    {"matrix", "[WORKLOAD...]", "which plans work on which workloads, or why they are refused",
+     "  --plan P           a column; may be given several times (default: one for each lever)\n"
+     "  --size NAME        the workloads' size (default: tiny)\n"
+     "  --threads N        host threads (default: all)\n"
+     "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE,
+     cmd_matrix},
     {0},
 };
 

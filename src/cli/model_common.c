@@ -1,12 +1,27 @@
 #include "model_common.h"
 
+#include "heddle/advise.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_CANDIDATES = 512 };
 
+/* Fermi and Kepler split 64 KB between L1 and shared memory, as the launch asks; the file has one of the
+ * ways. */
+static hd_status set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
+  uint64_t unit = (uint64_t)g->l1.line * g->l1.ways;
+  if (!bytes) return HD_OK;
+  if (bytes % unit)
+    return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
+                   (unsigned long long)bytes, (unsigned long long)unit);
+  g->l1.bytes = bytes;
+  return HD_OK;
+}
+
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d) {
   hd_status st = hd_gpu_load(o->gpu_name ? o->gpu_name : "h100", cli_gpus_dir(), &s->gpu, d);
+  if (st == HD_OK) st = set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
   if (st == HD_OK) st = cli_dispatch(o->dispatcher, &s->dispatch, d);
   if (st == HD_OK) st = hd_workload_open(name, cli_kernels_dir(), o->size, &s->workload, d);
@@ -35,15 +50,56 @@ static bool add_row(model_session *s, const hd_plan *p) {
   return true;
 }
 
-static hd_status add_candidates(model_session *s, hd_diag *d) {
+static bool has_row(const model_session *s, const hd_plan *p) {
+  for (size_t i = 0; i < s->n_rows; i++)
+    if (hd_plan_equal(&s->rows[i].plan, p)) return true;
+  return false;
+}
+
+/* Plans of which the kernel's text is all that changes: nobody but its owner launches it. */
+static bool keeps_launch(const hd_plan *p) {
+  return p->bind != HD_BIND_AGENTS && p->bind != HD_BIND_CLAIM && !p->sms.n;
+}
+
+/* Rows for what the facts propose; *seconds gets what one replay costs. */
+static hd_status add_advised(model_session *s, const model_options *o, double *seconds, hd_diag *d) {
+  hd_advise_options options = {.run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms},
+                               .dispatch = s->dispatch,
+                               .seed = o->seed,
+                               .launches = 2,
+                               .no_race_check = true,
+                               .no_predictions = true};
+  hd_advice advice;
+  hd_plan baseline = {0};
+  hd_counters counters;
+  double start = hd_seconds();
+  hd_status st = hd_study_replay(s->study, &s->gpu, &baseline, s->dispatch, o->seed, &counters, d);
+  *seconds = hd_seconds() - start;
+  if (st == HD_OK) st = hd_advise(s->workload, s->study, &s->gpu, &options, &advice, d);
+  if (st != HD_OK) return st;
+  for (uint32_t i = 0; st == HD_OK && i < advice.n_proposals; i++) {
+    hd_plan *p = &advice.proposals[i].plan;
+    if (!keeps_launch(p) || has_row(s, p)) continue;
+    if (add_row(s, p))
+      *p = (hd_plan){0}; /* the row's now */
+    else
+      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  hd_advice_free(&advice);
+  return st;
+}
+
+static hd_status add_candidates(model_session *s, size_t most, hd_diag *d) {
   hd_plan *plans = calloc(MAX_CANDIDATES, sizeof *plans);
   if (!plans) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   size_t n = hd_plan_candidates(s->workload->launches[0].grid, plans, MAX_CANDIDATES);
   if (n > MAX_CANDIDATES) n = MAX_CANDIDATES;
+  if (n > most) n = most;
   hd_status st = HD_OK;
   for (size_t i = 0; i < n; i++) {
-    if (hd_plan_is_baseline(&plans[i]) || st != HD_OK || !add_row(s, &plans[i])) {
-      if (!hd_plan_is_baseline(&plans[i]) && st == HD_OK) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    bool known = has_row(s, &plans[i]);
+    if (known || st != HD_OK || !add_row(s, &plans[i])) {
+      if (!known && st == HD_OK) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
       hd_plan_free(&plans[i]);
     }
   }
@@ -79,10 +135,19 @@ static hd_status add_listed(model_session *s, const char *text, size_t len, hd_d
   return HD_OK;
 }
 
-static hd_status collect_rows(model_session *s, const char *plans, hd_diag *d) {
+static hd_status collect_rows(model_session *s, const model_options *o, hd_diag *d) {
+  enum { AFFORDABLE = 60 }; /* seconds for candidates that nothing speaks for */
   hd_plan baseline = {0};
+  const char *plans = o->plans;
   if (!add_row(s, &baseline)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  if (!plans) return add_candidates(s, d);
+  if (!plans && !o->advised) return add_candidates(s, MAX_CANDIDATES, d);
+  if (!plans) {
+    double seconds = 0, threads = o->threads ? (double)o->threads : hd_cpu_count();
+    hd_status advised = add_advised(s, o, &seconds, d);
+    double most = seconds > 0 ? AFFORDABLE * threads / seconds : MAX_CANDIDATES;
+    return advised == HD_OK ? add_candidates(s, most < MAX_CANDIDATES ? (size_t)most : MAX_CANDIDATES, d)
+                            : advised;
+  }
   if (plans[0] != '@') return add_listed(s, plans, strlen(plans), d);
   hd_file f;
   hd_status st = hd_file_open(plans + 1, &f, d);
@@ -93,7 +158,7 @@ static hd_status collect_rows(model_session *s, const char *plans, hd_diag *d) {
 }
 
 hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d) {
-  hd_status st = collect_rows(s, o->plans, d);
+  hd_status st = collect_rows(s, o, d);
   if (st != HD_OK) return st;
   double start = hd_seconds();
   st = hd_sweep(s->study, &s->gpu, s->dispatch, o->seed, s->rows, s->n_rows, (unsigned)o->threads,

@@ -7,6 +7,8 @@
 typedef struct model_options {
   const char *gpu_name, *dispatcher, *size, *plans;
   uint64_t threads, seed;
+  uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
+  bool advised;      /* without `plans`: what the facts propose, and other candidates as far as time allows */
 } model_options;
 
 /* A workload, a GPU, the workload's traces. Close whether opening succeeded or not. */

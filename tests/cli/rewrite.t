@@ -74,6 +74,9 @@ Any grid:
   	mul.lo.u64 %heddle_v64, %heddle_v64, %heddle_nx64;
   	cvt.u32.u64 %heddle_v, %heddle_v64;
   	setp.gt.u64 %heddle_large, %heddle_v64, 4294967295;
+  	.reg .b32 %heddle_x;
+  	mov.u32 %heddle_x, %ctaid.x;
+  	@%heddle_large bra $heddle_entered;
   	.reg .b32 %heddle_cx;
   	.reg .b32 %heddle_cy;
   	.reg .b32 %heddle_cz;
@@ -83,9 +86,6 @@ Any grid:
   	mov.u32 %heddle_cz, %ctaid.z;
   	mad.lo.u32 %heddle_cy, %heddle_cz, %heddle_ny, %heddle_cy;
   	mad.lo.u32 %heddle_u, %heddle_cy, %heddle_nx, %heddle_cx;
-  	.reg .b32 %heddle_x;
-  	mov.u32 %heddle_x, %ctaid.x;
-  	@%heddle_large bra $heddle_entered;
   	.reg .b32 %heddle_r<13>;
   	.reg .b64 %heddle_d<13>;
   	.reg .pred %heddle_p<13>;
@@ -115,6 +115,25 @@ The empty plan changes nothing:
 
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan baseline -o a.ptx; heddle fmt $SOURCE/tests/cli/data/scale.ptx | cmp - a.ptx
 
+A plan that changes the launch says how:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan bind=agents:2 | sed -n '/^.visible .entry scale/,/)/p; /^\/\//p'
+  .visible .entry scale(
+  	.param .u64 scale_param_0,
+  	.param .u64 scale_param_1,
+  	.param .f32 scale_param_2,
+  	.param .u32 scale_param_3,
+  	.param .u64 heddle_state,
+  	.param .u32 heddle_nx,
+  	.param .u32 heddle_ny,
+  	.param .u32 heddle_nz
+  )
+  // Launch scale as before, but with these parameters behind its own:
+  //   .u64 at 24: the address of 33920 bytes of device memory, zero at first; each launch leaves them zero.
+  //     Launches that may run at once need one such buffer each.
+  //   .u32 at 32, twice more behind it: the dimensions of the grid it had before
+  // and in a grid of one dimension: the number of SMs times the CTAs that fit on one, no more than tasks.
+
 What cannot be done soundly is refused, with the instruction:
 
   $ cd $SOURCE/tests/cli/data; heddle rewrite scale.ptx -k where --plan order=reverse
@@ -129,7 +148,7 @@ Bad usage:
   heddle: scale.ptx: no kernel 'nobody'
   [2]
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=spiral
-  heddle: plan, column 7: order=spiral: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, table
+  heddle: plan, column 7: order=spiral: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table
   [2]
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=tile:0x4
   heddle: plan, column 12: order=tile:0x4: '0' is not a whole number from 1 to 4294967295
@@ -137,8 +156,11 @@ Bad usage:
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse,order=col
   heddle: plan, column 15: order=col: the lever order is given twice
   [2]
-  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan bind=agents
-  heddle: plan, column 6: bind=agents: this version does not do that binding
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan bind=agents:0
+  heddle: plan, column 13: bind=agents:0: '0' is not a whole number from 1 to 4294967295
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan split=rows
+  heddle: plan, column 1: split cuts an order into clusters; it needs bind=redirect, bind=claim or bind=agents
   [2]
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse --grid 0
   heddle: rewrite: --grid takes X[,Y[,Z]], not '0'

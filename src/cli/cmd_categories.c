@@ -1,0 +1,130 @@
+/* CLU's table 2 again: measured categories and shares beside the paper's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice_print.h"
+
+/* An application may be there with several inputs, one row after the other. */
+typedef struct totals {
+  unsigned rows, applications, equal;
+  char last[16];
+  bool last_equal;
+  double inter_lines, inter_words;
+} totals;
+
+static void count_row(totals *sum, const char *clu, bool equal, double lines, double words) {
+  bool another_input = strncmp(sum->last, clu, sizeof sum->last) == 0;
+  if (!another_input) {
+    sum->applications++;
+    sum->equal += equal;
+    sum->last_equal = equal;
+  } else if (sum->last_equal && !equal) {
+    sum->equal--;
+    sum->last_equal = false;
+  }
+  snprintf(sum->last, sizeof sum->last, "%.15s", clu);
+  sum->rows++;
+  sum->inter_lines += lines;
+  sum->inter_words += words;
+}
+
+/* The application's name in CLU's table 2 ("CLU table 2, KMN; BYP ..."), or NULL. */
+static char *name_in_clu(const char *paper) {
+  static const char key[] = "CLU table 2, ";
+  const char *at = strstr(paper, key);
+  if (!at) return NULL;
+  at += sizeof key - 1;
+  return strndup(at, strcspn(at, ";,"));
+}
+
+/* The commas' part of a list holds the name. */
+static bool listed(const char *list, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = list; at && *at; at += *at == ',') {
+    size_t len = strcspn(at, ",");
+    if (len == n && memcmp(at, name, n) == 0) return true;
+    at += len;
+  }
+  return false;
+}
+
+static hd_status put_row(const char *name, const char *clu, const model_options *o, totals *sum, hd_buf *out,
+                         hd_diag *d) {
+  model_session s = {0};
+  hd_advice a = {0};
+  hd_status st = model_open_workload(&s, name, o, d);
+  if (st == HD_OK) st = model_open_study(&s, o, d);
+  hd_advise_options options = {.run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms},
+                               .dispatch = s.dispatch,
+                               .no_race_check = true,
+                               .no_proposals = true};
+  if (st == HD_OK) st = hd_advise(s.workload, s.study, &s.gpu, &options, &a, d);
+  if (st == HD_OK) {
+    hd_buf category = {0};
+    double lines = hd_reuse_inter(&a.sum.reuse.all.lines), words = hd_reuse_inter(&a.sum.reuse.all.words);
+    bool equal = a.category == hd_category_parse(s.workload->category);
+    hd_category_print(a.category, &category);
+    hd_buf_printf(out, "| %s | %s | %s | %s | %s | %s | %s | %.0f%% | %.0f%% | %s |\n", clu, name,
+                  s.workload->size, s.workload->category, category.data ? category.data : "",
+                  equal ? "yes" : "**no**", a.partition, 100 * lines, 100 * words, a.evidence);
+    hd_buf_free(&category);
+    count_row(sum, clu, equal, lines, words);
+  }
+  hd_advice_free(&a);
+  model_close(&s);
+  return st;
+}
+
+static hd_status put_table(const model_options *o, const char *small, hd_buf *out, hd_diag *d) {
+  char **names;
+  size_t n;
+  totals sum = {0};
+  hd_status st = hd_workload_list(cli_kernels_dir(), &names, &n, d);
+  if (st != HD_OK) return st;
+  hd_buf_puts(
+      out,
+      "| CLU | workload | size | category in CLU | measured | equal | partition | inter-CTA, lines | words "
+      "| evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    hd_workload *w = NULL;
+    if ((st = hd_workload_open(names[i], cli_kernels_dir(), NULL, &w, d)) != HD_OK) break;
+    char *clu = w->category[0] ? name_in_clu(w->paper) : NULL;
+    hd_workload_close(w);
+    if (!clu) continue;
+    model_options one = *o;
+    if (listed(small, names[i])) one.size = "small";
+    st = put_row(names[i], clu, &one, &sum, out, d);
+    free(clu);
+  }
+  hd_workload_list_free(names, n);
+  if (sum.rows)
+    hd_buf_printf(
+        out,
+        "\n%u of %u applications have CLU's category. Inter-CTA part of all reuse, mean: %.0f%% of lines, "
+        "%.0f%% of words; "
+        "CLU's figure 3, over 33 applications: 45%%.\n",
+        sum.equal, sum.applications, 100 * sum.inter_lines / sum.rows, 100 * sum.inter_words / sum.rows);
+  return st;
+}
+
+int cmd_categories(int argc, char **argv) {
+  model_options o = {.gpu_name = "gtx580"};
+  const char *small = "", *path = NULL;
+  const cli_option options[] = {
+      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0}, {"size", 0, CLI_TEXT, &o.size, 0},
+      {"small", 0, CLI_TEXT, &small, 0},    {"threads", 0, CLI_NUMBER, &o.threads, 1024},
+      {"output", 'o', CLI_TEXT, &path, 0},  {0}};
+  int n, rc = cli_parse(cli_find("categories"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n) return cli_usage("categories: takes no arguments");
+  hd_diag d = {0};
+  hd_buf out = {0};
+  hd_status st = put_table(&o, small, &out, &d);
+  if (st == HD_OK && out.failed) st = hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && path) st = hd_file_write(path, out.data, out.len, &d);
+  if (st != HD_OK || path) {
+    hd_buf_free(&out);
+    return st == HD_OK ? EXIT_OK : cli_fail(&d);
+  }
+  return cli_print(&out);
+}

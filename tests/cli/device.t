@@ -1,0 +1,68 @@
+# needs: nvcc-or-clang
+
+Commands on a GPU, on a driver that has none behind it but the emulator.
+
+  $ heddle check copy-col --size tiny --plan order=reverse --device cuda:0
+  copy-col (tiny), plan order=reverse: equal
+    3256 bytes agree in 3 runs on the device; the original agrees with its reference
+  $ heddle check matmul-naive --size tiny --plan order=tile:2x2,bind=redirect --device cuda:0 --runs 1 --no-reference
+  matmul-naive (tiny), plan order=tile:2x2,bind=redirect: equal
+    16428 bytes agree in 1 runs on the device
+  $ heddle time matmul-naive --size tiny --plan order=col --repetitions 9 --no-counters --json | grep -vE '_us|median|low|high'
+  {
+    "workload": "matmul-naive",
+    "size": "tiny",
+    "device": {
+      "name": "cuda:0",
+      "title": "Fake GPU",
+      "uuid": "GPU-01112131-4151-6171-8191-a1b1c1d1e1f1",
+      "sms": 4,
+      "driver": 13000,
+      "mig": false
+    },
+    "pairs": 9,
+    "rows": [
+      {
+        "plan": "baseline",
+      },
+      {
+        "plan": "order=col",
+        "speedup": {
+          "confidence": 0.99
+        }
+      }
+    ]
+  }
+  $ heddle time copy-col --size tiny --device emu
+  heddle: device emu measures no times
+  [2]
+
+A device that is not there, and one that goes away:
+
+  $ heddle time copy-col --size tiny --device cuda:1
+  heddle: no device cuda:1: the driver shows 1 GPU
+  [2]
+  $ FAKE_CUDA_FAIL=cuInit:1:100 heddle time copy-col --size tiny
+  heddle: there is no NVIDIA GPU here, though there is a driver
+  [2]
+  $ FAKE_CUDA_FAIL=cuEventSynchronize:5:700 heddle time copy-col --size tiny
+  heddle: cuda:0: cuEventSynchronize, kernel 'copy_col' in flight: CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered
+  [1]
+  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:2:2 heddle check copy-col --size tiny --device cuda
+  heddle: cuda:0: cuMemAlloc_v2 of 1628 bytes: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
+  [2]
+  $ LD_LIBRARY_PATH= heddle time copy-col --size tiny
+  heddle: there is no NVIDIA driver here: libcuda.so.1: cannot open shared object file: No such file or directory
+  [2]
+
+Usage:
+
+  $ heddle time
+  heddle: time: name one workload ('heddle list' shows them)
+  [2]
+  $ heddle time copy-col --l2 drop
+  heddle: time: --l2 takes flush or keep, not 'drop'
+  [2]
+  $ heddle check copy-col --device cuda:0 --dispatcher serial
+  heddle: check: --dispatcher is for the emulator, not for --device
+  [2]
