@@ -6,12 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "heddle/analysis.h"
 #include "heddle/container.h"
+#include "heddle/report.h"
 
 typedef struct totals {
-  size_t modules, kernels, failed, over_budget;
-  size_t sites, levels[HD_LEVEL_COUNT], whys[HD_WHY_COUNT];
+  hd_coverage coverage;
   HD_VEC(double) seconds;
   double slowest;
   char slowest_name[512];
@@ -31,10 +30,9 @@ static void measure_kernel(const hd_ptx_module *m, uint32_t func, const char *la
   double start = cpu_seconds();
   hd_status st = hd_analyze(m, func, NULL, &a, &d);
   double seconds = cpu_seconds() - start;
-  t->kernels++;
   if (st != HD_OK) {
     fprintf(stderr, "%s: %s\n", label, hd_diag_line(&d, line, sizeof line));
-    t->failed++;
+    t->coverage.failed++;
     return;
   }
   if (!hd_vec_push(&t->seconds, seconds)) abort();
@@ -43,12 +41,7 @@ static void measure_kernel(const hd_ptx_module *m, uint32_t func, const char *la
     snprintf(t->slowest_name, sizeof t->slowest_name, "%s %.300s (%u instructions)", label,
              m->syms[m->funcs[func].sym].name, a->cfg.n_insts);
   }
-  t->over_budget += a->over_budget;
-  for (uint32_t i = 0; i < a->n_sites; i++) {
-    t->sites++;
-    t->levels[a->sites[i].level]++;
-    t->whys[a->sites[i].why]++;
-  }
+  hd_coverage_add(&t->coverage, a);
   hd_analysis_free(a);
 }
 
@@ -73,7 +66,7 @@ static void measure_file(const char *path, unsigned skip, totals *t) {
     hd_arena_init(&arena);
     hd_ptx_module *m;
     if (hd_ptx_parse(text.data, text.len, text.label, &arena, &m, &d) == HD_OK) {
-      t->modules++;
+      t->coverage.modules++;
       for (uint32_t f = 0; f < m->n_funcs; f++)
         if (m->funcs[f].entry && m->funcs[f].has_body) measure_kernel(m, f, text.label, t);
     }
@@ -92,17 +85,10 @@ static void print_totals(totals *t) {
   double sum = 0;
   for (size_t i = 0; i < n; i++) sum += t->seconds.data[i];
   if (n) qsort(t->seconds.data, n, sizeof *t->seconds.data, by_value);
-  printf("%zu modules, %zu kernels (%zu failed, %zu over budget), %zu accesses to global memory\n",
-         t->modules, t->kernels, t->failed, t->over_budget, t->sites);
-  for (int l = 0; l < HD_LEVEL_COUNT; l++)
-    if (t->levels[l])
-      printf("  %-14s %9zu  %5.1f%%\n", hd_level_name((hd_level)l), t->levels[l],
-             100.0 * (double)t->levels[l] / (double)t->sites);
-  printf("of those worse than quasi-affine:\n");
-  for (int w = 1; w < HD_WHY_COUNT; w++)
-    if (t->whys[w])
-      printf("  %-14s %9zu  %5.1f%%  %s\n", hd_why_name((hd_why)w), t->whys[w],
-             100.0 * (double)t->whys[w] / (double)t->sites, hd_why_text((hd_why)w));
+  hd_buf out = {0};
+  hd_report_coverage(&t->coverage, &out);
+  printf("%s\n", out.data ? out.data : "");
+  hd_buf_free(&out);
   if (n)
     printf("time per kernel: median %.3f ms, 99th percentile %.3f ms, slowest %.3f ms, total %.1f "
            "s\nslowest: %s\n",

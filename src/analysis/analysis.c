@@ -99,7 +99,7 @@ static hd_status run(an *a) {
   an_loops(a);
   an_defs(a);
   size_t n_values = an_first_phi(a);
-  if (!hd_vec_reserve(&a->vals, n_values) || !hd_vec_reserve(&a->states, n_values)) an_nomem(a);
+  if (!hd_vec_reserve(&a->vals, n_values + 1) || !hd_vec_reserve(&a->states, n_values + 1)) an_nomem(a);
   memset(a->states.data, AN_WAITING, n_values);
   a->vals.n = a->states.n = n_values;
   an_sites(a);

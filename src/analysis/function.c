@@ -128,9 +128,13 @@ hd_poly an_floor_const(an *a, hd_poly p, int64_t d, uint32_t inst) {
       y = r;
     }
     if (x > 1) {
+      bool bounded = is_bounded(a, p);
+      int64_t lo = a->polys.data[p].lo, hi = a->polys.data[p].hi;
+      uint32_t assumed = a->range_assumed.data[p];
       hd_poly varying = an_add_const(a, p, -constant);
       p = an_add_const(a, an_divide_exact(a, varying, x), floor_div(constant, x));
       d /= x;
+      if (bounded) an_note_range(a, p, floor_div(lo, x), floor_div(hi, x), assumed);
       continue;
     }
     if (merge_floors(a, &p, &d) || undo_magic(a, &p, &d)) continue;

@@ -152,7 +152,6 @@ typedef struct an {
   HD_VEC(uint32_t) seen, memo;     /* per polynomial: scratch of searches and substitutions */
   uint32_t seen_stamp;
   an_hash symbol_hash, poly_hash, product_hash, assumption_hash, set_hash;
-  HD_VEC(hd_term) scratch;
   HD_VEC(uint32_t) list_items, set_lists; /* assumptions by number; per set: where its list begins */
   HD_VEC(hd_guard) guards;
   HD_VEC(hd_site) sites;
@@ -260,8 +259,6 @@ bool an_mentions_loop(an *a, hd_poly p, uint32_t loop);
 bool an_linear_in(an *a, hd_poly p, hd_symbol s, hd_poly *step, hd_poly *rest);
 
 hd_symbol an_symbol(an *a, hd_value_symbol s); /* interned on kind, a, b, width, is_signed */
-hd_symbol an_sreg(an *a, hd_symbol_kind kind, uint32_t part);
-hd_symbol an_counter(an *a, uint32_t loop);
 /* An unknown value. */
 hd_poly an_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level, an_blame blame);
 /* What keeps p from a better level. */
@@ -286,7 +283,7 @@ bool an_is_bool(const an *a, hd_poly p);
 /* Greatest common divisor of the coefficients but the constant term's; 0: there are none. */
 int64_t an_content(const an *a, hd_poly p, int64_t *constant);
 hd_poly an_divide_exact(an *a, hd_poly p, int64_t d); /* every coefficient is a multiple of d */
-/* p = d * result + *rest: the terms with coefficients that d divides; the constant is split. */
+/* p = d * result + *rest, the rest's coefficients below d and of their signs, its constant in 0 .. d - 1. */
 hd_poly an_multiples(an *a, hd_poly p, int64_t d, hd_poly *rest);
 bool an_is_function(uint8_t kind); /* hd_symbol_kind whose a (and b) are polynomials */
 /* A loop's counter is at most hi. */

@@ -4,7 +4,7 @@
 
 #include "analysis/internal.h"
 
-enum { MAX_DEPTH = 64, SECTOR = 32, LINE = 128 };
+enum { MAX_DEPTH = 64, MAX_WALKED_LOOPS = 64, SECTOR = 32, LINE = 128 };
 
 /* ---- Evaluation ----------------------------------------------------------------------- */
 
@@ -200,12 +200,13 @@ int64_t hd_site_visit(const hd_analysis *a, uint32_t site, const hd_point *at, u
   walked r = WALK_UNKNOWN;
   if (w.counters && w.loops) {
     uint32_t inner = g->blocks[a->cfg.insts[s->inst].block].loop;
-    for (uint32_t l = inner; l != HD_NONE; l = g->loops[l].parent) {
+    bool deep = inner != HD_NONE && g->loops[inner].depth > MAX_WALKED_LOOPS;
+    for (uint32_t l = deep ? HD_NONE : inner; l != HD_NONE; l = g->loops[l].parent) {
       w.loops[g->loops[l].depth - 1] = l;
       w.n_loops++;
     }
     w.at.counters = w.counters;
-    r = walk_loops(&w, 0);
+    if (!deep) r = walk_loops(&w, 0);
   }
   free(w.counters);
   free(w.loops);

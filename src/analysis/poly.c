@@ -426,10 +426,7 @@ hd_poly an_multiples(an *a, hd_poly p, int64_t d, hd_poly *rest) {
   for (uint32_t i = 0; i < n; i++) {
     hd_term t = terms_of(a, p)[i];
     int64_t c = t.coefficient, whole = c / d, left = c % d;
-    if (t.product && left) { /* coefficients are taken out whole or not at all */
-      whole = 0;
-      left = c;
-    } else if (left < 0) {
+    if (!t.product && left < 0) { /* coefficients are cut towards 0: what was small stays as it is */
       whole--;
       left += d;
     }

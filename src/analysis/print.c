@@ -4,7 +4,7 @@
 
 #include "analysis/internal.h"
 
-enum { MAX_DEPTH = 16 };
+enum { MAX_DEPTH = 16, MAX_DRAWN_DEPTH = 32 };
 
 /* ---- Names ---------------------------------------------------------------------------- */
 
@@ -264,17 +264,24 @@ static void put_block(const hd_cfg *g, const hd_ptx_module *m, uint32_t b, unsig
   hd_buf_puts(out, "\"];\n");
 }
 
+/* The loop around a block that is drawn: nests deeper than anybody looks at are drawn as one. */
+static uint32_t drawn_loop(const hd_cfg *g, uint32_t loop) {
+  while (loop != HD_NONE && g->loops[loop].depth > MAX_DRAWN_DEPTH) loop = g->loops[loop].parent;
+  return loop;
+}
+
 /* Blocks of a loop and, inside, of the loops in it. */
 static void put_loop(const hd_cfg *g, const hd_ptx_module *m, uint32_t loop, unsigned indent, hd_buf *out) {
   for (uint32_t l = loop == HD_NONE ? 0 : loop + 1; l < g->n_loops; l++) {
-    if (g->loops[l].parent != loop) continue;
+    if (g->loops[l].parent != loop || g->loops[l].depth > MAX_DRAWN_DEPTH) continue;
     hd_buf_printf(out, "%*ssubgraph cluster_loop%u {\n", (int)indent, "", l + 1);
     hd_buf_printf(out, "%*slabel=\"loop k%u\";\n", (int)indent + 2, "", l + 1);
     put_loop(g, m, l, indent + 2, out);
     hd_buf_printf(out, "%*s}\n", (int)indent, "");
   }
   for (uint32_t b = 0; b < g->n_blocks; b++)
-    if (g->blocks[b].loop == loop && g->blocks[b].rpo != HD_NONE) put_block(g, m, b, indent, out);
+    if (drawn_loop(g, g->blocks[b].loop) == loop && g->blocks[b].rpo != HD_NONE)
+      put_block(g, m, b, indent, out);
 }
 
 void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out) {

@@ -103,6 +103,17 @@ an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst) {
     if (v->lo < 0) r.maybe = UINT64_MAX;
     return r;
   }
+  /* All of the range is one turn of the register away: constants written as negative numbers, mostly. */
+  if (v->width < 64 && v->lo != INT64_MIN && v->hi != INT64_MAX) {
+    int64_t turn = v->hi < lo ? (int64_t)1 << v->width : v->lo > hi ? -((int64_t)1 << v->width) : 0;
+    if (turn && v->lo + turn >= lo && v->hi + turn <= hi) {
+      r = an_val_from(a, an_add_const(a, v->poly, turn), 64, &r, NULL);
+      if (v->lo + turn > r.lo) r.lo = v->lo + turn;
+      if (v->hi + turn < r.hi) r.hi = v->hi + turn;
+      if (r.lo < 0) r.maybe = UINT64_MAX;
+      return r;
+    }
+  }
   /* The content as bits says it is small, whatever the polynomial. */
   if (v->maybe < (uint64_t)1 << (v->width - 1) && v->width > 1 && v->lo >= 0 && v->hi == INT64_MAX)
     hi = (int64_t)v->maybe;

@@ -115,9 +115,10 @@ static bool reachable(const hd_analysis *a, const hd_site *s, hd_point *p, uint6
   int64_t base, v;
   uint64_t g = 0;
   memset(counters, 0, a->cfg.n_loops * sizeof *counters);
+  p->counters = NULL; /* assumptions that depend on counters cannot be decided here */
+  bool sure = assumptions_hold(a, s, p) == 1;
   p->counters = counters;
-  *known =
-      s->level <= HD_LEVEL_AFFINE && assumptions_hold(a, s, p) == 1 && hd_poly_eval(a, s->address, p, &base);
+  *known = s->level <= HD_LEVEL_AFFINE && sure && hd_poly_eval(a, s->address, p, &base);
   if (!*known) return false;
   for (uint32_t l = 0; l < a->cfg.n_loops; l++) {
     counters[l] = 1;
