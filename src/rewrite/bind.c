@@ -298,16 +298,25 @@ static void put_finish(const rewrite_job *j, const char *quota, hd_buf *t) {
   put_clear(j, t);
 }
 
+/* So many first places are a task in every cluster, and not the last one, for which claim has more to do. */
+static uint64_t sure_places(const rewrite_job *j) {
+  uint64_t least = j->opt->grid.known ? j->V / clusters(j) : 0;
+  return least && !is_agents(j) ? least - 1 : least;
+}
+
 /* From what the leader got to a position, by way of other queues. */
 static hd_status put_claim(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   char quota[64], position[64];
   rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~w, %%~got, 0, 31, -1;\n\tshr.u32 %%~i, %%~at, %u;\n",
               stride_bits(j));
+  uint64_t sure = sure_places(j);
+  if (sure) rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %%~w, %" PRIu64 ";\n\t@%%~ok bra $~sure;\n", sure);
   hd_status st = put_program(j, t, "q", "i", hd_plan_quota, quota, d);
   rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %%~w, %s;\n\t@%%~ok bra $~taken;\n", quota);
   if (st == HD_OK) st = put_search(j, t, d);
   rewrite_put(j, t, "$~taken:\n");
   if (!is_agents(j)) put_finish(j, quota, t);
+  if (sure) rewrite_put(j, t, "$~sure:\n");
   if (st == HD_OK) st = put_program(j, t, "p", "i", hd_plan_place, position, d);
   rewrite_put(j, t, "\tmov.u32 %%~u, %s;\n", position);
   return st;

@@ -23,7 +23,10 @@ typedef enum shape {
   ANY_SHAPE,
 } shape;
 
-enum { MOST_LIVE_BYTES = 1 << 26 /* above, liveness is not worth its memory */ };
+enum {
+  MOST_LIVE_BYTES = 1 << 26, /* above, liveness is not worth its memory */
+  MOST_STEPS = 1 << 26, /* along post-dominators: beyond, every block counts as different for each thread */
+};
 
 typedef struct block {
   uint32_t begin, end;         /* statements */
@@ -44,6 +47,7 @@ struct rewrite_flow {
   uint32_t *block_of; /* by statement */
   uint8_t *levels;    /* by register */
   uint8_t *shapes;    /* by register */
+  uint64_t steps;     /* taken so far; see MOST_STEPS */
   HD_VEC(hd_sym) live;
 };
 
@@ -428,6 +432,9 @@ static level result_level(rewrite_flow *w, const hd_ptx_stmt *s) {
   case HD_OP_REDUX: return hd_ptx_form_has(f, HD_M_SYNC) ? SAME_IN_WARP : DIFFERENT;
   case HD_OP_BAR:
   case HD_OP_BARRIER: return SAME_IN_CTA; /* .red */
+  case HD_OP_ADDC:                        /* with a carry that may come from anywhere */
+  case HD_OP_SUBC:
+  case HD_OP_MADC:
   case HD_OP_CALL:
   case HD_OP_LDU:
   case HD_OP_ATOM:
@@ -492,19 +499,31 @@ static level branch_level(rewrite_flow *w, const block *b) {
   return r.level;
 }
 
+/* Raise what is control-dependent on block b's branch: from its successors up to where its ways meet. */
+static bool raise_dependents(rewrite_flow *w, const block *b, level l) {
+  bool changed = false;
+  for (uint32_t k = 0; k < b->n_succ; k++)
+    for (uint32_t at = w->edges.data[b->first_succ + k]; at != b->idom; at = w->blocks[at].idom) {
+      if (w->steps++ > MOST_STEPS) return true; /* one more pass */
+      changed |= w->blocks[at].level < l;
+      w->blocks[at].level = (uint8_t)max_u32(w->blocks[at].level, l);
+      if (at == w->blocks[at].idom) break;
+    }
+  return changed;
+}
+
 /* One pass over branches and statements; true while something rises. */
 static bool raise_levels(rewrite_flow *w) {
   bool changed = false;
   for (uint32_t i = 0; i + 1 < w->n_blocks; i++) {
-    const block *b = &w->blocks[i];
+    block *b = &w->blocks[i];
+    if (w->steps > MOST_STEPS) {
+      changed |= b->level < DIFFERENT;
+      b->level = DIFFERENT;
+      continue;
+    }
     level l = (level)max_u32(branch_level(w, b), b->level);
-    if (l == SAME_IN_CTA || b->n_succ < 2) continue;
-    for (uint32_t k = 0; k < b->n_succ; k++)
-      for (uint32_t at = w->edges.data[b->first_succ + k]; at != b->idom; at = w->blocks[at].idom) {
-        changed |= w->blocks[at].level < l;
-        w->blocks[at].level = (uint8_t)max_u32(w->blocks[at].level, l);
-        if (at == w->blocks[at].idom) break;
-      }
+    if (l != SAME_IN_CTA && b->n_succ > 1) changed |= raise_dependents(w, b, l);
   }
   for (uint32_t i = 0; i < w->f->n_stmts; i++) {
     const hd_ptx_stmt *s = &w->f->stmts[i];

@@ -62,6 +62,10 @@ static void barriers_that_some_threads_skip_are_refused(void **state) {
        KERNEL("mov.u32 %r5, 0;\nL: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r1;\n@%p1 bra L;\n"
               "setp.eq.u32 %p2, %r5, 1;\n@%p2 ret;\nbar.sync 0;"),
        HD_REFUSE_SKIPPED_BARRIER},
+      {"a carry of the thread's",
+       KERNEL("add.cc.u32 %r4, %r1, -8;\naddc.u32 %r5, %r3, 0;\nsetp.eq.u32 %p1, %r5, 7;\n@%p1 "
+              "ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
       {"a branch in a branch",
        KERNEL(
            "setp.gt.u32 %p1, %r1, 7;\n@%p1 bra D;\nsetp.gt.u32 %p2, %r3, 7;\n@%p2 bra D;\nbar.sync 0;\nD:"),
@@ -172,6 +176,22 @@ static void what_would_last_from_task_to_task_is_refused(void **state) {
   EACH(cases, line_of_256);
 }
 
+/* Each branch enters a long chain of blocks further down than the one before: what depends on which grows
+ * with the square of their number. */
+static void a_kernel_of_very_many_ways_is_judged_too(void **state) {
+  enum { WAYS = 15000 };
+  hd_buf text = {0};
+  hd_buf_puts(&text,
+              ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p<2>;\n"
+              ".reg .b32 %r<2>;\nmov.u32 %r1, %tid.x;\n");
+  for (int i = 0; i < WAYS; i++) hd_buf_printf(&text, "setp.eq.u32 %%p1, %%r1, %d;\n@%%p1 bra C%d;\n", i, i);
+  hd_buf_puts(&text, "bra END;\n");
+  for (int i = 0; i < WAYS; i++) hd_buf_printf(&text, "C%d:\nadd.u32 %%r1, %%r1, 1;\n", i);
+  hd_buf_puts(&text, "bar.sync 0;\nEND:\nret;\n}\n");
+  expect(&(text_case){"many ways", text.data, HD_REFUSE_SKIPPED_BARRIER}, line_of_256);
+  hd_buf_free(&text);
+}
+
 static void the_refusal_names_the_instruction(void **state) {
   hd_arena arena;
   hd_arena_init(&arena);
@@ -234,6 +254,33 @@ static void a_plan_that_changes_the_launch_needs_somebody_who_asks_how(void **st
   }
 }
 
+static void more_tasks_than_can_be_claimed_are_left_alone(void **state) {
+  static const struct {
+    uint32_t g[3];
+    hd_status status;
+  } grids[] = {{{INT32_MAX, 1, 1}, HD_OK},
+               {{1 << 16, 1 << 15, 1}, HD_ERR_UNSUPPORTED},
+               {{INT32_MAX, 65535, 65535}, HD_ERR_UNSUPPORTED}};
+  static const char *const plans[] = {"bind=claim,split=wave:7", "order=tile:8x4,bind=agents:3",
+                                      "order=col,bind=agents,split=cols"};
+  for (size_t i = 0; i < 9; i++) {
+    hd_arena arena;
+    hd_arena_init(&arena);
+    hd_ptx_module *m;
+    hd_diag d = {0};
+    hd_plan p;
+    hd_recipe recipe;
+    const char *text = KERNEL("");
+    const uint32_t *g = grids[i % 3].g;
+    assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+    assert_int_equal(hd_plan_parse(plans[i / 3], &p, &d), HD_OK);
+    hd_rewrite_options o = {.grid = {.known = true, .g = {g[0], g[1], g[2]}, .n_sms = 132}};
+    assert_int_equal(hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d),
+                     grids[i % 3].status);
+    hd_arena_free(&arena);
+  }
+}
+
 static void fewer_agents_may_have_more_registers(void **state) {
   hd_arena arena;
   hd_arena_init(&arena);
@@ -266,11 +313,14 @@ int main(void) {
       BEHAVIOUR("barriers that all threads meet at are not", barriers_that_all_threads_meet_at_are_not),
       BEHAVIOUR("whole warps may part from each other", whole_warps_may_part_from_each_other),
       BEHAVIOUR("what would last from task to task is refused", what_would_last_from_task_to_task_is_refused),
+      BEHAVIOUR("a kernel of very many ways is judged too", a_kernel_of_very_many_ways_is_judged_too),
       BEHAVIOUR("the refusal names the instruction", the_refusal_names_the_instruction),
       BEHAVIOUR("agents fill the GPU and are no more than tasks",
                 agents_fill_the_gpu_and_are_no_more_than_tasks),
       BEHAVIOUR("a plan that changes the launch needs somebody who asks how",
                 a_plan_that_changes_the_launch_needs_somebody_who_asks_how),
+      BEHAVIOUR("more tasks than can be claimed are left alone",
+                more_tasks_than_can_be_claimed_are_left_alone),
       BEHAVIOUR("fewer agents may have more registers", fewer_agents_may_have_more_registers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

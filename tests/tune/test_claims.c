@@ -302,8 +302,61 @@ static void a_large_table_lies_in_device_memory(void **state) {
   free(table.task);
 }
 
+/* Rewritten for any grid, the kernel is told of 2^32 tasks: each worker then does the task of its own id, and
+ * touches no queue. Of such a grid, a few CTAs are started. */
+static void a_grid_too_large_to_be_claimed_keeps_its_own_order(void **state) {
+  enum { RUN = 5 };
+  static const char *const any_plans[] = {"bind=claim", "order=col,bind=agents:1"};
+  for (unsigned k = 0; k < 4; k++) {
+    const kernel *source = &kernels[k / 2 * 3];
+    hd_arena arena;
+    hd_arena_init(&arena);
+    hd_diag d = {0};
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_recipe recipe;
+    hd_emu *e;
+    hd_emu_program *program;
+    hd_emu_grid *g;
+    assert_int_equal(hd_plan_parse(any_plans[k % 2], &p, &d), HD_OK);
+    assert_int_equal(hd_ptx_parse(source->text, strlen(source->text), "k", &arena, &m, &d), HD_OK);
+    hd_rewrite_options o = {.grid.n_sms = 4};
+    assert_int_equal(hd_rewrite(m, 0, &p, &o, &recipe, &d), HD_OK);
+    hd_emu_options eo = {.threads = 1, .checks = HD_CHECK_INIT, .memory = 1 << 28, .n_sms = 4};
+    assert_int_equal(hd_emu_create(&eo, &e, &d), HD_OK);
+    assert_int_equal(hd_emu_load(e, m, &program, &d), HD_OK);
+    const uint32_t tasks[3] = {1 << 17, 1 << 15, 1};
+    uint64_t out = zeroed(e, RUN * 40 * 4), queues = zeroed(e, recipe.state_bytes);
+    char *params = calloc(1, recipe.params_bytes);
+    memcpy(params, &out, sizeof out);
+    hd_recipe_params(&recipe, tasks, queues, 0, params);
+    hd_emu_launch_params l = {
+        .kernel = "k", .block = {40, 1, 1}, .args = params, .args_bytes = recipe.params_bytes};
+    hd_recipe_grid(&recipe, tasks, 4, 2, l.grid);
+    assert_memory_equal(l.grid, tasks, sizeof tasks);
+    assert_int_equal(hd_emu_grid_begin(program, &l, NULL, &g, &d), HD_OK);
+    for (uint64_t u = 0; u < RUN; u++) {
+      hd_emu_cta *cta;
+      assert_int_equal(hd_emu_cta_start(g, u, (uint32_t)u % 4, 0, &cta, &d), HD_OK);
+      assert_int_equal(hd_emu_cta_run(cta, 100), HD_STEP_DONE);
+      hd_emu_cta_end(cta);
+    }
+    assert_int_equal(hd_emu_grid_end(g, &d), HD_OK);
+    const uint32_t *count = hd_emu_ptr(e, out, RUN * 40 * 4);
+    for (uint32_t i = 0; i < RUN * 40; i++) assert_int_equal(count[i], 1);
+    const char *left = hd_emu_ptr(e, queues, recipe.state_bytes);
+    for (uint64_t i = 0; i < recipe.state_bytes; i++) assert_int_equal(left[i], 0);
+    free(params);
+    hd_emu_unload(program);
+    hd_emu_destroy(e);
+    hd_arena_free(&arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a grid too large to be claimed keeps its own order",
+                a_grid_too_large_to_be_claimed_keeps_its_own_order),
       BEHAVIOUR("every thread of every task runs once, launch after launch",
                 every_thread_of_every_task_runs_once),
       BEHAVIOUR("no dispatcher can stop it", no_dispatcher_can_stop_it),

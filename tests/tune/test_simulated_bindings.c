@@ -1,0 +1,84 @@
+/* Bindings on a modelled GPU: what CLU promises of them. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/tune.h"
+
+typedef struct bench {
+  hd_workload *w;
+  hd_study *s;
+  hd_gpu gpu;
+} bench;
+
+static bool can_compile(void) {
+  return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0;
+}
+
+static int open_bench(void **state) {
+  static bench b;
+  hd_diag d = {0};
+  *state = NULL;
+  if (!can_compile()) return 0;
+  if (hd_gpu_load("gtx580", SOURCE_DIR "/gpus", &b.gpu, &d) != HD_OK ||
+      hd_workload_open("sgemm", SOURCE_DIR "/kernels", "small", &b.w, &d) != HD_OK ||
+      hd_study_open(b.w, NULL, &b.s, &d) != HD_OK)
+    return -1;
+  *state = &b;
+  return 0;
+}
+
+static int close_bench(void **state) {
+  bench *b = *state;
+  if (!b) return 0;
+  hd_study_close(b->s);
+  hd_workload_close(b->w);
+  return 0;
+}
+
+static hd_status replay(const bench *b, const char *text, hd_counters *c, hd_diag *d) {
+  hd_plan p;
+  if (hd_plan_parse(text, &p, d) != HD_OK) fail_msg("%s: %s", text, d->message);
+  hd_status st = hd_study_replay(b->s, &b->gpu, &p, HD_DISPATCH_DEMAND, 1, c, d);
+  hd_plan_free(&p);
+  return st;
+}
+
+static void throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel(void **state) {
+  const bench *b = *state;
+  if (!b) skip();
+  hd_diag d = {0};
+  hd_counters plain, agents, claim;
+  assert_int_equal(replay(b, "baseline", &plain, &d), HD_OK);
+  assert_int_equal(replay(b, "order=col,bind=agents:2", &agents, &d), HD_OK);
+  assert_int_equal(replay(b, "order=col,bind=claim", &claim, &d), HD_OK);
+  assert_int_equal(agents.l1_sectors, plain.l1_sectors);
+  assert_int_equal(claim.l1_sectors, plain.l1_sectors);
+  assert_true(agents.l1_hits > 5 * plain.l1_hits);
+  assert_true(agents.l2_sectors < 4 * plain.l2_sectors / 5);
+  assert_int_equal(agents.resident, 2);
+  assert_int_equal(claim.resident, plain.resident);
+}
+
+static void a_partition_uses_the_sms_it_names(void **state) {
+  const bench *b = *state;
+  if (!b) skip();
+  hd_diag d = {0};
+  hd_counters all, half;
+  assert_int_equal(replay(b, "bind=agents", &all, &d), HD_OK);
+  assert_int_equal(replay(b, "bind=agents,sms=0-3+8-11", &half, &d), HD_OK);
+  assert_int_equal(half.l1_sectors, all.l1_sectors);
+  assert_true(half.cycles_issue > 1.7 * all.cycles_issue);
+  assert_int_equal(replay(b, "bind=agents,sms=16-31", &half, &d), HD_ERR_INPUT);
+  assert_non_null(strstr(d.message, "none of those named"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("throttled agents raise L1 hits of an algorithm-related kernel",
+                throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel),
+      BEHAVIOUR("a partition uses the SMs it names", a_partition_uses_the_sms_it_names),
+  };
+  return cmocka_run_group_tests(tests, open_bench, close_bench);
+}
