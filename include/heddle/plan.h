@@ -173,6 +173,7 @@ typedef struct hd_plan {
   uint32_t agents; /* bind=agents: active per SM; 0: all that fit */
   hd_split split;
   hd_order threads; /* of thread ids across CTA borders (SCH); row: as they are */
+  bool threads_in_cta; /* the order is one of the threads inside each CTA instead */
   hd_bypass bypass;
   hd_stream stream;
   hd_form form;
@@ -182,7 +183,7 @@ typedef struct hd_plan {
 
 /* The notation's values, beyond those above:
  *
- *   split=chunk|wave:N|rows|cols          threads=ORDER
+ *   split=chunk|wave:N|rows|cols          threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8 (load numbers)
  *   form=predicate|replicate              prefetch=l1:D|l2:D
  *   sms=0-31+64-95
@@ -248,6 +249,7 @@ typedef enum hd_pop {
   HD_P_CLUSTER, /* input: cluster number (place, quota) */
   HD_P_NX, HD_P_NY, HD_P_NZ, /* grid dimensions, when they are not known constants */
   HD_P_V,     /* number of tasks, when not a constant */
+  HD_P_A, HD_P_B, /* inputs of hd_plan_header's functions only: an order's parameters, a number of clusters */
   HD_P_VAR,   /* a variable; a: initial value. `max` holds for all it is ever assigned */
   HD_P_ADD, HD_P_SUB, HD_P_MUL, /* a, b */
   HD_P_DIV, HD_P_REM,           /* a, b; b is never 0 (the builder guarantees it) */
@@ -314,6 +316,9 @@ HD_API void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t clus
                             const hd_table *t, uint64_t out[3]);
 /* The program as text, one value a line: for people and tests. */
 HD_API void hd_prog_print(const hd_prog *p, hd_buf *out);
+/* All orders that need no table, and the clusters of CLU 4.2, as functions in C and CUDA C for any grid of fewer
+ * than 2^32 tasks and any parameters: the text of heddle/cta_orders.h. */
+HD_API hd_status hd_plan_header(hd_buf *out, hd_diag *d);
 
 /* task[u] for all workers u = 0..V-1; with bind=agents and bind=claim the tasks of cluster 0, then those
  * of cluster 1, ...: cluster i begins at hd_cluster_start. The grid must be known and V below 2^32.

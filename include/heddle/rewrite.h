@@ -95,8 +95,10 @@ HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refu
  * hd_rewrite_options. */
 HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                         hd_refusal *out, size_t cap);
-/* The reasons why threads must not be renumbered across CTAs (threads=), beyond those. */
-HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
+/* The reasons why threads must not be renumbered, beyond those: across CTAs (threads=ORDER), or, in_cta, inside each
+ * of them (threads=cta:ORDER). */
+HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
+                                         size_t cap);
 HD_API const char *hd_refusal_name(hd_refusal_kind k);
 
 /* ---- Loads --------------------------------------------------------------------- */

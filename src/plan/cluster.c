@@ -17,35 +17,53 @@ void hd_cluster_of(uint64_t V, uint64_t M, uint64_t v, uint64_t *w, uint64_t *i)
 }
 
 /* n = V / M and r = V mod M. */
-static void sizes(plan_builder *b, plan_val V, uint32_t M, plan_val *n, plan_val *r) {
-  plan_divmod(b, V, plan_const(b, M), n, r);
+static void sizes(plan_builder *b, plan_val V, plan_val M, plan_val *n, plan_val *r) {
+  plan_divmod(b, V, M, n, r);
 }
 
-static plan_val start(plan_builder *b, plan_val n, plan_val r, plan_val i) {
-  return plan_mad(b, i, n, plan_min(b, i, r));
+/* Of cluster i <= M of V tasks. */
+static plan_val start(plan_builder *b, plan_val V, plan_val n, plan_val r, plan_val i) {
+  plan_val whole = plan_bound(b, plan_mul(b, i, n), 0, plan_hi(b, V));
+  return plan_bound(b, plan_add(b, whole, plan_min(b, i, r)), 0, plan_hi(b, V));
 }
 
 /* x - y, and 0 where that is less. */
 static plan_val above(plan_builder *b, plan_val x, plan_val y) { return plan_sub(b, plan_max(b, x, y), y); }
 
-plan_val plan_deal(plan_builder *b, plan_val V, uint32_t M, plan_val u) {
+plan_val plan_deal_by(plan_builder *b, plan_val V, plan_val M, plan_val u) {
   plan_val n, r, w, i;
   sizes(b, V, M, &n, &r);
-  plan_divmod(b, u, plan_const(b, M), &w, &i);
-  return plan_bound(b, plan_add(b, start(b, n, r, i), w), 0, plan_hi(b, u));
+  plan_divmod(b, u, M, &w, &i);
+  return plan_bound(b, plan_add(b, start(b, V, n, r, i), w), 0, plan_hi(b, u));
 }
 
-plan_val plan_collect(plan_builder *b, plan_val V, uint32_t M, plan_val v) {
+plan_val plan_deal(plan_builder *b, plan_val V, uint32_t M, plan_val u) {
+  return plan_deal_by(b, V, plan_const(b, M), u);
+}
+
+/* n + 1, in 32 bits where the tasks are not known but fewer than 2^32: n = 2^32 - 1 is one cluster of all tasks
+ * then, and dividing by n instead says the same of each. */
+static plan_val one_more(plan_builder *b, plan_val n) {
+  if (!plan_is_const(b, n)) n = plan_min(b, n, plan_const(b, UINT32_MAX - 1));
+  return plan_add(b, n, plan_const(b, 1));
+}
+
+plan_val plan_collect_by(plan_builder *b, plan_val V, plan_val M, plan_val v) {
   plan_val n, r;
-  if (M == 1) return v;
+  if (plan_equals(b, M, 1)) return v;
   sizes(b, V, M, &n, &r);
   /* v/(n + 1) is right in the first r clusters, (v - r)/n in the others; each is
    * the greater of the two where it is right. With n = 0 the first always is. */
   plan_val short_one = plan_max(b, n, plan_const(b, 1));
   plan_val i = plan_div(b, above(b, v, r), short_one);
-  if (!plan_equals(b, r, 0)) i = plan_max(b, i, plan_div(b, v, plan_add(b, n, plan_const(b, 1))));
-  plan_val w = plan_bound(b, plan_sub(b, v, start(b, n, r, i)), 0, plan_hi(b, n));
-  return plan_bound(b, plan_mad(b, w, plan_const(b, M), i), 0, plan_hi(b, v));
+  if (!plan_equals(b, r, 0)) i = plan_max(b, i, plan_div(b, v, one_more(b, n)));
+  plan_val w = plan_bound(b, plan_sub(b, v, start(b, V, n, r, i)), 0, plan_hi(b, n));
+  plan_val row = plan_bound(b, plan_mul(b, w, M), 0, plan_hi(b, v));
+  return plan_bound(b, plan_add(b, row, i), 0, plan_hi(b, v));
+}
+
+plan_val plan_collect(plan_builder *b, plan_val V, uint32_t M, plan_val v) {
+  return plan_collect_by(b, V, plan_const(b, M), v);
 }
 
 /* ---- Splits -------------------------------------------------------------------- */
@@ -79,18 +97,28 @@ static waves cut(plan_builder *b, const plan_space *s, const hd_split *split, ui
   return c;
 }
 
-plan_val plan_quota(plan_builder *b, const plan_space *s, uint32_t M, plan_val i) {
+plan_val plan_quota_by(plan_builder *b, plan_val V, plan_val M, plan_val i) {
   plan_val n, r;
-  sizes(b, s->tasks, M, &n, &r);
-  return plan_add(b, n, plan_lt(b, i, r));
+  sizes(b, V, M, &n, &r);
+  return plan_bound(b, plan_add(b, n, plan_lt(b, i, r)), 0, plan_hi(b, V));
+}
+
+plan_val plan_quota(plan_builder *b, const plan_space *s, uint32_t M, plan_val i) {
+  return plan_quota_by(b, s->tasks, plan_const(b, M), i);
+}
+
+plan_val plan_place_by(plan_builder *b, plan_val V, plan_val M, plan_val i, plan_val w) {
+  plan_val n, r;
+  sizes(b, V, M, &n, &r);
+  return plan_bound(b, plan_add(b, start(b, V, n, r, i), w), 0, plan_hi(b, V) - 1);
 }
 
 plan_val plan_place(plan_builder *b, const plan_space *s, const hd_split *split, uint32_t M, plan_val i,
                     plan_val w) {
   waves c = cut(b, s, split, M);
   plan_val n, r, left = plan_sub(b, s->tasks, c.whole);
-  sizes(b, left, M, &n, &r);
-  plan_val begin = plan_bound(b, plan_add(b, c.whole, start(b, n, r, i)), 0, plan_hi(b, s->tasks));
+  sizes(b, left, plan_const(b, M), &n, &r);
+  plan_val begin = plan_bound(b, plan_add(b, c.whole, start(b, left, n, r, i)), 0, plan_hi(b, s->tasks));
   plan_val chunk = plan_add(b, begin, above(b, w, c.share));
   plan_val last = plan_sub(b, s->tasks, plan_const(b, 1));
   if (plan_hi(b, c.share) == 0) return plan_bound(b, chunk, 0, plan_hi(b, last));

@@ -22,7 +22,7 @@ static void RUN(batch *w, void *memory, hd_table *out) {
                     : v->op == HD_P_NZ  ? w->g[2]
                     : v->op == HD_P_V   ? (uint64_t)w->g[0] * w->g[1] * w->g[2]
                                         : 0;
-    if (v->op <= HD_P_V) {
+    if (v->op <= HD_P_B) {
       EACH d[l] = (LANE)leaf;
       first = i + 1;
     }
@@ -49,7 +49,9 @@ static void RUN(batch *w, void *memory, hd_table *out) {
       case HD_P_NX:
       case HD_P_NY:
       case HD_P_NZ:
-      case HD_P_V: break;
+      case HD_P_V:
+      case HD_P_A:
+      case HD_P_B: break;
       case HD_P_VAR: EACH d[l] = a[l]; break;
       case HD_P_ADD: EACH d[l] = a[l] + b[l]; break;
       case HD_P_SUB: EACH d[l] = a[l] - b[l]; break;

@@ -1,10 +1,35 @@
 /* Orders that permute row-order positions without looking at the grid's shape (SCH 5.1). */
 #include "plan/order.h"
 
-plan_val plan_zigzag(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val position,
+/* The parameters as values. Symbolic ones are cut down to what the tasks allow, which changes no order and
+ * keeps A * B and all that follows below 2^32. */
+static void group_shape(plan_builder *b, const plan_space *s, uint32_t a, uint32_t size, plan_val *A,
+                        plan_val *B) {
+  *A = plan_parameter(b, HD_P_A, a);
+  *B = plan_parameter(b, HD_P_B, size);
+  if (!b->symbolic) return;
+  *B = plan_min(b, *B, s->tasks);
+  plan_val groups = plan_bound(b, plan_div(b, s->tasks, *B), 1, plan_hi(b, s->tasks));
+  *A = plan_min(b, *A, groups);
+}
+
+/* Where a row's groups backwards have place `at`. */
+static plan_val backwards(plan_builder *b, plan_val L, plan_val B, plan_val at) {
+  if (plan_equals(b, B, 1)) return plan_sub(b, plan_sub(b, L, plan_const(b, 1)), at);
+  /* Group g to group A-1-g: at + (A-1-2g)*B; or, where at - g*B is cheap, from that. */
+  plan_val group = plan_div(b, at, B), length = plan_sub(b, L, B);
+  if (plan_is_const(b, L))
+    return plan_sub(b, plan_add(b, at, length), plan_mul(b, group, plan_mul(b, B, plan_const(b, 2))));
+  plan_val begin = plan_bound(b, plan_mul(b, group, B), 0, plan_hi(b, at));
+  return plan_add(b, plan_sub(b, length, begin), plan_sub(b, at, begin));
+}
+
+plan_val plan_zigzag(plan_builder *b, const plan_space *s, uint32_t a, uint32_t size, plan_val position,
                      plan_cell *cell) {
-  uint64_t length = (uint64_t)A * B; /* of a row; below 2^64 */
-  plan_val L = plan_const(b, length), row, at;
+  plan_val A, B, row, at;
+  group_shape(b, s, a, size, &A, &B);
+  plan_val L = plan_mul(b, A, B); /* length of a row; below 2^64 */
+  if (b->symbolic) L = plan_bound(b, L, 1, plan_hi(b, s->tasks));
   plan_divmod(b, position, L, &row, &at);
 
   plan_val odd = plan_and(b, row, plan_const(b, 1));
@@ -16,16 +41,8 @@ plan_val plan_zigzag(plan_builder *b, const plan_space *s, uint32_t A, uint32_t 
   if (plan_hi(b, full_rows) <= 1) reverse = plan_const(b, 0);
 
   plan_val in_row = at;
-  if (A > 1 && plan_hi(b, reverse) > 0) {
-    plan_val back;
-    if (B == 1) {
-      back = plan_sub(b, plan_const(b, length - 1), at);
-    } else { /* group g to group A-1-g: at + (A-1-2g)*B */
-      plan_val group = plan_div(b, at, plan_const(b, B));
-      back = plan_sub(b, plan_add(b, at, plan_const(b, length - B)),
-                      plan_mul(b, group, plan_const(b, 2 * (uint64_t)B)));
-      back = plan_bound(b, back, 0, length - 1);
-    }
+  if (!plan_equals(b, A, 1) && plan_hi(b, reverse) > 0) {
+    plan_val back = plan_bound(b, backwards(b, L, B, at), 0, plan_hi(b, L) - 1);
     in_row = plan_select(b, reverse, back, at);
   }
   plan_val task = position;
@@ -47,23 +64,26 @@ plan_val plan_zigzag(plan_builder *b, const plan_space *s, uint32_t A, uint32_t 
 
 /* Stride takes G groups as A columns of a matrix that is filled row by row and
  * read column by column: collecting A clusters. */
-static plan_val by_groups(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val p,
-                          plan_val (*permute)(plan_builder *, plan_val, uint32_t, plan_val)) {
-  plan_val size = plan_const(b, B), groups, rest, group, at;
+static plan_val by_groups(plan_builder *b, const plan_space *s, uint32_t a, uint32_t count, plan_val p,
+                          plan_val (*permute)(plan_builder *, plan_val, plan_val, plan_val)) {
+  plan_val A, size, groups, rest, group, at;
+  group_shape(b, s, a, count, &A, &size);
   plan_divmod(b, s->tasks, size, &groups, &rest);
   if (plan_hi(b, groups) == 0) return p;
   plan_divmod(b, p, size, &group, &at);
   plan_val to = permute(b, groups, A, group);
   if (to == group) return p;
-  plan_val moved = plan_bound(b, plan_mad(b, to, size, at), 0, plan_hi(b, p));
+  plan_val begin = plan_bound(b, plan_mul(b, to, size), 0, plan_hi(b, p));
+  plan_val moved = plan_bound(b, plan_add(b, begin, at), 0, plan_hi(b, p));
   if (plan_equals(b, rest, 0)) return moved;
-  return plan_select(b, plan_lt(b, p, plan_mul(b, groups, size)), moved, p);
+  plan_val end = plan_bound(b, plan_mul(b, groups, size), 0, plan_hi(b, s->tasks));
+  return plan_select(b, plan_lt(b, p, end), moved, p);
 }
 
 plan_val plan_stride(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val position) {
-  return by_groups(b, s, A, B, position, plan_collect);
+  return by_groups(b, s, A, B, position, plan_collect_by);
 }
 
 plan_val plan_unstride(plan_builder *b, const plan_space *s, uint32_t A, uint32_t B, plan_val task) {
-  return by_groups(b, s, A, B, task, plan_deal);
+  return by_groups(b, s, A, B, task, plan_deal_by);
 }

@@ -164,7 +164,13 @@ static hd_status parse_task_order(const parser *p, word value) {
   return parse_order(p, "order", value, &p->plan->order);
 }
 static hd_status parse_thread_order(const parser *p, word value) {
-  return parse_order(p, "threads", value, &p->plan->threads);
+  static const char inside[] = "cta:";
+  const size_t n = sizeof inside - 1;
+  bool in_cta = value.n > n && memcmp(value.s, inside, n) == 0;
+  hd_status st =
+      parse_order(p, "threads", in_cta ? (word){value.s + n, value.n - n} : value, &p->plan->threads);
+  p->plan->threads_in_cta = in_cta && p->plan->threads.kind != HD_ORDER_ROW;
+  return st;
 }
 
 /* ---- Names with numbers */
@@ -318,7 +324,7 @@ static bool begins_pair(const char *at, const char *end) {
 
 /* Where the pair that begins at `pair` ends: before a comma or at the text's end. */
 static const char *pair_end(const char *pair, const char *end) {
-  static const char *const tables[] = {"order=table:", "threads=table:"};
+  static const char *const tables[] = {"order=table:", "threads=table:", "threads=cta:table:"};
   bool file = false;
   for (size_t i = 0; i < COUNT(tables); i++) {
     size_t n = strlen(tables[i]);
@@ -407,8 +413,9 @@ static bool list_equal(const void *a, uint32_t na, const void *b, uint32_t nb, s
 bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
   return order_equal(&a->order, &b->order) && a->bind == b->bind && a->agents == b->agents &&
          a->split.kind == b->split.kind && a->split.wave == b->split.wave &&
-         order_equal(&a->threads, &b->threads) && a->bypass.kind == b->bypass.kind &&
-         a->bypass.warps == b->bypass.warps && a->stream.kind == b->stream.kind &&
+         order_equal(&a->threads, &b->threads) && a->threads_in_cta == b->threads_in_cta &&
+         a->bypass.kind == b->bypass.kind && a->bypass.warps == b->bypass.warps &&
+         a->stream.kind == b->stream.kind &&
          list_equal(a->stream.loads, a->stream.n, b->stream.loads, b->stream.n, sizeof *a->stream.loads) &&
          a->form == b->form && a->prefetch.kind == b->prefetch.kind &&
          a->prefetch.distance == b->prefetch.distance &&
@@ -421,10 +428,10 @@ static void begin_pair(hd_buf *out, size_t start, const char *lever) {
   hd_buf_printf(out, "%s%s=", out->len > start ? "," : "", lever);
 }
 
-static void print_order(const char *lever, const hd_order *o, size_t start, hd_buf *out) {
+static void print_order(const char *lever, const char *where, const hd_order *o, size_t start, hd_buf *out) {
   if (o->kind == HD_ORDER_ROW) return;
   begin_pair(out, start, lever);
-  hd_buf_puts(out, ORDERS[o->kind].name);
+  hd_buf_printf(out, "%s%s", where, ORDERS[o->kind].name);
   switch (ORDERS[o->kind].form) {
   case FORM_NONE: break;
   case FORM_A: hd_buf_printf(out, ":%" PRIu32, o->a); break;
@@ -466,10 +473,10 @@ static void print_sms(const hd_sm_set *s, size_t start, hd_buf *out) {
 
 void hd_plan_print(const hd_plan *p, hd_buf *out) {
   size_t start = out->len;
-  print_order("order", &p->order, start, out);
+  print_order("order", "", &p->order, start, out);
   print_named("bind", BINDS, p->bind, p->agents, start, out);
   print_named("split", SPLITS, p->split.kind, p->split.wave, start, out);
-  print_order("threads", &p->threads, start, out);
+  print_order("threads", p->threads_in_cta ? "cta:" : "", &p->threads, start, out);
   print_named("bypass", BYPASSES, p->bypass.kind, p->bypass.warps, start, out);
   print_stream(&p->stream, start, out);
   print_named("form", FORMS, p->form, 0, start, out);

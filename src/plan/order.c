@@ -57,6 +57,11 @@ hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_sp
   return HD_OK;
 }
 
+/* Of an order: a number, or an input (hd_plan_header). */
+plan_val plan_parameter(plan_builder *b, hd_pop op, uint32_t value) {
+  return b->symbolic ? plan_input(b, op, 1, UINT32_MAX) : plan_const(b, value);
+}
+
 plan_val plan_linear_input(plan_builder *b, const plan_space *s) {
   uint64_t hi = plan_hi(b, s->tasks) - 1;
   return hi == 0 ? plan_const(b, 0) : plan_input(b, HD_P_POS, 0, hi);
@@ -87,7 +92,8 @@ bool plan_divides(const plan_builder *b, plan_val size, plan_val n) {
 
 plan_piece plan_piece_at(plan_builder *b, plan_val n, plan_val size, plan_val index) {
   if (!plan_is_const(b, n) || !plan_is_const(b, size)) {
-    plan_val left = plan_sub(b, n, plan_mul(b, index, size));
+    plan_val begin = plan_bound(b, plan_mul(b, index, size), 0, plan_hi(b, n) - 1);
+    plan_val left = plan_sub(b, n, begin);
     plan_val length = plan_bound(b, plan_min(b, size, left), 1, plan_hi(b, size));
     return (plan_piece){.length = length, .full = PLAN_NONE};
   }
@@ -101,13 +107,18 @@ plan_piece plan_piece_at(plan_builder *b, plan_val n, plan_val size, plan_val in
   return p;
 }
 
+/* Of a grid that is not known: the product counts cells, which are fewer than 2^32. */
+static plan_val piece_cells(plan_builder *b, const plan_piece *p, plan_val k) {
+  return plan_bound(b, plan_mul(b, p->length, k), plan_lo(b, k), UINT32_MAX);
+}
+
 plan_val plan_piece_mul(plan_builder *b, const plan_piece *p, plan_val k) {
-  if (p->full == PLAN_NONE) return plan_mul(b, p->length, k);
+  if (p->full == PLAN_NONE) return piece_cells(b, p, k);
   return plan_select(b, p->full, plan_mul(b, p->size, k), plan_mul(b, p->last, k));
 }
 
 plan_val plan_piece_div(plan_builder *b, const plan_piece *p, plan_val x, plan_val k) {
-  if (p->full == PLAN_NONE) return plan_div(b, x, plan_mul(b, p->length, k));
+  if (p->full == PLAN_NONE) return plan_div(b, x, piece_cells(b, p, k));
   return plan_select(b, p->full, plan_div(b, x, plan_mul(b, p->size, k)),
                      plan_div(b, x, plan_mul(b, p->last, k)));
 }
@@ -141,7 +152,7 @@ static place col(plan_builder *b, const plan_space *s, const hd_order *o, plan_v
 }
 
 static place band(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
-  plan_val H = plan_min(b, plan_const(b, o->a), s->n[1]), index;
+  plan_val H = plan_min(b, plan_parameter(b, HD_P_A, o->a), s->n[1]), index;
   plan_cell c;
   if (plan_divides(b, H, s->n[1])) {
     /* p = y' + H*(x + nx*(z + nz*index)), y = y' + H*index */
@@ -186,8 +197,8 @@ static void banded_planes(plan_builder *b, const plan_space *s, plan_val width, 
 }
 
 bool plan_tile_shape(plan_builder *b, const plan_space *s, const hd_order *o, plan_val *W, plan_val *H) {
-  *W = plan_min(b, plan_const(b, o->a), s->n[0]);
-  *H = plan_min(b, plan_const(b, o->b), s->n[1]);
+  *W = plan_min(b, plan_parameter(b, HD_P_A, o->a), s->n[0]);
+  *H = plan_min(b, plan_parameter(b, HD_P_B, o->b), s->n[1]);
   return *W != s->n[0] && !plan_equals(b, *H, 1);
 }
 
@@ -278,6 +289,17 @@ hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd
   hd_status st = place_worker(p, g, &b, &at, d);
   if (st != HD_OK) return st;
   return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
+}
+
+hd_status plan_symbolic_program(hd_order_kind kind, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  plan_space s;
+  hd_plan p = {.order = {.kind = kind, .a = 1, .b = 1}};
+  hd_status st = plan_open(&b, &p, &(hd_grid){.n_sms = 1}, &s, d);
+  if (st != HD_OK) return st;
+  b.symbolic = true;
+  place at = orders[kind](&b, &s, &p.order, plan_linear_input(&b, &s));
+  return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
 }
 
 /* ---- Clusters ------------------------------------------------------------------------ */

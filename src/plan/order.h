@@ -25,6 +25,11 @@ hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_sp
 /* The linear input: a worker's id, a position or a task; below V. */
 plan_val plan_linear_input(plan_builder *b, const plan_space *s);
 
+plan_val plan_parameter(plan_builder *b, hd_pop op, uint32_t value);
+
+/* The position-to-cell program for any grid, with the order's parameters as inputs HD_P_A and HD_P_B. */
+hd_status plan_symbolic_program(hd_order_kind kind, hd_prog *out, hd_diag *d);
+
 /* The worker-to-task program with the task number in out[0] to out[2]. */
 hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 
@@ -55,8 +60,8 @@ typedef struct plan_piece {
 
 /* Piece `index` of a dimension of n; index * size < n. */
 plan_piece plan_piece_at(plan_builder *b, plan_val n, plan_val size, plan_val index);
-/* x / (length * k) and length * k. Two divisions by constants and a select where
- * the length is one of two constants: cheaper than one by a variable. */
+/* x / (length * k) and length * k, where k is 1 or cells along another dimension. Two divisions by constants
+ * and a select where the length is one of two constants: cheaper than one by a variable. */
 plan_val plan_piece_div(plan_builder *b, const plan_piece *p, plan_val x, plan_val k);
 plan_val plan_piece_mul(plan_builder *b, const plan_piece *p, plan_val k);
 /* n is known to be a multiple of size. */
@@ -80,6 +85,11 @@ plan_val plan_unstride(plan_builder *b, const plan_space *s, uint32_t A, uint32_
  * (eq. 4, 5). u = V is allowed and gives V or less. */
 plan_val plan_deal(plan_builder *b, plan_val V, uint32_t M, plan_val u);
 plan_val plan_collect(plan_builder *b, plan_val V, uint32_t M, plan_val v);
+/* The same with M as a value; the number of tasks of cluster i, and the position of place w in it. */
+plan_val plan_deal_by(plan_builder *b, plan_val V, plan_val M, plan_val u);
+plan_val plan_collect_by(plan_builder *b, plan_val V, plan_val M, plan_val v);
+plan_val plan_quota_by(plan_builder *b, plan_val V, plan_val M, plan_val i);
+plan_val plan_place_by(plan_builder *b, plan_val V, plan_val M, plan_val i, plan_val w);
 
 /* ---- Splits (cluster.c) ---------------------------------------------------------- */
 

@@ -12,6 +12,8 @@ const plan_op_info plan_ops[HD_P_TABLE + 1] = {
     [HD_P_NY] = {"ny", 0, true, false},
     [HD_P_NZ] = {"nz", 0, true, false},
     [HD_P_V] = {"tasks", 0, true, false},
+    [HD_P_A] = {"a", 0, true, false},
+    [HD_P_B] = {"b", 0, true, false},
     [HD_P_VAR] = {"var", 1, true, false},
     [HD_P_ADD] = {"add", 2, true, true},
     [HD_P_SUB] = {"sub", 2, true, false},
@@ -36,7 +38,7 @@ const plan_op_info plan_ops[HD_P_TABLE + 1] = {
 };
 
 /* Inputs and constants have no operands and mean the same everywhere. */
-static bool is_leaf(hd_pop op) { return op <= HD_P_V; }
+static bool is_leaf(hd_pop op) { return op <= HD_P_B; }
 
 /* ---- Ranges ---------------------------------------------------------------- */
 
@@ -153,7 +155,7 @@ plan_val plan_const(plan_builder *b, uint64_t k) {
 }
 
 plan_val plan_input(plan_builder *b, hd_pop op, uint64_t lo, uint64_t hi) {
-  assert(op >= HD_P_POS && op <= HD_P_V);
+  assert(op >= HD_P_POS && op <= HD_P_B);
   return emit_once(b, (hd_pval){.op = op}, (range){lo, hi});
 }
 
@@ -244,7 +246,7 @@ void plan_divmod(plan_builder *b, plan_val x, plan_val n, plan_val *q, plan_val 
   if (plan_is_const(b, n) && (k & (k - 1)) == 0) /* one operation, and it need not wait for q */
     *r = plan_and(b, x, plan_const(b, k - 1));
   else
-    *r = plan_bound(b, plan_sub(b, x, plan_mul(b, *q, n)), 0, k - 1);
+    *r = plan_bound(b, plan_sub(b, x, plan_bound(b, plan_mul(b, *q, n), 0, plan_hi(b, x))), 0, k - 1);
 }
 
 /* ---- Variables and loops ------------------------------------------------------ */

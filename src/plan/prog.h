@@ -29,13 +29,14 @@ typedef struct plan_builder {
   bool closed[HD_PROG_MAX]; /* computed in a loop that has ended: out of reach */
   uint32_t epoch;           /* rises when a variable may have changed */
   uint32_t loops[PLAN_LOOP_DEPTH], depth;
+  bool symbolic; /* an order's parameters are inputs */
   bool overflow; /* more than HD_PROG_MAX values */
 } plan_builder;
 
 void plan_begin(plan_builder *b);
 
 plan_val plan_const(plan_builder *b, uint64_t k);
-/* HD_P_POS, HD_P_CLUSTER, HD_P_NX, HD_P_NY, HD_P_NZ or HD_P_V, with its range. */
+/* HD_P_POS to HD_P_B, with its range. */
 plan_val plan_input(plan_builder *b, hd_pop op, uint64_t lo, uint64_t hi);
 /* Any operation of two values. Subtraction never goes below zero and a divisor
  * is never zero: whoever writes an order sees to that (asserted on ranges). */

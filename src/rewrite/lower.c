@@ -16,6 +16,8 @@ typedef struct lower {
   hd_buf *text;
   bool needed[HD_PROG_MAX];
   bool as_value[HD_PROG_MAX]; /* a comparison whose 0/1 is used as a number */
+  bool fused[HD_PROG_MAX];    /* a product that its only reader computes, as one multiply-add */
+  bool negated[HD_PROG_MAX];  /* a choice between constants that is kept negated, for a difference's mad */
   unsigned n_temps32, n_temps64, n_preds, n_loops;
   hd_status status;
 } lower;
@@ -35,6 +37,8 @@ static unsigned n_operands(hd_pop op) {
   case HD_P_NY:
   case HD_P_NZ:
   case HD_P_V:
+  case HD_P_A:
+  case HD_P_B:
   case HD_P_LOOP:
   case HD_P_ENDLOOP: return 0;
   case HD_P_VAR:
@@ -107,6 +111,60 @@ static void find_needed(lower *c) {
   }
   for (unsigned k = 0; k < 3; k++)
     if (c->l->want[k]) c->as_value[p->out[k]] = true;
+}
+
+/* ---- Multiply-adds -------------------------------------------------------------- */
+
+/* The product that sum or difference i takes in, negated in differences. False: there is none that a mad in
+ * 32 bits can do. The low half of the result needs the low halves of the operands only. */
+static bool product_of(const lower *c, uint32_t i, uint32_t *product, uint32_t *other) {
+  const hd_pval *v = &c->p->vals[i];
+  if ((v->op != HD_P_ADD && v->op != HD_P_SUB) || is_wide(c, i)) return false;
+  *product = v->op == HD_P_ADD && c->p->vals[v->a].op == HD_P_MUL && c->fused[v->a] ? v->a : v->b;
+  *other = *product == v->a ? v->b : v->a;
+  return c->p->vals[*product].op == HD_P_MUL && c->fused[*product];
+}
+
+/* The factor of product m that can be negated for nothing: a constant, or a choice between constants that
+ * nobody else reads. HD_PROG_MAX: none. */
+static uint32_t negatable(const lower *c, const hd_pval *m, const uint32_t *uses) {
+  const uint32_t factors[2] = {m->b, m->a};
+  for (unsigned k = 0; k < 2; k++) {
+    const hd_pval *f = &c->p->vals[factors[k]];
+    if (is_const(c, factors[k])) return factors[k];
+    if (f->op == HD_P_SELECT && uses[factors[k]] == 1 && is_const(c, f->b) && is_const(c, f->c) &&
+        !is_wide(c, factors[k]))
+      return factors[k];
+  }
+  return HD_PROG_MAX;
+}
+
+/* Products that one sum or difference reads; in differences, of a factor that can be negated. A variable may change
+ * between the product and its reader. */
+static void find_fused(lower *c) {
+  uint32_t uses[HD_PROG_MAX] = {0};
+  const hd_prog *p = c->p;
+  for (unsigned k = 0; k < 3; k++)
+    if (c->l->want[k]) uses[p->out[k]]++;
+  for (uint32_t i = 0; i < p->n; i++) {
+    const uint32_t operands[3] = {p->vals[i].a, p->vals[i].b, p->vals[i].c};
+    for (unsigned k = 0; c->needed[i] && k < n_operands(p->vals[i].op); k++) uses[operands[k]]++;
+  }
+  for (uint32_t i = 0; i < p->n; i++) {
+    const hd_pval *v = &p->vals[i];
+    if (!c->needed[i] || is_wide(c, i) || (v->op != HD_P_ADD && v->op != HD_P_SUB)) continue;
+    const uint32_t operands[2] = {v->b, v->a};
+    for (unsigned k = 0; k < (v->op == HD_P_ADD ? 2u : 1u); k++) {
+      const hd_pval *m = &p->vals[operands[k]];
+      if (m->op != HD_P_MUL || uses[operands[k]] != 1 || v->a == v->b) continue;
+      if (p->vals[m->a].op == HD_P_VAR || p->vals[m->b].op == HD_P_VAR) continue;
+      uint32_t factor = v->op == HD_P_SUB ? negatable(c, m, uses) : HD_PROG_MAX;
+      if (v->op == HD_P_SUB && factor == HD_PROG_MAX) continue;
+      if (factor != HD_PROG_MAX && !is_const(c, factor)) c->negated[factor] = true;
+      c->fused[operands[k]] = true;
+      break;
+    }
+  }
 }
 
 /* ---- Names ------------------------------------------------------------------------ */
@@ -217,6 +275,14 @@ static void lower_simple(lower *c, uint32_t i) {
   if (compute_wide != wide) emit(c, "cvt.u32.u64 %s, %s;", reg(c, i).s, r.s);
 }
 
+static void lower_mad(lower *c, uint32_t i, uint32_t product, uint32_t other) {
+  const hd_pval *m = &c->p->vals[product];
+  bool negate = c->p->vals[i].op == HD_P_SUB && is_const(c, m->b); /* else a choice has been */
+  name factor = negate ? immediate((uint32_t) - (uint32_t)c->p->vals[m->b].imm) : operand(c, m->b, false);
+  name x = operand(c, m->a, false), y = operand(c, other, false);
+  emit(c, "mad.lo.u32 %s, %s, %s, %s;", reg(c, i).s, x.s, factor.s, y.s);
+}
+
 /* mul.hi has shifted by `bits` already. */
 static void put_high_shift(lower *c, int bits, const char *q, hd_magic m) {
   if (m.shift > (unsigned)bits) emit(c, "shr.u%d %s, %s, %u;", bits, q, q, m.shift - (unsigned)bits);
@@ -305,6 +371,12 @@ static void lower_table(lower *c, uint32_t i) {
 
 static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) {
   const hd_pval *v = &c->p->vals[i];
+  uint32_t product, other;
+  if (c->fused[i]) return;
+  if (product_of(c, i, &product, &other)) {
+    lower_mad(c, i, product, other);
+    return;
+  }
   switch (v->op) {
   case HD_P_CONST:
   case HD_P_POS:
@@ -324,6 +396,10 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   case HD_P_SELECT: {
     bool wide = is_wide(c, i);
     name a = operand(c, v->b, wide), b = operand(c, v->c, wide), p = condition(c, v->a);
+    if (c->negated[i]) {
+      a = immediate((uint32_t) - (uint32_t)c->p->vals[v->b].imm);
+      b = immediate((uint32_t) - (uint32_t)c->p->vals[v->c].imm);
+    }
     emit(c, "selp.u%d %s, %s, %s, %s;", wide ? 64 : 32, reg(c, i).s, a.s, b.s, p.s);
     break;
   }
@@ -359,6 +435,7 @@ hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[
   hd_buf body = {0};
   lower c = {.p = p, .l = l, .text = &body};
   find_needed(&c);
+  find_fused(&c);
   uint32_t loops[HD_PROG_MAX] = {0}, depth = 0;
   for (uint32_t i = 0; i < p->n; i++)
     if (c.needed[i]) lower_value(&c, i, loops, &depth);

@@ -312,6 +312,16 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
   return HD_OK;
 }
 
+/* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as the grid. */
+static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
+  static const hd_plan rows;
+  hd_prog own;
+  if (!j->opt->grid.known || j->plan->bind != HD_BIND_NONE || j->plan->prefetch.kind != HD_PREFETCH_NONE) return false;
+  return hd_plan_forward(&rows, &j->opt->grid, &own, NULL) == HD_OK && own.n == prog->n &&
+         memcmp(own.out, prog->out, sizeof own.out) == 0 &&
+         memcmp(own.vals, prog->vals, own.n * sizeof *own.vals) == 0;
+}
+
 static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   hd_refusal why;
@@ -326,6 +336,10 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   }
   if (st == HD_OK) st = hd_plan_forward(j->plan, &j->opt->grid, prog, d);
   if (st != HD_OK) return st;
+  if (changes_nothing(j, prog)) {
+    j->ctaid = (rewrite_reads){0};
+    return HD_OK;
+  }
   if (j->opt->grid.known && !hd_grid_tasks(j->opt->grid.g, &j->V))
     return hd_fail(d, HD_ERR_USAGE, "a grid of %ux%ux%u has no tasks or too many", j->opt->grid.g[0],
                    j->opt->grid.g[1], j->opt->grid.g[2]);
@@ -436,6 +450,31 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   return st;
 }
 
+/* The Hilbert curve takes a loop of some twenty instructions a level; a table of it, one load. Not where the curve
+ * is a line, nor with prefetching, which asks the order about other tasks too. */
+static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
+  const hd_grid *g = &opt->grid;
+  uint64_t V;
+  return p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known && g->g[0] > 1 &&
+         g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= MOST_EMBEDDED;
+}
+
+static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
+  const hd_plan order = {.order = j->plan->order};
+  hd_plan plan = *j->plan;
+  hd_rewrite_options opt = *j->opt;
+  hd_table table;
+  hd_status st = hd_plan_tabulate(&order, &opt.grid, NULL, &table, d);
+  if (st != HD_OK) return st;
+  plan.order = (hd_order){.kind = HD_ORDER_AFFINITY}; /* any that comes with a table */
+  opt.table = &table;
+  j->plan = &plan;
+  j->opt = &opt;
+  st = apply_levers(j, d);
+  hd_table_free(&table);
+  return st;
+}
+
 hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                      hd_recipe *recipe, hd_diag *d) {
   hd_recipe r = {0};
@@ -443,7 +482,7 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   if (recipe) *recipe = r;
   hd_status st = hd_plan_check(p, d);
   if (st != HD_OK || hd_plan_is_baseline(p)) return st;
-  st = apply_levers(&j, d);
+  st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
   if (st == HD_OK && recipe) *recipe = r;
   return st;
 }

@@ -1,4 +1,4 @@
-/* threads=ORDER: thread ids renumbered across CTA borders (SCH 5.1).
+/* threads=ORDER: thread ids renumbered across CTA borders (SCH 5.1); threads=cta:ORDER: inside each CTA.
  *
  * The threads of a launch form a grid of (gx*bx, gy*by, gz*bz). Thread number p as the hardware runs them,
  * CTA by CTA and inside a CTA by linear id, takes the place of the p-th thread of the order: its coordinates
@@ -6,7 +6,11 @@
  * %nctaid stay. Where `order` or `bind` change which task a CTA does, p counts from that task.
  *
  * That is the same program where no thread works with another one of its CTA or warp: no barriers, no shared
- * memory, no warp-wide operations, no look at its lane. */
+ * memory, no warp-wide operations, no look at its lane.
+ *
+ * Inside a CTA, thread number p takes the place of the p-th thread of an order of the block. Each CTA keeps
+ * its threads, so that its barriers and its shared memory mean what they did; only what warps do as warps
+ * changes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +24,7 @@ typedef struct scan {
   const hd_ptx_module *m;
   hd_refusal *out;
   size_t cap, n;
+  bool in_cta;
   uint8_t *seen; /* per function */
   uint32_t *pending, n_pending;
 } scan;
@@ -89,6 +94,29 @@ static const char *why_sreg(uint32_t id) {
   }
 }
 
+#define PART "a barrier of some warps counts them, and threads=cta: would put their threads into others"
+#define VOLATILE "threads of a warp may rely here on running together, and threads=cta: would part them"
+
+/* What renumbering inside a CTA cannot keep. */
+static const char *why_in_cta(const hd_ptx_form *f, const hd_ptx_stmt *st) {
+  switch (f->op) {
+  case HD_OP_BAR:
+  case HD_OP_BARRIER:
+    if (hd_ptx_form_has(f, HD_M_WARP)) return WARP_WIDE;
+    return hd_ptx_form_has(f, HD_M_SYNC) && st->n_opnds == 1 ? NULL : PART;
+  case HD_OP_LDMATRIX:
+  case HD_OP_STMATRIX:
+  case HD_OP_WGMMA:
+  case HD_OP_TCGEN05: return WARP_WIDE;
+  case HD_OP_CP:
+  case HD_OP_MBARRIER: return NULL; /* each thread for itself */
+  case HD_OP_LD:
+  case HD_OP_ST: /* code for one warp without barriers says volatile, of shared or any memory */
+    return hd_ptx_form_has(f, HD_M_VOLATILE) && !hd_ptx_form_has(f, HD_M_GLOBAL) ? VOLATILE : NULL;
+  default: return why_op(f->op);
+  }
+}
+
 static bool is_shared_variable(const hd_ptx_module *m, const hd_ptx_sym *y) {
   if (y->kind != HD_SYM_VAR) return false;
   hd_mod space = m->vars[y->decl].space;
@@ -124,7 +152,7 @@ static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, 
     case HD_O_SYM:
     case HD_O_ADDR: {
       const hd_ptx_sym *y = &m->syms[o->sym];
-      if (o->sym && is_shared_variable(m, y)) {
+      if (o->sym && !s->in_cta && is_shared_variable(m, y)) {
         refuse(s, HD_REFUSE_WORKS_TOGETHER, st, SHARED);
         return true;
       }
@@ -142,16 +170,17 @@ static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, 
 
 static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->m->forms[st->form];
-  const char *why = why_op(form->op);
-  for (unsigned k = 0; !why && k < form->n_mods; k++) why = why_mod(form->mods[k]);
+  const char *why = s->in_cta ? why_in_cta(form, st) : why_op(form->op);
+  for (unsigned k = 0; !why && !s->in_cta && k < form->n_mods; k++) why = why_mod(form->mods[k]);
   if (why)
     refuse(s, HD_REFUSE_WORKS_TOGETHER, st, why);
   else
     scan_operands(s, f, st, st->first_opnd, st->n_opnds);
 }
 
-size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap) {
-  scan s = {.m = m, .out = out, .cap = cap};
+size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
+                                  size_t cap) {
+  scan s = {.m = m, .out = out, .cap = cap, .in_cta = in_cta};
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   s.seen = calloc(m->n_funcs, 1);
   s.pending = calloc(m->n_funcs, sizeof *s.pending);
@@ -175,8 +204,8 @@ size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, hd_refu
 
 typedef struct remap {
   rewrite_job own;    /* with a prefix of its own */
-  bool known;         /* grid and block */
-  uint32_t extent[3]; /* known: of the grid of threads */
+  bool known;         /* grid and block; in_cta: the block */
+  uint32_t extent[3]; /* known: of the grid of threads; in_cta: of the block */
   rewrite_reads ctaid, tid;
 } remap;
 
@@ -244,15 +273,15 @@ static void name_of(const remap *r, const char *what, char out[96]) {
   snprintf(out, 96, "%%%s_%s", r->own.prefix, what);
 }
 
-/* From %~p to the registers of X, Y, Z. */
-static hd_status put_order(const remap *r, char names[3][64], hd_buf *t, hd_diag *d) {
+/* From the position %~NAME to the registers of X, Y, Z. */
+static hd_status put_order(const remap *r, const char *position, char names[3][64], hd_buf *t, hd_diag *d) {
   hd_plan p = {.order = r->own.plan->threads};
   hd_grid g = {.known = r->known, .g = {r->extent[0], r->extent[1], r->extent[2]}, .n_sms = 1};
   hd_prog prog;
   hd_status st = hd_plan_forward(&p, &g, &prog, d);
   if (st != HD_OK) return st;
   char in[96], prefix[96], dims[4][96];
-  name_of(r, "p", in);
+  name_of(r, position, in);
   snprintf(prefix, sizeof prefix, "%s_o", r->own.prefix);
   rewrite_lowering l = {.prefix = prefix, .in = in, .want = {wants(r, 0), wants(r, 1), wants(r, 2)}};
   for (unsigned k = 0; k < 4; k++) {
@@ -314,7 +343,7 @@ static hd_status put_remap(remap *r, hd_buf *t, hd_diag *d) {
     put_known_position(r, t);
   else
     put_any_position(r, t);
-  hd_status st = put_order(r, X, t, d);
+  hd_status st = put_order(r, "p", X, t, d);
   for (unsigned k = 0; st == HD_OK && k < 3; k++)
     if (wants(r, k)) st = put_coordinate(r, k, X[k], t, d);
   if (!r->known) rewrite_put(&r->own, t, "$~kept:\n");
@@ -323,26 +352,50 @@ static hd_status put_remap(remap *r, hd_buf *t, hd_diag *d) {
   return st == HD_OK && t->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
 }
 
+/* The same inside a CTA: the place of the thread that stands where this one does in the block's order. */
+static hd_status put_in_cta(remap *r, hd_buf *t, hd_diag *d) {
+  const rewrite_job *j = &r->own;
+  char X[3][64];
+  rewrite_put_linear_thread(j, t);
+  if (!r->known)
+    rewrite_put(
+        j, t,
+        "\t.reg .b32 %%~ex, %%~ey, %%~ez, %%~v;\n\tmov.u32 %%~ex, %%ntid.x;\n\tmov.u32 %%~ey, %%ntid.y;\n"
+        "\tmov.u32 %%~ez, %%ntid.z;\n\tmul.lo.u32 %%~v, %%~ex, %%~ey;\n"
+        "\tmul.lo.u32 %%~v, %%~v, %%~ez;\n");
+  hd_status st = put_order(r, "linear", X, t, d);
+  if (st != HD_OK) return st;
+  for (unsigned k = 0; k < 3; k++)
+    if (r->tid.want[k]) memcpy(r->tid.names[k], X[k], sizeof r->tid.names[k]);
+  rewrite_put_halves(j, &r->tid, 'm', t);
+  return t->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+}
+
 hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
   remap r = {.own = *j};
   hd_refusal why;
+  bool in_cta = j->plan->threads_in_cta;
   if (j->plan->threads.kind == HD_ORDER_TABLE)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "threads: a table of threads is not applied; name an order");
-  hd_status st = rewrite_first_refusal(&why, hd_rewrite_thread_refusals(j->m, j->func, &why, 1), d);
-  if (st == HD_OK) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_CTAID, &r.ctaid, d);
+  hd_status st = rewrite_first_refusal(&why, hd_rewrite_thread_refusals(j->m, j->func, in_cta, &why, 1), d);
+  if (st == HD_OK && !in_cta) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_CTAID, &r.ctaid, d);
   if (st == HD_OK) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_TID, &r.tid, d);
-  if (st == HD_OK) st = find_extent(&r, d);
+  if (st == HD_OK && !in_cta) st = find_extent(&r, d);
+  if (in_cta) {
+    r.known = j->block[0] && j->block[1] && j->block[2];
+    memcpy(r.extent, j->block, sizeof r.extent);
+  }
   if (st != HD_OK || !(wants(&r, 0) || wants(&r, 1) || wants(&r, 2))) return st;
   r.own.prefix = hd_ptx_fresh_prefix(j->m);
   if (!r.own.prefix) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   hd_buf text = {0};
-  st = put_remap(&r, &text, d);
+  st = in_cta ? put_in_cta(&r, &text, d) : put_remap(&r, &text, d);
   uint32_t before = j->m->funcs[j->func].n_stmts;
   if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, 0, text.data, d);
   hd_buf_free(&text);
   if (st != HD_OK) return st;
   uint32_t begin = j->m->funcs[j->func].n_stmts - before;
-  rewrite_replace_reads(&r.own, HD_SR_CTAID, &r.ctaid, 'h', begin);
+  if (!in_cta) rewrite_replace_reads(&r.own, HD_SR_CTAID, &r.ctaid, 'h', begin);
   rewrite_replace_reads(&r.own, HD_SR_TID, &r.tid, 'm', begin);
   return HD_OK;
 }

@@ -74,6 +74,7 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
   if (p.bind == HD_BIND_AGENTS) p.agents = (uint32_t)draw(r, 0, 9);
   if (draw(r, 0, 3) == 0) p.threads = draw_order(r, g);
+  p.threads_in_cta = p.threads.kind != HD_ORDER_ROW && draw(r, 0, 1);
   if (draw(r, 0, 1)) p.bypass.kind = (hd_bypass_kind)draw(r, 1, HD_BYPASS_COUNT - 1);
   if (p.bypass.kind && p.bypass.kind != HD_BYPASS_AUTO) p.bypass.warps = (uint32_t)draw(r, 0, 32);
   if (p.bypass.kind) p.form = (hd_form)draw(r, 0, 1);

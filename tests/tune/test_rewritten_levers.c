@@ -178,6 +178,50 @@ static void every_thread_takes_the_place_its_plan_gives(void **state) {
   }
 }
 
+/* Where thread `tid` of task `task` lies in the grid of threads. */
+static uint64_t place_of(const trial *t, uint64_t task, uint64_t tid) {
+  uint64_t at[3];
+  for (unsigned k = 0; k < 3; k++) {
+    at[k] = task % t->g[k] * t->b[k] + tid % t->b[k];
+    task /= t->g[k];
+    tid /= t->b[k];
+  }
+  return at[0] + (uint64_t)t->g[0] * t->b[0] * (at[1] + (uint64_t)t->g[1] * t->b[1] * at[2]);
+}
+
+static void every_thread_takes_the_place_its_plan_gives_in_its_cta(void **state) {
+  for (uint64_t i = 0; i < TRIALS; i++) {
+    trial t = {.kernel = count_threads, .n_sms = 4, .known = i & 1, .access = log_threads};
+    random_shape(i, t.g, t.b);
+    char order[64], tasks[64] = "baseline", plan[192];
+    put_order(order, sizeof order, "order", 50, i);
+    if (i % 3 == 0) put_order(tasks, sizeof tasks, "order", 40, i);
+    snprintf(plan, sizeof plan, "threads=cta:%s%s%s", strchr(order, '=') + 1, i % 3 == 0 ? "," : "",
+             i % 3 == 0 ? tasks : "");
+    t.plan = plan;
+    uint32_t T = threads_of(t.b);
+    uint64_t n = (uint64_t)t.g[0] * t.g[1] * t.g[2] * T;
+    uint32_t *counts = calloc(n, sizeof *counts);
+    thread_log log = {.place = calloc(n, sizeof *log.place), .t = &t};
+    t.ctx = &log;
+    run(&t, counts, n * sizeof *counts);
+    hd_table task_of, thread_of;
+    tabulate(tasks, t.g, t.n_sms, &task_of);
+    tabulate(order, t.b, 1, &thread_of);
+    for (uint64_t p = 0; p < n; p++) {
+      assert_int_equal(counts[p], 1);
+      if (log.place[p] != place_of(&t, task_of.task[p / T], thread_of.task[p % T]))
+        fail_msg("%s, grid %ux%ux%u, block %ux%ux%u, %s: thread %lu is at %lu", plan, t.g[0], t.g[1], t.g[2],
+                 t.b[0], t.b[1], t.b[2], t.known ? "known" : "any", (unsigned long)p,
+                 (unsigned long)log.place[p]);
+    }
+    hd_table_free(&task_of);
+    hd_table_free(&thread_of);
+    free(counts);
+    free(log.place);
+  }
+}
+
 static void claimed_tasks_keep_the_threads_apart(void **state) {
   static const char *const binds[] = {"bind=claim", "bind=agents", "bind=agents:2"};
   for (uint64_t i = 0; i < TRIALS / 4; i++) {
@@ -373,6 +417,8 @@ static void a_task_fetches_what_the_task_ahead_loads_first(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every thread takes the place its plan gives", every_thread_takes_the_place_its_plan_gives),
+      BEHAVIOUR("every thread takes the place its plan gives in its CTA",
+                every_thread_takes_the_place_its_plan_gives_in_its_cta),
       BEHAVIOUR("claimed tasks keep the threads apart", claimed_tasks_keep_the_threads_apart),
       BEHAVIOUR("loads go where the plan says, and results stay",
                 loads_go_where_the_plan_says_and_results_stay),

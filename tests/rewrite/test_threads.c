@@ -1,0 +1,78 @@
+/* Which kernels let their threads be renumbered inside their CTAs. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/rewrite.h"
+
+static hd_refusal first;
+
+/* How many refusals a kernel with this body gets. */
+static size_t refusals(const char *body, bool in_cta) {
+  char text[2048];
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_diag d;
+  snprintf(text, sizeof text,
+           ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+           ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n.reg .pred %%p<9>;\n.shared .b32 s[64];\n"
+           "mov.u32 %%r1, %%tid.x;\n%s\nret;\n}\n",
+           body);
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+  size_t n = hd_rewrite_thread_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), in_cta, &first, 1);
+  hd_arena_free(&arena);
+  return n;
+}
+
+static void what_belongs_to_a_cta_may_be_renumbered_inside_it(void **state) {
+  static const char *const bodies[] = {
+      "bar.sync 0;",
+      "barrier.sync 0;",
+      "barrier.cta.sync.aligned %r1;",
+      "mov.u32 %r2, s;",
+      "st.shared.u32 [s], %r1;",
+      "ld.shared.u32 %r2, [s];",
+      "fence.acq_rel.cta;",
+      "atom.shared.add.u32 %r2, [s], 1;",
+      "cp.async.ca.shared.global [s], [%rd1], 4;",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    if (refusals(bodies[i], true)) fail_msg("%s: %s", bodies[i], first.what);
+    assert_true(refusals(bodies[i], false) > 0);
+  }
+}
+
+static void what_warps_do_as_warps_bars_it(void **state) {
+  static const char *const bodies[] = {
+      "bar.warp.sync -1;",
+      "bar.sync 1, 64;",
+      "bar.arrive 1, 64;",
+      "bar.red.popc.u32 %r2, 0, %p1;",
+      "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;",
+      "vote.sync.ballot.b32 %r2, %p1, -1;",
+      "activemask.b32 %r2;",
+      "mov.u32 %r2, %laneid;",
+      "mov.u32 %r2, %lanemask_lt;",
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [s];",
+      "redux.sync.add.s32 %r2, %r1, -1;",
+      "ld.volatile.shared.u32 %r2, [s];",
+      "st.volatile.u32 [%rd1], %r1;",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    if (refusals(bodies[i], true) != 1) fail_msg("%s is not refused", bodies[i]);
+    assert_int_equal(first.kind, HD_REFUSE_WORKS_TOGETHER);
+    assert_int_equal(first.line, 11);
+    assert_memory_equal(first.what, bodies[i], strcspn(bodies[i], " "));
+  }
+  assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_belongs_to_a_cta_may_be_renumbered_inside_it),
+      cmocka_unit_test(what_warps_do_as_warps_bars_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
