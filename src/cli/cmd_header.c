@@ -1,0 +1,16 @@
+#include "cli.h"
+#include "heddle/plan.h"
+
+int cmd_header(int argc, char **argv) {
+  const char *output = "-";
+  const cli_option options[] = {{"output", 'o', CLI_TEXT, &output, 0}, {0}};
+  int n, rc = cli_parse(cli_find("header"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (n != 0) return cli_usage("header: takes no arguments");
+  hd_diag d = {0};
+  hd_buf text = {0};
+  hd_status st = hd_plan_header(&text, &d);
+  if (st == HD_OK) st = hd_file_write(output, text.data, text.len, &d);
+  hd_buf_free(&text);
+  return st == HD_OK ? EXIT_OK : cli_fail(&d);
+}

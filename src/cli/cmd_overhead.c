@@ -1,0 +1,146 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "heddle/overhead.h"
+
+/* Each lever once. Orders have numbers that cut even small grids, and seldom divide them: the dear case. */
+static const char *const every_lever[] = {
+    "order=col",
+    "order=band:3",
+    "order=tile:3x2",
+    "order=zigzag:3",
+    "order=stride:3x2",
+    "order=hilbert",
+    "order=reverse",
+    "order=affinity",
+    "bind=redirect",
+    "bind=claim",
+    "bind=agents",
+    "bind=agents:2",
+    "order=tile:3x2,bind=agents",
+    "bind=claim,split=wave:4",
+    "bind=agents,sms=0-7",
+    "threads=col",
+    "bypass=l1:1",
+    "bypass=l1:1,form=replicate",
+    "bypass=l2:1",
+    "stream=l1",
+    "prefetch=l2:1",
+};
+
+static json_t *row_json(const hd_overhead_table *t, size_t w, size_t p) {
+  static const char *const names[HD_OVERHEAD_MEASURES] = {
+      "instructions_per_thread",
+      "warp_instructions_per_cta",
+      "ptx_instructions",
+      "registers",
+      "shared_bytes",
+      "stack_bytes",
+      "spill_bytes",
+  };
+  const hd_overhead_row *r = &t->rows[w * t->n_plans + p];
+  hd_buf plan = {0};
+  hd_plan_print(&t->plans[p], &plan);
+  json_t *j = json_pack("{s:s, s:s}", "workload", t->workloads[w], "plan", plan.data ? plan.data : "");
+  hd_buf_free(&plan);
+  if (r->status != HD_OK) json_object_set_new(j, "refused", json_string(r->why));
+  for (int m = 0; r->status == HD_OK && m < HD_OVERHEAD_MEASURES; m++)
+    if (m < HD_OVERHEAD_REGISTERS || r->assembled)
+      json_object_set_new(j, names[m], json_real(hd_overhead_value(r, (hd_overhead_measure)m)));
+  return j;
+}
+
+static int print_json(const hd_overhead_table *t) {
+  json_t *rows = json_array();
+  for (size_t w = 0; w < t->n_workloads; w++)
+    for (size_t p = 0; p < t->n_plans; p++) json_array_append_new(rows, row_json(t, w, p));
+  return cli_print_json(rows);
+}
+
+/* What people wrote behind the page's tables stays. */
+static void keep_notes(const char *path, hd_buf *page) {
+  hd_file f;
+  const char *notes = NULL;
+  if (strcmp(path, "-") != 0 && hd_file_open(path, &f, NULL) == HD_OK) {
+    notes = memmem(f.data, f.len, "\n## Notes\n", 10);
+    if (notes) hd_buf_put(page, notes, (size_t)(f.data + f.len - notes));
+    hd_file_close(&f);
+  }
+}
+
+static hd_status measure(hd_overhead_table *t, const hd_overhead_options *o, hd_overhead_row *rows,
+                         hd_diag *d) {
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < t->n_workloads; i++) {
+    hd_workload *w;
+    cli_progress((void *)"measuring workloads", i, t->n_workloads);
+    if ((st = hd_workload_open(t->workloads[i], cli_kernels_dir(), t->size, &w, d)) != HD_OK) break;
+    st = hd_overhead(w, t->plans, t->n_plans, o, &rows[i * t->n_plans], d);
+    hd_workload_close(w);
+  }
+  cli_progress((void *)"measuring workloads", t->n_workloads, t->n_workloads);
+  return st;
+}
+
+static hd_status parse_plans(const cli_list *given, hd_plan **plans, size_t *n, hd_diag *d) {
+  const char *const *texts = given->n ? given->items : every_lever;
+  *n = given->n ? given->n : sizeof every_lever / sizeof *every_lever;
+  *plans = calloc(*n, sizeof **plans);
+  if (!*plans) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < *n; i++) st = hd_plan_parse(texts[i], &(*plans)[i], d);
+  return st;
+}
+
+int cmd_overhead(int argc, char **argv) {
+  cli_list given = {0};
+  const char *output = "-", *size = "tiny";
+  uint64_t threads = 0;
+  bool json = false, any_grid = false;
+  const cli_option options[] = {{"plan", 0, CLI_LIST, &given, 0},
+                                {"size", 0, CLI_TEXT, &size, 0},
+                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},
+                                {"threads", 0, CLI_NUMBER, &threads, 1024},
+                                {"output", 'o', CLI_TEXT, &output, 0},
+                                {"json", 0, CLI_FLAG, &json, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("overhead"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  hd_diag d = {0};
+  hd_plan *plans = NULL;
+  char **all = NULL;
+  hd_overhead_table t = {.workloads = (const char *const *)(argv + 1),
+                         .n_workloads = (size_t)n,
+                         .size = size,
+                         .command = any_grid ? "heddle overhead --any-grid -o"
+                                             : "heddle overhead -o docs/overhead.md"};
+  hd_status st = parse_plans(&given, &plans, &t.n_plans, &d);
+  t.plans = plans;
+  if (st == HD_OK && !n) {
+    st = hd_workload_list(cli_kernels_dir(), &all, &t.n_workloads, &d);
+    t.workloads = (const char *const *)all;
+  }
+  hd_overhead_row *rows = st == HD_OK ? calloc(t.n_workloads * t.n_plans + 1, sizeof *rows) : NULL;
+  t.rows = rows;
+  if (st == HD_OK && !rows) st = hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .any_grid = any_grid}};
+  if (st == HD_OK) st = measure(&t, &o, rows, &d);
+  if (st == HD_OK && json) {
+    rc = print_json(&t);
+  } else if (st == HD_OK) {
+    hd_buf page = {0};
+    st = hd_report_overhead(&t, &page, &d);
+    keep_notes(output, &page);
+    if (st == HD_OK) st = hd_file_write(output, page.data, page.len, &d);
+    hd_buf_free(&page);
+    rc = EXIT_OK;
+  }
+  if (st != HD_OK) rc = cli_fail(&d);
+  for (size_t i = 0; plans && i < t.n_plans; i++) hd_plan_free(&plans[i]);
+  free(plans);
+  free(rows);
+  free(given.items);
+  if (all) hd_workload_list_free(all, t.n_workloads);
+  return rc;
+}

@@ -1,0 +1,117 @@
+/* The page on what plans cost. */
+#include "heddle/overhead.h"
+
+typedef struct column {
+  hd_overhead_measure measure;
+  const char *name;
+} column;
+
+static void put_plan(const hd_plan *p, hd_buf *out) {
+  hd_buf_puts(out, "| ");
+  hd_plan_print(p, out);
+  hd_buf_puts(out, " |");
+}
+
+/* One table: for each plan, median, 90th percentile and worst of each column, and where the first is worst.
+ */
+static hd_status put_table(const hd_overhead_table *t, const column *columns, size_t n, hd_buf *out,
+                           hd_diag *d) {
+  hd_buf_puts(out, "| plan | workloads |");
+  for (size_t k = 0; k < n; k++) hd_buf_printf(out, " %s: median | 90%% | worst |", columns[k].name);
+  hd_buf_puts(out, " worst in |\n| --- | ---: |");
+  for (size_t k = 0; k < n; k++) hd_buf_puts(out, " ---: | ---: | ---: |");
+  hd_buf_puts(out, " --- |\n");
+  hd_status st = HD_OK;
+  for (size_t p = 0; st == HD_OK && p < t->n_plans; p++) {
+    hd_overhead_summary s, first = {0};
+    put_plan(&t->plans[p], out);
+    for (size_t k = 0; st == HD_OK && k < n; k++) {
+      st = hd_overhead_summarise(t, p, columns[k].measure, &s, d);
+      if (k == 0) {
+        first = s;
+        hd_buf_printf(out, " %zu |", s.n);
+      }
+      if (s.n)
+        hd_buf_printf(out, " %.4g | %.4g | %.4g |", s.median, s.p90, s.worst);
+      else
+        hd_buf_puts(out, " | | |");
+    }
+    hd_buf_printf(out, " %s |\n", first.n && first.worst > 0 ? t->workloads[first.worst_workload] : "");
+  }
+  return st;
+}
+
+static void put_target(const hd_overhead_table *t, size_t plan, hd_buf *out) {
+  size_t within, of;
+  hd_overhead_target target = hd_overhead_meets(t, plan, &within, &of);
+  if (target == HD_OVERHEAD_NO_TARGET || !of) return;
+  put_plan(&t->plans[plan], out);
+  bool met = within * 100 >= of * HD_OVERHEAD_SHARE;
+  if (target == HD_OVERHEAD_ORDER)
+    hd_buf_printf(out, " %d instructions per thread, %d registers |", HD_OVERHEAD_ORDER_INSTRUCTIONS,
+                  HD_OVERHEAD_ORDER_REGISTERS);
+  else
+    hd_buf_printf(out, " %d registers |", HD_OVERHEAD_AGENT_REGISTERS);
+  hd_buf_printf(out, " %zu of %zu | %.1f%% | %s |\n", within, of, 100.0 * (double)within / (double)of,
+                met ? "met" : "**missed**");
+}
+
+/* Workloads outside a plan's target, by name. */
+static void put_misses(const hd_overhead_table *t, size_t plan, hd_buf *out) {
+  size_t within, of, listed = 0;
+  hd_overhead_target target = hd_overhead_meets(t, plan, &within, &of);
+  if (target == HD_OVERHEAD_NO_TARGET || within == of) return;
+  hd_buf_puts(out, "- ");
+  hd_plan_print(&t->plans[plan], out);
+  hd_buf_puts(out, ": ");
+  for (size_t i = 0; i < t->n_workloads; i++) {
+    const hd_overhead_row *r = &t->rows[i * t->n_plans + plan];
+    hd_overhead_table one = {
+        .plans = &t->plans[plan], .n_plans = 1, .workloads = &t->workloads[i], .n_workloads = 1, .rows = r};
+    hd_overhead_meets(&one, 0, &within, &of);
+    if (!of || within) continue;
+    hd_buf_printf(out, "%s%s (%+.1f, %+lld)", listed++ ? ", " : "", t->workloads[i],
+                  hd_overhead_value(r, HD_OVERHEAD_THREAD), (long long)r->registers_added);
+  }
+  hd_buf_puts(out, "\n");
+}
+
+static void put_head(const hd_overhead_table *t, hd_buf *out) {
+  hd_buf_printf(
+      out,
+      "# What plans cost\n\n"
+      "Made by `%s`; only what stands from \"Notes\" on is written by hand.\n\n"
+      "Each plan is applied to each workload (size %s, %zu of them); both kernels run on the emulator under "
+      "the\nround-robin dispatcher. Instructions added are divided by the original's threads and CTAs; "
+      "registers and memory\nare what `ptxas -v` says of both kernels for sm_90, of several kernels the one "
+      "where most is added.\nA workload that a plan is refused for is left out of the plan's row. With few "
+      "tasks a worker, agents and claims\nlook dearer than they are: finding that no work is left is part "
+      "of what is counted.\n",
+      t->command, t->size, t->n_workloads);
+}
+
+hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d) {
+  static const column instructions[] = {{HD_OVERHEAD_THREAD, "instructions per thread"},
+                                        {HD_OVERHEAD_CTA, "warp instructions per CTA"},
+                                        {HD_OVERHEAD_PTX, "PTX instructions"}};
+  static const column resources[] = {{HD_OVERHEAD_REGISTERS, "registers"},
+                                     {HD_OVERHEAD_SHARED, "shared bytes"},
+                                     {HD_OVERHEAD_LOCAL, "stack bytes"},
+                                     {HD_OVERHEAD_SPILL, "spill bytes"}};
+  bool assembled = false;
+  for (size_t i = 0; i < t->n_plans * t->n_workloads; i++) assembled |= t->rows[i].assembled;
+  put_head(t, out);
+  hd_buf_puts(out, "\n## Instructions added\n\n");
+  hd_status st = put_table(t, instructions, sizeof instructions / sizeof *instructions, out, d);
+  hd_buf_puts(out, "\n## Registers and memory added\n\n");
+  if (!assembled) hd_buf_puts(out, "Left out: nothing was assembled (ptxas comes with the CUDA toolkit).\n");
+  if (st == HD_OK && assembled) {
+    st = put_table(t, resources, sizeof resources / sizeof *resources, out, d);
+    hd_buf_puts(out, "\n## Targets\n\n| plan | at most | workloads within | share | of 90% |\n"
+                     "| --- | --- | ---: | ---: | --- |\n");
+    for (size_t p = 0; p < t->n_plans; p++) put_target(t, p, out);
+    hd_buf_puts(out, "\nOutside (instructions per thread, registers):\n\n");
+    for (size_t p = 0; p < t->n_plans; p++) put_misses(t, p, out);
+  }
+  return st == HD_OK && out->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+}
