@@ -315,6 +315,7 @@ typedef struct hd_point {
 
 /* Evaluate modulo 2^64. False: it depends on something unknown. */
 HD_API bool hd_poly_eval(const hd_analysis *a, hd_poly p, const hd_point *at, int64_t *out);
+HD_API bool hd_symbol_eval(const hd_analysis *a, hd_symbol s, const hd_point *at, int64_t *out);
 /* 1: it holds at this point, 0: it does not, -1: not known. */
 HD_API int hd_point_assumption(const hd_analysis *a, const hd_assumption *s, const hd_point *at);
 

@@ -116,6 +116,10 @@ bool hd_poly_eval(const hd_analysis *a, hd_poly p, const hd_point *at, int64_t *
   return p != HD_NONE && evaluate(a, p, at, 0, out);
 }
 
+bool hd_symbol_eval(const hd_analysis *a, hd_symbol s, const hd_point *at, int64_t *out) {
+  return s < a->n_symbols && symbol_value(a, &a->symbols[s], at, 0, out);
+}
+
 int hd_point_assumption(const hd_analysis *a, const hd_assumption *s, const hd_point *at) {
   int64_t v;
   if (!evaluate(a, s->poly, at, 0, &v)) return -1;
