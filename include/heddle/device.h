@@ -128,6 +128,21 @@ HD_API hd_status hd_device_sync(hd_device *dev, hd_diag *d);
  * HD_ERR_UNSUPPORTED where there are none (before compute capability 9.0). */
 HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
 
+/* ---- Streams ---------------------------------------------------------------------------- */
+
+/* What is begun in one stream runs in order; what is begun in several runs at the same time, where there is
+ * room. The device has one stream of its own, which is the one meant wherever none is named. Streams are for
+ * hd_device_time_together only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model, which
+ * run one launch at a time. */
+typedef struct hd_device_stream hd_device_stream;
+HD_API hd_status hd_device_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d);
+/* Two streams with SMs of their own (green contexts): the first gets `sms`, or somewhat more as the GPU can be
+ * parted, the second the others; got[] says how many. HD_ERR_UNSUPPORTED where the driver (before CUDA 12.5) or
+ * the GPU cannot, or where that leaves the second none. */
+HD_API hd_status hd_device_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2],
+                                 hd_diag *d);
+HD_API void hd_device_stream_close(hd_device_stream *s); /* NULL is fine */
+
 /* ---- Times and counters ------------------------------------------------------------------ */
 
 /* Something to measure. `run` begins launches (and hd_device_set, hd_device_copy) and waits for nothing;
@@ -151,6 +166,20 @@ typedef struct hd_timing_options {
  * needs for them does not show. */
 HD_API hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n,
                                 const hd_timing_options *o, double *us, hd_diag *d);
+
+/* Jobs that run together. */
+typedef struct hd_device_part {
+  hd_device_job job;
+  hd_device_stream *stream; /* NULL: the device's own */
+} hd_device_part;
+enum { HD_DEVICE_PARTS = 8 };
+
+/* All parts once: all are prepared, L2 holds other data, and what their jobs begin goes into their streams and
+ * starts at the same time; parts of one stream follow each other. us[i]: from that start to the end of part i,
+ * in microseconds. A fault is said to be the last launch's, whichever it was. n is at most HD_DEVICE_PARTS, else
+ * HD_ERR_USAGE. */
+HD_API hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
+                                         hd_diag *d);
 
 /* The counters of one run of the job, L2 flushed before it unless keep_l2. *have is false, and `why` says why
  * in a line, when the device counts nothing: no CUPTI, not permitted, emu. The job may be run many times, as

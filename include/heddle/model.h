@@ -159,7 +159,7 @@ typedef struct hd_replay_options {
                             HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
   uint32_t shared_bytes; /* per CTA */
-  bool keep_caches;      /* start with the caches as the last replay left them */
+  bool keep_caches;      /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 
 /* At most 64 warps and CTAs per SM, caches of at most 64 ways, 1024 MSHRs: else HD_ERR_UNSUPPORTED. */

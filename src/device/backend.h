@@ -28,6 +28,12 @@ typedef struct device_ops {
   /* The time of all that is begun between the two; the second waits for its end. NULL: no clock. */
   hd_status (*time_begin)(hd_device *dev, hd_diag *d);
   hd_status (*time_end)(hd_device *dev, double *us, hd_diag *d);
+  /* All NULL: no streams. n is checked, all is prepared; nothing that was begun is under way when
+   * time_together returns, on failure too. */
+  hd_status (*stream_open)(hd_device *dev, hd_device_stream **out, hd_diag *d);
+  hd_status (*split)(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2], hd_diag *d);
+  void (*stream_close)(hd_device_stream *s);
+  hd_status (*time_together)(hd_device *dev, const hd_device_part *parts, size_t n, double *us, hd_diag *d);
   hd_status (*count)(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out, bool *have,
                      char *why, size_t cap, hd_diag *d);
 } device_ops;
@@ -39,6 +45,10 @@ struct hd_device {
 };
 
 struct hd_device_module {
+  hd_device *device;
+};
+
+struct hd_device_stream {
   hd_device *device;
 };
 

@@ -106,14 +106,14 @@ static hd_status cuda_set(hd_device *dev, uint64_t address, uint8_t value, uint6
   cuda_device *c = cuda_of(dev);
   hd_status st = cuda_enter(c, d);
   if (st != HD_OK) return st;
-  return cuda_leave(c, CUDA_TRY(c, d, "", cuMemsetD8Async, address, value, bytes, c->stream), d);
+  return cuda_leave(c, CUDA_TRY(c, d, "", cuMemsetD8Async, address, value, bytes, c->current), d);
 }
 
 static hd_status cuda_copy(hd_device *dev, uint64_t to, uint64_t from, uint64_t bytes, hd_diag *d) {
   cuda_device *c = cuda_of(dev);
   hd_status st = cuda_enter(c, d);
   if (st != HD_OK) return st;
-  return cuda_leave(c, CUDA_TRY(c, d, "", cuMemcpyDtoDAsync_v2, to, from, bytes, c->stream), d);
+  return cuda_leave(c, CUDA_TRY(c, d, "", cuMemcpyDtoDAsync_v2, to, from, bytes, c->current), d);
 }
 
 /* ---- What the GPU is ------------------------------------------------------------------- */
@@ -198,11 +198,14 @@ static void cuda_close(hd_device *dev) {
   for (size_t i = 0; i < c->memory.n; i++) c->api.cuMemFree_v2(c->memory.data[i]);
   if (c->begin) c->api.cuEventDestroy_v2(c->begin);
   if (c->end) c->api.cuEventDestroy_v2(c->end);
+  for (size_t i = 0; i < HD_DEVICE_PARTS; i++)
+    if (c->ends[i]) c->api.cuEventDestroy_v2(c->ends[i]);
   if (c->stream) c->api.cuStreamDestroy_v2(c->stream);
   if (current) c->api.cuCtxPopCurrent_v2(&old);
   if (c->retained) c->api.cuDevicePrimaryCtxRelease_v2(c->device);
   cuda_api_close(&c->api);
   hd_vec_free(&c->memory);
+  free(c->cupti_library);
   free(c);
 }
 
@@ -232,6 +235,7 @@ static hd_status create_context(cuda_device *c, hd_diag *d) {
   c->retained = true;
   if ((st = cuda_enter(c, d)) != HD_OK) return st;
   st = CUDA_TRY(c, d, "", cuStreamCreate, &c->stream, CU_STREAM_OWN);
+  c->current = c->stream;
   if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventCreate, &c->begin, 0);
   if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventCreate, &c->end, 0);
   return cuda_leave(c, st, d);
@@ -255,6 +259,10 @@ static const device_ops cuda_ops = {
     .flush_l2 = cuda_flush,
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,
+    .stream_open = cuda_stream_open,
+    .split = cuda_split,
+    .stream_close = cuda_stream_close,
+    .time_together = cuda_time_together,
     .count = cuda_count,
 };
 
@@ -265,9 +273,10 @@ hd_status device_open_cuda(const char *name, const char *ordinal, const hd_devic
   c->base.ops = &cuda_ops;
   c->base.info.kind = HD_DEVICE_CUDA;
   c->base.info.has_times = true;
-  c->cupti_library = o->cupti;
   snprintf(c->base.info.name, sizeof c->base.info.name, "%s", name);
   hd_status st = cuda_api_open(o->driver, &c->api, d);
+  if (st == HD_OK && o->cupti && !(c->cupti_library = strdup(o->cupti)))
+    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (st == HD_OK) st = find_device(c, ordinal, d);
   if (st == HD_OK) st = describe(c, d);
   if (st == HD_OK) st = create_context(c, d);

@@ -12,7 +12,9 @@ typedef struct cuda_device {
   bool retained; /* the primary context is */
   cu_context context;
   cu_stream stream;
+  cu_stream current; /* where launches, sets and copies go: `stream`, but for cuda_time_together */
   cu_event begin, end;
+  cu_event ends[HD_DEVICE_PARTS]; /* of parts that are timed together; made at first need */
   HD_VEC(cu_address) memory; /* what is allocated */
   hd_device_module *tools;   /* heddle's own kernels, loaded at first need */
   cu_address flush;          /* a buffer of flush_bytes that fills L2; 0: not yet there */
@@ -20,8 +22,8 @@ typedef struct cuda_device {
   char kernel[128]; /* the last one launched, "" when none is in flight */
   bool lost;        /* by what `first` says */
   hd_diag first;
-  const char *cupti_library;
-  void *cupti; /* struct cupti, once counters were asked for */
+  char *cupti_library; /* NULL: wherever it is found */
+  void *cupti;         /* struct cupti, once counters were asked for */
 } cuda_device;
 
 typedef struct cuda_kernel {
@@ -64,6 +66,15 @@ hd_status cuda_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag
 hd_status cuda_flush(hd_device *dev, hd_diag *d);
 hd_status cuda_time_begin(hd_device *dev, hd_diag *d);
 hd_status cuda_time_end(hd_device *dev, double *us, hd_diag *d);
+
+/* Keep the device's own stream busy for that long. */
+hd_status cuda_delay(cuda_device *c, uint64_t ns, hd_diag *d);
+
+/* cuda_streams.c */
+hd_status cuda_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d);
+hd_status cuda_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2], hd_diag *d);
+void cuda_stream_close(hd_device_stream *s);
+hd_status cuda_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us, hd_diag *d);
 
 /* cupti.c */
 hd_status cuda_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out, bool *have,

@@ -13,6 +13,8 @@ typedef struct cu_module_ *cu_module;
 typedef struct cu_function_ *cu_function;
 typedef struct cu_stream_ *cu_stream;
 typedef struct cu_event_ *cu_event;
+typedef struct cu_green_ *cu_green;         /* CUgreenCtx */
+typedef struct cu_resources_ *cu_resources; /* CUdevResourceDesc */
 typedef uint64_t cu_address;
 typedef struct cu_uuid {
   unsigned char bytes[16];
@@ -67,6 +69,16 @@ enum { /* CUjit_option */
        CU_JIT_OPTIMIZATION = 7,
 };
 
+/* CUdevResource: some SMs. Only the driver makes them and looks into the rest. */
+typedef struct cu_sms {
+  int type;
+  unsigned char hidden[92];
+  uint32_t n;
+  unsigned char more[44];
+} cu_sms;
+_Static_assert(sizeof(cu_sms) == 144, "the driver's ABI");
+enum { CU_RESOURCE_SMS = 1, CU_GREEN_DEFAULT_STREAM = 1 };
+
 enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the default stream */
 
 /* What follows a launch's parameter block in `extra`. */
@@ -93,6 +105,7 @@ enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the defa
   X(cuCtxPopCurrent_v2, (cu_context * context))                                                              \
   X(cuStreamCreate, (cu_stream * stream, unsigned flags))                                                    \
   X(cuStreamDestroy_v2, (cu_stream stream))                                                                  \
+  X(cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags))                                   \
   X(cuStreamSynchronize, (cu_stream stream))                                                                 \
   X(cuEventCreate, (cu_event * event, unsigned flags))                                                       \
   X(cuEventDestroy_v2, (cu_event event))                                                                     \
@@ -113,8 +126,15 @@ enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the defa
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, cu_function function, int threads, size_t shared)) \
   X(cuLaunchKernelEx, (const cu_launch_config *config, cu_function function, void **params, void **extra))
 /* cuTensorMapEncodeTiled: CUDA 12.0 and Hopper; cuDeviceGetUuid_v2 tells a part of a GPU (MIG) from the
- * whole: CUDA 11.4. */
+ * whole: CUDA 11.4. Green contexts with streams: CUDA 12.5; those calls come together or not at all. */
 #define CUDA_OPTIONAL_CALLS(X)                                                                               \
+  X(cuDeviceGetDevResource, (cu_device device, cu_sms * sms, int type))                                      \
+  X(cuDevSmResourceSplitByCount,                                                                             \
+    (cu_sms * parts, unsigned *n, const cu_sms *all, cu_sms *rest, unsigned flags, unsigned least))          \
+  X(cuDevResourceGenerateDesc, (cu_resources * out, cu_sms * sms, unsigned n))                               \
+  X(cuGreenCtxCreate, (cu_green * out, cu_resources resources, cu_device device, unsigned flags))            \
+  X(cuGreenCtxDestroy, (cu_green green))                                                                     \
+  X(cuGreenCtxStreamCreate, (cu_stream * stream, cu_green green, unsigned flags, int priority))              \
   X(cuDeviceGetUuid_v2, (cu_uuid * uuid, cu_device device))                                                  \
   X(cuTensorMapEncodeTiled, (void *map, int type, uint32_t rank, cu_address address, const uint64_t *dims,   \
                              const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,  \

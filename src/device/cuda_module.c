@@ -193,7 +193,7 @@ static hd_status launch(cuda_device *c, cuda_kernel *k, const hd_device_launch *
   cu_launch_config config = {.grid = {l->grid[0], l->grid[1], l->grid[2]},
                              .block = {l->block[0], l->block[1], l->block[2]},
                              .dynamic_shared = l->dynamic_shared,
-                             .stream = c->stream};
+                             .stream = c->current};
   size_t bytes = l->args_bytes;
   void *extra[] = {CU_EXTRA_BUFFER, (void *)l->args, CU_EXTRA_BYTES, &bytes, CU_EXTRA_END};
   cu_result r = c->api.cuLaunchKernelEx(&config, k->function, NULL, bytes ? extra : NULL);

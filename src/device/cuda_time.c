@@ -48,12 +48,11 @@ static const char delay_ptx[] = ".version 6.0\n"
                                 "}\n";
 enum { DELAY_NS = 30000 };
 
-static hd_status delay(cuda_device *c, hd_diag *d) {
+hd_status cuda_delay(cuda_device *c, uint64_t ns, hd_diag *d) {
   hd_status st = HD_OK;
   if (!c->tools)
     st = cuda_load(&c->base, delay_ptx, sizeof delay_ptx - 1, "heddle's delay", &(hd_device_load_options){0},
                    &c->tools, d);
-  uint64_t ns = DELAY_NS;
   hd_device_launch l = {
       .kernel = "heddle_delay", .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &ns, .args_bytes = sizeof ns};
   return st == HD_OK ? cuda_run(c->tools, &l, d) : st;
@@ -61,7 +60,7 @@ static hd_status delay(cuda_device *c, hd_diag *d) {
 
 hd_status cuda_time_begin(hd_device *dev, hd_diag *d) {
   cuda_device *c = cuda_of(dev);
-  hd_status st = delay(c, d);
+  hd_status st = cuda_delay(c, DELAY_NS, d);
   if (st == HD_OK) st = cuda_enter(c, d);
   if (st != HD_OK) return st;
   return cuda_leave(c, CUDA_TRY(c, d, "", cuEventRecord, c->begin, c->stream), d);

@@ -95,6 +95,33 @@ hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd
   return st == HD_OK ? dev->ops->tensor_map(dev, t, map, d) : st;
 }
 
+/* ---- Streams ----------------------------------------------------------------------------- */
+
+static hd_status no_streams(const hd_device *dev, hd_diag *d) {
+  return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s runs one launch at a time: it has no streams",
+                 dev->info.name);
+}
+
+hd_status hd_device_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d) {
+  *out = NULL;
+  return dev->ops->stream_open ? dev->ops->stream_open(dev, out, d) : no_streams(dev, d);
+}
+
+hd_status hd_device_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2],
+                          hd_diag *d) {
+  out[0] = out[1] = NULL;
+  got[0] = got[1] = 0;
+  if (!dev->ops->split) return no_streams(dev, d);
+  if (!sms || sms >= dev->info.n_sms)
+    return hd_fail(d, HD_ERR_USAGE, "%s has %u SMs: one part cannot have %u of them", dev->info.name,
+                   dev->info.n_sms, sms);
+  return dev->ops->split(dev, sms, out, got, d);
+}
+
+void hd_device_stream_close(hd_device_stream *s) {
+  if (s) s->device->ops->stream_close(s);
+}
+
 /* ---- Measuring ------------------------------------------------------------------------ */
 
 static hd_status prepare(const hd_device_job *job, hd_diag *d) {
@@ -131,6 +158,17 @@ hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n, co
       if (round >= o->warmups) us[i * o->repetitions + (round - o->warmups)] = t;
     }
   return HD_OK;
+}
+
+hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
+                                  hd_diag *d) {
+  if (!dev->ops->time_together) return no_streams(dev, d);
+  if (!n || n > HD_DEVICE_PARTS)
+    return hd_fail(d, HD_ERR_USAGE, "%zu jobs at once; 1 to %d can be timed together", n, HD_DEVICE_PARTS);
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = prepare(&parts[i].job, d);
+  if (st == HD_OK) st = dev->ops->flush_l2(dev, d);
+  return st == HD_OK ? dev->ops->time_together(dev, parts, n, us, d) : st;
 }
 
 hd_status hd_device_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out,

@@ -51,22 +51,28 @@ static uint64_t whole_sets(uint64_t bytes) {
 
 static const char *yes(bool b) { return b ? "true" : "false"; }
 
+/* What the driver says, or, of a device that does not say, a common value. */
+static void put_driver(hd_buf *b, const char *key, uint32_t said, uint32_t common) {
+  hd_buf_printf(b, "%s = %u  # %s\n", key, said ? said : common, said ? "driver" : "not known");
+}
+
 static void put_sm(const hd_probe_result *r, hd_buf *b) {
   const hd_device_info *i = &r->device;
   const hd_probe_launch *l = r->n_launches ? &r->launches[0] : NULL;
   bool round_robin = l && l->round_robin == r->n_ctas;
   hd_buf_printf(b, "[sm]\ncount = %u  # driver\n", i->n_sms);
-  hd_buf_printf(b, "ctas = %u  # driver\n", i->max_ctas);
-  hd_buf_printf(b, "warps = %u  # driver: threads / 32\n", i->max_threads / 32);
-  hd_buf_printf(b, "threads = %u  # driver\n", i->max_threads);
+  put_driver(b, "ctas", i->max_ctas, 16);
+  hd_buf_printf(b, "warps = %u  # threads / 32\n", i->max_threads ? i->max_threads / 32 : 64);
+  put_driver(b, "threads", i->max_threads, 2048);
   hd_buf_puts(b, "schedulers = 4  # not measured\nscheduler = \"lrr\"  # not measured\n");
   hd_buf_printf(b, "dispatch = \"%s\"  # measured", round_robin ? "round-robin" : "demand");
   if (l)
     hd_buf_printf(b, ": the first %u CTAs on %u SMs, %u to %u CTAs per SM where %u would be even", i->n_sms,
                   l->distinct, l->least, l->most, r->n_ctas / i->n_sms);
   hd_buf_puts(b, "\nissue_per_cycle = 4  # not measured\n");
-  hd_buf_printf(b, "registers = %u  # driver\nregister_unit = 256  # not measured\n", i->registers);
-  hd_buf_printf(b, "shared_bytes = %u  # driver\n", i->shared_bytes);
+  put_driver(b, "registers", i->registers, 65536);
+  hd_buf_puts(b, "register_unit = 256  # not measured\n");
+  put_driver(b, "shared_bytes", i->shared_bytes, 65536);
   hd_buf_printf(b, "shared_unit = %u  # not measured\n", facts_of(i->arch)->shared_unit);
   hd_buf_printf(b, "shared_reserved = %u  # driver\n\n", i->shared_reserved);
 }

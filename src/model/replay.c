@@ -266,7 +266,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   model_memory_reset(&m->mem, o->keep_caches);
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     q.queue[i] = i;
-    model_sm_reset(&m->sms[i], t, running, o->keep_caches);
+    model_sm_reset(&m->sms[i], t, running);
   }
   run(m, &q, running);
   free(q.queue);

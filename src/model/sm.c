@@ -9,7 +9,7 @@ void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_
   model_cache_clear(&s->l1);
 }
 
-void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas, bool keep) {
+void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->trace = t;
   s->warps_per_cta = model_trace_warps(t);
   s->slots_per_warp = model_trace_slots(t);
@@ -24,11 +24,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas, bool keep) 
   for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
   s->l1_cycles = 0;
-  if (!keep) {
-    model_cache_clear(&s->l1);
-    return;
-  }
-  model_cache_restart(&s->l1);
+  model_cache_clear(&s->l1);
 }
 
 /* ---- Warps ------------------------------------------------------------------------ */

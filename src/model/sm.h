@@ -74,8 +74,8 @@ typedef struct model_sm_retired {
 /* `l1` gives the geometry, `store` its memory; `slots` is room for STREAM_SLOTS a warp. */
 void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
                    model_stream_slot *slots);
-/* Counters to zero, no CTAs, a trace to replay; L1 keeps its contents if `keep`. */
-void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas, bool keep);
+/* Counters to zero, no CTAs, a trace to replay; L1 is empty. */
+void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
 /* A task starts in CTA place `cta`, which is free, at that cycle. */
 void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
 /* Simulate the epoch from `begin` until `limit`. CTAs that ended are written to `retired`, at most one per

@@ -36,6 +36,7 @@ static void assert_nothing_lives(void) {
   assert_int_equal(fake->contexts, 0);
   assert_int_equal(fake->pushes, 0);
   assert_int_equal(fake->streams, 0);
+  assert_int_equal(fake->greens, 0);
   assert_int_equal(fake->events, 0);
   assert_int_equal(fake->modules, 0);
   assert_int_equal(fake->allocations, 0);
@@ -67,6 +68,7 @@ enum { N = 1024 };
 typedef struct session {
   hd_device *dev;
   hd_device_module *m;
+  hd_device_stream *streams[4];
   scale_args args;
   uint32_t host[N];
   bool counted;
@@ -80,11 +82,31 @@ static hd_status run_scale(void *ctx, hd_diag *d) {
   return hd_device_run(s->m, &l, d);
 }
 
+static hd_status run_together(session *s, double us[4], hd_diag *d) {
+  hd_device_stream **streams = s->streams;
+  hd_device_job job = {.run = run_scale, .ctx = s};
+  uint32_t got[2];
+  hd_status st = hd_device_stream_open(s->dev, &streams[0], d);
+  if (st == HD_OK) st = hd_device_stream_open(s->dev, &streams[1], d);
+  if (st == HD_OK) st = hd_device_split(s->dev, 1, streams + 2, got, d);
+  hd_device_part plain[] = {{job, streams[0]}, {job, streams[1]}}, green[] = {{job, streams[2]}, {job, NULL}};
+  if (st == HD_OK) st = hd_device_time_together(s->dev, plain, 2, us, d);
+  return st == HD_OK ? hd_device_time_together(s->dev, green, 2, us + 2, d) : st;
+}
+
 static hd_status run_session(session *s, hd_diag *d) {
-  double us[2 * 3];
+  double us[2 * 3], together[4];
   hd_counters c;
   hd_kernel_info info;
   uint32_t ctas;
+  hd_tensor tensor = {.address = 4096,
+                      .type = HD_TENSOR_F32,
+                      .rank = 2,
+                      .dim = {64, 64},
+                      .stride = {256},
+                      .box = {16, 16},
+                      .element_stride = {1, 1}};
+  unsigned char map[HD_TENSOR_MAP_BYTES];
   hd_device_job job[2] = {{.run = run_scale, .ctx = s}, {.run = run_scale, .ctx = s}};
   hd_timing_options flush = {.repetitions = 3}, keep = {.repetitions = 1, .keep_l2 = true};
   hd_device_launch big = {.kernel = "empty",
@@ -105,9 +127,11 @@ static hd_status run_session(session *s, hd_diag *d) {
   s->args.a = 3;
   if (st == HD_OK) st = hd_device_kernel_info(s->m, "scale", &info, d);
   if (st == HD_OK) st = hd_device_resident(s->m, "scale", 64, 0, 0, &ctas, d);
+  if (st == HD_OK) st = hd_device_tensor_map(s->dev, &tensor, map, d);
   if (st == HD_OK) st = hd_device_run(s->m, &big, d);
   if (st == HD_OK) st = hd_device_time(s->dev, job, 2, &flush, us, d);
   if (st == HD_OK) st = hd_device_time(s->dev, job, 1, &keep, us, d);
+  if (st == HD_OK) st = run_together(s, together, d);
   if (st == HD_OK) st = hd_device_count(s->dev, job, false, &c, &s->counted, s->why, sizeof s->why, d);
   if (st == HD_OK) st = hd_device_sync(s->dev, d);
   if (st == HD_OK) st = hd_device_read(s->dev, s->args.out, s->host, sizeof s->host, d);
@@ -116,6 +140,7 @@ static hd_status run_session(session *s, hd_diag *d) {
 }
 
 static void close_session(session *s) {
+  for (int i = 0; i < 4; i++) hd_device_stream_close(s->streams[i]);
   hd_device_unload(s->m);
   hd_device_close(s->dev);
 }
@@ -358,6 +383,43 @@ static void rounds_are_interleaved_and_each_run_is_prepared(void **state) {
   close_session(&s);
 }
 
+static void parts_run_beside_each_other_and_those_of_one_stream_in_turn(void **state) {
+  session s;
+  hd_diag d = {0};
+  OK(run_session(&s, &d));
+  char log[256] = "";
+  double us[9];
+  uint32_t got[2];
+  logged a = {&s, 'a', log}, b = {&s, 'b', log};
+  hd_device_job job[2] = {{prepare_logged, run_logged, &a}, {prepare_logged, run_logged, &b}};
+  hd_device_part parts[9] = {{job[0], NULL}, {job[1], NULL}};
+  unsigned flushes = fake->flushes;
+  OK(hd_device_time_together(s.dev, parts, 2, us, &d));
+  assert_string_equal(log, "..ab");
+  assert_int_equal(fake->flushes - flushes, 1);
+  assert_true(us[0] >= 105 && us[0] < 106.1 && us[1] >= us[0] + 15 && us[1] < us[0] + 16.1);
+  for (int i = 0; i < 2; i++) OK(hd_device_stream_open(s.dev, &parts[i].stream, &d));
+  OK(hd_device_time_together(s.dev, parts, 2, us, &d));
+  assert_true(us[0] >= 105 && us[0] < 106.1 && us[1] >= 15 && us[1] < 16.1);
+  for (int i = 0; i < 2; i++) hd_device_stream_close(parts[i].stream);
+
+  hd_device_stream *halves[2];
+  OK(hd_device_split(s.dev, 1, halves, got, &d)); /* this GPU's SMs are parted by twos */
+  assert_true(got[0] == 2 && got[1] == 2);
+  for (int i = 0; i < 2; i++) parts[i].stream = halves[i];
+  OK(hd_device_time_together(s.dev, parts, 2, us, &d));
+  assert_true(us[0] >= 210 && us[0] < 212.2 && us[1] >= 30 && us[1] < 32.2);
+  for (int i = 0; i < 2; i++) hd_device_stream_close(halves[i]);
+  assert_int_equal(hd_device_split(s.dev, 3, halves, got, &d), HD_ERR_UNSUPPORTED);
+  assert_string_equal(d.message, "cuda:0: 3 of 4 SMs cannot be parted from the others");
+  assert_int_equal(hd_device_split(s.dev, 0, halves, got, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_device_split(s.dev, 4, halves, got, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_device_time_together(s.dev, parts, 0, us, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_device_time_together(s.dev, parts, 9, us, &d), HD_ERR_USAGE);
+  close_session(&s);
+  assert_nothing_lives();
+}
+
 static void counters_take_as_many_runs_as_passes(void **state) {
   session s;
   hd_diag d = {0};
@@ -422,6 +484,8 @@ int main(void) {
       FAKE("running out of memory says how much was asked for", memory_that_is_not_there_is_out_of_memory),
       FAKE("rounds are interleaved, and every run is prepared",
            rounds_are_interleaved_and_each_run_is_prepared),
+      FAKE("parts run beside each other, those of one stream in turn",
+           parts_run_beside_each_other_and_those_of_one_stream_in_turn),
       FAKE("counters take as many runs as CUPTI has passes", counters_take_as_many_runs_as_passes),
       FAKE("without CUPTI counters are absent without harm", without_cupti_counters_are_absent),
   };

@@ -16,13 +16,12 @@
 EXPORT fake_cuda fake = {.carveout = -1, .passes = 3};
 
 enum { ILLEGAL_ADDRESS = 700, INVALID_PTX = 218 };
-enum { DEFAULT_DYNAMIC = 48 << 10, MOST_DYNAMIC = 227 << 10, L2_BYTES = 1 << 20 };
+enum { DEFAULT_DYNAMIC = 48 << 10, MOST_DYNAMIC = 227 << 10, L2_BYTES = 1 << 20, SMS = 4 };
 
 static struct {
   hd_emu *emu;
-  int sticky;   /* every call's result from now on */
-  int pending;  /* what the next synchronisation finds */
-  double clock; /* microseconds */
+  int sticky;  /* every call's result from now on */
+  int pending; /* what the next synchronisation finds */
 } driver;
 
 static struct cu_context_ { int retained; } the_context;
@@ -45,8 +44,14 @@ struct cu_event_ {
   double clock;
 };
 
+/* Streams run beside each other: each has a clock of its own, in microseconds. */
 struct cu_stream_ {
-  int unused;
+  double clock;
+  unsigned sms;
+};
+
+struct cu_green_ {
+  unsigned sms;
 };
 
 /* ---- Failing --------------------------------------------------------------------- */
@@ -108,7 +113,7 @@ EXPORT void fake_cuda_reset(void) {
 EXPORT int cuInit(unsigned flags) {
   ENTER();
   if (driver.emu) return 0;
-  hd_emu_options o = {.threads = 1, .n_sms = 4, .memory = 256u << 20};
+  hd_emu_options o = {.threads = 1, .n_sms = SMS, .memory = 256u << 20};
   return hd_emu_create(&o, &driver.emu, NULL) == HD_OK ? 0 : CU_OUT_OF_MEMORY;
 }
 
@@ -169,7 +174,7 @@ EXPORT int cuDeviceGetUuid_v2(cu_uuid *u, cu_device device) {
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, cu_device device) {
   static const int table[][2] = {
       {CU_ATTR_CLOCK_KHZ, 1500000},
-      {CU_ATTR_SMS, 4},
+      {CU_ATTR_SMS, SMS},
       {CU_ATTR_MEMORY_CLOCK_KHZ, 2000000},
       {CU_ATTR_MEMORY_BUS_BITS, 256},
       {CU_ATTR_L2_BYTES, L2_BYTES},
@@ -228,8 +233,10 @@ EXPORT int cuCtxPopCurrent_v2(cu_context *context) {
 EXPORT int cuStreamCreate(cu_stream *stream, unsigned flags) {
   ENTER();
   *stream = calloc(1, sizeof **stream);
+  if (!*stream) return CU_OUT_OF_MEMORY;
+  (*stream)->sms = SMS;
   fake.streams++;
-  return *stream ? 0 : CU_OUT_OF_MEMORY;
+  return 0;
 }
 
 EXPORT int cuStreamDestroy_v2(cu_stream stream) {
@@ -258,7 +265,13 @@ EXPORT int cuEventDestroy_v2(cu_event event) {
 
 EXPORT int cuEventRecord(cu_event event, cu_stream stream) {
   ENTER();
-  event->clock = driver.clock;
+  event->clock = stream->clock;
+  return 0;
+}
+
+EXPORT int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
+  ENTER();
+  if (stream->clock < event->clock) stream->clock = event->clock;
   return 0;
 }
 
@@ -270,6 +283,58 @@ EXPORT int cuEventSynchronize(cu_event event) {
 EXPORT int cuEventElapsedTime(float *ms, cu_event begin, cu_event end) {
   ENTER();
   *ms = (float)((end->clock - begin->clock) / 1000);
+  return 0;
+}
+
+/* ---- Green contexts: SMs are parted by twos ------------------------------------------------ */
+
+EXPORT int cuDeviceGetDevResource(cu_device device, cu_sms *sms, int type) {
+  ENTER();
+  if (type != CU_RESOURCE_SMS) return CU_INVALID_VALUE;
+  *sms = (cu_sms){.type = type, .n = SMS};
+  return 0;
+}
+
+EXPORT int cuDevSmResourceSplitByCount(cu_sms *parts, unsigned *n, const cu_sms *all, cu_sms *rest,
+                                       unsigned flags, unsigned least) {
+  ENTER();
+  if (*n != 1 || all->type != CU_RESOURCE_SMS || least > all->n) return CU_INVALID_VALUE;
+  *parts = *rest = *all;
+  parts->n = (least + 1) / 2 * 2;
+  rest->n = all->n - parts->n;
+  return 0;
+}
+
+EXPORT int cuDevResourceGenerateDesc(cu_resources *out, cu_sms *sms, unsigned n) {
+  ENTER();
+  if (n != 1 || !sms->n) return CU_INVALID_VALUE;
+  *out = (cu_resources)(uintptr_t)sms->n;
+  return 0;
+}
+
+EXPORT int cuGreenCtxCreate(cu_green *out, cu_resources resources, cu_device device, unsigned flags) {
+  ENTER();
+  if (flags != CU_GREEN_DEFAULT_STREAM) return CU_INVALID_VALUE;
+  *out = calloc(1, sizeof **out);
+  if (!*out) return CU_OUT_OF_MEMORY;
+  (*out)->sms = (unsigned)(uintptr_t)resources;
+  fake.greens++;
+  return 0;
+}
+
+EXPORT int cuGreenCtxDestroy(cu_green green) {
+  free(green);
+  fake.greens--;
+  return driver.sticky;
+}
+
+EXPORT int cuGreenCtxStreamCreate(cu_stream *stream, cu_green green, unsigned flags, int priority) {
+  ENTER();
+  if (flags != CU_STREAM_OWN) return CU_INVALID_VALUE;
+  *stream = calloc(1, sizeof **stream);
+  if (!*stream) return CU_OUT_OF_MEMORY;
+  (*stream)->sms = green->sms;
+  fake.streams++;
   return 0;
 }
 
@@ -423,7 +488,9 @@ EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **par
   fake.launches++;
   fake.carveout = f->carveout;
   /* Some microseconds by the size of the grid, and some noise. */
-  driver.clock += 5 + 0.125 * c->grid[0] * c->grid[1] + (double)(hd_random_at(7, fake.launches) % 64) / 64;
+  c->stream->clock +=
+      (5 + 0.125 * c->grid[0] * c->grid[1] + (double)(hd_random_at(7, fake.launches) % 64) / 64) * SMS /
+      c->stream->sms;
   return 0;
 }
 

@@ -9,7 +9,7 @@ typedef struct fake_cuda {
   unsigned calls;      /* so far */
   char last[64];       /* the call that failed */
   /* What is alive. */
-  int contexts, pushes, streams, events, modules, allocations, profilers;
+  int contexts, pushes, streams, greens, events, modules, allocations, profilers;
   /* What was asked for. */
   unsigned launches, flushes;
   int carveout;    /* of the last launch; -1: none */

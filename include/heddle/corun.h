@@ -1,0 +1,71 @@
+/* heddle/corun.h: two workloads on one GPU at the same time (SMC 5.1 and 6).
+ *
+ * serial     both in one stream, one after the other
+ * streams    the original kernels in two streams: the hardware mixes their CTAs as it likes
+ * partition  two streams, and plans with bind=agents and sms=: workload A works on the first SMs, B on the
+ * others green      the original kernels in two green contexts of the driver, each with SMs of its own
+ *
+ * The workload that takes less time runs several turns in a row, so that both are busy all the while. Times
+ * are those of all turns. With t alone and T together, over the two workloads: system throughput STP is the
+ * sum of t / T, the average normalised turnaround time ANTT the mean of T / t. Serially each waits for the
+ * other's turn, so T is both workloads' time, and STP is 1.
+ */
+#ifndef HEDDLE_CORUN_H
+#define HEDDLE_CORUN_H
+
+#include "heddle/tune.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hd_corun_mode {
+  HD_CORUN_SERIAL = 0,
+  HD_CORUN_STREAMS,
+  HD_CORUN_PARTITION,
+  HD_CORUN_GREEN,
+  HD_CORUN_MODES
+} hd_corun_mode;
+HD_API const char *hd_corun_mode_name(hd_corun_mode m);
+
+/* Zero is the default of each field. */
+typedef struct hd_corun_options {
+  hd_run_options run;
+  hd_plan plans[2]; /* partition: the other levers of A's and B's plan; bind and sms are set by the search */
+  uint32_t warmups; /* rounds; 2 when 0 */
+  uint32_t repetitions; /* rounds; 21 when 0 */
+  double confidence;    /* of the intervals; 0.99 when 0 */
+} hd_corun_options;
+
+typedef struct hd_corun_figure {
+  double median, low, high; /* 0 and infinity when there are too few rounds */
+} hd_corun_figure;
+
+typedef struct hd_corun_row {
+  hd_status status; /* HD_OK: it ran, and both results were those of each workload alone, byte for byte */
+  char why[256];
+  uint32_t sms[2];    /* partition, green: SMs of each, as the search found them */
+  uint32_t agents[2]; /* partition: CTAs at once on an SM; 0: all that fit */
+  uint32_t tried;     /* configurations measured */
+  double us[2];       /* medians, from the common start to each one's end */
+  hd_corun_figure stp, antt;
+} hd_corun_row;
+
+typedef struct hd_corun_result {
+  uint32_t turns[2];
+  double alone_us[2]; /* medians of those turns */
+  uint32_t rounds;
+  hd_corun_row rows[HD_CORUN_MODES];
+} hd_corun_result;
+
+/* Partitions are looked for as SMC 5.1 does: CTAs per SM by hill climbing on halves of the GPU, then the
+ * number of SMs, sampled and interpolated, by ANTT. All modes are then timed in interleaved rounds, each
+ * against both workloads alone in the same round. A mode that is not possible is its row's business;
+ * HD_ERR_UNSUPPORTED on a device without streams. */
+HD_API hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
+                          hd_corun_result *out, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

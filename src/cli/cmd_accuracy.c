@@ -1,0 +1,332 @@
+/* The traffic model's counters against a device's, over many workloads. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "heddle/accuracy.h"
+
+typedef struct accuracy {
+  char **names;
+  hd_accuracy_row *rows;
+  size_t n;
+  const char *size;
+  double seconds; /* that one workload's trace and replay may take */
+  hd_gpu gpu;
+} accuracy;
+
+/* ---- Models ------------------------------------------------------------------------ */
+
+/* Nothing stops an emulator that is at work but the end of its process, so every workload is modelled in a
+ * process of its own, as many at once as there are processors. They leave the device alone, which would not
+ * survive a fork. */
+typedef struct worker {
+  pid_t pid;
+  int fd; /* its row comes out of here */
+  size_t row;
+  double deadline;
+  size_t got; /* bytes of the row so far */
+} worker;
+
+static void fail_row(hd_accuracy_row *row, hd_status st, const char *why) {
+  row->status = st;
+  snprintf(row->why, sizeof row->why, "%.255s", why);
+}
+
+static void model_one(const accuracy *a, hd_accuracy_row *row, const char *name) {
+  hd_diag d = {0};
+  hd_run_options run = {.threads = 1};
+  hd_workload *w = NULL;
+  hd_status st = hd_workload_open(name, cli_kernels_dir(), a->size, &w, &d);
+  if (st == HD_OK) st = hd_accuracy_model(w, &a->gpu, &run, &row->model, &d);
+  if (st != HD_OK) fail_row(row, st, d.message);
+  hd_workload_close(w);
+}
+
+static void write_all(int fd, const void *bytes, size_t n) {
+  for (size_t at = 0; at < n;) {
+    ssize_t k = write(fd, (const char *)bytes + at, n - at);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0) return; /* the reader sees a row that ends too early */
+    at += (size_t)k;
+  }
+}
+
+static bool begin_worker(const accuracy *a, size_t i, worker *out) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[0]);
+    hd_accuracy_row row = {0};
+    model_one(a, &row, a->names[i]);
+    write_all(ends[1], &row, sizeof row);
+    _exit(0);
+  }
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return false;
+  }
+  *out = (worker){.pid = pid, .fd = ends[0], .row = i, .deadline = hd_seconds() + a->seconds};
+  return true;
+}
+
+/* What the worker has written since; true when it is done, or out of time. */
+static bool follow_worker(accuracy *a, worker *w) {
+  hd_accuracy_row *row = &a->rows[w->row];
+  struct pollfd p = {.fd = w->fd, .events = POLLIN};
+  if (poll(&p, 1, 0) > 0) {
+    ssize_t k = read(w->fd, (char *)row + w->got, sizeof *row - w->got);
+    if (k < 0 && errno == EINTR) return false;
+    if (k > 0) w->got += (size_t)k;
+    if (w->got == sizeof *row) return true;
+    if (k > 0) return false;
+    *row = (hd_accuracy_row){0};
+    fail_row(row, HD_ERR_FAULT, "the process that modelled it died");
+    return true;
+  }
+  if (hd_seconds() < w->deadline) return false;
+  char why[96];
+  snprintf(why, sizeof why, "not modelled within %.0f s", a->seconds);
+  *row = (hd_accuracy_row){0};
+  fail_row(row, HD_ERR_UNSUPPORTED, why);
+  return true;
+}
+
+static void end_worker(worker *w) {
+  kill(w->pid, SIGKILL);
+  close(w->fd);
+  while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR) {
+  }
+}
+
+static hd_status model_all(accuracy *a, size_t at_once, hd_diag *d) {
+  enum { POLL_MS = 5 };
+  worker *workers = calloc(at_once, sizeof *workers);
+  if (!workers) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  size_t begun = 0, done = 0, n = 0;
+  fflush(NULL);
+  while (done < a->n) {
+    while (n < at_once && begun < a->n) {
+      if (begin_worker(a, begun, &workers[n])) {
+        n++;
+      } else {
+        fail_row(&a->rows[begun], HD_ERR_NOMEM, strerror(errno));
+        done++;
+      }
+      begun++;
+    }
+    poll(NULL, 0, POLL_MS);
+    for (size_t i = 0; i < n;) {
+      if (!follow_worker(a, &workers[i])) {
+        i++;
+        continue;
+      }
+      end_worker(&workers[i]);
+      workers[i] = workers[--n];
+      cli_progress((void *)"modelling workloads", ++done, a->n);
+    }
+  }
+  free(workers);
+  return HD_OK;
+}
+
+/* ---- Device ------------------------------------------------------------------------------ */
+
+static bool ends_everything(hd_device *dev) { return hd_device_sync(dev, NULL) != HD_OK; }
+
+static hd_status count_all(accuracy *a, hd_device *dev, hd_diag *d) {
+  for (size_t i = 0; i < a->n; i++) {
+    hd_accuracy_row *row = &a->rows[i];
+    hd_diag e = {0};
+    hd_workload *w = NULL;
+    if (row->status != HD_OK) continue;
+    hd_status st = hd_workload_open(a->names[i], cli_kernels_dir(), a->size, &w, &e);
+    if (st == HD_OK) st = hd_accuracy_device(dev, w, NULL, &row->device, &e);
+    hd_workload_close(w);
+    if (st != HD_OK) fail_row(row, st, e.message);
+    if (st != HD_OK && ends_everything(dev)) {
+      if (d) *d = e;
+      return st;
+    }
+    cli_progress((void *)"counting workloads", i + 1, a->n);
+  }
+  return HD_OK;
+}
+
+/* ---- Output --------------------------------------------------------------------------------- */
+
+static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+static json_t *row_json(const accuracy *a, size_t i) {
+  const hd_accuracy_row *r = &a->rows[i];
+  if (r->status != HD_OK) return json_pack("{s:s, s:s}", "workload", a->names[i], "failed", r->why);
+  json_t *ratios = json_object();
+  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
+    json_object_set_new(ratios, hd_accuracy_name((hd_accuracy_metric)m),
+                        number(hd_accuracy_ratio(r, (hd_accuracy_metric)m)));
+  return json_pack("{s:s, s:o, s:o, s:o}", "workload", a->names[i], "ratios", ratios, "model",
+                   cli_counters_json(&r->model), "device", cli_counters_json(&r->device));
+}
+
+static json_t *summary_json(const accuracy *a, const hd_accuracy_summary *s) {
+  json_t *worst = json_array();
+  for (size_t i = 0; i < s->n_worst; i++) json_array_append_new(worst, json_string(a->names[s->worst[i]]));
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "workloads", (json_int_t)s->n, "median_ratio",
+                   number(s->median_ratio), "median_error", number(s->median_error), "within_10_percent",
+                   number(s->within_10), "within_25_percent", number(s->within_25), "worst", worst);
+}
+
+static int print_json(const accuracy *a, hd_device *dev, const hd_accuracy_summary *s) {
+  json_t *rows = json_array(), *summaries = json_object();
+  for (size_t i = 0; i < a->n; i++) json_array_append_new(rows, row_json(a, i));
+  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
+    json_object_set_new(summaries, hd_accuracy_name((hd_accuracy_metric)m), summary_json(a, &s[m]));
+  return cli_print_json(json_pack("{s:s, s:s, s:s, s:o, s:o}", "gpu", a->gpu.name, "device",
+                                  hd_device_get_info(dev)->title, "size", a->size, "summaries", summaries,
+                                  "rows", rows));
+}
+
+static void ratio_cell(hd_text_table *t, double ratio) {
+  if (isnan(ratio))
+    hd_text_table_cell(t, "-");
+  else
+    hd_text_table_cell(t, "%.3f", ratio);
+}
+
+static void percent_cell(hd_text_table *t, double part) {
+  if (isnan(part))
+    hd_text_table_cell(t, "-");
+  else
+    hd_text_table_cell(t, "%.1f%%", 100 * part);
+}
+
+static bool put_rows(const accuracy *a, hd_buf *out) {
+  hd_text_table *t = hd_text_table_new("lrrrrrrrr");
+  if (!t) return false;
+  hd_text_table_cell(t, "model / device");
+  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
+    hd_text_table_cell(t, "%s", hd_accuracy_name((hd_accuracy_metric)m));
+  hd_text_table_cell(t, "L2 read MB");
+  hd_text_table_cell(t, "DRAM read MB");
+  hd_text_table_rule(t);
+  for (size_t i = 0; i < a->n; i++) {
+    const hd_accuracy_row *r = &a->rows[i];
+    if (r->status != HD_OK) continue;
+    hd_text_table_cell(t, "%s", a->names[i]);
+    for (int m = 0; m < HD_ACCURACY_COUNT; m++) ratio_cell(t, hd_accuracy_ratio(r, (hd_accuracy_metric)m));
+    hd_text_table_cell(t, "%.3f", 32.0 * (double)r->device.l2_read_sectors / 1e6);
+    hd_text_table_cell(t, "%.3f", (double)r->device.dram_read_bytes / 1e6);
+  }
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+  return true;
+}
+
+static bool put_summaries(const hd_accuracy_summary *s, hd_buf *out) {
+  hd_text_table *t = hd_text_table_new("lrrrrr");
+  if (!t) return false;
+  static const char *const head[] = {"over all",     "workloads",  "median ratio",
+                                     "median error", "within 10%", "within 25%"};
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  hd_text_table_rule(t);
+  for (int m = 0; m < HD_ACCURACY_COUNT; m++) {
+    hd_text_table_cell(t, "%s", hd_accuracy_name((hd_accuracy_metric)m));
+    hd_text_table_cell(t, "%zu", s[m].n);
+    ratio_cell(t, s[m].median_ratio);
+    percent_cell(t, s[m].median_error);
+    percent_cell(t, s[m].within_10);
+    percent_cell(t, s[m].within_25);
+  }
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+  return true;
+}
+
+static void put_worst(const accuracy *a, const hd_accuracy_summary *s, hd_accuracy_metric m, hd_buf *out) {
+  hd_buf_printf(out, "\nFarthest off in %s: ", hd_accuracy_name(m));
+  for (size_t i = 0; i < s->n_worst; i++)
+    hd_buf_printf(out, "%s%s %.2f", i ? ", " : "", a->names[s->worst[i]],
+                  hd_accuracy_ratio(&a->rows[s->worst[i]], m));
+  hd_buf_puts(out, s->n_worst ? ".\n" : "none.\n");
+}
+
+static int print_text(const accuracy *a, hd_device *dev, const hd_accuracy_summary *s) {
+  hd_buf out = {0};
+  hd_buf_printf(&out, "%s modelled, %s (%s) measured, size %s\n\n", a->gpu.title,
+                hd_device_get_info(dev)->title, hd_device_get_info(dev)->name, a->size);
+  bool ok = put_rows(a, &out);
+  hd_buf_putc(&out, '\n');
+  if (!ok || !put_summaries(s, &out)) {
+    hd_buf_free(&out);
+    return cli_usage("out of memory");
+  }
+  put_worst(a, &s[HD_ACCURACY_L2_READ_SECTORS], HD_ACCURACY_L2_READ_SECTORS, &out);
+  put_worst(a, &s[HD_ACCURACY_DRAM_READ_BYTES], HD_ACCURACY_DRAM_READ_BYTES, &out);
+  bool first = true;
+  for (size_t i = 0; i < a->n; i++) {
+    if (a->rows[i].status == HD_OK) continue;
+    hd_buf_printf(&out, "%s%s: %s\n", first ? "\n" : "", a->names[i], a->rows[i].why);
+    first = false;
+  }
+  return cli_print(&out);
+}
+
+/* ---- The command ------------------------------------------------------------------------------- */
+
+static hd_status compare(accuracy *a, const char *device, uint64_t at_once, hd_device **dev,
+                         hd_accuracy_summary *s, hd_diag *d) {
+  a->rows = calloc(a->n + 1, sizeof *a->rows);
+  if (!a->rows) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = cli_open_device(device, 0, dev, d);
+  if (st == HD_OK) st = model_all(a, at_once ? at_once : hd_cpu_count(), d);
+  if (st == HD_OK) st = count_all(a, *dev, d);
+  for (int m = 0; st == HD_OK && m < HD_ACCURACY_COUNT; m++)
+    st = hd_accuracy_summarize(a->rows, a->n, (hd_accuracy_metric)m, &s[m], d);
+  return st;
+}
+
+int cmd_accuracy(int argc, char **argv) {
+  const char *gpu = "h100", *device = "cuda:0";
+  uint64_t seconds = 60, threads = 0;
+  bool json = false;
+  accuracy a = {.size = "small"};
+  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &gpu, 0},
+                                {"device", 0, CLI_TEXT, &device, 0},
+                                {"size", 0, CLI_TEXT, &a.size, 0},
+                                {"seconds", 0, CLI_NUMBER, &seconds, 86400},
+                                {"threads", 0, CLI_NUMBER, &threads, 1024},
+                                {"json", 0, CLI_FLAG, &json, 0},
+                                {0}};
+  int n, rc = cli_parse(cli_find("accuracy"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (!seconds) return cli_usage("accuracy: --seconds is at least 1");
+  hd_diag d = {0};
+  char **all = NULL;
+  hd_device *dev = NULL;
+  hd_accuracy_summary summaries[HD_ACCURACY_COUNT];
+  a.seconds = (double)seconds;
+  a.names = argv + 1;
+  a.n = (size_t)n;
+  hd_status st = hd_gpu_load(gpu, cli_gpus_dir(), &a.gpu, &d);
+  if (st == HD_OK && !n) {
+    st = hd_workload_list(cli_kernels_dir(), &all, &a.n, &d);
+    a.names = all;
+  }
+  if (st == HD_OK) st = compare(&a, device, threads, &dev, summaries, &d);
+  if (st != HD_OK)
+    rc = cli_fail(&d);
+  else
+    rc = json ? print_json(&a, dev, summaries) : print_text(&a, dev, summaries);
+  hd_device_close(dev);
+  free(a.rows);
+  if (all) hd_workload_list_free(all, a.n);
+  return rc;
+}

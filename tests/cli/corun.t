@@ -1,0 +1,48 @@
+# needs: nvcc-or-clang
+
+Two workloads at the same time, on a driver whose streams run beside each other.
+
+  $ heddle corun copy-col matmul-naive --size tiny --repetitions 9 | sed -E 's/ +$//; s/[0-9]+\.[0-9]+/#/g; s/ +/ /g; /^---/d'
+  on cuda:0 (Fake GPU), 9 rounds, medians (99% intervals)
+  A: copy-col (tiny), 1 turn, # us alone
+  B: matmul-naive (tiny), 1 turn, # us alone
+  
+  mode SMs CTAs per SM A us B us STP ANTT
+  serial all, all # # # (# to #) # (# to #)
+  streams all, all # # # (# to #) # (# to #)
+  partition 3 + 1 all, 1 # # # (# to #) # (# to #)
+  green 2 + 2 all, all # # # (# to #) # (# to #)
+  $ heddle corun copy-col matmul-naive --size tiny --repetitions 3 --plan order=col --json | grep -E 'mode|failed|"turns|tried|rounds'
+    "turns": [
+    "rounds": 3,
+        "mode": "serial",
+        "mode": "streams",
+        "mode": "partition",
+        "tried": 5
+        "mode": "green",
+        "tried": 3
+
+The shorter one runs several turns:
+
+  $ heddle corun copy-col matmul-naive --size small --repetitions 1 | grep turn | cut -d, -f1,2
+  A: copy-col (small), 5 turns
+  B: matmul-naive (small), 1 turn
+
+What is not possible is one mode's business; what the device cannot at all, or fails at, is the end:
+
+  $ FAKE_CUDA_FAIL=cuGreenCtxCreate:2:2 heddle corun copy-col copy-row --size tiny --repetitions 1
+  heddle: cuda:0: cuGreenCtxCreate of 2 SMs: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
+  [2]
+  $ FAKE_CUDA_FAIL=cuDevSmResourceSplitByCount:1:1 heddle corun copy-col copy-row --size tiny --repetitions 1 | tail -1
+  green: cuda:0: cuDevSmResourceSplitByCount of 1 SMs: unknown result (1): the driver has no words for it
+  $ FAKE_CUDA_FAIL=cuStreamWaitEvent:9:719 heddle corun copy-col copy-row --size tiny 2>&1 | cut -c1-40
+  heddle: cuda:0: cuStreamWaitEvent, kerne
+  $ heddle corun copy-col copy-row --size tiny --device emu
+  heddle: device emu runs one launch at a time: it has no streams
+  [2]
+  $ heddle corun copy-col
+  heddle: corun: name two workloads ('heddle list' shows them)
+  [2]
+  $ heddle corun copy-col copy-row --plan sms=0-1,bind=agents
+  heddle: corun: bind and sms of the plans are for corun to find
+  [2]
