@@ -6,6 +6,7 @@
 #ifndef HEDDLE_ADVISE_H
 #define HEDDLE_ADVISE_H
 
+#include "heddle/analysis.h"
 #include "heddle/sharing.h"
 #include "heddle/tune.h"
 
@@ -46,7 +47,17 @@ typedef struct hd_facts {
   uint64_t array_loads;  /* all pairs that read */
 } hd_facts;
 
-/* Redirected clusters (CLU 4.2.4), L1 off: what CLU 4.4 asks the GPU when it does not know. */
+/* What the kernels' text says of a buffer: over all accesses to it that are known to be to it. */
+typedef struct hd_text_facts {
+  uint32_t sites;   /* such accesses */
+  hd_level address; /* the worst of their addresses */
+  hd_level guard;   /* the worst of what decides whether they happen */
+  hd_why why;       /* of the worst address */
+  uint32_t line;    /* PTX line of that access */
+} hd_text_facts;
+
+/* Redirected clusters (CLU 4.2.4), L1 off: what CLU 4.4 asks the GPU when it does not know. On the GPU's
+ * model with global loads cached in L1, whether it does that or not: a category is a workload's. */
 typedef struct hd_experiments {
   bool done;
   hd_counters baseline, along_x, along_y, no_l1; /* along_x: CLU's Y-partitioning, CTAs of a row together */
@@ -80,6 +91,8 @@ typedef struct hd_advice {
   const char *partition; /* CLU's name for clusters along that direction: "Y-P" (rows), "X-P" (columns) */
   hd_facts sum, *launches;
   uint32_t n_launches;
+  hd_text_facts *buffers; /* per buffer of the workload */
+  uint32_t unknown_sites; /* accesses that may be to any buffer */
   hd_experiments experiments;
   hd_order_free order_free;
   char order_why[512];          /* why not */
@@ -97,10 +110,11 @@ typedef struct hd_advise_options {
   uint64_t seed;
   bool no_race_check;
   bool no_proposals;
+  bool no_experiments; /* a category from counts alone, where replays would decide the nearest one */
   bool no_predictions; /* proposals are all plans worth trying, in no order that a replay gave */
-  uint32_t launches;  /* facts are measured for so many launches of each kernel, evenly spread; 0: 16 */
-  double seconds;     /* for predictions, about; 10 when 0 */
-  uint32_t proposals; /* at most; 8 when 0 */
+  uint32_t launches;   /* facts are measured for so many launches of each kernel, evenly spread; 0: 16 */
+  double seconds;      /* for predictions, about; 10 when 0 */
+  uint32_t proposals;  /* at most; 8 when 0 */
 } hd_advise_options;
 
 /* The study is of workload w. *out is freed by hd_advice_free; on failure it needs no freeing. */

@@ -24,6 +24,15 @@ HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 
 /* ---- The result of an optimization --------------------------------------------- */
 
+/* Which CTAs share lines with chosen ones: drawn over the grid. */
+typedef struct hd_reuse_picture {
+  const char *kernel;
+  uint32_t grid[3];
+  const uint64_t *tasks; /* the chosen ones */
+  uint32_t n;
+  const float *share; /* as hd_sharing_with has it */
+} hd_reuse_picture;
+
 typedef struct hd_report {
   const hd_workload *workload;
   const hd_gpu *gpu;
@@ -35,6 +44,7 @@ typedef struct hd_report {
   const hd_check_result *proof; /* NULL when nothing was rewritten */
   const char *output;           /* file with the rewritten kernel, or NULL */
   double trace_seconds, sweep_seconds;
+  const hd_reuse_picture *picture; /* or NULL */
 } hd_report;
 
 /* Predicted speedup of a row over the baseline: > 1 is faster. */

@@ -53,6 +53,14 @@ HD_API hd_status hd_sharing_measure(const hd_trace *t, const uint32_t grid[3], c
 HD_API void hd_sharing_free(hd_sharing *s);
 HD_API void hd_sharing_add(hd_sharing_row *sum, const hd_sharing_row *r);
 
+/* ---- One CTA's partners -------------------------------------------------------------- */
+
+enum { HD_SHARING_TASKS = 8 };
+/* share[k * V + t]: part of the lines that task tasks[k] names which task t names too, for n of them (at most
+ * HD_SHARING_TASKS) and all V tasks of the trace. line as in hd_sharing_options. */
+HD_API hd_status hd_sharing_with(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint32_t line,
+                                 float *share, hd_diag *d);
+
 /* ---- Patterns ---------------------------------------------------------------------- */
 
 typedef struct hd_pattern_row {

@@ -19,19 +19,18 @@ extern "C" {
 /* Zero is the default of each field. */
 typedef struct hd_tune_options {
   hd_run_options run; /* kernels and table are not used */
-  double budget;      /* seconds of search, about; 10 when 0 */
-  double confidence;  /* 0.99 when 0 */
-  bool keep_l2;       /* as in hd_timing_options */
-  bool whole;         /* one plan for all kernels of the workload; models always do that */
-  bool no_proof;      /* adopt without the emulator's check */
+  double budget; /* seconds, about: of set-up, advice and search, at least half of it for search; 10 when 0 */
+  double confidence; /* 0.99 when 0 */
+  bool keep_l2;      /* as in hd_timing_options */
+  bool whole;        /* one plan for all kernels of the workload; models always do that */
+  bool no_proof;     /* adopt without the emulator's check */
   bool no_counters;
-  bool each_lever;         /* also measure the best plan of each lever alone: hd_tuning.levers */
-  const hd_gpu *advisor;   /* have hd_advise propose on this model, from a small size; NULL: it is not asked.
-                              Models advise themselves */
-  double table_seconds;    /* that working out order=affinity and order=heavy-first may take, in place of the
-                              budget; 20 when 0, none when negative */
-  const char *kernels_dir; /* for the workload's small sizes; NULL: its own folder's path is used */
-  const hd_plan *plans;    /* to try first */
+  bool each_lever;       /* also measure the best plan of each lever alone: hd_tuning.levers */
+  const hd_gpu *advisor; /* have hd_advise propose on this model, from a small size; NULL: it is not asked.
+                            Models advise themselves */
+  double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
+                            budget; 20 when 0, none when negative */
+  const hd_plan *plans;  /* to try first */
   size_t n_plans;
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   void *ctx;
@@ -62,7 +61,7 @@ typedef struct hd_tuned {
   char why[256];              /* why nothing was adopted */
   hd_proof proof;
   char proof_why[256];
-  hd_tune_trial *trials; /* fastest first, failed ones last; the baseline is not among them */
+  hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
 } hd_tuned;
 

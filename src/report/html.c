@@ -1,38 +1,19 @@
 /* The one-page report. Drawings are inline SVG; numbers in them come from the same counters as
  * the tables beside them. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "report/html.h"
+#include "report/picture.h"
 #include "report/summary.h"
-
-static void put_escaped(hd_buf *out, const char *s) {
-  for (; *s; s++) switch (*s) {
-    case '<': hd_buf_puts(out, "&lt;"); break;
-    case '>': hd_buf_puts(out, "&gt;"); break;
-    case '&': hd_buf_puts(out, "&amp;"); break;
-    case '"': hd_buf_puts(out, "&quot;"); break;
-    default: hd_buf_putc(out, *s);
-    }
-}
 
 static void put_plan(hd_buf *out, const hd_plan *p) {
   hd_buf text = {0};
   hd_plan_print(p, &text);
-  put_escaped(out, text.data ? text.data : "");
+  html_escape(out, text.data ? text.data : "");
   hd_buf_free(&text);
 }
-
-static const char style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:960px;margin:32px auto;padding:0 16px}"
-    "h1{font-size:24px;margin:0}h2{font-size:17px;margin:28px 0 8px}p{margin:6px 0}"
-    ".sub{color:#57606a}.verdict{font-size:18px;padding:12px "
-    "16px;border-radius:8px;background:#e8f5ec;margin:16px 0}"
-    ".none{background:#f3f4f6}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
-    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid "
-    "#e5e7eb}th{font-weight:600;color:#57606a}"
-    "th:first-child,td:first-child{text-align:left;font-family:ui-monospace,monospace;font-size:13px}"
-    "tr.best{background:#e8f5ec;font-weight:600}tr.base{background:#fff7e6}svg{display:block;margin:8px 0}"
-    "text{font:11px system-ui,sans-serif;fill:#57606a}code{font-size:13px}";
 
 /* ---- The landscape: every plan as a column, fastest to the left ------------------- */
 
@@ -101,7 +82,7 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
     put_plan(out, &r->rows[i].plan);
     if (r->rows[i].status != HD_OK) {
       hd_buf_puts(out, "</td><td colspan=\"7\">");
-      put_escaped(out, r->rows[i].why);
+      html_escape(out, r->rows[i].why);
       hd_buf_puts(out, "</td></tr>");
       continue;
     }
@@ -134,7 +115,7 @@ static void put_bounds(hd_buf *out, const hd_report *r) {
 static void put_verdict(hd_buf *out, const hd_report *r) {
   if (r->best <= 0) {
     hd_buf_puts(out, "<div class=\"verdict none\">No order helps: ");
-    put_escaped(out, r->nothing_helps ? r->nothing_helps : "the default is the best of the plans tried");
+    html_escape(out, r->nothing_helps ? r->nothing_helps : "the default is the best of the plans tried");
     hd_buf_puts(out, ". The kernel is left as it is.</div>");
     return;
   }
@@ -147,7 +128,7 @@ static void put_verdict(hd_buf *out, const hd_report *r) {
                   r->proof->bytes_compared, r->proof->runs);
   if (r->output) {
     hd_buf_puts(out, " It is in <code>");
-    put_escaped(out, r->output);
+    html_escape(out, r->output);
     hd_buf_puts(out, "</code>.");
   }
   hd_buf_puts(out, "</div>");
@@ -161,12 +142,13 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
   }
   const hd_workload *w = r->workload;
   const hd_counters *base = &r->rows[0].counters;
-  hd_buf_puts(out, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>heddle: ");
-  put_escaped(out, w->name);
-  hd_buf_printf(out, "</title><style>%s</style></head><body><h1>", style);
-  put_escaped(out, w->name);
+  char title[128];
+  snprintf(title, sizeof title, "heddle: %.110s", w->name);
+  html_begin(out, title);
+  hd_buf_puts(out, "<h1>");
+  html_escape(out, w->name);
   hd_buf_puts(out, "</h1><p class=\"sub\">");
-  put_escaped(out, w->title);
+  html_escape(out, w->title);
   hd_buf_printf(out, " &middot; size %s &middot; modelled %s, %s dispatch &middot; %zu plans</p>", w->size,
                 r->gpu->title, r->dispatch, r->n_rows);
   put_verdict(out, r);
@@ -183,9 +165,10 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
   put_landscape(out, r, rank, "L1 miss rate", "%", l1_miss_percent, "#a5b4c8");
   put_landscape(out, r, rank, "L2 traffic, times compulsory", "", l2_over_compulsory, "#8fb3d9");
   put_landscape(out, r, rank, "DRAM traffic, times compulsory", "", dram_over_compulsory, "#b7a3d0");
+  if (r->picture) report_put_picture(out, r->picture);
   put_bounds(out, r);
   hd_buf_puts(out, "<h2>All plans</h2>");
   put_table(out, r, rank);
-  hd_buf_puts(out, "</body></html>\n");
+  html_end(out);
   free(rank);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "heddle/reuse.h"
+#include "reuse/arrays.h"
 #include "reuse/distance.h"
 #include "reuse/lines.h"
 
@@ -22,9 +23,7 @@ typedef struct granule {
 enum { SHARED = 1, WRITTEN = 2, WRITTEN_SHARED = 4 };
 
 typedef struct measuring {
-  const hd_reuse_array *arrays; /* ascending */
-  uint32_t *sorted;             /* sorted[i]: index of the i-th array by address */
-  uint32_t n_arrays;
+  reuse_arrays arrays;
   uint32_t line, words; /* bytes and words of a line */
   hd_reuse *out;
   reuse_lines lines;
@@ -36,47 +35,8 @@ typedef struct measuring {
   /* distances */
   reuse_distance distance;
   uint64_t sample_below; /* lines whose hash is below are followed; 0: all */
-  uint32_t last_array;
   bool failed;
 } measuring;
-
-/* ---- Arrays ------------------------------------------------------------------------- */
-
-/* Row of the array that holds the address: found again in the array of the last request, mostly. */
-static uint32_t array_of(measuring *m, uint64_t address) {
-  uint32_t last = m->last_array;
-  if (last < m->n_arrays && address - m->arrays[last].start < m->arrays[last].bytes) return last;
-  uint32_t low = 0, high = m->n_arrays; /* the last array that starts at or below the address */
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (m->arrays[m->sorted[middle]].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low) {
-    uint32_t a = m->sorted[low - 1];
-    if (address - m->arrays[a].start < m->arrays[a].bytes) return m->last_array = a;
-  }
-  return m->n_arrays;
-}
-
-static hd_status sort_arrays(measuring *m, hd_diag *d) {
-  m->sorted = malloc(((size_t)m->n_arrays + 1) * sizeof *m->sorted);
-  if (!m->sorted) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < m->n_arrays; i++) { /* few, and mostly in order already */
-    uint32_t at = i;
-    for (; at && m->arrays[m->sorted[at - 1]].start > m->arrays[i].start; at--)
-      m->sorted[at] = m->sorted[at - 1];
-    m->sorted[at] = i;
-  }
-  for (uint32_t i = 1; i < m->n_arrays; i++) {
-    const hd_reuse_array *a = &m->arrays[m->sorted[i - 1]], *b = &m->arrays[m->sorted[i]];
-    if (b->start - a->start < a->bytes)
-      return hd_fail(d, HD_ERR_USAGE, "the arrays '%s' and '%s' overlap", a->name, b->name);
-  }
-  return HD_OK;
-}
 
 /* ---- Shares -------------------------------------------------------------------------- */
 
@@ -135,7 +95,7 @@ static void count_line(measuring *m, const hd_trace_event *e, uint32_t number, r
 static void share_line(measuring *m, const hd_trace_event *e, uint64_t line, uint64_t from, uint64_t to) {
   size_t known = m->lines.n;
   uint32_t number = reuse_lines_number(&m->lines, line);
-  if (number == UINT32_MAX || (m->lines.n > known && !new_line(m, array_of(m, from)))) {
+  if (number == UINT32_MAX || (m->lines.n > known && !new_line(m, reuse_arrays_find(&m->arrays, from)))) {
     m->failed = true;
     return;
   }
@@ -187,7 +147,7 @@ static void distance_line(measuring *m, const hd_trace_event *e, uint64_t line, 
   int64_t distance = reuse_distance_next(&m->distance, number);
   if (distance == -2) m->failed = true;
   if (distance < 0) return;
-  hd_reuse_row *row = &m->out->arrays[array_of(m, from)];
+  hd_reuse_row *row = &m->out->arrays[reuse_arrays_find(&m->arrays, from)];
   uint64_t scaled = m->sample_below ? (uint64_t)((double)distance / m->out->sampled) : (uint64_t)distance;
   unsigned b = bucket_of(scaled);
   if (b >= HD_REUSE_BUCKETS) b = HD_REUSE_BUCKETS - 1;
@@ -230,7 +190,7 @@ static hd_status measure_distances(measuring *m, const hd_trace *t, const hd_reu
   if (!o->order) st = hd_trace_walk(t, 0, tasks, on_distance, m, d);
   for (uint64_t p = 0; o->order && st == HD_OK && p < tasks; p++)
     st = hd_trace_walk(t, o->order->task[p], 1, on_distance, m, d);
-  for (uint32_t a = 0; a <= m->n_arrays; a++) {
+  for (uint32_t a = 0; a <= m->out->n_arrays; a++) {
     scale(m->out->arrays[a].inter_distance, 1 / m->out->sampled);
     scale(m->out->arrays[a].intra_distance, 1 / m->out->sampled);
   }
@@ -305,13 +265,14 @@ static hd_status measure_spreads(measuring *m, const hd_trace *t, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status measure(measuring *m, const hd_trace *t, const hd_reuse_options *o, hd_diag *d) {
+static hd_status measure(measuring *m, const hd_trace *t, const hd_reuse_array *arrays,
+                         const hd_reuse_options *o, hd_diag *d) {
   uint64_t tasks = hd_trace_tasks(t);
   if (tasks >= UINT32_MAX) return hd_fail(d, HD_ERR_UNSUPPORTED, "too many tasks to measure their reuse");
-  m->out->arrays = calloc((size_t)m->n_arrays + 1, sizeof *m->out->arrays);
+  m->out->arrays = calloc((size_t)m->out->n_arrays + 1, sizeof *m->out->arrays);
   m->footprint = calloc(tasks, sizeof *m->footprint);
   if (!m->out->arrays || !m->footprint) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  hd_status st = sort_arrays(m, d);
+  hd_status st = reuse_arrays_open(&m->arrays, arrays, m->out->n_arrays, d);
   if (st == HD_OK) st = hd_trace_walk(t, 0, tasks, on_share, m, d);
   if (st == HD_OK && !m->failed) st = measure_spreads(m, t, d);
   if (st == HD_OK && !m->failed) {
@@ -331,16 +292,15 @@ hd_status hd_reuse_measure(const hd_trace *t, const hd_reuse_array *arrays, uint
   uint32_t line = o->line ? o->line : DEFAULT_LINE;
   if (line < 32 || line > 256 || (line & (line - 1)))
     return hd_fail(d, HD_ERR_USAGE, "a line of %u bytes: 32, 64, 128 or 256", line);
-  measuring m = {
-      .arrays = arrays, .n_arrays = n, .line = line, .words = line / WORD, .out = out, .last_array = n};
+  measuring m = {.line = line, .words = line / WORD, .out = out};
   out->n_arrays = n;
-  hd_status st = measure(&m, t, o, d);
+  hd_status st = measure(&m, t, arrays, o, d);
   reuse_lines_free(&m.lines);
   reuse_distance_free(&m.distance);
   hd_vec_free(&m.line_state);
   hd_vec_free(&m.word_state);
   hd_vec_free(&m.line_array);
-  free(m.sorted);
+  reuse_arrays_close(&m.arrays);
   free(m.footprint);
   if (st != HD_OK) hd_reuse_free(out);
   return st;

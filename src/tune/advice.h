@@ -1,6 +1,7 @@
 /* tune/advice.h: the parts that advice is made of.
  *
  * facts.c      counts over a study's traces
+ * text.c       what the kernels' text says
  * category.c   CLU's category from them, with experiments where they do not decide
  * propose.c    plans worth trying, replayed
  * advise.c     all of it, and whether the order is free
@@ -35,11 +36,17 @@ static inline double advice_line_use(const hd_pattern_row *r) {
   return advice_part(r->least_lines, r->lines);
 }
 
+/* ---- The text ------------------------------------------------------------------------ */
+
+/* Compile, parse, analyse: buffers, refusals. */
+hd_status advice_text(advising *a, hd_diag *d);
+
 /* ---- Category ------------------------------------------------------------------------ */
 
 hd_status advice_category(advising *a, hd_diag *d);
-/* The array, -1: none, whose accesses depend on data most; *part gets its regular part. */
-int64_t advice_irregular_array(const hd_facts *f, double *part);
+/* The array, -1: none, with most accesses among those that are irregular, and not affine by the kernels'
+ * text; *part gets its regular part. */
+int64_t advice_irregular_array(const hd_advice *out, double *part);
 
 /* ---- Proposals --------------------------------------------------------------------------- */
 

@@ -31,39 +31,6 @@ static void find_direction(const hd_workload *w, hd_advice *out) {
 
 /* ---- Is the order free? ----------------------------------------------------------------------- */
 
-static hd_status collect_refusals(advising *a, hd_diag *d) {
-  hd_advice *out = a->out;
-  hd_arena arena;
-  hd_buf text = {0};
-  hd_ptx_module *m;
-  hd_arena_init(&arena);
-  hd_status st = hd_workload_ptx(a->w, a->o.run.arch ? a->o.run.arch : RUNNER_ARCH, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, a->w->name, &arena, &m, d);
-  for (uint32_t i = 0; st == HD_OK && i < a->w->n_launches; i++) {
-    if (apply_first_launch(a->w, i) != i) continue;
-    int64_t func;
-    hd_refusal found[16];
-    if ((st = apply_find_kernel(m, a->w->launches[i].kernel, &func, d)) != HD_OK) break;
-    size_t n = hd_rewrite_refusals(m, (uint32_t)func, found, 16);
-    if (n > 16) n = 16;
-    hd_refusal *refusals = realloc(out->refusals, (out->n_refusals + n + 1) * sizeof *refusals);
-    if (refusals) out->refusals = refusals;
-    const char **kernels = realloc(out->refused_kernels, (out->n_refusals + n + 1) * sizeof *kernels);
-    if (kernels) out->refused_kernels = kernels;
-    if (!refusals || !kernels) {
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-      break;
-    }
-    for (size_t k = 0; k < n; k++) {
-      out->refusals[out->n_refusals] = found[k];
-      out->refused_kernels[out->n_refusals++] = a->w->launches[i].kernel;
-    }
-  }
-  hd_buf_free(&text);
-  hd_arena_free(&arena);
-  return st;
-}
-
 static hd_status check_races(advising *a, hd_diag *d) {
   runner r;
   hd_diag e = {0};
@@ -86,8 +53,6 @@ static hd_status check_races(advising *a, hd_diag *d) {
 
 static hd_status find_order_free(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
-  hd_status st = collect_refusals(a, d);
-  if (st != HD_OK) return st;
   if (out->n_refusals) {
     out->order_free = HD_ORDER_FREE_NO;
     snprintf(out->order_why, sizeof out->order_why, "%s, line %u: %.400s", out->refused_kernels[0],
@@ -107,6 +72,7 @@ hd_status hd_advise(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd
   if (o) a.o = *o;
   out->partition = "";
   hd_status st = advice_facts(&a, d);
+  if (st == HD_OK) st = advice_text(&a, d);
   if (st == HD_OK) st = advice_category(&a, d);
   if (st == HD_OK) find_direction(w, out);
   if (st == HD_OK) st = find_order_free(&a, d);
@@ -119,6 +85,7 @@ void hd_advice_free(hd_advice *a) {
   advice_facts_free(&a->sum);
   for (uint32_t i = 0; i < a->n_launches; i++) advice_facts_free(&a->launches[i]);
   free(a->launches);
+  free(a->buffers);
   free(a->refusals);
   free(a->refused_kernels);
   for (uint32_t i = 0; i < a->n_proposals; i++) hd_plan_free(&a->proposals[i].plan);

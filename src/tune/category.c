@@ -67,17 +67,30 @@ static const char *array_name(const advising *a, uint32_t array) {
   return array < n ? arrays[array].name : "(module variables)";
 }
 
-int64_t advice_irregular_array(const hd_facts *f, double *part) {
+int64_t advice_irregular_array(const hd_advice *out, double *part) {
+  const hd_facts *f = &out->sum;
   int64_t worst = -1;
   for (uint32_t i = 0; i <= f->pattern.n_arrays; i++) {
     const hd_pattern_row *r = &f->pattern.arrays[i];
     if ((double)r->accesses < enough_irregular * (double)f->pattern.all.accesses || !r->compared) continue;
     double regular = advice_part(r->followed, r->compared);
     if (regular >= irregular || (worst >= 0 && r->accesses <= f->pattern.arrays[worst].accesses)) continue;
+    /* Irregular because of who is active, or of how far loops run; addresses are not random. */
+    if (i < f->pattern.n_arrays && !out->unknown_sites && out->buffers[i].sites &&
+        out->buffers[i].address <= HD_LEVEL_QUASI)
+      continue;
     worst = i;
     *part = regular;
   }
   return worst;
+}
+
+/* ", line 93: loaded from memory": where the text says so too. */
+static void tell_address(const hd_advice *out, uint32_t array, hd_buf *text) {
+  if (array >= out->sum.pattern.n_arrays) return;
+  const hd_text_facts *b = &out->buffers[array];
+  if (b->sites && b->address > HD_LEVEL_QUASI)
+    hd_buf_printf(text, "PTX line %u: an address is %s. ", b->line, hd_why_text(b->why));
 }
 
 /* The written array with most reads of words that their CTA does not write. */
@@ -100,13 +113,14 @@ static hd_status replay(const advising *a, const hd_gpu *g, hd_order_kind order,
 
 static hd_status experiment(advising *a, hd_diag *d) {
   hd_experiments *e = &a->out->experiments;
-  if (e->done) return HD_OK;
-  hd_gpu no_l1 = *a->g;
+  if (e->done || a->o.no_experiments) return HD_OK;
+  hd_gpu l1 = *a->g, no_l1 = *a->g;
+  l1.l1_global = true;
   no_l1.l1_global = false;
   double start = hd_seconds();
-  hd_status st = replay(a, a->g, HD_ORDER_ROW, false, &e->baseline, d);
-  if (st == HD_OK) st = replay(a, a->g, HD_ORDER_ROW, true, &e->along_x, d);
-  if (st == HD_OK) st = replay(a, a->g, HD_ORDER_COL, true, &e->along_y, d);
+  hd_status st = replay(a, &l1, HD_ORDER_ROW, false, &e->baseline, d);
+  if (st == HD_OK) st = replay(a, &l1, HD_ORDER_ROW, true, &e->along_x, d);
+  if (st == HD_OK) st = replay(a, &l1, HD_ORDER_COL, true, &e->along_y, d);
   if (st == HD_OK) st = replay(a, &no_l1, HD_ORDER_ROW, false, &e->no_l1, d);
   e->done = st == HD_OK;
   e->seconds = hd_seconds() - start;
@@ -145,7 +159,7 @@ static unsigned decide_write_and_data(const advising *a, hd_buf *text) {
   const hd_facts *f = &a->out->sum;
   unsigned category = 0;
   double regular = 0;
-  int64_t random = advice_irregular_array(f, &regular), skewed = skewed_array(f);
+  int64_t random = advice_irregular_array(a->out, &regular), skewed = skewed_array(f);
   if (random >= 0) {
     category |= HD_CATEGORY_DATA;
     hd_buf_printf(text,
@@ -153,6 +167,7 @@ static unsigned decide_write_and_data(const advising *a, hd_buf *text) {
                   "accessed depends "
                   "on data. ",
                   100 * regular, array_name(a, (uint32_t)random));
+    tell_address(a->out, (uint32_t)random, text);
   }
   if (skewed >= 0 && (double)f->skewed_reads >= enough_skewed * (double)f->array_loads) {
     const hd_sharing_row *r = &f->sharing.arrays[skewed];
@@ -186,6 +201,8 @@ static hd_status decide_shared(advising *a, unsigned *category, hd_buf *text, hd
   hd_status st = experiment(a, d);
   if (st != HD_OK) return st;
   const hd_experiments *e = &a->out->experiments;
+  *category = words < lines / 2 ? HD_CATEGORY_CACHE_LINE : HD_CATEGORY_ALGORITHM;
+  if (!e->done) return HD_OK;
   double x = l2_ratio(&e->along_x, &e->baseline), y = l2_ratio(&e->along_y, &e->baseline),
          off = l2_ratio(&e->no_l1, &e->baseline);
   hd_buf_printf(
@@ -197,8 +214,6 @@ static hd_status decide_shared(advising *a, unsigned *category, hd_buf *text, hd
     *category = HD_CATEGORY_CACHE_LINE;
   else if (moves)
     *category = HD_CATEGORY_ALGORITHM;
-  else
-    *category = words < lines / 2 ? HD_CATEGORY_CACHE_LINE : HD_CATEGORY_ALGORITHM;
   return HD_OK;
 }
 
@@ -207,7 +222,10 @@ static hd_status decide_alone(advising *a, unsigned *category, hd_buf *text, hd_
   hd_status st = experiment(a, d);
   if (st != HD_OK) return st;
   const hd_experiments *e = &a->out->experiments;
-  double off = l2_ratio(&e->no_l1, &e->baseline), lines = advice_line_use(&a->out->sum.pattern.all);
+  double lines = advice_line_use(&a->out->sum.pattern.all);
+  *category = lines >= good_lines ? HD_CATEGORY_STREAMING : HD_CATEGORY_CACHE_LINE;
+  if (!e->done) return HD_OK;
+  double off = l2_ratio(&e->no_l1, &e->baseline);
   hd_buf_printf(text,
                 "L2 reads change by %+.0f%% with L1 off. Warps use %.0f%% of the lines that they ask for. ",
                 100 * (off - 1), 100 * lines);

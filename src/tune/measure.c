@@ -10,23 +10,6 @@ enum { DEFAULT_RUNS = 3, DEFAULT_WARMUPS = 3, DEFAULT_REPETITIONS = 31 };
 
 /* ---- Comparing ------------------------------------------------------------------- */
 
-/* All buffers, each as the workload says that original and rewritten kernel compare. */
-static bool same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap) {
-  for (uint32_t i = 0; i < w->n_buffers; i++) {
-    const hd_wl_buffer *b = &w->buffers[i];
-    hd_compare_kind how = b->atomics ? HD_COMPARE_NEAR : HD_COMPARE_EXACT;
-    char difference[512];
-    /* Most often all bytes are the same, and memcmp is by far the fastest way to say so. */
-    if (memcmp(got[i], want[i], b->bytes) == 0) continue;
-    if (hd_elem_compare(b->type, how, b->abs, b->rel, got[i], want[i], b->count, difference,
-                        sizeof difference))
-      continue;
-    snprintf(what, cap, "buffer %s: %s", b->name, difference);
-    return false;
-  }
-  return true;
-}
-
 /* Run once from the first contents and read the result. */
 static hd_status run_and_read(variant *v, void ***result, hd_diag *d) {
   hd_status st = placement_restore(v->p, d);
@@ -101,7 +84,7 @@ static hd_status check_rewritten(placement *p, const hd_plan *plan, const hd_che
     r->runs++;
     r->bytes_compared = 0;
     for (uint32_t i = 0; i < p->w->n_buffers; i++) r->bytes_compared += p->w->buffers[i].bytes;
-    r->equal = same(p->w, got, want, what, sizeof what);
+    r->equal = placement_same(p->w, got, want, what, sizeof what);
     placement_free_bytes(p, got);
     if (r->equal) continue;
     snprintf(r->dispatcher, sizeof r->dispatcher, "%.31s", name);
@@ -155,7 +138,7 @@ static hd_status admit(placement *p, variant *v, hd_measure_row *row, bool first
     *want = got;
     return placement_learn(p, got, d);
   }
-  bool equal = same(p->w, got, *want, what, sizeof what);
+  bool equal = placement_same(p->w, got, *want, what, sizeof what);
   placement_free_bytes(p, got);
   if (equal) return HD_OK;
   variant_close(v);

@@ -1,6 +1,7 @@
 #include "tune/placement.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,13 +66,17 @@ void placement_close(placement *p) {
 
 hd_status placement_restore(placement *p, hd_diag *d) {
   hd_status st = HD_OK;
+  if (p->fresh) return HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < p->w->n_buffers; i++) {
     uint64_t bytes = p->w->buffers[i].bytes;
-    if (p->initial)
+    if (p->initial && !p->filled[i])
+      st = hd_device_set(p->device, p->addresses[i], UNWRITTEN, bytes, d);
+    else if (p->initial)
       st = hd_device_write(p->device, p->addresses[i], p->initial[i], bytes, d);
     else if (p->pristine[i])
       st = hd_device_copy(p->device, p->addresses[i], p->pristine[i], bytes, d);
   }
+  p->fresh = st == HD_OK && p->initial;
   return st;
 }
 
@@ -82,10 +87,10 @@ hd_status placement_poison(placement *p, hd_diag *d) {
   return st;
 }
 
-hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
+hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d) {
   for (uint32_t i = 0; i < p->w->n_buffers; i++) {
     uint64_t bytes = p->w->buffers[i].bytes;
-    if (!p->filled[i] || memcmp(result[i], p->initial[i], bytes) == 0) continue;
+    if (!p->filled[i] || !changed[i]) continue;
     hd_status st = hd_device_alloc(p->device, bytes, &p->pristine[i], d);
     if (st == HD_OK) st = hd_device_write(p->device, p->pristine[i], p->initial[i], bytes, d);
     if (st != HD_OK) return st;
@@ -93,6 +98,16 @@ hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
   placement_free_bytes(p, p->initial);
   p->initial = NULL;
   return HD_OK;
+}
+
+hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
+  bool *changed = calloc((size_t)p->w->n_buffers + 1, sizeof *changed);
+  if (!changed) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < p->w->n_buffers; i++)
+    changed[i] = p->filled[i] && memcmp(result[i], p->initial[i], p->w->buffers[i].bytes) != 0;
+  hd_status st = placement_learn_changed(p, changed, d);
+  free(changed);
+  return st;
 }
 
 hd_status placement_read(placement *p, void ***out, hd_diag *d) {
@@ -106,6 +121,22 @@ hd_status placement_read(placement *p, void ***out, hd_diag *d) {
     return st;
   }
   return HD_OK;
+}
+
+bool placement_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap) {
+  for (uint32_t i = 0; i < w->n_buffers; i++) {
+    const hd_wl_buffer *b = &w->buffers[i];
+    hd_compare_kind how = b->atomics ? HD_COMPARE_NEAR : HD_COMPARE_EXACT;
+    char difference[512];
+    /* Most often all bytes are the same, and memcmp is by far the fastest way to say so. */
+    if (memcmp(got[i], want[i], b->bytes) == 0) continue;
+    if (hd_elem_compare(b->type, how, b->abs, b->rel, got[i], want[i], b->count, difference,
+                        sizeof difference))
+      continue;
+    snprintf(what, cap, "buffer %s: %s", b->name, difference);
+    return false;
+  }
+  return true;
 }
 
 /* ---- Arguments -------------------------------------------------------------------- */
@@ -270,6 +301,7 @@ hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
                              .args = vl->args,
                              .args_bytes = vl->args_bytes,
                              .registers = v->p->w->registers};
+  v->p->fresh = false;
   return hd_device_run(v->module, &launch, d);
 }
 

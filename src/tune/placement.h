@@ -12,6 +12,7 @@ typedef struct placement {
   uint64_t *addresses; /* per buffer */
   void **initial;      /* per buffer: its bytes before any run, on the host, until placement_learn */
   bool *filled;        /* per buffer: the workload gives it contents */
+  bool fresh;          /* everything is as placement_restore left it */
   uint64_t *pristine;  /* per buffer that runs change and that has contents: a copy on the device; else 0 */
 } placement;
 
@@ -29,9 +30,13 @@ hd_status placement_restore(placement *p, hd_diag *d);
 hd_status placement_poison(placement *p, hd_diag *d);
 /* To be called after the first run, with its results: finds out what runs change. */
 hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
+/* The same, told for each buffer whether it changed. */
+hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d);
 /* All buffers' bytes now, in memory of their own: an array that placement_free_bytes frees. */
 hd_status placement_read(placement *p, void ***out, hd_diag *d);
 void placement_free_bytes(const placement *p, void **bytes);
+/* All buffers, each as the workload says that original and rewritten kernel compare; else `what` says what differs. */
+bool placement_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap);
 
 /* One launch of a kernel under a plan. */
 typedef struct variant_launch {

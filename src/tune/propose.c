@@ -105,7 +105,7 @@ static void offer_tables(candidates *c) {
   const hd_sharing_row *r = &out->sum.sharing.all;
   double apart = advice_part(r->apart, r->pairs), regular;
   const hd_reuse_spread *work = &out->sum.reuse.work;
-  int64_t random = advice_irregular_array(&out->sum, &regular);
+  int64_t random = advice_irregular_array(out, &regular);
   if (apart > 0.1 || (random >= 0 && advice_exploitable(r)))
     offer(
         c, (hd_plan){.order = {.kind = HD_ORDER_AFFINITY}},
@@ -146,11 +146,14 @@ static void offer_threads(candidates *c) {
   const hd_pattern_row *p = &out->sum.pattern.all;
   const uint32_t *block = c->a->w->launches[0].block;
   if (advice_sector_use(p) >= 0.5 || (double)p->followed < 0.5 * (double)p->compared) return;
+  static const char why[] =
+      "requests touch %.1f times the sectors that their bytes fill: threads along y may lie closer together";
+  double times = advice_part(p->sectors, p->least_sectors);
+  if (block[1] > 1)
+    offer(c, (hd_plan){.threads = {.kind = HD_ORDER_COL}, .threads_in_cta = true}, why, times);
   if ((uint64_t)block[0] * c->grid[0] < 64 || (uint64_t)block[1] * c->grid[1] < 64) return;
-  offer(
-      c, (hd_plan){.threads = {.kind = HD_ORDER_COL}},
-      "requests touch %.1f times the sectors that their bytes fill: threads along y may lie closer together",
-      advice_part(p->sectors, p->least_sectors));
+  offer(c, (hd_plan){.threads = {.kind = HD_ORDER_BAND, .a = HD_WARP}}, why, times);
+  offer(c, (hd_plan){.threads = {.kind = HD_ORDER_COL}}, why, times);
 }
 
 /* ---- Ranking ---------------------------------------------------------------------------------- */
@@ -223,7 +226,7 @@ hd_status advice_propose(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
   double each = 0;
   hd_status st = HD_OK;
-  if (out->experiments.done) {
+  if (out->experiments.done && a->g->l1_global) {
     out->baseline = out->experiments.baseline;
     each = out->experiments.seconds / 4;
   } else {

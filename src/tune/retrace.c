@@ -50,7 +50,11 @@ bool retrace_is_needed(const hd_plan *p) {
 
 /* What the traced kernels have. */
 static hd_plan traced_part(const hd_plan *p) {
-  hd_plan t = {.threads = p->threads, .bypass = p->bypass, .stream = p->stream, .form = p->form};
+  hd_plan t = {.threads = p->threads,
+               .threads_in_cta = p->threads_in_cta,
+               .bypass = p->bypass,
+               .stream = p->stream,
+               .form = p->form};
   if (p->prefetch.kind == HD_PREFETCH_NONE) return t;
   t.prefetch = p->prefetch;
   t.order = p->order;
@@ -70,6 +74,7 @@ hd_plan retrace_rest(const hd_plan *p) {
     }
   }
   r.threads = (hd_order){0};
+  r.threads_in_cta = false;
   r.bypass = (hd_bypass){0};
   r.stream = (hd_stream){0};
   r.form = HD_FORM_PREDICATE;

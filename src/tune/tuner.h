@@ -20,10 +20,10 @@ typedef struct tuner_space {
   uint32_t grid[3], block[3]; /* of the launch with most threads */
   uint64_t tasks;
   uint32_t n_sms;
-  uint32_t resident; /* CTAs of the original per SM; 0: unknown */
-  uint32_t warps;    /* per CTA */
-  size_t loads;      /* that bypassing can change */
-  bool can_order, can_loop, can_swap_threads;
+  uint32_t resident;                                            /* CTAs of the original per SM; 0: unknown */
+  uint32_t warps;                                               /* per CTA */
+  size_t loads;                                                 /* that bypassing can change */
+  bool can_order, can_loop, can_swap_threads, can_turn_threads; /* turn: inside a CTA */
   bool has_tables; /* order=affinity and heavy-first may be tried */
 } tuner_space;
 
@@ -32,14 +32,17 @@ enum { TUNER_CANDIDATES = 192, TUNER_NEIGHBOURS = 16 };
 /* The kernel of launch `launch`, in a parsed module that holds it. */
 hd_status tuner_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, tuner_space *out,
                          hd_diag *d);
-/* Plans worth trying, the most promising first; the baseline is not among them, none needs freeing. Returns how
- * many were stored, at most TUNER_CANDIDATES. */
+/* Plans worth trying, the most promising first; the baseline is not among them, none needs freeing. Returns
+ * how many were stored, at most TUNER_CANDIDATES. */
 size_t tuner_candidates(const tuner_space *s, hd_plan *out);
 
 typedef struct search_trial search_trial;
-/* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), and its levers together with
- * those of other trials that were faster than the original. Returns how many, at most TUNER_NEIGHBOURS; they
- * share what the trials' plans own, and some may be among the trials already. */
+/* The status of making a plan ready: a table's file that cannot be read is the plan's fault, not the
+ * device's. */
+hd_status tuner_blame(hd_status st, const hd_plan *p);
+/* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), and its levers together
+ * with those of other trials that were faster than the original. Returns how many, at most TUNER_NEIGHBOURS;
+ * they share what the trials' plans own, and some may be among the trials already. */
 size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t n, size_t at, hd_plan *out);
 
 /* ---- Search -------------------------------------------------------------------------- */
@@ -47,9 +50,9 @@ size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t
 /* Where plans are measured. */
 typedef struct tuner_bench {
   void *ctx;
-  /* Make a plan ready (the baseline too: another copy of the original) and take one rough time. HD_ERR_REFUSED,
-   * HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the plan's own business, anything else
-   * is the end. */
+  /* Make a plan ready (the baseline too: another copy of the original) and take one rough time.
+   * HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the plan's own
+   * business, anything else is the end. */
   hd_status (*admit)(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d);
   void (*release)(void *ctx, uint32_t slot);
   /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
@@ -82,19 +85,20 @@ typedef struct search {
   const tuner_space *space;
   search_options o;
   HD_VEC(search_trial) trials;
-  uint32_t original;      /* slot */
+  uint32_t original; /* slot */
   double original_us;
-  double start, second;   /* clock when it began; seconds of the clock that one run takes */
-  size_t runs;            /* so far */
-  int64_t best;           /* trial; -1: none was promising */
-  bool adopted;           /* the best one's speedup is above 1 for sure */
-  hd_speedup speedup;     /* of the best, measured afresh */
+  double start, second; /* clock when it began; seconds of the clock that one run takes */
+  size_t runs;          /* so far */
+  int64_t best;         /* trial; -1: none was promising */
+  bool unaffordable;    /* a run takes so long that nothing was tried */
+  bool adopted;         /* the best one's speedup is above 1 for sure */
+  hd_speedup speedup;   /* of the best, measured afresh */
   double before_us, after_us;
 } search;
 
 /* Search and decide. plans are taken over: what they own is freed by search_free, on failure too. */
-hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans, size_t n,
-                       const search_options *o, hd_diag *d);
+hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans,
+                       size_t n, const search_options *o, hd_diag *d);
 void search_free(search *s);
 /* Measure a plan against the original, both made ready anew in each of two halves. */
 hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
@@ -110,10 +114,13 @@ void device_bench_close(device_bench *b); /* NULL is fine */
 /* From now on plans are those of that kernel (NULL: of all), and times are those from its first launch to its
  * last; `fixed` plans of other kernels hold meanwhile, in place of them in the original too. */
 void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_plan *fixed, size_t n_fixed);
+/* From now on any plan but the baseline stands for `fixed` plans of single kernels, and times are those of
+ * all launches. */
+void device_bench_together(device_bench *b, const hd_kernel_plan *fixed, size_t n_fixed);
 tuner_bench device_bench_interface(device_bench *b);
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
-hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why, size_t cap,
-                             hd_diag *d);
+hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why,
+                             size_t cap, hd_diag *d);
 
 typedef struct model_bench model_bench;
 hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, const hd_run_options *run,

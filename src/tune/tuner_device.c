@@ -1,9 +1,9 @@
 /* Plans measured on a device.
  *
- * The workload's buffers are put there once; each plan adds its kernels. Whether a plan computes what the original
- * does is asked of every plan before it is timed, so it must be cheap: on a GPU each buffer is summed up where it
- * lies by a kernel that reads at the memory's speed, and eight bytes come back. Byte for byte the winner is
- * compared at the end.
+ * The workload's buffers are put there once; each plan adds its kernels. Whether a plan computes what the
+ * original does is asked of every plan before it is timed, so it must be cheap: on a GPU each buffer is
+ * summed up where it lies by a kernel that reads at the memory's speed, and eight bytes come back. Byte for
+ * byte the winner is compared at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,10 +22,11 @@ typedef struct slot {
 struct device_bench {
   placement p;
   bool keep_l2;
-  const char *kernel;     /* in focus; NULL: all */
-  uint32_t first, last;   /* its launches */
-  hd_kernel_plan *plans;  /* fixed ones, and room for one more */
+  const char *kernel;    /* in focus; NULL: all */
+  uint32_t first, last;  /* its launches */
+  hd_kernel_plan *plans; /* fixed ones, and room for one more */
   size_t n_fixed;
+  bool together;
   slot **slots; /* each stays where it is: jobs point to them */
   uint32_t n_slots;
   bool learnt;
@@ -38,49 +39,50 @@ struct device_bench {
 /* ---- Sums of buffers ---------------------------------------------------------------- */
 
 /* out += sum over i of mix(word[i], i): the same whatever the order of the additions. */
-static const char sum_ptx[] = ".version 6.0\n"
-                              ".target sm_50\n"
-                              ".address_size 64\n"
-                              ".visible .entry heddle_sum(.param .u64 data, .param .u64 words, .param .u64 out)\n"
-                              "{\n"
-                              "  .reg .pred %p;\n"
-                              "  .reg .b32 %r<5>;\n"
-                              "  .reg .b64 %rd<12>;\n"
-                              "  ld.param.u64 %rd1, [data];\n"
-                              "  ld.param.u64 %rd2, [words];\n"
-                              "  ld.param.u64 %rd3, [out];\n"
-                              "  cvta.to.global.u64 %rd1, %rd1;\n"
-                              "  cvta.to.global.u64 %rd3, %rd3;\n"
-                              "  mov.u32 %r1, %ctaid.x;\n"
-                              "  mov.u32 %r2, %ntid.x;\n"
-                              "  mov.u32 %r3, %tid.x;\n"
-                              "  mov.u32 %r4, %nctaid.x;\n"
-                              "  mul.wide.u32 %rd4, %r1, %r2;\n"
-                              "  cvt.u64.u32 %rd5, %r3;\n"
-                              "  add.u64 %rd4, %rd4, %rd5;\n"
-                              "  mul.wide.u32 %rd5, %r2, %r4;\n"
-                              "  mov.u64 %rd6, 0;\n"
-                              "again:\n"
-                              "  setp.ge.u64 %p, %rd4, %rd2;\n"
-                              "  @%p bra done;\n"
-                              "  shl.b64 %rd7, %rd4, 3;\n"
-                              "  add.u64 %rd7, %rd1, %rd7;\n"
-                              "  ld.global.u64 %rd8, [%rd7];\n"
-                              "  mul.lo.u64 %rd9, %rd4, -7046029254386353131;\n"
-                              "  xor.b64 %rd8, %rd8, %rd9;\n"
-                              "  mul.lo.u64 %rd8, %rd8, -4658895280553007687;\n"
-                              "  shr.u64 %rd9, %rd8, 32;\n"
-                              "  xor.b64 %rd8, %rd8, %rd9;\n"
-                              "  mul.lo.u64 %rd8, %rd8, -7723592293110705685;\n"
-                              "  shr.u64 %rd9, %rd8, 29;\n"
-                              "  xor.b64 %rd8, %rd8, %rd9;\n"
-                              "  add.u64 %rd6, %rd6, %rd8;\n"
-                              "  add.u64 %rd4, %rd4, %rd5;\n"
-                              "  bra again;\n"
-                              "done:\n"
-                              "  red.global.add.u64 [%rd3], %rd6;\n"
-                              "  ret;\n"
-                              "}\n";
+static const char sum_ptx[] =
+    ".version 6.0\n"
+    ".target sm_50\n"
+    ".address_size 64\n"
+    ".visible .entry heddle_sum(.param .u64 data, .param .u64 words, .param .u64 out)\n"
+    "{\n"
+    "  .reg .pred %p;\n"
+    "  .reg .b32 %r<5>;\n"
+    "  .reg .b64 %rd<12>;\n"
+    "  ld.param.u64 %rd1, [data];\n"
+    "  ld.param.u64 %rd2, [words];\n"
+    "  ld.param.u64 %rd3, [out];\n"
+    "  cvta.to.global.u64 %rd1, %rd1;\n"
+    "  cvta.to.global.u64 %rd3, %rd3;\n"
+    "  mov.u32 %r1, %ctaid.x;\n"
+    "  mov.u32 %r2, %ntid.x;\n"
+    "  mov.u32 %r3, %tid.x;\n"
+    "  mov.u32 %r4, %nctaid.x;\n"
+    "  mul.wide.u32 %rd4, %r1, %r2;\n"
+    "  cvt.u64.u32 %rd5, %r3;\n"
+    "  add.u64 %rd4, %rd4, %rd5;\n"
+    "  mul.wide.u32 %rd5, %r2, %r4;\n"
+    "  mov.u64 %rd6, 0;\n"
+    "again:\n"
+    "  setp.ge.u64 %p, %rd4, %rd2;\n"
+    "  @%p bra done;\n"
+    "  shl.b64 %rd7, %rd4, 3;\n"
+    "  add.u64 %rd7, %rd1, %rd7;\n"
+    "  ld.global.u64 %rd8, [%rd7];\n"
+    "  mul.lo.u64 %rd9, %rd4, -7046029254386353131;\n"
+    "  xor.b64 %rd8, %rd8, %rd9;\n"
+    "  mul.lo.u64 %rd8, %rd8, -4658895280553007687;\n"
+    "  shr.u64 %rd9, %rd8, 32;\n"
+    "  xor.b64 %rd8, %rd8, %rd9;\n"
+    "  mul.lo.u64 %rd8, %rd8, -7723592293110705685;\n"
+    "  shr.u64 %rd9, %rd8, 29;\n"
+    "  xor.b64 %rd8, %rd8, %rd9;\n"
+    "  add.u64 %rd6, %rd6, %rd8;\n"
+    "  add.u64 %rd4, %rd4, %rd5;\n"
+    "  bra again;\n"
+    "done:\n"
+    "  red.global.add.u64 [%rd3], %rd6;\n"
+    "  ret;\n"
+    "}\n";
 enum { SUM_THREADS = 256, SUM_CTAS_PER_SM = 8, WORD = 8 };
 
 static hd_status load_tools(device_bench *b, hd_diag *d) {
@@ -97,7 +99,8 @@ static hd_status sum_on_device(device_bench *b, uint64_t *sums, hd_diag *d) {
   if (st == HD_OK) st = hd_device_set(dev, b->tools_sums, 0, WORD * ((uint64_t)w->n_buffers + 1), d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
     uint64_t args[] = {b->p.addresses[i], w->buffers[i].bytes / WORD, b->tools_sums + WORD * i};
-    uint64_t ctas = (args[1] + SUM_THREADS - 1) / SUM_THREADS, most = (uint64_t)SUM_CTAS_PER_SM * b->p.run.n_sms;
+    uint64_t ctas = (args[1] + SUM_THREADS - 1) / SUM_THREADS,
+             most = (uint64_t)SUM_CTAS_PER_SM * b->p.run.n_sms;
     hd_device_launch l = {.kernel = "heddle_sum",
                           .grid = {(uint32_t)(ctas < most ? ctas : most), 1, 1},
                           .block = {SUM_THREADS, 1, 1},
@@ -143,14 +146,16 @@ static hd_status keep_near(device_bench *b, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status learn(device_bench *b, hd_diag *d) {
-  void **result;
-  hd_status st = placement_read(&b->p, &result, d);
-  if (st == HD_OK) st = placement_learn(&b->p, result, d);
-  placement_free_bytes(&b->p, result);
+/* After the first run: which buffers changed, by their sums before it, and what they are now. */
+static hd_status learn(device_bench *b, const uint64_t *before, hd_diag *d) {
+  uint32_t n = b->p.w->n_buffers;
+  bool *changed = calloc((size_t)n + 1, sizeof *changed);
+  hd_status st = changed ? sum_up(b, b->sums, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) changed[i] = before[i] != b->sums[i];
+  if (st == HD_OK) st = placement_learn_changed(&b->p, changed, d);
   if (st == HD_OK) st = keep_near(b, d);
-  if (st == HD_OK) st = sum_up(b, b->sums, d);
   b->learnt = st == HD_OK;
+  free(changed);
   return st;
 }
 
@@ -160,8 +165,8 @@ static hd_status compare_near(device_bench *b, uint32_t i, hd_diag *d) {
   void *got = malloc(buffer->bytes ? buffer->bytes : 1);
   if (!got) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   hd_status st = hd_device_read(b->p.device, b->p.addresses[i], got, buffer->bytes, d);
-  if (st == HD_OK && !hd_elem_compare(buffer->type, HD_COMPARE_NEAR, buffer->abs, buffer->rel, got, b->near[i],
-                                      buffer->count, what, sizeof what))
+  if (st == HD_OK && !hd_elem_compare(buffer->type, HD_COMPARE_NEAR, buffer->abs, buffer->rel, got,
+                                      b->near[i], buffer->count, what, sizeof what))
     st = hd_fail(d, HD_ERR_REFUSED, "buffer %s: %s", buffer->name, what);
   free(got);
   return st;
@@ -175,8 +180,9 @@ static hd_status compare(device_bench *b, hd_diag *d) {
   hd_status st = sum_up(b, sums, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
     if (sums[i] == b->sums[i]) continue;
-    st = b->near[i] ? compare_near(b, i, d)
-                    : hd_fail(d, HD_ERR_REFUSED, "buffer %s is not what the original computes", w->buffers[i].name);
+    st = b->near[i]
+             ? compare_near(b, i, d)
+             : hd_fail(d, HD_ERR_REFUSED, "buffer %s is not what the original computes", w->buffers[i].name);
   }
   free(sums);
   return st;
@@ -213,6 +219,7 @@ static hd_status run(void *ctx, hd_diag *d) {
 void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_plan *fixed, size_t n_fixed) {
   const hd_workload *w = b->p.w;
   b->kernel = kernel;
+  b->together = false;
   b->first = 0;
   b->last = w->n_launches ? w->n_launches - 1 : 0;
   b->n_fixed = n_fixed;
@@ -220,6 +227,11 @@ void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_pla
   if (!kernel) return;
   while (b->first < b->last && strcmp(w->launches[b->first].kernel, kernel) != 0) b->first++;
   while (b->last > b->first && strcmp(w->launches[b->last].kernel, kernel) != 0) b->last--;
+}
+
+void device_bench_together(device_bench *b, const hd_kernel_plan *fixed, size_t n_fixed) {
+  device_bench_focus(b, NULL, fixed, n_fixed);
+  b->together = true;
 }
 
 static hd_status free_slot(device_bench *b, uint32_t *out, hd_diag *d) {
@@ -236,11 +248,12 @@ static hd_status free_slot(device_bench *b, uint32_t *out, hd_diag *d) {
 
 static hd_status open_variant(device_bench *b, slot *s, const hd_plan *p, hd_diag *d) {
   static const hd_plan original;
-  size_t n = b->n_fixed;
-  if (b->kernel && !hd_plan_is_baseline(p)) b->plans[n++] = (hd_kernel_plan){b->kernel, *p};
+  bool baseline = hd_plan_is_baseline(p);
+  size_t n = b->together && baseline ? 0 : b->n_fixed;
+  if (b->kernel && !baseline) b->plans[n++] = (hd_kernel_plan){b->kernel, *p};
   b->p.run.kernels = b->plans;
   b->p.run.n_kernels = n;
-  hd_status st = variant_open(&s->v, &b->p, b->kernel ? &original : p, d);
+  hd_status st = variant_open(&s->v, &b->p, b->kernel || b->together ? &original : p, d);
   b->p.run.kernels = NULL;
   b->p.run.n_kernels = 0;
   return st;
@@ -250,10 +263,15 @@ static hd_status open_variant(device_bench *b, slot *s, const hd_plan *p, hd_dia
 static hd_status try_out(device_bench *b, slot *s, double *us, hd_diag *d) {
   hd_device_job job = {.prepare = prepare_poisoned, .run = run, .ctx = s};
   hd_timing_options once = {.repetitions = 1};
-  hd_status st = hd_device_time(b->p.device, &job, 1, &once, us, d);
+  uint64_t *before = calloc((size_t)b->p.w->n_buffers + 1, sizeof *before);
+  hd_status st = before ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !b->learnt) st = placement_restore(&b->p, d);
+  if (st == HD_OK && !b->learnt) st = sum_up(b, before, d);
+  if (st == HD_OK) st = hd_device_time(b->p.device, &job, 1, &once, us, d);
   if (st == HD_OK) st = run_launches(s, b->last + 1, b->p.w->n_launches, d);
   if (st == HD_OK) st = hd_device_sync(b->p.device, d);
-  if (st == HD_OK) st = b->learnt ? compare(b, d) : learn(b, d);
+  if (st == HD_OK) st = b->learnt ? compare(b, d) : learn(b, before, d);
+  free(before);
   return st;
 }
 
@@ -273,7 +291,7 @@ static hd_status admit(void *ctx, const hd_plan *p, uint32_t *out, double *us, h
   hd_status st = free_slot(b, out, d);
   if (st != HD_OK) return st;
   slot *s = b->slots[*out];
-  st = open_variant(b, s, p, d);
+  st = tuner_blame(open_variant(b, s, p, d), p);
   if (st == HD_OK) st = try_out(b, s, us, d);
   if (st != HD_OK) variant_close(&s->v);
   s->used = st == HD_OK;
@@ -290,8 +308,8 @@ static hd_device_job job_of(const device_bench *b, uint32_t at) {
   return (hd_device_job){.prepare = prepare, .run = run, .ctx = b->slots[at]};
 }
 
-static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
-                            hd_diag *d) {
+static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds,
+                            double *us, hd_diag *d) {
   device_bench *b = ctx;
   hd_timing_options o = {.warmups = warmups, .repetitions = rounds, .keep_l2 = b->keep_l2};
   hd_device_job *jobs = calloc(n ? n : 1, sizeof *jobs);
@@ -311,24 +329,23 @@ tuner_bench device_bench_interface(device_bench *b) {
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d) {
   static const hd_plan original;
   const hd_wl_launch *l = &b->p.w->launches[launch];
-  uint32_t at;
-  double us;
-  hd_status st = admit(b, &original, &at, &us, d);
-  if (st != HD_OK) return st;
-  st = hd_device_resident(b->slots[at]->v.module, l->kernel, l->block[0] * l->block[1] * l->block[2],
-                          l->dynamic_shared, b->p.w->registers, resident, d);
-  release(b, at);
+  slot s = {.bench = b};
+  hd_status st = open_variant(b, &s, &original, d);
+  if (st == HD_OK)
+    st = hd_device_resident(s.v.module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,
+                            b->p.w->registers, resident, d);
+  variant_close(&s.v);
   return st;
 }
 
-hd_status device_bench_count(device_bench *b, uint32_t at, hd_counters *out, bool *have, char *why, size_t cap,
-                             hd_diag *d) {
+hd_status device_bench_count(device_bench *b, uint32_t at, hd_counters *out, bool *have, char *why,
+                             size_t cap, hd_diag *d) {
   hd_device_job job = job_of(b, at);
   return hd_device_count(b->p.device, &job, b->keep_l2, out, have, why, cap, d);
 }
 
-hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_options *run_options, bool keep_l2,
-                            device_bench **out, hd_diag *d) {
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_options *run_options,
+                            bool keep_l2, device_bench **out, hd_diag *d) {
   device_bench *b = calloc(1, sizeof *b);
   *out = NULL;
   if (!b) return hd_fail(d, HD_ERR_NOMEM, "out of memory");

@@ -1,11 +1,10 @@
 /* Which plans are measured how often, and whether the best one is adopted.
  *
- *   screening   candidates in the order of their promise, in batches, a few rounds each with the original among
- *               them, until their share of the budget is spent
- *   halving     the better half again with twice the rounds, until few are left
- *   climbing    neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
- *   finals      the few best with new rounds that alone decide who is first
- *   the test    the first one against the original, with rounds that decide nothing else
+ *   screening   candidates in the order of their promise, in batches, a few rounds each with the original
+ * among them, until their share of the budget is spent halving     the better half again with twice the
+ * rounds, until few are left climbing    neighbours of the best (SMC 5.1), and its levers with those of
+ * others, while that helps finals      the few best with new rounds that alone decide who is first the test
+ * the first one against the original, with rounds that decide nothing else
  *
  * Choosing the best of many by noisy times flatters it. The last step is why that does no harm: its pairs are
  * independent of the choice, so that a plan which is not faster is adopted no more often than the interval
@@ -20,21 +19,25 @@
 
 enum {
   BATCH = 8,
-  LEAST_SCREENED = 4,   /* batches that are screened whatever the budget says: one of so many plans */
+  LEAST_SCREENED = 4, /* batches that are screened whatever the budget says: one of so many plans */
   FINALISTS = 4,
   FINAL_ROUNDS = 21,
   CLIMB_ROUNDS = 7,
   MOST_HALVED = 24,
   MOST_CLIMBS = 12,
-  LEAST_TEST = 8,  /* pairs: fewer say nothing at 99% */
+  LEAST_TEST = 8, /* pairs: fewer say nothing at 99% */
   MOST_TEST = 41,
 };
 
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.5, climbing_ends = 0.75, finals_end = 0.88;
-static const double hopeless = 0.25;  /* a first time as slow as that is not worth a second */
+static const double hopeless = 0.25;    /* a first time as slow as that is not worth a second */
 static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
-static const double promising = 1.001;  /* to be worth the test */
+/* What the test alone may take, in budgets; a kernel that is slower still is left alone. */
+static const double most_over_budget = 2;
+/* Gains below are adopted by nobody: they do not outlive a new driver, or another run. */
+static const double least_gain = 1.005;
+static const double promising = 1.001; /* to be worth the test */
 
 /* ---- Bookkeeping -------------------------------------------------------------------- */
 
@@ -83,16 +86,20 @@ static hd_status add_ratio(search_trial *t, double ratio, hd_diag *d) {
 
 /* ---- Measuring ------------------------------------------------------------------------ */
 
-/* Rounds of the original and of trials, whose ratios they add to. */
-static hd_status measure(search *s, const size_t *at, size_t n, uint32_t warmups, uint32_t rounds, hd_diag *d) {
+/* Rounds of the original and of trials, whose ratios they add to. The original runs in the middle of a round:
+ * where clocks fall while a GPU warms up, it must not always be first, nor, as rounds rotate, always among
+ * the last. */
+static hd_status measure(search *s, const size_t *at, size_t n, uint32_t warmups, uint32_t rounds,
+                         hd_diag *d) {
   if (!n) return HD_OK;
   if (s->bench->exact) warmups = 0, rounds = 1;
   uint32_t *slots = calloc(n + 1, sizeof *slots);
   double *us = calloc((n + 1) * rounds, sizeof *us);
+  size_t middle = (n + 1) / 2;
   hd_status st = slots && us ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (st == HD_OK) {
-    slots[0] = s->original;
-    for (size_t i = 0; i < n; i++) slots[i + 1] = s->trials.data[at[i]].slot;
+    slots[middle] = s->original;
+    for (size_t i = 0; i < n; i++) slots[i + (i >= middle)] = s->trials.data[at[i]].slot;
     double begin = now(s);
     st = s->bench->time(s->bench->ctx, slots, n + 1, warmups, rounds, us, d);
     size_t runs = (n + 1) * (warmups + rounds);
@@ -100,10 +107,10 @@ static hd_status measure(search *s, const size_t *at, size_t n, uint32_t warmups
   }
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     search_trial *t = &s->trials.data[at[i]];
+    const double *before = us + middle * rounds, *after = us + (i + (i >= middle)) * rounds;
     for (uint32_t r = 0; st == HD_OK && r < rounds; r++) {
-      double ratio = us[r] / us[(i + 1) * rounds + r];
-      if (!(ratio > 0 && isfinite(ratio))) continue;
-      st = add_ratio(t, ratio, d);
+      double ratio = before[r] / after[r];
+      if (ratio > 0 && isfinite(ratio)) st = add_ratio(t, ratio, d);
     }
     if (st == HD_OK) st = rescore(t, d);
   }
@@ -144,7 +151,7 @@ static hd_status admit(search *s, size_t at, hd_diag *d) {
     }
     return st;
   }
-  snprintf(t->why, sizeof t->why, "%.199s", e.message);
+  hd_diag_line(&e, t->why, sizeof t->why);
   if (plans_business(st)) return HD_OK;
   if (d) *d = e;
   return st;
@@ -305,7 +312,8 @@ hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds
                          hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d) {
   static const hd_plan original;
   /* Two halves, each with both loaded anew: where code and tables come to lie is chance as well. */
-  uint32_t halves = b->exact || rounds < 4 ? 1 : 2, done = 0;
+  bool slow = rounds <= LEAST_TEST;
+  uint32_t halves = b->exact || slow ? 1 : 2, done = 0;
   if (b->exact) rounds = LEAST_TEST;
   double *before = calloc(2 * (size_t)rounds, sizeof *before), *after = before ? before + rounds : NULL;
   double *us = calloc(2 * (size_t)rounds, sizeof *us);
@@ -317,7 +325,7 @@ hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds
     held += st == HD_OK;
     if (st == HD_OK) st = b->admit(b->ctx, h ? &original : p, &slots[h ? 0 : 1], &rough, d);
     held += st == HD_OK;
-    if (st == HD_OK) st = b->time(b->ctx, slots, 2, b->exact ? 0 : 1, n, us, d);
+    if (st == HD_OK) st = b->time(b->ctx, slots, 2, b->exact || slow ? 0 : 1, n, us, d);
     if (st == HD_OK) {
       memcpy(before + done, us, n * sizeof *us);
       memcpy(after + done, us + n, n * sizeof *us);
@@ -346,7 +354,7 @@ static hd_status test(search *s, hd_diag *d) {
                                 &s->after_us, &e);
   report(s, "testing", 1, 1);
   if (st == HD_OK) {
-    s->adopted = s->speedup.low > 1;
+    s->adopted = s->speedup.low > 1 && s->speedup.median >= least_gain;
     return HD_OK;
   }
   if (!plans_business(st)) {
@@ -355,7 +363,7 @@ static hd_status test(search *s, hd_diag *d) {
   }
   /* It was ready before, and is not now. */
   t->status = st;
-  snprintf(t->why, sizeof t->why, "%.199s", e.message);
+  hd_diag_line(&e, t->why, sizeof t->why);
   s->best = -1;
   return HD_OK;
 }
@@ -374,24 +382,41 @@ static hd_status take_plans(search *s, const hd_plan *plans, size_t n, hd_diag *
   return st;
 }
 
-hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans, size_t n,
-                       const search_options *o, hd_diag *d) {
+/* The first run of all finds cold clocks; the second one is what others are measured by. Where a run takes
+ * long that makes no difference. */
+static hd_status time_original(search *s, hd_diag *d) {
+  const tuner_bench *b = s->bench;
+  s->second = s->original_us * 1e-6;
+  if (s->original_us < 100e3) {
+    double us[2], begin = now(s);
+    hd_status st = b->time(b->ctx, &s->original, 1, b->exact ? 0 : 1, 1, us, d);
+    if (st != HD_OK) return st;
+    s->second = (now(s) - begin) / 2;
+    s->original_us = us[0];
+  }
+  s->before_us = s->after_us = s->original_us;
+  return HD_OK;
+}
+
+static void forget_plans(search *s) {
+  for (size_t i = 0; i < s->trials.n; i++) hd_plan_free(&s->trials.data[i].plan);
+  s->trials.n = 0;
+}
+
+hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans,
+                       size_t n, const search_options *o, hd_diag *d) {
   static const hd_plan original;
-  *s = (search){.bench = b, .space = space, .o = *o, .best = -1, .speedup = {.median = 1, .low = 0, .high = INFINITY}};
+  *s = (search){
+      .bench = b, .space = space, .o = *o, .best = -1, .speedup = {.median = 1, .low = 0, .high = INFINITY}};
   s->start = b->clock(b->ctx);
   hd_status st = take_plans(s, plans, n, d), before = st;
   if (st == HD_OK) before = st = b->admit(b->ctx, &original, &s->original, &s->original_us, d);
-  if (st == HD_OK) {
-    /* The first run of all finds cold clocks; the second one is what others are measured by. */
-    double us[2];
-    double begin = now(s);
-    st = b->time(b->ctx, &s->original, 1, b->exact ? 0 : 1, 1, us, d);
-    s->second = (now(s) - begin) / 2;
-    if (st == HD_OK) s->original_us = s->before_us = s->after_us = us[0];
-  }
+  if (st == HD_OK) st = time_original(s, d);
   /* The test is worth more than any other measurement: its least is set aside first. */
-  double test_takes = b->exact ? 0 : 2 * LEAST_TEST * s->second, budget = s->o.budget - test_takes;
+  double test_takes = b->exact ? 0 : (2 * LEAST_TEST + 2) * s->second, budget = s->o.budget - test_takes;
+  s->unaffordable = test_takes > most_over_budget * s->o.budget;
   if (budget < s->o.budget / 4) budget = s->o.budget / 4;
+  if (s->unaffordable) forget_plans(s);
   if (st == HD_OK) st = screen(s, screening_ends * budget, d);
   if (st == HD_OK) st = halve(s, climbing_ends * budget, d);
   if (st == HD_OK) st = climb(s, climbing_ends * budget, d);

@@ -4,8 +4,10 @@
  * where it may be done at all, orders win most often, agents where L2 cannot feed the SMs, the rest rarely.
  * It decides only what is tried first when time is short.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tune/runner.h"
 #include "tune/tuner.h"
@@ -30,13 +32,20 @@ hd_status tuner_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t 
   uint32_t f = (uint32_t)func;
   out->can_order = hd_rewrite_refusals(m, f, &r, 1) == 0;
   out->can_loop = out->can_order && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
-  out->can_swap_threads = out->can_order && hd_rewrite_thread_refusals(m, f, &r, 1) == 0;
+  out->can_swap_threads = out->can_order && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;
+  out->can_turn_threads =
+      out->can_order && l->block[1] > 1 && hd_rewrite_thread_refusals(m, f, true, &r, 1) == 0;
   hd_global_load *loads = calloc(MOST_LOADS, sizeof *loads);
   if (!loads) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   size_t n = hd_rewrite_loads(m, f, loads, MOST_LOADS);
   for (size_t i = 0; i < n && i < MOST_LOADS; i++) out->loads += !loads[i].kept;
   free(loads);
   return HD_OK;
+}
+
+hd_status tuner_blame(hd_status st, const hd_plan *p) {
+  bool table = p->order.kind == HD_ORDER_TABLE && p->order.file;
+  return st == HD_ERR_IO && table && access(p->order.file, R_OK) != 0 ? HD_ERR_INPUT : st;
 }
 
 /* ---- Candidates ----------------------------------------------------------------------- */
@@ -53,7 +62,8 @@ typedef struct offers {
 } offers;
 
 static void offer(offers *o, double promise, hd_plan plan) {
-  if (o->n == sizeof o->list / sizeof *o->list || hd_plan_is_baseline(&plan) || hd_plan_check(&plan, NULL) != HD_OK)
+  if (o->n == sizeof o->list / sizeof *o->list || hd_plan_is_baseline(&plan) ||
+      hd_plan_check(&plan, NULL) != HD_OK)
     return;
   for (size_t i = 0; i < o->n; i++)
     if (hd_plan_equal(&o->list[i].plan, &plan)) return;
@@ -126,7 +136,8 @@ static void offer_bindings(offers *o) {
   for (size_t i = 0; i < n; i++) {
     double less = 0.1 * (double)i;
     offer(o, 0.72 - less, (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM});
-    offer(o, 0.64 - less, (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = {HD_SPLIT_WAVE, wave}});
+    offer(o, 0.64 - less,
+          (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = {HD_SPLIT_WAVE, wave}});
     offer(o, 0.66 - less, (hd_plan){.order = orders[i], .bind = HD_BIND_REDIRECT});
   }
 }
@@ -167,7 +178,17 @@ size_t tuner_candidates(const tuner_space *s, hd_plan *out) {
   size_t n = 0;
   if (o && sorted) {
     o->s = s;
-    if (s->can_swap_threads) offer(o, 1, (hd_plan){.threads = {.kind = HD_ORDER_COL}});
+    if (s->can_swap_threads) {
+      /* Bands as high as a warp is wide: coalesced along y, and CTAs still take compact pieces. */
+      offer(o, 1, (hd_plan){.threads = {.kind = HD_ORDER_BAND, .a = HD_WARP}});
+      offer(o, 1, (hd_plan){.threads = {.kind = HD_ORDER_COL}});
+      if (s->grid[1] > 8)
+        offer(o, 0.99,
+              (hd_plan){.order = {.kind = HD_ORDER_BAND, .a = 8},
+                        .threads = {.kind = HD_ORDER_BAND, .a = HD_WARP}});
+    }
+    if (s->can_turn_threads)
+      offer(o, 1, (hd_plan){.threads = {.kind = HD_ORDER_COL}, .threads_in_cta = true});
     if (s->can_order) {
       offer_orders(o);
       offer_bindings(o);
@@ -197,6 +218,7 @@ static uint32_t *tile_height(hd_plan *p) { return p->order.kind == HD_ORDER_TILE
 static bool is_folded(const hd_plan *p) {
   return p->order.kind == HD_ORDER_ZIGZAG || p->order.kind == HD_ORDER_STRIDE;
 }
+static uint32_t *thread_band(hd_plan *p) { return p->threads.kind == HD_ORDER_BAND ? &p->threads.a : NULL; }
 static uint32_t *groups(hd_plan *p) { return is_folded(p) ? &p->order.a : NULL; }
 static uint32_t *group(hd_plan *p) { return is_folded(p) ? &p->order.b : NULL; }
 static uint32_t *agents(hd_plan *p) { return p->bind == HD_BIND_AGENTS && p->agents ? &p->agents : NULL; }
@@ -208,15 +230,18 @@ static uint32_t *prefetch_distance(hd_plan *p) {
 static uint64_t grid_height(const tuner_space *s) { return s->grid[1] - 1; }
 static uint64_t grid_width(const tuner_space *s) { return s->grid[0]; }
 static uint64_t whole_height(const tuner_space *s) { return s->grid[1]; }
+static uint64_t threads_high(const tuner_space *s) { return (uint64_t)s->grid[1] * s->block[1] - 1; }
 static uint64_t half_of_tasks(const tuner_space *s) { return s->tasks / 2; }
 static uint64_t residents(const tuner_space *s) { return s->resident ? s->resident : 32; }
 static uint64_t waves(const tuner_space *s) { return 4 * residents(s); }
 static uint64_t distances(const tuner_space *s) { return 8; }
 
 static const knob knobs[] = {
-    {band_height, grid_height, false}, {tile_width, grid_width, false}, {tile_height, whole_height, false},
-    {groups, half_of_tasks, false},    {group, half_of_tasks, false},   {agents, residents, true},
-    {wave, waves, false},              {prefetch_distance, distances, true},
+    {band_height, grid_height, false},    {tile_width, grid_width, false},
+    {tile_height, whole_height, false},   {groups, half_of_tasks, false},
+    {group, half_of_tasks, false},        {agents, residents, true},
+    {thread_band, threads_high, false},   {wave, waves, false},
+    {prefetch_distance, distances, true},
 };
 
 /* The same plan but for this knob. */
@@ -231,11 +256,6 @@ static bool same_but(const knob *k, const hd_plan *a, const hd_plan *b, uint32_t
 
 /* Where a parabola through the best value and the measured ones nearest to it on either side has its top; 0:
  * there is none on one side. Values are taken by their logarithms, as sizes double. */
-static double log2_of(uint32_t v) {
-  unsigned whole = 31u - (unsigned)__builtin_clz(v);
-  return whole + ((double)v / (double)(1u << whole) - 1); /* between powers of two a line does */
-}
-
 static uint32_t interpolate(const knob *k, const search_trial *trials, size_t n, size_t at) {
   hd_plan best = trials[at].plan;
   uint32_t middle = *k->of(&best), low = 0, high = 0, value;
@@ -246,13 +266,12 @@ static uint32_t interpolate(const knob *k, const search_trial *trials, size_t n,
     if (value > middle && (!high || value < high)) high = value, high_score = trials[i].score;
   }
   if (!low || !high) return 0;
-  double a = log2_of(low), b = log2_of(middle), c = log2_of(high), fb = trials[at].score;
+  double a = log2(low), b = log2(middle), c = log2(high), fb = trials[at].score;
   double p = (b - a) * (fb - high_score), q = (b - c) * (fb - low_score), bottom = p - q;
   if (!(bottom > 0)) return 0;
   double x = b - 0.5 * ((b - a) * p - (b - c) * q) / bottom;
   if (x <= a || x >= c) return 0;
-  uint32_t whole = 1u << (unsigned)x;
-  return (uint32_t)((double)whole * (1 + x - (double)(unsigned)x) + 0.5);
+  return (uint32_t)(exp2(x) + 0.5);
 }
 
 /* ---- Neighbours --------------------------------------------------------------------------------- */
@@ -285,7 +304,10 @@ static bool join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
     r.agents = q->agents;
     r.split = q->split;
   }
-  if (r.threads.kind == HD_ORDER_ROW) r.threads = q->threads;
+  if (r.threads.kind == HD_ORDER_ROW) {
+    r.threads = q->threads;
+    r.threads_in_cta = q->threads_in_cta;
+  }
   if (r.bypass.kind == HD_BYPASS_NONE && r.stream.kind == HD_STREAM_NONE) {
     r.bypass = q->bypass;
     r.stream = q->stream;

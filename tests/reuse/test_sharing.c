@@ -153,6 +153,30 @@ static void a_grid_of_another_size_is_refused(void **state) {
   hd_trace_destroy(t);
 }
 
+static void partners_are_counted_line_by_line(void **state) {
+  notebook *n = calloc(1, sizeof *n);
+  assert_non_null(n);
+  hd_trace *t = synth_trace(TASKS, 64, random_warp, n);
+  const uint64_t tasks[] = {7, 0, 23};
+  float share[3 * TASKS];
+  assert_int_equal(hd_sharing_with(t, tasks, 3, 0, share, NULL), HD_OK);
+  for (unsigned k = 0; k < 3; k++)
+    for (unsigned task = 0; task < TASKS; task++) {
+      unsigned both = 0, own = 0;
+      for (unsigned line = 0; line < LINES; line++) {
+        const usage *a = &n->use[tasks[k]][line], *b = &n->use[task][line];
+        own += a->read || a->written;
+        both += (a->read || a->written) && (b->read || b->written);
+      }
+      assert_true(share[k * TASKS + task] == (float)both / (float)own);
+    }
+  hd_diag d = {0};
+  const uint64_t beyond = TASKS;
+  assert_int_equal(hd_sharing_with(t, &beyond, 1, 0, share, &d), HD_ERR_USAGE);
+  hd_trace_destroy(t);
+  free(n);
+}
+
 /* ---- Patterns ------------------------------------------------------------------------------ */
 
 /* A stencil's loads: three rows by turns, those at the grid's left and right edge cut off. */
@@ -228,6 +252,7 @@ int main(void) {
       BEHAVIOUR("pairs belong to the array that their line begins in",
                 pairs_belong_to_the_array_that_their_line_begins_in),
       BEHAVIOUR("a grid of another size is refused", a_grid_of_another_size_is_refused),
+      BEHAVIOUR("partners are counted line by line", partners_are_counted_line_by_line),
       BEHAVIOUR("accesses that move with the CTA are regular", accesses_that_move_with_the_cta_are_regular),
       BEHAVIOUR("accesses to random places are not", accesses_to_random_places_are_not),
       BEHAVIOUR("sectors and lines are counted beside those needed",

@@ -1,0 +1,330 @@
+/* The tables and plots of a run over many workloads. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/bench.h"
+#include "report/html.h"
+#include "report/summary.h"
+
+static const char *const lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "threads",
+                                                        "bypass", "stream", "prefetch"};
+
+const char *hd_bench_lever_name(unsigned lever) { return lever < HD_TUNE_LEVERS ? lever_names[lever] : ""; }
+
+/* ---- Rows ------------------------------------------------------------------------- */
+
+void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place *out) {
+  const hd_device_info *i = hd_device_get_info(dev);
+  const hd_gpu *g = hd_device_get_gpu(dev);
+  char gpu[96];
+  memset(out, 0, sizeof *out);
+  snprintf(out->device, sizeof out->device, "%s", i->name);
+  snprintf(out->title, sizeof out->title, "%s", i->title);
+  snprintf(out->version, sizeof out->version, "%.31s", version);
+  hd_tune_place(i, gpu, out->driver);
+  out->n_sms = i->n_sms;
+  /* Memory clocks are told in cycles, in each of which two words move. */
+  out->dram_bytes_per_second = g ? g->dram_bytes_per_cycle * g->clock_mhz * 1e6
+                                 : 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
+}
+
+static void put_plan(char *out, size_t cap, const hd_plan *p, const char *kernel) {
+  hd_buf text = {0};
+  size_t used = strlen(out);
+  hd_plan_print(p, &text);
+  if (kernel)
+    snprintf(out + used, cap - used, "%s%s: %s", used ? "; " : "", kernel, text.data ? text.data : "");
+  else
+    snprintf(out + used, cap - used, "%s", text.data ? text.data : "");
+  hd_buf_free(&text);
+}
+
+static void fill_levers(const hd_tuning *t, hd_bench_row *out) {
+  for (uint32_t i = 0; i < t->n_levers; i++)
+    for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
+      const hd_tune_lever *from = &t->levers[i];
+      hd_bench_lever *to = &out->levers[k];
+      if (strcmp(from->lever, lever_names[k]) != 0) continue;
+      put_plan(to->plan, sizeof to->plan, &from->plan, NULL);
+      to->speedup = from->speedup.median;
+      to->low = from->speedup.low;
+      to->high = from->speedup.high;
+    }
+}
+
+void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p, hd_bench_row *out) {
+  memset(out, 0, sizeof *out);
+  snprintf(out->workload, sizeof out->workload, "%.95s", w->name);
+  snprintf(out->size, sizeof out->size, "%.31s", w->size);
+  snprintf(out->category, sizeof out->category, "%.47s", w->category);
+  snprintf(out->paper, sizeof out->paper, "%.159s", w->paper);
+  out->default_us = t->before_us;
+  out->best_us = t->after_us;
+  out->speedup = t->speedup.median;
+  out->low = t->speedup.low;
+  out->high = t->speedup.high;
+  for (uint32_t i = 0; i < t->n_kernels; i++) {
+    const hd_tuned *k = &t->kernels[i];
+    if (k->adopted) put_plan(out->plan, sizeof out->plan, &k->plan, t->n_kernels > 1 ? k->kernel : NULL);
+    if (!k->adopted && !out->why[0]) snprintf(out->why, sizeof out->why, "%s", k->why);
+  }
+  if (!out->plan[0]) snprintf(out->plan, sizeof out->plan, "baseline");
+  fill_levers(t, out);
+  out->has_counters = t->has_counters;
+  out->before = t->before;
+  out->after = t->after;
+  out->compulsory_bytes = t->before.compulsory_bytes ? t->before.compulsory_bytes : t->buffer_bytes;
+  if (p->dram_bytes_per_second > 0)
+    out->roofline_us = (double)out->compulsory_bytes / p->dram_bytes_per_second * 1e6;
+  out->tried = t->tried;
+  out->seconds = t->seconds;
+}
+
+hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu) {
+  double sum = 0;
+  hd_bench_mean m = {.speedup = 1};
+  for (size_t i = 0; i < n; i++) {
+    const hd_bench_row *r = &rows[i];
+    if (r->failed[0] || !(r->speedup > 0)) continue;
+    if (clu && (strcmp(r->category, "algorithm") != 0 || !strstr(r->paper, "CLU"))) continue;
+    sum += log(r->speedup);
+    m.n++;
+  }
+  if (m.n) m.speedup = exp(sum / m.n);
+  return m;
+}
+
+/* ---- Text ---------------------------------------------------------------------------- */
+
+static void megabytes(hd_text_table *t, bool have, uint64_t bytes) {
+  if (have)
+    hd_text_table_cell(t, "%.1f", (double)bytes / 1e6);
+  else
+    hd_text_table_cell(t, "-");
+}
+
+static void times(hd_text_table *t, double x) {
+  if (x > 0)
+    hd_text_table_cell(t, "%.3fx", x);
+  else
+    hd_text_table_cell(t, "-");
+}
+
+static void put_speedups(const hd_bench_row *rows, size_t n, hd_buf *out) {
+  hd_text_table *t = hd_text_table_new("lrrrrrrrrll");
+  if (!t) {
+    out->failed = true;
+    return;
+  }
+  hd_text_table_cell(t, "workload");
+  hd_text_table_cell(t, "default us");
+  for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) hd_text_table_cell(t, "%s", lever_names[k]);
+  hd_text_table_cell(t, "best");
+  hd_text_table_cell(t, "99%% interval");
+  hd_text_table_cell(t, "plan");
+  hd_text_table_rule(t);
+  for (size_t i = 0; i < n; i++) {
+    const hd_bench_row *r = &rows[i];
+    if (r->failed[0]) continue;
+    hd_text_table_cell(t, "%s", r->workload);
+    hd_text_table_cell(t, "%.1f", r->default_us);
+    for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) times(t, r->levers[k].speedup);
+    times(t, r->speedup);
+    if (strcmp(r->plan, "baseline") == 0 || !(r->low > 0) || !isfinite(r->high))
+      hd_text_table_cell(t, "-");
+    else
+      hd_text_table_cell(t, "%.3f to %.3f", r->low, r->high);
+    hd_text_table_cell(t, "%s", r->plan);
+  }
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+}
+
+static void put_traffic(const hd_bench_row *rows, size_t n, hd_buf *out) {
+  hd_text_table *t = hd_text_table_new("lrrrrrrrrr");
+  if (!t) {
+    out->failed = true;
+    return;
+  }
+  static const char *const head[] = {"workload", "L1 hits", "after",      "L2 read MB", "after",
+                                     "DRAM MB",  "after",   "compulsory", "times it",   "of roofline"};
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  hd_text_table_rule(t);
+  for (size_t i = 0; i < n; i++) {
+    const hd_bench_row *r = &rows[i];
+    const hd_counters *b = &r->before, *a = &r->after;
+    bool have = r->has_counters;
+    if (r->failed[0]) continue;
+    hd_text_table_cell(t, "%s", r->workload);
+    for (int k = 0; k < 2; k++) {
+      const hd_counters *c = k ? a : b;
+      if (have && c->l1_sectors)
+        hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->l1_hits, c->l1_sectors));
+      else
+        hd_text_table_cell(t, "-");
+    }
+    megabytes(t, have, 32 * b->l2_read_sectors);
+    megabytes(t, have, 32 * a->l2_read_sectors);
+    megabytes(t, have, report_dram(b));
+    megabytes(t, have, report_dram(a));
+    megabytes(t, true, r->compulsory_bytes);
+    if (have && r->compulsory_bytes)
+      hd_text_table_cell(t, "%.2fx", report_rate(report_dram(a), r->compulsory_bytes));
+    else
+      hd_text_table_cell(t, "-");
+    if (r->roofline_us > 0 && r->best_us > 0)
+      hd_text_table_cell(t, "%.1f%%", 100 * r->roofline_us / r->best_us);
+    else
+      hd_text_table_cell(t, "-");
+  }
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+}
+
+static void put_means(const hd_bench_row *rows, size_t n, hd_buf *out) {
+  hd_bench_mean clu = hd_bench_geomean(rows, n, true), all = hd_bench_geomean(rows, n, false);
+  if (clu.n)
+    hd_buf_printf(
+        out,
+        "CLU's algorithm-related applications: geometric mean %.3fx over %u (the paper's, on its four "
+        "GPUs: 1.41x to 1.48x).\n",
+        clu.speedup, clu.n);
+  hd_buf_printf(out, "All workloads: geometric mean %.3fx over %u.\n", all.speedup, all.n);
+}
+
+void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, hd_buf *out) {
+  size_t failed = 0;
+  hd_buf_printf(out, "%s (%s), %u SMs, driver %s, heddle %s\n\n", p->device, p->title, p->n_sms, p->driver,
+                p->version);
+  hd_buf_puts(
+      out, "Speedup over the default launch: the best plan of each lever alone, and the best of all, which "
+           "is the original where none won.\n\n");
+  put_speedups(rows, n, out);
+  hd_buf_puts(
+      out,
+      "\nTraffic by default and after tuning. Compulsory: each byte once; 'times it' is after tuning. Of "
+      "roofline: the time that compulsory traffic takes at DRAM's peak, over the time after tuning.\n\n");
+  put_traffic(rows, n, out);
+  hd_buf_putc(out, '\n');
+  put_means(rows, n, out);
+  for (size_t i = 0; i < n; i++) {
+    if (!rows[i].failed[0]) continue;
+    if (!failed++) hd_buf_puts(out, "\nFailed:\n");
+    hd_buf_printf(out, "  %s (%s): %s\n", rows[i].workload, rows[i].size, rows[i].failed);
+  }
+}
+
+/* ---- Page -------------------------------------------------------------------------------- */
+
+enum { WIDTH = 920, LEFT = 190, ROW = 20, TOP = 26 };
+
+static int by_speedup(const void *a, const void *b) {
+  const hd_bench_row *x = *(const hd_bench_row *const *)a, *y = *(const hd_bench_row *const *)b;
+  if (x->speedup != y->speedup) return x->speedup > y->speedup ? -1 : 1;
+  return strcmp(x->workload, y->workload);
+}
+
+/* Bars on a logarithmic axis, the default in the middle of nothing: 1x is a line. */
+static void put_bars(const hd_bench_row **rows, size_t n, hd_buf *out) {
+  double top = 1.25;
+  for (size_t i = 0; i < n; i++) top = fmax(top, rows[i]->speedup * 1.1);
+  double low = 0.9, scale = (WIDTH - LEFT - 70) / log(top / low);
+  double one = LEFT + log(1 / low) * scale;
+  hd_buf_printf(out,
+                "<svg viewBox=\"0 0 %d %zu\" width=\"100%%\" role=\"img\"><text x=\"%d\" y=\"14\">speedup of "
+                "the plan kept (logarithmic)</text>",
+                WIDTH, TOP + n * ROW + 24, LEFT);
+  static const double ticks[] = {1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20};
+  for (size_t i = 0; i < sizeof ticks / sizeof *ticks && ticks[i] < top; i++) {
+    double x = LEFT + log(ticks[i] / low) * scale;
+    hd_buf_printf(out,
+                  "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%zu\" stroke=\"#e5e7eb\"/><text x=\"%.1f\" "
+                  "y=\"%zu\" text-anchor=\"middle\">%g&times;</text>",
+                  x, x, TOP, TOP + n * ROW, x, TOP + n * ROW + 16, ticks[i]);
+  }
+  for (size_t i = 0; i < n; i++) {
+    const hd_bench_row *r = rows[i];
+    size_t y = TOP + i * ROW;
+    double x = LEFT + log(fmax(r->speedup, low) / low) * scale;
+    hd_buf_printf(out, "<text x=\"%d\" y=\"%zu\" text-anchor=\"end\">", LEFT - 8, y + 14);
+    html_escape(out, r->workload);
+    hd_buf_printf(out, "</text><rect x=\"%.1f\" y=\"%zu\" width=\"%.1f\" height=\"%d\" fill=\"%s\"><title>",
+                  fmin(one, x), y + 3, fmax(fabs(x - one), 1.0), ROW - 6,
+                  r->speedup > 1 ? "#1a7f37" : "#94a3b8");
+    html_escape(out, r->plan);
+    hd_buf_printf(out, ": %.3fx</title></rect><text x=\"%.1f\" y=\"%zu\">%.2f&times;</text>", r->speedup,
+                  x + 6, y + 14, r->speedup);
+  }
+  hd_buf_puts(out, "</svg>");
+}
+
+/* A field of shades: lever by workload. */
+static void put_levers(const hd_bench_row **rows, size_t n, hd_buf *out) {
+  hd_buf_puts(out, "<table><tr><th>workload</th><th>default &micro;s</th>");
+  for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) hd_buf_printf(out, "<th>%s</th>", lever_names[k]);
+  hd_buf_puts(out, "<th>best</th><th>plan kept</th></tr>");
+  for (size_t i = 0; i < n; i++) {
+    const hd_bench_row *r = rows[i];
+    hd_buf_puts(out, "<tr><td>");
+    html_escape(out, r->workload);
+    hd_buf_printf(out, "</td><td>%.1f</td>", r->default_us);
+    for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
+      const hd_bench_lever *l = &r->levers[k];
+      if (!(l->speedup > 0)) {
+        hd_buf_puts(out, "<td>&ndash;</td>");
+        continue;
+      }
+      double shade = fmin(fabs(log(l->speedup)) / log(2), 1) * 0.6;
+      hd_buf_printf(out, "<td style=\"background:rgba(%s,%.2f)\" title=\"",
+                    l->speedup >= 1 ? "26,127,55" : "207,34,46", shade);
+      html_escape(out, l->plan);
+      hd_buf_printf(out, "\">%.2f</td>", l->speedup);
+    }
+    hd_buf_printf(out, "<td>%.2f</td><td><code>", r->speedup);
+    html_escape(out, r->plan);
+    hd_buf_puts(out, "</code></td></tr>");
+  }
+  hd_buf_puts(out, "</table>");
+}
+
+void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, const char *commands,
+                   hd_buf *out) {
+  const hd_bench_row **sorted = calloc(n + 1, sizeof *sorted);
+  size_t m = 0;
+  if (!sorted) {
+    out->failed = true;
+    return;
+  }
+  for (size_t i = 0; i < n; i++)
+    if (!rows[i].failed[0]) sorted[m++] = &rows[i];
+  qsort(sorted, m, sizeof *sorted, by_speedup);
+  html_begin(out, "heddle bench");
+  hd_buf_puts(out, "<h1>What steering CTAs wins on ");
+  html_escape(out, p->title);
+  hd_buf_puts(out, "</h1><p class=\"sub\">");
+  html_escape(out, p->device);
+  hd_buf_printf(out, ", %u SMs, driver ", p->n_sms);
+  html_escape(out, p->driver);
+  hd_buf_puts(out, ", heddle ");
+  html_escape(out, p->version);
+  hd_buf_puts(out, "</p><div class=\"verdict\">");
+  put_means(rows, n, out);
+  hd_buf_puts(out, "</div><h2>Plans kept</h2>");
+  put_bars(sorted, m, out);
+  hd_buf_puts(out, "<h2>Each lever alone</h2>");
+  put_levers(sorted, m, out);
+  hd_buf_puts(out,
+              "<h2>Traffic, and the whole table as text</h2><pre style=\"overflow-x:auto;font-size:12px\">");
+  hd_buf text = {0};
+  hd_bench_text(p, rows, n, &text);
+  html_escape(out, text.data ? text.data : "");
+  hd_buf_free(&text);
+  hd_buf_puts(out, "</pre><h2>How it was made</h2><pre>");
+  html_escape(out, commands);
+  hd_buf_puts(out, "</pre>");
+  html_end(out);
+  free(sorted);
+}

@@ -1,0 +1,12 @@
+/* report/html.h: what pages share. */
+#ifndef HEDDLE_REPORT_HTML_H
+#define HEDDLE_REPORT_HTML_H
+
+#include "heddle/base.h"
+
+void html_escape(hd_buf *out, const char *s);
+/* A page's head with the reports' style, up to and with <body>; its end. */
+void html_begin(hd_buf *out, const char *title);
+void html_end(hd_buf *out);
+
+#endif

@@ -1,0 +1,32 @@
+/* What pages share: the style, and text that may hold anything. */
+#include "report/html.h"
+
+void html_escape(hd_buf *out, const char *s) {
+  for (; *s; s++) switch (*s) {
+    case '<': hd_buf_puts(out, "&lt;"); break;
+    case '>': hd_buf_puts(out, "&gt;"); break;
+    case '&': hd_buf_puts(out, "&amp;"); break;
+    case '"': hd_buf_puts(out, "&quot;"); break;
+    default: hd_buf_putc(out, *s);
+    }
+}
+
+static const char style[] =
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:960px;margin:32px auto;padding:0 16px}"
+    "h1{font-size:24px;margin:0}h2{font-size:17px;margin:28px 0 8px}p{margin:6px 0}"
+    ".sub{color:#57606a}.verdict{font-size:18px;padding:12px "
+    "16px;border-radius:8px;background:#e8f5ec;margin:16px 0}"
+    ".none{background:#f3f4f6}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
+    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid "
+    "#e5e7eb}th{font-weight:600;color:#57606a}"
+    "th:first-child,td:first-child{text-align:left;font-family:ui-monospace,monospace;font-size:13px}"
+    "tr.best{background:#e8f5ec;font-weight:600}tr.base{background:#fff7e6}svg{display:block;margin:8px 0}"
+    "text{font:11px system-ui,sans-serif;fill:#57606a}code{font-size:13px}";
+
+void html_begin(hd_buf *out, const char *title) {
+  hd_buf_puts(out, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
+  html_escape(out, title);
+  hd_buf_printf(out, "</title><style>%s</style></head><body>", style);
+}
+
+void html_end(hd_buf *out) { hd_buf_puts(out, "</body></html>\n"); }

@@ -1,0 +1,82 @@
+/* The reuse picture: for a few CTAs, which others share their lines, drawn over the grid. */
+#include "report/picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { MOST_CELLS = 48, /* along each side */ SIDE = 240 /* pixels of the longer side */ };
+
+/* A grid as a plane: y and z one above the other; a line of many CTAs is folded. */
+typedef struct plane {
+  uint64_t width, height, V;
+  uint64_t columns, rows; /* cells: each stands for step_x x step_y CTAs or fewer */
+  uint64_t step_x, step_y;
+  bool folded;
+} plane;
+
+static plane plane_of(const uint32_t g[3]) {
+  plane p = {.width = g[0], .height = (uint64_t)g[1] * g[2]};
+  p.V = p.width * p.height;
+  if (p.width == 1 || p.height == 1) {
+    p.folded = p.V > MOST_CELLS;
+    p.width = p.folded ? (uint64_t)ceil(sqrt((double)p.V)) : p.V;
+    p.height = (p.V + p.width - 1) / p.width;
+  }
+  p.step_x = (p.width + MOST_CELLS - 1) / MOST_CELLS;
+  p.step_y = (p.height + MOST_CELLS - 1) / MOST_CELLS;
+  p.columns = (p.width + p.step_x - 1) / p.step_x;
+  p.rows = (p.height + p.step_y - 1) / p.step_y;
+  return p;
+}
+
+/* The mean share of a cell's CTAs. */
+static double cell_share(const plane *p, const float *share, uint64_t column, uint64_t row) {
+  double sum = 0;
+  uint64_t n = 0;
+  for (uint64_t y = row * p->step_y; y < (row + 1) * p->step_y && y < p->height; y++)
+    for (uint64_t x = column * p->step_x; x < (column + 1) * p->step_x && x < p->width; x++) {
+      uint64_t task = y * p->width + x;
+      if (task >= p->V) continue;
+      sum += (double)share[task];
+      n++;
+    }
+  return n ? sum / (double)n : -1;
+}
+
+static void put_one(hd_buf *out, const plane *p, const float *share, uint64_t task) {
+  uint64_t longer = p->columns > p->rows ? p->columns : p->rows;
+  double size = (double)SIDE / (double)longer;
+  uint64_t own_x = task % p->width / p->step_x, own_y = task / p->width / p->step_y;
+  hd_buf_printf(out,
+                "<svg width=\"%.0f\" height=\"%.0f\" role=\"img\" "
+                "style=\"display:inline-block;vertical-align:top;margin:0 1.5em 1em 0\">"
+                "<title>CTA %" PRIu64 "</title><rect width=\"100%%\" height=\"100%%\" fill=\"#f1f5f9\"/>",
+                size * (double)p->columns, size * (double)p->rows, task);
+  for (uint64_t row = 0; row < p->rows; row++)
+    for (uint64_t column = 0; column < p->columns; column++) {
+      double s = cell_share(p, share, column, row);
+      bool own = column == own_x && row == own_y;
+      if (s <= 0.002 && !own) continue;
+      hd_buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" ", (double)column * size,
+                    (double)row * size, size, size);
+      if (own)
+        hd_buf_puts(out, "fill=\"#ea580c\"/>");
+      else /* the root: a twentieth of the lines is a lot already */
+        hd_buf_printf(out, "fill=\"#1d4ed8\" fill-opacity=\"%.2f\"/>", sqrt(s));
+    }
+  hd_buf_puts(out, "</svg>");
+}
+
+void report_put_picture(hd_buf *out, const hd_reuse_picture *r) {
+  plane p = plane_of(r->grid);
+  hd_buf_printf(out,
+                "<h2>Who shares with whom</h2><p class=\"sub\">The grid of %u &times; %u &times; %u CTAs, x "
+                "to the right%s; "
+                "the darker, the more of the orange CTA's lines the others use too.",
+                r->grid[0], r->grid[1], r->grid[2], p.folded ? ", folded into rows" : "");
+  if (p.step_x > 1 || p.step_y > 1)
+    hd_buf_printf(out, " A cell stands for %" PRIu64 " &times; %" PRIu64 " CTAs.", p.step_x, p.step_y);
+  hd_buf_puts(out, "</p><div>");
+  for (uint32_t k = 0; k < r->n; k++) put_one(out, &p, r->share + k * p.V, r->tasks[k]);
+  hd_buf_puts(out, "</div>");
+}

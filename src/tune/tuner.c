@@ -1,0 +1,697 @@
+/* Tuning a workload: what to try, kernel by kernel; the search; the proof; what all of it comes to. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/runner.h"
+#include "tune/tuner.h"
+
+#define DEFAULT_BUDGET 10.0
+#define DEFAULT_CONFIDENCE 0.99
+#define DEFAULT_TABLE_SECONDS 20.0
+/* Kernels that take less of a workload's time are left alone: nobody would notice. */
+static const double least_share = 0.02;
+/* Of the budget that advice may take, and that every kernel worth tuning gets at least. */
+static const double advice_share = 0.15, kernel_share = 0.1;
+/* What a kernel gains may not be lost again by what its order does to the next one's caches. */
+static const double together_least = 1;
+
+typedef struct tuning {
+  hd_device *dev;
+  const hd_workload *w;
+  hd_tune_options o;
+  hd_tuning *out;
+  hd_arena arena;
+  hd_ptx_module *module;
+  HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
+  hd_study *whole_study; /* of the workload itself, once its tables need one */
+  bool wants_tables;     /* the advice names such an order */
+  double work;           /* thread instructions per thread, of the advice's size; 0: unknown */
+  double accesses;       /* traced accesses per warp, likewise */
+} tuning;
+
+static double budget_of(const hd_tune_options *o) { return o->budget > 0 ? o->budget : DEFAULT_BUDGET; }
+static double confidence_of(const hd_tune_options *o) {
+  return o->confidence > 0 ? o->confidence : DEFAULT_CONFIDENCE;
+}
+
+/* What set-up and advice took is gone, but for half of the whole. */
+static double search_budget(const tuning *t) {
+  double budget = budget_of(&t->o);
+  return fmax(budget / 2, budget - t->out->setup_seconds - t->out->advice_seconds);
+}
+
+static void report(const tuning *t, const char *stage) {
+  if (t->o.progress) t->o.progress(t->o.ctx, stage, 0, 1);
+}
+
+static uint64_t threads_of(const hd_wl_launch *l) {
+  uint64_t tasks;
+  return hd_grid_tasks(l->grid, &tasks) ? tasks * l->block[0] * l->block[1] * l->block[2] : 0;
+}
+
+/* ---- Plans to begin with ------------------------------------------------------------ */
+
+static hd_status add_copy(tuning *t, const hd_plan *p, hd_diag *d) {
+  hd_buf text = {0};
+  hd_plan copy = {0};
+  hd_plan_print(p, &text);
+  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, &copy, d);
+  hd_buf_free(&text);
+  if (st != HD_OK || hd_plan_is_baseline(&copy)) return st;
+  if (hd_vec_push(&t->first, copy)) return HD_OK;
+  hd_plan_free(&copy);
+  return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+}
+
+static hd_status ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d) {
+  hd_advice a;
+  hd_advise_options o = {.run = {.threads = t->o.run.threads, .arch = t->o.run.arch, .n_sms = g->n_sms},
+                         .dispatch = g->dispatch,
+                         .no_race_check = true,
+                         .seconds = advice_share * budget_of(&t->o)};
+  hd_status st = hd_advise(w, s, g, &o, &a, d);
+  if (st != HD_OK) return st;
+  /* What a small size predicts of such orders says little of a large one; that the data decides who shares
+   * what, or that work is uneven, holds for all sizes. */
+  const hd_sharing_row *r = &a.sum.sharing.all;
+  const hd_reuse_spread *work = &a.sum.reuse.work;
+  t->wants_tables = (a.category & HD_CATEGORY_DATA) ||
+                    (r->pairs && (double)r->apart > 0.1 * (double)r->pairs) ||
+                    (work->mean > 0 && (double)work->most > 1.5 * work->mean);
+  for (uint32_t i = 0; st == HD_OK && i < a.n_proposals; i++) {
+    hd_order_kind k = a.proposals[i].plan.order.kind;
+    bool table = k == HD_ORDER_AFFINITY || k == HD_ORDER_HEAVY_FIRST;
+    t->wants_tables |= table;
+    if (!table) st = add_copy(t, &a.proposals[i].plan, d);
+  }
+  hd_advice_free(&a);
+  return st;
+}
+
+static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
+  double instructions = 0, threads = 0, accesses = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    hd_trace_info info = hd_trace_get_info(hd_study_trace(s, i));
+    instructions += (double)info.thread_instructions;
+    accesses += (double)info.warp_accesses;
+    threads += (double)threads_of(&w->launches[i]);
+  }
+  if (threads > 0) {
+    t->work = instructions / threads;
+    t->accesses = 32 * accesses / threads;
+  }
+}
+
+/* Advice from a small size of the workload: what it cannot say, no advice is needed for. */
+static void seek_advice(tuning *t) {
+  hd_workload *small = NULL;
+  hd_study *s = NULL;
+  hd_run_options run = {.threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms};
+  double start = hd_seconds();
+  report(t, "advice");
+  hd_status st = hd_workload_open(t->w->folder, NULL, "small", &small, NULL);
+  if (st != HD_OK) st = hd_workload_open(t->w->folder, NULL, "tiny", &small, NULL);
+  if (st == HD_OK) st = hd_study_open(small, &run, &s, NULL);
+  if (st == HD_OK) {
+    learn_work(t, s, small);
+    ask(t, small, s, t->o.advisor, NULL);
+  }
+  hd_study_close(s);
+  hd_workload_close(small);
+  t->out->advice_seconds = hd_seconds() - start;
+}
+
+/* What the emulator does in a second, and what a trace of an access takes, to tell whether a trace of the
+ * whole launch can be afforded. */
+static const double instructions_per_second = 150e6, bytes_per_access = 40, most_trace_bytes = 6e9;
+
+static bool can_afford_tables(const tuning *t) {
+  double threads = 0, allowed = t->o.table_seconds ? t->o.table_seconds : DEFAULT_TABLE_SECONDS;
+  for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)threads_of(&t->w->launches[i]);
+  double seconds = threads * t->work / instructions_per_second / hd_cpu_count();
+  return t->work > 0 && seconds <= allowed &&
+         threads / 32 * t->accesses * bytes_per_access <= most_trace_bytes;
+}
+
+/* Work out the orders that only a trace tells; they are kept in the cache, where every use finds them. */
+static bool make_tables(tuning *t, uint32_t launch) {
+  char folder[4096];
+  hd_cache_folder(folder, sizeof folder);
+  if (!t->wants_tables || !folder[0] || !can_afford_tables(t)) return false;
+  double start = hd_seconds();
+  hd_status st = HD_OK;
+  report(t, "tables of orders");
+  static const hd_order_kind kinds[] = {HD_ORDER_AFFINITY, HD_ORDER_HEAVY_FIRST};
+  if (!t->whole_study) st = hd_study_open(t->w, &t->o.run, &t->whole_study, NULL);
+  for (size_t i = 0; st == HD_OK && i < 2; i++) {
+    hd_table table;
+    st = hd_order_table(t->w, launch, &t->o.run, kinds[i], t->whole_study, &table, NULL);
+    hd_table_free(&table);
+  }
+  t->out->table_seconds += hd_seconds() - start;
+  return st == HD_OK;
+}
+
+/* Those to begin with, then what the launch's shape suggests. The caller's own plans come first. */
+static hd_status collect(tuning *t, const tuner_space *space, hd_plan **out, size_t *n, hd_diag *d) {
+  *n = 0;
+  *out = calloc(t->first.n + TUNER_CANDIDATES, sizeof **out);
+  if (!*out) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (size_t i = 0; i < t->first.n; i++) {
+    hd_buf text = {0};
+    hd_plan_print(&t->first.data[i], &text);
+    hd_status st =
+        text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, *out + *n, d);
+    hd_buf_free(&text);
+    if (st != HD_OK) return st;
+    ++*n;
+  }
+  *n += tuner_candidates(space, *out + *n);
+  return HD_OK;
+}
+
+/* ---- The proof ------------------------------------------------------------------------------ */
+
+/* The kernel under its plan on the emulator, at the smallest size there is. */
+static void prove(const tuning *t, hd_tuned *k) {
+  hd_workload *w = NULL;
+  hd_diag e = {0};
+  hd_check_result r;
+  static const hd_plan original;
+  hd_kernel_plan own = {k->kernel, k->plan};
+  hd_check_options o = {
+      .run = {.threads = t->o.run.threads, .arch = t->o.run.arch, .any_grid = t->o.run.any_grid},
+      .no_reference = true};
+  if (k->kernel[0]) {
+    o.run.kernels = &own;
+    o.run.n_kernels = 1;
+  }
+  report(t, "proof");
+  hd_status st = hd_workload_open(t->w->folder, NULL, "tiny", &w, &e);
+  if (st != HD_OK) st = hd_workload_open(t->w->folder, NULL, "small", &w, &e);
+  if (st == HD_OK) st = hd_check(w, k->kernel[0] ? &original : &k->plan, &o, &r, &e);
+  hd_workload_close(w);
+  if (st != HD_OK) {
+    k->proof = HD_PROOF_SKIPPED;
+    snprintf(k->proof_why, sizeof k->proof_why, "%.255s", e.message);
+  } else if (r.equal) {
+    k->proof = HD_PROOF_EQUAL;
+    snprintf(k->proof_why, sizeof k->proof_why, "%u dispatchers", r.runs);
+  } else {
+    k->adopted = false;
+    k->plan = (hd_plan){0};
+    snprintf(k->why, sizeof k->why, "not proved: %.240s", r.what);
+  }
+}
+
+/* ---- From a search to what was found ------------------------------------------------------------ */
+
+static int by_speedup(const void *a, const void *b, void *adopted) {
+  const hd_tune_trial *x = a, *y = b;
+  const hd_plan *first = adopted;
+  if (first && hd_plan_equal(&x->plan, first)) return -1;
+  if (first && hd_plan_equal(&y->plan, first)) return 1;
+  if ((x->status == HD_OK) != (y->status == HD_OK)) return x->status == HD_OK ? -1 : 1;
+  return x->speedup < y->speedup ? 1 : x->speedup > y->speedup ? -1 : 0;
+}
+
+static void say_why_not(const search *s, hd_tuned *k) {
+  size_t measured = 0;
+  double best = 0;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    measured += s->trials.data[i].status == HD_OK;
+    best = fmax(best, s->trials.data[i].score);
+  }
+  if (s->unaffordable)
+    snprintf(k->why, sizeof k->why, "a run takes %.1f s: in %.0f s of budget nothing can be told",
+             s->original_us * 1e-6, s->o.budget);
+  else if (!measured && s->trials.n)
+    snprintf(k->why, sizeof k->why, "no plan can be applied: %.220s", s->trials.data[0].why);
+  else if (!s->trials.n)
+    snprintf(k->why, sizeof k->why, "there is nothing to try");
+  else if (s->best < 0 || s->trials.data[s->best].score < 1.001)
+    snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx", measured,
+             best);
+  else
+    snprintf(k->why, sizeof k->why, "the best of %zu plans runs at %.3f to %.3fx when measured afresh: %s",
+             measured, s->speedup.low, s->speedup.high,
+             s->speedup.low > 1 ? "too little to be kept" : "not faster for sure");
+}
+
+/* Takes the trials' plans over. */
+static hd_status take_result(tuning *t, search *s, hd_tuned *k, hd_diag *d) {
+  k->trials = calloc(s->trials.n + 1, sizeof *k->trials);
+  if (!k->trials) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  k->before_us = s->before_us;
+  k->after_us = s->adopted ? s->after_us : s->before_us;
+  k->speedup = s->speedup;
+  k->adopted = s->adopted;
+  if (s->adopted)
+    k->plan = s->trials.data[s->best].plan;
+  else
+    say_why_not(s, k);
+  for (size_t i = 0; i < s->trials.n; i++) {
+    search_trial *from = &s->trials.data[i];
+    hd_tune_trial *to = &k->trials[k->n_trials++];
+    *to =
+        (hd_tune_trial){.plan = from->plan, .status = from->status, .speedup = from->score, .pairs = from->n};
+    memcpy(to->why, from->why, sizeof to->why);
+    from->plan = (hd_plan){0};
+  }
+  qsort_r(k->trials, k->n_trials, sizeof *k->trials, by_speedup, k->adopted ? &k->plan : NULL);
+  t->out->tried += k->n_trials;
+  if (k->adopted && !t->o.no_proof) prove(t, k);
+  if (!k->adopted) k->after_us = k->before_us;
+  return HD_OK;
+}
+
+static hd_status tune_kernel(tuning *t, const tuner_bench *b, const tuner_space *space, double budget,
+                             hd_tuned *k, hd_diag *d) {
+  search s = {0};
+  search_options so = {.budget = budget,
+                       .confidence = confidence_of(&t->o),
+                       .progress = t->o.progress,
+                       .progress_ctx = t->o.ctx};
+  hd_plan *plans;
+  size_t n;
+  hd_status st = collect(t, space, &plans, &n, d);
+  if (st == HD_OK)
+    st = tuner_search(&s, b, space, plans, n, &so, d);
+  else
+    for (size_t i = 0; plans && i < n; i++) hd_plan_free(&plans[i]);
+  free(plans);
+  if (st == HD_OK) st = take_result(t, &s, k, d);
+  search_free(&s);
+  return st;
+}
+
+/* ---- Levers alone ----------------------------------------------------------------------------------- */
+
+static const char *const lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "threads",
+                                                        "bypass", "stream", "prefetch"};
+
+/* Which one lever a plan uses; -1: several. A binding comes with the order that it needs. */
+static int only_lever(const hd_plan *p) {
+  bool uses[HD_TUNE_LEVERS] = {p->order.kind != HD_ORDER_ROW && p->bind == HD_BIND_NONE,
+                               p->bind != HD_BIND_NONE,
+                               p->threads.kind != HD_ORDER_ROW,
+                               p->bypass.kind != HD_BYPASS_NONE,
+                               p->stream.kind != HD_STREAM_NONE,
+                               p->prefetch.kind != HD_PREFETCH_NONE};
+  int only = -1;
+  for (int i = 0; i < HD_TUNE_LEVERS; i++) {
+    if (!uses[i]) continue;
+    if (only >= 0) return -1;
+    only = i;
+  }
+  return only;
+}
+
+/* Kernels' best plans that use that lever alone; returns how many. *score is that of the one that is worth
+ * most. */
+static size_t best_alone(const hd_tuning *t, int lever, hd_kernel_plan *out, double *score) {
+  size_t n = 0;
+  double longest = -1;
+  for (uint32_t i = 0; i < t->n_kernels; i++) {
+    const hd_tuned *k = &t->kernels[i];
+    const hd_tune_trial *best = NULL;
+    for (uint32_t j = 0; j < k->n_trials; j++) {
+      const hd_tune_trial *r = &k->trials[j];
+      if (r->status == HD_OK && r->pairs && only_lever(&r->plan) == lever &&
+          (!best || r->speedup > best->speedup))
+        best = r;
+    }
+    if (!best) continue;
+    out[n++] = (hd_kernel_plan){k->kernel, best->plan};
+    if (k->before_us > longest) longest = k->before_us, *score = best->speedup;
+  }
+  return n;
+}
+
+/* ---- On a device
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct unit {
+  const char *kernel; /* NULL: all */
+  uint32_t launch;    /* that with most threads */
+  double us, share;
+} unit;
+
+static uint32_t list_units(const tuning *t, unit *out) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->w->n_launches; i++) {
+    const hd_wl_launch *l = &t->w->launches[i];
+    uint32_t k = 0;
+    while (k < n && out[k].kernel && strcmp(out[k].kernel, l->kernel) != 0) k++;
+    if (k == n) out[n++] = (unit){.kernel = l->kernel, .launch = i};
+    if (threads_of(l) > threads_of(&t->w->launches[out[k].launch])) out[k].launch = i;
+  }
+  if (!t->o.whole && n > 1) return n;
+  /* One plan for all of them: a single kernel's name is still worth telling. */
+  for (uint32_t k = 1; k < n; k++)
+    if (threads_of(&t->w->launches[out[k].launch]) > threads_of(&t->w->launches[out[0].launch]))
+      out[0].launch = out[k].launch;
+  if (n > 1) out[0].kernel = NULL;
+  return n ? 1 : 0;
+}
+
+static hd_status time_unit(device_bench *b, unit *u, hd_diag *d) {
+  static const hd_plan original;
+  tuner_bench bench = device_bench_interface(b);
+  uint32_t slot;
+  device_bench_focus(b, u->kernel, NULL, 0);
+  hd_status st = bench.admit(bench.ctx, &original, &slot, &u->us, d);
+  if (st != HD_OK) return st;
+  /* A short kernel's first run says how cold everything was. */
+  if (u->us < 50e3) st = bench.time(bench.ctx, &slot, 1, 0, 1, &u->us, d);
+  bench.release(bench.ctx, slot);
+  return st;
+}
+
+/* Budgets go with what a kernel's time is worth. */
+static void share_out(unit *u, uint32_t n) {
+  double sum = 0, shares = 0;
+  for (uint32_t i = 0; i < n; i++) sum += u[i].us;
+  for (uint32_t i = 0; i < n; i++) {
+    double part = sum > 0 ? u[i].us / sum : 1.0 / n;
+    u[i].share = n > 1 && part < least_share ? 0 : fmax(part, kernel_share);
+    shares += u[i].share;
+  }
+  for (uint32_t i = 0; i < n; i++) u[i].share /= shares > 0 ? shares : 1;
+}
+
+static hd_status tune_unit(tuning *t, device_bench *b, const unit *u, const hd_kernel_plan *fixed,
+                           size_t n_fixed, double budget, hd_tuned *k, hd_diag *d) {
+  tuner_bench bench = device_bench_interface(b);
+  tuner_space space;
+  snprintf(k->kernel, sizeof k->kernel, "%.127s", u->kernel ? u->kernel : "");
+  k->before_us = k->after_us = u->us;
+  k->speedup = (hd_speedup){.median = 1, .low = 0, .high = INFINITY, .confidence = confidence_of(&t->o)};
+  if (u->share == 0) {
+    snprintf(k->why, sizeof k->why, "it takes less than %.0f%% of the workload's time", 100 * least_share);
+    return HD_OK;
+  }
+  device_bench_focus(b, u->kernel, fixed, n_fixed);
+  hd_status st = tuner_space_of(t->module, t->w, u->launch, &space, d);
+  if (st != HD_OK) return st;
+  space.n_sms = hd_device_get_info(t->dev)->n_sms;
+  if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
+  space.has_tables = space.can_order && make_tables(t, u->launch);
+  return tune_kernel(t, &bench, &space, budget, k, d);
+}
+
+static void drop_all(hd_tuning *out, const char *why) {
+  for (uint32_t i = 0; i < out->n_kernels; i++) {
+    hd_tuned *k = &out->kernels[i];
+    if (!k->adopted) continue;
+    k->adopted = false;
+    k->plan = (hd_plan){0};
+    k->after_us = k->before_us;
+    k->proof = HD_PROOF_NONE;
+    snprintf(k->why, sizeof k->why, "%s", why);
+  }
+  out->adopted = false;
+  out->after_us = out->before_us;
+  out->speedup = (hd_speedup){.median = 1, .low = 1, .high = 1, .confidence = out->speedup.confidence};
+}
+
+/* Rounds that do not take much longer than a second. */
+static uint32_t rounds_for(double us, uint32_t most) {
+  double n = us > 0 ? 0.5e6 / us : most;
+  return n < 8 ? 8 : n > most ? most : (uint32_t)n;
+}
+
+static hd_status compare_together(const tuning *t, device_bench *b, const hd_kernel_plan *plans, size_t n,
+                                  uint32_t rounds, hd_speedup *speedup, double *before, double *after,
+                                  hd_diag *d) {
+  static const hd_plan any = {.order = {.kind = HD_ORDER_REVERSE}};
+  tuner_bench bench = device_bench_interface(b);
+  device_bench_together(b, plans, n);
+  return search_compare(&bench, &any, rounds, confidence_of(&t->o), speedup, before, after, d);
+}
+
+static size_t adopted_plans(const hd_tuning *t, hd_kernel_plan *out) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < t->n_kernels; i++)
+    if (t->kernels[i].adopted) out[n++] = (hd_kernel_plan){t->kernels[i].kernel, t->kernels[i].plan};
+  return n;
+}
+
+static hd_status count(device_bench *b, const hd_plan *p, hd_counters *c, hd_tuning *out, hd_diag *d) {
+  tuner_bench bench = device_bench_interface(b);
+  uint32_t slot;
+  double us;
+  hd_status st = bench.admit(bench.ctx, p, &slot, &us, d);
+  if (st != HD_OK) return st;
+  st = device_bench_count(b, slot, c, &out->has_counters, out->no_counters, sizeof out->no_counters, d);
+  bench.release(bench.ctx, slot);
+  return st;
+}
+
+static hd_status count_both(device_bench *b, const hd_kernel_plan *plans, size_t n, hd_tuning *out,
+                            hd_diag *d) {
+  static const hd_plan original, any = {.order = {.kind = HD_ORDER_REVERSE}};
+  device_bench_together(b, plans, n);
+  hd_status st = count(b, &original, &out->before, out, d);
+  out->after = out->before;
+  return st == HD_OK && n && out->has_counters ? count(b, &any, &out->after, out, d) : st;
+}
+
+/* A kernel's name is what plans of single kernels go by; one plan for all kernels names each of them. */
+static size_t spread_out(const hd_workload *w, const hd_kernel_plan *plans, size_t n, hd_kernel_plan *out) {
+  size_t m = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (plans[i].kernel[0]) {
+      out[m++] = plans[i];
+      continue;
+    }
+    for (uint32_t k = 0; k < w->n_launches; k++)
+      if (apply_first_launch(w, k) == k) out[m++] = (hd_kernel_plan){w->launches[k].kernel, plans[i].plan};
+  }
+  return m;
+}
+
+/* The whole workload under all adopted plans; levers alone; counters. */
+static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
+  hd_tuning *out = t->out;
+  const hd_workload *w = t->w;
+  hd_kernel_plan *plans = calloc((size_t)w->n_launches + 1, sizeof *plans);
+  hd_kernel_plan *spread = calloc((size_t)w->n_launches + 1, sizeof *spread);
+  hd_status st = plans && spread ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  size_t n = st == HD_OK ? spread_out(w, plans, adopted_plans(out, plans), spread) : 0;
+  out->adopted = n > 0;
+  if (st == HD_OK && out->n_kernels == 1) {
+    out->speedup = out->kernels[0].speedup;
+    out->before_us = out->kernels[0].before_us;
+    out->after_us = out->kernels[0].after_us;
+  } else if (st == HD_OK && n) {
+    st = compare_together(t, b, spread, n, rounds_for(out->before_us, 21), &out->speedup, &out->before_us,
+                          &out->after_us, d);
+    if (st == HD_OK && out->speedup.median < together_least) {
+      drop_all(out, "faster alone, but the workload as a whole is slower");
+      n = 0;
+    }
+  }
+  if (st == HD_OK && !out->adopted) {
+    out->after_us = out->before_us;
+    out->speedup = (hd_speedup){.median = 1, .low = 1, .high = 1, .confidence = confidence_of(&t->o)};
+  }
+  if (st == HD_OK && !t->o.no_counters && out->before_us * 1e-6 > budget_of(&t->o) / 20)
+    snprintf(out->no_counters, sizeof out->no_counters, "a run takes %.1f s, and counting takes many",
+             out->before_us * 1e-6);
+  else if (st == HD_OK && !t->o.no_counters)
+    st = count_both(b, spread, n, out, d);
+  for (int i = 0; st == HD_OK && t->o.each_lever && i < HD_TUNE_LEVERS; i++) {
+    double score = 0, before, after;
+    size_t m = spread_out(w, plans, best_alone(out, i, plans, &score), spread);
+    hd_tune_lever *l = &out->levers[out->n_levers];
+    if (!m) continue;
+    *l = (hd_tune_lever){.lever = lever_names[i], .plan = spread[0].plan};
+    l->speedup =
+        (hd_speedup){.median = score, .low = 0, .high = INFINITY, .confidence = confidence_of(&t->o)};
+    uint32_t rounds = rounds_for(out->before_us, 15);
+    double takes = 2 * rounds * out->before_us * 1e-6;
+    /* What loses badly, or takes long, the search has seen well enough. */
+    if (score >= 0.7 && takes < budget_of(&t->o) / 8)
+      st = compare_together(t, b, spread, m, rounds, &l->speedup, &before, &after, d);
+    out->n_levers += st == HD_OK;
+  }
+  free(plans);
+  free(spread);
+  return st;
+}
+
+static hd_status tune_units(tuning *t, device_bench *b, unit *units, hd_kernel_plan *fixed, hd_diag *d) {
+  hd_tuning *out = t->out;
+  uint32_t n = list_units(t, units);
+  hd_status st = HD_OK;
+  out->kernels = calloc((size_t)n + 1, sizeof *out->kernels);
+  if (!out->kernels) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  report(t, "first run");
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) st = time_unit(b, &units[i], d);
+  share_out(units, n);
+  size_t n_fixed = 0;
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    hd_tuned *k = &out->kernels[i];
+    out->before_us += units[i].us;
+    out->n_kernels++;
+    st = tune_unit(t, b, &units[i], fixed, n_fixed, units[i].share * search_budget(t), k, d);
+    if (st == HD_OK && k->adopted && n > 1) fixed[n_fixed++] = (hd_kernel_plan){units[i].kernel, k->plan};
+  }
+  return st;
+}
+
+static hd_status tune_on_device(tuning *t, hd_diag *d) {
+  device_bench *b = NULL;
+  const hd_workload *w = t->w;
+  double start = hd_seconds();
+  report(t, "buffers");
+  unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
+  hd_kernel_plan *fixed = calloc((size_t)w->n_launches + 1, sizeof *fixed);
+  hd_status st = units && fixed ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o.run, t->o.keep_l2, &b, d);
+  t->out->setup_seconds += hd_seconds() - start;
+  if (st == HD_OK) st = tune_units(t, b, units, fixed, d);
+  hd_study_close(t->whole_study);
+  if (st == HD_OK) st = sum_up(t, b, d);
+  device_bench_close(b);
+  free(units);
+  free(fixed);
+  return st;
+}
+
+/* ---- On a model
+ * ----------------------------------------------------------------------------------------------- */
+
+static hd_status count_on_model(model_bench *m, const hd_plan *p, hd_counters *out, hd_diag *d) {
+  tuner_bench b = model_bench_interface(m);
+  uint32_t slot;
+  double us;
+  hd_status st = b.admit(b.ctx, p, &slot, &us, d);
+  if (st == HD_OK) *out = *model_bench_counters(m, slot);
+  return st;
+}
+
+static void levers_on_model(hd_tuning *out) {
+  for (int i = 0; i < HD_TUNE_LEVERS; i++) {
+    hd_kernel_plan best;
+    double x = 0;
+    if (!best_alone(out, i, &best, &x)) continue;
+    hd_speedup speedup = {
+        .median = x, .low = x, .high = x, .pairs = 1, .confidence = out->kernels[0].speedup.confidence};
+    out->levers[out->n_levers++] = (hd_tune_lever){lever_names[i], best.plan, speedup};
+  }
+}
+
+static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *d) {
+  static const hd_plan original;
+  hd_tuning *out = t->out;
+  tuner_bench bench = model_bench_interface(m);
+  tuner_space space;
+  unit *units = calloc((size_t)t->w->n_launches + 1, sizeof *units);
+  out->kernels = calloc(1, sizeof *out->kernels);
+  if (!units || !out->kernels) {
+    free(units);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  t->o.whole = true;
+  list_units(t, units);
+  unit all = units[0];
+  free(units);
+  hd_status st = count_on_model(m, &original, &out->before, d);
+  if (st == HD_OK) st = tuner_space_of(t->module, t->w, all.launch, &space, d);
+  if (st != HD_OK) return st;
+  space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
+  space.resident = out->before.resident;
+  space.has_tables = t->wants_tables;
+  hd_tuned *k = &out->kernels[0];
+  if (all.kernel) snprintf(k->kernel, sizeof k->kernel, "%.127s", all.kernel);
+  out->n_kernels = 1;
+  st = tune_kernel(t, &bench, &space, search_budget(t), k, d);
+  if (st != HD_OK) return st;
+  out->adopted = k->adopted;
+  out->speedup =
+      k->adopted
+          ? k->speedup
+          : (hd_speedup){.median = 1, .low = 1, .high = 1, .pairs = 1, .confidence = confidence_of(&t->o)};
+  out->before_us = k->before_us;
+  out->after_us = k->after_us;
+  out->has_counters = true;
+  out->after = out->before;
+  if (k->adopted) st = count_on_model(m, &k->plan, &out->after, d);
+  if (t->o.each_lever) levers_on_model(out);
+  return st;
+}
+
+static hd_status tune_model(tuning *t, hd_diag *d) {
+  const hd_gpu *g = hd_device_get_gpu(t->dev);
+  hd_study *s = NULL;
+  model_bench *m = NULL;
+  hd_run_options run = t->o.run;
+  run.n_sms = g->n_sms;
+  double start = hd_seconds();
+  report(t, "traces");
+  hd_status st = hd_study_open(t->w, &run, &s, d);
+  t->out->setup_seconds = hd_seconds() - start;
+  if (st == HD_OK && t->o.advisor) {
+    report(t, "advice");
+    start = hd_seconds();
+    ask(t, t->w, s, g, NULL); /* without advice all the rest is tried all the same */
+    t->out->advice_seconds = hd_seconds() - start;
+  }
+  if (st == HD_OK) st = model_bench_open(s, g, t->w, &run, &m, d);
+  if (st == HD_OK) st = tune_on_model(t, s, m, d);
+  model_bench_close(m);
+  hd_study_close(s);
+  return st;
+}
+
+/* ---- All of it
+ * -------------------------------------------------------------------------------------------------- */
+
+static hd_status parse_kernels(tuning *t, hd_diag *d) {
+  hd_buf text = {0};
+  hd_status st = hd_workload_ptx(t->w, t->o.run.arch ? t->o.run.arch : RUNNER_ARCH, &text, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, t->w->name, &t->arena, &t->module, d);
+  hd_buf_free(&text);
+  return st;
+}
+
+hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o, hd_tuning *out,
+                  hd_diag *d) {
+  const hd_device_info *info = hd_device_get_info(dev);
+  tuning t = {.dev = dev, .w = w, .out = out};
+  memset(out, 0, sizeof *out);
+  if (!info->has_times) return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", info->name);
+  if (o) t.o = *o;
+  t.o.run.kernels = NULL;
+  t.o.run.n_kernels = 0;
+  t.o.run.table = NULL;
+  if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;
+  double start = hd_seconds();
+  hd_arena_init(&t.arena);
+  for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;
+  hd_status st = parse_kernels(&t, d);
+  for (size_t i = 0; st == HD_OK && i < t.o.n_plans; i++) st = add_copy(&t, &t.o.plans[i], d);
+  if (st == HD_OK && info->kind != HD_DEVICE_MODEL && t.o.advisor) seek_advice(&t);
+  if (st == HD_OK) st = info->kind == HD_DEVICE_MODEL ? tune_model(&t, d) : tune_on_device(&t, d);
+  for (size_t i = 0; i < t.first.n; i++) hd_plan_free(&t.first.data[i]);
+  hd_vec_free(&t.first);
+  hd_arena_free(&t.arena);
+  out->seconds = hd_seconds() - start;
+  if (st != HD_OK) hd_tuning_free(out);
+  return st;
+}
+
+void hd_tuning_free(hd_tuning *t) {
+  for (uint32_t i = 0; t->kernels && i < t->n_kernels; i++) {
+    hd_tuned *k = &t->kernels[i];
+    for (uint32_t j = 0; j < k->n_trials; j++) hd_plan_free(&k->trials[j].plan);
+    if (!k->n_trials) hd_plan_free(&k->plan);
+    free(k->trials);
+  }
+  free(t->kernels);
+  memset(t, 0, sizeof *t);
+}

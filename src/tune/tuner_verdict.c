@@ -1,0 +1,327 @@
+/* Tunings to and from the store, and measured anew. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tune/runner.h"
+#include "tune/tuner.h"
+
+#define DEFAULT_LEAST 0.99
+enum { VERIFY_ROUNDS = 21, FILE_NAME = 4600 };
+
+/* ---- Keys ------------------------------------------------------------------------- */
+
+void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]) {
+  if (info->kind == HD_DEVICE_CUDA) {
+    if (info->mig)
+      snprintf(gpu, 96, "%.64s, %u SMs", info->title, info->n_sms);
+    else
+      snprintf(gpu, 96, "%.95s", info->title);
+    snprintf(driver, 32, "%u.%u", info->driver_version / 1000, info->driver_version % 1000 / 10);
+    return;
+  }
+  snprintf(gpu, 96, "%.47s", info->name);
+  snprintf(driver, 32, "none");
+}
+
+typedef struct keys {
+  hd_buf ptx;
+  char gpu[96], driver[32];
+} keys;
+
+static hd_status open_keys(keys *k, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                           hd_diag *d) {
+  memset(k, 0, sizeof *k);
+  const hd_device_info *info = hd_device_get_info(dev);
+  unsigned arch = o && o->run.arch                         ? o->run.arch
+                  : info->arch && info->arch < RUNNER_ARCH ? info->arch
+                                                           : RUNNER_ARCH;
+  if (info->kind == HD_DEVICE_MODEL && !(o && o->run.arch)) arch = RUNNER_ARCH;
+  hd_tune_place(info, k->gpu, k->driver);
+  return hd_workload_ptx(w, arch, &k->ptx, NULL, d);
+}
+
+/* Arguments are not part of it: most are addresses, new in every run. */
+static hd_verdict_key key_of(const keys *k, const hd_wl_launch *l) {
+  hd_verdict_key key;
+  hd_verdict_kernel(k->ptx.data, k->ptx.len, l->kernel, key.kernel);
+  hd_verdict_launch(l->grid, l->block, l->dynamic_shared, NULL, 0, key.launch);
+  memcpy(key.gpu, k->gpu, sizeof key.gpu);
+  memcpy(key.driver, k->driver, sizeof key.driver);
+  return key;
+}
+
+static const hd_tuned *tuned_of(const hd_tuning *t, const char *kernel) {
+  for (uint32_t i = 0; i < t->n_kernels; i++)
+    if (!t->kernels[i].kernel[0] || strcmp(t->kernels[i].kernel, kernel) == 0) return &t->kernels[i];
+  return NULL;
+}
+
+/* ---- Keeping ------------------------------------------------------------------------- */
+
+/* An order that a trace told, as a file: who applies the verdict later has no trace. */
+static hd_status table_file(const hd_workload *w, uint32_t launch, const hd_tune_options *o, const hd_plan *p,
+                            hd_plan *out, hd_diag *d) {
+  static const hd_tune_options defaults;
+  hd_run_options run = (o ? o : &defaults)->run;
+  hd_table table;
+  hd_digest h = hd_digest_begin();
+  char folder[4096], name[HD_DIGEST_HEX], path[FILE_NAME];
+  hd_cache_folder(folder, sizeof folder);
+  if (!folder[0]) return hd_fail(d, HD_ERR_IO, "there is no cache folder to keep the order's table in");
+  run.table = NULL;
+  hd_status st = hd_order_table(w, launch, &run, p->order.kind, NULL, &table, d);
+  if (st != HD_OK) return st;
+  hd_digest_bytes(&h, table.task, table.n * sizeof *table.task);
+  snprintf(path, sizeof path, "%s/verdict-%s.table", folder, hd_digest_hex(&h, name));
+  hd_buf b = {0};
+  hd_buf_put(&b, "HDTABLE1", 8);
+  hd_buf_put(&b, (const char *)&table.n, sizeof table.n);
+  hd_buf_put(&b, (const char *)table.task, table.n * sizeof *table.task);
+  hd_table_free(&table);
+  st = b.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(path, b.data, b.len, d);
+  hd_buf_free(&b);
+  if (st != HD_OK) return st;
+  *out = *p;
+  out->order = (hd_order){.kind = HD_ORDER_TABLE, .file = strdup(path)};
+  return out->order.file ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+}
+
+static hd_status print_plan(const hd_workload *w, uint32_t launch, const hd_tune_options *o, const hd_plan *p,
+                            char *out, size_t cap, hd_diag *d) {
+  hd_plan own = *p;
+  hd_buf text = {0};
+  hd_status st = HD_OK;
+  bool table = p->order.kind == HD_ORDER_AFFINITY || p->order.kind == HD_ORDER_HEAVY_FIRST;
+  if (table) st = table_file(w, launch, o, p, &own, d);
+  if (st != HD_OK) return st;
+  hd_plan_print(&own, &text);
+  if (table) free(own.order.file);
+  if (text.failed)
+    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  else if (text.len >= cap)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED, "the plan is too long to be kept: %.200s", text.data);
+  else
+    memcpy(out, text.data, text.len + 1);
+  hd_buf_free(&text);
+  return st;
+}
+
+static void print_counters(const hd_tuning *t, char *out, size_t cap) {
+  const hd_counters *c[2] = {&t->before, &t->after};
+  hd_buf b = {0};
+  for (int i = 0; i < 2; i++)
+    hd_buf_printf(&b,
+                  "%s\"%s\": {\"l1_sectors\": %" PRIu64 ", \"l1_hits\": %" PRIu64 ", \"l2_sectors\": %" PRIu64
+                  ", \"l2_hits\": %" PRIu64 ", \"dram_read_bytes\": %" PRIu64
+                  ", \"dram_write_bytes\": %" PRIu64 "}",
+                  i ? ", " : "{", i ? "after" : "before", c[i]->l1_sectors, c[i]->l1_hits, c[i]->l2_sectors,
+                  c[i]->l2_hits, c[i]->dram_read_bytes, c[i]->dram_write_bytes);
+  hd_buf_putc(&b, '}');
+  snprintf(out, cap, "%s", b.failed || b.len >= cap ? "" : b.data);
+  hd_buf_free(&b);
+}
+
+static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, uint32_t launch,
+                             const hd_tune_options *o, const hd_tuning *t, hd_diag *d) {
+  const hd_wl_launch *l = &w->launches[launch];
+  const hd_tuned *r = tuned_of(t, l->kernel);
+  if (!r) return hd_fail(d, HD_ERR_USAGE, "kernel '%s' was not tuned", l->kernel);
+  hd_verdict v = {.key = key_of(k, l),
+                  .speedup = 1,
+                  .low = 1,
+                  .high = 1,
+                  .confidence = r->speedup.confidence,
+                  .before_us = r->before_us,
+                  .after_us = r->after_us,
+                  .tried = r->n_trials,
+                  .when = (int64_t)time(NULL)};
+  bool several = false;
+  for (uint32_t i = 0; i < w->n_launches; i++) several |= strcmp(w->launches[i].kernel, l->kernel) != 0;
+  snprintf(v.name, sizeof v.name, several ? "%.90s/%.100s" : "%.180s", w->name, l->kernel);
+  if (r->adopted) {
+    v.speedup = r->speedup.median;
+    v.low = r->speedup.low;
+    v.high = r->speedup.high;
+  }
+  if (t->has_counters) print_counters(t, v.counters, sizeof v.counters);
+  hd_status st = print_plan(w, launch, o, &r->plan, v.plan, sizeof v.plan, d);
+  return st == HD_OK ? hd_store_put(s, &v, d) : st;
+}
+
+/* The first of those that share a key. */
+static bool is_first(const hd_workload *w, uint32_t i) {
+  const hd_wl_launch *l = &w->launches[i];
+  for (uint32_t k = 0; k < i; k++) {
+    const hd_wl_launch *other = &w->launches[k];
+    if (strcmp(l->kernel, other->kernel) == 0 && memcmp(l->grid, other->grid, sizeof l->grid) == 0 &&
+        memcmp(l->block, other->block, sizeof l->block) == 0 && l->dynamic_shared == other->dynamic_shared)
+      return false;
+  }
+  return true;
+}
+
+hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                         const hd_tuning *t, hd_diag *d) {
+  keys k;
+  hd_status st = open_keys(&k, dev, w, o, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
+    if (is_first(w, i)) st = keep_launch(s, &k, w, i, o, t, d);
+  hd_buf_free(&k.ptx);
+  return st;
+}
+
+/* ---- Recalling ---------------------------------------------------------------------------- */
+
+static hd_status recall_kernel(const hd_verdict *v, const char *kernel, hd_tuned *out, hd_diag *d) {
+  hd_status st = hd_plan_parse(v->plan, &out->plan, d);
+  if (st != HD_OK) return st;
+  snprintf(out->kernel, sizeof out->kernel, "%.127s", kernel);
+  out->adopted = !hd_plan_is_baseline(&out->plan);
+  out->speedup =
+      (hd_speedup){.median = v->speedup, .low = v->low, .high = v->high, .confidence = v->confidence};
+  out->before_us = v->before_us;
+  out->after_us = v->after_us;
+  if (!out->adopted) snprintf(out->why, sizeof out->why, "none of %u plans won", v->tried);
+  return HD_OK;
+}
+
+hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                           hd_tuning *out, bool *found, hd_diag *d) {
+  keys k;
+  *found = false;
+  memset(out, 0, sizeof *out);
+  hd_status st = open_keys(&k, dev, w, o, d);
+  if (st == HD_OK && !(out->kernels = calloc((size_t)w->n_launches + 1, sizeof *out->kernels)))
+    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  bool all = st == HD_OK && w->n_launches;
+  out->recalled = true;
+  for (uint32_t i = 0; st == HD_OK && all && i < w->n_launches; i++) {
+    hd_verdict v;
+    if (apply_first_launch(w, i) != i) continue;
+    hd_verdict_key key = key_of(&k, &w->launches[i]);
+    st = hd_store_get(s, &key, &v, &all, d);
+    if (st != HD_OK || !all) break;
+    hd_tuned *r = &out->kernels[out->n_kernels++];
+    st = recall_kernel(&v, w->launches[i].kernel, r, d);
+    out->adopted |= r->adopted;
+    out->before_us += r->before_us;
+    out->after_us += r->after_us;
+    out->tried += v.tried;
+    out->when = v.when;
+  }
+  hd_buf_free(&k.ptx);
+  *found = st == HD_OK && all;
+  if (*found)
+    out->speedup = out->n_kernels == 1
+                       ? out->kernels[0].speedup
+                       : (hd_speedup){.median = out->before_us / out->after_us, .low = 0, .high = INFINITY};
+  else
+    hd_tuning_free(out);
+  return st;
+}
+
+/* ---- Verifying -------------------------------------------------------------------------------- */
+
+static void drop(hd_tuned *k, const char *why) {
+  if (!k->n_trials) hd_plan_free(&k->plan);
+  k->plan = (hd_plan){0};
+  k->adopted = false;
+  k->after_us = k->before_us;
+  snprintf(k->why, sizeof k->why, "%.255s", why);
+}
+
+static void judge(hd_tuned *k, hd_status st, const hd_diag *e, double least) {
+  char why[256];
+  if (st == HD_OK && k->speedup.median >= least) return;
+  if (st == HD_OK)
+    snprintf(why, sizeof why, "measured anew it runs at %.3fx (%.3f to %.3f)", k->speedup.median,
+             k->speedup.low, k->speedup.high);
+  else
+    snprintf(why, sizeof why, "measured anew: %.230s", e->message);
+  drop(k, why);
+}
+
+static bool ends_all(hd_status st) { return st == HD_ERR_FAULT || st == HD_ERR_IO; }
+
+static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                                  double least, hd_tuning *t, hd_diag *d) {
+  device_bench *b;
+  hd_status st = device_bench_open(dev, w, &o->run, o->keep_l2, &b, d);
+  if (st != HD_OK) return st;
+  tuner_bench bench = device_bench_interface(b);
+  double confidence = o->confidence > 0 ? o->confidence : 0.99;
+  t->adopted = false;
+  for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++) {
+    hd_tuned *k = &t->kernels[i];
+    hd_diag e = {0};
+    if (!k->adopted) continue;
+    device_bench_focus(b, k->kernel[0] ? k->kernel : NULL, NULL, 0);
+    st = search_compare(&bench, &k->plan, VERIFY_ROUNDS, confidence, &k->speedup, &k->before_us, &k->after_us,
+                        &e);
+    if (ends_all(st)) {
+      if (d) *d = e;
+      break;
+    }
+    judge(k, st, &e, least);
+    t->adopted |= k->adopted;
+    st = HD_OK;
+  }
+  device_bench_close(b);
+  return st;
+}
+
+static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double least,
+                                 hd_tuning *t, hd_diag *d) {
+  static const hd_plan original;
+  const hd_gpu *g = hd_device_get_gpu(dev);
+  hd_run_options run = o->run;
+  hd_study *s;
+  run.n_sms = g->n_sms;
+  hd_status st = hd_study_open(w, &run, &s, d);
+  if (st != HD_OK) return st;
+  t->adopted = false;
+  st = hd_study_replay(s, g, &original, g->dispatch, 0, &t->before, d);
+  t->after = t->before;
+  for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++) {
+    hd_tuned *k = &t->kernels[i];
+    hd_diag e = {0};
+    if (!k->adopted) continue;
+    st = hd_study_replay(s, g, &k->plan, g->dispatch, 0, &t->after, &e);
+    double x = st == HD_OK ? t->before.time_us / t->after.time_us : 0;
+    k->speedup.median = k->speedup.low = k->speedup.high = x;
+    k->before_us = t->before.time_us;
+    k->after_us = t->after.time_us;
+    judge(k, st, &e, least);
+    t->adopted |= k->adopted;
+    st = HD_OK;
+  }
+  t->has_counters = st == HD_OK;
+  hd_study_close(s);
+  return st;
+}
+
+hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double least,
+                           hd_tuning *t, hd_diag *d) {
+  static const hd_tune_options defaults;
+  double start = hd_seconds();
+  if (!o) o = &defaults;
+  if (!(least > 0)) least = DEFAULT_LEAST;
+  bool model = hd_device_get_info(dev)->kind == HD_DEVICE_MODEL;
+  hd_status st = model ? verify_on_model(dev, w, o, least, t, d) : verify_on_device(dev, w, o, least, t, d);
+  if (st != HD_OK) return st;
+  t->before_us = t->after_us = 0;
+  for (uint32_t i = 0; i < t->n_kernels; i++) {
+    t->before_us += t->kernels[i].before_us;
+    t->after_us += t->kernels[i].after_us;
+  }
+  t->speedup = t->n_kernels == 1
+                   ? t->kernels[0].speedup
+                   : (hd_speedup){.median = t->before_us / t->after_us, .low = 0, .high = INFINITY};
+  if (!t->adopted) t->speedup = (hd_speedup){.median = 1, .low = 1, .high = 1};
+  t->seconds = hd_seconds() - start;
+  return HD_OK;
+}

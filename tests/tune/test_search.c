@@ -1,0 +1,328 @@
+/* The tuner's decisions on a simulated device: plans have speedups that are known, times are noisy, drift and
+ * have outliers, and seconds pass only when something is measured. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuner.h"
+
+enum { MOST_SLOTS = 4096 };
+
+typedef struct simulated {
+  uint64_t seed, drawn;
+  double base_us, noise, outliers, drift;
+  double (*speedup)(const struct simulated *s, const hd_plan *p);
+  double clock, admission; /* seconds */
+  double time_of[MOST_SLOTS];
+  bool used[MOST_SLOTS];
+  uint32_t n, held, most_held, refused_every;
+  bool vanish; /* what was admitted once is refused the next time */
+} simulated;
+
+static double uniform(simulated *s) { return (double)(hd_random_at(s->seed, s->drawn++) >> 11) * 0x1p-53; }
+
+/* A time with noise on both sides, outliers on one, and a clock that wanders. */
+static double draw(simulated *s, double us) {
+  double sum = 0;
+  for (int i = 0; i < 12; i++) sum += uniform(s);
+  double t = us * exp(s->noise * (sum - 6)) * (1 + s->drift * sin(s->clock));
+  if (uniform(s) < s->outliers) t *= 1 + uniform(s);
+  s->clock += t * 1e-6;
+  return t;
+}
+
+static uint64_t plan_hash(const hd_plan *p) {
+  hd_buf b = {0};
+  hd_plan_print(p, &b);
+  uint64_t h = hd_hash(b.data, b.len);
+  hd_buf_free(&b);
+  return h;
+}
+
+static hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d) {
+  simulated *s = ctx;
+  bool baseline = hd_plan_is_baseline(p);
+  s->clock += s->admission;
+  if (!baseline && s->refused_every && plan_hash(p) % s->refused_every == 0)
+    return hd_fail(d, HD_ERR_REFUSED, "not this one");
+  for (*slot = 0; s->used[*slot]; ++*slot) assert_true(*slot + 1 < MOST_SLOTS);
+  s->used[*slot] = true;
+  s->held++;
+  if (s->held > s->most_held) s->most_held = s->held;
+  s->time_of[*slot] = s->base_us / (baseline ? 1 : s->speedup(s, p));
+  *us = draw(s, s->time_of[*slot]);
+  return HD_OK;
+}
+
+static void release(void *ctx, uint32_t slot) {
+  simulated *s = ctx;
+  assert_true(s->used[slot]);
+  s->used[slot] = false;
+  s->held--;
+}
+
+static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds,
+                            double *us, hd_diag *d) {
+  simulated *s = ctx;
+  for (uint32_t r = 0; r < warmups + rounds; r++)
+    for (size_t k = 0; k < n; k++) {
+      size_t i = (k + r) % n;
+      assert_true(s->used[slots[i]]);
+      double t = draw(s, s->time_of[slots[i]]);
+      if (r >= warmups) us[i * rounds + (r - warmups)] = t;
+    }
+  return HD_OK;
+}
+
+static double clock_of(void *ctx) { return ((simulated *)ctx)->clock; }
+
+static tuner_bench bench_of(simulated *s) {
+  return (tuner_bench){.ctx = s, .admit = admit, .release = release, .time = time_slots, .clock = clock_of};
+}
+
+static const tuner_space plane = {.grid = {64, 48, 1},
+                                  .block = {32, 8, 1},
+                                  .tasks = 64 * 48,
+                                  .n_sms = 132,
+                                  .resident = 8,
+                                  .warps = 8,
+                                  .loads = 3,
+                                  .can_order = true,
+                                  .can_loop = true,
+                                  .can_swap_threads = true};
+
+static void search_on(simulated *s, double budget, search *out) {
+  hd_plan plans[TUNER_CANDIDATES];
+  search_options o = {.budget = budget, .confidence = 0.99};
+  tuner_bench b = bench_of(s);
+  hd_diag d = {0};
+  size_t n = tuner_candidates(&plane, plans);
+  assert_int_equal(tuner_search(out, &b, &plane, plans, n, &o, &d), HD_OK);
+  assert_int_equal(s->held, 0);
+}
+
+/* ---- Speedups ---------------------------------------------------------------------- */
+
+static double none_faster(const simulated *s, const hd_plan *p) { return 1; }
+static double all_slower(const simulated *s, const hd_plan *p) {
+  return 0.6 + 0.39 * (double)(plan_hash(p) % 1000) / 1000;
+}
+
+/* One plan in a dozen gains 5%, none more; others lose. */
+static double few_gain(const simulated *s, const hd_plan *p) {
+  uint64_t h = plan_hash(p) ^ s->seed;
+  return h % 12 == 0 ? 1.05 : 1 - 0.3 * (double)(h % 97) / 97;
+}
+
+/* A hill in a band's height with its top at 11, which no candidate has. */
+static double hill(const simulated *s, const hd_plan *p) {
+  if (p->order.kind != HD_ORDER_BAND || p->bind != HD_BIND_NONE) return 0.9;
+  double x = log2((double)p->order.a / 11);
+  return 1.4 - 0.1 * x * x;
+}
+
+/* Two levers that pay together. */
+static double two_levers(const simulated *s, const hd_plan *p) {
+  double x = p->order.kind == HD_ORDER_COL ? 1.15 : 1;
+  if (p->stream.kind == HD_STREAM_L1) x *= 1.1;
+  if (p->bind != HD_BIND_NONE || p->prefetch.kind != HD_PREFETCH_NONE) x *= 0.8;
+  return x;
+}
+
+static double agents_of_two(const simulated *s, const hd_plan *p) {
+  if (p->bind != HD_BIND_AGENTS || p->order.kind != HD_ORDER_COL) return 0.8;
+  uint32_t n = p->agents ? p->agents : 8;
+  return n <= 3 ? 3.6 - 0.4 * fabs((double)n - 3) : 3.6 - 0.3 * ((double)n - 3);
+}
+
+/* ---- Tests ------------------------------------------------------------------------------ */
+
+static void adopts_nothing_of_no_worth(void **state) {
+  enum { TUNINGS = 2000 };
+  static simulated s;
+  unsigned adopted = 0;
+  for (uint64_t i = 0; i < TUNINGS; i++) {
+    search r;
+    s = (simulated){.seed = 1000 + i,
+                    .base_us = i % 3 ? 40 : 2000,
+                    .noise = 0.005 * (double)(1 + i % 6),
+                    .outliers = 0.03,
+                    .drift = 0.05,
+                    .speedup = none_faster,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    adopted += r.adopted;
+    search_free(&r);
+  }
+  assert_in_range(adopted, 0, TUNINGS / 100 - 1);
+}
+
+static void never_adopts_what_is_slower(void **state) {
+  static simulated s;
+  for (uint64_t i = 0; i < 300; i++) {
+    search r;
+    s = (simulated){
+        .seed = i, .base_us = 100, .noise = 0.02, .outliers = 0.05, .speedup = all_slower, .admission = 0.02};
+    search_on(&s, 10, &r);
+    assert_false(r.adopted);
+    search_free(&r);
+  }
+}
+
+static void finds_five_percent(void **state) {
+  enum { TUNINGS = 300 };
+  static simulated s;
+  unsigned found = 0;
+  for (uint64_t i = 0; i < TUNINGS; i++) {
+    search r;
+    s = (simulated){.seed = 77 * i,
+                    .base_us = 200,
+                    .noise = 0.02,
+                    .outliers = 0.02,
+                    .drift = 0.03,
+                    .speedup = few_gain,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    found += r.adopted && few_gain(&s, &r.trials.data[r.best].plan) > 1.049;
+    if (r.adopted) assert_true(r.speedup.low > 1 && r.speedup.median > 1.02 && r.speedup.median < 1.08);
+    search_free(&r);
+  }
+  assert_in_range(found, TUNINGS * 97 / 100, TUNINGS);
+}
+
+static void climbs_between_candidates(void **state) {
+  static simulated s;
+  for (uint64_t i = 0; i < 50; i++) {
+    search r;
+    s = (simulated){.seed = i, .base_us = 500, .noise = 0.005, .speedup = hill, .admission = 0.02};
+    search_on(&s, 10, &r);
+    assert_true(r.adopted);
+    const hd_plan *p = &r.trials.data[r.best].plan;
+    assert_int_equal(p->order.kind, HD_ORDER_BAND);
+    assert_true(hill(&s, p) > 1.395);
+    search_free(&r);
+  }
+}
+
+static void joins_levers(void **state) {
+  static simulated s = {.seed = 5, .base_us = 300, .noise = 0.01, .speedup = two_levers, .admission = 0.02};
+  search r;
+  search_on(&s, 10, &r);
+  assert_true(r.adopted);
+  assert_int_equal(r.trials.data[r.best].plan.order.kind, HD_ORDER_COL);
+  assert_int_equal(r.trials.data[r.best].plan.stream.kind, HD_STREAM_L1);
+  search_free(&r);
+}
+
+static void finds_the_number_of_agents(void **state) {
+  static simulated s = {
+      .seed = 6, .base_us = 300, .noise = 0.01, .speedup = agents_of_two, .admission = 0.02};
+  search r;
+  search_on(&s, 10, &r);
+  assert_true(r.adopted);
+  assert_int_equal(r.trials.data[r.best].plan.agents, 3);
+  search_free(&r);
+}
+
+static void keeps_to_its_budget(void **state) {
+  static simulated s;
+  static const double base[] = {30, 1e3, 2e4, 1.2e5, 4e5};
+  for (size_t i = 0; i < sizeof base / sizeof *base; i++) {
+    search r;
+    s = (simulated){.seed = i, .base_us = base[i], .noise = 0.01, .speedup = few_gain, .admission = 0.03};
+    search_on(&s, 10, &r);
+    /* What must be done whatever the budget: four plans screened, eight pairs. */
+    double least = 30 * base[i] * 1e-6;
+    assert_true(s.clock < 12 + least);
+    assert_true(r.trials.n >= 4);
+    search_free(&r);
+  }
+}
+
+static void leaves_very_slow_kernels_alone(void **state) {
+  static simulated s = {.seed = 1, .base_us = 3e6, .noise = 0.01, .speedup = few_gain, .admission = 0.03};
+  search r;
+  search_on(&s, 10, &r);
+  assert_true(r.unaffordable && !r.adopted && r.best == -1);
+  assert_true(s.clock < 8);
+  search_free(&r);
+}
+
+static void lets_plans_be_refused(void **state) {
+  static simulated s = {
+      .seed = 9, .base_us = 300, .noise = 0.01, .speedup = two_levers, .admission = 0.01, .refused_every = 2};
+  search r;
+  search_on(&s, 10, &r);
+  size_t refused = 0;
+  for (size_t i = 0; i < r.trials.n; i++) {
+    refused += r.trials.data[i].status == HD_ERR_REFUSED;
+    if (r.trials.data[i].status != HD_OK) assert_string_equal(r.trials.data[i].why, "not this one");
+  }
+  assert_true(refused > 0 && refused < r.trials.n);
+  search_free(&r);
+  s = (simulated){.seed = 9, .base_us = 300, .speedup = two_levers, .refused_every = 1};
+  search_on(&s, 10, &r);
+  assert_false(r.adopted);
+  assert_int_equal(r.best, -1);
+  search_free(&r);
+}
+
+/* ---- The space ---------------------------------------------------------------------------- */
+
+static void candidates_are_sound(void **state) {
+  static const uint32_t grids[][3] = {{1, 1, 1},   {1000, 1, 1}, {7, 5, 1},
+                                      {1, 900, 1}, {16, 16, 16}, {4000000, 1, 1}};
+  for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+    tuner_space s = plane;
+    hd_plan plans[TUNER_CANDIDATES];
+    memcpy(s.grid, grids[i], sizeof s.grid);
+    assert_true(hd_grid_tasks(s.grid, &s.tasks));
+    size_t n = tuner_candidates(&s, plans);
+    assert_in_range(n, 1, TUNER_CANDIDATES);
+    for (size_t k = 0; k < n; k++) {
+      assert_int_equal(hd_plan_check(&plans[k], NULL), HD_OK);
+      assert_false(hd_plan_is_baseline(&plans[k]));
+      for (size_t j = 0; j < k; j++) assert_false(hd_plan_equal(&plans[j], &plans[k]));
+      search_trial trial = {.plan = plans[k], .score = 1.1};
+      hd_plan near[TUNER_NEIGHBOURS];
+      size_t m = tuner_neighbours(&s, &trial, 1, 0, near);
+      assert_in_range(m, 0, TUNER_NEIGHBOURS);
+      for (size_t j = 0; j < m; j++) {
+        assert_int_equal(hd_plan_check(&near[j], NULL), HD_OK);
+        assert_false(hd_plan_equal(&near[j], &plans[k]));
+      }
+    }
+  }
+}
+
+static void what_is_refused_is_not_offered(void **state) {
+  tuner_space s = plane;
+  hd_plan plans[TUNER_CANDIDATES];
+  s.can_order = s.can_loop = s.can_swap_threads = false;
+  size_t n = tuner_candidates(&s, plans);
+  assert_true(n > 0);
+  for (size_t k = 0; k < n; k++)
+    assert_true(plans[k].order.kind == HD_ORDER_ROW && plans[k].bind == HD_BIND_NONE &&
+                plans[k].threads.kind == HD_ORDER_ROW);
+  s.loads = 0;
+  assert_int_equal(tuner_candidates(&s, plans), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("of plans that gain nothing fewer than 1% are adopted", adopts_nothing_of_no_worth),
+      BEHAVIOUR("a slower plan is never adopted", never_adopts_what_is_slower),
+      BEHAVIOUR("a gain of 5% is found", finds_five_percent),
+      BEHAVIOUR("climbing finds a height between the candidates'", climbs_between_candidates),
+      BEHAVIOUR("two levers that pay are joined", joins_levers),
+      BEHAVIOUR("the number of agents that pays is found", finds_the_number_of_agents),
+      BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
+      BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
+      BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),
+      BEHAVIOUR("candidates and neighbours are valid plans, each once", candidates_are_sound),
+      BEHAVIOUR("levers that the kernel bars are not offered", what_is_refused_is_not_offered),
+  };
+  return cmocka_run_group_tests_name("tune.search", tests, NULL, NULL);
+}
