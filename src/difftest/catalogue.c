@@ -50,18 +50,19 @@
 /* mma of floats: exact sums stay in registers; others are stored beside the sum of the terms' magnitudes. */
 #define MMA_EXACT(na, nb, words, ...)                                                                        \
   "{ .reg .b32 %a<4>, %b<2>, %c<4>; " MASK##na("a", __VA_ARGS__) MASK##nb("b", __VA_ARGS__)                  \
-      MASK4("c", TF32_EXACT) "mma.sync.aligned." words " " TO4 ", " REGS##na("a") ", " REGS##nb(             \
-          "b") ", " REGS4("c") "; }"
+      MASK4("c", TF32_EXACT) "mma.sync.aligned." words " " TO4                                               \
+                             ", " REGS##na("a") ", " REGS##nb("b") ", " REGS4("c") "; }"
 #define MMA_NEAR(na, nb, words, rule, mask, ...)                                                             \
   "{ .reg .b32 %a<4>, %b<2>, %c<4>, %d<4>, %e<4>; " MASK##na("a", __VA_ARGS__) MASK##nb("b", __VA_ARGS__)    \
       MASK4("c", F32_NEAR) "mma.sync.aligned." words " " REGS4("d") ", " REGS##na("a") ", " REGS##nb(        \
           "b") ", " REGS4("c") "; " ABS##na("a", "a", mask) ABS##nb("b", "b", mask)                          \
-          ABS4("c", "c", "0x7fffffff") "mma.sync.aligned." words " " REGS4("e") ", " REGS##na("a") ", "      \
-          REGS##nb("b") ", " REGS4("c") "; ${!" rule " b32:%d0, b32:%e0} ${!" rule " b32:%d3, b32:%e3} }"
+          ABS4("c", "c", "0x7fffffff") "mma.sync.aligned." words " " REGS4("e") ", " REGS##na(               \
+              "a") ", " REGS##nb("b") ", " REGS4("c") "; ${!" rule " b32:%d0, b32:%e0} ${!" rule             \
+                                                      " b32:%d3, b32:%e3} }"
 #define MMA_HALF(na, nb, words, ...)                                                                         \
   "{ .reg .b32 %a<4>, %b<2>, %c<2>; " MASK##na("a", __VA_ARGS__) MASK##nb("b", __VA_ARGS__)                  \
-      MASK2("c", F16_EXACT) "mma.sync.aligned." words " " TO2 ", " REGS##na("a") ", " REGS##nb(              \
-          "b") ", " REGS2("c") "; }"
+      MASK2("c", F16_EXACT) "mma.sync.aligned." words " " TO2                                                \
+                            ", " REGS##na("a") ", " REGS##nb("b") ", " REGS2("c") "; }"
 
 /* The thread's 64 shared bytes made multiplicands. */
 #define FILL_WORD(k, ...)                                                                                    \
@@ -75,16 +76,18 @@
 #define WARP_SYNC "bar.warp.sync 0xffffffff; "
 #define READ_BACK WARP_SYNC "ld.shared.v4.b32 {${=b32}, ${=b32}, ${=b32}, ${=b32}}, [%sp+${@16}]; " WARP_SYNC
 
-#define WMMA_F32(shape, type, regs_a, regs_b, ...)                                              \
-  "{ .reg .b32 %x, %a<8>, %b<8>; .reg .b32 %c<8>; " FILL(__VA_ARGS__) WARP_SYNC "wmma.load.a.sync.aligned(.row|.col)" shape   \
-  ".shared" type " " regs_a ", [%wp]; wmma.load.b.sync.aligned(.row|.col)$2.shared" type " " regs_b  \
-  ", [%wp]; mov.b32 %c0, 0f3F800000; mov.b32 %c1, %c0; mov.b32 %c2, %c0; mov.b32 %c3, %c0; mov.b32 %c4, "  \
-  "%c0; mov.b32 %c5, %c0; mov.b32 %c6, %c0; mov.b32 %c7, %c0; " WARP_SYNC
-#define WMMA_STORE_F32(shape) " wmma.store.d.sync.aligned(.row|.col)" shape ".shared.f32 [%wp], " REGS8("c") "; " READ_BACK "}"
+#define WMMA_F32(shape, type, regs_a, regs_b, ...)                                                           \
+  "{ .reg .b32 %x, %a<8>, %b<8>; .reg .b32 %c<8>; " FILL(__VA_ARGS__) WARP_SYNC                              \
+      "wmma.load.a.sync.aligned(.row|.col)" shape ".shared" type " " regs_a                                  \
+      ", [%wp]; wmma.load.b.sync.aligned(.row|.col)$2.shared" type " " regs_b                                \
+      ", [%wp]; mov.b32 %c0, 0f3F800000; mov.b32 %c1, %c0; mov.b32 %c2, %c0; mov.b32 %c3, %c0; mov.b32 "     \
+      "%c4, "                                                                                                \
+      "%c0; mov.b32 %c5, %c0; mov.b32 %c6, %c0; mov.b32 %c7, %c0; " WARP_SYNC
+#define WMMA_STORE_F32(shape)                                                                                \
+  " wmma.store.d.sync.aligned(.row|.col)" shape ".shared.f32 [%wp], " REGS8("c") "; " READ_BACK "}"
 
 /* wgmma: A at the warpgroup's bytes, B behind its 2048, both K-major without swizzle. */
-#define DESCRIPTORS                                                                                          \
-  ".reg .b32 %x, %y; .reg .b64 %u, %v; .reg .pred %z; setp.ne.u32 %z, 1, 0; "
+#define DESCRIPTORS ".reg .b32 %x, %y; .reg .b64 %u, %v; .reg .pred %z; setp.ne.u32 %z, 1, 0; "
 #define MAKE_DESCRIPTORS                                                                                     \
   "shr.u32 %y, %gs, 4; and.b32 %y, %y, 0x3fff; or.b32 %x, %y, 0x80000; mov.b64 %u, {%x, 16}; add.u32 %x, "   \
   "%x, 128; mov.b64 %v, {%x, 16}; fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "
@@ -124,17 +127,24 @@ const dt_row dt_rows[] = {
     {0, 0, "bfind(|.shiftamt)" INT4 " ${=u32}, ${2};"},
     {0, 0, "{ .reg .b32 %x; and.b32 %x, ${b32}, 31; fns.b32 ${=b32}, ${b32}, %x, ${#-9:9}; }"},
     {0, 0, "brev(.b32|.b64) ${=1}, ${1};"},
-    {0, 0, "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfe" INT4 " ${=1}, ${1}, %x, %y; }"},
+    {0, 0,
+     "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfe" INT4
+     " ${=1}, ${1}, %x, %y; }"},
     {0, 0, "bfe" INT4 " ${=1}, ${1}, ${#0:70}, ${#0:70};"},
-    {0, 0, "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfi(.b32|.b64) ${=1}, ${1}, ${1}, %x, %y; }"},
+    {0, 0,
+     "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfi(.b32|.b64) ${=1}, ${1}, "
+     "${1}, %x, %y; }"},
     {0, 0, "bfi(.b32|.b64) ${=1}, ${1}, ${1}, ${#0:70}, ${#0:70};"},
     {0, 0, "bmsk(.clamp|.wrap).b32 ${=b32}, ${u32?}, ${u32};"},
     {0, 0, "szext(.clamp|.wrap)(.u32|.s32) ${=2}, ${2}, ${u32?};"},
     {0, 0, "dp4a(.u32|.s32)(.u32|.s32) ${=b32}, ${b32}, ${b32}, ${b32};"},
     {0, 0, "dp2a(.lo|.hi)(.u32|.s32)(.u32|.s32) ${=b32}, ${b32}, ${b32}, ${b32};"},
     /* Extended precision */
-    {0, 0, "{ (add|sub).cc" INT4 " ${=2}, ${2}, ${2?}; $1c.cc$2 ${=2}, ${2}, ${2?}; $1c$2 ${=2}, ${2}, ${2}; }"},
-    {0, 0, "{ mad(.lo|.hi).cc" INT4 " ${=2}, ${2}, ${2}, ${2}; madc(.lo|.hi).cc$2 ${=2}, ${2}, ${2}, ${2}; madc(.lo|.hi)$2 ${=2}, ${2}, ${2}, ${2}; }"},
+    {0, 0,
+     "{ (add|sub).cc" INT4 " ${=2}, ${2}, ${2?}; $1c.cc$2 ${=2}, ${2}, ${2?}; $1c$2 ${=2}, ${2}, ${2}; }"},
+    {0, 0,
+     "{ mad(.lo|.hi).cc" INT4 " ${=2}, ${2}, ${2}, ${2}; madc(.lo|.hi).cc$2 ${=2}, ${2}, ${2}, ${2}; "
+                              "madc(.lo|.hi)$2 ${=2}, ${2}, ${2}, ${2}; }"},
     /* Logic and shift */
     {0, 0, "(and|or|xor)" BITS3 " ${=2}, ${2}, ${2?};"},
     {0, 0, "(and|or|xor).pred ${=pred}, ${pred}, ${pred};"},
@@ -165,19 +175,20 @@ const dt_row dt_rows[] = {
     {0, 0, "setp" CMP_FLOAT BOOL ".f16 ${=pred}, ${f16}, ${f16}, ${pred!};"},
     {90, 0, "setp" CMP_FLOAT ".bf16 ${=pred}, ${bf16}, ${bf16};"},
     {90, 0, "setp" CMP_FLOAT ".bf16x2 ${=pred}|${=pred}, ${bf16x2}, ${bf16x2};"},
-    {0, 0, "set(.eq|.ne|.lt|.le|.gt|.ge)(.u32|.s32|.f32)" INT6 " ${=2}, ${3}, ${3?};"},
-    {0, 0, "set(.lo|.ls|.hi|.hs)(.u32|.s32|.f32)(.u16|.u32|.u64) ${=2}, ${3}, ${3?};"},
-    {0, 0, "set(.eq|.ne|.lt|.le|.gt|.ge)" BOOL "(.u32|.s32|.f32)" INT6 " ${=3}, ${4}, ${4}, ${pred!};"},
-    {0, 0, "set" CMP_FLOAT "(|.ftz)(.u32|.s32|.f32).f32 ${=3}, ${f32}, ${f32?};"},
-    {0, 0, "set" CMP_FLOAT "(.u32|.s32|.f32).f64 ${=2}, ${f64}, ${f64?};"},
-    {0, 0, "set" CMP_FLOAT BOOL "(.u32|.s32|.f32)(.f32|.f64) ${=3}, ${4}, ${4}, ${pred!};"},
-    {0, 0, "set" CMP_FLOAT "(|.ftz)(.u16|.s16|.u32|.s32).f16 ${=3}, ${f16}, ${f16};"},
-    {0, 0, "set" CMP_FLOAT "(|.ftz).f16.f16 ${=f16}, ${f16}, ${f16};"},
-    {0, 0, "set" CMP_FLOAT "(|.ftz)(.f16x2|.u32|.s32).f16x2 ${=3}, ${f16x2}, ${f16x2};"},
-    {90, 0, "set" CMP_FLOAT "(.bf16|.u16|.s16|.u32|.s32).bf16 ${=2}, ${bf16}, ${bf16};"},
-    {90, 0, "set" CMP_FLOAT "(.bf16x2|.u32|.s32).bf16x2 ${=2}, ${bf16x2}, ${bf16x2};"},
-    {0, 0, "set(.eq|.lt|.ge).f16(.u16|.s32|.u64|.f32|.f64) ${=f16}, ${2}, ${2};"},
-    {90, 0, "set(.eq|.lt|.ge).bf16(.u16|.s32|.u64|.f32|.f64) ${=bf16}, ${2}, ${2};"},
+    {0, DT_UNGUARDED, "set(.eq|.ne|.lt|.le|.gt|.ge)(.u32|.s32|.f32)" INT6 " ${=2}, ${3}, ${3?};"},
+    {0, DT_UNGUARDED, "set(.lo|.ls|.hi|.hs)(.u32|.s32|.f32)(.u16|.u32|.u64) ${=2}, ${3}, ${3?};"},
+    {0, DT_UNGUARDED,
+     "set(.eq|.ne|.lt|.le|.gt|.ge)" BOOL "(.u32|.s32|.f32)" INT6 " ${=3}, ${4}, ${4}, ${pred!};"},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.u32|.s32|.f32).f32 ${=3}, ${f32}, ${f32?};"},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT "(.u32|.s32|.f32).f64 ${=2}, ${f64}, ${f64?};"},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT BOOL "(.u32|.s32|.f32)(.f32|.f64) ${=3}, ${4}, ${4}, ${pred!};"},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.u16|.s16|.u32|.s32).f16 ${=3}, ${f16}, ${f16};"},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz).f16.f16 ${=f16}, ${f16}, ${f16};"},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.f16x2|.u32|.s32).f16x2 ${=3}, ${f16x2}, ${f16x2};"},
+    {90, DT_UNGUARDED, "set" CMP_FLOAT "(.bf16|.u16|.s16|.u32|.s32).bf16 ${=2}, ${bf16}, ${bf16};"},
+    {90, DT_UNGUARDED, "set" CMP_FLOAT "(.bf16x2|.u32|.s32).bf16x2 ${=2}, ${bf16x2}, ${bf16x2};"},
+    {0, DT_UNGUARDED, "set(.eq|.lt|.ge).f16(.u16|.s32|.u64|.f32|.f64) ${=f16}, ${2}, ${2};"},
+    {90, DT_UNGUARDED, "set(.eq|.lt|.ge).bf16(.u16|.s32|.u64|.f32|.f64) ${=bf16}, ${2}, ${2};"},
     /* f32 and f64 */
     {0, 0, "(add|sub|mul)" RND "(|.ftz)(|.sat).f32 ${=f32}, ${f32}, ${f32?};"},
     {0, 0, "(add|sub|mul)" RND ".f64 ${=f64}, ${f64}, ${f64?};"},
@@ -285,7 +296,9 @@ const dt_row dt_rows[] = {
     {89, 0, "cvt.rn(|.relu).f16x2(.e4m3x2|.e5m2x2) ${=f16x2}, ${b16};"},
     {100, 0, "cvt.rn.satfinite(|.relu)(.e2m3x2|.e3m2x2).f32 ${=b16}, ${f32}, ${f32};"},
     {100, 0, "cvt.rn(|.relu).f16x2(.e2m3x2|.e3m2x2) ${=f16x2}, ${b16};"},
-    {100, 0, "{ .reg .b8 %x; cvt.rn.satfinite(|.relu).e2m1x2.f32 %x, ${f32}, ${f32}; cvt.rn(|.relu).f16x2.e2m1x2 ${=f16x2}, %x; }"},
+    {100, 0,
+     "{ .reg .b8 %x; cvt.rn.satfinite(|.relu).e2m1x2.f32 %x, ${f32}, ${f32}; cvt.rn(|.relu).f16x2.e2m1x2 "
+     "${=f16x2}, %x; }"},
     {100, 0, "cvt(.rz|.rp)(|.satfinite).ue8m0x2.f32 ${=b16}, ${f32}, ${f32};"},
     {100, 0, "cvt(.rz|.rp)(|.satfinite).ue8m0x2.bf16x2 ${=b16}, ${bf16x2};"},
     {100, 0, "cvt.rn.bf16x2.ue8m0x2 ${=bf16x2}, ${b16};"},
@@ -301,29 +314,50 @@ const dt_row dt_rows[] = {
     {0, 0, "mov.b64 {${=b32}, ${=b32}}, ${b64};"},
     {0, 0, "mov.b64 {_, ${=b32}}, ${b64};"},
     {0, 0, "mov.b64 {${=b16}, ${=b16}, ${=b16}, ${=b16}}, ${b64};"},
-    {0, 0, "{ .reg .b8 %x<4>; mov.b32 {%x0, %x1, %x2, %x3}, ${b32}; mov.b32 ${=b32}, {%x3, %x1, %x0, %x2}; }"},
-    {70, 0, "{ .reg .b128 %x, %y; mov.b128 %x, {${b64}, ${b64}}; mov.b128 %y, %x; mov.b128 {${=b64}, ${=b64}}, %y; }"},
-    {0, 0, "mov.u32 ${=u32}, (%tid.x|%tid.y|%ntid.x|%ntid.z|%ctaid.x|%ctaid.y|%nctaid.x|%laneid|%lanemask_eq|%lanemask_le|%lanemask_lt|%lanemask_ge|%lanemask_gt);"},
+    {0, 0,
+     "{ .reg .b8 %x<4>; mov.b32 {%x0, %x1, %x2, %x3}, ${b32}; mov.b32 ${=b32}, {%x3, %x1, %x0, %x2}; }"},
+    {70, 0,
+     "{ .reg .b128 %x, %y; mov.b128 %x, {${b64}, ${b64}}; mov.b128 %y, %x; mov.b128 {${=b64}, ${=b64}}, %y; "
+     "}"},
+    {0, 0,
+     "mov.u32 ${=u32}, "
+     "(%tid.x|%tid.y|%ntid.x|%ntid.z|%ctaid.x|%ctaid.y|%nctaid.x|%laneid|%lanemask_eq|%lanemask_le|%lanemask_"
+     "lt|%lanemask_ge|%lanemask_gt);"},
     {0, 0, "mov.u16 ${=u16}, (%tid.x|%ntid.x|%ctaid.x|%nctaid.x);"},
     {0, DT_EMULATED, "mov.u64 ${=u64}, (%tid.x|%laneid);"},
-    {0, 0, "{ .reg .b32 %x; mov.u32 %x, (%clock|%clock_hi|%globaltimer_lo|%smid|%warpid|%nsmid|%nwarpid|%dynamic_smem_size|%total_smem_size); and.b32 ${=b32}, %x, 0; }"},
+    {0, 0,
+     "{ .reg .b32 %x; mov.u32 %x, "
+     "(%clock|%clock_hi|%globaltimer_lo|%smid|%warpid|%nsmid|%nwarpid|%dynamic_smem_size|%total_smem_size); "
+     "and.b32 ${=b32}, %x, 0; }"},
     {0, 0, "{ .reg .b64 %x; mov.u64 %x, (%clock64|%globaltimer|%gridid); and.b64 ${=b64}, %x, 0; }"},
     /* Addresses */
-    {0, 0, "{ .reg .b64 %x; cvta.to.global.u64 %x, %gp; cvta.global.u64 %x, %x; ld(|.global).b32 ${=b32}, [%x+${@4}]; }"},
-    {0, 0, "{ .reg .b64 %x, %y; cvta.to.shared.u64 %x, %sg; cvta.shared.u64 %y, %x; sub.u64 ${=b64}, %y, %sg; ld.shared.b32 ${=b32}, [%x+${@4}]; }"},
-    {0, 0, "{ .reg .b64 %x, %y; cvta.local.u64 %x, %lp; cvta.to.local.u64 %y, %x; sub.u64 ${=b64}, %y, %lp; ld.b32 ${=b32}, [%x+${@4}]; }"},
+    {0, 0,
+     "{ .reg .b64 %x; cvta.to.global.u64 %x, %gp; cvta.global.u64 %x, %x; ld(|.global).b32 ${=b32}, "
+     "[%x+${@4}]; }"},
+    {0, 0,
+     "{ .reg .b64 %x, %y; cvta.to.shared.u64 %x, %sg; cvta.shared.u64 %y, %x; sub.u64 ${=b64}, %y, %sg; "
+     "ld.shared.b32 ${=b32}, [%x+${@4}]; }"},
+    {0, 0,
+     "{ .reg .b64 %x, %y; cvta.local.u64 %x, %lp; cvta.to.local.u64 %y, %x; sub.u64 ${=b64}, %y, %lp; ld.b32 "
+     "${=b32}, [%x+${@4}]; }"},
     {0, 0, "{ .reg .b64 %x; cvta.const.u64 %x, difftest_table; ld.b32 ${=b32}, [%x+${@4}]; }"},
     {0, 0, "isspacep(.global|.shared|.local|.shared::cta) ${=pred}, (%gp|%sg);"},
     {0, 0, "{ .reg .b64 %x; cvta.local.u64 %x, %lp; isspacep(.global|.shared|.local) ${=pred}, %x; }"},
-    {90, DT_EMULATED, "{ .reg .b64 %x; mov.b64 %x, base; cvta.param.u64 %x, %x; isspacep.param ${=pred}, %x; }"},
-    {90, 0, "{ .reg .b32 %x; mapa.shared::cluster.u32 %x, %sp, 0; ld.shared::cluster.b32 ${=b32}, [%x+${@4}]; getctarank.shared::cluster.u32 ${=b32}, %x; }"},
+    {90, DT_EMULATED,
+     "{ .reg .b64 %x; mov.b64 %x, base; cvta.param.u64 %x, %x; isspacep.param ${=pred}, %x; }"},
+    {90, 0,
+     "{ .reg .b32 %x; mapa.shared::cluster.u32 %x, %sp, 0; ld.shared::cluster.b32 ${=b32}, [%x+${@4}]; "
+     "getctarank.shared::cluster.u32 ${=b32}, %x; }"},
     {90, 0, "{ .reg .b64 %x; mapa.u64 %x, %sg, 0; ld.b32 ${=b32}, [%x+${@4}]; getctarank.u64 ${=b32}, %x; }"},
     /* Loads and stores */
     {0, 0, "ld.global(|.ca|.cg|.cs|.cv|.lu)(.b8|.u8|.s8|.b16|.u16|.s16) ${=b16}, [%gp+${@2}];"},
     {0, 0, "ld(.global|)(.u8|.s8|.u16|.s16|.b16|.u32|.b32|.s32|.f32) ${=b32}, [%gp+${@4}];"},
     {0, 0, "ld.global(.u8|.s8|.u16|.s16|.u32|.s32|.b32|.u64|.s64|.b64|.f64) ${=b64}, [%gp+${@8}];"},
-    {0, 0, "ld.global(.weak|.volatile|.relaxed.gpu|.relaxed.cta|.acquire.sys)(.b32|.u32|.f32) ${=2}, [%gp+${@4}];"},
-    {0, 0, "ld.global(.L1::evict_first|.L1::evict_last|.L1::no_allocate|.L1::evict_normal|.L1::evict_unchanged|.L2::64B|.L2::128B|.L2::256B).b32 ${=b32}, [%gp+${@4}];"},
+    {0, 0,
+     "ld.global(.weak|.volatile|.relaxed.gpu|.relaxed.cta|.acquire.sys)(.b32|.u32|.f32) ${=2}, [%gp+${@4}];"},
+    {0, 0,
+     "ld.global(.L1::evict_first|.L1::evict_last|.L1::no_allocate|.L1::evict_normal|.L1::evict_unchanged|.L2:"
+     ":64B|.L2::128B|.L2::256B).b32 ${=b32}, [%gp+${@4}];"},
     {0, 0, "ld.global(.nc|.ca.nc|.nc.L1::no_allocate.L2::128B)(.u8|.s16|.b32|.f32) ${=b32}, [%in];"},
     {0, 0, "ldu.global.b32 ${=b32}, [%in];"},
     {0, 0, "ld.global(|.nc).b64 ${=b64}, [%in];"},
@@ -343,7 +377,9 @@ const dt_row dt_rows[] = {
     {0, 0, "ld.shared.v4(.u8|.s8|.u16|.s16|.u32|.s32) {${=b64}, ${=b64}, ${=b64}, ${=b64}}, [%sp+${@16}];"},
     {0, 0, "ld.local.v4.b32 {${=b32}, ${=b32}, ${=b32}, ${=b32}}, [%lp+${@16}];"},
     {0, 0, "ld.local.v4.b32 {${=b32}, _, ${=b32}, _}, [%lp+${@16}];"},
-    {100, 0, "ld.global.v8.b32 {${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}}, [%gp+${@32}];"},
+    {100, 0,
+     "ld.global.v8.b32 {${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}, ${=b32}}, "
+     "[%gp+${@32}];"},
     {100, 0, "ld.global.v4.b64 {${=b64}, ${=b64}, ${=b64}, ${=b64}}, [%gp+${@32}];"},
     {70, 0, "{ .reg .b128 %x; ld(.global|).b128 %x, [%gp+${@16}]; mov.b128 {${=b64}, ${=b64}}, %x; }"},
     {0, 0, "st.global(|.wb|.cg|.cs|.wt)(.b8|.u8|.s8|.b16|.u16) [%gp+${@2}], ${b16};"},
@@ -361,39 +397,97 @@ const dt_row dt_rows[] = {
     {0, 0, "st.shared.v2(.b8|.b16) [%sp+${@4}], {${b16}, ${b16}};"},
     {0, 0, "st.shared.v2(.u8|.u16|.u32|.b64) [%sp+${@16}], {${b64}, ${b64}};"},
     {0, 0, "st.local.v4(.u8|.u16|.b32) [%lp+${@16}], {${b32}, ${b32}, ${b32}, ${b32}};"},
-    {100, 0, "st.global.v8.b32 [%gp+${@32}], {${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}};"},
+    {100, 0,
+     "st.global.v8.b32 [%gp+${@32}], {${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}};"},
     {70, 0, "{ .reg .b128 %x; mov.b128 %x, {${b64}, ${b64}}; st(.global|).b128 [%gp+${@16}], %x; }"},
     {0, 0, "prefetch(.global|)(.L1|.L2) [%gp];"},
     {0, 0, "prefetch.global(.L2::evict_last|.L2::evict_normal) [%gp];"},
     {0, 0, "prefetchu.L1 [%gp];"},
     {80, 0, "applypriority.global.L2::evict_normal [%wg], 128;"},
     {80, DT_EMULATED, "discard.global.L2 [%wg], 128;"},
-    {80, 0, "{ .reg .b64 %x; createpolicy.fractional(.L2::evict_first|.L2::evict_last|.L2::evict_normal|.L2::evict_unchanged).b64 %x, 0f3F000000; ld.global.L2::cache_hint.b32 ${=b32}, [%gp+${@4}], %x; st.global.L2::cache_hint.b32 [%gp+${@4}], ${b32}, %x; }"},
-    {80, 0, "{ .reg .b64 %x; createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %x, [%wg], 1024, 2048; createpolicy.cvt.L2.b64 %x, ${b64}; mov.b64 ${=b64}, 0; }"},
-    {0, 0, "{ .reg .b64 %x, %y; stacksave.u64 %y; alloca.u64 %x, ${#1:64}, 16; st.local.b32 [%x], ${b32}; ld.local.b32 ${=b32}, [%x]; stackrestore.u64 %y; }"},
+    {80, 0,
+     "{ .reg .b64 %x; "
+     "createpolicy.fractional(.L2::evict_first|.L2::evict_last|.L2::evict_normal|.L2::evict_unchanged).b64 "
+     "%x, 0f3F000000; ld.global.L2::cache_hint.b32 ${=b32}, [%gp+${@4}], %x; st.global.L2::cache_hint.b32 "
+     "[%gp+${@4}], ${b32}, %x; }"},
+    {80, 0,
+     "{ .reg .b64 %x; createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %x, [%wg], 1024, "
+     "2048; createpolicy.cvt.L2.b64 %x, ${b64}; mov.b64 ${=b64}, 0; }"},
+    {0, 0,
+     "{ .reg .b64 %x, %y; stacksave.u64 %y; alloca.u64 %x, ${#1:64}, 16; st.local.b32 [%x], ${b32}; "
+     "ld.local.b32 ${=b32}, [%x]; stackrestore.u64 %y; }"},
     /* Copies in flight */
-    {80, 0, "{ cp.async(.ca|.cg).shared.global(|.L2::64B|.L2::128B|.L2::256B) [%sp+${@16}], [%gp+${@16}], 16; cp.async.commit_group; cp.async.wait_group 0; ld.shared.b64 ${=b64}, [%sp+${@8}]; }"},
-    {80, 0, "{ cp.async.ca.shared::cta.global [%sp+${@8}], [%gp+${@8}], (4|8); cp.async.wait_all; ld.shared.b32 ${=b32}, [%sp+${@4}]; }"},
-    {80, 0, "{ cp.async(.ca|.cg).shared.global [%sp+${@16}], [%gp+${@16}], 16, ${#0:16}; cp.async.wait_all; ld.shared.b64 ${=b64}, [%sp+${@8}]; }"},
-    {80, 0, "{ .reg .b32 %x; and.b32 %x, ${b32}, 7; cp.async.ca.shared.global [%sp+${@8}], [%gp+${@8}], 8, %x; cp.async.wait_all; ld.shared.b64 ${=b64}, [%sp+${@8}]; }"},
-    {80, 0, "{ .reg .b64 %x; .reg .pred %z; mbarrier.init.shared.b64 [" MB "], 1; cp.async.ca.shared.global [%sp+${@8}], [%gp+${@8}], 8; cp.async.mbarrier.arrive.noinc.shared.b64 [" MB "]; wait: mbarrier.test_wait.parity.shared.b64 %z, [" MB "], 0; @!%z bra wait; ld.shared.b64 ${=b64}, [%sp+${@8}]; mbarrier.inval.shared.b64 [" MB "]; }"},
-    {90, 0, "{ .reg .b64 %x; .reg .pred %z; mbarrier.init.shared::cta.b64 [" MB "], 1; fence.mbarrier_init.release.cluster; fence.proxy.async; mbarrier.arrive.expect_tx.shared::cta.b64 %x, [" MB "], 32; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%sp+${@32}], [%gp+${@32}], 32, [" MB "]; wait: mbarrier.try_wait.shared::cta.b64 %z, [" MB "], %x; @!%z bra wait; ld.shared.b64 ${=b64}, [%sp+${@8}]; mbarrier.inval.shared.b64 [" MB "]; fence.proxy.async; }"},
-    {90, 0, "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; cp.async.bulk.global.shared::cta.bulk_group [%gp+${@32}], [%sp+${@32}], 32; cp.async.bulk.commit_group; cp.async.bulk.wait_group(|.read) 0; cp.async.bulk.wait_group 0; fence.proxy.async; ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
-    {90, 0, "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; cp.reduce.async.bulk.global.shared::cta.bulk_group(.add|.min|.max)(.u32|.s32|.u64) [%gp+${@16}], [%sp+${@16}], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; fence.proxy.async; ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
-    {90, 0, "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; cp.reduce.async.bulk.global.shared::cta.bulk_group(.and.b32|.or.b64|.xor.b32|.inc.u32|.dec.u32|.min.s64|.max.s64|.add.f32|.add.f64|.add.noftz.f16|.add.noftz.bf16|.min.f16|.max.bf16) [%gp+${@16}], [%sp+${@16}], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; fence.proxy.async; ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
+    {80, 0,
+     "{ cp.async(.ca|.cg).shared.global(|.L2::64B|.L2::128B|.L2::256B) [%sp+${@16}], [%gp+${@16}], 16; "
+     "cp.async.commit_group; cp.async.wait_group 0; ld.shared.b64 ${=b64}, [%sp+${@8}]; }"},
+    {80, 0,
+     "{ cp.async.ca.shared::cta.global [%sp+${@8}], [%gp+${@8}], (4|8); cp.async.wait_all; ld.shared.b32 "
+     "${=b32}, [%sp+${@4}]; }"},
+    {80, 0,
+     "{ cp.async(.ca|.cg).shared.global [%sp+${@16}], [%gp+${@16}], 16, ${#0:16}; cp.async.wait_all; "
+     "ld.shared.b64 ${=b64}, [%sp+${@8}]; }"},
+    {80, 0,
+     "{ .reg .b32 %x; and.b32 %x, ${b32}, 7; cp.async.ca.shared.global [%sp+${@8}], [%gp+${@8}], 8, %x; "
+     "cp.async.wait_all; ld.shared.b64 ${=b64}, [%sp+${@8}]; }"},
+    {80, 0,
+     "{ .reg .b64 %x; .reg .pred %z; mbarrier.init.shared.b64 [" MB
+     "], 1; cp.async.ca.shared.global [%sp+${@8}], [%gp+${@8}], 8; cp.async.mbarrier.arrive.noinc.shared.b64 "
+     "[" MB "]; wait: mbarrier.test_wait.parity.shared.b64 %z, [" MB
+     "], 0; @!%z bra wait; ld.shared.b64 ${=b64}, [%sp+${@8}]; mbarrier.inval.shared.b64 [" MB "]; }"},
+    {90, 0,
+     "{ .reg .b64 %x; .reg .pred %z; mbarrier.init.shared::cta.b64 [" MB
+     "], 1; fence.mbarrier_init.release.cluster; fence.proxy.async; "
+     "mbarrier.arrive.expect_tx.shared::cta.b64 %x, [" MB
+     "], 32; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%sp+${@32}], [%gp+${@32}], "
+     "32, [" MB "]; wait: mbarrier.try_wait.shared::cta.b64 %z, [" MB
+     "], %x; @!%z bra wait; ld.shared.b64 ${=b64}, [%sp+${@8}]; mbarrier.inval.shared.b64 [" MB
+     "]; fence.proxy.async; }"},
+    {90, 0,
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; "
+     "cp.async.bulk.global.shared::cta.bulk_group [%gp+${@32}], [%sp+${@32}], 32; "
+     "cp.async.bulk.commit_group; cp.async.bulk.wait_group(|.read) 0; cp.async.bulk.wait_group 0; "
+     "fence.proxy.async; ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
+    {90, 0,
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; "
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group(.add|.min|.max)(.u32|.s32|.u64) [%gp+${@16}], "
+     "[%sp+${@16}], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; fence.proxy.async; "
+     "ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
+    {90, 0,
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; "
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group(.and.b32|.or.b64|.xor.b32|.inc.u32|.dec.u32|.min."
+     "s64|.max.s64|.add.f32|.add.f64|.add.noftz.f16|.add.noftz.bf16|.min.f16|.max.bf16) [%gp+${@16}], "
+     "[%sp+${@16}], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; fence.proxy.async; "
+     "ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
     {90, 0, "cp.async.bulk.prefetch.L2.global [%gp], (16|32|64);"},
     /* mbarrier */
-    {80, 0, "{ .reg .b64 %x, %y; .reg .pred %z; mbarrier.init.shared.b64 [" MB "], 3; mbarrier.arrive.shared.b64 %x, [" MB "]; mbarrier.arrive.noComplete.shared.b64 %y, [" MB "], 1; mbarrier.pending_count.b64 ${=b32}, %y; mbarrier.test_wait.shared.b64 ${=pred}, [" MB "], %x; mbarrier.arrive_drop.shared.b64 %y, [" MB "]; mbarrier.pending_count.b64 ${=b32}, %y; mbarrier.test_wait.shared.b64 ${=pred}, [" MB "], %x; mbarrier.inval.shared.b64 [" MB "]; }"},
-    {90, 0, "{ .reg .b64 %x; mbarrier.init.shared::cta.b64 [" MB "], 2; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [" MB "], 16; mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [" MB "], 16; mbarrier.arrive.shared::cta.b64 %x, [" MB "], 2; mbarrier.try_wait.shared::cta.b64 ${=pred}, [" MB "], %x; mbarrier.test_wait.parity.shared::cta.b64 ${=pred}, [" MB "], 1; mbarrier.inval.shared.b64 [" MB "]; }"},
+    {80, 0,
+     "{ .reg .b64 %x, %y; .reg .pred %z; mbarrier.init.shared.b64 [" MB
+     "], 3; mbarrier.arrive.shared.b64 %x, [" MB "]; mbarrier.arrive.noComplete.shared.b64 %y, [" MB
+     "], 1; mbarrier.pending_count.b64 ${=b32}, %y; mbarrier.test_wait.shared.b64 ${=pred}, [" MB
+     "], %x; mbarrier.arrive_drop.shared.b64 %y, [" MB
+     "]; mbarrier.pending_count.b64 ${=b32}, %y; mbarrier.test_wait.shared.b64 ${=pred}, [" MB
+     "], %x; mbarrier.inval.shared.b64 [" MB "]; }"},
+    {90, 0,
+     "{ .reg .b64 %x; mbarrier.init.shared::cta.b64 [" MB
+     "], 2; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [" MB
+     "], 16; mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [" MB
+     "], 16; mbarrier.arrive.shared::cta.b64 %x, [" MB
+     "], 2; mbarrier.try_wait.shared::cta.b64 ${=pred}, [" MB
+     "], %x; mbarrier.test_wait.parity.shared::cta.b64 ${=pred}, [" MB "], 1; mbarrier.inval.shared.b64 [" MB
+     "]; }"},
     /* Atomics: on the thread's own bytes every result is known; on shared ones the end */
     {0, 0, "atom(.global|)(.add|.min|.max|.inc|.dec).u32 ${=u32}, [%gp+${@4}], ${u32};"},
-    {0, 0, "atom(.relaxed.gpu|.acq_rel.cta|.acquire.sys|.release.gpu).global.add.u32 ${=u32}, [%gp+${@4}], ${u32};"},
+    {0, 0,
+     "atom(.relaxed.gpu|.acq_rel.cta|.acquire.sys|.release.gpu).global.add.u32 ${=u32}, [%gp+${@4}], "
+     "${u32};"},
     {0, 0, "atom(.global|)(.add|.min|.max).s32 ${=s32}, [%gp+${@4}], ${s32};"},
     {0, 0, "atom(.global|)(.and|.or|.xor|.exch).b32 ${=b32}, [%gp+${@4}], ${b32};"},
     {0, 0, "atom(.global|)(.add|.min|.max).u64 ${=u64}, [%gp+${@8}], ${u64};"},
     {0, 0, "atom(.global|)(.min|.max).s64 ${=s64}, [%gp+${@8}], ${s64};"},
     {0, 0, "atom(.global|)(.and|.or|.xor|.exch).b64 ${=b64}, [%gp+${@8}], ${b64};"},
-    {0, 0, "{ .reg .b32 %x; ld.global.b32 %x, [%gp+${@4}]; atom.global.cas.b32 ${=b32}, [%gp+${@4}], %x, ${b32}; }"},
+    {0, 0,
+     "{ .reg .b32 %x; ld.global.b32 %x, [%gp+${@4}]; atom.global.cas.b32 ${=b32}, [%gp+${@4}], %x, ${b32}; "
+     "}"},
     {0, 0, "atom.global.cas.b64 ${=b64}, [%gp+${@8}], ${b64}, ${b64};"},
     {0, 0, "atom.global.cas.b16 ${=b16}, [%gp+${@2}], ${b16}, ${b16};"},
     {0, 0, "atom(.global|).add.f32 ${=f32}, [%gp+${@4}], ${f32};"},
@@ -402,11 +496,17 @@ const dt_row dt_rows[] = {
     {0, 0, "atom(.global|).add.noftz.f16x2 ${=f16x2}, [%gp+${@4}], ${f16x2};"},
     {90, 0, "atom(.global|).add.noftz.bf16 ${=bf16}, [%gp+${@2}], ${bf16};"},
     {90, 0, "atom(.global|).add.noftz.bf16x2 ${=bf16x2}, [%gp+${@4}], ${bf16x2};"},
-    {90, 0, "{ .reg .b128 %x, %y, %z; mov.b128 %x, {${b64}, ${b64}}; mov.b128 %y, {${b64}, ${b64}}; atom.global.cas.b128 %z, [%gp+${@16}], %x, %y; mov.b128 {${=b64}, ${=b64}}, %z; atom.global.exch.b128 %z, [%gp+${@16}], %y; mov.b128 {${=b64}, ${=b64}}, %z; }"},
+    {90, 0,
+     "{ .reg .b128 %x, %y, %z; mov.b128 %x, {${b64}, ${b64}}; mov.b128 %y, {${b64}, ${b64}}; "
+     "atom.global.cas.b128 %z, [%gp+${@16}], %x, %y; mov.b128 {${=b64}, ${=b64}}, %z; atom.global.exch.b128 "
+     "%z, [%gp+${@16}], %y; mov.b128 {${=b64}, ${=b64}}, %z; }"},
     {90, 0, "atom.global.v2.f32.add {${=f32}, ${=f32}}, [%gp+${@8}], {${f32}, ${f32}};"},
-    {90, 0, "atom.global.v4.f32.add {${=f32}, ${=f32}, ${=f32}, ${=f32}}, [%gp+${@16}], {${f32}, ${f32}, ${f32}, ${f32}};"},
+    {90, 0,
+     "atom.global.v4.f32.add {${=f32}, ${=f32}, ${=f32}, ${=f32}}, [%gp+${@16}], {${f32}, ${f32}, ${f32}, "
+     "${f32}};"},
     {90, 0, "atom.global.v2(.f16|.bf16)(.add|.min|.max).noftz {${=1}, ${=1}}, [%gp+${@4}], {${1}, ${1}};"},
-    {90, 0, "atom.global.v2(.f16x2|.bf16x2)(.add|.min|.max).noftz {${=1}, ${=1}}, [%gp+${@8}], {${1}, ${1}};"},
+    {90, 0,
+     "atom.global.v2(.f16x2|.bf16x2)(.add|.min|.max).noftz {${=1}, ${=1}}, [%gp+${@8}], {${1}, ${1}};"},
     {0, 0, "red(.global|)(.add|.min|.max|.inc|.dec).u32 [%gp+${@4}], ${u32};"},
     {0, 0, "red(.global|)(.add|.min|.max).s32 [%gp+${@4}], ${s32};"},
     {0, 0, "red(.global|)(.and|.or|.xor).b32 [%gp+${@4}], ${b32};"},
@@ -423,61 +523,130 @@ const dt_row dt_rows[] = {
     {0, 0, "atom.shared.add.f32 ${=f32}, [%sp+${@4}], ${f32};"},
     {0, 0, "atom.add.f32 ${=f32}, [%sg+${@4}], ${f32};"},
     {0, 0, "atom.shared.add.f64 ${=f64}, [%sp+${@8}], ${f64};"},
-    {0, DT_CONVERGED, "{ bar.sync 0; st.shared.b32 [%cm], 0; st.shared.b32 [%cm+4], ${#0:99}; bar.sync 0; red.shared(.add.u32|.min.u32|.max.u32|.xor.b32|.and.b32|.or.b32) [%cm], ${u32}; bar.sync 0; ld.shared.b32 ${=b32}, [%cm]; bar.sync 0; }"},
-    {0, DT_CONVERGED, "{ bar.sync 0; st.shared.b64 [%cm], 0; bar.sync 0; red.shared(.add|.min|.max).u64 [%cm], ${u64}; bar.sync 0; ld.shared.b64 ${=b64}, [%cm]; bar.sync 0; }"},
-    {0, DT_CONVERGED, "{ bar.sync 0; st.shared.b32 [%cm], 0; bar.sync 0; red.shared(.add.u32|.min.s32|.max.u32|.or.b32|.xor.b32|.inc.u32) [%cm], (1|0x7fff); bar.sync 0; ld.shared.b32 ${=b32}, [%cm]; bar.sync 0; }"},
+    {0, DT_CONVERGED,
+     "{ bar.sync 0; st.shared.b32 [%cm], 0; st.shared.b32 [%cm+4], ${#0:99}; bar.sync 0; "
+     "red.shared(.add.u32|.min.u32|.max.u32|.xor.b32|.and.b32|.or.b32) [%cm], ${u32}; bar.sync 0; "
+     "ld.shared.b32 ${=b32}, [%cm]; bar.sync 0; }"},
+    {0, DT_CONVERGED,
+     "{ bar.sync 0; st.shared.b64 [%cm], 0; bar.sync 0; red.shared(.add|.min|.max).u64 [%cm], ${u64}; "
+     "bar.sync 0; ld.shared.b64 ${=b64}, [%cm]; bar.sync 0; }"},
+    {0, DT_CONVERGED,
+     "{ bar.sync 0; st.shared.b32 [%cm], 0; bar.sync 0; "
+     "red.shared(.add.u32|.min.s32|.max.u32|.or.b32|.xor.b32|.inc.u32) [%cm], (1|0x7fff); bar.sync 0; "
+     "ld.shared.b32 ${=b32}, [%cm]; bar.sync 0; }"},
     /* Threads of a warp */
-    {0, DT_CONVERGED, "shfl.sync(.up|.down|.bfly|.idx).b32 ${=b32}|${=pred}, ${b32}, ${u32?}, (0|31|0x1f1f|0x181f|0x1c07|0x1003|15), " GATHER ";"},
+    {0, DT_CONVERGED,
+     "shfl.sync(.up|.down|.bfly|.idx).b32 ${=b32}|${=pred}, ${b32}, ${u32?}, "
+     "(0|31|0x1f1f|0x181f|0x1c07|0x1003|15), " GATHER ";"},
     {0, DT_CONVERGED, "shfl.sync(.up|.down|.bfly|.idx).b32 ${=b32}, ${b32}, ${#0:31}, (0|31), " GATHER ";"},
     {0, DT_CONVERGED, "shfl.sync.idx.b32 ${=b32}|${=pred}, ${b32}, ${u32}, ${u32}, " GATHER ";"},
     {0, DT_CONVERGED, "vote.sync(.all|.any|.uni).pred ${=pred}, ${pred!}, " GATHER ";"},
     {0, DT_CONVERGED, "vote.sync.ballot.b32 ${=b32}, ${pred!}, " GATHER ";"},
     {70, DT_CONVERGED, "match.any.sync(.b32|.b64) ${=b32}, ${1}, " GATHER ";"},
     {70, DT_CONVERGED, "match.all.sync(.b32|.b64) ${=b32}|${=pred}, ${1}, " GATHER ";"},
-    {70, DT_CONVERGED, "{ .reg .b32 %x; and.b32 %x, ${b32}, 3; match.any.sync.b32 ${=b32}, %x, " GATHER "; }"},
+    {70, DT_CONVERGED,
+     "{ .reg .b32 %x; and.b32 %x, ${b32}, 3; match.any.sync.b32 ${=b32}, %x, " GATHER "; }"},
     {80, DT_CONVERGED, "redux.sync(.add|.min|.max)(.u32|.s32) ${=2}, ${2}, " GATHER ";"},
     {80, DT_CONVERGED, "redux.sync(.and|.or|.xor).b32 ${=b32}, ${b32}, " GATHER ";"},
     {100, DT_CONVERGED | DT_SPECIFIC, "redux.sync(.min|.max)(|.abs)(|.NaN).f32 ${=f32}, ${f32}, " GATHER ";"},
     {0, DT_CONVERGED, "{ bar.warp.sync " GATHER "; activemask.b32 ${=b32}; }"},
     {90, DT_CONVERGED, "elect.sync ${=b32}|${=pred}, " GATHER ";"},
     /* Some threads of a warp */
-    {70, DT_CONVERGED, "{ .reg .b32 %x; .reg .pred %y; mov.pred %y, ${pred}; vote.sync.ballot.b32 %x, %y, " GATHER "; @!%y bra past; redux.sync(.add.u32|.min.s32|.xor.b32) ${=b32}, ${b32}, %x; match.any.sync.b32 ${=b32}, ${b32}, %x; vote.sync(.all|.any|.uni).pred ${=pred}, ${pred}, %x; bar.warp.sync %x; past: bar.warp.sync " GATHER "; }"},
-    {0, DT_EMULATED | DT_CONVERGED, "shfl(.up|.down|.bfly|.idx).b32 ${=b32}|${=pred}, ${b32}, ${u32}, ${u32};"},
+    {70, DT_CONVERGED,
+     "{ .reg .b32 %x; .reg .pred %y; mov.pred %y, ${pred}; vote.sync.ballot.b32 %x, %y, " GATHER
+     "; @!%y bra past; redux.sync(.add.u32|.min.s32|.xor.b32) ${=b32}, ${b32}, %x; match.any.sync.b32 "
+     "${=b32}, ${b32}, %x; vote.sync(.all|.any|.uni).pred ${=pred}, ${pred}, %x; bar.warp.sync %x; past: "
+     "bar.warp.sync " GATHER "; }"},
+    {0, DT_EMULATED | DT_CONVERGED,
+     "shfl(.up|.down|.bfly|.idx).b32 ${=b32}|${=pred}, ${b32}, ${u32}, ${u32};"},
     {0, DT_EMULATED | DT_CONVERGED, "vote(.all|.any|.uni).pred ${=pred}, ${pred};"},
     {0, DT_EMULATED | DT_CONVERGED, "vote.ballot.b32 ${=b32}, ${pred};"},
     /* Barriers and fences */
-    {0, DT_CONVERGED, "{ st.shared.b64 [%sp+${@8}], ${b64}; (bar.sync 0|barrier.sync 1|bar.cta.sync 2|barrier.cta.sync.aligned 3); .reg .b32 %x; xor.b32 %x, %sp, (64|1024); ld.shared.b64 ${=b64}, [%x+${@8}]; bar.sync 0; }"},
-    {0, DT_CONVERGED, "{ .reg .b32 %x; mov.u32 %x, %ntid.x; bar.sync ${#0:15}, %x; barrier.sync ${#0:15}, %x; }"},
+    {0, DT_CONVERGED,
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; (bar.sync 0|barrier.sync 1|bar.cta.sync "
+     "2|barrier.cta.sync.aligned 3); .reg .b32 %x; xor.b32 %x, %sp, (64|1024); ld.shared.b64 ${=b64}, "
+     "[%x+${@8}]; bar.sync 0; }"},
+    {0, DT_CONVERGED,
+     "{ .reg .b32 %x; mov.u32 %x, %ntid.x; bar.sync ${#0:15}, %x; barrier.sync ${#0:15}, %x; }"},
     {0, DT_CONVERGED, "bar.red.popc.u32 ${=u32}, ${#0:15}, ${pred!};"},
     {0, DT_CONVERGED, "bar.red(.and|.or).pred ${=pred}, ${#0:15}, ${pred!};"},
     {0, DT_CONVERGED, "barrier.cta.red.popc(|.aligned).u32 ${=u32}, ${#0:15}, ${pred!};"},
-    {0, 0, "(membar.cta|membar.gl|membar.sys|fence.acq_rel.gpu|fence.sc.cta|fence.proxy.alias|fence.acq_rel.sys);"},
-    {90, 0, "(fence.acq_rel.cluster|fence.proxy.async|fence.proxy.async.global|fence.proxy.async.shared::cta|fence.mbarrier_init.release.cluster);"},
+    {0, 0,
+     "(membar.cta|membar.gl|membar.sys|fence.acq_rel.gpu|fence.sc.cta|fence.proxy.alias|fence.acq_rel.sys);"},
+    {90, 0,
+     "(fence.acq_rel.cluster|fence.proxy.async|fence.proxy.async.global|fence.proxy.async.shared::cta|fence."
+     "mbarrier_init.release.cluster);"},
     {0, 0, "nanosleep.u32 ${#0:9};"},
     {90, 0, "griddepcontrol(.wait|.launch_dependents);"},
     {0, 0, "pmevent ${#0:7};"},
     {90, DT_EMULATED | DT_WARPGROUP, "setmaxnreg.dec.sync.aligned.u32 40;"},
     /* Control */
-    {0, 0, "{ .reg .b32 %x; and.b32 %x, ${b32}, 3; ts: .branchtargets l0, l1, l2, l0; brx.idx %x, ts; l0: add.u32 ${=b32 r}, ${b32}, 1; bra.uni end; l1: sub.u32 ${r}, ${b32}, 3; bra end; l2: mov.u32 ${r}, 5; end: }"},
-    {0, 0, "{ .reg .b32 %x, %y; and.b32 %x, ${b32}, 7; mov.b32 %y, ${b32}; loop: mad.lo.u32 %y, %y, 5, %x; sub.u32 %x, %x, 1; .reg .pred %z; setp.gt.s32 %z, %x, 0; @%z bra loop; mov.b32 ${=b32}, %y; }"},
-    {0, 0, "{ .param .b32 x; .param .b64 y; .param .b32 r; st.param.b32 [x], ${b32}; st.param.b64 [y], ${b64}; call.uni (r), difftest_mix, (x, y); ld.param.b32 ${=b32}, [r]; }"},
-    {0, 0, "{ .reg .b64 %f; .param .b32 x; .param .b64 y; .param .b32 r; mov.u64 %f, difftest_mix; st.param.b32 [x], ${b32}; st.param.b64 [y], ${b64}; proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _); call (r), %f, (x, y), proto; ld.param.b32 ${=b32}, [r]; }"},
+    {0, 0,
+     "{ .reg .b32 %x; and.b32 %x, ${b32}, 3; ts: .branchtargets l0, l1, l2, l0; brx.idx %x, ts; l0: add.u32 "
+     "${=b32 r}, ${b32}, 1; bra.uni end; l1: sub.u32 ${r}, ${b32}, 3; bra end; l2: mov.u32 ${r}, 5; end: }"},
+    {0, 0,
+     "{ .reg .b32 %x, %y; and.b32 %x, ${b32}, 7; mov.b32 %y, ${b32}; loop: mad.lo.u32 %y, %y, 5, %x; sub.u32 "
+     "%x, %x, 1; .reg .pred %z; setp.gt.s32 %z, %x, 0; @%z bra loop; mov.b32 ${=b32}, %y; }"},
+    {0, 0,
+     "{ .param .b32 x; .param .b64 y; .param .b32 r; st.param.b32 [x], ${b32}; st.param.b64 [y], ${b64}; "
+     "call.uni (r), difftest_mix, (x, y); ld.param.b32 ${=b32}, [r]; }"},
+    {0, 0,
+     "{ .reg .b64 %f; .param .b32 x; .param .b64 y; .param .b32 r; mov.u64 %f, difftest_mix; st.param.b32 "
+     "[x], ${b32}; st.param.b64 [y], ${b64}; proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param "
+     ".b64 _); call (r), %f, (x, y), proto; ld.param.b32 ${=b32}, [r]; }"},
     /* Matrices: integers */
-    {80, DT_CONVERGED, "mma.sync.aligned.m8n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO2 ", " FROM1 ", " FROM1 ", " FROM2 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m16n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO4 ", " FROM2 ", " FROM1 ", " FROM4 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m16n8k32.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO4 ", " FROM4 ", " FROM2 ", " FROM4 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m8n8k32.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO2 ", " FROM1 ", " FROM1 ", " FROM2 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m16n8k32.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO4 ", " FROM2 ", " FROM1 ", " FROM4 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m16n8k64.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO4 ", " FROM4 ", " FROM2 ", " FROM4 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32(.xor|.and).popc " TO2 ", " FROM1 ", " FROM1 ", " FROM2 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32(.xor|.and).popc " TO4 ", " FROM2 ", " FROM1 ", " FROM4 ";"},
-    {80, DT_CONVERGED, "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32(.xor|.and).popc " TO4 ", " FROM4 ", " FROM2 ", " FROM4 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m8n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO2 ", " FROM1 ", " FROM1
+     ", " FROM2 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO4 ", " FROM2 ", " FROM1
+     ", " FROM4 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k32.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO4 ", " FROM4 ", " FROM2
+     ", " FROM4 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m8n8k32.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO2 ", " FROM1 ", " FROM1
+     ", " FROM2 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k32.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO4 ", " FROM2 ", " FROM1
+     ", " FROM4 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k64.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO4 ", " FROM4 ", " FROM2
+     ", " FROM4 ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32(.xor|.and).popc " TO2 ", " FROM1 ", " FROM1 ", " FROM2
+     ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32(.xor|.and).popc " TO4 ", " FROM2 ", " FROM1 ", " FROM4
+     ";"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32(.xor|.and).popc " TO4 ", " FROM4 ", " FROM2 ", " FROM4
+     ";"},
     /* Matrices: f64 */
-    {80, DT_CONVERGED, "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}}, {${f64}}, {${f64}}, {${f64}, ${f64}};"},
-    {90, DT_CONVERGED, "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, ${f64}}, {${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
-    {90, DT_CONVERGED, "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
-    {90, DT_CONVERGED, "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
+    {80, DT_CONVERGED,
+     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}}, {${f64}}, {${f64}}, {${f64}, "
+     "${f64}};"},
+    {90, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, "
+     "${f64}}, {${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
+    {90, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, "
+     "${f64}, ${f64}, ${f64}}, {${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
+    {90, DT_CONVERGED,
+     "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, "
+     "${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, "
+     "${f64}, ${f64}, ${f64}};"},
     /* Matrices: other floats, with exact sums and with others */
+    {0, DT_CONVERGED,
+     "{ .reg .b32 %a<2>, %b<2>, %c<8>; " MASK2("a", F16_EXACT) MASK2("b", F16_EXACT)
+         MASK4("c", TF32_EXACT) "mov.b32 %c4, %c1; mov.b32 %c5, %c0; mov.b32 %c6, %c3; mov.b32 %c7, %c2; "
+                                "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f32.f16.f16.f32 {${=f32}, "
+                                "${=f32}, ${=f32}, ${=f32}, ${=f32}, ${=f32}, ${=f32}, ${=f32}}, " REGS2(
+                                    "a") ", " REGS2("b") ", " REGS8("c") "; }"},
+    {0, DT_CONVERGED,
+     "{ .reg .b32 %a<2>, %b<2>, %c<4>; " MASK2("a", F16_EXACT) MASK2("b", F16_EXACT)
+         MASK4("c", F16_EXACT) "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f16.f16.f16.f16 " TO4
+                               ", " REGS2("a") ", " REGS2("b") ", " REGS4("c") "; }"},
     {80, DT_CONVERGED, MMA_EXACT(2, 1, "m16n8k8.row.col.f32.f16.f16.f32", F16_EXACT)},
     {80, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k16.row.col.f32.f16.f16.f32", F16_EXACT)},
     {80, DT_CONVERGED, MMA_EXACT(2, 1, "m16n8k8.row.col.f32.bf16.bf16.f32", BF16_EXACT)},
@@ -493,32 +662,177 @@ const dt_row dt_rows[] = {
     {89, DT_CONVERGED, MMA_HALF(4, 2, "m16n8k32.row.col.f16.e4m3.e4m3.f16", E4M3_EXACT)},
     {80, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k16.row.col.f32.f16.f16.f32", "mma16", "0x7fff7fff", F16_NEAR)},
     {80, DT_CONVERGED, MMA_NEAR(2, 1, "m16n8k8.row.col.f32.bf16.bf16.f32", "mma8", "0x7fff7fff", BF16_NEAR)},
-    {80, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k16.row.col.f32.bf16.bf16.f32", "mma16", "0x7fff7fff", BF16_NEAR)},
+    {80, DT_CONVERGED,
+     MMA_NEAR(4, 2, "m16n8k16.row.col.f32.bf16.bf16.f32", "mma16", "0x7fff7fff", BF16_NEAR)},
     {80, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k8.row.col.f32.tf32.tf32.f32", "mma8", "0x7fffffff", TF32_NEAR)},
-    {89, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k32.row.col.f32.e4m3.e4m3.f32", "mma32", "0x7f7f7f7f", E4M3_NEAR)},
-    {89, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", "mma32", "0x7f7f7f7f", E5M2_NEAR)},
+    {89, DT_CONVERGED,
+     MMA_NEAR(4, 2, "m16n8k32.row.col.f32.e4m3.e4m3.f32", "mma32", "0x7f7f7f7f", E4M3_NEAR)},
+    {89, DT_CONVERGED,
+     MMA_NEAR(4, 2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", "mma32", "0x7f7f7f7f", E5M2_NEAR)},
     /* wmma */
-    {80, DT_CONVERGED, WMMA_F32("(.m16n16k16|.m32n8k16|.m8n32k16)", ".f16", REGS8("a"), REGS8("b"), F16_EXACT) "wmma.mma.sync.aligned$1$3$2.f32.f32 " REGS8("c") ", " REGS8("a") ", " REGS8("b") ", " REGS8("c") ";" WMMA_STORE_F32("$2")},
-    {0, DT_CONVERGED, "{ .reg .b32 %x<8>; " WARP_SYNC "wmma.load.c.sync.aligned(.row|.col)(.m16n16k16|.m32n8k16|.m8n32k16).shared(.f32|.s32) " REGS8("x") ", [%wp]; " WARP_SYNC "wmma.store.d.sync.aligned(.row|.col)$2.shared$3 [%wp], " REGS8("x") "; " READ_BACK "}"},
-    {0, DT_CONVERGED, "{ .reg .b32 %x<4>; " WARP_SYNC "wmma.load.c.sync.aligned(.row|.col)(.m16n16k16|.m32n8k16|.m8n32k16).global.f16 " REGS4("x") ", [%wg], 32; " WARP_SYNC "wmma.store.d.sync.aligned(.row|.col)$2.shared.f16 [%wp], " REGS4("x") ", 32; " READ_BACK "}"},
-    {80, DT_CONVERGED, "{ .reg .b32 %x, %a<4>, %b<4>, %c<8>; " FILL(BF16_EXACT) WARP_SYNC "wmma.load.a.sync.aligned(.row|.col).m16n16k16.shared.bf16 " REGS4("a") ", [%wp]; wmma.load.b.sync.aligned(.row|.col).m16n16k16.shared.bf16 " REGS4("b") ", [%wp]; mov.b32 %c0, 0; mov.b32 %c1, 0; mov.b32 %c2, 0; mov.b32 %c3, 0; mov.b32 %c4, 0; mov.b32 %c5, 0; mov.b32 %c6, 0; mov.b32 %c7, 0; " WARP_SYNC "wmma.mma.sync.aligned$1$2.m16n16k16.f32.bf16.bf16.f32 " REGS8("c") ", " REGS4("a") ", " REGS4("b") ", " REGS8("c") "; wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%wp], " REGS8("c") "; " READ_BACK "}"},
-    {80, DT_CONVERGED, "{ .reg .b32 %x, %a<4>, %b<4>, %c<8>; " FILL(TF32_EXACT) WARP_SYNC "wmma.load.a.sync.aligned(.row|.col).m16n16k8.shared.tf32 " REGS4("a") ", [%wp]; wmma.load.b.sync.aligned(.row|.col).m16n16k8.shared.tf32 " REGS4("b") ", [%wp]; mov.b32 %c0, 0; mov.b32 %c1, 0; mov.b32 %c2, 0; mov.b32 %c3, 0; mov.b32 %c4, 0; mov.b32 %c5, 0; mov.b32 %c6, 0; mov.b32 %c7, 0; " WARP_SYNC "wmma.mma.sync.aligned$1$2.m16n16k8.f32.tf32.tf32.f32 " REGS8("c") ", " REGS4("a") ", " REGS4("b") ", " REGS8("c") "; wmma.store.d.sync.aligned.col.m16n16k8.shared.f32 [%wp], " REGS8("c") "; " READ_BACK "}"},
-    {0, DT_CONVERGED, "{ .reg .b32 %a<2>, %b<2>, %c<8>; " WARP_SYNC "wmma.load.a.sync.aligned(.row|.col).m16n16k16.shared(.s8|.u8) " REGS2("a") ", [%wp]; wmma.load.b.sync.aligned(.row|.col).m16n16k16.global$2 " REGS2("b") ", [%wg]; wmma.load.c.sync.aligned.row.m16n16k16.shared.s32 " REGS8("c") ", [%wp]; " WARP_SYNC "wmma.mma.sync.aligned$1$3.m16n16k16.s32$2$2.s32(|.satfinite) " REGS8("c") ", " REGS2("a") ", " REGS2("b") ", " REGS8("c") "; wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [%wp], " REGS8("c") "; " READ_BACK "}"},
+    {80, DT_CONVERGED,
+     WMMA_F32(
+         "(.m16n16k16|.m32n8k16|.m8n32k16)", ".f16", REGS8("a"), REGS8("b"),
+         F16_EXACT) "wmma.mma.sync.aligned$1$3$2.f32.f32 " REGS8("c") ", " REGS8("a") ", " REGS8("b") ","
+                                                                                                      " " REGS8("c") ";" WMMA_STORE_F32("$2")},
+    {0, DT_CONVERGED,
+     "{ .reg .b32 %x<8>; " WARP_SYNC
+     "wmma.load.c.sync.aligned(.row|.col)(.m16n16k16|.m32n8k16|.m8n32k16).shared(.f32|.s32) " REGS8(
+         "x") ", [%wp]; " WARP_SYNC
+              "wmma.store.d.sync.aligned(.row|.col)$2.shared$3 [%wp], " REGS8("x") "; " READ_BACK "}"},
+    {0, DT_CONVERGED,
+     "{ .reg .b32 %x<4>; " WARP_SYNC
+     "wmma.load.c.sync.aligned(.row|.col)(.m16n16k16|.m32n8k16|.m8n32k16).global.f16 " REGS4(
+         "x") ", [%wg], 32; " WARP_SYNC
+              "wmma.store.d.sync.aligned(.row|.col)$2.shared.f16 [%wp], " REGS4("x") ", 32; " READ_BACK "}"},
+    {80, DT_CONVERGED,
+     "{ .reg .b32 %x, %a<4>, %b<4>, %c<8>; " FILL(BF16_EXACT) WARP_SYNC "wmma.load.a.sync.aligned(.row|.col)."
+                                                                        "m16n16k16.shared.bf16 " REGS4("a") ", [%wp]; wmma.load.b.sync.aligned(.row|.col).m16n16k16.shared.bf16 " REGS4(
+                                                                            "b") ", [%wp]; mov.b32 %c0, 0; "
+                                                                                 "mov.b32 %c1, 0; mov.b32 "
+                                                                                 "%c2, 0; mov.b32 %c3, 0; "
+                                                                                 "mov.b32 %c4, 0; mov.b32 "
+                                                                                 "%c5, 0; mov.b32 %c6, 0; "
+                                                                                 "mov.b32 %c7, 0; " WARP_SYNC
+                                                                                 "wmma.mma.sync.aligned$1$2."
+                                                                                 "m16n16k16.f32.bf16.bf16."
+                                                                                 "f32 " REGS8("c") ", " REGS4("a") ", " REGS4(
+                                                                                     "b") ", " REGS8("c") "; "
+                                                                                                          "wm"
+                                                                                                          "ma"
+                                                                                                          ".s"
+                                                                                                          "to"
+                                                                                                          "re"
+                                                                                                          ".d"
+                                                                                                          ".s"
+                                                                                                          "yn"
+                                                                                                          "c."
+                                                                                                          "al"
+                                                                                                          "ig"
+                                                                                                          "ne"
+                                                                                                          "d."
+                                                                                                          "ro"
+                                                                                                          "w."
+                                                                                                          "m1"
+                                                                                                          "6n"
+                                                                                                          "16"
+                                                                                                          "k1"
+                                                                                                          "6."
+                                                                                                          "sh"
+                                                                                                          "ar"
+                                                                                                          "ed"
+                                                                                                          ".f"
+                                                                                                          "32"
+                                                                                                          " ["
+                                                                                                          "%w"
+                                                                                                          "p]"
+                                                                                                          ","
+                                                                                                          " " REGS8("c") "; " READ_BACK
+                                                                                                                         "}"},
+    {80, DT_CONVERGED,
+     "{ .reg .b32 %x, %a<4>, %b<4>, %c<8>; " FILL(TF32_EXACT) WARP_SYNC
+     "wmma.load.a.sync.aligned(.row|.col).m16n16k8.shared.tf32 " REGS4("a") ", [%wp]; "
+                                                                            "wmma.load.b.sync.aligned(.row|."
+                                                                            "col).m16n16k8.shared."
+                                                                            "tf32 " REGS4(
+                                                                                "b") ", [%wp]; mov.b32 %c0, "
+                                                                                     "0; mov.b32 %c1, 0; "
+                                                                                     "mov.b32 %c2, 0; "
+                                                                                     "mov.b32 %c3, 0; "
+                                                                                     "mov.b32 %c4, 0; "
+                                                                                     "mov.b32 %c5, 0; "
+                                                                                     "mov.b32 %c6, 0; "
+                                                                                     "mov.b32 %c7, "
+                                                                                     "0; " WARP_SYNC
+                                                                                     "wmma.mma.sync.aligned$"
+                                                                                     "1$2.m16n16k8.f32.tf32."
+                                                                                     "tf32.f32 " REGS8("c") ", " REGS4("a") ", " REGS4("b") ", " REGS8(
+                                                                                         "c") "; "
+                                                                                              "wmma.store.d."
+                                                                                              "sync.aligned."
+                                                                                              "col.m16n16k8."
+                                                                                              "shared.f32 "
+                                                                                              "[%wp], " REGS8("c") "; " READ_BACK
+                                                                                                                   "}"},
+    {0, DT_CONVERGED,
+     "{ .reg .b32 %a<2>, %b<2>, %c<8>; " WARP_SYNC "wmma.load.a.sync.aligned(.row|.col).m16n16k16.shared(.s8|"
+                                                   ".u8) " REGS2(
+                                                       "a") ", [%wp]; "
+                                                            "wmma.load.b.sync.aligned(.row|.col).m16n16k16."
+                                                            "global$2 " REGS2("b") ", [%wg]; "
+                                                                                   "wmma.load.c.sync.aligned."
+                                                                                   "row.m16n16k16.shared."
+                                                                                   "s32 " REGS8("c") ", "
+                                                                                                     "[%wp];"
+                                                                                                     " " WARP_SYNC
+                                                                                                     "wmma."
+                                                                                                     "mma."
+                                                                                                     "sync."
+                                                                                                     "aligned"
+                                                                                                     "$1$3."
+                                                                                                     "m16n16k"
+                                                                                                     "16.s32$"
+                                                                                                     "2$2."
+                                                                                                     "s32(|."
+                                                                                                     "satfini"
+                                                                                                     "te)"
+                                                                                                     " " REGS8("c") ", " REGS2("a") ", " REGS2("b") ", " REGS8("c") "; wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [%wp], " REGS8(
+                                                                                                         "c") "; " READ_BACK
+                                                                                                              "}"},
     /* ldmatrix, stmatrix, movmatrix */
-    {75, DT_CONVERGED, "{ .reg .b32 %x; " WARP_SYNC "mad.lo.u32 %x, %la, 16, %wp; ldmatrix.sync.aligned.m8n8.x1(|.trans).shared.b16 {${=b32}}, [%x]; " WARP_SYNC "}"},
-    {75, DT_CONVERGED, "{ .reg .b32 %x; " WARP_SYNC "mad.lo.u32 %x, %la, 32, %wp; ldmatrix.sync.aligned.m8n8.x2(|.trans).shared::cta.b16 " TO2 ", [%x]; " WARP_SYNC "}"},
-    {75, DT_CONVERGED, "{ .reg .b32 %x; " WARP_SYNC "mad.lo.u32 %x, %la, 48, %wp; ldmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 " TO4 ", [%x]; " WARP_SYNC "}"},
-    {90, DT_CONVERGED, "{ .reg .b32 %x; " WARP_SYNC "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x1(|.trans).shared.b16 [%x], {${b32}}; " READ_BACK "}"},
-    {90, DT_CONVERGED, "{ .reg .b32 %x; " WARP_SYNC "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x2(|.trans).shared.b16 [%x], " FROM2 "; " READ_BACK "}"},
-    {90, DT_CONVERGED, "{ .reg .b32 %x; " WARP_SYNC "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 [%x], " FROM4 "; " READ_BACK "}"},
+    {75, DT_CONVERGED,
+     "{ .reg .b32 %x; " WARP_SYNC
+     "mad.lo.u32 %x, %la, 16, %wp; ldmatrix.sync.aligned.m8n8.x1(|.trans).shared.b16 {${=b32}}, "
+     "[%x]; " WARP_SYNC "}"},
+    {75, DT_CONVERGED,
+     "{ .reg .b32 %x; " WARP_SYNC
+     "mad.lo.u32 %x, %la, 32, %wp; ldmatrix.sync.aligned.m8n8.x2(|.trans).shared::cta.b16 " TO2
+     ", [%x]; " WARP_SYNC "}"},
+    {75, DT_CONVERGED,
+     "{ .reg .b32 %x; " WARP_SYNC
+     "mad.lo.u32 %x, %la, 48, %wp; ldmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 " TO4
+     ", [%x]; " WARP_SYNC "}"},
+    {90, DT_CONVERGED,
+     "{ .reg .b32 %x; " WARP_SYNC
+     "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x1(|.trans).shared.b16 [%x], "
+     "{${b32}}; " READ_BACK "}"},
+    {90, DT_CONVERGED,
+     "{ .reg .b32 %x; " WARP_SYNC
+     "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x2(|.trans).shared.b16 [%x], " FROM2
+     "; " READ_BACK "}"},
+    {90, DT_CONVERGED,
+     "{ .reg .b32 %x; " WARP_SYNC
+     "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 [%x], " FROM4
+     "; " READ_BACK "}"},
     {75, DT_CONVERGED, "movmatrix.sync.aligned.m8n8.trans.b16 ${=b32}, ${b32};"},
     /* Warpgroups */
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(F16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " REGS4("d") ", %u, %v, %z, (1|-1), (1|-1), 0, 0;" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(BF16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " REGS4("d") ", %u, %v, %z, 1, 1, (0|1), (0|1);" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(TF32_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 " REGS4("d") ", %u, %v, %z, 1, (1|-1);" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(E4M3_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 " REGS4("d") ", %u, %v, %z, 1, 1;" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %a<4>, %d<4>; " FILL(F16_EXACT) MASK4("a", F16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " REGS4("d") ", " REGS4("a") ", %v, %z, 1, 1, (0|1);" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %d<4>; mov.b32 %d0, ${b32}; mov.b32 %d1, ${b32}; mov.b32 %d2, ${b32}; mov.b32 %d3, ${b32}; " MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k32(|.satfinite).s32(.s8.s8|.u8.u8|.s8.u8|.u8.s8) " REGS4("d") ", %u, %v, %z;" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC, "{ " DESCRIPTORS ".reg .b32 %d<4>; mov.b32 %d0, ${b32}; mov.b32 %d1, ${b32}; mov.b32 %d2, ${b32}; mov.b32 %d3, ${b32}; " MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc " REGS4("d") ", %u, %v, %z;" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(F16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
+     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " REGS4(
+         "d") ", %u, %v, %z, (1|-1), (1|-1), 0, 0;" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(BF16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
+     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " REGS4(
+         "d") ", %u, %v, %z, 1, 1, (0|1), (0|1);" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(TF32_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
+     "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 " REGS4(
+         "d") ", %u, %v, %z, 1, (1|-1);" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(E4M3_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
+     "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 " REGS4("d") ", %u, %v, %z, 1, 1;" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %a<4>, %d<4>; " FILL(F16_EXACT) MASK4("a", F16_EXACT) MASK4("d", TF32_EXACT)
+         MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " REGS4("d") ", " REGS4(
+             "a") ", %v, %z, 1, 1, (0|1);" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %d<4>; mov.b32 %d0, ${b32}; mov.b32 %d1, ${b32}; mov.b32 %d2, ${b32}; "
+                      "mov.b32 %d3, ${b32}; " MAKE_DESCRIPTORS
+     "wgmma.mma_async.sync.aligned.m64n8k32(|.satfinite).s32(.s8.s8|.u8.u8|.s8.u8|.u8.s8) " REGS4(
+         "d") ", %u, %v, %z;" WGMMA_END OUT4},
+    {90, DT_WARPGROUP | DT_SPECIFIC,
+     "{ " DESCRIPTORS ".reg .b32 %d<4>; mov.b32 %d0, ${b32}; mov.b32 %d1, ${b32}; mov.b32 %d2, ${b32}; "
+                      "mov.b32 %d3, ${b32}; " MAKE_DESCRIPTORS
+     "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc " REGS4("d") ", %u, %v, %z;" WGMMA_END OUT4},
     {0, 0, NULL},
 };

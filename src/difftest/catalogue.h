@@ -36,6 +36,7 @@ enum {
   DT_WARPGROUP = 2,  /* and in whole warpgroups */
   DT_EMULATED = 4,   /* between emulators only */
   DT_SPECIFIC = 8,   /* of this architecture alone: .target sm_90a */
+  DT_UNGUARDED = 16, /* ptxas miscompiles it under a guard, branches included */
 };
 
 typedef struct dt_row {
@@ -64,7 +65,8 @@ uint32_t dt_row_count(void);
 void dt_pattern_read(const dt_row *row, dt_pattern *p);
 /* Which row form number `form` belongs to, and which of its forms it is. */
 const dt_row *dt_form_row(uint64_t form, uint64_t *choice);
-/* The row's text with the alternatives of `choice` put in, $1 replaced, and ${=1} made a type: holes are left. */
+/* The row's text with the alternatives of `choice` put in, $1 replaced, and ${=1} made a type: holes are
+ * left. */
 void dt_pattern_expand(const dt_pattern *p, uint64_t choice, hd_buf *out);
 
 #endif

@@ -49,6 +49,8 @@ static const rule rules[] = {
     {"mma32", NUM_F32, .relative = 32 * 0x1p-21, .scaled = true},
 };
 
+bool dt_rule_is_scaled(unsigned number) { return rules[number].scaled; }
+
 int dt_rule_find(const char *name, size_t len) {
   for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++)
     if (strlen(rules[k].name) == len && memcmp(rules[k].name, name, len) == 0) return (int)k;
@@ -59,7 +61,8 @@ int dt_rule_find(const char *name, size_t len) {
 static double ulp_of(num_fmt f, double x) {
   static const struct {
     int mantissa, least;
-  } formats[] = {[NUM_F16] = {10, -14}, [NUM_BF16] = {7, -126}, [NUM_F32] = {23, -126}, [NUM_F64] = {52, -1022}};
+  } formats[] = {
+      [NUM_F16] = {10, -14}, [NUM_BF16] = {7, -126}, [NUM_F32] = {23, -126}, [NUM_F64] = {52, -1022}};
   int e = formats[f].least;
   if (x != 0 && isfinite(x) && ilogb(x) > e) e = ilogb(x);
   return ldexp(1, e - formats[f].mantissa);
@@ -91,7 +94,8 @@ bool dt_agree(unsigned number, uint64_t emulator, uint64_t device, const uint64_
     return agree(r, emulator, device, num_to_f64(r->fmt, inputs[0]), num_to_f64(r->fmt, inputs[1]));
   for (unsigned shift = 0; shift < 32; shift += 16) {
     const uint64_t low = 0xffff;
-    if (!agree(r, emulator >> shift & low, device >> shift & low, num_to_f64(r->fmt, inputs[0] >> shift & low), 0))
+    if (!agree(r, emulator >> shift & low, device >> shift & low,
+               num_to_f64(r->fmt, inputs[0] >> shift & low), 0))
       return false;
   }
   return true;

@@ -1,8 +1,8 @@
 /* module.c: programs as text for others: tests, ptxas. */
 #include "difftest/program.h"
 
-hd_status hd_difftest_module(const hd_difftest_select *s, uint64_t seed, uint64_t first, uint32_t n, hd_buf *out,
-                             hd_diag *d) {
+hd_status hd_difftest_module(const hd_difftest_select *s, uint64_t seed, uint64_t first, uint32_t n,
+                             hd_buf *out, hd_diag *d) {
   dt_menu menu;
   hd_status st = dt_menu_make(s, &menu, d);
   if (st != HD_OK) return st;

@@ -9,7 +9,8 @@ void dt_print_head(unsigned sm, hd_buf *out) {
   hd_buf_printf(out, ".version %s\n.target sm_%u%s\n.address_size 64\n", sm < 100 ? "8.7" : "9.0", sm,
                 sm < 90 ? "" : "a");
   hd_buf_puts(out, ".const .align 16 .b32 difftest_table[16] = {");
-  for (unsigned k = 0; k < 16; k++) hd_buf_printf(out, "%s0x%08x", k ? ", " : "", (unsigned)hd_random_at(7, k));
+  for (unsigned k = 0; k < 16; k++)
+    hd_buf_printf(out, "%s0x%08x", k ? ", " : "", (unsigned)hd_random_at(7, k));
   hd_buf_puts(out, "};\n.func (.param .b32 r) difftest_mix(.param .b32 x, .param .b64 y)\n{\n"
                    ".reg .b32 %w<4>; .reg .b64 %d;\nld.param.b32 %w0, [x]; ld.param.b64 %d, [y];\n"
                    "mov.b64 {%w1, %w2}, %d; mad.lo.u32 %w0, %w0, 77, %w1; xor.b32 %w0, %w0, %w2;\n"
@@ -23,8 +24,10 @@ static const struct {
   const char *name, *declare, *text;
 } ready[] = {
     {"%sg", ".reg .b64 %sg;", "cvt.u64.u32 %sg, %sp; cvta.shared.u64 %sg, %sg;"},
-    {"%gs", ".reg .b32 %gs;", "and.b32 %gs, %ti, 0xffffff80; shl.b32 %gs, %gs, 6; mov.u32 %r0, sm; add.u32 %gs, %gs, %r0;"},
-    {"%wp", ".reg .b32 %wp;", "and.b32 %wp, %ti, 0xffffffe0; shl.b32 %wp, %wp, 6; mov.u32 %r0, sm; add.u32 %wp, %wp, %r0;"},
+    {"%gs", ".reg .b32 %gs;",
+     "and.b32 %gs, %ti, 0xffffff80; shl.b32 %gs, %gs, 6; mov.u32 %r0, sm; add.u32 %gs, %gs, %r0;"},
+    {"%wp", ".reg .b32 %wp;",
+     "and.b32 %wp, %ti, 0xffffffe0; shl.b32 %wp, %wp, 6; mov.u32 %r0, sm; add.u32 %wp, %wp, %r0;"},
     {"%wg", ".reg .b64 %wg;", "and.b32 %r0, %ti, 0xffffffe0; mad.wide.u32 %wg, %r0, 64, %sc;"},
     {"%sp", ".reg .b32 %sp;", "mov.u32 %sp, sm; mad.lo.u32 %sp, %ti, 64, %sp;"},
     {"%lp", ".reg .b64 %lp; .local .align 16 .b8 lm[64];", "mov.u64 %lp, lm;"},
@@ -72,8 +75,10 @@ static void look(kernel *k) {
 
 static void copy_scratch(kernel *k, const char *store, const char *to) {
   for (unsigned at = 0; at < DT_SHARED_BYTES; at += 16)
-    hd_buf_printf(k->out, "ld.global.v4.b32 {%%r0, %%r1, %%r2, %%r3}, [%%gp+%u]; %s [%s+%u], {%%r0, %%r1, %%r2, %%r3};\n",
-                  at, store, to, at);
+    hd_buf_printf(
+        k->out,
+        "ld.global.v4.b32 {%%r0, %%r1, %%r2, %%r3}, [%%gp+%u]; %s [%s+%u], {%%r0, %%r1, %%r2, %%r3};\n", at,
+        store, to, at);
 }
 
 static uint64_t slot_of_input(const dt_program *p, unsigned reg) {
@@ -88,7 +93,8 @@ static void load_registers(kernel *k) {
     const dt_class_info *c = &dt_classes[dt_class_of(reg)];
     const unsigned long long at = 8ull * slot_of_input(k->p, reg) * k->p->threads;
     if (c->bits == 1)
-      hd_buf_printf(k->out, "ld.global.b32 %%r0, [%%io+%llu]; setp.ne.u32 %%p%u, %%r0, 0;\n", at, reg - c->first);
+      hd_buf_printf(k->out, "ld.global.b32 %%r0, [%%io+%llu]; setp.ne.u32 %%p%u, %%r0, 0;\n", at,
+                    reg - c->first);
     else
       hd_buf_printf(k->out, "ld.global%s %%%c%u, [%%io+%llu];\n", c->type, c->letter, reg - c->first, at);
   }
@@ -101,7 +107,8 @@ static void store_registers(kernel *k) {
     const dt_class_info *c = &dt_classes[dt_class_of(reg)];
     const unsigned long long at = 8ull * j * k->p->threads;
     if (c->bits == 1)
-      hd_buf_printf(k->out, "selp.b32 %%r0, 1, 0, %%p%u; st.global.b32 [%%io+%llu], %%r0;\n", reg - c->first, at);
+      hd_buf_printf(k->out, "selp.b32 %%r0, 1, 0, %%p%u; st.global.b32 [%%io+%llu], %%r0;\n", reg - c->first,
+                    at);
     else
       hd_buf_printf(k->out, "st.global%s [%%io+%llu], %%%c%u;\n", c->type, at, c->letter, reg - c->first);
   }
@@ -147,10 +154,11 @@ void dt_print_kernel(const dt_program *p, const bool *keep, uint64_t number, hd_
   for (unsigned i = 0; i < READY; i++)
     if (k.needs[i]) hd_buf_printf(out, "%s ", ready[i].declare);
   if (k.shared) hd_buf_printf(out, ".shared .align 2048 .b8 sm[%u];", DT_SHARED_BYTES * p->threads);
-  hd_buf_printf(out,
-                "\nld.param.u64 %%sc, [base]; mov.u32 %%ti, %%tid.x; mad.wide.u32 %%io, %%ti, 8, %%sc;\nadd.u64 "
-                "%%in, %%io, %llu; add.u64 %%sc, %%sc, %llu; mad.wide.u32 %%gp, %%ti, 64, %%sc;\n",
-                8ull * p->results.n * p->threads, (unsigned long long)dt_program_scratch(p));
+  hd_buf_printf(
+      out,
+      "\nld.param.u64 %%sc, [base]; mov.u32 %%ti, %%tid.x; mad.wide.u32 %%io, %%ti, 8, %%sc;\nadd.u64 "
+      "%%in, %%io, %llu; add.u64 %%sc, %%sc, %llu; mad.wide.u32 %%gp, %%ti, 64, %%sc;\n",
+      8ull * p->results.n * p->threads, (unsigned long long)dt_program_scratch(p));
   for (unsigned i = READY; i-- > 0;)
     if (k.needs[i]) hd_buf_printf(out, "%s\n", ready[i].text);
   if (k.shared) copy_scratch(&k, "st.shared.v4.b32", "%sp");

@@ -26,17 +26,18 @@ typedef struct hole_type {
   uint8_t class, flavour;
 } hole_type;
 static const hole_type hole_types[] = {
-    {"u8", DT_H, DT_INT},      {"s8", DT_H, DT_INT},       {"b8", DT_H, DT_ANY},       {"u16", DT_H, DT_INT},
-    {"s16", DT_H, DT_INT},     {"b16", DT_H, DT_ANY},      {"f16", DT_H, DT_F16},      {"bf16", DT_H, DT_BF16},
-    {"u32", DT_W, DT_INT},     {"s32", DT_W, DT_INT},      {"b32", DT_W, DT_ANY},      {"f32", DT_W, DT_F32},
-    {"f16x2", DT_W, DT_F16X2}, {"bf16x2", DT_W, DT_BF16X2}, {"u16x2", DT_W, DT_INT},   {"s16x2", DT_W, DT_INT},
-    {"u64", DT_D, DT_INT},     {"s64", DT_D, DT_INT},      {"b64", DT_D, DT_ANY},      {"f64", DT_D, DT_F64},
+    {"u8", DT_H, DT_INT},      {"s8", DT_H, DT_INT},        {"b8", DT_H, DT_ANY},    {"u16", DT_H, DT_INT},
+    {"s16", DT_H, DT_INT},     {"b16", DT_H, DT_ANY},       {"f16", DT_H, DT_F16},   {"bf16", DT_H, DT_BF16},
+    {"u32", DT_W, DT_INT},     {"s32", DT_W, DT_INT},       {"b32", DT_W, DT_ANY},   {"f32", DT_W, DT_F32},
+    {"f16x2", DT_W, DT_F16X2}, {"bf16x2", DT_W, DT_BF16X2}, {"u16x2", DT_W, DT_INT}, {"s16x2", DT_W, DT_INT},
+    {"u64", DT_D, DT_INT},     {"s64", DT_D, DT_INT},       {"b64", DT_D, DT_ANY},   {"f64", DT_D, DT_F64},
     {"f32x2", DT_D, DT_F32X2}, {"pred", DT_P, DT_ANY},
 };
 
 static const hole_type *find_type(const char *name, size_t len) {
   for (size_t k = 0; k < sizeof hole_types / sizeof hole_types[0]; k++)
-    if (strlen(hole_types[k].name) == len && memcmp(hole_types[k].name, name, len) == 0) return &hole_types[k];
+    if (strlen(hole_types[k].name) == len && memcmp(hole_types[k].name, name, len) == 0)
+      return &hole_types[k];
   return NULL;
 }
 
@@ -82,7 +83,9 @@ static bool put_constant(instance *x, const hole_type *t, const char *type, hd_b
   const unsigned bits = type[1] == '8' ? 8 : dt_classes[t->class].bits;
   switch (t->flavour) {
   case DT_F32: hd_buf_printf(out, "0f%08X", (unsigned)dt_value(x->random, DT_F32, 32)); return true;
-  case DT_F64: hd_buf_printf(out, "0d%016llX", (unsigned long long)dt_value(x->random, DT_F64, 64)); return true;
+  case DT_F64:
+    hd_buf_printf(out, "0d%016llX", (unsigned long long)dt_value(x->random, DT_F64, 64));
+    return true;
   case DT_INT:
   case DT_ANY: break;
   default: return false;
@@ -172,7 +175,8 @@ static void put_result(instance *x, const char *hole, size_t len, hd_buf *out) {
       put_register(out, reg);
     }
     hd_buf_puts(out, "; ");
-    const dt_slot s = {.rule = x->p->results.n == first ? (uint8_t)rule : 0, .reg = UINT8_MAX};
+    const bool by_rule = x->p->results.n == first || dt_rule_is_scaled((unsigned)rule);
+    const dt_slot s = {.rule = by_rule ? (uint8_t)rule : 0, .reg = UINT8_MAX};
     if (!hd_vec_push(&x->p->results, s)) x->p->failed = true;
     at += n;
   }
@@ -225,7 +229,8 @@ static void add_form(maker *m, const dt_pattern *pattern, uint64_t form) {
   instance x = {.p = m->p, .random = &m->random, .flavours = m->flavours};
   dt_pattern_expand(pattern, form, &text);
   dt_op *op = add_op(m, DT_OP_INST);
-  const bool together = pattern->row->flags & (DT_CONVERGED | DT_WARPGROUP);
+  op->row = pattern->row;
+  const bool together = pattern->row->flags & (DT_CONVERGED | DT_WARPGROUP | DT_UNGUARDED);
   if (text.failed) {
     m->p->failed = true;
   } else {
@@ -309,7 +314,7 @@ static const dt_choice *pick_row(const dt_menu *menu, dt_random *r) {
 
 static bool fits_here(const maker *m, const dt_row *row) {
   if (row->flags & DT_WARPGROUP) return m->depth == 0 && m->p->threads % 128 == 0;
-  return !(row->flags & DT_CONVERGED) || m->depth == 0;
+  return !(row->flags & (DT_CONVERGED | DT_UNGUARDED)) || m->depth == 0;
 }
 
 void dt_program_make(const dt_menu *menu, uint64_t seed, uint64_t number, dt_program *p) {
@@ -355,8 +360,12 @@ void dt_program_free(dt_program *p) {
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
 uint64_t dt_program_slots(const dt_program *p) { return p->results.n + 1 + p->n_inputs; }
-uint64_t dt_program_scratch(const dt_program *p) { return (8 * dt_program_slots(p) * p->threads + 255) / 256 * 256; }
-uint64_t dt_program_bytes(const dt_program *p) { return dt_program_scratch(p) + (uint64_t)DT_SHARED_BYTES * p->threads; }
+uint64_t dt_program_scratch(const dt_program *p) {
+  return (8 * dt_program_slots(p) * p->threads + 255) / 256 * 256;
+}
+uint64_t dt_program_bytes(const dt_program *p) {
+  return dt_program_scratch(p) + (uint64_t)DT_SHARED_BYTES * p->threads;
+}
 
 void dt_program_fill(const dt_program *p, void *data) {
   const uint64_t bytes = dt_program_bytes(p), scratch = dt_program_scratch(p);

@@ -24,9 +24,10 @@ dt_class dt_class_of(unsigned reg);
 typedef enum dt_op_kind { DT_OP_INST = 0, DT_OP_IF, DT_OP_ELSE, DT_OP_END } dt_op_kind;
 typedef struct dt_op {
   dt_op_kind kind;
-  uint32_t pair;           /* of a branch: its number, from 1 */
-  uint32_t text, len;      /* in the program's text */
+  uint32_t pair;             /* of a branch: its number, from 1 */
+  uint32_t text, len;        /* in the program's text */
   uint64_t mentions, writes; /* registers */
+  const dt_row *row;
 } dt_op;
 
 /* A place for 8 bytes of every thread. */
@@ -45,7 +46,7 @@ typedef struct dt_program {
   uint32_t n_ops;
   hd_buf text;
   uint32_t n_inputs;
-  uint8_t inputs[DT_REGS];   /* registers */
+  uint8_t inputs[DT_REGS]; /* registers */
   HD_VEC(dt_slot) results;
   uint8_t flavours[DT_REGS]; /* at the beginning */
   uint64_t instructions;
@@ -78,13 +79,16 @@ uint64_t dt_program_bytes(const dt_program *p);
 /* Inputs and scratch; results are zero. */
 void dt_program_fill(const dt_program *p, void *data);
 
-/* The module's head, and a kernel called p<number> with the operations whose bit in `keep` is set (NULL: all). */
+/* The module's head, and a kernel called p<number> with the operations whose bit in `keep` is set (NULL:
+ * all). */
 void dt_print_head(unsigned sm, hd_buf *out);
 void dt_print_kernel(const dt_program *p, const bool *keep, uint64_t number, hd_buf *out);
 
 /* ---- Comparison (compare.c) --------------------------------------------------------------------- */
 
 int dt_rule_find(const char *name, size_t len); /* -1: none; 0 is "exact" */
+/* The bound grows with the first input, which is made of the same approximate operation. */
+bool dt_rule_is_scaled(unsigned rule);
 /* Do the results agree? `inputs` are the emulator's. */
 bool dt_agree(unsigned rule, uint64_t emulator, uint64_t device, const uint64_t *inputs);
 

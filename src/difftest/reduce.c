@@ -17,7 +17,8 @@ typedef struct reducer {
   dt_difference differences[CANDIDATES];
 } reducer;
 
-/* Drop an operation and the rest of its branch. Dropping an ELSE alone gives its operations to the other side. */
+/* Drop an operation and the rest of its branch. Dropping an ELSE alone gives its operations to the other
+ * side. */
 static void drop(const dt_program *p, uint32_t op, bool *keep) {
   keep[op] = false;
   if (p->ops[op].kind != DT_OP_IF) return;
@@ -48,17 +49,43 @@ static hd_status try_all(reducer *r, bool keeps[][DT_MAX_OPS], uint32_t n, hd_di
   return st;
 }
 
-/* One round: the candidates that lack one more operation; keep the first that still differs. */
-static hd_status shrink(reducer *r, bool *smaller, hd_diag *d) {
-  bool keeps[CANDIDATES][DT_MAX_OPS];
-  uint32_t n = 0;
-  *smaller = false;
-  for (uint32_t k = r->p->n_ops; k-- > 0;) {
-    if (r->keep[k] && r->p->ops[k].kind != DT_OP_END) {
-      memcpy(keeps[n], r->keep, sizeof keeps[n]);
-      drop(r->p, k, keeps[n++]);
+static bool is_candidate(const reducer *r, uint32_t op) {
+  return r->keep[op] && r->p->ops[op].kind != DT_OP_END;
+}
+
+/* Candidate number c of a round, coarse ones first: in the first round every operation alone; then each half
+ * dropped, each quarter, down to single operations. False: there are no more. */
+static bool candidate(const reducer *r, uint32_t c, bool alone, bool *keep) {
+  uint32_t kept[DT_MAX_OPS], n = 0;
+  for (uint32_t k = 0; k < r->p->n_ops; k++)
+    if (is_candidate(r, k)) kept[n++] = k;
+  if (alone) {
+    if (c >= n || n == 1) return false;
+    memset(keep, 0, DT_MAX_OPS * sizeof *keep);
+    keep[kept[n - 1 - c]] = r->p->ops[kept[n - 1 - c]].kind == DT_OP_INST;
+    return true;
+  }
+  for (uint32_t size = (n + 1) / 2;; size = (size + 1) / 2) {
+    const uint32_t pieces = n ? (n + size - 1) / size : 0;
+    if (c < pieces && n > 1) {
+      memcpy(keep, r->keep, DT_MAX_OPS * sizeof *keep);
+      const uint32_t end = n - c * size, begin = end > size ? end - size : 0;
+      for (uint32_t k = begin; k < end; k++) drop(r->p, kept[k], keep);
+      return true;
     }
-    if (!n || (n < CANDIDATES && k)) continue;
+    if (size <= 1) return false;
+    c -= pieces;
+  }
+}
+
+/* One round; the first candidate that still differs is kept. */
+static hd_status shrink(reducer *r, bool alone, bool *smaller, hd_diag *d) {
+  bool keeps[CANDIDATES][DT_MAX_OPS];
+  *smaller = false;
+  for (uint32_t c = 0, more = 1; more;) {
+    uint32_t n = 0;
+    while (n < CANDIDATES && (more = candidate(r, c, alone, keeps[n]))) n++, c++;
+    if (!n) return HD_OK;
     hd_status st = try_all(r, keeps, n, d);
     if (st != HD_OK) return st;
     for (uint32_t j = 0; j < n; j++) {
@@ -67,7 +94,6 @@ static hd_status shrink(reducer *r, bool *smaller, hd_diag *d) {
       *smaller = true;
       return HD_OK;
     }
-    n = 0;
   }
   return HD_OK;
 }
@@ -91,6 +117,24 @@ static void register_name(unsigned reg, char name[8]) {
   snprintf(name, 8, "%%%c%u", c->letter, (reg - c->first) & 31);
 }
 
+/* The thread's bytes of memory as they were. */
+static void put_scratch(const reducer *r, uint64_t thread, hd_buf *out) {
+  static const char *const names[] = {"%gp", "%sp", "%sg", "%lp", "%wp", "%wg", "%gs"};
+  bool used = false;
+  for (uint32_t k = 0; k < r->p->n_ops; k++)
+    for (size_t j = 0; j < sizeof names / sizeof names[0] && r->keep[k] && r->p->ops[k].len; j++)
+      used |= memmem(r->p->text.data + r->p->ops[k].text, r->p->ops[k].len, names[j], 3) != NULL;
+  char *before = used ? malloc(dt_program_bytes(r->p)) : NULL;
+  if (!before) return;
+  dt_program_fill(r->p, before);
+  const uint32_t *words =
+      (const uint32_t *)(before + dt_program_scratch(r->p)) + thread * (DT_SHARED_BYTES / 4);
+  hd_buf_puts(out, "//   bytes ");
+  for (unsigned k = 0; k < DT_SHARED_BYTES / 4; k++) hd_buf_printf(out, " %08x", (unsigned)words[k]);
+  hd_buf_putc(out, '\n');
+  free(before);
+}
+
 static void describe(const reducer *r, const dt_difference *x, hd_buf *out) {
   const dt_program *p = r->p;
   const uint64_t *e = (const uint64_t *)r->data[0], *v = (const uint64_t *)r->data[1], T = p->threads;
@@ -101,15 +145,17 @@ static void describe(const reducer *r, const dt_difference *x, hd_buf *out) {
   for (uint32_t k = 0; k < p->n_inputs; k++) {
     if (!(mentions >> p->inputs[k] & 1)) continue;
     register_name(p->inputs[k], name);
-    put_value(out, name, dt_classes[dt_class_of(p->inputs[k])].bits, e[(p->results.n + 1 + k) * T + x->thread]);
+    put_value(out, name, dt_classes[dt_class_of(p->inputs[k])].bits,
+              e[(p->results.n + 1 + k) * T + x->thread]);
   }
+  put_scratch(r, x->thread, out);
   if (x->in_scratch) {
-    hd_buf_printf(out, "// its scratch word %llu: emulator 0x%08x, device 0x%08x\n", (unsigned long long)x->slot,
-                  (unsigned)x->emulator, (unsigned)x->device);
+    hd_buf_printf(out, "// its scratch word %llu: emulator 0x%08x, device 0x%08x\n",
+                  (unsigned long long)x->slot, (unsigned)x->emulator, (unsigned)x->device);
     return;
   }
   const dt_slot *s = x->slot < p->results.n ? &p->results.data[x->slot] : NULL;
-  const unsigned bits = s && s->reg != UINT8_MAX ? dt_classes[dt_class_of(s->reg)].bits
+  const unsigned bits = s && s->reg != UINT8_MAX          ? dt_classes[dt_class_of(s->reg)].bits
                         : (x->emulator | x->device) >> 32 ? 64
                                                           : 32;
   if (s && s->reg != UINT8_MAX)
@@ -129,32 +175,46 @@ static void describe(const reducer *r, const dt_difference *x, hd_buf *out) {
   hd_buf_printf(out, "// in %llu threads\n", (unsigned long long)n);
 }
 
-/* The dotted word of the last instruction of the last operation that stands. */
+static bool starts_with_any(const char *text, const char *const *prefixes, size_t n) {
+  for (size_t k = 0; k < n; k++)
+    if (strncmp(text, prefixes[k], strlen(prefixes[k])) == 0) return true;
+  return false;
+}
+
+/* The longest dotted word of an operation, leaving out what templates surround theirs with if they can. */
+static size_t longest_word(const char *text, size_t len, bool all, const char **word) {
+  static const char *const around[] = {"st.",    "ld.",   "mov.",  "bar.",
+                                       "fence.", "lop3.", "and.b", "cp.async.wait"};
+  size_t best = 0;
+  for (size_t at = 0; at < len;) {
+    size_t n = strcspn(text + at, " ;,");
+    if (n > len - at) n = len - at;
+    const bool is_word = n > best && text[at] >= 'a' && text[at] <= 'z' && memchr(text + at, '.', n);
+    if (is_word && (all || !starts_with_any(text + at, around, sizeof around / sizeof around[0]))) {
+      *word = text + at;
+      best = n;
+    }
+    at += n + 1;
+  }
+  return best;
+}
+
+/* Of the last operation that stands. */
 static void name_culprit(const reducer *r, char *out, size_t cap) {
+  snprintf(out, cap, "control");
   for (uint32_t k = r->p->n_ops; k-- > 0;) {
     const dt_op *op = &r->p->ops[k];
     if (!r->keep[k] || op->kind != DT_OP_INST) continue;
-    const char *text = r->p->text.data + op->text, *end = text + op->len, *best = text;
-    size_t n_best = 0;
-    for (const char *at = text; at < end;) {
-      const size_t n = strcspn(at, " ;,\n"), room = (size_t)(end - at), len = n < room ? n : room;
-      /* Not what surrounds it in a template: stores, masks and moves. */
-      const bool plain = *at == 's' && len > 10 && memcmp(at, "st.global.", 10) == 0;
-      const bool mask = len > 5 && (memcmp(at, "lop3.", 5) == 0 || memcmp(at, "and.b", 5) == 0);
-      if (memchr(at, '.', len) && at[0] != '.' && at[0] != '%' && at[0] != '[' && !plain && !(mask && n_best)) {
-        best = at;
-        n_best = len;
-      }
-      at += len + 1;
-    }
-    snprintf(out, cap, "%.*s", (int)n_best, best);
+    const char *text = r->p->text.data + op->text, *word = text;
+    size_t n = longest_word(text, op->len, false, &word);
+    if (!n) n = longest_word(text, op->len, true, &word);
+    if (n) snprintf(out, cap, "%.*s", (int)n, word);
     return;
   }
-  snprintf(out, cap, "control");
 }
 
-hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsigned sm, hd_difftest_report *out,
-                    hd_diag *d) {
+hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsigned sm,
+                    hd_difftest_report *out, hd_diag *d) {
   reducer r = {.emulator = emulator, .other = other, .p = p, .sm = sm};
   const uint64_t bytes = (dt_program_bytes(p) + 255) / 256 * 256;
   r.data[0] = calloc(2 * CANDIDATES, bytes);
@@ -162,8 +222,8 @@ hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsi
   r.data[1] = r.data[0] + CANDIDATES * bytes;
   for (uint32_t k = 0; k < p->n_ops; k++) r.keep[k] = true;
   bool smaller = true;
-  hd_status st = HD_OK;
-  while (smaller && st == HD_OK) st = shrink(&r, &smaller, d);
+  hd_status st = shrink(&r, true, &smaller, d);
+  for (smaller = true; smaller && st == HD_OK;) st = shrink(&r, false, &smaller, d);
   bool last[1][DT_MAX_OPS];
   memcpy(last[0], r.keep, sizeof last[0]);
   if (st == HD_OK) st = try_all(&r, last, 1, d);

@@ -48,8 +48,8 @@ static hd_status grow(dt_side *s, uint64_t bytes, hd_diag *d) {
 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
-hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, uint32_t n, unsigned sm, dt_batch *b,
-                        hd_diag *d) {
+hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, uint32_t n, unsigned sm,
+                        dt_batch *b, hd_diag *d) {
   *b = (dt_batch){.programs = programs, .keeps = keeps, .n = n, .sm = sm};
   b->offsets = calloc(n + 1u, sizeof *b->offsets);
   if (!b->offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
@@ -114,6 +114,8 @@ dt_difference dt_compare(const dt_program *p, const void *emulator, const void *
       const uint64_t at = slot * T + t;
       uint64_t inputs[4] = {0};
       if (e[at] == v[at]) continue;
+      /* A sum of magnitudes is its own scale. */
+      if (!s->n_inputs) inputs[0] = e[at];
       for (unsigned k = 0; k < s->n_inputs && k < 4; k++) inputs[k] = e[at + (k + 1) * T];
       if (!dt_agree(s->rule, e[at], v[at], inputs))
         return (dt_difference){.found = true, .slot = slot, .thread = t, .emulator = e[at], .device = v[at]};
@@ -155,12 +157,14 @@ static void fail_run(run *r, hd_status st, const hd_diag *d, uint64_t first, uin
     const size_t len = strlen(r->diag.message);
     if (n)
       snprintf(r->diag.message + len, sizeof r->diag.message - len, " (programs %llu to %llu of seed %llu)",
-               (unsigned long long)first, (unsigned long long)(first + n - 1), (unsigned long long)r->o->seed);
+               (unsigned long long)first, (unsigned long long)(first + n - 1),
+               (unsigned long long)r->o->seed);
   }
   pthread_mutex_unlock(&r->lock);
 }
 
-/* Room for one more report, whose program has the lowest number so far or fills up; SIZE_MAX: none is wanted. */
+/* Room for one more report, whose program has the lowest number so far or fills up; SIZE_MAX: none is wanted.
+ */
 static bool wants_report(run *r) {
   pthread_mutex_lock(&r->lock);
   r->out->different++;
@@ -177,6 +181,7 @@ static void add_report(run *r, hd_difftest_report *report) {
 
 typedef struct worker {
   run *r;
+  double seconds_load, seconds_run; /* of devices that were lost */
   dt_side emulator, other;
   char *before, *after[2];
   uint64_t cap;
@@ -203,11 +208,22 @@ static hd_status fill_both(worker *w, const dt_batch *b, hd_diag *d) {
   return HD_OK;
 }
 
-static void report_difference(worker *w, const dt_program *p, hd_status st, const hd_diag *why) {
+/* After a fault a GPU's context is lost. A new one can be had once nobody uses the old one. */
+static hd_status reopen(worker *w, hd_diag *d) {
+  w->seconds_load += w->other.seconds_load;
+  w->seconds_run += w->other.seconds_run;
+  dt_side_close(&w->other);
+  hd_status st = dt_side_open(w->r->name, &w->r->o->devices, &w->other, d);
+  w->other.change = w->r->change;
+  return st;
+}
+
+static void report_difference(worker *w, const dt_program *p, hd_status ran, const hd_diag *why) {
+  hd_status st = HD_OK;
   hd_difftest_report report = {.program = p->number};
   hd_diag d = {0};
   if (!wants_report(w->r)) return;
-  if (st == HD_OK) {
+  if (ran == HD_OK) {
     st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
   } else {
     hd_buf text = {0};
@@ -215,16 +231,22 @@ static void report_difference(worker *w, const dt_program *p, hd_status st, cons
     hd_buf_printf(&text, "// %s\n", why->message);
     dt_print_kernel(p, NULL, p->number, &text);
     report.text = text.data;
-    st = HD_OK;
   }
-  if (st == HD_OK)
+  if (st != HD_OK) {
+    hd_buf text = {0};
+    snprintf(report.culprit, sizeof report.culprit, "not reduced");
+    hd_buf_printf(&text, "// %s\n", d.message);
+    dt_print_kernel(p, NULL, p->number, &text);
+    report.text = text.data;
+    if (hd_device_sync(w->other.device, NULL) != HD_OK && w->r->n_threads == 1) reopen(w, &d);
+  }
+  if (report.text)
     add_report(w->r, &report);
   else
-    fail_run(w->r, st, &d, p->number, 1);
+    fail_run(w->r, HD_ERR_NOMEM, &d, p->number, 1);
 }
 
-/* Programs of a batch that one side refuses are found one by one. Those that a GPU faults on cannot be: it is
- * lost. */
+/* Programs of a batch that one side does not run to the end are found one by one. */
 static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd_diag *d) {
   dt_batch b;
   hd_status st = dt_batch_make(programs, NULL, n, w->r->sm, &b, d);
@@ -232,10 +254,12 @@ static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd
   hd_status ran = st;
   if (st == HD_OK) ran = dt_side_run(&w->emulator, &b, w->after[0], d);
   if (ran == HD_OK) ran = dt_side_run(&w->other, &b, w->after[1], d);
-  const bool lost = ran == HD_ERR_NOMEM || ran == HD_ERR_IO ||
-                    (ran == HD_ERR_FAULT && hd_device_get_info(w->other.device)->kind == HD_DEVICE_CUDA &&
-                     hd_device_sync(w->other.device, NULL) != HD_OK);
-  if (st == HD_OK && ran != HD_OK && !lost) {
+  const bool lost = ran == HD_ERR_FAULT && hd_device_sync(w->other.device, NULL) != HD_OK;
+  hd_diag why = *d;
+  if (lost && w->r->n_threads == 1) st = reopen(w, d);
+  *d = st == HD_OK ? why : *d;
+  const bool single = ran != HD_ERR_NOMEM && ran != HD_ERR_IO && (!lost || w->r->n_threads == 1);
+  if (st == HD_OK && ran != HD_OK && single) {
     if (n == 1)
       report_difference(w, programs, ran, d);
     else
@@ -262,7 +286,9 @@ static void work(worker *w) {
   while (programs) {
     pthread_mutex_lock(&r->lock);
     const uint64_t first = r->next;
-    const uint32_t n = r->status != HD_OK ? 0 : end - first < r->per_module ? (uint32_t)(end - first) : r->per_module;
+    const uint32_t n = r->status != HD_OK            ? 0
+                       : end - first < r->per_module ? (uint32_t)(end - first)
+                                                     : r->per_module;
     r->next += n;
     pthread_mutex_unlock(&r->lock);
     if (!n) break;
@@ -299,8 +325,8 @@ static void run_worker(void *ctx, unsigned number) {
     fail_run(r, st, &d, 0, 0);
   pthread_mutex_lock(&r->lock);
   r->out->seconds_emulator += w.emulator.seconds_load + w.emulator.seconds_run;
-  r->out->seconds_compile += w.other.seconds_load;
-  r->out->seconds_device += w.other.seconds_run;
+  r->out->seconds_compile += w.seconds_load + w.other.seconds_load;
+  r->out->seconds_device += w.seconds_run + w.other.seconds_run;
   pthread_mutex_unlock(&r->lock);
   dt_side_close(&w.emulator);
   dt_side_close(&w.other);
@@ -327,8 +353,9 @@ static int by_program(const void *a, const void *b) {
   return x->program < y->program ? -1 : x->program > y->program;
 }
 
-hd_status dt_run_changed(const hd_difftest_options *options, hd_status (*change)(const hd_buf *ptx, hd_buf *out),
-                         hd_difftest_result *out, hd_diag *d) {
+hd_status dt_run_changed(const hd_difftest_options *options,
+                         hd_status (*change)(const hd_buf *ptx, hd_buf *out), hd_difftest_result *out,
+                         hd_diag *d) {
   hd_difftest_options o = *options;
   *out = (hd_difftest_result){0};
   if (!o.max_reports) o.max_reports = 20;

@@ -26,8 +26,8 @@ typedef struct dt_batch {
   hd_buf ptx;
   uint64_t *offsets; /* n + 1 */
 } dt_batch;
-hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, uint32_t n, unsigned sm, dt_batch *b,
-                        hd_diag *d);
+hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, uint32_t n, unsigned sm,
+                        dt_batch *b, hd_diag *d);
 void dt_batch_free(dt_batch *b);
 /* `data` holds inputs before and everything after. */
 hd_status dt_side_run(dt_side *s, const dt_batch *b, void *data, hd_diag *d);
@@ -41,9 +41,10 @@ typedef struct dt_difference {
 } dt_difference;
 dt_difference dt_compare(const dt_program *p, const void *emulator, const void *device);
 
-/* Drop operations of a differing program while it differs, and describe what is left. `why`: it did not run. */
-hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsigned sm, hd_difftest_report *out,
-                    hd_diag *d);
+/* Drop operations of a differing program while it differs, and describe what is left. `why`: it did not run.
+ */
+hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsigned sm,
+                    hd_difftest_report *out, hd_diag *d);
 
 /* hd_difftest_run with a change of what the other side compiles. */
 hd_status dt_run_changed(const hd_difftest_options *o, hd_status (*change)(const hd_buf *ptx, hd_buf *out),

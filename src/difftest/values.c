@@ -23,10 +23,10 @@ typedef struct format {
   uint8_t exponent, mantissa; /* bits */
   uint8_t coarser[3];         /* mantissa bits of formats that it is converted to; 0 ends */
 } format;
-static const format formats[] = {[DT_F16] = {5, 10, {3, 2}},   [DT_BF16] = {8, 7, {3, 2}},
-                                 [DT_F16X2] = {5, 10, {3, 2}}, [DT_BF16X2] = {8, 7, {3, 2}},
-                                 [DT_F32] = {8, 23, {10, 7, 3}}, [DT_F32X2] = {8, 23, {10, 7}},
-                                 [DT_F64] = {11, 52, {23, 10, 7}}};
+static const format formats[] = {
+    [DT_F16] = {5, 10, {3, 2}},      [DT_BF16] = {8, 7, {3, 2}},     [DT_F16X2] = {5, 10, {3, 2}},
+    [DT_BF16X2] = {8, 7, {3, 2}},    [DT_F32] = {8, 23, {10, 7, 3}}, [DT_F32X2] = {8, 23, {10, 7}},
+    [DT_F64] = {11, 52, {23, 10, 7}}};
 
 static uint64_t exponent_of(dt_random *r, const format *f) {
   const uint32_t top = (1u << f->exponent) - 1, bias = top >> 1;

@@ -1,0 +1,17 @@
+Random programs on two instruction sets of the emulator.
+
+  $ heddle difftest --device emu:portable --programs 2000 --threads 2 | sed 's/of [0-9]* instructions/of N instructions/'
+  2000 programs of N instructions on the emulator and emu:portable (emulator, sm_90): 0 differ
+  $ heddle difftest --device emu:portable --programs 100 --seed 9 --op 'cvt.*.f16x2' --json | grep -E '"(programs|different|seed)"'
+    "seed": 9,
+    "programs": 100,
+    "different": 0,
+
+What is not there:
+
+  $ heddle difftest --device emu:mmx --programs 1
+  heddle: no device 'emu:mmx' (known: emu, model:NAME, cuda:N)
+  [2]
+  $ heddle difftest --device emu:portable --op 'frobnicate.*'
+  heddle: no instruction of sm_90 matches 'frobnicate.*'
+  [2]

@@ -1,0 +1,167 @@
+/* Programs on both sides: agreement, and that differences are found, reduced and replayed. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "difftest/run.h"
+
+static void ok(hd_status st, const hd_diag *d) {
+  if (st != HD_OK) fail_msg("%s", d->message);
+}
+
+/* ---- Agreement ------------------------------------------------------------------------- */
+
+static hd_difftest_options options_for(const char *device, uint64_t programs) {
+  return (hd_difftest_options){.device = device,
+                               .devices.emu.checks = HD_CHECK_BOUNDS | HD_CHECK_INIT,
+                               .seed = 2,
+                               .programs = programs,
+                               .threads = 2,
+                               .max_reports = 3};
+}
+
+static bool has_isa(hd_emu_isa isa) {
+  hd_emu *e = NULL;
+  const hd_emu_options o = {.isa = isa};
+  const bool yes = hd_emu_create(&o, &e, NULL) == HD_OK;
+  hd_emu_destroy(e);
+  return yes;
+}
+
+static void instruction_sets_agree(void **state) {
+  static const struct {
+    const char *device;
+    hd_emu_isa isa;
+  } sides[] = {{"emu:portable", HD_ISA_PORTABLE}, {"emu:avx2", HD_ISA_AVX2}, {"emu:avx512", HD_ISA_AVX512}};
+  for (size_t k = 0; k < sizeof sides / sizeof sides[0]; k++) {
+    if (!has_isa(sides[k].isa)) continue;
+    const hd_difftest_options o = options_for(sides[k].device, 700);
+    hd_difftest_result r;
+    hd_diag d = {0};
+    ok(hd_difftest_run(&o, &r, &d), &d);
+    assert_int_equal(r.programs, 700);
+    assert_true(r.instructions > 700);
+    if (r.different) fail_msg("%s: %s\n%s", sides[k].device, r.reports[0].culprit, r.reports[0].text);
+    hd_difftest_result_free(&r);
+  }
+}
+
+/* ---- A device with a mistake ---------------------------------------------------------------- */
+
+/* One instruction is another one there. */
+static hd_status respell(const hd_buf *ptx, hd_buf *out, const char *from, const char *to) {
+  const char *at = ptx->data;
+  for (const char *next; (next = strstr(at, from)); at = next + strlen(from)) {
+    hd_buf_put(out, at, (size_t)(next - at));
+    hd_buf_puts(out, to);
+  }
+  hd_buf_puts(out, at);
+  return out->failed ? HD_ERR_NOMEM : HD_OK;
+}
+static hd_status sad_subtracts(const hd_buf *ptx, hd_buf *out) {
+  return respell(ptx, out, "sad.s32", "mad.lo.s32");
+}
+static hd_status tanh_is_sine(const hd_buf *ptx, hd_buf *out) {
+  return respell(ptx, out, "tanh.approx.f32", "sin.approx.f32");
+}
+
+static uint32_t lines_with(const char *text, const char *word) {
+  uint32_t n = 0;
+  for (const char *at = text; (at = strstr(at, word)); at += strlen(word)) n++;
+  return n;
+}
+
+static void a_mistake_is_found_and_reduced_to_its_instruction(void **state) {
+  hd_difftest_options o = options_for("emu", 1500);
+  o.max_reports = 2;
+  hd_difftest_result r;
+  hd_diag d = {0};
+  ok(dt_run_changed(&o, sad_subtracts, &r, &d), &d);
+  assert_true(r.different > 0 && r.n_reports > 0);
+  for (size_t k = 0; k < r.n_reports; k++) {
+    const char *text = r.reports[k].text;
+    assert_string_equal(r.reports[k].culprit, "sad.s32");
+    assert_int_equal(lines_with(text, "sad.s32"), 1);
+    /* Its three sources and its destination are all that is loaded, and that is stored. */
+    const char *body = strstr(text, ".visible");
+    assert_true(lines_with(body, "ld.global.b32") <= 5 && lines_with(body, "st.global") == 1);
+    assert_non_null(strstr(text, "// emulator:"));
+    assert_non_null(strstr(text, "// device:"));
+  }
+  /* By its number alone the program differs again, with the same words. */
+  o.first = r.reports[0].program;
+  o.programs = 1;
+  hd_difftest_result again;
+  ok(dt_run_changed(&o, sad_subtracts, &again, &d), &d);
+  assert_int_equal(again.different, 1);
+  assert_string_equal(again.reports[0].text, r.reports[0].text);
+  hd_difftest_result_free(&r);
+  hd_difftest_result_free(&again);
+}
+
+static void approximations_are_bounded(void **state) {
+  hd_difftest_options o = options_for("emu", 60);
+  o.select.pattern = "tanh.approx.f32";
+  hd_difftest_result r;
+  hd_diag d = {0};
+  ok(dt_run_changed(&o, tanh_is_sine, &r, &d), &d);
+  assert_true(r.different > 30);
+  hd_difftest_result_free(&r);
+
+  const uint64_t one[2] = {0x3f800000, 0};
+  const unsigned rcp = (unsigned)dt_rule_find("rcp", 3), exact = (unsigned)dt_rule_find("exact", 5),
+                 half = (unsigned)dt_rule_find("tanh_f16x2", 10);
+  assert_true(dt_agree(rcp, 0x40490fdb, 0x40490fdc, one) && !dt_agree(rcp, 0x40490fdb, 0x40490fdd, one));
+  assert_false(dt_agree(exact, 0x40490fdb, 0x40490fdc, one));
+  assert_true(dt_agree(rcp, 0x7fffffff, 0xffc00000, one) && !dt_agree(rcp, 0x7fffffff, 0x7f800000, one));
+  assert_false(dt_agree(rcp, 0, 0x80000000, one));
+  assert_true(dt_agree(half, 0x3bff3800, 0x3bff3801, one) && !dt_agree(half, 0x3bff3800, 0x3bff3810, one));
+  assert_false(dt_agree(half, 0x3bff3800, 0x30ff3800, one));
+}
+
+static hd_status does_not_parse(const hd_buf *ptx, hd_buf *out) { return respell(ptx, out, "p3(", "p3(("); }
+
+static void a_program_that_does_not_run_is_named(void **state) {
+  const hd_difftest_options o = options_for("emu", 8);
+  hd_difftest_result r;
+  hd_diag d = {0};
+  ok(dt_run_changed(&o, does_not_parse, &r, &d), &d);
+  assert_int_equal(r.different, 0); /* alone, no program is called p3 */
+  hd_difftest_result_free(&r);
+  hd_difftest_options none = options_for("emu", 8);
+  none.select.pattern = "nosuch.*";
+  assert_int_equal(hd_difftest_run(&none, &r, &d), HD_ERR_USAGE);
+}
+
+/* ---- Determinism -------------------------------------------------------------------------------- */
+
+static void programs_do_not_depend_on_what_is_beside_them(void **state) {
+  const hd_difftest_select s = {.sm = 90};
+  hd_buf all = {0}, one = {0};
+  hd_diag d = {0};
+  ok(hd_difftest_module(&s, 5, 40, 20, &all, &d), &d);
+  for (uint64_t k = 40; k < 60; k++) {
+    hd_buf_clear(&one);
+    ok(hd_difftest_module(&s, 5, k, 1, &one, &d), &d);
+    assert_non_null(strstr(all.data, strstr(one.data, ".visible")));
+  }
+  hd_buf_clear(&one);
+  ok(hd_difftest_module(&s, 6, 40, 20, &one, &d), &d);
+  assert_string_not_equal(all.data, one.data);
+  hd_buf_free(&all);
+  hd_buf_free(&one);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("the emulator's instruction sets agree on random programs", instruction_sets_agree),
+      BEHAVIOUR("a mistake is found and reduced to its instruction",
+                a_mistake_is_found_and_reduced_to_its_instruction),
+      BEHAVIOUR("approximations are compared within their bound", approximations_are_bounded),
+      BEHAVIOUR("a program that does not run is named", a_program_that_does_not_run_is_named),
+      BEHAVIOUR("programs do not depend on what is beside them",
+                programs_do_not_depend_on_what_is_beside_them),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
