@@ -46,7 +46,15 @@ plan_val plan_zigzag(plan_builder *b, const plan_space *s, uint32_t a, uint32_t 
     in_row = plan_select(b, reverse, back, at);
   }
   plan_val task = position;
-  if (in_row != at) task = plan_bound(b, plan_mad(b, row, L, in_row), 0, plan_hi(b, position));
+  if (in_row != at && plan_is_const(b, L) && plan_hi(b, position) + plan_hi(b, L) <= UINT32_MAX) {
+    /* The same from the position: row * L + back = position + (back - at). */
+    plan_val two = plan_mul(b, B, plan_const(b, 2)), group = plan_div(b, at, B);
+    plan_val mirrored = plan_sub(b, plan_add(b, position, plan_sub(b, L, B)), plan_mul(b, group, two));
+    mirrored = plan_bound(b, mirrored, 0, plan_hi(b, position) + plan_hi(b, L));
+    task = plan_bound(b, plan_select(b, reverse, mirrored, position), 0, plan_hi(b, position));
+  } else if (in_row != at) {
+    task = plan_bound(b, plan_mad(b, row, L, in_row), 0, plan_hi(b, position));
+  }
 
   if (cell) {
     if (L == s->n[0]) {

@@ -16,6 +16,7 @@ typedef struct lower {
   hd_buf *text;
   bool needed[HD_PROG_MAX];
   bool as_value[HD_PROG_MAX]; /* a comparison whose 0/1 is used as a number */
+  bool both[HD_PROG_MAX];     /* x and a comparison, only asked whether it is 0: a predicate, too */
   bool fused[HD_PROG_MAX];    /* a product that its only reader computes, as one multiply-add */
   bool negated[HD_PROG_MAX];  /* a choice between constants that is kept negated, for a difference's mad */
   unsigned n_temps32, n_temps64, n_preds, n_loops;
@@ -24,7 +25,7 @@ typedef struct lower {
 
 static bool is_wide(const lower *c, uint32_t v) { return c->p->vals[v].max > UINT32_MAX; }
 static bool is_compare(const lower *c, uint32_t v) {
-  return c->p->vals[v].op == HD_P_LT || c->p->vals[v].op == HD_P_EQ;
+  return c->p->vals[v].op == HD_P_LT || c->p->vals[v].op == HD_P_EQ || c->both[v];
 }
 static bool is_const(const lower *c, uint32_t v) { return c->p->vals[v].op == HD_P_CONST; }
 
@@ -100,17 +101,20 @@ static void find_needed(lower *c) {
     }
     changed |= need_loops(c);
   }
-  for (uint32_t i = 0; i < p->n; i++) {
+  for (unsigned k = 0; k < 3; k++)
+    if (c->l->want[k]) c->as_value[p->out[k]] = true;
+  /* Readers come before what they read. */
+  for (uint32_t i = p->n; i-- > 0;) {
     const hd_pval *v = &p->vals[i];
     if (!c->needed[i]) continue;
     const uint32_t operands[3] = {v->a, v->b, v->c};
+    c->both[i] = v->op == HD_P_AND && !c->as_value[i] && is_compare(c, v->a) != is_compare(c, v->b);
     for (unsigned k = 0; k < n_operands(v->op); k++) {
       bool condition = (v->op == HD_P_SELECT || v->op == HD_P_BREAK_IF) && k == 0;
+      condition |= c->both[i] && is_compare(c, operands[k]);
       if (!condition && !(v->op == HD_P_ASSIGN && k == 0)) c->as_value[operands[k]] = true;
     }
   }
-  for (unsigned k = 0; k < 3; k++)
-    if (c->l->want[k]) c->as_value[p->out[k]] = true;
 }
 
 /* ---- Multiply-adds -------------------------------------------------------------- */
@@ -139,8 +143,8 @@ static uint32_t negatable(const lower *c, const hd_pval *m, const uint32_t *uses
   return HD_PROG_MAX;
 }
 
-/* Products that one sum or difference reads; in differences, of a factor that can be negated. A variable may change
- * between the product and its reader. */
+/* Products that one sum or difference reads; in differences, of a factor that can be negated. A variable may
+ * change between the product and its reader. */
 static void find_fused(lower *c) {
   uint32_t uses[HD_PROG_MAX] = {0};
   const hd_prog *p = c->p;
@@ -349,6 +353,14 @@ static void lower_compare(lower *c, uint32_t i) {
   if (c->as_value[i]) emit(c, "selp.u32 %s, 1, 0, %s;", reg(c, i).s, pred_of(c, i).s);
 }
 
+static void lower_both(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  uint32_t compare = is_compare(c, v->a) ? v->a : v->b, x = compare == v->a ? v->b : v->a;
+  bool wide = reg_is_wide(c, x);
+  emit(c, "setp.ne.and.u%d %s, %s, 0, %s;", wide ? 64 : 32, pred_of(c, i).s, operand(c, x, wide).s,
+       pred_of(c, compare).s);
+}
+
 static void lower_move(lower *c, uint32_t to, uint32_t from) {
   bool wide = is_wide(c, to);
   emit(c, "mov.u%d %s, %s;", wide ? 64 : 32, reg(c, to).s, operand(c, from, wide).s);
@@ -373,6 +385,10 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   const hd_pval *v = &c->p->vals[i];
   uint32_t product, other;
   if (c->fused[i]) return;
+  if (c->both[i]) {
+    lower_both(c, i);
+    return;
+  }
   if (product_of(c, i, &product, &other)) {
     lower_mad(c, i, product, other);
     return;

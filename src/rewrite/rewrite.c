@@ -87,11 +87,12 @@ void rewrite_put_worker(const rewrite_job *j, hd_buf *text) {
   const uint32_t *g = j->opt->grid.g;
   bool known = j->opt->grid.known;
   bool one_d = known && g[1] == 1 && g[2] == 1, flat = known && g[2] == 1;
-  rewrite_put(j, text, "\t.reg .b32 %%~cx, %%~cy, %%~cz, %%~u;\n\tmov.u32 %%~cx, %%ctaid.x;\n");
+  rewrite_put(j, text, "\t.reg .b32 %%~cx, %%~cy, %%~cz, %%~u;\n");
   if (one_d && !j->wide) {
-    rewrite_put(j, text, "\tmov.u32 %%~u, %%~cx;\n");
+    rewrite_put(j, text, "\tmov.u32 %%~u, %%ctaid.x;\n");
     return;
   }
+  rewrite_put(j, text, "\tmov.u32 %%~cx, %%ctaid.x;\n");
   rewrite_put(j, text, "\tmov.u32 %%~cy, %%ctaid.y;\n");
   if (!flat) rewrite_put(j, text, "\tmov.u32 %%~cz, %%ctaid.z;\n");
   char nx[64] = "%~nx", ny[64] = "%~ny";
@@ -312,11 +313,12 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
   return HD_OK;
 }
 
-/* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as the grid. */
+/* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as it. */
 static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
   static const hd_plan rows;
   hd_prog own;
-  if (!j->opt->grid.known || j->plan->bind != HD_BIND_NONE || j->plan->prefetch.kind != HD_PREFETCH_NONE) return false;
+  if (!j->opt->grid.known || j->plan->bind != HD_BIND_NONE || j->plan->prefetch.kind != HD_PREFETCH_NONE)
+    return false;
   return hd_plan_forward(&rows, &j->opt->grid, &own, NULL) == HD_OK && own.n == prog->n &&
          memcmp(own.out, prog->out, sizeof own.out) == 0 &&
          memcmp(own.vals, prog->vals, own.n * sizeof *own.vals) == 0;
