@@ -48,7 +48,14 @@ static void put_cells(hd_text_table *t, const char *const *heads, size_t n) {
   for (size_t i = 0; i < n; i++) hd_text_table_cell(t, "%s", heads[i]);
 }
 
-static void put_array(hd_text_table *t, const char *name, const hd_facts *f, int64_t array) {
+/* What the kernels' text says of its addresses. */
+static const char *address_class(const hd_advice *a, int64_t array) {
+  if (array < 0 || array >= (int64_t)a->sum.reuse.n_arrays || !a->buffers[array].sites) return "-";
+  return hd_level_name(a->buffers[array].address);
+}
+
+static void put_array(hd_text_table *t, const char *name, const hd_advice *a, const hd_facts *f,
+                      int64_t array) {
   const hd_reuse_row *r = array < 0 ? &f->reuse.all : &f->reuse.arrays[array];
   const hd_sharing_row *s = array < 0 ? &f->sharing.all : &f->sharing.arrays[array];
   const hd_pattern_row *p = array < 0 ? &f->pattern.all : &f->pattern.arrays[array];
@@ -65,19 +72,20 @@ static void put_array(hd_text_table *t, const char *name, const hd_facts *f, int
   hd_text_table_cell(t, "%.0f%%", percent(s->along[2], s->pairs));
   hd_text_table_cell(t, "%.0f%%", percent(s->apart, s->pairs));
   hd_text_table_cell(t, "%.0f%%", percent(p->least_sectors, p->sectors));
-  hd_text_table_cell(t, "%.0f%%", percent(p->followed, p->compared));
+  hd_text_table_cell(t, "%.0f%%", p->compared ? percent(p->followed, p->compared) : 100.0);
+  hd_text_table_cell(t, "%s", address_class(a, array));
 }
 
-static void put_facts(const model_session *s, const hd_facts *f, hd_buf *out) {
-  static const char *const heads[] = {"  array", "requests",     "loads",  "in warp", "in CTA",
-                                      "inter",   "by all",       "x",      "y",       "z",
-                                      "apart",   "sectors used", "regular"};
-  hd_text_table *t = hd_text_table_new("lrrrrrrrrrrrr");
+static void put_facts(const model_session *s, const hd_advice *a, const hd_facts *f, hd_buf *out) {
+  static const char *const heads[] = {"  array", "requests",     "loads",   "in warp", "in CTA",
+                                      "inter",   "by all",       "x",       "y",       "z",
+                                      "apart",   "sectors used", "regular", "address"};
+  hd_text_table *t = hd_text_table_new("lrrrrrrrrrrrrl");
   if (!t) return;
   put_cells(t, heads, sizeof heads / sizeof *heads);
-  put_array(t, "all", f, -1);
+  put_array(t, "all", a, f, -1);
   for (uint32_t i = 0; i <= f->reuse.n_arrays; i++)
-    if (f->reuse.arrays[i].lines.requests) put_array(t, buffer_name(s, i), f, i);
+    if (f->reuse.arrays[i].lines.requests) put_array(t, buffer_name(s, i), a, f, i);
   hd_text_table_print(t, out);
   hd_text_table_free(t);
 }
@@ -161,11 +169,11 @@ void advice_print(const model_session *s, const hd_advice *a, bool verbose, hd_b
       out,
       "\nreuse of lines: where it happens; of the lines that CTAs touch: shared with all, with the next\n"
       "CTA along x, y, z, with others only\n");
-  put_facts(s, &a->sum, out);
+  put_facts(s, a, &a->sum, out);
   for (uint32_t i = 0; verbose && i < a->n_launches; i++) {
     if (!a->launches[i].reuse.arrays) continue;
     hd_buf_printf(out, "\nlaunch %u: %s\n", i + 1, s->workload->launches[i].kernel);
-    put_facts(s, &a->launches[i], out);
+    put_facts(s, a, &a->launches[i], out);
   }
   hd_buf_puts(out, "\n");
   put_proposals(a, out);

@@ -92,6 +92,13 @@ int cmd_categories(int argc, char **argv);
 int cmd_verdicts(int argc, char **argv);
 int cmd_time(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
+int cmd_difftest(int argc, char **argv);
 int cmd_matrix(int argc, char **argv);
+int cmd_accuracy(int argc, char **argv);
+int cmd_corun(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_overhead(int argc, char **argv);
+int cmd_header(int argc, char **argv);
 
 #endif

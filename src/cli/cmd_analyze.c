@@ -10,11 +10,15 @@ typedef struct analyze_options {
   const char *kernel, *size, *dot, *gpu;
   uint64_t module, threads, seconds;
   uint32_t grid[3], block[3];
-  bool json, verbose, coverage, static_only;
+  bool json, verbose, coverage, directions, static_only;
 } analyze_options;
 
 typedef struct analyze_output {
   const analyze_options *o;
+  const hd_workload *workload; /* whose launch it is, or NULL */
+  uint32_t line;               /* bytes, of the GPU's L1 */
+  hd_text_table *directions;   /* only these, or NULL */
+  bool brief;                  /* only which CTAs share lines */
   json_t *list;
   hd_buf text;
 } analyze_output;
@@ -42,21 +46,34 @@ static hd_status analyze_kernel(analyze_output *out, const hd_ptx_module *m, uin
   hd_analysis *a;
   hd_status st = hd_analyze(m, func, NULL, &a, d);
   if (st != HD_OK) return st;
+  bool launched = at && at->args && !out->o->dot;
+  hd_polyhedral reuse = {0};
+  if (launched) st = hd_polyhedral_measure(a, at, &(hd_polyhedral_options){.line = out->line}, &reuse, d);
+  if (st != HD_OK) {
+    hd_analysis_free(a);
+    return st;
+  }
   hd_refusal *refusals = calloc(MAX_REFUSALS, sizeof *refusals);
   size_t n = refusals ? hd_rewrite_refusals(m, func, refusals, MAX_REFUSALS) : 0;
   if (!refusals) {
     st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  } else if (out->directions) {
+    analyze_directions_row(out->directions, a, &reuse, out->workload, at->grid);
   } else if (out->o->dot) {
     hd_cfg_dot(&a->cfg, m, &out->text);
   } else if (out->o->json) {
-    json_array_append_new(out->list, analyze_json(a, at, refusals, n, n < MAX_REFUSALS ? n : MAX_REFUSALS));
+    json_t *one = analyze_json(a, at, refusals, n, n < MAX_REFUSALS ? n : MAX_REFUSALS);
+    if (launched) json_object_set_new(one, "sharing", analyze_polyhedral_json(a, &reuse, out->workload));
+    json_array_append_new(out->list, one);
   } else {
     char verdict[400];
     put_verdict(verdict, sizeof verdict, refusals, n);
-    if (out->text.len) hd_buf_putc(&out->text, '\n');
-    hd_report_analysis(a, &(hd_analysis_page){at, verdict, out->o->verbose}, &out->text);
+    if (out->text.len && !out->brief) hd_buf_putc(&out->text, '\n');
+    if (!out->brief) hd_report_analysis(a, &(hd_analysis_page){at, verdict, out->o->verbose}, &out->text);
+    if (launched) analyze_polyhedral_print(a, &reuse, out->workload, &out->text);
   }
   free(refusals);
+  hd_polyhedral_free(&reuse);
   hd_analysis_free(a);
   return st;
 }
@@ -92,7 +109,7 @@ static void *fill_args(const hd_ptx_module *m, const hd_ptx_func *f, const hd_wl
   *bytes = offsets && f->n_params == l->n_args ? hd_ptx_param_layout(m, f, offsets) : UINT64_MAX;
   char *args = *bytes == UINT64_MAX ? NULL : calloc(1, *bytes + 8);
   for (uint32_t k = 0; args && k < l->n_args; k++) {
-    uint64_t value = l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << 40 : l->args[k].bits;
+    uint64_t value = l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << ANALYZE_BUFFER_SHIFT : l->args[k].bits;
     uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]);
     memcpy(args + offsets[k], &value, size < 8 ? size : 8);
   }
@@ -117,6 +134,10 @@ static hd_status analyze_workload(analyze_output *out, const char *name, hd_diag
   hd_status st = hd_workload_open(name, cli_kernels_dir(), o->size, &w, d);
   if (st == HD_OK) st = hd_workload_ptx(w, 80, &text, NULL, d);
   if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, w->name, &arena, &m, d);
+  hd_gpu gpu = {0};
+  if (st == HD_OK) st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
+  out->workload = w;
+  out->line = gpu.l1.line;
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
     int64_t func = hd_ptx_find_kernel(m, l->kernel);
@@ -139,6 +160,7 @@ static hd_status analyze_workload(analyze_output *out, const char *name, hd_diag
   hd_buf_free(&text);
   hd_arena_free(&arena);
   hd_workload_close(w);
+  out->workload = NULL;
   return st;
 }
 
@@ -202,6 +224,20 @@ static int print_coverage(char **files, int n, bool json) {
                                   "classes", classes, "whys", whys));
 }
 
+/* ---- Directions ----------------------------------------------------------------------------------- */
+
+static int print_directions(char **names, int n, const analyze_options *o) {
+  analyze_output out = {.o = o, .directions = analyze_directions_new()};
+  hd_diag d = {0};
+  hd_status st = out.directions ? HD_OK : hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  for (int i = 0; i < n && st == HD_OK; i++) st = analyze_workload(&out, names[i], &d);
+  if (st == HD_OK) hd_text_table_print(out.directions, &out.text);
+  if (out.directions) hd_text_table_free(out.directions);
+  if (st == HD_OK) return cli_print(&out.text);
+  hd_buf_free(&out.text);
+  return cli_fail(&d);
+}
+
 /* ---- The command ------------------------------------------------------------------------------------ */
 
 /* The kernels' accesses in one list, each with its kernel. */
@@ -221,22 +257,31 @@ static json_t *all_accesses(const json_t *kernels) {
 
 int cmd_analyze(int argc, char **argv) {
   analyze_options o = {.module = UINT64_MAX};
-  const cli_option options[] = {
-      {"kernel", 'k', CLI_TEXT, &o.kernel, 0},   {"module", 'm', CLI_NUMBER, &o.module, UINT32_MAX},
-      {"grid", 0, CLI_DIMS, o.grid, 0},          {"block", 0, CLI_DIMS, o.block, 0},
-      {"size", 0, CLI_TEXT, &o.size, 0},         {"dot", 0, CLI_TEXT, &o.dot, 0},
-      {"coverage", 0, CLI_FLAG, &o.coverage, 0}, {"verbose", 'v', CLI_FLAG, &o.verbose, 0},
-      {"gpu", 0, CLI_TEXT, &o.gpu, 0},           {"threads", 0, CLI_NUMBER, &o.threads, 1024},
-      {"static", 0, CLI_FLAG, &o.static_only, 0}, {"seconds", 0, CLI_NUMBER, &o.seconds, 86400},
-      {"json", 0, CLI_FLAG, &o.json, 0},         {0}};
+  const cli_option options[] = {{"kernel", 'k', CLI_TEXT, &o.kernel, 0},
+                                {"module", 'm', CLI_NUMBER, &o.module, UINT32_MAX},
+                                {"grid", 0, CLI_DIMS, o.grid, 0},
+                                {"block", 0, CLI_DIMS, o.block, 0},
+                                {"size", 0, CLI_TEXT, &o.size, 0},
+                                {"dot", 0, CLI_TEXT, &o.dot, 0},
+                                {"coverage", 0, CLI_FLAG, &o.coverage, 0},
+                                {"directions", 0, CLI_FLAG, &o.directions, 0},
+                                {"verbose", 'v', CLI_FLAG, &o.verbose, 0},
+                                {"gpu", 0, CLI_TEXT, &o.gpu, 0},
+                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
+                                {"static", 0, CLI_FLAG, &o.static_only, 0},
+                                {"seconds", 0, CLI_NUMBER, &o.seconds, 86400},
+                                {"json", 0, CLI_FLAG, &o.json, 0},
+                                {0}};
   int n, rc = cli_parse(cli_find("analyze"), options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n < 1 || (n > 1 && !o.coverage)) return cli_usage("analyze: name one file or workload");
+  if (n < 1 || (n > 1 && !o.coverage && !o.directions)) return cli_usage("analyze: name one file or workload");
   if (o.coverage) return print_coverage(argv + 1, n, o.json);
+  if (o.directions) return print_directions(argv + 1, n, &o);
   bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = is_kernel_file(argv[1]);
   if (o.dot && !affinity && strcmp(o.dot, "cfg") != 0)
     return cli_usage("analyze: --dot draws cfg or affinity, not '%s'", o.dot);
-  if (affinity && is_file) return cli_usage("analyze: --dot affinity needs a workload, whose CTAs can be run");
+  if (affinity && is_file)
+    return cli_usage("analyze: --dot affinity needs a workload, whose CTAs can be run");
   analyze_output out = {.o = &o, .list = json_array()};
   analyze_run run = {o.gpu, o.size, o.threads, o.seconds, o.verbose, affinity};
   json_t *measured = o.json ? json_object() : NULL;
@@ -244,6 +289,7 @@ int cmd_analyze(int argc, char **argv) {
   hd_status st = HD_OK;
   if (!is_file && !o.static_only && (!o.dot || affinity))
     st = analyze_measured(argv[1], &run, measured, &out.text, &d);
+  out.brief = !is_file && !o.static_only && !o.verbose && !o.json && !o.dot;
   if (st == HD_OK && !affinity)
     st = is_file ? analyze_file(&out, argv[1], &d) : analyze_workload(&out, argv[1], &d);
   if (st != HD_OK) {

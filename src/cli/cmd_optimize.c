@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "heddle/sharing.h"
 #include "model_common.h"
 
 /* A plan must promise at least this much to be worth a rewritten kernel. */
@@ -51,6 +52,14 @@ static bool only_reorders(const hd_plan *p) {
   return p->threads.kind == HD_ORDER_ROW && !p->bypass.kind && !p->stream.kind && !p->prefetch.kind;
 }
 
+/* Replays count the original's instructions; the proof counted the rewritten kernel's. */
+static double time_with_instructions(const hd_counters *c, const hd_check_result *proof) {
+  if (!proof->thread_instructions || c->cycles <= 0) return c->time_us;
+  double issue =
+      c->cycles_issue * (double)proof->thread_instructions_rewritten / (double)proof->thread_instructions;
+  return issue > c->cycles ? c->time_us * issue / c->cycles : c->time_us;
+}
+
 /* The fastest plan that can be applied and proved; refused or unequal ones are struck out with their reason.
  */
 static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
@@ -72,6 +81,16 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
       continue;
     }
     st = hd_check(z->s.workload, &rows[best].plan, &check, &z->proof, d);
+    if (st == HD_OK && z->proof.equal &&
+        time_with_instructions(&rows[best].counters, &z->proof) * WORTH > rows[0].counters.time_us) {
+      rows[best].status = HD_ERR_UNSUPPORTED;
+      snprintf(
+          rows[best].why, sizeof rows[best].why,
+          "working out its tasks costs more than it gains: %+.0f%% instructions",
+          100.0 *
+              ((double)z->proof.thread_instructions_rewritten / (double)z->proof.thread_instructions - 1));
+      continue;
+    }
     if (st == HD_OK && z->proof.equal) {
       z->report.best = best;
       z->report.proof = &z->proof;
@@ -98,12 +117,43 @@ static hd_status write_kernel(optimization *z, hd_diag *d) {
   return st;
 }
 
+/* A CTA in the middle, one halfway to a corner, and a corner. */
+static hd_status draw(optimization *z, hd_reuse_picture *picture, uint64_t tasks[3], float **share,
+                      hd_diag *d) {
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < hd_study_launches(z->s.study); i++)
+    if (hd_trace_get_info(hd_study_trace(z->s.study, i)).warp_accesses >
+        hd_trace_get_info(hd_study_trace(z->s.study, most)).warp_accesses)
+      most = i;
+  const hd_trace *t = hd_study_trace(z->s.study, most);
+  const hd_wl_launch *l = &z->s.workload->launches[most];
+  uint64_t gx = l->grid[0], gy = l->grid[1], gz = l->grid[2], V = hd_trace_tasks(t);
+  *picture = (hd_reuse_picture){.kernel = l->kernel, .tasks = tasks};
+  memcpy(picture->grid, l->grid, sizeof l->grid);
+  const uint64_t wanted[3] = {gx / 2 + gx * (gy / 2 + gy * (gz / 2)), gx / 4 + gx * (gy / 4 + gy * (gz / 4)),
+                              0};
+  for (unsigned k = 0; k < 3; k++)
+    if (k == 0 || wanted[k] != tasks[picture->n - 1]) tasks[picture->n++] = wanted[k];
+  if (!(*share = malloc(picture->n * V * sizeof **share))) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  picture->share = *share;
+  return hd_sharing_with(t, tasks, picture->n, z->s.gpu.l1.line, *share, d);
+}
+
 static hd_status write_page(optimization *z, hd_diag *d) {
   hd_buf page = {0};
-  hd_report_html(&z->report, &page);
-  hd_status st = page.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                             : hd_file_write(z->html_path, page.data, page.len, d);
+  hd_reuse_picture picture;
+  uint64_t tasks[3];
+  float *share = NULL;
+  hd_status st = draw(z, &picture, tasks, &share, d);
+  if (st == HD_OK) {
+    z->report.picture = &picture;
+    hd_report_html(&z->report, &page);
+    z->report.picture = NULL;
+    st = page.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                     : hd_file_write(z->html_path, page.data, page.len, d);
+  }
   hd_buf_free(&page);
+  free(share);
   return st;
 }
 

@@ -3,9 +3,10 @@
 
 #include "cli.h"
 #include "heddle/rewrite.h"
+#include "rewrite_all.h"
 
 /* How the kernel is launched from now on, as comments behind the module's text. */
-static void put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
+void rewrite_put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
   if (!r->state_bytes && !r->table_bytes) return;
   hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
   if (r->state_bytes)
@@ -33,7 +34,8 @@ int cmd_rewrite(int argc, char **argv) {
   uint64_t index = UINT64_MAX, sms = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
   uint32_t grid[3] = {0}, block[3] = {0};
-  bool more_registers = false;
+  bool more_registers = false, all = false, json = false;
+  uint64_t sample = 0;
   const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
                                 {"output", 'o', CLI_TEXT, &output, 0},
                                 {"kernel", 'k', CLI_TEXT, &kernel, 0},
@@ -43,11 +45,15 @@ int cmd_rewrite(int argc, char **argv) {
                                 {"more-registers", 0, CLI_FLAG, &more_registers, 0},
                                 {"sms", 0, CLI_NUMBER, &sms, 65536},
                                 {"gpu", 0, CLI_TEXT, &gpu_name, 0},
+                                {"all", 0, CLI_FLAG, &all, 0},
+                                {"sample", 0, CLI_NUMBER, &sample, UINT32_MAX},
+                                {"json", 0, CLI_FLAG, &json, 0},
                                 {0}};
   int n, rc = cli_parse(cli_find("rewrite"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("rewrite: name one file");
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
+  if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
 
   hd_diag d = {0};
   hd_plan plan = {0};
@@ -60,15 +66,21 @@ int cmd_rewrite(int argc, char **argv) {
   int64_t func = -1;
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK && gpu_name) st = hd_gpu_load(gpu_name, cli_gpus_dir(), &gpu, &d);
+  hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms}};
+  memcpy(opt.grid.g, grid, sizeof grid);
+  memcpy(opt.block, block, sizeof block);
+  opt.more_registers = more_registers;
+  if (st == HD_OK && all) {
+    rc = rewrite_all(&(rewrite_all_job){.path = argv[1], .output = output, .index = index, .sample = sample,
+                                        .plan = &plan, .options = &opt, .json = json});
+    hd_plan_free(&plan);
+    return rc;
+  }
   if (st == HD_OK) st = cli_load_module(argv[1], index, &arena, &m, &d);
   if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
     st = kernel ? hd_fail(&d, HD_ERR_INPUT, "%s: no kernel '%s'", argv[1], kernel)
                 : hd_fail(&d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)",
                           argv[1], argv[1]);
-  hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms}};
-  memcpy(opt.grid.g, grid, sizeof grid);
-  memcpy(opt.block, block, sizeof block);
-  opt.more_registers = more_registers;
   hd_recipe recipe = {0};
   if (st == HD_OK && plan.order.kind == HD_ORDER_TABLE && opt.grid.known) {
     uint64_t V;
@@ -81,7 +93,7 @@ int cmd_rewrite(int argc, char **argv) {
     if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
   }
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK) put_recipe(m->syms[m->funcs[func].sym].name, &recipe, &text);
+  if (st == HD_OK) rewrite_put_recipe(m->syms[m->funcs[func].sym].name, &recipe, &text);
   if (st == HD_OK)
     st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
                      : hd_file_write(output, text.data, text.len, &d);

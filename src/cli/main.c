@@ -23,14 +23,15 @@ const cli_command cli_commands[] = {
      "  -m, --module N     module number when the file holds several\n"
      "  --grid X[,Y[,Z]]  --block X[,Y[,Z]]   what is known of a file's launches\n"
      "  --size NAME        the workload's size (default: small)\n"
-     "  -v                 conditions and whole formulas\n"
+     "  -v                 of a file: conditions and whole formulas; of a workload: every launch, every access\n"
      "  --static           the kernel's text only: do not run the workload\n"
      "  --gpu NAME         the GPU to model (default: h100)\n"
      "  --seconds N        for predicting what plans do, about (default: 10)\n"
      "  --threads N        host threads (default: all)\n"
      "  --dot cfg          the control-flow graph of the kernel in Graphviz' language instead\n"
      "  --dot affinity     which CTAs share how much, likewise (of a workload; the heaviest edges)\n"
-     "  --coverage FILE... accesses by class over all kernels of these files instead\n" JSON_NOTE,
+     "  --coverage FILE... accesses by class over all kernels of these files instead\n"
+     "  --directions WORKLOAD...   MAP's mapping directions, from the code, instead\n" JSON_NOTE,
      cmd_analyze},
     {"rewrite", "FILE -k KERNEL --plan P", "write the kernel as a plan wants it",
      "  -k, --kernel NAME  the kernel (default: the only one)\n"
@@ -42,7 +43,11 @@ const cli_command cli_commands[] = {
      "  --sms N            clusters, one per SM (default: those of --gpu, else 132)\n"
      "  --gpu NAME         take the number of SMs from this GPU\n"
      "  -m, --module N     module number when the file holds several\n"
-     "  -o, --output OUT   write to a file\n",
+     "  --all              all kernels of all modules instead, but for those that are refused; a table of the\n"
+     "                     reasons goes to stderr\n"
+     "  --sample N         with --all: N of the modules, spread evenly over the file\n"
+     "  --json             with --all: print modules and reasons as JSON\n"
+     "  -o, --output OUT   write to a file; with --all and several modules an existing folder\n",
      cmd_rewrite},
     {"check", "WORKLOAD --plan P", "prove on the emulator or a device that plan and original agree",
      "  --plan P           the plan (default: baseline: the kernel against its reference)\n"
@@ -64,6 +69,36 @@ const cli_command cli_commands[] = {
      "  --no-counters      times only\n"
      "  --any-grid         rewrite for any grid instead of the launch's own\n" RUN_NOTE JSON_NOTE,
      cmd_time},
+    {"tune", "WORKLOAD...", "find the plan that wins on a device, and keep it as a verdict",
+     "  --device D         cuda:N or model:NAME (default: cuda:0)\n"
+     "  --budget S         seconds for each workload, about (default: 10)\n"
+     "  --plan P           try this plan first; may be given several times\n"
+     "  --again            tune though there is a verdict\n"
+     "  --verify           measure the verdicts anew; those that no longer win are dropped\n"
+     "  --whole            one plan for all kernels of a workload (models always do that)\n"
+     "  --size NAME        the workloads' size (default: gpu; on models small)\n"
+     "  --l2 flush|keep    as for time\n"
+     "  --store FILE       where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere\n"
+     "  --rows N           plans to show of each kernel (default: 8)\n"
+     "  --no-advice        do not ask the analysis of a small size what to try first\n"
+     "  --no-proof         do not check the winner on the emulator\n"
+     "  --no-counters      times only\n"
+     "  --any-grid         rewrite for any grid instead of the launch's own\n"
+     "  --threads N        host threads (default: all)\n" JSON_NOTE,
+     cmd_tune},
+    {"bench", "[WORKLOAD...]", "tune many workloads and draw the papers' tables for a device",
+     "  --device D         cuda:N or model:NAME (default: cuda:0)\n"
+     "  --size NAME        the workloads' size (default: gpu; on models small)\n"
+     "  --budget S         seconds for each workload, about (default: 10)\n"
+     "  --total S          begin no further workload after so many seconds (default: no limit)\n"
+     "  --resume           go on where an earlier run in the same folder ended\n"
+     "  --store FILE       keep the verdicts there (default: heddle's store); none: nowhere\n"
+     "  --no-advice        do not ask the analysis of a small size what to try first\n"
+     "  --no-counters      times only\n"
+     "  --threads N        host threads (default: all)\n"
+     "  -o, --output DIR   where results.jsonl, table.txt, report.html and commands.txt go\n"
+     "                     (default: heddle-bench)\n" JSON_NOTE,
+     cmd_bench},
     {"probe", "--device D", "what a GPU's dispatcher and caches do; writes its file for gpus/",
      "  --device D         the GPU (default: cuda:0)\n"
      "  --launches N       of the dispatcher's benchmark, plus a staggered one (default: 5)\n"
@@ -71,6 +106,19 @@ const cli_command cli_commands[] = {
      "  --dram MB          what the DRAM bandwidths read (default: 2048)\n"
      "  -o, --output OUT   the GPU file (default: its name with .toml, in this folder)\n" JSON_NOTE,
      cmd_probe},
+    {"difftest", "[--device D]", "random PTX programs on the emulator and a device, compared bit for bit",
+     "  --device D         the other side: cuda:N, or an instruction set of the emulator's own: emu:portable,\n"
+     "                     emu:avx2, emu:avx512 (default: cuda:0)\n"
+     "  --programs N       how many (default: 1000)\n"
+     "  --seed S           of all programs (default: 1)\n"
+     "  --first N          number of the first: one that differs is run again by its number (default: 0)\n"
+     "  --op PATTERN       only instructions whose dotted word matches, e.g. 'cvt.*.f16'\n"
+     "  --sm N             architecture that programs are written for (default: the device's)\n"
+     "  --reports N        differences to reduce and print (default: 20)\n"
+     "  --per-module N     programs compiled together (default: 64)\n"
+     "  --threads N        host threads (default: all); with one, a program that faults on the GPU is found\n" JSON_NOTE
+     "Exit code 1 when any program differs.\n",
+     cmd_difftest},
     {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",
      "  --gpu NAME         gtx580, gtx980, gtx1080, h100 or a .toml file (default: h100)\n"
      "  --l1 BYTES         of L1 per SM, in place of the GPU's own\n"
@@ -87,6 +135,20 @@ const cli_command cli_commands[] = {
      "  --html OUT         also draw the landscape\n"
      "  -o, --output OUT   write the CSV to a file\n" RUN_NOTE,
      cmd_sweep},
+    {"accuracy", "[WORKLOAD...] --gpu NAME --device D", "the traffic model's counters against a device's own",
+     "  --gpu NAME         the GPU to model (default: h100)\n"
+     "  --device D         the device that counts: cuda:N (default: cuda:0)\n"
+     "  --size NAME        the workloads' size (default: small)\n"
+     "  --seconds N        that modelling one workload may take (default: 60)\n"
+     "  --threads N        workloads modelled at once (default: one per processor)\n" JSON_NOTE,
+     cmd_accuracy},
+    {"corun", "A B --device D", "two workloads at the same time: streams, SM partitions, green contexts",
+     "  --device D         cuda:N (default: cuda:0)\n"
+     "  --size NAME        both workloads' size (default: small)\n"
+     "  --plan P           other levers of the partitions' plans: of A, and given again, of B\n"
+     "  --repetitions N    timed rounds (default: 21); an interval needs 8\n"
+     "  --warmups N        rounds before them (default: 2)\n" JSON_NOTE,
+     cmd_corun},
     {"optimize", "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ...",
      "find, prove and write the best order of a kernel's CTAs",
      "  --gpu NAME         the GPU to model (default: h100)\n"
@@ -126,6 +188,16 @@ const cli_command cli_commands[] = {
      "  --threads N        host threads (default: all)\n"
      "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE,
      cmd_matrix},
+    {"overhead", "[WORKLOAD...]", "what plans cost: instructions, registers, shared memory",
+     "  --plan P           a row; may be given several times (default: one for each lever)\n"
+     "  --size NAME        the workloads' size (default: tiny)\n"
+     "  --any-grid         rewrite for any grid instead of the launch's own\n"
+     "  --threads N        host threads (default: all)\n"
+     "  -o, --output OUT   write the page, in Markdown, to a file, and keep what it has from \"## Notes\" on\n" JSON_NOTE,
+     cmd_overhead},
+    {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h",
+     "  -o, --output OUT   write to a file\n",
+     cmd_header},
     {0},
 };
 

@@ -68,6 +68,7 @@ static hd_status add_advised(model_session *s, const model_options *o, double *s
                                .seed = o->seed,
                                .launches = 2,
                                .no_race_check = true,
+                               .no_experiments = true,
                                .no_predictions = true};
   hd_advice advice;
   hd_plan baseline = {0};

@@ -55,6 +55,14 @@ A device that is not there, and one that goes away:
   heddle: there is no NVIDIA driver here: libcuda.so.1: cannot open shared object file: No such file or directory
   [2]
 
+A probe's file is a GPU to simulate on:
+
+  $ heddle probe --device emu --launches 1 -o probed.toml | grep -E '^emulator|^Wrote'
+  emulator (emu), 132 SMs, 1000 MHz
+  Wrote probed.toml.
+  $ heddle simulate copy-col --size tiny --gpu ./probed.toml | head -1
+  copy-col (tiny) on emulator, round-robin dispatch, plan baseline
+
 Usage:
 
   $ heddle time

@@ -13,16 +13,13 @@ A known grid: constants are baked in.
   	.reg .b32 %heddle_cy;
   	.reg .b32 %heddle_cz;
   	.reg .b32 %heddle_u;
-  	mov.u32 %heddle_cx, %ctaid.x;
-  	mov.u32 %heddle_u, %heddle_cx;
+  	mov.u32 %heddle_u, %ctaid.x;
   	.reg .b32 %heddle_r<9>;
   	.reg .b64 %heddle_d<9>;
   	.reg .pred %heddle_p<9>;
   	mul.hi.u32 %heddle_r4, %heddle_u, 17179870;
-  	mul.lo.u32 %heddle_r5, %heddle_r4, 250;
-  	sub.u32 %heddle_r6, %heddle_u, %heddle_r5;
-  	mul.lo.u32 %heddle_r7, %heddle_r6, 4;
-  	add.u32 %heddle_r8, %heddle_r4, %heddle_r7;
+  	mad.lo.u32 %heddle_r6, %heddle_r4, 4294967046, %heddle_u;
+  	mad.lo.u32 %heddle_r8, %heddle_r6, 4, %heddle_r4;
   	.reg .pred %p<2>;
   	.reg .f32 %f<4>;
   	.reg .b32 %r<6>;
@@ -89,13 +86,11 @@ Any grid:
   	.reg .b32 %heddle_r<13>;
   	.reg .b64 %heddle_d<13>;
   	.reg .pred %heddle_p<13>;
-  	.reg .b32 %heddle_t<1>;
   	sub.u32 %heddle_r5, %heddle_v, 1;
   	sub.u32 %heddle_r6, %heddle_r5, %heddle_u;
   	div.u32 %heddle_r7, %heddle_r6, %heddle_nx;
-  	mul.wide.u32 %heddle_d8, %heddle_nx, %heddle_r7;
-  	cvt.u32.u64 %heddle_t0, %heddle_d8;
-  	sub.u32 %heddle_r9, %heddle_r6, %heddle_t0;
+  	mul.lo.u32 %heddle_r8, %heddle_nx, %heddle_r7;
+  	sub.u32 %heddle_r9, %heddle_r6, %heddle_r8;
   	mov.u32 %heddle_x, %heddle_r9;
   $heddle_entered:
   	.reg .pred %p<2>;
@@ -139,6 +134,40 @@ What cannot be done soundly is refused, with the instruction:
   $ cd $SOURCE/tests/cli/data; heddle rewrite scale.ptx -k where --plan order=reverse
   heddle: scale.ptx: line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
   [1]
+
+Every kernel of a module that is not refused, and why the others are:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --all --plan order=band:8 -o all.ptx
+  1 of 2 kernels in 1 modules rewritten
+  refused:
+  1  special-register
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=band:8 -o one.ptx; sed -n '/entry scale/,/^}/p' one.ptx >a; sed -n '/entry scale/,/^}/p' all.ptx >b; cmp a b; grep -c smid all.ptx
+  1
+  $ mkdir folder; heddle rewrite $SOURCE/tests/cli/data/scale.ptx --all --plan order=band:8 --json -o folder; ls folder
+  {
+    "modules": 1,
+    "unread": 0,
+    "kernels": 2,
+    "rewritten": 1,
+    "refused": {
+      "special-register": 1
+    },
+    "files": [
+      {
+        "file": "folder/00000.ptx",
+        "module": 0,
+        "target": "sm_80",
+        "rewritten": 1
+      }
+    ]
+  }
+  00000.ptx
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --all --plan order=band:8 --json
+  heddle: rewrite: --json needs -o, since stdout holds the module
+  [2]
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --all -k scale --plan order=band:8
+  heddle: rewrite: either --all or one kernel with -k
+  [2]
 
 Bad usage:
 

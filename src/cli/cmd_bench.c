@@ -1,0 +1,409 @@
+/* Many workloads tuned on a device: the papers' tables there.
+ *
+ * results.jsonl grows by a line for each workload as it ends, so that a run that was cut off can be resumed;
+ * the table and the page are drawn anew from the whole file after every line.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "heddle/bench.h"
+#include "tuning.h"
+
+enum { PATH = 4096 };
+
+typedef struct bench {
+  const char *device_name, *size, *store_path, *folder;
+  uint64_t budget, total, threads;
+  bool resume, no_advice, no_counters, json;
+  hd_device *device;
+  hd_store *store;
+  hd_gpu advisor;
+  bool has_advisor;
+  hd_bench_place place;
+  HD_VEC(hd_bench_row) rows;
+} bench;
+
+/* ---- Rows as JSON -------------------------------------------------------------------- */
+
+/* Counters by their names, in both directions. */
+#define COUNTER(name)                                                                                        \
+  { #name, offsetof(hd_counters, name) }
+static const struct counter_field {
+  const char *name;
+  size_t at;
+} counter_fields[] = {
+    COUNTER(warp_instructions), COUNTER(thread_instructions), COUNTER(l1_sectors),
+    COUNTER(l1_hits),           COUNTER(l2_sectors),          COUNTER(l2_hits),
+    COUNTER(l2_read_sectors),   COUNTER(l2_write_sectors),    COUNTER(dram_read_bytes),
+    COUNTER(dram_write_bytes),
+};
+#undef COUNTER
+enum { COUNTER_FIELDS = sizeof counter_fields / sizeof *counter_fields };
+
+static json_t *counters_json(const hd_counters *c) {
+  json_t *j = json_object();
+  for (size_t i = 0; i < COUNTER_FIELDS; i++) {
+    const uint64_t *v = (const uint64_t *)((const char *)c + counter_fields[i].at);
+    json_object_set_new(j, counter_fields[i].name, json_integer((json_int_t)*v));
+  }
+  return j;
+}
+
+static void read_counters(const json_t *j, hd_counters *c) {
+  for (size_t i = 0; i < COUNTER_FIELDS; i++) {
+    json_int_t v = json_integer_value(json_object_get(j, counter_fields[i].name));
+    *(uint64_t *)((char *)c + counter_fields[i].at) = v > 0 ? (uint64_t)v : 0;
+  }
+}
+
+static json_t *row_json(const hd_bench_place *p, const hd_bench_row *r) {
+  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "heddle", p->version, "device", p->title,
+                        "driver", p->driver, "workload", r->workload, "size", r->size, "category",
+                        r->category, "paper", r->paper, "failed", r->failed);
+  if (!j || r->failed[0]) return j;
+  json_t *levers = json_object();
+  for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
+    const hd_bench_lever *l = &r->levers[k];
+    if (!l->plan[0]) continue;
+    json_object_set_new(levers, hd_bench_lever_name(k),
+                        json_pack("{s:s, s:o, s:o, s:o}", "plan", l->plan, "speedup",
+                                  tuning_number_json(l->speedup), "low", tuning_number_json(l->low), "high",
+                                  tuning_number_json(l->high)));
+  }
+  json_object_update_new(
+      j, json_pack("{s:f, s:f, s:o, s:o, s:o, s:s, s:s, s:o, s:I, s:f, s:i, s:f}", "default_us",
+                   r->default_us, "best_us", r->best_us, "speedup", tuning_number_json(r->speedup), "low",
+                   tuning_number_json(r->low), "high", tuning_number_json(r->high), "plan", r->plan, "why",
+                   r->why, "levers", levers, "compulsory_bytes", (json_int_t)r->compulsory_bytes,
+                   "roofline_us", r->roofline_us, "tried", (int)r->tried, "seconds", r->seconds));
+  if (r->has_counters) {
+    json_object_set_new(j, "before", counters_json(&r->before));
+    json_object_set_new(j, "after", counters_json(&r->after));
+  }
+  return j;
+}
+
+static void read_text(const json_t *j, const char *key, char *out, size_t cap) {
+  const char *s = json_string_value(json_object_get(j, key));
+  snprintf(out, cap, "%s", s ? s : "");
+}
+
+static double read_number(const json_t *j, const char *key) {
+  return json_number_value(json_object_get(j, key));
+}
+
+/* False: a line of another version or device. */
+static bool read_row(const json_t *j, const hd_bench_place *p, hd_bench_row *r) {
+  char version[32], title[128], driver[32];
+  memset(r, 0, sizeof *r);
+  read_text(j, "heddle", version, sizeof version);
+  read_text(j, "device", title, sizeof title);
+  read_text(j, "driver", driver, sizeof driver);
+  if (strcmp(version, p->version) != 0 || strcmp(title, p->title) != 0 || strcmp(driver, p->driver) != 0)
+    return false;
+  read_text(j, "workload", r->workload, sizeof r->workload);
+  read_text(j, "size", r->size, sizeof r->size);
+  read_text(j, "category", r->category, sizeof r->category);
+  read_text(j, "paper", r->paper, sizeof r->paper);
+  read_text(j, "failed", r->failed, sizeof r->failed);
+  read_text(j, "plan", r->plan, sizeof r->plan);
+  read_text(j, "why", r->why, sizeof r->why);
+  r->default_us = read_number(j, "default_us");
+  r->best_us = read_number(j, "best_us");
+  r->speedup = read_number(j, "speedup");
+  r->low = read_number(j, "low");
+  r->high = read_number(j, "high");
+  r->compulsory_bytes = (uint64_t)read_number(j, "compulsory_bytes");
+  r->roofline_us = read_number(j, "roofline_us");
+  r->tried = (uint32_t)read_number(j, "tried");
+  r->seconds = read_number(j, "seconds");
+  for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
+    const json_t *l = json_object_get(json_object_get(j, "levers"), hd_bench_lever_name(k));
+    if (!l) continue;
+    read_text(l, "plan", r->levers[k].plan, sizeof r->levers[k].plan);
+    r->levers[k].speedup = read_number(l, "speedup");
+    r->levers[k].low = read_number(l, "low");
+    r->levers[k].high = read_number(l, "high");
+  }
+  r->has_counters = json_object_get(j, "before") != NULL;
+  read_counters(json_object_get(j, "before"), &r->before);
+  read_counters(json_object_get(j, "after"), &r->after);
+  return r->workload[0] != 0;
+}
+
+/* ---- Files ------------------------------------------------------------------------------- */
+
+static const char *path_of(const bench *b, const char *name, char out[PATH]) {
+  snprintf(out, PATH, "%s/%s", b->folder, name);
+  return out;
+}
+
+static hd_status append(const bench *b, const char *name, const char *text, hd_diag *d) {
+  char path[PATH];
+  size_t len = strlen(text), done = 0;
+  int fd = open(path_of(b, name, path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(errno));
+  while (done < len) {
+    ssize_t k = write(fd, text + done, len - done);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0) break;
+    done += (size_t)k;
+  }
+  bool ok = done == len && fsync(fd) == 0;
+  int e = errno;
+  close(fd);
+  return ok ? HD_OK : hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(e));
+}
+
+static hd_status append_row(const bench *b, const hd_bench_row *r, hd_diag *d) {
+  json_t *j = row_json(&b->place, r);
+  char *text = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+  hd_buf line = {0};
+  json_decref(j);
+  if (text) hd_buf_printf(&line, "%s\n", text);
+  hd_status st = text && !line.failed ? append(b, "results.jsonl", line.data, d)
+                                      : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  free(text);
+  hd_buf_free(&line);
+  return st;
+}
+
+/* A later line on a workload takes an earlier one's place. */
+static bool add_row(bench *b, const hd_bench_row *r) {
+  for (size_t i = 0; i < b->rows.n; i++)
+    if (strcmp(b->rows.data[i].workload, r->workload) == 0 && strcmp(b->rows.data[i].size, r->size) == 0) {
+      b->rows.data[i] = *r;
+      return true;
+    }
+  return hd_vec_push(&b->rows, *r);
+}
+
+/* Lines that a run that was cut off left; one that is cut off itself is passed over. */
+static hd_status read_rows(bench *b, hd_diag *d) {
+  char path[PATH];
+  hd_file f;
+  if (access(path_of(b, "results.jsonl", path), F_OK) != 0) return HD_OK;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  bool cut = f.len && f.data[f.len - 1] != '\n';
+  for (size_t at = 0; st == HD_OK && at < f.len;) {
+    const char *end = memchr(f.data + at, '\n', f.len - at);
+    size_t len = end ? (size_t)(end - f.data) - at : f.len - at;
+    json_t *j = json_loadb(f.data + at, len, 0, NULL);
+    hd_bench_row r;
+    if (j && read_row(j, &b->place, &r) && !add_row(b, &r)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    json_decref(j);
+    at += len + 1;
+  }
+  hd_file_close(&f);
+  return st == HD_OK && cut ? append(b, "results.jsonl", "\n", d) : st;
+}
+
+static hd_status write_buf(const bench *b, const char *name, hd_buf *text, hd_diag *d) {
+  char path[PATH];
+  hd_status st = text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                              : hd_file_write(path_of(b, name, path), text->data, text->len, d);
+  hd_buf_free(text);
+  return st;
+}
+
+static hd_status draw(const bench *b, hd_diag *d) {
+  char path[PATH];
+  hd_buf table = {0}, page = {0}, commands = {0};
+  hd_file f;
+  hd_bench_text(&b->place, b->rows.data, b->rows.n, &table);
+  if (hd_file_open(path_of(b, "commands.txt", path), &f, NULL) == HD_OK) {
+    hd_buf_put(&commands, f.data, f.len);
+    hd_file_close(&f);
+  }
+  hd_bench_html(&b->place, b->rows.data, b->rows.n, commands.data ? commands.data : "", &page);
+  hd_buf_free(&commands);
+  hd_status st = write_buf(b, "table.txt", &table, d), rest = write_buf(b, "report.html", &page, d);
+  return st == HD_OK ? rest : st;
+}
+
+/* ---- Workloads ---------------------------------------------------------------------------------- */
+
+static const char *size_of(const bench *b) { return b->size ? b->size : tuning_size(b->device); }
+
+/* What failed is tried again. */
+static bool is_done(const bench *b, const char *name) {
+  for (size_t i = 0; i < b->rows.n; i++) {
+    const hd_bench_row *r = &b->rows.data[i];
+    if (strcmp(r->workload, name) == 0 && strcmp(r->size, size_of(b)) == 0) return !r->failed[0];
+  }
+  return false;
+}
+
+static hd_status tune_workload(bench *b, const char *name, hd_bench_row *row, hd_diag *d) {
+  hd_workload *w;
+  hd_tuning t;
+  hd_status st = hd_workload_open(name, cli_kernels_dir(), size_of(b), &w, d);
+  if (st != HD_OK) return st;
+  hd_tune_options o = {.run = {.threads = (unsigned)b->threads},
+                       .budget = (double)b->budget,
+                       .no_counters = b->no_counters,
+                       .each_lever = true,
+                       .advisor = b->has_advisor ? &b->advisor : NULL,
+                       .progress = tuning_progress,
+                       .ctx = (void *)name};
+  st = hd_tune(b->device, w, &o, &t, d);
+  if (st == HD_OK) {
+    hd_bench_fill(w, &t, &b->place, row);
+    if (b->store) st = hd_tuning_keep(b->store, b->device, w, &o, &t, d);
+    hd_tuning_free(&t);
+  }
+  hd_workload_close(w);
+  return st;
+}
+
+/* A kernel's fault takes the device's context with it: what comes next gets a new one. */
+static hd_status reopen(bench *b, hd_diag *d) {
+  hd_device_close(b->device);
+  b->device = NULL;
+  return cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
+}
+
+static hd_status bench_workload(bench *b, const char *name, size_t i, size_t n, hd_diag *d) {
+  hd_bench_row row = {0};
+  hd_diag e = {0};
+  hd_status st = tune_workload(b, name, &row, &e);
+  tuning_progress_end();
+  if (st != HD_OK) {
+    memset(&row, 0, sizeof row);
+    snprintf(row.size, sizeof row.size, "%.31s", size_of(b));
+    hd_diag_line(&e, row.failed, sizeof row.failed);
+    if ((st = reopen(b, d)) != HD_OK) return st;
+  }
+  snprintf(row.workload, sizeof row.workload, "%.95s", name);
+  if (row.failed[0])
+    fprintf(stderr, "[%zu/%zu] %s: %s\n", i, n, name, row.failed);
+  else
+    fprintf(stderr, "[%zu/%zu] %s: %.3fx, %s, %.1f s\n", i, n, name, row.speedup, row.plan, row.seconds);
+  st = append_row(b, &row, d);
+  if (st == HD_OK && !add_row(b, &row)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return st == HD_OK ? draw(b, d) : st;
+}
+
+static hd_status run(bench *b, char **names, size_t n, hd_diag *d) {
+  double start = hd_seconds();
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    if (b->resume && is_done(b, names[i])) continue;
+    if (b->total && hd_seconds() - start > (double)b->total) {
+      fprintf(stderr, "heddle: %zu of %zu workloads are left for --resume\n", n - i, n);
+      break;
+    }
+    st = bench_workload(b, names[i], i + 1, n, d);
+  }
+  return st == HD_OK ? draw(b, d) : st;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------ */
+
+static hd_status record_command(const bench *b, int argc, char *const *argv, hd_diag *d) {
+  hd_buf line = {0};
+  hd_buf_puts(&line, "heddle");
+  for (int i = 0; i < argc; i++) {
+    bool plain =
+        argv[i][0] &&
+        strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-") ==
+            strlen(argv[i]);
+    hd_buf_putc(&line, ' ');
+    if (!plain) hd_buf_putc(&line, '\'');
+    for (const char *p = argv[i]; *p; p++)
+      if (*p == '\'')
+        hd_buf_puts(&line, "'\\''");
+      else
+        hd_buf_putc(&line, *p);
+    if (!plain) hd_buf_putc(&line, '\'');
+  }
+  hd_buf_putc(&line, '\n');
+  hd_status st =
+      line.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : append(b, "commands.txt", line.data, d);
+  hd_buf_free(&line);
+  return st;
+}
+
+static hd_status prepare(bench *b, hd_diag *d) {
+  char path[PATH];
+  struct stat s;
+  if (mkdir(b->folder, 0755) != 0 && errno != EEXIST)
+    return hd_fail(d, HD_ERR_IO, "%s: %s", b->folder, strerror(errno));
+  if (!b->resume && stat(path_of(b, "results.jsonl", path), &s) == 0)
+    return hd_fail(d, HD_ERR_USAGE, "%s holds results already: --resume goes on, -o names another folder",
+                   b->folder);
+  hd_status st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
+  if (st != HD_OK) return st;
+  if (!hd_device_get_info(b->device)->has_times)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->device_name);
+  if (!b->no_advice) b->has_advisor = tuning_advisor(b->device, &b->advisor, NULL) == HD_OK;
+  hd_bench_describe(b->device, HEDDLE_VERSION, &b->place);
+  if (strcmp(b->store_path ? b->store_path : "", "none") != 0)
+    st = hd_store_open(b->store_path, &b->store, d);
+  return st == HD_OK && b->resume ? read_rows(b, d) : st;
+}
+
+static int print(const bench *b) {
+  if (b->json) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < b->rows.n; i++) json_array_append_new(rows, row_json(&b->place, &b->rows.data[i]));
+    hd_bench_mean clu = hd_bench_geomean(b->rows.data, b->rows.n, true);
+    hd_bench_mean all = hd_bench_geomean(b->rows.data, b->rows.n, false);
+    return cli_print_json(json_pack("{s:o, s:f, s:i, s:f, s:i}", "rows", rows, "clu_algorithm_mean",
+                                    clu.speedup, "clu_algorithm_n", (int)clu.n, "mean", all.speedup, "n",
+                                    (int)all.n));
+  }
+  hd_buf out = {0};
+  hd_bench_text(&b->place, b->rows.data, b->rows.n, &out);
+  return cli_print(&out);
+}
+
+static int close_bench(bench *b, int rc) {
+  hd_vec_free(&b->rows);
+  hd_store_close(b->store);
+  hd_device_close(b->device);
+  return rc;
+}
+
+int cmd_bench(int argc, char **argv) {
+  bench b = {.device_name = "cuda:0", .folder = "heddle-bench"};
+  const cli_option table[] = {{"device", 0, CLI_TEXT, &b.device_name, 0},
+                              {"size", 0, CLI_TEXT, &b.size, 0},
+                              {"budget", 0, CLI_NUMBER, &b.budget, 86400},
+                              {"total", 0, CLI_NUMBER, &b.total, 86400 * 7},
+                              {"resume", 0, CLI_FLAG, &b.resume, 0},
+                              {"store", 0, CLI_TEXT, &b.store_path, 0},
+                              {"no-advice", 0, CLI_FLAG, &b.no_advice, 0},
+                              {"no-counters", 0, CLI_FLAG, &b.no_counters, 0},
+                              {"threads", 0, CLI_NUMBER, &b.threads, 1024},
+                              {"output", 'o', CLI_TEXT, &b.folder, 0},
+                              {"json", 0, CLI_FLAG, &b.json, 0},
+                              {0}};
+  /* Parsing moves the words about. */
+  char **words = calloc((size_t)argc + 1, sizeof *words);
+  if (!words) return cli_usage("out of memory");
+  memcpy(words, argv, (size_t)argc * sizeof *words);
+  int n, rc = cli_parse(cli_find("bench"), table, argc, argv, &n);
+  if (rc >= 0) {
+    free(words);
+    return rc;
+  }
+  hd_diag d = {0};
+  char **names = argv + 1, **all = NULL;
+  size_t count = (size_t)n;
+  hd_status st = prepare(&b, &d);
+  if (st == HD_OK && !n) {
+    st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
+    names = all;
+  }
+  if (st == HD_OK) st = record_command(&b, argc, words, &d);
+  if (st == HD_OK) st = run(&b, names, count, &d);
+  if (all) hd_workload_list_free(all, count);
+  free(words);
+  return close_bench(&b, st == HD_OK ? print(&b) : cli_fail(&d));
+}

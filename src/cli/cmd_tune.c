@@ -1,0 +1,241 @@
+/* The plan that wins for workloads on a device, kept as a verdict. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuning.h"
+
+typedef struct options {
+  const char *device, *size, *l2, *store;
+  uint64_t budget, threads, rows;
+  cli_list plans;
+  bool again, verify, whole, no_advice, no_proof, no_counters, any_grid, json;
+} options;
+
+typedef struct session {
+  options o;
+  hd_device *device;
+  hd_store *store;
+  hd_gpu advisor;
+  hd_plan *plans;
+  size_t n_plans;
+  hd_tune_options tune;
+  json_t *rows;
+  unsigned failed;
+} session;
+
+/* ---- Output ----------------------------------------------------------------------- */
+
+static const char *proof_text(hd_proof p) {
+  static const char *const text[] = {[HD_PROOF_NONE] = "not proved",
+                                     [HD_PROOF_EQUAL] = "proved",
+                                     [HD_PROOF_SKIPPED] = "not proved on the emulator"};
+  return text[p];
+}
+
+static void put_trials(const session *s, const hd_tuned *k, hd_buf *out) {
+  hd_text_table *t = hd_text_table_new("lrrl");
+  uint32_t shown = 0, failed = 0;
+  if (!t) return;
+  static const char *const head[] = {"plan", "speedup", "pairs", ""};
+  for (size_t i = 0; i < 4; i++) hd_text_table_cell(t, "%s", head[i]);
+  hd_text_table_rule(t);
+  for (uint32_t i = 0; i < k->n_trials; i++) {
+    const hd_tune_trial *r = &k->trials[i];
+    failed += r->status != HD_OK;
+    if (shown == s->o.rows || r->status != HD_OK) continue;
+    shown++;
+    tuning_plan_cell(t, &r->plan);
+    hd_text_table_cell(t, "%.3fx", r->speedup);
+    hd_text_table_cell(t, "%u", r->pairs);
+    hd_text_table_cell(t, "%s", k->adopted && hd_plan_equal(&r->plan, &k->plan) ? "adopted" : "");
+  }
+  if (shown) hd_text_table_print(t, out);
+  hd_text_table_free(t);
+  hd_buf_printf(out, "  %u plans tried, %u of them refused\n", k->n_trials, failed);
+}
+
+static void put_kernel(const session *s, const hd_tuning *t, const hd_tuned *k, hd_buf *out) {
+  hd_buf plan = {0};
+  hd_buf_printf(out, "\nkernel %s\n", k->kernel[0] ? k->kernel : "(all)");
+  if (k->n_trials) put_trials(s, k, out);
+  hd_plan_print(&k->plan, &plan);
+  if (k->adopted) {
+    hd_buf_printf(out, "  verdict: %s, %.3fx (%.3f to %.3f at %.0f%%), %.1f instead of %.1f us", plan.data,
+                  k->speedup.median, k->speedup.low, k->speedup.high, 100 * k->speedup.confidence,
+                  k->after_us, k->before_us);
+    if (!t->recalled) hd_buf_printf(out, "; %s", proof_text(k->proof));
+    if (k->proof_why[0]) hd_buf_printf(out, " (%s)", k->proof_why);
+    hd_buf_putc(out, '\n');
+  } else {
+    hd_buf_printf(out, "  verdict: the original stays, %.1f us; %s\n", k->before_us, k->why);
+  }
+  hd_buf_free(&plan);
+}
+
+static int print_text(const session *s, const hd_workload *w, const hd_tuning *t) {
+  const hd_device_info *i = hd_device_get_info(s->device);
+  hd_buf out = {0};
+  hd_buf_printf(&out, "%s (%s) on %s (%s)", w->name, w->size, i->name, i->title);
+  if (t->recalled && !s->o.verify)
+    hd_buf_puts(&out, ": kept from an earlier run; --again tunes anew\n");
+  else if (t->recalled)
+    hd_buf_printf(&out, ": verified in %.1f s\n", t->seconds);
+  else
+    hd_buf_printf(&out, ": tuned in %.1f s (advice %.1f, buffers %.1f, tables %.1f)\n", t->seconds,
+                  t->advice_seconds, t->setup_seconds, t->table_seconds);
+  for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, t, &t->kernels[k], &out);
+  if (t->n_kernels > 1)
+    hd_buf_printf(&out, "\nall kernels: %.3fx, %.1f instead of %.1f us\n", t->speedup.median, t->after_us,
+                  t->before_us);
+  hd_buf_putc(&out, '\n');
+  return cli_print(&out);
+}
+
+static json_t *trial_json(const hd_tune_trial *r) {
+  if (r->status != HD_OK)
+    return json_pack("{s:o, s:s}", "plan", tuning_plan_json(&r->plan), "failed", r->why);
+  return json_pack("{s:o, s:f, s:i}", "plan", tuning_plan_json(&r->plan), "speedup", r->speedup, "pairs",
+                   (int)r->pairs);
+}
+
+static json_t *kernel_json(const hd_tuned *k) {
+  json_t *trials = json_array();
+  for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
+  return json_pack("{s:s, s:b, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:o}", "kernel", k->kernel, "adopted",
+                   k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
+                   tuning_speedup_json(&k->speedup), "before_us", k->before_us, "after_us", k->after_us,
+                   "why", k->why, "proof", proof_text(k->proof), "proof_why", k->proof_why, "trials", trials);
+}
+
+static json_t *tuning_json(const session *s, const hd_workload *w, const hd_tuning *t) {
+  json_t *kernels = json_array();
+  for (uint32_t i = 0; i < t->n_kernels; i++) json_array_append_new(kernels, kernel_json(&t->kernels[i]));
+  json_t *j =
+      json_pack("{s:s, s:s, s:s, s:b, s:o, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:o}", "workload", w->name,
+                "size", w->size, "device", hd_device_get_info(s->device)->name, "recalled", t->recalled,
+                "speedup", tuning_speedup_json(&t->speedup), "before_us", t->before_us, "after_us",
+                t->after_us, "tried", (int)t->tried, "seconds", t->seconds, "setup_seconds", t->setup_seconds,
+                "advice_seconds", t->advice_seconds, "table_seconds", t->table_seconds, "kernels", kernels);
+  if (j && t->has_counters) {
+    json_object_set_new(j, "before", cli_counters_json(&t->before));
+    json_object_set_new(j, "after", cli_counters_json(&t->after));
+  } else if (j && t->no_counters[0]) {
+    json_object_set_new(j, "no_counters", json_string(t->no_counters));
+  }
+  return j;
+}
+
+/* ---- One workload --------------------------------------------------------------------- */
+
+static hd_status find_plans(session *s, const hd_workload *w, hd_tuning *t, hd_diag *d) {
+  bool found = false;
+  hd_status st = HD_OK;
+  if (!s->o.again && s->store) st = hd_tuning_recall(s->store, s->device, w, &s->tune, t, &found, d);
+  if (st != HD_OK) return st;
+  if (found && !s->o.verify) return HD_OK;
+  if (s->o.verify && !found)
+    return hd_fail(d, HD_ERR_USAGE, "%s (%s): there is no verdict to verify", w->name, w->size);
+  st = found ? hd_tuning_verify(s->device, w, &s->tune, 0, t, d) : hd_tune(s->device, w, &s->tune, t, d);
+  if (st == HD_OK && s->store) {
+    st = hd_tuning_keep(s->store, s->device, w, &s->tune, t, d);
+    if (st != HD_OK) hd_tuning_free(t);
+  } else if (st != HD_OK && found) {
+    hd_tuning_free(t);
+  }
+  return st;
+}
+
+static hd_status tune_one(session *s, const char *name, hd_diag *d) {
+  hd_workload *w;
+  hd_tuning t;
+  const char *size = s->o.size ? s->o.size : tuning_size(s->device);
+  hd_status st = hd_workload_open(name, cli_kernels_dir(), size, &w, d);
+  if (st != HD_OK) return st;
+  s->tune.ctx = (void *)name;
+  st = find_plans(s, w, &t, d);
+  tuning_progress_end();
+  if (st == HD_OK) {
+    if (s->rows)
+      json_array_append_new(s->rows, tuning_json(s, w, &t));
+    else if (print_text(s, w, &t) != EXIT_OK)
+      st = hd_fail(d, HD_ERR_IO, "cannot write to stdout");
+    hd_tuning_free(&t);
+  }
+  hd_workload_close(w);
+  return st;
+}
+
+/* ---- All of them -------------------------------------------------------------------------- */
+
+static hd_status prepare(session *s, hd_diag *d) {
+  const options *o = &s->o;
+  s->plans = calloc(o->plans.n + 1, sizeof *s->plans);
+  hd_status st = s->plans ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (size_t i = 0; st == HD_OK && i < o->plans.n; i++)
+    if ((st = hd_plan_parse(o->plans.items[i], &s->plans[s->n_plans], d)) == HD_OK) s->n_plans++;
+  if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->device, d);
+  if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
+    st = hd_store_open(o->store, &s->store, d);
+  bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->device, &s->advisor, NULL) == HD_OK;
+  s->tune = (hd_tune_options){.run = {.threads = (unsigned)o->threads, .any_grid = o->any_grid},
+                              .budget = (double)o->budget,
+                              .keep_l2 = o->l2 && strcmp(o->l2, "keep") == 0,
+                              .whole = o->whole,
+                              .no_proof = o->no_proof,
+                              .no_counters = o->no_counters,
+                              .advisor = advice ? &s->advisor : NULL,
+                              .plans = s->plans,
+                              .n_plans = s->n_plans,
+                              .progress = tuning_progress};
+  return st;
+}
+
+static int close_session(session *s, int rc) {
+  for (size_t i = 0; i < s->n_plans; i++) hd_plan_free(&s->plans[i]);
+  free(s->plans);
+  free(s->o.plans.items);
+  hd_store_close(s->store);
+  hd_device_close(s->device);
+  return rc;
+}
+
+int cmd_tune(int argc, char **argv) {
+  session s = {.o = {.device = "cuda:0", .rows = 8}};
+  options *o = &s.o;
+  const cli_option table[] = {{"device", 0, CLI_TEXT, &o->device, 0},
+                              {"size", 0, CLI_TEXT, &o->size, 0},
+                              {"budget", 0, CLI_NUMBER, &o->budget, 86400},
+                              {"plan", 0, CLI_LIST, &o->plans, 0},
+                              {"l2", 0, CLI_TEXT, &o->l2, 0},
+                              {"store", 0, CLI_TEXT, &o->store, 0},
+                              {"threads", 0, CLI_NUMBER, &o->threads, 1024},
+                              {"rows", 0, CLI_NUMBER, &o->rows, 1000},
+                              {"again", 0, CLI_FLAG, &o->again, 0},
+                              {"verify", 0, CLI_FLAG, &o->verify, 0},
+                              {"whole", 0, CLI_FLAG, &o->whole, 0},
+                              {"no-advice", 0, CLI_FLAG, &o->no_advice, 0},
+                              {"no-proof", 0, CLI_FLAG, &o->no_proof, 0},
+                              {"no-counters", 0, CLI_FLAG, &o->no_counters, 0},
+                              {"any-grid", 0, CLI_FLAG, &o->any_grid, 0},
+                              {"json", 0, CLI_FLAG, &o->json, 0},
+                              {0}};
+  int n, rc = cli_parse(cli_find("tune"), table, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (!n) return close_session(&s, cli_usage("tune: name one workload or more ('heddle list' shows them)"));
+  if (o->l2 && strcmp(o->l2, "keep") != 0 && strcmp(o->l2, "flush") != 0)
+    return close_session(&s, cli_usage("tune: --l2 takes flush or keep, not '%s'", o->l2));
+  if (o->again && o->verify)
+    return close_session(&s,
+                         cli_usage("tune: --again makes new verdicts, --verify measures those there are"));
+  hd_diag d = {0};
+  if (prepare(&s, &d) != HD_OK) return close_session(&s, cli_fail(&d));
+  if (o->json) s.rows = json_array();
+  rc = EXIT_OK;
+  for (int i = 0; i < n; i++)
+    if (tune_one(&s, argv[1 + i], &d) != HD_OK) rc = cli_fail(&d);
+  if (s.rows) {
+    int printed = cli_print_json(s.rows);
+    if (printed != EXIT_OK) rc = printed;
+  }
+  return close_session(&s, rc);
+}

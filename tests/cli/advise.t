@@ -1,0 +1,79 @@
+# needs: nvcc-or-clang
+
+A page on a workload:
+
+  $ heddle analyze dct8x8 --size tiny --gpu gtx580 | sed '/^work/d'
+  dct8x8 (tiny) on GeForce GTX 580 (Fermi)
+  
+  category    cache-line
+              100% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 100% is shared
+              with some other CTAs and 0% with all alike. Most of it is coefficients, 0% of whose used
+              words other CTAs use too. CTAs share lines rather than words.
+  direction   x: with the next CTA along x, y, z are shared 60%, 0%, 0% (Y-P)
+  order free  checked on this input: no refusal, no race
+  
+  reuse of lines: where it happens; of the lines that CTAs touch: shared with all, with the next
+  CTA along x, y, z, with others only
+    array         requests  loads  in warp  in CTA  inter  by all    x   y   z  apart  sectors used  regular  address
+    all                480    50%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  -
+    image              120   100%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  affine
+    coefficients       240    50%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  affine
+    restored           120     0%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  affine
+  
+  proposals   none: no plan tried is predicted to help
+  
+  forward_dct, reuse between CTAs from the code: direction x
+  
+  array         distance x  y  z  lines shared along x     y     z
+  ------------  ----------  -  -  --------------------  ----  ----
+  image                  4  0  0                 60.0%  0.0%  0.0%
+  coefficients           4  0  0                 60.0%  0.0%  0.0%
+  
+  inverse_dct, reuse between CTAs from the code: direction x
+  
+  array         distance x  y  z  lines shared along x     y     z
+  ------------  ----------  -  -  --------------------  ----  ----
+  coefficients           4  0  0                 60.0%  0.0%  0.0%
+  restored               4  0  0                 60.0%  0.0%  0.0%
+
+The same for programs:
+
+  $ heddle analyze backprop --size tiny --gpu gtx580 --json | grep -E '^  "(category|direction|partition|order_free)"'
+    "category": "cache-line",
+    "direction": "y",
+    "partition": "X-P",
+    "order_free": "checked on this input",
+
+Which CTAs share with which:
+
+  $ heddle analyze spmm-community --size tiny --dot affinity | head -2
+  graph affinity {
+    node [shape=point];
+  $ heddle analyze dct8x8 --dot both
+  heddle: analyze: --dot draws cfg or affinity, not 'both'
+  [2]
+  $ heddle analyze $SOURCE/tests/cli/data/scale.ptx --dot affinity
+  heddle: analyze: --dot affinity needs a workload, whose CTAs can be run
+  [2]
+
+Orders that a trace tells are found, proved and simulated like others:
+
+  $ heddle check spmm-community --size tiny --plan order=affinity,bind=redirect | head -2
+  spmm-community (tiny), plan order=affinity,bind=redirect: equal
+    19800 bytes agree under 8 dispatchers; no task touches what another writes; the original agrees with its reference
+  $ heddle simulate spmm-community --size tiny --plan order=heavy-first --json | grep '"plan'
+    "plan": "order=heavy-first",
+
+One table fits one grid:
+
+  $ heddle check nw --size tiny --plan order=affinity
+  heddle: nw_growing: an order that is a table fits one grid only, and the grid is not known
+  [1]
+
+MAP's directions, from the code:
+
+  $ heddle analyze --directions --size paper matmul-naive transpose
+  workload      kernel        grid           distance x   y  z  direction  because of  arrays without numbers
+  ------------  ------------  -------------  ----------  --  -  ---------  ----------  ----------------------
+  matmul-naive  matmul_naive  16 x 64 x 1            15  63  0  y          b                           0 of 3
+  transpose     transpose     256 x 256 x 1           1   1  0  x          in                          0 of 2
