@@ -123,6 +123,13 @@ static hd_status put_row(matrix *m, const char *name, hd_diag *d) {
 }
 
 static void put_head(matrix *m) {
+  hd_buf_printf(
+      &m->table,
+      "# Which plans work on which workloads\n\n"
+      "Made by `heddle matrix` at size %s. *yes*: the rewritten kernels compute the same bytes as the "
+      "originals under\n"
+      "every dispatcher of the emulator. A letter: the plan is refused, for the reason below the table.\n\n",
+      m->size);
   hd_buf_puts(&m->table, "| workload |");
   for (size_t i = 0; i < m->n_plans; i++) hd_buf_printf(&m->table, " %s |", m->plans[i]);
   hd_buf_puts(&m->table, "\n| --- |");
