@@ -94,6 +94,11 @@
 #define WGMMA_END " wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; bar.sync 0; "
 #define OUT4 "mov.b32 ${=b32}, %d0; mov.b32 ${=b32}, %d1; mov.b32 ${=b32}, %d2; mov.b32 ${=b32}, %d3; }"
 
+/* Of several NaN operands of f64 arithmetic the payload of any may come back: ptxas swaps operands. */
+#define ANY_NAN(text)                                                                                        \
+  "{ .reg .f64 %x; .reg .pred %z; " text                                                                     \
+  " testp.notanumber.f64 %z, %x; selp.f64 ${=f64}, 0d7FF8000000000000, %x, %z; }"
+
 /* mbarrier in one thread's hands. */
 #define MB "%mb"
 
@@ -191,15 +196,15 @@ const dt_row dt_rows[] = {
     {90, DT_UNGUARDED, "set(.eq|.lt|.ge).bf16(.u16|.s32|.u64|.f32|.f64) ${=bf16}, ${2}, ${2};"},
     /* f32 and f64 */
     {0, 0, "(add|sub|mul)" RND "(|.ftz)(|.sat).f32 ${=f32}, ${f32}, ${f32?};"},
-    {0, 0, "(add|sub|mul)" RND ".f64 ${=f64}, ${f64}, ${f64?};"},
+    {0, 0, ANY_NAN("(add|sub|mul)" RND ".f64 %x, ${f64}, ${f64?};")},
     {0, 0, "(add|sub)(|.ftz)(|.sat).f32 ${=f32}, ${f32}, ${f32?};"},
-    {0, 0, "(add|sub).f64 ${=f64}, ${f64}, ${f64?};"},
+    {0, 0, ANY_NAN("(add|sub).f64 %x, ${f64}, ${f64?};")},
     {0, 0, "{ .reg .b32 %x; mul(|.ftz)(|.sat).f32 %x, ${f32 a}, ${f32 b}; ${!exact b32:%x, a, b} }"},
-    {0, 0, "{ .reg .b64 %x; mul.f64 %x, ${f64 a}, ${f64 b}; ${!exact b64:%x, a, b} }"},
+    {0, 0, "{ .reg .b64 %x; mul.f64 %x, ${f64 a}, ${f64 b}; ${!nan b64:%x, a, b} }"},
     {0, 0, "(fma|mad)" RND "(|.ftz)(|.sat).f32 ${=f32}, ${f32}, ${f32}, ${f32};"},
-    {0, 0, "(fma|mad)" RND ".f64 ${=f64}, ${f64}, ${f64}, ${f64};"},
+    {0, 0, ANY_NAN("(fma|mad)" RND ".f64 %x, ${f64}, ${f64}, ${f64};")},
     {0, 0, "div" RND "(|.ftz).f32 ${=f32}, ${f32}, ${f32};"},
-    {0, 0, "div" RND ".f64 ${=f64}, ${f64}, ${f64};"},
+    {0, 0, ANY_NAN("div" RND ".f64 %x, ${f64}, ${f64};")},
     {0, 0, "(rcp|sqrt)" RND "(|.ftz).f32 ${=f32}, ${f32};"},
     {0, 0, "(rcp|sqrt)" RND ".f64 ${=f64}, ${f64};"},
     {0, 0, "(abs|neg)(|.ftz).f32 ${=f32}, ${f32};"},

@@ -15,6 +15,7 @@ typedef struct reducer {
   bool keep[DT_MAX_OPS];
   char *data[2]; /* of up to CANDIDATES copies */
   dt_difference differences[CANDIDATES];
+  hd_diag why; /* the last candidate did not run: found, but nothing to compare */
 } reducer;
 
 /* Drop an operation and the rest of its branch. Dropping an ELSE alone gives its operations to the other
@@ -26,7 +27,7 @@ static void drop(const dt_program *p, uint32_t op, bool *keep) {
     if (p->ops[k].pair == p->ops[op].pair) keep[k] = false;
 }
 
-/* Which of these candidates differ. A candidate that one side does not run is none. */
+/* Which of these candidates differ. Where one does not run, each is tried alone. */
 static hd_status try_all(reducer *r, bool keeps[][DT_MAX_OPS], uint32_t n, hd_diag *d) {
   dt_program programs[CANDIDATES] = {0};
   const bool *lists[CANDIDATES] = {0};
@@ -37,12 +38,35 @@ static hd_status try_all(reducer *r, bool keeps[][DT_MAX_OPS], uint32_t n, hd_di
     r->differences[k].found = false;
   }
   hd_status st = dt_batch_make(programs, lists, n, r->sm, &b, d);
-  for (uint32_t k = 0; k < n && st == HD_OK; k++) {
+  if (st != HD_OK) {
+    dt_batch_free(&b);
+    return st;
+  }
+  for (uint32_t k = 0; k < n; k++) {
     dt_program_fill(r->p, r->data[0] + b.offsets[k]);
     dt_program_fill(r->p, r->data[1] + b.offsets[k]);
   }
-  if (st == HD_OK) st = dt_side_run(r->emulator, &b, r->data[0], d);
-  if (st == HD_OK) st = dt_side_run(r->other, &b, r->data[1], d);
+  r->why = (hd_diag){0};
+  st = dt_side_run(r->emulator, &b, r->data[0], &r->why);
+  if (st == HD_OK) st = dt_side_run(r->other, &b, r->data[1], &r->why);
+  const bool final = st == HD_ERR_NOMEM || st == HD_ERR_IO;
+  if (final && d) *d = r->why;
+  if (st != HD_OK && !final) {
+    st = HD_OK;
+    dt_batch_free(&b);
+    if (n == 1) {
+      r->differences[0] = (dt_difference){.found = true};
+      return HD_OK;
+    }
+    for (uint32_t k = 0; k < n && st == HD_OK; k++) {
+      st = try_all(r, &keeps[k], 1, d);
+      const dt_difference one = r->differences[0];
+      r->differences[0].found = false;
+      r->differences[k] = one;
+      if (one.found) return st;
+    }
+    return st;
+  }
   for (uint32_t k = 0; k < n && st == HD_OK; k++)
     r->differences[k] = dt_compare(r->p, r->data[0] + b.offsets[k], r->data[1] + b.offsets[k]);
   dt_batch_free(&b);
@@ -231,7 +255,9 @@ hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsi
     hd_buf text = {0};
     name_culprit(&r, out->culprit, sizeof out->culprit);
     dt_print_kernel(p, r.keep, p->number, &text);
-    if (r.differences[0].found)
+    if (r.why.status != HD_OK)
+      hd_buf_printf(&text, "// it does not run: %s\n", r.why.message);
+    else if (r.differences[0].found)
       describe(&r, &r.differences[0], &text);
     else
       hd_buf_puts(&text, "// it differs only now and then\n");

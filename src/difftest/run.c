@@ -28,22 +28,17 @@ hd_status dt_side_open(const char *name, const hd_device_options *o, dt_side *s,
   hd_device_options own = *o;
   *s = (dt_side){0};
   own.emu.threads = 1;
+  if (strncmp(name, "cuda:", 5) == 0) return dt_agent_open(name, &own, &s->agent, &s->info, d);
   if (emulator_isa(name, &own.emu.isa)) name = "emu";
-  return hd_device_open(name, &own, &s->device, d);
+  hd_status st = hd_device_open(name, &own, &s->device, d);
+  if (st == HD_OK) s->info = *hd_device_get_info(s->device);
+  return st;
 }
 
 void dt_side_close(dt_side *s) {
   hd_device_close(s->device);
+  dt_agent_close(s->agent);
   *s = (dt_side){0};
-}
-
-static hd_status grow(dt_side *s, uint64_t bytes, hd_diag *d) {
-  if (bytes <= s->bytes) return HD_OK;
-  if (s->memory) hd_device_free(s->device, s->memory, NULL);
-  s->memory = s->bytes = 0;
-  hd_status st = hd_device_alloc(s->device, 2 * bytes, &s->memory, d);
-  if (st == HD_OK) s->bytes = 2 * bytes;
-  return st;
 }
 
 /* ---- Batches ------------------------------------------------------------------------------ */
@@ -52,10 +47,12 @@ hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, ui
                         dt_batch *b, hd_diag *d) {
   *b = (dt_batch){.programs = programs, .keeps = keeps, .n = n, .sm = sm};
   b->offsets = calloc(n + 1u, sizeof *b->offsets);
-  if (!b->offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  b->threads = calloc(n + 1u, sizeof *b->threads);
+  if (!b->offsets || !b->threads) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   dt_print_head(sm, &b->ptx);
   for (uint32_t k = 0; k < n; k++) {
     dt_print_kernel(&programs[k], keeps ? keeps[k] : NULL, k, &b->ptx);
+    b->threads[k] = programs[k].threads;
     b->offsets[k + 1] = b->offsets[k] + (dt_program_bytes(&programs[k]) + 255) / 256 * 256;
   }
   return b->ptx.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
@@ -64,42 +61,23 @@ hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, ui
 void dt_batch_free(dt_batch *b) {
   hd_buf_free(&b->ptx);
   free(b->offsets);
+  free(b->threads);
   *b = (dt_batch){0};
 }
 
-static hd_status launch_all(dt_side *s, hd_device_module *m, const dt_batch *b, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (uint32_t k = 0; k < b->n && st == HD_OK; k++) {
-    char name[24];
-    snprintf(name, sizeof name, "p%u", k);
-    const uint64_t base = s->memory + b->offsets[k];
-    const hd_device_launch l = {.kernel = name,
-                                .grid = {1, 1, 1},
-                                .block = {b->programs[k].threads, 1, 1},
-                                .args = &base,
-                                .args_bytes = sizeof base};
-    st = hd_device_run(m, &l, d);
-  }
-  return st == HD_OK ? hd_device_sync(s->device, d) : st;
-}
-
 hd_status dt_side_run(dt_side *s, const dt_batch *b, void *data, hd_diag *d) {
-  const uint64_t bytes = b->offsets[b->n];
-  hd_device_module *m = NULL;
   hd_buf changed = {0};
-  double start = hd_seconds();
+  double seconds[2] = {0};
   hd_status st = s->change ? s->change(&b->ptx, &changed) : HD_OK;
   const hd_buf *ptx = changed.data ? &changed : &b->ptx;
-  if (st == HD_OK) st = hd_device_load(s->device, ptx->data, ptx->len, "difftest.ptx", NULL, &m, d);
+  const dt_job job = {
+      .ptx = ptx->data, .len = ptx->len, .n = b->n, .offsets = b->offsets, .threads = b->threads};
+  if (st == HD_OK)
+    st = s->agent ? dt_agent_run(s->agent, &job, data, seconds, d)
+                  : dt_job_run(s->device, &job, data, &s->memory, &s->bytes, seconds, d);
   hd_buf_free(&changed);
-  s->seconds_load += hd_seconds() - start;
-  start = hd_seconds();
-  if (st == HD_OK) st = grow(s, bytes, d);
-  if (st == HD_OK) st = hd_device_write(s->device, s->memory, data, bytes, d);
-  if (st == HD_OK) st = launch_all(s, m, b, d);
-  if (st == HD_OK) st = hd_device_read(s->device, s->memory, data, bytes, d);
-  hd_device_unload(m);
-  s->seconds_run += hd_seconds() - start;
+  s->seconds_load += seconds[0];
+  s->seconds_run += seconds[1];
   return st;
 }
 
@@ -145,6 +123,7 @@ typedef struct run {
   uint64_t done;
   hd_difftest_result *out;
   reports reports;
+  uint32_t reporting; /* reports made or begun */
   hd_status status;
   hd_diag diag;
 } run;
@@ -168,7 +147,8 @@ static void fail_run(run *r, hd_status st, const hd_diag *d, uint64_t first, uin
 static bool wants_report(run *r) {
   pthread_mutex_lock(&r->lock);
   r->out->different++;
-  const bool yes = r->reports.n < r->o->max_reports;
+  const bool yes = r->reporting < r->o->max_reports;
+  r->reporting += yes;
   pthread_mutex_unlock(&r->lock);
   return yes;
 }
@@ -181,7 +161,6 @@ static void add_report(run *r, hd_difftest_report *report) {
 
 typedef struct worker {
   run *r;
-  double seconds_load, seconds_run; /* of devices that were lost */
   dt_side emulator, other;
   char *before, *after[2];
   uint64_t cap;
@@ -208,68 +187,38 @@ static hd_status fill_both(worker *w, const dt_batch *b, hd_diag *d) {
   return HD_OK;
 }
 
-/* After a fault a GPU's context is lost. A new one can be had once nobody uses the old one. */
-static hd_status reopen(worker *w, hd_diag *d) {
-  w->seconds_load += w->other.seconds_load;
-  w->seconds_run += w->other.seconds_run;
-  dt_side_close(&w->other);
-  hd_status st = dt_side_open(w->r->name, &w->r->o->devices, &w->other, d);
-  w->other.change = w->r->change;
-  return st;
-}
-
-static void report_difference(worker *w, const dt_program *p, hd_status ran, const hd_diag *why) {
-  hd_status st = HD_OK;
+static void report_difference(worker *w, const dt_program *p) {
   hd_difftest_report report = {.program = p->number};
   hd_diag d = {0};
   if (!wants_report(w->r)) return;
-  if (ran == HD_OK) {
-    st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
-  } else {
-    hd_buf text = {0};
-    snprintf(report.culprit, sizeof report.culprit, "does not run");
-    hd_buf_printf(&text, "// %s\n", why->message);
-    dt_print_kernel(p, NULL, p->number, &text);
-    report.text = text.data;
-  }
-  if (st != HD_OK) {
-    hd_buf text = {0};
-    snprintf(report.culprit, sizeof report.culprit, "not reduced");
-    hd_buf_printf(&text, "// %s\n", d.message);
-    dt_print_kernel(p, NULL, p->number, &text);
-    report.text = text.data;
-    if (hd_device_sync(w->other.device, NULL) != HD_OK && w->r->n_threads == 1) reopen(w, &d);
-  }
-  if (report.text)
+  hd_status st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
+  if (st == HD_OK)
     add_report(w->r, &report);
   else
-    fail_run(w->r, HD_ERR_NOMEM, &d, p->number, 1);
+    fail_run(w->r, st, &d, p->number, 1);
 }
+
+/* The machine's fault, not a program's. */
+static bool is_final(hd_status st) { return st == HD_ERR_NOMEM || st == HD_ERR_IO || st == HD_ERR_USAGE; }
 
 /* Programs of a batch that one side does not run to the end are found one by one. */
 static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd_diag *d) {
   dt_batch b;
   hd_status st = dt_batch_make(programs, NULL, n, w->r->sm, &b, d);
   if (st == HD_OK) st = fill_both(w, &b, d);
-  hd_status ran = st;
-  if (st == HD_OK) ran = dt_side_run(&w->emulator, &b, w->after[0], d);
-  if (ran == HD_OK) ran = dt_side_run(&w->other, &b, w->after[1], d);
-  const bool lost = ran == HD_ERR_FAULT && hd_device_sync(w->other.device, NULL) != HD_OK;
-  hd_diag why = *d;
-  if (lost && w->r->n_threads == 1) st = reopen(w, d);
-  *d = st == HD_OK ? why : *d;
-  const bool single = ran != HD_ERR_NOMEM && ran != HD_ERR_IO && (!lost || w->r->n_threads == 1);
-  if (st == HD_OK && ran != HD_OK && single) {
+  if (st == HD_OK) st = dt_side_run(&w->emulator, &b, w->after[0], d);
+  if (st == HD_OK) st = dt_side_run(&w->other, &b, w->after[1], d);
+  if (st != HD_OK && !is_final(st)) {
+    st = HD_OK;
     if (n == 1)
-      report_difference(w, programs, ran, d);
+      report_difference(w, programs);
     else
       for (uint32_t k = 0; k < n && st == HD_OK; k++) st = run_batch(w, &programs[k], 1, d);
   } else if (st == HD_OK) {
-    st = ran;
+    for (uint32_t k = 0; k < n; k++)
+      if (dt_compare(&programs[k], w->after[0] + b.offsets[k], w->after[1] + b.offsets[k]).found)
+        report_difference(w, &programs[k]);
   }
-  for (uint32_t k = 0; k < n && ran == HD_OK; k++)
-    if (dt_compare(&programs[k], w->after[0] + b.offsets[k], w->after[1] + b.offsets[k]).found)
-      report_difference(w, &programs[k], HD_OK, d);
   dt_batch_free(&b);
   return st;
 }
@@ -325,8 +274,8 @@ static void run_worker(void *ctx, unsigned number) {
     fail_run(r, st, &d, 0, 0);
   pthread_mutex_lock(&r->lock);
   r->out->seconds_emulator += w.emulator.seconds_load + w.emulator.seconds_run;
-  r->out->seconds_compile += w.seconds_load + w.other.seconds_load;
-  r->out->seconds_device += w.seconds_run + w.other.seconds_run;
+  r->out->seconds_compile += w.other.seconds_load;
+  r->out->seconds_device += w.other.seconds_run;
   pthread_mutex_unlock(&r->lock);
   dt_side_close(&w.emulator);
   dt_side_close(&w.other);
@@ -338,7 +287,7 @@ static hd_status prepare(run *r, hd_diag *d) {
   dt_side s;
   hd_status st = dt_side_open(r->name, &r->o->devices, &s, d);
   if (st != HD_OK) return st;
-  const hd_device_info *info = hd_device_get_info(s.device);
+  const hd_device_info *info = &s.info;
   hd_difftest_select select = r->o->select;
   memcpy(r->out->title, info->title, sizeof r->out->title);
   select.emulated |= info->kind != HD_DEVICE_CUDA;

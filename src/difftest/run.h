@@ -2,15 +2,17 @@
 #ifndef HEDDLE_DIFFTEST_RUN_H
 #define HEDDLE_DIFFTEST_RUN_H
 
+#include "difftest/agent.h"
 #include "difftest/program.h"
 
-/* One device: both sides of a comparison are such. */
+/* One side of a comparison. */
 typedef struct dt_side {
-  hd_device *device;
-  uint64_t memory; /* one allocation, grown as needed */
-  uint64_t bytes;
+  hd_device *device; /* NULL: in a process of its own */
+  dt_agent *agent;
+  hd_device_info info;
+  uint64_t memory, bytes; /* of device */
   double seconds_load, seconds_run;
-  /* For tests: another text to compile in place of this one, or NULL. */
+  /* For tests: another text to compile in place of this one. */
   hd_status (*change)(const hd_buf *ptx, hd_buf *out);
 } dt_side;
 
@@ -25,6 +27,7 @@ typedef struct dt_batch {
   unsigned sm;
   hd_buf ptx;
   uint64_t *offsets; /* n + 1 */
+  uint32_t *threads;
 } dt_batch;
 hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, uint32_t n, unsigned sm,
                         dt_batch *b, hd_diag *d);

@@ -101,7 +101,6 @@ typedef struct emu_bulk {
   uint32_t size_slot;   /* bytes (u32); EMU_NO_SLOT for tensors */
   uint32_t policy_slot; /* a cache policy, which says nothing about the result */
   bool reduce;
-  bool ftz; /* f32 sums flush subnormals */
   emu_atom_op atom;
   emu_bulk_type type;
   uint32_t rank; /* tensors: of the instruction, 1 to 5 */

@@ -337,9 +337,6 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (w.reduce) {
     b->atom = (emu_atom_op)w.atom;
     if (!w.tensor) b->type = (emu_bulk_type)bulk_type_of(w.type);
-    /* PTX ISA, cp.reduce.async.bulk: sums of f32 flush subnormals. Of tensors another element type says it.
-     */
-    b->ftz = !w.tensor;
     const bool exact = b->atom != EMU_ATOM_INC && b->atom != EMU_ATOM_DEC &&
                        (b->atom != EMU_ATOM_ADD || (!w.tensor && b->type <= EMU_BULK_S64));
     if (b->op == EMU_BULK_STORE && !exact) fn->code->order_sensitive = true;

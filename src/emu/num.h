@@ -133,6 +133,9 @@ double num_round_integral(double x, num_round r);
  * clamps to [0, 1] with NaN to +0. */
 float num_arith_f32(char op, float a, float b, float c, num_round r, bool ftz, bool sat);
 double num_arith_f64(char op, double a, double b, double c, num_round r);
+/* The sum that atom, red and cp.reduce.async.bulk of f64 make in global memory: b's NaN, or else old's, comes
+ * out as it is, not made quiet (measured on sm_90). */
+uint64_t num_add_f64_memory(uint64_t old, uint64_t b);
 
 /* ---- f16 / bf16 arithmetic ----------------------------------------------- */
 /* As above, on 16-bit patterns; fmt NUM_F16 or NUM_BF16; round to nearest even.

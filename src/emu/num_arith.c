@@ -130,6 +130,12 @@ double num_arith_f64(char op, double a, double b, double c, num_round r) {
   return nan_of(b, a, 0);
 }
 
+uint64_t num_add_f64_memory(uint64_t old, uint64_t b) {
+  if (isnan(num_f64(b))) return b;
+  if (isnan(num_f64(old))) return old;
+  return num_b64(num_arith_f64('+', num_f64(old), num_f64(b), 0, NUM_RN));
+}
+
 /* ---- min and max --------------------------------------------------------- */
 
 /* Which operand min (max) of two numbers takes: true for a. -0 < +0. */

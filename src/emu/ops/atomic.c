@@ -33,16 +33,16 @@ static uint32_t halves(emu_atom_op op, num_fmt fmt, uint32_t old, uint32_t b) {
 }
 
 static uint16_t update_16(emu_atom_op op, emu_atom_type type, uint16_t old, uint16_t b, uint16_t c,
-                          bool ftz) {
-  (void)ftz;
+                          bool global) {
+  (void)global;
   if (op == EMU_ATOM_CAS) return old == b ? c : old;
   if (op == EMU_ATOM_EXCH) return b;
   return half(op, type == EMU_ATOM_BF16 ? NUM_BF16 : NUM_F16, old, b);
 }
 static uint32_t update_32(emu_atom_op op, emu_atom_type type, uint32_t old, uint32_t b, uint32_t c,
-                          bool ftz) {
+                          bool global) {
   switch (type) {
-  case EMU_ATOM_F: return num_b32(num_arith_f32('+', num_f32(old), num_f32(b), 0, NUM_RN, ftz, false));
+  case EMU_ATOM_F: return num_b32(num_arith_f32('+', num_f32(old), num_f32(b), 0, NUM_RN, global, false));
   case EMU_ATOM_F16X2: return halves(op, NUM_F16, old, b);
   case EMU_ATOM_BF16X2: return halves(op, NUM_BF16, old, b);
   default: break;
@@ -50,9 +50,10 @@ static uint32_t update_32(emu_atom_op op, emu_atom_type type, uint32_t old, uint
   INTEGER_OPS(uint32_t, int32_t);
 }
 static uint64_t update_64(emu_atom_op op, emu_atom_type type, uint64_t old, uint64_t b, uint64_t c,
-                          bool ftz) {
-  (void)ftz;
-  if (type == EMU_ATOM_F) return num_b64(num_arith_f64('+', num_f64(old), num_f64(b), 0, NUM_RN));
+                          bool global) {
+  if (type == EMU_ATOM_F)
+    return global ? num_add_f64_memory(old, b)
+                  : num_b64(num_arith_f64('+', num_f64(old), num_f64(b), 0, NUM_RN));
   INTEGER_OPS(uint64_t, int64_t);
 }
 

@@ -97,7 +97,7 @@ ROWS_INT(DEFINE_1)
   INTEGRAL(X, rni, __builtin_rintf, __builtin_rint)                                                          \
   INTEGRAL(X, rmi, __builtin_floorf, __builtin_floor)                                                        \
   INTEGRAL(X, rpi, __builtin_ceilf, __builtin_ceil)                                                          \
-  X(cvt_f32_f32, "cvt.f32.f32", f, f, a)                                                                     \
+  X(cvt_f32_f32, "cvt.f32.f32", w, w, a)                                                                     \
   X(cvt_ftz_f32_f32, "cvt.ftz.f32.f32", f, f, num_ftz(a))                                                    \
   X(cvt_sat_f32_f32, "cvt.sat.f32.f32", f, f, sat_f(a))                                                      \
   X(cvt_ftz_sat_f32_f32, "cvt.ftz.sat.f32.f32", f, f, sat_f(num_ftz(a)))                                     \
@@ -170,28 +170,32 @@ HANDLER(cvt_if) {
   }
 }
 
-/* The value of a floating-point source; .ftz concerns f32 alone, whose NaN it makes canonical. */
-static double read_float(const emu_inst *i, uint64_t bits) {
+/* The value of a floating-point source; .ftz concerns f32 alone, whose NaN it makes canonical. On the way to
+ * f16 it does nothing (measured on sm_90; the PTX ISA would flush: .rp and .rm tell). */
+static double read_float(const emu_inst *i, uint64_t bits, bool to_f16) {
   const num_fmt fmt = (num_fmt)i->x[X_SRC_FMT];
-  if (fmt == NUM_F32 && i->x[X_FTZ]) return canon_f(num_ftz(num_f32((uint32_t)bits)));
+  if (fmt == NUM_F32 && i->x[X_FTZ] && !to_f16) return canon_f(num_ftz(num_f32((uint32_t)bits)));
   return num_to_f64(fmt, bits);
 }
-/* A NaN result keeps what it can of the operand's bits where f64 is involved, and in .rna.tf32,
- * which cuts them; it is the format's canonical one everywhere else. */
+/* A NaN result keeps what it can of the operand's bits where f64 is involved, and in .rna.tf32, which cuts
+ * them; .rna.satfinite.tf32 then takes one step towards zero, as it does from infinity (measured on sm_90).
+ * It is the format's canonical one everywhere else. */
 static uint64_t make_nan(const emu_inst *i, double x, uint64_t source) {
   const num_fmt fmt = (num_fmt)i->x[X_FMT];
   const uint64_t bits = num_b64(x) | 0x0008000000000000ull;
   if (fmt == NUM_F64) return bits;
-  if (fmt == NUM_TF32 && i->x[X_ROUND] == NUM_RNA) return source & 0xffffe000u;
+  if (fmt == NUM_TF32 && i->x[X_ROUND] == NUM_RNA)
+    return (source & 0xffffe000u) - (i->x[X_SATFINITE] ? 0x2000u : 0);
   if (i->x[X_SRC_FMT] != NUM_F64) return num_from_f64(fmt, x, NUM_RN, i->x[X_SATFINITE], false);
   if (fmt == NUM_F32) return num_b32((float)num_f64(bits));
   if (fmt == NUM_F16) return (bits >> 48 & 0x8000) | 0x7c00 | (bits >> 42 & 0x3ff);
+  if (fmt == NUM_BF16) return (bits >> 48 & 0x8000) | 0x7f80 | (bits >> 45 & 0x7f);
   return num_from_f64(fmt, x, NUM_RN, i->x[X_SATFINITE], false);
 }
 /* The destination's bits from the source's. */
 static uint64_t make_float(const emu_inst *i, uint64_t source) {
   const num_fmt fmt = (num_fmt)i->x[X_FMT];
-  double x = read_float(i, source);
+  double x = read_float(i, source, fmt == NUM_F16);
   if (i->x[X_OP] & CVT_INTEGRAL) x = num_round_integral(x, (num_round)i->x[X_ROUND]);
   if (i->x[X_RELU]) x = num_relu(x);
   if (i->x[X_SAT]) x = num_sat(x);
@@ -201,7 +205,7 @@ static uint64_t make_float(const emu_inst *i, uint64_t source) {
 
 HANDLER(cvt_fi) {
   FOR_LANES(l, mask) {
-    const double x = read_float(i, read_lane(i, r, 0, l));
+    const double x = read_float(i, read_lane(i, r, 0, l), false);
     write_int(i, r, l,
               num_float_to_int((num_fmt)i->x[X_SRC_FMT], x, i->x[X_FMT], i->x[X_OP] & CVT_DST_SIGNED,
                                (num_round)i->x[X_ROUND]));

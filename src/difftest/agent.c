@@ -1,0 +1,217 @@
+/* agent.c: jobs for a device, here or in a child process. */
+#include "difftest/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- A job -------------------------------------------------------------------------------- */
+
+static hd_status room(hd_device *device, uint64_t want, uint64_t *memory, uint64_t *bytes, hd_diag *d) {
+  if (want <= *bytes) return HD_OK;
+  if (*memory) hd_device_free(device, *memory, NULL);
+  *memory = *bytes = 0;
+  hd_status st = hd_device_alloc(device, 2 * want, memory, d);
+  if (st == HD_OK) *bytes = 2 * want;
+  return st;
+}
+
+static hd_status launch_all(hd_device *device, hd_device_module *m, const dt_job *job, uint64_t memory,
+                            hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t k = 0; k < job->n && st == HD_OK; k++) {
+    char name[24];
+    snprintf(name, sizeof name, "p%u", k);
+    const uint64_t base = memory + job->offsets[k];
+    const hd_device_launch l = {.kernel = name,
+                                .grid = {1, 1, 1},
+                                .block = {job->threads[k], 1, 1},
+                                .args = &base,
+                                .args_bytes = sizeof base};
+    st = hd_device_run(m, &l, d);
+  }
+  return st == HD_OK ? hd_device_sync(device, d) : st;
+}
+
+hd_status dt_job_run(hd_device *device, const dt_job *job, void *data, uint64_t *memory, uint64_t *bytes,
+                     double seconds[2], hd_diag *d) {
+  const uint64_t size = job->offsets[job->n];
+  hd_device_module *m = NULL;
+  double start = hd_seconds();
+  hd_status st = hd_device_load(device, job->ptx, job->len, "difftest.ptx", NULL, &m, d);
+  seconds[0] = hd_seconds() - start;
+  start = hd_seconds();
+  if (st == HD_OK) st = room(device, size, memory, bytes, d);
+  if (st == HD_OK) st = hd_device_write(device, *memory, data, size, d);
+  if (st == HD_OK) st = launch_all(device, m, job, *memory, d);
+  if (st == HD_OK) st = hd_device_read(device, *memory, data, size, d);
+  hd_device_unload(m);
+  seconds[1] = hd_seconds() - start;
+  return st;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+struct dt_agent {
+  const char *name;
+  hd_device_options options;
+  pid_t child; /* 0: none */
+  int socket;
+  int file; /* shared memory: offsets, threads, text and data of a job */
+};
+
+typedef struct request {
+  uint64_t len, size;
+  uint32_t n;
+} request;
+typedef struct answer {
+  hd_status status;
+  hd_diag diag;
+  hd_device_info info;
+  double seconds[2];
+} answer;
+
+static bool transfer(int fd, void *data, size_t n, bool out) {
+  for (char *at = data; n;) {
+    const ssize_t done = out ? send(fd, at, n, MSG_NOSIGNAL) : recv(fd, at, n, 0);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    at += done;
+    n -= (size_t)done;
+  }
+  return true;
+}
+
+/* The file's layout: offsets, then threads, then data, then text. */
+typedef struct layout {
+  uint64_t threads, data, text, all;
+} layout;
+static layout layout_of(const request *r) {
+  const uint64_t threads = (r->n + 1ull) * sizeof(uint64_t),
+                 data = (threads + r->n * sizeof(uint32_t) + 63) / 64 * 64;
+  return (layout){threads, data, data + r->size, data + r->size + r->len};
+}
+
+/* ---- The child -------------------------------------------------------------------------------- */
+
+static _Noreturn void serve(dt_agent *a) {
+  answer out = {0};
+  hd_device *device = NULL;
+  uint64_t memory = 0, bytes = 0;
+  request r;
+  out.status = hd_device_open(a->name, &a->options, &device, &out.diag);
+  if (out.status == HD_OK) out.info = *hd_device_get_info(device);
+  while (transfer(a->socket, &out, sizeof out, true) && transfer(a->socket, &r, sizeof r, false)) {
+    const layout l = layout_of(&r);
+    char *map = mmap(NULL, l.all, PROT_READ | PROT_WRITE, MAP_SHARED, a->file, 0);
+    if (map == MAP_FAILED) break;
+    const dt_job job = {.ptx = map + l.text,
+                        .len = r.len,
+                        .n = r.n,
+                        .offsets = (const uint64_t *)map,
+                        .threads = (const uint32_t *)(map + l.threads)};
+    out.status = dt_job_run(device, &job, map + l.data, &memory, &bytes, out.seconds, &out.diag);
+    munmap(map, l.all);
+  }
+  _exit(0); /* what the parent was about to flush is the parent's */
+}
+
+/* ---- The parent --------------------------------------------------------------------------------- */
+
+static void stop(dt_agent *a) {
+  if (a->child <= 0) return;
+  close(a->socket);
+  kill(a->child, SIGKILL);
+  while (waitpid(a->child, NULL, 0) < 0 && errno == EINTR) {
+  }
+  a->child = 0;
+}
+
+static hd_status start(dt_agent *a, hd_device_info *info, hd_diag *d) {
+  int ends[2];
+  answer first;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return hd_fail(d, HD_ERR_IO, "no socket for a process: %s", strerror(errno));
+  a->child = fork();
+  if (a->child == 0) {
+    close(ends[0]);
+    a->socket = ends[1];
+    serve(a);
+  }
+  close(ends[1]);
+  a->socket = ends[0];
+  if (a->child < 0) {
+    close(ends[0]);
+    return hd_fail(d, HD_ERR_IO, "no process for %s: %s", a->name, strerror(errno));
+  }
+  if (!transfer(a->socket, &first, sizeof first, false))
+    hd_fail(&first.diag, first.status = HD_ERR_IO, "the process of %s ended", a->name);
+  if (first.status == HD_OK) {
+    *info = first.info;
+    return HD_OK;
+  }
+  stop(a);
+  if (d) *d = first.diag;
+  return first.status;
+}
+
+hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_device_info *info,
+                        hd_diag *d) {
+  dt_agent *a = calloc(1, sizeof *a);
+  if (!a) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  *a = (dt_agent){.name = name, .options = *o, .file = memfd_create("heddle-difftest", MFD_CLOEXEC)};
+  hd_status st =
+      a->file < 0 ? hd_fail(d, HD_ERR_IO, "no shared memory: %s", strerror(errno)) : start(a, info, d);
+  if (st == HD_OK)
+    *out = a;
+  else
+    dt_agent_close(a);
+  return st;
+}
+
+void dt_agent_close(dt_agent *a) {
+  if (!a) return;
+  stop(a);
+  if (a->file >= 0) close(a->file);
+  free(a);
+}
+
+static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *got, hd_diag *d) {
+  request r = {.len = job->len, .size = job->offsets[job->n], .n = job->n};
+  const layout l = layout_of(&r);
+  if (ftruncate(a->file, (off_t)l.all) != 0)
+    return hd_fail(d, HD_ERR_NOMEM, "no shared memory: %s", strerror(errno));
+  char *map = mmap(NULL, l.all, PROT_READ | PROT_WRITE, MAP_SHARED, a->file, 0);
+  if (map == MAP_FAILED) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  memcpy(map, job->offsets, l.threads);
+  memcpy(map + l.threads, job->threads, job->n * sizeof *job->threads);
+  memcpy(map + l.data, data, r.size);
+  memcpy(map + l.text, job->ptx, r.len);
+  hd_status st = HD_OK;
+  if (!transfer(a->socket, &r, sizeof r, true) || !transfer(a->socket, got, sizeof *got, false))
+    st = hd_fail(d, HD_ERR_FAULT, "the process of %s ended", a->name);
+  else if (got->status != HD_OK && d)
+    *d = got->diag;
+  if (st == HD_OK) st = got->status;
+  if (st == HD_OK) memcpy(data, map + l.data, r.size);
+  munmap(map, l.all);
+  return st;
+}
+
+hd_status dt_agent_run(dt_agent *a, const dt_job *job, void *data, double seconds[2], hd_diag *d) {
+  answer got = {0};
+  hd_device_info info;
+  hd_status st = a->child ? HD_OK : start(a, &info, d);
+  if (st != HD_OK) return st;
+  st = exchange(a, job, data, &got, d);
+  seconds[0] = got.seconds[0];
+  seconds[1] = got.seconds[1];
+  if (st != HD_OK) stop(a);
+  return st;
+}
