@@ -60,7 +60,8 @@ typedef struct hd_difftest_options {
   hd_difftest_select select; /* sm 0: the device's; emulated is set where both sides are emulators */
   uint64_t seed, first, programs;
   uint32_t per_module; /* programs compiled together; 0: 64 */
-  unsigned threads;    /* host threads, each with devices of its own; 0: all processors */
+  unsigned threads;    /* host threads, each with devices of its own, a GPU's in a child process; 0: all
+                          processors */
   uint32_t max_reports; /* differences to reduce and report; 0: 20 */
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL; from one thread at a time */
   void *ctx;
@@ -84,9 +85,9 @@ typedef struct hd_difftest_result {
   unsigned sm;
 } hd_difftest_result;
 
-/* Run programs first..first+programs-1. HD_OK whether or not some differ. A program that the emulator or the
- * device refuses or that faults counts as different; a device that is lost ends the run with HD_ERR_FAULT and
- * names the programs that ran last. */
+/* Run programs first..first+programs-1. HD_OK whether or not some differ. A program that one side refuses or
+ * faults on counts as different and is reduced like the others. The calling process must not have used CUDA:
+ * its children do. */
 HD_API hd_status hd_difftest_run(const hd_difftest_options *o, hd_difftest_result *out, hd_diag *d);
 HD_API void hd_difftest_result_free(hd_difftest_result *r);
 

@@ -116,7 +116,7 @@ const cli_command cli_commands[] = {
      "  --sm N             architecture that programs are written for (default: the device's)\n"
      "  --reports N        differences to reduce and print (default: 20)\n"
      "  --per-module N     programs compiled together (default: 64)\n"
-     "  --threads N        host threads (default: all); with one, a program that faults on the GPU is found\n" JSON_NOTE
+     "  --threads N        host threads, each with a process for a GPU of its own (default: all)\n" JSON_NOTE
      "Exit code 1 when any program differs.\n",
      cmd_difftest},
     {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",

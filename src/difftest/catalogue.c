@@ -1,4 +1,19 @@
-/* catalogue.c: the table of templates. */
+/* catalogue.c: the table of templates.
+ *
+ * What a compiler may do, or does wrong, is kept out of programs, so that a difference is one of the
+ * machines. Seen with ptxas 13.0 for sm_90, at its default optimization:
+ *
+ *   testp, set.f32     under a guard (or in a short branch) write where it does not hold; set to a float then
+ *                      converts the old value
+ *   bfe, bfi           with constants beyond the width give other results than with registers: lengths from
+ * the width on count as 0 for bfi, positions from the width on give -1 for bfe.s32 shl, shr .b16      of
+ * amounts from 2^31 on shift by their low five bits cvt.sat            of a loaded .s8, or of another
+ * conversion's result, becomes one conversion, which takes the source as signed or misses the first one's NaN
+ * rule st.u8, st.u16      of a register that holds a float, as far as ptxas can tell, store a converted value
+ *   min, max           of twice the same register give it back, a signalling NaN too
+ *   abs, neg .f32      of a NaN give the canonical one or the operand's bits with the sign changed
+ *   add ... fma .f64   of several NaN give the payload of any of them
+ */
 #include "difftest/catalogue.h"
 
 /* ---- Words --------------------------------------------------------------------------- */
@@ -97,7 +112,17 @@
 /* Of several NaN operands of f64 arithmetic the payload of any may come back: ptxas swaps operands. */
 #define ANY_NAN(text)                                                                                        \
   "{ .reg .f64 %x; .reg .pred %z; " text                                                                     \
-  " testp.notanumber.f64 %z, %x; selp.f64 ${=f64}, 0d7FF8000000000000, %x, %z; }"
+  " setp.nan.f64 %z, %x, %x; selp.f64 ${=f64}, 0d7FF8000000000000, %x, %z; }"
+
+/* abs and neg of a NaN give "an unspecified NaN" (PTX ISA). */
+#define ANY_NAN32(text)                                                                                      \
+  "{ .reg .f32 %x; .reg .pred %z; " text " setp.nan.f32 %z, %x, %x; selp.f32 ${=f32}, 0f7FFFFFFF, %x, %z; }"
+
+/* The sum keeps ptxas from making one conversion of this and the one that the source comes from: it then
+ * takes the source's signedness from there. */
+#define SAT16(text) "{ .reg .b16 %x; add.u16 %x, ${b16}, 1; cvt.sat" text ", %x; }"
+#define SAT32(text) "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; cvt.sat" text ", %x; }"
+#define SAT64(text) "{ .reg .b64 %x; add.u64 %x, ${b64}, 1; cvt.sat" text ", %x; }"
 
 /* mbarrier in one thread's hands. */
 #define MB "%mb"
@@ -135,11 +160,11 @@ const dt_row dt_rows[] = {
     {0, 0,
      "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfe" INT4
      " ${=1}, ${1}, %x, %y; }"},
-    {0, 0, "bfe" INT4 " ${=1}, ${1}, ${#0:70}, ${#0:70};"},
+    {0, 0, "bfe" INT4 " ${=1}, ${1}, ${#0:31}, ${#0:31};"},
     {0, 0,
      "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfi(.b32|.b64) ${=1}, ${1}, "
      "${1}, %x, %y; }"},
-    {0, 0, "bfi(.b32|.b64) ${=1}, ${1}, ${1}, ${#0:70}, ${#0:70};"},
+    {0, 0, "bfi(.b32|.b64) ${=1}, ${1}, ${1}, ${#0:31}, ${#0:31};"},
     {0, 0, "bmsk(.clamp|.wrap).b32 ${=b32}, ${u32?}, ${u32};"},
     {0, 0, "szext(.clamp|.wrap)(.u32|.s32) ${=2}, ${2}, ${u32?};"},
     {0, 0, "dp4a(.u32|.s32)(.u32|.s32) ${=b32}, ${b32}, ${b32}, ${b32};"},
@@ -158,8 +183,11 @@ const dt_row dt_rows[] = {
     {0, DT_EMULATED, "cnot.pred ${=pred}, ${pred};"},
     {0, 0, "lop3.b32 ${=b32}, ${b32}, ${b32?}, ${b32}, ${#0:255};"},
     {0, 0, "lop3(.or|.and).b32 ${=b32}|${=pred}, ${b32}, ${b32}, ${b32}, ${#0:255}, ${pred!};"},
-    {0, 0, "shl" BITS3 " ${=1}, ${1}, ${u32?};"},
-    {0, 0, "shr(.b16|.b32|.b64|.u16|.s16|.u32|.s32|.u64|.s64) ${=1}, ${1}, ${u32?};"},
+    {0, 0, "shl(.b32|.b64) ${=1}, ${1}, ${u32?};"},
+    {0, 0, "shr(.b32|.b64|.u32|.s32|.u64|.s64) ${=1}, ${1}, ${u32?};"},
+    {0, 0,
+     "{ .reg .b32 %x; and.b32 %x, ${u32}, 0x7fffffff; (shl.b16|shr.b16|shr.u16|shr.s16) ${=b16}, ${b16}, %x; "
+     "}"},
     {0, 0, "(shl|shr)" BITS3 " ${=2}, ${2}, ${#0:70};"},
     {0, 0, "shf(.l|.r)(.clamp|.wrap).b32 ${=b32}, ${b32}, ${b32}, ${u32?};"},
     {0, 0, "prmt.b32(|.f4e|.b4e|.rc8|.ecl|.ecr|.rc16) ${=b32}, ${b32}, ${b32?}, ${u32};"},
@@ -207,12 +235,13 @@ const dt_row dt_rows[] = {
     {0, 0, ANY_NAN("div" RND ".f64 %x, ${f64}, ${f64};")},
     {0, 0, "(rcp|sqrt)" RND "(|.ftz).f32 ${=f32}, ${f32};"},
     {0, 0, "(rcp|sqrt)" RND ".f64 ${=f64}, ${f64};"},
-    {0, 0, "(abs|neg)(|.ftz).f32 ${=f32}, ${f32};"},
+    {0, 0, ANY_NAN32("(abs|neg)(|.ftz).f32 %x, ${f32};")},
     {0, 0, "(abs|neg).f64 ${=f64}, ${f64};"},
-    {0, 0, "(min|max)(|.ftz)(|.NaN)(|.xorsign.abs).f32 ${=f32}, ${f32}, ${f32};"},
-    {0, 0, "(min|max).f64 ${=f64}, ${f64}, ${f64?};"},
+    {0, DT_DISTINCT, "(min|max)(|.ftz)(|.NaN)(|.xorsign.abs).f32 ${=f32}, ${f32}, ${f32};"},
+    {0, 0, ANY_NAN("(min|max).f64 %x, ${f64}, ${f64?};")},
     {0, 0, "copysign(.f32|.f64) ${=1}, ${1}, ${1};"},
-    {0, 0, "testp(.finite|.infinite|.number|.notanumber|.normal|.subnormal)(.f32|.f64) ${=pred}, ${2};"},
+    {0, DT_UNGUARDED,
+     "testp(.finite|.infinite|.number|.notanumber|.normal|.subnormal)(.f32|.f64) ${=pred}, ${2};"},
     /* Approximations */
     {0, 0, "{ .reg .b32 %x; rcp.approx(|.ftz).f32 %x, ${f32 a}; ${!rcp b32:%x, a} }"},
     {0, 0, "{ .reg .b32 %x; sqrt.approx(|.ftz).f32 %x, ${f32 a}; ${!sqrt b32:%x, a} }"},
@@ -248,8 +277,8 @@ const dt_row dt_rows[] = {
     {0, 0, "fma.rn(|.relu)(.bf16|.bf16x2) ${=2}, ${2}, ${2}, ${2};"},
     {0, 0, "(abs|neg)(|.ftz)(.f16|.f16x2) ${=3}, ${3};"},
     {0, 0, "(abs|neg)(.bf16|.bf16x2) ${=2}, ${2};"},
-    {0, 0, "(min|max)(|.ftz)(|.NaN)(|.xorsign.abs)(.f16|.f16x2) ${=5}, ${5}, ${5};"},
-    {0, 0, "(min|max)(|.NaN)(|.xorsign.abs)(.bf16|.bf16x2) ${=4}, ${4}, ${4};"},
+    {0, DT_DISTINCT, "(min|max)(|.ftz)(|.NaN)(|.xorsign.abs)(.f16|.f16x2) ${=5}, ${5}, ${5};"},
+    {0, DT_DISTINCT, "(min|max)(|.NaN)(|.xorsign.abs)(.bf16|.bf16x2) ${=4}, ${4}, ${4};"},
     /* Two f32 */
     {100, 0, "(add|sub|mul)" RND "(|.ftz).f32x2 ${=f32x2}, ${f32x2}, ${f32x2};"},
     {100, 0, "(add|sub)(|.ftz).f32x2 ${=f32x2}, ${f32x2}, ${f32x2};"},
@@ -259,14 +288,16 @@ const dt_row dt_rows[] = {
     {0, 0, "cvt" INT8 INT8 " ${=1}, ${2};"},
     {0, 0, "cvt" INT8 INT8 " ${=b64}, ${2};"},
     {0, 0, "cvt(.u8|.s8|.u16|.s16)" INT8 " ${=b32}, ${2};"},
-    {0, 0, "cvt.sat.u8(.s8|.u16|.s16|.u32|.s32|.u64|.s64) ${=(u8|b32|b64)}, ${1};"},
-    {0, 0, "cvt.sat.s8(.u8|.u16|.s16|.u32|.s32|.u64|.s64) ${=(s8|b32|b64)}, ${1};"},
-    {0, 0, "cvt.sat.u16(.s8|.s16|.u32|.s32|.u64|.s64) ${=(u16|b32|b64)}, ${1};"},
-    {0, 0, "cvt.sat.s16(.u16|.u32|.s32|.u64|.s64) ${=(s16|b32|b64)}, ${1};"},
-    {0, 0, "cvt.sat.u32(.s8|.s16|.s32|.u64|.s64) ${=(u32|b64)}, ${1};"},
-    {0, 0, "cvt.sat.s32(.u32|.u64|.s64) ${=(s32|b64)}, ${1};"},
-    {0, 0, "cvt.sat.u64(.s8|.s16|.s32|.s64) ${=u64}, ${1};"},
-    {0, 0, "cvt.sat.s64.u64 ${=s64}, ${u64};"},
+    {0, 0, SAT16("(.u8|.s8|.s16).u16 ${=(b16|b32|b64)}")},
+    {0, 0, SAT16("(.u8|.s8|.u16).s16 ${=(b16|b32|b64)}")},
+    {0, 0, SAT16("(.u32|.u64)(.s16|.s8) ${=1}")},
+    {0, 0, SAT16("(.u8.s8|.u16.s8|.s8.u8) ${=(b16|b32|b64)}")},
+    {0, 0, SAT32("(.u8|.s8|.u16|.s16)(.u32|.s32) ${=(b16|b32|b64)}")},
+    {0, 0, SAT32("(.s32.u32|.u32.s32) ${=(b32|b64)}")},
+    {0, 0, SAT32(".u64.s32 ${=u64}")},
+    {0, 0, SAT64("(.u8|.s8|.u16|.s16)(.u64|.s64) ${=(b16|b32|b64)}")},
+    {0, 0, SAT64("(.u32|.s32)(.u64|.s64) ${=(b32|b64)}")},
+    {0, 0, SAT64("(.s64.u64|.u64.s64) ${=b64}")},
     {0, 0, "cvt(.u16|.s32|.u64)(.u8|.s8|.u16|.s16) ${=1}, ${b32};"},
     {0, 0, "cvt" RND "(|.sat)(.f16|.f32|.f64)" INT8 " ${=3}, ${4};"},
     {90, 0, "cvt" RND ".bf16" INT6 " ${=bf16}, ${2};"},
@@ -387,21 +418,36 @@ const dt_row dt_rows[] = {
      "[%gp+${@32}];"},
     {100, 0, "ld.global.v4.b64 {${=b64}, ${=b64}, ${=b64}, ${=b64}}, [%gp+${@32}];"},
     {70, 0, "{ .reg .b128 %x; ld(.global|).b128 %x, [%gp+${@16}]; mov.b128 {${=b64}, ${=b64}}, %x; }"},
-    {0, 0, "st.global(|.wb|.cg|.cs|.wt)(.b8|.u8|.s8|.b16|.u16) [%gp+${@2}], ${b16};"},
-    {0, 0, "st(.global|)(.u8|.b8|.u16|.b16|.b32|.u32|.f32) [%gp+${@4}], ${b32};"},
-    {0, 0, "st.global(.u8|.u16|.u32|.b64|.u64|.f64) [%gp+${@8}], ${b64};"},
+    {0, 0,
+     "{ .reg .b16 %x; add.u16 %x, ${b16}, 1; st.global(|.wb|.cg|.cs|.wt)(.b8|.u8|.s8|.b16|.u16) [%gp+${@2}], "
+     "%x; }"},
+    {0, 0, "st(.global|)(.b32|.u32|.f32) [%gp+${@4}], ${b32};"},
+    {0, 0, "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; st(.global|)(.u8|.b8|.u16|.b16) [%gp+${@4}], %x; }"},
+    {0, 0, "st.global(.b64|.u64|.f64) [%gp+${@8}], ${b64};"},
+    {0, 0, "{ .reg .b64 %x; add.u64 %x, ${b64}, 1; st.global(.u8|.u16|.u32) [%gp+${@8}], %x; }"},
     {0, 0, "st.global(.weak|.volatile|.relaxed.gpu|.release.cta)(.b32|.u32|.f32) [%gp+${@4}], ${2};"},
     {0, 0, "st.global(.L1::evict_first|.L1::evict_last|.L1::no_allocate).b32 [%gp+${@4}], ${b32};"},
-    {0, 0, "st.shared(|.volatile|::cta)(.u8|.u16|.b32) [%sp+${@4}], ${b32};"},
-    {0, 0, "st.shared(.u8|.b16) [%sp+${@2}], ${b16};"},
-    {0, 0, "st(.u8|.u16|.u32|.b64) [%sg+${@8}], ${b64};"},
-    {0, 0, "st.local(.u8|.u16|.b32) [%lp+${@4}], ${b32};"},
-    {0, 0, "st.local(.u8|.u16|.u32|.b64) [%lp+${@8}], ${b64};"},
-    {0, 0, "st.global.v2(.u8|.u16|.b32) [%gp+${@8}], {${b32}, ${b32}};"},
-    {0, 0, "st.global.v4(.u8|.u16|.b32|.f32) [%gp+${@16}], {${b32}, ${b32}, ${b32}, ${b32}};"},
-    {0, 0, "st.shared.v2(.b8|.b16) [%sp+${@4}], {${b16}, ${b16}};"},
-    {0, 0, "st.shared.v2(.u8|.u16|.u32|.b64) [%sp+${@16}], {${b64}, ${b64}};"},
-    {0, 0, "st.local.v4(.u8|.u16|.b32) [%lp+${@16}], {${b32}, ${b32}, ${b32}, ${b32}};"},
+    {0, 0,
+     "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; st.shared(|.volatile|::cta)(.u8|.u16|.b32) [%sp+${@4}], %x; "
+     "}"},
+    {0, 0, "{ .reg .b16 %x; add.u16 %x, ${b16}, 1; st.shared(.u8|.b16) [%sp+${@2}], %x; }"},
+    {0, 0, "{ .reg .b64 %x; add.u64 %x, ${b64}, 1; st(.u8|.u16|.u32|.b64) [%sg+${@8}], %x; }"},
+    {0, 0, "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; st.local(.u8|.u16|.b32) [%lp+${@4}], %x; }"},
+    {0, 0, "{ .reg .b64 %x; add.u64 %x, ${b64}, 1; st.local(.u8|.u16|.u32|.b64) [%lp+${@8}], %x; }"},
+    {0, 0, "st.global.v2.b32 [%gp+${@8}], {${b32}, ${b32}};"},
+    {0, 0, "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; st.global.v2(.u8|.u16) [%gp+${@8}], {%x, %ti}; }"},
+    {0, 0,
+     "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; st.global.v4(.u8|.u16) [%gp+${@16}], {%x, %ti, %x, %ti}; }"},
+    {0, 0, "st.global.v4(.b32|.f32) [%gp+${@16}], {${b32}, ${b32}, ${b32}, ${b32}};"},
+    {0, 0,
+     "{ .reg .b16 %x, %y; add.u16 %x, ${b16}, 1; add.u16 %y, ${b16}, 2; st.shared.v2(.b8|.b16) [%sp+${@4}], "
+     "{%x, %y}; }"},
+    {0, 0,
+     "{ .reg .b64 %x, %y; add.u64 %x, ${b64}, 1; add.u64 %y, ${b64}, 2; st.shared.v2(.u8|.u16|.u32|.b64) "
+     "[%sp+${@16}], {%x, %y}; }"},
+    {0, 0,
+     "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; st.local.v4(.u8|.u16) [%lp+${@16}], {%x, %ti, %x, %ti}; }"},
+    {0, 0, "st.local.v4.b32 [%lp+${@16}], {${b32}, ${b32}, ${b32}, ${b32}};"},
     {100, 0,
      "st.global.v8.b32 [%gp+${@32}], {${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}, ${b32}};"},
     {70, 0, "{ .reg .b128 %x; mov.b128 %x, {${b64}, ${b64}}; st(.global|).b128 [%gp+${@16}], %x; }"},
@@ -448,17 +494,16 @@ const dt_row dt_rows[] = {
      "], %x; @!%z bra wait; ld.shared.b64 ${=b64}, [%sp+${@8}]; mbarrier.inval.shared.b64 [" MB
      "]; fence.proxy.async; }"},
     {90, 0,
-     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; "
-     "cp.async.bulk.global.shared::cta.bulk_group [%gp+${@32}], [%sp+${@32}], 32; "
-     "cp.async.bulk.commit_group; cp.async.bulk.wait_group(|.read) 0; cp.async.bulk.wait_group 0; "
-     "fence.proxy.async; ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group "
+     "[%gp+${@32}], [%sp+${@32}], 32; cp.async.bulk.commit_group; cp.async.bulk.wait_group(|.read) 0; "
+     "cp.async.bulk.wait_group 0; fence.proxy.async; ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
     {90, 0,
-     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; "
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async; "
      "cp.reduce.async.bulk.global.shared::cta.bulk_group(.add|.min|.max)(.u32|.s32|.u64) [%gp+${@16}], "
      "[%sp+${@16}], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; fence.proxy.async; "
      "ld.global.b64 ${=b64}, [%gp+${@8}]; }"},
     {90, 0,
-     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async.shared::cta; "
+     "{ st.shared.b64 [%sp+${@8}], ${b64}; fence.proxy.async; "
      "cp.reduce.async.bulk.global.shared::cta.bulk_group(.and.b32|.or.b64|.xor.b32|.inc.u32|.dec.u32|.min."
      "s64|.max.s64|.add.f32|.add.f64|.add.noftz.f16|.add.noftz.bf16|.min.f16|.max.bf16) [%gp+${@16}], "
      "[%sp+${@16}], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; fence.proxy.async; "
@@ -569,8 +614,8 @@ const dt_row dt_rows[] = {
     /* Barriers and fences */
     {0, DT_CONVERGED,
      "{ st.shared.b64 [%sp+${@8}], ${b64}; (bar.sync 0|barrier.sync 1|bar.cta.sync "
-     "2|barrier.cta.sync.aligned 3); .reg .b32 %x; xor.b32 %x, %sp, (64|1024); ld.shared.b64 ${=b64}, "
-     "[%x+${@8}]; bar.sync 0; }"},
+     "2|barrier.cta.sync.aligned 3); .reg .b32 %x; xor.b32 %x, %la, (1|16); mad.lo.u32 %x, %x, 64, %wp; "
+     "ld.shared.b64 ${=b64}, [%x+${@8}]; bar.sync 0; }"},
     {0, DT_CONVERGED,
      "{ .reg .b32 %x; mov.u32 %x, %ntid.x; bar.sync ${#0:15}, %x; barrier.sync ${#0:15}, %x; }"},
     {0, DT_CONVERGED, "bar.red.popc.u32 ${=u32}, ${#0:15}, ${pred!};"},

@@ -36,7 +36,8 @@ enum {
   DT_WARPGROUP = 2,  /* and in whole warpgroups */
   DT_EMULATED = 4,   /* between emulators only */
   DT_SPECIFIC = 8,   /* of this architecture alone: .target sm_90a */
-  DT_UNGUARDED = 16, /* ptxas miscompiles it under a guard, branches included */
+  DT_UNGUARDED = 16, /* ptxas 13.0 lets it write under a guard that does not hold, branches included */
+  DT_DISTINCT = 32,  /* sources are different registers: ptxas folds min(a, a), NaN or not */
 };
 
 typedef struct dt_row {

@@ -48,7 +48,8 @@ typedef struct instance {
   dt_program *p;
   dt_random *random;
   uint8_t *flavours; /* now */
-  uint64_t mentions, writes;
+  uint64_t mentions, writes, sources;
+  bool distinct;
   struct {
     const char *name;
     size_t len;
@@ -119,7 +120,9 @@ static void put_operand(instance *x, const char *hole, size_t len, hd_buf *out) 
   }
   const char mark = type[n_type];
   if (mark == '?' && dt_chance(x->random, 25) && put_constant(x, t, type, out)) return;
-  const unsigned reg = write ? pick_destination(x, t) : pick_source(x, t);
+  unsigned reg = write ? pick_destination(x, t) : pick_source(x, t);
+  while (!write && x->distinct && x->sources >> reg & 1) reg = pick_source(x, t);
+  if (!write) x->sources |= 1ull << reg;
   if (mark == '!' && dt_chance(x->random, 30)) hd_buf_putc(out, '!');
   put_register(out, reg);
   x->mentions |= 1ull << reg;
@@ -226,7 +229,10 @@ static bool is_one_instruction(const char *text) {
 
 static void add_form(maker *m, const dt_pattern *pattern, uint64_t form) {
   hd_buf text = {0};
-  instance x = {.p = m->p, .random = &m->random, .flavours = m->flavours};
+  instance x = {.p = m->p,
+                .random = &m->random,
+                .flavours = m->flavours,
+                .distinct = pattern->row->flags & DT_DISTINCT};
   dt_pattern_expand(pattern, form, &text);
   dt_op *op = add_op(m, DT_OP_INST);
   op->row = pattern->row;

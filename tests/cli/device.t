@@ -74,3 +74,8 @@ Usage:
   $ heddle check copy-col --device cuda:0 --dispatcher serial
   heddle: check: --dispatcher is for the emulator, not for --device
   [2]
+
+Random programs, the GPU in processes of its own:
+
+  $ heddle difftest --programs 300 --threads 2 | sed 's/of [0-9]* instructions/of N instructions/'
+  300 programs of N instructions on the emulator and cuda:0 (Fake GPU, sm_90): 0 differ
