@@ -1,6 +1,6 @@
 /* heddle/difftest.h: random PTX programs on the emulator and on another device, bit for bit.
  *
- * A catalogue holds every instruction form that the emulator decodes, as templates with typed holes. A
+ * A catalogue holds forms of every instruction that the emulator has, as templates with typed holes. A
  * program is a kernel of one CTA made of up to 40 of them with random registers, constants, guards and
  * divergent branches; it loads its registers, runs, and stores whatever it wrote. Both devices get the same
  * inputs: random bits mixed with special values. A difference is reduced: instructions are dropped while it
@@ -9,7 +9,9 @@
  * What is compared how. Results are compared bit for bit, NaN included. Approximate instructions, and
  * products of tensor cores with inexact sums, write to a place of their own that no other instruction reads;
  * these places are compared within the bound that the PTX ISA documents, or that num_mma.c derives. So are
- * mul and mad without a rounding modifier, which a compiler may contract, though bit for bit.
+ * mul and mad without a rounding modifier, which a compiler may contract, though bit for bit. What the PTX
+ * ISA leaves open, and what the GPU's compiler does wrong, is kept out of programs: docs/difftest.md has the
+ * lists.
  *
  * Program number n of a seed is the same whatever is run before or beside it, so a difference is replayed by
  * its number.
@@ -59,9 +61,9 @@ typedef struct hd_difftest_options {
   hd_device_options devices;
   hd_difftest_select select; /* sm 0: the device's; emulated is set where both sides are emulators */
   uint64_t seed, first, programs;
-  uint32_t per_module; /* programs compiled together; 0: 64 */
-  unsigned threads;    /* host threads, each with devices of its own, a GPU's in a child process; 0: all
-                          processors */
+  uint32_t per_module;  /* programs compiled together; 0: 64 */
+  unsigned threads;     /* host threads, each with devices of its own, a GPU's in a child process; 0: all
+                           processors */
   uint32_t max_reports; /* differences to reduce and report; 0: 20 */
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL; from one thread at a time */
   void *ctx;
@@ -70,24 +72,43 @@ typedef struct hd_difftest_options {
 /* One difference, reduced. */
 typedef struct hd_difftest_report {
   uint64_t program;
+  bool compiler;    /* counted as such, see below */
   char culprit[96]; /* dotted word of the last instruction that is left, or why the program did not run */
   char *text;       /* the program that is left, and one thread's registers before and after on both sides */
 } hd_difftest_report;
 
+/* Programs of which bits differ; each is counted once. */
+typedef struct hd_difftest_tally {
+  uint64_t bounded;   /* all within the bounds of approximate instructions */
+  uint64_t compiler;  /* beyond; but the same program agrees when the device's compiler does not optimize, so
+                         it is the compiler's doing */
+  uint64_t different; /* neither: unexplained */
+} hd_difftest_tally;
+
+/* The same of one instruction: each approximate one of a program is counted, but of other differences the one
+ * that is left, "not reduced" beyond max_reports. */
+typedef struct hd_difftest_count {
+  char instruction[96];
+  hd_difftest_tally tally;
+} hd_difftest_count;
+
 typedef struct hd_difftest_result {
   uint64_t programs, instructions; /* run; instructions as templates put in */
-  uint64_t different;              /* programs that differ */
-  hd_difftest_report *reports;     /* by program number; at most max_reports */
+  hd_difftest_tally tally;
+  hd_difftest_count *counts; /* unexplained ones first, then by name */
+  size_t n_counts;
+  hd_difftest_report *reports; /* by program number; at most max_reports */
   size_t n_reports;
-  double seconds;         /* wall clock */
+  double seconds; /* wall clock */
+
   double seconds_emulator, seconds_compile, seconds_device; /* summed over threads */
-  char title[128];        /* of the device */
+  char title[128];                                          /* of the device */
   unsigned sm;
 } hd_difftest_result;
 
 /* Run programs first..first+programs-1. HD_OK whether or not some differ. A program that one side refuses or
- * faults on counts as different and is reduced like the others. The calling process must not have used CUDA:
- * its children do. */
+ * faults on counts as one that differs and is reduced like the others. The calling process must not have used
+ * CUDA: its children do. */
 HD_API hd_status hd_difftest_run(const hd_difftest_options *o, hd_difftest_result *out, hd_diag *d);
 HD_API void hd_difftest_result_free(hd_difftest_result *r);
 

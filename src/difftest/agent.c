@@ -44,7 +44,8 @@ hd_status dt_job_run(hd_device *device, const dt_job *job, void *data, uint64_t 
   const uint64_t size = job->offsets[job->n];
   hd_device_module *m = NULL;
   double start = hd_seconds();
-  hd_status st = hd_device_load(device, job->ptx, job->len, "difftest.ptx", NULL, &m, d);
+  const hd_device_load_options options = {.unoptimized = job->unoptimized};
+  hd_status st = hd_device_load(device, job->ptx, job->len, "difftest.ptx", &options, &m, d);
   seconds[0] = hd_seconds() - start;
   start = hd_seconds();
   if (st == HD_OK) st = room(device, size, memory, bytes, d);
@@ -69,6 +70,7 @@ struct dt_agent {
 typedef struct request {
   uint64_t len, size;
   uint32_t n;
+  bool unoptimized;
 } request;
 typedef struct answer {
   hd_status status;
@@ -114,6 +116,7 @@ static _Noreturn void serve(dt_agent *a) {
     const dt_job job = {.ptx = map + l.text,
                         .len = r.len,
                         .n = r.n,
+                        .unoptimized = r.unoptimized,
                         .offsets = (const uint64_t *)map,
                         .threads = (const uint32_t *)(map + l.threads)};
     out.status = dt_job_run(device, &job, map + l.data, &memory, &bytes, out.seconds, &out.diag);
@@ -183,7 +186,7 @@ void dt_agent_close(dt_agent *a) {
 }
 
 static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *got, hd_diag *d) {
-  request r = {.len = job->len, .size = job->offsets[job->n], .n = job->n};
+  request r = {.len = job->len, .size = job->offsets[job->n], .n = job->n, .unoptimized = job->unoptimized};
   const layout l = layout_of(&r);
   if (ftruncate(a->file, (off_t)l.all) != 0)
     return hd_fail(d, HD_ERR_NOMEM, "no shared memory: %s", strerror(errno));

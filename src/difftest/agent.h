@@ -16,6 +16,7 @@ typedef struct dt_job {
   uint32_t n;
   const uint64_t *offsets; /* n + 1 */
   const uint32_t *threads; /* n */
+  bool unoptimized;
 } dt_job;
 
 hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_device_info *info,

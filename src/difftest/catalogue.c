@@ -1,18 +1,8 @@
-/* catalogue.c: the table of templates.
+/* catalogue.c: templates of all instructions but those of matrices.
  *
- * What a compiler may do, or does wrong, is kept out of programs, so that a difference is one of the
- * machines. Seen with ptxas 13.0 for sm_90, at its default optimization:
- *
- *   testp, set.f32     under a guard (or in a short branch) write where it does not hold; set to a float then
- *                      converts the old value
- *   bfe, bfi           with constants beyond the width give other results than with registers: lengths from
- * the width on count as 0 for bfi, positions from the width on give -1 for bfe.s32 shl, shr .b16      of
- * amounts from 2^31 on shift by their low five bits cvt.sat            of a loaded .s8, or of another
- * conversion's result, becomes one conversion, which takes the source as signed or misses the first one's NaN
- * rule st.u8, st.u16      of a register that holds a float, as far as ptxas can tell, store a converted value
- *   min, max           of twice the same register give it back, a signalling NaN too
- *   abs, neg .f32      of a NaN give the canonical one or the operand's bits with the sign changed
- *   add ... fma .f64   of several NaN give the payload of any of them
+ * What the PTX ISA leaves open, and what ptxas miscompiles, is kept out of programs, so that a difference is
+ * one of the machines: docs/difftest.md lists what, why, and the smallest program that shows it. A sum with a
+ * zero that the compiler cannot know (%o32, %o16) hides from it where a value comes from.
  */
 #include "difftest/catalogue.h"
 
@@ -28,86 +18,8 @@
 #define BOOL "(.and|.or|.xor)"
 #define GATHER "0xffffffff"
 
-/* r = x & and | or, both of which stand behind one name: from any bits a value of few. */
-#define MASK_(r, x, and, or) "lop3.b32 " r ", " x ", " and ", " or ", 0xEA; "
-#define MASK(...) MASK_(__VA_ARGS__)
-#define MASK1(r, ...) MASK("%" r "0", "${b32}", __VA_ARGS__)
-#define MASK2(r, ...) MASK1(r, __VA_ARGS__) MASK("%" r "1", "${b32}", __VA_ARGS__)
-#define MASK4(r, ...)                                                                                        \
-  MASK2(r, __VA_ARGS__) MASK("%" r "2", "${b32}", __VA_ARGS__) MASK("%" r "3", "${b32}", __VA_ARGS__)
-#define REGS1(r) "{%" r "0}"
-#define REGS2(r) "{%" r "0, %" r "1}"
-#define REGS4(r) "{%" r "0, %" r "1, %" r "2, %" r "3}"
-#define REGS8(r) "{%" r "0, %" r "1, %" r "2, %" r "3, %" r "4, %" r "5, %" r "6, %" r "7}"
-#define ABS(r, s, k, mask) "and.b32 %" r #k ", %" s #k ", " mask "; "
-#define ABS1(r, s, mask) ABS(r, s, 0, mask)
-#define ABS2(r, s, mask) ABS1(r, s, mask) ABS(r, s, 1, mask)
-#define ABS4(r, s, mask) ABS2(r, s, mask) ABS(r, s, 2, mask) ABS(r, s, 3, mask)
-#define TO2 "{${=b32}, ${=b32}}"
-#define TO4 "{${=b32}, ${=b32}, ${=b32}, ${=b32}}"
-#define FROM1 "{${b32}}"
-#define FROM2 "{${b32}, ${b32}}"
-#define FROM4 "{${b32}, ${b32}, ${b32}, ${b32}}"
-
-/* Multiplicands whose products and sums are exact everywhere (+-0.5 and +-1), and such of all mantissas. */
-#define F16_EXACT "0x84008400", "0x38003800"
-#define BF16_EXACT "0x80808080", "0x3f003f00"
-#define TF32_EXACT "0x80800000", "0x3f000000"
-#define E4M3_EXACT "0x88888888", "0x30303030"
-#define E5M2_EXACT "0x84848484", "0x38383838"
-#define F16_NEAR "0x8fff8fff", "0x30003000"
-#define BF16_NEAR "0x80ff80ff", "0x3f003f00"
-#define F32_NEAR "0x83ffffff", "0x3c000000"
-#define TF32_NEAR "0x80ffe000", "0x3f000000"
-#define E4M3_NEAR "0x8f8f8f8f", "0x30303030"
-#define E5M2_NEAR "0x87878787", "0x38383838"
-
-/* mma of floats: exact sums stay in registers; others are stored beside the sum of the terms' magnitudes. */
-#define MMA_EXACT(na, nb, words, ...)                                                                        \
-  "{ .reg .b32 %a<4>, %b<2>, %c<4>; " MASK##na("a", __VA_ARGS__) MASK##nb("b", __VA_ARGS__)                  \
-      MASK4("c", TF32_EXACT) "mma.sync.aligned." words " " TO4                                               \
-                             ", " REGS##na("a") ", " REGS##nb("b") ", " REGS4("c") "; }"
-#define MMA_NEAR(na, nb, words, rule, mask, ...)                                                             \
-  "{ .reg .b32 %a<4>, %b<2>, %c<4>, %d<4>, %e<4>; " MASK##na("a", __VA_ARGS__) MASK##nb("b", __VA_ARGS__)    \
-      MASK4("c", F32_NEAR) "mma.sync.aligned." words " " REGS4("d") ", " REGS##na("a") ", " REGS##nb(        \
-          "b") ", " REGS4("c") "; " ABS##na("a", "a", mask) ABS##nb("b", "b", mask)                          \
-          ABS4("c", "c", "0x7fffffff") "mma.sync.aligned." words " " REGS4("e") ", " REGS##na(               \
-              "a") ", " REGS##nb("b") ", " REGS4("c") "; ${!" rule " b32:%d0, b32:%e0} ${!" rule             \
-                                                      " b32:%d3, b32:%e3} }"
-#define MMA_HALF(na, nb, words, ...)                                                                         \
-  "{ .reg .b32 %a<4>, %b<2>, %c<2>; " MASK##na("a", __VA_ARGS__) MASK##nb("b", __VA_ARGS__)                  \
-      MASK2("c", F16_EXACT) "mma.sync.aligned." words " " TO2                                                \
-                            ", " REGS##na("a") ", " REGS##nb("b") ", " REGS2("c") "; }"
-
-/* The thread's 64 shared bytes made multiplicands. */
-#define FILL_WORD(k, ...)                                                                                    \
-  "ld.shared.b32 %x, [%sp+" #k "]; " MASK("%x", "%x", __VA_ARGS__) "st.shared.b32 [%sp+" #k "], %x; "
-#define FILL_FOUR(a, b, c, d, ...)                                                                           \
-  FILL_WORD(a, __VA_ARGS__) FILL_WORD(b, __VA_ARGS__) FILL_WORD(c, __VA_ARGS__) FILL_WORD(d, __VA_ARGS__)
-#define FILL(...)                                                                                            \
-  FILL_FOUR(0, 4, 8, 12, __VA_ARGS__)                                                                        \
-  FILL_FOUR(16, 20, 24, 28, __VA_ARGS__)                                                                     \
-  FILL_FOUR(32, 36, 40, 44, __VA_ARGS__) FILL_FOUR(48, 52, 56, 60, __VA_ARGS__)
-#define WARP_SYNC "bar.warp.sync 0xffffffff; "
-#define READ_BACK WARP_SYNC "ld.shared.v4.b32 {${=b32}, ${=b32}, ${=b32}, ${=b32}}, [%sp+${@16}]; " WARP_SYNC
-
-#define WMMA_F32(shape, type, regs_a, regs_b, ...)                                                           \
-  "{ .reg .b32 %x, %a<8>, %b<8>; .reg .b32 %c<8>; " FILL(__VA_ARGS__) WARP_SYNC                              \
-      "wmma.load.a.sync.aligned(.row|.col)" shape ".shared" type " " regs_a                                  \
-      ", [%wp]; wmma.load.b.sync.aligned(.row|.col)$2.shared" type " " regs_b                                \
-      ", [%wp]; mov.b32 %c0, 0f3F800000; mov.b32 %c1, %c0; mov.b32 %c2, %c0; mov.b32 %c3, %c0; mov.b32 "     \
-      "%c4, "                                                                                                \
-      "%c0; mov.b32 %c5, %c0; mov.b32 %c6, %c0; mov.b32 %c7, %c0; " WARP_SYNC
-#define WMMA_STORE_F32(shape)                                                                                \
-  " wmma.store.d.sync.aligned(.row|.col)" shape ".shared.f32 [%wp], " REGS8("c") "; " READ_BACK "}"
-
-/* wgmma: A at the warpgroup's bytes, B behind its 2048, both K-major without swizzle. */
-#define DESCRIPTORS ".reg .b32 %x, %y; .reg .b64 %u, %v; .reg .pred %z; setp.ne.u32 %z, 1, 0; "
-#define MAKE_DESCRIPTORS                                                                                     \
-  "shr.u32 %y, %gs, 4; and.b32 %y, %y, 0x3fff; or.b32 %x, %y, 0x80000; mov.b64 %u, {%x, 16}; add.u32 %x, "   \
-  "%x, 128; mov.b64 %v, {%x, 16}; fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "
-#define WGMMA_END " wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; bar.sync 0; "
-#define OUT4 "mov.b32 ${=b32}, %d0; mov.b32 ${=b32}, %d1; mov.b32 ${=b32}, %d2; mov.b32 ${=b32}, %d3; }"
+/* A byte that no compiler knows. */
+#define BYTE(r) "add.u32 " r ", ${u32}, %o32; and.b32 " r ", " r ", 255; "
 
 /* Of several NaN operands of f64 arithmetic the payload of any may come back: ptxas swaps operands. */
 #define ANY_NAN(text)                                                                                        \
@@ -118,21 +30,38 @@
 #define ANY_NAN32(text)                                                                                      \
   "{ .reg .f32 %x; .reg .pred %z; " text " setp.nan.f32 %z, %x, %x; selp.f32 ${=f32}, 0f7FFFFFFF, %x, %z; }"
 
-/* The sum keeps ptxas from making one conversion of this and the one that the source comes from: it then
- * takes the source's signedness from there. */
+#define ANY_NAN16(op, type)                                                                                  \
+  "{ .reg .b16 %x; .reg .pred %z; " op "." type " %x, ${" type "}; setp.nan." type                           \
+  " %z, %x, %x; selp.b16 ${=" type "}, 0x7fff, %x, %z; }"
+#define ANY_NAN16X2(op, type)                                                                                \
+  "{ .reg .b32 %x; .reg .b16 %l, %h; .reg .pred %z, %y; "                                                    \
+  "add.u32 %x, ${" type "}, %o32; " op "." type " %x, %x; setp.nan." type                                    \
+  " %z|%y, %x, %x; mov.b32 {%l, %h}, %x; selp.b16 %l, 0x7fff, %l, %z; selp.b16 %h, 0x7fff, %h, %y; mov.b32 " \
+  "${=" type "}, {%l, %h}; }"
+
+/* Sources whose origin is hidden: conversions are merged with what made them. */
+#define OF16(text) "{ .reg .b16 %x; add.u16 %x, ${f16}, %o16; " text ", %x; }"
+#define OF32(text) "{ .reg .b32 %x; add.u32 %x, ${f32}, %o32; " text ", %x; }"
+#define OF64(text) "{ .reg .b64 %x; mad.wide.u32 %x, %o32, 1, ${f64}; " text ", %x; }"
 #define SAT16(text) "{ .reg .b16 %x; add.u16 %x, ${b16}, 1; cvt.sat" text ", %x; }"
 #define SAT32(text) "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; cvt.sat" text ", %x; }"
 #define SAT64(text) "{ .reg .b64 %x; add.u64 %x, ${b64}, 1; cvt.sat" text ", %x; }"
+
+/* Results whose origin is hidden: a truth value is taken for one of another type. */
+#define SET16(text, type) "{ .reg .b16 %x; " text " add.u16 ${=" type "}, %x, %o16; }"
+#define SET32(text, type) "{ .reg .b32 %x; " text " add.u32 ${=" type "}, %x, %o32; }"
 
 /* mbarrier in one thread's hands. */
 #define MB "%mb"
 
 /* ---- The table --------------------------------------------------------------------------- */
 
-const dt_row dt_rows[] = {
+const dt_row dt_plain_rows[] = {
     /* Integer arithmetic */
     {0, 0, "(add|sub)" INT6 " ${=2}, ${2}, ${2?};"},
-    {0, 0, "(add|sub).sat.s32 ${=s32}, ${s32}, ${s32?};"},
+    {0, 0,
+     "{ .reg .b32 %x, %y; xor.b32 %x, ${s32}, %o32; xor.b32 %y, ${s32?}, %o32; "
+     "(add|sub).sat.s32 ${=s32}, %x, %y; }"},
     {90, 0, "add(.u16x2|.s16x2) ${=1}, ${1}, ${1};"},
     {0, 0, "mul(.lo|.hi)" INT6 " ${=2}, ${2}, ${2?};"},
     {0, 0, "mul.wide(.u16|.s16) ${=b32}, ${1}, ${1?};"},
@@ -149,7 +78,9 @@ const dt_row dt_rows[] = {
     {0, 0, "{ .reg .b32 %x; or.b32 %x, ${b32}, 1; (div|rem)(.u32|.s32) ${=2}, ${2}, %x; }"},
     {0, 0, "{ .reg .b64 %x; or.b64 %x, ${b64}, 1; (div|rem)(.u64|.s64) ${=2}, ${2}, %x; }"},
     {0, 0, "(div|rem)" INT6 " ${=2}, ${2}, ${#1:9999};"},
-    {0, 0, "(abs|neg)(.s16|.s32|.s64) ${=2}, ${2};"},
+    {0, 0, "{ .reg .b16 %x; (abs|neg).s16 %x, ${s16}; add.u16 ${=s16}, %x, %o16; }"},
+    {0, 0, "{ .reg .b32 %x; (abs|neg).s32 %x, ${s32}; add.u32 ${=s32}, %x, %o32; }"},
+    {0, 0, "{ .reg .b64 %x; (abs|neg).s64 %x, ${s64}; mad.wide.u32 ${=s64}, %o32, 1, %x; }"},
     {0, 0, "(min|max)" INT6 " ${=2}, ${2}, ${2?};"},
     {90, 0, "(min|max).relu.s32 ${=s32}, ${s32}, ${s32};"},
     {90, 0, "(min|max)(.u16x2|.s16x2|.relu.s16x2) ${=b32}, ${b32}, ${b32};"},
@@ -157,13 +88,9 @@ const dt_row dt_rows[] = {
     {0, 0, "bfind(|.shiftamt)" INT4 " ${=u32}, ${2};"},
     {0, 0, "{ .reg .b32 %x; and.b32 %x, ${b32}, 31; fns.b32 ${=b32}, ${b32}, %x, ${#-9:9}; }"},
     {0, 0, "brev(.b32|.b64) ${=1}, ${1};"},
-    {0, 0,
-     "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfe" INT4
-     " ${=1}, ${1}, %x, %y; }"},
+    {0, 0, "{ .reg .b32 %x, %y; " BYTE("%x") BYTE("%y") "bfe" INT4 " ${=1}, ${1}, %x, %y; }"},
     {0, 0, "bfe" INT4 " ${=1}, ${1}, ${#0:31}, ${#0:31};"},
-    {0, 0,
-     "{ .reg .b32 %x, %y; and.b32 %x, ${u32}, 255; and.b32 %y, ${u32}, 255; bfi(.b32|.b64) ${=1}, ${1}, "
-     "${1}, %x, %y; }"},
+    {0, 0, "{ .reg .b32 %x, %y; " BYTE("%x") BYTE("%y") "bfi(.b32|.b64) ${=1}, ${1}, ${1}, %x, %y; }"},
     {0, 0, "bfi(.b32|.b64) ${=1}, ${1}, ${1}, ${#0:31}, ${#0:31};"},
     {0, 0, "bmsk(.clamp|.wrap).b32 ${=b32}, ${u32?}, ${u32};"},
     {0, 0, "szext(.clamp|.wrap)(.u32|.s32) ${=2}, ${2}, ${u32?};"},
@@ -174,7 +101,7 @@ const dt_row dt_rows[] = {
      "{ (add|sub).cc" INT4 " ${=2}, ${2}, ${2?}; $1c.cc$2 ${=2}, ${2}, ${2?}; $1c$2 ${=2}, ${2}, ${2}; }"},
     {0, 0,
      "{ mad(.lo|.hi).cc" INT4 " ${=2}, ${2}, ${2}, ${2}; madc(.lo|.hi).cc$2 ${=2}, ${2}, ${2}, ${2}; "
-                              "madc(.lo|.hi)$2 ${=2}, ${2}, ${2}, ${2}; }"},
+     "madc(.lo|.hi)$2 ${=2}, ${2}, ${2}, ${2}; }"},
     /* Logic and shift */
     {0, 0, "(and|or|xor)" BITS3 " ${=2}, ${2}, ${2?};"},
     {0, 0, "(and|or|xor).pred ${=pred}, ${pred}, ${pred};"},
@@ -183,15 +110,15 @@ const dt_row dt_rows[] = {
     {0, DT_EMULATED, "cnot.pred ${=pred}, ${pred};"},
     {0, 0, "lop3.b32 ${=b32}, ${b32}, ${b32?}, ${b32}, ${#0:255};"},
     {0, 0, "lop3(.or|.and).b32 ${=b32}|${=pred}, ${b32}, ${b32}, ${b32}, ${#0:255}, ${pred!};"},
-    {0, 0, "shl(.b32|.b64) ${=1}, ${1}, ${u32?};"},
-    {0, 0, "shr(.b32|.b64|.u32|.s32|.u64|.s64) ${=1}, ${1}, ${u32?};"},
-    {0, 0,
-     "{ .reg .b32 %x; and.b32 %x, ${u32}, 0x7fffffff; (shl.b16|shr.b16|shr.u16|shr.s16) ${=b16}, ${b16}, %x; "
-     "}"},
+    {0, 0, "{ .reg .b32 %x; add.u32 %x, ${u32}, %o32; shl" BITS3 " ${=1}, ${1}, %x; }"},
+    {0, 0, "{ .reg .b32 %x; add.u32 %x, ${u32}, %o32; shr" BITS3 " ${=1}, ${1}, %x; }"},
+    {0, 0, "{ .reg .b32 %x; add.u32 %x, ${u32}, %o32; shr" INT6 " ${=1}, ${1}, %x; }"},
     {0, 0, "(shl|shr)" BITS3 " ${=2}, ${2}, ${#0:70};"},
     {0, 0, "shf(.l|.r)(.clamp|.wrap).b32 ${=b32}, ${b32}, ${b32}, ${u32?};"},
-    {0, 0, "prmt.b32(|.f4e|.b4e|.rc8|.ecl|.ecr|.rc16) ${=b32}, ${b32}, ${b32?}, ${u32};"},
-    {0, 0, "prmt.b32 ${=b32}, ${b32}, ${b32}, ${#0:65535};"},
+    {0, 0,
+     "{ .reg .b32 %x; add.u32 %x, ${u32}, %o32; prmt.b32(|.f4e|.b4e|.rc8|.ecl|.ecr|.rc16) ${=b32}, ${b32}, "
+     "${b32?}, %x; }"},
+    {0, 0, "prmt.b32 ${=b32}, ${b32}, ${b32}, 0x${#0:7}${#0:7}${#0:7}${#0:7};"},
     /* Comparison and selection */
     {0, 0, "selp(.b16|.b32|.b64|.u16|.s32|.u64|.f32|.f64) ${=1}, ${1}, ${1?}, ${pred};"},
     {0, 0, "slct(.b16|.b32|.b64|.u16|.s32|.s64|.f32|.f64).s32 ${=1}, ${1}, ${1}, ${s32};"},
@@ -208,20 +135,22 @@ const dt_row dt_rows[] = {
     {0, 0, "setp" CMP_FLOAT BOOL ".f16 ${=pred}, ${f16}, ${f16}, ${pred!};"},
     {90, 0, "setp" CMP_FLOAT ".bf16 ${=pred}, ${bf16}, ${bf16};"},
     {90, 0, "setp" CMP_FLOAT ".bf16x2 ${=pred}|${=pred}, ${bf16x2}, ${bf16x2};"},
-    {0, DT_UNGUARDED, "set(.eq|.ne|.lt|.le|.gt|.ge)(.u32|.s32|.f32)" INT6 " ${=2}, ${3}, ${3?};"},
-    {0, DT_UNGUARDED, "set(.lo|.ls|.hi|.hs)(.u32|.s32|.f32)(.u16|.u32|.u64) ${=2}, ${3}, ${3?};"},
+    {0, DT_UNGUARDED, SET32("set(.eq|.ne|.lt|.le|.gt|.ge)(.u32|.s32|.f32)" INT6 " %x, ${3}, ${3?};", "2")},
+    {0, DT_UNGUARDED, SET32("set(.lo|.ls|.hi|.hs)(.u32|.s32|.f32)(.u16|.u32|.u64) %x, ${3}, ${3?};", "2")},
     {0, DT_UNGUARDED,
-     "set(.eq|.ne|.lt|.le|.gt|.ge)" BOOL "(.u32|.s32|.f32)" INT6 " ${=3}, ${4}, ${4}, ${pred!};"},
-    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.u32|.s32|.f32).f32 ${=3}, ${f32}, ${f32?};"},
-    {0, DT_UNGUARDED, "set" CMP_FLOAT "(.u32|.s32|.f32).f64 ${=2}, ${f64}, ${f64?};"},
-    {0, DT_UNGUARDED, "set" CMP_FLOAT BOOL "(.u32|.s32|.f32)(.f32|.f64) ${=3}, ${4}, ${4}, ${pred!};"},
-    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.u16|.s16|.u32|.s32).f16 ${=3}, ${f16}, ${f16};"},
-    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz).f16.f16 ${=f16}, ${f16}, ${f16};"},
+     SET32("set(.eq|.ne|.lt|.le|.gt|.ge)" BOOL "(.u32|.s32|.f32)" INT6 " %x, ${4}, ${4}, ${pred!};", "3")},
+    {0, DT_UNGUARDED, SET32("set" CMP_FLOAT "(|.ftz)(.u32|.s32|.f32).f32 %x, ${f32}, ${f32?};", "3")},
+    {0, DT_UNGUARDED, SET32("set" CMP_FLOAT "(.u32|.s32|.f32).f64 %x, ${f64}, ${f64?};", "2")},
+    {0, DT_UNGUARDED,
+     SET32("set" CMP_FLOAT BOOL "(.u32|.s32|.f32)(.f32|.f64) %x, ${4}, ${4}, ${pred!};", "3")},
+    {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.u32|.s32).f16 ${=3}, ${f16}, ${f16};"},
+    {0, DT_UNGUARDED, SET16("set" CMP_FLOAT "(|.ftz)(.u16|.s16|.f16).f16 %x, ${f16}, ${f16};", "3")},
     {0, DT_UNGUARDED, "set" CMP_FLOAT "(|.ftz)(.f16x2|.u32|.s32).f16x2 ${=3}, ${f16x2}, ${f16x2};"},
-    {90, DT_UNGUARDED, "set" CMP_FLOAT "(.bf16|.u16|.s16|.u32|.s32).bf16 ${=2}, ${bf16}, ${bf16};"},
+    {90, DT_UNGUARDED, "set" CMP_FLOAT "(.u32|.s32).bf16 ${=2}, ${bf16}, ${bf16};"},
+    {90, DT_UNGUARDED, SET16("set" CMP_FLOAT "(.bf16|.u16|.s16).bf16 %x, ${bf16}, ${bf16};", "2")},
     {90, DT_UNGUARDED, "set" CMP_FLOAT "(.bf16x2|.u32|.s32).bf16x2 ${=2}, ${bf16x2}, ${bf16x2};"},
-    {0, DT_UNGUARDED, "set(.eq|.lt|.ge).f16(.u16|.s32|.u64|.f32|.f64) ${=f16}, ${2}, ${2};"},
-    {90, DT_UNGUARDED, "set(.eq|.lt|.ge).bf16(.u16|.s32|.u64|.f32|.f64) ${=bf16}, ${2}, ${2};"},
+    {0, DT_UNGUARDED, SET16("set(.eq|.lt|.ge).f16(.u16|.s32|.u64|.f32|.f64) %x, ${2}, ${2};", "f16")},
+    {90, DT_UNGUARDED, SET16("set(.eq|.lt|.ge).bf16(.u16|.s32|.u64|.f32|.f64) %x, ${2}, ${2};", "bf16")},
     /* f32 and f64 */
     {0, 0, "(add|sub|mul)" RND "(|.ftz)(|.sat).f32 ${=f32}, ${f32}, ${f32?};"},
     {0, 0, ANY_NAN("(add|sub|mul)" RND ".f64 %x, ${f64}, ${f64?};")},
@@ -236,7 +165,7 @@ const dt_row dt_rows[] = {
     {0, 0, "(rcp|sqrt)" RND "(|.ftz).f32 ${=f32}, ${f32};"},
     {0, 0, "(rcp|sqrt)" RND ".f64 ${=f64}, ${f64};"},
     {0, 0, ANY_NAN32("(abs|neg)(|.ftz).f32 %x, ${f32};")},
-    {0, 0, "(abs|neg).f64 ${=f64}, ${f64};"},
+    {0, 0, ANY_NAN("(abs|neg).f64 %x, ${f64};")},
     {0, DT_DISTINCT, "(min|max)(|.ftz)(|.NaN)(|.xorsign.abs).f32 ${=f32}, ${f32}, ${f32};"},
     {0, 0, ANY_NAN("(min|max).f64 %x, ${f64}, ${f64?};")},
     {0, 0, "copysign(.f32|.f64) ${=1}, ${1}, ${1};"},
@@ -275,8 +204,10 @@ const dt_row dt_rows[] = {
     {90, 0, "{ .reg .b16 %x; mul.bf16 %x, ${bf16 a}, ${bf16 b}; ${!exact b16:%x, a, b} }"},
     {90, 0, "{ .reg .b32 %x; mul.bf16x2 %x, ${bf16x2 a}, ${bf16x2 b}; ${!exact b32:%x, a, b} }"},
     {0, 0, "fma.rn(|.relu)(.bf16|.bf16x2) ${=2}, ${2}, ${2}, ${2};"},
-    {0, 0, "(abs|neg)(|.ftz)(.f16|.f16x2) ${=3}, ${3};"},
-    {0, 0, "(abs|neg)(.bf16|.bf16x2) ${=2}, ${2};"},
+    {0, 0, ANY_NAN16("(abs|neg)(|.ftz)", "f16")},
+    {0, 0, ANY_NAN16X2("(abs|neg)(|.ftz)", "f16x2")},
+    {90, 0, ANY_NAN16("(abs|neg)", "bf16")},
+    {90, 0, ANY_NAN16X2("(abs|neg)", "bf16x2")},
     {0, DT_DISTINCT, "(min|max)(|.ftz)(|.NaN)(|.xorsign.abs)(.f16|.f16x2) ${=5}, ${5}, ${5};"},
     {0, DT_DISTINCT, "(min|max)(|.NaN)(|.xorsign.abs)(.bf16|.bf16x2) ${=4}, ${4}, ${4};"},
     /* Two f32 */
@@ -287,7 +218,7 @@ const dt_row dt_rows[] = {
     /* Conversions */
     {0, 0, "cvt" INT8 INT8 " ${=1}, ${2};"},
     {0, 0, "cvt" INT8 INT8 " ${=b64}, ${2};"},
-    {0, 0, "cvt(.u8|.s8|.u16|.s16)" INT8 " ${=b32}, ${2};"},
+    {0, DT_UNGUARDED, "cvt(.u8|.s8|.u16|.s16)" INT8 " ${=b32}, ${2};"},
     {0, 0, SAT16("(.u8|.s8|.s16).u16 ${=(b16|b32|b64)}")},
     {0, 0, SAT16("(.u8|.s8|.u16).s16 ${=(b16|b32|b64)}")},
     {0, 0, SAT16("(.u32|.u64)(.s16|.s8) ${=1}")},
@@ -300,29 +231,47 @@ const dt_row dt_rows[] = {
     {0, 0, SAT64("(.s64.u64|.u64.s64) ${=b64}")},
     {0, 0, "cvt(.u16|.s32|.u64)(.u8|.s8|.u16|.s16) ${=1}, ${b32};"},
     {0, 0, "cvt" RND "(|.sat)(.f16|.f32|.f64)" INT8 " ${=3}, ${4};"},
-    {90, 0, "cvt" RND ".bf16" INT6 " ${=bf16}, ${2};"},
+    {90, 0, "{ .reg .b16 %x; add.u16 %x, ${b16}, 1; cvt" RND ".bf16(.u16|.s16) ${=bf16}, %x; }"},
+    {90, 0, "{ .reg .b32 %x; add.u32 %x, ${b32}, %ti; cvt" RND ".bf16(.u32|.s32) ${=bf16}, %x; }"},
+    {90, 0, "{ .reg .b64 %x; add.u64 %x, ${b64}, 1; cvt" RND ".bf16(.u64|.s64) ${=bf16}, %x; }"},
     {0, 0, "cvt" INTEGRAL "(|.sat)" INT8 "(.f16|.f32|.f64) ${=3}, ${4};"},
     {0, 0, "cvt" INTEGRAL ".ftz(|.sat)" INT8 ".f32 ${=3}, ${f32};"},
-    {0, 0, "cvt" INTEGRAL "(.u8|.s8|.u16|.s16)(.f16|.f32|.f64) ${=b32}, ${3};"},
-    {0, 0, "cvt" INTEGRAL INT8 "(.f16|.f32|.f64) ${=b64}, ${3};"},
+    {0, DT_UNGUARDED, "cvt" INTEGRAL "(.u8|.s8|.u16|.s16)(.f16|.f32|.f64) ${=b32}, ${3};"},
+    {0, DT_UNGUARDED, "cvt" INTEGRAL "(.u8|.s8|.u16|.s16|.u32|.s32)(.f16|.f32|.f64) ${=b64}, ${3};"},
     {90, 0, "cvt" INTEGRAL INT6 ".bf16 ${=2}, ${bf16};"},
-    {0, 0, "cvt" RND "(|.ftz)(|.sat).f16.f32 ${=f16}, ${f32};"},
-    {0, 0, "cvt" RND "(|.sat).f16.f64 ${=f16}, ${f64};"},
-    {0, 0, "cvt" RND "(|.ftz)(|.sat).f32.f64 ${=f32}, ${f64};"},
-    {0, 0, "cvt(|.ftz)(|.sat)(.f32|.f64).f32 ${=3}, ${f32};"},
-    {0, 0, "cvt(|.sat).f64(.f16|.f64) ${=f64}, ${2};"},
-    {0, 0, "cvt(|.ftz)(|.sat).f32.f16 ${=f32}, ${f16};"},
-    {0, 0, "cvt(|.sat).f16.f16 ${=f16}, ${f16};"},
-    {0, 0, "cvt" INTEGRAL "(|.ftz)(|.sat).f32.f32 ${=f32}, ${f32};"},
-    {0, 0, "cvt" INTEGRAL "(|.sat).f64.f64 ${=f64}, ${f64};"},
-    {0, 0, "cvt" INTEGRAL "(|.sat).f16.f16 ${=f16}, ${f16};"},
+    {0, 0, "cvt" RND "(|.ftz).f16.f32 ${=f16}, ${f32};"},
+    {0, 0, OF32("cvt" RND "(|.ftz).sat.f16.f32 ${=f16}")},
+    {0, 0, "cvt" RND ".f16.f64 ${=f16}, ${f64};"},
+    {0, 0, OF64("cvt" RND ".sat.f16.f64 ${=f16}")},
+    {0, 0, "cvt" RND "(|.ftz).f32.f64 ${=f32}, ${f64};"},
+    {0, 0, OF64("cvt" RND "(|.ftz).sat.f32.f64 ${=f32}")},
+    {0, 0, "cvt(|.ftz).f64.f32 ${=f64}, ${f32};"},
+    {0, 0, OF32("cvt(|.ftz).sat.f64.f32 ${=f64}")},
+    {0, 0,
+     "{ .reg .b32 %x; add.u32 %x, ${f32}, %o32; cvt(|.ftz)(|.sat).f32.f32 %x, %x; "
+     "add.u32 ${=f32}, %x, %o32; }"},
+    {0, 0, "cvt.f64.f16 ${=f64}, ${f16};"},
+    {0, 0, OF16("cvt.sat.f64.f16 ${=f64}")},
+    {0, 0, OF64("cvt(|.sat).f64.f64 ${=f64}")},
+    {0, 0, "cvt(|.ftz).f32.f16 ${=f32}, ${f16};"},
+    {0, 0, OF16("cvt(|.ftz).sat.f32.f16 ${=f32}")},
+    {0, 0,
+     "{ .reg .b16 %x; add.u16 %x, ${f16}, %o16; cvt(|.sat).f16.f16 %x, %x; add.u16 ${=f16}, %x, %o16; }"},
+    {0, 0, "cvt" INTEGRAL "(|.ftz).f32.f32 ${=f32}, ${f32};"},
+    {0, 0, OF32("cvt" INTEGRAL "(|.ftz).sat.f32.f32 ${=f32}")},
+    {0, 0, "cvt" INTEGRAL ".f64.f64 ${=f64}, ${f64};"},
+    {0, 0, OF64("cvt" INTEGRAL ".sat.f64.f64 ${=f64}")},
+    {0, 0,
+     "{ .reg .b16 %x; add.u16 %x, ${f16}, %o16; cvt" INTEGRAL
+     "(|.sat).f16.f16 %x, %x; add.u16 ${=f16}, %x, %o16; }"},
     {0, 0, "cvt(.rn|.rz)(|.relu)(|.satfinite).bf16.f32 ${=bf16}, ${f32};"},
     {0, 0, "cvt(.rn|.rz)(|.relu)(|.satfinite).f16.f32 ${=f16}, ${f32};"},
     {90, 0, "cvt(.rn|.rz|.rm|.rp).bf16.f64 ${=bf16}, ${f64};"},
-    {90, 0, "cvt(.rn|.rz|.rm|.rp)(.bf16.f16|.f16.bf16) ${=b16}, ${b16};"},
+    {90, 0,
+     "{ .reg .b16 %x; cvt(.rn|.rz|.rm|.rp)(.bf16.f16|.f16.bf16) %x, ${b16}; add.u16 ${=b16}, %x, %o16; }"},
     {0, 0, "cvt.f32.bf16 ${=f32}, ${bf16};"},
     {90, 0, "cvt.f64.bf16 ${=f64}, ${bf16};"},
-    {90, 0, "cvt" INTEGRAL ".bf16.bf16 ${=bf16}, ${bf16};"},
+    {90, 0, "{ .reg .b16 %x; cvt" INTEGRAL ".bf16.bf16 %x, ${bf16}; add.u16 ${=bf16}, %x, %o16; }"},
     {0, 0, "cvt(.rn|.rz)(|.relu)(|.satfinite)(.f16x2|.bf16x2).f32 ${=4}, ${f32}, ${f32};"},
     {0, 0, "cvt.rna(|.satfinite).tf32.f32 ${=b32}, ${f32};"},
     {90, 0, "cvt(.rn|.rz)(|.relu).tf32.f32 ${=b32}, ${f32};"},
@@ -406,8 +355,14 @@ const dt_row dt_rows[] = {
     {0, 0, "ld.local(.u8|.s8|.b16|.s16) ${=b16}, [%lp+${@2}];"},
     {0, 0, "ld.const(.u8|.s16|.b32) ${=b32}, [difftest_table+${@4}];"},
     {0, 0, "{ .reg .b64 %x; ld.param.b64 %x, [base]; sub.u64 ${=b64}, %x, %in; }"},
-    {0, 0, "ld.global(|.cs|.volatile).v2(.u8|.s8|.u16|.s16|.b32|.f32) {${=b32}, ${=b32}}, [%gp+${@8}];"},
-    {0, 0, "ld.global.v4(.u8|.s8|.u16|.s16|.b32|.f32) {${=b32}, ${=b32}, ${=b32}, ${=b32}}, [%gp+${@16}];"},
+    {0, 0,
+     "{ .reg .b32 %x, %y; ld.global(|.cs|.volatile).v2(.u8|.s8|.u16|.s16) {%x, %y}, [%gp+${@8}]; add.u32 "
+     "${=b32}, %x, %o32; add.u32 ${=b32}, %y, %o32; }"},
+    {0, 0,
+     "{ .reg .b32 %x, %y, %v, %w; ld.global.v4(.u8|.s8|.u16|.s16) {%x, %y, %v, %w}, [%gp+${@16}]; add.u32 "
+     "${=b32}, %x, %o32; add.u32 ${=b32}, %y, %o32; add.u32 ${=b32}, %v, %o32; add.u32 ${=b32}, %w, %o32; }"},
+    {0, 0, "ld.global(|.cs|.volatile).v2(.b32|.f32) {${=b32}, ${=b32}}, [%gp+${@8}];"},
+    {0, 0, "ld.global.v4(.b32|.f32) {${=b32}, ${=b32}, ${=b32}, ${=b32}}, [%gp+${@16}];"},
     {0, 0, "ld.shared.v2(.b8|.s8|.b16|.s16) {${=b16}, ${=b16}}, [%sp+${@4}];"},
     {0, 0, "ld.shared.v2(.u8|.s8|.u16|.s16|.u32|.s32|.b64) {${=b64}, ${=b64}}, [%sp+${@16}];"},
     {0, 0, "ld.shared.v4(.u8|.s8|.u16|.s16|.u32|.s32) {${=b64}, ${=b64}, ${=b64}, ${=b64}}, [%sp+${@16}];"},
@@ -465,7 +420,7 @@ const dt_row dt_rows[] = {
      "{ .reg .b64 %x; createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %x, [%wg], 1024, "
      "2048; createpolicy.cvt.L2.b64 %x, ${b64}; mov.b64 ${=b64}, 0; }"},
     {0, 0,
-     "{ .reg .b64 %x, %y; stacksave.u64 %y; alloca.u64 %x, ${#1:64}, 16; st.local.b32 [%x], ${b32}; "
+     "{ .reg .b64 %x, %y; stacksave.u64 %y; alloca.u64 %x, ${#4:64}, 16; st.local.b32 [%x], ${b32}; "
      "ld.local.b32 ${=b32}, [%x]; stackrestore.u64 %y; }"},
     /* Copies in flight */
     {80, 0,
@@ -572,7 +527,9 @@ const dt_row dt_rows[] = {
     {0, 0, "atom.shared.cas.b32 ${=b32}, [%sp+${@4}], ${b32}, ${b32};"},
     {0, 0, "atom.shared.add.f32 ${=f32}, [%sp+${@4}], ${f32};"},
     {0, 0, "atom.add.f32 ${=f32}, [%sg+${@4}], ${f32};"},
-    {0, 0, "atom.shared.add.f64 ${=f64}, [%sp+${@8}], ${f64};"},
+    {0, 0,
+     "{ .reg .f64 %x; .reg .pred %z; setp.nan.f64 %z, ${f64 a}, ${a}; "
+     "selp.f64 %x, 0dBFF8000000000000, ${a}, %z; atom.shared.add.f64 ${=f64}, [%sp+${@8}], %x; }"},
     {0, DT_CONVERGED,
      "{ bar.sync 0; st.shared.b32 [%cm], 0; st.shared.b32 [%cm+4], ${#0:99}; bar.sync 0; "
      "red.shared(.add.u32|.min.u32|.max.u32|.xor.b32|.and.b32|.or.b32) [%cm], ${u32}; bar.sync 0; "
@@ -644,245 +601,5 @@ const dt_row dt_rows[] = {
      "{ .reg .b64 %f; .param .b32 x; .param .b64 y; .param .b32 r; mov.u64 %f, difftest_mix; st.param.b32 "
      "[x], ${b32}; st.param.b64 [y], ${b64}; proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param "
      ".b64 _); call (r), %f, (x, y), proto; ld.param.b32 ${=b32}, [r]; }"},
-    /* Matrices: integers */
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m8n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO2 ", " FROM1 ", " FROM1
-     ", " FROM2 ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO4 ", " FROM2 ", " FROM1
-     ", " FROM4 ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k32.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 " TO4 ", " FROM4 ", " FROM2
-     ", " FROM4 ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m8n8k32.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO2 ", " FROM1 ", " FROM1
-     ", " FROM2 ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k32.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO4 ", " FROM2 ", " FROM1
-     ", " FROM4 ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k64.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 " TO4 ", " FROM4 ", " FROM2
-     ", " FROM4 ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32(.xor|.and).popc " TO2 ", " FROM1 ", " FROM1 ", " FROM2
-     ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32(.xor|.and).popc " TO4 ", " FROM2 ", " FROM1 ", " FROM4
-     ";"},
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32(.xor|.and).popc " TO4 ", " FROM4 ", " FROM2 ", " FROM4
-     ";"},
-    /* Matrices: f64 */
-    {80, DT_CONVERGED,
-     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}}, {${f64}}, {${f64}}, {${f64}, "
-     "${f64}};"},
-    {90, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, "
-     "${f64}}, {${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
-    {90, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, "
-     "${f64}, ${f64}, ${f64}}, {${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}};"},
-    {90, DT_CONVERGED,
-     "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {${=f64}, ${=f64}, ${=f64}, ${=f64}}, {${f64}, "
-     "${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, ${f64}, ${f64}, ${f64}}, {${f64}, "
-     "${f64}, ${f64}, ${f64}};"},
-    /* Matrices: other floats, with exact sums and with others */
-    {0, DT_CONVERGED,
-     "{ .reg .b32 %a<2>, %b<2>, %c<8>; " MASK2("a", F16_EXACT) MASK2("b", F16_EXACT)
-         MASK4("c", TF32_EXACT) "mov.b32 %c4, %c1; mov.b32 %c5, %c0; mov.b32 %c6, %c3; mov.b32 %c7, %c2; "
-                                "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f32.f16.f16.f32 {${=f32}, "
-                                "${=f32}, ${=f32}, ${=f32}, ${=f32}, ${=f32}, ${=f32}, ${=f32}}, " REGS2(
-                                    "a") ", " REGS2("b") ", " REGS8("c") "; }"},
-    {0, DT_CONVERGED,
-     "{ .reg .b32 %a<2>, %b<2>, %c<4>; " MASK2("a", F16_EXACT) MASK2("b", F16_EXACT)
-         MASK4("c", F16_EXACT) "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f16.f16.f16.f16 " TO4
-                               ", " REGS2("a") ", " REGS2("b") ", " REGS4("c") "; }"},
-    {80, DT_CONVERGED, MMA_EXACT(2, 1, "m16n8k8.row.col.f32.f16.f16.f32", F16_EXACT)},
-    {80, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k16.row.col.f32.f16.f16.f32", F16_EXACT)},
-    {80, DT_CONVERGED, MMA_EXACT(2, 1, "m16n8k8.row.col.f32.bf16.bf16.f32", BF16_EXACT)},
-    {80, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k16.row.col.f32.bf16.bf16.f32", BF16_EXACT)},
-    {80, DT_CONVERGED, MMA_EXACT(2, 1, "m16n8k4.row.col.f32.tf32.tf32.f32", TF32_EXACT)},
-    {80, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k8.row.col.f32.tf32.tf32.f32", TF32_EXACT)},
-    {89, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k32.row.col.f32.e4m3.e4m3.f32", E4M3_EXACT)},
-    {89, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", E5M2_EXACT)},
-    {89, DT_CONVERGED, MMA_EXACT(4, 2, "m16n8k32.row.col.f32.e4m3.e5m2.f32", "0x80808080", "0x38383838")},
-    {89, DT_CONVERGED, MMA_EXACT(2, 1, "m16n8k16.row.col.f32.e5m2.e5m2.f32", E5M2_EXACT)},
-    {80, DT_CONVERGED, MMA_HALF(2, 1, "m16n8k8.row.col.f16.f16.f16.f16", F16_EXACT)},
-    {80, DT_CONVERGED, MMA_HALF(4, 2, "m16n8k16.row.col.f16.f16.f16.f16", F16_EXACT)},
-    {89, DT_CONVERGED, MMA_HALF(4, 2, "m16n8k32.row.col.f16.e4m3.e4m3.f16", E4M3_EXACT)},
-    {80, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k16.row.col.f32.f16.f16.f32", "mma16", "0x7fff7fff", F16_NEAR)},
-    {80, DT_CONVERGED, MMA_NEAR(2, 1, "m16n8k8.row.col.f32.bf16.bf16.f32", "mma8", "0x7fff7fff", BF16_NEAR)},
-    {80, DT_CONVERGED,
-     MMA_NEAR(4, 2, "m16n8k16.row.col.f32.bf16.bf16.f32", "mma16", "0x7fff7fff", BF16_NEAR)},
-    {80, DT_CONVERGED, MMA_NEAR(4, 2, "m16n8k8.row.col.f32.tf32.tf32.f32", "mma8", "0x7fffffff", TF32_NEAR)},
-    {89, DT_CONVERGED,
-     MMA_NEAR(4, 2, "m16n8k32.row.col.f32.e4m3.e4m3.f32", "mma32", "0x7f7f7f7f", E4M3_NEAR)},
-    {89, DT_CONVERGED,
-     MMA_NEAR(4, 2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", "mma32", "0x7f7f7f7f", E5M2_NEAR)},
-    /* wmma */
-    {80, DT_CONVERGED,
-     WMMA_F32(
-         "(.m16n16k16|.m32n8k16|.m8n32k16)", ".f16", REGS8("a"), REGS8("b"),
-         F16_EXACT) "wmma.mma.sync.aligned$1$3$2.f32.f32 " REGS8("c") ", " REGS8("a") ", " REGS8("b") ","
-                                                                                                      " " REGS8("c") ";" WMMA_STORE_F32("$2")},
-    {0, DT_CONVERGED,
-     "{ .reg .b32 %x<8>; " WARP_SYNC
-     "wmma.load.c.sync.aligned(.row|.col)(.m16n16k16|.m32n8k16|.m8n32k16).shared(.f32|.s32) " REGS8(
-         "x") ", [%wp]; " WARP_SYNC
-              "wmma.store.d.sync.aligned(.row|.col)$2.shared$3 [%wp], " REGS8("x") "; " READ_BACK "}"},
-    {0, DT_CONVERGED,
-     "{ .reg .b32 %x<4>; " WARP_SYNC
-     "wmma.load.c.sync.aligned(.row|.col)(.m16n16k16|.m32n8k16|.m8n32k16).global.f16 " REGS4(
-         "x") ", [%wg], 32; " WARP_SYNC
-              "wmma.store.d.sync.aligned(.row|.col)$2.shared.f16 [%wp], " REGS4("x") ", 32; " READ_BACK "}"},
-    {80, DT_CONVERGED,
-     "{ .reg .b32 %x, %a<4>, %b<4>, %c<8>; " FILL(BF16_EXACT) WARP_SYNC "wmma.load.a.sync.aligned(.row|.col)."
-                                                                        "m16n16k16.shared.bf16 " REGS4("a") ", [%wp]; wmma.load.b.sync.aligned(.row|.col).m16n16k16.shared.bf16 " REGS4(
-                                                                            "b") ", [%wp]; mov.b32 %c0, 0; "
-                                                                                 "mov.b32 %c1, 0; mov.b32 "
-                                                                                 "%c2, 0; mov.b32 %c3, 0; "
-                                                                                 "mov.b32 %c4, 0; mov.b32 "
-                                                                                 "%c5, 0; mov.b32 %c6, 0; "
-                                                                                 "mov.b32 %c7, 0; " WARP_SYNC
-                                                                                 "wmma.mma.sync.aligned$1$2."
-                                                                                 "m16n16k16.f32.bf16.bf16."
-                                                                                 "f32 " REGS8("c") ", " REGS4("a") ", " REGS4(
-                                                                                     "b") ", " REGS8("c") "; "
-                                                                                                          "wm"
-                                                                                                          "ma"
-                                                                                                          ".s"
-                                                                                                          "to"
-                                                                                                          "re"
-                                                                                                          ".d"
-                                                                                                          ".s"
-                                                                                                          "yn"
-                                                                                                          "c."
-                                                                                                          "al"
-                                                                                                          "ig"
-                                                                                                          "ne"
-                                                                                                          "d."
-                                                                                                          "ro"
-                                                                                                          "w."
-                                                                                                          "m1"
-                                                                                                          "6n"
-                                                                                                          "16"
-                                                                                                          "k1"
-                                                                                                          "6."
-                                                                                                          "sh"
-                                                                                                          "ar"
-                                                                                                          "ed"
-                                                                                                          ".f"
-                                                                                                          "32"
-                                                                                                          " ["
-                                                                                                          "%w"
-                                                                                                          "p]"
-                                                                                                          ","
-                                                                                                          " " REGS8("c") "; " READ_BACK
-                                                                                                                         "}"},
-    {80, DT_CONVERGED,
-     "{ .reg .b32 %x, %a<4>, %b<4>, %c<8>; " FILL(TF32_EXACT) WARP_SYNC
-     "wmma.load.a.sync.aligned(.row|.col).m16n16k8.shared.tf32 " REGS4("a") ", [%wp]; "
-                                                                            "wmma.load.b.sync.aligned(.row|."
-                                                                            "col).m16n16k8.shared."
-                                                                            "tf32 " REGS4(
-                                                                                "b") ", [%wp]; mov.b32 %c0, "
-                                                                                     "0; mov.b32 %c1, 0; "
-                                                                                     "mov.b32 %c2, 0; "
-                                                                                     "mov.b32 %c3, 0; "
-                                                                                     "mov.b32 %c4, 0; "
-                                                                                     "mov.b32 %c5, 0; "
-                                                                                     "mov.b32 %c6, 0; "
-                                                                                     "mov.b32 %c7, "
-                                                                                     "0; " WARP_SYNC
-                                                                                     "wmma.mma.sync.aligned$"
-                                                                                     "1$2.m16n16k8.f32.tf32."
-                                                                                     "tf32.f32 " REGS8("c") ", " REGS4("a") ", " REGS4("b") ", " REGS8(
-                                                                                         "c") "; "
-                                                                                              "wmma.store.d."
-                                                                                              "sync.aligned."
-                                                                                              "col.m16n16k8."
-                                                                                              "shared.f32 "
-                                                                                              "[%wp], " REGS8("c") "; " READ_BACK
-                                                                                                                   "}"},
-    {0, DT_CONVERGED,
-     "{ .reg .b32 %a<2>, %b<2>, %c<8>; " WARP_SYNC "wmma.load.a.sync.aligned(.row|.col).m16n16k16.shared(.s8|"
-                                                   ".u8) " REGS2(
-                                                       "a") ", [%wp]; "
-                                                            "wmma.load.b.sync.aligned(.row|.col).m16n16k16."
-                                                            "global$2 " REGS2("b") ", [%wg]; "
-                                                                                   "wmma.load.c.sync.aligned."
-                                                                                   "row.m16n16k16.shared."
-                                                                                   "s32 " REGS8("c") ", "
-                                                                                                     "[%wp];"
-                                                                                                     " " WARP_SYNC
-                                                                                                     "wmma."
-                                                                                                     "mma."
-                                                                                                     "sync."
-                                                                                                     "aligned"
-                                                                                                     "$1$3."
-                                                                                                     "m16n16k"
-                                                                                                     "16.s32$"
-                                                                                                     "2$2."
-                                                                                                     "s32(|."
-                                                                                                     "satfini"
-                                                                                                     "te)"
-                                                                                                     " " REGS8("c") ", " REGS2("a") ", " REGS2("b") ", " REGS8("c") "; wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [%wp], " REGS8(
-                                                                                                         "c") "; " READ_BACK
-                                                                                                              "}"},
-    /* ldmatrix, stmatrix, movmatrix */
-    {75, DT_CONVERGED,
-     "{ .reg .b32 %x; " WARP_SYNC
-     "mad.lo.u32 %x, %la, 16, %wp; ldmatrix.sync.aligned.m8n8.x1(|.trans).shared.b16 {${=b32}}, "
-     "[%x]; " WARP_SYNC "}"},
-    {75, DT_CONVERGED,
-     "{ .reg .b32 %x; " WARP_SYNC
-     "mad.lo.u32 %x, %la, 32, %wp; ldmatrix.sync.aligned.m8n8.x2(|.trans).shared::cta.b16 " TO2
-     ", [%x]; " WARP_SYNC "}"},
-    {75, DT_CONVERGED,
-     "{ .reg .b32 %x; " WARP_SYNC
-     "mad.lo.u32 %x, %la, 48, %wp; ldmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 " TO4
-     ", [%x]; " WARP_SYNC "}"},
-    {90, DT_CONVERGED,
-     "{ .reg .b32 %x; " WARP_SYNC
-     "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x1(|.trans).shared.b16 [%x], "
-     "{${b32}}; " READ_BACK "}"},
-    {90, DT_CONVERGED,
-     "{ .reg .b32 %x; " WARP_SYNC
-     "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x2(|.trans).shared.b16 [%x], " FROM2
-     "; " READ_BACK "}"},
-    {90, DT_CONVERGED,
-     "{ .reg .b32 %x; " WARP_SYNC
-     "mad.lo.u32 %x, %la, 16, %wp; stmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 [%x], " FROM4
-     "; " READ_BACK "}"},
-    {75, DT_CONVERGED, "movmatrix.sync.aligned.m8n8.trans.b16 ${=b32}, ${b32};"},
-    /* Warpgroups */
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(F16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
-     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " REGS4(
-         "d") ", %u, %v, %z, (1|-1), (1|-1), 0, 0;" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(BF16_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
-     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 " REGS4(
-         "d") ", %u, %v, %z, 1, 1, (0|1), (0|1);" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(TF32_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
-     "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 " REGS4(
-         "d") ", %u, %v, %z, 1, (1|-1);" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %d<4>; " FILL(E4M3_EXACT) MASK4("d", TF32_EXACT) MAKE_DESCRIPTORS
-     "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 " REGS4("d") ", %u, %v, %z, 1, 1;" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %a<4>, %d<4>; " FILL(F16_EXACT) MASK4("a", F16_EXACT) MASK4("d", TF32_EXACT)
-         MAKE_DESCRIPTORS "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " REGS4("d") ", " REGS4(
-             "a") ", %v, %z, 1, 1, (0|1);" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %d<4>; mov.b32 %d0, ${b32}; mov.b32 %d1, ${b32}; mov.b32 %d2, ${b32}; "
-                      "mov.b32 %d3, ${b32}; " MAKE_DESCRIPTORS
-     "wgmma.mma_async.sync.aligned.m64n8k32(|.satfinite).s32(.s8.s8|.u8.u8|.s8.u8|.u8.s8) " REGS4(
-         "d") ", %u, %v, %z;" WGMMA_END OUT4},
-    {90, DT_WARPGROUP | DT_SPECIFIC,
-     "{ " DESCRIPTORS ".reg .b32 %d<4>; mov.b32 %d0, ${b32}; mov.b32 %d1, ${b32}; mov.b32 %d2, ${b32}; "
-                      "mov.b32 %d3, ${b32}; " MAKE_DESCRIPTORS
-     "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc " REGS4("d") ", %u, %v, %z;" WGMMA_END OUT4},
     {0, 0, NULL},
 };

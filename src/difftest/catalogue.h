@@ -24,6 +24,7 @@
  *   %gs            the 8192 shared bytes of the warpgroup
  *   %mb            8 shared bytes of the thread's own for an mbarrier, 32-bit
  *   %cm            64 shared bytes of the whole CTA, 32-bit
+ *   %o32 %o16      zero, which no compiler knows
  *   %in            the thread's inputs in global memory, which nobody writes: 8 bytes
  */
 #ifndef HEDDLE_DIFFTEST_CATALOGUE_H
@@ -44,7 +45,7 @@ typedef struct dt_row {
   uint16_t sm, flags;
   const char *text;
 } dt_row;
-extern const dt_row dt_rows[]; /* ends with a NULL text */
+extern const dt_row dt_plain_rows[], dt_matrix_rows[]; /* each ends with a NULL text */
 
 enum { DT_GROUPS = 9, DT_CHOICES = 16 };
 
@@ -63,6 +64,7 @@ typedef struct dt_pattern {
 } dt_pattern;
 
 uint32_t dt_row_count(void);
+const dt_row *dt_row_at(uint32_t k); /* through both tables; NULL: there are no more */
 void dt_pattern_read(const dt_row *row, dt_pattern *p);
 /* Which row form number `form` belongs to, and which of its forms it is. */
 const dt_row *dt_form_row(uint64_t form, uint64_t *choice);

@@ -7,7 +7,7 @@
 
 /* An approximation's bound. The emulator's own result is the exact one, rounded. */
 typedef struct rule {
-  const char *name;
+  const char *name, *instruction;
   num_fmt fmt;
   bool pair;
   double relative, absolute, ulps;
@@ -23,38 +23,48 @@ static bool near_one(double a, double b) { return a > 0.5 && a < 2; }
 static bool divisor_fits(double a, double b) { return !(fabs(b) < 0x1p-126) || b == 0; }
 static bool is_normal_f64(double a, double b) { return !isfinite(a) || fabs(a) >= 0x1p-1022; }
 
-/* PTX ISA, at each instruction; mma: num_mma.c, K * 2^-22 on either side. */
+/* PTX ISA, at each instruction; mma: num_mma.c, K * 2^-22 on either side; wgmma of 8-bit floats keeps 13 bits
+ * below the greatest term (docs/difftest.md). */
 static const rule rules[] = {
-    {.name = "exact"},
-    {"nan", NUM_F64, .same = true},
-    {"rcp", NUM_F32, .ulps = 1},
-    {"sqrt", NUM_F32, .relative = 0x1p-23},
-    {"rsqrt", NUM_F32, .relative = 0x1.12p-23},
-    {"sin", NUM_F32, .absolute = 0x1.6ap-21, .holds = in_circle},
-    {"lg2", NUM_F32, .absolute = 0x1p-22, .relative = 0x1p-22},
-    {"ex2", NUM_F32, .ulps = 2},
-    {"tanh", NUM_F32, .relative = 0x1p-11},
-    {"div_approx", NUM_F32, .ulps = 2, .holds = divisor_fits},
-    {"div_full", NUM_F32, .ulps = 2},
-    {"rcp_f64", NUM_F64, .relative = 0x1p-19, .holds = is_normal_f64},
-    {"rsqrt_f64", NUM_F64, .relative = 0x1p-26},
-    {"ex2_f16", NUM_F16, .relative = 0x1.12p-10, .ulps = 1},
-    {"ex2_f16x2", NUM_F16, true, .relative = 0x1.12p-10, .ulps = 1},
-    {"ex2_bf16", NUM_BF16, .relative = 0x1p-7},
-    {"ex2_bf16x2", NUM_BF16, true, .relative = 0x1p-7},
-    {"tanh_f16", NUM_F16, .absolute = 0x1.03p-11},
-    {"tanh_f16x2", NUM_F16, true, .absolute = 0x1.03p-11},
-    {"tanh_bf16", NUM_BF16, .absolute = 0x1p-8},
-    {"tanh_bf16x2", NUM_BF16, true, .absolute = 0x1p-8},
-    {"mma8", NUM_F32, .relative = 8 * 0x1p-21, .scaled = true},
-    {"mma16", NUM_F32, .relative = 16 * 0x1p-21, .scaled = true},
-    {"mma32", NUM_F32, .relative = 32 * 0x1p-21, .scaled = true},
+    {"exact", "", NUM_F64},
+    {"nan", "mul.f64", NUM_F64, .same = true},
+    {"rcp", "rcp.approx.f32", NUM_F32, .ulps = 1},
+    {"sqrt", "sqrt.approx.f32", NUM_F32, .relative = 0x1p-23},
+    {"rsqrt", "rsqrt.approx.f32", NUM_F32, .relative = 0x1.12p-23},
+    {"sin", "sin.approx.f32, cos.approx.f32", NUM_F32, .absolute = 0x1.6ap-21, .holds = in_circle},
+    {"lg2", "lg2.approx.f32", NUM_F32, .absolute = 0x1p-22, .relative = 0x1p-22},
+    {"ex2", "ex2.approx.f32", NUM_F32, .ulps = 2},
+    {"tanh", "tanh.approx.f32", NUM_F32, .relative = 0x1p-11},
+    {"div_approx", "div.approx.f32", NUM_F32, .ulps = 2, .holds = divisor_fits},
+    {"div_full", "div.full.f32", NUM_F32, .ulps = 2},
+    {"rcp_f64", "rcp.approx.ftz.f64, rsqrt.approx.ftz.f64", NUM_F64, .relative = 0x1p-19,
+     .holds = is_normal_f64},
+    {"rsqrt_f64", "rsqrt.approx.f64", NUM_F64, .relative = 0x1p-26},
+    {"ex2_f16", "ex2.approx.f16", NUM_F16, .relative = 0x1.12p-10, .ulps = 1},
+    {"ex2_f16x2", "ex2.approx.f16x2", NUM_F16, true, .relative = 0x1.12p-10, .ulps = 1},
+    {"ex2_bf16", "ex2.approx.ftz.bf16", NUM_BF16, .relative = 0x1p-7},
+    {"ex2_bf16x2", "ex2.approx.ftz.bf16x2", NUM_BF16, true, .relative = 0x1p-7},
+    {"tanh_f16", "tanh.approx.f16", NUM_F16, .absolute = 0x1.03p-11},
+    {"tanh_f16x2", "tanh.approx.f16x2", NUM_F16, true, .absolute = 0x1.03p-11},
+    {"tanh_bf16", "tanh.approx.bf16", NUM_BF16, .absolute = 0x1p-8},
+    {"tanh_bf16x2", "tanh.approx.bf16x2", NUM_BF16, true, .absolute = 0x1p-8},
+    {"mma8", "mma.f32, k8", NUM_F32, .relative = 8 * 0x1p-21, .scaled = true},
+    {"mma16", "mma.f32, k16", NUM_F32, .relative = 16 * 0x1p-21, .scaled = true},
+    {"mma_half", "mma.f16", NUM_F16, true, .relative = 16 * 0x1p-21, .ulps = 0.5, .scaled = true},
+    {"wgmma8", "wgmma.f32, k8", NUM_F32, .relative = 8 * 0x1p-21, .scaled = true},
+    {"wgmma16", "wgmma.f32, k16", NUM_F32, .relative = 16 * 0x1p-21, .scaled = true},
+    {"wgmma_fp8", "wgmma.f32 of 8-bit floats", NUM_F32, .relative = 32 * 0x1p-13, .scaled = true},
+    {"mma32", "mma.f32, k32", NUM_F32, .relative = 32 * 0x1p-21, .scaled = true},
 };
 
+_Static_assert(sizeof rules / sizeof rules[0] <= 32, "dt_difference has a bit for each");
+
+uint32_t dt_rule_count(void) { return sizeof rules / sizeof rules[0]; }
+const char *dt_rule_instruction(unsigned number) { return rules[number].instruction; }
 bool dt_rule_is_scaled(unsigned number) { return rules[number].scaled; }
 
 int dt_rule_find(const char *name, size_t len) {
-  for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++)
+  for (uint32_t k = 0; k < dt_rule_count(); k++)
     if (strlen(rules[k].name) == len && memcmp(rules[k].name, name, len) == 0) return (int)k;
   return -1;
 }
@@ -81,13 +91,13 @@ static bool agree(const rule *r, uint64_t emulator, uint64_t device, double a, d
   if (isnan(e) && isnan(v)) return true;
   if (r->holds && !r->holds(a, b)) return true;
   if (isnan(e) || isnan(v) || r->same) return false;
-  if (e == v) return e != 0 || signbit(e) == signbit(v);
+  if (e == v) return e != 0 || r->scaled || signbit(e) == signbit(v);
   /* What is flushed at the least normal value is decided before rounding. */
   if (r->fmt == NUM_F32 && e * v == 0 && signbit(e) == signbit(v) && fabs(e + v) <= 0x1p-126) return true;
-  double bound = (r->scaled ? r->relative * fabs(a) : r->relative * fabs(bounded(r->fmt, e))) +
-                 (r->ulps + 0.5) * ulp_of(r->fmt, e);
+  const double near = bounded(r->fmt, e);
+  double bound = r->relative * (r->scaled ? fabs(a) : fabs(near)) + (r->ulps + 0.5) * ulp_of(r->fmt, near);
   if (r->absolute && (!r->relative || near_one(a, b))) bound += r->absolute;
-  return fabs(bounded(r->fmt, e) - bounded(r->fmt, v)) <= bound;
+  return fabs(near - bounded(r->fmt, v)) <= bound;
 }
 
 bool dt_agree(unsigned number, uint64_t emulator, uint64_t device, const uint64_t *inputs) {

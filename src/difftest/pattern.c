@@ -3,10 +3,18 @@
 
 #include <string.h>
 
-uint32_t dt_row_count(void) {
+static uint32_t length(const dt_row *rows) {
   uint32_t n = 0;
-  while (dt_rows[n].text) n++;
+  while (rows[n].text) n++;
   return n;
+}
+
+uint32_t dt_row_count(void) { return length(dt_plain_rows) + length(dt_matrix_rows); }
+
+const dt_row *dt_row_at(uint32_t k) {
+  const uint32_t plain = length(dt_plain_rows);
+  if (k < plain) return &dt_plain_rows[k];
+  return k - plain < length(dt_matrix_rows) ? &dt_matrix_rows[k - plain] : NULL;
 }
 
 /* The end of the group that begins at `p`, its closing parenthesis; NULL: these are an operand list's. */
@@ -47,12 +55,13 @@ static uint64_t forms_of(const dt_row *row) {
 
 uint64_t hd_difftest_forms(void) {
   uint64_t n = 0;
-  for (const dt_row *row = dt_rows; row->text; row++) n += forms_of(row);
+  for (uint32_t k = 0; k < dt_row_count(); k++) n += forms_of(dt_row_at(k));
   return n;
 }
 
 const dt_row *dt_form_row(uint64_t form, uint64_t *choice) {
-  for (const dt_row *row = dt_rows; row->text; row++) {
+  const dt_row *row;
+  for (uint32_t k = 0; (row = dt_row_at(k)); k++) {
     const uint64_t n = forms_of(row);
     if (form < n) {
       *choice = form;

@@ -30,9 +30,12 @@ static const struct {
      "and.b32 %wp, %ti, 0xffffffe0; shl.b32 %wp, %wp, 6; mov.u32 %r0, sm; add.u32 %wp, %wp, %r0;"},
     {"%wg", ".reg .b64 %wg;", "and.b32 %r0, %ti, 0xffffffe0; mad.wide.u32 %wg, %r0, 64, %sc;"},
     {"%sp", ".reg .b32 %sp;", "mov.u32 %sp, sm; mad.lo.u32 %sp, %ti, 64, %sp;"},
-    {"%lp", ".reg .b64 %lp; .local .align 16 .b8 lm[64];", "mov.u64 %lp, lm;"},
+    {"%lp", ".reg .b64 %lp; .local .align 16 .b8 lm[64];",
+     "mov.u64 %lp, lm; mad.wide.u32 %lp, %o32, 1, %lp;"},
     {"%mb", ".reg .b32 %mb; .shared .align 8 .b8 mb[2048];", "mov.u32 %mb, mb; mad.lo.u32 %mb, %ti, 8, %mb;"},
     {"%cm", ".reg .b32 %cm; .shared .align 64 .b8 cm[64];", "mov.u32 %cm, cm;"},
+    {"%o32", ".reg .b32 %o32;", "mov.u32 %o32, %tid.y;"},
+    {"%o16", ".reg .b16 %o16;", "mov.u16 %o16, %tid.y;"},
     {"%la", ".reg .b32 %la;", "mov.u32 %la, %laneid;"},
 };
 enum { READY = sizeof ready / sizeof ready[0] };

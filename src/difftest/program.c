@@ -436,7 +436,8 @@ hd_status dt_menu_make(const hd_difftest_select *s, dt_menu *m, hd_diag *d) {
   *m = (dt_menu){.sm = s->sm ? s->sm : 90};
   m->rows = calloc(dt_row_count(), sizeof *m->rows);
   if (!m->rows) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  for (const dt_row *row = dt_rows; row->text; row++) {
+  for (uint32_t k = 0; k < dt_row_count(); k++) {
+    const dt_row *row = dt_row_at(k);
     if (!row_fits(row, s, m->sm)) continue;
     dt_choice *c = &m->rows[m->n];
     dt_pattern_read(row, &c->pattern);

@@ -87,6 +87,8 @@ void dt_print_kernel(const dt_program *p, const bool *keep, uint64_t number, hd_
 /* ---- Comparison (compare.c) --------------------------------------------------------------------- */
 
 int dt_rule_find(const char *name, size_t len); /* -1: none; 0 is "exact" */
+uint32_t dt_rule_count(void);                   /* at most 32 */
+const char *dt_rule_instruction(unsigned rule);
 /* The bound grows with the first input, which is made of the same approximate operation. */
 bool dt_rule_is_scaled(unsigned rule);
 /* Do the results agree? `inputs` are the emulator's. */

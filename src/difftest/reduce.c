@@ -261,6 +261,7 @@ hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsi
       describe(&r, &r.differences[0], &text);
     else
       hd_buf_puts(&text, "// it differs only now and then\n");
+    if (out->compiler) hd_buf_puts(&text, "// it agrees when the device's compiler does not optimize\n");
     if (text.failed) {
       hd_buf_free(&text);
       st = hd_fail(d, HD_ERR_NOMEM, "out of memory");

@@ -68,10 +68,14 @@ void dt_batch_free(dt_batch *b) {
 hd_status dt_side_run(dt_side *s, const dt_batch *b, void *data, hd_diag *d) {
   hd_buf changed = {0};
   double seconds[2] = {0};
-  hd_status st = s->change ? s->change(&b->ptx, &changed) : HD_OK;
+  hd_status st = s->change ? s->change(&b->ptx, b->unoptimized, &changed) : HD_OK;
   const hd_buf *ptx = changed.data ? &changed : &b->ptx;
-  const dt_job job = {
-      .ptx = ptx->data, .len = ptx->len, .n = b->n, .offsets = b->offsets, .threads = b->threads};
+  const dt_job job = {.ptx = ptx->data,
+                      .len = ptx->len,
+                      .n = b->n,
+                      .offsets = b->offsets,
+                      .threads = b->threads,
+                      .unoptimized = b->unoptimized};
   if (st == HD_OK)
     st = s->agent ? dt_agent_run(s->agent, &job, data, seconds, d)
                   : dt_job_run(s->device, &job, data, &s->memory, &s->bytes, seconds, d);
@@ -85,6 +89,7 @@ hd_status dt_side_run(dt_side *s, const dt_batch *b, void *data, hd_diag *d) {
 
 dt_difference dt_compare(const dt_program *p, const void *emulator, const void *device) {
   const uint64_t *e = emulator, *v = device, T = p->threads;
+  uint32_t bounded = 0;
   if (memcmp(e, v, dt_program_bytes(p)) == 0) return (dt_difference){0};
   for (uint64_t slot = 0; slot < dt_program_slots(p); slot++) {
     const dt_slot exact = {.rule = 0}, *s = slot < p->results.n ? &p->results.data[slot] : &exact;
@@ -97,6 +102,7 @@ dt_difference dt_compare(const dt_program *p, const void *emulator, const void *
       for (unsigned k = 0; k < s->n_inputs && k < 4; k++) inputs[k] = e[at + (k + 1) * T];
       if (!dt_agree(s->rule, e[at], v[at], inputs))
         return (dt_difference){.found = true, .slot = slot, .thread = t, .emulator = e[at], .device = v[at]};
+      bounded |= 1u << s->rule;
     }
   }
   const uint32_t *es = (const uint32_t *)((const char *)emulator + dt_program_scratch(p)),
@@ -104,17 +110,18 @@ dt_difference dt_compare(const dt_program *p, const void *emulator, const void *
   for (uint64_t k = 0; k < T * DT_SHARED_BYTES / 4; k++)
     if (es[k] != vs[k])
       return (dt_difference){true, true, k % (DT_SHARED_BYTES / 4), k / (DT_SHARED_BYTES / 4), es[k], vs[k]};
-  return (dt_difference){0};
+  return (dt_difference){.bounded = bounded};
 }
 
 /* ---- A run --------------------------------------------------------------------------------------- */
 
 typedef HD_VEC(hd_difftest_report) reports;
+typedef HD_VEC(hd_difftest_count) counts;
 
 typedef struct run {
   const hd_difftest_options *o;
   const char *name;
-  hd_status (*change)(const hd_buf *ptx, hd_buf *out);
+  dt_change change;
   dt_menu menu;
   unsigned sm, n_threads;
   uint32_t per_module;
@@ -123,6 +130,7 @@ typedef struct run {
   uint64_t done;
   hd_difftest_result *out;
   reports reports;
+  counts counts;
   uint32_t reporting; /* reports made or begun */
   hd_status status;
   hd_diag diag;
@@ -142,11 +150,38 @@ static void fail_run(run *r, hd_status st, const hd_diag *d, uint64_t first, uin
   pthread_mutex_unlock(&r->lock);
 }
 
-/* Room for one more report, whose program has the lowest number so far or fills up; SIZE_MAX: none is wanted.
- */
+/* With the lock. NULL: out of memory. */
+static hd_difftest_tally *tally_of(run *r, const char *instruction) {
+  hd_difftest_count fresh = {.instruction = ""};
+  for (size_t k = 0; k < r->counts.n; k++)
+    if (strcmp(r->counts.data[k].instruction, instruction) == 0) return &r->counts.data[k].tally;
+  snprintf(fresh.instruction, sizeof fresh.instruction, "%s", instruction);
+  return hd_vec_push(&r->counts, fresh) ? &r->counts.data[r->counts.n - 1].tally : NULL;
+}
+
+static void count_bounded(run *r, uint32_t rules) {
+  pthread_mutex_lock(&r->lock);
+  r->out->tally.bounded++;
+  for (unsigned k = 0; k < dt_rule_count(); k++) {
+    hd_difftest_tally *t = rules >> k & 1 ? tally_of(r, dt_rule_instruction(k)) : NULL;
+    if (t) t->bounded++;
+  }
+  pthread_mutex_unlock(&r->lock);
+}
+
+static void count_difference(run *r, bool compiler, const char *instruction) {
+  pthread_mutex_lock(&r->lock);
+  hd_difftest_tally *const both[] = {&r->out->tally, tally_of(r, instruction)};
+  for (unsigned k = 0; k < 2; k++) {
+    if (both[k]) both[k]->compiler += compiler;
+    if (both[k]) both[k]->different += !compiler;
+  }
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* Room for one more report? */
 static bool wants_report(run *r) {
   pthread_mutex_lock(&r->lock);
-  r->out->different++;
   const bool yes = r->reporting < r->o->max_reports;
   r->reporting += yes;
   pthread_mutex_unlock(&r->lock);
@@ -187,19 +222,41 @@ static hd_status fill_both(worker *w, const dt_batch *b, hd_diag *d) {
   return HD_OK;
 }
 
-static void report_difference(worker *w, const dt_program *p) {
-  hd_difftest_report report = {.program = p->number};
-  hd_diag d = {0};
-  if (!wants_report(w->r)) return;
-  hd_status st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
-  if (st == HD_OK)
-    add_report(w->r, &report);
-  else
-    fail_run(w->r, st, &d, p->number, 1);
-}
-
 /* The machine's fault, not a program's. */
 static bool is_final(hd_status st) { return st == HD_ERR_NOMEM || st == HD_ERR_IO || st == HD_ERR_USAGE; }
+
+/* Does the program agree when the device's compiler takes each instruction as it stands? */
+static hd_status agrees_unoptimized(worker *w, const dt_program *p, bool *yes, hd_diag *d) {
+  dt_batch b;
+  hd_status st = dt_batch_make(p, NULL, 1, w->r->sm, &b, d);
+  char *data = st == HD_OK ? calloc(2, b.offsets[1]) : NULL;
+  *yes = false;
+  if (st == HD_OK && !data) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK) {
+    char *const other = data + b.offsets[1];
+    b.unoptimized = true;
+    dt_program_fill(p, data);
+    dt_program_fill(p, other);
+    st = dt_side_run(&w->emulator, &b, data, d);
+    if (st == HD_OK) st = dt_side_run(&w->other, &b, other, d);
+    *yes = st == HD_OK && !dt_compare(p, data, other).found;
+  }
+  free(data);
+  dt_batch_free(&b);
+  return is_final(st) ? st : HD_OK;
+}
+
+static void report_difference(worker *w, const dt_program *p) {
+  hd_difftest_report report = {.program = p->number, .culprit = "not reduced"};
+  hd_diag d = {0};
+  hd_status st = agrees_unoptimized(w, p, &report.compiler, &d);
+  if (st == HD_OK && wants_report(w->r)) {
+    st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
+    if (st == HD_OK) add_report(w->r, &report);
+  }
+  count_difference(w->r, report.compiler, report.culprit);
+  if (st != HD_OK) fail_run(w->r, st, &d, p->number, 1);
+}
 
 /* Programs of a batch that one side does not run to the end are found one by one. */
 static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd_diag *d) {
@@ -215,9 +272,14 @@ static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd
     else
       for (uint32_t k = 0; k < n && st == HD_OK; k++) st = run_batch(w, &programs[k], 1, d);
   } else if (st == HD_OK) {
-    for (uint32_t k = 0; k < n; k++)
-      if (dt_compare(&programs[k], w->after[0] + b.offsets[k], w->after[1] + b.offsets[k]).found)
+    for (uint32_t k = 0; k < n; k++) {
+      const dt_difference x =
+          dt_compare(&programs[k], w->after[0] + b.offsets[k], w->after[1] + b.offsets[k]);
+      if (x.found)
         report_difference(w, &programs[k]);
+      else if (x.bounded)
+        count_bounded(w->r, x.bounded);
+    }
   }
   dt_batch_free(&b);
   return st;
@@ -302,8 +364,13 @@ static int by_program(const void *a, const void *b) {
   return x->program < y->program ? -1 : x->program > y->program;
 }
 
-hd_status dt_run_changed(const hd_difftest_options *options,
-                         hd_status (*change)(const hd_buf *ptx, hd_buf *out), hd_difftest_result *out,
+static int by_importance(const void *a, const void *b) {
+  const hd_difftest_count *x = a, *y = b;
+  if ((x->tally.different != 0) != (y->tally.different != 0)) return x->tally.different ? -1 : 1;
+  return strcmp(x->instruction, y->instruction);
+}
+
+hd_status dt_run_changed(const hd_difftest_options *options, dt_change change, hd_difftest_result *out,
                          hd_diag *d) {
   hd_difftest_options o = *options;
   *out = (hd_difftest_result){0};
@@ -329,6 +396,9 @@ hd_status dt_run_changed(const hd_difftest_options *options,
   if (r.reports.n) qsort(r.reports.data, r.reports.n, sizeof *r.reports.data, by_program);
   out->reports = r.reports.data;
   out->n_reports = r.reports.n;
+  if (r.counts.n) qsort(r.counts.data, r.counts.n, sizeof *r.counts.data, by_importance);
+  out->counts = r.counts.data;
+  out->n_counts = r.counts.n;
   out->seconds = hd_seconds() - start;
   if (r.status != HD_OK && d) *d = r.diag;
   if (r.status != HD_OK) hd_difftest_result_free(out);
@@ -342,5 +412,6 @@ hd_status hd_difftest_run(const hd_difftest_options *o, hd_difftest_result *out,
 void hd_difftest_result_free(hd_difftest_result *r) {
   for (size_t k = 0; k < r->n_reports; k++) free(r->reports[k].text);
   free(r->reports);
+  free(r->counts);
   *r = (hd_difftest_result){0};
 }

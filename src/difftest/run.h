@@ -5,6 +5,9 @@
 #include "difftest/agent.h"
 #include "difftest/program.h"
 
+/* For tests: another text to compile in place of this one; *out left empty: this one. */
+typedef hd_status (*dt_change)(const hd_buf *ptx, bool unoptimized, hd_buf *out);
+
 /* One side of a comparison. */
 typedef struct dt_side {
   hd_device *device; /* NULL: in a process of its own */
@@ -12,8 +15,7 @@ typedef struct dt_side {
   hd_device_info info;
   uint64_t memory, bytes; /* of device */
   double seconds_load, seconds_run;
-  /* For tests: another text to compile in place of this one. */
-  hd_status (*change)(const hd_buf *ptx, hd_buf *out);
+  dt_change change;
 } dt_side;
 
 hd_status dt_side_open(const char *name, const hd_device_options *o, dt_side *s, hd_diag *d);
@@ -25,6 +27,7 @@ typedef struct dt_batch {
   const bool *const *keeps; /* per program: which operations; NULL: all of all */
   uint32_t n;
   unsigned sm;
+  bool unoptimized; /* as the device compiles it */
   hd_buf ptx;
   uint64_t *offsets; /* n + 1 */
   uint32_t *threads;
@@ -41,6 +44,7 @@ typedef struct dt_difference {
   bool in_scratch;
   uint64_t slot, thread; /* in_scratch: slot is a 4-byte word of the thread's 64 bytes */
   uint64_t emulator, device;
+  uint32_t bounded; /* rules, a bit each, by which bits up to there differ but agree */
 } dt_difference;
 dt_difference dt_compare(const dt_program *p, const void *emulator, const void *device);
 
@@ -50,7 +54,6 @@ hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsi
                     hd_difftest_report *out, hd_diag *d);
 
 /* hd_difftest_run with a change of what the other side compiles. */
-hd_status dt_run_changed(const hd_difftest_options *o, hd_status (*change)(const hd_buf *ptx, hd_buf *out),
-                         hd_difftest_result *out, hd_diag *d);
+hd_status dt_run_changed(const hd_difftest_options *o, dt_change change, hd_difftest_result *out, hd_diag *d);
 
 #endif

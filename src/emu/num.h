@@ -9,9 +9,10 @@
  * as it does: cvt.rp.ftz.f16.f32 and .rm do not flush their source; cp.reduce.async.bulk.add.f32 flushes
  * nothing; sums of f64 in global memory hand on a signalling NaN; cvt.rna.satfinite.tf32 takes NaN one step
  * towards zero, which may make it finite; cvt.f32.f32 without modifiers copies. Where it agrees within bounds
- * only: approximate instructions (num_approx.c; results of ex2.approx.f16 below 2^-14 within one step), inexact
- * tensor core sums (num_mma.c). What is left to compilers, who take one or the other way: which of several NaN
- * operands an f64 result shows, and whether abs, neg, min and max of a NaN make it canonical.
+ * only: approximate instructions (num_approx.c; results of ex2.approx.f16 below 2^-14 within one step),
+ * inexact tensor core sums (num_mma.c). What is left to compilers, who take one or the other way: which of
+ * several NaN operands an f64 result shows, and whether abs, neg, min and max of a NaN make it canonical.
+ * docs/difftest.md has all of it in tables.
  */
 #ifndef HEDDLE_EMU_NUM_H
 #define HEDDLE_EMU_NUM_H

@@ -18,17 +18,17 @@ static void ok(hd_status st, const hd_diag *d) {
 enum { STEP = 128, SPECIAL_HANDLERS = 64 };
 
 typedef struct seen {
-  const emu_fn **handlers;
+  emu_fn **handlers;
   size_t n, cap;
   bool ops[HD_OP_COUNT];
 } seen;
 
 static void note_handler(seen *s, emu_fn *fn) {
   for (size_t k = 0; k < s->n; k++)
-    if (s->handlers[k] == (const emu_fn *)fn) return;
+    if (s->handlers[k] == fn) return;
   if (s->n == s->cap)
     s->handlers = realloc(s->handlers, (s->cap = s->cap ? 2 * s->cap : 1024) * sizeof *s->handlers);
-  s->handlers[s->n++] = (const emu_fn *)fn;
+  s->handlers[s->n++] = fn;
 }
 
 static uint64_t address_of(void *ctx, uint32_t var, bool *found) {
@@ -80,7 +80,7 @@ static void every_handler_of_the_emulator_is_reached(void **state) {
   for (const emu_op *const *t = emu_op_tables(HD_ISA_PORTABLE); *t; t++) {
     for (const emu_op *op = *t; op->name; op++) {
       bool found = false;
-      for (size_t k = 0; k < s.n; k++) found |= s.handlers[k] == (const emu_fn *)op->fn;
+      for (size_t k = 0; k < s.n; k++) found |= s.handlers[k] == op->fn;
       if (found == is_listed(op->name, unreachable)) {
         print_message("%s handler %s\n", found ? "reached:" : "no form reaches", op->name);
         missing++;
@@ -149,10 +149,10 @@ static void form_numbers_run_through_all_rows(void **state) {
   for (uint32_t k = 0; k < dt_row_count(); k++) {
     dt_pattern p;
     uint64_t choice;
-    dt_pattern_read(&dt_rows[k], &p);
-    assert_ptr_equal(dt_form_row(sum, &choice), &dt_rows[k]);
+    dt_pattern_read(dt_row_at(k), &p);
+    assert_ptr_equal(dt_form_row(sum, &choice), dt_row_at(k));
     assert_int_equal(choice, 0);
-    assert_ptr_equal(dt_form_row(sum + p.n_forms - 1, &choice), &dt_rows[k]);
+    assert_ptr_equal(dt_form_row(sum + p.n_forms - 1, &choice), dt_row_at(k));
     sum += p.n_forms;
   }
   assert_int_equal(sum, hd_difftest_forms());

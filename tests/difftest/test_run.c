@@ -42,7 +42,7 @@ static void instruction_sets_agree(void **state) {
     ok(hd_difftest_run(&o, &r, &d), &d);
     assert_int_equal(r.programs, 700);
     assert_true(r.instructions > 700);
-    if (r.different) fail_msg("%s: %s\n%s", sides[k].device, r.reports[0].culprit, r.reports[0].text);
+    if (r.tally.different) fail_msg("%s: %s\n%s", sides[k].device, r.reports[0].culprit, r.reports[0].text);
     hd_difftest_result_free(&r);
   }
 }
@@ -59,10 +59,10 @@ static hd_status respell(const hd_buf *ptx, hd_buf *out, const char *from, const
   hd_buf_puts(out, at);
   return out->failed ? HD_ERR_NOMEM : HD_OK;
 }
-static hd_status sad_subtracts(const hd_buf *ptx, hd_buf *out) {
+static hd_status sad_subtracts(const hd_buf *ptx, bool unoptimized, hd_buf *out) {
   return respell(ptx, out, "sad.s32", "mad.lo.s32");
 }
-static hd_status tanh_is_sine(const hd_buf *ptx, hd_buf *out) {
+static hd_status tanh_is_sine(const hd_buf *ptx, bool unoptimized, hd_buf *out) {
   return respell(ptx, out, "tanh.approx.f32", "sin.approx.f32");
 }
 
@@ -78,7 +78,7 @@ static void a_mistake_is_found_and_reduced_to_its_instruction(void **state) {
   hd_difftest_result r;
   hd_diag d = {0};
   ok(dt_run_changed(&o, sad_subtracts, &r, &d), &d);
-  assert_true(r.different > 0 && r.n_reports > 0);
+  assert_true(r.tally.different > 0 && r.n_reports > 0);
   for (size_t k = 0; k < r.n_reports; k++) {
     const char *text = r.reports[k].text;
     assert_string_equal(r.reports[k].culprit, "sad.s32");
@@ -94,7 +94,7 @@ static void a_mistake_is_found_and_reduced_to_its_instruction(void **state) {
   o.programs = 1;
   hd_difftest_result again;
   ok(dt_run_changed(&o, sad_subtracts, &again, &d), &d);
-  assert_int_equal(again.different, 1);
+  assert_int_equal(again.tally.different, 1);
   assert_string_equal(again.reports[0].text, r.reports[0].text);
   hd_difftest_result_free(&r);
   hd_difftest_result_free(&again);
@@ -106,7 +106,7 @@ static void approximations_are_bounded(void **state) {
   hd_difftest_result r;
   hd_diag d = {0};
   ok(dt_run_changed(&o, tanh_is_sine, &r, &d), &d);
-  assert_true(r.different > 30);
+  assert_true(r.tally.different > 30);
   hd_difftest_result_free(&r);
 
   const uint64_t one[2] = {0x3f800000, 0};
@@ -120,14 +120,70 @@ static void approximations_are_bounded(void **state) {
   assert_false(dt_agree(half, 0x3bff3800, 0x30ff3800, one));
 }
 
-static hd_status does_not_parse(const hd_buf *ptx, hd_buf *out) { return respell(ptx, out, "p3(", "p3(("); }
+static void sums_are_bounded_by_their_terms(void **state) {
+  const unsigned mma = (unsigned)dt_rule_find("mma16", 5);
+  const uint64_t four[2] = {0x40800000, 0}, infinite[2] = {0x7f800000, 0};
+  /* 16 * 2^-21 of 4 is 2^-15: from 0x1p-10 to 0x1.08p-10, and to 0x1.1p-10. */
+  assert_true(dt_agree(mma, 0x3a800000, 0x3a840000, four));
+  assert_false(dt_agree(mma, 0x3a800000, 0x3a880000, four));
+  /* The sign of zero is open; NaN is not, and infinity beside finite terms is not. */
+  assert_true(dt_agree(mma, 0x80000000, 0x00000000, four));
+  assert_false(dt_agree(mma, 0x7fffffff, 0x3f800000, infinite));
+  assert_false(dt_agree(mma, 0x7f800000, 0x3f800000, four));
+  assert_true(dt_agree(mma, 0x7f800000, 0x7f7fffff, infinite));
+}
+
+/* Within the bound. */
+static hd_status rcp_rounds_up(const hd_buf *ptx, bool unoptimized, hd_buf *out) {
+  return respell(ptx, out, "rcp.approx", "rcp.rp");
+}
+/* The device's compiler makes the mistake, if it is let. */
+static hd_status sad_is_optimized(const hd_buf *ptx, bool unoptimized, hd_buf *out) {
+  return unoptimized ? HD_OK : sad_subtracts(ptx, unoptimized, out);
+}
+
+static const hd_difftest_tally *tally_of(const hd_difftest_result *r, const char *instruction) {
+  for (size_t k = 0; k < r->n_counts; k++)
+    if (strcmp(r->counts[k].instruction, instruction) == 0) return &r->counts[k].tally;
+  fail_msg("%s is not counted", instruction);
+  return NULL;
+}
+
+static void differences_are_counted_by_what_explains_them(void **state) {
+  hd_difftest_options o = options_for("emu", 200);
+  hd_difftest_result r;
+  hd_diag d = {0};
+  o.select.pattern = "rcp.approx*.f32";
+  ok(dt_run_changed(&o, rcp_rounds_up, &r, &d), &d);
+  assert_true(r.tally.bounded > 100 && r.tally.compiler == 0 && r.tally.different == 0);
+  assert_int_equal(tally_of(&r, "rcp.approx.f32")->bounded, r.tally.bounded);
+  assert_true(r.n_counts == 1 && r.n_reports == 0);
+  hd_difftest_result_free(&r);
+
+  o.select.pattern = "sad.*";
+  ok(dt_run_changed(&o, sad_is_optimized, &r, &d), &d);
+  assert_true(r.tally.compiler > 50 && r.tally.bounded == 0 && r.tally.different == 0);
+  assert_true(r.n_reports == 3 && r.reports[0].compiler);
+  assert_non_null(strstr(r.reports[0].text, "does not optimize"));
+  assert_int_equal(tally_of(&r, "sad.s32")->compiler, 3);
+  assert_int_equal(tally_of(&r, "not reduced")->compiler, r.tally.compiler - 3);
+  hd_difftest_result_free(&r);
+
+  ok(dt_run_changed(&o, sad_subtracts, &r, &d), &d);
+  assert_true(r.tally.different > 50 && r.tally.bounded == 0 && r.tally.compiler == 0);
+  hd_difftest_result_free(&r);
+}
+
+static hd_status does_not_parse(const hd_buf *ptx, bool unoptimized, hd_buf *out) {
+  return respell(ptx, out, "p3(", "p3((");
+}
 
 static void a_program_that_does_not_run_is_named(void **state) {
   const hd_difftest_options o = options_for("emu", 8);
   hd_difftest_result r;
   hd_diag d = {0};
   ok(dt_run_changed(&o, does_not_parse, &r, &d), &d);
-  assert_int_equal(r.different, 0); /* alone, no program is called p3 */
+  assert_int_equal(r.tally.different, 0); /* alone, no program is called p3 */
   hd_difftest_result_free(&r);
   hd_difftest_options none = options_for("emu", 8);
   none.select.pattern = "nosuch.*";
@@ -159,6 +215,9 @@ int main(void) {
       BEHAVIOUR("a mistake is found and reduced to its instruction",
                 a_mistake_is_found_and_reduced_to_its_instruction),
       BEHAVIOUR("approximations are compared within their bound", approximations_are_bounded),
+      BEHAVIOUR("sums are bounded by their terms", sums_are_bounded_by_their_terms),
+      BEHAVIOUR("differences are counted by what explains them",
+                differences_are_counted_by_what_explains_them),
       BEHAVIOUR("a program that does not run is named", a_program_that_does_not_run_is_named),
       BEHAVIOUR("programs do not depend on what is beside them",
                 programs_do_not_depend_on_what_is_beside_them),
