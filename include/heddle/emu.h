@@ -192,16 +192,28 @@ typedef enum hd_access_kind {
   HD_ACCESS_PREFETCH,
 } hd_access_kind;
 
-/* How an access may use the caches, from its operator and state space. */
-typedef enum hd_access_cache { /* bits */
+/* How an access may use the caches, from its operator, state space and policy: two bits for the way, two for
+ * the eviction priority in L1 and two for that in L2 (0: normal). UNCHANGED leaves a line's priority as it is;
+ * UNCHANGED in L1 without a way through it is .L1::no_allocate, which finds what is there and leaves L1 alone. */
+typedef enum hd_access_cache {
   HD_CACHE_L1 = 1,       /* may allocate in L1 (.ca or default) */
   HD_CACHE_READONLY = 2, /* .nc: read-only / texture path */
-  HD_CACHE_STREAM = 4,   /* .cs, L1::evict_first */
+  HD_CACHE_L1_FIRST = 4, /* L1::evict_first, .cs, .lu */
+  HD_CACHE_L1_LAST = 8,
+  HD_CACHE_L1_UNCHANGED = 12,
+  HD_CACHE_L2_FIRST = 16, /* L2::evict_first, a policy, .cs, .lu */
+  HD_CACHE_L2_LAST = 32,
+  HD_CACHE_L2_UNCHANGED = 48,
+  HD_CACHE_STREAM = HD_CACHE_L1_FIRST | HD_CACHE_L2_FIRST, /* .cs, .lu */
+  HD_CACHE_WAYS = 3, /* masks */
+  HD_CACHE_L1_PRIORITY = 12,
+  HD_CACHE_L2_PRIORITY = 48,
 } hd_access_cache;
 
 typedef enum hd_space { HD_SPACE_GLOBAL = 0, HD_SPACE_SHARED, HD_SPACE_LOCAL, HD_SPACE_CONST, HD_SPACE_PARAM } hd_space;
 
-/* One warp's memory instruction. Addresses of inactive lanes are unspecified. A bulk copy comes as accesses
+/* One warp's memory instruction. Addresses of inactive lanes are unspecified. One whose lanes have different
+ * cache policies comes as several, and lanes that prefetch what is not allocated are left out. A bulk copy comes as accesses
  * to up to 32 pieces of up to 16 bytes each, global ones past L1 (cache 0): its "lanes" are pieces then, no
  * threads; those outside a tensor map's bounds are not accessed. */
 typedef struct hd_access {
@@ -209,6 +221,7 @@ typedef struct hd_access {
   uint32_t warp;         /* in its CTA */
   uint32_t line;         /* PTX line */
   uint32_t inst;         /* statement number in the kernel or function: tells loads apart */
+  bool called;           /* it is a function's that the kernel calls, not the kernel's own */
   uint8_t kind, cache, space;
   uint8_t bytes;         /* per lane: 1..16, vector width included */
   uint32_t mask;         /* active lanes */
@@ -224,6 +237,8 @@ typedef struct hd_emu_hooks {
   void (*barrier)(void *ctx, unsigned worker, uint64_t task, uint32_t warp);
   void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);
   void (*cta_end)(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions, uint64_t thread_instructions);
+  /* Asked before each CTA starts, by all host threads: false ends the launch with HD_ERR_NOMEM. */
+  bool (*go_on)(void *ctx);
   /* vprintf output; NULL: thrown away. Calls are serialised. */
   void (*print)(void *ctx, const char *text, size_t len);
 } hd_emu_hooks;
@@ -284,10 +299,11 @@ typedef enum hd_dispatch_kind {
 HD_API const char *hd_dispatch_name(hd_dispatch_kind k);
 HD_API bool hd_dispatch_parse(const char *name, hd_dispatch_kind *out);
 
+enum { HD_MOST_RESIDENT = 4096 };
 typedef struct hd_dispatch {
   hd_dispatch_kind kind;
   uint64_t seed;
-  uint32_t resident; /* CTAs alive at once per SM; 0: 1 */
+  uint32_t resident; /* CTAs alive at once per SM, at most HD_MOST_RESIDENT; 0: 1 */
 } hd_dispatch;
 
 /* What counts, here and in the hooks: every PTX instruction that a warp issues, once for each group of

@@ -4,7 +4,8 @@
  * warp of each task), and replayed through a model of a GPU's memory system
  * under any order and dispatcher. Depth "traffic": counts of sectors and bytes,
  * with an interleaving of all resident CTAs that is driven by latencies, and a
- * bound on time from the busiest resource.
+ * bound on time from the busiest resource. Caches heed the eviction priorities
+ * that accesses carry (hd_access_cache).
  */
 #ifndef HEDDLE_MODEL_H
 #define HEDDLE_MODEL_H
@@ -79,7 +80,9 @@ typedef struct hd_trace hd_trace;
  * needs more ends with HD_ERR_NOMEM. */
 HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsigned workers,
                                  uint64_t limit, hd_trace **out, hd_diag *d);
-/* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. */
+/* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_NOMEM. */
+HD_API void hd_trace_set_deadline(hd_trace *t, double at);
+/* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the launch. */
 HD_API const hd_emu_hooks *hd_trace_hooks(hd_trace *t);
 /* After the launch: order, index, count. */
 HD_API hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
@@ -98,12 +101,15 @@ typedef struct hd_trace_info {
 } hd_trace_info;
 HD_API hd_trace_info hd_trace_get_info(const hd_trace *t);
 
+#define HD_TRACE_CALLED (UINT32_C(1) << 31)
+
 /* One warp's access: contiguous bytes, in the order in which its lanes name them first. */
 typedef struct hd_trace_event {
   uint64_t task;
   uint32_t warp; /* in its task */
   hd_access_kind kind;
   uint8_t cache; /* hd_access_cache bits */
+  uint32_t inst; /* hd_access.inst, with HD_TRACE_CALLED in it of a function that the kernel calls */
   uint32_t n;    /* runs, at most HD_WARP */
   const uint64_t *start; /* in the trace's addresses: below 2^37 */
   const uint32_t *bytes;
@@ -126,8 +132,9 @@ typedef struct hd_counters {
   double time_us; /* model: bound by the busiest resource; device: measured */
   uint64_t warp_instructions, thread_instructions;
   uint64_t l1_sectors, l1_hits; /* loads that go through L1 (.cg loads, and global loads where L1 does not
-                                cache them, do not), in units of the GPU's L1 sector (its line on Fermi);
-                                a sector that is still on its way counts as a hit */
+                                cache them, do not; of .L1::no_allocate loads those sectors count that L1
+                                has), in units of the GPU's L1 sector (its line on Fermi); a sector that is
+                                still on its way counts as a hit */
   uint64_t l2_sectors,
       l2_hits; /* 32-byte sectors, loads and stores; a store hits what L2 holds any part of */
   uint64_t l2_read_sectors, l2_write_sectors; /* loads; stores and atomics */
@@ -135,7 +142,8 @@ typedef struct hd_counters {
   uint64_t compulsory_bytes;                  /* hd_trace_info read_bytes + written_bytes */
   double cycles, cycles_issue, cycles_l1, cycles_l2,
       cycles_dram;   /* bounds per resource; cycles is the largest
-and includes imbalance between SMs. An access keeps L1 busy for at least a cycle */
+and includes imbalance between SMs. An access keeps L1 busy for at least a cycle, and for as long as it
+waits for an MSHR */
   uint32_t resident; /* CTAs per SM that ran at once */
 } hd_counters;
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last one's. */
@@ -150,6 +158,8 @@ typedef struct hd_replay_claims {
   bool agents;              /* workers go on until all queues are empty, and claim ahead of time; else each takes
                                one task and waits for the claim, and the dispatcher says where they start */
   uint32_t active;          /* agents: no more at once on an SM; 0: no such limit */
+  uint64_t segment;         /* agents: tasks that one takes at once; 0: one; UINT64_MAX: as many as there are for
+                               each worker */
 } hd_replay_claims;
 
 typedef struct hd_replay_options {

@@ -185,13 +185,14 @@ static void trace(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t 
                  .warp = w->index,
                  .line = i->line,
                  .inst = i->stmt,
+                 .called = w->current->frame->depth > 0,
                  .kind = (uint8_t)kind,
                  .cache = (uint8_t)cache,
                  .space = (uint8_t)space,
                  .bytes = (uint8_t)bytes,
                  .mask = mask,
                  .addr = addr};
-  c->grid->hooks.access(c->grid->hooks.ctx, c->worker, &a);
+  emu_report_access(w, i, &a);
 }
 
 static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, uint32_t mask,
@@ -282,10 +283,32 @@ static inline __attribute__((always_inline)) bool span(const uint64_t addr[32], 
   return !bad;
 }
 
+/* The lanes whose addresses are allocated. */
+static uint32_t allocated(hd_emu *e, uint32_t mask, const uint64_t addr[32]) {
+  uint32_t found = 0;
+  uint64_t lo = 0, hi = 0;
+  pthread_rwlock_rdlock(&e->lock);
+  for (uint32_t left = mask; left; left &= left - 1) {
+    unsigned l = (unsigned)__builtin_ctz(left);
+    if (addr[l] < lo || addr[l] >= hi) {
+      const emu_alloc *a = emu_find_alloc(e, addr[l]);
+      if (!a) continue;
+      lo = a->lo;
+      hi = a->hi;
+    }
+    found |= 1u << l;
+  }
+  pthread_rwlock_unlock(&e->lock);
+  return found;
+}
+
+/* A prefetch faults on nothing: where nothing is mapped, it is lost. */
 static __attribute__((noinline)) bool prefetch(emu_warp *w, const emu_inst *i, uint32_t mask,
                                                const uint64_t addr[32], unsigned bytes, unsigned cache,
                                                hd_space space) {
-  if (w->cta->watch & 1u << space) trace(w, i, mask, addr, bytes, HD_ACCESS_PREFETCH, cache, space, 0);
+  if (!(w->cta->watch & 1u << space)) return true;
+  if (space == HD_SPACE_GLOBAL) mask = allocated(w->cta->grid->emu, mask, addr);
+  if (mask) trace(w, i, mask, addr, bytes, HD_ACCESS_PREFETCH, cache, space, 0);
   return true;
 }
 
@@ -303,7 +326,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
 
   if (space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST) {
     /* What a spin waits on is read past the caches. */
-    m->synced |= kind == HD_ACCESS_ATOMIC || (kind == HD_ACCESS_LOAD && !cache && space == HD_SPACE_GLOBAL);
+    m->synced |= kind == HD_ACCESS_ATOMIC || (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
     emu_bounds *b = &c->bounds[(uintptr_t)i / 16 % EMU_BOUNDS];
     bool written = b->written;
     if (b->hi - b->lo < bytes ||
@@ -316,7 +339,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
   }
 
   const window v = window_of(m, (hd_space)space, generic);
-  m->synced |= kind == HD_ACCESS_ATOMIC || (generic && kind == HD_ACCESS_LOAD && !cache);
+  m->synced |= kind == HD_ACCESS_ATOMIC || (generic && kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS));
   if (bytes > v.bytes || !span(addr, mask, v.base, v.base + v.bytes - bytes, align - 1)) {
     window_fault(w, i, mask, addr, bytes, align, kind, &v);
     return false;

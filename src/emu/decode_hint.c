@@ -79,7 +79,7 @@ typedef struct line_form {
 static const line_form line_forms[] = {
     {HD_OP_PREFETCH, "L1", {HD_M_GLOBAL, HD_M_LOCAL}, "prefetch", HD_CACHE_L1, false, false},
     {HD_OP_PREFETCH, "L2", {HD_M_GLOBAL, HD_M_LOCAL}, "prefetch", 0, false, false},
-    {HD_OP_PREFETCH, "L2::evict_last", {HD_M_GLOBAL}, "prefetch", 0, true, false},
+    {HD_OP_PREFETCH, "L2::evict_last", {HD_M_GLOBAL}, "prefetch", HD_CACHE_L2_LAST, true, false},
     {HD_OP_PREFETCH, "L2::evict_normal", {HD_M_GLOBAL}, "prefetch", 0, true, false},
     {HD_OP_PREFETCH, "tensormap", {HD_M_CONST, HD_M_PARAM}, NULL, 0, false, false},
     {HD_OP_PREFETCHU, "L1", {0}, "prefetch", HD_CACHE_L1, false, false},

@@ -14,9 +14,9 @@ typedef enum word {
   W_NOTHING,
   W_SPACE,    /* value: hd_space */
   W_CACHE,    /* value: hd_access_cache bits, instead of the default */
-  W_STREAM,   /* adds HD_CACHE_STREAM */
+  W_PRIORITY, /* value: hd_access_cache bits to add */
   W_READONLY, /* adds HD_CACHE_READONLY */
-  W_NO_L1,    /* past L1, which is the read-only cache too where there is such a word */
+  W_NO_L1,    /* leaves L1 alone, which is the read-only cache too where there is such a word */
   W_ORDERED,  /* past the caches: what other CTAs wrote is seen */
   W_HINT,     /* a cache policy follows the operands */
   W_ATOM,     /* value: emu_atom_op */
@@ -35,7 +35,7 @@ static const struct {
     [HD_M_PARAM_ENTRY] = {W_SPACE, HD_SPACE_PARAM},
     [HD_M_PARAM_FUNC] = {W_SPACE, HD_SPACE_PARAM},
     [HD_M_CA] = {W_CACHE, HD_CACHE_L1},
-    [HD_M_LU] = {W_CACHE, HD_CACHE_L1},
+    [HD_M_LU] = {W_CACHE, HD_CACHE_L1 | HD_CACHE_STREAM}, /* PTX ISA: as .cs, on global addresses */
     [HD_M_WB] = {W_CACHE, HD_CACHE_L1},
     [HD_M_CG] = {W_CACHE, 0},
     [HD_M_CS] = {W_CACHE, HD_CACHE_L1 | HD_CACHE_STREAM},
@@ -43,12 +43,12 @@ static const struct {
     [HD_M_WT] = {W_CACHE, 0},
     [HD_M_NC] = {W_READONLY},
     [HD_M_L1_NO_ALLOCATE] = {W_NO_L1},
-    [HD_M_L1_EVICT_FIRST] = {W_STREAM},
-    [HD_M_L1_EVICT_LAST] = {W_NOTHING},
+    [HD_M_L1_EVICT_FIRST] = {W_PRIORITY, HD_CACHE_L1_FIRST},
+    [HD_M_L1_EVICT_LAST] = {W_PRIORITY, HD_CACHE_L1_LAST},
     [HD_M_L1_EVICT_NORMAL] = {W_NOTHING},
-    [HD_M_L1_EVICT_UNCHANGED] = {W_NOTHING},
-    [HD_M_L2_EVICT_FIRST] = {W_NOTHING},
-    [HD_M_L2_EVICT_LAST] = {W_NOTHING},
+    [HD_M_L1_EVICT_UNCHANGED] = {W_PRIORITY, HD_CACHE_L1_UNCHANGED},
+    [HD_M_L2_EVICT_FIRST] = {W_PRIORITY, HD_CACHE_L2_FIRST},
+    [HD_M_L2_EVICT_LAST] = {W_PRIORITY, HD_CACHE_L2_LAST},
     [HD_M_L2_EVICT_NORMAL] = {W_NOTHING},
     [HD_M_L2_64B] = {W_NOTHING},
     [HD_M_L2_128B] = {W_NOTHING},
@@ -96,9 +96,9 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
     case W_NOTHING: break;
     case W_SPACE: w->space = words[mod].value; break;
     case W_CACHE: w->cache = words[mod].value | (w->cache & HD_CACHE_READONLY); break;
-    case W_STREAM: w->cache |= HD_CACHE_STREAM; break;
+    case W_PRIORITY: w->cache |= words[mod].value; break;
     case W_READONLY: w->cache |= HD_CACHE_READONLY; break;
-    case W_NO_L1: w->cache &= ~(unsigned)(HD_CACHE_L1 | HD_CACHE_READONLY); break;
+    case W_NO_L1: w->cache = (w->cache & ~(unsigned)HD_CACHE_WAYS) | HD_CACHE_L1_UNCHANGED; break;
     case W_ORDERED:
       w->ordered = true;
       w->cache = 0;
@@ -151,10 +151,15 @@ static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s
   return true;
 }
 
-static bool operand_count(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, unsigned n) {
+/* n operands, and a policy behind them where there is a hint. */
+static bool operand_count(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, unsigned n,
+                          emu_inst *in) {
   const unsigned want = n + (f->data[M_HINT] ? 1 : 0);
-  return s->n_opnds == want ||
-         emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, want);
+  if (s->n_opnds != want)
+    return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, want);
+  if (!f->data[M_HINT]) return true;
+  in->x[X_CACHE] |= EMU_CACHE_HINT;
+  return emu_source(fn, s, emu_operand(fn, s, n), 64, &in->src[3]);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------ */
@@ -210,7 +215,7 @@ static void prepare_ld(emu_decoder *d, emu_form *f) {
 static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned n = f->words.vec, bits = f->data[M_BITS];
   const hd_ptx_opnd *to = emu_operand(fn, s, 0);
-  if (!operand_count(fn, f, s, 2) || !check_vector(fn, s, to, n) ||
+  if (!operand_count(fn, f, s, 2, in) || !check_vector(fn, s, to, n) ||
       !put_access(fn, f, s, emu_operand(fn, s, 1), in))
     return false;
   if (f->data[M_ORDERED] && reaches_global(in->x[X_SPACE])) fn->code->order_sensitive = true;
@@ -236,7 +241,7 @@ const emu_rule emu_rule_ld = {prepare_ld, emit_ld};
 static bool emit_st(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned n = f->words.vec, bits = f->data[M_BITS];
   const hd_ptx_opnd *from = emu_operand(fn, s, 1);
-  if (!operand_count(fn, f, s, 2) || !check_vector(fn, s, from, n) ||
+  if (!operand_count(fn, f, s, 2, in) || !check_vector(fn, s, from, n) ||
       !put_access(fn, f, s, emu_operand(fn, s, 0), in))
     return false;
   const unsigned reg = register_bits(fn, s, from, n, bits);
@@ -323,7 +328,7 @@ static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   const unsigned n = f->words.vec, bits = f->data[M_BITS], first = red ? 0 : 1;
   const bool cas = f->proto.x[X_ATOM] == EMU_ATOM_CAS;
   const hd_ptx_opnd *to = red ? NULL : emu_operand(fn, s, 0), *b = emu_operand(fn, s, first + 1);
-  if (!operand_count(fn, f, s, first + 2 + cas) || !check_vector(fn, s, b, n) ||
+  if (!operand_count(fn, f, s, first + 2 + cas, in) || !check_vector(fn, s, b, n) ||
       (to && !check_vector(fn, s, to, n)) || !put_access(fn, f, s, emu_operand(fn, s, first), in))
     return false;
   bool used = false;
@@ -419,6 +424,10 @@ static bool emit_cp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
     c->skip_neg = negated;
   } else if (fourth && !emu_source(fn, s, fourth, 32, &c->size_slot)) {
     return false;
+  }
+  if (f->data[M_HINT]) {
+    in->x[X_CACHE] |= EMU_CACHE_HINT;
+    if (!emu_source(fn, s, emu_operand(fn, s, n), 64, &in->src[3])) return false;
   }
   return emu_put_address(fn, s, emu_operand(fn, s, 0), HD_SPACE_SHARED, in);
 }

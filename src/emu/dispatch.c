@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { MAX_RESIDENT = 32 /* CTAs an SM of today holds */ };
-
 static const char *const names[HD_DISPATCH_COUNT] = {
     [HD_DISPATCH_ROUND_ROBIN] = "round-robin", [HD_DISPATCH_DEMAND] = "demand",
     [HD_DISPATCH_SHUFFLED] = "shuffled",       [HD_DISPATCH_ONE_SM] = "one-sm",
@@ -63,7 +61,7 @@ hd_status emu_dispatcher_create(const hd_dispatch *how, uint64_t n_tasks, uint32
   p->n_tasks = n_tasks;
   p->n_sms = n_sms;
   p->resident = h.resident ? h.resident : 1;
-  if (p->resident > MAX_RESIDENT) p->resident = MAX_RESIDENT;
+  if (p->resident > HD_MOST_RESIDENT) p->resident = HD_MOST_RESIDENT;
   p->on_sm = calloc(n_sms, sizeof *p->on_sm);
   p->sms = calloc(n_sms, sizeof *p->sms);
   bool ok = p->on_sm && p->sms;

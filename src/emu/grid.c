@@ -221,6 +221,8 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
   *out = NULL;
   if (task >= g->n_tasks)
     return hd_fail(d, HD_ERR_USAGE, "CTA %" PRIu64 " of a grid of %" PRIu64, task, g->n_tasks);
+  if (g->hooks.go_on && !g->hooks.go_on(g->hooks.ctx))
+    return hd_fail(d, HD_ERR_NOMEM, "%s was stopped before CTA %" PRIu64, g->code->name, task);
   uint32_t ticket = 0;
   pthread_mutex_lock(&g->lock);
   hd_emu_cta *c = g->idle;

@@ -2,6 +2,7 @@
  *
  *   memory.c    device memory and its allocations
  *   access.c    the check that every access passes
+ *   policy.c    cache policies, for the access hook
  *   shadow.c    what was written, and by which task
  *   warp.c      fibers and the loop that runs them
  *   call.c      frames, arguments and results
@@ -88,6 +89,8 @@ void *emu_reserve(uint64_t bytes);
 
 /* access.c */
 emu_access_fn *emu_access_for(hd_emu_isa isa);
+/* policy.c: tell the hook, lanes of different priorities apart. w and i are where a.cache has EMU_CACHE_HINT. */
+void emu_report_access(const emu_warp *w, const emu_inst *i, hd_access *a);
 
 /* ---- Checks ------------------------------------------------------------------ */
 

@@ -33,6 +33,7 @@ model_set *model_store_alloc(size_t bytes) {
 }
 
 void model_cache_clear(model_cache *c) {
+  c->ranked = false;
   c->settled = c->seen = 0;
   model_set *s = c->store;
   for (uint32_t i = 0; i < c->sets; i++, s += c->set_bytes) {
@@ -43,6 +44,56 @@ void model_cache_clear(model_cache *c) {
       age[way] = way < c->ways ? (int8_t)way : (int8_t)CACHE_AGE_NEVER;
   }
 }
+
+/* ---- Eviction priorities ------------------------------------------------------------------- */
+
+void model_cache_rank(model_cache *c) {
+  if (c->ranked) return;
+  c->ranked = true;
+  model_set *s = c->store;
+  for (uint32_t i = 0; i < c->sets; i++, s += c->set_bytes) {
+    c->ranks[i] = (model_ranks){0};
+    for (uint32_t way = 0; way < c->ways; way++) c->ranks[i].first += model_set_tags(s)[way] == CACHE_FREE;
+  }
+}
+
+static model_ranks *ranks_of(const model_cache *c, const model_set *s) {
+  return &c->ranks[(size_t)(s - c->store) / c->set_bytes];
+}
+
+/* A way is no longer among its equals. */
+static void leave(const model_cache *c, model_ranks *r, int8_t age) {
+  if (age < r->last)
+    r->last--;
+  else if ((uint32_t)age >= c->ways - r->first)
+    r->first--;
+}
+
+void model_set_place(const model_cache *c, model_set *s, uint32_t way, unsigned priority, bool fresh) {
+  if (priority == CACHE_UNCHANGED && !fresh) return;
+  model_ranks *r = ranks_of(c, s);
+  int8_t *age = model_set_ages(c, s), was = age[way];
+  leave(c, r, was);
+  int8_t to = (int8_t)(priority == CACHE_LAST    ? 0
+                       : priority == CACHE_FIRST ? (int)c->ways - 1 - r->first
+                                                 : r->last);
+  for (uint32_t i = 0; i < c->ways; i++) {
+    age[i] -= age[i] > was;
+    age[i] += age[i] >= to;
+  }
+  age[way] = to;
+  r->last += priority == CACHE_LAST;
+  r->first += priority == CACHE_FIRST;
+}
+
+/* The way becomes free, and the oldest. */
+void model_set_unrank(const model_cache *c, model_set *s, uint32_t way) {
+  model_ranks *r = ranks_of(c, s);
+  leave(c, r, model_set_ages(c, s)[way]);
+  r->first++;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 /* Arrivals before `now` become `now`; all of them when nothing can be in flight. */
 static void settle(model_cache *c, uint64_t now, bool all) {

@@ -1,4 +1,5 @@
-/* model/cache.h: a sectored, set-associative cache with least-recently-used replacement.
+/* model/cache.h: a sectored, set-associative cache with least-recently-used replacement and eviction
+ * priorities.
  *
  * Tags only. Lines are 128 bytes; a mask says which of the four 32-byte sectors of a line are
  * meant. The cache's own sectors can be larger than 32 bytes: masks are widened to whole ones
@@ -6,6 +7,13 @@
  *
  * A sector is valid, dirty, both, or neither. Dirty without valid: written in part, the rest
  * never fetched. A line without any valid or dirty sector is free.
+ *
+ * Eviction priorities (PTX ISA, "Cache eviction priority hints"): a line has the one of its latest access. To
+ * be evicted first are those that go first, then the normal ones, then those that go last, each from the
+ * least recently used on. A set's ages are that order: behind the lines that go last come the normal ones,
+ * those that go first, and free ways in the end; so whoever evicts takes the oldest whatever the priorities,
+ * and only becoming young depends on them. Where all accesses are normal (model_cache.ranked is false)
+ * nothing of that is kept.
  *
  * All that is known of a set lies together, in as few host cache lines as possible, because
  * lookups of scattered addresses spend their time waiting for it: 128 bytes for 16 ways. */
@@ -36,6 +44,16 @@ enum {
  * What lies beyond `ways` is never used: its ages are CACHE_AGE_NEVER. */
 typedef char model_set;
 
+/* hd_access_cache's fields, shifted down. */
+enum { CACHE_NORMAL = 0, CACHE_FIRST, CACHE_LAST, CACHE_UNCHANGED };
+static inline unsigned model_l1_priority(unsigned cache) { return cache / HD_CACHE_L1_FIRST & 3; }
+static inline unsigned model_l2_priority(unsigned cache) { return cache / HD_CACHE_L2_FIRST & 3; }
+
+/* How many ways of a set hold lines that go last; that go first, free ones included. */
+typedef struct model_ranks {
+  uint8_t last, first;
+} model_ranks;
+
 typedef struct model_cache {
   model_set *store;
   uint32_t sets, ways;
@@ -43,18 +61,22 @@ typedef struct model_cache {
   uint32_t arrivals_at, states_at, ages_at, set_bytes;
   uint64_t reciprocal; /* ceil(2^64 / sets) */
   bool hashed;
+  bool ranked;         /* `ranks` is in use */
+  model_ranks *ranks;  /* per set */
   uint8_t widened[16]; /* mask -> mask of the whole sectors it touches */
   uint64_t settled;    /* cycle: no arrival is before it */
   uint64_t seen;       /* cycle: no access was after it */
 } model_cache;
 
 /* The geometry of a cache of that many bytes (the configuration's own number does not count). Its store
- * is to be set next: sets * set_bytes, aligned to 16; then model_cache_clear. */
+ * is to be set next: sets * set_bytes, aligned to 16, and its ranks; then model_cache_clear. */
 void model_cache_plan(model_cache *c, const hd_cache_config *config, uint64_t bytes);
 /* Memory for stores, on large pages where the host has them; freed with free(). */
 model_set *model_store_alloc(size_t bytes);
-/* Nothing valid, nothing dirty, nothing in flight. */
+/* Nothing valid, nothing dirty, nothing in flight, no priorities. */
 void model_cache_clear(model_cache *c);
+/* Accesses with priorities follow. */
+void model_cache_rank(model_cache *c);
 /* Cycles count from 0 again; whatever was in flight has arrived. */
 void model_cache_restart(model_cache *c);
 /* Accesses from `now` until `limit` follow. */
@@ -165,8 +187,22 @@ static inline void model_set_touch(const model_cache *c, model_set *s, uint32_t 
   ages[way] = 0;
 }
 
+/* cache.c: the same with a priority. */
+void model_set_place(const model_cache *c, model_set *s, uint32_t way, unsigned priority, bool fresh);
+void model_set_unrank(const model_cache *c, model_set *s, uint32_t way);
+
+/* A way is accessed; fresh: its line is new. `ranked` is the cache's, a constant in what must be fast. */
+static inline void model_set_use(const model_cache *c, model_set *s, uint32_t way, bool ranked,
+                                 unsigned priority, bool fresh) {
+  if (ranked)
+    model_set_place(c, s, way, priority, fresh);
+  else
+    model_set_touch(c, s, way);
+}
+
 /* A way becomes the next to go. */
 static inline void model_set_expose(const model_cache *c, model_set *s, uint32_t way) {
+  if (c->ranked) model_set_unrank(c, s, way);
   int8_t *age = model_set_ages(c, s), was = age[way];
   for (uint32_t i = 0; i < c->ways; i++) age[i] -= age[i] > was;
   age[way] = (int8_t)(c->ways - 1);

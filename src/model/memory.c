@@ -9,11 +9,19 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
                       .dram_queue.bytes_per_cycle = g->dram_bytes_per_cycle};
   model_cache_plan(&m->l2, &g->l2, g->l2.bytes);
   m->l2.store = model_store_alloc((size_t)m->l2.sets * m->l2.set_bytes);
-  if (m->l2.store) model_cache_clear(&m->l2);
-  return m->l2.store != NULL;
+  m->l2.ranks = malloc(m->l2.sets * sizeof *m->l2.ranks);
+  if (!m->l2.store || !m->l2.ranks) {
+    model_memory_free(m);
+    return false;
+  }
+  model_cache_clear(&m->l2);
+  return true;
 }
 
-void model_memory_free(model_memory *m) { free(m->l2.store); }
+void model_memory_free(model_memory *m) {
+  free(m->l2.store);
+  free(m->l2.ranks);
+}
 
 static void queue_reset(model_memory_queue *q) {
   q->asked = 0;
@@ -50,17 +58,19 @@ void model_memory_end_epoch(model_memory *m, uint64_t cycles) {
 }
 
 /* The way of a request's line, which is made if it is not there. */
-static inline uint32_t lookup(model_memory *m, const model_request *r, bool stream) {
+static inline __attribute__((always_inline)) uint32_t lookup(model_memory *m, const model_request *r,
+                                                             bool ranked, unsigned priority) {
   const model_cache *c = &m->l2;
   uint32_t way = model_set_find(c, r->set, r->line);
-  if (way == c->ways) {
+  bool fresh = way == c->ways;
+  if (fresh) {
     way = model_set_oldest(c, r->set);
     unsigned lost = model_sectors(model_set_states(c, r->set)[way] >> 4);
     m->dram_writes += lost;
     m->dram_queue.asked += (uint64_t)lost * MODEL_SECTOR;
     model_set_take(c, r->set, way, r->line, r->cycle);
   }
-  if (!stream) model_set_touch(c, r->set, way);
+  model_set_use(c, r->set, way, ranked, priority, fresh);
   return way;
 }
 
@@ -84,22 +94,28 @@ static inline uint32_t fetch(model_memory *m, const model_request *r, uint32_t w
   return wait;
 }
 
-void model_memory_read(model_memory *m, model_request *r, uint32_t n, bool stream) {
+void model_memory_read(model_memory *m, model_request *r, uint32_t n, unsigned priority) {
   uint64_t sectors = 0;
-  for (const model_request *end = r + n; r < end; r++) {
+  const model_request *end = r + n;
+  if (m->l2.ranked)
+    for (; r < end; r++) {
+      sectors += model_sectors(r->mask);
+      r->wait = fetch(m, r, lookup(m, r, true, priority));
+    }
+  for (; r < end; r++) {
     sectors += model_sectors(r->mask);
-    r->wait = fetch(m, r, lookup(m, r, stream));
+    r->wait = fetch(m, r, lookup(m, r, false, CACHE_NORMAL));
   }
   m->sectors += sectors;
   m->reads += sectors;
   m->l2_queue.asked += sectors * MODEL_SECTOR;
 }
 
-void model_memory_write(model_memory *m, model_request *r, uint32_t n, bool stream) {
+void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned priority) {
   uint64_t sectors = 0;
   for (const model_request *end = r + n; r < end; r++) {
     sectors += model_sectors(r->mask);
-    uint8_t *state = &model_set_states(&m->l2, r->set)[lookup(m, r, stream)];
+    uint8_t *state = &model_set_states(&m->l2, r->set)[lookup(m, r, m->l2.ranked, priority)];
     m->hits += model_sectors(r->mask & (*state | *state >> 4));
     *state |= (uint8_t)(r->mask << 4 | r->full);
     r->wait = m->l2_queue.wait + m->dram_queue.wait;
@@ -109,11 +125,11 @@ void model_memory_write(model_memory *m, model_request *r, uint32_t n, bool stre
   m->l2_queue.asked += sectors * MODEL_SECTOR;
 }
 
-void model_memory_atomic(model_memory *m, model_request *r, uint32_t n) {
+void model_memory_atomic(model_memory *m, model_request *r, uint32_t n, unsigned priority) {
   uint64_t sectors = 0;
   for (const model_request *end = r + n; r < end; r++) {
     sectors += model_sectors(r->mask);
-    uint32_t way = lookup(m, r, false);
+    uint32_t way = lookup(m, r, m->l2.ranked, priority);
     r->wait = fetch(m, r, way);
     model_set_states(&m->l2, r->set)[way] |= (uint8_t)(r->mask << 4);
   }

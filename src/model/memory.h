@@ -56,9 +56,9 @@ static inline model_set *model_memory_set(const model_memory *m, uint32_t line) 
 }
 
 /* n requests in turn. Served is a read and an atomic when all sectors have come, a write when the
- * queues have taken it: a store waits for no more. `stream`: the lines are the first to be evicted. */
-void model_memory_read(model_memory *m, model_request *r, uint32_t n, bool stream);
-void model_memory_write(model_memory *m, model_request *r, uint32_t n, bool stream);
-void model_memory_atomic(model_memory *m, model_request *r, uint32_t n);
+ * queues have taken it: a store waits for no more. `priority`: CACHE_NORMAL and its kin. */
+void model_memory_read(model_memory *m, model_request *r, uint32_t n, unsigned priority);
+void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned priority);
+void model_memory_atomic(model_memory *m, model_request *r, uint32_t n, unsigned priority);
 
 #endif

@@ -15,15 +15,18 @@ struct hd_model {
   uint64_t l1_bytes; /* that their L1s were made with */
   /* What the SMs use, each kind in one piece: thousands of small ones would cost TLB misses. */
   model_set *l1_store;
+  model_ranks *l1_ranks;
   model_stream_slot *slots;
   model_sm_retired *retired;
 };
 
 static void free_sms(hd_model *m) {
   free(m->l1_store);
+  free(m->l1_ranks);
   free(m->slots);
   free(m->sms);
   m->l1_store = NULL;
+  m->l1_ranks = NULL;
   m->slots = NULL;
   m->sms = NULL;
 }
@@ -60,6 +63,11 @@ void hd_model_destroy(hd_model *m) {
 
 /* ---- Dispatch -------------------------------------------------------------------- */
 
+/* Places in the order. */
+typedef struct segment {
+  uint64_t next, stop;
+} segment;
+
 typedef struct dispatcher {
   const hd_table *order;
   hd_dispatch how;
@@ -69,19 +77,33 @@ typedef struct dispatcher {
   uint32_t jitter; /* demand: cycles by which a start may be late */
   hd_replay_claims claims;
   uint64_t *taken;      /* claims: tasks taken from each queue */
+  segment *segments;    /* agents: what each place on an SM has left of what it took */
+  uint32_t running;     /* places on an SM */
+  uint64_t at_once;     /* tasks taken at once */
   uint64_t claim_delay; /* cycles from a worker's start to when it knows its task */
 } dispatcher;
 
-/* The place in the order that a worker on SM `number` claims; false: all queues are empty. */
-static bool claim(dispatcher *q, uint32_t number, uint64_t *place) {
+/* The places in the order that a worker on SM `number` claims; false: all queues are empty. */
+static bool claim(dispatcher *q, uint32_t number, segment *s) {
   uint32_t n = q->claims.n_queues, own = q->claims.queue_of[number];
   for (uint32_t k = 0; k < n; k++) {
     uint32_t i = (uint32_t)(((uint64_t)own + k) % n);
-    if (q->taken[i] == hd_cluster_size(q->n_workers, n, i)) continue;
-    *place = hd_cluster_start(q->n_workers, n, i) + q->taken[i]++;
+    uint64_t left = hd_cluster_size(q->n_workers, n, i) - q->taken[i];
+    if (!left) continue;
+    s->next = hd_cluster_start(q->n_workers, n, i) + q->taken[i];
+    s->stop = s->next + (left < q->at_once ? left : q->at_once);
+    q->taken[i] += s->stop - s->next;
     return true;
   }
   return false;
+}
+
+/* The next place of the worker in place `cta` of SM `number`. */
+static bool claim_next(dispatcher *q, uint32_t number, uint32_t cta, uint64_t *place) {
+  segment *s = &q->segments[(size_t)number * q->running + cta];
+  if (s->next == s->stop && !claim(q, number, s)) return false;
+  *place = s->next++;
+  return true;
 }
 
 static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,
@@ -92,15 +114,15 @@ static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uin
   model_sm_start(&m->sms[number], cta, task, cycle);
 }
 
-/* A place on SM `number` is free: the worker that gets it, or its place in the order when that is claimed. */
-static bool next_worker(dispatcher *q, uint32_t number, uint32_t n_sms, uint64_t *worker) {
+/* Place `cta` on SM `number` is free: the worker that gets it, or its place in the order when that is claimed. */
+static bool next_worker(dispatcher *q, uint32_t number, uint32_t cta, uint32_t n_sms, uint64_t *worker) {
   if (q->claims.n_queues && q->claims.queue_of[number] == UINT32_MAX) return false;
-  if (q->claims.n_queues && q->claims.agents) return claim(q, number, worker);
+  if (q->claims.n_queues && q->claims.agents) return claim_next(q, number, cta, worker);
   uint64_t *next = q->how.kind == HD_DISPATCH_DEMAND ? &q->next : &q->queue[number];
   if (*next >= q->n_workers) return false;
   *worker = *next;
   *next += q->how.kind == HD_DISPATCH_DEMAND ? 1 : n_sms;
-  return q->claims.n_queues ? claim(q, number, worker) : true;
+  return q->claims.n_queues ? claim_next(q, number, cta, worker) : true;
 }
 
 /* Places that are free at once are filled as in the first wave: one on each SM before a second on any. */
@@ -116,7 +138,7 @@ static void first_wave(dispatcher *q, hd_model *m, uint32_t resident) {
   for (uint32_t cta = 0; cta < resident; cta++)
     for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
       uint64_t worker;
-      if (next_worker(q, i, m->gpu.n_sms, &worker)) start(q, m, i, cta, worker, cta);
+      if (next_worker(q, i, cta, m->gpu.n_sms, &worker)) start(q, m, i, cta, worker, cta);
     }
 }
 
@@ -144,7 +166,7 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
       uint64_t worker;
-      if (next_worker(q, m->retired[i].sm, n_sms, &worker))
+      if (next_worker(q, m->retired[i].sm, m->retired[i].cta, n_sms, &worker))
         start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now);
     }
   }
@@ -230,15 +252,24 @@ static bool make_sms(hd_model *m, uint64_t bytes) {
          slots = (size_t)m->gpu.max_warps * STREAM_SLOTS;
   m->sms = calloc(n, sizeof *m->sms);
   m->l1_store = model_store_alloc(n * store);
+  m->l1_ranks = calloc(n * l1.sets, sizeof *m->l1_ranks);
   m->slots = calloc(n * slots, sizeof *m->slots);
-  if (!m->sms || !m->l1_store || !m->slots) {
+  if (!m->sms || !m->l1_store || !m->l1_ranks || !m->slots) {
     free_sms(m);
     return false;
   }
   for (size_t i = 0; i < n; i++)
-    model_sm_init(&m->sms[i], &m->gpu, &m->mem, &l1, m->l1_store + i * store, m->slots + i * slots);
+    model_sm_init(&m->sms[i], &m->gpu, &m->mem, &l1, m->l1_store + i * store, m->l1_ranks + i * l1.sets,
+                  m->slots + i * slots);
   m->l1_bytes = bytes;
   return true;
+}
+
+/* At least one: with claims by workers that are no agents, it is. */
+static uint64_t tasks_at_once(const hd_replay_options *o, uint64_t n_tasks, uint32_t running) {
+  uint64_t workers = (uint64_t)o->claims.n_queues * running;
+  if (!o->claims.agents || !o->claims.segment) return 1;
+  return o->claims.segment < UINT64_MAX || !workers ? o->claims.segment : (n_tasks + workers - 1) / workers;
 }
 
 hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
@@ -258,12 +289,17 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   if (o->claims.agents && o->claims.active && o->claims.active < resident) running = o->claims.active;
   q.queue = calloc(m->gpu.n_sms, sizeof *q.queue);
   q.taken = calloc((size_t)o->claims.n_queues + 1, sizeof *q.taken);
-  if (!q.queue || !q.taken || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes))) {
+  q.running = running;
+  q.segments = calloc((size_t)m->gpu.n_sms * running + 1, sizeof *q.segments);
+  q.at_once = tasks_at_once(o, q.n_workers, running);
+  if (!q.queue || !q.taken || !q.segments || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes))) {
     free(q.queue);
     free(q.taken);
+    free(q.segments);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   }
   model_memory_reset(&m->mem, o->keep_caches);
+  if (model_trace_is_ranked(t)) model_cache_rank(&m->mem.l2);
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     q.queue[i] = i;
     model_sm_reset(&m->sms[i], t, running);
@@ -271,6 +307,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   run(m, &q, running);
   free(q.queue);
   free(q.taken);
+  free(q.segments);
   collect(m, t, running, out);
   return HD_OK;
 }

@@ -3,9 +3,10 @@
 #include <string.h>
 
 void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
-                   model_stream_slot *slots) {
+                   model_ranks *ranks, model_stream_slot *slots) {
   *s = (model_sm){.gpu = g, .mem = mem, .l1 = *l1, .l1_unit = g->l1.sector / MODEL_SECTOR, .slots = slots};
   s->l1.store = store;
+  s->l1.ranks = ranks;
   model_cache_clear(&s->l1);
 }
 
@@ -25,6 +26,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
   s->l1_cycles = 0;
   model_cache_clear(&s->l1);
+  if (model_trace_is_ranked(t)) model_cache_rank(&s->l1);
 }
 
 /* ---- Warps ------------------------------------------------------------------------ */
@@ -162,21 +164,27 @@ static uint32_t await_way(const model_cache *c, model_set *set, uint64_t *cycle)
   return way;
 }
 
-/* Take an MSHR; *cycle moves to when there is one. */
+/* Take an MSHR; *cycle moves to when there is one. Until then L1 serves nobody: whoever waits holds up all
+ * that comes behind it (BYP 4.2). */
 static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
   uint32_t i = s->next_mshr;
   s->next_mshr = i + 1 < s->gpu->l1_mshrs ? i + 1 : 0;
-  if (s->mshr[i] > *cycle) *cycle = s->mshr[i];
+  if (s->mshr[i] > *cycle) {
+    s->l1_cycles += (double)(s->mshr[i] - *cycle);
+    *cycle = s->mshr[i];
+  }
   return (uint16_t)i;
 }
 
 /* Load n lines, no more than there are MSHRs, through L1. *cycle: when; later when L1 had to wait.
  * Returns when the data is there. All of L1 comes first and all of L2 after, so that the host can
  * fetch many sets at once. */
-static uint64_t load_some(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n, bool stream,
-                          uint64_t *cycle) {
+static inline __attribute__((always_inline)) uint64_t load_some(
+    model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n, bool ranked, unsigned cache,
+    uint64_t *cycle) {
   const model_cache *c = &s->l1;
   const uint32_t latency = s->gpu->l1.latency;
+  const unsigned priority = model_l1_priority(cache);
   model_set *sets[MODEL_MAX_LINES];
   model_request requests[MODEL_MAX_LINES];
   uint32_t n_requests = 0;
@@ -198,7 +206,7 @@ static uint64_t load_some(model_sm *s, const uint32_t *lines, const uint8_t *tou
       hits += model_sectors(wanted & *state);
       int32_t flight = model_set_wait(c, set, way, now);
       if (flight > 0 && now + (uint32_t)flight > last) last = now + (uint32_t)flight;
-      if (!stream) model_set_touch(c, set, way);
+      model_set_use(c, set, way, ranked, priority, false);
       if (!missing) continue;
       mshr = take_mshr(s, &now);
       *state |= (uint8_t)missing;
@@ -208,7 +216,7 @@ static uint64_t load_some(model_sm *s, const uint32_t *lines, const uint8_t *tou
       if (model_set_wait(c, set, way, now) > 0) way = await_way(c, set, &now);
       model_set_tags(set)[way] = lines[i];
       model_set_states(c, set)[way] = (uint8_t)missing;
-      if (!stream) model_set_touch(c, set, way);
+      model_set_use(c, set, way, ranked, priority, true);
       /* In flight from here on, so that no other line of this access takes its place. */
       model_set_arrives(c, set, way, now, latency);
     }
@@ -224,7 +232,7 @@ static uint64_t load_some(model_sm *s, const uint32_t *lines, const uint8_t *tou
   s->l1_hits += hits;
   if (now + latency > last) last = now + latency;
   *cycle = now;
-  model_memory_read(s->mem, requests, n_requests, stream);
+  model_memory_read(s->mem, requests, n_requests, model_l2_priority(cache));
   for (const model_request *r = requests; r < requests + n_requests; r++) {
     uint64_t there = r->cycle + r->wait;
     s->mshr[r->mshr] = there;
@@ -235,25 +243,64 @@ static uint64_t load_some(model_sm *s, const uint32_t *lines, const uint8_t *tou
   return last;
 }
 
-static uint64_t load_lines(model_sm *s, const model_lines *lines, bool stream, uint64_t *cycle) {
+static __attribute__((noinline)) uint64_t load_ranked(model_sm *s, const uint32_t *lines, const uint8_t *touched,
+                                                      uint32_t n, unsigned cache, uint64_t *cycle) {
+  return load_some(s, lines, touched, n, true, cache, cycle);
+}
+
+static __attribute__((noinline)) uint64_t load_plain(model_sm *s, const uint32_t *lines, const uint8_t *touched,
+                                                     uint32_t n, uint64_t *cycle) {
+  return load_some(s, lines, touched, n, false, 0, cycle);
+}
+
+static inline uint64_t load(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n, unsigned cache,
+                            uint64_t *cycle) {
+  return s->l1.ranked ? load_ranked(s, lines, touched, n, cache, cycle) : load_plain(s, lines, touched, n, cycle);
+}
+
+static uint64_t load_lines(model_sm *s, const model_lines *lines, unsigned cache, uint64_t *cycle) {
   uint32_t most = s->gpu->l1_mshrs;
-  if (lines->n <= most) return load_some(s, lines->line, lines->touched, lines->n, stream, cycle);
+  if (lines->n <= most) return load(s, lines->line, lines->touched, lines->n, cache, cycle);
   uint64_t last = 0;
   for (uint32_t at = 0; at < lines->n; at += most) {
     uint32_t n = lines->n - at < most ? lines->n - at : most;
-    uint64_t there = load_some(s, lines->line + at, lines->touched + at, n, stream, cycle);
+    uint64_t there = load(s, lines->line + at, lines->touched + at, n, cache, cycle);
     if (there > last) last = there;
   }
   return last;
 }
 
+/* Load past L1 what it does not have: what it has is struck off the lines. Returns when that is there. */
+static uint64_t peek_lines(const model_cache *c, uint32_t latency, model_lines *lines, uint64_t cycle,
+                           unsigned *found_sectors) {
+  uint64_t last = cycle;
+  uint32_t left = 0;
+  *found_sectors = 0;
+  for (uint32_t i = 0; i < lines->n; i++) {
+    model_set *set = model_cache_set(c, lines->line[i]);
+    uint32_t way = model_set_find(c, set, lines->line[i]);
+    unsigned found = way < c->ways ? lines->touched[i] & model_set_states(c, set)[way] : 0;
+    if (found) {
+      int32_t flight = model_set_wait(c, set, way, cycle);
+      uint64_t there = cycle + (flight > (int32_t)latency ? (uint32_t)flight : latency);
+      if (there > last) last = there;
+      *found_sectors += model_sectors(model_cache_widen(c, found));
+    }
+    lines->line[left] = lines->line[i];
+    lines->touched[left] = (uint8_t)(lines->touched[i] & ~found);
+    left += lines->touched[left] != 0;
+  }
+  lines->n = left;
+  return last;
+}
+
 /* What a store does to L1. `drop`: an atomic, whose old copy must not be read again. */
 static inline void store_line(model_sm *s, uint32_t line, unsigned touched, unsigned full, bool drop,
-                              uint64_t now) {
+                              unsigned priority, uint64_t now) {
   const model_cache *c = &s->l1;
   model_set *set = model_cache_set(c, line);
   uint32_t way = model_set_find(c, set, line);
-  bool hit = way < c->ways;
+  bool hit = way < c->ways, fresh = !hit;
   if (drop || s->gpu->l1_write == HD_L1_WRITE_EVICT) {
     if (hit) model_set_drop(c, set, way, model_cache_widen(c, touched));
     return;
@@ -266,7 +313,7 @@ static inline void store_line(model_sm *s, uint32_t line, unsigned touched, unsi
     if (hit) model_set_take(c, set, way, line, now);
   }
   if (!hit) return;
-  model_set_touch(c, set, way);
+  model_set_use(c, set, way, c->ranked, priority, fresh);
   if (through) model_set_states(c, set)[way] |= (uint8_t)full;
 }
 
@@ -283,7 +330,7 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
   model_sm_warp *warp = &s->warps[w];
   const model_stream_event *e = &warp->next;
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
-  bool stream = bits & HD_CACHE_STREAM, l1 = uses_l1(s, bits);
+  bool l1 = uses_l1(s, bits);
   /* The next warp's bytes, while this one's are worked on. */
   const uint8_t *ahead = s->warps[w + 1 < SM_MAX_WARPS ? w + 1 : 0].next.shape;
   for (unsigned at = 0; at < 256; at += 64) __builtin_prefetch(ahead + at);
@@ -294,9 +341,15 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
   if (l1 && !store && !atomic) {
     uint64_t before = s->l1_sectors;
-    there = load_lines(s, &lines, stream, &cycle);
+    there = load_lines(s, &lines, bits, &cycle);
     sectors = (unsigned)(s->l1_sectors - before);
   } else {
+    if (kind == HD_ACCESS_LOAD && !(bits & HD_CACHE_WAYS) && s->gpu->l1_global &&
+        model_l1_priority(bits) == CACHE_UNCHANGED) {
+      there = peek_lines(&s->l1, s->gpu->l1.latency, &lines, cycle, &sectors);
+      s->l1_sectors += sectors;
+      s->l1_hits += sectors;
+    }
     model_request requests[MODEL_MAX_LINES];
     for (uint32_t i = 0; i < lines.n; i++) {
       uint32_t line = lines.line[i];
@@ -304,14 +357,14 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
       sectors += model_sectors(mask);
       requests[i] = (model_request){
           .set = model_memory_set(s->mem, line), .cycle = cycle, .line = line, .mask = mask, .full = full};
-      if (store || atomic) store_line(s, line, mask, full, atomic, cycle);
+      if (store || atomic) store_line(s, line, mask, full, atomic, model_l1_priority(bits), cycle);
     }
     if (store)
-      model_memory_write(s->mem, requests, lines.n, stream);
+      model_memory_write(s->mem, requests, lines.n, model_l2_priority(bits));
     else if (atomic)
-      model_memory_atomic(s->mem, requests, lines.n);
+      model_memory_atomic(s->mem, requests, lines.n, model_l2_priority(bits));
     else
-      model_memory_read(s->mem, requests, lines.n, stream);
+      model_memory_read(s->mem, requests, lines.n, model_l2_priority(bits));
     for (uint32_t i = 0; i < lines.n; i++)
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
   }

@@ -14,7 +14,10 @@
  * L1. A miss takes its line at once; until the data is there, further accesses of the line
  * are hits that wait for it (hit-reserved). Lines in flight are not evicted: when a set has no
  * other, the access, and with it the SM, waits for one to arrive. So it does when as many lines are
- * in flight as there are MSHRs; they are freed in the order in which they were taken. */
+ * in flight as there are MSHRs; they are freed in the order in which they were taken. The time for which L1
+ * waits for an MSHR counts towards the bound on time from L1; loads that bypass L1 need none. Waits for a way
+ * do not count: warps that march in step over unhashed sets wait far longer here than where SCH simulated
+ * them. */
 #ifndef HEDDLE_MODEL_SM_H
 #define HEDDLE_MODEL_SM_H
 
@@ -61,7 +64,7 @@ typedef struct model_sm {
   uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each is free: a ring */
   uint64_t l1_sectors, l1_hits;
   uint64_t warp_instructions;
-  double l1_cycles; /* that L1 was busy */
+  double l1_cycles; /* that L1 was busy, or waited for an MSHR */
 } model_sm;
 
 /* CTAs that ended in an epoch. */
@@ -71,9 +74,9 @@ typedef struct model_sm_retired {
   uint32_t rank; /* how many of this SM's ended before it */
 } model_sm_retired;
 
-/* `l1` gives the geometry, `store` its memory; `slots` is room for STREAM_SLOTS a warp. */
+/* `l1` gives the geometry, `store` and `ranks` are its memory; `slots` is room for STREAM_SLOTS a warp. */
 void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
-                   model_stream_slot *slots);
+                   model_ranks *ranks, model_stream_slot *slots);
 /* Counters to zero, no CTAs, a trace to replay; L1 is empty. */
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
 /* A task starts in CTA place `cta`, which is free, at that cycle. */

@@ -121,7 +121,8 @@ static uint8_t find_slot(const model_stream_writer *w, uint64_t key) {
   return 0;
 }
 
-static void define(model_stream_writer *w, uint64_t key, uint8_t attr, const model_runs *runs) {
+static void define(model_stream_writer *w, uint64_t key, uint32_t inst, uint8_t attr,
+                   const model_runs *runs) {
   /* A kernel with more memory instructions than slots: they take turns. */
   uint8_t slot = (uint8_t)w->victim;
   if (w->n_slots < STREAM_SLOTS)
@@ -129,8 +130,9 @@ static void define(model_stream_writer *w, uint64_t key, uint8_t attr, const mod
   else
     w->victim = w->victim + 1 < STREAM_SLOTS ? w->victim + 1 : 1;
   flush_repeats(w);
-  uint8_t bytes[3 + VARINT_MAX + SHAPE_MAX], *p = op_put(bytes, OP_DEFINE, slot);
+  uint8_t bytes[3 + 2 * VARINT_MAX + SHAPE_MAX], *p = op_put(bytes, OP_DEFINE, slot);
   *p++ = attr;
+  p = varint_put(p, inst);
   p = varint_put(p, zigzag(runs->start[0] - w->last));
   uint32_t shape_bytes = shape_put(runs, p);
   model_stream_writer_slot *s = &w->slots[slot];
@@ -147,7 +149,7 @@ void model_stream_put(model_stream_writer *w, uint32_t inst, uint8_t attr, const
   if (!w->accesses++) w->base = w->last = address;
   uint8_t slot = w->failed ? 0 : find_slot(w, key);
   if (!slot) {
-    if (!w->failed) define(w, key, attr, runs);
+    if (!w->failed) define(w, key, inst, attr, runs);
     w->last = address;
     return;
   }
@@ -283,6 +285,8 @@ void model_stream_next_op(model_stream_reader *r, model_stream_event *e) {
   switch (op) {
   case OP_DEFINE:
     *s = (model_stream_slot){.attr = *p++};
+    p = model_stream_varint(p, &move);
+    s->inst = (uint32_t)move;
     p = model_stream_varint(p, &move);
     s->address = r->last + unzigzag(move);
     break;

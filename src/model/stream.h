@@ -12,8 +12,8 @@
  *   3 BOTH     ... ; its move, a new shape
  *   4 GOTO     another slot (argument; 31: the next byte), all else as remembered
  *   5 GOTO_MOVE, 6 GOTO_BOTH
- *   7 DEFINE   a new instruction in that slot: attribute byte, move from the last access
- *              of the warp (whichever slot), shape
+ *   7 DEFINE   a new instruction in that slot: attribute byte, varint which instruction, move from the last
+ *              access of the warp (whichever slot), shape
  *
  * A move replaces the stride unless the stride has been right since the last one: the jump
  * to an outer loop's next row does not spoil the inner loop's stride.
@@ -46,6 +46,10 @@ static inline uint8_t model_stream_attr(unsigned kind, unsigned cache) {
 }
 static inline unsigned model_stream_kind(uint8_t attr) { return attr & 3; }
 static inline unsigned model_stream_cache(uint8_t attr) { return attr >> 2; }
+/* Some priority in it is not the normal one. */
+static inline bool model_stream_ranks(uint8_t attr) {
+  return (attr & (HD_CACHE_L1_PRIORITY | HD_CACHE_L2_PRIORITY) << 2) != 0;
+}
 
 /* ---- Writing ---------------------------------------------------------------- */
 
@@ -71,7 +75,7 @@ typedef struct model_stream_writer {
 } model_stream_writer;
 
 void model_stream_begin(model_stream_writer *w); /* keeps the memory of `out` */
-/* `inst` tells instructions apart; runs->n >= 1. */
+/* `inst` tells instructions apart, and is what readers find in the slot; runs->n >= 1. */
 void model_stream_put(model_stream_writer *w, uint32_t inst, uint8_t attr, const model_runs *runs);
 void model_stream_put_barrier(model_stream_writer *w);
 void model_stream_finish(model_stream_writer *w);
@@ -82,6 +86,7 @@ void model_stream_free(model_stream_writer *w);
 typedef struct model_stream_slot {
   uint64_t address, stride;
   const uint8_t *shape;
+  uint32_t inst;
   uint8_t attr, next, trusted;
 } model_stream_slot;
 

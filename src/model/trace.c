@@ -39,6 +39,7 @@ typedef struct worker {
   model_footprint foot;
   hd_trace_info info; /* this worker's share of the sums */
   uint32_t slots;     /* the most that a stream uses */
+  bool ranked;        /* some access has another priority than the normal one */
   uint64_t charged;   /* bytes of memory accounted for */
   char pad[64];
 } worker;
@@ -61,15 +62,17 @@ struct hd_trace {
   worker *workers;
   unsigned n_workers;
   uint64_t limit;
+  double deadline; /* 0: none */
   _Atomic uint64_t memory;
   _Atomic int failure; /* trace_failure, the first one */
-  bool finished;
+  bool finished, ranked;
   hd_trace_info info;
 };
 
 typedef enum trace_failure {
   TRACE_OK = 0,
   TRACE_LIMIT,
+  TRACE_LATE,
   TRACE_NOMEM,
   TRACE_ADDRESS,
   TRACE_UNEXPECTED,
@@ -81,6 +84,7 @@ static const struct {
   const char *text;
 } failures[] = {
     [TRACE_LIMIT] = {HD_ERR_NOMEM, "the trace needs more than its limit of memory: trace a smaller launch"},
+    [TRACE_LATE] = {HD_ERR_NOMEM, "the trace takes longer than it may: trace a smaller launch"},
     [TRACE_NOMEM] = {HD_ERR_NOMEM, "out of memory while tracing"},
     [TRACE_ADDRESS] = {HD_ERR_UNSUPPORTED,
                        "an access lies more than 128 GB above the start of device memory"},
@@ -97,6 +101,12 @@ static void fail(hd_trace *t, trace_failure f) {
 
 static bool failed(const hd_trace *t) {
   return atomic_load_explicit(&t->failure, memory_order_relaxed) != TRACE_OK;
+}
+
+static bool go_on(void *ctx) {
+  hd_trace *t = ctx;
+  if (t->deadline > 0 && hd_seconds() >= t->deadline) fail(t, TRACE_LATE);
+  return !failed(t);
 }
 
 static bool charge(hd_trace *t, uint64_t bytes) {
@@ -250,7 +260,10 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
   model_footprint_add(&w->foot, &c->writes, a->kind, &lines);
   model_stream_writer *s = &c->warps[a->warp];
   size_t cap = s->out.cap;
-  model_stream_put(s, a->inst, model_stream_attr(a->kind, a->cache & 7), &runs);
+  uint8_t attr =
+      model_stream_attr(a->kind, a->cache & (HD_CACHE_WAYS | HD_CACHE_L1_PRIORITY | HD_CACHE_L2_PRIORITY));
+  w->ranked |= model_stream_ranks(attr);
+  model_stream_put(s, a->inst | (a->called ? HD_TRACE_CALLED : 0), attr, &runs);
   if (s->failed || w->foot.failed) fail(t, TRACE_NOMEM);
   if (s->out.cap != cap && s->out.cap > 1 << 16) settle(t, w);
 }
@@ -345,11 +358,13 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
                             .access = on_access,
                             .barrier = on_barrier,
                             .cta_start = on_cta_start,
-                            .cta_end = on_cta_end};
+                            .cta_end = on_cta_end,
+                            .go_on = go_on};
   *out = t;
   return HD_OK;
 }
 
+void hd_trace_set_deadline(hd_trace *t, double at) { t->deadline = at; }
 const hd_emu_hooks *hd_trace_hooks(hd_trace *t) { return &t->hooks; }
 
 static void free_ctas(const hd_trace *t, worker *w) {
@@ -426,6 +441,7 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
   for (unsigned i = 0; i < t->n_workers; i++) {
     worker *w = &t->workers[i];
     shrink(w);
+    t->ranked |= w->ranked;
     sum->warp_accesses += w->info.warp_accesses;
     sum->thread_accesses += w->info.thread_accesses;
     sum->sectors += w->info.sectors;
@@ -449,6 +465,7 @@ uint32_t model_trace_warps(const hd_trace *t) { return t->warps; }
 uint32_t model_trace_threads(const hd_trace *t) { return t->threads; }
 uint32_t model_trace_slots(const hd_trace *t) { return t->slots; }
 bool model_trace_finished(const hd_trace *t) { return t->finished; }
+bool model_trace_is_ranked(const hd_trace *t) { return t->ranked; }
 model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task) {
   return (model_trace_task){t->task[task].warp_instructions, t->task[task].accesses};
 }

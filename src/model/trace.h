@@ -15,6 +15,7 @@ uint32_t model_trace_warps(const hd_trace *t);   /* per task */
 uint32_t model_trace_threads(const hd_trace *t); /* per task */
 uint32_t model_trace_slots(const hd_trace *t);   /* the most that any warp's stream uses */
 bool model_trace_finished(const hd_trace *t);
+bool model_trace_is_ranked(const hd_trace *t); /* some access has another priority than the normal one */
 model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task);
 /* `slots` is room for as many as the trace uses. */
 void model_trace_open(const hd_trace *t, uint64_t task, uint32_t warp, model_stream_reader *r,

@@ -28,6 +28,7 @@ hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_
                                       .warp = warp,
                                       .kind = (hd_access_kind)model_stream_kind(e.attr),
                                       .cache = (uint8_t)model_stream_cache(e.attr),
+                                      .inst = slots[e.slot].inst,
                                       .n = runs.n,
                                       .start = runs.start,
                                       .bytes = runs.bytes};

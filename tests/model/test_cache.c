@@ -6,6 +6,7 @@
 typedef struct ref_line {
   uint64_t line;
   unsigned valid, dirty;
+  unsigned priority; /* CACHE_NORMAL, CACHE_FIRST or CACHE_LAST */
 } ref_line;
 
 typedef struct ref_cache {
@@ -28,25 +29,26 @@ static void ref_free(ref_cache *c) {
   free(c->n);
 }
 
-static ref_line *ref_use(ref_cache *c, uint64_t line, bool stream) {
+static ref_line *ref_use(ref_cache *c, uint64_t line, unsigned priority) {
+  static const unsigned going[] = {CACHE_FIRST, CACHE_NORMAL, CACHE_LAST};
   ref_line *set = c->lines + line % c->sets * c->ways;
   uint32_t *n = &c->n[line % c->sets], i = 0;
   while (i < *n && set[i].line != line) i++;
-  if (i < *n && stream) return &set[i];
+  bool there = i < *n;
+  if (there && priority == CACHE_UNCHANGED) return &set[i];
   ref_line found = {.line = line};
-  if (i < *n) {
-    found = set[i];
-  } else if (*n == c->ways) {
-    i = *n - 1;
+  if (there) found = set[i];
+  if (!there && *n < c->ways) i = (*n)++;
+  if (!there && i == c->ways) {
+    for (unsigned k = 0; i == c->ways; k++)
+      for (uint32_t w = c->ways; w-- && i == c->ways;)
+        if (set[w].priority == going[k]) i = w;
     c->dram_writes += (unsigned)__builtin_popcount(set[i].dirty);
-  } else {
-    i = (*n)++;
   }
-  uint32_t to = stream ? *n - 1 : 0; /* streamed lines go where the next victim is */
+  found.priority = priority == CACHE_UNCHANGED ? CACHE_NORMAL : priority;
   memmove(set + 1, set, i * sizeof *set);
-  memmove(set, set + 1, to * sizeof *set);
-  set[to] = found;
-  return &set[to];
+  set[0] = found;
+  return &set[0];
 }
 
 static unsigned ref_fetch(ref_cache *c, ref_line *l, unsigned mask) {
@@ -61,7 +63,8 @@ static unsigned ref_fetch(ref_cache *c, ref_line *l, unsigned mask) {
 }
 
 /* Random reads, writes (whole sectors and parts) and atomics of few lines, so that they meet. */
-static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint32_t sector, uint64_t lines) {
+static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint32_t sector, uint64_t lines,
+                              int ranked_from) {
   hd_gpu g = synth_gpu();
   g.l2.ways = ways;
   g.l2.sector = sector;
@@ -74,27 +77,28 @@ static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint3
   for (int k = 0; k < 60000; k++) {
     uint32_t line = (uint32_t)below(&r, lines);
     uint8_t mask = (uint8_t)(1 + below(&r, 15)), full = mask & (uint8_t)next(&r);
-    bool stream = ref.n[line % ref.sets] == ways && !below(&r, 10);
+    unsigned priority = k < ranked_from || below(&r, 3) ? CACHE_NORMAL : (unsigned)below(&r, 4);
+    if (k == ranked_from) model_cache_rank(&m.l2);
     model_request q = {.line = line, .cycle = now, .mask = mask, .full = full};
     q.set = model_memory_set(&m, line);
     model_cache_epoch(&m.l2, now, now + 1);
     switch (below(&r, 4)) {
     case 0:
     case 1:
-      model_memory_read(&m, &q, 1, stream);
-      ref_fetch(&ref, ref_use(&ref, line, stream), mask);
+      model_memory_read(&m, &q, 1, priority);
+      ref_fetch(&ref, ref_use(&ref, line, priority), mask);
       break;
     case 2: {
-      model_memory_write(&m, &q, 1, stream);
-      ref_line *l = ref_use(&ref, line, stream);
+      model_memory_write(&m, &q, 1, priority);
+      ref_line *l = ref_use(&ref, line, priority);
       ref.hits += (unsigned)__builtin_popcount(mask & (l->valid | l->dirty));
       l->dirty |= mask;
       l->valid |= full;
       break;
     }
     default: {
-      model_memory_atomic(&m, &q, 1);
-      ref_line *l = ref_use(&ref, line, false);
+      model_memory_atomic(&m, &q, 1, priority);
+      ref_line *l = ref_use(&ref, line, priority);
       ref_fetch(&ref, l, mask);
       l->dirty |= mask;
       break;
@@ -116,13 +120,61 @@ static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint3
 }
 
 static void l2_does_what_lists_of_lines_do(void **state) {
-  against_reference(1, 1, 1, 32, 4);
-  against_reference(2, 4, 8, 32, 60);
-  against_reference(3, 8, 6, 32, 70);
-  against_reference(4, 16, 3, 128, 80);
-  against_reference(5, 20, 7, 64, 200);
-  against_reference(6, 64, 2, 32, 190);
-  against_reference(7, 17, 1, 128, 25);
+  for (int ranked_from = 0; ranked_from <= 60000;
+       ranked_from += 30000) { /* always, from the middle on, never */
+    against_reference(1, 1, 1, 32, 4, ranked_from);
+    against_reference(2, 4, 8, 32, 60, ranked_from);
+    against_reference(3, 8, 6, 32, 70, ranked_from);
+    against_reference(4, 16, 3, 128, 80, ranked_from);
+    against_reference(5, 20, 7, 64, 200, ranked_from);
+    against_reference(6, 64, 2, 32, 190, ranked_from);
+    against_reference(7, 17, 1, 128, 25, ranked_from);
+  }
+}
+
+/* What stays of a set's lines beside a stream that is 20 times as large. */
+static uint64_t survivors(unsigned kept, unsigned streamed) {
+  hd_gpu g = synth_gpu();
+  model_memory m;
+  assert_true(model_memory_init(&m, &g));
+  model_cache_rank(&m.l2);
+  for (uint32_t k = 0; k < 64 * 20; k++) {
+    for (uint32_t line = 0; line < 64 && k % 64 == 0; line++) { /* a quarter of the cache */
+      model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, line)};
+      model_memory_read(&m, &q, 1, kept);
+    }
+    for (uint32_t j = 0; j < 8; j++) {
+      uint32_t line = 1000 + 8 * k + j;
+      model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, line)};
+      model_memory_read(&m, &q, 1, streamed);
+    }
+  }
+  uint64_t hits = m.hits;
+  model_memory_free(&m);
+  return hits / 4;
+}
+
+static void a_stream_evicts_what_its_priority_lets_it(void **state) {
+  assert_int_equal(survivors(CACHE_NORMAL, CACHE_NORMAL), 0);
+  assert_int_equal(survivors(CACHE_FIRST, CACHE_FIRST), 0);
+  assert_int_equal(survivors(CACHE_FIRST, CACHE_NORMAL), 0);
+  assert_int_equal(survivors(CACHE_NORMAL, CACHE_FIRST), 64 * 19);
+  assert_int_equal(survivors(CACHE_LAST, CACHE_NORMAL), 64 * 19);
+}
+
+/* Lines that go first use what nobody else does. */
+static void a_stream_alone_has_the_whole_cache(void **state) {
+  hd_gpu g = synth_gpu();
+  model_memory m;
+  assert_true(model_memory_init(&m, &g));
+  model_cache_rank(&m.l2);
+  for (uint32_t k = 0; k < 2 * 256; k++) {
+    uint32_t line = k % 256;
+    model_request q = {.line = line, .mask = 1, .set = model_memory_set(&m, line)};
+    model_memory_read(&m, &q, 1, CACHE_FIRST);
+  }
+  assert_int_equal(m.hits, 256);
+  model_memory_free(&m);
 }
 
 static void a_hashed_set_index_spreads_neighbours_and_large_strides(void **state) {
@@ -168,13 +220,13 @@ static void lines_in_flight_stay_so_until_they_arrive(void **state) {
   for (uint32_t k = 0; k < 3000; k++) { /* well beyond what 16 bits of cycles hold */
     model_cache_epoch(&m.l2, now, now + 1000);
     model_request q = {.line = k, .cycle = now, .mask = 1, .set = model_memory_set(&m, k)};
-    model_memory_read(&m, &q, 1, false);
+    model_memory_read(&m, &q, 1, CACHE_NORMAL);
     assert_int_equal(q.wait, g.dram_latency);
     q.cycle = now + 100; /* another asks for it meanwhile: it waits for the same data */
-    model_memory_read(&m, &q, 1, false);
+    model_memory_read(&m, &q, 1, CACHE_NORMAL);
     assert_in_range(q.wait, g.dram_latency - 100 - CACHE_TICK, g.dram_latency - 100);
     q.cycle = now + 900;
-    model_memory_read(&m, &q, 1, false);
+    model_memory_read(&m, &q, 1, CACHE_NORMAL);
     assert_int_equal(q.wait, g.l2.latency);
     now += 1000 + (k % 100 ? k % 700 : 200000 + 1000 * k);
   }
@@ -190,18 +242,18 @@ static void a_level_asked_for_too_much_makes_the_next_epoch_wait(void **state) {
   for (uint32_t k = 0; k < 100; k++) {
     q.line = k;
     q.set = model_memory_set(&m, k);
-    model_memory_read(&m, &q, 1, false);
+    model_memory_read(&m, &q, 1, CACHE_NORMAL);
     assert_int_equal(q.wait, g.dram_latency);
   }
   model_memory_end_epoch(&m, 100); /* 12800 bytes asked: DRAM gives 6400 in that time, L2 25600 */
   q.line = 200;
   q.set = model_memory_set(&m, q.line);
-  model_memory_read(&m, &q, 1, false);
+  model_memory_read(&m, &q, 1, CACHE_NORMAL);
   assert_int_equal(q.wait, g.dram_latency + 6400 / 64);
   model_memory_end_epoch(&m, 1000);
   q.line = 300;
   q.set = model_memory_set(&m, q.line);
-  model_memory_read(&m, &q, 1, false);
+  model_memory_read(&m, &q, 1, CACHE_NORMAL);
   assert_int_equal(q.wait, g.dram_latency);
   model_memory_free(&m);
 }
@@ -209,6 +261,8 @@ static void a_level_asked_for_too_much_makes_the_next_epoch_wait(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(l2_does_what_lists_of_lines_do),
+      cmocka_unit_test(a_stream_evicts_what_its_priority_lets_it),
+      cmocka_unit_test(a_stream_alone_has_the_whole_cache),
       cmocka_unit_test(a_hashed_set_index_spreads_neighbours_and_large_strides),
       cmocka_unit_test(a_plain_set_index_is_the_remainder),
       cmocka_unit_test(lines_in_flight_stay_so_until_they_arrive),

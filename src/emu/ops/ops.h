@@ -68,7 +68,7 @@ typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_X
  * a single value is dst or src[1]. */
 enum {
   X_SPACE = 0,  /* hd_space, EMU_GENERIC or EMU_FRAME */
-  X_CACHE = 1,  /* hd_access_cache */
+  X_CACHE = 1,  /* hd_access_cache, and EMU_CACHE_HINT */
   X_ADDR = 2,   /* emu_addr_mode */
   X_COUNT = 3,  /* elements of a vector */
   X_BYTES = 4,  /* per lane, all elements together */
@@ -77,6 +77,7 @@ enum {
   X_NO_OLD = 7, /* red, or the old value is not wanted */
 };
 enum { EMU_FRAME = 101 };
+enum { EMU_CACHE_HINT = 128 }; /* src[3] is a policy (64 bits), instead of a priority in L2 */
 #define EMU_NO_SLOT UINT32_MAX
 #define EMU_ALLOCA_BYTES 16384u
 typedef enum emu_addr_mode {
