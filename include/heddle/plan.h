@@ -115,6 +115,19 @@ typedef struct hd_split {
   uint32_t wave; /* wave: N >= 1; else 0 */
 } hd_split;
 
+/* How many tasks an agent takes at once.
+ *
+ * tasks         one, which is claimed while it does the one before
+ * segments[:K]  K consecutive places of a cluster, the last ones of it fewer (SMC 3.3): one atomic for all of
+ *               them. Without K as many as there are for each worker, so that nearly all work is dealt out at
+ *               the start, as SMC does it; what workers that come late or never leave behind, others take */
+typedef enum hd_take_kind { HD_TAKE_TASKS = 0, HD_TAKE_SEGMENTS, HD_TAKE_COUNT } hd_take_kind;
+
+typedef struct hd_take {
+  hd_take_kind kind;
+  uint32_t tasks; /* segments: K; 0: as many as there are for each worker */
+} hd_take;
+
 /* Horizontal bypassing (BYP): warps with index >= `warps` in their CTA go around the cache. */
 typedef enum hd_bypass_kind {
   HD_BYPASS_NONE = 0,
@@ -135,6 +148,7 @@ typedef enum hd_stream_kind {
   HD_STREAM_NONE = 0,
   HD_STREAM_L1,    /* all of global memory that can */
   HD_STREAM_LOADS, /* those listed */
+  HD_STREAM_AUTO,  /* those whose data nobody asks for again: somebody else finds them, for one workload */
   HD_STREAM_COUNT
 } hd_stream_kind;
 
@@ -146,7 +160,12 @@ typedef struct hd_stream {
 
 /* How bypassing is coded: both variants of each load under predicates, or the kernel's text twice with
  * one branch per warp at entry (BYP 4.2, 6.1). */
-typedef enum hd_form { HD_FORM_PREDICATE = 0, HD_FORM_REPLICATE, HD_FORM_COUNT } hd_form;
+typedef enum hd_form {
+  HD_FORM_AUTO = 0, /* whichever costs less: predicates for a few loads, else two texts unless they are too long */
+  HD_FORM_PREDICATE,
+  HD_FORM_REPLICATE,
+  HD_FORM_COUNT
+} hd_form;
 
 /* Fetch what the task `distance` steps ahead in this worker's order needs. */
 typedef enum hd_prefetch_kind { HD_PREFETCH_NONE = 0, HD_PREFETCH_L1, HD_PREFETCH_L2, HD_PREFETCH_COUNT } hd_prefetch_kind;
@@ -172,6 +191,7 @@ typedef struct hd_plan {
   hd_bind_kind bind;
   uint32_t agents; /* bind=agents: active per SM; 0: all that fit */
   hd_split split;
+  hd_take take; /* of bind=agents */
   hd_order threads; /* of thread ids across CTA borders (SCH); row: as they are */
   bool threads_in_cta; /* the order is one of the threads inside each CTA instead */
   hd_bypass bypass;
@@ -183,9 +203,10 @@ typedef struct hd_plan {
 
 /* The notation's values, beyond those above:
  *
- *   split=chunk|wave:N|rows|cols          threads=ORDER|cta:ORDER
- *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8 (load numbers)
- *   form=predicate|replicate              prefetch=l1:D|l2:D
+ *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
+ *   threads=ORDER|cta:ORDER
+ *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8|auto (load numbers)
+ *   form=auto|predicate|replicate              prefetch=l1:D|l2:D
  *   sms=0-31+64-95
  */
 
@@ -247,6 +268,7 @@ typedef enum hd_pop {
   HD_P_CONST, /* imm */
   HD_P_POS,   /* input: worker or position (forward), task number (inverse), place in its cluster (place) */
   HD_P_CLUSTER, /* input: cluster number (place, quota) */
+  HD_P_X, HD_P_Y, HD_P_Z,    /* inputs of hd_plan_from_cell's programs: the worker's own cell, %ctaid */
   HD_P_NX, HD_P_NY, HD_P_NZ, /* grid dimensions, when they are not known constants */
   HD_P_V,     /* number of tasks, when not a constant */
   HD_P_A, HD_P_B, /* inputs of hd_plan_header's functions only: an order's parameters, a number of clusters */
@@ -276,6 +298,7 @@ typedef struct hd_prog {
   uint32_t n;
   uint32_t out[3]; /* forward: values that hold x, y, z; inverse: all three name the worker */
   bool uses_table;
+  bool any_size; /* counts nothing: right for grids of 2^32 tasks and more, too, when they are not known */
 } hd_prog;
 
 /* What a plan is applied to. With `known` false, g is ignored and the program
@@ -296,6 +319,16 @@ HD_API bool hd_grid_tasks(const uint32_t g[3], uint64_t *V);
  * input is that position. Fails with HD_ERR_USAGE for parameters of 0 and the like, HD_ERR_REFUSED for a
  * table with an unknown grid. */
 HD_API hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+/* The same from the worker's own cell, which says more than its id: coordinates that the order leaves alone, or
+ * changes one by one, cost little or nothing. Not for bind=agents and bind=claim (HD_ERR_USAGE). With `packed`
+ * the program's table is hd_plan_pack's, of hd_plan_packed > 0 words; else the order's own. */
+HD_API hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_prog *out, hd_diag *d);
+/* Words of the table that stands for the order on a known grid: of an order that is a table, where the grid is one
+ * plane, and of the Hilbert curve, whose arithmetic is a loop. A word holds a cell of the plane, x in its low half
+ * and y above; on a line, the one coordinate that there is. 0: there is no such table. */
+HD_API uint64_t hd_plan_packed(const hd_plan *p, const hd_grid *g);
+/* Make it; t: the order's own table, if it has one. */
+HD_API hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words, hd_diag *d);
 /* The inverse: from a task number to the worker u that runs it, or its position. Not for tables, which
  * fail with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
 HD_API hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
@@ -337,6 +370,8 @@ typedef struct hd_magic {
   unsigned shift;
 } hd_magic;
 HD_API bool hd_find_magic(uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
+/* The same for n * factor / divisor, factor >= 1. */
+HD_API bool hd_find_scaled_magic(uint64_t factor, uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
 
 /* ---- Clusters (CLU 4.2) --------------------------------------------------- */
 

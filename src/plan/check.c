@@ -30,8 +30,9 @@ static hd_status check_values(const hd_plan *p, hd_diag *d) {
   if (st == HD_OK) st = check_lists(p, d);
   if (st != HD_OK) return st;
   if ((unsigned)p->bind >= HD_BIND_COUNT || (unsigned)p->split.kind >= HD_SPLIT_COUNT ||
-      (unsigned)p->bypass.kind >= HD_BYPASS_COUNT || (unsigned)p->stream.kind >= HD_STREAM_COUNT ||
-      (unsigned)p->form >= HD_FORM_COUNT || (unsigned)p->prefetch.kind >= HD_PREFETCH_COUNT)
+      (unsigned)p->take.kind >= HD_TAKE_COUNT || (unsigned)p->bypass.kind >= HD_BYPASS_COUNT ||
+      (unsigned)p->stream.kind >= HD_STREAM_COUNT || (unsigned)p->form >= HD_FORM_COUNT ||
+      (unsigned)p->prefetch.kind >= HD_PREFETCH_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "a lever has a value that does not exist");
   if (p->split.kind == HD_SPLIT_WAVE && p->split.wave == 0)
     return hd_fail(d, HD_ERR_USAGE, "split=wave:N: N is 0, but must be at least 1");
@@ -55,9 +56,12 @@ static bool cols_of_other(const hd_plan *p) {
 }
 static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }
 static bool form_alone(const hd_plan *p) {
-  return p->form != HD_FORM_PREDICATE && p->bypass.kind == HD_BYPASS_NONE;
+  return p->form != HD_FORM_AUTO && p->bypass.kind == HD_BYPASS_NONE;
 }
 static bool agents_unbound(const hd_plan *p) { return p->agents && p->bind != HD_BIND_AGENTS; }
+static bool take_unbound(const hd_plan *p) {
+  return p->take.kind != HD_TAKE_TASKS && p->bind != HD_BIND_AGENTS;
+}
 static bool thread_table(const hd_plan *p) {
   return p->threads.kind == HD_ORDER_HEAVY_FIRST || p->threads.kind == HD_ORDER_AFFINITY;
 }
@@ -70,6 +74,7 @@ static const rule RULES[] = {
      "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
     {form_alone, "form says how bypass is coded; it needs bypass"},
     {agents_unbound, "a number of agents needs bind=agents"},
+    {take_unbound, "take says how many tasks an agent takes at once; it needs bind=agents"},
     {thread_table, "threads takes an order of thread ids; heavy-first and affinity are orders of tasks"},
 };
 

@@ -28,6 +28,9 @@ void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t cluster, ui
     case HD_P_CONST: v[pc] = i->imm; break;
     case HD_P_POS: v[pc] = in; break;
     case HD_P_CLUSTER: v[pc] = cluster; break;
+    case HD_P_X: v[pc] = in % g[0]; break;
+    case HD_P_Y: v[pc] = in / g[0] % g[1]; break;
+    case HD_P_Z: v[pc] = in / g[0] / g[1]; break;
     case HD_P_NX: v[pc] = g[0]; break;
     case HD_P_NY: v[pc] = g[1]; break;
     case HD_P_NZ: v[pc] = g[2]; break;

@@ -46,6 +46,9 @@ static void RUN(batch *w, void *memory, hd_table *out) {
       case HD_P_CONST:
       case HD_P_POS:
       case HD_P_CLUSTER:
+      case HD_P_X:
+      case HD_P_Y:
+      case HD_P_Z:
       case HD_P_NX:
       case HD_P_NY:
       case HD_P_NZ:

@@ -58,6 +58,10 @@ static const value_name SPLITS[HD_SPLIT_COUNT] = {
     [HD_SPLIT_ROWS] = {"rows", NUMBER_NONE, 0, "rows"},
     [HD_SPLIT_COLS] = {"cols", NUMBER_NONE, 0, "cols"},
 };
+static const value_name TAKES[HD_TAKE_COUNT] = {
+    [HD_TAKE_TASKS] = {"tasks", NUMBER_NONE, 0, "tasks"},
+    [HD_TAKE_SEGMENTS] = {"segments", NUMBER_OPTIONAL, 1, "segments or segments:K"},
+};
 static const value_name BYPASSES[HD_BYPASS_COUNT] = {
     [HD_BYPASS_L1] = {"l1", NUMBER_NEEDED, 0, "l1:K"},
     [HD_BYPASS_READONLY] = {"ro", NUMBER_NEEDED, 0, "ro:K"},
@@ -65,6 +69,7 @@ static const value_name BYPASSES[HD_BYPASS_COUNT] = {
     [HD_BYPASS_AUTO] = {"auto", NUMBER_NONE, 0, "auto"},
 };
 static const value_name FORMS[HD_FORM_COUNT] = {
+    [HD_FORM_AUTO] = {"auto", NUMBER_NONE, 0, "auto"},
     [HD_FORM_PREDICATE] = {"predicate", NUMBER_NONE, 0, "predicate"},
     [HD_FORM_REPLICATE] = {"replicate", NUMBER_NONE, 0, "replicate"},
 };
@@ -212,6 +217,13 @@ static hd_status parse_split(const parser *p, word value) {
   return st;
 }
 
+static hd_status parse_take(const parser *p, word value) {
+  unsigned kind = 0;
+  hd_status st = parse_named(p, "take", value, TAKES, COUNT(TAKES), &kind, &p->plan->take.tasks);
+  p->plan->take.kind = (hd_take_kind)kind;
+  return st;
+}
+
 static hd_status parse_bypass(const parser *p, word value) {
   unsigned kind = 0;
   hd_status st = parse_named(p, "bypass", value, BYPASSES, COUNT(BYPASSES), &kind, &p->plan->bypass.warps);
@@ -257,13 +269,17 @@ static hd_status parse_stream(const parser *p, word value) {
     s->kind = HD_STREAM_L1;
     return HD_OK;
   }
+  if (is(value, "auto")) {
+    s->kind = HD_STREAM_AUTO;
+    return HD_OK;
+  }
   s->kind = HD_STREAM_LOADS;
   hd_status st = make_list(p, value, sizeof *s->loads, &s->loads);
   for (word rest = value, part; st == HD_OK && rest.s; s->n++) {
     part = split(rest, '+', &rest);
     uint32_t *load = &s->loads[s->n];
     if (!part.n || *part.s < '0' || *part.s > '9')
-      return write_so(p, "stream", value, "l1, or load numbers: 3+7");
+      return write_so(p, "stream", value, "l1, auto, or load numbers: 3+7");
     st = parse_number(p, "stream", value, part, 0, load);
     if (st == HD_OK && s->n && *load <= load[-1])
       return FAIL(p, part.s, HD_ERR_INPUT, "stream=%.*s: load numbers must increase", SHOW(value));
@@ -300,11 +316,9 @@ typedef struct lever_syntax {
 } lever_syntax;
 
 static const lever_syntax LEVERS[] = {
-    {"order", parse_task_order}, {"bind", parse_bind},
-    {"split", parse_split},      {"threads", parse_thread_order},
-    {"bypass", parse_bypass},    {"stream", parse_stream},
-    {"form", parse_form},        {"prefetch", parse_prefetch},
-    {"sms", parse_sms},
+    {"order", parse_task_order},     {"bind", parse_bind},     {"split", parse_split},   {"take", parse_take},
+    {"threads", parse_thread_order}, {"bypass", parse_bypass}, {"stream", parse_stream}, {"form", parse_form},
+    {"prefetch", parse_prefetch},    {"sms", parse_sms},
 };
 
 static const lever_syntax *find_lever(word name) {
@@ -348,8 +362,8 @@ static hd_status parse_pairs(const parser *p) {
       return FAIL(p, pair, HD_ERR_INPUT, "'%.*s' is no lever=value pair, such as order=col", SHOW(all));
     if (!l)
       return FAIL(p, pair, HD_ERR_INPUT,
-                  "%.*s: no lever of this name; there are order, bind, split, threads, bypass, stream, form, "
-                  "prefetch, sms",
+                  "%.*s: no lever of this name; there are order, bind, split, take, threads, bypass, stream, "
+                  "form, prefetch, sms",
                   SHOW(all));
     if (given[l - LEVERS])
       return FAIL(p, pair, HD_ERR_INPUT, "%.*s: the lever %s is given twice", SHOW(all), l->name);
@@ -389,9 +403,9 @@ void hd_plan_free(hd_plan *p) {
 
 bool hd_plan_is_baseline(const hd_plan *p) {
   return p->order.kind == HD_ORDER_ROW && p->bind == HD_BIND_NONE && p->split.kind == HD_SPLIT_CHUNK &&
-         p->threads.kind == HD_ORDER_ROW && p->bypass.kind == HD_BYPASS_NONE &&
-         p->stream.kind == HD_STREAM_NONE && p->form == HD_FORM_PREDICATE &&
-         p->prefetch.kind == HD_PREFETCH_NONE && p->sms.n == 0;
+         p->take.kind == HD_TAKE_TASKS && p->threads.kind == HD_ORDER_ROW &&
+         p->bypass.kind == HD_BYPASS_NONE && p->stream.kind == HD_STREAM_NONE &&
+         p->form == HD_FORM_AUTO && p->prefetch.kind == HD_PREFETCH_NONE && p->sms.n == 0;
 }
 
 static bool order_equal(const hd_order *x, const hd_order *y) {
@@ -412,10 +426,10 @@ static bool list_equal(const void *a, uint32_t na, const void *b, uint32_t nb, s
 
 bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
   return order_equal(&a->order, &b->order) && a->bind == b->bind && a->agents == b->agents &&
-         a->split.kind == b->split.kind && a->split.wave == b->split.wave &&
-         order_equal(&a->threads, &b->threads) && a->threads_in_cta == b->threads_in_cta &&
-         a->bypass.kind == b->bypass.kind && a->bypass.warps == b->bypass.warps &&
-         a->stream.kind == b->stream.kind &&
+         a->split.kind == b->split.kind && a->split.wave == b->split.wave && a->take.kind == b->take.kind &&
+         a->take.tasks == b->take.tasks && order_equal(&a->threads, &b->threads) &&
+         a->threads_in_cta == b->threads_in_cta && a->bypass.kind == b->bypass.kind &&
+         a->bypass.warps == b->bypass.warps && a->stream.kind == b->stream.kind &&
          list_equal(a->stream.loads, a->stream.n, b->stream.loads, b->stream.n, sizeof *a->stream.loads) &&
          a->form == b->form && a->prefetch.kind == b->prefetch.kind &&
          a->prefetch.distance == b->prefetch.distance &&
@@ -458,6 +472,7 @@ static void print_stream(const hd_stream *s, size_t start, hd_buf *out) {
   if (s->kind == HD_STREAM_NONE) return;
   begin_pair(out, start, "stream");
   if (s->kind == HD_STREAM_L1) hd_buf_puts(out, "l1");
+  if (s->kind == HD_STREAM_AUTO) hd_buf_puts(out, "auto");
   for (uint32_t i = 0; i < s->n; i++) hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", s->loads[i]);
 }
 
@@ -476,6 +491,7 @@ void hd_plan_print(const hd_plan *p, hd_buf *out) {
   print_order("order", "", &p->order, start, out);
   print_named("bind", BINDS, p->bind, p->agents, start, out);
   print_named("split", SPLITS, p->split.kind, p->split.wave, start, out);
+  print_named("take", TAKES, p->take.kind, p->take.tasks, start, out);
   print_order("threads", p->threads_in_cta ? "cta:" : "", &p->threads, start, out);
   print_named("bypass", BYPASSES, p->bypass.kind, p->bypass.warps, start, out);
   print_stream(&p->stream, start, out);

@@ -49,7 +49,7 @@ hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_sp
   if (st == HD_OK) st = check_grid(p, g, d);
   if (st != HD_OK) return st;
   plan_begin(b);
-  s->known = g->known;
+  *s = (plan_space){.known = g->known, .worker = PLAN_NONE};
   if (g->known)
     known_space(b, g->g, s);
   else
@@ -65,6 +65,27 @@ plan_val plan_parameter(plan_builder *b, hd_pop op, uint32_t value) {
 plan_val plan_linear_input(plan_builder *b, const plan_space *s) {
   uint64_t hi = plan_hi(b, s->tasks) - 1;
   return hi == 0 ? plan_const(b, 0) : plan_input(b, HD_P_POS, 0, hi);
+}
+
+plan_val plan_cell_input(plan_builder *b, plan_space *s) {
+  static const hd_pop inputs[DIMENSIONS] = {HD_P_X, HD_P_Y, HD_P_Z};
+  plan_val own[DIMENSIONS];
+  for (int i = 0; i < DIMENSIONS; i++) {
+    uint64_t hi = plan_hi(b, s->n[i]) - 1;
+    own[i] = hi == 0 ? plan_const(b, 0) : plan_input(b, inputs[i], 0, hi);
+  }
+  uint64_t last = plan_hi(b, s->tasks) - 1;
+  plan_val rows = plan_bound(b, plan_mul(b, own[2], s->n[1]), 0, last);
+  plan_val row = plan_bound(b, plan_add(b, rows, own[1]), 0, last);
+  plan_val begin = plan_bound(b, plan_mul(b, row, s->n[0]), 0, last);
+  s->own = (plan_cell){own[0], own[1], own[2]};
+  s->worker = plan_bound(b, plan_add(b, begin, own[0]), 0, last);
+  plan_state_division(b, s->worker, s->n[0], row, own[0]);
+  plan_state_division(b, row, s->n[1], own[2], own[1]);
+  if (s->plane != s->n[0])
+    plan_state_division(b, s->worker, s->plane, own[2],
+                        plan_bound(b, plan_mad(b, own[1], s->n[0], own[0]), 0, plan_hi(b, s->plane) - 1));
+  return s->worker;
 }
 
 plan_val plan_cells(plan_builder *b, const plan_space *s, plan_val x, plan_val y) {
@@ -239,20 +260,50 @@ static place stride(plan_builder *b, const plan_space *s, const hd_order *o, pla
   return at_task(b, s, plan_stride(b, s, o->a, o->b, p));
 }
 
+/* x and y of entry `index` of a table of cells of a plane. */
+static void unpack(plan_builder *b, const plan_space *s, plan_val index, plan_cell *c) {
+  uint64_t nx = plan_hi(b, s->n[0]), ny = plan_hi(b, s->n[1]);
+  bool line = nx == 1 || ny == 1;
+  plan_val word =
+      plan_table(b, index, line ? nx * ny - 1 : ((ny - 1) << PLAN_PACKED_BITS) + PLAN_PACKED_MASK);
+  c->x = ny == 1 ? word : nx == 1 ? plan_const(b, 0) : plan_and(b, word, plan_const(b, PLAN_PACKED_MASK));
+  c->y = ny == 1 ? plan_const(b, 0) : nx == 1 ? word : plan_shr(b, word, plan_const(b, PLAN_PACKED_BITS));
+  c->x = plan_bound(b, c->x, 0, nx - 1);
+  c->y = plan_bound(b, c->y, 0, ny - 1);
+}
+
 static place hilbert(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_cell c;
   plan_val in_plane;
   plan_divmod(b, p, s->plane, &c.z, &in_plane);
-  plan_hilbert_cell(b, s, in_plane, &c.x, &c.y);
+  if (s->packed)
+    unpack(b, s, in_plane, &c);
+  else
+    plan_hilbert_cell(b, s, in_plane, &c.x, &c.y);
   return at_cell(b, s, c);
+}
+
+static plan_val mirrored(plan_builder *b, plan_val n, plan_val x) {
+  return plan_sub(b, plan_sub(b, n, plan_const(b, 1)), x);
 }
 
 static place reverse(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_val last = plan_sub(b, s->tasks, plan_const(b, 1));
-  return at_task(b, s, plan_sub(b, last, p));
+  place at = {.task = plan_sub(b, last, p)};
+  if (p == s->worker) /* each coordinate backwards */
+    at.cell = (plan_cell){mirrored(b, s->n[0], s->own.x), mirrored(b, s->n[1], s->own.y),
+                          mirrored(b, s->n[2], s->own.z)};
+  else
+    at.cell = plan_row_cell(b, s, at.task);
+  return at;
 }
 
 static place table(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  if (s->packed) {
+    plan_cell c = {.z = plan_const(b, 0)};
+    unpack(b, s, p, &c);
+    return at_cell(b, s, c);
+  }
   return at_task(b, s, plan_table(b, p, plan_hi(b, s->tasks) - 1));
 }
 
@@ -280,6 +331,20 @@ hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_d
   place at;
   hd_status st = place_worker(p, g, &b, &at, d);
   if (st != HD_OK) return st;
+  return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
+}
+
+hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_prog *out, hd_diag *d) {
+  plan_builder b;
+  plan_space s;
+  if (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM)
+    return hd_fail(d, HD_ERR_USAGE, "a worker that claims its tasks does not know them by its own cell");
+  hd_status st = plan_open(&b, p, g, &s, d);
+  if (st != HD_OK) return st;
+  s.packed = packed;
+  plan_val position = plan_cell_input(&b, &s);
+  if (p->bind == HD_BIND_REDIRECT) position = plan_split_deal(&b, &s, &p->split, g->n_sms, position);
+  place at = orders[p->order.kind](&b, &s, &p->order, position);
   return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
 }
 

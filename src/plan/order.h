@@ -8,22 +8,30 @@
 
 #include "plan/prog.h"
 
+typedef struct plan_cell {
+  plan_val x, y, z;
+} plan_cell;
+
 /* The grid as values: constants when it is known. */
 typedef struct plan_space {
   plan_val n[3];  /* x, y, z: at least 1 */
   plan_val plane; /* n[0] * n[1] */
   plan_val tasks; /* n[0] * n[1] * n[2] */
   bool known;
+  bool packed;   /* tables hold cells of a plane (hd_plan_pack) */
+  plan_cell own; /* the worker's cell, where that is the input, and its number; else PLAN_NONE */
+  plan_val worker;
 } plan_space;
 
-typedef struct plan_cell {
-  plan_val x, y, z;
-} plan_cell;
+/* Words of packed tables: x below, y above. */
+enum { PLAN_PACKED_BITS = 16, PLAN_PACKED_MASK = 0xffff };
 
 /* Check plan and grid; begin a program with the grid's values. */
 hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_space *s, hd_diag *d);
 /* The linear input: a worker's id, a position or a task; below V. */
 plan_val plan_linear_input(plan_builder *b, const plan_space *s);
+/* The same from the worker's own cell, s->own then: s->worker. */
+plan_val plan_cell_input(plan_builder *b, plan_space *s);
 
 plan_val plan_parameter(plan_builder *b, hd_pop op, uint32_t value);
 

@@ -8,6 +8,9 @@ const plan_op_info plan_ops[HD_P_TABLE + 1] = {
     [HD_P_CONST] = {"const", 0, true, false},
     [HD_P_POS] = {"pos", 0, true, false},
     [HD_P_CLUSTER] = {"cluster", 0, true, false},
+    [HD_P_X] = {"x", 0, true, false},
+    [HD_P_Y] = {"y", 0, true, false},
+    [HD_P_Z] = {"z", 0, true, false},
     [HD_P_NX] = {"nx", 0, true, false},
     [HD_P_NY] = {"ny", 0, true, false},
     [HD_P_NZ] = {"nz", 0, true, false},
@@ -172,6 +175,12 @@ plan_val plan_bound(plan_builder *b, plan_val v, uint64_t lo, uint64_t hi) {
 
 static range range_at(const plan_builder *b, plan_val v) { return (range){plan_lo(b, v), plan_hi(b, v)}; }
 
+static const plan_division *find_division(const plan_builder *b, plan_val x, plan_val n) {
+  for (uint32_t i = 0; i < b->n_divisions; i++)
+    if (b->divisions[i].x == x && b->divisions[i].n == n) return &b->divisions[i];
+  return NULL;
+}
+
 /* A value already there that op(x, y) equals, or PLAN_NONE. A constant operand
  * of a commutative operation is y. */
 static plan_val identity(plan_builder *b, hd_pop op, plan_val x, plan_val y) {
@@ -188,7 +197,10 @@ static plan_val identity(plan_builder *b, hd_pop op, plan_val x, plan_val y) {
     return PLAN_NONE;
   }
   case HD_P_MUL: return one ? x : PLAN_NONE;
-  case HD_P_DIV: return one ? x : x == y ? plan_const(b, 1) : PLAN_NONE;
+  case HD_P_DIV: {
+    const plan_division *known = find_division(b, x, y);
+    return one ? x : x == y ? plan_const(b, 1) : known ? known->q : PLAN_NONE;
+  }
   case HD_P_REM: return rx.hi < ry.lo ? x : PLAN_NONE;
   case HD_P_MIN: return x == y || rx.hi <= ry.lo ? x : ry.hi <= rx.lo ? y : PLAN_NONE;
   case HD_P_MAX: return x == y || rx.lo >= ry.hi ? x : ry.lo >= rx.hi ? y : PLAN_NONE;
@@ -240,7 +252,18 @@ plan_val plan_table(plan_builder *b, plan_val index, uint64_t hi) {
   return emit_once(b, (hd_pval){.op = HD_P_TABLE, .a = index}, (range){0, hi});
 }
 
+void plan_state_division(plan_builder *b, plan_val x, plan_val n, plan_val q, plan_val r) {
+  assert(b->n_divisions < PLAN_DIVISIONS);
+  b->divisions[b->n_divisions++] = (plan_division){x, n, q, r};
+}
+
 void plan_divmod(plan_builder *b, plan_val x, plan_val n, plan_val *q, plan_val *r) {
+  const plan_division *known = find_division(b, x, n);
+  if (known) {
+    *q = known->q;
+    *r = known->r;
+    return;
+  }
   *q = plan_div(b, x, n);
   uint64_t k = plan_hi(b, n);
   if (plan_is_const(b, n) && (k & (k - 1)) == 0) /* one operation, and it need not wait for q */
@@ -361,6 +384,7 @@ hd_status plan_finish(plan_builder *b, const plan_val out[3], hd_prog *p, hd_dia
   find_live(b, out, live);
   p->n = 0;
   p->uses_table = false;
+  p->any_size = true;
   for (int leaves = 1; leaves >= 0; leaves--)
     for (plan_val i = 0; i < b->prog.n; i++) {
       hd_pval v = b->prog.vals[i];
@@ -372,6 +396,7 @@ hd_status plan_finish(plan_builder *b, const plan_val out[3], hd_prog *p, hd_dia
       number[i] = p->n;
       p->vals[p->n++] = v;
       p->uses_table |= v.op == HD_P_TABLE;
+      p->any_size &= v.op != HD_P_POS && v.op != HD_P_V && v.op != HD_P_MUL;
     }
   for (int i = 0; i < 3; i++) p->out[i] = number[out[i]];
   link_loops(p);

@@ -18,8 +18,13 @@
 
 typedef uint32_t plan_val; /* value number in the program under construction */
 
-enum { PLAN_LOOP_DEPTH = 4 };
+enum { PLAN_LOOP_DEPTH = 4, PLAN_DIVISIONS = 4 };
 #define PLAN_NONE UINT32_MAX
+
+/* q = x / n and r = x mod n, known without dividing. */
+typedef struct plan_division {
+  plan_val x, n, q, r;
+} plan_division;
 
 typedef struct plan_builder {
   hd_prog prog; /* in order of construction, dead values included */
@@ -29,6 +34,8 @@ typedef struct plan_builder {
   bool closed[HD_PROG_MAX]; /* computed in a loop that has ended: out of reach */
   uint32_t epoch;           /* rises when a variable may have changed */
   uint32_t loops[PLAN_LOOP_DEPTH], depth;
+  plan_division divisions[PLAN_DIVISIONS];
+  uint32_t n_divisions;
   bool symbolic; /* an order's parameters are inputs */
   bool overflow; /* more than HD_PROG_MAX values */
 } plan_builder;
@@ -36,7 +43,7 @@ typedef struct plan_builder {
 void plan_begin(plan_builder *b);
 
 plan_val plan_const(plan_builder *b, uint64_t k);
-/* HD_P_POS to HD_P_B, with its range. */
+/* HD_P_POS to HD_P_B: inputs, with their ranges. */
 plan_val plan_input(plan_builder *b, hd_pop op, uint64_t lo, uint64_t hi);
 /* Any operation of two values. Subtraction never goes below zero and a divisor
  * is never zero: whoever writes an order sees to that (asserted on ranges). */
@@ -45,7 +52,8 @@ plan_val plan_select(plan_builder *b, plan_val cond, plan_val x, plan_val y);
 plan_val plan_table(plan_builder *b, plan_val index, uint64_t hi);
 /* State that v lies in [lo, hi]; returns v, or a constant when that decides it. */
 plan_val plan_bound(plan_builder *b, plan_val v, uint64_t lo, uint64_t hi);
-/* q = x / n, r = x - q*n: one division for both. */
+/* q = x / n, r = x - q*n: one division for both, or none where they have been stated. */
+void plan_state_division(plan_builder *b, plan_val x, plan_val n, plan_val q, plan_val r);
 void plan_divmod(plan_builder *b, plan_val x, plan_val n, plan_val *q, plan_val *r);
 
 /* Variables. A variable's range [0, hi] holds at all times. Loops run until a

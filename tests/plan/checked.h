@@ -40,6 +40,9 @@ static inline bool checked_step(checked_run *c, uint32_t *pc, const uint32_t g[3
   case HD_P_CONST: r = i->imm; break;
   case HD_P_POS: r = in; break;
   case HD_P_CLUSTER: break; /* of programs that are checked elsewhere */
+  case HD_P_X: r = in % g[0]; break;
+  case HD_P_Y: r = in / g[0] % g[1]; break;
+  case HD_P_Z: r = in / g[0] / g[1]; break;
   case HD_P_NX: r = g[0]; break;
   case HD_P_NY: r = g[1]; break;
   case HD_P_NZ: r = g[2]; break;

@@ -72,6 +72,8 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   if (draw(r, 0, 9) == 0)
     p.order = (hd_order){.kind = draw(r, 0, 1) ? HD_ORDER_AFFINITY : HD_ORDER_HEAVY_FIRST};
   if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
+  if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1))
+    p.take = (hd_take){HD_TAKE_SEGMENTS, draw(r, 0, 1) ? (uint32_t)draw(r, 1, UINT32_MAX) : 0};
   if (p.bind == HD_BIND_AGENTS) p.agents = (uint32_t)draw(r, 0, 9);
   if (draw(r, 0, 3) == 0) p.threads = draw_order(r, g);
   p.threads_in_cta = p.threads.kind != HD_ORDER_ROW && draw(r, 0, 1);

@@ -2,7 +2,9 @@
 
 #include "heddle/plan.h"
 
-static uint64_t apply(uint64_t n, hd_magic m) { return (uint64_t)(((unsigned __int128)n * m.multiplier) >> m.shift); }
+static uint64_t apply(uint64_t n, hd_magic m) {
+  return (uint64_t)(((unsigned __int128)n * m.multiplier) >> m.shift);
+}
 
 static uint64_t random_below(uint64_t stream, uint64_t i, unsigned max_bits) {
   unsigned bits = 1 + (unsigned)(hd_random_at(stream, 2 * i) % max_bits);
@@ -58,10 +60,28 @@ static void a_31_bit_range_always_has_a_multiplier(void **state) {
   }
 }
 
+static void scaled_quotients_are_exact_everywhere(void **state) {
+  unsigned found = 0;
+  for (uint64_t i = 0; i < 3000; i++) {
+    uint64_t d = 2 + random_below(6, i, 12), factor = 1 + hd_random_at(7, i) % d,
+             max = 1 + random_below(8, i, 12);
+    hd_magic m;
+    if (!hd_find_scaled_magic(factor, d, max, 32, &m)) continue;
+    found++;
+    assert_true(m.multiplier <= UINT32_MAX);
+    for (uint64_t n = 0; n <= max; n++)
+      if (apply(n, m) != n * factor / d)
+        fail_msg("%lu * %lu / %lu", (unsigned long)n, (unsigned long)factor, (unsigned long)d);
+  }
+  assert_true(found > 2000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a division by multiplication is exact over its range", multiplications_divide_exactly),
       BEHAVIOUR("small divisors are exact for every operand", small_divisors_are_exact_everywhere),
+      BEHAVIOUR("a quotient of a product by a constant is exact over its range",
+                scaled_quotients_are_exact_everywhere),
       BEHAVIOUR("operands of 31 bits always have a multiplier", a_31_bit_range_always_has_a_multiplier),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ typedef struct fixture {
   hd_plan plan;
   hd_grid grid; /* known */
   uint64_t V;
-  hd_prog forward, inverse;
+  hd_prog forward, own, inverse; /* own: from the worker's own cell */
   checked_run run;
   char text[256];
 } fixture;
@@ -24,6 +24,7 @@ static uint32_t draw_sms(random_stream *r, uint64_t V) {
 static void build(fixture *f) {
   hd_diag d = {0};
   if (hd_plan_forward(&f->plan, &f->grid, &f->forward, &d) != HD_OK ||
+      hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, &d) != HD_OK ||
       hd_plan_inverse(&f->plan, &f->grid, &f->inverse, &d) != HD_OK)
     fail_msg("%s: %s", describe(&f->plan, &f->grid, f->text), d.message);
 }
@@ -40,10 +41,15 @@ static void evaluate(fixture *f, const hd_prog *p, uint64_t in, uint64_t out[3])
   assert_memory_equal(out, again, sizeof again);
 }
 
-/* The task of worker u; checks that it lies in the grid and that the inverse leads back. */
+/* The task of worker u; checks that it lies in the grid, that the worker's own cell leads to it, too, and
+ * that the inverse leads back. */
 static uint64_t there_and_back(fixture *f, uint64_t u) {
-  uint64_t at[3], back[3];
+  uint64_t at[3], same[3], back[3];
   evaluate(f, &f->forward, u, at);
+  evaluate(f, &f->own, u, same);
+  if (memcmp(at, same, sizeof at) != 0)
+    fail_msg("%s: worker %" PRIu64 " has another task by its own cell", describe(&f->plan, &f->grid, f->text),
+             u);
   for (int i = 0; i < 3; i++)
     if (at[i] >= f->grid.g[i])
       fail_msg("%s: worker %" PRIu64 " leaves the grid", describe(&f->plan, &f->grid, f->text), u);
@@ -88,6 +94,92 @@ static void every_plan_lists_the_tasks_as_its_description_says(void **state) {
     free(want);
     free(seen);
   }
+}
+
+/* All small numbers: every remainder of groups, columns and rows. */
+static void strides_and_zigzags_of_all_small_numbers_are_as_described(void **state) {
+  fixture *f = *state;
+  uint64_t want[64];
+  f->grid = (hd_grid){.known = true, .n_sms = 1};
+  for (uint32_t V = 1; V <= 40; V++)
+    for (uint32_t nx = 1; nx <= V; nx++)
+      for (uint32_t a = 1; a <= 9 && V % nx == 0; a++)
+        for (uint32_t b = 1; b <= 4; b++)
+          for (int kind = 0; kind < 2; kind++) {
+            f->grid.g[0] = nx;
+            f->grid.g[1] = V / nx;
+            f->grid.g[2] = 1;
+            f->plan = (hd_plan){.order = {kind ? HD_ORDER_ZIGZAG : HD_ORDER_STRIDE, a, b, NULL}};
+            list_plan(&f->plan, f->grid.g, 1, want);
+            build(f);
+            for (uint64_t u = 0; u < V; u++)
+              if (there_and_back(f, u) != want[u])
+                fail_msg("%s: worker %" PRIu64, describe(&f->plan, &f->grid, f->text), u);
+          }
+}
+
+static void a_packed_table_leads_to_the_same_cells(void **state) {
+  fixture *f = *state;
+  unsigned packed = 0;
+  for (uint64_t c = 0; c < CASES; c++) {
+    draw_small(f, c);
+    bool table = c % 2;
+    hd_table t = {NULL, f->V}, words;
+    f->grid.known = true;
+    f->plan.order = (hd_order){.kind = table ? HD_ORDER_AFFINITY : HD_ORDER_HILBERT};
+    f->plan.split = (hd_split){0};
+    uint64_t n = hd_plan_packed(&f->plan, &f->grid);
+    if (!n) {
+      assert_int_equal(hd_plan_pack(&f->plan, &f->grid, NULL, &words, NULL), HD_ERR_USAGE);
+      continue;
+    }
+    packed++;
+    if (table) assert_non_null(t.task = calloc(f->V, sizeof *t.task));
+    for (uint64_t i = 0; table && i < f->V; i++) t.task[i] = (uint32_t)(f->V - 1 - i);
+    assert_int_equal(hd_plan_pack(&f->plan, &f->grid, &t, &words, NULL), HD_OK);
+    assert_int_equal(words.n, n);
+    assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &f->forward, NULL), HD_OK);
+    assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, true, &f->own, NULL), HD_OK);
+    for (uint64_t u = 0; u < f->V; u++) {
+      uint64_t at[3], same[3];
+      assert_true(checked_eval(&f->run, &f->forward, f->grid.g, u, &t, at));
+      if (!checked_eval(&f->run, &f->own, f->grid.g, u, &words, same) || memcmp(at, same, sizeof at) != 0)
+        fail_msg("%s: worker %" PRIu64 " %s", describe(&f->plan, &f->grid, f->text), u, f->run.why);
+    }
+    hd_table_free(&words);
+    hd_table_free(&t);
+  }
+  assert_true(packed > CASES / 3);
+}
+
+/* Grids that nobody can count in 64 bits: what does not count needs no bound. */
+static void orders_that_count_nothing_are_right_on_grids_of_any_size(void **state) {
+  fixture *f = *state;
+  static const uint32_t g[3] = {INT32_MAX, 65535, 65535};
+  f->plan = (hd_plan){.order.kind = HD_ORDER_REVERSE};
+  f->grid = (hd_grid){.known = false, .g = {g[0], g[1], g[2]}, .n_sms = 1};
+  assert_true(hd_grid_tasks(g, &f->V));
+  assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, NULL), HD_OK);
+  assert_true(f->own.any_size);
+  for (uint64_t i = 0; i < 1000; i++) {
+    uint64_t u = hd_random_at(0xa5, i) % f->V, at[3];
+    evaluate(f, &f->own, u, at);
+    assert_true(task_number(g, at) == f->V - 1 - u);
+  }
+  for (hd_order_kind kind = HD_ORDER_COL; kind < HD_ORDER_REVERSE; kind++) {
+    f->plan.order = (hd_order){kind, 2, 2, NULL};
+    assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, NULL), HD_OK);
+    assert_false(f->own.any_size);
+  }
+}
+
+static void workers_that_claim_have_no_cell(void **state) {
+  hd_plan p = {.order.kind = HD_ORDER_COL, .bind = HD_BIND_AGENTS};
+  hd_grid grid = {.known = true, .g = {4, 4, 1}, .n_sms = 1};
+  hd_prog prog;
+  assert_int_equal(hd_plan_from_cell(&p, &grid, false, &prog, NULL), HD_ERR_USAGE);
+  p.bind = HD_BIND_CLAIM;
+  assert_int_equal(hd_plan_from_cell(&p, &grid, false, &prog, NULL), HD_ERR_USAGE);
 }
 
 static void tabulating_gives_what_evaluating_gives(void **state) {
@@ -338,6 +430,10 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_plan_lists_the_tasks_as_its_description_says),
+      cmocka_unit_test(strides_and_zigzags_of_all_small_numbers_are_as_described),
+      cmocka_unit_test(a_packed_table_leads_to_the_same_cells),
+      cmocka_unit_test(orders_that_count_nothing_are_right_on_grids_of_any_size),
+      cmocka_unit_test(workers_that_claim_have_no_cell),
       cmocka_unit_test(tabulating_gives_what_evaluating_gives),
       cmocka_unit_test(orders_of_the_largest_grids_invert_without_overflow),
       cmocka_unit_test(known_and_unknown_grids_agree_on_large_grids),
