@@ -1,9 +1,9 @@
 /* bind=claim and bind=agents: how a worker gets its tasks.
  *
  * There is a queue of tasks for each SM: its cluster. A worker on SM s takes from the queue of cluster
- * s mod M (a plan that names its SMs: of the SM's place among them), by one atomic, and from the next queue
- * that has any once that is empty. So every task is taken exactly once wherever the workers are; where the
- * hardware spreads them evenly, nobody ever looks at another queue.
+ * s mod M (where the plan names its SMs, or their numbers have holes: of the SM's place among them), by one
+ * atomic, and from the next queue that has any once that is empty. So every task is taken exactly once
+ * wherever the workers are; where the hardware spreads them evenly, nobody ever looks at another queue.
  *
  * Who claims. Where the threads of a CTA have nothing in common (no barrier, no shared memory), each warp
  * claims for itself: warp k of any worker does the work of warp k of the task that it takes from the k-th
@@ -17,8 +17,8 @@
  *   256 + c*stride      ranks[32]       agents:N: workers that arrived on the SM of cluster c
  *
  * %~at is c*stride + 4*column of the worker's present queue. While an agent works, this and the number that
- * it claimed ahead are all that it keeps in registers; in CTAs that claim as one, where the column is 0, bit
- * 2 says which slot for tasks comes next.
+ * it claimed ahead are all that it keeps, in one register where warps have two lanes or more; in CTAs that
+ * claim as one, where the column is 0, bit 2 says which slot for tasks comes next.
  *
  * Who clears it. Claim: V workers take V tasks, and a worker does not look at a queue after it took its
  * task; so the worker that takes the last task of the last queue is the last to touch any of them.
@@ -39,6 +39,7 @@ enum {
 
 static bool throttled(const rewrite_job *j) { return j->plan->bind == HD_BIND_AGENTS && j->plan->agents; }
 static bool is_agents(const rewrite_job *j) { return j->plan->bind == HD_BIND_AGENTS; }
+static bool takes_segments(const rewrite_job *j) { return j->plan->take.kind == HD_TAKE_SEGMENTS; }
 static unsigned stride_bits(const rewrite_job *j) { return throttled(j) ? 8 : 7; }
 static unsigned stride(const rewrite_job *j) { return 1u << stride_bits(j); }
 static uint32_t clusters(const rewrite_job *j) { return hd_plan_clusters(j->plan, &j->opt->grid); }
@@ -60,15 +61,45 @@ bool rewrite_claims_by_warp(const rewrite_job *j) {
 /* Static shared memory that any GPU offers, and ptxas allows. */
 enum { MOST_SHARED = 48 * 1024 };
 
+/* The ticket is static, and dynamic shared memory lies behind all that is static: it must not move off a
+ * boundary that the kernel relies on, whatever its declaration says. Swizzles of wgmma and of tensor copies
+ * repeat every 1024 bytes of the address itself; before sm_90 nothing looks at more than the 128 bytes of the
+ * banks. */
 uint32_t rewrite_ticket_bytes(const rewrite_job *j) {
   uint32_t bytes = is_agents(j) ? 8 : 4;
+  if (j->traits.dynamic_shared) bytes = j->m->sm >= 90 ? 1024 : 128;
   if (rewrite_claims_by_warp(j)) return 0;
   return j->traits.shared_bytes + 2 * bytes <= MOST_SHARED ? bytes : 0;
 }
 
+/* CTAs that an SM takes at once at most, by its threads. */
+static uint32_t places(const rewrite_job *j) {
+  enum { SM_THREADS = 2048, SM_CTAS = 32 };
+  uint32_t threads = rewrite_threads(j), fit = threads ? SM_THREADS / threads : SM_CTAS;
+  return fit < SM_CTAS ? fit : SM_CTAS;
+}
+
 /* While a worker does one task its next one is claimed, so that the atomic's way to L2 and back costs
- * nothing. Not where tasks come longest first: one behind a long one would wait while others are idle. */
-static bool claims_ahead(const rewrite_job *j) { return j->plan->order.kind != HD_ORDER_HEAVY_FIRST; }
+ * nothing. Not where one that was claimed would wait while others are idle: behind a long one, where tasks
+ * come longest first; and where there are not two for each worker. */
+static bool claims_ahead(const rewrite_job *j) {
+  if (is_agents(j) && j->opt->grid.known && j->V < UINT64_C(2) * clusters(j) * places(j)) return false;
+  return j->plan->order.kind != HD_ORDER_HEAVY_FIRST && !takes_segments(j);
+}
+
+static uint64_t fewer(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* bind=agents:N: workers that are active at once. */
+static uint64_t active(const rewrite_job *j) {
+  return fewer((uint64_t)j->plan->agents * clusters(j), HD_MOST_CLAIMED);
+}
+
+/* Tasks of a segment, where this is known now; else 0. */
+static uint32_t segment(const rewrite_job *j) {
+  uint64_t n = j->plan->take.tasks;
+  if (!n && j->plan->agents && j->opt->grid.known) n = (j->V + active(j) - 1) / active(j);
+  return (uint32_t)fewer(n, HD_MOST_CLAIMED);
+}
 
 /* ---- Who and where ----------------------------------------------------------------- */
 
@@ -92,27 +123,49 @@ void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t) {
 /* %~queue: where `offset` bytes behind the state's beginning are. The state's address is read anew each time:
  * a parameter costs no register. */
 static void put_address(const rewrite_job *j, hd_buf *t, const char *offset) {
-  rewrite_put(j, t,
-              "\tld.param.u64 %%~queue, [~state];\n\tcvta.to.global.u64 %%~queue, %%~queue;\n"
-              "\tmad.wide.u32 %%~queue, %s, 1, %%~queue;\n",
-              offset);
+  rewrite_put(j, t, "\tld.param.u64 %%~queue, [~state];\n\tcvta.to.global.u64 %%~queue, %%~queue;\n");
+  if (offset) rewrite_put(j, t, "\tmad.wide.u32 %%~queue, %s, 1, %%~queue;\n", offset);
 }
 
-/* %~column: of this warp, in bytes. */
+/* Warps have columns of their own. */
+static bool has_columns(const rewrite_job *j) { return rewrite_claims_by_warp(j) && !one_warp(j); }
+
+/* %~queue: where the warp's column begins. */
 static void put_column(const rewrite_job *j, hd_buf *t) {
-  if (rewrite_claims_by_warp(j) && !one_warp(j))
-    rewrite_put(j, t, "\tand.b32 %%~column, %%~at, %u;\n", LINE - 1);
+  if (has_columns(j)) rewrite_put(j, t, "\tand.b32 %%~k, %%~at, %u;\n", LINE - 1);
+  put_address(j, t, has_columns(j) ? "%~k" : NULL);
+}
+
+/* Lanes of each warp that claims; 0: not known, and then put_lanes counts them into %~step. */
+static uint32_t lanes(const rewrite_job *j) {
+  uint32_t threads = rewrite_threads(j);
+  if (!threads || (has_columns(j) && threads % 32)) return 0;
+  return threads < 32 ? threads : 32;
+}
+
+/* %~lane, and how many there are. */
+static void put_lanes(const rewrite_job *j, hd_buf *t) {
+  rewrite_put(j, t, "\tmov.u32 %%~lane, %%laneid;\n");
+  if (lanes(j)) return;
+  rewrite_put(j, t,
+              "\tsetp.lt.u32 %%~ok, %%~lane, 32;\n\tvote.sync.ballot.b32 %%~mask, %%~ok, -1;\n"
+              "\tpopc.b32 %%~step, %%~mask;\n");
+}
+
+/* As many queues on as there are lanes. */
+static void put_step(const rewrite_job *j, hd_buf *t, const char *queue) {
+  if (lanes(j))
+    rewrite_put(j, t, "\tadd.u32 %s, %s, %u;\n", queue, queue, lanes(j) * stride(j));
   else
-    rewrite_put(j, t, "\tmov.u32 %%~column, 0;\n");
+    rewrite_put(j, t, "\tmad.lo.u32 %s, %%~step, %u, %s;\n", queue, stride(j), queue);
 }
 
 /* %~at: this warp's column. %~lead: the warp's first thread. In CTAs that claim as one, %~first: the thread
  * is in warp 0. */
 static void put_place(const rewrite_job *j, hd_buf *t) {
-  rewrite_put(
-      j, t,
-      "\t.reg .b64 %%~queue;\n\t.reg .b32 %%~lane, %%~at, %%~column;\n\t.reg .pred %%~lead, %%~first;\n"
-      "\tmov.u32 %%~lane, %%laneid;\n\tsetp.eq.u32 %%~lead, %%~lane, 0;\n\tmov.u32 %%~at, 0;\n");
+  rewrite_put(j, t,
+              "\t.reg .b64 %%~queue;\n\t.reg .b32 %%~lane, %%~at;\n\t.reg .pred %%~lead, %%~first;\n"
+              "\tmov.u32 %%~lane, %%laneid;\n\tsetp.eq.u32 %%~lead, %%~lane, 0;\n\tmov.u32 %%~at, 0;\n");
   if (one_warp(j)) return;
   rewrite_put_linear_thread(j, t);
   if (rewrite_claims_by_warp(j))
@@ -121,15 +174,25 @@ static void put_place(const rewrite_job *j, hd_buf *t) {
     rewrite_put(j, t, "\tsetp.lt.u32 %%~first, %%~linear, 32;\n");
 }
 
-/* %~i: the cluster of this SM. */
-static void put_cluster(const rewrite_job *j, hd_buf *t) {
-  const hd_sm_set *sms = &j->plan->sms;
-  rewrite_put(j, t, "\tmov.u32 %%~c, %%smid;\n");
-  if (!sms->n) {
-    rewrite_put(j, t, "\trem.u32 %%~i, %%~c, %u;\n", clusters(j));
-    return;
+/* %~i: %~c mod M. ptxas makes seventeen instructions of a remainder by a constant. */
+static void put_remainder(const rewrite_job *j, hd_buf *t) {
+  uint32_t M = clusters(j);
+  hd_magic magic;
+  if ((M & (M - 1)) == 0) {
+    rewrite_put(j, t, "\tand.b32 %%~i, %%~c, %u;\n", M - 1);
+  } else if (hd_find_magic(M, INT32_MAX, 32, &magic)) {
+    rewrite_put(j, t,
+                "\tand.b32 %%~c, %%~c, %d;\n\tmul.hi.u32 %%~k, %%~c, %" PRIu64
+                ";\n\tshr.u32 %%~k, %%~k, %u;\n"
+                "\tmul.lo.u32 %%~k, %%~k, %u;\n\tsub.u32 %%~i, %%~c, %%~k;\n",
+                INT32_MAX, magic.multiplier, magic.shift - 32, M);
+  } else {
+    rewrite_put(j, t, "\trem.u32 %%~i, %%~c, %u;\n", M);
   }
-  rewrite_put(j, t, "\tmov.u32 %%~i, -1;\n");
+}
+
+/* %~i: the place of SM %~c among those of a set; of others, what it was. */
+static void put_rank(const rewrite_job *j, hd_buf *t, const hd_sm_set *sms) {
   for (uint32_t k = 0, before = 0; k < sms->n; k++) {
     const hd_sm_range *r = &sms->ranges[k];
     rewrite_put(
@@ -139,31 +202,61 @@ static void put_cluster(const rewrite_job *j, hd_buf *t) {
   }
 }
 
+/* %~i: the cluster of this SM; -1: the plan names others. Should an SM have a number that nobody foresaw,
+ * some cluster is as right as another. */
+static void put_cluster(const rewrite_job *j, hd_buf *t) {
+  const hd_sm_set *named = &j->plan->sms, *present = j->opt->sms;
+  rewrite_put(j, t, "\tmov.u32 %%~c, %%smid;\n");
+  if (named->n) {
+    rewrite_put(j, t, "\tmov.u32 %%~i, -1;\n");
+    put_rank(j, t, named);
+    return;
+  }
+  if (present && present->n) {
+    rewrite_put(j, t, "\tmov.u32 %%~i, %%~c;\n");
+    put_rank(j, t, present);
+    rewrite_put(j, t, "\tmov.u32 %%~c, %%~i;\n");
+  }
+  put_remainder(j, t);
+}
+
 /* ---- The way out --------------------------------------------------------------------- */
 
 /* %~old: how many warps of this column had left; %~bound: workers - 1. The last one starts the count anew. */
 static void put_count_out(const rewrite_job *j, hd_buf *t) {
   put_column(j, t);
-  put_address(j, t, "%~column");
   rewrite_put(j, t,
               "\tmov.u32 %%~bound, %%nctaid.x;\n\tsub.u32 %%~bound, %%~bound, 1;\n"
               "\t@%%~lead atom.global.inc.u32 %%~old, [%%~queue], %%~bound;\n"
               "\tshfl.sync.idx.b32 %%~old, %%~old, 0, 31, -1;\n\tsetp.eq.u32 %%~ok, %%~old, %%~bound;\n");
 }
 
-/* All lanes of the warp zero its column. Falls through. */
+/* More queues than the warp has lanes. */
+static bool goes_around(const rewrite_job *j) { return !lanes(j) || clusters(j) > lanes(j); }
+
+/* The head of a loop that ptxas must not unroll: many iterations at once take many registers. */
+static void put_loop(const rewrite_job *j, hd_buf *t, const char *label) {
+  rewrite_put(j, t, "$~%s:\n\t.pragma \"nounroll\";\n", label);
+}
+
+/* All lanes of the warp zero its column, a queue each. Falls through. */
 static void put_clear(const rewrite_job *j, hd_buf *t) {
-  put_column(j, t);
-  rewrite_put(j, t,
-              "\tmov.u32 %%~lane, %%laneid;\n\tsetp.lt.u32 %%~ok, %%~lane, 32;\n"
-              "\tvote.sync.ballot.b32 %%~mask, %%~ok, -1;\n\tpopc.b32 %%~step, %%~mask;\n"
-              "\tmov.u32 %%~c, %%~lane;\n$~clear:\n\tsetp.ge.u32 %%~ok, %%~c, %u;\n\t@%%~ok bra $~cleared;\n"
-              "\tmad.lo.u32 %%~k, %%~c, %u, %%~column;\n",
-              clusters(j), stride(j));
-  put_address(j, t, "%~k");
+  put_lanes(j, t);
+  if (has_columns(j))
+    rewrite_put(j, t, "\tand.b32 %%~k, %%~at, %u;\n\tmad.lo.u32 %%~c, %%~lane, %u, %%~k;\n", LINE - 1,
+                stride(j));
+  else
+    rewrite_put(j, t, "\tshl.b32 %%~c, %%~lane, %u;\n", stride_bits(j));
+  if (goes_around(j)) put_loop(j, t, "clear");
+  rewrite_put(j, t, "\tsetp.ge.u32 %%~ok, %%~c, %u;\n\t@%%~ok bra $~cleared;\n", clusters(j) * stride(j));
+  put_address(j, t, "%~c");
   rewrite_put(j, t, "\tst.global.u32 [%%~queue+%d], 0;\n", TAKEN);
   if (throttled(j)) rewrite_put(j, t, "\tst.global.u32 [%%~queue+%d], 0;\n", RANKS);
-  rewrite_put(j, t, "\tadd.u32 %%~c, %%~c, %%~step;\n\tbra $~clear;\n$~cleared:\n");
+  if (goes_around(j)) {
+    put_step(j, t, "%~c");
+    rewrite_put(j, t, "\tbra $~clear;\n");
+  }
+  rewrite_put(j, t, "$~cleared:\n");
 }
 
 /* No tasks are left for this warp, or for its CTA. */
@@ -228,50 +321,122 @@ static hd_status put_program(const rewrite_job *j, hd_buf *t, const char *suffix
   return st;
 }
 
-static void put_take(const rewrite_job *j, hd_buf *t) {
-  /* Bit 2 of a column that is 0 is none of its address. */
+/* %~queue: of the queue at `at`. Bit 2 of a column that is 0 is none of its address. */
+static void put_queue(const rewrite_job *j, hd_buf *t, const char *at) {
   bool plain = rewrite_claims_by_warp(j) || !is_agents(j);
-  if (!plain) rewrite_put(j, t, "\tand.b32 %%~k, %%~at, -8;\n");
-  put_address(j, t, plain ? "%~at" : "%~k");
-  rewrite_put(j, t, "\t@%%~lead atom.global.add.u32 %%~got, [%%~queue+%d], 1;\n", TAKEN);
+  if (!plain) rewrite_put(j, t, "\tand.b32 %%~k, %s, -8;\n", at);
+  put_address(j, t, plain ? at : "%~k");
 }
 
-/* Cluster %~i is empty: the warp's lanes look at the next ones, as many at once as there are lanes. The
- * nearest that has tasks is tried; when all are empty, there are none. */
+/* Lanes of the smallest warp that claims; 1 when this is not known. */
+static uint32_t fewest_lanes(const rewrite_job *j) {
+  uint32_t threads = rewrite_threads(j);
+  if (!threads) return 1;
+  return has_columns(j) && threads % 32 ? threads % 32 : lanes(j);
+}
+
+/* While a task is done one register holds, in one lane each, all that the warp keeps: what was claimed ahead
+ * in the first, where the atomic writes; else the present place in the first and where its segment stops in
+ * the third; the queue in the others. */
+static bool shares_register(const rewrite_job *j) {
+  return (claims_ahead(j) && fewest_lanes(j) >= 2) || (takes_segments(j) && fewest_lanes(j) >= 3);
+}
+/* What some threads are given below is kept by none from above: ptxas sees who is in which lane or warp no
+ * better than anybody, and would find room for it while a task is done. */
+static void put_nothing(const rewrite_job *j, hd_buf *t, const char *reg) {
+  rewrite_put(j, t, "\tmov.u32 %s, 0;\n", reg);
+}
+
+static const char *got(const rewrite_job *j) {
+  return claims_ahead(j) && is_agents(j) && shares_register(j) ? "%~at" : "%~got";
+}
+
+static void put_take(const rewrite_job *j, hd_buf *t) {
+  put_queue(j, t, "%~at");
+  if (!claims_ahead(j)) put_nothing(j, t, got(j));
+  rewrite_put(j, t, "\t@%%~lead atom.global.add.u32 %s, [%%~queue+%d], 1;\n", got(j), TAKEN);
+}
+
+/* %~size: tasks of a segment, where this is not a number. As many as there are for each worker; of more
+ * workers than that, all find something as long as others are late. */
+static void put_size(const rewrite_job *j, hd_buf *t) {
+  char tasks[64];
+  if (!takes_segments(j) || segment(j)) return;
+  if (j->opt->grid.known)
+    snprintf(tasks, sizeof tasks, "%" PRIu64, j->V);
+  else
+    snprintf(tasks, sizeof tasks, "%%%s_v", j->prefix);
+  if (j->plan->agents)
+    rewrite_put(j, t, "\tmov.u32 %%~k, %" PRIu64 ";\n", active(j));
+  else
+    rewrite_put(j, t, "\tmov.u32 %%~k, %%nctaid.x;\n");
+  rewrite_put(
+      j, t,
+      "\tadd.u32 %%~size, %%~k, %s;\n\tsub.u32 %%~size, %%~size, 1;\n\tdiv.u32 %%~size, %%~size, %%~k;\n",
+      tasks);
+}
+
+/* %~ok: task (or segment) number `taken` is one of a queue's. Tries are counted as well, so that in tasks the
+ * number may be beyond 32 bits. */
+static void put_compare(const rewrite_job *j, hd_buf *t, const char *taken, const char *quota) {
+  char size[64] = "%~size";
+  if (!takes_segments(j)) {
+    rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %s, %s;\n", taken, quota);
+    return;
+  }
+  if (segment(j)) snprintf(size, sizeof size, "%u", segment(j));
+  rewrite_put(j, t,
+              "\tmul.hi.u32 %%~k, %s, %s;\n\tsetp.eq.u32 %%~ok, %%~k, 0;\n\tmul.lo.u32 %%~k, %s, %s;\n"
+              "\tsetp.lt.and.u32 %%~ok, %%~k, %s, %%~ok;\n",
+              taken, size, taken, size, quota);
+}
+
+/* The present queue is empty: the warp's lanes look at the next ones, as many at once as there are lanes. The
+ * nearest that has tasks is tried; when all are empty, there are none.
+ *
+ * %~c is what %~at would be there, %~far how many queues on that is. In a kernel of few registers nothing
+ * needs more of them than this. */
 static hd_status put_search(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   char quota[64];
   uint32_t M = clusters(j);
-  put_column(j, t);
-  rewrite_put(
-      j, t,
-      "\tmov.u32 %%~lane, %%laneid;\n\tsetp.lt.u32 %%~ok, %%~lane, 32;\n"
-      "\tvote.sync.ballot.b32 %%~mask, %%~ok, -1;\n\tpopc.b32 %%~step, %%~mask;\n"
-      "\tmov.u32 %%~far, 1;\n$~search:\n\tadd.u32 %%~k, %%~far, %%~lane;\n"
-      "\tadd.u32 %%~c, %%~i, %%~k;\n\tsetp.ge.u32 %%~ok, %%~c, %u;\n\t@%%~ok sub.u32 %%~c, %%~c, %u;\n"
-      "\tsetp.lt.u32 %%~ok, %%~k, %u;\n\tmad.lo.u32 %%~k, %%~c, %u, %%~column;\n",
-      M, M, M, stride(j));
-  put_address(j, t, "%~k");
-  rewrite_put(j, t, "\tmov.u32 %%~seen, -1;\n\t@%%~ok ld.%s.global.u32 %%~seen, [%%~queue+%d];\n",
-              j->m->sm >= 70 ? "relaxed.gpu" : "volatile", TAKEN);
-  hd_status st = put_program(j, t, "a", "c", hd_plan_quota, quota, d);
-  rewrite_put(
-      j, t,
-      "\tsetp.lt.u32 %%~ok, %%~seen, %s;\n\tvote.sync.ballot.b32 %%~mask, %%~ok, -1;\n"
-      "\tsetp.ne.u32 %%~ok, %%~mask, 0;\n\t@%%~ok bra $~found;\n"
-      "\tadd.u32 %%~far, %%~far, %%~step;\n\tsetp.lt.u32 %%~ok, %%~far, %u;\n\t@%%~ok bra $~search;\n",
-      quota, M);
+  bool again = goes_around(j);
+  put_lanes(j, t);
+  rewrite_put(j, t, "\tadd.u32 %%~far, %%~lane, 1;\n\tmad.lo.u32 %%~c, %%~far, %u, %%~at;\n", stride(j));
+  if (again) put_loop(j, t, "search");
+  rewrite_put(j, t,
+              "\tsetp.ge.u32 %%~ok, %%~c, %u;\n\t@%%~ok sub.u32 %%~c, %%~c, %u;\n"
+              "\tsetp.lt.u32 %%~ok, %%~far, %u;\n",
+              M * stride(j), M * stride(j), M);
+  put_queue(j, t, "%~c");
+  rewrite_put(j, t,
+              "\tmov.u32 %%~seen, -1;\n\t@%%~ok ld.%s.global.u32 %%~seen, [%%~queue+%d];\n"
+              "\tshr.u32 %%~i, %%~c, %u;\n",
+              j->m->sm >= 70 ? "relaxed.gpu" : "volatile", TAKEN, stride_bits(j));
+  hd_status st = put_program(j, t, "a", "i", hd_plan_quota, quota, d);
+  put_compare(j, t, "%~seen", quota);
+  rewrite_put(j, t,
+              "\tvote.sync.ballot.b32 %%~mask, %%~ok, -1;\n"
+              "\tsetp.ne.u32 %%~ok, %%~mask, 0;\n\t@%%~ok bra $~found;\n");
+  if (again) {
+    put_step(j, t, "%~c");
+    if (lanes(j))
+      rewrite_put(j, t, "\tadd.u32 %%~far, %%~far, %u;\n", lanes(j));
+    else
+      rewrite_put(j, t, "\tadd.u32 %%~far, %%~far, %%~step;\n");
+    rewrite_put(j, t,
+                "\tsetp.lt.u32 %%~ok, %%~far, %u;\n\tvote.sync.any.pred %%~ok, %%~ok, -1;\n"
+                "\t@%%~ok bra $~search;\n",
+                M);
+  }
   if (!is_agents(j)) /* as many workers as tasks: only a launch with another grid comes here */
     rewrite_put(j, t, "\ttrap;\n");
   else if (rewrite_claims_by_warp(j))
     put_leave(j, t);
   else
     rewrite_put(j, t, "\tmov.u32 %%~u, %d;\n\tbra $~have;\n", NO_TASK);
-  /* Whatever stands below the cluster's number in %~at stays. */
   rewrite_put(j, t,
               "$~found:\n\tbrev.b32 %%~mask, %%~mask;\n\tclz.b32 %%~mask, %%~mask;\n"
-              "\tshfl.sync.idx.b32 %%~i, %%~c, %%~mask, 31, -1;\n\tand.b32 %%~at, %%~at, %u;\n"
-              "\tmad.lo.u32 %%~at, %%~i, %u, %%~at;\n\tbra $~claim;\n",
-              stride(j) - 1, stride(j));
+              "\tshfl.sync.idx.b32 %%~at, %%~c, %%~mask, 31, -1;\n\tbra $~claim;\n");
   return st;
 }
 
@@ -289,7 +454,6 @@ static void put_finish(const rewrite_job *j, const char *quota, hd_buf *t) {
   if (!j->opt->grid.known)
     rewrite_put(j, t, "\tmin.u32 %%~bound, %%~v, %u;\n\tsub.u32 %%~bound, %%~bound, 1;\n", M);
   put_column(j, t);
-  put_address(j, t, "%~column");
   rewrite_put(j, t,
               "\t@%%~lead atom.global.inc.u32 %%~old, [%%~queue], %s;\n"
               "\tshfl.sync.idx.b32 %%~old, %%~old, 0, 31, -1;\n"
@@ -301,20 +465,36 @@ static void put_finish(const rewrite_job *j, const char *quota, hd_buf *t) {
 /* So many first places are a task in every cluster, and not the last one, for which claim has more to do. */
 static uint64_t sure_places(const rewrite_job *j) {
   uint64_t least = j->opt->grid.known ? j->V / clusters(j) : 0;
+  if (takes_segments(j)) return 0;
   return least && !is_agents(j) ? least - 1 : least;
+}
+
+/* %~w, a segment's number, becomes its first place; %~stop: the place behind its last one. */
+static void put_segment(const rewrite_job *j, const char *quota, hd_buf *t) {
+  char size[64] = "%~size";
+  if (segment(j)) snprintf(size, sizeof size, "%u", segment(j));
+  rewrite_put(j, t,
+              "\tmul.lo.u32 %%~w, %%~w, %s;\n\tadd.u32 %%~stop, %%~w, %s;\n\tmin.u32 %%~stop, %%~stop, %s;\n"
+              "$~place:\n\tshr.u32 %%~i, %%~at, %u;\n",
+              size, size, quota, stride_bits(j));
 }
 
 /* From what the leader got to a position, by way of other queues. */
 static hd_status put_claim(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   char quota[64], position[64];
-  rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~w, %%~got, 0, 31, -1;\n\tshr.u32 %%~i, %%~at, %u;\n",
-              stride_bits(j));
+  rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~w, %s, 0, 31, -1;\n", got(j));
+  if (is_agents(j) && claims_ahead(j) && shares_register(j))
+    rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~at, %%~at, 1, 31, -1;\n");
+  rewrite_put(j, t, "\tshr.u32 %%~i, %%~at, %u;\n", stride_bits(j));
   uint64_t sure = sure_places(j);
   if (sure) rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %%~w, %" PRIu64 ";\n\t@%%~ok bra $~sure;\n", sure);
   hd_status st = put_program(j, t, "q", "i", hd_plan_quota, quota, d);
-  rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %%~w, %s;\n\t@%%~ok bra $~taken;\n", quota);
+  put_size(j, t);
+  put_compare(j, t, "%~w", quota);
+  rewrite_put(j, t, "\t@%%~ok bra $~taken;\n");
   if (st == HD_OK) st = put_search(j, t, d);
   rewrite_put(j, t, "$~taken:\n");
+  if (takes_segments(j)) put_segment(j, quota, t);
   if (!is_agents(j)) put_finish(j, quota, t);
   if (sure) rewrite_put(j, t, "$~sure:\n");
   if (st == HD_OK) st = put_program(j, t, "p", "i", hd_plan_place, position, d);
@@ -350,11 +530,17 @@ static void put_declarations(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t,
               "\t.reg .b32 %%~u, %%~i, %%~got, %%~w, %%~c, %%~k, %%~far, %%~step, %%~seen, %%~mask, %%~old, "
               "%%~bound;\n\t.reg .pred %%~ok;\n");
+  if (takes_segments(j)) rewrite_put(j, t, "\t.reg .b32 %%~stop, %%~size;\n");
   if (rewrite_claims_by_warp(j) || !rewrite_ticket_bytes(j)) return;
-  if (is_agents(j))
-    rewrite_put(j, t, "\t.shared .align 8 .b32 ~ticket[2];\n\t.reg .b32 %%~slot;\n");
-  else
-    rewrite_put(j, t, "\t.shared .align 4 .b32 ~ticket[1];\n");
+  uint32_t bytes = rewrite_ticket_bytes(j);
+  rewrite_put(j, t, "\t.shared .align %u .b32 ~ticket[%u];\n", bytes, bytes / 4);
+  if (is_agents(j)) rewrite_put(j, t, "\t.reg .b32 %%~slot;\n");
+}
+
+static void put_no_segment(const rewrite_job *j, hd_buf *t) {
+  if (!takes_segments(j) || !shares_register(j)) return;
+  put_nothing(j, t, "%~w");
+  put_nothing(j, t, "%~stop");
 }
 
 /* The end of a task: all threads of the warp are waited for, and whatever copies are under way. */
@@ -366,8 +552,17 @@ static void put_task_end(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t, "\tbar.warp.sync -1;\n");
   if (!rewrite_claims_by_warp(j)) {
     if (!rewrite_ticket_bytes(j)) rewrite_put(j, t, "\tbar.sync 0;\n");
+    put_no_segment(j, t);
     rewrite_put(j, t, "\t@!%%~first bra $~wait;\n");
   }
+  if (takes_segments(j) && shares_register(j))
+    rewrite_put(
+        j, t,
+        "\tshfl.sync.idx.b32 %%~w, %%~at, 0, 31, -1;\n\tshfl.sync.idx.b32 %%~stop, %%~at, 2, 31, -1;\n"
+        "\tshfl.sync.idx.b32 %%~at, %%~at, 1, 31, -1;\n");
+  if (takes_segments(j))
+    rewrite_put(j, t,
+                "\tadd.u32 %%~w, %%~w, 1;\n\tsetp.lt.u32 %%~ok, %%~w, %%~stop;\n\t@%%~ok bra $~place;\n");
   if (!claims_ahead(j)) rewrite_put(j, t, "\tbra $~claim;\n");
 }
 
@@ -375,6 +570,7 @@ hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   bool by_warp = rewrite_claims_by_warp(j);
   put_declarations(j, t);
   put_place(j, t);
+  if (!by_warp) put_no_segment(j, t);
   if (!by_warp) rewrite_put(j, t, "\t@!%%~first bra $~wait;\n");
   put_cluster(j, t);
   if (j->plan->sms.n) put_foreign(j, t);
@@ -400,11 +596,14 @@ hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *t, hd_diag *d) {
 }
 
 hd_status rewrite_put_binding_tail(const rewrite_job *j, hd_buf *t, hd_diag *d) {
-  if (!is_agents(j)) return HD_OK;
-  if (claims_ahead(j)) {
-    if (!rewrite_claims_by_warp(j)) rewrite_put(j, t, "\t@!%%~first bra $~begin;\n");
+  if (!is_agents(j) || (!claims_ahead(j) && !shares_register(j))) return HD_OK;
+  if (!rewrite_claims_by_warp(j)) rewrite_put(j, t, "\t@!%%~first bra $~begin;\n");
+  if (claims_ahead(j))
     put_take(j, t);
-    if (!rewrite_claims_by_warp(j)) rewrite_put(j, t, "$~begin:\n");
-  }
+  else
+    rewrite_put(j, t,
+                "\tmov.u32 %%~lane, %%laneid;\n\tsetp.eq.u32 %%~ok, %%~lane, 2;\n"
+                "\t@%%~lead mov.u32 %%~at, %%~w;\n\t@%%~ok mov.u32 %%~at, %%~stop;\n");
+  if (!rewrite_claims_by_warp(j)) rewrite_put(j, t, "$~begin:\n");
   return HD_OK;
 }

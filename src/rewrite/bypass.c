@@ -4,10 +4,15 @@
  * depends on it is worked out once, at entry, from %tid as the hardware gives it: `threads` moves threads to
  * other work, not to other warps.
  *
- *   form=predicate   each load twice, under opposite predicates (BYP listing 1); where there are policies,
- * once, with the warp's own form=replicate   the body twice, with one branch per warp at entry (BYP 6.1).
- * Barriers are by number, not by place: warps in either copy meet there. The original's labels stay with the
- * first copy
+ * form=predicate: each load stands there twice, under opposite predicates (BYP listing 1); where there are
+ * policies, once, with the warp's own.
+ *
+ * form=replicate: the body stands there twice, with one branch per warp at entry (BYP 6.1). Barriers are by
+ * number, not by place: warps in either copy meet there. The original's labels stay with the first copy.
+ *
+ * form=auto: of many loads ptxas keeps both destinations alive when they stand there twice: 88 registers more
+ * in a stencil of 98 loads, where two bodies take none. So predicates are for few loads, for policies, which
+ * need no second load, and for bodies that are too long to be kept twice.
  *
  * Where the block is known and all or none of its warps bypass, there is nothing to decide. */
 #include <inttypes.h>
@@ -17,12 +22,18 @@
 
 #include "rewrite/rewrite_internal.h"
 
+/* form=auto. FEW: ptxas for sm_90 on the suite takes at most 4 registers more below it, up to 16 from it on.
+ * LONG: statements, an instruction of 16 bytes for most; two bodies are to fit half of an SM's instruction
+ * cache of 128 KB. */
+enum { FEW_LOADS = 8, LONG_BODY = 2048 };
+
 /* What becomes of one load. */
 typedef struct load {
   uint32_t stmt;
   bool streams;  /* in every warp */
   bool bypasses; /* in some */
   uint32_t form; /* then */
+  uint32_t near; /* and else: its own, or that of a load that is not coherent */
   bool policy;   /* with an operand more */
 } load;
 
@@ -33,7 +44,9 @@ typedef struct edit {
   hd_ptx_func *f; /* as it was */
   load *loads;
   size_t n;
+  bool votes;   /* SMs differ in how many */
   bool decides; /* warps differ */
+  hd_form form; /* not AUTO, then */
   hd_sym near, far, policy, guards[2];
   HD_VEC(hd_ptx_stmt) out;
 } edit;
@@ -49,6 +62,12 @@ static bool is_streamed(const hd_stream *s, uint32_t number) {
   return false;
 }
 
+static bool is_unwritten(const hd_rewrite_options *o, uint32_t number) {
+  for (uint32_t i = 0; i < o->n_unwritten; i++)
+    if (o->unwritten[i] == number) return true;
+  return false;
+}
+
 /* What can be said of a kernel in which nothing changed. */
 static hd_status refuse_all(const edit *e, const hd_global_load *sites, const char *why, hd_diag *d) {
   if (!e->n) return hd_fail(d, HD_ERR_REFUSED, "the kernel loads nothing from global memory");
@@ -61,6 +80,29 @@ static bool all_warps(const rewrite_job *j, uint32_t warps) {
   return warps > UINT32_MAX / 32 || (threads && 32 * warps >= threads);
 }
 
+/* Memory declared in an inner scope would be there twice in a body that is: its first declaration, or NULL.
+ */
+static const hd_ptx_stmt *inner_memory(const hd_ptx_module *m, const hd_ptx_func *f) {
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    const hd_ptx_stmt *s = &f->stmts[i];
+    depth += s->kind == HD_S_OPEN;
+    depth -= s->kind == HD_S_CLOSE;
+    if (s->kind != HD_S_VAR || !depth) continue;
+    hd_mod space = m->vars[s->index].space;
+    if (space != HD_M_REG && space != HD_M_PARAM) return s;
+  }
+  return NULL;
+}
+
+static hd_form choose_form(const edit *e, size_t n_bypassed) {
+  if (e->own.plan->form != HD_FORM_AUTO) return e->own.plan->form;
+  bool policies = e->around == HD_BYPASS_L2 && rewrite_has_policies(e->m);
+  bool twice =
+      !policies && n_bypassed >= FEW_LOADS && e->f->n_stmts <= LONG_BODY && !inner_memory(e->m, e->f);
+  return twice ? HD_FORM_REPLICATE : HD_FORM_PREDICATE;
+}
+
 static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
   const hd_plan *p = e->own.plan;
   const hd_stream *stream = &p->stream;
@@ -69,7 +111,7 @@ static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
                    "stream: the kernel has %zu loads of global memory, numbered from 0; there is no %u", e->n,
                    stream->loads[stream->n - 1]);
   bool streams = stream->kind != HD_STREAM_NONE, bypass = p->bypass.kind != HD_BYPASS_NONE;
-  bool some = bypass && !all_warps(&e->own, p->bypass.warps);
+  bool some = bypass && (e->votes || !all_warps(&e->own, p->bypass.warps));
   size_t n_streamed = 0, n_bypassed = 0;
   const char *first_kept = NULL;
   for (size_t i = 0; i < e->n; i++) {
@@ -78,12 +120,17 @@ static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
     const char *kept = NULL;
     hd_status st = HD_OK;
     l->stmt = sites[i].stmt;
+    l->near = s->form;
     if (streams && is_streamed(stream, (uint32_t)i)) {
       st = rewrite_respell(e->m, s, HD_BYPASS_L1, &l->form, &kept, d);
       l->streams = st == HD_OK && !kept;
       if (kept && stream->kind == HD_STREAM_LOADS) return rewrite_refuse(e->m, s, kept, d);
     } else if (bypass) {
-      st = rewrite_respell(e->m, s, e->around, &l->form, &kept, d);
+      hd_ptx_stmt near = *s;
+      if (e->around == HD_BYPASS_READONLY && is_unwritten(e->own.opt, (uint32_t)i))
+        st = rewrite_make_readonly(e->m, s, &near.form, &kept, d);
+      l->near = near.form;
+      if (st == HD_OK) st = rewrite_respell(e->m, &near, e->around, &l->form, &kept, d);
       l->bypasses = st == HD_OK && !kept;
       l->policy = l->bypasses && e->around == HD_BYPASS_L2 && rewrite_has_policies(e->m);
     }
@@ -95,7 +142,8 @@ static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
   }
   if ((streams && !n_streamed) || (bypass && !n_bypassed && !n_streamed))
     return refuse_all(e, sites, first_kept ? first_kept : "no load of this kernel can be changed", d);
-  e->decides = some && n_bypassed && p->bypass.warps;
+  e->decides = some && n_bypassed && (e->votes || p->bypass.warps);
+  e->form = choose_form(e, n_bypassed);
   return HD_OK;
 }
 
@@ -115,13 +163,20 @@ static hd_status put_header(edit *e, uint32_t *n_stmts, hd_diag *d) {
   if (!e->decides && !policy) return HD_OK;
   hd_buf text = {0};
   if (e->decides) {
+    char limit[32] = "%~limit";
     rewrite_put_linear_thread(j, &text);
+    hd_status voting = e->votes ? rewrite_put_ballot(&e->own, &text, d) : HD_OK;
+    if (voting != HD_OK) {
+      hd_buf_free(&text);
+      return voting;
+    }
+    if (!e->votes) snprintf(limit, sizeof limit, "%" PRIu64, (uint64_t)j->plan->bypass.warps * 32);
     rewrite_put(j, &text,
                 "\t.reg .pred %%~near, %%~far, %%~a, %%~b;\n"
-                "\tsetp.lt.u32 %%~near|%%~far, %%~linear, %" PRIu64 ";\n",
-                (uint64_t)j->plan->bypass.warps * 32);
+                "\tsetp.lt.u32 %%~near|%%~far, %%~linear, %s;\n",
+                limit);
   }
-  if (policy && e->decides && j->plan->form == HD_FORM_PREDICATE)
+  if (policy && e->decides && e->form == HD_FORM_PREDICATE)
     rewrite_put(j, &text,
                 "\t.reg .b64 %%~policy;\n\tcreatepolicy.fractional.L2::evict_normal.b64 %%~policy, 1.0;\n"
                 "\t@%%~far createpolicy.fractional.L2::evict_first.b64 %%~policy, 1.0;\n");
@@ -174,6 +229,7 @@ static hd_status combine(edit *e, const hd_ptx_stmt *s, hd_sym with, hd_sym with
 /* One load under opposite predicates. */
 static hd_status put_pair(edit *e, const load *l, hd_diag *d) {
   hd_ptx_stmt near = e->f->stmts[l->stmt], far = near;
+  near.form = l->near;
   hd_status st = far_load(e, l, &far, d);
   if (near.guard) {
     if (st == HD_OK) st = combine(e, &near, e->near, e->far, e->guards[0], d);
@@ -195,6 +251,7 @@ static hd_status predicate(edit *e, uint32_t begin, hd_diag *d) {
     hd_ptx_stmt s = e->f->stmts[i];
     const load *l = next < e->n && e->loads[next].stmt == i ? &e->loads[next++] : NULL;
     if (i < begin || !l || !(l->streams || l->bypasses)) {
+      if (l) s.form = l->near;
       st = push(e, s, d);
     } else if (l->bypasses && e->decides && !l->policy) {
       st = put_pair(e, l, d);
@@ -242,22 +299,6 @@ static hd_status twin_operands(edit *e, hd_ptx_stmt *s, const hd_sym *twin, hd_d
   return st;
 }
 
-/* Variables of the outermost scope are declared once; inner scopes come again with their registers. Memory
- * declared there would be there twice. */
-static hd_status check_scopes(const edit *e, uint32_t begin, hd_diag *d) {
-  uint32_t depth = 0;
-  for (uint32_t i = begin; i < e->f->n_stmts; i++) {
-    const hd_ptx_stmt *s = &e->f->stmts[i];
-    depth += s->kind == HD_S_OPEN;
-    depth -= s->kind == HD_S_CLOSE;
-    if (s->kind != HD_S_VAR || !depth) continue;
-    hd_mod space = e->m->vars[s->index].space;
-    if (space != HD_M_REG && space != HD_M_PARAM)
-      return rewrite_refuse(e->m, s, "form=replicate would declare it twice; form=predicate does not", d);
-  }
-  return HD_OK;
-}
-
 static hd_status push_text(edit *e, uint32_t from, uint32_t to, hd_diag *d) {
   hd_status st = HD_OK;
   for (uint32_t i = from; st == HD_OK && i < to; i++) st = push(e, e->f->stmts[i], d);
@@ -283,9 +324,13 @@ static hd_status second_copy(edit *e, uint32_t begin, uint32_t end, const hd_sym
   return st;
 }
 
-/* header; @!near bra far; body; ret; far: body. `begin` statements are the header. */
+/* header; @!near bra far; body; ret; far: body. `begin` statements are the header. Variables of the outermost
+ * scope are declared once; inner scopes come again with their registers. */
 static hd_status replicate(edit *e, uint32_t begin, hd_diag *d) {
-  hd_status st = check_scopes(e, begin, d);
+  const hd_ptx_stmt *inner = inner_memory(e->m, e->f);
+  hd_status st =
+      inner ? rewrite_refuse(e->m, inner, "form=replicate would declare it twice; form=predicate does not", d)
+            : HD_OK;
   hd_buf text = {0};
   rewrite_put(&e->own, &text, "\tret;\n$~far:\n\t@!%%~near bra $~far;\n");
   uint32_t end = e->f->n_stmts;
@@ -298,7 +343,7 @@ static hd_status replicate(edit *e, uint32_t begin, hd_diag *d) {
   uint32_t ret = end, label = end + 1, branch = end + 2;
   /* Loads that stream do so in both copies. */
   for (size_t i = 0; st == HD_OK && i < e->n; i++)
-    if (e->loads[i].streams) e->f->stmts[e->loads[i].stmt].form = e->loads[i].form;
+    e->f->stmts[e->loads[i].stmt].form = e->loads[i].streams ? e->loads[i].form : e->loads[i].near;
   e->f->n_stmts = end;
   if (st == HD_OK) st = twin_labels(e, begin, twin, d);
   e->f->n_stmts = end + 3;
@@ -326,17 +371,21 @@ static hd_status edit_loads(edit *e, uint32_t *header, hd_diag *d) {
   free(sites);
   if (st == HD_OK) st = put_header(e, header, d);
   if (st != HD_OK) return st;
-  st = e->decides && e->own.plan->form == HD_FORM_REPLICATE ? replicate(e, *header, d)
-                                                            : predicate(e, *header, d);
+  st = e->decides && e->form == HD_FORM_REPLICATE ? replicate(e, *header, d) : predicate(e, *header, d);
   return st == HD_OK ? hd_ptx_set_body(e->m, e->own.func, e->out.data, (uint32_t)e->out.n, d) : st;
 }
 
 hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d) {
   edit e = {.own = *j, .around = j->plan->bypass.kind, .m = j->m, .f = &j->m->funcs[j->func]};
   *header = 0;
-  if (e.around == HD_BYPASS_AUTO)
-    return hd_fail(d, HD_ERR_USAGE,
-                   "bypass=auto is decided by measuring; name a cache and a number of warps");
+  if (j->plan->stream.kind == HD_STREAM_AUTO)
+    return hd_fail(d, HD_ERR_USAGE, "stream=auto is found in a workload's trace; name loads");
+  if (e.around == HD_BYPASS_AUTO) {
+    hd_status voting = rewrite_check_ballot(j, d);
+    if (voting != HD_OK) return voting;
+    e.votes = true;
+    e.around = HD_BYPASS_L1;
+  }
   /* The order's prefix may be chosen and not be used yet: one letter more makes this another. */
   e.own.prefix = hd_ptx_fresh_prefix(j->m);
   if (e.own.prefix) e.own.prefix = hd_arena_printf(j->m->arena, "%sb", e.own.prefix);

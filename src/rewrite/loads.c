@@ -154,6 +154,23 @@ static const char *respell_l2(const hd_ptx_module *m, spelling *s) {
   return NULL;
 }
 
+hd_status rewrite_make_readonly(hd_ptx_module *m, const hd_ptx_stmt *load, uint32_t *form, const char **kept,
+                                hd_diag *d) {
+  spelling s;
+  *form = load->form;
+  *kept = why_kept(load, &m->forms[load->form]);
+  if (!*kept && ((m->sm && m->sm < 32) || !isa_at_least(m, 3, 1)))
+    *kept = "its target has no loads that are not coherent";
+  if (*kept) return HD_OK;
+  take_apart(&m->forms[load->form], &s);
+  if (s.nc) return HD_OK;
+  s.nc = true;
+  s.cache_operator = HD_M_NONE; /* .ca, the default */
+  s.n_front = 0;                /* such a load is always weak, and says so by .nc alone */
+  s.front[s.n_front++] = HD_M_GLOBAL;
+  return put_together(m, &s, form, d);
+}
+
 hd_status rewrite_respell(hd_ptx_module *m, const hd_ptx_stmt *load, hd_bypass_kind around, uint32_t *form,
                           const char **kept, hd_diag *d) {
   spelling s;

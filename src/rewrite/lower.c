@@ -17,8 +17,10 @@ typedef struct lower {
   bool needed[HD_PROG_MAX];
   bool as_value[HD_PROG_MAX]; /* a comparison whose 0/1 is used as a number */
   bool both[HD_PROG_MAX];     /* x and a comparison, only asked whether it is 0: a predicate, too */
-  bool fused[HD_PROG_MAX];    /* a product that its only reader computes, as one multiply-add */
-  bool negated[HD_PROG_MAX];  /* a choice between constants that is kept negated, for a difference's mad */
+  bool joined[HD_PROG_MAX];  /* a comparison that its only reader, such a predicate, makes with another one */
+  bool fused[HD_PROG_MAX];   /* a product that its only reader computes, as one multiply-add */
+  bool negated[HD_PROG_MAX]; /* a choice between constants that is kept negated, for a difference's mad */
+  uint32_t uses[HD_PROG_MAX]; /* readers, wanted results among them */
   unsigned n_temps32, n_temps64, n_preds, n_loops;
   hd_status status;
 } lower;
@@ -27,6 +29,11 @@ static bool is_wide(const lower *c, uint32_t v) { return c->p->vals[v].max > UIN
 static bool is_compare(const lower *c, uint32_t v) {
   return c->p->vals[v].op == HD_P_LT || c->p->vals[v].op == HD_P_EQ || c->both[v];
 }
+/* Whether value v's register is 64 bits wide: inputs have the width they come in. */
+static bool reg_is_wide(const lower *c, uint32_t v) {
+  if (c->p->vals[v].op == HD_P_POS) return c->l->wide_in;
+  return is_wide(c, v);
+}
 static bool is_const(const lower *c, uint32_t v) { return c->p->vals[v].op == HD_P_CONST; }
 
 static unsigned n_operands(hd_pop op) {
@@ -34,6 +41,9 @@ static unsigned n_operands(hd_pop op) {
   case HD_P_CONST:
   case HD_P_POS:
   case HD_P_CLUSTER:
+  case HD_P_X:
+  case HD_P_Y:
+  case HD_P_Z:
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:
@@ -48,6 +58,12 @@ static unsigned n_operands(hd_pop op) {
   case HD_P_SELECT: return 3;
   default: return 2;
   }
+}
+
+/* What such a value is may be another thing where its reader stands. */
+static bool reads_variable(const lower *c, uint32_t v) {
+  const hd_pval *p = &c->p->vals[v];
+  return c->p->vals[p->a].op == HD_P_VAR || c->p->vals[p->b].op == HD_P_VAR;
 }
 
 /* ---- What is needed ------------------------------------------------------------ */
@@ -102,13 +118,21 @@ static void find_needed(lower *c) {
     changed |= need_loops(c);
   }
   for (unsigned k = 0; k < 3; k++)
+    if (c->l->want[k]) c->uses[p->out[k]]++;
+  for (uint32_t i = 0; i < p->n; i++) {
+    const uint32_t operands[3] = {p->vals[i].a, p->vals[i].b, p->vals[i].c};
+    for (unsigned k = 0; c->needed[i] && k < n_operands(p->vals[i].op); k++) c->uses[operands[k]]++;
+  }
+  for (unsigned k = 0; k < 3; k++)
     if (c->l->want[k]) c->as_value[p->out[k]] = true;
   /* Readers come before what they read. */
   for (uint32_t i = p->n; i-- > 0;) {
     const hd_pval *v = &p->vals[i];
     if (!c->needed[i]) continue;
     const uint32_t operands[3] = {v->a, v->b, v->c};
-    c->both[i] = v->op == HD_P_AND && !c->as_value[i] && is_compare(c, v->a) != is_compare(c, v->b);
+    bool a = is_compare(c, v->a), b = is_compare(c, v->b);
+    c->both[i] = v->op == HD_P_AND && !c->as_value[i] && (a || b);
+    c->joined[v->b] |= c->both[i] && a && b && c->uses[v->b] == 1 && !reads_variable(c, v->b);
     for (unsigned k = 0; k < n_operands(v->op); k++) {
       bool condition = (v->op == HD_P_SELECT || v->op == HD_P_BREAK_IF) && k == 0;
       condition |= c->both[i] && is_compare(c, operands[k]);
@@ -131,43 +155,68 @@ static bool product_of(const lower *c, uint32_t i, uint32_t *product, uint32_t *
 
 /* The factor of product m that can be negated for nothing: a constant, or a choice between constants that
  * nobody else reads. HD_PROG_MAX: none. */
-static uint32_t negatable(const lower *c, const hd_pval *m, const uint32_t *uses) {
+static uint32_t negatable(const lower *c, const hd_pval *m) {
   const uint32_t factors[2] = {m->b, m->a};
   for (unsigned k = 0; k < 2; k++) {
     const hd_pval *f = &c->p->vals[factors[k]];
     if (is_const(c, factors[k])) return factors[k];
-    if (f->op == HD_P_SELECT && uses[factors[k]] == 1 && is_const(c, f->b) && is_const(c, f->c) &&
+    if (f->op == HD_P_SELECT && c->uses[factors[k]] == 1 && is_const(c, f->b) && is_const(c, f->c) &&
         !is_wide(c, factors[k]))
       return factors[k];
   }
   return HD_PROG_MAX;
 }
 
+/* Quotient i is of a product by a constant, both by one multiplier. */
+static bool scaled_magic(const lower *c, uint32_t i, hd_magic *out) {
+  const hd_pval *v = &c->p->vals[i], *m = &c->p->vals[v->a];
+  return v->op == HD_P_DIV && m->op == HD_P_MUL && c->uses[v->a] == 1 && !reads_variable(c, v->a) &&
+         is_const(c, m->b) && is_const(c, v->b) && !is_wide(c, v->a) && !is_wide(c, v->b) &&
+         !reg_is_wide(c, m->a) &&
+         hd_find_scaled_magic(c->p->vals[m->b].imm, c->p->vals[v->b].imm, c->p->vals[m->a].max, 32, out);
+}
+
+/* A choice between two quotients of one value that nobody else reads, by constants: the multiplier is chosen,
+ * which need not wait for the value, and multiplied by once. */
+static bool multipliers_of(const lower *c, uint32_t i, hd_magic magic[2]) {
+  const hd_pval *v = &c->p->vals[i], *q[2] = {&c->p->vals[v->b], &c->p->vals[v->c]};
+  if (v->op != HD_P_SELECT || is_wide(c, i) || q[0]->op != HD_P_DIV || q[1]->op != HD_P_DIV ||
+      q[0]->a != q[1]->a || reads_variable(c, v->b) || reg_is_wide(c, q[0]->a) || c->uses[v->b] != 1 ||
+      c->uses[v->c] != 1)
+    return false;
+  for (unsigned k = 0; k < 2; k++)
+    if (!is_const(c, q[k]->b) ||
+        !hd_find_magic(c->p->vals[q[k]->b].imm, c->p->vals[q[k]->a].max, 32, &magic[k]) ||
+        magic[k].shift != 32)
+      return false;
+  return true;
+}
+
 /* Products that one sum or difference reads; in differences, of a factor that can be negated. A variable may
- * change between the product and its reader. */
+ * change between the product and its reader. Products, too, that are divided in one with it; and quotients of
+ * which one is chosen. */
 static void find_fused(lower *c) {
-  uint32_t uses[HD_PROG_MAX] = {0};
   const hd_prog *p = c->p;
-  for (unsigned k = 0; k < 3; k++)
-    if (c->l->want[k]) uses[p->out[k]]++;
-  for (uint32_t i = 0; i < p->n; i++) {
-    const uint32_t operands[3] = {p->vals[i].a, p->vals[i].b, p->vals[i].c};
-    for (unsigned k = 0; c->needed[i] && k < n_operands(p->vals[i].op); k++) uses[operands[k]]++;
-  }
   for (uint32_t i = 0; i < p->n; i++) {
     const hd_pval *v = &p->vals[i];
     if (!c->needed[i] || is_wide(c, i) || (v->op != HD_P_ADD && v->op != HD_P_SUB)) continue;
     const uint32_t operands[2] = {v->b, v->a};
     for (unsigned k = 0; k < (v->op == HD_P_ADD ? 2u : 1u); k++) {
       const hd_pval *m = &p->vals[operands[k]];
-      if (m->op != HD_P_MUL || uses[operands[k]] != 1 || v->a == v->b) continue;
-      if (p->vals[m->a].op == HD_P_VAR || p->vals[m->b].op == HD_P_VAR) continue;
-      uint32_t factor = v->op == HD_P_SUB ? negatable(c, m, uses) : HD_PROG_MAX;
+      if (m->op != HD_P_MUL || c->uses[operands[k]] != 1 || v->a == v->b) continue;
+      if (reads_variable(c, operands[k])) continue;
+      uint32_t factor = v->op == HD_P_SUB ? negatable(c, m) : HD_PROG_MAX;
       if (v->op == HD_P_SUB && factor == HD_PROG_MAX) continue;
       if (factor != HD_PROG_MAX && !is_const(c, factor)) c->negated[factor] = true;
       c->fused[operands[k]] = true;
       break;
     }
+  }
+  for (uint32_t i = 0; i < p->n; i++) {
+    const hd_pval *v = &p->vals[i];
+    hd_magic magic[2];
+    if (c->needed[i] && scaled_magic(c, i, magic)) c->fused[v->a] = true;
+    if (c->needed[i] && multipliers_of(c, i, magic)) c->fused[v->b] = c->fused[v->c] = true;
   }
 }
 
@@ -189,22 +238,25 @@ static name immediate(uint64_t v) {
 static name reg(const lower *c, uint32_t v) {
   name n = {{0}};
   const rewrite_lowering *l = c->l;
+  const char *given = NULL;
   switch (c->p->vals[v].op) {
   case HD_P_CONST: return immediate(c->p->vals[v].imm);
   case HD_P_POS: snprintf(n.s, sizeof n.s, "%s", l->in); return n;
   case HD_P_CLUSTER: snprintf(n.s, sizeof n.s, "%s", l->cluster); return n;
+  case HD_P_X:
+  case HD_P_Y:
+  case HD_P_Z: given = l->own[c->p->vals[v].op - HD_P_X]; break;
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:
-  case HD_P_V: snprintf(n.s, sizeof n.s, "%s", l->dims[c->p->vals[v].op - HD_P_NX]); return n;
-  default: snprintf(n.s, sizeof n.s, "%%%s_%c%u", l->prefix, is_wide(c, v) ? 'd' : 'r', v); return n;
+  case HD_P_V: given = l->dims[c->p->vals[v].op - HD_P_NX]; break;
+  default: break;
   }
-}
-
-/* Whether value v's register is 64 bits wide: inputs have the width they come in. */
-static bool reg_is_wide(const lower *c, uint32_t v) {
-  if (c->p->vals[v].op == HD_P_POS) return c->l->wide_in;
-  return is_wide(c, v);
+  if (given)
+    snprintf(n.s, sizeof n.s, "%s", given);
+  else
+    snprintf(n.s, sizeof n.s, "%%%s_%c%u", l->prefix, is_wide(c, v) ? 'd' : 'r', v);
+  return n;
 }
 
 static name temp(lower *c, bool wide) {
@@ -297,13 +349,18 @@ static void lower_div(lower *c, uint32_t i, const char *dst, bool dst_wide) {
   const hd_pval *v = &c->p->vals[i];
   bool wide = is_wide(c, v->a) || is_wide(c, v->b);
   int bits = wide ? 64 : 32;
-  name n = operand(c, v->a, wide), q;
+  name n = c->fused[v->a] ? (name){{0}} : operand(c, v->a, wide), q;
   snprintf(q.s, sizeof q.s, "%s", dst);
   if (wide != dst_wide) q = temp(c, wide);
   uint64_t d = is_const(c, v->b) ? c->p->vals[v->b].imm : 0, max = c->p->vals[v->a].max;
   hd_magic magic;
   unsigned twos = d ? (unsigned)__builtin_ctzll(d) : 0;
-  if (d && (d & (d - 1)) == 0) {
+  /* First: a product that is folded in so has no register. */
+  if (scaled_magic(c, i, &magic)) {
+    emit(c, "mul.hi.u32 %s, %s, %s;", q.s, operand(c, c->p->vals[v->a].a, false).s,
+         immediate(magic.multiplier).s);
+    put_high_shift(c, bits, q.s, magic);
+  } else if (d && (d & (d - 1)) == 0) {
     emit(c, "shr.u%d %s, %s, %u;", bits, q.s, n.s, twos);
   } else if (d && hd_find_magic(d, max, (unsigned)bits, &magic)) {
     emit(c, "mul.hi.u%d %s, %s, %s;", bits, q.s, n.s, immediate(magic.multiplier).s);
@@ -317,6 +374,17 @@ static void lower_div(lower *c, uint32_t i, const char *dst, bool dst_wide) {
     emit(c, "div.u%d %s, %s, %s;", bits, q.s, n.s, operand(c, v->b, wide).s);
   }
   if (wide != dst_wide) emit(c, "cvt.u%d.u%d %s, %s;", dst_wide ? 64 : 32, bits, dst, q.s);
+}
+
+static bool lower_quotients(lower *c, uint32_t i) {
+  const hd_pval *v = &c->p->vals[i];
+  hd_magic magic[2];
+  if (!c->fused[v->b] || !multipliers_of(c, i, magic)) return false;
+  name m = temp(c, false), p = condition(c, v->a);
+  emit(c, "selp.u32 %s, %s, %s, %s;", m.s, immediate(magic[0].multiplier).s, immediate(magic[1].multiplier).s,
+       p.s);
+  emit(c, "mul.hi.u32 %s, %s, %s;", reg(c, i).s, operand(c, c->p->vals[v->b].a, false).s, m.s);
+  return true;
 }
 
 static void lower_rem(lower *c, uint32_t i) {
@@ -345,16 +413,34 @@ static void lower_shift(lower *c, uint32_t i) {
   if (wide != dst_wide) emit(c, "cvt.u32.u64 %s, %s;", reg(c, i).s, r.s);
 }
 
-static void lower_compare(lower *c, uint32_t i) {
+/* Comparison i to the predicate of value `to`; with `also`, that predicate must hold, too. PTX takes
+ * constants on the right only. */
+static void put_compare(lower *c, uint32_t i, uint32_t to, const char *also) {
   const hd_pval *v = &c->p->vals[i];
-  bool wide = is_wide(c, v->a) || is_wide(c, v->b);
-  emit(c, "setp.%s.u%d %s, %s, %s;", v->op == HD_P_LT ? "lt" : "eq", wide ? 64 : 32, pred_of(c, i).s,
-       operand(c, v->a, wide).s, operand(c, v->b, wide).s);
+  bool wide = is_wide(c, v->a) || is_wide(c, v->b), turned = is_const(c, v->a) && v->op == HD_P_LT;
+  name a = operand(c, turned ? v->b : v->a, wide), b = operand(c, turned ? v->a : v->b, wide);
+  emit(c, "setp.%s%s.u%d %s, %s, %s%s%s;",
+       v->op == HD_P_EQ ? "eq"
+       : turned         ? "gt"
+                        : "lt",
+       also ? ".and" : "", wide ? 64 : 32, pred_of(c, to).s, a.s, b.s, also ? ", " : "", also ? also : "");
+}
+
+static void lower_compare(lower *c, uint32_t i) {
+  if (c->joined[i]) return;
+  put_compare(c, i, i, NULL);
   if (c->as_value[i]) emit(c, "selp.u32 %s, 1, 0, %s;", reg(c, i).s, pred_of(c, i).s);
 }
 
 static void lower_both(lower *c, uint32_t i) {
   const hd_pval *v = &c->p->vals[i];
+  if (is_compare(c, v->a) && is_compare(c, v->b)) {
+    if (c->joined[v->b])
+      put_compare(c, v->b, i, pred_of(c, v->a).s);
+    else
+      emit(c, "and.pred %s, %s, %s;", pred_of(c, i).s, pred_of(c, v->a).s, pred_of(c, v->b).s);
+    return;
+  }
   uint32_t compare = is_compare(c, v->a) ? v->a : v->b, x = compare == v->a ? v->b : v->a;
   bool wide = reg_is_wide(c, x);
   emit(c, "setp.ne.and.u%d %s, %s, 0, %s;", wide ? 64 : 32, pred_of(c, i).s, operand(c, x, wide).s,
@@ -378,7 +464,7 @@ static void lower_table(lower *c, uint32_t i) {
     emit(c, "mad.lo.u64 %s, %s, %u, %s;", at.s, operand(c, v->a, true).s, bytes, base.s);
   else
     emit(c, "mad.wide.u32 %s, %s, %u, %s;", at.s, operand(c, v->a, false).s, bytes, base.s);
-  emit(c, "ld.global.u%u %s, [%s];", bytes * 8, reg(c, i).s, at.s);
+  emit(c, "ld.%s.u%u %s, [%s];", c->l->table_const ? "const" : "global", bytes * 8, reg(c, i).s, at.s);
 }
 
 static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) {
@@ -397,10 +483,18 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   case HD_P_CONST:
   case HD_P_POS:
   case HD_P_CLUSTER:
+  case HD_P_V: break;
+  case HD_P_X:
+  case HD_P_Y:
+  case HD_P_Z:
+    if (!c->l->own[v->op - HD_P_X]) emit(c, "mov.u32 %s, %%ctaid.%c;", reg(c, i).s, "xyz"[v->op - HD_P_X]);
+    break;
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:
-  case HD_P_V: break;
+    if (!c->l->dims[v->op - HD_P_NX])
+      emit(c, "mov.u32 %s, %%nctaid.%c;", reg(c, i).s, "xyz"[v->op - HD_P_NX]);
+    break;
   case HD_P_VAR: lower_move(c, i, v->a); break;
   case HD_P_ASSIGN: lower_move(c, v->a, v->b); break;
   case HD_P_DIV: lower_div(c, i, reg(c, i).s, is_wide(c, i)); break;
@@ -410,6 +504,7 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   case HD_P_LT:
   case HD_P_EQ: lower_compare(c, i); break;
   case HD_P_SELECT: {
+    if (lower_quotients(c, i)) break;
     bool wide = is_wide(c, i);
     name a = operand(c, v->b, wide), b = operand(c, v->c, wide), p = condition(c, v->a);
     if (c->negated[i]) {
@@ -458,9 +553,12 @@ hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[
   for (unsigned k = 0; k < 3; k++) {
     names[k][0] = 0;
     if (!l->want[k]) continue;
-    /* A register of its own for a constant or a narrowed value, so that any instruction can read it. */
+    /* A register of its own for a constant or a narrowed value, so that any instruction can read it; and for
+     * another coordinate's register, which may get a new value first. */
     name n = operand(&c, p->out[k], false);
-    if (is_const(&c, p->out[k])) {
+    hd_pop op = p->vals[p->out[k]].op;
+    bool other = op >= HD_P_X && op <= HD_P_Z && op != HD_P_X + k && l->own[op - HD_P_X];
+    if (is_const(&c, p->out[k]) || other) {
       name t = temp(&c, false);
       emit(&c, "mov.u32 %s, %s;", t.s, n.s);
       n = t;

@@ -4,8 +4,13 @@
  * The addresses are worked out as the kernel does it: of each load, the instructions that its address follows
  * from are copied, with the other task's coordinates in place of this one's. Of a register written in several
  * places the nearest one above counts: what a loop's counter is when the loop begins. Copies are shared
- * between loads, and what does not depend on the task is left for ptxas to find equal. A wrong guess costs a
- * fetch that nobody needed, never a result: a prefetch has none, and faults on nothing.
+ * between loads. A wrong guess costs a fetch that nobody needed, never a result: a prefetch has none, and
+ * faults on nothing.
+ *
+ * What does not depend on the task is not copied where the kernel has worked it out already. So the fetches
+ * stand as late as every thread that goes on comes by just once: in the statements before the first label,
+ * where branches only leave, behind the last load there whose address is known, or in the end, before a loop
+ * begins.
  *
  * Only for tasks that exist: the last D of the order fetch nothing. */
 #include <inttypes.h>
@@ -28,6 +33,7 @@ typedef struct slice {
   uint32_t *writes;      /* statements of the body, increasing for each register */
   uint8_t *verdicts;     /* by statement: of the register it writes */
   uint8_t *heights;      /* and of how many copies the longest chain to it is, itself included */
+  uint32_t at;           /* the statement before which fetches stand */
   hd_sym coordinates[3]; /* registers that hold this task's; 0: %ctaid does */
   bool want[3];
   char next[3][64]; /* names of the other task's */
@@ -205,13 +211,18 @@ static verdict judge(slice *s, hd_sym reg, uint32_t use, unsigned depth) {
 
 /* ---- Copying ------------------------------------------------------------------------------------ */
 
+/* The register holds at the fetches what it does where `at` wrote it, for this task and the other one. */
+static bool is_shared(const slice *s, hd_sym reg, uint32_t at) {
+  return at < s->at && s->verdicts[at] == SAME && definition(s, reg, s->at) == at;
+}
+
 /* The copy of register `reg` as statement `use` reads it. */
 static void put_register(slice *s, hd_sym reg, uint32_t use, hd_buf *t) {
   unsigned k;
   uint32_t at = definition(s, reg, use);
   if (is_coordinate(s, reg, &k))
     hd_buf_puts(t, s->next[k]);
-  else if (at == OUTSIDE)
+  else if (at == OUTSIDE || is_shared(s, reg, at))
     hd_buf_puts(t, s->j->m->syms[reg].name);
   else
     rewrite_put(&s->own, t, "%%~c%u", at);
@@ -245,7 +256,7 @@ static void put_operand(slice *s, const hd_ptx_opnd *o, uint32_t use) {
 static void copy(slice *s, hd_sym reg, uint32_t use, uint8_t *copied) {
   unsigned coordinate;
   uint32_t at = definition(s, reg, use);
-  if (is_coordinate(s, reg, &coordinate) || at == OUTSIDE || copied[at]) return;
+  if (is_coordinate(s, reg, &coordinate) || at == OUTSIDE || copied[at] || is_shared(s, reg, at)) return;
   copied[at] = 1;
   const hd_ptx_stmt *st = &s->f->stmts[at];
   const hd_ptx_opnd *o = &s->j->m->opnds[st->first_opnd];
@@ -327,6 +338,32 @@ static hd_status find_fetches(slice *s, fetch *list, hd_diag *d) {
       d);
 }
 
+/* ---- Where ------------------------------------------------------------------------------------------ */
+
+/* Control comes to the next statement only from this one, and to this one only once. */
+static bool is_straight(const slice *s, const hd_ptx_stmt *st) {
+  if (st->kind == HD_S_LABEL || st->kind == HD_S_OPEN || st->kind == HD_S_CLOSE) return false;
+  if (st->kind != HD_S_INST) return true;
+  switch (s->j->m->forms[st->form].op) {
+  case HD_OP_BRX:
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: return false;
+  case HD_OP_BRA:
+  case HD_OP_RET:
+  case HD_OP_EXIT:
+  case HD_OP_TRAP: return st->guard != 0;
+  default: return true;
+  }
+}
+
+static uint32_t place(const slice *s, const fetch *list) {
+  uint32_t end = s->body, last = s->body;
+  while (end < s->f->n_stmts && is_straight(s, &s->f->stmts[end])) end++;
+  for (uint32_t i = 0; i < s->n_fetches; i++)
+    if (list[i].stmt < end && list[i].stmt >= last) last = list[i].stmt + 1;
+  return last > s->body ? last : end;
+}
+
 /* ---- The text ------------------------------------------------------------------------------------------ */
 
 /* How far ahead it is in the numbers that the order's program takes. With bind=redirect those are workers,
@@ -391,6 +428,7 @@ static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
   uint8_t *visited = flags, *copied = flags + s->f->n_stmts + 1;
   hd_status st = find_fetches(s, list, d);
   for (uint32_t i = 0; st == HD_OK && i < s->n_fetches; i++) collect(s, list[i].base, list[i].stmt, visited);
+  s->at = place(s, list);
   if (st == HD_OK) put_ahead(s, ordered, t);
   if (st == HD_OK) st = put_coordinates(s, ordered, t, d);
   for (uint32_t i = 0; st == HD_OK && i < s->n_fetches && s->n_copies < MOST_COPIES; i++) {
@@ -428,7 +466,7 @@ hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd
       if (j->ctaid.want[k]) s.coordinates[k] = rewrite_find_register(j->m, j->ctaid.names[k]);
     st = put_all(&s, ordered, &text, d);
   }
-  if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, body, text.data, d);
+  if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, s.at, text.data, d);
   hd_buf_free(&text);
   hd_buf_free(&s.copies);
   hd_buf_free(&s.fetches);

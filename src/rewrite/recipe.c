@@ -15,7 +15,7 @@ void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t n_sms,
   if (r->resident && r->resident < resident) resident = r->resident;
   uint64_t places = (uint64_t)n_sms * resident;
   if (places == 0) places = 1;
-  workers[0] = (uint32_t)(places < V ? places : V);
+  workers[0] = (uint32_t)(places < V || r->some_sms ? places : V);
   workers[1] = workers[2] = 1;
 }
 
@@ -73,34 +73,4 @@ hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
     if (m->funcs[i].sym == kernel) st = hd_ptx_add_params(m, i, text.data, d);
   hd_buf_free(&text);
   return st == HD_OK ? lay_out(j, d) : st;
-}
-
-/* ---- Registers ------------------------------------------------------------------- */
-
-enum { MOST_DIRECTIVES = 64 };
-
-/* The limits on registers are replaced by what leaves room for as many CTAs as are active. */
-hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d) {
-  hd_ptx_module *m = j->m;
-  const hd_ptx_func *f = &m->funcs[j->func];
-  uint32_t agents = j->plan->agents, n = 0;
-  if (!j->opt->more_registers || j->plan->bind != HD_BIND_AGENTS || !agents) return HD_OK;
-  if (!rewrite_threads(j))
-    return hd_fail(d, HD_ERR_USAGE, "more registers for fewer agents need a known block");
-  if (f->n_dirs > MOST_DIRECTIVES - 2)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has %u directives", f->n_dirs);
-  hd_ptx_dir dirs[MOST_DIRECTIVES];
-  bool bounded = false;
-  for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++) {
-    hd_mod name = m->dirs[i].name;
-    if (name == HD_M_MAXNREG || name == HD_M_MINNCTAPERSM || name == HD_M_MAXNCTAPERSM) continue;
-    bounded |= name == HD_M_MAXNTID || name == HD_M_REQNTID;
-    dirs[n++] = m->dirs[i];
-  }
-  if (!bounded)
-    dirs[n++] =
-        (hd_ptx_dir){.name = HD_M_MAXNTID, .n_vals = 3, .vals = {j->block[0], j->block[1], j->block[2]}};
-  dirs[n++] = (hd_ptx_dir){.name = HD_M_MINNCTAPERSM, .n_vals = 1, .vals = {agents}};
-  j->recipe->resident = agents;
-  return hd_ptx_set_directives(m, j->func, dirs, n, d);
 }

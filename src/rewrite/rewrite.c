@@ -8,9 +8,6 @@
 
 #include "rewrite/rewrite_internal.h"
 
-/* Tables of no more entries are written into the module: the launch stays as it was. */
-enum { MOST_EMBEDDED = 1 << 16 };
-
 static const hd_mod parts[3] = {HD_M_X, HD_M_Y, HD_M_Z};
 
 void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) {
@@ -110,48 +107,23 @@ void rewrite_put_worker(const rewrite_job *j, hd_buf *text) {
   rewrite_put(j, text, "\tcvt.u64.u32 %%~wx, %%~cx;\n\tmad.lo.u64 %%~w, %%~w, %s, %%~wx;\n", nx);
 }
 
-/* For any grid: its dimensions, and a way around for grids with too many tasks, which keep their own order.
+/* For any grid: its dimensions, and a way around for grids with too many tasks, which keep their own order. A
+ * grid has at most 65535 CTAs along y and along z, so that their product fits in 32 bits.
  * Agents are launched in another grid, and get the tasks' in parameters. */
 void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text) {
   rewrite_put(
       j, text,
-      "\t.reg .b32 %%~nx, %%~ny, %%~nz, %%~v;\n\t.reg .b64 %%~v64, %%~nx64;\n\t.reg .pred %%~large;\n");
+      "\t.reg .b32 %%~nx, %%~ny, %%~nz, %%~v;\n\t.reg .b64 %%~v64;\n\t.reg .pred %%~large;\n");
   for (unsigned k = 0; k < 3; k++)
     if (j->recipe->grid)
       rewrite_put(j, text, "\tld.param.u32 %%~n%c, [~n%c];\n", "xyz"[k], "xyz"[k]);
     else
       rewrite_put(j, text, "\tmov.u32 %%~n%c, %%nctaid.%c;\n", "xyz"[k], "xyz"[k]);
   rewrite_put(j, text,
-              "\tmul.wide.u32 %%~v64, %%~ny, %%~nz;\n\tcvt.u64.u32 %%~nx64, %%~nx;\n"
-              "\tmul.lo.u64 %%~v64, %%~v64, %%~nx64;\n\tcvt.u32.u64 %%~v, %%~v64;\n"
+              "\tmul.lo.u32 %%~v, %%~ny, %%~nz;\n\tmul.wide.u32 %%~v64, %%~v, %%~nx;\n"
+              "\tcvt.u32.u64 %%~v, %%~v64;\n"
               "\tsetp.gt.u64 %%~large, %%~v64, %" PRIu64 ";\n",
               j->claims ? HD_MOST_CLAIMED : (uint64_t)UINT32_MAX);
-}
-
-/* The order's arithmetic: from the position to the registers that replace %ctaid. */
-static hd_status put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
-  bool known = j->opt->grid.known;
-  rewrite_reads *r = &j->ctaid;
-  char dims[4][64], input[64];
-  for (unsigned k = 0; k < 4; k++)
-    snprintf(dims[k], sizeof dims[k], "%%%s_%s", j->prefix, (const char *const[]){"nx", "ny", "nz", "v"}[k]);
-  snprintf(input, sizeof input, "%%%s_%s", j->prefix, j->wide ? "w" : "u");
-  rewrite_lowering l = {
-      .prefix = j->prefix, .wide_in = j->wide, .in = input, .table = j->table, .table_bytes = j->table_bytes};
-  for (unsigned k = 0; k < 4; k++) l.dims[k] = known ? NULL : dims[k];
-  memcpy(l.want, r->want, sizeof l.want);
-  if (j->recipe->table_bytes)
-    rewrite_put(j, text,
-                "\t.reg .b64 %%~order;\n\tld.param.u64 %%~order, [~table];\n"
-                "\tcvta.to.global.u64 %%~order, %%~order;\n");
-  hd_status st = rewrite_lower(prog, &l, r->names, text, d);
-  if (known) return st;
-  for (unsigned k = 0; k < 3; k++)
-    if (r->want[k]) {
-      rewrite_put(j, text, "\tmov.u32 %%~%c, %s;\n", "xyz"[k], r -> names[k]);
-      snprintf(r->names[k], sizeof r->names[k], "%%%s_%c", j->prefix, "xyz"[k]);
-    }
-  return st;
 }
 
 /* What agents read in place of %nctaid. */
@@ -172,52 +144,27 @@ void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char lette
 }
 
 static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
-  bool known = j->opt->grid.known;
-  if (!known) {
-    rewrite_put_dimensions(j, text);
+  bool known = j->opt->grid.known, around = rewrite_order_counts(j, prog);
+  if (around) {
     for (unsigned k = 0; k < 3; k++)
       if (j->ctaid.want[k])
         rewrite_put(j, text, "\t.reg .b32 %%~%c;\n\tmov.u32 %%~%c, %%ctaid.%c;\n", "xyz"[k], "xyz"[k],
                     "xyz"[k]);
+    rewrite_put_line_check(j, text);
+    rewrite_put_dimensions(j, text);
     rewrite_put(j, text, "\t@%%~large bra $~entered;\n");
   }
   hd_status st = HD_OK;
   if (j->claims)
     st = rewrite_put_binding(j, text, d);
-  else
+  else if (!j->own_cell)
     rewrite_put_worker(j, text);
-  if (st == HD_OK) st = put_order(j, prog, text, d);
+  if (st == HD_OK) st = rewrite_put_order(j, prog, text, d);
   if (st == HD_OK && j->claims) st = rewrite_put_binding_tail(j, text, d);
-  if (!known) rewrite_put(j, text, "$~entered:\n");
+  if (around) rewrite_put(j, text, "$~entered:\n");
   rewrite_put_halves(j, &j->ctaid, 'h', text);
   if (!known) rewrite_put_halves(j, &j->nctaid, 'm', text);
   return st == HD_OK && text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
-}
-
-/* ---- The order's table ------------------------------------------------------------------ */
-
-/* A small table becomes a variable of the module, before the kernel that reads it. */
-static hd_status put_table(rewrite_job *j, hd_diag *d) {
-  const hd_table *t = j->opt->table;
-  j->table_bytes = t->n <= 65536 ? 2 : 4;
-  snprintf(j->table, sizeof j->table, "%s_order", j->prefix);
-  hd_buf text = {0};
-  hd_buf_printf(&text, ".global .align 4 .u%u %s[%" PRIu64 "] = {", j->table_bytes * 8, j->table, t->n);
-  for (uint64_t i = 0; i < t->n; i++) hd_buf_printf(&text, "%s%u", i ? "," : "", t->task[i]);
-  hd_buf_puts(&text, "};\n");
-  uint32_t at = 0;
-  while (at < j->m->n_items && !(j->m->items[at].kind == HD_I_FUNC && j->m->items[at].index == j->func)) at++;
-  hd_status st =
-      text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_ptx_insert_items(j->m, at, text.data, d);
-  hd_buf_free(&text);
-  return st;
-}
-
-/* A larger one lies in device memory. */
-static void place_table(rewrite_job *j) {
-  j->recipe->table_bytes = j->opt->table->n * sizeof *j->opt->table->task;
-  j->table_bytes = sizeof *j->opt->table->task;
-  snprintf(j->table, sizeof j->table, "%%%s_order", j->prefix);
 }
 
 /* ---- Replacing the reads ---------------------------------------------------------------- */
@@ -308,6 +255,7 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
     j->recipe->shared_bytes = rewrite_ticket_bytes(j);
   }
   j->recipe->agents = j->plan->bind == HD_BIND_AGENTS;
+  j->recipe->some_sms = j->recipe->agents && j->plan->sms.n;
   j->recipe->grid = j->recipe->agents && !j->opt->grid.known;
   j->recipe->state_bytes = rewrite_state_bytes(j, M);
   return HD_OK;
@@ -317,9 +265,8 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
 static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
   static const hd_plan rows;
   hd_prog own;
-  if (!j->opt->grid.known || j->plan->bind != HD_BIND_NONE || j->plan->prefetch.kind != HD_PREFETCH_NONE)
-    return false;
-  return hd_plan_forward(&rows, &j->opt->grid, &own, NULL) == HD_OK && own.n == prog->n &&
+  if (!j->opt->grid.known || j->plan->bind != HD_BIND_NONE || !j->own_cell) return false;
+  return hd_plan_from_cell(&rows, &j->opt->grid, false, &own, NULL) == HD_OK && own.n == prog->n &&
          memcmp(own.out, prog->out, sizeof own.out) == 0 &&
          memcmp(own.vals, prog->vals, own.n * sizeof *own.vals) == 0;
 }
@@ -336,7 +283,7 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
     st = rewrite_first_refusal(&why, hd_rewrite_agent_refusals(j->m, j->func, j->block, &why, 1), d);
     if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_NCTAID, &j->nctaid, d);
   }
-  if (st == HD_OK) st = hd_plan_forward(j->plan, &j->opt->grid, prog, d);
+  if (st == HD_OK) st = rewrite_order_program(j, prog, d);
   if (st != HD_OK) return st;
   if (changes_nothing(j, prog)) {
     j->ctaid = (rewrite_reads){0};
@@ -349,15 +296,7 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   j->prefix = hd_ptx_fresh_prefix(j->m);
   if (!j->prefix) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (j->claims) st = prepare_claims(j, d);
-  if (st == HD_OK && prog->uses_table) {
-    if (!j->opt->table || j->opt->table->n != j->V)
-      return hd_fail(d, HD_ERR_USAGE, "this order needs its table, of %" PRIu64 " entries", j->V);
-    if (j->V <= MOST_EMBEDDED)
-      st = put_table(j, d);
-    else
-      place_table(j);
-  }
-  return st;
+  return st == HD_OK && prog->uses_table ? rewrite_order_table(j, d) : st;
 }
 
 /* ---- Entry point -------------------------------------------------------------------------- */
@@ -400,6 +339,7 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   if (st != HD_OK) return st;
   *begin = declared + j->m->funcs[j->func].n_stmts - before;
   rewrite_replace_reads(j, HD_SR_CTAID, &j->ctaid, 'h', *begin);
+  if (j->own_cell) return rewrite_drop_copies(j, *begin, header, d);
   if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
   rewrite_replace_reads(j, HD_SR_NCTAID, &j->nctaid, 'm', *begin);
   return rewrite_close_loop(j, *begin, d);
@@ -452,13 +392,15 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   return st;
 }
 
-/* The Hilbert curve takes a loop of some twenty instructions a level; a table of it, one load. Not where the curve
- * is a line, nor with prefetching, which asks the order about other tasks too. */
+/* The Hilbert curve takes a loop of some twenty instructions a level; a table of it, one load. Tasks that are claimed
+ * have positions; others find their cells in a packed table (order.c). Not where the curve is a line, nor with
+ * prefetching, which asks the order about other tasks too. */
 static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
   const hd_grid *g = &opt->grid;
   uint64_t V;
-  return p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known && g->g[0] > 1 &&
-         g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= MOST_EMBEDDED;
+  bool claims = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
+  return claims && p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known && g->g[0] > 1 &&
+         g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= REWRITE_MOST_EMBEDDED;
 }
 
 static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {

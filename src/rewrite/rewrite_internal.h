@@ -5,19 +5,24 @@
  *   flow.c     control flow: which branches all threads of a CTA take alike, which registers a body reads
  *              before it writes them
  *   rewrite.c  the rewrite, step by step
+ *   order.c    the order's program and table
+ *   copies.c   copies of coordinates that nobody needs any more
  *   bind.c     bind=claim, bind=agents: how a worker gets a task
  *   agents.c   a kernel's body becomes the body of a loop
  *   recipe.c   what the launch takes then
+ *   registers.c  how many registers ptxas may use then
  *   threads.c  threads=: thread ids renumbered
  *   loads.c    loads of global memory and how they are spelt
  *   bypass.c   bypass= and stream=: loads that go around a cache
+ *   ballot.c   bypass=auto: how many warps, put to the vote of the SMs
  *   prefetch.c prefetch=: what another task will read
  *   lower.c    programs (plan.h) as PTX
  *
  * Generated names. In text given to rewrite_put, `~` stands for the fresh prefix and an underscore:
  * %~u is %heddle_u. Registers shared between files:
  *
- *   %~u               the position in the order (64 bits: %~w), or a negative number: no task
+ *   %~u               the position in the order (64 bits: %~w), or a negative number: no task. Not there
+ *                     where the order's program reads the worker's own cell
  *   %~nx %~ny %~nz %~v  dimensions of the tasks' grid and their product, when the grid is not known
  *   %~large           then, too: a grid that is left in its own order
  */
@@ -35,8 +40,9 @@ typedef struct rewrite_traits {
   bool cta_scope;           /* memory operations between the threads of a CTA */
   bool copies, bulk_copies; /* cp.async, cp.async.bulk */
   bool sees_shared_size;    /* %total_smem_size and the like */
+  bool dynamic_shared;      /* a variable whose size the launch says: it lies behind all others */
   uint64_t shared_bytes;    /* of the variables, at most */
-  hd_sym shared_var;     /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
+  hd_sym shared_var;        /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
 } rewrite_traits;
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out); /* false: no memory */
 
@@ -76,6 +82,8 @@ typedef struct rewrite_job {
   uint32_t block[3];    /* known or {0} */
   char table[96];       /* the order's table: a variable of the module, or the register with its address */
   unsigned table_bytes; /* of one entry */
+  bool table_const;     /* a variable in the .const space */
+  bool own_cell;        /* the order's program reads the worker's own cell, and %~u is not there */
 } rewrite_job;
 
 static inline uint32_t rewrite_threads(const rewrite_job *j) {
@@ -98,6 +106,22 @@ bool rewrite_claims_by_warp(const rewrite_job *j);
  * some of its own between two tasks. */
 uint32_t rewrite_ticket_bytes(const rewrite_job *j);
 
+/* order.c. Tables of no more entries are written into the module: the launch stays as it was. */
+enum { REWRITE_MOST_EMBEDDED = 1 << 16 };
+/* The program from the worker's own cell, or from %~u, to its task's cell; sets j->own_cell. */
+hd_status rewrite_order_program(rewrite_job *j, hd_prog *prog, hd_diag *d);
+/* Put the table that the program reads where it will find it. */
+hd_status rewrite_order_table(rewrite_job *j, hd_diag *d);
+/* For any grid, and its tasks must be fewer than 2^32: %~nx and so on are needed, and a way around, to $~entered. */
+bool rewrite_order_counts(const rewrite_job *j, const hd_prog *prog);
+/* A way around for grids of one row, where the order leaves them as they are: no division by what nobody knows. */
+void rewrite_put_line_check(const rewrite_job *j, hd_buf *text);
+/* The program as text; j->ctaid.names: the registers that replace %ctaid. */
+hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d);
+/* copies.c: drop the body's own copies of those registers. The inserted statements end at `begin`, and other levers'
+ * `header` statements follow, which stay. */
+hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t header, hd_diag *d);
+
 /* agents.c */
 /* Before the binding is inserted: zero the registers that the body may read before it writes them, behind the
  * declarations that follow its first `header` statements. */
@@ -105,8 +129,10 @@ hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d)
 /* After the binding was inserted in `begin` statements: the kernel's exits become branches to $~end. */
 hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d);
 
-/* recipe.c: the extra parameters, and the kernel's directives. */
+/* recipe.c: the extra parameters. */
 hd_status rewrite_add_params(rewrite_job *j, hd_diag *d);
+
+/* registers.c: the kernel's directives. */
 hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d);
 
 /* ---- Other levers ------------------------------------------------------------------- */
@@ -135,8 +161,15 @@ hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d);
 hd_status rewrite_respell(hd_ptx_module *m, const hd_ptx_stmt *load, hd_bypass_kind around, uint32_t *form,
                           const char **kept, hd_diag *d);
 bool rewrite_has_policies(const hd_ptx_module *m);
+/* How it is spelt as a non-coherent one. */
+hd_status rewrite_make_readonly(hd_ptx_module *m, const hd_ptx_stmt *load, uint32_t *form, const char **kept,
+                                hd_diag *d);
 /* bypass.c. *header: the statements that were put in front, to be run once. */
 hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d);
+/* ballot.c. Whether the vote can be taken; then, for the header: %~limit, the threads that use L1, of %~linear, and
+ * the count. The launch's parameters are added. */
+hd_status rewrite_check_ballot(const rewrite_job *j, hd_diag *d);
+hd_status rewrite_put_ballot(rewrite_job *j, hd_buf *text, hd_diag *d);
 /* prefetch.c: after all else. `ordered`: the binding's and order's registers are there; the kernel's own
  * statements begin at `body`. */
 hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd_diag *d);
@@ -154,10 +187,13 @@ typedef struct rewrite_lowering {
   bool wide_in; /* `in` is a u64 register */
   const char *in;
   const char *cluster; /* u32 register; NULL when the program does not read it */
-  const char *dims[4]; /* names of u32 registers with NX, NY, NZ, V; NULL when constants */
+  const char *own[3];  /* u32 registers with the worker's cell; NULL: %ctaid is read */
+  const char *dims[4]; /* names of u32 registers with NX, NY, NZ, V; NULL when constants; %nctaid is read where
+                          the program asks for NX, NY, NZ all the same */
   bool want[3];
   const char *table;
   unsigned table_bytes;
+  bool table_const; /* in the .const space */
 } rewrite_lowering;
 hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text,
                         hd_diag *d);

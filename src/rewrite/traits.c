@@ -35,6 +35,7 @@ static void see_variable(search *s, uint32_t var) {
   if (s->seen_var[var]) return;
   s->seen_var[var] = 1;
   uint64_t bytes = hd_ptx_var_size(s->m, v), align = hd_ptx_var_align(v);
+  if (v->linkage & HD_LINK_EXTERN && (v->unsized || !bytes)) s->out->dynamic_shared = true;
   if (__builtin_add_overflow(s->out->shared_bytes, bytes + align, &s->out->shared_bytes))
     s->out->shared_bytes = UINT64_MAX / 2;
   if (s->visible[var] && bytes >= 8 && bytes != UINT64_MAX && align >= 4) s->out->shared_var = v->sym;

@@ -15,9 +15,10 @@ typedef struct result {
   char text[8192], why[768];
 } result;
 
-/* Rewrite a kernel with this body, for CTAs of `threads` (0: any). */
-static result rewrite(const char *version, const char *target, const char *body, const char *plan,
-                      uint32_t threads) {
+/* Rewrite a kernel with this body, for CTAs of `threads` (0: any), of whose loads the first `n_unwritten`
+ * read what nobody writes. */
+static result rewrite_promised(const char *version, const char *target, const char *body, const char *plan,
+                               uint32_t threads, uint32_t n_unwritten) {
   static char text[4096];
   result r = {0};
   hd_arena arena;
@@ -31,7 +32,10 @@ static result rewrite(const char *version, const char *target, const char *body,
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
   if (hd_plan_parse(plan, &p, &d) != HD_OK) fail_msg("%s", d.message);
-  hd_rewrite_options o = {.grid = {.n_sms = 4}, .block = {threads, threads > 0, threads > 0}};
+  hd_rewrite_options o = {.grid = {.n_sms = 4},
+                          .block = {threads, threads > 0, threads > 0},
+                          .unwritten = (const uint32_t[]){0},
+                          .n_unwritten = n_unwritten};
   r.status = hd_rewrite(m, 0, &p, &o, NULL, &d);
   if (r.status != HD_OK)
     snprintf(r.why, sizeof r.why, "%s", d.message);
@@ -41,6 +45,11 @@ static result rewrite(const char *version, const char *target, const char *body,
   hd_plan_free(&p);
   hd_arena_free(&arena);
   return r;
+}
+
+static result rewrite(const char *version, const char *target, const char *body, const char *plan,
+                      uint32_t threads) {
+  return rewrite_promised(version, target, body, plan, threads, 0);
 }
 
 typedef struct spelling {
@@ -110,6 +119,36 @@ static void a_load_that_cannot_be_changed_stays_and_alone_is_refused(void **stat
   }
 }
 
+/* Without the caller's word no load becomes non-coherent. */
+static void loads_of_unwritten_memory_use_the_read_only_cache(void **state) {
+  static const struct {
+    const char *version, *target, *plan, *load, *near, *far; /* far NULL: none */
+  } cases[] = {
+      {"8.0", "sm_80", "bypass=ro:1", "ld.global.u32 %r1, [%rd1];",
+       "@%heddleb_near ld.global.nc.u32 %r1, [%rd1];",
+       "@!%heddleb_near ld.global.nc.L1::no_allocate.u32 %r1, [%rd1];"},
+      {"8.0", "sm_80", "bypass=ro:1,form=replicate", "ld.weak.global.ca.L2::64B.u32 %r1, [%rd1];",
+       "\tld.global.nc.L2::64B.u32 %r1, [%rd1];", "\tld.global.nc.L1::no_allocate.L2::64B.u32 %r1, [%rd1];"},
+      {"4.1", "sm_35", "bypass=ro:1", "ld.global.v2.f32 {%f1, %f2}, [%rd1];",
+       "@%heddleb_near ld.global.nc.v2.f32 {%f1, %f2}, [%rd1];",
+       "@!%heddleb_near ld.global.cg.v2.f32 {%f1, %f2}, [%rd1];"},
+      {"8.0", "sm_52", "bypass=ro:32", "ld.global.u32 %r1, [%rd1];", "\tld.global.nc.u32 %r1, [%rd1];", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    result r = rewrite_promised(cases[i].version, cases[i].target, cases[i].load, cases[i].plan, 64, 1);
+    if (r.status != HD_OK) fail_msg("%s, %s: %s", cases[i].plan, cases[i].load, r.why);
+    if (!strstr(r.text, cases[i].near)) fail_msg("%s is not in\n%s", cases[i].near, r.text);
+    if (cases[i].far && !strstr(r.text, cases[i].far)) fail_msg("%s is not in\n%s", cases[i].far, r.text);
+    r = rewrite(cases[i].version, cases[i].target, cases[i].load, cases[i].plan, 64);
+    assert_int_equal(r.status, HD_ERR_REFUSED);
+    assert_non_null(strstr(r.why, "read-only cache"));
+  }
+  result r = rewrite_promised("4.1", "sm_30", "ld.global.u32 %r1, [%rd1];", "bypass=ro:1", 64, 1);
+  assert_int_equal(r.status, HD_ERR_REFUSED);
+  r = rewrite_promised("8.0", "sm_80", "ld.volatile.global.u32 %r1, [%rd1];", "bypass=ro:1", 64, 1);
+  assert_int_equal(r.status, HD_ERR_REFUSED);
+}
+
 static void loads_of_other_spaces_are_not_counted(void **state) {
   result r = rewrite("8.0", "sm_80",
                      "ld.local.u32 %r1, [%rd1];\nld.const.u32 %r2, [%rd1];\nld.shared.u32 %r3, [%rd1];",
@@ -119,6 +158,12 @@ static void loads_of_other_spaces_are_not_counted(void **state) {
   r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "stream=1", 64);
   assert_int_equal(r.status, HD_ERR_USAGE);
   assert_non_null(strstr(r.why, "there is no 1"));
+}
+
+static void streams_are_found_by_who_has_a_trace(void **state) {
+  result r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "stream=auto", 64);
+  assert_int_equal(r.status, HD_ERR_USAGE);
+  assert_non_null(strstr(r.why, "stream=auto"));
 }
 
 static void thresholds_at_the_ends_cost_nothing(void **state) {
@@ -148,6 +193,39 @@ static void voting_is_left_to_who_can_measure(void **state) {
   result r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "bypass=auto", 64);
   assert_int_equal(r.status, HD_ERR_USAGE);
   assert_non_null(strstr(r.why, "bypass=auto"));
+}
+
+/* `n` loads, then `more`. */
+static result bypass_many(unsigned n, const char *more, const char *plan) {
+  char body[2048];
+  size_t at = 0;
+  for (unsigned i = 0; i < n; i++)
+    at += (size_t)snprintf(body + at, sizeof body - at, "ld.global.u32 %%r%u, [%%rd1+%u];\n", i % 8, 128 * i);
+  snprintf(body + at, sizeof body - at, "%s", more);
+  result r = rewrite("8.0", "sm_80", body, plan, 64);
+  if (r.status != HD_OK) fail_msg("%s: %s", plan, r.why);
+  return r;
+}
+
+static bool is_twice(const result *r) { return strstr(r->text, "$heddleb_far:") != NULL; }
+
+static void many_loads_are_bypassed_in_a_body_of_their_own(void **state) {
+  static const char inner[] = "{\n.local .b32 spill[4];\nst.local.u32 [spill], %r1;\n}";
+  for (unsigned n = 1; n < 20; n++) {
+    result r = bypass_many(n, "", "bypass=l1:1");
+    assert_int_equal(is_twice(&r), n >= 8);
+    assert_int_equal(strstr(r.text, "@!%heddleb_near ld.") != NULL, n < 8);
+    r = bypass_many(n, "", "bypass=l1:1,form=predicate");
+    assert_false(is_twice(&r));
+    r = bypass_many(n, "", "bypass=l1:1,form=replicate");
+    assert_true(is_twice(&r));
+    r = bypass_many(n, "", "bypass=l2:1"); /* a policy */
+    assert_false(is_twice(&r));
+    r = bypass_many(n, inner, "bypass=l1:1");
+    assert_false(is_twice(&r));
+    r = bypass_many(n, "", "bypass=l1:1,stream=0"); /* one load less that has two ways */
+    assert_int_equal(is_twice(&r), n >= 9);
+  }
 }
 
 static void memory_declared_in_an_inner_scope_is_not_doubled(void **state) {
@@ -206,6 +284,11 @@ int main(void) {
       BEHAVIOUR("thresholds at the ends cost nothing", thresholds_at_the_ends_cost_nothing),
       BEHAVIOUR("a policy takes no second load", a_policy_takes_no_second_load),
       BEHAVIOUR("voting is left to who can measure", voting_is_left_to_who_can_measure),
+      BEHAVIOUR("loads of memory that nobody writes use the read-only cache, others never do",
+                loads_of_unwritten_memory_use_the_read_only_cache),
+      BEHAVIOUR("stream=auto is left to who has a trace", streams_are_found_by_who_has_a_trace),
+      BEHAVIOUR("many loads are bypassed in a body of their own, few under predicates",
+                many_loads_are_bypassed_in_a_body_of_their_own),
       BEHAVIOUR("memory declared in an inner scope is not doubled",
                 memory_declared_in_an_inner_scope_is_not_doubled),
       BEHAVIOUR("threads that work together are not renumbered",
