@@ -62,6 +62,13 @@ typedef struct hd_wl_size {
   const char *name; /* "small", "paper", "gpu", ... */
 } hd_wl_size;
 
+/* A parameter of the size. Its range is what the kernels take, as far as the file says: least, least + step, ...,
+ * at most `most`; it may depend on the other parameters. step 0: the file says nothing. */
+typedef struct hd_wl_param {
+  const char *name;
+  int64_t value, least, most, step;
+} hd_wl_param;
+
 /* One workload at one size, everything evaluated. All memory belongs to it. */
 typedef struct hd_workload {
   const char *name, *title, *paper, *category; /* "" when not given */
@@ -70,6 +77,7 @@ typedef struct hd_workload {
   const char *reference;   /* path of reference.c, or NULL */
   const char *size;        /* the size chosen */
   hd_wl_size *sizes; uint32_t n_sizes;
+  hd_wl_param *params; uint32_t n_params; /* by name */
   hd_wl_buffer *buffers; uint32_t n_buffers;
   hd_wl_launch *launches; uint32_t n_launches;
   uint32_t registers;      /* per thread on real GPUs, for occupancy; 0: unknown */
@@ -83,6 +91,10 @@ typedef struct hd_workload {
  * A name or size that there is not is HD_ERR_USAGE, naming those that there are. */
 HD_API hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
                                   hd_workload **out, hd_diag *d);
+/* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for one that there is
+ * not, or outside its range. */
+HD_API hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
+                                       const char *const *set, size_t n_set, hd_workload **out, hd_diag *d);
 HD_API void hd_workload_close(hd_workload *w);
 /* The folders under kernels_dir that hold a workload.toml, as paths below it ("matmul-naive",
  * "graphs/bfs"), sorted. Eight folders deep; hidden folders and links are passed over. */

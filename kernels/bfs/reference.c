@@ -1,13 +1,16 @@
 #include <heddle_inputs.h>
 #include <heddle_reference.h>
 
-/* A grid graph `width` wide, or with width 0 an R-MAT graph; the search starts at node 0. */
+/* A grid graph `width` wide; with width 0 an R-MAT graph, with width -1 one whose nodes have about as many
+ * neighbours each, anywhere. The search starts at node 0. */
 void heddle_generate(const heddle_args *args) {
   int32_t *nodes = heddle_s32(args, "nodes"), *edges = heddle_s32(args, "edges");
   int64_t n = heddle_size_of(args, "nodes"), width = heddle_size_of(args, "width");
   int32_t *start = malloc((size_t)(n + 1) * sizeof *start);
   if (!start) args->fail(args, "out of memory");
-  if (width)
+  if (width < 0)
+    heddle_uniform_graph(1, n, heddle_size_of(args, "edges") / n / 2, start, edges);
+  else if (width)
     heddle_grid_graph(width, n / width, start, edges);
   else
     heddle_rmat(1, n, heddle_size_of(args, "edges"), start, edges);

@@ -154,6 +154,24 @@ static inline void heddle_grid_graph(int64_t width, int64_t height, int32_t *row
   row_start[width * height] = edges;
 }
 
+/* Every node draws `half` neighbours anywhere, and each edge is there in both directions: 2 * half * nodes edges,
+ * about as many at every node. Rodinia's graphs are made like this. */
+static inline void heddle_uniform_graph(uint64_t seed, int64_t nodes, int64_t half, int32_t *row_start,
+                                        int32_t *column) {
+  for (int64_t v = 0; v <= nodes; v++) row_start[v] = 0;
+  for (int64_t e = 0; e < nodes * half; e++) {
+    row_start[e / half + 1]++;
+    row_start[heddle_below(seed, (uint64_t)e, nodes) + 1]++;
+  }
+  for (int64_t v = 0; v < nodes; v++) row_start[v + 1] += row_start[v];
+  for (int64_t v = nodes; v > 0; v--) row_start[v] = row_start[v - 1]; /* where the next edge of v - 1 goes */
+  for (int64_t e = 0; e < nodes * half; e++) {
+    int64_t from = e / half, to = heddle_below(seed, (uint64_t)e, nodes);
+    column[row_start[from + 1]++] = (int32_t)to;
+    column[row_start[to + 1]++] = (int32_t)from;
+  }
+}
+
 /* ---- Points, pictures, texts -------------------------------------------------------------- */
 
 /* n points of `dims` coordinates each, point by point, around `clusters` centres in [0, 1)^dims, at most

@@ -25,8 +25,9 @@ enum { MAX_THREADS = 1024, MAX_SHARED = 227 << 10, MAX_REGISTERS = 255 };
 static const char *const CATEGORIES[] = {"algorithm", "cache-line", "data", "write",
                                          "streaming"}; /* CLU 3.2 */
 
-static const char *const TOP_KEYS[] = {"title",     "paper", "category", "source", "reference",
-                                       "registers", "sizes", "buffer",   "launch", NULL};
+static const char *const TOP_KEYS[] = {"title", "paper",  "category", "source", "reference", "registers",
+                                       "sizes", "ranges", "buffer",   "launch", NULL};
+static const char *const RANGE_KEYS[] = {"least", "most", "step", NULL};
 static const char *const BUFFER_KEYS[] = {"name",    "type", "count", "fill",    "seed",
                                           "compare", "abs",  "rel",   "atomics", NULL};
 static const char *const LAUNCH_KEYS[] = {"kernel", "grid", "block", "shared", "args", "repeat", NULL};
@@ -45,7 +46,9 @@ typedef struct reader {
   hd_arena *arena;
   hd_workload *w;
   wl_fill *fills;
-  wl_names names; /* parameters of the chosen size; in launches, `iteration` behind them */
+  wl_names names;         /* parameters of the chosen size; in launches, `iteration` behind them */
+  const char *const *set; /* "NAME=VALUE": in place of the size's own values */
+  size_t n_set;
 } reader;
 
 /* ---- Places ------------------------------------------------------------------------- */
@@ -285,6 +288,80 @@ static hd_status read_sizes(reader *r, const json_t *root, const char *chosen) {
   r->w->sizes = HD_NEW_N(r->arena, n, hd_wl_size);
   for (uint32_t i = 0; i < n; i++) r->w->sizes[i].name = entries[i].name;
   return HD_OK;
+}
+
+/* ---- Parameters --------------------------------------------------------------------------------- */
+
+static wl_name *find_parameter(const reader *r, const char *name, size_t len) {
+  for (size_t i = 0; i < r->names.n; i++)
+    if (strlen(r->names.data[i].name) == len && memcmp(r->names.data[i].name, name, len) == 0)
+      return (wl_name *)&r->names.data[i];
+  return NULL;
+}
+
+/* "n=53" */
+static hd_status set_parameter(reader *r, const char *text) {
+  size_t len = strcspn(text, "=");
+  wl_name *p = find_parameter(r, text, len);
+  uint64_t value;
+  if (!p) {
+    hd_buf list = {0};
+    for (size_t i = 0; i < r->names.n; i++)
+      hd_buf_printf(&list, "%s%s", i ? ", " : "", r->names.data[i].name);
+    hd_fail(r->d, HD_ERR_USAGE, "%s: there is no parameter '%.*s', known are: %s", r->w->name,
+            (int)(len < 60 ? len : 60), text, list.data ? list.data : "");
+    hd_buf_free(&list);
+    return HD_ERR_USAGE;
+  }
+  if (!text[len] || !hd_parse_u64(text + len + 1, strlen(text + len + 1), INT64_MAX, &value))
+    return hd_fail(r->d, HD_ERR_USAGE, "%s: '%.80s' should be %s=NUMBER", r->w->name, text, p->name);
+  p->value = (int64_t)value;
+  return HD_OK;
+}
+
+/* The values of the chosen size or those set instead of them, each within its range. A value that was set is
+ * the caller's mistake, the file's own is the file's. */
+static hd_status read_range(reader *r, const json_t *t, hd_wl_param *p) {
+  const json_t *least = json_object_get(t, "least"), *most = json_object_get(t, "most"),
+               *step = json_object_get(t, "step");
+  hd_status st = only(r, t, RANGE_KEYS);
+  if (st == HD_OK && !least) return bad(r, t, NULL, "'least' is missing");
+  p->most = INT64_MAX;
+  p->step = 1;
+  if (st == HD_OK) st = get_integer(r, t, "least", least, "least", INT64_MIN, INT64_MAX, &p->least);
+  if (st == HD_OK && most) st = get_integer(r, t, "most", most, "most", INT64_MIN, INT64_MAX, &p->most);
+  if (st == HD_OK && step) st = get_integer(r, t, "step", step, "step", 1, INT64_MAX, &p->step);
+  if (st != HD_OK) return st;
+  uint64_t above = (uint64_t)p->value - (uint64_t)p->least;
+  if (p->value >= p->least && p->value <= p->most && above % (uint64_t)p->step == 0) return HD_OK;
+  char what[256];
+  snprintf(what, sizeof what, "%s is %lld, allowed are %lld to %lld in steps of %lld", p->name,
+           (long long)p->value, (long long)p->least, (long long)p->most, (long long)p->step);
+  return r->n_set ? hd_fail(r->d, HD_ERR_USAGE, "%s: %s", r->w->name, what) : bad(r, t, NULL, "%s", what);
+}
+
+static hd_status read_ranges(reader *r, const json_t *root) {
+  const json_t *ranges = json_object_get(root, "ranges"), *v;
+  hd_workload *w = r->w;
+  hd_status st = HD_OK;
+  const char *key;
+  for (size_t i = 0; st == HD_OK && i < r->n_set; i++) st = set_parameter(r, r->set[i]);
+  if (st != HD_OK) return st;
+  if (ranges && !json_is_object(ranges)) return bad(r, root, "ranges", "'ranges' should be a table");
+  json_object_foreach((json_t *)ranges, key, v) {
+    if (is_place_key(key)) continue;
+    if (!find_parameter(r, key, strlen(key)))
+      return bad(r, ranges, key, "'%s' is no parameter of the sizes", key);
+    if (!json_is_object(v)) return bad(r, ranges, key, "'%s' should be a table: { least = 1 }", key);
+  }
+  w->n_params = (uint32_t)r->names.n;
+  w->params = HD_NEW_N(r->arena, r->names.n, hd_wl_param);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_params; i++) {
+    w->params[i] = (hd_wl_param){.name = r->names.data[i].name, .value = r->names.data[i].value};
+    v = json_object_get(ranges, w->params[i].name);
+    if (v) st = read_range(r, v, &w->params[i]);
+  }
+  return st;
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -679,7 +756,7 @@ static __attribute__((noinline)) hd_status read_root(reader *r, const json_t *ro
   if (json_object_get(root, "reference") &&
       (st = get_file(r, root, "reference", check, &w->reference)) != HD_OK)
     return st;
-  if ((st = read_sizes(r, root, size)) != HD_OK) return st;
+  if ((st = read_sizes(r, root, size)) != HD_OK || (st = read_ranges(r, root)) != HD_OK) return st;
   const json_t *registers = json_object_get(root, "registers"), *tables;
   int64_t regs = 0;
   if (registers &&
@@ -743,6 +820,11 @@ static hd_status read_tree(reader *r, const json_t *root, const char *folder, co
 
 hd_status wl_read(const char *text, size_t len, const char *path, const char *folder, const char *size,
                   bool check_files, hd_workload **out, hd_diag *d) {
+  return wl_read_set(text, len, path, folder, size, NULL, 0, check_files, out, d);
+}
+
+hd_status wl_read_set(const char *text, size_t len, const char *path, const char *folder, const char *size,
+                      const char *const *set, size_t n_set, bool check_files, hd_workload **out, hd_diag *d) {
   *out = NULL;
   if (len > MAX_FILE)
     return hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "%zu bytes, a workload file has at most %d", len,
@@ -756,7 +838,7 @@ hd_status wl_read(const char *text, size_t len, const char *path, const char *fo
     return hd_fail(d, HD_ERR_NOMEM, "%s: out of memory", path);
   }
   hd_arena_init(&p->arena);
-  reader r = {.path = path, .text = text, .len = len, .d = d, .arena = &p->arena};
+  reader r = {.path = path, .text = text, .len = len, .d = d, .arena = &p->arena, .set = set, .n_set = n_set};
   st = read_tree(&r, root, folder, size, check_files, p);
   json_decref(root);
   if (st == HD_OK) {

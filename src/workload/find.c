@@ -150,6 +150,11 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
 
 hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
                            hd_workload **out, hd_diag *d) {
+  return hd_workload_open_with(path_or_name, kernels_dir, size, NULL, 0, out, d);
+}
+
+hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
+                                const char *const *set, size_t n_set, hd_workload **out, hd_diag *d) {
   char folder[WL_PATH], path[WL_PATH + sizeof FILE_NAME];
   *out = NULL;
   if (!*path_or_name || strlen(path_or_name) >= WL_PATH / 2)
@@ -173,7 +178,7 @@ hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, co
   hd_file file;
   hd_status st = hd_file_open(path, &file, d);
   if (st != HD_OK) return st;
-  st = wl_read(file.data, file.len, path, folder, size, true, out, d);
+  st = wl_read_set(file.data, file.len, path, folder, size, set, n_set, true, out, d);
   hd_file_close(&file);
   return st;
 }

@@ -106,6 +106,9 @@ typedef struct wl_private {
  * `check_files`, whether source and reference exist. */
 hd_status wl_read(const char *text, size_t len, const char *path, const char *folder, const char *size,
                   bool check_files, hd_workload **out, hd_diag *d);
+/* With parameters set, as hd_workload_open_with has it. */
+hd_status wl_read_set(const char *text, size_t len, const char *path, const char *folder, const char *size,
+                      const char *const *set, size_t n_set, bool check_files, hd_workload **out, hd_diag *d);
 
 /* folder/name, or name itself when it is absolute. */
 char *wl_join(hd_arena *a, const char *folder, const char *name);

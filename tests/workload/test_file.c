@@ -106,6 +106,29 @@ static char *changed(const char *from, const char *to) {
   return text;
 }
 
+static void a_range_bounds_what_a_parameter_may_be(void **state) {
+  static const char *const set[] = {"n=33"}, *const low[] = {"n=30"};
+  char *text = changed("[[buffer]]\n", "[ranges]\nn = { least = \"n / n + 31\", step = 1 }\n[[buffer]]\n");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(read_text(text, NULL, &w, &d), HD_OK);
+  assert_int_equal(w->n_params, 1);
+  assert_string_equal(w->params[0].name, "n");
+  assert_int_equal(w->params[0].value, 100);
+  assert_int_equal(w->params[0].least, 32);
+  assert_int_equal(w->params[0].most, INT64_MAX);
+  hd_workload_close(w);
+  size_t len = strlen(text);
+  assert_int_equal(wl_read_set(text, len, "f", "dir", NULL, set, 1, false, &w, &d), HD_OK);
+  assert_int_equal(w->params[0].value, 33);
+  assert_int_equal(w->launches[0].grid[0], 2);
+  assert_int_equal(w->buffers[1].count, 34);
+  hd_workload_close(w);
+  assert_int_equal(wl_read_set(text, len, "f", "dir", NULL, low, 1, false, &w, &d), HD_ERR_USAGE);
+  assert_string_equal(d.message, "dir: n is 30, allowed are 32 to 9223372036854775807 in steps of 1");
+  free(text);
+}
+
 static void launches_keep_their_order_and_repeat(void **state) {
   char *text =
       changed("shared = \"4*n\"\n",
@@ -252,8 +275,7 @@ static void every_mistake_is_answered_with_its_place_and_what_would_be_right(voi
       /* the file */
       {"title = ", "titel = ",
        DIR "1:1: unknown key 'titel' (known: title, paper, category, source, reference, registers, sizes, "
-           "buffer, "
-           "launch)"},
+           "ranges, buffer, launch)"},
       {"title = \"Good\"", "title = 3", DIR "1:1: 'title' should be a string"},
       {"\"Good\"", "\"\"", DIR "1:1: 'title' is empty"},
       {"\"Good\"", "\"a\\u0000b\"", DIR "1:1: 'title' holds a NUL byte"},
@@ -268,11 +290,22 @@ static void every_mistake_is_answered_with_its_place_and_what_would_be_right(voi
       {"sizes.small", "sizes.tiny", DIR "7:1: no [sizes.small] is given"},
       {"[sizes.small]", "[other]",
        DIR "7:1: unknown key 'other' (known: title, paper, category, source, reference, registers, sizes, "
-           "buffer, "
-           "launch)"},
+           "ranges, buffer, launch)"},
       {"n = 1000\n", "", DIR "9:1: size 'large' lacks 'n', size 'small' has it"},
       {"n = 1000\n", "n = 1\nm = 2\n", DIR "9:1: size 'large' has 'm', size 'small' lacks it"},
       {"n = 100\n", "n = 1.5\n", DIR "8:1: 'n' should be an integer"},
+      {"[[buffer]]\n", "[ranges]\nm = { least = 1 }\n[[buffer]]\n",
+       DIR "12:1: 'm' is no parameter of the sizes"},
+      {"[[buffer]]\n", "[ranges]\nn = 1\n[[buffer]]\n", DIR "12:1: 'n' should be a table: { least = 1 }"},
+      {"[[buffer]]\n", "[ranges]\nn = { most = 1 }\n[[buffer]]\n", DIR "12:1: 'least' is missing"},
+      {"[[buffer]]\n", "[ranges]\nn = { least = 1, step = 0 }\n[[buffer]]\n",
+       DIR "12:18: step is 0, allowed are 1 to 9223372036854775807"},
+      {"[[buffer]]\n", "[ranges]\nn = { least = 1, of = 0 }\n[[buffer]]\n",
+       DIR "12:1: unknown key 'of' (known: least, most, step)"},
+      {"[[buffer]]\n", "[ranges]\nn = { least = \"q\" }\n[[buffer]]\n",
+       DIR "12:16: least: unknown name 'q' (this size has: n)"},
+      {"[[buffer]]\n", "[ranges]\nn = { least = 1, most = \"n / 2\" }\n[[buffer]]\n",
+       DIR "12:1: n is 100, allowed are 1 to 50 in steps of 1"},
       {"n = 100\n", "n = \"7\"\n", DIR "8:1: 'n' should be an integer"},
       {"n = 100\n", "\"n-m\" = 1\n",
        DIR "8:2: a size's parameter is named by letters, digits and '_', not 'n-m'"},
@@ -514,6 +547,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_becomes_a_workload_with_everything_evaluated),
       cmocka_unit_test(another_size_gives_other_numbers),
+      cmocka_unit_test(a_range_bounds_what_a_parameter_may_be),
       cmocka_unit_test(launches_keep_their_order_and_repeat),
       cmocka_unit_test(a_loop_runs_its_bodies_in_turn),
       cmocka_unit_test(a_tensor_map_becomes_what_the_driver_takes),

@@ -1,0 +1,2 @@
+#define GROUPED
+#include "../../kernels/gemm-bf16-wgmma/kernel.cu"
