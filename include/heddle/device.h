@@ -35,7 +35,7 @@ typedef struct hd_device_options {
   hd_emu_options emu;   /* emu and model:NAME */
   hd_dispatch dispatch; /* emu: how CTAs are handed out; a model's file decides that for itself */
   const char *gpu_dir;  /* model:NAME: folder of GPU files */
-  const char *driver;   /* cuda:N: the driver's library; NULL: libcuda.so.1 */
+  const char *driver;   /* cuda:N: the driver's library; NULL: $HEDDLE_CUDA_DRIVER, else libcuda.so.1 */
   const char *cupti;    /* cuda:N: CUPTI's library; NULL: libcupti.so, wherever it is found */
 } hd_device_options;
 
@@ -66,6 +66,10 @@ HD_API hd_status hd_device_open(const char *name, const hd_device_options *o, hd
 HD_API void hd_device_close(hd_device *dev); /* modules and memory that are left go with it; NULL is fine */
 HD_API const hd_device_info *hd_device_get_info(const hd_device *dev);
 HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* what a model models; NULL of other devices */
+/* The numbers (%smid) of the SMs that launches run on: in a part of a GPU (MIG, MPS, green contexts) they may have
+ * holes. Found out by a launch when first asked for; they live as long as the device. n is 0 where they are not
+ * known, and on emu and model, whose SMs are numbered from 0. */
+HD_API hd_status hd_device_sms(hd_device *dev, hd_sm_set *out, hd_diag *d);
 
 /* ---- Memory --------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { HD_PROBE_CARVEOUTS = 5, HD_PROBE_SECTORS = 16, HD_PROBE_STRIDES = 4 };
+enum { HD_PROBE_CARVEOUTS = 5, HD_PROBE_SECTORS = 16, HD_PROBE_STRIDES = 4, HD_PROBE_FOOTPRINTS = 48 };
 
 typedef struct hd_probe_options {
   uint32_t launches;    /* of CLU listing 3; 5 when 0 */
@@ -26,13 +26,20 @@ typedef struct hd_probe_options {
  * quick. */
 typedef struct hd_probe_launch {
   bool staggered;
-  uint32_t *sm, *ticks;  /* per CTA */
+  uint32_t *sm, *ticks;  /* per CTA; SMs by rank, where their numbers have holes */
   uint32_t distinct;     /* SMs that the first n_sms CTAs ran on */
   uint32_t round_robin;  /* CTAs u that ran on SM u mod n_sms */
   uint32_t least, most;  /* CTAs of one SM */
   uint32_t first, later; /* median cycles: the first CTA of each SM; all others */
   double hits;           /* part of those others that were nearer to L1's latency than to L2's */
 } hd_probe_launch;
+
+/* Cycles of a load in a ring of lines in random order that one thread walks through, all of it walked through
+ * before. */
+typedef struct hd_probe_footprint {
+  uint64_t bytes; /* that the ring spans */
+  double cycles;
+} hd_probe_footprint;
 
 typedef struct hd_probe_result {
   hd_device_info device;
@@ -53,6 +60,9 @@ typedef struct hd_probe_result {
   uint32_t stride[HD_PROBE_STRIDES];
   uint64_t stride_span[HD_PROBE_STRIDES];
   uint32_t line;
+  /* From 4 KB to twice L2, increasing. */
+  hd_probe_footprint footprints[HD_PROBE_FOOTPRINTS];
+  uint32_t n_footprints;
   double l1_bandwidth, l2_bandwidth, dram_read_bandwidth,
       copy_bandwidth; /* bytes per second, all SMs; 0: no clock */
 } hd_probe_result;

@@ -38,10 +38,19 @@ typedef struct device_ops {
                      char *why, size_t cap, hd_diag *d);
 } device_ops;
 
+/* sms.c. Runs of consecutive numbers. */
+enum { DEVICE_SM_RANGES = 64 };
+typedef struct device_sms {
+  bool known;
+  uint32_t n; /* 0: more runs than have room here */
+  hd_sm_range ranges[DEVICE_SM_RANGES];
+} device_sms;
+
 struct hd_device {
   const device_ops *ops;
   hd_device_info info;
   const hd_gpu *gpu; /* of a model */
+  device_sms sms;
 };
 
 struct hd_device_module {

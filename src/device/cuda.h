@@ -31,12 +31,18 @@ typedef struct cuda_kernel {
   cu_function function;
   uint32_t dynamic_limit; /* bytes that a launch may ask for as things are set */
   int carveout;           /* as set; -1: the driver's choice */
+  uint64_t *offsets;      /* of its parameters in a launch's block of arguments */
+  void **params;          /* as many: where a launch's are */
+  uint32_t n_params;
+  uint64_t params_bytes;  /* the block's size */
 } cuda_kernel;
 
 typedef struct cuda_module {
   hd_device_module base;
   cu_module module;
   char *name;
+  hd_arena arena;
+  hd_ptx_module *ptx; /* for its kernels' parameters */
   HD_VEC(cuda_kernel) kernels; /* those looked up so far */
 } cuda_module;
 

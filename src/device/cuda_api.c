@@ -2,6 +2,7 @@
 #include "device/cuda_api.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct entry {
@@ -21,7 +22,8 @@ static const entry entries[] = {
 
 hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d) {
   memset(api, 0, sizeof *api);
-  api->library = dlopen(library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) library = getenv("HEDDLE_CUDA_DRIVER");
+  api->library = dlopen(library && *library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!api->library) return hd_fail(d, HD_ERR_IO, "there is no NVIDIA driver here: %s", dlerror());
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *symbol = dlsym(api->library, entries[i].symbol);

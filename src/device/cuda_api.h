@@ -81,11 +81,6 @@ enum { CU_RESOURCE_SMS = 1, CU_GREEN_DEFAULT_STREAM = 1 };
 
 enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the default stream */
 
-/* What follows a launch's parameter block in `extra`. */
-#define CU_EXTRA_END ((void *)0)
-#define CU_EXTRA_BUFFER ((void *)1)
-#define CU_EXTRA_BYTES ((void *)2)
-
 /* X(symbol, parameters); all are required but those of the second list. cuLaunchKernelEx is the youngest:
  * CUDA 11.8. */
 #define CUDA_CALLS(X)                                                                                        \

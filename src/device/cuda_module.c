@@ -1,4 +1,5 @@
 /* cuda:N: modules, kernels, launches. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,11 +63,13 @@ hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *nam
   if (m) {
     m->base.device = dev;
     m->name = strdup(name);
+    hd_arena_init(&m->arena);
   }
   st = m && m->name && text ? compile(c, m, text, o, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
   free(text);
   if (st == HD_OK) {
     *out = &m->base;
+    st = hd_ptx_parse(ptx, len, name, &m->arena, &m->ptx, d);
     m = NULL;
   }
   if (m) free(m->name);
@@ -79,6 +82,12 @@ hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *nam
   return st;
 }
 
+static void free_kernel(cuda_kernel *k) {
+  free(k->name);
+  free(k->offsets);
+  free(k->params);
+}
+
 void cuda_unload(hd_device_module *base) {
   cuda_module *m = module_of(base);
   cuda_device *c = cuda_of(base->device);
@@ -86,8 +95,9 @@ void cuda_unload(hd_device_module *base) {
   bool current = c->api.cuCtxPushCurrent_v2(c->context) == CU_SUCCESS;
   c->api.cuModuleUnload(m->module);
   if (current) c->api.cuCtxPopCurrent_v2(&old);
-  for (size_t i = 0; i < m->kernels.n; i++) free(m->kernels.data[i].name);
+  for (size_t i = 0; i < m->kernels.n; i++) free_kernel(&m->kernels.data[i]);
   hd_vec_free(&m->kernels);
+  hd_arena_free(&m->arena);
   free(m->name);
   free(m);
 }
@@ -102,6 +112,21 @@ static hd_status function_attribute(cuda_device *c, const cuda_kernel *k, int wh
   hd_status st = CUDA_TRY(c, d, about, cuFuncGetAttribute, &v, which, k->function);
   *out = v < 0 ? 0 : (uint32_t)v;
   return st;
+}
+
+/* Arguments are passed one by one: in one buffer with all others the driver expects over-aligned ones, such
+ * as tensor maps, at offsets of its own, and a kernel that does not find its map ends as by an illegal
+ * instruction. */
+static hd_status find_params(const cuda_module *m, cuda_kernel *k, hd_diag *d) {
+  int64_t func = hd_ptx_find_kernel(m->ptx, k->name);
+  if (func < 0) return hd_fail(d, HD_ERR_INPUT, "%.200s: no kernel '%.200s' in the PTX", m->name, k->name);
+  const hd_ptx_func *f = &m->ptx->funcs[func];
+  k->n_params = f->n_params;
+  k->offsets = calloc(f->n_params + 1, sizeof *k->offsets);
+  k->params = calloc(f->n_params + 1, sizeof *k->params);
+  if (!k->offsets || !k->params) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  k->params_bytes = hd_ptx_param_layout(m->ptx, f, k->offsets);
+  return HD_OK;
 }
 
 /* The context is current. */
@@ -121,9 +146,10 @@ static hd_status find_kernel(cuda_module *m, const char *name, cuda_kernel **out
                      ? hd_fail(d, HD_ERR_USAGE, "%.200s: no kernel '%.200s' in this module", m->name, name)
                      : cuda_check(c, r, "cuModuleGetFunction", about, d);
   if (st == HD_OK) st = function_attribute(c, &k, CU_FUNC_MAX_DYNAMIC_SHARED, &k.dynamic_limit, d);
+  if (st == HD_OK) st = find_params(m, &k, d);
   if (st == HD_OK && !hd_vec_push(&m->kernels, k)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (st != HD_OK)
-    free(k.name);
+    free_kernel(&k);
   else
     *out = &m->kernels.data[m->kernels.n - 1];
   return st;
@@ -194,9 +220,11 @@ static hd_status launch(cuda_device *c, cuda_kernel *k, const hd_device_launch *
                              .block = {l->block[0], l->block[1], l->block[2]},
                              .dynamic_shared = l->dynamic_shared,
                              .stream = c->current};
-  size_t bytes = l->args_bytes;
-  void *extra[] = {CU_EXTRA_BUFFER, (void *)l->args, CU_EXTRA_BYTES, &bytes, CU_EXTRA_END};
-  cu_result r = c->api.cuLaunchKernelEx(&config, k->function, NULL, bytes ? extra : NULL);
+  if (l->args_bytes != k->params_bytes)
+    return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%.110s' takes %" PRIu64 " bytes of arguments, not %" PRIu64,
+                   c->base.info.name, k->name, k->params_bytes, l->args_bytes);
+  for (uint32_t i = 0; i < k->n_params; i++) k->params[i] = (char *)l->args + k->offsets[i];
+  cu_result r = c->api.cuLaunchKernelEx(&config, k->function, k->params, NULL);
   snprintf(c->kernel, sizeof c->kernel, "%s", k->name);
   if (r == CU_SUCCESS) return HD_OK;
   char about[224];

@@ -54,6 +54,7 @@ hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *o
   if (st == HD_OK) st = allocate(&p);
   if (st == HD_OK) st = probe_latencies(&p);
   if (st == HD_OK) st = probe_l1_sizes(&p);
+  if (st == HD_OK) st = probe_footprints(&p);
   if (st == HD_OK) st = probe_sectors(&p);
   if (st == HD_OK) st = probe_dispatch(&p);
   if (st == HD_OK && out->device.has_times) st = probe_bandwidths(&p);

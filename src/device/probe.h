@@ -31,6 +31,7 @@ hd_status probe_dispatch(probe *p);
 /* probe_latency.c */
 hd_status probe_latencies(probe *p);
 hd_status probe_l1_sizes(probe *p);
+hd_status probe_footprints(probe *p);
 hd_status probe_sectors(probe *p);
 /* probe_bandwidth.c */
 hd_status probe_bandwidths(probe *p);

@@ -106,6 +106,27 @@ hd_status probe_l1_sizes(probe *p) {
   return st;
 }
 
+/* ---- Footprints ------------------------------------------------------------------------ */
+
+/* 4 KB, 6 KB, 8 KB, 12 KB, ... */
+hd_status probe_footprints(probe *p) {
+  enum { MOST_STEPS = 8192 };
+  hd_probe_result *r = p->r;
+  uint64_t most = r->device.l2_bytes ? 2 * r->device.l2_bytes : RING_MAX / 4;
+  hd_status st = HD_OK;
+  if (most > p->buffer_bytes) most = p->buffer_bytes;
+  for (uint64_t bytes = RING_MIN; st == HD_OK && bytes <= most && r->n_footprints < HD_PROBE_FOOTPRINTS;) {
+    hd_probe_footprint *f = &r->footprints[r->n_footprints];
+    uint64_t n = bytes / LINE;
+    f->bytes = bytes;
+    st = write_ring(p, n, LINE);
+    if (st == HD_OK) st = chase(p, true, n, n < MOST_STEPS ? n : MOST_STEPS, 0, &f->cycles, NULL);
+    r->n_footprints += st == HD_OK;
+    bytes = (bytes & (bytes - 1)) == 0 ? bytes / 2 * 3 : bytes / 3 * 4;
+  }
+  return st;
+}
+
 /* ---- Sectors ----------------------------------------------------------------------------- */
 
 /* The distance behind a fetched word from which loads take longer than `cycles`. */

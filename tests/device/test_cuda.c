@@ -190,6 +190,30 @@ static void a_session_computes(void **state) {
   assert_nothing_lives();
 }
 
+static void the_sms_that_there_are_are_found(void **state) {
+  for (int mig = 0; mig < 2; mig++) {
+    hd_device *dev;
+    hd_diag d = {0};
+    hd_sm_set first, again;
+    fake->mig = mig;
+    OK(hd_device_open("cuda:0", &options, &dev, &d));
+    OK(hd_device_sms(dev, &first, &d));
+    /* A part of a GPU has four SMs as well, with some of eight numbers. */
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < first.n; i++) n += first.ranges[i].last - first.ranges[i].first + 1;
+    assert_true(n >= 1 && n <= 4);
+    assert_true(first.ranges[first.n - 1].last < 8);
+    if (!mig) assert_true(first.n == 1 && first.ranges[0].first == 0 && n == 4);
+    unsigned launches = fake->launches;
+    OK(hd_device_sms(dev, &again, &d));
+    assert_int_equal(again.n, first.n);
+    assert_int_equal(fake->launches, launches);
+    hd_device_close(dev);
+  }
+  fake->mig = 0;
+  assert_nothing_lives();
+}
+
 static void a_gpu_is_described(void **state) {
   hd_device *dev;
   hd_diag d = {0};
@@ -307,6 +331,38 @@ static void a_launch_is_checked_and_its_attributes_set(void **state) {
   OK(hd_device_resident(s.m, "empty", 128, 100 << 10, 0, &ctas, &d));
   assert_int_equal(ctas, 2);
   close_session(&s);
+}
+
+/* A kernel that is given a tensor map and copies the number beside it. */
+static const char map_ptx[] =
+    ".version 8.0\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out, .param .align 64 .b8 map[128], .param .u32 a)\n{\n"
+    ".reg .b64 %d;\n.reg .b32 %r;\nld.param.u64 %d, [out];\nld.param.u32 %r, [a];\nst.global.u32 [%d], "
+    "%r;\nret;\n}\n";
+
+static void arguments_are_found_in_their_block_and_its_size_is_checked(void **state) {
+  hd_device *dev;
+  hd_device_module *m;
+  hd_diag d = {0};
+  unsigned char args[196] = {0};
+  uint64_t address;
+  uint32_t a = 7, got = 0;
+  OK(hd_device_open("cuda:0", &options, &dev, &d));
+  OK(hd_device_alloc(dev, 4, &address, &d));
+  OK(hd_device_load(dev, map_ptx, strlen(map_ptx), "map", NULL, &m, &d));
+  memcpy(args, &address, 8);
+  memcpy(args + 192, &a, 4);
+  hd_device_launch l = {
+      .kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args, .args_bytes = 196};
+  OK(hd_device_run(m, &l, &d));
+  OK(hd_device_read(dev, address, &got, 4, &d));
+  assert_int_equal(got, 7);
+  l.args_bytes = 192;
+  assert_int_equal(hd_device_run(m, &l, &d), HD_ERR_INPUT);
+  assert_non_null(strstr(d.message, "takes 196 bytes of arguments, not 192"));
+  hd_device_unload(m);
+  hd_device_close(dev);
+  assert_nothing_lives();
 }
 
 static void memory_that_is_not_there_is_out_of_memory(void **state) {
@@ -471,6 +527,7 @@ int main(void) {
 #define FAKE(text, fn) {text, fn, fresh, NULL, NULL}
       FAKE("a session computes what its kernel says and leaves nothing behind", a_session_computes),
       FAKE("a GPU is described, a part of one as such", a_gpu_is_described),
+      FAKE("the SMs that there are are found", the_sms_that_there_are_are_found),
       FAKE("names that no device has are refused", names_that_no_device_has_are_refused),
       FAKE("a missing, old or empty driver is said to be so", a_driver_that_is_none_is_named),
       FAKE("any failing call is an error that names it, and nothing leaks", every_call_may_fail),
@@ -481,6 +538,8 @@ int main(void) {
            ptx_that_does_not_compile_gives_the_compilers_log),
       FAKE("a launch is checked, and its attributes are set and unset",
            a_launch_is_checked_and_its_attributes_set),
+      FAKE("arguments are found in their block, whose size is checked",
+           arguments_are_found_in_their_block_and_its_size_is_checked),
       FAKE("running out of memory says how much was asked for", memory_that_is_not_there_is_out_of_memory),
       FAKE("rounds are interleaved, and every run is prepared",
            rounds_are_interleaved_and_each_run_is_prepared),

@@ -15,7 +15,7 @@
 
 EXPORT fake_cuda fake = {.carveout = -1, .passes = 3};
 
-enum { ILLEGAL_ADDRESS = 700, INVALID_PTX = 218 };
+enum { ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, INVALID_PTX = 218 };
 enum { DEFAULT_DYNAMIC = 48 << 10, MOST_DYNAMIC = 227 << 10, L2_BYTES = 1 << 20, SMS = 4 };
 
 static struct {
@@ -58,10 +58,11 @@ struct cu_green_ {
 
 static int is_sticky(int r) { return cuda_classify(r).sticky; }
 
-/* The environment's wish: CALL:N:RESULT. */
+/* The environment's wishes: CALL:N:RESULT, and to be a part of a GPU. */
 static void read_environment(void) {
   static char name[64];
   const char *text = getenv("FAKE_CUDA_FAIL");
+  if (getenv("FAKE_CUDA_MIG")) fake.mig = 1;
   if (!text || fake.fail_at) return;
   if (sscanf(text, "%63[^:]:%u:%d", name, &fake.fail_at, &fake.fail_with) == 3) fake.fail_in = name;
 }
@@ -113,7 +114,8 @@ EXPORT void fake_cuda_reset(void) {
 EXPORT int cuInit(unsigned flags) {
   ENTER();
   if (driver.emu) return 0;
-  hd_emu_options o = {.threads = 1, .n_sms = SMS, .memory = 256u << 20};
+  /* A part of a GPU: CTAs run on SMs of a larger one, whose numbers have holes. */
+  hd_emu_options o = {.threads = 1, .n_sms = fake.mig ? 2 * SMS : SMS, .memory = 256u << 20};
   return hd_emu_create(&o, &driver.emu, NULL) == HD_OK ? 0 : CU_OUT_OF_MEMORY;
 }
 
@@ -125,6 +127,7 @@ EXPORT int cuDriverGetVersion(int *version) {
 
 EXPORT int cuGetErrorName(cu_result r, const char **text) {
   *text = r == ILLEGAL_ADDRESS    ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : r == LAUNCH_FAILED    ? "CUDA_ERROR_LAUNCH_FAILED"
           : r == CU_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
                                   : NULL;
   return *text ? 0 : CU_INVALID_VALUE;
@@ -132,6 +135,7 @@ EXPORT int cuGetErrorName(cu_result r, const char **text) {
 
 EXPORT int cuGetErrorString(cu_result r, const char **text) {
   *text = r == ILLEGAL_ADDRESS    ? "an illegal memory access was encountered"
+          : r == LAUNCH_FAILED    ? "unspecified launch failure"
           : r == CU_OUT_OF_MEMORY ? "out of memory"
                                   : NULL;
   return *text ? 0 : CU_INVALID_VALUE;
@@ -468,19 +472,33 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, cu_function f, in
   return 0;
 }
 
+/* A launch's block of arguments, which is to be freed; NULL: out of memory. */
+static void *gather(cu_function f, void **params, uint64_t *bytes) {
+  const hd_ptx_module *m = f->module->ptx;
+  const hd_ptx_func *func = &m->funcs[hd_ptx_find_kernel(m, f->name)];
+  uint64_t *offsets = calloc(func->n_params + 1, sizeof *offsets);
+  *bytes = offsets ? hd_ptx_param_layout(m, func, offsets) : 0;
+  char *block = offsets ? calloc(1, *bytes + 1) : NULL;
+  for (uint32_t i = 0; block && i < func->n_params; i++)
+    memcpy(block + offsets[i], params[i], hd_ptx_var_size(m, &m->vars[func->first_param + i]));
+  free(offsets);
+  return block;
+}
+
 EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **params, void **extra) {
   ENTER();
-  if ((int)c->dynamic_shared > f->dynamic_limit || params) return CU_INVALID_VALUE;
+  if ((int)c->dynamic_shared > f->dynamic_limit || !params || extra) return CU_INVALID_VALUE;
   hd_emu_launch_params l = {.kernel = f->name,
                             .grid = {c->grid[0], c->grid[1], c->grid[2]},
                             .block = {c->block[0], c->block[1], c->block[2]},
                             .dynamic_shared = c->dynamic_shared};
-  for (; extra && *extra != CU_EXTRA_END; extra += 2) {
-    if (extra[0] == CU_EXTRA_BUFFER) l.args = extra[1];
-    if (extra[0] == CU_EXTRA_BYTES) l.args_bytes = *(size_t *)extra[1];
-  }
+  void *block = gather(f, params, &l.args_bytes);
+  if (!block) return CU_OUT_OF_MEMORY;
+  l.args = block;
   hd_diag d;
-  hd_status st = hd_emu_launch(f->module->program, &l, NULL, NULL, NULL, &d);
+  const hd_dispatch holes = {.kind = HD_DISPATCH_STARVED, .seed = 3, .resident = 2};
+  hd_status st = hd_emu_launch(f->module->program, &l, fake.mig ? &holes : NULL, NULL, NULL, &d);
+  free(block);
   if (st == HD_ERR_FAULT)
     driver.pending = ILLEGAL_ADDRESS;
   else if (st != HD_OK)

@@ -14,7 +14,7 @@ typedef struct fake_cuda {
   unsigned launches, flushes;
   int carveout;    /* of the last launch; -1: none */
   unsigned passes; /* CUPTI: runs of a range it takes */
-  int mig;         /* the two UUIDs differ */
+  int mig;         /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
 } fake_cuda;
 
 #endif
