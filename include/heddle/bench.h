@@ -52,6 +52,31 @@ typedef struct hd_bench_mean {
 /* Of the best plans of rows that did not fail. `clu`: of CLU's algorithm-related applications only. */
 HD_API hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu);
 
+/* ---- Verdicts measured once more ------------------------------------------------------ */
+
+typedef struct hd_verify_row {
+  char workload[96], size[32];
+  char failed[512]; /* why its verdicts could not be measured; "" when they were */
+  char plan[1024];  /* as in hd_bench_row */
+  bool original;    /* no plan had won: the original is what runs, at 1x by identity */
+  double kept;      /* speedup when it was tuned */
+  double speedup, low, high;
+  double before_us, after_us;
+  double seconds;
+} hd_verify_row;
+
+/* Before hd_tuning_verify: what was kept. After it: what was measured. */
+HD_API void hd_verify_begin(const hd_workload *w, const hd_tuning *t, hd_verify_row *out);
+HD_API void hd_verify_end(const hd_tuning *t, hd_verify_row *out);
+/* Of rows that did not fail. */
+HD_API hd_bench_mean hd_verify_geomean(const hd_verify_row *rows, size_t n);
+/* Rows below `least`, and those that failed. */
+HD_API size_t hd_verify_count_bad(const hd_verify_row *rows, size_t n, double least);
+/* The table, slowest first. */
+HD_API void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least, hd_buf *out);
+
+/* ---- Tables and pages ---------------------------------------------------------------- */
+
 HD_API void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, hd_buf *out);
 /* One self-contained page: no scripts, nothing fetched. `commands`: how the results were made. */
 HD_API void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, const char *commands,

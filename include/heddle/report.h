@@ -3,6 +3,7 @@
 #define HEDDLE_REPORT_H
 
 #include "heddle/analysis.h"
+#include "heddle/probe.h"
 #include "heddle/tune.h"
 
 #ifdef __cplusplus
@@ -57,6 +58,12 @@ HD_API void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_bu
 HD_API void hd_report_html(const hd_report *r, hd_buf *out);
 /* One line a row, a header line first; fields as hd_counters names them. */
 HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
+
+/* ---- What a probe found ---------------------------------------------------------- */
+
+/* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, what a miss brings, and
+ * which SM ran which CTA. */
+HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
 /* ---- What an analysis found ------------------------------------------------------ */
 

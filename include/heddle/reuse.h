@@ -2,6 +2,7 @@
  *
  * shares     how much of a launch's reuse stays in a warp, in a CTA, or crosses CTAs (CLU 3.2, figure 3)
  * distances  how far apart reuses are, in distinct lines
+ * loads      how much of what each load asks for is asked for again
  * affinity   which CTAs share how much of their data (SMC 5.2), cut into clusters and lined up as an order
  *
  * Nothing here depends on a cache or on where CTAs run: shares are the same for every
@@ -87,6 +88,27 @@ HD_API void hd_reuse_free(hd_reuse *r);
 /* Add the counts of another launch with the same arrays; spreads are merged approximately (least, most and
  * mean are exact for the tasks of both, the median is the larger launch's). */
 HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
+
+/* ---- Loads ------------------------------------------------------------------------- */
+
+/* What one load of the kernel asks for, in sectors of 32 bytes, the least that any GPU fetches: one request for
+ * each sector that an access of a warp names. `reused` are those of sectors that are asked for once more, before
+ * or after, by this or another load of any CTA, or that the launch stored into before it loaded them: what a
+ * cache could serve. Atomics go past the caches and do not count. */
+typedef struct hd_load_reuse {
+  uint32_t inst; /* hd_trace_event.inst */
+  uint64_t requests, reused;
+} hd_load_reuse;
+
+typedef struct hd_load_reuses {
+  hd_load_reuse *loads; /* by inst, increasing; those that called functions make are left out */
+  uint32_t n;
+} hd_load_reuses;
+
+/* Add a launch's counts to those of others of the same kernel; *sum begins as zero. Of launches with more than
+ * `budget` (0: 4 million) distinct sectors a sample is followed. On failure *sum is to be freed all the same. */
+HD_API hd_status hd_reuse_add_loads(const hd_trace *t, uint64_t budget, hd_load_reuses *sum, hd_diag *d);
+HD_API void hd_load_reuses_free(hd_load_reuses *r);
 
 /* ---- Affinity (SMC 5.2) ------------------------------------------------------------ */
 

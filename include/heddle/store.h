@@ -4,6 +4,9 @@
  * driver: the plan that won, by how much, how surely, and what the counters said before and
  * after. The store is an SQLite database (write-ahead log), which many processes may use at
  * once; what another program wrote into it is checked like any other input.
+ *
+ * A plan's order may be a table that somebody worked out from a trace. Such a table is kept beside the
+ * verdicts, under a name that its entries give it, and goes with them wherever they go.
  */
 #ifndef HEDDLE_STORE_H
 #define HEDDLE_STORE_H
@@ -22,6 +25,7 @@ typedef struct hd_verdict_key {
   char launch[192];           /* hd_verdict_launch */
   char gpu[96];               /* the GPU's name and, where parts of it are hidden, its shape */
   char driver[32];
+  char size[32]; /* the workload's size, by its name: launches alike may have data that is not. "": not known */
 } hd_verdict_key;
 
 typedef struct hd_verdict {
@@ -44,15 +48,30 @@ HD_API void hd_verdict_kernel(const char *text, size_t len, const char *kernel, 
 HD_API void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                               const void *args, size_t args_bytes, char out[192]);
 
+/* The tables of orders. A verdict's plan says "order=table:#NAME". */
+#define HD_MOST_KEPT (UINT64_C(1) << 26) /* tasks of a table that can be kept */
+/* A table's name: 32 hexadecimal digits. */
+HD_API void hd_verdict_table(const uint32_t *task, uint64_t n, char out[HD_DIGEST_HEX]);
+/* The name of the table that a plan's notation asks for; false: it asks for none. */
+HD_API bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
+
 /* path NULL: verdicts.db in hd_cache_folder(), HD_ERR_IO when there is none. A file that is no store, or one
  * of a later version, is HD_ERR_INPUT and left alone. */
 HD_API hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d);
 HD_API void hd_store_close(hd_store *s);
 /* Keep a verdict in place of an earlier one for the same key. */
 HD_API hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d);
-/* *found false: there is none. */
+/* The same with the table that its plan names, of n tasks. HD_ERR_REFUSED when that is no bijection. */
+HD_API hd_status hd_store_put_table(hd_store *s, const hd_verdict *v, const uint32_t *task, uint64_t n,
+                                    hd_diag *d);
+/* *found false: there is none. A key without a size asks for the newest verdict of any; one with a size gets
+ * that size's, else one whose size nobody knows. */
 HD_API hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, bool *found,
                               hd_diag *d);
+
+/* The table of that name, checked; *task is malloc'd. */
+HD_API hd_status hd_store_get_table(hd_store *s, const char *name, uint32_t **task, uint64_t *n, bool *found,
+                                    hd_diag *d);
 
 typedef struct hd_store_filter {
   const char *name, *gpu, *driver; /* GLOB patterns ("matmul*"); NULL: all */
@@ -61,12 +80,14 @@ typedef struct hd_store_filter {
 /* Call fn for the verdicts that pass, by name, then newest first, until it returns false. */
 HD_API hd_status hd_store_each(hd_store *s, const hd_store_filter *f,
                                bool (*fn)(void *ctx, const hd_verdict *v), void *ctx, hd_diag *d);
-/* Drop those that pass; *dropped counts them. */
+/* Drop those that pass, and the tables that no other one names; *dropped counts verdicts. */
 HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d);
 
-/* All verdicts that pass as JSON, and back: {"heddle_verdicts": 1, "verdicts": [{...}]}. Import keeps the
- * newer of two for a key; nothing is imported from a file with any mistake. `name` is the text's, for
- * diagnostics. */
+/* All verdicts that pass as JSON, and back: {"heddle_verdicts": 2, "verdicts": [{...}], "tables": [{...}]}, with
+ * the tables that they name (packed, in base 64); version 1 had neither tables nor sizes. Import keeps the newer
+ * of two for a key; nothing is imported from a file with any mistake: a table that is no bijection, is another
+ * than its name says, does not fit its verdict's grid or is missing, a plan that names a file. `name` is the
+ * text's, for diagnostics. */
 HD_API hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name,
                                  uint64_t *imported, hd_diag *d);

@@ -32,7 +32,11 @@ typedef struct hd_run_options {
   unsigned threads; /* host threads; 0: all */
   unsigned n_sms;   /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
   bool any_grid;    /* rewrite for any grid instead of the launch's own */
+  double trace_seconds;  /* that taking a trace may last; longer ones end with HD_ERR_NOMEM; 0: as long as it takes */
   bool more_registers;   /* as in hd_rewrite_options */
+  const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: what the workload says */
+  hd_register_budget budget;
+  const hd_sm_set *sms; /* as in hd_rewrite_options; on a GPU found out when NULL */
   const hd_kernel_plan *kernels; /* plans of single kernels, in place of the one that is for all */
   size_t n_kernels;
   const hd_table *table; /* of order=heavy-first and order=affinity: one entry per task of the one grid; NULL: see
@@ -50,7 +54,8 @@ typedef struct hd_check_options {
   hd_run_options run;
   const hd_dispatch_kind *dispatchers; /* NULL: all of them */
   size_t n_dispatchers;
-  uint64_t seed;
+  uint64_t seed;         /* of the first dispatcher; one more for each that follows */
+  uint32_t resident;     /* CTAs alive at once per SM; 4 when 0 */
   bool no_reference;  /* do not compare the original with reference.c */
   bool no_race_check; /* do not look for tasks that read each other's output */
   uint32_t runs;      /* hd_check_on: of the rewritten kernel; 3 when 0 */
@@ -65,6 +70,7 @@ typedef struct hd_check_result {
   uint64_t thread_instructions, thread_instructions_rewritten;
   double seconds;
   char dispatcher[32]; /* of the first difference */
+  uint32_t different;  /* hd_checker_run: the number of that dispatch */
   char what[768];      /* the first difference or fault, in one line; "" when equal */
 } hd_check_result;
 
@@ -72,6 +78,17 @@ typedef struct hd_check_result {
  * applied soundly (a table that is no bijection included). */
 HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
                           hd_check_result *r, hd_diag *d);
+
+/* Many plans against one original, which runs once, when the checker is opened. The workload outlives it. *r: how
+ * that went; when r->equal is false (the original faults, or its reference disagrees) there is nothing to hold plans
+ * against. */
+typedef struct hd_checker hd_checker;
+HD_API hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
+                                 hd_check_result *r, hd_diag *d);
+HD_API void hd_checker_close(hd_checker *c); /* NULL is fine */
+/* As hd_check, under n dispatches. Several threads may do so at once. Of the original it says nothing. */
+HD_API hd_status hd_checker_run(const hd_checker *c, const hd_plan *p, const hd_run_options *o,
+                                const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d);
 
 /* The same on a device, under the order in which that hands out CTAs: original against reference.c, rewritten
  * against original, `runs` times. Counts no instructions and finds no races. The dispatcher of a difference is the
@@ -126,6 +143,25 @@ HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
  * with such an order and no table comes by it so. */
 HD_API hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_order_kind kind,
                                 const hd_study *study, hd_table *out, hd_diag *d);
+
+/* The loads of a kernel that a lever can change, in the order of its text, and how much of what they ask for is
+ * asked for again (hd_load_reuse), over up to 16 of the kernel's launches. */
+typedef struct hd_load_facts {
+  uint32_t number; /* as stream= numbers loads */
+  uint64_t requests, reused;
+} hd_load_facts;
+
+/* Those of launch number `launch`'s kernel; kept in the cache folder as hd_order_table's tables are. *out is the
+ * caller's to free. */
+HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+                                const hd_study *study, hd_load_facts **out, uint32_t *n, hd_diag *d);
+/* What stream=auto stands for: the loads that ask for something, of which at most the part HD_STREAM_REUSED is asked
+ * for again (the edges of what CTAs divide up); with another `most`, those of more reuse too. kind HD_STREAM_NONE
+ * when there are none. A kernel without any stays as it is under stream=auto; where all are so, the plan is refused.
+ * out->loads is the caller's to free. */
+#define HD_STREAM_REUSED 0.02
+HD_API hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
+                                    hd_diag *d);
 
 /* Replay all launches under a plan, caches kept from one to the next; the counters are sums. */
 HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,

@@ -16,10 +16,19 @@ extern "C" {
 
 /* ---- Tuning --------------------------------------------------------------------- */
 
+/* How the threshold of bypassing L1 is found (BYP 4.4). */
+typedef enum hd_tune_strategy {
+  HD_TUNE_SEARCH = 0, /* whole launches under every threshold are timed: BYP's static way */
+  HD_TUNE_VOTE,       /* SMs try them during the same launches and vote; the one they choose is timed */
+  HD_TUNE_COMPARE,    /* the vote is taken, and all are timed as well */
+  HD_TUNE_STRATEGIES
+} hd_tune_strategy;
+
 /* Zero is the default of each field. */
 typedef struct hd_tune_options {
   hd_run_options run; /* kernels and table are not used */
-  double budget; /* seconds, about: of set-up, advice and search, at least half of it for search; 10 when 0 */
+  double budget; /* seconds, about, of all but tables, levers alone and the proof, at least half of them for search,
+                    which ends sooner where nothing comes near to winning; 10 when 0 */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
   bool whole;        /* one plan for all kernels of the workload; models always do that */
@@ -30,6 +39,7 @@ typedef struct hd_tune_options {
                             Models advise themselves */
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
                             budget; 20 when 0, none when negative */
+  hd_tune_strategy strategy; /* models have no vote, for they replay one threshold at a time: they search */
   const hd_plan *plans;  /* to try first */
   size_t n_plans;
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
@@ -51,6 +61,17 @@ typedef enum hd_proof {
   HD_PROOF_SKIPPED,  /* the emulator cannot run this kernel: hd_tuned.proof_why */
 } hd_proof;
 
+/* A vote on how many warps of each CTA use L1. */
+enum { HD_TUNE_THRESHOLDS = 33 };
+typedef struct hd_tune_vote {
+  uint32_t n;      /* thresholds that were put to the vote, 0 to all warps of a CTA; 0: no vote was taken */
+  uint32_t winner; /* warps that use L1; n - 1: all, nothing bypasses */
+  double share[HD_TUNE_THRESHOLDS]; /* CTAs that an SM with this threshold ran, over the mean of all SMs */
+  uint32_t launches;
+  double seconds;
+  char why[200]; /* why none was taken, when one was asked for */
+} hd_tune_vote;
+
 /* What was found for one kernel, or for all of a workload with one plan. */
 typedef struct hd_tuned {
   char kernel[128]; /* "": all kernels */
@@ -61,6 +82,7 @@ typedef struct hd_tuned {
   char why[256];              /* why nothing was adopted */
   hd_proof proof;
   char proof_why[256];
+  hd_tune_vote vote;
   hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
 } hd_tuned;
@@ -73,6 +95,19 @@ typedef struct hd_tune_lever {
 } hd_tune_lever;
 enum { HD_TUNE_LEVERS = 6 };
 
+/* Where the seconds of a tuning went. */
+typedef struct hd_tune_seconds {
+  double compile; /* the workload's source, to PTX */
+  double advice;  /* of a small size */
+  double buffers; /* filling them, and putting them on the device */
+  double tables;  /* of orders that a trace tells */
+  double load;    /* rewriting for each plan, and the driver's compiler */
+  double check;   /* each plan's first run, and whether it computes the same */
+  double time;    /* timed rounds: restoring buffers, flushing L2, running */
+  double proof;   /* of what was adopted, on the emulator */
+  double count;   /* counters */
+} hd_tune_seconds;
+
 typedef struct hd_tuning {
   hd_tuned *kernels;
   uint32_t n_kernels;
@@ -84,12 +119,14 @@ typedef struct hd_tuning {
   char no_counters[256];
   hd_tune_lever levers[HD_TUNE_LEVERS];
   uint32_t n_levers;
-  uint32_t tried;                                               /* plans */
-  double seconds, setup_seconds, advice_seconds, table_seconds; /* the whole; of it before the first launch;
-                                                        for advice; for the tables of orders */
-  uint64_t buffer_bytes;                                        /* of the workload's buffers */
+  uint32_t tried; /* plans */
+  double seconds; /* the whole */
+  hd_tune_seconds spent;
+  uint64_t buffer_bytes; /* of the workload's buffers */
   bool recalled; /* from a store: no trials, nothing measured */
   int64_t when;  /* then: when it was made, seconds since 1970 */
+  hd_speedup verified; /* by hd_tuning_verify, of the whole workload under all plans that were kept, those that
+                          it dropped included; median 0: one of them cannot be run */
 } hd_tuning;
 
 /* Tune a workload. HD_ERR_UNSUPPORTED: the device measures no times. *out is freed by hd_tuning_free; on
@@ -103,16 +140,16 @@ HD_API void hd_tuning_free(hd_tuning *t);
 /* The key's parts that say where: a GPU by its name and, of a part of one, its SMs. */
 HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]);
 
-/* Keep a verdict for every kernel and launch of the workload. Orders that a trace tells are kept as
- * order=table:FILE, in heddle's cache folder. */
+/* Keep a verdict for every kernel and launch of the workload. Orders that a trace or a file tells are kept as
+ * tables, in the store. */
 HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                 const hd_tuning *t, hd_diag *d);
-/* The verdicts of all the workload's kernels: *found false unless there is one for each. *out is freed by
- * hd_tuning_free when found. */
+/* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans name
+ * tables as files of heddle's cache folder, which are written here. *out is freed by hd_tuning_free when found. */
 HD_API hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                   hd_tuning *out, bool *found, hd_diag *d);
-/* Measure a recalled tuning anew: speedups, times and counters are those of now. Kernels whose plan no longer
- * reaches `least` (0.99) of the original's speed, or does not compute the same, get the baseline. */
+/* Measure a recalled tuning anew, in about the options' budget: speedups and times are those of now. Kernels whose
+ * plan no longer reaches `least` (0.99) of the original's speed, or does not compute the same, get the baseline. */
 HD_API hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                   double least, hd_tuning *t, hd_diag *d);
 

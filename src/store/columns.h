@@ -13,11 +13,31 @@ typedef struct store_column {
   size_t size;   /* of texts, the end included */
 } store_column;
 
-enum { STORE_COLUMNS = 15 };
+enum { STORE_COLUMNS = 16, STORE_KEY_COLUMNS = 5, STORE_SIZE = 4 /* the column that version 1 had not */ };
 extern const store_column store_columns[];
 
-/* The verdicts of an export, allocated; every field must be there and fit. */
-hd_status store_parse(const char *text, size_t len, const char *name, hd_verdict **out, size_t *n,
-                      hd_diag *d);
+typedef struct store_table {
+  char name[HD_DIGEST_HEX];
+  uint64_t n;
+  hd_buf packed; /* as the database has it; checked */
+  size_t number; /* place in the file, from 1 */
+  bool used;     /* by a verdict of the file */
+} store_table;
+
+typedef struct store_import {
+  hd_verdict *verdicts;
+  size_t n;
+  store_table
+      *tables; /* by their names; each is named by a verdict, whose grid it fits, and no other is named */
+  size_t n_tables;
+} store_import;
+
+/* What an export holds; every field must be there and fit. *out is freed by store_import_free, on failure
+ * too. */
+hd_status store_parse(const char *text, size_t len, const char *name, store_import *out, hd_diag *d);
+void store_import_free(store_import *i);
+/* A table's packed bytes, appended, and its tasks; *found false: the store has none of that name. */
+hd_status store_packed_table(hd_store *s, const char *name, hd_buf *packed, uint64_t *n, bool *found,
+                             hd_diag *d);
 
 #endif

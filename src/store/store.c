@@ -1,4 +1,4 @@
-/* The table of verdicts. Its columns are described once; statements, rows and JSON follow from that. */
+/* The database of verdicts. Their columns are described once; statements, rows and JSON follow from that. */
 #include "heddle/store.h"
 
 #include <inttypes.h>
@@ -11,11 +11,12 @@
 #include <sys/stat.h>
 
 #include "store/columns.h"
+#include "store/packed.h"
 
 enum {
   APPLICATION_ID = 0x68656464, /* "hedd": tells our databases from others */
-  VERSION = 1,
-  BUSY_MS = 10000, /* others hold the lock for one statement at a time */
+  VERSION = 2,                 /* 1 had neither sizes nor tables of orders */
+  BUSY_MS = 10000,             /* others hold the lock for one statement at a time */
 };
 
 struct hd_store {
@@ -32,6 +33,7 @@ const store_column store_columns[] = {
     KEY(launch),
     KEY(gpu),
     KEY(driver),
+    KEY(size),
     TEXT(name),
     TEXT(plan),
     {"speedup", STORE_REAL, offsetof(hd_verdict, speedup), 0},
@@ -47,7 +49,6 @@ const store_column store_columns[] = {
 #undef KEY
 };
 _Static_assert(sizeof store_columns / sizeof *store_columns == STORE_COLUMNS, "one entry a column");
-enum { KEY_COLUMNS = 4 };
 
 static const char *const types[] = {
     [STORE_TEXT] = "TEXT", [STORE_REAL] = "REAL", [STORE_U32] = "INTEGER", [STORE_S64] = "INTEGER"};
@@ -93,22 +94,50 @@ static hd_status pragma(hd_store *s, const char *name, int64_t *value, hd_diag *
   return st;
 }
 
-static hd_status make_table(hd_store *s, hd_diag *d) {
+static void list_columns(hd_buf *sql, bool version_1) {
+  const char *before = "";
+  for (int i = 0; i < STORE_COLUMNS; i++) {
+    if (version_1 && i == STORE_SIZE) continue;
+    hd_buf_printf(sql, "%s%s", before, store_columns[i].name);
+    before = ", ";
+  }
+}
+
+static hd_status run_buf(hd_store *s, hd_buf *sql, const char *doing, hd_diag *d) {
+  hd_status st = sql->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : run_sql(s, sql->data, doing, d);
+  hd_buf_free(sql);
+  return st;
+}
+
+static hd_status make_tables(hd_store *s, hd_diag *d) {
   hd_buf sql = {0};
   hd_buf_printf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; CREATE TABLE verdicts (",
                 APPLICATION_ID, VERSION);
   for (int i = 0; i < STORE_COLUMNS; i++)
     hd_buf_printf(&sql, "%s %s NOT NULL, ", store_columns[i].name, types[store_columns[i].type]);
   hd_buf_puts(&sql, "PRIMARY KEY (");
-  for (int i = 0; i < KEY_COLUMNS; i++) hd_buf_printf(&sql, "%s%s", i ? ", " : "", store_columns[i].name);
-  hd_buf_puts(&sql, ")) WITHOUT ROWID");
-  hd_status st =
-      sql.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : run_sql(s, sql.data, "make the store", d);
-  hd_buf_free(&sql);
-  return st;
+  for (int i = 0; i < STORE_KEY_COLUMNS; i++)
+    hd_buf_printf(&sql, "%s%s", i ? ", " : "", store_columns[i].name);
+  hd_buf_puts(&sql,
+              ")) WITHOUT ROWID; CREATE TABLE tables (name TEXT PRIMARY KEY NOT NULL, tasks INTEGER NOT "
+              "NULL, packed BLOB NOT NULL)");
+  return run_buf(s, &sql, "make the store", d);
 }
 
-/* A new file gets its table; two processes may open it at the same time, so that looking and making are one
+static hd_status upgrade(hd_store *s, hd_diag *d) {
+  hd_buf sql = {0};
+  hd_status st = run_sql(s, "ALTER TABLE verdicts RENAME TO version_1", "upgrade the store", d);
+  if (st == HD_OK) st = make_tables(s, d);
+  hd_buf_puts(&sql, "INSERT INTO verdicts (");
+  list_columns(&sql, true);
+  hd_buf_printf(&sql, ", %s) SELECT ", store_columns[STORE_SIZE].name);
+  list_columns(&sql, true);
+  hd_buf_puts(&sql, ", '' FROM version_1; DROP TABLE version_1");
+  hd_status moved = run_buf(s, &sql, "upgrade the store", st == HD_OK ? d : NULL);
+  return st == HD_OK ? moved : st;
+}
+
+/* A new file gets its tables; two processes may open it at the same time, so that looking and making are one
  * transaction. */
 static hd_status check_version(hd_store *s, hd_diag *d) {
   int64_t id = 0, version = 0, tables = 0;
@@ -118,9 +147,11 @@ static hd_status check_version(hd_store *s, hd_diag *d) {
   if (st == HD_OK) st = pragma(s, "user_version", &version, d);
   if (st == HD_OK) st = pragma(s, "schema_version", &tables, d); /* 0 in an empty database */
   if (st == HD_OK && id == 0 && tables == 0)
-    st = make_table(s, d);
+    st = make_tables(s, d);
   else if (st == HD_OK && id != APPLICATION_ID)
     st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0, "a database, but not one of verdicts");
+  else if (st == HD_OK && version == 1)
+    st = upgrade(s, d);
   else if (st == HD_OK && version != VERSION)
     st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0,
                     "verdicts of version %lld, this heddle knows version %d", (long long)version, VERSION);
@@ -154,7 +185,8 @@ hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
     st = check_version(s, d);
   }
   if (st == HD_OK)
-    st = run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF", "open the store", d);
+    st = run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF",
+                 "open the store", d);
   if (st != HD_OK) {
     hd_store_close(s);
     return st;
@@ -220,8 +252,8 @@ static hd_status put(hd_store *s, const hd_verdict *v, bool only_newer, bool *ch
   hd_buf_puts(&sql, "INSERT INTO verdicts VALUES (");
   for (int i = 0; i < STORE_COLUMNS; i++) hd_buf_printf(&sql, "%s?%d", i ? ", " : "", i + 1);
   hd_buf_puts(&sql, ") ON CONFLICT DO UPDATE SET ");
-  for (int i = KEY_COLUMNS; i < STORE_COLUMNS; i++)
-    hd_buf_printf(&sql, "%s%s = excluded.%s", i > KEY_COLUMNS ? ", " : "", store_columns[i].name,
+  for (int i = STORE_KEY_COLUMNS; i < STORE_COLUMNS; i++)
+    hd_buf_printf(&sql, "%s%s = excluded.%s", i > STORE_KEY_COLUMNS ? ", " : "", store_columns[i].name,
                   store_columns[i].name);
   if (only_newer) hd_buf_puts(&sql, " WHERE excluded.made > made");
   sqlite3_stmt *q;
@@ -242,11 +274,15 @@ hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, 
   hd_buf sql = {0};
   sqlite3_stmt *q;
   hd_buf_puts(&sql, "SELECT * FROM verdicts WHERE ");
-  for (int i = 0; i < KEY_COLUMNS; i++)
-    hd_buf_printf(&sql, "%s%s = ?%d", i ? " AND " : "", store_columns[i].name, i + 1);
+  for (int i = 0; i < STORE_KEY_COLUMNS; i++)
+    if (i != STORE_SIZE) hd_buf_printf(&sql, "%s = ?%d AND ", store_columns[i].name, i + 1);
+  hd_buf_printf(&sql,
+                "(?%d = '' OR size IN (?%d, '')) ORDER BY ?%d != '' AND size = ?%d DESC, made DESC LIMIT 1",
+                STORE_SIZE + 1, STORE_SIZE + 1, STORE_SIZE + 1, STORE_SIZE + 1);
   hd_status st = prepare(s, &sql, &q, d);
   hd_buf_free(&sql);
-  for (int i = 0; st == HD_OK && i < KEY_COLUMNS; i++) bind_column(q, i + 1, &store_columns[i], &wanted);
+  for (int i = 0; st == HD_OK && i < STORE_KEY_COLUMNS; i++)
+    bind_column(q, i + 1, &store_columns[i], &wanted);
   int rc = st == HD_OK ? sqlite3_step(q) : SQLITE_DONE;
   if (rc == SQLITE_ROW) {
     read_row(q, out);
@@ -284,8 +320,8 @@ static hd_status prepare_filtered(hd_store *s, const char *what, const hd_store_
 hd_status hd_store_each(hd_store *s, const hd_store_filter *f, bool (*fn)(void *ctx, const hd_verdict *v),
                         void *ctx, hd_diag *d) {
   sqlite3_stmt *q;
-  hd_status st =
-      prepare_filtered(s, "SELECT *", f, " ORDER BY name, made DESC, kernel, launch, gpu, driver", &q, d);
+  hd_status st = prepare_filtered(s, "SELECT *", f,
+                                  " ORDER BY name, made DESC, kernel, launch, gpu, driver, size", &q, d);
   int rc = SQLITE_DONE;
   hd_verdict v;
   while (st == HD_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -297,13 +333,120 @@ hd_status hd_store_each(hd_store *s, const hd_store_filter *f, bool (*fn)(void *
   return st;
 }
 
+/* ---- Several statements at once ------------------------------------------------------------- */
+
+static hd_status begin(hd_store *s, const char *doing, hd_diag *d) {
+  return run_sql(s, "BEGIN IMMEDIATE", doing, d);
+}
+
+/* Keep what was done since begin, or, after a failure, none of it. */
+static hd_status end(hd_store *s, hd_status st, const char *doing, hd_diag *d) {
+  hd_status ended = run_sql(s, st == HD_OK ? "COMMIT" : "ROLLBACK", doing, st == HD_OK ? d : NULL);
+  return st == HD_OK ? ended : st;
+}
+
+static hd_status drop_unnamed_tables(hd_store *s, hd_diag *d) {
+  return run_sql(s,
+                 "DELETE FROM tables WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE instr(plan, '#' || "
+                 "tables.name))",
+                 "drop tables", d);
+}
+
 hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d) {
-  sqlite3_stmt *q;
+  sqlite3_stmt *q = NULL;
   *dropped = 0;
-  hd_status st = prepare_filtered(s, "DELETE", f, "", &q, d);
+  hd_status st = begin(s, "drop verdicts", d);
+  if (st != HD_OK) return st;
+  st = prepare_filtered(s, "DELETE", f, "", &q, d);
   if (st == HD_OK && sqlite3_step(q) != SQLITE_DONE) st = sql_error(s, "drop verdicts", d);
   if (st == HD_OK) *dropped = (uint64_t)sqlite3_changes(s->db);
   sqlite3_finalize(q);
+  if (st == HD_OK) st = drop_unnamed_tables(s, d);
+  return end(s, st, "drop verdicts", d);
+}
+
+/* ---- Tables of orders ----------------------------------------------------------------------------- */
+
+bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]) {
+  static const char mark[] = "order=table:#";
+  for (const char *p = plan; (p = strstr(p, mark)); p++) {
+    const char *name = p + sizeof mark - 1;
+    size_t n = strspn(name, "0123456789abcdef");
+    if ((p > plan && p[-1] != ',') || n != HD_DIGEST_HEX - 1 || (name[n] && name[n] != ',')) continue;
+    memcpy(out, name, n);
+    out[n] = 0;
+    return true;
+  }
+  return false;
+}
+
+static hd_status put_packed(hd_store *s, const char *name, uint64_t n, const hd_buf *packed, hd_diag *d) {
+  hd_buf sql = {0};
+  sqlite3_stmt *q;
+  hd_buf_puts(&sql, "INSERT INTO tables (name, tasks, packed) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET "
+                    "tasks = excluded.tasks, packed = excluded.packed");
+  hd_status st = prepare(s, &sql, &q, d);
+  hd_buf_free(&sql);
+  if (st != HD_OK) return st;
+  sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(q, 2, (int64_t)n);
+  sqlite3_bind_blob64(q, 3, packed->data, packed->len, SQLITE_STATIC);
+  if (sqlite3_step(q) != SQLITE_DONE) st = sql_error(s, "keep a table", d);
+  sqlite3_finalize(q);
+  return st;
+}
+
+hd_status hd_store_put_table(hd_store *s, const hd_verdict *v, const uint32_t *task, uint64_t n, hd_diag *d) {
+  char own[HD_DIGEST_HEX], named[HD_DIGEST_HEX];
+  hd_buf packed = {0};
+  hd_verdict_table(task, n, own);
+  if (!hd_verdict_table_of(v->plan, named) || strcmp(own, named) != 0)
+    return hd_fail(d, HD_ERR_USAGE, "the verdict's plan does not name the table %s", own);
+  hd_status st = packed_make(task, n, &packed, d);
+  if (st == HD_OK) st = begin(s, "keep a table", d);
+  if (st == HD_OK) {
+    st = put_packed(s, own, n, &packed, d);
+    if (st == HD_OK) st = put(s, v, false, NULL, d);
+    st = end(s, st, "keep a table", d);
+  }
+  hd_buf_free(&packed);
+  return st;
+}
+
+hd_status store_packed_table(hd_store *s, const char *name, hd_buf *packed, uint64_t *n, bool *found,
+                             hd_diag *d) {
+  hd_buf sql = {0};
+  sqlite3_stmt *q;
+  *found = false;
+  hd_buf_puts(&sql, "SELECT tasks, packed FROM tables WHERE name = ?1");
+  hd_status st = prepare(s, &sql, &q, d);
+  hd_buf_free(&sql);
+  if (st != HD_OK) return st;
+  sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+  int rc = sqlite3_step(q);
+  if (rc == SQLITE_ROW) {
+    int64_t tasks = sqlite3_column_int64(q, 0);
+    const void *bytes = sqlite3_column_blob(q, 1);
+    int len = sqlite3_column_bytes(q, 1);
+    *n = tasks > 0 ? (uint64_t)tasks : 0;
+    hd_buf_put(packed, bytes ? bytes : "", bytes && len > 0 ? (size_t)len : 0);
+    *found = !packed->failed;
+    if (packed->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  } else if (rc != SQLITE_DONE) {
+    st = sql_error(s, "read a table", d);
+  }
+  sqlite3_finalize(q);
+  return st;
+}
+
+hd_status hd_store_get_table(hd_store *s, const char *name, uint32_t **task, uint64_t *n, bool *found,
+                             hd_diag *d) {
+  hd_buf packed = {0};
+  *task = NULL;
+  hd_status st = store_packed_table(s, name, &packed, n, found, d);
+  if (st == HD_OK && *found) st = packed_read(packed.data ? packed.data : "", packed.len, *n, name, task, d);
+  *found = *found && st == HD_OK;
+  hd_buf_free(&packed);
   return st;
 }
 
@@ -311,21 +454,22 @@ hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *droppe
 
 hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name, uint64_t *imported,
                           hd_diag *d) {
-  hd_verdict *list;
-  size_t n;
+  store_import in;
   *imported = 0;
-  hd_status st = store_parse(text, len, name, &list, &n, d);
-  if (st != HD_OK) return st;
-  st = run_sql(s, "BEGIN IMMEDIATE", "write the verdicts", d);
-  for (size_t i = 0; st == HD_OK && i < n; i++) {
-    bool changed = false;
-    st = put(s, &list[i], true, &changed, d);
-    *imported += changed;
+  hd_status st = store_parse(text, len, name, &in, d);
+  if (st == HD_OK) st = begin(s, "write the verdicts", d);
+  if (st == HD_OK) {
+    for (size_t i = 0; st == HD_OK && i < in.n_tables; i++)
+      st = put_packed(s, in.tables[i].name, in.tables[i].n, &in.tables[i].packed, d);
+    for (size_t i = 0; st == HD_OK && i < in.n; i++) {
+      bool changed = false;
+      st = put(s, &in.verdicts[i], true, &changed, d);
+      *imported += changed;
+    }
+    if (st == HD_OK) st = drop_unnamed_tables(s, d); /* of verdicts that were older than what is here */
+    st = end(s, st, "write the verdicts", d);
   }
-  hd_status end =
-      run_sql(s, st == HD_OK ? "COMMIT" : "ROLLBACK", "write the verdicts", st == HD_OK ? d : NULL);
-  if (st == HD_OK) st = end;
   if (st != HD_OK) *imported = 0;
-  free(list);
+  store_import_free(&in);
   return st;
 }

@@ -67,8 +67,24 @@ hd_status apply_table(const hd_workload *w, uint32_t launch, const hd_plan *p, c
   return HD_OK;
 }
 
+hd_status apply_streams(const hd_workload *w, uint32_t launch, const hd_plan *p, const hd_run_options *o,
+                        hd_plan *out, hd_stream *streams, hd_diag *d) {
+  *out = *p;
+  *streams = (hd_stream){0};
+  if (p->stream.kind != HD_STREAM_AUTO) return HD_OK;
+  hd_load_facts *loads;
+  uint32_t n;
+  hd_status st = hd_study_loads(w, launch, o, NULL, &loads, &n, d);
+  if (st != HD_OK) return st;
+  st = hd_streaming_loads(loads, n, HD_STREAM_REUSED, streams, d);
+  free(loads);
+  out->stream = *streams;
+  return st;
+}
+
+/* *idle: stream=auto found no load in this kernel. */
 static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i, const hd_plan *p,
-                             const hd_run_options *o, hd_recipe *recipe, hd_diag *d) {
+                             const hd_run_options *o, hd_recipe *recipe, bool *idle, hd_diag *d) {
   const hd_wl_launch *l = &w->launches[i];
   int64_t func;
   hd_status st = apply_find_kernel(m, l->kernel, &func, d);
@@ -77,11 +93,27 @@ static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i,
   hd_rewrite_options opt = {.grid = {.known = !o->any_grid && has_one_grid(w, i),
                                      .g = {l->grid[0], l->grid[1], l->grid[2]},
                                      .n_sms = o->n_sms ? o->n_sms : RUNNER_SMS},
-                            .more_registers = o->more_registers};
+                            .more_registers = o->more_registers,
+                            .registers = o->registers && o->registers[i] ? o->registers[i] : w->registers,
+                            .budget = o->budget,
+                            .sms = o->sms};
   if (has_one_block(w, i)) memcpy(opt.block, l->block, sizeof opt.block);
   hd_table table;
+  hd_plan own;
+  hd_stream streams;
+  uint32_t *unwritten = NULL;
+  *idle = false;
   st = apply_table(w, i, p, o, &table, &opt.table, d);
-  if (st == HD_OK) st = hd_rewrite(m, (uint32_t)func, p, &opt, recipe, d);
+  if (st == HD_OK) {
+    st = apply_streams(w, i, p, o, &own, &streams, d);
+    *idle = p->stream.kind == HD_STREAM_AUTO && !streams.n;
+    if (st == HD_OK && p->bypass.kind == HD_BYPASS_READONLY)
+      st = apply_unwritten(m, (uint32_t)func, w, i, &unwritten, &opt.n_unwritten, d);
+    opt.unwritten = unwritten;
+    if (st == HD_OK) st = hd_rewrite(m, (uint32_t)func, &own, &opt, recipe, d);
+    free(unwritten);
+    free(streams.loads);
+  }
   hd_table_free(&table);
   if (st != HD_OK && d) {
     char why[sizeof d->message];
@@ -93,14 +125,21 @@ static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i,
 
 hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_workload *w, const hd_plan *p,
                               const hd_run_options *o, hd_recipe *recipes, hd_diag *d) {
+  uint32_t kernels = 0, idle_kernels = 0;
   for (uint32_t i = 0; i < w->n_launches; i++) {
     uint32_t first = apply_first_launch(w, i);
+    bool idle;
     if (first < i) {
       if (recipes) recipes[i] = recipes[first];
       continue;
     }
-    hd_status st = rewrite_one(m, w, i, p, o, recipes ? &recipes[i] : NULL, d);
+    hd_status st = rewrite_one(m, w, i, p, o, recipes ? &recipes[i] : NULL, &idle, d);
     if (st != HD_OK) return st;
+    kernels++;
+    idle_kernels += idle;
   }
+  if (kernels && idle_kernels == kernels)
+    return hd_fail(d, HD_ERR_REFUSED, "stream=auto: what the loads of %s ask for is asked for again",
+                   kernels > 1 ? "all kernels" : w->launches[0].kernel);
   return HD_OK;
 }

@@ -9,6 +9,13 @@
 /* CTAs alive at once per SM: enough that neighbours interleave, few enough that the order shows. */
 enum { RESIDENT = 4 };
 
+struct hd_checker {
+  const hd_workload *w;
+  void **initial; /* per buffer: what it holds before a run */
+  bool *filled;   /* per buffer: the workload gives it contents */
+  void **result;  /* per buffer: what the original leaves; NULL when it fails */
+};
+
 static void free_all(void **p, uint32_t n) {
   for (uint32_t i = 0; p && i < n; i++) free(p[i]);
   free(p);
@@ -40,28 +47,25 @@ static hd_status as_answer(hd_status st, const hd_diag *e, const char *who, hd_c
   return HD_OK;
 }
 
-static hd_status compare_with_reference(const runner *r, void **result, hd_check_result *out, hd_diag *d) {
-  const hd_workload *w = r->w;
+static hd_status compare_with_reference(const hd_checker *c, hd_check_result *out, hd_diag *d) {
+  const hd_workload *w = c->w;
   void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
-  bool *written = calloc((size_t)w->n_buffers + 1, sizeof *written);
-  if (!want || !written) {
-    free(want);
-    free(written);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  }
-  hd_status st = HD_OK;
+  hd_status st = want ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
-    want[i] = calloc(1, w->buffers[i].bytes ? w->buffers[i].bytes : 1);
-    if (!want[i]) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    uint64_t bytes = w->buffers[i].bytes;
+    want[i] = calloc(1, bytes ? bytes : 1);
+    if (!want[i])
+      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    else if (c->filled[i])
+      memcpy(want[i], c->initial[i], bytes);
   }
-  if (st == HD_OK) st = hd_workload_fill_all(w, want, written, d);
-  free(written);
   if (st == HD_OK) st = hd_workload_reference(w, want, d);
   for (uint32_t i = 0; st == HD_OK && out->equal && i < w->n_buffers; i++) {
     const hd_wl_buffer *b = &w->buffers[i];
     char what[512];
     if (b->compare == HD_COMPARE_NONE) continue;
-    if (hd_elem_compare(b->type, b->compare, b->abs, b->rel, result[i], want[i], b->count, what, sizeof what))
+    if (hd_elem_compare(b->type, b->compare, b->abs, b->rel, c->result[i], want[i], b->count, what,
+                        sizeof what))
       continue;
     out->equal = false;
     snprintf(out->what, sizeof out->what, "original kernel against reference: buffer %s: %s", b->name, what);
@@ -71,18 +75,17 @@ static hd_status compare_with_reference(const runner *r, void **result, hd_check
   return st;
 }
 
-/* Run the original; *result gets its buffers. With the race check on, tasks that touch each other's
- * output are found here. */
-static hd_status run_original(const hd_workload *w, const hd_check_options *o, hd_check_result *out,
-                              void ***result, hd_diag *d) {
+/* Run the original and keep its result. With the race check on, tasks that touch each other's output are
+ * found here. */
+static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check_result *out, hd_diag *d) {
   runner r;
   hd_emu_stats stats = {0};
   hd_diag e = {0};
   unsigned checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | (o->no_race_check ? 0u : HD_CHECK_RACE);
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .seed = o->seed, .resident = RESIDENT};
-  hd_status st = runner_open(&r, w, NULL, &o->run, checks, d);
-  if (st == HD_OK) st = runner_fill(&r, d);
+  hd_status st = runner_open(&r, c->w, NULL, &o->run, checks, d);
   if (st == HD_OK) {
+    runner_fill_from(&r, c->initial, c->filled);
     st = runner_run(&r, &how, NULL, &stats, &e);
     if (st != HD_OK && st != HD_ERR_FAULT && d) *d = e;
     st = as_answer(st, &e, "original kernel", out);
@@ -90,12 +93,12 @@ static hd_status run_original(const hd_workload *w, const hd_check_options *o, h
   out->thread_instructions = stats.thread_instructions;
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;
   if (st == HD_OK && out->equal) {
-    *result = snapshot(&r);
-    if (!*result) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    c->result = snapshot(&r);
+    if (!c->result) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   }
-  if (st == HD_OK && out->equal && w->reference && !o->no_reference)
-    st = compare_with_reference(&r, *result, out, d);
   runner_close(&r);
+  if (st == HD_OK && out->equal && c->w->reference && !o->no_reference)
+    st = compare_with_reference(c, out, d);
   return st;
 }
 
@@ -117,42 +120,105 @@ static void compare_runs(const runner *r, void **want, const char *dispatcher, h
   }
 }
 
-static hd_status run_rewritten(const hd_workload *w, const hd_plan *p, const hd_check_options *o, void **want,
-                               hd_check_result *out, hd_diag *d) {
+static hd_status run_rewritten(const hd_checker *c, const hd_plan *p, const hd_run_options *o,
+                               const hd_dispatch *how, size_t n, hd_check_result *out, hd_diag *d) {
   runner r;
-  hd_status st = runner_open(&r, w, p, &o->run, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
-  size_t n = o->dispatchers ? o->n_dispatchers : HD_DISPATCH_COUNT;
+  hd_status st = runner_open(&r, c->w, p, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
   for (size_t k = 0; st == HD_OK && out->equal && k < n; k++) {
-    hd_dispatch_kind kind = o->dispatchers ? o->dispatchers[k] : (hd_dispatch_kind)k;
-    hd_dispatch how = {.kind = kind, .seed = o->seed + k, .resident = RESIDENT};
+    const char *name = hd_dispatch_name(how[k].kind);
     hd_emu_stats stats = {0};
     hd_diag e = {0};
     char who[96];
-    if ((st = runner_fill(&r, d)) != HD_OK) break;
-    st = runner_run(&r, &how, NULL, &stats, &e);
+    runner_fill_from(&r, c->initial, c->filled);
+    st = runner_run(&r, &how[k], NULL, &stats, &e);
     if (st != HD_OK && st != HD_ERR_FAULT && d) *d = e;
-    snprintf(who, sizeof who, "rewritten kernel, dispatcher %s", hd_dispatch_name(kind));
+    snprintf(who, sizeof who, "rewritten kernel, dispatcher %s", name);
     if ((st = as_answer(st, &e, who, out)) != HD_OK) break;
-    if (!out->equal) snprintf(out->dispatcher, sizeof out->dispatcher, "%s", hd_dispatch_name(kind));
+    if (!out->equal) snprintf(out->dispatcher, sizeof out->dispatcher, "%s", name);
+    out->different = (uint32_t)k;
     out->runs++;
     out->thread_instructions_rewritten = stats.thread_instructions;
-    compare_runs(&r, want, hd_dispatch_name(kind), out);
+    compare_runs(&r, c->result, name, out);
   }
   runner_close(&r);
+  return st;
+}
+
+/* ---- Many plans against one original ------------------------------------------------ */
+
+static hd_status fill(hd_checker *c, hd_diag *d) {
+  uint32_t n = c->w->n_buffers;
+  c->initial = calloc((size_t)n + 1, sizeof *c->initial);
+  c->filled = calloc((size_t)n + 1, sizeof *c->filled);
+  if (!c->initial || !c->filled) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t bytes = c->w->buffers[i].bytes;
+    c->initial[i] = malloc(bytes ? bytes : 1);
+    if (!c->initial[i]) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    /* What a run leaves unwritten must not hold an earlier run's result. */
+    memset(c->initial[i], 0xCD, bytes);
+  }
+  return hd_workload_fill_all(c->w, c->initial, c->filled, d);
+}
+
+hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
+                          hd_check_result *r, hd_diag *d) {
+  static const hd_check_options defaults;
+  hd_checker *c = calloc(1, sizeof *c);
+  *out = NULL;
+  *r = (hd_check_result){.equal = true};
+  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  c->w = w;
+  hd_status st = fill(c, d);
+  if (st == HD_OK) st = run_original(c, o ? o : &defaults, r, d);
+  if (st != HD_OK)
+    hd_checker_close(c);
+  else
+    *out = c;
+  return st;
+}
+
+void hd_checker_close(hd_checker *c) {
+  if (!c) return;
+  free_all(c->initial, c->w->n_buffers);
+  free_all(c->result, c->w->n_buffers);
+  free(c->filled);
+  free(c);
+}
+
+hd_status hd_checker_run(const hd_checker *c, const hd_plan *p, const hd_run_options *o,
+                         const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d) {
+  static const hd_run_options defaults;
+  *r = (hd_check_result){.equal = true};
+  if (!c->result) return hd_fail(d, HD_ERR_USAGE, "%s: the original kernel gave no result", c->w->name);
+  double start = hd_seconds();
+  hd_status st = run_rewritten(c, p, o ? o : &defaults, dispatches, n, r, d);
+  r->seconds = hd_seconds() - start;
   return st;
 }
 
 hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o, hd_check_result *r,
                    hd_diag *d) {
   static const hd_check_options defaults;
+  hd_dispatch how[HD_DISPATCH_COUNT];
+  hd_checker *c;
   if (!o) o = &defaults;
-  memset(r, 0, sizeof *r);
-  r->equal = true;
+  size_t n = o->dispatchers ? o->n_dispatchers : HD_DISPATCH_COUNT;
+  if (n > HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "a dispatcher is named twice");
+  for (size_t k = 0; k < n; k++)
+    how[k] = (hd_dispatch){.kind = o->dispatchers ? o->dispatchers[k] : (hd_dispatch_kind)k,
+                           .seed = o->seed + k,
+                           .resident = o->resident ? o->resident : RESIDENT};
   double start = hd_seconds();
-  void **want = NULL;
-  hd_status st = run_original(w, o, r, &want, d);
-  if (st == HD_OK && r->equal) st = run_rewritten(w, p, o, want, r, d);
-  free_all(want, w->n_buffers);
+  hd_status st = hd_checker_open(w, o, &c, r, d);
+  if (st == HD_OK && r->equal) {
+    hd_check_result original = *r;
+    st = hd_checker_run(c, p, &o->run, how, n, r, d);
+    r->against_reference = original.against_reference;
+    r->race_free = original.race_free;
+    r->thread_instructions = original.thread_instructions;
+  }
+  hd_checker_close(c);
   r->seconds = hd_seconds() - start;
   return st;
 }

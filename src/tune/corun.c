@@ -93,24 +93,25 @@ static double stp_of(const double alone[2], const double us[2]) {
 typedef struct config {
   uint32_t sms;       /* A's; B has the others */
   uint32_t agents[2]; /* 0: all that fit */
+  hd_split split[2];
 } config;
 
-/* Workers on SMs that the plan does not name leave at once, and the hardware fills their places with more of
- * them. With this many times the workers, those that are left fill the plan's own SMs too. */
-enum { SPARE_WORKERS = 4 };
-
-static hd_status open_partition(corun *c, part *p, int i, const config *k, hd_diag *d) {
-  uint32_t n_sms = hd_device_get_info(c->device)->n_sms;
-  hd_sm_range range = i ? (hd_sm_range){k->sms, n_sms - 1} : (hd_sm_range){0, k->sms - 1};
+/* A side's plan under a configuration; `range` holds its SMs. */
+static hd_plan plan_of(const corun *c, int i, const config *k, hd_sm_range *range) {
   hd_plan plan = c->o->plans[i];
+  *range = i ? (hd_sm_range){k->sms, hd_device_get_info(c->device)->n_sms - 1} : (hd_sm_range){0, k->sms - 1};
   plan.bind = HD_BIND_AGENTS;
   plan.agents = k->agents[i];
-  plan.sms = (hd_sm_set){&range, 1};
+  plan.split = k->split[i];
+  plan.sms = (hd_sm_set){range, 1};
+  return plan;
+}
+
+static hd_status open_partition(corun *c, part *p, int i, const config *k, hd_diag *d) {
+  hd_sm_range range;
+  hd_plan plan = plan_of(c, i, k, &range);
   hd_status st = hd_plan_check(&plan, d);
   if (st == HD_OK) st = variant_open(&p->own, &p->side->p, &plan, d);
-  for (uint32_t l = 0; st == HD_OK && l < p->side->p.w->n_launches; l++)
-    if (p->own.recipes[l].agents && p->own.launches[l].grid[0] <= INT32_MAX / SPARE_WORKERS)
-      p->own.launches[l].grid[0] *= SPARE_WORKERS;
   p->v = &p->own;
   return st;
 }
@@ -163,16 +164,16 @@ static hd_status check_setup(setup *s, hd_diag *d) {
 
 /* ---- Search (SMC 5.1) ------------------------------------------------------------------------- */
 
-/* Medians of a few rounds. */
+/* Medians of a few rounds, the first one not counted. Results are looked at only where the search ends:
+ * reading them back takes longer than all the rounds. */
 static hd_status try_config(corun *c, hd_corun_mode mode, const config *k, hd_corun_row *row, config *got,
                             double us[2], hd_diag *d) {
   setup s;
   double t[2][SEARCH_ROUNDS], once[2];
   hd_status st = open_setup(c, mode, k, &s, got, d);
-  if (st == HD_OK) st = check_setup(&s, d);
-  for (int r = 0; st == HD_OK && r < SEARCH_ROUNDS; r++) {
+  for (int r = -1; st == HD_OK && r < SEARCH_ROUNDS; r++) {
     st = run_setup(&s, once, d);
-    for (int i = 0; i < 2; i++) t[i][r] = once[i];
+    for (int i = 0; r >= 0 && i < 2; i++) t[i][r] = once[i];
   }
   for (int i = 0; st == HD_OK && i < 2; i++) us[i] = hd_median(t[i], SEARCH_ROUNDS);
   row->tried++;
@@ -180,87 +181,123 @@ static hd_status try_config(corun *c, hd_corun_mode mode, const config *k, hd_co
   return st;
 }
 
-/* CTAs of each kernel on an SM: fewer by one as long as that helps. */
-static hd_status climb_agents(corun *c, config *k, hd_corun_row *row, hd_diag *d) {
-  uint32_t n_sms = hd_device_get_info(c->device)->n_sms, fit[2] = {1, 1};
+/* A change to the configuration, tried: kept where the ANTT falls. */
+static hd_status try_change(corun *c, const config *changed, config *k, double *best, bool *kept,
+                            hd_corun_row *row, hd_diag *d) {
   config got;
-  double us[2], best;
+  double us[2];
+  hd_status st = try_config(c, HD_CORUN_PARTITION, changed, row, &got, us, d);
+  double antt = st == HD_OK ? antt_of(c->alone_us, us) : INFINITY;
+  *kept = antt < *best;
+  if (*kept) {
+    *best = antt;
+    *k = *changed;
+  }
+  return st;
+}
+
+/* How tasks are cut into clusters: in one run each, as by default, or in waves over all of a side's SMs,
+ * which keeps tasks that run at the same time close together, as the hardware does. Then CTAs of each kernel
+ * on an SM: fewer by one as long as that helps. */
+static hd_status climb(corun *c, config *k, hd_corun_row *row, hd_diag *d) {
+  uint32_t n_sms = hd_device_get_info(c->device)->n_sms, fit[2] = {1, 1};
+  double best = INFINITY;
+  bool kept;
+  config got;
   setup s;
   hd_status st = open_setup(c, HD_CORUN_PARTITION, k, &s, &got, d);
   for (int i = 0; st == HD_OK && i < 2; i++)
-    fit[i] = s.parts[i].own.launches[0].grid[0] / SPARE_WORKERS / n_sms;
+    if (s.parts[i].own.launches[0].grid[0] / n_sms) fit[i] = s.parts[i].own.launches[0].grid[0] / n_sms;
   close_setup(&s);
-  if (st == HD_OK) st = try_config(c, HD_CORUN_PARTITION, k, row, &got, us, d);
-  if (st != HD_OK) return st;
-  best = antt_of(c->alone_us, us);
-  for (int i = 0; i < 2; i++)
-    for (uint32_t n = fit[i]; n > 1; n--) {
+  if (st == HD_OK) st = try_change(c, k, k, &best, &kept, row, d);
+  for (int i = 0; st == HD_OK && i < 2; i++) {
+    const uint32_t waves[] = {1, fit[i]};
+    for (size_t n = 0; st == HD_OK && n < 2 && (n == 0 || fit[i] > 1); n++) {
+      config cut = *k;
+      cut.split[i] = (hd_split){HD_SPLIT_WAVE, waves[n]};
+      st = try_change(c, &cut, k, &best, &kept, row, d);
+    }
+  }
+  for (int i = 0; st == HD_OK && i < 2; i++) {
+    kept = true;
+    for (uint32_t n = fit[i]; st == HD_OK && kept && n > 1; n--) {
       config fewer = *k;
       fewer.agents[i] = n - 1;
-      st = try_config(c, HD_CORUN_PARTITION, &fewer, row, &got, us, d);
-      if (st != HD_OK) return st;
-      double antt = antt_of(c->alone_us, us);
-      if (antt >= best) break;
-      best = antt;
-      *k = fewer;
+      st = try_change(c, &fewer, k, &best, &kept, row, d);
     }
+  }
+  return st;
+}
+
+/* A's SMs, `sms` of them, tried: kept where the ANTT falls. What cannot be parted so is passed over. */
+static hd_status try_sms(corun *c, hd_corun_mode mode, uint32_t sms, config *best, double *least,
+                         hd_corun_row *row, hd_diag *d) {
+  config try = *best, got;
+  double us[2];
+  hd_diag e = {0};
+  try.sms = sms;
+  hd_status st = try_config(c, mode, &try, row, &got, us, &e);
+  if (st == HD_ERR_UNSUPPORTED && *least < INFINITY) return HD_OK;
+  if (st != HD_OK) {
+    if (d) *d = e;
+    return st;
+  }
+  double antt = antt_of(c->alone_us, us);
+  if (antt < *least) {
+    *least = antt;
+    *best = got;
+  }
   return HD_OK;
 }
 
-typedef struct sample {
-  uint32_t sms;
-  double us[2];
-} sample;
-
-/* A's SMs with the least ANTT, times between samples taken from the line through them. */
-static uint32_t interpolate(const corun *c, const sample *s, size_t n) {
-  double best = INFINITY;
-  uint32_t sms = s[0].sms;
-  for (size_t k = 0; k < n; k++) {
-    uint32_t end = k + 1 < n ? s[k + 1].sms : s[k].sms + 1;
-    for (uint32_t at = s[k].sms; at < end; at++) {
-      double us[2], x = (double)(at - s[k].sms) / (double)(end - s[k].sms);
-      for (int i = 0; i < 2; i++)
-        us[i] = k + 1 < n ? s[k].us[i] + x * (s[k + 1].us[i] - s[k].us[i]) : s[k].us[i];
-      double antt = antt_of(c->alone_us, us);
-      if (antt < best) best = antt, sms = at;
-    }
-  }
-  return sms;
-}
-
+/* Samples over the whole range, then ever smaller steps from the best. (ANTT is linear in both times:
+ * interpolated between two samples, it is least at one of them.) */
 static hd_status find_split(corun *c, hd_corun_mode mode, config *k, hd_corun_row *row, hd_diag *d) {
   uint32_t n_sms = hd_device_get_info(c->device)->n_sms, step = (n_sms + SAMPLES - 1) / SAMPLES;
-  sample samples[SAMPLES];
-  size_t n = 0;
-  for (uint32_t sms = step; sms < n_sms && n < SAMPLES; sms += step) {
-    config try = *k, got;
-    try.sms = sms;
-    hd_status st = try_config(c, mode, &try, row, &got, samples[n].us, d);
-    /* Green contexts: what is left may be too few SMs for the second. */
-    if (st == HD_ERR_UNSUPPORTED && n) break;
-    if (st != HD_OK) return st;
-    samples[n].sms = got.sms;
-    n += n == 0 || samples[n - 1].sms < got.sms;
+  double least = INFINITY;
+  hd_status st = HD_OK;
+  for (uint32_t sms = step; st == HD_OK && sms < n_sms; sms += step)
+    st = try_sms(c, mode, sms, k, &least, row, d);
+  for (; st == HD_OK && step > 1; step = (step + 1) / 2) {
+    uint32_t half = step / 2, at = k->sms;
+    if (at > half) st = try_sms(c, mode, at - half, k, &least, row, d);
+    if (st == HD_OK && at + half < n_sms) st = try_sms(c, mode, at + half, k, &least, row, d);
+    if (step == 2) break;
   }
-  if (!n) return hd_fail(d, HD_ERR_UNSUPPORTED, "%u SMs are too few to part", n_sms);
-  k->sms = interpolate(c, samples, n);
+  return st == HD_OK && least == INFINITY
+             ? hd_fail(d, HD_ERR_UNSUPPORTED, "%u SMs are too few to part", n_sms)
+             : st;
+}
+
+static hd_status print_plans(const corun *c, const config *k, hd_corun_row *row, hd_diag *d) {
+  for (int i = 0; i < 2; i++) {
+    hd_sm_range range;
+    hd_plan plan = plan_of(c, i, k, &range);
+    hd_buf b = {0};
+    hd_plan_print(&plan, &b);
+    if (b.failed) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    snprintf(row->plans[i], sizeof row->plans[i], "%s", b.data);
+    hd_buf_free(&b);
+  }
   return HD_OK;
 }
 
 /* The mode's best configuration, ready to be timed. */
 static hd_status settle(corun *c, hd_corun_mode mode, setup *s, hd_corun_row *row, hd_diag *d) {
-  config k = {.sms = hd_device_get_info(c->device)->n_sms / 2}, got;
+  uint32_t n_sms = hd_device_get_info(c->device)->n_sms;
+  config k = {.sms = c->o->sms ? c->o->sms : n_sms / 2}, got;
+  if (mode >= HD_CORUN_PARTITION && (k.sms < 1 || k.sms >= n_sms))
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%u of %u SMs leave none for the other", k.sms, n_sms);
   hd_status st = HD_OK;
-  if (mode == HD_CORUN_PARTITION) st = climb_agents(c, &k, row, d);
-  if (st == HD_OK && mode >= HD_CORUN_PARTITION) st = find_split(c, mode, &k, row, d);
+  if (mode == HD_CORUN_PARTITION) st = climb(c, &k, row, d);
+  if (st == HD_OK && mode >= HD_CORUN_PARTITION && !c->o->sms) st = find_split(c, mode, &k, row, d);
   if (st == HD_OK) st = open_setup(c, mode, &k, s, &got, d);
   if (st == HD_OK) st = check_setup(s, d);
   if (st != HD_OK || mode < HD_CORUN_PARTITION) return st;
   row->sms[0] = got.sms;
-  row->sms[1] = hd_device_get_info(c->device)->n_sms - got.sms;
+  row->sms[1] = n_sms - got.sms;
   memcpy(row->agents, got.agents, sizeof row->agents);
-  return HD_OK;
+  return mode == HD_CORUN_PARTITION ? print_plans(c, &got, row, d) : HD_OK;
 }
 
 /* ---- Timing --------------------------------------------------------------------------------------- */

@@ -30,6 +30,27 @@ static void **allocate_bytes(const placement *p) {
   return bytes;
 }
 
+/* First touches of large memory are what takes time: all processors share them. */
+typedef struct poisoning {
+  char *at;
+  uint64_t bytes;
+  unsigned workers;
+} poisoning;
+
+static void poison_part(void *ctx, unsigned worker) {
+  const poisoning *p = ctx;
+  uint64_t part = p->bytes / p->workers, from = part * worker;
+  memset(p->at + from, UNWRITTEN, worker + 1 == p->workers ? p->bytes - from : part);
+}
+
+static void poison(void *at, uint64_t bytes) {
+  enum { WORTH_A_THREAD = 16 << 20 };
+  uint64_t most = bytes / WORTH_A_THREAD + 1, cpus = hd_cpu_count();
+  poisoning p = {at, bytes, (unsigned)(most < cpus ? most : cpus)};
+  if (p.workers > 1 && hd_parallel(p.workers, poison_part, &p)) return;
+  memset(at, UNWRITTEN, bytes);
+}
+
 hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, const hd_run_options *o,
                          hd_diag *d) {
   uint32_t n = w->n_buffers;
@@ -44,7 +65,7 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
   if (!p->addresses || !p->pristine || !p->filled || !p->initial)
     return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   hd_status st = HD_OK;
-  for (uint32_t i = 0; i < n; i++) memset(p->initial[i], UNWRITTEN, w->buffers[i].bytes);
+  for (uint32_t i = 0; i < n; i++) poison(p->initial[i], w->buffers[i].bytes);
   st = hd_workload_fill_all(w, p->initial, p->filled, d);
   for (uint32_t i = 0; st == HD_OK && i < n; i++)
     st = hd_device_alloc(dev, w->buffers[i].bytes, &p->addresses[i], d);
@@ -60,6 +81,8 @@ void placement_close(placement *p) {
   free(p->addresses);
   free(p->pristine);
   free(p->filled);
+  free(p->registers);
+  free(p->local);
   placement_free_bytes(p, p->initial);
   memset(p, 0, sizeof *p);
 }
@@ -240,25 +263,102 @@ static hd_status follow_recipe(variant *v, uint32_t i, const hd_plan *plan, hd_d
 
 /* ---- Kernels -------------------------------------------------------------------------- */
 
-static hd_status load(variant *v, const hd_plan *plan, hd_arena *arena, hd_diag *d) {
+static bool has_agents(const placement *p, const hd_plan *plan) {
+  for (uint32_t i = 0; i < p->w->n_launches; i++)
+    if (apply_plan_of(&p->run, p->w->launches[i].kernel, plan)->bind == HD_BIND_AGENTS) return true;
+  return false;
+}
+
+static bool binds_to_sms(const placement *p, const hd_plan *plan) {
+  for (uint32_t i = 0; i < p->w->n_launches; i++)
+    if (apply_plan_of(&p->run, p->w->launches[i].kernel, plan)->bind == HD_BIND_CLAIM) return true;
+  return has_agents(p, plan);
+}
+
+/* A cluster for each SM that there is, where their numbers have holes. */
+static hd_status learn_sms(placement *p, hd_diag *d) {
+  uint32_t n = 0, all = hd_device_get_info(p->device)->n_sms;
+  if (p->run.sms) return HD_OK;
+  hd_status st = hd_device_sms(p->device, &p->sms, d);
+  for (uint32_t k = 0; k < p->sms.n; k++) n += p->sms.ranges[k].last - p->sms.ranges[k].first + 1;
+  if (st != HD_OK || !n || (p->sms.n == 1 && p->sms.ranges[0].first == 0 && n == all)) return st;
+  p->run.sms = &p->sms;
+  if (p->run.n_sms == all) p->run.n_sms = n;
+  return HD_OK;
+}
+
+/* What the original's kernels take on this device, from which rewritten ones get their limits on registers. */
+static hd_status learn_kernels(placement *p, const hd_buf *source, hd_diag *d) {
+  uint32_t n = p->w->n_launches;
+  hd_device_module *m = NULL;
+  if (p->registers || hd_device_get_info(p->device)->kind != HD_DEVICE_CUDA) return HD_OK;
+  p->registers = calloc((size_t)n + 1, sizeof *p->registers);
+  p->local = calloc((size_t)n + 1, sizeof *p->local);
+  if (!p->registers || !p->local) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = hd_device_load(p->device, source->data, source->len, p->w->name, NULL, &m, d);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    hd_kernel_info info = {0};
+    st = hd_device_kernel_info(m, p->w->launches[i].kernel, &info, d);
+    p->registers[i] = info.registers;
+    p->local[i] = info.local_bytes;
+  }
+  hd_device_unload(m);
+  p->run.registers = p->registers;
+  return st;
+}
+
+/* *more: some kernel needs more local memory than the original's. */
+static hd_status spills(const variant *v, bool *more, hd_diag *d) {
   const placement *p = v->p;
-  hd_buf source = {0}, text = {0};
-  hd_ptx_module *m;
+  *more = false;
+  for (uint32_t i = 0; p->local && i < p->w->n_launches; i++) {
+    hd_kernel_info info;
+    hd_status st = hd_device_kernel_info(v->module, p->w->launches[i].kernel, &info, d);
+    if (st != HD_OK) return st;
+    *more |= info.local_bytes > p->local[i];
+  }
+  return HD_OK;
+}
+
+/* Rewrite (plan NULL: not) and compile, agents within the tightest limit on registers that makes none spill. */
+static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *source, hd_arena *arena,
+                             hd_ptx_module **m, hd_diag *d) {
+  const placement *p = v->p;
+  hd_run_options run = p->run;
+  for (bool again = true; again; run.budget++) {
+    hd_buf text = {0};
+    again = false;
+    hd_status st = hd_ptx_parse(source->data, source->len, p->w->name, arena, m, d);
+    if (st == HD_OK && plan) st = hd_rewrite_workload(*m, p->w, plan, &run, v->recipes, d);
+    /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
+    if (st == HD_OK && plan) st = hd_ptx_print(*m, &text);
+    if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    const hd_buf *b = plan ? &text : source;
+    if (st == HD_OK) st = hd_device_load(p->device, b->data, b->len, p->w->name, NULL, &v->module, d);
+    if (st == HD_OK && plan && has_agents(p, plan) && run.budget < HD_BUDGET_NONE) st = spills(v, &again, d);
+    hd_buf_free(&text);
+    if (st != HD_OK) return st;
+    if (!again) break;
+    hd_device_unload(v->module);
+    v->module = NULL;
+  }
+  return HD_OK;
+}
+
+static hd_status load(variant *v, const hd_plan *plan, hd_arena *arena, hd_diag *d) {
+  placement *p = v->p;
+  hd_buf source = {0};
+  hd_ptx_module *m = NULL;
   hd_status st = hd_workload_ptx(p->w, p->run.arch ? p->run.arch : RUNNER_ARCH, &source, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, p->w->name, arena, &m, d);
-  if (st == HD_OK && plan) st = hd_rewrite_workload(m, p->w, plan, &p->run, v->recipes, d);
-  /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
-  if (st == HD_OK && plan) st = hd_ptx_print(m, &text);
-  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  const hd_buf *b = plan ? &text : &source;
-  if (st == HD_OK) st = hd_device_load(p->device, b->data, b->len, p->w->name, NULL, &v->module, d);
+  if (st == HD_OK && plan && binds_to_sms(p, plan)) st = learn_sms(p, d);
+  if (st == HD_OK && plan && has_agents(p, plan)) st = learn_kernels(p, &source, d);
+  if (st == HD_OK) st = load_module(v, plan, &source, arena, &m, d);
   for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) {
     memcpy(v->launches[i].grid, p->w->launches[i].grid, sizeof v->launches[i].grid);
     st = build_args(v, m, i, d);
     if (st == HD_OK && plan) st = follow_recipe(v, i, plan, d);
   }
   hd_buf_free(&source);
-  hd_buf_free(&text);
   return st;
 }
 

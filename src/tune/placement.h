@@ -14,6 +14,9 @@ typedef struct placement {
   bool *filled;        /* per buffer: the workload gives it contents */
   bool fresh;          /* everything is as placement_restore left it */
   uint64_t *pristine;  /* per buffer that runs change and that has contents: a copy on the device; else 0 */
+  uint32_t *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
+  uint32_t *local;     /* the same: bytes of local memory a thread */
+  hd_sm_set sms;       /* of the device, once a plan was loaded that asks for them */
 } placement;
 
 /* Allocate and fill. What the workload leaves alone is filled with 0xCD, so that a byte left unwritten shows.

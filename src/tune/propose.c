@@ -8,7 +8,7 @@
 
 #include "tune/advice.h"
 
-enum { MOST_CANDIDATES = 64, DEFAULT_PROPOSALS = 8 };
+enum { MOST_CANDIDATES = 64, DEFAULT_PROPOSALS = 8, MOST_STREAMS = 4 };
 static const double default_seconds = 10;
 static const double worth_time = 0.995,
                     worth_traffic = 0.98; /* of the baseline's: else nothing is proposed */
@@ -20,11 +20,19 @@ typedef struct candidate {
   char reason[256];
 } candidate;
 
+/* Loads of which little is asked for again: a list, of a workload of one kernel; or auto. */
+typedef struct stream_set {
+  hd_stream loads;
+  double reused; /* the part that is */
+} stream_set;
+
 typedef struct candidates {
   const advising *a;
   const uint32_t *grid; /* of the launch with most requests */
   uint64_t V;
   uint32_t wave; /* CTAs that the GPU runs at once */
+  stream_set streams[MOST_STREAMS];
+  uint32_t n_streams;
   candidate list[MOST_CANDIDATES];
   size_t n;
 } candidates;
@@ -117,28 +125,115 @@ static void offer_tables(candidates *c) {
           (double)work->most / work->mean);
 }
 
+/* What is left of the loads may still be too much for L1: fewer warps use it (BYP 7, both ways together). */
+static void offer_streams(candidates *c, double hits) {
+  const uint32_t *block = c->a->w->launches[0].block;
+  uint32_t warps = (uint32_t)(((uint64_t)block[0] * block[1] * block[2] + HD_WARP - 1) / HD_WARP);
+  for (uint32_t i = 0; i < c->n_streams; i++) {
+    hd_plan p = {.stream = c->streams[i].loads};
+    double reused = 100 * c->streams[i].reused;
+    static const char why[] =
+        "of what %s for, %.0f%% is asked for again; it takes room in L1 from what other loads ask for";
+    hd_buf list = {0};
+    const hd_stream *s = &p.stream;
+    for (uint32_t k = 0; k < s->n; k++)
+      hd_buf_printf(&list, "%s%u", !k ? "" : k + 1 < s->n ? ", " : " and ", s->loads[k]);
+    char what[128] = "some loads ask";
+    if (!list.failed && s->n && list.len < sizeof what - 16)
+      snprintf(what, sizeof what, s->n == 1 ? "load %s asks" : "loads %s ask", list.data);
+    hd_buf_free(&list);
+    offer(c, p, why, what, reused);
+    p.bypass = (hd_bypass){.kind = HD_BYPASS_L1, .warps = warps / 2};
+    if (hits < 0.5 && warps > 1) offer(c, p, why, what, reused);
+  }
+}
+
+/* The least reused of a kernel's loads, then more and more of them, but never all. */
+static hd_status nest_streams(candidates *c, const hd_load_facts *loads, uint32_t n, hd_diag *d) {
+  hd_status st = HD_OK;
+  uint32_t asking = 0;
+  double most = HD_STREAM_REUSED;
+  for (uint32_t i = 0; i < n; i++) asking += loads[i].requests > 0;
+  while (st == HD_OK && c->n_streams < MOST_STREAMS && most < 1) {
+    hd_stream s;
+    uint64_t requests = 0, reused = 0;
+    double next = 1;
+    st = hd_streaming_loads(loads, n, most, &s, d);
+    for (uint32_t i = 0; i < n; i++) {
+      double part = advice_part(loads[i].reused, loads[i].requests);
+      if (part > most) {
+        next = part < next ? part : next;
+      } else {
+        requests += loads[i].requests;
+        reused += loads[i].reused;
+      }
+    }
+    if (s.n && s.n < asking)
+      c->streams[c->n_streams++] = (stream_set){s, advice_part(reused, requests)};
+    else
+      free(s.loads);
+    most = next;
+  }
+  return st;
+}
+
+/* A list means something in one kernel alone. */
+static hd_status find_streams(candidates *c, hd_diag *d) {
+  const hd_workload *w = c->a->w;
+  hd_status st = HD_OK;
+  bool one = true, any = false;
+  for (uint32_t i = 1; i < w->n_launches; i++)
+    one &= strcmp(w->launches[i].kernel, w->launches[0].kernel) == 0;
+  for (uint32_t i = 0; st == HD_OK && !any && i < w->n_launches; i++) {
+    hd_load_facts *loads;
+    uint32_t n;
+    hd_stream s = {0};
+    bool again = false;
+    for (uint32_t k = 0; k < i && !again; k++)
+      again = strcmp(w->launches[k].kernel, w->launches[i].kernel) == 0;
+    if (again) continue;
+    st = hd_study_loads(w, i, &c->a->o.run, c->a->s, &loads, &n, d);
+    if (st == HD_OK)
+      st = one ? nest_streams(c, loads, n, d) : hd_streaming_loads(loads, n, HD_STREAM_REUSED, &s, d);
+    any = s.n;
+    free(s.loads);
+    free(loads);
+  }
+  if (any) c->streams[c->n_streams++] = (stream_set){{.kind = HD_STREAM_AUTO}, 0};
+  return st;
+}
+
 static void offer_cache_control(candidates *c) {
   const hd_advice *out = c->a->out;
   const hd_pattern_row *p = &out->sum.pattern.all;
   double hits = advice_part(out->baseline.l1_hits, out->baseline.l1_sectors);
+  if (!c->a->g->l1_global && c->a->g->arch >= 32)
+    offer(
+        c, (hd_plan){.bypass = {.kind = HD_BYPASS_READONLY, .warps = HD_WARP}},
+        "this GPU keeps global loads out of L1, but not those of memory that nobody writes, by its read-only "
+        "path");
   if (!out->baseline.l1_sectors) return;
   if (hits < 0.5 && advice_sector_use(p) < 0.75)
     offer(c, (hd_plan){.bypass = {.kind = HD_BYPASS_L1, .warps = 0}},
           "L1 hits %.0f%% only, and a miss brings lines of which warps use %.0f%%", 100 * hits,
           100 * advice_line_use(p));
-  uint64_t lone = 0,
-           reused = 0; /* read requests to arrays that nothing is read from again, and to the others */
-  for (uint32_t i = 0; i <= out->sum.reuse.n_arrays; i++) {
-    const hd_reuse_row *r = &out->sum.reuse.arrays[i];
-    if (r->lines.cold == r->lines.requests)
-      lone += r->load_requests;
+  if (hits < 0.9) offer_streams(c, hits);
+}
+
+/* Proposals share their lists with the candidates up to here. */
+static hd_status own_streams(hd_advice *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; i < out->n_proposals; i++) {
+    hd_stream *s = &out->proposals[i].plan.stream;
+    const uint32_t *shared = s->loads;
+    if (!shared) continue;
+    s->loads = malloc(s->n * sizeof *s->loads);
+    if (s->loads)
+      memcpy(s->loads, shared, s->n * sizeof *s->loads);
     else
-      reused += r->load_requests;
+      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   }
-  if (lone * 10 > reused && reused && hits < 0.9)
-    offer(c, (hd_plan){.stream = {.kind = HD_STREAM_L1}},
-          "%.0f%% of the loads stream and displace what is used again",
-          100 * advice_part(lone, lone + reused));
+  return st;
 }
 
 static void offer_threads(candidates *c) {
@@ -246,9 +341,13 @@ hd_status advice_propose(advising *a, hd_diag *d) {
     offer_compact_orders(c);
     offer_clusters(c);
     offer_threads(c);
-    offer_cache_control(c);
+    st = find_streams(c, d);
+    if (st == HD_OK) offer_cache_control(c);
   }
-  st = rank(a, c, each, d);
+  if (st == HD_OK) st = rank(a, c, each, d);
+  hd_status owned = own_streams(out, d);
+  for (uint32_t i = 0; i < c->n_streams; i++) free(c->streams[i].loads.loads);
   free(c);
+  if (st == HD_OK) st = owned;
   return st;
 }

@@ -15,6 +15,10 @@ static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
   hd_status st = runner_run(r, &how, hooks, NULL, d);
   free(hooks);
+  /* A launch that its trace has stopped: the trace knows why. */
+  hd_diag why;
+  for (uint32_t i = 0; st == HD_ERR_NOMEM && i < r->w->n_launches; i++)
+    if (hd_trace_finish(traces[i], &why) == HD_ERR_NOMEM && d) *d = why;
   return st;
 }
 
@@ -29,6 +33,9 @@ hd_status retrace_take(const hd_workload *w, const hd_plan *p, const hd_run_opti
     st = hd_trace_create(w->launches[i].grid, w->launches[i].block, run.threads, 0, &traces[i], d);
   if (st == HD_OK) st = runner_open(&r, w, p, &run, HD_CHECK_BOUNDS, d);
   if (st == HD_OK) st = runner_fill(&r, d);
+  if (st == HD_OK && run.trace_seconds > 0)
+    for (uint32_t i = 0; i < w->n_launches; i++)
+      hd_trace_set_deadline(traces[i], hd_seconds() + run.trace_seconds);
   if (st == HD_OK) st = run_hooked(&r, traces, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
     if (shared)
@@ -77,7 +84,7 @@ hd_plan retrace_rest(const hd_plan *p) {
   r.threads_in_cta = false;
   r.bypass = (hd_bypass){0};
   r.stream = (hd_stream){0};
-  r.form = HD_FORM_PREDICATE;
+  r.form = HD_FORM_AUTO;
   r.prefetch = (hd_prefetch){0};
   return r;
 }

@@ -76,7 +76,7 @@ static bool is_zero(const char *p, uint64_t n) {
 
 static hd_status check_state(const runner *r, uint32_t i, hd_diag *d) {
   uint64_t bytes = r->recipes[i].state_bytes;
-  if (!bytes || is_zero(hd_emu_ptr(r->emu, r->states[i], bytes), bytes)) return HD_OK;
+  if (!bytes || r->recipes[i].ballot || is_zero(hd_emu_ptr(r->emu, r->states[i], bytes), bytes)) return HD_OK;
   return hd_fail(d, HD_ERR_FAULT, "%s: the rewritten kernel did not clear its queues",
                  r->w->launches[i].kernel);
 }
@@ -187,6 +187,17 @@ hd_status runner_fill(runner *r, hd_diag *d) {
   free(bytes);
   free(written);
   return st;
+}
+
+void runner_fill_from(runner *r, void *const *initial, const bool *filled) {
+  for (uint32_t i = 0; i < r->w->n_buffers; i++) {
+    uint64_t bytes = r->w->buffers[i].bytes;
+    memcpy(runner_bytes(r, i), initial[i], bytes);
+    if (filled[i])
+      hd_emu_mark_written(r->emu, r->addresses[i], bytes);
+    else
+      hd_emu_mark_unwritten(r->emu, r->addresses[i], bytes);
+  }
 }
 
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,

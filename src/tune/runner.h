@@ -34,6 +34,16 @@ hd_status apply_find_kernel(const hd_ptx_module *m, const char *name, int64_t *f
 hd_status apply_table(const hd_workload *w, uint32_t launch, const hd_plan *p, const hd_run_options *o,
                       hd_table *out, const hd_table **table, hd_diag *d);
 
+/* The plan with the loads that its stream=auto stands for in that launch's kernel, in *streams, whose loads are to
+ * be freed. Shares all else that p owns. */
+hd_status apply_streams(const hd_workload *w, uint32_t launch, const hd_plan *p, const hd_run_options *o,
+                        hd_plan *out, hd_stream *streams, hd_diag *d);
+
+/* The kernel's loads of memory that nobody writes in the workload's launches of it, as hd_rewrite_options.unwritten
+ * has them; to be freed. */
+hd_status apply_unwritten(const hd_ptx_module *m, uint32_t func, const hd_workload *w, uint32_t launch,
+                          uint32_t **out, uint32_t *n, hd_diag *d);
+
 /* ---- Running --------------------------------------------------------------------- */
 
 /* Compile, rewrite for `plan` (NULL: the original), load, allocate. `checks` are hd_emu_check
@@ -43,6 +53,8 @@ hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, cons
 void runner_close(runner *r);
 /* Buffers as the workload fills them; those it leaves alone count as never written. */
 hd_status runner_fill(runner *r, hd_diag *d);
+/* The same from copies on the host: initial[i] where filled[i], else never written. */
+void runner_fill_from(runner *r, void *const *initial, const bool *filled);
 /* All launches in order, `resident` CTAs at once on each SM. HD_ERR_FAULT when a launch leaves its recipe's
  * state other than it found it. hooks[i] (the array or an entry may be NULL) watch launch i. */
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,

@@ -15,6 +15,7 @@ struct hd_study {
   hd_reuse_array *arrays; /* per buffer */
   retrace_store *changed; /* traces under plans that change accesses */
   table_store *tables;    /* of orders that are worked out from the traces */
+  unsigned arch;
   double seconds;
 };
 
@@ -25,6 +26,7 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   if (!s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   s->w = w;
   s->table = run.table;
+  s->arch = run.arch ? run.arch : RUNNER_ARCH;
   s->traces = calloc((size_t)w->n_launches + 1, sizeof *s->traces);
   s->shared = calloc((size_t)w->n_launches + 1, sizeof *s->shared);
   s->arrays = calloc((size_t)w->n_buffers + 1, sizeof *s->arrays);
@@ -62,6 +64,7 @@ void hd_study_close(hd_study *s) {
 
 uint32_t hd_study_launches(const hd_study *s) { return s->w->n_launches; }
 const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch) { return s->traces[launch]; }
+unsigned study_arch(const hd_study *s) { return s->arch; }
 double hd_study_seconds(const hd_study *s) { return s->seconds; }
 const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
   if (n) *n = s->w->n_buffers;
@@ -90,7 +93,10 @@ static hd_status name_queues(replay_plan *r, const hd_gpu *g, const hd_plan *p, 
   r->claims = (hd_replay_claims){.n_queues = hd_plan_clusters(p, grid),
                                  .queue_of = r->queue_of,
                                  .agents = p->bind == HD_BIND_AGENTS,
-                                 .active = p->agents};
+                                 .active = p->agents,
+                                 .segment = p->take.kind == HD_TAKE_TASKS ? 0
+                                            : p->take.tasks               ? p->take.tasks
+                                                                          : UINT64_MAX};
   uint32_t used = 0;
   for (uint32_t sm = 0; sm < g->n_sms; sm++) {
     r->queue_of[sm] = p->sms.n ? UINT32_MAX : sm;

@@ -60,15 +60,12 @@ static void digest_launches(hd_digest *h, const hd_workload *w) {
   }
 }
 
-/* Where the table is kept; "" when there is no cache. */
-static hd_status cache_path(const hd_workload *w, uint32_t launch, const hd_run_options *o,
-                            hd_order_kind kind, char *out, size_t cap, hd_diag *d) {
-  static const char *const method[HD_ORDER_COUNT] = {
-      [HD_ORDER_AFFINITY] = "affinity 2", [HD_ORDER_HEAVY_FIRST] = "heavy-first 1"};
+hd_status table_path(const hd_workload *w, uint32_t launch, const hd_run_options *o, const char *method,
+                     const char *suffix, char out[TABLE_PATH], hd_diag *d) {
   hd_digest h = hd_digest_begin();
   hd_buf ptx = {0};
   char folder[PATH], name[HD_DIGEST_HEX];
-  hd_digest_text(&h, method[kind]);
+  hd_digest_text(&h, method);
   hd_status st = hd_workload_ptx(w, o->arch ? o->arch : RUNNER_ARCH, &ptx, NULL, d);
   if (st == HD_OK) hd_digest_bytes(&h, ptx.data, ptx.len);
   hd_buf_free(&ptx);
@@ -77,8 +74,8 @@ static hd_status cache_path(const hd_workload *w, uint32_t launch, const hd_run_
   digest_launches(&h, w);
   hd_digest_bytes(&h, &launch, sizeof launch);
   hd_cache_folder(folder, sizeof folder);
-  int n = snprintf(out, cap, "%s/%s.table", folder, hd_digest_hex(&h, name));
-  if (!folder[0] || n < 0 || (size_t)n >= cap) out[0] = 0;
+  int n = snprintf(out, TABLE_PATH, "%s/%s.%s", folder, hd_digest_hex(&h, name), suffix);
+  if (!folder[0] || n < 0 || n >= TABLE_PATH) out[0] = 0;
   return HD_OK;
 }
 
@@ -150,7 +147,9 @@ static void keep(const char *path, const hd_table *t) {
 
 hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_order_kind kind,
                          const hd_study *study, hd_table *out, hd_diag *d) {
-  char path[PATH + HD_DIGEST_HEX + 16];
+  static const char *const methods[HD_ORDER_COUNT] = {
+      [HD_ORDER_AFFINITY] = "affinity 2", [HD_ORDER_HEAVY_FIRST] = "heavy-first 1"};
+  char path[TABLE_PATH];
   hd_study *own = NULL;
   hd_run_options run = o ? *o : (hd_run_options){0};
   uint64_t V;
@@ -160,7 +159,7 @@ hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_opt
   if (launch >= w->n_launches || !hd_grid_tasks(w->launches[launch].grid, &V))
     return hd_fail(d, HD_ERR_USAGE, "there is no launch %u, or it has too many tasks", launch);
   launch = first_of(w, launch);
-  hd_status st = cache_path(w, launch, &run, kind, path, sizeof path, d);
+  hd_status st = table_path(w, launch, &run, methods[kind], "table", path, d);
   if (st != HD_OK) return st;
   if (path[0] && hd_table_read(path, V, out, NULL) == HD_OK) return HD_OK;
   if (!study) {

@@ -4,6 +4,14 @@
 
 #include "heddle/tune.h"
 
+enum { TABLE_PATH = 4096 + HD_DIGEST_HEX + 16 };
+/* Where what `method` works out of a launch's trace is kept, with everything that it follows from in its name;
+ * "" when there is no cache folder. */
+hd_status table_path(const hd_workload *w, uint32_t launch, const hd_run_options *o, const char *method,
+                     const char *suffix, char out[TABLE_PATH], hd_diag *d);
+/* study.c: the architecture that its traces' PTX was made for. */
+unsigned study_arch(const hd_study *s);
+
 static inline bool table_is_worked_out(hd_order_kind k) {
   return k == HD_ORDER_AFFINITY || k == HD_ORDER_HEAVY_FIRST;
 }

@@ -14,6 +14,11 @@
 static const double least_share = 0.02;
 /* Of the budget that advice may take, and that every kernel worth tuning gets at least. */
 static const double advice_share = 0.15, kernel_share = 0.1;
+static const double search_part =
+    0.9; /* of the budget; the rest is for the whole workload's times and counters */
+/* A run that takes so little longer than DRAM's peak allows for its bytes is left alone: peaks are not
+ * reached. */
+static const double at_roofline = 1.12;
 /* What a kernel gains may not be lost again by what its order does to the next one's caches. */
 static const double together_least = 1;
 
@@ -26,7 +31,10 @@ typedef struct tuning {
   hd_ptx_module *module;
   HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
   hd_study *whole_study; /* of the workload itself, once its tables need one */
-  bool wants_tables;     /* the advice names such an order */
+  bool study_failed;     /* it takes too long or too much memory */
+  bool wants_affinity;   /* the advice says that the data decides who shares what */
+  bool wants_streams;    /* the advice proposes to choose among loads */
+  double uneven;         /* by the advice: a launch's longest task's work, in the mean's; 0: unknown */
   double work;           /* thread instructions per thread, of the advice's size; 0: unknown */
   double accesses;       /* traced accesses per warp, likewise */
 } tuning;
@@ -36,10 +44,11 @@ static double confidence_of(const hd_tune_options *o) {
   return o->confidence > 0 ? o->confidence : DEFAULT_CONFIDENCE;
 }
 
-/* What set-up and advice took is gone, but for half of the whole. */
+/* What set-up and advice took is gone, but for half of the whole; so is what is left for the end. */
 static double search_budget(const tuning *t) {
+  const hd_tune_seconds *spent = &t->out->spent;
   double budget = budget_of(&t->o);
-  return fmax(budget / 2, budget - t->out->setup_seconds - t->out->advice_seconds);
+  return fmax(budget / 2, search_part * budget - spent->compile - spent->buffers - spent->advice);
 }
 
 static void report(const tuning *t, const char *stage) {
@@ -76,15 +85,19 @@ static hd_status ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu 
   /* What a small size predicts of such orders says little of a large one; that the data decides who shares
    * what, or that work is uneven, holds for all sizes. */
   const hd_sharing_row *r = &a.sum.sharing.all;
-  const hd_reuse_spread *work = &a.sum.reuse.work;
-  t->wants_tables = (a.category & HD_CATEGORY_DATA) ||
-                    (r->pairs && (double)r->apart > 0.1 * (double)r->pairs) ||
-                    (work->mean > 0 && (double)work->most > 1.5 * work->mean);
+  t->wants_affinity =
+      (a.category & HD_CATEGORY_DATA) || (r->pairs && (double)r->apart > 0.1 * (double)r->pairs);
+  for (uint32_t i = 0; i < a.n_launches; i++) {
+    const hd_reuse_spread *work = &a.launches[i].reuse.work;
+    if (work->mean > 0) t->uneven = fmax(t->uneven, (double)work->most / work->mean);
+  }
   for (uint32_t i = 0; st == HD_OK && i < a.n_proposals; i++) {
     hd_order_kind k = a.proposals[i].plan.order.kind;
-    bool table = k == HD_ORDER_AFFINITY || k == HD_ORDER_HEAVY_FIRST;
-    t->wants_tables |= table;
-    if (!table) st = add_copy(t, &a.proposals[i].plan, d);
+    bool streams = a.proposals[i].plan.stream.kind == HD_STREAM_AUTO;
+    t->wants_affinity |= k == HD_ORDER_AFFINITY;
+    t->wants_streams |= streams;
+    if (k != HD_ORDER_AFFINITY && k != HD_ORDER_HEAVY_FIRST && !streams)
+      st = add_copy(t, &a.proposals[i].plan, d);
   }
   hd_advice_free(&a);
   return st;
@@ -120,38 +133,72 @@ static void seek_advice(tuning *t) {
   }
   hd_study_close(s);
   hd_workload_close(small);
-  t->out->advice_seconds = hd_seconds() - start;
+  t->out->spent.advice = hd_seconds() - start;
 }
 
 /* What the emulator does in a second, and what a trace of an access takes, to tell whether a trace of the
  * whole launch can be afforded. */
 static const double instructions_per_second = 150e6, bytes_per_access = 40, most_trace_bytes = 6e9;
 
+static double table_seconds(const hd_tune_options *o) {
+  return o->table_seconds ? o->table_seconds : DEFAULT_TABLE_SECONDS;
+}
+
+/* Loops that grow with the size make it worse than a small size says, so a trace also has a deadline. */
 static bool can_afford_tables(const tuning *t) {
-  double threads = 0, allowed = t->o.table_seconds ? t->o.table_seconds : DEFAULT_TABLE_SECONDS;
+  double threads = 0, allowed = table_seconds(&t->o);
+  if (t->study_failed) return false;
   for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)threads_of(&t->w->launches[i]);
   double seconds = threads * t->work / instructions_per_second / hd_cpu_count();
   return t->work > 0 && seconds <= allowed &&
          threads / 32 * t->accesses * bytes_per_access <= most_trace_bytes;
 }
 
-/* Work out the orders that only a trace tells; they are kept in the cache, where every use finds them. */
-static bool make_tables(tuning *t, uint32_t launch) {
+/* Where each byte moves once, whoever shares it, no order of tasks saves traffic. Buffers of which only a
+ * part is used, and devices that count nothing, leave it open. */
+static bool moves_each_byte_once(const tuning *t) {
+  const hd_counters *c = &t->out->before;
+  double bytes = (double)t->out->buffer_bytes, dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
+  return t->out->has_counters && dram > 0.9 * bytes && dram < 1.15 * bytes &&
+         32 * (double)c->l2_read_sectors < 1.5 * bytes;
+}
+
+/* The whole workload does nothing but move each of its bytes once, as fast as DRAM can. */
+static bool is_at_roofline(const tuning *t) {
+  const hd_device_info *i = hd_device_get_info(t->dev);
+  double bandwidth = 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
+  return t->out->n_kernels == 1 && bandwidth > 0 && moves_each_byte_once(t) &&
+         t->out->before_us < at_roofline * 1e6 * (double)t->out->buffer_bytes / bandwidth;
+}
+
+/* Long tasks that start last cost at most what they take beyond the mean, once in all waves. */
+static bool tail_matters(const tuning *t, const tuner_space *s) {
+  double waves = (double)s->tasks / ((double)s->n_sms * (s->resident ? s->resident : 1));
+  return t->uneven > 1.5 && waves > 1 && (t->uneven - 1) / waves > 0.03;
+}
+
+/* Work out an order that only a trace tells; it is kept in the cache, where every use finds it. */
+static bool make_table(tuning *t, uint32_t launch, hd_order_kind kind) {
   char folder[4096];
   hd_cache_folder(folder, sizeof folder);
-  if (!t->wants_tables || !folder[0] || !can_afford_tables(t)) return false;
+  if (!folder[0] || !can_afford_tables(t)) return false;
   double start = hd_seconds();
   hd_status st = HD_OK;
+  hd_table table = {0};
   report(t, "tables of orders");
-  static const hd_order_kind kinds[] = {HD_ORDER_AFFINITY, HD_ORDER_HEAVY_FIRST};
   if (!t->whole_study) st = hd_study_open(t->w, &t->o.run, &t->whole_study, NULL);
-  for (size_t i = 0; st == HD_OK && i < 2; i++) {
-    hd_table table;
-    st = hd_order_table(t->w, launch, &t->o.run, kinds[i], t->whole_study, &table, NULL);
-    hd_table_free(&table);
-  }
-  t->out->table_seconds += hd_seconds() - start;
+  t->study_failed = st != HD_OK;
+  if (st == HD_OK) st = hd_order_table(t->w, launch, &t->o.run, kind, t->whole_study, &table, NULL);
+  hd_table_free(&table);
+  t->out->spent.tables += hd_seconds() - start;
   return st == HD_OK;
+}
+
+static void make_tables(tuning *t, uint32_t launch, tuner_space *s) {
+  if (!s->can_order) return;
+  s->has_affinity = t->wants_affinity && !moves_each_byte_once(t) && make_table(t, launch, HD_ORDER_AFFINITY);
+  s->has_heavy_first = tail_matters(t, s) && make_table(t, launch, HD_ORDER_HEAVY_FIRST);
+  s->has_streams = t->wants_streams && !moves_each_byte_once(t) && can_afford_tables(t);
 }
 
 /* Those to begin with, then what the launch's shape suggests. The caller's own plans come first. */
@@ -262,7 +309,11 @@ static hd_status take_result(tuning *t, search *s, hd_tuned *k, hd_diag *d) {
   }
   qsort_r(k->trials, k->n_trials, sizeof *k->trials, by_speedup, k->adopted ? &k->plan : NULL);
   t->out->tried += k->n_trials;
-  if (k->adopted && !t->o.no_proof) prove(t, k);
+  if (k->adopted && !t->o.no_proof) {
+    double start = hd_seconds();
+    prove(t, k);
+    t->out->spent.proof += hd_seconds() - start;
+  }
   if (!k->adopted) k->after_us = k->before_us;
   return HD_OK;
 }
@@ -393,12 +444,22 @@ static hd_status tune_unit(tuning *t, device_bench *b, const unit *u, const hd_k
     snprintf(k->why, sizeof k->why, "it takes less than %.0f%% of the workload's time", 100 * least_share);
     return HD_OK;
   }
+  if (is_at_roofline(t)) {
+    snprintf(k->why, sizeof k->why, "it moves each byte of its buffers once, almost as fast as DRAM's peak");
+    return HD_OK;
+  }
   device_bench_focus(b, u->kernel, fixed, n_fixed);
   hd_status st = tuner_space_of(t->module, t->w, u->launch, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
-  space.has_tables = space.can_order && make_tables(t, u->launch);
+  make_tables(t, u->launch, &space);
+  if (t->o.strategy != HD_TUNE_SEARCH) {
+    report(t, "vote");
+    vote_take(b, &space, u->launch, &k->vote);
+  }
+  space.has_vote = t->o.strategy == HD_TUNE_VOTE && k->vote.n;
+  space.vote = k->vote.winner;
   return tune_kernel(t, &bench, &space, budget, k, d);
 }
 
@@ -418,18 +479,12 @@ static void drop_all(hd_tuning *out, const char *why) {
 }
 
 /* Rounds that do not take much longer than a second. */
-static uint32_t rounds_for(double us, uint32_t most) {
-  double n = us > 0 ? 0.5e6 / us : most;
-  return n < 8 ? 8 : n > most ? most : (uint32_t)n;
-}
+static uint32_t rounds_for(double us, uint32_t most) { return search_rounds(us, 0.5, most); }
 
 static hd_status compare_together(const tuning *t, device_bench *b, const hd_kernel_plan *plans, size_t n,
                                   uint32_t rounds, hd_speedup *speedup, double *before, double *after,
                                   hd_diag *d) {
-  static const hd_plan any = {.order = {.kind = HD_ORDER_REVERSE}};
-  tuner_bench bench = device_bench_interface(b);
-  device_bench_together(b, plans, n);
-  return search_compare(&bench, &any, rounds, confidence_of(&t->o), speedup, before, after, d);
+  return device_bench_compare(b, plans, n, rounds, confidence_of(&t->o), speedup, before, after, d);
 }
 
 static size_t adopted_plans(const hd_tuning *t, hd_kernel_plan *out) {
@@ -450,13 +505,35 @@ static hd_status count(device_bench *b, const hd_plan *p, hd_counters *c, hd_tun
   return st;
 }
 
-static hd_status count_both(device_bench *b, const hd_kernel_plan *plans, size_t n, hd_tuning *out,
-                            hd_diag *d) {
-  static const hd_plan original, any = {.order = {.kind = HD_ORDER_REVERSE}};
-  device_bench_together(b, plans, n);
+/* The original's counters say what can be had at all; a run that takes long is not counted, which takes many.
+ */
+static hd_status count_before(tuning *t, device_bench *b, hd_diag *d) {
+  static const hd_plan original;
+  hd_tuning *out = t->out;
+  if (t->o.no_counters) return HD_OK;
+  if (out->before_us * 1e-6 > budget_of(&t->o) / 20) {
+    snprintf(out->no_counters, sizeof out->no_counters, "a run takes %.1f s, and counting takes many",
+             out->before_us * 1e-6);
+    return HD_OK;
+  }
+  double start = hd_seconds();
+  report(t, "counters");
+  device_bench_together(b, NULL, 0);
   hd_status st = count(b, &original, &out->before, out, d);
   out->after = out->before;
-  return st == HD_OK && n && out->has_counters ? count(b, &any, &out->after, out, d) : st;
+  out->spent.count += hd_seconds() - start;
+  return st;
+}
+
+static hd_status count_after(device_bench *b, const hd_kernel_plan *plans, size_t n, hd_tuning *out,
+                             hd_diag *d) {
+  static const hd_plan any = {.order = {.kind = HD_ORDER_REVERSE}};
+  if (!n || !out->has_counters) return HD_OK;
+  double start = hd_seconds();
+  device_bench_together(b, plans, n);
+  hd_status st = count(b, &any, &out->after, out, d);
+  out->spent.count += hd_seconds() - start;
+  return st;
 }
 
 /* A kernel's name is what plans of single kernels go by; one plan for all kernels names each of them. */
@@ -498,11 +575,7 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
     out->after_us = out->before_us;
     out->speedup = (hd_speedup){.median = 1, .low = 1, .high = 1, .confidence = confidence_of(&t->o)};
   }
-  if (st == HD_OK && !t->o.no_counters && out->before_us * 1e-6 > budget_of(&t->o) / 20)
-    snprintf(out->no_counters, sizeof out->no_counters, "a run takes %.1f s, and counting takes many",
-             out->before_us * 1e-6);
-  else if (st == HD_OK && !t->o.no_counters)
-    st = count_both(b, spread, n, out, d);
+  if (st == HD_OK) st = count_after(b, spread, n, out, d);
   for (int i = 0; st == HD_OK && t->o.each_lever && i < HD_TUNE_LEVERS; i++) {
     double score = 0, before, after;
     size_t m = spread_out(w, plans, best_alone(out, i, plans, &score), spread);
@@ -530,13 +603,16 @@ static hd_status tune_units(tuning *t, device_bench *b, unit *units, hd_kernel_p
   out->kernels = calloc((size_t)n + 1, sizeof *out->kernels);
   if (!out->kernels) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   report(t, "first run");
-  for (uint32_t i = 0; st == HD_OK && i < n; i++) st = time_unit(b, &units[i], d);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    st = time_unit(b, &units[i], d);
+    out->before_us += units[i].us;
+  }
+  out->n_kernels = st == HD_OK ? n : 0;
+  if (st == HD_OK) st = count_before(t, b, d);
   share_out(units, n);
   size_t n_fixed = 0;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     hd_tuned *k = &out->kernels[i];
-    out->before_us += units[i].us;
-    out->n_kernels++;
     st = tune_unit(t, b, &units[i], fixed, n_fixed, units[i].share * search_budget(t), k, d);
     if (st == HD_OK && k->adopted && n > 1) fixed[n_fixed++] = (hd_kernel_plan){units[i].kernel, k->plan};
   }
@@ -551,11 +627,13 @@ static hd_status tune_on_device(tuning *t, hd_diag *d) {
   unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
   hd_kernel_plan *fixed = calloc((size_t)w->n_launches + 1, sizeof *fixed);
   hd_status st = units && fixed ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (table_seconds(&t->o) > 0) t->o.run.trace_seconds = table_seconds(&t->o);
   if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o.run, t->o.keep_l2, &b, d);
-  t->out->setup_seconds += hd_seconds() - start;
+  t->out->spent.buffers += hd_seconds() - start;
   if (st == HD_OK) st = tune_units(t, b, units, fixed, d);
   hd_study_close(t->whole_study);
   if (st == HD_OK) st = sum_up(t, b, d);
+  if (b) device_bench_spent(b, &t->out->spent);
   device_bench_close(b);
   free(units);
   free(fixed);
@@ -605,8 +683,12 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
   space.resident = out->before.resident;
-  space.has_tables = t->wants_tables;
+  space.has_affinity = t->wants_affinity;
+  space.has_heavy_first = t->uneven > 1.5;
+  space.has_streams = t->wants_streams;
   hd_tuned *k = &out->kernels[0];
+  if (t->o.strategy != HD_TUNE_SEARCH)
+    snprintf(k->vote.why, sizeof k->vote.why, "a model replays one threshold at a time");
   if (all.kernel) snprintf(k->kernel, sizeof k->kernel, "%.127s", all.kernel);
   out->n_kernels = 1;
   st = tune_kernel(t, &bench, &space, search_budget(t), k, d);
@@ -634,12 +716,12 @@ static hd_status tune_model(tuning *t, hd_diag *d) {
   double start = hd_seconds();
   report(t, "traces");
   hd_status st = hd_study_open(t->w, &run, &s, d);
-  t->out->setup_seconds = hd_seconds() - start;
+  t->out->spent.buffers = hd_seconds() - start;
   if (st == HD_OK && t->o.advisor) {
     report(t, "advice");
     start = hd_seconds();
     ask(t, t->w, s, g, NULL); /* without advice all the rest is tried all the same */
-    t->out->advice_seconds = hd_seconds() - start;
+    t->out->spent.advice = hd_seconds() - start;
   }
   if (st == HD_OK) st = model_bench_open(s, g, t->w, &run, &m, d);
   if (st == HD_OK) st = tune_on_model(t, s, m, d);
@@ -674,6 +756,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   hd_arena_init(&t.arena);
   for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;
   hd_status st = parse_kernels(&t, d);
+  out->spent.compile = hd_seconds() - start;
   for (size_t i = 0; st == HD_OK && i < t.o.n_plans; i++) st = add_copy(&t, &t.o.plans[i], d);
   if (st == HD_OK && info->kind != HD_DEVICE_MODEL && t.o.advisor) seek_advice(&t);
   if (st == HD_OK) st = info->kind == HD_DEVICE_MODEL ? tune_model(&t, d) : tune_on_device(&t, d);

@@ -3,6 +3,7 @@
  * tuner_space.c    what a kernel's launch leaves to try: candidates, and neighbours of a good plan
  * tuner_search.c   which of them are measured how often, and whether the best one is adopted
  * tuner_device.c   plans measured on a device
+ * tuner_vote.c     the SMs' vote on a threshold of bypassing
  * tuner_model.c    plans predicted by replays
  * tuner.c          all of it for a workload, kernel by kernel
  * tuner_verdict.c  to and from the store
@@ -24,10 +25,12 @@ typedef struct tuner_space {
   uint32_t warps;                                               /* per CTA */
   size_t loads;                                                 /* that bypassing can change */
   bool can_order, can_loop, can_swap_threads, can_turn_threads; /* turn: inside a CTA */
-  bool has_tables; /* order=affinity and heavy-first may be tried */
+  bool has_vote; /* of the thresholds of bypassing L1 only this one is offered */
+  uint32_t vote;
+  bool has_affinity, has_heavy_first, has_streams; /* what only a trace tells can be had, and may pay */
 } tuner_space;
 
-enum { TUNER_CANDIDATES = 192, TUNER_NEIGHBOURS = 16 };
+enum { TUNER_CANDIDATES = 192, TUNER_NEIGHBOURS = 28 };
 
 /* The kernel of launch `launch`, in a parsed module that holds it. */
 hd_status tuner_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, tuner_space *out,
@@ -41,8 +44,9 @@ typedef struct search_trial search_trial;
  * device's. */
 hd_status tuner_blame(hd_status st, const hd_plan *p);
 /* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), and its levers together
- * with those of other trials that were faster than the original. Returns how many, at most TUNER_NEIGHBOURS;
- * they share what the trials' plans own, and some may be among the trials already. */
+ * with those of other trials that were faster than the original, and with bindings or orders of any speed. Returns
+ * how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among the trials
+ * already. */
 size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t n, size_t at, hd_plan *out);
 
 /* ---- Search -------------------------------------------------------------------------- */
@@ -103,6 +107,9 @@ void search_free(search *s);
 /* Measure a plan against the original, both made ready anew in each of two halves. */
 hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
                          hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d);
+/* Rounds of that comparison of runs that take so long which fit into so many seconds: at least those that tell
+ * something, at most `most`. */
+uint32_t search_rounds(double us, double seconds, uint32_t most);
 
 /* ---- Devices --------------------------------------------------------------------------- */
 
@@ -111,6 +118,8 @@ typedef struct device_bench device_bench;
 hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_options *run, bool keep_l2,
                             device_bench **out, hd_diag *d);
 void device_bench_close(device_bench *b); /* NULL is fine */
+/* What went into loading, checking and timing so far. */
+void device_bench_spent(const device_bench *b, hd_tune_seconds *out);
 /* From now on plans are those of that kernel (NULL: of all), and times are those from its first launch to its
  * last; `fixed` plans of other kernels hold meanwhile, in place of them in the original too. */
 void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_plan *fixed, size_t n_fixed);
@@ -118,9 +127,25 @@ void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_pla
  * all launches. */
 void device_bench_together(device_bench *b, const hd_kernel_plan *fixed, size_t n_fixed);
 tuner_bench device_bench_interface(device_bench *b);
+/* search_compare of the whole workload under those plans and under none. */
+hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, size_t n, uint32_t rounds,
+                               double confidence, hd_speedup *speedup, double *before_us, double *after_us,
+                               hd_diag *d);
+/* Run the kernel in focus under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM. `launch` is
+ * one of its launches. */
+hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d);
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
 hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why,
                              size_t cap, hd_diag *d);
+
+/* ---- The vote ------------------------------------------------------------------------------ */
+
+/* Count the votes of CTAs that use `warps` warps. */
+void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vote *out);
+/* Take it on the kernel in focus; out->why says why there is none. */
+void vote_take(device_bench *b, const tuner_space *s, uint32_t launch, hd_tune_vote *out);
+
+/* ---- Models --------------------------------------------------------------------------------- */
 
 typedef struct model_bench model_bench;
 hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, const hd_run_options *run,

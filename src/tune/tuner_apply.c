@@ -132,7 +132,7 @@ static bool insert(hd_applier *a, entry *e) {
 
 static hd_status ask_store(hd_applier *a, const entry *e, hd_verdict *v, bool *found, hd_diag *d) {
   const hd_applier_module *m = e->key.module;
-  hd_verdict_key key;
+  hd_verdict_key key = {0}; /* of any size: launch paths see launches */
   hd_verdict_kernel(m->text, m->len, e->kernel, key.kernel);
   hd_verdict_launch(e->key.grid, e->key.block, e->key.shared, NULL, 0, key.launch);
   memcpy(key.gpu, a->gpu, sizeof key.gpu);
@@ -140,13 +140,21 @@ static hd_status ask_store(hd_applier *a, const entry *e, hd_verdict *v, bool *f
   return hd_store_get(a->store, &key, v, found, d);
 }
 
-static hd_status read_table(const entry *e, hd_table *out, hd_diag *d) {
+static hd_status read_table(hd_applier *a, const entry *e, hd_table *out, hd_diag *d) {
   uint64_t V;
+  char name[HD_DIGEST_HEX];
+  bool found;
   if (!hd_order_needs_table(e->plan.order.kind)) return HD_OK;
   if (e->plan.order.kind != HD_ORDER_TABLE)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not in a file");
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
   if (!hd_grid_tasks(e->key.grid, &V)) return hd_fail(d, HD_ERR_INPUT, "the grid has too many tasks");
-  return hd_table_read(e->plan.order.file, V, out, d);
+  if (!hd_verdict_table_of(e->applied.plan, name)) return hd_table_read(e->plan.order.file, V, out, d);
+  hd_status st = hd_store_get_table(a->store, name, &out->task, &out->n, &found, d);
+  if (st != HD_OK) return st;
+  if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", name);
+  if (out->n == V) return HD_OK;
+  return hd_fail(d, HD_ERR_INPUT, "the verdict's table has %llu tasks, the grid %llu",
+                 (unsigned long long)out->n, (unsigned long long)V);
 }
 
 static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
@@ -160,7 +168,7 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   hd_rewrite_options o = {.grid = {.known = true, .n_sms = a->n_sms}};
   memcpy(o.grid.g, e->key.grid, sizeof o.grid.g);
   memcpy(o.block, e->key.block, sizeof o.block);
-  hd_status st = read_table(e, &out->table, d);
+  hd_status st = read_table(a, e, &out->table, d);
   o.table = out->table.task ? &out->table : NULL;
   if (st == HD_OK) st = hd_ptx_parse(m->text, m->len, m->name, &arena, &parsed, d);
   if (st == HD_OK) st = apply_find_kernel(parsed, e->kernel, &func, d);
@@ -192,6 +200,7 @@ static void decide(hd_applier *a, entry *e) {
   if (st == HD_OK && hd_plan_is_baseline(&e->plan)) return;
   if (st == HD_OK) st = rewrite(a, e, &d);
   if (st == HD_OK) return;
+  hd_table_free(&e->applied.table);
   e->applied.recipe = (hd_recipe){0};
   hd_diag_line(&d, e->applied.why, sizeof e->applied.why);
 }

@@ -34,6 +34,7 @@ struct device_bench {
   void **near;    /* per buffer: the original's result where sums may differ, else NULL */
   hd_device_module *tools;
   uint64_t tools_sums; /* on the device, one per buffer */
+  hd_tune_seconds spent;
 };
 
 /* ---- Sums of buffers ---------------------------------------------------------------- */
@@ -291,8 +292,12 @@ static hd_status admit(void *ctx, const hd_plan *p, uint32_t *out, double *us, h
   hd_status st = free_slot(b, out, d);
   if (st != HD_OK) return st;
   slot *s = b->slots[*out];
+  double start = hd_seconds();
   st = tuner_blame(open_variant(b, s, p, d), p);
+  double loaded = hd_seconds();
+  b->spent.load += loaded - start;
   if (st == HD_OK) st = try_out(b, s, us, d);
+  b->spent.check += hd_seconds() - loaded;
   if (st != HD_OK) variant_close(&s->v);
   s->used = st == HD_OK;
   return name_plan(st, p, d);
@@ -315,7 +320,9 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
   hd_device_job *jobs = calloc(n ? n : 1, sizeof *jobs);
   if (!jobs) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   for (size_t i = 0; i < n; i++) jobs[i] = job_of(b, slots[i]);
+  double start = hd_seconds();
   hd_status st = hd_device_time(b->p.device, jobs, n, &o, us, d);
+  b->spent.time += hd_seconds() - start;
   free(jobs);
   return st;
 }
@@ -324,6 +331,38 @@ static double seconds(void *ctx) { return hd_seconds(); }
 
 tuner_bench device_bench_interface(device_bench *b) {
   return (tuner_bench){.ctx = b, .admit = admit, .release = release, .time = time_slots, .clock = seconds};
+}
+
+hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, size_t n, uint32_t rounds,
+                               double confidence, hd_speedup *speedup, double *before_us, double *after_us,
+                               hd_diag *d) {
+  static const hd_plan any = {
+      .order = {.kind = HD_ORDER_REVERSE}}; /* not the baseline: stands for the plans */
+  tuner_bench bench = device_bench_interface(b);
+  device_bench_together(b, plans, n);
+  return search_compare(&bench, &any, rounds, confidence, speedup, before_us, after_us, d);
+}
+
+hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d) {
+  static const hd_plan vote = {.bypass = {.kind = HD_BYPASS_AUTO}};
+  slot s = {.bench = b};
+  hd_device *dev = b->p.device;
+  uint32_t *counted = calloc(HD_BALLOT_SMS, sizeof *counted);
+  hd_status st = counted ? open_variant(b, &s, &vote, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !s.v.recipes[launch].ballot)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has nothing to vote on");
+  for (uint32_t r = 0; st == HD_OK && r < runs; r++) {
+    uint64_t ballot = s.v.launches[launch].state, bytes = HD_BALLOT_SMS * sizeof *counted;
+    st = prepare(&s, d);
+    if (st == HD_OK) st = hd_device_set(dev, ballot, 0, bytes, d);
+    if (st == HD_OK) st = run(&s, d);
+    if (st == HD_OK) st = hd_device_sync(dev, d);
+    if (st == HD_OK) st = hd_device_read(dev, ballot, counted, bytes, d);
+    for (uint32_t i = 0; st == HD_OK && i < HD_BALLOT_SMS; i++) ctas[i] += counted[i];
+  }
+  if (counted) variant_close(&s.v);
+  free(counted);
+  return st;
 }
 
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d) {
@@ -366,6 +405,12 @@ hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_o
   device_bench_focus(b, NULL, NULL, 0);
   *out = b;
   return HD_OK;
+}
+
+void device_bench_spent(const device_bench *b, hd_tune_seconds *out) {
+  out->load = b->spent.load;
+  out->check = b->spent.check;
+  out->time = b->spent.time;
 }
 
 void device_bench_close(device_bench *b) {

@@ -6,6 +6,9 @@
  * others, while that helps finals      the few best with new rounds that alone decide who is first the test
  * the first one against the original, with rounds that decide nothing else
  *
+ * A plan of which no pair reached the gain that adoption takes is not followed further: with noise as small
+ * as long kernels have it that leaves nothing to follow where nothing helps, and the search ends there.
+ *
  * Choosing the best of many by noisy times flatters it. The last step is why that does no harm: its pairs are
  * independent of the choice, so that a plan which is not faster is adopted no more often than the interval
  * errs, however many were tried.
@@ -31,7 +34,10 @@ enum {
 
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.5, climbing_ends = 0.75, finals_end = 0.88;
-static const double hopeless = 0.25;    /* a first time as slow as that is not worth a second */
+/* A first time as slow as that is not worth a second; of short runs it tells what loading costs as well. */
+static const double hopeless = 0.5, hopeless_short = 0.25;
+enum { SHORT_US = 1000 };
+static const double losing = 0.85;      /* two pairs as slow as that are enough */
 static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
 /* What the test alone may take, in budgets; a kernel that is slower still is left alone. */
 static const double most_over_budget = 2;
@@ -71,6 +77,16 @@ static hd_status rescore(search_trial *t, hd_diag *d) {
   free(copy);
   return HD_OK;
 }
+
+/* The pair that speaks most for it, or least. */
+static double extreme(const search_trial *t, bool best) {
+  double x = t->n ? t->ratios[0] : 0;
+  for (uint32_t i = 1; i < t->n; i++)
+    if (best ? t->ratios[i] > x : t->ratios[i] < x) x = t->ratios[i];
+  return x;
+}
+
+static bool is_hopeful(const search_trial *t) { return extreme(t, true) >= least_gain; }
 
 static hd_status add_ratio(search_trial *t, double ratio, hd_diag *d) {
   if (t->n == t->cap) {
@@ -145,7 +161,8 @@ static hd_status admit(search *s, size_t at, hd_diag *d) {
   t->status = st;
   if (st == HD_OK) {
     t->ready = true;
-    if (us > 0 && s->original_us > 0 && s->original_us / us < hopeless) {
+    double enough = s->original_us < SHORT_US ? hopeless_short : hopeless;
+    if (us > 0 && s->original_us > 0 && s->original_us / us < enough) {
       if ((st = add_ratio(t, s->original_us / us, d)) == HD_OK) st = rescore(t, d);
       let_go(s, t);
     }
@@ -165,6 +182,18 @@ static uint32_t first_rounds(const search *s) {
 
 /* ---- Screening --------------------------------------------------------------------------- */
 
+/* Trials of a batch: two rounds tell the clear losers, the others get the rest. */
+static hd_status measure_batch(search *s, size_t *at, size_t k, hd_diag *d) {
+  enum { LOOK = 2 };
+  uint32_t rounds = first_rounds(s);
+  hd_status st = measure(s, at, k, 0, rounds < LOOK ? rounds : LOOK, d);
+  if (st != HD_OK || rounds <= LOOK || s->bench->exact) return st;
+  size_t left = 0;
+  for (size_t i = 0; i < k; i++)
+    if (extreme(&s->trials.data[at[i]], true) >= losing) at[left++] = at[i];
+  return measure(s, at, left, 0, rounds - LOOK, d);
+}
+
 static hd_status screen(search *s, double until, hd_diag *d) {
   size_t batch = s->o.batch ? s->o.batch : BATCH, n = s->trials.n;
   size_t *at = calloc(batch, sizeof *at);
@@ -172,7 +201,7 @@ static hd_status screen(search *s, double until, hd_diag *d) {
   hd_status st = HD_OK;
   size_t next = 0, measured = 0;
   while (st == HD_OK && next < n && (now(s) < until || measured < LEAST_SCREENED)) {
-    size_t k = 0;
+    size_t k = 0, from = next;
     bool small = now(s) >= until; /* over time: as few as must be */
     while (st == HD_OK && next < n && k < (small ? 1 : batch) && (now(s) < until || !k)) {
       st = admit(s, next, d);
@@ -181,9 +210,9 @@ static hd_status screen(search *s, double until, hd_diag *d) {
       next++;
       report(s, "screening", next, n);
     }
-    if (st == HD_OK) st = measure(s, at, k, 0, first_rounds(s), d);
-    for (size_t i = 0; i < k; i++)
-      if (s->trials.data[at[i]].score < 0.7) let_go(s, &s->trials.data[at[i]]);
+    if (st == HD_OK) st = measure_batch(s, at, k, d);
+    for (size_t i = from; i < next; i++)
+      if (!is_hopeful(&s->trials.data[i])) let_go(s, &s->trials.data[i]);
   }
   free(at);
   /* What the budget did not reach was not tried. */
@@ -219,6 +248,18 @@ static void keep_only(search *s, const size_t *kept, size_t n) {
   }
 }
 
+/* Those of which no pair is as fast as the leader's slowest one, and those that lost their hope. Returns how
+ * many are left. */
+static size_t drop_losers(search *s, const size_t *at, size_t n, size_t *out) {
+  size_t left = 0;
+  double least = n ? extreme(&s->trials.data[at[0]], false) : 0;
+  for (size_t i = 0; i < n; i++) {
+    const search_trial *t = &s->trials.data[at[i]];
+    if (is_hopeful(t) && (!i || t->n < LEAST_TEST || extreme(t, true) >= least)) out[left++] = at[i];
+  }
+  return left;
+}
+
 static hd_status halve(search *s, double until, hd_diag *d) {
   size_t at[MOST_HALVED];
   size_t n = rank(s, at, MOST_HALVED), half = 0;
@@ -232,6 +273,7 @@ static hd_status halve(search *s, double until, hd_diag *d) {
     rounds = rounds < FINAL_ROUNDS ? 2 * rounds : rounds;
     st = measure(s, at, n, 0, rounds, d);
     n = rank(s, at, (n + 1) / 2 > FINALISTS ? (n + 1) / 2 : FINALISTS);
+    n = drop_losers(s, at, n, at);
     report(s, "halving", FINALISTS, n > FINALISTS ? n : FINALISTS);
   }
   if (n > FINALISTS) n = FINALISTS;
@@ -262,6 +304,8 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   st = measure(s, at, n, 0, rounds < 3 ? rounds : CLIMB_ROUNDS, d);
   for (size_t i = 0; st == HD_OK && i < n; i++)
     if (s->trials.data[at[i]].score > s->trials.data[*better].score * step_worth) *better = at[i];
+  for (size_t i = 1; st == HD_OK && i < n; i++)
+    if (!is_hopeful(&s->trials.data[at[i]])) let_go(s, &s->trials.data[at[i]]);
   return st;
 }
 
@@ -272,6 +316,7 @@ static hd_status climb(search *s, double until, hd_diag *d) {
   /* From the two best: what is second now may have the higher hill. */
   for (size_t k = 0; k < 2 && k < n; k++) {
     size_t from = at[k], to;
+    if (s->trials.data[from].score < promising) break;
     for (size_t i = 0; st == HD_OK && i < MOST_CLIMBS && now(s) < until; i++) {
       st = step(s, from, until, &to, d);
       report(s, "climbing", i, MOST_CLIMBS);
@@ -342,6 +387,11 @@ hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds
   free(before);
   free(us);
   return st;
+}
+
+uint32_t search_rounds(double us, double seconds, uint32_t most) {
+  double n = us > 0 ? seconds * 1e6 / us : most;
+  return n < LEAST_TEST ? LEAST_TEST : n > most ? most : (uint32_t)n;
 }
 
 static hd_status test(search *s, hd_diag *d) {

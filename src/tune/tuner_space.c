@@ -93,42 +93,69 @@ static void offer_orders(offers *o) {
   hd_plan orders[MOST_ORDERS];
   size_t n = hd_plan_candidates(o->s->grid, orders, MOST_ORDERS);
   for (size_t i = 0; i < n && i < MOST_ORDERS; i++) offer(o, order_promise(&orders[i].order), orders[i]);
-  static const hd_order_kind worked_out[] = {HD_ORDER_AFFINITY, HD_ORDER_HEAVY_FIRST};
-  for (size_t i = 0; o->s->has_tables && i < 2; i++) {
-    hd_order order = {.kind = worked_out[i]};
-    offer(o, order_promise(&order), (hd_plan){.order = order});
-  }
+  const struct {
+    hd_order order;
+    bool has;
+  } tables[] = {{{.kind = HD_ORDER_AFFINITY}, o->s->has_affinity},
+                {{.kind = HD_ORDER_HEAVY_FIRST}, o->s->has_heavy_first}};
+  for (size_t i = 0; i < 2; i++)
+    if (tables[i].has) offer(o, order_promise(&tables[i].order), (hd_plan){.order = tables[i].order});
 }
 
-/* Row and column order: what shares is next to each other in one of them, most often. */
-static size_t line_orders(const tuner_space *s, hd_order out[3]) {
+/* Row and column order: what shares is next to each other in one of them, most often. Where data decides who
+ * shares, only a table knows. */
+enum { LINE_ORDERS = 4 };
+static size_t line_orders(const tuner_space *s, hd_order out[LINE_ORDERS]) {
   size_t n = 0;
   out[n++] = (hd_order){.kind = HD_ORDER_ROW};
+  if (s->has_affinity) out[n++] = (hd_order){.kind = HD_ORDER_AFFINITY};
   if (s->grid[1] > 1) out[n++] = (hd_order){.kind = HD_ORDER_COL};
   if (s->grid[1] > 4 && s->grid[0] > 4) out[n++] = (hd_order){.kind = HD_ORDER_TILE, .a = 4, .b = 4};
   return n;
 }
 
-/* All that fit, then a half, a quarter, ... of them. */
+/* Whole lines of tasks for each SM, along the order: what a line shares is in one L1 then. */
+static hd_split line_split(const tuner_space *s, const hd_order *o) {
+  bool plane = s->grid[0] > 1 && s->grid[1] > 1;
+  return (hd_split){.kind = plane && o->kind == HD_ORDER_COL   ? HD_SPLIT_COLS
+                            : plane && o->kind == HD_ORDER_ROW ? HD_SPLIT_ROWS
+                                                               : HD_SPLIT_CHUNK};
+}
+/* Tasks in such a line; 0: none is known. */
+static uint32_t line_length(const tuner_space *s, const hd_order *o) {
+  return o->kind == HD_ORDER_COL ? s->grid[1] : o->kind == HD_ORDER_ROW ? s->grid[0] : 0;
+}
+
+/* The next fewer agents: three quarters and a half of all, of that the same, ... */
+static uint32_t fewer_agents(uint32_t most, uint32_t step) {
+  uint32_t k = most >> step / 2;
+  return step % 2 ? k - k / 4 : k;
+}
+
+/* All that fit, then fewer. */
 static void offer_agents(offers *o, const hd_order *orders, size_t n) {
   uint32_t most = o->s->resident ? o->s->resident : MOST_AGENTS;
   for (size_t i = 0; i < n; i++) {
     double first = i == 0 ? 0.86 : i == 1 ? 0.87 : 0.5;
     hd_plan p = {.order = orders[i], .bind = HD_BIND_AGENTS};
     offer(o, first, p);
-    for (uint32_t k = most / 2; k; k /= 2) {
-      p.agents = k;
-      offer(o, first -= 0.06, p);
+    for (uint32_t step = 1; fewer_agents(most, step); step++) {
+      p.agents = fewer_agents(most, step);
+      offer(o, first -= step % 2 ? 0.035 : 0.025, p);
     }
     p.agents = 0;
     p.split = (hd_split){.kind = HD_SPLIT_WAVE, .wave = most};
     offer(o, 0.55 - 0.1 * (double)i, p);
+    p.split = (hd_split){.kind = HD_SPLIT_WAVE, .wave = line_length(o->s, &orders[i])};
+    if (p.split.wave) offer(o, 0.6 - 0.1 * (double)i, p);
+    p.split = line_split(o->s, &orders[i]);
+    offer(o, 0.82 - 0.05 * (double)i, p);
   }
 }
 
 static void offer_bindings(offers *o) {
   const tuner_space *s = o->s;
-  hd_order orders[3];
+  hd_order orders[LINE_ORDERS];
   size_t n = line_orders(s, orders);
   uint32_t wave = s->resident ? s->resident : MOST_AGENTS;
   if (s->tasks <= s->n_sms) return; /* every SM has one task at most: nothing to bind */
@@ -139,6 +166,8 @@ static void offer_bindings(offers *o) {
     offer(o, 0.64 - less,
           (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = {HD_SPLIT_WAVE, wave}});
     offer(o, 0.66 - less, (hd_plan){.order = orders[i], .bind = HD_BIND_REDIRECT});
+    offer(o, 0.65 - less,
+          (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = line_split(s, &orders[i])});
   }
 }
 
@@ -146,14 +175,17 @@ static void offer_bindings(offers *o) {
 static void offer_bypassing(offers *o) {
   const tuner_space *s = o->s;
   if (!s->loads) return;
-  offer(o, 0.75, (hd_plan){.stream = {.kind = HD_STREAM_L1}});
+  if (!s->has_vote || !s->vote) offer(o, 0.75, (hd_plan){.stream = {.kind = HD_STREAM_L1}});
+  if (s->has_streams) offer(o, 0.76, (hd_plan){.stream = {.kind = HD_STREAM_AUTO}});
   for (uint32_t k = 0; k < s->warps; k++) {
+    if (s->has_vote && k != s->vote) continue;
     double promise = k == 0 ? 0.74 : 2 * k == s->warps ? 0.65 : 0.42 - 0.002 * k;
     offer(o, promise, (hd_plan){.bypass = {HD_BYPASS_L1, k}});
   }
   offer(o, 0.43, (hd_plan){.bypass = {HD_BYPASS_L2, 0}});
   if (s->warps > 1) offer(o, 0.36, (hd_plan){.bypass = {HD_BYPASS_L2, s->warps / 2}});
   offer(o, 0.34, (hd_plan){.bypass = {HD_BYPASS_READONLY, 0}});
+  offer(o, 0.34, (hd_plan){.bypass = {HD_BYPASS_READONLY, s->warps}}); /* of memory that nobody writes */
 }
 
 static void offer_prefetching(offers *o) {
@@ -237,7 +269,7 @@ static uint64_t waves(const tuner_space *s) { return 4 * residents(s); }
 static uint64_t distances(const tuner_space *s) { return 8; }
 
 static const knob knobs[] = {
-    {band_height, grid_height, false},    {tile_width, grid_width, false},
+    {band_height, grid_height, true},     {tile_width, grid_width, false},
     {tile_height, whole_height, false},   {groups, half_of_tasks, false},
     {group, half_of_tasks, false},        {agents, residents, true},
     {thread_band, threads_high, false},   {wave, waves, false},
@@ -303,19 +335,52 @@ static bool join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
     r.bind = q->bind;
     r.agents = q->agents;
     r.split = q->split;
+    r.take = q->take;
   }
   if (r.threads.kind == HD_ORDER_ROW) {
     r.threads = q->threads;
     r.threads_in_cta = q->threads_in_cta;
   }
-  if (r.bypass.kind == HD_BYPASS_NONE && r.stream.kind == HD_STREAM_NONE) {
+  /* Beside stream=l1 nothing is left to bypass. */
+  if (r.bypass.kind == HD_BYPASS_NONE && r.stream.kind != HD_STREAM_L1) {
     r.bypass = q->bypass;
-    r.stream = q->stream;
     r.form = q->form;
   }
+  if (r.stream.kind == HD_STREAM_NONE && (q->stream.kind != HD_STREAM_L1 || r.bypass.kind == HD_BYPASS_NONE))
+    r.stream = q->stream;
   if (r.prefetch.kind == HD_PREFETCH_NONE) r.prefetch = q->prefetch;
   *out = r;
   return !hd_plan_equal(&r, p);
+}
+
+/* Bindings and orders make each other worth while: what lost alone may win with the other. */
+static void bind(neighbours *l, const tuner_space *s, const hd_plan *best) {
+  uint32_t most = s->resident ? s->resident : MOST_AGENTS;
+  const hd_plan binds[] = {{.bind = HD_BIND_AGENTS},
+                           {.bind = HD_BIND_AGENTS, .agents = (most + 1) / 2},
+                           {.bind = HD_BIND_AGENTS, .split = {HD_SPLIT_WAVE, most}},
+                           {.bind = HD_BIND_CLAIM},
+                           {.bind = HD_BIND_REDIRECT}};
+  if (!s->can_order || s->tasks <= s->n_sms) return;
+  for (size_t i = 0; i < sizeof binds / sizeof *binds; i++) {
+    hd_plan p = *best;
+    if (binds[i].bind == HD_BIND_AGENTS && !s->can_loop) continue;
+    p.bind = binds[i].bind;
+    p.agents = binds[i].agents;
+    p.split = binds[i].split;
+    neighbour(l, &p);
+  }
+}
+
+static void reorder(neighbours *l, const tuner_space *s, const hd_plan *best) {
+  hd_order orders[LINE_ORDERS];
+  size_t n = line_orders(s, orders);
+  for (size_t i = 0; i < n; i++) {
+    hd_plan p = *best;
+    p.order = orders[i];
+    if (p.split.kind != HD_SPLIT_WAVE) p.split = line_split(s, &p.order);
+    if (!hd_plan_equal(&p, best)) neighbour(l, &p);
+  }
 }
 
 enum { JOINED = 4 };
@@ -335,11 +400,19 @@ size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t
     turn(&l, s, k, &best, v - 1);
     turn(&l, s, k, &best, v + 1);
   }
-  /* All agents that fit: their number is the GPU's to say, the next one below is this. */
+  /* All agents that fit: their number is the GPU's to say, the next ones below are these. */
   if (best.bind == HD_BIND_AGENTS && !best.agents && s->resident > 1) {
     hd_plan fewer = best;
     fewer.agents = s->resident - 1;
     neighbour(&l, &fewer);
+    fewer.agents = fewer_agents(s->resident, 1);
+    neighbour(&l, &fewer);
+  }
+  if (best.bind == HD_BIND_AGENTS) {
+    hd_plan other = best;
+    bool segments = best.take.kind == HD_TAKE_SEGMENTS;
+    other.take = (hd_take){.kind = segments ? HD_TAKE_TASKS : HD_TAKE_SEGMENTS};
+    neighbour(&l, &other);
   }
   /* Levers of the fastest others. */
   double below = 1e300;
@@ -354,5 +427,12 @@ size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t
     hd_plan both;
     if (join(&best, &trials[next].plan, &both)) neighbour(&l, &both);
   }
+  hd_plan lines = best;
+  lines.split = line_split(s, &best.order);
+  if (best.bind != HD_BIND_NONE && !hd_plan_equal(&lines, &best)) neighbour(&l, &lines);
+  if (best.bind == HD_BIND_NONE)
+    bind(&l, s, &best);
+  else if (best.order.kind == HD_ORDER_ROW)
+    reorder(&l, s, &best);
   return l.n;
 }

@@ -10,6 +10,8 @@
 #include "tune/tuner.h"
 
 #define DEFAULT_LEAST 0.99
+#define DEFAULT_BUDGET 10.0
+#define DEFAULT_CONFIDENCE 0.99
 enum { VERIFY_ROUNDS = 21, FILE_NAME = 4600 };
 
 /* ---- Keys ------------------------------------------------------------------------- */
@@ -45,8 +47,9 @@ static hd_status open_keys(keys *k, hd_device *dev, const hd_workload *w, const 
 }
 
 /* Arguments are not part of it: most are addresses, new in every run. */
-static hd_verdict_key key_of(const keys *k, const hd_wl_launch *l) {
+static hd_verdict_key key_of(const keys *k, const hd_workload *w, const hd_wl_launch *l) {
   hd_verdict_key key;
+  snprintf(key.size, sizeof key.size, "%.31s", w->size);
   hd_verdict_kernel(k->ptx.data, k->ptx.len, l->kernel, key.kernel);
   hd_verdict_launch(l->grid, l->block, l->dynamic_shared, NULL, 0, key.launch);
   memcpy(key.gpu, k->gpu, sizeof key.gpu);
@@ -62,44 +65,17 @@ static const hd_tuned *tuned_of(const hd_tuning *t, const char *kernel) {
 
 /* ---- Keeping ------------------------------------------------------------------------- */
 
-/* An order that a trace told, as a file: who applies the verdict later has no trace. */
-static hd_status table_file(const hd_workload *w, uint32_t launch, const hd_tune_options *o, const hd_plan *p,
-                            hd_plan *out, hd_diag *d) {
-  static const hd_tune_options defaults;
-  hd_run_options run = (o ? o : &defaults)->run;
-  hd_table table;
-  hd_digest h = hd_digest_begin();
-  char folder[4096], name[HD_DIGEST_HEX], path[FILE_NAME];
-  hd_cache_folder(folder, sizeof folder);
-  if (!folder[0]) return hd_fail(d, HD_ERR_IO, "there is no cache folder to keep the order's table in");
-  run.table = NULL;
-  hd_status st = hd_order_table(w, launch, &run, p->order.kind, NULL, &table, d);
-  if (st != HD_OK) return st;
-  hd_digest_bytes(&h, table.task, table.n * sizeof *table.task);
-  snprintf(path, sizeof path, "%s/verdict-%s.table", folder, hd_digest_hex(&h, name));
-  hd_buf b = {0};
-  hd_buf_put(&b, "HDTABLE1", 8);
-  hd_buf_put(&b, (const char *)&table.n, sizeof table.n);
-  hd_buf_put(&b, (const char *)table.task, table.n * sizeof *table.task);
-  hd_table_free(&table);
-  st = b.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(path, b.data, b.len, d);
-  hd_buf_free(&b);
-  if (st != HD_OK) return st;
-  *out = *p;
-  out->order = (hd_order){.kind = HD_ORDER_TABLE, .file = strdup(path)};
-  return out->order.file ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
-}
-
-static hd_status print_plan(const hd_workload *w, uint32_t launch, const hd_tune_options *o, const hd_plan *p,
-                            char *out, size_t cap, hd_diag *d) {
+/* The plan's notation; with a table, its order is that table. */
+static hd_status print_plan(const hd_plan *p, const hd_table *table, char *out, size_t cap, hd_diag *d) {
   hd_plan own = *p;
   hd_buf text = {0};
   hd_status st = HD_OK;
-  bool table = p->order.kind == HD_ORDER_AFFINITY || p->order.kind == HD_ORDER_HEAVY_FIRST;
-  if (table) st = table_file(w, launch, o, p, &own, d);
-  if (st != HD_OK) return st;
+  char name[1 + HD_DIGEST_HEX] = "#";
+  if (table) {
+    hd_verdict_table(table->task, table->n, name + 1);
+    own.order = (hd_order){.kind = HD_ORDER_TABLE, .file = name};
+  }
   hd_plan_print(&own, &text);
-  if (table) free(own.order.file);
   if (text.failed)
     st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   else if (text.len >= cap)
@@ -107,6 +83,25 @@ static hd_status print_plan(const hd_workload *w, uint32_t launch, const hd_tune
   else
     memcpy(out, text.data, text.len + 1);
   hd_buf_free(&text);
+  return st;
+}
+
+/* Who applies the verdict later has no trace: a table that one told goes with it. */
+static hd_status put_verdict(hd_store *s, const hd_workload *w, uint32_t launch, const hd_tune_options *o,
+                             const hd_plan *p, hd_verdict *v, hd_diag *d) {
+  static const hd_tune_options defaults;
+  hd_run_options run = (o ? o : &defaults)->run;
+  hd_table own;
+  const hd_table *table;
+  hd_plan named;
+  hd_stream streams = {0};
+  run.table = NULL;
+  hd_status st = apply_table(w, launch, p, &run, &own, &table, d);
+  if (st == HD_OK) st = apply_streams(w, launch, p, &run, &named, &streams, d);
+  if (st == HD_OK) st = print_plan(&named, table, v->plan, sizeof v->plan, d);
+  free(streams.loads);
+  if (st == HD_OK) st = table ? hd_store_put_table(s, v, table->task, table->n, d) : hd_store_put(s, v, d);
+  hd_table_free(&own);
   return st;
 }
 
@@ -130,7 +125,7 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
   const hd_wl_launch *l = &w->launches[launch];
   const hd_tuned *r = tuned_of(t, l->kernel);
   if (!r) return hd_fail(d, HD_ERR_USAGE, "kernel '%s' was not tuned", l->kernel);
-  hd_verdict v = {.key = key_of(k, l),
+  hd_verdict v = {.key = key_of(k, w, l),
                   .speedup = 1,
                   .low = 1,
                   .high = 1,
@@ -148,8 +143,7 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
     v.high = r->speedup.high;
   }
   if (t->has_counters) print_counters(t, v.counters, sizeof v.counters);
-  hd_status st = print_plan(w, launch, o, &r->plan, v.plan, sizeof v.plan, d);
-  return st == HD_OK ? hd_store_put(s, &v, d) : st;
+  return put_verdict(s, w, launch, o, &r->plan, &v, d);
 }
 
 /* The first of those that share a key. */
@@ -176,8 +170,39 @@ hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, cons
 
 /* ---- Recalling ---------------------------------------------------------------------------- */
 
-static hd_status recall_kernel(const hd_verdict *v, const char *kernel, hd_tuned *out, hd_diag *d) {
+/* A table of the store as a file, which plans name theirs by. */
+static hd_status unpack_table(hd_store *s, const char *name, hd_plan *p, hd_diag *d) {
+  hd_table t;
+  char folder[4096], path[FILE_NAME];
+  bool found;
+  hd_buf b = {0};
+  hd_cache_folder(folder, sizeof folder);
+  if (!folder[0]) return hd_fail(d, HD_ERR_IO, "there is no cache folder to put the order's table in");
+  hd_status st = hd_store_get_table(s, name, &t.task, &t.n, &found, d);
+  if (st != HD_OK) return st;
+  if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", name);
+  snprintf(path, sizeof path, "%s/verdict-%s.table", folder, name);
+  hd_buf_put(&b, "HDTABLE1", 8);
+  hd_buf_put(&b, (const char *)&t.n, sizeof t.n);
+  hd_buf_put(&b, (const char *)t.task, t.n * sizeof *t.task);
+  hd_table_free(&t);
+  char *file = strdup(path);
+  st = b.failed || !file ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(path, b.data, b.len, d);
+  hd_buf_free(&b);
+  if (st != HD_OK) {
+    free(file);
+    return st;
+  }
+  free(p->order.file);
+  p->order.file = file;
+  return HD_OK;
+}
+
+static hd_status recall_kernel(hd_store *s, const hd_verdict *v, const char *kernel, hd_tuned *out,
+                               hd_diag *d) {
+  char table[HD_DIGEST_HEX];
   hd_status st = hd_plan_parse(v->plan, &out->plan, d);
+  if (st == HD_OK && hd_verdict_table_of(v->plan, table)) st = unpack_table(s, table, &out->plan, d);
   if (st != HD_OK) return st;
   snprintf(out->kernel, sizeof out->kernel, "%.127s", kernel);
   out->adopted = !hd_plan_is_baseline(&out->plan);
@@ -202,11 +227,11 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
   for (uint32_t i = 0; st == HD_OK && all && i < w->n_launches; i++) {
     hd_verdict v;
     if (apply_first_launch(w, i) != i) continue;
-    hd_verdict_key key = key_of(&k, &w->launches[i]);
+    hd_verdict_key key = key_of(&k, w, &w->launches[i]);
     st = hd_store_get(s, &key, &v, &all, d);
     if (st != HD_OK || !all) break;
     hd_tuned *r = &out->kernels[out->n_kernels++];
-    st = recall_kernel(&v, w->launches[i].kernel, r, d);
+    st = recall_kernel(s, &v, w->launches[i].kernel, r, d);
     out->adopted |= r->adopted;
     out->before_us += r->before_us;
     out->after_us += r->after_us;
@@ -247,30 +272,59 @@ static void judge(hd_tuned *k, hd_status st, const hd_diag *e, double least) {
 
 static bool ends_all(hd_status st) { return st == HD_ERR_FAULT || st == HD_ERR_IO; }
 
+static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double seconds, double least,
+                               hd_tuned *k, hd_diag *d) {
+  tuner_bench bench = device_bench_interface(b);
+  hd_diag e = {0};
+  uint32_t rounds = search_rounds(k->before_us + k->after_us, seconds, VERIFY_ROUNDS);
+  device_bench_focus(b, k->kernel[0] ? k->kernel : NULL, NULL, 0);
+  hd_status st =
+      search_compare(&bench, &k->plan, rounds, o->confidence, &k->speedup, &k->before_us, &k->after_us, &e);
+  if (ends_all(st)) {
+    if (d) *d = e;
+    return st;
+  }
+  if (st != HD_OK) k->speedup = (hd_speedup){.high = INFINITY, .confidence = o->confidence};
+  judge(k, st, &e, least);
+  return HD_OK;
+}
+
+/* All plans that were kept at once: what one kernel leaves in the caches, the next one finds. */
+static hd_status verify_together(device_bench *b, const hd_tune_options *o, double seconds,
+                                 hd_kernel_plan *plans, size_t n, hd_tuning *t, hd_diag *d) {
+  uint32_t rounds = search_rounds(t->before_us + t->after_us, seconds, VERIFY_ROUNDS);
+  hd_diag e = {0};
+  hd_status st =
+      device_bench_compare(b, plans, n, rounds, o->confidence, &t->verified, &t->before_us, &t->after_us, &e);
+  if (st == HD_OK || !ends_all(st)) return HD_OK;
+  if (d) *d = e;
+  return st;
+}
+
 static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                   double least, hd_tuning *t, hd_diag *d) {
   device_bench *b;
+  uint32_t n = 0;
+  hd_kernel_plan *plans = calloc((size_t)t->n_kernels + 1, sizeof *plans);
+  if (!plans) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < t->n_kernels; i++)
+    if (t->kernels[i].adopted) plans[n++] = (hd_kernel_plan){t->kernels[i].kernel, t->kernels[i].plan};
+  bool together = t->n_kernels > 1;
+  double seconds = o->budget / (n + together + !n);
   hd_status st = device_bench_open(dev, w, &o->run, o->keep_l2, &b, d);
-  if (st != HD_OK) return st;
-  tuner_bench bench = device_bench_interface(b);
-  double confidence = o->confidence > 0 ? o->confidence : 0.99;
+  /* First, while every plan is still there. */
+  if (st == HD_OK && together && n) st = verify_together(b, o, seconds, plans, n, t, d);
   t->adopted = false;
   for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++) {
     hd_tuned *k = &t->kernels[i];
-    hd_diag e = {0};
     if (!k->adopted) continue;
-    device_bench_focus(b, k->kernel[0] ? k->kernel : NULL, NULL, 0);
-    st = search_compare(&bench, &k->plan, VERIFY_ROUNDS, confidence, &k->speedup, &k->before_us, &k->after_us,
-                        &e);
-    if (ends_all(st)) {
-      if (d) *d = e;
-      break;
-    }
-    judge(k, st, &e, least);
+    st = verify_kernel(b, o, seconds, least, k, d);
+    if (!together) t->verified = k->speedup;
     t->adopted |= k->adopted;
-    st = HD_OK;
   }
+  if (b) device_bench_spent(b, &t->spent);
   device_bench_close(b);
+  free(plans);
   return st;
 }
 
@@ -293,6 +347,7 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
     st = hd_study_replay(s, g, &k->plan, g->dispatch, 0, &t->after, &e);
     double x = st == HD_OK ? t->before.time_us / t->after.time_us : 0;
     k->speedup.median = k->speedup.low = k->speedup.high = x;
+    t->verified = k->speedup; /* one plan for all kernels */
     k->before_us = t->before.time_us;
     k->after_us = t->after.time_us;
     judge(k, st, &e, least);
@@ -306,12 +361,15 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
 
 hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double least,
                            hd_tuning *t, hd_diag *d) {
-  static const hd_tune_options defaults;
+  hd_tune_options own = o ? *o : (hd_tune_options){0};
   double start = hd_seconds();
-  if (!o) o = &defaults;
+  if (!(own.budget > 0)) own.budget = DEFAULT_BUDGET;
+  if (!(own.confidence > 0)) own.confidence = DEFAULT_CONFIDENCE;
   if (!(least > 0)) least = DEFAULT_LEAST;
+  t->verified = (hd_speedup){.median = t->adopted ? 0 : 1, .low = t->adopted ? 0 : 1, .high = 1};
   bool model = hd_device_get_info(dev)->kind == HD_DEVICE_MODEL;
-  hd_status st = model ? verify_on_model(dev, w, o, least, t, d) : verify_on_device(dev, w, o, least, t, d);
+  hd_status st =
+      model ? verify_on_model(dev, w, &own, least, t, d) : verify_on_device(dev, w, &own, least, t, d);
   if (st != HD_OK) return st;
   t->before_us = t->after_us = 0;
   for (uint32_t i = 0; i < t->n_kernels; i++) {

@@ -80,6 +80,9 @@ typedef struct trial {
   const char *plan;
   hd_dispatch_kind dispatch;
   uint64_t seed;
+  const char
+      *sms;  /* as a plan writes them: the numbers of the machine's SMs, not for dispatchers; NULL: from 0 */
+  bool told; /* the rewrite is told so */
 } trial;
 
 static void describe(const trial *t, const char *what) {
@@ -106,8 +109,32 @@ typedef struct living {
   uint32_t done; /* one bit a warp */
 } living;
 
+static uint32_t sm_number(const hd_sm_set *s, uint32_t place) {
+  for (uint32_t k = 0; k < s->n; k++) {
+    uint32_t n = s->ranges[k].last - s->ranges[k].first + 1;
+    if (place < n) return s->ranges[k].first + place;
+    place -= n;
+  }
+  return place;
+}
+
+static uint32_t count_sms(const hd_sm_set *s) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < s->n; k++) n += s->ranges[k].last - s->ranges[k].first + 1;
+  return n;
+}
+
+/* A plan that names them, to be freed. */
+static hd_plan numbers(const char *sms) {
+  char text[128] = "baseline";
+  hd_plan p;
+  if (sms) snprintf(text, sizeof text, "bind=agents,sms=%s", sms);
+  assert_int_equal(hd_plan_parse(text, &p, NULL), HD_OK);
+  return p;
+}
+
 static hd_status interleave(hd_emu_program *program, const hd_emu_launch_params *l, uint32_t n_sms,
-                            uint64_t seed, hd_diag *d) {
+                            const hd_sm_set *sms, uint64_t seed, hd_diag *d) {
   hd_emu_grid *g;
   hd_status st = hd_emu_grid_begin(program, l, NULL, &g, d);
   if (st != HD_OK) return st;
@@ -118,7 +145,7 @@ static hd_status interleave(hd_emu_program *program, const hd_emu_launch_params 
     uint64_t r = hd_random_at(seed, turn++);
     if (next < V && n < most && (n == 0 || r % 8 == 0)) {
       alive[n] = (living){0};
-      st = hd_emu_cta_start(g, next++, (uint32_t)(r / 8 % n_sms), 0, &alive[n].cta, d);
+      st = hd_emu_cta_start(g, next++, sm_number(sms, (uint32_t)(r / 8 % n_sms)), 0, &alive[n].cta, d);
       n += st == HD_OK;
       continue;
     }
@@ -151,6 +178,9 @@ static void run(const trial *t, const hd_table *table) {
     describe(t, d.message);
   hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms},
                           .table = table};
+  hd_plan present = numbers(t->sms);
+  uint32_t machine_sms = t->sms ? count_sms(&present.sms) : t->machine_sms;
+  if (t->told) o.sms = &present.sms;
   if (t->known_block) memcpy(o.block, t->block, sizeof o.block);
   if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) describe(t, d.message);
 
@@ -179,7 +209,7 @@ static void run(const trial *t, const hd_table *table) {
   for (unsigned k = 0; k < LAUNCHES; k++) {
     hd_dispatch how = {.kind = t->dispatch, .seed = t->seed + k, .resident = t->resident};
     hd_status st = t->dispatch == (hd_dispatch_kind)NO_DISPATCHER
-                       ? interleave(program, &l, t->machine_sms, t->seed + k, &d)
+                       ? interleave(program, &l, machine_sms, &present.sms, t->seed + k, &d)
                        : hd_emu_launch(program, &l, &how, NULL, NULL, &d);
     if (st != HD_OK) describe(t, d.message);
     const char *left = hd_emu_ptr(e, state, recipe.state_bytes);
@@ -199,6 +229,7 @@ static void run(const trial *t, const hd_table *table) {
   hd_emu_unload(program);
   hd_emu_destroy(e);
   hd_plan_free(&p);
+  hd_plan_free(&present);
   hd_arena_free(&arena);
 }
 
@@ -215,6 +246,12 @@ static const char *const plans[] = {
     "bind=agents,sms=0-2+5",
     "bind=agents:1,sms=3+7-8",
     "order=reverse,bind=agents:2,sms=90-99",
+    "bind=agents,take=segments",
+    "bind=agents:2,take=segments",
+    "order=hilbert,bind=agents,split=wave:3,take=segments:3",
+    "order=col,bind=agents:1,split=cols,take=segments:5",
+    "bind=agents,take=segments:4294967295,sms=0-2+5",
+    "bind=agents:3,take=segments,sms=3+7-8",
 };
 
 static const uint32_t blocks[][3] = {{1, 1, 1},  {32, 1, 1}, {33, 1, 1},  {64, 1, 1},
@@ -266,6 +303,96 @@ static void every_interleaving_of_warps_is_right(void **state) {
     if (t.g[0] > 30) t.g[0] = 30;
     run(&t, NULL);
   }
+}
+
+static const char *const holes[] = {"0-3+40-43", "7", "2+4+6+8+10+12+14", "131", "1000-1005+70000"};
+
+static void numbers_of_sms_may_have_holes(void **state) {
+  for (uint64_t i = 0; i < 600; i++) {
+    trial t;
+    draw_trial(i + 9000, &t);
+    t.dispatch = (hd_dispatch_kind)NO_DISPATCHER;
+    t.sms = PICK(29, i, holes);
+    t.told = hd_random_at(30, i) & 1;
+    if (t.g[0] > 30) t.g[0] = 30;
+    run(&t, NULL);
+  }
+}
+
+/* Tells which task was the first. */
+static const char first_task[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+    ".reg .pred %p;\n.reg .b32 %r<4>;\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [out];\n"
+    "cvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %ctaid.x;\natom.global.add.u32 %r2, [%rd2], 1;\n"
+    "setp.eq.u32 %p, %r2, 0;\n@%p st.global.u32 [%rd2+4], %r1;\nret;\n}\n";
+
+/* The first task of a single worker on that SM. */
+static uint32_t first_of(const char *plan, uint32_t V, uint32_t n_sms, const hd_sm_set *sms, uint32_t sm) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_diag d = {0};
+  hd_ptx_module *m;
+  hd_plan p;
+  hd_recipe recipe;
+  hd_emu *e;
+  hd_emu_program *program;
+  hd_emu_grid *g;
+  hd_emu_cta *cta;
+  assert_int_equal(hd_plan_parse(plan, &p, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(first_task, strlen(first_task), "k", &arena, &m, &d), HD_OK);
+  hd_rewrite_options o = {
+      .grid = {.known = true, .g = {V, 1, 1}, .n_sms = n_sms}, .block = {1, 1, 1}, .sms = sms};
+  if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_emu_options eo = {.threads = 1, .memory = 1 << 24, .n_sms = n_sms};
+  assert_int_equal(hd_emu_create(&eo, &e, &d), HD_OK);
+  assert_int_equal(hd_emu_load(e, m, &program, &d), HD_OK);
+  uint64_t out = zeroed(e, 8), queues = zeroed(e, recipe.state_bytes);
+  char *params = calloc(1, recipe.params_bytes);
+  const uint32_t tasks[3] = {V, 1, 1};
+  memcpy(params, &out, sizeof out);
+  hd_recipe_params(&recipe, tasks, queues, 0, params);
+  hd_emu_launch_params l = {.kernel = "k",
+                            .grid = {1, 1, 1},
+                            .block = {1, 1, 1},
+                            .args = params,
+                            .args_bytes = recipe.params_bytes};
+  assert_int_equal(hd_emu_grid_begin(program, &l, NULL, &g, &d), HD_OK);
+  assert_int_equal(hd_emu_cta_start(g, 0, sm, 0, &cta, &d), HD_OK);
+  assert_int_equal(hd_emu_cta_run(cta, 1 << 20), HD_STEP_DONE);
+  hd_emu_cta_end(cta);
+  assert_int_equal(hd_emu_grid_end(g, &d), HD_OK);
+  const uint32_t *got = hd_emu_ptr(e, out, 8);
+  assert_int_equal(got[0], V);
+  uint32_t first = got[1];
+  free(params);
+  hd_emu_unload(program);
+  hd_emu_destroy(e);
+  hd_plan_free(&p);
+  hd_arena_free(&arena);
+  return first;
+}
+
+static void each_sm_serves_the_cluster_of_its_rank(void **state) {
+  enum { V = 200 };
+  for (size_t i = 0; i < sizeof holes / sizeof *holes; i++) {
+    hd_plan present = numbers(holes[i]);
+    uint32_t n = count_sms(&present.sms);
+    for (uint32_t rank = 0; rank < n; rank++) {
+      uint32_t sm = sm_number(&present.sms, rank);
+      uint64_t start = hd_cluster_start(V, n, rank);
+      assert_int_equal(first_of("bind=agents", V, n, &present.sms, sm), start);
+      assert_int_equal(first_of("bind=agents,take=segments", V, n, &present.sms, sm), start);
+      /* Nobody told of holes: some cluster. */
+      assert_int_equal(first_of("bind=agents", V, n, NULL, sm), hd_cluster_start(V, n, sm % n));
+    }
+    hd_plan_free(&present);
+  }
+  /* More SMs than clusters; numbers that were not foreseen. */
+  hd_plan present = numbers("10-19");
+  assert_int_equal(first_of("bind=agents", V, 4, &present.sms, 17), hd_cluster_start(V, 4, 7 % 4));
+  assert_int_equal(first_of("bind=agents", V, 10, &present.sms, 23), hd_cluster_start(V, 10, 23 % 10));
+  assert_int_equal(first_of("bind=agents,sms=3+17", V, 10, &present.sms, 17), hd_cluster_start(V, 2, 1));
+  hd_plan_free(&present);
 }
 
 static void orders_from_tables_compose_with_claims(void **state) {
@@ -353,14 +480,42 @@ static void a_grid_too_large_to_be_claimed_keeps_its_own_order(void **state) {
   }
 }
 
+/* Three tasks on SMs 7 to 9 of ten: three workers would most likely all start on other SMs, and leave. */
+static void workers_fill_the_gpu_where_only_some_sms_work(void **state) {
+  static const struct {
+    const char *plan;
+    uint32_t workers;
+  } cases[] = {{"bind=agents", 3}, {"bind=agents,sms=7-9", 40}, {"bind=agents:1,sms=7-9", 40}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_arena arena;
+    hd_arena_init(&arena);
+    hd_diag d = {0};
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_recipe recipe;
+    uint32_t grid[3];
+    hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 10}, .block = {32, 1, 1}};
+    assert_int_equal(hd_plan_parse(cases[i].plan, &p, &d), HD_OK);
+    assert_int_equal(hd_ptx_parse(kernels->text, strlen(kernels->text), "k", &arena, &m, &d), HD_OK);
+    if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s", d.message);
+    hd_recipe_grid(&recipe, o.grid.g, 10, 4, grid);
+    assert_int_equal(grid[0], cases[i].workers);
+    hd_plan_free(&p);
+    hd_arena_free(&arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("workers fill the GPU where only some SMs work", workers_fill_the_gpu_where_only_some_sms_work),
       BEHAVIOUR("a grid too large to be claimed keeps its own order",
                 a_grid_too_large_to_be_claimed_keeps_its_own_order),
       BEHAVIOUR("every thread of every task runs once, launch after launch",
                 every_thread_of_every_task_runs_once),
       BEHAVIOUR("no dispatcher can stop it", no_dispatcher_can_stop_it),
       BEHAVIOUR("every interleaving of warps is right", every_interleaving_of_warps_is_right),
+      BEHAVIOUR("numbers of SMs may have holes", numbers_of_sms_may_have_holes),
+      BEHAVIOUR("each SM serves the cluster of its rank", each_sm_serves_the_cluster_of_its_rank),
       BEHAVIOUR("orders from tables compose with claims", orders_from_tables_compose_with_claims),
       BEHAVIOUR("a large table lies in device memory", a_large_table_lies_in_device_memory),
   };

@@ -42,6 +42,20 @@ static hd_counters replay(const session *s, const char *text) {
   return c;
 }
 
+/* No CTA starts once the time is over. */
+static void a_trace_ends_when_it_takes_too_long(void **state) {
+  if (!can_compile()) skip();
+  hd_workload *w;
+  hd_study *s = NULL;
+  hd_diag d = {0};
+  hd_run_options run = {.threads = 2, .trace_seconds = 1e-9};
+  if (hd_workload_open("matmul-naive", SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_NOMEM);
+  assert_null(s);
+  assert_non_null(strstr(d.message, "takes longer than it may"));
+  hd_workload_close(w);
+}
+
 static void skip_without_compiler(void) {
   if (can_compile()) return;
   print_message("skipped: neither nvcc nor clang is installed\n");
@@ -67,6 +81,27 @@ static void what_bypasses_does_not_reach_l1(void **state) {
   assert_memory_equal(&same, &all, sizeof all);
   same = replay(&s, "stream=l1");
   assert_memory_equal(&same, &none, sizeof none);
+  end(&s);
+}
+
+/* An L2 that holds a part of the data: what warps load under the policy goes first, and the rest stays. */
+static void policies_of_l2_show(void **state) {
+  skip_without_compiler();
+  session s;
+  begin(&s, "kmeans", "h100");
+  s.gpu.l2.bytes = 8192;
+  hd_counters all = replay(&s, "baseline"), same = replay(&s, "bypass=l2:8");
+  assert_memory_equal(&same, &all, sizeof all);
+  uint64_t least = UINT64_MAX, most = 0;
+  for (unsigned k = 0; k < 8; k += 2) {
+    char plan[64];
+    snprintf(plan, sizeof plan, "bypass=l2:%u", k);
+    hd_counters c = replay(&s, plan);
+    assert_int_equal(c.l1_sectors, all.l1_sectors);
+    least = c.dram_read_bytes < least ? c.dram_read_bytes : least;
+    most = c.dram_read_bytes > most ? c.dram_read_bytes : most;
+  }
+  assert_true(least != all.dram_read_bytes || most != all.dram_read_bytes);
   end(&s);
 }
 
@@ -124,7 +159,9 @@ static void many_plans_at_once_are_as_one_after_the_other(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
       BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),
+      BEHAVIOUR("policies of L2 show in what DRAM reads", policies_of_l2_show),
       BEHAVIOUR("renumbered threads coalesce", renumbered_threads_coalesce),
       BEHAVIOUR("a prefetch is one more access, of the order it is for",
                 a_prefetch_is_one_more_access_of_the_order_it_is_for),

@@ -312,11 +312,12 @@ static void check_load(void *ctx, unsigned worker, const hd_access *a) {
 
 static void loads_go_where_the_plan_says_and_results_stay(void **state) {
   static const char *const caches[] = {"l1", "ro", "l2"};
+  static const char *const forms[] = {"", ",form=predicate", ",form=replicate"};
   static const char *const levers[] = {
       "", ",order=col", ",order=hilbert,bind=redirect", ",prefetch=l2:2", ",bind=claim", ",bind=agents:2"};
   for (uint64_t i = 0; i < TRIALS; i++) {
     uint32_t cache = pick(3, i, 3), K = pick(4, i, 6);
-    bool new = pick(5, i, 2), stream = pick(6, i, 4) == 0, replicate = pick(7, i, 2);
+    bool new = pick(5, i, 2), stream = pick(6, i, 4) == 0, form = pick(7, i, 3);
     const char *more = levers[pick(8, i, 6)];
     trial t = {.kernel = new ? loads_80 : loads_52, .n_sms = 1 + pick(1, i, 8), .known = pick(9, i, 2)};
     if (!new &&strstr(more, "bind=")) more = ",order=reverse"; /* claims need sm_70's instructions */
@@ -326,7 +327,7 @@ static void loads_go_where_the_plan_says_and_results_stay(void **state) {
     for (uint64_t k = 0; k < n; k++) want[k] = got[k] = (uint32_t)hd_random_at(50, k);
     run(&t, want, n * sizeof *want);
     char plan[160];
-    snprintf(plan, sizeof plan, "bypass=%s:%u%s%s%s", caches[cache], K, replicate ? ",form=replicate" : "",
+    snprintf(plan, sizeof plan, "bypass=%s:%u%s%s%s", caches[cache], K, forms[form],
              stream ? ",stream=0" : "", more);
     load_log log = {.plan = plan,
                     .warps = K,
@@ -334,7 +335,7 @@ static void loads_go_where_the_plan_says_and_results_stay(void **state) {
                     .only_nc = cache == 1,
                     .stream_first = stream};
     if (cache == 2) log.around = 0;
-    if (cache == 2 && !new) log.marked = HD_CACHE_STREAM; /* a policy's doings are not seen */
+    if (cache == 2) log.marked = new ? HD_CACHE_L2_FIRST : HD_CACHE_STREAM;
     t.plan = plan;
     /* What claims and queues read is not the kernel's. */
     t.access = strstr(more, "bind=claim") || strstr(more, "bind=agents") ? NULL : check_load;

@@ -11,18 +11,29 @@
 
 /* Each CTA counts itself at its task's record and stores its coordinates there. Which worker that was
  * is seen from outside, by the trace hook, which knows the launched CTA. */
-static const char kernel_text[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry k(.param .u64 out)\n{\n"
-    ".reg .b32 %r<12>;\n.reg .b64 %rd<8>;\n"
-    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n"
-    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ctaid.y;\nmov.u32 %r3, %ctaid.z;\n"
-    "mov.u32 %r4, %nctaid.x;\nmov.u32 %r5, %nctaid.y;\n"
-    "mad.lo.u32 %r6, %r3, %r5, %r2;\nmad.lo.u32 %r7, %r6, %r4, %r1;\n"
-    "mul.wide.u32 %rd3, %r7, 16;\nadd.s64 %rd4, %rd2, %rd3;\n"
-    "atom.global.add.u32 %r8, [%rd4], 1;\n"
-    "st.global.u32 [%rd4+4], %r1;\nst.global.u32 [%rd4+8], %r2;\nst.global.u32 [%rd4+12], %r3;\n"
-    "ret;\n}\n";
+#define HEAD                                                                                                 \
+  ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"                   \
+  ".reg .pred %p<3>;\n.reg .b16 %h<3>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<8>;\n"
+#define TAIL                                                                                                 \
+  "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n"                                              \
+  "mov.u32 %r4, %nctaid.x;\nmov.u32 %r5, %nctaid.y;\n"                                                       \
+  "mad.lo.u32 %r6, %r3, %r5, %r2;\nmad.lo.u32 %r7, %r6, %r4, %r1;\n"                                         \
+  "mul.wide.u32 %rd3, %r7, 16;\nadd.s64 %rd4, %rd2, %rd3;\n"                                                 \
+  "atom.global.add.u32 %r8, [%rd4], 1;\n"                                                                    \
+  "st.global.u32 [%rd4+4], %r1;\nst.global.u32 [%rd4+8], %r2;\nst.global.u32 [%rd4+12], %r3;\n"              \
+  "ret;\n}\n"
+
+/* Ways to read coordinates into %r1, %r2, %r3: all at once; late, and in a loop that reads the last one
+ * twice; into registers that held something else, or half of which is used. */
+static const char *const kernels[] = {
+    HEAD "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ctaid.y;\nmov.u32 %r3, %ctaid.z;\n" TAIL,
+    HEAD "mov.u32 %r1, %ctaid.x;\nmov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\nmov.u32 %r3, %ctaid.z;\n"
+         "setp.lt.u32 %p1, %r9, 2;\n@%p1 bra L;\nmov.u32 %r2, %ctaid.y;\n" TAIL,
+    HEAD "mov.u32 %r10, %ctaid.z;\nmov.u32 %r2, 7;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ctaid.y;\n"
+         "mov.u32 %r3, %ctaid.z;\nadd.u32 %r10, %r10, %r10;\nshr.u32 %r3, %r10, 1;\n" TAIL,
+    HEAD "mov.u16 %h1, %ctaid.y;\ncvt.u32.u16 %r2, %h1;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r11, %ctaid.z;\n"
+         "mov.b32 {%h1, %h2}, %r11;\nmov.b32 %r3, {%h1, %h2};\n" TAIL,
+};
 
 typedef struct order_log {
   uint64_t *task_of_worker;
@@ -38,6 +49,7 @@ typedef struct trial {
   uint32_t g[3];
   uint32_t n_sms;
   bool known;
+  unsigned kernel;
   const char *plan;
 } trial;
 
@@ -50,7 +62,8 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
   char plan_text[256];
   snprintf(plan_text, sizeof plan_text, t->plan, table_path);
   assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
-  assert_int_equal(hd_ptx_parse(kernel_text, sizeof kernel_text - 1, "order", &arena, &m, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernels[t->kernel], strlen(kernels[t->kernel]), "order", &arena, &m, &d),
+                   HD_OK);
   hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms},
                           .table = table};
   if (hd_rewrite(m, 0, &p, &o, NULL, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
@@ -106,7 +119,9 @@ static void random_grid(uint64_t i, uint32_t g[3]) {
 
 static void every_worker_runs_the_task_its_plan_gives(void **state) {
   for (uint64_t i = 0; i < 2000; i++) {
-    trial t = {.n_sms = 1 + (uint32_t)(hd_random_at(20, i) % 20), .known = hd_random_at(21, i) & 1};
+    trial t = {.n_sms = 1 + (uint32_t)(hd_random_at(20, i) % 20),
+               .known = hd_random_at(21, i) & 1,
+               .kernel = (unsigned)(hd_random_at(26, i) % 4)};
     random_grid(i, t.g);
     char plan[128];
     unsigned a = 1 + (unsigned)(hd_random_at(22, i) % 12), b = 1 + (unsigned)(hd_random_at(23, i) % 12);
@@ -126,17 +141,21 @@ static void tables_are_followed(void **state) {
   char path[] = "/tmp/heddle-table-XXXXXX";
   int fd = mkstemp(path);
   FILE *f = fdopen(fd, "w");
-  const uint32_t g[3] = {17, 5, 3};
+  static const uint32_t grids[][3] = {
+      {17, 5, 3}, {51, 5, 1}, {255, 1, 1}, {1, 255, 1}}; /* a box, planes, lines */
   uint32_t V = 255;
   for (uint32_t i = 0; i < V; i++) fprintf(f, "%u\n", (i * 101 + 7) % V);
   fclose(f);
   hd_table table;
   hd_diag d;
   assert_int_equal(hd_table_read(path, V, &table, &d), HD_OK);
-  trial t = {.g = {g[0], g[1], g[2]}, .n_sms = 4, .known = true, .plan = "order=table:%s"};
-  run(&t, &table, path);
-  t.plan = "order=table:%s,bind=redirect";
-  run(&t, &table, path);
+  for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+    trial t = {
+        .g = {grids[i][0], grids[i][1], grids[i][2]}, .n_sms = 4, .known = true, .plan = "order=table:%s"};
+    run(&t, &table, path);
+    t.plan = "order=table:%s,bind=redirect";
+    run(&t, &table, path);
+  }
   hd_table_free(&table);
   remove(path);
 }

@@ -93,15 +93,17 @@ static const tuner_space plane = {.grid = {64, 48, 1},
                                   .can_loop = true,
                                   .can_swap_threads = true};
 
-static void search_on(simulated *s, double budget, search *out) {
+static void search_in(const tuner_space *space, simulated *s, double budget, search *out) {
   hd_plan plans[TUNER_CANDIDATES];
   search_options o = {.budget = budget, .confidence = 0.99};
   tuner_bench b = bench_of(s);
   hd_diag d = {0};
-  size_t n = tuner_candidates(&plane, plans);
-  assert_int_equal(tuner_search(out, &b, &plane, plans, n, &o, &d), HD_OK);
+  size_t n = tuner_candidates(space, plans);
+  assert_int_equal(tuner_search(out, &b, space, plans, n, &o, &d), HD_OK);
   assert_int_equal(s->held, 0);
 }
+
+static void search_on(simulated *s, double budget, search *out) { search_in(&plane, s, budget, out); }
 
 /* ---- Speedups ---------------------------------------------------------------------- */
 
@@ -137,7 +139,111 @@ static double agents_of_two(const simulated *s, const hd_plan *p) {
   return n <= 3 ? 3.6 - 0.4 * fabs((double)n - 3) : 3.6 - 0.3 * ((double)n - 3);
 }
 
+/* CTAs of one warp that stream blocks which a column of the grid shares, as measured on an H100: the order
+ * alone loses, agents alone gain nothing, and both together win. */
+static double shared_columns(const simulated *s, const hd_plan *p) {
+  bool column = p->order.kind == HD_ORDER_COL, chunk = p->split.kind == HD_SPLIT_CHUNK;
+  bool lines = p->split.kind == HD_SPLIT_COLS || (p->split.kind == HD_SPLIT_WAVE && p->split.wave >= 128);
+  double other = p->threads.kind || p->bypass.kind || p->stream.kind || p->prefetch.kind ? 0.95 : 1;
+  if (!column) return other * (p->bind == HD_BIND_NONE ? 0.98 : p->bind == HD_BIND_REDIRECT ? 1.02 : 0.96);
+  if (p->bind == HD_BIND_NONE) return other * 0.69;
+  if (p->bind == HD_BIND_REDIRECT) return other * 1.2;
+  if (!lines && !chunk) return other * 0.65;
+  if (p->bind == HD_BIND_CLAIM) return other * (lines ? 1.685 : 1.625);
+  double throttled = p->agents ? 0.6 + 0.4 * p->agents / 32 : 1;
+  return other * throttled * (lines ? 1.721 : 1.666);
+}
+
+/* Gathers within communities that the grid strews: a table gathers them. Wide rows want nothing else; narrow
+ * ones agents that take few at a time, which gain nothing without the table. */
+static double communities(const hd_plan *p, bool wide) {
+  double other = p->threads.kind || p->bypass.kind || p->stream.kind || p->prefetch.kind ? 0.95 : 1;
+  if (p->order.kind != HD_ORDER_AFFINITY) return other * (p->bind == HD_BIND_AGENTS ? 0.99 : 0.97);
+  if (p->bind == HD_BIND_NONE) return other * (wide ? 2.545 : 2.079);
+  if (wide) return other * 1.64;
+  bool fine = p->split.kind == HD_SPLIT_WAVE && p->split.wave <= 8;
+  return other * (p->bind != HD_BIND_AGENTS ? 2.2 : p->agents && p->agents < 7 ? 2.1 : fine ? 2.424 : 2.387);
+}
+static double wide_communities(const simulated *s, const hd_plan *p) { return communities(p, true); }
+static double narrow_communities(const simulated *s, const hd_plan *p) { return communities(p, false); }
+
+/* Rows of tiles of a matrix product taken together. */
+static double groups_of_rows(const simulated *s, const hd_plan *p) {
+  static const double by_height[] = {1, 1, 1.72, 2.15, 2.19, 2.04, 1.97, 1.97, 1.98};
+  if (p->order.kind != HD_ORDER_BAND || p->bind != HD_BIND_NONE) return 0.95;
+  return p->order.a <= 8 ? by_height[p->order.a] : 1.8;
+}
+
 /* ---- Tests ------------------------------------------------------------------------------ */
+
+/* What was found by hand on a GPU is found without one. */
+static void finds_what_hands_found(void **state) {
+  static const tuner_space one_warp = {.grid = {1024, 128, 1},
+                                       .block = {32, 1, 1},
+                                       .tasks = 1024 * 128,
+                                       .n_sms = 132,
+                                       .resident = 32,
+                                       .warps = 1,
+                                       .loads = 1,
+                                       .can_order = true,
+                                       .can_loop = true},
+                           rows = {.grid = {32768, 1, 1},
+                                   .block = {32, 8, 1},
+                                   .tasks = 32768,
+                                   .n_sms = 132,
+                                   .resident = 8,
+                                   .warps = 8,
+                                   .loads = 6,
+                                   .can_order = true,
+                                   .can_loop = true,
+                                   .has_affinity = true},
+                           tiles = {.grid = {64, 128, 1},
+                                    .block = {128, 1, 1},
+                                    .tasks = 64 * 128,
+                                    .n_sms = 132,
+                                    .resident = 1,
+                                    .warps = 4,
+                                    .can_order = true};
+  static const struct {
+    const tuner_space *space;
+    double (*speedup)(const simulated *s, const hd_plan *p);
+    double us, least;
+  } cases[] = {{&one_warp, shared_columns, 1850, 1.66},
+               {&rows, wide_communities, 4900, 2.5},
+               {&rows, narrow_communities, 1050, 2.38},
+               {&tiles, groups_of_rows, 23500, 2.15}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (uint64_t seed = 0; seed < 40; seed++) {
+      static simulated s;
+      search r;
+      s = (simulated){.seed = seed,
+                      .base_us = cases[i].us,
+                      .noise = 0.006,
+                      .outliers = 0.02,
+                      .drift = 0.03,
+                      .speedup = cases[i].speedup,
+                      .admission = 0.025};
+      search_in(cases[i].space, &s, 8, &r);
+      assert_true(r.adopted);
+      double found = cases[i].speedup(&s, &r.trials.data[r.best].plan);
+      if (found < cases[i].least) fail_msg("case %zu, seed %u: %.3fx", i, (unsigned)seed, found);
+      search_free(&r);
+    }
+}
+
+/* Where times hardly vary and no plan comes near to winning, the budget is not spent. */
+static void ends_early_where_nothing_helps(void **state) {
+  static simulated s;
+  for (uint64_t i = 0; i < 20; i++) {
+    search r;
+    s = (simulated){.seed = i, .base_us = 5000, .noise = 0.0008, .speedup = none_faster, .admission = 0.01};
+    search_on(&s, 30, &r);
+    assert_false(r.adopted);
+    assert_true(r.trials.n > 80);
+    assert_true(s.clock < 6);
+    search_free(&r);
+  }
+}
 
 static void adopts_nothing_of_no_worth(void **state) {
   enum { TUNINGS = 2000 };
@@ -318,6 +424,8 @@ int main(void) {
       BEHAVIOUR("climbing finds a height between the candidates'", climbs_between_candidates),
       BEHAVIOUR("two levers that pay are joined", joins_levers),
       BEHAVIOUR("the number of agents that pays is found", finds_the_number_of_agents),
+      BEHAVIOUR("what was found by hand is found", finds_what_hands_found),
+      BEHAVIOUR("where nothing comes near to winning the search ends early", ends_early_where_nothing_helps),
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
       BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
       BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),

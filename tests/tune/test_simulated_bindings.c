@@ -61,6 +61,23 @@ static void throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel(void *
   assert_int_equal(claim.resident, plain.resident);
 }
 
+/* Workers of an SM that each have a run of its cluster to themselves share less at any moment. */
+static void segments_part_the_tasks_of_an_sm(void **state) {
+  const bench *b = *state;
+  if (!b) skip();
+  hd_diag d = {0};
+  hd_counters queues, segments, single, one;
+  assert_int_equal(replay(b, "order=col,bind=agents:2", &queues, &d), HD_OK);
+  assert_int_equal(replay(b, "order=col,bind=agents:2,take=segments", &segments, &d), HD_OK);
+  assert_int_equal(replay(b, "order=col,bind=agents:2,take=segments:1", &single, &d), HD_OK);
+  assert_int_equal(replay(b, "order=col,bind=agents:1,take=segments", &one, &d), HD_OK);
+  assert_int_equal(segments.l1_sectors, queues.l1_sectors);
+  assert_int_equal(one.l1_sectors, queues.l1_sectors);
+  assert_true(segments.l1_hits != queues.l1_hits);
+  assert_int_equal(single.l1_hits, queues.l1_hits);
+  assert_int_equal(segments.resident, 2);
+}
+
 static void a_partition_uses_the_sms_it_names(void **state) {
   const bench *b = *state;
   if (!b) skip();
@@ -78,6 +95,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("throttled agents raise L1 hits of an algorithm-related kernel",
                 throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel),
+      BEHAVIOUR("segments part the tasks of an SM", segments_part_the_tasks_of_an_sm),
       BEHAVIOUR("a partition uses the SMs it names", a_partition_uses_the_sms_it_names),
   };
   return cmocka_run_group_tests(tests, open_bench, close_bench);

@@ -181,12 +181,64 @@ static void keeps_and_recalls(void **state) {
   close_bed(&b);
 }
 
+/* An order that a trace told goes to where there is no trace, and no cache. */
+static void tables_go_with_their_verdicts(void **state) {
+  bed b = open_bed("tiny");
+  hd_tuned k;
+  hd_tuning t = fake_tuning(&k, (hd_plan){.order = {.kind = HD_ORDER_AFFINITY}, .bind = HD_BIND_AGENTS}),
+            back;
+  hd_table want, got;
+  hd_run_options run = {0};
+  hd_store *other;
+  hd_buf text = {0};
+  uint64_t n;
+  bool found;
+  OK(hd_order_table(b.w, 0, &run, HD_ORDER_AFFINITY, NULL, &want, &d));
+  OK(hd_tuning_keep(b.store, b.device, b.w, NULL, &t, &d));
+  OK(hd_store_export(b.store, NULL, &text, &d));
+  scratch_write("cache/heddle/empty", "");
+  setenv("XDG_CACHE_HOME", scratch_path("cache"), 1);
+  OK(hd_store_open(scratch_path("other.db"), &other, &d));
+  OK(hd_store_import(other, text.data, text.len, "export", &n, &d));
+  assert_int_equal(n, 1);
+  OK(hd_tuning_recall(other, b.device, b.w, NULL, &back, &found, &d));
+  assert_true(found);
+  const hd_plan *p = &back.kernels[0].plan;
+  assert_int_equal(p->order.kind, HD_ORDER_TABLE);
+  assert_int_equal(p->bind, HD_BIND_AGENTS);
+  OK(hd_table_read(p->order.file, want.n, &got, &d));
+  assert_memory_equal(got.task, want.task, want.n * sizeof *want.task);
+  hd_table_free(&got);
+
+  /* Kept again, the verdict names the same table; and launch paths get it from the store alone. */
+  OK(hd_tuning_keep(other, b.device, b.w, NULL, &back, &d));
+  remove(p->order.file);
+  hd_tuning_free(&back);
+  hd_applier *a;
+  hd_applier_module *m;
+  hd_buf ptx = {0};
+  OK(hd_workload_ptx(b.w, 80, &ptx, NULL, &d));
+  OK(hd_applier_open(other, "model:gtx580", "none", 16, &a, &d));
+  OK(hd_applier_add(a, ptx.data, ptx.len, "kernel.ptx", &m, &d));
+  const hd_applied *r = hd_apply(a, m, "reader", b.w->launches[0].grid, b.w->launches[0].block, 0);
+  assert_non_null(r);
+  if (!r->changed) fail_msg("%s", r->why);
+  assert_int_equal(r->table.n, want.n);
+  assert_memory_equal(r->table.task, want.task, want.n * sizeof *want.task);
+  hd_applier_close(a);
+  hd_buf_free(&ptx);
+  hd_buf_free(&text);
+  hd_table_free(&want);
+  hd_store_close(other);
+  close_bed(&b);
+}
+
 static void verifying_drops_what_lost_its_worth(void **state) {
   static const double least[] = {0, 1e6}; /* the default, which this plan reaches; what none can */
   for (int i = 0; i < 2; i++) {
     bed b = open_bed("small");
     hd_tuned k;
-    hd_tuning t = fake_tuning(&k, (hd_plan){.order = {.kind = HD_ORDER_COL}}), back;
+    hd_tuning t = fake_tuning(&k, (hd_plan){.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_AGENTS}), back;
     bool found;
     OK(hd_tuning_keep(b.store, b.device, b.w, NULL, &t, &d));
     OK(hd_tuning_recall(b.store, b.device, b.w, NULL, &back, &found, &d));
@@ -342,6 +394,8 @@ int main(void) {
       BEHAVIOUR("a plan whose table's file is gone is passed over", passes_over_tables_that_are_gone),
       BEHAVIOUR("a device without times is refused", needs_a_clock),
       BEHAVIOUR("a tuning comes back from the store", keeps_and_recalls),
+      BEHAVIOUR("an order that a trace told goes with its verdict to other stores",
+                tables_go_with_their_verdicts),
       BEHAVIOUR("verifying drops a plan that is slower now", verifying_drops_what_lost_its_worth),
       BEHAVIOUR("a launch with a verdict gets the rewritten module and its recipe",
                 applies_what_rewriting_gives),

@@ -1,0 +1,157 @@
+/* stream=auto: which loads it stands for, and what becomes of plans that say so. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/advise.h"
+
+static void skip_without_compiler(void) {
+  if (system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0) return;
+  print_message("skipped: neither nvcc nor clang is installed\n");
+  skip();
+}
+
+static hd_workload *open_tiny(const char *name) {
+  hd_workload *w;
+  hd_diag d = {0};
+  if (hd_workload_open(name, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
+  return w;
+}
+
+static hd_plan parse(const char *text) {
+  hd_plan p;
+  hd_diag d = {0};
+  if (hd_plan_parse(text, &p, &d) != HD_OK) fail_msg("%s", d.message);
+  return p;
+}
+
+/* The list of a workload's first kernel as a plan. */
+static void print_list(const hd_workload *w, const hd_study *s, double most, char *out, size_t cap) {
+  hd_load_facts *loads;
+  uint32_t n;
+  hd_plan p = {0};
+  hd_diag d = {0};
+  hd_buf text = {0};
+  if (hd_study_loads(w, 0, NULL, s, &loads, &n, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t i = 0; i < n; i++) assert_true(loads[i].reused <= loads[i].requests);
+  assert_int_equal(hd_streaming_loads(loads, n, most, &p.stream, &d), HD_OK);
+  hd_plan_print(&p, &text);
+  snprintf(out, cap, "%s", text.data);
+  hd_buf_free(&text);
+  hd_plan_free(&p);
+  free(loads);
+}
+
+static void a_kernel_of_streams_has_all_its_loads_listed(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_tiny("black-scholes");
+  char list[256], again[256];
+  print_list(w, NULL, HD_STREAM_REUSED, list, sizeof list);
+  assert_string_equal(list, "stream=0+1+2");                  /* price, strike, years */
+  print_list(w, NULL, HD_STREAM_REUSED, again, sizeof again); /* from the cache, if there is one */
+  assert_string_equal(list, again);
+  hd_workload_close(w);
+}
+
+static hd_counters replay(const hd_study *s, const char *gpu, const char *text) {
+  hd_plan p = parse(text);
+  hd_gpu g;
+  hd_counters c;
+  hd_diag d = {0};
+  if (hd_gpu_load(gpu, SOURCE_DIR "/gpus", &g, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d) != HD_OK)
+    fail_msg("%s: %s", text, d.message);
+  hd_plan_free(&p);
+  return c;
+}
+
+/* In bfs' first kernel some loads stream; the second one's change nothing here. */
+static void loads_that_stream_lose_nothing_by_it(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_tiny("bfs");
+  hd_study *s;
+  hd_diag d = {0};
+  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_counters before = replay(s, "h100", "baseline"), after = replay(s, "h100", "stream=auto");
+  assert_true(after.l1_sectors < before.l1_sectors);
+  uint64_t misses = before.l1_sectors - before.l1_hits, misses_after = after.l1_sectors - after.l1_hits;
+  uint64_t gone = before.l1_sectors - after.l1_sectors;
+  assert_true(misses_after <= misses);
+  assert_true((double)(before.l1_hits - after.l1_hits) <= 0.1 * (double)gone);
+  assert_true((double)after.l2_read_sectors <= 1.02 * (double)before.l2_read_sectors);
+  hd_study_close(s);
+  hd_workload_close(w);
+}
+
+static void a_plan_that_streams_what_it_finds_computes_the_same(void **state) {
+  skip_without_compiler();
+  static const char *const plans[] = {"stream=auto", "bypass=l1:1,stream=auto", "bypass=l2:1,stream=auto"};
+  hd_workload *w = open_tiny("black-scholes");
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    hd_plan p = parse(plans[i]);
+    hd_check_options o = {.no_reference = true};
+    hd_check_result r;
+    hd_diag d = {0};
+    if (hd_check(w, &p, &o, &r, &d) != HD_OK) fail_msg("%s: %s", plans[i], d.message);
+    assert_true(r.equal);
+    hd_plan_free(&p);
+  }
+  hd_workload_close(w);
+}
+
+static void a_kernel_without_streams_is_refused(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_tiny("spmv-csr");
+  hd_plan p = parse("stream=auto");
+  hd_check_options o = {.no_reference = true};
+  hd_check_result r;
+  hd_diag d = {0};
+  assert_int_equal(hd_check(w, &p, &o, &r, &d), HD_ERR_REFUSED);
+  assert_non_null(strstr(d.message, "spmv_csr"));
+  hd_workload_close(w);
+}
+
+/* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
+static void advice_lists_the_loads_least_asked_for_again(void **state) {
+  skip_without_compiler();
+  hd_workload *w;
+  hd_study *s;
+  hd_gpu g;
+  hd_advice a;
+  hd_diag d = {0};
+  if (hd_workload_open("matvec-sum", SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  if (hd_gpu_load("gtx580", SOURCE_DIR "/gpus", &g, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_advise_options o = {.no_race_check = true, .no_predictions = true, .no_experiments = true};
+  if (hd_advise(w, s, &g, &o, &a, &d) != HD_OK) fail_msg("%s", d.message);
+  uint32_t alone = 0, both = 0;
+  for (uint32_t i = 0; i < a.n_proposals; i++) {
+    const hd_plan *p = &a.proposals[i].plan;
+    if (p->stream.kind != HD_STREAM_LOADS) continue;
+    assert_true(p->stream.n > 0);
+    alone += p->bypass.kind == HD_BYPASS_NONE;
+    both += p->bypass.kind == HD_BYPASS_L1;
+  }
+  assert_true(alone > 0);
+  assert_true(both <= alone);
+  hd_advice_free(&a);
+  hd_study_close(s);
+  hd_workload_close(w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("in a kernel that streams, all loads are listed",
+                a_kernel_of_streams_has_all_its_loads_listed),
+      BEHAVIOUR("loads that stream lose no hits and cost L2 nothing", loads_that_stream_lose_nothing_by_it),
+      BEHAVIOUR("a plan that streams what it finds computes the same, bypassing beside it",
+                a_plan_that_streams_what_it_finds_computes_the_same),
+      BEHAVIOUR("a kernel without streams is refused by its name", a_kernel_without_streams_is_refused),
+      BEHAVIOUR("advice lists the loads that are least asked for again",
+                advice_lists_the_loads_least_asked_for_again),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* Which loads of a workload may go through the read-only cache: bypass=ro. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/runner.h"
+
+static const char module[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func anything(.param .b64 at);\n"
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+    "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
+    "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd5, %rd1, %rd4;\nadd.s64 %rd6, %rd2, %rd4;\n"
+    "ld.global.u32 %r2, [%rd5];\nld.global.u32 %r3, [%rd6];\nld.global.u64 %rd7, [%rd5+8];\n";
+
+/* The loads listed when `body` ends the kernel, whose arguments are these buffers; "1+2+" or "". */
+static void list(const char *body, const uint32_t buffers[2][3], uint32_t launches, char *out, size_t cap) {
+  char text[4096];
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  hd_wl_arg args[2][3] = {{{0}}};
+  hd_wl_launch l[2] = {{0}};
+  uint32_t *loads, n;
+  snprintf(text, sizeof text, "%s%s\nret;\n}\n", module, body);
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t i = 0; i < launches; i++) {
+    for (uint32_t p = 0; p < 3; p++)
+      args[i][p] = (hd_wl_arg){.is_buffer = buffers[i][p] != UINT32_MAX, .buffer = buffers[i][p]};
+    l[i] = (hd_wl_launch){.kernel = "k", .args = args[i], .n_args = 3};
+  }
+  hd_workload w = {.launches = l, .n_launches = launches};
+  if (apply_unwritten(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &w, 0, &loads, &n, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  size_t at = 0;
+  out[0] = 0;
+  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(out + at, cap - at, "%u+", loads[i]);
+  free(loads);
+  hd_arena_free(&arena);
+}
+
+static void loads_are_listed_where_no_store_can_reach(void **state) {
+  enum { A, B, C, NO_BUFFER = UINT32_MAX };
+  static const struct {
+    const char *body;
+    uint32_t launches, buffers[2][3];
+    const char *want;
+  } cases[] = {
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+      {"", 1, {{A, B, C}}, "0+1+2+"},
+      {"st.global.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},              /* into what it reads */
+      {"red.global.add.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},         /* atomics too */
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, A}}, "1+"},                /* the same memory by two names */
+      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {B, A, C}}, "0+1+2+"}, /* ping-pong of inputs */
+      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, A}}, "0+1+2+"}, /* apart in each launch */
+      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, C}}, "1+"},     /* but not in the second */
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, NO_BUFFER}}, ""},          /* a number, who knows where */
+      {"st.global.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},                  /* a pointer from memory */
+      {"st.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},
+      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni anything, (at);\n}", 1, {{A, B, C}}, ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char got[64];
+    list(cases[i].body, cases[i].buffers, cases[i].launches, got, sizeof got);
+    if (strcmp(got, cases[i].want) != 0)
+      fail_msg("case %zu, %s: %s, not %s", i, cases[i].body, got, cases[i].want);
+  }
+}
+
+static void skip_without_compiler(void) {
+  if (system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0) return;
+  print_message("skipped: neither nvcc nor clang is installed\n");
+  skip();
+}
+
+/* Maxwell keeps global loads out of L1, but not read-only data. */
+static void on_maxwell_read_only_loads_come_to_l1(void **state) {
+  skip_without_compiler();
+  hd_workload *w;
+  hd_study *s;
+  hd_gpu g;
+  hd_plan p, baseline = {0};
+  hd_counters before, after;
+  hd_check_result r;
+  hd_diag d = {0};
+  if (hd_gpu_load("gtx980", SOURCE_DIR "/gpus", &g, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_workload_open("matmul-naive", SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  if (hd_plan_parse("bypass=ro:32", &p, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_replay(s, &g, &baseline, HD_DISPATCH_ROUND_ROBIN, 1, &before, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  if (hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &after, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(before.l1_sectors, 0);
+  assert_true(after.l1_hits > after.l1_sectors / 2);
+  assert_true(after.l2_sectors < before.l2_sectors / 2);
+  hd_check_options o = {.no_reference = true};
+  if (hd_check(w, &p, &o, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_true(r.equal);
+  hd_study_close(s);
+  hd_workload_close(w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("loads are listed where no store of the kernel can reach, in any launch",
+                loads_are_listed_where_no_store_can_reach),
+      BEHAVIOUR("on Maxwell loads of memory that nobody writes come to L1",
+                on_maxwell_read_only_loads_come_to_l1),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

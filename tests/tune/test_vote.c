@@ -1,0 +1,107 @@
+/* The vote on a threshold of bypassing: SMs that are faster run more CTAs, and win. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuner.h"
+
+enum { MOST_SMS = 132 };
+
+/* CTAs go to whichever SM is free first, as the hardware hands them out. */
+static void dispatch(uint32_t n_sms, uint32_t tasks, const double *us, double spread, uint64_t seed,
+                     uint32_t *ctas) {
+  double free_at[MOST_SMS] = {0};
+  for (uint32_t t = 0; t < tasks; t++) {
+    uint32_t sm = 0;
+    for (uint32_t i = 1; i < n_sms; i++)
+      if (free_at[i] < free_at[sm]) sm = i;
+    double work = 1 + spread * ((double)(hd_random_at(seed, t) >> 11) * 0x1p-53 - 0.5);
+    free_at[sm] += us[sm] * work;
+    ctas[sm]++;
+  }
+}
+
+static void the_fastest_threshold_wins(void **state) {
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    uint32_t ctas[HD_BALLOT_SMS] = {0}, warps = 1 + (uint32_t)(seed % 16);
+    uint32_t n_sms = seed % 3 ? MOST_SMS : 84, best = (uint32_t)(hd_random_at(seed, 1) % (warps + 1));
+    double us[MOST_SMS];
+    hd_tune_vote v = {0};
+    for (uint32_t i = 0; i < n_sms; i++) us[i] = i % (warps + 1) == best ? 10 : 10.5 + i % (warps + 1) % 3;
+    dispatch(n_sms, 64 * n_sms, us, 0.5, seed, ctas);
+    vote_count(ctas, HD_BALLOT_SMS, warps, &v);
+    assert_int_equal(v.n, warps + 1);
+    assert_int_equal(v.winner, best);
+    /* A share is a speed: of two thresholds they are as the times are. */
+    double mean = 0;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < n_sms; i++) mean += v.share[i % v.n] / n_sms, total += ctas[i];
+    assert_int_equal(total, 64 * n_sms);
+    assert_float_equal(mean, 1, 1e-9);
+    uint32_t other = (best + 1) % v.n;
+    assert_float_equal(v.share[best] / v.share[other], us[other] / us[best], 0.04);
+  }
+}
+
+static void nothing_bypasses_where_it_makes_no_difference(void **state) {
+  uint32_t ctas[HD_BALLOT_SMS] = {0};
+  hd_tune_vote v = {0};
+  for (uint32_t i = 0; i < 90; i++) ctas[i] = 70;
+  vote_count(ctas, HD_BALLOT_SMS, 8, &v);
+  assert_int_equal(v.winner, 8);
+  for (uint32_t k = 0; k < v.n; k++) assert_float_equal(v.share[k], 1, 1e-12);
+}
+
+/* SMs that other programs hold ran nothing; a threshold whose SMs are all like that gets no votes. */
+static void sms_that_are_not_there_do_not_vote(void **state) {
+  uint32_t ctas[HD_BALLOT_SMS] = {0};
+  hd_tune_vote v = {0};
+  for (uint32_t i = 0; i < 32; i++) ctas[i] = i % 4 == 2 ? 0 : i % 4 == 1 ? 50 : 40;
+  ctas[5] = 0;
+  vote_count(ctas, HD_BALLOT_SMS, 3, &v);
+  assert_int_equal(v.winner, 1);
+  assert_float_equal(v.share[2], 0, 0);
+  assert_float_equal(v.share[1] / v.share[0], 1.25, 1e-12);
+  memset(ctas, 0, sizeof ctas);
+  vote_count(ctas, HD_BALLOT_SMS, 3, &v);
+  assert_int_equal(v.winner, 3);
+}
+
+static void only_the_voted_threshold_is_tried(void **state) {
+  tuner_space s = {.grid = {640, 1, 1},
+                   .block = {256, 1, 1},
+                   .tasks = 640,
+                   .n_sms = 4,
+                   .resident = 8,
+                   .warps = 8,
+                   .loads = 2};
+  hd_plan plans[TUNER_CANDIDATES];
+  for (uint32_t voted = 0; voted <= 8; voted++) {
+    unsigned l1 = 0, stream = 0;
+    s.has_vote = true;
+    s.vote = voted;
+    size_t n = tuner_candidates(&s, plans);
+    for (size_t i = 0; i < n; i++) {
+      stream += plans[i].stream.kind == HD_STREAM_L1;
+      if (plans[i].bypass.kind != HD_BYPASS_L1) continue;
+      assert_int_equal(plans[i].bypass.warps, voted);
+      l1++;
+    }
+    assert_int_equal(l1, voted < 8); /* all eight: nothing bypasses */
+    assert_int_equal(stream, voted == 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("the threshold whose SMs are fastest wins the vote, and shares are speeds",
+                the_fastest_threshold_wins),
+      BEHAVIOUR("where the threshold makes no difference nothing bypasses",
+                nothing_bypasses_where_it_makes_no_difference),
+      BEHAVIOUR("SMs that ran nothing do not vote", sms_that_are_not_there_do_not_vote),
+      BEHAVIOUR("of the thresholds only the voted one is tried", only_the_voted_threshold_is_tried),
+  };
+  return cmocka_run_group_tests_name("tune.vote", tests, NULL, NULL);
+}
