@@ -3,22 +3,18 @@
  * results.jsonl grows by a line for each workload as it ends, so that a run that was cut off can be resumed;
  * the table and the page are drawn anew from the whole file after every line.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "bench_folder.h"
+#include "bench_verify.h"
 #include "heddle/bench.h"
 #include "tuning.h"
-
-enum { PATH = 4096 };
 
 typedef struct bench {
   const char *device_name, *size, *store_path, *folder;
   uint64_t budget, total, threads;
-  bool resume, no_advice, no_counters, json;
+  bool resume, verify, no_advice, no_counters, json;
   hd_device *device;
   hd_store *store;
   hd_gpu advisor;
@@ -137,40 +133,7 @@ static bool read_row(const json_t *j, const hd_bench_place *p, hd_bench_row *r) 
 
 /* ---- Files ------------------------------------------------------------------------------- */
 
-static const char *path_of(const bench *b, const char *name, char out[PATH]) {
-  snprintf(out, PATH, "%s/%s", b->folder, name);
-  return out;
-}
-
-static hd_status append(const bench *b, const char *name, const char *text, hd_diag *d) {
-  char path[PATH];
-  size_t len = strlen(text), done = 0;
-  int fd = open(path_of(b, name, path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(errno));
-  while (done < len) {
-    ssize_t k = write(fd, text + done, len - done);
-    if (k < 0 && errno == EINTR) continue;
-    if (k <= 0) break;
-    done += (size_t)k;
-  }
-  bool ok = done == len && fsync(fd) == 0;
-  int e = errno;
-  close(fd);
-  return ok ? HD_OK : hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(e));
-}
-
-static hd_status append_row(const bench *b, const hd_bench_row *r, hd_diag *d) {
-  json_t *j = row_json(&b->place, r);
-  char *text = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
-  hd_buf line = {0};
-  json_decref(j);
-  if (text) hd_buf_printf(&line, "%s\n", text);
-  hd_status st = text && !line.failed ? append(b, "results.jsonl", line.data, d)
-                                      : hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  free(text);
-  hd_buf_free(&line);
-  return st;
-}
+static const char results[] = "results.jsonl";
 
 /* A later line on a workload takes an earlier one's place. */
 static bool add_row(bench *b, const hd_bench_row *r) {
@@ -182,47 +145,25 @@ static bool add_row(bench *b, const hd_bench_row *r) {
   return hd_vec_push(&b->rows, *r);
 }
 
-/* Lines that a run that was cut off left; one that is cut off itself is passed over. */
-static hd_status read_rows(bench *b, hd_diag *d) {
-  char path[PATH];
-  hd_file f;
-  if (access(path_of(b, "results.jsonl", path), F_OK) != 0) return HD_OK;
-  hd_status st = hd_file_open(path, &f, d);
-  if (st != HD_OK) return st;
-  bool cut = f.len && f.data[f.len - 1] != '\n';
-  for (size_t at = 0; st == HD_OK && at < f.len;) {
-    const char *end = memchr(f.data + at, '\n', f.len - at);
-    size_t len = end ? (size_t)(end - f.data) - at : f.len - at;
-    json_t *j = json_loadb(f.data + at, len, 0, NULL);
-    hd_bench_row r;
-    if (j && read_row(j, &b->place, &r) && !add_row(b, &r)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-    json_decref(j);
-    at += len + 1;
-  }
-  hd_file_close(&f);
-  return st == HD_OK && cut ? append(b, "results.jsonl", "\n", d) : st;
-}
-
-static hd_status write_buf(const bench *b, const char *name, hd_buf *text, hd_diag *d) {
-  char path[PATH];
-  hd_status st = text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                              : hd_file_write(path_of(b, name, path), text->data, text->len, d);
-  hd_buf_free(text);
-  return st;
+static bool take_line(void *ctx, const json_t *line) {
+  bench *b = ctx;
+  hd_bench_row r;
+  return !read_row(line, &b->place, &r) || add_row(b, &r);
 }
 
 static hd_status draw(const bench *b, hd_diag *d) {
-  char path[PATH];
+  char path[BENCH_PATH];
   hd_buf table = {0}, page = {0}, commands = {0};
   hd_file f;
   hd_bench_text(&b->place, b->rows.data, b->rows.n, &table);
-  if (hd_file_open(path_of(b, "commands.txt", path), &f, NULL) == HD_OK) {
+  if (hd_file_open(bench_path(b->folder, "commands.txt", path), &f, NULL) == HD_OK) {
     hd_buf_put(&commands, f.data, f.len);
     hd_file_close(&f);
   }
   hd_bench_html(&b->place, b->rows.data, b->rows.n, commands.data ? commands.data : "", &page);
   hd_buf_free(&commands);
-  hd_status st = write_buf(b, "table.txt", &table, d), rest = write_buf(b, "report.html", &page, d);
+  hd_status st = bench_write(b->folder, "table.txt", &table, d),
+            rest = bench_write(b->folder, "report.html", &page, d);
   return st == HD_OK ? rest : st;
 }
 
@@ -284,7 +225,7 @@ static hd_status bench_workload(bench *b, const char *name, size_t i, size_t n, 
     fprintf(stderr, "[%zu/%zu] %s: %s\n", i, n, name, row.failed);
   else
     fprintf(stderr, "[%zu/%zu] %s: %.3fx, %s, %.1f s\n", i, n, name, row.speedup, row.plan, row.seconds);
-  st = append_row(b, &row, d);
+  st = bench_append_json(b->folder, results, row_json(&b->place, &row), d);
   if (st == HD_OK && !add_row(b, &row)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   return st == HD_OK ? draw(b, d) : st;
 }
@@ -305,39 +246,9 @@ static hd_status run(bench *b, char **names, size_t n, hd_diag *d) {
 
 /* ---- The command ------------------------------------------------------------------------------------ */
 
-static hd_status record_command(const bench *b, int argc, char *const *argv, hd_diag *d) {
-  hd_buf line = {0};
-  hd_buf_puts(&line, "heddle");
-  for (int i = 0; i < argc; i++) {
-    bool plain =
-        argv[i][0] &&
-        strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-") ==
-            strlen(argv[i]);
-    hd_buf_putc(&line, ' ');
-    if (!plain) hd_buf_putc(&line, '\'');
-    for (const char *p = argv[i]; *p; p++)
-      if (*p == '\'')
-        hd_buf_puts(&line, "'\\''");
-      else
-        hd_buf_putc(&line, *p);
-    if (!plain) hd_buf_putc(&line, '\'');
-  }
-  hd_buf_putc(&line, '\n');
-  hd_status st =
-      line.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : append(b, "commands.txt", line.data, d);
-  hd_buf_free(&line);
-  return st;
-}
-
 static hd_status prepare(bench *b, hd_diag *d) {
-  char path[PATH];
-  struct stat s;
-  if (mkdir(b->folder, 0755) != 0 && errno != EEXIST)
-    return hd_fail(d, HD_ERR_IO, "%s: %s", b->folder, strerror(errno));
-  if (!b->resume && stat(path_of(b, "results.jsonl", path), &s) == 0)
-    return hd_fail(d, HD_ERR_USAGE, "%s holds results already: --resume goes on, -o names another folder",
-                   b->folder);
-  hd_status st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
+  hd_status st = bench_prepare(b->folder, b->verify ? bench_verify_results : results, b->resume, d);
+  if (st == HD_OK) st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
   if (st != HD_OK) return st;
   if (!hd_device_get_info(b->device)->has_times)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->device_name);
@@ -345,7 +256,7 @@ static hd_status prepare(bench *b, hd_diag *d) {
   hd_bench_describe(b->device, HEDDLE_VERSION, &b->place);
   if (strcmp(b->store_path ? b->store_path : "", "none") != 0)
     st = hd_store_open(b->store_path, &b->store, d);
-  return st == HD_OK && b->resume ? read_rows(b, d) : st;
+  return st == HD_OK && b->resume && !b->verify ? bench_each_line(b->folder, results, take_line, b, d) : st;
 }
 
 static int print(const bench *b) {
@@ -363,6 +274,21 @@ static int print(const bench *b) {
   return cli_print(&out);
 }
 
+static int verify(bench *b, char **names, size_t n) {
+  bench_verify_options o = {.folder = b->folder,
+                            .device_name = b->device_name,
+                            .size = b->size,
+                            .place = &b->place,
+                            .store = b->store,
+                            .device = &b->device,
+                            .budget = (double)b->budget,
+                            .total = (double)b->total,
+                            .threads = (unsigned)b->threads,
+                            .resume = b->resume,
+                            .json = b->json};
+  return bench_verify(&o, names, n);
+}
+
 static int close_bench(bench *b, int rc) {
   hd_vec_free(&b->rows);
   hd_store_close(b->store);
@@ -377,6 +303,7 @@ int cmd_bench(int argc, char **argv) {
                               {"budget", 0, CLI_NUMBER, &b.budget, 86400},
                               {"total", 0, CLI_NUMBER, &b.total, 86400 * 7},
                               {"resume", 0, CLI_FLAG, &b.resume, 0},
+                              {"verify", 0, CLI_FLAG, &b.verify, 0},
                               {"store", 0, CLI_TEXT, &b.store_path, 0},
                               {"no-advice", 0, CLI_FLAG, &b.no_advice, 0},
                               {"no-counters", 0, CLI_FLAG, &b.no_counters, 0},
@@ -401,9 +328,12 @@ int cmd_bench(int argc, char **argv) {
     st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
     names = all;
   }
-  if (st == HD_OK) st = record_command(&b, argc, words, &d);
-  if (st == HD_OK) st = run(&b, names, count, &d);
+  if (st == HD_OK) st = bench_record_command(b.folder, argc, words, &d);
+  if (st == HD_OK && b.verify)
+    rc = verify(&b, names, count);
+  else if (st == HD_OK && (st = run(&b, names, count, &d)) == HD_OK)
+    rc = print(&b);
   if (all) hd_workload_list_free(all, count);
   free(words);
-  return close_bench(&b, st == HD_OK ? print(&b) : cli_fail(&d));
+  return close_bench(&b, st == HD_OK ? rc : cli_fail(&d));
 }

@@ -67,10 +67,13 @@ static int print_result(const hd_workload *w, const hd_plan *plan, const char *d
 
 int cmd_check(int argc, char **argv) {
   const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL;
-  uint64_t threads = 0, sms = 0, seed = 0, runs = 0;
+  uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
+  cli_list params = {0};
   bool json = false, any_grid = false, no_reference = false;
   const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},
                                 {"size", 0, CLI_TEXT, &size, 0},
+                                {"param", 0, CLI_LIST, &params, 0},
+                                {"resident", 0, CLI_NUMBER, &resident, HD_MOST_RESIDENT},
                                 {"dispatcher", 0, CLI_TEXT, &dispatchers, 0},
                                 {"threads", 0, CLI_NUMBER, &threads, 1024},
                                 {"sms", 0, CLI_NUMBER, &sms, 65536},
@@ -83,8 +86,11 @@ int cmd_check(int argc, char **argv) {
                                 {0}};
   int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1) return cli_usage("check: name one workload ('heddle list' shows them)");
-  if (device && dispatchers) return cli_usage("check: --dispatcher is for the emulator, not for --device");
+  if (n != 1 || (device && dispatchers)) {
+    free(params.items);
+    return n != 1 ? cli_usage("check: name one workload ('heddle list' shows them)")
+                  : cli_usage("check: --dispatcher is for the emulator, not for --device");
+  }
 
   hd_diag d = {0};
   hd_plan plan = {0};
@@ -93,13 +99,16 @@ int cmd_check(int argc, char **argv) {
   hd_check_options o = {.run = {.threads = (unsigned)threads, .n_sms = (unsigned)sms, .any_grid = any_grid},
                         .dispatchers = kinds,
                         .seed = seed,
+                        .resident = (uint32_t)resident,
                         .no_reference = no_reference,
                         .runs = (uint32_t)runs};
   hd_device *dev = NULL;
   hd_check_result result;
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
-  if (st == HD_OK) st = hd_workload_open(argv[1], cli_kernels_dir(), size, &w, &d);
+  if (st == HD_OK)
+    st = hd_workload_open_with(argv[1], cli_kernels_dir(), size, params.items, params.n, &w, &d);
+  free(params.items);
   if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
   if (st == HD_OK)
     st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d) : hd_check(w, &plan, &o, &result, &d);

@@ -23,9 +23,10 @@ static json_t *row_json(const hd_corun_row *r, const char *mode) {
   if (r->status != HD_OK) return json_pack("{s:s, s:s}", "mode", mode, "failed", r->why);
   json_t *j = json_pack("{s:s, s:[f, f], s:o, s:o}", "mode", mode, "us", r->us[0], r->us[1], "stp",
                         figure_json(&r->stp), "antt", figure_json(&r->antt));
-  if (j && r->tried) {
+  if (j && r->sms[0]) {
     json_object_set_new(j, "sms", json_pack("[i, i]", (int)r->sms[0], (int)r->sms[1]));
     json_object_set_new(j, "agents", json_pack("[i, i]", (int)r->agents[0], (int)r->agents[1]));
+    if (r->plans[0][0]) json_object_set_new(j, "plans", json_pack("[s, s]", r->plans[0], r->plans[1]));
     json_object_set_new(j, "tried", json_integer(r->tried));
   }
   return j;
@@ -56,7 +57,7 @@ static void put_row(hd_text_table *t, const hd_corun_row *r, const char *mode) {
     for (int i = 0; i < 6; i++) hd_text_table_cell(t, "-");
     return;
   }
-  if (r->tried)
+  if (r->sms[0])
     hd_text_table_cell(t, "%u + %u", r->sms[0], r->sms[1]);
   else
     hd_text_table_cell(t, "%s", "");
@@ -86,6 +87,9 @@ static int print_text(const session *s) {
   hd_buf_putc(&out, '\n');
   hd_text_table_print(t, &out);
   hd_text_table_free(t);
+  const hd_corun_row *partition = &r->rows[HD_CORUN_PARTITION];
+  if (partition->status == HD_OK)
+    hd_buf_printf(&out, "\npartition: A under %s, B under %s\n", partition->plans[0], partition->plans[1]);
   for (int m = 0; m < HD_CORUN_MODES; m++)
     if (r->rows[m].status != HD_OK)
       hd_buf_printf(&out, "\n%s: %s\n", hd_corun_mode_name((hd_corun_mode)m), r->rows[m].why);
@@ -105,12 +109,13 @@ static hd_status parse_plans(session *s, const cli_list *plans, hd_diag *d) {
 
 int cmd_corun(int argc, char **argv) {
   const char *device = "cuda:0", *size = NULL;
-  uint64_t repetitions = 0, warmups = 0;
+  uint64_t repetitions = 0, warmups = 0, sms = 0;
   bool json = false;
   cli_list plans = {0};
   const cli_option options[] = {{"plan", 0, CLI_LIST, &plans, 0},
                                 {"device", 0, CLI_TEXT, &device, 0},
                                 {"size", 0, CLI_TEXT, &size, 0},
+                                {"sms", 0, CLI_NUMBER, &sms, 65536},
                                 {"repetitions", 0, CLI_NUMBER, &repetitions, 100000},
                                 {"warmups", 0, CLI_NUMBER, &warmups, 100000},
                                 {"json", 0, CLI_FLAG, &json, 0},
@@ -122,7 +127,8 @@ int cmd_corun(int argc, char **argv) {
     return cli_usage("corun: name two workloads ('heddle list' shows them)");
   }
   hd_diag d = {0};
-  session s = {.o = {.warmups = (uint32_t)warmups, .repetitions = (uint32_t)repetitions}};
+  session s = {
+      .o = {.sms = (uint32_t)sms, .warmups = (uint32_t)warmups, .repetitions = (uint32_t)repetitions}};
   hd_status st = parse_plans(&s, &plans, &d);
   free(plans.items);
   for (int i = 0; st == HD_OK && i < 2; i++)

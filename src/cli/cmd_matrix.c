@@ -1,7 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "matrix_random.h"
 
 /* One plan for each value of each lever. */
 static const char *const every_lever[] = {
@@ -20,6 +22,7 @@ static const char *const every_lever[] = {
     "bind=agents",
     "bind=agents:1",
     "bind=agents,split=rows",
+    "bind=agents,take=segments",
     "bind=agents,sms=0-3",
     "threads=col",
     "threads=cta:col",
@@ -157,47 +160,98 @@ static hd_status run_matrix(matrix *m, char **names, size_t n, hd_diag *d) {
   return st;
 }
 
+/* Workloads by name, and those of folders that hold several. Every name is its own copy. */
+typedef struct name_list {
+  HD_VEC(char *) names;
+} name_list;
+
+static hd_status add_name(name_list *l, const char *folder, const char *name, hd_diag *d) {
+  hd_buf b = {0};
+  hd_buf_printf(&b, "%s%s%s", folder, *folder ? "/" : "", name);
+  if (!b.failed && hd_vec_push(&l->names, b.data)) return HD_OK;
+  hd_buf_free(&b);
+  return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+}
+
+static hd_status add_names(name_list *l, const char *name, hd_diag *d) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/workload.toml", name);
+  char **all;
+  size_t n;
+  hd_diag quiet = {0};
+  /* What is no folder of workloads is left for hd_workload_open to judge. */
+  if (access(path, R_OK) == 0 || access(name, R_OK) != 0 || hd_workload_list(name, &all, &n, &quiet) != HD_OK)
+    return add_name(l, "", name, d);
+  hd_status st = n ? HD_OK : add_name(l, "", name, d);
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_name(l, name, all[i], d);
+  hd_workload_list_free(all, n);
+  return st;
+}
+
+static hd_status name_workloads(name_list *l, char **given, size_t n, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_names(l, given[i], d);
+  if (n) return st;
+  char **all;
+  if ((st = hd_workload_list(cli_kernels_dir(), &all, &n, d)) != HD_OK) return st;
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_name(l, "", all[i], d);
+  hd_workload_list_free(all, n);
+  return st;
+}
+
+static int print_matrix(matrix *m, const name_list *l, const char *output) {
+  hd_diag d = {0};
+  int rc = EXIT_OK;
+  hd_status st = run_matrix(m, l->names.data, l->names.n, &d);
+  if (st == HD_OK && m->rows) {
+    rc = cli_print_json(m->rows);
+    m->rows = NULL;
+  } else if (st == HD_OK) {
+    st = m->table.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
+                         : hd_file_write(output, m->table.data, m->table.len, &d);
+  }
+  if (st != HD_OK) rc = cli_fail(&d);
+  return rc == EXIT_OK && m->different ? EXIT_NO : rc;
+}
+
 int cmd_matrix(int argc, char **argv) {
   cli_list plans = {0};
   const char *output = "-", *size = "tiny";
-  uint64_t threads = 0;
+  uint64_t threads = 0, compositions = 0, seed = 1;
   bool json = false;
   const cli_option options[] = {{"plan", 0, CLI_LIST, &plans, 0},
                                 {"size", 0, CLI_TEXT, &size, 0},
                                 {"threads", 0, CLI_NUMBER, &threads, 1024},
+                                {"random", 0, CLI_NUMBER, &compositions, 100000000},
+                                {"seed", 0, CLI_NUMBER, &seed, 0},
                                 {"output", 'o', CLI_TEXT, &output, 0},
                                 {"json", 0, CLI_FLAG, &json, 0},
                                 {0}};
   int n, rc = cli_parse(cli_find("matrix"), options, argc, argv, &n);
   if (rc >= 0) return rc;
-  matrix m = {.plans = plans.n ? plans.items : (const char **)every_lever,
-              .n_plans = plans.n ? plans.n : sizeof every_lever / sizeof *every_lever,
-              .size = size,
-              .threads = threads,
-              .rows = json ? json_object() : NULL};
   hd_diag d = {0};
-  char **names = argv + 1, **all = NULL;
-  size_t count = (size_t)n;
-  hd_status st = HD_OK;
-  if (!n) {
-    st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
-    names = all;
+  name_list names = {0};
+  if (compositions && plans.n) {
+    rc = cli_usage("matrix: --random draws its plans; --plan names them");
+  } else if (name_workloads(&names, argv + 1, (size_t)n, &d) != HD_OK) {
+    rc = cli_fail(&d);
+  } else if (compositions) {
+    rc = matrix_random(
+        &(random_request){names.names.data, names.names.n, size, compositions, seed, (unsigned)threads},
+        json);
+  } else {
+    matrix m = {.plans = plans.n ? plans.items : (const char **)every_lever,
+                .n_plans = plans.n ? plans.n : sizeof every_lever / sizeof *every_lever,
+                .size = size,
+                .threads = threads,
+                .rows = json ? json_object() : NULL};
+    rc = print_matrix(&m, &names, output);
+    json_decref(m.rows);
+    hd_buf_free(&m.table);
+    free_reasons(&m.why);
   }
-  if (st == HD_OK) st = run_matrix(&m, names, count, &d);
-  if (st == HD_OK && json) {
-    rc = cli_print_json(m.rows);
-    m.rows = NULL;
-  } else if (st == HD_OK) {
-    st = m.table.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                        : hd_file_write(output, m.table.data, m.table.len, &d);
-    rc = EXIT_OK;
-  }
-  if (st != HD_OK) rc = cli_fail(&d);
-  if (rc == EXIT_OK && m.different) rc = EXIT_NO;
-  json_decref(m.rows);
-  hd_buf_free(&m.table);
-  free_reasons(&m.why);
-  if (all) hd_workload_list_free(all, count);
+  for (size_t i = 0; i < names.names.n; i++) free(names.names.data[i]);
+  hd_vec_free(&names.names);
   free(plans.items);
   return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "heddle/sharing.h"
 #include "model_common.h"
+#include "rewrite_all.h"
 
 /* A plan must promise at least this much to be worth a rewritten kernel. */
 #define WORTH 1.01
@@ -14,7 +15,8 @@ typedef struct optimization {
   model_session s;
   hd_report report;
   hd_check_result proof;
-  char ptx_path[4200], html_path[4200], why[512];
+  char ptx_path[4200], html_path[4200], table_path[4200], why[512];
+  bool other_launch; /* the kernel written is launched another way: the file says how */
 } optimization;
 
 static bool is_kernel_file(const char *path) {
@@ -23,16 +25,17 @@ static bool is_kernel_file(const char *path) {
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
 }
 
-/* The module's text under a row's plan. */
-static hd_status render(optimization *z, int64_t row, hd_buf *text, hd_diag *d) {
+/* The module's text under a row's plan, and what its launches take from then on. */
+static hd_status render(optimization *z, int64_t row, hd_recipe *recipes, hd_buf *text, hd_diag *d) {
+  const hd_workload *w = z->s.workload;
   hd_arena arena;
   hd_arena_init(&arena);
   hd_buf source = {0};
   hd_ptx_module *m;
   hd_run_options run = {.n_sms = z->s.gpu.n_sms};
-  hd_status st = hd_workload_ptx(z->s.workload, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, z->s.workload->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, z->s.workload, &z->s.rows[row].plan, &run, NULL, d);
+  hd_status st = hd_workload_ptx(w, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, w->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, w, &z->s.rows[row].plan, &run, recipes, d);
   if (st == HD_OK) st = hd_ptx_print_in_place(m, text);
   if (st == HD_OK && text->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   hd_buf_free(&source);
@@ -40,16 +43,25 @@ static hd_status render(optimization *z, int64_t row, hd_buf *text, hd_diag *d) 
   return st;
 }
 
-/* Whether the plan can be had by changing the kernel's text alone; *st is what happened otherwise. */
+static hd_recipe *new_recipes(const optimization *z, hd_diag *d) {
+  hd_recipe *r = calloc((size_t)z->s.workload->n_launches + 1, sizeof *r);
+  if (!r) hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return r;
+}
+
+/* Whether the plan can be applied; *st is what happened otherwise. */
 static bool can_render(optimization *z, int64_t row, hd_status *st, hd_diag *d) {
   hd_buf text = {0};
-  *st = render(z, row, &text, d);
+  hd_recipe *recipes = new_recipes(z, d);
+  *st = recipes ? render(z, row, recipes, &text, d) : HD_ERR_NOMEM;
   hd_buf_free(&text);
+  free(recipes);
   return *st == HD_OK;
 }
 
 static bool only_reorders(const hd_plan *p) {
-  return p->threads.kind == HD_ORDER_ROW && !p->bypass.kind && !p->stream.kind && !p->prefetch.kind;
+  return p->threads.kind == HD_ORDER_ROW && !p->bypass.kind && !p->stream.kind && !p->prefetch.kind &&
+         !p->bind && !p->sms.n;
 }
 
 /* Replays count the original's instructions; the proof counted the rewritten kernel's. */
@@ -109,11 +121,46 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
   }
 }
 
+static hd_status write_table(optimization *z, uint32_t launch, const hd_plan *p, hd_diag *d) {
+  hd_run_options run = {.n_sms = z->s.gpu.n_sms};
+  hd_table t;
+  hd_buf b = {0};
+  hd_status st = hd_order_table(z->s.workload, launch, &run, p->order.kind, z->s.study, &t, d);
+  if (st != HD_OK) return st;
+  hd_buf_put(&b, "HDTABLE1", 8);
+  hd_buf_put(&b, (const char *)&t.n, sizeof t.n);
+  hd_buf_put(&b, (const char *)t.task, t.n * sizeof *t.task);
+  hd_table_free(&t);
+  st = b.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(z->table_path, b.data, b.len, d);
+  hd_buf_free(&b);
+  return st;
+}
+
+/* The kernel, with what its launches take as comments behind it; the table of an order that is too large for
+ * the text. */
 static hd_status write_kernel(optimization *z, hd_diag *d) {
+  const hd_workload *w = z->s.workload;
+  const hd_plan *p = &z->s.rows[z->report.best].plan;
   hd_buf text = {0};
-  hd_status st = render(z, z->report.best, &text, d);
+  hd_recipe *recipes = new_recipes(z, d);
+  hd_status st = recipes ? render(z, z->report.best, recipes, &text, d) : HD_ERR_NOMEM;
+  bool table = false;
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
+    uint32_t first = 0;
+    while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
+    if (first < i) continue;
+    rewrite_put_recipe(w->launches[i].kernel, &recipes[i], &text);
+    z->other_launch |= recipes[i].state_bytes || recipes[i].table_bytes || recipes[i].agents;
+    if (!recipes[i].table_bytes || p->order.kind == HD_ORDER_TABLE) continue;
+    st = table ? hd_fail(d, HD_ERR_UNSUPPORTED, "several kernels have tables of their order")
+               : write_table(z, i, p, d);
+    table = true;
+  }
+  if (!table) z->table_path[0] = 0;
+  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (st == HD_OK) st = hd_file_write(z->ptx_path, text.data, text.len, d);
   hd_buf_free(&text);
+  free(recipes);
   return st;
 }
 
@@ -173,7 +220,12 @@ static int print_text(const optimization *z, size_t limit) {
         r->proof->bytes_compared, r->proof->runs,
         100.0 *
             ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
-    hd_buf_printf(&out, "Wrote %s and %s.\n", z->ptx_path, z->html_path);
+    hd_buf_printf(&out, "Wrote %s%s%s and %s.\n", z->ptx_path, z->table_path[0] ? ", " : "", z->table_path,
+                  z->html_path);
+    if (z->other_launch)
+      hd_buf_puts(
+          &out, "It is launched another way than the original: its last lines say how (--keep-launch leaves "
+                "such plans out).\n");
     hd_buf_free(&plan);
   } else {
     hd_buf_printf(&out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps,
@@ -209,6 +261,8 @@ static int print_json(const optimization *z) {
                         "proved", r->proof != NULL, "rows", rows);
   hd_buf_free(&best);
   if (j && r->best > 0) json_object_set_new(j, "output", json_string(z->ptx_path));
+  if (j && z->table_path[0]) json_object_set_new(j, "table", json_string(z->table_path));
+  if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!z->other_launch));
   if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
   if (j) json_object_set_new(j, "report", json_string(z->html_path));
   return cli_print_json(j);
@@ -223,6 +277,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   const char *dir = folder ? folder : ".";
   snprintf(z->ptx_path, sizeof z->ptx_path, "%s/%s.ptx", dir, z->s.workload->name);
   snprintf(z->html_path, sizeof z->html_path, "%s/%s.html", dir, z->s.workload->name);
+  snprintf(z->table_path, sizeof z->table_path, "%s/%s.table", dir, z->s.workload->name);
   z->report = (hd_report){.workload = z->s.workload,
                           .gpu = &z->s.gpu,
                           .dispatch = hd_dispatch_name(z->s.dispatch),
@@ -235,6 +290,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
     z->report.output = z->ptx_path;
     st = write_kernel(z, d);
   } else {
+    z->table_path[0] = 0;
     if (!z->why[0]) hd_explain_nothing_helps(&z->s.rows[0].counters, &z->s.gpu, z->why, sizeof z->why);
     z->report.nothing_helps = z->why;
   }
@@ -254,6 +310,7 @@ int cmd_optimize(int argc, char **argv) {
                                 {"threads", 0, CLI_NUMBER, &o.threads, 1024},
                                 {"output", 'o', CLI_TEXT, &folder, 0},
                                 {"rows", 0, CLI_NUMBER, &rows, 0},
+                                {"keep-launch", 0, CLI_FLAG, &o.keep_launch, 0},
                                 {"json", 0, CLI_FLAG, &json, 0},
                                 {"kernel", 'k', CLI_TEXT, &a.kernel, 0},
                                 {"module", 'm', CLI_NUMBER, &a.module, UINT32_MAX},

@@ -4,11 +4,19 @@
 #include <string.h>
 
 #include "cli.h"
-#include "heddle/probe.h"
+#include "heddle/report.h"
 
 static json_t *numbers(const uint32_t *v, size_t n) {
   json_t *a = json_array();
   for (size_t i = 0; i < n; i++) json_array_append_new(a, json_integer(v[i]));
+  return a;
+}
+
+static json_t *footprints(const hd_probe_result *r) {
+  json_t *a = json_array();
+  for (uint32_t i = 0; i < r->n_footprints; i++)
+    json_array_append_new(a, json_pack("{s:I, s:f}", "bytes", (json_int_t)r->footprints[i].bytes, "cycles",
+                                       r->footprints[i].cycles));
   return a;
 }
 
@@ -31,15 +39,16 @@ static int print_json(const hd_probe_result *r) {
                             numbers(l->sm, r->n_ctas), "cycles", numbers(l->ticks, r->n_ctas)));
   }
   return cli_print_json(json_pack(
-      "{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:o}", "device",
-      r->device.name, "title", r->device.title, "sms", (int)r->device.n_sms, "clock_mhz", r->clock_mhz,
-      "l1_cycles", r->l1_cycles, "l2_cycles", r->l2_cycles, "dram_cycles", r->dram_cycles, "line",
-      (int)r->line, "l1_sector", (int)r->l1_sector, "l2_sector", (int)r->l2_sector, "sector_cycles",
+      "{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:o, s:o}",
+      "device", r->device.name, "title", r->device.title, "sms", (int)r->device.n_sms, "clock_mhz",
+      r->clock_mhz, "l1_cycles", r->l1_cycles, "l2_cycles", r->l2_cycles, "dram_cycles", r->dram_cycles,
+      "line", (int)r->line, "l1_sector", (int)r->l1_sector, "l2_sector", (int)r->l2_sector, "sector_cycles",
       numbers(r->sector_cycles, HD_PROBE_SECTORS), "l1_by_carveout",
       sizes(r->carveout, r->l1_bytes, HD_PROBE_CARVEOUTS, "percent"), "l1_by_stride",
       sizes(r->stride, r->stride_span, HD_PROBE_STRIDES, "stride"), "l1_bytes_per_second", r->l1_bandwidth,
       "l2_bytes_per_second", r->l2_bandwidth, "dram_read_bytes_per_second", r->dram_read_bandwidth,
-      "copy_bytes_per_second", r->copy_bandwidth, "launches", launches));
+      "copy_bytes_per_second", r->copy_bandwidth, "latency_by_footprint", footprints(r), "launches",
+      launches));
 }
 
 static void put_launches(const hd_probe_result *r, hd_buf *out) {
@@ -67,7 +76,7 @@ static void put_launches(const hd_probe_result *r, hd_buf *out) {
   hd_text_table_free(t);
 }
 
-static int print_text(const hd_probe_result *r, const char *path) {
+static int print_text(const hd_probe_result *r, const char *path, const char *html) {
   hd_buf out = {0};
   hd_buf_printf(&out, "%s (%s), %u SMs, %.0f MHz\n\n", r->device.title, r->device.name, r->device.n_sms,
                 r->clock_mhz);
@@ -86,12 +95,12 @@ static int print_text(const hd_probe_result *r, const char *path) {
     hd_buf_printf(&out, "%s %u%%: %" PRIu64 " KB", i ? "," : "", r->carveout[i], r->l1_bytes[i] >> 10);
   hd_buf_printf(&out, "\nOne miss brings %u bytes into L1, %u into L2; lines of %u bytes\n", r->l1_sector,
                 r->l2_sector, r->line);
-  hd_buf_printf(&out, "\nWrote %s.\n", path);
+  hd_buf_printf(&out, "\nWrote %s%s%s.\n", path, html ? " and " : "", html ? html : "");
   return cli_print(&out);
 }
 
 int cmd_probe(int argc, char **argv) {
-  const char *device = "cuda:0", *output = NULL;
+  const char *device = "cuda:0", *output = NULL, *html = NULL;
   uint64_t launches = 0, delay = 0, megabytes = 0;
   bool json = false;
   const cli_option options[] = {{"device", 0, CLI_TEXT, &device, 0},
@@ -99,6 +108,7 @@ int cmd_probe(int argc, char **argv) {
                                 {"delay", 0, CLI_NUMBER, &delay, 10000000},
                                 {"dram", 0, CLI_NUMBER, &megabytes, 1 << 20},
                                 {"output", 'o', CLI_TEXT, &output, 0},
+                                {"html", 0, CLI_TEXT, &html, 0},
                                 {"json", 0, CLI_FLAG, &json, 0},
                                 {0}};
   int n, rc = cli_parse(cli_find("probe"), options, argc, argv, &n);
@@ -107,7 +117,7 @@ int cmd_probe(int argc, char **argv) {
   hd_diag d = {0};
   hd_device *dev = NULL;
   hd_probe_result r = {0};
-  hd_buf toml = {0};
+  hd_buf toml = {0}, page = {0};
   char path[128];
   hd_probe_options o = {
       .launches = (uint32_t)launches, .delay = (uint32_t)delay, .dram_bytes = megabytes << 20};
@@ -122,7 +132,13 @@ int cmd_probe(int argc, char **argv) {
     st = toml.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
                      : hd_file_write(output, toml.data, toml.len, &d);
   }
-  rc = st != HD_OK ? cli_fail(&d) : json ? print_json(&r) : print_text(&r, output);
+  if (st == HD_OK && html) {
+    hd_report_probe(&r, &page);
+    st = page.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
+                     : hd_file_write(html, page.data, page.len, &d);
+  }
+  rc = st != HD_OK ? cli_fail(&d) : json ? print_json(&r) : print_text(&r, output, html);
+  hd_buf_free(&page);
   hd_buf_free(&toml);
   hd_probe_free(&r);
   hd_device_close(dev);

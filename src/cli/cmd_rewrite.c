@@ -9,7 +9,12 @@
 void rewrite_put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
   if (!r->state_bytes && !r->table_bytes) return;
   hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
-  if (r->state_bytes)
+  if (r->ballot)
+    hd_buf_printf(text,
+                  "//   .u64 at %" PRIu64 ": the address of %" PRIu64
+                  " bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.\n",
+                  r->state_offset, r->state_bytes);
+  else if (r->state_bytes)
     hd_buf_printf(text,
                   "//   .u64 at %" PRIu64 ": the address of %" PRIu64
                   " bytes of device memory, zero at first; each launch "
@@ -31,7 +36,7 @@ void rewrite_put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
 }
 
 int cmd_rewrite(int argc, char **argv) {
-  uint64_t index = UINT64_MAX, sms = 0;
+  uint64_t index = UINT64_MAX, sms = 0, registers = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
   uint32_t grid[3] = {0}, block[3] = {0};
   bool more_registers = false, all = false, json = false;
@@ -43,6 +48,7 @@ int cmd_rewrite(int argc, char **argv) {
                                 {"grid", 0, CLI_DIMS, grid, 0},
                                 {"block", 0, CLI_DIMS, block, 0},
                                 {"more-registers", 0, CLI_FLAG, &more_registers, 0},
+                                {"registers", 0, CLI_NUMBER, &registers, 255},
                                 {"sms", 0, CLI_NUMBER, &sms, 65536},
                                 {"gpu", 0, CLI_TEXT, &gpu_name, 0},
                                 {"all", 0, CLI_FLAG, &all, 0},
@@ -70,6 +76,7 @@ int cmd_rewrite(int argc, char **argv) {
   memcpy(opt.grid.g, grid, sizeof grid);
   memcpy(opt.block, block, sizeof block);
   opt.more_registers = more_registers;
+  opt.registers = (uint32_t)registers;
   if (st == HD_OK && all) {
     rc = rewrite_all(&(rewrite_all_job){.path = argv[1], .output = output, .index = index, .sample = sample,
                                         .plan = &plan, .options = &opt, .json = json});

@@ -5,7 +5,7 @@
 #include "tuning.h"
 
 typedef struct options {
-  const char *device, *size, *l2, *store;
+  const char *device, *size, *l2, *store, *strategy;
   uint64_t budget, threads, rows;
   cli_list plans;
   bool again, verify, whole, no_advice, no_proof, no_counters, any_grid, json;
@@ -54,9 +54,52 @@ static void put_trials(const session *s, const hd_tuned *k, hd_buf *out) {
   hd_buf_printf(out, "  %u plans tried, %u of them refused\n", k->n_trials, failed);
 }
 
+static const char *const strategies[HD_TUNE_STRATEGIES] = {
+    [HD_TUNE_SEARCH] = "search", [HD_TUNE_VOTE] = "vote", [HD_TUNE_COMPARE] = "compare"};
+
+/* HD_TUNE_STRATEGIES: there is none of that name. */
+static hd_tune_strategy find_strategy(const char *name) {
+  unsigned i = 0;
+  while (name && i < HD_TUNE_STRATEGIES && strcmp(name, strategies[i]) != 0) i++;
+  return (hd_tune_strategy)i;
+}
+
+/* What whole launches under a threshold say; 0: it was not timed. */
+static double timed_alone(const hd_tuned *k, uint32_t warps) {
+  if (warps + 1 == k->vote.n) return 1;
+  const hd_plan p = {.bypass = {HD_BYPASS_L1, warps}}, all = {.stream = {.kind = HD_STREAM_L1}};
+  for (uint32_t i = 0; i < k->n_trials; i++)
+    if (k->trials[i].status == HD_OK &&
+        (hd_plan_equal(&k->trials[i].plan, &p) || (!warps && hd_plan_equal(&k->trials[i].plan, &all))))
+      return k->trials[i].speedup;
+  return 0;
+}
+
+static void put_vote(const session *s, const hd_tuned *k, hd_buf *out) {
+  const hd_tune_vote *v = &k->vote;
+  if (s->tune.strategy == HD_TUNE_SEARCH) return;
+  if (!v->n) {
+    if (v->why[0]) hd_buf_printf(out, "  no vote: %s\n", v->why);
+    return;
+  }
+  hd_buf_printf(out,
+                "  vote: %u of %u warps use L1 (%u launches, %.2f s); by that number, the CTAs that SMs ran, "
+                "over the mean",
+                v->winner, v->n - 1, v->launches, v->seconds);
+  bool timed = s->tune.strategy == HD_TUNE_COMPARE;
+  hd_buf_puts(out, timed ? ", and the speedup of whole launches:\n" : ":\n");
+  for (uint32_t i = 0; i < v->n; i++) {
+    double alone = timed ? timed_alone(k, i) : 0;
+    hd_buf_printf(out, "    %2u  %.3f", i, v->share[i]);
+    if (alone > 0) hd_buf_printf(out, "  %.3fx", alone);
+    hd_buf_putc(out, '\n');
+  }
+}
+
 static void put_kernel(const session *s, const hd_tuning *t, const hd_tuned *k, hd_buf *out) {
   hd_buf plan = {0};
   hd_buf_printf(out, "\nkernel %s\n", k->kernel[0] ? k->kernel : "(all)");
+  put_vote(s, k, out);
   if (k->n_trials) put_trials(s, k, out);
   hd_plan_print(&k->plan, &plan);
   if (k->adopted) {
@@ -72,6 +115,41 @@ static void put_kernel(const session *s, const hd_tuning *t, const hd_tuned *k, 
   hd_buf_free(&plan);
 }
 
+/* Where the seconds went, but for what took next to none. */
+static const struct part_of_seconds {
+  const char *name;
+  size_t at; /* in hd_tune_seconds */
+} parts_of_seconds[] = {
+    {"compile", offsetof(hd_tune_seconds, compile)}, {"advice", offsetof(hd_tune_seconds, advice)},
+    {"buffers", offsetof(hd_tune_seconds, buffers)}, {"tables", offsetof(hd_tune_seconds, tables)},
+    {"load", offsetof(hd_tune_seconds, load)},       {"check", offsetof(hd_tune_seconds, check)},
+    {"time", offsetof(hd_tune_seconds, time)},       {"proof", offsetof(hd_tune_seconds, proof)},
+    {"count", offsetof(hd_tune_seconds, count)},
+};
+enum { PARTS_OF_SECONDS = sizeof parts_of_seconds / sizeof *parts_of_seconds };
+
+static double part_of_seconds(const hd_tuning *t, size_t i) {
+  return *(const double *)((const char *)&t->spent + parts_of_seconds[i].at);
+}
+
+static void put_seconds(const hd_tuning *t, hd_buf *out) {
+  const char *before = " (";
+  hd_buf_printf(out, ": tuned in %.1f s", t->seconds);
+  for (size_t i = 0; i < PARTS_OF_SECONDS; i++) {
+    if (part_of_seconds(t, i) < 0.05) continue;
+    hd_buf_printf(out, "%s%s %.1f", before, parts_of_seconds[i].name, part_of_seconds(t, i));
+    before = ", ";
+  }
+  hd_buf_puts(out, before[0] == ',' ? ")\n" : "\n");
+}
+
+static json_t *seconds_json(const hd_tuning *t) {
+  json_t *j = json_object();
+  for (size_t i = 0; i < PARTS_OF_SECONDS; i++)
+    json_object_set_new(j, parts_of_seconds[i].name, json_real(part_of_seconds(t, i)));
+  return j;
+}
+
 static int print_text(const session *s, const hd_workload *w, const hd_tuning *t) {
   const hd_device_info *i = hd_device_get_info(s->device);
   hd_buf out = {0};
@@ -81,8 +159,7 @@ static int print_text(const session *s, const hd_workload *w, const hd_tuning *t
   else if (t->recalled)
     hd_buf_printf(&out, ": verified in %.1f s\n", t->seconds);
   else
-    hd_buf_printf(&out, ": tuned in %.1f s (advice %.1f, buffers %.1f, tables %.1f)\n", t->seconds,
-                  t->advice_seconds, t->setup_seconds, t->table_seconds);
+    put_seconds(t, &out);
   for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, t, &t->kernels[k], &out);
   if (t->n_kernels > 1)
     hd_buf_printf(&out, "\nall kernels: %.3fx, %.1f instead of %.1f us\n", t->speedup.median, t->after_us,
@@ -98,24 +175,32 @@ static json_t *trial_json(const hd_tune_trial *r) {
                    (int)r->pairs);
 }
 
+static json_t *vote_json(const hd_tune_vote *v) {
+  if (!v->n) return v->why[0] ? json_pack("{s:s}", "why", v->why) : json_null();
+  json_t *shares = json_array();
+  for (uint32_t i = 0; i < v->n; i++) json_array_append_new(shares, json_real(v->share[i]));
+  return json_pack("{s:i, s:o, s:i, s:f}", "winner", (int)v->winner, "shares", shares, "launches",
+                   (int)v->launches, "seconds", v->seconds);
+}
+
 static json_t *kernel_json(const hd_tuned *k) {
   json_t *trials = json_array();
   for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:o}", "kernel", k->kernel, "adopted",
+  return json_pack("{s:s, s:b, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:o, s:o}", "kernel", k->kernel, "adopted",
                    k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
                    tuning_speedup_json(&k->speedup), "before_us", k->before_us, "after_us", k->after_us,
-                   "why", k->why, "proof", proof_text(k->proof), "proof_why", k->proof_why, "trials", trials);
+                   "why", k->why, "proof", proof_text(k->proof), "proof_why", k->proof_why, "vote",
+                   vote_json(&k->vote), "trials", trials);
 }
 
 static json_t *tuning_json(const session *s, const hd_workload *w, const hd_tuning *t) {
   json_t *kernels = json_array();
   for (uint32_t i = 0; i < t->n_kernels; i++) json_array_append_new(kernels, kernel_json(&t->kernels[i]));
   json_t *j =
-      json_pack("{s:s, s:s, s:s, s:b, s:o, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:o}", "workload", w->name,
-                "size", w->size, "device", hd_device_get_info(s->device)->name, "recalled", t->recalled,
-                "speedup", tuning_speedup_json(&t->speedup), "before_us", t->before_us, "after_us",
-                t->after_us, "tried", (int)t->tried, "seconds", t->seconds, "setup_seconds", t->setup_seconds,
-                "advice_seconds", t->advice_seconds, "table_seconds", t->table_seconds, "kernels", kernels);
+      json_pack("{s:s, s:s, s:s, s:b, s:o, s:f, s:f, s:i, s:f, s:o, s:o}", "workload", w->name, "size",
+                w->size, "device", hd_device_get_info(s->device)->name, "recalled", t->recalled, "speedup",
+                tuning_speedup_json(&t->speedup), "before_us", t->before_us, "after_us", t->after_us, "tried",
+                (int)t->tried, "seconds", t->seconds, "spent", seconds_json(t), "kernels", kernels);
   if (j && t->has_counters) {
     json_object_set_new(j, "before", cli_counters_json(&t->before));
     json_object_set_new(j, "after", cli_counters_json(&t->after));
@@ -183,6 +268,7 @@ static hd_status prepare(session *s, hd_diag *d) {
                               .whole = o->whole,
                               .no_proof = o->no_proof,
                               .no_counters = o->no_counters,
+                              .strategy = o->strategy ? find_strategy(o->strategy) : HD_TUNE_SEARCH,
                               .advisor = advice ? &s->advisor : NULL,
                               .plans = s->plans,
                               .n_plans = s->n_plans,
@@ -208,6 +294,7 @@ int cmd_tune(int argc, char **argv) {
                               {"plan", 0, CLI_LIST, &o->plans, 0},
                               {"l2", 0, CLI_TEXT, &o->l2, 0},
                               {"store", 0, CLI_TEXT, &o->store, 0},
+                              {"strategy", 0, CLI_TEXT, &o->strategy, 0},
                               {"threads", 0, CLI_NUMBER, &o->threads, 1024},
                               {"rows", 0, CLI_NUMBER, &o->rows, 1000},
                               {"again", 0, CLI_FLAG, &o->again, 0},
@@ -224,6 +311,9 @@ int cmd_tune(int argc, char **argv) {
   if (!n) return close_session(&s, cli_usage("tune: name one workload or more ('heddle list' shows them)"));
   if (o->l2 && strcmp(o->l2, "keep") != 0 && strcmp(o->l2, "flush") != 0)
     return close_session(&s, cli_usage("tune: --l2 takes flush or keep, not '%s'", o->l2));
+  if (o->strategy && find_strategy(o->strategy) == HD_TUNE_STRATEGIES)
+    return close_session(&s,
+                         cli_usage("tune: --strategy takes search, vote or compare, not '%s'", o->strategy));
   if (o->again && o->verify)
     return close_session(&s,
                          cli_usage("tune: --again makes new verdicts, --verify measures those there are"));

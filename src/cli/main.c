@@ -40,6 +40,7 @@ const cli_command cli_commands[] = {
      "                     (default: any grid)\n"
      "  --block X[,Y[,Z]]  threads per CTA of the launches to come, where the kernel does not say\n"
      "  --more-registers   bind=agents:N: as many registers as N CTAs per SM leave (needs the block)\n"
+     "  --registers N      that a thread of the original uses; bind=agents limits the rewritten kernel's\n"
      "  --sms N            clusters, one per SM (default: those of --gpu, else 132)\n"
      "  --gpu NAME         take the number of SMs from this GPU\n"
      "  -m, --module N     module number when the file holds several\n"
@@ -53,6 +54,8 @@ const cli_command cli_commands[] = {
      "  --plan P           the plan (default: baseline: the kernel against its reference)\n"
      "  --dispatcher LIST  names joined by commas (default: all)\n"
      "  --sms N            SMs of the emulated machine (default: 16)\n"
+     "  --resident N       CTAs alive at once on each (default: 4)\n"
+     "  --param NAME=N     another value for one of the size's parameters; may be given several times\n"
      "  --device D         run there instead, as it dispatches: cuda:N, model:NAME or emu\n"
      "  --runs N           of the rewritten kernel on the device (default: 3)\n"
      "  --no-reference     do not compare with reference.c\n"
@@ -76,6 +79,8 @@ const cli_command cli_commands[] = {
      "  --again            tune though there is a verdict\n"
      "  --verify           measure the verdicts anew; those that no longer win are dropped\n"
      "  --whole            one plan for all kernels of a workload (models always do that)\n"
+     "  --strategy S       how many warps bypass L1: search times every number, vote has SMs try them during the\n"
+     "                     same launches and times the one they choose, compare does both (default: search)\n"
      "  --size NAME        the workloads' size (default: gpu; on models small)\n"
      "  --l2 flush|keep    as for time\n"
      "  --store FILE       where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere\n"
@@ -92,19 +97,23 @@ const cli_command cli_commands[] = {
      "  --budget S         seconds for each workload, about (default: 10)\n"
      "  --total S          begin no further workload after so many seconds (default: no limit)\n"
      "  --resume           go on where an earlier run in the same folder ended\n"
+     "  --verify           tune nothing: measure every verdict for this device once more, at the size it was\n"
+     "                     tuned at, into verify.jsonl and verify.txt; nothing is dropped\n"
      "  --store FILE       keep the verdicts there (default: heddle's store); none: nowhere\n"
      "  --no-advice        do not ask the analysis of a small size what to try first\n"
      "  --no-counters      times only\n"
      "  --threads N        host threads (default: all)\n"
      "  -o, --output DIR   where results.jsonl, table.txt, report.html and commands.txt go\n"
-     "                     (default: heddle-bench)\n" JSON_NOTE,
+     "                     (default: heddle-bench)\n" JSON_NOTE
+     "Exit code 1 when a verdict that is verified runs below 0.99x, or cannot be run.\n",
      cmd_bench},
     {"probe", "--device D", "what a GPU's dispatcher and caches do; writes its file for gpus/",
      "  --device D         the GPU (default: cuda:0)\n"
      "  --launches N       of the dispatcher's benchmark, plus a staggered one (default: 5)\n"
      "  --delay CYCLES     between the waves of the staggered launch (default: 3000)\n"
      "  --dram MB          what the DRAM bandwidths read (default: 2048)\n"
-     "  -o, --output OUT   the GPU file (default: its name with .toml, in this folder)\n" JSON_NOTE,
+     "  -o, --output OUT   the GPU file (default: its name with .toml, in this folder)\n"
+     "  --html OUT         a page of plots as well\n" JSON_NOTE,
      cmd_probe},
     {"difftest", "[--device D]", "random PTX programs on the emulator and a device, compared bit for bit",
      "  --device D         the other side: cuda:N, or an instruction set of the emulator's own: emu:portable,\n"
@@ -117,7 +126,9 @@ const cli_command cli_commands[] = {
      "  --reports N        differences to reduce and print (default: 20)\n"
      "  --per-module N     programs compiled together (default: 64)\n"
      "  --threads N        host threads, each with a process for a GPU of its own (default: all)\n" JSON_NOTE
-     "Exit code 1 when any program differs.\n",
+     "Programs that differ are counted by instruction: within the bounds of approximate instructions\n"
+     "(docs/difftest.md), by the device's compiler (they agree when it does not optimize), unexplained.\n"
+     "Exit code 1 when any is unexplained.\n",
      cmd_difftest},
     {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",
      "  --gpu NAME         gtx580, gtx980, gtx1080, h100 or a .toml file (default: h100)\n"
@@ -146,6 +157,7 @@ const cli_command cli_commands[] = {
      "  --device D         cuda:N (default: cuda:0)\n"
      "  --size NAME        both workloads' size (default: small)\n"
      "  --plan P           other levers of the partitions' plans: of A, and given again, of B\n"
+     "  --sms N            that A gets of a partition (default: what a search finds best)\n"
      "  --repetitions N    timed rounds (default: 21); an interval needs 8\n"
      "  --warmups N        rounds before them (default: 2)\n" JSON_NOTE,
      cmd_corun},
@@ -155,6 +167,7 @@ const cli_command cli_commands[] = {
      "  --plans LIST       as for sweep\n"
      "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
      "  -o, --output DIR   where NAME.ptx and NAME.html go (default: this folder)\n"
+     "  --keep-launch      leave out plans that need another launch: bind=agents, bind=claim, sms\n"
      "  --rows N           rows of the table to print (default: 12)\n"
      "  --size NAME        the workload's size (default: paper where there is one)\n"
      "  --threads N        host threads (default: all)\n"
@@ -182,11 +195,15 @@ const cli_command cli_commands[] = {
      "  --all              prune: drop everything\n"
      "  -o, --output OUT   write to a file\n" JSON_NOTE,
      cmd_verdicts},
-    {"matrix", "[WORKLOAD...]", "which plans work on which workloads, or why they are refused",
+    {"matrix", "[WORKLOAD | FOLDER]...", "which plans work on which workloads, or why they are refused",
      "  --plan P           a column; may be given several times (default: one for each lever)\n"
      "  --size NAME        the workloads' size (default: tiny)\n"
+     "  --random N         N random compositions of all levers at random sizes around that one instead, each under\n"
+     "                     three dispatchers: one worker at a time, all at once, and one drawn\n"
+     "  --seed S           of what is drawn (default: 1)\n"
      "  --threads N        host threads (default: all)\n"
-     "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE,
+     "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE
+     "A folder stands for the workloads in it. Exit code 1 when anything differs; a line for each says how to repeat it.\n",
      cmd_matrix},
     {"overhead", "[WORKLOAD...]", "what plans cost: instructions, registers, shared memory",
      "  --plan P           a row; may be given several times (default: one for each lever)\n"
@@ -221,7 +238,7 @@ static int print_help(void) {
   hd_text_table_print(t, &b);
   hd_text_table_free(t);
   hd_buf_puts(&b, "\n'heddle COMMAND -h' says more. Exit codes: 0 done; 1 the answer is no (not equal, not\n"
-                  "sound); 2 bad usage or input.\n");
+                  "sound); 2 bad usage or input. $HEDDLE_CUDA_DRIVER names another driver than libcuda.so.1.\n");
   return cli_print(&b);
 }
 

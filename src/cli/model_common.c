@@ -80,7 +80,7 @@ static hd_status add_advised(model_session *s, const model_options *o, double *s
   if (st != HD_OK) return st;
   for (uint32_t i = 0; st == HD_OK && i < advice.n_proposals; i++) {
     hd_plan *p = &advice.proposals[i].plan;
-    if (!keeps_launch(p) || has_row(s, p)) continue;
+    if ((o->keep_launch && !keeps_launch(p)) || has_row(s, p)) continue;
     if (add_row(s, p))
       *p = (hd_plan){0}; /* the row's now */
     else
@@ -106,6 +106,23 @@ static hd_status add_candidates(model_session *s, size_t most, hd_diag *d) {
   }
   free(plans);
   return st;
+}
+
+/* CTAs bound to SMs along a line of the grid: what CLU clusters, and the traces can be replayed under. */
+static hd_status add_bound(model_session *s, hd_diag *d) {
+  static const hd_plan bound[] = {
+      {.bind = HD_BIND_AGENTS},
+      {.bind = HD_BIND_CLAIM},
+      {.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_AGENTS},
+      {.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_AGENTS, .split = {.kind = HD_SPLIT_COLS}},
+      {.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_CLAIM},
+  };
+  bool line = s->workload->launches[0].grid[1] == 1;
+  for (size_t i = 0; i < sizeof bound / sizeof *bound; i++) {
+    if ((line && bound[i].order.kind == HD_ORDER_COL) || has_row(s, &bound[i])) continue;
+    if (!add_row(s, &bound[i])) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  }
+  return HD_OK;
 }
 
 /* Plans separated by white space; lines of a file may hold '#' comments. */
@@ -145,6 +162,7 @@ static hd_status collect_rows(model_session *s, const model_options *o, hd_diag 
   if (!plans) {
     double seconds = 0, threads = o->threads ? (double)o->threads : hd_cpu_count();
     hd_status advised = add_advised(s, o, &seconds, d);
+    if (advised == HD_OK && !o->keep_launch) advised = add_bound(s, d);
     double most = seconds > 0 ? AFFORDABLE * threads / seconds : MAX_CANDIDATES;
     return advised == HD_OK ? add_candidates(s, most < MAX_CANDIDATES ? (size_t)most : MAX_CANDIDATES, d)
                             : advised;

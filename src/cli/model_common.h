@@ -9,6 +9,7 @@ typedef struct model_options {
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   bool advised;      /* without `plans`: what the facts propose, and other candidates as far as time allows */
+  bool keep_launch;  /* then: only plans that the launch of the original does for */
 } model_options;
 
 /* A workload, a GPU, the workload's traces. Close whether opening succeeded or not. */

@@ -7,6 +7,7 @@
 
 #include "heddle/bench.h"
 #include "report/html.h"
+#include "report/plans.h"
 #include "report/summary.h"
 
 static const char *const lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "threads",
@@ -42,6 +43,15 @@ static void put_plan(char *out, size_t cap, const hd_plan *p, const char *kernel
   hd_buf_free(&text);
 }
 
+void report_plans(const hd_tuning *t, char *out, size_t cap) {
+  out[0] = 0;
+  for (uint32_t i = 0; i < t->n_kernels; i++) {
+    const hd_tuned *k = &t->kernels[i];
+    if (k->adopted) put_plan(out, cap, &k->plan, t->n_kernels > 1 ? k->kernel : NULL);
+  }
+  if (!out[0]) snprintf(out, cap, "baseline");
+}
+
 static void fill_levers(const hd_tuning *t, hd_bench_row *out) {
   for (uint32_t i = 0; i < t->n_levers; i++)
     for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
@@ -66,12 +76,11 @@ void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_plac
   out->speedup = t->speedup.median;
   out->low = t->speedup.low;
   out->high = t->speedup.high;
+  report_plans(t, out->plan, sizeof out->plan);
   for (uint32_t i = 0; i < t->n_kernels; i++) {
     const hd_tuned *k = &t->kernels[i];
-    if (k->adopted) put_plan(out->plan, sizeof out->plan, &k->plan, t->n_kernels > 1 ? k->kernel : NULL);
     if (!k->adopted && !out->why[0]) snprintf(out->why, sizeof out->why, "%s", k->why);
   }
-  if (!out->plan[0]) snprintf(out->plan, sizeof out->plan, "baseline");
   fill_levers(t, out);
   out->has_counters = t->has_counters;
   out->before = t->before;
@@ -114,7 +123,7 @@ static void times(hd_text_table *t, double x) {
 }
 
 static void put_speedups(const hd_bench_row *rows, size_t n, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrrrrrll");
+  hd_text_table *t = hd_text_table_new("lrrrrrrrrlrl");
   if (!t) {
     out->failed = true;
     return;
@@ -124,6 +133,7 @@ static void put_speedups(const hd_bench_row *rows, size_t n, hd_buf *out) {
   for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) hd_text_table_cell(t, "%s", lever_names[k]);
   hd_text_table_cell(t, "best");
   hd_text_table_cell(t, "99%% interval");
+  hd_text_table_cell(t, "tuned in");
   hd_text_table_cell(t, "plan");
   hd_text_table_rule(t);
   for (size_t i = 0; i < n; i++) {
@@ -137,6 +147,7 @@ static void put_speedups(const hd_bench_row *rows, size_t n, hd_buf *out) {
       hd_text_table_cell(t, "-");
     else
       hd_text_table_cell(t, "%.3f to %.3f", r->low, r->high);
+    hd_text_table_cell(t, "%.1f s", r->seconds);
     hd_text_table_cell(t, "%s", r->plan);
   }
   hd_text_table_print(t, out);
@@ -184,6 +195,26 @@ static void put_traffic(const hd_bench_row *rows, size_t n, hd_buf *out) {
   hd_text_table_free(t);
 }
 
+/* How long tuning took; the longest is most often one whose order only a trace of the whole launch tells. */
+static void put_seconds(const hd_bench_row *rows, size_t n, hd_buf *out) {
+  double *seconds = calloc(n + 1, sizeof *seconds), longest = 0;
+  const char *who = "";
+  size_t m = 0;
+  if (!seconds) {
+    out->failed = true;
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (rows[i].failed[0]) continue;
+    seconds[m++] = rows[i].seconds;
+    if (rows[i].seconds > longest) longest = rows[i].seconds, who = rows[i].workload;
+  }
+  if (m)
+    hd_buf_printf(out, "Tuning took %.1f s a workload (median of %zu), at most %.1f s (%s).\n",
+                  hd_median(seconds, m), m, longest, who);
+  free(seconds);
+}
+
 static void put_means(const hd_bench_row *rows, size_t n, hd_buf *out) {
   hd_bench_mean clu = hd_bench_geomean(rows, n, true), all = hd_bench_geomean(rows, n, false);
   if (clu.n)
@@ -210,6 +241,7 @@ void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
   put_traffic(rows, n, out);
   hd_buf_putc(out, '\n');
   put_means(rows, n, out);
+  put_seconds(rows, n, out);
   for (size_t i = 0; i < n; i++) {
     if (!rows[i].failed[0]) continue;
     if (!failed++) hd_buf_puts(out, "\nFailed:\n");

@@ -20,7 +20,9 @@ A page on a workload:
     coefficients       240    50%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  affine
     restored           120     0%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  affine
   
-  proposals   none: no plan tried is predicted to help
+  proposals  plan                      time  L1 hits  L2 sectors  DRAM bytes  because
+    1        stream=auto              1.00x     +0.0        -60%         +0%  of what some loads ask for, 0% is asked for again; it takes room in L1 from what other loads ask for
+    2        bypass=l1:1,stream=auto  1.00x     +0.0        -60%         +0%  of what some loads ask for, 0% is asked for again; it takes room in L1 from what other loads ask for
   
   forward_dct, reuse between CTAs from the code: direction x
   
@@ -60,7 +62,7 @@ Orders that a trace tells are found, proved and simulated like others:
 
   $ heddle check spmm-community --size tiny --plan order=affinity,bind=redirect | head -2
   spmm-community (tiny), plan order=affinity,bind=redirect: equal
-    19800 bytes agree under 8 dispatchers; no task touches what another writes; the original agrees with its reference
+    21264 bytes agree under 8 dispatchers; no task touches what another writes; the original agrees with its reference
   $ heddle simulate spmm-community --size tiny --plan order=heavy-first --json | grep '"plan'
     "plan": "order=heavy-first",
 

@@ -2,10 +2,10 @@
 
 Tables of many workloads; one that fails is a line:
 
-  $ heddle bench copy-col nosuch --device model:gtx580 --size tiny --store none --no-advice -o out 2>&1 | grep -E 'model:gtx580|^copy-col.*baseline|nosuch' | sed 's/  *[0-9].*x/ .../; s/ among.*//; s/heddle [0-9.]*$/heddle/'
+  $ heddle bench copy-col nosuch --device model:gtx580 --size tiny --store none --no-advice -o out 2>&1 | grep -E 'model:gtx580|^copy-col.*baseline|nosuch' | sed 's/  *[0-9].*x/ .../; s/ [0-9.]* s / some s /; s/ among.*//; s/heddle [0-9.]*$/heddle/'
   [2/2] nosuch: there is no workload 'nosuch'
   model:gtx580 (GeForce GTX 580 (Fermi)), 16 SMs, driver none, heddle
-  copy-col ...  -             baseline
+  copy-col ...  -                some s  baseline
     nosuch (tiny): there is no workload 'nosuch'
   $ ls out
   commands.txt
@@ -22,7 +22,7 @@ A folder with results is not written to unless asked; resuming does what is left
   $ heddle bench copy-col --device model:gtx580 --size tiny --store none -o out
   heddle: out holds results already: --resume goes on, -o names another folder
   [2]
-  $ heddle bench copy-col nosuch matmul-swapped --device model:gtx580 --size tiny --store none --no-advice -o out --resume 2>&1 >/dev/null | sed 's/[0-9.]*x, //; s/, [0-9.]* s$//; s/ among.*//'
+  $ heddle bench copy-col nosuch matmul-swapped --device model:gtx580 --size tiny --store none --no-advice -o out --resume 2>&1 >/dev/null | sed 's/[0-9.]*x, //; s/,stream=l1//; s/, [0-9.]* s$//; s/ among.*//'
   [2/3] nosuch: there is no workload 'nosuch'
   [3/3] matmul-swapped: threads=col
   $ grep -o '"workload":"[a-z-]*"' out/results.jsonl
@@ -43,6 +43,57 @@ Lines of another version are not taken, nor is one that was cut off:
   [1/2] copy-col: baseline
   $ tail -1 out/results.jsonl | grep -o '"workload":"[a-z-]*"'
   "workload":"copy-col"
+
+Every verdict once more, elsewhere: the tables of orders come along, and the workload's size is known:
+
+  $ heddle tune matmul-swapped copy-col --device model:gtx580 --size tiny --store v.db --no-advice >/dev/null
+  $ heddle verdicts export --store v.db > v.json; grep -cE '"size": "tiny"' v.json
+  2
+  $ sed 's|"threads=[^"]*"|"order=table:#e3ff36808ef368c87af4541c767dcc04"|; s|"tables": \[\]|"tables": [{"name": "e3ff36808ef368c87af4541c767dcc04", "tasks": 10, "packed": "KLUv/SAoXQAAGBIBAAIA4IoXYAE="}]|' v.json > w.json
+  $ heddle verdicts import w.json --store w.db
+  2 verdicts taken over
+  $ heddle bench --verify --device model:gtx580 --store w.db -o verified 2>err.txt | grep -oE '^(copy|matmul|workload|Verdicts).*' | sed 's/table:.*verdict-/table:.../; s/  *[0-9].*  \(or\)/ ... \1/' | sort
+  Verdicts measured once more, slowest first: speedup over the default launch when it was tuned, and now. Where the original was kept, it is the default launch.
+  copy-col        tiny ... original kept
+  matmul-swapped  tiny ... order=table:...e3ff36808ef368c87af4541c767dcc04.table
+  workload        size   tuned     now  99% interval    default us  plan us  plan
+  $ ls verified
+  commands.txt
+  verify.jsonl
+  verify.txt
+  $ sed 's/.*"workload"/"workload"/; s/,"failed.*//' verified/verify.jsonl
+  "workload":"copy-col","size":"tiny"
+  "workload":"matmul-swapped","size":"tiny"
+
+What was verified is not verified again when that is resumed; what is named, or of that size, alone:
+
+  $ heddle bench --verify --device model:gtx580 --store w.db -o verified --resume | grep Geometric | sed 's/mean [0-9.]*x/mean/; s/ Below.*//'
+  Geometric mean over 2, of which 1 kept the original.
+  $ heddle bench --verify copy-col --device model:gtx580 --store w.db -o one --json 2>/dev/null | grep -E '"(n|workload|original|below_or_failed|other_workloads)"'
+        "workload": "copy-col",
+        "original": true,
+    "n": 1,
+    "below_or_failed": 0,
+    "other_workloads": 1,
+  $ heddle bench --verify --device model:gtx580 --size small --store w.db -o other --json | grep '"n"'
+    "n": 0,
+  $ heddle bench --verify --device model:h100 --store w.db -o none
+  heddle: there are no verdicts for model:h100 under driver none
+  [2]
+  $ heddle bench --verify --device model:gtx580 --store none -o nowhere
+  heddle: bench: --verify needs a store of verdicts
+  [2]
+
+A verdict that cannot be applied is the answer no:
+
+  $ sed 's|"baseline"|"stream=999"|; s|"threads=[^"]*"|"stream=l1"|' v.json > slow.json
+  $ heddle verdicts import slow.json --store slow.db && heddle bench --verify --device model:gtx580 --store slow.db -o slow 2>/dev/null | grep -E 'Below|Not|tiny' | sed 's/ [ 0-9.x]*to.*stream/ ... stream/; s/mean [0-9.]*x/mean/'; echo ${PIPESTATUS[0]}
+  2 verdicts taken over
+  matmul-swapped  tiny ... stream=l1
+  Geometric mean over 1, of which 0 kept the original. Below 0.99x: 0.
+  Not measured:
+    copy-col (tiny): copy_col: measured anew: copy_col: stream: the kernel has 5 loads of global memory, numbered from 0; there is no 999
+  1
 
 Mistakes:
 

@@ -10,15 +10,17 @@ Two workloads at the same time, on a driver whose streams run beside each other.
   mode SMs CTAs per SM A us B us STP ANTT
   serial all, all # # # (# to #) # (# to #)
   streams all, all # # # (# to #) # (# to #)
-  partition 3 + 1 all, 1 # # # (# to #) # (# to #)
+  partition 1 + 3 7, all # # # (# to #) # (# to #)
   green 2 + 2 all, all # # # (# to #) # (# to #)
+  
+  partition: A under bind=agents:7,split=wave:1,sms=0, B under bind=agents,sms=1-3
   $ heddle corun copy-col matmul-naive --size tiny --repetitions 3 --plan order=col --json | grep -E 'mode|failed|"turns|tried|rounds'
     "turns": [
     "rounds": 3,
         "mode": "serial",
         "mode": "streams",
         "mode": "partition",
-        "tried": 5
+        "tried": 11
         "mode": "green",
         "tried": 3
 

@@ -60,6 +60,12 @@ A probe's file is a GPU to simulate on:
   $ heddle probe --device emu --launches 1 -o probed.toml | grep -E '^emulator|^Wrote'
   emulator (emu), 132 SMs, 1000 MHz
   Wrote probed.toml.
+  $ heddle probe --device emu --launches 1 -o probed.toml --html probed.html | tail -1; grep -o '<h2>[^<]*' probed.html
+  Wrote probed.toml and probed.html.
+  <h2>Latency against footprint
+  <h2>L1 by carve-out
+  <h2>What one miss brings
+  <h2>Which SM runs which CTA
   $ heddle simulate copy-col --size tiny --gpu ./probed.toml | head -1
   copy-col (tiny) on emulator, round-robin dispatch, plan baseline
 
@@ -78,4 +84,4 @@ Usage:
 Random programs, the GPU in processes of its own:
 
   $ heddle difftest --programs 300 --threads 2 | sed 's/of [0-9]* instructions/of N instructions/'
-  300 programs of N instructions on the emulator and cuda:0 (Fake GPU, sm_90): 0 differ
+  300 programs of N instructions on the emulator and cuda:0 (Fake GPU, sm_90): 0 differ within documented bounds, 0 by the optimizer of the device's compiler, 0 unexplained

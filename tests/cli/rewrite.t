@@ -9,17 +9,13 @@ A known grid: constants are baked in.
   )
   .maxntid 256, 1, 1
   {
-  	.reg .b32 %heddle_cx;
-  	.reg .b32 %heddle_cy;
-  	.reg .b32 %heddle_cz;
-  	.reg .b32 %heddle_u;
-  	mov.u32 %heddle_u, %ctaid.x;
-  	.reg .b32 %heddle_r<9>;
-  	.reg .b64 %heddle_d<9>;
-  	.reg .pred %heddle_p<9>;
-  	mul.hi.u32 %heddle_r4, %heddle_u, 17179870;
-  	mad.lo.u32 %heddle_r6, %heddle_r4, 4294967046, %heddle_u;
-  	mad.lo.u32 %heddle_r8, %heddle_r6, 4, %heddle_r4;
+  	.reg .b32 %heddle_r<10>;
+  	.reg .b64 %heddle_d<10>;
+  	.reg .pred %heddle_p<10>;
+  	mov.u32 %heddle_r1, %ctaid.x;
+  	mul.hi.u32 %heddle_r5, %heddle_r1, 17179870;
+  	mad.lo.u32 %heddle_r7, %heddle_r1, 3, %heddle_r1;
+  	mad.lo.u32 %heddle_r9, %heddle_r5, 4294966297, %heddle_r7;
   	.reg .pred %p<2>;
   	.reg .f32 %f<4>;
   	.reg .b32 %r<6>;
@@ -28,10 +24,9 @@ A known grid: constants are baked in.
   	ld.param.u64 %rd2, [scale_param_1];
   	ld.param.f32 %f1, [scale_param_2];
   	ld.param.u32 %r2, [scale_param_3];
-  	mov.u32 %r3, %heddle_r8;
   	mov.u32 %r4, %ntid.x;
   	mov.u32 %r5, %tid.x;
-  	mad.lo.s32 %r1, %r3, %r4, %r5;
+  	mad.lo.s32 %r1, %heddle_r9, %r4, %r5;
   	setp.ge.u32 %p1, %r1, %r2;
   	@%p1 bra $done;
   	cvta.to.global.u64 %rd3, %rd2;
@@ -56,43 +51,13 @@ Any grid:
   )
   .maxntid 256, 1, 1
   {
-  	.reg .b32 %heddle_nx;
-  	.reg .b32 %heddle_ny;
-  	.reg .b32 %heddle_nz;
-  	.reg .b32 %heddle_v;
-  	.reg .b64 %heddle_v64;
-  	.reg .b64 %heddle_nx64;
-  	.reg .pred %heddle_large;
-  	mov.u32 %heddle_nx, %nctaid.x;
-  	mov.u32 %heddle_ny, %nctaid.y;
-  	mov.u32 %heddle_nz, %nctaid.z;
-  	mul.wide.u32 %heddle_v64, %heddle_ny, %heddle_nz;
-  	cvt.u64.u32 %heddle_nx64, %heddle_nx;
-  	mul.lo.u64 %heddle_v64, %heddle_v64, %heddle_nx64;
-  	cvt.u32.u64 %heddle_v, %heddle_v64;
-  	setp.gt.u64 %heddle_large, %heddle_v64, 4294967295;
-  	.reg .b32 %heddle_x;
-  	mov.u32 %heddle_x, %ctaid.x;
-  	@%heddle_large bra $heddle_entered;
-  	.reg .b32 %heddle_cx;
-  	.reg .b32 %heddle_cy;
-  	.reg .b32 %heddle_cz;
-  	.reg .b32 %heddle_u;
-  	mov.u32 %heddle_cx, %ctaid.x;
-  	mov.u32 %heddle_cy, %ctaid.y;
-  	mov.u32 %heddle_cz, %ctaid.z;
-  	mad.lo.u32 %heddle_cy, %heddle_cz, %heddle_ny, %heddle_cy;
-  	mad.lo.u32 %heddle_u, %heddle_cy, %heddle_nx, %heddle_cx;
   	.reg .b32 %heddle_r<13>;
   	.reg .b64 %heddle_d<13>;
   	.reg .pred %heddle_p<13>;
-  	sub.u32 %heddle_r5, %heddle_v, 1;
-  	sub.u32 %heddle_r6, %heddle_r5, %heddle_u;
-  	div.u32 %heddle_r7, %heddle_r6, %heddle_nx;
-  	mul.lo.u32 %heddle_r8, %heddle_nx, %heddle_r7;
-  	sub.u32 %heddle_r9, %heddle_r6, %heddle_r8;
-  	mov.u32 %heddle_x, %heddle_r9;
-  $heddle_entered:
+  	mov.u32 %heddle_r0, %nctaid.x;
+  	mov.u32 %heddle_r3, %ctaid.x;
+  	sub.u32 %heddle_r7, %heddle_r0, 1;
+  	sub.u32 %heddle_r8, %heddle_r7, %heddle_r3;
   	.reg .pred %p<2>;
   	.reg .f32 %f<4>;
   	.reg .b32 %r<6>;
@@ -101,10 +66,9 @@ Any grid:
   	ld.param.u64 %rd2, [scale_param_1];
   	ld.param.f32 %f1, [scale_param_2];
   	ld.param.u32 %r2, [scale_param_3];
-  	mov.u32 %r3, %heddle_x;
   	mov.u32 %r4, %ntid.x;
   	mov.u32 %r5, %tid.x;
-  	mad.lo.s32 %r1, %r3, %r4, %r5;
+  	mad.lo.s32 %r1, %heddle_r8, %r4, %r5;
 
 The empty plan changes nothing:
 

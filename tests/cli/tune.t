@@ -2,15 +2,15 @@
 
 Tuning on a modelled GPU, whose times do not vary:
 
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --rows 1 --no-advice | sed 's/in [0-9.]* s (.*)/in some s/; s/ *[0-9.]*x .*//; s/[0-9]* plans tried.*/so many plans/; s/  *speedup.*//; s/-- .*/--/'
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --rows 1 --no-advice | sed 's/in [0-9.]* s.*/in some s/; s/ *[0-9.]*x .*//; s/[0-9]* plans tried.*/so many plans/; s/  *speedup.*//; s/-- .*/--/'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): tuned in some s
   
   kernel matmul_swapped
   plan
-  -----------
-  threads=col
+  ---------------------
+  threads=col,stream=l1
     so many plans
-    verdict: threads=col,
+    verdict: threads=col,stream=l1,
   
 
 The verdict is kept, listed, and used by the next run:
@@ -20,16 +20,16 @@ The verdict is kept, listed, and used by the next run:
         "gpu": "model:gtx580",
         "driver": "none",
         "name": "matmul-swapped",
-        "plan": "threads=col",
+        "plan": "threads=col,stream=l1",
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db | sed 's/, [0-9.]*x.*//'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): kept from an earlier run; --again tunes anew
   
   kernel matmul_swapped
-    verdict: threads=col
+    verdict: threads=col,stream=l1
   
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --json | grep -cE '"recalled": true'
   1
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --again --no-advice --json | grep -E '"(recalled|proof|proof_why)"'
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --again --no-advice --json | grep -E '"(recalled|proof|proof_why)": [^0-9]'
       "recalled": false,
           "proof": "proved",
           "proof_why": "8 dispatchers",
@@ -37,7 +37,7 @@ The verdict is kept, listed, and used by the next run:
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): verified in some s
   
   kernel matmul_swapped
-    verdict: threads=col
+    verdict: threads=col,stream=l1
   
   $ heddle tune copy-col --device model:gtx580 --size tiny --store v.db --verify
   heddle: copy-col (tiny): there is no verdict to verify
@@ -52,6 +52,75 @@ On the fake driver every kernel gets a plan of its own; --whole gives all of the
   $ heddle tune atax --size tiny --store none --budget 1 --no-advice --whole --json | grep -E '"(kernel|device)"'
       "device": "cuda:0",
           "kernel": "",
+
+Warps that bypass L1 by the vote of the SMs, which run thresholds of their own during the same launches:
+
+  $ mkdir blocks && cat > blocks/workload.toml <<'END'
+  > title = "blocks"
+  > source = "kernel.ptx"
+  > [sizes.tiny]
+  > blocks = 2048
+  > [sizes.small]
+  > blocks = 4096
+  > [[buffer]]
+  > name = "data"
+  > type = "u32"
+  > count = "blocks * 64"
+  > fill = "iota"
+  > [[buffer]]
+  > name = "out"
+  > type = "u32"
+  > count = "blocks * 64"
+  > compare = "exact"
+  > [[launch]]
+  > kernel = "copy"
+  > grid = ["blocks"]
+  > block = [64]
+  > args = ["data", "out"]
+  > END
+  $ cat > blocks/kernel.ptx <<'END'
+  > .version 7.8
+  > .target sm_80
+  > .address_size 64
+  > .visible .entry copy(.param .u64 data, .param .u64 out)
+  > {
+  > .reg .b32 %r<5>;
+  > .reg .b64 %rd<6>;
+  > ld.param.u64 %rd1, [data];
+  > ld.param.u64 %rd2, [out];
+  > mov.u32 %r1, %ctaid.x;
+  > mov.u32 %r2, %tid.x;
+  > mad.lo.u32 %r3, %r1, 64, %r2;
+  > mul.wide.u32 %rd3, %r3, 4;
+  > add.s64 %rd4, %rd1, %rd3;
+  > add.s64 %rd5, %rd2, %rd3;
+  > ld.global.u32 %r4, [%rd4];
+  > st.global.u32 [%rd5], %r4;
+  > ret;
+  > }
+  > END
+  $ heddle tune ./blocks --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy compare | sed -n '/vote/,/plans/p' | sed 's/vote: . of/vote: N of/; s/[0-9.]* s)/some s)/; s/  [0-9.]*x$//; s/[0-9]\.[0-9]*/N/g; s/[0-9]* plans.*/so many plans/'
+    vote: N of 2 warps use L1 (3 launches, some s); by that number, the CTAs that SMs ran, over the mean, and the speedup of whole launches:
+       0  N
+       1  N
+       2  N
+    so many plans
+  $ heddle tune ./blocks --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy vote | grep -E '"(launches|winner)"' | sed 's/: [0-9]*/: N/'
+            "winner": N,
+            "launches": N,
+  $ heddle tune copy-col --device model:gtx580 --size tiny --store none --no-advice --rows 0 --strategy vote | grep vote
+    no vote: a model replays one threshold at a time
+  $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|red\.|//'
+  	mov.u32 %heddleb_sm, %smid;
+  	rem.u32 %heddleb_limit, %heddleb_sm, 3;
+  	@%heddleb_first red.global.add.u32 [%heddleb_ballot], 1;
+  // Launch copy as before, but with these parameters behind its own:
+  //   .u64 at 16: the address of 4096 bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.
+  $ heddle check ./blocks --plan bypass=auto --size tiny | head -1
+  blocks (tiny), plan bypass=auto: equal
+  $ heddle tune copy-col --strategy dice
+  heddle: tune: --strategy takes search, vote or compare, not 'dice'
+  [2]
 
 Mistakes; what fails does not keep the rest from being tuned:
 

@@ -1,0 +1,107 @@
+#include "bench_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *bench_path(const char *folder, const char *name, char out[BENCH_PATH]) {
+  snprintf(out, BENCH_PATH, "%s/%s", folder, name);
+  return out;
+}
+
+hd_status bench_prepare(const char *folder, const char *results, bool resume, hd_diag *d) {
+  char path[BENCH_PATH];
+  struct stat s;
+  if (mkdir(folder, 0755) != 0 && errno != EEXIST)
+    return hd_fail(d, HD_ERR_IO, "%s: %s", folder, strerror(errno));
+  if (!resume && stat(bench_path(folder, results, path), &s) == 0)
+    return hd_fail(d, HD_ERR_USAGE, "%s holds results already: --resume goes on, -o names another folder",
+                   folder);
+  return HD_OK;
+}
+
+hd_status bench_append(const char *folder, const char *name, const char *text, hd_diag *d) {
+  char path[BENCH_PATH];
+  size_t len = strlen(text), done = 0;
+  int fd = open(bench_path(folder, name, path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(errno));
+  while (done < len) {
+    ssize_t k = write(fd, text + done, len - done);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0) break;
+    done += (size_t)k;
+  }
+  bool ok = done == len && fsync(fd) == 0;
+  int e = errno;
+  close(fd);
+  return ok ? HD_OK : hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(e));
+}
+
+hd_status bench_append_json(const char *folder, const char *name, json_t *line, hd_diag *d) {
+  char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+  hd_buf b = {0};
+  json_decref(line);
+  if (text) hd_buf_printf(&b, "%s\n", text);
+  hd_status st =
+      text && !b.failed ? bench_append(folder, name, b.data, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  free(text);
+  hd_buf_free(&b);
+  return st;
+}
+
+hd_status bench_each_line(const char *folder, const char *name, bool (*fn)(void *ctx, const json_t *line),
+                          void *ctx, hd_diag *d) {
+  char path[BENCH_PATH];
+  hd_file f;
+  bool going = true;
+  if (access(bench_path(folder, name, path), F_OK) != 0) return HD_OK;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  bool cut = f.len && f.data[f.len - 1] != '\n';
+  for (size_t at = 0; going && at < f.len;) {
+    const char *end = memchr(f.data + at, '\n', f.len - at);
+    size_t len = end ? (size_t)(end - f.data) - at : f.len - at;
+    json_t *j = json_loadb(f.data + at, len, 0, NULL);
+    if (j) going = fn(ctx, j);
+    json_decref(j);
+    at += len + 1;
+  }
+  hd_file_close(&f);
+  if (!going) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return cut ? bench_append(folder, name, "\n", d) : HD_OK;
+}
+
+hd_status bench_write(const char *folder, const char *name, hd_buf *text, hd_diag *d) {
+  char path[BENCH_PATH];
+  hd_status st = text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                              : hd_file_write(bench_path(folder, name, path), text->data, text->len, d);
+  hd_buf_free(text);
+  return st;
+}
+
+hd_status bench_record_command(const char *folder, int argc, char *const *argv, hd_diag *d) {
+  hd_buf line = {0};
+  hd_buf_puts(&line, "heddle");
+  for (int i = 0; i < argc; i++) {
+    bool plain =
+        argv[i][0] &&
+        strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-") ==
+            strlen(argv[i]);
+    hd_buf_putc(&line, ' ');
+    if (!plain) hd_buf_putc(&line, '\'');
+    for (const char *p = argv[i]; *p; p++)
+      if (*p == '\'')
+        hd_buf_puts(&line, "'\\''");
+      else
+        hd_buf_putc(&line, *p);
+    if (!plain) hd_buf_putc(&line, '\'');
+  }
+  hd_buf_putc(&line, '\n');
+  hd_status st = line.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
+                             : bench_append(folder, "commands.txt", line.data, d);
+  hd_buf_free(&line);
+  return st;
+}

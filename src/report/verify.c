@@ -1,0 +1,137 @@
+/* The table of verdicts that were measured once more. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/bench.h"
+#include "heddle/report.h"
+#include "report/plans.h"
+
+/* Tables are files of the cache while they are measured: its folder says nothing to anybody. */
+static void drop_folders(char *plan) {
+  static const char mark[] = "order=table:", end[] = ".table";
+  for (char *at = plan; (at = strstr(at, mark));) {
+    char *file = at += sizeof mark - 1, *stop = strstr(at, end), *name = at;
+    for (char *p = at; stop && p < stop; p++)
+      if (*p == '/') name = p + 1;
+    memmove(file, name, strlen(name) + 1);
+  }
+}
+
+void hd_verify_begin(const hd_workload *w, const hd_tuning *t, hd_verify_row *out) {
+  memset(out, 0, sizeof *out);
+  snprintf(out->workload, sizeof out->workload, "%.95s", w->name);
+  snprintf(out->size, sizeof out->size, "%.31s", w->size);
+  out->original = !t->adopted;
+  out->kept = t->adopted ? t->speedup.median : 1;
+  report_plans(t, out->plan, sizeof out->plan);
+  drop_folders(out->plan);
+  out->before_us = t->before_us;
+  out->after_us = t->adopted ? t->after_us : t->before_us;
+  out->speedup = out->low = out->high = 1;
+}
+
+void hd_verify_end(const hd_tuning *t, hd_verify_row *out) {
+  out->speedup = t->verified.median;
+  out->low = t->verified.low;
+  out->high = t->verified.high;
+  out->before_us = t->before_us;
+  out->after_us = out->speedup > 0 ? t->before_us / out->speedup : 0;
+  out->seconds = t->seconds;
+  if (out->speedup > 0) return;
+  snprintf(out->failed, sizeof out->failed, "its plans cannot be measured");
+  for (uint32_t i = 0; i < t->n_kernels; i++) {
+    const hd_tuned *k = &t->kernels[i];
+    if (k->speedup.median != 0 || !k->why[0]) continue;
+    snprintf(out->failed, sizeof out->failed, "%.128s: %.255s", k->kernel, k->why);
+    break;
+  }
+}
+
+hd_bench_mean hd_verify_geomean(const hd_verify_row *rows, size_t n) {
+  double sum = 0;
+  hd_bench_mean m = {.speedup = 1};
+  for (size_t i = 0; i < n; i++) {
+    if (rows[i].failed[0] || !(rows[i].speedup > 0)) continue;
+    sum += log(rows[i].speedup);
+    m.n++;
+  }
+  if (m.n) m.speedup = exp(sum / m.n);
+  return m;
+}
+
+static bool is_below(const hd_verify_row *r, double least) { return !r->failed[0] && r->speedup < least; }
+
+size_t hd_verify_count_bad(const hd_verify_row *rows, size_t n, double least) {
+  size_t bad = 0;
+  for (size_t i = 0; i < n; i++) bad += rows[i].failed[0] || is_below(&rows[i], least);
+  return bad;
+}
+
+static int by_speedup(const void *a, const void *b) {
+  const hd_verify_row *x = *(const hd_verify_row *const *)a, *y = *(const hd_verify_row *const *)b;
+  if (x->speedup != y->speedup) return x->speedup < y->speedup ? -1 : 1;
+  if (x->original != y->original) return x->original ? 1 : -1;
+  int names = strcmp(x->workload, y->workload);
+  return names ? names : strcmp(x->size, y->size);
+}
+
+static void put_row(hd_text_table *t, const hd_verify_row *r, double least) {
+  hd_text_table_cell(t, "%s", r->workload);
+  hd_text_table_cell(t, "%s", r->size);
+  hd_text_table_cell(t, "%.3fx", r->kept);
+  hd_text_table_cell(t, "%.3fx", r->speedup);
+  if (r->original || !(r->low > 0) || !isfinite(r->high))
+    hd_text_table_cell(t, "-");
+  else
+    hd_text_table_cell(t, "%.3f to %.3f", r->low, r->high);
+  hd_text_table_cell(t, "%.1f", r->before_us);
+  hd_text_table_cell(t, "%.1f", r->after_us);
+  hd_text_table_cell(t, "%s%s", is_below(r, least) ? "SLOWER: " : "",
+                     r->original ? "original kept" : r->plan);
+}
+
+static size_t put_table(const hd_verify_row *rows, size_t n, double least, hd_buf *out) {
+  static const char *const head[] = {"workload",     "size",       "tuned",   "now",
+                                     "99% interval", "default us", "plan us", "plan"};
+  const hd_verify_row **sorted = calloc(n + 1, sizeof *sorted);
+  hd_text_table *t = hd_text_table_new("llrrlrrl");
+  size_t m = 0;
+  if (sorted && t) {
+    for (size_t i = 0; i < n; i++)
+      if (!rows[i].failed[0]) sorted[m++] = &rows[i];
+    qsort(sorted, m, sizeof *sorted, by_speedup);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+    hd_text_table_rule(t);
+    for (size_t i = 0; i < m; i++) put_row(t, sorted[i], least);
+    if (m) hd_text_table_print(t, out);
+  } else {
+    out->failed = true;
+  }
+  hd_text_table_free(t);
+  free(sorted);
+  return m;
+}
+
+void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least, hd_buf *out) {
+  size_t below = 0, kept = 0, failed = 0;
+  for (size_t i = 0; i < n; i++) {
+    below += is_below(&rows[i], least);
+    kept += rows[i].original && !rows[i].failed[0];
+  }
+  hd_buf_printf(out, "%s (%s), %u SMs, driver %s, heddle %s\n\n", p->device, p->title, p->n_sms, p->driver,
+                p->version);
+  hd_buf_puts(
+      out, "Verdicts measured once more, slowest first: speedup over the default launch when it was tuned, "
+           "and now. Where the original was kept, it is the default launch.\n\n");
+  put_table(rows, n, least, out);
+  hd_bench_mean mean = hd_verify_geomean(rows, n);
+  hd_buf_printf(out, "\nGeometric mean %.3fx over %u, of which %zu kept the original. Below %.2fx: %zu.\n",
+                mean.speedup, mean.n, kept, least, below);
+  for (size_t i = 0; i < n; i++) {
+    if (!rows[i].failed[0]) continue;
+    if (!failed++) hd_buf_puts(out, "\nNot measured:\n");
+    hd_buf_printf(out, "  %s (%s): %s\n", rows[i].workload, rows[i].size, rows[i].failed);
+  }
+}

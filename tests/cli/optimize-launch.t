@@ -1,0 +1,20 @@
+# needs: nvcc-or-clang
+
+Plans that need another launch say how, behind the kernel; or are left out:
+
+  $ heddle optimize block-reuse --gpu gtx580 --size small --plans order=col,bind=agents | grep -E '^(Best|Proved|Wrote|It)' | sed 's/predicted [0-9.]*x/predicted Nx/; s/, [+-][0-9.]*%.*//'
+  Best: order=col,bind=agents, predicted Nx as fast as the default.
+  Proved: 210964 bytes equal under 8 dispatchers
+  Wrote ./block-reuse.ptx and ./block-reuse.html.
+  It is launched another way than the original: its last lines say how (--keep-launch leaves such plans out).
+  $ grep '^//' block-reuse.ptx
+  // Launch block_reuse as before, but with these parameters behind its own:
+  //   .u64 at 24: the address of 2176 bytes of device memory, zero at first; each launch leaves them zero.
+  //     Launches that may run at once need one such buffer each.
+  // and in a grid of one dimension: the number of SMs times the CTAs that fit on one, no more than tasks.
+  $ heddle optimize block-reuse --gpu gtx580 --size small --plans order=col,bind=agents --json | grep -E '"(best|keeps_launch|output)"'
+    "best": "order=col,bind=agents",
+    "output": "./block-reuse.ptx",
+    "keeps_launch": false,
+  $ heddle optimize block-reuse --gpu gtx580 --size small --keep-launch --json | grep -E '"(keeps_launch|plan)"' | grep -E 'agents|claim|sms|keeps'
+    "keeps_launch": true,
