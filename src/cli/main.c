@@ -131,7 +131,7 @@ const cli_command cli_commands[] = {
      "Exit code 1 when any is unexplained.\n",
      cmd_difftest},
     {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",
-     "  --gpu NAME         gtx580, gtx980, gtx1080, h100 or a .toml file (default: h100)\n"
+     "  --gpu NAME         a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)\n"
      "  --l1 BYTES         of L1 per SM, in place of the GPU's own\n"
      "  --plan P           the plan (default: baseline)\n"
      "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
