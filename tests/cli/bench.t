@@ -87,12 +87,12 @@ What was verified is not verified again when that is resumed; what is named, or 
 A verdict that cannot be applied is the answer no:
 
   $ sed 's|"baseline"|"stream=999"|; s|"threads=[^"]*"|"stream=l1"|' v.json > slow.json
-  $ heddle verdicts import slow.json --store slow.db && heddle bench --verify --device model:gtx580 --store slow.db -o slow 2>/dev/null | grep -E 'Below|Not|tiny' | sed 's/ [ 0-9.x]*to.*stream/ ... stream/; s/mean [0-9.]*x/mean/'; echo ${PIPESTATUS[0]}
+  $ heddle verdicts import slow.json --store slow.db && heddle bench --verify --device model:gtx580 --store slow.db -o slow 2>/dev/null | grep -E 'Below|Not|tiny' | sed 's/ [ 0-9.x]*to.*stream/ ... stream/; s/mean [0-9.]*x/mean/; s/has [0-9]* loads/has some loads/'; echo ${PIPESTATUS[0]}
   2 verdicts taken over
   matmul-swapped  tiny ... stream=l1
   Geometric mean over 1, of which 0 kept the original. Below 0.99x: 0.
   Not measured:
-    copy-col (tiny): copy_col: measured anew: copy_col: stream: the kernel has 5 loads of global memory, numbered from 0; there is no 999
+    copy-col (tiny): copy_col: measured anew: copy_col: stream: the kernel has some loads of global memory, numbered from 0; there is no 999
   1
 
 Mistakes:

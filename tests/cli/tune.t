@@ -1,31 +1,31 @@
 # needs: nvcc-or-clang
 
-Tuning on a modelled GPU, whose times do not vary:
+Tuning on a modelled GPU, whose times do not vary; of nvcc's code and clang's, one wins a little more by stream=l1:
 
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --rows 1 --no-advice | sed 's/in [0-9.]* s.*/in some s/; s/ *[0-9.]*x .*//; s/[0-9]* plans tried.*/so many plans/; s/  *speedup.*//; s/-- .*/--/'
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --rows 1 --no-advice | sed 's/in [0-9.]* s.*/in some s/; s/ *[0-9.]*x .*//; s/[0-9]* plans tried.*/so many plans/; s/  *speedup.*//; s/---* *.*/--/; s/,stream=l1//'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): tuned in some s
   
   kernel matmul_swapped
   plan
-  ---------------------
-  threads=col,stream=l1
+  --
+  threads=col
     so many plans
-    verdict: threads=col,stream=l1,
+    verdict: threads=col,
   
 
 The verdict is kept, listed, and used by the next run:
 
-  $ heddle verdicts --store v.db --json | grep -E '"(name|plan|gpu|driver|launch)"'
+  $ heddle verdicts --store v.db --json | grep -E '"(name|plan|gpu|driver|launch)"' | sed 's/,stream=l1//'
         "launch": "grid=2x5x1 block=32x8x1 shared=0 args=any",
         "gpu": "model:gtx580",
         "driver": "none",
         "name": "matmul-swapped",
-        "plan": "threads=col,stream=l1",
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db | sed 's/, [0-9.]*x.*//'
+        "plan": "threads=col",
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db | sed 's/, [0-9.]*x.*//; s/,stream=l1//'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): kept from an earlier run; --again tunes anew
   
   kernel matmul_swapped
-    verdict: threads=col,stream=l1
+    verdict: threads=col
   
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --json | grep -cE '"recalled": true'
   1
@@ -33,11 +33,11 @@ The verdict is kept, listed, and used by the next run:
       "recalled": false,
           "proof": "proved",
           "proof_why": "8 dispatchers",
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --verify | sed 's/in [0-9.]* s/in some s/; s/, [0-9.]*x.*//'
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --verify | sed 's/in [0-9.]* s/in some s/; s/, [0-9.]*x.*//; s/,stream=l1//'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): verified in some s
   
   kernel matmul_swapped
-    verdict: threads=col,stream=l1
+    verdict: threads=col
   
   $ heddle tune copy-col --device model:gtx580 --size tiny --store v.db --verify
   heddle: copy-col (tiny): there is no verdict to verify
