@@ -308,29 +308,36 @@ static void fewer_agents_may_have_more_registers(void **state) {
   hd_arena_free(&arena);
 }
 
-/* The number behind .maxnreg of the kernel rewritten so; 0: there is none. */
-static uint32_t limit_of(const char *directives, const char *plan, const hd_rewrite_options *o) {
+/* The module of that text, its kernel rewritten; to be freed. */
+static hd_buf rewritten(const char *text, const char *plan, const hd_rewrite_options *o) {
   hd_arena arena;
   hd_arena_init(&arena);
   hd_ptx_module *m;
   hd_diag d = {0};
   hd_plan p;
   hd_recipe recipe;
-  hd_buf text = {0}, out = {0};
+  hd_buf out = {0};
+  assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+  assert_int_equal(hd_plan_parse(plan, &p, &d), HD_OK);
+  if (hd_rewrite(m, 0, &p, o, &recipe, &d) != HD_OK) fail_msg("%s: %s", plan, d.message);
+  assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+  hd_arena_free(&arena);
+  return out;
+}
+
+/* The number behind .maxnreg of the kernel rewritten so; 0: there is none. */
+static uint32_t limit_of(const char *directives, const char *plan, const hd_rewrite_options *o) {
+  hd_buf text = {0};
   hd_buf_printf(&text,
                 ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n%s{\n"
                 ".reg .b32 %%r<9>;\nmov.u32 %%r1, %%ctaid.x;\nret;\n}\n",
                 directives);
-  assert_int_equal(hd_ptx_parse(text.data, text.len, "test", &arena, &m, &d), HD_OK);
-  assert_int_equal(hd_plan_parse(plan, &p, &d), HD_OK);
-  if (hd_rewrite(m, 0, &p, o, &recipe, &d) != HD_OK) fail_msg("%s", d.message);
-  assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+  hd_buf out = rewritten(text.data, plan, o);
   const char *at = strstr(out.data, ".maxnreg");
   uint32_t limit = at ? (uint32_t)strtoul(at + strlen(".maxnreg"), NULL, 10) : 0;
   if (at) assert_null(strstr(at + 1, ".maxnreg"));
   hd_buf_free(&out);
   hd_buf_free(&text);
-  hd_arena_free(&arena);
   return limit;
 }
 
@@ -414,13 +421,7 @@ static void a_ticket_leaves_dynamic_shared_memory_on_its_boundary(void **state) 
        ".shared .align 8 .b32 heddle_ticket[2]"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    hd_arena arena;
-    hd_arena_init(&arena);
-    hd_ptx_module *m;
-    hd_diag d = {0};
-    hd_plan p;
-    hd_recipe recipe;
-    hd_buf text = {0}, out = {0};
+    hd_buf text = {0};
     hd_buf_printf(
         &text,
         ".version 8.0\n.target %s\n.address_size 64\n%s.visible .entry k(.param .u64 p)\n{\n"
@@ -428,14 +429,10 @@ static void a_ticket_leaves_dynamic_shared_memory_on_its_boundary(void **state) 
         "%%r1;\nbar.sync 0;\nld.shared.u32 %%r3, [%%r2];\nret;\n}\n",
         cases[i].target, cases[i].shared);
     hd_rewrite_options o = {.grid = {.known = true, .g = {80, 3, 1}, .n_sms = 4}, .block = {128, 1, 1}};
-    assert_int_equal(hd_ptx_parse(text.data, text.len, "test", &arena, &m, &d), HD_OK);
-    assert_int_equal(hd_plan_parse(cases[i].plan, &p, &d), HD_OK);
-    if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("case %zu: %s", i, d.message);
-    assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+    hd_buf out = rewritten(text.data, cases[i].plan, &o);
     if (!strstr(out.data, cases[i].ticket)) fail_msg("case %zu: no %s", i, cases[i].ticket);
     hd_buf_free(&out);
     hd_buf_free(&text);
-    hd_arena_free(&arena);
   }
 }
 
