@@ -77,7 +77,7 @@ hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d) {
   for (size_t i = 0; i < k->n && st == HD_OK; i++) {
     hd_file f;
     hd_digest_text(h, k->seen[i]);
-    if (hd_file_open(k->seen[i], &f, i ? NULL : d) == HD_OK) {
+    if ((i == 0 || wl_is_file(k->seen[i])) && hd_file_open(k->seen[i], &f, i ? NULL : d) == HD_OK) {
       walk_text(k, k->seen[i], &f);
       hd_file_close(&f);
     } else if (i == 0) {

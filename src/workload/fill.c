@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "workload/workload.h"
 
@@ -132,10 +133,12 @@ static hd_status file(const hd_workload *w, const wl_fill *f, const hd_wl_buffer
   char *path = wl_join(&a, w->folder, f->file);
   hd_status st = HD_ERR_NOMEM;
   hd_file in = {0};
-  if (path)
-    st = hd_file_open(path, &in, d);
-  else
+  if (!path)
     hd_fail(d, st, "out of memory");
+  else if (access(path, F_OK) == 0 && !wl_is_file(path))
+    st = hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "is no file; it should hold buffer '%s'", b->name);
+  else
+    st = hd_file_open(path, &in, d);
   if (st == HD_OK && in.len != b->bytes) {
     st = hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "holds %zu bytes; buffer '%s' needs %llu", in.len,
                     b->name, (unsigned long long)b->bytes);

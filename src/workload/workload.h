@@ -1,7 +1,8 @@
 /* workload/workload.h: what the files of this floor share.
  *
- * file.c      workload.toml -> hd_workload          expr.c     size expressions
- * find.c      names and folders                     elem.c     element types
+ * file.c      workload.toml -> hd_workload,         expr.c     size expressions
+ *             by the parts in reader.h              elem.c     element types
+ * find.c      names and folders                     headers.c.in  kernels/include, as bytes
  * fill.c      what buffers hold at the start        compare.c  results against references
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
  * toolchain.c compilers on this machine             cache.c    built files, kept by content
@@ -112,6 +113,9 @@ hd_status wl_read_set(const char *text, size_t len, const char *path, const char
 
 /* folder/name, or name itself when it is absolute. */
 char *wl_join(hd_arena *a, const char *folder, const char *name);
+
+/* True for regular files: what a workload names is read whole, and devices and pipes may have no end. */
+bool wl_is_file(const char *path);
 
 /* ---- Hashes and the cache ----------------------------------------------- */
 

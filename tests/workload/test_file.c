@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "scratch.h"
@@ -543,6 +544,40 @@ static void a_missing_source_is_answered_at_its_line(void **state) {
   assert_int_equal(d.line, 4);
 }
 
+/* A reference that never ends would be read for ever. */
+static void a_source_or_reference_that_is_no_file_is_refused(void **state) {
+  scratch_write("endless/kernel.cu", "");
+  static const char *const paths[] = {"/dev/zero", "/dev/null", "../endless", "/", "../pipe"};
+  assert_int_equal(mkfifo(scratch_path("pipe"), 0600), 0);
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    char to[64], what[96];
+    snprintf(to, sizeof to, "\"%s\"", paths[i]);
+    char *text = changed("\"reference.c\"", to);
+    scratch_write("endless/workload.toml", text);
+    free(text);
+    hd_workload *w;
+    hd_diag d;
+    assert_int_equal(hd_workload_open(scratch_path("endless"), NULL, NULL, &w, &d), HD_ERR_INPUT);
+    assert_int_equal(d.line, 5);
+    snprintf(what, sizeof what, "%s' is no file", paths[i]);
+    assert_non_null(strstr(d.message, what));
+  }
+}
+
+/* Workloads that compute the same share what they are held to. */
+static void a_reference_may_be_another_workloads(void **state) {
+  char *text = changed("\"reference.c\"", "\"../shared/reference.c\"");
+  scratch_write("shares/workload.toml", text);
+  free(text);
+  scratch_write("shares/kernel.cu", "");
+  scratch_write("shared/reference.c", "");
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(hd_workload_open(scratch_path("shares"), NULL, NULL, &w, &d), HD_OK);
+  assert_string_equal(w->reference, scratch_path("shares/../shared/reference.c"));
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_becomes_a_workload_with_everything_evaluated),
@@ -561,6 +596,8 @@ int main(void) {
       cmocka_unit_test(a_workload_is_found_by_file_folder_and_name),
       cmocka_unit_test(a_name_that_is_none_is_answered_with_those_that_are),
       cmocka_unit_test(a_missing_source_is_answered_at_its_line),
+      cmocka_unit_test(a_source_or_reference_that_is_no_file_is_refused),
+      cmocka_unit_test(a_reference_may_be_another_workloads),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

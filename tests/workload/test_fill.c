@@ -221,6 +221,9 @@ static void a_file_must_have_the_buffers_size(void **state) {
   w = one_buffer("u32", 5, "file(\"none.bin\")", 1);
   assert_int_equal(hd_workload_fill(w, 0, memory, &written, &d), HD_ERR_IO);
   hd_workload_close(w);
+  w = one_buffer("u32", 5, "file(\"/dev/zero\")", 1); /* which has no end */
+  assert_int_equal(hd_workload_fill(w, 0, memory, &written, &d), HD_ERR_INPUT);
+  hd_workload_close(w);
 }
 
 int main(void) {
