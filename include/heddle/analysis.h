@@ -286,6 +286,8 @@ HD_API void hd_analysis_free(hd_analysis *a);
 /* "4*n*ctaid.y + floor(tid.x / 32)": names as CUDA has them, parameters by name, loop counters as
  * k1, k2 (loop number from 1). */
 HD_API void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out);
+/* The name of one of the kernel's parameters; "paramN" for the "KERNEL_param_N" that compilers make of it. */
+HD_API void hd_param_print(const hd_analysis *a, uint32_t param, hd_buf *out);
 /* A guard or assumption in words: "n - 1 - ctaid.x*ntid.x - tid.x >= 0". */
 HD_API void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out);
 HD_API void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out);

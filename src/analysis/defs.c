@@ -14,42 +14,6 @@
 
 /* ---- What an instruction writes ------------------------------------------------------ */
 
-/* Opcodes whose first operand is read even if it is a register. */
-static bool writes_nothing(const hd_ptx_form *f) {
-  switch (f->op) {
-  case HD_OP_ST:
-  case HD_OP_RED:
-  case HD_OP_BRA:
-  case HD_OP_BRX:
-  case HD_OP_CALL:
-  case HD_OP_RET:
-  case HD_OP_EXIT:
-  case HD_OP_TRAP:
-  case HD_OP_MEMBAR:
-  case HD_OP_FENCE:
-  case HD_OP_PREFETCH:
-  case HD_OP_PREFETCHU:
-  case HD_OP_DISCARD:
-  case HD_OP_APPLYPRIORITY:
-  case HD_OP_CP:
-  case HD_OP_STMATRIX:
-  case HD_OP_SUST:
-  case HD_OP_SURED:
-  case HD_OP_NANOSLEEP:
-  case HD_OP_SETMAXNREG:
-  case HD_OP_PMEVENT:
-  case HD_OP_BRKPT:
-  case HD_OP_STACKRESTORE:
-  case HD_OP_GRIDDEPCONTROL:
-  case HD_OP_TENSORMAP: return true;
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return !hd_ptx_form_has(f, HD_M_RED);
-  case HD_OP_WMMA: return hd_ptx_form_has(f, HD_M_STORE);
-  case HD_OP_MULTIMEM: return hd_ptx_form_has(f, HD_M_ST) || hd_ptx_form_has(f, HD_M_RED);
-  default: return false;
-  }
-}
-
 typedef struct def_list {
   an *a;
   HD_VEC(an_def) v;
@@ -114,7 +78,7 @@ void an_defs(an *a) {
       add_param_store(&l, i, st, f);
     else if (f->op == HD_OP_CALL && !an_is_inlined(a, i))
       add_call_results(&l, i, st);
-    else if (st->n_opnds && !writes_nothing(f))
+    else if (st->n_opnds && hd_ptx_form_writes(f))
       add_operand(&l, i, &a->m->opnds[st->first_opnd]);
   }
   a->inst_def[n] = a->n_defs = (uint32_t)l.v.n;

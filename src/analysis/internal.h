@@ -327,6 +327,8 @@ an_val an_val_of(an *a, hd_poly p, unsigned width); /* p is not HD_NONE */
 an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_val *y);
 an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level, an_blame blame,
                       unsigned width);
+/* Raise *level to that of a part (which may be NULL), which is then to blame. */
+void an_raise(an *a, const an_val *part, hd_level *level, an_blame *blame);
 /* Take over assumptions and what the value rests on. */
 void an_inherit(an *a, an_val *to, const an_val *from);
 /* What was decided since an_begin goes into the value's assumptions. */

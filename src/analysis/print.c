@@ -56,8 +56,7 @@ static void put_var_name(const hd_analysis *a, uint32_t var, hd_buf *out) {
   hd_buf_puts(out, a->module->syms[a->module->vars[var].sym].name);
 }
 
-/* Compilers name parameters KERNEL_param_N: param N says as much. */
-static void put_param(const hd_analysis *a, uint32_t param, hd_buf *out) {
+void hd_param_print(const hd_analysis *a, uint32_t param, hd_buf *out) {
   const hd_ptx_func *f = &a->module->funcs[a->func];
   const char *kernel = a->module->syms[f->sym].name,
              *name = a->module->syms[a->module->vars[f->first_param + param].sym].name;
@@ -79,7 +78,7 @@ static void put_symbol(const hd_analysis *a, hd_symbol symbol, hd_buf *out, unsi
   case HD_V_COUNTER: hd_buf_printf(out, "k%u", s->a + 1); return;
   case HD_V_EXIT: hd_buf_printf(out, "rounds%u", s->a + 1); return;
   case HD_V_PARAM:
-    put_param(a, s->a, out);
+    hd_param_print(a, s->a, out);
     if (s->b) hd_buf_printf(out, "[%u]", s->b);
     return;
   case HD_V_CONST:

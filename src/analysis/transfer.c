@@ -76,12 +76,8 @@ an_val tr_opaque(tr *t, hd_level at_least, unsigned width, const an_val *x, cons
   an *a = t->a;
   an_blame blame = {HD_WHY_INSTRUCTION, t->inst};
   hd_level level = at_least;
-  for (int i = 0; i < 2; i++) {
-    const an_val *v = i ? y : x;
-    if (!v || a->polys.data[v->poly].level <= level) continue;
-    level = (hd_level)a->polys.data[v->poly].level;
-    blame = an_culprit(a, v->poly);
-  }
+  an_raise(a, x, &level, &blame);
+  an_raise(a, y, &level, &blame);
   an_val r = an_val_unknown(a, HD_V_OPAQUE, t->inst, t->sub, level, blame, width);
   if (x) an_inherit(a, &r, x);
   if (y) an_inherit(a, &r, y);

@@ -49,6 +49,12 @@ an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_lev
   return an_val_of(a, p, width);
 }
 
+void an_raise(an *a, const an_val *v, hd_level *level, an_blame *blame) {
+  if (!v || a->polys.data[v->poly].level <= *level) return;
+  *level = (hd_level)a->polys.data[v->poly].level;
+  *blame = an_culprit(a, v->poly);
+}
+
 an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_val *y) {
   an_val r;
   if (p != HD_NONE) {
@@ -56,12 +62,8 @@ an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_v
   } else {
     hd_level level = HD_LEVEL_NONLINEAR;
     an_blame blame = {HD_WHY_COMPLEX, HD_NONE};
-    for (int i = 0; i < 2; i++) {
-      const an_val *v = i ? y : x;
-      if (!v || a->polys.data[v->poly].level <= level) continue;
-      level = (hd_level)a->polys.data[v->poly].level;
-      blame = an_culprit(a, v->poly);
-    }
+    an_raise(a, x, &level, &blame);
+    an_raise(a, y, &level, &blame);
     r = fresh(a, level, blame, width);
   }
   if (x) an_inherit(a, &r, x);

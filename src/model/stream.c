@@ -212,15 +212,21 @@ static inline const uint8_t *distance_get(const uint8_t *p, uint8_t head, uint64
   return p;
 }
 
-void model_stream_runs(const uint8_t *shape, uint64_t address, model_runs *out) {
-  const uint8_t *p = model_shape_body(shape);
-  uint8_t head = *shape;
-  uint64_t bytes, distance = 0;
-  p = model_stream_varint(p, &bytes);
-  if (head & SHAPE_AFFINE) {
-    p = model_stream_varint(p, &distance);
-    distance = unzigzag(distance);
+/* Bytes of the first run, and the distance of all others where that is the same. */
+static inline const uint8_t *first_run(const uint8_t *shape, uint64_t *bytes, uint64_t *distance) {
+  const uint8_t *p = model_stream_varint(model_shape_body(shape), bytes);
+  *distance = 0;
+  if (*shape & SHAPE_AFFINE) {
+    p = model_stream_varint(p, distance);
+    *distance = unzigzag(*distance);
   }
+  return p;
+}
+
+void model_stream_runs(const uint8_t *shape, uint64_t address, model_runs *out) {
+  uint8_t head = *shape;
+  uint64_t bytes, distance;
+  const uint8_t *p = first_run(shape, &bytes, &distance);
   out->n = (head & 31) + 1u;
   out->start[0] = address;
   out->bytes[0] = (uint32_t)bytes;
@@ -234,14 +240,9 @@ void model_stream_runs(const uint8_t *shape, uint64_t address, model_runs *out) 
 }
 
 void model_stream_lines_of(const uint8_t *shape, uint64_t address, model_lines *out) {
-  const uint8_t *p = model_shape_body(shape);
   uint8_t head = *shape;
-  uint64_t bytes, distance = 0;
-  p = model_stream_varint(p, &bytes);
-  if (head & SHAPE_AFFINE) {
-    p = model_stream_varint(p, &distance);
-    distance = unzigzag(distance);
-  }
+  uint64_t bytes, distance;
+  const uint8_t *p = first_run(shape, &bytes, &distance);
   model_line_index index;
   memset(&index, 0, sizeof index);
   out->n = 0;

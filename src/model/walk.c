@@ -1,4 +1,5 @@
 /* A trace's accesses, one task at a time, for whoever is above the model. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "model/trace.h"
@@ -12,8 +13,9 @@ uint64_t hd_trace_task_instructions(const hd_trace *t, uint64_t task) {
 hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_fn *fn, void *ctx,
                         hd_diag *d) {
   if (!model_trace_finished(t)) return hd_fail(d, HD_ERR_USAGE, "the trace is not finished");
-  if (first > model_trace_tasks(t) || n > model_trace_tasks(t) - first)
-    return hd_fail(d, HD_ERR_USAGE, "the trace has no task %llu", (unsigned long long)(first + n));
+  const uint64_t tasks = model_trace_tasks(t);
+  if (first > tasks || n > tasks - first)
+    return hd_fail(d, HD_ERR_USAGE, "the trace has no task %" PRIu64, first > tasks ? first : tasks);
   model_stream_slot slots[STREAM_SLOTS];
   for (uint64_t task = first; task < first + n; task++)
     for (uint32_t warp = 0; warp < model_trace_warps(t); warp++) {

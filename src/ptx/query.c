@@ -9,6 +9,41 @@ bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod) {
   return false;
 }
 
+bool hd_ptx_form_writes(const hd_ptx_form *f) {
+  switch (f->op) {
+  case HD_OP_ST:
+  case HD_OP_RED:
+  case HD_OP_BRA:
+  case HD_OP_BRX:
+  case HD_OP_CALL:
+  case HD_OP_RET:
+  case HD_OP_EXIT:
+  case HD_OP_TRAP:
+  case HD_OP_BRKPT:
+  case HD_OP_MEMBAR:
+  case HD_OP_FENCE:
+  case HD_OP_PREFETCH:
+  case HD_OP_PREFETCHU:
+  case HD_OP_DISCARD:
+  case HD_OP_APPLYPRIORITY:
+  case HD_OP_CP:
+  case HD_OP_STMATRIX:
+  case HD_OP_SUST:
+  case HD_OP_SURED:
+  case HD_OP_NANOSLEEP:
+  case HD_OP_SETMAXNREG:
+  case HD_OP_PMEVENT:
+  case HD_OP_STACKRESTORE:
+  case HD_OP_GRIDDEPCONTROL:
+  case HD_OP_TENSORMAP: return false;
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: return hd_ptx_form_has(f, HD_M_RED);
+  case HD_OP_WMMA: return !hd_ptx_form_has(f, HD_M_STORE);
+  case HD_OP_MULTIMEM: return !hd_ptx_form_has(f, HD_M_ST) && !hd_ptx_form_has(f, HD_M_RED);
+  default: return true;
+  }
+}
+
 int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name) {
   size_t n = strlen(name);
   int64_t declared = -1;

@@ -59,14 +59,8 @@ void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
 
 static void put_base(const hd_analysis *a, const hd_site *s, hd_buf *out) {
   const hd_ptx_module *m = a->module;
-  const hd_ptx_func *f = &m->funcs[a->func];
   if (s->param != HD_NONE) {
-    const char *kernel = m->syms[f->sym].name, *name = m->syms[m->vars[f->first_param + s->param].sym].name;
-    size_t n = strlen(kernel);
-    if (strncmp(name, kernel, n) == 0 && strncmp(name + n, "_param_", 7) == 0)
-      hd_buf_printf(out, "param%s", name + n + 7);
-    else
-      hd_buf_puts(out, name);
+    hd_param_print(a, s->param, out);
     if (s->param_offset) hd_buf_printf(out, "[%u]", s->param_offset);
   } else if (s->var != HD_NONE) {
     hd_buf_puts(out, m->syms[m->vars[s->var].sym].name);
@@ -115,7 +109,7 @@ static void put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out)
   unsigned n = find_columns(a, columns);
   char aligns[MAX_COLUMNS + 8] = "rlrl";
   memset(aligns + 4, 'l', n);
-  strcpy(aligns + 4 + n, "rl");
+  memcpy(aligns + 4 + n, "rl", sizeof "rl");
   hd_text_table *t = hd_text_table_new(aligns);
   if (!t) {
     out->failed = true;

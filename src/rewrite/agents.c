@@ -7,34 +7,18 @@
  *   - nothing that a task leaves in registers, shared memory or the SM may be seen by the next. Shared memory
  *     starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might read before
  * it writes them are zeroed; what else lasts is refused. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rewrite/rewrite_internal.h"
 
 typedef struct scan {
-  const hd_ptx_module *m;
+  rewrite_scan look;
   const rewrite_flow *flow;
-  hd_refusal *out;
-  size_t cap, n;
-  uint8_t *seen; /* per function */
-  uint32_t *pending, n_pending;
 } scan;
 
 static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
-  if (s->n < s->cap) {
-    hd_refusal *r = &s->out[s->n];
-    hd_buf text = {0};
-    hd_ptx_print_stmt(s->m, st, &text);
-    r->kind = kind;
-    r->line = st->line;
-    snprintf(r->what, sizeof r->what, "%.120s: %s", text.data ? text.data : "", why);
-    for (char *p = r->what; *p; p++)
-      if (*p == '\n' || *p == '\t') *p = ' ';
-    hd_buf_free(&text);
-  }
-  s->n++;
+  rewrite_scan_refuse(&s->look, kind, st, why);
 }
 
 /* ---- What lasts ------------------------------------------------------------------------ */
@@ -90,7 +74,7 @@ static bool is_partial(const hd_ptx_module *m, const hd_ptx_stmt *st, const hd_p
 
 static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
   if (is_cta_barrier(f)) {
-    if (is_partial(s->m, st, f))
+    if (is_partial(s->look.m, st, f))
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
              "a barrier for a part of the CTA, which a task may leave half full");
     else if (rewrite_flow_splits_cta(s->flow, i))
@@ -108,29 +92,26 @@ static void scan_function_inst(scan *s, const hd_ptx_stmt *st, const hd_ptx_form
   else if (f->op == HD_OP_EXIT)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "ends the thread from within a function");
   for (uint32_t k = 0; k < st->n_opnds; k++) {
-    const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd + k];
-    if (o->kind == HD_O_SREG && s->m->syms[o->sym].index == HD_SR_NCTAID)
+    const hd_ptx_opnd *o = &s->look.m->opnds[st->first_opnd + k];
+    if (o->kind == HD_O_SREG && s->look.m->syms[o->sym].index == HD_SR_NCTAID)
       refuse(s, HD_REFUSE_GRID_IN_FUNC, st, "%nctaid is read in a function that is not inlined");
   }
 }
 
 static void follow_call(scan *s, const hd_ptx_stmt *st) {
+  const hd_ptx_module *m = s->look.m;
   for (uint32_t k = 0; k < st->n_opnds; k++) {
-    const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd + k];
-    if (o->kind != HD_O_SYM || s->m->syms[o->sym].kind != HD_SYM_FUNC) continue;
-    uint32_t callee = s->m->syms[o->sym].decl;
-    if (!s->m->funcs[callee].has_body || s->seen[callee]) continue;
-    s->seen[callee] = 1;
-    s->pending[s->n_pending++] = callee;
+    const hd_ptx_opnd *o = &m->opnds[st->first_opnd + k];
+    if (o->kind == HD_O_SYM && m->syms[o->sym].kind == HD_SYM_FUNC)
+      rewrite_scan_reach(&s->look, m->syms[o->sym].decl);
   }
 }
 
-static void scan_function(scan *s, uint32_t func, bool kernel) {
-  const hd_ptx_func *f = &s->m->funcs[func];
+static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
     const hd_ptx_stmt *st = &f->stmts[i];
     if (st->kind != HD_S_INST) continue;
-    const hd_ptx_form *form = &s->m->forms[st->form];
+    const hd_ptx_form *form = &s->look.m->forms[st->form];
     if (lasts(form)) refuse(s, HD_REFUSE_LASTING_STATE, st, LASTS);
     if (form->op == HD_OP_CALL) follow_call(s, st);
     if (kernel)
@@ -142,23 +123,20 @@ static void scan_function(scan *s, uint32_t func, bool kernel) {
 
 size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                  hd_refusal *out, size_t cap) {
-  scan s = {.m = m, .out = out, .cap = cap};
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
+  scan s;
   rewrite_flow *flow = rewrite_flow_new(m, func, block);
-  s.seen = calloc(m->n_funcs, 1);
-  s.pending = calloc(m->n_funcs, sizeof *s.pending);
   s.flow = flow;
-  if (flow && s.seen && s.pending) {
-    s.seen[func] = 1;
-    scan_function(&s, func, true);
-    while (s.n_pending) scan_function(&s, s.pending[--s.n_pending], false);
-  } else if (s.n++ < cap) {
-    out[0] = (hd_refusal){.kind = HD_REFUSE_NO_BODY, .what = "out of memory while looking at the kernel"};
+  if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
+    if (flow)
+      for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
+        scan_function(&s, f, f == &m->funcs[func]);
+    else
+      refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
   }
   rewrite_flow_free(flow);
-  free(s.seen);
-  free(s.pending);
-  return s.n;
+  rewrite_scan_end(&s.look);
+  return s.look.n;
 }
 
 /* ---- Closing the loop ------------------------------------------------------------------------ */

@@ -62,38 +62,6 @@ static const hd_ptx_form *form_of(const rewrite_flow *w, const hd_ptx_stmt *s) {
 static bool ends_thread(hd_ptx_op op) { return op == HD_OP_RET || op == HD_OP_EXIT || op == HD_OP_TRAP; }
 static bool jumps(hd_ptx_op op) { return op == HD_OP_BRA || op == HD_OP_BRX || ends_thread(op); }
 
-/* Instructions whose first operand is read and not written. */
-static bool writes_nothing(const hd_ptx_form *f) {
-  switch (f->op) {
-  case HD_OP_ST:
-  case HD_OP_RED:
-  case HD_OP_BRA:
-  case HD_OP_BRX:
-  case HD_OP_RET:
-  case HD_OP_EXIT:
-  case HD_OP_TRAP:
-  case HD_OP_BRKPT:
-  case HD_OP_CP:
-  case HD_OP_PREFETCH:
-  case HD_OP_PREFETCHU:
-  case HD_OP_DISCARD:
-  case HD_OP_APPLYPRIORITY:
-  case HD_OP_SUST:
-  case HD_OP_SURED:
-  case HD_OP_STMATRIX:
-  case HD_OP_MEMBAR:
-  case HD_OP_FENCE:
-  case HD_OP_NANOSLEEP:
-  case HD_OP_PMEVENT:
-  case HD_OP_STACKRESTORE:
-  case HD_OP_SETMAXNREG:
-  case HD_OP_UNKNOWN: return true;
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return !hd_ptx_form_has(f, HD_M_RED);
-  default: return false;
-  }
-}
-
 typedef void visit_fn(rewrite_flow *w, hd_sym reg, void *ctx);
 
 /* All registers under operands first .. first + n - 1. */
@@ -116,19 +84,20 @@ static void each_register(rewrite_flow *w, uint32_t first, uint32_t n, visit_fn 
 }
 
 static void each_written(rewrite_flow *w, const hd_ptx_stmt *s, visit_fn *visit, void *ctx) {
-  if (s->kind != HD_S_INST || !s->n_opnds || writes_nothing(form_of(w, s))) return;
+  if (s->kind != HD_S_INST || !s->n_opnds) return;
+  const hd_ptx_form *f = form_of(w, s);
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   /* A call's results stand in a list, which is the first operand where there is one. */
-  if (form_of(w, s)->op == HD_OP_CALL && o->kind != HD_O_LIST) return;
-  if (o->kind != HD_O_ADDR) each_register(w, s->first_opnd, 1, visit, ctx);
+  if (f->op == HD_OP_CALL ? o->kind == HD_O_LIST : hd_ptx_form_writes(f) && o->kind != HD_O_ADDR)
+    each_register(w, s->first_opnd, 1, visit, ctx);
 }
 
 static void each_read(rewrite_flow *w, const hd_ptx_stmt *s, visit_fn *visit, void *ctx) {
   if (s->kind != HD_S_INST) return;
   if (s->guard) visit(w, s->guard, ctx);
   const hd_ptx_form *f = form_of(w, s);
-  /* wgmma adds to what it writes. */
-  bool all = writes_nothing(f) || f->op == HD_OP_WGMMA || f->op == HD_OP_CALL;
+  /* wgmma adds to what it writes; so may what is not known. */
+  bool all = !hd_ptx_form_writes(f) || f->op == HD_OP_WGMMA || f->op == HD_OP_UNKNOWN;
   uint32_t skip = all || !s->n_opnds || w->m->opnds[s->first_opnd].kind == HD_O_ADDR ? 0 : 1;
   each_register(w, s->first_opnd + skip, s->n_opnds - skip, visit, ctx);
 }

@@ -4,20 +4,10 @@
  * it runs, and none waits for another. What reveals either is looked for in the kernel and
  * in every function it can reach.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rewrite/rewrite_internal.h"
-
-typedef struct scan {
-  const hd_ptx_module *m;
-  hd_refusal *out;
-  size_t cap, n;
-  uint8_t *visited;  /* per function */
-  uint32_t *pending; /* functions still to be scanned */
-  uint32_t n_pending;
-} scan;
 
 const char *hd_refusal_name(hd_refusal_kind k) {
   static const char *const names[] = {
@@ -36,21 +26,6 @@ const char *hd_refusal_name(hd_refusal_kind k) {
       [HD_REFUSE_TID_IN_FUNC] = "tid-in-function",
   };
   return (size_t)k < sizeof names / sizeof *names ? names[k] : "unknown";
-}
-
-static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
-  if (s->n < s->cap) {
-    hd_refusal *r = &s->out[s->n];
-    hd_buf text = {0};
-    if (st) hd_ptx_print_stmt(s->m, st, &text);
-    r->kind = kind;
-    r->line = st ? st->line : 0;
-    snprintf(r->what, sizeof r->what, "%.120s%s%s", text.data ? text.data : "", text.len ? ": " : "", why);
-    for (char *p = r->what; *p; p++)
-      if (*p == '\n' || *p == '\t') *p = ' ';
-    hd_buf_free(&text);
-  }
-  s->n++;
 }
 
 /* ---- Special registers ----------------------------------------------------- */
@@ -81,26 +56,29 @@ static const sreg_rule sreg_rules[] = {
     {HD_SR_IS_EXPLICIT_CLUSTER, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
 };
 
-static void scan_sreg(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, const hd_ptx_opnd *o) {
+static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, const hd_ptx_opnd *o) {
   uint32_t id = s->m->syms[o->sym].index;
   if (id == HD_SR_NONE) {
-    refuse(s, HD_REFUSE_SREG, st, "a special register that is not known");
+    rewrite_scan_refuse(s, HD_REFUSE_SREG, st, "a special register that is not known");
     return;
   }
   if (id >= HD_SR_ENVREG0 && id <= HD_SR_ENVREG31) {
     /* The driver passes the workspace of a cooperative launch in these. */
-    refuse(s, HD_REFUSE_GRID_SYNC, st, "driver-defined register, used for grid-wide synchronisation");
+    rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, st,
+                        "driver-defined register, used for grid-wide synchronisation");
     return;
   }
   if (id == HD_SR_CTAID) {
-    if (!f->entry) refuse(s, HD_REFUSE_CTAID_IN_FUNC, st, "%ctaid is read in a function that is not inlined");
+    if (!f->entry)
+      rewrite_scan_refuse(s, HD_REFUSE_CTAID_IN_FUNC, st, "%ctaid is read in a function that is not inlined");
     return;
   }
   for (size_t i = 0; i < sizeof sreg_rules / sizeof *sreg_rules; i++)
-    if (sreg_rules[i].id == id) refuse(s, sreg_rules[i].kind, st, sreg_rules[i].why);
+    if (sreg_rules[i].id == id) rewrite_scan_refuse(s, sreg_rules[i].kind, st, sreg_rules[i].why);
 }
 
-static void scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first, uint32_t n) {
+static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first,
+                          uint32_t n) {
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &s->m->opnds[i];
     switch (o->kind) {
@@ -125,26 +103,25 @@ static bool is_harmless_extern(const char *name) {
   return false;
 }
 
-static void scan_call(scan *s, const hd_ptx_stmt *st) {
+static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
   const hd_ptx_module *m = s->m;
   for (uint32_t i = 0; i < st->n_opnds; i++) {
     const hd_ptx_opnd *o = &m->opnds[st->first_opnd + i];
     if (o->kind == HD_O_LIST) continue;
     if (o->kind == HD_O_REG) {
-      refuse(s, HD_REFUSE_UNKNOWN_CALL, st, "a call through a pointer may reach code that reads %ctaid");
+      rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_CALL, st,
+                          "a call through a pointer may reach code that reads %ctaid");
       return;
     }
     if (o->kind != HD_O_SYM) continue;
     const hd_ptx_sym *sym = &m->syms[o->sym];
     if (sym->kind == HD_SYM_FUNC && m->funcs[sym->decl].has_body) {
-      if (!s->visited[sym->decl]) {
-        s->visited[sym->decl] = 1;
-        s->pending[s->n_pending++] = sym->decl;
-      }
+      rewrite_scan_reach(s, sym->decl);
     } else if (sym->kind == HD_SYM_PROTO || sym->kind == HD_SYM_TARGETS) {
       continue;
     } else if (!is_harmless_extern(sym->name)) {
-      refuse(s, HD_REFUSE_UNKNOWN_CALL, st, "the called function is not in this module and may read %ctaid");
+      rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_CALL, st,
+                          "the called function is not in this module and may read %ctaid");
     }
     return; /* what follows the callee is a prototype */
   }
@@ -198,7 +175,7 @@ static bool mark_loops(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t *c
   return any;
 }
 
-static bool scan_spins(scan *s, const hd_ptx_func *f) {
+static bool scan_spins(rewrite_scan *s, const hd_ptx_func *f) {
   uint32_t *covered = calloc((size_t)f->n_stmts + 2, sizeof *covered);
   if (!covered) return false;
   if (mark_loops(s->m, f, covered)) {
@@ -207,7 +184,7 @@ static bool scan_spins(scan *s, const hd_ptx_func *f) {
       depth += covered[i];
       const hd_ptx_stmt *st = &f->stmts[i];
       if (depth && st->kind == HD_S_INST && watches_memory(s->m, st))
-        refuse(s, HD_REFUSE_GRID_SYNC, st, "a loop may wait here for what another CTA writes");
+        rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, st, "a loop may wait here for what another CTA writes");
     }
   }
   free(covered);
@@ -216,58 +193,52 @@ static bool scan_spins(scan *s, const hd_ptx_func *f) {
 
 /* ---- Instructions ------------------------------------------------------------------ */
 
-static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
+static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->m->forms[st->form];
   switch (form->op) {
   case HD_OP_CALL: scan_call(s, st); break;
   case HD_OP_MAPA:
-  case HD_OP_GETCTARANK: refuse(s, HD_REFUSE_CLUSTER, st, "distributed shared memory"); break;
+  case HD_OP_GETCTARANK: rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "distributed shared memory"); break;
   case HD_OP_CLUSTERLAUNCHCONTROL:
-    refuse(s, HD_REFUSE_DYNAMIC_LAUNCH, st, "the kernel takes over CTAs that were not launched yet");
+    rewrite_scan_refuse(s, HD_REFUSE_DYNAMIC_LAUNCH, st,
+                        "the kernel takes over CTAs that were not launched yet");
     break;
   case HD_OP_BARRIER:
-    if (hd_ptx_form_has(form, HD_M_CLUSTER)) refuse(s, HD_REFUSE_CLUSTER, st, "cluster-wide barrier");
+    if (hd_ptx_form_has(form, HD_M_CLUSTER))
+      rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "cluster-wide barrier");
     break;
   default:
     if (hd_ptx_form_has(form, HD_M_MULTICAST_CLUSTER) || hd_ptx_form_has(form, HD_M_MULTICAST_CLUSTER_ALL) ||
         hd_ptx_form_has(form, HD_M_CTA_GROUP_2))
-      refuse(s, HD_REFUSE_CLUSTER, st, "works across the CTAs of a cluster");
+      rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "works across the CTAs of a cluster");
   }
   if (form->op != HD_OP_CALL) scan_operands(s, f, st, st->first_opnd, st->n_opnds);
 }
 
-static void scan_directives(scan *s, const hd_ptx_func *f) {
+static void scan_directives(rewrite_scan *s, const hd_ptx_func *f) {
   static const hd_mod cluster_dirs[] = {HD_M_REQNCTAPERCLUSTER, HD_M_EXPLICITCLUSTER, HD_M_BLOCKSARECLUSTERS};
   for (size_t i = 0; i < sizeof cluster_dirs / sizeof *cluster_dirs; i++)
     if (hd_ptx_func_dir(s->m, f, cluster_dirs[i])) {
-      refuse(s, HD_REFUSE_CLUSTER, NULL, "the kernel is launched in thread-block clusters");
+      rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, NULL, "the kernel is launched in thread-block clusters");
       return;
     }
 }
 
 size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap) {
-  scan s = {.m = m, .out = out, .cap = cap};
   const hd_ptx_func *kernel = &m->funcs[func];
+  rewrite_scan s = {.m = m, .out = out, .cap = cap};
   if (!kernel->has_body) {
-    refuse(&s, HD_REFUSE_NO_BODY, NULL, "the kernel is declared here but defined elsewhere");
+    rewrite_scan_refuse(&s, HD_REFUSE_NO_BODY, NULL, "the kernel is declared here but defined elsewhere");
     return s.n;
   }
-  s.visited = calloc(m->n_funcs, 1);
-  s.pending = calloc(m->n_funcs, sizeof *s.pending);
-  bool ok = s.visited && s.pending;
-  if (ok) {
-    scan_directives(&s, kernel);
-    s.visited[func] = 1;
-    s.pending[s.n_pending++] = func;
-  }
-  while (ok && s.n_pending) {
-    const hd_ptx_func *f = &m->funcs[s.pending[--s.n_pending]];
+  bool ok = rewrite_scan_begin(&s, m, func, out, cap);
+  if (ok) scan_directives(&s, kernel);
+  for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));) {
     for (uint32_t i = 0; i < f->n_stmts; i++)
       if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
     ok = scan_spins(&s, f);
+    if (!ok) rewrite_scan_refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
   }
-  if (!ok) refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
-  free(s.visited);
-  free(s.pending);
+  rewrite_scan_end(&s);
   return s.n;
 }

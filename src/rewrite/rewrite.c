@@ -403,7 +403,7 @@ static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
          g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= REWRITE_MOST_EMBEDDED;
 }
 
-static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
+static hd_status apply_as_table(const rewrite_job *j, hd_diag *d) {
   const hd_plan order = {.order = j->plan->order};
   hd_plan plan = *j->plan;
   hd_rewrite_options opt = *j->opt;
@@ -412,9 +412,10 @@ static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
   if (st != HD_OK) return st;
   plan.order = (hd_order){.kind = HD_ORDER_AFFINITY}; /* any that comes with a table */
   opt.table = &table;
-  j->plan = &plan;
-  j->opt = &opt;
-  st = apply_levers(j, d);
+  rewrite_job with_table = *j;
+  with_table.plan = &plan;
+  with_table.opt = &opt;
+  st = apply_levers(&with_table, d);
   hd_table_free(&table);
   return st;
 }

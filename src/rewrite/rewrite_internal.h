@@ -1,5 +1,6 @@
 /* rewrite/rewrite_internal.h: shared between the files of this floor.
  *
+ *   scan.c     refusals as they are found, the functions still to be looked at
  *   refuse.c   what bars a kernel from being reordered
  *   traits.c   what a kernel and its callees use, for who must know
  *   flow.c     control flow: which branches all threads of a CTA take alike, which registers a body reads
@@ -94,6 +95,25 @@ static inline uint32_t rewrite_threads(const rewrite_job *j) {
 void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) HD_PRINTF(3, 4);
 /* "line 7: mov.u32 %r1, %smid: WHY" as HD_ERR_REFUSED. */
 hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d);
+
+/* scan.c: a kernel and every function that it can reach are looked through for what bars a plan. Refusals go to
+ * out[0..cap); all are counted in n. */
+typedef struct rewrite_scan {
+  const hd_ptx_module *m;
+  hd_refusal *out;
+  size_t cap, n;
+  uint8_t *seen; /* per function */
+  uint32_t *pending, n_pending; /* functions still to be looked at */
+} rewrite_scan;
+/* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case. */
+bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
+void rewrite_scan_end(rewrite_scan *s);
+/* The next function; NULL: there is none. */
+const hd_ptx_func *rewrite_scan_next(rewrite_scan *s);
+/* This one too, once, if it has a body. */
+void rewrite_scan_reach(rewrite_scan *s, uint32_t func);
+/* "mov.u32 %r1, %smid;: WHY"; WHY alone where `st` is NULL. */
+void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why);
 
 /* bind.c: the text up to the order's arithmetic, after which %~u holds the position; for agents, with the
  * loop's head and the way out. The tail follows the order's arithmetic. */

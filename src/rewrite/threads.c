@@ -21,27 +21,9 @@
 /* ---- Refusals -------------------------------------------------------------------------- */
 
 typedef struct scan {
-  const hd_ptx_module *m;
-  hd_refusal *out;
-  size_t cap, n;
+  rewrite_scan look;
   bool in_cta;
-  uint8_t *seen; /* per function */
-  uint32_t *pending, n_pending;
 } scan;
-
-static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
-  if (s->n < s->cap) {
-    hd_refusal *r = &s->out[s->n];
-    hd_buf text = {0};
-    hd_ptx_print_stmt(s->m, st, &text);
-    *r = (hd_refusal){.kind = kind, .line = st->line};
-    snprintf(r->what, sizeof r->what, "%.120s: %s", text.data ? text.data : "", why);
-    for (char *p = r->what; *p; p++)
-      if (*p == '\n' || *p == '\t') *p = ' ';
-    hd_buf_free(&text);
-  }
-  s->n++;
-}
 
 #define TOGETHER "the threads of a CTA meet here, and threads= would put others together"
 #define WARP_WIDE "the threads of a warp work together here, and threads= would put others together"
@@ -125,7 +107,7 @@ static bool is_shared_variable(const hd_ptx_module *m, const hd_ptx_sym *y) {
 
 /* One refusal an instruction is enough. */
 static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first, uint32_t n) {
-  const hd_ptx_module *m = s->m;
+  const hd_ptx_module *m = s->look.m;
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &m->opnds[i];
     switch (o->kind) {
@@ -140,11 +122,12 @@ static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, 
       uint32_t id = m->syms[o->sym].index;
       const char *why = why_sreg(id);
       if (why) {
-        refuse(s, HD_REFUSE_WORKS_TOGETHER, st, why);
+        rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, why);
         return true;
       }
       if (id == HD_SR_TID && !f->entry) {
-        refuse(s, HD_REFUSE_TID_IN_FUNC, st, "%tid is read in a function that is not inlined");
+        rewrite_scan_refuse(&s->look, HD_REFUSE_TID_IN_FUNC, st,
+                            "%tid is read in a function that is not inlined");
         return true;
       }
       break;
@@ -153,13 +136,10 @@ static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, 
     case HD_O_ADDR: {
       const hd_ptx_sym *y = &m->syms[o->sym];
       if (o->sym && !s->in_cta && is_shared_variable(m, y)) {
-        refuse(s, HD_REFUSE_WORKS_TOGETHER, st, SHARED);
+        rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, SHARED);
         return true;
       }
-      if (o->sym && y->kind == HD_SYM_FUNC && m->funcs[y->decl].has_body && !s->seen[y->decl]) {
-        s->seen[y->decl] = 1;
-        s->pending[s->n_pending++] = y->decl;
-      }
+      if (o->sym && y->kind == HD_SYM_FUNC) rewrite_scan_reach(&s->look, y->decl);
       break;
     }
     default: break;
@@ -169,35 +149,25 @@ static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, 
 }
 
 static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
-  const hd_ptx_form *form = &s->m->forms[st->form];
+  const hd_ptx_form *form = &s->look.m->forms[st->form];
   const char *why = s->in_cta ? why_in_cta(form, st) : why_op(form->op);
   for (unsigned k = 0; !why && !s->in_cta && k < form->n_mods; k++) why = why_mod(form->mods[k]);
   if (why)
-    refuse(s, HD_REFUSE_WORKS_TOGETHER, st, why);
+    rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, why);
   else
     scan_operands(s, f, st, st->first_opnd, st->n_opnds);
 }
 
 size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
                                   size_t cap) {
-  scan s = {.m = m, .out = out, .cap = cap, .in_cta = in_cta};
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
-  s.seen = calloc(m->n_funcs, 1);
-  s.pending = calloc(m->n_funcs, sizeof *s.pending);
-  if (s.seen && s.pending) {
-    s.seen[func] = 1;
-    s.pending[s.n_pending++] = func;
-  } else if (s.n++ < cap) {
-    out[0] = (hd_refusal){.kind = HD_REFUSE_NO_BODY, .what = "out of memory while looking at the kernel"};
-  }
-  while (s.n_pending) {
-    const hd_ptx_func *f = &m->funcs[s.pending[--s.n_pending]];
-    for (uint32_t i = 0; i < f->n_stmts; i++)
-      if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
-  }
-  free(s.seen);
-  free(s.pending);
-  return s.n;
+  scan s = {.in_cta = in_cta};
+  if (rewrite_scan_begin(&s.look, m, func, out, cap))
+    for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
+      for (uint32_t i = 0; i < f->n_stmts; i++)
+        if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
+  rewrite_scan_end(&s.look);
+  return s.look.n;
 }
 
 /* ---- The arithmetic ------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "heddle/rewrite.h"
+#include "tune/reference.h"
 #include "tune/runner.h"
 
 /* CTAs alive at once per SM: enough that neighbours interleave, few enough that the order shows. */
@@ -47,34 +48,6 @@ static hd_status as_answer(hd_status st, const hd_diag *e, const char *who, hd_c
   return HD_OK;
 }
 
-static hd_status compare_with_reference(const hd_checker *c, hd_check_result *out, hd_diag *d) {
-  const hd_workload *w = c->w;
-  void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
-  hd_status st = want ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
-    uint64_t bytes = w->buffers[i].bytes;
-    want[i] = calloc(1, bytes ? bytes : 1);
-    if (!want[i])
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-    else if (c->filled[i])
-      memcpy(want[i], c->initial[i], bytes);
-  }
-  if (st == HD_OK) st = hd_workload_reference(w, want, d);
-  for (uint32_t i = 0; st == HD_OK && out->equal && i < w->n_buffers; i++) {
-    const hd_wl_buffer *b = &w->buffers[i];
-    char what[512];
-    if (b->compare == HD_COMPARE_NONE) continue;
-    if (hd_elem_compare(b->type, b->compare, b->abs, b->rel, c->result[i], want[i], b->count, what,
-                        sizeof what))
-      continue;
-    out->equal = false;
-    snprintf(out->what, sizeof out->what, "original kernel against reference: buffer %s: %s", b->name, what);
-  }
-  if (st == HD_OK) out->against_reference = true;
-  free_all(want, w->n_buffers);
-  return st;
-}
-
 /* Run the original and keep its result. With the race check on, tasks that touch each other's output are
  * found here. */
 static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check_result *out, hd_diag *d) {
@@ -98,7 +71,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   }
   runner_close(&r);
   if (st == HD_OK && out->equal && c->w->reference && !o->no_reference)
-    st = compare_with_reference(c, out, d);
+    st = reference_compare(c->w, c->initial, c->filled, c->result, out, d);
   return st;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tune/placement.h"
+#include "tune/reference.h"
 
 enum { DEFAULT_RUNS = 3, DEFAULT_WARMUPS = 3, DEFAULT_REPETITIONS = 31 };
 #define DEFAULT_CONFIDENCE 0.99
@@ -30,34 +31,6 @@ static hd_status as_answer(hd_status st, const char *who, const hd_diag *e, hd_c
   return HD_OK;
 }
 
-static hd_status compare_with_reference(const placement *p, void *const *result, hd_check_result *out,
-                                        hd_diag *d) {
-  const hd_workload *w = p->w;
-  void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
-  hd_status st = want ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
-    uint64_t bytes = w->buffers[i].bytes;
-    want[i] = calloc(1, bytes ? bytes : 1);
-    if (!want[i])
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
-    else if (p->filled[i])
-      memcpy(want[i], p->initial[i], bytes);
-  }
-  if (st == HD_OK) st = hd_workload_reference(w, want, d);
-  for (uint32_t i = 0; st == HD_OK && out->equal && i < w->n_buffers; i++) {
-    const hd_wl_buffer *b = &w->buffers[i];
-    char what[512];
-    if (b->compare == HD_COMPARE_NONE ||
-        hd_elem_compare(b->type, b->compare, b->abs, b->rel, result[i], want[i], b->count, what, sizeof what))
-      continue;
-    out->equal = false;
-    snprintf(out->what, sizeof out->what, "original kernel against reference: buffer %s: %s", b->name, what);
-  }
-  if (st == HD_OK) out->against_reference = true;
-  placement_free_bytes(p, want);
-  return st;
-}
-
 static hd_status check_original(placement *p, const hd_check_options *o, void ***want, hd_check_result *r,
                                 hd_diag *d) {
   variant v;
@@ -67,7 +40,7 @@ static hd_status check_original(placement *p, const hd_check_options *o, void **
   variant_close(&v);
   st = as_answer(st, "original kernel", &e, r, d);
   if (st == HD_OK && r->equal && p->w->reference && !o->no_reference)
-    st = compare_with_reference(p, *want, r, d);
+    st = reference_compare(p->w, p->initial, p->filled, *want, r, d);
   return st;
 }
 

@@ -277,6 +277,34 @@ static void addresses_count_from_the_start_of_device_memory(void **state) {
   hd_trace_destroy(t[1]);
 }
 
+static void count_access(void *ctx, const hd_trace_event *e) { ++*(uint64_t *)ctx; }
+
+static void a_walk_beyond_the_last_task_is_refused_with_the_task_that_is_not_there(void **state) {
+  hd_trace *t = create(3, 1);
+  hd_diag d;
+  uint64_t n = 0;
+  for (uint64_t task = 0; task < 3; task++) run_task(hd_trace_hooks(t), 0, 1, task);
+  assert_int_equal(hd_trace_walk(t, 0, 3, count_access, &n, &d), HD_ERR_USAGE); /* not finished */
+  assert_int_equal(hd_trace_finish(t, NULL), HD_OK);
+  static const struct {
+    uint64_t first, n;
+    const char *message;
+  } cases[] = {{0, 4, "the trace has no task 3"},
+               {1, UINT64_MAX, "the trace has no task 3"},
+               {3, 1, "the trace has no task 3"},
+               {7, 0, "the trace has no task 7"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(hd_trace_walk(t, cases[i].first, cases[i].n, count_access, &n, &d), HD_ERR_USAGE);
+    assert_string_equal(d.message, cases[i].message);
+  }
+  assert_int_equal(n, 0);
+  assert_int_equal(hd_trace_walk(t, 3, 0, count_access, &n, &d), HD_OK);
+  assert_int_equal(n, 0);
+  assert_int_equal(hd_trace_walk(t, 1, 2, count_access, &n, &d), HD_OK);
+  assert_true(n > 0);
+  hd_trace_destroy(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_and_compulsory_traffic_are_those_of_counting_one_by_one),
@@ -286,6 +314,7 @@ int main(void) {
       cmocka_unit_test(launches_that_cannot_be_are_refused),
       cmocka_unit_test(hooks_out_of_place_fail_the_trace_and_nothing_else),
       cmocka_unit_test(addresses_count_from_the_start_of_device_memory),
+      cmocka_unit_test(a_walk_beyond_the_last_task_is_refused_with_the_task_that_is_not_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

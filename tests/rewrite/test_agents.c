@@ -55,6 +55,9 @@ static void barriers_that_some_threads_skip_are_refused(void **state) {
        KERNEL("ld.param.u64 %rd1, [p];\nld.global.u32 %r4, [%rd1];\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 "
               "ret;\nbar.sync 0;"),
        HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on what an unknown instruction writes",
+       KERNEL("mov.u32 %r4, 0;\nneverseen.u32 %r4, %r1;\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
       {"a value that depends on the way taken",
        KERNEL("mov.u32 %r5, 0;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra D;\nmov.u32 %r5, 1;\nD:\n"
               "setp.eq.u32 %p2, %r5, 1;\n@%p2 ret;\nbar.sync 0;"),
