@@ -7,6 +7,9 @@ static void set_message(hd_diag *d, const char *fmt, va_list ap) {
   vsnprintf(d->message, sizeof d->message, fmt, ap);
 }
 
+#undef hd_fail /* what analyzers are told instead */
+#undef hd_fail_at
+
 hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) {
   if (d) {
     d->status = st;

@@ -15,8 +15,8 @@ const char *bench_path(const char *folder, const char *name, char out[BENCH_PATH
 hd_status bench_prepare(const char *folder, const char *results, bool resume, hd_diag *d) {
   char path[BENCH_PATH];
   struct stat s;
-  if (mkdir(folder, 0755) != 0 && errno != EEXIST)
-    return hd_fail(d, HD_ERR_IO, "%s: %s", folder, strerror(errno));
+  hd_status st = cli_make_folder(folder, d);
+  if (st != HD_OK) return st;
   if (!resume && stat(bench_path(folder, results, path), &s) == 0)
     return hd_fail(d, HD_ERR_USAGE, "%s holds results already: --resume goes on, -o names another folder",
                    folder);

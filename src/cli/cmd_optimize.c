@@ -270,11 +270,12 @@ static int print_json(const optimization *z) {
 
 static hd_status optimize(optimization *z, const char *name, const model_options *o, const char *folder,
                           hd_diag *d) {
-  hd_status st = model_open_workload(&z->s, name, o, d);
+  const char *dir = folder ? folder : ".";
+  hd_status st = cli_make_folder(dir, d); /* before the work whose results go there */
+  if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
   if (st == HD_OK) st = model_open_study(&z->s, o, d);
   if (st == HD_OK) st = model_sweep(&z->s, o, d);
   if (st != HD_OK) return st;
-  const char *dir = folder ? folder : ".";
   snprintf(z->ptx_path, sizeof z->ptx_path, "%s/%s.ptx", dir, z->s.workload->name);
   snprintf(z->html_path, sizeof z->html_path, "%s/%s.html", dir, z->s.workload->name);
   snprintf(z->table_path, sizeof z->table_path, "%s/%s.table", dir, z->s.workload->name);

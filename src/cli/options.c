@@ -49,7 +49,8 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
 
 static int print_usage(const cli_command *c) {
   hd_buf b = {0};
-  hd_buf_printf(&b, "usage: heddle %s %s\n\n%s\n", c->name, c->synopsis, c->summary);
+  hd_buf_printf(&b, "usage: heddle %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis,
+                c->summary);
   if (c->help[0]) hd_buf_printf(&b, "\n%s", c->help);
   return cli_print(&b);
 }

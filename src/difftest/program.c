@@ -2,6 +2,7 @@
 #include "difftest/program.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static void put_number(instance *x, const char *hole, hd_buf *out) {
 }
 
 static void store_slot(const dt_program *p, uint64_t slot, unsigned bits, hd_buf *out) {
-  hd_buf_printf(out, "st.global.b%u [%%io+%llu], ", bits, (unsigned long long)(8 * slot * p->threads));
+  hd_buf_printf(out, "st.global.b%u [%%io+%" PRIu64 "], ", bits, 8 * slot * p->threads);
 }
 
 /* ${!rule d, a, b}: d by the rule, a and b exactly. */

@@ -36,19 +36,23 @@ static void open_frame(const frame *f, const char *x_label, const char *y_label)
 
 static void close_frame(const frame *f) { hd_buf_puts(f->out, "</svg>\n"); }
 
-/* 1, 2 or 5 times a power of ten: some five of them up to `most`. */
+enum { MOST_TICKS = 25 };
+
+/* 1, 2 or 5 times a power of ten: some five of them up to `most`, MOST_TICKS at the most. */
 static double tick_step(double most) {
   double step = pow(10, floor(log10(most > 0 ? most / 5 : 1)));
   return most / step > 25 ? 5 * step : most / step > 10 ? 2 * step : step;
 }
 
 static void y_ticks(const frame *f) {
-  double step = tick_step(f->y1 - f->y0);
-  for (double y = ceil(f->y0 / step) * step; y <= f->y1 + step / 1000; y += step)
+  const double step = tick_step(f->y1 - f->y0), first = ceil(f->y0 / step);
+  for (int k = 0; k <= MOST_TICKS && (first + k) * step <= f->y1 + step / 1000; k++) {
+    const double y = (first + k) * step;
     hd_buf_printf(f->out,
                   "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e2e8f0\"/>"
                   "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
                   LEFT, LEFT + PLOT_WIDTH, at_y(f, y), at_y(f, y), LEFT - 6, at_y(f, y) + 4, y);
+  }
 }
 
 static void x_tick(const frame *f, double x, const char *label) {

@@ -7,6 +7,15 @@ A kernel that no order helps is left as it is; the report is still written:
   $ ls
   scale-reordered.html
 
+The folder for both is made before the work begins, or refused:
+
+  $ heddle optimize $SOURCE/tests/cli/data/scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16384]=none' --arg 'f32[16384]=uniform(-1, 1)' --arg f32:2.5 --arg u32:16384 -o new | grep Wrote; ls new
+  Wrote new/scale-reordered.html.
+  scale-reordered.html
+  $ heddle optimize transpose --size tiny -o new/scale-reordered.html
+  heddle: new/scale-reordered.html: Not a directory
+  [2]
+
 Launches that are not described well:
 
   $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100
