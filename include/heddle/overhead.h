@@ -83,7 +83,6 @@ HD_API hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, 
 enum {
   HD_OVERHEAD_ORDER_INSTRUCTIONS = 12,
   HD_OVERHEAD_ORDER_REGISTERS = 0,
-  HD_OVERHEAD_AGENT_REGISTERS = 3,
   HD_OVERHEAD_SHARE = 90
 };
 typedef enum hd_overhead_target {

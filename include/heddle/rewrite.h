@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+/* What the loop over tasks takes: the queue and the number claimed ahead, a coordinate. */
+enum { HD_AGENT_REGISTERS = 3 };
+
 /* How many registers ptxas may give each thread of a kernel with agents (.maxnreg), where the original's are
  * known. Out of a loop over tasks ptxas hoists what it can into registers, up to sixteen more, of which most
  * kernels need none. No limit is below 24, ptxas's least. Where a limit makes it spill, loosen it: local memory
@@ -45,6 +48,8 @@ typedef struct hd_rewrite_options {
   const uint32_t *unwritten;
   uint32_t n_unwritten;
   hd_register_budget budget; /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
+  bool no_hoisting; /* bind=agents: the loop over tasks is written so that ptxas hoists nothing out of it, at the price
+                       of a vote per task. For kernels that else take more than HD_AGENT_REGISTERS more */
 } hd_rewrite_options;
 
 /* ---- Launching a rewritten kernel ------------------------------------------ */

@@ -35,7 +35,8 @@ typedef struct hd_run_options {
   double trace_seconds;  /* that taking a trace may last; longer ones end with HD_ERR_NOMEM; 0: as long as it takes */
   bool more_registers;   /* as in hd_rewrite_options */
   const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: what the workload says */
-  hd_register_budget budget;
+  hd_register_budget budget; /* as in hd_rewrite_options; where kernels are assembled, the first that is tried */
+  bool no_hoisting;
   const hd_sm_set *sms; /* as in hd_rewrite_options; on a GPU found out when NULL */
   const hd_kernel_plan *kernels; /* plans of single kernels, in place of the one that is for all */
   size_t n_kernels;

@@ -39,7 +39,7 @@ int cmd_rewrite(int argc, char **argv) {
   uint64_t index = UINT64_MAX, sms = 0, registers = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
   uint32_t grid[3] = {0}, block[3] = {0};
-  bool more_registers = false, all = false, json = false;
+  bool more_registers = false, no_hoisting = false, all = false, json = false;
   uint64_t sample = 0;
   const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
                                 {"output", 'o', CLI_TEXT, &output, 0},
@@ -49,6 +49,7 @@ int cmd_rewrite(int argc, char **argv) {
                                 {"block", 0, CLI_DIMS, block, 0},
                                 {"more-registers", 0, CLI_FLAG, &more_registers, 0},
                                 {"registers", 0, CLI_NUMBER, &registers, 255},
+                                {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0},
                                 {"sms", 0, CLI_NUMBER, &sms, 65536},
                                 {"gpu", 0, CLI_TEXT, &gpu_name, 0},
                                 {"all", 0, CLI_FLAG, &all, 0},
@@ -77,6 +78,7 @@ int cmd_rewrite(int argc, char **argv) {
   memcpy(opt.block, block, sizeof block);
   opt.more_registers = more_registers;
   opt.registers = (uint32_t)registers;
+  opt.no_hoisting = no_hoisting;
   if (st == HD_OK && all) {
     rc = rewrite_all(&(rewrite_all_job){.path = argv[1], .output = output, .index = index, .sample = sample,
                                         .plan = &plan, .options = &opt, .json = json});

@@ -51,7 +51,7 @@ static void put_target(const hd_overhead_table *t, size_t plan, hd_buf *out) {
     hd_buf_printf(out, " %d instructions per thread, %d registers |", HD_OVERHEAD_ORDER_INSTRUCTIONS,
                   HD_OVERHEAD_ORDER_REGISTERS);
   else
-    hd_buf_printf(out, " %d registers |", HD_OVERHEAD_AGENT_REGISTERS);
+    hd_buf_printf(out, " %d registers |", HD_AGENT_REGISTERS);
   hd_buf_printf(out, " %zu of %zu | %.1f%% | %s |\n", within, of, 100.0 * (double)within / (double)of,
                 met ? "met" : "**missed**");
 }

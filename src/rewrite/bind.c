@@ -298,6 +298,49 @@ static void put_throttle(const rewrite_job *j, hd_buf *t) {
               RANKS, NO_TASK, j->plan->agents, way_out(j));
 }
 
+/* What some threads are given below is kept by none from above: ptxas sees who is in which lane or warp no
+ * better than anybody, and would find room for it while a task is done. */
+static void put_nothing(const rewrite_job *j, hd_buf *t, const char *reg) {
+  rewrite_put(j, t, "\tmov.u32 %s, 0;\n", reg);
+}
+
+/* ---- A loop that ptxas does not see ---------------------------------------------------- */
+
+/* From a loop with one entry ptxas hoists parameters, addresses and what it computes from thread ids, into
+ * registers that are then taken all the time. A loop with two entries is none to it. So the loop over tasks
+ * (in CTAs that claim as one: of the warps that wait) is given another, from before it to $~inside, which is
+ * never taken: the state is somewhere. What that way would leave undefined it sets, lest the zeros be thought
+ * dead.
+ *
+ * The price is convergence. Where ptxas sees no loop it puts a YIELD in front of the atomic of the one lane
+ * that claims ahead, and after that the warp's lanes may do the task apart, one and thirty-one: seen on an
+ * H100, where tasks then took twice as long. A vote brings them together. */
+static bool hides_loop(const rewrite_job *j) { return is_agents(j) && j->opt->no_hoisting; }
+
+/* The way around the loop, for grids with too many tasks, is a second entry too. */
+static bool has_two_entries(const rewrite_job *j) {
+  return hides_loop(j) || (is_agents(j) && !j->opt->grid.known);
+}
+
+static void put_second_entry(const rewrite_job *j, hd_buf *t) {
+  if (!hides_loop(j)) return;
+  put_address(j, t, NULL);
+  rewrite_put(j, t, "\tmov.u32 %%~u, 0;\n\tmov.u32 %%~w, 0;\n\tsetp.eq.u64 %%~ok, %%~queue, 0;\n");
+  if (takes_segments(j)) put_nothing(j, t, "%~stop");
+  rewrite_put(j, t, "\t@%%~ok bra $~inside;\n");
+}
+
+static void put_inside(const rewrite_job *j, hd_buf *t, bool here) {
+  if (hides_loop(j) && here) rewrite_put(j, t, "$~inside:\n");
+}
+
+/* No position is negative. */
+static void put_convergence(const rewrite_job *j, hd_buf *t) {
+  if (has_two_entries(j))
+    rewrite_put(j, t,
+                "\tsetp.lt.s32 %%~ok, %%~u, 0;\n\tvote.sync.any.pred %%~ok, %%~ok, -1;\n\t@%%~ok trap;\n");
+}
+
 /* ---- Taking a task --------------------------------------------------------------------- */
 
 /* Lower a program of clusters; the name of its result. */
@@ -341,12 +384,6 @@ static uint32_t fewest_lanes(const rewrite_job *j) {
 static bool shares_register(const rewrite_job *j) {
   return (claims_ahead(j) && fewest_lanes(j) >= 2) || (takes_segments(j) && fewest_lanes(j) >= 3);
 }
-/* What some threads are given below is kept by none from above: ptxas sees who is in which lane or warp no
- * better than anybody, and would find room for it while a task is done. */
-static void put_nothing(const rewrite_job *j, hd_buf *t, const char *reg) {
-  rewrite_put(j, t, "\tmov.u32 %s, 0;\n", reg);
-}
-
 static const char *got(const rewrite_job *j) {
   return claims_ahead(j) && is_agents(j) && shares_register(j) ? "%~at" : "%~got";
 }
@@ -477,6 +514,7 @@ static void put_segment(const rewrite_job *j, const char *quota, hd_buf *t) {
               "\tmul.lo.u32 %%~w, %%~w, %s;\n\tadd.u32 %%~stop, %%~w, %s;\n\tmin.u32 %%~stop, %%~stop, %s;\n"
               "$~place:\n\tshr.u32 %%~i, %%~at, %u;\n",
               size, size, quota, stride_bits(j));
+  put_inside(j, t, rewrite_claims_by_warp(j));
 }
 
 /* From what the leader got to a position, by way of other queues. */
@@ -485,6 +523,7 @@ static hd_status put_claim(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~w, %s, 0, 31, -1;\n", got(j));
   if (is_agents(j) && claims_ahead(j) && shares_register(j))
     rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~at, %%~at, 1, 31, -1;\n");
+  put_inside(j, t, rewrite_claims_by_warp(j) && !takes_segments(j));
   rewrite_put(j, t, "\tshr.u32 %%~i, %%~at, %u;\n", stride_bits(j));
   uint64_t sure = sure_places(j);
   if (sure) rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %%~w, %" PRIu64 ";\n\t@%%~ok bra $~sure;\n", sure);
@@ -576,6 +615,7 @@ hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   if (j->plan->sms.n) put_foreign(j, t);
   rewrite_put(j, t, "\tmad.lo.u32 %%~at, %%~i, %u, %%~at;\n", stride(j));
   if (throttled(j)) put_throttle(j, t);
+  put_second_entry(j, t);
   rewrite_put(j, t, "$~claim:\n");
   put_take(j, t);
   if (is_agents(j)) {
@@ -591,19 +631,26 @@ hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *t, hd_diag *d) {
     rewrite_put(j, t, "\tsetp.ge.s32 %%~ok, %%~u, 0;\n\t@%%~ok bra $~work;\n");
     put_leave(j, t);
     rewrite_put(j, t, "$~work:\n");
+    put_inside(j, t, true);
   }
   return st;
 }
 
 hd_status rewrite_put_binding_tail(const rewrite_job *j, hd_buf *t, hd_diag *d) {
-  if (!is_agents(j) || (!claims_ahead(j) && !shares_register(j))) return HD_OK;
-  if (!rewrite_claims_by_warp(j)) rewrite_put(j, t, "\t@!%%~first bra $~begin;\n");
+  bool by_warp = rewrite_claims_by_warp(j);
+  if (!is_agents(j)) return HD_OK;
+  if (!claims_ahead(j) && !shares_register(j)) {
+    if (by_warp) put_convergence(j, t);
+    return HD_OK;
+  }
+  if (!by_warp) rewrite_put(j, t, "\t@!%%~first bra $~begin;\n");
   if (claims_ahead(j))
     put_take(j, t);
   else
     rewrite_put(j, t,
                 "\tmov.u32 %%~lane, %%laneid;\n\tsetp.eq.u32 %%~ok, %%~lane, 2;\n"
                 "\t@%%~lead mov.u32 %%~at, %%~w;\n\t@%%~ok mov.u32 %%~at, %%~stop;\n");
-  if (!rewrite_claims_by_warp(j)) rewrite_put(j, t, "$~begin:\n");
+  put_convergence(j, t);
+  if (!by_warp) rewrite_put(j, t, "$~begin:\n");
   return HD_OK;
 }

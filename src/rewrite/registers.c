@@ -11,7 +11,6 @@ enum {
   FREE = 32,       /* registers a thread with which MOST_WARPS fit */
   LEAST_LIMIT = 24,
   MOST_LIMIT = 255,
-  MARGIN = 3, /* what the loop over tasks takes: the queue and the number claimed ahead, a coordinate */
   MOST_DIRECTIVES = 64,
 };
 
@@ -34,7 +33,7 @@ static uint32_t most_with(uint32_t registers, uint32_t warps, uint32_t ctas) {
 
 /* The limit for a kernel whose original uses that many registers. */
 static uint32_t budget(const rewrite_job *j) {
-  uint32_t own = j->opt->registers, limit = own + MARGIN;
+  uint32_t own = j->opt->registers, limit = own + HD_AGENT_REGISTERS;
   uint32_t warps = (rewrite_threads(j) + 31) / 32, agents = j->plan->agents;
   if (j->opt->budget == HD_BUDGET_SAME_OCCUPANCY) {
     uint32_t same =

@@ -94,6 +94,7 @@ static hd_status rewrite_one(hd_ptx_module *m, const hd_workload *w, uint32_t i,
                                      .g = {l->grid[0], l->grid[1], l->grid[2]},
                                      .n_sms = o->n_sms ? o->n_sms : RUNNER_SMS},
                             .more_registers = o->more_registers,
+                            .no_hoisting = o->no_hoisting,
                             .registers = o->registers && o->registers[i] ? o->registers[i] : w->registers,
                             .budget = o->budget,
                             .sms = o->sms};

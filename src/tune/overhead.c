@@ -144,13 +144,20 @@ static hd_status measure(const hd_workload *w, const hd_plan *plan, const hd_ove
   return st;
 }
 
-static bool spills_more(const hd_workload *w, const side *before, const side *after) {
-  for (uint32_t i = 0; before->assembled && after->assembled && i < w->n_launches; i++)
-    if (after->by_launch[i].of.spill_bytes > before->by_launch[i].of.spill_bytes) return true;
-  return false;
+/* Of the kernel where they are most. */
+static void find_growth(const hd_workload *w, const side *before, const side *after, bool *spills,
+                        int64_t *added) {
+  *spills = false;
+  *added = 0;
+  for (uint32_t i = 0; before->assembled && after->assembled && i < w->n_launches; i++) {
+    const hd_kernel_resources *a = &before->by_launch[i].of, *b = &after->by_launch[i].of;
+    int64_t more = (int64_t)b->registers - a->registers;
+    *spills |= b->spill_bytes > a->spill_bytes;
+    if (more > *added) *added = more;
+  }
 }
 
-/* As who rewrites for a GPU does it: within the tightest limit on registers that makes ptxas spill nothing. */
+/* As who rewrites for a GPU does it. */
 static hd_status measure_plan(const hd_workload *w, const hd_plan *plan, const hd_overhead_options *o,
                               const side *before, side *after, hd_diag *d) {
   hd_overhead_options own = *o;
@@ -158,14 +165,17 @@ static hd_status measure_plan(const hd_workload *w, const hd_plan *plan, const h
   if (!registers) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
   for (uint32_t i = 0; i < w->n_launches; i++) registers[i] = before->by_launch[i].of.registers;
   own.run.registers = registers;
-  hd_status st = measure(w, plan, &own, after, d);
-  while (st == HD_OK && plan->bind == HD_BIND_AGENTS && own.run.budget < HD_BUDGET_NONE &&
-         spills_more(w, before, after)) {
+  agents_search s = {.run = &own.run};
+  bool spills, again;
+  int64_t added;
+  hd_status st;
+  do {
     free(after->by_launch);
     *after = (side){0};
-    own.run.budget++;
     st = measure(w, plan, &own, after, d);
-  }
+    find_growth(w, before, after, &spills, &added);
+    again = st == HD_OK && plan->bind == HD_BIND_AGENTS && agents_try_next(&s, spills, added);
+  } while (again);
   free(registers);
   return st;
 }
@@ -297,7 +307,7 @@ hd_overhead_target hd_overhead_meets(const hd_overhead_table *t, size_t plan, si
     if (!counts(r, HD_OVERHEAD_REGISTERS)) continue;
     bool cheap = target == HD_OVERHEAD_AGENTS ||
                  hd_overhead_value(r, HD_OVERHEAD_THREAD) <= HD_OVERHEAD_ORDER_INSTRUCTIONS;
-    int64_t most = target == HD_OVERHEAD_ORDER ? HD_OVERHEAD_ORDER_REGISTERS : HD_OVERHEAD_AGENT_REGISTERS;
+    int64_t most = target == HD_OVERHEAD_ORDER ? HD_OVERHEAD_ORDER_REGISTERS : HD_AGENT_REGISTERS;
     ++*of;
     *within += cheap && r->registers_added <= most;
   }

@@ -44,6 +44,21 @@ hd_status apply_streams(const hd_workload *w, uint32_t launch, const hd_plan *p,
 hd_status apply_unwritten(const hd_ptx_module *m, uint32_t func, const hd_workload *w, uint32_t launch,
                           uint32_t **out, uint32_t *n, hd_diag *d);
 
+/* ---- Registers of agents (agents.c) ---------------------------------------------- */
+
+/* Ways to rewrite kernels with agents, tried one after the other: within limits on registers, loosened until ptxas
+ * spills nothing; where it still takes more than HD_AGENT_REGISTERS more, the same again with nothing hoisted. Begins
+ * as {.run = options}. */
+typedef struct agents_search {
+  hd_run_options *run; /* the way to try */
+  int64_t added;       /* registers, by the best way that hoists */
+  hd_register_budget budget, first;
+  bool begun, settled;
+} agents_search;
+/* What came of the present way: whether it spills more than the original, and the registers that it added, in the
+ * kernel where they are most. True: run is now another way, to be tried; false: the present one it is. */
+bool agents_try_next(agents_search *s, bool spills, int64_t added);
+
 /* ---- Running --------------------------------------------------------------------- */
 
 /* Compile, rewrite for `plan` (NULL: the original), load, allocate. `checks` are hd_emu_check

@@ -83,13 +83,14 @@ typedef struct trial {
   const char
       *sms;  /* as a plan writes them: the numbers of the machine's SMs, not for dispatchers; NULL: from 0 */
   bool told; /* the rewrite is told so */
+  bool no_hoisting;
 } trial;
 
 static void describe(const trial *t, const char *what) {
-  fail_msg("%s, %s, grid %ux%ux%u (%s), block %ux%ux%u, %u clusters, %u SMs of %u CTAs, %s: %s",
+  fail_msg("%s, %s, grid %ux%ux%u (%s), block %ux%ux%u, %u clusters, %u SMs of %u CTAs, %s%s: %s",
            t->kernel->what, t->plan, t->g[0], t->g[1], t->g[2], t->known ? "known" : "any", t->block[0],
            t->block[1], t->block[2], t->n_sms, t->machine_sms, t->resident, hd_dispatch_name(t->dispatch),
-           what);
+           t->no_hoisting ? ", nothing hoisted" : "", what);
 }
 
 static uint64_t zeroed(hd_emu *e, uint64_t bytes) {
@@ -177,7 +178,8 @@ static void run(const trial *t, const hd_table *table) {
   if (hd_ptx_parse(t->kernel->text, strlen(t->kernel->text), "k", &arena, &m, &d) != HD_OK)
     describe(t, d.message);
   hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms},
-                          .table = table};
+                          .table = table,
+                          .no_hoisting = t->no_hoisting};
   hd_plan present = numbers(t->sms);
   uint32_t machine_sms = t->sms ? count_sms(&present.sms) : t->machine_sms;
   if (t->told) o.sms = &present.sms;
@@ -268,7 +270,8 @@ static void draw_trial(uint64_t i, trial *t) {
                .known_block = hd_random_at(24, i) & 1,
                .plan = PICK(25, i, plans),
                .dispatch = (hd_dispatch_kind)(hd_random_at(26, i) % HD_DISPATCH_COUNT),
-               .seed = i};
+               .seed = i,
+               .no_hoisting = hd_random_at(28, i) & 1};
   for (unsigned k = 0; k < 3; k++) t->g[k] = 1 + (uint32_t)(hd_random_at(10 + k, i) % tops[i / 7 % 3][k]);
   memcpy(t->block, PICK(27, i, blocks), sizeof t->block);
 }
@@ -507,7 +510,8 @@ static void workers_fill_the_gpu_where_only_some_sms_work(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BEHAVIOUR("workers fill the GPU where only some SMs work", workers_fill_the_gpu_where_only_some_sms_work),
+      BEHAVIOUR("workers fill the GPU where only some SMs work",
+                workers_fill_the_gpu_where_only_some_sms_work),
       BEHAVIOUR("a grid too large to be claimed keeps its own order",
                 a_grid_too_large_to_be_claimed_keeps_its_own_order),
       BEHAVIOUR("every thread of every task runs once, launch after launch",

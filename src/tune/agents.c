@@ -1,0 +1,24 @@
+/* How kernels with agents are rewritten, by what ptxas makes of them. */
+#include "tune/runner.h"
+
+static bool go_on(agents_search *s, bool no_hoisting, hd_register_budget budget) {
+  s->run->no_hoisting = no_hoisting;
+  s->run->budget = budget;
+  return true;
+}
+
+bool agents_try_next(agents_search *s, bool spills, int64_t added) {
+  if (!s->begun) s->first = s->run->budget;
+  s->begun = true;
+  if (s->settled) return false;
+  if (spills && s->run->budget < HD_BUDGET_NONE) return go_on(s, s->run->no_hoisting, s->run->budget + 1);
+  if (!s->run->no_hoisting) {
+    if (added <= HD_AGENT_REGISTERS) return false;
+    s->added = added;
+    s->budget = s->run->budget;
+    return go_on(s, true, s->first);
+  }
+  s->settled = true;
+  /* Hoisting spares the work once it costs no more; the caller who forbade it has no other way. */
+  return s->added && added >= s->added ? go_on(s, false, s->budget) : false;
+}
