@@ -7,38 +7,7 @@
 #include <unistd.h>
 
 #include "heddle/advise.h"
-
-static bool can_compile(void) {
-  return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0;
-}
-
-static void need_compiler(void) {
-  if (can_compile()) return;
-  print_message("skipped: neither nvcc nor clang is installed\n");
-  skip();
-}
-
-typedef struct session {
-  hd_workload *w;
-  hd_study *s;
-  hd_gpu g;
-} session;
-
-static session open_session(const char *name, const char *size, const char *gpu) {
-  session z = {0};
-  hd_diag d = {0};
-  hd_run_options run = {.threads = 2};
-  if (hd_gpu_load(gpu, SOURCE_DIR "/gpus", &z.g, &d) != HD_OK) fail_msg("%s", d.message);
-  run.n_sms = z.g.n_sms;
-  if (hd_workload_open(name, SOURCE_DIR "/kernels", size, &z.w, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_study_open(z.w, &run, &z.s, &d) != HD_OK) fail_msg("%s: %s", name, d.message);
-  return z;
-}
-
-static void close_session(session *z) {
-  hd_study_close(z->s);
-  hd_workload_close(z->w);
-}
+#include "session.h"
 
 /* ---- Categories ------------------------------------------------------------------------ */
 
@@ -74,7 +43,7 @@ static const struct {
 };
 
 static void categories_are_those_of_clu_table_2(void **state) {
-  need_compiler();
+  skip_without_compiler();
   const hd_advise_options o = {.no_race_check = true, .no_proposals = true, .run = {.threads = 2}};
   for (size_t i = 0; i < sizeof applications / sizeof *applications; i++) {
     session z = open_session(applications[i].name, "small", "gtx580");
@@ -167,7 +136,7 @@ static session open_communities(char folder[32]) {
 }
 
 static void affinity_finds_the_communities_that_the_grid_hides(void **state) {
-  need_compiler();
+  skip_without_compiler();
   char folder[32], command[64];
   session z = open_communities(folder);
   /* In proportion to the data, as 2^18 rows are to an H100: a few SMs, 1/8 of the dense matrix in L2. */
@@ -193,7 +162,7 @@ static void affinity_finds_the_communities_that_the_grid_hides(void **state) {
 }
 
 static void a_table_is_made_once_and_again_when_its_file_is_damaged(void **state) {
-  need_compiler();
+  skip_without_compiler();
   session z = open_session("spmm-community", "tiny", "h100");
   hd_table first, second, third;
   assert_int_equal(hd_order_table(z.w, 0, NULL, HD_ORDER_HEAVY_FIRST, z.s, &first, NULL), HD_OK);
@@ -212,7 +181,7 @@ static void a_table_is_made_once_and_again_when_its_file_is_damaged(void **state
 }
 
 static void plans_with_orders_from_traces_are_proved_without_further_ado(void **state) {
-  need_compiler();
+  skip_without_compiler();
   static const char *const plans[] = {"order=affinity", "order=heavy-first", "order=affinity,bind=redirect"};
   hd_workload *w;
   hd_diag d = {0};
@@ -233,7 +202,7 @@ static void plans_with_orders_from_traces_are_proved_without_further_ado(void **
 /* ---- Proposals -------------------------------------------------------------------------------- */
 
 static void every_proposal_keeps_what_it_predicts(void **state) {
-  need_compiler();
+  skip_without_compiler();
   static const char *const names[] = {"dct8x8", "matmul-naive", "spmm-community"};
   unsigned proposed = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -264,7 +233,7 @@ static void every_proposal_keeps_what_it_predicts(void **state) {
 }
 
 static void a_race_makes_the_order_not_free_and_leaves_no_proposals(void **state) {
-  need_compiler();
+  skip_without_compiler();
   char folder[] = "/tmp/heddle-test-XXXXXX", path[128], command[64];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/kernel.cu", folder);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "heddle/advise.h"
+#include "session.h"
 
 /* Instrumented builds go through the same motions on less data: so little that most CTAs lie at an edge of
  * the grid, and only accesses without any condition are regular. */
@@ -17,17 +18,10 @@
 #define LEAST_AFFINE 100
 #endif
 
-static bool can_compile(void) {
-  return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0;
-}
-
 /* Where the kernels' text gives every address and every condition as an affine form, traces show accesses
  * that move with the CTA; where it says that an address is loaded from memory, they need not. */
 static void text_and_traces_agree_on_what_is_regular(void **state) {
-  if (!can_compile()) {
-    print_message("skipped: neither nvcc nor clang is installed\n");
-    skip();
-  }
+  skip_without_compiler();
   const hd_advise_options o = {
       .no_race_check = true, .no_proposals = true, .launches = 2, .run = {.threads = 2}};
   char **names;

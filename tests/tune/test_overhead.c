@@ -5,33 +5,16 @@
 #include <string.h>
 
 #include "heddle/overhead.h"
+#include "session.h"
 
 #define SMS 4
-
-static hd_workload *open_tiny(const char *name) {
-  hd_workload *w;
-  hd_diag d = {0};
-  if (hd_workload_open(name, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
-  return w;
-}
-
-static hd_plan parse(const char *text) {
-  hd_plan p;
-  hd_diag d = {0};
-  if (hd_plan_parse(text, &p, &d) != HD_OK) fail_msg("%s: %s", text, d.message);
-  return p;
-}
-
-static bool can_compile(void) {
-  return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0;
-}
 
 /* ---- One workload ------------------------------------------------------------------ */
 
 static void instructions_are_those_that_check_counts(void **state) {
-  if (!can_compile()) skip();
-  hd_workload *w = open_tiny("matmul-naive");
-  const hd_plan plans[] = {parse("baseline"), parse("order=col"), parse("bind=agents")};
+  skip_without_compiler();
+  hd_workload *w = open_workload("matmul-naive", "tiny");
+  const hd_plan plans[] = {parse_plan("baseline"), parse_plan("order=col"), parse_plan("bind=agents")};
   enum { N = sizeof plans / sizeof *plans };
   const hd_overhead_options o = {.run = {.arch = 80, .n_sms = SMS}, .no_assembler = true};
   hd_overhead_row rows[N];
@@ -59,9 +42,9 @@ static void instructions_are_those_that_check_counts(void **state) {
 }
 
 static void registers_are_left_out_where_there_is_no_ptxas(void **state) {
-  if (!can_compile()) skip();
-  hd_workload *w = open_tiny("transpose");
-  const hd_plan plan = parse("order=col");
+  skip_without_compiler();
+  hd_workload *w = open_workload("transpose", "tiny");
+  const hd_plan plan = parse_plan("order=col");
   const hd_overhead_options o = {.run = {.n_sms = SMS}};
   hd_overhead_row row;
   hd_diag d = {0};
@@ -95,7 +78,8 @@ static void medians_percentiles_and_targets_are_as_stated(void **state) {
   hd_overhead_row rows[WORKLOADS];
   const char *names[WORKLOADS];
   int64_t registers[WORKLOADS] = {0};
-  const hd_plan order = parse("order=col"), agents = parse("bind=agents"), throttled = parse("bind=agents:2");
+  const hd_plan order = parse_plan("order=col"), agents = parse_plan("bind=agents"),
+                throttled = parse_plan("bind=agents:2");
   hd_overhead_table t = {.plans = &order,
                          .n_plans = 1,
                          .workloads = names,

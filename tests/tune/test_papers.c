@@ -3,35 +3,7 @@
 
 #include <stdlib.h>
 
-#include "heddle/tune.h"
-
-static void need_compiler(void) {
-  if (system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0) return;
-  print_message("skipped: neither nvcc nor clang is installed\n");
-  skip();
-}
-
-typedef struct session {
-  hd_workload *w;
-  hd_study *s;
-  hd_gpu g;
-} session;
-
-static session open_session(const char *name, const char *size, const char *gpu) {
-  session z = {0};
-  hd_diag d = {0};
-  hd_run_options run = {.threads = 2};
-  if (hd_gpu_load(gpu, SOURCE_DIR "/gpus", &z.g, &d) != HD_OK) fail_msg("%s", d.message);
-  run.n_sms = z.g.n_sms;
-  if (hd_workload_open(name, SOURCE_DIR "/kernels", size, &z.w, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_study_open(z.w, &run, &z.s, &d) != HD_OK) fail_msg("%s: %s", name, d.message);
-  return z;
-}
-
-static void close_session(session *z) {
-  hd_study_close(z->s);
-  hd_workload_close(z->w);
-}
+#include "session.h"
 
 /* Some plans on a GPU with that much L1. */
 static void predict(const session *z, uint32_t l1, const char *const *plans, size_t n, hd_counters *out) {
@@ -53,7 +25,7 @@ static double hit_rate(const hd_counters *c) { return (double)c->l1_hits / (doub
 
 /* CLU 5.1, figure 13. */
 static void agents_raise_l1_hits_and_cut_l2_transactions(void **state) {
-  need_compiler();
+  skip_without_compiler();
   static const struct {
     const char *name, *agents;
     double most; /* of the default's L2 sectors */

@@ -4,24 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/tune.h"
-
-typedef struct bench {
-  hd_workload *w;
-  hd_study *s;
-  hd_gpu gpu;
-} bench;
-
-static bool can_compile(void) {
-  return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0;
-}
+#include "session.h"
 
 static int open_bench(void **state) {
-  static bench b;
+  static session b;
   hd_diag d = {0};
   *state = NULL;
   if (!can_compile()) return 0;
-  if (hd_gpu_load("gtx580", SOURCE_DIR "/gpus", &b.gpu, &d) != HD_OK ||
+  if (hd_gpu_load("gtx580", SOURCE_DIR "/gpus", &b.g, &d) != HD_OK ||
       hd_workload_open("sgemm", SOURCE_DIR "/kernels", "small", &b.w, &d) != HD_OK ||
       hd_study_open(b.w, NULL, &b.s, &d) != HD_OK)
     return -1;
@@ -30,23 +20,21 @@ static int open_bench(void **state) {
 }
 
 static int close_bench(void **state) {
-  bench *b = *state;
+  session *b = *state;
   if (!b) return 0;
-  hd_study_close(b->s);
-  hd_workload_close(b->w);
+  close_session(b);
   return 0;
 }
 
-static hd_status replay(const bench *b, const char *text, hd_counters *c, hd_diag *d) {
-  hd_plan p;
-  if (hd_plan_parse(text, &p, d) != HD_OK) fail_msg("%s: %s", text, d->message);
-  hd_status st = hd_study_replay(b->s, &b->gpu, &p, HD_DISPATCH_DEMAND, 1, c, d);
+static hd_status replay(const session *b, const char *text, hd_counters *c, hd_diag *d) {
+  hd_plan p = parse_plan(text);
+  hd_status st = hd_study_replay(b->s, &b->g, &p, HD_DISPATCH_DEMAND, 1, c, d);
   hd_plan_free(&p);
   return st;
 }
 
 static void throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel(void **state) {
-  const bench *b = *state;
+  const session *b = *state;
   if (!b) skip();
   hd_diag d = {0};
   hd_counters plain, agents, claim;
@@ -63,7 +51,7 @@ static void throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel(void *
 
 /* Workers of an SM that each have a run of its cluster to themselves share less at any moment. */
 static void segments_part_the_tasks_of_an_sm(void **state) {
-  const bench *b = *state;
+  const session *b = *state;
   if (!b) skip();
   hd_diag d = {0};
   hd_counters queues, segments, single, one;
@@ -79,7 +67,7 @@ static void segments_part_the_tasks_of_an_sm(void **state) {
 }
 
 static void a_partition_uses_the_sms_it_names(void **state) {
-  const bench *b = *state;
+  const session *b = *state;
   if (!b) skip();
   hd_diag d = {0};
   hd_counters all, half;

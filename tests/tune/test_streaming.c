@@ -6,26 +6,7 @@
 #include <string.h>
 
 #include "heddle/advise.h"
-
-static void skip_without_compiler(void) {
-  if (system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0) return;
-  print_message("skipped: neither nvcc nor clang is installed\n");
-  skip();
-}
-
-static hd_workload *open_tiny(const char *name) {
-  hd_workload *w;
-  hd_diag d = {0};
-  if (hd_workload_open(name, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
-  return w;
-}
-
-static hd_plan parse(const char *text) {
-  hd_plan p;
-  hd_diag d = {0};
-  if (hd_plan_parse(text, &p, &d) != HD_OK) fail_msg("%s", d.message);
-  return p;
-}
+#include "session.h"
 
 /* The list of a workload's first kernel as a plan. */
 static void print_list(const hd_workload *w, const hd_study *s, double most, char *out, size_t cap) {
@@ -46,7 +27,7 @@ static void print_list(const hd_workload *w, const hd_study *s, double most, cha
 
 static void a_kernel_of_streams_has_all_its_loads_listed(void **state) {
   skip_without_compiler();
-  hd_workload *w = open_tiny("black-scholes");
+  hd_workload *w = open_workload("black-scholes", "tiny");
   char list[256], again[256];
   print_list(w, NULL, HD_STREAM_REUSED, list, sizeof list);
   assert_string_equal(list, "stream=0+1+2");                  /* price, strike, years */
@@ -56,11 +37,10 @@ static void a_kernel_of_streams_has_all_its_loads_listed(void **state) {
 }
 
 static hd_counters replay(const hd_study *s, const char *gpu, const char *text) {
-  hd_plan p = parse(text);
-  hd_gpu g;
+  hd_plan p = parse_plan(text);
+  const hd_gpu g = load_gpu(gpu);
   hd_counters c;
   hd_diag d = {0};
-  if (hd_gpu_load(gpu, SOURCE_DIR "/gpus", &g, &d) != HD_OK) fail_msg("%s", d.message);
   if (hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d) != HD_OK)
     fail_msg("%s: %s", text, d.message);
   hd_plan_free(&p);
@@ -70,7 +50,7 @@ static hd_counters replay(const hd_study *s, const char *gpu, const char *text) 
 /* In bfs' first kernel some loads stream; the second one's change nothing here. */
 static void loads_that_stream_lose_nothing_by_it(void **state) {
   skip_without_compiler();
-  hd_workload *w = open_tiny("bfs");
+  hd_workload *w = open_workload("bfs", "tiny");
   hd_study *s;
   hd_diag d = {0};
   if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
@@ -88,9 +68,9 @@ static void loads_that_stream_lose_nothing_by_it(void **state) {
 static void a_plan_that_streams_what_it_finds_computes_the_same(void **state) {
   skip_without_compiler();
   static const char *const plans[] = {"stream=auto", "bypass=l1:1,stream=auto", "bypass=l2:1,stream=auto"};
-  hd_workload *w = open_tiny("black-scholes");
+  hd_workload *w = open_workload("black-scholes", "tiny");
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
-    hd_plan p = parse(plans[i]);
+    hd_plan p = parse_plan(plans[i]);
     hd_check_options o = {.no_reference = true};
     hd_check_result r;
     hd_diag d = {0};
@@ -103,8 +83,8 @@ static void a_plan_that_streams_what_it_finds_computes_the_same(void **state) {
 
 static void a_kernel_without_streams_is_refused(void **state) {
   skip_without_compiler();
-  hd_workload *w = open_tiny("spmv-csr");
-  hd_plan p = parse("stream=auto");
+  hd_workload *w = open_workload("spmv-csr", "tiny");
+  hd_plan p = parse_plan("stream=auto");
   hd_check_options o = {.no_reference = true};
   hd_check_result r;
   hd_diag d = {0};
@@ -116,17 +96,11 @@ static void a_kernel_without_streams_is_refused(void **state) {
 /* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
 static void advice_lists_the_loads_least_asked_for_again(void **state) {
   skip_without_compiler();
-  hd_workload *w;
-  hd_study *s;
-  hd_gpu g;
+  session z = open_session("matvec-sum", "tiny", "gtx580");
   hd_advice a;
   hd_diag d = {0};
-  if (hd_workload_open("matvec-sum", SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK)
-    fail_msg("%s", d.message);
-  if (hd_gpu_load("gtx580", SOURCE_DIR "/gpus", &g, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
   hd_advise_options o = {.no_race_check = true, .no_predictions = true, .no_experiments = true};
-  if (hd_advise(w, s, &g, &o, &a, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_advise(z.w, z.s, &z.g, &o, &a, &d) != HD_OK) fail_msg("%s", d.message);
   uint32_t alone = 0, both = 0;
   for (uint32_t i = 0; i < a.n_proposals; i++) {
     const hd_plan *p = &a.proposals[i].plan;
@@ -138,8 +112,7 @@ static void advice_lists_the_loads_least_asked_for_again(void **state) {
   assert_true(alone > 0);
   assert_true(both <= alone);
   hd_advice_free(&a);
-  hd_study_close(s);
-  hd_workload_close(w);
+  close_session(&z);
 }
 
 int main(void) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/tune.h"
+#include "session.h"
 
 /* Instrumented builds are some thirty times slower: they go through the same motions on less data. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -13,13 +13,8 @@
 #define SIZE "small"
 #endif
 
-static bool can_compile(void) { return system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0; }
-
 static void every_kernel_agrees_with_its_reference(void **state) {
-  if (!can_compile()) {
-    print_message("skipped: neither nvcc nor clang is installed\n");
-    skip();
-  }
+  skip_without_compiler();
   char **names;
   size_t n;
   hd_diag d = {0};
@@ -35,8 +30,8 @@ static void every_kernel_agrees_with_its_reference(void **state) {
     if (hd_check(w, &baseline, &o, &r, &d) != HD_OK) fail_msg("%s: %s", names[i], d.message);
     if (!r.equal) fail_msg("%s: %s", names[i], r.what);
     if (!r.against_reference) fail_msg("%s has no reference", names[i]);
-    print_message("%-24s %9llu thread instructions, %.2f s\n", names[i], (unsigned long long)r.thread_instructions,
-                  r.seconds);
+    print_message("%-24s %9llu thread instructions, %.2f s\n", names[i],
+                  (unsigned long long)r.thread_instructions, r.seconds);
     hd_workload_close(w);
   }
   hd_workload_list_free(names, n);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heddle/emu.h"
-#include "heddle/tune.h"
+#include "session.h"
 
 /* Columns WP and SMem. nn's first layers have larger CTAs than its last, hotspot's and nw's shared memory
  * depends on how compilers pad it, so what is held is an upper bound a little above the table's. */
@@ -71,10 +71,7 @@ static uint32_t shared_of(const hd_workload *w, unsigned warps) {
 }
 
 static void applications_have_the_shape_of_the_paper(void **state) {
-  if (system("command -v nvcc >/dev/null || command -v clang >/dev/null") != 0) {
-    print_message("skipped: neither nvcc nor clang is installed\n");
-    skip();
-  }
+  skip_without_compiler();
   for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
     hd_workload *w;
     hd_diag d = {0};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session.h"
 #include "tune/runner.h"
 
 static const char module[] =
@@ -69,38 +70,26 @@ static void loads_are_listed_where_no_store_can_reach(void **state) {
   }
 }
 
-static void skip_without_compiler(void) {
-  if (system("command -v nvcc >/dev/null || command -v clang >/dev/null") == 0) return;
-  print_message("skipped: neither nvcc nor clang is installed\n");
-  skip();
-}
-
 /* Maxwell keeps global loads out of L1, but not read-only data. */
 static void on_maxwell_read_only_loads_come_to_l1(void **state) {
   skip_without_compiler();
-  hd_workload *w;
-  hd_study *s;
-  hd_gpu g;
-  hd_plan p, baseline = {0};
+  session z = open_session("matmul-naive", "tiny", "gtx980");
+  hd_plan p = parse_plan("bypass=ro:32");
+  const hd_plan baseline = {0};
   hd_counters before, after;
   hd_check_result r;
   hd_diag d = {0};
-  if (hd_gpu_load("gtx980", SOURCE_DIR "/gpus", &g, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_workload_open("matmul-naive", SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK)
+  if (hd_study_replay(z.s, &z.g, &baseline, HD_DISPATCH_ROUND_ROBIN, 1, &before, &d) != HD_OK)
     fail_msg("%s", d.message);
-  if (hd_plan_parse("bypass=ro:32", &p, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_study_replay(s, &g, &baseline, HD_DISPATCH_ROUND_ROBIN, 1, &before, &d) != HD_OK)
+  if (hd_study_replay(z.s, &z.g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &after, &d) != HD_OK)
     fail_msg("%s", d.message);
-  if (hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &after, &d) != HD_OK) fail_msg("%s", d.message);
   assert_int_equal(before.l1_sectors, 0);
   assert_true(after.l1_hits > after.l1_sectors / 2);
   assert_true(after.l2_sectors < before.l2_sectors / 2);
   hd_check_options o = {.no_reference = true};
-  if (hd_check(w, &p, &o, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_check(z.w, &p, &o, &r, &d) != HD_OK) fail_msg("%s", d.message);
   assert_true(r.equal);
-  hd_study_close(s);
-  hd_workload_close(w);
+  close_session(&z);
 }
 
 int main(void) {
