@@ -72,12 +72,32 @@ typedef struct hd_tune_vote {
   char why[200]; /* why none was taken, when one was asked for */
 } hd_tune_vote;
 
+/* How much faster a launch is depends on where in memory its buffers happen to lie (which of their pages share a
+ * channel, a bank, a part of L2): by several percent, for as long as they lie there. So on devices that have
+ * memory of their own, the plan that the search chose is tested in places that chose nothing: all buffers are
+ * put into other memory, original and plan run there in turns, and the median of their ratios is that place's
+ * speedup. A place is one observation, however many rounds it takes. There are as many places as the interval
+ * of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does not is the
+ * last. Half of the places lie in memory of a piece, as fresh processes get it, the others in pages strewn all over
+ * the device: for some tenths of a second the test takes all memory that is free. The speedup told is the median of
+ * the places', its interval theirs. Should the plan lose, the search's second choice is tested too.
+ *
+ * Plans of several kernels, each tested so, are tested once more together: the whole workload must not lose
+ * in the places' median, nor more than 1% in any. */
+typedef struct hd_tune_places {
+  uint32_t n;         /* places; 0: models, which have none, or nothing came so far */
+  double least, most; /* speedup in any of them */
+  double moved; /* part of the buffers' bytes that went elsewhere each time, 1 where memory has room: the
+                   device must hold a buffer beside itself for it to be moved */
+} hd_tune_places;
+
 /* What was found for one kernel, or for all of a workload with one plan. */
 typedef struct hd_tuned {
   char kernel[128]; /* "": all kernels */
   bool adopted;
   hd_plan plan;               /* adopted, or the baseline; shares what the trial owns */
   hd_speedup speedup;         /* of the best plan, measured afresh; of 1 when none was promising */
+  hd_tune_places places;      /* where that was */
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
   char why[256];              /* why nothing was adopted */
   hd_proof proof;
@@ -104,6 +124,7 @@ typedef struct hd_tune_seconds {
   double load;    /* rewriting for each plan, and the driver's compiler */
   double check;   /* each plan's first run, and whether it computes the same */
   double time;    /* timed rounds: restoring buffers, flushing L2, running */
+  double move;    /* putting buffers elsewhere */
   double proof;   /* of what was adopted, on the emulator */
   double count;   /* counters */
 } hd_tune_seconds;
@@ -113,6 +134,7 @@ typedef struct hd_tuning {
   uint32_t n_kernels;
   bool adopted;       /* any kernel's */
   hd_speedup speedup; /* of the whole workload under all adopted plans */
+  hd_tune_places places; /* where that was */
   double before_us, after_us;
   bool has_counters;
   hd_counters before, after;

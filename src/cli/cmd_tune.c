@@ -103,9 +103,10 @@ static void put_kernel(const session *s, const hd_tuning *t, const hd_tuned *k, 
   if (k->n_trials) put_trials(s, k, out);
   hd_plan_print(&k->plan, &plan);
   if (k->adopted) {
-    hd_buf_printf(out, "  verdict: %s, %.3fx (%.3f to %.3f at %.0f%%), %.1f instead of %.1f us", plan.data,
-                  k->speedup.median, k->speedup.low, k->speedup.high, 100 * k->speedup.confidence,
-                  k->after_us, k->before_us);
+    hd_buf_printf(out, "  verdict: %s, %.3fx (%.3f to %.3f at %.0f%%", plan.data, k->speedup.median,
+                  k->speedup.low, k->speedup.high, 100 * k->speedup.confidence);
+    if (k->places.n) hd_buf_printf(out, ", in %u places", k->places.n);
+    hd_buf_printf(out, "), %.1f instead of %.1f us", k->after_us, k->before_us);
     if (!t->recalled) hd_buf_printf(out, "; %s", proof_text(k->proof));
     if (k->proof_why[0]) hd_buf_printf(out, " (%s)", k->proof_why);
     hd_buf_putc(out, '\n');
@@ -123,8 +124,8 @@ static const struct part_of_seconds {
     {"compile", offsetof(hd_tune_seconds, compile)}, {"advice", offsetof(hd_tune_seconds, advice)},
     {"buffers", offsetof(hd_tune_seconds, buffers)}, {"tables", offsetof(hd_tune_seconds, tables)},
     {"load", offsetof(hd_tune_seconds, load)},       {"check", offsetof(hd_tune_seconds, check)},
-    {"time", offsetof(hd_tune_seconds, time)},       {"proof", offsetof(hd_tune_seconds, proof)},
-    {"count", offsetof(hd_tune_seconds, count)},
+    {"time", offsetof(hd_tune_seconds, time)},       {"move", offsetof(hd_tune_seconds, move)},
+    {"proof", offsetof(hd_tune_seconds, proof)},     {"count", offsetof(hd_tune_seconds, count)},
 };
 enum { PARTS_OF_SECONDS = sizeof parts_of_seconds / sizeof *parts_of_seconds };
 
@@ -183,24 +184,30 @@ static json_t *vote_json(const hd_tune_vote *v) {
                    (int)v->launches, "seconds", v->seconds);
 }
 
+static json_t *places_json(const hd_tune_places *p) {
+  if (!p->n) return json_null();
+  return json_pack("{s:i, s:f, s:f, s:f}", "n", (int)p->n, "least", p->least, "most", p->most, "moved",
+                   p->moved);
+}
+
 static json_t *kernel_json(const hd_tuned *k) {
   json_t *trials = json_array();
   for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:o, s:o}", "kernel", k->kernel, "adopted",
-                   k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
-                   tuning_speedup_json(&k->speedup), "before_us", k->before_us, "after_us", k->after_us,
-                   "why", k->why, "proof", proof_text(k->proof), "proof_why", k->proof_why, "vote",
-                   vote_json(&k->vote), "trials", trials);
+  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:o, s:o}", "kernel", k->kernel,
+                   "adopted", k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
+                   tuning_speedup_json(&k->speedup), "places", places_json(&k->places), "before_us",
+                   k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_text(k->proof),
+                   "proof_why", k->proof_why, "vote", vote_json(&k->vote), "trials", trials);
 }
 
 static json_t *tuning_json(const session *s, const hd_workload *w, const hd_tuning *t) {
   json_t *kernels = json_array();
   for (uint32_t i = 0; i < t->n_kernels; i++) json_array_append_new(kernels, kernel_json(&t->kernels[i]));
-  json_t *j =
-      json_pack("{s:s, s:s, s:s, s:b, s:o, s:f, s:f, s:i, s:f, s:o, s:o}", "workload", w->name, "size",
-                w->size, "device", hd_device_get_info(s->device)->name, "recalled", t->recalled, "speedup",
-                tuning_speedup_json(&t->speedup), "before_us", t->before_us, "after_us", t->after_us, "tried",
-                (int)t->tried, "seconds", t->seconds, "spent", seconds_json(t), "kernels", kernels);
+  json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:f, s:f, s:i, s:f, s:o, s:o}", "workload", w->name,
+                        "size", w->size, "device", hd_device_get_info(s->device)->name, "recalled",
+                        t->recalled, "speedup", tuning_speedup_json(&t->speedup), "places",
+                        places_json(&t->places), "before_us", t->before_us, "after_us", t->after_us, "tried",
+                        (int)t->tried, "seconds", t->seconds, "spent", seconds_json(t), "kernels", kernels);
   if (j && t->has_counters) {
     json_object_set_new(j, "before", cli_counters_json(&t->before));
     json_object_set_new(j, "after", cli_counters_json(&t->after));

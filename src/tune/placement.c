@@ -74,6 +74,9 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
 
 void placement_close(placement *p) {
   if (!p->w) return;
+  placement_settle(p);
+  hd_vec_free(&p->left);
+  hd_vec_free(&p->held);
   for (uint32_t i = 0; i < p->w->n_buffers; i++) {
     if (p->addresses) hd_device_free(p->device, p->addresses[i], NULL);
     if (p->pristine) hd_device_free(p->device, p->pristine[i], NULL);
@@ -86,6 +89,102 @@ void placement_close(placement *p) {
   placement_free_bytes(p, p->initial);
   memset(p, 0, sizeof *p);
 }
+
+/* ---- Moves -------------------------------------------------------------------------- */
+
+static void give_back_left(placement *p) {
+  /* Copies out of this memory may still be under way. */
+  if (p->left.n || p->held.n) hd_device_sync(p->device, NULL);
+  for (size_t i = 0; i < p->left.n; i++) hd_device_free(p->device, p->left.data[i], NULL);
+  p->left.n = 0;
+  p->left_bytes = 0;
+}
+
+void placement_settle(placement *p) {
+  give_back_left(p);
+  p->strewn = false;
+  while (p->held.n) hd_device_free(p->device, p->held.data[--p->held.n], NULL);
+}
+
+/* Hold more memory, in pieces, until there is no more or there are so many of them. */
+static void hold(placement *p, uint64_t bytes, size_t most) {
+  uint64_t address;
+  while (p->held.n < most && hd_vec_reserve(&p->held, p->held.n + 1) &&
+         hd_device_alloc(p->device, bytes, &address, NULL) == HD_OK)
+    p->held.data[p->held.n++] = address;
+}
+
+void placement_strew(placement *p) {
+  /* A page of a GPU; what is quickly taken; as many pieces as can be had in some tenths of a second. */
+  static const uint64_t page = 2 << 20, block = 1 << 30, pieces = 4096;
+  uint64_t room = 2 * block;
+  for (uint32_t i = 0; i < p->w->n_buffers; i++) room += 3 * p->w->buffers[i].bytes;
+  give_back_left(p);
+  hold(p, block, SIZE_MAX);
+  for (uint64_t freed = 0; freed < room && p->held.n; freed += block)
+    hd_device_free(p->device, p->held.data[--p->held.n], NULL);
+  size_t from = p->held.n, kept = from;
+  hold(p, page * (1 + room / (page * pieces)), from + 2 * pieces);
+  /* Of three pieces two are gaps. */
+  for (size_t i = from; i < p->held.n; i++) {
+    if (hd_random_at(room, i) % 3)
+      hd_device_free(p->device, p->held.data[i], NULL);
+    else
+      p->held.data[kept++] = p->held.data[i];
+  }
+  p->held.n = kept;
+  p->strewn = true;
+}
+
+static hd_status allocate_beside(placement *p, uint64_t bytes, uint64_t *address, hd_diag *d) {
+  uint64_t memory = hd_device_get_info(p->device)->memory_bytes;
+  if (memory && p->left_bytes > memory / 2) give_back_left(p);
+  hd_status st = hd_device_alloc(p->device, bytes, address, d);
+  if (st != HD_ERR_NOMEM || !p->left.n) return st;
+  give_back_left(p);
+  return hd_device_alloc(p->device, bytes, address, d);
+}
+
+static hd_status move_buffer(placement *p, uint32_t i, hd_diag *d) {
+  uint64_t bytes = p->w->buffers[i].bytes, address;
+  if (!hd_vec_reserve(&p->left, p->left.n + 1)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = allocate_beside(p, bytes, &address, d);
+  if (st != HD_OK) return st;
+  if ((st = hd_device_copy(p->device, address, p->addresses[i], bytes, d)) != HD_OK) {
+    hd_device_free(p->device, address, NULL);
+    return st;
+  }
+  p->left.data[p->left.n++] = p->addresses[i];
+  p->left_bytes += bytes;
+  p->addresses[i] = address;
+  return HD_OK;
+}
+
+/* Memory of a piece that buffers lay in would be the first to be taken again. */
+static void hold_left(placement *p) {
+  if (!hd_vec_reserve(&p->held, p->held.n + p->left.n)) return;
+  for (size_t i = 0; i < p->left.n; i++) p->held.data[p->held.n++] = p->left.data[i];
+  p->left.n = 0;
+  p->left_bytes = 0;
+}
+
+hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d) {
+  hd_status st = HD_OK;
+  *moved = 0;
+  p->moves++;
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_buffers; i++) {
+    hd_diag e = {0};
+    st = move_buffer(p, i, &e);
+    if (st == HD_OK) *moved += p->w->buffers[i].bytes;
+    if (st == HD_ERR_NOMEM) st = HD_OK;
+    if (st != HD_OK && d) *d = e;
+  }
+  if (p->strewn) hold_left(p);
+  p->strewn = false;
+  return st;
+}
+
+/* ---- First contents, and results ---------------------------------------------------- */
 
 hd_status placement_restore(placement *p, hd_diag *d) {
   hd_status st = HD_OK;
@@ -190,9 +289,9 @@ static hd_status build_args(variant *v, const hd_ptx_module *m, uint32_t i, hd_d
   if (own != l->n_args)
     return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", w->name,
                    l->kernel, own, l->n_args);
-  uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
-  if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  out->args_bytes = hd_ptx_param_layout(m, f, offsets);
+  out->offsets = calloc((size_t)f->n_params + 1, sizeof *out->offsets);
+  if (!out->offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  out->args_bytes = hd_ptx_param_layout(m, f, out->offsets);
   out->args = out->args_bytes == UINT64_MAX ? NULL : calloc(1, out->args_bytes ? out->args_bytes : 1);
   if (!out->args) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
   for (uint32_t k = 0; st == HD_OK && k < l->n_args; k++) {
@@ -200,14 +299,28 @@ static hd_status build_args(variant *v, const hd_ptx_module *m, uint32_t i, hd_d
     unsigned char value[HD_TENSOR_MAP_BYTES];
     if ((st = argument(v->p, &l->args[k], value, &have, d)) != HD_OK) break;
     if (size == have)
-      memcpy((char *)out->args + offsets[k], value, have);
+      memcpy((char *)out->args + out->offsets[k], value, have);
     else
       st = hd_fail(d, HD_ERR_INPUT,
                    "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
                    w->name, k + 1, l->kernel, size, have);
   }
-  free(offsets);
   return st;
+}
+
+/* Arguments that name buffers, after those were moved. */
+static hd_status follow_buffers(variant *v, hd_diag *d) {
+  const hd_workload *w = v->p->w;
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    for (uint32_t k = 0; k < w->launches[i].n_args; k++) {
+      unsigned char value[HD_TENSOR_MAP_BYTES];
+      uint64_t bytes;
+      hd_status st = argument(v->p, &w->launches[i].args[k], value, &bytes, d);
+      if (st != HD_OK) return st;
+      memcpy((char *)v->launches[i].args + v->launches[i].offsets[k], value, bytes);
+    }
+  v->moves = v->p->moves;
+  return HD_OK;
 }
 
 /* ---- Recipes ------------------------------------------------------------------------ */
@@ -287,7 +400,8 @@ static hd_status learn_sms(placement *p, hd_diag *d) {
   return HD_OK;
 }
 
-/* What the original's kernels take on this device, from which rewritten ones get their limits on registers. */
+/* What the original's kernels take on this device, from which rewritten ones get their limits on registers.
+ */
 static hd_status learn_kernels(placement *p, const hd_buf *source, hd_diag *d) {
   uint32_t n = p->w->n_launches;
   hd_device_module *m = NULL;
@@ -307,26 +421,34 @@ static hd_status learn_kernels(placement *p, const hd_buf *source, hd_diag *d) {
   return st;
 }
 
-/* *more: some kernel needs more local memory than the original's. */
-static hd_status spills(const variant *v, bool *more, hd_diag *d) {
+/* What the kernels with agents need more than the originals. */
+static hd_status find_growth(const variant *v, const hd_plan *plan, bool *spills, int64_t *added, hd_diag *d) {
   const placement *p = v->p;
-  *more = false;
+  *spills = false;
+  *added = 0;
   for (uint32_t i = 0; p->local && i < p->w->n_launches; i++) {
+    const char *kernel = p->w->launches[i].kernel;
     hd_kernel_info info;
-    hd_status st = hd_device_kernel_info(v->module, p->w->launches[i].kernel, &info, d);
+    if (apply_plan_of(&p->run, kernel, plan)->bind != HD_BIND_AGENTS) continue;
+    hd_status st = hd_device_kernel_info(v->module, kernel, &info, d);
     if (st != HD_OK) return st;
-    *more |= info.local_bytes > p->local[i];
+    int64_t more = (int64_t)info.registers - p->registers[i];
+    *spills |= info.local_bytes > p->local[i];
+    if (more > *added) *added = more;
   }
   return HD_OK;
 }
 
-/* Rewrite (plan NULL: not) and compile, agents within the tightest limit on registers that makes none spill. */
+/* Rewrite (plan NULL: not) and compile; kernels with agents in the first way that takes few registers. */
 static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *source, hd_arena *arena,
                              hd_ptx_module **m, hd_diag *d) {
   const placement *p = v->p;
   hd_run_options run = p->run;
-  for (bool again = true; again; run.budget++) {
+  agents_search s = {.run = &run};
+  for (bool again = true; again;) {
     hd_buf text = {0};
+    bool spills;
+    int64_t added;
     again = false;
     hd_status st = hd_ptx_parse(source->data, source->len, p->w->name, arena, m, d);
     if (st == HD_OK && plan) st = hd_rewrite_workload(*m, p->w, plan, &run, v->recipes, d);
@@ -335,7 +457,10 @@ static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *sour
     if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
     const hd_buf *b = plan ? &text : source;
     if (st == HD_OK) st = hd_device_load(p->device, b->data, b->len, p->w->name, NULL, &v->module, d);
-    if (st == HD_OK && plan && has_agents(p, plan) && run.budget < HD_BUDGET_NONE) st = spills(v, &again, d);
+    if (st == HD_OK && plan && has_agents(p, plan)) {
+      st = find_growth(v, plan, &spills, &added, d);
+      again = st == HD_OK && agents_try_next(&s, spills, added);
+    }
     hd_buf_free(&text);
     if (st != HD_OK) return st;
     if (!again) break;
@@ -364,7 +489,7 @@ static hd_status load(variant *v, const hd_plan *plan, hd_arena *arena, hd_diag 
 
 hd_status variant_open(variant *v, placement *p, const hd_plan *plan, hd_diag *d) {
   uint32_t n = p->w->n_launches;
-  *v = (variant){.p = p};
+  *v = (variant){.p = p, .moves = p->moves};
   v->launches = calloc((size_t)n + 1, sizeof *v->launches);
   v->recipes = calloc((size_t)n + 1, sizeof *v->recipes);
   if (!v->launches || !v->recipes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
@@ -383,6 +508,7 @@ void variant_close(variant *v) {
   for (uint32_t i = 0; v->launches && i < v->p->w->n_launches; i++) {
     const variant_launch *l = &v->launches[i];
     free(l->args);
+    free(l->offsets);
     hd_device_free(dev, l->table, NULL);
     if (apply_first_launch(v->p->w, i) == i) hd_device_free(dev, l->state, NULL);
   }
@@ -402,7 +528,8 @@ hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
                              .args_bytes = vl->args_bytes,
                              .registers = v->p->w->registers};
   v->p->fresh = false;
-  return hd_device_run(v->module, &launch, d);
+  hd_status st = v->moves == v->p->moves ? HD_OK : follow_buffers(v, d);
+  return st == HD_OK ? hd_device_run(v->module, &launch, d) : st;
 }
 
 hd_status variant_run(variant *v, hd_diag *d) {

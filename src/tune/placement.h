@@ -17,6 +17,11 @@ typedef struct placement {
   uint32_t *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
   uint32_t *local;     /* the same: bytes of local memory a thread */
   hd_sm_set sms;       /* of the device, once a plan was loaded that asks for them */
+  uint32_t moves;        /* so far: variants find out by it that their arguments are of another place */
+  HD_VEC(uint64_t) left; /* where buffers lay before they were moved, not yet given back */
+  uint64_t left_bytes;
+  HD_VEC(uint64_t) held; /* what placement_strew keeps from being used */
+  bool strewn;           /* since the last move */
 } placement;
 
 /* Allocate and fill. What the workload leaves alone is filled with 0xCD, so that a byte left unwritten shows.
@@ -35,6 +40,20 @@ hd_status placement_poison(placement *p, hd_diag *d);
 hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
 /* The same, told for each buffer whether it changed. */
 hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d);
+/* Put every buffer elsewhere, contents and all, copied on the device. Where a buffer lay stays allocated, so
+ * that no later move finds the same memory again, until that is half of the device's memory, or room is
+ * needed, or placement_settle. A buffer that has no room beside itself stays where it is: *moved gets the
+ * bytes of the others. Open variants follow by their next launch: a buffer's address stands nowhere but in
+ * arguments, for fills and generators know none. Recipes' states and tables stay; they are the variant's, and
+ * new with it. On failure too the contents are right wherever the device still answers. */
+hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
+/* From now on moves go to memory whose pages lie strewn, as where many have allocated and freed for long, and no
+ * longer to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to 6% more or
+ * less there. Until placement_settle this takes all free memory, in blocks, but for gaps of twice what the buffers
+ * need; on a device without so much memory, what there is. */
+void placement_strew(placement *p);
+/* Give back what moves and placement_strew hold. */
+void placement_settle(placement *p);
 /* All buffers' bytes now, in memory of their own: an array that placement_free_bytes frees. */
 hd_status placement_read(placement *p, void ***out, hd_diag *d);
 void placement_free_bytes(const placement *p, void **bytes);
@@ -46,13 +65,15 @@ typedef struct variant_launch {
   uint32_t grid[3];
   void *args; /* parameter block */
   uint64_t args_bytes;
-  uint64_t state; /* device memory that the recipe asks for, the same for all launches of a kernel */
-  uint64_t table; /* the order's table on the device */
+  uint64_t *offsets; /* in it, of the workload's arguments */
+  uint64_t state;    /* device memory that the recipe asks for, the same for all launches of a kernel */
+  uint64_t table;    /* the order's table on the device */
 } variant_launch;
 
 /* The workload's kernels under a plan, loaded, with all that their launches take. */
 typedef struct variant {
   placement *p;
+  uint32_t moves; /* of the placement, when arguments were last made right */
   hd_device_module *module;
   hd_recipe *recipes; /* per launch */
   variant_launch *launches;

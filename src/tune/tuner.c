@@ -19,8 +19,11 @@ static const double search_part =
 /* A run that takes so little longer than DRAM's peak allows for its bytes is left alone: peaks are not
  * reached. */
 static const double at_roofline = 1.12;
-/* What a kernel gains may not be lost again by what its order does to the next one's caches. */
-static const double together_least = 1;
+/* What a kernel gains may not be lost again by what its order does to the next one's caches: by the median of
+ * all places, and in any one. */
+static const double together_least = 1, together_worst = 0.99;
+/* Seconds, about, of testing that. */
+static const double together_seconds = 0.5;
 
 typedef struct tuning {
   hd_device *dev;
@@ -265,6 +268,8 @@ static int by_speedup(const void *a, const void *b, void *adopted) {
 }
 
 static void say_why_not(const search *s, hd_tuned *k) {
+  const hd_tune_places *p = &s->tested.places;
+  const hd_speedup *speedup = &s->tested.speedup;
   size_t measured = 0;
   double best = 0;
   for (size_t i = 0; i < s->trials.n; i++) {
@@ -281,19 +286,24 @@ static void say_why_not(const search *s, hd_tuned *k) {
   else if (s->best < 0 || s->trials.data[s->best].score < 1.001)
     snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx", measured,
              best);
+  else if (p->n && p->least <= 1)
+    snprintf(k->why, sizeof k->why,
+             "the best of %zu plans is not faster wherever buffers lie: %.3fx, then %.3fx", measured,
+             fmax(s->trials.data[s->best].score, p->most), p->least);
   else
     snprintf(k->why, sizeof k->why, "the best of %zu plans runs at %.3f to %.3fx when measured afresh: %s",
-             measured, s->speedup.low, s->speedup.high,
-             s->speedup.low > 1 ? "too little to be kept" : "not faster for sure");
+             measured, speedup->low, speedup->high,
+             speedup->low > 1 ? "too little to be kept" : "not faster for sure");
 }
 
 /* Takes the trials' plans over. */
 static hd_status take_result(tuning *t, search *s, hd_tuned *k, hd_diag *d) {
   k->trials = calloc(s->trials.n + 1, sizeof *k->trials);
   if (!k->trials) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  k->before_us = s->before_us;
-  k->after_us = s->adopted ? s->after_us : s->before_us;
-  k->speedup = s->speedup;
+  k->before_us = s->tested.before_us;
+  k->after_us = s->adopted ? s->tested.after_us : s->tested.before_us;
+  k->speedup = s->tested.speedup;
+  k->places = s->tested.places;
   k->adopted = s->adopted;
   if (s->adopted)
     k->plan = s->trials.data[s->best].plan;
@@ -481,12 +491,6 @@ static void drop_all(hd_tuning *out, const char *why) {
 /* Rounds that do not take much longer than a second. */
 static uint32_t rounds_for(double us, uint32_t most) { return search_rounds(us, 0.5, most); }
 
-static hd_status compare_together(const tuning *t, device_bench *b, const hd_kernel_plan *plans, size_t n,
-                                  uint32_t rounds, hd_speedup *speedup, double *before, double *after,
-                                  hd_diag *d) {
-  return device_bench_compare(b, plans, n, rounds, confidence_of(&t->o), speedup, before, after, d);
-}
-
 static size_t adopted_plans(const hd_tuning *t, hd_kernel_plan *out) {
   size_t n = 0;
   for (uint32_t i = 0; i < t->n_kernels; i++)
@@ -550,6 +554,23 @@ static size_t spread_out(const hd_workload *w, const hd_kernel_plan *plans, size
   return m;
 }
 
+/* All adopted plans at once, or none. */
+static hd_status confirm_together(tuning *t, device_bench *b, const hd_kernel_plan *plans, size_t n,
+                                  hd_diag *d) {
+  hd_tuning *out = t->out;
+  search_test r;
+  hd_status st = device_bench_confirm(b, plans, n, out->before_us, together_seconds, confidence_of(&t->o),
+                                      together_worst, &r, d);
+  if (st != HD_OK) return st;
+  out->speedup = r.speedup;
+  out->places = r.places;
+  out->before_us = r.before_us;
+  out->after_us = r.after_us;
+  if (r.places.least <= together_worst || r.speedup.median < together_least)
+    drop_all(out, "faster alone, but the workload as a whole is slower");
+  return HD_OK;
+}
+
 /* The whole workload under all adopted plans; levers alone; counters. */
 static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   hd_tuning *out = t->out;
@@ -563,13 +584,9 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
     out->speedup = out->kernels[0].speedup;
     out->before_us = out->kernels[0].before_us;
     out->after_us = out->kernels[0].after_us;
-  } else if (st == HD_OK && n) {
-    st = compare_together(t, b, spread, n, rounds_for(out->before_us, 21), &out->speedup, &out->before_us,
-                          &out->after_us, d);
-    if (st == HD_OK && out->speedup.median < together_least) {
-      drop_all(out, "faster alone, but the workload as a whole is slower");
-      n = 0;
-    }
+    out->places = out->kernels[0].places;
+  } else if (st == HD_OK && n && !(st = confirm_together(t, b, spread, n, d)) && !out->adopted) {
+    n = 0;
   }
   if (st == HD_OK && !out->adopted) {
     out->after_us = out->before_us;
@@ -588,7 +605,7 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
     double takes = 2 * rounds * out->before_us * 1e-6;
     /* What loses badly, or takes long, the search has seen well enough. */
     if (score >= 0.7 && takes < budget_of(&t->o) / 8)
-      st = compare_together(t, b, spread, m, rounds, &l->speedup, &before, &after, d);
+      st = device_bench_compare(b, spread, m, rounds, confidence_of(&t->o), &l->speedup, &before, &after, d);
     out->n_levers += st == HD_OK;
   }
   free(plans);

@@ -2,6 +2,7 @@
  *
  * tuner_space.c    what a kernel's launch leaves to try: candidates, and neighbours of a good plan
  * tuner_search.c   which of them are measured how often, and whether the best one is adopted
+ * tuner_confirm.c  a plan against the original wherever buffers may lie
  * tuner_device.c   plans measured on a device
  * tuner_vote.c     the SMs' vote on a threshold of bypassing
  * tuner_model.c    plans predicted by replays
@@ -64,6 +65,11 @@ typedef struct tuner_bench {
                     hd_diag *d);
   double (*clock)(void *ctx); /* seconds */
   bool exact;                 /* times do not vary: one round says all */
+  /* Put what the slots work on elsewhere, strewn or in a piece (once strewn, always, until settle); NULL: it lies
+   * nowhere. *part gets how much of it that was. */
+  hd_status (*move)(void *ctx, bool strewn, double *part, hd_diag *d);
+  void (*settle)(void *ctx); /* there will be no more moves for a while */
+  double moving;             /* seconds that a move takes, about */
 } tuner_bench;
 
 struct search_trial {
@@ -76,6 +82,13 @@ struct search_trial {
   uint32_t n, cap;
   double score; /* their median; 0: never measured */
 };
+
+/* A plan against the original. */
+typedef struct search_test {
+  hd_speedup speedup;
+  double before_us, after_us; /* medians */
+  hd_tune_places places;
+} search_test;
 
 typedef struct search_options {
   double budget, confidence;
@@ -96,8 +109,7 @@ typedef struct search {
   int64_t best;         /* trial; -1: none was promising */
   bool unaffordable;    /* a run takes so long that nothing was tried */
   bool adopted;         /* the best one's speedup is above 1 for sure */
-  hd_speedup speedup;   /* of the best, measured afresh */
-  double before_us, after_us;
+  search_test tested;   /* the best, measured afresh */
 } search;
 
 /* Search and decide. plans are taken over: what they own is freed by search_free, on failure too. */
@@ -110,6 +122,26 @@ hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds
 /* Rounds of that comparison of runs that take so long which fit into so many seconds: at least those that tell
  * something, at most `most`. */
 uint32_t search_rounds(double us, double seconds, uint32_t most);
+
+/* ---- Places ------------------------------------------------------------------------------ */
+
+/* How a plan is tested in other places (hd_tune_places); benches that cannot move have none. */
+typedef struct confirm_options {
+  double confidence;
+  double least;    /* a speedup at or below it in any place ends the test */
+  uint32_t rounds; /* in each place */
+  bool slow;       /* a run takes so long that neither warm-ups nor loading anew are worth it */
+} confirm_options;
+
+/* Places that the confidence needs, at least 1. */
+uint32_t confirm_places(double confidence);
+/* The rounds, and whether slow, for so many seconds, when a run takes `second` of them. */
+void confirm_afford(const tuner_bench *b, double second, double seconds, confirm_options *o);
+/* What the least of them takes, in seconds. */
+double confirm_takes(const tuner_bench *b, double second, double confidence);
+/* out->places.n says how far it came: with fewer than confirm_places the interval is 0 to infinity. */
+hd_status search_confirm(const tuner_bench *b, const hd_plan *p, const confirm_options *o, search_test *out,
+                         hd_diag *d);
 
 /* ---- Devices --------------------------------------------------------------------------- */
 
@@ -131,6 +163,9 @@ tuner_bench device_bench_interface(device_bench *b);
 hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, size_t n, uint32_t rounds,
                                double confidence, hd_speedup *speedup, double *before_us, double *after_us,
                                hd_diag *d);
+/* search_confirm of them, in about so many seconds beside its moves when the whole takes so many microseconds. */
+hd_status device_bench_confirm(device_bench *b, const hd_kernel_plan *plans, size_t n, double us,
+                               double seconds, double confidence, double least, search_test *out, hd_diag *d);
 /* Run the kernel in focus under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM. `launch` is
  * one of its launches. */
 hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d);

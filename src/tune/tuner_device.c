@@ -22,6 +22,7 @@ typedef struct slot {
 struct device_bench {
   placement p;
   bool keep_l2;
+  bool strewn;           /* moves go to strewn memory */
   const char *kernel;    /* in focus; NULL: all */
   uint32_t first, last;  /* its launches */
   hd_kernel_plan *plans; /* fixed ones, and room for one more */
@@ -215,6 +216,18 @@ static hd_status run(void *ctx, hd_diag *d) {
   return run_launches(s, s->bench->first, s->bench->last + 1, d);
 }
 
+/* ---- Moves ---------------------------------------------------------------------------------- */
+
+/* What a move takes on a GPU: a part of the half second in which memory is strewn and given back, and by bytes to
+ * copy them. */
+static const double move_seconds = 60e-3, move_rate = 1e12;
+
+static uint64_t bytes_of(const hd_workload *w) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < w->n_buffers; i++) sum += w->buffers[i].bytes;
+  return sum;
+}
+
 /* ---- The bench --------------------------------------------------------------------------------- */
 
 void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_plan *fixed, size_t n_fixed) {
@@ -327,10 +340,38 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
   return st;
 }
 
+static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
+  device_bench *b = ctx;
+  uint64_t moved, all = bytes_of(b->p.w);
+  double start = hd_seconds();
+  if (strewn && !b->strewn) placement_strew(&b->p);
+  b->strewn |= strewn;
+  hd_status st = placement_move(&b->p, &moved, d);
+  if (st == HD_OK) st = hd_device_sync(b->p.device, d);
+  b->spent.move += hd_seconds() - start;
+  *part = all ? (double)moved / (double)all : 1;
+  return st;
+}
+
+static void settle(void *ctx) {
+  device_bench *b = ctx;
+  double start = hd_seconds();
+  placement_settle(&b->p);
+  b->strewn = false;
+  b->spent.move += hd_seconds() - start;
+}
+
 static double seconds(void *ctx) { return hd_seconds(); }
 
 tuner_bench device_bench_interface(device_bench *b) {
-  return (tuner_bench){.ctx = b, .admit = admit, .release = release, .time = time_slots, .clock = seconds};
+  return (tuner_bench){.ctx = b,
+                       .admit = admit,
+                       .release = release,
+                       .time = time_slots,
+                       .clock = seconds,
+                       .move = move,
+                       .settle = settle,
+                       .moving = move_seconds + (double)bytes_of(b->p.w) / move_rate};
 }
 
 hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, size_t n, uint32_t rounds,
@@ -341,6 +382,17 @@ hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, siz
   tuner_bench bench = device_bench_interface(b);
   device_bench_together(b, plans, n);
   return search_compare(&bench, &any, rounds, confidence, speedup, before_us, after_us, d);
+}
+
+hd_status device_bench_confirm(device_bench *b, const hd_kernel_plan *plans, size_t n, double us,
+                               double seconds, double confidence, double least, search_test *out,
+                               hd_diag *d) {
+  static const hd_plan any = {.order = {.kind = HD_ORDER_REVERSE}}; /* stands for the plans */
+  tuner_bench bench = device_bench_interface(b);
+  confirm_options o = {.confidence = confidence, .least = least};
+  confirm_afford(&bench, us * 1e-6, seconds + confirm_places(confidence) * bench.moving, &o);
+  device_bench_together(b, plans, n);
+  return search_confirm(&bench, &any, &o, out, d);
 }
 
 hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d) {
@@ -411,6 +463,7 @@ void device_bench_spent(const device_bench *b, hd_tune_seconds *out) {
   out->load = b->spent.load;
   out->check = b->spent.check;
   out->time = b->spent.time;
+  out->move = b->spent.move;
 }
 
 void device_bench_close(device_bench *b) {

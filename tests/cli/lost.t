@@ -13,12 +13,23 @@ No verdict of a tuning that was cut short, wherever that was; a full one is kept
   $ FAKE_CUDA_FAIL=cuMemAlloc_v2:2:2 heddle tune copy-col --size tiny --store v.db --budget 1 --no-advice
   heddle: cuda:0: cuMemAlloc_v2 of 1628 bytes: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
   [2]
+  $ for n in 1 2 9 16; do FAKE_CUDA_FAIL=cuMemcpyDtoDAsync_v2:$n:719 heddle tune transpose --size small --store v.db --budget 1 --plan bind=agents --no-advice --no-counters 2>&1; done | sort -u
+  heddle: cuda:0: cuMemcpyDtoDAsync_v2: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure
   $ heddle verdicts --store v.db --json
   {
     "heddle_verdicts": 2,
     "verdicts": [],
     "tables": []
   }
+
+Those copies are of buffers that are put elsewhere, where the winner is tested. Want of memory ends neither that nor the
+tuning:
+
+  $ for n in 12 16 20 24; do FAKE_CUDA_FAIL=cuMemAlloc_v2:$n:2 heddle tune transpose --size small --store none --budget 1 --plan bind=agents --no-advice --no-counters --rows 0 | grep -c 'verdict:'; done
+  1
+  1
+  1
+  1
 
 A kernel that traps:
 

@@ -18,8 +18,18 @@ typedef struct simulated {
   double time_of[MOST_SLOTS];
   bool used[MOST_SLOTS];
   uint32_t n, held, most_held, refused_every;
-  bool vanish; /* what was admitted once is refused the next time */
+  /* Where buffers lie: a factor of the time of a plan (by its hash; 0: of the original) in a place. NULL: the
+   * bench has no places. */
+  double (*luck)(const struct simulated *s, uint64_t plan, uint32_t place);
+  uint64_t plan_of[MOST_SLOTS];
+  uint32_t place, unsettled, fails_at; /* fails_at: the move that does, from 1 */
+  double moving;
 } simulated;
+
+/* The time of a slot where its buffers lie now. */
+static double here(const simulated *s, uint32_t slot) {
+  return s->time_of[slot] * (s->luck ? s->luck(s, s->plan_of[slot], s->place) : 1);
+}
 
 static double uniform(simulated *s) { return (double)(hd_random_at(s->seed, s->drawn++) >> 11) * 0x1p-53; }
 
@@ -52,7 +62,8 @@ static hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, 
   s->held++;
   if (s->held > s->most_held) s->most_held = s->held;
   s->time_of[*slot] = s->base_us / (baseline ? 1 : s->speedup(s, p));
-  *us = draw(s, s->time_of[*slot]);
+  s->plan_of[*slot] = baseline ? 0 : plan_hash(p);
+  *us = draw(s, here(s, *slot));
   return HD_OK;
 }
 
@@ -70,7 +81,7 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
     for (size_t k = 0; k < n; k++) {
       size_t i = (k + r) % n;
       assert_true(s->used[slots[i]]);
-      double t = draw(s, s->time_of[slots[i]]);
+      double t = draw(s, here(s, slots[i]));
       if (r >= warmups) us[i * rounds + (r - warmups)] = t;
     }
   return HD_OK;
@@ -78,8 +89,24 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
 
 static double clock_of(void *ctx) { return ((simulated *)ctx)->clock; }
 
+static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
+  simulated *s = ctx;
+  assert_true(strewn == (s->unsettled >= 4));
+  s->clock += s->moving;
+  s->unsettled++;
+  *part = 1;
+  return ++s->place == s->fails_at ? hd_fail(d, HD_ERR_FAULT, "lost") : HD_OK;
+}
+
+static void settle(void *ctx) { ((simulated *)ctx)->unsettled = 0; }
+
 static tuner_bench bench_of(simulated *s) {
-  return (tuner_bench){.ctx = s, .admit = admit, .release = release, .time = time_slots, .clock = clock_of};
+  tuner_bench b = {.ctx = s, .admit = admit, .release = release, .time = time_slots, .clock = clock_of};
+  if (!s->luck) return b;
+  b.move = move;
+  b.settle = settle;
+  b.moving = s->moving;
+  return b;
 }
 
 static const tuner_space plane = {.grid = {64, 48, 1},
@@ -101,6 +128,7 @@ static void search_in(const tuner_space *space, simulated *s, double budget, sea
   size_t n = tuner_candidates(space, plans);
   assert_int_equal(tuner_search(out, &b, space, plans, n, &o, &d), HD_OK);
   assert_int_equal(s->held, 0);
+  assert_int_equal(s->unsettled, 0);
 }
 
 static void search_on(simulated *s, double budget, search *out) { search_in(&plane, s, budget, out); }
@@ -292,7 +320,9 @@ static void finds_five_percent(void **state) {
                     .admission = 0.02};
     search_on(&s, 10, &r);
     found += r.adopted && few_gain(&s, &r.trials.data[r.best].plan) > 1.049;
-    if (r.adopted) assert_true(r.speedup.low > 1 && r.speedup.median > 1.02 && r.speedup.median < 1.08);
+    if (r.adopted)
+      assert_true(r.tested.speedup.low > 1 && r.tested.speedup.median > 1.02 &&
+                  r.tested.speedup.median < 1.08);
     search_free(&r);
   }
   assert_in_range(found, TUNINGS * 97 / 100, TUNINGS);
@@ -375,6 +405,164 @@ static void lets_plans_be_refused(void **state) {
   search_free(&r);
 }
 
+/* ---- Places --------------------------------------------------------------------------------- */
+
+/* As measured on an H100: the original takes 5% more or less as its buffers lie, every plan 2%. */
+static double luck_of_places(const simulated *s, uint64_t plan, uint32_t place) {
+  double x = (double)(hd_random_at(s->seed ^ plan, place) >> 11) * 0x1p-53 - 0.5;
+  return 1 + (plan ? 0.04 : 0.1) * x;
+}
+
+/* Where the buffers lie first, the original is slow. */
+static double slow_at_first(const simulated *s, uint64_t plan, uint32_t place) {
+  return plan || place ? 1 : 1.03;
+}
+
+/* One plan gains 8% where it was chosen and nothing elsewhere; others 4% everywhere. */
+static uint64_t lucky_plan;
+static double lucky_here(const simulated *s, uint64_t plan, uint32_t place) {
+  return plan == lucky_plan && place ? 1.08 : 1;
+}
+static double lucky_or_steady(const simulated *s, const hd_plan *p) {
+  if (plan_hash(p) == lucky_plan) return 1.08;
+  return p->order.kind == HD_ORDER_COL && p->bind == HD_BIND_NONE ? 1.04 : 0.97;
+}
+
+static void wins_of_a_place_are_not_adopted(void **state) {
+  static simulated s;
+  for (uint64_t i = 0; i < 100; i++) {
+    search r;
+    s = (simulated){.seed = i,
+                    .base_us = i % 2 ? 100 : 3000,
+                    .noise = 0.003,
+                    .speedup = none_faster,
+                    .luck = slow_at_first,
+                    .moving = 0.01,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    assert_false(r.adopted);
+    assert_true(r.best >= 0 && r.trials.data[r.best].score > 1.02);
+    assert_true(r.tested.places.n >= 1 && r.tested.places.moved == 1);
+    assert_true(r.tested.places.least <= 1 || r.tested.speedup.median < 1.005);
+    search_free(&r);
+  }
+}
+
+static void luck_is_seldom_adopted(void **state) {
+  enum { TUNINGS = 600 };
+  static simulated s;
+  unsigned adopted = 0;
+  for (uint64_t i = 0; i < TUNINGS; i++) {
+    search r;
+    s = (simulated){.seed = 3000 + i,
+                    .base_us = i % 2 ? 100 : 3000,
+                    .noise = 0.004,
+                    .outliers = 0.02,
+                    .speedup = none_faster,
+                    .luck = luck_of_places,
+                    .moving = 0.01,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    adopted += r.adopted;
+    search_free(&r);
+  }
+  /* Two tests that chance passes in one of 2^8 cases: 0.8%; in one place half of these plans win. */
+  assert_in_range(adopted, 0, TUNINGS * 2 / 100);
+}
+
+static void wins_in_all_places_are_adopted(void **state) {
+  enum { TUNINGS = 100 };
+  static simulated s;
+  unsigned found = 0;
+  for (uint64_t i = 0; i < TUNINGS; i++) {
+    search r;
+    s = (simulated){.seed = 11 * i,
+                    .base_us = 2000,
+                    .noise = 0.004,
+                    .outliers = 0.02,
+                    .speedup = two_levers,
+                    .luck = luck_of_places,
+                    .moving = 0.01,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    found += r.adopted;
+    const hd_tune_places *p = &r.tested.places;
+    if (r.adopted) {
+      assert_int_equal(p->n, confirm_places(0.99));
+      assert_true(p->least > 1 && p->least == r.tested.speedup.low && p->most == r.tested.speedup.high);
+      assert_true(r.tested.speedup.median > 1.15 && r.tested.speedup.median < 1.38);
+    }
+    search_free(&r);
+  }
+  assert_int_equal(found, TUNINGS);
+}
+
+static void the_second_choice_gets_its_chance(void **state) {
+  static const hd_plan lucky = {.order = {.kind = HD_ORDER_REVERSE}};
+  static simulated s;
+  lucky_plan = plan_hash(&lucky);
+  for (uint64_t i = 0; i < 50; i++) {
+    search r;
+    s = (simulated){.seed = i,
+                    .base_us = 500,
+                    .noise = 0.004,
+                    .speedup = lucky_or_steady,
+                    .luck = lucky_here,
+                    .moving = 0.01,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    assert_true(r.adopted);
+    assert_int_equal(r.trials.data[r.best].plan.order.kind, HD_ORDER_COL);
+    search_free(&r);
+  }
+}
+
+/* Moves take a second each: they come out of the budget. */
+static void moves_keep_to_the_budget(void **state) {
+  static simulated s = {.seed = 4,
+                        .base_us = 2000,
+                        .noise = 0.004,
+                        .speedup = two_levers,
+                        .luck = luck_of_places,
+                        .moving = 0.5,
+                        .admission = 0.02};
+  search r;
+  search_on(&s, 10, &r);
+  assert_true(r.adopted);
+  assert_true(s.clock < 10.5);
+  search_free(&r);
+}
+
+static void a_move_that_fails_ends_the_search(void **state) {
+  static simulated s;
+  for (uint32_t k = 1; k <= 8; k++) {
+    hd_plan plans[TUNER_CANDIDATES];
+    search r;
+    s = (simulated){
+        .base_us = 300, .speedup = two_levers, .luck = luck_of_places, .fails_at = k, .admission = 0.02};
+    search_options o = {.budget = 5, .confidence = 0.99};
+    tuner_bench b = bench_of(&s);
+    hd_diag d = {0};
+    size_t n = tuner_candidates(&plane, plans);
+    assert_int_equal(tuner_search(&r, &b, &plane, plans, n, &o, &d), HD_ERR_FAULT);
+    assert_string_equal(d.message, "lost");
+    assert_int_equal(s.place, k);
+    assert_int_equal(s.held, 0);
+    assert_int_equal(s.unsettled, 0);
+    search_free(&r);
+  }
+}
+
+static void confidence_says_how_many_places(void **state) {
+  static const double levels[] = {0.5, 0.9, 0.95, 0.99, 0.999};
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    uint32_t n = confirm_places(levels[i]);
+    assert_int_equal(hd_median_interval(n, levels[i]), 1);
+    assert_int_equal(hd_median_interval(n - 1, levels[i]), 0);
+  }
+  assert_int_equal(confirm_places(0.99), 8);
+}
+
 /* ---- The space ---------------------------------------------------------------------------- */
 
 static void candidates_are_sound(void **state) {
@@ -429,6 +617,17 @@ int main(void) {
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
       BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
       BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),
+      BEHAVIOUR("a plan that wins only where its buffers lie is not adopted",
+                wins_of_a_place_are_not_adopted),
+      BEHAVIOUR("of plans that gain nothing but by where they lie hardly any is adopted",
+                luck_is_seldom_adopted),
+      BEHAVIOUR("a plan that wins in all places is adopted, with their interval",
+                wins_in_all_places_are_adopted),
+      BEHAVIOUR("when the first choice owes its win to a place the second is tested",
+                the_second_choice_gets_its_chance),
+      BEHAVIOUR("what moves take comes out of the budget", moves_keep_to_the_budget),
+      BEHAVIOUR("a device that is lost in a move ends the search", a_move_that_fails_ends_the_search),
+      BEHAVIOUR("the confidence says how many places are needed", confidence_says_how_many_places),
       BEHAVIOUR("candidates and neighbours are valid plans, each once", candidates_are_sound),
       BEHAVIOUR("levers that the kernel bars are not offered", what_is_refused_is_not_offered),
   };
