@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scratch.h"
 #include "workload/workload.h"
@@ -142,6 +143,21 @@ static void open_all_sizes(const char *name) {
 
 static void every_workload_opens_at_each_of_its_sizes(void **state) { for_each(open_all_sizes); }
 
+static void find_files(const char *name) {
+  hd_workload *w = open_at(name, NULL);
+  const char *paths[] = {w->source, w->reference};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (paths[i] && access(paths[i], R_OK) != 0) fail_msg("%s: %s is not there", name, paths[i]);
+  hd_workload_close(w);
+}
+
+/* Workloads outside kernels/ name files of those in it. */
+static void every_file_that_a_workload_names_is_there(void **state) {
+  for_each(find_files);
+  find_files(SOURCE_DIR "/bench/gemm-grouping");
+  find_files(SOURCE_DIR "/examples/matmul-cta");
+}
+
 /* Edge tiles: some CTA of each small launch is only partly used. */
 static void the_small_size_ends_inside_a_block(void **state) {
   for (size_t i = 0; i < N_NAIVE; i++) {
@@ -201,6 +217,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_reference_computes_what_a_naive_loop_does),
       cmocka_unit_test(every_workload_opens_at_each_of_its_sizes),
+      cmocka_unit_test(every_file_that_a_workload_names_is_there),
       cmocka_unit_test(the_small_size_ends_inside_a_block),
       cmocka_unit_test(every_kernel_compiles_with_clang_alone),
   };
