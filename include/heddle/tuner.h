@@ -31,6 +31,8 @@ typedef struct hd_tune_options {
                     which ends sooner where nothing comes near to winning; 10 when 0 */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
+  bool shared;       /* others use the device too, which must have memory to allocate: the test of a plan leaves them
+                        theirs, and so sees memory of a piece only (hd_tune_places) */
   bool whole;        /* one plan for all kernels of the workload; models always do that */
   bool no_proof;     /* adopt without the emulator's check */
   bool no_counters;
@@ -79,7 +81,7 @@ typedef struct hd_tune_vote {
  * speedup. A place is one observation, however many rounds it takes. There are as many places as the interval
  * of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does not is the
  * last. Half of the places lie in memory of a piece, as fresh processes get it, the others in pages strewn all over
- * the device: for some tenths of a second the test takes all memory that is free. The speedup told is the median of
+ * the device: for some tenths of a second the test takes all memory that is free, unless hd_tune_options.shared. The speedup told is the median of
  * the places', its interval theirs. Should the plan lose, the search's second choice is tested too.
  *
  * Plans of several kernels, each tested so, are tested once more together: the whole workload must not lose

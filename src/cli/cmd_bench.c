@@ -14,7 +14,7 @@
 typedef struct bench {
   const char *device_name, *size, *store_path, *folder;
   uint64_t budget, total, threads;
-  bool resume, verify, no_advice, no_counters, json;
+  bool resume, verify, no_advice, no_counters, shared, json;
   hd_device *device;
   hd_store *store;
   hd_gpu advisor;
@@ -188,6 +188,7 @@ static hd_status tune_workload(bench *b, const char *name, hd_bench_row *row, hd
   hd_tune_options o = {.run = {.threads = (unsigned)b->threads},
                        .budget = (double)b->budget,
                        .no_counters = b->no_counters,
+                       .shared = b->shared,
                        .each_lever = true,
                        .advisor = b->has_advisor ? &b->advisor : NULL,
                        .progress = tuning_progress,
@@ -307,6 +308,7 @@ int cmd_bench(int argc, char **argv) {
                               {"store", 0, CLI_TEXT, &b.store_path, 0},
                               {"no-advice", 0, CLI_FLAG, &b.no_advice, 0},
                               {"no-counters", 0, CLI_FLAG, &b.no_counters, 0},
+                              {"shared", 0, CLI_FLAG, &b.shared, 0},
                               {"threads", 0, CLI_NUMBER, &b.threads, 1024},
                               {"output", 'o', CLI_TEXT, &b.folder, 0},
                               {"json", 0, CLI_FLAG, &b.json, 0},

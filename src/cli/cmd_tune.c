@@ -8,7 +8,7 @@ typedef struct options {
   const char *device, *size, *l2, *store, *strategy;
   uint64_t budget, threads, rows;
   cli_list plans;
-  bool again, verify, whole, no_advice, no_proof, no_counters, any_grid, json;
+  bool again, verify, whole, shared, no_advice, no_proof, no_counters, any_grid, json;
 } options;
 
 typedef struct session {
@@ -272,6 +272,7 @@ static hd_status prepare(session *s, hd_diag *d) {
   s->tune = (hd_tune_options){.run = {.threads = (unsigned)o->threads, .any_grid = o->any_grid},
                               .budget = (double)o->budget,
                               .keep_l2 = o->l2 && strcmp(o->l2, "keep") == 0,
+                              .shared = o->shared,
                               .whole = o->whole,
                               .no_proof = o->no_proof,
                               .no_counters = o->no_counters,
@@ -307,6 +308,7 @@ int cmd_tune(int argc, char **argv) {
                               {"again", 0, CLI_FLAG, &o->again, 0},
                               {"verify", 0, CLI_FLAG, &o->verify, 0},
                               {"whole", 0, CLI_FLAG, &o->whole, 0},
+                              {"shared", 0, CLI_FLAG, &o->shared, 0},
                               {"no-advice", 0, CLI_FLAG, &o->no_advice, 0},
                               {"no-proof", 0, CLI_FLAG, &o->no_proof, 0},
                               {"no-counters", 0, CLI_FLAG, &o->no_counters, 0},

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,40 +101,41 @@ static bool is_folder(const char *path) {
   return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static const char *data_dir(void) {
-  static char dir[4096];
-  if (dir[0]) return dir;
+/* Where heddle's data is: asked by many threads, found by one. */
+static char data_dir[4096], kernels_dir[4200], gpus_dir[4200];
+
+static void find_data(void) {
   const char *env = getenv("HEDDLE_DATA");
-  if (env && env[0]) {
-    snprintf(dir, sizeof dir, "%s", env);
-    return dir;
-  }
   char exe[2048], candidate[4096];
   ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (n > 0) {
-    exe[n] = 0;
-    char *slash = strrchr(exe, '/');
-    if (slash) *slash = 0;
-    snprintf(candidate, sizeof candidate, "%s/../share/heddle/kernels", exe);
-    if (is_folder(candidate)) {
-      snprintf(dir, sizeof dir, "%s/../share/heddle", exe);
-      return dir;
-    }
-  }
-  snprintf(dir, sizeof dir, "%s", is_folder(HEDDLE_SOURCEDIR "/kernels") ? HEDDLE_SOURCEDIR : HEDDLE_DATADIR);
-  return dir;
+  exe[n > 0 ? n : 0] = 0;
+  char *slash = strrchr(exe, '/');
+  if (slash) *slash = 0;
+  snprintf(candidate, sizeof candidate, "%s/../share/heddle/kernels", exe);
+  if (env && env[0])
+    snprintf(data_dir, sizeof data_dir, "%s", env);
+  else if (n > 0 && is_folder(candidate))
+    snprintf(data_dir, sizeof data_dir, "%s/../share/heddle", exe);
+  else
+    snprintf(data_dir, sizeof data_dir, "%s",
+             is_folder(HEDDLE_SOURCEDIR "/kernels") ? HEDDLE_SOURCEDIR : HEDDLE_DATADIR);
+  snprintf(kernels_dir, sizeof kernels_dir, "%s/kernels", data_dir);
+  snprintf(gpus_dir, sizeof gpus_dir, "%s/gpus", data_dir);
+}
+
+static void find_data_once(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_data);
 }
 
 const char *cli_kernels_dir(void) {
-  static char path[4200];
-  snprintf(path, sizeof path, "%s/kernels", data_dir());
-  return path;
+  find_data_once();
+  return kernels_dir;
 }
 
 const char *cli_gpus_dir(void) {
-  static char path[4200];
-  snprintf(path, sizeof path, "%s/gpus", data_dir());
-  return path;
+  find_data_once();
+  return gpus_dir;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */

@@ -84,6 +84,8 @@ const cli_command cli_commands[] = {
      "                     same launches and times the one they choose, compare does both (default: search)\n"
      "  --size NAME        the workloads' size (default: gpu; on models small)\n"
      "  --l2 flush|keep    as for time\n"
+     "  --shared           others use the GPU: do not take all its free memory, as the winner's test else does for\n"
+     "                     some tenths of a second, to try it with buffers strewn all over\n"
      "  --store FILE       where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere\n"
      "  --rows N           plans to show of each kernel (default: 8)\n"
      "  --no-advice        do not ask the analysis of a small size what to try first\n"
@@ -103,6 +105,7 @@ const cli_command cli_commands[] = {
      "  --store FILE       keep the verdicts there (default: heddle's store); none: nowhere\n"
      "  --no-advice        do not ask the analysis of a small size what to try first\n"
      "  --no-counters      times only\n"
+     "  --shared           as for tune\n"
      "  --threads N        host threads (default: all)\n"
      "  -o, --output DIR   where results.jsonl, table.txt, report.html and commands.txt go\n"
      "                     (default: heddle-bench)\n" JSON_NOTE

@@ -645,7 +645,7 @@ static hd_status tune_on_device(tuning *t, hd_diag *d) {
   hd_kernel_plan *fixed = calloc((size_t)w->n_launches + 1, sizeof *fixed);
   hd_status st = units && fixed ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
   if (table_seconds(&t->o) > 0) t->o.run.trace_seconds = table_seconds(&t->o);
-  if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o.run, t->o.keep_l2, &b, d);
+  if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, &b, d);
   t->out->spent.buffers += hd_seconds() - start;
   if (st == HD_OK) st = tune_units(t, b, units, fixed, d);
   hd_study_close(t->whole_study);

@@ -45,9 +45,9 @@ typedef struct search_trial search_trial;
  * device's. */
 hd_status tuner_blame(hd_status st, const hd_plan *p);
 /* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), and its levers together
- * with those of other trials that were faster than the original, and with bindings or orders of any speed. Returns
- * how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among the trials
- * already. */
+ * with those of other trials that were faster than the original, and with bindings or orders of any speed.
+ * Returns how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among
+ * the trials already. */
 size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t n, size_t at, hd_plan *out);
 
 /* ---- Search -------------------------------------------------------------------------- */
@@ -65,8 +65,8 @@ typedef struct tuner_bench {
                     hd_diag *d);
   double (*clock)(void *ctx); /* seconds */
   bool exact;                 /* times do not vary: one round says all */
-  /* Put what the slots work on elsewhere, strewn or in a piece (once strewn, always, until settle); NULL: it lies
-   * nowhere. *part gets how much of it that was. */
+  /* Put what the slots work on elsewhere, strewn or in a piece (once strewn, always, until settle); NULL: it
+   * lies nowhere. *part gets how much of it that was. */
   hd_status (*move)(void *ctx, bool strewn, double *part, hd_diag *d);
   void (*settle)(void *ctx); /* there will be no more moves for a while */
   double moving;             /* seconds that a move takes, about */
@@ -119,8 +119,8 @@ void search_free(search *s);
 /* Measure a plan against the original, both made ready anew in each of two halves. */
 hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
                          hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d);
-/* Rounds of that comparison of runs that take so long which fit into so many seconds: at least those that tell
- * something, at most `most`. */
+/* Rounds of that comparison of runs that take so long which fit into so many seconds: at least those that
+ * tell something, at most `most`. */
 uint32_t search_rounds(double us, double seconds, uint32_t most);
 
 /* ---- Places ------------------------------------------------------------------------------ */
@@ -147,7 +147,7 @@ hd_status search_confirm(const tuner_bench *b, const hd_plan *p, const confirm_o
 
 /* A workload's kernel (NULL: all of them) on a device, under `fixed` plans of other kernels. */
 typedef struct device_bench device_bench;
-hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_options *run, bool keep_l2,
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                             device_bench **out, hd_diag *d);
 void device_bench_close(device_bench *b); /* NULL is fine */
 /* What went into loading, checking and timing so far. */
@@ -163,11 +163,12 @@ tuner_bench device_bench_interface(device_bench *b);
 hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, size_t n, uint32_t rounds,
                                double confidence, hd_speedup *speedup, double *before_us, double *after_us,
                                hd_diag *d);
-/* search_confirm of them, in about so many seconds beside its moves when the whole takes so many microseconds. */
+/* search_confirm of them, in about so many seconds beside its moves when the whole takes so many
+ * microseconds. */
 hd_status device_bench_confirm(device_bench *b, const hd_kernel_plan *plans, size_t n, double us,
                                double seconds, double confidence, double least, search_test *out, hd_diag *d);
-/* Run the kernel in focus under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM. `launch` is
- * one of its launches. */
+/* Run the kernel in focus under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM.
+ * `launch` is one of its launches. */
 hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d);
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
 hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why,

@@ -21,7 +21,7 @@ typedef struct slot {
 
 struct device_bench {
   placement p;
-  bool keep_l2;
+  bool keep_l2, shared;
   bool strewn;           /* moves go to strewn memory */
   const char *kernel;    /* in focus; NULL: all */
   uint32_t first, last;  /* its launches */
@@ -218,8 +218,8 @@ static hd_status run(void *ctx, hd_diag *d) {
 
 /* ---- Moves ---------------------------------------------------------------------------------- */
 
-/* What a move takes on a GPU: a part of the half second in which memory is strewn and given back, and by bytes to
- * copy them. */
+/* What a move takes on a GPU: a part of the half second in which memory is strewn and given back, and by
+ * bytes to copy them. */
 static const double move_seconds = 60e-3, move_rate = 1e12;
 
 static uint64_t bytes_of(const hd_workload *w) {
@@ -344,7 +344,7 @@ static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
   device_bench *b = ctx;
   uint64_t moved, all = bytes_of(b->p.w);
   double start = hd_seconds();
-  if (strewn && !b->strewn) placement_strew(&b->p);
+  if (strewn && !b->strewn && !b->shared) placement_strew(&b->p);
   b->strewn |= strewn;
   hd_status st = placement_move(&b->p, &moved, d);
   if (st == HD_OK) st = hd_device_sync(b->p.device, d);
@@ -435,16 +435,17 @@ hd_status device_bench_count(device_bench *b, uint32_t at, hd_counters *out, boo
   return hd_device_count(b->p.device, &job, b->keep_l2, out, have, why, cap, d);
 }
 
-hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_run_options *run_options,
-                            bool keep_l2, device_bench **out, hd_diag *d) {
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                            device_bench **out, hd_diag *d) {
   device_bench *b = calloc(1, sizeof *b);
   *out = NULL;
   if (!b) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
-  hd_run_options run_of = *run_options;
+  hd_run_options run_of = o->run;
   run_of.kernels = NULL;
   run_of.n_kernels = 0;
   run_of.table = NULL;
-  b->keep_l2 = keep_l2;
+  b->keep_l2 = o->keep_l2;
+  b->shared = o->shared;
   b->plans = calloc((size_t)w->n_launches + 1, sizeof *b->plans);
   b->sums = calloc((size_t)w->n_buffers + 1, sizeof *b->sums);
   b->near = calloc((size_t)w->n_buffers + 1, sizeof *b->near);

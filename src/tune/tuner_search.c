@@ -304,10 +304,14 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   if (st != HD_OK || n == 1) return st;
   uint32_t rounds = first_rounds(s);
   st = measure(s, at, n, 0, rounds < 3 ? rounds : CLIMB_ROUNDS, d);
-  for (size_t i = 0; st == HD_OK && i < n; i++)
-    if (s->trials.data[at[i]].score > s->trials.data[*better].score * step_worth) *better = at[i];
-  for (size_t i = 1; st == HD_OK && i < n; i++)
-    if (!is_hopeful(&s->trials.data[at[i]])) let_go(s, &s->trials.data[at[i]]);
+  for (size_t i = 1; st == HD_OK && i < n; i++) {
+    search_trial *t = &s->trials.data[at[i]];
+    /* Even where it beats what it came from, which new rounds may have shown to be slow. */
+    if (!is_hopeful(t))
+      let_go(s, t);
+    else if (t->score > s->trials.data[*better].score * step_worth)
+      *better = at[i];
+  }
   return st;
 }
 

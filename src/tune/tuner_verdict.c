@@ -311,7 +311,7 @@ static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd
     if (t->kernels[i].adopted) plans[n++] = (hd_kernel_plan){t->kernels[i].kernel, t->kernels[i].plan};
   bool together = t->n_kernels > 1;
   double seconds = o->budget / (n + together + !n);
-  hd_status st = device_bench_open(dev, w, &o->run, o->keep_l2, &b, d);
+  hd_status st = device_bench_open(dev, w, o, &b, d);
   /* First, while every plan is still there. */
   if (st == HD_OK && together && n) st = verify_together(b, o, seconds, plans, n, t, d);
   t->adopted = false;
