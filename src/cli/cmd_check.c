@@ -69,7 +69,7 @@ int cmd_check(int argc, char **argv) {
   const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL;
   uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
   cli_list params = {0};
-  bool json = false, any_grid = false, no_reference = false;
+  bool json = false, any_grid = false, no_hoisting = false, no_reference = false;
   const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},
                                 {"size", 0, CLI_TEXT, &size, 0},
                                 {"param", 0, CLI_LIST, &params, 0},
@@ -82,6 +82,7 @@ int cmd_check(int argc, char **argv) {
                                 {"runs", 0, CLI_NUMBER, &runs, 1000000},
                                 {"no-reference", 0, CLI_FLAG, &no_reference, 0},
                                 {"any-grid", 0, CLI_FLAG, &any_grid, 0},
+                                {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0},
                                 {"json", 0, CLI_FLAG, &json, 0},
                                 {0}};
   int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
@@ -96,7 +97,10 @@ int cmd_check(int argc, char **argv) {
   hd_plan plan = {0};
   hd_workload *w = NULL;
   hd_dispatch_kind kinds[HD_DISPATCH_COUNT];
-  hd_check_options o = {.run = {.threads = (unsigned)threads, .n_sms = (unsigned)sms, .any_grid = any_grid},
+  hd_check_options o = {.run = {.threads = (unsigned)threads,
+                                .n_sms = (unsigned)sms,
+                                .any_grid = any_grid,
+                                .no_hoisting = no_hoisting},
                         .dispatchers = kinds,
                         .seed = seed,
                         .resident = (uint32_t)resident,

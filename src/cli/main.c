@@ -61,6 +61,7 @@ const cli_command cli_commands[] = {
      "  --runs N           of the rewritten kernel on the device (default: 3)\n"
      "  --no-reference     do not compare with reference.c\n"
      "  --any-grid         rewrite for any grid instead of the launch's own\n"
+     "  --no-hoisting      bind=agents: a loop out of which ptxas hoists nothing\n"
      "  --seed N           seed of the dispatchers\n" RUN_NOTE JSON_NOTE,
      cmd_check},
     {"time", "WORKLOAD --plan P [--plan Q ...] --device D", "time plans against the default launch on a device",

@@ -23,7 +23,7 @@ typedef enum outcome { EQUAL = 0, REFUSED, DIFFERENT, OUTCOMES } outcome;
 /* One composition, run. */
 typedef struct trial {
   outcome outcome;
-  bool any_grid;
+  bool any_grid, no_hoisting;
   hd_dispatch_kind dispatch;
   char *plan;
   char *what; /* why it was refused; how it differs, and the command line that shows it */
@@ -157,9 +157,9 @@ static char *describe_difference(const session *s, const group *g, const values 
                                  const hd_dispatch *how, const char *plan, const char *what) {
   hd_buf b = {0};
   put_command(s, g, v, &b);
-  hd_buf_printf(&b, " --plan %s%s --sms %u --dispatcher %s --resident %u --seed %" PRIu64 "\n  %s", plan,
-                k->any_grid ? " --any-grid" : "", k->n_sms, hd_dispatch_name(how->kind), how->resident,
-                how->seed, what);
+  hd_buf_printf(&b, " --plan %s%s%s --sms %u --dispatcher %s --resident %u --seed %" PRIu64 "\n  %s", plan,
+                k->any_grid ? " --any-grid" : "", k->no_hoisting ? " --no-hoisting" : "", k->n_sms,
+                hd_dispatch_name(how->kind), how->resident, how->seed, what);
   return b.data;
 }
 
@@ -195,10 +195,11 @@ static hd_status run_trial(session *s, group *g, const hd_workload *w, const hd_
       {HD_DISPATCH_SERIAL, k.dispatch.seed, k.dispatch.resident},
       {HD_DISPATCH_ROUND_ROBIN, k.dispatch.seed, all < HD_MOST_RESIDENT ? (uint32_t)all : HD_MOST_RESIDENT},
       k.dispatch};
-  hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .any_grid = k.any_grid};
+  hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .any_grid = k.any_grid, .no_hoisting = k.no_hoisting};
   hd_plan_print(&k.plan, &plan);
   t->plan = plan.data;
   t->any_grid = k.any_grid;
+  t->no_hoisting = k.no_hoisting;
   t->dispatch = k.dispatch.kind;
   if (!g->n_sms || k.n_sms < g->n_sms) g->n_sms = k.n_sms;
   st = hd_checker_run(c, &k.plan, &run, how, sizeof how / sizeof *how, &r, &e);
@@ -351,6 +352,7 @@ static void count_levers(summary *m, const trial *t) {
   snprintf(together, sizeof together, "(%u lever%s)", levers, levers == 1 ? "" : "s");
   m->failed |= !add(&m->levers, together, t->outcome);
   if (t->any_grid) m->failed |= !add(&m->levers, "(for any grid)", t->outcome);
+  if (t->no_hoisting) m->failed |= !add(&m->levers, "(nothing hoisted)", t->outcome);
 }
 
 static bool is_prime(uint64_t n) {

@@ -174,5 +174,6 @@ hd_status hd_compose(const uint32_t grid[3], const char *table, uint64_t seed, h
   hd_buf_free(&text);
   /* Tables are for one grid only: mostly that is known, then. */
   if (st == HD_OK && hd_order_needs_table(out->plan.order.kind) && chance(&r, 75)) out->any_grid = false;
+  out->no_hoisting = chance(&r, 50) && out->plan.bind == HD_BIND_AGENTS;
   return st;
 }
