@@ -204,7 +204,11 @@ HD_API void hd_applier_close(hd_applier *a); /* NULL is fine */
 HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char *name,
                                 hd_applier_module **out, hd_diag *d);
 /* What to launch for that kernel. The first call for a launch asks the store and rewrites, later ones take a
- * fraction of a microsecond. NULL: out of memory, launch the original. */
+ * fraction of a microsecond. NULL: out of memory, launch the original.
+ *
+ * It is rewritten from its plan alone. What the tuner knew of the workload besides is not known here: registers are
+ * not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody writes what the kernel
+ * reads, leaves the original in place where the kernel itself does not say so. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
                                   const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 
