@@ -120,6 +120,13 @@ static void print_counters(const hd_tuning *t, char *out, size_t cap) {
   hd_buf_free(&b);
 }
 
+/* One plan for all kernels has one time for all: each kernel's verdict gets an equal part, so that they add up. */
+static double parts(const hd_workload *w, const hd_tuned *r) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++) n += apply_first_launch(w, i) == i;
+  return r->kernel[0] || !n ? 1 : n;
+}
+
 static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, uint32_t launch,
                              const hd_tune_options *o, const hd_tuning *t, hd_diag *d) {
   const hd_wl_launch *l = &w->launches[launch];
@@ -130,8 +137,8 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
                   .low = 1,
                   .high = 1,
                   .confidence = r->speedup.confidence,
-                  .before_us = r->before_us,
-                  .after_us = r->after_us,
+                  .before_us = r->before_us / parts(w, r),
+                  .after_us = r->after_us / parts(w, r),
                   .tried = r->n_trials,
                   .when = (int64_t)time(NULL)};
   bool several = false;

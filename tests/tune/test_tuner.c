@@ -181,6 +181,25 @@ static void keeps_and_recalls(void **state) {
   close_bed(&b);
 }
 
+/* One plan for all kernels of a workload: its times are theirs together. */
+static void times_of_several_kernels_add_up(void **state) {
+  bed b = open_bed("tiny");
+  hd_tuned k;
+  hd_tuning t = fake_tuning(&k, (hd_plan){.order = {.kind = HD_ORDER_COL}}), back;
+  hd_workload *several;
+  bool found;
+  k.kernel[0] = 0;
+  OK(hd_workload_open("kmeans", SOURCE_DIR "/kernels", "tiny", &several, &d));
+  OK(hd_tuning_keep(b.store, b.device, several, NULL, &t, &d));
+  OK(hd_tuning_recall(b.store, b.device, several, NULL, &back, &found, &d));
+  assert_true(found && back.n_kernels > 1);
+  assert_float_equal(back.before_us, k.before_us, 1e-9);
+  assert_float_equal(back.after_us, k.after_us, 1e-9);
+  hd_tuning_free(&back);
+  hd_workload_close(several);
+  close_bed(&b);
+}
+
 /* An order that a trace told goes to where there is no trace, and no cache. */
 static void tables_go_with_their_verdicts(void **state) {
   bed b = open_bed("tiny");
@@ -394,6 +413,7 @@ int main(void) {
       BEHAVIOUR("a plan whose table's file is gone is passed over", passes_over_tables_that_are_gone),
       BEHAVIOUR("a device without times is refused", needs_a_clock),
       BEHAVIOUR("a tuning comes back from the store", keeps_and_recalls),
+      BEHAVIOUR("times of several kernels under one plan add up", times_of_several_kernels_add_up),
       BEHAVIOUR("an order that a trace told goes with its verdict to other stores",
                 tables_go_with_their_verdicts),
       BEHAVIOUR("verifying drops a plan that is slower now", verifying_drops_what_lost_its_worth),
