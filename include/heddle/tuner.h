@@ -80,9 +80,10 @@ typedef struct hd_tune_vote {
  * put into other memory, original and plan run there in turns, and the median of their ratios is that place's
  * speedup. A place is one observation, however many rounds it takes. There are as many places as the interval
  * of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does not is the
- * last. Half of the places lie in memory of a piece, as fresh processes get it, the others in pages strewn all over
- * the device: for some tenths of a second the test takes all memory that is free, unless hd_tune_options.shared. The speedup told is the median of
- * the places', its interval theirs. Should the plan lose, the search's second choice is tested too.
+ * last. Half of the places lie in memory of a piece, as fresh processes get it, the others in pages strewn all
+ * over the device: for some tenths of a second the test takes all memory that is free, unless
+ * hd_tune_options.shared. The speedup told is the median of the places', its interval theirs. Should the plan
+ * lose, the search's second choice is tested too.
  *
  * Plans of several kernels, each tested so, are tested once more together: the whole workload must not lose
  * in the places' median, nor more than 1% in any. */
