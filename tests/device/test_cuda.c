@@ -1,26 +1,11 @@
 /* cuda:N on a fake driver: what it is asked for, and every call's failure. */
 #include "check.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/fake/fake_cuda.h"
-#include "heddle/device.h"
-
-static fake_cuda *fake;
-static void (*reset)(void);
-
-static const hd_device_options options = {.driver = FAKE_CUDA, .cupti = FAKE_CUDA};
-
-static int open_fake(void **state) {
-  void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail_msg("%s", dlerror());
-  fake = dlsym(library, "fake");
-  *(void **)&reset = dlsym(library, "fake_cuda_reset");
-  return fake && reset ? 0 : -1;
-}
+#include "device/open_fake.h"
 
 static int fresh(void **state) {
   reset();

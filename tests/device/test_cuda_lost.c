@@ -1,25 +1,11 @@
 /* What may happen to a GPU in the middle of a probe, and parts of GPUs. */
 #include "check.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/fake/fake_cuda.h"
+#include "device/open_fake.h"
 #include "heddle/probe.h"
-
-static fake_cuda *fake;
-static void (*reset)(void);
-
-static const hd_device_options options = {.driver = FAKE_CUDA, .cupti = FAKE_CUDA};
-
-static int open_fake(void **state) {
-  void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail_msg("%s", dlerror());
-  fake = dlsym(library, "fake");
-  *(void **)&reset = dlsym(library, "fake_cuda_reset");
-  return fake && reset ? 0 : -1;
-}
 
 static void assert_nothing_lives(void) {
   assert_int_equal(fake->contexts + fake->pushes + fake->streams + fake->events + fake->modules, 0);
