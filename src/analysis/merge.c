@@ -192,7 +192,7 @@ static hd_symbol counter_of(an *a, uint32_t loop) {
   return l->counter;
 }
 
-/* The phi of a header from its value on entry and, in terms of the placeholder `self`, after one round. */
+/* The phi of a header from its value on entry and, in terms of the provisional `self`, after one round. */
 static hd_poly closed_form(an *a, uint32_t loop, hd_symbol self, hd_poly init, hd_poly next, unsigned width) {
   hd_poly step = HD_NONE, rest = HD_NONE;
   if (an_linear_in(a, next, self, &step, &rest) && step == an_const(a, 1)) {

@@ -4,8 +4,8 @@
  * kernel. A function that evaluates one value asks for what it needs with an_get; when something is
  * missing it gives up and is called again later, so it must not have changed anything by then.
  *
- * A loop's phi is given a placeholder while its loop's values are worked out. What was computed from a
- * placeholder is on the trail, and is forgotten when the phi is resolved.
+ * A loop's phi is given a provisional value while its loop's values are worked out. What was computed from a
+ * provisional one is on the trail, and is forgotten when the phi is resolved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +206,7 @@ bool an_get(an *a, an_value v, an_val *out) {
   return true;
 }
 
-static an_val placeholder(an *a, an_value v, unsigned width) {
+static an_val provisional(an *a, an_value v, unsigned width) {
   hd_value_symbol s = {.kind = HD_V_PHI,
                        .level = HD_LEVEL_AFFINE,
                        .a = v,
@@ -267,7 +267,7 @@ static void finish(an *a, an_value v, an_val *r) {
   if (r->pending != HD_NONE) AN_PUSH(a, &a->trail, v);
 }
 
-/* The phi has its value: what was computed from its placeholder is not needed any more. */
+/* The phi has its value: what was computed from its provisional one is not needed any more. */
 static void end_phi(an *a, an_value v, an_val *r) {
   uint32_t number = (uint32_t)a->active.n - 1;
   uint32_t keep = a->active.data[number].trail;
@@ -290,7 +290,7 @@ static bool step_phi(an *a, an_value v) {
   /* In a cycle with several entries any join may come round to itself. */
   bool circular = header || a->pub.cfg.irreducible;
   if (circular && a->states.data[v] == AN_WAITING) {
-    an_val p = placeholder(a, v, an_reg_width(a, a->phis.data[v - an_first_phi(a)].reg));
+    an_val p = provisional(a, v, an_reg_width(a, a->phis.data[v - an_first_phi(a)].reg));
     AN_PUSH(a, &a->active, ((an_active){v, (uint32_t)a->trail.n}));
     a->vals.data[v] = p;
     a->states.data[v] = AN_ACTIVE;

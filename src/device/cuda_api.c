@@ -23,10 +23,10 @@ static const entry entries[] = {
 hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d) {
   memset(api, 0, sizeof *api);
   if (!library) library = getenv("HEDDLE_CUDA_DRIVER");
-  api->library = dlopen(library && *library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!api->library) return hd_fail(d, HD_ERR_IO, "there is no NVIDIA driver here: %s", dlerror());
+  api->handle = dlopen(library && *library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!api->handle) return hd_fail(d, HD_ERR_IO, "there is no NVIDIA driver here: %s", dlerror());
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-    void *symbol = dlsym(api->library, entries[i].symbol);
+    void *symbol = dlsym(api->handle, entries[i].symbol);
     if (!symbol && entries[i].required)
       return hd_fail(d, HD_ERR_UNSUPPORTED,
                      "the NVIDIA driver is too old: it has no %s (CUDA 11.8 is needed)", entries[i].symbol);
@@ -36,7 +36,7 @@ hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d) {
 }
 
 void cuda_api_close(cuda_api *api) {
-  if (api->library) dlclose(api->library);
+  if (api->handle) dlclose(api->handle);
   memset(api, 0, sizeof *api);
 }
 

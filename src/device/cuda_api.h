@@ -136,7 +136,7 @@ enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the defa
                              int interleave, int swizzle, int promotion, int fill))
 
 typedef struct cuda_api {
-  void *library;
+  void *handle;
 #define X(name, params) cu_result(*name) params;
   CUDA_CALLS(X) CUDA_OPTIONAL_CALLS(X)
 #undef X

@@ -67,17 +67,17 @@ typedef struct cupti {
 
 static bool open_library(cupti *u, const char *path) {
   if (path) {
-    u->api.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    u->api.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   } else {
-    for (size_t i = 0; !u->api.library && i < sizeof libraries / sizeof *libraries; i++)
-      u->api.library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; !u->api.handle && i < sizeof libraries / sizeof *libraries; i++)
+      u->api.handle = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
   }
-  if (!u->api.library) {
+  if (!u->api.handle) {
     snprintf(u->why, sizeof u->why, "CUPTI (libcupti.so) is not installed");
     return false;
   }
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-    void *symbol = dlsym(u->api.library, entries[i].symbol);
+    void *symbol = dlsym(u->api.handle, entries[i].symbol);
     if (!symbol) {
       snprintf(u->why, sizeof u->why, "this CUPTI has no %s (CUDA 12.6 is needed)", entries[i].symbol);
       return false;

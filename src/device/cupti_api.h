@@ -162,7 +162,7 @@ typedef struct cupti_set_config {
   X(RangeProfilerDecodeData, cupti_decode)
 
 typedef struct cupti_api {
-  void *library;
+  void *handle;
   cupti_result (*get_message)(cupti_result r, const char **text); /* cuptiGetErrorMessage */
 #define X(name, params) cupti_result (*name)(params *);
   CUPTI_CALLS(X)
