@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 /* { "behaviour", function }: the name ctest and the output show. */
-#define BEHAVIOUR(text, fn) {text, fn, NULL, NULL, NULL}
+#define BEHAVIOUR(text, fn)                                                                                  \
+  { text, fn, NULL, NULL, NULL }
 
 #endif

@@ -11,5 +11,6 @@ static void multiply(const float *a, const float *b, float *c, int64_t n) {
 void heddle_reference(const heddle_args *args) {
   static const char *const results[] = {"agents", "segments", "band", "redirect", "claim"};
   for (unsigned i = 0; i < sizeof results / sizeof *results; i++)
-    multiply(heddle_f32(args, "a"), heddle_f32(args, "b"), heddle_f32(args, results[i]), heddle_size_of(args, "n"));
+    multiply(heddle_f32(args, "a"), heddle_f32(args, "b"), heddle_f32(args, results[i]),
+             heddle_size_of(args, "n"));
 }

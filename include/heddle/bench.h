@@ -73,7 +73,8 @@ HD_API hd_bench_mean hd_verify_geomean(const hd_verify_row *rows, size_t n);
 /* Rows below `least`, and those that failed. */
 HD_API size_t hd_verify_count_bad(const hd_verify_row *rows, size_t n, double least);
 /* The table, slowest first. */
-HD_API void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least, hd_buf *out);
+HD_API void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least,
+                           hd_buf *out);
 
 /* ---- Tables and pages ---------------------------------------------------------------- */
 

@@ -29,9 +29,9 @@ typedef enum hd_compression { HD_COMP_NONE = 0, HD_COMP_LZ4, HD_COMP_ZSTD } hd_c
 typedef struct hd_ptx_text {
   const char *data; /* len bytes, followed by a NUL that len does not count */
   size_t len;
-  uint32_t index;    /* number of this module in the file, from 0; corrupt ones count */
-  uint64_t offset;   /* of the fatbin entry in the file */
-  unsigned sm;       /* as the entry's header says; 0 for a plain .ptx */
+  uint32_t index;  /* number of this module in the file, from 0; corrupt ones count */
+  uint64_t offset; /* of the fatbin entry in the file */
+  unsigned sm;     /* as the entry's header says; 0 for a plain .ptx */
   hd_compression compression;
   const char *label; /* "FILE#index", or FILE for a plain .ptx: for diagnostics */
 } hd_ptx_text;
@@ -43,8 +43,8 @@ typedef struct hd_container hd_container;
  * files are HD_ERR_UNSUPPORTED. */
 HD_API hd_status hd_container_open(const char *path, hd_container **out, hd_diag *d);
 /* The same over bytes in memory (not copied); `name` is for diagnostics. */
-HD_API hd_status hd_container_open_memory(const void *data, size_t len, const char *name,
-                                          hd_container **out, hd_diag *d);
+HD_API hd_status hd_container_open_memory(const void *data, size_t len, const char *name, hd_container **out,
+                                          hd_diag *d);
 HD_API hd_container_kind hd_container_get_kind(const hd_container *c);
 /* The next module: HD_OK with *more true and *t filled; HD_OK with *more false
  * at the end; an error for a corrupt entry, section or archive member, after

@@ -31,9 +31,10 @@ HD_API const char *hd_corun_mode_name(hd_corun_mode m);
 /* Zero is the default of each field. */
 typedef struct hd_corun_options {
   hd_run_options run;
-  hd_plan plans[2]; /* partition: the other levers of A's and B's plan; bind, split and sms are set by the search */
-  uint32_t sms;     /* partition, green: A's; looked for when 0 */
-  uint32_t warmups; /* rounds; 2 when 0 */
+  hd_plan plans[2];     /* partition: the other levers of A's and B's plan; bind, split and sms are set by the
+                           search */
+  uint32_t sms;         /* partition, green: A's; looked for when 0 */
+  uint32_t warmups;     /* rounds; 2 when 0 */
   uint32_t repetitions; /* rounds; 21 when 0 */
   double confidence;    /* of the intervals; 0.99 when 0 */
 } hd_corun_options;
@@ -60,11 +61,11 @@ typedef struct hd_corun_result {
   hd_corun_row rows[HD_CORUN_MODES];
 } hd_corun_result;
 
-/* Partitions are looked for as SMC 5.1 does: how tasks are cut into clusters and how many CTAs an SM has at once, by
- * hill climbing on halves of the GPU; then the number of SMs, sampled and refined around the best sample; all by ANTT.
- * All modes are then timed in interleaved rounds, each against both workloads alone in the same round. Results are
- * compared where the search ends, before it is timed. A mode that is not possible is its row's business;
- * HD_ERR_UNSUPPORTED on a device without streams. */
+/* Partitions are looked for as SMC 5.1 does: how tasks are cut into clusters and how many CTAs an SM has at
+ * once, by hill climbing on halves of the GPU; then the number of SMs, sampled and refined around the best
+ * sample; all by ANTT. All modes are then timed in interleaved rounds, each against both workloads alone in
+ * the same round. Results are compared where the search ends, before it is timed. A mode that is not possible
+ * is its row's business; HD_ERR_UNSUPPORTED on a device without streams. */
 HD_API hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
                           hd_corun_result *out, hd_diag *d);
 

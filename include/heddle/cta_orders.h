@@ -23,8 +23,7 @@ typedef struct heddle_cell {
 } heddle_cell;
 
 /* x fastest, then y, then z: the hardware's own order. */
-HEDDLE_CTA_FN heddle_cell heddle_order_row(
-    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_row(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v3 = position / nx;
   const unsigned v4 = nx * v3;
@@ -40,8 +39,7 @@ HEDDLE_CTA_FN heddle_cell heddle_order_row(
 }
 
 /* y fastest, then x, then z. */
-HEDDLE_CTA_FN heddle_cell heddle_order_col(
-    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_col(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v3 = position / ny;
   const unsigned v4 = ny * v3;
@@ -57,8 +55,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_col(
 }
 
 /* Bands of `height` rows, y fastest inside a band. */
-HEDDLE_CTA_FN heddle_cell heddle_order_band(
-    unsigned position, unsigned height, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_band(unsigned position, unsigned height, unsigned nx, unsigned ny,
+                                            unsigned nz) {
   const unsigned v5 = ny < height ? ny : height;
   const unsigned v6 = nx * nz;
   const unsigned v7 = v5 * v6;
@@ -83,8 +81,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_band(
 }
 
 /* Tiles of width x height, x fastest inside a tile. */
-HEDDLE_CTA_FN heddle_cell heddle_order_tile(
-    unsigned position, unsigned width, unsigned height, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_tile(unsigned position, unsigned width, unsigned height, unsigned nx,
+                                            unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v5 = nx * ny;
   const unsigned v6 = nx < width ? nx : width;
@@ -119,8 +117,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_tile(
 }
 
 /* Rows of `groups` groups of `size` positions, odd rows backwards. */
-HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(
-    unsigned position, unsigned groups, unsigned size, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(unsigned position, unsigned groups, unsigned size, unsigned nx,
+                                              unsigned ny, unsigned nz) {
   const unsigned tasks = nx * ny * nz;
   const unsigned v7 = tasks < size ? tasks : size;
   const unsigned v8 = tasks / v7;
@@ -155,8 +153,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(
 }
 
 /* Groups of `size` positions, taken `apart` groups apart. */
-HEDDLE_CTA_FN heddle_cell heddle_order_stride(
-    unsigned position, unsigned apart, unsigned size, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_stride(unsigned position, unsigned apart, unsigned size, unsigned nx,
+                                              unsigned ny, unsigned nz) {
   const unsigned tasks = nx * ny * nz;
   const unsigned v8 = tasks < size ? tasks : size;
   const unsigned v9 = tasks / v8;
@@ -200,8 +198,7 @@ HEDDLE_CTA_FN heddle_cell heddle_order_stride(
 }
 
 /* The Hilbert curve of each plane. */
-HEDDLE_CTA_FN heddle_cell heddle_order_hilbert(
-    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_hilbert(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v9 = nx * ny;
   const unsigned v10 = position / v9;
@@ -281,8 +278,7 @@ HEDDLE_CTA_FN heddle_cell heddle_order_hilbert(
 }
 
 /* Row order backwards. */
-HEDDLE_CTA_FN heddle_cell heddle_order_reverse(
-    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_reverse(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   const unsigned tasks = nx * ny * nz;
   const unsigned v5 = tasks - 1u;
   const unsigned v6 = v5 - position;
@@ -300,8 +296,7 @@ HEDDLE_CTA_FN heddle_cell heddle_order_reverse(
 }
 
 /* The position of worker u when workers go round the clusters in turn (CLU eq. 7 and 8; listing 4). */
-HEDDLE_CTA_FN unsigned heddle_cluster_deal(
-    unsigned worker, unsigned clusters, unsigned tasks) {
+HEDDLE_CTA_FN unsigned heddle_cluster_deal(unsigned worker, unsigned clusters, unsigned tasks) {
   const unsigned v3 = tasks / clusters;
   const unsigned v4 = clusters * v3;
   const unsigned v5 = tasks - v4;
@@ -316,8 +311,7 @@ HEDDLE_CTA_FN unsigned heddle_cluster_deal(
 }
 
 /* The number of a cluster's tasks. */
-HEDDLE_CTA_FN unsigned heddle_cluster_quota(
-    unsigned cluster, unsigned clusters, unsigned tasks) {
+HEDDLE_CTA_FN unsigned heddle_cluster_quota(unsigned cluster, unsigned clusters, unsigned tasks) {
   const unsigned v3 = tasks / clusters;
   const unsigned v4 = clusters * v3;
   const unsigned v5 = tasks - v4;
@@ -327,8 +321,8 @@ HEDDLE_CTA_FN unsigned heddle_cluster_quota(
 }
 
 /* The position of task `rank` of a cluster (CLU eq. 7). */
-HEDDLE_CTA_FN unsigned heddle_cluster_place(
-    unsigned cluster, unsigned rank, unsigned clusters, unsigned tasks) {
+HEDDLE_CTA_FN unsigned heddle_cluster_place(unsigned cluster, unsigned rank, unsigned clusters,
+                                            unsigned tasks) {
   const unsigned v4 = tasks / clusters;
   const unsigned v5 = clusters * v4;
   const unsigned v6 = tasks - v5;

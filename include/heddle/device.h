@@ -66,9 +66,9 @@ HD_API hd_status hd_device_open(const char *name, const hd_device_options *o, hd
 HD_API void hd_device_close(hd_device *dev); /* modules and memory that are left go with it; NULL is fine */
 HD_API const hd_device_info *hd_device_get_info(const hd_device *dev);
 HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* what a model models; NULL of other devices */
-/* The numbers (%smid) of the SMs that launches run on: in a part of a GPU (MIG, MPS, green contexts) they may have
- * holes. Found out by a launch when first asked for; they live as long as the device. n is 0 where they are not
- * known, and on emu and model, whose SMs are numbered from 0. */
+/* The numbers (%smid) of the SMs that launches run on: in a part of a GPU (MIG, MPS, green contexts) they may
+ * have holes. Found out by a launch when first asked for; they live as long as the device. n is 0 where they
+ * are not known, and on emu and model, whose SMs are numbered from 0. */
 HD_API hd_status hd_device_sms(hd_device *dev, hd_sm_set *out, hd_diag *d);
 
 /* ---- Memory --------------------------------------------------------------------- */
@@ -136,13 +136,13 @@ HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *
 
 /* What is begun in one stream runs in order; what is begun in several runs at the same time, where there is
  * room. The device has one stream of its own, which is the one meant wherever none is named. Streams are for
- * hd_device_time_together only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model, which
- * run one launch at a time. */
+ * hd_device_time_together only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model,
+ * which run one launch at a time. */
 typedef struct hd_device_stream hd_device_stream;
 HD_API hd_status hd_device_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d);
-/* Two streams with SMs of their own (green contexts): the first gets `sms`, or somewhat more as the GPU can be
- * parted, the second the others; got[] says how many. HD_ERR_UNSUPPORTED where the driver (before CUDA 12.5) or
- * the GPU cannot, or where that leaves the second none. */
+/* Two streams with SMs of their own (green contexts): the first gets `sms`, or somewhat more as the GPU can
+ * be parted, the second the others; got[] says how many. HD_ERR_UNSUPPORTED where the driver (before
+ * CUDA 12.5) or the GPU cannot, or where that leaves the second none. */
 HD_API hd_status hd_device_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2],
                                  hd_diag *d);
 HD_API void hd_device_stream_close(hd_device_stream *s); /* NULL is fine */
@@ -178,10 +178,10 @@ typedef struct hd_device_part {
 } hd_device_part;
 enum { HD_DEVICE_PARTS = 8 };
 
-/* All parts once: all are prepared, L2 holds other data, and what their jobs begin goes into their streams and
- * starts at the same time; parts of one stream follow each other. us[i]: from that start to the end of part i,
- * in microseconds. A fault is said to be the last launch's, whichever it was. n is at most HD_DEVICE_PARTS, else
- * HD_ERR_USAGE. */
+/* All parts once: all are prepared, L2 holds other data, and what their jobs begin goes into their streams
+ * and starts at the same time; parts of one stream follow each other. us[i]: from that start to the end of
+ * part i, in microseconds. A fault is said to be the last launch's, whichever it was. n is at most
+ * HD_DEVICE_PARTS, else HD_ERR_USAGE. */
 HD_API hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
                                          hd_diag *d);
 

@@ -28,27 +28,28 @@ enum { HD_WARP = 32 };
 
 typedef struct hd_emu hd_emu;
 
-typedef enum hd_emu_check { /* bits */
-  HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
-  HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
-  HD_CHECK_RACE = 4,   /* global memory: a task reading or overwriting what another task of the
-                          same launch wrote, or writing what another one read. Exempt are atomics
-                          among themselves, and plain stores of the bytes that another task's stores
-                          left there (flags that several set). Launches use one host thread */
-  HD_CHECK_ALL = 7,
+typedef enum hd_emu_check {                      /* bits */
+                            HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
+                            HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
+                            HD_CHECK_RACE = 4,   /* global memory: a task reading or overwriting what another
+                                                    task of the   same launch wrote, or writing what another one
+                                                    read. Exempt are atomics   among themselves, and plain
+                                                    stores   of the bytes that another task's stores   left there
+                                                    (flags   that several set). Launches use one host thread */
+                            HD_CHECK_ALL = 7,
 } hd_emu_check;
 
 typedef enum hd_emu_isa { HD_ISA_AUTO = 0, HD_ISA_PORTABLE, HD_ISA_AVX2, HD_ISA_AVX512 } hd_emu_isa;
 
 typedef struct hd_emu_options {
-  unsigned checks;     /* hd_emu_check bits */
-  unsigned threads;    /* host threads for hd_emu_launch; 0: all processors */
-  unsigned sm;         /* emulated architecture, 90 when 0 */
-  unsigned n_sms;      /* 132 when 0: %nsmid, and SMs a dispatcher may use */
-  uint64_t memory;     /* bytes of device memory that may be allocated; 0: 16 GB */
+  unsigned checks;           /* hd_emu_check bits */
+  unsigned threads;          /* host threads for hd_emu_launch; 0: all processors */
+  unsigned sm;               /* emulated architecture, 90 when 0 */
+  unsigned n_sms;            /* 132 when 0: %nsmid, and SMs a dispatcher may use */
+  uint64_t memory;           /* bytes of device memory that may be allocated; 0: 16 GB */
   uint64_t max_instructions; /* warp instructions one CTA may run before it counts as hung;
                                 0: 2^36 */
-  hd_emu_isa isa;      /* AUTO picks the best the processor has */
+  hd_emu_isa isa;            /* AUTO picks the best the processor has */
 } hd_emu_options;
 
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
@@ -84,7 +85,8 @@ HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, h
  * such kernel. */
 HD_API uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel);
 /* Address and size of a module-level .global or .const variable. */
-HD_API hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d);
+HD_API hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes,
+                               hd_diag *d);
 
 /* ---- Launches ---------------------------------------------------------------- */
 
@@ -101,14 +103,14 @@ typedef struct hd_emu_launch_params {
 /* cp.async, bulk and tensor copies and wgmma.mma_async are carried out in the order of the program, but code
  * that does not wait for them gets nothing of use:
  *   cp.async         the destination's bits are all set, NaN in every format, until the issuing thread's
- *                    wait_group or wait_all covers the copy. Under HD_CHECK_INIT reading it before is a fault.
- *   wgmma.mma_async  so are the bits of D's registers, until a wait_group covers the product. Faults are: writing
- *                    them before; changing A's registers, or the shared memory it reads, before; a first product
+ *                    wait_group or wait_all covers the copy. Under HD_CHECK_INIT reading it before is a
+ * fault. wgmma.mma_async  so are the bits of D's registers, until a wait_group covers the product. Faults
+ * are: writing them before; changing A's registers, or the shared memory it reads, before; a first product
  *                    without wgmma.fence; warps of a warpgroup that issue different products.
  *   bulk copies      see HD_CHECK_INIT: reading their destination before the mbarrier's phase is complete, or
  *                    writing their source before the group is waited for, is a fault.
- * Not caught: a missing proxy fence; a wgmma.fence missing later than before the first product; shared memory that
- * changed and was changed back; reading what another thread waited for without a barrier in between. */
+ * Not caught: a missing proxy fence; a wgmma.fence missing later than before the first product; shared memory
+ * that changed and was changed back; reading what another thread waited for without a barrier in between. */
 
 /* ---- Tensor maps ----------------------------------------------------------------- */
 
@@ -193,8 +195,9 @@ typedef enum hd_access_kind {
 } hd_access_kind;
 
 /* How an access may use the caches, from its operator, state space and policy: two bits for the way, two for
- * the eviction priority in L1 and two for that in L2 (0: normal). UNCHANGED leaves a line's priority as it is;
- * UNCHANGED in L1 without a way through it is .L1::no_allocate, which finds what is there and leaves L1 alone. */
+ * the eviction priority in L1 and two for that in L2 (0: normal). UNCHANGED leaves a line's priority as it
+ * is; UNCHANGED in L1 without a way through it is .L1::no_allocate, which finds what is there and leaves L1
+ * alone. */
 typedef enum hd_access_cache {
   HD_CACHE_L1 = 1,       /* may allocate in L1 (.ca or default) */
   HD_CACHE_READONLY = 2, /* .nc: read-only / texture path */
@@ -205,27 +208,33 @@ typedef enum hd_access_cache {
   HD_CACHE_L2_LAST = 32,
   HD_CACHE_L2_UNCHANGED = 48,
   HD_CACHE_STREAM = HD_CACHE_L1_FIRST | HD_CACHE_L2_FIRST, /* .cs, .lu */
-  HD_CACHE_WAYS = 3, /* masks */
+  HD_CACHE_WAYS = 3,                                       /* masks */
   HD_CACHE_L1_PRIORITY = 12,
   HD_CACHE_L2_PRIORITY = 48,
 } hd_access_cache;
 
-typedef enum hd_space { HD_SPACE_GLOBAL = 0, HD_SPACE_SHARED, HD_SPACE_LOCAL, HD_SPACE_CONST, HD_SPACE_PARAM } hd_space;
+typedef enum hd_space {
+  HD_SPACE_GLOBAL = 0,
+  HD_SPACE_SHARED,
+  HD_SPACE_LOCAL,
+  HD_SPACE_CONST,
+  HD_SPACE_PARAM
+} hd_space;
 
 /* One warp's memory instruction. Addresses of inactive lanes are unspecified. One whose lanes have different
- * cache policies comes as several, and lanes that prefetch what is not allocated are left out. A bulk copy comes as accesses
- * to up to 32 pieces of up to 16 bytes each, global ones past L1 (cache 0): its "lanes" are pieces then, no
- * threads; those outside a tensor map's bounds are not accessed. */
+ * cache policies comes as several, and lanes that prefetch what is not allocated are left out. A bulk copy
+ * comes as accesses to up to 32 pieces of up to 16 bytes each, global ones past L1 (cache 0): its "lanes" are
+ * pieces then, no threads; those outside a tensor map's bounds are not accessed. */
 typedef struct hd_access {
-  uint64_t task;         /* CTA's number in the launched grid: x + gx*(y + gy*z) */
-  uint32_t warp;         /* in its CTA */
-  uint32_t line;         /* PTX line */
-  uint32_t inst;         /* statement number in the kernel or function: tells loads apart */
-  bool called;           /* it is a function's that the kernel calls, not the kernel's own */
+  uint64_t task; /* CTA's number in the launched grid: x + gx*(y + gy*z) */
+  uint32_t warp; /* in its CTA */
+  uint32_t line; /* PTX line */
+  uint32_t inst; /* statement number in the kernel or function: tells loads apart */
+  bool called;   /* it is a function's that the kernel calls, not the kernel's own */
   uint8_t kind, cache, space;
-  uint8_t bytes;         /* per lane: 1..16, vector width included */
-  uint32_t mask;         /* active lanes */
-  const uint64_t *addr;  /* [32] */
+  uint8_t bytes;        /* per lane: 1..16, vector width included */
+  uint32_t mask;        /* active lanes */
+  const uint64_t *addr; /* [32] */
 } hd_access;
 
 /* Called from the thread that steps the warp; hooks of one CTA come in program
@@ -236,7 +245,8 @@ typedef struct hd_emu_hooks {
   void (*access)(void *ctx, unsigned worker, const hd_access *a);
   void (*barrier)(void *ctx, unsigned worker, uint64_t task, uint32_t warp);
   void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);
-  void (*cta_end)(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions, uint64_t thread_instructions);
+  void (*cta_end)(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions,
+                  uint64_t thread_instructions);
   /* Asked before each CTA starts, by all host threads: false ends the launch with HD_ERR_NOMEM. */
   bool (*go_on)(void *ctx);
   /* vprintf output; NULL: thrown away. Calls are serialised. */
@@ -286,14 +296,14 @@ HD_API hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d);
  * unless said otherwise, as the hardware does. */
 typedef enum hd_dispatch_kind {
   HD_DISPATCH_ROUND_ROBIN = 0, /* CTA u on SM u mod M, the first wave and ever after */
-  HD_DISPATCH_DEMAND,   /* first wave round robin, then wherever a CTA retires, with
-                           seeded jitter of running times (H100.md) */
-  HD_DISPATCH_SHUFFLED, /* seeded: any CTA on any SM in any order */
-  HD_DISPATCH_ONE_SM,   /* all on SM 0 */
-  HD_DISPATCH_STARVED,  /* half of the SMs never get a CTA, ids with holes */
-  HD_DISPATCH_LATE,     /* most SMs wake up only after half of the CTAs have run */
-  HD_DISPATCH_SERIAL,   /* one CTA at a time in the whole machine */
-  HD_DISPATCH_REVERSE,  /* ids from the last to the first */
+  HD_DISPATCH_DEMAND,          /* first wave round robin, then wherever a CTA retires, with
+                                  seeded jitter of running times (H100.md) */
+  HD_DISPATCH_SHUFFLED,        /* seeded: any CTA on any SM in any order */
+  HD_DISPATCH_ONE_SM,          /* all on SM 0 */
+  HD_DISPATCH_STARVED,         /* half of the SMs never get a CTA, ids with holes */
+  HD_DISPATCH_LATE,            /* most SMs wake up only after half of the CTAs have run */
+  HD_DISPATCH_SERIAL,          /* one CTA at a time in the whole machine */
+  HD_DISPATCH_REVERSE,         /* ids from the last to the first */
   HD_DISPATCH_COUNT
 } hd_dispatch_kind;
 HD_API const char *hd_dispatch_name(hd_dispatch_kind k);

@@ -82,7 +82,8 @@ HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3]
                                  uint64_t limit, hd_trace **out, hd_diag *d);
 /* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_NOMEM. */
 HD_API void hd_trace_set_deadline(hd_trace *t, double at);
-/* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the launch. */
+/* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the
+ * launch. */
 HD_API const hd_emu_hooks *hd_trace_hooks(hd_trace *t);
 /* After the launch: order, index, count. */
 HD_API hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
@@ -108,9 +109,9 @@ typedef struct hd_trace_event {
   uint64_t task;
   uint32_t warp; /* in its task */
   hd_access_kind kind;
-  uint8_t cache; /* hd_access_cache bits */
-  uint32_t inst; /* hd_access.inst, with HD_TRACE_CALLED in it of a function that the kernel calls */
-  uint32_t n;    /* runs, at most HD_WARP */
+  uint8_t cache;         /* hd_access_cache bits */
+  uint32_t inst;         /* hd_access.inst, with HD_TRACE_CALLED in it of a function that the kernel calls */
+  uint32_t n;            /* runs, at most HD_WARP */
   const uint64_t *start; /* in the trace's addresses: below 2^37 */
   const uint32_t *bytes;
 } hd_trace_event;
@@ -146,20 +147,21 @@ and includes imbalance between SMs. An access keeps L1 busy for at least a cycle
 waits for an MSHR */
   uint32_t resident; /* CTAs per SM that ran at once */
 } hd_counters;
-/* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last one's. */
+/* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
+ * one's. */
 HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
 
-/* Tasks that workers claim while they run, from a queue for each SM (bind=claim, bind=agents): a worker takes the
- * next task of its SM's queue, and of the next queue that has one when that is empty. */
+/* Tasks that workers claim while they run, from a queue for each SM (bind=claim, bind=agents): a worker takes
+ * the next task of its SM's queue, and of the next queue that has one when that is empty. */
 typedef struct hd_replay_claims {
   uint32_t n_queues;        /* 0: nothing is claimed. Else the order holds the tasks of queue 0, then those of
                                queue 1, ...: queue i begins at hd_cluster_start(tasks, n_queues, i) */
   const uint32_t *queue_of; /* per SM: its queue; UINT32_MAX: no tasks run there */
-  bool agents;              /* workers go on until all queues are empty, and claim ahead of time; else each takes
-                               one task and waits for the claim, and the dispatcher says where they start */
-  uint32_t active;          /* agents: no more at once on an SM; 0: no such limit */
-  uint64_t segment;         /* agents: tasks that one takes at once; 0: one; UINT64_MAX: as many as there are for
-                               each worker */
+  bool agents;      /* workers go on until all queues are empty, and claim ahead of time; else each takes
+                       one task and waits for the claim, and the dispatcher says where they start */
+  uint32_t active;  /* agents: no more at once on an SM; 0: no such limit */
+  uint64_t segment; /* agents: tasks that one takes at once; 0: one; UINT64_MAX: as many as there are for
+                       each worker */
 } hd_replay_claims;
 
 typedef struct hd_replay_options {

@@ -80,11 +80,7 @@ HD_API hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, 
 
 /* What the project holds itself to. Orders alone: at most 12 instructions per thread and no register more
  * than the original's, on 90% of the workloads. Agents without throttling: at most 3 registers. */
-enum {
-  HD_OVERHEAD_ORDER_INSTRUCTIONS = 12,
-  HD_OVERHEAD_ORDER_REGISTERS = 0,
-  HD_OVERHEAD_SHARE = 90
-};
+enum { HD_OVERHEAD_ORDER_INSTRUCTIONS = 12, HD_OVERHEAD_ORDER_REGISTERS = 0, HD_OVERHEAD_SHARE = 90 };
 typedef enum hd_overhead_target {
   HD_OVERHEAD_NO_TARGET = 0,
   HD_OVERHEAD_ORDER,

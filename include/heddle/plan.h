@@ -161,14 +161,20 @@ typedef struct hd_stream {
 /* How bypassing is coded: both variants of each load under predicates, or the kernel's text twice with
  * one branch per warp at entry (BYP 4.2, 6.1). */
 typedef enum hd_form {
-  HD_FORM_AUTO = 0, /* whichever costs less: predicates for a few loads, else two texts unless they are too long */
+  HD_FORM_AUTO =
+      0, /* whichever costs less: predicates for a few loads, else two texts unless they are too long */
   HD_FORM_PREDICATE,
   HD_FORM_REPLICATE,
   HD_FORM_COUNT
 } hd_form;
 
 /* Fetch what the task `distance` steps ahead in this worker's order needs. */
-typedef enum hd_prefetch_kind { HD_PREFETCH_NONE = 0, HD_PREFETCH_L1, HD_PREFETCH_L2, HD_PREFETCH_COUNT } hd_prefetch_kind;
+typedef enum hd_prefetch_kind {
+  HD_PREFETCH_NONE = 0,
+  HD_PREFETCH_L1,
+  HD_PREFETCH_L2,
+  HD_PREFETCH_COUNT
+} hd_prefetch_kind;
 
 typedef struct hd_prefetch {
   hd_prefetch_kind kind;
@@ -191,8 +197,8 @@ typedef struct hd_plan {
   hd_bind_kind bind;
   uint32_t agents; /* bind=agents: active per SM; 0: all that fit */
   hd_split split;
-  hd_take take; /* of bind=agents */
-  hd_order threads; /* of thread ids across CTA borders (SCH); row: as they are */
+  hd_take take;        /* of bind=agents */
+  hd_order threads;    /* of thread ids across CTA borders (SCH); row: as they are */
   bool threads_in_cta; /* the order is one of the threads inside each CTA instead */
   hd_bypass bypass;
   hd_stream stream;
@@ -236,8 +242,8 @@ typedef struct hd_table {
  * is no bijection fails with HD_ERR_REFUSED, naming the entry's line (or index)
  * and the number repeated, missing or out of range. */
 HD_API hd_status hd_table_read(const char *path, uint64_t V, hd_table *out, hd_diag *d);
-HD_API hd_status hd_table_parse(const char *bytes, size_t len, const char *name, uint64_t V,
-                                hd_table *out, hd_diag *d);
+HD_API hd_status hd_table_parse(const char *bytes, size_t len, const char *name, uint64_t V, hd_table *out,
+                                hd_diag *d);
 HD_API void hd_table_free(hd_table *t);
 
 /* ---- Programs: the arithmetic, defined once ------------------------------ */
@@ -265,31 +271,46 @@ HD_API void hd_table_free(hd_table *t);
  * loop's body counting as its own successor, and if the one that stays is on
  * every path to the uses of both. */
 typedef enum hd_pop {
-  HD_P_CONST, /* imm */
-  HD_P_POS,   /* input: worker or position (forward), task number (inverse), place in its cluster (place) */
+  HD_P_CONST,   /* imm */
+  HD_P_POS,     /* input: worker or position (forward), task number (inverse), place in its cluster (place) */
   HD_P_CLUSTER, /* input: cluster number (place, quota) */
-  HD_P_X, HD_P_Y, HD_P_Z,    /* inputs of hd_plan_from_cell's programs: the worker's own cell, %ctaid */
-  HD_P_NX, HD_P_NY, HD_P_NZ, /* grid dimensions, when they are not known constants */
-  HD_P_V,     /* number of tasks, when not a constant */
-  HD_P_A, HD_P_B, /* inputs of hd_plan_header's functions only: an order's parameters, a number of clusters */
-  HD_P_VAR,   /* a variable; a: initial value. `max` holds for all it is ever assigned */
-  HD_P_ADD, HD_P_SUB, HD_P_MUL, /* a, b */
-  HD_P_DIV, HD_P_REM,           /* a, b; b is never 0 (the builder guarantees it) */
-  HD_P_MIN, HD_P_MAX, HD_P_AND, HD_P_OR, HD_P_XOR, HD_P_SHL, HD_P_SHR, /* shift by b < 64 */
-  HD_P_LT, HD_P_EQ, /* 0 or 1 */
-  HD_P_SELECT,      /* a != 0 ? b : c */
-  HD_P_ASSIGN,      /* variable a = b; has no value */
-  HD_P_LOOP,        /* while (true) { ; a: its ENDLOOP */
-  HD_P_BREAK_IF,    /* leave the innermost loop when a != 0; b: its ENDLOOP */
-  HD_P_ENDLOOP,     /* } ; a: its LOOP */
-  HD_P_TABLE,       /* entry a of the order's table */
+  HD_P_X,
+  HD_P_Y,
+  HD_P_Z, /* inputs of hd_plan_from_cell's programs: the worker's own cell, %ctaid */
+  HD_P_NX,
+  HD_P_NY,
+  HD_P_NZ, /* grid dimensions, when they are not known constants */
+  HD_P_V,  /* number of tasks, when not a constant */
+  HD_P_A,
+  HD_P_B,   /* inputs of hd_plan_header's functions only: an order's parameters, a number of clusters */
+  HD_P_VAR, /* a variable; a: initial value. `max` holds for all it is ever assigned */
+  HD_P_ADD,
+  HD_P_SUB,
+  HD_P_MUL, /* a, b */
+  HD_P_DIV,
+  HD_P_REM, /* a, b; b is never 0 (the builder guarantees it) */
+  HD_P_MIN,
+  HD_P_MAX,
+  HD_P_AND,
+  HD_P_OR,
+  HD_P_XOR,
+  HD_P_SHL,
+  HD_P_SHR, /* shift by b < 64 */
+  HD_P_LT,
+  HD_P_EQ,       /* 0 or 1 */
+  HD_P_SELECT,   /* a != 0 ? b : c */
+  HD_P_ASSIGN,   /* variable a = b; has no value */
+  HD_P_LOOP,     /* while (true) { ; a: its ENDLOOP */
+  HD_P_BREAK_IF, /* leave the innermost loop when a != 0; b: its ENDLOOP */
+  HD_P_ENDLOOP,  /* } ; a: its LOOP */
+  HD_P_TABLE,    /* entry a of the order's table */
 } hd_pop;
 
 typedef struct hd_pval {
   hd_pop op;
   uint32_t a, b, c; /* operands: value numbers; 0 where there is none */
   uint64_t imm;
-  uint64_t max;     /* no smaller than any value this can take */
+  uint64_t max; /* no smaller than any value this can take */
 } hd_pval;
 
 enum { HD_PROG_MAX = 512 };
@@ -319,16 +340,17 @@ HD_API bool hd_grid_tasks(const uint32_t g[3], uint64_t *V);
  * input is that position. Fails with HD_ERR_USAGE for parameters of 0 and the like, HD_ERR_REFUSED for a
  * table with an unknown grid. */
 HD_API hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
-/* The same from the worker's own cell, which says more than its id: coordinates that the order leaves alone, or
- * changes one by one, cost little or nothing. Not for bind=agents and bind=claim (HD_ERR_USAGE). With `packed`
- * the program's table is hd_plan_pack's, of hd_plan_packed > 0 words; else the order's own. */
+/* The same from the worker's own cell, which says more than its id: coordinates that the order leaves alone,
+ * or changes one by one, cost little or nothing. Not for bind=agents and bind=claim (HD_ERR_USAGE). With
+ * `packed` the program's table is hd_plan_pack's, of hd_plan_packed > 0 words; else the order's own. */
 HD_API hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_prog *out, hd_diag *d);
-/* Words of the table that stands for the order on a known grid: of an order that is a table, where the grid is one
- * plane, and of the Hilbert curve, whose arithmetic is a loop. A word holds a cell of the plane, x in its low half
- * and y above; on a line, the one coordinate that there is. 0: there is no such table. */
+/* Words of the table that stands for the order on a known grid: of an order that is a table, where the grid
+ * is one plane, and of the Hilbert curve, whose arithmetic is a loop. A word holds a cell of the plane, x in
+ * its low half and y above; on a line, the one coordinate that there is. 0: there is no such table. */
 HD_API uint64_t hd_plan_packed(const hd_plan *p, const hd_grid *g);
 /* Make it; t: the order's own table, if it has one. */
-HD_API hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words, hd_diag *d);
+HD_API hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words,
+                              hd_diag *d);
 /* The inverse: from a task number to the worker u that runs it, or its position. Not for tables, which
  * fail with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
 HD_API hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
@@ -349,29 +371,30 @@ HD_API void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t clus
                             const hd_table *t, uint64_t out[3]);
 /* The program as text, one value a line: for people and tests. */
 HD_API void hd_prog_print(const hd_prog *p, hd_buf *out);
-/* All orders that need no table, and the clusters of CLU 4.2, as functions in C and CUDA C for any grid of fewer
- * than 2^32 tasks and any parameters: the text of heddle/cta_orders.h. */
+/* All orders that need no table, and the clusters of CLU 4.2, as functions in C and CUDA C for any grid of
+ * fewer than 2^32 tasks and any parameters: the text of heddle/cta_orders.h. */
 HD_API hd_status hd_plan_header(hd_buf *out, hd_diag *d);
 
 /* task[u] for all workers u = 0..V-1; with bind=agents and bind=claim the tasks of cluster 0, then those
  * of cluster 1, ...: cluster i begins at hd_cluster_start. The grid must be known and V below 2^32.
  * Allocates *out. `t` is the checked table of an order that needs one, else NULL. */
-HD_API hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t,
-                                  hd_table *out, hd_diag *d);
+HD_API hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *out,
+                                  hd_diag *d);
 HD_API hd_status hd_table_invert(const hd_table *t, hd_table *out, hd_diag *d);
 
 /* ---- Divisions by constants ------------------------------------------------ */
 
 /* n / divisor == (n * multiplier) >> shift for every n <= max, with multiplier < 2^bits and shift >= bits: a
- * high multiplication and a shift. bits is 32 or 64, divisor >= 1. False when no such multiplier exists; a max
- * below 2^(bits-1) always has one, but for divisor 1. */
+ * high multiplication and a shift. bits is 32 or 64, divisor >= 1. False when no such multiplier exists; a
+ * max below 2^(bits-1) always has one, but for divisor 1. */
 typedef struct hd_magic {
   uint64_t multiplier;
   unsigned shift;
 } hd_magic;
 HD_API bool hd_find_magic(uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
 /* The same for n * factor / divisor, factor >= 1. */
-HD_API bool hd_find_scaled_magic(uint64_t factor, uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
+HD_API bool hd_find_scaled_magic(uint64_t factor, uint64_t divisor, uint64_t max, unsigned bits,
+                                 hd_magic *out);
 
 /* ---- Clusters (CLU 4.2) --------------------------------------------------- */
 

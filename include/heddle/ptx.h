@@ -76,9 +76,9 @@ typedef enum hd_ptx_sym_kind {
 typedef struct hd_ptx_sym {
   const char *name; /* NUL-terminated, as written (%r17, $L__BB0_2, _Z3foov) */
   uint32_t len;
-  uint8_t kind;  /* hd_ptx_sym_kind */
-  uint8_t vec;   /* registers: 1, 2, 4 */
-  hd_mod type;   /* registers and variables: HD_M_U32 ...; else HD_M_NONE */
+  uint8_t kind; /* hd_ptx_sym_kind */
+  uint8_t vec;  /* registers: 1, 2, 4 */
+  hd_mod type;  /* registers and variables: HD_M_U32 ...; else HD_M_NONE */
   uint32_t decl;
   uint32_t index;
 } hd_ptx_sym;
@@ -87,19 +87,19 @@ typedef struct hd_ptx_sym {
 
 typedef enum hd_ptx_opnd_kind {
   HD_O_NONE = 0,
-  HD_O_REG,   /* sym; part; NEG for "!%p" and "-%r" */
-  HD_O_SREG,  /* sym (HD_SYM_SREG); part */
-  HD_O_INT,   /* imm: value, two's complement; constant expressions are folded, WARP_SZ is 32 */
-  HD_O_F32,   /* imm: the 32 bits of 0f........ */
-  HD_O_F64,   /* imm: the 64 bits of 0d........, or of a decimal float literal */
-  HD_O_SYM,   /* the address of variable / function / label `sym`, plus imm */
-  HD_O_ADDR,  /* [sym + imm]; sym is a register, a variable, or 0: [imm] */
-  HD_O_VEC,   /* {a, b, ...}: kids */
-  HD_O_LIST,  /* (a, b, ...) of a call: kids */
+  HD_O_REG,     /* sym; part; NEG for "!%p" and "-%r" */
+  HD_O_SREG,    /* sym (HD_SYM_SREG); part */
+  HD_O_INT,     /* imm: value, two's complement; constant expressions are folded, WARP_SZ is 32 */
+  HD_O_F32,     /* imm: the 32 bits of 0f........ */
+  HD_O_F64,     /* imm: the 64 bits of 0d........, or of a decimal float literal */
+  HD_O_SYM,     /* the address of variable / function / label `sym`, plus imm */
+  HD_O_ADDR,    /* [sym + imm]; sym is a register, a variable, or 0: [imm] */
+  HD_O_VEC,     /* {a, b, ...}: kids */
+  HD_O_LIST,    /* (a, b, ...) of a call: kids */
   HD_O_BRACKET, /* [a, b, ...] or [a, {b, c}]: kids; textures, tensors, surfaces, mbarriers. A kid
                    that is a register with an offset is an HD_O_ADDR */
-  HD_O_PAIR,  /* p|q: two kids */
-  HD_O_SINK,  /* _ */
+  HD_O_PAIR,    /* p|q: two kids */
+  HD_O_SINK,    /* _ */
   HD_O_INDEX,   /* a[i]: two kids: HD_O_SYM and an integer, a register or an HD_O_ADDR */
   HD_O_GENERIC, /* generic(sym) + imm, in initialisers */
   HD_O_MASKED,  /* mask(sym + imm), e.g. 0xFF00(foo), in initialisers: one kid (HD_O_SYM or
@@ -140,16 +140,16 @@ typedef struct hd_ptx_form {
 } hd_ptx_form;
 
 typedef enum hd_ptx_stmt_kind {
-  HD_S_INST = 1,  /* form, guard, opnds */
-  HD_S_LABEL,     /* sym */
-  HD_S_VAR,       /* index: vars (.reg .local .shared .param .const .global) */
-  HD_S_OPEN,      /* { */
-  HD_S_CLOSE,     /* } */
-  HD_S_LOC,       /* .loc: text (sym) as written without the directive word and line end */
-  HD_S_PRAGMA,    /* .pragma: opnds, strings */
-  HD_S_TARGETS,   /* label sym: .branchtargets / .calltargets (mod): opnds */
-  HD_S_PROTO,     /* label sym: .callprototype; the label's `decl` is an index into protos */
-  HD_S_RAW,       /* a directive kept as written: sym is its text, terminator included */
+  HD_S_INST = 1, /* form, guard, opnds */
+  HD_S_LABEL,    /* sym */
+  HD_S_VAR,      /* index: vars (.reg .local .shared .param .const .global) */
+  HD_S_OPEN,     /* { */
+  HD_S_CLOSE,    /* } */
+  HD_S_LOC,      /* .loc: text (sym) as written without the directive word and line end */
+  HD_S_PRAGMA,   /* .pragma: opnds, strings */
+  HD_S_TARGETS,  /* label sym: .branchtargets / .calltargets (mod): opnds */
+  HD_S_PROTO,    /* label sym: .callprototype; the label's `decl` is an index into protos */
+  HD_S_RAW,      /* a directive kept as written: sym is its text, terminator included */
 } hd_ptx_stmt_kind;
 
 typedef struct hd_ptx_stmt {
@@ -170,10 +170,10 @@ typedef struct hd_ptx_stmt {
 /* ---- Declarations ------------------------------------------------------ */
 
 typedef enum hd_ptx_linkage { /* bits: .weak .extern may come with others */
-  HD_LINK_EXTERN = 1,
-  HD_LINK_VISIBLE = 2,
-  HD_LINK_WEAK = 4,
-  HD_LINK_COMMON = 8,
+                              HD_LINK_EXTERN = 1,
+                              HD_LINK_VISIBLE = 2,
+                              HD_LINK_WEAK = 4,
+                              HD_LINK_COMMON = 8,
 } hd_ptx_linkage;
 
 typedef struct hd_ptx_var {
@@ -189,10 +189,10 @@ typedef struct hd_ptx_var {
   bool ptr;        /* .param ... .ptr: points into ptr_space (0: generic), ptr_align */
   hd_mod ptr_space;
   uint32_t ptr_align;
-  uint32_t first_dim;  /* index into dims */
-  uint32_t init;       /* 1 + index into opnds; 0: none */
-  uint32_t bank;       /* .const[N]: N + 1; 0: none */
-  hd_sym attribute;    /* text of .attribute(...), without the word; 0: none */
+  uint32_t first_dim; /* index into dims */
+  uint32_t init;      /* 1 + index into opnds; 0: none */
+  uint32_t bank;      /* .const[N]: N + 1; 0: none */
+  hd_sym attribute;   /* text of .attribute(...), without the word; 0: none */
   uint32_t line;
 } hd_ptx_var;
 
@@ -210,14 +210,14 @@ typedef struct hd_ptx_dir {
 typedef struct hd_ptx_func {
   hd_sym sym; /* 0 for a .callprototype's "_" */
   uint8_t linkage;
-  bool entry;    /* .entry, else .func */
-  bool has_body; /* else a declaration */
+  bool entry;                     /* .entry, else .func */
+  bool has_body;                  /* else a declaration */
   uint32_t first_ret, n_rets;     /* into vars; space HD_M_PARAM or HD_M_REG */
   uint32_t first_param, n_params; /* into vars */
   uint32_t first_dir, n_dirs;     /* into dirs */
-  hd_ptx_stmt *stmts; /* body, its outer braces not included */
+  hd_ptx_stmt *stmts;             /* body, its outer braces not included */
   uint32_t n_stmts;
-  uint32_t n_regs;    /* dense register numbers used: 0..n_regs-1 */
+  uint32_t n_regs; /* dense register numbers used: 0..n_regs-1 */
   uint32_t line;
 } hd_ptx_func;
 
@@ -237,20 +237,30 @@ typedef struct hd_ptx_module {
   hd_arena *arena;
   const char *name; /* for diagnostics */
   unsigned version_major, version_minor;
-  const char *target; /* "sm_90a, texmode_independent, debug": as written */
-  unsigned sm;        /* 90; 0 when there is none */
+  const char *target;    /* "sm_90a, texmode_independent, debug": as written */
+  unsigned sm;           /* 90; 0 when there is none */
   unsigned address_size; /* 32 or 64 */
-  hd_ptx_item *items;  uint32_t n_items;
-  hd_ptx_func *funcs;  uint32_t n_funcs;
-  hd_ptx_func *protos; uint32_t n_protos;
-  hd_ptx_var *vars;    uint32_t n_vars;
-  hd_ptx_dir *dirs;    uint32_t n_dirs;
-  hd_ptx_form *forms;  uint32_t n_forms;
-  hd_ptx_opnd *opnds;  uint32_t n_opnds;
-  hd_ptx_sym *syms;    uint32_t n_syms;
-  uint64_t *dims;      uint32_t n_dims;
-  const char **mods;   uint32_t n_mods; /* spellings of HD_M_COUNT, HD_M_COUNT+1, ... */
-  void *priv;          /* parser's tables, for hd_ptx_insert */
+  hd_ptx_item *items;
+  uint32_t n_items;
+  hd_ptx_func *funcs;
+  uint32_t n_funcs;
+  hd_ptx_func *protos;
+  uint32_t n_protos;
+  hd_ptx_var *vars;
+  uint32_t n_vars;
+  hd_ptx_dir *dirs;
+  uint32_t n_dirs;
+  hd_ptx_form *forms;
+  uint32_t n_forms;
+  hd_ptx_opnd *opnds;
+  uint32_t n_opnds;
+  hd_ptx_sym *syms;
+  uint32_t n_syms;
+  uint64_t *dims;
+  uint32_t n_dims;
+  const char **mods;
+  uint32_t n_mods; /* spellings of HD_M_COUNT, HD_M_COUNT+1, ... */
+  void *priv;      /* parser's tables, for hd_ptx_insert */
 } hd_ptx_module;
 
 /* ---- Reading and writing ------------------------------------------------ */
@@ -276,8 +286,7 @@ HD_API void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_b
  * visible; declarations in `text` join that scope) and insert them before
  * statement `at`; labels move along. New names must not clash: use a prefix of
  * your own (hd_ptx_fresh_prefix). After a failure the module prints as before. */
-HD_API hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, const char *text,
-                               hd_diag *d);
+HD_API hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, const char *text, hd_diag *d);
 /* Parse `text`, "(.param .u64 a, .param .u32 b)", and append these to the parameters of funcs[func]; text
  * inserted later sees them. Names must not clash. After a failure the module prints as before. */
 HD_API hd_status hd_ptx_add_params(hd_ptx_module *m, uint32_t func, const char *text, hd_diag *d);
@@ -292,7 +301,8 @@ HD_API hd_status hd_ptx_add_form(hd_ptx_module *m, const char *text, uint32_t *f
 /* Append copies of these operands, which may be the module's own, to m->opnds: consecutive from *first. */
 HD_API hd_status hd_ptx_add_operands(hd_ptx_module *m, const hd_ptx_opnd *opnds, uint32_t n, uint32_t *first,
                                      hd_diag *d);
-/* A new symbol of this name, like symbol `like` otherwise, or a label when that is 0. Statements define it. */
+/* A new symbol of this name, like symbol `like` otherwise, or a label when that is 0. Statements define it.
+ */
 HD_API hd_status hd_ptx_add_label(hd_ptx_module *m, const char *name, hd_sym like, hd_sym *out, hd_diag *d);
 /* Give funcs[func] copies of these statements as its body; labels get their new numbers. */
 HD_API hd_status hd_ptx_set_body(hd_ptx_module *m, uint32_t func, const hd_ptx_stmt *stmts, uint32_t n,
@@ -307,8 +317,8 @@ HD_API const char *hd_ptx_fresh_prefix(hd_ptx_module *m);
 HD_API const char *hd_ptx_op_text(hd_ptx_op op);
 HD_API const char *hd_ptx_mod_text(const hd_ptx_module *m, hd_mod mod); /* without the dot */
 HD_API bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod);
-/* Whether instructions of this form write their first operand, where that is no address. False for calls, whose
- * results stand in a list; true for operations that are not known. */
+/* Whether instructions of this form write their first operand, where that is no address. False for calls,
+ * whose results stand in a list; true for operations that are not known. */
 HD_API bool hd_ptx_form_writes(const hd_ptx_form *f);
 /* Index into funcs of the kernel (or function) of this name; -1: none. With
  * name NULL: the only kernel, -1 when there is none or more than one. */

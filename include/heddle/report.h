@@ -61,14 +61,14 @@ HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 
 /* ---- What a probe found ---------------------------------------------------------- */
 
-/* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, what a miss brings, and
- * which SM ran which CTA. */
+/* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, what a miss
+ * brings, and which SM ran which CTA. */
 HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
 /* ---- What an analysis found ------------------------------------------------------ */
 
 typedef struct hd_analysis_page {
-  const hd_point *at; /* what is known of the launch, for coalescing and assumptions */
+  const hd_point *at;  /* what is known of the launch, for coalescing and assumptions */
   const char *verdict; /* one line on whether the CTAs may be reordered */
   bool verbose;        /* guards, assumptions, whole formulas */
 } hd_analysis_page;

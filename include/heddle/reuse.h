@@ -91,10 +91,10 @@ HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
 
 /* ---- Loads ------------------------------------------------------------------------- */
 
-/* What one load of the kernel asks for, in sectors of 32 bytes, the least that any GPU fetches: one request for
- * each sector that an access of a warp names. `reused` are those of sectors that are asked for once more, before
- * or after, by this or another load of any CTA, or that the launch stored into before it loaded them: what a
- * cache could serve. Atomics go past the caches and do not count. */
+/* What one load of the kernel asks for, in sectors of 32 bytes, the least that any GPU fetches: one request
+ * for each sector that an access of a warp names. `reused` are those of sectors that are asked for once more,
+ * before or after, by this or another load of any CTA, or that the launch stored into before it loaded them:
+ * what a cache could serve. Atomics go past the caches and do not count. */
 typedef struct hd_load_reuse {
   uint32_t inst; /* hd_trace_event.inst */
   uint64_t requests, reused;
@@ -105,8 +105,9 @@ typedef struct hd_load_reuses {
   uint32_t n;
 } hd_load_reuses;
 
-/* Add a launch's counts to those of others of the same kernel; *sum begins as zero. Of launches with more than
- * `budget` (0: 4 million) distinct sectors a sample is followed. On failure *sum is to be freed all the same. */
+/* Add a launch's counts to those of others of the same kernel; *sum begins as zero. Of launches with more
+ * than `budget` (0: 4 million) distinct sectors a sample is followed. On failure *sum is to be freed all the
+ * same. */
 HD_API hd_status hd_reuse_add_loads(const hd_trace *t, uint64_t budget, hd_load_reuses *sum, hd_diag *d);
 HD_API void hd_load_reuses_free(hd_load_reuses *r);
 

@@ -20,8 +20,8 @@ enum { HD_AGENT_REGISTERS = 3 };
 
 /* How many registers ptxas may give each thread of a kernel with agents (.maxnreg), where the original's are
  * known. Out of a loop over tasks ptxas hoists what it can into registers, up to sixteen more, of which most
- * kernels need none. No limit is below 24, ptxas's least. Where a limit makes it spill, loosen it: local memory
- * that has grown says so (hd_kernel_info). */
+ * kernels need none. No limit is below 24, ptxas's least. Where a limit makes it spill, loosen it: local
+ * memory that has grown says so (hd_kernel_info). */
 typedef enum hd_register_budget {
   HD_BUDGET_SAME_OCCUPANCY = 0, /* three more than the original, and no more than with which as many CTAs are
                                    resident on an SM as of the original (block not known: than the eight that
@@ -36,20 +36,23 @@ typedef struct hd_rewrite_options {
                             unknown: any grid */
   uint32_t block[3];     /* threads per CTA of every launch to come; {0}: any, unless the kernel says it */
   const hd_table *table; /* the checked table of an order that needs one; else NULL */
-  const hd_sm_set *sms;  /* bind=claim, bind=agents: the numbers (%smid) of the SMs that launches to come may run
-                            on, where they have holes (MIG, green contexts, MPS); each serves the cluster of its
-                            place among them. NULL: 0 to n_sms - 1. A plan's own sms= goes before. Other SMs than
-                            foreseen are as right, but some clusters are then served by none of their own */
-  bool more_registers;   /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
-                            leave; resident is then N. Needs a known block */
-  uint32_t registers;    /* that a thread of the original uses, on the GPU to come; 0: not known */
-  /* Loads, by number as hd_rewrite_loads lists them, increasing: the caller's word that nobody writes what they read
-   * during any launch to come. bypass=ro makes them non-coherent */
+  const hd_sm_set
+      *sms; /* bind=claim, bind=agents: the numbers (%smid) of the SMs that launches to come may run
+               on, where they have holes (MIG, green contexts, MPS); each serves the cluster of its
+               place among them. NULL: 0 to n_sms - 1. A plan's own sms= goes before. Other SMs than
+               foreseen are as right, but some clusters are then served by none of their own */
+  bool more_registers; /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
+                          leave; resident is then N. Needs a known block */
+  uint32_t registers;  /* that a thread of the original uses, on the GPU to come; 0: not known */
+  /* Loads, by number as hd_rewrite_loads lists them, increasing: the caller's word that nobody writes what
+   * they read during any launch to come. bypass=ro makes them non-coherent */
   const uint32_t *unwritten;
   uint32_t n_unwritten;
-  hd_register_budget budget; /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
-  bool no_hoisting; /* bind=agents: the loop over tasks is written so that ptxas hoists nothing out of it, at the price
-                       of a vote per task. For kernels that else take more than HD_AGENT_REGISTERS more */
+  hd_register_budget
+      budget;       /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
+  bool no_hoisting; /* bind=agents: the loop over tasks is written so that ptxas hoists nothing out of it, at
+                       the price of a vote per task. For kernels that else take more than HD_AGENT_REGISTERS
+                       more */
 } hd_rewrite_options;
 
 /* ---- Launching a rewritten kernel ------------------------------------------ */
@@ -66,19 +69,19 @@ typedef struct hd_rewrite_options {
  *   grid    .u32 x 3  the dimensions of the original's grid
  */
 typedef struct hd_recipe {
-  bool agents;           /* the grid is another one: see hd_recipe_grid */
-  bool some_sms;         /* agents: workers on SMs that the plan does not name leave at once, so that only a grid
-                            that fills the GPU is sure to bring enough to those that it names */
-  uint32_t resident;     /* agents: no more CTAs per SM than this; 0: no such limit */
-  bool ballot;           /* bypass=auto: the state is a ballot, one u32 for each SM's number modulo HD_BALLOT_SMS.
-                            A launch adds its CTAs there and clears nothing */
-  uint64_t state_bytes;  /* 0: no such parameter */
-  uint64_t table_bytes;  /* 0: no such parameter */
+  bool agents;       /* the grid is another one: see hd_recipe_grid */
+  bool some_sms;     /* agents: workers on SMs that the plan does not name leave at once, so that only a grid
+                        that fills the GPU is sure to bring enough to those that it names */
+  uint32_t resident; /* agents: no more CTAs per SM than this; 0: no such limit */
+  bool ballot;       /* bypass=auto: the state is a ballot, one u32 for each SM's number modulo HD_BALLOT_SMS.
+                        A launch adds its CTAs there and clears nothing */
+  uint64_t state_bytes; /* 0: no such parameter */
+  uint64_t table_bytes; /* 0: no such parameter */
   bool grid;
-  uint32_t shared_bytes; /* by which the kernel's static shared memory has grown */
-  uint32_t n_params;     /* of the original */
+  uint32_t shared_bytes;                            /* by which the kernel's static shared memory has grown */
+  uint32_t n_params;                                /* of the original */
   uint64_t state_offset, table_offset, grid_offset; /* in the parameter block */
-  uint64_t params_bytes; /* of the whole block */
+  uint64_t params_bytes;                            /* of the whole block */
 } hd_recipe;
 
 enum { HD_BALLOT_SMS = 1024 };
@@ -109,7 +112,8 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
   /* Of bind=agents only: */
   HD_REFUSE_SKIPPED_BARRIER, /* some threads of a CTA may end before others meet at a barrier */
-  HD_REFUSE_LASTING_STATE,   /* what a task leaves behind would be seen by the next one: mbarriers, setmaxnreg */
+  HD_REFUSE_LASTING_STATE,   /* what a task leaves behind would be seen by the next one: mbarriers, setmaxnreg
+                              */
   HD_REFUSE_GRID_IN_FUNC,    /* %nctaid read inside a function that is not inlined */
   /* Of threads= only: */
   HD_REFUSE_WORKS_TOGETHER, /* threads of a CTA or a warp do: barriers, shared memory, shuffles, lanes */
@@ -129,8 +133,8 @@ HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refu
  * hd_rewrite_options. */
 HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                         hd_refusal *out, size_t cap);
-/* The reasons why threads must not be renumbered, beyond those: across CTAs (threads=ORDER), or, in_cta, inside each
- * of them (threads=cta:ORDER). */
+/* The reasons why threads must not be renumbered, beyond those: across CTAs (threads=ORDER), or, in_cta,
+ * inside each of them (threads=cta:ORDER). */
 HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
                                          size_t cap);
 HD_API const char *hd_refusal_name(hd_refusal_kind k);
@@ -144,19 +148,18 @@ HD_API const char *hd_refusal_name(hd_refusal_kind k);
  *   l1, stream   .L1::no_allocate from sm_70 and ISA 7.4 on, else .cg. Non-coherent loads (.nc) go through L1
  *                from sm_50 on; before that they are kept
  *   ro           the same, of the loads that are non-coherent: they alone use the read-only cache. No load is
- *                made non-coherent but those that the options name, from sm_32 on: other pointers, which the kernel
- *                writes through, may lead to the same memory, and PTX does not say whether they do
- *   l2           a policy that evicts first (.L2::cache_hint), made once, from sm_80 and ISA 7.4 on, else .cs;
- *                loads with a policy of their own are kept
+ *                made non-coherent but those that the options name, from sm_32 on: other pointers, which the
+ * kernel writes through, may lead to the same memory, and PTX does not say whether they do l2           a
+ * policy that evicts first (.L2::cache_hint), made once, from sm_80 and ISA 7.4 on, else .cs; loads with a
+ * policy of their own are kept
  *
  * With form=predicate each load stands there twice, under opposite predicates (with policies, once, under its
- * warp's policy); with form=replicate the whole body does; form=auto takes replicate from 8 such loads on, if the body
- * is not too long. With a known block, thresholds that let all warps
- * bypass, or none, cost nothing.
+ * warp's policy); with form=replicate the whole body does; form=auto takes replicate from 8 such loads on, if
+ * the body is not too long. With a known block, thresholds that let all warps bypass, or none, cost nothing.
  *
- * bypass=auto makes the kernel that takes the vote (BYP 4.4.2): the CTAs of SM s let the first s mod (warps + 1) of
- * their warps use L1, and count themselves. Where the grid has many waves, SMs whose threshold is better run more of
- * them. It needs the block, and stands alone.
+ * bypass=auto makes the kernel that takes the vote (BYP 4.4.2): the CTAs of SM s let the first s mod (warps +
+ * 1) of their warps use L1, and count themselves. Where the grid has many waves, SMs whose threshold is
+ * better run more of them. It needs the block, and stands alone.
  *
  * prefetch= works out the addresses of the loads that follow from ids and parameters alone, each as its loop
  * begins, at most 16 lines a thread; a kernel without any is refused. */

@@ -27,14 +27,14 @@ typedef enum hd_tune_strategy {
 /* Zero is the default of each field. */
 typedef struct hd_tune_options {
   hd_run_options run; /* kernels and table are not used */
-  double budget; /* seconds, about, of all but tables, levers alone and the proof, at least half of them for search,
-                    which ends sooner where nothing comes near to winning; 10 when 0 */
+  double budget; /* seconds, about, of all but tables, levers alone and the proof, at least half of them for
+                    search, which ends sooner where nothing comes near to winning; 10 when 0 */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
-  bool shared;       /* others use the device too, which must have memory to allocate: the test of a plan leaves them
-                        theirs, and so sees memory of a piece only (hd_tune_places) */
-  bool whole;        /* one plan for all kernels of the workload; models always do that */
-  bool no_proof;     /* adopt without the emulator's check */
+  bool shared;   /* others use the device too, which must have memory to allocate: the test of a plan leaves
+                    them   theirs, and so sees memory of a piece only (hd_tune_places) */
+  bool whole;    /* one plan for all kernels of the workload; models always do that */
+  bool no_proof; /* adopt without the emulator's check */
   bool no_counters;
   bool each_lever;       /* also measure the best plan of each lever alone: hd_tuning.levers */
   const hd_gpu *advisor; /* have hd_advise propose on this model, from a small size; NULL: it is not asked.
@@ -42,7 +42,7 @@ typedef struct hd_tune_options {
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
                             budget; 20 when 0, none when negative */
   hd_tune_strategy strategy; /* models have no vote, for they replay one threshold at a time: they search */
-  const hd_plan *plans;  /* to try first */
+  const hd_plan *plans;      /* to try first */
   size_t n_plans;
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   void *ctx;
@@ -74,16 +74,16 @@ typedef struct hd_tune_vote {
   char why[200]; /* why none was taken, when one was asked for */
 } hd_tune_vote;
 
-/* How much faster a launch is depends on where in memory its buffers happen to lie (which of their pages share a
- * channel, a bank, a part of L2): by several percent, for as long as they lie there. So on devices that have
- * memory of their own, the plan that the search chose is tested in places that chose nothing: all buffers are
- * put into other memory, original and plan run there in turns, and the median of their ratios is that place's
- * speedup. A place is one observation, however many rounds it takes. There are as many places as the interval
- * of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does not is the
- * last. Half of the places lie in memory of a piece, as fresh processes get it, the others in pages strewn all
- * over the device: for some tenths of a second the test takes all memory that is free, unless
- * hd_tune_options.shared. The speedup told is the median of the places', its interval theirs. Should the plan
- * lose, the search's second choice is tested too.
+/* How much faster a launch is depends on where in memory its buffers happen to lie (which of their pages
+ * share a channel, a bank, a part of L2): by several percent, for as long as they lie there. So on devices
+ * that have memory of their own, the plan that the search chose is tested in places that chose nothing: all
+ * buffers are put into other memory, original and plan run there in turns, and the median of their ratios is
+ * that place's speedup. A place is one observation, however many rounds it takes. There are as many places as
+ * the interval of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does
+ * not is the last. Half of the places lie in memory of a piece, as fresh processes get it, the others in
+ * pages strewn all over the device: for some tenths of a second the test takes all memory that is free,
+ * unless hd_tune_options.shared. The speedup told is the median of the places', its interval theirs. Should
+ * the plan lose, the search's second choice is tested too.
  *
  * Plans of several kernels, each tested so, are tested once more together: the whole workload must not lose
  * in the places' median, nor more than 1% in any. */
@@ -135,8 +135,8 @@ typedef struct hd_tune_seconds {
 typedef struct hd_tuning {
   hd_tuned *kernels;
   uint32_t n_kernels;
-  bool adopted;       /* any kernel's */
-  hd_speedup speedup; /* of the whole workload under all adopted plans */
+  bool adopted;          /* any kernel's */
+  hd_speedup speedup;    /* of the whole workload under all adopted plans */
   hd_tune_places places; /* where that was */
   double before_us, after_us;
   bool has_counters;
@@ -148,10 +148,10 @@ typedef struct hd_tuning {
   double seconds; /* the whole */
   hd_tune_seconds spent;
   uint64_t buffer_bytes; /* of the workload's buffers */
-  bool recalled; /* from a store: no trials, nothing measured */
-  int64_t when;  /* then: when it was made, seconds since 1970 */
-  hd_speedup verified; /* by hd_tuning_verify, of the whole workload under all plans that were kept, those that
-                          it dropped included; median 0: one of them cannot be run */
+  bool recalled;         /* from a store: no trials, nothing measured */
+  int64_t when;          /* then: when it was made, seconds since 1970 */
+  hd_speedup verified;   /* by hd_tuning_verify, of the whole workload under all plans that were kept, those
+                            that   it dropped included; median 0: one of them cannot be run */
 } hd_tuning;
 
 /* Tune a workload. HD_ERR_UNSUPPORTED: the device measures no times. *out is freed by hd_tuning_free; on
@@ -169,12 +169,14 @@ HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[
  * tables, in the store. */
 HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                 const hd_tuning *t, hd_diag *d);
-/* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans name
- * tables as files of heddle's cache folder, which are written here. *out is freed by hd_tuning_free when found. */
+/* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans
+ * name tables as files of heddle's cache folder, which are written here. *out is freed by hd_tuning_free when
+ * found. */
 HD_API hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                   hd_tuning *out, bool *found, hd_diag *d);
-/* Measure a recalled tuning anew, in about the options' budget: speedups and times are those of now. Kernels whose
- * plan no longer reaches `least` (0.99) of the original's speed, or does not compute the same, get the baseline. */
+/* Measure a recalled tuning anew, in about the options' budget: speedups and times are those of now. Kernels
+ * whose plan no longer reaches `least` (0.99) of the original's speed, or does not compute the same, get the
+ * baseline. */
 HD_API hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                   double least, hd_tuning *t, hd_diag *d);
 
@@ -207,9 +209,9 @@ HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, con
 /* What to launch for that kernel. The first call for a launch asks the store and rewrites, later ones take a
  * fraction of a microsecond. NULL: out of memory, launch the original.
  *
- * It is rewritten from its plan alone. What the tuner knew of the workload besides is not known here: registers are
- * not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody writes what the kernel
- * reads, leaves the original in place where the kernel itself does not say so. */
+ * It is rewritten from its plan alone. What the tuner knew of the workload besides is not known here:
+ * registers are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody
+ * writes what the kernel reads, leaves the original in place where the kernel itself does not say so. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
                                   const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 

@@ -13,8 +13,18 @@ extern "C" {
 #endif
 
 typedef enum hd_elem {
-  HD_ELEM_U8, HD_ELEM_S8, HD_ELEM_U16, HD_ELEM_S16, HD_ELEM_U32, HD_ELEM_S32, HD_ELEM_U64, HD_ELEM_S64,
-  HD_ELEM_F16, HD_ELEM_BF16, HD_ELEM_F32, HD_ELEM_F64,
+  HD_ELEM_U8,
+  HD_ELEM_S8,
+  HD_ELEM_U16,
+  HD_ELEM_S16,
+  HD_ELEM_U32,
+  HD_ELEM_S32,
+  HD_ELEM_U64,
+  HD_ELEM_S64,
+  HD_ELEM_F16,
+  HD_ELEM_BF16,
+  HD_ELEM_F32,
+  HD_ELEM_F64,
 } hd_elem;
 HD_API unsigned hd_elem_bytes(hd_elem e);
 HD_API const char *hd_elem_name(hd_elem e);
@@ -42,9 +52,9 @@ typedef struct hd_wl_buffer {
 /* A buffer's address, a scalar, or a tensor map. */
 typedef struct hd_wl_arg {
   bool is_buffer;
-  uint32_t buffer;  /* index into buffers; of tensor maps too */
-  hd_elem type;     /* scalars */
-  uint64_t bits;    /* scalar's value in its low bytes */
+  uint32_t buffer; /* index into buffers; of tensor maps too */
+  hd_elem type;    /* scalars */
+  uint64_t bits;   /* scalar's value in its low bytes */
   /* Tensor maps, else NULL: checked, but for the address, which counts from the buffer's. Whoever launches
    * adds that and has the map encoded: hd_emu_tensor_map, or the driver's function. */
   const hd_tensor *tensor;
@@ -62,8 +72,8 @@ typedef struct hd_wl_size {
   const char *name; /* "small", "paper", "gpu", ... */
 } hd_wl_size;
 
-/* A parameter of the size. Its range is what the kernels take, as far as the file says: least, least + step, ...,
- * at most `most`; it may depend on the other parameters. step 0: the file says nothing. */
+/* A parameter of the size. Its range is what the kernels take, as far as the file says: least, least + step,
+ * ..., at most `most`; it may depend on the other parameters. step 0: the file says nothing. */
 typedef struct hd_wl_param {
   const char *name;
   int64_t value, least, most, step;
@@ -72,15 +82,19 @@ typedef struct hd_wl_param {
 /* One workload at one size, everything evaluated. All memory belongs to it. */
 typedef struct hd_workload {
   const char *name, *title, *paper, *category; /* "" when not given */
-  const char *folder;      /* path */
-  const char *source;      /* path of kernel.cu or kernel.ptx */
-  const char *reference;   /* path of reference.c, or NULL */
-  const char *size;        /* the size chosen */
-  hd_wl_size *sizes; uint32_t n_sizes;
-  hd_wl_param *params; uint32_t n_params; /* by name */
-  hd_wl_buffer *buffers; uint32_t n_buffers;
-  hd_wl_launch *launches; uint32_t n_launches;
-  uint32_t registers;      /* per thread on real GPUs, for occupancy; 0: unknown */
+  const char *folder;                          /* path */
+  const char *source;                          /* path of kernel.cu or kernel.ptx */
+  const char *reference;                       /* path of reference.c, or NULL */
+  const char *size;                            /* the size chosen */
+  hd_wl_size *sizes;
+  uint32_t n_sizes;
+  hd_wl_param *params;
+  uint32_t n_params; /* by name */
+  hd_wl_buffer *buffers;
+  uint32_t n_buffers;
+  hd_wl_launch *launches;
+  uint32_t n_launches;
+  uint32_t registers; /* per thread on real GPUs, for occupancy; 0: unknown */
   void *priv;
 } hd_workload;
 
@@ -91,8 +105,8 @@ typedef struct hd_workload {
  * A name or size that there is not is HD_ERR_USAGE, naming those that there are. */
 HD_API hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
                                   hd_workload **out, hd_diag *d);
-/* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for one that there is
- * not, or outside its range. */
+/* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for one that
+ * there is not, or outside its range. */
 HD_API hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
                                        const char *const *set, size_t n_set, hd_workload **out, hd_diag *d);
 HD_API void hd_workload_close(hd_workload *w);
@@ -105,12 +119,14 @@ HD_API void hd_workload_list_free(char **names, size_t n);
  * nvcc where it is on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by
  * content. The text is NUL-terminated and belongs to *out. A compiler's message travels in
  * the diagnostic. `compiler` (may be NULL) gets "nvcc", "clang" or "ptx". */
-HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler, hd_diag *d);
+HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
+                                 hd_diag *d);
 
 /* Fill a buffer's bytes as its workload says: the same on every machine and for every
  * number of threads. "none" leaves them alone (*written false); "generate" is
  * HD_ERR_USAGE, since those buffers are made together. */
-HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written, hd_diag *d);
+HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written,
+                                  hd_diag *d);
 
 /* The same for all buffers: buffers[i] has room for buffers[i].bytes; written[i] as above. Those
  * marked "generate" are zeroed, then heddle_generate of reference.c is called once with everything. */

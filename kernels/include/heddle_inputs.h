@@ -154,8 +154,8 @@ static inline void heddle_grid_graph(int64_t width, int64_t height, int32_t *row
   row_start[width * height] = edges;
 }
 
-/* Every node draws `half` neighbours anywhere, and each edge is there in both directions: 2 * half * nodes edges,
- * about as many at every node. Rodinia's graphs are made like this. */
+/* Every node draws `half` neighbours anywhere, and each edge is there in both directions: 2 * half * nodes
+ * edges, about as many at every node. Rodinia's graphs are made like this. */
 static inline void heddle_uniform_graph(uint64_t seed, int64_t nodes, int64_t half, int32_t *row_start,
                                         int32_t *column) {
   for (int64_t v = 0; v <= nodes; v++) row_start[v] = 0;

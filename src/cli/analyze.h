@@ -16,10 +16,11 @@ enum { ANALYZE_BUFFER_SHIFT = 40 };
 json_t *analyze_polyhedral_json(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w);
 void analyze_polyhedral_print(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w,
                               hd_buf *out);
-/* One row of a table of directions: workload, grid, distances, the direction, and the array with the largest. */
+/* One row of a table of directions: workload, grid, distances, the direction, and the array with the largest.
+ */
 hd_text_table *analyze_directions_new(void);
-void analyze_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w,
-                            const uint32_t grid[3]);
+void analyze_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p,
+                            const hd_workload *w, const uint32_t grid[3]);
 
 /* What running the workload on a modelled GPU shows. */
 typedef struct analyze_run {

@@ -109,7 +109,8 @@ static void *fill_args(const hd_ptx_module *m, const hd_ptx_func *f, const hd_wl
   *bytes = offsets && f->n_params == l->n_args ? hd_ptx_param_layout(m, f, offsets) : UINT64_MAX;
   char *args = *bytes == UINT64_MAX ? NULL : calloc(1, *bytes + 8);
   for (uint32_t k = 0; args && k < l->n_args; k++) {
-    uint64_t value = l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << ANALYZE_BUFFER_SHIFT : l->args[k].bits;
+    uint64_t value =
+        l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << ANALYZE_BUFFER_SHIFT : l->args[k].bits;
     uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]);
     memcpy(args + offsets[k], &value, size < 8 ? size : 8);
   }
@@ -274,7 +275,8 @@ int cmd_analyze(int argc, char **argv) {
                                 {0}};
   int n, rc = cli_parse(cli_find("analyze"), options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n < 1 || (n > 1 && !o.coverage && !o.directions)) return cli_usage("analyze: name one file or workload");
+  if (n < 1 || (n > 1 && !o.coverage && !o.directions))
+    return cli_usage("analyze: name one file or workload");
   if (o.coverage) return print_coverage(argv + 1, n, o.json);
   if (o.directions) return print_directions(argv + 1, n, &o);
   bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = is_kernel_file(argv[1]);

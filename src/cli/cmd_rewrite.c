@@ -10,10 +10,11 @@ void rewrite_put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
   if (!r->state_bytes && !r->table_bytes) return;
   hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
   if (r->ballot)
-    hd_buf_printf(text,
-                  "//   .u64 at %" PRIu64 ": the address of %" PRIu64
-                  " bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.\n",
-                  r->state_offset, r->state_bytes);
+    hd_buf_printf(
+        text,
+        "//   .u64 at %" PRIu64 ": the address of %" PRIu64
+        " bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.\n",
+        r->state_offset, r->state_bytes);
   else if (r->state_bytes)
     hd_buf_printf(text,
                   "//   .u64 at %" PRIu64 ": the address of %" PRIu64
@@ -80,8 +81,13 @@ int cmd_rewrite(int argc, char **argv) {
   opt.registers = (uint32_t)registers;
   opt.no_hoisting = no_hoisting;
   if (st == HD_OK && all) {
-    rc = rewrite_all(&(rewrite_all_job){.path = argv[1], .output = output, .index = index, .sample = sample,
-                                        .plan = &plan, .options = &opt, .json = json});
+    rc = rewrite_all(&(rewrite_all_job){.path = argv[1],
+                                        .output = output,
+                                        .index = index,
+                                        .sample = sample,
+                                        .plan = &plan,
+                                        .options = &opt,
+                                        .json = json});
     hd_plan_free(&plan);
     return rc;
   }

@@ -3,16 +3,12 @@
 int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
   const char *output = "-", *html = NULL;
-  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
-                                {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX},
-                                {"plans", 0, CLI_TEXT, &o.plans, 0},
-                                {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
-                                {"size", 0, CLI_TEXT, &o.size, 0},
-                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
-                                {"seed", 0, CLI_NUMBER, &o.seed, 0},
-                                {"html", 0, CLI_TEXT, &html, 0},
-                                {"output", 'o', CLI_TEXT, &output, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0},  {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX},
+      {"plans", 0, CLI_TEXT, &o.plans, 0},   {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
+      {"size", 0, CLI_TEXT, &o.size, 0},     {"threads", 0, CLI_NUMBER, &o.threads, 1024},
+      {"seed", 0, CLI_NUMBER, &o.seed, 0},   {"html", 0, CLI_TEXT, &html, 0},
+      {"output", 'o', CLI_TEXT, &output, 0}, {0}};
   int n, rc = cli_parse(cli_find("sweep"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("sweep: name one workload ('heddle list' shows them)");

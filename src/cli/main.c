@@ -18,12 +18,14 @@ const cli_command cli_commands[] = {
      "  --raw              print the text as it is stored, unparsed\n"
      "  -o, --output OUT   write to a file\n",
      cmd_fmt},
-    {"analyze", "FILE [-k KERNEL] | WORKLOAD", "where the reuse is, whether it can be had, and what to do about it",
+    {"analyze", "FILE [-k KERNEL] | WORKLOAD",
+     "where the reuse is, whether it can be had, and what to do about it",
      "  -k, --kernel NAME  the kernel (default: all of the file, or those the workload launches)\n"
      "  -m, --module N     module number when the file holds several\n"
      "  --grid X[,Y[,Z]]  --block X[,Y[,Z]]   what is known of a file's launches\n"
      "  --size NAME        the workload's size (default: small)\n"
-     "  -v, --verbose      of a file: conditions and whole formulas; of a workload: every launch, every access\n"
+     "  -v, --verbose      of a file: conditions and whole formulas; of a workload: every launch, every "
+     "access\n"
      "  --static           the kernel's text only: do not run the workload\n"
      "  --gpu NAME         the GPU to model (default: h100)\n"
      "  --seconds N        for predicting what plans do, about (default: 10)\n"
@@ -45,7 +47,8 @@ const cli_command cli_commands[] = {
      "  --sms N            clusters, one per SM (default: those of --gpu, else 132)\n"
      "  --gpu NAME         take the number of SMs from this GPU\n"
      "  -m, --module N     module number when the file holds several\n"
-     "  --all              all kernels of all modules instead, but for those that are refused; a table of the\n"
+     "  --all              all kernels of all modules instead, but for those that are refused; a table of "
+     "the\n"
      "                     reasons goes to stderr\n"
      "  --sample N         with --all: N of the modules, spread evenly over the file\n"
      "  --json             with --all: print modules and reasons as JSON\n"
@@ -64,7 +67,8 @@ const cli_command cli_commands[] = {
      "  --no-hoisting      bind=agents: a loop out of which ptxas hoists nothing\n"
      "  --seed N           seed of the dispatchers\n" RUN_NOTE JSON_NOTE,
      cmd_check},
-    {"time", "WORKLOAD --plan P [--plan Q ...] --device D", "time plans against the default launch on a device",
+    {"time", "WORKLOAD --plan P [--plan Q ...] --device D",
+     "time plans against the default launch on a device",
      "  --plan P           a plan; several are timed in turns\n"
      "  --device D         cuda:N or model:NAME (default: cuda:0)\n"
      "  --repetitions N    timed rounds (default: 31); an interval needs 8\n"
@@ -81,13 +85,16 @@ const cli_command cli_commands[] = {
      "  --again            tune though there is a verdict\n"
      "  --verify           measure the verdicts anew; those that no longer win are dropped\n"
      "  --whole            one plan for all kernels of a workload (models always do that)\n"
-     "  --strategy S       how many warps bypass L1: search times every number, vote has SMs try them during the\n"
+     "  --strategy S       how many warps bypass L1: search times every number, vote has SMs try them during "
+     "the\n"
      "                     same launches and times the one they choose, compare does both (default: search)\n"
      "  --size NAME        the workloads' size (default: gpu; on models small)\n"
      "  --l2 flush|keep    as for time\n"
-     "  --shared           others use the GPU: do not take all its free memory, as the winner's test else does for\n"
+     "  --shared           others use the GPU: do not take all its free memory, as the winner's test else "
+     "does for\n"
      "                     some tenths of a second, to try it with buffers strewn all over\n"
-     "  --store FILE       where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere\n"
+     "  --store FILE       where verdicts are kept (default: verdicts.db in heddle's cache folder); none: "
+     "nowhere\n"
      "  --rows N           plans to show of each kernel (default: 8)\n"
      "  --no-advice        do not ask the analysis of a small size what to try first\n"
      "  --no-proof         do not check the winner on the emulator\n"
@@ -101,7 +108,8 @@ const cli_command cli_commands[] = {
      "  --budget S         seconds for each workload, about (default: 10)\n"
      "  --total S          begin no further workload after so many seconds (default: no limit)\n"
      "  --resume           go on where an earlier run in the same folder ended\n"
-     "  --verify           tune nothing: measure every verdict for this device once more, at the size it was\n"
+     "  --verify           tune nothing: measure every verdict for this device once more, at the size it "
+     "was\n"
      "                     tuned at, into verify.jsonl and verify.txt; nothing is dropped\n"
      "  --store FILE       keep the verdicts there (default: heddle's store); none: nowhere\n"
      "  --no-advice        do not ask the analysis of a small size what to try first\n"
@@ -121,7 +129,8 @@ const cli_command cli_commands[] = {
      "  --html OUT         a page of plots as well\n" JSON_NOTE,
      cmd_probe},
     {"difftest", "[--device D]", "random PTX programs on the emulator and a device, compared bit for bit",
-     "  --device D         the other side: cuda:N, or an instruction set of the emulator's own: emu:portable,\n"
+     "  --device D         the other side: cuda:N, or an instruction set of the emulator's own: "
+     "emu:portable,\n"
      "                     emu:avx2, emu:avx512 (default: cuda:0)\n"
      "  --programs N       how many (default: 1000)\n"
      "  --seed S           of all programs (default: 1)\n"
@@ -136,7 +145,8 @@ const cli_command cli_commands[] = {
      "Exit code 1 when any is unexplained.\n",
      cmd_difftest},
     {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU",
-     "  --gpu NAME         a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)\n"
+     "  --gpu NAME         a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: "
+     "h100)\n"
      "  --l1 BYTES         of L1 per SM, in place of the GPU's own\n"
      "  --plan P           the plan (default: baseline)\n"
      "  --dispatcher NAME  demand or round-robin (default: as the GPU's file says)\n"
@@ -203,23 +213,25 @@ const cli_command cli_commands[] = {
     {"matrix", "[WORKLOAD | FOLDER]...", "which plans work on which workloads, or why they are refused",
      "  --plan P           a column; may be given several times (default: one for each lever)\n"
      "  --size NAME        the workloads' size (default: tiny)\n"
-     "  --random N         N random compositions of all levers at random sizes around that one instead, each under\n"
+     "  --random N         N random compositions of all levers at random sizes around that one instead, each "
+     "under\n"
      "                     three dispatchers: one worker at a time, all at once, and one drawn\n"
      "  --seed S           of what is drawn (default: 1)\n"
      "  --threads N        host threads (default: all)\n"
      "  -o, --output OUT   write the table, in Markdown, to a file\n" JSON_NOTE
-     "A folder stands for the workloads in it. Exit code 1 when anything differs; a line for each says how to repeat it.\n",
+     "A folder stands for the workloads in it. Exit code 1 when anything differs; a line for each says how "
+     "to repeat it.\n",
      cmd_matrix},
     {"overhead", "[WORKLOAD...]", "what plans cost: instructions, registers, shared memory",
      "  --plan P           a row; may be given several times (default: one for each lever)\n"
      "  --size NAME        the workloads' size (default: tiny)\n"
      "  --any-grid         rewrite for any grid instead of the launch's own\n"
      "  --threads N        host threads (default: all)\n"
-     "  -o, --output OUT   write the page, in Markdown, to a file, and keep what it has from \"## Notes\" on\n" JSON_NOTE,
+     "  -o, --output OUT   write the page, in Markdown, to a file, and keep what it has from \"## Notes\" "
+     "on\n" JSON_NOTE,
      cmd_overhead},
     {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h",
-     "  -o, --output OUT   write to a file\n",
-     cmd_header},
+     "  -o, --output OUT   write to a file\n", cmd_header},
     {0},
 };
 
@@ -242,8 +254,9 @@ static int print_help(void) {
   }
   hd_text_table_print(t, &b);
   hd_text_table_free(t);
-  hd_buf_puts(&b, "\n'heddle COMMAND -h' says more. Exit codes: 0 done; 1 the answer is no (not equal, not\n"
-                  "sound); 2 bad usage or input. $HEDDLE_CUDA_DRIVER names another driver than libcuda.so.1.\n");
+  hd_buf_puts(&b,
+              "\n'heddle COMMAND -h' says more. Exit codes: 0 done; 1 the answer is no (not equal, not\n"
+              "sound); 2 bad usage or input. $HEDDLE_CUDA_DRIVER names another driver than libcuda.so.1.\n");
   return cli_print(&b);
 }
 

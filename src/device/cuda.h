@@ -15,9 +15,9 @@ typedef struct cuda_device {
   cu_stream current; /* where launches, sets and copies go: `stream`, but for cuda_time_together */
   cu_event begin, end;
   cu_event ends[HD_DEVICE_PARTS]; /* of parts that are timed together; made at first need */
-  HD_VEC(cu_address) memory; /* what is allocated */
-  hd_device_module *tools;   /* heddle's own kernels, loaded at first need */
-  cu_address flush;          /* a buffer of flush_bytes that fills L2; 0: not yet there */
+  HD_VEC(cu_address) memory;      /* what is allocated */
+  hd_device_module *tools;        /* heddle's own kernels, loaded at first need */
+  cu_address flush;               /* a buffer of flush_bytes that fills L2; 0: not yet there */
   uint64_t flush_bytes;
   char kernel[128]; /* the last one launched, "" when none is in flight */
   bool lost;        /* by what `first` says */
@@ -34,7 +34,7 @@ typedef struct cuda_kernel {
   uint64_t *offsets;      /* of its parameters in a launch's block of arguments */
   void **params;          /* as many: where a launch's are */
   uint32_t n_params;
-  uint64_t params_bytes;  /* the block's size */
+  uint64_t params_bytes; /* the block's size */
 } cuda_kernel;
 
 typedef struct cuda_module {
@@ -42,7 +42,7 @@ typedef struct cuda_module {
   cu_module module;
   char *name;
   hd_arena arena;
-  hd_ptx_module *ptx; /* for its kernels' parameters */
+  hd_ptx_module *ptx;          /* for its kernels' parameters */
   HD_VEC(cuda_kernel) kernels; /* those looked up so far */
 } cuda_module;
 

@@ -326,7 +326,8 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
 
   if (space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST) {
     /* What a spin waits on is read past the caches. */
-    m->synced |= kind == HD_ACCESS_ATOMIC || (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
+    m->synced |= kind == HD_ACCESS_ATOMIC ||
+                 (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
     emu_bounds *b = &c->bounds[(uintptr_t)i / 16 % EMU_BOUNDS];
     bool written = b->written;
     if (b->hi - b->lo < bytes ||

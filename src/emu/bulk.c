@@ -62,8 +62,7 @@ static uint64_t reduce(const emu_bulk *k, emu_bulk_type type, uint64_t old, uint
     return num_arith_16(type == EMU_BULK_F16 ? NUM_F16 : NUM_BF16, letter[k->atom], (uint16_t)old,
                         (uint16_t)b, 0, false, false, false);
   case EMU_BULK_F32: /* the PTX ISA says that these flush subnormals; an sm_90 GPU does not */
-    return num_b32(
-        num_arith_f32('+', num_f32((uint32_t)old), num_f32((uint32_t)b), 0, NUM_RN, false, false));
+    return num_b32(num_arith_f32('+', num_f32((uint32_t)old), num_f32((uint32_t)b), 0, NUM_RN, false, false));
   case EMU_BULK_F64: return num_add_f64_memory(old, b);
   case EMU_BULK_S32:
     return (uint32_t)reduce_integer(k->atom, true, (uint64_t)(int32_t)old, (uint64_t)(int32_t)b);

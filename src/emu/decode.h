@@ -194,7 +194,8 @@ extern const emu_rule emu_rule_ld, emu_rule_st, emu_rule_atom, emu_rule_prefetch
 extern const emu_rule emu_rule_bra, emu_rule_brx, emu_rule_call, emu_rule_ret, emu_rule_exit, emu_rule_trap,
     emu_rule_bar, emu_rule_yield;
 extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_redux, emu_rule_activemask,
-    emu_rule_elect, emu_rule_mma, emu_rule_wmma, emu_rule_wgmma, emu_rule_ldmatrix, emu_rule_stmatrix, emu_rule_movmatrix;
+    emu_rule_elect, emu_rule_mma, emu_rule_wmma, emu_rule_wgmma, emu_rule_ldmatrix, emu_rule_stmatrix,
+    emu_rule_movmatrix;
 
 /* ---- decode_async.c ------------------------------------------------------------------------------ */
 

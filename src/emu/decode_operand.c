@@ -133,7 +133,8 @@ static bool is_clock(unsigned id) {
 
 /* Performance counters, and what the driver or the tool chain put there. */
 static bool is_unknowable(const char *name) {
-  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0", "%reserved_smem_offset_1"};
+  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0",
+                                         "%reserved_smem_offset_1"};
   for (unsigned k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++)
     if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0) return true;
   return false;

@@ -89,7 +89,8 @@ void *emu_reserve(uint64_t bytes);
 
 /* access.c */
 emu_access_fn *emu_access_for(hd_emu_isa isa);
-/* policy.c: tell the hook, lanes of different priorities apart. w and i are where a.cache has EMU_CACHE_HINT. */
+/* policy.c: tell the hook, lanes of different priorities apart. w and i are where a.cache has EMU_CACHE_HINT.
+ */
 void emu_report_access(const emu_warp *w, const emu_inst *i, hd_access *a);
 
 /* ---- Checks ------------------------------------------------------------------ */
@@ -136,8 +137,8 @@ typedef struct emu_conflict {
   unsigned lane;
   uint64_t address;
 } emu_conflict;
-/* A warp's access by the CTA of `ticket`; false: it conflicts. `rows` are the bytes that a store is about to write,
- * lane after lane (NULL: not known): what another task stored may be stored again. */
+/* A warp's access by the CTA of `ticket`; false: it conflicts. `rows` are the bytes that a store is about to
+ * write, lane after lane (NULL: not known): what another task stored may be stored again. */
 bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mask, const uint64_t addr[32],
                      unsigned bytes, hd_access_kind kind, const char *rows, emu_conflict *why);
 /* The task of a ticket; false: it belongs to another launch. */
@@ -188,11 +189,11 @@ typedef struct emu_mwarp {
   emu_mframe *free_frames;
   emu_flight *flight; /* products in flight, or NULL */
   emu_copies *copies; /* of single threads in flight, or NULL */
-  int barrier;    /* arrived there and waiting; -1: none */
-  uint32_t spins; /* see backward branches in warp.c */
-  bool synced;    /* an atomic or uncached load since the last backward branch */
-  bool yielded;   /* other warps' turn */
-  bool starving;  /* another fiber's turn */
+  int barrier;        /* arrived there and waiting; -1: none */
+  uint32_t spins;     /* see backward branches in warp.c */
+  bool synced;        /* an atomic or uncached load since the last backward branch */
+  bool yielded;       /* other warps' turn */
+  bool starving;      /* another fiber's turn */
   uint32_t turn;
   uint32_t polls;             /* mbarriers asked in vain; see mbarrier.c */
   uint64_t poll_changes;      /* of the CTA's, at the last of these */

@@ -1,9 +1,8 @@
 /* emu/machine.h: what the machine (memory, warps, barriers, calls) and the
  * operations (decoder, handlers) of the emulator know of each other.
  *
- *   machine   memory.c access.c shadow.c warp.c barrier.c wgmma.c copies.c call.c grid.c dispatch.c launch.c program.c
- *             mbarrier.c bulk.c tensor.c (async.h)
- *   operations  decode*.c ops/ *.c builtin.c  (numerics: num*.c)
+ *   machine   memory.c access.c shadow.c warp.c barrier.c wgmma.c copies.c call.c grid.c dispatch.c launch.c
+ * program.c mbarrier.c bulk.c tensor.c (async.h) operations  decode*.c ops/ *.c builtin.c  (numerics: num*.c)
  *
  * Registers. A warp's register file is an array of 128-byte slots, one 32-bit
  * value per lane. A 64-bit register takes two consecutive slots, read as u64[32]
@@ -49,23 +48,23 @@ typedef struct hd_emu_cta emu_cta;
 typedef void emu_fn(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 typedef enum emu_control {
-  EMU_PLAIN = 0,  /* fn */
-  EMU_BRA,        /* target; taken by lanes whose guard holds */
-  EMU_BRX,        /* brx.idx: src[0] index register (u32), extra: emu_targets */
-  EMU_CALL,       /* extra: emu_call */
-  EMU_RET,        /* from a kernel: exit */
+  EMU_PLAIN = 0, /* fn */
+  EMU_BRA,       /* target; taken by lanes whose guard holds */
+  EMU_BRX,       /* brx.idx: src[0] index register (u32), extra: emu_targets */
+  EMU_CALL,      /* extra: emu_call */
+  EMU_RET,       /* from a kernel: exit */
   EMU_EXIT,
-  EMU_BAR,        /* barrier of the CTA: extra: emu_bar */
-  EMU_GATHER,     /* a warp-synchronous plain operation: waits until all threads named by the member
-                     mask (src[3] when x.gather_mask, else all threads of the warp that have
-                     not exited) are at this instruction, then runs fn once with their union.
-                     Threads that have exited are not waited for. All lanes of one run of fn
-                     have named the same mask. fn NULL: bar.warp.sync, which threads may also
-                     meet from different instructions. */
-  EMU_TRAP,       /* trap; brkpt */
-  EMU_NOP,        /* membar, fence, pragma-like: costs an instruction, does nothing */
-  EMU_YIELD,      /* nanosleep: lets other fibers and warps run */
-  EMU_POLL,       /* fn, which may have found that it must wait: then as EMU_YIELD */
+  EMU_BAR,    /* barrier of the CTA: extra: emu_bar */
+  EMU_GATHER, /* a warp-synchronous plain operation: waits until all threads named by the member
+                 mask (src[3] when x.gather_mask, else all threads of the warp that have
+                 not exited) are at this instruction, then runs fn once with their union.
+                 Threads that have exited are not waited for. All lanes of one run of fn
+                 have named the same mask. fn NULL: bar.warp.sync, which threads may also
+                 meet from different instructions. */
+  EMU_TRAP,   /* trap; brkpt */
+  EMU_NOP,    /* membar, fence, pragma-like: costs an instruction, does nothing */
+  EMU_YIELD,  /* nanosleep: lets other fibers and warps run */
+  EMU_POLL,   /* fn, which may have found that it must wait: then as EMU_YIELD */
 } emu_control;
 
 struct emu_inst {
@@ -90,8 +89,8 @@ typedef struct emu_targets {
 
 /* Where a call's argument or result lives on one side. */
 typedef struct emu_place {
-  bool in_local;   /* else in a register */
-  uint32_t where;  /* offset in the function's local frame; or slot */
+  bool in_local;  /* else in a register */
+  uint32_t where; /* offset in the function's local frame; or slot */
   uint32_t bytes;
 } emu_place;
 
@@ -103,21 +102,27 @@ typedef struct emu_call {
   emu_place *args, *rets; /* on the caller's side, in order */
 } emu_call;
 
-typedef enum emu_bar_kind { EMU_BAR_SYNC, EMU_BAR_ARRIVE, EMU_BAR_POPC, EMU_BAR_AND, EMU_BAR_OR } emu_bar_kind;
+typedef enum emu_bar_kind {
+  EMU_BAR_SYNC,
+  EMU_BAR_ARRIVE,
+  EMU_BAR_POPC,
+  EMU_BAR_AND,
+  EMU_BAR_OR
+} emu_bar_kind;
 typedef struct emu_bar {
   emu_bar_kind kind;
-  bool aligned;         /* all threads of the warp must come together */
+  bool aligned; /* all threads of the warp must come together */
   bool has_count;
-  bool negate;          /* .red: the predicate is !p */
+  bool negate;                  /* .red: the predicate is !p */
   uint32_t id_slot, count_slot; /* u32; count in threads */
   uint32_t pred_slot, dst_slot; /* .red */
 } emu_bar;
 
 /* The registers of D of a wgmma.mma_async. */
 typedef struct emu_wgmma_regs {
-  uint16_t n;             /* columns */
+  uint16_t n; /* columns */
   uint16_t n_regs;
-  bool halves;            /* two f16 to a register, else one f32 or s32 */
+  bool halves;              /* two f16 to a register, else one f32 or s32 */
   uint32_t least, greatest; /* of slot[] */
   uint32_t *slot;
 } emu_wgmma_regs;
@@ -127,29 +132,33 @@ struct emu_code {
   const hd_ptx_func *func;
   const char *name;
   emu_inst *insts;
-  uint32_t n_insts;      /* the last one is an EMU_RET */
-  uint32_t n_slots;      /* of a frame */
+  uint32_t n_insts; /* the last one is an EMU_RET */
+  uint32_t n_slots; /* of a frame */
   /* Slots [0, n_init) are copied from init (n_init * 128 bytes) when a frame is made:
    * immediates, addresses of variables, launch-independent values. */
   char *init;
   uint32_t n_init;
   /* Special registers to fill in when a frame is made: %tid.x -> slot. */
   /* All of them are u32 in one slot, but %gridid, %current_graph_exec and %pmN_64: u64 in two. */
-  struct emu_sreg { uint16_t id; uint8_t part; /* 0 x, 1 y, 2 z, 3 w */ uint32_t slot; } *sregs;
+  struct emu_sreg {
+    uint16_t id;
+    uint8_t part; /* 0 x, 1 y, 2 z, 3 w */
+    uint32_t slot;
+  } * sregs;
   uint32_t n_sregs;
   /* u64 slots (two of 128 bytes each) that init filled with the offset of a .local or .param variable
    * in this function's frame: the machine adds the frame's local_base, so that they hold
    * addresses in the thread's stack. Handlers then need no local_base. */
   const uint32_t *local_slots;
   uint32_t n_local_slots;
-  uint32_t local_bytes;  /* this function's .local and .param variables, per thread */
-  uint32_t shared_bytes; /* static shared memory of a kernel, callees included */
+  uint32_t local_bytes;     /* this function's .local and .param variables, per thread */
+  uint32_t shared_bytes;    /* static shared memory of a kernel, callees included */
   emu_place *params, *rets; /* of a .func: formal side, in order */
   uint32_t n_params, n_rets;
-  bool order_sensitive;  /* results may depend on the interleaving of CTAs: floating-point atomics,
-                            atomics whose old value is used, volatile or acquire loads of global memory */
-  uint64_t stack_bytes;  /* local memory a thread needs, callees included; recursion: a fixed stack */
-  hd_diag unsupported;   /* status HD_OK: everything is emulated, callees included */
+  bool order_sensitive; /* results may depend on the interleaving of CTAs: floating-point atomics,
+                           atomics whose old value is used, volatile or acquire loads of global memory */
+  uint64_t stack_bytes; /* local memory a thread needs, callees included; recursion: a fixed stack */
+  hd_diag unsupported;  /* status HD_OK: everything is emulated, callees included */
 };
 
 /* ---- Machine state -------------------------------------------------------------- */
@@ -178,13 +187,14 @@ typedef struct emu_fiber {
 
 struct emu_warp {
   emu_cta *cta;
-  uint32_t index;  /* in the CTA */
-  uint32_t live;   /* threads that exist and have not exited */
+  uint32_t index; /* in the CTA */
+  uint32_t live;  /* threads that exist and have not exited */
   uint32_t n_fibers;
   emu_fiber fibers[32];
   emu_fiber *current; /* the fiber being run */
   uint64_t instructions, thread_instructions;
-  const char *storing; /* while a plain store's addresses are checked: its bytes, lane after lane; else NULL */
+  const char
+      *storing; /* while a plain store's addresses are checked: its bytes, lane after lane; else NULL */
   /* The machine's own part follows: emu_mwarp in internal.h. */
 };
 
@@ -234,10 +244,12 @@ bool emu_heap_free(emu_warp *w, uint64_t addr);
 /* wgmma.c. The sums that a product with these registers adds to, f32 or s32, [16][d->n]; the registers
  * are out of reach from now on. NULL after a fault. The descriptors (of A: 0 when it is in registers) must be
  * the same in all warps of the warpgroup. */
-uint32_t *emu_wgmma_begin(emu_warp *w, const emu_inst *i, const emu_wgmma_regs *d, const uint64_t descriptor[2]);
+uint32_t *emu_wgmma_begin(emu_warp *w, const emu_inst *i, const emu_wgmma_regs *d,
+                          const uint64_t descriptor[2]);
 /* After emu_wgmma_begin: what the product read, chunks of 16 bytes at these shared addresses, and
  * A's four registers unless NULL, must stay as they are. False after a fault. */
-bool emu_wgmma_reads(emu_warp *w, const emu_inst *i, const uint32_t *chunk, uint32_t n, const uint32_t *a_slot);
+bool emu_wgmma_reads(emu_warp *w, const emu_inst *i, const uint32_t *chunk, uint32_t n,
+                     const uint32_t *a_slot);
 void emu_wgmma_fence(emu_warp *w, const emu_inst *i);
 void emu_wgmma_commit(emu_warp *w);
 /* All but the last n groups are complete. */

@@ -7,8 +7,9 @@
  * increasing over all launches of the emulator, so that what an earlier launch left is told
  * by its smaller tickets and nothing need be cleared. A writer's top bit says that it
  * was an atomic. Several tasks that store the same bytes, as flags are set, are a writer of no
- * ticket of its own: what they wrote can be stored again by all and read by none. When the four bytes' histories differ, the low half is SPLIT and the
- * high half an index into the launch's splits, where every byte has a word of its own.
+ * ticket of its own: what they wrote can be stored again by all and read by none. When the four bytes'
+ * histories differ, the low half is SPLIT and the high half an index into the launch's splits, where every
+ * byte has a word of its own.
  *
  * Both shadows are mappings that the system fills as they are touched. */
 #include "emu/internal.h"
@@ -236,7 +237,8 @@ bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mas
     if (address == last) continue; /* as the lane before */
     last = address;
     if (!settled(e, log, ticket, address, bytes, kind) &&
-        !touch_bytes(e, log, ticket, address, bytes, kind, rows ? rows + (size_t)why->lane * bytes : NULL, why))
+        !touch_bytes(e, log, ticket, address, bytes, kind, rows ? rows + (size_t)why->lane * bytes : NULL,
+                     why))
       return false;
   }
   return true;

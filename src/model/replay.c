@@ -114,7 +114,8 @@ static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uin
   model_sm_start(&m->sms[number], cta, task, cycle);
 }
 
-/* Place `cta` on SM `number` is free: the worker that gets it, or its place in the order when that is claimed. */
+/* Place `cta` on SM `number` is free: the worker that gets it, or its place in the order when that is
+ * claimed. */
 static bool next_worker(dispatcher *q, uint32_t number, uint32_t cta, uint32_t n_sms, uint64_t *worker) {
   if (q->claims.n_queues && q->claims.queue_of[number] == UINT32_MAX) return false;
   if (q->claims.n_queues && q->claims.agents) return claim_next(q, number, cta, worker);

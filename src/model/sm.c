@@ -179,9 +179,10 @@ static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
 /* Load n lines, no more than there are MSHRs, through L1. *cycle: when; later when L1 had to wait.
  * Returns when the data is there. All of L1 comes first and all of L2 after, so that the host can
  * fetch many sets at once. */
-static inline __attribute__((always_inline)) uint64_t load_some(
-    model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n, bool ranked, unsigned cache,
-    uint64_t *cycle) {
+static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, const uint32_t *lines,
+                                                                const uint8_t *touched, uint32_t n,
+                                                                bool ranked, unsigned cache,
+                                                                uint64_t *cycle) {
   const model_cache *c = &s->l1;
   const uint32_t latency = s->gpu->l1.latency;
   const unsigned priority = model_l1_priority(cache);
@@ -243,19 +244,21 @@ static inline __attribute__((always_inline)) uint64_t load_some(
   return last;
 }
 
-static __attribute__((noinline)) uint64_t load_ranked(model_sm *s, const uint32_t *lines, const uint8_t *touched,
-                                                      uint32_t n, unsigned cache, uint64_t *cycle) {
+static __attribute__((noinline)) uint64_t load_ranked(model_sm *s, const uint32_t *lines,
+                                                      const uint8_t *touched, uint32_t n, unsigned cache,
+                                                      uint64_t *cycle) {
   return load_some(s, lines, touched, n, true, cache, cycle);
 }
 
-static __attribute__((noinline)) uint64_t load_plain(model_sm *s, const uint32_t *lines, const uint8_t *touched,
-                                                     uint32_t n, uint64_t *cycle) {
+static __attribute__((noinline)) uint64_t load_plain(model_sm *s, const uint32_t *lines,
+                                                     const uint8_t *touched, uint32_t n, uint64_t *cycle) {
   return load_some(s, lines, touched, n, false, 0, cycle);
 }
 
-static inline uint64_t load(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n, unsigned cache,
-                            uint64_t *cycle) {
-  return s->l1.ranked ? load_ranked(s, lines, touched, n, cache, cycle) : load_plain(s, lines, touched, n, cycle);
+static inline uint64_t load(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n,
+                            unsigned cache, uint64_t *cycle) {
+  return s->l1.ranked ? load_ranked(s, lines, touched, n, cache, cycle)
+                      : load_plain(s, lines, touched, n, cycle);
 }
 
 static uint64_t load_lines(model_sm *s, const model_lines *lines, unsigned cache, uint64_t *cycle) {

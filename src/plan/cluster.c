@@ -41,8 +41,8 @@ plan_val plan_deal(plan_builder *b, plan_val V, uint32_t M, plan_val u) {
   return plan_deal_by(b, V, plan_const(b, M), u);
 }
 
-/* n + 1, in 32 bits where the tasks are not known but fewer than 2^32: n = 2^32 - 1 is one cluster of all tasks
- * then, and dividing by n instead says the same of each. */
+/* n + 1, in 32 bits where the tasks are not known but fewer than 2^32: n = 2^32 - 1 is one cluster of all
+ * tasks then, and dividing by n instead says the same of each. */
 static plan_val one_more(plan_builder *b, plan_val n) {
   if (!plan_is_const(b, n)) n = plan_min(b, n, plan_const(b, UINT32_MAX - 1));
   return plan_add(b, n, plan_const(b, 1));

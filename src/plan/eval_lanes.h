@@ -27,7 +27,8 @@ static void RUN(batch *w, void *memory, hd_table *out) {
       first = i + 1;
     }
     if (LANE_IS_NARROW && v->op == HD_P_DIV && p->vals[v->b].op == HD_P_CONST)
-      if (!hd_find_magic(p->vals[v->b].imm, p->vals[v->a].max, 32, &w->magics[i])) w->magics[i].multiplier = 0;
+      if (!hd_find_magic(p->vals[v->b].imm, p->vals[v->a].max, 32, &w->magics[i]))
+        w->magics[i].multiplier = 0;
   }
 
   for (uint64_t base = 0; base < out->n; base += LANES) {

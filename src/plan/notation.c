@@ -404,8 +404,8 @@ void hd_plan_free(hd_plan *p) {
 bool hd_plan_is_baseline(const hd_plan *p) {
   return p->order.kind == HD_ORDER_ROW && p->bind == HD_BIND_NONE && p->split.kind == HD_SPLIT_CHUNK &&
          p->take.kind == HD_TAKE_TASKS && p->threads.kind == HD_ORDER_ROW &&
-         p->bypass.kind == HD_BYPASS_NONE && p->stream.kind == HD_STREAM_NONE &&
-         p->form == HD_FORM_AUTO && p->prefetch.kind == HD_PREFETCH_NONE && p->sms.n == 0;
+         p->bypass.kind == HD_BYPASS_NONE && p->stream.kind == HD_STREAM_NONE && p->form == HD_FORM_AUTO &&
+         p->prefetch.kind == HD_PREFETCH_NONE && p->sms.n == 0;
 }
 
 static bool order_equal(const hd_order *x, const hd_order *y) {

@@ -111,9 +111,8 @@ void rewrite_put_worker(const rewrite_job *j, hd_buf *text) {
  * grid has at most 65535 CTAs along y and along z, so that their product fits in 32 bits.
  * Agents are launched in another grid, and get the tasks' in parameters. */
 void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text) {
-  rewrite_put(
-      j, text,
-      "\t.reg .b32 %%~nx, %%~ny, %%~nz, %%~v;\n\t.reg .b64 %%~v64;\n\t.reg .pred %%~large;\n");
+  rewrite_put(j, text,
+              "\t.reg .b32 %%~nx, %%~ny, %%~nz, %%~v;\n\t.reg .b64 %%~v64;\n\t.reg .pred %%~large;\n");
   for (unsigned k = 0; k < 3; k++)
     if (j->recipe->grid)
       rewrite_put(j, text, "\tld.param.u32 %%~n%c, [~n%c];\n", "xyz"[k], "xyz"[k]);
@@ -190,7 +189,7 @@ static hd_ptx_opnd replacement(const rewrite_job *j, const rewrite_reads *r, uns
 }
 
 void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_reads *r, char letter,
-                          uint32_t begin) {
+                           uint32_t begin) {
   hd_ptx_module *m = j->m;
   const hd_ptx_func *f = &m->funcs[j->func];
   hd_ptx_opnd whole[3] = {{0}}, half[3] = {{0}};
@@ -250,7 +249,8 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
       return hd_fail(d, HD_ERR_REFUSED,
                      "the kernel reads how much shared memory it has, which this plan changes");
     if (!rewrite_ticket_bytes(j) && !j->traits.shared_var)
-      return hd_fail(d, HD_ERR_REFUSED, "the kernel's %" PRIu64 " bytes of shared memory leave no room for a ticket",
+      return hd_fail(d, HD_ERR_REFUSED,
+                     "the kernel's %" PRIu64 " bytes of shared memory leave no room for a ticket",
                      j->traits.shared_bytes);
     j->recipe->shared_bytes = rewrite_ticket_bytes(j);
   }
@@ -261,7 +261,8 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
   return HD_OK;
 }
 
-/* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as it. */
+/* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as it.
+ */
 static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
   static const hd_plan rows;
   hd_prog own;
@@ -301,8 +302,8 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
 
 /* ---- Entry point -------------------------------------------------------------------------- */
 
-/* Shared memory that the kernel lends is named at entry: a declaration of its own must come before. 1 when there is
- * one, which is the first statement then. */
+/* Shared memory that the kernel lends is named at entry: a declaration of its own must come before. 1 when
+ * there is one, which is the first statement then. */
 static hd_status declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   *n = 0;
@@ -321,7 +322,8 @@ static hd_status declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) {
   return st;
 }
 
-/* The body's first `header` statements are what other levers put there; *begin: those that are put before it. */
+/* The body's first `header` statements are what other levers put there; *begin: those that are put before it.
+ */
 static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uint32_t *begin, hd_diag *d) {
   hd_buf text = {0};
   if (!j->asked && (j->recipe->state_bytes || j->recipe->table_bytes))
@@ -392,15 +394,15 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   return st;
 }
 
-/* The Hilbert curve takes a loop of some twenty instructions a level; a table of it, one load. Tasks that are claimed
- * have positions; others find their cells in a packed table (order.c). Not where the curve is a line, nor with
- * prefetching, which asks the order about other tasks too. */
+/* The Hilbert curve takes a loop of some twenty instructions a level; a table of it, one load. Tasks that are
+ * claimed have positions; others find their cells in a packed table (order.c). Not where the curve is a line,
+ * nor with prefetching, which asks the order about other tasks too. */
 static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
   const hd_grid *g = &opt->grid;
   uint64_t V;
   bool claims = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
-  return claims && p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known && g->g[0] > 1 &&
-         g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= REWRITE_MOST_EMBEDDED;
+  return claims && p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known &&
+         g->g[0] > 1 && g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= REWRITE_MOST_EMBEDDED;
 }
 
 static hd_status apply_as_table(const rewrite_job *j, hd_diag *d) {

@@ -96,16 +96,17 @@ void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) HD_PR
 /* "line 7: mov.u32 %r1, %smid: WHY" as HD_ERR_REFUSED. */
 hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d);
 
-/* scan.c: a kernel and every function that it can reach are looked through for what bars a plan. Refusals go to
- * out[0..cap); all are counted in n. */
+/* scan.c: a kernel and every function that it can reach are looked through for what bars a plan. Refusals go
+ * to out[0..cap); all are counted in n. */
 typedef struct rewrite_scan {
   const hd_ptx_module *m;
   hd_refusal *out;
   size_t cap, n;
-  uint8_t *seen; /* per function */
+  uint8_t *seen;                /* per function */
   uint32_t *pending, n_pending; /* functions still to be looked at */
 } rewrite_scan;
-/* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case. */
+/* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case.
+ */
 bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
 void rewrite_scan_end(rewrite_scan *s);
 /* The next function; NULL: there is none. */
@@ -132,14 +133,16 @@ enum { REWRITE_MOST_EMBEDDED = 1 << 16 };
 hd_status rewrite_order_program(rewrite_job *j, hd_prog *prog, hd_diag *d);
 /* Put the table that the program reads where it will find it. */
 hd_status rewrite_order_table(rewrite_job *j, hd_diag *d);
-/* For any grid, and its tasks must be fewer than 2^32: %~nx and so on are needed, and a way around, to $~entered. */
+/* For any grid, and its tasks must be fewer than 2^32: %~nx and so on are needed, and a way around, to
+ * $~entered. */
 bool rewrite_order_counts(const rewrite_job *j, const hd_prog *prog);
-/* A way around for grids of one row, where the order leaves them as they are: no division by what nobody knows. */
+/* A way around for grids of one row, where the order leaves them as they are: no division by what nobody
+ * knows. */
 void rewrite_put_line_check(const rewrite_job *j, hd_buf *text);
 /* The program as text; j->ctaid.names: the registers that replace %ctaid. */
 hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d);
-/* copies.c: drop the body's own copies of those registers. The inserted statements end at `begin`, and other levers'
- * `header` statements follow, which stay. */
+/* copies.c: drop the body's own copies of those registers. The inserted statements end at `begin`, and other
+ * levers' `header` statements follow, which stay. */
 hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t header, hd_diag *d);
 
 /* agents.c */
@@ -186,8 +189,8 @@ hd_status rewrite_make_readonly(hd_ptx_module *m, const hd_ptx_stmt *load, uint3
                                 hd_diag *d);
 /* bypass.c. *header: the statements that were put in front, to be run once. */
 hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d);
-/* ballot.c. Whether the vote can be taken; then, for the header: %~limit, the threads that use L1, of %~linear, and
- * the count. The launch's parameters are added. */
+/* ballot.c. Whether the vote can be taken; then, for the header: %~limit, the threads that use L1, of
+ * %~linear, and the count. The launch's parameters are added. */
 hd_status rewrite_check_ballot(const rewrite_job *j, hd_diag *d);
 hd_status rewrite_put_ballot(rewrite_job *j, hd_buf *text, hd_diag *d);
 /* prefetch.c: after all else. `ordered`: the binding's and order's registers are there; the kernel's own
@@ -208,8 +211,8 @@ typedef struct rewrite_lowering {
   const char *in;
   const char *cluster; /* u32 register; NULL when the program does not read it */
   const char *own[3];  /* u32 registers with the worker's cell; NULL: %ctaid is read */
-  const char *dims[4]; /* names of u32 registers with NX, NY, NZ, V; NULL when constants; %nctaid is read where
-                          the program asks for NX, NY, NZ all the same */
+  const char *dims[4]; /* names of u32 registers with NX, NY, NZ, V; NULL when constants; %nctaid is read
+                          where the program asks for NX, NY, NZ all the same */
   bool want[3];
   const char *table;
   unsigned table_bytes;

@@ -422,7 +422,8 @@ static hd_status learn_kernels(placement *p, const hd_buf *source, hd_diag *d) {
 }
 
 /* What the kernels with agents need more than the originals. */
-static hd_status find_growth(const variant *v, const hd_plan *plan, bool *spills, int64_t *added, hd_diag *d) {
+static hd_status find_growth(const variant *v, const hd_plan *plan, bool *spills, int64_t *added,
+                             hd_diag *d) {
   const placement *p = v->p;
   *spills = false;
   *added = 0;

@@ -14,9 +14,10 @@ typedef struct placement {
   bool *filled;        /* per buffer: the workload gives it contents */
   bool fresh;          /* everything is as placement_restore left it */
   uint64_t *pristine;  /* per buffer that runs change and that has contents: a copy on the device; else 0 */
-  uint32_t *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
-  uint32_t *local;     /* the same: bytes of local memory a thread */
-  hd_sm_set sms;       /* of the device, once a plan was loaded that asks for them */
+  uint32_t
+      *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
+  uint32_t *local;       /* the same: bytes of local memory a thread */
+  hd_sm_set sms;         /* of the device, once a plan was loaded that asks for them */
   uint32_t moves;        /* so far: variants find out by it that their arguments are of another place */
   HD_VEC(uint64_t) left; /* where buffers lay before they were moved, not yet given back */
   uint64_t left_bytes;
@@ -47,17 +48,18 @@ hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d)
  * arguments, for fills and generators know none. Recipes' states and tables stay; they are the variant's, and
  * new with it. On failure too the contents are right wherever the device still answers. */
 hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
-/* From now on moves go to memory whose pages lie strewn, as where many have allocated and freed for long, and no
- * longer to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to 6% more or
- * less there. Until placement_settle this takes all free memory, in blocks, but for gaps of twice what the buffers
- * need; on a device without so much memory, what there is. */
+/* From now on moves go to memory whose pages lie strewn, as where many have allocated and freed for long, and
+ * no longer to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to
+ * 6% more or less there. Until placement_settle this takes all free memory, in blocks, but for gaps of twice
+ * what the buffers need; on a device without so much memory, what there is. */
 void placement_strew(placement *p);
 /* Give back what moves and placement_strew hold. */
 void placement_settle(placement *p);
 /* All buffers' bytes now, in memory of their own: an array that placement_free_bytes frees. */
 hd_status placement_read(placement *p, void ***out, hd_diag *d);
 void placement_free_bytes(const placement *p, void **bytes);
-/* All buffers, each as the workload says that original and rewritten kernel compare; else `what` says what differs. */
+/* All buffers, each as the workload says that original and rewritten kernel compare; else `what` says what
+ * differs. */
 bool placement_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap);
 
 /* One launch of a kernel under a plan. */

@@ -43,8 +43,7 @@ static hd_status upload_table(runner *r, uint32_t i, const hd_plan *plan, const 
                               uint64_t *address, hd_diag *d) {
   hd_table own;
   const hd_table *table;
-  hd_status st =
-      apply_table(r->w, i, apply_plan_of(o, r->w->launches[i].kernel, plan), o, &own, &table, d);
+  hd_status st = apply_table(r->w, i, apply_plan_of(o, r->w->launches[i].kernel, plan), o, &own, &table, d);
   if (st == HD_OK) st = allocate_written(r, r->recipes[i].table_bytes, address, d);
   if (st == HD_OK)
     memcpy(hd_emu_ptr(r->emu, *address, r->recipes[i].table_bytes), table->task, r->recipes[i].table_bytes);

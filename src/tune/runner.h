@@ -34,29 +34,29 @@ hd_status apply_find_kernel(const hd_ptx_module *m, const char *name, int64_t *f
 hd_status apply_table(const hd_workload *w, uint32_t launch, const hd_plan *p, const hd_run_options *o,
                       hd_table *out, const hd_table **table, hd_diag *d);
 
-/* The plan with the loads that its stream=auto stands for in that launch's kernel, in *streams, whose loads are to
- * be freed. Shares all else that p owns. */
+/* The plan with the loads that its stream=auto stands for in that launch's kernel, in *streams, whose loads
+ * are to be freed. Shares all else that p owns. */
 hd_status apply_streams(const hd_workload *w, uint32_t launch, const hd_plan *p, const hd_run_options *o,
                         hd_plan *out, hd_stream *streams, hd_diag *d);
 
-/* The kernel's loads of memory that nobody writes in the workload's launches of it, as hd_rewrite_options.unwritten
- * has them; to be freed. */
+/* The kernel's loads of memory that nobody writes in the workload's launches of it, as
+ * hd_rewrite_options.unwritten has them; to be freed. */
 hd_status apply_unwritten(const hd_ptx_module *m, uint32_t func, const hd_workload *w, uint32_t launch,
                           uint32_t **out, uint32_t *n, hd_diag *d);
 
 /* ---- Registers of agents (agents.c) ---------------------------------------------- */
 
-/* Ways to rewrite kernels with agents, tried one after the other: within limits on registers, loosened until ptxas
- * spills nothing; where it still takes more than HD_AGENT_REGISTERS more, the same again with nothing hoisted. Begins
- * as {.run = options}. */
+/* Ways to rewrite kernels with agents, tried one after the other: within limits on registers, loosened until
+ * ptxas spills nothing; where it still takes more than HD_AGENT_REGISTERS more, the same again with nothing
+ * hoisted. Begins as {.run = options}. */
 typedef struct agents_search {
   hd_run_options *run; /* the way to try */
   int64_t added;       /* registers, by the best way that hoists */
   hd_register_budget budget, first;
   bool begun, settled;
 } agents_search;
-/* What came of the present way: whether it spills more than the original, and the registers that it added, in the
- * kernel where they are most. True: run is now another way, to be tried; false: the present one it is. */
+/* What came of the present way: whether it spills more than the original, and the registers that it added, in
+ * the kernel where they are most. True: run is now another way, to be tried; false: the present one it is. */
 bool agents_try_next(agents_search *s, bool spills, int64_t added);
 
 /* ---- Running --------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
 #include "heddle/tune.h"
 
 enum { TABLE_PATH = 4096 + HD_DIGEST_HEX + 16 };
-/* Where what `method` works out of a launch's trace is kept, with everything that it follows from in its name;
+/* Where what `method` works out of a launch's trace is kept, with everything that it follows from in its
+ * name;
  * "" when there is no cache folder. */
 hd_status table_path(const hd_workload *w, uint32_t launch, const hd_run_options *o, const char *method,
                      const char *suffix, char out[TABLE_PATH], hd_diag *d);

@@ -120,7 +120,8 @@ static void print_counters(const hd_tuning *t, char *out, size_t cap) {
   hd_buf_free(&b);
 }
 
-/* One plan for all kernels has one time for all: each kernel's verdict gets an equal part, so that they add up. */
+/* One plan for all kernels has one time for all: each kernel's verdict gets an equal part, so that they add
+ * up. */
 static double parts(const hd_workload *w, const hd_tuned *r) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < w->n_launches; i++) n += apply_first_launch(w, i) == i;

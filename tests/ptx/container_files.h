@@ -1,5 +1,6 @@
-/* Container files made in memory, byte by byte, so that every field can be wrong in every way, and read there:
- * what a test reads lies directly before a page that may not be touched, so a read behind the end crashes. */
+/* Container files made in memory, byte by byte, so that every field can be wrong in every way, and read
+ * there: what a test reads lies directly before a page that may not be touched, so a read behind the end
+ * crashes. */
 #ifndef HEDDLE_TESTS_CONTAINER_FILES_H
 #define HEDDLE_TESTS_CONTAINER_FILES_H
 
@@ -64,10 +65,13 @@ static inline size_t begin_region(hd_buf *b) {
   return at;
 }
 
-static inline void end_region(hd_buf *b, size_t at) { poke(b, at + REGION_SIZE, 8, b->len - at - REGION_HEADER); }
+static inline void end_region(hd_buf *b, size_t at) {
+  poke(b, at + REGION_SIZE, 8, b->len - at - REGION_HEADER);
+}
 
 /* An entry whose payload is ready; its header may carry `extra` bytes of options. */
-static inline size_t add_payload(hd_buf *b, int kind, unsigned sm, const void *payload, size_t n, size_t extra) {
+static inline size_t add_payload(hd_buf *b, int kind, unsigned sm, const void *payload, size_t n,
+                                 size_t extra) {
   size_t at = b->len;
   put_zeros(b, ENTRY_HEADER + extra);
   hd_buf_put(b, payload, n);
@@ -82,7 +86,7 @@ static inline size_t add_payload(hd_buf *b, int kind, unsigned sm, const void *p
 }
 
 static inline size_t compress_text(hd_compression how, const char *text, size_t n, bool sized, char *out,
-                            size_t cap) {
+                                   size_t cap) {
   if (how == HD_COMP_LZ4) return (size_t)LZ4_compress_default(text, out, (int)n, (int)cap);
   ZSTD_CCtx *cctx = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(cctx, ZSTD_c_contentSizeFlag, sized);
@@ -92,8 +96,8 @@ static inline size_t compress_text(hd_compression how, const char *text, size_t 
   return got;
 }
 
-static inline size_t add_compressed(hd_buf *b, int kind, unsigned sm, hd_compression how, const char *text, size_t n,
-                             bool sized) {
+static inline size_t add_compressed(hd_buf *b, int kind, unsigned sm, hd_compression how, const char *text,
+                                    size_t n, bool sized) {
   size_t cap = ZSTD_compressBound(n) + (size_t)LZ4_compressBound((int)n);
   char *out = malloc(cap);
   size_t got = compress_text(how, text, n, sized, out, cap);
@@ -251,7 +255,7 @@ static inline contents read_buf(const hd_buf *b) {
 
 /* The texts must be exactly these, and the errors' messages hold these words. */
 static inline void expect(contents r, size_t modules, const char *const *texts, size_t errors,
-                   const char *const *words) {
+                          const char *const *words) {
   assert_int_equal(r.errors.n, errors);
   for (size_t i = 0; i < errors; i++)
     if (!strstr(r.errors.data[i].message, words[i]))

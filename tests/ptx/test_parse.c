@@ -475,8 +475,10 @@ static void statements_stay_on_their_lines_in_place(void **state) {
   static const char text[] =
       "// generated\n//\n\n" HEADER "// a comment\n.global .u32 a; .global .u32 b;\n\n"
       ".visible .entry k(\n\t.param .u64 p, // first\n\n\t.param .u32 q\n)\n.maxntid 32\n{\n"
-      "\t.reg .b32 %r<9>; .reg .b64 x;\n\n\n\t.shared .align 4 .b8 s[16];\n/* two\nlines */ mov.u32 %r1, %tid.x;\n"
-      "\t{ .reg .pred t; setp.eq.u32 t, %r1, 0; @t bra L; }\n\t.loc 1 2 3\n\tadd.u32 %r2, %r1,\n\t\t1;\nL: ret;\n}\n"
+      "\t.reg .b32 %r<9>; .reg .b64 x;\n\n\n\t.shared .align 4 .b8 s[16];\n/* two\nlines */ mov.u32 %r1, "
+      "%tid.x;\n"
+      "\t{ .reg .pred t; setp.eq.u32 t, %r1, 0; @t bra L; }\n\t.loc 1 2 3\n\tadd.u32 %r2, %r1,\n\t\t1;\nL: "
+      "ret;\n}\n"
       ".func f()\n{\n\n\tret;\n}\n";
   hd_arena a, b;
   hd_arena_init(&a);

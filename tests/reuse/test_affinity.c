@@ -92,7 +92,8 @@ static void a_sample_of_the_blocks_estimates_the_index(void **state) {
   sets s;
   hd_trace *t = communities(&s, 7);
   hd_affinity a;
-  hd_affinity_options o = {.budget = TASKS * READS / 4, .max_neighbours = TASKS, .max_sharers = 100, .threshold = 1e-9};
+  hd_affinity_options o = {
+      .budget = TASKS * READS / 4, .max_neighbours = TASKS, .max_sharers = 100, .threshold = 1e-9};
   assert_int_equal(hd_affinity_build(t, &o, &a, NULL), HD_OK);
   assert_true(a.sampled <= 0.5 && a.sampled >= 0.1);
   double got = 0, want = 0;

@@ -184,7 +184,8 @@ static uint64_t make_nan(const emu_inst *i, double x, uint64_t source) {
   const num_fmt fmt = (num_fmt)i->x[X_FMT];
   const uint64_t bits = num_b64(x) | 0x0008000000000000ull;
   if (fmt == NUM_F64) return bits;
-  if (fmt == NUM_TF32 && i->x[X_ROUND] == NUM_RNA) return (source & 0xffffe000u) - (i->x[X_SATFINITE] ? 0x2000u : 0);
+  if (fmt == NUM_TF32 && i->x[X_ROUND] == NUM_RNA)
+    return (source & 0xffffe000u) - (i->x[X_SATFINITE] ? 0x2000u : 0);
   if (i->x[X_SRC_FMT] != NUM_F64) return num_from_f64(fmt, x, NUM_RN, i->x[X_SATFINITE], false);
   if (fmt == NUM_F32) return num_b32((float)num_f64(bits));
   if (fmt == NUM_F16) return (bits >> 48 & 0x8000) | 0x7c00 | (bits >> 42 & 0x3ff);

@@ -111,7 +111,8 @@ typedef enum emu_atom_type {
 enum { EMU_LINE_BYTES = 128 }; /* of discard and applypriority */
 
 /* A cache policy: the first priority from bit 0, the second from bit EMU_POLICY_SECOND (0: none); bits 32 to
- * 63 are the fraction of accesses that get the first one, an f32, or under EMU_POLICY_RANGE the bytes that do. */
+ * 63 are the fraction of accesses that get the first one, an f32, or under EMU_POLICY_RANGE the bytes that
+ * do. */
 typedef enum emu_policy {
   EMU_POLICY_FIRST = 1,
   EMU_POLICY_LAST,
@@ -143,7 +144,7 @@ enum { EMU_FRAGMENT_REGS = 8 };
 typedef struct emu_mma {
   num_mma m;
   num_mma_quad quad; /* f16 m8n8k4, of which m has the numbers of registers only */
-  char split; /* wmma: 'm' or 'n' */
+  char split;        /* wmma: 'm' or 'n' */
   uint32_t d[EMU_FRAGMENT_REGS], a[EMU_FRAGMENT_REGS], b[EMU_FRAGMENT_REGS], c[EMU_FRAGMENT_REGS];
 } emu_mma;
 
@@ -152,9 +153,9 @@ typedef struct emu_wgmma {
   num_wgmma m;
   emu_wgmma_regs d;
   bool a_in_regs;
-  uint32_t a_slot[4];        /* a_in_regs */
-  uint32_t a_desc, b_desc;   /* u64 slots */
-  uint32_t scale_slot;       /* predicate: D is added to */
+  uint32_t a_slot[4];      /* a_in_regs */
+  uint32_t a_desc, b_desc; /* u64 slots */
+  uint32_t scale_slot;     /* predicate: D is added to */
   uint8_t scale_neg;
   bool negate_a, negate_b;
   bool a_mn_major, b_mn_major; /* transposed */
