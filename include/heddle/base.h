@@ -57,6 +57,9 @@ HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
 #define hd_fail_at(d, st, ...) (hd_fail_at(d, st, __VA_ARGS__), (st))
 #endif
 
+/* The one way to say that memory ran out, where there is nothing to add. Returns HD_ERR_NOMEM. */
+static inline hd_status hd_nomem(hd_diag *d) { return hd_fail(d, HD_ERR_NOMEM, "out of memory"); }
+
 /* "file:line:column: message" in one line, without a newline. Control bytes
  * are replaced. Returns out. */
 HD_API const char *hd_diag_line(const hd_diag *d, char *out, size_t cap);

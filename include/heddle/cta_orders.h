@@ -23,7 +23,8 @@ typedef struct heddle_cell {
 } heddle_cell;
 
 /* x fastest, then y, then z: the hardware's own order. */
-HEDDLE_CTA_FN heddle_cell heddle_order_row(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_row(
+    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v3 = position / nx;
   const unsigned v4 = nx * v3;
@@ -39,7 +40,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_row(unsigned position, unsigned nx, unsig
 }
 
 /* y fastest, then x, then z. */
-HEDDLE_CTA_FN heddle_cell heddle_order_col(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_col(
+    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v3 = position / ny;
   const unsigned v4 = ny * v3;
@@ -55,8 +57,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_col(unsigned position, unsigned nx, unsig
 }
 
 /* Bands of `height` rows, y fastest inside a band. */
-HEDDLE_CTA_FN heddle_cell heddle_order_band(unsigned position, unsigned height, unsigned nx, unsigned ny,
-                                            unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_band(
+    unsigned position, unsigned height, unsigned nx, unsigned ny, unsigned nz) {
   const unsigned v5 = ny < height ? ny : height;
   const unsigned v6 = nx * nz;
   const unsigned v7 = v5 * v6;
@@ -81,8 +83,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_band(unsigned position, unsigned height, 
 }
 
 /* Tiles of width x height, x fastest inside a tile. */
-HEDDLE_CTA_FN heddle_cell heddle_order_tile(unsigned position, unsigned width, unsigned height, unsigned nx,
-                                            unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_tile(
+    unsigned position, unsigned width, unsigned height, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v5 = nx * ny;
   const unsigned v6 = nx < width ? nx : width;
@@ -117,8 +119,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_tile(unsigned position, unsigned width, u
 }
 
 /* Rows of `groups` groups of `size` positions, odd rows backwards. */
-HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(unsigned position, unsigned groups, unsigned size, unsigned nx,
-                                              unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(
+    unsigned position, unsigned groups, unsigned size, unsigned nx, unsigned ny, unsigned nz) {
   const unsigned tasks = nx * ny * nz;
   const unsigned v7 = tasks < size ? tasks : size;
   const unsigned v8 = tasks / v7;
@@ -153,8 +155,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(unsigned position, unsigned groups
 }
 
 /* Groups of `size` positions, taken `apart` groups apart. */
-HEDDLE_CTA_FN heddle_cell heddle_order_stride(unsigned position, unsigned apart, unsigned size, unsigned nx,
-                                              unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_stride(
+    unsigned position, unsigned apart, unsigned size, unsigned nx, unsigned ny, unsigned nz) {
   const unsigned tasks = nx * ny * nz;
   const unsigned v8 = tasks < size ? tasks : size;
   const unsigned v9 = tasks / v8;
@@ -198,7 +200,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_stride(unsigned position, unsigned apart,
 }
 
 /* The Hilbert curve of each plane. */
-HEDDLE_CTA_FN heddle_cell heddle_order_hilbert(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_hilbert(
+    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   (void)nz;
   const unsigned v9 = nx * ny;
   const unsigned v10 = position / v9;
@@ -278,7 +281,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_hilbert(unsigned position, unsigned nx, u
 }
 
 /* Row order backwards. */
-HEDDLE_CTA_FN heddle_cell heddle_order_reverse(unsigned position, unsigned nx, unsigned ny, unsigned nz) {
+HEDDLE_CTA_FN heddle_cell heddle_order_reverse(
+    unsigned position, unsigned nx, unsigned ny, unsigned nz) {
   const unsigned tasks = nx * ny * nz;
   const unsigned v5 = tasks - 1u;
   const unsigned v6 = v5 - position;
@@ -296,7 +300,8 @@ HEDDLE_CTA_FN heddle_cell heddle_order_reverse(unsigned position, unsigned nx, u
 }
 
 /* The position of worker u when workers go round the clusters in turn (CLU eq. 7 and 8; listing 4). */
-HEDDLE_CTA_FN unsigned heddle_cluster_deal(unsigned worker, unsigned clusters, unsigned tasks) {
+HEDDLE_CTA_FN unsigned heddle_cluster_deal(
+    unsigned worker, unsigned clusters, unsigned tasks) {
   const unsigned v3 = tasks / clusters;
   const unsigned v4 = clusters * v3;
   const unsigned v5 = tasks - v4;
@@ -311,7 +316,8 @@ HEDDLE_CTA_FN unsigned heddle_cluster_deal(unsigned worker, unsigned clusters, u
 }
 
 /* The number of a cluster's tasks. */
-HEDDLE_CTA_FN unsigned heddle_cluster_quota(unsigned cluster, unsigned clusters, unsigned tasks) {
+HEDDLE_CTA_FN unsigned heddle_cluster_quota(
+    unsigned cluster, unsigned clusters, unsigned tasks) {
   const unsigned v3 = tasks / clusters;
   const unsigned v4 = clusters * v3;
   const unsigned v5 = tasks - v4;
@@ -321,8 +327,8 @@ HEDDLE_CTA_FN unsigned heddle_cluster_quota(unsigned cluster, unsigned clusters,
 }
 
 /* The position of task `rank` of a cluster (CLU eq. 7). */
-HEDDLE_CTA_FN unsigned heddle_cluster_place(unsigned cluster, unsigned rank, unsigned clusters,
-                                            unsigned tasks) {
+HEDDLE_CTA_FN unsigned heddle_cluster_place(
+    unsigned cluster, unsigned rank, unsigned clusters, unsigned tasks) {
   const unsigned v4 = tasks / clusters;
   const unsigned v5 = clusters * v4;
   const unsigned v6 = tasks - v5;

@@ -114,7 +114,7 @@ hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_opt
   if (func >= m->n_funcs || !m->funcs[func].has_body)
     return hd_fail(d, HD_ERR_INPUT, "the kernel is declared here but defined elsewhere");
   an *a = calloc(1, sizeof *a);
-  if (!a) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!a) return hd_nomem(d);
   hd_arena_init(&a->arena);
   a->arena.escape = &a->out_of_memory;
   a->m = a->pub.module = m;
@@ -124,7 +124,7 @@ hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_opt
   a->budget = a->opt.work ? a->opt.work : DEFAULT_WORK;
   if (!a->opt.max_insts) a->opt.max_insts = DEFAULT_MAX_INSTS;
   a->diag = d;
-  hd_status st = setjmp(a->out_of_memory) ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : run(a);
+  hd_status st = setjmp(a->out_of_memory) ? hd_nomem(d) : run(a);
   if (st != HD_OK) {
     release(a);
     return st;

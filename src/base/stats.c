@@ -46,7 +46,7 @@ hd_status hd_paired_speedup(const double *a, const double *b, size_t n, double c
                             hd_diag *d) {
   *out = (hd_speedup){.median = NAN, .low = 0, .high = INFINITY, .pairs = n, .confidence = confidence};
   double *ratio = calloc(n ? n : 1, sizeof *ratio);
-  if (!ratio) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!ratio) return hd_nomem(d);
   for (size_t i = 0; i < n; i++) {
     if (!(a[i] > 0 && b[i] > 0 && isfinite(a[i]) && isfinite(b[i]))) {
       free(ratio);

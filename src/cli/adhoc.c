@@ -53,8 +53,7 @@ static hd_status write_files(const char *path, const adhoc_options *o, const adh
                 "\nargs = [%s]\n",
                 kernel, o->grid[0], o->grid[1], o->grid[2], o->block[0], o->block[1], o->block[2], o->shared,
                 args.data ? args.data : "");
-  if (st == HD_OK && (text.failed || toml.failed || args.failed))
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && (text.failed || toml.failed || args.failed)) st = hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(a->kernel_file, text.data, text.len, d);
   if (st == HD_OK) st = hd_file_write(a->workload_file, toml.data, toml.len, d);
   hd_buf_free(&text);

@@ -45,8 +45,7 @@ hd_status bench_append_json(const char *folder, const char *name, json_t *line, 
   hd_buf b = {0};
   json_decref(line);
   if (text) hd_buf_printf(&b, "%s\n", text);
-  hd_status st =
-      text && !b.failed ? bench_append(folder, name, b.data, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = text && !b.failed ? bench_append(folder, name, b.data, d) : hd_nomem(d);
   free(text);
   hd_buf_free(&b);
   return st;
@@ -70,14 +69,14 @@ hd_status bench_each_line(const char *folder, const char *name, bool (*fn)(void 
     at += len + 1;
   }
   hd_file_close(&f);
-  if (!going) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!going) return hd_nomem(d);
   return cut ? bench_append(folder, name, "\n", d) : HD_OK;
 }
 
 hd_status bench_write(const char *folder, const char *name, hd_buf *text, hd_diag *d) {
   char path[BENCH_PATH];
-  hd_status st = text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                              : hd_file_write(bench_path(folder, name, path), text->data, text->len, d);
+  hd_status st =
+      text->failed ? hd_nomem(d) : hd_file_write(bench_path(folder, name, path), text->data, text->len, d);
   hd_buf_free(text);
   return st;
 }
@@ -100,8 +99,7 @@ hd_status bench_record_command(const char *folder, int argc, char *const *argv, 
     if (!plain) hd_buf_putc(&line, '\'');
   }
   hd_buf_putc(&line, '\n');
-  hd_status st = line.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                             : bench_append(folder, "commands.txt", line.data, d);
+  hd_status st = line.failed ? hd_nomem(d) : bench_append(folder, "commands.txt", line.data, d);
   hd_buf_free(&line);
   return st;
 }

@@ -55,7 +55,7 @@ static bool take_verdict(void *ctx, const hd_verdict *v) {
     if (!is_of(v, r->names[i])) continue;
     known = true;
     if (r->o->size && strcmp(r->o->size, size) != 0) continue;
-    if (!add_job(r, r->names[i], size)) r->status = hd_fail(r->d, HD_ERR_NOMEM, "out of memory");
+    if (!add_job(r, r->names[i], size)) r->status = hd_nomem(r->d);
   }
   r->unknown += !known;
   return r->status == HD_OK;
@@ -174,7 +174,7 @@ static hd_status run_job(verification *r, size_t i, hd_diag *d) {
     fprintf(stderr, "[%zu/%zu] %s (%s): %.3fx, %s, %.1f s\n", i + 1, r->jobs.n, j->name, j->size, row.speedup,
             row.original ? "original kept" : row.plan, row.seconds);
   st = bench_append_json(r->o->folder, bench_verify_results, row_json(r->o->place, &row), d);
-  if (st == HD_OK && !add_row(r, &row)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !add_row(r, &row)) st = hd_nomem(d);
   return st;
 }
 

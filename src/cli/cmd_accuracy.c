@@ -110,7 +110,7 @@ static void end_worker(worker *w) {
 static hd_status model_all(accuracy *a, size_t at_once, hd_diag *d) {
   enum { POLL_MS = 5 };
   worker *workers = calloc(at_once, sizeof *workers);
-  if (!workers) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!workers) return hd_nomem(d);
   size_t begun = 0, done = 0, n = 0;
   fflush(NULL);
   while (done < a->n) {
@@ -284,7 +284,7 @@ static int print_text(const accuracy *a, hd_device *dev, const hd_accuracy_summa
 static hd_status compare(accuracy *a, const char *device, uint64_t at_once, hd_device **dev,
                          hd_accuracy_summary *s, hd_diag *d) {
   a->rows = calloc(a->n + 1, sizeof *a->rows);
-  if (!a->rows) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!a->rows) return hd_nomem(d);
   hd_status st = cli_open_device(device, 0, dev, d);
   if (st == HD_OK) st = model_all(a, at_once ? at_once : hd_cpu_count(), d);
   if (st == HD_OK) st = count_all(a, *dev, d);

@@ -56,7 +56,7 @@ static hd_status analyze_kernel(analyze_output *out, const hd_ptx_module *m, uin
   hd_refusal *refusals = calloc(MAX_REFUSALS, sizeof *refusals);
   size_t n = refusals ? hd_rewrite_refusals(m, func, refusals, MAX_REFUSALS) : 0;
   if (!refusals) {
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(d);
   } else if (out->directions) {
     analyze_directions_row(out->directions, a, &reuse, out->workload, at->grid);
   } else if (out->o->dot) {
@@ -230,7 +230,7 @@ static int print_coverage(char **files, int n, bool json) {
 static int print_directions(char **names, int n, const analyze_options *o) {
   analyze_output out = {.o = o, .directions = analyze_directions_new()};
   hd_diag d = {0};
-  hd_status st = out.directions ? HD_OK : hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = out.directions ? HD_OK : hd_nomem(&d);
   for (int i = 0; i < n && st == HD_OK; i++) st = analyze_workload(&out, names[i], &d);
   if (st == HD_OK) hd_text_table_print(out.directions, &out.text);
   if (out.directions) hd_text_table_free(out.directions);

@@ -227,7 +227,7 @@ static hd_status bench_workload(bench *b, const char *name, size_t i, size_t n, 
   else
     fprintf(stderr, "[%zu/%zu] %s: %.3fx, %s, %.1f s\n", i, n, name, row.speedup, row.plan, row.seconds);
   st = bench_append_json(b->folder, results, row_json(&b->place, &row), d);
-  if (st == HD_OK && !add_row(b, &row)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !add_row(b, &row)) st = hd_nomem(d);
   return st == HD_OK ? draw(b, d) : st;
 }
 

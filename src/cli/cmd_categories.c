@@ -120,7 +120,7 @@ int cmd_categories(int argc, char **argv) {
   hd_diag d = {0};
   hd_buf out = {0};
   hd_status st = put_table(&o, small, &out, &d);
-  if (st == HD_OK && out.failed) st = hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && out.failed) st = hd_nomem(&d);
   if (st == HD_OK && path) st = hd_file_write(path, out.data, out.len, &d);
   if (st != HD_OK || path) {
     hd_buf_free(&out);

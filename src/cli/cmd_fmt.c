@@ -42,7 +42,7 @@ int cmd_fmt(int argc, char **argv) {
   hd_buf text = {0};
   hd_status st = cli_load_module(argv[1], index, &arena, &m, &d);
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK && text.failed) st = hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && text.failed) st = hd_nomem(&d);
   if (st == HD_OK) st = hd_file_write(output, text.data, text.len, &d);
   hd_buf_free(&text);
   hd_arena_free(&arena);

@@ -97,8 +97,7 @@ static hd_status put_cell(matrix *m, const hd_workload *w, const char *name, con
   } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
     m->refused++;
     answer = "refused";
-    if (!add_reason(&m->why, hd_diag_line(&e, line, sizeof line), &index))
-      return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!add_reason(&m->why, hd_diag_line(&e, line, sizeof line), &index)) return hd_nomem(d);
     letters(index, mark);
   } else {
     if (d) *d = e;
@@ -170,7 +169,7 @@ static hd_status add_name(name_list *l, const char *folder, const char *name, hd
   hd_buf_printf(&b, "%s%s%s", folder, *folder ? "/" : "", name);
   if (!b.failed && hd_vec_push(&l->names, b.data)) return HD_OK;
   hd_buf_free(&b);
-  return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return hd_nomem(d);
 }
 
 static hd_status add_names(name_list *l, const char *name, hd_diag *d) {
@@ -207,8 +206,7 @@ static int print_matrix(matrix *m, const name_list *l, const char *output) {
     rc = cli_print_json(m->rows);
     m->rows = NULL;
   } else if (st == HD_OK) {
-    st = m->table.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                         : hd_file_write(output, m->table.data, m->table.len, &d);
+    st = m->table.failed ? hd_nomem(&d) : hd_file_write(output, m->table.data, m->table.len, &d);
   }
   if (st != HD_OK) rc = cli_fail(&d);
   return rc == EXIT_OK && m->different ? EXIT_NO : rc;

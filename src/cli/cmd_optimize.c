@@ -37,7 +37,7 @@ static hd_status render(optimization *z, int64_t row, hd_recipe *recipes, hd_buf
   if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, w->name, &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_workload(m, w, &z->s.rows[row].plan, &run, recipes, d);
   if (st == HD_OK) st = hd_ptx_print_in_place(m, text);
-  if (st == HD_OK && text->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && text->failed) st = hd_nomem(d);
   hd_buf_free(&source);
   hd_arena_free(&arena);
   return st;
@@ -45,7 +45,7 @@ static hd_status render(optimization *z, int64_t row, hd_recipe *recipes, hd_buf
 
 static hd_recipe *new_recipes(const optimization *z, hd_diag *d) {
   hd_recipe *r = calloc((size_t)z->s.workload->n_launches + 1, sizeof *r);
-  if (!r) hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r) hd_nomem(d);
   return r;
 }
 
@@ -131,7 +131,7 @@ static hd_status write_table(optimization *z, uint32_t launch, const hd_plan *p,
   hd_buf_put(&b, (const char *)&t.n, sizeof t.n);
   hd_buf_put(&b, (const char *)t.task, t.n * sizeof *t.task);
   hd_table_free(&t);
-  st = b.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(z->table_path, b.data, b.len, d);
+  st = b.failed ? hd_nomem(d) : hd_file_write(z->table_path, b.data, b.len, d);
   hd_buf_free(&b);
   return st;
 }
@@ -157,7 +157,7 @@ static hd_status write_kernel(optimization *z, hd_diag *d) {
     table = true;
   }
   if (!table) z->table_path[0] = 0;
-  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(z->ptx_path, text.data, text.len, d);
   hd_buf_free(&text);
   free(recipes);
@@ -181,7 +181,7 @@ static hd_status draw(optimization *z, hd_reuse_picture *picture, uint64_t tasks
                               0};
   for (unsigned k = 0; k < 3; k++)
     if (k == 0 || wanted[k] != tasks[picture->n - 1]) tasks[picture->n++] = wanted[k];
-  if (!(*share = malloc(picture->n * V * sizeof **share))) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!(*share = malloc(picture->n * V * sizeof **share))) return hd_nomem(d);
   picture->share = *share;
   return hd_sharing_with(t, tasks, picture->n, z->s.gpu.l1.line, *share, d);
 }
@@ -196,8 +196,7 @@ static hd_status write_page(optimization *z, hd_diag *d) {
     z->report.picture = &picture;
     hd_report_html(&z->report, &page);
     z->report.picture = NULL;
-    st = page.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                     : hd_file_write(z->html_path, page.data, page.len, d);
+    st = page.failed ? hd_nomem(d) : hd_file_write(z->html_path, page.data, page.len, d);
   }
   hd_buf_free(&page);
   free(share);

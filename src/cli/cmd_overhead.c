@@ -89,7 +89,7 @@ static hd_status parse_plans(const cli_list *given, hd_plan **plans, size_t *n, 
   const char *const *texts = given->n ? given->items : every_lever;
   *n = given->n ? given->n : sizeof every_lever / sizeof *every_lever;
   *plans = calloc(*n, sizeof **plans);
-  if (!*plans) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!*plans) return hd_nomem(d);
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < *n; i++) st = hd_plan_parse(texts[i], &(*plans)[i], d);
   return st;
@@ -125,7 +125,7 @@ int cmd_overhead(int argc, char **argv) {
   }
   hd_overhead_row *rows = st == HD_OK ? calloc(t.n_workloads * t.n_plans + 1, sizeof *rows) : NULL;
   t.rows = rows;
-  if (st == HD_OK && !rows) st = hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !rows) st = hd_nomem(&d);
   const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .any_grid = any_grid}};
   if (st == HD_OK) st = measure(&t, &o, rows, &d);
   if (st == HD_OK && json) {

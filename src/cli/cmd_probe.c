@@ -129,13 +129,11 @@ int cmd_probe(int argc, char **argv) {
     snprintf(path, sizeof path, "%s.toml", name[0] ? name : "gpu");
     if (!output) output = path;
     hd_probe_toml(&r, &toml);
-    st = toml.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                     : hd_file_write(output, toml.data, toml.len, &d);
+    st = toml.failed ? hd_nomem(&d) : hd_file_write(output, toml.data, toml.len, &d);
   }
   if (st == HD_OK && html) {
     hd_report_probe(&r, &page);
-    st = page.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                     : hd_file_write(html, page.data, page.len, &d);
+    st = page.failed ? hd_nomem(&d) : hd_file_write(html, page.data, page.len, &d);
   }
   rc = st != HD_OK ? cli_fail(&d) : json ? print_json(&r) : print_text(&r, output, html);
   hd_buf_free(&page);

@@ -109,9 +109,7 @@ int cmd_rewrite(int argc, char **argv) {
   }
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   if (st == HD_OK) rewrite_put_recipe(m->syms[m->funcs[func].sym].name, &recipe, &text);
-  if (st == HD_OK)
-    st = text.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                     : hd_file_write(output, text.data, text.len, &d);
+  if (st == HD_OK) st = text.failed ? hd_nomem(&d) : hd_file_write(output, text.data, text.len, &d);
   hd_buf_free(&text);
   hd_table_free(&table);
   hd_plan_free(&plan);

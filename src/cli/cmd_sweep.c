@@ -20,8 +20,7 @@ int cmd_sweep(int argc, char **argv) {
   if (st == HD_OK) st = model_sweep(&s, &o, &d);
   if (st == HD_OK) {
     hd_sweep_csv(s.rows, s.n_rows, &csv);
-    st = csv.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                    : hd_file_write(output, csv.data, csv.len, &d);
+    st = csv.failed ? hd_nomem(&d) : hd_file_write(output, csv.data, csv.len, &d);
   }
   if (st == HD_OK && html) {
     hd_report r = {.workload = s.workload,
@@ -33,8 +32,7 @@ int cmd_sweep(int argc, char **argv) {
                    .trace_seconds = hd_study_seconds(s.study),
                    .sweep_seconds = s.sweep_seconds};
     hd_report_html(&r, &page);
-    st = page.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                     : hd_file_write(html, page.data, page.len, &d);
+    st = page.failed ? hd_nomem(&d) : hd_file_write(html, page.data, page.len, &d);
   }
   hd_buf_free(&csv);
   hd_buf_free(&page);

@@ -121,7 +121,7 @@ static int print_text(const timing *t) {
 /* The baseline, then the plans in the order given; a plan that is the baseline adds nothing. */
 static hd_status collect_rows(timing *t, const cli_list *plans, hd_diag *d) {
   t->rows = calloc(plans->n + 1, sizeof *t->rows);
-  if (!t->rows) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!t->rows) return hd_nomem(d);
   t->n = 1;
   for (size_t i = 0; i < plans->n; i++) {
     hd_plan p;

@@ -262,7 +262,7 @@ static hd_status tune_one(session *s, const char *name, hd_diag *d) {
 static hd_status prepare(session *s, hd_diag *d) {
   const options *o = &s->o;
   s->plans = calloc(o->plans.n + 1, sizeof *s->plans);
-  hd_status st = s->plans ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = s->plans ? HD_OK : hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < o->plans.n; i++)
     if ((st = hd_plan_parse(o->plans.items[i], &s->plans[s->n_plans], d)) == HD_OK) s->n_plans++;
   if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->device, d);

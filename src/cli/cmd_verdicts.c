@@ -35,7 +35,7 @@ static hd_status list(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
                                      "plan us", "GPU",  "driver",  "made"};
   if (o->json) return hd_store_export(s, &o->filter, out, d);
   hd_text_table *t = hd_text_table_new("llrrrrlll");
-  if (!t) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!t) return hd_nomem(d);
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
   hd_text_table_rule(t);
   hd_status st = hd_store_each(s, &o->filter, put_row, t, d);
@@ -100,8 +100,7 @@ int cmd_verdicts(int argc, char **argv) {
   else
     st = hd_fail(&d, HD_ERR_USAGE, "verdicts: list, export, import FILE or prune, not '%.40s'", what);
   if (st == HD_OK)
-    st = out.failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory")
-                    : hd_file_write(o.output, out.data ? out.data : "", out.len, &d);
+    st = out.failed ? hd_nomem(&d) : hd_file_write(o.output, out.data ? out.data : "", out.len, &d);
   hd_buf_free(&out);
   hd_store_close(s);
   return st == HD_OK ? EXIT_OK : cli_fail(&d);

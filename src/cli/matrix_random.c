@@ -109,7 +109,7 @@ static hd_status open_size(session *s, group *g, uint64_t seed, bool drawn, hd_w
     *w = NULL;
     free_values(v);
     if (drawn && attempt < SIZE_ATTEMPTS && !draw_values(named, hd_random_at(seed, attempt), v))
-      st = hd_fail(&g->diag, HD_ERR_NOMEM, "out of memory");
+      st = hd_nomem(&g->diag);
     else if (hd_workload_open_with(g->name, kernels, size, (const char *const *)v->set, v->n, w, &e) !=
              HD_OK) {
       if (!v->n) st = e.status;
@@ -138,15 +138,14 @@ static hd_status open_size(session *s, group *g, uint64_t seed, bool drawn, hd_w
 static hd_status write_table(const char *path, uint64_t V, uint64_t seed, hd_diag *d) {
   uint32_t *task = calloc(V, sizeof *task);
   hd_buf text = {0};
-  if (!task) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!task) return hd_nomem(d);
   for (uint64_t i = 0; i < V; i++) { /* Fisher and Yates */
     uint64_t k = hd_random_at(seed, i) % (i + 1);
     task[i] = task[k];
     task[k] = (uint32_t)i;
   }
   for (uint64_t i = 0; i < V; i++) hd_buf_printf(&text, "%" PRIu32 "\n", task[i]);
-  hd_status st =
-      text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(path, text.data, text.len, d);
+  hd_status st = text.failed ? hd_nomem(d) : hd_file_write(path, text.data, text.len, d);
   hd_buf_free(&text);
   free(task);
   return st;
@@ -222,7 +221,7 @@ static hd_status run_trial(session *s, group *g, const hd_workload *w, const hd_
   }
   hd_plan_free(&k.plan);
   if (st == HD_OK && (!t->plan || (t->outcome != EQUAL && !t->what) || (t->outcome == REFUSED && !t->why)))
-    st = hd_fail(&g->diag, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(&g->diag);
   return st;
 }
 

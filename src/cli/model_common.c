@@ -84,7 +84,7 @@ static hd_status add_advised(model_session *s, const model_options *o, double *s
     if (add_row(s, p))
       *p = (hd_plan){0}; /* the row's now */
     else
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      st = hd_nomem(d);
   }
   hd_advice_free(&advice);
   return st;
@@ -92,7 +92,7 @@ static hd_status add_advised(model_session *s, const model_options *o, double *s
 
 static hd_status add_candidates(model_session *s, size_t most, hd_diag *d) {
   hd_plan *plans = calloc(MAX_CANDIDATES, sizeof *plans);
-  if (!plans) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!plans) return hd_nomem(d);
   size_t n = hd_plan_candidates(s->workload->launches[0].grid, plans, MAX_CANDIDATES);
   if (n > MAX_CANDIDATES) n = MAX_CANDIDATES;
   if (n > most) n = most;
@@ -100,7 +100,7 @@ static hd_status add_candidates(model_session *s, size_t most, hd_diag *d) {
   for (size_t i = 0; i < n; i++) {
     bool known = has_row(s, &plans[i]);
     if (known || st != HD_OK || !add_row(s, &plans[i])) {
-      if (!known && st == HD_OK) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      if (!known && st == HD_OK) st = hd_nomem(d);
       hd_plan_free(&plans[i]);
     }
   }
@@ -120,7 +120,7 @@ static hd_status add_bound(model_session *s, hd_diag *d) {
   bool line = s->workload->launches[0].grid[1] == 1;
   for (size_t i = 0; i < sizeof bound / sizeof *bound; i++) {
     if ((line && bound[i].order.kind == HD_ORDER_COL) || has_row(s, &bound[i])) continue;
-    if (!add_row(s, &bound[i])) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!add_row(s, &bound[i])) return hd_nomem(d);
   }
   return HD_OK;
 }
@@ -138,14 +138,14 @@ static hd_status add_listed(model_session *s, const char *text, size_t len, hd_d
       if (!n) return hd_fail(d, HD_ERR_INPUT, "the list of plans is not text");
       char *one = strndup(text + i, n);
       hd_plan p = {0};
-      hd_status st = one ? hd_plan_parse(one, &p, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      hd_status st = one ? hd_plan_parse(one, &p, d) : hd_nomem(d);
       free(one);
       if (st != HD_OK) return st;
       if (hd_plan_is_baseline(&p)) {
         hd_plan_free(&p);
       } else if (!add_row(s, &p)) {
         hd_plan_free(&p);
-        return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+        return hd_nomem(d);
       }
       i += n;
     }
@@ -157,7 +157,7 @@ static hd_status collect_rows(model_session *s, const model_options *o, hd_diag 
   enum { AFFORDABLE = 60 }; /* seconds for candidates that nothing speaks for */
   hd_plan baseline = {0};
   const char *plans = o->plans;
-  if (!add_row(s, &baseline)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!add_row(s, &baseline)) return hd_nomem(d);
   if (!plans && !o->advised) return add_candidates(s, MAX_CANDIDATES, d);
   if (!plans) {
     double seconds = 0, threads = o->threads ? (double)o->threads : hd_cpu_count();

@@ -82,7 +82,7 @@ static hd_status try_kernels(module_job *j, tally *t, bool *again, hd_diag *d) {
     hd_status st = hd_rewrite(j->m, f, j->all->plan, j->all->options, &recipe, &e);
     if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
       j->skip[f] = *again = true;
-      return count_reason(t, last_words(e.message)) ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      return count_reason(t, last_words(e.message)) ? HD_OK : hd_nomem(d);
     }
     if (st != HD_OK) {
       if (d) *d = e;
@@ -101,13 +101,13 @@ static hd_status parse(module_job *j, hd_diag *d) {
 
 static hd_status skip_refused(module_job *j, tally *t, hd_diag *d) {
   j->skip = calloc((size_t)j->m->n_funcs + 1, sizeof *j->skip);
-  if (!j->skip) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!j->skip) return hd_nomem(d);
   for (uint32_t f = 0; f < j->m->n_funcs; f++) {
     if (!j->m->funcs[f].entry || !j->m->funcs[f].has_body) continue;
     const char *why = known_reason(j->m, f, j->all);
     t->kernels++;
     j->skip[f] = why != NULL;
-    if (why && !count_reason(t, why)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (why && !count_reason(t, why)) return hd_nomem(d);
   }
   return HD_OK;
 }
@@ -121,7 +121,7 @@ static hd_status write_module(module_job *j, tally *t, bool folder, hd_diag *d) 
     snprintf(path, sizeof path, "%.4096s", j->all->output);
   hd_status st = hd_ptx_print(j->m, &out);
   if (j->recipes.len) hd_buf_put(&out, j->recipes.data, j->recipes.len);
-  if (st == HD_OK && (out.failed || j->recipes.failed)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && (out.failed || j->recipes.failed)) st = hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(path, out.data, out.len, d);
   hd_buf_free(&out);
   if (st == HD_OK && t->files)

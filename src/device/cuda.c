@@ -46,7 +46,7 @@ hd_status cuda_leave(cuda_device *c, hd_status st, hd_diag *d) {
 static hd_status cuda_alloc(hd_device *dev, uint64_t bytes, uint64_t *address, hd_diag *d) {
   cuda_device *c = cuda_of(dev);
   char about[64];
-  if (!hd_vec_reserve(&c->memory, c->memory.n + 1)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!hd_vec_reserve(&c->memory, c->memory.n + 1)) return hd_nomem(d);
   hd_status st = cuda_enter(c, d);
   if (st != HD_OK) return st;
   snprintf(about, sizeof about, "of %" PRIu64 " bytes", bytes);
@@ -269,14 +269,13 @@ static const device_ops cuda_ops = {
 hd_status device_open_cuda(const char *name, const char *ordinal, const hd_device_options *o, hd_device **out,
                            hd_diag *d) {
   cuda_device *c = calloc(1, sizeof *c);
-  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c) return hd_nomem(d);
   c->base.ops = &cuda_ops;
   c->base.info.kind = HD_DEVICE_CUDA;
   c->base.info.has_times = true;
   snprintf(c->base.info.name, sizeof c->base.info.name, "%s", name);
   hd_status st = cuda_api_open(o->driver, &c->api, d);
-  if (st == HD_OK && o->cupti && !(c->cupti_library = strdup(o->cupti)))
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && o->cupti && !(c->cupti_library = strdup(o->cupti))) st = hd_nomem(d);
   if (st == HD_OK) st = find_device(c, ordinal, d);
   if (st == HD_OK) st = describe(c, d);
   if (st == HD_OK) st = create_context(c, d);

@@ -28,7 +28,7 @@ static void flatten(char *log) {
 static hd_status compile(cuda_device *c, cuda_module *m, const char *text, const hd_device_load_options *o,
                          hd_diag *d) {
   char *log = calloc(1, LOG_BYTES);
-  if (!log) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!log) return hd_nomem(d);
   int options[4] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
   void *values[4] = {log, (void *)(uintptr_t)LOG_BYTES};
   unsigned n = 2;
@@ -65,7 +65,7 @@ hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *nam
     m->name = strdup(name);
     hd_arena_init(&m->arena);
   }
-  st = m && m->name && text ? compile(c, m, text, o, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  st = m && m->name && text ? compile(c, m, text, o, d) : hd_nomem(d);
   free(text);
   if (st == HD_OK) {
     *out = &m->base;
@@ -124,7 +124,7 @@ static hd_status find_params(const cuda_module *m, cuda_kernel *k, hd_diag *d) {
   k->n_params = f->n_params;
   k->offsets = calloc(f->n_params + 1, sizeof *k->offsets);
   k->params = calloc(f->n_params + 1, sizeof *k->params);
-  if (!k->offsets || !k->params) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!k->offsets || !k->params) return hd_nomem(d);
   k->params_bytes = hd_ptx_param_layout(m->ptx, f, k->offsets);
   return HD_OK;
 }
@@ -138,7 +138,7 @@ static hd_status find_kernel(cuda_module *m, const char *name, cuda_kernel **out
       return HD_OK;
     }
   cuda_kernel k = {.carveout = -1, .name = strdup(name)};
-  if (!k.name) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!k.name) return hd_nomem(d);
   cu_result r = c->api.cuModuleGetFunction(&k.function, m->module, name);
   char about[160];
   snprintf(about, sizeof about, "'%.120s'", name);
@@ -147,7 +147,7 @@ static hd_status find_kernel(cuda_module *m, const char *name, cuda_kernel **out
                      : cuda_check(c, r, "cuModuleGetFunction", about, d);
   if (st == HD_OK) st = function_attribute(c, &k, CU_FUNC_MAX_DYNAMIC_SHARED, &k.dynamic_limit, d);
   if (st == HD_OK) st = find_params(m, &k, d);
-  if (st == HD_OK && !hd_vec_push(&m->kernels, k)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !hd_vec_push(&m->kernels, k)) st = hd_nomem(d);
   if (st != HD_OK)
     free_kernel(&k);
   else

@@ -31,7 +31,7 @@ static cuda_stream *new_stream(hd_device *dev, hd_diag *d) {
   if (s)
     s->base.device = dev;
   else
-    hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    hd_nomem(d);
   return s;
 }
 

@@ -110,7 +110,7 @@ static hd_status open_cupti(cuda_device *c, cupti **out, hd_diag *d) {
   *out = c->cupti;
   if (*out) return HD_OK;
   cupti *u = *out = c->cupti = calloc(1, sizeof *u);
-  if (!u) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!u) return hd_nomem(d);
   u->initialized = open_library(u, c->cupti_library) &&
                    CUPTI_TRY(u, ProfilerInitialize, &(cupti_plain){.size = sizeof(cupti_plain)});
   return HD_OK;

@@ -94,7 +94,7 @@ static void emulated_unload(hd_device_module *base) {
 static hd_status emulated_load(hd_device *dev, const char *ptx, size_t len, const char *name,
                                const hd_device_load_options *o, hd_device_module **out, hd_diag *d) {
   emulated_module *m = calloc(1, sizeof *m);
-  if (!m) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!m) return hd_nomem(d);
   m->base.device = dev;
   hd_arena_init(&m->arena);
   hd_ptx_module *parsed;
@@ -237,7 +237,7 @@ static void describe_model(hd_device_info *i, const hd_gpu *g) {
 hd_status device_open_emulated(const char *name, const char *gpu, const hd_device_options *o, hd_device **out,
                                hd_diag *d) {
   emulated *e = calloc(1, sizeof *e);
-  if (!e) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!e) return hd_nomem(d);
   e->base.ops = gpu ? &model_ops : &emulator_ops;
   e->dispatch = o->dispatch;
   e->cold = true;

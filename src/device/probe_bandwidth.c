@@ -37,7 +37,7 @@ static hd_status measure(transfer *t, double *bytes_per_second) {
   hd_device_job job = {.run = run, .ctx = t};
   hd_timing_options o = {.warmups = 1, .repetitions = p->o.repetitions, .keep_l2 = true};
   double *us = calloc(o.repetitions, sizeof *us);
-  if (!us) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  if (!us) return hd_nomem(p->d);
   hd_status st = hd_device_time(p->dev, &job, 1, &o, us, p->d);
   /* The best of all: what disturbs a bandwidth only lowers it. */
   double least = us[0];

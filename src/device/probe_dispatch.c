@@ -17,7 +17,7 @@ static uint32_t median(uint32_t *v, uint32_t n) {
 static hd_status rank_sms(const probe *p, hd_probe_launch *l) {
   uint32_t n_sms = p->r->device.n_sms, n = p->r->n_ctas, distinct = 0;
   uint32_t *seen = malloc(n * sizeof *seen);
-  if (!seen) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  if (!seen) return hd_nomem(p->d);
   memcpy(seen, l->sm, n * sizeof *seen);
   qsort(seen, n, sizeof *seen, probe_ascending);
   for (uint32_t u = 0; u < n; u++)
@@ -38,7 +38,7 @@ static hd_status judge(const probe *p, hd_probe_launch *l) {
   uint32_t n_sms = p->r->device.n_sms, n = p->r->n_ctas, n_first = 0, n_later = 0, hits = 0;
   uint32_t *count = calloc(n_sms, sizeof *count), *first = calloc(n_sms, sizeof *first),
            *later = calloc(n, sizeof *later);
-  hd_status st = count && first && later ? HD_OK : hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = count && first && later ? HD_OK : hd_nomem(p->d);
   double between = 0.5 * (p->r->l1_cycles + p->r->l2_cycles);
   for (uint32_t u = 0; st == HD_OK && u < n; u++) {
     uint32_t sm = l->sm[u];
@@ -69,7 +69,7 @@ static hd_status run(probe *p, hd_probe_launch *l) {
   uint32_t n = p->r->n_ctas, n_sms = p->r->device.n_sms;
   l->sm = calloc(n, sizeof *l->sm);
   l->ticks = calloc(n, sizeof *l->ticks);
-  if (!l->sm || !l->ticks) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  if (!l->sm || !l->ticks) return hd_nomem(p->d);
   struct {
     uint64_t in, sm, ticks;
     uint32_t wave, delay;
@@ -87,7 +87,7 @@ static hd_status run(probe *p, hd_probe_launch *l) {
 hd_status probe_dispatch(probe *p) {
   hd_probe_result *r = p->r;
   r->launches = calloc((size_t)p->o.launches + 1, sizeof *r->launches);
-  if (!r->launches) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  if (!r->launches) return hd_nomem(p->d);
   r->n_launches = p->o.launches + 1;
   r->launches[p->o.launches].staggered = true;
   hd_status st = HD_OK;

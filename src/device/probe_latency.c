@@ -13,7 +13,7 @@ enum { RING_MIN = 4096, RING_STEP = 4096, RING_MAX = 1 << 20, LINE = 128, DRAM_S
 static hd_status write_ring(probe *p, uint64_t n, uint64_t stride) {
   uint64_t *image = calloc(n * stride / 8, 8);
   uint32_t *order = calloc(n, sizeof *order);
-  hd_status st = image && order ? HD_OK : hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = image && order ? HD_OK : hd_nomem(p->d);
   if (st == HD_OK) {
     for (uint64_t i = 0; i < n; i++) order[i] = (uint32_t)i;
     for (uint64_t i = n - 1; i > 0; i--) {

@@ -167,7 +167,7 @@ static hd_status start(dt_agent *a, hd_device_info *info, hd_diag *d) {
 hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_device_info *info,
                         hd_diag *d) {
   dt_agent *a = calloc(1, sizeof *a);
-  if (!a) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!a) return hd_nomem(d);
   *a = (dt_agent){.name = name, .options = *o, .file = memfd_create("heddle-difftest", MFD_CLOEXEC)};
   hd_status st =
       a->file < 0 ? hd_fail(d, HD_ERR_IO, "no shared memory: %s", strerror(errno)) : start(a, info, d);
@@ -191,7 +191,7 @@ static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *go
   if (ftruncate(a->file, (off_t)l.all) != 0)
     return hd_fail(d, HD_ERR_NOMEM, "no shared memory: %s", strerror(errno));
   char *map = mmap(NULL, l.all, PROT_READ | PROT_WRITE, MAP_SHARED, a->file, 0);
-  if (map == MAP_FAILED) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (map == MAP_FAILED) return hd_nomem(d);
   memcpy(map, job->offsets, l.threads);
   memcpy(map + l.threads, job->threads, job->n * sizeof *job->threads);
   memcpy(map + l.data, data, r.size);

@@ -16,7 +16,7 @@ hd_status hd_difftest_module(const hd_difftest_select *s, uint64_t seed, uint64_
     dt_program_free(&p);
   }
   dt_menu_free(&menu);
-  return failed || out->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return failed || out->failed ? hd_nomem(d) : HD_OK;
 }
 
 hd_status hd_difftest_form_module(uint64_t first, uint32_t n, hd_buf *out, hd_diag *d) {
@@ -32,5 +32,5 @@ hd_status hd_difftest_form_module(uint64_t first, uint32_t n, hd_buf *out, hd_di
     if (!failed) dt_print_kernel(&p, NULL, first + k, out);
     dt_program_free(&p);
   }
-  return failed || out->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return failed || out->failed ? hd_nomem(d) : HD_OK;
 }

@@ -436,7 +436,7 @@ static bool row_fits(const dt_row *row, const hd_difftest_select *s, unsigned sm
 hd_status dt_menu_make(const hd_difftest_select *s, dt_menu *m, hd_diag *d) {
   *m = (dt_menu){.sm = s->sm ? s->sm : 90};
   m->rows = calloc(dt_row_count(), sizeof *m->rows);
-  if (!m->rows) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!m->rows) return hd_nomem(d);
   for (uint32_t k = 0; k < dt_row_count(); k++) {
     const dt_row *row = dt_row_at(k);
     if (!row_fits(row, s, m->sm)) continue;
@@ -452,7 +452,7 @@ hd_status dt_menu_make(const hd_difftest_select *s, dt_menu *m, hd_diag *d) {
     }
     if (!ok) {
       dt_menu_free(m);
-      return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      return hd_nomem(d);
     }
   }
   if (m->n) return HD_OK;

@@ -242,7 +242,7 @@ hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsi
   reducer r = {.emulator = emulator, .other = other, .p = p, .sm = sm};
   const uint64_t bytes = (dt_program_bytes(p) + 255) / 256 * 256;
   r.data[0] = calloc(2 * CANDIDATES, bytes);
-  if (!r.data[0]) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r.data[0]) return hd_nomem(d);
   r.data[1] = r.data[0] + CANDIDATES * bytes;
   for (uint32_t k = 0; k < p->n_ops; k++) r.keep[k] = true;
   bool smaller = true;
@@ -264,7 +264,7 @@ hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsi
     if (out->compiler) hd_buf_puts(&text, "// it agrees when the device's compiler does not optimize\n");
     if (text.failed) {
       hd_buf_free(&text);
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      st = hd_nomem(d);
     }
     out->text = text.data;
   }

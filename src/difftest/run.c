@@ -48,14 +48,14 @@ hd_status dt_batch_make(const dt_program *programs, const bool *const *keeps, ui
   *b = (dt_batch){.programs = programs, .keeps = keeps, .n = n, .sm = sm};
   b->offsets = calloc(n + 1u, sizeof *b->offsets);
   b->threads = calloc(n + 1u, sizeof *b->threads);
-  if (!b->offsets || !b->threads) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!b->offsets || !b->threads) return hd_nomem(d);
   dt_print_head(sm, &b->ptx);
   for (uint32_t k = 0; k < n; k++) {
     dt_print_kernel(&programs[k], keeps ? keeps[k] : NULL, k, &b->ptx);
     b->threads[k] = programs[k].threads;
     b->offsets[k + 1] = b->offsets[k] + (dt_program_bytes(&programs[k]) + 255) / 256 * 256;
   }
-  return b->ptx.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return b->ptx.failed ? hd_nomem(d) : HD_OK;
 }
 
 void dt_batch_free(dt_batch *b) {
@@ -204,7 +204,7 @@ typedef struct worker {
 static hd_status worker_room(worker *w, uint64_t bytes, hd_diag *d) {
   if (bytes <= w->cap) return HD_OK;
   char *block = malloc(2 * bytes);
-  if (!block) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!block) return hd_nomem(d);
   free(w->after[0]);
   w->after[0] = block;
   w->after[1] = block + bytes;
@@ -231,7 +231,7 @@ static hd_status agrees_unoptimized(worker *w, const dt_program *p, bool *yes, h
   hd_status st = dt_batch_make(p, NULL, 1, w->r->sm, &b, d);
   char *data = st == HD_OK ? calloc(2, b.offsets[1]) : NULL;
   *yes = false;
-  if (st == HD_OK && !data) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !data) st = hd_nomem(d);
   if (st == HD_OK) {
     char *const other = data + b.offsets[1];
     b.unoptimized = true;
@@ -291,7 +291,7 @@ static void work(worker *w) {
   dt_program *programs = calloc(r->per_module, sizeof *programs);
   hd_diag d = {0};
   if (!programs) {
-    hd_fail(&d, HD_ERR_NOMEM, "out of memory");
+    hd_nomem(&d);
     fail_run(r, HD_ERR_NOMEM, &d, 0, 0);
   }
   while (programs) {
@@ -310,7 +310,7 @@ static void work(worker *w) {
       instructions += programs[k].instructions;
       failed |= programs[k].failed;
     }
-    hd_status st = failed ? hd_fail(&d, HD_ERR_NOMEM, "out of memory") : run_batch(w, programs, n, &d);
+    hd_status st = failed ? hd_nomem(&d) : run_batch(w, programs, n, &d);
     if (st != HD_OK) fail_run(r, st, &d, first, n);
     for (uint32_t k = 0; k < n; k++) dt_program_free(&programs[k]);
     pthread_mutex_lock(&r->lock);

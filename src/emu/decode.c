@@ -298,7 +298,7 @@ hd_status emu_decode_module(const emu_decode_env *env, emu_code ***codes, hd_dia
   if (!emu_op_tables(env->isa))
     return hd_fail(diag, HD_ERR_UNSUPPORTED, "the emulator was built without this instruction set");
   workplace *p = calloc(1, sizeof *p);
-  if (!p) return hd_fail(diag, HD_ERR_NOMEM, "out of memory");
+  if (!p) return hd_nomem(diag);
   jmp_buf *const outer = env->arena->escape;
   hd_arena_init(&p->decoder.scratch);
   hd_arena_init(&p->function);
@@ -310,7 +310,7 @@ hd_status emu_decode_module(const emu_decode_env *env, emu_code ***codes, hd_dia
     decode(&p->decoder, &p->function);
     *codes = p->decoder.codes;
   } else {
-    st = hd_fail(diag, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(diag);
   }
   env->arena->escape = outer;
   hd_arena_free(&p->decoder.scratch);

@@ -55,7 +55,7 @@ hd_status emu_dispatcher_create(const hd_dispatch *how, uint64_t n_tasks, uint32
   if ((unsigned)h.kind >= HD_DISPATCH_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "no dispatcher has number %d", (int)h.kind);
   emu_dispatcher *p = calloc(1, sizeof *p);
-  if (!p) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!p) return hd_nomem(d);
   p->kind = h.kind;
   p->seed = h.seed;
   p->n_tasks = n_tasks;
@@ -72,7 +72,7 @@ hd_status emu_dispatcher_create(const hd_dispatch *how, uint64_t n_tasks, uint32
   }
   if (!ok) {
     emu_dispatcher_destroy(p);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   for (uint32_t k = 0; k < n_sms; k++) { /* Fisher and Yates */
     uint32_t j = (uint32_t)(hd_random_at(p->seed, k) % (k + 1));

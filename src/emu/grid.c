@@ -69,7 +69,7 @@ static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, 
   if (st == HD_OK) st = check_directives(m, code, l, d);
   if (st != HD_OK) return st;
   uint64_t *offsets = calloc((size_t)code->func->n_params + 1, sizeof *offsets);
-  if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!offsets) return hd_nomem(d);
   uint64_t args = hd_ptx_param_layout(m, code->func, offsets);
   free(offsets);
   if (args != l->args_bytes || (args && !l->args))
@@ -121,7 +121,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   hd_status st = check_launch(p, l, &index, d);
   if (st != HD_OK) return st;
   hd_emu_grid *g = calloc(1, sizeof *g);
-  if (!g) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!g) return hd_nomem(d);
   pthread_mutex_init(&g->lock, NULL);
   g->emu = p->emu;
   g->program = p;
@@ -146,7 +146,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   g->tid = calloc(g->n_warps, sizeof *g->tid);
   if (!params || !g->tid) {
     free_grid(g);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   if (l->args_bytes) memcpy(params, l->args, l->args_bytes);
   for (uint32_t t = 0; t < g->n_warps * HD_WARP; t++) {

@@ -112,7 +112,7 @@ static void run_interleaved(launch *l) {
     while (ok && emu_dispatch_next(d, &task, &r.sm) == EMU_DISPATCH_START) {
       me->status = emu_cta_start_at(g, task, started, r.sm, 0, &r.cta, &me->diag);
       if (me->status == HD_OK && !hd_vec_push(&alive, r)) {
-        me->status = hd_fail(&me->diag, HD_ERR_NOMEM, "out of memory");
+        me->status = hd_nomem(&me->diag);
         hd_emu_cta_end(r.cta);
       }
       ok = me->status == HD_OK;
@@ -151,7 +151,7 @@ static hd_status run(launch *l, hd_diag *d) {
   if (l->n_workers > g->n_tasks) l->n_workers = (unsigned)g->n_tasks;
   if (posix_memalign((void **)&l->workers, _Alignof(worker), l->n_workers * sizeof *l->workers) != 0) {
     l->workers = NULL;
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   memset(l->workers, 0, l->n_workers * sizeof *l->workers);
   if (interleave)

@@ -46,7 +46,7 @@ hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d) {
   hd_status st = resolve_options(opt, &o, d);
   if (st != HD_OK) return st;
   hd_emu *e = calloc(1, sizeof *e);
-  if (!e) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!e) return hd_nomem(d);
   e->opt = o;
   e->access = emu_access_for(o.isa);
   pthread_rwlock_init(&e->lock, NULL);
@@ -128,7 +128,7 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
   if (e->n_allocs == e->cap_allocs) {
     size_t cap = e->cap_allocs ? 2 * e->cap_allocs : 64;
     emu_alloc *grown = realloc(e->allocs, cap * sizeof *grown);
-    if (!grown) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!grown) return hd_nomem(d);
     e->allocs = grown;
     e->cap_allocs = cap;
   }

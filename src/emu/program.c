@@ -243,13 +243,13 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
     for (size_t n = edges.n; n-- > 0;) changed |= join_edge(p, &edges.data[n]);
   }
   hd_vec_free(&edges);
-  return ok ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return ok ? HD_OK : hd_nomem(d);
 }
 
 hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, hd_diag *d) {
   *out = NULL;
   hd_emu_program *p = calloc(1, sizeof *p);
-  if (!p) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!p) return hd_nomem(d);
   p->emu = e;
   p->module = m;
   hd_arena_init(&p->arena);
@@ -257,7 +257,7 @@ hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, h
   p->traits = HD_NEW_N(&p->arena, (size_t)m->n_funcs + 1, emu_traits);
   if (!p->symbols || !p->traits) {
     hd_emu_unload(p);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   hd_status st = load_variables(p, d);
   if (st == HD_OK) {

@@ -233,7 +233,7 @@ hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out
     hd_buf_printf(&path, "%s/%s%s", gpu_dir, name_or_path, suffix);
   if (path.failed) {
     hd_buf_free(&path);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   hd_file file;
   json_t *root = NULL;
@@ -280,7 +280,7 @@ hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d)
   closedir(dir);
   if (!ok) {
     hd_gpu_list_free(list.data, list.n);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   if (list.n) qsort(list.data, list.n, sizeof *list.data, by_name);
   *names = list.data;

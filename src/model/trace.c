@@ -330,7 +330,7 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   if (!workers || workers > MAX_WORKERS)
     return hd_fail(d, HD_ERR_USAGE, "%u workers: a trace takes 1 to %d", workers, MAX_WORKERS);
   hd_trace *t = calloc(1, sizeof *t);
-  if (!t) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!t) return hd_nomem(d);
   t->tasks = tasks;
   t->threads = (uint32_t)threads * block[2];
   t->warps = (t->threads + HD_WARP - 1) / HD_WARP;

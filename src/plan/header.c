@@ -271,5 +271,5 @@ hd_status hd_plan_header(hd_buf *out, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < sizeof CLUSTERS / sizeof *CLUSTERS; i++)
     st = put_cluster(&CLUSTERS[i], out, d);
   hd_buf_puts(out, "\n#endif\n");
-  return st == HD_OK && out->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+  return st == HD_OK && out->failed ? hd_nomem(d) : st;
 }

@@ -159,7 +159,7 @@ static hd_status parse_order(const parser *p, const char *lever, word value, hd_
   if (o->form == FORM_NONE) return HD_OK;
   if (o->form != FORM_FILE) return parse_order_numbers(p, lever, o, value, parameter, order);
   order->file = malloc(parameter.n + 1);
-  if (!order->file) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  if (!order->file) return hd_nomem(p->d);
   memcpy(order->file, parameter.s, parameter.n);
   order->file[parameter.n] = 0;
   return HD_OK;
@@ -258,7 +258,7 @@ static size_t count_parts(word value) {
 static hd_status make_list(const parser *p, word value, size_t size, void *list) {
   size_t n = count_parts(value);
   void *memory = n < UINT32_MAX ? calloc(n, size) : NULL;
-  if (!memory) return hd_fail(p->d, HD_ERR_NOMEM, "out of memory");
+  if (!memory) return hd_nomem(p->d);
   memcpy(list, &memory, sizeof memory);
   return HD_OK;
 }

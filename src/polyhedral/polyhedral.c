@@ -151,7 +151,7 @@ hd_status hd_polyhedral_measure(const hd_analysis *a, const hd_point *at, const 
   free(m.which);
   if (ok) return HD_OK;
   hd_polyhedral_free(out);
-  return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return hd_nomem(d);
 }
 
 void hd_polyhedral_free(hd_polyhedral *p) {

@@ -107,7 +107,7 @@ static hd_status identify(hd_container *c, hd_diag *d) {
 static hd_status begin(hd_container *c, const char *name, hd_container **out, hd_diag *d) {
   c->name = strdup(name);
   c->source.name = c->name;
-  hd_status rc = c->name ? identify(c, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status rc = c->name ? identify(c, d) : hd_nomem(d);
   if (rc)
     hd_container_close(c);
   else
@@ -118,7 +118,7 @@ static hd_status begin(hd_container *c, const char *name, hd_container **out, hd
 hd_status hd_container_open(const char *path, hd_container **out, hd_diag *d) {
   *out = NULL;
   hd_container *c = calloc(1, sizeof *c);
-  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c) return hd_nomem(d);
   hd_status rc = hd_file_open(path, &c->file, d);
   if (rc) {
     hd_container_close(c);
@@ -133,7 +133,7 @@ hd_status hd_container_open_memory(const void *data, size_t len, const char *nam
                                    hd_diag *d) {
   *out = NULL;
   hd_container *c = calloc(1, sizeof *c);
-  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c) return hd_nomem(d);
   c->source = (ptx_source){.data = data, .len = len};
   return begin(c, name ? name : "", out, d);
 }
@@ -194,7 +194,7 @@ static hd_status set_label(hd_container *c, const char **label, hd_diag *d) {
   hd_buf_clear(&c->label);
   hd_buf_printf(&c->label, "%s#%u", c->name, c->index);
   *label = c->label.data;
-  return c->label.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return c->label.failed ? hd_nomem(d) : HD_OK;
 }
 
 hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d) {

@@ -113,5 +113,5 @@ hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d
     hd_buf_puts(out, "\nOutside (instructions per thread, registers):\n\n");
     for (size_t p = 0; p < t->n_plans; p++) put_misses(t, p, out);
   }
-  return st == HD_OK && out->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+  return st == HD_OK && out->failed ? hd_nomem(d) : st;
 }

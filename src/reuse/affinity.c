@@ -76,7 +76,7 @@ static void on_access(void *ctx, const hd_trace_event *e) {
 static hd_status make_sets(block_sets *s, const hd_trace *t, hd_diag *d) {
   uint64_t n = hd_trace_tasks(t);
   s->first = calloc(n + 1, sizeof *s->first);
-  if (!s->first) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!s->first) return hd_nomem(d);
   for (uint64_t task = 0; task < n; task++) {
     s->current = task;
     s->first[task] = s->block.n;
@@ -112,7 +112,7 @@ static hd_status invert(block_sets *s, uint64_t n, uint32_t max_sharers, sharers
   out->first = calloc(blocks + 2, sizeof *out->first);
   if (!count || !out->first) {
     free(count);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   for (uint64_t i = 0; i < s->block.n; i++) count[s->block.data[i]]++;
   uint64_t kept = 0, sum = 0;
@@ -140,7 +140,7 @@ static hd_status invert(block_sets *s, uint64_t n, uint32_t max_sharers, sharers
       }
   }
   free(count);
-  return out->task ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return out->task ? HD_OK : hd_nomem(d);
 }
 
 /* ---- Edges --------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static void count_slice(void *ctx, unsigned worker) {
 static hd_status join(counting *c, hd_affinity *out, hd_diag *d) {
   uint64_t *at = calloc((size_t)c->n + 2, sizeof *at);
   uint32_t n = c->n;
-  if (!at) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!at) return hd_nomem(d);
   for (unsigned w = 0; w < c->workers; w++) { /* room for both directions of everything kept */
     size_t k = 0;
     for (uint32_t t = slice(c, w); t < slice(c, w + 1); t++)
@@ -278,13 +278,13 @@ static hd_status join(counting *c, hd_affinity *out, hd_diag *d) {
   free(at);
   free(all);
   free(fill);
-  return out->to && out->weight ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return out->to && out->weight ? HD_OK : hd_nomem(d);
 }
 
 static hd_status make_edges(const block_sets *s, const sharers *by_block, const hd_affinity_options *o,
                             uint32_t n, hd_affinity *out, hd_diag *d) {
   counting *c = calloc(1, sizeof *c);
-  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c) return hd_nomem(d);
   *c = (counting){.sets = s,
                   .by_block = by_block,
                   .n = n,
@@ -296,7 +296,7 @@ static hd_status make_edges(const block_sets *s, const sharers *by_block, const 
   c->first = calloc((size_t)n + 1, sizeof *c->first);
   hd_status st = HD_OK;
   if (!c->first) {
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(d);
   } else {
     if (!hd_parallel(c->workers, count_slice, c)) { /* threads could not be had: alone, then */
       for (unsigned w = 0; w < c->workers; w++) c->list[w].n = 0;

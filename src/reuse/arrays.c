@@ -5,7 +5,7 @@
 hd_status reuse_arrays_open(reuse_arrays *a, const hd_reuse_array *array, uint32_t n, hd_diag *d) {
   *a = (reuse_arrays){.array = array, .n = n, .last = n};
   a->sorted = malloc(((size_t)n + 1) * sizeof *a->sorted);
-  if (!a->sorted) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!a->sorted) return hd_nomem(d);
   for (uint32_t i = 0; i < n; i++) { /* few, and mostly in order already */
     uint32_t at = i;
     for (; at && array[a->sorted[at - 1]].start > array[i].start; at--) a->sorted[at] = a->sorted[at - 1];

@@ -256,7 +256,7 @@ static void spread_of(uint64_t *values, uint64_t n, hd_reuse_spread *out) {
 
 static hd_status measure_spreads(measuring *m, const hd_trace *t, hd_diag *d) {
   uint64_t n = hd_trace_tasks(t), *values = malloc(n * sizeof *values);
-  if (!values) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!values) return hd_nomem(d);
   for (uint64_t i = 0; i < n; i++) values[i] = m->footprint[i];
   spread_of(values, n, &m->out->footprint);
   for (uint64_t i = 0; i < n; i++) values[i] = hd_trace_task_instructions(t, i);
@@ -271,7 +271,7 @@ static hd_status measure(measuring *m, const hd_trace *t, const hd_reuse_array *
   if (tasks >= UINT32_MAX) return hd_fail(d, HD_ERR_UNSUPPORTED, "too many tasks to measure their reuse");
   m->out->arrays = calloc((size_t)m->out->n_arrays + 1, sizeof *m->out->arrays);
   m->footprint = calloc(tasks, sizeof *m->footprint);
-  if (!m->out->arrays || !m->footprint) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!m->out->arrays || !m->footprint) return hd_nomem(d);
   hd_status st = reuse_arrays_open(&m->arrays, arrays, m->out->n_arrays, d);
   if (st == HD_OK) st = hd_trace_walk(t, 0, tasks, on_share, m, d);
   if (st == HD_OK && !m->failed) st = measure_spreads(m, t, d);

@@ -90,7 +90,7 @@ hd_status hd_affinity_order(const hd_affinity *a, const uint32_t *part, uint32_t
   uint64_t *start = calloc((size_t)parts + 2, sizeof *start);
   uint32_t *members = malloc(n * sizeof *members), *task = malloc(n * sizeof *task);
   bool ok = h.task && h.place && h.key && start && members && task;
-  hd_status st = ok ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = ok ? HD_OK : hd_nomem(d);
   for (size_t t = 0; st == HD_OK && part && t < n; t++)
     if (part[t] >= parts) st = hd_fail(d, HD_ERR_USAGE, "task %zu is in cluster %u of %u", t, part[t], parts);
   if (st == HD_OK) {
@@ -136,7 +136,7 @@ hd_status hd_reuse_heavy_first(const hd_trace *t, hd_table *out, hd_diag *d) {
   if (!work || !task) {
     free(work);
     free(task);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   for (uint64_t i = 0; i < n; i++) work[i] = (task_work){hd_trace_task_instructions(t, i), (uint32_t)i};
   qsort(work, n, sizeof *work, more_work_first);

@@ -168,7 +168,7 @@ hd_status hd_affinity_greedy(const hd_affinity *a, uint32_t parts, uint64_t seed
   free(g.member);
   free(g.start);
   free(g.size);
-  return ok ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return ok ? HD_OK : hd_nomem(d);
 }
 
 /* ---- METIS ------------------------------------------------------------------------------ */

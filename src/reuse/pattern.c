@@ -164,7 +164,7 @@ static hd_status walk_all(matching *m, const hd_trace *t, const uint32_t grid[3]
                           hd_diag *d) {
   hd_pattern *out = m->out;
   hd_pattern_row *best = calloc((size_t)out->n_arrays + 1, sizeof *best);
-  if (!best) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!best) return hd_nomem(d);
   double best_regularity = -2;
   hd_status st = HD_OK;
   for (unsigned k = 0; st == HD_OK && k < 3; k++) {
@@ -208,9 +208,7 @@ hd_status hd_pattern_measure(const hd_trace *t, const uint32_t grid[3], const hd
   m.before = calloc(streams + 1, sizeof *m.before);
   m.moved = calloc((size_t)n + 1, sizeof *m.moved);
   m.moved_before = calloc((size_t)n + 1, sizeof *m.moved_before);
-  hd_status st = out->arrays && m.now && m.before && m.moved && m.moved_before
-                     ? HD_OK
-                     : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = out->arrays && m.now && m.before && m.moved && m.moved_before ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = reuse_arrays_open(&m.arrays, arrays, n, d);
   if (st == HD_OK) st = walk_all(&m, t, grid, tasks ? tasks : default_tasks, d);
   for (uint32_t a = 0; st == HD_OK && a <= n; a++) hd_pattern_add(&out->all, &out->arrays[a]);

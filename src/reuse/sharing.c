@@ -180,7 +180,7 @@ static hd_status count_all(collecting *c, uint64_t tasks, const uint32_t grid[3]
   if (!first || !sorted) {
     free(first);
     free(sorted);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   for (size_t i = 0; i < c->pairs.n; i++) first[c->pairs.data[i].line + 2]++;
   for (size_t i = 0; i < n; i++) first[i + 2] += first[i + 1];
@@ -228,7 +228,7 @@ hd_status hd_sharing_measure(const hd_trace *t, const uint32_t grid[3], const hd
     return hd_fail(d, HD_ERR_UNSUPPORTED, "too many tasks to look for what they share");
   collecting c = {.line = line, .budget = o && o->budget ? o->budget : default_budget};
   out->arrays = calloc((size_t)n + 1, sizeof *out->arrays);
-  hd_status st = out->arrays ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = out->arrays ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = reuse_arrays_open(&c.arrays, arrays, n, d);
   if (st == HD_OK) st = hd_trace_walk(t, 0, tasks, on_access, &c, d);
   if (st == HD_OK && c.failed)

@@ -183,7 +183,7 @@ hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d)
         hd_buf_printf(&text, "\tmov.%s %s, %s;\n", ZEROS[k].text, reg->name, ZEROS[k].value);
   }
   bool ok = flow && declared && !text.failed;
-  hd_status st = ok ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = ok ? HD_OK : hd_nomem(d);
   if (ok && text.len) st = hd_ptx_insert(j->m, j->func, at, text.data, d);
   hd_buf_free(&text);
   rewrite_flow_free(flow);
@@ -195,8 +195,8 @@ hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d)
 hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d) {
   hd_buf text = {0};
   rewrite_put(j, &text, "\tbra $~end;\n");
-  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                             : hd_ptx_insert(j->m, j->func, j->m->funcs[j->func].n_stmts, text.data, d);
+  hd_status st =
+      text.failed ? hd_nomem(d) : hd_ptx_insert(j->m, j->func, j->m->funcs[j->func].n_stmts, text.data, d);
   hd_buf_free(&text);
   if (st != HD_OK) return st;
   hd_ptx_func *f = &j->m->funcs[j->func];

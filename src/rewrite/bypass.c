@@ -51,7 +51,7 @@ typedef struct edit {
   HD_VEC(hd_ptx_stmt) out;
 } edit;
 
-static hd_status no_memory(hd_diag *d) { return hd_fail(d, HD_ERR_NOMEM, "out of memory"); }
+static hd_status no_memory(hd_diag *d) { return hd_nomem(d); }
 
 /* ---- Which loads --------------------------------------------------------------------------- */
 

@@ -131,7 +131,7 @@ hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t hea
   if (!c.n) return HD_OK;
   each_operand(&c, begin, read_original);
   hd_ptx_stmt *stmts = malloc(c.f->n_stmts * sizeof *stmts);
-  if (!stmts) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!stmts) return hd_nomem(d);
   uint32_t n = 0;
   for (uint32_t i = 0; i < c.f->n_stmts; i++) {
     bool drop = false;

@@ -123,8 +123,7 @@ static hd_status put_together(hd_ptx_module *m, const spelling *s, uint32_t *for
   while (k < s->n_back && IS_ONE_OF(s->back[k], L2_PRIORITIES)) put_mod(m, s->back[k++], &text);
   put_mod(m, s->hint ? HD_M_L2_CACHE_HINT : HD_M_NONE, &text);
   while (k < s->n_back) put_mod(m, s->back[k++], &text);
-  hd_status st =
-      text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_ptx_add_form(m, text.data, form, d);
+  hd_status st = text.failed ? hd_nomem(d) : hd_ptx_add_form(m, text.data, form, d);
   hd_buf_free(&text);
   return st;
 }

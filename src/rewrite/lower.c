@@ -569,5 +569,5 @@ hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[
   hd_buf_put(text, body.data ? body.data : "", body.len);
   bool failed = body.failed || text->failed;
   hd_buf_free(&body);
-  return failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return failed ? hd_nomem(d) : HD_OK;
 }

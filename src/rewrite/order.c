@@ -105,8 +105,7 @@ static hd_status put_table(rewrite_job *j, const hd_table *t, hd_diag *d) {
   for (uint64_t i = 0; i < t->n; i++) hd_buf_printf(&text, "%s%u", i ? "," : "", t->task[i]);
   hd_buf_puts(&text, "};\n");
   while (at < j->m->n_items && !(j->m->items[at].kind == HD_I_FUNC && j->m->items[at].index == j->func)) at++;
-  hd_status st =
-      text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_ptx_insert_items(j->m, at, text.data, d);
+  hd_status st = text.failed ? hd_nomem(d) : hd_ptx_insert_items(j->m, at, text.data, d);
   hd_buf_free(&text);
   return st;
 }

@@ -424,7 +424,7 @@ static hd_status put_coordinates(slice *s, bool ordered, hd_buf *t, hd_diag *d) 
 static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
   fetch list[MOST_FETCHES];
   uint8_t *flags = calloc((size_t)s->f->n_stmts + 1, 2);
-  if (!flags) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!flags) return hd_nomem(d);
   uint8_t *visited = flags, *copied = flags + s->f->n_stmts + 1;
   hd_status st = find_fetches(s, list, d);
   for (uint32_t i = 0; st == HD_OK && i < s->n_fetches; i++) collect(s, list[i].base, list[i].stmt, visited);
@@ -444,7 +444,7 @@ static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
   hd_buf_put(t, s->fetches.data ? s->fetches.data : "", s->fetches.len);
   rewrite_put(&s->own, t, "$~done:\n");
   bool failed = t->failed || s->copies.failed || s->fetches.failed;
-  return failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return failed ? hd_nomem(d) : HD_OK;
 }
 
 hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd_diag *d) {
@@ -459,8 +459,7 @@ hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd
   s.heights = calloc((size_t)s.f->n_stmts + 1, 1);
   hd_buf text = {0};
   hd_status st = HD_OK;
-  if (!s.own.prefix || !s.verdicts || !s.heights || !find_writes(&s))
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!s.own.prefix || !s.verdicts || !s.heights || !find_writes(&s)) st = hd_nomem(d);
   if (st == HD_OK) {
     for (unsigned k = 0; ordered && k < 3; k++)
       if (j->ctaid.want[k]) s.coordinates[k] = rewrite_find_register(j->m, j->ctaid.names[k]);

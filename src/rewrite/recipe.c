@@ -43,7 +43,7 @@ static hd_status lay_out(rewrite_job *j, hd_diag *d) {
   hd_recipe *r = j->recipe;
   const hd_ptx_func *f = &j->m->funcs[j->func];
   uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
-  if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!offsets) return hd_nomem(d);
   r->params_bytes = hd_ptx_param_layout(j->m, f, offsets);
   const uint64_t *at = offsets + r->n_params;
   if (r->state_bytes) r->state_offset = *at++;
@@ -64,7 +64,7 @@ hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
   hd_sym kernel = m->funcs[j->func].sym;
   j->recipe->n_params = m->funcs[j->func].n_params;
   unsigned n = put_params(j, &text);
-  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  hd_status st = text.failed ? hd_nomem(d) : HD_OK;
   if (st == HD_OK && n && m->address_size != 64)
     st = hd_fail(d, HD_ERR_UNSUPPORTED,
                  "this plan needs device memory, and the module's addresses have %u bits", m->address_size);

@@ -163,7 +163,7 @@ static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd
   if (around) rewrite_put(j, text, "$~entered:\n");
   rewrite_put_halves(j, &j->ctaid, 'h', text);
   if (!known) rewrite_put_halves(j, &j->nctaid, 'm', text);
-  return st == HD_OK && text->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+  return st == HD_OK && text->failed ? hd_nomem(d) : st;
 }
 
 /* ---- Replacing the reads ---------------------------------------------------------------- */
@@ -243,7 +243,7 @@ static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
     return hd_fail(d, HD_ERR_UNSUPPORTED,
                    "claiming tasks needs PTX ISA 6.0, and the module is written in %u.%u",
                    j->m->version_major, j->m->version_minor);
-  if (!rewrite_find_traits(j->m, j->func, &j->traits)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!rewrite_find_traits(j->m, j->func, &j->traits)) return hd_nomem(d);
   if (!rewrite_claims_by_warp(j)) {
     if (j->traits.sees_shared_size)
       return hd_fail(d, HD_ERR_REFUSED,
@@ -295,7 +295,7 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
                    j->opt->grid.g[1], j->opt->grid.g[2]);
   j->wide = j->V > UINT32_MAX;
   j->prefix = hd_ptx_fresh_prefix(j->m);
-  if (!j->prefix) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!j->prefix) return hd_nomem(d);
   if (j->claims) st = prepare_claims(j, d);
   return st == HD_OK && prog->uses_table ? rewrite_order_table(j, d) : st;
 }
@@ -312,7 +312,7 @@ static hd_status declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) {
   while (i < f->n_stmts && !(f->stmts[i].kind == HD_S_VAR && f->stmts[i].index == var)) i++;
   if (i == f->n_stmts) return HD_OK; /* the module's */
   hd_ptx_stmt *stmts = malloc(f->n_stmts * sizeof *stmts);
-  if (!stmts) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!stmts) return hd_nomem(d);
   memcpy(stmts, f->stmts, f->n_stmts * sizeof *stmts);
   memmove(stmts + 1, stmts, i * sizeof *stmts);
   stmts[0] = f->stmts[i];
@@ -353,7 +353,7 @@ static hd_status hoist(const rewrite_job *j, uint32_t begin, uint32_t n, hd_diag
   const hd_ptx_func *f = &j->m->funcs[j->func];
   if (!begin || !n) return HD_OK;
   hd_ptx_stmt *stmts = malloc(f->n_stmts * sizeof *stmts);
-  if (!stmts) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!stmts) return hd_nomem(d);
   memcpy(stmts, f->stmts + begin, n * sizeof *stmts);
   memcpy(stmts + n, f->stmts, begin * sizeof *stmts);
   memcpy(stmts + n + begin, f->stmts + n + begin, (f->n_stmts - n - begin) * sizeof *stmts);

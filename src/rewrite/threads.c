@@ -319,7 +319,7 @@ static hd_status put_remap(remap *r, hd_buf *t, hd_diag *d) {
   if (!r->known) rewrite_put(&r->own, t, "$~kept:\n");
   rewrite_put_halves(&r->own, &r->ctaid, 'h', t);
   rewrite_put_halves(&r->own, &r->tid, 'm', t);
-  return st == HD_OK && t->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : st;
+  return st == HD_OK && t->failed ? hd_nomem(d) : st;
 }
 
 /* The same inside a CTA: the place of the thread that stands where this one does in the block's order. */
@@ -338,7 +338,7 @@ static hd_status put_in_cta(remap *r, hd_buf *t, hd_diag *d) {
   for (unsigned k = 0; k < 3; k++)
     if (r->tid.want[k]) memcpy(r->tid.names[k], X[k], sizeof r->tid.names[k]);
   rewrite_put_halves(j, &r->tid, 'm', t);
-  return t->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return t->failed ? hd_nomem(d) : HD_OK;
 }
 
 hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
@@ -357,7 +357,7 @@ hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
   }
   if (st != HD_OK || !(wants(&r, 0) || wants(&r, 1) || wants(&r, 2))) return st;
   r.own.prefix = hd_ptx_fresh_prefix(j->m);
-  if (!r.own.prefix) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r.own.prefix) return hd_nomem(d);
   hd_buf text = {0};
   st = in_cta ? put_in_cta(&r, &text, d) : put_remap(&r, &text, d);
   uint32_t before = j->m->funcs[j->func].n_stmts;

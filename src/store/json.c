@@ -81,8 +81,7 @@ static hd_status append_table(export *e, hd_store *s, const char *name, hd_diag 
     packed_to_text(packed.data ? packed.data : "", packed.len, &text);
     json_t *o = json_pack("{s:s, s:I, s:s}", "name", name, "tasks", (json_int_t)n, "packed",
                           text.data ? text.data : "");
-    if (text.failed || json_array_append_new(e->tables, o) != 0)
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (text.failed || json_array_append_new(e->tables, o) != 0) st = hd_nomem(d);
   }
   hd_buf_free(&packed);
   hd_buf_free(&text);
@@ -100,7 +99,7 @@ hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd
     hd_buf_puts(out, text);
     hd_buf_putc(out, '\n');
   }
-  if (!root || (st == HD_OK && (!text || out->failed))) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!root || (st == HD_OK && (!text || out->failed))) st = hd_nomem(d);
   free(text);
   json_decref(root);
   json_decref(e.verdicts);
@@ -182,8 +181,7 @@ static hd_status read_table(const json_t *o, size_t number, const char *name, st
   memcpy(t->name, json_string_value(own), sizeof t->name);
   t->n = (uint64_t)json_integer_value(tasks);
   if (!packed_from_text(json_string_value(packed), json_string_length(packed), &t->packed))
-    return t->packed.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory")
-                            : bad_table(name, number, "what is packed is not base 64", d);
+    return t->packed.failed ? hd_nomem(d) : bad_table(name, number, "what is packed is not base 64", d);
   hd_status st = packed_read(t->packed.data ? t->packed.data : "", t->packed.len, t->n, t->name, &task, &e);
   free(task);
   return st == HD_ERR_INPUT ? bad_table(name, number, e.message, d) : st;
@@ -248,7 +246,7 @@ static hd_status read_lists(const json_t *root, const char *name, store_import *
   out->n_tables = json_array_size(tables);
   out->verdicts = calloc(out->n + 1, sizeof *out->verdicts);
   out->tables = calloc(out->n_tables + 1, sizeof *out->tables);
-  if (!out->verdicts || !out->tables) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!out->verdicts || !out->tables) return hd_nomem(d);
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < out->n; i++)
     st = read_verdict(json_array_get(verdicts, i), i + 1, format > FIRST_FORMAT, name, &out->verdicts[i], d);

@@ -17,7 +17,7 @@ void hd_verdict_table(const uint32_t *task, uint64_t n, char out[HD_DIGEST_HEX])
 
 static hd_status check_bijection(const uint32_t *task, uint64_t n, hd_status bad, hd_diag *d) {
   uint64_t *seen = calloc(n / 64 + 1, sizeof *seen);
-  hd_status st = seen ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = seen ? HD_OK : hd_nomem(d);
   for (uint64_t i = 0; st == HD_OK && i < n; i++) {
     uint64_t bit = UINT64_C(1) << task[i] % 64, *word = &seen[task[i] < n ? task[i] / 64 : 0];
     if (task[i] >= n)
@@ -52,7 +52,7 @@ hd_status packed_make(const uint32_t *task, uint64_t n, hd_buf *out, hd_diag *d)
   size_t most = ZSTD_compressBound(PLANES * n);
   if (!planes || !hd_buf_reserve(out, most)) {
     free(planes);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   uint32_t last = 0;
   for (uint64_t i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ hd_status packed_make(const uint32_t *task, uint64_t n, hd_buf *out, hd_diag *d)
 
 static hd_status unpack(const void *bytes, size_t len, uint64_t n, uint32_t *task, hd_diag *d) {
   uint8_t *planes = malloc(PLANES * n);
-  if (!planes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!planes) return hd_nomem(d);
   size_t got = ZSTD_decompress(planes, PLANES * n, bytes, len);
   hd_status st = got == PLANES * n
                      ? HD_OK
@@ -94,7 +94,7 @@ hd_status packed_read(const void *bytes, size_t len, uint64_t n, const char *nam
   if (st != HD_OK) return st;
   char own[HD_DIGEST_HEX];
   uint32_t *task = malloc(n * sizeof *task);
-  if (!task) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!task) return hd_nomem(d);
   st = unpack(bytes, len, n, task, d);
   if (st == HD_OK) st = check_bijection(task, n, HD_ERR_INPUT, d);
   if (st == HD_OK) hd_verdict_table(task, n, own);

@@ -71,7 +71,7 @@ static hd_status run_sql(hd_store *s, const char *sql, const char *doing, hd_dia
 
 static hd_status prepare(hd_store *s, const hd_buf *sql, sqlite3_stmt **out, hd_diag *d) {
   *out = NULL;
-  if (sql->failed) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (sql->failed) return hd_nomem(d);
   return sqlite3_prepare_v2(s->db, sql->data, (int)sql->len, out, NULL) == SQLITE_OK
              ? HD_OK
              : sql_error(s, "read the verdicts", d);
@@ -104,7 +104,7 @@ static void list_columns(hd_buf *sql, bool version_1) {
 }
 
 static hd_status run_buf(hd_store *s, hd_buf *sql, const char *doing, hd_diag *d) {
-  hd_status st = sql->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : run_sql(s, sql->data, doing, d);
+  hd_status st = sql->failed ? hd_nomem(d) : run_sql(s, sql->data, doing, d);
   hd_buf_free(sql);
   return st;
 }
@@ -162,7 +162,7 @@ static hd_status check_version(hd_store *s, hd_diag *d) {
 hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
   *out = NULL;
   hd_store *s = calloc(1, sizeof *s);
-  if (!s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!s) return hd_nomem(d);
   int n;
   if (path) {
     n = snprintf(s->path, sizeof s->path, "%s", path);
@@ -178,7 +178,7 @@ hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
   hd_status st = HD_OK;
   if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       NULL) != SQLITE_OK)
-    st = s->db ? sql_error(s, "open the store", d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = s->db ? sql_error(s, "open the store", d) : hd_nomem(d);
   if (st == HD_OK) {
     sqlite3_busy_timeout(s->db, BUSY_MS);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -431,7 +431,7 @@ hd_status store_packed_table(hd_store *s, const char *name, hd_buf *packed, uint
     *n = tasks > 0 ? (uint64_t)tasks : 0;
     hd_buf_put(packed, bytes ? bytes : "", bytes && len > 0 ? (size_t)len : 0);
     *found = !packed->failed;
-    if (packed->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (packed->failed) st = hd_nomem(d);
   } else if (rc != SQLITE_DONE) {
     st = sql_error(s, "read a table", d);
   }

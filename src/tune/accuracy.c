@@ -96,7 +96,7 @@ hd_status hd_accuracy_summarize(const hd_accuracy_row *rows, size_t n, hd_accura
     out->within_10 = k ? (double)close / (double)k : NAN;
     out->within_25 = k ? (double)near / (double)k : NAN;
   } else {
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(d);
   }
   free(ratios);
   free(errors);

@@ -252,7 +252,7 @@ hd_status advice_category(advising *a, hd_diag *d) {
     st = many ? decide_shared(a, &category, &text, d) : decide_alone(a, &category, &text, d);
   }
   a->out->category = category;
-  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
   if (st == HD_OK && text.len)
     snprintf(a->out->evidence, sizeof a->out->evidence, "%.*s", (int)text.len - 1, text.data);
   hd_buf_free(&text);

@@ -67,7 +67,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;
   if (st == HD_OK && out->equal) {
     c->result = snapshot(&r);
-    if (!c->result) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!c->result) st = hd_nomem(d);
   }
   runner_close(&r);
   if (st == HD_OK && out->equal && c->w->reference && !o->no_reference)
@@ -123,11 +123,11 @@ static hd_status fill(hd_checker *c, hd_diag *d) {
   uint32_t n = c->w->n_buffers;
   c->initial = calloc((size_t)n + 1, sizeof *c->initial);
   c->filled = calloc((size_t)n + 1, sizeof *c->filled);
-  if (!c->initial || !c->filled) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c->initial || !c->filled) return hd_nomem(d);
   for (uint32_t i = 0; i < n; i++) {
     uint64_t bytes = c->w->buffers[i].bytes;
     c->initial[i] = malloc(bytes ? bytes : 1);
-    if (!c->initial[i]) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!c->initial[i]) return hd_nomem(d);
     /* What a run leaves unwritten must not hold an earlier run's result. */
     memset(c->initial[i], 0xCD, bytes);
   }
@@ -140,7 +140,7 @@ hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_ch
   hd_checker *c = calloc(1, sizeof *c);
   *out = NULL;
   *r = (hd_check_result){.equal = true};
-  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c) return hd_nomem(d);
   c->w = w;
   hd_status st = fill(c, d);
   if (st == HD_OK) st = run_original(c, o ? o : &defaults, r, d);

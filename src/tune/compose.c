@@ -169,7 +169,7 @@ hd_status hd_compose(const uint32_t grid[3], const char *table, uint64_t seed, h
   for (int k = 0; st != HD_OK && st != HD_ERR_NOMEM && k < ATTEMPTS; k++) {
     text.len = 0;
     put_plan(&r, grid, table, out->n_sms, &text);
-    st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, &out->plan, d);
+    st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &out->plan, d);
   }
   hd_buf_free(&text);
   /* Tables are for one grid only: mostly that is known, then. */

@@ -275,7 +275,7 @@ static hd_status print_plans(const corun *c, const config *k, hd_corun_row *row,
     hd_plan plan = plan_of(c, i, k, &range);
     hd_buf b = {0};
     hd_plan_print(&plan, &b);
-    if (b.failed) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (b.failed) return hd_nomem(d);
     snprintf(row->plans[i], sizeof row->plans[i], "%s", b.data);
     hd_buf_free(&b);
   }
@@ -334,8 +334,7 @@ static hd_status evaluate(corun *c, setup *setups, hd_corun_result *out, hd_diag
   double confidence = c->o->confidence > 0 ? c->o->confidence : DEFAULT_CONFIDENCE;
   double *us = calloc(n, 2 * (HD_CORUN_MODES + 1) * sizeof *us), *stp = calloc(n, sizeof *stp),
          *antt = calloc(n, sizeof *antt);
-  hd_status st =
-      us && stp && antt ? time_rounds(c, setups, out, n, us, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = us && stp && antt ? time_rounds(c, setups, out, n, us, d) : hd_nomem(d);
   for (int row = 0; st == HD_OK && row < HD_CORUN_MODES; row++) {
     hd_corun_row *r = &out->rows[row];
     if (r->status != HD_OK) continue;

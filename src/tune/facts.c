@@ -40,7 +40,7 @@ static hd_status add(hd_facts *sum, const hd_facts *f, hd_diag *d) {
   if (sum->reuse.arrays)
     hd_reuse_add(&sum->reuse, &f->reuse);
   else if (!begin_sum(sum, f))
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   for (uint32_t i = 0; i <= f->sharing.n_arrays; i++) {
     hd_sharing_add(&sum->sharing.arrays[i], &f->sharing.arrays[i]);
     hd_pattern_add(&sum->pattern.arrays[i], &f->pattern.arrays[i]);
@@ -69,7 +69,7 @@ hd_status advice_facts(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
   uint32_t n = a->w->n_launches, most = a->o.launches ? a->o.launches : DEFAULT_LAUNCHES;
   out->launches = calloc((size_t)n + 1, sizeof *out->launches);
-  if (!out->launches) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!out->launches) return hd_nomem(d);
   out->n_launches = n;
   for (uint32_t i = 0; i < n; i++) {
     if (!is_measured(a->w, i, most)) continue;

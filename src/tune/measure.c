@@ -138,7 +138,7 @@ static hd_status time_rows(placement *p, variant *variants, const hd_measure_opt
   hd_device_job *jobs = calloc(n, sizeof *jobs);
   double *us = calloc(n, reps * sizeof *us), *sorted = calloc(reps, sizeof *sorted);
   size_t n_jobs = 0;
-  hd_status st = jobs && us && sorted ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = jobs && us && sorted ? HD_OK : hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < n; i++)
     if (rows[i].status == HD_OK) jobs[n_jobs++] = variant_job(&variants[i]);
   if (st == HD_OK) st = hd_device_time(p->device, jobs, n_jobs, &timing, us, d);
@@ -166,7 +166,7 @@ hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measure_opti
   if (!hd_device_get_info(dev)->has_times)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", hd_device_get_info(dev)->name);
   variant *variants = calloc(n, sizeof *variants);
-  if (!variants) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!variants) return hd_nomem(d);
   placement p;
   void **want = NULL;
   hd_status st = placement_open(&p, dev, w, &o->run, d);

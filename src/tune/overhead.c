@@ -128,7 +128,7 @@ static hd_status measure(const hd_workload *w, const hd_plan *plan, const hd_ove
   const hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .resident = RESIDENT};
   if (!run.arch) run.arch = ARCH;
   s->by_launch = calloc((size_t)w->n_launches + 1, sizeof *s->by_launch);
-  if (!s->by_launch) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!s->by_launch) return hd_nomem(d);
   hd_status st = runner_open(&r, w, plan, &run, 0, d);
   if (st == HD_OK) st = runner_fill(&r, d);
   if (st == HD_OK) st = runner_run(&r, &how, NULL, &stats, d);
@@ -162,7 +162,7 @@ static hd_status measure_plan(const hd_workload *w, const hd_plan *plan, const h
                               const side *before, side *after, hd_diag *d) {
   hd_overhead_options own = *o;
   uint32_t *registers = calloc((size_t)w->n_launches + 1, sizeof *registers);
-  if (!registers) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!registers) return hd_nomem(d);
   for (uint32_t i = 0; i < w->n_launches; i++) registers[i] = before->by_launch[i].of.registers;
   own.run.registers = registers;
   agents_search s = {.run = &own.run};
@@ -235,7 +235,7 @@ hd_status hd_overhead(const hd_workload *w, const hd_plan *plans, size_t n, cons
       compare(w, &before, &after, &rows[i]);
     else
       snprintf(rows[i].why, sizeof rows[i].why, "%.250s", e.message);
-    if (rows[i].status == HD_ERR_NOMEM) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (rows[i].status == HD_ERR_NOMEM) st = hd_nomem(d);
     free(after.by_launch);
   }
   free(before.by_launch);
@@ -271,7 +271,7 @@ hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, hd_over
                                 hd_overhead_summary *out, hd_diag *d) {
   *out = (hd_overhead_summary){0};
   double *values = calloc(t->n_workloads + 1, sizeof *values);
-  if (!values) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!values) return hd_nomem(d);
   for (size_t i = 0; i < t->n_workloads; i++) {
     const hd_overhead_row *r = &t->rows[i * t->n_plans + plan];
     if (!counts(r, m)) continue;

@@ -62,8 +62,7 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
   p->pristine = calloc((size_t)n + 1, sizeof *p->pristine);
   p->filled = calloc((size_t)n + 1, sizeof *p->filled);
   p->initial = allocate_bytes(p);
-  if (!p->addresses || !p->pristine || !p->filled || !p->initial)
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!p->addresses || !p->pristine || !p->filled || !p->initial) return hd_nomem(d);
   hd_status st = HD_OK;
   for (uint32_t i = 0; i < n; i++) poison(p->initial[i], w->buffers[i].bytes);
   st = hd_workload_fill_all(w, p->initial, p->filled, d);
@@ -147,7 +146,7 @@ static hd_status allocate_beside(placement *p, uint64_t bytes, uint64_t *address
 
 static hd_status move_buffer(placement *p, uint32_t i, hd_diag *d) {
   uint64_t bytes = p->w->buffers[i].bytes, address;
-  if (!hd_vec_reserve(&p->left, p->left.n + 1)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!hd_vec_reserve(&p->left, p->left.n + 1)) return hd_nomem(d);
   hd_status st = allocate_beside(p, bytes, &address, d);
   if (st != HD_OK) return st;
   if ((st = hd_device_copy(p->device, address, p->addresses[i], bytes, d)) != HD_OK) {
@@ -224,7 +223,7 @@ hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d)
 
 hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
   bool *changed = calloc((size_t)p->w->n_buffers + 1, sizeof *changed);
-  if (!changed) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!changed) return hd_nomem(d);
   for (uint32_t i = 0; i < p->w->n_buffers; i++)
     changed[i] = p->filled[i] && memcmp(result[i], p->initial[i], p->w->buffers[i].bytes) != 0;
   hd_status st = placement_learn_changed(p, changed, d);
@@ -234,7 +233,7 @@ hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
 
 hd_status placement_read(placement *p, void ***out, hd_diag *d) {
   *out = allocate_bytes(p);
-  if (!*out) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!*out) return hd_nomem(d);
   for (uint32_t i = 0; i < p->w->n_buffers; i++) {
     hd_status st = hd_device_read(p->device, p->addresses[i], (*out)[i], p->w->buffers[i].bytes, d);
     if (st == HD_OK) continue;
@@ -290,10 +289,10 @@ static hd_status build_args(variant *v, const hd_ptx_module *m, uint32_t i, hd_d
     return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", w->name,
                    l->kernel, own, l->n_args);
   out->offsets = calloc((size_t)f->n_params + 1, sizeof *out->offsets);
-  if (!out->offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!out->offsets) return hd_nomem(d);
   out->args_bytes = hd_ptx_param_layout(m, f, out->offsets);
   out->args = out->args_bytes == UINT64_MAX ? NULL : calloc(1, out->args_bytes ? out->args_bytes : 1);
-  if (!out->args) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!out->args) st = hd_nomem(d);
   for (uint32_t k = 0; st == HD_OK && k < l->n_args; k++) {
     uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]), have;
     unsigned char value[HD_TENSOR_MAP_BYTES];
@@ -408,7 +407,7 @@ static hd_status learn_kernels(placement *p, const hd_buf *source, hd_diag *d) {
   if (p->registers || hd_device_get_info(p->device)->kind != HD_DEVICE_CUDA) return HD_OK;
   p->registers = calloc((size_t)n + 1, sizeof *p->registers);
   p->local = calloc((size_t)n + 1, sizeof *p->local);
-  if (!p->registers || !p->local) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!p->registers || !p->local) return hd_nomem(d);
   hd_status st = hd_device_load(p->device, source->data, source->len, p->w->name, NULL, &m, d);
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     hd_kernel_info info = {0};
@@ -455,7 +454,7 @@ static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *sour
     if (st == HD_OK && plan) st = hd_rewrite_workload(*m, p->w, plan, &run, v->recipes, d);
     /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
     if (st == HD_OK && plan) st = hd_ptx_print(*m, &text);
-    if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (st == HD_OK && text.failed) st = hd_nomem(d);
     const hd_buf *b = plan ? &text : source;
     if (st == HD_OK) st = hd_device_load(p->device, b->data, b->len, p->w->name, NULL, &v->module, d);
     if (st == HD_OK && plan && has_agents(p, plan)) {
@@ -493,7 +492,7 @@ hd_status variant_open(variant *v, placement *p, const hd_plan *plan, hd_diag *d
   *v = (variant){.p = p, .moves = p->moves};
   v->launches = calloc((size_t)n + 1, sizeof *v->launches);
   v->recipes = calloc((size_t)n + 1, sizeof *v->recipes);
-  if (!v->launches || !v->recipes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!v->launches || !v->recipes) return hd_nomem(d);
   hd_arena arena;
   hd_arena_init(&arena);
   bool original = plan && hd_plan_is_baseline(plan) && !p->run.n_kernels;

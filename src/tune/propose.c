@@ -231,7 +231,7 @@ static hd_status own_streams(hd_advice *out, hd_diag *d) {
     if (s->loads)
       memcpy(s->loads, shared, s->n * sizeof *s->loads);
     else
-      st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+      st = hd_nomem(d);
   }
   return st;
 }
@@ -284,7 +284,7 @@ static hd_status rank(advising *a, candidates *c, double each, hd_diag *d) {
   }
   hd_sweep_row *rows = calloc(n + 1, sizeof *rows);
   out->proposals = calloc(c->n + 1, sizeof *out->proposals);
-  hd_status st = rows && out->proposals ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = rows && out->proposals ? HD_OK : hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < n; i++) rows[i].plan = c->list[i].plan;
   if (st == HD_OK && n) st = hd_sweep(a->s, a->g, a->o.dispatch, a->o.seed, rows, n, threads, NULL, NULL, d);
   for (size_t i = 0; st == HD_OK && i < n; i++) {
@@ -332,7 +332,7 @@ hd_status advice_propose(advising *a, hd_diag *d) {
   }
   if (st != HD_OK || (out->order_free == HD_ORDER_FREE_NO && !a->o.no_predictions)) return st;
   candidates *c = calloc(1, sizeof *c);
-  if (!c) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!c) return hd_nomem(d);
   c->a = a;
   c->grid = a->w->launches[main_launch(out)].grid;
   c->wave = a->g->n_sms * out->baseline.resident;

@@ -11,7 +11,7 @@ static hd_status compute(const hd_workload *w, void *const *initial, const bool 
   for (uint32_t i = 0; i < w->n_buffers; i++) {
     uint64_t bytes = w->buffers[i].bytes;
     want[i] = calloc(1, bytes ? bytes : 1);
-    if (!want[i]) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!want[i]) return hd_nomem(d);
     if (filled[i]) memcpy(want[i], initial[i], bytes);
   }
   return hd_workload_reference(w, want, d);
@@ -20,7 +20,7 @@ static hd_status compute(const hd_workload *w, void *const *initial, const bool 
 hd_status reference_compare(const hd_workload *w, void *const *initial, const bool *filled,
                             void *const *result, hd_check_result *out, hd_diag *d) {
   void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
-  if (!want) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!want) return hd_nomem(d);
   hd_status st = compute(w, initial, filled, want, d);
   for (uint32_t i = 0; st == HD_OK && out->equal && i < w->n_buffers; i++) {
     const hd_wl_buffer *b = &w->buffers[i];

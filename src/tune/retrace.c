@@ -10,7 +10,7 @@ enum { MOST_UNUSED = 4 }; /* traces kept that nobody replays at the moment */
 
 static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
   const hd_emu_hooks **hooks = calloc((size_t)r->w->n_launches + 1, sizeof *hooks);
-  if (!hooks) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!hooks) return hd_nomem(d);
   for (uint32_t i = 0; i < r->w->n_launches; i++) hooks[i] = hd_trace_hooks(traces[i]);
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
   hd_status st = runner_run(r, &how, hooks, NULL, d);
@@ -164,7 +164,7 @@ static hd_status make(retrace_store *s, const hd_plan *p, char *plan, unsigned n
   if (!e || !(e->traces = calloc((size_t)s->w->n_launches + 1, sizeof *e->traces))) {
     free(e);
     free(plan);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   hd_run_options run = s->run;
   if (n_sms) run.n_sms = n_sms;
@@ -190,7 +190,7 @@ hd_status retrace_acquire(retrace_store *s, const hd_plan *p, unsigned n_sms, hd
   hd_plan_print(&part, &text);
   if (text.failed) {
     hd_buf_free(&text);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   pthread_mutex_lock(&s->lock);
   hd_status st = HD_OK;

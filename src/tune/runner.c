@@ -21,7 +21,7 @@ static hd_status load_module(runner *r, const hd_plan *plan, const hd_run_option
 static hd_status allocate_buffers(runner *r, hd_diag *d) {
   const hd_workload *w = r->w;
   r->addresses = calloc(w->n_buffers + 1, sizeof *r->addresses);
-  if (!r->addresses) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r->addresses) return hd_nomem(d);
   for (uint32_t i = 0; i < w->n_buffers; i++) {
     hd_status st = hd_emu_alloc(r->emu, w->buffers[i].bytes, &r->addresses[i], d);
     if (st != HD_OK) return st;
@@ -93,11 +93,11 @@ static hd_status build_args(runner *r, uint32_t i, hd_diag *d) {
     return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", r->w->name,
                    l->kernel, own, l->n_args);
   uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
-  if (!offsets) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!offsets) return hd_nomem(d);
   uint64_t bytes = hd_ptx_param_layout(r->module, f, offsets);
   r->args_bytes[i] = bytes;
   r->args[i] = bytes == UINT64_MAX ? NULL : calloc(1, bytes ? bytes : 1);
-  if (!r->args[i]) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r->args[i]) st = hd_nomem(d);
   for (uint32_t k = 0; st == HD_OK && k < l->n_args; k++) {
     const hd_wl_arg *a = &l->args[k];
     uint64_t size = hd_ptx_var_size(r->module, &r->module->vars[f->first_param + k]);
@@ -132,14 +132,14 @@ hd_status runner_open(runner *r, const hd_workload *w, const hd_plan *plan, cons
   r->n_sms = eo.n_sms;
   r->recipes = calloc((size_t)w->n_launches + 1, sizeof *r->recipes);
   r->states = calloc((size_t)w->n_launches + 1, sizeof *r->states);
-  if (!r->recipes || !r->states) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r->recipes || !r->states) return hd_nomem(d);
   hd_status st = hd_emu_create(&eo, &r->emu, d);
   if (st == HD_OK) st = load_module(r, plan, o, d);
   if (st == HD_OK) st = allocate_buffers(r, d);
   if (st != HD_OK) return st;
   r->args = calloc(w->n_launches + 1, sizeof *r->args);
   r->args_bytes = calloc(w->n_launches + 1, sizeof *r->args_bytes);
-  if (!r->args || !r->args_bytes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r->args || !r->args_bytes) return hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
     st = build_args(r, i, d);
     if (st == HD_OK && plan) st = add_recipe(r, i, plan, o, d);
@@ -170,7 +170,7 @@ hd_status runner_fill(runner *r, hd_diag *d) {
   uint32_t n = r->w->n_buffers;
   void **bytes = calloc((size_t)n + 1, sizeof *bytes);
   bool *written = calloc((size_t)n + 1, sizeof *written);
-  hd_status st = bytes && written ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = bytes && written ? HD_OK : hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     bytes[i] = runner_bytes(r, i);
     /* What a run leaves unwritten must not hold an earlier run's result. */

@@ -51,7 +51,7 @@ static hd_status number_loads(const hd_workload *w, const char *kernel, unsigned
   size_t all = st == HD_OK ? hd_rewrite_loads(m, (uint32_t)func, NULL, 0) : 0;
   hd_global_load *sites = calloc(all + 1, sizeof *sites);
   *out = calloc(all + 1, sizeof **out);
-  if (st == HD_OK && (!sites || !*out)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && (!sites || !*out)) st = hd_nomem(d);
   if (st == HD_OK) hd_rewrite_loads(m, (uint32_t)func, sites, all);
   for (size_t i = 0; st == HD_OK && i < all; i++)
     if (!sites[i].kept) (*out)[(*n)++] = facts_of(r, sites[i].stmt, (uint32_t)i);
@@ -134,7 +134,7 @@ hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_opt
 hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
                              hd_diag *d) {
   *out = (hd_stream){.loads = calloc((size_t)n + 1, sizeof *out->loads)};
-  if (!out->loads) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!out->loads) return hd_nomem(d);
   for (uint32_t i = 0; i < n; i++)
     if (loads[i].requests && (double)loads[i].reused <= most * (double)loads[i].requests)
       out->loads[out->n++] = loads[i].number;

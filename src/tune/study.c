@@ -23,7 +23,7 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   *out = NULL;
   hd_run_options run = o ? *o : (hd_run_options){0};
   hd_study *s = calloc(1, sizeof *s);
-  if (!s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!s) return hd_nomem(d);
   s->w = w;
   s->table = run.table;
   s->arch = run.arch ? run.arch : RUNNER_ARCH;
@@ -34,9 +34,8 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   s->tables = table_store_open(w, &run);
   uint64_t *addresses = calloc((size_t)w->n_buffers + 1, sizeof *addresses);
   double start = hd_seconds();
-  hd_status st = s->traces && s->shared && s->arrays && s->changed && s->tables && addresses
-                     ? HD_OK
-                     : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st =
+      s->traces && s->shared && s->arrays && s->changed && s->tables && addresses ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = retrace_take(w, NULL, &run, s->traces, s->shared, addresses, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
     s->arrays[i] = (hd_reuse_array){w->buffers[i].name, addresses[i], w->buffers[i].bytes};
@@ -89,7 +88,7 @@ static void free_replay_plan(replay_plan *r) {
 static hd_status name_queues(replay_plan *r, const hd_gpu *g, const hd_plan *p, const hd_grid *grid,
                              hd_diag *d) {
   r->queue_of = calloc(g->n_sms, sizeof *r->queue_of);
-  if (!r->queue_of) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!r->queue_of) return hd_nomem(d);
   r->claims = (hd_replay_claims){.n_queues = hd_plan_clusters(p, grid),
                                  .queue_of = r->queue_of,
                                  .agents = p->bind == HD_BIND_AGENTS,
@@ -227,7 +226,7 @@ hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch
              .ctx = ctx};
   w.status = calloc(threads, sizeof *w.status);
   w.diags = calloc(threads, sizeof *w.diags);
-  hd_status st = w.status && w.diags ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = w.status && w.diags ? HD_OK : hd_nomem(d);
   if (st == HD_OK && !hd_parallel(threads, sweep_worker, &w) && w.done < n)
     st = hd_fail(d, HD_ERR_NOMEM, "cannot start threads");
   for (unsigned i = 0; st == HD_OK && i < threads; i++)

@@ -218,7 +218,7 @@ static hd_status get(table_store *t, const hd_study *study, uint32_t launch, hd_
   stored fresh = {launch, kind, calloc(1, sizeof *fresh.table)};
   if (!fresh.table || !hd_vec_reserve(&t->tables, t->tables.n + 1)) {
     free(fresh.table);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   hd_status st = hd_order_table(t->w, launch, &t->run, kind, study, fresh.table, d);
   if (st != HD_OK) {

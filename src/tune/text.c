@@ -58,7 +58,7 @@ static hd_status note_refusals(hd_advice *out, const hd_ptx_module *m, uint32_t 
   if (refusals) out->refusals = refusals;
   const char **kernels = realloc(out->refused_kernels, (out->n_refusals + n + 1) * sizeof *kernels);
   if (kernels) out->refused_kernels = kernels;
-  if (!refusals || !kernels) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!refusals || !kernels) return hd_nomem(d);
   for (size_t k = 0; k < n; k++) {
     out->refusals[out->n_refusals] = found[k];
     out->refused_kernels[out->n_refusals++] = kernel;
@@ -73,7 +73,7 @@ hd_status advice_text(advising *a, hd_diag *d) {
   hd_ptx_module *m;
   hd_arena_init(&arena);
   out->buffers = calloc((size_t)a->w->n_buffers + 1, sizeof *out->buffers);
-  hd_status st = out->buffers ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = out->buffers ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = hd_workload_ptx(a->w, a->o.run.arch ? a->o.run.arch : RUNNER_ARCH, &text, NULL, d);
   if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, a->w->name, &arena, &m, d);
   for (uint32_t i = 0; st == HD_OK && i < a->w->n_launches; i++) {

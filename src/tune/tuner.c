@@ -69,12 +69,12 @@ static hd_status add_copy(tuning *t, const hd_plan *p, hd_diag *d) {
   hd_buf text = {0};
   hd_plan copy = {0};
   hd_plan_print(p, &text);
-  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, &copy, d);
+  hd_status st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &copy, d);
   hd_buf_free(&text);
   if (st != HD_OK || hd_plan_is_baseline(&copy)) return st;
   if (hd_vec_push(&t->first, copy)) return HD_OK;
   hd_plan_free(&copy);
-  return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  return hd_nomem(d);
 }
 
 static hd_status ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d) {
@@ -208,12 +208,11 @@ static void make_tables(tuning *t, uint32_t launch, tuner_space *s) {
 static hd_status collect(tuning *t, const tuner_space *space, hd_plan **out, size_t *n, hd_diag *d) {
   *n = 0;
   *out = calloc(t->first.n + TUNER_CANDIDATES, sizeof **out);
-  if (!*out) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!*out) return hd_nomem(d);
   for (size_t i = 0; i < t->first.n; i++) {
     hd_buf text = {0};
     hd_plan_print(&t->first.data[i], &text);
-    hd_status st =
-        text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, *out + *n, d);
+    hd_status st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, *out + *n, d);
     hd_buf_free(&text);
     if (st != HD_OK) return st;
     ++*n;
@@ -299,7 +298,7 @@ static void say_why_not(const search *s, hd_tuned *k) {
 /* Takes the trials' plans over. */
 static hd_status take_result(tuning *t, search *s, hd_tuned *k, hd_diag *d) {
   k->trials = calloc(s->trials.n + 1, sizeof *k->trials);
-  if (!k->trials) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!k->trials) return hd_nomem(d);
   k->before_us = s->tested.before_us;
   k->after_us = s->adopted ? s->tested.after_us : s->tested.before_us;
   k->speedup = s->tested.speedup;
@@ -577,7 +576,7 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   const hd_workload *w = t->w;
   hd_kernel_plan *plans = calloc((size_t)w->n_launches + 1, sizeof *plans);
   hd_kernel_plan *spread = calloc((size_t)w->n_launches + 1, sizeof *spread);
-  hd_status st = plans && spread ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = plans && spread ? HD_OK : hd_nomem(d);
   size_t n = st == HD_OK ? spread_out(w, plans, adopted_plans(out, plans), spread) : 0;
   out->adopted = n > 0;
   if (st == HD_OK && out->n_kernels == 1) {
@@ -618,7 +617,7 @@ static hd_status tune_units(tuning *t, device_bench *b, unit *units, hd_kernel_p
   uint32_t n = list_units(t, units);
   hd_status st = HD_OK;
   out->kernels = calloc((size_t)n + 1, sizeof *out->kernels);
-  if (!out->kernels) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!out->kernels) return hd_nomem(d);
   report(t, "first run");
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     st = time_unit(b, &units[i], d);
@@ -643,7 +642,7 @@ static hd_status tune_on_device(tuning *t, hd_diag *d) {
   report(t, "buffers");
   unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
   hd_kernel_plan *fixed = calloc((size_t)w->n_launches + 1, sizeof *fixed);
-  hd_status st = units && fixed ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = units && fixed ? HD_OK : hd_nomem(d);
   if (table_seconds(&t->o) > 0) t->o.run.trace_seconds = table_seconds(&t->o);
   if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, &b, d);
   t->out->spent.buffers += hd_seconds() - start;
@@ -689,7 +688,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   out->kernels = calloc(1, sizeof *out->kernels);
   if (!units || !out->kernels) {
     free(units);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   t->o.whole = true;
   list_units(t, units);

@@ -175,7 +175,7 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   if (st == HD_OK) st = hd_rewrite(parsed, (uint32_t)func, &e->plan, &o, &out->recipe, d);
   if (st == HD_OK) st = hd_ptx_print(parsed, &text);
   hd_arena_free(&arena);
-  if (st == HD_OK && text.failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
   if (st != HD_OK) {
     hd_buf_free(&text);
     return st;
@@ -259,7 +259,7 @@ hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char
     if (m) free(m->text);
     if (m) free(m->name);
     free(m);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   memcpy(m->text, text, len);
   pthread_mutex_lock(&a->lock);
@@ -278,7 +278,7 @@ hd_status hd_applier_open(hd_store *s, const char *gpu, const char *driver, uint
   if (!a || !t) {
     free(a);
     free(t);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   a->store = s;
   a->n_sms = n_sms;

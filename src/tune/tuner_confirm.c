@@ -117,7 +117,7 @@ hd_status search_confirm(const tuner_bench *b, const hd_plan *p, const confirm_o
                          hd_diag *d) {
   size_t n = confirm_places(o->confidence), rounds = o->rounds;
   double *room = calloc(2 * n * rounds + 2 * rounds + 2 * n, sizeof *room);
-  if (!room) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!room) return hd_nomem(d);
   observations w = {.us = {room, room + n * rounds}, .round = room + 2 * n * rounds};
   w.ratio = w.round + 2 * rounds;
   w.one = w.ratio + n;

@@ -141,7 +141,7 @@ static hd_status keep_near(device_bench *b, hd_diag *d) {
     const hd_wl_buffer *buffer = &b->p.w->buffers[i];
     if (!buffer->atomics) continue;
     b->near[i] = malloc(buffer->bytes ? buffer->bytes : 1);
-    if (!b->near[i]) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!b->near[i]) return hd_nomem(d);
     hd_status st = hd_device_read(b->p.device, b->p.addresses[i], b->near[i], buffer->bytes, d);
     if (st != HD_OK) return st;
   }
@@ -152,7 +152,7 @@ static hd_status keep_near(device_bench *b, hd_diag *d) {
 static hd_status learn(device_bench *b, const uint64_t *before, hd_diag *d) {
   uint32_t n = b->p.w->n_buffers;
   bool *changed = calloc((size_t)n + 1, sizeof *changed);
-  hd_status st = changed ? sum_up(b, b->sums, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = changed ? sum_up(b, b->sums, d) : hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < n; i++) changed[i] = before[i] != b->sums[i];
   if (st == HD_OK) st = placement_learn_changed(&b->p, changed, d);
   if (st == HD_OK) st = keep_near(b, d);
@@ -165,7 +165,7 @@ static hd_status compare_near(device_bench *b, uint32_t i, hd_diag *d) {
   const hd_wl_buffer *buffer = &b->p.w->buffers[i];
   char what[512];
   void *got = malloc(buffer->bytes ? buffer->bytes : 1);
-  if (!got) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!got) return hd_nomem(d);
   hd_status st = hd_device_read(b->p.device, b->p.addresses[i], got, buffer->bytes, d);
   if (st == HD_OK && !hd_elem_compare(buffer->type, HD_COMPARE_NEAR, buffer->abs, buffer->rel, got,
                                       b->near[i], buffer->count, what, sizeof what))
@@ -178,7 +178,7 @@ static hd_status compare_near(device_bench *b, uint32_t i, hd_diag *d) {
 static hd_status compare(device_bench *b, hd_diag *d) {
   const hd_workload *w = b->p.w;
   uint64_t *sums = calloc((size_t)w->n_buffers + 1, sizeof *sums);
-  if (!sums) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!sums) return hd_nomem(d);
   hd_status st = sum_up(b, sums, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
     if (sums[i] == b->sums[i]) continue;
@@ -254,7 +254,7 @@ static hd_status free_slot(device_bench *b, uint32_t *out, hd_diag *d) {
   slot **more = realloc(b->slots, (b->n_slots + 1) * sizeof *more);
   if (more) b->slots = more;
   slot *s = more ? calloc(1, sizeof *s) : NULL;
-  if (!s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!s) return hd_nomem(d);
   s->bench = b;
   b->slots[b->n_slots++] = s;
   return HD_OK;
@@ -278,7 +278,7 @@ static hd_status try_out(device_bench *b, slot *s, double *us, hd_diag *d) {
   hd_device_job job = {.prepare = prepare_poisoned, .run = run, .ctx = s};
   hd_timing_options once = {.repetitions = 1};
   uint64_t *before = calloc((size_t)b->p.w->n_buffers + 1, sizeof *before);
-  hd_status st = before ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = before ? HD_OK : hd_nomem(d);
   if (st == HD_OK && !b->learnt) st = placement_restore(&b->p, d);
   if (st == HD_OK && !b->learnt) st = sum_up(b, before, d);
   if (st == HD_OK) st = hd_device_time(b->p.device, &job, 1, &once, us, d);
@@ -331,7 +331,7 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
   device_bench *b = ctx;
   hd_timing_options o = {.warmups = warmups, .repetitions = rounds, .keep_l2 = b->keep_l2};
   hd_device_job *jobs = calloc(n ? n : 1, sizeof *jobs);
-  if (!jobs) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!jobs) return hd_nomem(d);
   for (size_t i = 0; i < n; i++) jobs[i] = job_of(b, slots[i]);
   double start = hd_seconds();
   hd_status st = hd_device_time(b->p.device, jobs, n, &o, us, d);
@@ -400,7 +400,7 @@ hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, u
   slot s = {.bench = b};
   hd_device *dev = b->p.device;
   uint32_t *counted = calloc(HD_BALLOT_SMS, sizeof *counted);
-  hd_status st = counted ? open_variant(b, &s, &vote, d) : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = counted ? open_variant(b, &s, &vote, d) : hd_nomem(d);
   if (st == HD_OK && !s.v.recipes[launch].ballot)
     st = hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has nothing to vote on");
   for (uint32_t r = 0; st == HD_OK && r < runs; r++) {
@@ -439,7 +439,7 @@ hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_
                             device_bench **out, hd_diag *d) {
   device_bench *b = calloc(1, sizeof *b);
   *out = NULL;
-  if (!b) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!b) return hd_nomem(d);
   hd_run_options run_of = o->run;
   run_of.kernels = NULL;
   run_of.n_kernels = 0;
@@ -449,7 +449,7 @@ hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_
   b->plans = calloc((size_t)w->n_launches + 1, sizeof *b->plans);
   b->sums = calloc((size_t)w->n_buffers + 1, sizeof *b->sums);
   b->near = calloc((size_t)w->n_buffers + 1, sizeof *b->near);
-  hd_status st = b->plans && b->sums && b->near ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = b->plans && b->sums && b->near ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = placement_open(&b->p, dev, w, &run_of, d);
   if (st != HD_OK) {
     device_bench_close(b);

@@ -19,7 +19,7 @@ static hd_status rewrite(model_bench *b, const hd_plan *p, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *m;
   hd_recipe *recipes = calloc((size_t)b->w->n_launches + 1, sizeof *recipes);
-  if (!recipes) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!recipes) return hd_nomem(d);
   hd_arena_init(&arena);
   hd_status st = hd_ptx_parse(b->ptx.data, b->ptx.len, b->w->name, &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_workload(m, b->w, p, &b->run, recipes, d);
@@ -36,7 +36,7 @@ static hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, 
   hd_status st = table ? HD_OK : rewrite(b, p, d);
   if (st == HD_OK) st = tuner_blame(hd_study_replay(b->study, b->gpu, p, b->gpu->dispatch, 0, &c, d), p);
   if (st == HD_OK && table) st = rewrite(b, p, d);
-  if (st == HD_OK && !hd_vec_push(&b->slots, c)) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && !hd_vec_push(&b->slots, c)) st = hd_nomem(d);
   *slot = (uint32_t)(b->slots.n - 1);
   *us = c.time_us;
   return st;
@@ -65,7 +65,7 @@ hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, c
                            model_bench **out, hd_diag *d) {
   model_bench *b = calloc(1, sizeof *b);
   *out = NULL;
-  if (!b) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!b) return hd_nomem(d);
   b->study = s;
   b->gpu = g;
   b->w = w;

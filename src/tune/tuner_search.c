@@ -72,7 +72,7 @@ static int ascending(const void *a, const void *b) {
 
 static hd_status rescore(search_trial *t, hd_diag *d) {
   double *copy = malloc((t->n ? t->n : 1) * sizeof *copy);
-  if (!copy) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!copy) return hd_nomem(d);
   memcpy(copy, t->ratios, t->n * sizeof *copy);
   qsort(copy, t->n, sizeof *copy, ascending);
   t->score = t->n ? hd_median(copy, t->n) : 0;
@@ -94,7 +94,7 @@ static hd_status add_ratio(search_trial *t, double ratio, hd_diag *d) {
   if (t->n == t->cap) {
     uint32_t cap = t->cap ? 2 * t->cap : 8;
     double *more = realloc(t->ratios, cap * sizeof *more);
-    if (!more) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!more) return hd_nomem(d);
     t->ratios = more;
     t->cap = cap;
   }
@@ -114,7 +114,7 @@ static hd_status measure(search *s, const size_t *at, size_t n, uint32_t warmups
   uint32_t *slots = calloc(n + 1, sizeof *slots);
   double *us = calloc((n + 1) * rounds, sizeof *us);
   size_t middle = (n + 1) / 2;
-  hd_status st = slots && us ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = slots && us ? HD_OK : hd_nomem(d);
   if (st == HD_OK) {
     slots[middle] = s->original;
     for (size_t i = 0; i < n; i++) slots[i + (i >= middle)] = s->trials.data[at[i]].slot;
@@ -149,7 +149,7 @@ static hd_status own_plan(hd_plan *p, hd_diag *d) {
   if (!p->stream.n && !p->sms.n && !p->order.file && !p->threads.file) return HD_OK;
   hd_buf text = {0};
   hd_plan_print(p, &text);
-  hd_status st = text.failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_plan_parse(text.data, p, d);
+  hd_status st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, p, d);
   hd_buf_free(&text);
   return st;
 }
@@ -199,7 +199,7 @@ static hd_status measure_batch(search *s, size_t *at, size_t k, hd_diag *d) {
 static hd_status screen(search *s, double until, hd_diag *d) {
   size_t batch = s->o.batch ? s->o.batch : BATCH, n = s->trials.n;
   size_t *at = calloc(batch, sizeof *at);
-  if (!at) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!at) return hd_nomem(d);
   hd_status st = HD_OK;
   size_t next = 0, measured = 0;
   while (st == HD_OK && next < n && (now(s) < until || measured < LEAST_SCREENED)) {
@@ -295,7 +295,7 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   at[n++] = from;
   for (size_t i = 0; st == HD_OK && i < m && now(s) < until; i++) {
     if (is_known(s, &plans[i])) continue;
-    if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
     if ((st = own_plan(&plans[i], d)) != HD_OK) return st;
     s->trials.data[s->trials.n++] = (search_trial){.plan = plans[i]};
     st = admit(s, s->trials.n - 1, d);
@@ -368,7 +368,7 @@ hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds
   if (b->exact) rounds = LEAST_TEST;
   double *before = calloc(2 * (size_t)rounds, sizeof *before), *after = before ? before + rounds : NULL;
   double *us = calloc(2 * (size_t)rounds, sizeof *us);
-  hd_status st = before && us ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = before && us ? HD_OK : hd_nomem(d);
   for (uint32_t h = 0; st == HD_OK && h < halves; h++) {
     uint32_t n = h + 1 < halves ? rounds / 2 : rounds - done, slots[2], held = 0;
     double rough;
@@ -458,7 +458,7 @@ static hd_status test(search *s, hd_diag *d) {
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
 static hd_status take_plans(search *s, const hd_plan *plans, size_t n, hd_diag *d) {
-  hd_status st = hd_vec_reserve(&s->trials, n) ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  hd_status st = hd_vec_reserve(&s->trials, n) ? HD_OK : hd_nomem(d);
   for (size_t i = 0; i < n; i++) {
     hd_plan p = plans[i];
     if (st != HD_OK || is_known(s, &p))

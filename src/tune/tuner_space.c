@@ -36,7 +36,7 @@ hd_status tuner_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t 
   out->can_turn_threads =
       out->can_order && l->block[1] > 1 && hd_rewrite_thread_refusals(m, f, true, &r, 1) == 0;
   hd_global_load *loads = calloc(MOST_LOADS, sizeof *loads);
-  if (!loads) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!loads) return hd_nomem(d);
   size_t n = hd_rewrite_loads(m, f, loads, MOST_LOADS);
   for (size_t i = 0; i < n && i < MOST_LOADS; i++) out->loads += !loads[i].kept;
   free(loads);

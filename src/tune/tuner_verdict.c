@@ -77,7 +77,7 @@ static hd_status print_plan(const hd_plan *p, const hd_table *table, char *out, 
   }
   hd_plan_print(&own, &text);
   if (text.failed)
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(d);
   else if (text.len >= cap)
     st = hd_fail(d, HD_ERR_UNSUPPORTED, "the plan is too long to be kept: %.200s", text.data);
   else
@@ -195,7 +195,7 @@ static hd_status unpack_table(hd_store *s, const char *name, hd_plan *p, hd_diag
   hd_buf_put(&b, (const char *)t.task, t.n * sizeof *t.task);
   hd_table_free(&t);
   char *file = strdup(path);
-  st = b.failed || !file ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : hd_file_write(path, b.data, b.len, d);
+  st = b.failed || !file ? hd_nomem(d) : hd_file_write(path, b.data, b.len, d);
   hd_buf_free(&b);
   if (st != HD_OK) {
     free(file);
@@ -229,7 +229,7 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
   memset(out, 0, sizeof *out);
   hd_status st = open_keys(&k, dev, w, o, d);
   if (st == HD_OK && !(out->kernels = calloc((size_t)w->n_launches + 1, sizeof *out->kernels)))
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(d);
   bool all = st == HD_OK && w->n_launches;
   out->recalled = true;
   for (uint32_t i = 0; st == HD_OK && all && i < w->n_launches; i++) {
@@ -314,7 +314,7 @@ static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd
   device_bench *b;
   uint32_t n = 0;
   hd_kernel_plan *plans = calloc((size_t)t->n_kernels + 1, sizeof *plans);
-  if (!plans) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!plans) return hd_nomem(d);
   for (uint32_t i = 0; i < t->n_kernels; i++)
     if (t->kernels[i].adopted) plans[n++] = (hd_kernel_plan){t->kernels[i].kernel, t->kernels[i].plan};
   bool together = t->n_kernels > 1;

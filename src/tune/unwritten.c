@@ -68,7 +68,7 @@ static hd_status list_loads(const hd_analysis *a, const hd_workload *w, uint32_t
   *out = calloc(all + 1, sizeof **out);
   if (!loads || !*out) {
     free(loads);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    return hd_nomem(d);
   }
   hd_rewrite_loads(a->module, a->func, loads, all);
   for (uint32_t i = 0; i < all; i++) {
@@ -89,7 +89,7 @@ hd_status apply_unwritten(const hd_ptx_module *m, uint32_t func, const hd_worklo
   writes found = {.param = calloc((size_t)n_params + 1, sizeof *found.param)};
   *out = NULL;
   *n = 0;
-  if (!found.param) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!found.param) return hd_nomem(d);
   hd_status st = hd_analyze(m, func, NULL, &a, d);
   if (st == HD_OK) {
     find_writes(a, n_params, &found);

@@ -69,7 +69,7 @@ hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d) {
   hd_arena arena;
   hd_arena_init(&arena);
   include_walk *k = calloc(1, sizeof *k);
-  if (!k) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!k) return hd_nomem(d);
   k->hash = h;
   k->arena = &arena;
   k->seen[k->n++] = path;

@@ -168,7 +168,7 @@ hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain which, hd
     const char *const one[] = {t->programs[i], NULL};
     if (wl_find_program(one, program, sizeof program)) st = compile_with(w, t, program, arch, out, d);
   }
-  if (st == HD_OK && out->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (st == HD_OK && out->failed) st = hd_nomem(d);
   return st;
 }
 
@@ -180,7 +180,7 @@ static hd_status read_ptx(const hd_workload *w, hd_buf *out, hd_diag *d) {
   if (st != HD_OK) return st;
   hd_buf_put(out, f.data, f.len);
   hd_file_close(&f);
-  return out->failed ? hd_fail(d, HD_ERR_NOMEM, "out of memory") : HD_OK;
+  return out->failed ? hd_nomem(d) : HD_OK;
 }
 
 hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,

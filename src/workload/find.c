@@ -20,7 +20,7 @@ static bool is_file(const char *path) {
 
 typedef HD_VEC(char *) name_list;
 
-static hd_status no_memory(hd_diag *d) { return hd_fail(d, HD_ERR_NOMEM, "out of memory"); }
+static hd_status no_memory(hd_diag *d) { return hd_nomem(d); }
 
 /* Collect the folders below dir/prefix that hold a workload file; links are not followed. */
 static hd_status collect(const char *dir, const char *prefix, unsigned depth, name_list *names, hd_diag *d) {

@@ -112,7 +112,7 @@ static hd_status prepare(const hd_workload *w, void *const *buffers, hd_arena *a
   wl_names sizes = ((const wl_private *)w->priv)->sizes;
   heddle_buffer *b = HD_NEW_N(a, w->n_buffers, heddle_buffer);
   heddle_size *s = HD_NEW_N(a, sizes.n, heddle_size);
-  if (!b || !s) return hd_fail(d, HD_ERR_NOMEM, "out of memory");
+  if (!b || !s) return hd_nomem(d);
   for (uint32_t i = 0; i < w->n_buffers; i++)
     b[i] = (heddle_buffer){w->buffers[i].name, hd_elem_name(w->buffers[i].type), w->buffers[i].count,
                            buffers[i]};

@@ -156,7 +156,7 @@ hd_status wl_run(const char *const *argv, const char *scratch, unsigned seconds,
   pid_t pid;
   int status = 0, err;
   if (!env || !log) {
-    st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    st = hd_nomem(d);
   } else if (unlink(log), (err = spawn(argv, env, log, &pid)) != 0) {
     st = hd_fail(d, HD_ERR_IO, "cannot run %s: %s", argv[0], strerror(err));
   } else if ((err = wait_for(pid, seconds, &status)) != 0) {
@@ -168,7 +168,7 @@ hd_status wl_run(const char *const *argv, const char *scratch, unsigned seconds,
   } else {
     read_log(log, output);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (output->failed) st = hd_fail(d, HD_ERR_NOMEM, "out of memory");
+    if (output->failed) st = hd_nomem(d);
   }
   hd_arena_free(&arena);
   return st;
