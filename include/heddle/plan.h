@@ -221,6 +221,8 @@ typedef struct hd_plan {
  * a comma that a known lever's name and '=' follow. On failure *out is the baseline and needs no freeing. */
 HD_API hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d);
 HD_API void hd_plan_free(hd_plan *p);
+/* A plan of its own: tables' paths, load lists and SM ranges too. On HD_ERR_NOMEM *out is the baseline. */
+HD_API hd_status hd_plan_copy(const hd_plan *p, hd_plan *out, hd_diag *d);
 /* HD_ERR_USAGE with one line that says why when a value is out of range or levers are combined that make
  * no sense together: split without clusters, form without bypass, sms without agents, ... */
 HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
@@ -229,6 +231,37 @@ HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
 HD_API bool hd_plan_equal(const hd_plan *a, const hd_plan *b);
 HD_API bool hd_plan_is_baseline(const hd_plan *p);
+
+/* ---- Plan sets ------------------------------------------------------------ */
+
+typedef struct hd_kernel_plan {
+  const char *kernel;
+  hd_plan plan;
+} hd_kernel_plan;
+
+/* The plans of a workload's kernels: `all` is the plan of each kernel that `kernels` does not name; no kernel
+ * is named twice. All zero: the baseline for every kernel. Copies of the struct share what it owns, as copies
+ * of a plan do; one that is put together from borrowed parts must not be freed. */
+typedef struct hd_plan_set {
+  hd_plan all;
+  hd_kernel_plan *kernels;
+  size_t n;
+} hd_plan_set;
+
+/* A set of its own. On HD_ERR_NOMEM *out is the empty set. */
+HD_API hd_status hd_plan_set_copy(const hd_plan_set *s, hd_plan_set *out, hd_diag *d);
+HD_API void hd_plan_set_free(hd_plan_set *s);
+/* Give a kernel a plan, in place of the one that it had; kernel NULL: set `all`. Copies name and plan. The
+ * set must own what it holds. */
+HD_API hd_status hd_plan_set_put(hd_plan_set *s, const char *kernel, const hd_plan *p, hd_diag *d);
+/* The kernel's plan: never NULL, as long-lived as the set. */
+HD_API const hd_plan *hd_plan_set_of(const hd_plan_set *s, const char *kernel);
+/* The same plan for every kernel that either names, and for all others. */
+HD_API bool hd_plan_set_equal(const hd_plan_set *a, const hd_plan_set *b);
+/* No kernel is changed. */
+HD_API bool hd_plan_set_is_baseline(const hd_plan_set *s);
+/* Appended: the plan for all, then "; kernel: plan" for each kernel of its own, in the set's order. */
+HD_API void hd_plan_set_print(const hd_plan_set *s, hd_buf *out);
 
 /* ---- Tables ------------------------------------------------------------- */
 

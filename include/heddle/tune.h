@@ -21,11 +21,6 @@ extern "C" {
 
 /* ---- A workload on the emulator ---------------------------------------------- */
 
-typedef struct hd_kernel_plan {
-  const char *kernel;
-  hd_plan plan;
-} hd_kernel_plan;
-
 /* What every run below needs. Zero is the default of each field. */
 typedef struct hd_run_options {
   unsigned arch;        /* sm number to compile for; 80 when 0 */

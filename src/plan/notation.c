@@ -393,14 +393,6 @@ hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
 
 /* ---- Values -------------------------------------------------------------------------- */
 
-void hd_plan_free(hd_plan *p) {
-  free(p->order.file);
-  free(p->threads.file);
-  free(p->stream.loads);
-  free(p->sms.ranges);
-  *p = (hd_plan){0};
-}
-
 bool hd_plan_is_baseline(const hd_plan *p) {
   return p->order.kind == HD_ORDER_ROW && p->bind == HD_BIND_NONE && p->split.kind == HD_SPLIT_CHUNK &&
          p->take.kind == HD_TAKE_TASKS && p->threads.kind == HD_ORDER_ROW &&

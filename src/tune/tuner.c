@@ -66,13 +66,10 @@ static uint64_t threads_of(const hd_wl_launch *l) {
 /* ---- Plans to begin with ------------------------------------------------------------ */
 
 static hd_status add_copy(tuning *t, const hd_plan *p, hd_diag *d) {
-  hd_buf text = {0};
-  hd_plan copy = {0};
-  hd_plan_print(p, &text);
-  hd_status st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &copy, d);
-  hd_buf_free(&text);
-  if (st != HD_OK || hd_plan_is_baseline(&copy)) return st;
-  if (hd_vec_push(&t->first, copy)) return HD_OK;
+  hd_plan copy;
+  if (hd_plan_is_baseline(p)) return HD_OK;
+  hd_status st = hd_plan_copy(p, &copy, d);
+  if (st != HD_OK || hd_vec_push(&t->first, copy)) return st;
   hd_plan_free(&copy);
   return hd_nomem(d);
 }
@@ -210,10 +207,7 @@ static hd_status collect(tuning *t, const tuner_space *space, hd_plan **out, siz
   *out = calloc(t->first.n + TUNER_CANDIDATES, sizeof **out);
   if (!*out) return hd_nomem(d);
   for (size_t i = 0; i < t->first.n; i++) {
-    hd_buf text = {0};
-    hd_plan_print(&t->first.data[i], &text);
-    hd_status st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, *out + *n, d);
-    hd_buf_free(&text);
+    hd_status st = hd_plan_copy(&t->first.data[i], *out + *n, d);
     if (st != HD_OK) return st;
     ++*n;
   }

@@ -144,16 +144,6 @@ static bool is_known(const search *s, const hd_plan *p) {
   return false;
 }
 
-/* A copy that owns what it names. */
-static hd_status own_plan(hd_plan *p, hd_diag *d) {
-  if (!p->stream.n && !p->sms.n && !p->order.file && !p->threads.file) return HD_OK;
-  hd_buf text = {0};
-  hd_plan_print(p, &text);
-  hd_status st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, p, d);
-  hd_buf_free(&text);
-  return st;
-}
-
 /* Make a trial ready. One whose first time is hopeless is let go at once. */
 static hd_status admit(search *s, size_t at, hd_diag *d) {
   search_trial *t = &s->trials.data[at];
@@ -296,8 +286,10 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   for (size_t i = 0; st == HD_OK && i < m && now(s) < until; i++) {
     if (is_known(s, &plans[i])) continue;
     if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
-    if ((st = own_plan(&plans[i], d)) != HD_OK) return st;
-    s->trials.data[s->trials.n++] = (search_trial){.plan = plans[i]};
+    search_trial *t = &s->trials.data[s->trials.n];
+    *t = (search_trial){0};
+    if ((st = hd_plan_copy(&plans[i], &t->plan, d)) != HD_OK) return st;
+    s->trials.n++;
     st = admit(s, s->trials.n - 1, d);
     if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[n++] = s->trials.n - 1;
   }

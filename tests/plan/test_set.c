@@ -1,0 +1,109 @@
+/* Plans that are copied, and sets of them. */
+#include "plan/generate.h"
+
+static hd_plan draw_owning_plan(random_stream *r) {
+  uint32_t g[3];
+  draw_grid(r, g);
+  hd_plan p = draw_full_plan(r, g);
+  if (draw(r, 0, 3) == 0) p.order = (hd_order){.kind = HD_ORDER_TABLE, .file = strdup("a,b")};
+  if (p.threads.kind != HD_ORDER_ROW && draw(r, 0, 3) == 0)
+    p.threads = (hd_order){.kind = HD_ORDER_TABLE, .file = strdup("threads.table")};
+  return p;
+}
+
+static char *print(const hd_plan *p) {
+  hd_buf b = {0};
+  hd_plan_print(p, &b);
+  return b.data;
+}
+
+static void a_copy_is_equal_and_outlives_its_original(void **state) {
+  random_stream r = {.seed = 0xc09};
+  for (int c = 0; c < 5000; c++) {
+    hd_plan p = draw_owning_plan(&r), copy;
+    char *before = print(&p);
+    assert_int_equal(hd_plan_copy(&p, &copy, NULL), HD_OK);
+    assert_true(hd_plan_equal(&p, &copy));
+    if (p.stream.n) p.stream.loads[0] = UINT32_MAX;
+    if (p.sms.n) p.sms.ranges[0].first = UINT32_MAX;
+    if (p.order.file) p.order.file[0] = '?';
+    hd_plan_free(&p);
+    char *after = print(&copy);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    hd_plan_free(&copy);
+  }
+}
+
+static const char *const names[] = {"k0", "k1", "k2", "k3"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static void a_set_holds_for_each_kernel_what_was_put_last(void **state) {
+  random_stream r = {.seed = 0x5e7};
+  for (int c = 0; c < 500; c++) {
+    hd_plan_set s = {0};
+    hd_plan last[NAMES + 1] = {0}; /* the last is the one for all */
+    bool own[NAMES] = {false};
+    for (uint64_t n = draw(&r, 0, 8); n; n--) {
+      uint64_t at = draw(&r, 0, NAMES);
+      hd_plan p = draw_owning_plan(&r);
+      assert_int_equal(hd_plan_set_put(&s, at < NAMES ? names[at] : NULL, &p, NULL), HD_OK);
+      hd_plan_free(&last[at]);
+      last[at] = p;
+      if (at < NAMES) own[at] = true;
+    }
+    hd_plan_set copy;
+    assert_int_equal(hd_plan_set_copy(&s, &copy, NULL), HD_OK);
+    assert_true(hd_plan_set_equal(&s, &copy));
+    hd_plan_set_free(&s);
+    for (int i = 0; i < NAMES; i++)
+      assert_true(hd_plan_equal(hd_plan_set_of(&copy, names[i]), &last[own[i] ? i : NAMES]));
+    assert_true(hd_plan_equal(hd_plan_set_of(&copy, "another"), &last[NAMES]));
+    for (int i = 0; i <= NAMES; i++) hd_plan_free(&last[i]);
+    hd_plan_set_free(&copy);
+  }
+}
+
+static void sets_are_equal_when_every_kernel_has_the_same_plan(void **state) {
+  hd_plan col = {.order = {.kind = HD_ORDER_COL}}, baseline = {0};
+  hd_kernel_plan one[] = {{"k", col}, {"l", baseline}}, other[] = {{"l", baseline}, {"k", col}};
+  hd_plan_set a = {.kernels = one, .n = 2}, b = {.kernels = other, .n = 2}, c = {.kernels = one, .n = 1};
+  hd_plan_set all = {.all = col};
+  assert_true(hd_plan_set_equal(&a, &b));
+  assert_true(hd_plan_set_equal(&a, &c)); /* l has the baseline either way */
+  assert_false(hd_plan_set_equal(&a, &all));
+  assert_false(hd_plan_set_is_baseline(&c));
+  c.kernels = &one[1];
+  assert_true(hd_plan_set_is_baseline(&c));
+}
+
+static void a_set_prints_its_default_first(void **state) {
+  hd_plan col = {.order = {.kind = HD_ORDER_COL}};
+  hd_kernel_plan kernels[] = {{"fwd", col}, {"bwd", {.bind = HD_BIND_CLAIM}}};
+  const struct {
+    hd_plan_set set;
+    const char *want;
+  } cases[] = {
+      {{0}, "baseline"},
+      {{.all = col}, "order=col"},
+      {{.kernels = kernels, .n = 1}, "baseline; fwd: order=col"},
+      {{.all = col, .kernels = kernels, .n = 2}, "order=col; fwd: order=col; bwd: bind=claim"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf b = {0};
+    hd_plan_set_print(&cases[i].set, &b);
+    assert_string_equal(b.data, cases[i].want);
+    hd_buf_free(&b);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_copy_is_equal_and_outlives_its_original),
+      cmocka_unit_test(a_set_holds_for_each_kernel_what_was_put_last),
+      cmocka_unit_test(sets_are_equal_when_every_kernel_has_the_same_plan),
+      cmocka_unit_test(a_set_prints_its_default_first),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
