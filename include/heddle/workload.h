@@ -7,6 +7,7 @@
 #define HEDDLE_WORKLOAD_H
 
 #include "heddle/emu.h"
+#include "heddle/ptx.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -121,6 +122,34 @@ HD_API void hd_workload_list_free(char **names, size_t n);
  * the diagnostic. `compiler` (may be NULL) gets "nvcc", "clang" or "ptx". */
 HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
                                  hd_diag *d);
+
+/* One of the kernels that a workload launches. */
+typedef struct hd_wl_kernel {
+  const char *name;
+  uint32_t func;            /* in the module */
+  uint32_t first;           /* its first launch */
+  uint32_t n_launches;      /* of it */
+  bool one_grid, one_block; /* all its launches have the same */
+} hd_wl_kernel;
+
+/* A workload's kernels as compiled for one architecture. */
+typedef struct hd_compiled {
+  const hd_workload *workload;
+  unsigned arch;        /* 0: the source is PTX, one text for every architecture */
+  const char *compiler; /* "nvcc", "clang" or "ptx" */
+  const char *text;     /* NUL-terminated */
+  size_t len;
+  const hd_ptx_module *module; /* the text, parsed; shared by all users, so whoever rewrites parses its own */
+  hd_wl_kernel *kernels;       /* in the order of their first launches */
+  uint32_t n_kernels;
+  uint32_t *kernel_of; /* per launch: index into kernels */
+} hd_compiled;
+
+/* The workload's kernels for `arch`. Compiled and parsed by the first call for an architecture and kept until
+ * the workload is closed, so every user sees one text: its statements, its load numbers, its registers.
+ * Several threads may call at once. HD_ERR_INPUT when a kernel that is launched is not in the module. */
+HD_API hd_status hd_workload_compiled(const hd_workload *w, unsigned arch, const hd_compiled **out,
+                                      hd_diag *d);
 
 /* Fill a buffer's bytes as its workload says: the same on every machine and for every
  * number of threads. "none" leaves them alone (*written false); "generate" is

@@ -57,7 +57,7 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
   *p = (placement){.device = dev, .w = w, .run = *o};
   const hd_device_info *info = hd_device_get_info(dev);
   if (!p->run.n_sms) p->run.n_sms = info->n_sms;
-  if (!p->run.arch && info->arch && info->arch < 80) p->run.arch = info->arch;
+  p->run.arch = hd_launch_arch(info, p->run.arch);
   p->addresses = calloc((size_t)n + 1, sizeof *p->addresses);
   p->pristine = calloc((size_t)n + 1, sizeof *p->pristine);
   p->filled = calloc((size_t)n + 1, sizeof *p->filled);
@@ -401,14 +401,14 @@ static hd_status learn_sms(placement *p, hd_diag *d) {
 
 /* What the original's kernels take on this device, from which rewritten ones get their limits on registers.
  */
-static hd_status learn_kernels(placement *p, const hd_buf *source, hd_diag *d) {
+static hd_status learn_kernels(placement *p, const hd_compiled *code, hd_diag *d) {
   uint32_t n = p->w->n_launches;
   hd_device_module *m = NULL;
   if (p->registers || hd_device_get_info(p->device)->kind != HD_DEVICE_CUDA) return HD_OK;
   p->registers = calloc((size_t)n + 1, sizeof *p->registers);
   p->local = calloc((size_t)n + 1, sizeof *p->local);
   if (!p->registers || !p->local) return hd_nomem(d);
-  hd_status st = hd_device_load(p->device, source->data, source->len, p->w->name, NULL, &m, d);
+  hd_status st = hd_device_load(p->device, code->text, code->len, p->w->name, NULL, &m, d);
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     hd_kernel_info info = {0};
     st = hd_device_kernel_info(m, p->w->launches[i].kernel, &info, d);
@@ -439,9 +439,9 @@ static hd_status find_growth(const variant *v, const hd_plan *plan, bool *spills
   return HD_OK;
 }
 
-/* Rewrite (plan NULL: not) and compile; kernels with agents in the first way that takes few registers. */
-static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *source, hd_arena *arena,
-                             hd_ptx_module **m, hd_diag *d) {
+/* Rewrite and compile; kernels with agents in the first way that takes few registers. */
+static hd_status load_rewritten(variant *v, const hd_plan *plan, const hd_compiled *code, hd_arena *arena,
+                                hd_ptx_module **m, hd_diag *d) {
   const placement *p = v->p;
   hd_run_options run = p->run;
   agents_search s = {.run = &run};
@@ -450,14 +450,12 @@ static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *sour
     bool spills;
     int64_t added;
     again = false;
-    hd_status st = hd_ptx_parse(source->data, source->len, p->w->name, arena, m, d);
-    if (st == HD_OK && plan) st = hd_rewrite_workload(*m, p->w, plan, &run, v->recipes, d);
-    /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
-    if (st == HD_OK && plan) st = hd_ptx_print(*m, &text);
+    hd_status st = hd_ptx_parse(code->text, code->len, p->w->name, arena, m, d);
+    if (st == HD_OK) st = hd_rewrite_workload(*m, p->w, plan, &run, v->recipes, d);
+    if (st == HD_OK) st = hd_ptx_print(*m, &text);
     if (st == HD_OK && text.failed) st = hd_nomem(d);
-    const hd_buf *b = plan ? &text : source;
-    if (st == HD_OK) st = hd_device_load(p->device, b->data, b->len, p->w->name, NULL, &v->module, d);
-    if (st == HD_OK && plan && has_agents(p, plan)) {
+    if (st == HD_OK) st = hd_device_load(p->device, text.data, text.len, p->w->name, NULL, &v->module, d);
+    if (st == HD_OK && has_agents(p, plan)) {
       st = find_growth(v, plan, &spills, &added, d);
       again = st == HD_OK && agents_try_next(&s, spills, added);
     }
@@ -472,18 +470,25 @@ static hd_status load_module(variant *v, const hd_plan *plan, const hd_buf *sour
 
 static hd_status load(variant *v, const hd_plan *plan, hd_arena *arena, hd_diag *d) {
   placement *p = v->p;
-  hd_buf source = {0};
-  hd_ptx_module *m = NULL;
-  hd_status st = hd_workload_ptx(p->w, p->run.arch ? p->run.arch : RUNNER_ARCH, &source, NULL, d);
-  if (st == HD_OK && plan && binds_to_sms(p, plan)) st = learn_sms(p, d);
-  if (st == HD_OK && plan && has_agents(p, plan)) st = learn_kernels(p, &source, d);
-  if (st == HD_OK) st = load_module(v, plan, &source, arena, &m, d);
+  const hd_compiled *code;
+  hd_status st = hd_workload_compiled(p->w, p->run.arch, &code, d);
+  if (st != HD_OK) return st;
+  const hd_ptx_module *m = code->module;
+  if (plan) {
+    hd_ptx_module *own = NULL;
+    if (binds_to_sms(p, plan)) st = learn_sms(p, d);
+    if (st == HD_OK && has_agents(p, plan)) st = learn_kernels(p, code, d);
+    if (st == HD_OK) st = load_rewritten(v, plan, code, arena, &own, d);
+    m = own;
+  } else {
+    /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
+    st = hd_device_load(p->device, code->text, code->len, p->w->name, NULL, &v->module, d);
+  }
   for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) {
     memcpy(v->launches[i].grid, p->w->launches[i].grid, sizeof v->launches[i].grid);
     st = build_args(v, m, i, d);
     if (st == HD_OK && plan) st = follow_recipe(v, i, plan, d);
   }
-  hd_buf_free(&source);
   return st;
 }
 

@@ -7,11 +7,15 @@
 /* ---- Set-up ---------------------------------------------------------------------- */
 
 static hd_status load_module(runner *r, const hd_plan *plan, const hd_run_options *o, hd_diag *d) {
-  hd_buf text = {0};
-  hd_status st = hd_workload_ptx(r->w, o->arch ? o->arch : RUNNER_ARCH, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, r->w->name, &r->arena, &r->module, d);
-  hd_buf_free(&text);
-  if (st == HD_OK && plan) st = hd_rewrite_workload(r->module, r->w, plan, o, r->recipes, d);
+  hd_ptx_module *own;
+  hd_status st = hd_workload_compiled(r->w, hd_launch_arch(NULL, o->arch), &r->code, d);
+  if (st != HD_OK) return st;
+  r->module = r->code->module;
+  if (plan) {
+    st = hd_ptx_parse(r->code->text, r->code->len, r->w->name, &r->arena, &own, d);
+    if (st == HD_OK) st = hd_rewrite_workload(own, r->w, plan, o, r->recipes, d);
+    r->module = own;
+  }
   if (st == HD_OK) st = hd_emu_load(r->emu, r->module, &r->program, d);
   for (uint32_t i = 0; st == HD_OK && i < r->w->n_launches; i++)
     st = hd_emu_supported(r->program, r->w->launches[i].kernel, d);

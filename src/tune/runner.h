@@ -2,15 +2,17 @@
 #ifndef HEDDLE_TUNE_RUNNER_H
 #define HEDDLE_TUNE_RUNNER_H
 
+#include "heddle/launch.h"
 #include "heddle/rewrite.h"
 #include "heddle/tune.h"
 
-enum { RUNNER_ARCH = 80, RUNNER_SMS = 16 }; /* when the options say nothing */
+enum { RUNNER_ARCH = HD_LAUNCH_ARCH, RUNNER_SMS = 16 }; /* when the options say nothing */
 
 typedef struct runner {
   const hd_workload *w;
-  hd_arena arena;
-  hd_ptx_module *module;
+  const hd_compiled *code; /* of the workload */
+  hd_arena arena;          /* of the module, when it was rewritten */
+  const hd_ptx_module *module;
   hd_emu *emu;
   hd_emu_program *program;
   uint64_t *addresses; /* per buffer, on the device */

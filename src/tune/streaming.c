@@ -38,26 +38,20 @@ static hd_load_facts facts_of(const hd_load_reuses *r, uint32_t stmt, uint32_t n
 }
 
 /* From statements to the numbers of loads. */
-static hd_status number_loads(const hd_workload *w, const char *kernel, unsigned arch,
-                              const hd_load_reuses *r, hd_load_facts **out, uint32_t *n, hd_diag *d) {
-  hd_arena arena;
-  hd_buf text = {0};
-  hd_ptx_module *m;
-  int64_t func = 0;
-  hd_arena_init(&arena);
-  hd_status st = hd_workload_ptx(w, arch, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, w->name, &arena, &m, d);
-  if (st == HD_OK) st = apply_find_kernel(m, kernel, &func, d);
-  size_t all = st == HD_OK ? hd_rewrite_loads(m, (uint32_t)func, NULL, 0) : 0;
+static hd_status number_loads(const hd_workload *w, uint32_t launch, unsigned arch, const hd_load_reuses *r,
+                              hd_load_facts **out, uint32_t *n, hd_diag *d) {
+  const hd_compiled *code;
+  hd_status st = hd_workload_compiled(w, arch, &code, d);
+  if (st != HD_OK) return st;
+  uint32_t func = code->kernels[code->kernel_of[launch]].func;
+  size_t all = hd_rewrite_loads(code->module, func, NULL, 0);
   hd_global_load *sites = calloc(all + 1, sizeof *sites);
   *out = calloc(all + 1, sizeof **out);
-  if (st == HD_OK && (!sites || !*out)) st = hd_nomem(d);
-  if (st == HD_OK) hd_rewrite_loads(m, (uint32_t)func, sites, all);
+  if (!sites || !*out) st = hd_nomem(d);
+  if (st == HD_OK) hd_rewrite_loads(code->module, func, sites, all);
   for (size_t i = 0; st == HD_OK && i < all; i++)
     if (!sites[i].kept) (*out)[(*n)++] = facts_of(r, sites[i].stmt, (uint32_t)i);
   free(sites);
-  hd_buf_free(&text);
-  hd_arena_free(&arena);
   return st;
 }
 
@@ -110,7 +104,7 @@ hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_opt
   *n = 0;
   if (launch >= w->n_launches) return hd_fail(d, HD_ERR_USAGE, "there is no launch %u", launch);
   launch = apply_first_launch(w, launch);
-  run.arch = run.arch ? run.arch : RUNNER_ARCH;
+  run.arch = hd_launch_arch(NULL, run.arch);
   hd_status st = table_path(w, launch, &run, "loads 1", "loads", path, d);
   if (st != HD_OK || recall(path, out, n)) return st;
   /* Statements are numbered in the PTX of one architecture. */
@@ -120,7 +114,7 @@ hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_opt
     study = own;
   }
   if (st == HD_OK) st = follow(w, w->launches[launch].kernel, study, &sum, d);
-  if (st == HD_OK) st = number_loads(w, w->launches[launch].kernel, run.arch, &sum, out, n, d);
+  if (st == HD_OK) st = number_loads(w, launch, run.arch, &sum, out, n, d);
   if (st == HD_OK) keep(path, *out, *n);
   hd_load_reuses_free(&sum);
   hd_study_close(own);

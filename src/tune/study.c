@@ -26,7 +26,7 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   if (!s) return hd_nomem(d);
   s->w = w;
   s->table = run.table;
-  s->arch = run.arch ? run.arch : RUNNER_ARCH;
+  s->arch = hd_launch_arch(NULL, run.arch);
   s->traces = calloc((size_t)w->n_launches + 1, sizeof *s->traces);
   s->shared = calloc((size_t)w->n_launches + 1, sizeof *s->shared);
   s->arrays = calloc((size_t)w->n_buffers + 1, sizeof *s->arrays);

@@ -63,12 +63,11 @@ static void digest_launches(hd_digest *h, const hd_workload *w) {
 hd_status table_path(const hd_workload *w, uint32_t launch, const hd_run_options *o, const char *method,
                      const char *suffix, char out[TABLE_PATH], hd_diag *d) {
   hd_digest h = hd_digest_begin();
-  hd_buf ptx = {0};
+  const hd_compiled *code;
   char folder[PATH], name[HD_DIGEST_HEX];
   hd_digest_text(&h, method);
-  hd_status st = hd_workload_ptx(w, o->arch ? o->arch : RUNNER_ARCH, &ptx, NULL, d);
-  if (st == HD_OK) hd_digest_bytes(&h, ptx.data, ptx.len);
-  hd_buf_free(&ptx);
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->arch), &code, d);
+  if (st == HD_OK) hd_digest_bytes(&h, code->text, code->len);
   if (st == HD_OK) st = digest_buffers(&h, w, d);
   if (st != HD_OK) return st;
   digest_launches(&h, w);

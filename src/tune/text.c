@@ -35,13 +35,12 @@ static void note_site(advising *a, const hd_analysis *an, const hd_site *s, cons
   }
 }
 
-static hd_status note_kernel(advising *a, const hd_ptx_module *m, uint32_t func, const char *kernel,
-                             hd_diag *d) {
+static hd_status note_kernel(advising *a, const hd_compiled *code, uint32_t kernel, hd_diag *d) {
   hd_analysis *an;
-  hd_status st = hd_analyze(m, func, NULL, &an, d);
+  hd_status st = hd_analyze(code->module, code->kernels[kernel].func, NULL, &an, d);
   if (st != HD_OK) return st;
   for (uint32_t i = 0; i < a->w->n_launches; i++)
-    for (uint32_t k = 0; strcmp(a->w->launches[i].kernel, kernel) == 0 && k < an->n_sites; k++)
+    for (uint32_t k = 0; code->kernel_of[i] == kernel && k < an->n_sites; k++)
       note_site(a, an, &an->sites[k], &a->w->launches[i]);
   hd_analysis_free(an);
   return HD_OK;
@@ -49,10 +48,10 @@ static hd_status note_kernel(advising *a, const hd_ptx_module *m, uint32_t func,
 
 /* ---- Refusals ------------------------------------------------------------------------------ */
 
-static hd_status note_refusals(hd_advice *out, const hd_ptx_module *m, uint32_t func, const char *kernel,
+static hd_status note_refusals(hd_advice *out, const hd_ptx_module *m, const hd_wl_kernel *kernel,
                                hd_diag *d) {
   hd_refusal found[MOST_REFUSALS];
-  size_t n = hd_rewrite_refusals(m, func, found, MOST_REFUSALS);
+  size_t n = hd_rewrite_refusals(m, kernel->func, found, MOST_REFUSALS);
   if (n > MOST_REFUSALS) n = MOST_REFUSALS;
   hd_refusal *refusals = realloc(out->refusals, (out->n_refusals + n + 1) * sizeof *refusals);
   if (refusals) out->refusals = refusals;
@@ -61,30 +60,20 @@ static hd_status note_refusals(hd_advice *out, const hd_ptx_module *m, uint32_t 
   if (!refusals || !kernels) return hd_nomem(d);
   for (size_t k = 0; k < n; k++) {
     out->refusals[out->n_refusals] = found[k];
-    out->refused_kernels[out->n_refusals++] = kernel;
+    out->refused_kernels[out->n_refusals++] = kernel->name;
   }
   return HD_OK;
 }
 
 hd_status advice_text(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
-  hd_arena arena;
-  hd_buf text = {0};
-  hd_ptx_module *m;
-  hd_arena_init(&arena);
+  const hd_compiled *code = NULL;
   out->buffers = calloc((size_t)a->w->n_buffers + 1, sizeof *out->buffers);
   hd_status st = out->buffers ? HD_OK : hd_nomem(d);
-  if (st == HD_OK) st = hd_workload_ptx(a->w, a->o.run.arch ? a->o.run.arch : RUNNER_ARCH, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, a->w->name, &arena, &m, d);
-  for (uint32_t i = 0; st == HD_OK && i < a->w->n_launches; i++) {
-    const char *kernel = a->w->launches[i].kernel;
-    int64_t func;
-    if (apply_first_launch(a->w, i) != i) continue;
-    st = apply_find_kernel(m, kernel, &func, d);
-    if (st == HD_OK) st = note_kernel(a, m, (uint32_t)func, kernel, d);
-    if (st == HD_OK) st = note_refusals(out, m, (uint32_t)func, kernel, d);
+  if (st == HD_OK) st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.arch), &code, d);
+  for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
+    st = note_kernel(a, code, k, d);
+    if (st == HD_OK) st = note_refusals(out, code->module, &code->kernels[k], d);
   }
-  hd_buf_free(&text);
-  hd_arena_free(&arena);
   return st;
 }

@@ -152,6 +152,7 @@ hd_status wl_read_set(const char *text, size_t len, const char *path, const char
     return hd_fail(d, HD_ERR_NOMEM, "%s: out of memory", path);
   }
   hd_arena_init(&p->arena);
+  pthread_mutex_init(&p->lock, NULL);
   wl_reader r = {
       .path = path, .text = text, .len = len, .d = d, .arena = &p->arena, .set = set, .n_set = n_set};
   st = read_tree(&r, root, folder, size, check_files, p);
@@ -159,6 +160,7 @@ hd_status wl_read_set(const char *text, size_t len, const char *path, const char
   if (st == HD_OK) {
     *out = r.w;
   } else {
+    pthread_mutex_destroy(&p->lock);
     hd_arena_free(&p->arena);
     free(p);
   }
@@ -168,6 +170,8 @@ hd_status wl_read_set(const char *text, size_t len, const char *path, const char
 void hd_workload_close(hd_workload *w) {
   if (!w) return;
   wl_private *p = w->priv;
+  wl_compiled_free(p->compiled);
+  pthread_mutex_destroy(&p->lock);
   hd_arena_free(&p->arena); /* holds *w too */
   free(p);
 }

@@ -5,10 +5,13 @@
  * find.c      names and folders                     headers.c.in  kernels/include, as bytes
  * fill.c      what buffers hold at the start        compare.c  results against references
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
+ * compiled.c  PTX -> kernels, kept with the workload
  * toolchain.c compilers on this machine             cache.c    built files, kept by content
  */
 #ifndef HEDDLE_WORKLOAD_WORKLOAD_H
 #define HEDDLE_WORKLOAD_WORKLOAD_H
+
+#include <pthread.h>
 
 #include "heddle/workload.h"
 
@@ -96,12 +99,24 @@ bool wl_fill_range(const hd_workload *w, uint32_t buffer, uint64_t first, uint64
 
 /* ---- Files -------------------------------------------------------------- */
 
+/* What a workload was compiled to so far. */
+typedef struct wl_compiled {
+  struct wl_compiled *next;
+  hd_arena arena; /* holds all that `of` points to */
+  hd_buf text;
+  unsigned arch; /* asked for */
+  hd_compiled of;
+} wl_compiled;
+
 /* hd_workload.priv */
 typedef struct wl_private {
-  hd_arena arena; /* holds the workload and everything it points to */
-  wl_names sizes; /* parameters of the chosen size */
-  wl_fill *fills; /* by buffer */
+  hd_arena arena;       /* holds the workload and everything it points to */
+  wl_names sizes;       /* parameters of the chosen size */
+  wl_fill *fills;       /* by buffer */
+  pthread_mutex_t lock; /* of what follows; held while kernels are compiled */
+  wl_compiled *compiled;
 } wl_private;
+void wl_compiled_free(wl_compiled *c); /* the whole list */
 
 /* Read text[0..len), the content of `path` in `folder`; no file is looked at but, with
  * `check_files`, whether source and reference exist. */
