@@ -8,7 +8,7 @@
  *
  * What is compared how. Results are compared bit for bit, NaN included. Approximate instructions, and
  * products of tensor cores with inexact sums, write to a place of their own that no other instruction reads;
- * these places are compared within the bound that the PTX ISA documents, or that num_mma.c derives. So are
+ * these places are compared within the bound that the PTX ISA documents, or that num/mma.c derives. So are
  * mul and mad without a rounding modifier, which a compiler may contract, though bit for bit. What the PTX
  * ISA leaves open, and what the GPU's compiler does wrong, is kept out of programs: docs/difftest.md has the
  * lists.

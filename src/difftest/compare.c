@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "difftest/program.h"
-#include "emu/num.h"
+#include "emu/num/num.h"
 
 /* An approximation's bound. The emulator's own result is the exact one, rounded. */
 typedef struct rule {
@@ -23,7 +23,7 @@ static bool near_one(double a, double b) { return a > 0.5 && a < 2; }
 static bool divisor_fits(double a, double b) { return !(fabs(b) < 0x1p-126) || b == 0; }
 static bool is_normal_f64(double a, double b) { return !isfinite(a) || fabs(a) >= 0x1p-1022; }
 
-/* PTX ISA, at each instruction; mma: num_mma.c, K * 2^-22 on either side; wgmma of 8-bit floats keeps 13 bits
+/* PTX ISA, at each instruction; mma: num/mma.c, K * 2^-22 on either side; wgmma of 8-bit floats keeps 13 bits
  * below the greatest term (docs/difftest.md). */
 static const rule rules[] = {
     {"exact", "", NUM_F64},

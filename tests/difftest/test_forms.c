@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "difftest/catalogue.h"
-#include "emu/decode.h"
+#include "emu/decode/decode.h"
 
 static void ok(hd_status st, const hd_diag *d) {
   if (st != HD_OK) fail_msg("%s", d->message);

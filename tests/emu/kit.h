@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-#include "emu/internal.h"
+#include "emu/machine/grid.h"
 #include "heddle/emu.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_TESTS_NUM_REFERENCE_H
 #define HEDDLE_TESTS_NUM_REFERENCE_H
 
-#include "emu/num.h"
+#include "emu/num/num.h"
 
 /* ---- Random inputs ------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* Dispatchers: whatever the kind, every CTA starts exactly once, and a seed fixes all. */
 #include "kit.h"
 
+#include "emu/machine/dispatch.h"
+
 typedef struct start {
   uint64_t task;
   uint32_t sm;

@@ -1,5 +1,5 @@
 /* cvt between all types, with all roundings, against num.h and plain C. */
-#include "emu/num.h"
+#include "emu/num/num.h"
 #include "emu/ops_run.h"
 
 #define DEFINE(id, name, shape, expr) WANT(want_##id, expr)

@@ -1,5 +1,5 @@
 /* f32, f64 and half-precision instructions and comparisons, bit for bit against C. */
-#include "emu/num.h"
+#include "emu/num/num.h"
 #include "emu/ops_run.h"
 
 #include <fenv.h>

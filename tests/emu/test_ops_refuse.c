@@ -106,7 +106,7 @@ static void calls_that_do_not_fit_are_refused(void **state) {
 
 /* ---- Order ------------------------------------------------------------------------------------ */
 
-#include "emu/machine.h"
+#include "emu/decode/decode.h"
 
 static uint64_t no_address(void *ctx, uint32_t var, bool *ok) {
   *ok = true;

@@ -1,5 +1,5 @@
 /* What the threads of a warp tell each other, and what they compute together. */
-#include "emu/num.h"
+#include "emu/num/num.h"
 #include "emu/ops_warp.h"
 
 /* ---- shfl -------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* ops/atomic.c: atom and red.
+/* emu/ops/atomic.c: atom and red.
  *
  * Lanes act one after the other in ascending order. Global memory is shared with other
  * host threads, so there each lane's update is one host compare-and-swap; a CTA's shared

@@ -1,4 +1,4 @@
-/* ops/bits.c: logic, shifts, bit fields, byte permutes. */
+/* emu/ops/bits.c: logic, shifts, bit fields, byte permutes. */
 #include "emu/ops/lanes.h"
 
 /* ---- Single lanes ------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* ops/compare.c: setp, set, selp, slct. */
+/* emu/ops/compare.c: setp, set, selp, slct. */
 #include "emu/ops/lanes.h"
 
 /* ---- What is done with a comparison ------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* ops/convert.c: cvt.
+/* emu/ops/convert.c: cvt.
  *
  * The conversions that compiled CUDA code is full of are rows of vector code; every
  * other combination of types, rounding and saturation goes lane by lane through num.h.

@@ -1,4 +1,4 @@
-/* ops/float.c: f32, f64 and f32x2 arithmetic.
+/* emu/ops/float.c: f32, f64 and f32x2 arithmetic.
  *
  * Round to nearest is what the host does, so those forms are plain vector code; fma is
  * the host's instruction, or the C library's fma in the portable build. Directed roundings

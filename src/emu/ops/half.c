@@ -1,4 +1,4 @@
-/* ops/half.c: f16, bf16 and their packed pairs.
+/* emu/ops/half.c: f16, bf16 and their packed pairs.
  *
  * The forms without modifiers are vector code: computed in f32 or f64 and rounded once more.
  * That second rounding is harmless because

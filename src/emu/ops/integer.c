@@ -1,4 +1,4 @@
-/* ops/integer.c: integer arithmetic.
+/* emu/ops/integer.c: integer arithmetic.
  *
  * Sums and products wrap, so one unsigned handler serves both signs where the result
  * does not tell them apart: a row named .i32 stands for .s32 and .u32.

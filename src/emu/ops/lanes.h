@@ -8,7 +8,7 @@
 #ifndef HEDDLE_EMU_LANES_H
 #define HEDDLE_EMU_LANES_H
 
-#include "emu/num.h"
+#include "emu/num/num.h"
 #include "emu/ops/ops.h"
 
 #if defined(__SSE2__)

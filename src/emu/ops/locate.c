@@ -1,4 +1,4 @@
-/* ops/locate.c: the host bytes behind a warp's addresses, space by space. */
+/* emu/ops/locate.c: the host bytes behind a warp's addresses, space by space. */
 #include "emu/ops/address.h"
 
 static void take(emu_hosts *out, uint32_t mask, const uint64_t addr[32], emu_view v) {

@@ -1,4 +1,4 @@
-/* ops/matrix.c: mma, wmma, ldmatrix, stmatrix, movmatrix. All are gathers of a whole warp.
+/* emu/ops/matrix.c: mma, wmma, ldmatrix, stmatrix, movmatrix. All are gathers of a whole warp.
  *
  * A wmma fragment's layout is the implementation's own. Here a product of 16x16 is two m16n8 ones
  * side by side in n, one of 32x8 two m16n8 ones in m, and one of 8x32 the transpose of that: its

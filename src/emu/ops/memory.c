@@ -1,4 +1,4 @@
-/* ops/memory.c: ld, st, prefetch, discard, createpolicy, cp.async.
+/* emu/ops/memory.c: ld, st, prefetch, discard, createpolicy, cp.async.
  *
  * Every access goes through one form in the middle: the lanes' bytes packed one after the
  * other ("rows"). When the lanes' addresses are consecutive, that is the memory itself.

@@ -1,4 +1,4 @@
-/* ops/move.c: mov, packing and unpacking, addresses, clocks, alloca. */
+/* emu/ops/move.c: mov, packing and unpacking, addresses, clocks, alloca. */
 #include "emu/ops/lanes.h"
 
 #define ROWS_1(X)                                                                                            \

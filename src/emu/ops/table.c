@@ -1,4 +1,4 @@
-/* ops/table.c: the list of this build's tables. */
+/* emu/ops/table.c: the list of this build's tables. */
 #include "emu/ops/lanes.h"
 
 #define EMU_SUBJECTS(X)                                                                                      \

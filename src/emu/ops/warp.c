@@ -1,4 +1,4 @@
-/* ops/warp.c: what the threads of a warp tell each other: shfl, vote, match, redux,
+/* emu/ops/warp.c: what the threads of a warp tell each other: shfl, vote, match, redux,
  * activemask, elect. The .sync forms are gathers: `mask` is all the threads that take part. */
 #include "emu/ops/lanes.h"
 

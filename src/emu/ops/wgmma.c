@@ -1,7 +1,7 @@
-/* ops/wgmma.c: wgmma.mma_async, fence, commit_group, wait_group.
+/* emu/ops/wgmma.c: wgmma.mma_async, fence, commit_group, wait_group.
  *
  * Each warp makes 16 rows of its warpgroup's product. Sums are those of mma: products exact, added
- * in the order of k, each sum rounded to nearest in f32 (num_mma.c says how GPUs differ); .f16
+ * in the order of k, each sum rounded to nearest in f32 (num/mma.c says how GPUs differ); .f16
  * results are rounded once more after every product. */
 #include "emu/ops/address.h"
 
@@ -132,7 +132,7 @@ static void read_fragment(char *r, const uint32_t *slots, uint8_t *lines) {
 /* ---- Products ----------------------------------------------------------------------------------- */
 
 /* The exact product added and rounded once. Without a fused instruction: in double, where the sum is
- * rounded to double and then to f32, which num_mma.c shows to be once. */
+ * rounded to double and then to f32, which num/mma.c shows to be once. */
 INLINE float fused(float a, float b, float c) {
 #if defined(__FMA__)
   return __builtin_fmaf(a, b, c);

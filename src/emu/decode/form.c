@@ -1,0 +1,308 @@
+/* emu/decode/form.c: an instruction's dotted word, taken apart once per module. */
+#include "emu/decode/decode.h"
+
+#include <stdio.h>
+
+/* ---- Types ------------------------------------------------------------------------ */
+
+typedef struct type_info {
+  uint8_t class; /* emu_class */
+  uint8_t bits;
+  int8_t fmt; /* num_fmt; -1: none */
+  bool pair;
+} type_info;
+
+static const type_info types[HD_M_COUNT] = {
+    [HD_M_U8] = {EMU_CLASS_U, 8, -1},
+    [HD_M_U16] = {EMU_CLASS_U, 16, -1},
+    [HD_M_U32] = {EMU_CLASS_U, 32, -1},
+    [HD_M_U64] = {EMU_CLASS_U, 64, -1},
+    [HD_M_S8] = {EMU_CLASS_S, 8, -1},
+    [HD_M_S16] = {EMU_CLASS_S, 16, -1},
+    [HD_M_S32] = {EMU_CLASS_S, 32, -1},
+    [HD_M_S64] = {EMU_CLASS_S, 64, -1},
+    [HD_M_B8] = {EMU_CLASS_B, 8, -1},
+    [HD_M_B16] = {EMU_CLASS_B, 16, -1},
+    [HD_M_B32] = {EMU_CLASS_B, 32, -1},
+    [HD_M_B64] = {EMU_CLASS_B, 64, -1},
+    [HD_M_B128] = {EMU_CLASS_B, 128, -1},
+    [HD_M_PRED] = {EMU_CLASS_PRED, 1, -1},
+    [HD_M_F16] = {EMU_CLASS_F, 16, NUM_F16},
+    [HD_M_BF16] = {EMU_CLASS_F, 16, NUM_BF16},
+    [HD_M_F16X2] = {EMU_CLASS_F, 32, NUM_F16, true},
+    [HD_M_BF16X2] = {EMU_CLASS_F, 32, NUM_BF16, true},
+    [HD_M_F32] = {EMU_CLASS_F, 32, NUM_F32},
+    [HD_M_F32X2] = {EMU_CLASS_F, 64, NUM_F32, true},
+    [HD_M_F64] = {EMU_CLASS_F, 64, NUM_F64},
+    [HD_M_TF32] = {EMU_CLASS_F, 32, NUM_TF32},
+    [HD_M_E4M3X2] = {EMU_CLASS_F, 16, NUM_E4M3, true},
+    [HD_M_E5M2X2] = {EMU_CLASS_F, 16, NUM_E5M2, true},
+    [HD_M_E2M3X2] = {EMU_CLASS_F, 16, NUM_E2M3, true},
+    [HD_M_E3M2X2] = {EMU_CLASS_F, 16, NUM_E3M2, true},
+    [HD_M_E2M1X2] = {EMU_CLASS_F, 8, NUM_E2M1, true},
+    [HD_M_UE8M0X2] = {EMU_CLASS_F, 16, NUM_UE8M0, true},
+    [HD_M_U16X2] = {EMU_CLASS_U, 32, -1, true},
+    [HD_M_S16X2] = {EMU_CLASS_S, 32, -1, true},
+};
+
+emu_class emu_type_class(hd_mod t) { return t < HD_M_COUNT ? (emu_class)types[t].class : EMU_CLASS_NONE; }
+unsigned emu_type_bits(hd_mod t) { return t < HD_M_COUNT ? types[t].bits : 0; }
+bool emu_num_fmt(hd_mod t, num_fmt *fmt, bool *pair) {
+  if (t >= HD_M_COUNT || types[t].class != EMU_CLASS_F) return false;
+  *fmt = (num_fmt)types[t].fmt;
+  *pair = types[t].pair;
+  return true;
+}
+
+void emu_read_words(const hd_ptx_form *f, emu_words *w) {
+  *w = (emu_words){.vec = 1, .round = NUM_RN};
+  for (unsigned k = 0; k < f->n_mods; k++) {
+    const hd_mod mod = f->mods[k];
+    if (emu_type_class(mod) != EMU_CLASS_NONE && w->n_types < 4) {
+      w->types[w->n_types++] = mod;
+      continue;
+    }
+    switch (mod) {
+    case HD_M_V2: w->vec = 2; break;
+    case HD_M_V4: w->vec = 4; break;
+    case HD_M_V8: w->vec = 8; break;
+    case HD_M_RNI: w->integral = true; /* fallthrough */
+    case HD_M_RN: w->round = NUM_RN, w->has_round = true; break;
+    case HD_M_RZI: w->integral = true; /* fallthrough */
+    case HD_M_RZ: w->round = NUM_RZ, w->has_round = true; break;
+    case HD_M_RMI: w->integral = true; /* fallthrough */
+    case HD_M_RM: w->round = NUM_RM, w->has_round = true; break;
+    case HD_M_RPI: w->integral = true; /* fallthrough */
+    case HD_M_RP: w->round = NUM_RP, w->has_round = true; break;
+    case HD_M_RNA: w->round = NUM_RNA, w->has_round = true; break;
+    case HD_M_FTZ: w->ftz = true; break;
+    case HD_M_SAT: w->sat = true; break;
+    case HD_M_SATFINITE: w->satfinite = true; break;
+    case HD_M_RELU: w->relu = true; break;
+    case HD_M_NaN: w->nan = true; break;
+    case HD_M_XORSIGN: w->xorsign = true; break;
+    case HD_M_ABS: w->abs = true; break;
+    case HD_M_APPROX: w->approx = true; break;
+    case HD_M_FULL: w->full = true; break;
+    default:
+      if (!w->other) w->other = mod;
+    }
+  }
+}
+
+/* ---- Handlers by name ----------------------------------------------------------------- */
+
+const emu_op *emu_find_op(const emu_decoder *d, const char *name) {
+  for (uint32_t at = (uint32_t)hd_hash(name, strlen(name));; at++) {
+    const emu_op *op = d->names[at & (d->n_names - 1)];
+    if (!op || strcmp(op->name, name) == 0) return op;
+  }
+}
+
+static void index_handlers(emu_decoder *d) {
+  const emu_op *const *tables = emu_op_tables(d->env->isa);
+  uint32_t n = 0;
+  for (const emu_op *const *t = tables; *t; t++)
+    for (const emu_op *op = *t; op->name; op++) n++;
+  for (d->n_names = 1; d->n_names < 2 * n; d->n_names *= 2) {
+  }
+  d->names = HD_NEW_N(&d->scratch, d->n_names, const emu_op *);
+  for (const emu_op *const *t = tables; *t; t++) {
+    for (const emu_op *op = *t; op->name; op++) {
+      uint32_t at = (uint32_t)hd_hash(op->name, strlen(op->name)) & (d->n_names - 1);
+      while (d->names[at]) at = (at + 1) & (d->n_names - 1);
+      d->names[at] = op;
+    }
+  }
+}
+
+void emu_form_init(emu_decoder *d) {
+  index_handlers(d);
+  d->forms = HD_NEW_N(&d->scratch, (size_t)d->m->n_forms + 1, emu_form);
+}
+
+/* How types stand in a handler's name. */
+typedef enum naming { AS_WRITTEN, SIGN_BLIND, AS_BITS } naming;
+
+static void append_mod(const emu_decoder *d, hd_buf *name, hd_mod mod, naming how, bool any_type) {
+  const emu_class class = emu_type_class(mod);
+  const bool integer = class == EMU_CLASS_U || class == EMU_CLASS_S;
+  const bool scalar = !types[mod < HD_M_COUNT ? mod : 0].pair;
+  if (how == SIGN_BLIND && integer && scalar)
+    hd_buf_printf(name, ".i%u", emu_type_bits(mod));
+  else if (how == AS_BITS &&
+           (any_type ? class != EMU_CLASS_NONE && class != EMU_CLASS_PRED : integer && scalar))
+    hd_buf_printf(name, ".b%u", emu_type_bits(mod));
+  else
+    hd_buf_printf(name, ".%s", hd_ptx_mod_text(d->m, mod));
+}
+
+static bool dropped(const hd_mod *drop, hd_mod mod) {
+  for (; drop && *drop; drop++)
+    if (*drop == mod) return true;
+  return false;
+}
+
+const emu_op *emu_find_form(const emu_decoder *d, const char *op, const hd_ptx_form *f, const hd_mod *drop,
+                            bool any_type) {
+  hd_buf name = {0};
+  const emu_op *found = NULL;
+  for (naming how = AS_WRITTEN; how <= AS_BITS && !found; how++) {
+    bool first = true; /* the second type, slct's condition, is always as written */
+    bool ftz = false;
+    hd_buf_clear(&name);
+    hd_buf_puts(&name, op);
+    for (unsigned k = 0; k < f->n_mods; k++) {
+      if (dropped(drop, f->mods[k])) continue;
+      const bool is_type = emu_type_class(f->mods[k]) != EMU_CLASS_NONE;
+      /* .ftz may also stand behind the type; in a handler's name it stands before. */
+      if (is_type && first && !ftz && hd_ptx_form_has(f, HD_M_FTZ) && !dropped(drop, HD_M_FTZ))
+        hd_buf_puts(&name, ".ftz");
+      if (f->mods[k] == HD_M_FTZ) {
+        if (!first) continue;
+        ftz = true;
+      }
+      append_mod(d, &name, f->mods[k], is_type && !first ? AS_WRITTEN : how, any_type);
+      if (is_type) first = false;
+    }
+    if (!name.failed) found = emu_find_op(d, name.data);
+  }
+  hd_buf_free(&name);
+  return found;
+}
+
+const char *emu_why(emu_decoder *d, const char *fmt, ...) {
+  char text[256];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  return hd_arena_strndup(&d->scratch, text, strlen(text));
+}
+
+void emu_use(emu_decoder *d, emu_form *f, const char *name) {
+  f->op = emu_find_op(d, name);
+  if (!f->op) f->refused = "the emulator has no such form of this instruction";
+}
+
+/* ---- Rules by opcode ---------------------------------------------------------------------- */
+
+static const emu_rule *const rules[HD_OP_COUNT] = {
+    [HD_OP_ADD] = &emu_rule_float,
+    [HD_OP_SUB] = &emu_rule_float,
+    [HD_OP_MUL] = &emu_rule_float,
+    [HD_OP_MAD] = &emu_rule_float,
+    [HD_OP_FMA] = &emu_rule_float,
+    [HD_OP_DIV] = &emu_rule_float,
+    [HD_OP_RCP] = &emu_rule_float,
+    [HD_OP_SQRT] = &emu_rule_float,
+    [HD_OP_ABS] = &emu_rule_float,
+    [HD_OP_NEG] = &emu_rule_float,
+    [HD_OP_MIN] = &emu_rule_float,
+    [HD_OP_MAX] = &emu_rule_float,
+    [HD_OP_RSQRT] = &emu_rule_float,
+    [HD_OP_SIN] = &emu_rule_float,
+    [HD_OP_COS] = &emu_rule_float,
+    [HD_OP_LG2] = &emu_rule_float,
+    [HD_OP_EX2] = &emu_rule_float,
+    [HD_OP_TANH] = &emu_rule_float,
+    [HD_OP_ADDC] = &emu_rule_carry,
+    [HD_OP_SUBC] = &emu_rule_carry,
+    [HD_OP_MADC] = &emu_rule_carry,
+    [HD_OP_MUL24] = &emu_rule_plain,
+    [HD_OP_MAD24] = &emu_rule_plain,
+    [HD_OP_SAD] = &emu_rule_plain,
+    [HD_OP_REM] = &emu_rule_plain,
+    [HD_OP_POPC] = &emu_rule_plain,
+    [HD_OP_CLZ] = &emu_rule_plain,
+    [HD_OP_BFIND] = &emu_rule_plain,
+    [HD_OP_FNS] = &emu_rule_plain,
+    [HD_OP_BREV] = &emu_rule_plain,
+    [HD_OP_BFE] = &emu_rule_plain,
+    [HD_OP_BFI] = &emu_rule_plain,
+    [HD_OP_BMSK] = &emu_rule_plain,
+    [HD_OP_SZEXT] = &emu_rule_plain,
+    [HD_OP_DP4A] = &emu_rule_plain,
+    [HD_OP_DP2A] = &emu_rule_plain,
+    [HD_OP_TESTP] = &emu_rule_plain,
+    [HD_OP_COPYSIGN] = &emu_rule_plain,
+    [HD_OP_AND] = &emu_rule_plain,
+    [HD_OP_OR] = &emu_rule_plain,
+    [HD_OP_XOR] = &emu_rule_plain,
+    [HD_OP_NOT] = &emu_rule_plain,
+    [HD_OP_CNOT] = &emu_rule_plain,
+    [HD_OP_SHF] = &emu_rule_plain,
+    [HD_OP_SHL] = &emu_rule_plain,
+    [HD_OP_SHR] = &emu_rule_plain,
+    [HD_OP_PRMT] = &emu_rule_plain,
+    [HD_OP_SELP] = &emu_rule_plain,
+    [HD_OP_SLCT] = &emu_rule_plain,
+    [HD_OP_LOP3] = &emu_rule_lop3,
+    [HD_OP_SETP] = &emu_rule_setp,
+    [HD_OP_SET] = &emu_rule_set,
+    [HD_OP_MOV] = &emu_rule_mov,
+    [HD_OP_CVT] = &emu_rule_cvt,
+    [HD_OP_CVTA] = &emu_rule_cvta,
+    [HD_OP_ISSPACEP] = &emu_rule_isspacep,
+    [HD_OP_ALLOCA] = &emu_rule_alloca,
+    [HD_OP_STACKSAVE] = &emu_rule_stack,
+    [HD_OP_STACKRESTORE] = &emu_rule_stack,
+    [HD_OP_LD] = &emu_rule_ld,
+    [HD_OP_LDU] = &emu_rule_ld,
+    [HD_OP_ST] = &emu_rule_st,
+    [HD_OP_ATOM] = &emu_rule_atom,
+    [HD_OP_RED] = &emu_rule_atom,
+    [HD_OP_PREFETCH] = &emu_rule_prefetch,
+    [HD_OP_PREFETCHU] = &emu_rule_prefetch,
+    [HD_OP_APPLYPRIORITY] = &emu_rule_prefetch,
+    [HD_OP_DISCARD] = &emu_rule_prefetch,
+    [HD_OP_CREATEPOLICY] = &emu_rule_createpolicy,
+    [HD_OP_CP] = &emu_rule_cp,
+    [HD_OP_MBARRIER] = &emu_rule_mbarrier,
+    [HD_OP_TENSORMAP] = &emu_rule_tensormap,
+    [HD_OP_MAPA] = &emu_rule_cluster_address,
+    [HD_OP_GETCTARANK] = &emu_rule_cluster_address,
+    [HD_OP_BRA] = &emu_rule_bra,
+    [HD_OP_BRX] = &emu_rule_brx,
+    [HD_OP_CALL] = &emu_rule_call,
+    [HD_OP_RET] = &emu_rule_ret,
+    [HD_OP_EXIT] = &emu_rule_exit,
+    [HD_OP_TRAP] = &emu_rule_trap,
+    [HD_OP_BRKPT] = &emu_rule_trap,
+    [HD_OP_NANOSLEEP] = &emu_rule_yield,
+    [HD_OP_BAR] = &emu_rule_bar,
+    [HD_OP_BARRIER] = &emu_rule_bar,
+    [HD_OP_MEMBAR] = &emu_rule_fence,
+    [HD_OP_FENCE] = &emu_rule_fence,
+    [HD_OP_PMEVENT] = &emu_rule_nop,
+    [HD_OP_SETMAXNREG] = &emu_rule_setmaxnreg,
+    [HD_OP_GRIDDEPCONTROL] = &emu_rule_griddepcontrol,
+    [HD_OP_SHFL] = &emu_rule_shfl,
+    [HD_OP_VOTE] = &emu_rule_vote,
+    [HD_OP_MATCH] = &emu_rule_match,
+    [HD_OP_REDUX] = &emu_rule_redux,
+    [HD_OP_ACTIVEMASK] = &emu_rule_activemask,
+    [HD_OP_ELECT] = &emu_rule_elect,
+    [HD_OP_MMA] = &emu_rule_mma,
+    [HD_OP_WMMA] = &emu_rule_wmma,
+    [HD_OP_WGMMA] = &emu_rule_wgmma,
+    [HD_OP_LDMATRIX] = &emu_rule_ldmatrix,
+    [HD_OP_STMATRIX] = &emu_rule_stmatrix,
+    [HD_OP_MOVMATRIX] = &emu_rule_movmatrix,
+};
+
+static void prepare_nothing(emu_decoder *d, emu_form *f) {
+  f->refused = "the emulator does not know this instruction";
+}
+static const emu_rule rule_unknown = {prepare_nothing, NULL};
+
+const emu_form *emu_form_of(emu_decoder *d, uint32_t index) {
+  emu_form *f = &d->forms[index];
+  if (f->rule) return f;
+  f->ptx = &d->m->forms[index];
+  f->rule = f->ptx->op < HD_OP_COUNT && rules[f->ptx->op] ? rules[f->ptx->op] : &rule_unknown;
+  emu_read_words(f->ptx, &f->words);
+  f->rule->prepare(d, f);
+  if (f->op) f->proto.fn = f->op->fn;
+  return f;
+}

@@ -1,0 +1,313 @@
+/* emu/decode/program.c: a module loaded: addresses and initial values of its variables, its code. */
+#include "emu/machine/program.h"
+#include "emu/decode/decode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_VAR_ALIGN = 1 << 16 };
+
+static const char *sym_name(const hd_ptx_module *m, hd_sym s) { return m->syms[s].name; }
+
+/* A declaration's definition, or itself. */
+static uint32_t definition(const hd_ptx_module *m, uint32_t var) {
+  const hd_ptx_sym *s = &m->syms[m->vars[var].sym];
+  return s->kind == HD_SYM_VAR && s->decl < m->n_vars ? s->decl : var;
+}
+
+static hd_status fail_var(const hd_ptx_module *m, const hd_ptx_var *v, hd_status st, hd_diag *d,
+                          const char *what) {
+  hd_fail(d, st, "%s %s", sym_name(m, v->sym), what);
+  if (d) {
+    snprintf(d->file, sizeof d->file, "%s", m->name ? m->name : "");
+    d->line = v->line;
+    d->column = 1;
+  }
+  return st;
+}
+
+/* ---- Initial values ---------------------------------------------------------------- */
+
+typedef struct filling {
+  hd_emu_program *p;
+  const hd_ptx_var *var;
+  uint32_t index; /* of var */
+  char *bytes;    /* host, the variable's */
+  uint64_t elem;  /* bytes of a scalar */
+  const char *error;
+} filling;
+
+/* The address that `sym` stands for in an initial value. What is not there poisons the variable. */
+static uint64_t address_value(filling *f, hd_sym sym) {
+  const hd_ptx_module *m = f->p->module;
+  const hd_ptx_sym *s = &m->syms[sym];
+  if (s->kind == HD_SYM_FUNC) return EMU_FUNC_BASE + 16 * (uint64_t)s->decl;
+  if (s->kind == HD_SYM_VAR) {
+    const emu_symbol *v = &f->p->symbols[definition(m, s->decl)];
+    if (v->address) return v->address;
+  }
+  f->p->symbols[f->index].missing = s->name;
+  return 0;
+}
+
+static bool scalar_bits(filling *f, const hd_ptx_opnd *o, uint64_t *bits) {
+  const hd_ptx_module *m = f->p->module;
+  const hd_mod type = f->var->type;
+  const bool f32 = type == HD_M_F32, f64 = type == HD_M_F64;
+  double value;
+  switch ((hd_ptx_opnd_kind)o->kind) {
+  case HD_O_INT:
+    *bits = o->bits;
+    if (!f32 && !f64) return true;
+    value = o->flags & HD_OF_UNSIGNED ? (double)o->bits : (double)o->imm;
+    break;
+  case HD_O_F32: {
+    float x;
+    uint32_t b = (uint32_t)o->bits;
+    memcpy(&x, &b, sizeof x);
+    *bits = o->bits;
+    if (!f64) return true; /* as a .b32, the bits */
+    value = x;
+    break;
+  }
+  case HD_O_F64:
+    memcpy(&value, &o->bits, sizeof value);
+    *bits = o->bits;
+    if (f->elem == 8) return true;
+    if (!f32) return f->error = "has an initial value of another type", false;
+    break;
+  case HD_O_SYM:
+  case HD_O_GENERIC: *bits = address_value(f, o->sym) + o->bits; return true;
+  case HD_O_MASKED: {
+    uint64_t address;
+    if (!o->bits || !scalar_bits(f, &m->opnds[o->sym], &address))
+      return f->error = "has a malformed mask()", false;
+    *bits = (address & o->bits) >> __builtin_ctzll(o->bits);
+    return true;
+  }
+  default: return f->error = "has an initial value that is not understood", false;
+  }
+  if (f64) {
+    memcpy(bits, &value, sizeof *bits);
+  } else {
+    float x = (float)value;
+    uint32_t b;
+    memcpy(&b, &x, sizeof b);
+    *bits = b;
+  }
+  return true;
+}
+
+/* Fill [at, at + room) from o, which stands in `level` braces. */
+static bool fill(filling *f, const hd_ptx_opnd *o, uint32_t level, uint64_t at, uint64_t room) {
+  const hd_ptx_module *m = f->p->module;
+  if (o->kind != HD_O_VEC) {
+    uint64_t bits = 0;
+    if (room < f->elem || f->elem > sizeof bits)
+      return f->error = "has an initial value that does not fit", false;
+    if (!scalar_bits(f, o, &bits)) return false;
+    memcpy(f->bytes + at, &bits, f->elem);
+    return true;
+  }
+  /* What a brace inside these fills: the array without its first `level + 1` dimensions. */
+  if (level > f->var->n_dims) return f->error = "has more braces than dimensions", false;
+  uint64_t sub = f->elem;
+  if (level < f->var->n_dims) sub *= f->var->vec ? f->var->vec : 1;
+  for (uint32_t k = level + 1; k < f->var->n_dims; k++) sub *= m->dims[f->var->first_dim + k];
+  uint64_t used = 0;
+  for (uint64_t k = 0; k < o->n_kids; k++) {
+    const hd_ptx_opnd *kid = &m->opnds[o->sym + k];
+    uint64_t size = kid->kind == HD_O_VEC ? sub : f->elem;
+    if (kid->kind == HD_O_VEC && used % sub) used += sub - used % sub;
+    if (used > room || size > room - used) return f->error = "has more initial values than elements", false;
+    if (!fill(f, kid, level + 1, at + used, size)) return false;
+    used += size;
+  }
+  return true;
+}
+
+static hd_status initialise(hd_emu_program *p, uint32_t index, hd_diag *d) {
+  const hd_ptx_var *v = &p->module->vars[index];
+  const emu_symbol *s = &p->symbols[index];
+  filling f = {p, v, index, hd_emu_ptr(p->emu, s->address, s->bytes), hd_ptx_type_size(v->type), NULL};
+  if (!f.elem || !f.bytes)
+    return fail_var(p->module, v, HD_ERR_UNSUPPORTED, d, "has an initial value of opaque type");
+  if (!fill(&f, &p->module->opnds[v->init - 1], 0, 0, s->bytes))
+    return fail_var(p->module, v, HD_ERR_INPUT, d, f.error);
+  return HD_OK;
+}
+
+/* ---- Variables ------------------------------------------------------------------------- */
+
+static hd_status place(hd_emu_program *p, uint32_t index, hd_diag *d) {
+  const hd_ptx_module *m = p->module;
+  const hd_ptx_var *v = &m->vars[index];
+  emu_symbol *s = &p->symbols[index];
+  s->bytes = hd_ptx_var_size(m, v);
+  if (s->bytes == UINT64_MAX) return fail_var(m, v, HD_ERR_INPUT, d, "is larger than 2^64 bytes");
+  if (v->linkage & HD_LINK_EXTERN || !hd_ptx_type_size(v->type)) {
+    s->bytes = 0;
+    s->missing = sym_name(m, v->sym);
+    return HD_OK;
+  }
+  uint64_t align = hd_ptx_var_align(v);
+  if (align & (align - 1) || align > MAX_VAR_ALIGN)
+    return fail_var(m, v, HD_ERR_INPUT, d, "has an impossible alignment");
+  hd_diag why = {0};
+  hd_status st = emu_alloc_aligned(p->emu, s->bytes, align, &s->address, &why);
+  if (st != HD_OK) {
+    char text[192];
+    snprintf(text, sizeof text, "does not fit: %.160s", why.message);
+    return fail_var(m, v, st, d, text);
+  }
+  return HD_OK;
+}
+
+static bool in_device_memory(const hd_ptx_module *m, uint32_t var) {
+  const hd_ptx_var *v = &m->vars[var];
+  return (v->space == HD_M_GLOBAL || v->space == HD_M_CONST) && v->sym && definition(m, var) == var;
+}
+
+static hd_status load_variables(hd_emu_program *p, hd_diag *d) {
+  const hd_ptx_module *m = p->module;
+  hd_status st = HD_OK;
+  for (uint32_t k = 0; st == HD_OK && k < m->n_vars; k++)
+    if (in_device_memory(m, k)) st = place(p, k, d);
+  /* Addresses first: initial values may name any variable. */
+  for (uint32_t k = 0; st == HD_OK && k < m->n_vars; k++) {
+    emu_symbol *s = &p->symbols[k];
+    if (!s->address) continue;
+    if (m->vars[k].init) st = initialise(p, k, d);
+    hd_emu_mark_written(p->emu, s->address, s->bytes);
+    if (m->vars[k].space == HD_M_CONST) emu_set_readonly(p->emu, s->address);
+  }
+  return st;
+}
+
+static uint64_t address_of(void *ctx, uint32_t var, bool *ok) {
+  const hd_emu_program *p = ctx;
+  *ok = false;
+  if (var >= p->module->n_vars) return 0;
+  const emu_symbol *s = &p->symbols[definition(p->module, var)];
+  *ok = s->address && !s->missing;
+  return s->address;
+}
+
+/* ---- Code --------------------------------------------------------------------------------- */
+
+/* Calls from one function to another; to == UINT32_MAX: to any function. */
+typedef struct edge {
+  uint32_t from, to;
+} edge;
+
+static bool join(emu_traits *a, const emu_traits *b) {
+  emu_traits old = *a;
+  a->order_sensitive |= b->order_sensitive;
+  a->prints |= b->prints;
+  a->allocates |= b->allocates;
+  return memcmp(&old, a, sizeof old) != 0;
+}
+
+static bool join_edge(const hd_emu_program *p, const edge *e) {
+  if (e->to != UINT32_MAX) return join(&p->traits[e->from], &p->traits[e->to]);
+  bool changed = false;
+  for (uint32_t k = 0; k < p->module->n_funcs; k++)
+    if (!p->module->funcs[k].entry) changed |= join(&p->traits[e->from], &p->traits[k]);
+  return changed;
+}
+
+static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
+  const int print = emu_find_builtin("vprintf"), alloc = emu_find_builtin("malloc"),
+            release = emu_find_builtin("free");
+  HD_VEC(edge) edges = {0};
+  bool ok = true;
+  for (uint32_t k = 0; k < p->module->n_funcs; k++) {
+    const emu_code *code = p->codes[k];
+    if (!code) continue;
+    p->traits[k].order_sensitive = code->order_sensitive;
+    for (uint32_t n = 0; n < code->n_insts; n++) {
+      if (code->insts[n].control != EMU_CALL) continue;
+      const emu_call *call = code->insts[n].extra;
+      if (call->builtin) {
+        p->traits[k].prints |= call->builtin == print;
+        p->traits[k].allocates |= call->builtin == alloc || call->builtin == release;
+        continue;
+      }
+      edge e = {k, call->callee ? (uint32_t)(call->callee->func - p->module->funcs) : UINT32_MAX};
+      ok = ok && hd_vec_push(&edges, e);
+    }
+  }
+  /* Callees mostly stand before their callers, or all behind them: passes in both directions. */
+  for (bool changed = ok; changed;) {
+    changed = false;
+    for (size_t n = 0; n < edges.n; n++) changed |= join_edge(p, &edges.data[n]);
+    for (size_t n = edges.n; n-- > 0;) changed |= join_edge(p, &edges.data[n]);
+  }
+  hd_vec_free(&edges);
+  return ok ? HD_OK : hd_nomem(d);
+}
+
+hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, hd_diag *d) {
+  *out = NULL;
+  hd_emu_program *p = calloc(1, sizeof *p);
+  if (!p) return hd_nomem(d);
+  p->emu = e;
+  p->module = m;
+  hd_arena_init(&p->arena);
+  p->symbols = HD_NEW_N(&p->arena, (size_t)m->n_vars + 1, emu_symbol);
+  p->traits = HD_NEW_N(&p->arena, (size_t)m->n_funcs + 1, emu_traits);
+  if (!p->symbols || !p->traits) {
+    hd_emu_unload(p);
+    return hd_nomem(d);
+  }
+  hd_status st = load_variables(p, d);
+  if (st == HD_OK) {
+    emu_decode_env env = {
+        .m = m, .arena = &p->arena, .isa = e->opt.isa, .sm = e->opt.sm, .address_of = address_of, .ctx = p};
+    st = emu_decode_module(&env, &p->codes, d);
+  }
+  if (st == HD_OK) st = find_traits(p, d);
+  if (st != HD_OK) {
+    hd_emu_unload(p);
+    return st;
+  }
+  *out = p;
+  return HD_OK;
+}
+
+void hd_emu_unload(hd_emu_program *p) {
+  if (!p) return;
+  for (uint32_t k = 0; p->symbols && k < p->module->n_vars; k++)
+    if (p->symbols[k].address) hd_emu_free(p->emu, p->symbols[k].address, NULL);
+  hd_arena_free(&p->arena);
+  free(p);
+}
+
+hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d) {
+  int64_t k = hd_ptx_find_kernel(p->module, kernel);
+  if (k < 0 || !p->module->funcs[k].entry || !p->codes[k])
+    return hd_fail(d, HD_ERR_USAGE, "%s has no kernel %s", p->module->name, kernel ? kernel : "");
+  if (p->codes[k]->unsupported.status != HD_OK && d) *d = p->codes[k]->unsupported;
+  return p->codes[k]->unsupported.status;
+}
+
+uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel) {
+  int64_t k = hd_ptx_find_kernel(p->module, kernel);
+  return k >= 0 && p->codes[k] ? p->codes[k]->shared_bytes : 0;
+}
+
+hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d) {
+  const hd_ptx_module *m = p->module;
+  for (uint32_t k = 0; k < m->n_items; k++) {
+    if (m->items[k].kind != HD_I_VAR) continue;
+    uint32_t var = definition(m, m->items[k].index);
+    const emu_symbol *s = &p->symbols[var];
+    if (!m->vars[var].sym || strcmp(sym_name(m, m->vars[var].sym), name) != 0) continue;
+    if (!s->address) break;
+    *address = s->address;
+    *bytes = s->bytes;
+    return HD_OK;
+  }
+  return hd_fail(d, HD_ERR_USAGE, "%s has no .global or .const variable %s", m->name, name);
+}

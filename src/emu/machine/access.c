@@ -1,0 +1,394 @@
+/* emu/machine/access.c: the check that every access to memory passes.
+ *
+ * The common case must cost little: all lanes inside the allocation that this instruction accessed
+ * last. Bounds and alignment of all lanes are then two vector sums, and nothing is looked up. */
+#include "emu/machine/async.h"
+
+#include <inttypes.h>
+
+/* ---- Faults of an access ------------------------------------------------------------------ */
+
+static const char *access_word(hd_access_kind kind) {
+  static const char *const words[] = {"load", "store", "atomic", "prefetch"};
+  return words[kind];
+}
+
+/* How `address` lies to the allocations: the one it is in or near, or was in. The caller holds the lock. */
+static void describe(const hd_emu *e, uint64_t address, char *out, size_t cap) {
+  size_t k = emu_upper_bound(e, address);
+  const emu_alloc *before = k ? &e->allocs[k - 1] : NULL, *next = k < e->n_allocs ? &e->allocs[k] : NULL;
+  if (before && address < before->hi) {
+    snprintf(out, cap, "%" PRIu64 " bytes before the end of the %" PRIu64 "-byte allocation at 0x%" PRIx64,
+             before->hi - address, before->hi - before->lo, before->lo);
+    return;
+  }
+  for (uint64_t n = e->n_freed; n-- > 0 && e->n_freed - n <= EMU_FREED;) {
+    uint64_t lo = e->freed[n % EMU_FREED].lo, hi = e->freed[n % EMU_FREED].hi;
+    if (address >= lo && address < hi) {
+      snprintf(out, cap, "in freed memory: a %" PRIu64 "-byte allocation was at 0x%" PRIx64, hi - lo, lo);
+      return;
+    }
+  }
+  uint64_t past = before ? address - before->hi : UINT64_MAX, ahead = next ? next->lo - address : UINT64_MAX;
+  if (before && past <= ahead)
+    snprintf(out, cap, "%" PRIu64 " bytes past the end of the %" PRIu64 "-byte allocation at 0x%" PRIx64,
+             past, before->hi - before->lo, before->lo);
+  else if (next)
+    snprintf(out, cap, "%" PRIu64 " bytes before the %" PRIu64 "-byte allocation at 0x%" PRIx64, ahead,
+             next->hi - next->lo, next->lo);
+  else
+    snprintf(out, cap, "and nothing is allocated");
+}
+
+static bool misaligned(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
+                       unsigned align, hd_access_kind kind) {
+  if (!(address & (align - 1))) return false;
+  emu_fault(w, i, 1u << lane, "misaligned %s of %u bytes at 0x%" PRIx64 ", which is no multiple of %u",
+            access_word(kind), bytes, address, align);
+  return true;
+}
+
+/* ---- Windows other than global memory -------------------------------------------------------- */
+
+typedef struct window {
+  uint64_t base;  /* what is added to an offset to make addr[] */
+  uint64_t bytes; /* accessible */
+  const char *name;
+  char *host;
+  uint64_t stride; /* between lanes */
+} window;
+
+static window window_of(emu_mwarp *m, hd_space space, bool generic) {
+  emu_cta *c = m->w.cta;
+  const hd_emu_grid *g = c->grid;
+  if (space == HD_SPACE_SHARED)
+    return (window){generic ? EMU_SHARED_BASE : 0, c->shared_bytes, "shared", c->shared, 0};
+  if (space == HD_SPACE_LOCAL) {
+    const emu_frame *f = m->w.current->frame;
+    return (window){generic ? EMU_LOCAL_BASE : 0, (uint64_t)f->local_base + f->code->local_bytes, "local",
+                    m->local, g->stack_bytes};
+  }
+  return (window){generic ? EMU_PARAM_BASE : 0, g->view.params_bytes, "parameter",
+                  (char *)(uintptr_t)g->view.params, 0};
+}
+
+static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
+                         unsigned bytes, unsigned align, hd_access_kind kind, const window *v) {
+  for (uint32_t left = mask; left; left &= left - 1) {
+    unsigned l = (unsigned)__builtin_ctz(left);
+    if (misaligned(w, i, l, addr[l], bytes, align, kind)) return;
+    if (addr[l] < v->base || bytes > v->bytes || addr[l] - v->base > v->bytes - bytes) {
+      emu_fault(w, i, 1u << l,
+                "out of bounds: %s of %u bytes at %s offset %" PRId64 ", where there are %" PRIu64 " bytes",
+                access_word(kind), bytes, v->name, (int64_t)(addr[l] - v->base), v->bytes);
+      return;
+    }
+  }
+}
+
+/* ---- What the options ask for beyond bounds ------------------------------------------------------ */
+
+static bool init_fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
+                       hd_access_kind kind, hd_space space) {
+  uint64_t bar;
+  const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(w->cta, address, bytes, &bar) : 0;
+  const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(w->cta, address, bytes) : 0;
+  if (copy)
+    emu_fault(w, i, 1u << lane,
+              "%s of %u bytes at shared offset 0x%" PRIx64
+              " reads what the cp.async at line %u still writes: its "
+              "thread has not waited for it",
+              access_word(kind), bytes, address, copy);
+  else if (line)
+    emu_fault(w, i, 1u << lane,
+              "%s of %u bytes at shared offset 0x%" PRIx64
+              " reads what the bulk copy at line %u still writes: "
+              "the phase of its mbarrier at shared offset 0x%" PRIx64 " is not complete",
+              access_word(kind), bytes, address, line, bar);
+  else
+    emu_fault(w, i, 1u << lane, "%s of %u bytes at %s 0x%" PRIx64 " reads memory that was never written",
+              access_word(kind), bytes, space == HD_SPACE_SHARED ? "shared offset" : "address", address);
+  return false;
+}
+
+/* `shadow` belongs to address `base`. Checks all lanes before it marks any: they act at once. */
+static bool check_init(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
+                       hd_access_kind kind, hd_space space, uint8_t *shadow, uint64_t base) {
+  if (kind != HD_ACCESS_STORE)
+    for (uint32_t left = mask; left; left &= left - 1) {
+      unsigned l = (unsigned)__builtin_ctz(left);
+      if (!emu_init_check(shadow + (addr[l] - base), bytes))
+        return init_fault(w, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind, space);
+    }
+  if (kind != HD_ACCESS_LOAD && space == HD_SPACE_SHARED && w->cta->async.readings.n)
+    for (uint32_t left = mask; left; left &= left - 1) {
+      unsigned l = (unsigned)__builtin_ctz(left);
+      const uint32_t line = emu_bulk_reader(w->cta, addr[l] - base, bytes);
+      if (!line) continue;
+      emu_fault(w, i, 1u << l,
+                "%s of %u bytes at shared offset 0x%" PRIx64
+                " overwrites what the bulk copy at line %u still "
+                "reads: its thread has not waited for its group",
+                access_word(kind), bytes, addr[l] - base, line);
+      return false;
+    }
+  uint64_t fresh = 0;
+  if (kind != HD_ACCESS_LOAD)
+    for (uint32_t left = mask; left; left &= left - 1)
+      fresh += emu_init_set(shadow + (addr[(unsigned)__builtin_ctz(left)] - base), bytes);
+  if (space == HD_SPACE_SHARED) w->cta->shared_unwritten -= fresh;
+  return true;
+}
+
+static void task_name(const hd_emu_grid *g, uint32_t ticket, char *out, size_t cap) {
+  const uint32_t *n = g->view.grid;
+  uint64_t t;
+  if (ticket == g->race.several)
+    snprintf(out, cap, "several CTAs");
+  else if (!emu_race_task_of(&g->race, ticket, &t))
+    snprintf(out, cap, "a CTA of another launch");
+  else
+    snprintf(out, cap, "CTA (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", t % n[0], t / n[0] % n[1],
+             t / n[0] / n[1]);
+}
+
+static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
+                       hd_access_kind kind) {
+  hd_emu_grid *g = w->cta->grid;
+  emu_conflict why;
+  char name[96] = "";
+  /* The driver runs these launches on one host thread. */
+  const bool lock = !g->ordered;
+  if (lock) pthread_mutex_lock(&g->lock);
+  const bool ok =
+      emu_race_access(g->emu, &g->race, w->cta->ticket, mask, addr, bytes, kind, w->storing, &why);
+  if (!ok && why.other) task_name(g, why.other, name, sizeof name);
+  if (lock) pthread_mutex_unlock(&g->lock);
+  if (ok) return true;
+  if (!why.other)
+    emu_fault(w, i, 1u << why.lane, "out of memory for the record of races");
+  else
+    emu_fault(w, i, 1u << why.lane, "race between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s",
+              access_word(kind), bytes, why.address, name, why.wrote ? "wrote" : "read");
+  return false;
+}
+
+static void trace(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
+                  hd_access_kind kind, unsigned cache, hd_space space, uint64_t base) {
+  emu_cta *c = w->cta;
+  uint64_t offsets[HD_WARP];
+  if (base && space != HD_SPACE_GLOBAL && space != HD_SPACE_CONST) {
+    for (int l = 0; l < HD_WARP; l++) offsets[l] = addr[l] - base;
+    addr = offsets;
+  }
+  hd_access a = {.task = c->task,
+                 .warp = w->index,
+                 .line = i->line,
+                 .inst = i->stmt,
+                 .called = w->current->frame->depth > 0,
+                 .kind = (uint8_t)kind,
+                 .cache = (uint8_t)cache,
+                 .space = (uint8_t)space,
+                 .bytes = (uint8_t)bytes,
+                 .mask = mask,
+                 .addr = addr};
+  emu_report_access(w, i, &a);
+}
+
+static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, uint32_t mask,
+                                              const uint64_t addr[32], unsigned bytes, hd_access_kind kind,
+                                              unsigned cache, hd_space space, uint64_t base, bool written) {
+  emu_cta *c = w->cta;
+  const bool global = space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST;
+  if (c->watch & EMU_WATCH_INIT && !written && (global || space == HD_SPACE_SHARED)) {
+    uint8_t *shadow = global ? c->grid->emu->init : c->shared_init;
+    if (!check_init(w, i, mask, addr, bytes, kind, space, shadow, global ? EMU_GLOBAL_BASE : base))
+      return false;
+  }
+  if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
+  if (c->watch & 1u << space) trace(w, i, mask, addr, bytes, kind, cache, space, base);
+  return true;
+}
+
+/* ---- Accesses ---------------------------------------------------------------------------------------- */
+
+static hd_space space_of(uint64_t address) {
+  if (address >= EMU_GLOBAL_BASE) return HD_SPACE_GLOBAL;
+  switch (address & ~(EMU_WINDOW_BYTES - 1)) {
+  case EMU_SHARED_BASE: return HD_SPACE_SHARED;
+  case EMU_LOCAL_BASE: return HD_SPACE_LOCAL;
+  case EMU_PARAM_BASE: return HD_SPACE_PARAM;
+  default: return HD_SPACE_GLOBAL;
+  }
+}
+
+uint32_t emu_split_generic(const uint64_t addr[32], uint32_t mask, unsigned *space) {
+  const uint64_t first = addr[__builtin_ctz(mask)];
+  const hd_space s = space_of(first);
+  *space = s;
+  uint64_t differ = 0;
+  for (int l = 0; l < HD_WARP; l++) differ |= (addr[l] ^ first) & -(uint64_t)(mask >> l & 1);
+  if (differ < EMU_WINDOW_BYTES) return mask;
+  uint32_t same = 0;
+  for (int l = 0; l < HD_WARP; l++) same |= (uint32_t)(space_of(addr[l]) == s) << l;
+  return same & mask;
+}
+
+/* The cached bounds do not hold: look every lane up. Leaves the bounds of the last lane's allocation. */
+static __attribute__((noinline)) bool look_up(emu_warp *w, const emu_inst *i, uint32_t mask,
+                                              const uint64_t addr[32], unsigned bytes, unsigned align,
+                                              hd_access_kind kind, emu_bounds *b, bool *written) {
+  hd_emu *e = w->cta->grid->emu;
+  *written = true;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    unsigned l = (unsigned)__builtin_ctz(left);
+    if (misaligned(w, i, l, addr[l], bytes, align, kind)) return false;
+    char where[192] = "";
+    pthread_rwlock_rdlock(&e->lock);
+    const emu_alloc *a = emu_find_alloc(e, addr[l]);
+    bool inside = a && bytes <= a->hi - addr[l];
+    if (inside)
+      *b = (emu_bounds){a->lo, a->hi, atomic_load_explicit(&e->generation, memory_order_relaxed), a->readonly,
+                        a->written == a->hi - a->lo};
+    else
+      describe(e, addr[l], where, sizeof where);
+    pthread_rwlock_unlock(&e->lock);
+    if (!inside) {
+      emu_fault(w, i, 1u << l, "out of bounds: %s of %u bytes at 0x%" PRIx64 ", %s", access_word(kind), bytes,
+                addr[l], where);
+      return false;
+    }
+    if (b->readonly && kind != HD_ACCESS_LOAD) {
+      emu_fault(w, i, 1u << l, "%s at 0x%" PRIx64 ", in a .const variable", access_word(kind), addr[l]);
+      return false;
+    }
+    *written &= b->written;
+  }
+  return true;
+}
+
+/* Do the active lanes' accesses all begin in [lo, last] at multiples of align_mask + 1? */
+static inline __attribute__((always_inline)) bool span(const uint64_t addr[32], uint32_t mask, uint64_t lo,
+                                                       uint64_t last, uint64_t align_mask) {
+  /* With lo <= last < 2^63, both differences have their top bit clear only when lo <= addr <= last. */
+  const uint64_t top = UINT64_C(1) << 63;
+  uint64_t bad = 0;
+  if (mask == UINT32_MAX)
+    for (int l = 0; l < HD_WARP; l++)
+      bad |= (((addr[l] - lo) | (last - addr[l])) & top) | (addr[l] & align_mask);
+  else
+    for (int l = 0; l < HD_WARP; l++)
+      bad |=
+          ((((addr[l] - lo) | (last - addr[l])) & top) | (addr[l] & align_mask)) & -(uint64_t)(mask >> l & 1);
+  return !bad;
+}
+
+/* The lanes whose addresses are allocated. */
+static uint32_t allocated(hd_emu *e, uint32_t mask, const uint64_t addr[32]) {
+  uint32_t found = 0;
+  uint64_t lo = 0, hi = 0;
+  pthread_rwlock_rdlock(&e->lock);
+  for (uint32_t left = mask; left; left &= left - 1) {
+    unsigned l = (unsigned)__builtin_ctz(left);
+    if (addr[l] < lo || addr[l] >= hi) {
+      const emu_alloc *a = emu_find_alloc(e, addr[l]);
+      if (!a) continue;
+      lo = a->lo;
+      hi = a->hi;
+    }
+    found |= 1u << l;
+  }
+  pthread_rwlock_unlock(&e->lock);
+  return found;
+}
+
+/* A prefetch faults on nothing: where nothing is mapped, it is lost. */
+static __attribute__((noinline)) bool prefetch(emu_warp *w, const emu_inst *i, uint32_t mask,
+                                               const uint64_t addr[32], unsigned bytes, unsigned cache,
+                                               hd_space space) {
+  if (!(w->cta->watch & 1u << space)) return true;
+  if (space == HD_SPACE_GLOBAL) mask = allocated(w->cta->grid->emu, mask, addr);
+  if (mask) trace(w, i, mask, addr, bytes, HD_ACCESS_PREFETCH, cache, space, 0);
+  return true;
+}
+
+#define ACCESS_PARAMS                                                                                        \
+  emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes, unsigned align,    \
+      hd_access_kind kind, unsigned cache, unsigned space, emu_view *out
+#define ACCESS_ARGS w, i, mask, addr, bytes, align, kind, cache, space, out
+
+static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
+  emu_mwarp *m = (emu_mwarp *)w;
+  emu_cta *c = w->cta;
+  const bool generic = space == EMU_GENERIC;
+  if (generic) space = space_of(addr[__builtin_ctz(mask)]);
+  if (kind == HD_ACCESS_PREFETCH) return prefetch(w, i, mask, addr, bytes, cache, (hd_space)space);
+
+  if (space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST) {
+    /* What a spin waits on is read past the caches. */
+    m->synced |= kind == HD_ACCESS_ATOMIC ||
+                 (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
+    emu_bounds *b = &c->bounds[(uintptr_t)i / 16 % EMU_BOUNDS];
+    bool written = b->written;
+    if (b->hi - b->lo < bytes ||
+        b->generation != atomic_load_explicit(&c->emu->generation, memory_order_relaxed) ||
+        (b->readonly && kind != HD_ACCESS_LOAD) || !span(addr, mask, b->lo, b->hi - bytes, align - 1)) {
+      if (!look_up(w, i, mask, addr, bytes, align, kind, b, &written)) return false;
+    }
+    *out = (emu_view){c->emu->delta, 0};
+    return !c->watch || watched(w, i, mask, addr, bytes, kind, cache, (hd_space)space, 0, written);
+  }
+
+  const window v = window_of(m, (hd_space)space, generic);
+  m->synced |= kind == HD_ACCESS_ATOMIC || (generic && kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS));
+  if (bytes > v.bytes || !span(addr, mask, v.base, v.base + v.bytes - bytes, align - 1)) {
+    window_fault(w, i, mask, addr, bytes, align, kind, &v);
+    return false;
+  }
+  if (space == HD_SPACE_PARAM && kind != HD_ACCESS_LOAD) {
+    emu_fault(w, i, mask, "%s to the kernel's parameters", access_word(kind));
+    return false;
+  }
+  *out = (emu_view){(uint64_t)(uintptr_t)v.host - v.base, (int64_t)v.stride};
+  const bool written = space == HD_SPACE_SHARED && !c->shared_unwritten;
+  return !c->watch || watched(w, i, mask, addr, bytes, kind, cache, (hd_space)space, v.base, written);
+}
+
+/* Vectors differ threefold in width, and a check stands before every load: one body, compiled for each. */
+static bool access_portable(ACCESS_PARAMS) { return access_body(ACCESS_ARGS); }
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static bool access_avx2(ACCESS_PARAMS) { return access_body(ACCESS_ARGS); }
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static bool access_avx512(ACCESS_PARAMS) {
+  return access_body(ACCESS_ARGS);
+}
+#endif
+
+emu_access_fn *emu_access_for(hd_emu_isa isa) {
+#if defined(__x86_64__)
+  if (isa == HD_ISA_AVX512) return access_avx512;
+  if (isa == HD_ISA_AVX2) return access_avx2;
+#endif
+  return access_portable;
+}
+
+bool emu_access(ACCESS_PARAMS) { return w->cta->access(ACCESS_ARGS); }
+
+char *emu_local_ptr(emu_warp *w, unsigned lane, uint32_t offset) {
+  emu_mwarp *m = (emu_mwarp *)w;
+  return m->local + lane * w->cta->grid->stack_bytes + w->current->frame->local_base + offset;
+}
+
+bool emu_read_generic(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t addr, void *dst, size_t n) {
+  uint64_t at[HD_WARP] = {0};
+  for (size_t done = 0; done < n;) {
+    unsigned step = n - done < 16 ? (unsigned)(n - done) : 16;
+    emu_view v;
+    at[lane] = addr + done;
+    if (!emu_access(w, i, 1u << lane, at, step, 1, HD_ACCESS_LOAD, HD_CACHE_L1, EMU_GENERIC, &v))
+      return false;
+    memcpy((char *)dst + done, (const char *)(uintptr_t)(at[lane] + v.delta) + (int64_t)lane * v.lane_stride,
+           step);
+    done += step;
+  }
+  return true;
+}

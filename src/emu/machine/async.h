@@ -1,0 +1,163 @@
+/* emu/machine/async.h: mbarriers, bulk copies and tensor copies: what their files share.
+ *
+ *   mbarrier.c      the objects, their phases, threads that wait for one
+ *   bulk.c          copies of contiguous bytes; what a copy in flight still reads and writes
+ *   tensor.c        copies of boxes
+ *   tensormap.c     tensor maps
+ *   decode/async.c  their rules
+ *
+ * A copy is made when it is issued: waiting for it is a question of its mbarrier's phase or its thread's
+ * groups alone. With HD_CHECK_INIT the machine remembers what a copy would still be doing on a GPU, so
+ * that these are faults:
+ *   - reading shared memory that a copy writes before the phase of its mbarrier is complete;
+ *   - writing shared memory that a copy reads before the issuing thread has waited for its group.
+ * Not caught: a missing proxy fence, a read behind the phase by a thread that never waited for it, global
+ * memory read by the kernel before a copy into it is complete. */
+#ifndef HEDDLE_EMU_ASYNC_H
+#define HEDDLE_EMU_ASYNC_H
+
+#include "emu/machine/grid.h"
+
+/* ---- Operands -------------------------------------------------------------------------- */
+
+/* An address operand beside the first, which has its place in emu_inst. */
+typedef struct emu_pointer {
+  uint32_t slot; /* EMU_ADDR_ABS: none */
+  uint8_t mode;  /* emu_addr_mode */
+  uint8_t space; /* hd_space or EMU_GENERIC */
+  int64_t imm;
+} emu_pointer;
+
+static inline uint64_t emu_pointer_at(const char *r, const emu_pointer *p, unsigned lane) {
+  switch (p->mode) {
+  case EMU_ADDR_64: return emu_lane_u64(r, p->slot, lane) + (uint64_t)p->imm;
+  case EMU_ADDR_32: return emu_lane_u32(r, p->slot, lane) + (uint32_t)p->imm;
+  default: return (uint64_t)p->imm;
+  }
+}
+/* A lane's offset in the CTA's shared memory, whatever the operand's space; false after a fault. */
+bool emu_shared_offset(emu_warp *w, const emu_inst *i, const emu_pointer *p, const char *r, unsigned lane,
+                       uint64_t *offset);
+
+/* ---- mbarrier.c -------------------------------------------------------------------------- */
+
+typedef enum emu_mbarrier_op {
+  EMU_MBARRIER_INIT,
+  EMU_MBARRIER_INVAL,
+  EMU_MBARRIER_EXPECT_TX,
+  EMU_MBARRIER_COMPLETE_TX,
+  EMU_MBARRIER_ARRIVE,
+  EMU_MBARRIER_ARRIVE_DROP,
+  EMU_MBARRIER_WAIT,   /* test_wait, try_wait */
+  EMU_MBARRIER_COPIES, /* cp.async.mbarrier.arrive */
+} emu_mbarrier_op;
+
+/* The extra of an instruction on an mbarrier. */
+typedef struct emu_mbarrier {
+  emu_mbarrier_op op;
+  emu_pointer at;
+  uint32_t count_slot; /* arrivals or bytes (u32), parity (u32), state (u64); EMU_NO_SLOT: one arrival */
+  uint32_t state_slot; /* ARRIVE, ARRIVE_DROP: gets the state before (u64); EMU_NO_SLOT: nobody wants it */
+  uint32_t dst_slot;   /* WAIT: the predicate */
+  bool parity;         /* WAIT: for a parity, else for a state's phase */
+  bool expects;        /* ARRIVE...: count_slot are bytes to expect, before one arrival */
+  bool completes;      /* ARRIVE...: it may complete the phase (not .noComplete) */
+  bool increments;     /* COPIES: not .noinc */
+} emu_mbarrier;
+void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* mbarrier.pending_count: src[0] state, dst u32. */
+void emu_run_pending_count(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* `bytes` of a copy have landed: complete_tx on the object at `offset`; false after a fault. */
+bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset, uint64_t bytes);
+
+/* ---- bulk.c ------------------------------------------------------------------------------ */
+
+typedef enum emu_bulk_op {
+  EMU_BULK_LOAD,     /* global to shared */
+  EMU_BULK_STORE,    /* shared to global */
+  EMU_BULK_SHARED,   /* shared to shared of the cluster: this CTA */
+  EMU_BULK_PREFETCH, /* to L2 */
+} emu_bulk_op;
+
+typedef enum emu_bulk_type {
+  EMU_BULK_U32,
+  EMU_BULK_S32,
+  EMU_BULK_U64,
+  EMU_BULK_S64,
+  EMU_BULK_F16,
+  EMU_BULK_BF16,
+  EMU_BULK_F32,
+  EMU_BULK_F64,
+} emu_bulk_type;
+/* Is there a reduction of this operation and type (PTX ISA, cp.reduce.async.bulk)? */
+bool emu_bulk_reduces(emu_atom_op op, emu_bulk_type type);
+
+/* The extra of a copy. */
+typedef struct emu_bulk {
+  emu_bulk_op op;
+  emu_pointer dst, src; /* STORE, LOAD of a tensor: the map instead of the global side */
+  emu_pointer bar;      /* LOAD, SHARED */
+  uint32_t size_slot;   /* bytes (u32); EMU_NO_SLOT for tensors */
+  uint32_t policy_slot; /* a cache policy, which says nothing about the result */
+  bool reduce;
+  emu_atom_op atom;
+  emu_bulk_type type;
+  uint32_t rank; /* tensors: of the instruction, 1 to 5 */
+  uint32_t coordinate[HD_TENSOR_DIMS];
+} emu_bulk;
+void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* commit_group; wait_group, which leaves the `imm` youngest groups. */
+void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+
+/* One thread's copy under way: pieces of up to 16 bytes that are accessed up to 32 at a time. */
+typedef struct emu_mover {
+  emu_warp *w;
+  const emu_inst *i;
+  const emu_bulk *b; /* op, reduction */
+  emu_bulk_type type;
+  uint64_t bar;      /* LOAD, SHARED: the mbarrier's offset */
+  unsigned lane;     /* that issued it */
+  unsigned n, bytes; /* pieces waiting, of so many bytes */
+  bool filling;      /* they are to be filled with `fill` instead of copied */
+  uint16_t fill;     /* repeated */
+  uint64_t lo, hi;   /* the shared bytes touched so far */
+  uint64_t from[HD_WARP], to[HD_WARP];
+} emu_mover;
+void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bulk *b, unsigned lane);
+/* Copy (reduce, prefetch) `bytes` <= 16; false after a fault. */
+bool emu_mover_copy(emu_mover *m, uint64_t from, uint64_t to, unsigned bytes);
+bool emu_mover_fill(emu_mover *m, uint64_t to, unsigned bytes);
+/* All pieces are known: the rest of them, and what is remembered of the copy. */
+bool emu_mover_end(emu_mover *m);
+
+/* Of a CTA's copies in flight. */
+void emu_bulk_reset(hd_emu_cta *c);
+void emu_bulk_free(hd_emu_cta *c);
+/* The phase of the mbarrier at `offset` is complete: what its copies wrote may be read. */
+void emu_bulk_landed(hd_emu_cta *c, uint64_t offset);
+/* The line of the copy that still writes (reads) some of the bytes at shared `offset`; 0: none does. */
+uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar);
+uint32_t emu_bulk_reader(const hd_emu_cta *c, uint64_t offset, unsigned bytes);
+
+/* ---- tensor.c ---------------------------------------------------------------------------------- */
+
+void emu_run_tensor(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* The extra of tensormap.replace. */
+typedef struct emu_replace {
+  emu_pointer map;
+  uint8_t field; /* emu_tensor_field */
+  bool wide;     /* the value has 64 bits */
+  uint32_t ordinal_slot, value_slot;
+} emu_replace;
+void emu_run_tensormap_replace(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* tensormap.cp_fenceproxy: extra emu_bulk. */
+void emu_run_tensormap_copy(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+
+/* ---- A cluster of one CTA ------------------------------------------------------------------------ */
+
+/* mapa: src[0] address (x[X_BYTES] 4 or 8 bytes), src[1] rank. getctarank: dst. */
+void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+void emu_run_getctarank(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+
+#endif

@@ -1,0 +1,365 @@
+/* emu/machine/bulk.c: bulk copies and reductions of contiguous bytes, their groups, and what is remembered of
+ * copies in flight (async.h says what for). */
+#include "emu/machine/async.h"
+
+#include "emu/num/num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+  PIECE = 16,          /* bytes of an access's lane */
+  COPY_ALIGN = 16,     /* of both addresses and the size */
+  MAX_READINGS = 1024, /* of a CTA's copies */
+  SHADOW_PENDING = 2,  /* in CHECK_INIT's shadow: written when the copy's phase is complete */
+};
+
+/* ---- Reductions ------------------------------------------------------------------------------ */
+
+static const struct {
+  uint8_t bytes;
+  bool is_float, is_signed;
+} types[] = {
+    [EMU_BULK_U32] = {4, false, false}, [EMU_BULK_S32] = {4, false, true}, [EMU_BULK_U64] = {8, false, false},
+    [EMU_BULK_S64] = {8, false, true},  [EMU_BULK_F16] = {2, true, true},  [EMU_BULK_BF16] = {2, true, true},
+    [EMU_BULK_F32] = {4, true, true},   [EMU_BULK_F64] = {8, true, true},
+};
+
+bool emu_bulk_reduces(emu_atom_op op, emu_bulk_type type) {
+  const bool wide = types[type].bytes == 8, half = types[type].bytes == 2;
+  switch (op) {
+  case EMU_ATOM_ADD: return type != EMU_BULK_S64;
+  case EMU_ATOM_MIN:
+  case EMU_ATOM_MAX: return half || !types[type].is_float;
+  case EMU_ATOM_INC:
+  case EMU_ATOM_DEC: return type == EMU_BULK_U32;
+  case EMU_ATOM_AND:
+  case EMU_ATOM_OR:
+  case EMU_ATOM_XOR: return !types[type].is_float && !(wide && types[type].is_signed);
+  default: return false;
+  }
+}
+
+static uint64_t reduce_integer(emu_atom_op op, bool is_signed, uint64_t old, uint64_t b) {
+  const bool less = is_signed ? (int64_t)b < (int64_t)old : b < old;
+  switch (op) {
+  case EMU_ATOM_ADD: return old + b;
+  case EMU_ATOM_AND: return old & b;
+  case EMU_ATOM_OR: return old | b;
+  case EMU_ATOM_XOR: return old ^ b;
+  case EMU_ATOM_INC: return old >= b ? 0 : old + 1;
+  case EMU_ATOM_DEC: return old == 0 || old > b ? b : old - 1;
+  case EMU_ATOM_MIN: return less ? b : old;
+  default: return less ? old : b;
+  }
+}
+
+static uint64_t reduce(const emu_bulk *k, emu_bulk_type type, uint64_t old, uint64_t b) {
+  static const char letter[] = {[EMU_ATOM_ADD] = '+', [EMU_ATOM_MIN] = 'm', [EMU_ATOM_MAX] = 'M'};
+  switch (type) {
+  case EMU_BULK_F16:
+  case EMU_BULK_BF16:
+    return num_arith_16(type == EMU_BULK_F16 ? NUM_F16 : NUM_BF16, letter[k->atom], (uint16_t)old,
+                        (uint16_t)b, 0, false, false, false);
+  case EMU_BULK_F32: /* the PTX ISA says that these flush subnormals; an sm_90 GPU does not */
+    return num_b32(num_arith_f32('+', num_f32((uint32_t)old), num_f32((uint32_t)b), 0, NUM_RN, false, false));
+  case EMU_BULK_F64: return num_add_f64_memory(old, b);
+  case EMU_BULK_S32:
+    return (uint32_t)reduce_integer(k->atom, true, (uint64_t)(int32_t)old, (uint64_t)(int32_t)b);
+  default: return reduce_integer(k->atom, types[type].is_signed, old, b);
+  }
+}
+
+/* Elements are updated one by one, each atomically: other host threads may run CTAs that reduce into them. */
+#define DEFINE_REDUCE(bits)                                                                                  \
+  static void reduce_##bits(const emu_bulk *k, emu_bulk_type type, char *to, const char *from) {             \
+    uint##bits##_t b, old;                                                                                   \
+    uint##bits##_t *at = (void *)to;                                                                         \
+    memcpy(&b, from, sizeof b);                                                                              \
+    old = __atomic_load_n(at, __ATOMIC_RELAXED);                                                             \
+    while (!__atomic_compare_exchange_n(at, &old, (uint##bits##_t)reduce(k, type, old, b), true,             \
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {                               \
+    }                                                                                                        \
+  }
+DEFINE_REDUCE(16)
+DEFINE_REDUCE(32)
+DEFINE_REDUCE(64)
+
+static void reduce_piece(const emu_mover *m, char *to, const char *from) {
+  const unsigned size = types[m->type].bytes;
+  for (unsigned at = 0; at < m->bytes; at += size) {
+    if (size == 2)
+      reduce_16(m->b, m->type, to + at, from + at);
+    else if (size == 4)
+      reduce_32(m->b, m->type, to + at, from + at);
+    else
+      reduce_64(m->b, m->type, to + at, from + at);
+  }
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------------- */
+
+void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bulk *b, unsigned lane) {
+  m->w = w;
+  m->i = i;
+  m->b = b;
+  m->type = b->type;
+  m->bar = 0;
+  m->lane = lane;
+  m->n = m->bytes = 0;
+  m->filling = false;
+  m->fill = 0;
+  m->lo = UINT64_MAX;
+  m->hi = 0;
+  ((emu_mwarp *)w)->issuer = 1 + lane;
+}
+
+static bool watches_init(const emu_cta *c) { return c->watch & EMU_WATCH_INIT; }
+
+/* Until the phase is complete the bytes count as not written. */
+static void mark_pending(emu_mover *m) {
+  emu_cta *c = m->w->cta;
+  for (unsigned k = 0; k < m->n; k++) memset(c->shared_init + m->to[k], SHADOW_PENDING, m->bytes);
+  c->shared_unwritten += (uint64_t)m->n * m->bytes;
+}
+
+static void widen(emu_mover *m, uint64_t at) {
+  if (at < m->lo) m->lo = at;
+  if (at + m->bytes > m->hi) m->hi = at + m->bytes;
+}
+
+/* What piece k brings. */
+static void read_piece(const emu_mover *m, const emu_view *from, unsigned k, char *out) {
+  if (m->filling)
+    for (unsigned at = 0; at < m->bytes; at++) out[at] = (char)(m->fill >> 8 * (at & 1));
+  else
+    memcpy(out, (const void *)(uintptr_t)(m->from[k] + from->delta), m->bytes);
+}
+
+static bool flush(emu_mover *m) {
+  static const struct {
+    uint8_t from, to; /* hd_space */
+  } spaces[] = {[EMU_BULK_LOAD] = {HD_SPACE_GLOBAL, HD_SPACE_SHARED},
+                [EMU_BULK_STORE] = {HD_SPACE_SHARED, HD_SPACE_GLOBAL},
+                [EMU_BULK_SHARED] = {HD_SPACE_SHARED, HD_SPACE_SHARED},
+                [EMU_BULK_PREFETCH] = {HD_SPACE_GLOBAL, HD_SPACE_GLOBAL}};
+  if (!m->n) return true;
+  const emu_bulk_op op = m->b->op;
+  const uint32_t mask = m->n == HD_WARP ? UINT32_MAX : (1u << m->n) - 1;
+  emu_view from = {0}, to;
+  /* Lanes that take no part must not look like far addresses to a trace. */
+  for (unsigned k = m->n; k < HD_WARP; k++) m->from[k] = m->from[0], m->to[k] = m->to[0];
+  if (op == EMU_BULK_PREFETCH) {
+    (void)emu_access(m->w, m->i, mask, m->from, m->bytes, 1, HD_ACCESS_PREFETCH, 0, HD_SPACE_GLOBAL, &from);
+    m->n = 0;
+    return true;
+  }
+  const unsigned element = m->b->reduce ? types[m->type].bytes : 1;
+  if (!m->filling &&
+      !emu_access(m->w, m->i, mask, m->from, m->bytes, element, HD_ACCESS_LOAD, 0, spaces[op].from, &from))
+    return false;
+  char rows[HD_WARP * PIECE];
+  for (unsigned k = 0; k < m->n; k++) read_piece(m, &from, k, rows + (size_t)k * m->bytes);
+  m->w->storing = m->b->reduce ? NULL : rows;
+  const bool ok = emu_access(m->w, m->i, mask, m->to, m->bytes, element,
+                             m->b->reduce ? HD_ACCESS_ATOMIC : HD_ACCESS_STORE, 0, spaces[op].to, &to);
+  m->w->storing = NULL;
+  if (!ok) return false;
+  for (unsigned k = 0; k < m->n; k++) {
+    char *dst = (char *)(uintptr_t)(m->to[k] + to.delta);
+    const char *src = rows + (size_t)k * m->bytes;
+    if (m->b->reduce)
+      reduce_piece(m, dst, src);
+    else
+      memcpy(dst, src, m->bytes);
+    widen(m, op == EMU_BULK_STORE ? m->from[k] : m->to[k]);
+  }
+  if (op != EMU_BULK_STORE && watches_init(m->w->cta)) mark_pending(m);
+  m->n = 0;
+  return true;
+}
+
+static bool add(emu_mover *m, uint64_t from, uint64_t to, unsigned bytes, bool filling) {
+  if ((m->n == HD_WARP || bytes != m->bytes || filling != m->filling) && !flush(m)) return false;
+  m->bytes = bytes;
+  m->filling = filling;
+  m->from[m->n] = from;
+  m->to[m->n++] = to;
+  return true;
+}
+
+bool emu_mover_copy(emu_mover *m, uint64_t from, uint64_t to, unsigned bytes) {
+  return add(m, from, to, bytes, false);
+}
+bool emu_mover_fill(emu_mover *m, uint64_t to, unsigned bytes) { return add(m, 0, to, bytes, true); }
+
+static bool out_of_memory(emu_mover *m) {
+  emu_fault(m->w, m->i, 1u << m->lane, "out of memory for the record of copies");
+  return false;
+}
+
+bool emu_mover_end(emu_mover *m) {
+  emu_cta *c = m->w->cta;
+  const bool ok = flush(m);
+  ((emu_mwarp *)m->w)->issuer = 0;
+  if (!ok) return false;
+  if (!watches_init(c) || m->hi <= m->lo) return true;
+  if (m->b->op != EMU_BULK_STORE) {
+    const emu_landing l = {.bar = m->bar, .lo = m->lo, .hi = m->hi, .line = m->i->line};
+    return hd_vec_push(&c->async.landings, l) || out_of_memory(m);
+  }
+  const emu_reading r = {
+      .lo = m->lo, .hi = m->hi, .line = m->i->line, .thread = m->w->index * HD_WARP + m->lane, .age = -1};
+  /* A kernel that never waits: the oldest one is forgotten. */
+  if (c->async.readings.n == MAX_READINGS) {
+    memmove(c->async.readings.data, c->async.readings.data + 1,
+            --c->async.readings.n * sizeof *c->async.readings.data);
+    c->shared_unwritten--;
+  }
+  if (!hd_vec_push(&c->async.readings, r)) return out_of_memory(m);
+  c->shared_unwritten++;
+  return true;
+}
+
+/* ---- Copies in flight ------------------------------------------------------------------------------- */
+
+void emu_bulk_reset(hd_emu_cta *c) {
+  c->async.changes = 0;
+  c->async.landings.n = c->async.readings.n = 0;
+}
+void emu_bulk_free(hd_emu_cta *c) {
+  hd_vec_free(&c->async.landings);
+  hd_vec_free(&c->async.readings);
+}
+
+void emu_bulk_landed(hd_emu_cta *c, uint64_t offset) {
+  size_t kept = 0;
+  for (size_t k = 0; k < c->async.landings.n; k++) {
+    const emu_landing l = c->async.landings.data[k];
+    if (l.bar != offset) {
+      c->async.landings.data[kept++] = l;
+      continue;
+    }
+    uint8_t *shadow = c->shared_init + l.lo;
+    uint64_t landed = 0;
+    for (uint64_t at = 0; at < l.hi - l.lo; at++) { /* in vectors */
+      landed += shadow[at] == SHADOW_PENDING;
+      shadow[at] = shadow[at] == SHADOW_PENDING ? 1 : shadow[at];
+    }
+    c->shared_unwritten -= landed;
+  }
+  c->async.landings.n = kept;
+}
+
+uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar) {
+  for (uint64_t at = offset; at < offset + bytes; at++) {
+    if (c->shared_init[at] != SHADOW_PENDING) continue;
+    for (size_t k = 0; k < c->async.landings.n; k++) {
+      const emu_landing *l = &c->async.landings.data[k];
+      if (at < l->lo || at >= l->hi) continue;
+      *bar = l->bar;
+      return l->line;
+    }
+  }
+  return 0;
+}
+
+uint32_t emu_bulk_reader(const hd_emu_cta *c, uint64_t offset, unsigned bytes) {
+  for (size_t k = 0; k < c->async.readings.n; k++) {
+    const emu_reading *r = &c->async.readings.data[k];
+    if (offset < r->hi && offset + bytes > r->lo) return r->line;
+  }
+  return 0;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------------ */
+
+void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  emu_cta *c = w->cta;
+  for (size_t k = 0; k < c->async.readings.n; k++) {
+    emu_reading *x = &c->async.readings.data[k];
+    if (x->thread / HD_WARP == w->index && mask >> x->thread % HD_WARP & 1) x->age++;
+  }
+}
+
+/* With and without .read alike: what a copy wrote to global memory is there already. */
+void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  emu_cta *c = w->cta;
+  size_t kept = 0;
+  for (size_t k = 0; k < c->async.readings.n; k++) {
+    const emu_reading x = c->async.readings.data[k];
+    const bool waited = x.thread / HD_WARP == w->index && mask >> x.thread % HD_WARP & 1 && x.age >= i->imm;
+    if (!waited) c->async.readings.data[kept++] = x;
+  }
+  c->shared_unwritten -= c->async.readings.n - kept;
+  c->async.readings.n = kept;
+}
+
+/* ---- The copy itself --------------------------------------------------------------------------------------
+ */
+
+static bool aligned(emu_warp *w, const emu_inst *i, unsigned lane, const char *what, uint64_t value) {
+  if (value % COPY_ALIGN == 0) return true;
+  emu_fault(w, i, 1u << lane, "the %s of a bulk copy is 0x%" PRIx64 ", no multiple of %d", what, value,
+            COPY_ALIGN);
+  return false;
+}
+
+/* One side's address: an offset in shared memory, or a device address. */
+static bool side(emu_warp *w, const emu_inst *i, const emu_pointer *p, bool shared, const char *what,
+                 const char *r, unsigned lane, uint64_t *at) {
+  if (shared) {
+    if (!emu_shared_offset(w, i, p, r, lane, at)) return false;
+  } else {
+    *at = emu_pointer_at(r, p, lane);
+  }
+  return aligned(w, i, lane, what, *at);
+}
+
+static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
+  const emu_bulk *b = i->extra;
+  const uint64_t size = emu_lane_u32(r, b->size_slot, lane);
+  const bool waits = b->op == EMU_BULK_LOAD || b->op == EMU_BULK_SHARED;
+  uint64_t src, dst = 0, bar = 0;
+  if (!side(w, i, &b->src, b->op == EMU_BULK_STORE || b->op == EMU_BULK_SHARED, "source", r, lane, &src) ||
+      (b->op != EMU_BULK_PREFETCH && !side(w, i, &b->dst, waits, "destination", r, lane, &dst)) ||
+      !aligned(w, i, lane, "size", size) || (waits && !emu_shared_offset(w, i, &b->bar, r, lane, &bar)))
+    return false;
+  /* Nobody listens: a prefetch of 4 GB should take no time. */
+  if (b->op == EMU_BULK_PREFETCH && !(w->cta->watch & 1u << HD_SPACE_GLOBAL)) return true;
+  emu_mover m;
+  emu_mover_begin(&m, w, i, b, lane);
+  m.bar = bar;
+  bool ok = true;
+  for (uint64_t at = 0; ok && at < size; at += PIECE) ok = emu_mover_copy(&m, src + at, dst + at, PIECE);
+  ok = ok && emu_mover_end(&m);
+  ((emu_mwarp *)w)->issuer = 0;
+  return ok && (!waits || emu_mbarrier_complete_tx(w, i, lane, bar, size));
+}
+
+void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  for (uint32_t left = mask; left; left &= left - 1)
+    if (!copy(w, i, r, (unsigned)__builtin_ctz(left))) return;
+}
+
+/* ---- A cluster of one CTA
+ * ------------------------------------------------------------------------------------ */
+
+void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  const size_t bytes = i->x[X_BYTES];
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    const uint32_t rank = emu_lane_u32(r, i->src[1], l);
+    if (rank) {
+      emu_fault(w, i, 1u << l, "CTA %u of a cluster of one: larger clusters are not emulated", rank);
+      return;
+    }
+    memmove(r + (size_t)i->dst * EMU_SLOT_BYTES + l * bytes,
+            r + (size_t)i->src[0] * EMU_SLOT_BYTES + l * bytes, bytes);
+  }
+}
+
+void emu_run_getctarank(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  for (uint32_t left = mask; left; left &= left - 1)
+    memset(r + (size_t)i->dst * EMU_SLOT_BYTES + (size_t)__builtin_ctz(left) * 4, 0, 4);
+}

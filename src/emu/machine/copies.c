@@ -1,0 +1,158 @@
+/* emu/machine/copies.c: cp.async, copies of single threads in flight.
+ *
+ * A copy reads its source when it is issued, but its bytes come to shared memory only when their
+ * thread waits for them. Until then the destination holds a poison, NaN in every format, and counts as
+ * never written, so that code which reads it too early gets nothing of use, and a fault under CHECK_INIT. */
+#include "emu/machine/grid.h"
+
+#include <stdlib.h>
+
+enum {
+  MAX_BYTES = 16,    /* of a thread's copy */
+  MAX_COPIES = 1024, /* in flight, of a warp; beyond, the oldest one lands early */
+  POISON = 0xff,
+};
+
+/* Of the lanes in the mask, which had committed equally many groups. */
+typedef struct copy {
+  const emu_inst *inst;
+  uint32_t mask, group, bytes;
+  uint32_t at[HD_WARP]; /* shared offsets */
+  char data[HD_WARP][MAX_BYTES];
+} copy;
+
+struct emu_copies {
+  uint32_t commits[HD_WARP]; /* groups that each lane committed */
+  HD_VEC(copy) copies;       /* in the order of issue */
+};
+
+void emu_copies_reset(emu_mwarp *m) {
+  if (!m->copies) return;
+  memset(m->copies->commits, 0, sizeof m->copies->commits);
+  m->copies->copies.n = 0;
+}
+
+void emu_copies_free(emu_mwarp *m) {
+  if (!m->copies) return;
+  hd_vec_free(&m->copies->copies);
+  free(m->copies);
+  m->copies = NULL;
+}
+
+/* ---- Issue --------------------------------------------------------------------------------- */
+
+static void land(emu_cta *c, copy *p, uint32_t lanes) {
+  uint64_t fresh = 0;
+  for (uint32_t left = p->mask & lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    memcpy(c->shared + p->at[l], p->data[l], p->bytes);
+    if (c->watch & EMU_WATCH_INIT) fresh += emu_init_set(c->shared_init + p->at[l], p->bytes);
+  }
+  c->shared_unwritten -= fresh;
+  p->mask &= ~lanes;
+}
+
+static void poison(emu_cta *c, const copy *p) {
+  for (uint32_t left = p->mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    memset(c->shared + p->at[l], POISON, p->bytes);
+    if (!(c->watch & EMU_WATCH_INIT)) continue;
+    uint8_t *written = c->shared_init + p->at[l];
+    for (uint32_t k = 0; k < p->bytes; k++) c->shared_unwritten += written[k];
+    memset(written, 0, p->bytes);
+  }
+}
+
+static emu_copies *copies_of(emu_warp *w) {
+  emu_mwarp *m = (emu_mwarp *)w;
+  if (!m->copies) m->copies = calloc(1, sizeof *m->copies);
+  return m->copies;
+}
+
+bool emu_copy_begin(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t at[HD_WARP], unsigned bytes,
+                    const char *rows) {
+  emu_cta *c = w->cta;
+  emu_copies *f = copies_of(w);
+  while (f && mask) {
+    copy p = {.inst = i, .group = f->commits[__builtin_ctz(mask)], .bytes = bytes};
+    for (uint32_t left = mask; left; left &= left - 1) {
+      const unsigned l = (unsigned)__builtin_ctz(left);
+      if (f->commits[l] != p.group) continue;
+      p.mask |= 1u << l;
+      p.at[l] = (uint32_t)(at[l] - (uint64_t)(uintptr_t)c->shared);
+      memcpy(p.data[l], rows + (size_t)l * bytes, bytes);
+    }
+    mask &= ~p.mask;
+    if (f->copies.n == MAX_COPIES) {
+      land(c, &f->copies.data[0], UINT32_MAX);
+      memmove(f->copies.data, f->copies.data + 1, --f->copies.n * sizeof f->copies.data[0]);
+    }
+    poison(c, &p);
+    if (!hd_vec_push(&f->copies, p)) f = NULL;
+  }
+  if (!f) emu_fault(w, i, w->live, "out of memory for a copy in flight");
+  return f != NULL;
+}
+
+/* ---- Completion ------------------------------------------------------------------------------ */
+
+bool emu_copy_commit(emu_warp *w, const emu_inst *i, uint32_t mask) {
+  emu_copies *f = copies_of(w);
+  if (!f) {
+    emu_fault(w, i, mask, "out of memory for copies in flight");
+    return false;
+  }
+  for (uint32_t left = mask; left; left &= left - 1) f->commits[__builtin_ctz(left)]++;
+  return true;
+}
+
+/* Land the copies of these lanes whose groups come before the lane's end. */
+static void land_before(emu_warp *w, uint32_t mask, const uint64_t end[HD_WARP]) {
+  emu_copies *f = ((emu_mwarp *)w)->copies;
+  size_t kept = 0;
+  for (size_t k = 0; k < f->copies.n; k++) {
+    copy *p = &f->copies.data[k];
+    uint32_t lanes = 0;
+    for (uint32_t left = p->mask & mask; left; left &= left - 1) {
+      const unsigned l = (unsigned)__builtin_ctz(left);
+      lanes |= (uint32_t)(p->group < end[l]) << l;
+    }
+    land(w->cta, p, lanes);
+    if (!p->mask) continue;
+    if (kept != k) f->copies.data[kept] = *p;
+    kept++;
+  }
+  f->copies.n = kept;
+}
+
+void emu_copy_wait(emu_warp *w, uint32_t mask, uint32_t n) {
+  const emu_copies *f = ((emu_mwarp *)w)->copies;
+  uint64_t end[HD_WARP];
+  if (!f || !f->copies.n) return;
+  for (unsigned l = 0; l < HD_WARP; l++) end[l] = f->commits[l] > n ? f->commits[l] - n : 0;
+  land_before(w, mask, end);
+}
+
+void emu_copy_wait_all(emu_warp *w, uint32_t mask) {
+  const emu_copies *f = ((emu_mwarp *)w)->copies;
+  uint64_t end[HD_WARP];
+  if (!f || !f->copies.n) return;
+  for (unsigned l = 0; l < HD_WARP; l++) end[l] = UINT64_MAX;
+  land_before(w, mask, end);
+}
+
+/* ---- Diagnostics ------------------------------------------------------------------------------- */
+
+uint32_t emu_copy_writer(const emu_cta *c, uint64_t offset, unsigned bytes) {
+  for (uint32_t k = 0; k < c->n_warps; k++) {
+    const emu_copies *f = c->warps[k].copies;
+    for (size_t j = 0; f && j < f->copies.n; j++) {
+      const copy *p = &f->copies.data[j];
+      for (uint32_t left = p->mask; left; left &= left - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(left);
+        if (p->at[l] < offset + bytes && offset < p->at[l] + p->bytes) return p->inst->line;
+      }
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,94 @@
+/* emu/machine/cta.h: a CTA: its warps, shared memory and barriers (barrier.c). */
+#ifndef HEDDLE_EMU_CTA_H
+#define HEDDLE_EMU_CTA_H
+
+#include "emu/machine/memory.h"
+#include "emu/machine/warp.h"
+
+enum {
+  EMU_MAX_THREADS = 1024, /* of a CTA */
+  EMU_MAX_WARPS = EMU_MAX_THREADS / HD_WARP,
+  EMU_BARRIERS = 16,
+  EMU_SHARED_LIMIT = 227 * 1024, /* bytes of a CTA */
+  EMU_BOUNDS = 64,               /* see emu_bounds */
+};
+
+typedef struct emu_barrier {
+  uint32_t expected;    /* threads; 0: all of the CTA that have not exited */
+  uint32_t arrivals;    /* of warps */
+  uint32_t arrived;     /* one bit a warp */
+  uint32_t popc;        /* of .red: threads whose predicate holds */
+  uint32_t threads;     /* of .red: threads that brought one */
+  const emu_inst *inst; /* the first to arrive; NULL: nobody has */
+  const emu_code *code;
+} emu_barrier;
+
+/* Shared memory [lo, hi) that a bulk copy still writes: the phase of its mbarrier is not complete. */
+typedef struct emu_landing {
+  uint64_t bar; /* the mbarrier's offset */
+  uint64_t lo, hi;
+  uint32_t line;
+} emu_landing;
+
+/* Shared memory [lo, hi) that a bulk copy still reads: its thread has not waited for its group. */
+typedef struct emu_reading {
+  uint64_t lo, hi;
+  uint32_t line;
+  uint32_t thread;
+  int64_t age; /* groups that the thread committed since its own; -1: it is not committed */
+} emu_reading;
+
+/* Of a CTA. Copies are remembered with CHECK_INIT only. */
+typedef struct emu_async {
+  uint64_t changes; /* of mbarriers: while there are none, a warp that asks again asks in vain */
+  HD_VEC(emu_landing) landings;
+  HD_VEC(emu_reading) readings;
+} emu_async;
+
+/* Bounds of the allocation that an instruction accessed last, kept in a direct-mapped table
+ * by instruction. Whoever left an entry, an access inside it is in bounds. */
+typedef struct emu_bounds {
+  uint64_t lo, hi;
+  uint64_t generation;
+  bool readonly, written;
+} emu_bounds;
+
+struct hd_emu_cta {
+  hd_emu_grid *grid;
+  hd_emu *emu; /* as in the grid: at hand for every access */
+  emu_access_fn *access;
+  hd_emu_cta *next; /* in the grid's list of idle ones */
+  uint64_t task;
+  uint64_t ordinal; /* position in the order of starts; of two faults the earlier CTA's counts */
+  uint32_t id[3];
+  uint32_t sm;
+  unsigned worker;
+  uint32_t ticket;
+  uint32_t n_warps;
+  uint32_t live_warps;    /* with threads that have not exited */
+  uint32_t live_mask;     /* one bit a warp */
+  uint32_t blocked_warps; /* waiting at a barrier */
+  bool stuck;
+  unsigned watch; /* bit 1 << hd_space: the access hook wants it; emu_watch bits */
+  uint64_t clock; /* warp instructions run */
+  uint64_t clock_reads;
+  char *shared;
+  uint8_t *shared_init;
+  uint64_t shared_bytes;
+  uint64_t shared_unwritten; /* bytes that CHECK_INIT has not seen written, plus one per async.readings */
+  char *local;
+  uint64_t frame_bytes; /* host memory that frames take */
+  emu_barrier barriers[EMU_BARRIERS];
+  emu_async async;
+  emu_bounds bounds[EMU_BOUNDS];
+  emu_mwarp warps[];
+};
+
+/* barrier.c */
+/* f, all its lanes active, is at barrier instruction i: it waits there, or goes on when it was the last. */
+void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
+/* Do all threads of the warp wait at one barrier? Then the warp arrives there. */
+void emu_barrier_settle_warp(emu_mwarp *m);
+void emu_barrier_warp_exited(emu_cta *c);
+
+#endif

@@ -1,0 +1,438 @@
+/* emu/machine/grid.c: one launch: its set-up, its CTAs, its faults. */
+#include "emu/machine/async.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const char *const axis[3] = {"x", "y", "z"};
+
+/* ---- Is the launch allowed? ---------------------------------------------------- */
+
+static hd_status check_shape(const hd_emu_launch_params *l, hd_diag *d) {
+  static const uint32_t max_grid[3] = {0x7fffffff, 65535, 65535}, max_block[3] = {1024, 1024, 64};
+  uint64_t threads = 1;
+  for (int k = 0; k < 3; k++) {
+    if (l->grid[k] < 1 || l->grid[k] > max_grid[k])
+      return hd_fail(d, HD_ERR_USAGE, "a grid of %u CTAs in %s: 1 to %u are possible", l->grid[k], axis[k],
+                     max_grid[k]);
+    if (l->block[k] < 1 || l->block[k] > max_block[k])
+      return hd_fail(d, HD_ERR_USAGE, "a block of %u threads in %s: 1 to %u are possible", l->block[k],
+                     axis[k], max_block[k]);
+    threads *= l->block[k];
+  }
+  if (threads > EMU_MAX_THREADS)
+    return hd_fail(d, HD_ERR_USAGE, "a block of %" PRIu64 " threads: %d are possible", threads,
+                   EMU_MAX_THREADS);
+  return HD_OK;
+}
+
+/* .reqntid and .maxntid; left-out dimensions are 1. */
+static hd_status check_directives(const hd_ptx_module *m, const emu_code *code, const hd_emu_launch_params *l,
+                                  hd_diag *d) {
+  const hd_ptx_dir *req = hd_ptx_func_dir(m, code->func, HD_M_REQNTID);
+  for (uint32_t k = 0; req && k < 3; k++) {
+    uint32_t want = k < req->n_vals ? req->vals[k] : 1;
+    if (l->block[k] != want)
+      return hd_fail(d, HD_ERR_USAGE, "%s requires a block of %u threads in %s, not %u", code->name, want,
+                     axis[k], l->block[k]);
+  }
+  const hd_ptx_dir *max = hd_ptx_func_dir(m, code->func, HD_M_MAXNTID);
+  if (max) {
+    uint64_t most = 1;
+    for (uint32_t k = 0; k < max->n_vals && k < 3; k++) most *= max->vals[k];
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    if (threads > most)
+      return hd_fail(d, HD_ERR_USAGE, "%s allows blocks of at most %" PRIu64 " threads, not %" PRIu64,
+                     code->name, most, threads);
+  }
+  const hd_ptx_dir *cluster = hd_ptx_func_dir(m, code->func, HD_M_REQNCTAPERCLUSTER);
+  bool clusters = hd_ptx_func_dir(m, code->func, HD_M_EXPLICITCLUSTER) && !cluster;
+  for (uint32_t k = 0; cluster && k < cluster->n_vals && k < 4; k++) clusters |= cluster->vals[k] != 1;
+  if (clusters)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s runs in clusters of CTAs, which are not emulated", code->name);
+  return HD_OK;
+}
+
+static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, int64_t *index, hd_diag *d) {
+  const hd_ptx_module *m = p->module;
+  *index = hd_ptx_find_kernel(m, l->kernel);
+  if (*index < 0 || !m->funcs[*index].entry || !p->codes[*index])
+    return l->kernel ? hd_fail(d, HD_ERR_USAGE, "%s has no kernel %s", m->name, l->kernel)
+                     : hd_fail(d, HD_ERR_USAGE, "%s has no kernel or several: name one", m->name);
+  emu_code *code = p->codes[*index];
+  if (code->unsupported.status != HD_OK) {
+    if (d) *d = code->unsupported;
+    return code->unsupported.status;
+  }
+  hd_status st = check_shape(l, d);
+  if (st == HD_OK) st = check_directives(m, code, l, d);
+  if (st != HD_OK) return st;
+  uint64_t *offsets = calloc((size_t)code->func->n_params + 1, sizeof *offsets);
+  if (!offsets) return hd_nomem(d);
+  uint64_t args = hd_ptx_param_layout(m, code->func, offsets);
+  free(offsets);
+  if (args != l->args_bytes || (args && !l->args))
+    return hd_fail(d, HD_ERR_USAGE, "%s has %" PRIu64 " bytes of parameters, not %" PRIu64, code->name, args,
+                   l->args ? l->args_bytes : 0);
+  uint64_t shared = (uint64_t)code->shared_bytes + l->dynamic_shared;
+  if (shared > EMU_SHARED_LIMIT)
+    return hd_fail(d, HD_ERR_USAGE,
+                   "%s needs %u bytes of static and %u of dynamic shared memory: %d are possible", code->name,
+                   code->shared_bytes, l->dynamic_shared, EMU_SHARED_LIMIT);
+  if (code->stack_bytes > EMU_LOCAL_LIMIT || code->local_bytes > EMU_LOCAL_LIMIT)
+    return hd_fail(d, HD_ERR_USAGE, "%s needs %" PRIu64 " bytes of local memory a thread: %d are possible",
+                   code->name, code->stack_bytes > code->local_bytes ? code->stack_bytes : code->local_bytes,
+                   EMU_LOCAL_LIMIT);
+  return HD_OK;
+}
+
+/* ---- Grids ------------------------------------------------------------------------ */
+
+static void free_cta(hd_emu_cta *c) {
+  for (uint32_t k = 0; k < c->n_warps; k++) {
+    emu_wgmma_free(&c->warps[k]);
+    emu_copies_free(&c->warps[k]);
+    emu_frames_free(&c->warps[k]);
+  }
+  if (c->local) munmap(c->local, c->grid->stack_bytes * HD_WARP * c->n_warps);
+  free(c->shared);
+  free(c->shared_init);
+  emu_bulk_free(c);
+  free(c);
+}
+
+static void free_grid(hd_emu_grid *g) {
+  for (hd_emu_cta *c = g->idle, *next; c; c = next) {
+    next = c->next;
+    free_cta(c);
+  }
+  emu_race_end(&g->race);
+  free((void *)(uintptr_t)g->view.params);
+  free(g->tid);
+  pthread_mutex_destroy(&g->lock);
+  free(g);
+}
+
+hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, const hd_emu_hooks *hooks,
+                            hd_emu_grid **out, hd_diag *d) {
+  *out = NULL;
+  int64_t index;
+  hd_status st = check_launch(p, l, &index, d);
+  if (st != HD_OK) return st;
+  hd_emu_grid *g = calloc(1, sizeof *g);
+  if (!g) return hd_nomem(d);
+  pthread_mutex_init(&g->lock, NULL);
+  g->emu = p->emu;
+  g->program = p;
+  g->code = p->codes[index];
+  g->traits = p->traits[index];
+  if (hooks) g->hooks = *hooks;
+  g->fault_ordinal = UINT64_MAX;
+  g->n_threads = l->block[0] * l->block[1] * l->block[2];
+  g->n_warps = (g->n_threads + HD_WARP - 1) / HD_WARP;
+  g->n_tasks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+  g->dynamic_shared = l->dynamic_shared;
+  g->shared_bytes = (uint64_t)g->code->shared_bytes + l->dynamic_shared;
+  g->stack_bytes = (g->code->stack_bytes + 15) / 16 * 16;
+  if (g->stack_bytes < emu_local_bytes(g->code)) g->stack_bytes = emu_local_bytes(g->code);
+  g->id = ++g->emu->launches;
+  memcpy(g->view.grid, l->grid, sizeof g->view.grid);
+  memcpy(g->view.block, l->block, sizeof g->view.block);
+  /* Rounded up: handlers may read a parameter's whole 16 bytes. */
+  char *params = calloc(1, l->args_bytes / 16 * 16 + 32);
+  g->view.params = params;
+  g->view.params_bytes = l->args_bytes;
+  g->tid = calloc(g->n_warps, sizeof *g->tid);
+  if (!params || !g->tid) {
+    free_grid(g);
+    return hd_nomem(d);
+  }
+  if (l->args_bytes) memcpy(params, l->args, l->args_bytes);
+  for (uint32_t t = 0; t < g->n_warps * HD_WARP; t++) {
+    uint32_t(*tid)[HD_WARP] = g->tid[t / HD_WARP];
+    tid[0][t % HD_WARP] = t % l->block[0];
+    tid[1][t % HD_WARP] = t / l->block[0] % l->block[1];
+    tid[2][t % HD_WARP] = t / l->block[0] / l->block[1];
+  }
+  emu_race_begin(g->emu, &g->race);
+  emu_init_settle(g->emu);
+  *out = g;
+  return HD_OK;
+}
+
+hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d) {
+  hd_status st = g->fault_ordinal == UINT64_MAX ? HD_OK : g->fault.status;
+  if (st != HD_OK && d) *d = g->fault;
+  free_grid(g);
+  return st;
+}
+
+const emu_launch_view *emu_warp_launch(const emu_warp *w) { return &w->cta->grid->view; }
+
+/* ---- CTAs ------------------------------------------------------------------------------ */
+
+static hd_emu_cta *make_cta(hd_emu_grid *g) {
+  hd_emu_cta *c = NULL;
+  if (posix_memalign((void **)&c, 64, sizeof *c + g->n_warps * sizeof c->warps[0]) != 0) return NULL;
+  memset(c, 0, sizeof *c + g->n_warps * sizeof c->warps[0]);
+  c->grid = g;
+  c->emu = g->emu;
+  c->access = g->emu->access;
+  c->n_warps = g->n_warps;
+  c->shared_bytes = g->shared_bytes;
+  const bool init = g->emu->opt.checks & HD_CHECK_INIT;
+  const size_t shared = (g->shared_bytes + 127) / 128 * 128;
+  if (shared) c->shared = aligned_alloc(128, shared);
+  if (shared && init) c->shared_init = aligned_alloc(128, shared);
+  const uint64_t local = g->stack_bytes * HD_WARP * g->n_warps;
+  if (local) c->local = emu_reserve(local);
+  if ((shared && (!c->shared || (init && !c->shared_init))) || (local && !c->local)) {
+    free_cta(c);
+    return NULL;
+  }
+  c->watch = (init ? EMU_WATCH_INIT : 0) | (g->emu->opt.checks & HD_CHECK_RACE ? EMU_WATCH_RACE : 0) |
+             (g->hooks.access ? g->hooks.spaces & 0xff : 0);
+  for (uint32_t k = 0; k < g->n_warps; k++) {
+    emu_mwarp *m = &c->warps[k];
+    m->w.cta = c;
+    m->w.index = k;
+    m->local = c->local ? c->local + g->stack_bytes * HD_WARP * k : NULL;
+  }
+  return c;
+}
+
+static void start_warp(emu_mwarp *m, uint32_t live) {
+  const hd_emu_grid *g = m->w.cta->grid;
+  m->w.live = live;
+  m->w.instructions = m->w.thread_instructions = 0;
+  m->w.n_fibers = 0;
+  m->barrier = -1;
+  m->spins = m->turn = m->polls = m->issuer = 0;
+  m->synced = m->yielded = m->starving = false;
+  emu_frame *f = emu_frame_make(m, g->code, NULL, NULL, live);
+  if (!f) return;
+  m->w.n_fibers = 1;
+  m->w.fibers[0] = (emu_fiber){.frame = f, .mask = live};
+}
+
+hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
+                           hd_emu_cta **out, hd_diag *d) {
+  *out = NULL;
+  if (task >= g->n_tasks)
+    return hd_fail(d, HD_ERR_USAGE, "CTA %" PRIu64 " of a grid of %" PRIu64, task, g->n_tasks);
+  if (g->hooks.go_on && !g->hooks.go_on(g->hooks.ctx))
+    return hd_fail(d, HD_ERR_NOMEM, "%s was stopped before CTA %" PRIu64, g->code->name, task);
+  uint32_t ticket = 0;
+  pthread_mutex_lock(&g->lock);
+  hd_emu_cta *c = g->idle;
+  if (c) g->idle = c->next;
+  if (g->emu->race) ticket = emu_race_ticket(g->emu, &g->race, task);
+  pthread_mutex_unlock(&g->lock);
+  if (!c) c = make_cta(g);
+  if (!c || (g->emu->race && !ticket)) {
+    if (c) free_cta(c);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a CTA of %s", g->code->name);
+  }
+  c->task = task;
+  c->ordinal = ordinal;
+  c->id[0] = (uint32_t)(task % g->view.grid[0]);
+  c->id[1] = (uint32_t)(task / g->view.grid[0] % g->view.grid[1]);
+  c->id[2] = (uint32_t)(task / g->view.grid[0] / g->view.grid[1]);
+  c->sm = sm;
+  c->worker = worker;
+  c->ticket = ticket;
+  c->live_warps = c->n_warps;
+  c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
+  c->blocked_warps = 0;
+  c->stuck = false;
+  c->clock = c->clock_reads = 0;
+  /* Shared memory that is read before it is written must not depend on what ran before. */
+  if (c->shared) memset(c->shared, 0, c->shared_bytes);
+  if (c->shared_init) memset(c->shared_init, 0, c->shared_bytes);
+  c->shared_unwritten = c->shared_bytes;
+  memset(c->barriers, 0, sizeof c->barriers);
+  emu_bulk_reset(c);
+  if (g->hooks.cta_start) g->hooks.cta_start(g->hooks.ctx, worker, task, sm);
+  for (uint32_t k = 0; k < c->n_warps; k++) {
+    uint32_t left = g->n_threads - k * HD_WARP;
+    start_warp(&c->warps[k], left >= HD_WARP ? UINT32_MAX : (1u << left) - 1);
+  }
+  *out = c;
+  return HD_OK;
+}
+
+hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker, hd_emu_cta **out,
+                           hd_diag *d) {
+  return emu_cta_start_at(g, task, atomic_fetch_add(&g->next_ordinal, 1), sm, worker, out, d);
+}
+
+uint32_t hd_emu_cta_warps(const hd_emu_cta *c) { return c->n_warps; }
+bool hd_emu_cta_stuck(const hd_emu_cta *c) { return c->stuck; }
+
+hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum) {
+  while (c->live_warps) {
+    for (uint32_t k = 0; k < c->n_warps; k++)
+      if (c->live_mask >> k & 1 && hd_emu_warp_step(c, k, quantum ? quantum : 1) == HD_STEP_FAULT)
+        return HD_STEP_FAULT;
+  }
+  return HD_STEP_DONE;
+}
+
+void hd_emu_cta_end(hd_emu_cta *c) {
+  if (!c) return;
+  hd_emu_grid *g = c->grid;
+  uint64_t warp = 0, thread = 0;
+  for (uint32_t k = 0; k < c->n_warps; k++) {
+    emu_mwarp *m = &c->warps[k];
+    warp += m->w.instructions;
+    thread += m->w.thread_instructions;
+    /* Of a launch that ended early. */
+    for (uint32_t f = 0; f < m->w.n_fibers; f++) emu_frame_drop(m, m->w.fibers[f].frame);
+    m->w.n_fibers = 0;
+    emu_wgmma_reset(m);
+    emu_copies_reset(m);
+  }
+  if (g->hooks.cta_end) g->hooks.cta_end(g->hooks.ctx, c->worker, c->task, warp, thread);
+  pthread_mutex_lock(&g->lock);
+  c->next = g->idle;
+  g->idle = c;
+  pthread_mutex_unlock(&g->lock);
+}
+
+/* ---- Special registers -------------------------------------------------------------------- */
+
+/* Those that are the same for a warp's 32 threads. */
+static uint64_t sreg_value(const emu_mwarp *m, unsigned id, unsigned part) {
+  const emu_cta *c = m->w.cta;
+  const hd_emu_grid *g = c->grid;
+  const unsigned p = part < 3 ? part : 0;
+  switch (id) {
+  case HD_SR_NTID: return part < 3 ? g->view.block[p] : 0;
+  case HD_SR_CTAID:
+  case HD_SR_CLUSTERID: return part < 3 ? c->id[p] : 0; /* clusters of one CTA */
+  case HD_SR_NCTAID:
+  case HD_SR_NCLUSTERID: return part < 3 ? g->view.grid[p] : 0;
+  case HD_SR_CLUSTER_NCTAID: return part < 3;
+  case HD_SR_CLUSTER_NCTARANK: return 1;
+  case HD_SR_WARPID: return m->w.index;
+  case HD_SR_NWARPID: return 64; /* of an SM with 2048 threads */
+  case HD_SR_SMID: return c->sm;
+  case HD_SR_NSMID: return g->emu->opt.n_sms;
+  case HD_SR_GRIDID: return g->id;
+  case HD_SR_TOTAL_SMEM_SIZE:
+  case HD_SR_AGGR_SMEM_SIZE: return c->shared_bytes;
+  case HD_SR_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
+  default: return 0; /* %envreg, %pm, %cluster_ctaid, %reserved_smem_offset: nothing there */
+  }
+}
+
+static bool is_64_bit(unsigned id) {
+  return id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC || (id >= HD_SR_PM0_64 && id <= HD_SR_PM7_64);
+}
+
+static uint32_t lane_mask(unsigned id, unsigned lane) {
+  const uint32_t eq = 1u << lane, lt = eq - 1;
+  switch (id) {
+  case HD_SR_LANEMASK_EQ: return eq;
+  case HD_SR_LANEMASK_LE: return lt | eq;
+  case HD_SR_LANEMASK_LT: return lt;
+  case HD_SR_LANEMASK_GE: return ~lt;
+  default: return ~(lt | eq);
+  }
+}
+
+void emu_fill_sregs(emu_mwarp *m, emu_frame *f) {
+  const hd_emu_grid *g = m->w.cta->grid;
+  for (uint32_t k = 0; k < f->code->n_sregs; k++) {
+    const unsigned id = f->code->sregs[k].id, part = f->code->sregs[k].part;
+    char *slot = f->regs + (size_t)f->code->sregs[k].slot * EMU_SLOT_BYTES;
+    uint32_t lanes[HD_WARP];
+    if (id == HD_SR_TID && part < 3) {
+      memcpy(slot, g->tid[m->w.index][part], sizeof lanes);
+    } else if (is_64_bit(id)) {
+      uint64_t wide[HD_WARP], v = sreg_value(m, id, part);
+      for (unsigned l = 0; l < HD_WARP; l++) wide[l] = v;
+      memcpy(slot, wide, sizeof wide);
+    } else if (id == HD_SR_LANEID) {
+      for (unsigned l = 0; l < HD_WARP; l++) lanes[l] = l;
+      memcpy(slot, lanes, sizeof lanes);
+    } else if (id >= HD_SR_LANEMASK_EQ && id <= HD_SR_LANEMASK_GT) {
+      for (unsigned l = 0; l < HD_WARP; l++) lanes[l] = lane_mask(id, l);
+      memcpy(slot, lanes, sizeof lanes);
+    } else {
+      uint32_t v = (uint32_t)sreg_value(m, id, part);
+      for (unsigned l = 0; l < HD_WARP; l++) lanes[l] = v;
+      memcpy(slot, lanes, sizeof lanes);
+    }
+  }
+}
+
+/* ---- Faults and output ------------------------------------------------------------------------ */
+
+static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask,
+                           hd_buf *b) {
+  const emu_cta *c = m->w.cta;
+  const hd_emu_grid *g = c->grid;
+  const hd_ptx_func *func = code->func;
+  if (i && func && i->stmt < func->n_stmts) {
+    hd_buf_puts(b, ": ");
+    hd_ptx_print_stmt(g->program->module, &func->stmts[i->stmt], b);
+  }
+  const unsigned lane = m->issuer ? m->issuer - 1 : mask ? (unsigned)__builtin_ctz(mask) : 0;
+  uint32_t(*tid)[HD_WARP] = g->tid[m->w.index];
+  if (code != g->code) hd_buf_printf(b, ", in %s called from", code->name);
+  hd_buf_printf(b, "%s %s, CTA (%u,%u,%u), thread (%u,%u,%u)", code == g->code ? ", in" : "", g->code->name,
+                c->id[0], c->id[1], c->id[2], tid[0][lane], tid[1][lane], tid[2][lane]);
+}
+
+static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
+                   va_list ap) {
+  emu_cta *c = m->w.cta;
+  hd_emu_grid *g = c->grid;
+  char what[512];
+  vsnprintf(what, sizeof what, fmt, ap);
+  hd_buf place = {0}, text = {0};
+  describe_place(m, code, i, mask, &place);
+  if (i && code->func && i->stmt < code->func->n_stmts)
+    hd_ptx_print_stmt(g->program->module, &code->func->stmts[i->stmt], &text);
+
+  pthread_mutex_lock(&g->lock);
+  const uint64_t earlier = g->fault_ordinal;
+  if (earlier == UINT64_MAX || (g->ordered && c->ordinal < earlier)) {
+    hd_fail(&g->fault, HD_ERR_FAULT, "%s%s", what, place.data && !place.failed ? place.data : "");
+    snprintf(g->fault.file, sizeof g->fault.file, "%s",
+             g->program->module->name ? g->program->module->name : "");
+    snprintf(g->fault.source, sizeof g->fault.source, "%s", text.data && !text.failed ? text.data : "");
+    g->fault.line = i ? i->line : 0;
+    g->fault.column = i ? 1 : 0;
+    atomic_store_explicit(&g->fault_ordinal, c->ordinal, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&g->lock);
+  hd_buf_free(&place);
+  hd_buf_free(&text);
+  m->stop = NULL;
+}
+
+void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
+                  ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  record(m, code, i, mask, fmt, ap);
+  va_end(ap);
+}
+
+void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  record((emu_mwarp *)w, w->current->frame->code, i, mask, fmt, ap);
+  va_end(ap);
+}
+
+void emu_print(emu_warp *w, const char *text, size_t len) {
+  hd_emu_grid *g = w->cta->grid;
+  if (!g->hooks.print) return;
+  pthread_mutex_lock(&g->lock);
+  g->hooks.print(g->hooks.ctx, text, len);
+  pthread_mutex_unlock(&g->lock);
+}

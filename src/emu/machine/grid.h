@@ -1,0 +1,55 @@
+/* emu/machine/grid.h: one launch: its set-up, its CTAs, its faults (grid.c); dispatchers and host threads
+ * (launch.c).
+ *
+ * Who may touch what while a grid runs: a CTA and all it owns belong to the host
+ * thread that steps it; allocations change only under hd_emu.lock; the rest of
+ * the emulator, the program and the grid are read-only but for the atomics. */
+#ifndef HEDDLE_EMU_GRID_H
+#define HEDDLE_EMU_GRID_H
+
+#include "emu/machine/cta.h"
+#include "emu/machine/program.h"
+#include "emu/machine/shadow.h"
+
+#include <stdio.h>
+
+enum { EMU_LOCAL_LIMIT = 512 * 1024 }; /* bytes of a thread */
+
+struct hd_emu_grid {
+  hd_emu *emu;
+  hd_emu_program *program;
+  emu_code *code;
+  emu_traits traits;
+  emu_launch_view view;
+  hd_emu_hooks hooks;
+  bool ordered; /* the driver runs CTAs up to the first faulty ordinal to their end */
+  uint32_t n_warps, n_threads;
+  uint64_t n_tasks;
+  uint32_t dynamic_shared;
+  uint64_t shared_bytes;       /* static and dynamic */
+  uint64_t stack_bytes;        /* per thread, a multiple of 16 */
+  uint64_t id;                 /* %gridid */
+  uint32_t (*tid)[3][HD_WARP]; /* per warp: %tid.x, .y, .z of its lanes */
+  emu_race_log race;
+  pthread_mutex_t lock; /* over idle, race.tasks, fault, print */
+  hd_emu_cta *idle;
+  _Atomic uint64_t next_ordinal;
+  _Atomic uint64_t fault_ordinal; /* UINT64_MAX: no fault */
+  hd_diag fault;
+};
+
+/* grid.c */
+hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
+                           hd_emu_cta **out, hd_diag *d);
+/* The launch has ended for this CTA. */
+static inline bool emu_cta_over(const hd_emu_cta *c) {
+  uint64_t f = atomic_load_explicit(&c->grid->fault_ordinal, memory_order_relaxed);
+  return f != UINT64_MAX && (f <= c->ordinal || !c->grid->ordered);
+}
+/* Fill in %tid and its kin. */
+void emu_fill_sregs(emu_mwarp *m, emu_frame *f);
+/* As emu_fault, at an instruction of `code`; i NULL: no instruction. */
+void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
+    HD_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,30 @@
+/* emu/machine/program.h: a module, decoded: its variables and its code. The decoder makes one
+ * (decode/program.c). */
+#ifndef HEDDLE_EMU_PROGRAM_H
+#define HEDDLE_EMU_PROGRAM_H
+
+#include "emu/machine/memory.h"
+
+/* What of a kernel, callees included, decides how it may be run. */
+typedef struct emu_traits {
+  bool order_sensitive;   /* CTAs are interleaved, on one host thread */
+  bool prints, allocates; /* one host thread, so that the order is always the same */
+} emu_traits;
+
+typedef struct emu_symbol {
+  uint32_t var;     /* index into module->vars */
+  uint64_t address; /* 0: not allocated */
+  uint64_t bytes;
+  const char *missing; /* the undefined variable that its initialiser needs, or its own name; or NULL */
+} emu_symbol;
+
+struct hd_emu_program {
+  hd_emu *emu;
+  const hd_ptx_module *module;
+  hd_arena arena;
+  emu_symbol *symbols; /* one per module->vars; address 0 for registers and the like */
+  emu_code **codes;    /* one per module->funcs */
+  emu_traits *traits;  /* one per module->funcs */
+};
+
+#endif

@@ -1,0 +1,59 @@
+/* emu/machine/shadow.h: what is remembered of memory beside its bytes: what was written, and by which CTA
+ * (shadow.c). */
+#ifndef HEDDLE_EMU_SHADOW_H
+#define HEDDLE_EMU_SHADOW_H
+
+#include "emu/machine/memory.h"
+
+typedef enum emu_watch { /* bits of hd_emu_cta.watch, beyond one per hd_space of the access hook */
+                         EMU_WATCH_INIT = 1 << 8,
+                         EMU_WATCH_RACE = 1 << 9,
+} emu_watch;
+
+/* Four bytes of memory whose bytes have different histories. */
+typedef struct emu_race_split {
+  uint64_t granule;
+  uint64_t state[4];
+} emu_race_split;
+
+typedef struct emu_race_task {
+  uint32_t ticket;
+  uint64_t task;
+} emu_race_task;
+
+/* Of one launch. */
+typedef struct emu_race_log {
+  uint32_t several;            /* this launch's ticket for "more than one task"; its CTAs have greater ones */
+  HD_VEC(emu_race_task) tasks; /* by ticket */
+  HD_VEC(emu_race_split) splits;
+} emu_race_log;
+
+hd_status emu_shadow_create(hd_emu *e, hd_diag *d);
+void emu_shadow_destroy(hd_emu *e);
+void emu_init_mark(hd_emu *e, uint64_t address, uint64_t bytes, bool written);
+/* Between launches: extend every allocation's written prefix as far as the shadow says. */
+void emu_init_settle(hd_emu *e);
+/* Were all of one lane's bytes written? */
+bool emu_init_check(const uint8_t *shadow, unsigned bytes);
+/* They are now; returns how many of them were not before. */
+unsigned emu_init_set(uint8_t *shadow, unsigned bytes);
+void emu_race_begin(hd_emu *e, emu_race_log *log);
+void emu_race_end(emu_race_log *log);
+/* A ticket for a CTA that starts; 0 when there are no more or no memory for them. */
+uint32_t emu_race_ticket(hd_emu *e, emu_race_log *log, uint64_t task);
+typedef struct emu_conflict {
+  uint32_t other; /* a ticket, or log->several; 0: out of host memory */
+  bool wrote;     /* else it read */
+  unsigned lane;
+  uint64_t address;
+} emu_conflict;
+/* A warp's access by the CTA of `ticket`; false: it conflicts. `rows` are the bytes that a store is about to
+ * write, lane after lane (NULL: not known): what another task stored may be stored again. */
+bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mask, const uint64_t addr[32],
+                     unsigned bytes, hd_access_kind kind, const char *rows, emu_conflict *why);
+/* The task of a ticket; false: it belongs to another launch. */
+bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task);
+/* Forget who touched [address, address + bytes). */
+void emu_race_forget(hd_emu *e, uint64_t address, uint64_t bytes);
+
+#endif

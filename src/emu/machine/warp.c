@@ -1,0 +1,392 @@
+/* emu/machine/warp.c: fibers, and the loop that runs them.
+ *
+ * Which fiber runs: the one in the deepest frame; in one frame, the one at the lowest pc.
+ * Compilers lay code out so that a branch's sides meet further down, so the laggard catches up with the
+ * others, and fibers that meet at one place become one again.
+ *
+ * Which fiber runs when that one spins: threads of a warp make progress independently, so a thread may
+ * wait for another one of its warp. A fiber that took many backward branches while others could have run
+ * is starving them; the one that has not run for longest then gets a slice. A loop that reads what others
+ * may write (atomics, loads past the caches) is suspected early, any other one late: it is most likely
+ * a loop that some threads leave earlier, where waiting for the last one is what brings them together. */
+#include "emu/machine/grid.h"
+
+enum {
+  SPIN_LIMIT = 1 << 16,          /* in backward branches */
+  SPIN_SYNCED = SPIN_LIMIT / 32, /* what one of a loop that may wait for others counts */
+  SLICE = 128,                   /* warp instructions of a starved fiber */
+};
+
+/* ---- Fibers ------------------------------------------------------------------ */
+
+emu_fiber *emu_split_fiber(emu_warp *w, emu_fiber *f, uint32_t lanes, uint32_t pc) {
+  emu_fiber *n = &w->fibers[w->n_fibers++];
+  *n = (emu_fiber){.frame = f->frame, .pc = pc, .mask = lanes, .turn = f->turn};
+  n->frame->refs++;
+  f->mask &= ~lanes;
+  return n;
+}
+
+static void remove_fiber(emu_mwarp *m, uint32_t k) {
+  emu_frame_drop(m, m->w.fibers[k].frame);
+  m->w.fibers[k] = m->w.fibers[--m->w.n_fibers];
+}
+
+/* Should a run rather than b? */
+static bool before(const emu_fiber *a, const emu_fiber *b) {
+  if (a->frame == b->frame) return a->pc < b->pc;
+  return a->frame->depth > b->frame->depth;
+}
+
+/* Join ready fibers at one place. */
+static void merge(emu_mwarp *m) {
+  emu_warp *w = &m->w;
+  for (uint32_t a = 0; a + 1 < w->n_fibers; a++) {
+    if (w->fibers[a].waiting) continue;
+    for (uint32_t b = w->n_fibers - 1; b > a; b--)
+      if (!w->fibers[b].waiting && w->fibers[b].frame == w->fibers[a].frame &&
+          w->fibers[b].pc == w->fibers[a].pc) {
+        w->fibers[a].mask |= w->fibers[b].mask;
+        m->spins = 0;
+        remove_fiber(m, b);
+      }
+  }
+}
+
+static emu_fiber *pick(emu_mwarp *m) {
+  emu_warp *w = &m->w;
+  if (w->n_fibers == 1) return w->fibers[0].waiting ? NULL : &w->fibers[0];
+  merge(m);
+  emu_fiber *best = NULL;
+  for (uint32_t k = 0; k < w->n_fibers; k++)
+    if (!w->fibers[k].waiting && (!best || before(&w->fibers[k], best))) best = &w->fibers[k];
+  return best;
+}
+
+/* The ready fiber that has not run for longest; NULL when the current one is alone. */
+static emu_fiber *pick_starved(emu_mwarp *m) {
+  emu_warp *w = &m->w;
+  merge(m);
+  emu_fiber *best = NULL;
+  uint32_t ready = 0;
+  for (uint32_t k = 0; k < w->n_fibers; k++) {
+    emu_fiber *f = &w->fibers[k];
+    if (f->waiting) continue;
+    ready++;
+    if (!best || (int32_t)(f->turn - best->turn) < 0) best = f;
+  }
+  return ready > 1 ? best : NULL;
+}
+
+/* ---- Threads that leave ---------------------------------------------------------- */
+
+static void exit_threads(emu_mwarp *m, emu_fiber *f) {
+  emu_warp *w = &m->w;
+  emu_cta *c = w->cta;
+  w->live &= ~f->mask;
+  remove_fiber(m, (uint32_t)(f - w->fibers));
+  if (w->live) return;
+  c->live_warps--;
+  c->live_mask &= ~(1u << w->index);
+  if (!c->live_warps) emu_wgmma_cta_over(m);
+  emu_barrier_warp_exited(c);
+}
+
+/* ---- Warp-synchronous instructions --------------------------------------------------- */
+
+static const emu_inst *at(const emu_fiber *f) { return &f->frame->code->insts[f->pc]; }
+
+/* The threads that f's lanes, all naming the same ones, wait for. */
+static uint32_t members(const emu_warp *w, const emu_fiber *f) {
+  const emu_inst *i = at(f);
+  if (!i->gather_mask) return w->live;
+  return emu_lane_u32(f->frame->regs, i->src[3], (unsigned)__builtin_ctz(f->mask)) & w->live;
+}
+
+/* May fibers a and b, both waiting, meet? */
+static bool can_meet(const emu_warp *w, const emu_fiber *a, const emu_fiber *b) {
+  const emu_inst *i = at(a), *j = at(b);
+  return (i == j || (!i->fn && !j->fn)) && members(w, a) == members(w, b);
+}
+
+/* If all whom f waits for are there, run the instruction once and let them go on. */
+static bool gather(emu_mwarp *m, emu_fiber *f) {
+  emu_warp *w = &m->w;
+  const uint32_t want = members(w, f);
+  uint32_t have = 0;
+  bool one_frame = true;
+  for (uint32_t k = 0; k < w->n_fibers; k++) {
+    const emu_fiber *g = &w->fibers[k];
+    if (g->waiting != EMU_AT_GATHER || !can_meet(w, f, g)) continue;
+    have |= g->mask;
+    one_frame &= g->frame == f->frame;
+  }
+  if (have != want) return false;
+  const emu_inst *i = at(f);
+  w->current = f;
+  if (i->fn && !one_frame) {
+    emu_fault(w, i, f->mask, "threads meet in different calls of one function, which is not emulated");
+    return false;
+  }
+  if (i->fn) i->fn(w, i, f->frame->regs, have);
+  for (uint32_t k = 0; k < w->n_fibers; k++) {
+    emu_fiber *g = &w->fibers[k];
+    if (!(g->mask & have)) continue;
+    g->waiting = EMU_READY;
+    g->pc++;
+  }
+  return true;
+}
+
+/* f, all its lanes active, is at gather i. True: it ran, and f may go on without a new choice. */
+static bool meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
+  emu_warp *w = &m->w;
+  const char *r = f->frame->regs;
+  /* Slots of init hold the same in all lanes. */
+  if (i->gather_mask && i->src[3] >= f->frame->code->n_init) {
+    uint32_t named = emu_lane_u32(r, i->src[3], (unsigned)__builtin_ctz(f->mask)), others = 0;
+    for (unsigned l = 0; l < HD_WARP; l++) others |= (uint32_t)(emu_lane_u32(r, i->src[3], l) != named) << l;
+    if (others & f->mask) emu_split_fiber(w, f, others & f->mask, f->pc);
+  }
+  const uint32_t want = members(w, f);
+  if (f->mask & ~want) {
+    emu_fault(w, i, f->mask & ~want, "the thread is not in its own member mask 0x%08x", want);
+    return false;
+  }
+  if (f->mask == want) {
+    if (i->fn) i->fn(w, i, f->frame->regs, f->mask);
+    f->pc++;
+    return true;
+  }
+  f->waiting = EMU_AT_GATHER;
+  gather(m, f);
+  return false;
+}
+
+/* All fibers wait: threads that exited meanwhile may have been the last ones missing. True: one can run. */
+static bool release(emu_mwarp *m) {
+  emu_warp *w = &m->w;
+  for (uint32_t k = 0; k < w->n_fibers; k++)
+    if (w->fibers[k].waiting == EMU_AT_GATHER && gather(m, &w->fibers[k])) return true;
+  return false;
+}
+
+/* No thread of the warp can ever run: why. */
+static void report_stuck(emu_mwarp *m) {
+  emu_warp *w = &m->w;
+  for (uint32_t k = 0; k < w->n_fibers; k++) {
+    emu_fiber *f = &w->fibers[k];
+    if (f->waiting != EMU_AT_GATHER) continue;
+    uint32_t there = 0;
+    for (uint32_t j = 0; j < w->n_fibers; j++)
+      if (w->fibers[j].waiting == EMU_AT_GATHER && can_meet(w, f, &w->fibers[j])) there |= w->fibers[j].mask;
+    emu_fault_at(
+        m, f->frame->code, at(f), f->mask,
+        "a warp-synchronous instruction waits for threads that never reach it: lanes 0x%08x of 0x%08x",
+        members(w, f) & ~there, members(w, f));
+    return;
+  }
+  emu_fiber *f = &w->fibers[0], *g = &w->fibers[w->n_fibers - 1];
+  emu_fault_at(
+      m, f->frame->code, at(f), f->mask,
+      "threads of one warp wait at different barriers: the other ones at line %u, thread %u of the CTA first",
+      at(g)->line, w->index * HD_WARP + (uint32_t)__builtin_ctz(g->mask));
+}
+
+/* ---- The run loop ---------------------------------------------------------------------- */
+
+/* Where f, at pc, meets another ready fiber of its frame if it goes straight on; UINT32_MAX: nowhere.
+ * *yield_to_other: that one should run first. */
+static uint32_t meeting_pc(const emu_warp *w, emu_fiber *f, uint32_t pc, bool *yield_to_other) {
+  uint32_t meet_at = UINT32_MAX;
+  f->pc = pc;
+  for (uint32_t k = 0; k < w->n_fibers; k++) {
+    const emu_fiber *g = &w->fibers[k];
+    if (g == f || g->waiting) continue;
+    if (before(g, f)) *yield_to_other = true;
+    if (g->frame == f->frame && g->pc >= pc && g->pc < meet_at) meet_at = g->pc;
+  }
+  return meet_at;
+}
+
+/* Processors of the portable build may lack an instruction for it. */
+static inline unsigned lanes_in(uint32_t mask) {
+  return mask == UINT32_MAX ? HD_WARP : (unsigned)__builtin_popcount(mask);
+}
+
+/* Count a backward branch; true when others should get a turn. */
+static inline bool spins_too_long(emu_mwarp *m) {
+  m->spins += m->synced ? SPIN_SYNCED : 1;
+  m->synced = false;
+  if (m->spins < SPIN_LIMIT) return false;
+  m->spins = 0;
+  m->starving = true;
+  return true;
+}
+
+static uint32_t brx_target(const emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
+  emu_warp *w = (emu_warp *)(uintptr_t)&m->w;
+  const emu_targets *t = i->extra;
+  const char *r = f->frame->regs;
+  const unsigned lead = (unsigned)__builtin_ctz(f->mask);
+  const uint32_t index = emu_lane_u32(r, i->src[0], lead);
+  if (index >= t->n) {
+    emu_fault(w, i, f->mask, "branch index %u of %u targets", index, t->n);
+    return 0;
+  }
+  uint32_t others = 0;
+  for (unsigned l = 0; l < HD_WARP; l++) others |= (uint32_t)(emu_lane_u32(r, i->src[0], l) != index) << l;
+  if (others & f->mask) emu_split_fiber(w, f, others & f->mask, f->pc);
+  return t->target[index];
+}
+
+/* Run f until it waits, exits, diverges, meets or must let others run, for at most `budget` (> 0) warp
+ * instructions; returns how many it ran. A pinned fiber does not care whose turn it is. */
+static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinned) {
+  emu_warp *w = &m->w;
+  const uint64_t given = budget;
+  uint64_t threads = 0;
+  w->current = f;
+  f->turn = ++m->turn;
+
+  while (budget) {
+    /* Straight on from f->pc: nothing but plain instructions, up to a place where f might meet others. */
+    const emu_code *code = f->frame->code;
+    char *const r = f->frame->regs;
+    const uint32_t mask = f->mask;
+    const emu_inst *i = &code->insts[f->pc], *const from = i;
+    uint64_t room = code->n_insts - f->pc;
+    if (w->n_fibers > 1) {
+      bool yield_to_other = false;
+      uint32_t meet_at = meeting_pc(w, f, f->pc, &yield_to_other);
+      if (meet_at == f->pc || (yield_to_other && !pinned)) break;
+      if (meet_at != UINT32_MAX) room = meet_at - f->pc;
+    }
+    m->stop = i + (room < budget ? room : budget);
+    uint64_t masked = 0;
+    while (i < m->stop) {
+      uint16_t special;
+      memcpy(&special, &i->control, sizeof special);
+      if (__builtin_expect(special == 0, 1)) {
+        i->fn(w, i, r, mask);
+      } else {
+        if (i->control != EMU_PLAIN) break;
+        uint32_t active = emu_guard(i, r, mask);
+        masked += active == mask ? 0 : lanes_in(mask & ~active);
+        if (active) i->fn(w, i, r, active);
+      }
+      i++;
+    }
+    const uint64_t ran = (uint64_t)(i - from);
+    threads += ran * lanes_in(mask) - masked;
+    budget -= ran;
+    w->cta->clock += ran;
+    f->pc = (uint32_t)(i - code->insts);
+    if (i >= m->stop || !m->stop) {
+      if (!m->stop) break;
+      continue;
+    }
+
+    /* A control instruction. */
+    const uint32_t active = emu_guard(i, r, mask);
+    const uint32_t pc = f->pc;
+    budget--;
+    w->cta->clock++;
+    threads += lanes_in(active);
+    if (i->control == EMU_BRA) {
+      if (active == mask) {
+        f->pc = i->target;
+      } else {
+        f->pc = pc + 1;
+        if (active) emu_split_fiber(w, f, active, i->target);
+      }
+      if (active && i->target <= pc && spins_too_long(m)) break;
+      continue;
+    }
+    if (!active || i->control == EMU_NOP) {
+      f->pc = pc + 1;
+      continue;
+    }
+    if (active != mask) emu_split_fiber(w, f, mask & ~active, pc + 1);
+    bool go_on = false;
+    switch ((emu_control)i->control) {
+    case EMU_BRX:
+      f->pc = brx_target(m, f, i);
+      go_on = f->pc > pc || !spins_too_long(m);
+      break;
+    case EMU_CALL: go_on = emu_call_enter(m, f, i); break;
+    case EMU_RET:
+      if (f->frame->caller) {
+        emu_call_leave(m, f);
+        continue;
+      }
+      exit_threads(m, f);
+      goto done;
+    case EMU_EXIT: exit_threads(m, f); goto done;
+    case EMU_BAR: emu_barrier_meet(m, f, i); break;
+    case EMU_GATHER: go_on = meet(m, f, i); break;
+    case EMU_TRAP: emu_fault(w, i, f->mask, "trap"); break;
+    case EMU_YIELD:
+      f->pc = pc + 1;
+      m->yielded = true;
+      m->starving = w->n_fibers > 1;
+      break;
+    case EMU_POLL:
+      i->fn(w, i, r, f->mask);
+      f->pc = pc + 1;
+      go_on = !m->yielded;
+      break;
+    case EMU_PLAIN:
+    case EMU_BRA:
+    case EMU_NOP: break; /* done above */
+    }
+    /* Lanes that were split off because they wait for or go to something else come here again. */
+    if (active & ~f->mask) threads -= lanes_in(active & ~f->mask);
+    if (!go_on || !m->stop) break;
+  }
+done:
+  w->instructions += given - budget;
+  w->thread_instructions += threads;
+  return given - budget;
+}
+
+static hd_step state(const emu_mwarp *m) {
+  if (emu_cta_over(m->w.cta)) return HD_STEP_FAULT;
+  if (!m->w.live) return HD_STEP_DONE;
+  return m->barrier >= 0 ? HD_STEP_BARRIER : HD_STEP_RUNNING;
+}
+
+hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
+  emu_mwarp *m = &c->warps[k];
+  const uint64_t max = c->grid->emu->opt.max_instructions;
+  hd_step s = state(m);
+  m->yielded = false;
+  while (quantum && s == HD_STEP_RUNNING && !m->yielded) {
+    if (c->clock >= max) {
+      emu_fiber *f = &m->w.fibers[0];
+      emu_fault_at(m, f->frame->code, at(f), f->mask,
+                   "the CTA has run %llu warp instructions without coming to its end and counts as hung",
+                   (unsigned long long)c->clock);
+      return HD_STEP_FAULT;
+    }
+    uint64_t budget = quantum < max - c->clock ? quantum : max - c->clock;
+    emu_fiber *starved = m->starving ? pick_starved(m) : NULL;
+    /* A lone fiber that spins waits for another warp. */
+    if (m->starving && !starved) m->yielded = true;
+    m->starving = false;
+    emu_fiber *f = starved ? starved : m->yielded ? NULL : pick(m);
+    if (f) {
+      quantum -= run_fiber(m, f, starved && budget > SLICE ? SLICE : budget, starved != NULL);
+    } else if (!m->yielded && !release(m)) {
+      emu_barrier_settle_warp(m);
+      if (state(m) == HD_STEP_RUNNING && !pick(m)) report_stuck(m);
+    }
+    s = state(m);
+  }
+  return s;
+}
+
+uint64_t emu_clock(const emu_warp *w) {
+  /* Straight runs are counted at their end: reads in between still have to differ. */
+  return ++w->cta->clock_reads + w->cta->clock;
+}

@@ -1,0 +1,91 @@
+/* emu/machine/warp.h: a warp: fibers and the loop that runs them (warp.c), frames and calls (call.c),
+ * warpgroup products (wgmma.c) and copies of single threads in flight (copies.c). */
+#ifndef HEDDLE_EMU_WARP_H
+#define HEDDLE_EMU_WARP_H
+
+#include "emu/machine/machine.h"
+
+#include <string.h>
+
+typedef struct emu_mframe {
+  emu_frame f;
+  uint32_t cap_slots;
+  const emu_code *filled; /* whose init slots are already in regs */
+  struct emu_mframe *next;
+} emu_mframe;
+
+typedef struct emu_flight emu_flight;
+typedef struct emu_copies emu_copies;
+
+typedef struct emu_mwarp {
+  emu_warp w;           /* what handlers see; first, so that emu_warp * converts */
+  const emu_inst *stop; /* the run loop's end; NULL: stop at once (emu_fault) */
+  char *local;          /* lane 0's stack; the next lane's is launch->stack_bytes further */
+  emu_mframe *free_frames;
+  emu_flight *flight; /* products in flight, or NULL */
+  emu_copies *copies; /* of single threads in flight, or NULL */
+  int barrier;        /* arrived there and waiting; -1: none */
+  uint32_t spins;     /* see backward branches in warp.c */
+  bool synced;        /* an atomic or uncached load since the last backward branch */
+  bool yielded;       /* other warps' turn */
+  bool starving;      /* another fiber's turn */
+  uint32_t turn;
+  uint32_t polls;             /* mbarriers asked in vain; see mbarrier.c */
+  uint64_t poll_changes;      /* of the CTA's, at the last of these */
+  uint64_t poll_instructions; /* of the warp's, at the last of these */
+  unsigned issuer;            /* 1 + the lane whose bulk copy is being made: lanes of accesses are none; 0 */
+} emu_mwarp;
+
+/* warp.c */
+typedef enum emu_waiting { EMU_READY = 0, EMU_AT_BARRIER = 1, EMU_AT_GATHER = 2 } emu_waiting;
+/* A new fiber for some of f's lanes, in the same frame; there is always room. */
+emu_fiber *emu_split_fiber(emu_warp *w, emu_fiber *f, uint32_t lanes, uint32_t pc);
+static inline uint32_t emu_guard(const emu_inst *i, const char *r, uint32_t mask) {
+  if (!i->guarded) return mask;
+  uint32_t p;
+  memcpy(&p, r + (size_t)i->guard * EMU_SLOT_BYTES, sizeof p);
+  return mask & (i->guarded == 1 ? p : ~p);
+}
+static inline uint32_t emu_lane_u32(const char *r, uint32_t slot, unsigned lane) {
+  uint32_t v;
+  memcpy(&v, r + (size_t)slot * EMU_SLOT_BYTES + (size_t)lane * 4, sizeof v);
+  return v;
+}
+static inline uint64_t emu_lane_u64(const char *r, uint32_t slot, unsigned lane) {
+  uint64_t v;
+  memcpy(&v, r + (size_t)slot * EMU_SLOT_BYTES + (size_t)lane * 8, sizeof v);
+  return v;
+}
+
+/* call.c */
+/* What an activation takes of a thread's stack. */
+static inline uint64_t emu_local_bytes(const emu_code *code) {
+  return ((uint64_t)code->local_bytes + 15) / 16 * 16;
+}
+/* A frame for the lanes of `mask`, with one reference; NULL after a fault at i (NULL: at a kernel's start).
+ */
+emu_frame *emu_frame_make(emu_mwarp *m, const emu_code *code, emu_frame *caller, const emu_inst *i,
+                          uint32_t mask);
+void emu_frame_drop(emu_mwarp *m, emu_frame *f);
+void emu_frames_free(emu_mwarp *m);
+/* The call at f's pc, for all of f's lanes: f is then in the callee, or behind a builtin. Lanes that call
+ * another function through the same register are split off. False after a fault. */
+bool emu_call_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
+/* Leave it: results go to the caller, f is moved there. */
+void emu_call_leave(emu_mwarp *m, emu_fiber *f);
+
+/* wgmma.c */
+/* Forget the products in flight. */
+void emu_wgmma_reset(emu_mwarp *m);
+void emu_wgmma_free(emu_mwarp *m);
+/* The last warp of the CTA, m, is over: did each warpgroup issue its products together? */
+void emu_wgmma_cta_over(emu_mwarp *m);
+
+/* copies.c */
+/* Forget the copies in flight. */
+void emu_copies_reset(emu_mwarp *m);
+void emu_copies_free(emu_mwarp *m);
+/* The line of the cp.async that still writes some of the bytes at shared `offset`; 0: none does. */
+uint32_t emu_copy_writer(const emu_cta *c, uint64_t offset, unsigned bytes);
+
+#endif
