@@ -15,10 +15,10 @@ add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
 
 set(HEDDLE_FLOORS "")
 
-# heddle_floor(NAME [DEPS floor...] [LIBS lib...] [FOLDERS folder...]): src/NAME/*.c and src/NAME/FOLDER/*.c
-# -> heddle_NAME
+# heddle_floor(NAME [DEPS floor...] [HEADERS header...] [FOLDERS folder...] [LIBS lib...]): src/NAME/*.c and
+# src/NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which says what includes what.
 function(heddle_floor name)
-  cmake_parse_arguments(F "" "" "DEPS;LIBS;FOLDERS" ${ARGN})
+  cmake_parse_arguments(F "" "" "DEPS;HEADERS;FOLDERS;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   foreach(folder ${F_FOLDERS})
     file(GLOB more CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/${folder}/*.c)
