@@ -15,7 +15,7 @@ typedef struct cli_command {
   const char *name;
   const char *synopsis; /* after the name */
   const char *summary;  /* one line */
-  const char *help;     /* options and notes, for -h */
+  const char *notes;    /* for -h, behind the options */
   int (*run)(int argc, char **argv);
 } cli_command;
 extern const cli_command cli_commands[]; /* ends with a NULL name */
@@ -31,22 +31,35 @@ typedef enum cli_option_kind {
 } cli_option_kind;
 
 typedef struct cli_list {
-  const char **items;
+  const char **items; /* of cli_memory */
   size_t n;
 } cli_list;
 
+/* A row of a command's table of options, which ends with an empty one. The table is what is parsed and what
+ * -h prints. */
 typedef struct cli_option {
   const char *name; /* without the dashes */
   char letter;      /* 0: none */
   cli_option_kind kind;
   void *value;
-  uint64_t max; /* CLI_NUMBER; 0: no bound */
+  uint64_t max;         /* CLI_NUMBER; 0: no bound */
+  const char *argument; /* as -h shows it: "N", "NAME"; NULL of flags */
+  const char *help;     /* a newline begins another line of the same column; NULL: -h leaves it out */
 } cli_option;
+
+/* What many commands have. */
+#define CLI_JSON_OPTION(value)                                                                               \
+  { "json", 0, CLI_FLAG, &(value), 0, NULL, "print JSON" }
+#define CLI_THREADS_OPTION(value)                                                                            \
+  { "threads", 0, CLI_NUMBER, &(value), 1024, "N", "host threads (default: all)" }
 
 /* Parse argv[1..): options of the table anywhere, "--" ends them; positionals are moved to
  * argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */
 int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n);
 const cli_command *cli_find(const char *name);
+
+/* Memory that lasts as long as the program: what the command line names. */
+hd_arena *cli_memory(void);
 
 /* ---- Failing ---------------------------------------------------------------------- */
 

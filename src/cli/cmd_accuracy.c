@@ -298,13 +298,15 @@ int cmd_accuracy(int argc, char **argv) {
   uint64_t seconds = 60, threads = 0;
   bool json = false;
   accuracy a = {.size = "small"};
-  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &gpu, 0},
-                                {"device", 0, CLI_TEXT, &device, 0},
-                                {"size", 0, CLI_TEXT, &a.size, 0},
-                                {"seconds", 0, CLI_NUMBER, &seconds, 86400},
-                                {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"gpu", 0, CLI_TEXT, &gpu, 0, "NAME", "the GPU to model (default: h100)"},
+      {"device", 0, CLI_TEXT, &device, 0, "D", "the device that counts: cuda:N (default: cuda:0)"},
+      {"size", 0, CLI_TEXT, &a.size, 0, "NAME", "the workloads' size (default: small)"},
+      {"seconds", 0, CLI_NUMBER, &seconds, 86400, "N", "that modelling one workload may take (default: 60)"},
+      {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
+       "workloads modelled at once (default: one per processor)"},
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("accuracy"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (!seconds) return cli_usage("accuracy: --seconds is at least 1");

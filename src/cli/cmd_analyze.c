@@ -258,21 +258,28 @@ static json_t *all_accesses(const json_t *kernels) {
 
 int cmd_analyze(int argc, char **argv) {
   analyze_options o = {.module = UINT64_MAX};
-  const cli_option options[] = {{"kernel", 'k', CLI_TEXT, &o.kernel, 0},
-                                {"module", 'm', CLI_NUMBER, &o.module, UINT32_MAX},
-                                {"grid", 0, CLI_DIMS, o.grid, 0},
-                                {"block", 0, CLI_DIMS, o.block, 0},
-                                {"size", 0, CLI_TEXT, &o.size, 0},
-                                {"dot", 0, CLI_TEXT, &o.dot, 0},
-                                {"coverage", 0, CLI_FLAG, &o.coverage, 0},
-                                {"directions", 0, CLI_FLAG, &o.directions, 0},
-                                {"verbose", 'v', CLI_FLAG, &o.verbose, 0},
-                                {"gpu", 0, CLI_TEXT, &o.gpu, 0},
-                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
-                                {"static", 0, CLI_FLAG, &o.static_only, 0},
-                                {"seconds", 0, CLI_NUMBER, &o.seconds, 86400},
-                                {"json", 0, CLI_FLAG, &o.json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"kernel", 'k', CLI_TEXT, &o.kernel, 0, "NAME",
+       "the kernel (default: all of the file, or those the workload launches)"},
+      {"module", 'm', CLI_NUMBER, &o.module, UINT32_MAX, "N", "module number when the file holds several"},
+      {"grid", 0, CLI_DIMS, o.grid, 0, "X[,Y[,Z]]", "what is known of the launches of a file's kernels"},
+      {"block", 0, CLI_DIMS, o.block, 0, "X[,Y[,Z]]", "likewise"},
+      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
+      {"verbose", 'v', CLI_FLAG, &o.verbose, 0, NULL,
+       "of a file: conditions and whole formulas; of a workload: every launch, every access"},
+      {"static", 0, CLI_FLAG, &o.static_only, 0, NULL, "the kernel's text only: do not run the workload"},
+      {"gpu", 0, CLI_TEXT, &o.gpu, 0, "NAME", "the GPU to model (default: h100)"},
+      {"seconds", 0, CLI_NUMBER, &o.seconds, 86400, "N", "for predicting what plans do, about (default: 10)"},
+      CLI_THREADS_OPTION(o.threads),
+      {"dot", 0, CLI_TEXT, &o.dot, 0, "GRAPH",
+       "instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,\naffinity, "
+       "which CTAs share how much (the heaviest edges)"},
+      {"coverage", 0, CLI_FLAG, &o.coverage, 0, "FILE...",
+       "accesses by class over all kernels of these files instead"},
+      {"directions", 0, CLI_FLAG, &o.directions, 0, "WORKLOAD...",
+       "MAP's mapping directions, from the code, instead"},
+      CLI_JSON_OPTION(o.json),
+      {0}};
   int n, rc = cli_parse(cli_find("analyze"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n < 1 || (n > 1 && !o.coverage && !o.directions))

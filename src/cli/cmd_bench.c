@@ -299,20 +299,27 @@ static int close_bench(bench *b, int rc) {
 
 int cmd_bench(int argc, char **argv) {
   bench b = {.device_name = "cuda:0", .folder = "heddle-bench"};
-  const cli_option table[] = {{"device", 0, CLI_TEXT, &b.device_name, 0},
-                              {"size", 0, CLI_TEXT, &b.size, 0},
-                              {"budget", 0, CLI_NUMBER, &b.budget, 86400},
-                              {"total", 0, CLI_NUMBER, &b.total, 86400 * 7},
-                              {"resume", 0, CLI_FLAG, &b.resume, 0},
-                              {"verify", 0, CLI_FLAG, &b.verify, 0},
-                              {"store", 0, CLI_TEXT, &b.store_path, 0},
-                              {"no-advice", 0, CLI_FLAG, &b.no_advice, 0},
-                              {"no-counters", 0, CLI_FLAG, &b.no_counters, 0},
-                              {"shared", 0, CLI_FLAG, &b.shared, 0},
-                              {"threads", 0, CLI_NUMBER, &b.threads, 1024},
-                              {"output", 'o', CLI_TEXT, &b.folder, 0},
-                              {"json", 0, CLI_FLAG, &b.json, 0},
-                              {0}};
+  const cli_option table[] = {
+      {"device", 0, CLI_TEXT, &b.device_name, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
+      {"size", 0, CLI_TEXT, &b.size, 0, "NAME", "the workloads' size (default: gpu; on models small)"},
+      {"budget", 0, CLI_NUMBER, &b.budget, 86400, "S", "seconds for each workload, about (default: 10)"},
+      {"total", 0, CLI_NUMBER, &b.total, 86400 * 7, "S",
+       "begin no further workload after so many seconds (default: no limit)"},
+      {"resume", 0, CLI_FLAG, &b.resume, 0, NULL, "go on where an earlier run in the same folder ended"},
+      {"verify", 0, CLI_FLAG, &b.verify, 0, NULL,
+       "tune nothing: measure every verdict for this device once more, at the size it was\ntuned at, into "
+       "verify.jsonl and verify.txt; nothing is dropped"},
+      {"store", 0, CLI_TEXT, &b.store_path, 0, "FILE",
+       "keep the verdicts there (default: heddle's store); none: nowhere"},
+      {"no-advice", 0, CLI_FLAG, &b.no_advice, 0, NULL,
+       "do not ask the analysis of a small size what to try first"},
+      {"no-counters", 0, CLI_FLAG, &b.no_counters, 0, NULL, "times only"},
+      {"shared", 0, CLI_FLAG, &b.shared, 0, NULL, "as for tune"},
+      CLI_THREADS_OPTION(b.threads),
+      {"output", 'o', CLI_TEXT, &b.folder, 0, "DIR",
+       "where results.jsonl, table.txt, report.html and commands.txt go\n(default: heddle-bench)"},
+      CLI_JSON_OPTION(b.json),
+      {0}};
   /* Parsing moves the words about. */
   char **words = calloc((size_t)argc + 1, sizeof *words);
   if (!words) return cli_usage("out of memory");

@@ -111,9 +111,13 @@ int cmd_categories(int argc, char **argv) {
   model_options o = {.gpu_name = "gtx580"};
   const char *small = "", *path = NULL;
   const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0}, {"size", 0, CLI_TEXT, &o.size, 0},
-      {"small", 0, CLI_TEXT, &small, 0},    {"threads", 0, CLI_NUMBER, &o.threads, 1024},
-      {"output", 'o', CLI_TEXT, &path, 0},  {0}};
+      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME", "the GPU to model (default: gtx580)"},
+      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workloads' size (default: paper)"},
+      {"small", 0, CLI_TEXT, &small, 0, "LIST",
+       "workloads, separated by commas, that are measured at size small"},
+      CLI_THREADS_OPTION(o.threads),
+      {"output", 'o', CLI_TEXT, &path, 0, "OUT", "write to a file"},
+      {0}};
   int n, rc = cli_parse(cli_find("categories"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n) return cli_usage("categories: takes no arguments");

@@ -70,25 +70,30 @@ int cmd_check(int argc, char **argv) {
   uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
   cli_list params = {0};
   bool json = false, any_grid = false, no_hoisting = false, no_reference = false;
-  const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0},
-                                {"size", 0, CLI_TEXT, &size, 0},
-                                {"param", 0, CLI_LIST, &params, 0},
-                                {"resident", 0, CLI_NUMBER, &resident, HD_MOST_RESIDENT},
-                                {"dispatcher", 0, CLI_TEXT, &dispatchers, 0},
-                                {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"sms", 0, CLI_NUMBER, &sms, 65536},
-                                {"seed", 0, CLI_NUMBER, &seed, 0},
-                                {"device", 0, CLI_TEXT, &device, 0},
-                                {"runs", 0, CLI_NUMBER, &runs, 1000000},
-                                {"no-reference", 0, CLI_FLAG, &no_reference, 0},
-                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},
-                                {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"plan", 0, CLI_TEXT, &plan_text, 0, "P",
+       "the plan (default: baseline: the kernel against its reference)"},
+      {"dispatcher", 0, CLI_TEXT, &dispatchers, 0, "LIST", "names joined by commas (default: all)"},
+      {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "SMs of the emulated machine (default: 16)"},
+      {"resident", 0, CLI_NUMBER, &resident, HD_MOST_RESIDENT, "N",
+       "CTAs alive at once on each (default: 4)"},
+      {"param", 0, CLI_LIST, &params, 0, "NAME=N",
+       "another value for one of the size's parameters; may be given several times"},
+      {"device", 0, CLI_TEXT, &device, 0, "D",
+       "run there instead, as it dispatches: cuda:N, model:NAME or emu"},
+      {"runs", 0, CLI_NUMBER, &runs, 1000000, "N", "of the rewritten kernel on the device (default: 3)"},
+      {"no-reference", 0, CLI_FLAG, &no_reference, 0, NULL, "do not compare with reference.c"},
+      {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
+      {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
+       "bind=agents: a loop out of which ptxas hoists nothing"},
+      {"seed", 0, CLI_NUMBER, &seed, 0, "N", "seed of the dispatchers"},
+      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_THREADS_OPTION(threads),
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1 || (device && dispatchers)) {
-    free(params.items);
     return n != 1 ? cli_usage("check: name one workload ('heddle list' shows them)")
                   : cli_usage("check: --dispatcher is for the emulator, not for --device");
   }
@@ -112,7 +117,6 @@ int cmd_check(int argc, char **argv) {
   if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
   if (st == HD_OK)
     st = hd_workload_open_with(argv[1], cli_kernels_dir(), size, params.items, params.n, &w, &d);
-  free(params.items);
   if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
   if (st == HD_OK)
     st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d) : hd_check(w, &plan, &o, &result, &d);

@@ -62,17 +62,24 @@ int cmd_difftest(int argc, char **argv) {
   hd_difftest_options o = {.device = "cuda:0", .seed = 1, .programs = 1000, .progress = cli_progress};
   uint64_t sm = 0, threads = 0, per_module = 0, reports = 0;
   bool json = false;
-  const cli_option options[] = {{"device", 0, CLI_TEXT, &o.device, 0},
-                                {"programs", 0, CLI_NUMBER, &o.programs, UINT32_MAX},
-                                {"seed", 0, CLI_NUMBER, &o.seed, 0},
-                                {"first", 0, CLI_NUMBER, &o.first, UINT64_MAX / 2},
-                                {"sm", 0, CLI_NUMBER, &sm, 999},
-                                {"op", 0, CLI_TEXT, &o.select.pattern, 0},
-                                {"per-module", 0, CLI_NUMBER, &per_module, 4096},
-                                {"reports", 0, CLI_NUMBER, &reports, 100000},
-                                {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"device", 0, CLI_TEXT, &o.device, 0, "D",
+       "the other side: cuda:N, or an instruction set of the emulator's own: emu:portable,\nemu:avx2, "
+       "emu:avx512 (default: cuda:0)"},
+      {"programs", 0, CLI_NUMBER, &o.programs, UINT32_MAX, "N", "how many (default: 1000)"},
+      {"seed", 0, CLI_NUMBER, &o.seed, 0, "S", "of all programs (default: 1)"},
+      {"first", 0, CLI_NUMBER, &o.first, UINT64_MAX / 2, "N",
+       "number of the first: one that differs is run again by its number (default: 0)"},
+      {"op", 0, CLI_TEXT, &o.select.pattern, 0, "PATTERN",
+       "only instructions whose dotted word matches, e.g. 'cvt.*.f16'"},
+      {"sm", 0, CLI_NUMBER, &sm, 999, "N",
+       "architecture that programs are written for (default: the device's)"},
+      {"reports", 0, CLI_NUMBER, &reports, 100000, "N", "differences to reduce and print (default: 20)"},
+      {"per-module", 0, CLI_NUMBER, &per_module, 4096, "N", "programs compiled together (default: 64)"},
+      {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
+       "host threads, each with a process for a GPU of its own (default: all)"},
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("difftest"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n) return cli_usage("difftest: '%s' is too much", argv[1]);

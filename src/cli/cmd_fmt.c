@@ -27,10 +27,12 @@ int cmd_fmt(int argc, char **argv) {
   uint64_t index = UINT64_MAX;
   const char *output = "-";
   bool raw = false;
-  const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
-                                {"output", 'o', CLI_TEXT, &output, 0},
-                                {"raw", 0, CLI_FLAG, &raw, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"module", 'm', CLI_NUMBER, &index, UINT32_MAX, "N",
+       "module number, as ls shows it, when the file holds several"},
+      {"raw", 0, CLI_FLAG, &raw, 0, NULL, "print the text as it is stored, unparsed"},
+      {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write to a file"},
+      {0}};
   int n, rc = cli_parse(cli_find("fmt"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("fmt: name one file");

@@ -3,7 +3,7 @@
 
 int cmd_header(int argc, char **argv) {
   const char *output = "-";
-  const cli_option options[] = {{"output", 'o', CLI_TEXT, &output, 0}, {0}};
+  const cli_option options[] = {{"output", 'o', CLI_TEXT, &output, 0, "OUT", "write to a file"}, {0}};
   int n, rc = cli_parse(cli_find("header"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 0) return cli_usage("header: takes no arguments");

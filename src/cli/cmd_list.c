@@ -22,7 +22,7 @@ static void put_workload(hd_text_table *t, json_t *list, const char *name, const
 
 int cmd_list(int argc, char **argv) {
   bool json = false;
-  const cli_option options[] = {{"json", 0, CLI_FLAG, &json, 0}, {0}};
+  const cli_option options[] = {CLI_JSON_OPTION(json), {0}};
   int n, rc = cli_parse(cli_find("list"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n) return cli_usage("list: takes no arguments");

@@ -116,7 +116,10 @@ static int list_file(listing *l, const char *path, hd_arena *arena) {
 
 int cmd_ls(int argc, char **argv) {
   bool json = false, detailed = false;
-  const cli_option options[] = {{"json", 0, CLI_FLAG, &json, 0}, {"long", 'l', CLI_FLAG, &detailed, 0}, {0}};
+  const cli_option options[] = {
+      {"json", 0, CLI_FLAG, &json, 0, NULL, "totals as JSON: modules, kernels, bytes, failures"},
+      {"long", 'l', CLI_FLAG, &detailed, 0, NULL, "with --json: every kernel too"},
+      {0}};
   int n, rc = cli_parse(cli_find("ls"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n < 1) return cli_usage("ls: name a file");

@@ -217,14 +217,18 @@ int cmd_matrix(int argc, char **argv) {
   const char *output = "-", *size = "tiny";
   uint64_t threads = 0, compositions = 0, seed = 1;
   bool json = false;
-  const cli_option options[] = {{"plan", 0, CLI_LIST, &plans, 0},
-                                {"size", 0, CLI_TEXT, &size, 0},
-                                {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"random", 0, CLI_NUMBER, &compositions, 100000000},
-                                {"seed", 0, CLI_NUMBER, &seed, 0},
-                                {"output", 'o', CLI_TEXT, &output, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"plan", 0, CLI_LIST, &plans, 0, "P",
+       "a column; may be given several times (default: one for each lever)"},
+      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workloads' size (default: tiny)"},
+      {"random", 0, CLI_NUMBER, &compositions, 100000000, "N",
+       "N random compositions of all levers at random sizes around that one instead, each under\nthree "
+       "dispatchers: one worker at a time, all at once, and one drawn"},
+      {"seed", 0, CLI_NUMBER, &seed, 0, "S", "of what is drawn (default: 1)"},
+      CLI_THREADS_OPTION(threads),
+      {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the table, in Markdown, to a file"},
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("matrix"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
@@ -250,6 +254,5 @@ int cmd_matrix(int argc, char **argv) {
   }
   for (size_t i = 0; i < names.names.n; i++) free(names.names.data[i]);
   hd_vec_free(&names.names);
-  free(plans.items);
   return rc;
 }

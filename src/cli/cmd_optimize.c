@@ -303,22 +303,30 @@ int cmd_optimize(int argc, char **argv) {
   const char *folder = NULL;
   uint64_t rows = 12;
   bool json = false;
-  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
-                                {"plans", 0, CLI_TEXT, &o.plans, 0},
-                                {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
-                                {"size", 0, CLI_TEXT, &o.size, 0},
-                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
-                                {"output", 'o', CLI_TEXT, &folder, 0},
-                                {"rows", 0, CLI_NUMBER, &rows, 0},
-                                {"keep-launch", 0, CLI_FLAG, &o.keep_launch, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {"kernel", 'k', CLI_TEXT, &a.kernel, 0},
-                                {"module", 'm', CLI_NUMBER, &a.module, UINT32_MAX},
-                                {"grid", 0, CLI_DIMS, a.grid, 0},
-                                {"block", 0, CLI_DIMS, a.block, 0},
-                                {"shared", 0, CLI_NUMBER, &a.shared, UINT32_MAX},
-                                {"arg", 0, CLI_LIST, &a.args, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME", "the GPU to model (default: h100)"},
+      {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST", "as for sweep"},
+      {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0, "NAME",
+       "demand or round-robin (default: as the GPU's file says)"},
+      {"output", 'o', CLI_TEXT, &folder, 0, "DIR",
+       "where NAME.ptx and NAME.html go, made if need be (default: this folder)"},
+      {"keep-launch", 0, CLI_FLAG, &o.keep_launch, 0, NULL,
+       "leave out plans that need another launch: bind=agents, bind=claim, sms"},
+      {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
+      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: paper where there is one)"},
+      CLI_THREADS_OPTION(o.threads),
+      CLI_JSON_OPTION(json),
+      {"kernel", 'k', CLI_TEXT, &a.kernel, 0, "NAME", "of a file: the kernel (default: the only one)"},
+      {"module", 'm', CLI_NUMBER, &a.module, UINT32_MAX, "N",
+       "of a file: module number when the file holds several"},
+      {"grid", 0, CLI_DIMS, a.grid, 0, "X[,Y[,Z]]", "of a file: the launch's grid"},
+      {"block", 0, CLI_DIMS, a.block, 0, "X[,Y[,Z]]", "of a file: threads per CTA"},
+      {"shared", 0, CLI_NUMBER, &a.shared, UINT32_MAX, "BYTES",
+       "of a file: shared memory that the launch adds"},
+      {"arg", 0, CLI_LIST, &a.args, 0, "A",
+       "of a file: one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7) or a "
+       "buffer\nTYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero'"},
+      {0}};
   int n, rc = cli_parse(cli_find("optimize"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("optimize: name one workload or file");
@@ -339,7 +347,6 @@ int cmd_optimize(int argc, char **argv) {
     rc = json ? print_json(z) : print_text(z, (size_t)rows);
   model_close(&z->s);
   adhoc_remove(&launch);
-  free(a.args.items);
   free(z);
   return rc;
 }

@@ -100,13 +100,16 @@ int cmd_overhead(int argc, char **argv) {
   const char *output = "-", *size = "tiny";
   uint64_t threads = 0;
   bool json = false, any_grid = false;
-  const cli_option options[] = {{"plan", 0, CLI_LIST, &given, 0},
-                                {"size", 0, CLI_TEXT, &size, 0},
-                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},
-                                {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"output", 'o', CLI_TEXT, &output, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"plan", 0, CLI_LIST, &given, 0, "P",
+       "a row; may be given several times (default: one for each lever)"},
+      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workloads' size (default: tiny)"},
+      {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
+      CLI_THREADS_OPTION(threads),
+      {"output", 'o', CLI_TEXT, &output, 0, "OUT",
+       "write the page, in Markdown, to a file, and keep what it has from \"## Notes\" on"},
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("overhead"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
@@ -142,7 +145,6 @@ int cmd_overhead(int argc, char **argv) {
   for (size_t i = 0; plans && i < t.n_plans; i++) hd_plan_free(&plans[i]);
   free(plans);
   free(rows);
-  free(given.items);
   if (all) hd_workload_list_free(all, t.n_workloads);
   return rc;
 }

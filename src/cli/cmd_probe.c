@@ -103,14 +103,18 @@ int cmd_probe(int argc, char **argv) {
   const char *device = "cuda:0", *output = NULL, *html = NULL;
   uint64_t launches = 0, delay = 0, megabytes = 0;
   bool json = false;
-  const cli_option options[] = {{"device", 0, CLI_TEXT, &device, 0},
-                                {"launches", 0, CLI_NUMBER, &launches, 1000},
-                                {"delay", 0, CLI_NUMBER, &delay, 10000000},
-                                {"dram", 0, CLI_NUMBER, &megabytes, 1 << 20},
-                                {"output", 'o', CLI_TEXT, &output, 0},
-                                {"html", 0, CLI_TEXT, &html, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"device", 0, CLI_TEXT, &device, 0, "D", "the GPU (default: cuda:0)"},
+      {"launches", 0, CLI_NUMBER, &launches, 1000, "N",
+       "of the dispatcher's benchmark, plus a staggered one (default: 5)"},
+      {"delay", 0, CLI_NUMBER, &delay, 10000000, "CYCLES",
+       "between the waves of the staggered launch (default: 3000)"},
+      {"dram", 0, CLI_NUMBER, &megabytes, 1 << 20, "MB", "what the DRAM bandwidths read (default: 2048)"},
+      {"output", 'o', CLI_TEXT, &output, 0, "OUT",
+       "the GPU file (default: its name with .toml, in this folder)"},
+      {"html", 0, CLI_TEXT, &html, 0, "OUT", "a page of plots as well"},
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("probe"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n) return cli_usage("probe: takes no arguments");

@@ -42,21 +42,31 @@ int cmd_rewrite(int argc, char **argv) {
   uint32_t grid[3] = {0}, block[3] = {0};
   bool more_registers = false, no_hoisting = false, all = false, json = false;
   uint64_t sample = 0;
-  const cli_option options[] = {{"module", 'm', CLI_NUMBER, &index, UINT32_MAX},
-                                {"output", 'o', CLI_TEXT, &output, 0},
-                                {"kernel", 'k', CLI_TEXT, &kernel, 0},
-                                {"plan", 0, CLI_TEXT, &plan_text, 0},
-                                {"grid", 0, CLI_DIMS, grid, 0},
-                                {"block", 0, CLI_DIMS, block, 0},
-                                {"more-registers", 0, CLI_FLAG, &more_registers, 0},
-                                {"registers", 0, CLI_NUMBER, &registers, 255},
-                                {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0},
-                                {"sms", 0, CLI_NUMBER, &sms, 65536},
-                                {"gpu", 0, CLI_TEXT, &gpu_name, 0},
-                                {"all", 0, CLI_FLAG, &all, 0},
-                                {"sample", 0, CLI_NUMBER, &sample, UINT32_MAX},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"kernel", 'k', CLI_TEXT, &kernel, 0, "NAME", "the kernel (default: the only one)"},
+      {"plan", 0, CLI_TEXT, &plan_text, 0, "P", "e.g. order=tile:8x4,bind=redirect"},
+      {"grid", 0, CLI_DIMS, grid, 0, "X[,Y[,Z]]",
+       "the launch's grid: constants are baked in, and only this grid is right\n(default: any grid)"},
+      {"block", 0, CLI_DIMS, block, 0, "X[,Y[,Z]]",
+       "threads per CTA of the launches to come, where the kernel does not say"},
+      {"more-registers", 0, CLI_FLAG, &more_registers, 0, NULL,
+       "bind=agents:N: as many registers as N CTAs per SM leave (needs the block)"},
+      {"registers", 0, CLI_NUMBER, &registers, 255, "N",
+       "that a thread of the original uses; bind=agents limits the rewritten kernel's"},
+      {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
+       "bind=agents: a loop out of which ptxas hoists nothing"},
+      {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "clusters, one per SM (default: those of --gpu, else 132)"},
+      {"gpu", 0, CLI_TEXT, &gpu_name, 0, "NAME", "take the number of SMs from this GPU"},
+      {"module", 'm', CLI_NUMBER, &index, UINT32_MAX, "N", "module number when the file holds several"},
+      {"all", 0, CLI_FLAG, &all, 0, NULL,
+       "all kernels of all modules instead, but for those that are refused; a table of the\nreasons goes to "
+       "stderr"},
+      {"sample", 0, CLI_NUMBER, &sample, UINT32_MAX, "N",
+       "with --all: N of the modules, spread evenly over the file"},
+      {"json", 0, CLI_FLAG, &json, 0, NULL, "with --all: print modules and reasons as JSON"},
+      {"output", 'o', CLI_TEXT, &output, 0, "OUT",
+       "write to a file; with --all and several modules an existing folder"},
+      {0}};
   int n, rc = cli_parse(cli_find("rewrite"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("rewrite: name one file");

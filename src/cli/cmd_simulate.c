@@ -47,15 +47,18 @@ int cmd_simulate(int argc, char **argv) {
   model_options o = {0};
   const char *plan_text = "baseline";
   bool json = false;
-  const cli_option options[] = {{"gpu", 0, CLI_TEXT, &o.gpu_name, 0},
-                                {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX},
-                                {"plan", 0, CLI_TEXT, &plan_text, 0},
-                                {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0},
-                                {"size", 0, CLI_TEXT, &o.size, 0},
-                                {"threads", 0, CLI_NUMBER, &o.threads, 1024},
-                                {"seed", 0, CLI_NUMBER, &o.seed, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME",
+       "a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)"},
+      {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
+      {"plan", 0, CLI_TEXT, &plan_text, 0, "P", "the plan (default: baseline)"},
+      {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0, "NAME",
+       "demand or round-robin (default: as the GPU's file says)"},
+      {"seed", 0, CLI_NUMBER, &o.seed, 0, "N", "seed of the dispatcher"},
+      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_THREADS_OPTION(o.threads),
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("simulate"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("simulate: name one workload ('heddle list' shows them)");

@@ -148,22 +148,24 @@ int cmd_time(int argc, char **argv) {
   cli_list plans = {0};
   uint64_t threads = 0, warmups = 0, repetitions = 0;
   bool json = false, any_grid = false, no_counters = false;
-  const cli_option options[] = {{"plan", 0, CLI_LIST, &plans, 0},
-                                {"device", 0, CLI_TEXT, &device, 0},
-                                {"size", 0, CLI_TEXT, &size, 0},
-                                {"l2", 0, CLI_TEXT, &l2, 0},
-                                {"repetitions", 0, CLI_NUMBER, &repetitions, 100000},
-                                {"warmups", 0, CLI_NUMBER, &warmups, 100000},
-                                {"threads", 0, CLI_NUMBER, &threads, 1024},
-                                {"no-counters", 0, CLI_FLAG, &no_counters, 0},
-                                {"any-grid", 0, CLI_FLAG, &any_grid, 0},
-                                {"json", 0, CLI_FLAG, &json, 0},
-                                {0}};
+  const cli_option options[] = {
+      {"plan", 0, CLI_LIST, &plans, 0, "P", "a plan; several are timed in turns"},
+      {"device", 0, CLI_TEXT, &device, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
+      {"repetitions", 0, CLI_NUMBER, &repetitions, 100000, "N",
+       "timed rounds (default: 31); an interval needs 8"},
+      {"warmups", 0, CLI_NUMBER, &warmups, 100000, "N", "rounds before them (default: 3)"},
+      {"l2", 0, CLI_TEXT, &l2, 0, "flush|keep",
+       "what a run finds in L2: nothing of the workload, or what its last run left\n(default: flush)"},
+      {"no-counters", 0, CLI_FLAG, &no_counters, 0, NULL, "times only"},
+      {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
+      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_THREADS_OPTION(threads),
+      CLI_JSON_OPTION(json),
+      {0}};
   int n, rc = cli_parse(cli_find("time"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   bool keep = strcmp(l2, "keep") == 0;
   if (n != 1 || (!keep && strcmp(l2, "flush") != 0)) {
-    free(plans.items);
     return n != 1 ? cli_usage("time: name one workload ('heddle list' shows them)")
                   : cli_usage("time: --l2 takes flush or keep, not '%s'", l2);
   }
@@ -175,7 +177,6 @@ int cmd_time(int argc, char **argv) {
                           .keep_l2 = keep,
                           .no_counters = no_counters};
   hd_status st = collect_rows(&t, &plans, &d);
-  free(plans.items);
   if (st == HD_OK) st = hd_workload_open(argv[1], cli_kernels_dir(), size, &t.w, &d);
   if (st == HD_OK) st = cli_open_device(device, (unsigned)threads, &t.device, &d);
   if (st == HD_OK) st = hd_measure(t.device, t.w, &o, t.rows, t.n, &d);

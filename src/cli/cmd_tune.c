@@ -287,7 +287,6 @@ static hd_status prepare(session *s, hd_diag *d) {
 static int close_session(session *s, int rc) {
   for (size_t i = 0; i < s->n_plans; i++) hd_plan_free(&s->plans[i]);
   free(s->plans);
-  free(s->o.plans.items);
   hd_store_close(s->store);
   hd_device_close(s->device);
   return rc;
@@ -296,25 +295,34 @@ static int close_session(session *s, int rc) {
 int cmd_tune(int argc, char **argv) {
   session s = {.o = {.device = "cuda:0", .rows = 8}};
   options *o = &s.o;
-  const cli_option table[] = {{"device", 0, CLI_TEXT, &o->device, 0},
-                              {"size", 0, CLI_TEXT, &o->size, 0},
-                              {"budget", 0, CLI_NUMBER, &o->budget, 86400},
-                              {"plan", 0, CLI_LIST, &o->plans, 0},
-                              {"l2", 0, CLI_TEXT, &o->l2, 0},
-                              {"store", 0, CLI_TEXT, &o->store, 0},
-                              {"strategy", 0, CLI_TEXT, &o->strategy, 0},
-                              {"threads", 0, CLI_NUMBER, &o->threads, 1024},
-                              {"rows", 0, CLI_NUMBER, &o->rows, 1000},
-                              {"again", 0, CLI_FLAG, &o->again, 0},
-                              {"verify", 0, CLI_FLAG, &o->verify, 0},
-                              {"whole", 0, CLI_FLAG, &o->whole, 0},
-                              {"shared", 0, CLI_FLAG, &o->shared, 0},
-                              {"no-advice", 0, CLI_FLAG, &o->no_advice, 0},
-                              {"no-proof", 0, CLI_FLAG, &o->no_proof, 0},
-                              {"no-counters", 0, CLI_FLAG, &o->no_counters, 0},
-                              {"any-grid", 0, CLI_FLAG, &o->any_grid, 0},
-                              {"json", 0, CLI_FLAG, &o->json, 0},
-                              {0}};
+  const cli_option table[] = {
+      {"device", 0, CLI_TEXT, &o->device, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
+      {"budget", 0, CLI_NUMBER, &o->budget, 86400, "S", "seconds for each workload, about (default: 10)"},
+      {"plan", 0, CLI_LIST, &o->plans, 0, "P", "try this plan first; may be given several times"},
+      {"again", 0, CLI_FLAG, &o->again, 0, NULL, "tune though there is a verdict"},
+      {"verify", 0, CLI_FLAG, &o->verify, 0, NULL,
+       "measure the verdicts anew; those that no longer win are dropped"},
+      {"whole", 0, CLI_FLAG, &o->whole, 0, NULL,
+       "one plan for all kernels of a workload (models always do that)"},
+      {"strategy", 0, CLI_TEXT, &o->strategy, 0, "S",
+       "how many warps bypass L1: search times every number, vote has SMs try them during the\nsame launches "
+       "and times the one they choose, compare does both (default: search)"},
+      {"size", 0, CLI_TEXT, &o->size, 0, "NAME", "the workloads' size (default: gpu; on models small)"},
+      {"l2", 0, CLI_TEXT, &o->l2, 0, "flush|keep", "as for time"},
+      {"shared", 0, CLI_FLAG, &o->shared, 0, NULL,
+       "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "
+       "of a second, to try it with buffers strewn all over"},
+      {"store", 0, CLI_TEXT, &o->store, 0, "FILE",
+       "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},
+      {"rows", 0, CLI_NUMBER, &o->rows, 1000, "N", "plans to show of each kernel (default: 8)"},
+      {"no-advice", 0, CLI_FLAG, &o->no_advice, 0, NULL,
+       "do not ask the analysis of a small size what to try first"},
+      {"no-proof", 0, CLI_FLAG, &o->no_proof, 0, NULL, "do not check the winner on the emulator"},
+      {"no-counters", 0, CLI_FLAG, &o->no_counters, 0, NULL, "times only"},
+      {"any-grid", 0, CLI_FLAG, &o->any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
+      CLI_THREADS_OPTION(o->threads),
+      CLI_JSON_OPTION(o->json),
+      {0}};
   int n, rc = cli_parse(cli_find("tune"), table, argc, argv, &n);
   if (rc >= 0) return rc;
   if (!n) return close_session(&s, cli_usage("tune: name one workload or more ('heddle list' shows them)"));

@@ -68,15 +68,18 @@ static hd_status prune(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
 
 int cmd_verdicts(int argc, char **argv) {
   options o = {.output = "-"};
-  const cli_option table[] = {{"store", 0, CLI_TEXT, &o.store, 0},
-                              {"name", 0, CLI_TEXT, &o.filter.name, 0},
-                              {"gpu", 0, CLI_TEXT, &o.filter.gpu, 0},
-                              {"driver", 0, CLI_TEXT, &o.filter.driver, 0},
-                              {"older", 0, CLI_NUMBER, &o.older, 100000},
-                              {"all", 0, CLI_FLAG, &o.all, 0},
-                              {"output", 'o', CLI_TEXT, &o.output, 0},
-                              {"json", 0, CLI_FLAG, &o.json, 0},
-                              {0}};
+  const cli_option table[] = {
+      {"store", 0, CLI_TEXT, &o.store, 0, "FILE",
+       "the store (default: verdicts.db in heddle's cache folder)"},
+      {"name", 0, CLI_TEXT, &o.filter.name, 0, "PATTERN",
+       "only verdicts of workloads and kernels that match, e.g. 'matmul*'"},
+      {"gpu", 0, CLI_TEXT, &o.filter.gpu, 0, "PATTERN", "only those for GPUs that match"},
+      {"driver", 0, CLI_TEXT, &o.filter.driver, 0, "PATTERN", "only those made with drivers that match"},
+      {"older", 0, CLI_NUMBER, &o.older, 100000, "DAYS", "only those made longer ago"},
+      {"all", 0, CLI_FLAG, &o.all, 0, NULL, "prune: drop everything"},
+      {"output", 'o', CLI_TEXT, &o.output, 0, "OUT", "write to a file"},
+      CLI_JSON_OPTION(o.json),
+      {0}};
   int n, rc = cli_parse(cli_find("verdicts"), table, argc, argv, &n);
   if (rc >= 0) return rc;
   const char *what = n ? argv[1] : "list";

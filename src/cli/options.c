@@ -1,7 +1,10 @@
+/* The one parser of options, and the help that it prints from the same tables. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+
+/* ---- Values ------------------------------------------------------------------------------ */
 
 static const cli_option *find_option(const cli_option *options, const char *name, size_t n, char letter) {
   for (const cli_option *o = options; o->name; o++)
@@ -23,37 +26,65 @@ static bool parse_dims(const char *text, uint32_t out[3]) {
   return false;
 }
 
+/* Room for all the words of a command line at the first item: a list never grows. */
+static int add_item(cli_list *l, const char *text, int argc) {
+  if (!l->items) l->items = HD_NEW_N(cli_memory(), (size_t)argc, const char *);
+  if (!l->items) return cli_usage("out of memory");
+  l->items[l->n++] = text;
+  return 0;
+}
+
 /* 0, or the exit code after a message. */
-static int set_option(const cli_command *c, const cli_option *o, const char *text) {
+static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
   switch (o->kind) {
   case CLI_FLAG: *(bool *)o->value = true; return 0;
   case CLI_TEXT: *(const char **)o->value = text; return 0;
   case CLI_NUMBER:
     if (hd_parse_u64(text, strlen(text), o->max ? o->max : UINT64_MAX, o->value)) return 0;
-    return cli_usage("%s: --%s takes a whole number%s, not '%s'", c->name, o->name, o->max ? " in range" : "",
-                     text);
+    if (o->max)
+      return cli_usage("%s: --%s takes a whole number of at most %llu, not '%s'", c->name, o->name,
+                       (unsigned long long)o->max, text);
+    return cli_usage("%s: --%s takes a whole number, not '%s'", c->name, o->name, text);
   case CLI_DIMS:
     if (parse_dims(text, o->value)) return 0;
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
-  case CLI_LIST: {
-    cli_list *l = o->value;
-    const char **items = realloc(l->items, (l->n + 1) * sizeof *items);
-    if (!items) return cli_usage("out of memory");
-    l->items = items;
-    l->items[l->n++] = text;
-    return 0;
-  }
+  case CLI_LIST: return add_item(o->value, text, argc);
   }
   return EXIT_USAGE;
 }
 
-static int print_usage(const cli_command *c) {
+/* ---- Help -------------------------------------------------------------------------------- */
+
+/* "  -o, --output OUT   what it does": texts begin at one column, and so do their further lines. An option
+ * too wide for its column has its text below it. */
+static void put_option(const cli_option *o, hd_buf *out) {
+  enum { COLUMN = 21 };
+  hd_buf left = {0};
+  if (o->letter) hd_buf_printf(&left, "-%c, ", o->letter);
+  hd_buf_printf(&left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+  hd_buf_printf(out, "  %-*s", COLUMN - 2, left.data ? left.data : "");
+  if (left.len >= COLUMN - 2) hd_buf_printf(out, "\n%*s", COLUMN, "");
+  for (const char *p = o->help; *p; p++) {
+    hd_buf_putc(out, *p);
+    if (*p == '\n') hd_buf_printf(out, "%*s", COLUMN, "");
+  }
+  hd_buf_putc(out, '\n');
+  out->failed |= left.failed;
+  hd_buf_free(&left);
+}
+
+static int print_usage(const cli_command *c, const cli_option *options) {
   hd_buf b = {0};
   hd_buf_printf(&b, "usage: heddle %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis,
                 c->summary);
-  if (c->help[0]) hd_buf_printf(&b, "\n%s", c->help);
+  if (options->name || c->notes[0]) hd_buf_putc(&b, '\n');
+  for (const cli_option *o = options; o->name; o++)
+    if (o->help) put_option(o, &b);
+  hd_buf_puts(&b, c->notes);
   return cli_print(&b);
 }
+
+/* ---- Parsing ----------------------------------------------------------------------------- */
 
 int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n) {
   *n = 0;
@@ -68,7 +99,7 @@ int cli_parse(const cli_command *c, const cli_option *options, int argc, char **
       only_positionals = true;
       continue;
     }
-    if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) return print_usage(c);
+    if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) return print_usage(c, options);
     const cli_option *o;
     const char *text = NULL;
     if (a[1] == '-') {
@@ -85,7 +116,7 @@ int cli_parse(const cli_command *c, const cli_option *options, int argc, char **
       if (i + 1 >= argc) return cli_usage("%s: --%s needs a value", c->name, o->name);
       text = argv[++i];
     }
-    int rc = set_option(c, o, text);
+    int rc = set_option(c, o, text, argc);
     if (rc) return rc;
   }
   return -1;
