@@ -80,6 +80,13 @@ typedef enum hd_order_free {
   HD_ORDER_FREE_NO,
 } hd_order_free;
 
+/* ---- What may be tried ------------------------------------------------------------------- */
+
+/* What launch number `launch` leaves to try (hd_candidates), but for n_sms, resident, vote and what a trace
+ * tells, which are 0: the text alone says the rest. */
+HD_API hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+                                 hd_plan_space *out, hd_diag *d);
+
 /* ---- Advice ------------------------------------------------------------------------------- */
 
 typedef struct hd_advice {

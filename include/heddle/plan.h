@@ -437,11 +437,44 @@ HD_API uint64_t hd_cluster_size(uint64_t V, uint64_t M, uint64_t i);
 HD_API uint64_t hd_cluster_start(uint64_t V, uint64_t M, uint64_t i); /* CLU eq. 7, w = 0 */
 HD_API void hd_cluster_of(uint64_t V, uint64_t M, uint64_t v, uint64_t *w, uint64_t *i); /* eq. 4, 5 */
 
-/* The plans `heddle optimize` and `sweep` try for a grid when not told otherwise:
- * baseline first, no two orders that are the same on this grid, the first `cap`
- * of them stored (none needs hd_plan_free). Returns how many there are in all, 0
- * for a grid without tasks or with 2^63 or more. */
-HD_API size_t hd_plan_candidates(const uint32_t g[3], hd_plan *out, size_t cap);
+/* ---- Candidates ------------------------------------------------------------ */
+
+/* A kernel's launch as far as it decides which plans are worth trying. */
+typedef struct hd_plan_space {
+  uint32_t grid[3], block[3];
+  uint64_t tasks; /* CTAs of the grid */
+  uint32_t n_sms;
+  uint32_t resident; /* CTAs of the original per SM; 0: unknown */
+  uint32_t warps;    /* per CTA */
+  uint32_t loads;    /* global loads that bypassing can change */
+  uint32_t readonly; /* loads of memory that nothing writes, which could take the read-only path and do not */
+  bool can_order;    /* nothing bars another order of the CTAs */
+  bool can_loop;     /* nor agents */
+  bool can_swap_threads; /* nor another order of the threads across CTAs; inside each CTA: */
+  bool can_turn_threads;
+  bool has_affinity, has_heavy_first, has_streams; /* what only a trace tells can be had, and may pay */
+  bool has_vote; /* of the thresholds of bypassing L1 only this one is a candidate */
+  uint32_t vote;
+} hd_plan_space;
+
+/* A plan worth trying. */
+typedef struct hd_candidate {
+  hd_plan plan;       /* owns nothing */
+  double prior;       /* the greater, the earlier it should be tried: 0 to 1 */
+  const char *reason; /* why it may pay, in one line; static */
+} hd_candidate;
+
+enum { HD_CANDIDATES = 320 }; /* no launch has more */
+
+/* The plans that are tried where nobody says which: optimize, sweep and tune all take this list. Greatest
+ * prior first, no plan twice, no two orders that are the same on this grid, the baseline not among them. The
+ * first `cap` are stored. Returns how many there are in all; 0 for a grid without tasks or with 2^63 or more.
+ */
+HD_API size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap);
+
+/* Which levers the plan pulls, and which way, as bits: plans of one family tend to win or lose together. 0:
+ * the baseline's. */
+HD_API uint32_t hd_plan_family(const hd_plan *p);
 
 #ifdef __cplusplus
 }

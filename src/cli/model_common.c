@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CANDIDATES = 512 };
-
 /* Fermi and Kepler split 64 KB between L1 and shared memory, as the launch asks; the file has one of the
  * ways. */
 static hd_status set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
@@ -90,39 +88,32 @@ static hd_status add_advised(model_session *s, const model_options *o, double *s
   return st;
 }
 
-static hd_status add_candidates(model_session *s, size_t most, hd_diag *d) {
-  hd_plan *plans = calloc(MAX_CANDIDATES, sizeof *plans);
-  if (!plans) return hd_nomem(d);
-  size_t n = hd_plan_candidates(s->workload->launches[0].grid, plans, MAX_CANDIDATES);
-  if (n > MAX_CANDIDATES) n = MAX_CANDIDATES;
-  if (n > most) n = most;
-  hd_status st = HD_OK;
-  for (size_t i = 0; i < n; i++) {
-    bool known = has_row(s, &plans[i]);
-    if (known || st != HD_OK || !add_row(s, &plans[i])) {
-      if (!known && st == HD_OK) st = hd_nomem(d);
-      hd_plan_free(&plans[i]);
+static uint32_t largest_launch(const hd_workload *w) {
+  uint32_t most = 0;
+  uint64_t tasks, best = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    if (hd_grid_tasks(w->launches[i].grid, &tasks) && tasks > best) {
+      best = tasks;
+      most = i;
     }
-  }
-  free(plans);
-  return st;
+  return most;
 }
 
-/* CTAs bound to SMs along a line of the grid: what CLU clusters, and the traces can be replayed under. */
-static hd_status add_bound(model_session *s, hd_diag *d) {
-  static const hd_plan bound[] = {
-      {.bind = HD_BIND_AGENTS},
-      {.bind = HD_BIND_CLAIM},
-      {.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_AGENTS},
-      {.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_AGENTS, .split = {.kind = HD_SPLIT_COLS}},
-      {.order = {.kind = HD_ORDER_COL}, .bind = HD_BIND_CLAIM},
-  };
-  bool line = s->workload->launches[0].grid[1] == 1;
-  for (size_t i = 0; i < sizeof bound / sizeof *bound; i++) {
-    if ((line && bound[i].order.kind == HD_ORDER_COL) || has_row(s, &bound[i])) continue;
-    if (!add_row(s, &bound[i])) return hd_nomem(d);
+/* The candidates of the launch with most CTAs, the most promising `most` of them. */
+static hd_status add_candidates(model_session *s, const model_options *o, size_t most, hd_diag *d) {
+  hd_plan_space space;
+  hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
+  if (!list) return hd_nomem(d);
+  hd_status st = hd_advise_space(s->workload, largest_launch(s->workload), NULL, &space, d);
+  space.n_sms = s->gpu.n_sms;
+  size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0;
+  for (size_t i = 0; st == HD_OK && i < n && i < most; i++) {
+    const hd_plan *p = &list[i].plan;
+    if ((o->keep_launch && !keeps_launch(p)) || has_row(s, p)) continue;
+    if (!add_row(s, p)) st = hd_nomem(d);
   }
-  return HD_OK;
+  free(list);
+  return st;
 }
 
 /* Plans separated by white space; lines of a file may hold '#' comments. */
@@ -158,14 +149,12 @@ static hd_status collect_rows(model_session *s, const model_options *o, hd_diag 
   hd_plan baseline = {0};
   const char *plans = o->plans;
   if (!add_row(s, &baseline)) return hd_nomem(d);
-  if (!plans && !o->advised) return add_candidates(s, MAX_CANDIDATES, d);
+  if (!plans && !o->advised) return add_candidates(s, o, HD_CANDIDATES, d);
   if (!plans) {
     double seconds = 0, threads = o->threads ? (double)o->threads : hd_cpu_count();
-    hd_status advised = add_advised(s, o, &seconds, d);
-    if (advised == HD_OK && !o->keep_launch) advised = add_bound(s, d);
-    double most = seconds > 0 ? AFFORDABLE * threads / seconds : MAX_CANDIDATES;
-    return advised == HD_OK ? add_candidates(s, most < MAX_CANDIDATES ? (size_t)most : MAX_CANDIDATES, d)
-                            : advised;
+    hd_status st = add_advised(s, o, &seconds, d);
+    double most = seconds > 0 ? AFFORDABLE * threads / seconds : HD_CANDIDATES;
+    return st == HD_OK ? add_candidates(s, o, most < HD_CANDIDATES ? (size_t)most : HD_CANDIDATES, d) : st;
   }
   if (plans[0] != '@') return add_listed(s, plans, strlen(plans), d);
   hd_file f;

@@ -1,6 +1,12 @@
-/* The plans that are tried on a grid when nobody says which. */
-#include "heddle/plan.h"
+/* The plans that are tried on a launch when nobody says which.
+ *
+ * A prior is how often such a plan won on GPUs, and by how much: thread remapping wins by far where it may be
+ * done at all, orders win most often, agents where L2 cannot feed the SMs, the rest rarely. It decides only
+ * what is tried first when time is short.
+ */
+#include "plan/candidates.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -9,17 +15,22 @@ enum {
    * the same or differ for too few tasks to be worth two measurements. */
   ALL = 1 << 16,
   SAMPLES = 1 << 12,
-  MOST_ORDERS = 96,
+  MOST_ORDERS = 64,
+  MOST_AGENTS = 8, /* CTAs per SM where nobody knows how many fit */
+  WARP = 32,       /* threads */
+  WARPS = 32,      /* of a CTA, at most */
 };
 
-typedef struct list {
+/* ---- Orders ------------------------------------------------------------------------ */
+
+typedef struct order_list {
   const uint32_t *g;
   uint64_t V;
-  hd_plan orders[MOST_ORDERS];
+  hd_order orders[MOST_ORDERS];
   size_t n;
-} list;
+} order_list;
 
-static bool same_order(const list *l, const hd_prog *x, const hd_prog *y) {
+static bool same_order(const order_list *l, const hd_prog *x, const hd_prog *y) {
   bool all = l->V <= ALL;
   uint64_t n = all ? l->V : 2 * (uint64_t)SAMPLES;
   for (uint64_t i = 0; i < n; i++) {
@@ -32,78 +43,292 @@ static bool same_order(const list *l, const hd_prog *x, const hd_prog *y) {
 }
 
 /* Take the order unless one in the list does the same on this grid. */
-static void offer(list *l, hd_order_kind kind, uint64_t a, uint64_t b) {
+static void add_order(order_list *l, hd_order_kind kind, uint64_t a, uint64_t b) {
   if (a > UINT32_MAX || b > UINT32_MAX || l->n == MOST_ORDERS) return;
   hd_plan plan = {.order = {.kind = kind, .a = (uint32_t)a, .b = (uint32_t)b}};
   hd_grid grid = {.known = true, .g = {l->g[0], l->g[1], l->g[2]}, .n_sms = 1};
   hd_prog mine, other;
   if (hd_plan_forward(&plan, &grid, &mine, NULL) != HD_OK) return;
   for (size_t i = 0; i < l->n; i++)
-    if (hd_plan_forward(&l->orders[i], &grid, &other, NULL) != HD_OK || same_order(l, &mine, &other)) return;
-  l->orders[l->n++] = plan;
+    if (hd_plan_forward(&(hd_plan){.order = l->orders[i]}, &grid, &other, NULL) != HD_OK ||
+        same_order(l, &mine, &other))
+      return;
+  l->orders[l->n++] = plan.order;
 }
 
 /* Shapes for planes: what a wave of CTAs shares is a few rows and columns. */
-static void offer_plane_orders(list *l) {
+static void add_plane_orders(order_list *l) {
   static const uint32_t heights[] = {2, 4, 8, 16, 32};
   static const uint32_t tiles[][2] = {{2, 2},  {4, 2},  {2, 4},   {4, 4},   {8, 4},
                                       {4, 8},  {8, 8},  {16, 8},  {8, 16},  {16, 16},
                                       {32, 8}, {8, 32}, {32, 16}, {16, 32}, {32, 32}};
   uint64_t gx = l->g[0], gy = l->g[1];
   for (size_t i = 0; i < sizeof heights / sizeof *heights; i++)
-    if (heights[i] < gy) offer(l, HD_ORDER_BAND, heights[i], 0);
+    if (heights[i] < gy) add_order(l, HD_ORDER_BAND, heights[i], 0);
   for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
-    if (tiles[i][0] < gx && tiles[i][1] <= gy) offer(l, HD_ORDER_TILE, tiles[i][0], tiles[i][1]);
+    if (tiles[i][0] < gx && tiles[i][1] <= gy) add_order(l, HD_ORDER_TILE, tiles[i][0], tiles[i][1]);
   /* Strips as high as the grid: bands, turned by 90 degrees. */
   for (size_t i = 0; i < sizeof heights / sizeof *heights; i++)
-    if (heights[i] < gx) offer(l, HD_ORDER_TILE, heights[i], gy);
-  offer(l, HD_ORDER_HILBERT, 0, 0);
-  offer(l, HD_ORDER_ZIGZAG, gx, 1);
-  offer(l, HD_ORDER_STRIDE, gx, 1);
+    if (heights[i] < gx) add_order(l, HD_ORDER_TILE, heights[i], gy);
+  add_order(l, HD_ORDER_HILBERT, 0, 0);
+  add_order(l, HD_ORDER_ZIGZAG, gx, 1);
+  add_order(l, HD_ORDER_STRIDE, gx, 1);
 }
 
 /* Without a second dimension, reuse lies at some distance along the first. */
-static void offer_line_orders(list *l) {
+static void add_line_orders(order_list *l) {
   static const uint32_t distances[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
   static const uint32_t groups[] = {4, 16, 64};
   for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
     uint64_t A = distances[i];
     if (2 * A > l->V) break;
-    offer(l, HD_ORDER_STRIDE, A, 1);
-    offer(l, HD_ORDER_ZIGZAG, A, 1);
+    add_order(l, HD_ORDER_STRIDE, A, 1);
+    add_order(l, HD_ORDER_ZIGZAG, A, 1);
   }
   for (size_t i = 0; i < sizeof distances / sizeof *distances; i += 2)
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
       uint64_t A = distances[i], B = groups[k];
-      if (2 * A * B <= l->V) offer(l, HD_ORDER_STRIDE, A, B);
+      if (2 * A * B <= l->V) add_order(l, HD_ORDER_STRIDE, A, B);
     }
 }
 
-size_t hd_plan_candidates(const uint32_t g[3], hd_plan *out, size_t cap) {
-  list l = {.g = g};
-  if (!hd_grid_tasks(g, &l.V) || l.V > INT64_MAX) return 0;
-  offer(&l, HD_ORDER_ROW, 0, 0);
-  offer(&l, HD_ORDER_COL, 0, 0);
+/* Those that need no table, row order first; false for a grid that no launch has. */
+static bool list_orders(const uint32_t g[3], order_list *l) {
+  *l = (order_list){.g = g};
+  if (!hd_grid_tasks(g, &l->V) || l->V > INT64_MAX) return false;
+  add_order(l, HD_ORDER_ROW, 0, 0);
+  add_order(l, HD_ORDER_COL, 0, 0);
   bool line = (g[0] > 1) + (g[1] > 1) + (g[2] > 1) <= 1;
   if (line)
-    offer_line_orders(&l);
+    add_line_orders(l);
   else
-    offer_plane_orders(&l);
+    add_plane_orders(l);
   if (g[2] > 1 && !line) { /* planes as rows */
     uint64_t plane = (uint64_t)g[0] * g[1];
-    offer(&l, HD_ORDER_ZIGZAG, plane, 1);
-    offer(&l, HD_ORDER_STRIDE, plane, 1);
+    add_order(l, HD_ORDER_ZIGZAG, plane, 1);
+    add_order(l, HD_ORDER_STRIDE, plane, 1);
   }
-  offer(&l, HD_ORDER_REVERSE, 0, 0);
+  add_order(l, HD_ORDER_REVERSE, 0, 0);
+  return true;
+}
 
-  /* Each order as it is, then each over clusters. Of two tasks or fewer, any
-   * number of clusters leaves the order alone. */
-  size_t total = 0;
-  for (int bind = HD_BIND_NONE; bind <= (l.V > 2 ? HD_BIND_REDIRECT : HD_BIND_NONE); bind++)
-    for (size_t i = 0; i < l.n; i++, total++) {
-      if (total >= cap) continue;
-      out[total] = l.orders[i];
-      out[total].bind = (hd_bind_kind)bind;
+/* Shapes of middling size are the likeliest to be near the best, from where climbing goes on. */
+static double order_prior(const hd_order *o) {
+  uint64_t size;
+  switch (o->kind) {
+  case HD_ORDER_BAND: return o->a == 8 ? 0.92 : o->a == 4 || o->a == 16 ? 0.84 : 0.6;
+  case HD_ORDER_COL: return 0.9;
+  case HD_ORDER_TILE:
+    size = (uint64_t)o->a * o->b;
+    return o->a == o->b && size >= 16 && size <= 256 ? 0.8 : size >= 16 && size <= 512 ? 0.62 : 0.4;
+  case HD_ORDER_HILBERT: return 0.7;
+  case HD_ORDER_STRIDE: return 0.5;
+  case HD_ORDER_ZIGZAG: return 0.45;
+  case HD_ORDER_REVERSE: return 0.35;
+  case HD_ORDER_AFFINITY: return 0.95;
+  case HD_ORDER_HEAVY_FIRST: return 0.93;
+  default: return 0.3;
+  }
+}
+
+/* ---- The list ----------------------------------------------------------------------- */
+
+typedef struct list {
+  const hd_plan_space *s;
+  hd_candidate *at;
+  size_t n;
+} list;
+
+static void offer(list *l, double prior, const char *reason, hd_plan plan) {
+  if (l->n == HD_CANDIDATES || hd_plan_is_baseline(&plan) || hd_plan_check(&plan, NULL) != HD_OK) return;
+  for (size_t i = 0; i < l->n; i++)
+    if (hd_plan_equal(&l->at[i].plan, &plan)) return;
+  l->at[l->n++] = (hd_candidate){plan, prior, reason};
+}
+
+static const char compact[] = "CTAs that run at the same time lie close together in the grid";
+static const char tabled[] = "CTAs that share data run one after the other, whichever the data says";
+static const char heavy[] = "the longest CTAs start first, so that none runs alone at the end";
+
+static void offer_orders(list *l, const order_list *orders) {
+  for (size_t i = 0; i < orders->n; i++)
+    offer(l, order_prior(&orders->orders[i]), compact, (hd_plan){.order = orders->orders[i]});
+  const struct {
+    hd_order order;
+    bool has;
+    const char *reason;
+  } tables[] = {{{.kind = HD_ORDER_AFFINITY}, l->s->has_affinity, tabled},
+                {{.kind = HD_ORDER_HEAVY_FIRST}, l->s->has_heavy_first, heavy}};
+  for (size_t i = 0; i < 2; i++)
+    if (tables[i].has)
+      offer(l, order_prior(&tables[i].order), tables[i].reason, (hd_plan){.order = tables[i].order});
+}
+
+/* ---- Threads ------------------------------------------------------------------------ */
+
+static void offer_threads(list *l) {
+  static const char across[] = "threads of a warp lie along y, where their accesses may be coalesced";
+  const hd_order band = {.kind = HD_ORDER_BAND, .a = WARP}, col = {.kind = HD_ORDER_COL};
+  if (l->s->can_swap_threads) {
+    /* Bands as high as a warp is wide: coalesced along y, and CTAs still take compact pieces. */
+    offer(l, 1, across, (hd_plan){.threads = band});
+    offer(l, 1, across, (hd_plan){.threads = col});
+    if (l->s->grid[1] > 8)
+      offer(l, 0.99, across, (hd_plan){.order = {.kind = HD_ORDER_BAND, .a = 8}, .threads = band});
+  }
+  if (l->s->can_turn_threads) offer(l, 1, across, (hd_plan){.threads = col, .threads_in_cta = true});
+}
+
+/* ---- Bindings ----------------------------------------------------------------------- */
+
+/* Where data decides who shares, only a table knows. */
+size_t plan_line_orders(const hd_plan_space *s, hd_order out[PLAN_LINE_ORDERS]) {
+  size_t n = 0;
+  out[n++] = (hd_order){.kind = HD_ORDER_ROW};
+  if (s->has_affinity) out[n++] = (hd_order){.kind = HD_ORDER_AFFINITY};
+  if (s->grid[1] > 1) out[n++] = (hd_order){.kind = HD_ORDER_COL};
+  if (s->grid[1] > 4 && s->grid[0] > 4) out[n++] = (hd_order){.kind = HD_ORDER_TILE, .a = 4, .b = 4};
+  return n;
+}
+
+hd_split plan_line_split(const hd_plan_space *s, const hd_order *o) {
+  bool plane = s->grid[0] > 1 && s->grid[1] > 1;
+  return (hd_split){.kind = plane && o->kind == HD_ORDER_COL   ? HD_SPLIT_COLS
+                            : plane && o->kind == HD_ORDER_ROW ? HD_SPLIT_ROWS
+                                                               : HD_SPLIT_CHUNK};
+}
+/* Tasks in such a line; 0: none is known. */
+static uint32_t line_length(const hd_plan_space *s, const hd_order *o) {
+  return o->kind == HD_ORDER_COL ? s->grid[1] : o->kind == HD_ORDER_ROW ? s->grid[0] : 0;
+}
+
+uint32_t plan_fewer_agents(uint32_t most, uint32_t step) {
+  uint32_t k = most >> step / 2;
+  return step % 2 ? k - k / 4 : k;
+}
+
+uint32_t plan_resident(const hd_plan_space *s) { return s->resident ? s->resident : MOST_AGENTS; }
+
+static const char bound[] = "neighbours run on one SM and share its L1 (CLU 4.2)";
+static const char throttled[] = "fewer CTAs at once on an SM, so that what they share stays in its L1";
+static const char waves[] = "neighbours on one SM, and all SMs close together, so that they share L2 too";
+
+/* All that fit, then fewer. */
+static void offer_agents(list *l, const hd_order *orders, size_t n) {
+  uint32_t most = plan_resident(l->s);
+  for (size_t i = 0; i < n; i++) {
+    double first = i == 0 ? 0.86 : i == 1 ? 0.87 : 0.5;
+    hd_plan p = {.order = orders[i], .bind = HD_BIND_AGENTS};
+    offer(l, first, bound, p);
+    for (uint32_t step = 1; plan_fewer_agents(most, step); step++) {
+      p.agents = plan_fewer_agents(most, step);
+      offer(l, first -= step % 2 ? 0.035 : 0.025, throttled, p);
     }
-  return total;
+    p.agents = 0;
+    p.split = (hd_split){.kind = HD_SPLIT_WAVE, .wave = most};
+    offer(l, 0.55 - 0.1 * (double)i, waves, p);
+    p.split = (hd_split){.kind = HD_SPLIT_WAVE, .wave = line_length(l->s, &orders[i])};
+    if (p.split.wave) offer(l, 0.6 - 0.1 * (double)i, waves, p);
+    p.split = plan_line_split(l->s, &orders[i]);
+    offer(l, 0.82 - 0.05 * (double)i, bound, p);
+  }
+}
+
+static void offer_bindings(list *l) {
+  const hd_plan_space *s = l->s;
+  hd_order orders[PLAN_LINE_ORDERS];
+  size_t n = plan_line_orders(s, orders);
+  uint32_t wave = plan_resident(s);
+  if (s->tasks <= s->n_sms) return; /* every SM has one task at most: nothing to bind */
+  if (s->can_loop) offer_agents(l, orders, n);
+  for (size_t i = 0; i < n; i++) {
+    double less = 0.1 * (double)i;
+    offer(l, 0.72 - less, bound, (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM});
+    offer(l, 0.64 - less, waves,
+          (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = {HD_SPLIT_WAVE, wave}});
+    offer(l, 0.66 - less, bound, (hd_plan){.order = orders[i], .bind = HD_BIND_REDIRECT});
+    offer(l, 0.65 - less, bound,
+          (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = plan_line_split(s, &orders[i])});
+  }
+}
+
+/* ---- Caches ------------------------------------------------------------------------- */
+
+static const char around[] = "what is not used again leaves room in the cache for what is";
+static const char readonly[] = "loads of memory that nothing writes may take the read-only path";
+
+/* Every threshold, for what they gain goes up and down: BYP's static way tries them all, and there are no
+ * more than 32. */
+static void offer_thresholds(list *l, hd_bypass_kind kind, double none, double half, double other,
+                             const char *reason) {
+  for (uint32_t k = 0; k < l->s->warps && k < WARPS; k++) {
+    double prior = k == 0 ? none : 2 * k == l->s->warps ? half : other - 0.002 * k;
+    offer(l, prior, reason, (hd_plan){.bypass = {kind, k}});
+  }
+}
+
+static void offer_bypassing(list *l) {
+  const hd_plan_space *s = l->s;
+  /* At times much faster: on an H100 2.2 times in atax, mvt and bicg, 5.9 in copy-col. */
+  if (s->readonly) offer(l, 0.78, readonly, (hd_plan){.bypass = {HD_BYPASS_READONLY, s->warps}});
+  if (!s->loads) return;
+  offer_thresholds(l, HD_BYPASS_READONLY, 0.73, 0.44, 0.3, readonly);
+  if (!s->has_vote || !s->vote) offer(l, 0.75, around, (hd_plan){.stream = {.kind = HD_STREAM_L1}});
+  if (s->has_streams) offer(l, 0.76, around, (hd_plan){.stream = {.kind = HD_STREAM_AUTO}});
+  if (!s->has_vote)
+    offer_thresholds(l, HD_BYPASS_L1, 0.74, 0.65, 0.42, around);
+  else if (s->vote < s->warps)
+    offer(l, 0.74, around, (hd_plan){.bypass = {HD_BYPASS_L1, s->vote}});
+  offer_thresholds(l, HD_BYPASS_L2, 0.7, 0.36, 0.25, around);
+}
+
+static void offer_prefetching(list *l) {
+  static const char ahead[] = "what the next tasks need is under way before they begin";
+  if (!l->s->loads || !l->s->can_order) return;
+  for (uint32_t distance = 1; distance <= 4; distance *= 2) {
+    double less = 0.05 * distance;
+    offer(l, 0.5 - less, ahead, (hd_plan){.prefetch = {HD_PREFETCH_L2, distance}});
+    if (!l->s->can_loop) continue;
+    offer(l, 0.48 - less, ahead, (hd_plan){.bind = HD_BIND_AGENTS, .prefetch = {HD_PREFETCH_L1, distance}});
+    offer(l, 0.47 - less, ahead, (hd_plan){.bind = HD_BIND_AGENTS, .prefetch = {HD_PREFETCH_L2, distance}});
+  }
+}
+
+/* ---- All of them -------------------------------------------------------------------- */
+
+/* Stable: of the same prior the one that was offered first. */
+static void sort(list *l) {
+  for (size_t i = 1; i < l->n; i++) {
+    hd_candidate c = l->at[i];
+    size_t k = i;
+    for (; k && l->at[k - 1].prior < c.prior; k--) l->at[k] = l->at[k - 1];
+    l->at[k] = c;
+  }
+}
+
+size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap) {
+  hd_candidate all[HD_CANDIDATES];
+  list l = {.s = s, .at = all};
+  order_list orders;
+  if (!list_orders(s->grid, &orders)) return 0;
+  offer_threads(&l);
+  if (s->can_order) {
+    offer_orders(&l, &orders);
+    offer_bindings(&l);
+  }
+  offer_bypassing(&l);
+  offer_prefetching(&l);
+  sort(&l);
+  for (size_t i = 0; i < l.n && i < cap; i++) out[i] = all[i];
+  return l.n;
+}
+
+/* Widths: at most 4 bindings, 5 ways of bypassing, 4 of streaming, 3 of prefetching; tables apart from other
+ * orders, for they say who shares. */
+uint32_t hd_plan_family(const hd_plan *p) {
+  bool table = hd_order_needs_table(p->order.kind);
+  uint32_t order = p->order.kind == HD_ORDER_ROW ? 0 : table ? 2 : 1;
+  uint32_t threads = p->threads.kind == HD_ORDER_ROW ? 0 : p->threads_in_cta ? 2 : 1;
+  return order | threads << 2 | (uint32_t)p->bind << 4 | (uint32_t)p->bypass.kind << 6 |
+         (uint32_t)p->stream.kind << 9 | (uint32_t)p->prefetch.kind << 11;
 }

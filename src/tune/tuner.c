@@ -172,7 +172,7 @@ static bool is_at_roofline(const tuning *t) {
 }
 
 /* Long tasks that start last cost at most what they take beyond the mean, once in all waves. */
-static bool tail_matters(const tuning *t, const tuner_space *s) {
+static bool tail_matters(const tuning *t, const hd_plan_space *s) {
   double waves = (double)s->tasks / ((double)s->n_sms * (s->resident ? s->resident : 1));
   return t->uneven > 1.5 && waves > 1 && (t->uneven - 1) / waves > 0.03;
 }
@@ -194,24 +194,28 @@ static bool make_table(tuning *t, uint32_t launch, hd_order_kind kind) {
   return st == HD_OK;
 }
 
-static void make_tables(tuning *t, uint32_t launch, tuner_space *s) {
+static void make_tables(tuning *t, uint32_t launch, hd_plan_space *s) {
   if (!s->can_order) return;
   s->has_affinity = t->wants_affinity && !moves_each_byte_once(t) && make_table(t, launch, HD_ORDER_AFFINITY);
   s->has_heavy_first = tail_matters(t, s) && make_table(t, launch, HD_ORDER_HEAVY_FIRST);
   s->has_streams = t->wants_streams && !moves_each_byte_once(t) && can_afford_tables(t);
 }
 
-/* Those to begin with, then what the launch's shape suggests. The caller's own plans come first. */
-static hd_status collect(tuning *t, const tuner_space *space, hd_plan **out, size_t *n, hd_diag *d) {
+/* Those to begin with, then what the launch's shape suggests: the caller's own plans come before all others.
+ */
+static hd_status collect(tuning *t, const hd_plan_space *space, hd_candidate **out, size_t *n, hd_diag *d) {
+  static const double first_of_all = 3, advised = 2;
   *n = 0;
-  *out = calloc(t->first.n + TUNER_CANDIDATES, sizeof **out);
+  *out = calloc(t->first.n + HD_CANDIDATES, sizeof **out);
   if (!*out) return hd_nomem(d);
   for (size_t i = 0; i < t->first.n; i++) {
-    hd_status st = hd_plan_copy(&t->first.data[i], *out + *n, d);
+    hd_candidate *c = *out + *n;
+    c->prior = i < t->o.n_plans ? first_of_all : advised;
+    hd_status st = hd_plan_copy(&t->first.data[i], &c->plan, d);
     if (st != HD_OK) return st;
     ++*n;
   }
-  *n += tuner_candidates(space, *out + *n);
+  *n += hd_candidates(space, *out + *n, HD_CANDIDATES);
   return HD_OK;
 }
 
@@ -321,21 +325,21 @@ static hd_status take_result(tuning *t, search *s, hd_tuned *k, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status tune_kernel(tuning *t, const tuner_bench *b, const tuner_space *space, double budget,
+static hd_status tune_kernel(tuning *t, const tuner_bench *b, const hd_plan_space *space, double budget,
                              hd_tuned *k, hd_diag *d) {
   search s = {0};
   search_options so = {.budget = budget,
                        .confidence = confidence_of(&t->o),
                        .progress = t->o.progress,
                        .progress_ctx = t->o.ctx};
-  hd_plan *plans;
+  hd_candidate *list;
   size_t n;
-  hd_status st = collect(t, space, &plans, &n, d);
+  hd_status st = collect(t, space, &list, &n, d);
   if (st == HD_OK)
-    st = tuner_search(&s, b, space, plans, n, &so, d);
+    st = tuner_search(&s, b, space, list, n, &so, d);
   else
-    for (size_t i = 0; plans && i < n; i++) hd_plan_free(&plans[i]);
-  free(plans);
+    for (size_t i = 0; list && i < n; i++) hd_plan_free(&list[i].plan);
+  free(list);
   if (st == HD_OK) st = take_result(t, &s, k, d);
   search_free(&s);
   return st;
@@ -439,7 +443,7 @@ static void share_out(unit *u, uint32_t n) {
 static hd_status tune_unit(tuning *t, device_bench *b, const unit *u, const hd_kernel_plan *fixed,
                            size_t n_fixed, double budget, hd_tuned *k, hd_diag *d) {
   tuner_bench bench = device_bench_interface(b);
-  tuner_space space;
+  hd_plan_space space;
   snprintf(k->kernel, sizeof k->kernel, "%.127s", u->kernel ? u->kernel : "");
   k->before_us = k->after_us = u->us;
   k->speedup = (hd_speedup){.median = 1, .low = 0, .high = INFINITY, .confidence = confidence_of(&t->o)};
@@ -452,7 +456,7 @@ static hd_status tune_unit(tuning *t, device_bench *b, const unit *u, const hd_k
     return HD_OK;
   }
   device_bench_focus(b, u->kernel, fixed, n_fixed);
-  hd_status st = tuner_space_of(t->module, t->w, u->launch, &space, d);
+  hd_status st = hd_plan_space_of(t->module, t->w, u->launch, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
@@ -677,7 +681,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   static const hd_plan original;
   hd_tuning *out = t->out;
   tuner_bench bench = model_bench_interface(m);
-  tuner_space space;
+  hd_plan_space space;
   unit *units = calloc((size_t)t->w->n_launches + 1, sizeof *units);
   out->kernels = calloc(1, sizeof *out->kernels);
   if (!units || !out->kernels) {
@@ -689,7 +693,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   unit all = units[0];
   free(units);
   hd_status st = count_on_model(m, &original, &out->before, d);
-  if (st == HD_OK) st = tuner_space_of(t->module, t->w, all.launch, &space, d);
+  if (st == HD_OK) st = hd_plan_space_of(t->module, t->w, all.launch, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
   space.resident = out->before.resident;

@@ -1,6 +1,6 @@
 /* tune/tuner.h: the parts of tuning.
  *
- * tuner_space.c    what a kernel's launch leaves to try: candidates, and neighbours of a good plan
+ * space.c          what a kernel's launch leaves to try: candidates, and neighbours of a good plan
  * tuner_search.c   which of them are measured how often, and whether the best one is adopted
  * tuner_confirm.c  a plan against the original wherever buffers may lie
  * tuner_device.c   plans measured on a device
@@ -18,37 +18,23 @@
 
 /* ---- Space ------------------------------------------------------------------------ */
 
-typedef struct tuner_space {
-  uint32_t grid[3], block[3]; /* of the launch with most threads */
-  uint64_t tasks;
-  uint32_t n_sms;
-  uint32_t resident;                                            /* CTAs of the original per SM; 0: unknown */
-  uint32_t warps;                                               /* per CTA */
-  size_t loads;                                                 /* that bypassing can change */
-  bool can_order, can_loop, can_swap_threads, can_turn_threads; /* turn: inside a CTA */
-  bool has_vote; /* of the thresholds of bypassing L1 only this one is offered */
-  uint32_t vote;
-  bool has_affinity, has_heavy_first, has_streams; /* what only a trace tells can be had, and may pay */
-} tuner_space;
-
-enum { TUNER_CANDIDATES = 192, TUNER_NEIGHBOURS = 28 };
+enum { TUNER_NEIGHBOURS = 40 };
 
 /* The kernel of launch `launch`, in a parsed module that holds it. */
-hd_status tuner_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, tuner_space *out,
-                         hd_diag *d);
-/* Plans worth trying, the most promising first; the baseline is not among them, none needs freeing. Returns
- * how many were stored, at most TUNER_CANDIDATES. */
-size_t tuner_candidates(const tuner_space *s, hd_plan *out);
+hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
+                           hd_diag *d);
 
 typedef struct search_trial search_trial;
 /* The status of making a plan ready: a table's file that cannot be read is the plan's fault, not the
  * device's. */
 hd_status tuner_blame(hd_status st, const hd_plan *p);
-/* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), and its levers together
- * with those of other trials that were faster than the original, and with bindings or orders of any speed.
+/* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), its threshold of bypassing
+ * anywhere, for what thresholds gain has several hills; its levers together with those of the best trial of
+ * each family that was faster than the original, and with bindings or orders of any speed.
  * Returns how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among
  * the trials already. */
-size_t tuner_neighbours(const tuner_space *s, const search_trial *trials, size_t n, size_t at, hd_plan *out);
+size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size_t n, size_t at,
+                        hd_plan *out);
 
 /* ---- Search -------------------------------------------------------------------------- */
 
@@ -74,6 +60,7 @@ typedef struct tuner_bench {
 
 struct search_trial {
   hd_plan plan; /* owned by the search */
+  uint32_t family;
   hd_status status;
   char why[200];
   uint32_t slot;
@@ -99,8 +86,9 @@ typedef struct search_options {
 
 typedef struct search {
   const tuner_bench *bench;
-  const tuner_space *space;
+  const hd_plan_space *space;
   search_options o;
+  HD_VEC(hd_candidate) waiting; /* not tried so far; their plans are owned by the search */
   HD_VEC(search_trial) trials;
   uint32_t original; /* slot */
   double original_us;
@@ -112,8 +100,9 @@ typedef struct search {
   search_test tested;   /* the best, measured afresh */
 } search;
 
-/* Search and decide. plans are taken over: what they own is freed by search_free, on failure too. */
-hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans,
+/* Search and decide. The candidates' plans are taken over: what they own is freed by search_free, on failure
+ * too. */
+hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d);
 void search_free(search *s);
 /* Measure a plan against the original, both made ready anew in each of two halves. */
@@ -179,7 +168,7 @@ hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, b
 /* Count the votes of CTAs that use `warps` warps. */
 void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vote *out);
 /* Take it on the kernel in focus; out->why says why there is none. */
-void vote_take(device_bench *b, const tuner_space *s, uint32_t launch, hd_tune_vote *out);
+void vote_take(device_bench *b, const hd_plan_space *s, uint32_t launch, hd_tune_vote *out);
 
 /* ---- Models --------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vo
     if (out->share[k] > out->share[out->winner]) out->winner = k;
 }
 
-void vote_take(device_bench *b, const tuner_space *s, uint32_t launch, hd_tune_vote *out) {
+void vote_take(device_bench *b, const hd_plan_space *s, uint32_t launch, hd_tune_vote *out) {
   uint32_t *ctas = calloc(HD_BALLOT_SMS, sizeof *ctas);
   hd_diag e = {0};
   double start = hd_seconds();

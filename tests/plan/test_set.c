@@ -85,7 +85,7 @@ static void a_set_prints_its_default_first(void **state) {
     hd_plan_set set;
     const char *want;
   } cases[] = {
-      {{0}, "baseline"},
+      {.want = "baseline"},
       {{.all = col}, "order=col"},
       {{.kernels = kernels, .n = 1}, "baseline; fwd: order=col"},
       {{.all = col, .kernels = kernels, .n = 2}, "order=col; fwd: order=col; bwd: bind=claim"},

@@ -109,24 +109,25 @@ static tuner_bench bench_of(simulated *s) {
   return b;
 }
 
-static const tuner_space plane = {.grid = {64, 48, 1},
-                                  .block = {32, 8, 1},
-                                  .tasks = 64 * 48,
-                                  .n_sms = 132,
-                                  .resident = 8,
-                                  .warps = 8,
-                                  .loads = 3,
-                                  .can_order = true,
-                                  .can_loop = true,
-                                  .can_swap_threads = true};
+static const hd_plan_space plane = {.grid = {64, 48, 1},
+                                    .block = {32, 8, 1},
+                                    .tasks = 64 * 48,
+                                    .n_sms = 132,
+                                    .resident = 8,
+                                    .warps = 8,
+                                    .loads = 3,
+                                    .readonly = 2,
+                                    .can_order = true,
+                                    .can_loop = true,
+                                    .can_swap_threads = true};
 
-static void search_in(const tuner_space *space, simulated *s, double budget, search *out) {
-  hd_plan plans[TUNER_CANDIDATES];
+static void search_in(const hd_plan_space *space, simulated *s, double budget, search *out) {
+  hd_candidate list[HD_CANDIDATES];
   search_options o = {.budget = budget, .confidence = 0.99};
   tuner_bench b = bench_of(s);
   hd_diag d = {0};
-  size_t n = tuner_candidates(space, plans);
-  assert_int_equal(tuner_search(out, &b, space, plans, n, &o, &d), HD_OK);
+  size_t n = hd_candidates(space, list, HD_CANDIDATES);
+  assert_int_equal(tuner_search(out, &b, space, list, n, &o, &d), HD_OK);
   assert_int_equal(s->held, 0);
   assert_int_equal(s->unsettled, 0);
 }
@@ -206,34 +207,36 @@ static double groups_of_rows(const simulated *s, const hd_plan *p) {
 
 /* What was found by hand on a GPU is found without one. */
 static void finds_what_hands_found(void **state) {
-  static const tuner_space one_warp = {.grid = {1024, 128, 1},
-                                       .block = {32, 1, 1},
-                                       .tasks = 1024 * 128,
-                                       .n_sms = 132,
-                                       .resident = 32,
-                                       .warps = 1,
-                                       .loads = 1,
-                                       .can_order = true,
-                                       .can_loop = true},
-                           rows = {.grid = {32768, 1, 1},
-                                   .block = {32, 8, 1},
-                                   .tasks = 32768,
-                                   .n_sms = 132,
-                                   .resident = 8,
-                                   .warps = 8,
-                                   .loads = 6,
-                                   .can_order = true,
-                                   .can_loop = true,
-                                   .has_affinity = true},
-                           tiles = {.grid = {64, 128, 1},
-                                    .block = {128, 1, 1},
-                                    .tasks = 64 * 128,
-                                    .n_sms = 132,
-                                    .resident = 1,
-                                    .warps = 4,
-                                    .can_order = true};
+  static const hd_plan_space one_warp = {.grid = {1024, 128, 1},
+                                         .block = {32, 1, 1},
+                                         .tasks = 1024 * 128,
+                                         .n_sms = 132,
+                                         .resident = 32,
+                                         .warps = 1,
+                                         .loads = 1,
+                                         .readonly = 1,
+                                         .can_order = true,
+                                         .can_loop = true},
+                             rows = {.grid = {32768, 1, 1},
+                                     .block = {32, 8, 1},
+                                     .tasks = 32768,
+                                     .n_sms = 132,
+                                     .resident = 8,
+                                     .warps = 8,
+                                     .loads = 6,
+                                     .readonly = 6,
+                                     .can_order = true,
+                                     .can_loop = true,
+                                     .has_affinity = true},
+                             tiles = {.grid = {64, 128, 1},
+                                      .block = {128, 1, 1},
+                                      .tasks = 64 * 128,
+                                      .n_sms = 132,
+                                      .resident = 1,
+                                      .warps = 4,
+                                      .can_order = true};
   static const struct {
-    const tuner_space *space;
+    const hd_plan_space *space;
     double (*speedup)(const simulated *s, const hd_plan *p);
     double us, least;
   } cases[] = {{&one_warp, shared_columns, 1850, 1.66},
@@ -536,15 +539,15 @@ static void moves_keep_to_the_budget(void **state) {
 static void a_move_that_fails_ends_the_search(void **state) {
   static simulated s;
   for (uint32_t k = 1; k <= 8; k++) {
-    hd_plan plans[TUNER_CANDIDATES];
+    hd_candidate list[HD_CANDIDATES];
     search r;
     s = (simulated){
         .base_us = 300, .speedup = two_levers, .luck = luck_of_places, .fails_at = k, .admission = 0.02};
     search_options o = {.budget = 5, .confidence = 0.99};
     tuner_bench b = bench_of(&s);
     hd_diag d = {0};
-    size_t n = tuner_candidates(&plane, plans);
-    assert_int_equal(tuner_search(&r, &b, &plane, plans, n, &o, &d), HD_ERR_FAULT);
+    size_t n = hd_candidates(&plane, list, HD_CANDIDATES);
+    assert_int_equal(tuner_search(&r, &b, &plane, list, n, &o, &d), HD_ERR_FAULT);
     assert_string_equal(d.message, "lost");
     assert_int_equal(s.place, k);
     assert_int_equal(s.held, 0);
@@ -569,39 +572,39 @@ static void candidates_are_sound(void **state) {
   static const uint32_t grids[][3] = {{1, 1, 1},   {1000, 1, 1}, {7, 5, 1},
                                       {1, 900, 1}, {16, 16, 16}, {4000000, 1, 1}};
   for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-    tuner_space s = plane;
-    hd_plan plans[TUNER_CANDIDATES];
+    hd_plan_space s = plane;
+    hd_candidate list[HD_CANDIDATES];
     memcpy(s.grid, grids[i], sizeof s.grid);
     assert_true(hd_grid_tasks(s.grid, &s.tasks));
-    size_t n = tuner_candidates(&s, plans);
-    assert_in_range(n, 1, TUNER_CANDIDATES);
+    size_t n = hd_candidates(&s, list, HD_CANDIDATES);
+    assert_in_range(n, 1, HD_CANDIDATES);
     for (size_t k = 0; k < n; k++) {
-      assert_int_equal(hd_plan_check(&plans[k], NULL), HD_OK);
-      assert_false(hd_plan_is_baseline(&plans[k]));
-      for (size_t j = 0; j < k; j++) assert_false(hd_plan_equal(&plans[j], &plans[k]));
-      search_trial trial = {.plan = plans[k], .score = 1.1};
+      assert_int_equal(hd_plan_check(&list[k].plan, NULL), HD_OK);
+      assert_false(hd_plan_is_baseline(&list[k].plan));
+      for (size_t j = 0; j < k; j++) assert_false(hd_plan_equal(&list[j].plan, &list[k].plan));
+      search_trial trial = {.plan = list[k].plan, .score = 1.1};
       hd_plan near[TUNER_NEIGHBOURS];
       size_t m = tuner_neighbours(&s, &trial, 1, 0, near);
       assert_in_range(m, 0, TUNER_NEIGHBOURS);
       for (size_t j = 0; j < m; j++) {
         assert_int_equal(hd_plan_check(&near[j], NULL), HD_OK);
-        assert_false(hd_plan_equal(&near[j], &plans[k]));
+        assert_false(hd_plan_equal(&near[j], &list[k].plan));
       }
     }
   }
 }
 
 static void what_is_refused_is_not_offered(void **state) {
-  tuner_space s = plane;
-  hd_plan plans[TUNER_CANDIDATES];
+  hd_plan_space s = plane;
+  hd_candidate list[HD_CANDIDATES];
   s.can_order = s.can_loop = s.can_swap_threads = false;
-  size_t n = tuner_candidates(&s, plans);
+  size_t n = hd_candidates(&s, list, HD_CANDIDATES);
   assert_true(n > 0);
   for (size_t k = 0; k < n; k++)
-    assert_true(plans[k].order.kind == HD_ORDER_ROW && plans[k].bind == HD_BIND_NONE &&
-                plans[k].threads.kind == HD_ORDER_ROW);
-  s.loads = 0;
-  assert_int_equal(tuner_candidates(&s, plans), 0);
+    assert_true(list[k].plan.order.kind == HD_ORDER_ROW && list[k].plan.bind == HD_BIND_NONE &&
+                list[k].plan.threads.kind == HD_ORDER_ROW);
+  s.loads = s.readonly = 0;
+  assert_int_equal(hd_candidates(&s, list, HD_CANDIDATES), 0);
 }
 
 int main(void) {

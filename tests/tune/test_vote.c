@@ -70,23 +70,23 @@ static void sms_that_are_not_there_do_not_vote(void **state) {
 }
 
 static void only_the_voted_threshold_is_tried(void **state) {
-  tuner_space s = {.grid = {640, 1, 1},
-                   .block = {256, 1, 1},
-                   .tasks = 640,
-                   .n_sms = 4,
-                   .resident = 8,
-                   .warps = 8,
-                   .loads = 2};
-  hd_plan plans[TUNER_CANDIDATES];
+  hd_plan_space s = {.grid = {640, 1, 1},
+                     .block = {256, 1, 1},
+                     .tasks = 640,
+                     .n_sms = 4,
+                     .resident = 8,
+                     .warps = 8,
+                     .loads = 2};
+  hd_candidate list[HD_CANDIDATES];
   for (uint32_t voted = 0; voted <= 8; voted++) {
     unsigned l1 = 0, stream = 0;
     s.has_vote = true;
     s.vote = voted;
-    size_t n = tuner_candidates(&s, plans);
+    size_t n = hd_candidates(&s, list, HD_CANDIDATES);
     for (size_t i = 0; i < n; i++) {
-      stream += plans[i].stream.kind == HD_STREAM_L1;
-      if (plans[i].bypass.kind != HD_BYPASS_L1) continue;
-      assert_int_equal(plans[i].bypass.warps, voted);
+      stream += list[i].plan.stream.kind == HD_STREAM_L1;
+      if (list[i].plan.bypass.kind != HD_BYPASS_L1) continue;
+      assert_int_equal(list[i].plan.bypass.warps, voted);
       l1++;
     }
     assert_int_equal(l1, voted < 8); /* all eight: nothing bypasses */

@@ -1,8 +1,11 @@
 /* Which plans are measured how often, and whether the best one is adopted.
  *
- * - screening: candidates in the order of their promise, in batches, a few rounds each with the original
- *   among them, until their share of the budget is spent
- * - halving: the better half again with twice the rounds, until few are left
+ * - screening: candidates in batches, a few rounds each with the original among them, until their share of
+ * the budget is spent. The next batch is chosen by the candidates' priors and by what was seen of their
+ * families (hd_plan_family): a family that nobody looked at comes early, one that wins is looked into, one
+ * that loses waits
+ * - halving: the better half again with twice the rounds, until few are left; the best of each family stays
+ *   longer than its score alone would let it
  * - climbing: neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
  * - finals: the few best with new rounds that alone decide who is first
  * - the test: the first one against the original, with rounds that decide nothing else, in places that chose
@@ -29,6 +32,7 @@ enum {
   FINAL_ROUNDS = 21,
   CLIMB_ROUNDS = 7,
   MOST_HALVED = 24,
+  MOST_RANKED = 96,
   MOST_CLIMBS = 12,
   LEAST_TEST = 8, /* pairs: fewer say nothing at 99% */
   MOST_TEST = 41,
@@ -36,9 +40,9 @@ enum {
 
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.5, climbing_ends = 0.75, finals_end = 0.88;
-/* A first time as slow as that is not worth a second; of short runs it tells what loading costs as well. */
-static const double hopeless = 0.5, hopeless_short = 0.25;
-enum { SHORT_US = 1000 };
+/* A first time that much slower than the original's is not worth a second. It also tells what a first run of
+ * anything costs, up to so many microseconds. */
+static const double hopeless = 0.95, least_hopeless = 0.25, first_run_us = 2000;
 static const double losing = 0.85;      /* two pairs as slow as that are enough */
 static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
 /* What the test alone may take, in budgets; a kernel that is slower still is left alone. */
@@ -144,6 +148,10 @@ static bool is_known(const search *s, const hd_plan *p) {
   return false;
 }
 
+static double worth_another_run(const search *s) {
+  return fmax(least_hopeless, hopeless - first_run_us / s->original_us);
+}
+
 /* Make a trial ready. One whose first time is hopeless is let go at once. */
 static hd_status admit(search *s, size_t at, hd_diag *d) {
   search_trial *t = &s->trials.data[at];
@@ -153,8 +161,7 @@ static hd_status admit(search *s, size_t at, hd_diag *d) {
   t->status = st;
   if (st == HD_OK) {
     t->ready = true;
-    double enough = s->original_us < SHORT_US ? hopeless_short : hopeless;
-    if (us > 0 && s->original_us > 0 && s->original_us / us < enough) {
+    if (us > 0 && s->original_us > 0 && s->original_us / us < worth_another_run(s)) {
       if ((st = add_ratio(t, s->original_us / us, d)) == HD_OK) st = rescore(t, d);
       let_go(s, t);
     }
@@ -186,31 +193,85 @@ static hd_status measure_batch(search *s, size_t *at, size_t k, hd_diag *d) {
   return measure(s, at, left, 0, rounds - LOOK, d);
 }
 
+/* What the trials of a family have shown. */
+typedef struct evidence {
+  uint32_t tried;
+  double best; /* score; 0: none was measured */
+} evidence;
+
+static evidence look_up(const search *s, uint32_t family) {
+  evidence e = {0};
+  for (size_t i = 0; i < s->trials.n; i++) {
+    const search_trial *t = &s->trials.data[i];
+    if (t->family != family) continue;
+    e.tried++;
+    e.best = fmax(e.best, t->score);
+  }
+  return e;
+}
+
+/* The greater, the sooner the candidate is tried. */
+static double promise(const search *s, const hd_candidate *c) {
+  static const double unknown = 0.25, most_for_winning = 0.5, losing_family = 0.5;
+  evidence e = look_up(s, hd_plan_family(&c->plan));
+  if (!e.tried) return c->prior + unknown;
+  if (e.best >= promising) return c->prior + fmin(most_for_winning, 2 * (e.best - 1));
+  return e.tried > 1 && e.best < losing ? c->prior - losing_family : c->prior;
+}
+
+/* Make the candidate that promises most a trial; false when none is left. */
+static hd_status take_next(search *s, bool *took, hd_diag *d) {
+  size_t best = s->waiting.n;
+  double most = 0;
+  *took = false;
+  for (size_t i = 0; i < s->waiting.n; i++) {
+    double p = promise(s, &s->waiting.data[i]);
+    if (best < s->waiting.n && p <= most) continue;
+    best = i;
+    most = p;
+  }
+  if (best == s->waiting.n) return HD_OK;
+  if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
+  hd_plan plan = s->waiting.data[best].plan;
+  s->trials.data[s->trials.n++] = (search_trial){.plan = plan, .family = hd_plan_family(&plan)};
+  s->waiting.n--;
+  memmove(&s->waiting.data[best], &s->waiting.data[best + 1],
+          (s->waiting.n - best) * sizeof *s->waiting.data);
+  *took = true;
+  return HD_OK;
+}
+
+/* Admit up to k of the candidates that promise most: at[*n] are ready. */
+static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size_t *n, hd_diag *d) {
+  hd_status st = HD_OK;
+  bool took = true;
+  *n = 0;
+  while (st == HD_OK && took && *n < k && (now(s) < until || !*n)) {
+    st = take_next(s, &took, d);
+    if (st != HD_OK || !took) break;
+    st = admit(s, s->trials.n - 1, d);
+    if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[(*n)++] = s->trials.n - 1;
+    report(s, "screening", s->trials.n, s->trials.n + s->waiting.n);
+  }
+  return st;
+}
+
 static hd_status screen(search *s, double until, hd_diag *d) {
-  size_t batch = s->o.batch ? s->o.batch : BATCH, n = s->trials.n;
+  size_t batch = s->o.batch ? s->o.batch : BATCH, n, measured = 0;
   size_t *at = calloc(batch, sizeof *at);
   if (!at) return hd_nomem(d);
   hd_status st = HD_OK;
-  size_t next = 0, measured = 0;
-  while (st == HD_OK && next < n && (now(s) < until || measured < LEAST_SCREENED)) {
-    size_t k = 0, from = next;
-    bool small = now(s) >= until; /* over time: as few as must be */
-    while (st == HD_OK && next < n && k < (small ? 1 : batch) && (now(s) < until || !k)) {
-      st = admit(s, next, d);
-      if (st == HD_OK && s->trials.data[next].ready) at[k++] = next;
-      measured += s->trials.data[next].status == HD_OK;
-      next++;
-      report(s, "screening", next, n);
-    }
-    if (st == HD_OK) st = measure_batch(s, at, k, d);
-    for (size_t i = from; i < next; i++)
+  while (st == HD_OK && s->waiting.n && (now(s) < until || measured < LEAST_SCREENED)) {
+    size_t from = s->trials.n;
+    bool over = now(s) >= until; /* as few as must be */
+    st = admit_batch(s, over ? 1 : batch, until, at, &n, d);
+    for (size_t i = from; i < s->trials.n; i++) measured += s->trials.data[i].status == HD_OK;
+    if (st == HD_OK) st = measure_batch(s, at, n, d);
+    for (size_t i = from; i < s->trials.n; i++)
       if (!is_hopeful(&s->trials.data[i])) let_go(s, &s->trials.data[i]);
   }
   free(at);
-  /* What the budget did not reach was not tried. */
-  for (size_t i = next; i < n; i++) hd_plan_free(&s->trials.data[i].plan);
-  s->trials.n = next;
-  report(s, "screening", n, n);
+  report(s, "screening", s->trials.n, s->trials.n);
   return st;
 }
 
@@ -230,6 +291,30 @@ static size_t rank(const search *s, size_t *out, size_t cap) {
     if (k < cap) out[k] = i;
   }
   return n;
+}
+
+/* The best `cap` of the held trials, of which a quarter are left to families that the others do not belong
+ * to. Best first. */
+static size_t rank_families(const search *s, size_t *out, size_t cap) {
+  size_t all[MOST_RANKED], n = rank(s, all, MOST_RANKED), by_score = n < cap ? n : cap - cap / 4, k = 0;
+  bool in[MOST_RANKED] = {false};
+  for (size_t i = 0; i < by_score; i++) in[i] = true;
+  k = by_score;
+  for (size_t i = by_score; i < n && k < cap; i++) {
+    bool known = false;
+    for (size_t j = 0; j < i; j++)
+      known |= in[j] && s->trials.data[all[j]].family == s->trials.data[all[i]].family;
+    in[i] = !known;
+    k += !known;
+  }
+  for (size_t i = by_score; i < n && k < cap; i++) {
+    k += !in[i];
+    in[i] = true;
+  }
+  k = 0;
+  for (size_t i = 0; i < n; i++)
+    if (in[i]) out[k++] = all[i];
+  return k;
 }
 
 static void keep_only(search *s, const size_t *kept, size_t n) {
@@ -254,21 +339,22 @@ static size_t drop_losers(search *s, const size_t *at, size_t n, size_t *out) {
 
 static hd_status halve(search *s, double until, hd_diag *d) {
   size_t at[MOST_HALVED];
-  size_t n = rank(s, at, MOST_HALVED), half = 0;
+  size_t n = rank_families(s, at, MOST_HALVED), half = 0;
   for (size_t i = 0; i < s->trials.n; i++) half += s->trials.data[i].ready;
   half = (half + 1) / 2;
   uint32_t rounds = first_rounds(s);
   hd_status st = HD_OK;
-  if (n > half && half >= FINALISTS) n = half;
+  if (n > half && half >= FINALISTS) n = rank_families(s, at, half);
   while (st == HD_OK && n > FINALISTS && now(s) < until) {
     keep_only(s, at, n);
     rounds = rounds < FINAL_ROUNDS ? 2 * rounds : rounds;
     st = measure(s, at, n, 0, rounds, d);
-    n = rank(s, at, (n + 1) / 2 > FINALISTS ? (n + 1) / 2 : FINALISTS);
+    n = rank_families(s, at, (n + 1) / 2 > FINALISTS ? (n + 1) / 2 : FINALISTS);
     n = drop_losers(s, at, n, at);
     report(s, "halving", FINALISTS, n > FINALISTS ? n : FINALISTS);
   }
-  if (n > FINALISTS) n = FINALISTS;
+  keep_only(s, at, n);
+  n = rank_families(s, at, FINALISTS);
   keep_only(s, at, n);
   return st;
 }
@@ -287,7 +373,7 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
     if (is_known(s, &plans[i])) continue;
     if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
     search_trial *t = &s->trials.data[s->trials.n];
-    *t = (search_trial){0};
+    *t = (search_trial){.family = hd_plan_family(&plans[i])};
     if ((st = hd_plan_copy(&plans[i], &t->plan, d)) != HD_OK) return st;
     s->trials.n++;
     st = admit(s, s->trials.n - 1, d);
@@ -307,22 +393,37 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   return st;
 }
 
+/* Where a second climb begins: the best of another family than the first one's, unless that is far behind. */
+static size_t second_start(const search *s, const size_t *at, size_t n) {
+  static const double far_behind = 0.95;
+  const search_trial *first = &s->trials.data[at[0]];
+  for (size_t k = 1; k < n; k++) {
+    const search_trial *t = &s->trials.data[at[k]];
+    if (t->family != first->family && t->score >= far_behind * first->score) return at[k];
+  }
+  return n > 1 ? at[1] : at[0];
+}
+
+static hd_status climb_from(search *s, size_t from, double until, hd_diag *d) {
+  hd_status st = HD_OK;
+  if (s->trials.data[from].score < promising) return HD_OK;
+  for (size_t i = 0, to; st == HD_OK && i < MOST_CLIMBS && now(s) < until; i++) {
+    st = step(s, from, until, &to, d);
+    report(s, "climbing", i, MOST_CLIMBS);
+    if (to == from) break;
+    from = to;
+  }
+  return st;
+}
+
 static hd_status climb(search *s, double until, hd_diag *d) {
   size_t at[FINALISTS];
   size_t n = rank(s, at, FINALISTS);
-  hd_status st = HD_OK;
-  /* From the two best: what is second now may have the higher hill. */
-  for (size_t k = 0; k < 2 && k < n; k++) {
-    size_t from = at[k], to;
-    if (s->trials.data[from].score < promising) break;
-    for (size_t i = 0; st == HD_OK && i < MOST_CLIMBS && now(s) < until; i++) {
-      st = step(s, from, until, &to, d);
-      report(s, "climbing", i, MOST_CLIMBS);
-      if (st != HD_OK || to == from) break;
-      from = to;
-    }
-  }
-  n = rank(s, at, FINALISTS);
+  if (!n) return HD_OK;
+  size_t second = second_start(s, at, n);
+  hd_status st = climb_from(s, at[0], until, d);
+  if (st == HD_OK && second != at[0] && s->trials.data[second].ready) st = climb_from(s, second, until, d);
+  n = rank_families(s, at, FINALISTS);
   keep_only(s, at, n);
   return st;
 }
@@ -449,14 +550,17 @@ static hd_status test(search *s, hd_diag *d) {
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
-static hd_status take_plans(search *s, const hd_plan *plans, size_t n, hd_diag *d) {
-  hd_status st = hd_vec_reserve(&s->trials, n) ? HD_OK : hd_nomem(d);
+static hd_status take_candidates(search *s, const hd_candidate *list, size_t n, hd_diag *d) {
+  hd_status st = hd_vec_reserve(&s->waiting, n) ? HD_OK : hd_nomem(d);
   for (size_t i = 0; i < n; i++) {
-    hd_plan p = plans[i];
-    if (st != HD_OK || is_known(s, &p))
-      hd_plan_free(&p);
+    hd_candidate c = list[i];
+    bool known = st != HD_OK || hd_plan_is_baseline(&c.plan);
+    for (size_t k = 0; !known && k < s->waiting.n; k++)
+      known = hd_plan_equal(&s->waiting.data[k].plan, &c.plan);
+    if (known)
+      hd_plan_free(&c.plan);
     else
-      s->trials.data[s->trials.n++] = (search_trial){.plan = p};
+      s->waiting.data[s->waiting.n++] = c;
   }
   return st;
 }
@@ -477,12 +581,12 @@ static hd_status time_original(search *s, hd_diag *d) {
   return HD_OK;
 }
 
-static void forget_plans(search *s) {
-  for (size_t i = 0; i < s->trials.n; i++) hd_plan_free(&s->trials.data[i].plan);
-  s->trials.n = 0;
+static void forget_candidates(search *s) {
+  for (size_t i = 0; i < s->waiting.n; i++) hd_plan_free(&s->waiting.data[i].plan);
+  s->waiting.n = 0;
 }
 
-hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space, const hd_plan *plans,
+hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d) {
   static const hd_plan original;
   *s = (search){.bench = b,
@@ -491,15 +595,16 @@ hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space
                 .best = -1,
                 .tested.speedup = {.median = 1, .low = 0, .high = INFINITY}};
   s->start = b->clock(b->ctx);
-  hd_status st = take_plans(s, plans, n, d), before = st;
+  hd_status st = take_candidates(s, list, n, d), before = st;
   if (st == HD_OK) before = st = b->admit(b->ctx, &original, &s->original, &s->original_us, d);
   if (st == HD_OK) st = time_original(s, d);
   /* The test is worth more than any other measurement: its least is set aside first. */
   double test_takes = least_test(s), budget = s->o.budget - test_takes;
   s->unaffordable = test_takes > most_over_budget * s->o.budget;
   if (budget < s->o.budget / 4) budget = s->o.budget / 4;
-  if (s->unaffordable) forget_plans(s);
+  if (s->unaffordable) forget_candidates(s);
   if (st == HD_OK) st = screen(s, screening_ends * budget, d);
+  forget_candidates(s); /* what the budget did not reach was not tried */
   if (st == HD_OK) st = halve(s, climbing_ends * budget, d);
   if (st == HD_OK) st = climb(s, climbing_ends * budget, d);
   if (st == HD_OK) st = finals(s, finals_end * budget, d);
@@ -510,6 +615,8 @@ hd_status tuner_search(search *s, const tuner_bench *b, const tuner_space *space
 }
 
 void search_free(search *s) {
+  forget_candidates(s);
+  hd_vec_free(&s->waiting);
   for (size_t i = 0; i < s->trials.n; i++) {
     free(s->trials.data[i].ratios);
     hd_plan_free(&s->trials.data[i].plan);

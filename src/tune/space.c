@@ -1,0 +1,64 @@
+/* What a kernel's launch leaves to try. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tune/runner.h"
+#include "tune/tuner.h"
+
+static uint32_t warps_of(const uint32_t block[3]) {
+  return (uint32_t)(((uint64_t)block[0] * block[1] * block[2] + HD_WARP - 1) / HD_WARP);
+}
+
+static hd_status count_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w, uint32_t launch,
+                             hd_plan_space *out, hd_diag *d) {
+  uint32_t *unwritten = NULL;
+  size_t n = hd_rewrite_loads(m, func, NULL, 0);
+  hd_global_load *loads = calloc(n + 1, sizeof *loads);
+  if (!loads) return hd_nomem(d);
+  hd_rewrite_loads(m, func, loads, n);
+  for (size_t i = 0; i < n; i++) out->loads += !loads[i].kept;
+  free(loads);
+  hd_status st = apply_unwritten(m, func, w, launch, &unwritten, &out->readonly, d);
+  free(unwritten);
+  return st;
+}
+
+hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
+                           hd_diag *d) {
+  const hd_wl_launch *l = &w->launches[launch];
+  int64_t func;
+  hd_refusal r;
+  *out = (hd_plan_space){.warps = warps_of(l->block)};
+  memcpy(out->grid, l->grid, sizeof out->grid);
+  memcpy(out->block, l->block, sizeof out->block);
+  if (!hd_grid_tasks(l->grid, &out->tasks)) return hd_fail(d, HD_ERR_INPUT, "%s: too many tasks", l->kernel);
+  hd_status st = apply_find_kernel(m, l->kernel, &func, d);
+  if (st != HD_OK) return st;
+  uint32_t f = (uint32_t)func;
+  out->can_order = hd_rewrite_refusals(m, f, &r, 1) == 0;
+  out->can_loop = out->can_order && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
+  out->can_swap_threads = out->can_order && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;
+  out->can_turn_threads =
+      out->can_order && l->block[1] > 1 && hd_rewrite_thread_refusals(m, f, true, &r, 1) == 0;
+  return count_loads(m, f, w, launch, out, d);
+}
+
+hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_plan_space *out,
+                          hd_diag *d) {
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_buf text = {0};
+  hd_arena_init(&arena);
+  hd_status st = hd_workload_ptx(w, o && o->arch ? o->arch : RUNNER_ARCH, &text, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, w->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_plan_space_of(m, w, launch, out, d);
+  hd_buf_free(&text);
+  hd_arena_free(&arena);
+  return st;
+}
+
+hd_status tuner_blame(hd_status st, const hd_plan *p) {
+  bool table = p->order.kind == HD_ORDER_TABLE && p->order.file;
+  return st == HD_ERR_IO && table && access(p->order.file, R_OK) != 0 ? HD_ERR_INPUT : st;
+}
