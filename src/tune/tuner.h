@@ -1,8 +1,9 @@
 /* tune/tuner.h: the parts of tuning.
  *
- * space.c          what a kernel's launch leaves to try: candidates, and neighbours of a good plan
- * tuner_search.c   which of them are measured how often, and whether the best one is adopted
- * tuner_confirm.c  a plan against the original wherever buffers may lie
+ * space.c          what a kernel's launch leaves to try
+ * neighbours.c     plans one step from a good one
+ * search.c         which of them are measured how often, and whether the best one is adopted
+ * confirm.c        a plan against the original wherever buffers may lie
  * tuner_device.c   plans measured on a device
  * tuner_vote.c     the SMs' vote on a threshold of bypassing
  * tuner_model.c    plans predicted by replays

@@ -1,0 +1,142 @@
+/* tests/tune/simulated.h: devices whose plans have speedups that are known. Times are noisy, drift and have
+ * outliers; seconds pass only when something is measured. */
+#ifndef HEDDLE_TESTS_TUNE_SIMULATED_H
+#define HEDDLE_TESTS_TUNE_SIMULATED_H
+
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuner.h"
+
+enum { MOST_SLOTS = 4096 };
+
+typedef struct simulated {
+  uint64_t seed, drawn;
+  double base_us, noise, outliers, drift;
+  double (*speedup)(const struct simulated *s, const hd_plan *p);
+  double clock, admission; /* seconds */
+  double time_of[MOST_SLOTS];
+  bool used[MOST_SLOTS];
+  uint32_t n, held, most_held, refused_every;
+  /* Where buffers lie: a factor of the time of a plan (by its hash; 0: of the original) in a place. NULL: the
+   * bench has no places. */
+  double (*luck)(const struct simulated *s, uint64_t plan, uint32_t place);
+  uint64_t plan_of[MOST_SLOTS];
+  uint32_t place, unsettled, fails_at; /* fails_at: the move that does, from 1 */
+  double moving;
+} simulated;
+
+/* The time of a slot where its buffers lie now. */
+static inline double here(const simulated *s, uint32_t slot) {
+  return s->time_of[slot] * (s->luck ? s->luck(s, s->plan_of[slot], s->place) : 1);
+}
+
+static inline double uniform(simulated *s) {
+  return (double)(hd_random_at(s->seed, s->drawn++) >> 11) * 0x1p-53;
+}
+
+/* A time with noise on both sides, outliers on one, and a clock that wanders. */
+static inline double draw(simulated *s, double us) {
+  double sum = 0;
+  for (int i = 0; i < 12; i++) sum += uniform(s);
+  double t = us * exp(s->noise * (sum - 6)) * (1 + s->drift * sin(s->clock));
+  if (uniform(s) < s->outliers) t *= 1 + uniform(s);
+  s->clock += t * 1e-6;
+  return t;
+}
+
+static inline uint64_t plan_hash(const hd_plan *p) {
+  hd_buf b = {0};
+  hd_plan_print(p, &b);
+  uint64_t h = hd_hash(b.data, b.len);
+  hd_buf_free(&b);
+  return h;
+}
+
+static inline hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d) {
+  simulated *s = ctx;
+  bool baseline = hd_plan_is_baseline(p);
+  s->clock += s->admission;
+  if (!baseline && s->refused_every && plan_hash(p) % s->refused_every == 0)
+    return hd_fail(d, HD_ERR_REFUSED, "not this one");
+  for (*slot = 0; s->used[*slot]; ++*slot) assert_true(*slot + 1 < MOST_SLOTS);
+  s->used[*slot] = true;
+  s->held++;
+  if (s->held > s->most_held) s->most_held = s->held;
+  s->time_of[*slot] = s->base_us / (baseline ? 1 : s->speedup(s, p));
+  s->plan_of[*slot] = baseline ? 0 : plan_hash(p);
+  *us = draw(s, here(s, *slot));
+  return HD_OK;
+}
+
+static inline void release(void *ctx, uint32_t slot) {
+  simulated *s = ctx;
+  assert_true(s->used[slot]);
+  s->used[slot] = false;
+  s->held--;
+}
+
+static inline hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups,
+                                   uint32_t rounds, double *us, hd_diag *d) {
+  simulated *s = ctx;
+  for (uint32_t r = 0; r < warmups + rounds; r++)
+    for (size_t k = 0; k < n; k++) {
+      size_t i = (k + r) % n;
+      assert_true(s->used[slots[i]]);
+      double t = draw(s, here(s, slots[i]));
+      if (r >= warmups) us[i * rounds + (r - warmups)] = t;
+    }
+  return HD_OK;
+}
+
+static inline double clock_of(void *ctx) { return ((simulated *)ctx)->clock; }
+
+static inline hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
+  simulated *s = ctx;
+  assert_true(strewn == (s->unsettled >= 4));
+  s->clock += s->moving;
+  s->unsettled++;
+  *part = 1;
+  return ++s->place == s->fails_at ? hd_fail(d, HD_ERR_FAULT, "lost") : HD_OK;
+}
+
+static inline void settle(void *ctx) { ((simulated *)ctx)->unsettled = 0; }
+
+static inline tuner_bench bench_of(simulated *s) {
+  tuner_bench b = {.ctx = s, .admit = admit, .release = release, .time = time_slots, .clock = clock_of};
+  if (!s->luck) return b;
+  b.move = move;
+  b.settle = settle;
+  b.moving = s->moving;
+  return b;
+}
+
+static const hd_plan_space plane = {.grid = {64, 48, 1},
+                                    .block = {32, 8, 1},
+                                    .tasks = 64 * 48,
+                                    .n_sms = 132,
+                                    .resident = 8,
+                                    .warps = 8,
+                                    .loads = 3,
+                                    .readonly = 2,
+                                    .can_order = true,
+                                    .can_loop = true,
+                                    .can_swap_threads = true};
+
+static inline void search_in(const hd_plan_space *space, simulated *s, double budget, search *out) {
+  hd_candidate list[HD_CANDIDATES];
+  search_options o = {.budget = budget, .confidence = 0.99};
+  tuner_bench b = bench_of(s);
+  hd_diag d = {0};
+  size_t n = hd_candidates(space, list, HD_CANDIDATES);
+  assert_int_equal(tuner_search(out, &b, space, list, n, &o, &d), HD_OK);
+  assert_int_equal(s->held, 0);
+  assert_int_equal(s->unsettled, 0);
+}
+
+static inline void search_on(simulated *s, double budget, search *out) { search_in(&plane, s, budget, out); }
+
+#endif
