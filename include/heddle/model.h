@@ -151,6 +151,31 @@ waits for an MSHR */
  * one's. */
 HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
 
+/* The fields of hd_counters by name, in the order in which everything prints them. */
+typedef enum hd_counter_type {
+  HD_COUNTER_REAL,  /* double */
+  HD_COUNTER_COUNT, /* uint64_t */
+  HD_COUNTER_LAST   /* uint32_t, of which hd_counters_add keeps the last */
+} hd_counter_type;
+enum {
+  HD_COUNTER_IS_EVENT = 1,    /* counted, by the model and by GPUs: bench's results keep it */
+  HD_COUNTER_IN_SWEEPS = 2,   /* a column of a sweep's CSV */
+  HD_COUNTER_IN_VERDICTS = 4, /* kept with a verdict */
+};
+typedef struct hd_counter {
+  const char *name, *unit, *description; /* name: as the field is called */
+  hd_counter_type type;
+  size_t offset; /* in hd_counters */
+  int decimals;  /* of a real one, in CSV */
+  unsigned uses; /* HD_COUNTER_IS_EVENT, ... */
+} hd_counter;
+enum { HD_COUNTER_FIELDS = 18 };
+HD_API extern const hd_counter hd_counter_table[HD_COUNTER_FIELDS];
+HD_API double hd_counter_real(const hd_counter *f, const hd_counters *c);
+/* 0 of a real one. */
+HD_API uint64_t hd_counter_count(const hd_counter *f, const hd_counters *c);
+HD_API void hd_counter_set_count(const hd_counter *f, hd_counters *c, uint64_t value);
+
 /* Tasks that workers claim while they run, from a queue for each SM (bind=claim, bind=agents): a worker takes
  * the next task of its SM's queue, and of the next queue that has one when that is empty. */
 typedef struct hd_replay_claims {

@@ -25,34 +25,21 @@ typedef struct bench {
 
 /* ---- Rows as JSON -------------------------------------------------------------------- */
 
-/* Counters by their names, in both directions. */
-#define COUNTER(name)                                                                                        \
-  { #name, offsetof(hd_counters, name) }
-static const struct counter_field {
-  const char *name;
-  size_t at;
-} counter_fields[] = {
-    COUNTER(warp_instructions), COUNTER(thread_instructions), COUNTER(l1_sectors),
-    COUNTER(l1_hits),           COUNTER(l2_sectors),          COUNTER(l2_hits),
-    COUNTER(l2_read_sectors),   COUNTER(l2_write_sectors),    COUNTER(dram_read_bytes),
-    COUNTER(dram_write_bytes),
-};
-#undef COUNTER
-enum { COUNTER_FIELDS = sizeof counter_fields / sizeof *counter_fields };
-
 static json_t *counters_json(const hd_counters *c) {
   json_t *j = json_object();
-  for (size_t i = 0; i < COUNTER_FIELDS; i++) {
-    const uint64_t *v = (const uint64_t *)((const char *)c + counter_fields[i].at);
-    json_object_set_new(j, counter_fields[i].name, json_integer((json_int_t)*v));
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    if (f->uses & HD_COUNTER_IS_EVENT)
+      json_object_set_new(j, f->name, json_integer((json_int_t)hd_counter_count(f, c)));
   }
   return j;
 }
 
 static void read_counters(const json_t *j, hd_counters *c) {
-  for (size_t i = 0; i < COUNTER_FIELDS; i++) {
-    json_int_t v = json_integer_value(json_object_get(j, counter_fields[i].name));
-    *(uint64_t *)((char *)c + counter_fields[i].at) = v > 0 ? (uint64_t)v : 0;
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    json_int_t v = json_integer_value(json_object_get(j, f->name));
+    if (f->uses & HD_COUNTER_IS_EVENT) hd_counter_set_count(f, c, v > 0 ? (uint64_t)v : 0);
   }
 }
 

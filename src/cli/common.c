@@ -82,16 +82,14 @@ void cli_progress(void *label, size_t done, size_t n) {
 }
 
 json_t *cli_counters_json(const hd_counters *c) {
-  return json_pack(
-      "{s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:i}", "time_us",
-      c->time_us, "warp_instructions", (json_int_t)c->warp_instructions, "thread_instructions",
-      (json_int_t)c->thread_instructions, "l1_sectors", (json_int_t)c->l1_sectors, "l1_hits",
-      (json_int_t)c->l1_hits, "l2_sectors", (json_int_t)c->l2_sectors, "l2_hits", (json_int_t)c->l2_hits,
-      "l2_read_sectors", (json_int_t)c->l2_read_sectors, "l2_write_sectors", (json_int_t)c->l2_write_sectors,
-      "dram_read_bytes", (json_int_t)c->dram_read_bytes, "dram_write_bytes", (json_int_t)c->dram_write_bytes,
-      "compulsory_bytes", (json_int_t)c->compulsory_bytes, "cycles", c->cycles, "cycles_issue",
-      c->cycles_issue, "cycles_l1", c->cycles_l1, "cycles_l2", c->cycles_l2, "cycles_dram", c->cycles_dram,
-      "resident", (int)c->resident);
+  json_t *j = json_object();
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    json_object_set_new(j, f->name,
+                        f->type == HD_COUNTER_REAL ? json_real(hd_counter_real(f, c))
+                                                   : json_integer((json_int_t)hd_counter_count(f, c)));
+  }
+  return j;
 }
 
 /* ---- Folders ---------------------------------------------------------------------------- */

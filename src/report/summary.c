@@ -86,21 +86,26 @@ void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out)
   free(rank);
 }
 
+static void put_field(const hd_counter *f, const hd_counters *c, hd_buf *out) {
+  if (f->type == HD_COUNTER_REAL)
+    hd_buf_printf(out, ",%.*f", f->decimals, hd_counter_real(f, c));
+  else
+    hd_buf_printf(out, ",%" PRIu64, hd_counter_count(f, c));
+}
+
 void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
-  hd_buf_puts(out,
-              "plan,status,time_us,l1_sectors,l1_hits,l2_sectors,l2_hits,dram_read_bytes,dram_write_bytes,"
-              "compulsory_bytes,cycles_issue,cycles_l1,cycles_l2,cycles_dram,resident\n");
+  hd_buf_puts(out, "plan,status");
+  for (size_t k = 0; k < HD_COUNTER_FIELDS; k++)
+    if (hd_counter_table[k].uses & HD_COUNTER_IN_SWEEPS) hd_buf_printf(out, ",%s", hd_counter_table[k].name);
+  hd_buf_putc(out, '\n');
   for (size_t i = 0; i < n; i++) {
-    const hd_counters *c = &rows[i].counters;
     hd_buf plan = {0};
     hd_plan_print(&rows[i].plan, &plan);
     hd_buf_printf(out, "\"%s\",%s", plan.data ? plan.data : "", rows[i].status == HD_OK ? "ok" : "failed");
     hd_buf_free(&plan);
-    hd_buf_printf(out,
-                  ",%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                  ",%.0f,%.0f,%.0f,%.0f,%u\n",
-                  c->time_us, c->l1_sectors, c->l1_hits, c->l2_sectors, c->l2_hits, c->dram_read_bytes,
-                  c->dram_write_bytes, c->compulsory_bytes, c->cycles_issue, c->cycles_l1, c->cycles_l2,
-                  c->cycles_dram, c->resident);
+    for (size_t k = 0; k < HD_COUNTER_FIELDS; k++)
+      if (hd_counter_table[k].uses & HD_COUNTER_IN_SWEEPS)
+        put_field(&hd_counter_table[k], &rows[i].counters, out);
+    hd_buf_putc(out, '\n');
   }
 }

@@ -108,13 +108,17 @@ static hd_status put_verdict(hd_store *s, const hd_workload *w, uint32_t launch,
 static void print_counters(const hd_tuning *t, char *out, size_t cap) {
   const hd_counters *c[2] = {&t->before, &t->after};
   hd_buf b = {0};
-  for (int i = 0; i < 2; i++)
-    hd_buf_printf(&b,
-                  "%s\"%s\": {\"l1_sectors\": %" PRIu64 ", \"l1_hits\": %" PRIu64 ", \"l2_sectors\": %" PRIu64
-                  ", \"l2_hits\": %" PRIu64 ", \"dram_read_bytes\": %" PRIu64
-                  ", \"dram_write_bytes\": %" PRIu64 "}",
-                  i ? ", " : "{", i ? "after" : "before", c[i]->l1_sectors, c[i]->l1_hits, c[i]->l2_sectors,
-                  c[i]->l2_hits, c[i]->dram_read_bytes, c[i]->dram_write_bytes);
+  for (int i = 0; i < 2; i++) {
+    const char *before = "";
+    hd_buf_puts(&b, i ? ", \"after\": {" : "{\"before\": {");
+    for (size_t k = 0; k < HD_COUNTER_FIELDS; k++) {
+      const hd_counter *f = &hd_counter_table[k];
+      if (!(f->uses & HD_COUNTER_IN_VERDICTS)) continue;
+      hd_buf_printf(&b, "%s\"%s\": %" PRIu64, before, f->name, hd_counter_count(f, c[i]));
+      before = ", ";
+    }
+    hd_buf_putc(&b, '}');
+  }
   hd_buf_putc(&b, '}');
   snprintf(out, cap, "%s", b.failed || b.len >= cap ? "" : b.data);
   hd_buf_free(&b);

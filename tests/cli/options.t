@@ -59,6 +59,6 @@ One table a command is what is parsed and what -h prints; a long option has its 
   $ heddle fmt -- --raw
   heddle: --raw: cannot open: No such file or directory
   [2]
-  $ heddle fmt -m7 $SOURCE/kernels/no-such-file
-  heddle: /work/w/cli/kernels/no-such-file: cannot open: No such file or directory
+  $ heddle fmt -m7 no-such-file
+  heddle: no-such-file: cannot open: No such file or directory
   [2]

@@ -1,0 +1,66 @@
+/* The counters' table. */
+#include "check.h"
+
+#include <string.h>
+
+#include "heddle/model.h"
+
+/* A value of its own in every field. */
+static hd_counters numbered(unsigned from) {
+  hd_counters c;
+  memset(&c, 0, sizeof c);
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    if (f->type == HD_COUNTER_REAL)
+      *(double *)((char *)&c + f->offset) = from + (double)i;
+    else
+      hd_counter_set_count(f, &c, from + i);
+  }
+  return c;
+}
+
+static void every_byte_belongs_to_one_field(void **state) {
+  static const size_t sizes[] = {[HD_COUNTER_REAL] = 8, [HD_COUNTER_COUNT] = 8, [HD_COUNTER_LAST] = 4};
+  unsigned char owned[sizeof(hd_counters)] = {0};
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    for (size_t k = 0; k < sizes[f->type]; k++) assert_int_equal(owned[f->offset + k]++, 0);
+    assert_true(f->name[0] && f->unit[0] && f->description[0]);
+    for (size_t k = 0; k < i; k++) assert_string_not_equal(f->name, hd_counter_table[k].name);
+  }
+  size_t free_bytes = 0;
+  for (size_t k = 0; k < sizeof owned; k++) free_bytes += !owned[k];
+  assert_true(free_bytes < 8); /* what aligns the end */
+}
+
+static void values_are_read_as_they_were_set(void **state) {
+  hd_counters c = numbered(100);
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    assert_true(hd_counter_real(f, &c) == 100 + (double)i);
+    assert_int_equal(hd_counter_count(f, &c), f->type == HD_COUNTER_REAL ? 0 : 100 + i);
+  }
+  assert_true(c.time_us == 100);
+  assert_int_equal(c.warp_instructions, 101);
+  assert_int_equal(c.resident, 117);
+}
+
+static void launches_add_up_but_for_residency(void **state) {
+  hd_counters sum = numbered(1000), c = numbered(100);
+  hd_counters_add(&sum, &c);
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    double expected = f->type == HD_COUNTER_LAST ? 100 + (double)i : 1100 + 2 * (double)i;
+    if (hd_counter_real(f, &sum) != expected) fail_msg("%s: %g", f->name, hd_counter_real(f, &sum));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("every byte of the counters belongs to one field of the table",
+                every_byte_belongs_to_one_field),
+      BEHAVIOUR("values are read as they were set", values_are_read_as_they_were_set),
+      BEHAVIOUR("launches add up, but for the CTAs resident", launches_add_up_but_for_residency),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
