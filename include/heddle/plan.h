@@ -277,6 +277,8 @@ typedef struct hd_table {
 HD_API hd_status hd_table_read(const char *path, uint64_t V, hd_table *out, hd_diag *d);
 HD_API hd_status hd_table_parse(const char *bytes, size_t len, const char *name, uint64_t V, hd_table *out,
                                 hd_diag *d);
+/* The binary form, whole or not at all (hd_file_write). */
+HD_API hd_status hd_table_write(const char *path, const hd_table *t, hd_diag *d);
 HD_API void hd_table_free(hd_table *t);
 
 /* ---- Programs: the arithmetic, defined once ------------------------------ */

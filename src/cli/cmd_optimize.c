@@ -124,15 +124,10 @@ static hd_status choose(optimization *z, const model_options *o, hd_diag *d) {
 static hd_status write_table(optimization *z, uint32_t launch, const hd_plan *p, hd_diag *d) {
   hd_run_options run = {.n_sms = z->s.gpu.n_sms};
   hd_table t;
-  hd_buf b = {0};
   hd_status st = hd_order_table(z->s.workload, launch, &run, p->order.kind, z->s.study, &t, d);
   if (st != HD_OK) return st;
-  hd_buf_put(&b, "HDTABLE1", 8);
-  hd_buf_put(&b, (const char *)&t.n, sizeof t.n);
-  hd_buf_put(&b, (const char *)t.task, t.n * sizeof *t.task);
+  st = hd_table_write(z->table_path, &t, d);
   hd_table_free(&t);
-  st = b.failed ? hd_nomem(d) : hd_file_write(z->table_path, b.data, b.len, d);
-  hd_buf_free(&b);
   return st;
 }
 

@@ -1,4 +1,4 @@
-/* Explicit orders: reading, checking and inverting tables. */
+/* Explicit orders: reading, writing, checking and inverting tables. */
 #include "heddle/plan.h"
 
 #include <inttypes.h>
@@ -188,6 +188,21 @@ hd_status hd_table_read(const char *path, uint64_t V, hd_table *out, hd_diag *d)
   if (st != HD_OK) return st;
   st = hd_table_parse(f.data, f.len, path, V, out, d);
   hd_file_close(&f);
+  return st;
+}
+
+static void put_little_endian(hd_buf *b, uint64_t v, unsigned n) {
+  for (unsigned i = 0; i < n; i++) hd_buf_putc(b, (char)(v >> (8 * i) & 0xff));
+}
+
+hd_status hd_table_write(const char *path, const hd_table *t, hd_diag *d) {
+  hd_buf b = {0};
+  hd_buf_reserve(&b, BINARY_HEADER + 4 * t->n);
+  hd_buf_put(&b, MAGIC, sizeof MAGIC);
+  put_little_endian(&b, t->n, 8);
+  for (uint64_t i = 0; i < t->n; i++) put_little_endian(&b, t->task[i], 4);
+  hd_status st = b.failed ? hd_nomem(d) : hd_file_write(path, b.data, b.len, d);
+  hd_buf_free(&b);
   return st;
 }
 

@@ -136,12 +136,7 @@ static hd_status make(const hd_trace *t, hd_order_kind kind, unsigned threads, h
 }
 
 static void keep(const char *path, const hd_table *t) {
-  hd_buf b = {0};
-  hd_buf_put(&b, "HDTABLE1", 8);
-  hd_buf_put(&b, (const char *)&t->n, sizeof t->n);
-  hd_buf_put(&b, (const char *)t->task, t->n * sizeof *t->task);
-  if (!b.failed) hd_file_write(path, b.data, b.len, NULL); /* a cache: it may fail */
-  hd_buf_free(&b);
+  hd_table_write(path, t, NULL); /* a cache: it may fail */
 }
 
 hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_order_kind kind,

@@ -187,20 +187,15 @@ static hd_status unpack_table(hd_store *s, const char *name, hd_plan *p, hd_diag
   hd_table t;
   char folder[4096], path[FILE_NAME];
   bool found;
-  hd_buf b = {0};
   hd_cache_folder(folder, sizeof folder);
   if (!folder[0]) return hd_fail(d, HD_ERR_IO, "there is no cache folder to put the order's table in");
   hd_status st = hd_store_get_table(s, name, &t.task, &t.n, &found, d);
   if (st != HD_OK) return st;
   if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", name);
   snprintf(path, sizeof path, "%s/verdict-%s.table", folder, name);
-  hd_buf_put(&b, "HDTABLE1", 8);
-  hd_buf_put(&b, (const char *)&t.n, sizeof t.n);
-  hd_buf_put(&b, (const char *)t.task, t.n * sizeof *t.task);
-  hd_table_free(&t);
   char *file = strdup(path);
-  st = b.failed || !file ? hd_nomem(d) : hd_file_write(path, b.data, b.len, d);
-  hd_buf_free(&b);
+  st = file ? hd_table_write(path, &t, d) : hd_nomem(d);
+  hd_table_free(&t);
   if (st != HD_OK) {
     free(file);
     return st;

@@ -184,6 +184,34 @@ static void a_file_is_read_and_a_missing_one_is_an_io_error(void **state) {
   assert_null(t.task);
 }
 
+static void what_is_written_is_read_back_and_is_the_binary_form(void **state) {
+  random_stream r = {.seed = 0x3d};
+  for (int c = 0; c < 50; c++) {
+    char path[] = "/tmp/heddle-table-XXXXXX";
+    uint32_t V = (uint32_t)draw(&r, 1, 2000);
+    hd_table t = {draw_permutation(&r, V), V}, got;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(hd_table_write(path, &t, NULL), HD_OK);
+    assert_int_equal(hd_table_read(path, V, &got, NULL), HD_OK);
+    assert_memory_equal(got.task, t.task, V * sizeof *t.task);
+    hd_buf binary = {0};
+    hd_file f;
+    put_binary(&binary, V, t.task, V);
+    assert_int_equal(hd_file_open(path, &f, NULL), HD_OK);
+    assert_int_equal(f.len, binary.len);
+    assert_memory_equal(f.data, binary.data, binary.len);
+    hd_file_close(&f);
+    hd_buf_free(&binary);
+    hd_table_free(&got);
+    free(t.task);
+    unlink(path);
+  }
+  const uint32_t task = 0;
+  assert_int_equal(hd_table_write("/no-such-folder/t", &(hd_table){(uint32_t *)&task, 1}, NULL), HD_ERR_IO);
+}
+
 static void inverting_twice_gives_the_table_back(void **state) {
   random_stream r = {.seed = 0x1f};
   for (int c = 0; c < 200; c++) {
@@ -240,6 +268,7 @@ int main(void) {
       cmocka_unit_test(a_binary_cut_anywhere_is_malformed),
       cmocka_unit_test(changing_one_entry_of_a_bijection_is_always_noticed),
       cmocka_unit_test(tables_are_for_1_to_2_32_minus_1_tasks),
+      cmocka_unit_test(what_is_written_is_read_back_and_is_the_binary_form),
       cmocka_unit_test(a_file_is_read_and_a_missing_one_is_an_io_error),
       cmocka_unit_test(inverting_twice_gives_the_table_back),
       cmocka_unit_test(what_is_no_bijection_does_not_invert),
