@@ -21,13 +21,13 @@ extern "C" {
 
 /* ---- Words ------------------------------------------------------------- */
 
-/* Opcodes: HD_OP_ADD, HD_OP_LD, ... from one table (ptx_ops.def, X-macro
- * PTX_OP(enum_suffix, "spelling")). HD_OP_UNKNOWN is an opcode the table does
- * not know. HD_OP_COUNT is one past the last. */
+/* Opcodes: HD_OP_ADD, HD_OP_LD, ... from one table (ptx_ops.def, which also says
+ * what they do: ptx_facts.h). HD_OP_UNKNOWN is an opcode the table does not know.
+ * HD_OP_COUNT is one past the last. */
 typedef uint16_t hd_ptx_op;
 enum {
   HD_OP_UNKNOWN = 0,
-#define PTX_OP(id, text) HD_OP_##id,
+#define PTX_OP(id, text, class, flags) HD_OP_##id,
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
   HD_OP_COUNT
@@ -36,22 +36,21 @@ enum {
 /* A dotted word without its dot: ".f32", ".global", ".rn", ".L1::no_allocate",
  * ".v4", ".m16n8k16", ".entry". Types, state spaces, rounding modes, vector
  * widths, cache operators and directives are all hd_mod. Known ones are the
- * constants HD_M_F32, ... (ptx_mods.def, X-macro PTX_MOD(enum_suffix, "spelling"));
- * others are numbered from HD_M_COUNT up, per module (hd_ptx_mod_text spells any). */
+ * constants HD_M_F32, ... (ptx_mods.def, with what they say: ptx_facts.h); others are numbered from
+ * HD_M_COUNT up, per module (hd_ptx_mod_text spells any). */
 typedef uint16_t hd_mod;
 enum {
   HD_M_NONE = 0,
 #define PTX_MOD(id, text) HD_M_##id,
 #include "heddle/ptx_mods.def"
-#undef PTX_MOD
   HD_M_COUNT
 };
 
-/* Special registers: HD_SR_TID, HD_SR_CTAID, ... (ptx_sregs.def, X-macro
- * PTX_SREG(enum_suffix, "%spelling")); .x .y .z .w are in hd_ptx_opnd.part. */
+/* Special registers: HD_SR_TID, HD_SR_CTAID, ... (ptx_sregs.def, with what they depend on:
+ * ptx_facts.h); .x .y .z .w are in hd_ptx_opnd.part. */
 enum {
   HD_SR_NONE = 0,
-#define PTX_SREG(id, text) HD_SR_##id,
+#define PTX_SREG(id, text, kind) HD_SR_##id,
 #include "heddle/ptx_sregs.def"
 #undef PTX_SREG
   HD_SR_COUNT
@@ -137,6 +136,7 @@ typedef struct hd_ptx_form {
   hd_ptx_op op;
   uint8_t n_mods;
   hd_mod mods[HD_PTX_MAX_MODS]; /* in the order written */
+  uint32_t flags;               /* HD_OPF_...: what these instructions do (ptx_facts.h) */
 } hd_ptx_form;
 
 typedef enum hd_ptx_stmt_kind {

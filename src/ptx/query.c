@@ -1,5 +1,5 @@
 /* Questions about a module: sizes, layouts, functions by name. */
-#include "heddle/ptx.h"
+#include "heddle/ptx_facts.h"
 
 #include <string.h>
 
@@ -9,40 +9,7 @@ bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod) {
   return false;
 }
 
-bool hd_ptx_form_writes(const hd_ptx_form *f) {
-  switch (f->op) {
-  case HD_OP_ST:
-  case HD_OP_RED:
-  case HD_OP_BRA:
-  case HD_OP_BRX:
-  case HD_OP_CALL:
-  case HD_OP_RET:
-  case HD_OP_EXIT:
-  case HD_OP_TRAP:
-  case HD_OP_BRKPT:
-  case HD_OP_MEMBAR:
-  case HD_OP_FENCE:
-  case HD_OP_PREFETCH:
-  case HD_OP_PREFETCHU:
-  case HD_OP_DISCARD:
-  case HD_OP_APPLYPRIORITY:
-  case HD_OP_CP:
-  case HD_OP_STMATRIX:
-  case HD_OP_SUST:
-  case HD_OP_SURED:
-  case HD_OP_NANOSLEEP:
-  case HD_OP_SETMAXNREG:
-  case HD_OP_PMEVENT:
-  case HD_OP_STACKRESTORE:
-  case HD_OP_GRIDDEPCONTROL:
-  case HD_OP_TENSORMAP: return false;
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return hd_ptx_form_has(f, HD_M_RED);
-  case HD_OP_WMMA: return !hd_ptx_form_has(f, HD_M_STORE);
-  case HD_OP_MULTIMEM: return !hd_ptx_form_has(f, HD_M_ST) && !hd_ptx_form_has(f, HD_M_RED);
-  default: return true;
-  }
-}
+bool hd_ptx_form_writes(const hd_ptx_form *f) { return f->flags & HD_OPF_RESULT; }
 
 int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name) {
   size_t n = strlen(name);
@@ -74,47 +41,14 @@ const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, 
 }
 
 uint64_t hd_ptx_type_size(hd_mod type) {
-  switch (type) {
-  case HD_M_U8:
-  case HD_M_S8:
-  case HD_M_B8:
-  case HD_M_E4M3:
-  case HD_M_E5M2:
-  case HD_M_UE8M0: return 1;
-  case HD_M_U16:
-  case HD_M_S16:
-  case HD_M_B16:
-  case HD_M_F16:
-  case HD_M_BF16:
-  case HD_M_E4M3X2:
-  case HD_M_E5M2X2: return 2;
-  case HD_M_U32:
-  case HD_M_S32:
-  case HD_M_B32:
-  case HD_M_F32:
-  case HD_M_F16X2:
-  case HD_M_BF16X2:
-  case HD_M_U16X2:
-  case HD_M_S16X2:
-  case HD_M_TF32: return 4;
-  case HD_M_U64:
-  case HD_M_S64:
-  case HD_M_B64:
-  case HD_M_F64:
-  case HD_M_F32X2: return 8;
-  case HD_M_B128: return 16;
-  default: return 0;
-  }
+  hd_ptx_type t = hd_ptx_type_of(type);
+  return t.number == HD_NUM_OPAQUE ? 0 : t.bits / 8;
 }
 
 /* Bytes of one element, a vector counting as one; 0: the type has no size. */
 static uint64_t element_size(const hd_ptx_var *v) {
-  switch (v->type) {
-  case HD_M_TEXREF:
-  case HD_M_SAMPLERREF:
-  case HD_M_SURFREF: return 8;
-  default: return hd_ptx_type_size(v->type) * v->vec;
-  }
+  if (hd_ptx_type_of(v->type).number == HD_NUM_OPAQUE) return 8;
+  return hd_ptx_type_size(v->type) * v->vec;
 }
 
 /* Elements of an open first dimension: as many as its initialiser has. */

@@ -1,5 +1,6 @@
 /* The words of the language: opcodes, modifiers, special registers, and the dotted
  * words (forms) they make up. */
+#include "heddle/ptx_facts.h"
 #include "ptx/lexer.h"
 
 typedef struct word {
@@ -12,7 +13,7 @@ typedef struct word {
 
 static const word ops[HD_OP_COUNT] = {
     WORD(""),
-#define PTX_OP(id, text) WORD(text),
+#define PTX_OP(id, text, class, flags) WORD(text),
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
 };
@@ -21,12 +22,11 @@ static const word mods[HD_M_COUNT] = {
     WORD(""),
 #define PTX_MOD(id, text) WORD(text),
 #include "heddle/ptx_mods.def"
-#undef PTX_MOD
 };
 
 static const word sregs[HD_SR_COUNT] = {
     WORD(""),
-#define PTX_SREG(id, text) WORD(text),
+#define PTX_SREG(id, text, kind) WORD(text),
 #include "heddle/ptx_sregs.def"
 #undef PTX_SREG
 };
@@ -97,6 +97,7 @@ static void split_form(ptx_parser *ps, hd_ptx_form *f, size_t n, const char *at)
       ptx_fail(ps, at, "'%s': more than %d modifiers", f->text, HD_PTX_MAX_MODS);
     f->mods[f->n_mods++] = ptx_mod(ps, start, (size_t)(p - start), at);
   }
+  f->flags = hd_ptx_flags_of(f);
 }
 
 /* Texts of forms are followed by zeros up to a multiple of eight bytes, so they are

@@ -1,0 +1,265 @@
+/* heddle/ptx_facts.h: what instructions, types and special registers of PTX do.
+ *
+ * The facts stand in ptx_ops.def, ptx_mods.def and ptx_sregs.def, beside the spellings, and in two tables of
+ * src/ptx/facts.c and src/ptx/access.c for what modifiers change. Who wants to know something about an
+ * operation asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
+ *
+ * What the tables do not know is answered on the safe side: an unknown opcode may do everything that its
+ * operands allow, an unknown modifier makes an access `unknown`.
+ */
+#ifndef HEDDLE_PTX_FACTS_H
+#define HEDDLE_PTX_FACTS_H
+
+#include "heddle/ptx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Operations --------------------------------------------------------- */
+
+/* What kind of operation an opcode is; each is of one. */
+typedef enum hd_ptx_class {
+  HD_OPC_UNKNOWN = 0, /* HD_OP_UNKNOWN */
+  HD_OPC_COMPUTE,     /* its result depends on its operands' values (and the carry) alone */
+  HD_OPC_MEMORY,      /* some of its forms access memory: hd_ptx_access_of says which and how */
+  HD_OPC_EXCHANGE,    /* its result depends on other threads of the warp */
+  HD_OPC_SYNC,        /* barriers and fences */
+  HD_OPC_CONTROL,     /* goes elsewhere, or ends */
+  HD_OPC_STATE,       /* the stack, the register file, the clock: what is neither register nor memory */
+} hd_ptx_class;
+
+HD_API hd_ptx_class hd_ptx_op_class(hd_ptx_op op);
+
+/* What instructions of a form do: bits of hd_ptx_form.flags. */
+enum {
+  HD_OPF_RESULT = 1 << 0,       /* writes its first operand, unless that is an address. Not of calls, whose
+                                   results stand in a list. Of unknown opcodes too */
+  HD_OPF_READS_RESULT = 1 << 1, /* and reads it before: wgmma.mma_async. Of unknown opcodes too */
+  HD_OPF_PURE = 1 << 2,         /* does nothing but write its first operand, which depends on its other
+                                   operands' values alone (a special register's value is one) */
+  HD_OPF_READS_CARRY = 1 << 3,  /* the condition code: addc */
+  HD_OPF_WRITES_CARRY = 1 << 4, /* .cc */
+  HD_OPF_BRINGS_DATA = 1 << 5,  /* its result comes from memory that is no constant of the launch, from other
+                                   threads, or from unknown code. Of unknown opcodes too */
+  HD_OPF_SEES_LANES = 1 << 6,   /* its result depends on other lanes: on their operands, or on which are
+                                   active */
+  HD_OPF_WARP_WIDE = 1 << 7,    /* threads of a warp do it together, and may wait for each other in it */
+  HD_OPF_CTA_WIDE = 1 << 8,     /* a barrier for threads of a CTA */
+  HD_OPF_CLUSTER_WIDE = 1 << 9, /* a barrier for the threads of a cluster */
+  HD_OPF_JUMPS = 1 << 10,       /* bra, brx: to labels of its function */
+  HD_OPF_CALLS = 1 << 11,
+  HD_OPF_RETURNS = 1 << 12, /* ret: to the caller; in a kernel the thread ends */
+  HD_OPF_EXITS = 1 << 13,   /* exit, trap: the thread ends, wherever it is */
+  HD_OPF_LASTING = 1 << 14, /* leaves a state behind, outside of registers and ordinary memory, that
+                               later instructions of the CTA meet: mbarriers, the stack, setmaxnreg */
+  HD_OPF_UNKNOWN = 1 << 15, /* the opcode is not in the table */
+};
+/* The end of a basic block, if unguarded without a way to the next statement. */
+enum { HD_OPF_LEAVES = HD_OPF_JUMPS | HD_OPF_RETURNS | HD_OPF_EXITS };
+
+/* The flags of a form that was put together by hand; those of a module's forms are in hd_ptx_form.flags. */
+HD_API uint32_t hd_ptx_flags_of(const hd_ptx_form *f);
+
+/* ---- Words -------------------------------------------------------------- */
+
+/* What a dotted word says about an access or a value. */
+typedef enum hd_mod_kind {
+  HD_MK_PLAIN = 0,   /* something else */
+  HD_MK_UNKNOWN,     /* it is not in the table */
+  HD_MK_TYPE,        /* hd_ptx_type_of */
+  HD_MK_SPACE,       /* value: HD_IN_... */
+  HD_MK_ORDER,       /* value: hd_ptx_order */
+  HD_MK_SCOPE,       /* value: hd_ptx_scope */
+  HD_MK_CACHE,       /* a cache operator: .ca .cg .cs .lu .cv .wb .wt */
+  HD_MK_L1_PRIORITY, /* .L1::evict_first ... */
+  HD_MK_L2_PRIORITY, /* .L2::evict_first ... */
+  HD_MK_L2_FETCH,    /* .L2::128B; value: bytes */
+  HD_MK_WIDTH,       /* .v2 .v4 .v8; value: elements */
+  HD_MK_OPERATION,   /* of atomics and reductions: .add .cas .exch ... (of other instructions as well) */
+} hd_mod_kind;
+
+HD_API hd_mod_kind hd_ptx_mod_kind(hd_mod mod);
+HD_API unsigned hd_ptx_mod_value(hd_mod mod); /* 0 where the kind has none */
+
+typedef enum hd_ptx_number {
+  HD_NUM_NONE = 0, /* no type */
+  HD_NUM_UNSIGNED,
+  HD_NUM_SIGNED,
+  HD_NUM_BITS,
+  HD_NUM_PREDICATE,
+  HD_NUM_FLOAT,
+  HD_NUM_OPAQUE, /* .texref .samplerref .surfref */
+} hd_ptx_number;
+
+typedef enum hd_ptx_format {
+  HD_FMT_NONE = 0, /* no floating-point type */
+  HD_FMT_F16,
+  HD_FMT_BF16,
+  HD_FMT_F32,
+  HD_FMT_F64,
+  HD_FMT_TF32,
+  HD_FMT_E4M3,
+  HD_FMT_E5M2,
+  HD_FMT_E2M3,
+  HD_FMT_E3M2,
+  HD_FMT_E2M1,
+  HD_FMT_UE8M0,
+  HD_FMT_UE4M3,
+} hd_ptx_format;
+
+typedef struct hd_ptx_type {
+  uint8_t number;   /* hd_ptx_number */
+  uint8_t format;   /* hd_ptx_format, of each element */
+  uint8_t elements; /* 2 of f16x2; 1 of what is not packed */
+  uint8_t bits;     /* of all elements, with their padding: .e2m3x2 takes 16 */
+} hd_ptx_type;
+
+/* {0} where the word is no type. */
+HD_API hd_ptx_type hd_ptx_type_of(hd_mod mod);
+
+/* ---- Special registers -------------------------------------------------- */
+
+/* What the value of a special register depends on. */
+typedef enum hd_sreg_kind {
+  HD_SRK_UNKNOWN = 0,
+  HD_SRK_LAUNCH,      /* the same for all threads: %ntid, %nctaid */
+  HD_SRK_CTA,         /* %ctaid */
+  HD_SRK_THREAD,      /* %tid */
+  HD_SRK_LANE,        /* where in its warp the thread is: %laneid, %lanemask_lt */
+  HD_SRK_CLUSTER,     /* the cluster, or where in it the CTA is */
+  HD_SRK_SHARED_SIZE, /* how much shared memory the kernel declares */
+  HD_SRK_SCHEDULE,    /* where and when the CTA runs: %smid, %warpid, %clock, performance counters */
+  HD_SRK_DRIVER,      /* %envreg: what the driver passes; the workspace of a cooperative launch is there */
+} hd_sreg_kind;
+
+HD_API hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg); /* HD_SR_... */
+
+/* ---- Accesses to memory --------------------------------------------------- */
+
+/* Where an address points; bits, so that several can be asked for. */
+enum {
+  HD_IN_GENERIC = 1 << 0, /* any of global, shared, local, param and const */
+  HD_IN_GLOBAL = 1 << 1,
+  HD_IN_SHARED = 1 << 2,  /* of the CTA */
+  HD_IN_CLUSTER = 1 << 3, /* of any CTA of the cluster: shared::cluster */
+  HD_IN_LOCAL = 1 << 4,
+  HD_IN_PARAM = 1 << 5,
+  HD_IN_CONST = 1 << 6,
+  HD_IN_TEXTURE = 1 << 7,
+  HD_IN_SURFACE = 1 << 8,
+  HD_IN_TENSOR = 1 << 9,    /* global, through a tensor map */
+  HD_IN_TMEM = 1 << 10,     /* the tensor memory of tcgen05 */
+  HD_IN_REGISTER = 1 << 11, /* .reg and .sreg, of declarations */
+};
+/* What other CTAs may share: global memory, under whichever name. */
+enum {
+  HD_IN_ANY_GLOBAL = HD_IN_GENERIC | HD_IN_GLOBAL | HD_IN_TEXTURE | HD_IN_SURFACE | HD_IN_TENSOR,
+  HD_IN_ANY_SHARED = HD_IN_SHARED | HD_IN_CLUSTER,
+};
+
+/* What is done there; bits. */
+enum {
+  HD_ACC_READ = 1 << 0,
+  HD_ACC_WRITE = 1 << 1,
+  HD_ACC_ATOMIC = 1 << 2,   /* both in one step; READ and WRITE are set as well */
+  HD_ACC_PREFETCH = 1 << 3, /* moves lines between caches and memory; no value is seen */
+  HD_ACC_DISCARD = 1 << 4,  /* what was there is lost; WRITE is set as well */
+};
+
+/* From weaker to stronger; of an access with several words the strongest counts. */
+typedef enum hd_ptx_order {
+  HD_ORDERED_NONE = 0, /* neither an access nor a fence */
+  HD_ORDERED_WEAK,
+  HD_ORDERED_RELAXED,
+  HD_ORDERED_ACQUIRE,
+  HD_ORDERED_RELEASE,
+  HD_ORDERED_ACQ_REL,
+  HD_ORDERED_SC,
+  HD_ORDERED_VOLATILE, /* relaxed at system scope, and done as often as written */
+  HD_ORDERED_MMIO,
+} hd_ptx_order;
+
+typedef enum hd_ptx_scope {
+  HD_SCOPE_NONE = 0, /* of weak accesses */
+  HD_SCOPE_CTA,
+  HD_SCOPE_CLUSTER,
+  HD_SCOPE_GPU,
+  HD_SCOPE_SYS,
+} hd_ptx_scope;
+
+/* One place of memory that an instruction accesses. */
+typedef struct hd_ptx_touch {
+  uint16_t space;  /* one HD_IN_... */
+  uint8_t kinds;   /* HD_ACC_... */
+  uint8_t operand; /* the statement's operand with the address: HD_O_ADDR or HD_O_BRACKET, of wgmma and
+                      tcgen05 also a descriptor in a register. A vector of registers there is no address, and
+                      the statement may have fewer operands (optional ones): then there is no such access */
+} hd_ptx_touch;
+
+enum { HD_PTX_MAX_TOUCHES = 3 };
+typedef struct hd_ptx_access {
+  uint8_t kinds;                            /* of all places; 0: no access */
+  uint8_t n;                                /* places */
+  hd_ptx_touch touches[HD_PTX_MAX_TOUCHES]; /* destination of a copy first, its mbarrier last */
+  uint8_t order; /* hd_ptx_order; of fences, too. Of several places it is the ordered one's */
+  uint8_t scope; /* hd_ptx_scope */
+  hd_mod cache;  /* cache operator as written; 0: none */
+  hd_mod l1_priority, l2_priority; /* as written; 0: none */
+  hd_mod operation;                /* .add .cas .exch ... of an atomic or a reduction; 0: none */
+  uint16_t bytes;   /* each thread's, of vectors all elements; 0: not said by the form (bulk, matrices) */
+  bool noncoherent; /* .nc, ldu, textures: other threads' writes may not be seen */
+  bool policy;      /* .L2::cache_hint: the last operand is a cache policy */
+  bool async;       /* done later: the instruction does not wait for it */
+  bool bulk;        /* a range of bytes, a box or a matrix, by one thread or a whole warp for all */
+  bool unknown;     /* an opcode or a word that is not in the tables: order, kinds and space may be others */
+} hd_ptx_access;
+
+/* How instructions of this form access memory. An unknown opcode reads and writes generic memory, by any of
+ * its operands (touches[0].operand is 0). Calls are no accesses: HD_OPF_CALLS. */
+HD_API hd_ptx_access hd_ptx_access_of(const hd_ptx_form *f);
+
+/* The kinds of what it does in these spaces (HD_IN_... bits). */
+HD_API unsigned hd_ptx_access_in(const hd_ptx_access *a, unsigned spaces);
+
+/* ---- Operands ------------------------------------------------------------ */
+
+/* How an instruction uses a leaf of its operands; bits. */
+enum {
+  HD_ROLE_READ = 1 << 0, /* its value: a register's, a special register's, a number, the address of a symbol,
+                            the contents of a .param variable among a call's arguments */
+  HD_ROLE_WRITTEN = 1 << 1, /* a register, _, or a .param variable among a call's results */
+  HD_ROLE_BASE = 1 << 2,    /* an address is worked out from it: [leaf + imm], or the first of [a, {b, c}]. A
+                               register or a special register is READ as well */
+  HD_ROLE_GUARD = 1 << 3,   /* the predicate of @p; READ as well */
+  HD_ROLE_CALLEE = 1 << 4,  /* what is called: HD_O_SYM, or a register that is READ as well; in a list of
+                               .calltargets, too */
+  HD_ROLE_LABEL = 1 << 5,   /* where a branch may go; in a list of .branchtargets, too */
+  HD_ROLE_LIST = 1 << 6,    /* the name of a .branchtargets, .calltargets or .callprototype */
+};
+
+/* A leaf: an operand without kids. Of a guard `opnd` is NULL and `index` UINT32_MAX. */
+typedef struct hd_ptx_leaf {
+  const hd_ptx_opnd *opnd;
+  uint32_t index;  /* of the operand in m->opnds, to replace it */
+  hd_sym sym;      /* the symbol that it names; 0: none */
+  uint8_t role;    /* HD_ROLE_... */
+  uint8_t operand; /* which of the statement's operands it belongs to; UINT8_MAX: beyond, or the guard */
+} hd_ptx_leaf;
+
+/* True: go on. May change the leaf's operand in place, but add none to the module. */
+typedef bool hd_ptx_visitor(void *ctx, const hd_ptx_leaf *leaf);
+
+/* Visits every leaf of an instruction or a list of targets, the guard first, then the operands as written.
+ * Other statements have none. False: the visitor stopped it. */
+HD_API bool hd_ptx_visit(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_ptx_visitor *visit, void *ctx);
+
+/* The same for the operand m->opnds[index] alone, say a variable's initialiser; its leaves get this role,
+ * with BASE where they stand in brackets. */
+HD_API bool hd_ptx_visit_operand(const hd_ptx_module *m, uint32_t index, unsigned role, hd_ptx_visitor *visit,
+                                 void *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+/* What operations, words and special registers do: the tables' columns, and what modifiers change. */
+#include "heddle/ptx_facts.h"
+
+/* ---- Operations -------------------------------------------------------------------- */
+
+typedef struct op_facts {
+  uint8_t class; /* hd_ptx_class */
+  uint32_t flags;
+} op_facts;
+
+static const op_facts ops[HD_OP_COUNT] = {
+    [HD_OP_UNKNOWN] = {HD_OPC_UNKNOWN,
+                       HD_OPF_UNKNOWN | HD_OPF_RESULT | HD_OPF_READS_RESULT | HD_OPF_BRINGS_DATA},
+#define PTX_OP(id, text, class, flags) [HD_OP_##id] = {HD_OPC_##class, flags},
+#include "heddle/ptx_ops.def"
+#undef PTX_OP
+};
+
+/* Forms with this word have these flags besides, or lack those. All rows that fit apply, in this order. */
+typedef struct refinement {
+  hd_ptx_op op;
+  hd_mod with;
+  uint32_t add, take;
+} refinement;
+
+static const refinement refinements[] = {
+    {HD_OP_BAR, HD_M_RED, HD_OPF_RESULT | HD_OPF_BRINGS_DATA, 0},
+    {HD_OP_BAR, HD_M_WARP, HD_OPF_WARP_WIDE, HD_OPF_CTA_WIDE},
+    {HD_OP_BARRIER, HD_M_RED, HD_OPF_RESULT | HD_OPF_BRINGS_DATA, 0},
+    {HD_OP_BARRIER, HD_M_CLUSTER, HD_OPF_CLUSTER_WIDE, HD_OPF_CTA_WIDE},
+    {HD_OP_CLUSTERLAUNCHCONTROL, HD_M_TRY_CANCEL, 0, HD_OPF_RESULT},
+    {HD_OP_CP, HD_M_MBARRIER, HD_OPF_LASTING, 0},
+    {HD_OP_CP, HD_M_MBARRIER_COMPLETE_TX_BYTES, HD_OPF_LASTING, 0},
+    {HD_OP_LD, HD_M_CONST, 0, HD_OPF_BRINGS_DATA},
+    {HD_OP_LD, HD_M_PARAM, 0, HD_OPF_BRINGS_DATA},
+    {HD_OP_LD, HD_M_PARAM_ENTRY, 0, HD_OPF_BRINGS_DATA},
+    {HD_OP_LD, HD_M_PARAM_FUNC, 0, HD_OPF_BRINGS_DATA},
+    {HD_OP_MBARRIER, HD_M_INIT, 0, HD_OPF_RESULT},
+    {HD_OP_MBARRIER, HD_M_INVAL, 0, HD_OPF_RESULT},
+    {HD_OP_MBARRIER, HD_M_EXPECT_TX, 0, HD_OPF_RESULT},
+    {HD_OP_MBARRIER, HD_M_COMPLETE_TX, 0, HD_OPF_RESULT},
+    {HD_OP_MBARRIER, HD_M_ARRIVE, HD_OPF_RESULT, 0}, /* .arrive.expect_tx, too */
+    {HD_OP_MBARRIER, HD_M_ARRIVE_DROP, HD_OPF_RESULT, 0},
+    {HD_OP_MULTIMEM, HD_M_ST, 0, HD_OPF_RESULT | HD_OPF_BRINGS_DATA},
+    {HD_OP_MULTIMEM, HD_M_RED, 0, HD_OPF_RESULT | HD_OPF_BRINGS_DATA},
+    {HD_OP_MULTIMEM, HD_M_CP, 0, HD_OPF_RESULT | HD_OPF_BRINGS_DATA},
+    {HD_OP_TCGEN05, HD_M_DEALLOC, 0, HD_OPF_RESULT},
+    /* One thread does these for all. */
+    {HD_OP_TCGEN05, HD_M_MMA, 0, HD_OPF_WARP_WIDE},
+    {HD_OP_TCGEN05, HD_M_CP, 0, HD_OPF_WARP_WIDE},
+    {HD_OP_TCGEN05, HD_M_SHIFT, 0, HD_OPF_WARP_WIDE},
+    {HD_OP_TCGEN05, HD_M_COMMIT, 0, HD_OPF_WARP_WIDE},
+    {HD_OP_TENSORMAP, HD_M_CP_FENCEPROXY, HD_OPF_WARP_WIDE, 0},
+    {HD_OP_WGMMA, HD_M_MMA_ASYNC, HD_OPF_READS_RESULT, 0},
+    {HD_OP_WMMA, HD_M_LOAD, HD_OPF_BRINGS_DATA, HD_OPF_SEES_LANES},
+    {HD_OP_WMMA, HD_M_STORE, 0, HD_OPF_RESULT | HD_OPF_SEES_LANES},
+};
+
+hd_ptx_class hd_ptx_op_class(hd_ptx_op op) {
+  return op < HD_OP_COUNT ? (hd_ptx_class)ops[op].class : HD_OPC_UNKNOWN;
+}
+
+uint32_t hd_ptx_flags_of(const hd_ptx_form *f) {
+  hd_ptx_op op = f->op < HD_OP_COUNT ? f->op : HD_OP_UNKNOWN;
+  uint32_t flags = ops[op].flags;
+  for (size_t i = 0; i < sizeof refinements / sizeof *refinements; i++) {
+    const refinement *r = &refinements[i];
+    if (r->op == op && hd_ptx_form_has(f, r->with)) flags = (flags | r->add) & ~r->take;
+  }
+  if (hd_ptx_form_has(f, HD_M_CC)) flags |= HD_OPF_WRITES_CARRY;
+  if (ops[op].class == HD_OPC_COMPUTE && !(flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY)))
+    flags |= HD_OPF_PURE;
+  return flags;
+}
+
+/* ---- Words ---------------------------------------------------------------------------- */
+
+typedef struct mod_facts {
+  uint8_t kind; /* hd_mod_kind */
+  uint16_t value;
+  hd_ptx_type type;
+} mod_facts;
+
+static const mod_facts mods[HD_M_COUNT] = {
+#define PTX_MOD(id, text) [HD_M_##id] = {HD_MK_PLAIN, 0, {0}},
+#define PTX_MOD_OF(id, text, kind, value) [HD_M_##id] = {HD_MK_##kind, value, {0}},
+#define PTX_TYPE(id, text, number, bits, elements, format)                                                   \
+  [HD_M_##id] = {HD_MK_TYPE, 0, {HD_NUM_##number, HD_FMT_##format, elements, bits}},
+#include "heddle/ptx_mods.def"
+};
+
+hd_mod_kind hd_ptx_mod_kind(hd_mod mod) {
+  return mod < HD_M_COUNT ? (hd_mod_kind)mods[mod].kind : HD_MK_UNKNOWN;
+}
+
+unsigned hd_ptx_mod_value(hd_mod mod) { return mod < HD_M_COUNT ? mods[mod].value : 0; }
+
+hd_ptx_type hd_ptx_type_of(hd_mod mod) { return mods[mod < HD_M_COUNT ? mod : HD_M_NONE].type; }
+
+/* ---- Special registers ------------------------------------------------------------------ */
+
+static const uint8_t sregs[HD_SR_COUNT] = {
+#define PTX_SREG(id, text, kind) [HD_SR_##id] = HD_SRK_##kind,
+#include "heddle/ptx_sregs.def"
+#undef PTX_SREG
+};
+
+hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg) {
+  return sreg < HD_SR_COUNT ? (hd_sreg_kind)sregs[sreg] : HD_SRK_UNKNOWN;
+}
