@@ -16,76 +16,11 @@
 #ifndef HEDDLE_ANALYSIS_H
 #define HEDDLE_ANALYSIS_H
 
-#include "heddle/ptx.h"
+#include "heddle/cfg.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define HD_NONE UINT32_MAX /* no block, no loop, no instruction, no parameter */
-
-/* ---- Control flow ------------------------------------------------------------ */
-
-/* An instruction of the kernel with its calls inlined. */
-typedef struct hd_inst {
-  uint32_t func, stmt; /* module->funcs[func].stmts[stmt] */
-  uint32_t block;
-  uint32_t call; /* the inlined call it belongs to: index into calls; 0 is the kernel itself */
-} hd_inst;
-
-typedef struct hd_inlined {
-  uint32_t func;
-  uint32_t site;   /* the call instruction: index into insts; HD_NONE for the kernel */
-  uint32_t parent; /* the call that site belongs to */
-} hd_inlined;
-
-/* Edges, in the order of the branch: the taken one of a conditional branch first, then the fall-
- * through. The last block is the exit: empty, and the successor of every ret, exit and trap. */
-typedef struct hd_block {
-  uint32_t first, n_insts;     /* into insts */
-  uint32_t first_succ, n_succ; /* into edges */
-  uint32_t first_pred, n_pred; /* into edges */
-  uint32_t idom;               /* immediate dominator; HD_NONE for the entry and for unreachable blocks */
-  uint32_t ipdom; /* immediate post-dominator; HD_NONE for the exit, and where the exit is not reached */
-  uint32_t dom_pre, dom_last; /* a dominates b: a.dom_pre <= b.dom_pre <= a.dom_last */
-  uint32_t loop;              /* innermost loop around it, or HD_NONE */
-  uint32_t rpo;               /* its number in reverse postorder; HD_NONE: unreachable */
-  hd_sym label;               /* first label in front of it, 0: none */
-} hd_block;
-
-/* A natural loop. Back edges to one header make one loop; cycles with several entries are no loops
- * (irreducible), and values that go around them are not followed. */
-typedef struct hd_loop {
-  uint32_t header;
-  uint32_t parent; /* the loop around it, or HD_NONE; parents come first */
-  uint32_t depth;  /* 1: outermost */
-  uint32_t n_blocks, n_latches,
-      n_exits;      /* n_exits: edges that leave it, those to the exit block not counted */
-  uint32_t line;    /* of the header's first instruction */
-  uint32_t counter; /* the symbol that counts its finished iterations, 0-based; HD_NONE: nothing needed it */
-  uint32_t trips;   /* polynomial: how often the back edge is taken; HD_NONE: not known */
-  uint32_t first_assumption, n_assumptions; /* into assumption_lists: what trips rests on */
-} hd_loop;
-
-typedef struct hd_cfg {
-  hd_inst *insts;
-  uint32_t n_insts;
-  hd_inlined *calls;
-  uint32_t n_calls;
-  hd_block *blocks;
-  uint32_t n_blocks; /* 0 is the entry, n_blocks - 1 the exit */
-  uint32_t *edges;
-  uint32_t n_edges; /* block numbers */
-  hd_loop *loops;
-  uint32_t n_loops;
-  bool irreducible; /* some cycle has several entries */
-} hd_cfg;
-
-HD_API bool hd_dominates(const hd_cfg *g, uint32_t a, uint32_t b);
-/* Loop `outer` is `inner` or around it; HD_NONE is around everything. */
-HD_API bool hd_loop_contains(const hd_cfg *g, uint32_t outer, uint32_t inner);
-/* The graph in Graphviz' language: blocks with their instructions, loops as clusters. */
-HD_API void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out);
 
 /* ---- Values -------------------------------------------------------------------- */
 
@@ -241,12 +176,20 @@ typedef struct hd_site {
   uint32_t first_assumption, n_assumptions; /* into assumption_lists */
 } hd_site;
 
+/* What is known of a loop's iterations; parallel to cfg.loops. */
+typedef struct hd_loop_values {
+  uint32_t counter; /* the symbol that counts its finished iterations, 0-based; HD_NONE: nothing needed it */
+  uint32_t trips;   /* polynomial: how often the back edge is taken; HD_NONE: not known */
+  uint32_t first_assumption, n_assumptions; /* into assumption_lists: what trips rests on */
+} hd_loop_values;
+
 /* ---- The analysis ------------------------------------------------------------------- */
 
 typedef struct hd_analysis {
   const hd_ptx_module *module;
   uint32_t func;
   hd_cfg cfg;
+  hd_loop_values *loop_values; /* cfg.n_loops */
   hd_value_symbol *symbols;
   uint32_t n_symbols;
   hd_polynomial *polys;

@@ -8,9 +8,6 @@ enum { DEFAULT_MAX_INSTS = 1000000 };
 static const uint64_t DEFAULT_WORK = 40000000;
 
 static void release(an *a) {
-  hd_vec_free(&a->insts);
-  hd_vec_free(&a->calls);
-  hd_vec_free(&a->call_info);
   hd_vec_free(&a->slots);
   hd_vec_free(&a->phis);
   hd_vec_free(&a->vals);
@@ -41,10 +38,6 @@ static void release(an *a) {
 
 void an_publish(an *a) {
   hd_analysis *p = &a->pub;
-  p->cfg.insts = a->insts.data;
-  p->cfg.n_insts = (uint32_t)a->insts.n;
-  p->cfg.calls = a->calls.data;
-  p->cfg.n_calls = (uint32_t)a->calls.n;
   p->symbols = a->symbols.data;
   p->n_symbols = (uint32_t)a->symbols.n;
   p->polys = a->polys.data;
@@ -91,12 +84,14 @@ static void read_limits(an *a) {
 static hd_status run(an *a) {
   an_poly_init(a);
   read_limits(a);
-  an_inline(a);
-  if (!a->insts.n) return hd_fail(a->diag, HD_ERR_INPUT, "the kernel has no instructions");
-  hd_status st = an_flow(a);
+  hd_cfg *g = &a->pub.cfg;
+  hd_status st = hd_cfg_build(a->m, a->pub.func, a->opt.max_insts, &a->arena, g, a->diag);
   if (st != HD_OK) return st;
-  an_dominators(a);
-  an_loops(a);
+  if (!g->n_insts) return hd_fail(a->diag, HD_ERR_INPUT, "the kernel has no instructions");
+  a->pub.loop_values = HD_NEW_N(&a->arena, g->n_loops + 1u, hd_loop_values);
+  for (uint32_t l = 0; l < g->n_loops; l++)
+    a->pub.loop_values[l].counter = a->pub.loop_values[l].trips = HD_NONE;
+  an_slots(a);
   an_defs(a);
   size_t n_values = an_first_phi(a);
   if (!hd_vec_reserve(&a->vals, n_values + 1) || !hd_vec_reserve(&a->states, n_values + 1)) an_nomem(a);

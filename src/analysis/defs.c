@@ -24,7 +24,7 @@ static void add_operand(def_list *l, uint32_t inst, const hd_ptx_opnd *o) {
   switch (o->kind) {
   case HD_O_REG:
     if (a->m->syms[o->sym].kind == HD_SYM_REG)
-      AN_PUSH(a, &l->v, ((an_def){inst, an_reg(a, a->insts.data[inst].call, o->sym)}));
+      AN_PUSH(a, &l->v, ((an_def){inst, an_reg(a, a->pub.cfg.insts[inst].call, o->sym)}));
     break;
   case HD_O_VEC:
   case HD_O_PAIR:
@@ -45,8 +45,8 @@ static void add_param_store(def_list *l, uint32_t inst, const hd_ptx_stmt *st, c
   for (unsigned k = 0; k < f->n_mods; k++)
     if (hd_ptx_type_size(f->mods[k])) bytes = (uint32_t)hd_ptx_type_size(f->mods[k]);
   for (uint32_t k = 0; k < lanes; k++) {
-    uint32_t slot =
-        an_slot_of(a, a->insts.data[inst].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes, bytes, false);
+    uint32_t slot = an_slot_of(a, a->pub.cfg.insts[inst].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes,
+                               bytes, false);
     if (slot != HD_NONE) AN_PUSH(a, &l->v, ((an_def){inst, slot}));
   }
 }
@@ -61,13 +61,13 @@ static void add_call_results(def_list *l, uint32_t inst, const hd_ptx_stmt *st) 
     if (r->kind == HD_O_REG) add_operand(l, inst, r);
     if (r->kind != HD_O_SYM) continue;
     for (uint32_t s = 0; s < a->slots.n; s++)
-      if (a->slots.data[s].call == a->insts.data[inst].call && a->slots.data[s].var == r->sym)
-        AN_PUSH(a, &l->v, ((an_def){inst, a->n_regs + s}));
+      if (a->slots.data[s].call == a->pub.cfg.insts[inst].call && a->slots.data[s].var == r->sym)
+        AN_PUSH(a, &l->v, ((an_def){inst, a->pub.cfg.n_regs + s}));
   }
 }
 
 void an_defs(an *a) {
-  uint32_t n = (uint32_t)a->insts.n, n_regs = a->n_regs + (uint32_t)a->slots.n;
+  uint32_t n = a->pub.cfg.n_insts, n_regs = a->pub.cfg.n_regs + (uint32_t)a->slots.n;
   def_list l = {.a = a};
   a->inst_def = HD_NEW_N(&a->arena, (size_t)n + 1, uint32_t);
   for (uint32_t i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ static int by_number(const void *pa, const void *pb) {
   return (*x > *y) - (*x < *y);
 }
 
-static uint32_t def_block(const an *a, uint32_t d) { return a->insts.data[a->defs[d].inst].block; }
+static uint32_t def_block(const an *a, uint32_t d) { return a->pub.cfg.insts[a->defs[d].inst].block; }
 
 static an_value new_phi(an *a, uint32_t reg, uint32_t block) {
   uint32_t n = a->pub.cfg.blocks[block].n_pred;
@@ -305,7 +305,7 @@ an_value an_reaching_out(an *a, uint32_t reg, uint32_t block) {
 
 an_value an_reaching(an *a, uint32_t reg, uint32_t inst) {
   an_value only;
-  uint32_t block = a->insts.data[inst].block;
+  uint32_t block = a->pub.cfg.insts[inst].block;
   if (only_def(a, reg, inst, block, &only)) return only;
   const an_reg_defs *r = defs_of(a, reg);
   uint32_t i = nearest(a, r, block, true);

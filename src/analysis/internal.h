@@ -1,9 +1,8 @@
 /* analysis/internal.h: what the passes of one analysis share.
  *
  * hd_analyze runs them in this order; each needs what stands above it:
- *   inline.c      calls -> one list of instructions
- *   flow.c        blocks and edges
- *   dominators.c  dominator trees, loops
+ *   (cfg)         calls -> one list of instructions, blocks and edges, dominator trees, loops
+ *   slots.c       variables that pass values into and out of inlined functions
  *   taint.c       registers that data may have reached, on demand
  *   defs.c        which definition reaches a use: SSA form, made on demand per register
  *   sites.c       the accesses, their classes, guards, bases
@@ -29,12 +28,6 @@ typedef struct an_slot {
   uint64_t offset;
   uint32_t bytes;
 } an_slot;
-
-typedef struct an_call {
-  uint32_t reg_base;  /* registers of this body are reg_base + hd_ptx_sym.index */
-  uint32_t *position; /* per statement, and one more: the first instruction at or behind it */
-  uint32_t after;     /* the instruction behind the body */
-} an_call;
 
 /* An open-addressing hash table of numbers; the caller holds the keys. */
 typedef struct an_hash {
@@ -105,13 +98,8 @@ typedef struct an {
   int64_t max_block[3], max_threads; /* of a CTA, as the kernel's directives allow */
 
   /* inline.c */
-  HD_VEC(hd_inst) insts;
-  HD_VEC(hd_inlined) calls;
-  HD_VEC(an_call) call_info;
   HD_VEC(an_slot) slots;
   an_hash slot_hash;
-  uint8_t *inlined; /* bit per instruction: a call whose body follows */
-  uint32_t n_regs;  /* registers of all bodies; slots follow */
 
   /* defs.c */
   an_def *defs;
@@ -133,7 +121,6 @@ typedef struct an {
   HD_VEC(an_active) active; /* phis under evaluation, outermost first */
   HD_VEC(an_value) trail;   /* values that rest on those */
   HD_VEC(an_value) work;    /* what is being evaluated; each waits for those above it */
-  uint32_t *loop_exit;      /* per loop with one exit: the edge's blocks */
   uint32_t n_fresh;         /* unknown values that belong to no instruction */
   bool stop;                /* over budget */
 
@@ -186,29 +173,24 @@ static inline uint64_t an_mix(uint64_t h, uint64_t v) {
   return h ^ (h >> 29);
 }
 
-/* ---- inline.c, flow.c, dominators.c ------------------------------------------------------ */
+/* ---- slots.c ------------------------------------------------------ */
 
-hd_status an_inline(an *a);
+void an_slots(an *a);
 /* The register number of a register symbol in the body of `call`. */
 static inline uint32_t an_reg(const an *a, uint32_t call, hd_sym sym) {
-  return a->call_info.data[call].reg_base + a->m->syms[sym].index;
+  return a->pub.cfg.calls[call].reg_base + a->m->syms[sym].index;
 }
 /* The slot of bytes [offset, offset + bytes) of a .param variable as named in the body of `call`; HD_NONE:
  * it belongs to no inlined call, or is a parameter of the kernel itself. */
 uint32_t an_slot_of(an *a, uint32_t call, hd_sym var, uint64_t offset, uint32_t bytes, bool make);
-static inline bool an_is_inlined(const an *a, uint32_t inst) {
-  return a->inlined[inst >> 3] >> (inst & 7) & 1;
-}
+static inline bool an_is_inlined(const an *a, uint32_t inst) { return a->pub.cfg.insts[inst].body != 0; }
 static inline const hd_ptx_stmt *an_stmt(const an *a, uint32_t inst) {
-  const hd_inst *i = &a->insts.data[inst];
+  const hd_inst *i = &a->pub.cfg.insts[inst];
   return &a->m->funcs[i->func].stmts[i->stmt];
 }
 static inline const hd_ptx_form *an_form(const an *a, uint32_t inst) {
   return &a->m->forms[an_stmt(a, inst)->form];
 }
-hd_status an_flow(an *a);
-void an_dominators(an *a);
-void an_loops(an *a);
 
 /* ---- defs.c ---------------------------------------------------------------------------------- */
 

@@ -174,7 +174,7 @@ static walked walk_loops(walk *w, uint32_t depth) {
   }
   uint32_t loop = w->loops[depth];
   int64_t trips;
-  const hd_loop *l = &w->a->cfg.loops[loop];
+  const hd_loop_values *l = &w->a->loop_values[loop];
   w->counters[loop] = 0;
   if (l->trips == HD_NONE || !assumptions_hold(w, l->first_assumption, l->n_assumptions) ||
       !evaluate(w->a, l->trips, &w->at, 0, &trips))

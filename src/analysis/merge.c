@@ -77,7 +77,7 @@ static bool value_at(join *j, uint32_t block, uint32_t depth, an_val *out) {
       !hd_loop_contains(g, loop, g->blocks[j->top].loop)) {
     /* A loop on the way: it is left by its only exit, or nothing is known. */
     if (g->loops[loop].n_exits == 1)
-      found = value_over(j, a->loop_exit[2 * loop], a->loop_exit[2 * loop + 1], depth + 1, out);
+      found = value_over(j, a->pub.cfg.loops[loop].leave, a->pub.cfg.loops[loop].leaves, depth + 1, out);
     else
       j->failed = g->loops[loop].n_exits != 0;
   } else if (b->n_succ == 1) {
@@ -181,7 +181,7 @@ static bool resolve(join *j, uint32_t top, unsigned width, an_val *out, uint32_t
 /* ---- Loops ------------------------------------------------------------------------------- */
 
 static hd_symbol counter_of(an *a, uint32_t loop) {
-  hd_loop *l = &a->pub.cfg.loops[loop];
+  hd_loop_values *l = &a->pub.loop_values[loop];
   if (l->counter == HD_NONE)
     l->counter = an_symbol(a, (hd_value_symbol){.kind = HD_V_COUNTER,
                                                 .level = HD_LEVEL_AFFINE,

@@ -487,7 +487,7 @@ static bool is_of_loop(const an *a, hd_symbol s, uint32_t loop) {
   case HD_V_LOAD:
   case HD_V_CALL:
   case HD_V_OPAQUE:
-    return sym->a == HD_NONE || hd_loop_contains(g, loop, g->blocks[a->insts.data[sym->a].block].loop);
+    return sym->a == HD_NONE || hd_loop_contains(g, loop, g->blocks[a->pub.cfg.insts[sym->a].block].loop);
   case HD_V_PHI: return hd_loop_contains(g, loop, g->blocks[an_value_block(a, sym->a)].loop);
   case HD_V_MERGE:
   case HD_V_RECUR: return hd_loop_contains(g, loop, g->blocks[sym->a].loop);

@@ -379,7 +379,7 @@ static bool read_condition(an *a, uint32_t inst, const hd_ptx_opnd *o, hd_poly *
 
 static void guard_site(guard_tree *t, hd_site *site) {
   an *a = t->a;
-  uint32_t block = a->insts.data[site->inst].block;
+  uint32_t block = a->pub.cfg.insts[site->inst].block;
   bool complete = t->state[block] == 2;
   uint32_t top = t->node[block];
   const hd_ptx_opnd *read = read_operand(a, site->inst);
@@ -447,16 +447,17 @@ static void add_trips(an *a) {
     const hd_product *prod = &a->products.data[q->n ? a->terms.data[q->first].product : 0];
     bool unknown = prod->n == 1 && a->symbols.data[a->factors.data[prod->first]].kind == HD_V_EXIT;
     if (unknown) continue;
-    g->loops[l].trips = v.poly;
-    list_assumptions(a, v.assumes, &g->loops[l].first_assumption, &g->loops[l].n_assumptions);
+    a->pub.loop_values[l].trips = v.poly;
+    list_assumptions(a, v.assumes, &a->pub.loop_values[l].first_assumption,
+                     &a->pub.loop_values[l].n_assumptions);
   }
 }
 
 void an_sites(an *a) {
   const hd_cfg *g = &a->pub.cfg;
-  for (uint32_t i = 0; i < a->insts.n; i++) {
+  for (uint32_t i = 0; i < a->pub.cfg.n_insts; i++) {
     shape s;
-    if (g->blocks[a->insts.data[i].block].rpo == HD_NONE || !shape_of(a, i, &s)) continue;
+    if (g->blocks[a->pub.cfg.insts[i].block].rpo == HD_NONE || !shape_of(a, i, &s)) continue;
     hd_site site = {.inst = i,
                     .line = an_stmt(a, i)->line,
                     .kind = (uint8_t)s.kind,

@@ -74,7 +74,7 @@ static bool reads_schedule(const an *a, const hd_ptx_opnd *o) {
 /* Registers an operand names; the virtual register number n_all stands for data itself. */
 static void add_operand(spread *s, const hd_ptx_opnd *o, uint32_t data) {
   an *a = s->a;
-  uint32_t call = a->insts.data[s->inst].call;
+  uint32_t call = a->pub.cfg.insts[s->inst].call;
   switch (o->kind) {
   case HD_O_REG:
   case HD_O_ADDR:
@@ -99,7 +99,7 @@ static void add_slots(spread *s, const hd_ptx_opnd *o) {
   an *a = s->a;
   if (o->kind != HD_O_ADDR || !o->sym || a->m->syms[o->sym].kind != HD_SYM_VAR) return;
   for (uint32_t bytes = 1; bytes <= 8; bytes *= 2) {
-    uint32_t slot = an_slot_of(a, a->insts.data[s->inst].call, o->sym, (uint64_t)o->imm, bytes, false);
+    uint32_t slot = an_slot_of(a, a->pub.cfg.insts[s->inst].call, o->sym, (uint64_t)o->imm, bytes, false);
     if (slot != HD_NONE) add_use(s, slot);
   }
 }
@@ -111,11 +111,11 @@ static void add_path(spread *s, uint32_t inst) {
   const hd_cfg *g = &a->pub.cfg;
   uint32_t reg = a->defs[a->inst_def[inst]].reg;
   if (a->reg_first[reg + 1] - a->reg_first[reg] < 2) return;
-  uint32_t b = g->blocks[a->insts.data[inst].block].idom;
+  uint32_t b = g->blocks[a->pub.cfg.insts[inst].block].idom;
   for (unsigned n = 0; b != HD_NONE && n < MAX_BRANCHES; n++, b = g->blocks[b].idom) {
     uint32_t last = g->blocks[b].first + g->blocks[b].n_insts - 1;
     const hd_ptx_stmt *st = an_stmt(a, last);
-    if (g->blocks[b].n_succ > 1 && st->guard) add_use(s, an_reg(a, a->insts.data[last].call, st->guard));
+    if (g->blocks[b].n_succ > 1 && st->guard) add_use(s, an_reg(a, a->pub.cfg.insts[last].call, st->guard));
   }
 }
 
@@ -129,11 +129,11 @@ static void add_inst(spread *s, uint32_t inst, uint32_t data) {
   add_path(s, inst);
   for (uint32_t k = an_form(a, inst)->op != HD_OP_ST; k < st->n_opnds; k++) add_operand(s, &o[k], data);
   if (an_form(a, inst)->op == HD_OP_LD && st->n_opnds > 1) add_slots(s, &o[1]);
-  if (st->guard) add_use(s, an_reg(a, a->insts.data[inst].call, st->guard));
+  if (st->guard) add_use(s, an_reg(a, a->pub.cfg.insts[inst].call, st->guard));
 }
 
 static void work_out(an *a) {
-  uint32_t n_regs = a->n_regs + (uint32_t)a->slots.n, n_insts = (uint32_t)a->insts.n;
+  uint32_t n_regs = a->pub.cfg.n_regs + (uint32_t)a->slots.n, n_insts = a->pub.cfg.n_insts;
   spread s = {.a = a};
   for (uint32_t i = 0; i < n_insts; i++) add_inst(&s, i, n_regs);
   s.regs = HD_NEW_N(&a->arena, (size_t)s.n + 1, uint32_t);

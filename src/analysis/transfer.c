@@ -495,7 +495,7 @@ static bool do_ld(tr *t, an_val *out) {
   const hd_ptx_opnd *o = t->st->n_opnds > 1 ? t->opnds + 1 : NULL;
   uint64_t sub = (uint64_t)t->sub * (type.bits / 8);
   if (space && o && o->kind == HD_O_ADDR && type.bits <= 64) {
-    uint32_t call = a->insts.data[t->inst].call;
+    uint32_t call = a->pub.cfg.insts[t->inst].call;
     if (space == HD_M_PARAM && o->sym && a->m->syms[o->sym].kind == HD_SYM_VAR) {
       uint32_t slot = an_slot_of(a, call, o->sym, (uint64_t)o->imm + sub, type.bits / 8, false);
       if (slot != HD_NONE) {
@@ -506,7 +506,7 @@ static bool do_ld(tr *t, an_val *out) {
                                 (an_blame){HD_WHY_CALL, t->inst}, width);
           return true;
         }
-        if (!an_get_at(a, v, a->insts.data[t->inst].block, &x)) return false;
+        if (!an_get_at(a, v, a->pub.cfg.insts[t->inst].block, &x)) return false;
         *out = type.bits < 32 && type.kind != TR_OTHER ? tr_narrow(t, &x, type, width) : x;
         return true;
       }
@@ -731,7 +731,7 @@ bool an_transfer(an *a, uint32_t d, an_val *out) {
   an_val cond, old;
   bool ok = an_guard(a, inst, &cond);
   an_value before = an_reaching(a, a->defs[d].reg, inst);
-  if (!an_get_at(a, before, a->insts.data[inst].block, &old) || !ok) return false;
+  if (!an_get_at(a, before, a->pub.cfg.insts[inst].block, &old) || !ok) return false;
   if (!old.undefined && old.width != out->width) old = an_val_of(a, old.poly, out->width);
   *out = an_select(a, &cond, out, &old);
   return true;

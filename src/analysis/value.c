@@ -223,12 +223,12 @@ static an_val provisional(an *a, an_value v, unsigned width) {
 
 unsigned an_reg_width(const an *a, uint32_t reg) {
   uint32_t first = a->reg_first[reg];
-  if (reg >= a->n_regs) return a->slots.data[reg - a->n_regs].bytes >= 8 ? 64 : 32;
+  if (reg >= a->pub.cfg.n_regs) return a->slots.data[reg - a->pub.cfg.n_regs].bytes >= 8 ? 64 : 32;
   if (first == a->reg_first[reg + 1]) return 64;
   const an_def *d = &a->defs[a->reg_list[first]];
   /* The operand that names it has its type. */
   const hd_ptx_stmt *st = an_stmt(a, d->inst);
-  uint32_t call = a->insts.data[d->inst].call;
+  uint32_t call = a->pub.cfg.insts[d->inst].call;
   uint32_t stack[32], top = 0;
   for (uint32_t i = 0; i < st->n_opnds && top < 32; i++) stack[top++] = st->first_opnd + i;
   while (top) {
@@ -344,7 +344,7 @@ bool an_leave_loops(an *a, an_val *v, uint32_t from, uint32_t to) {
   uint32_t inner = g->blocks[from].loop, outer = g->blocks[to].loop;
   for (uint32_t l = inner; l != HD_NONE && !hd_loop_contains(g, l, outer); l = g->loops[l].parent) {
     if (!a->polys.data[v->poly].iterates) return true;
-    hd_symbol k = g->loops[l].counter;
+    hd_symbol k = a->pub.loop_values[l].counter;
     if (k == HD_NONE || !an_mentions(a, v->poly, k)) continue;
     an_val trips;
     if (!an_get(a, an_loop_value(a, l), &trips)) return false;
@@ -450,7 +450,7 @@ static an_val address_of(an *a, hd_sym sym, unsigned width) {
 }
 
 bool an_operand(an *a, uint32_t inst, const hd_ptx_opnd *o, unsigned width, an_val *out) {
-  uint32_t call = a->insts.data[inst].call;
+  uint32_t call = a->pub.cfg.insts[inst].call;
   switch (o->kind) {
   case HD_O_INT:
   case HD_O_F32:
@@ -467,7 +467,7 @@ bool an_operand(an *a, uint32_t inst, const hd_ptx_opnd *o, unsigned width, an_v
     if (s->kind != HD_SYM_REG) {
       *out = address_of(a, o->sym, width);
     } else {
-      if (!an_get_at(a, an_reaching(a, an_reg(a, call, o->sym), inst), a->insts.data[inst].block, out))
+      if (!an_get_at(a, an_reaching(a, an_reg(a, call, o->sym), inst), a->pub.cfg.insts[inst].block, out))
         return false;
       if (out->width != width && width > 1 && out->width > width) {
         an_val narrow = an_val_of(a, out->poly, width);

@@ -98,9 +98,11 @@ json_t *analyze_json(hd_analysis *a, const hd_point *at, const hd_refusal *refus
     const hd_loop *loop = &a->cfg.loops[l];
     char name[16];
     snprintf(name, sizeof name, "k%u", l + 1);
-    json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:o}", "counter", name, "line", (int)loop->line,
-                                           "depth", (int)loop->depth, "back_edges",
-                                           loop->trips == HD_NONE ? json_null() : poly_json(a, loop->trips)));
+    json_array_append_new(
+        loops,
+        json_pack("{s:s, s:i, s:i, s:o}", "counter", name, "line", (int)loop->line, "depth", (int)loop->depth,
+                  "back_edges",
+                  a->loop_values[l].trips == HD_NONE ? json_null() : poly_json(a, a->loop_values[l].trips)));
   }
   for (uint32_t i = 0; i < a->n_sites; i++) json_array_append_new(accesses, site_json(a, i, at));
   for (size_t i = 0; i < n_stored; i++)

@@ -19,7 +19,7 @@ static hd_polyhedral_inexact assume(polyhedral_site *s, uint32_t first, uint32_t
 
 static uint32_t count_assumptions(const hd_analysis *a, const hd_site *site) {
   uint64_t n = site->n_assumptions;
-  for (uint32_t l = 0; l < a->cfg.n_loops; l++) n += a->cfg.loops[l].n_assumptions;
+  for (uint32_t l = 0; l < a->cfg.n_loops; l++) n += a->loop_values[l].n_assumptions;
   for (uint32_t i = 0; i < site->n_guards; i++) n += a->guards[site->first_guard + i].n_assumptions;
   return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
@@ -43,7 +43,7 @@ static hd_polyhedral_inexact open_loops(polyhedral_site *s, const hd_site *site)
   for (uint32_t l = inner; l != HD_NONE; l = g->loops[l].parent)
     s->forms.loops[l] = POLYHEDRAL_COUNTER + g->loops[l].depth - 1;
   for (uint32_t l = inner; l != HD_NONE; l = g->loops[l].parent) {
-    uint32_t form = polyhedral_form_of(&s->forms, g->loops[l].trips);
+    uint32_t form = polyhedral_form_of(&s->forms, s->forms.a->loop_values[l].trips);
     if (form == HD_NONE) return HD_INEXACT_TRIPS;
     s->trips[g->loops[l].depth - 1] = form;
   }
@@ -51,14 +51,15 @@ static hd_polyhedral_inexact open_loops(polyhedral_site *s, const hd_site *site)
   s->n_around = depth;
   for (uint32_t l = 0; l < g->n_loops && s->n_vars < POLYHEDRAL_VARS; l++) {
     if (s->forms.loops[l] != HD_NONE) continue;
-    uint32_t form = polyhedral_form_of(&s->forms, g->loops[l].trips);
+    uint32_t form = polyhedral_form_of(&s->forms, s->forms.a->loop_values[l].trips);
     if (form == HD_NONE) continue;
     s->trips[s->n_vars - POLYHEDRAL_COUNTER] = form;
     s->forms.loops[l] = s->n_vars++;
   }
   for (uint32_t l = inner; l != HD_NONE; l = g->loops[l].parent) {
-    hd_polyhedral_inexact why = assume(s, g->loops[l].first_assumption, g->loops[l].n_assumptions,
-                                       guards_before(s->forms.a, site, l));
+    hd_polyhedral_inexact why =
+        assume(s, s->forms.a->loop_values[l].first_assumption, s->forms.a->loop_values[l].n_assumptions,
+               guards_before(s->forms.a, site, l));
     if (why) return why;
   }
   return HD_INEXACT_NO;

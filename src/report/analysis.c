@@ -185,7 +185,7 @@ static void put_loops(const hd_analysis *a, bool verbose, hd_buf *out) {
   for (uint32_t l = 0; l < a->cfg.n_loops; l++) {
     const hd_loop *loop = &a->cfg.loops[l];
     hd_buf trips = {0};
-    if (loop->trips != HD_NONE) hd_poly_print(a, loop->trips, &trips);
+    if (a->loop_values[l].trips != HD_NONE) hd_poly_print(a, a->loop_values[l].trips, &trips);
     hd_buf_printf(out, "loop k%u: line %u, %s%u blocks, goes round ", l + 1, loop->line,
                   loop->depth > 1 ? "inside another, " : "", loop->n_blocks);
     if (!trips.len)

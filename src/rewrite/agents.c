@@ -10,11 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/cfg.h"
 #include "rewrite/rewrite_internal.h"
+
+/* Above, liveness is not worth its memory. */
+enum { MOST_LIVE_BYTES = 1 << 26 };
 
 typedef struct scan {
   rewrite_scan look;
-  const rewrite_flow *flow;
+  hd_cfg graph; /* of the kernel's own body */
+  hd_uniformity same;
 } scan;
 
 static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
@@ -73,13 +78,14 @@ static bool is_partial(const hd_ptx_module *m, const hd_ptx_stmt *st, const hd_p
 }
 
 static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  uint32_t inst = s->graph.calls[0].position[i];
   if (is_cta_barrier(f)) {
     if (is_partial(s->look.m, st, f))
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
              "a barrier for a part of the CTA, which a task may leave half full");
-    else if (rewrite_flow_splits_cta(s->flow, i))
+    else if (hd_inst_same(&s->same, inst) > HD_SAME_IN_CTA)
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "threads that skip this barrier would wait for the next task");
-  } else if (is_warp_wide(f) && rewrite_flow_splits_warp(s->flow, i)) {
+  } else if (is_warp_wide(f) && hd_inst_same(&s->same, inst) > HD_SAME_IN_WARP) {
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
            "threads that skip this would wait for the next task, their warp for them");
   }
@@ -125,16 +131,23 @@ size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const ui
                                  hd_refusal *out, size_t cap) {
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   scan s;
-  rewrite_flow *flow = rewrite_flow_new(m, func, block);
-  s.flow = flow;
+  hd_arena arena;
+  hd_diag d;
+  jmp_buf out_of_memory;
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
   if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
-    if (flow)
+    if (setjmp(out_of_memory)) {
+      refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
+    } else if (hd_cfg_build(m, func, 0, &arena, &s.graph, &d) != HD_OK) {
+      refuse(&s, HD_REFUSE_NO_BODY, NULL, d.message);
+    } else {
+      hd_uniformity_find(&s.graph, block, &arena, &s.same);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
         scan_function(&s, f, f == &m->funcs[func]);
-    else
-      refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
+    }
   }
-  rewrite_flow_free(flow);
+  hd_arena_free(&arena);
   rewrite_scan_end(&s.look);
   return s.look.n;
 }
@@ -166,28 +179,69 @@ static uint32_t skip_declarations(const hd_ptx_func *f, uint32_t from, uint8_t *
   return i;
 }
 
+typedef struct live_names {
+  const hd_liveness *live;
+  const rewrite_job *j;
+  const uint8_t *declared;
+  uint8_t *done; /* per register */
+  hd_buf *text;
+} live_names;
+
+/* Zero register `reg` if it is live where the body begins and can be. */
+static void put_zero(live_names *n, hd_sym reg) {
+  const hd_ptx_sym *y = &n->j->m->syms[reg];
+  if (y->kind != HD_SYM_REG || n->done[y->index] || !hd_live_in(n->live, 0, y->index)) return;
+  n->done[y->index] = 1;
+  if (y->vec > 1 || !n->declared[y->decl]) return;
+  for (size_t k = 0; k < sizeof ZEROS / sizeof *ZEROS; k++)
+    if (ZEROS[k].type == y->type)
+      hd_buf_printf(n->text, "\tmov.%s %s, %s;\n", ZEROS[k].text, y->name, ZEROS[k].value);
+}
+
+static void put_zeros(live_names *n, uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; i++) {
+    const hd_ptx_opnd *o = &n->j->m->opnds[i];
+    switch (o->kind) {
+    case HD_O_REG:
+    case HD_O_ADDR: put_zero(n, o->sym); break;
+    case HD_O_VEC:
+    case HD_O_LIST:
+    case HD_O_BRACKET:
+    case HD_O_PAIR:
+    case HD_O_INDEX: put_zeros(n, o->sym, o->n_kids); break;
+    default: break;
+    }
+  }
+}
+
 /* Other types than those above, and registers declared further down, start undefined in each task, as in each
  * CTA. */
 hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d) {
-  rewrite_flow *flow = rewrite_flow_new(j->m, j->func, j->block);
-  uint8_t *declared = calloc((size_t)j->m->n_vars + 1, 1);
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  hd_arena arena;
+  hd_cfg g;
+  hd_liveness live;
   hd_buf text = {0};
-  uint32_t n = 0, at = 0;
-  const hd_sym *live = flow ? rewrite_flow_live_in(flow, &n) : NULL;
-  if (declared) at = skip_declarations(&j->m->funcs[j->func], header, declared);
-  for (uint32_t i = 0; declared && i < n; i++) {
-    const hd_ptx_sym *reg = &j->m->syms[live[i]];
-    if (reg->vec > 1 || !declared[reg->decl]) continue;
-    for (size_t k = 0; k < sizeof ZEROS / sizeof *ZEROS; k++)
-      if (ZEROS[k].type == reg->type)
-        hd_buf_printf(&text, "\tmov.%s %s, %s;\n", ZEROS[k].text, reg->name, ZEROS[k].value);
+  jmp_buf out_of_memory;
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
+  hd_status st = setjmp(out_of_memory) ? hd_nomem(d) : hd_cfg_build(j->m, j->func, 0, &arena, &g, d);
+  if (st == HD_OK && f->n_regs && hd_liveness_find(&g, MOST_LIVE_BYTES, &arena, &live)) {
+    uint8_t *declared = HD_NEW_N(&arena, j->m->n_vars + 1u, uint8_t);
+    live_names n = {&live, j, declared, HD_NEW_N(&arena, f->n_regs, uint8_t), &text};
+    uint32_t at = skip_declarations(f, header, declared);
+    for (uint32_t i = 0; i < f->n_stmts; i++) {
+      if (f->stmts[i].kind != HD_S_INST) continue;
+      if (f->stmts[i].guard) put_zero(&n, f->stmts[i].guard);
+      put_zeros(&n, f->stmts[i].first_opnd, f->stmts[i].n_opnds);
+    }
+    if (text.failed)
+      st = hd_nomem(d);
+    else if (text.len)
+      st = hd_ptx_insert(j->m, j->func, at, text.data, d);
   }
-  bool ok = flow && declared && !text.failed;
-  hd_status st = ok ? HD_OK : hd_nomem(d);
-  if (ok && text.len) st = hd_ptx_insert(j->m, j->func, at, text.data, d);
   hd_buf_free(&text);
-  rewrite_flow_free(flow);
-  free(declared);
+  hd_arena_free(&arena);
   return st;
 }
 

@@ -3,8 +3,6 @@
  *   scan.c     refusals as they are found, the functions still to be looked at
  *   refuse.c   what bars a kernel from being reordered
  *   traits.c   what a kernel and its callees use, for who must know
- *   flow.c     control flow: which branches all threads of a CTA take alike, which registers a body reads
- *              before it writes them
  *   rewrite.c  the rewrite, step by step
  *   order.c    the order's program and table
  *   copies.c   copies of coordinates that nobody needs any more
@@ -46,18 +44,6 @@ typedef struct rewrite_traits {
   hd_sym shared_var;        /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
 } rewrite_traits;
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out); /* false: no memory */
-
-/* ---- Control flow ---------------------------------------------------------------- */
-
-typedef struct rewrite_flow rewrite_flow;
-/* For a kernel's body. `block`: as in hd_rewrite_options. NULL: out of memory. */
-rewrite_flow *rewrite_flow_new(const hd_ptx_module *m, uint32_t func, const uint32_t block[3]);
-void rewrite_flow_free(rewrite_flow *f);
-/* Some threads of a CTA (or of a warp) may run this statement while others do not. */
-bool rewrite_flow_splits_cta(const rewrite_flow *f, uint32_t stmt);
-bool rewrite_flow_splits_warp(const rewrite_flow *f, uint32_t stmt);
-/* Registers that some path from the body's beginning reads before it writes them: their symbols. */
-const hd_sym *rewrite_flow_live_in(const rewrite_flow *f, uint32_t *n);
 
 /* ---- The rewrite ------------------------------------------------------------------- */
 

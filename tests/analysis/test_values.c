@@ -97,8 +97,8 @@ static void loops_are_followed(void **state) {
   hd_poly_print(s.a, s.a->sites[0].address, &b);
   assert_string_equal(b.data, "p + 4*n*k1 + 4");
   hd_buf_clear(&b);
-  assert_true(s.a->cfg.loops[0].trips != HD_NONE);
-  hd_poly_print(s.a, s.a->cfg.loops[0].trips, &b);
+  assert_true(s.a->loop_values[0].trips != HD_NONE);
+  hd_poly_print(s.a, s.a->loop_values[0].trips, &b);
   assert_string_equal(b.data, "max0(floor((n + 1) / 2) - 1)");
   hd_poly stride;
   assert_true(hd_poly_stride(s.a, s.a->sites[0].address, hd_find_symbol(s.a, HD_V_COUNTER, 0, 0), &stride));

@@ -1,16 +1,8 @@
-/* One list of instructions: the kernel's body with the module's functions in place of their calls.
- *
- * A call is inlined when its function is known, has a body, and does not call itself on the way; the
- * budget of instructions stops the rest. What is not inlined stays a call, whose results are unknown.
- */
+/* Variables that pass values into and out of inlined functions, in the pieces in which they are accessed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/internal.h"
-
-enum { MAX_CALL_DEPTH = 64 };
-
-/* ---- Slots -------------------------------------------------------------------------- */
 
 static uint64_t slot_hash(const an_slot *s) {
   return an_mix(an_mix(an_mix(an_mix(1, s->call), s->var), s->offset), s->bytes);
@@ -24,7 +16,7 @@ static bool slot_equal(const an *a, uint32_t i, const void *key) {
 /* The operand that a call passes for a formal parameter or result of the function; NULL: none. */
 static const hd_ptx_opnd *actual_of(const an *a, uint32_t call, hd_sym formal) {
   const hd_ptx_module *m = a->m;
-  const hd_inlined *c = &a->calls.data[call];
+  const hd_inlined *c = &a->pub.cfg.calls[call];
   const hd_ptx_func *f = &m->funcs[c->func];
   const hd_ptx_stmt *st = an_stmt(a, c->site);
   /* (results), function, (arguments): the lists before and behind the name */
@@ -55,13 +47,13 @@ static bool is_formal(const an *a, uint32_t func, hd_sym var) {
 }
 
 uint32_t an_slot_of(an *a, uint32_t call, hd_sym var, uint64_t offset, uint32_t bytes, bool make) {
-  while (is_formal(a, a->calls.data[call].func, var)) {
+  while (is_formal(a, a->pub.cfg.calls[call].func, var)) {
     if (call == 0) return HD_NONE;
     const hd_ptx_opnd *o = actual_of(a, call, var);
     if (!o || (o->kind != HD_O_SYM && o->kind != HD_O_ADDR) || !o->sym) return HD_NONE;
     var = o->sym;
     offset += (uint64_t)o->imm;
-    call = a->calls.data[call].parent;
+    call = a->pub.cfg.calls[call].parent;
   }
   an_slot s = {call, var, offset, bytes};
   uint64_t h = slot_hash(&s);
@@ -71,64 +63,11 @@ uint32_t an_slot_of(an *a, uint32_t call, hd_sym var, uint64_t offset, uint32_t 
     AN_PUSH(a, &a->slots, s);
     an_hash_add(a, &a->slot_hash, h, i, slot_rehash);
   }
-  return i == HD_NONE ? HD_NONE : a->n_regs + i;
+  return i == HD_NONE ? HD_NONE : a->pub.cfg.n_regs + i;
 }
 
-/* ---- Bodies ----------------------------------------------------------------------------- */
-
-/* The function a call names, or HD_NONE. */
-static uint32_t callee_of(const hd_ptx_module *m, const hd_ptx_stmt *st) {
-  for (uint32_t i = 0; i < st->n_opnds; i++) {
-    const hd_ptx_opnd *o = &m->opnds[st->first_opnd + i];
-    if (o->kind != HD_O_SYM) continue;
-    const hd_ptx_sym *s = &m->syms[o->sym];
-    return s->kind == HD_SYM_FUNC && m->funcs[s->decl].has_body ? s->decl : HD_NONE;
-  }
-  return HD_NONE;
-}
-
-static bool may_inline(const an *a, uint32_t call, uint32_t callee, unsigned depth) {
-  if (depth >= MAX_CALL_DEPTH || a->m->funcs[callee].entry) return false;
-  for (uint32_t c = call;; c = a->calls.data[c].parent) {
-    if (a->calls.data[c].func == callee) return false;
-    if (c == 0) break;
-  }
-  return a->insts.n + a->m->funcs[callee].n_stmts <= a->opt.max_insts;
-}
-
-static void set_inlined(an *a, uint32_t inst) { a->inlined[inst >> 3] |= (uint8_t)(1u << (inst & 7)); }
-
-static void add_body(an *a, uint32_t func, uint32_t site, uint32_t parent, unsigned depth) {
-  const hd_ptx_func *f = &a->m->funcs[func];
-  uint32_t call = (uint32_t)a->calls.n;
-  AN_PUSH(a, &a->calls, ((hd_inlined){func, site, parent}));
-  an_call info = {.reg_base = a->n_regs,
-                  .position = hd_arena_alloc(&a->arena, ((size_t)f->n_stmts + 1) * sizeof(uint32_t), 4)};
-  AN_PUSH(a, &a->call_info, info);
-  a->n_regs += f->n_regs;
-  for (uint32_t i = 0; i < f->n_stmts; i++) {
-    const hd_ptx_stmt *st = &f->stmts[i];
-    info.position[i] = (uint32_t)a->insts.n;
-    if (st->kind != HD_S_INST) continue;
-    uint32_t inst = (uint32_t)a->insts.n;
-    AN_PUSH(a, &a->insts, ((hd_inst){func, i, 0, call}));
-    if (a->m->forms[st->form].op != HD_OP_CALL) continue;
-    uint32_t callee = callee_of(a->m, st);
-    if (callee == HD_NONE || !may_inline(a, call, callee, depth)) continue;
-    uint32_t body = (uint32_t)a->calls.n;
-    add_body(a, callee, inst, call, depth + 1);
-    a->call_info.data[body].after = (uint32_t)a->insts.n;
-  }
-  info.position[f->n_stmts] = (uint32_t)a->insts.n;
-}
-
-hd_status an_inline(an *a) {
-  add_body(a, a->pub.func, HD_NONE, 0, 0);
-  a->call_info.data[0].after = HD_NONE;
-  a->inlined = HD_NEW_N(&a->arena, a->insts.n / 8 + 1, uint8_t);
-  for (uint32_t c = 1; c < a->calls.n; c++) set_inlined(a, a->calls.data[c].site);
-  /* The pieces of the variables that pass values. */
-  for (uint32_t i = 0; i < a->insts.n; i++) {
+void an_slots(an *a) {
+  for (uint32_t i = 0; i < a->pub.cfg.n_insts; i++) {
     const hd_ptx_form *f = an_form(a, i);
     if (f->op != HD_OP_LD && f->op != HD_OP_ST) continue;
     bool param = false;
@@ -145,7 +84,6 @@ hd_status an_inline(an *a) {
     const hd_ptx_opnd *o = &a->m->opnds[st->first_opnd + (f->op == HD_OP_LD)];
     if (o->kind != HD_O_ADDR || !o->sym || a->m->syms[o->sym].kind != HD_SYM_VAR) continue;
     for (uint32_t k = 0; k < lanes; k++)
-      an_slot_of(a, a->insts.data[i].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes, bytes, true);
+      an_slot_of(a, a->pub.cfg.insts[i].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes, bytes, true);
   }
-  return HD_OK;
 }

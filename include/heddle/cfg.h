@@ -1,0 +1,174 @@
+/* heddle/cfg.h: control flow of PTX.
+ *
+ * Directly on ptx, and below everything that asks how a kernel runs: which functions it can reach, its basic
+ * blocks with dominators both ways, its loops, which registers are live where, and what all threads of a CTA
+ * or of a warp do alike.
+ *
+ * Memory. Everything here is allocated from the arena that the caller passes, and lives as long. The arena's
+ * escape must be set: running out of memory leaves through it.
+ */
+#ifndef HEDDLE_CFG_H
+#define HEDDLE_CFG_H
+
+#include "heddle/ptx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HD_NONE UINT32_MAX /* no block, no loop, no instruction, no parameter */
+
+/* ---- Calls ------------------------------------------------------------------- */
+
+/* A function and what it can reach: every function of the module that a reached body names (calls, lists in
+ * .calltargets, or takes the address of), itself first. Where a body calls through a register without
+ * .calltargets, the functions whose addresses variables are initialised with are among them. */
+typedef struct hd_reach {
+  uint32_t *funcs; /* into module->funcs; all have bodies; none is a kernel but the first may be */
+  uint32_t n;
+  bool *recursive; /* per entry of funcs: it may call itself, perhaps by way of others */
+  bool unknown;    /* a call through a register without .calltargets, or of a function without a body */
+} hd_reach;
+HD_API void hd_reach_find(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_reach *out);
+/* The function that a call names: index into funcs; HD_NONE: it goes through a register. */
+HD_API uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call);
+
+/* ---- The graph ----------------------------------------------------------------- */
+
+/* An instruction of the function, calls inlined. */
+typedef struct hd_inst {
+  uint32_t func, stmt; /* module->funcs[func].stmts[stmt] */
+  uint32_t block;
+  uint32_t call; /* the inlined call it belongs to: index into calls; 0 is the function itself */
+  uint32_t body; /* of a call whose body follows: index into calls; else 0 */
+} hd_inst;
+
+typedef struct hd_inlined {
+  uint32_t func;
+  uint32_t site;            /* the call instruction: index into insts; HD_NONE for the function itself */
+  uint32_t parent;          /* the call that site belongs to */
+  uint32_t after;           /* the instruction behind the body; HD_NONE for the function itself */
+  uint32_t reg_base;        /* registers of this body are reg_base + hd_ptx_sym.index */
+  const uint32_t *position; /* per statement, and one more: the first instruction at or behind it */
+} hd_inlined;
+
+/* Edges, in the order of the branch: the taken one of a conditional branch first, then the fall-
+ * through. The last block is the exit: empty, and the successor of every ret, exit and trap. */
+typedef struct hd_block {
+  uint32_t first, n_insts;     /* into insts */
+  uint32_t first_succ, n_succ; /* into edges */
+  uint32_t first_pred, n_pred; /* into edges */
+  uint32_t idom;               /* immediate dominator; HD_NONE for the entry and for unreachable blocks */
+  uint32_t ipdom; /* immediate post-dominator; HD_NONE for the exit, and where the exit is not reached */
+  uint32_t dom_pre, dom_last; /* a dominates b: a.dom_pre <= b.dom_pre <= a.dom_last */
+  uint32_t loop;              /* innermost loop around it, or HD_NONE */
+  uint32_t rpo;               /* its number in reverse postorder; HD_NONE: unreachable */
+  hd_sym label;               /* first label in front of it, 0: none */
+} hd_block;
+
+/* A natural loop. Back edges to one header make one loop. Cycles with several entries are no loops
+ * (irreducible): hd_cfg.irreducible says that there are some, hd_cfg_regions finds them with the others. */
+typedef struct hd_loop {
+  uint32_t header;
+  uint32_t parent; /* the loop around it, or HD_NONE; parents come first */
+  uint32_t depth;  /* 1: outermost */
+  uint32_t n_blocks, n_latches,
+      n_exits;            /* n_exits: edges that leave it, those to the exit block not counted */
+  uint32_t line;          /* of the header's first instruction */
+  uint32_t leave, leaves; /* the blocks of an edge that leaves it, where there is one; else HD_NONE */
+} hd_loop;
+
+typedef struct hd_cfg {
+  const hd_ptx_module *module;
+  hd_inst *insts;
+  uint32_t n_insts;
+  hd_inlined *calls;
+  uint32_t n_calls;
+  uint32_t n_regs; /* registers of all bodies */
+  hd_block *blocks;
+  uint32_t n_blocks; /* 0 is the entry, n_blocks - 1 the exit */
+  uint32_t *edges;
+  uint32_t n_edges; /* block numbers */
+  hd_loop *loops;
+  uint32_t n_loops;
+  bool irreducible; /* some cycle has several entries */
+} hd_cfg;
+
+/* The graph of a function that has a body. A call is inlined when it names a function with a body that is not
+ * open already, and the list stays below max_insts instructions (0: no call is inlined).
+ * Errors: HD_ERR_INPUT for a branch to a label that is not there. */
+HD_API hd_status hd_cfg_build(const hd_ptx_module *m, uint32_t func, uint32_t max_insts, hd_arena *arena,
+                              hd_cfg *out, hd_diag *d);
+
+HD_API bool hd_dominates(const hd_cfg *g, uint32_t a, uint32_t b);
+/* Loop `outer` is `inner` or around it; HD_NONE is around everything. */
+HD_API bool hd_loop_contains(const hd_cfg *g, uint32_t outer, uint32_t inner);
+/* The graph in Graphviz' language: blocks with their instructions, loops as clusters. */
+HD_API void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out);
+
+static inline const hd_ptx_stmt *hd_inst_stmt(const hd_cfg *g, uint32_t inst) {
+  const hd_inst *i = &g->insts[inst];
+  return &g->module->funcs[i->func].stmts[i->stmt];
+}
+static inline const hd_ptx_form *hd_inst_form(const hd_cfg *g, uint32_t inst) {
+  return &g->module->forms[hd_inst_stmt(g, inst)->form];
+}
+/* The register number of a register symbol in the body of `call`. */
+static inline uint32_t hd_cfg_reg(const hd_cfg *g, uint32_t call, hd_sym sym) {
+  return g->calls[call].reg_base + g->module->syms[sym].index;
+}
+
+/* Maximal strongly connected regions of the blocks for which inside[block] is `level` or more, those without
+ * a cycle left out: of natural loops and of irreducible cycles alike. region[block] gets the number of its
+ * region, or HD_NONE; the return value is how many there are. */
+HD_API uint32_t hd_cfg_regions(const hd_cfg *g, const uint8_t *inside, uint8_t level, hd_arena *arena,
+                               uint32_t *region);
+
+/* ---- Registers --------------------------------------------------------------------- */
+
+/* Calls visit(ctx, register) for each register that an instruction reads, its guard included, or writes. A
+ * guarded instruction may leave what it writes as it was. */
+typedef void hd_reg_visit(void *ctx, uint32_t reg);
+HD_API void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
+HD_API void hd_inst_writes(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
+
+/* The instructions that write each register, in the order of insts: insts[first[reg] .. first[reg + 1]). */
+typedef struct hd_writers {
+  uint32_t *first, *insts;
+} hd_writers;
+HD_API void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out);
+
+/* Registers that some path from a block's beginning reads before it writes them: a bit each. */
+typedef struct hd_liveness {
+  uint64_t *in; /* `words` per block */
+  size_t words;
+} hd_liveness;
+/* False, and nothing made: the sets would take more than max_bytes. */
+HD_API bool hd_liveness_find(const hd_cfg *g, size_t max_bytes, hd_arena *arena, hd_liveness *out);
+static inline bool hd_live_in(const hd_liveness *l, uint32_t block, uint32_t reg) {
+  return l->in[block * l->words + reg / 64] >> reg % 64 & 1;
+}
+
+/* ---- Uniformity ---------------------------------------------------------------------- */
+
+/* How far a value, or whether a block runs, is the same. */
+typedef enum hd_same { HD_SAME_IN_CTA = 0, HD_SAME_IN_WARP, HD_SAME_NOWHERE } hd_same;
+
+/* A register's level is the highest of what is computed into it, of the guards, and of the blocks that do so;
+ * a block's is that of the branches that it is control-dependent on, and of theirs. What is not understood
+ * counts as different for each thread. */
+typedef struct hd_uniformity {
+  const hd_cfg *cfg;
+  uint8_t *block; /* hd_same */
+  uint8_t *reg;   /* hd_same */
+} hd_uniformity;
+/* `block_dims`: threads of every CTA, or {0}. */
+HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
+                               hd_uniformity *out);
+/* How far it is the same whether an instruction runs. */
+HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* cfg/internal.h: the passes of one graph, in the order in which hd_cfg_build runs them.
+ *
+ *   inline.c      calls -> one list of instructions
+ *   blocks.c      blocks and edges
+ *   dominators.c  dominator and post-dominator trees
+ *   loops.c       natural loops; strongly connected regions
+ *
+ * and what is made of a graph on demand: registers.c, liveness.c, uniformity.c, dot.c. calls.c needs none.
+ */
+#ifndef HEDDLE_CFG_INTERNAL_H
+#define HEDDLE_CFG_INTERNAL_H
+
+#include "heddle/cfg.h"
+
+typedef struct cfg {
+  hd_cfg g;
+  hd_arena *arena;
+  hd_diag *diag;
+} cfg;
+
+/* A list that grows in the arena. */
+#define CFG_LIST(T)                                                                                          \
+  struct {                                                                                                   \
+    T *data;                                                                                                 \
+    uint32_t n, cap;                                                                                         \
+  }
+#define CFG_PUSH(arena, l, x)                                                                                \
+  do {                                                                                                       \
+    if ((l)->n == (l)->cap) (l)->data = cfg_grow((arena), (l)->data, &(l)->cap, sizeof *(l)->data);          \
+    (l)->data[(l)->n++] = (x);                                                                               \
+  } while (0)
+void *cfg_grow(hd_arena *arena, const void *data, uint32_t *cap, size_t elem);
+
+void cfg_inline(cfg *c, uint32_t func, uint32_t max_insts);
+hd_status cfg_blocks(cfg *c);
+void cfg_dominators(cfg *c);
+void cfg_loops(cfg *c);
+
+#endif

@@ -1,0 +1,348 @@
+/* What all threads of a CTA, or of a warp, do alike. */
+#include <string.h>
+
+#include "cfg/internal.h"
+
+/* What a register's lowest five bits tell about the lane, where whole warps lie along x: then %tid.x and
+ * %ctaid.x * %ntid.x + %tid.x are 32*k + lane with one k in each warp, and comparing or dividing such a value
+ * at a multiple of 32 has one result in each warp. */
+typedef enum shape {
+  NOT_WRITTEN = 0, /* by what was looked at so far */
+  MULTIPLE,        /* of 32, one in each warp */
+  LANE,            /* a MULTIPLE plus the lane */
+  ANY_SHAPE,
+} shape;
+
+/* Along post-dominators: beyond, every block counts as different for each thread. */
+enum { MOST_STEPS = 1 << 26 };
+
+typedef struct uniformity {
+  const hd_cfg *g;
+  const hd_ptx_module *m;
+  uint32_t block_dims[3];
+  uint8_t *blocks, *regs; /* hd_same */
+  uint8_t *shapes;        /* by register */
+  uint64_t steps;         /* taken so far; see MOST_STEPS */
+  uint32_t *stack;        /* scratch, a block each, like the next */
+  uint8_t *seen;
+  uint32_t call; /* the body of the instruction that is looked at */
+} uniformity;
+
+/* ---- Levels ------------------------------------------------------------------------------------ */
+
+static bool one_dimensional(const uniformity *w) {
+  return w->block_dims[0] && w->block_dims[1] == 1 && w->block_dims[2] == 1;
+}
+/* Whole warps along x: then %tid.y and %tid.z are the same in a warp. */
+static bool whole_warps(const uniformity *w) { return w->block_dims[0] && w->block_dims[0] % 32 == 0; }
+
+static hd_same sreg_level(const uniformity *w, const hd_ptx_opnd *o) {
+  switch (w->m->syms[o->sym].index) {
+  case HD_SR_CTAID:
+  case HD_SR_NCTAID:
+  case HD_SR_NTID: return HD_SAME_IN_CTA;
+  case HD_SR_TID:
+    if (o->part == HD_M_X || !o->part) return HD_SAME_NOWHERE;
+    return one_dimensional(w) ? HD_SAME_IN_CTA : whole_warps(w) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
+  default: return HD_SAME_NOWHERE;
+  }
+}
+
+static hd_same worse(hd_same a, hd_same b) { return a > b ? a : b; }
+
+/* The worst level of all registers and special registers under operands first .. first + n - 1. */
+static hd_same operand_levels(const uniformity *w, uint32_t first, uint32_t n) {
+  hd_same level = HD_SAME_IN_CTA;
+  for (uint32_t i = first; i < first + n; i++) {
+    const hd_ptx_opnd *o = &w->m->opnds[i];
+    switch (o->kind) {
+    case HD_O_SREG: level = worse(level, sreg_level(w, o)); break;
+    case HD_O_REG:
+    case HD_O_ADDR:
+      if (!o->sym) break;
+      if (w->m->syms[o->sym].kind == HD_SYM_REG)
+        level = worse(level, (hd_same)w->regs[hd_cfg_reg(w->g, w->call, o->sym)]);
+      else if (w->m->syms[o->sym].kind == HD_SYM_SREG)
+        level = HD_SAME_NOWHERE;
+      break;
+    case HD_O_VEC:
+    case HD_O_LIST:
+    case HD_O_BRACKET:
+    case HD_O_PAIR:
+    case HD_O_INDEX: level = worse(level, operand_levels(w, o->sym, o->n_kids)); break;
+    default: break;
+    }
+  }
+  return level;
+}
+
+static bool is_kernel_param(const uniformity *w, const hd_ptx_opnd *o) {
+  if (o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_VAR) return false;
+  const hd_ptx_func *f = &w->m->funcs[w->g->calls[0].func];
+  uint32_t var = w->m->syms[o->sym].decl;
+  return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
+}
+
+static hd_same operand_level(const uniformity *w, const hd_ptx_opnd *o) {
+  return operand_levels(w, (uint32_t)(o - w->m->opnds), 1);
+}
+
+static shape operand_shape(const uniformity *w, const hd_ptx_opnd *o) {
+  bool lanes_along_x = one_dimensional(w) || whole_warps(w);
+  switch (o->kind) {
+  case HD_O_INT: return o->imm % 32 == 0 ? MULTIPLE : ANY_SHAPE;
+  case HD_O_REG:
+    return o->flags & HD_OF_NEG || o->part ? ANY_SHAPE : (shape)w->shapes[hd_cfg_reg(w->g, w->call, o->sym)];
+  case HD_O_SREG:
+    if (o->part != HD_M_X) return ANY_SHAPE;
+    if (w->m->syms[o->sym].index == HD_SR_TID && lanes_along_x) return LANE;
+    return w->m->syms[o->sym].index == HD_SR_NTID && whole_warps(w) ? MULTIPLE : ANY_SHAPE;
+  default: return ANY_SHAPE;
+  }
+}
+
+static shape sum_shape(shape a, shape b) {
+  if (a == NOT_WRITTEN || b == NOT_WRITTEN) return NOT_WRITTEN;
+  if (a == MULTIPLE && b == MULTIPLE) return MULTIPLE;
+  return (a == LANE && b == MULTIPLE) || (a == MULTIPLE && b == LANE) ? LANE : ANY_SHAPE;
+}
+
+static shape product_shape(const uniformity *w, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
+  shape x = operand_shape(w, a), y = operand_shape(w, b);
+  if (x == NOT_WRITTEN || y == NOT_WRITTEN) return NOT_WRITTEN;
+  if (x == MULTIPLE && operand_level(w, b) < HD_SAME_NOWHERE) return MULTIPLE;
+  return y == MULTIPLE && operand_level(w, a) < HD_SAME_NOWHERE ? MULTIPLE : ANY_SHAPE;
+}
+
+static bool is_narrow_or_float(const hd_ptx_form *f) {
+  for (unsigned k = 0; k < f->n_mods; k++) switch (f->mods[k]) {
+    case HD_M_U8:
+    case HD_M_S8:
+    case HD_M_B8:
+    case HD_M_F16:
+    case HD_M_BF16:
+    case HD_M_F32:
+    case HD_M_F64:
+    case HD_M_HI: return true;
+    default: break;
+    }
+  return false;
+}
+
+static shape result_shape(const uniformity *w, const hd_ptx_stmt *s) {
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
+  if (is_narrow_or_float(f)) return ANY_SHAPE;
+  switch (f->op) {
+  case HD_OP_MOV:
+  case HD_OP_CVT: return s->n_opnds == 2 ? operand_shape(w, &o[1]) : ANY_SHAPE;
+  case HD_OP_ADD: return sum_shape(operand_shape(w, &o[1]), operand_shape(w, &o[2]));
+  case HD_OP_MUL: return product_shape(w, &o[1], &o[2]);
+  case HD_OP_MAD: return sum_shape(product_shape(w, &o[1], &o[2]), operand_shape(w, &o[3]));
+  case HD_OP_SHL:
+    return o[2].kind == HD_O_INT && o[2].imm >= 5 && operand_level(w, &o[1]) < HD_SAME_NOWHERE ? MULTIPLE
+                                                                                               : ANY_SHAPE;
+  default: return ANY_SHAPE;
+  }
+}
+
+/* A comparison or a division that has one result in all of a warp, because it cuts between warps. */
+static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
+  if (s->n_opnds != 3 || is_narrow_or_float(f)) return false;
+  shape a = operand_shape(w, &o[1]), b = operand_shape(w, &o[2]);
+  if (a == NOT_WRITTEN || b == NOT_WRITTEN) return true; /* for now */
+  if (a != LANE) return false;
+  bool number = o[2].kind == HD_O_INT && o[2].imm >= 0;
+  switch (f->op) {
+  case HD_OP_SHR: return number && o[2].imm >= 5;
+  case HD_OP_DIV: return number && o[2].imm && b == MULTIPLE;
+  case HD_OP_AND: return number && b == MULTIPLE;
+  case HD_OP_SETP:
+    if (hd_ptx_form_has(f, HD_M_LT) || hd_ptx_form_has(f, HD_M_GE)) return b == MULTIPLE;
+    if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE)) return number && o[2].imm % 32 == 31;
+    return false;
+  default: return false;
+  }
+}
+
+/* What an instruction computes, its guard and its block left aside. */
+static hd_same result_level(const uniformity *w, const hd_ptx_stmt *s) {
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
+  if (!s->n_opnds) return HD_SAME_IN_CTA;
+  hd_same sources = operand_levels(w, s->first_opnd + 1, s->n_opnds - 1u);
+  switch (f->op) {
+  case HD_OP_LD:
+    if (hd_ptx_form_has(f, HD_M_PARAM) && !is_kernel_param(w, &o[1])) return HD_SAME_NOWHERE;
+    /* What the kernel cannot write. */
+    if (hd_ptx_form_has(f, HD_M_PARAM) || hd_ptx_form_has(f, HD_M_CONST) || hd_ptx_form_has(f, HD_M_NC))
+      return sources;
+    return HD_SAME_NOWHERE;
+  case HD_OP_VOTE:
+  case HD_OP_REDUX: return hd_ptx_form_has(f, HD_M_SYNC) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: return HD_SAME_IN_CTA; /* .red */
+  case HD_OP_ADDC:                           /* with a carry that may come from anywhere */
+  case HD_OP_SUBC:
+  case HD_OP_MADC:
+  case HD_OP_CALL:
+  case HD_OP_LDU:
+  case HD_OP_ATOM:
+  case HD_OP_SHFL:
+  case HD_OP_MATCH:
+  case HD_OP_ACTIVEMASK:
+  case HD_OP_ELECT:
+  case HD_OP_TEX:
+  case HD_OP_TLD4:
+  case HD_OP_SULD:
+  case HD_OP_LDMATRIX:
+  case HD_OP_MOVMATRIX:
+  case HD_OP_WMMA:
+  case HD_OP_MMA:
+  case HD_OP_WGMMA:
+  case HD_OP_TCGEN05:
+  case HD_OP_MBARRIER:
+  case HD_OP_MULTIMEM:
+  case HD_OP_CLUSTERLAUNCHCONTROL:
+  case HD_OP_MAPA:
+  case HD_OP_ALLOCA:
+  case HD_OP_STACKSAVE:
+  case HD_OP_UNKNOWN: return HD_SAME_NOWHERE;
+  case HD_OP_MOV:
+  case HD_OP_CVTA:
+    /* Local memory has an address of its own for each thread; other variables have one. */
+    if (o[1].kind == HD_O_SYM && w->m->syms[o[1].sym].kind == HD_SYM_VAR &&
+        w->m->vars[w->m->syms[o[1].sym].decl].space == HD_M_LOCAL)
+      return HD_SAME_NOWHERE;
+    return sources;
+  default: return sources == HD_SAME_NOWHERE && cuts_between_warps(w, s, f) ? HD_SAME_IN_WARP : sources;
+  }
+}
+
+/* ---- Raising ------------------------------------------------------------------------------ */
+
+typedef struct written {
+  uniformity *w;
+  hd_same level;
+  shape shape;
+  bool changed;
+} written;
+
+static void raise_register(void *ctx, uint32_t reg) {
+  written *x = ctx;
+  uint8_t *level = &x->w->regs[reg], *s = &x->w->shapes[reg];
+  shape joined = *s == NOT_WRITTEN                           ? x->shape
+                 : x->shape == NOT_WRITTEN || x->shape == *s ? (shape)*s
+                                                             : ANY_SHAPE;
+  x->changed |= *level < x->level || joined != *s;
+  *level = (uint8_t)worse((hd_same)*level, x->level);
+  *s = (uint8_t)joined;
+}
+
+static hd_same guard_level(const uniformity *w, uint32_t inst) {
+  hd_sym guard = hd_inst_stmt(w->g, inst)->guard;
+  return guard ? (hd_same)w->regs[hd_cfg_reg(w->g, w->g->insts[inst].call, guard)] : HD_SAME_IN_CTA;
+}
+
+static hd_same branch_level(uniformity *w, const hd_block *b) {
+  if (b->n_succ < 2) return HD_SAME_IN_CTA;
+  uint32_t last = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *s = hd_inst_stmt(w->g, last);
+  w->call = w->g->insts[last].call;
+  return worse(guard_level(w, last), operand_levels(w, s->first_opnd, s->n_opnds));
+}
+
+static bool raise_block(uniformity *w, uint32_t b, hd_same level) {
+  if (w->blocks[b] >= level) return false;
+  w->blocks[b] = (uint8_t)level;
+  return true;
+}
+
+/* Where a branch's ways need not meet, because some go round for ever, all that they reach depends on it. */
+static bool raise_reached(uniformity *w, uint32_t from, hd_same level) {
+  bool changed = false;
+  uint32_t top = 0;
+  memset(w->seen, 0, w->g->n_blocks);
+  w->stack[top++] = from;
+  while (top) {
+    const hd_block *b = &w->g->blocks[w->stack[--top]];
+    for (uint32_t k = 0; k < b->n_succ; k++) {
+      uint32_t to = w->g->edges[b->first_succ + k];
+      if (w->seen[to]) continue;
+      w->seen[to] = 1;
+      changed |= raise_block(w, to, level);
+      w->stack[top++] = to;
+    }
+  }
+  return changed;
+}
+
+/* A way that never reaches the exit: whoever takes it comes to no place where ways meet. */
+static bool may_go_for_ever(const hd_cfg *g, const hd_block *b) {
+  if (b->ipdom == HD_NONE) return true;
+  for (uint32_t k = 0; k < b->n_succ; k++) {
+    uint32_t to = g->edges[b->first_succ + k];
+    if (to != g->n_blocks - 1 && g->blocks[to].ipdom == HD_NONE) return true;
+  }
+  return false;
+}
+
+/* Raise what is control-dependent on a block's branch: from its successors up to where its ways meet. */
+static bool raise_dependents(uniformity *w, uint32_t block, hd_same level) {
+  const hd_block *b = &w->g->blocks[block];
+  bool changed = false;
+  if (may_go_for_ever(w->g, b)) return raise_reached(w, block, level);
+  for (uint32_t k = 0; k < b->n_succ; k++)
+    for (uint32_t at = w->g->edges[b->first_succ + k]; at != b->ipdom; at = w->g->blocks[at].ipdom) {
+      if (w->steps++ > MOST_STEPS) return true; /* one more pass */
+      changed |= raise_block(w, at, level);
+    }
+  return changed;
+}
+
+/* One pass over branches and instructions; true while something rises. */
+static bool raise_levels(uniformity *w) {
+  const hd_cfg *g = w->g;
+  bool changed = false;
+  for (uint32_t b = 0; b + 1 < g->n_blocks; b++) {
+    if (w->steps > MOST_STEPS) {
+      changed |= raise_block(w, b, HD_SAME_NOWHERE);
+      continue;
+    }
+    hd_same level = worse(branch_level(w, &g->blocks[b]), (hd_same)w->blocks[b]);
+    if (level != HD_SAME_IN_CTA && g->blocks[b].n_succ > 1) changed |= raise_dependents(w, b, level);
+  }
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    const hd_ptx_stmt *s = hd_inst_stmt(g, i);
+    w->call = g->insts[i].call;
+    hd_same way =
+        worse((hd_same)w->blocks[g->insts[i].block], guard_level(w, i)); /* on which it is reached */
+    written x = {.w = w,
+                 .level = worse(result_level(w, s), way),
+                 .shape = way == HD_SAME_NOWHERE ? ANY_SHAPE : result_shape(w, s)};
+    hd_inst_writes(g, i, raise_register, &x);
+    changed |= x.changed;
+  }
+  return changed;
+}
+
+void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena, hd_uniformity *out) {
+  uniformity w = {.g = g,
+                  .m = g->module,
+                  .blocks = HD_NEW_N(arena, g->n_blocks, uint8_t),
+                  .regs = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
+                  .shapes = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
+                  .stack = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint32_t),
+                  .seen = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint8_t)};
+  memcpy(w.block_dims, block_dims, sizeof w.block_dims);
+  while (raise_levels(&w)) {
+  }
+  *out = (hd_uniformity){.cfg = g, .block = w.blocks, .reg = w.regs};
+}
+
+hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst) {
+  hd_sym guard = hd_inst_stmt(u->cfg, inst)->guard;
+  hd_same way = (hd_same)u->block[u->cfg->insts[inst].block];
+  return guard ? worse(way, (hd_same)u->reg[hd_cfg_reg(u->cfg, u->cfg->insts[inst].call, guard)]) : way;
+}

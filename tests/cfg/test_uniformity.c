@@ -1,0 +1,196 @@
+/* What all threads of a CTA or of a warp do alike. */
+#include "cfg/subject.h"
+
+/* The level of the barrier in the body. */
+static hd_same level_of_barrier(const char *body, const uint32_t block[3]) {
+  subject s;
+  hd_uniformity u;
+  hd_same level = HD_SAME_NOWHERE;
+  bool found = false;
+  if (open_subject(&s, "", body, 0) != HD_OK) fail_msg("%s", body);
+  hd_uniformity_find(&s.g, block, &s.arena, &u);
+  for (uint32_t i = 0; i < s.g.n_insts; i++)
+    if (hd_inst_form(&s.g, i)->op == HD_OP_BAR) {
+      level = hd_inst_same(&u, i);
+      found = true;
+    }
+  assert_true(found);
+  close_subject(&s);
+  return level;
+}
+
+#define SKIP_UNLESS_ODD                                                                                      \
+  "and.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra END;\nbar.sync 0;\nEND: ret;"
+
+static void branches_and_values_have_levels(void **state) {
+  static const struct {
+    const char *what, *body;
+    uint32_t block[3];
+    hd_same level;
+  } cases[] = {
+      {"nothing in front", "bar.sync 0;\nret;", {0}, HD_SAME_IN_CTA},
+      {"a branch on the CTA", "mov.u32 %r1, %ctaid.x;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_IN_CTA},
+      {"a branch on the thread", "mov.u32 %r1, %tid.x;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+      {"a branch on the row of threads",
+       "mov.u32 %r1, %tid.y;\n" SKIP_UNLESS_ODD,
+       {64, 4, 1},
+       HD_SAME_IN_WARP},
+      {"a row that is part of a warp", "mov.u32 %r1, %tid.y;\n" SKIP_UNLESS_ODD, {16, 4, 1}, HD_SAME_NOWHERE},
+      {"the only row of threads", "mov.u32 %r1, %tid.y;\n" SKIP_UNLESS_ODD, {64, 1, 1}, HD_SAME_IN_CTA},
+      {"all coordinates at once",
+       "mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"the thread's id inside a vector",
+       "mov.b64 %l1, {%r3, %tid.x};\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"the warp's number",
+       "mov.u32 %r3, %tid.x;\nshr.u32 %r1, %r3, 5;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_IN_WARP},
+      {"a vote",
+       "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, -1;\n"
+       "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_WARP},
+      {"where the ways meet again",
+       "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n"
+       "mov.u32 %r2, 1;\nA: bar.sync 0;\nret;",
+       {0},
+       HD_SAME_IN_CTA},
+      {"what was written on one way",
+       "mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nsetp.eq.u32 %p2, %r2, 0;\n"
+       "@%p2 bra A;\nmov.u32 %r1, 1;\nA: " SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a loop that threads leave at different times",
+       "mov.u32 %r2, %tid.x;\nL: bar.sync 0;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 5;\n@%p1 bra "
+       "L;\nret;",
+       {0},
+       HD_SAME_NOWHERE},
+      {"a loop that they leave together",
+       "mov.u32 %r2, %ctaid.x;\nL: bar.sync 0;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 5;\n@%p1 bra "
+       "L;\nret;",
+       {0},
+       HD_SAME_IN_CTA},
+      {"an endless loop on one of the ways",
+       "mov.u32 %r2, %tid.x;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
+       "ret;\nL: add.u32 %r1, %r1, 1;\nM: bar.sync 0;\nbra L;",
+       {0},
+       HD_SAME_NOWHERE},
+      {"a way out of an endless loop's branch",
+       "mov.u32 %r2, %tid.x;\nL: setp.eq.u32 %p1, %r2, 0;\n@%p1 bra A;\nadd.u32 %r1, %r1, 1;\nbra L;\n"
+       "A: bar.sync 0;\nbra L;",
+       {0},
+       HD_SAME_NOWHERE},
+      {"loaded from memory", "ld.global.u32 %r1, [%l1];\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+      {"loaded from a parameter", "ld.param.u32 %r1, [p];\n" SKIP_UNLESS_ODD, {0}, HD_SAME_IN_CTA},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
+}
+
+/* ---- By running --------------------------------------------------------------------------- */
+
+enum { THREADS = 8, STEPS = 400, REGS = 9 };
+
+/* A thread of a random body: each register and which blocks it ran, in order. Bodies only add registers. */
+typedef struct thread {
+  uint32_t reg[64];
+  uint64_t path;
+  unsigned blocks[STEPS], n;
+} thread;
+
+/* Interprets what put_comparing_body makes: add, setp.lt, guarded forward branches. */
+static void run(const subject *s, thread *t) {
+  const hd_cfg *g = &s->g;
+  const hd_ptx_module *m = s->m;
+  for (uint32_t pc = 0, steps = 0; pc < g->n_insts && steps < STEPS; steps++) {
+    if (pc == g->blocks[g->insts[pc].block].first) t->blocks[t->n++] = g->insts[pc].block;
+    const hd_ptx_stmt *st = hd_inst_stmt(g, pc);
+    const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
+    bool runs = !st->guard || (t->reg[m->syms[st->guard].index] != 0) != st->guard_neg;
+    pc++;
+    if (!runs) continue;
+    switch (hd_inst_form(g, pc - 1)->op) {
+    case HD_OP_ADD:
+      t->reg[m->syms[o[0].sym].index] = t->reg[m->syms[o[1].sym].index] + t->reg[m->syms[o[2].sym].index];
+      break;
+    case HD_OP_SETP:
+      t->reg[m->syms[o[0].sym].index] = t->reg[m->syms[o[1].sym].index] < t->reg[m->syms[o[2].sym].index];
+      break;
+    case HD_OP_MOV: break;
+    case HD_OP_BRA: pc = g->calls[0].position[m->syms[o[0].sym].index]; break;
+    default: return;
+    }
+  }
+}
+
+/* Adds, comparisons and branches that depend on them. */
+static void put_comparing_body(hd_buf *body, uint64_t seed) {
+  draws d = {.seed = seed};
+  hd_buf_puts(body, "mov.u32 %r0, %tid.x;\n");
+  uint32_t nodes = 4 + draw(&d, 16);
+  for (uint32_t i = 0; i < nodes; i++) {
+    bool guarded = !draw(&d, 5), adds = draw(&d, 2), not = draw(&d, 2);
+    uint32_t r[5] = {1 + draw(&d, 8), draw(&d, 9), draw(&d, 9), draw(&d, 9), draw(&d, 9)};
+    uint32_t p = draw(&d, 4), q = draw(&d, 4), any = draw(&d, nodes);
+    uint32_t to = draw(&d, 4) ? i + 1 + draw(&d, 3) : any;
+    hd_buf_printf(body, "L%u: ", i);
+    if (adds)
+      hd_buf_printf(body, "%sadd.u32 %%r%u, %%r%u, %%r%u;\n", guarded ? "@%p2 " : "", r[0], r[1], r[2]);
+    hd_buf_printf(body, "setp.lt.u32 %%p%u, %%r%u, %%r%u;\n", p, r[3], r[4]);
+    if (to < nodes) hd_buf_printf(body, "@%s%%p%u bra L%u;\n", not ? "!" : "", q, to);
+  }
+  hd_buf_puts(body, "ret;\n");
+}
+
+static void threads_that_start_alike_do_alike_what_is_said_to_be_the_same(void **state) {
+  unsigned alike = 0, apart = 0;
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    hd_buf body = {0};
+    put_comparing_body(&body, seed);
+    subject s;
+    hd_uniformity u;
+    assert_int_equal(open_subject(&s, "", body.data, 0), HD_OK);
+    hd_uniformity_find(&s.g, (uint32_t[3]){0}, &s.arena, &u);
+    static thread threads[THREADS];
+    memset(threads, 0, sizeof threads);
+    hd_sym id = 0;
+    for (hd_sym y = 1; y < s.m->n_syms; y++)
+      if (s.m->syms[y].kind == HD_SYM_REG && strcmp(s.m->syms[y].name, "%r0") == 0) id = y;
+    for (unsigned t = 0; t < THREADS; t++) {
+      for (uint32_t r = 0; r < s.g.n_regs && r < 64; r++) threads[t].reg[r] = (uint32_t)(r * 7 % 5);
+      threads[t].reg[s.m->syms[id].index] = t * 3;
+      run(&s, &threads[t]);
+    }
+    /* Of the blocks that are the same for all, every thread runs the same ones in the same order. */
+    for (unsigned t = 1; t < THREADS; t++) {
+      unsigned x = 0, y = 0;
+      for (;;) {
+        while (x < threads[0].n && u.block[threads[0].blocks[x]] != HD_SAME_IN_CTA) x++, apart++;
+        while (y < threads[t].n && u.block[threads[t].blocks[y]] != HD_SAME_IN_CTA) y++;
+        if (x == threads[0].n || y == threads[t].n) break; /* both ended, or one was cut off */
+        if (threads[0].blocks[x] != threads[t].blocks[y]) fail_msg("%s", body.data);
+        x++, y++, alike++;
+      }
+      bool cut = threads[0].n >= STEPS / 4 || threads[t].n >= STEPS / 4;
+      if (!cut && (x < threads[0].n || y < threads[t].n)) fail_msg("%s", body.data);
+    }
+    close_subject(&s);
+    hd_buf_free(&body);
+  }
+  assert_true(alike > 1000);
+  assert_true(apart > 1000);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("branches, values and places where ways meet have the level that they should",
+                branches_and_values_have_levels),
+      BEHAVIOUR("threads run the blocks that are the same for all in the same order, in random programs",
+                threads_that_start_alike_do_alike_what_is_said_to_be_the_same),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
