@@ -160,6 +160,10 @@ HD_API hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_opt
                          hd_diag *d);
 HD_API void hd_tuning_free(hd_tuning *t);
 
+/* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to
+ * be hd_tune_options.advisor. HD_ERR_UNSUPPORTED when there is none. */
+HD_API hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+
 /* ---- Verdicts ----------------------------------------------------------------------- */
 
 /* The key's parts that say where: a GPU by its name and, of a part of one, its SMs. */

@@ -10,19 +10,7 @@ hd_status tuning_advisor(const hd_device *dev, hd_gpu *out, hd_diag *d) {
     *out = *own;
     return HD_OK;
   }
-  unsigned arch = hd_device_get_info(dev)->arch;
-  char **names;
-  size_t n, found = 0;
-  hd_status st = hd_gpu_list(cli_gpus_dir(), &names, &n, d);
-  if (st != HD_OK) return st;
-  for (size_t i = 0; st == HD_OK && i < n; i++) {
-    hd_gpu g;
-    st = hd_gpu_load(names[i], cli_gpus_dir(), &g, d);
-    if (st == HD_OK && g.arch <= arch && (!found++ || g.arch > out->arch)) *out = g;
-  }
-  hd_gpu_list_free(names, n);
-  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_UNSUPPORTED, "no GPU file is like this device");
-  return st;
+  return hd_tune_advisor(hd_device_get_info(dev)->arch, cli_gpus_dir(), out, d);
 }
 
 const char *tuning_size(const hd_device *dev) {

@@ -10,10 +10,8 @@
 #define DEFAULT_BUDGET 10.0
 #define DEFAULT_CONFIDENCE 0.99
 #define DEFAULT_TABLE_SECONDS 20.0
-/* Kernels that take less of a workload's time are left alone: nobody would notice. */
-static const double least_share = 0.02;
-/* Of the budget that advice may take, and that every kernel worth tuning gets at least. */
-static const double advice_share = 0.15, kernel_share = 0.1;
+/* Of the budget that advice may take. */
+static const double advice_share = 0.15;
 static const double search_part =
     0.9; /* of the budget; the rest is for the whole workload's times and counters */
 /* A run that takes so little longer than DRAM's peak allows for its bytes is left alone: peaks are not
@@ -56,11 +54,6 @@ static double search_budget(const tuning *t) {
 
 static void report(const tuning *t, const char *stage) {
   if (t->o.progress) t->o.progress(t->o.ctx, stage, 0, 1);
-}
-
-static uint64_t threads_of(const hd_wl_launch *l) {
-  uint64_t tasks;
-  return hd_grid_tasks(l->grid, &tasks) ? tasks * l->block[0] * l->block[1] * l->block[2] : 0;
 }
 
 /* ---- Plans to begin with ------------------------------------------------------------ */
@@ -109,7 +102,7 @@ static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
     hd_trace_info info = hd_trace_get_info(hd_study_trace(s, i));
     instructions += (double)info.thread_instructions;
     accesses += (double)info.warp_accesses;
-    threads += (double)threads_of(&w->launches[i]);
+    threads += (double)tuner_threads(&w->launches[i]);
   }
   if (threads > 0) {
     t->work = instructions / threads;
@@ -148,7 +141,7 @@ static double table_seconds(const hd_tune_options *o) {
 static bool can_afford_tables(const tuning *t) {
   double threads = 0, allowed = table_seconds(&t->o);
   if (t->study_failed) return false;
-  for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)threads_of(&t->w->launches[i]);
+  for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)tuner_threads(&t->w->launches[i]);
   double seconds = threads * t->work / instructions_per_second / hd_cpu_count();
   return t->work > 0 && seconds <= allowed &&
          threads / 32 * t->accesses * bytes_per_access <= most_trace_bytes;
@@ -391,56 +384,7 @@ static size_t best_alone(const hd_tuning *t, int lever, hd_kernel_plan *out, dou
 /* ---- On a device
  * ------------------------------------------------------------------------------------------- */
 
-typedef struct unit {
-  const char *kernel; /* NULL: all */
-  uint32_t launch;    /* that with most threads */
-  double us, share;
-} unit;
-
-static uint32_t list_units(const tuning *t, unit *out) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < t->w->n_launches; i++) {
-    const hd_wl_launch *l = &t->w->launches[i];
-    uint32_t k = 0;
-    while (k < n && out[k].kernel && strcmp(out[k].kernel, l->kernel) != 0) k++;
-    if (k == n) out[n++] = (unit){.kernel = l->kernel, .launch = i};
-    if (threads_of(l) > threads_of(&t->w->launches[out[k].launch])) out[k].launch = i;
-  }
-  if (!t->o.whole && n > 1) return n;
-  /* One plan for all of them: a single kernel's name is still worth telling. */
-  for (uint32_t k = 1; k < n; k++)
-    if (threads_of(&t->w->launches[out[k].launch]) > threads_of(&t->w->launches[out[0].launch]))
-      out[0].launch = out[k].launch;
-  if (n > 1) out[0].kernel = NULL;
-  return n ? 1 : 0;
-}
-
-static hd_status time_unit(device_bench *b, unit *u, hd_diag *d) {
-  static const hd_plan original;
-  tuner_bench bench = device_bench_interface(b);
-  uint32_t slot;
-  device_bench_focus(b, u->kernel, NULL, 0);
-  hd_status st = bench.admit(bench.ctx, &original, &slot, &u->us, d);
-  if (st != HD_OK) return st;
-  /* A short kernel's first run says how cold everything was. */
-  if (u->us < 50e3) st = bench.time(bench.ctx, &slot, 1, 0, 1, &u->us, d);
-  bench.release(bench.ctx, slot);
-  return st;
-}
-
-/* Budgets go with what a kernel's time is worth. */
-static void share_out(unit *u, uint32_t n) {
-  double sum = 0, shares = 0;
-  for (uint32_t i = 0; i < n; i++) sum += u[i].us;
-  for (uint32_t i = 0; i < n; i++) {
-    double part = sum > 0 ? u[i].us / sum : 1.0 / n;
-    u[i].share = n > 1 && part < least_share ? 0 : fmax(part, kernel_share);
-    shares += u[i].share;
-  }
-  for (uint32_t i = 0; i < n; i++) u[i].share /= shares > 0 ? shares : 1;
-}
-
-static hd_status tune_unit(tuning *t, device_bench *b, const unit *u, const hd_kernel_plan *fixed,
+static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, const hd_kernel_plan *fixed,
                            size_t n_fixed, double budget, hd_tuned *k, hd_diag *d) {
   tuner_bench bench = device_bench_interface(b);
   hd_plan_space space;
@@ -448,7 +392,8 @@ static hd_status tune_unit(tuning *t, device_bench *b, const unit *u, const hd_k
   k->before_us = k->after_us = u->us;
   k->speedup = (hd_speedup){.median = 1, .low = 0, .high = INFINITY, .confidence = confidence_of(&t->o)};
   if (u->share == 0) {
-    snprintf(k->why, sizeof k->why, "it takes less than %.0f%% of the workload's time", 100 * least_share);
+    snprintf(k->why, sizeof k->why, "it takes less than %.0f%% of the workload's time",
+             100 * TUNER_LEAST_SHARE);
     return HD_OK;
   }
   if (is_at_roofline(t)) {
@@ -610,20 +555,21 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   return st;
 }
 
-static hd_status tune_units(tuning *t, device_bench *b, unit *units, hd_kernel_plan *fixed, hd_diag *d) {
+static hd_status tune_units(tuning *t, device_bench *b, tuner_unit *units, hd_kernel_plan *fixed,
+                            hd_diag *d) {
   hd_tuning *out = t->out;
-  uint32_t n = list_units(t, units);
+  uint32_t n = tuner_list_units(t->w, t->o.whole, units);
   hd_status st = HD_OK;
   out->kernels = calloc((size_t)n + 1, sizeof *out->kernels);
   if (!out->kernels) return hd_nomem(d);
   report(t, "first run");
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
-    st = time_unit(b, &units[i], d);
+    st = tuner_time_unit(b, &units[i], d);
     out->before_us += units[i].us;
   }
   out->n_kernels = st == HD_OK ? n : 0;
   if (st == HD_OK) st = count_before(t, b, d);
-  share_out(units, n);
+  tuner_share_out(units, n);
   size_t n_fixed = 0;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     hd_tuned *k = &out->kernels[i];
@@ -638,7 +584,7 @@ static hd_status tune_on_device(tuning *t, hd_diag *d) {
   const hd_workload *w = t->w;
   double start = hd_seconds();
   report(t, "buffers");
-  unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
+  tuner_unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
   hd_kernel_plan *fixed = calloc((size_t)w->n_launches + 1, sizeof *fixed);
   hd_status st = units && fixed ? HD_OK : hd_nomem(d);
   if (table_seconds(&t->o) > 0) t->o.run.trace_seconds = table_seconds(&t->o);
@@ -682,15 +628,15 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   hd_tuning *out = t->out;
   tuner_bench bench = model_bench_interface(m);
   hd_plan_space space;
-  unit *units = calloc((size_t)t->w->n_launches + 1, sizeof *units);
+  tuner_unit *units = calloc((size_t)t->w->n_launches + 1, sizeof *units);
   out->kernels = calloc(1, sizeof *out->kernels);
   if (!units || !out->kernels) {
     free(units);
     return hd_nomem(d);
   }
   t->o.whole = true;
-  list_units(t, units);
-  unit all = units[0];
+  tuner_list_units(t->w, t->o.whole, units);
+  tuner_unit all = units[0];
   free(units);
   hd_status st = count_on_model(m, &original, &out->before, d);
   if (st == HD_OK) st = hd_plan_space_of(t->module, t->w, all.launch, &space, d);

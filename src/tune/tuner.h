@@ -2,6 +2,7 @@
  *
  * space.c          what a kernel's launch leaves to try
  * neighbours.c     plans one step from a good one
+ * units.c          what is tuned by itself
  * search.c         which of them are measured how often, and whether the best one is adopted
  * confirm.c        a plan against the original wherever buffers may lie
  * tuner_device.c   plans measured on a device
@@ -163,6 +164,25 @@ hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, u
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
 hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why,
                              size_t cap, hd_diag *d);
+
+/* ---- Units --------------------------------------------------------------------------------- */
+
+/* What is tuned by itself. */
+typedef struct tuner_unit {
+  const char *kernel; /* NULL: all of them, under one plan */
+  uint32_t launch;    /* the one with most threads */
+  double us;          /* of the original */
+  double share;       /* of the budget; 0: it takes less than TUNER_LEAST_SHARE of the workload's time */
+} tuner_unit;
+/* Kernels that take less are left alone: nobody would notice. */
+#define TUNER_LEAST_SHARE 0.02
+
+uint64_t tuner_threads(const hd_wl_launch *l);
+/* The workload's kernels in the order of their first launches, or one unit for all of them; returns how many.
+ * `out` has room for one per launch. */
+uint32_t tuner_list_units(const hd_workload *w, bool whole, tuner_unit *out);
+hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d);
+void tuner_share_out(tuner_unit *u, uint32_t n);
 
 /* ---- The vote ------------------------------------------------------------------------------ */
 

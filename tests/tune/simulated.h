@@ -26,6 +26,7 @@ typedef struct simulated {
   double (*luck)(const struct simulated *s, uint64_t plan, uint32_t place);
   uint64_t plan_of[MOST_SLOTS];
   uint32_t place, unsettled, fails_at; /* fails_at: the move that does, from 1 */
+  uint32_t admitted, lost_at;          /* lost_at: the admission with which the device goes, from 1 */
   double moving;
 } simulated;
 
@@ -60,6 +61,7 @@ static inline hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, doubl
   simulated *s = ctx;
   bool baseline = hd_plan_is_baseline(p);
   s->clock += s->admission;
+  if (++s->admitted == s->lost_at) return hd_fail(d, HD_ERR_FAULT, "lost");
   if (!baseline && s->refused_every && plan_hash(p) % s->refused_every == 0)
     return hd_fail(d, HD_ERR_REFUSED, "not this one");
   for (*slot = 0; s->used[*slot]; ++*slot) assert_true(*slot + 1 < MOST_SLOTS);
