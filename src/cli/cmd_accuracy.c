@@ -1,7 +1,5 @@
 /* The traffic model's counters against a device's, over many workloads. */
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "heddle/accuracy.h"
+#include "heddle/results.h"
 
 typedef struct accuracy {
   char **names;
@@ -161,121 +159,16 @@ static hd_status count_all(accuracy *a, hd_device *dev, hd_diag *d) {
   return HD_OK;
 }
 
-/* ---- Output --------------------------------------------------------------------------------- */
-
-static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
-static json_t *row_json(const accuracy *a, size_t i) {
-  const hd_accuracy_row *r = &a->rows[i];
-  if (r->status != HD_OK) return json_pack("{s:s, s:s}", "workload", a->names[i], "failed", r->why);
-  json_t *ratios = json_object();
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
-    json_object_set_new(ratios, hd_accuracy_name((hd_accuracy_metric)m),
-                        number(hd_accuracy_ratio(r, (hd_accuracy_metric)m)));
-  return json_pack("{s:s, s:o, s:o, s:o}", "workload", a->names[i], "ratios", ratios, "model",
-                   cli_counters_json(&r->model), "device", cli_counters_json(&r->device));
-}
-
-static json_t *summary_json(const accuracy *a, const hd_accuracy_summary *s) {
-  json_t *worst = json_array();
-  for (size_t i = 0; i < s->n_worst; i++) json_array_append_new(worst, json_string(a->names[s->worst[i]]));
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "workloads", (json_int_t)s->n, "median_ratio",
-                   number(s->median_ratio), "median_error", number(s->median_error), "within_10_percent",
-                   number(s->within_10), "within_25_percent", number(s->within_25), "worst", worst);
-}
-
-static int print_json(const accuracy *a, hd_device *dev, const hd_accuracy_summary *s) {
-  json_t *rows = json_array(), *summaries = json_object();
-  for (size_t i = 0; i < a->n; i++) json_array_append_new(rows, row_json(a, i));
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
-    json_object_set_new(summaries, hd_accuracy_name((hd_accuracy_metric)m), summary_json(a, &s[m]));
-  return cli_print_json(json_pack("{s:s, s:s, s:s, s:o, s:o}", "gpu", a->gpu.name, "device",
-                                  hd_device_get_info(dev)->title, "size", a->size, "summaries", summaries,
-                                  "rows", rows));
-}
-
-static void ratio_cell(hd_text_table *t, double ratio) {
-  if (isnan(ratio))
-    hd_text_table_cell(t, "-");
-  else
-    hd_text_table_cell(t, "%.3f", ratio);
-}
-
-static void percent_cell(hd_text_table *t, double part) {
-  if (isnan(part))
-    hd_text_table_cell(t, "-");
-  else
-    hd_text_table_cell(t, "%.1f%%", 100 * part);
-}
-
-static bool put_rows(const accuracy *a, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrrrrr");
-  if (!t) return false;
-  hd_text_table_cell(t, "model / device");
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
-    hd_text_table_cell(t, "%s", hd_accuracy_name((hd_accuracy_metric)m));
-  hd_text_table_cell(t, "L2 read MB");
-  hd_text_table_cell(t, "DRAM read MB");
-  hd_text_table_rule(t);
-  for (size_t i = 0; i < a->n; i++) {
-    const hd_accuracy_row *r = &a->rows[i];
-    if (r->status != HD_OK) continue;
-    hd_text_table_cell(t, "%s", a->names[i]);
-    for (int m = 0; m < HD_ACCURACY_COUNT; m++) ratio_cell(t, hd_accuracy_ratio(r, (hd_accuracy_metric)m));
-    hd_text_table_cell(t, "%.3f", 32.0 * (double)r->device.l2_read_sectors / 1e6);
-    hd_text_table_cell(t, "%.3f", (double)r->device.dram_read_bytes / 1e6);
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
-  return true;
-}
-
-static bool put_summaries(const hd_accuracy_summary *s, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrr");
-  if (!t) return false;
-  static const char *const head[] = {"over all",     "workloads",  "median ratio",
-                                     "median error", "within 10%", "within 25%"};
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
-  hd_text_table_rule(t);
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++) {
-    hd_text_table_cell(t, "%s", hd_accuracy_name((hd_accuracy_metric)m));
-    hd_text_table_cell(t, "%zu", s[m].n);
-    ratio_cell(t, s[m].median_ratio);
-    percent_cell(t, s[m].median_error);
-    percent_cell(t, s[m].within_10);
-    percent_cell(t, s[m].within_25);
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
-  return true;
-}
-
-static void put_worst(const accuracy *a, const hd_accuracy_summary *s, hd_accuracy_metric m, hd_buf *out) {
-  hd_buf_printf(out, "\nFarthest off in %s: ", hd_accuracy_name(m));
-  for (size_t i = 0; i < s->n_worst; i++)
-    hd_buf_printf(out, "%s%s %.2f", i ? ", " : "", a->names[s->worst[i]],
-                  hd_accuracy_ratio(&a->rows[s->worst[i]], m));
-  hd_buf_puts(out, s->n_worst ? ".\n" : "none.\n");
-}
-
-static int print_text(const accuracy *a, hd_device *dev, const hd_accuracy_summary *s) {
+static int print(const accuracy *a, hd_device *dev, const hd_accuracy_summary *summaries, bool json) {
   hd_buf out = {0};
-  hd_buf_printf(&out, "%s modelled, %s (%s) measured, size %s\n\n", a->gpu.title,
-                hd_device_get_info(dev)->title, hd_device_get_info(dev)->name, a->size);
-  bool ok = put_rows(a, &out);
-  hd_buf_putc(&out, '\n');
-  if (!ok || !put_summaries(s, &out)) {
-    hd_buf_free(&out);
-    return cli_usage("out of memory");
-  }
-  put_worst(a, &s[HD_ACCURACY_L2_READ_SECTORS], HD_ACCURACY_L2_READ_SECTORS, &out);
-  put_worst(a, &s[HD_ACCURACY_DRAM_READ_BYTES], HD_ACCURACY_DRAM_READ_BYTES, &out);
-  bool first = true;
-  for (size_t i = 0; i < a->n; i++) {
-    if (a->rows[i].status == HD_OK) continue;
-    hd_buf_printf(&out, "%s%s: %s\n", first ? "\n" : "", a->names[i], a->rows[i].why);
-    first = false;
-  }
+  const hd_accuracy_report r = {.names = (const char *const *)a->names,
+                                .rows = a->rows,
+                                .n = a->n,
+                                .size = a->size,
+                                .gpu = &a->gpu,
+                                .device = hd_device_get_info(dev),
+                                .summaries = summaries};
+  (json ? hd_accuracy_json : hd_accuracy_text)(&r, &out);
   return cli_print(&out);
 }
 
@@ -326,7 +219,7 @@ int cmd_accuracy(int argc, char **argv) {
   if (st != HD_OK)
     rc = cli_fail(&d);
   else
-    rc = json ? print_json(&a, dev, summaries) : print_text(&a, dev, summaries);
+    rc = print(&a, dev, summaries, json);
   hd_device_close(dev);
   free(a.rows);
   if (all) hd_workload_list_free(all, a.n);

@@ -1,8 +1,8 @@
-#include <inttypes.h>
-#include <stdlib.h>
+/* Proof of one plan. */
 #include <string.h>
 
 #include "cli.h"
+#include "heddle/results.h"
 
 /* "all", or names joined by commas. */
 static hd_status parse_dispatchers(const char *text, hd_dispatch_kind *out, size_t *n, hd_diag *d) {
@@ -24,45 +24,16 @@ static hd_status parse_dispatchers(const char *text, hd_dispatch_kind *out, size
   return *n ? HD_OK : hd_fail(d, HD_ERR_USAGE, "check: --dispatcher names none");
 }
 
-/* `device`: its title; NULL for the emulator under every dispatcher. */
-static int print_result(const hd_workload *w, const hd_plan *plan, const char *device,
-                        const hd_check_result *r, bool json) {
-  hd_buf text = {0};
-  hd_plan_print(plan, &text);
-  if (json) {
-    json_t *j = json_pack(
-        "{s:b, s:s, s:s, s:s, s:b, s:b, s:i, s:I, s:I, s:I, s:f}", "equal", r->equal, "workload", w->name,
-        "size", w->size, "plan", text.data ? text.data : "", "reference", r->against_reference, "race_free",
-        r->race_free, "dispatchers", (int)r->runs, "bytes_compared", (json_int_t)r->bytes_compared,
-        "thread_instructions", (json_int_t)r->thread_instructions, "thread_instructions_rewritten",
-        (json_int_t)r->thread_instructions_rewritten, "seconds", r->seconds);
-    if (j && device) json_object_set_new(j, "device", json_string(device));
-    if (j && !r->equal) json_object_set_new(j, "difference", json_string(r->what));
-    hd_buf_free(&text);
-    int rc = cli_print_json(j);
-    if (!r->equal) fprintf(stderr, "heddle: %s: %s\n", w->name, r->what);
-    return rc ? rc : r->equal ? EXIT_OK : EXIT_NO;
-  }
-  if (!r->equal) {
-    fprintf(stderr, "heddle: %s: %s\n", w->name, r->what);
-    hd_buf_free(&text);
-    return EXIT_NO;
-  }
+static int print(const hd_check_report *c, bool json) {
   hd_buf out = {0};
-  hd_buf_printf(&out, "%s (%s), plan %s: equal\n", w->name, w->size, text.data ? text.data : "");
-  hd_buf_printf(&out, "  %" PRIu64 " bytes agree %s %u %s%s%s\n", r->bytes_compared, device ? "in" : "under",
-                r->runs, device ? "runs on the device" : "dispatchers",
-                r->race_free ? "; no task touches what another writes" : "",
-                r->against_reference ? "; the original agrees with its reference" : "");
-  if (!device)
-    hd_buf_printf(&out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",
-                  r->thread_instructions, r->thread_instructions_rewritten,
-                  r->thread_instructions
-                      ? 100.0 *
-                            ((double)r->thread_instructions_rewritten / (double)r->thread_instructions - 1)
-                      : 0.0);
-  hd_buf_free(&text);
-  return cli_print(&out);
+  if (json)
+    hd_check_json(c, &out);
+  else if (c->result->equal)
+    hd_check_text(c, &out);
+  int rc = cli_print(&out);
+  if (c->result->equal) return rc;
+  fprintf(stderr, "heddle: %s: %s\n", c->workload->name, c->result->what);
+  return rc ? rc : EXIT_NO;
 }
 
 int cmd_check(int argc, char **argv) {
@@ -121,10 +92,12 @@ int cmd_check(int argc, char **argv) {
   if (st == HD_OK)
     st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d) : hd_check(w, &plan, &o, &result, &d);
   if (st == HD_OK) {
-    rc = print_result(w, &plan, dev ? hd_device_get_info(dev)->title : NULL, &result, json);
+    const char *title = dev ? hd_device_get_info(dev)->title : NULL;
+    rc = print(&(hd_check_report){w, &plan, title, &result}, json);
   } else {
-    if (json && (st == HD_ERR_REFUSED || st == HD_ERR_FAULT))
-      cli_print_json(json_pack("{s:b, s:s}", "equal", 0, "refused", d.message));
+    hd_buf out = {0};
+    if (json && (st == HD_ERR_REFUSED || st == HD_ERR_FAULT)) hd_check_refused_json(d.message, &out);
+    if (out.len) cli_print(&out);
     rc = cli_fail(&d);
   }
   hd_device_close(dev);

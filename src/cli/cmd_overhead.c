@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "heddle/overhead.h"
+#include "heddle/results.h"
 
 /* Each lever once. Orders have numbers that cut even small grids, and seldom divide them: the dear case. */
 static const char *const every_lever[] = {
@@ -30,35 +30,6 @@ static const char *const every_lever[] = {
     "stream=l1",
     "prefetch=l2:1",
 };
-
-static json_t *row_json(const hd_overhead_table *t, size_t w, size_t p) {
-  static const char *const names[HD_OVERHEAD_MEASURES] = {
-      "instructions_per_thread",
-      "warp_instructions_per_cta",
-      "ptx_instructions",
-      "registers",
-      "shared_bytes",
-      "stack_bytes",
-      "spill_bytes",
-  };
-  const hd_overhead_row *r = &t->rows[w * t->n_plans + p];
-  hd_buf plan = {0};
-  hd_plan_print(&t->plans[p], &plan);
-  json_t *j = json_pack("{s:s, s:s}", "workload", t->workloads[w], "plan", plan.data ? plan.data : "");
-  hd_buf_free(&plan);
-  if (r->status != HD_OK) json_object_set_new(j, "refused", json_string(r->why));
-  for (int m = 0; r->status == HD_OK && m < HD_OVERHEAD_MEASURES; m++)
-    if (m < HD_OVERHEAD_REGISTERS || r->assembled)
-      json_object_set_new(j, names[m], json_real(hd_overhead_value(r, (hd_overhead_measure)m)));
-  return j;
-}
-
-static int print_json(const hd_overhead_table *t) {
-  json_t *rows = json_array();
-  for (size_t w = 0; w < t->n_workloads; w++)
-    for (size_t p = 0; p < t->n_plans; p++) json_array_append_new(rows, row_json(t, w, p));
-  return cli_print_json(rows);
-}
 
 /* What people wrote behind the page's tables stays. */
 static void keep_notes(const char *path, hd_buf *page) {
@@ -132,7 +103,9 @@ int cmd_overhead(int argc, char **argv) {
   const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .any_grid = any_grid}};
   if (st == HD_OK) st = measure(&t, &o, rows, &d);
   if (st == HD_OK && json) {
-    rc = print_json(&t);
+    hd_buf out = {0};
+    hd_overhead_json(&t, &out);
+    rc = cli_print(&out);
   } else if (st == HD_OK) {
     hd_buf page = {0};
     st = hd_report_overhead(&t, &page, &d);

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "cli.h"
-#include "heddle/store.h"
+#include "heddle/results.h"
 
 typedef struct options {
   const char *store, *output;
@@ -11,38 +11,6 @@ typedef struct options {
   uint64_t older; /* days */
   bool all, json;
 } options;
-
-static bool put_row(void *ctx, const hd_verdict *v) {
-  hd_text_table *t = ctx;
-  char date[32] = "";
-  struct tm tm;
-  time_t when = (time_t)v->when;
-  if (gmtime_r(&when, &tm)) strftime(date, sizeof date, "%Y-%m-%d", &tm);
-  hd_text_table_cell(t, "%s", v->name);
-  hd_text_table_cell(t, "%s", v->plan);
-  hd_text_table_cell(t, "%.3fx", v->speedup);
-  hd_text_table_cell(t, "%.3f-%.3f", v->low, v->high);
-  hd_text_table_cell(t, "%.1f", v->before_us);
-  hd_text_table_cell(t, "%.1f", v->after_us);
-  hd_text_table_cell(t, "%s", v->key.gpu);
-  hd_text_table_cell(t, "%s", v->key.driver);
-  hd_text_table_cell(t, "%s", date);
-  return true;
-}
-
-static hd_status list(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
-  static const char *const head[] = {"name",    "plan", "speedup", "99%", "default us",
-                                     "plan us", "GPU",  "driver",  "made"};
-  if (o->json) return hd_store_export(s, &o->filter, out, d);
-  hd_text_table *t = hd_text_table_new("llrrrrlll");
-  if (!t) return hd_nomem(d);
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
-  hd_text_table_rule(t);
-  hd_status st = hd_store_each(s, &o->filter, put_row, t, d);
-  if (st == HD_OK) hd_text_table_print(t, out);
-  hd_text_table_free(t);
-  return st;
-}
 
 static hd_status import(hd_store *s, const char *path, hd_buf *out, hd_diag *d) {
   hd_file f;
@@ -93,7 +61,7 @@ int cmd_verdicts(int argc, char **argv) {
   hd_status st = hd_store_open(o.store, &s, &d);
   if (st != HD_OK) return cli_fail(&d);
   if (strcmp(what, "list") == 0)
-    st = list(s, &o, &out, &d);
+    st = (o.json ? hd_store_export : hd_verdicts_text)(s, &o.filter, &out, &d);
   else if (strcmp(what, "export") == 0)
     st = hd_store_export(s, &o.filter, &out, &d);
   else if (importing)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heddle/report.h"
+#include "report/table.h"
 
 enum { SHORT_FORMULA = 72 };
 
@@ -35,7 +36,7 @@ void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
     return;
   }
   static const char *const head[] = {"address", "accesses", "share", "because of"};
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  report_put_head(t, head, sizeof head / sizeof *head);
   hd_text_table_rule(t);
   for (int l = 0; l < HD_LEVEL_COUNT; l++) {
     if (!c->levels[l]) continue;
@@ -116,7 +117,7 @@ static void put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out)
     return;
   }
   static const char *const head[] = {"line", "access", "bytes", "array"};
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  report_put_head(t, head, sizeof head / sizeof *head);
   for (unsigned c = 0; c < n; c++) hd_text_table_cell(t, "per %s", columns[c].name);
   hd_text_table_cell(t, "sectors");
   hd_text_table_cell(t, "address");

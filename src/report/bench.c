@@ -9,6 +9,7 @@
 #include "report/html.h"
 #include "report/plans.h"
 #include "report/summary.h"
+#include "report/table.h"
 
 static const char *const lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "threads",
                                                         "bypass", "stream", "prefetch"};
@@ -162,7 +163,7 @@ static void put_traffic(const hd_bench_row *rows, size_t n, hd_buf *out) {
   }
   static const char *const head[] = {"workload", "L1 hits", "after",      "L2 read MB", "after",
                                      "DRAM MB",  "after",   "compulsory", "times it",   "of roofline"};
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  report_put_head(t, head, sizeof head / sizeof *head);
   hd_text_table_rule(t);
   for (size_t i = 0; i < n; i++) {
     const hd_bench_row *r = &rows[i];

@@ -1,5 +1,6 @@
-/* The page on what plans cost. */
-#include "heddle/overhead.h"
+/* What plans cost: the page, and its figures as JSON. */
+#include "heddle/results.h"
+#include "report/json.h"
 
 typedef struct column {
   hd_overhead_measure measure;
@@ -114,4 +115,32 @@ hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d
     for (size_t p = 0; p < t->n_plans; p++) put_misses(t, p, out);
   }
   return st == HD_OK && out->failed ? hd_nomem(d) : st;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------ */
+
+static json_t *row_json(const hd_overhead_table *t, size_t w, size_t p) {
+  static const char *const names[HD_OVERHEAD_MEASURES] = {
+      "instructions_per_thread",
+      "warp_instructions_per_cta",
+      "ptx_instructions",
+      "registers",
+      "shared_bytes",
+      "stack_bytes",
+      "spill_bytes",
+  };
+  const hd_overhead_row *r = &t->rows[w * t->n_plans + p];
+  json_t *j = json_pack("{s:s, s:o}", "workload", t->workloads[w], "plan", report_plan_json(&t->plans[p]));
+  if (r->status != HD_OK) json_object_set_new(j, "refused", json_string(r->why));
+  for (int m = 0; r->status == HD_OK && m < HD_OVERHEAD_MEASURES; m++)
+    if (m < HD_OVERHEAD_REGISTERS || r->assembled)
+      json_object_set_new(j, names[m], json_real(hd_overhead_value(r, (hd_overhead_measure)m)));
+  return j;
+}
+
+void hd_overhead_json(const hd_overhead_table *t, hd_buf *out) {
+  json_t *rows = json_array();
+  for (size_t w = 0; w < t->n_workloads; w++)
+    for (size_t p = 0; p < t->n_plans; p++) json_array_append_new(rows, row_json(t, w, p));
+  report_put_json(rows, out);
 }

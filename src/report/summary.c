@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/summary.h"
+#include "report/table.h"
 
 double report_rate(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 uint64_t report_dram(const hd_counters *c) { return c->dram_read_bytes + c->dram_write_bytes; }
@@ -70,7 +71,7 @@ void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out)
   } else {
     static const char *const head[] = {"plan",          "L1 hits",      "L2 MB", "DRAM MB",
                                        "vs compulsory", "predicted us", "change"};
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+    report_put_head(t, head, sizeof head / sizeof *head);
     hd_text_table_rule(t);
     size_t shown = 0;
     for (size_t i = 0; i < r->n_rows; i++) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/report.h"
+#include "report/table.h"
 
 struct hd_text_table {
   char *aligns;
@@ -96,4 +96,25 @@ void hd_text_table_print(const hd_text_table *t, hd_buf *out) {
       hd_buf_puts(out, "  ");
   }
   free(width);
+}
+
+/* ---- Helpers ----------------------------------------------------------------------------- */
+
+void report_put_head(hd_text_table *t, const char *const *names, size_t n) {
+  for (size_t i = 0; t && i < n; i++) hd_text_table_cell(t, "%s", names[i]);
+}
+
+void report_put_table(hd_text_table *t, hd_buf *out) {
+  if (t)
+    hd_text_table_print(t, out);
+  else
+    out->failed = true;
+  hd_text_table_free(t);
+}
+
+void report_plan_cell(hd_text_table *t, const hd_plan *p) {
+  hd_buf text = {0};
+  hd_plan_print(p, &text);
+  hd_text_table_cell(t, "%s", text.data ? text.data : "");
+  hd_buf_free(&text);
 }

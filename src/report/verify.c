@@ -7,6 +7,7 @@
 #include "heddle/bench.h"
 #include "heddle/report.h"
 #include "report/plans.h"
+#include "report/table.h"
 
 /* Tables are files of the cache while they are measured: its folder says nothing to anybody. */
 static void drop_folders(char *plan) {
@@ -102,7 +103,7 @@ static size_t put_table(const hd_verify_row *rows, size_t n, double least, hd_bu
     for (size_t i = 0; i < n; i++)
       if (!rows[i].failed[0]) sorted[m++] = &rows[i];
     qsort(sorted, m, sizeof *sorted, by_speedup);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+    report_put_head(t, head, sizeof head / sizeof *head);
     hd_text_table_rule(t);
     for (size_t i = 0; i < m; i++) put_row(t, sorted[i], least);
     if (m) hd_text_table_print(t, out);

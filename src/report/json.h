@@ -1,0 +1,21 @@
+/* report/json.h: what the JSON of results shares. Jansson stays inside this folder: results leave it as text.
+ */
+#ifndef HEDDLE_REPORT_JSON_H
+#define HEDDLE_REPORT_JSON_H
+
+#include <jansson.h>
+
+#include "heddle/model.h"
+#include "heddle/stats.h"
+
+/* Append the tree, indented by two, with a newline behind it. Takes the reference; NULL: out of memory, which
+ * makes `out` fail. */
+void report_put_json(json_t *j, hd_buf *out);
+/* A string of the buffer's text, which is freed. */
+json_t *report_text_json(hd_buf *text);
+json_t *report_plan_json(const hd_plan *p);
+json_t *report_number_json(double v); /* null for infinity and NaN */
+json_t *report_speedup_json(const hd_speedup *s);
+json_t *report_counters_json(const hd_counters *c);
+
+#endif

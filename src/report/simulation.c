@@ -1,0 +1,59 @@
+/* One plan's counters on a modelled GPU. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "heddle/results.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "report/table.h"
+
+static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) HD_PRINTF(3, 4);
+static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) {
+  char text[128];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  hd_text_table_cell(t, "  %s", label);
+  hd_text_table_cell(t, "%s", text);
+}
+
+void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
+  const hd_counters *c = &s->counters;
+  hd_buf text = {0};
+  hd_plan_print(s->plan, &text);
+  hd_buf_printf(out, "%s (%s) on %s, %s dispatch, plan %s\n", s->workload->name, s->workload->size,
+                s->gpu->title, s->dispatch, text.data ? text.data : "");
+  hd_text_table *t = hd_text_table_new("ll");
+  if (!t) {
+    out->failed = true;
+    hd_buf_free(&text);
+    return;
+  }
+  put_line(t, "predicted time", "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)",
+           c->time_us, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
+  put_line(t, "CTAs per SM", "%u", c->resident);
+  put_line(t, "L1 sectors", "%" PRIu64 ", %.1f%% hits (miss rate %.1f%%)", c->l1_sectors,
+           100 * report_rate(c->l1_hits, c->l1_sectors), 100 - 100 * report_rate(c->l1_hits, c->l1_sectors));
+  put_line(t, "L2 sectors", "%" PRIu64 ", %.1f%% hits", c->l2_sectors,
+           100 * report_rate(c->l2_hits, c->l2_sectors));
+  put_line(t, "DRAM read", "%.3f MB", (double)c->dram_read_bytes / 1e6);
+  put_line(t, "DRAM written", "%.3f MB", (double)c->dram_write_bytes / 1e6);
+  put_line(t, "compulsory", "%.3f MB (%.2fx moved)", (double)c->compulsory_bytes / 1e6,
+           c->compulsory_bytes
+               ? (double)(c->dram_read_bytes + c->dram_write_bytes) / (double)c->compulsory_bytes
+               : 0.0);
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+  hd_buf_free(&text);
+}
+
+void hd_simulation_json(const hd_simulation *s, hd_buf *out) {
+  json_t *j = report_counters_json(&s->counters);
+  json_object_set_new(j, "workload", json_string(s->workload->name));
+  json_object_set_new(j, "size", json_string(s->workload->size));
+  json_object_set_new(j, "gpu", json_string(s->gpu->name));
+  json_object_set_new(j, "plan", report_plan_json(s->plan));
+  json_object_set_new(j, "dispatcher", json_string(s->dispatch));
+  report_put_json(j, out);
+}

@@ -1,0 +1,254 @@
+/* Whole texts and JSON of results that are made up. */
+#include "golden.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "heddle/results.h"
+#include "report/json.h"
+
+static hd_wl_buffer buffers[] = {{.name = "a"},
+                                 {.name = "out", .compare = HD_COMPARE_EXACT},
+                                 {.name = "sums", .compare = HD_COMPARE_NEAR}};
+static const hd_workload workload = {.name = "made-up",
+                                     .title = "a workload of a test",
+                                     .paper = "CLU table 2, MDE",
+                                     .category = "algorithm",
+                                     .size = "tiny",
+                                     .buffers = buffers,
+                                     .n_buffers = 3,
+                                     .n_launches = 2},
+                         plain = {
+                             .name = "plain", .title = "another", .paper = "", .category = "", .size = "gpu"};
+static const hd_device_info device = {
+    .name = "cuda:0", .title = "A GPU", .uuid = "GPU-1", .n_sms = 132, .driver_version = 12040};
+static const hd_plan original, column = {.order = {.kind = HD_ORDER_COL}},
+                               mirror = {.order = {.kind = HD_ORDER_REVERSE}};
+static const hd_counters counters = {.time_us = 12.5,
+                                     .l1_sectors = 1000,
+                                     .l1_hits = 250,
+                                     .l2_sectors = 800,
+                                     .l2_hits = 600,
+                                     .l2_read_sectors = 700,
+                                     .dram_read_bytes = 6400000,
+                                     .dram_write_bytes = 3200000,
+                                     .compulsory_bytes = 4800000,
+                                     .cycles = 900,
+                                     .cycles_issue = 100,
+                                     .cycles_dram = 900,
+                                     .resident = 8};
+
+/* One tree, and the same text again when it is printed anew. */
+static void assert_json(const char *name, hd_buf *text) {
+  json_t *j = json_loadb(text->data, text->len, JSON_REJECT_DUPLICATES, NULL);
+  hd_buf again = {0};
+  if (!j) fail_msg("no JSON:\n%s", text->data);
+  report_put_json(j, &again);
+  assert_string_equal(again.data, text->data);
+  hd_buf_free(&again);
+  assert_golden(name, text);
+}
+
+static void a_check_says_what_agrees(void **state) {
+  hd_buf out = {0};
+  hd_check_result r = {.equal = true,
+                       .race_free = true,
+                       .against_reference = true,
+                       .runs = 5,
+                       .bytes_compared = 4096,
+                       .thread_instructions = 200,
+                       .thread_instructions_rewritten = 210,
+                       .seconds = 0.25};
+  hd_check_text(&(hd_check_report){&workload, &column, NULL, &r}, &out);
+  r.race_free = r.against_reference = false;
+  r.thread_instructions = 0;
+  hd_check_text(&(hd_check_report){&workload, &column, "A GPU", &r}, &out);
+  hd_check_text(&(hd_check_report){&workload, &original, NULL, &r}, &out);
+  assert_golden("check.txt", &out);
+  hd_check_json(&(hd_check_report){&workload, &column, NULL, &r}, &out);
+  assert_json("check.json", &out);
+  r.equal = false;
+  snprintf(r.what, sizeof r.what, "out[3] is 1, not 2");
+  hd_check_json(&(hd_check_report){&workload, &column, "A GPU", &r}, &out);
+  assert_json("check-different.json", &out);
+  hd_check_refused_json("line 7: a \"reason\"", &out);
+  assert_json("check-refused.json", &out);
+}
+
+static void a_simulation_is_all_its_counters(void **state) {
+  hd_buf out = {0};
+  hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
+  hd_simulation s = {&workload, &gpu, "demand", &column, counters};
+  hd_simulation_text(&s, &out);
+  s.counters = (hd_counters){0};
+  hd_simulation_text(&s, &out);
+  assert_golden("simulation.txt", &out);
+  s.counters = counters;
+  hd_simulation_json(&s, &out);
+  assert_json("simulation.json", &out);
+}
+
+static void times_name_what_failed_and_what_has_too_few_rounds(void **state) {
+  hd_buf out = {0};
+  hd_measure_row rows[] = {
+      {.median_us = 100, .least_us = 99, .speedup = {1, 1, 1, 31, 0.99}},
+      {.plan = column, .median_us = 80, .least_us = 79, .speedup = {1.25, 1.2, 1.3, 31, 0.99}},
+      {.plan = mirror, .median_us = 110, .least_us = 105, .speedup = {0.91, 0, INFINITY, 31, 0.99}},
+      {.plan = {.bind = HD_BIND_AGENTS}, .status = HD_ERR_REFUSED, .why = "line 3: %smid"}};
+  hd_measurement m = {&workload, &device, rows, 4};
+  snprintf(rows[0].no_counters, sizeof rows[0].no_counters, "no permission");
+  hd_measurement_text(&m, &out);
+  rows[0].has_counters = rows[1].has_counters = true;
+  rows[0].counters = counters;
+  hd_measurement_text(&m, &out);
+  assert_golden("measurement.txt", &out);
+  hd_measurement_json(&m, &out);
+  assert_json("measurement.json", &out);
+}
+
+static void a_corun_has_a_row_for_each_mode(void **state) {
+  hd_buf out = {0};
+  const hd_workload *both[] = {&workload, &plain};
+  hd_corun_result r = {.turns = {1, 3}, .alone_us = {50, 20}, .rounds = 21};
+  for (int m = 0; m < HD_CORUN_MODES; m++) {
+    hd_corun_row *row = &r.rows[m];
+    *row = (hd_corun_row){.us = {60, 70 + m}, .stp = {1.5, 1.4, 1.6}, .antt = {1.2, 0, INFINITY}};
+    if (m != HD_CORUN_PARTITION) continue;
+    *row = (hd_corun_row){
+        .us = {60, 70}, .sms = {100, 32}, .agents = {2, 0}, .tried = 9, .stp = {1.5, 1.4, 1.6}};
+    snprintf(row->plans[0], sizeof row->plans[0], "bind=agents:2");
+    snprintf(row->plans[1], sizeof row->plans[1], "bind=agents");
+  }
+  r.rows[HD_CORUN_MODES - 1].status = HD_ERR_UNSUPPORTED;
+  snprintf(r.rows[HD_CORUN_MODES - 1].why, sizeof r.rows[0].why, "the driver is too old");
+  const hd_corun_report c = {both, &device, &r};
+  hd_corun_text(&c, &out);
+  assert_golden("corun.txt", &out);
+  hd_corun_json(&c, &out);
+  assert_json("corun.json", &out);
+}
+
+static void accuracy_leaves_out_what_could_not_be_compared(void **state) {
+  hd_buf out = {0};
+  const char *names[] = {"made-up", "late", "plain"};
+  hd_accuracy_row rows[3] = {{.model = counters, .device = counters},
+                             {.status = HD_ERR_UNSUPPORTED, .why = "not modelled within 60 s"},
+                             {.model = counters, .device = counters}};
+  rows[2].device.l2_read_sectors *= 2;
+  hd_accuracy_summary s[HD_ACCURACY_COUNT];
+  hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
+  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
+    assert_int_equal(hd_accuracy_summarize(rows, 3, (hd_accuracy_metric)m, &s[m], NULL), HD_OK);
+  const hd_accuracy_report r = {names, rows, 3, "small", &gpu, &device, s};
+  hd_accuracy_text(&r, &out);
+  assert_golden("accuracy.txt", &out);
+  hd_accuracy_json(&r, &out);
+  assert_json("accuracy.json", &out);
+}
+
+static void a_difftest_counts_by_instruction(void **state) {
+  hd_buf out = {0};
+  char text[] = "// the program\n";
+  hd_difftest_count counts[] = {{"ex2.approx.f32", {3, 0, 0}}, {"add.f16", {0, 1, 2}}};
+  hd_difftest_report reports[] = {{.program = 17, .compiler = true, .culprit = "add.f16", .text = text}};
+  const hd_difftest_options o = {.device = "cuda:0", .seed = 5, .first = 10};
+  const hd_difftest_result r = {.programs = 100,
+                                .instructions = 4000,
+                                .tally = {3, 1, 2},
+                                .counts = counts,
+                                .n_counts = 2,
+                                .reports = reports,
+                                .n_reports = 1,
+                                .seconds = 1.5,
+                                .title = "A GPU",
+                                .sm = 90};
+  hd_difftest_text(&o, &r, &out);
+  assert_golden("difftest.txt", &out);
+  hd_difftest_json(&o, &r, &out);
+  assert_json("difftest.json", &out);
+}
+
+static void a_probe_prints_its_figures(void **state) {
+  enum { CTAS = 4 };
+  hd_buf out = {0};
+  uint32_t sm[CTAS] = {1, 0, 1, 0}, ticks[CTAS] = {500, 501, 40, 41};
+  hd_probe_launch launches[] = {{.sm = sm,
+                                 .ticks = ticks,
+                                 .distinct = 2,
+                                 .round_robin = 1,
+                                 .least = 2,
+                                 .most = 2,
+                                 .first = 500,
+                                 .later = 40,
+                                 .hits = 0.5},
+                                {.sm = sm, .ticks = ticks, .distinct = 2, .staggered = true}};
+  const hd_probe_result r = {.device = device,
+                             .n_ctas = CTAS,
+                             .n_launches = 2,
+                             .launches = launches,
+                             .clock_mhz = 1755,
+                             .l1_cycles = 32.2,
+                             .l2_cycles = 280.6,
+                             .dram_cycles = 690,
+                             .carveout = {0, 25, 50, 75, 100},
+                             .l1_bytes = {221184, 188416, 118784, 45056, 12288},
+                             .l1_sector = 32,
+                             .l2_sector = 64,
+                             .line = 128,
+                             .n_footprints = 1,
+                             .footprints = {{4096, 32}},
+                             .l1_bandwidth = 30e12};
+  hd_probe_text(&r, "gpu.toml", NULL, &out);
+  hd_probe_text(&r, "gpu.toml", "page.html", &out);
+  assert_golden("probe.txt", &out);
+  hd_probe_json(&r, &out);
+  assert_json("probe.json", &out);
+}
+
+static void workloads_say_what_is_compared(void **state) {
+  hd_buf out = {0};
+  const hd_workload *both[] = {&workload, &plain};
+  const char *names[] = {"made-up", "corpus/plain"};
+  hd_workloads_text(both, names, 2, &out);
+  assert_golden("workloads.txt", &out);
+  hd_workloads_json(both, names, 2, &out);
+  assert_json("workloads.json", &out);
+}
+
+static void overhead_as_json_has_what_was_measured(void **state) {
+  hd_buf out = {0};
+  const char *names[] = {"made-up"};
+  const hd_plan plans[] = {column, mirror, {.bind = HD_BIND_AGENTS}};
+  const hd_overhead_row rows[] = {{.ctas = 10, .threads = 100, .thread_before = 1000, .thread_after = 1500},
+                                  {.status = HD_ERR_REFUSED, .why = "line 3: %smid"},
+                                  {.ctas = 10, .threads = 100, .assembled = true, .registers_added = 3}};
+  const hd_overhead_table t = {
+      .plans = plans, .n_plans = 3, .workloads = names, .n_workloads = 1, .rows = rows, .size = "tiny"};
+  hd_overhead_json(&t, &out);
+  assert_json("overhead.json", &out);
+}
+
+static void running_out_of_memory_makes_the_buffer_fail(void **state) {
+  hd_buf out = {0};
+  report_put_json(NULL, &out);
+  assert_true(out.failed);
+  hd_buf_free(&out);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a check says what agrees", a_check_says_what_agrees),
+      BEHAVIOUR("a simulation is all its counters", a_simulation_is_all_its_counters),
+      BEHAVIOUR("times name what failed, and what has too few rounds",
+                times_name_what_failed_and_what_has_too_few_rounds),
+      BEHAVIOUR("a corun has a row for each mode", a_corun_has_a_row_for_each_mode),
+      BEHAVIOUR("accuracy leaves out what could not be compared",
+                accuracy_leaves_out_what_could_not_be_compared),
+      BEHAVIOUR("a difftest counts by instruction", a_difftest_counts_by_instruction),
+      BEHAVIOUR("a probe prints its figures", a_probe_prints_its_figures),
+      BEHAVIOUR("workloads say what is compared", workloads_say_what_is_compared),
+      BEHAVIOUR("overhead as JSON has what was measured", overhead_as_json_has_what_was_measured),
+      BEHAVIOUR("running out of memory makes the buffer fail", running_out_of_memory_makes_the_buffer_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
