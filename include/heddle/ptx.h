@@ -219,6 +219,8 @@ typedef struct hd_ptx_func {
   uint32_t n_stmts;
   uint32_t n_regs; /* dense register numbers used: 0..n_regs-1 */
   uint32_t line;
+  const char
+      *remark; /* lines printed as comments at the beginning of the body; NULL: none. Never read back */
 } hd_ptx_func;
 
 /* What stands at module level, in order. */

@@ -3,7 +3,8 @@
  * Each CTA of the rewritten kernel works out which task it is (a few instructions at entry) and uses that
  * instead of %ctaid. An order alone, or bind=redirect, leaves the launch as it was: the same grid, block,
  * shared memory and arguments. bind=claim, bind=agents and large tables need more from who launches the
- * kernel: the recipe says what.
+ * kernel: the recipe says what. Where tasks are claimed, the kernel's remark (hd_ptx_func) says by which
+ * scheme and why, in two lines that are printed as comments.
  */
 #ifndef HEDDLE_REWRITE_H
 #define HEDDLE_REWRITE_H

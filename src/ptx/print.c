@@ -341,6 +341,15 @@ static bool at_margin(const hd_ptx_stmt *s) {
   return s->kind == HD_S_LABEL || s->kind == HD_S_PROTO || s->kind == HD_S_TARGETS;
 }
 
+/* A remark's lines, each as a comment. */
+static void put_remark(page *p, const char *remark) {
+  for (const char *line = remark, *end; *line; line = *end ? end + 1 : end) {
+    end = strchrnul(line, '\n');
+    hd_buf_printf(p->b, "\n\t// %.*s", (int)(end - line), line);
+  }
+  p->last = 0;
+}
+
 static void put_body(page *p, const hd_ptx_func *f) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
     const hd_ptx_stmt *s = &f->stmts[i];
@@ -382,6 +391,7 @@ static void put_func(page *p, const hd_ptx_func *f) {
     return;
   }
   put_str(b, "\n{");
+  if (f->remark) put_remark(p, f->remark);
   put_body(p, f);
   put_str(b, "\n}");
 }

@@ -16,8 +16,10 @@ static uint64_t packed_words(const rewrite_job *j) {
 hd_status rewrite_order_program(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   /* What prefetching asks about other tasks it asks by their numbers. */
   j->own_cell = !j->claims && j->plan->prefetch.kind == HD_PREFETCH_NONE;
-  return j->own_cell ? hd_plan_from_cell(j->plan, &j->opt->grid, packed_words(j) > 0, prog, d)
-                     : hd_plan_forward(j->plan, &j->opt->grid, prog, d);
+  if (j->own_cell) return hd_plan_from_cell(j->plan, &j->opt->grid, packed_words(j) > 0, prog, d);
+  hd_plan applied = *j->plan;
+  applied.order = j->order;
+  return hd_plan_forward(&applied, &j->opt->grid, prog, d);
 }
 
 bool rewrite_order_counts(const rewrite_job *j, const hd_prog *prog) {
@@ -112,14 +114,14 @@ static hd_status put_table(rewrite_job *j, const hd_table *t, hd_diag *d) {
 
 /* A larger one lies in device memory. */
 static void place_table(rewrite_job *j) {
-  j->recipe->table_bytes = j->opt->table->n * sizeof *j->opt->table->task;
-  j->table_bytes = sizeof *j->opt->table->task;
+  j->recipe->table_bytes = j->order_table->n * sizeof *j->order_table->task;
+  j->table_bytes = sizeof *j->order_table->task;
   snprintf(j->table, sizeof j->table, "%%%s_order", j->prefix);
 }
 
 hd_status rewrite_order_table(rewrite_job *j, hd_diag *d) {
-  const hd_table *t = j->opt->table;
-  if (hd_order_needs_table(j->plan->order.kind) && (!t || t->n != j->V))
+  const hd_table *t = j->order_table;
+  if (hd_order_needs_table(j->order.kind) && (!t || t->n != j->V))
     return hd_fail(d, HD_ERR_USAGE, "this order needs its table, of %" PRIu64 " entries", j->V);
   if (packed_words(j)) {
     hd_table words;

@@ -159,7 +159,7 @@ static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd
   else if (!j->own_cell)
     rewrite_put_worker(j, text);
   if (st == HD_OK) st = rewrite_put_order(j, prog, text, d);
-  if (st == HD_OK && j->claims) st = rewrite_put_binding_tail(j, text, d);
+  if (st == HD_OK && j->claims) rewrite_put_binding_tail(j, text);
   if (around) rewrite_put(j, text, "$~entered:\n");
   rewrite_put_halves(j, &j->ctaid, 'h', text);
   if (!known) rewrite_put_halves(j, &j->nctaid, 'm', text);
@@ -228,39 +228,6 @@ static void find_block(rewrite_job *j) {
     j->block[k] = k < dir->n_vals ? dir->vals[k] : 1;
 }
 
-enum { MOST_CLUSTERS = 65536 };
-
-/* What tasks that are claimed need of the kernel and of the launch. */
-static hd_status prepare_claims(rewrite_job *j, hd_diag *d) {
-  uint64_t M = hd_plan_clusters(j->plan, &j->opt->grid);
-  if (M == 0 || M > MOST_CLUSTERS)
-    return hd_fail(d, HD_ERR_USAGE, "clusters for %" PRIu64 " SMs: there can be 1 to %d", M, MOST_CLUSTERS);
-  if (j->opt->grid.known && j->V > HD_MOST_CLAIMED)
-    return hd_fail(d, HD_ERR_UNSUPPORTED,
-                   "a grid of %" PRIu64 " tasks has too many to claim (at most %" PRIu64 ")", j->V,
-                   HD_MOST_CLAIMED);
-  if (j->m->version_major < 6)
-    return hd_fail(d, HD_ERR_UNSUPPORTED,
-                   "claiming tasks needs PTX ISA 6.0, and the module is written in %u.%u",
-                   j->m->version_major, j->m->version_minor);
-  if (!rewrite_find_traits(j->m, j->func, &j->traits)) return hd_nomem(d);
-  if (!rewrite_claims_by_warp(j)) {
-    if (j->traits.sees_shared_size)
-      return hd_fail(d, HD_ERR_REFUSED,
-                     "the kernel reads how much shared memory it has, which this plan changes");
-    if (!rewrite_ticket_bytes(j) && !j->traits.shared_var)
-      return hd_fail(d, HD_ERR_REFUSED,
-                     "the kernel's %" PRIu64 " bytes of shared memory leave no room for a ticket",
-                     j->traits.shared_bytes);
-    j->recipe->shared_bytes = rewrite_ticket_bytes(j);
-  }
-  j->recipe->agents = j->plan->bind == HD_BIND_AGENTS;
-  j->recipe->some_sms = j->recipe->agents && j->plan->sms.n;
-  j->recipe->grid = j->recipe->agents && !j->opt->grid.known;
-  j->recipe->state_bytes = rewrite_state_bytes(j, M);
-  return HD_OK;
-}
-
 /* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as it.
  */
 static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
@@ -296,31 +263,11 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   j->wide = j->V > UINT32_MAX;
   j->prefix = hd_ptx_fresh_prefix(j->m);
   if (!j->prefix) return hd_nomem(d);
-  if (j->claims) st = prepare_claims(j, d);
+  if (j->claims) st = rewrite_decide_claims(j, d);
   return st == HD_OK && prog->uses_table ? rewrite_order_table(j, d) : st;
 }
 
 /* ---- Entry point -------------------------------------------------------------------------- */
-
-/* Shared memory that the kernel lends is named at entry: a declaration of its own must come before. 1 when
- * there is one, which is the first statement then. */
-static hd_status declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) {
-  const hd_ptx_func *f = &j->m->funcs[j->func];
-  *n = 0;
-  if (!j->claims || rewrite_claims_by_warp(j) || rewrite_ticket_bytes(j)) return HD_OK;
-  uint32_t var = j->m->syms[j->traits.shared_var].decl, i = 0;
-  while (i < f->n_stmts && !(f->stmts[i].kind == HD_S_VAR && f->stmts[i].index == var)) i++;
-  if (i == f->n_stmts) return HD_OK; /* the module's */
-  hd_ptx_stmt *stmts = malloc(f->n_stmts * sizeof *stmts);
-  if (!stmts) return hd_nomem(d);
-  memcpy(stmts, f->stmts, f->n_stmts * sizeof *stmts);
-  memmove(stmts + 1, stmts, i * sizeof *stmts);
-  stmts[0] = f->stmts[i];
-  hd_status st = hd_ptx_set_body(j->m, j->func, stmts, f->n_stmts, d);
-  free(stmts);
-  *n = 1;
-  return st;
-}
 
 /* The body's first `header` statements are what other levers put there; *begin: those that are put before it.
  */
@@ -333,7 +280,7 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   if (st == HD_OK) st = rewrite_set_registers(j, d);
   name_dimensions(j);
   if (st == HD_OK && j->plan->bind == HD_BIND_AGENTS) st = rewrite_start_fresh(j, header, d);
-  if (st == HD_OK) st = declare_lender(j, &declared, d);
+  if (st == HD_OK) st = rewrite_declare_lender(j, &declared, d);
   if (st == HD_OK) st = put_entry(j, prog, &text, d);
   uint32_t before = j->m->funcs[j->func].n_stmts;
   if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, declared, text.data, d);
@@ -405,19 +352,14 @@ static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
          g->g[0] > 1 && g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= REWRITE_MOST_EMBEDDED;
 }
 
-static hd_status apply_as_table(const rewrite_job *j, hd_diag *d) {
+static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
   const hd_plan order = {.order = j->plan->order};
-  hd_plan plan = *j->plan;
-  hd_rewrite_options opt = *j->opt;
   hd_table table;
-  hd_status st = hd_plan_tabulate(&order, &opt.grid, NULL, &table, d);
+  hd_status st = hd_plan_tabulate(&order, &j->opt->grid, NULL, &table, d);
   if (st != HD_OK) return st;
-  plan.order = (hd_order){.kind = HD_ORDER_AFFINITY}; /* any that comes with a table */
-  opt.table = &table;
-  rewrite_job with_table = *j;
-  with_table.plan = &plan;
-  with_table.opt = &opt;
-  st = apply_levers(&with_table, d);
+  j->order = (hd_order){.kind = HD_ORDER_TABLE};
+  j->order_table = &table;
+  st = apply_levers(j, d);
   hd_table_free(&table);
   return st;
 }
@@ -425,7 +367,14 @@ static hd_status apply_as_table(const rewrite_job *j, hd_diag *d) {
 hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                      hd_recipe *recipe, hd_diag *d) {
   hd_recipe r = {0};
-  rewrite_job j = {.m = m, .func = func, .plan = p, .opt = opt, .recipe = &r, .asked = recipe};
+  rewrite_job j = {.m = m,
+                   .func = func,
+                   .plan = p,
+                   .order = p->order,
+                   .order_table = opt->table,
+                   .opt = opt,
+                   .recipe = &r,
+                   .asked = recipe};
   if (recipe) *recipe = r;
   hd_status st = hd_plan_check(p, d);
   if (st != HD_OK || hd_plan_is_baseline(p)) return st;

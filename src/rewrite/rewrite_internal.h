@@ -6,9 +6,8 @@
  *   rewrite.c  the rewrite, step by step
  *   order.c    the order's program and table
  *   copies.c   copies of coordinates that nobody needs any more
- *   bind.c     bind=claim, bind=agents: how a worker gets a task
- *   agents.c   a kernel's body becomes the body of a loop
- *   recipe.c   what the launch takes then
+ *   levers/    claim.c, claim_worker.c, claim_task.c, bind.c: bind=claim, bind=agents: how a worker gets a
+ * task agents.c   a kernel's body becomes the body of a loop recipe.c   what the launch takes then
  *   registers.c  how many registers ptxas may use then
  *   threads.c  threads=: thread ids renumbered
  *   loads.c    loads of global memory and how they are spelt
@@ -57,16 +56,19 @@ typedef struct rewrite_job {
   hd_ptx_module *m;
   uint32_t func;
   const hd_plan *plan;
+  hd_order order;              /* as it is applied: the plan's, or a table that was made of it */
+  const hd_table *order_table; /* of an order that is one; else NULL */
   const hd_rewrite_options *opt;
   hd_recipe *recipe;
   const hd_recipe *asked; /* where the caller wants it; NULL: nowhere */
   const char *prefix;
   rewrite_traits traits;
   rewrite_reads ctaid, nctaid;
-  uint64_t V;           /* known grids: tasks */
-  bool wide;            /* positions need 64 bits */
-  bool claims;          /* bind=agents or bind=claim */
-  uint32_t block[3];    /* known or {0} */
+  uint64_t V;                       /* known grids: tasks */
+  bool wide;                        /* positions need 64 bits */
+  bool claims;                      /* bind=agents or bind=claim */
+  const struct claim_scheme *claim; /* then, how: levers/claim.h */
+  uint32_t block[3];                /* known or {0} */
   char table[96];       /* the order's table: a variable of the module, or the register with its address */
   unsigned table_bytes; /* of one entry */
   bool table_const;     /* a variable in the .const space */
@@ -102,16 +104,16 @@ void rewrite_scan_reach(rewrite_scan *s, uint32_t func);
 /* "mov.u32 %r1, %smid;: WHY"; WHY alone where `st` is NULL. */
 void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why);
 
-/* bind.c: the text up to the order's arithmetic, after which %~u holds the position; for agents, with the
- * loop's head and the way out. The tail follows the order's arithmetic. */
+/* levers/claim.c: the scheme of bind=claim and bind=agents, in j->claim, the launch's needs in j->recipe, and
+ * the remark that says it. Refuses kernels and grids that no scheme is for. */
+hd_status rewrite_decide_claims(rewrite_job *j, hd_diag *d);
+/* levers/bind.c: the text up to the order's arithmetic, after which %~u holds the position; for agents, with
+ * the loop's head and the way out. The tail follows the order's arithmetic. */
 hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *text, hd_diag *d);
-hd_status rewrite_put_binding_tail(const rewrite_job *j, hd_buf *text, hd_diag *d);
-uint64_t rewrite_state_bytes(const rewrite_job *j, uint64_t clusters);
-/* Whether each warp claims for itself, rather than one for its CTA. */
-bool rewrite_claims_by_warp(const rewrite_job *j);
-/* Bytes of shared memory that the kernel gets for handing tasks over; 0 when it has none to spare, and lends
- * some of its own between two tasks. */
-uint32_t rewrite_ticket_bytes(const rewrite_job *j);
+void rewrite_put_binding_tail(const rewrite_job *j, hd_buf *text);
+/* Shared memory that the kernel lends for handing tasks over is named at entry, so that a declaration of its
+ * own comes before. *n: 1 when there is one, which is the first statement then. */
+hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d);
 
 /* order.c. Tables of no more entries are written into the module: the launch stays as it was. */
 enum { REWRITE_MOST_EMBEDDED = 1 << 16 };
@@ -160,7 +162,7 @@ hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d);
 /* %~u or %~w: the worker's number. %~nx %~ny %~nz %~v %~large for any grid. */
 void rewrite_put_worker(const rewrite_job *j, hd_buf *text);
 void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text);
-/* bind.c. %~linear: the thread's number in its CTA. */
+/* levers/bind.c. %~linear: the thread's number in its CTA. */
 void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t);
 
 /* threads.c: before all else. */
