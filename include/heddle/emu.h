@@ -9,7 +9,7 @@
  * hd_emu_launch   the plain driver over that: a dispatcher, host threads, to the end
  *
  * Every mistake of the kernel (out of bounds, misaligned, never-written memory read,
- * barriers, races between CTAs, a trap, an assertion) ends the launch with
+ * barriers, races between CTAs, waits for what cannot come, a trap, an assertion) ends the launch with
  * HD_ERR_FAULT and a diagnostic that holds the PTX line and, in the message, the
  * instruction, kernel, CTA, thread and address.
  */
@@ -28,14 +28,13 @@ enum { HD_WARP = 32 };
 
 typedef struct hd_emu hd_emu;
 
+/* HD_CHECK_RACE, global memory: a task reading or overwriting what another task of the same launch wrote, or
+ * writing what another one read. Exempt are atomics among themselves, and plain stores of the bytes that
+ * another task's stores left there (flags that several set). Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
-                            HD_CHECK_RACE = 4,   /* global memory: a task reading or overwriting what another
-                                                    task of the   same launch wrote, or writing what another one
-                                                    read. Exempt are atomics   among themselves, and plain
-                                                    stores   of the bytes that another task's stores   left there
-                                                    (flags   that several set). Launches use one host thread */
+                            HD_CHECK_RACE = 4,   /* races */
                             HD_CHECK_ALL = 7,
 } hd_emu_check;
 
@@ -49,7 +48,11 @@ typedef struct hd_emu_options {
   uint64_t memory;           /* bytes of device memory that may be allocated; 0: 16 GB */
   uint64_t max_instructions; /* warp instructions one CTA may run before it counts as hung;
                                 0: 2^36 */
-  hd_emu_isa isa;            /* AUTO picks the best the processor has */
+  /* Warp instructions that a launch's CTAs may run, all of them only reading the same addresses over and over
+   * while no memory changes, before they count as hung; 0: 2^30. A loop that provably never ends is found
+   * without waiting for this. */
+  uint64_t quiet_instructions;
+  hd_emu_isa isa; /* AUTO picks the best the processor has */
 } hd_emu_options;
 
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
@@ -330,7 +333,10 @@ typedef struct hd_emu_stats {
  * value is used, spins), one thread runs them, all resident ones in turn, so results
  * do not depend on the number of threads; nor do the order of printed text, the
  * addresses that kernels allocate, and which of several faults is reported: the
- * first CTA's in the order of starts. `how` NULL: round robin. */
+ * first CTA's in the order of starts. A CTA run alone that only waits is not given up: from then on all
+ * resident ones are run in turn. Where no CTA can go on (the loop it waits in, at the load's line, which CTAs
+ * are resident and the dispatcher are named) the launch ends with HD_ERR_FAULT. CTAs that run alone on
+ * several host threads count as resident, whatever the dispatcher. `how` NULL: round robin. */
 HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l, const hd_dispatch *how,
                                const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d);
 

@@ -207,6 +207,9 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
   }
   if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
   if (c->watch & 1u << space) trace(w, i, mask, addr, bytes, kind, cache, space, base);
+  if (c->watch & EMU_WATCH_QUIET && (global || space == HD_SPACE_SHARED))
+    emu_quiet_access(w, i, mask, addr, bytes, kind, space,
+                     global ? c->emu->delta : (uint64_t)(uintptr_t)c->shared - base);
   return true;
 }
 
@@ -328,6 +331,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
     /* What a spin waits on is read past the caches. */
     m->synced |= kind == HD_ACCESS_ATOMIC ||
                  (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
+    c->stores += kind == HD_ACCESS_STORE;
     emu_bounds *b = &c->bounds[(uintptr_t)i / 16 % EMU_BOUNDS];
     bool written = b->written;
     if (b->hi - b->lo < bytes ||
@@ -350,6 +354,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
     return false;
   }
   *out = (emu_view){(uint64_t)(uintptr_t)v.host - v.base, (int64_t)v.stride};
+  c->stores += kind == HD_ACCESS_STORE && space == HD_SPACE_SHARED;
   const bool written = space == HD_SPACE_SHARED && !c->shared_unwritten;
   return !c->watch || watched(w, i, mask, addr, bytes, kind, cache, (hd_space)space, v.base, written);
 }

@@ -43,6 +43,7 @@ void emu_copies_free(emu_mwarp *m) {
 
 static void land(emu_cta *c, copy *p, uint32_t lanes) {
   uint64_t fresh = 0;
+  emu_quiet_changed(c);
   for (uint32_t left = p->mask & lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     memcpy(c->shared + p->at[l], p->data[l], p->bytes);
@@ -53,6 +54,7 @@ static void land(emu_cta *c, copy *p, uint32_t lanes) {
 }
 
 static void poison(emu_cta *c, const copy *p) {
+  emu_quiet_changed(c);
   for (uint32_t left = p->mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     memset(c->shared + p->at[l], POISON, p->bytes);

@@ -53,6 +53,14 @@ typedef struct emu_bounds {
   bool readonly, written;
 } emu_bounds;
 
+/* Changes of memory while somebody watches; progress.c. */
+typedef struct emu_quiet {
+  uint64_t changes;
+  bool settling;               /* the first half of the window */
+  uint32_t n;                  /* of written[] */
+  struct emu_written *written; /* by the present instruction */
+} emu_quiet;
+
 struct hd_emu_cta {
   hd_emu_grid *grid;
   hd_emu *emu; /* as in the grid: at hand for every access */
@@ -72,6 +80,8 @@ struct hd_emu_cta {
   unsigned watch; /* bit 1 << hd_space: the access hook wants it; emu_watch bits */
   uint64_t clock; /* warp instructions run */
   uint64_t clock_reads;
+  uint64_t stores;  /* instructions that stored to global or shared memory */
+  emu_quiet *quiet; /* NULL: nobody watches */
   char *shared;
   uint8_t *shared_init;
   uint64_t shared_bytes;
@@ -90,5 +100,14 @@ void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
 /* Do all threads of the warp wait at one barrier? Then the warp arrives there. */
 void emu_barrier_settle_warp(emu_mwarp *m);
 void emu_barrier_warp_exited(emu_cta *c);
+
+/* progress.c */
+/* An access in a window: at addr[] + delta on the host. */
+void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[HD_WARP],
+                      unsigned bytes, hd_access_kind kind, hd_space space, uint64_t delta);
+/* Memory, a barrier or the heap has changed otherwise than by an access. */
+static inline void emu_quiet_changed(emu_cta *c) {
+  if (c->quiet) c->quiet->changes++;
+}
 
 #endif

@@ -130,20 +130,22 @@ static uint32_t sm_at(const emu_dispatcher *p, uint64_t position, bool late) {
 
 emu_dispatch_result emu_dispatch_next(emu_dispatcher *p, uint64_t *task, uint32_t *sm) {
   const uint64_t n = p->position;
+  uint32_t on;
   if (n == p->n_tasks) return EMU_DISPATCH_END;
   if (p->kind == HD_DISPATCH_DEMAND && n >= emu_dispatch_places(p)) {
     if (!p->n_freed) return EMU_DISPATCH_WAIT;
-    *sm = p->freed[p->freed_head++ % emu_dispatch_places(p)];
+    on = p->freed[p->freed_head++ % emu_dispatch_places(p)];
     p->n_freed--;
   } else {
-    *sm = sm_at(p, n, p->retired >= p->n_tasks / 2);
+    on = sm_at(p, n, p->retired >= p->n_tasks / 2);
     if (p->kind == HD_DISPATCH_SHUFFLED) /* any SM with a place */
-      for (uint32_t k = 0; k < p->n_sms && p->on_sm[*sm] == p->resident; k++) *sm = (*sm + 1) % p->n_sms;
-    if (p->on_sm[*sm] == p->resident || (p->kind == HD_DISPATCH_SERIAL && p->alive)) return EMU_DISPATCH_WAIT;
+      for (uint32_t k = 0; k < p->n_sms && p->on_sm[on] >= p->resident; k++) on = (on + 1) % p->n_sms;
+    if (p->on_sm[on] >= p->resident || (p->kind == HD_DISPATCH_SERIAL && p->alive)) return EMU_DISPATCH_WAIT;
   }
   *task = task_at(p, n);
+  *sm = on;
   p->position++;
-  p->on_sm[*sm]++;
+  p->on_sm[on]++;
   p->alive++;
   return EMU_DISPATCH_START;
 }
@@ -152,7 +154,35 @@ void emu_dispatch_retire(emu_dispatcher *p, uint32_t sm) {
   p->on_sm[sm]--;
   p->alive--;
   p->retired++;
-  if (p->kind == HD_DISPATCH_DEMAND) p->freed[(p->freed_head + p->n_freed++) % emu_dispatch_places(p)] = sm;
+  /* More than there are places may be alive after emu_dispatch_settle. */
+  if (p->kind == HD_DISPATCH_DEMAND && p->alive < emu_dispatch_places(p))
+    p->freed[(p->freed_head + p->n_freed++) % emu_dispatch_places(p)] = sm;
+}
+
+void emu_dispatch_settle(emu_dispatcher *p, uint64_t unfinished) {
+  p->retired = p->position - unfinished;
+  const uint64_t places = emu_dispatch_places(p);
+  for (uint64_t k = 0; p->kind == HD_DISPATCH_DEMAND && k < p->position && k < places; k++)
+    p->freed[p->n_freed++] = (uint32_t)(k % p->n_sms);
+}
+
+/* DEMAND: one place less is free, on this SM if there is one. */
+static void take_free(emu_dispatcher *p, uint32_t sm) {
+  const uint64_t places = emu_dispatch_places(p);
+  uint64_t at = 0;
+  while (at < p->n_freed && p->freed[(p->freed_head + at) % places] != sm) at++;
+  if (!p->n_freed) return;
+  p->n_freed--;
+  for (uint64_t k = at; k < p->n_freed; k++)
+    p->freed[(p->freed_head + k) % places] = p->freed[(p->freed_head + k + 1) % places];
+}
+
+bool emu_dispatch_occupy(emu_dispatcher *p, uint32_t sm, bool running) {
+  if (!running && (p->on_sm[sm] >= p->resident || (p->kind == HD_DISPATCH_SERIAL && p->alive))) return false;
+  if (p->kind == HD_DISPATCH_DEMAND) take_free(p, sm);
+  p->on_sm[sm]++;
+  p->alive++;
+  return true;
 }
 
 /* ---- Made-up running times --------------------------------------------------------- */

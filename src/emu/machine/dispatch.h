@@ -15,6 +15,10 @@ hd_status emu_dispatcher_create(const hd_dispatch *how, uint64_t n_tasks, uint32
 void emu_dispatcher_destroy(emu_dispatcher *p);
 /* The next CTA to start now, if there is a free place for it. */
 emu_dispatch_result emu_dispatch_next(emu_dispatcher *p, uint64_t *task, uint32_t *sm);
+/* From emu_dispatch_take to emu_dispatch_next: of the CTAs taken so many are not over. Each asks for a place
+ * on its SM; false: there is none free. `running`: it has one already, however many there are. */
+void emu_dispatch_settle(emu_dispatcher *p, uint64_t unfinished);
+bool emu_dispatch_occupy(emu_dispatcher *p, uint32_t sm, bool running);
 void emu_dispatch_retire(emu_dispatcher *p, uint32_t sm);
 /* For drivers that run each CTA to its end alone: the whole order of starts, with made-up running times
  * where the dispatcher depends on them. False at the end. */

@@ -246,7 +246,8 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
   c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
   c->blocked_warps = 0;
   c->stuck = false;
-  c->clock = c->clock_reads = 0;
+  c->clock = c->clock_reads = c->stores = 0;
+  c->quiet = NULL;
   /* Shared memory that is read before it is written must not depend on what ran before. */
   if (c->shared) memset(c->shared, 0, c->shared_bytes);
   if (c->shared_init) memset(c->shared_init, 0, c->shared_bytes);

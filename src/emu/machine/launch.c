@@ -3,9 +3,11 @@
  * CTAs that do not depend on each other's progress run to their ends one after the other, spread over
  * the host threads in the dispatcher's order. Those whose results may depend on the
  * interleaving (order_sensitive) run on one host thread, all resident ones in turn, so that waiting for
- * a resident CTA ends. */
+ * a resident CTA ends. A CTA on its own that gets nowhere may wait for another one with plain loads: from
+ * then on the launch is interleaved, that CTA included. */
 #include "emu/machine/dispatch.h"
 #include "emu/machine/grid.h"
+#include "emu/machine/progress.h"
 
 #include <stdlib.h>
 
@@ -22,13 +24,22 @@ typedef struct worker {
   hd_diag diag;
 } worker;
 
+typedef struct resident {
+  hd_emu_cta *cta; /* NULL: taken, but not started */
+  uint64_t task, position, rounds;
+  uint32_t sm;
+} resident;
+
 typedef struct launch {
   hd_emu_grid *grid;
   emu_dispatcher *dispatcher;
-  pthread_mutex_t lock; /* over the dispatcher and taken */
+  const char *how;      /* the dispatcher's name */
+  pthread_mutex_t lock; /* over the dispatcher, taken and left */
   uint64_t taken;
+  HD_VEC(resident) left; /* what CTAs on their own left over: those that get nowhere, and those not started */
   unsigned n_workers;
-  _Atomic bool failed; /* a CTA could not be started */
+  _Atomic bool failed;     /* a CTA could not be started */
+  _Atomic bool interleave; /* a CTA gets nowhere on its own: no more are run so */
   worker *workers;
 } launch;
 
@@ -62,35 +73,68 @@ static bool take_chunk(launch *l, chunk *c) {
   return c->n > 0;
 }
 
-static void run_alone(void *ctx, unsigned number) {
-  launch *l = ctx;
-  hd_emu_grid *g = l->grid;
-  worker *me = &l->workers[number];
+/* Run it to its end; false: it gets nowhere. */
+static bool run_to_end(emu_progress *p, hd_emu_cta *c) {
+  emu_progress_made(p);
+  while (c->live_warps) {
+    const uint64_t clock = c->clock;
+    for (uint32_t k = 0; k < c->n_warps; k++)
+      if (c->live_mask >> k & 1 && hd_emu_warp_step(c, k, RUN_QUANTUM) == HD_STEP_FAULT) return true;
+    if (emu_progress_due(p, c->clock - clock) && emu_progress_watch(p, &c, 1) != EMU_GOES_ON) return false;
+    if (emu_cta_over(c)) return true;
+  }
+  return true;
+}
+
+/* Leave it to run_interleaved. */
+static bool leave(launch *l, resident r) {
+  pthread_mutex_lock(&l->lock);
+  const bool ok = hd_vec_push(&l->left, r);
+  pthread_mutex_unlock(&l->lock);
+  return ok;
+}
+
+static hd_status run_one(launch *l, worker *me, emu_progress *p, resident r, unsigned number) {
+  hd_status st = emu_cta_start_at(l->grid, r.task, r.position, r.sm, number, &r.cta, &me->diag);
+  if (st != HD_OK) return st;
+  if (!run_to_end(p, r.cta)) {
+    atomic_store(&l->interleave, true);
+    if (leave(l, r)) return HD_OK;
+    st = hd_nomem(&me->diag);
+  }
+  account(&me->stats, r.cta);
+  hd_emu_cta_end(r.cta);
+  return st;
+}
+
+static void run_chunks(launch *l, worker *me, emu_progress *p, unsigned number) {
   chunk c;
-  while (take_chunk(l, &c)) {
+  while (!atomic_load(&l->interleave) && take_chunk(l, &c)) {
     for (uint32_t k = 0; k < c.n; k++) {
       /* Of several faults the earliest CTA's counts: those before it still run, whoever has them. */
-      if (atomic_load(&g->fault_ordinal) < c.first + k || atomic_load(&l->failed)) return;
-      hd_emu_cta *cta;
-      me->status = emu_cta_start_at(g, c.task[k], c.first + k, c.sm[k], number, &cta, &me->diag);
+      if (atomic_load(&l->grid->fault_ordinal) < c.first + k || atomic_load(&l->failed)) return;
+      const resident r = {.task = c.task[k], .position = c.first + k, .sm = c.sm[k]};
+      if (atomic_load(&l->interleave))
+        me->status = leave(l, r) ? HD_OK : hd_nomem(&me->diag);
+      else
+        me->status = run_one(l, me, p, r, number);
       if (me->status != HD_OK) {
         atomic_store(&l->failed, true);
         return;
       }
-      hd_emu_cta_run(cta, RUN_QUANTUM);
-      account(&me->stats, cta);
-      hd_emu_cta_end(cta);
     }
   }
 }
 
-/* ---- CTAs in turn ---------------------------------------------------------------------- */
+static void run_alone(void *ctx, unsigned number) {
+  launch *l = ctx;
+  emu_progress p;
+  emu_progress_begin(&p);
+  run_chunks(l, &l->workers[number], &p, number);
+  emu_progress_end(&p);
+}
 
-typedef struct resident {
-  hd_emu_cta *cta;
-  uint64_t position, rounds;
-  uint32_t sm;
-} resident;
+/* ---- CTAs in turn ---------------------------------------------------------------------- */
 
 /* Run every warp of it for a while; false: the launch is over. */
 static bool step_cta(const emu_dispatcher *d, resident *r) {
@@ -100,45 +144,111 @@ static bool step_cta(const emu_dispatcher *d, resident *r) {
   return true;
 }
 
-static void run_interleaved(launch *l) {
-  hd_emu_grid *g = l->grid;
-  emu_dispatcher *d = l->dispatcher;
+typedef HD_VEC(resident) residents;
+typedef HD_VEC(hd_emu_cta *) ctas;
+
+/* The next CTA that has a place now: one that was left over, then the dispatcher's. */
+static bool next_start(launch *l, size_t *left, uint64_t *started, resident *r) {
+  if (*left < l->left.n) {
+    *r = l->left.data[*left];
+    if (!emu_dispatch_occupy(l->dispatcher, r->sm, r->cta != NULL)) return false;
+    ++*left;
+    return true;
+  }
+  *r = (resident){.position = *started};
+  if (emu_dispatch_next(l->dispatcher, &r->task, &r->sm) != EMU_DISPATCH_START) return false;
+  ++*started;
+  return true;
+}
+
+/* Start all CTAs that have a place. False: one could not be started. */
+static bool start_all(launch *l, residents *alive, size_t *left, uint64_t *started, emu_progress *p) {
   worker *me = &l->workers[0];
-  HD_VEC(resident) alive = {0};
+  resident r;
+  while (me->status == HD_OK && next_start(l, left, started, &r)) {
+    if (!r.cta) me->status = emu_cta_start_at(l->grid, r.task, r.position, r.sm, 0, &r.cta, &me->diag);
+    if (me->status == HD_OK && !hd_vec_push(alive, r)) {
+      me->status = hd_nomem(&me->diag);
+      hd_emu_cta_end(r.cta);
+    }
+    emu_progress_made(p);
+  }
+  return me->status == HD_OK;
+}
+
+static void end_resident(launch *l, const resident *r) {
+  account(&l->workers[0].stats, r->cta);
+  hd_emu_cta_end(r->cta);
+  emu_dispatch_retire(l->dispatcher, r->sm);
+}
+
+/* A turn for every CTA; those that are over leave. False: the launch is over. */
+static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
+  size_t kept = 0;
+  uint64_t ran = 0;
   bool ok = true;
-  uint64_t started = 0;
-  while (ok) {
-    resident r = {.position = started};
-    uint64_t task;
-    while (ok && emu_dispatch_next(d, &task, &r.sm) == EMU_DISPATCH_START) {
-      me->status = emu_cta_start_at(g, task, started, r.sm, 0, &r.cta, &me->diag);
-      if (me->status == HD_OK && !hd_vec_push(&alive, r)) {
-        me->status = hd_nomem(&me->diag);
-        hd_emu_cta_end(r.cta);
-      }
-      ok = me->status == HD_OK;
-      r.position = ++started;
-    }
-    if (!alive.n) break;
-    size_t kept = 0;
-    for (size_t k = 0; k < alive.n; k++) {
-      resident *x = &alive.data[k];
-      ok = ok && step_cta(d, x);
-      if (ok && x->cta->live_warps) {
-        alive.data[kept++] = *x;
-        continue;
-      }
-      account(&me->stats, x->cta);
-      hd_emu_cta_end(x->cta);
-      emu_dispatch_retire(d, x->sm);
-    }
-    alive.n = kept;
+  for (size_t k = 0; k < alive->n; k++) {
+    resident *r = &alive->data[k];
+    const uint64_t clock = r->cta->clock;
+    ok = ok && step_cta(l->dispatcher, r);
+    ran += r->cta->clock - clock;
+    if (ok && r->cta->live_warps)
+      alive->data[kept++] = *r;
+    else
+      end_resident(l, r);
   }
-  for (size_t k = 0; k < alive.n; k++) {
-    account(&me->stats, alive.data[k].cta);
-    hd_emu_cta_end(alive.data[k].cta);
+  if (kept != alive->n) emu_progress_made(p);
+  alive->n = kept;
+  *due = emu_progress_due(p, ran);
+  return ok;
+}
+
+/* Do these CTAs get anywhere? False: a fault. */
+static bool watch(launch *l, const residents *alive, emu_progress *p, ctas *c, uint64_t started) {
+  c->n = 0;
+  for (size_t k = 0; k < alive->n; k++)
+    if (!hd_vec_push(c, alive->data[k].cta)) {
+      l->workers[0].status = hd_nomem(&l->workers[0].diag);
+      return false;
+    }
+  if (!c->n) return true;
+  const emu_verdict v = emu_progress_watch(p, c->data, c->n);
+  if (v != EMU_GOES_ON) emu_progress_fault(v, c->data, c->n, l->grid->n_tasks - started, l->how);
+  return v == EMU_GOES_ON && atomic_load(&l->grid->fault_ordinal) == UINT64_MAX;
+}
+
+static void run_interleaved(launch *l) {
+  residents alive = {0};
+  ctas c = {0};
+  emu_progress p;
+  size_t left = 0;
+  uint64_t started = l->taken;
+  bool ok = !atomic_load(&l->failed), due = false;
+  emu_progress_begin(&p);
+  while (ok && start_all(l, &alive, &left, &started, &p) && alive.n) {
+    ok = step_all(l, &alive, &p, &due);
+    if (ok && due) ok = watch(l, &alive, &p, &c, started - (l->left.n - left));
   }
+  for (size_t k = 0; k < alive.n; k++) end_resident(l, &alive.data[k]);
+  for (; left < l->left.n; left++)
+    if (l->left.data[left].cta) hd_emu_cta_end(l->left.data[left].cta);
+  emu_progress_end(&p);
   hd_vec_free(&alive);
+  hd_vec_free(&c);
+}
+
+/* Those that run, then those that were not started, in the order of starts. */
+static int by_position(const void *a, const void *b) {
+  const resident *x = a, *y = b;
+  if (!x->cta != !y->cta) return x->cta ? -1 : 1;
+  return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static void run_left(launch *l) {
+  if (!l->left.n) return;
+  emu_dispatch_settle(l->dispatcher, l->left.n);
+  qsort(l->left.data, l->left.n, sizeof *l->left.data, by_position);
+  run_interleaved(l);
 }
 
 /* ---- The driver ---------------------------------------------------------------------------- */
@@ -159,6 +269,7 @@ static hd_status run(launch *l, hd_diag *d) {
     run_interleaved(l);
   else
     hd_parallel(l->n_workers, run_alone, l); /* when not all threads start, the others do their work */
+  run_left(l);
   for (unsigned k = 0; k < l->n_workers; k++)
     if (l->workers[k].status != HD_OK) {
       if (d) *d = l->workers[k].diag;
@@ -177,6 +288,7 @@ hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *lp, const
   l.grid->ordered = true;
   pthread_mutex_init(&l.lock, NULL);
   st = emu_dispatcher_create(how, l.grid->n_tasks, p->emu->opt.n_sms, &l.dispatcher, d);
+  l.how = hd_dispatch_name(how ? how->kind : HD_DISPATCH_ROUND_ROBIN);
   if (st == HD_OK) st = run(&l, d);
   for (unsigned k = 0; l.workers && k < l.n_workers; k++) {
     if (!stats) break;
@@ -189,6 +301,7 @@ hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *lp, const
   hd_status ended = hd_emu_grid_end(l.grid, st == HD_OK ? d : NULL);
   if (stats) stats->seconds = hd_seconds() - start;
   emu_dispatcher_destroy(l.dispatcher);
+  hd_vec_free(&l.left);
   pthread_mutex_destroy(&l.lock);
   free(l.workers);
   return st != HD_OK ? st : ended;

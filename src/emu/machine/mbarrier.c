@@ -18,8 +18,8 @@
 #define VALID UINT64_C(2)
 
 enum {
-  POLL_LIMIT = 256, /* asked so often in vain, with nothing done meanwhile: the warp is idle */
-  POLL_LOOP = 64,   /* warp instructions of a loop that only asks */
+  POLL_LIMIT = 64, /* asked so often in vain, with nothing done meanwhile: the warp is idle */
+  POLL_LOOP = 64,  /* warp instructions of a loop that only asks */
 };
 
 typedef struct object {
@@ -79,6 +79,7 @@ static void store(emu_cta *c, char *host, const object *o) {
   const uint64_t word = pack(o);
   memcpy(host, &word, sizeof word);
   c->async.changes++;
+  emu_quiet_changed(c);
 }
 
 /* ---- Operations on one object ------------------------------------------------------------------ */

@@ -33,6 +33,7 @@ static hd_status resolve_options(const hd_emu_options *opt, hd_emu_options *o, h
                    o->memory, (uint64_t)MAX_MEMORY);
   o->memory = round_up(o->memory, COMMIT_STEP);
   if (!o->max_instructions) o->max_instructions = UINT64_C(1) << 36;
+  if (!o->quiet_instructions) o->quiet_instructions = UINT64_C(1) << 30;
   hd_emu_isa best = emu_best_isa();
   if (o->isa == HD_ISA_AUTO) o->isa = best;
   if (o->isa > best)
@@ -211,6 +212,7 @@ void emu_set_readonly(hd_emu *e, uint64_t address) {
 uint64_t emu_heap_alloc(emu_warp *w, uint64_t bytes) {
   hd_emu *e = w->cta->grid->emu;
   uint64_t address = 0;
+  emu_quiet_changed(w->cta);
   pthread_rwlock_wrlock(&e->lock);
   allocate(e, bytes, ALLOC_ALIGN, true, &address, NULL);
   pthread_rwlock_unlock(&e->lock);
@@ -219,6 +221,7 @@ uint64_t emu_heap_alloc(emu_warp *w, uint64_t bytes) {
 
 bool emu_heap_free(emu_warp *w, uint64_t addr) {
   hd_emu *e = w->cta->grid->emu;
+  emu_quiet_changed(w->cta);
   pthread_rwlock_wrlock(&e->lock);
   bool ok = release(e, addr, true);
   pthread_rwlock_unlock(&e->lock);

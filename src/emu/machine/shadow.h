@@ -8,6 +8,7 @@
 typedef enum emu_watch { /* bits of hd_emu_cta.watch, beyond one per hd_space of the access hook */
                          EMU_WATCH_INIT = 1 << 8,
                          EMU_WATCH_RACE = 1 << 9,
+                         EMU_WATCH_QUIET = 1 << 10, /* a window of progress.c */
 } emu_watch;
 
 /* Four bytes of memory whose bytes have different histories. */

@@ -386,6 +386,39 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
   return s;
 }
 
+/* Does the instruction change what other warps see, otherwise than through memory? */
+static bool is_heard(const emu_fiber *f) {
+  const uint8_t control = at(f)->control;
+  return control == EMU_BAR || control == EMU_EXIT || control == EMU_TRAP ||
+         (control == EMU_RET && !f->frame->caller);
+}
+
+void emu_warp_each(emu_mwarp *m) {
+  emu_warp *w = &m->w;
+  uint32_t todo = 0;
+  merge(m);
+  for (uint32_t k = 0; k < w->n_fibers; k++) todo |= w->fibers[k].waiting ? 0 : w->fibers[k].mask;
+  if (!todo) {
+    emu_quiet_changed(w->cta);
+    hd_emu_warp_step(w->cta, w->index, 1);
+    return;
+  }
+  while (todo && state(m) == HD_STEP_RUNNING) {
+    const uint32_t lane = todo & -todo;
+    emu_fiber *f = NULL;
+    for (uint32_t k = 0; !f && k < w->n_fibers; k++)
+      if (w->fibers[k].mask & lane && !w->fibers[k].waiting) f = &w->fibers[k];
+    todo &= f ? ~f->mask : ~lane;
+    if (!f) continue;
+    const uint32_t line = at(f)->line;
+    if (line < m->spin.first_line) m->spin.first_line = line;
+    if (line > m->spin.last_line) m->spin.last_line = line;
+    if (is_heard(f)) emu_quiet_changed(w->cta);
+    run_fiber(m, f, 1, true);
+  }
+  m->yielded = m->starving = false;
+}
+
 uint64_t emu_clock(const emu_warp *w) {
   /* Straight runs are counted at their end: reads in between still have to differ. */
   return ++w->cta->clock_reads + w->cta->clock;

@@ -17,6 +17,22 @@ typedef struct emu_mframe {
 typedef struct emu_flight emu_flight;
 typedef struct emu_copies emu_copies;
 
+/* What a window of progress.c knows of a warp. */
+typedef struct emu_spin {
+  uint64_t changes;      /* emu_quiet.changes when `state` was */
+  uint64_t place, state; /* hashes of a state it was in */
+  uint32_t power, steps; /* steps since then, of power many before a new one is taken */
+  bool repeats;          /* it came there again */
+  bool reads,
+      roams; /* it reads memory; in the second half of the window at other addresses than in the first */
+  uint64_t least, greatest;       /* addresses */
+  uint32_t first_line, last_line; /* of what it ran since `state` */
+  const emu_inst *inst;           /* an access since then: the last that reads, or the first */
+  const emu_code *code;           /* of inst */
+  uint32_t lanes;
+  uint64_t address;
+} emu_spin;
+
 typedef struct emu_mwarp {
   emu_warp w;           /* what handlers see; first, so that emu_warp * converts */
   const emu_inst *stop; /* the run loop's end; NULL: stop at once (emu_fault) */
@@ -34,12 +50,15 @@ typedef struct emu_mwarp {
   uint64_t poll_changes;      /* of the CTA's, at the last of these */
   uint64_t poll_instructions; /* of the warp's, at the last of these */
   unsigned issuer;            /* 1 + the lane whose bulk copy is being made: lanes of accesses are none; 0 */
+  emu_spin spin;
 } emu_mwarp;
 
 /* warp.c */
 typedef enum emu_waiting { EMU_READY = 0, EMU_AT_BARRIER = 1, EMU_AT_GATHER = 2 } emu_waiting;
 /* A new fiber for some of f's lanes, in the same frame; there is always room. */
 emu_fiber *emu_split_fiber(emu_warp *w, emu_fiber *f, uint32_t lanes, uint32_t pc);
+/* One instruction of every fiber that can run, as threads that make progress independently. */
+void emu_warp_each(emu_mwarp *m);
 static inline uint32_t emu_guard(const emu_inst *i, const char *r, uint32_t mask) {
   if (!i->guarded) return mask;
   uint32_t p;

@@ -1,0 +1,310 @@
+/* emu/machine/progress.c: do CTAs that run for long still get anywhere?
+ *
+ * Watching costs, so it is done in windows, ever longer and ever further apart. In a window every fiber that
+ * can run runs one instruction in turn, and every change of global and shared memory is noticed, by comparing
+ * the bytes after the instruction with those before.
+ *
+ * The proof. Let memory be unchanged while a warp goes from one state (registers, local memory, places and
+ * masks of its fibers) to the same state. What it does next depends on nothing else, so it repeats this until
+ * memory changes. When all warps that do not wait at a barrier are in such loops, memory unchanged all the
+ * while, none of them ever changes it, and none reaches a barrier: only a CTA that is not resident could, and
+ * none starts before one of these ends. The schedule does not matter, for no warp has written what another
+ * one reads. States are compared by a hash of 64 bits, by Brent's method: against one that is replaced after
+ * 4, 8, 16, ... steps.
+ *
+ * No proof is possible where a loop counts, or reads a clock, to give up or to wait longer. Such loops have
+ * made no progress when very many instructions ran without a store (counted always), no window saw memory
+ * change, and each warp read the same addresses over and over in each of them. */
+#include "emu/machine/progress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+  FIRST_GAP = 128,    /* rounds */
+  FIRST_LENGTH = 256, /* instructions of a fiber */
+  MOST_LENGTH = 1 << 16,
+  ENOUGH_CHANGES = 16, /* end a window: there is progress */
+  MOST_PENDING = 512,  /* pieces of memory that one instruction may write: more are taken for a change */
+};
+#define MOST_GAP (UINT64_C(1) << 20)
+
+/* ---- Changes of memory ------------------------------------------------------------------------- */
+
+struct emu_written {
+  char *at;
+  unsigned bytes;
+  char was[32];
+};
+
+/* May an atomic instruction whose lanes act on the same bytes one after the other change them and change them
+ * back? Others may see what they hold in between. */
+static bool changes_back(const emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[HD_WARP],
+                         unsigned bytes) {
+  const char *r = w->current->frame->regs;
+  const unsigned lead = (unsigned)__builtin_ctz(mask);
+  bool shared = false;
+  for (uint32_t a = mask; !shared && a; a &= a - 1)
+    for (uint32_t b = a & (a - 1); !shared && b; b &= b - 1)
+      shared = addr[__builtin_ctz(a)] == addr[__builtin_ctz(b)];
+  if (!shared) return false;
+  if (i->extra || bytes > 8) return true; /* a vector, a copy */
+  const emu_atom_op op = (emu_atom_op)i->x[X_ATOM];
+  if (op == EMU_ATOM_AND || op == EMU_ATOM_OR || op == EMU_ATOM_MIN || op == EMU_ATOM_MAX) return false;
+  const bool counts = op != EMU_ATOM_EXCH && op != EMU_ATOM_CAS;
+  for (uint32_t left = mask; left; left &= left - 1)
+    for (unsigned k = 1; k <= 1u + (op == EMU_ATOM_CAS); k++) {
+      const unsigned l = (unsigned)__builtin_ctz(left);
+      const uint64_t mine = bytes == 8 ? emu_lane_u64(r, i->src[k], l) : emu_lane_u32(r, i->src[k], l);
+      const uint64_t first = bytes == 8 ? emu_lane_u64(r, i->src[k], lead) : emu_lane_u32(r, i->src[k], lead);
+      if (mine != first || (counts && mine)) return true;
+    }
+  return false;
+}
+
+/* An instruction is about to write: keep the bytes, to see afterwards whether they changed. */
+static void note_write(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[HD_WARP],
+                       unsigned bytes, hd_access_kind kind, uint64_t delta) {
+  emu_quiet *q = w->cta->quiet;
+  if (kind == HD_ACCESS_ATOMIC && changes_back(w, i, mask, addr, bytes)) q->changes++;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    char *at = (char *)(uintptr_t)(addr[l] + delta);
+    if (kind == HD_ACCESS_STORE && w->storing) {
+      q->changes += memcmp(at, w->storing + (size_t)l * bytes, bytes) != 0;
+    } else if (q->n == MOST_PENDING || bytes > sizeof q->written->was) {
+      q->changes++;
+    } else {
+      struct emu_written *p = &q->written[q->n++];
+      p->at = at;
+      p->bytes = bytes;
+      memcpy(p->was, at, bytes);
+    }
+  }
+}
+
+void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[HD_WARP],
+                      unsigned bytes, hd_access_kind kind, hd_space space, uint64_t delta) {
+  emu_quiet *q = w->cta->quiet;
+  emu_spin *s = &((emu_mwarp *)w)->spin;
+  s->reads |= kind != HD_ACCESS_STORE;
+  if (kind != HD_ACCESS_STORE || !s->inst) {
+    s->inst = i;
+    s->code = w->current->frame->code;
+    s->lanes = mask;
+    s->address = addr[__builtin_ctz(mask)];
+  }
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    if (!q->settling) s->roams |= addr[l] < s->least || addr[l] > s->greatest;
+    if (q->settling && addr[l] < s->least) s->least = addr[l];
+    if (q->settling && addr[l] > s->greatest) s->greatest = addr[l];
+  }
+  if (kind != HD_ACCESS_LOAD) note_write(w, i, mask, addr, bytes, kind, delta);
+}
+
+/* After an instruction: did what it may have written change? */
+static void settle(emu_quiet *q) {
+  for (uint32_t k = 0; k < q->n; k++)
+    if (memcmp(q->written[k].at, q->written[k].was, q->written[k].bytes) != 0) q->changes++;
+  q->n = 0;
+}
+
+/* ---- States of a warp ----------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+  return h ^ h >> 29;
+}
+
+static uint64_t mix_bytes(uint64_t h, const char *p, size_t n) {
+  uint64_t lane[4] = {h, ~h, h << 1, h >> 1};
+  for (; n >= sizeof lane; n -= sizeof lane, p += sizeof lane)
+    for (unsigned k = 0; k < 4; k++) {
+      uint64_t v;
+      memcpy(&v, p + (size_t)k * 8, sizeof v);
+      lane[k] = mix(lane[k], v);
+    }
+  for (unsigned k = 0; k < 4; k++) h = mix(h, lane[k]);
+  for (; n; n--) h = mix(h, (uint8_t)*p++);
+  return h;
+}
+
+/* Where the threads are, whatever the fibers' order. */
+static uint64_t places(const emu_mwarp *m) {
+  uint64_t sum = 0;
+  for (uint32_t k = 0; k < m->w.n_fibers; k++) {
+    const emu_fiber *f = &m->w.fibers[k];
+    sum += mix(mix((uint64_t)f->pc << 32 | f->mask, (uint64_t)f->frame->depth << 8 | f->waiting),
+               (uintptr_t)f->frame->code);
+  }
+  return sum;
+}
+
+static uint64_t registers(const emu_frame *f) {
+  uint64_t h = 1;
+  for (; f; f = f->caller) {
+    const size_t init = (size_t)f->code->n_init * EMU_SLOT_BYTES;
+    h = mix(mix(h, (uintptr_t)f->code), f->return_pc);
+    h = mix_bytes(h, f->regs + init, (size_t)f->code->n_slots * EMU_SLOT_BYTES - init);
+  }
+  return h;
+}
+
+static uint64_t state_of(const emu_mwarp *m) {
+  const emu_warp *w = &m->w;
+  const uint64_t stack = w->cta->grid->stack_bytes;
+  uint64_t sum = 0, used = 0;
+  for (uint32_t k = 0; k < w->n_fibers; k++) {
+    const emu_fiber *f = &w->fibers[k];
+    const uint64_t end = f->frame->local_base + emu_local_bytes(f->frame->code);
+    if (end > used) used = end;
+    sum += mix(registers(f->frame), (uint64_t)f->pc << 32 | f->mask);
+  }
+  for (unsigned l = 0; used && l < HD_WARP; l++) sum = mix_bytes(sum, m->local + l * stack, used);
+  return sum;
+}
+
+static void remember(emu_spin *s, const emu_mwarp *m, uint64_t place) {
+  s->steps = 0;
+  s->place = place;
+  s->state = state_of(m);
+  s->first_line = UINT32_MAX;
+  s->last_line = 0;
+  s->inst = NULL;
+}
+
+/* The warp ran: is it where it was? */
+static void compare(emu_mwarp *m, uint64_t changes) {
+  emu_spin *s = &m->spin;
+  const uint64_t place = places(m);
+  if (s->changes != changes || !s->power) {
+    s->changes = changes;
+    s->repeats = false;
+    s->power = 4;
+    remember(s, m, place);
+  } else if (place == s->place && state_of(m) == s->state) {
+    s->repeats = true;
+  } else if (++s->steps == s->power) {
+    s->power *= 2;
+    remember(s, m, place);
+  }
+}
+
+/* ---- Windows ---------------------------------------------------------------------------------------- */
+
+void emu_progress_begin(emu_progress *p) {
+  *p = (emu_progress){.gap = FIRST_GAP, .length = FIRST_LENGTH, .quiet = UINT64_MAX};
+}
+void emu_progress_end(emu_progress *p) {
+  free(p->watch.written);
+  p->watch.written = NULL;
+}
+
+static void open_window(emu_quiet *q, hd_emu_cta *const *ctas, size_t n) {
+  q->changes = 1;
+  q->n = 0;
+  for (size_t k = 0; k < n; k++) {
+    ctas[k]->quiet = q;
+    ctas[k]->watch |= EMU_WATCH_QUIET;
+    for (uint32_t w = 0; w < ctas[k]->n_warps; w++)
+      ctas[k]->warps[w].spin = (emu_spin){.least = UINT64_MAX, .first_line = UINT32_MAX};
+  }
+}
+
+static void close_window(hd_emu_cta *const *ctas, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    ctas[k]->quiet = NULL;
+    ctas[k]->watch &= ~(unsigned)EMU_WATCH_QUIET;
+  }
+}
+
+typedef enum outcome { ALL_REPEAT, SOME_DO_NOT, OVER } outcome;
+
+/* Every fiber of every warp runs an instruction. */
+static outcome step_all(emu_progress *p, hd_emu_cta *const *ctas, size_t n) {
+  emu_quiet *q = &p->watch;
+  outcome all = ALL_REPEAT;
+  for (size_t k = 0; k < n; k++) {
+    hd_emu_cta *c = ctas[k];
+    const uint64_t clock = c->clock;
+    for (uint32_t w = 0; w < c->n_warps; w++) {
+      emu_mwarp *m = &c->warps[w];
+      if (!m->w.live || m->barrier >= 0) continue;
+      if (m->spin.repeats && m->spin.changes == q->changes) continue;
+      all = SOME_DO_NOT;
+      emu_warp_each(m);
+      settle(q);
+      if (emu_cta_over(c) || !c->live_warps) return OVER;
+      if (m->w.live && m->barrier < 0) compare(m, q->changes);
+    }
+    p->clock += c->clock - clock;
+  }
+  return all;
+}
+
+/* In this window, did every warp that can run read the same addresses again and again, and no more? */
+static bool all_wait(hd_emu_cta *const *ctas, size_t n) {
+  for (size_t k = 0; k < n; k++)
+    for (uint32_t w = 0; w < ctas[k]->n_warps; w++) {
+      const emu_mwarp *m = &ctas[k]->warps[w];
+      if (m->w.live && m->barrier < 0 && (!m->spin.reads || m->spin.roams)) return false;
+    }
+  return true;
+}
+
+emu_verdict emu_progress_watch(emu_progress *p, hd_emu_cta *const *ctas, size_t n) {
+  emu_quiet *q = &p->watch;
+  p->rounds = 0;
+  p->gap = p->gap < MOST_GAP ? 2 * p->gap : p->gap;
+  if (!n || (!q->written && !(q->written = calloc(MOST_PENDING, sizeof *q->written)))) return EMU_GOES_ON;
+  open_window(q, ctas, n);
+  outcome all = SOME_DO_NOT;
+  for (uint32_t k = 0; all == SOME_DO_NOT && k < p->length && q->changes <= ENOUGH_CHANGES; k++) {
+    q->settling = k < p->length / 2;
+    all = step_all(p, ctas, n);
+  }
+  close_window(ctas, n);
+  if (all == ALL_REPEAT) return EMU_DEADLOCK;
+  uint64_t stores = 0;
+  for (size_t k = 0; k < n; k++) stores += ctas[k]->stores;
+  const bool same = stores == p->stores && q->changes == 1 && all != OVER && all_wait(ctas, n);
+  p->stores = stores;
+  if (q->changes <= ENOUGH_CHANGES && p->length < MOST_LENGTH) p->length *= 2;
+  if (!same)
+    p->quiet = UINT64_MAX;
+  else if (p->quiet == UINT64_MAX)
+    p->quiet = p->clock;
+  const uint64_t most = ctas[0]->emu->opt.quiet_instructions;
+  if (p->quiet != UINT64_MAX && p->clock - p->quiet >= most) return EMU_NO_PROGRESS;
+  return EMU_GOES_ON;
+}
+
+/* ---- Reports ------------------------------------------------------------------------------------------ */
+
+void emu_progress_fault(emu_verdict v, hd_emu_cta *const *ctas, size_t n, uint64_t waiting,
+                        const char *dispatcher) {
+  emu_mwarp *m = NULL;
+  for (uint32_t w = 0; !m && w < ctas[0]->n_warps; w++)
+    if (ctas[0]->warps[w].w.live && ctas[0]->warps[w].barrier < 0) m = &ctas[0]->warps[w];
+  if (!m) return;
+  const emu_spin *s = &m->spin;
+  const emu_fiber *f = &m->w.fibers[0];
+  const emu_code *code = s->inst ? s->code : f->frame->code;
+  const emu_inst *i = s->inst ? s->inst : &code->insts[f->pc];
+  char what[96] = "nothing that it reads";
+  if (s->inst) snprintf(what, sizeof what, "what it reads at 0x%" PRIx64, s->address);
+  char others[160];
+  snprintf(others, sizeof others, "resident CTAs: %zu, not started: %" PRIu64 ", dispatcher %s", n, waiting,
+           dispatcher);
+  if (v == EMU_DEADLOCK)
+    emu_fault_at(m, code, i, s->inst ? s->lanes : f->mask,
+                 "deadlock: the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
+                 s->first_line, s->last_line, s->inst ? what : "what it reads", others);
+  else
+    emu_fault_at(
+        m, code, i, s->inst ? s->lanes : f->mask,
+        "no progress: the loop at lines %u to %u waits for a change of %s, and no memory has changed in "
+        "%" PRIu64 " warp instructions; %s",
+        s->first_line, s->last_line, what, ctas[0]->emu->opt.quiet_instructions, others);
+}
