@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "heddle/tuner.h"
-#include "tune/placement.h"
+#include "launch/placement.h"
 
 enum { REPETITIONS = 11, WARMUPS = 1, MAX_PLANS = 8, NAME = 160, BUFFERS = 3 };
 #define CONFIDENCE 0.99
@@ -61,8 +61,15 @@ static hd_status add(contest *c, hd_workload *w, const hd_plan *plan, const char
   snprintf(e->name, sizeof e->name, "%s", name);
   e->w = w;
   e->place = c->place; /* the same buffers, which are the contest's to close */
+  hd_plan_set set = {0};
+  hd_resolved plans = {0};
+  hd_status st = HD_OK;
   if (w) e->place.w = w;
-  hd_status st = variant_open(&e->v, &e->place, plan, d);
+  if (w) st = hd_workload_compiled(w, e->place.run.arch, &e->place.code, d);
+  if (plan) set.all = *plan;
+  if (st == HD_OK) st = hd_resolve(e->place.w, &set, &e->place.run, NULL, &plans, d);
+  if (st == HD_OK) st = variant_open(&e->v, &e->place, &plans, d);
+  hd_resolved_free(&plans);
   return st == HD_OK ? admit(c, e, d) : st;
 }
 

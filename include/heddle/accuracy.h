@@ -6,7 +6,7 @@
 #ifndef HEDDLE_ACCURACY_H
 #define HEDDLE_ACCURACY_H
 
-#include "heddle/tune.h"
+#include "heddle/predict.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,8 +7,8 @@
 #define HEDDLE_ADVISE_H
 
 #include "heddle/analysis.h"
+#include "heddle/predict.h"
 #include "heddle/sharing.h"
-#include "heddle/tune.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
 #ifndef HEDDLE_CORUN_H
 #define HEDDLE_CORUN_H
 
-#include "heddle/tune.h"
+#include "heddle/predict.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,19 @@
-/* heddle/launch.h: running a workload on a device.
+/* heddle/launch.h: running a workload under plans, on the emulator, on a model, on a GPU.
  *
- * Architecture: a workload is compiled for one architecture wherever it is traced, proved, timed or written
- * out, so that all of these speak of one text.
+ * A plan is resolved first (hd_resolve in heddle/predict.h finds out what it leaves open: tables, lists of
+ * loads), which may run the kernels; applying what was resolved is pure. All that runs here is given resolved
+ * plans.
+ *
+ * check      the rewritten kernel computes the same bytes as the original, on the emulator, whatever the
+ *            dispatcher does; or on a device, as that hands out CTAs
+ * measure    times and counters of several plans on a device
  */
 #ifndef HEDDLE_LAUNCH_H
 #define HEDDLE_LAUNCH_H
 
 #include "heddle/device.h"
+#include "heddle/rewrite.h"
+#include "heddle/stats.h"
 #include "heddle/workload.h"
 
 #ifdef __cplusplus
@@ -24,6 +31,144 @@ enum { HD_LAUNCH_ARCH = 80 };
  * it runs nothing newer; else HD_LAUNCH_ARCH. A modelled GPU runs no text, and compilers no longer know the
  * old ones: it never decides. `dev` NULL: no device, or a model. */
 HD_API unsigned hd_launch_arch(const hd_device_info *dev, unsigned asked);
+
+/* ---- Resolved plans -------------------------------------------------------------- */
+
+/* A kernel's plan with everything found out that it leaves open. */
+typedef struct hd_resolved_kernel {
+  hd_plan plan;        /* stream=auto has become a list of loads, or nothing where `idle` */
+  hd_table table;      /* of an order that needs one: an entry for each task of the kernel's one grid */
+  uint32_t *unwritten; /* as hd_rewrite_options has them, for bypass=ro */
+  uint32_t n_unwritten;
+  bool idle; /* the plan is stream=auto, and no load of this kernel is worth it */
+} hd_resolved_kernel;
+
+/* The plans of a workload's kernels, resolved for the text of one architecture. The workload outlives it; all
+ * else is its own. */
+typedef struct hd_resolved {
+  const hd_compiled *code;
+  hd_resolved_kernel *kernels; /* as code->kernels */
+} hd_resolved;
+
+HD_API void hd_resolved_free(hd_resolved *r);
+/* The plan of launch i's kernel. */
+HD_API const hd_plan *hd_resolved_plan(const hd_resolved *r, uint32_t launch);
+/* No kernel is changed. */
+HD_API bool hd_resolved_is_baseline(const hd_resolved *r);
+
+/* The kernel's loads of memory that nobody writes in the workload's launches of it, as
+ * hd_rewrite_options.unwritten has them; *out is the caller's to free. `launch` is one of the kernel's.
+ * Follows from the text and from which launch is given which buffers, never from data. */
+HD_API hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w,
+                                    uint32_t launch, uint32_t **out, uint32_t *n, hd_diag *d);
+
+/* ---- Applying them ------------------------------------------------------------------ */
+
+/* How kernels are rewritten. Zero is the default of each field. */
+typedef struct hd_apply_options {
+  bool any_grid;       /* for any grid instead of the launch's own */
+  bool more_registers; /* as in hd_rewrite_options */
+  bool no_hoisting;
+  hd_register_budget budget; /* where kernels are assembled, the first that is tried */
+  const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: what the workload
+                                says */
+  const hd_sm_set *sms;      /* on a GPU found out when NULL */
+} hd_apply_options;
+
+/* What every run takes. Zero is the default of each field. */
+typedef struct hd_run_options {
+  unsigned arch;        /* sm number to compile for; see hd_launch_arch when 0 */
+  unsigned threads;     /* host threads; 0: all */
+  uint32_t n_sms;       /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
+  double trace_seconds; /* that taking a trace may last; longer ones end with HD_ERR_NOMEM; 0: as long as it
+                           takes */
+  hd_apply_options apply;
+} hd_run_options;
+
+/* Rewrite every kernel that the workload launches in *m, parsed anew from plans->code->text, and nothing
+ * else. A kernel launched with several grids is rewritten for any grid. recipes[i] says how launch i is made;
+ * NULL: plans that change how are refused. */
+HD_API hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_resolved *plans, const hd_run_options *o,
+                                     hd_recipe *recipes, hd_diag *d);
+
+/* ---- Check ---------------------------------------------------------------------- */
+
+typedef struct hd_check_options {
+  hd_run_options run;
+  const hd_dispatch_kind *dispatchers; /* NULL: all of them */
+  size_t n_dispatchers;
+  uint64_t seed;      /* of the first dispatcher; one more for each that follows */
+  uint32_t resident;  /* CTAs alive at once per SM; 4 when 0 */
+  bool no_reference;  /* do not compare the original with reference.c */
+  bool no_race_check; /* do not look for tasks that read each other's output */
+  uint32_t runs;      /* hd_check_on: of the rewritten kernel; 3 when 0 */
+} hd_check_options;
+
+typedef struct hd_check_result {
+  bool equal;
+  bool against_reference;  /* the original was also compared with reference.c */
+  bool race_free;          /* no task touched what another wrote, on this input */
+  uint32_t runs;           /* of the rewritten kernel: one per dispatcher */
+  uint64_t bytes_compared; /* per run */
+  uint64_t thread_instructions, thread_instructions_rewritten;
+  double seconds;
+  char dispatcher[32]; /* of the first difference */
+  uint32_t different;  /* hd_checker_run: the number of that dispatch */
+  char what[768];      /* the first difference or fault, in one line; "" when equal */
+} hd_check_result;
+
+/* HD_OK with the result filled whether equal or not. HD_ERR_REFUSED when the plans cannot be applied soundly.
+ */
+HD_API hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
+                                   hd_diag *d);
+
+/* Many plans against one original, which runs once, when the checker is opened. The workload outlives it. *r:
+ * how that went; when r->equal is false (the original faults, or its reference disagrees) there is nothing to
+ * hold plans against. */
+typedef struct hd_checker hd_checker;
+HD_API hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
+                                 hd_check_result *r, hd_diag *d);
+HD_API void hd_checker_close(hd_checker *c); /* NULL is fine */
+/* As hd_check_resolved, under n dispatches. Several threads may do so at once. Of the original it says
+ * nothing. */
+HD_API hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
+                                const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d);
+
+/* The same on a device, under the order in which that hands out CTAs: original against reference.c, rewritten
+ * against original, `runs` times. Counts no instructions and finds no races. The dispatcher of a difference
+ * is the device's name. run.n_sms 0: the device's own. */
+HD_API hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const hd_check_options *o,
+                                      hd_check_result *r, hd_diag *d);
+
+/* ---- Times on a device ----------------------------------------------------------- */
+
+/* Zero is the default of each field. */
+typedef struct hd_measure_options {
+  hd_run_options run;
+  uint32_t warmups;     /* rounds; 3 when 0 */
+  uint32_t repetitions; /* rounds; 31 when 0 */
+  bool keep_l2;         /* as in hd_timing_options */
+  bool no_counters;
+  double confidence; /* of the speedups' intervals; 0.99 when 0 */
+} hd_measure_options;
+
+typedef struct hd_measure_row {
+  hd_plan plan;     /* owned by the caller; hd_measure reads it */
+  hd_status status; /* given: a row that is not HD_OK is left as it is */
+  char why[256];    /* when status is not HD_OK: refused, or computes something else than the original */
+  double median_us, least_us; /* of all the workload's launches together */
+  hd_speedup speedup;         /* over the first row, paired round by round */
+  bool has_counters;
+  hd_counters counters;
+  char no_counters[256]; /* why there are none */
+} hd_measure_row;
+
+/* Run the workload under plans[i] for row i (NULL, as plans[0] is: the original), compare all results with
+ * the original's, and time those that are equal in interleaved rounds, the buffers' first contents restored
+ * before each. Fails when the original or the device does; a plan that cannot be applied is its row's
+ * business. */
+HD_API hd_status hd_measure_resolved(hd_device *dev, const hd_workload *w, const hd_resolved *const *plans,
+                                     const hd_measure_options *o, hd_measure_row *rows, size_t n, hd_diag *d);
 
 #ifdef __cplusplus
 }

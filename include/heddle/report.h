@@ -3,8 +3,8 @@
 #define HEDDLE_REPORT_H
 
 #include "heddle/analysis.h"
+#include "heddle/predict.h"
 #include "heddle/probe.h"
-#include "heddle/tune.h"
 
 #ifdef __cplusplus
 extern "C" {

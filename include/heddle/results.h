@@ -12,7 +12,7 @@
 #include "heddle/overhead.h"
 #include "heddle/probe.h"
 #include "heddle/store.h"
-#include "heddle/tune.h"
+#include "heddle/predict.h"
 
 #ifdef __cplusplus
 extern "C" {

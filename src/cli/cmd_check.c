@@ -75,8 +75,7 @@ int cmd_check(int argc, char **argv) {
   hd_dispatch_kind kinds[HD_DISPATCH_COUNT];
   hd_check_options o = {.run = {.threads = (unsigned)threads,
                                 .n_sms = (unsigned)sms,
-                                .any_grid = any_grid,
-                                .no_hoisting = no_hoisting},
+                                .apply = {.any_grid = any_grid, .no_hoisting = no_hoisting}},
                         .dispatchers = kinds,
                         .seed = seed,
                         .resident = (uint32_t)resident,

@@ -29,17 +29,19 @@ static bool is_kernel_file(const char *path) {
 static hd_status render(optimization *z, int64_t row, hd_recipe *recipes, hd_buf *text, hd_diag *d) {
   const hd_workload *w = z->s.workload;
   hd_arena arena;
-  hd_arena_init(&arena);
-  hd_buf source = {0};
   hd_ptx_module *m;
   hd_run_options run = {.n_sms = z->s.gpu.n_sms};
-  hd_status st = hd_workload_ptx(w, z->s.gpu.arch >= 75 ? z->s.gpu.arch : 80, &source, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, w->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, w, &z->s.rows[row].plan, &run, recipes, d);
+  hd_plan_set set = {.all = z->s.rows[row].plan};
+  hd_resolved plans;
+  hd_status st = hd_resolve(w, &set, &run, z->s.study, &plans, d);
+  if (st != HD_OK) return st;
+  hd_arena_init(&arena);
+  st = hd_ptx_parse(plans.code->text, plans.code->len, w->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, &plans, &run, recipes, d);
   if (st == HD_OK) st = hd_ptx_print_in_place(m, text);
   if (st == HD_OK && text->failed) st = hd_nomem(d);
-  hd_buf_free(&source);
   hd_arena_free(&arena);
+  hd_resolved_free(&plans);
   return st;
 }
 

@@ -100,7 +100,7 @@ int cmd_overhead(int argc, char **argv) {
   hd_overhead_row *rows = st == HD_OK ? calloc(t.n_workloads * t.n_plans + 1, sizeof *rows) : NULL;
   t.rows = rows;
   if (st == HD_OK && !rows) st = hd_nomem(&d);
-  const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .any_grid = any_grid}};
+  const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .apply.any_grid = any_grid}};
   if (st == HD_OK) st = measure(&t, &o, rows, &d);
   if (st == HD_OK && json) {
     hd_buf out = {0};

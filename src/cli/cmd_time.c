@@ -65,7 +65,7 @@ int cmd_time(int argc, char **argv) {
   }
   hd_diag d = {0};
   timing t = {0};
-  hd_measure_options o = {.run = {.threads = (unsigned)threads, .any_grid = any_grid},
+  hd_measure_options o = {.run = {.threads = (unsigned)threads, .apply.any_grid = any_grid},
                           .warmups = (uint32_t)warmups,
                           .repetitions = (uint32_t)repetitions,
                           .keep_l2 = keep,

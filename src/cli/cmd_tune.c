@@ -269,7 +269,7 @@ static hd_status prepare(session *s, hd_diag *d) {
   if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
     st = hd_store_open(o->store, &s->store, d);
   bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->device, &s->advisor, NULL) == HD_OK;
-  s->tune = (hd_tune_options){.run = {.threads = (unsigned)o->threads, .any_grid = o->any_grid},
+  s->tune = (hd_tune_options){.run = {.threads = (unsigned)o->threads, .apply.any_grid = o->any_grid},
                               .budget = (double)o->budget,
                               .keep_l2 = o->l2 && strcmp(o->l2, "keep") == 0,
                               .shared = o->shared,

@@ -194,14 +194,19 @@ static hd_status run_trial(session *s, group *g, const hd_workload *w, const hd_
       {HD_DISPATCH_SERIAL, k.dispatch.seed, k.dispatch.resident},
       {HD_DISPATCH_ROUND_ROBIN, k.dispatch.seed, all < HD_MOST_RESIDENT ? (uint32_t)all : HD_MOST_RESIDENT},
       k.dispatch};
-  hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .any_grid = k.any_grid, .no_hoisting = k.no_hoisting};
+  hd_run_options run = {
+      .threads = 1, .n_sms = k.n_sms, .apply = {.any_grid = k.any_grid, .no_hoisting = k.no_hoisting}};
   hd_plan_print(&k.plan, &plan);
   t->plan = plan.data;
   t->any_grid = k.any_grid;
   t->no_hoisting = k.no_hoisting;
   t->dispatch = k.dispatch.kind;
   if (!g->n_sms || k.n_sms < g->n_sms) g->n_sms = k.n_sms;
-  st = hd_checker_run(c, &k.plan, &run, how, sizeof how / sizeof *how, &r, &e);
+  hd_plan_set set = {.all = k.plan};
+  hd_resolved plans = {0};
+  st = hd_resolve(w, &set, &run, NULL, &plans, &e);
+  if (st == HD_OK) st = hd_checker_run(c, &plans, &run, how, sizeof how / sizeof *how, &r, &e);
+  hd_resolved_free(&plans);
   if (st == HD_OK && !r.equal) {
     t->outcome = DIFFERENT;
     t->what = describe_difference(s, g, v, &k, &how[r.different], t->plan, r.what);

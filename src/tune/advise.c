@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/runner.h"
 #include "tune/advice.h"
-#include "tune/runner.h"
 
 /* ---- Direction ---------------------------------------------------------------------------- */
 
@@ -32,10 +32,12 @@ static void find_direction(const hd_workload *w, hd_advice *out) {
 /* ---- Is the order free? ----------------------------------------------------------------------- */
 
 static hd_status check_races(advising *a, hd_diag *d) {
-  runner r;
+  runner r = {0};
+  const hd_compiled *code;
   hd_diag e = {0};
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .resident = 4};
-  hd_status st = runner_open(&r, a->w, NULL, &a->o.run, HD_CHECK_BOUNDS | HD_CHECK_RACE, d);
+  hd_status st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.arch), &code, d);
+  if (st == HD_OK) st = runner_open(&r, code, NULL, &a->o.run, HD_CHECK_BOUNDS | HD_CHECK_RACE, d);
   if (st == HD_OK) st = runner_fill(&r, d);
   if (st == HD_OK) {
     st = runner_run(&r, &how, NULL, NULL, &e);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/placement.h"
+#include "heddle/predict.h"
+#include "launch/placement.h"
 
 enum { DEFAULT_WARMUPS = 2, DEFAULT_REPETITIONS = 21, SEARCH_ROUNDS = 3, MAX_TURNS = 32, SAMPLES = 8 };
 #define DEFAULT_CONFIDENCE 0.99
@@ -110,8 +111,13 @@ static hd_plan plan_of(const corun *c, int i, const config *k, hd_sm_range *rang
 static hd_status open_partition(corun *c, part *p, int i, const config *k, hd_diag *d) {
   hd_sm_range range;
   hd_plan plan = plan_of(c, i, k, &range);
+  placement *place = &p->side->p;
+  hd_plan_set set = {.all = plan};
+  hd_resolved plans = {0};
   hd_status st = hd_plan_check(&plan, d);
-  if (st == HD_OK) st = variant_open(&p->own, &p->side->p, &plan, d);
+  if (st == HD_OK) st = hd_resolve(place->w, &set, &place->run, NULL, &plans, d);
+  if (st == HD_OK) st = variant_open(&p->own, place, &plans, d);
+  hd_resolved_free(&plans);
   p->v = &p->own;
   return st;
 }
@@ -151,13 +157,14 @@ static hd_status check_setup(setup *s, hd_diag *d) {
   hd_status st = run_setup(s, us, d);
   for (int i = 0; st == HD_OK && i < 2; i++) {
     side *of = s->parts[i].side;
-    void **got = NULL;
-    char what[600];
+    hd_diag e = {0};
+    uint64_t compared;
     s->parts[i].poison = false;
-    st = placement_read(&of->p, &got, d);
-    if (st == HD_OK && !placement_same(of->p.w, got, of->alone, what, sizeof what))
-      st = hd_fail(d, HD_ERR_REFUSED, "%s computes something else: %.400s", of->p.w->name, what);
-    placement_free_bytes(&of->p, got);
+    st = placement_compare(&of->p, of->alone, &compared, &e);
+    if (st == HD_ERR_REFUSED)
+      hd_fail(d, st, "%s computes something else: %.400s", of->p.w->name, e.message);
+    else if (st != HD_OK && d)
+      *d = e;
   }
   return st;
 }
@@ -207,7 +214,7 @@ static hd_status climb(corun *c, config *k, hd_corun_row *row, hd_diag *d) {
   setup s;
   hd_status st = open_setup(c, HD_CORUN_PARTITION, k, &s, &got, d);
   for (int i = 0; st == HD_OK && i < 2; i++)
-    if (s.parts[i].own.launches[0].grid[0] / n_sms) fit[i] = s.parts[i].own.launches[0].grid[0] / n_sms;
+    if (s.parts[i].own.grids[0][0] / n_sms) fit[i] = s.parts[i].own.grids[0][0] / n_sms;
   close_setup(&s);
   if (st == HD_OK) st = try_change(c, k, k, &best, &kept, row, d);
   for (int i = 0; st == HD_OK && i < 2; i++) {
@@ -420,7 +427,7 @@ hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun
   for (int i = 0; i < 2; i++) {
     side *s = &c.sides[i];
     out->turns[i] = s->turns;
-    if (s->p.w) placement_free_bytes(&s->p, s->alone);
+    if (s->p.w) launch_bytes_free(s->p.w, s->alone);
     variant_close(&s->original);
     placement_close(&s->p);
   }

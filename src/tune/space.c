@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tune/runner.h"
 #include "tune/tuner.h"
 
 static uint32_t warps_of(const uint32_t block[3]) {
@@ -19,7 +18,7 @@ static hd_status count_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   hd_rewrite_loads(m, func, loads, n);
   for (size_t i = 0; i < n; i++) out->loads += !loads[i].kept;
   free(loads);
-  hd_status st = apply_unwritten(m, func, w, launch, &unwritten, &out->readonly, d);
+  hd_status st = hd_unwritten_loads(m, func, w, launch, &unwritten, &out->readonly, d);
   free(unwritten);
   return st;
 }
@@ -33,7 +32,9 @@ hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_
   memcpy(out->grid, l->grid, sizeof out->grid);
   memcpy(out->block, l->block, sizeof out->block);
   if (!hd_grid_tasks(l->grid, &out->tasks)) return hd_fail(d, HD_ERR_INPUT, "%s: too many tasks", l->kernel);
-  hd_status st = apply_find_kernel(m, l->kernel, &func, d);
+  hd_status st = HD_OK;
+  func = hd_ptx_find_kernel(m, l->kernel);
+  if (func < 0) st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, l->kernel);
   if (st != HD_OK) return st;
   uint32_t f = (uint32_t)func;
   out->can_order = hd_rewrite_refusals(m, f, &r, 1) == 0;
@@ -46,16 +47,9 @@ hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_
 
 hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_plan_space *out,
                           hd_diag *d) {
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_buf text = {0};
-  hd_arena_init(&arena);
-  hd_status st = hd_workload_ptx(w, o && o->arch ? o->arch : RUNNER_ARCH, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, w->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_plan_space_of(m, w, launch, out, d);
-  hd_buf_free(&text);
-  hd_arena_free(&arena);
-  return st;
+  const hd_compiled *code;
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o ? o->arch : 0), &code, d);
+  return st == HD_OK ? hd_plan_space_of(code->module, w, launch, out, d) : st;
 }
 
 hd_status tuner_blame(hd_status st, const hd_plan *p) {

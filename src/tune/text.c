@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "tune/advice.h"
-#include "tune/runner.h"
 
 enum { MOST_REFUSALS = 16 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/runner.h"
 #include "tune/tuner.h"
 
 #define DEFAULT_BUDGET 10.0
@@ -28,8 +27,7 @@ typedef struct tuning {
   const hd_workload *w;
   hd_tune_options o;
   hd_tuning *out;
-  hd_arena arena;
-  hd_ptx_module *module;
+  const hd_compiled *code;
   HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
   hd_study *whole_study; /* of the workload itself, once its tables need one */
   bool study_failed;     /* it takes too long or too much memory */
@@ -219,19 +217,20 @@ static void prove(const tuning *t, hd_tuned *k) {
   hd_workload *w = NULL;
   hd_diag e = {0};
   hd_check_result r;
-  static const hd_plan original;
   hd_kernel_plan own = {k->kernel, k->plan};
-  hd_check_options o = {
-      .run = {.threads = t->o.run.threads, .arch = t->o.run.arch, .any_grid = t->o.run.any_grid},
-      .no_reference = true};
-  if (k->kernel[0]) {
-    o.run.kernels = &own;
-    o.run.n_kernels = 1;
-  }
+  hd_plan_set set = {.kernels = &own, .n = 1};
+  hd_resolved plans = {0};
+  hd_check_options o = {.run = {.threads = t->o.run.threads,
+                                .arch = t->o.run.arch,
+                                .apply = {.any_grid = t->o.run.apply.any_grid}},
+                        .no_reference = true};
+  if (!k->kernel[0]) set = (hd_plan_set){.all = k->plan};
   report(t, "proof");
   hd_status st = hd_workload_open(t->w->folder, NULL, "tiny", &w, &e);
   if (st != HD_OK) st = hd_workload_open(t->w->folder, NULL, "small", &w, &e);
-  if (st == HD_OK) st = hd_check(w, k->kernel[0] ? &original : &k->plan, &o, &r, &e);
+  if (st == HD_OK) st = hd_resolve(w, &set, &o.run, NULL, &plans, &e);
+  if (st == HD_OK) st = hd_check_resolved(&plans, &o, &r, &e);
+  hd_resolved_free(&plans);
   hd_workload_close(w);
   if (st != HD_OK) {
     k->proof = HD_PROOF_SKIPPED;
@@ -401,7 +400,7 @@ static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, cons
     return HD_OK;
   }
   device_bench_focus(b, u->kernel, fixed, n_fixed);
-  hd_status st = hd_plan_space_of(t->module, t->w, u->launch, &space, d);
+  hd_status st = hd_plan_space_of(t->code->module, t->w, u->launch, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
@@ -483,15 +482,16 @@ static hd_status count_after(device_bench *b, const hd_kernel_plan *plans, size_
 }
 
 /* A kernel's name is what plans of single kernels go by; one plan for all kernels names each of them. */
-static size_t spread_out(const hd_workload *w, const hd_kernel_plan *plans, size_t n, hd_kernel_plan *out) {
+static size_t spread_out(const hd_compiled *code, const hd_kernel_plan *plans, size_t n,
+                         hd_kernel_plan *out) {
   size_t m = 0;
   for (size_t i = 0; i < n; i++) {
     if (plans[i].kernel[0]) {
       out[m++] = plans[i];
       continue;
     }
-    for (uint32_t k = 0; k < w->n_launches; k++)
-      if (apply_first_launch(w, k) == k) out[m++] = (hd_kernel_plan){w->launches[k].kernel, plans[i].plan};
+    for (uint32_t k = 0; k < code->n_kernels; k++)
+      out[m++] = (hd_kernel_plan){code->kernels[k].name, plans[i].plan};
   }
   return m;
 }
@@ -520,7 +520,7 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   hd_kernel_plan *plans = calloc((size_t)w->n_launches + 1, sizeof *plans);
   hd_kernel_plan *spread = calloc((size_t)w->n_launches + 1, sizeof *spread);
   hd_status st = plans && spread ? HD_OK : hd_nomem(d);
-  size_t n = st == HD_OK ? spread_out(w, plans, adopted_plans(out, plans), spread) : 0;
+  size_t n = st == HD_OK ? spread_out(t->code, plans, adopted_plans(out, plans), spread) : 0;
   out->adopted = n > 0;
   if (st == HD_OK && out->n_kernels == 1) {
     out->speedup = out->kernels[0].speedup;
@@ -537,7 +537,7 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   if (st == HD_OK) st = count_after(b, spread, n, out, d);
   for (int i = 0; st == HD_OK && t->o.each_lever && i < HD_TUNE_LEVERS; i++) {
     double score = 0, before, after;
-    size_t m = spread_out(w, plans, best_alone(out, i, plans, &score), spread);
+    size_t m = spread_out(t->code, plans, best_alone(out, i, plans, &score), spread);
     hd_tune_lever *l = &out->levers[out->n_levers];
     if (!m) continue;
     *l = (hd_tune_lever){.lever = lever_names[i], .plan = spread[0].plan};
@@ -639,7 +639,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   tuner_unit all = units[0];
   free(units);
   hd_status st = count_on_model(m, &original, &out->before, d);
-  if (st == HD_OK) st = hd_plan_space_of(t->module, t->w, all.launch, &space, d);
+  if (st == HD_OK) st = hd_plan_space_of(t->code->module, t->w, all.launch, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
   space.resident = out->before.resident;
@@ -693,14 +693,6 @@ static hd_status tune_model(tuning *t, hd_diag *d) {
 /* ---- All of it
  * -------------------------------------------------------------------------------------------------- */
 
-static hd_status parse_kernels(tuning *t, hd_diag *d) {
-  hd_buf text = {0};
-  hd_status st = hd_workload_ptx(t->w, t->o.run.arch ? t->o.run.arch : RUNNER_ARCH, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, t->w->name, &t->arena, &t->module, d);
-  hd_buf_free(&text);
-  return st;
-}
-
 hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o, hd_tuning *out,
                   hd_diag *d) {
   const hd_device_info *info = hd_device_get_info(dev);
@@ -708,21 +700,17 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   memset(out, 0, sizeof *out);
   if (!info->has_times) return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", info->name);
   if (o) t.o = *o;
-  t.o.run.kernels = NULL;
-  t.o.run.n_kernels = 0;
-  t.o.run.table = NULL;
+  t.o.run.arch = hd_launch_arch(info, t.o.run.arch);
   if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;
   double start = hd_seconds();
-  hd_arena_init(&t.arena);
   for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;
-  hd_status st = parse_kernels(&t, d);
+  hd_status st = hd_workload_compiled(w, t.o.run.arch, &t.code, d);
   out->spent.compile = hd_seconds() - start;
   for (size_t i = 0; st == HD_OK && i < t.o.n_plans; i++) st = add_copy(&t, &t.o.plans[i], d);
   if (st == HD_OK && info->kind != HD_DEVICE_MODEL && t.o.advisor) seek_advice(&t);
   if (st == HD_OK) st = info->kind == HD_DEVICE_MODEL ? tune_model(&t, d) : tune_on_device(&t, d);
   for (size_t i = 0; i < t.first.n; i++) hd_plan_free(&t.first.data[i]);
   hd_vec_free(&t.first);
-  hd_arena_free(&t.arena);
   out->seconds = hd_seconds() - start;
   if (st != HD_OK) hd_tuning_free(out);
   return st;

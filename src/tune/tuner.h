@@ -16,7 +16,7 @@
 #define HEDDLE_TUNE_TUNER_H
 
 #include "heddle/tuner.h"
-#include "tune/placement.h"
+#include "launch/placement.h"
 
 /* ---- Space ------------------------------------------------------------------------ */
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/runner.h"
 #include "tune/tuner.h"
 
 struct hd_applier_module {
@@ -163,7 +162,7 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *parsed;
   hd_buf text = {0};
-  int64_t func;
+  int64_t func = -1;
   hd_arena_init(&arena);
   hd_rewrite_options o = {.grid = {.known = true, .n_sms = a->n_sms}};
   memcpy(o.grid.g, e->key.grid, sizeof o.grid.g);
@@ -171,7 +170,8 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   hd_status st = read_table(a, e, &out->table, d);
   o.table = out->table.task ? &out->table : NULL;
   if (st == HD_OK) st = hd_ptx_parse(m->text, m->len, m->name, &arena, &parsed, d);
-  if (st == HD_OK) st = apply_find_kernel(parsed, e->kernel, &func, d);
+  if (st == HD_OK && (func = hd_ptx_find_kernel(parsed, e->kernel)) < 0)
+    st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, e->kernel);
   if (st == HD_OK) st = hd_rewrite(parsed, (uint32_t)func, &e->plan, &o, &out->recipe, d);
   if (st == HD_OK) st = hd_ptx_print(parsed, &text);
   hd_arena_free(&arena);

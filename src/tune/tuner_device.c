@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/runner.h"
 #include "tune/tuner.h"
 
 typedef struct slot {
@@ -125,7 +124,7 @@ static hd_status sum_on_host(device_bench *b, uint64_t *sums, hd_diag *d) {
   hd_status st = placement_read(&b->p, &bytes, d);
   if (st != HD_OK) return st;
   for (uint32_t i = 0; i < b->p.w->n_buffers; i++) sums[i] = hd_hash(bytes[i], b->p.w->buffers[i].bytes);
-  placement_free_bytes(&b->p, bytes);
+  launch_bytes_free(b->p.w, bytes);
   return HD_OK;
 }
 
@@ -261,15 +260,16 @@ static hd_status free_slot(device_bench *b, uint32_t *out, hd_diag *d) {
 }
 
 static hd_status open_variant(device_bench *b, slot *s, const hd_plan *p, hd_diag *d) {
-  static const hd_plan original;
   bool baseline = hd_plan_is_baseline(p);
   size_t n = b->together && baseline ? 0 : b->n_fixed;
   if (b->kernel && !baseline) b->plans[n++] = (hd_kernel_plan){b->kernel, *p};
-  b->p.run.kernels = b->plans;
-  b->p.run.n_kernels = n;
-  hd_status st = variant_open(&s->v, &b->p, b->kernel || b->together ? &original : p, d);
-  b->p.run.kernels = NULL;
-  b->p.run.n_kernels = 0;
+  hd_plan_set set = {.kernels = b->plans, .n = n};
+  hd_resolved plans;
+  if (!b->kernel && !b->together) set.all = *p;
+  hd_status st = hd_resolve(b->p.w, &set, &b->p.run, NULL, &plans, d);
+  if (st != HD_OK) return st;
+  st = variant_open(&s->v, &b->p, &plans, d);
+  hd_resolved_free(&plans);
   return st;
 }
 
@@ -401,10 +401,10 @@ hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, u
   hd_device *dev = b->p.device;
   uint32_t *counted = calloc(HD_BALLOT_SMS, sizeof *counted);
   hd_status st = counted ? open_variant(b, &s, &vote, d) : hd_nomem(d);
-  if (st == HD_OK && !s.v.recipes[launch].ballot)
+  if (st == HD_OK && !s.v.setup.recipes[launch].ballot)
     st = hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has nothing to vote on");
   for (uint32_t r = 0; st == HD_OK && r < runs; r++) {
-    uint64_t ballot = s.v.launches[launch].state, bytes = HD_BALLOT_SMS * sizeof *counted;
+    uint64_t ballot = s.v.setup.launches[launch].state, bytes = HD_BALLOT_SMS * sizeof *counted;
     st = prepare(&s, d);
     if (st == HD_OK) st = hd_device_set(dev, ballot, 0, bytes, d);
     if (st == HD_OK) st = run(&s, d);
@@ -440,17 +440,13 @@ hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_
   device_bench *b = calloc(1, sizeof *b);
   *out = NULL;
   if (!b) return hd_nomem(d);
-  hd_run_options run_of = o->run;
-  run_of.kernels = NULL;
-  run_of.n_kernels = 0;
-  run_of.table = NULL;
   b->keep_l2 = o->keep_l2;
   b->shared = o->shared;
   b->plans = calloc((size_t)w->n_launches + 1, sizeof *b->plans);
   b->sums = calloc((size_t)w->n_buffers + 1, sizeof *b->sums);
   b->near = calloc((size_t)w->n_buffers + 1, sizeof *b->near);
   hd_status st = b->plans && b->sums && b->near ? HD_OK : hd_nomem(d);
-  if (st == HD_OK) st = placement_open(&b->p, dev, w, &run_of, d);
+  if (st == HD_OK) st = placement_open(&b->p, dev, w, &o->run, d);
   if (st != HD_OK) {
     device_bench_close(b);
     return st;

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/runner.h"
 #include "tune/tuner.h"
 
 struct model_bench {
@@ -10,7 +9,6 @@ struct model_bench {
   const hd_gpu *gpu;
   const hd_workload *w;
   hd_run_options run;
-  hd_buf ptx;
   HD_VEC(hd_counters) slots; /* plans that were replayed; never reused */
 };
 
@@ -18,13 +16,17 @@ struct model_bench {
 static hd_status rewrite(model_bench *b, const hd_plan *p, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *m;
-  hd_recipe *recipes = calloc((size_t)b->w->n_launches + 1, sizeof *recipes);
-  if (!recipes) return hd_nomem(d);
+  hd_plan_set set = {.all = *p};
+  hd_resolved plans;
+  hd_status st = hd_resolve(b->w, &set, &b->run, b->study, &plans, d);
+  if (st != HD_OK) return st;
   hd_arena_init(&arena);
-  hd_status st = hd_ptx_parse(b->ptx.data, b->ptx.len, b->w->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, b->w, p, &b->run, recipes, d);
+  hd_recipe *recipes = HD_NEW_N(&arena, (size_t)b->w->n_launches + 1, hd_recipe);
+  if (!recipes) st = hd_nomem(d);
+  if (st == HD_OK) st = hd_ptx_parse(plans.code->text, plans.code->len, b->w->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, &plans, &b->run, recipes, d);
   hd_arena_free(&arena);
-  free(recipes);
+  hd_resolved_free(&plans);
   return st;
 }
 
@@ -71,11 +73,6 @@ hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, c
   b->w = w;
   b->run = *run;
   b->run.n_sms = g->n_sms;
-  hd_status st = hd_workload_ptx(w, run->arch ? run->arch : RUNNER_ARCH, &b->ptx, NULL, d);
-  if (st != HD_OK) {
-    model_bench_close(b);
-    return st;
-  }
   *out = b;
   return HD_OK;
 }
@@ -83,6 +80,5 @@ hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, c
 void model_bench_close(model_bench *b) {
   if (!b) return;
   hd_vec_free(&b->slots);
-  hd_buf_free(&b->ptx);
   free(b);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "tune/runner.h"
 #include "tune/tuner.h"
 
 #define DEFAULT_LEAST 0.99
@@ -30,7 +29,7 @@ void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]) {
 }
 
 typedef struct keys {
-  hd_buf ptx;
+  const hd_compiled *code;
   char gpu[96], driver[32];
 } keys;
 
@@ -38,19 +37,15 @@ static hd_status open_keys(keys *k, hd_device *dev, const hd_workload *w, const 
                            hd_diag *d) {
   memset(k, 0, sizeof *k);
   const hd_device_info *info = hd_device_get_info(dev);
-  unsigned arch = o && o->run.arch                         ? o->run.arch
-                  : info->arch && info->arch < RUNNER_ARCH ? info->arch
-                                                           : RUNNER_ARCH;
-  if (info->kind == HD_DEVICE_MODEL && !(o && o->run.arch)) arch = RUNNER_ARCH;
   hd_tune_place(info, k->gpu, k->driver);
-  return hd_workload_ptx(w, arch, &k->ptx, NULL, d);
+  return hd_workload_compiled(w, hd_launch_arch(info, o ? o->run.arch : 0), &k->code, d);
 }
 
 /* Arguments are not part of it: most are addresses, new in every run. */
 static hd_verdict_key key_of(const keys *k, const hd_workload *w, const hd_wl_launch *l) {
   hd_verdict_key key;
   snprintf(key.size, sizeof key.size, "%.31s", w->size);
-  hd_verdict_kernel(k->ptx.data, k->ptx.len, l->kernel, key.kernel);
+  hd_verdict_kernel(k->code->text, k->code->len, l->kernel, key.kernel);
   hd_verdict_launch(l->grid, l->block, l->dynamic_shared, NULL, 0, key.launch);
   memcpy(key.gpu, k->gpu, sizeof key.gpu);
   memcpy(key.driver, k->driver, sizeof key.driver);
@@ -90,18 +85,16 @@ static hd_status print_plan(const hd_plan *p, const hd_table *table, char *out, 
 static hd_status put_verdict(hd_store *s, const hd_workload *w, uint32_t launch, const hd_tune_options *o,
                              const hd_plan *p, hd_verdict *v, hd_diag *d) {
   static const hd_tune_options defaults;
-  hd_run_options run = (o ? o : &defaults)->run;
-  hd_table own;
-  const hd_table *table;
-  hd_plan named;
-  hd_stream streams = {0};
-  run.table = NULL;
-  hd_status st = apply_table(w, launch, p, &run, &own, &table, d);
-  if (st == HD_OK) st = apply_streams(w, launch, p, &run, &named, &streams, d);
-  if (st == HD_OK) st = print_plan(&named, table, v->plan, sizeof v->plan, d);
-  free(streams.loads);
+  hd_kernel_plan own = {w->launches[launch].kernel, *p};
+  hd_plan_set set = {.kernels = &own, .n = 1};
+  hd_resolved plans;
+  hd_status st = hd_resolve(w, &set, &(o ? o : &defaults)->run, NULL, &plans, d);
+  if (st != HD_OK) return st;
+  const hd_resolved_kernel *r = &plans.kernels[plans.code->kernel_of[launch]];
+  const hd_table *table = r->table.task ? &r->table : NULL;
+  st = print_plan(&r->plan, table, v->plan, sizeof v->plan, d);
   if (st == HD_OK) st = table ? hd_store_put_table(s, v, table->task, table->n, d) : hd_store_put(s, v, d);
-  hd_table_free(&own);
+  hd_resolved_free(&plans);
   return st;
 }
 
@@ -126,10 +119,8 @@ static void print_counters(const hd_tuning *t, char *out, size_t cap) {
 
 /* One plan for all kernels has one time for all: each kernel's verdict gets an equal part, so that they add
  * up. */
-static double parts(const hd_workload *w, const hd_tuned *r) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < w->n_launches; i++) n += apply_first_launch(w, i) == i;
-  return r->kernel[0] || !n ? 1 : n;
+static double parts(const keys *k, const hd_tuned *r) {
+  return r->kernel[0] || !k->code->n_kernels ? 1 : k->code->n_kernels;
 }
 
 static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, uint32_t launch,
@@ -142,8 +133,8 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
                   .low = 1,
                   .high = 1,
                   .confidence = r->speedup.confidence,
-                  .before_us = r->before_us / parts(w, r),
-                  .after_us = r->after_us / parts(w, r),
+                  .before_us = r->before_us / parts(k, r),
+                  .after_us = r->after_us / parts(k, r),
                   .tried = r->n_trials,
                   .when = (int64_t)time(NULL)};
   bool several = false;
@@ -176,7 +167,6 @@ hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, cons
   hd_status st = open_keys(&k, dev, w, o, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     if (is_first(w, i)) st = keep_launch(s, &k, w, i, o, t, d);
-  hd_buf_free(&k.ptx);
   return st;
 }
 
@@ -233,7 +223,7 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
   out->recalled = true;
   for (uint32_t i = 0; st == HD_OK && all && i < w->n_launches; i++) {
     hd_verdict v;
-    if (apply_first_launch(w, i) != i) continue;
+    if (k.code->kernels[k.code->kernel_of[i]].first != i) continue;
     hd_verdict_key key = key_of(&k, w, &w->launches[i]);
     st = hd_store_get(s, &key, &v, &all, d);
     if (st != HD_OK || !all) break;
@@ -245,7 +235,6 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
     out->tried += v.tried;
     out->when = v.when;
   }
-  hd_buf_free(&k.ptx);
   *found = st == HD_OK && all;
   if (*found)
     out->speedup = out->n_kernels == 1

@@ -1,7 +1,7 @@
 /* What the analysis says of an access, against what the emulator does: every workload at its tiny size. */
 #include "compare.h"
 
-#include "tune/runner.h"
+#include "launch/runner.h"
 
 static bool variable_address(void *ctx, uint32_t var, uint64_t *out) {
   runner *r = ctx;
@@ -26,8 +26,8 @@ static void compare_launch(runner *r, uint32_t launch, recorder *rec, tally *t, 
   hd_analysis *a;
   hd_diag d;
   assert_int_equal(hd_analyze(r->module, (uint32_t)func, &opt, &a, &d), HD_OK);
-  hd_point p = {.args = r->args[launch],
-                .args_bytes = r->args_bytes[launch],
+  hd_point p = {.args = r->setup.launches[launch].args,
+                .args_bytes = r->setup.launches[launch].args_bytes,
                 .address = variable_address,
                 .constant = constant_bytes,
                 .ctx = r};
@@ -45,7 +45,9 @@ static bool compare_workload(const char *name, tally *t) {
   if (hd_workload_open(name, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) return false;
   runner r = {0};
   hd_run_options o = {.threads = 1};
-  bool ran = runner_open(&r, w, NULL, &o, 0, &d) == HD_OK && runner_fill(&r, &d) == HD_OK;
+  const hd_compiled *code;
+  bool ran = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, &d) == HD_OK &&
+             runner_open(&r, code, NULL, &o, 0, &d) == HD_OK && runner_fill(&r, &d) == HD_OK;
   recorder recs[MAX_LAUNCHES];
   hd_emu_hooks hooks[MAX_LAUNCHES];
   const hd_emu_hooks **list = calloc(w->n_launches + 1, sizeof *list);

@@ -1,7 +1,7 @@
 /* What the code says equals what the emulator's traces show, over the suite. */
 #include "launches.h"
 
-#include "heddle/tune.h"
+#include "heddle/predict.h"
 
 /* ---- From a trace: every (line, CTA) -------------------------------------------------------- */
 

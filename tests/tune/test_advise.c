@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "heddle/advise.h"
-#include "session.h"
+#include "predict/session.h"
 
 /* ---- Categories ------------------------------------------------------------------------ */
 
@@ -263,6 +263,28 @@ static void a_race_makes_the_order_not_free_and_leaves_no_proposals(void **state
   assert_int_equal(system(command), 0);
 }
 
+/* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
+static void advice_lists_the_loads_least_asked_for_again(void **state) {
+  skip_without_compiler();
+  session z = open_session("matvec-sum", "tiny", "gtx580");
+  hd_advice a;
+  hd_diag d = {0};
+  hd_advise_options o = {.no_race_check = true, .no_predictions = true, .no_experiments = true};
+  if (hd_advise(z.w, z.s, &z.g, &o, &a, &d) != HD_OK) fail_msg("%s", d.message);
+  uint32_t alone = 0, both = 0;
+  for (uint32_t i = 0; i < a.n_proposals; i++) {
+    const hd_plan *p = &a.proposals[i].plan;
+    if (p->stream.kind != HD_STREAM_LOADS) continue;
+    assert_true(p->stream.n > 0);
+    alone += p->bypass.kind == HD_BYPASS_NONE;
+    both += p->bypass.kind == HD_BYPASS_L1;
+  }
+  assert_true(alone > 0);
+  assert_true(both <= alone);
+  hd_advice_free(&a);
+  close_session(&z);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("categories are those of CLU's table 2", categories_are_those_of_clu_table_2),
@@ -276,6 +298,8 @@ int main(void) {
       BEHAVIOUR("every proposal keeps what it predicts", every_proposal_keeps_what_it_predicts),
       BEHAVIOUR("a race makes the order not free and leaves no proposals",
                 a_race_makes_the_order_not_free_and_leaves_no_proposals),
+      BEHAVIOUR("advice lists the loads that are least asked for again",
+                advice_lists_the_loads_least_asked_for_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

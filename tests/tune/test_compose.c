@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "heddle/compose.h"
-#include "heddle/tune.h"
+#include "heddle/predict.h"
 
 static const char *const levers[] = {
     "order=col",     "order=band:",  "order=tile:",    "order=zigzag:",  "order=stride:",   "order=hilbert",
@@ -117,10 +117,14 @@ static void one_original_holds_many_plans(void **state) {
   for (uint64_t i = 0; i < 100; i++) {
     hd_composition k;
     assert_int_equal(hd_compose(w->launches[0].grid, NULL, i, &k, &d), HD_OK);
-    hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .any_grid = k.any_grid};
+    hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .apply.any_grid = k.any_grid};
     hd_dispatch how[] = {
         {HD_DISPATCH_SERIAL, i, k.dispatch.resident}, {HD_DISPATCH_ROUND_ROBIN, i, 64}, k.dispatch};
-    hd_status st = hd_checker_run(c, &k.plan, &run, how, 3, &r, &d);
+    hd_plan_set set = {.all = k.plan};
+    hd_resolved plans;
+    hd_status st = hd_resolve(w, &set, &run, NULL, &plans, &d);
+    if (st == HD_OK) st = hd_checker_run(c, &plans, &run, how, 3, &r, &d);
+    hd_resolved_free(&plans);
     if (st != HD_OK && st != HD_ERR_REFUSED && st != HD_ERR_UNSUPPORTED && st != HD_ERR_USAGE)
       fail_msg("%s", d.message);
     if (st == HD_OK && !r.equal) fail_msg("%s", r.what);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "heddle/advise.h"
-#include "session.h"
+#include "predict/session.h"
 
 /* Instrumented builds go through the same motions on less data: so little that most CTAs lie at an edge of
  * the grid, and only accesses without any condition are regular. */

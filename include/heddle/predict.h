@@ -1,0 +1,104 @@
+/* heddle/predict.h: traces of a workload, and what follows from them.
+ *
+ * study      one trace per launch, of the original kernels
+ * resolve    what a plan leaves open, found out from the study: tables of orders, lists of loads
+ * replay     a resolved plan's counters on a modelled GPU
+ * sweep      many plans over one study
+ */
+#ifndef HEDDLE_PREDICT_H
+#define HEDDLE_PREDICT_H
+
+#include "heddle/launch.h"
+#include "heddle/model.h"
+#include "heddle/reuse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Traces and sweeps ------------------------------------------------------------- */
+
+/* One trace per launch of the workload, taken from the original kernels. */
+typedef struct hd_study hd_study;
+HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d);
+HD_API void hd_study_close(hd_study *s);
+HD_API uint32_t hd_study_launches(const hd_study *s);
+HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
+HD_API double hd_study_seconds(const hd_study *s); /* what taking the traces cost */
+/* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
+HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
+
+/* The table of order=affinity or order=heavy-first for launch number `launch`: kept in the cache folder under
+ * a hash of the kernel, the launches and the data; else worked out from the study's traces (NULL: one is
+ * opened). All launches of one kernel and grid have one, made from the busiest of them. */
+HD_API hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+                                hd_order_kind kind, const hd_study *study, hd_table *out, hd_diag *d);
+
+/* The loads of a kernel that a lever can change, in the order of its text, and how much of what they ask for
+ * is asked for again (hd_load_reuse), over up to 16 of the kernel's launches. */
+typedef struct hd_load_facts {
+  uint32_t number; /* as stream= numbers loads */
+  uint64_t requests, reused;
+} hd_load_facts;
+
+/* Those of launch number `launch`'s kernel; kept in the cache folder as hd_order_table's tables are. *out is
+ * the caller's to free. */
+HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+                                const hd_study *study, hd_load_facts **out, uint32_t *n, hd_diag *d);
+/* What stream=auto stands for: the loads that ask for something, of which at most the part HD_STREAM_REUSED
+ * is asked for again (the edges of what CTAs divide up); with another `most`, those of more reuse too. kind
+ * HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto; where all are
+ * so, the plan is refused. out->loads is the caller's to free. */
+#define HD_STREAM_REUSED 0.02
+HD_API hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
+                                    hd_diag *d);
+
+/* ---- Resolving plans --------------------------------------------------------------- */
+
+/* Find out what the plans of a workload's kernels leave open: tables are read or worked out, stream=auto
+ * becomes a list of loads, and what nothing writes is listed where bypass=ro asks for it. `study` (NULL: one
+ * is opened where one is needed) saves tracing the originals again. HD_ERR_REFUSED when a table is no
+ * bijection, or stream=auto finds no load in any kernel. *out is to be freed on HD_OK. */
+HD_API hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
+                            const hd_study *study, hd_resolved *out, hd_diag *d);
+
+/* Resolve one plan for all kernels, then hd_check_resolved; the same on a device, for its architecture. */
+HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
+                          hd_check_result *r, hd_diag *d);
+HD_API hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p,
+                             const hd_check_options *o, hd_check_result *r, hd_diag *d);
+/* Resolve each row's plan, then hd_measure_resolved; rows[0] is the baseline. A plan that cannot be resolved
+ * is its row's business. */
+HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measure_options *o,
+                            hd_measure_row *rows, size_t n, hd_diag *d);
+
+/* ---- Replays ------------------------------------------------------------------------- */
+
+/* Replay all launches under a plan, caches kept from one to the next; the counters are sums. */
+HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,
+                                 hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d);
+
+typedef struct hd_sweep_row {
+  hd_plan plan; /* owned by the caller of hd_sweep */
+  hd_status status;
+  hd_counters counters;
+  char why[256]; /* when status is not HD_OK */
+} hd_sweep_row;
+
+/* Fill every row's counters (rows[i].plan is given); rows are spread over `threads` (0: all).
+ * `progress` may be NULL. */
+HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch, uint64_t seed,
+                          hd_sweep_row *rows, size_t n, unsigned threads,
+                          void (*progress)(void *ctx, size_t done, size_t n), void *ctx, hd_diag *d);
+
+/* Index of the row with the least predicted time (ties: less DRAM traffic, then less L2 traffic,
+ * then the earlier row); -1 when no row is HD_OK. */
+HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
+
+/* Why nothing helps, in one sentence, from the baseline's counters. */
+HD_API void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,173 @@
+/* The proof: original and rewritten kernel give the same bytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/reference.h"
+#include "launch/runner.h"
+
+/* CTAs alive at once per SM: enough that neighbours interleave, few enough that the order shows. */
+enum { RESIDENT = 4 };
+
+struct hd_checker {
+  const hd_workload *w;
+  const hd_compiled *code;
+  void **initial; /* per buffer: what it holds before a run */
+  bool *filled;   /* per buffer: the workload gives it contents */
+  void **result;  /* per buffer: what the original leaves; NULL when it fails */
+};
+
+/* Copies of all buffers as they are on the emulator now. */
+static void **snapshot(const runner *r) {
+  void **copy = launch_bytes_new(r->w);
+  for (uint32_t i = 0; copy && i < r->w->n_buffers; i++)
+    memcpy(copy[i], runner_bytes(r, i), r->w->buffers[i].bytes);
+  return copy;
+}
+
+/* Run the original and keep its result. With the race check on, tasks that touch each other's output are
+ * found here. */
+static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check_result *out, hd_diag *d) {
+  runner r;
+  hd_emu_stats stats = {0};
+  hd_diag e = {0};
+  unsigned checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | (o->no_race_check ? 0u : HD_CHECK_RACE);
+  hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .seed = o->seed, .resident = RESIDENT};
+  hd_status st = runner_open(&r, c->code, NULL, &o->run, checks, d);
+  if (st == HD_OK) {
+    runner_fill_from(&r, c->initial, c->filled);
+    st = runner_run(&r, &how, NULL, &stats, &e);
+    st = launch_as_answer(st, &e, "original kernel", out, d);
+  }
+  out->thread_instructions = stats.thread_instructions;
+  out->race_free = st == HD_OK && out->equal && !o->no_race_check;
+  if (st == HD_OK && out->equal) {
+    c->result = snapshot(&r);
+    if (!c->result) st = hd_nomem(d);
+  }
+  runner_close(&r);
+  if (st == HD_OK && out->equal && c->w->reference && !o->no_reference)
+    st = reference_compare(c->w, c->initial, c->filled, c->result, out, d);
+  return st;
+}
+
+static void compare_runs(const runner *r, void *const *want, const char *dispatcher, hd_check_result *out) {
+  const hd_workload *w = r->w;
+  out->bytes_compared = 0;
+  for (uint32_t i = 0; out->equal && i < w->n_buffers; i++) {
+    const hd_wl_buffer *b = &w->buffers[i];
+    char what[512];
+    out->bytes_compared += b->bytes;
+    if (launch_same_buffer(b, runner_bytes(r, i), want[i], b->count, what, sizeof what)) continue;
+    out->equal = false;
+    snprintf(out->dispatcher, sizeof out->dispatcher, "%s", dispatcher);
+    snprintf(out->what, sizeof out->what, "rewritten kernel, dispatcher %s: buffer %s: %s", dispatcher,
+             b->name, what);
+  }
+}
+
+static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
+                               const hd_dispatch *how, size_t n, hd_check_result *out, hd_diag *d) {
+  runner r;
+  hd_status st = runner_open(&r, c->code, plans, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
+  for (size_t k = 0; st == HD_OK && out->equal && k < n; k++) {
+    const char *name = hd_dispatch_name(how[k].kind);
+    hd_emu_stats stats = {0};
+    hd_diag e = {0};
+    char who[96];
+    runner_fill_from(&r, c->initial, c->filled);
+    snprintf(who, sizeof who, "rewritten kernel, dispatcher %s", name);
+    st = launch_as_answer(runner_run(&r, &how[k], NULL, &stats, &e), &e, who, out, d);
+    if (st != HD_OK) break;
+    if (!out->equal) snprintf(out->dispatcher, sizeof out->dispatcher, "%s", name);
+    out->different = (uint32_t)k;
+    out->runs++;
+    out->thread_instructions_rewritten = stats.thread_instructions;
+    compare_runs(&r, c->result, name, out);
+  }
+  runner_close(&r);
+  return st;
+}
+
+/* ---- Many plans against one original ------------------------------------------------ */
+
+static hd_status fill(hd_checker *c, hd_diag *d) {
+  c->initial = launch_bytes_new(c->w);
+  c->filled = calloc((size_t)c->w->n_buffers + 1, sizeof *c->filled);
+  if (!c->initial || !c->filled) return hd_nomem(d);
+  return launch_first_contents(c->w, c->initial, c->filled, d);
+}
+
+hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
+                          hd_check_result *r, hd_diag *d) {
+  static const hd_check_options defaults;
+  hd_checker *c = calloc(1, sizeof *c);
+  *out = NULL;
+  *r = (hd_check_result){.equal = true};
+  if (!c) return hd_nomem(d);
+  if (!o) o = &defaults;
+  c->w = w;
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->run.arch), &c->code, d);
+  if (st == HD_OK) st = fill(c, d);
+  if (st == HD_OK) st = run_original(c, o, r, d);
+  if (st != HD_OK)
+    hd_checker_close(c);
+  else
+    *out = c;
+  return st;
+}
+
+void hd_checker_close(hd_checker *c) {
+  if (!c) return;
+  launch_bytes_free(c->w, c->initial);
+  launch_bytes_free(c->w, c->result);
+  free(c->filled);
+  free(c);
+}
+
+hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
+                         const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d) {
+  static const hd_run_options defaults;
+  *r = (hd_check_result){.equal = true};
+  if (!c->result) return hd_fail(d, HD_ERR_USAGE, "%s: the original kernel gave no result", c->w->name);
+  if (plans->code != c->code)
+    return hd_fail(d, HD_ERR_USAGE, "%s: the plans were resolved for another architecture", c->w->name);
+  double start = hd_seconds();
+  hd_status st = run_rewritten(c, plans, o ? o : &defaults, dispatches, n, r, d);
+  r->seconds = hd_seconds() - start;
+  return st;
+}
+
+/* The dispatchers asked for, each with a seed of its own. */
+static hd_status list_dispatches(const hd_check_options *o, hd_dispatch how[HD_DISPATCH_COUNT], size_t *n,
+                                 hd_diag *d) {
+  *n = o->dispatchers ? o->n_dispatchers : HD_DISPATCH_COUNT;
+  if (*n > HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "a dispatcher is named twice");
+  for (size_t k = 0; k < *n; k++)
+    how[k] = (hd_dispatch){.kind = o->dispatchers ? o->dispatchers[k] : (hd_dispatch_kind)k,
+                           .seed = o->seed + k,
+                           .resident = o->resident ? o->resident : RESIDENT};
+  return HD_OK;
+}
+
+hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
+                            hd_diag *d) {
+  hd_check_options own = o ? *o : (hd_check_options){0};
+  hd_dispatch how[HD_DISPATCH_COUNT];
+  hd_checker *c = NULL;
+  size_t n;
+  own.run.arch = plans->code->arch; /* the original is the one that the plans were resolved for */
+  double start = hd_seconds();
+  hd_status st = list_dispatches(&own, how, &n, d);
+  if (st == HD_OK) st = hd_checker_open(plans->code->workload, &own, &c, r, d);
+  if (st == HD_OK && r->equal) {
+    hd_check_result original = *r;
+    st = hd_checker_run(c, plans, &own.run, how, n, r, d);
+    r->against_reference = original.against_reference;
+    r->race_free = original.race_free;
+    r->thread_instructions = original.thread_instructions;
+  }
+  hd_checker_close(c);
+  r->seconds = hd_seconds() - start;
+  return st;
+}

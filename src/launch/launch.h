@@ -1,0 +1,59 @@
+/* launch/launch.h: what the files of this floor share.
+ *
+ * arch.c       the architecture to compile for
+ * apply.c      resolved plans applied to kernels       unwritten.c  what no kernel writes
+ * agents.c     registers of kernels with agents        bytes.c      buffers on the host: first contents,
+ * results setup.c      what launches take: arguments, states, tables; the same on an emulator and on a device
+ * runner.c     a workload on an emulator               placement.c  a workload's buffers on a device
+ * variant.c    its kernels on a device, under plans    moves.c      the same buffers in other memory
+ * check.c      the proof on the emulator               measure.c    proof and times on a device
+ * reference.c  results against the workload's reference
+ */
+#ifndef HEDDLE_LAUNCH_LAUNCH_H
+#define HEDDLE_LAUNCH_LAUNCH_H
+
+#include "heddle/launch.h"
+
+enum { LAUNCH_SMS = 16 }; /* of the emulated machine, when the options say nothing */
+
+/* ---- Buffers on the host (bytes.c) -------------------------------------------------- */
+
+/* Memory for the bytes of each buffer; NULL: there is none. */
+void **launch_bytes_new(const hd_workload *w);
+void launch_bytes_free(const hd_workload *w, void **bytes); /* NULL is fine */
+uint64_t launch_bytes_total(const hd_workload *w);
+
+enum { LAUNCH_POISON = 0xCD };
+/* Overwrite what a run must not find: a byte that it leaves unwritten then shows. */
+void launch_poison(void *at, uint64_t bytes);
+/* What the buffers hold before a run: poisoned, then filled as the workload says. filled[i] tells whether the
+ * workload gives buffer i contents at all. */
+hd_status launch_first_contents(const hd_workload *w, void **bytes, bool *filled, hd_diag *d);
+
+/* A buffer after the rewritten kernel and after the original: byte for byte, within the buffer's tolerance
+ * where floating-point atomics may reorder sums. Else `what` says how they differ. */
+bool launch_same_buffer(const hd_wl_buffer *b, const void *got, const void *want, uint64_t count, char *what,
+                        size_t cap);
+/* All buffers; `what` begins with the buffer's name. */
+bool launch_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap);
+
+/* A kernel's fault is an answer of the check, in *r; any other failure is an error, in *d. */
+hd_status launch_as_answer(hd_status st, const hd_diag *e, const char *who, hd_check_result *r, hd_diag *d);
+
+/* ---- Registers of agents (agents.c) ---------------------------------------------- */
+
+/* Ways to rewrite kernels with agents, tried one after the other: within limits on registers, loosened until
+ * ptxas spills nothing; where it still takes more than HD_AGENT_REGISTERS more, the same again with nothing
+ * hoisted. Begins as {.apply = options}. */
+typedef struct agents_search {
+  hd_apply_options *apply; /* the way to try */
+  int64_t added;           /* registers, by the best way that hoists */
+  hd_register_budget budget, first;
+  bool begun, settled;
+} agents_search;
+/* What came of the present way: whether it spills more than the original, and the registers that it added, in
+ * the kernel where they are most. True: `apply` is now another way, to be tried; false: the present one it
+ * is. */
+bool agents_try_next(agents_search *s, bool spills, int64_t added);
+
+#endif

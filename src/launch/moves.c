@@ -1,0 +1,96 @@
+/* A workload's buffers put into other memory of the device, contents and all. */
+#include "launch/placement.h"
+
+#include <stdlib.h>
+
+static void give_back_left(placement *p) {
+  /* Copies out of this memory may still be under way. */
+  if (p->left.n || p->held.n) hd_device_sync(p->device, NULL);
+  for (size_t i = 0; i < p->left.n; i++) hd_device_free(p->device, p->left.data[i], NULL);
+  p->left.n = 0;
+  p->left_bytes = 0;
+}
+
+void placement_settle(placement *p) {
+  give_back_left(p);
+  p->strewn = false;
+  while (p->held.n) hd_device_free(p->device, p->held.data[--p->held.n], NULL);
+}
+
+/* Hold more memory, in pieces, until there is no more or there are so many of them. */
+static void hold(placement *p, uint64_t bytes, size_t most) {
+  uint64_t address;
+  while (p->held.n < most && hd_vec_reserve(&p->held, p->held.n + 1) &&
+         hd_device_alloc(p->device, bytes, &address, NULL) == HD_OK)
+    p->held.data[p->held.n++] = address;
+}
+
+void placement_strew(placement *p) {
+  /* A page of a GPU; what is quickly taken; as many pieces as can be had in some tenths of a second. */
+  static const uint64_t page = 2 << 20, block = 1 << 30, pieces = 4096;
+  uint64_t room = 2 * block;
+  for (uint32_t i = 0; i < p->w->n_buffers; i++) room += 3 * p->w->buffers[i].bytes;
+  give_back_left(p);
+  hold(p, block, SIZE_MAX);
+  for (uint64_t freed = 0; freed < room && p->held.n; freed += block)
+    hd_device_free(p->device, p->held.data[--p->held.n], NULL);
+  size_t from = p->held.n, kept = from;
+  hold(p, page * (1 + room / (page * pieces)), from + 2 * pieces);
+  /* Of three pieces two are gaps. */
+  for (size_t i = from; i < p->held.n; i++) {
+    if (hd_random_at(room, i) % 3)
+      hd_device_free(p->device, p->held.data[i], NULL);
+    else
+      p->held.data[kept++] = p->held.data[i];
+  }
+  p->held.n = kept;
+  p->strewn = true;
+}
+
+static hd_status allocate_beside(placement *p, uint64_t bytes, uint64_t *address, hd_diag *d) {
+  uint64_t memory = hd_device_get_info(p->device)->memory_bytes;
+  if (memory && p->left_bytes > memory / 2) give_back_left(p);
+  hd_status st = hd_device_alloc(p->device, bytes, address, d);
+  if (st != HD_ERR_NOMEM || !p->left.n) return st;
+  give_back_left(p);
+  return hd_device_alloc(p->device, bytes, address, d);
+}
+
+static hd_status move_buffer(placement *p, uint32_t i, hd_diag *d) {
+  uint64_t bytes = p->w->buffers[i].bytes, address;
+  if (!hd_vec_reserve(&p->left, p->left.n + 1)) return hd_nomem(d);
+  hd_status st = allocate_beside(p, bytes, &address, d);
+  if (st != HD_OK) return st;
+  if ((st = hd_device_copy(p->device, address, p->addresses[i], bytes, d)) != HD_OK) {
+    hd_device_free(p->device, address, NULL);
+    return st;
+  }
+  p->left.data[p->left.n++] = p->addresses[i];
+  p->left_bytes += bytes;
+  p->addresses[i] = address;
+  return HD_OK;
+}
+
+/* Memory of a piece that buffers lay in would be the first to be taken again. */
+static void hold_left(placement *p) {
+  if (!hd_vec_reserve(&p->held, p->held.n + p->left.n)) return;
+  for (size_t i = 0; i < p->left.n; i++) p->held.data[p->held.n++] = p->left.data[i];
+  p->left.n = 0;
+  p->left_bytes = 0;
+}
+
+hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d) {
+  hd_status st = HD_OK;
+  *moved = 0;
+  p->moves++;
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_buffers; i++) {
+    hd_diag e = {0};
+    st = move_buffer(p, i, &e);
+    if (st == HD_OK) *moved += p->w->buffers[i].bytes;
+    if (st == HD_ERR_NOMEM) st = HD_OK;
+    if (st != HD_OK && d) *d = e;
+  }
+  if (p->strewn) hold_left(p);
+  p->strewn = false;
+  return st;
+}

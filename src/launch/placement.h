@@ -1,0 +1,90 @@
+/* launch/placement.h: a workload's buffers on a device, and its kernels under several plans over them. */
+#ifndef HEDDLE_LAUNCH_PLACEMENT_H
+#define HEDDLE_LAUNCH_PLACEMENT_H
+
+#include "launch/setup.h"
+
+typedef struct placement {
+  hd_device *device;
+  const hd_workload *w;
+  const hd_compiled *code; /* plans for this placement are resolved for run.arch */
+  hd_run_options run;      /* the device's own architecture and SMs where the caller named none */
+  hd_arena arena;
+  uint64_t *addresses; /* per buffer */
+  void **initial;      /* per buffer: its bytes before any run, on the host, until placement_learn */
+  bool *filled;        /* per buffer: the workload gives it contents */
+  bool fresh;          /* everything is as placement_restore left it */
+  uint64_t *pristine;  /* per buffer that runs change and that has contents: a copy on the device; else 0 */
+  uint32_t
+      *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
+  uint32_t *local;       /* the same: bytes of local memory a thread */
+  hd_sm_set sms;         /* of the device, once a plan was loaded that asks for them */
+  uint32_t moves;        /* so far: variants find out by it that their arguments are of another place */
+  HD_VEC(uint64_t) left; /* where buffers lay before they were moved, not yet given back */
+  uint64_t left_bytes;
+  HD_VEC(uint64_t) held; /* what placement_strew keeps from being used */
+  bool strewn;           /* since the last move */
+} placement;
+
+/* Allocate and fill. What the workload leaves alone is filled with 0xCD, so that a byte left unwritten shows.
+ * placement_close is to be called whether this succeeds or not. */
+hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, const hd_run_options *o,
+                         hd_diag *d);
+void placement_close(placement *p);
+
+/* All buffers as they were at first. Before placement_learn from the host, and everything; later on the
+ * device, and only what runs change and read. */
+hd_status placement_restore(placement *p, hd_diag *d);
+/* After placement_learn, what placement_restore leaves alone: buffers without contents lose the last run's
+ * result. */
+hd_status placement_poison(placement *p, hd_diag *d);
+/* To be called after the first run, with its results: finds out what runs change. */
+hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
+/* The same, told for each buffer whether it changed. */
+hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d);
+/* Put every buffer elsewhere, contents and all, copied on the device. Where a buffer lay stays allocated, so
+ * that no later move finds the same memory again, until that is half of the device's memory, or room is
+ * needed, or placement_settle. A buffer that has no room beside itself stays where it is: *moved gets the
+ * bytes of the others. Open variants follow by their next launch: a buffer's address stands nowhere but in
+ * arguments, for fills and generators know none. Recipes' states and tables stay; they are the variant's, and
+ * new with it. On failure too the contents are right wherever the device still answers. */
+hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
+/* From now on moves go to memory whose pages lie strewn, as where many have allocated and freed for long, and
+ * no longer to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to
+ * 6% more or less there. Until placement_settle this takes all free memory, in blocks, but for gaps of twice
+ * what the buffers need; on a device without so much memory, what there is. */
+void placement_strew(placement *p);
+/* Give back what moves and placement_strew hold. */
+void placement_settle(placement *p);
+/* All buffers' bytes now, in memory of their own: an array for launch_bytes_free. */
+hd_status placement_read(placement *p, void ***out, hd_diag *d);
+/* All buffers as they are now against `want`, read back in chunks: byte for byte, within their tolerances
+ * those where floating-point atomics may reorder sums. HD_ERR_REFUSED names the first difference. *compared
+ * gets the bytes of the buffers looked at. */
+hd_status placement_compare(const placement *p, void *const *want, uint64_t *compared, hd_diag *d);
+
+/* The workload's kernels under plans, loaded, with all that their launches take. */
+typedef struct variant {
+  placement *p;
+  uint32_t moves; /* of the placement, when arguments were last made right */
+  hd_device_module *module;
+  launch_setup setup;
+  uint32_t (*grids)[3]; /* per launch: workers, for kernels with agents */
+} variant;
+
+/* `plans` NULL: the original; else resolved for p->code, and not needed any longer afterwards. variant_close
+ * is to be called whether this succeeds or not. */
+hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_diag *d);
+void variant_close(variant *v);
+/* Begin one launch; all launches in order. */
+hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d);
+hd_status variant_run(variant *v, hd_diag *d);
+/* Run once from the first contents, poisoned, and wait for the end. */
+hd_status variant_run_once(variant *v, hd_diag *d);
+/* Run both so, and compare all buffers (placement_compare): does v compute what the original does, at the
+ * size at which it will run? The original's results are held on the host meanwhile. */
+hd_status variant_compare(variant *original, variant *v, uint64_t *compared, hd_diag *d);
+/* As a job for hd_device_time: restores before each run. */
+hd_device_job variant_job(variant *v);
+
+#endif

@@ -1,0 +1,38 @@
+/* The reference of a workload, run on what the kernel began with; the kernel's result beside it. */
+#include "launch/reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the reference makes of the first contents; what the workload leaves alone begins as zeros. */
+static hd_status compute(const hd_workload *w, void *const *initial, const bool *filled, void **want,
+                         hd_diag *d) {
+  for (uint32_t i = 0; i < w->n_buffers; i++) {
+    uint64_t bytes = w->buffers[i].bytes;
+    want[i] = calloc(1, bytes ? bytes : 1);
+    if (!want[i]) return hd_nomem(d);
+    if (filled[i]) memcpy(want[i], initial[i], bytes);
+  }
+  return hd_workload_reference(w, want, d);
+}
+
+hd_status reference_compare(const hd_workload *w, void *const *initial, const bool *filled,
+                            void *const *result, hd_check_result *out, hd_diag *d) {
+  void **want = calloc((size_t)w->n_buffers + 1, sizeof *want);
+  if (!want) return hd_nomem(d);
+  hd_status st = compute(w, initial, filled, want, d);
+  for (uint32_t i = 0; st == HD_OK && out->equal && i < w->n_buffers; i++) {
+    const hd_wl_buffer *b = &w->buffers[i];
+    char what[512];
+    if (b->compare == HD_COMPARE_NONE ||
+        hd_elem_compare(b->type, b->compare, b->abs, b->rel, result[i], want[i], b->count, what, sizeof what))
+      continue;
+    out->equal = false;
+    snprintf(out->what, sizeof out->what, "original kernel against reference: buffer %s: %s", b->name, what);
+  }
+  if (st == HD_OK) out->against_reference = true;
+  for (uint32_t i = 0; i < w->n_buffers; i++) free(want[i]);
+  free(want);
+  return st;
+}

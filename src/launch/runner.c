@@ -1,0 +1,146 @@
+#include "launch/runner.h"
+
+#include <string.h>
+
+/* ---- The emulator's memory ---------------------------------------------------------- */
+
+static hd_status allocate(void *ctx, uint64_t bytes, uint64_t *address, hd_diag *d) {
+  return hd_emu_alloc(ctx, bytes, address, d);
+}
+
+static hd_status write_bytes(void *ctx, uint64_t address, const void *bytes, uint64_t n, hd_diag *d) {
+  if (bytes) return hd_emu_write(ctx, address, bytes, n, d);
+  memset(hd_emu_ptr(ctx, address, n), 0, n);
+  hd_emu_mark_written(ctx, address, n);
+  return HD_OK;
+}
+
+static hd_status tensor_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d) {
+  return hd_emu_tensor_map(t, map, d);
+}
+
+static hd_status allocate_buffers(runner *r, hd_diag *d) {
+  const hd_workload *w = r->w;
+  r->addresses = HD_NEW_N(&r->arena, (size_t)w->n_buffers + 1, uint64_t);
+  hd_status st = r->addresses ? HD_OK : hd_nomem(d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
+    st = hd_emu_alloc(r->emu, w->buffers[i].bytes, &r->addresses[i], d);
+  return st;
+}
+
+/* ---- Set-up ---------------------------------------------------------------------- */
+
+/* Rewriting works in place: the module that all share stays as it is. */
+static hd_status rewrite(runner *r, const hd_resolved *plans, const hd_run_options *o, hd_diag *d) {
+  hd_ptx_module *own;
+  hd_status st = hd_ptx_parse(r->code->text, r->code->len, r->w->name, &r->arena, &own, d);
+  if (st == HD_OK) st = hd_rewrite_workload(own, plans, o, r->setup.recipes, d);
+  r->module = own;
+  return st;
+}
+
+static hd_status load(runner *r, const hd_resolved *plans, const hd_run_options *o, hd_diag *d) {
+  hd_status st = HD_OK;
+  r->module = r->code->module;
+  if (plans) st = rewrite(r, plans, o, d);
+  if (st == HD_OK) st = hd_emu_load(r->emu, r->module, &r->program, d);
+  for (uint32_t k = 0; st == HD_OK && k < r->code->n_kernels; k++)
+    st = hd_emu_supported(r->program, r->code->kernels[k].name, d);
+  return st;
+}
+
+hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+                      unsigned checks, hd_diag *d) {
+  *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms ? o->n_sms : LAUNCH_SMS};
+  hd_arena_init(&r->arena);
+  hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = r->n_sms};
+  hd_status st = hd_emu_create(&eo, &r->emu, d);
+  launch_memory memory = {.ctx = r->emu, .alloc = allocate, .write = write_bytes, .tensor_map = tensor_map};
+  if (st == HD_OK) st = launch_setup_open(&r->setup, code, memory, d);
+  if (st == HD_OK) st = load(r, plans, o, d);
+  if (st == HD_OK) st = allocate_buffers(r, d);
+  if (st == HD_OK) st = launch_setup_build(&r->setup, r->module, plans, r->addresses, d);
+  return st;
+}
+
+void runner_close(runner *r) {
+  launch_setup_close(&r->setup);
+  if (r->program) hd_emu_unload(r->program);
+  if (r->emu) hd_emu_destroy(r->emu);
+  hd_arena_free(&r->arena);
+  *r = (runner){0};
+}
+
+/* ---- Runs --------------------------------------------------------------------------- */
+
+void *runner_bytes(const runner *r, uint32_t buffer) {
+  return hd_emu_ptr(r->emu, r->addresses[buffer], r->w->buffers[buffer].bytes);
+}
+
+/* What the workload gives no contents counts as never written. */
+static void mark(const runner *r, const bool *filled) {
+  for (uint32_t i = 0; i < r->w->n_buffers; i++) {
+    if (filled[i])
+      hd_emu_mark_written(r->emu, r->addresses[i], r->w->buffers[i].bytes);
+    else
+      hd_emu_mark_unwritten(r->emu, r->addresses[i], r->w->buffers[i].bytes);
+  }
+}
+
+hd_status runner_fill(runner *r, hd_diag *d) {
+  uint32_t n = r->w->n_buffers;
+  void **bytes = HD_NEW_N(&r->arena, (size_t)n + 1, void *);
+  bool *filled = HD_NEW_N(&r->arena, (size_t)n + 1, bool);
+  if (!bytes || !filled) return hd_nomem(d);
+  for (uint32_t i = 0; i < n; i++) bytes[i] = runner_bytes(r, i);
+  hd_status st = launch_first_contents(r->w, bytes, filled, d);
+  if (st == HD_OK) mark(r, filled);
+  return st;
+}
+
+void runner_fill_from(runner *r, void *const *initial, const bool *filled) {
+  for (uint32_t i = 0; i < r->w->n_buffers; i++)
+    memcpy(runner_bytes(r, i), initial[i], r->w->buffers[i].bytes);
+  mark(r, filled);
+}
+
+static bool is_zero(const char *p, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++)
+    if (p[i]) return false;
+  return true;
+}
+
+static hd_status check_state(const runner *r, uint32_t i, hd_diag *d) {
+  const hd_recipe *recipe = &r->setup.recipes[i];
+  uint64_t bytes = recipe->state_bytes;
+  if (!bytes || recipe->ballot || is_zero(hd_emu_ptr(r->emu, r->setup.launches[i].state, bytes), bytes))
+    return HD_OK;
+  return hd_fail(d, HD_ERR_FAULT, "%s: the rewritten kernel did not clear its queues",
+                 r->w->launches[i].kernel);
+}
+
+hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
+                     hd_diag *d) {
+  hd_emu_stats sum = {0};
+  for (uint32_t i = 0; i < r->w->n_launches; i++) {
+    const hd_wl_launch *l = &r->w->launches[i];
+    hd_emu_launch_params p = {.kernel = l->kernel,
+                              .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                              .block = {l->block[0], l->block[1], l->block[2]},
+                              .dynamic_shared = l->dynamic_shared,
+                              .args = r->setup.launches[i].args,
+                              .args_bytes = r->setup.launches[i].args_bytes};
+    hd_recipe_grid(&r->setup.recipes[i], l->grid, r->n_sms, how && how->resident ? how->resident : 1, p.grid);
+    hd_emu_stats s = {0};
+    hd_status st = hd_emu_launch(r->program, &p, how, hooks ? hooks[i] : NULL, &s, d);
+    if (st == HD_OK) st = check_state(r, i, d);
+    if (st != HD_OK) return st;
+    sum.ctas += s.ctas;
+    sum.warps += s.warps;
+    sum.warp_instructions += s.warp_instructions;
+    sum.thread_instructions += s.thread_instructions;
+    sum.seconds += s.seconds;
+  }
+  if (stats) *stats = sum;
+  return HD_OK;
+}

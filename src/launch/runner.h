@@ -1,0 +1,35 @@
+/* launch/runner.h: a workload set up on an emulator of its own. */
+#ifndef HEDDLE_LAUNCH_RUNNER_H
+#define HEDDLE_LAUNCH_RUNNER_H
+
+#include "launch/setup.h"
+
+typedef struct runner {
+  const hd_workload *w;
+  const hd_compiled *code;
+  hd_arena arena;              /* of the module, when it was rewritten */
+  const hd_ptx_module *module; /* what runs */
+  hd_emu *emu;
+  hd_emu_program *program;
+  uint64_t *addresses; /* per buffer, on the emulator */
+  launch_setup setup;
+  uint32_t n_sms;
+} runner;
+
+/* Rewrite for `plans` (NULL: the original), load, allocate. `checks` are hd_emu_check bits. Plans were
+ * resolved for `code`. runner_close is to be called whether this succeeds or not. */
+hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+                      unsigned checks, hd_diag *d);
+void runner_close(runner *r);
+/* Buffers as the workload fills them; those it leaves alone count as never written. */
+hd_status runner_fill(runner *r, hd_diag *d);
+/* The same from copies on the host: initial[i] where filled[i], else never written. */
+void runner_fill_from(runner *r, void *const *initial, const bool *filled);
+/* All launches in order, `resident` CTAs at once on each SM. HD_ERR_FAULT when a launch leaves its recipe's
+ * state other than it found it. hooks[i] (the array or an entry may be NULL) watch launch i. */
+hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
+                     hd_diag *d);
+/* A buffer's bytes on the host. */
+void *runner_bytes(const runner *r, uint32_t buffer);
+
+#endif

@@ -1,0 +1,135 @@
+#include "launch/setup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Arguments ------------------------------------------------------------------------ */
+
+/* What an argument is on this device: its bytes at `value`, which holds HD_TENSOR_MAP_BYTES. */
+static hd_status argument(const launch_setup *s, const hd_wl_arg *a, const uint64_t *addresses, void *value,
+                          uint64_t *bytes, hd_diag *d) {
+  if (a->tensor) {
+    hd_tensor t = *a->tensor;
+    t.address += addresses[a->buffer];
+    *bytes = HD_TENSOR_MAP_BYTES;
+    return s->memory.tensor_map(s->memory.ctx, &t, value, d);
+  }
+  *bytes = a->is_buffer ? 8 : hd_elem_bytes(a->type);
+  memcpy(value, a->is_buffer ? &addresses[a->buffer] : &a->bits, 8);
+  return HD_OK;
+}
+
+static hd_status check_sizes(const launch_setup *s, const hd_ptx_module *m, const hd_ptx_func *f, uint32_t i,
+                             hd_diag *d) {
+  const hd_workload *w = s->code->workload;
+  const hd_wl_launch *l = &w->launches[i];
+  uint32_t own = s->recipes[i].params_bytes ? s->recipes[i].n_params : f->n_params;
+  if (own != l->n_args)
+    return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", w->name,
+                   l->kernel, own, l->n_args);
+  for (uint32_t k = 0; k < l->n_args; k++) {
+    const hd_wl_arg *a = &l->args[k];
+    uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]), have = a->tensor ? HD_TENSOR_MAP_BYTES
+                                                                             : a->is_buffer
+                                                                                 ? 8
+                                                                                 : hd_elem_bytes(a->type);
+    if (size != have)
+      return hd_fail(d, HD_ERR_INPUT,
+                     "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
+                     w->name, k + 1, l->kernel, size, have);
+  }
+  return HD_OK;
+}
+
+static hd_status put_arguments(launch_setup *s, uint32_t i, const uint64_t *addresses, hd_diag *d) {
+  const hd_wl_launch *l = &s->code->workload->launches[i];
+  const launch_block *b = &s->launches[i];
+  for (uint32_t k = 0; k < l->n_args; k++) {
+    unsigned char value[HD_TENSOR_MAP_BYTES];
+    uint64_t bytes;
+    hd_status st = argument(s, &l->args[k], addresses, value, &bytes, d);
+    if (st != HD_OK) return st;
+    memcpy((char *)b->args + b->offsets[k], value, bytes);
+  }
+  return HD_OK;
+}
+
+/* The parameter block of launch i; the recipe's own parameters stay 0. */
+static hd_status build_block(launch_setup *s, const hd_ptx_module *m, uint32_t i, const uint64_t *addresses,
+                             hd_diag *d) {
+  const hd_ptx_func *f = &m->funcs[s->code->kernels[s->code->kernel_of[i]].func];
+  launch_block *b = &s->launches[i];
+  hd_status st = check_sizes(s, m, f, i, d);
+  if (st != HD_OK) return st;
+  b->offsets = HD_NEW_N(&s->arena, (size_t)f->n_params + 1, uint64_t);
+  if (!b->offsets) return hd_nomem(d);
+  b->args_bytes = hd_ptx_param_layout(m, f, b->offsets);
+  if (b->args_bytes == UINT64_MAX) return hd_nomem(d);
+  b->args = hd_arena_zalloc(&s->arena, b->args_bytes + 1, 1);
+  return b->args ? put_arguments(s, i, addresses, d) : hd_nomem(d);
+}
+
+hd_status launch_setup_follow(launch_setup *s, const uint64_t *addresses, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < s->code->workload->n_launches; i++)
+    st = put_arguments(s, i, addresses, d);
+  return st;
+}
+
+/* ---- What recipes ask for ------------------------------------------------------------------ */
+
+static hd_status provide(const launch_setup *s, const void *bytes, uint64_t n, uint64_t *address,
+                         hd_diag *d) {
+  if (!n) return HD_OK;
+  hd_status st = s->memory.alloc(s->memory.ctx, n, address, d);
+  return st == HD_OK ? s->memory.write(s->memory.ctx, *address, bytes, n, d) : st;
+}
+
+static hd_status follow_recipe(launch_setup *s, const hd_resolved *plans, uint32_t i, hd_diag *d) {
+  const hd_recipe *recipe = &s->recipes[i];
+  uint32_t kernel = s->code->kernel_of[i], first = s->code->kernels[kernel].first;
+  launch_block *b = &s->launches[i];
+  hd_status st = HD_OK;
+  if (first < i) {
+    b->state = s->launches[first].state;
+    b->table = s->launches[first].table;
+  } else {
+    st = provide(s, NULL, recipe->state_bytes, &b->state, d);
+    if (st == HD_OK) st = provide(s, plans->kernels[kernel].table.task, recipe->table_bytes, &b->table, d);
+  }
+  if (st == HD_OK && recipe->params_bytes)
+    hd_recipe_params(recipe, s->code->workload->launches[i].grid, b->state, b->table, b->args);
+  return st;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------- */
+
+hd_status launch_setup_open(launch_setup *s, const hd_compiled *code, launch_memory memory, hd_diag *d) {
+  uint32_t n = code->workload->n_launches;
+  *s = (launch_setup){.code = code, .memory = memory};
+  hd_arena_init(&s->arena);
+  s->recipes = HD_NEW_N(&s->arena, (size_t)n + 1, hd_recipe);
+  s->launches = HD_NEW_N(&s->arena, (size_t)n + 1, launch_block);
+  return s->recipes && s->launches ? HD_OK : hd_nomem(d);
+}
+
+hd_status launch_setup_build(launch_setup *s, const hd_ptx_module *m, const hd_resolved *plans,
+                             const uint64_t *addresses, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < s->code->workload->n_launches; i++) {
+    st = build_block(s, m, i, addresses, d);
+    if (st == HD_OK && plans) st = follow_recipe(s, plans, i, d);
+  }
+  return st;
+}
+
+void launch_setup_close(launch_setup *s) {
+  if (!s->code) return;
+  for (uint32_t k = 0; s->launches && s->memory.free && k < s->code->n_kernels; k++) {
+    const launch_block *b = &s->launches[s->code->kernels[k].first];
+    s->memory.free(s->memory.ctx, b->state);
+    s->memory.free(s->memory.ctx, b->table);
+  }
+  hd_arena_free(&s->arena);
+  *s = (launch_setup){0};
+}

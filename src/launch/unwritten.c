@@ -1,0 +1,101 @@
+/* Loads of memory that nobody writes during a workload's launches, so that they may go through the read-only
+ * cache
+ * (.nc, PTX ISA: "read only for the duration of the kernel").
+ *
+ * What a kernel may write follows from its text: the parameters that its stores, atomics and copies are based
+ * on. If there is one of which that is not known, or a call that cannot be followed, it may write anything.
+ * Two parameters are of different memory where the workload gives them different buffers in every launch,
+ * which are allocations of their own. None of this depends on the data. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/analysis.h"
+#include "launch/launch.h"
+
+typedef struct writes {
+  bool *param; /* by number: some store is based on it */
+  bool anything;
+} writes;
+
+/* Every call must have become a part of the analysis. */
+static bool follows_all_calls(const hd_analysis *a) {
+  const hd_cfg *g = &a->cfg;
+  uint32_t calls = 0;
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    const hd_ptx_stmt *s = &a->module->funcs[g->insts[i].func].stmts[g->insts[i].stmt];
+    calls += s->kind == HD_S_INST && a->module->forms[s->form].op == HD_OP_CALL;
+  }
+  return calls + 1 == g->n_calls;
+}
+
+static void find_writes(const hd_analysis *a, uint32_t n_params, writes *out) {
+  out->anything = a->over_budget || !follows_all_calls(a);
+  for (uint32_t i = 0; i < a->n_sites; i++) {
+    const hd_site *s = &a->sites[i];
+    if (!hd_site_writes((hd_site_kind)s->kind)) continue;
+    if (s->param < n_params)
+      out->param[s->param] = true;
+    else
+      out->anything |= s->var == HD_NONE; /* a variable of the module is no buffer */
+  }
+}
+
+/* Is the parameter's buffer given to none that is written, in any launch of the kernel? */
+static bool is_apart(const hd_workload *w, uint32_t launch, uint32_t param, const writes *found) {
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    const hd_wl_launch *l = &w->launches[i];
+    if (strcmp(l->kernel, w->launches[launch].kernel) != 0) continue;
+    if (param >= l->n_args || !l->args[param].is_buffer) return false;
+    for (uint32_t p = 0; p < l->n_args; p++)
+      if (found->param[p] && (!l->args[p].is_buffer || l->args[p].buffer == l->args[param].buffer))
+        return false;
+  }
+  return true;
+}
+
+static const hd_site *site_of(const hd_analysis *a, uint32_t stmt) {
+  for (uint32_t i = 0; i < a->n_sites; i++) {
+    const hd_inst *in = &a->cfg.insts[a->sites[i].inst];
+    if (!in->call && in->stmt == stmt) return &a->sites[i];
+  }
+  return NULL;
+}
+
+static hd_status list_loads(const hd_analysis *a, const hd_workload *w, uint32_t launch, const writes *found,
+                            uint32_t **out, uint32_t *n, hd_diag *d) {
+  size_t all = hd_rewrite_loads(a->module, a->func, NULL, 0);
+  hd_global_load *loads = calloc(all + 1, sizeof *loads);
+  *out = calloc(all + 1, sizeof **out);
+  if (!loads || !*out) {
+    free(loads);
+    return hd_nomem(d);
+  }
+  hd_rewrite_loads(a->module, a->func, loads, all);
+  for (uint32_t i = 0; i < all; i++) {
+    const hd_site *s = loads[i].kept ? NULL : site_of(a, loads[i].stmt);
+    if (s && s->kind == HD_SITE_LOAD && s->param != HD_NONE && is_apart(w, launch, s->param, found))
+      (*out)[(*n)++] = i;
+  }
+  free(loads);
+  return HD_OK;
+}
+
+hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w, uint32_t launch,
+                             uint32_t **out, uint32_t *n, hd_diag *d) {
+  hd_analysis *a;
+  uint32_t n_params = m->funcs[func].n_params;
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    if (w->launches[i].n_args > n_params) n_params = w->launches[i].n_args;
+  writes found = {.param = calloc((size_t)n_params + 1, sizeof *found.param)};
+  *out = NULL;
+  *n = 0;
+  if (!found.param) return hd_nomem(d);
+  hd_status st = hd_analyze(m, func, NULL, &a, d);
+  if (st == HD_OK) {
+    find_writes(a, n_params, &found);
+    if (!found.anything) st = list_loads(a, w, launch, &found, out, n, d);
+    hd_analysis_free(a);
+  }
+  free(found.param);
+  return st;
+}

@@ -1,0 +1,227 @@
+/* A workload's kernels on a device, under plans. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/placement.h"
+
+/* ---- The device's memory ----------------------------------------------------------- */
+
+static hd_status allocate(void *ctx, uint64_t bytes, uint64_t *address, hd_diag *d) {
+  return hd_device_alloc(ctx, bytes, address, d);
+}
+
+static void give_back(void *ctx, uint64_t address) { hd_device_free(ctx, address, NULL); }
+
+static hd_status write_bytes(void *ctx, uint64_t address, const void *bytes, uint64_t n, hd_diag *d) {
+  return bytes ? hd_device_write(ctx, address, bytes, n, d) : hd_device_set(ctx, address, 0, n, d);
+}
+
+static hd_status tensor_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d) {
+  return hd_device_tensor_map(ctx, t, map, d);
+}
+
+/* ---- What is found out about a device ------------------------------------------------ */
+
+static bool any_binds(const hd_resolved *plans, hd_bind_kind bind) {
+  for (uint32_t k = 0; k < plans->code->n_kernels; k++)
+    if (plans->kernels[k].plan.bind == bind) return true;
+  return false;
+}
+
+/* A cluster for each SM that there is, where their numbers have holes. */
+static hd_status learn_sms(placement *p, hd_diag *d) {
+  uint32_t n = 0, all = hd_device_get_info(p->device)->n_sms;
+  if (p->run.apply.sms) return HD_OK;
+  hd_status st = hd_device_sms(p->device, &p->sms, d);
+  for (uint32_t k = 0; k < p->sms.n; k++) n += p->sms.ranges[k].last - p->sms.ranges[k].first + 1;
+  if (st != HD_OK || !n || (p->sms.n == 1 && p->sms.ranges[0].first == 0 && n == all)) return st;
+  p->run.apply.sms = &p->sms;
+  if (p->run.n_sms == all) p->run.n_sms = n;
+  return HD_OK;
+}
+
+/* What the original's kernels take on this device, from which rewritten ones get their limits on registers.
+ */
+static hd_status learn_kernels(placement *p, hd_diag *d) {
+  size_t n = (size_t)p->w->n_launches + 1;
+  hd_device_module *m = NULL;
+  if (p->registers || hd_device_get_info(p->device)->kind != HD_DEVICE_CUDA) return HD_OK;
+  p->registers = HD_NEW_N(&p->arena, n, uint32_t);
+  p->local = HD_NEW_N(&p->arena, n, uint32_t);
+  if (!p->registers || !p->local) return hd_nomem(d);
+  hd_status st = hd_device_load(p->device, p->code->text, p->code->len, p->w->name, NULL, &m, d);
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) {
+    hd_kernel_info info = {0};
+    st = hd_device_kernel_info(m, p->w->launches[i].kernel, &info, d);
+    p->registers[i] = info.registers;
+    p->local[i] = info.local_bytes;
+  }
+  hd_device_unload(m);
+  p->run.apply.registers = p->registers;
+  return st;
+}
+
+/* What the kernels with agents need more than the originals. */
+static hd_status find_growth(const variant *v, const hd_resolved *plans, bool *spills, int64_t *added,
+                             hd_diag *d) {
+  const placement *p = v->p;
+  *spills = false;
+  *added = 0;
+  for (uint32_t i = 0; p->local && i < p->w->n_launches; i++) {
+    hd_kernel_info info;
+    if (hd_resolved_plan(plans, i)->bind != HD_BIND_AGENTS) continue;
+    hd_status st = hd_device_kernel_info(v->module, p->w->launches[i].kernel, &info, d);
+    if (st != HD_OK) return st;
+    int64_t more = (int64_t)info.registers - p->registers[i];
+    *spills |= info.local_bytes > p->local[i];
+    if (more > *added) *added = more;
+  }
+  return HD_OK;
+}
+
+/* ---- Kernels -------------------------------------------------------------------------- */
+
+/* Rewrite and load, one way. */
+static hd_status load_way(variant *v, const hd_resolved *plans, const hd_run_options *run, hd_arena *arena,
+                          hd_ptx_module **m, hd_diag *d) {
+  const placement *p = v->p;
+  hd_buf text = {0};
+  hd_status st = hd_ptx_parse(p->code->text, p->code->len, p->w->name, arena, m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(*m, plans, run, v->setup.recipes, d);
+  if (st == HD_OK) st = hd_ptx_print(*m, &text);
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  if (st == HD_OK) st = hd_device_load(p->device, text.data, text.len, p->w->name, NULL, &v->module, d);
+  hd_buf_free(&text);
+  return st;
+}
+
+/* Kernels with agents are loaded in the first way that takes few registers. */
+static hd_status load_rewritten(variant *v, const hd_resolved *plans, hd_arena *arena, hd_ptx_module **m,
+                                hd_diag *d) {
+  hd_run_options run = v->p->run;
+  agents_search s = {.apply = &run.apply};
+  bool agents = any_binds(plans, HD_BIND_AGENTS);
+  for (;;) {
+    bool spills;
+    int64_t added;
+    hd_status st = load_way(v, plans, &run, arena, m, d);
+    if (st != HD_OK || !agents) return st;
+    st = find_growth(v, plans, &spills, &added, d);
+    if (st != HD_OK || !agents_try_next(&s, spills, added)) return st;
+    hd_device_unload(v->module);
+    v->module = NULL;
+  }
+}
+
+/* The grid of launch i. */
+static hd_status find_grid(variant *v, uint32_t i, hd_diag *d) {
+  const placement *p = v->p;
+  const hd_recipe *recipe = &v->setup.recipes[i];
+  const hd_wl_launch *l = &p->w->launches[i];
+  const hd_device_info *info = hd_device_get_info(p->device);
+  uint32_t resident = 1;
+  hd_status st = HD_OK;
+  /* A model replays which task did what on the SM that its dispatcher gives it, and knows nothing of SMs that
+   * the kernel itself looks at. */
+  if (info->kind == HD_DEVICE_MODEL && (recipe->agents || recipe->state_bytes))
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "kernels that bind tasks to SMs do not run on %s", info->name);
+  if (recipe->agents && info->kind == HD_DEVICE_CUDA)
+    st = hd_device_resident(v->module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,
+                            0, &resident, d);
+  hd_recipe_grid(recipe, l->grid, info->n_sms, resident, v->grids[i]);
+  return st;
+}
+
+static hd_status load(variant *v, const hd_resolved *plans, hd_arena *arena, hd_diag *d) {
+  placement *p = v->p;
+  const hd_ptx_module *m = p->code->module;
+  hd_status st = HD_OK;
+  if (plans) {
+    hd_ptx_module *own = NULL;
+    bool agents = any_binds(plans, HD_BIND_AGENTS);
+    if (agents || any_binds(plans, HD_BIND_CLAIM)) st = learn_sms(p, d);
+    if (st == HD_OK && agents) st = learn_kernels(p, d);
+    if (st == HD_OK) st = load_rewritten(v, plans, arena, &own, d);
+    m = own;
+  } else {
+    /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
+    st = hd_device_load(p->device, p->code->text, p->code->len, p->w->name, NULL, &v->module, d);
+  }
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) st = find_grid(v, i, d);
+  return st == HD_OK ? launch_setup_build(&v->setup, m, plans, p->addresses, d) : st;
+}
+
+hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_diag *d) {
+  launch_memory memory = {p->device, allocate, give_back, write_bytes, tensor_map};
+  *v = (variant){.p = p, .moves = p->moves};
+  if (plans && plans->code != p->code)
+    return hd_fail(d, HD_ERR_USAGE, "%s: the plans were resolved for another architecture", p->w->name);
+  hd_status st = launch_setup_open(&v->setup, p->code, memory, d);
+  if (st != HD_OK) return st;
+  v->grids = hd_arena_zalloc(&v->setup.arena, (size_t)p->w->n_launches + 1, sizeof *v->grids);
+  if (!v->grids) return hd_nomem(d);
+  hd_arena arena;
+  hd_arena_init(&arena);
+  st = load(v, plans && !hd_resolved_is_baseline(plans) ? plans : NULL, &arena, d);
+  hd_arena_free(&arena);
+  return st;
+}
+
+void variant_close(variant *v) {
+  if (!v->p) return;
+  hd_device_unload(v->module);
+  launch_setup_close(&v->setup);
+  *v = (variant){0};
+}
+
+/* ---- Runs ----------------------------------------------------------------------------- */
+
+static hd_status follow_buffers(variant *v, hd_diag *d) {
+  if (v->moves == v->p->moves) return HD_OK;
+  hd_status st = launch_setup_follow(&v->setup, v->p->addresses, d);
+  if (st == HD_OK) v->moves = v->p->moves;
+  return st;
+}
+
+hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
+  const hd_wl_launch *l = &v->p->w->launches[i];
+  const uint32_t *grid = v->grids[i];
+  hd_device_launch launch = {.kernel = l->kernel,
+                             .grid = {grid[0], grid[1], grid[2]},
+                             .block = {l->block[0], l->block[1], l->block[2]},
+                             .dynamic_shared = l->dynamic_shared,
+                             .args = v->setup.launches[i].args,
+                             .args_bytes = v->setup.launches[i].args_bytes,
+                             .registers = v->p->w->registers};
+  v->p->fresh = false;
+  hd_status st = follow_buffers(v, d);
+  return st == HD_OK ? hd_device_run(v->module, &launch, d) : st;
+}
+
+hd_status variant_run(variant *v, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < v->p->w->n_launches; i++) st = variant_launch_one(v, i, d);
+  return st;
+}
+
+hd_status variant_run_once(variant *v, hd_diag *d) {
+  hd_status st = placement_restore(v->p, d);
+  if (st == HD_OK) st = placement_poison(v->p, d);
+  if (st == HD_OK) st = variant_run(v, d);
+  return st == HD_OK ? hd_device_sync(v->p->device, d) : st;
+}
+
+hd_status variant_compare(variant *original, variant *v, uint64_t *compared, hd_diag *d) {
+  void **want = NULL;
+  hd_status st = variant_run_once(original, d);
+  if (st == HD_OK) st = placement_read(v->p, &want, d);
+  if (st == HD_OK) st = variant_run_once(v, d);
+  if (st == HD_OK) st = placement_compare(v->p, want, compared, d);
+  launch_bytes_free(v->p->w, want);
+  return st;
+}
+
+static hd_status prepare(void *ctx, hd_diag *d) { return placement_restore(((variant *)ctx)->p, d); }
+static hd_status run(void *ctx, hd_diag *d) { return variant_run(ctx, d); }
+
+hd_device_job variant_job(variant *v) { return (hd_device_job){.prepare = prepare, .run = run, .ctx = v}; }

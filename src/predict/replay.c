@@ -1,0 +1,133 @@
+/* Plans replayed: the original's traces, or those of kernels whose accesses a plan changes, under an order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/study.h"
+
+/* A plan as the model takes it, for one launch. */
+typedef struct replay_plan {
+  hd_table order;
+  hd_replay_claims claims;
+  uint32_t *queue_of;
+} replay_plan;
+
+static void free_replay_plan(replay_plan *r) {
+  hd_table_free(&r->order);
+  free(r->queue_of);
+}
+
+/* Which cluster each SM serves: as the rewritten kernels have it. */
+static hd_status name_queues(replay_plan *r, const hd_gpu *g, const hd_plan *p, const hd_grid *grid,
+                             hd_diag *d) {
+  r->queue_of = calloc(g->n_sms, sizeof *r->queue_of);
+  if (!r->queue_of) return hd_nomem(d);
+  r->claims = (hd_replay_claims){.n_queues = hd_plan_clusters(p, grid),
+                                 .queue_of = r->queue_of,
+                                 .agents = p->bind == HD_BIND_AGENTS,
+                                 .active = p->agents,
+                                 .segment = p->take.kind == HD_TAKE_TASKS ? 0
+                                            : p->take.tasks               ? p->take.tasks
+                                                                          : UINT64_MAX};
+  uint32_t used = 0;
+  for (uint32_t sm = 0; sm < g->n_sms; sm++) {
+    r->queue_of[sm] = p->sms.n ? UINT32_MAX : sm;
+    for (uint32_t k = 0, before = 0; k < p->sms.n; k++) {
+      const hd_sm_range *range = &p->sms.ranges[k];
+      if (sm >= range->first && sm <= range->last) r->queue_of[sm] = before + sm - range->first;
+      before += range->last - range->first + 1;
+    }
+    used += r->queue_of[sm] != UINT32_MAX;
+  }
+  if (!used)
+    return hd_fail(d, HD_ERR_INPUT, "sms: %s has %u SMs, and none of those named", g->name, g->n_sms);
+  return HD_OK;
+}
+
+/* The table of an order for a launch; empty when it needs none. */
+static hd_status launch_table(hd_study *s, uint32_t launch, const hd_plan *p, uint64_t tasks, hd_table *out,
+                              hd_diag *d) {
+  *out = (hd_table){0};
+  if (!hd_order_needs_table(p->order.kind)) return HD_OK;
+  return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->order.file, tasks, out, d)
+                                         : study_order_table(s, launch, p->order.kind, out, d);
+}
+
+static hd_status make_replay_plan(hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *p,
+                                  replay_plan *out, hd_diag *d) {
+  const hd_wl_launch *l = &s->w->launches[launch];
+  hd_grid grid = {.known = true, .g = {l->grid[0], l->grid[1], l->grid[2]}, .n_sms = g->n_sms};
+  uint64_t V;
+  hd_table table;
+  *out = (replay_plan){0};
+  if (!hd_grid_tasks(l->grid, &V) || V > UINT32_MAX)
+    return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks to simulate", l->kernel);
+  hd_status st = launch_table(s, launch, p, V, &table, d);
+  if (st == HD_OK) st = hd_plan_tabulate(p, &grid, table.task ? &table : NULL, &out->order, d);
+  hd_table_free(&table);
+  if (st == HD_OK && (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM))
+    st = name_queues(out, g, p, &grid, d);
+  return st;
+}
+
+static hd_status replay_traces(hd_model *m, hd_study *s, hd_trace *const *traces, const hd_gpu *g,
+                               const hd_plan *p, const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  bool baseline = hd_plan_is_baseline(p);
+  memset(out, 0, sizeof *out);
+  for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
+    replay_plan plan = {0};
+    if (!baseline) st = make_replay_plan(s, i, g, p, &plan, d);
+    hd_counters c = {0};
+    hd_replay_options o = {.order = baseline ? NULL : &plan.order,
+                           .claims = plan.claims,
+                           .dispatch = *dispatch,
+                           .registers = s->w->registers,
+                           .shared_bytes = s->shared[i],
+                           .keep_caches = i > 0};
+    if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
+    free_replay_plan(&plan);
+    if (st == HD_OK) hd_counters_add(out, &c);
+  }
+  return st;
+}
+
+/* The part of the plan that changes accesses is traced, the rest of it replayed. */
+static hd_status replay_changed(hd_model *m, hd_study *s, const hd_gpu *g, const hd_plan *p,
+                                const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
+  hd_trace *const *traces;
+  hd_resolved resolved;
+  hd_run_options run = s->run;
+  hd_plan rest = retrace_rest(p);
+  hd_plan_set part = {.all = retrace_part(p)};
+  if (p->prefetch.kind != HD_PREFETCH_NONE && p->split.kind == HD_SPLIT_COLS && p->bind != HD_BIND_REDIRECT)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "prefetch: not simulated together with split=cols");
+  hd_status st = hd_resolve(s->w, &part, &run, s, &resolved, d);
+  if (st != HD_OK) return st;
+  if (part.all.bind != HD_BIND_NONE) run.n_sms = g->n_sms;
+  st = retrace_acquire(s->changed, &resolved, &run, &traces, d);
+  hd_resolved_free(&resolved);
+  if (st != HD_OK) return st;
+  st = replay_traces(m, s, traces, g, &rest, dispatch, out, d);
+  retrace_release(s->changed, traces);
+  return st;
+}
+
+hd_status replay_on(hd_model *m, hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
+                    uint64_t seed, hd_counters *out, hd_diag *d) {
+  hd_dispatch dispatch = {.kind = kind, .seed = seed};
+  hd_status st = hd_plan_check(p, d);
+  if (st != HD_OK) return st;
+  return retrace_is_needed(p) ? replay_changed(m, s, g, p, &dispatch, out, d)
+                              : replay_traces(m, s, s->traces, g, p, &dispatch, out, d);
+}
+
+hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,
+                          uint64_t seed, hd_counters *out, hd_diag *d) {
+  hd_model *m;
+  hd_status st = hd_model_create(g, &m, d);
+  if (st != HD_OK) return st;
+  st = replay_on(m, (hd_study *)s, g, p, dispatch, seed, out, d);
+  hd_model_destroy(m);
+  return st;
+}

@@ -1,0 +1,69 @@
+/* Plans resolved: what they leave open is found out here, from text, files, buffers and traces. */
+#include <stdlib.h>
+
+#include "predict/study.h"
+
+static hd_status resolve_table(study_source *from, uint32_t launch, const hd_plan *p, hd_table *out,
+                               hd_diag *d) {
+  const hd_wl_launch *l = &from->code->workload->launches[launch];
+  uint64_t V;
+  if (!hd_order_needs_table(p->order.kind)) return HD_OK;
+  if (!hd_grid_tasks(l->grid, &V))
+    return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks", l->kernel);
+  return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->order.file, V, out, d)
+                                         : order_table(from, launch, p->order.kind, out, d);
+}
+
+/* stream=auto becomes a list; idle: an empty one. */
+static hd_status resolve_stream(study_source *from, uint32_t launch, hd_resolved_kernel *out, hd_diag *d) {
+  hd_load_facts *loads;
+  uint32_t n;
+  if (out->plan.stream.kind != HD_STREAM_AUTO) return HD_OK;
+  hd_status st = study_loads(from, launch, &loads, &n, d);
+  if (st != HD_OK) return st;
+  st = hd_streaming_loads(loads, n, HD_STREAM_REUSED, &out->plan.stream, d);
+  free(loads);
+  out->idle = st == HD_OK && !out->plan.stream.n;
+  return st;
+}
+
+static hd_status resolve_kernel(study_source *from, uint32_t k, const hd_plan *p, hd_resolved_kernel *out,
+                                hd_diag *d) {
+  const hd_compiled *code = from->code;
+  const hd_wl_kernel *kernel = &code->kernels[k];
+  hd_status st = hd_plan_copy(p, &out->plan, d);
+  if (st == HD_OK) st = resolve_table(from, kernel->first, p, &out->table, d);
+  if (st == HD_OK) st = resolve_stream(from, kernel->first, out, d);
+  if (st == HD_OK && p->bypass.kind == HD_BYPASS_READONLY)
+    st = hd_unwritten_loads(code->module, kernel->func, code->workload, kernel->first, &out->unwritten,
+                            &out->n_unwritten, d);
+  return st;
+}
+
+static hd_status resolve_all(study_source *from, const hd_plan_set *plans, hd_resolved *out, hd_diag *d) {
+  const hd_compiled *code = from->code;
+  uint32_t idle = 0;
+  out->code = code;
+  out->kernels = calloc((size_t)code->n_kernels + 1, sizeof *out->kernels);
+  hd_status st = out->kernels ? HD_OK : hd_nomem(d);
+  for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
+    st = resolve_kernel(from, k, hd_plan_set_of(plans, code->kernels[k].name), &out->kernels[k], d);
+    idle += out->kernels[k].idle;
+  }
+  if (st == HD_OK && idle && idle == code->n_kernels)
+    st = hd_fail(d, HD_ERR_REFUSED, "stream=auto: what the loads of %s ask for is asked for again",
+                 code->n_kernels > 1 ? "all kernels" : code->kernels[0].name);
+  return st;
+}
+
+hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
+                     const hd_study *study, hd_resolved *out, hd_diag *d) {
+  study_source from = {.given = study};
+  *out = (hd_resolved){0};
+  if (o) from.run = *o;
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.arch), &from.code, d);
+  if (st == HD_OK) st = resolve_all(&from, plans, out, d);
+  study_source_close(&from);
+  if (st != HD_OK) hd_resolved_free(out);
+  return st;
+}

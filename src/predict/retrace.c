@@ -1,0 +1,226 @@
+#include "predict/retrace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/runner.h"
+
+enum { MOST_UNUSED = 4 }; /* traces kept that nobody replays at the moment */
+
+/* ---- Taking traces ------------------------------------------------------------------ */
+
+static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
+  const hd_emu_hooks **hooks = calloc((size_t)r->w->n_launches + 1, sizeof *hooks);
+  if (!hooks) return hd_nomem(d);
+  for (uint32_t i = 0; i < r->w->n_launches; i++) hooks[i] = hd_trace_hooks(traces[i]);
+  hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
+  hd_status st = runner_run(r, &how, hooks, NULL, d);
+  free(hooks);
+  /* A launch that its trace has stopped: the trace knows why. */
+  hd_diag why;
+  for (uint32_t i = 0; st == HD_ERR_NOMEM && i < r->w->n_launches; i++)
+    if (hd_trace_finish(traces[i], &why) == HD_ERR_NOMEM && d) *d = why;
+  return st;
+}
+
+hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+                       hd_trace **traces, uint32_t *shared, uint64_t *addresses, hd_diag *d) {
+  const hd_workload *w = code->workload;
+  hd_run_options run = *o;
+  runner r = {0};
+  hd_status st = HD_OK;
+  run.threads = run.threads ? run.threads : hd_cpu_count();
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
+    st = hd_trace_create(w->launches[i].grid, w->launches[i].block, run.threads, 0, &traces[i], d);
+  if (st == HD_OK) st = runner_open(&r, code, plans, &run, HD_CHECK_BOUNDS, d);
+  if (st == HD_OK) st = runner_fill(&r, d);
+  if (st == HD_OK && run.trace_seconds > 0)
+    for (uint32_t i = 0; i < w->n_launches; i++)
+      hd_trace_set_deadline(traces[i], hd_seconds() + run.trace_seconds);
+  if (st == HD_OK) st = run_hooked(&r, traces, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
+    if (shared)
+      shared[i] = hd_emu_static_shared(r.program, w->launches[i].kernel) + w->launches[i].dynamic_shared;
+    st = hd_trace_finish(traces[i], d);
+  }
+  for (uint32_t i = 0; st == HD_OK && addresses && i < w->n_buffers; i++)
+    addresses[i] = hd_trace_address(r.addresses[i]);
+  if (r.w) runner_close(&r);
+  return st;
+}
+
+/* ---- Which part of a plan ---------------------------------------------------------------- */
+
+bool retrace_is_needed(const hd_plan *p) {
+  return p->threads.kind != HD_ORDER_ROW || p->bypass.kind != HD_BYPASS_NONE ||
+         p->stream.kind != HD_STREAM_NONE || p->prefetch.kind != HD_PREFETCH_NONE;
+}
+
+hd_plan retrace_part(const hd_plan *p) {
+  hd_plan t = {.threads = p->threads,
+               .threads_in_cta = p->threads_in_cta,
+               .bypass = p->bypass,
+               .stream = p->stream,
+               .form = p->form};
+  if (p->prefetch.kind == HD_PREFETCH_NONE) return t;
+  t.prefetch = p->prefetch;
+  t.order = p->order;
+  if (p->bind != HD_BIND_REDIRECT) return t;
+  t.bind = p->bind;
+  t.split = p->split;
+  return t;
+}
+
+hd_plan retrace_rest(const hd_plan *p) {
+  hd_plan r = *p;
+  if (p->prefetch.kind != HD_PREFETCH_NONE) {
+    r.order = (hd_order){0};
+    if (p->bind == HD_BIND_REDIRECT) {
+      r.bind = HD_BIND_NONE;
+      r.split = (hd_split){0};
+    }
+  }
+  r.threads = (hd_order){0};
+  r.threads_in_cta = false;
+  r.bypass = (hd_bypass){0};
+  r.stream = (hd_stream){0};
+  r.form = HD_FORM_AUTO;
+  r.prefetch = (hd_prefetch){0};
+  return r;
+}
+
+/* ---- The store -------------------------------------------------------------------------------- */
+
+typedef struct entry {
+  struct entry *next; /* the one used last comes first */
+  char *plans;        /* notation, kernel by kernel */
+  unsigned n_sms;     /* that clusters of bind=redirect depend on; 0: none do */
+  unsigned users;
+  hd_trace **traces;
+} entry;
+
+struct retrace_store {
+  const hd_workload *w;
+  pthread_mutex_t lock; /* held while traces are taken, too: that uses all threads by itself */
+  entry *entries;
+};
+
+retrace_store *retrace_open(const hd_workload *w) {
+  retrace_store *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->w = w;
+  pthread_mutex_init(&s->lock, NULL);
+  return s;
+}
+
+static void free_entry(const retrace_store *s, entry *e) {
+  for (uint32_t i = 0; e->traces && i < s->w->n_launches; i++)
+    if (e->traces[i]) hd_trace_destroy(e->traces[i]);
+  free(e->traces);
+  free(e->plans);
+  free(e);
+}
+
+void retrace_close(retrace_store *s) {
+  if (!s) return;
+  while (s->entries) {
+    entry *e = s->entries;
+    s->entries = e->next;
+    free_entry(s, e);
+  }
+  pthread_mutex_destroy(&s->lock);
+  free(s);
+}
+
+/* Give up the oldest that nobody uses, but for so many. */
+static void drop_unused(retrace_store *s) {
+  unsigned unused = 0;
+  for (entry **at = &s->entries; *at;) {
+    entry *e = *at;
+    if (!e->users && ++unused > MOST_UNUSED) {
+      *at = e->next;
+      free_entry(s, e);
+    } else {
+      at = &e->next;
+    }
+  }
+}
+
+static entry *find(retrace_store *s, const char *plans, unsigned n_sms) {
+  for (entry **at = &s->entries; *at; at = &(*at)->next) {
+    entry *e = *at;
+    if (e->n_sms != n_sms || strcmp(e->plans, plans) != 0) continue;
+    *at = e->next;
+    e->next = s->entries;
+    return s->entries = e;
+  }
+  return NULL;
+}
+
+/* Takes `text` over. */
+static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, unsigned n_sms,
+                      char *text, hd_diag *d) {
+  entry *e = calloc(1, sizeof *e);
+  if (!e || !(e->traces = calloc((size_t)s->w->n_launches + 1, sizeof *e->traces))) {
+    free(e);
+    free(text);
+    return hd_nomem(d);
+  }
+  e->plans = text;
+  e->n_sms = n_sms;
+  hd_status st = retrace_take(plans->code, plans, o, e->traces, NULL, NULL, d);
+  if (st != HD_OK) {
+    free_entry(s, e);
+    return st;
+  }
+  e->next = s->entries;
+  s->entries = e;
+  return HD_OK;
+}
+
+static void print_plans(const hd_resolved *plans, hd_buf *out) {
+  for (uint32_t k = 0; k < plans->code->n_kernels; k++) {
+    if (k) hd_buf_puts(out, "; ");
+    hd_plan_print(&plans->kernels[k].plan, out);
+  }
+}
+
+/* The SMs matter to clusters of bind=redirect alone: other plans share their traces among all GPUs. */
+static bool depends_on_sms(const hd_resolved *plans) {
+  for (uint32_t k = 0; k < plans->code->n_kernels; k++)
+    if (plans->kernels[k].plan.bind != HD_BIND_NONE) return true;
+  return false;
+}
+
+hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
+                          hd_trace *const **traces, hd_diag *d) {
+  hd_buf text = {0};
+  unsigned n_sms = depends_on_sms(plans) ? o->n_sms : 0;
+  print_plans(plans, &text);
+  if (text.failed || !text.data) {
+    hd_buf_free(&text);
+    return hd_nomem(d);
+  }
+  pthread_mutex_lock(&s->lock);
+  hd_status st = HD_OK;
+  if (find(s, text.data, n_sms))
+    hd_buf_free(&text);
+  else
+    st = make(s, plans, o, n_sms, text.data, d);
+  if (st == HD_OK) {
+    s->entries->users++;
+    *traces = s->entries->traces;
+    drop_unused(s);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return st;
+}
+
+void retrace_release(retrace_store *s, hd_trace *const *traces) {
+  pthread_mutex_lock(&s->lock);
+  for (entry *e = s->entries; e; e = e->next)
+    if (e->traces == traces) e->users--;
+  drop_unused(s);
+  pthread_mutex_unlock(&s->lock);
+}

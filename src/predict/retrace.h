@@ -1,0 +1,34 @@
+/* predict/retrace.h: traces of kernels whose accesses a plan changes.
+ *
+ * Order and binding say when a task runs, and the original's trace serves for all of them. threads, bypass,
+ * stream and prefetch change what a task does: under them the rewritten kernels are traced, once for each
+ * such plan, and order and binding are left to the replay. Prefetches depend on the order, which is therefore
+ * in those traces: their tasks are positions, or workers of bind=redirect. */
+#ifndef HEDDLE_PREDICT_RETRACE_H
+#define HEDDLE_PREDICT_RETRACE_H
+
+#include "heddle/predict.h"
+
+/* Trace all launches under plans (NULL: the original) that add nothing to them. traces[] and, where it is not
+ * NULL, shared[] (bytes per CTA, static and dynamic) have room for one per launch; traces that were made are
+ * the caller's on failure too. `addresses`, unless NULL, gets the buffers' addresses in the traces. */
+hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+                       hd_trace **traces, uint32_t *shared, uint64_t *addresses, hd_diag *d);
+
+/* Whether a plan's accesses differ from the original's. */
+bool retrace_is_needed(const hd_plan *p);
+/* The part of a plan that the traced kernels have, and what is left of it for the replay of such traces. Both
+ * share what p owns. */
+hd_plan retrace_part(const hd_plan *p);
+hd_plan retrace_rest(const hd_plan *p);
+
+/* The traces by plans; several threads may use one. */
+typedef struct retrace_store retrace_store;
+retrace_store *retrace_open(const hd_workload *w); /* NULL: out of memory */
+void retrace_close(retrace_store *s);
+/* One trace per launch under plans that are such parts, valid until retrace_release. */
+hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
+                          hd_trace *const **traces, hd_diag *d);
+void retrace_release(retrace_store *s, hd_trace *const *traces);
+
+#endif

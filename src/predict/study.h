@@ -1,0 +1,72 @@
+/* predict/study.h: what a study holds, and what the files of this floor share.
+ *
+ * retrace.c   traces taken, of the original or under plans that change accesses
+ * study.c     the original's traces, kept
+ * table.c     orders that only a trace tells          loads.c    which loads ask for what nobody asks for
+ * again resolve.c   what a plan leaves open                 plans.c    resolved, then run replay.c resolved
+ * plans replayed on a GPU        sweep.c    many of them accuracy.c  the model against a device's counters
+ * overhead.c what plans cost where they win nothing
+ */
+#ifndef HEDDLE_PREDICT_STUDY_H
+#define HEDDLE_PREDICT_STUDY_H
+
+#include <pthread.h>
+
+#include "predict/retrace.h"
+
+/* A table that was worked out from the study's traces. */
+typedef struct study_table {
+  uint32_t launch; /* the first one that shares it */
+  hd_order_kind kind;
+  hd_table table;
+} study_table;
+
+struct hd_study {
+  const hd_compiled *code;
+  const hd_workload *w;
+  hd_run_options run;
+  hd_trace **traces;      /* per launch, of the originals */
+  uint32_t *shared;       /* per launch: bytes of shared memory per CTA, static and dynamic */
+  hd_reuse_array *arrays; /* per buffer */
+  retrace_store *changed; /* traces under plans that change accesses */
+  pthread_mutex_t lock;   /* of the tables, which many replays may ask for at once */
+  HD_VEC(study_table) tables;
+  hd_arena arena;
+  double seconds;
+};
+
+/* ---- Tables (table.c) -------------------------------------------------------------- */
+
+enum { PREDICT_PATH = 4096 + HD_DIGEST_HEX + 16 };
+/* Where what `method` works out of a launch's trace is kept, with everything that it follows from in its
+ * name;
+ * "" when there is no cache folder. */
+hd_status predict_path(const hd_compiled *code, uint32_t launch, const char *method, const char *suffix,
+                       char out[PREDICT_PATH], hd_diag *d);
+/* The table that hd_order_table gives, a copy of the one that the study keeps from then on. Several threads
+ * may ask. */
+hd_status study_order_table(hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d);
+
+/* ---- Where a study comes from (study.c) ------------------------------------------------ */
+
+/* The study that is given, if it is one of the same text, else one that is opened when it is first needed. */
+typedef struct study_source {
+  const hd_compiled *code;
+  hd_run_options run;
+  const hd_study *given;
+  hd_study *own;
+} study_source;
+hd_status study_source_get(study_source *s, const hd_study **out, hd_diag *d);
+void study_source_close(study_source *s);
+
+/* hd_order_table and hd_study_loads. */
+hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d);
+hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, uint32_t *n, hd_diag *d);
+
+/* ---- Replays (replay.c) ------------------------------------------------------------------ */
+
+/* As hd_study_replay, on a model of g. Tables and traces that the plan needs stay in the study. */
+hd_status replay_on(hd_model *m, hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
+                    uint64_t seed, hd_counters *out, hd_diag *d);
+
+#endif

@@ -1,0 +1,78 @@
+/* Which loads of a workload may go through the read-only cache: bypass=ro. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/launch.h"
+
+static const char module[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func anything(.param .b64 at);\n"
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+    "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
+    "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd5, %rd1, %rd4;\nadd.s64 %rd6, %rd2, %rd4;\n"
+    "ld.global.u32 %r2, [%rd5];\nld.global.u32 %r3, [%rd6];\nld.global.u64 %rd7, [%rd5+8];\n";
+
+/* The loads listed when `body` ends the kernel, whose arguments are these buffers; "1+2+" or "". */
+static void list(const char *body, const uint32_t buffers[2][3], uint32_t launches, char *out, size_t cap) {
+  char text[4096];
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  hd_wl_arg args[2][3] = {{{0}}};
+  hd_wl_launch l[2] = {{0}};
+  uint32_t *loads, n;
+  snprintf(text, sizeof text, "%s%s\nret;\n}\n", module, body);
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t i = 0; i < launches; i++) {
+    for (uint32_t p = 0; p < 3; p++)
+      args[i][p] = (hd_wl_arg){.is_buffer = buffers[i][p] != UINT32_MAX, .buffer = buffers[i][p]};
+    l[i] = (hd_wl_launch){.kernel = "k", .args = args[i], .n_args = 3};
+  }
+  hd_workload w = {.launches = l, .n_launches = launches};
+  if (hd_unwritten_loads(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &w, 0, &loads, &n, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  size_t at = 0;
+  out[0] = 0;
+  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(out + at, cap - at, "%u+", loads[i]);
+  free(loads);
+  hd_arena_free(&arena);
+}
+
+static void loads_are_listed_where_no_store_can_reach(void **state) {
+  enum { A, B, C, NO_BUFFER = UINT32_MAX };
+  static const struct {
+    const char *body;
+    uint32_t launches, buffers[2][3];
+    const char *want;
+  } cases[] = {
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+      {"", 1, {{A, B, C}}, "0+1+2+"},
+      {"st.global.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},              /* into what it reads */
+      {"red.global.add.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},         /* atomics too */
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, A}}, "1+"},                /* the same memory by two names */
+      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {B, A, C}}, "0+1+2+"}, /* ping-pong of inputs */
+      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, A}}, "0+1+2+"}, /* apart in each launch */
+      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, C}}, "1+"},     /* but not in the second */
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, NO_BUFFER}}, ""},          /* a number, who knows where */
+      {"st.global.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},                  /* a pointer from memory */
+      {"st.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},
+      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni anything, (at);\n}", 1, {{A, B, C}}, ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char got[64];
+    list(cases[i].body, cases[i].buffers, cases[i].launches, got, sizeof got);
+    if (strcmp(got, cases[i].want) != 0)
+      fail_msg("case %zu, %s: %s, not %s", i, cases[i].body, got, cases[i].want);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("loads are listed where no store of the kernel can reach, in any launch",
+                loads_are_listed_where_no_store_can_reach),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* stream=auto: which loads it stands for, and what becomes of plans that say so. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+/* The list of a workload's first kernel as a plan. */
+static void print_list(const hd_workload *w, const hd_study *s, double most, char *out, size_t cap) {
+  hd_load_facts *loads;
+  uint32_t n;
+  hd_plan p = {0};
+  hd_diag d = {0};
+  hd_buf text = {0};
+  if (hd_study_loads(w, 0, NULL, s, &loads, &n, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t i = 0; i < n; i++) assert_true(loads[i].reused <= loads[i].requests);
+  assert_int_equal(hd_streaming_loads(loads, n, most, &p.stream, &d), HD_OK);
+  hd_plan_print(&p, &text);
+  snprintf(out, cap, "%s", text.data);
+  hd_buf_free(&text);
+  hd_plan_free(&p);
+  free(loads);
+}
+
+static void a_kernel_of_streams_has_all_its_loads_listed(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("black-scholes", "tiny");
+  char list[256], again[256];
+  print_list(w, NULL, HD_STREAM_REUSED, list, sizeof list);
+  assert_string_equal(list, "stream=0+1+2");                  /* price, strike, years */
+  print_list(w, NULL, HD_STREAM_REUSED, again, sizeof again); /* from the cache, if there is one */
+  assert_string_equal(list, again);
+  hd_workload_close(w);
+}
+
+static hd_counters replay(const hd_study *s, const char *gpu, const char *text) {
+  hd_plan p = parse_plan(text);
+  const hd_gpu g = load_gpu(gpu);
+  hd_counters c;
+  hd_diag d = {0};
+  if (hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d) != HD_OK)
+    fail_msg("%s: %s", text, d.message);
+  hd_plan_free(&p);
+  return c;
+}
+
+/* In bfs' first kernel some loads stream; the second one's change nothing here. */
+static void loads_that_stream_lose_nothing_by_it(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("bfs", "tiny");
+  hd_study *s;
+  hd_diag d = {0};
+  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_counters before = replay(s, "h100", "baseline"), after = replay(s, "h100", "stream=auto");
+  assert_true(after.l1_sectors < before.l1_sectors);
+  uint64_t misses = before.l1_sectors - before.l1_hits, misses_after = after.l1_sectors - after.l1_hits;
+  uint64_t gone = before.l1_sectors - after.l1_sectors;
+  assert_true(misses_after <= misses);
+  assert_true((double)(before.l1_hits - after.l1_hits) <= 0.1 * (double)gone);
+  assert_true((double)after.l2_read_sectors <= 1.02 * (double)before.l2_read_sectors);
+  hd_study_close(s);
+  hd_workload_close(w);
+}
+
+static void a_plan_that_streams_what_it_finds_computes_the_same(void **state) {
+  skip_without_compiler();
+  static const char *const plans[] = {"stream=auto", "bypass=l1:1,stream=auto", "bypass=l2:1,stream=auto"};
+  hd_workload *w = open_workload("black-scholes", "tiny");
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    hd_plan p = parse_plan(plans[i]);
+    hd_check_options o = {.no_reference = true};
+    hd_check_result r;
+    hd_diag d = {0};
+    if (hd_check(w, &p, &o, &r, &d) != HD_OK) fail_msg("%s: %s", plans[i], d.message);
+    assert_true(r.equal);
+    hd_plan_free(&p);
+  }
+  hd_workload_close(w);
+}
+
+static void a_kernel_without_streams_is_refused(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("spmv-csr", "tiny");
+  hd_plan p = parse_plan("stream=auto");
+  hd_check_options o = {.no_reference = true};
+  hd_check_result r;
+  hd_diag d = {0};
+  assert_int_equal(hd_check(w, &p, &o, &r, &d), HD_ERR_REFUSED);
+  assert_non_null(strstr(d.message, "spmv_csr"));
+  hd_workload_close(w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("in a kernel that streams, all loads are listed",
+                a_kernel_of_streams_has_all_its_loads_listed),
+      BEHAVIOUR("loads that stream lose no hits and cost L2 nothing", loads_that_stream_lose_nothing_by_it),
+      BEHAVIOUR("a plan that streams what it finds computes the same, bypassing beside it",
+                a_plan_that_streams_what_it_finds_computes_the_same),
+      BEHAVIOUR("a kernel without streams is refused by its name", a_kernel_without_streams_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

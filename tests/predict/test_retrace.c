@@ -1,0 +1,158 @@
+/* Plans that change accesses are simulated on traces of the rewritten kernels. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+static hd_counters replay(const session *z, const char *text) {
+  hd_plan p = parse_plan(text);
+  hd_diag d = {0};
+  hd_counters c;
+  if (hd_study_replay(z->s, &z->g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d) != HD_OK)
+    fail_msg("%s: %s", text, d.message);
+  hd_plan_free(&p);
+  return c;
+}
+
+/* No CTA starts once the time is over. */
+static void a_trace_ends_when_it_takes_too_long(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("matmul-naive", "tiny");
+  hd_study *s = NULL;
+  hd_diag d = {0};
+  hd_run_options run = {.threads = 2, .trace_seconds = 1e-9};
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_NOMEM);
+  assert_null(s);
+  assert_non_null(strstr(d.message, "takes longer than it may"));
+  hd_workload_close(w);
+}
+
+static void what_bypasses_does_not_reach_l1(void **state) {
+  skip_without_compiler();
+  session z = open_session("bfs", "tiny", "gtx580");
+  hd_counters all = replay(&z, "baseline"), none = replay(&z, "bypass=l1:0");
+  assert_true(all.l1_sectors > 0);
+  assert_int_equal(none.l1_sectors, 0);
+  uint64_t before = 0;
+  for (unsigned k = 1; k < 8; k++) { /* CTAs of eight warps */
+    char plan[64];
+    snprintf(plan, sizeof plan, "bypass=l1:%u%s", k, k % 2 ? ",form=replicate" : "");
+    uint64_t sectors = replay(&z, plan).l1_sectors;
+    assert_true(sectors > before && sectors < all.l1_sectors);
+    before = sectors;
+  }
+  hd_counters same = replay(&z, "bypass=l1:8");
+  assert_memory_equal(&same, &all, sizeof all);
+  same = replay(&z, "stream=l1");
+  assert_memory_equal(&same, &none, sizeof none);
+  close_session(&z);
+}
+
+/* An L2 that holds a part of the data: what warps load under the policy goes first, and the rest stays. */
+static void policies_of_l2_show(void **state) {
+  skip_without_compiler();
+  session z = open_session("kmeans", "tiny", "h100");
+  z.g.l2.bytes = 8192;
+  hd_counters all = replay(&z, "baseline"), same = replay(&z, "bypass=l2:8");
+  assert_memory_equal(&same, &all, sizeof all);
+  uint64_t least = UINT64_MAX, most = 0;
+  for (unsigned k = 0; k < 8; k += 2) {
+    char plan[64];
+    snprintf(plan, sizeof plan, "bypass=l2:%u", k);
+    hd_counters c = replay(&z, plan);
+    assert_int_equal(c.l1_sectors, all.l1_sectors);
+    least = c.dram_read_bytes < least ? c.dram_read_bytes : least;
+    most = c.dram_read_bytes > most ? c.dram_read_bytes : most;
+  }
+  assert_true(least != all.dram_read_bytes || most != all.dram_read_bytes);
+  close_session(&z);
+}
+
+static void renumbered_threads_coalesce(void **state) {
+  skip_without_compiler();
+  session z = open_session("matmul-swapped", "tiny", "gtx580");
+  hd_counters before = replay(&z, "baseline"), after = replay(&z, "threads=col");
+  assert_true(after.l1_sectors * 4 < before.l1_sectors);
+  /* Order acts on those, too: all CTAs are resident or not, the sectors asked for are the same. */
+  assert_int_equal(replay(&z, "threads=col,order=reverse").l1_sectors, after.l1_sectors);
+  close_session(&z);
+}
+
+static void a_prefetch_is_one_more_access_of_the_order_it_is_for(void **state) {
+  skip_without_compiler();
+  session z = open_session("matmul-swapped", "tiny", "h100");
+  static const char *const orders[] = {"", "order=col,", "order=tile:2x2,", "order=col,bind=claim,",
+                                       "bind=agents:2,"};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+    char without[96], with[96];
+    snprintf(with, sizeof with, "%sprefetch=l2:1", orders[i]);
+    snprintf(without, sizeof without, "%s", orders[i][0] ? orders[i] : "baseline,");
+    without[strlen(without) - 1] = 0;
+    uint64_t more = replay(&z, with).l2_sectors, less = replay(&z, without).l2_sectors;
+    if (more <= less)
+      fail_msg("%s: %llu sectors, %s: %llu", with, (unsigned long long)more, without,
+               (unsigned long long)less);
+  }
+  close_session(&z);
+}
+
+static void many_plans_at_once_are_as_one_after_the_other(void **state) {
+  skip_without_compiler();
+  session z = open_session("bfs", "tiny", "gtx580");
+  static const char *const plans[] = {
+      "bypass=l1:1", "threads=reverse",   "bypass=l1:2", "order=reverse,bypass=l1:1",
+      "stream=0",    "threads=zigzag:64", "bypass=l2:1", "bypass=l1:3"};
+  enum { N = sizeof plans / sizeof *plans, ROWS = 3 * N };
+  hd_sweep_row rows[ROWS] = {0};
+  hd_diag d = {0};
+  for (size_t i = 0; i < ROWS; i++) assert_int_equal(hd_plan_parse(plans[i % N], &rows[i].plan, &d), HD_OK);
+  assert_int_equal(hd_sweep(z.s, &z.g, HD_DISPATCH_ROUND_ROBIN, 1, rows, ROWS, 4, NULL, NULL, &d), HD_OK);
+  for (size_t i = 0; i < ROWS; i++) {
+    hd_counters alone = replay(&z, plans[i % N]);
+    if (rows[i].status != HD_OK) fail_msg("%s: %s", plans[i % N], rows[i].why);
+    assert_memory_equal(&rows[i].counters, &alone, sizeof alone);
+    hd_plan_free(&rows[i].plan);
+  }
+  close_session(&z);
+}
+
+/* Maxwell keeps global loads out of L1, but not read-only data. */
+static void on_maxwell_read_only_loads_come_to_l1(void **state) {
+  skip_without_compiler();
+  session z = open_session("matmul-naive", "tiny", "gtx980");
+  hd_plan p = parse_plan("bypass=ro:32");
+  const hd_plan baseline = {0};
+  hd_counters before, after;
+  hd_check_result r;
+  hd_diag d = {0};
+  if (hd_study_replay(z.s, &z.g, &baseline, HD_DISPATCH_ROUND_ROBIN, 1, &before, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  if (hd_study_replay(z.s, &z.g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &after, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  assert_int_equal(before.l1_sectors, 0);
+  assert_true(after.l1_hits > after.l1_sectors / 2);
+  assert_true(after.l2_sectors < before.l2_sectors / 2);
+  hd_check_options o = {.no_reference = true};
+  if (hd_check(z.w, &p, &o, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_true(r.equal);
+  close_session(&z);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
+      BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),
+      BEHAVIOUR("policies of L2 show in what DRAM reads", policies_of_l2_show),
+      BEHAVIOUR("renumbered threads coalesce", renumbered_threads_coalesce),
+      BEHAVIOUR("a prefetch is one more access, of the order it is for",
+                a_prefetch_is_one_more_access_of_the_order_it_is_for),
+      BEHAVIOUR("many plans at once are as one after the other",
+                many_plans_at_once_are_as_one_after_the_other),
+      BEHAVIOUR("on Maxwell loads of memory that nobody writes come to L1",
+                on_maxwell_read_only_loads_come_to_l1),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
