@@ -67,7 +67,7 @@ typedef struct hd_block {
 } hd_block;
 
 /* A natural loop. Back edges to one header make one loop. Cycles with several entries are no loops
- * (irreducible): hd_cfg.irreducible says that there are some, hd_cfg_regions finds them with the others. */
+ * (irreducible): hd_cfg.irreducible says that there are some, hd_regions_find finds them with the others. */
 typedef struct hd_loop {
   uint32_t header;
   uint32_t parent; /* the loop around it, or HD_NONE; parents come first */
@@ -118,11 +118,19 @@ static inline uint32_t hd_cfg_reg(const hd_cfg *g, uint32_t call, hd_sym sym) {
   return g->calls[call].reg_base + g->module->syms[sym].index;
 }
 
-/* Maximal strongly connected regions of the blocks for which inside[block] is `level` or more, those without
- * a cycle left out: of natural loops and of irreducible cycles alike. region[block] gets the number of its
- * region, or HD_NONE; the return value is how many there are. */
-HD_API uint32_t hd_cfg_regions(const hd_cfg *g, const uint8_t *inside, uint8_t level, hd_arena *arena,
-                               uint32_t *region);
+/* Strongly connected regions of parts of a graph: of natural loops and of irreducible cycles alike. The
+ * arrays are scratch, a word per block, made once for any number of searches. */
+typedef struct hd_regions {
+  const hd_cfg *g;
+  uint32_t *inside, *number, *low, *stack, *path, *cursor;
+  uint32_t stamp;
+} hd_regions;
+HD_API void hd_regions_init(hd_regions *r, const hd_cfg *g, hd_arena *arena);
+/* The maximal regions among n blocks, those without a cycle left out. Their blocks go to `members` (room for
+ * n): region i has members[first[i] .. first[i + 1]); `first` has room for n + 1. Returns how many regions
+ * there are. Takes time in proportion to the blocks and their edges. */
+HD_API uint32_t hd_regions_find(hd_regions *r, const uint32_t *blocks, uint32_t n, uint32_t *members,
+                                uint32_t *first);
 
 /* ---- Registers --------------------------------------------------------------------- */
 

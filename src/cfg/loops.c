@@ -99,20 +99,30 @@ void cfg_loops(cfg *c) {
 /* ---- Regions ---------------------------------------------------------------------------- */
 
 /* Tarjan's search, with a stack of its own. */
+void hd_regions_init(hd_regions *r, const hd_cfg *g, hd_arena *arena) {
+  size_t n = g->n_blocks;
+  uint32_t *space = HD_NEW_N(arena, 6 * n + 1, uint32_t);
+  *r = (hd_regions){.g = g,
+                    .inside = space,
+                    .number = space + n,
+                    .low = space + 2 * n,
+                    .stack = space + 3 * n,
+                    .path = space + 4 * n,
+                    .cursor = space + 5 * n};
+}
+
 typedef struct tarjan {
-  const hd_cfg *g;
-  const uint8_t *inside;
-  uint8_t level;
-  uint32_t *number, *low, *stack, *path, *cursor; /* number: in order of discovery, from 1 */
-  uint32_t n, top, depth;
-  uint32_t *region, n_regions;
+  hd_regions *r;
+  uint32_t n, top, depth; /* blocks discovered; on the stack; on the path */
+  uint32_t *members, *first, n_members, n_regions;
 } tarjan;
 
 static void enter(tarjan *t, uint32_t b) {
-  t->number[b] = t->low[b] = ++t->n;
-  t->stack[t->top++] = b;
-  t->path[t->depth] = b;
-  t->cursor[t->depth++] = 0;
+  hd_regions *r = t->r;
+  r->number[b] = r->low[b] = ++t->n;
+  r->stack[t->top++] = b;
+  r->path[t->depth] = b;
+  r->cursor[t->depth++] = 0;
 }
 
 static bool has_own_edge(const hd_cfg *g, uint32_t b) {
@@ -124,54 +134,51 @@ static bool has_own_edge(const hd_cfg *g, uint32_t b) {
 
 /* Block b was left for good: if nothing above it on the path is in its region, the region is complete. */
 static void leave(tarjan *t, uint32_t b) {
+  hd_regions *r = t->r;
   if (--t->depth) {
-    uint32_t above = t->path[t->depth - 1];
-    if (t->low[b] < t->low[above]) t->low[above] = t->low[b];
+    uint32_t above = r->path[t->depth - 1];
+    if (r->low[b] < r->low[above]) r->low[above] = r->low[b];
   }
-  if (t->low[b] != t->number[b]) return;
-  bool cycle = t->stack[t->top - 1] != b || has_own_edge(t->g, b);
-  uint32_t id = cycle ? t->n_regions++ : HD_NONE, member;
+  if (r->low[b] != r->number[b]) return;
+  bool cycle = r->stack[t->top - 1] != b || has_own_edge(r->g, b);
+  uint32_t member;
+  if (cycle) t->first[t->n_regions++] = t->n_members;
   do {
-    member = t->stack[--t->top];
-    t->region[member] = id;
-    t->low[member] = UINT32_MAX; /* no longer on the stack */
-    t->number[member] = UINT32_MAX;
+    member = r->stack[--t->top];
+    r->number[member] = UINT32_MAX; /* no longer on the stack */
+    if (cycle) t->members[t->n_members++] = member;
   } while (member != b);
 }
 
 static void walk(tarjan *t, uint32_t root) {
+  hd_regions *r = t->r;
   enter(t, root);
   while (t->depth) {
-    uint32_t b = t->path[t->depth - 1];
-    const hd_block *block = &t->g->blocks[b];
-    if (t->cursor[t->depth - 1] == block->n_succ) {
+    uint32_t b = r->path[t->depth - 1];
+    const hd_block *block = &r->g->blocks[b];
+    if (r->cursor[t->depth - 1] == block->n_succ) {
       leave(t, b);
       continue;
     }
-    uint32_t to = t->g->edges[block->first_succ + t->cursor[t->depth - 1]++];
-    if (t->inside[to] < t->level) continue;
-    if (!t->number[to])
+    uint32_t to = r->g->edges[block->first_succ + r->cursor[t->depth - 1]++];
+    if (r->inside[to] != r->stamp) continue;
+    if (!r->number[to])
       enter(t, to);
-    else if (t->number[to] < t->low[b])
-      t->low[b] = t->number[to];
+    else if (r->number[to] < r->low[b])
+      r->low[b] = r->number[to];
   }
 }
 
-uint32_t hd_cfg_regions(const hd_cfg *g, const uint8_t *inside, uint8_t level, hd_arena *arena,
-                        uint32_t *region) {
-  size_t n = g->n_blocks;
-  uint32_t *space = HD_NEW_N(arena, 5 * n + 1, uint32_t);
-  tarjan t = {.g = g,
-              .inside = inside,
-              .level = level,
-              .number = space,
-              .low = space + n,
-              .stack = space + 2 * n,
-              .path = space + 3 * n,
-              .cursor = space + 4 * n,
-              .region = region};
-  for (uint32_t b = 0; b < n; b++) region[b] = HD_NONE;
-  for (uint32_t b = 0; b < n; b++)
-    if (inside[b] >= level && !t.number[b]) walk(&t, b);
+uint32_t hd_regions_find(hd_regions *r, const uint32_t *blocks, uint32_t n, uint32_t *members,
+                         uint32_t *first) {
+  tarjan t = {.r = r, .members = members, .first = first};
+  r->stamp++;
+  for (uint32_t i = 0; i < n; i++) {
+    r->inside[blocks[i]] = r->stamp;
+    r->number[blocks[i]] = 0;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (!r->number[blocks[i]]) walk(&t, blocks[i]);
+  first[t.n_regions] = t.n_members;
   return t.n_regions;
 }

@@ -4,9 +4,9 @@
  * it runs, and none waits for another. What reveals either is looked for in the kernel and
  * in every function it can reach.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "heddle/ptx_facts.h"
 #include "rewrite/rewrite_internal.h"
 
 const char *hd_refusal_name(hd_refusal_kind k) {
@@ -56,8 +56,8 @@ static const sreg_rule sreg_rules[] = {
     {HD_SR_IS_EXPLICIT_CLUSTER, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
 };
 
-static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, const hd_ptx_opnd *o) {
-  uint32_t id = s->m->syms[o->sym].index;
+static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, hd_sym sreg) {
+  uint32_t id = s->m->syms[sreg].index;
   if (id == HD_SR_NONE) {
     rewrite_scan_refuse(s, HD_REFUSE_SREG, st, "a special register that is not known");
     return;
@@ -77,20 +77,16 @@ static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
     if (sreg_rules[i].id == id) rewrite_scan_refuse(s, sreg_rules[i].kind, st, sreg_rules[i].why);
 }
 
-static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first,
-                          uint32_t n) {
-  for (uint32_t i = first; i < first + n; i++) {
-    const hd_ptx_opnd *o = &s->m->opnds[i];
-    switch (o->kind) {
-    case HD_O_SREG: scan_sreg(s, f, st, o); break;
-    case HD_O_VEC:
-    case HD_O_LIST:
-    case HD_O_BRACKET:
-    case HD_O_PAIR:
-    case HD_O_MASKED: scan_operands(s, f, st, o->sym, o->n_kids); break;
-    default: break;
-    }
-  }
+typedef struct place {
+  rewrite_scan *s;
+  const hd_ptx_func *f;
+  const hd_ptx_stmt *st;
+} place;
+
+static bool scan_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  place *p = ctx;
+  if (leaf->sym && p->s->m->syms[leaf->sym].kind == HD_SYM_SREG) scan_sreg(p->s, p->f, p->st, leaf->sym);
+  return true;
 }
 
 /* ---- Calls -------------------------------------------------------------------- */
@@ -127,70 +123,6 @@ static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
   }
 }
 
-/* ---- Waiting for other CTAs ------------------------------------------------------ */
-
-static bool is_global_or_generic(const hd_ptx_form *f) {
-  return !hd_ptx_form_has(f, HD_M_SHARED) && !hd_ptx_form_has(f, HD_M_SHARED_CTA) &&
-         !hd_ptx_form_has(f, HD_M_SHARED_CLUSTER) && !hd_ptx_form_has(f, HD_M_LOCAL) &&
-         !hd_ptx_form_has(f, HD_M_PARAM) && !hd_ptx_form_has(f, HD_M_CONST);
-}
-
-static bool is_int(const hd_ptx_opnd *o, int64_t v) { return o->kind == HD_O_INT && o->imm == v; }
-
-/* A load or atomic that a loop can watch another CTA's progress with. A compare-and-swap whose
- * compare value differs from the new one changes memory when it succeeds: that is a lock or an
- * update, which the holder ends by itself, whatever the order. */
-static bool watches_memory(const hd_ptx_module *m, const hd_ptx_stmt *st) {
-  const hd_ptx_form *f = &m->forms[st->form];
-  const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
-  if (!is_global_or_generic(f)) return false;
-  if (f->op == HD_OP_LD)
-    return hd_ptx_form_has(f, HD_M_VOLATILE) || hd_ptx_form_has(f, HD_M_RELAXED) ||
-           hd_ptx_form_has(f, HD_M_ACQUIRE) || hd_ptx_form_has(f, HD_M_MMIO);
-  if (f->op != HD_OP_ATOM || st->n_opnds < 3 || o[0].kind == HD_O_SINK) return false;
-  if (hd_ptx_form_has(f, HD_M_CAS))
-    return st->n_opnds >= 4 && o[2].kind == HD_O_INT && o[3].kind == HD_O_INT && o[2].imm == o[3].imm;
-  if (hd_ptx_form_has(f, HD_M_AND)) return is_int(&o[2], -1) || is_int(&o[2], 0xffffffffll);
-  return !hd_ptx_form_has(f, HD_M_EXCH) && is_int(&o[2], 0);
-}
-
-/* Statements inside some loop: between the target of a backward branch and the branch. */
-static bool mark_loops(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t *covered) {
-  bool any = false;
-  for (uint32_t i = 0; i < f->n_stmts; i++) {
-    const hd_ptx_stmt *st = &f->stmts[i];
-    uint32_t first = st->first_opnd, n = st->n_opnds;
-    if (st->kind == HD_S_INST && m->forms[st->form].op != HD_OP_BRA) continue;
-    if (st->kind != HD_S_INST && st->kind != HD_S_TARGETS) continue;
-    for (uint32_t k = first; k < first + n; k++) {
-      const hd_ptx_opnd *o = &m->opnds[k];
-      if (o->kind != HD_O_SYM || m->syms[o->sym].kind != HD_SYM_LABEL) continue;
-      uint32_t target = m->syms[o->sym].index;
-      if (target > i) continue;
-      covered[target]++; /* +1 where a loop begins, -1 behind its end */
-      covered[i + 1]--;
-      any = true;
-    }
-  }
-  return any;
-}
-
-static bool scan_spins(rewrite_scan *s, const hd_ptx_func *f) {
-  uint32_t *covered = calloc((size_t)f->n_stmts + 2, sizeof *covered);
-  if (!covered) return false;
-  if (mark_loops(s->m, f, covered)) {
-    uint32_t depth = 0;
-    for (uint32_t i = 0; i < f->n_stmts; i++) {
-      depth += covered[i];
-      const hd_ptx_stmt *st = &f->stmts[i];
-      if (depth && st->kind == HD_S_INST && watches_memory(s->m, st))
-        rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, st, "a loop may wait here for what another CTA writes");
-    }
-  }
-  free(covered);
-  return true;
-}
-
 /* ---- Instructions ------------------------------------------------------------------ */
 
 static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
@@ -212,7 +144,7 @@ static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
         hd_ptx_form_has(form, HD_M_CTA_GROUP_2))
       rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "works across the CTAs of a cluster");
   }
-  if (form->op != HD_OP_CALL) scan_operands(s, f, st, st->first_opnd, st->n_opnds);
+  hd_ptx_visit(s->m, st, scan_leaf, &(place){s, f, st});
 }
 
 static void scan_directives(rewrite_scan *s, const hd_ptx_func *f) {
@@ -233,12 +165,14 @@ size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *ou
   }
   bool ok = rewrite_scan_begin(&s, m, func, out, cap);
   if (ok) scan_directives(&s, kernel);
+  bool calls = false;
   for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));) {
+    calls |= f != kernel;
     for (uint32_t i = 0; i < f->n_stmts; i++)
       if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
-    ok = scan_spins(&s, f);
-    if (!ok) rewrite_scan_refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
   }
+  if (ok && !rewrite_scan_waits(&s, func, calls))
+    rewrite_scan_refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
   rewrite_scan_end(&s);
   return s.n;
 }

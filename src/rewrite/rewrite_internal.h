@@ -2,6 +2,7 @@
  *
  *   scan.c     refusals as they are found, the functions still to be looked at
  *   refuse.c   what bars a kernel from being reordered
+ *   waits/     loops that may wait for another CTA
  *   traits.c   what a kernel and its callees use, for who must know
  *   rewrite.c  the rewrite, step by step
  *   order.c    the order's program and table
@@ -103,6 +104,10 @@ const hd_ptx_func *rewrite_scan_next(rewrite_scan *s);
 void rewrite_scan_reach(rewrite_scan *s, uint32_t func);
 /* "mov.u32 %r1, %smid;: WHY"; WHY alone where `st` is NULL. */
 void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why);
+
+/* waits/waits.c: refuses loops of `func`, and of what it calls (`calls`: anything), that may wait for what another
+ * CTA writes. False: no memory. */
+bool rewrite_scan_waits(rewrite_scan *s, uint32_t func, bool calls);
 
 /* levers/claim.c: the scheme of bind=claim and bind=agents, in j->claim, the launch's needs in j->recipe, and
  * the remark that says it. Refuses kernels and grids that no scheme is for. */

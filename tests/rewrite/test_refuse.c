@@ -88,32 +88,23 @@ static void calls_are_followed(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
 
-static void loops_that_may_wait_for_other_ctas_are_refused(void **state) {
+/* Wherever an operand can stand. */
+static void special_registers_are_found_in_every_operand(void **state) {
   static const text_case cases[] = {
-      {"spin on a volatile load",
-       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
-       HD_REFUSE_GRID_SYNC},
-      {"spin on an acquire load",
-       KERNEL("L: ld.acquire.gpu.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
-       HD_REFUSE_GRID_SYNC},
-      {"spin on adding nothing",
-       KERNEL("L: atom.global.add.u32 %r1, [%rd1], 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
-       HD_REFUSE_GRID_SYNC},
-      {"volatile load outside of loops",
-       KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nL: add.u32 %r2, %r2, 1;\n"
-              "setp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"),
-       HD_REFUSE_NONE},
-      {"volatile load of shared memory in a loop",
-       KERNEL("L: ld.volatile.shared.u32 %r1, [%r2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
-       HD_REFUSE_NONE},
-      {"update by compare and swap",
-       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
-       HD_REFUSE_NONE},
-      {"lock", KERNEL("L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;"),
-       HD_REFUSE_NONE},
-      {"plain loop",
-       KERNEL("L: ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;"),
-       HD_REFUSE_NONE},
+      {"in an address", KERNEL("ld.shared.u32 %r1, [%smid];"), HD_REFUSE_SREG},
+      {"in an address with an offset", KERNEL("ld.shared.u32 %r1, [%smid+4];"), HD_REFUSE_SREG},
+      {"as an index", KERNEL(".shared .b32 a[99];\nld.shared.u32 %r1, a[%smid];"), HD_REFUSE_SREG},
+      {"as an index with an offset", KERNEL(".shared .b32 a[99];\nmov.u32 %r1, a[%smid+4];"), HD_REFUSE_SREG},
+      {"in a vector", KERNEL("mov.b64 %rd1, {%r1, %smid};"), HD_REFUSE_SREG},
+      {"in a vector that is stored", KERNEL("st.global.v2.u32 [%rd1], {%r1, %smid};"), HD_REFUSE_SREG},
+      {"in a texture's coordinates", KERNEL("tex.2d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r1, %smid}];"),
+       HD_REFUSE_SREG},
+      {"in a texture's only coordinate", KERNEL("tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%smid}];"),
+       HD_REFUSE_SREG},
+      {"among a call's arguments",
+       HEAD ".func f(.reg .b32 x)\n{\nret;\n}\n.visible .entry k()\n{\ncall f, (%smid);\nret;\n}\n",
+       HD_REFUSE_SREG},
+      {"one that is harmless", KERNEL("st.global.v2.u32 [%rd1], {%r1, %laneid};"), HD_REFUSE_NONE},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
@@ -146,8 +137,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("what sees the schedule is refused", what_sees_the_schedule_is_refused),
       BEHAVIOUR("calls are followed", calls_are_followed),
-      BEHAVIOUR("loops that may wait for other CTAs are refused",
-                loops_that_may_wait_for_other_ctas_are_refused),
+      BEHAVIOUR("special registers are found wherever an operand can stand",
+                special_registers_are_found_in_every_operand),
       BEHAVIOUR("a refusal names instruction and line", a_refusal_names_instruction_and_line),
       BEHAVIOUR("a refused kernel is not rewritten", a_refused_kernel_is_not_rewritten),
   };

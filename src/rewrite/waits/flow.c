@@ -1,0 +1,376 @@
+/* What decides whether a region is left: backwards from the conditions of its exits, through registers,
+ * through variables that pass values into functions, through shared and local memory, and through the
+ * branches that decide whether something is done at all.
+ *
+ * It does not matter in which order things happen, so that everything that may write a register counts. */
+#include <string.h>
+
+#include "rewrite/waits/waits.h"
+
+enum { MOST_REGS = 64 };
+
+typedef struct trace {
+  wait_search *w;
+  uint32_t *work, n_work; /* instructions whose operands are still to be looked at */
+  uint32_t bad;           /* what the exits wait for; HD_NONE */
+  bool stores_seen;       /* of global memory */
+
+  /* The region with one exit behind all: post-dominators by number, in reverse postorder from the exit (0).
+   */
+  uint32_t *number;       /* per block of the graph */
+  uint32_t *by_order;     /* blocks */
+  uint32_t *ipdom;        /* by number; 0 is the exit */
+  uint32_t *first, *last; /* by number: the tree's preorder */
+} trace;
+
+/* ---- Which branches decide whether a block runs -------------------------------------------------- */
+
+static bool leaves_region(const wait_search *w, uint32_t block) {
+  const hd_block *b = &w->g.blocks[block];
+  for (uint32_t k = 0; k < b->n_succ; k++)
+    if (w->in[w->g.edges[b->first_succ + k]] != w->stamp) return true;
+  return false;
+}
+
+/* Numbers the blocks backwards from the exits: each exit block is a root behind the one exit. */
+static void number_backwards(trace *t) {
+  wait_search *w = t->w;
+  uint32_t n = w->n_blocks, top = 0, left = n, *stack = w->part, *cursor = w->members;
+  for (uint32_t i = 0; i < n; i++) t->number[w->blocks[i]] = HD_NONE;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t root = w->blocks[i];
+    if (t->number[root] != HD_NONE || !leaves_region(w, root)) continue;
+    t->number[root] = 0;
+    stack[top] = root;
+    cursor[top++] = 0;
+    while (top) {
+      const hd_block *b = &w->g.blocks[stack[top - 1]];
+      if (cursor[top - 1] == b->n_pred) {
+        t->number[stack[--top]] = left;
+        t->by_order[left--] = stack[top];
+        continue;
+      }
+      uint32_t p = w->g.edges[b->first_pred + cursor[top - 1]++];
+      if (w->in[p] != w->stamp || t->number[p] != HD_NONE) continue;
+      t->number[p] = 0;
+      stack[top] = p;
+      cursor[top++] = 0;
+    }
+  }
+}
+
+static uint32_t meet(const trace *t, uint32_t a, uint32_t b) {
+  while (a != b) {
+    while (a > b) a = t->ipdom[a];
+    while (b > a) b = t->ipdom[b];
+  }
+  return a;
+}
+
+/* Cooper, Harvey and Kennedy's iteration, over a strongly connected region: every block is numbered. */
+static void find_post_dominators(trace *t) {
+  wait_search *w = t->w;
+  uint32_t n = w->n_blocks;
+  number_backwards(t);
+  memset(t->ipdom, 0xff, (n + 1) * sizeof *t->ipdom);
+  t->ipdom[0] = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t v = 1; v <= n; v++) {
+      const hd_block *b = &w->g.blocks[t->by_order[v]];
+      uint32_t dom = HD_NONE;
+      for (uint32_t k = 0; k < b->n_succ; k++) {
+        uint32_t to = w->g.edges[b->first_succ + k];
+        uint32_t s = w->in[to] == w->stamp ? t->number[to] : 0;
+        if (t->ipdom[s] == HD_NONE) continue;
+        dom = dom == HD_NONE ? s : meet(t, dom, s);
+      }
+      w->steps += b->n_succ;
+      changed |= t->ipdom[v] != dom;
+      t->ipdom[v] = dom;
+    }
+  }
+  /* Preorder of the tree, by sizes of subtrees. */
+  uint32_t *size = t->last;
+  for (uint32_t v = 0; v <= n; v++) size[v] = 1;
+  for (uint32_t v = n; v; v--) size[t->ipdom[v]] += size[v];
+  t->first[0] = 0;
+  uint32_t *next = w->first;
+  next[0] = 1;
+  for (uint32_t v = 1; v <= n; v++) {
+    t->first[v] = next[t->ipdom[v]];
+    next[t->ipdom[v]] += size[v];
+    next[v] = t->first[v] + 1;
+  }
+  for (uint32_t v = 0; v <= n; v++) t->last[v] = t->first[v] + size[v] - 1;
+}
+
+static bool post_dominates(const trace *t, uint32_t a, uint32_t b) {
+  return t->first[a] <= t->first[b] && t->first[b] <= t->last[a];
+}
+
+/* ---- Tracing ----------------------------------------------------------------------------------- */
+
+static void trace_inst(trace *t, uint32_t inst) {
+  if (t->w->seen_inst[inst] == t->w->stamp) return;
+  t->w->seen_inst[inst] = t->w->stamp;
+  t->work[t->n_work++] = inst;
+}
+
+static void trace_reg(void *ctx, uint32_t reg) {
+  trace *t = ctx;
+  const wait_search *w = t->w;
+  if (w->seen_reg[reg] == t->w->stamp) return;
+  w->seen_reg[reg] = t->w->stamp;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (wait_inside(w, w->writers.insts[i])) trace_inst(t, w->writers.insts[i]);
+}
+
+static void blame(trace *t, uint32_t inst) {
+  if (t->bad == HD_NONE || inst < t->bad) t->bad = inst;
+}
+
+static void trace_block(trace *t, uint32_t block) {
+  wait_search *w = t->w;
+  if (w->seen_block[block] == t->w->stamp) return;
+  w->seen_block[block] = t->w->stamp;
+  uint32_t v = t->number[block];
+  w->steps += w->n_blocks;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    uint32_t c = w->blocks[i];
+    const hd_block *b = &w->g.blocks[c];
+    if (b->n_succ < 2 || (v != t->number[c] && post_dominates(t, v, t->number[c]))) continue;
+    for (uint32_t k = 0; k < b->n_succ; k++) {
+      uint32_t to = w->g.edges[b->first_succ + k];
+      if (w->in[to] != w->stamp || !post_dominates(t, v, t->number[to])) continue;
+      /* Exits' own conditions are looked at by trace_exit. */
+      if (!leaves_region(w, c)) hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
+      trace_block(t, c);
+      break;
+    }
+  }
+}
+
+/* The registers under an operand, worked out in the region, and those that they are worked out from. */
+typedef struct slice {
+  const wait_search *w;
+  uint32_t regs[MOST_REGS], n;
+  bool full;
+} slice;
+
+static void add_to_slice(void *ctx, uint32_t reg) {
+  slice *s = ctx;
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->regs[i] == reg) return;
+  if (!wait_written_inside(s->w, reg)) return;
+  if (s->n == MOST_REGS)
+    s->full = true;
+  else
+    s->regs[s->n++] = reg;
+}
+
+static void grow_slice(slice *s, uint32_t from) {
+  const wait_search *w = s->w;
+  for (uint32_t k = from; k < s->n; k++)
+    for (uint32_t i = w->writers.first[s->regs[k]]; i < w->writers.first[s->regs[k] + 1]; i++)
+      if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], add_to_slice, s);
+}
+
+static bool depends_on_itself(const wait_search *w, uint32_t reg) {
+  slice s = {.w = w};
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], add_to_slice, &s);
+  grow_slice(&s, 0);
+  for (uint32_t i = 0; i < s.n; i++)
+    if (s.regs[i] == reg) return true;
+  return false;
+}
+
+/* A load looks at another place in every round: its address is made of registers that each round changes. */
+static bool looks_elsewhere(wait_search *w, uint32_t inst) {
+  slice s = {.w = w};
+  uint32_t through[MOST_REGS], n = 0;
+  const hd_ptx_access *a = wait_access(w, inst);
+  for (unsigned k = 0; k < a->n; k++) {
+    if (!(a->touches[k].space & HD_IN_ANY_GLOBAL) ||
+        a->touches[k].operand >= hd_inst_stmt(&w->g, inst)->n_opnds)
+      continue;
+    const hd_ptx_opnd *o = &wait_operands(w, inst)[a->touches[k].operand];
+    if (!(a->touches[k].kinds & HD_ACC_READ)) continue;
+    if (o->kind == HD_O_BRACKET) {
+      hd_inst_reads(&w->g, inst, add_to_slice, &s);
+    } else if (o->sym && w->m->syms[o->sym].kind == HD_SYM_REG) {
+      add_to_slice(&s, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
+    }
+  }
+  grow_slice(&s, 0);
+  if (s.full) return false;
+  for (uint32_t r = 0; r < s.n; r++) {
+    w->steps += s.n;
+    if (!depends_on_itself(w, s.regs[r])) continue;
+    for (uint32_t i = w->writers.first[s.regs[r]]; i < w->writers.first[s.regs[r] + 1]; i++) {
+      uint32_t at = w->writers.insts[i];
+      if (!wait_inside(w, at) || wait_copied(w, at) != HD_NONE || hd_inst_stmt(&w->g, at)->guard) continue;
+      if (n == MOST_REGS) return false;
+      through[n++] = w->g.insts[at].block;
+    }
+  }
+  return n && wait_every_round(w, w->g.insts[inst].block, through, n);
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------ */
+
+/* The value of a load may be what this instruction stores. */
+static bool may_alias(const wait_search *w, uint32_t load, const hd_ptx_opnd *x, unsigned space,
+                      uint32_t store, const hd_ptx_opnd *y, unsigned written) {
+  if (space != written && space != HD_IN_GENERIC && written != HD_IN_GENERIC) return false;
+  hd_sym p = wait_root(w, load, x), q = wait_root(w, store, y);
+  return !p || !q || p == q;
+}
+
+/* What the region stores where `load` reads. Calls that are not inlined may store anything. */
+static void trace_stores(trace *t, uint32_t load, const hd_ptx_opnd *address, unsigned space) {
+  wait_search *w = t->w;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      const hd_ptx_access *a = wait_access(w, k);
+      if (hd_inst_form(&w->g, k)->flags & HD_OPF_CALLS && !w->g.insts[k].body && w->source[k])
+        trace_inst(t, k);
+      for (unsigned n = 0; n < a->n; n++)
+        if (a->touches[n].kinds & HD_ACC_WRITE && a->touches[n].operand < hd_inst_stmt(&w->g, k)->n_opnds &&
+            may_alias(w, load, address, space, k, &wait_operands(w, k)[a->touches[n].operand],
+                      a->touches[n].space))
+          trace_inst(t, k);
+    }
+  }
+}
+
+/* Variables that pass values: every access of the variable, or of one that stands for it in a call, counts.
+ */
+static void trace_param(trace *t, hd_sym var);
+
+static void trace_param_operand(trace *t, uint32_t inst, const hd_ptx_opnd *o) {
+  if ((o->kind == HD_O_SYM || o->kind == HD_O_ADDR) && o->sym) {
+    if (t->w->m->syms[o->sym].kind == HD_SYM_VAR) trace_param(t, o->sym);
+    if (t->w->m->syms[o->sym].kind == HD_SYM_REG)
+      trace_reg(t, hd_cfg_reg(&t->w->g, t->w->g.insts[inst].call, o->sym));
+  } else if (o->kind == HD_O_REG) {
+    trace_reg(t, hd_cfg_reg(&t->w->g, t->w->g.insts[inst].call, o->sym));
+  }
+}
+
+/* What a call passes as the formal variable `var`, a parameter or (results) what it gets for it. */
+static void trace_actual(trace *t, uint32_t inst, const hd_ptx_func *f, hd_sym var) {
+  const hd_ptx_module *m = t->w->m;
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->w->g, inst);
+  const hd_ptx_opnd *results = NULL, *arguments = NULL;
+  bool named = false;
+  for (uint32_t i = 0; i < s->n_opnds; i++) {
+    const hd_ptx_opnd *o = &wait_operands(t->w, inst)[i];
+    named |= o->kind == HD_O_SYM;
+    if (o->kind == HD_O_LIST && !named) results = o;
+    if (o->kind == HD_O_LIST && named && !arguments) arguments = o;
+  }
+  for (uint32_t i = 0; i < f->n_params && arguments && i < arguments->n_kids; i++)
+    if (m->vars[f->first_param + i].sym == var) trace_param_operand(t, inst, &m->opnds[arguments->sym + i]);
+  /* Backwards: the result's variable holds what the function stored in the formal one. */
+  for (uint32_t i = 0; i < f->n_rets && results && i < results->n_kids; i++)
+    if (m->opnds[results->sym + i].sym == var) trace_param(t, m->vars[f->first_ret + i].sym);
+}
+
+static void trace_param(trace *t, hd_sym var) {
+  wait_search *w = t->w;
+  if (w->seen_sym[var] == t->w->stamp) return;
+  w->seen_sym[var] = t->w->stamp;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      const hd_ptx_form *f = hd_inst_form(&w->g, k);
+      const hd_ptx_opnd *o = wait_operands(w, k);
+      if (f->op == HD_OP_ST && o[0].kind == HD_O_ADDR && o[0].sym == var) trace_inst(t, k);
+      if (!(f->flags & HD_OPF_CALLS)) continue;
+      if (w->g.insts[k].body)
+        trace_actual(t, k, &w->m->funcs[w->g.calls[w->g.insts[k].body].func], var);
+      else if (w->source[k])
+        trace_inst(t, k);
+    }
+  }
+}
+
+/* ---- Instructions ------------------------------------------------------------------------------ */
+
+static bool is_foreign(trace *t, uint32_t inst) {
+  wait_search *w = t->w;
+  switch ((wait_source)w->source[inst]) {
+  case WAIT_STRONG: return true;
+  case WAIT_CTA: return w->fence;
+  case WAIT_WEAK: return w->fence || !looks_elsewhere(w, inst);
+  case WAIT_OWN: break;
+  }
+  return false;
+}
+
+static void look_at(trace *t, uint32_t inst) {
+  wait_search *w = t->w;
+  const hd_ptx_access *a = wait_access(w, inst);
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  if (w->source[inst] && is_foreign(t, inst)) {
+    blame(t, inst);
+    return;
+  }
+  trace_block(t, w->g.insts[inst].block);
+  hd_inst_reads(&w->g, inst, trace_reg, t);
+  for (unsigned k = 0; k < a->n; k++) {
+    if (!(a->touches[k].kinds & HD_ACC_READ) || a->touches[k].operand >= s->n_opnds) continue;
+    const hd_ptx_opnd *o = &wait_operands(w, inst)[a->touches[k].operand];
+    unsigned space = a->touches[k].space;
+    if (space == HD_IN_PARAM) {
+      if (o->kind == HD_O_ADDR && o->sym && w->m->syms[o->sym].kind == HD_SYM_VAR) trace_param(t, o->sym);
+    } else if (space & (HD_IN_ANY_SHARED | HD_IN_LOCAL | HD_IN_GENERIC)) {
+      trace_stores(t, inst, o, space);
+    } else if (space == HD_IN_GLOBAL && w->strong && !t->stores_seen) {
+      t->stores_seen = true;
+      trace_stores(t, inst, o, space);
+    }
+  }
+}
+
+/* The condition of an exit. Where it comes true as the CTA fetches work, only what decides whether it fetches
+ * matters, and what the number is compared with. */
+static void trace_exit(trace *t, uint32_t block) {
+  wait_search *w = t->w;
+  const hd_block *b = &w->g.blocks[block];
+  uint32_t reg, bound;
+  bool leaves;
+  trace_block(t, block);
+  uint32_t atom = wait_exit(w, block, &reg, &leaves) ? wait_fetch(w, reg, leaves, &bound) : HD_NONE;
+  if (atom == HD_NONE) {
+    hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
+    return;
+  }
+  trace_block(t, w->g.insts[atom].block);
+  hd_sym guard = hd_inst_stmt(&w->g, atom)->guard;
+  if (guard) trace_reg(t, hd_cfg_reg(&w->g, w->g.insts[atom].call, guard));
+  if (bound != HD_NONE) trace_reg(t, bound);
+}
+
+uint32_t wait_find(wait_search *w) {
+  size_t n = w->n_blocks;
+  uint32_t *space = HD_NEW_N(w->arena, 4 * (n + 1), uint32_t);
+  trace t = {.w = w,
+             .work = w->work,
+             .number = w->number,
+             .by_order = space,
+             .ipdom = space + n + 1,
+             .first = space + 2 * (n + 1),
+             .last = space + 3 * (n + 1),
+             .bad = HD_NONE};
+  find_post_dominators(&t);
+  for (uint32_t i = 0; i < w->n_blocks; i++)
+    if (leaves_region(w, w->blocks[i])) trace_exit(&t, w->blocks[i]);
+  while (t.n_work && w->steps < WAIT_WALK) look_at(&t, t.work[--t.n_work]);
+  return t.bad;
+}

@@ -1,0 +1,149 @@
+/* Locks: a thread that took one gives it back on every path, so that whoever waits for it waits for a thread
+ * that goes on by itself. A flag is told from a lock by that: the kernel does not write what is waited for on
+ * every path. */
+#include <string.h>
+
+#include "rewrite/waits/waits.h"
+
+enum { MOST_LEAVES = 16 };
+
+/* The value that the atomic leaves behind when it finds `free`. */
+static bool taken_value(const wait_search *w, uint32_t atom, int64_t free, int64_t *taken) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, atom);
+  const hd_ptx_opnd *o = wait_operands(w, atom);
+  uint32_t n = hd_inst_stmt(&w->g, atom)->n_opnds;
+  int64_t expected;
+  if (f->op != HD_OP_ATOM) return false;
+  if (hd_ptx_form_has(f, HD_M_CAS) && n >= 4)
+    return wait_constant(w, atom, &o[2], &expected) && expected == free &&
+           wait_constant(w, atom, &o[3], taken) && *taken != free;
+  return hd_ptx_form_has(f, HD_M_EXCH) && n >= 3 && wait_constant(w, atom, &o[2], taken) && *taken != free;
+}
+
+/* A write of `free`, or of a number that is not known. */
+static bool may_free(const wait_search *w, uint32_t inst, int64_t free) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  int64_t value;
+  if (f->op == HD_OP_ST && s->n_opnds == 2) return !wait_constant(w, inst, &o[1], &value) || value == free;
+  if (f->op != HD_OP_ATOM) return true;
+  if (hd_ptx_form_has(f, HD_M_EXCH)) return !wait_constant(w, inst, &o[2], &value) || value == free;
+  if (!hd_ptx_form_has(f, HD_M_CAS) || s->n_opnds < 4) return true;
+  return !wait_constant(w, inst, &o[3], &value) || value == free;
+}
+
+/* An unguarded write of `free`, by a store, an exchange, or a swap that finds the lock taken. */
+static bool gives_back(const wait_search *w, uint32_t inst, int64_t free, int64_t taken) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  int64_t value, expected;
+  if (s->guard) return false;
+  if (f->op == HD_OP_ST) return s->n_opnds == 2 && wait_constant(w, inst, &o[1], &value) && value == free;
+  if (f->op != HD_OP_ATOM) return false;
+  if (hd_ptx_form_has(f, HD_M_EXCH)) return wait_constant(w, inst, &o[2], &value) && value == free;
+  return hd_ptx_form_has(f, HD_M_CAS) && s->n_opnds >= 4 && wait_constant(w, inst, &o[2], &expected) &&
+         expected == taken && wait_constant(w, inst, &o[3], &value) && value == free;
+}
+
+typedef struct held {
+  wait_search *w;
+  uint32_t atom;
+  int64_t free, taken;
+  uint32_t leaves[MOST_LEAVES], n_leaves; /* registers that the address is made of */
+  uint8_t *seen;                          /* per block: entered from its beginning */
+  uint8_t *given;                         /* per instruction: gives the lock back that is held */
+  uint32_t *stack, top;
+  bool moved; /* the address changed on the way */
+} held;
+
+static void check_leaf(void *ctx, uint32_t reg) {
+  held *h = ctx;
+  for (uint32_t i = 0; i < h->n_leaves; i++) h->moved |= h->leaves[i] == reg;
+}
+
+/* Where a branch on what the atomic found goes, knowing that it found `free`; HD_NONE: it may go anywhere. */
+static uint32_t known_way(const held *h, uint32_t block) {
+  const wait_search *w = h->w;
+  const hd_block *b = &w->g.blocks[block];
+  uint32_t last = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
+  if (b->n_succ != 2 || !s->guard) return HD_NONE;
+  bool taken = !s->guard_neg;
+  uint32_t setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &taken, false);
+  if (setp == HD_NONE) return HD_NONE;
+  wait_compare c = wait_comparison(w, setp, taken);
+  const hd_ptx_opnd *o = wait_operands(w, setp);
+  int64_t value;
+  uint32_t reg = wait_register(w, setp, &o[1]);
+  if ((c != CMP_EQ && c != CMP_NE) || reg == HD_NONE || wait_only_writer(w, reg) != h->atom) return HD_NONE;
+  if (!wait_constant(w, setp, &o[2], &value)) return HD_NONE;
+  bool holds = (value == h->free) == (c == CMP_EQ);
+  if (value != h->free && value != h->taken) return HD_NONE;
+  return w->g.edges[b->first_succ + !holds];
+}
+
+static void go(held *h, uint32_t block) {
+  if (h->seen[block]) return;
+  h->seen[block] = 1;
+  h->stack[h->top++] = block;
+}
+
+/* Along a block from `inst`: false when the thread ends, or comes to the lock again, with the lock in hand.
+ */
+static bool follow(held *h, uint32_t inst, uint32_t block) {
+  wait_search *w = h->w;
+  const hd_block *b = &w->g.blocks[block];
+  for (; inst < b->first + b->n_insts; inst++) {
+    w->steps++;
+    if (inst == h->atom) return false;
+    if (gives_back(w, inst, h->free, h->taken) &&
+        wait_same_address(w, h->atom, inst, h->leaves, &h->n_leaves, MOST_LEAVES)) {
+      h->given[inst] = 1;
+      return true;
+    }
+    if (hd_inst_form(&w->g, inst)->op == HD_OP_TRAP && !hd_inst_stmt(&w->g, inst)->guard) return true;
+    hd_inst_writes(&w->g, inst, check_leaf, h);
+  }
+  uint32_t way = known_way(h, block);
+  for (uint32_t k = 0; k < b->n_succ; k++) {
+    uint32_t to = w->g.edges[b->first_succ + k];
+    if (way != HD_NONE && to != way) continue;
+    if (to == w->g.n_blocks - 1) return false;
+    go(h, to);
+  }
+  return true;
+}
+
+static bool walk(held *h) {
+  const wait_search *w = h->w;
+  uint32_t block = w->g.insts[h->atom].block;
+  memset(h->seen, 0, w->g.n_blocks);
+  h->top = 0;
+  bool back = follow(h, h->atom + 1, block);
+  while (back && h->top) {
+    uint32_t next = h->stack[--h->top];
+    back = follow(h, w->g.blocks[next].first, next);
+  }
+  return back && !h->moved;
+}
+
+bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
+  held h = {.w = w, .atom = atom, .free = free};
+  if (!taken_value(w, atom, free, &h.taken)) return false;
+  if (!wait_same_address(w, atom, atom, h.leaves, &h.n_leaves, MOST_LEAVES)) return false;
+  h.n_leaves = 0; /* of its own address: those that a release shares with it follow */
+  h.seen = HD_NEW_N(w->arena, w->g.n_blocks, uint8_t);
+  h.given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  h.stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
+  /* Twice: the first walk finds what releases need to stay as it is, the second sees whether it does. */
+  if (!walk(&h) || !walk(&h)) return false;
+  /* A thread that opens it without having taken it would make it a flag. */
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    uint32_t others[MOST_LEAVES], n = 0;
+    if (h.given[i] || i == atom || !(wait_access(w, i)->kinds & HD_ACC_WRITE)) continue;
+    if (may_free(w, i, free) && wait_same_address(w, atom, i, others, &n, MOST_LEAVES)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,452 @@
+/* Cycles that end by what the thread does itself, whatever other CTAs do. */
+#include "rewrite/waits/waits.h"
+
+enum { MOST_REGS = 16, MOST_DEPTH = 8 };
+
+/* ---- Rounds ------------------------------------------------------------------------------------ */
+
+bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n) {
+  uint32_t rest = 0;
+  for (uint32_t k = 0; k < n; k++)
+    if (through[k] == block) return true;
+  w->steps += w->n_blocks;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    bool taken = false;
+    for (uint32_t k = 0; k < n && !taken; k++) taken = through[k] == w->blocks[i];
+    if (!taken) w->part[rest++] = w->blocks[i];
+  }
+  uint32_t regions = hd_regions_find(&w->regions, w->part, rest, w->members, w->first);
+  for (uint32_t i = 0; i < w->first[regions]; i++)
+    if (w->members[i] == block) return false;
+  return true;
+}
+
+/* ---- Conditions -------------------------------------------------------------------------------- */
+
+bool wait_exit(const wait_search *w, uint32_t block, uint32_t *reg, bool *leaves) {
+  const hd_block *b = &w->g.blocks[block];
+  uint32_t last = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
+  if (b->n_succ != 2 || !s->guard) return false;
+  bool taken = w->in[w->g.edges[b->first_succ]] != w->stamp;
+  bool other = w->in[w->g.edges[b->first_succ + 1]] != w->stamp;
+  if (taken == other) return false;
+  *reg = hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard);
+  *leaves = taken != (bool)s->guard_neg;
+  return true;
+}
+
+static wait_compare inverse(wait_compare c) {
+  static const wait_compare table[] = {
+      [CMP_EQ] = CMP_NE, [CMP_NE] = CMP_EQ, [CMP_LT] = CMP_GE,
+      [CMP_GE] = CMP_LT, [CMP_GT] = CMP_LE, [CMP_LE] = CMP_GT,
+  };
+  return table[c];
+}
+static wait_compare mirrored(wait_compare c) {
+  static const wait_compare table[] = {
+      [CMP_EQ] = CMP_EQ, [CMP_NE] = CMP_NE, [CMP_LT] = CMP_GT,
+      [CMP_GT] = CMP_LT, [CMP_GE] = CMP_LE, [CMP_LE] = CMP_GE,
+  };
+  return table[c];
+}
+
+wait_compare wait_comparison(const wait_search *w, uint32_t setp, bool leaves) {
+  static const struct {
+    hd_mod mod;
+    wait_compare compare;
+  } table[] = {{HD_M_EQ, CMP_EQ}, {HD_M_NE, CMP_NE}, {HD_M_LT, CMP_LT}, {HD_M_LO, CMP_LT}, {HD_M_LE, CMP_LE},
+               {HD_M_LS, CMP_LE}, {HD_M_GT, CMP_GT}, {HD_M_HI, CMP_GT}, {HD_M_GE, CMP_GE}, {HD_M_HS, CMP_GE}};
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, setp);
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  if (f->op != HD_OP_SETP || f->n_mods != 2 || s->n_opnds != 3) return CMP_NONE;
+  if (wait_operands(w, setp)[0].kind != HD_O_REG) return CMP_NONE;
+  hd_ptx_type type = hd_ptx_type_of(f->mods[1]);
+  if (type.number == HD_NUM_NONE || type.format != HD_FMT_NONE) return CMP_NONE;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (table[i].mod == f->mods[0]) return leaves ? table[i].compare : inverse(table[i].compare);
+  return CMP_NONE;
+}
+
+/* selp r, 1, 0, p or selp r, 0, 1, p: whether r is 1 where p is. */
+static bool selects_bool(const wait_search *w, uint32_t inst, bool *same) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  int64_t a, b;
+  if (w->m->forms[s->form].op != HD_OP_SELP || s->n_opnds != 4) return false;
+  if (!wait_constant(w, inst, &o[1], &a) || !wait_constant(w, inst, &o[2], &b)) return false;
+  if ((a != 0) == (b != 0)) return false;
+  *same = a != 0;
+  return true;
+}
+
+/* setp.ne r, 0 of such an r: the predicate that r stands for. */
+static uint32_t stands_for(const wait_search *w, uint32_t setp, bool *leaves, bool inside) {
+  wait_compare c = wait_comparison(w, setp, *leaves);
+  const hd_ptx_opnd *o = wait_operands(w, setp);
+  int64_t zero;
+  if ((c != CMP_EQ && c != CMP_NE) || !wait_constant(w, setp, &o[2], &zero) || zero) return HD_NONE;
+  uint32_t reg = wait_register(w, setp, &o[1]);
+  uint32_t at = reg == HD_NONE ? HD_NONE
+                : inside       ? wait_only_writer_inside(w, reg)
+                               : wait_only_writer(w, reg);
+  bool same;
+  if (at == HD_NONE || !selects_bool(w, at, &same)) return HD_NONE;
+  *leaves = (c == CMP_NE) == same;
+  return wait_register(w, at, &wait_operands(w, at)[3]);
+}
+
+uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside) {
+  for (unsigned depth = 0; reg != HD_NONE && depth < MOST_DEPTH; depth++) {
+    uint32_t at = inside ? wait_only_writer_inside(w, reg) : wait_only_writer(w, reg);
+    if (at == HD_NONE) return HD_NONE;
+    const hd_ptx_form *f = hd_inst_form(&w->g, at);
+    const hd_ptx_opnd *o = wait_operands(w, at);
+    if (f->op == HD_OP_NOT && hd_ptx_form_has(f, HD_M_PRED)) {
+      *leaves = !*leaves;
+      reg = wait_register(w, at, &o[1]);
+    } else if (f->op == HD_OP_MOV && hd_ptx_form_has(f, HD_M_PRED)) {
+      reg = wait_register(w, at, &o[1]);
+    } else {
+      bool now = *leaves;
+      uint32_t meant = f->op == HD_OP_SETP ? stands_for(w, at, &now, inside) : HD_NONE;
+      if (meant == HD_NONE) return at;
+      *leaves = now;
+      reg = meant;
+    }
+  }
+  return HD_NONE;
+}
+
+/* ---- Counters ---------------------------------------------------------------------------------- */
+
+/* Registers that hold one counter, copies included; every way they change goes in one direction. */
+typedef struct counter {
+  uint32_t regs[MOST_REGS], n;
+  uint32_t steps[MOST_REGS], n_steps; /* blocks in which it moves for sure */
+  bool up, down, halves, one;         /* directions; it is shifted right; every step is by 1 */
+} counter;
+
+static bool add_register(counter *c, uint32_t reg) {
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->regs[i] == reg) return true;
+  if (c->n == MOST_REGS) return false;
+  c->regs[c->n++] = reg;
+  return true;
+}
+
+/* add or sub of a number that is never 0, or a shift to the right by one: the register that moves. */
+static uint32_t step_of(const wait_search *w, uint32_t inst, counter *c) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  if (s->n_opnds != 3 || f->n_mods != 1 || hd_ptx_type_of(f->mods[0]).format != HD_FMT_NONE) return HD_NONE;
+  unsigned by = 2;
+  if (f->op == HD_OP_ADD && wait_register(w, inst, &o[1]) != HD_NONE && wait_positive(w, inst, &o[1]) &&
+      !wait_positive(w, inst, &o[2]))
+    by = 1;
+  int64_t value = 0;
+  bool number = wait_constant(w, inst, &o[by], &value);
+  if (f->op == HD_OP_SHR) {
+    if (!number || value < 1 || value > 63) return HD_NONE;
+    c->halves = true;
+  } else if (f->op == HD_OP_ADD || f->op == HD_OP_SUB) {
+    bool positive = wait_positive(w, inst, &o[by]), negative = number && value < 0 && value >= INT32_MIN;
+    if (!positive && !negative) return HD_NONE;
+    bool up = positive == (f->op == HD_OP_ADD);
+    c->up |= up;
+    c->down |= !up;
+    c->one &= number && (value == 1 || value == -1);
+  } else {
+    return HD_NONE;
+  }
+  return wait_register(w, inst, &o[3 - by]);
+}
+
+/* Fills in the counter that `reg` belongs to; false: it is none, or may stand still in a round. */
+static bool find_counter(wait_search *w, uint32_t reg, uint32_t block, counter *c) {
+  *c = (counter){.one = true};
+  add_register(c, reg);
+  for (uint32_t k = 0; k < c->n; k++)
+    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
+      uint32_t inst = w->writers.insts[i];
+      if (!wait_inside(w, inst)) continue;
+      uint32_t from = wait_copied(w, inst);
+      if (from == HD_NONE) {
+        from = step_of(w, inst, c);
+        if (from == HD_NONE || c->n_steps == MOST_REGS) return false;
+        if (!hd_inst_stmt(&w->g, inst)->guard) c->steps[c->n_steps++] = w->g.insts[inst].block;
+      }
+      if (!add_register(c, from)) return false;
+    }
+  if (!c->n_steps || c->up + c->down + c->halves != 1) return false;
+  return wait_every_round(w, block, c->steps, c->n_steps);
+}
+
+/* The operand is no counter itself: it is worked out from what does not depend on itself. */
+static bool is_bound(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  if (wait_invariant(w, inst, o)) return true;
+  uint32_t reg = wait_register(w, inst, o);
+  for (unsigned depth = 0; reg != HD_NONE && depth < MOST_DEPTH; depth++) {
+    uint32_t at = wait_only_writer_inside(w, reg);
+    if (at == HD_NONE) return false;
+    if (wait_access((wait_search *)w, at)->kinds & HD_ACC_READ) return true;
+    reg = wait_copied(w, at);
+    if (reg != HD_NONE && !wait_written_inside(w, reg)) return true;
+  }
+  return false;
+}
+
+static bool counts_out(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
+                       wait_compare leaves, uint32_t block) {
+  counter c;
+  int64_t bound;
+  uint32_t reg = wait_register(w, setp, a);
+  if (reg == HD_NONE || !wait_written_inside(w, reg) || !is_bound(w, setp, b)) return false;
+  if (!find_counter(w, reg, block, &c)) return false;
+  bool less = leaves == CMP_LT || leaves == CMP_LE, more = leaves == CMP_GT || leaves == CMP_GE;
+  if (c.halves) {
+    bool is_unsigned = hd_ptx_type_of(hd_inst_form(&w->g, setp)->mods[1]).number != HD_NUM_SIGNED;
+    if (!wait_constant(w, setp, b, &bound)) return false;
+    return (leaves == CMP_LT && bound > 0) || (leaves == CMP_LE && bound >= 0) ||
+           (leaves == CMP_EQ && !bound && is_unsigned);
+  }
+  if (leaves == CMP_EQ) return c.one && wait_invariant(w, setp, b);
+  return c.up ? more : less;
+}
+
+/* ---- Updates ----------------------------------------------------------------------------------- */
+
+static bool is_compare_and_swap(const wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  return f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS) && hd_inst_stmt(&w->g, inst)->n_opnds >= 4;
+}
+
+/* The instruction that wrote a register in this round, copies followed. */
+static uint32_t origin(const wait_search *w, uint32_t reg) {
+  for (unsigned depth = 0; reg != HD_NONE && depth < MOST_DEPTH; depth++) {
+    uint32_t at = wait_only_writer_inside(w, reg);
+    if (at == HD_NONE) return HD_NONE;
+    uint32_t from = wait_copied(w, at);
+    if (from == HD_NONE) return at;
+    reg = from;
+  }
+  return HD_NONE;
+}
+
+/* What the swap compares with is, in the next round, what the last one found, or is loaded anew: if nobody
+ * else writes there, it succeeds. */
+static bool is_refreshed(wait_search *w, uint32_t swap, uint32_t expected) {
+  uint32_t result = wait_register(w, swap, &wait_operands(w, swap)[0]);
+  uint32_t through[MOST_REGS], n = 0;
+  for (uint32_t i = w->writers.first[expected]; i < w->writers.first[expected + 1]; i++) {
+    uint32_t inst = w->writers.insts[i], leaf[MOST_REGS], n_leaves = 0;
+    if (!wait_inside(w, inst)) continue;
+    bool found = inst == swap || wait_copied(w, inst) == result;
+    if (!found && wait_copied(w, inst) != HD_NONE) found = origin(w, wait_copied(w, inst)) == swap;
+    if (!found && hd_inst_form(&w->g, inst)->op == HD_OP_LD)
+      found = wait_same_address(w, swap, inst, leaf, &n_leaves, MOST_REGS);
+    if (!found || n == MOST_REGS || hd_inst_stmt(&w->g, inst)->guard) return false;
+    through[n++] = w->g.insts[inst].block;
+  }
+  return n && wait_every_round(w, w->g.insts[swap].block, through, n);
+}
+
+/* Between two instructions of one block nothing writes the register. */
+static bool is_kept(const wait_search *w, uint32_t reg, uint32_t from, uint32_t to) {
+  if (w->g.insts[from].block != w->g.insts[to].block || from > to) return false;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (w->writers.insts[i] > from && w->writers.insts[i] < to) return false;
+  return true;
+}
+
+/* A register and the one that the swap was given are the same, or one is the other's copy. */
+static bool is_expected(const wait_search *w, uint32_t swap, uint32_t setp, uint32_t reg,
+                        uint32_t *expected) {
+  uint32_t given = wait_register(w, swap, &wait_operands(w, swap)[2]);
+  if (given == HD_NONE || reg == HD_NONE) return false;
+  uint32_t a = wait_only_writer_inside(w, given), b = wait_only_writer_inside(w, reg);
+  uint32_t from_a = a == HD_NONE ? HD_NONE : wait_copied(w, a),
+           from_b = b == HD_NONE ? HD_NONE : wait_copied(w, b);
+  if (given == reg && is_kept(w, reg, swap, setp)) {
+    /* In SSA's shape the swap is given this round's copy of what goes round. */
+    *expected = from_a != HD_NONE && is_kept(w, from_a, a, swap) ? from_a : given;
+    return true;
+  }
+  *expected = given;
+  if (from_b == given) return is_kept(w, given, b, swap) && is_kept(w, given, swap, setp);
+  *expected = reg;
+  if (from_a == reg) return is_kept(w, reg, a, swap) && is_kept(w, reg, swap, setp);
+  return false;
+}
+
+static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
+                    wait_compare leaves) {
+  uint32_t reg = wait_register(w, setp, a), expected;
+  if (leaves != CMP_EQ || reg == HD_NONE) return false;
+  uint32_t swap = origin(w, reg);
+  if (swap == HD_NONE || !is_compare_and_swap(w, swap)) return false;
+  const hd_ptx_opnd *address = &wait_operands(w, swap)[1];
+  if (!wait_invariant(w, swap, address)) return false;
+  if (!is_expected(w, swap, setp, wait_register(w, setp, b), &expected)) return false;
+  if (!is_refreshed(w, swap, expected)) {
+    /* The copy may be what is refreshed. */
+    uint32_t given = wait_register(w, swap, &wait_operands(w, swap)[2]);
+    if (given == expected || !is_refreshed(w, swap, given)) return false;
+  }
+  uint32_t block = w->g.insts[swap].block;
+  return wait_every_round(w, w->g.insts[setp].block, &block, 1);
+}
+
+/* ---- Fetching work ----------------------------------------------------------------------------- */
+
+/* An atomic addition of a number that is never 0, to one address: its result moves by itself. */
+static bool is_growing(wait_search *w, uint32_t inst, bool *up) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  if (f->op != HD_OP_ATOM || !hd_ptx_form_has(f, HD_M_ADD) || s->n_opnds < 3) return false;
+  for (unsigned k = 0; k < f->n_mods; k++)
+    if (hd_ptx_type_of(f->mods[k]).format != HD_FMT_NONE) return false;
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  int64_t value = 0;
+  *up = wait_positive(w, inst, &o[2]);
+  bool down = wait_constant(w, inst, &o[2], &value) && value < 0 && value >= INT32_MIN;
+  return (*up || down) && wait_invariant(w, inst, &o[1]);
+}
+
+/* Two plain places of shared memory that cannot be the same. */
+static bool apart(const wait_search *w, uint32_t a, const hd_ptx_opnd *x, uint32_t b, const hd_ptx_opnd *y) {
+  hd_sym p = wait_root(w, a, x), q = wait_root(w, b, y);
+  return p && q && p != q;
+}
+
+/* The only store in the region that may write what a load of shared memory reads; HD_NONE. */
+static uint32_t only_store(wait_search *w, uint32_t load) {
+  uint32_t only = HD_NONE;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      if (hd_inst_form(&w->g, k)->op == HD_OP_CALL && !w->g.insts[k].body) return HD_NONE;
+      const hd_ptx_access *a = wait_access(w, k);
+      for (unsigned t = 0; t < a->n; t++) {
+        if (!(a->touches[t].kinds & HD_ACC_WRITE)) continue;
+        if (!(a->touches[t].space & (HD_IN_ANY_SHARED | HD_IN_GENERIC))) continue;
+        if (apart(w, load, &wait_operands(w, load)[1], k, &wait_operands(w, k)[a->touches[t].operand]))
+          continue;
+        if (only != HD_NONE || hd_inst_form(&w->g, k)->op != HD_OP_ST) return HD_NONE;
+        only = k;
+      }
+    }
+  }
+  return only;
+}
+
+static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth, bool *up);
+
+/* Registers with several writers: one of them fetches, the others are numbers, of threads that do not. */
+static uint32_t fetched_register(wait_search *w, uint32_t reg, unsigned depth, bool *up) {
+  uint32_t atom = HD_NONE;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    uint32_t at = w->writers.insts[i];
+    if (!wait_inside(w, at)) continue;
+    const hd_ptx_form *f = hd_inst_form(&w->g, at);
+    const hd_ptx_opnd *o = wait_operands(w, at);
+    uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds, found = HD_NONE;
+    int64_t number;
+    if (f->op == HD_OP_MOV && n == 2 && wait_constant(w, at, &o[1], &number)) continue;
+    if (is_growing(w, at, up))
+      found = at;
+    else if (wait_copied(w, at) != HD_NONE || f->op == HD_OP_SHFL)
+      found = fetched(w, at, &o[1], depth + 1, up);
+    else if (f->op == HD_OP_ADD && n == 3 && wait_invariant(w, at, &o[2]))
+      found = fetched(w, at, &o[1], depth + 1, up);
+    else if (f->op == HD_OP_ADD && n == 3 && wait_invariant(w, at, &o[1]))
+      found = fetched(w, at, &o[2], depth + 1, up);
+    else if (f->op == HD_OP_SHL && wait_positive(w, at, &o[2]))
+      found = fetched(w, at, &o[1], depth + 1, up);
+    else if ((f->op == HD_OP_MUL || f->op == HD_OP_MAD) && !hd_ptx_form_has(f, HD_M_HI) &&
+             wait_positive(w, at, &o[2]) && (n == 3 || wait_invariant(w, at, &o[3])))
+      found = fetched(w, at, &o[1], depth + 1, up);
+    else if (f->op == HD_OP_LD && wait_access(w, at)->n == 1 &&
+             wait_access(w, at)->touches[0].space == HD_IN_SHARED) {
+      uint32_t store = only_store(w, at);
+      if (store != HD_NONE) found = fetched(w, store, &wait_operands(w, store)[1], depth + 1, up);
+    }
+    if (found == HD_NONE || (atom != HD_NONE && atom != found)) return HD_NONE;
+    atom = found;
+  }
+  return atom;
+}
+
+static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth, bool *up) {
+  uint32_t reg = wait_register(w, inst, o);
+  return reg == HD_NONE || depth == MOST_DEPTH ? HD_NONE : fetched_register(w, reg, depth, up);
+}
+
+uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound) {
+  uint32_t setp = wait_decides(w, reg, &leaves, true);
+  if (setp == HD_NONE) return HD_NONE;
+  wait_compare c = wait_comparison(w, setp, leaves);
+  if (c == CMP_NONE) return HD_NONE;
+  const hd_ptx_opnd *o = wait_operands(w, setp);
+  for (unsigned side = 1; side <= 2; side++) {
+    bool up = false;
+    wait_compare now = side == 1 ? c : mirrored(c);
+    if (!is_bound(w, setp, &o[3 - side])) continue;
+    uint32_t atom = fetched(w, setp, &o[side], 0, &up);
+    if (atom == HD_NONE) continue;
+    *bound = wait_register(w, setp, &o[3 - side]);
+    if (up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) return atom;
+  }
+  return HD_NONE;
+}
+
+/* ---- Exits ------------------------------------------------------------------------------------- */
+
+static bool takes_lock(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
+                       wait_compare leaves) {
+  int64_t found;
+  uint32_t reg = wait_register(w, setp, a);
+  if (leaves != CMP_EQ || reg == HD_NONE || !wait_constant(w, setp, b, &found)) return false;
+  uint32_t atom = wait_only_writer(w, reg);
+  return atom != HD_NONE && wait_inside(w, atom) && wait_is_lock(w, atom, found);
+}
+
+static bool ends_itself(wait_search *w, uint32_t reg, bool leaves, uint32_t block, unsigned depth) {
+  uint32_t at = wait_decides(w, reg, &leaves, true);
+  if (at == HD_NONE || depth == MOST_DEPTH) return false;
+  /* Of what was worked out before this round the exit would know nothing new. */
+  uint32_t home = w->g.insts[at].block;
+  if (!wait_every_round(w, block, &home, 1)) return false;
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  if ((f->op == HD_OP_AND || f->op == HD_OP_OR) && hd_ptx_form_has(f, HD_M_PRED) &&
+      leaves == (f->op == HD_OP_OR)) {
+    for (unsigned k = 1; k <= 2; k++) {
+      uint32_t part = wait_register(w, at, &o[k]);
+      if (part != HD_NONE && ends_itself(w, part, leaves, block, depth + 1)) return true;
+    }
+    return false;
+  }
+  wait_compare c = wait_comparison(w, at, leaves);
+  if (c == CMP_NONE) return false;
+  for (unsigned side = 1; side <= 2; side++) {
+    wait_compare now = side == 1 ? c : mirrored(c);
+    if (counts_out(w, at, &o[side], &o[3 - side], now, block) ||
+        updates(w, at, &o[side], &o[3 - side], now) || takes_lock(w, at, &o[side], &o[3 - side], now))
+      return true;
+  }
+  return false;
+}
+
+bool wait_ends_itself(wait_search *w, uint32_t block) {
+  uint32_t reg, bound;
+  bool leaves;
+  if (!wait_exit(w, block, &reg, &leaves)) return false;
+  if (ends_itself(w, reg, leaves, block, 0)) return true;
+  uint32_t atom = wait_fetch(w, reg, leaves, &bound);
+  if (atom == HD_NONE || hd_inst_stmt(&w->g, atom)->guard) return false;
+  uint32_t home = w->g.insts[atom].block;
+  return wait_every_round(w, block, &home, 1);
+}

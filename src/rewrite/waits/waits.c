@@ -1,0 +1,275 @@
+/* Loops that may wait for what another CTA writes.
+ *
+ * Under another order, or when a CTA does several tasks one after the other, the CTA that is waited for may
+ * not have begun, and never begin. So a cycle is looked at that could go round until another CTA writes: one
+ * whose exits depend on values from memory that other CTAs can write, and which does not end by what the
+ * thread itself does.
+ *
+ * Say that a thread stays for ever in a set of blocks S, which is then strongly connected. For every such S
+ * one of these is to be shown:
+ *
+ *   - S has an exit that is taken at some time whatever others do (progress.c): a counter runs out, a
+ *     compare-and-swap finds what it found the last time, a lock is given back by who took it, the numbers
+ * that atomics hand out pass a bound;
+ *   - no branch that leads out of S, or decides whether one is reached, depends on foreign values.
+ *
+ * From the outside in: of a region, a maximal strongly connected part, blocks with exits of the first kind
+ * are taken away, because an S with one of them is done. If there are none, all that decides about its exits
+ * is followed backwards (flow.c); an S with a block that has an exit is done if nothing foreign is met,
+ * and those blocks are taken away. What is left falls into smaller regions. */
+#include <string.h>
+
+#include "rewrite/waits/waits.h"
+
+enum { MOST_INSTS = 1 << 17 };
+
+static const char WAITS[] = "a loop may wait here for what another CTA writes";
+
+/* ---- Sources ----------------------------------------------------------------------------------- */
+
+/* Functions of the system whose results no other CTA decides about. */
+static bool is_calm(const char *name) {
+  static const char *const known[] = {"vprintf", "__assertfail", "memcpy", "memset"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i], name) == 0) return true;
+  return false;
+}
+
+static wait_source source_of_call(const wait_search *w, uint32_t inst) {
+  uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
+  if (w->g.insts[inst].body) return WAIT_OWN;
+  return callee != HD_NONE && is_calm(w->m->syms[w->m->funcs[callee].sym].name) ? WAIT_OWN : WAIT_STRONG;
+}
+
+/* A register or sink that gets the result; red and cp have none. */
+static bool has_result(const hd_ptx_form *f, const hd_ptx_opnd *o) {
+  return f->flags & HD_OPF_RESULT && o->kind != HD_O_SINK;
+}
+
+static wait_source source_of(wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  if (f->flags & HD_OPF_CALLS) return source_of_call(w, inst);
+  const hd_ptx_access *a = wait_access(w, inst);
+  if (!(hd_ptx_access_in(a, HD_IN_ANY_GLOBAL) & HD_ACC_READ)) return WAIT_OWN;
+  const hd_ptx_opnd *address = wait_address(w, inst);
+  if (!address || a->unknown) return WAIT_STRONG;
+  if (a->kinds & HD_ACC_ATOMIC && !has_result(f, wait_operands(w, inst))) return WAIT_OWN;
+  hd_sym root = wait_root(w, inst, address);
+  if (root && w->m->syms[root].kind == HD_SYM_VAR) {
+    hd_mod space = w->m->vars[w->m->syms[root].decl].space;
+    if (space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST) return WAIT_OWN;
+  }
+  bool ordered = a->kinds & HD_ACC_ATOMIC || a->order > HD_ORDERED_WEAK || a->cache == HD_M_CV;
+  if (!ordered) return WAIT_WEAK;
+  return a->scope == HD_SCOPE_CTA ? WAIT_CTA : WAIT_STRONG;
+}
+
+/* A fence that orders more than the threads of the CTA. */
+static bool is_wide_fence(wait_search *w, uint32_t inst) {
+  hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  return (op == HD_OP_FENCE || op == HD_OP_MEMBAR) && wait_access(w, inst)->scope != HD_SCOPE_CTA;
+}
+
+/* ---- Regions ----------------------------------------------------------------------------------- */
+
+/* A region that is still to be looked at. */
+typedef struct region {
+  struct region *next;
+  uint32_t n, blocks[];
+} region;
+
+static void add_regions(wait_search *w, region **pending, const uint32_t *blocks, uint32_t n) {
+  uint32_t regions = hd_regions_find(&w->regions, blocks, n, w->members, w->first);
+  w->steps += n;
+  for (uint32_t i = 0; i < regions; i++) {
+    uint32_t size = w->first[i + 1] - w->first[i];
+    region *r = hd_arena_alloc(w->arena, sizeof *r + size * sizeof *r->blocks, _Alignof(region));
+    r->next = *pending;
+    r->n = size;
+    memcpy(r->blocks, w->members + w->first[i], size * sizeof *r->blocks);
+    *pending = r;
+  }
+}
+
+/* Makes the region the one that is looked at; false: nothing in it brings anything foreign. */
+static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
+  bool any = false;
+  w->blocks = blocks;
+  w->n_blocks = n;
+  w->stamp++;
+  w->fence = w->strong = false;
+  for (uint32_t i = 0; i < n; i++) {
+    const hd_block *b = &w->g.blocks[blocks[i]];
+    w->in[blocks[i]] = w->stamp;
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      any |= w->source[k] != WAIT_OWN;
+      w->strong |= w->source[k] == WAIT_STRONG;
+      w->fence |= is_wide_fence(w, k);
+    }
+  }
+  return any;
+}
+
+static bool has_exit(const wait_search *w, uint32_t block) {
+  const hd_block *b = &w->g.blocks[block];
+  for (uint32_t k = 0; k < b->n_succ; k++)
+    if (w->in[w->g.edges[b->first_succ + k]] != w->stamp) return true;
+  return false;
+}
+
+/* The first foreign instruction of the region that is looked at. */
+static uint32_t first_source(const wait_search *w) {
+  uint32_t first = HD_NONE;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (w->source[k] != WAIT_OWN && k < first) first = k;
+  }
+  return first;
+}
+
+/* The instruction that a region waits at; else HD_NONE, and what is left of it becomes pending. */
+static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
+  const uint32_t *blocks = r->blocks;
+  uint32_t n = r->n;
+  if (!enter(w, blocks, n)) return HD_NONE;
+  if (w->steps > WAIT_WALK) return first_source(w);
+  uint32_t *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_rest = 0, n_exits = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    n_exits += has_exit(w, blocks[i]);
+    if (!has_exit(w, blocks[i]) || !wait_ends_itself(w, blocks[i])) rest[n_rest++] = blocks[i];
+  }
+  if (n_rest == n) {
+    /* Without an exit no thread gets on; what it does meanwhile is looked at with any block taken away. */
+    uint32_t found = n_exits ? wait_find(w) : HD_NONE;
+    if (found == HD_NONE && w->steps > WAIT_WALK) found = first_source(w);
+    if (found != HD_NONE) return found;
+    n_rest = 0;
+    for (uint32_t i = !n_exits; i < n; i++)
+      if (!has_exit(w, blocks[i])) rest[n_rest++] = blocks[i];
+  }
+  add_regions(w, pending, rest, n_rest);
+  return HD_NONE;
+}
+
+static void look_at_cycles(wait_search *w, rewrite_scan *s) {
+  region *pending = NULL;
+  uint32_t *blocks = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
+  for (uint32_t b = 0; b < w->g.n_blocks; b++) blocks[b] = b;
+  add_regions(w, &pending, blocks, w->g.n_blocks);
+  while (pending) {
+    region *r = pending;
+    pending = r->next;
+    uint32_t found = look_at_region(w, r, &pending);
+    if (found != HD_NONE) rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, found), WAITS);
+  }
+}
+
+/* ---- Functions --------------------------------------------------------------------------------- */
+
+static void prepare(wait_search *w) {
+  const hd_cfg *g = &w->g;
+  hd_writers_find(g, w->arena, &w->writers);
+  hd_regions_init(&w->regions, g, w->arena);
+  w->source = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  w->in = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->part = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->members = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->first = HD_NEW_N(w->arena, g->n_blocks + 2u, uint32_t);
+  w->seen_reg = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
+  w->seen_inst = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
+  w->seen_block = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->seen_sym = HD_NEW_N(w->arena, w->m->n_syms + 1u, uint32_t);
+  w->work = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
+  w->number = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->stamp = 0;
+  w->steps = 0;
+  for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
+}
+
+/* A function that may call itself is a loop whose exits are not looked at: nothing foreign may be in it that
+ * is made to see what others write. */
+static void look_at_recursion(wait_search *w, rewrite_scan *s) {
+  bool fence = false;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) fence |= is_wide_fence(w, i);
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    bool waits = w->source[i] == WAIT_STRONG ? !(hd_inst_form(&w->g, i)->flags & HD_OPF_CALLS)
+                                             : w->source[i] != WAIT_OWN && fence;
+    if (waits) rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, i), WAITS);
+  }
+}
+
+/* Values that pass through registers of an inlined call are not followed. */
+static bool passes_registers(const hd_ptx_module *m, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_params; i++)
+    if (m->vars[f->first_param + i].space == HD_M_REG) return true;
+  for (uint32_t i = 0; i < f->n_rets; i++)
+    if (m->vars[f->first_ret + i].space == HD_M_REG) return true;
+  return false;
+}
+
+static bool is_whole(const hd_cfg *g) {
+  for (uint32_t i = 0; i < g->n_insts; i++)
+    if (hd_inst_form(g, i)->flags & HD_OPF_CALLS && !g->insts[i].body &&
+        hd_callee(g->module, hd_inst_stmt(g, i)) != HD_NONE &&
+        g->module->funcs[hd_callee(g->module, hd_inst_stmt(g, i))].has_body)
+      return false;
+  return true;
+}
+
+static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, rewrite_scan *s) {
+  hd_diag d;
+  if (hd_cfg_build(w->m, func, max_insts, w->arena, &w->g, &d) != HD_OK) {
+    rewrite_scan_refuse(s, HD_REFUSE_NO_BODY, NULL, d.message);
+    return;
+  }
+  prepare(w);
+  look_at_cycles(w, s);
+}
+
+static void look_at_kernel(wait_search *w, uint32_t func, rewrite_scan *s) {
+  hd_reach reach;
+  hd_reach_find(w->m, func, w->arena, &reach);
+  bool inlines = true;
+  for (uint32_t i = 1; i < reach.n; i++) inlines &= !passes_registers(w->m, &w->m->funcs[reach.funcs[i]]);
+  w->access = HD_NEW_N(w->arena, w->m->n_forms + 1u, hd_ptx_access);
+  w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
+  look_at_function(w, func, inlines ? MOST_INSTS : 0, s);
+  if (inlines && is_whole(&w->g)) return;
+  /* What was not inlined is looked at alone; calls of it bring what is foreign. */
+  for (uint32_t i = 1; i < reach.n; i++) {
+    look_at_function(w, reach.funcs[i], 0, s);
+    if (reach.recursive[i]) look_at_recursion(w, s);
+  }
+}
+
+/* ---- Whether to look at all ---------------------------------------------------------------------- */
+
+/* In a function's text, a cycle has a branch back to or before itself. */
+static bool goes_back(const hd_ptx_module *m, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    const hd_ptx_stmt *st = &f->stmts[i];
+    bool branches =
+        st->kind == HD_S_INST ? m->forms[st->form].flags & HD_OPF_JUMPS : st->kind == HD_S_TARGETS;
+    if (!branches) continue;
+    for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++)
+      if (m->opnds[k].kind == HD_O_SYM && m->syms[m->opnds[k].sym].kind == HD_SYM_LABEL &&
+          m->syms[m->opnds[k].sym].index <= i)
+        return true;
+  }
+  return false;
+}
+
+bool rewrite_scan_waits(rewrite_scan *s, uint32_t func, bool calls) {
+  if (!calls && !goes_back(s->m, &s->m->funcs[func])) return true;
+  hd_arena arena;
+  jmp_buf out_of_memory;
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
+  wait_search w = {.m = s->m, .arena = &arena};
+  bool ok = !setjmp(out_of_memory);
+  if (ok) look_at_kernel(&w, func, s);
+  hd_arena_free(&arena);
+  return ok;
+}

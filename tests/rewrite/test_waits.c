@@ -1,0 +1,526 @@
+/* Loops that may wait for what another CTA writes, and loops that do not. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/rewrite.h"
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define DECLARATIONS                                                                                         \
+  ".reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<9>;\n"             \
+  ".shared .align 8 .b32 slot;\n.shared .align 8 .b32 other;\n.local .b32 own;\n"
+/* %rd1 is a pointer, %r8 a number, both of the launch; %r7 the thread. */
+#define START "ld.param.u64 %rd1, [p];\nld.param.u32 %r8, [n];\nmov.u32 %r7, %tid.x;\n"
+#define MODULE(functions, body)                                                                              \
+  HEAD functions ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n" DECLARATIONS START body "\nret;\n}"  \
+                                                                                                "\n"
+#define KERNEL(body) MODULE("", body)
+
+/* Goes round until the load finds something. */
+#define POLL(load) KERNEL("L: " load "\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;")
+
+typedef struct wait_case {
+  const char *what, *text;
+  const char *at; /* the instruction that is named; NULL: no refusal */
+} wait_case;
+
+static size_t refusals(const char *what, const char *text, hd_refusal *out) {
+  hd_ptx_module *m;
+  hd_arena arena;
+  hd_diag d = {0};
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK)
+    fail_msg("%s: line %u: %s", what, d.line, d.message);
+  size_t n = hd_rewrite_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), out, 1);
+  hd_arena_free(&arena);
+  return n;
+}
+
+static void expect(const wait_case *c) {
+  hd_refusal r = {0};
+  size_t n = refusals(c->what, c->text, &r);
+  if (!c->at) {
+    if (n) fail_msg("%s: %s", c->what, r.what);
+    return;
+  }
+  if (!n) fail_msg("%s: not refused", c->what);
+  if (r.kind != HD_REFUSE_GRID_SYNC || !strstr(r.what, c->at) ||
+      !strstr(r.what, "a loop may wait here for what another CTA writes"))
+    fail_msg("%s: %s: %s", c->what, hd_refusal_name(r.kind), r.what);
+}
+#define EXPECT_ALL(cases)                                                                                    \
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i])
+
+/* ---- Polls ------------------------------------------------------------------------------------ */
+
+static void polls_are_refused_however_they_are_spelt(void **state) {
+  static const wait_case cases[] = {
+      {"volatile", POLL("ld.volatile.global.u32 %r1, [%rd1];"), "ld.volatile"},
+      {"relaxed", POLL("ld.relaxed.gpu.global.u32 %r1, [%rd1];"), "ld.relaxed"},
+      {"acquire", POLL("ld.acquire.gpu.u32 %r1, [%rd1];"), "ld.acquire"},
+      {"acquire of the system, as the host writes it", POLL("ld.acquire.sys.global.u32 %r1, [%rd1];"),
+       "ld.acquire"},
+      {"acquire of the cluster", POLL("ld.acquire.cluster.u32 %r1, [%rd1];"), "ld.acquire"},
+      {"memory-mapped", POLL("ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];"), "ld.mmio"},
+      {"around L1", POLL("ld.global.cg.u32 %r1, [%rd1];"), "ld.global.cg"},
+      {"fetched anew", POLL("ld.global.cv.u32 %r1, [%rd1];"), "ld.global.cv"},
+      {"plain with a fence", POLL("membar.gl;\nld.global.u32 %r1, [%rd1];"), "ld.global"},
+      {"plain", POLL("ld.global.u32 %r1, [%rd1];"), "ld.global"},
+      {"plain, generic", POLL("ld.u32 %r1, [%rd1];"), "ld.u32"},
+      {"through the read-only cache", POLL("ld.global.nc.u32 %r1, [%rd1];"), "ld.global.nc"},
+      {"through a texture", POLL("tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r8}];"), "tex.1d"},
+      {"through a surface", POLL("suld.b.1d.b32.trap %r1, [%rd1, {%r8}];"), "suld"},
+      {"with a rest in between", POLL("nanosleep.u32 100;\nld.volatile.global.u32 %r1, [%rd1];"),
+       "ld.volatile"},
+      {"adding nothing", POLL("atom.global.add.u32 %r1, [%rd1], 0;"), "atom"},
+      {"adding a parameter", POLL("atom.global.add.u32 %r1, [%rd1], %r8;"), "atom"},
+      {"the greater of it and nothing", POLL("atom.global.max.s32 %r1, [%rd1], -1;"), "atom"},
+      {"all its bits", POLL("atom.global.and.b32 %r1, [%rd1], -1;"), "atom"},
+      {"taking it", POLL("atom.global.exch.b32 %r1, [%rd1], 0;"), "atom"},
+      {"a swap of one state for the next",
+       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], 1, 2;\nsetp.ne.s32 %p1, %r1, 1;\n@%p1 bra L;"), "atom"},
+      {"a swap in registers",
+       KERNEL("mov.u32 %r2, 1;\nmov.u32 %r3, 2;\nL: atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\n"
+              "setp.ne.s32 %p1, %r1, 1;\n@%p1 bra L;"),
+       "atom"},
+      {"a turn that is the CTA's",
+       KERNEL("mov.u32 %r2, %ctaid.x;\nL: atom.global.cas.b32 %r1, [%rd1], %r2, %r2;\n"
+              "setp.ne.s32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       "atom"},
+      {"a swap of what it always expects",
+       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], %r8, %r3;\nsetp.ne.u32 %p1, %r1, %r8;\n@%p1 bra L;"),
+       "atom"},
+      {"a counter of arrivals by addition that must be met exactly",
+       KERNEL("L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.ne.u32 %p1, %r1, %r8;\n@%p1 bra L;"), "atom"},
+      {"the bits of a vector",
+       KERNEL("L: ld.volatile.global.v2.u32 {%r1, %r2}, [%rd1];\nand.b32 %r3, %r2, 4;\n"
+              "setp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"through a block of inlined assembly",
+       KERNEL("L: {\n.reg .pred q;\nld.acquire.gpu.u32 %r1, [%rd1];\nsetp.ne.u32 q, %r1, 0;\n"
+              "selp.u32 %r2, 1, 0, q;\n}\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;"),
+       "ld.acquire"},
+      {"through a table of branches",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nT: .branchtargets L, M;\nbrx.idx %r1, T;\nM:"),
+       "ld.volatile"},
+      {"left by exit",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 exit;\nbra L;"),
+       "ld.volatile"},
+      {"one thread for its CTA, through shared memory",
+       KERNEL("L: setp.ne.u32 %p2, %r7, 0;\n@%p2 bra M;\nld.volatile.global.u32 %r1, [%rd1];\n"
+              "st.shared.u32 [slot], %r1;\nM: bar.sync 0;\nld.shared.u32 %r2, [slot];\n"
+              "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"one lane for its warp",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\n"
+              "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"by vote",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p2, %r1, 0;\n"
+              "vote.sync.all.pred %p1, %p2, -1;\n@!%p1 bra L;"),
+       "ld.volatile"},
+      {"through local memory",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nst.local.u32 [own], %r1;\nld.local.u32 %r2, [own];\n"
+              "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"through a copy into shared memory",
+       KERNEL("mov.u32 %r2, slot;\nL: cp.async.ca.shared.global [%r2], [%rd1], 4;\ncp.async.wait_all;\n"
+              "ld.shared.u32 %r1, [slot];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       "cp.async"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void the_wait_is_found_among_other_things(void **state) {
+  static const wait_case cases[] = {
+      {"two values decide",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r2, 1;\nsetp.eq.u32 %p1, %r1, 0;\n"
+              "setp.lt.u32 %p2, %r2, 9;\nor.pred %p3, %p1, %p2;\n@%p3 bra L;"),
+       "ld.volatile"},
+      {"a second exit that no round comes nearer to",
+       KERNEL("setp.eq.u32 %p2, %r8, 5;\nL: @%p2 bra M;\nld.volatile.global.u32 %r1, [%rd1];\n"
+              "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nM:"),
+       "ld.volatile"},
+      {"a counter that only moves when the flag is up",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
+              "add.u32 %r2, %r2, 1;\nM: setp.lt.u32 %p2, %r2, 9;\n@%p2 bra L;"),
+       "ld.volatile"},
+      {"a counter that is set back",
+       KERNEL(
+           "mov.u32 %r2, 0;\nL: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n"
+           "add.u32 %r2, %r2, 1;\n@!%p1 bra M;\nmov.u32 %r2, 0;\nM: setp.lt.u32 %p2, %r2, 9;\n@%p2 bra L;"),
+       "ld.volatile"},
+      {"a step that may be nothing",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r2, %r8;\nsetp.ne.u32 %p1, %r1, 0;\n"
+              "@%p1 bra M;\nsetp.lt.u32 %p2, %r2, 9;\n@%p2 bra L;\nM:"),
+       "ld.volatile"},
+      {"a state that is passed on only when the flag is up",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+              "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 9;\n@%p2 bra L;"),
+       "ld.volatile"},
+      {"an inner exit that leads only into the outer loop",
+       KERNEL("A: add.u32 %r2, %r2, 1;\nL: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n"
+              "@%p1 bra X;\nsetp.gt.u32 %p2, %r2, 9;\n@%p2 exit;\nX: setp.eq.u32 %p3, %r8, 0;\n@%p3 bra L;\n"
+              "bra A;"),
+       "ld.volatile"},
+      {"looking back over the CTAs before",
+       KERNEL("mov.u32 %r2, %ctaid.x;\nA: add.s32 %r2, %r2, -1;\nsetp.lt.s32 %p1, %r2, 0;\n@%p1 bra M;\n"
+              "mul.wide.s32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "L: ld.volatile.global.u32 %r1, [%rd3];\nsetp.eq.s32 %p2, %r1, 0;\n@%p2 bra L;\n"
+              "and.b32 %r3, %r1, 3;\nsetp.ne.s32 %p3, %r3, 2;\n@%p3 bra A;\nM:"),
+       "ld.volatile"},
+      {"looking back in one loop, with plain loads",
+       KERNEL("mov.u32 %r2, %ctaid.x;\nL: mul.wide.s32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "ld.global.u32 %r1, [%rd3];\nsetp.eq.s32 %p2, %r1, 0;\n@%p2 bra L;\nadd.s32 %r2, %r2, -1;\n"
+              "setp.ne.s32 %p3, %r1, 2;\n@%p3 bra L;"),
+       "ld.global"},
+      {"a cycle with two entries",
+       KERNEL("setp.eq.u32 %p2, %r8, 0;\n@%p2 bra B;\nA: ld.volatile.global.u32 %r1, [%rd1];\n"
+              "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\nB: add.u32 %r3, %r3, 1;\nbra A;\nM:"),
+       "ld.volatile"},
+      {"a poll inside a loop that ends",
+       KERNEL("A: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n"
+              "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 9;\n@%p2 bra A;"),
+       "ld.volatile"},
+      {"a poll inside a loop without end",
+       KERNEL("A: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n"
+              "st.global.u32 [%rd1], 0;\nbra A;"),
+       "ld.volatile"},
+      {"a slot that is looked for among several",
+       KERNEL("L: add.u32 %r2, %r2, 1;\nand.b32 %r2, %r2, 7;\nmul.wide.u32 %rd2, %r2, 4;\n"
+              "add.s64 %rd3, %rd1, %rd2;\nld.volatile.global.u32 %r1, [%rd3];\nsetp.eq.u32 %p1, %r1, 0;\n"
+              "@%p1 bra L;"),
+       "ld.volatile"},
+      {"a lock that is tested before it is taken",
+       KERNEL("L: ld.volatile.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra L;\n"
+              "atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+              "atom.global.exch.b32 %r3, [%rd1], 0;"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------ */
+
+#define LOOK(load)                                                                                           \
+  ".func (.param .b32 out) look(.param .b64 where)\n{\n.reg .b32 %q;\n.reg .b64 %w;\n"                       \
+  "ld.param.u64 %w, [where];\n" load "\nst.param.b32 [out], %q;\nret;\n}\n"
+#define CALL_LOOK                                                                                            \
+  "{\n.param .b64 a;\n.param .b32 b;\nst.param.b64 [a], %rd1;\ncall (b), look, (a);\n"                       \
+  "ld.param.b32 %r1, [b];\n}\n"
+
+static void polls_are_followed_through_calls(void **state) {
+  static const wait_case cases[] = {
+      {"a function that loads",
+       MODULE(LOOK("ld.volatile.u32 %q, [%w];"), "L: " CALL_LOOK "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"a function that loads, in a loop that counts",
+       MODULE(LOOK("ld.volatile.u32 %q, [%w];"),
+              "L: " CALL_LOOK "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 5;\n@%p1 bra L;"),
+       NULL},
+      {"a function that polls",
+       MODULE(LOOK("L: ld.volatile.u32 %q, [%w];\n.reg .pred %z;\n"
+                   "setp.eq.u32 %z, %q, 0;\n@%z bra L;"),
+              CALL_LOOK),
+       "ld.volatile"},
+      {"a function through registers",
+       MODULE(".func (.reg .b32 out) look(.reg .b64 where)\n{\nld.volatile.u32 out, [where];\nret;\n}\n",
+              "L: call (%r1), look, (%rd1);\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       "call"},
+      {"a function that calls itself until the flag is up",
+       MODULE(".func wait(.param .b64 where)\n{\n.reg .b32 %q;\n.reg .b64 %w;\n.reg .pred %z;\n"
+              "ld.param.u64 %w, [where];\nld.volatile.u32 %q, [%w];\nsetp.ne.u32 %z, %q, 0;\n@%z ret;\n"
+              "{\n.param .b64 a;\nst.param.b64 [a], %w;\ncall wait, (a);\n}\nret;\n}\n",
+              "{\n.param .b64 a;\nst.param.b64 [a], %rd1;\ncall wait, (a);\n}"),
+       "ld.volatile"},
+      {"a function that calls itself down a tree",
+       MODULE(".func walk(.param .b64 where)\n{\n.reg .b64 %w;\n.reg .pred %z;\n"
+              "ld.param.u64 %w, [where];\nld.u64 %w, [%w];\nsetp.eq.u64 %z, %w, 0;\n@%z ret;\n"
+              "{\n.param .b64 a;\nst.param.b64 [a], %w;\ncall walk, (a);\n}\nret;\n}\n",
+              "{\n.param .b64 a;\nst.param.b64 [a], %rd1;\ncall walk, (a);\n}"),
+       NULL},
+      {"memory that others may free",
+       MODULE(".extern .func (.param .b64 r) malloc(.param .b64 n);\n",
+              "L: {\n.param .b64 a;\n.param .b64 b;\nst.param.b64 [a], 16;\ncall (b), malloc, (a);\n"
+              "ld.param.b64 %rd2, [b];\n}\nsetp.eq.u64 %p1, %rd2, 0;\n@%p1 bra L;"),
+       "call"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* ---- What is no wait -------------------------------------------------------------------------- */
+
+static void loops_that_do_not_wait_for_the_value_are_accepted(void **state) {
+  static const wait_case cases[] = {
+      {"acquire in the CTA", POLL("ld.acquire.cta.global.u32 %r1, [%rd1];"), NULL},
+      {"relaxed in the CTA", POLL("ld.relaxed.cta.u32 %r1, [%rd1];"), NULL},
+      {"an atomic of the CTA", POLL("atom.cta.global.add.u32 %r1, [%rd1], 0;"), NULL},
+      {"volatile, of shared memory", POLL("ld.volatile.shared.u32 %r1, [slot];"), NULL},
+      {"volatile, of shared memory under a generic address",
+       KERNEL("mov.u64 %rd2, slot;\ncvta.shared.u64 %rd3, %rd2;\nL: ld.volatile.u32 %r1, [%rd3];\n"
+              "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       NULL},
+      {"an mbarrier of the CTA",
+       KERNEL("mov.u32 %r2, slot;\nL: mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;\n@!%p1 bra L;"),
+       NULL},
+      {"a volatile sum",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r3, %r3, %r1;\nadd.u32 %r2, %r2, 1;\n"
+              "setp.lt.u32 %p1, %r2, %r8;\n@%p1 bra L;\nst.global.u32 [%rd1], %r3;"),
+       NULL},
+      {"a volatile maximum, by branches",
+       KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.le.u32 %p2, %r1, %r3;\n@%p2 bra M;\n"
+              "mov.u32 %r3, %r1;\nM: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r8;\n@%p1 bra L;"),
+       NULL},
+      {"a poll that gives up",
+       KERNEL(
+           "mov.u32 %r2, 0;\nL: ld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
+           "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 1000;\n@%p2 bra L;\nM:"),
+       NULL},
+      {"a bound that is loaded again and again",
+       KERNEL("mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1;\nmembar.gl;\nld.global.u32 %r1, [%rd1];\n"
+              "setp.lt.u32 %p2, %r2, %r1;\n@%p2 bra L;"),
+       NULL},
+      {"a stride of the grid",
+       KERNEL("mov.u32 %r1, %ntid.x;\nmov.u32 %r2, %nctaid.x;\nmul.lo.u32 %r3, %r1, %r2;\nmov.u32 %r4, %r7;\n"
+              "L: ld.volatile.global.u32 %r5, [%rd1];\nsetp.ne.u32 %p1, %r5, 0;\n@%p1 bra M;\n"
+              "add.u32 %r4, %r4, %r3;\nsetp.lt.u32 %p2, %r4, %r8;\n@%p2 bra L;\nM:"),
+       NULL},
+      {"halving",
+       KERNEL("L: ld.volatile.global.u32 %r5, [%rd1];\nsetp.ne.u32 %p1, %r5, 0;\n@%p1 bra M;\n"
+              "shr.u32 %r8, %r8, 1;\nsetp.ne.u32 %p2, %r8, 0;\n@%p2 bra L;\nM:"),
+       NULL},
+      {"the last block of a reduction",
+       KERNEL("membar.gl;\natom.global.inc.u32 %r1, [%rd1], %r8;\nsetp.ne.u32 %p1, %r1, 7;\n@%p1 bra M;\n"
+              "L: ld.volatile.global.u32 %r2, [%rd1+4];\nadd.u32 %r3, %r3, %r2;\nadd.u32 %r4, %r4, 1;\n"
+              "setp.lt.u32 %p2, %r4, %r8;\n@%p2 bra L;\nst.global.u32 [%rd1+8], %r3;\nM:"),
+       NULL},
+      {"a list", KERNEL("L: ld.global.u64 %rd1, [%rd1];\nsetp.ne.u64 %p1, %rd1, 0;\n@%p1 bra L;"), NULL},
+      {"roots of trees",
+       KERNEL(
+           "mov.u32 %r1, %r7;\nL: mov.u32 %r2, %r1;\nmul.wide.s32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+           "ld.global.u32 %r1, [%rd3];\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       NULL},
+      {"binary search",
+       KERNEL("mov.u32 %r1, 0;\nmov.u32 %r2, %r8;\nL: add.s32 %r3, %r1, %r2;\nshr.u32 %r4, %r3, 1;\n"
+              "mul.wide.s32 %rd2, %r4, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r5, [%rd3];\n"
+              "setp.lt.u32 %p1, %r5, %r7;\n@%p1 bra A;\nmov.u32 %r2, %r4;\nbra B;\nA: add.u32 %r1, %r4, 1;\n"
+              "B: setp.lt.u32 %p2, %r1, %r2;\n@%p2 bra L;"),
+       NULL},
+      {"a flag that is looked at once in each round, and changes nothing about their number",
+       KERNEL(
+           "L: ld.acquire.gpu.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
+           "st.global.u32 [%rd1+8], %r2;\nM: add.u32 %r2, %r2, 1;\nsetp.ne.u32 %p2, %r2, %r8;\n@%p2 bra L;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void updates_end_by_themselves(void **state) {
+  static const wait_case cases[] = {
+      {"what the swap found is expected next",
+       KERNEL(
+           "ld.global.u32 %r2, [%rd1];\nL: add.u32 %r3, %r2, 5;\natom.global.cas.b32 %r1, [%rd1], %r2, %r3;\n"
+           "setp.ne.u32 %p1, %r1, %r2;\nmov.u32 %r2, %r1;\n@%p1 bra L;"),
+       NULL},
+      {"the same with copies",
+       KERNEL("ld.global.u32 %r2, [%rd1];\nL: mov.u32 %r4, %r2;\nadd.u32 %r3, %r4, 5;\n"
+              "atom.global.cas.b32 %r2, [%rd1], %r4, %r3;\nsetp.ne.u32 %p1, %r4, %r2;\n@%p1 bra L;"),
+       NULL},
+      {"loaded anew",
+       KERNEL("L: ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r3, %r2, 5;\n"
+              "atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       NULL},
+      {"a maximum of floats, which may be there already",
+       KERNEL("ld.global.u32 %r2, [%rd1];\nL: mov.b32 %f1, %r2;\nsetp.leu.f32 %p2, %f2, %f1;\n@%p2 bra M;\n"
+              "mov.b32 %r3, %f2;\natom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.s32 %p1, %r1, %r2;\n"
+              "mov.u32 %r2, %r1;\n@%p1 bra L;\nM:"),
+       NULL},
+      {"loaded from elsewhere",
+       KERNEL("L: ld.volatile.global.u32 %r2, [%rd1+64];\nadd.u32 %r3, %r2, 5;\n"
+              "atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"expected as it was found, but only sometimes",
+       KERNEL("ld.global.u32 %r2, [%rd1];\nL: atom.global.cas.b32 %r1, [%rd1], %r2, 7;\n"
+              "setp.eq.u32 %p1, %r1, %r2;\n@%p1 bra M;\nsetp.gt.u32 %p2, %r1, 100;\n@%p2 bra L;\n"
+              "mov.u32 %r2, %r1;\nbra L;\nM:"),
+       "atom"},
+      {"left when it fails",
+       KERNEL("ld.global.u32 %r2, [%rd1];\nL: atom.global.cas.b32 %r1, [%rd1], %r2, %r2;\n"
+              "setp.eq.u32 %p1, %r1, %r2;\nmov.u32 %r2, %r1;\n@%p1 bra L;"),
+       "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define TAKE "L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+
+static void a_lock_is_told_from_a_flag_by_its_release(void **state) {
+  static const wait_case cases[] = {
+      {"given back by an exchange", KERNEL(TAKE "membar.gl;\natom.global.exch.b32 %r2, [%rd1], 0;"), NULL},
+      {"given back by a store", KERNEL(TAKE "membar.gl;\nst.volatile.global.u32 [%rd1], 0;"), NULL},
+      {"given back by a release", KERNEL(TAKE "st.release.gpu.global.u32 [%rd1], 0;"), NULL},
+      {"given back by a swap", KERNEL(TAKE "atom.global.cas.b32 %r2, [%rd1], 1, 0;"), NULL},
+      {"taken by an exchange",
+       KERNEL("L: atom.global.exch.b32 %r1, [%rd1], 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+              "st.global.u32 [%rd1], 0;"),
+       NULL},
+      {"on both ways",
+       KERNEL(TAKE "setp.eq.u32 %p2, %r8, 0;\n@%p2 bra A;\nst.global.u32 [%rd1+4], 1;\n"
+                   "st.global.u32 [%rd1], 0;\nret;\nA: st.global.u32 [%rd1], 0;"),
+       NULL},
+      {"held in a loop that ends",
+       KERNEL(TAKE
+              "A: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 9;\n@%p2 bra A;\nst.global.u32 [%rd1], 0;"),
+       NULL},
+      {"taken and given back inside the loop, for diverged lanes",
+       KERNEL(
+           "L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.eq.s32 %p1, %r1, 0;\nsetp.ne.s32 %p2, %r1, 0;\n"
+           "@%p2 bra M;\nst.global.u32 [%rd1+4], 1;\nmembar.gl;\natom.global.exch.b32 %r2, [%rd1], 0;\n"
+           "M: not.pred %p3, %p1;\n@%p3 bra L;"),
+       NULL},
+      {"one of many, for each of several elements",
+       KERNEL("A: mul.wide.s32 %rd2, %r7, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "L: atom.global.cas.b32 %r1, [%rd3], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+              "membar.gl;\natom.global.exch.b32 %r2, [%rd3], 0;\nadd.u32 %r7, %r7, 32;\n"
+              "setp.lt.u32 %p2, %r7, %r8;\n@%p2 bra A;"),
+       NULL},
+      {"a trap with the lock in hand",
+       KERNEL(TAKE "setp.eq.u32 %p2, %r8, 0;\n@%p2 bra A;\n"
+                   "st.global.u32 [%rd1], 0;\nret;\nA: trap;"),
+       NULL},
+      {"never given back", KERNEL(TAKE), "atom"},
+      {"given back on one way only",
+       KERNEL(TAKE "setp.eq.u32 %p2, %r8, 0;\n@%p2 bra A;\nst.global.u32 [%rd1], 0;\nA:"), "atom"},
+      {"given back under a guard", KERNEL(TAKE "setp.eq.u32 %p2, %r8, 0;\n@%p2 st.global.u32 [%rd1], 0;"),
+       "atom"},
+      {"another lock given back", KERNEL(TAKE "st.global.u32 [%rd1+4], 0;"), "atom"},
+      {"another value given back", KERNEL(TAKE "st.global.u32 [%rd1], 2;"), "atom"},
+      {"the pointer moved on in between", KERNEL(TAKE "add.s64 %rd1, %rd1, 4;\nst.global.u32 [%rd1], 0;"),
+       "atom"},
+      {"opened by a thread that did not take it",
+       KERNEL("setp.ne.u32 %p2, %r7, 5;\n@%p2 bra L;\nst.global.u32 [%rd1], 0;\n" TAKE
+              "st.global.u32 [%rd1], 0;"),
+       "atom"},
+      {"taken again with the lock in hand",
+       KERNEL("A: " TAKE "add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p2, %r7, 99;\n"
+              "@%p2 bra A;\nst.global.u32 [%rd1], 0;"),
+       "atom"},
+      {"left when another has it",
+       KERNEL("L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
+              "st.global.u32 [%rd1], 0;\nbra L;\nM:"),
+       "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void work_that_is_fetched_runs_out(void **state) {
+  static const wait_case cases[] = {
+      {"by each thread",
+       KERNEL("L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.lt.u32 %p1, %r1, %r8;\n@%p1 bra L;"), NULL},
+      {"in bundles of a CTA",
+       KERNEL("mov.u32 %r2, %ntid.x;\nL: atom.global.add.u32 %r1, [%rd1], %r2;\nadd.u32 %r3, %r1, %r7;\n"
+              "setp.ge.u32 %p1, %r3, %r8;\n@%p1 bra M;\nst.global.u32 [%rd1+8], %r3;\nbra L;\nM:"),
+       NULL},
+      {"by one thread, through shared memory",
+       KERNEL("setp.ne.s32 %p1, %r7, 0;\nL: @%p1 bra A;\natom.global.add.u32 %r1, [%rd1], 1;\n"
+              "st.shared.u32 [slot], %r1;\nA: bar.sync 0;\nld.shared.u32 %r2, [slot];\nbar.sync 0;\n"
+              "setp.ge.s32 %p2, %r2, %r8;\n@%p2 bra M;\nst.shared.u32 [other], %r2;\nbra L;\nM:"),
+       NULL},
+      {"by one lane, through a shuffle",
+       KERNEL("and.b32 %r6, %r7, 31;\nsetp.ne.s32 %p1, %r6, 0;\nL: mov.u32 %r1, 0;\n@%p1 bra A;\n"
+              "atom.global.add.u32 %r1, [%rd1], 32;\nA: shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\n"
+              "setp.ge.s32 %p2, %r2, %r8;\n@%p2 bra M;\nbra L;\nM:"),
+       NULL},
+      {"downwards", KERNEL("L: atom.global.add.u32 %r1, [%rd1], -1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;"),
+       NULL},
+      {"only while a flag is up",
+       KERNEL("L: ld.volatile.global.u32 %r3, [%rd1+8];\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 bra A;\n"
+              "atom.global.add.u32 %r1, [%rd1], 1;\nA: setp.lt.u32 %p1, %r1, %r8;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"until there is some",
+       KERNEL("L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.gt.u32 %p1, %r1, %r8;\n@%p1 bra L;"), "atom"},
+      {"with another store to the same place",
+       KERNEL("setp.ne.s32 %p1, %r7, 0;\nL: @%p1 bra A;\natom.global.add.u32 %r1, [%rd1], 1;\n"
+              "st.shared.u32 [slot], %r1;\nA: bar.sync 0;\nld.shared.u32 %r2, [slot];\nbar.sync 0;\n"
+              "setp.ge.s32 %p2, %r2, %r8;\n@%p2 bra M;\nst.shared.u32 [slot], %r7;\nbra L;\nM:"),
+       "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* ---- Generated loops -------------------------------------------------------------------------- */
+
+static uint32_t draw(uint64_t seed, uint64_t *n, uint32_t limit) {
+  return (uint32_t)(hd_random_at(seed, (*n)++) >> 33) % limit;
+}
+
+/* Passes %r1 on to %r2 in some way that does not hide it. */
+static void put_way(hd_buf *text, uint64_t seed, uint64_t *n) {
+  static const char *const ways[] = {
+      "mov.u32 %r2, %r1;\n",
+      "and.b32 %r3, %r1, 15;\nadd.u32 %r2, %r3, 0;\n",
+      "setp.ne.u32 %p3, %r1, 0;\nselp.u32 %r2, 1, 0, %p3;\n",
+      "st.shared.u32 [slot], %r1;\nbar.sync 0;\nld.shared.u32 %r2, [slot];\n",
+      "st.local.u32 [own], %r1;\nld.local.u32 %r2, [own];\n",
+      "cvt.u64.u32 %rd4, %r1;\nshr.u64 %rd5, %rd4, 1;\ncvt.u32.u64 %r2, %rd5;\n",
+      "mov.u32 %r2, 0;\nsetp.eq.u32 %p3, %r1, 0;\n@%p3 bra W;\nmov.u32 %r2, 1;\nW:\n",
+      "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\n",
+      "mov.b64 %rd4, {%r8, %r1};\nmov.b64 {%r3, %r2}, %rd4;\n",
+  };
+  hd_buf_puts(text, ways[draw(seed, n, sizeof ways / sizeof *ways)]);
+}
+
+/* A flag is read in some way, and passed on in some way, to the only condition of the loop; and the same loop
+ * with a counter in the place of the flag, or with one more exit that a counter takes. */
+static void generated_polls_are_refused_and_counted_loops_are_not(void **state) {
+  static const char *const looks[] = {
+      "ld.volatile.global.u32 %r1, [%rd1];\n",    "ld.acquire.gpu.u32 %r1, [%rd1];\n",
+      "ld.global.cg.u32 %r1, [%rd1];\n",          "atom.global.or.b32 %r1, [%rd1], 0;\n",
+      "atom.global.exch.b32 %r1, [%rd1], %r8;\n", "membar.gl;\nld.global.u32 %r1, [%rd1+16];\n",
+  };
+  static const char *const between[] = {"", "nanosleep.u32 20;\n", "add.u32 %r6, %r6, 1;\n",
+                                        "Y: add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p4, %r6, 9;\n@%p4 bra Y;\n",
+                                        "st.global.u32 [%rd1+32], %r6;\n"};
+  for (uint64_t seed = 1; seed <= 600; seed++) {
+    for (unsigned kind = 0; kind < 3; kind++) {
+      uint64_t n = 0;
+      hd_buf text = {0};
+      hd_refusal r;
+      hd_buf_puts(&text, HEAD ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n" DECLARATIONS START
+                              "mov.u32 %r5, 0;\nL:\n");
+      const char *look = looks[draw(seed, &n, 6)];
+      hd_buf_puts(&text, between[draw(seed, &n, 5)]);
+      hd_buf_puts(&text, kind == 1 ? "add.u32 %r1, %r5, 3;\n" : look);
+      hd_buf_puts(&text, "add.u32 %r5, %r5, 1;\n");
+      if (kind == 2) hd_buf_puts(&text, "setp.gt.u32 %p5, %r5, 1000;\n@%p5 bra M;\n");
+      put_way(&text, seed, &n);
+      bool taken = draw(seed, &n, 2);
+      hd_buf_puts(&text, taken ? "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
+                               : "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra M;\nbra L;\n");
+      hd_buf_puts(&text, "M: ret;\n}\n");
+      size_t refused = refusals("generated", text.data, &r);
+      if ((kind == 0) != (refused > 0)) fail_msg("%zu refusals: %s", refused, text.data);
+      hd_buf_free(&text);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a loop that polls another CTA's memory is refused, however the poll is spelt",
+                polls_are_refused_however_they_are_spelt),
+      BEHAVIOUR("a wait is found among other exits, counters and loops",
+                the_wait_is_found_among_other_things),
+      BEHAVIOUR("polls are followed through calls and recursion", polls_are_followed_through_calls),
+      BEHAVIOUR("a loop that ends whatever others write is no wait",
+                loops_that_do_not_wait_for_the_value_are_accepted),
+      BEHAVIOUR("an update by compare and swap ends by itself", updates_end_by_themselves),
+      BEHAVIOUR("a lock is told from a flag by its release on every path",
+                a_lock_is_told_from_a_flag_by_its_release),
+      BEHAVIOUR("work that atomics hand out runs out", work_that_is_fetched_runs_out),
+      BEHAVIOUR("generated polls are refused, and generated loops that count are not",
+                generated_polls_are_refused_and_counted_loops_are_not),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
