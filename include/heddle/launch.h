@@ -32,6 +32,14 @@ enum { HD_LAUNCH_ARCH = 80 };
  * old ones: it never decides. `dev` NULL: no device, or a model. */
 HD_API unsigned hd_launch_arch(const hd_device_info *dev, unsigned asked);
 
+/* ---- Arguments ------------------------------------------------------------------ */
+
+/* The parameter block of a launch of the original kernel, laid out as the kernel declares it, for buffers
+ * that lie at addresses[]. Tensor maps, which only a device encodes, are left zero. *args is the caller's to
+ * free. HD_ERR_INPUT when kernel and workload disagree on number or size of the arguments. */
+HD_API hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const uint64_t *addresses,
+                                void **args, uint64_t *bytes, hd_diag *d);
+
 /* ---- Resolved plans -------------------------------------------------------------- */
 
 /* A kernel's plan with everything found out that it leaves open. */

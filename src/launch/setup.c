@@ -1,6 +1,7 @@
 #include "launch/setup.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -120,6 +121,31 @@ hd_status launch_setup_build(launch_setup *s, const hd_ptx_module *m, const hd_r
     st = build_block(s, m, i, addresses, d);
     if (st == HD_OK && plans) st = follow_recipe(s, plans, i, d);
   }
+  return st;
+}
+
+static hd_status blank_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d) {
+  memset(map, 0, HD_TENSOR_MAP_BYTES);
+  return HD_OK;
+}
+
+hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const uint64_t *addresses, void **args,
+                         uint64_t *bytes, hd_diag *d) {
+  launch_setup s;
+  const launch_memory nowhere = {.tensor_map = blank_map};
+  *args = NULL;
+  *bytes = 0;
+  hd_status st = launch_setup_open(&s, code, nowhere, d);
+  if (st == HD_OK) st = build_block(&s, code->module, launch, addresses, d);
+  if (st == HD_OK) {
+    *bytes = s.launches[launch].args_bytes;
+    *args = malloc(*bytes + 1);
+    if (*args)
+      memcpy(*args, s.launches[launch].args, *bytes);
+    else
+      st = hd_nomem(d);
+  }
+  launch_setup_close(&s);
   return st;
 }
 
