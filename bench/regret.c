@@ -27,6 +27,7 @@
 
 #include "heddle/report.h"
 #include "tune/exhaust.h"
+#include "tune/tuner.h"
 
 enum { CONTEST = 6, CONTEST_PLACES = 4, CONTEST_MOST = 40, CONTEST_LEAST = 8 };
 static const double contest_seconds = 1;

@@ -129,6 +129,33 @@ HD_API hd_status hd_advise(const hd_workload *w, hd_study *s, const hd_gpu *g, c
                            hd_advice *out, hd_diag *d);
 HD_API void hd_advice_free(hd_advice *a);
 
+/* ---- The list for a modelled GPU ------------------------------------------------------------ */
+
+typedef struct hd_plan_list {
+  hd_candidate *at; /* plans and reasons are the list's own */
+  size_t n;
+} hd_plan_list;
+
+/* Zero is the default of each field. */
+typedef struct hd_list_options {
+  hd_run_options run;
+  hd_dispatch_kind dispatch;
+  uint64_t seed;
+  bool facts; /* ask the traces too: what they propose comes first, and orders only they tell are listed */
+  bool keep_launch; /* only plans of which the kernel's text is all that changes */
+  size_t most;      /* plans; 0: no limit */
+} hd_list_options;
+
+/* The plans to try for a workload on a modelled GPU, the most promising first: hd_candidates of the launch
+ * with most CTAs, but for the least likely of those that cost a trace of their own. `s` may be NULL without
+ * `facts`. *out is freed by hd_plan_list_free; on failure it needs no freeing. */
+HD_API hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
+                                hd_plan_list *out, hd_diag *d);
+HD_API void hd_plan_list_free(hd_plan_list *l);
+/* Append a copy, unless the plan is listed. */
+HD_API hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,
+                                  hd_diag *d);
+
 #ifdef __cplusplus
 }
 #endif

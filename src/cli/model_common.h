@@ -3,13 +3,13 @@
 #define HEDDLE_CLI_MODEL_COMMON_H
 
 #include "cli.h"
+#include "heddle/advise.h"
 
 typedef struct model_options {
   const char *gpu_name, *dispatcher, *size, *plans;
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
-  bool advised;      /* without `plans`: what the facts propose, and other candidates as far as time allows */
-  bool keep_launch;  /* then: only plans that the launch of the original does for */
+  bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
 } model_options;
 
 /* A workload, a GPU, the workload's traces. Close whether opening succeeded or not. */
@@ -18,7 +18,8 @@ typedef struct model_session {
   hd_gpu gpu;
   hd_dispatch_kind dispatch;
   hd_study *study;
-  hd_sweep_row *rows;
+  hd_plan_list plans;
+  hd_sweep_row *rows; /* the baseline's, then one of each plan, which the list owns */
   size_t n_rows;
   double sweep_seconds;
 } model_session;
@@ -26,7 +27,9 @@ typedef struct model_session {
 /* The size is "paper" where the workload has it, when none is named. */
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
 hd_status model_open_study(model_session *s, const model_options *o, hd_diag *d);
-/* Rows for `plans` (NULL: all candidates of the first launch's grid); the baseline is always the first. */
+/* The plans that a command line lists, between white space, or in a file that it names: @FILE. */
+hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d);
+/* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. */
 hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d);
 void model_close(model_session *s);
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "plan/candidates.h"
-#include "tune/tuner.h"
+#include "tune/search.h"
 
 /* ---- Numbers of a plan that climbing turns ------------------------------------------------ */
 

@@ -32,10 +32,8 @@ hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_
   memcpy(out->grid, l->grid, sizeof out->grid);
   memcpy(out->block, l->block, sizeof out->block);
   if (!hd_grid_tasks(l->grid, &out->tasks)) return hd_fail(d, HD_ERR_INPUT, "%s: too many tasks", l->kernel);
-  hd_status st = HD_OK;
   func = hd_ptx_find_kernel(m, l->kernel);
-  if (func < 0) st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, l->kernel);
-  if (st != HD_OK) return st;
+  if (func < 0) return hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, l->kernel);
   uint32_t f = (uint32_t)func;
   out->can_order = hd_rewrite_refusals(m, f, &r, 1) == 0;
   out->can_loop = out->can_order && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;

@@ -1,10 +1,7 @@
-/* tune/tuner.h: the parts of tuning.
+/* tune/tuner.h: the parts of tuning. The search is search.h's.
  *
  * space.c          what a kernel's launch leaves to try
- * neighbours.c     plans one step from a good one
  * units.c          what is tuned by itself
- * search.c         which of them are measured how often, and whether the best one is adopted
- * confirm.c        a plan against the original wherever buffers may lie
  * tuner_device.c   plans measured on a device
  * tuner_vote.c     the SMs' vote on a threshold of bypassing
  * tuner_model.c    plans predicted by replays
@@ -15,124 +12,12 @@
 #ifndef HEDDLE_TUNE_TUNER_H
 #define HEDDLE_TUNE_TUNER_H
 
-#include "heddle/tuner.h"
 #include "launch/placement.h"
-
-/* ---- Space ------------------------------------------------------------------------ */
-
-enum { TUNER_NEIGHBOURS = 40 };
+#include "tune/search.h"
 
 /* The kernel of launch `launch`, in a parsed module that holds it. */
 hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
                            hd_diag *d);
-
-typedef struct search_trial search_trial;
-/* The status of making a plan ready: a table's file that cannot be read is the plan's fault, not the
- * device's. */
-hd_status tuner_blame(hd_status st, const hd_plan *p);
-/* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), its threshold of bypassing
- * anywhere, for what thresholds gain has several hills; its levers together with those of the best trial of
- * each family that was faster than the original, and with bindings or orders of any speed.
- * Returns how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among
- * the trials already. */
-size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size_t n, size_t at,
-                        hd_plan *out);
-
-/* ---- Search -------------------------------------------------------------------------- */
-
-/* Where plans are measured. */
-typedef struct tuner_bench {
-  void *ctx;
-  /* Make a plan ready (the baseline too: another copy of the original) and take one rough time.
-   * HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the plan's own
-   * business, anything else is the end. */
-  hd_status (*admit)(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d);
-  void (*release)(void *ctx, uint32_t slot);
-  /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
-  hd_status (*time)(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
-                    hd_diag *d);
-  double (*clock)(void *ctx); /* seconds */
-  bool exact;                 /* times do not vary: one round says all */
-  /* Put what the slots work on elsewhere, strewn or in a piece (once strewn, always, until settle); NULL: it
-   * lies nowhere. *part gets how much of it that was. */
-  hd_status (*move)(void *ctx, bool strewn, double *part, hd_diag *d);
-  void (*settle)(void *ctx); /* there will be no more moves for a while */
-  double moving;             /* seconds that a move takes, about */
-} tuner_bench;
-
-struct search_trial {
-  hd_plan plan; /* owned by the search */
-  uint32_t family;
-  hd_status status;
-  char why[200];
-  uint32_t slot;
-  bool ready;     /* slot is held */
-  double *ratios; /* of the original's time to the plan's, by pairs */
-  uint32_t n, cap;
-  double score; /* their median; 0: never measured */
-};
-
-/* A plan against the original. */
-typedef struct search_test {
-  hd_speedup speedup;
-  double before_us, after_us; /* medians */
-  hd_tune_places places;
-} search_test;
-
-typedef struct search_options {
-  double budget, confidence;
-  uint32_t batch; /* plans that are screened together; 8 when 0 */
-  void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
-  void *progress_ctx;
-} search_options;
-
-typedef struct search {
-  const tuner_bench *bench;
-  const hd_plan_space *space;
-  search_options o;
-  HD_VEC(hd_candidate) waiting; /* not tried so far; their plans are owned by the search */
-  HD_VEC(search_trial) trials;
-  uint32_t original; /* slot */
-  double original_us;
-  double start, second; /* clock when it began; seconds of the clock that one run takes */
-  size_t runs;          /* so far */
-  int64_t best;         /* trial; -1: none was promising */
-  bool unaffordable;    /* a run takes so long that nothing was tried */
-  bool adopted;         /* the best one's speedup is above 1 for sure */
-  search_test tested;   /* the best, measured afresh */
-} search;
-
-/* Search and decide. The candidates' plans are taken over: what they own is freed by search_free, on failure
- * too. */
-hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
-                       size_t n, const search_options *o, hd_diag *d);
-void search_free(search *s);
-/* Measure a plan against the original, both made ready anew in each of two halves. */
-hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
-                         hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d);
-/* Rounds of that comparison of runs that take so long which fit into so many seconds: at least those that
- * tell something, at most `most`. */
-uint32_t search_rounds(double us, double seconds, uint32_t most);
-
-/* ---- Places ------------------------------------------------------------------------------ */
-
-/* How a plan is tested in other places (hd_tune_places); benches that cannot move have none. */
-typedef struct confirm_options {
-  double confidence;
-  double least;    /* a speedup at or below it in any place ends the test */
-  uint32_t rounds; /* in each place */
-  bool slow;       /* a run takes so long that neither warm-ups nor loading anew are worth it */
-} confirm_options;
-
-/* Places that the confidence needs, at least 1. */
-uint32_t confirm_places(double confidence);
-/* The rounds, and whether slow, for so many seconds, when a run takes `second` of them. */
-void confirm_afford(const tuner_bench *b, double second, double seconds, confirm_options *o);
-/* What the least of them takes, in seconds. */
-double confirm_takes(const tuner_bench *b, double second, double confidence);
-/* out->places.n says how far it came: with fewer than confirm_places the interval is 0 to infinity. */
-hd_status search_confirm(const tuner_bench *b, const hd_plan *p, const confirm_options *o, search_test *out,
-                         hd_diag *d);
 
 /* ---- Devices --------------------------------------------------------------------------- */
 

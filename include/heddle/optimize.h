@@ -1,0 +1,58 @@
+/* heddle/optimize.h: the best plan of a workload for a modelled GPU, proved, and the kernel under it.
+ *
+ * Traces are taken once and replayed under every plan on the model; the fastest plan that can be applied,
+ * that costs no more instructions than it gains, and that computes the same bytes under every dispatcher is
+ * the one. Traces, the proof and the text that comes out are of one compiled text (hd_launch_arch), whatever
+ * GPU is modelled.
+ */
+#ifndef HEDDLE_OPTIMIZE_H
+#define HEDDLE_OPTIMIZE_H
+
+#include "heddle/advise.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero is the default of each field. */
+typedef struct hd_optimize_options {
+  hd_run_options run; /* n_sms is the GPU's, whatever it says */
+  hd_dispatch_kind dispatch;
+  uint64_t seed;
+  const hd_candidate *plans; /* to choose among; NULL: what the traces propose and all candidates, as far as
+                                `seconds` allow */
+  size_t n_plans;
+  bool keep_launch; /* without `plans`: only such as leave the launch as it is */
+  double seconds;   /* without `plans`: of replays, about; 60 when 0 */
+  void (*progress)(void *ctx, size_t done, size_t n);
+  void *ctx;
+} hd_optimize_options;
+
+typedef struct hd_optimized {
+  hd_study *study;
+  hd_sweep_row *rows; /* the baseline first; a plan that was struck out has its reason. Plans are owned */
+  size_t n_rows;
+  size_t best;           /* row; 0: nothing helps */
+  char why[512];         /* then: why */
+  hd_check_result proof; /* of the best one, of exactly the text below */
+  char *text;            /* of the best one: the module rewritten; NULL when nothing helps */
+  size_t len;
+  hd_recipe *recipes; /* per launch: how it is launched from then on */
+  bool other_launch;  /* any is launched in another way than the original */
+  hd_table table;     /* of the order, where the launches take one beside the text; of one kernel at most */
+  double sweep_seconds;
+} hd_optimized;
+
+/* *out is freed by hd_optimized_free; on failure it needs no freeing. Fails when no plan can be replayed, the
+ * baseline included. */
+HD_API hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o,
+                             hd_optimized *out, hd_diag *d);
+HD_API void hd_optimized_free(hd_optimized *z);
+
+/* A plan must promise at least this much to be worth a rewritten kernel. */
+#define HD_OPTIMIZE_WORTH 1.01
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* The plans that are tried on a modelled GPU: what the traces propose, then the candidates. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/advise.h"
+
+/* Plans of which the kernel's text is all that changes: nobody but its owner launches it. */
+static bool keeps_launch(const hd_plan *p) {
+  return p->bind != HD_BIND_AGENTS && p->bind != HD_BIND_CLAIM && !p->sms.n;
+}
+
+/* A task's accesses are others under such a plan, so that it costs a trace of its own. */
+static bool changes_tasks(const hd_plan *p) {
+  return p->threads.kind != HD_ORDER_ROW || p->bypass.kind || p->stream.kind || p->prefetch.kind;
+}
+
+void hd_plan_list_free(hd_plan_list *l) {
+  for (size_t i = 0; i < l->n; i++) {
+    hd_plan_free(&l->at[i].plan);
+    free((char *)l->at[i].reason);
+  }
+  free(l->at);
+  *l = (hd_plan_list){0};
+}
+
+hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason, hd_diag *d) {
+  for (size_t i = 0; i < l->n; i++)
+    if (hd_plan_equal(&l->at[i].plan, p)) return HD_OK;
+  hd_candidate *more = realloc(l->at, (l->n + 1) * sizeof *more), c = {.prior = prior};
+  if (!more) return hd_nomem(d);
+  l->at = more;
+  hd_status st = hd_plan_copy(p, &c.plan, d);
+  if (st == HD_OK && !(c.reason = strdup(reason))) {
+    hd_plan_free(&c.plan);
+    st = hd_nomem(d);
+  }
+  if (st == HD_OK) l->at[l->n++] = c;
+  return st;
+}
+
+static hd_status add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,
+                     const hd_list_options *o, hd_diag *d) {
+  return o->keep_launch && !keeps_launch(p) ? HD_OK : hd_plan_list_add(l, p, prior, reason, d);
+}
+
+/* What the traces propose; and what only they tell, for the candidates. */
+static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *s, const hd_gpu *g,
+                               const hd_list_options *o, hd_plan_space *space, hd_diag *d) {
+  static const double proposed = 1;
+  const hd_advise_options options = {.run = o->run,
+                                     .dispatch = o->dispatch,
+                                     .seed = o->seed,
+                                     .launches = 2,
+                                     .no_race_check = true,
+                                     .no_experiments = true,
+                                     .no_predictions = true};
+  hd_advice advice;
+  hd_status st = hd_advise(w, s, g, &options, &advice, d);
+  if (st != HD_OK) return st;
+  space->resident = advice.baseline.resident;
+  for (uint32_t i = 0; st == HD_OK && i < advice.n_proposals; i++) {
+    const hd_proposal *p = &advice.proposals[i];
+    space->has_affinity |= p->plan.order.kind == HD_ORDER_AFFINITY;
+    space->has_heavy_first |= p->plan.order.kind == HD_ORDER_HEAVY_FIRST;
+    space->has_streams |= p->plan.stream.kind == HD_STREAM_AUTO;
+    st = add(l, &p->plan, proposed, p->reason, o, d);
+  }
+  hd_advice_free(&advice);
+  return st;
+}
+
+static uint32_t largest_launch(const hd_workload *w) {
+  uint32_t at = 0;
+  uint64_t tasks, most = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    if (hd_grid_tasks(w->launches[i].grid, &tasks) && tasks > most) {
+      most = tasks;
+      at = i;
+    }
+  return at;
+}
+
+hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
+                         hd_plan_list *out, hd_diag *d) {
+  static const double worth_a_trace = 0.5;
+  hd_plan_space space;
+  hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
+  *out = (hd_plan_list){0};
+  if (!list) return hd_nomem(d);
+  hd_status st = hd_advise_space(w, largest_launch(w), &o->run, &space, d);
+  space.n_sms = g->n_sms;
+  if (st == HD_OK && o->facts) st = add_proposals(out, w, s, g, o, &space, d);
+  size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0;
+  for (size_t i = 0; st == HD_OK && i < n && (!o->most || out->n < o->most); i++) {
+    if (list[i].prior < worth_a_trace && changes_tasks(&list[i].plan)) continue;
+    st = add(out, &list[i].plan, list[i].prior, list[i].reason, o, d);
+  }
+  free(list);
+  if (st != HD_OK) hd_plan_list_free(out);
+  return st;
+}

@@ -1,0 +1,159 @@
+/* Screening: which candidates are looked at, and which of them are followed. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/search.h"
+
+enum {
+  BATCH = 8,
+  LEAST_SCREENED = 4, /* batches that are screened whatever the budget says: one of so many plans */
+  MOST_HALVED = 24,
+  MOST_FAMILIES = 64,
+};
+static const double losing = 0.85; /* two pairs as slow as that are enough */
+
+/* ---- Screening --------------------------------------------------------------------------- */
+
+/* Trials of a batch: two rounds tell the clear losers, the others get the rest. */
+static hd_status measure_batch(search *s, size_t *at, size_t k, hd_diag *d) {
+  enum { LOOK = 2 };
+  uint32_t rounds = search_first_rounds(s);
+  hd_status st = search_measure(s, at, k, 0, rounds < LOOK ? rounds : LOOK, d);
+  if (st != HD_OK || rounds <= LOOK || s->bench->exact) return st;
+  size_t left = 0;
+  for (size_t i = 0; i < k; i++)
+    if (search_extreme(&s->trials.data[at[i]], true) >= losing) at[left++] = at[i];
+  return search_measure(s, at, left, 0, rounds - LOOK, d);
+}
+
+/* What the trials of each family have shown. */
+typedef struct evidence {
+  uint32_t family, tried;
+  double best; /* score; 0: none was measured */
+} evidence;
+typedef struct families {
+  evidence of[MOST_FAMILIES];
+  size_t n;
+} families;
+
+static evidence *look_up(families *f, uint32_t family) {
+  for (size_t i = 0; i < f->n; i++)
+    if (f->of[i].family == family) return &f->of[i];
+  return NULL;
+}
+
+static void learn(const search *s, families *out) {
+  out->n = 0;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    const search_trial *t = &s->trials.data[i];
+    evidence *e = look_up(out, t->family);
+    if (!e && out->n == MOST_FAMILIES) continue;
+    if (!e) {
+      e = &out->of[out->n++];
+      *e = (evidence){.family = t->family};
+    }
+    e->tried++;
+    e->best = fmax(e->best, t->score);
+  }
+}
+
+/* The greater, the sooner the candidate is tried. */
+static double promise(families *f, const search_waiting *w) {
+  static const double unknown = 0.25, most_for_winning = 0.5, losing_family = 0.5;
+  const evidence *e = look_up(f, w->family);
+  double prior = w->candidate.prior;
+  if (!e) return prior + unknown;
+  if (e->best >= SEARCH_PROMISING) return prior + fmin(most_for_winning, 2 * (e->best - 1));
+  return e->tried > 1 && e->best < losing ? prior - losing_family : prior;
+}
+
+/* Make the candidate that promises most a trial. */
+static hd_status take_next(search *s, hd_diag *d) {
+  families f;
+  size_t best = 0;
+  double most = -INFINITY;
+  if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
+  learn(s, &f);
+  for (size_t i = 0; i < s->waiting.n; i++) {
+    double p = promise(&f, &s->waiting.data[i]);
+    if (p <= most) continue;
+    best = i;
+    most = p;
+  }
+  search_waiting *at = &s->waiting.data[best];
+  s->trials.data[s->trials.n++] = (search_trial){.plan = at->candidate.plan, .family = at->family};
+  s->waiting.n--;
+  memmove(at, at + 1, (s->waiting.n - best) * sizeof *at);
+  return HD_OK;
+}
+
+/* Admit up to k of the candidates that promise most: at[*n] are ready. */
+static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size_t *n, hd_diag *d) {
+  hd_status st = HD_OK;
+  *n = 0;
+  while (st == HD_OK && s->waiting.n && *n < k && (search_now(s) < until || !*n)) {
+    st = take_next(s, d);
+    if (st == HD_OK) st = search_admit(s, s->trials.n - 1, d);
+    if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[(*n)++] = s->trials.n - 1;
+    search_report(s, "screening", s->trials.n, s->trials.n + s->waiting.n);
+  }
+  return st;
+}
+
+hd_status search_screen(search *s, double until, hd_diag *d) {
+  size_t batch = s->o.batch ? s->o.batch : BATCH, n, measured = 0;
+  size_t *at = calloc(batch, sizeof *at);
+  if (!at) return hd_nomem(d);
+  hd_status st = HD_OK;
+  while (st == HD_OK && s->waiting.n && (search_now(s) < until || measured < LEAST_SCREENED)) {
+    size_t from = s->trials.n;
+    bool over = search_now(s) >= until; /* as few as must be */
+    st = admit_batch(s, over ? 1 : batch, until, at, &n, d);
+    for (size_t i = from; i < s->trials.n; i++) measured += s->trials.data[i].status == HD_OK;
+    if (st == HD_OK) st = measure_batch(s, at, n, d);
+    for (size_t i = from; i < s->trials.n; i++)
+      if (!search_is_hopeful(&s->trials.data[i])) search_let_go(s, &s->trials.data[i]);
+  }
+  free(at);
+  search_report(s, "screening", s->trials.n, s->trials.n);
+  return st;
+}
+
+/* ---- Halving -------------------------------------------------------------------------------- */
+
+/* Those of which no pair is as fast as the leader's slowest one, and those that lost their hope. Returns how
+ * many are left. */
+static size_t drop_losers(search *s, const size_t *at, size_t n, size_t *out) {
+  size_t left = 0;
+  double least = n ? search_extreme(&s->trials.data[at[0]], false) : 0;
+  for (size_t i = 0; i < n; i++) {
+    const search_trial *t = &s->trials.data[at[i]];
+    if (search_is_hopeful(t) && (!i || t->n < SEARCH_LEAST_TEST || search_extreme(t, true) >= least))
+      out[left++] = at[i];
+  }
+  return left;
+}
+
+hd_status search_halve(search *s, double until, hd_diag *d) {
+  size_t at[MOST_HALVED];
+  size_t n = search_rank_families(s, at, MOST_HALVED), half = 0;
+  for (size_t i = 0; i < s->trials.n; i++) half += s->trials.data[i].ready;
+  half = (half + 1) / 2;
+  uint32_t rounds = search_first_rounds(s);
+  hd_status st = HD_OK;
+  if (n > half && half >= SEARCH_FINALISTS) n = search_rank_families(s, at, half);
+  while (st == HD_OK && n > SEARCH_FINALISTS && search_now(s) < until) {
+    search_keep_only(s, at, n);
+    rounds = rounds < SEARCH_FINAL_ROUNDS ? 2 * rounds : rounds;
+    st = search_measure(s, at, n, 0, rounds, d);
+    n = search_rank_families(s, at, (n + 1) / 2 > SEARCH_FINALISTS ? (n + 1) / 2 : SEARCH_FINALISTS);
+    n = drop_losers(s, at, n, at);
+    search_report(s, "halving", SEARCH_FINALISTS, n > SEARCH_FINALISTS ? n : SEARCH_FINALISTS);
+  }
+  search_keep_only(s, at, n);
+  n = search_rank_families(s, at, SEARCH_FINALISTS);
+  search_keep_only(s, at, n);
+  return st;
+}

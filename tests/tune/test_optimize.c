@@ -1,0 +1,147 @@
+/* The product's main job: the plan that is chosen, proved and written out is of one text. */
+#include "predict/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/optimize.h"
+#include "workload/scratch.h"
+
+/* CTA (x, y) adds up block x of the data, as test_tuner.c's does; compiled for sm_90 it has one load more, in
+ * front of all others. */
+static const char workload_text[] = "title = \"blocks\"\n"
+                                    "source = \"kernel.cu\"\n"
+                                    "[sizes.small]\nblocks = 96\nreaders = 6\n"
+                                    "[[buffer]]\nname = \"data\"\ntype = \"u32\"\ncount = \"blocks * 4096\"\n"
+                                    "fill = \"iota\"\n"
+                                    "[[buffer]]\nname = \"out\"\ntype = \"u32\"\n"
+                                    "count = \"blocks * readers * 32\"\ncompare = \"exact\"\n"
+                                    "[[launch]]\nkernel = \"reader\"\ngrid = [\"blocks\", \"readers\"]\n"
+                                    "block = [32]\nargs = [\"data\", \"out\"]\n";
+static const char kernel_text[] =
+    "extern \"C\" __global__ void reader(const unsigned *data, unsigned *out) {\n"
+    "  unsigned sum = 0;\n"
+    "#if __CUDA_ARCH__ >= 900\n"
+    "  sum = data[0];\n"
+    "#endif\n"
+    "  for (unsigned i = 0; i < 128; i++) sum += data[blockIdx.x * 4096 + i * 32 + threadIdx.x];\n"
+    "  out[(blockIdx.y * gridDim.x + blockIdx.x) * 32 + threadIdx.x] = sum;\n"
+    "}\n";
+
+static hd_diag d;
+#define OK(call)                                                                                             \
+  do {                                                                                                       \
+    if ((call) != HD_OK) fail_msg("%s: %s", #call, d.message);                                               \
+  } while (0)
+
+static hd_workload *open_blocks(void) {
+  hd_workload *w;
+  scratch_write("archs/workload.toml", workload_text);
+  scratch_write("archs/kernel.cu", kernel_text);
+  OK(hd_workload_open(scratch_path("archs"), NULL, "small", &w, &d));
+  return w;
+}
+
+/* The module that a checker runs for the plan, printed. */
+static char *proved_text(const hd_workload *w, const hd_gpu *g, const hd_plan *p) {
+  const hd_run_options run = {.n_sms = g->n_sms};
+  const hd_plan_set set = {.all = *p};
+  hd_resolved plans;
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_buf text = {0};
+  OK(hd_resolve(w, &set, &run, NULL, &plans, &d));
+  hd_recipe *recipes = calloc(w->n_launches, sizeof *recipes);
+  hd_arena_init(&arena);
+  OK(hd_ptx_parse(plans.code->text, plans.code->len, w->name, &arena, &m, &d));
+  OK(hd_rewrite_workload(m, &plans, &run, recipes, &d));
+  OK(hd_ptx_print_in_place(m, &text));
+  hd_arena_free(&arena);
+  free(recipes);
+  hd_resolved_free(&plans);
+  return text.data;
+}
+
+static void what_is_written_is_what_was_proved(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_blocks();
+  hd_gpu g = load_gpu("gtx580");
+  g.arch = 90; /* a text for the modelled GPU would be another one */
+  const hd_compiled *other;
+  const hd_compiled *code;
+  /* Code that differs by architecture is what tells texts apart. */
+  OK(hd_workload_compiled(w, 90, &other, &d));
+  OK(hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, &d));
+  size_t loads = hd_rewrite_loads(code->module, code->kernels[0].func, NULL, 0);
+  assert_true(hd_rewrite_loads(other->module, other->kernels[0].func, NULL, 0) != loads);
+  hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
+  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 1};
+  hd_optimized z;
+  OK(hd_optimize(w, &g, &o, &z, &d));
+  assert_int_equal(z.best, 1);
+  assert_true(z.proof.equal);
+  assert_int_equal(z.proof.runs, HD_DISPATCH_COUNT);
+  assert_true(z.proof.thread_instructions > 0 && z.proof.thread_instructions_rewritten > 0);
+  char *want = proved_text(w, &g, &z.rows[z.best].plan);
+  assert_int_equal(strlen(want), z.len);
+  assert_memory_equal(z.text, want, z.len);
+  assert_non_null(strstr(z.text, ".target sm_80"));
+  free(want);
+  hd_optimized_free(&z);
+  hd_workload_close(w);
+}
+
+/* Of plans that promise less than they cost, none is proved. */
+static void only_the_winner_is_proved(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_blocks();
+  hd_gpu g = load_gpu("h100");
+  hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_REVERSE}}}};
+  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 1};
+  hd_optimized z;
+  OK(hd_optimize(w, &g, &o, &z, &d));
+  assert_int_equal(z.best, 0);
+  assert_int_equal(z.n_rows, 2);
+  assert_null(z.text);
+  assert_int_equal(z.proof.runs, 0);
+  assert_true(z.why[0]);
+  hd_optimized_free(&z);
+  hd_workload_close(w);
+}
+
+static void every_list_begins_with_what_the_traces_propose(void **state) {
+  skip_without_compiler();
+  session z = open_session("matmul-naive", "small", "gtx580");
+  hd_list_options o = {.run = {.threads = 2}, .facts = true};
+  hd_plan_list facts, text, kept;
+  OK(hd_advise_list(z.w, z.s, &z.g, &o, &facts, &d));
+  o.facts = false;
+  OK(hd_advise_list(z.w, NULL, &z.g, &o, &text, &d));
+  o.keep_launch = true;
+  OK(hd_advise_list(z.w, NULL, &z.g, &o, &kept, &d));
+  assert_true(facts.n > 0 && text.n > kept.n && kept.n > 0);
+  /* What the text alone suggests is in both. */
+  for (size_t i = 0; i < text.n; i++) {
+    bool found = false;
+    for (size_t k = 0; k < facts.n; k++) found |= hd_plan_equal(&text.at[i].plan, &facts.at[k].plan);
+    assert_true(found || text.at[i].plan.bind == HD_BIND_AGENTS || text.at[i].plan.bind == HD_BIND_CLAIM);
+    assert_true(text.at[i].reason[0]);
+  }
+  for (size_t i = 0; i < kept.n; i++)
+    assert_true(kept.at[i].plan.bind != HD_BIND_AGENTS && kept.at[i].plan.bind != HD_BIND_CLAIM);
+  hd_plan_list_free(&facts);
+  hd_plan_list_free(&text);
+  hd_plan_list_free(&kept);
+  close_session(&z);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("the module that is written is byte for byte the one that was proved",
+                what_is_written_is_what_was_proved),
+      BEHAVIOUR("a plan that promises nothing is not proved", only_the_winner_is_proved),
+      BEHAVIOUR("optimize and sweep try one list, with and without what the traces propose",
+                every_list_begins_with_what_the_traces_propose),
+  };
+  return cmocka_run_group_tests_name("tune.optimize", tests, NULL, NULL);
+}
