@@ -223,7 +223,7 @@ static hd_status hold_contest(unit_job *u, double us, hd_diag *d) {
   bool changed = !hd_plan_is_baseline(&choice);
   if (changed) plans[n] = choice;
   tuner_bench bench = device_bench_interface(u->bench);
-  st = exhaust_contest(&bench, plans, n + changed,
+  st = exhaust_contest(&bench, u->all.kernel, plans, n + changed,
                        rounds < CONTEST_LEAST ? CONTEST_LEAST : (uint32_t)fmin(rounds, CONTEST_MOST),
                        CONTEST_PLACES, speedups, d);
   if (st == HD_OK && changed) chosen = most = speedups[n];
@@ -247,7 +247,8 @@ static hd_status hold_contest(unit_job *u, double us, hd_diag *d) {
 static hd_status exhaust_unit(unit_job *u, const tuner_unit *unit, hd_diag *d) {
   hd_plan_space space;
   tuner_bench bench = device_bench_interface(u->bench);
-  device_bench_focus(u->bench, unit->kernel, NULL, 0);
+  device_bench_watch(u->bench, unit->kernel);
+  u->all.kernel = unit->kernel;
   hd_status st = hd_advise_space(u->w, unit->launch, NULL, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(u->b->device)->n_sms;

@@ -57,10 +57,30 @@ typedef struct hd_tune_trial {
   uint32_t pairs;
 } hd_tune_trial;
 
-typedef enum hd_proof {
+typedef enum hd_proof_state {
   HD_PROOF_NONE = 0, /* nothing was adopted, or no proof was wanted */
-  HD_PROOF_EQUAL,    /* the emulator found the same bytes under all dispatchers */
-  HD_PROOF_SKIPPED,  /* the emulator cannot run this kernel: hd_tuned.proof_why */
+  HD_PROOF_EQUAL,    /* the same bytes under all dispatchers */
+  HD_PROOF_SKIPPED,  /* the emulator cannot run this kernel */
+} hd_proof_state;
+
+/* What is known of an adopted plan's results: two comparisons with the original's, neither of which is the
+ * other's.
+ *
+ * On the emulator, under every dispatcher, at the smallest size the workload has. Unless any_grid, the
+ * kernel's text holds the grid it was rewritten for as constants, so that the text proved there is not the
+ * one that runs at the tuned size: same rewriter, same plan, other constants.
+ *
+ * On the device, byte for byte at the tuned size, the very text that was adopted, in the order in which that
+ * device handed out the CTAs in this run. */
+typedef struct hd_proof {
+  hd_proof_state emulated;
+  char why[256];         /* why the emulator skipped it */
+  char size[32];         /* the size that was emulated */
+  uint32_t grid[3];      /* the kernel's first launch there */
+  bool any_grid;         /* the text is right for any grid, and the same at both sizes */
+  uint32_t dispatchers;  /* that it ran under */
+  uint64_t bytes;        /* compared after each of those runs */
+  uint64_t device_bytes; /* compared on the device; 0: models, or nothing was adopted */
 } hd_proof;
 
 /* A vote on how many warps of each CTA use L1. */
@@ -104,7 +124,6 @@ typedef struct hd_tuned {
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
   char why[256];              /* why nothing was adopted */
   hd_proof proof;
-  char proof_why[256];
   hd_tune_vote vote;
   hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
@@ -113,7 +132,7 @@ typedef struct hd_tuned {
 /* The best plan that uses one lever alone. */
 typedef struct hd_tune_lever {
   const char *lever;  /* "order", "bind", "threads", "bypass", "stream", "prefetch" */
-  hd_plan plan;       /* shares what the trial owns */
+  hd_plan plan;       /* of several kernels, the first one's */
   hd_speedup speedup; /* of the whole workload */
 } hd_tune_lever;
 enum { HD_TUNE_LEVERS = 6 };

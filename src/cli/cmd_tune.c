@@ -1,4 +1,5 @@
 /* The plan that wins for workloads on a device, kept as a verdict. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,31 @@ typedef struct session {
 
 /* ---- Output ----------------------------------------------------------------------- */
 
-static const char *proof_text(hd_proof p) {
-  static const char *const text[] = {[HD_PROOF_NONE] = "not proved",
-                                     [HD_PROOF_EQUAL] = "proved",
-                                     [HD_PROOF_SKIPPED] = "not proved on the emulator"};
+static const char *proof_text(hd_proof_state p) {
+  static const char *const text[] = {
+      [HD_PROOF_NONE] = "not proved", [HD_PROOF_EQUAL] = "proved", [HD_PROOF_SKIPPED] = "not proved"};
   return text[p];
+}
+
+/* Which text was compared where, at which size. */
+static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
+  hd_buf_printf(out, "    %s on the emulator", proof_text(p->emulated));
+  if (p->emulated == HD_PROOF_EQUAL)
+    hd_buf_printf(out, " at size %s, grid %ux%ux%u: %" PRIu64 " bytes equal under %u dispatchers%s", p->size,
+                  p->grid[0], p->grid[1], p->grid[2], p->bytes, p->dispatchers,
+                  p->any_grid ? "" : "; that text holds another grid's constants");
+  if (p->why[0]) hd_buf_printf(out, ": %s", p->why);
+  hd_buf_putc(out, '\n');
+  if (p->device_bytes)
+    hd_buf_printf(out, "    compared on the device at size %s, this very text: %" PRIu64 " bytes equal\n",
+                  w->size, p->device_bytes);
+}
+
+static json_t *proof_json(const hd_proof *p) {
+  return json_pack("{s:s, s:s, s:s, s:[i,i,i], s:b, s:i, s:I, s:I}", "emulator", proof_text(p->emulated),
+                   "why", p->why, "size", p->size, "grid", (int)p->grid[0], (int)p->grid[1], (int)p->grid[2],
+                   "any_grid", p->any_grid, "dispatchers", (int)p->dispatchers, "bytes", (json_int_t)p->bytes,
+                   "device_bytes", (json_int_t)p->device_bytes);
 }
 
 static void put_trials(const session *s, const hd_tuned *k, hd_buf *out) {
@@ -96,7 +117,8 @@ static void put_vote(const session *s, const hd_tuned *k, hd_buf *out) {
   }
 }
 
-static void put_kernel(const session *s, const hd_tuning *t, const hd_tuned *k, hd_buf *out) {
+static void put_kernel(const session *s, const hd_workload *w, const hd_tuning *t, const hd_tuned *k,
+                       hd_buf *out) {
   hd_buf plan = {0};
   hd_buf_printf(out, "\nkernel %s\n", k->kernel[0] ? k->kernel : "(all)");
   put_vote(s, k, out);
@@ -107,9 +129,8 @@ static void put_kernel(const session *s, const hd_tuning *t, const hd_tuned *k, 
                   k->speedup.low, k->speedup.high, 100 * k->speedup.confidence);
     if (k->places.n) hd_buf_printf(out, ", in %u places", k->places.n);
     hd_buf_printf(out, "), %.1f instead of %.1f us", k->after_us, k->before_us);
-    if (!t->recalled) hd_buf_printf(out, "; %s", proof_text(k->proof));
-    if (k->proof_why[0]) hd_buf_printf(out, " (%s)", k->proof_why);
     hd_buf_putc(out, '\n');
+    if (!t->recalled) put_proof(w, &k->proof, out);
   } else {
     hd_buf_printf(out, "  verdict: the original stays, %.1f us; %s\n", k->before_us, k->why);
   }
@@ -161,7 +182,7 @@ static int print_text(const session *s, const hd_workload *w, const hd_tuning *t
     hd_buf_printf(&out, ": verified in %.1f s\n", t->seconds);
   else
     put_seconds(t, &out);
-  for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, t, &t->kernels[k], &out);
+  for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, w, t, &t->kernels[k], &out);
   if (t->n_kernels > 1)
     hd_buf_printf(&out, "\nall kernels: %.3fx, %.1f instead of %.1f us\n", t->speedup.median, t->after_us,
                   t->before_us);
@@ -193,11 +214,11 @@ static json_t *places_json(const hd_tune_places *p) {
 static json_t *kernel_json(const hd_tuned *k) {
   json_t *trials = json_array();
   for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:o, s:o}", "kernel", k->kernel,
-                   "adopted", k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
+  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o}", "kernel", k->kernel, "adopted",
+                   k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
                    tuning_speedup_json(&k->speedup), "places", places_json(&k->places), "before_us",
-                   k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_text(k->proof),
-                   "proof_why", k->proof_why, "vote", vote_json(&k->vote), "trials", trials);
+                   k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_json(&k->proof),
+                   "vote", vote_json(&k->vote), "trials", trials);
 }
 
 static json_t *tuning_json(const session *s, const hd_workload *w, const hd_tuning *t) {

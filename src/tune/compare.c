@@ -1,12 +1,12 @@
-/* A plan against the original where its buffers lie: benches without places, and whole workloads. */
+/* Plans against others, where the buffers lie. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tune/search.h"
 
-hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
-                         hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d) {
-  static const hd_plan original;
+hd_status search_compare(const tuner_bench *b, const hd_plan_set *first, const hd_plan_set *second,
+                         uint32_t rounds, double confidence, hd_speedup *speedup, double *before_us,
+                         double *after_us, hd_diag *d) {
   /* Two halves, each with both loaded anew: where code and tables come to lie is chance as well. */
   bool slow = rounds <= SEARCH_LEAST_TEST;
   uint32_t halves = b->exact || slow ? 1 : 2, done = 0;
@@ -17,9 +17,9 @@ hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds
   for (uint32_t h = 0; st == HD_OK && h < halves; h++) {
     uint32_t n = h + 1 < halves ? rounds / 2 : rounds - done, slots[2], held = 0;
     double rough;
-    st = b->admit(b->ctx, h ? p : &original, &slots[h ? 1 : 0], &rough, d);
+    st = b->admit(b->ctx, h ? second : first, &slots[h ? 1 : 0], &rough, d);
     held += st == HD_OK;
-    if (st == HD_OK) st = b->admit(b->ctx, h ? &original : p, &slots[h ? 0 : 1], &rough, d);
+    if (st == HD_OK) st = b->admit(b->ctx, h ? first : second, &slots[h ? 0 : 1], &rough, d);
     held += st == HD_OK;
     if (st == HD_OK) st = b->time(b->ctx, slots, 2, b->exact || slow ? 0 : 1, n, us, d);
     if (st == HD_OK) {

@@ -44,7 +44,8 @@ void confirm_afford(const tuner_bench *b, double second, double seconds, confirm
 
 typedef struct pair {
   const tuner_bench *bench;
-  uint32_t slots[2]; /* the original's, the plan's */
+  const hd_plan_set *plans[2]; /* before, after */
+  uint32_t slots[2];
   uint32_t held;
 } pair;
 
@@ -52,14 +53,12 @@ static void release(pair *p) {
   while (p->held) p->bench->release(p->bench->ctx, p->slots[--p->held]);
 }
 
-static hd_status load(pair *p, const hd_plan *plan, hd_diag *d) {
-  static const hd_plan original;
-  const hd_plan *plans[2] = {&original, plan};
+static hd_status load(pair *p, hd_diag *d) {
   hd_status st = HD_OK;
   double rough;
   release(p);
   for (int i = 0; st == HD_OK && i < 2; i++) {
-    st = p->bench->admit(p->bench->ctx, plans[i], &p->slots[i], &rough, d);
+    st = p->bench->admit(p->bench->ctx, p->plans[i], &p->slots[i], &rough, d);
     p->held += st == HD_OK;
   }
   return st;
@@ -98,12 +97,11 @@ static hd_status observe(pair *p, uint32_t place, const confirm_options *o, obse
   return HD_OK;
 }
 
-static hd_status visit(pair *p, const hd_plan *plan, const confirm_options *o, observations *w,
-                       search_test *out, hd_diag *d) {
+static hd_status visit(pair *p, const confirm_options *o, observations *w, search_test *out, hd_diag *d) {
   uint32_t n = confirm_places(o->confidence);
   hd_status st = HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < n && (!i || out->places.least > o->least); i++) {
-    if (!i || (i == n / 2 && !o->slow)) st = load(p, plan, d);
+    if (!i || (i == n / 2 && !o->slow)) st = load(p, d);
     if (st == HD_OK) st = observe(p, i, o, w, out, d);
   }
   if (st == HD_OK) st = hd_paired_speedup(w->ratio, w->one, out->places.n, o->confidence, &out->speedup, d);
@@ -113,17 +111,17 @@ static hd_status visit(pair *p, const hd_plan *plan, const confirm_options *o, o
   return HD_OK;
 }
 
-hd_status search_confirm(const tuner_bench *b, const hd_plan *p, const confirm_options *o, search_test *out,
-                         hd_diag *d) {
+hd_status search_confirm(const tuner_bench *b, const hd_plan_set *before, const hd_plan_set *after,
+                         const confirm_options *o, search_test *out, hd_diag *d) {
   size_t n = confirm_places(o->confidence), rounds = o->rounds;
   double *room = calloc(2 * n * rounds + 2 * rounds + 2 * n, sizeof *room);
   if (!room) return hd_nomem(d);
   observations w = {.us = {room, room + n * rounds}, .round = room + 2 * n * rounds};
   w.ratio = w.round + 2 * rounds;
   w.one = w.ratio + n;
-  pair both = {.bench = b};
+  pair both = {.bench = b, .plans = {before, after}};
   *out = (search_test){0};
-  hd_status st = visit(&both, p, o, &w, out, d);
+  hd_status st = visit(&both, o, &w, out, d);
   release(&both);
   b->settle(b->ctx);
   free(room);

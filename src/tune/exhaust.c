@@ -73,12 +73,20 @@ static hd_status tell(run *r, search_trial *t, hd_diag *d) {
   return r->o->found ? r->o->found(r->o->ctx, t, d) : HD_OK;
 }
 
+/* A set of its own for the kernel (NULL: for all of them). `room` holds its one kernel. */
+static hd_plan_set set_of(const char *kernel, const hd_plan *p, hd_kernel_plan *room) {
+  *room = (hd_kernel_plan){kernel, *p};
+  return kernel ? (hd_plan_set){.kernels = room, .n = 1} : (hd_plan_set){.all = *p};
+}
+
 /* *ready: it is to be timed; else its result is told already. */
 static hd_status admit(run *r, search_trial *t, bool *ready, hd_diag *d) {
   hd_diag e = {0};
   double us = 0;
   *ready = false;
-  t->status = r->b->admit(r->b->ctx, &t->plan, &t->slot, &us, &e);
+  hd_kernel_plan room;
+  const hd_plan_set plans = set_of(r->x->kernel, &t->plan, &room);
+  t->status = r->b->admit(r->b->ctx, &plans, &t->slot, &us, &e);
   if (t->status != HD_OK) {
     hd_diag_line(&e, t->why, sizeof t->why);
     if (is_the_plans_fault(t->status)) return tell(r, t, d);
@@ -188,7 +196,7 @@ static hd_status go_through(run *r, const hd_plan_space *space, hd_diag *d) {
 
 hd_status exhaust_run(exhaust *x, const tuner_bench *b, const hd_plan_space *space, const exhaust_options *o,
                       hd_diag *d) {
-  static const hd_plan original;
+  static const hd_plan_set original;
   run r = {.x = x, .b = b, .o = o, .start = b->clock(b->ctx)};
   for (size_t i = 0; i < x->trials.n; i++) r.best = fmax(r.best, x->trials.data[i].score);
   r.best = fmax(r.best, 1);
@@ -219,15 +227,17 @@ typedef struct contest {
   bool entered; /* the original is ready */
 } contest;
 
-static hd_status enter(contest *c, const hd_plan *plans, size_t n, hd_diag *d) {
-  static const hd_plan original;
+static hd_status enter(contest *c, const char *kernel, const hd_plan *plans, size_t n, hd_diag *d) {
+  static const hd_plan_set original;
   double us;
   hd_status st = c->b->admit(c->b->ctx, &original, &c->slots[0], &us, d);
   if (st != HD_OK) return st;
   c->entered = true;
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     hd_diag e = {0};
-    hd_status ready = c->b->admit(c->b->ctx, &plans[i], &c->slots[c->n + 1], &us, &e);
+    hd_kernel_plan room;
+    const hd_plan_set set = set_of(kernel, &plans[i], &room);
+    hd_status ready = c->b->admit(c->b->ctx, &set, &c->slots[c->n + 1], &us, &e);
     if (ready == HD_OK)
       c->of[c->n++] = i;
     else if (!is_the_plans_fault(ready)) {
@@ -255,8 +265,8 @@ static hd_status run_in_place(contest *c, uint32_t places, uint32_t place, hd_di
   return st;
 }
 
-hd_status exhaust_contest(const tuner_bench *b, const hd_plan *plans, size_t n, uint32_t rounds,
-                          uint32_t places, hd_speedup *speedups, hd_diag *d) {
+hd_status exhaust_contest(const tuner_bench *b, const char *kernel, const hd_plan *plans, size_t n,
+                          uint32_t rounds, uint32_t places, hd_speedup *speedups, hd_diag *d) {
   contest c = {.b = b, .rounds = rounds};
   if (!b->move || places < 1) places = 1;
   if (c.rounds < places) c.rounds = places;
@@ -268,7 +278,7 @@ hd_status exhaust_contest(const tuner_bench *b, const hd_plan *plans, size_t n, 
   hd_status st = c.slots && c.of && c.us ? HD_OK : hd_nomem(d);
   if (st == HD_OK) {
     c.all = c.us + (n + 1) * c.rounds;
-    st = enter(&c, plans, n, d);
+    st = enter(&c, kernel, plans, n, d);
     for (uint32_t p = 0; st == HD_OK && p < places; p++) st = run_in_place(&c, places, p, d);
     for (size_t i = 0; st == HD_OK && i < c.n; i++)
       st = hd_paired_speedup(c.all, c.all + (i + 1) * c.rounds, c.rounds, 0.99, &speedups[c.of[i]], d);

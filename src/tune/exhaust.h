@@ -16,7 +16,9 @@ typedef struct exhaust_options {
   void *ctx;
 } exhaust_options;
 
+/* Plans are those of one kernel, or one for all of them. */
 typedef struct exhaust {
+  const char *kernel;          /* NULL: all */
   HD_VEC(search_trial) trials; /* plans are owned; slots are released */
   bool complete;               /* all candidates, and all neighbours of the best, were measured */
 } exhaust;
@@ -36,7 +38,7 @@ void exhaust_free(exhaust *x);
 /* Plans against the original, all in the same rounds; where the bench can move, in as many places as `places`
  * says, each with its share of the rounds. speedups[i] is refilled for each plan that can be made ready;
  * median 0 for the others. */
-hd_status exhaust_contest(const tuner_bench *b, const hd_plan *plans, size_t n, uint32_t rounds,
-                          uint32_t places, hd_speedup *speedups, hd_diag *d);
+hd_status exhaust_contest(const tuner_bench *b, const char *kernel, const hd_plan *plans, size_t n,
+                          uint32_t rounds, uint32_t places, hd_speedup *speedups, hd_diag *d);
 
 #endif

@@ -128,15 +128,17 @@ static hd_status finals(search *s, double until, hd_diag *d) {
 
 /* Measure a plan afresh, in other places where there are any. */
 static hd_status test_one(const search *s, const hd_plan *p, search_test *out, hd_diag *d) {
+  const hd_plan_set plans = search_plans(s, p), none = {0}, *before = s->o.fixed ? s->o.fixed : &none;
   const tuner_bench *b = s->bench;
   *out = (search_test){0};
   if (!b->move) {
     uint32_t rounds = affordable(s, 2, s->o.budget, SEARCH_LEAST_TEST, MOST_TEST);
-    return search_compare(b, p, rounds, s->o.confidence, &out->speedup, &out->before_us, &out->after_us, d);
+    return search_compare(b, before, &plans, rounds, s->o.confidence, &out->speedup, &out->before_us,
+                          &out->after_us, d);
   }
   confirm_options o = {.confidence = s->o.confidence, .least = 1};
   confirm_afford(b, s->second, s->o.budget - search_now(s), &o);
-  return search_confirm(b, p, &o, out, d);
+  return search_confirm(b, before, &plans, &o, out, d);
 }
 
 static double least_test(const search *s) {
@@ -221,7 +223,7 @@ static void forget_candidates(search *s) {
 
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d) {
-  static const hd_plan original;
+  static const hd_plan_set none;
   *s = (search){.bench = b,
                 .space = space,
                 .o = *o,
@@ -229,7 +231,10 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
                 .tested.speedup = {.median = 1, .low = 0, .high = INFINITY}};
   s->start = b->clock(b->ctx);
   hd_status st = take_candidates(s, list, n, d), before = st;
-  if (st == HD_OK) before = st = b->admit(b->ctx, &original, &s->original, &s->original_us, d);
+  s->room = calloc((o->fixed ? o->fixed->n : 0) + 1, sizeof *s->room);
+  if (st == HD_OK && !s->room) before = st = hd_nomem(d);
+  if (st == HD_OK)
+    before = st = b->admit(b->ctx, o->fixed ? o->fixed : &none, &s->original, &s->original_us, d);
   if (st == HD_OK) st = time_original(s, d);
   /* The test is worth more than any other measurement: its least is set aside first. */
   double test_takes = least_test(s), budget = s->o.budget - test_takes;
@@ -250,6 +255,7 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
 void search_free(search *s) {
   forget_candidates(s);
   hd_vec_free(&s->waiting);
+  free(s->room);
   for (size_t i = 0; i < s->trials.n; i++) {
     free(s->trials.data[i].ratios);
     hd_plan_free(&s->trials.data[i].plan);

@@ -21,7 +21,7 @@ enum { TUNER_NEIGHBOURS = 40 };
 typedef struct search_trial search_trial;
 /* The status of making a plan ready: a table's file that cannot be read is the plan's fault, not the
  * device's. */
-hd_status tuner_blame(hd_status st, const hd_plan *p);
+hd_status tuner_blame(hd_status st, const hd_plan_set *plans);
 /* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), its threshold of bypassing
  * anywhere, for what thresholds gain has several hills; its levers together with those of the best trial of
  * each family that was faster than the original, and with bindings or orders of any speed.
@@ -35,10 +35,10 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
 /* Where plans are measured. */
 typedef struct tuner_bench {
   void *ctx;
-  /* Make a plan ready (the baseline too: another copy of the original) and take one rough time.
-   * HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the plan's own
-   * business, anything else is the end. */
-  hd_status (*admit)(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d);
+  /* Make the workload ready under a set of plans (the baseline too: another copy of the original) and take
+   * one rough time. HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the
+   * plan's own business, anything else is the end. */
+  hd_status (*admit)(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d);
   void (*release)(void *ctx, uint32_t slot);
   /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
   hd_status (*time)(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
@@ -73,7 +73,9 @@ typedef struct search_test {
 
 typedef struct search_options {
   double budget, confidence;
-  uint32_t batch; /* plans that are screened together; 8 when 0 */
+  const char *kernel;       /* whose plan is searched for; NULL: one plan for all kernels */
+  const hd_plan_set *fixed; /* plans of other kernels, in the original too; NULL: none */
+  uint32_t batch;           /* plans that are screened together; 8 when 0 */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   void *progress_ctx;
 } search_options;
@@ -88,6 +90,7 @@ typedef struct search {
   const tuner_bench *bench;
   const hd_plan_space *space;
   search_options o;
+  hd_kernel_plan *room;           /* for a set's kernels */
   HD_VEC(search_waiting) waiting; /* not tried so far */
   HD_VEC(search_trial) trials;
   uint32_t original; /* slot */
@@ -105,9 +108,10 @@ typedef struct search {
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d);
 void search_free(search *s);
-/* Measure a plan against the original, both made ready anew in each of two halves. */
-hd_status search_compare(const tuner_bench *b, const hd_plan *p, uint32_t rounds, double confidence,
-                         hd_speedup *speedup, double *before_us, double *after_us, hd_diag *d);
+/* Measure plans against others, both made ready anew in each of two halves. */
+hd_status search_compare(const tuner_bench *b, const hd_plan_set *before, const hd_plan_set *after,
+                         uint32_t rounds, double confidence, hd_speedup *speedup, double *before_us,
+                         double *after_us, hd_diag *d);
 /* Rounds of that comparison of runs that take so long which fit into so many seconds: at least those that
  * tell something, at most `most`. */
 uint32_t search_rounds(double us, double seconds, uint32_t most);
@@ -129,8 +133,8 @@ void confirm_afford(const tuner_bench *b, double second, double seconds, confirm
 /* What the least of them takes, in seconds. */
 double confirm_takes(const tuner_bench *b, double second, double confidence);
 /* out->places.n says how far it came: with fewer than confirm_places the interval is 0 to infinity. */
-hd_status search_confirm(const tuner_bench *b, const hd_plan *p, const confirm_options *o, search_test *out,
-                         hd_diag *d);
+hd_status search_confirm(const tuner_bench *b, const hd_plan_set *before, const hd_plan_set *after,
+                         const confirm_options *o, search_test *out, hd_diag *d);
 
 /* ---- Parts of a search ---------------------------------------------------------------------- */
 
@@ -143,6 +147,8 @@ enum {
 #define SEARCH_LEAST_GAIN 1.005
 #define SEARCH_PROMISING 1.001 /* to be worth the test */
 
+/* The fixed plans with this one for the kernel that is tuned. Borrowed, until the next call. */
+hd_plan_set search_plans(const search *s, const hd_plan *p);
 double search_now(const search *s); /* seconds since it began */
 void search_report(const search *s, const char *stage, size_t done, size_t n);
 /* The status speaks of the plan; any other than these and HD_OK ends the search. */

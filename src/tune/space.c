@@ -1,7 +1,6 @@
 /* What a kernel's launch leaves to try. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tune/tuner.h"
 
@@ -48,9 +47,4 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
   const hd_compiled *code;
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o ? o->arch : 0), &code, d);
   return st == HD_OK ? hd_plan_space_of(code->module, w, launch, out, d) : st;
-}
-
-hd_status tuner_blame(hd_status st, const hd_plan *p) {
-  bool table = p->order.kind == HD_ORDER_TABLE && p->order.file;
-  return st == HD_ERR_IO && table && access(p->order.file, R_OK) != 0 ? HD_ERR_INPUT : st;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tune/search.h"
 
@@ -12,6 +13,27 @@ enum { MOST_RANKED = 96 };
 static const double hopeless = 0.95, least_hopeless = 0.25, first_run_us = 2000;
 
 /* ---- Bookkeeping -------------------------------------------------------------------- */
+
+static bool lacks_its_table(const hd_plan *p) {
+  return p->order.kind == HD_ORDER_TABLE && p->order.file && access(p->order.file, R_OK) != 0;
+}
+
+hd_status tuner_blame(hd_status st, const hd_plan_set *plans) {
+  bool lacks = lacks_its_table(&plans->all);
+  for (size_t i = 0; i < plans->n; i++) lacks |= lacks_its_table(&plans->kernels[i].plan);
+  return st == HD_ERR_IO && lacks ? HD_ERR_INPUT : st;
+}
+
+hd_plan_set search_plans(const search *s, const hd_plan *p) {
+  hd_plan_set set = s->o.fixed ? *s->o.fixed : (hd_plan_set){0};
+  if (!s->o.kernel) {
+    set.all = *p;
+    return set;
+  }
+  if (set.n) memcpy(s->room, set.kernels, set.n * sizeof *set.kernels);
+  s->room[set.n] = (hd_kernel_plan){s->o.kernel, *p};
+  return (hd_plan_set){.all = set.all, .kernels = s->room, .n = set.n + !hd_plan_is_baseline(p)};
+}
 
 double search_now(const search *s) { return s->bench->clock(s->bench->ctx) - s->start; }
 
@@ -115,7 +137,8 @@ hd_status search_admit(search *s, size_t at, hd_diag *d) {
   search_trial *t = &s->trials.data[at];
   hd_diag e = {0};
   double us = 0;
-  hd_status st = s->bench->admit(s->bench->ctx, &t->plan, &t->slot, &us, &e);
+  const hd_plan_set plans = search_plans(s, &t->plan);
+  hd_status st = s->bench->admit(s->bench->ctx, &plans, &t->slot, &us, &e);
   t->status = st;
   if (st == HD_OK) {
     t->ready = true;

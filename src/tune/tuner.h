@@ -2,10 +2,10 @@
  *
  * space.c          what a kernel's launch leaves to try
  * units.c          what is tuned by itself
- * tuner_device.c   plans measured on a device
- * tuner_vote.c     the SMs' vote on a threshold of bypassing
- * tuner_model.c    plans predicted by replays
- * tuner.c          all of it for a workload, kernel by kernel
+ * device_bench.c   plans measured on a device
+ * vote.c           the SMs' vote on a threshold of bypassing
+ * model_bench.c    plans predicted by replays
+ * tuner.c          all of it for a workload: tuning.h has the parts
  * tuner_verdict.c  to and from the store
  * tuner_apply.c    launch paths
  */
@@ -21,29 +21,21 @@ hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_
 
 /* ---- Devices --------------------------------------------------------------------------- */
 
-/* A workload's kernel (NULL: all of them) on a device, under `fixed` plans of other kernels. */
+/* A workload on a device, under sets of plans. */
 typedef struct device_bench device_bench;
 hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                             device_bench **out, hd_diag *d);
 void device_bench_close(device_bench *b); /* NULL is fine */
 /* What went into loading, checking and timing so far. */
 void device_bench_spent(const device_bench *b, hd_tune_seconds *out);
-/* From now on plans are those of that kernel (NULL: of all), and times are those from its first launch to its
- * last; `fixed` plans of other kernels hold meanwhile, in place of them in the original too. */
-void device_bench_focus(device_bench *b, const char *kernel, const hd_kernel_plan *fixed, size_t n_fixed);
-/* From now on any plan but the baseline stands for `fixed` plans of single kernels, and times are those of
- * all launches. */
-void device_bench_together(device_bench *b, const hd_kernel_plan *fixed, size_t n_fixed);
+/* From now on times are those from the kernel's first launch to its last (NULL: of all launches). */
+void device_bench_watch(device_bench *b, const char *kernel);
 tuner_bench device_bench_interface(device_bench *b);
-/* search_compare of the whole workload under those plans and under none. */
-hd_status device_bench_compare(device_bench *b, const hd_kernel_plan *plans, size_t n, uint32_t rounds,
-                               double confidence, hd_speedup *speedup, double *before_us, double *after_us,
-                               hd_diag *d);
-/* search_confirm of them, in about so many seconds beside its moves when the whole takes so many
- * microseconds. */
-hd_status device_bench_confirm(device_bench *b, const hd_kernel_plan *plans, size_t n, double us,
-                               double seconds, double confidence, double least, search_test *out, hd_diag *d);
-/* Run the kernel in focus under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM.
+/* Run the original and the workload under those plans once more, and compare all buffers: byte for byte, but
+ * for those that floating-point atomics add to, which are held to their tolerances. HD_ERR_REFUSED names the
+ * first difference. */
+hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t *bytes, hd_diag *d);
+/* Run the watched kernel under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM.
  * `launch` is one of its launches. */
 hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d);
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
@@ -73,7 +65,7 @@ void tuner_share_out(tuner_unit *u, uint32_t n);
 
 /* Count the votes of CTAs that use `warps` warps. */
 void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vote *out);
-/* Take it on the kernel in focus; out->why says why there is none. */
+/* Take it on the watched kernel; out->why says why there is none. */
 void vote_take(device_bench *b, const hd_plan_space *s, uint32_t launch, hd_tune_vote *out);
 
 /* ---- Models --------------------------------------------------------------------------------- */

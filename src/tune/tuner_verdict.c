@@ -270,12 +270,16 @@ static bool ends_all(hd_status st) { return st == HD_ERR_FAULT || st == HD_ERR_I
 
 static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double seconds, double least,
                                hd_tuned *k, hd_diag *d) {
+  static const hd_plan_set original;
   tuner_bench bench = device_bench_interface(b);
   hd_diag e = {0};
+  hd_kernel_plan own = {k->kernel, k->plan};
+  const hd_plan_set plans =
+      k->kernel[0] ? (hd_plan_set){.kernels = &own, .n = 1} : (hd_plan_set){.all = k->plan};
   uint32_t rounds = search_rounds(k->before_us + k->after_us, seconds, VERIFY_ROUNDS);
-  device_bench_focus(b, k->kernel[0] ? k->kernel : NULL, NULL, 0);
-  hd_status st =
-      search_compare(&bench, &k->plan, rounds, o->confidence, &k->speedup, &k->before_us, &k->after_us, &e);
+  device_bench_watch(b, k->kernel[0] ? k->kernel : NULL);
+  hd_status st = search_compare(&bench, &original, &plans, rounds, o->confidence, &k->speedup, &k->before_us,
+                                &k->after_us, &e);
   if (ends_all(st)) {
     if (d) *d = e;
     return st;
@@ -287,11 +291,14 @@ static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double
 
 /* All plans that were kept at once: what one kernel leaves in the caches, the next one finds. */
 static hd_status verify_together(device_bench *b, const hd_tune_options *o, double seconds,
-                                 hd_kernel_plan *plans, size_t n, hd_tuning *t, hd_diag *d) {
+                                 const hd_plan_set *plans, hd_tuning *t, hd_diag *d) {
+  static const hd_plan_set original;
+  tuner_bench bench = device_bench_interface(b);
   uint32_t rounds = search_rounds(t->before_us + t->after_us, seconds, VERIFY_ROUNDS);
   hd_diag e = {0};
-  hd_status st =
-      device_bench_compare(b, plans, n, rounds, o->confidence, &t->verified, &t->before_us, &t->after_us, &e);
+  device_bench_watch(b, NULL);
+  hd_status st = search_compare(&bench, &original, plans, rounds, o->confidence, &t->verified, &t->before_us,
+                                &t->after_us, &e);
   if (st == HD_OK || !ends_all(st)) return HD_OK;
   if (d) *d = e;
   return st;
@@ -309,7 +316,8 @@ static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd
   double seconds = o->budget / (n + together + !n);
   hd_status st = device_bench_open(dev, w, o, &b, d);
   /* First, while every plan is still there. */
-  if (st == HD_OK && together && n) st = verify_together(b, o, seconds, plans, n, t, d);
+  if (st == HD_OK && together && n)
+    st = verify_together(b, o, seconds, &(hd_plan_set){.kernels = plans, .n = n}, t, d);
   t->adopted = false;
   for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++) {
     hd_tuned *k = &t->kernels[i];

@@ -29,10 +29,14 @@ The verdict is kept, listed, and used by the next run:
   
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --json | grep -cE '"recalled": true'
   1
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --again --no-advice --json | grep -E '"(recalled|proof|proof_why)": [^0-9]'
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --again --no-advice --json | grep -E '"(recalled|emulator|size|dispatchers|any_grid|device_bytes)": '
+    "size": "tiny",
       "recalled": false,
-          "proof": "proved",
-          "proof_why": "8 dispatchers",
+            "emulator": "proved",
+            "size": "tiny",
+            "any_grid": false,
+            "dispatchers": 8,
+            "device_bytes": 0
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --verify | sed 's/in [0-9.]* s/in some s/; s/, [0-9.]*x.*//; s/,stream=l1//'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): verified in some s
   

@@ -28,6 +28,7 @@ typedef struct simulated {
   uint32_t place, unsettled, fails_at; /* fails_at: the move that does, from 1 */
   uint32_t admitted, lost_at;          /* lost_at: the admission with which the device goes, from 1 */
   double moving;
+  const char *kernel; /* whose plan has the speedup; NULL: the one for all */
 } simulated;
 
 /* The time of a slot where its buffers lie now. */
@@ -57,8 +58,9 @@ static inline uint64_t plan_hash(const hd_plan *p) {
   return h;
 }
 
-static inline hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d) {
+static inline hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d) {
   simulated *s = ctx;
+  const hd_plan *p = s->kernel ? hd_plan_set_of(plans, s->kernel) : &plans->all;
   bool baseline = hd_plan_is_baseline(p);
   s->clock += s->admission;
   if (++s->admitted == s->lost_at) return hd_fail(d, HD_ERR_FAULT, "lost");

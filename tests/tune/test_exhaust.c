@@ -134,7 +134,7 @@ static void a_contest_tells_each_plan_beside_the_original(void **state) {
     s = device(two_steps);
     if (moves) s.luck = no_luck;
     tuner_bench b = bench_of(&s);
-    assert_int_equal(exhaust_contest(&b, plans, 3, 24, 8, speedups, &d), HD_OK);
+    assert_int_equal(exhaust_contest(&b, NULL, plans, 3, 24, 8, speedups, &d), HD_OK);
     assert_int_equal(s.held, 0);
     assert_int_equal(s.place, moves ? 8 : 0);
     for (int i = 0; i < 3; i++) {

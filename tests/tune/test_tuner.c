@@ -76,7 +76,11 @@ static void finds_what_a_sweep_finds(void **state) {
   assert_int_equal(t.n_kernels, 1);
   assert_string_equal(k->kernel, "reader");
   assert_true(t.adopted && k->adopted);
-  assert_int_equal(k->proof, HD_PROOF_EQUAL);
+  assert_int_equal(k->proof.emulated, HD_PROOF_EQUAL);
+  assert_string_equal(k->proof.size, "tiny");
+  assert_int_equal(k->proof.grid[0], 5);
+  assert_int_equal(k->proof.dispatchers, HD_DISPATCH_COUNT);
+  assert_true(k->proof.bytes > 0 && k->proof.device_bytes == 0);
   assert_true(k->speedup.median > 1.3);
   assert_true(k->after_us < k->before_us);
   assert_true(t.has_counters && t.after.dram_read_bytes < t.before.dram_read_bytes);

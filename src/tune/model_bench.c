@@ -13,12 +13,11 @@ struct model_bench {
 };
 
 /* The replay looks at tasks only: whether the kernels can be rewritten at all is asked here. */
-static hd_status rewrite(model_bench *b, const hd_plan *p, hd_diag *d) {
+static hd_status rewrite(model_bench *b, const hd_plan_set *set, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *m;
-  hd_plan_set set = {.all = *p};
   hd_resolved plans;
-  hd_status st = hd_resolve(b->w, &set, &b->run, b->study, &plans, d);
+  hd_status st = hd_resolve(b->w, set, &b->run, b->study, &plans, d);
   if (st != HD_OK) return st;
   hd_arena_init(&arena);
   hd_recipe *recipes = HD_NEW_N(&arena, (size_t)b->w->n_launches + 1, hd_recipe);
@@ -30,14 +29,16 @@ static hd_status rewrite(model_bench *b, const hd_plan *p, hd_diag *d) {
   return st;
 }
 
-static hd_status admit(void *ctx, const hd_plan *p, uint32_t *slot, double *us, hd_diag *d) {
+/* One plan for all kernels is all that a replay knows. */
+static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d) {
   model_bench *b = ctx;
+  const hd_plan *p = &plans->all;
   hd_counters c = {0};
   /* Tables of orders are worked out by the replay, from traces that are there, and found by the rewrite. */
   bool table = hd_order_needs_table(p->order.kind);
-  hd_status st = table ? HD_OK : rewrite(b, p, d);
-  if (st == HD_OK) st = tuner_blame(hd_study_replay(b->study, b->gpu, p, b->gpu->dispatch, 0, &c, d), p);
-  if (st == HD_OK && table) st = rewrite(b, p, d);
+  hd_status st = table ? HD_OK : rewrite(b, plans, d);
+  if (st == HD_OK) st = tuner_blame(hd_study_replay(b->study, b->gpu, p, b->gpu->dispatch, 0, &c, d), plans);
+  if (st == HD_OK && table) st = rewrite(b, plans, d);
   if (st == HD_OK && !hd_vec_push(&b->slots, c)) st = hd_nomem(d);
   *slot = (uint32_t)(b->slots.n - 1);
   *us = c.time_us;

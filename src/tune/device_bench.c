@@ -1,0 +1,275 @@
+/* Plans measured on a device. The workload's buffers are put there once; each plan adds its kernels. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/device_bench.h"
+
+/* ---- Runs ----------------------------------------------------------------------------------- */
+
+static hd_status run_launches(slot *s, uint32_t from, uint32_t to, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = from; st == HD_OK && i < to; i++) st = variant_launch_one(&s->v, i, d);
+  return st;
+}
+
+static hd_status prepare(void *ctx, hd_diag *d) {
+  slot *s = ctx;
+  hd_status st = placement_restore(s->v.p, d);
+  return st == HD_OK ? run_launches(s, 0, s->bench->first, d) : st;
+}
+
+static hd_status prepare_poisoned(void *ctx, hd_diag *d) {
+  slot *s = ctx;
+  hd_status st = placement_restore(s->v.p, d);
+  if (st == HD_OK) st = placement_poison(s->v.p, d);
+  return st == HD_OK ? run_launches(s, 0, s->bench->first, d) : st;
+}
+
+static hd_status run(void *ctx, hd_diag *d) {
+  slot *s = ctx;
+  return run_launches(s, s->bench->first, s->bench->last + 1, d);
+}
+
+/* ---- Moves ---------------------------------------------------------------------------------- */
+
+/* What a move takes on a GPU: a part of the half second in which memory is strewn and given back, and by
+ * bytes to copy them. */
+static const double move_seconds = 60e-3, move_rate = 1e12;
+
+static uint64_t bytes_of(const hd_workload *w) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < w->n_buffers; i++) sum += w->buffers[i].bytes;
+  return sum;
+}
+
+/* ---- The bench --------------------------------------------------------------------------------- */
+
+void device_bench_watch(device_bench *b, const char *kernel) {
+  const hd_workload *w = b->p.w;
+  b->kernel = kernel;
+  b->first = 0;
+  b->last = w->n_launches ? w->n_launches - 1 : 0;
+  if (!kernel) return;
+  while (b->first < b->last && strcmp(w->launches[b->first].kernel, kernel) != 0) b->first++;
+  while (b->last > b->first && strcmp(w->launches[b->last].kernel, kernel) != 0) b->last--;
+}
+
+static hd_status free_slot(device_bench *b, uint32_t *out, hd_diag *d) {
+  for (*out = 0; *out < b->n_slots; ++*out)
+    if (!b->slots[*out]->used) return HD_OK;
+  slot **more = realloc(b->slots, (b->n_slots + 1) * sizeof *more);
+  if (more) b->slots = more;
+  slot *s = more ? calloc(1, sizeof *s) : NULL;
+  if (!s) return hd_nomem(d);
+  s->bench = b;
+  b->slots[b->n_slots++] = s;
+  return HD_OK;
+}
+
+static hd_status open_variant(device_bench *b, variant *v, const hd_plan_set *set, hd_diag *d) {
+  hd_resolved plans;
+  hd_status st = hd_resolve(b->p.w, set, &b->p.run, NULL, &plans, d);
+  if (st != HD_OK) return st;
+  st = variant_open(v, &b->p, &plans, d);
+  hd_resolved_free(&plans);
+  return st;
+}
+
+/* Run once from the first contents, timed, and compare; the first of all is what others are compared with. */
+static hd_status try_out(device_bench *b, slot *s, double *us, hd_diag *d) {
+  hd_device_job job = {.prepare = prepare_poisoned, .run = run, .ctx = s};
+  hd_timing_options once = {.repetitions = 1};
+  uint64_t *before = calloc((size_t)b->p.w->n_buffers + 1, sizeof *before);
+  hd_status st = before ? HD_OK : hd_nomem(d);
+  if (st == HD_OK && !b->learnt) st = placement_restore(&b->p, d);
+  if (st == HD_OK && !b->learnt) st = device_sum_up(b, before, d);
+  if (st == HD_OK) st = hd_device_time(b->p.device, &job, 1, &once, us, d);
+  if (st == HD_OK) st = run_launches(s, b->last + 1, b->p.w->n_launches, d);
+  if (st == HD_OK) st = hd_device_sync(b->p.device, d);
+  if (st == HD_OK) st = b->learnt ? device_compare(b, d) : device_learn(b, before, d);
+  free(before);
+  return st;
+}
+
+static hd_status name_plans(hd_status st, const hd_plan_set *plans, hd_diag *d) {
+  if ((st != HD_ERR_FAULT && st != HD_ERR_IO) || !d || hd_plan_set_is_baseline(plans)) return st;
+  hd_buf text = {0};
+  char message[sizeof d->message];
+  hd_plan_set_print(plans, &text);
+  memcpy(message, d->message, sizeof message);
+  hd_fail(d, st, "under plan %.120s: %.600s", text.data ? text.data : "", message);
+  hd_buf_free(&text);
+  return st;
+}
+
+static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *out, double *us, hd_diag *d) {
+  device_bench *b = ctx;
+  hd_status st = free_slot(b, out, d);
+  if (st != HD_OK) return st;
+  slot *s = b->slots[*out];
+  double start = hd_seconds();
+  st = tuner_blame(open_variant(b, &s->v, plans, d), plans);
+  double loaded = hd_seconds();
+  b->spent.load += loaded - start;
+  if (st == HD_OK) st = try_out(b, s, us, d);
+  b->spent.check += hd_seconds() - loaded;
+  if (st != HD_OK) variant_close(&s->v);
+  s->used = st == HD_OK;
+  return name_plans(st, plans, d);
+}
+
+static void release(void *ctx, uint32_t at) {
+  device_bench *b = ctx;
+  variant_close(&b->slots[at]->v);
+  b->slots[at]->used = false;
+}
+
+static hd_device_job job_of(const device_bench *b, uint32_t at) {
+  return (hd_device_job){.prepare = prepare, .run = run, .ctx = b->slots[at]};
+}
+
+static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds,
+                            double *us, hd_diag *d) {
+  device_bench *b = ctx;
+  hd_timing_options o = {.warmups = warmups, .repetitions = rounds, .keep_l2 = b->keep_l2};
+  hd_device_job *jobs = calloc(n ? n : 1, sizeof *jobs);
+  if (!jobs) return hd_nomem(d);
+  for (size_t i = 0; i < n; i++) jobs[i] = job_of(b, slots[i]);
+  double start = hd_seconds();
+  hd_status st = hd_device_time(b->p.device, jobs, n, &o, us, d);
+  b->spent.time += hd_seconds() - start;
+  free(jobs);
+  return st;
+}
+
+static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
+  device_bench *b = ctx;
+  uint64_t moved, all = bytes_of(b->p.w);
+  double start = hd_seconds();
+  if (strewn && !b->strewn && !b->shared) placement_strew(&b->p);
+  b->strewn |= strewn;
+  hd_status st = placement_move(&b->p, &moved, d);
+  if (st == HD_OK) st = hd_device_sync(b->p.device, d);
+  b->spent.move += hd_seconds() - start;
+  *part = all ? (double)moved / (double)all : 1;
+  return st;
+}
+
+static void settle(void *ctx) {
+  device_bench *b = ctx;
+  double start = hd_seconds();
+  placement_settle(&b->p);
+  b->strewn = false;
+  b->spent.move += hd_seconds() - start;
+}
+
+static double seconds(void *ctx) { return hd_seconds(); }
+
+tuner_bench device_bench_interface(device_bench *b) {
+  return (tuner_bench){.ctx = b,
+                       .admit = admit,
+                       .release = release,
+                       .time = time_slots,
+                       .clock = seconds,
+                       .move = move,
+                       .settle = settle,
+                       .moving = move_seconds + (double)bytes_of(b->p.w) / move_rate};
+}
+
+hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t *bytes, hd_diag *d) {
+  static const hd_plan_set none;
+  variant original = {0}, v = {0};
+  hd_status st = open_variant(b, &original, &none, d);
+  if (st == HD_OK) st = open_variant(b, &v, plans, d);
+  if (st == HD_OK) st = variant_compare(&original, &v, bytes, d);
+  variant_close(&v);
+  variant_close(&original);
+  return st;
+}
+
+hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d) {
+  hd_kernel_plan vote = {b->kernel, {.bypass = {.kind = HD_BYPASS_AUTO}}};
+  const hd_plan_set plans =
+      b->kernel ? (hd_plan_set){.kernels = &vote, .n = 1} : (hd_plan_set){.all = vote.plan};
+  slot s = {.bench = b};
+  hd_device *dev = b->p.device;
+  uint32_t *counted = calloc(HD_BALLOT_SMS, sizeof *counted);
+  hd_status st = counted ? open_variant(b, &s.v, &plans, d) : hd_nomem(d);
+  if (st == HD_OK && !s.v.setup.recipes[launch].ballot)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has nothing to vote on");
+  for (uint32_t r = 0; st == HD_OK && r < runs; r++) {
+    uint64_t ballot = s.v.setup.launches[launch].state, bytes = HD_BALLOT_SMS * sizeof *counted;
+    st = prepare(&s, d);
+    if (st == HD_OK) st = hd_device_set(dev, ballot, 0, bytes, d);
+    if (st == HD_OK) st = run(&s, d);
+    if (st == HD_OK) st = hd_device_sync(dev, d);
+    if (st == HD_OK) st = hd_device_read(dev, ballot, counted, bytes, d);
+    for (uint32_t i = 0; st == HD_OK && i < HD_BALLOT_SMS; i++) ctas[i] += counted[i];
+  }
+  if (counted) variant_close(&s.v);
+  free(counted);
+  return st;
+}
+
+hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d) {
+  static const hd_plan_set original;
+  const hd_wl_launch *l = &b->p.w->launches[launch];
+  slot s = {.bench = b};
+  hd_status st = open_variant(b, &s.v, &original, d);
+  if (st == HD_OK)
+    st = hd_device_resident(s.v.module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,
+                            b->p.w->registers, resident, d);
+  variant_close(&s.v);
+  return st;
+}
+
+hd_status device_bench_count(device_bench *b, uint32_t at, hd_counters *out, bool *have, char *why,
+                             size_t cap, hd_diag *d) {
+  hd_device_job job = job_of(b, at);
+  return hd_device_count(b->p.device, &job, b->keep_l2, out, have, why, cap, d);
+}
+
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+                            device_bench **out, hd_diag *d) {
+  device_bench *b = calloc(1, sizeof *b);
+  *out = NULL;
+  if (!b) return hd_nomem(d);
+  b->keep_l2 = o->keep_l2;
+  b->shared = o->shared;
+  b->sums = calloc((size_t)w->n_buffers + 1, sizeof *b->sums);
+  b->near = calloc((size_t)w->n_buffers + 1, sizeof *b->near);
+  hd_status st = b->sums && b->near ? HD_OK : hd_nomem(d);
+  if (st == HD_OK) st = placement_open(&b->p, dev, w, &o->run, d);
+  if (st != HD_OK) {
+    device_bench_close(b);
+    return st;
+  }
+  device_bench_watch(b, NULL);
+  *out = b;
+  return HD_OK;
+}
+
+void device_bench_spent(const device_bench *b, hd_tune_seconds *out) {
+  out->load = b->spent.load;
+  out->check = b->spent.check;
+  out->time = b->spent.time;
+  out->move = b->spent.move;
+}
+
+void device_bench_close(device_bench *b) {
+  if (!b) return;
+  for (uint32_t i = 0; i < b->n_slots; i++) {
+    if (b->slots[i]->used) variant_close(&b->slots[i]->v);
+    free(b->slots[i]);
+  }
+  free(b->slots);
+  for (uint32_t i = 0; b->near && b->p.w && i < b->p.w->n_buffers; i++) free(b->near[i]);
+  hd_device_unload(b->tools);
+  if (b->p.w) hd_device_free(b->p.device, b->tools_sums, NULL);
+  placement_close(&b->p);
+  free(b->near);
+  free(b->sums);
+  free(b);
+}

@@ -1,0 +1,113 @@
+/* One kernel: what is tried, and what the search found, in words. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuning.h"
+
+/* Those to begin with, then what the launch's shape suggests: the caller's own plans come before all others.
+ */
+static hd_status collect(tuning *t, const hd_plan_space *space, hd_candidate **out, size_t *n, hd_diag *d) {
+  static const double first_of_all = 3, advised = 2;
+  *n = 0;
+  *out = calloc(t->first.n + HD_CANDIDATES, sizeof **out);
+  if (!*out) return hd_nomem(d);
+  for (size_t i = 0; i < t->first.n; i++) {
+    hd_candidate *c = *out + *n;
+    c->prior = i < t->o.n_plans ? first_of_all : advised;
+    hd_status st = hd_plan_copy(&t->first.data[i], &c->plan, d);
+    if (st != HD_OK) return st;
+    ++*n;
+  }
+  *n += hd_candidates(space, *out + *n, HD_CANDIDATES);
+  return HD_OK;
+}
+
+static int by_speedup(const void *a, const void *b, void *adopted) {
+  const hd_tune_trial *x = a, *y = b;
+  const hd_plan *first = adopted;
+  if (first && hd_plan_equal(&x->plan, first)) return -1;
+  if (first && hd_plan_equal(&y->plan, first)) return 1;
+  if ((x->status == HD_OK) != (y->status == HD_OK)) return x->status == HD_OK ? -1 : 1;
+  return x->speedup < y->speedup ? 1 : x->speedup > y->speedup ? -1 : 0;
+}
+
+static void say_why_not(const search *s, hd_tuned *k) {
+  const hd_tune_places *p = &s->tested.places;
+  const hd_speedup *speedup = &s->tested.speedup;
+  size_t measured = 0;
+  double best = 0;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    measured += s->trials.data[i].status == HD_OK;
+    best = fmax(best, s->trials.data[i].score);
+  }
+  if (s->unaffordable)
+    snprintf(k->why, sizeof k->why, "a run takes %.1f s: in %.0f s of budget nothing can be told",
+             s->original_us * 1e-6, s->o.budget);
+  else if (!measured && s->trials.n)
+    snprintf(k->why, sizeof k->why, "no plan can be applied: %.220s", s->trials.data[0].why);
+  else if (!s->trials.n)
+    snprintf(k->why, sizeof k->why, "there is nothing to try");
+  else if (s->best < 0 || s->trials.data[s->best].score < 1.001)
+    snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx", measured,
+             best);
+  else if (p->n && p->least <= 1)
+    snprintf(k->why, sizeof k->why,
+             "the best of %zu plans is not faster wherever buffers lie: %.3fx, then %.3fx", measured,
+             fmax(s->trials.data[s->best].score, p->most), p->least);
+  else
+    snprintf(k->why, sizeof k->why, "the best of %zu plans runs at %.3f to %.3fx when measured afresh: %s",
+             measured, speedup->low, speedup->high,
+             speedup->low > 1 ? "too little to be kept" : "not faster for sure");
+}
+
+/* Takes the trials' plans over. */
+static hd_status take_result(const tuning *t, search *s, hd_tuned *k, hd_diag *d) {
+  k->trials = calloc(s->trials.n + 1, sizeof *k->trials);
+  if (!k->trials) return hd_nomem(d);
+  k->before_us = s->tested.before_us;
+  k->after_us = s->adopted ? s->tested.after_us : s->tested.before_us;
+  k->speedup = s->tested.speedup;
+  k->places = s->tested.places;
+  k->adopted = s->adopted;
+  if (s->adopted)
+    k->plan = s->trials.data[s->best].plan;
+  else
+    say_why_not(s, k);
+  for (size_t i = 0; i < s->trials.n; i++) {
+    search_trial *from = &s->trials.data[i];
+    hd_tune_trial *to = &k->trials[k->n_trials++];
+    *to =
+        (hd_tune_trial){.plan = from->plan, .status = from->status, .speedup = from->score, .pairs = from->n};
+    memcpy(to->why, from->why, sizeof to->why);
+    from->plan = (hd_plan){0};
+  }
+  qsort_r(k->trials, k->n_trials, sizeof *k->trials, by_speedup, k->adopted ? &k->plan : NULL);
+  t->out->tried += k->n_trials;
+  if (!k->adopted) k->after_us = k->before_us;
+  return HD_OK;
+}
+
+hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_space *space,
+                               const char *kernel, const hd_plan_set *fixed, double budget, hd_tuned *k,
+                               hd_diag *d) {
+  search s = {0};
+  search_options so = {.budget = budget,
+                       .confidence = tuning_confidence(t),
+                       .kernel = kernel,
+                       .fixed = fixed,
+                       .progress = t->o.progress,
+                       .progress_ctx = t->o.ctx};
+  hd_candidate *list;
+  size_t n;
+  hd_status st = collect(t, space, &list, &n, d);
+  if (st == HD_OK)
+    st = tuner_search(&s, b, space, list, n, &so, d);
+  else
+    for (size_t i = 0; list && i < n; i++) hd_plan_free(&list[i].plan);
+  free(list);
+  if (st == HD_OK) st = take_result(t, &s, k, d);
+  search_free(&s);
+  return st;
+}

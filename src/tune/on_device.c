@@ -1,0 +1,228 @@
+/* A tuning on a device, kernel by kernel. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuning.h"
+
+/* What a kernel gains may not be lost again by what its order does to the next one's caches: by the median of
+ * all places, and in any one. */
+static const double together_least = 1, together_worst = 0.99;
+/* Seconds, about, of testing that. */
+static const double together_seconds = 0.5;
+
+static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, const hd_plan_set *fixed,
+                           double budget, hd_tuned *k, hd_diag *d) {
+  tuner_bench bench = device_bench_interface(b);
+  hd_plan_space space;
+  snprintf(k->kernel, sizeof k->kernel, "%.127s", u->kernel ? u->kernel : "");
+  k->before_us = k->after_us = u->us;
+  k->speedup = tuning_no_speedup(t);
+  if (u->share == 0) {
+    snprintf(k->why, sizeof k->why, "it takes less than %.0f%% of the workload's time",
+             100 * TUNER_LEAST_SHARE);
+    return HD_OK;
+  }
+  if (tuning_is_at_roofline(t)) {
+    snprintf(k->why, sizeof k->why, "it moves each byte of its buffers once, almost as fast as DRAM's peak");
+    return HD_OK;
+  }
+  device_bench_watch(b, u->kernel);
+  hd_status st = hd_plan_space_of(t->code->module, t->w, u->launch, &space, d);
+  if (st != HD_OK) return st;
+  space.n_sms = hd_device_get_info(t->dev)->n_sms;
+  if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
+  tuning_make_tables(t, u->launch, &space);
+  if (t->o.strategy != HD_TUNE_SEARCH) {
+    tuning_report(t, "vote");
+    vote_take(b, &space, u->launch, &k->vote);
+  }
+  space.has_vote = t->o.strategy == HD_TUNE_VOTE && k->vote.n;
+  space.vote = k->vote.winner;
+  st = tuning_search_kernel(t, &bench, &space, u->kernel, fixed, budget, k, d);
+  if (st == HD_OK && k->adopted) st = tuning_compare(t, b, fixed, k, d);
+  if (st == HD_OK && k->adopted && !t->o.no_proof) tuning_prove(t, k);
+  return st;
+}
+
+static void drop_all(hd_tuning *out, const char *why) {
+  for (uint32_t i = 0; i < out->n_kernels; i++)
+    if (out->kernels[i].adopted) tuning_drop(&out->kernels[i], "%s", why);
+  out->adopted = false;
+  out->after_us = out->before_us;
+  out->speedup = (hd_speedup){.median = 1, .low = 1, .high = 1, .confidence = out->speedup.confidence};
+}
+
+/* Rounds that do not take much longer than a second. */
+static uint32_t rounds_for(double us, uint32_t most) { return search_rounds(us, 0.5, most); }
+
+static hd_status adopted_plans(const hd_tuning *t, hd_plan_set *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  *out = (hd_plan_set){0};
+  for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++)
+    if (t->kernels[i].adopted) st = tuning_put(out, &t->kernels[i], &t->kernels[i].plan, d);
+  return st;
+}
+
+static hd_status count(device_bench *b, const hd_plan_set *plans, hd_counters *c, hd_tuning *out,
+                       hd_diag *d) {
+  tuner_bench bench = device_bench_interface(b);
+  uint32_t slot;
+  double us;
+  hd_status st = bench.admit(bench.ctx, plans, &slot, &us, d);
+  if (st != HD_OK) return st;
+  st = device_bench_count(b, slot, c, &out->has_counters, out->no_counters, sizeof out->no_counters, d);
+  bench.release(bench.ctx, slot);
+  return st;
+}
+
+/* The original's counters say what can be had at all; a run that takes long is not counted, which takes many.
+ */
+static hd_status count_before(tuning *t, device_bench *b, hd_diag *d) {
+  static const hd_plan_set original;
+  hd_tuning *out = t->out;
+  if (t->o.no_counters) return HD_OK;
+  if (out->before_us * 1e-6 > tuning_budget(t) / 20) {
+    snprintf(out->no_counters, sizeof out->no_counters, "a run takes %.1f s, and counting takes many",
+             out->before_us * 1e-6);
+    return HD_OK;
+  }
+  double start = hd_seconds();
+  tuning_report(t, "counters");
+  device_bench_watch(b, NULL);
+  hd_status st = count(b, &original, &out->before, out, d);
+  out->after = out->before;
+  out->spent.count += hd_seconds() - start;
+  return st;
+}
+
+static hd_status count_after(device_bench *b, const hd_plan_set *plans, hd_tuning *out, hd_diag *d) {
+  if (!out->adopted || !out->has_counters) return HD_OK;
+  double start = hd_seconds();
+  device_bench_watch(b, NULL);
+  hd_status st = count(b, plans, &out->after, out, d);
+  out->spent.count += hd_seconds() - start;
+  return st;
+}
+
+/* All adopted plans at once, or none. */
+static hd_status confirm_together(tuning *t, device_bench *b, const hd_plan_set *plans, hd_diag *d) {
+  static const hd_plan_set original;
+  hd_tuning *out = t->out;
+  search_test r;
+  tuner_bench bench = device_bench_interface(b);
+  confirm_options o = {.confidence = tuning_confidence(t), .least = together_worst};
+  confirm_afford(&bench, out->before_us * 1e-6,
+                 together_seconds + confirm_places(o.confidence) * bench.moving, &o);
+  device_bench_watch(b, NULL);
+  hd_status st = search_confirm(&bench, &original, plans, &o, &r, d);
+  if (st != HD_OK) return st;
+  out->speedup = r.speedup;
+  out->places = r.places;
+  out->before_us = r.before_us;
+  out->after_us = r.after_us;
+  if (r.places.least <= together_worst || r.speedup.median < together_least)
+    drop_all(out, "faster alone, but the workload as a whole is slower");
+  return HD_OK;
+}
+
+/* The best plans of one lever alone, for the whole workload. */
+static hd_status measure_lever(tuning *t, device_bench *b, int lever, hd_diag *d) {
+  static const hd_plan_set original;
+  hd_tuning *out = t->out;
+  hd_plan_set plans;
+  tuner_bench bench = device_bench_interface(b);
+  double score, before, after;
+  hd_status st = tuning_best_alone(out, lever, &plans, &score, d);
+  if (st == HD_OK && score > 0) {
+    hd_tune_lever *l = &out->levers[out->n_levers];
+    *l = (hd_tune_lever){.lever = tuning_lever_names[lever], .speedup = tuning_no_speedup(t)};
+    l->speedup.median = score;
+    st = hd_plan_copy(plans.n ? &plans.kernels[0].plan : &plans.all, &l->plan, d);
+    uint32_t rounds = rounds_for(out->before_us, 15);
+    double takes = 2 * rounds * out->before_us * 1e-6;
+    device_bench_watch(b, NULL);
+    /* What loses badly, or takes long, the search has seen well enough. */
+    if (st == HD_OK && score >= 0.7 && takes < tuning_budget(t) / 8)
+      st = search_compare(&bench, &original, &plans, rounds, tuning_confidence(t), &l->speedup, &before,
+                          &after, d);
+    out->n_levers++; /* on failure too: its plan is to be freed */
+  }
+  hd_plan_set_free(&plans);
+  return st;
+}
+
+/* The whole workload under all adopted plans. */
+static hd_status confirm_all(tuning *t, device_bench *b, const hd_plan_set *plans, hd_diag *d) {
+  hd_tuning *out = t->out;
+  const hd_tuned *only = &out->kernels[0];
+  hd_status st = HD_OK;
+  out->adopted = !hd_plan_set_is_baseline(plans);
+  if (out->n_kernels == 1) {
+    out->speedup = only->speedup;
+    out->before_us = only->before_us;
+    out->after_us = only->after_us;
+    out->places = only->places;
+  } else if (out->adopted) {
+    st = confirm_together(t, b, plans, d);
+  }
+  if (out->adopted) return st;
+  out->after_us = out->before_us;
+  out->speedup = (hd_speedup){.median = 1, .low = 1, .high = 1, .confidence = tuning_confidence(t)};
+  return st;
+}
+
+/* The whole workload under all adopted plans; counters; levers alone. */
+static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
+  hd_plan_set plans;
+  hd_status st = adopted_plans(t->out, &plans, d);
+  if (st == HD_OK) st = confirm_all(t, b, &plans, d);
+  if (st == HD_OK) st = count_after(b, &plans, t->out, d);
+  hd_plan_set_free(&plans);
+  for (int i = 0; st == HD_OK && t->o.each_lever && i < HD_TUNE_LEVERS; i++) st = measure_lever(t, b, i, d);
+  return st;
+}
+
+static hd_status tune_units(tuning *t, device_bench *b, tuner_unit *units, hd_plan_set *fixed, hd_diag *d) {
+  hd_tuning *out = t->out;
+  uint32_t n = tuner_list_units(t->w, t->o.whole, units);
+  hd_status st = HD_OK;
+  out->kernels = calloc((size_t)n + 1, sizeof *out->kernels);
+  if (!out->kernels) return hd_nomem(d);
+  tuning_report(t, "first run");
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    st = tuner_time_unit(b, &units[i], d);
+    out->before_us += units[i].us;
+  }
+  out->n_kernels = st == HD_OK ? n : 0;
+  if (st == HD_OK) st = count_before(t, b, d);
+  tuner_share_out(units, n);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    hd_tuned *k = &out->kernels[i];
+    st = tune_unit(t, b, &units[i], fixed, units[i].share * tuning_search_budget(t), k, d);
+    if (st == HD_OK && k->adopted && n > 1) st = tuning_put(fixed, k, &k->plan, d);
+  }
+  return st;
+}
+
+hd_status tuning_on_device(tuning *t, hd_diag *d) {
+  device_bench *b = NULL;
+  const hd_workload *w = t->w;
+  double start = hd_seconds();
+  tuning_report(t, "buffers");
+  tuner_unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
+  hd_plan_set fixed = {0};
+  hd_status st = units ? HD_OK : hd_nomem(d);
+  if (tuning_table_seconds(t) > 0) t->o.run.trace_seconds = tuning_table_seconds(t);
+  if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, &b, d);
+  t->out->spent.buffers += hd_seconds() - start;
+  if (st == HD_OK) st = tune_units(t, b, units, &fixed, d);
+  hd_study_close(t->whole_study);
+  if (st == HD_OK) st = sum_up(t, b, d);
+  if (b) device_bench_spent(b, &t->out->spent);
+  device_bench_close(b);
+  free(units);
+  hd_plan_set_free(&fixed);
+  return st;
+}

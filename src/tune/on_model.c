@@ -1,0 +1,102 @@
+/* A tuning on a modelled GPU: one plan for all kernels. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuning.h"
+
+static hd_status count_on_model(model_bench *m, const hd_plan *p, hd_counters *out, hd_diag *d) {
+  tuner_bench b = model_bench_interface(m);
+  uint32_t slot;
+  double us;
+  hd_status st = b.admit(b.ctx, &(hd_plan_set){.all = *p}, &slot, &us, d);
+  if (st == HD_OK) *out = *model_bench_counters(m, slot);
+  return st;
+}
+
+static hd_status levers_on_model(hd_tuning *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (int i = 0; st == HD_OK && i < HD_TUNE_LEVERS; i++) {
+    hd_plan_set best;
+    double x;
+    st = tuning_best_alone(out, i, &best, &x, d);
+    if (st == HD_OK && x > 0) {
+      hd_tune_lever *l = &out->levers[out->n_levers];
+      hd_speedup speedup = {
+          .median = x, .low = x, .high = x, .pairs = 1, .confidence = out->kernels[0].speedup.confidence};
+      *l = (hd_tune_lever){.lever = tuning_lever_names[i], .speedup = speedup};
+      st = hd_plan_copy(best.n ? &best.kernels[0].plan : &best.all, &l->plan, d);
+      out->n_levers++;
+    }
+    hd_plan_set_free(&best);
+  }
+  return st;
+}
+
+static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *d) {
+  static const hd_plan original;
+  hd_tuning *out = t->out;
+  tuner_bench bench = model_bench_interface(m);
+  hd_plan_space space;
+  tuner_unit *units = calloc((size_t)t->w->n_launches + 1, sizeof *units);
+  out->kernels = calloc(1, sizeof *out->kernels);
+  if (!units || !out->kernels) {
+    free(units);
+    return hd_nomem(d);
+  }
+  t->o.whole = true;
+  tuner_list_units(t->w, t->o.whole, units);
+  tuner_unit all = units[0];
+  free(units);
+  hd_status st = count_on_model(m, &original, &out->before, d);
+  if (st == HD_OK) st = hd_plan_space_of(t->code->module, t->w, all.launch, &space, d);
+  if (st != HD_OK) return st;
+  space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
+  space.resident = out->before.resident;
+  space.has_affinity = t->wants_affinity;
+  space.has_heavy_first = t->uneven > 1.5;
+  space.has_streams = t->wants_streams;
+  hd_tuned *k = &out->kernels[0];
+  if (t->o.strategy != HD_TUNE_SEARCH)
+    snprintf(k->vote.why, sizeof k->vote.why, "a model replays one threshold at a time");
+  if (all.kernel) snprintf(k->kernel, sizeof k->kernel, "%.127s", all.kernel);
+  out->n_kernels = 1;
+  st = tuning_search_kernel(t, &bench, &space, NULL, NULL, tuning_search_budget(t), k, d);
+  if (st == HD_OK && k->adopted && !t->o.no_proof) tuning_prove(t, k);
+  if (st != HD_OK) return st;
+  out->adopted = k->adopted;
+  out->speedup =
+      k->adopted
+          ? k->speedup
+          : (hd_speedup){.median = 1, .low = 1, .high = 1, .pairs = 1, .confidence = tuning_confidence(t)};
+  out->before_us = k->before_us;
+  out->after_us = k->after_us;
+  out->has_counters = true;
+  out->after = out->before;
+  if (k->adopted) st = count_on_model(m, &k->plan, &out->after, d);
+  return st == HD_OK && t->o.each_lever ? levers_on_model(out, d) : st;
+}
+
+hd_status tuning_on_model(tuning *t, hd_diag *d) {
+  const hd_gpu *g = hd_device_get_gpu(t->dev);
+  hd_study *s = NULL;
+  model_bench *m = NULL;
+  hd_run_options run = t->o.run;
+  run.n_sms = g->n_sms;
+  double start = hd_seconds();
+  tuning_report(t, "traces");
+  hd_status st = hd_study_open(t->w, &run, &s, d);
+  t->out->spent.buffers = hd_seconds() - start;
+  if (st == HD_OK && t->o.advisor) {
+    tuning_report(t, "advice");
+    start = hd_seconds();
+    tuning_ask(t, t->w, s, g, NULL); /* without advice all the rest is tried all the same */
+    t->out->spent.advice = hd_seconds() - start;
+  }
+  if (st == HD_OK) st = model_bench_open(s, g, t->w, &run, &m, d);
+  if (st == HD_OK) st = tune_on_model(t, s, m, d);
+  model_bench_close(m);
+  hd_study_close(s);
+  return st;
+}

@@ -1,0 +1,106 @@
+/* That the plan found computes what the original does: on the emulator at a small size, on the device at the
+ * size that was tuned. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuning.h"
+
+hd_status tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p, hd_diag *d) {
+  return hd_plan_set_put(set, k->kernel[0] ? k->kernel : NULL, p, d);
+}
+
+void tuning_drop(hd_tuned *k, const char *why, ...) {
+  va_list ap;
+  k->adopted = false;
+  k->plan = (hd_plan){0}; /* it was the trial's */
+  k->after_us = k->before_us;
+  k->proof = (hd_proof){0};
+  va_start(ap, why);
+  vsnprintf(k->why, sizeof k->why, why, ap);
+  va_end(ap);
+}
+
+/* ---- On the emulator ------------------------------------------------------------------ */
+
+/* The smallest size there is: all dispatchers take a while. */
+static hd_status open_small(const tuning *t, hd_workload **w, hd_diag *d) {
+  hd_status st = hd_workload_open(t->w->folder, NULL, "tiny", w, d);
+  return st == HD_OK ? st : hd_workload_open(t->w->folder, NULL, "small", w, d);
+}
+
+static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *k, hd_check_result *r,
+                         hd_diag *d) {
+  const hd_check_options o = {.run = {.threads = t->o.run.threads,
+                                      .arch = t->o.run.arch,
+                                      .apply = {.any_grid = t->o.run.apply.any_grid}},
+                              .no_reference = true};
+  hd_plan_set set = {0};
+  hd_resolved plans = {0};
+  hd_status st = tuning_put(&set, k, &k->plan, d);
+  if (st == HD_OK) st = hd_resolve(w, &set, &o.run, NULL, &plans, d);
+  if (st == HD_OK) st = hd_check_resolved(&plans, &o, r, d);
+  hd_resolved_free(&plans);
+  hd_plan_set_free(&set);
+  return st;
+}
+
+/* The grid that is spoken of: that of the kernel's first launch. */
+static void take_grid(const hd_workload *w, const char *kernel, uint32_t grid[3]) {
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    if (kernel[0] && strcmp(w->launches[i].kernel, kernel) != 0) continue;
+    memcpy(grid, w->launches[i].grid, sizeof w->launches[i].grid);
+    return;
+  }
+}
+
+void tuning_prove(tuning *t, hd_tuned *k) {
+  hd_workload *w = NULL;
+  hd_diag e = {0};
+  hd_check_result r = {0};
+  double start = hd_seconds();
+  tuning_report(t, "proof");
+  hd_status st = open_small(t, &w, &e);
+  if (st == HD_OK) {
+    snprintf(k->proof.size, sizeof k->proof.size, "%s", w->size);
+    take_grid(w, k->kernel, k->proof.grid);
+    st = emulate(t, w, k, &r, &e);
+  }
+  k->proof.any_grid = t->o.run.apply.any_grid;
+  if (st != HD_OK) {
+    k->proof.emulated = HD_PROOF_SKIPPED;
+    snprintf(k->proof.why, sizeof k->proof.why, "%.255s", e.message);
+  } else if (r.equal) {
+    k->proof.emulated = HD_PROOF_EQUAL;
+    k->proof.dispatchers = r.runs;
+    k->proof.bytes = r.bytes_compared;
+  } else {
+    tuning_drop(k, "not proved: %.240s", r.what);
+  }
+  hd_workload_close(w);
+  t->out->spent.proof += hd_seconds() - start;
+}
+
+/* ---- On the device -------------------------------------------------------------------- */
+
+hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, hd_tuned *k, hd_diag *d) {
+  hd_plan_set set;
+  hd_diag e = {0};
+  double start = hd_seconds();
+  tuning_report(t, "comparison");
+  hd_status st = hd_plan_set_copy(fixed, &set, d);
+  if (st == HD_OK) st = tuning_put(&set, k, &k->plan, d);
+  if (st == HD_OK) {
+    st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
+    if (st == HD_ERR_REFUSED) {
+      tuning_drop(k, "at the size that was tuned: %.220s", e.message);
+      st = HD_OK;
+    } else if (st != HD_OK && d) {
+      *d = e;
+    }
+  }
+  hd_plan_set_free(&set);
+  t->out->spent.proof += hd_seconds() - start;
+  return st;
+}

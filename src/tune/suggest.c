@@ -1,0 +1,79 @@
+/* What a small size of the workload advises. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tuning.h"
+
+/* Of the budget that advice may take. */
+static const double advice_share = 0.15;
+
+hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d) {
+  hd_plan copy;
+  if (hd_plan_is_baseline(p)) return HD_OK;
+  hd_status st = hd_plan_copy(p, &copy, d);
+  if (st != HD_OK || hd_vec_push(&t->first, copy)) return st;
+  hd_plan_free(&copy);
+  return hd_nomem(d);
+}
+
+hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d) {
+  hd_advice a;
+  hd_advise_options o = {.run = {.threads = t->o.run.threads, .arch = t->o.run.arch, .n_sms = g->n_sms},
+                         .dispatch = g->dispatch,
+                         .no_race_check = true,
+                         .seconds = advice_share * tuning_budget(t)};
+  hd_status st = hd_advise(w, s, g, &o, &a, d);
+  if (st != HD_OK) return st;
+  /* What a small size predicts of such orders says little of a large one; that the data decides who shares
+   * what, or that work is uneven, holds for all sizes. */
+  const hd_sharing_row *r = &a.sum.sharing.all;
+  t->wants_affinity =
+      (a.category & HD_CATEGORY_DATA) || (r->pairs && (double)r->apart > 0.1 * (double)r->pairs);
+  for (uint32_t i = 0; i < a.n_launches; i++) {
+    const hd_reuse_spread *work = &a.launches[i].reuse.work;
+    if (work->mean > 0) t->uneven = fmax(t->uneven, (double)work->most / work->mean);
+  }
+  for (uint32_t i = 0; st == HD_OK && i < a.n_proposals; i++) {
+    hd_order_kind k = a.proposals[i].plan.order.kind;
+    bool streams = a.proposals[i].plan.stream.kind == HD_STREAM_AUTO;
+    t->wants_affinity |= k == HD_ORDER_AFFINITY;
+    t->wants_streams |= streams;
+    if (k != HD_ORDER_AFFINITY && k != HD_ORDER_HEAVY_FIRST && !streams)
+      st = tuning_try_first(t, &a.proposals[i].plan, d);
+  }
+  hd_advice_free(&a);
+  return st;
+}
+
+static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
+  double instructions = 0, threads = 0, accesses = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    hd_trace_info info = hd_trace_get_info(hd_study_trace(s, i));
+    instructions += (double)info.thread_instructions;
+    accesses += (double)info.warp_accesses;
+    threads += (double)tuner_threads(&w->launches[i]);
+  }
+  if (threads > 0) {
+    t->work = instructions / threads;
+    t->accesses = 32 * accesses / threads;
+  }
+}
+
+void tuning_seek_advice(tuning *t) {
+  hd_workload *small = NULL;
+  hd_study *s = NULL;
+  hd_run_options run = {.threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms};
+  double start = hd_seconds();
+  tuning_report(t, "advice");
+  hd_status st = hd_workload_open(t->w->folder, NULL, "small", &small, NULL);
+  if (st != HD_OK) st = hd_workload_open(t->w->folder, NULL, "tiny", &small, NULL);
+  if (st == HD_OK) st = hd_study_open(small, &run, &s, NULL);
+  if (st == HD_OK) {
+    learn_work(t, s, small);
+    tuning_ask(t, small, s, t->o.advisor, NULL);
+  }
+  hd_study_close(s);
+  hd_workload_close(small);
+  t->out->spent.advice = hd_seconds() - start;
+}

@@ -1,0 +1,71 @@
+/* Orders that only a trace tells, where a trace can be afforded and the order may pay. */
+#include "tune/tuning.h"
+
+#define DEFAULT_TABLE_SECONDS 20.0
+/* A run that takes so little longer than DRAM's peak allows for its bytes is left alone: peaks are not
+ * reached. */
+static const double at_roofline = 1.12;
+
+/* What the emulator does in a second, and what a trace of an access takes, to tell whether a trace of the
+ * whole launch can be afforded. */
+static const double instructions_per_second = 150e6, bytes_per_access = 40, most_trace_bytes = 6e9;
+
+double tuning_table_seconds(const tuning *t) {
+  return t->o.table_seconds ? t->o.table_seconds : DEFAULT_TABLE_SECONDS;
+}
+
+/* Loops that grow with the size make it worse than a small size says, so a trace also has a deadline. */
+static bool can_afford_tables(const tuning *t) {
+  double threads = 0, allowed = tuning_table_seconds(t);
+  if (t->study_failed) return false;
+  for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)tuner_threads(&t->w->launches[i]);
+  double seconds = threads * t->work / instructions_per_second / hd_cpu_count();
+  return t->work > 0 && seconds <= allowed &&
+         threads / 32 * t->accesses * bytes_per_access <= most_trace_bytes;
+}
+
+/* Where each byte moves once, whoever shares it, no order of tasks saves traffic. Buffers of which only a
+ * part is used, and devices that count nothing, leave it open. */
+static bool moves_each_byte_once(const tuning *t) {
+  const hd_counters *c = &t->out->before;
+  double bytes = (double)t->out->buffer_bytes, dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
+  return t->out->has_counters && dram > 0.9 * bytes && dram < 1.15 * bytes &&
+         32 * (double)c->l2_read_sectors < 1.5 * bytes;
+}
+
+bool tuning_is_at_roofline(const tuning *t) {
+  const hd_device_info *i = hd_device_get_info(t->dev);
+  double bandwidth = 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
+  return t->out->n_kernels == 1 && bandwidth > 0 && moves_each_byte_once(t) &&
+         t->out->before_us < at_roofline * 1e6 * (double)t->out->buffer_bytes / bandwidth;
+}
+
+/* Long tasks that start last cost at most what they take beyond the mean, once in all waves. */
+static bool tail_matters(const tuning *t, const hd_plan_space *s) {
+  double waves = (double)s->tasks / ((double)s->n_sms * (s->resident ? s->resident : 1));
+  return t->uneven > 1.5 && waves > 1 && (t->uneven - 1) / waves > 0.03;
+}
+
+/* Work out an order that only a trace tells; it is kept in the cache, where every use finds it. */
+static bool make_table(tuning *t, uint32_t launch, hd_order_kind kind) {
+  char folder[4096];
+  hd_cache_folder(folder, sizeof folder);
+  if (!folder[0] || !can_afford_tables(t)) return false;
+  double start = hd_seconds();
+  hd_status st = HD_OK;
+  hd_table table = {0};
+  tuning_report(t, "tables of orders");
+  if (!t->whole_study) st = hd_study_open(t->w, &t->o.run, &t->whole_study, NULL);
+  t->study_failed = st != HD_OK;
+  if (st == HD_OK) st = hd_order_table(t->w, launch, &t->o.run, kind, t->whole_study, &table, NULL);
+  hd_table_free(&table);
+  t->out->spent.tables += hd_seconds() - start;
+  return st == HD_OK;
+}
+
+void tuning_make_tables(tuning *t, uint32_t launch, hd_plan_space *s) {
+  if (!s->can_order) return;
+  s->has_affinity = t->wants_affinity && !moves_each_byte_once(t) && make_table(t, launch, HD_ORDER_AFFINITY);
+  s->has_heavy_first = tail_matters(t, s) && make_table(t, launch, HD_ORDER_HEAVY_FIRST);
+  s->has_streams = t->wants_streams && !moves_each_byte_once(t) && can_afford_tables(t);
+}

@@ -1,0 +1,73 @@
+/* tune/tuning.h: one tuning, by its parts.
+ *
+ * suggest.c    what a small size of the workload advises
+ * tables.c     orders that a trace tells, and whether they are affordable and worth it
+ * kernel.c     one kernel: candidates, the search, what it found, in words
+ * proof.c      that the plan found computes what the original does
+ * levers.c     the best plan of each lever alone
+ * on_device.c  all of it on a device, kernel by kernel
+ * on_model.c   on a modelled GPU
+ */
+#ifndef HEDDLE_TUNE_TUNING_H
+#define HEDDLE_TUNE_TUNING_H
+
+#include "tune/tuner.h"
+
+typedef struct tuning {
+  hd_device *dev;
+  const hd_workload *w;
+  hd_tune_options o;
+  hd_tuning *out;
+  const hd_compiled *code;
+  HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
+  hd_study *whole_study; /* of the workload itself, once its tables need one */
+  bool study_failed;     /* it takes too long or too much memory */
+  bool wants_affinity;   /* the advice says that the data decides who shares what */
+  bool wants_streams;    /* the advice proposes to choose among loads */
+  double uneven;         /* by the advice: a launch's longest task's work, in the mean's; 0: unknown */
+  double work;           /* thread instructions per thread, of the advice's size; 0: unknown */
+  double accesses;       /* traced accesses per warp, likewise */
+} tuning;
+
+double tuning_budget(const tuning *t);
+double tuning_confidence(const tuning *t);
+/* What the searches of all kernels may take together. */
+double tuning_search_budget(const tuning *t);
+void tuning_report(const tuning *t, const char *stage);
+/* A speedup that says nothing. */
+hd_speedup tuning_no_speedup(const tuning *t);
+
+/* A plan to try before all others. */
+hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d);
+/* What the advisor makes of a study of the workload, or of a small size of it. */
+hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d);
+/* Ask it about a small size; without an answer all the rest is tried all the same. */
+void tuning_seek_advice(tuning *t);
+
+double tuning_table_seconds(const tuning *t);
+/* The whole workload does nothing but move each of its bytes once, as fast as DRAM can. */
+bool tuning_is_at_roofline(const tuning *t);
+/* Work out what only a trace tells; the space gets what there is. */
+void tuning_make_tables(tuning *t, uint32_t launch, hd_plan_space *s);
+
+/* Search for the plan of a kernel (NULL: one for all kernels), under fixed plans of others. */
+hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_space *space,
+                               const char *kernel, const hd_plan_set *fixed, double budget, hd_tuned *k,
+                               hd_diag *d);
+/* Hold what was adopted against the original on the emulator. */
+void tuning_prove(tuning *t, hd_tuned *k);
+/* Hold it against the original on the device, at the size that was tuned. */
+hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, hd_tuned *k, hd_diag *d);
+void tuning_drop(hd_tuned *k, const char *why, ...) HD_PRINTF(2, 3);
+/* Add the kernel's plan to a set. */
+hd_status tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p, hd_diag *d);
+
+extern const char *const tuning_lever_names[HD_TUNE_LEVERS];
+/* The kernels' best plans that use that lever alone; *score is that of the one that is worth most, 0: there
+ * is none. The set is the caller's to free. */
+hd_status tuning_best_alone(const hd_tuning *t, int lever, hd_plan_set *out, double *score, hd_diag *d);
+
+hd_status tuning_on_device(tuning *t, hd_diag *d);
+hd_status tuning_on_model(tuning *t, hd_diag *d);
+
+#endif
