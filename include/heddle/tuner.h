@@ -77,7 +77,8 @@ typedef struct hd_proof {
   char why[256];         /* why the emulator skipped it */
   char size[32];         /* the size that was emulated */
   uint32_t grid[3];      /* the kernel's first launch there */
-  bool any_grid;         /* the text is right for any grid, and the same at both sizes */
+  bool any_grid;         /* the text is right for any grid, and holds none */
+  bool same_grid;        /* that size has the grids of the one that was tuned */
   uint32_t dispatchers;  /* that it ran under */
   uint64_t bytes;        /* compared after each of those runs */
   uint64_t device_bytes; /* compared on the device; 0: models, or nothing was adopted */

@@ -38,7 +38,7 @@ static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
   if (p->emulated == HD_PROOF_EQUAL)
     hd_buf_printf(out, " at size %s, grid %ux%ux%u: %" PRIu64 " bytes equal under %u dispatchers%s", p->size,
                   p->grid[0], p->grid[1], p->grid[2], p->bytes, p->dispatchers,
-                  p->any_grid ? "" : "; that text holds another grid's constants");
+                  p->any_grid || p->same_grid ? "" : "; that text holds another grid's constants");
   if (p->why[0]) hd_buf_printf(out, ": %s", p->why);
   hd_buf_putc(out, '\n');
   if (p->device_bytes)
@@ -47,10 +47,10 @@ static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
 }
 
 static json_t *proof_json(const hd_proof *p) {
-  return json_pack("{s:s, s:s, s:s, s:[i,i,i], s:b, s:i, s:I, s:I}", "emulator", proof_text(p->emulated),
+  return json_pack("{s:s, s:s, s:s, s:[i,i,i], s:b, s:b, s:i, s:I, s:I}", "emulator", proof_text(p->emulated),
                    "why", p->why, "size", p->size, "grid", (int)p->grid[0], (int)p->grid[1], (int)p->grid[2],
-                   "any_grid", p->any_grid, "dispatchers", (int)p->dispatchers, "bytes", (json_int_t)p->bytes,
-                   "device_bytes", (json_int_t)p->device_bytes);
+                   "any_grid", p->any_grid, "same_grid", p->same_grid, "dispatchers", (int)p->dispatchers,
+                   "bytes", (json_int_t)p->bytes, "device_bytes", (json_int_t)p->device_bytes);
 }
 
 static void put_trials(const session *s, const hd_tuned *k, hd_buf *out) {

@@ -55,6 +55,13 @@ static void take_grid(const hd_workload *w, const char *kernel, uint32_t grid[3]
   }
 }
 
+static bool has_grids_of(const hd_workload *a, const hd_workload *b) {
+  bool same = a->n_launches == b->n_launches;
+  for (uint32_t i = 0; same && i < a->n_launches; i++)
+    same = memcmp(a->launches[i].grid, b->launches[i].grid, sizeof a->launches[i].grid) == 0;
+  return same;
+}
+
 void tuning_prove(tuning *t, hd_tuned *k) {
   hd_workload *w = NULL;
   hd_diag e = {0};
@@ -65,6 +72,7 @@ void tuning_prove(tuning *t, hd_tuned *k) {
   if (st == HD_OK) {
     snprintf(k->proof.size, sizeof k->proof.size, "%s", w->size);
     take_grid(w, k->kernel, k->proof.grid);
+    k->proof.same_grid = has_grids_of(w, t->w);
     st = emulate(t, w, k, &r, &e);
   }
   k->proof.any_grid = t->o.run.apply.any_grid;

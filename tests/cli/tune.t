@@ -11,6 +11,7 @@ Tuning on a modelled GPU, whose times do not vary; of nvcc's code and clang's, o
   threads=col
     so many plans
     verdict: threads=col,
+      proved on the emulator at size tiny, grid 2x5x1: 16428 bytes equal under 8 dispatchers
   
 
 The verdict is kept, listed, and used by the next run:
@@ -29,12 +30,13 @@ The verdict is kept, listed, and used by the next run:
   
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --json | grep -cE '"recalled": true'
   1
-  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --again --no-advice --json | grep -E '"(recalled|emulator|size|dispatchers|any_grid|device_bytes)": '
-    "size": "tiny",
+  $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --again --no-advice --json | grep -E '"(recalled|emulator|size|dispatchers|any_grid|same_grid|device_bytes)": '
+      "size": "tiny",
       "recalled": false,
             "emulator": "proved",
             "size": "tiny",
             "any_grid": false,
+            "same_grid": true,
             "dispatchers": 8,
             "device_bytes": 0
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db --verify | sed 's/in [0-9.]* s/in some s/; s/, [0-9.]*x.*//; s/,stream=l1//'
@@ -112,6 +114,13 @@ Warps that bypass L1 by the vote of the SMs, which run thresholds of their own d
   $ heddle tune ./blocks --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy vote | grep -E '"(launches|winner)"' | sed 's/: [0-9]*/: N/'
             "winner": N,
             "launches": N,
+On a GPU what is adopted is compared byte for byte at the size that was tuned, too:
+
+  $ heddle tune matmul-swapped --size small --store none --budget 3 --no-advice --rows 0 | grep -cE 'verdict: [a-z]+=|compared on the device at size small, this very text: 270000 bytes equal' | grep -cE '^(0|2)$'
+  1
+
+A model has one threshold at a time:
+
   $ heddle tune copy-col --device model:gtx580 --size tiny --store none --no-advice --rows 0 --strategy vote | grep vote
     no vote: a model replays one threshold at a time
   $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|red\.|//'
