@@ -26,47 +26,10 @@ static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const c
   rewrite_scan_refuse(&s->look, kind, st, why);
 }
 
-/* ---- What lasts ------------------------------------------------------------------------ */
-
-#define LASTS "leaves behind what the next task of the same worker would meet"
-
-static bool lasts(const hd_ptx_form *f) {
-  switch (f->op) {
-  case HD_OP_MBARRIER:
-  case HD_OP_SETMAXNREG:
-  case HD_OP_TCGEN05:
-  case HD_OP_WGMMA:
-  case HD_OP_ALLOCA:
-  case HD_OP_STACKRESTORE: return true;
-  case HD_OP_CP:
-    return hd_ptx_form_has(f, HD_M_MBARRIER) || hd_ptx_form_has(f, HD_M_MBARRIER_COMPLETE_TX_BYTES);
-  default: return false;
-  }
-}
-
 /* ---- Who waits for whom -------------------------------------------------------------------- */
 
 static bool is_cta_barrier(const hd_ptx_form *f) {
-  return (f->op == HD_OP_BAR || f->op == HD_OP_BARRIER) && !hd_ptx_form_has(f, HD_M_WARP);
-}
-
-/* Operations that the threads of a warp do together, those without .sync on old targets included. */
-static bool is_warp_wide(const hd_ptx_form *f) {
-  switch (f->op) {
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return hd_ptx_form_has(f, HD_M_WARP);
-  case HD_OP_SHFL:
-  case HD_OP_VOTE:
-  case HD_OP_MATCH:
-  case HD_OP_REDUX:
-  case HD_OP_ELECT:
-  case HD_OP_WMMA:
-  case HD_OP_MMA:
-  case HD_OP_LDMATRIX:
-  case HD_OP_STMATRIX:
-  case HD_OP_MOVMATRIX: return true;
-  default: return false;
-  }
+  return f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE);
 }
 
 /* A barrier for a part of the CTA may be left half full by a task; a number in a register may be any. */
@@ -85,32 +48,33 @@ static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const h
              "a barrier for a part of the CTA, which a task may leave half full");
     else if (hd_inst_same(&s->same, inst) > HD_SAME_IN_CTA)
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "threads that skip this barrier would wait for the next task");
-  } else if (is_warp_wide(f) && hd_inst_same(&s->same, inst) > HD_SAME_IN_WARP) {
+  } else if (f->flags & HD_OPF_WARP_WIDE && hd_inst_same(&s->same, inst) > HD_SAME_IN_WARP) {
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
            "threads that skip this would wait for the next task, their warp for them");
   }
 }
 
+static bool is_not_grid(void *ctx, const hd_ptx_leaf *leaf) {
+  const rewrite_scan *look = ctx;
+  const hd_ptx_sym *y = &look->m->syms[leaf->sym];
+  return y->kind != HD_SYM_SREG || y->index != HD_SR_NCTAID;
+}
+
 /* Functions that are not inlined: how they are reached is not looked at. */
 static void scan_function_inst(scan *s, const hd_ptx_stmt *st, const hd_ptx_form *f) {
-  if (is_cta_barrier(f) || is_warp_wide(f))
+  if (is_cta_barrier(f) || f->flags & HD_OPF_WARP_WIDE)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "a barrier in a function that is not inlined");
   else if (f->op == HD_OP_EXIT)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "ends the thread from within a function");
-  for (uint32_t k = 0; k < st->n_opnds; k++) {
-    const hd_ptx_opnd *o = &s->look.m->opnds[st->first_opnd + k];
-    if (o->kind == HD_O_SREG && s->look.m->syms[o->sym].index == HD_SR_NCTAID)
-      refuse(s, HD_REFUSE_GRID_IN_FUNC, st, "%nctaid is read in a function that is not inlined");
-  }
+  if (!hd_ptx_visit(s->look.m, st, is_not_grid, &s->look))
+    refuse(s, HD_REFUSE_GRID_IN_FUNC, st, "%nctaid is read in a function that is not inlined");
 }
 
-static void follow_call(scan *s, const hd_ptx_stmt *st) {
-  const hd_ptx_module *m = s->look.m;
-  for (uint32_t k = 0; k < st->n_opnds; k++) {
-    const hd_ptx_opnd *o = &m->opnds[st->first_opnd + k];
-    if (o->kind == HD_O_SYM && m->syms[o->sym].kind == HD_SYM_FUNC)
-      rewrite_scan_reach(&s->look, m->syms[o->sym].decl);
-  }
+static bool follow(void *ctx, const hd_ptx_leaf *leaf) {
+  rewrite_scan *look = ctx;
+  const hd_ptx_sym *y = &look->m->syms[leaf->sym];
+  if (y->kind == HD_SYM_FUNC) rewrite_scan_reach(look, y->decl);
+  return true;
 }
 
 static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
@@ -118,9 +82,11 @@ static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
     const hd_ptx_stmt *st = &f->stmts[i];
     if (st->kind != HD_S_INST) continue;
     const hd_ptx_form *form = &s->look.m->forms[st->form];
-    if (lasts(form)) refuse(s, HD_REFUSE_LASTING_STATE, st, LASTS);
-    if (form->op == HD_OP_CALL) follow_call(s, st);
-    if (kernel)
+    if (form->flags & HD_OPF_CALLS) hd_ptx_visit(s->look.m, st, follow, &s->look);
+    if (form->flags & HD_OPF_LASTING)
+      refuse(s, HD_REFUSE_LASTING_STATE, st,
+             "leaves behind what the next task of the same worker would meet");
+    else if (kernel)
       scan_kernel_inst(s, i, st, form);
     else
       scan_function_inst(s, st, form);

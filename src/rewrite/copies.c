@@ -33,28 +33,24 @@ static copy *find(copies *c, hd_sym reg) {
 
 /* ---- Operands ------------------------------------------------------------------------ */
 
-static bool has_kids(const hd_ptx_opnd *o) {
-  return o->kind == HD_O_VEC || o->kind == HD_O_LIST || o->kind == HD_O_BRACKET || o->kind == HD_O_PAIR ||
-         o->kind == HD_O_INDEX;
+typedef void visit_fn(copies *c, const hd_ptx_leaf *leaf, uint32_t stmt);
+
+typedef struct each {
+  copies *c;
+  visit_fn *visit;
+  uint32_t stmt;
+} each;
+
+static bool each_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  const each *e = ctx;
+  if (leaf->sym && leaf->opnd) e->visit(e->c, leaf, e->stmt);
+  return true;
 }
 
-typedef void visit_fn(copies *c, hd_ptx_opnd *o, uint32_t stmt);
-
-/* All registers among n operands, vectors' and lists' included. */
-static void each_register(copies *c, uint32_t first, uint32_t n, uint32_t stmt, visit_fn *visit) {
-  for (uint32_t k = first; k < first + n; k++) {
-    hd_ptx_opnd *o = &c->m->opnds[k];
-    if (has_kids(o))
-      each_register(c, o->sym, o->n_kids, stmt, visit);
-    else if (o->kind == HD_O_REG || o->kind == HD_O_ADDR)
-      visit(c, o, stmt);
-  }
-}
-
+/* All names among the operands of the statements from `begin` on. */
 static void each_operand(copies *c, uint32_t begin, visit_fn *visit) {
   for (uint32_t i = begin; i < c->f->n_stmts; i++)
-    if (c->f->stmts[i].kind == HD_S_INST)
-      each_register(c, c->f->stmts[i].first_opnd, c->f->stmts[i].n_opnds, i, visit);
+    hd_ptx_visit(c->m, &c->f->stmts[i], each_leaf, &(each){c, visit, i});
 }
 
 /* ---- Finding them ---------------------------------------------------------------------- */
@@ -76,16 +72,13 @@ static bool is_copy(const rewrite_job *j, const hd_ptx_stmt *st) {
          is_coordinate(j, o[1].sym);
 }
 
-static bool jumps(hd_ptx_op op) {
-  return op == HD_OP_BRA || op == HD_OP_BRX || op == HD_OP_CALL || op == HD_OP_RET || op == HD_OP_EXIT ||
-         op == HD_OP_TRAP;
-}
-
 /* From `begin` to the first label or jump; those below `from` are left alone. */
 static void list_copies(const rewrite_job *j, copies *c, uint32_t begin, uint32_t from) {
   for (uint32_t i = begin; i < c->f->n_stmts && c->n < MOST_COPIES; i++) {
     const hd_ptx_stmt *st = &c->f->stmts[i];
-    if (st->kind == HD_S_LABEL || (st->kind == HD_S_INST && jumps(j->m->forms[st->form].op))) return;
+    if (st->kind == HD_S_LABEL ||
+        (st->kind == HD_S_INST && j->m->forms[st->form].flags & (HD_OPF_LEAVES | HD_OPF_CALLS)))
+      return;
     if (i < from || st->kind != HD_S_INST || !is_copy(j, st)) continue;
     const hd_ptx_opnd *o = &j->m->opnds[st->first_opnd];
     if (!find(c, o[0].sym)) c->list[c->n++] = (copy){.to = o[0].sym, .from = o[1].sym, .stmt = i};
@@ -93,24 +86,17 @@ static void list_copies(const rewrite_job *j, copies *c, uint32_t begin, uint32_
 }
 
 /* Whatever an instruction's first operand names it may write. */
-static void count_write(copies *c, hd_ptx_opnd *o, uint32_t stmt) {
-  copy *found = o->kind == HD_O_REG ? find(c, o->sym) : NULL;
-  (void)stmt;
-  if (found) found->writes++;
-}
-
-static void note_above(copies *c, hd_ptx_opnd *o, uint32_t stmt) {
-  copy *found = find(c, o->sym);
-  if (found && stmt < found->stmt) found->read_above = true;
+static void note_use(copies *c, const hd_ptx_leaf *leaf, uint32_t stmt) {
+  copy *found = find(c, leaf->sym);
+  if (!found) return;
+  if (leaf->operand == 0 && leaf->opnd->kind != HD_O_ADDR) found->writes++;
+  if (stmt < found->stmt) found->read_above = true;
 }
 
 /* Keep those that can go. */
 static void sift(copies *c, uint32_t begin) {
   unsigned kept = 0;
-  for (uint32_t i = begin; i < c->f->n_stmts; i++)
-    if (c->f->stmts[i].kind == HD_S_INST && c->f->stmts[i].n_opnds)
-      each_register(c, c->f->stmts[i].first_opnd, 1, i, count_write);
-  each_operand(c, begin, note_above);
+  each_operand(c, begin, note_use);
   for (unsigned k = 0; k < c->n; k++)
     if (c->list[k].writes == 1 && !c->list[k].read_above) c->list[kept++] = c->list[k];
   c->n = kept;
@@ -118,9 +104,9 @@ static void sift(copies *c, uint32_t begin) {
 
 /* ---- Dropping them ------------------------------------------------------------------------ */
 
-static void read_original(copies *c, hd_ptx_opnd *o, uint32_t stmt) {
-  copy *found = find(c, o->sym);
-  if (found && stmt != found->stmt) o->sym = found->from;
+static void read_original(copies *c, const hd_ptx_leaf *leaf, uint32_t stmt) {
+  copy *found = find(c, leaf->sym);
+  if (found && stmt != found->stmt) c->m->opnds[leaf->index].sym = found->from;
 }
 
 hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t header, hd_diag *d) {

@@ -43,42 +43,13 @@ typedef struct slice {
 
 /* ---- What can be copied -------------------------------------------------------------------- */
 
-/* Depends on its operands alone, and only writes the first. */
+/* Depends on its operands alone. */
 static bool is_pure(const hd_ptx_form *f) {
-  if (hd_ptx_form_has(f, HD_M_CC)) return false;
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_ADD:
-  case HD_OP_SUB:
-  case HD_OP_MUL:
-  case HD_OP_MAD:
-  case HD_OP_MUL24:
-  case HD_OP_MAD24:
-  case HD_OP_DIV:
-  case HD_OP_REM:
-  case HD_OP_NEG:
-  case HD_OP_ABS:
-  case HD_OP_MIN:
-  case HD_OP_MAX:
-  case HD_OP_AND:
-  case HD_OP_OR:
-  case HD_OP_XOR:
-  case HD_OP_NOT:
-  case HD_OP_SHL:
-  case HD_OP_SHR:
-  case HD_OP_SHF:
-  case HD_OP_LOP3:
-  case HD_OP_BFE:
-  case HD_OP_BFI:
-  case HD_OP_PRMT:
-  case HD_OP_SELP:
-  case HD_OP_SETP:
-  case HD_OP_CVT:
-  case HD_OP_CVTA: return true;
-  case HD_OP_LD: return hd_ptx_form_has(f, HD_M_PARAM);
-  default: return false;
-  }
+  return f->flags & HD_OPF_PURE || (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM));
 }
+
+/* Its copy has one register in place of what it writes. */
+static bool writes_one_register(const hd_ptx_opnd *o) { return o->kind == HD_O_REG && !o->part; }
 
 static bool is_id(const hd_ptx_sym *y) {
   return y->index == HD_SR_TID || y->index == HD_SR_NTID || y->index == HD_SR_CTAID ||
@@ -164,7 +135,7 @@ static verdict judge_operand(slice *s, const hd_ptx_opnd *o, uint32_t use, unsig
   switch (o->kind) {
   case HD_O_INT:
   case HD_O_F32: return SAME;
-  case HD_O_REG: return judge(s, o->sym, use, depth);
+  case HD_O_REG: return o->part ? NO : judge(s, o->sym, use, depth);
   case HD_O_SREG: {
     int part = part_of(o->part);
     if (!is_id(y) || (part < 0 && y->index != HD_SR_LANEID)) return NO;
@@ -187,6 +158,7 @@ static verdict judge_definition(slice *s, uint32_t at, unsigned depth) {
     uint32_t from = o->kind == HD_O_REG && v != NO ? definition(s, o->sym, at) : OUTSIDE;
     if (from < NOWHERE && s->heights[from] > height) height = s->heights[from];
   }
+  if (v == VARIES && !writes_one_register(&s->j->m->opnds[st->first_opnd])) v = NO;
   s->heights[at] = (uint8_t)(height + 1);
   return height < MOST_DEPTH ? v : NO;
 }

@@ -38,10 +38,6 @@ hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const ch
 
 /* ---- Finding the reads -------------------------------------------------------- */
 
-static bool is_sreg(const hd_ptx_module *m, const hd_ptx_opnd *o, uint32_t id) {
-  return o->kind == HD_O_SREG && m->syms[o->sym].index == id;
-}
-
 /* 0 to 2: x, y, z; 3: w; -1: the whole vector. */
 static int part_number(hd_mod part) {
   for (int k = 0; k < 3; k++)
@@ -49,10 +45,36 @@ static int part_number(hd_mod part) {
   return part == HD_M_W ? 3 : -1;
 }
 
-/* Old code moves the low half of a coordinate into a 16-bit register. */
-static bool is_narrow(const hd_ptx_module *m, const hd_ptx_stmt *st) {
+/* Old code moves the low half of a coordinate into a 16-bit register. Elements of vectors are read whole. */
+static bool is_narrow(const hd_ptx_module *m, const hd_ptx_stmt *st, const hd_ptx_leaf *leaf) {
   const hd_ptx_form *f = &m->forms[st->form];
-  return hd_ptx_form_has(f, HD_M_U16) || hd_ptx_form_has(f, HD_M_B16) || hd_ptx_form_has(f, HD_M_S16);
+  return m->opnds[st->first_opnd + leaf->operand].kind != HD_O_VEC &&
+         (hd_ptx_form_has(f, HD_M_U16) || hd_ptx_form_has(f, HD_M_B16) || hd_ptx_form_has(f, HD_M_S16));
+}
+
+static bool reads_sreg(const hd_ptx_module *m, const hd_ptx_leaf *leaf, uint32_t id) {
+  return leaf->sym && m->syms[leaf->sym].kind == HD_SYM_SREG && m->syms[leaf->sym].index == id;
+}
+
+typedef struct finder {
+  const hd_ptx_module *m;
+  const hd_ptx_stmt *st;
+  uint32_t id;
+  rewrite_reads *reads;
+  const char *why; /* it cannot be replaced; NULL: it can */
+} finder;
+
+static bool note_read(void *ctx, const hd_ptx_leaf *leaf) {
+  finder *f = ctx;
+  if (!reads_sreg(f->m, leaf, f->id)) return true;
+  int part = part_number(leaf->opnd->part);
+  if (part < 0) f->why = "reads all coordinates at once";
+  if (leaf->opnd->kind != HD_O_SREG) f->why = "reads a coordinate in an address";
+  if (f->why) return false;
+  if (part == 3) return true;
+  f->reads->want[part] = true;
+  f->reads->narrow[part] |= is_narrow(f->m, f->st, leaf);
+  return true;
 }
 
 /* Which coordinates of special register `id` the kernel reads, and which of them into 16 bits. A read in a
@@ -60,17 +82,8 @@ static bool is_narrow(const hd_ptx_module *m, const hd_ptx_stmt *st) {
 hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t id, rewrite_reads *r,
                              hd_diag *d) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
-    const hd_ptx_stmt *st = &f->stmts[i];
-    if (st->kind != HD_S_INST) continue;
-    for (uint32_t k = 0; k < st->n_opnds; k++) {
-      const hd_ptx_opnd *o = &m->opnds[st->first_opnd + k];
-      if (!is_sreg(m, o, id)) continue;
-      int part = part_number(o->part);
-      if (part < 0) return rewrite_refuse(m, st, "reads all coordinates at once", d);
-      if (part == 3) continue;
-      r->want[part] = true;
-      r->narrow[part] |= is_narrow(m, st);
-    }
+    finder find = {.m = m, .st = &f->stmts[i], .id = id, .reads = r};
+    if (!hd_ptx_visit(m, find.st, note_read, &find)) return rewrite_refuse(m, find.st, find.why, d);
   }
   return HD_OK;
 }
@@ -188,27 +201,35 @@ static hd_ptx_opnd replacement(const rewrite_job *j, const rewrite_reads *r, uns
   return (hd_ptx_opnd){.kind = HD_O_REG, .sym = rewrite_find_register(j->m, name)};
 }
 
+typedef struct replacer {
+  hd_ptx_module *m;
+  const hd_ptx_stmt *st;
+  uint32_t id;
+  hd_ptx_opnd whole[3], half[3];
+} replacer;
+
+static bool replace_read(void *ctx, const hd_ptx_leaf *leaf) {
+  replacer *r = ctx;
+  if (!reads_sreg(r->m, leaf, r->id)) return true;
+  int part = part_number(leaf->opnd->part);
+  if (part == 3) /* %ctaid.w is always 0, %nctaid.w 1 */
+    r->m->opnds[leaf->index] = (hd_ptx_opnd){.kind = HD_O_INT, .imm = r->id == HD_SR_NCTAID};
+  else
+    r->m->opnds[leaf->index] = is_narrow(r->m, r->st, leaf) ? r->half[part] : r->whole[part];
+  return true;
+}
+
 void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_reads *r, char letter,
                            uint32_t begin) {
-  hd_ptx_module *m = j->m;
-  const hd_ptx_func *f = &m->funcs[j->func];
-  hd_ptx_opnd whole[3] = {{0}}, half[3] = {{0}};
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  replacer with = {.m = j->m, .id = id};
   for (unsigned k = 0; k < 3; k++) {
-    if (r->want[k]) whole[k] = replacement(j, r, k, false, letter);
-    if (r->narrow[k]) half[k] = replacement(j, r, k, true, letter);
+    if (r->want[k]) with.whole[k] = replacement(j, r, k, false, letter);
+    if (r->narrow[k]) with.half[k] = replacement(j, r, k, true, letter);
   }
   for (uint32_t i = begin; i < f->n_stmts; i++) {
-    const hd_ptx_stmt *st = &f->stmts[i];
-    if (st->kind != HD_S_INST) continue;
-    for (uint32_t k = 0; k < st->n_opnds; k++) {
-      hd_ptx_opnd *o = &m->opnds[st->first_opnd + k];
-      if (!is_sreg(m, o, id)) continue;
-      int part = part_number(o->part);
-      if (part == 3) /* %ctaid.w is always 0, %nctaid.w 1 */
-        *o = (hd_ptx_opnd){.kind = HD_O_INT, .imm = id == HD_SR_NCTAID};
-      else
-        *o = is_narrow(m, st) ? half[part] : whole[part];
-    }
+    with.st = &f->stmts[i];
+    hd_ptx_visit(j->m, with.st, replace_read, &with);
   }
 }
 

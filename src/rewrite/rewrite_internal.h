@@ -28,6 +28,7 @@
 #ifndef HEDDLE_REWRITE_INTERNAL_H
 #define HEDDLE_REWRITE_INTERNAL_H
 
+#include "heddle/ptx_facts.h"
 #include "heddle/rewrite.h"
 
 /* ---- Traits -------------------------------------------------------------------- */

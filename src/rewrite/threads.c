@@ -30,50 +30,14 @@ typedef struct scan {
 #define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
 #define LANE "it tells the thread where in its warp it is, which threads= changes"
 
-static const char *why_op(hd_ptx_op op) {
-  switch (op) {
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return TOGETHER;
-  case HD_OP_SHFL:
-  case HD_OP_VOTE:
-  case HD_OP_MATCH:
-  case HD_OP_REDUX:
-  case HD_OP_ELECT:
-  case HD_OP_ACTIVEMASK:
-  case HD_OP_WMMA:
-  case HD_OP_MMA:
-  case HD_OP_MOVMATRIX:
-  case HD_OP_SETMAXNREG: return WARP_WIDE;
-  case HD_OP_LDMATRIX:
-  case HD_OP_STMATRIX:
-  case HD_OP_WGMMA:
-  case HD_OP_TCGEN05:
-  case HD_OP_MBARRIER:
-  case HD_OP_CP: return SHARED;
-  default: return NULL;
-  }
-}
-
-static const char *why_mod(hd_mod mod) {
-  switch (mod) {
-  case HD_M_SHARED:
-  case HD_M_SHARED_CTA:
-  case HD_M_SHARED_CLUSTER: return SHARED;
-  case HD_M_CTA: return TOGETHER; /* of fences, atomics, ordered accesses: for the threads of one CTA */
-  default: return NULL;
-  }
-}
-
-static const char *why_sreg(uint32_t id) {
-  switch (id) {
-  case HD_SR_LANEID:
-  case HD_SR_LANEMASK_EQ:
-  case HD_SR_LANEMASK_LE:
-  case HD_SR_LANEMASK_LT:
-  case HD_SR_LANEMASK_GE:
-  case HD_SR_LANEMASK_GT: return LANE;
-  default: return NULL;
-  }
+/* What renumbering across the grid cannot keep. */
+static const char *why_in_grid(const hd_ptx_form *f) {
+  hd_ptx_access a = hd_ptx_access_of(f);
+  if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || hd_ptx_form_has(f, HD_M_CTA)) return TOGETHER;
+  for (unsigned i = 0; i < a.n; i++)
+    if (a.touches[i].space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return SHARED;
+  if (f->op == HD_OP_CP) return SHARED; /* also what only waits for copies into it */
+  return f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES) ? WARP_WIDE : NULL;
 }
 
 #define PART "a barrier of some warps counts them, and threads=cta: would put their threads into others"
@@ -81,81 +45,48 @@ static const char *why_sreg(uint32_t id) {
 
 /* What renumbering inside a CTA cannot keep. */
 static const char *why_in_cta(const hd_ptx_form *f, const hd_ptx_stmt *st) {
-  switch (f->op) {
-  case HD_OP_BAR:
-  case HD_OP_BARRIER:
-    if (hd_ptx_form_has(f, HD_M_WARP)) return WARP_WIDE;
+  if (f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES)) return WARP_WIDE;
+  if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
     return hd_ptx_form_has(f, HD_M_SYNC) && st->n_opnds == 1 ? NULL : PART;
-  case HD_OP_LDMATRIX:
-  case HD_OP_STMATRIX:
-  case HD_OP_WGMMA:
-  case HD_OP_TCGEN05: return WARP_WIDE;
-  case HD_OP_CP:
-  case HD_OP_MBARRIER: return NULL; /* each thread for itself */
-  case HD_OP_LD:
-  case HD_OP_ST: /* code for one warp without barriers says volatile, of shared or any memory */
-    return hd_ptx_form_has(f, HD_M_VOLATILE) && !hd_ptx_form_has(f, HD_M_GLOBAL) ? VOLATILE : NULL;
-  default: return why_op(f->op);
-  }
+  /* Code for one warp without barriers says volatile, of shared or any memory. */
+  hd_ptx_access a = hd_ptx_access_of(f);
+  return a.order == HD_ORDERED_VOLATILE && hd_ptx_access_in(&a, ~(unsigned)HD_IN_GLOBAL) ? VOLATILE : NULL;
 }
 
-static bool is_shared_variable(const hd_ptx_module *m, const hd_ptx_sym *y) {
-  if (y->kind != HD_SYM_VAR) return false;
-  hd_mod space = m->vars[y->decl].space;
-  return space == HD_M_SHARED || space == HD_M_SHARED_CTA || space == HD_M_SHARED_CLUSTER;
-}
+typedef struct reader {
+  scan *s;
+  const hd_ptx_func *f;
+  const hd_ptx_stmt *st;
+} reader;
 
-/* One refusal an instruction is enough. */
-static bool scan_operands(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first, uint32_t n) {
-  const hd_ptx_module *m = s->look.m;
-  for (uint32_t i = first; i < first + n; i++) {
-    const hd_ptx_opnd *o = &m->opnds[i];
-    switch (o->kind) {
-    case HD_O_VEC:
-    case HD_O_LIST:
-    case HD_O_BRACKET:
-    case HD_O_PAIR:
-    case HD_O_INDEX:
-      if (scan_operands(s, f, st, o->sym, o->n_kids)) return true;
-      break;
-    case HD_O_SREG: {
-      uint32_t id = m->syms[o->sym].index;
-      const char *why = why_sreg(id);
-      if (why) {
-        rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, why);
-        return true;
-      }
-      if (id == HD_SR_TID && !f->entry) {
-        rewrite_scan_refuse(&s->look, HD_REFUSE_TID_IN_FUNC, st,
-                            "%tid is read in a function that is not inlined");
-        return true;
-      }
-      break;
-    }
-    case HD_O_SYM:
-    case HD_O_ADDR: {
-      const hd_ptx_sym *y = &m->syms[o->sym];
-      if (o->sym && !s->in_cta && is_shared_variable(m, y)) {
-        rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, SHARED);
-        return true;
-      }
-      if (o->sym && y->kind == HD_SYM_FUNC) rewrite_scan_reach(&s->look, y->decl);
-      break;
-    }
-    default: break;
-    }
-  }
+static bool refuse(const reader *r, hd_refusal_kind kind, const char *why) {
+  rewrite_scan_refuse(&r->s->look, kind, r->st, why);
   return false;
+}
+
+/* False: refused. One refusal an instruction is enough. */
+static bool scan_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  const reader *r = ctx;
+  const hd_ptx_module *m = r->s->look.m;
+  const hd_ptx_sym *y = &m->syms[leaf->sym];
+  if (y->kind == HD_SYM_SREG) {
+    if (hd_ptx_sreg_kind(y->index) == HD_SRK_LANE) return refuse(r, HD_REFUSE_WORKS_TOGETHER, LANE);
+    if (y->index == HD_SR_TID && !r->f->entry)
+      return refuse(r, HD_REFUSE_TID_IN_FUNC, "%tid is read in a function that is not inlined");
+  }
+  if (y->kind == HD_SYM_VAR && !r->s->in_cta && hd_ptx_mod_value(m->vars[y->decl].space) & HD_IN_ANY_SHARED)
+    return refuse(r, HD_REFUSE_WORKS_TOGETHER, SHARED);
+  if (y->kind == HD_SYM_FUNC) rewrite_scan_reach(&r->s->look, y->decl);
+  return true;
 }
 
 static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->look.m->forms[st->form];
-  const char *why = s->in_cta ? why_in_cta(form, st) : why_op(form->op);
-  for (unsigned k = 0; !why && !s->in_cta && k < form->n_mods; k++) why = why_mod(form->mods[k]);
+  const char *why = s->in_cta ? why_in_cta(form, st) : why_in_grid(form);
   if (why)
     rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, why);
   else
-    scan_operands(s, f, st, st->first_opnd, st->n_opnds);
+    hd_ptx_visit(s->look.m, st, scan_leaf, &(reader){s, f, st});
 }
 
 size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,

@@ -67,6 +67,25 @@ static void a_coordinate_that_the_order_leaves_alone_is_not_worked_out(void **st
   assert_int_equal(count(KERNEL("mov.u32 %r1, %ctaid.x;"), "order=reverse", known(8, 5, 3), "%ctaid"), 1);
 }
 
+static void coordinates_in_vectors_are_replaced(void **state) {
+  const char *const bodies[] = {
+      "mov.b64 %rd1, {%ctaid.x, %ctaid.y};",
+      "mov.b64 %rd1, {%r1, %ctaid.x};\nmov.u32 %r2, %ctaid.y;",
+      "st.global.v2.u32 [%rd1], {%ctaid.x, %ctaid.y};",
+      "st.global.v4.b32 [%rd1], {%r1, %ctaid.y, %ctaid.x, %r2};",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s%s",
+             HEAD ".visible .entry k()\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n", bodies[i], "\nret;\n}\n");
+    char *out = rewritten(text, "order=col", known(8, 5, 1), NULL);
+    const char *body = strstr(out, strncmp(bodies[i], "mov", 3) == 0 ? "mov.b64" : "st.global");
+    assert_non_null(body);
+    if (strstr(body, "%ctaid") || !strstr(body, "%heddle")) fail_msg("case %zu:\n%s", i, out);
+    free(out);
+  }
+}
+
 static void an_order_that_is_the_grids_own_adds_nothing(void **state) {
   char *before = rewritten(KERNEL(READS_XY), "baseline", known(8, 5, 1), NULL);
   const char *const plans[] = {"order=tile:8x2",    "order=tile:3x1",  "order=band:1",
@@ -191,6 +210,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a coordinate that the order leaves alone is not worked out",
                 a_coordinate_that_the_order_leaves_alone_is_not_worked_out),
+      BEHAVIOUR("coordinates in vectors are replaced", coordinates_in_vectors_are_replaced),
       BEHAVIOUR("an order that is the grid's own adds nothing", an_order_that_is_the_grids_own_adds_nothing),
       BEHAVIOUR("a copy of a coordinate goes unless somebody could tell",
                 a_copy_of_a_coordinate_goes_unless_somebody_could_tell),
