@@ -208,6 +208,7 @@ typedef struct hd_ptx_access {
   hd_mod l1_priority, l2_priority; /* as written; 0: none */
   hd_mod operation;                /* .add .cas .exch ... of an atomic or a reduction; 0: none */
   uint16_t bytes;   /* each thread's, of vectors all elements; 0: not said by the form (bulk, matrices) */
+  uint8_t elements; /* of those vectors; 1 of others */
   bool noncoherent; /* .nc, ldu, textures: other threads' writes may not be seen */
   bool policy;      /* .L2::cache_hint: the last operand is a cache policy */
   bool async;       /* done later: the instruction does not wait for it */

@@ -62,18 +62,17 @@ void an_publish(an *a) {
 /* What the kernel's directives say of its CTAs. */
 static void read_limits(an *a) {
   const hd_ptx_func *f = &a->m->funcs[a->pub.func];
-  static const int64_t most[3] = {1024, 1024, 64};
   const hd_ptx_dir *exact = hd_ptx_func_dir(a->m, f, HD_M_REQNTID),
                    *max = hd_ptx_func_dir(a->m, f, HD_M_MAXNTID);
-  a->max_threads = 1024;
+  a->max_threads = HD_MAX_THREADS;
   if (max && max->n_vals) {
     int64_t n = 1;
     for (unsigned i = 0; i < max->n_vals && i < 3; i++)
-      if (__builtin_mul_overflow(n, (int64_t)max->vals[i], &n)) n = 1024;
-    if (n > 0 && n < 1024) a->max_threads = n;
+      if (__builtin_mul_overflow(n, (int64_t)max->vals[i], &n)) n = HD_MAX_THREADS;
+    if (n > 0 && n < HD_MAX_THREADS) a->max_threads = n;
   }
   for (unsigned i = 0; i < 3; i++) {
-    a->max_block[i] = a->max_threads < most[i] ? a->max_threads : most[i];
+    a->max_block[i] = a->max_threads < hd_max_block[i] ? a->max_threads : hd_max_block[i];
     if (exact && !a->opt.block[i]) a->opt.block[i] = i < exact->n_vals ? exact->vals[i] : 1;
     if (a->opt.block[i]) a->max_block[i] = a->opt.block[i];
   }

@@ -39,11 +39,10 @@ static void add_operand(def_list *l, uint32_t inst, const hd_ptx_opnd *o) {
 static void add_param_store(def_list *l, uint32_t inst, const hd_ptx_stmt *st, const hd_ptx_form *f) {
   an *a = l->a;
   const hd_ptx_opnd *o = &a->m->opnds[st->first_opnd], *from = o + 1;
-  if (!hd_ptx_form_has(f, HD_M_PARAM) && !hd_ptx_form_has(f, HD_M_PARAM_FUNC)) return;
+  hd_ptx_access access = hd_ptx_access_of(f);
+  if (!hd_ptx_access_in(&access, HD_IN_PARAM)) return;
   if (o->kind != HD_O_ADDR || !o->sym || a->m->syms[o->sym].kind != HD_SYM_VAR) return;
-  uint32_t lanes = from->kind == HD_O_VEC ? from->n_kids : 1, bytes = 0;
-  for (unsigned k = 0; k < f->n_mods; k++)
-    if (hd_ptx_type_size(f->mods[k])) bytes = (uint32_t)hd_ptx_type_size(f->mods[k]);
+  uint32_t lanes = from->kind == HD_O_VEC ? from->n_kids : 1, bytes = access.bytes / access.elements;
   for (uint32_t k = 0; k < lanes; k++) {
     uint32_t slot = an_slot_of(a, a->pub.cfg.insts[inst].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes,
                                bytes, false);
@@ -76,9 +75,9 @@ void an_defs(an *a) {
     a->inst_def[i] = (uint32_t)l.v.n;
     if (f->op == HD_OP_ST)
       add_param_store(&l, i, st, f);
-    else if (f->op == HD_OP_CALL && !an_is_inlined(a, i))
+    else if (f->flags & HD_OPF_CALLS && !an_is_inlined(a, i))
       add_call_results(&l, i, st);
-    else if (st->n_opnds && hd_ptx_form_writes(f))
+    else if (st->n_opnds && f->flags & HD_OPF_RESULT)
       add_operand(&l, i, &a->m->opnds[st->first_opnd]);
   }
   a->inst_def[n] = a->n_defs = (uint32_t)l.v.n;

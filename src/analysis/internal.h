@@ -15,6 +15,8 @@
 #define HEDDLE_ANALYSIS_INTERNAL_H
 
 #include "heddle/analysis.h"
+#include "heddle/limits.h"
+#include "heddle/ptx_facts.h"
 
 enum { AN_WARP = 32 };
 

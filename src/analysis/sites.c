@@ -19,101 +19,41 @@ typedef struct shape {
   uint32_t bytes;
 } shape;
 
-static uint32_t bytes_of(const hd_ptx_form *f) {
-  uint32_t bytes = 0, lanes = 1;
-  for (unsigned i = 0; i < f->n_mods; i++) {
-    hd_mod mod = f->mods[i];
-    if (mod == HD_M_V2) lanes = 2;
-    if (mod == HD_M_V4) lanes = 4;
-    if (mod == HD_M_V8) lanes = 8;
-    if (hd_ptx_type_size(mod)) bytes = (uint32_t)hd_ptx_type_size(mod);
-  }
-  return bytes * lanes;
+/* What a place of global memory is to the copies among its instruction's places, or alone. */
+static hd_site_kind kind_of(const hd_ptx_access *a, const hd_ptx_touch *t) {
+  if (t->kinds & HD_ACC_PREFETCH) return HD_SITE_PREFETCH;
+  if (t->kinds & HD_ACC_ATOMIC) return HD_SITE_ATOMIC;
+  bool copy = a->n > 1;
+  if (t->kinds & HD_ACC_WRITE) return copy ? HD_SITE_COPY_OUT : HD_SITE_STORE;
+  return copy ? HD_SITE_COPY_IN : HD_SITE_LOAD;
 }
 
-static bool is_shared(hd_mod mod) {
-  return mod == HD_M_SHARED || mod == HD_M_SHARED_CTA || mod == HD_M_SHARED_CLUSTER;
+/* Of a copy whose size is a number: bulk copies name it behind the addresses. */
+static uint32_t copied_bytes(const an *a, const hd_ptx_stmt *st, uint32_t operand) {
+  const hd_ptx_opnd *o = a->m->opnds + st->first_opnd + operand;
+  return operand < st->n_opnds && o->kind == HD_O_INT ? (uint32_t)o->imm : 0;
 }
 
-/* Spaces in the order written: 'g' global, 's' shared, 'x' another. */
-static unsigned spaces_of(const hd_ptx_form *f, char out[4]) {
-  unsigned n = 0;
-  for (unsigned i = 0; i < f->n_mods && n < 3; i++) {
-    hd_mod mod = f->mods[i];
-    if (mod == HD_M_GLOBAL)
-      out[n++] = 'g';
-    else if (is_shared(mod))
-      out[n++] = 's';
-    else if (mod == HD_M_LOCAL || mod == HD_M_PARAM || mod == HD_M_CONST || mod == HD_M_PARAM_FUNC ||
-             mod == HD_M_PARAM_ENTRY)
-      out[n++] = 'x';
-  }
-  out[n] = 0;
-  return n;
-}
-
-/* cp.async, cp.async.bulk, cp.reduce.async.bulk: the first space is the destination's. */
-static bool shape_of_copy(const an *a, const hd_ptx_stmt *st, const hd_ptx_form *f, const char *spaces,
-                          shape *s) {
-  const hd_ptx_opnd *o = a->m->opnds + st->first_opnd;
-  if (!st->n_opnds || (o->kind != HD_O_ADDR && o->kind != HD_O_BRACKET)) return false; /* commit, wait */
-  s->tensor = hd_ptx_form_has(f, HD_M_TENSOR);
-  s->whole_warp = hd_ptx_form_has(f, HD_M_BULK);
-  if (hd_ptx_form_has(f, HD_M_PREFETCH)) {
-    s->kind = HD_SITE_PREFETCH;
-    s->operand = 0;
-  } else if (spaces[0] == 'g') {
-    s->kind = hd_ptx_form_has(f, HD_M_REDUCE) ? HD_SITE_ATOMIC : HD_SITE_COPY_OUT;
-    s->operand = 0;
-  } else if (spaces[0] == 's' && spaces[1] == 'g') {
-    s->kind = HD_SITE_COPY_IN;
-    s->operand = 1;
-  } else {
-    return false;
-  }
-  uint32_t size = s->kind == HD_SITE_PREFETCH ? 1 : 2;
-  s->bytes = !s->tensor && size < st->n_opnds && o[size].kind == HD_O_INT ? (uint32_t)o[size].imm : 0;
-  return true;
-}
-
+/* The place of global memory that the instruction accesses: no instruction has two. */
 static bool shape_of(const an *a, uint32_t inst, shape *s) {
   const hd_ptx_stmt *st = an_stmt(a, inst);
   const hd_ptx_form *f = an_form(a, inst);
-  char spaces[4];
-  *s = (shape){0};
-  switch (f->op) {
-  case HD_OP_LD:
-  case HD_OP_LDU: s->kind = HD_SITE_LOAD, s->operand = 1; break;
-  case HD_OP_ST: s->kind = HD_SITE_STORE; break;
-  case HD_OP_ATOM: s->kind = HD_SITE_ATOMIC, s->operand = 1; break;
-  case HD_OP_RED: s->kind = HD_SITE_ATOMIC; break;
-  case HD_OP_PREFETCH:
-  case HD_OP_PREFETCHU:
-    if (!hd_ptx_form_has(f, HD_M_L1) && !hd_ptx_form_has(f, HD_M_L2)) return false; /* .tensormap */
-    s->kind = HD_SITE_PREFETCH;
-    break;
-  case HD_OP_WMMA:
-    if (hd_ptx_form_has(f, HD_M_LOAD))
-      s->kind = HD_SITE_LOAD, s->operand = 1;
-    else if (hd_ptx_form_has(f, HD_M_STORE))
-      s->kind = HD_SITE_STORE;
-    else
-      return false;
-    s->whole_warp = true;
-    break;
-  case HD_OP_MULTIMEM:
-    if (hd_ptx_form_has(f, HD_M_LD_REDUCE))
-      s->kind = HD_SITE_LOAD, s->operand = 1;
-    else
-      s->kind = hd_ptx_form_has(f, HD_M_ST) ? HD_SITE_STORE : HD_SITE_ATOMIC;
-    break;
-  case HD_OP_CP: spaces_of(f, spaces); return shape_of_copy(a, st, f, spaces, s);
-  default: return false;
-  }
-  unsigned n = spaces_of(f, spaces);
-  if (n && spaces[0] != 'g') return false;
-  s->generic = n == 0;
-  s->bytes = s->whole_warp || s->kind == HD_SITE_PREFETCH ? 0 : bytes_of(f);
+  const hd_ptx_access access = hd_ptx_access_of(f);
+  const hd_ptx_touch *t = access.touches;
+  while (t < access.touches + access.n && !(t->space & (HD_IN_GENERIC | HD_IN_GLOBAL | HD_IN_TENSOR))) t++;
+  /* Tensor maps are no data; of what is not known nobody knows which operand is an address. */
+  if (t == access.touches + access.n || f->op == HD_OP_TENSORMAP || hd_ptx_form_has(f, HD_M_TENSORMAP) ||
+      f->flags & HD_OPF_UNKNOWN)
+    return false;
+  *s = (shape){.kind = kind_of(&access, t),
+               .operand = t->operand,
+               .generic = t->space == HD_IN_GENERIC,
+               .whole_warp = access.bulk,
+               .tensor = t->space == HD_IN_TENSOR};
+  if (f->op == HD_OP_CP)
+    s->bytes = s->tensor ? 0 : copied_bytes(a, st, access.n > 1 ? 2 : 1);
+  else
+    s->bytes = s->whole_warp || s->kind == HD_SITE_PREFETCH ? 0 : access.bytes;
   return s->operand < st->n_opnds;
 }
 

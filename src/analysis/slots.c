@@ -70,20 +70,13 @@ void an_slots(an *a) {
   for (uint32_t i = 0; i < a->pub.cfg.n_insts; i++) {
     const hd_ptx_form *f = an_form(a, i);
     if (f->op != HD_OP_LD && f->op != HD_OP_ST) continue;
-    bool param = false;
-    uint32_t bytes = 0, lanes = 1;
-    for (unsigned k = 0; k < f->n_mods; k++) {
-      hd_mod mod = f->mods[k];
-      if (mod == HD_M_PARAM || mod == HD_M_PARAM_FUNC) param = true;
-      if (mod == HD_M_V2) lanes = 2;
-      if (mod == HD_M_V4) lanes = 4;
-      if (hd_ptx_type_size(mod)) bytes = (uint32_t)hd_ptx_type_size(mod);
-    }
+    hd_ptx_access access = hd_ptx_access_of(f);
     const hd_ptx_stmt *st = an_stmt(a, i);
-    if (!param || st->n_opnds < 2) continue;
-    const hd_ptx_opnd *o = &a->m->opnds[st->first_opnd + (f->op == HD_OP_LD)];
+    if (!hd_ptx_access_in(&access, HD_IN_PARAM) || st->n_opnds < 2) continue;
+    const hd_ptx_opnd *o = &a->m->opnds[st->first_opnd + access.touches[0].operand];
     if (o->kind != HD_O_ADDR || !o->sym || a->m->syms[o->sym].kind != HD_SYM_VAR) continue;
-    for (uint32_t k = 0; k < lanes; k++)
+    uint32_t bytes = access.bytes / access.elements;
+    for (uint32_t k = 0; k < access.elements; k++)
       an_slot_of(a, a->pub.cfg.insts[i].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes, bytes, true);
   }
 }

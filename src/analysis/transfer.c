@@ -7,30 +7,19 @@
 
 /* ---- Types ------------------------------------------------------------------------------- */
 
-tr_type tr_type_of(hd_mod mod) {
-  static const struct {
-    hd_mod mod;
-    tr_type t;
-  } known[] = {
-      {HD_M_U8, {8, TR_UNSIGNED}},   {HD_M_U16, {16, TR_UNSIGNED}}, {HD_M_U32, {32, TR_UNSIGNED}},
-      {HD_M_U64, {64, TR_UNSIGNED}}, {HD_M_S8, {8, TR_SIGNED}},     {HD_M_S16, {16, TR_SIGNED}},
-      {HD_M_S32, {32, TR_SIGNED}},   {HD_M_S64, {64, TR_SIGNED}},   {HD_M_B8, {8, TR_UNSIGNED}},
-      {HD_M_B16, {16, TR_UNSIGNED}}, {HD_M_B32, {32, TR_UNSIGNED}}, {HD_M_B64, {64, TR_UNSIGNED}},
-      {HD_M_B128, {128, TR_OTHER}},  {HD_M_PRED, {1, TR_UNSIGNED}}, {HD_M_F16, {16, TR_OTHER}},
-      {HD_M_BF16, {16, TR_OTHER}},   {HD_M_F32, {32, TR_OTHER}},    {HD_M_F64, {64, TR_OTHER}},
-      {HD_M_F16X2, {32, TR_OTHER}},  {HD_M_BF16X2, {32, TR_OTHER}}, {HD_M_F32X2, {64, TR_OTHER}},
-      {HD_M_TF32, {32, TR_OTHER}},
-  };
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (known[i].mod == mod) return known[i].t;
-  return (tr_type){0, TR_OTHER};
+static tr_type type_of(hd_mod mod) {
+  hd_ptx_type t = hd_ptx_type_of(mod);
+  bool integer = t.number == HD_NUM_UNSIGNED || t.number == HD_NUM_BITS || t.number == HD_NUM_PREDICATE;
+  if (t.number == HD_NUM_OPAQUE) return (tr_type){0, TR_OTHER};
+  if (t.elements > 1 || t.bits > 64) return (tr_type){t.bits, TR_OTHER};
+  return (tr_type){t.bits, t.number == HD_NUM_SIGNED ? TR_SIGNED : integer ? TR_UNSIGNED : TR_OTHER};
 }
 
 /* The first type of a dotted word and the last: of the result and of the source where they differ. */
 static void types_of(const hd_ptx_form *f, tr_type *first, tr_type *last) {
   *first = *last = (tr_type){0, TR_OTHER};
   for (unsigned i = 0; i < f->n_mods; i++) {
-    tr_type t = tr_type_of(f->mods[i]);
+    tr_type t = type_of(f->mods[i]);
     if (!t.bits) continue;
     if (!first->bits) *first = t;
     *last = t;
@@ -366,8 +355,9 @@ static bool do_cvta(tr *t, an_val *out) {
   hd_mod space = HD_M_NONE;
   for (unsigned i = 0; i < t->form->n_mods && !space; i++) {
     hd_mod mod = t->form->mods[i];
-    if (mod == HD_M_SHARED || mod == HD_M_SHARED_CTA || mod == HD_M_SHARED_CLUSTER) space = HD_M_SHARED;
-    if (mod == HD_M_LOCAL) space = HD_M_LOCAL;
+    unsigned in = hd_ptx_mod_kind(mod) == HD_MK_SPACE ? hd_ptx_mod_value(mod) : 0;
+    if (in & HD_IN_ANY_SHARED) space = HD_M_SHARED;
+    if (in & HD_IN_LOCAL) space = HD_M_LOCAL;
   }
   if (!space) {
     *out = x;
@@ -611,96 +601,65 @@ static bool do_load_unknown(tr *t, an_val *out) {
 /* ---- Everything else
  * --------------------------------------------------------------------------------------------- */
 
-/* The worst level among the registers an operand names. */
-static bool worst_operand(tr *t, const hd_ptx_opnd *o, an_val *worst, hd_level *level) {
-  an *a = t->a;
-  bool ok = true;
-  switch (o->kind) {
-  case HD_O_REG:
-  case HD_O_SREG:
-  case HD_O_ADDR: {
-    an_val x;
-    if (!an_operand(a, t->inst, o, 64, &x)) return false;
-    hd_level l = (hd_level)a->polys.data[x.poly].level;
-    if (x.pending < worst->pending) worst->pending = x.pending;
-    worst->assumes = an_union(a, worst->assumes, x.assumes);
-    if (l > *level) {
-      *level = l;
-      worst->poly = x.poly;
-    }
+typedef struct worst {
+  tr *t;
+  an_val val;
+  hd_level level;
+  bool ready; /* all operands were there */
+} worst;
+
+/* The worst level among the registers that operands name, but for the first, which is written. */
+static bool worst_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  worst *w = ctx;
+  an *a = w->t->a;
+  const hd_ptx_opnd *o = leaf->opnd;
+  an_val x;
+  if (leaf->operand == 0 || !o || (o->kind != HD_O_REG && o->kind != HD_O_SREG && o->kind != HD_O_ADDR))
+    return true;
+  if (!an_operand(a, w->t->inst, o, 64, &x)) {
+    w->ready = false;
     return true;
   }
-  case HD_O_VEC:
-  case HD_O_PAIR:
-  case HD_O_LIST:
-  case HD_O_BRACKET:
-    for (uint32_t k = 0; k < o->n_kids; k++)
-      ok = worst_operand(t, &a->m->opnds[o->sym + k], worst, level) && ok;
-    return ok;
-  default: return true;
+  hd_level l = (hd_level)a->polys.data[x.poly].level;
+  if (x.pending < w->val.pending) w->val.pending = x.pending;
+  w->val.assumes = an_union(a, w->val.assumes, x.assumes);
+  if (l > w->level) {
+    w->level = l;
+    w->val.poly = x.poly;
   }
+  return true;
 }
 
 bool tr_unknown(tr *t, an_val *out) {
-  an_val worst = {.pending = HD_NONE};
-  hd_level level = HD_LEVEL_LAUNCH;
-  bool ok = true;
-  for (uint32_t k = 1; k < t->st->n_opnds; k++) ok = worst_operand(t, &t->opnds[k], &worst, &level) && ok;
-  if (!ok) return false;
+  worst w = {.t = t, .val = {.pending = HD_NONE}, .level = HD_LEVEL_LAUNCH, .ready = true};
+  hd_ptx_visit(t->a->m, t->st, worst_leaf, &w);
+  if (!w.ready) return false;
   /* What the same constants of a launch give is one itself, but no polynomial can name it. */
-  *out = tr_opaque(t, HD_LEVEL_NONLINEAR, an_reg_width(t->a, t->a->defs[t->def].reg), &worst, NULL);
+  *out = tr_opaque(t, HD_LEVEL_NONLINEAR, an_reg_width(t->a, t->a->defs[t->def].reg), &w.val, NULL);
   return true;
 }
 
 typedef bool (*transfer)(tr *t, an_val *out);
 
 static const transfer transfers[HD_OP_COUNT] = {
-    [HD_OP_ADD] = do_add,
-    [HD_OP_SUB] = do_add,
-    [HD_OP_MUL] = do_mul,
-    [HD_OP_MAD] = do_mad,
-    [HD_OP_NEG] = do_neg,
-    [HD_OP_MIN] = do_min_max,
-    [HD_OP_MAX] = do_min_max,
-    [HD_OP_ABS] = do_abs,
-    [HD_OP_DIV] = do_div_rem,
-    [HD_OP_REM] = do_div_rem,
-    [HD_OP_SETP] = do_setp,
-    [HD_OP_SELP] = do_selp,
-    [HD_OP_CVT] = do_cvt,
-    [HD_OP_CVTA] = do_cvta,
-    [HD_OP_MOV] = do_mov,
-    [HD_OP_LD] = do_ld,
-    [HD_OP_LDU] = do_ld,
-    [HD_OP_ST] = do_st,
-    [HD_OP_CALL] = do_call,
-    [HD_OP_SHFL] = do_shfl,
-    [HD_OP_SHL] = tr_shl,
-    [HD_OP_SHR] = tr_shr,
-    [HD_OP_AND] = tr_logic,
-    [HD_OP_OR] = tr_logic,
-    [HD_OP_XOR] = tr_logic,
-    [HD_OP_NOT] = tr_not,
-    [HD_OP_BFE] = tr_bfe,
-    [HD_OP_BFI] = tr_bfi,
+    [HD_OP_ADD] = do_add,     [HD_OP_SUB] = do_add,     [HD_OP_MUL] = do_mul,     [HD_OP_MAD] = do_mad,
+    [HD_OP_NEG] = do_neg,     [HD_OP_MIN] = do_min_max, [HD_OP_MAX] = do_min_max, [HD_OP_ABS] = do_abs,
+    [HD_OP_DIV] = do_div_rem, [HD_OP_REM] = do_div_rem, [HD_OP_SETP] = do_setp,   [HD_OP_SELP] = do_selp,
+    [HD_OP_CVT] = do_cvt,     [HD_OP_CVTA] = do_cvta,   [HD_OP_MOV] = do_mov,     [HD_OP_LD] = do_ld,
+    [HD_OP_LDU] = do_ld,      [HD_OP_ST] = do_st,       [HD_OP_CALL] = do_call,   [HD_OP_SHFL] = do_shfl,
+    [HD_OP_SHL] = tr_shl,     [HD_OP_SHR] = tr_shr,     [HD_OP_AND] = tr_logic,   [HD_OP_OR] = tr_logic,
+    [HD_OP_XOR] = tr_logic,   [HD_OP_NOT] = tr_not,     [HD_OP_BFE] = tr_bfe,     [HD_OP_BFI] = tr_bfi,
     [HD_OP_LOP3] = tr_lop3,
-    [HD_OP_ATOM] = do_exchange,
-    [HD_OP_VOTE] = do_exchange,
-    [HD_OP_MATCH] = do_exchange,
-    [HD_OP_ACTIVEMASK] = do_exchange,
-    [HD_OP_REDUX] = do_exchange,
-    [HD_OP_ELECT] = do_exchange,
-    [HD_OP_BAR] = do_exchange,
-    [HD_OP_BARRIER] = do_exchange,
-    [HD_OP_MBARRIER] = do_exchange,
-    [HD_OP_TEX] = do_load_unknown,
-    [HD_OP_TLD4] = do_load_unknown,
-    [HD_OP_SULD] = do_load_unknown,
-    [HD_OP_MULTIMEM] = do_load_unknown,
-    [HD_OP_LDMATRIX] = do_load_unknown,
-    [HD_OP_TCGEN05] = do_load_unknown,
-    [HD_OP_CLUSTERLAUNCHCONTROL] = do_exchange,
 };
+
+/* Where no polynomial is known: data from memory or other threads is one more unknown; of anything else the
+ * operands tell the level. */
+static transfer transfer_of(const hd_ptx_form *f) {
+  if (transfers[f->op]) return transfers[f->op];
+  if (!(f->flags & HD_OPF_BRINGS_DATA)) return tr_unknown;
+  hd_ptx_access access = hd_ptx_access_of(f);
+  return access.kinds == HD_ACC_READ ? do_load_unknown : do_exchange;
+}
 
 /* The place in {a, _, b} of the register that is the n-th one written. */
 static uint32_t lane_of(const an *a, const hd_ptx_opnd *o, uint32_t n) {
@@ -723,9 +682,7 @@ bool an_transfer(an *a, uint32_t d, an_val *out) {
     t.sub = lane_of(a, t.opnds, t.sub);
   tr_type first;
   types_of(t.form, &first, &t.type);
-  transfer f = transfers[t.form->op];
-  if (t.form->op == HD_OP_WMMA && hd_ptx_form_has(t.form, HD_M_LOAD)) f = do_load_unknown;
-  if (!(f ? f : tr_unknown)(&t, out)) return false;
+  if (!transfer_of(t.form)(&t, out)) return false;
   if (!st->guard || t.form->op == HD_OP_CALL) return true;
   /* Under a predicate: what was there before, where it does not hold. */
   an_val cond, old;

@@ -9,7 +9,6 @@ typedef struct tr_type {
   unsigned bits; /* 0: no type */
   tr_kind kind;  /* OTHER: floating point and what is not modelled */
 } tr_type;
-tr_type tr_type_of(hd_mod mod);
 
 typedef struct tr {
   an *a;

@@ -374,20 +374,17 @@ static hd_poly launch_symbol(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y,
   return an_sym(a, an_symbol(a, s));
 }
 
-/* CUDA C programming guide, technical specifications. */
-static const int64_t max_grid[3] = {INT32_MAX, 65535, 65535};
-
 static hd_poly dimension(an *a, hd_symbol_kind kind, uint32_t part) {
   uint32_t known = kind == HD_V_NTID ? a->opt.block[part] : a->opt.grid[part];
   if (known) return an_const(a, known);
-  return launch_symbol(a, kind, part, 0, 1, kind == HD_V_NTID ? a->max_block[part] : max_grid[part]);
+  return launch_symbol(a, kind, part, 0, 1, kind == HD_V_NTID ? a->max_block[part] : hd_max_grid[part]);
 }
 
 hd_poly an_ntid(an *a, uint32_t part) { return dimension(a, HD_V_NTID, part); }
 
 static hd_poly identity(an *a, hd_symbol_kind kind, uint32_t part) {
   uint32_t known = kind == HD_V_TID ? a->opt.block[part] : a->opt.grid[part];
-  int64_t most = known ? known : kind == HD_V_TID ? a->max_block[part] : max_grid[part];
+  int64_t most = known ? known : kind == HD_V_TID ? a->max_block[part] : hd_max_grid[part];
   if (most == 1) return 0;
   hd_value_symbol s = {.kind = (uint8_t)kind,
                        .level = HD_LEVEL_AFFINE,

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/limits.h"
 #include "model/footprint.h"
 
 enum {
   ADDRESS_WINDOW_BITS = 40,   /* device memory is one such aligned window of the emulator's addresses */
   SHARED_STREAM_BYTES = 4096, /* longer streams are not looked up for sharing: they hardly ever repeat */
-  MAX_THREADS = 1024,
   MAX_WORKERS = 4096,
 };
 
@@ -324,9 +324,9 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   uint64_t tasks, threads = (uint64_t)block[0] * block[1];
   if (!hd_grid_tasks(grid, &tasks))
     return hd_fail(d, HD_ERR_USAGE, "a grid of %u x %u x %u cannot be traced", grid[0], grid[1], grid[2]);
-  if (!threads || !block[2] || threads > MAX_THREADS || threads * block[2] > MAX_THREADS)
+  if (!threads || !block[2] || threads > HD_MAX_THREADS || threads * block[2] > HD_MAX_THREADS)
     return hd_fail(d, HD_ERR_USAGE, "a block of %u x %u x %u threads: it must have 1 to %d", block[0],
-                   block[1], block[2], MAX_THREADS);
+                   block[1], block[2], HD_MAX_THREADS);
   if (!workers || workers > MAX_WORKERS)
     return hd_fail(d, HD_ERR_USAGE, "%u workers: a trace takes 1 to %d", workers, MAX_WORKERS);
   hd_trace *t = calloc(1, sizeof *t);

@@ -165,10 +165,12 @@ static bool fits(const row *r, const hd_ptx_form *f) {
 
 /* NULL: no access, and no fence. A form of an instruction on memory that no row knows counts as unknown. */
 static const row *find_row(const hd_ptx_form *f) {
+  hd_ptx_class class = hd_ptx_op_class(f->op);
+  if (class == HD_OPC_UNKNOWN) return &unknown_row;
+  if (class != HD_OPC_MEMORY && class != HD_OPC_SYNC) return NULL;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (fits(&rows[i], f)) return &rows[i];
-  hd_ptx_class class = hd_ptx_op_class(f->op);
-  return class == HD_OPC_UNKNOWN || class == HD_OPC_MEMORY ? &unknown_row : NULL;
+  return class == HD_OPC_MEMORY ? &unknown_row : NULL;
 }
 
 /* What the words of a form say. */
@@ -232,6 +234,7 @@ hd_ptx_access hd_ptx_access_of(const hd_ptx_form *f) {
   a.bulk = r->traits & BULK;
   a.noncoherent = r->traits & NONCOHERENT || hd_ptx_form_has(f, HD_M_NC);
   a.policy = hd_ptx_form_has(f, HD_M_L2_CACHE_HINT);
+  a.elements = (uint8_t)s.width;
   if (a.kinds && !a.bulk && !(a.kinds & HD_ACC_PREFETCH)) a.bytes = (uint16_t)(s.bytes * s.width);
   return a;
 }

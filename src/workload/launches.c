@@ -2,16 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heddle/limits.h"
 #include "workload/reader.h"
 
 enum {
   MAX_ARGS = 512,         /* of one launch: 4 KB of 8-byte parameters */
   MAX_ALL_ARGS = 1 << 18, /* of all launches */
 };
-
-/* What every current GPU can launch; shared memory is the most an sm_90 CTA may ask for. */
-static const int64_t GRID_LIMIT[3] = {2147483647, 65535, 65535}, BLOCK_LIMIT[3] = {1024, 1024, 64};
-enum { MAX_THREADS = 1024, MAX_SHARED = 227 << 10 };
 
 static const char *const LAUNCH_KEYS[] = {"kernel", "grid", "block", "shared", "args", "repeat", NULL};
 /* a [[launch]] with [[launch.body]] tables */
@@ -20,7 +17,7 @@ static const char *const BODY_KEYS[] = {"kernel", "grid", "block", "shared", "ar
 static const char *const SCALAR_KEYS[] = {"type", "value", NULL};
 
 /* grid or block: one to three numbers, the rest 1. */
-static hd_status read_dims(wl_reader *r, const json_t *t, const char *key, const int64_t limit[3],
+static hd_status read_dims(wl_reader *r, const json_t *t, const char *key, const uint32_t limit[3],
                            uint32_t out[3]) {
   const json_t *v = json_object_get(t, key);
   if (!v) return wl_bad(r, t, NULL, "'%s' is missing", key);
@@ -85,16 +82,16 @@ static hd_status read_arg(wl_reader *r, const json_t *launch, const json_t *v, h
 /* One repetition of one [[launch]]. */
 static hd_status read_launch(wl_reader *r, const json_t *t, hd_wl_launch *l) {
   hd_status st = wl_get_string(r, t, "kernel", NULL, &l->kernel);
-  if (st != HD_OK || (st = read_dims(r, t, "grid", GRID_LIMIT, l->grid)) != HD_OK ||
-      (st = read_dims(r, t, "block", BLOCK_LIMIT, l->block)) != HD_OK)
+  if (st != HD_OK || (st = read_dims(r, t, "grid", hd_max_grid, l->grid)) != HD_OK ||
+      (st = read_dims(r, t, "block", hd_max_block, l->block)) != HD_OK)
     return st;
   uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-  if (threads > MAX_THREADS)
+  if (threads > HD_MAX_THREADS)
     return wl_bad(r, t, "block", "a block of %llu threads, at most %d are allowed",
-                  (unsigned long long)threads, MAX_THREADS);
+                  (unsigned long long)threads, HD_MAX_THREADS);
   const json_t *shared = json_object_get(t, "shared"), *args = json_object_get(t, "args");
   int64_t bytes = 0;
-  if (shared && (st = wl_get_integer(r, t, "shared", shared, "shared", 0, MAX_SHARED, &bytes)) != HD_OK)
+  if (shared && (st = wl_get_integer(r, t, "shared", shared, "shared", 0, HD_MAX_SHARED, &bytes)) != HD_OK)
     return st;
   l->dynamic_shared = (uint32_t)bytes;
   if (!json_is_array(args))

@@ -109,6 +109,26 @@ static void loops_are_followed(void **state) {
   close_module(&s);
 }
 
+static void what_other_threads_and_memory_give_is_data(void **state) {
+  static const struct {
+    const char *body;
+    hd_why why;
+  } cases[] = {
+      {"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r10, %r4, %r5, %r6}, %l2, %l3, 1;", HD_WHY_LOAD},
+      {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r2];", HD_WHY_LOAD},
+      {"movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r2;", HD_WHY_EXCHANGE},
+      {"atom.global.add.u32 %r10, [%l1], 1;", HD_WHY_EXCHANGE},
+      {"redux.sync.add.s32 %r10, %r2, -1;", HD_WHY_EXCHANGE},
+      {"neverseen.u32 %r10, %r2;", HD_WHY_EXCHANGE},
+      {"mov.u32 %r10, %pm0;", HD_WHY_SCHEDULE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char body[512];
+    snprintf(body, sizeof body, "mov.u64 %%l2, %%l1; mov.u64 %%l3, %%l1;\n%s", cases[i].body);
+    expect_index("", body, NULL, HD_LEVEL_DATA, cases[i].why);
+  }
+}
+
 static void reasons_are_named(void **state) {
   expect_index("", "mul.lo.s32 %r10, %r2, %r3;", NULL, HD_LEVEL_NONLINEAR, HD_WHY_PRODUCT);
   expect_index("", "div.u32 %r10, %r2, %r1;", NULL, HD_LEVEL_NONLINEAR, HD_WHY_DIVISION);
@@ -242,6 +262,7 @@ int main(void) {
                 quasi_affine_code_is_read),
       BEHAVIOUR("induction variables, moving pointers and values behind loops have formulas",
                 loops_are_followed),
+      BEHAVIOUR("what memory and other threads give is data", what_other_threads_and_memory_give_is_data),
       BEHAVIOUR("an address without a formula names the reason and the line", reasons_are_named),
       BEHAVIOUR("values go through calls of the module's functions, and not through others",
                 functions_are_inlined),

@@ -224,6 +224,10 @@ static void forms_access_memory(void **state) {
     const hd_ptx_form *f = form_of(m, ACCESSES[i].form);
     covered[f->op] = true;
     hd_ptx_access got = hd_ptx_access_of(f);
+    unsigned changing = ~(unsigned)(HD_IN_PARAM | HD_IN_CONST);
+    if (f->flags & HD_OPF_RESULT && hd_ptx_access_in(&got, changing) & HD_ACC_READ &&
+        !(f->flags & HD_OPF_BRINGS_DATA))
+      fail_msg("%s: what it reads is data", ACCESSES[i].form);
     describe(&got, m, &b);
     if (strcmp(b.data, ACCESSES[i].want) != 0)
       fail_msg("%s: %s, not %s", ACCESSES[i].form, b.data, ACCESSES[i].want);
@@ -279,7 +283,8 @@ static const struct {
     {"wmma.load.a.sync.aligned.row.m16n16k16.f16", R | W | D},
     {"wmma.store.d.sync.aligned.row.m16n16k16.f32", W},
     {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", R | W | L},
-    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", R | HD_OPF_READS_RESULT | W | L | HD_OPF_LASTING},
+    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+     R | HD_OPF_READS_RESULT | W | L | D | HD_OPF_LASTING},
     {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", R | W | D},
     {"stmatrix.sync.aligned.m8n8.x4.shared.b16", W},
     {"multimem.ld_reduce.add.u32", R | D},

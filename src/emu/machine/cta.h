@@ -4,12 +4,13 @@
 
 #include "emu/machine/memory.h"
 #include "emu/machine/warp.h"
+#include "heddle/limits.h"
 
 enum {
-  EMU_MAX_THREADS = 1024, /* of a CTA */
+  EMU_MAX_THREADS = HD_MAX_THREADS,
   EMU_MAX_WARPS = EMU_MAX_THREADS / HD_WARP,
   EMU_BARRIERS = 16,
-  EMU_SHARED_LIMIT = 227 * 1024, /* bytes of a CTA */
+  EMU_SHARED_LIMIT = HD_MAX_SHARED,
   EMU_BOUNDS = 64,               /* see emu_bounds */
 };
 

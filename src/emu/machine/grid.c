@@ -1,5 +1,6 @@
 /* emu/machine/grid.c: one launch: its set-up, its CTAs, its faults. */
 #include "emu/machine/async.h"
+#include "heddle/limits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,15 +11,14 @@ static const char *const axis[3] = {"x", "y", "z"};
 /* ---- Is the launch allowed? ---------------------------------------------------- */
 
 static hd_status check_shape(const hd_emu_launch_params *l, hd_diag *d) {
-  static const uint32_t max_grid[3] = {0x7fffffff, 65535, 65535}, max_block[3] = {1024, 1024, 64};
   uint64_t threads = 1;
   for (int k = 0; k < 3; k++) {
-    if (l->grid[k] < 1 || l->grid[k] > max_grid[k])
+    if (l->grid[k] < 1 || l->grid[k] > hd_max_grid[k])
       return hd_fail(d, HD_ERR_USAGE, "a grid of %u CTAs in %s: 1 to %u are possible", l->grid[k], axis[k],
-                     max_grid[k]);
-    if (l->block[k] < 1 || l->block[k] > max_block[k])
+                     hd_max_grid[k]);
+    if (l->block[k] < 1 || l->block[k] > hd_max_block[k])
       return hd_fail(d, HD_ERR_USAGE, "a block of %u threads in %s: 1 to %u are possible", l->block[k],
-                     axis[k], max_block[k]);
+                     axis[k], hd_max_block[k]);
     threads *= l->block[k];
   }
   if (threads > EMU_MAX_THREADS)

@@ -1,0 +1,17 @@
+/* heddle/limits.h: what CUDA lets a launch be (CUDA C++ Programming Guide, technical specifications): the
+ * same for every compute capability from 5.0 on, but for shared memory. */
+#ifndef HEDDLE_LIMITS_H
+#define HEDDLE_LIMITS_H
+
+#include <stdint.h>
+
+enum {
+  HD_MAX_THREADS = 1024,     /* of a CTA */
+  HD_MAX_SHARED = 227 << 10, /* bytes a CTA may ask for: of compute capability 9.0, the most there is */
+};
+
+/* x, y, z; at least 1 each. */
+static const uint32_t hd_max_grid[3] = {0x7fffffff, 65535, 65535}; /* CTAs */
+static const uint32_t hd_max_block[3] = {1024, 1024, 64};          /* threads */
+
+#endif
