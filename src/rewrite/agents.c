@@ -164,20 +164,9 @@ static void put_zero(live_names *n, hd_sym reg) {
       hd_buf_printf(n->text, "\tmov.%s %s, %s;\n", ZEROS[k].text, y->name, ZEROS[k].value);
 }
 
-static void put_zeros(live_names *n, uint32_t first, uint32_t count) {
-  for (uint32_t i = first; i < first + count; i++) {
-    const hd_ptx_opnd *o = &n->j->m->opnds[i];
-    switch (o->kind) {
-    case HD_O_REG:
-    case HD_O_ADDR: put_zero(n, o->sym); break;
-    case HD_O_VEC:
-    case HD_O_LIST:
-    case HD_O_BRACKET:
-    case HD_O_PAIR:
-    case HD_O_INDEX: put_zeros(n, o->sym, o->n_kids); break;
-    default: break;
-    }
-  }
+static bool put_zero_of(void *ctx, const hd_ptx_leaf *leaf) {
+  if (leaf->sym) put_zero(ctx, leaf->sym);
+  return true;
 }
 
 /* Other types than those above, and registers declared further down, start undefined in each task, as in each
@@ -196,11 +185,7 @@ hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d)
     uint8_t *declared = HD_NEW_N(&arena, j->m->n_vars + 1u, uint8_t);
     live_names n = {&live, j, declared, HD_NEW_N(&arena, f->n_regs, uint8_t), &text};
     uint32_t at = skip_declarations(f, header, declared);
-    for (uint32_t i = 0; i < f->n_stmts; i++) {
-      if (f->stmts[i].kind != HD_S_INST) continue;
-      if (f->stmts[i].guard) put_zero(&n, f->stmts[i].guard);
-      put_zeros(&n, f->stmts[i].first_opnd, f->stmts[i].n_opnds);
-    }
+    for (uint32_t i = 0; i < f->n_stmts; i++) hd_ptx_visit(j->m, &f->stmts[i], put_zero_of, &n);
     if (text.failed)
       st = hd_nomem(d);
     else if (text.len)
