@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "heddle/ptx_facts.h"
 #include "rewrite/rewrite_internal.h"
 
 const char *hd_refusal_name(hd_refusal_kind k) {
@@ -77,16 +76,25 @@ static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
     if (sreg_rules[i].id == id) rewrite_scan_refuse(s, sreg_rules[i].kind, st, sreg_rules[i].why);
 }
 
-typedef struct place {
-  rewrite_scan *s;
-  const hd_ptx_func *f;
-  const hd_ptx_stmt *st;
-} place;
-
-static bool scan_leaf(void *ctx, const hd_ptx_leaf *leaf) {
-  place *p = ctx;
-  if (leaf->sym && p->s->m->syms[leaf->sym].kind == HD_SYM_SREG) scan_sreg(p->s, p->f, p->st, leaf->sym);
-  return true;
+/* Special registers anywhere under operands first .. first + n - 1. Most operands are registers and numbers:
+ * this runs over every instruction of every kernel. */
+static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first,
+                          uint32_t n) {
+  for (uint32_t i = first; i < first + n; i++) {
+    const hd_ptx_opnd *o = &s->m->opnds[i];
+    switch (o->kind) {
+    case HD_O_SREG: scan_sreg(s, f, st, o->sym); break;
+    case HD_O_ADDR:
+      if (s->m->syms[o->sym].kind == HD_SYM_SREG) scan_sreg(s, f, st, o->sym);
+      break;
+    case HD_O_VEC:
+    case HD_O_LIST:
+    case HD_O_BRACKET:
+    case HD_O_PAIR:
+    case HD_O_INDEX: scan_operands(s, f, st, o->sym, o->n_kids); break;
+    default: break;
+    }
+  }
 }
 
 /* ---- Calls -------------------------------------------------------------------- */
@@ -125,7 +133,20 @@ static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
 
 /* ---- Instructions ------------------------------------------------------------------ */
 
-static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
+static bool is_dull(const hd_ptx_form *f) {
+  switch (f->op) {
+  case HD_OP_CALL:
+  case HD_OP_MAPA:
+  case HD_OP_GETCTARANK:
+  case HD_OP_CLUSTERLAUNCHCONTROL:
+  case HD_OP_BARRIER: return false;
+  default:
+    return !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER) && !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER_ALL) &&
+           !hd_ptx_form_has(f, HD_M_CTA_GROUP_2);
+  }
+}
+
+static void scan_form(rewrite_scan *s, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->m->forms[st->form];
   switch (form->op) {
   case HD_OP_CALL: scan_call(s, st); break;
@@ -139,12 +160,17 @@ static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
     if (hd_ptx_form_has(form, HD_M_CLUSTER))
       rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "cluster-wide barrier");
     break;
-  default:
-    if (hd_ptx_form_has(form, HD_M_MULTICAST_CLUSTER) || hd_ptx_form_has(form, HD_M_MULTICAST_CLUSTER_ALL) ||
-        hd_ptx_form_has(form, HD_M_CTA_GROUP_2))
-      rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "works across the CTAs of a cluster");
+  default: rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "works across the CTAs of a cluster");
   }
-  hd_ptx_visit(s->m, st, scan_leaf, &(place){s, f, st});
+}
+
+enum { DULL = 1, TELLING };
+
+static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
+  uint8_t *known = &s->forms[st->form];
+  if (!*known) *known = is_dull(&s->m->forms[st->form]) ? DULL : TELLING;
+  if (*known == TELLING) scan_form(s, st);
+  scan_operands(s, f, st, st->first_opnd, st->n_opnds);
 }
 
 static void scan_directives(rewrite_scan *s, const hd_ptx_func *f) {

@@ -93,6 +93,7 @@ typedef struct rewrite_scan {
   hd_refusal *out;
   size_t cap, n;
   uint8_t *seen;                /* per function */
+  uint8_t *forms;               /* per form: what refuse.c knows of it */
   uint32_t *pending, n_pending; /* functions still to be looked at */
 } rewrite_scan;
 /* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case.
@@ -106,8 +107,8 @@ void rewrite_scan_reach(rewrite_scan *s, uint32_t func);
 /* "mov.u32 %r1, %smid;: WHY"; WHY alone where `st` is NULL. */
 void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why);
 
-/* waits/waits.c: refuses loops of `func`, and of what it calls (`calls`: anything), that may wait for what another
- * CTA writes. False: no memory. */
+/* waits/waits.c: refuses loops of `func`, and of what it calls (`calls`: anything), that may wait for what
+ * another CTA writes. False: no memory. */
 bool rewrite_scan_waits(rewrite_scan *s, uint32_t func, bool calls);
 
 /* levers/claim.c: the scheme of bind=claim and bind=agents, in j->claim, the launch's needs in j->recipe, and

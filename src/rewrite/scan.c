@@ -21,8 +21,9 @@ bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, 
                       .out = out,
                       .cap = cap,
                       .seen = calloc((size_t)m->n_funcs + 1, 1),
+                      .forms = calloc((size_t)m->n_forms + 1, 1),
                       .pending = calloc((size_t)m->n_funcs + 1, sizeof *s->pending)};
-  if (s->seen && s->pending) {
+  if (s->seen && s->forms && s->pending) {
     rewrite_scan_reach(s, func);
     return true;
   }
@@ -32,6 +33,7 @@ bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, 
 
 void rewrite_scan_end(rewrite_scan *s) {
   free(s->seen);
+  free(s->forms);
   free(s->pending);
 }
 

@@ -244,32 +244,14 @@ static void look_at_kernel(wait_search *w, uint32_t func, rewrite_scan *s) {
   }
 }
 
-/* ---- Whether to look at all ---------------------------------------------------------------------- */
-
-/* In a function's text, a cycle has a branch back to or before itself. */
-static bool goes_back(const hd_ptx_module *m, const hd_ptx_func *f) {
-  for (uint32_t i = 0; i < f->n_stmts; i++) {
-    const hd_ptx_stmt *st = &f->stmts[i];
-    bool branches =
-        st->kind == HD_S_INST ? m->forms[st->form].flags & HD_OPF_JUMPS : st->kind == HD_S_TARGETS;
-    if (!branches) continue;
-    for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++)
-      if (m->opnds[k].kind == HD_O_SYM && m->syms[m->opnds[k].sym].kind == HD_SYM_LABEL &&
-          m->syms[m->opnds[k].sym].index <= i)
-        return true;
-  }
-  return false;
-}
-
 bool rewrite_scan_waits(rewrite_scan *s, uint32_t func, bool calls) {
-  if (!calls && !goes_back(s->m, &s->m->funcs[func])) return true;
   hd_arena arena;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
   arena.escape = &out_of_memory;
   wait_search w = {.m = s->m, .arena = &arena};
   bool ok = !setjmp(out_of_memory);
-  if (ok) look_at_kernel(&w, func, s);
+  if (ok && (calls || wait_may_be(s->m, func, &arena))) look_at_kernel(&w, func, s);
   hd_arena_free(&arena);
   return ok;
 }

@@ -1,5 +1,6 @@
 /* rewrite/waits/waits.h: whether a loop may wait for what another CTA writes.
  *
+ *   quick.c     kernels that need no closer look
  *   waits.c     the kernel's cycles, from the outermost in
  *   flow.c      what decides whether a cycle is left
  *   progress.c  cycles that end by what the thread does itself
@@ -55,6 +56,11 @@ static inline const hd_ptx_opnd *wait_operands(const wait_search *w, uint32_t in
   return &w->m->opnds[hd_inst_stmt(&w->g, inst)->first_opnd];
 }
 const hd_ptx_access *wait_access(wait_search *w, uint32_t inst);
+
+/* ---- quick.c ---------------------------------------------------------------------------------- */
+
+/* Memory may decide about a branch of some loop of this function, which calls no other with a body. */
+bool wait_may_be(const hd_ptx_module *m, uint32_t func, hd_arena *arena);
 
 /* ---- value.c ------------------------------------------------------------------------------- */
 
