@@ -2,7 +2,9 @@
 #ifndef HEDDLE_REPORT_H
 #define HEDDLE_REPORT_H
 
+#include "heddle/advise.h"
 #include "heddle/analysis.h"
+#include "heddle/polyhedral.h"
 #include "heddle/predict.h"
 #include "heddle/probe.h"
 
@@ -67,14 +69,47 @@ HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
 /* ---- What an analysis found ------------------------------------------------------ */
 
+/* Arrays of a workload go by their buffers' names where pointers to them, among a launch's arguments, are
+ * numbered: buffer b begins at address (b + 1) << HD_REPORT_BUFFER_SHIFT, too far apart to be mixed up. */
+enum { HD_REPORT_BUFFER_SHIFT = 40 };
+
 typedef struct hd_analysis_page {
-  const hd_point *at;  /* what is known of the launch, for coalescing and assumptions */
-  const char *verdict; /* one line on whether the CTAs may be reordered */
-  bool verbose;        /* guards, assumptions, whole formulas */
+  const hd_point *at;         /* what is known of the launch, for coalescing and assumptions; or NULL */
+  const hd_refusal *refusals; /* why its CTAs keep their order: n_stored of n_refusals */
+  size_t n_refusals, n_stored;
+  bool verbose; /* guards, assumptions, whole formulas */
+  /* For a document: */
+  const hd_polyhedral *reuse;  /* which CTAs share lines, from the code; or NULL */
+  const hd_workload *workload; /* whose launch it is, or NULL */
+  bool brief;                  /* only which CTAs share lines */
 } hd_analysis_page;
 
 /* A page on one kernel: arrays, accesses with their strides and coalescing, loops. */
 HD_API void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
+
+/* What running a workload on a modelled GPU shows, and what to do about it. */
+typedef struct hd_advice_report {
+  const hd_workload *workload;
+  const hd_gpu *gpu;
+  const hd_advice *advice;
+  bool verbose; /* every array of every launch too */
+} hd_advice_report;
+HD_API void hd_advice_text(const hd_advice_report *r, hd_buf *out);
+
+/* A document on one file or workload, as text or JSON: the advice, if any, then the kernels. */
+typedef struct hd_analysis_document hd_analysis_document;
+HD_API hd_analysis_document *hd_analysis_document_new(bool json); /* NULL: out of memory */
+HD_API void hd_analysis_document_free(hd_analysis_document *doc);
+HD_API void hd_analysis_document_advice(hd_analysis_document *doc, const hd_advice_report *r);
+HD_API void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p);
+/* `input`: the file or workload, as it was named. */
+HD_API void hd_analysis_document_print(hd_analysis_document *doc, const char *input, hd_buf *out);
+
+/* A table of MAP's directions, a row for each kernel: workload, grid, distances, the direction, and the array
+ * with the largest distance. NULL: out of memory. */
+HD_API hd_text_table *hd_directions_new(void);
+HD_API void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p,
+                              const hd_workload *w, const uint32_t grid[3]);
 
 /* Accesses by class over many kernels. */
 typedef struct hd_coverage {
@@ -82,7 +117,10 @@ typedef struct hd_coverage {
   uint64_t levels[HD_LEVEL_COUNT], whys[HD_WHY_COUNT];
 } hd_coverage;
 HD_API void hd_coverage_add(hd_coverage *c, const hd_analysis *a);
+/* All kernels of all modules of a file; modules and kernels that cannot be read count as failed. */
+HD_API hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d);
 HD_API void hd_report_coverage(const hd_coverage *c, hd_buf *out);
+HD_API void hd_coverage_json(const hd_coverage *c, hd_buf *out);
 
 #ifdef __cplusplus
 }

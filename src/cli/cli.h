@@ -89,6 +89,8 @@ const char *cli_gpus_dir(void);
 
 /* Module `index` of a file (UINT64_MAX: the only one), parsed. The arena holds it. */
 hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d);
+/* A file with kernels, not a workload's description. */
+bool cli_is_kernel_file(const char *path);
 /* Parse a dispatcher's name; NULL leaves *out as it is. */
 hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
 /* A device by name; models are looked up in the folder of GPUs. */

@@ -1,85 +1,73 @@
-#include <inttypes.h>
+/* What the code says, and what running it on a modelled GPU shows. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "analyze.h"
-#include "heddle/container.h"
+#include "model_common.h"
 
-typedef struct analyze_options {
+typedef struct options {
   const char *kernel, *size, *dot, *gpu;
   uint64_t module, threads, seconds;
   uint32_t grid[3], block[3];
   bool json, verbose, coverage, directions, static_only;
-} analyze_options;
+} options;
 
-typedef struct analyze_output {
-  const analyze_options *o;
+/* Where kernels go: one of the three is wanted. */
+typedef struct analyzer {
+  const options *o;
+  hd_analysis_document *document;
+  hd_text_table *directions;
+  hd_buf *dot;
+  bool brief;                  /* only which CTAs share lines */
   const hd_workload *workload; /* whose launch it is, or NULL */
   uint32_t line;               /* bytes, of the GPU's L1 */
-  hd_text_table *directions;   /* only these, or NULL */
-  bool brief;                  /* only which CTAs share lines */
-  json_t *list;
-  hd_buf text;
-} analyze_output;
-
-static bool is_kernel_file(const char *path) {
-  struct stat st;
-  size_t n = strlen(path);
-  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
-}
+} analyzer;
 
 /* ---- One kernel -------------------------------------------------------------------------- */
 
-static void put_verdict(char *out, size_t cap, const hd_refusal *first, size_t n) {
-  if (!n)
-    snprintf(out, cap, "order of the CTAs: nothing in the code bars changing it");
-  else if (first->line)
-    snprintf(out, cap, "order of the CTAs: fixed, line %u: %s", first->line, first->what);
-  else
-    snprintf(out, cap, "order of the CTAs: fixed: %s", first->what);
+static hd_status put_kernel(analyzer *out, hd_analysis *a, uint32_t func, const hd_point *at, hd_diag *d) {
+  enum { MAX_REFUSALS = 64 };
+  hd_refusal refusals[MAX_REFUSALS];
+  hd_polyhedral reuse = {0};
+  bool launched = at && at->args;
+  if (out->dot) {
+    hd_cfg_dot(&a->cfg, a->module, out->dot);
+    return HD_OK;
+  }
+  if (launched) {
+    const hd_polyhedral_options lines = {.line = out->line};
+    hd_status st = hd_polyhedral_measure(a, at, &lines, &reuse, d);
+    if (st != HD_OK) return st;
+  }
+  if (out->directions) {
+    hd_directions_row(out->directions, a, &reuse, out->workload, at->grid);
+  } else {
+    size_t n = hd_rewrite_refusals(a->module, func, refusals, MAX_REFUSALS);
+    const hd_analysis_page page = {.at = at,
+                                   .refusals = refusals,
+                                   .n_refusals = n,
+                                   .n_stored = n < MAX_REFUSALS ? n : MAX_REFUSALS,
+                                   .verbose = out->o->verbose,
+                                   .reuse = launched ? &reuse : NULL,
+                                   .workload = out->workload,
+                                   .brief = out->brief};
+    hd_analysis_document_kernel(out->document, a, &page);
+  }
+  hd_polyhedral_free(&reuse);
+  return HD_OK;
 }
 
-static hd_status analyze_kernel(analyze_output *out, const hd_ptx_module *m, uint32_t func,
-                                const hd_point *at, hd_diag *d) {
-  enum { MAX_REFUSALS = 64 };
+static hd_status analyze_kernel(analyzer *out, const hd_ptx_module *m, uint32_t func, const hd_point *at,
+                                hd_diag *d) {
   hd_analysis *a;
   hd_status st = hd_analyze(m, func, NULL, &a, d);
   if (st != HD_OK) return st;
-  bool launched = at && at->args && !out->o->dot;
-  hd_polyhedral reuse = {0};
-  if (launched) st = hd_polyhedral_measure(a, at, &(hd_polyhedral_options){.line = out->line}, &reuse, d);
-  if (st != HD_OK) {
-    hd_analysis_free(a);
-    return st;
-  }
-  hd_refusal *refusals = calloc(MAX_REFUSALS, sizeof *refusals);
-  size_t n = refusals ? hd_rewrite_refusals(m, func, refusals, MAX_REFUSALS) : 0;
-  if (!refusals) {
-    st = hd_nomem(d);
-  } else if (out->directions) {
-    analyze_directions_row(out->directions, a, &reuse, out->workload, at->grid);
-  } else if (out->o->dot) {
-    hd_cfg_dot(&a->cfg, m, &out->text);
-  } else if (out->o->json) {
-    json_t *one = analyze_json(a, at, refusals, n, n < MAX_REFUSALS ? n : MAX_REFUSALS);
-    if (launched) json_object_set_new(one, "sharing", analyze_polyhedral_json(a, &reuse, out->workload));
-    json_array_append_new(out->list, one);
-  } else {
-    char verdict[400];
-    put_verdict(verdict, sizeof verdict, refusals, n);
-    if (out->text.len && !out->brief) hd_buf_putc(&out->text, '\n');
-    if (!out->brief) hd_report_analysis(a, &(hd_analysis_page){at, verdict, out->o->verbose}, &out->text);
-    if (launched) analyze_polyhedral_print(a, &reuse, out->workload, &out->text);
-  }
-  free(refusals);
-  hd_polyhedral_free(&reuse);
+  st = put_kernel(out, a, func, at, d);
   hd_analysis_free(a);
   return st;
 }
 
-static hd_status analyze_file(analyze_output *out, const char *path, hd_diag *d) {
-  const analyze_options *o = out->o;
+static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
+  const options *o = out->o;
   hd_arena arena;
   hd_arena_init(&arena);
   hd_ptx_module *m;
@@ -110,7 +98,7 @@ static void *fill_args(const hd_ptx_module *m, const hd_ptx_func *f, const hd_wl
   char *args = *bytes == UINT64_MAX ? NULL : calloc(1, *bytes + 8);
   for (uint32_t k = 0; args && k < l->n_args; k++) {
     uint64_t value =
-        l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << ANALYZE_BUFFER_SHIFT : l->args[k].bits;
+        l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << HD_REPORT_BUFFER_SHIFT : l->args[k].bits;
     uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]);
     memcpy(args + offsets[k], &value, size < 8 ? size : 8);
   }
@@ -124,8 +112,8 @@ static bool launched_before(const hd_workload *w, uint32_t i) {
   return false;
 }
 
-static hd_status analyze_workload(analyze_output *out, const char *name, hd_diag *d) {
-  const analyze_options *o = out->o;
+static hd_status analyze_workload(analyzer *out, const char *name, hd_diag *d) {
+  const options *o = out->o;
   hd_workload *w = NULL;
   hd_arena arena;
   hd_arena_init(&arena);
@@ -165,100 +153,99 @@ static hd_status analyze_workload(analyze_output *out, const char *name, hd_diag
   return st;
 }
 
-/* ---- Coverage ------------------------------------------------------------------------------------ */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
-static hd_status cover_file(const char *path, hd_coverage *c, hd_diag *d) {
-  hd_container *file;
-  hd_status st = hd_container_open(path, &file, d);
+static hd_status put_affinity(const model_session *s, hd_buf *out, hd_diag *d) {
+  enum { MOST_EDGES = 2000 };
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < hd_study_launches(s->study); i++)
+    if (hd_trace_get_info(hd_study_trace(s->study, i)).warp_accesses >
+        hd_trace_get_info(hd_study_trace(s->study, most)).warp_accesses)
+      most = i;
+  hd_affinity graph;
+  hd_status st = hd_affinity_build(hd_study_trace(s->study, most), NULL, &graph, d);
   if (st != HD_OK) return st;
-  for (;;) {
-    hd_ptx_text text;
-    bool more = false;
-    if (hd_container_next(file, &text, &more, d) != HD_OK) {
-      c->failed++;
-      if (!more) break;
-      continue;
-    }
-    if (!more) break;
-    hd_arena arena;
-    hd_arena_init(&arena);
-    hd_ptx_module *m;
-    c->modules++;
-    if (hd_ptx_parse(text.data, text.len, text.label, &arena, &m, d) != HD_OK) {
-      c->failed++;
-    } else {
-      for (uint32_t f = 0; f < m->n_funcs; f++) {
-        hd_analysis *a;
-        if (!m->funcs[f].entry || !m->funcs[f].has_body) continue;
-        if (hd_analyze(m, f, NULL, &a, d) == HD_OK) {
-          hd_coverage_add(c, a);
-          hd_analysis_free(a);
-        } else {
-          c->failed++;
-        }
-      }
-    }
-    hd_arena_free(&arena);
-  }
-  hd_container_close(file);
+  hd_affinity_dot(&graph, MOST_EDGES, out);
+  hd_affinity_free(&graph);
   return HD_OK;
 }
 
-static int print_coverage(char **files, int n, bool json) {
-  hd_coverage c = {0};
-  hd_diag d = {0};
-  for (int i = 0; i < n; i++)
-    if (cover_file(files[i], &c, &d) != HD_OK) return cli_fail(&d);
-  hd_buf out = {0};
-  if (!json) {
-    hd_report_coverage(&c, &out);
-    return cli_print(&out);
+/* The workload's traces: the graph of its CTAs, or advice. */
+static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd_diag *d) {
+  const options *o = out->o;
+  /* As for the static part: small, where nothing is named. */
+  model_options model = {.gpu_name = o->gpu, .size = o->size ? o->size : "small", .threads = o->threads};
+  model_session s = {0};
+  hd_status st = model_open_workload(&s, name, &model, d);
+  if (st == HD_OK) st = model_open_study(&s, &model, d);
+  if (st == HD_OK && affinity) {
+    st = put_affinity(&s, out->dot, d);
+  } else if (st == HD_OK) {
+    hd_advice advice = {0};
+    const hd_advise_options how = {.run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms},
+                                   .dispatch = s.dispatch,
+                                   .seconds = (double)o->seconds};
+    st = hd_advise(s.workload, s.study, &s.gpu, &how, &advice, d);
+    const hd_advice_report r = {s.workload, &s.gpu, &advice, o->verbose};
+    if (st == HD_OK) hd_analysis_document_advice(out->document, &r);
+    hd_advice_free(&advice);
   }
-  json_t *classes = json_object(), *whys = json_object();
-  for (int l = 0; l < HD_LEVEL_COUNT; l++)
-    json_object_set_new(classes, hd_level_name((hd_level)l), json_integer((json_int_t)c.levels[l]));
-  for (int w = HD_WHY_NONE + 1; w < HD_WHY_COUNT; w++)
-    json_object_set_new(whys, hd_why_name((hd_why)w), json_integer((json_int_t)c.whys[w]));
-  return cli_print_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "modules", (json_int_t)c.modules,
-                                  "kernels", (json_int_t)c.kernels, "failed", (json_int_t)c.failed,
-                                  "over_budget", (json_int_t)c.over_budget, "accesses", (json_int_t)c.sites,
-                                  "classes", classes, "whys", whys));
-}
-
-/* ---- Directions ----------------------------------------------------------------------------------- */
-
-static int print_directions(char **names, int n, const analyze_options *o) {
-  analyze_output out = {.o = o, .directions = analyze_directions_new()};
-  hd_diag d = {0};
-  hd_status st = out.directions ? HD_OK : hd_nomem(&d);
-  for (int i = 0; i < n && st == HD_OK; i++) st = analyze_workload(&out, names[i], &d);
-  if (st == HD_OK) hd_text_table_print(out.directions, &out.text);
-  if (out.directions) hd_text_table_free(out.directions);
-  if (st == HD_OK) return cli_print(&out.text);
-  hd_buf_free(&out.text);
-  return cli_fail(&d);
+  model_close(&s);
+  return st;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------ */
 
-/* The kernels' accesses in one list, each with its kernel. */
-static json_t *all_accesses(const json_t *kernels) {
-  json_t *all = json_array(), *access, *kernel;
-  size_t i, k;
-  json_array_foreach(kernels, i, kernel) {
-    json_t *name = json_object_get(kernel, "kernel");
-    json_array_foreach(json_object_get(kernel, "accesses"), k, access) {
-      json_t *one = json_copy(access);
-      if (one && name) json_object_set(one, "kernel", name);
-      json_array_append_new(all, one);
-    }
-  }
-  return all;
+static int print_coverage(char **files, int n, bool json) {
+  hd_coverage c = {0};
+  hd_diag d = {0};
+  hd_buf out = {0};
+  for (int i = 0; i < n; i++)
+    if (hd_coverage_file(files[i], &c, &d) != HD_OK) return cli_fail(&d);
+  (json ? hd_coverage_json : hd_report_coverage)(&c, &out);
+  return cli_print(&out);
+}
+
+static int print_directions(char **names, int n, const options *o) {
+  analyzer a = {.o = o, .directions = hd_directions_new()};
+  hd_diag d = {0};
+  hd_buf out = {0};
+  hd_status st = a.directions ? HD_OK : hd_nomem(&d);
+  for (int i = 0; i < n && st == HD_OK; i++) st = analyze_workload(&a, names[i], &d);
+  if (st == HD_OK) hd_text_table_print(a.directions, &out);
+  hd_text_table_free(a.directions);
+  return st == HD_OK ? cli_print(&out) : cli_fail(&d);
+}
+
+static int print_dot(const char *input, bool is_file, bool affinity, const options *o) {
+  hd_buf out = {0};
+  hd_diag d = {0};
+  analyzer a = {.o = o, .dot = &out};
+  hd_status st = affinity  ? analyze_runs(&a, input, true, &d)
+                 : is_file ? analyze_file(&a, input, &d)
+                           : analyze_workload(&a, input, &d);
+  if (st == HD_OK) return cli_print(&out);
+  hd_buf_free(&out);
+  return cli_fail(&d);
+}
+
+static int print_document(const char *input, bool is_file, const options *o) {
+  bool run = !is_file && !o->static_only;
+  analyzer a = {.o = o, .document = hd_analysis_document_new(o->json)};
+  hd_buf out = {0};
+  hd_diag d = {0};
+  a.brief = run && !o->verbose;
+  hd_status st = a.document ? HD_OK : hd_nomem(&d);
+  if (st == HD_OK && run) st = analyze_runs(&a, input, false, &d);
+  if (st == HD_OK) st = is_file ? analyze_file(&a, input, &d) : analyze_workload(&a, input, &d);
+  if (st == HD_OK) hd_analysis_document_print(a.document, input, &out);
+  hd_analysis_document_free(a.document);
+  return st == HD_OK ? cli_print(&out) : cli_fail(&d);
 }
 
 int cmd_analyze(int argc, char **argv) {
-  analyze_options o = {.module = UINT64_MAX};
-  const cli_option options[] = {
+  options o = {.module = UINT64_MAX};
+  const cli_option table[] = {
       {"kernel", 'k', CLI_TEXT, &o.kernel, 0, "NAME",
        "the kernel (default: all of the file, or those the workload launches)"},
       {"module", 'm', CLI_NUMBER, &o.module, UINT32_MAX, "N", "module number when the file holds several"},
@@ -280,39 +267,16 @@ int cmd_analyze(int argc, char **argv) {
        "MAP's mapping directions, from the code, instead"},
       CLI_JSON_OPTION(o.json),
       {0}};
-  int n, rc = cli_parse(cli_find("analyze"), options, argc, argv, &n);
+  int n, rc = cli_parse(cli_find("analyze"), table, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n < 1 || (n > 1 && !o.coverage && !o.directions))
     return cli_usage("analyze: name one file or workload");
   if (o.coverage) return print_coverage(argv + 1, n, o.json);
   if (o.directions) return print_directions(argv + 1, n, &o);
-  bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = is_kernel_file(argv[1]);
+  bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = cli_is_kernel_file(argv[1]);
   if (o.dot && !affinity && strcmp(o.dot, "cfg") != 0)
     return cli_usage("analyze: --dot draws cfg or affinity, not '%s'", o.dot);
   if (affinity && is_file)
     return cli_usage("analyze: --dot affinity needs a workload, whose CTAs can be run");
-  analyze_output out = {.o = &o, .list = json_array()};
-  analyze_run run = {o.gpu, o.size, o.threads, o.seconds, o.verbose, affinity};
-  json_t *measured = o.json ? json_object() : NULL;
-  hd_diag d = {0};
-  hd_status st = HD_OK;
-  if (!is_file && !o.static_only && (!o.dot || affinity))
-    st = analyze_measured(argv[1], &run, measured, &out.text, &d);
-  out.brief = !is_file && !o.static_only && !o.verbose && !o.json && !o.dot;
-  if (st == HD_OK && !affinity)
-    st = is_file ? analyze_file(&out, argv[1], &d) : analyze_workload(&out, argv[1], &d);
-  if (st != HD_OK) {
-    hd_buf_free(&out.text);
-    json_decref(out.list);
-    json_decref(measured);
-    return cli_fail(&d);
-  }
-  if (!o.json) {
-    json_decref(out.list);
-    return cli_print(&out.text);
-  }
-  json_object_set_new(measured, "input", json_string(argv[1]));
-  json_object_set_new(measured, "accesses", all_accesses(out.list));
-  json_object_set_new(measured, "kernels", out.list);
-  return cli_print_json(measured);
+  return o.dot ? print_dot(argv[1], is_file, affinity, &o) : print_document(argv[1], is_file, &o);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice_print.h"
+#include "model_common.h"
 
 /* An application may be there with several inputs, one row after the other. */
 typedef struct totals {

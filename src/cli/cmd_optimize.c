@@ -16,12 +16,6 @@ typedef struct optimization {
   char ptx_path[4200], html_path[4200], table_path[4200];
 } optimization;
 
-static bool is_kernel_file(const char *path) {
-  struct stat st;
-  size_t n = strlen(path);
-  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
-}
-
 /* The module that was proved, with what its launches take as comments behind it; the table of an order that
  * is too large for the text. */
 static hd_status write_kernel(optimization *z, hd_diag *d) {
@@ -231,7 +225,7 @@ int cmd_optimize(int argc, char **argv) {
   adhoc launch = {0};
   const char *name = argv[1];
   hd_status st = HD_OK;
-  if (is_kernel_file(name)) {
+  if (cli_is_kernel_file(name)) {
     st = adhoc_create(name, &a, &launch, &d);
     name = launch.folder;
   }

@@ -167,6 +167,12 @@ hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_
   return st;
 }
 
+bool cli_is_kernel_file(const char *path) {
+  struct stat st;
+  size_t n = strlen(path);
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
+}
+
 hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d) {
   if (!name || hd_dispatch_parse(name, out)) return HD_OK;
   hd_buf known = {0};

@@ -1,24 +1,18 @@
-#include "advice_print.h"
-
+/* What to do about a workload: the page that a person reads in a minute, and its JSON. */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "report/analysis.h"
+#include "report/json.h"
+#include "report/table.h"
 
 static double percent(uint64_t part, uint64_t whole) {
   return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static const char *buffer_name(const model_session *s, uint32_t array) {
+static const char *buffer_name(const hd_advice_report *s, uint32_t array) {
   return array < s->workload->n_buffers ? s->workload->buffers[array].name : "(others)";
-}
-
-/* Free with free(). */
-static char *plan_text(const hd_plan *p) {
-  hd_buf b = {0};
-  hd_plan_print(p, &b);
-  char *text = strdup(b.data ? b.data : "");
-  hd_buf_free(&b);
-  return text;
 }
 
 /* ---- The page ------------------------------------------------------------------------ */
@@ -44,11 +38,7 @@ static void put_text(hd_buf *out, const char *label, const char *text) {
   hd_buf_puts(out, "\n");
 }
 
-static void put_cells(hd_text_table *t, const char *const *heads, size_t n) {
-  for (size_t i = 0; i < n; i++) hd_text_table_cell(t, "%s", heads[i]);
-}
-
-/* What the kernels' text says of its addresses. */
+/* How addresses of the array come about, from the kernels' text. */
 static const char *address_class(const hd_advice *a, int64_t array) {
   if (array < 0 || array >= (int64_t)a->sum.reuse.n_arrays || !a->buffers[array].sites) return "-";
   return hd_level_name(a->buffers[array].address);
@@ -76,13 +66,16 @@ static void put_array(hd_text_table *t, const char *name, const hd_advice *a, co
   hd_text_table_cell(t, "%s", address_class(a, array));
 }
 
-static void put_facts(const model_session *s, const hd_advice *a, const hd_facts *f, hd_buf *out) {
+static void put_facts(const hd_advice_report *s, const hd_advice *a, const hd_facts *f, hd_buf *out) {
   static const char *const heads[] = {"  array", "requests",     "loads",   "in warp", "in CTA",
                                       "inter",   "by all",       "x",       "y",       "z",
                                       "apart",   "sectors used", "regular", "address"};
   hd_text_table *t = hd_text_table_new("lrrrrrrrrrrrrl");
-  if (!t) return;
-  put_cells(t, heads, sizeof heads / sizeof *heads);
+  if (!t) {
+    out->failed = true;
+    return;
+  }
+  report_put_head(t, heads, sizeof heads / sizeof *heads);
   put_array(t, "all", a, f, -1);
   for (uint32_t i = 0; i <= f->reuse.n_arrays; i++)
     if (f->reuse.arrays[i].lines.requests) put_array(t, buffer_name(s, i), a, f, i);
@@ -110,17 +103,19 @@ static void put_proposals(const hd_advice *a, hd_buf *out) {
     return;
   }
   hd_text_table *t = hd_text_table_new("llrrrrl");
-  if (!t) return;
+  if (!t) {
+    out->failed = true;
+    return;
+  }
   static const char *const heads[] = {"proposals",  "plan",       "time",   "L1 hits",
                                       "L2 sectors", "DRAM bytes", "because"};
   const hd_counters *b = &a->baseline;
-  put_cells(t, heads, sizeof heads / sizeof *heads);
+  report_put_head(t, heads, sizeof heads / sizeof *heads);
   for (uint32_t i = 0; i < a->n_proposals; i++) {
     const hd_proposal *p = &a->proposals[i];
     const hd_counters *c = &p->counters;
-    char *text = plan_text(&p->plan);
     hd_text_table_cell(t, "  %u", i + 1);
-    hd_text_table_cell(t, "%s", text ? text : "");
+    report_plan_cell(t, &p->plan);
     if (p->predicted) {
       hd_text_table_cell(t, "%.2fx", p->speedup);
       hd_text_table_cell(t, "%+.1f", percent(c->l1_hits, c->l1_sectors) - percent(b->l1_hits, b->l1_sectors));
@@ -132,17 +127,17 @@ static void put_proposals(const hd_advice *a, hd_buf *out) {
       for (int k = 0; k < 4; k++) hd_text_table_cell(t, "?");
     }
     hd_text_table_cell(t, "%s", p->reason);
-    free(text);
   }
   hd_text_table_print(t, out);
   hd_text_table_free(t);
 }
 
-void advice_print(const model_session *s, const hd_advice *a, bool verbose, hd_buf *out) {
+void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
+  const hd_advice *a = s->advice;
   hd_buf category = {0};
   char text[256];
   hd_category_print(a->category, &category);
-  hd_buf_printf(out, "%s (%s) on %s\n\n", s->workload->name, s->workload->size, s->gpu.title);
+  hd_buf_printf(out, "%s (%s) on %s\n\n", s->workload->name, s->workload->size, s->gpu->title);
   put_text(out, "category", category.data ? category.data : "");
   put_text(out, "", a->evidence);
   if (a->direction) {
@@ -170,7 +165,7 @@ void advice_print(const model_session *s, const hd_advice *a, bool verbose, hd_b
       "\nreuse of lines: where it happens; of the lines that CTAs touch: shared with all, with the next\n"
       "CTA along x, y, z, with others only\n");
   put_facts(s, a, &a->sum, out);
-  for (uint32_t i = 0; verbose && i < a->n_launches; i++) {
+  for (uint32_t i = 0; s->verbose && i < a->n_launches; i++) {
     if (!a->launches[i].reuse.arrays) continue;
     hd_buf_printf(out, "\nlaunch %u: %s\n", i + 1, s->workload->launches[i].kernel);
     put_facts(s, a, &a->launches[i], out);
@@ -209,14 +204,14 @@ static json_t *array_json(const char *name, const hd_facts *f, uint32_t i) {
   return j;
 }
 
-static json_t *arrays_json(const model_session *s, const hd_facts *f) {
+static json_t *arrays_json(const hd_advice_report *s, const hd_facts *f) {
   json_t *list = json_array();
   for (uint32_t i = 0; f->reuse.arrays && i <= f->reuse.n_arrays; i++)
     if (f->reuse.arrays[i].lines.requests) json_array_append_new(list, array_json(buffer_name(s, i), f, i));
   return list;
 }
 
-static json_t *launches_json(const model_session *s, const hd_advice *a) {
+static json_t *launches_json(const hd_advice_report *s, const hd_advice *a) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < a->n_launches; i++) {
     const hd_facts *f = &a->launches[i];
@@ -232,19 +227,18 @@ static json_t *proposals_json(const hd_advice *a) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < a->n_proposals; i++) {
     const hd_proposal *p = &a->proposals[i];
-    char *text = plan_text(&p->plan);
-    json_t *j = json_pack("{s:s, s:s}", "plan", text ? text : "", "reason", p->reason);
+    json_t *j = json_pack("{s:o, s:s}", "plan", report_plan_json(&p->plan), "reason", p->reason);
     if (j && p->predicted) {
       json_object_set_new(j, "speedup", json_real(p->speedup));
-      json_object_set_new(j, "counters", cli_counters_json(&p->counters));
+      json_object_set_new(j, "counters", report_counters_json(&p->counters));
     }
     json_array_append_new(list, j);
-    free(text);
   }
   return list;
 }
 
-json_t *advice_json(const model_session *s, const hd_advice *a) {
+json_t *report_advice_json(const hd_advice_report *s) {
+  const hd_advice *a = s->advice;
   static const char *const how[] = {[HD_ORDER_FREE_CHECKED] = "checked on this input",
                                     [HD_ORDER_FREE_UNCHECKED] = "unchecked",
                                     [HD_ORDER_FREE_NO] = "no"};
@@ -256,9 +250,10 @@ json_t *advice_json(const model_session *s, const hd_advice *a) {
     json_array_append_new(refusals, json_pack("{s:s, s:s, s:i, s:s}", "kernel", a->refused_kernels[i], "kind",
                                               hd_refusal_name(a->refusals[i].kind), "line",
                                               (int)a->refusals[i].line, "what", a->refusals[i].what));
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "workload", s->workload->name, "size",
-                        s->workload->size, "gpu", s->gpu.name, "category", category.data ? category.data : "",
-                        "evidence", a->evidence, "direction", direction, "partition", a->partition);
+  json_t *j =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "workload", s->workload->name, "size",
+                s->workload->size, "gpu", s->gpu->name, "category", category.data ? category.data : "",
+                "evidence", a->evidence, "direction", direction, "partition", a->partition);
   hd_buf_free(&category);
   if (!j) return NULL;
   const hd_reuse *r = &a->sum.reuse;
@@ -273,7 +268,7 @@ json_t *advice_json(const model_session *s, const hd_advice *a) {
   json_object_set_new(j, "order_free", json_string(how[a->order_free]));
   if (a->order_free == HD_ORDER_FREE_NO) json_object_set_new(j, "order_why", json_string(a->order_why));
   json_object_set_new(j, "refusals", refusals);
-  if (a->baseline.time_us > 0) json_object_set_new(j, "baseline", cli_counters_json(&a->baseline));
+  if (a->baseline.time_us > 0) json_object_set_new(j, "baseline", report_counters_json(&a->baseline));
   json_object_set_new(j, "proposals", proposals_json(a));
   return j;
 }

@@ -1,16 +1,16 @@
-/* The part of `heddle analyze` that works out from the code which CTAs share lines: per array MAP's
- * distances, its direction, and the shares. */
+/* Which CTAs share lines, from the code: per array MAP's distances, its direction, and the shares. */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze.h"
+#include "report/analysis.h"
+#include "report/table.h"
 
-/* A buffer's name, where the launch's arguments are made by analyze_workload, else the parameter's or
+/* A buffer's name, where the launch's arguments are numbered so (heddle/report.h), else the parameter's or
  * variable's. */
 static void array_name(const hd_analysis *a, const hd_polyhedral_array *array, const hd_workload *w,
                        hd_buf *out) {
   const hd_ptx_module *m = a->module;
-  uint64_t buffer = array->base >> ANALYZE_BUFFER_SHIFT;
+  uint64_t buffer = array->base >> HD_REPORT_BUFFER_SHIFT;
   if (w && array->param != HD_NONE && buffer >= 1 && buffer <= w->n_buffers)
     hd_buf_puts(out, w->buffers[buffer - 1].name);
   else if (array->param != HD_NONE)
@@ -47,7 +47,7 @@ static json_t *array_json(const hd_analysis *a, const hd_polyhedral_array *array
   return j;
 }
 
-json_t *analyze_polyhedral_json(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w) {
+json_t *report_sharing_json(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w) {
   json_t *arrays = json_array();
   for (uint32_t i = 0; i < p->n_arrays; i++) json_array_append_new(arrays, array_json(a, &p->arrays[i], w));
   return json_pack("{s:s, s:b, s:[iii], s:o}", "direction", hd_map_direction_name(p->direction), "complete",
@@ -55,8 +55,7 @@ json_t *analyze_polyhedral_json(const hd_analysis *a, const hd_polyhedral *p, co
                    "arrays", arrays);
 }
 
-void analyze_polyhedral_print(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w,
-                              hd_buf *out) {
+void report_put_sharing(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w, hd_buf *out) {
   static const char *const head[] = {"array", "distance x", "y", "z", "lines shared along x", "y", "z"};
   hd_text_table *t = hd_text_table_new(p->complete ? "lrrrrrr" : "lrrrrrrl");
   if (!t) {
@@ -66,7 +65,7 @@ void analyze_polyhedral_print(const hd_analysis *a, const hd_polyhedral *p, cons
   hd_buf_printf(out, "\n%s, reuse between CTAs from the code: direction %s%s\n\n",
                 a->module->syms[a->module->funcs[a->func].sym].name, hd_map_direction_name(p->direction),
                 p->complete ? "" : " (of the arrays that have numbers)");
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  report_put_head(t, head, sizeof head / sizeof *head);
   if (!p->complete) hd_text_table_cell(t, "%s", "");
   hd_text_table_rule(t);
   for (uint32_t i = 0; i < p->n_arrays; i++) {
@@ -100,18 +99,18 @@ void analyze_polyhedral_print(const hd_analysis *a, const hd_polyhedral *p, cons
 
 /* ---- Directions ------------------------------------------------------------------------- */
 
-hd_text_table *analyze_directions_new(void) {
+hd_text_table *hd_directions_new(void) {
   static const char *const head[] = {"workload",   "kernel",     "grid",
                                      "distance x", "y",          "z",
                                      "direction",  "because of", "arrays without numbers"};
   hd_text_table *t = hd_text_table_new("lllrrrllr");
-  for (size_t i = 0; t && i < sizeof head / sizeof *head; i++) hd_text_table_cell(t, "%s", head[i]);
+  report_put_head(t, head, sizeof head / sizeof *head);
   if (t) hd_text_table_rule(t);
   return t;
 }
 
-void analyze_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p,
-                            const hd_workload *w, const uint32_t grid[3]) {
+void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w,
+                       const uint32_t grid[3]) {
   uint32_t without = 0, most = p->direction ? p->distance[p->direction - 1] : 0;
   hd_buf because = {0};
   for (uint32_t i = 0; i < p->n_arrays; i++) {

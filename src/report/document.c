@@ -1,0 +1,75 @@
+/* What `analyze` says of one input: advice, then its kernels one after the other. */
+#include <stdlib.h>
+
+#include "report/analysis.h"
+#include "report/json.h"
+
+struct hd_analysis_document {
+  hd_buf text;
+  bool failed;
+  json_t *top, *kernels; /* NULL: text is wanted */
+};
+
+hd_analysis_document *hd_analysis_document_new(bool json) {
+  hd_analysis_document *doc = calloc(1, sizeof *doc);
+  if (!doc || !json) return doc;
+  doc->top = json_object();
+  doc->kernels = json_array();
+  if (doc->top && doc->kernels) return doc;
+  hd_analysis_document_free(doc);
+  return NULL;
+}
+
+void hd_analysis_document_free(hd_analysis_document *doc) {
+  if (!doc) return;
+  hd_buf_free(&doc->text);
+  json_decref(doc->top);
+  json_decref(doc->kernels);
+  free(doc);
+}
+
+void hd_analysis_document_advice(hd_analysis_document *doc, const hd_advice_report *r) {
+  if (doc->top)
+    doc->failed |= json_object_update_new(doc->top, report_advice_json(r)) != 0;
+  else
+    hd_advice_text(r, &doc->text);
+}
+
+void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p) {
+  if (doc->top) {
+    json_t *one = report_kernel_json(a, p);
+    if (p->reuse) json_object_set_new(one, "sharing", report_sharing_json(a, p->reuse, p->workload));
+    doc->failed |= json_array_append_new(doc->kernels, one) != 0;
+    return;
+  }
+  if (doc->text.len && !p->brief) hd_buf_putc(&doc->text, '\n');
+  if (!p->brief) hd_report_analysis(a, p, &doc->text);
+  if (p->reuse) report_put_sharing(a, p->reuse, p->workload, &doc->text);
+}
+
+/* The kernels' accesses in one list, each with its kernel. */
+static json_t *all_accesses(const json_t *kernels) {
+  json_t *all = json_array(), *access, *kernel;
+  size_t i, k;
+  json_array_foreach(kernels, i, kernel) {
+    json_t *name = json_object_get(kernel, "kernel");
+    json_array_foreach(json_object_get(kernel, "accesses"), k, access) {
+      json_t *one = json_copy(access);
+      if (one && name) json_object_set(one, "kernel", name);
+      json_array_append_new(all, one);
+    }
+  }
+  return all;
+}
+
+void hd_analysis_document_print(hd_analysis_document *doc, const char *input, hd_buf *out) {
+  out->failed |= doc->failed || doc->text.failed;
+  if (!doc->top) {
+    hd_buf_put(out, doc->text.data ? doc->text.data : "", doc->text.len);
+    return;
+  }
+  json_object_set_new(doc->top, "input", json_string(input));
+  json_object_set_new(doc->top, "accesses", all_accesses(doc->kernels));
+  json_object_set(doc->top, "kernels", doc->kernels);
+  report_put_json(json_incref(doc->top), out);
+}
