@@ -195,6 +195,9 @@ HD_API hd_status hd_file_write(const char *path, const void *data, size_t len, h
 /* $XDG_CACHE_HOME/heddle or ~/.cache/heddle, made if need be; "" when there is none that can be written. */
 HD_API void hd_cache_folder(char *out, size_t cap);
 
+/* Make a folder, unless it is there; it can be written to. HD_ERR_IO. */
+HD_API hd_status hd_folder_make(const char *path, hd_diag *d);
+
 /* ---- Time -------------------------------------------------------------- */
 
 HD_API double hd_seconds(void); /* monotonic */

@@ -83,6 +83,45 @@ HD_API void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, siz
 HD_API void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, const char *commands,
                           hd_buf *out);
 
+/* ---- Results on disk --------------------------------------------------------------------- */
+
+/* A folder with results.jsonl and verify.jsonl, which grow by a line for each workload as it ends; table.txt,
+ * report.html and verify.txt, which are drawn from all lines; commands.txt. */
+typedef enum hd_bench_file { HD_BENCH_RESULTS, HD_BENCH_VERIFIED } hd_bench_file;
+
+/* What the folder holds of one device, driver and version of heddle. Zero but for `folder` and `place`. */
+typedef struct hd_bench_results {
+  const char *folder;
+  hd_bench_place place;
+  HD_VEC(hd_bench_row) rows;
+  HD_VEC(hd_verify_row) verified;
+  /* Of verdicts that are verified: all of this device; those of workloads that were not named; workloads at a
+   * size whose kernels are not those of their verdicts. */
+  uint64_t verdicts, unknown, gone;
+} hd_bench_results;
+HD_API void hd_bench_results_free(hd_bench_results *r);
+
+/* Make the folder; without `resume` it may not hold that file yet. */
+HD_API hd_status hd_bench_prepare(const char *folder, hd_bench_file which, bool resume, hd_diag *d);
+/* Add a command line to commands.txt, quoted for a shell; argv begins behind "heddle". */
+HD_API hd_status hd_bench_record_command(const char *folder, int argc, char *const *argv, hd_diag *d);
+/* Take over the file's lines, of which a later one replaces an earlier one on the same workload and size.
+ * Lines of another device, driver or version are not taken; a file that was cut off within a line is mended.
+ */
+HD_API hd_status hd_bench_read(hd_bench_results *r, hd_bench_file which, hd_diag *d);
+/* NULL: there is none. Until the next row is added. */
+HD_API const hd_bench_row *hd_bench_find(const hd_bench_results *r, const char *workload, const char *size);
+HD_API const hd_verify_row *hd_verify_find(const hd_bench_results *r, const char *workload, const char *size);
+/* A row as a line of its file, on the disk when this returns; then the table and the page. */
+HD_API hd_status hd_bench_add(hd_bench_results *r, const hd_bench_row *row, hd_diag *d);
+HD_API hd_status hd_verify_add(hd_bench_results *r, const hd_verify_row *row, hd_diag *d);
+HD_API hd_status hd_bench_draw(const hd_bench_results *r, hd_diag *d);
+HD_API hd_status hd_verify_draw(const hd_bench_results *r, double least, hd_diag *d);
+/* All rows; what hd_verify_text leaves out stands behind its table. */
+HD_API void hd_bench_json(const hd_bench_results *r, hd_buf *out);
+HD_API void hd_verify_results_text(const hd_bench_results *r, double least, hd_buf *out);
+HD_API void hd_verify_json(const hd_bench_results *r, double least, hd_buf *out);
+
 #ifdef __cplusplus
 }
 #endif

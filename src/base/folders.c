@@ -1,7 +1,8 @@
-/* Where heddle keeps what it can make again. */
+/* Folders: where heddle keeps what it can make again, and where results go. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,4 +29,19 @@ void hd_cache_folder(char *out, size_t cap) {
   else if (home && home[0] == '/')
     n = snprintf(out, cap, "%s/.cache/heddle", home);
   if (n < 0 || (size_t)n >= cap || !make_folders(out) || access(out, W_OK | X_OK) != 0) out[0] = 0;
+}
+
+hd_status hd_folder_make(const char *folder, hd_diag *d) {
+  struct stat s;
+  if (mkdir(folder, 0755) == 0) return HD_OK;
+  int e = errno;
+  if (e == EEXIST && stat(folder, &s) == 0) {
+    if (!S_ISDIR(s.st_mode))
+      e = ENOTDIR;
+    else if (access(folder, W_OK | X_OK) == 0)
+      return HD_OK;
+    else
+      e = errno;
+  }
+  return hd_fail(d, HD_ERR_IO, "%s: %s", folder, strerror(e));
 }

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_folder.h"
 #include "tuning.h"
 
-const char bench_verify_results[] = "verify.jsonl";
 static const double least = 0.99;
 
 typedef struct job {
@@ -21,9 +19,6 @@ typedef struct verification {
   char **names;
   size_t n_names;
   HD_VEC(job) jobs;
-  HD_VEC(hd_verify_row) rows;
-  uint64_t verdicts, unknown; /* of this device; of workloads that are not among the names */
-  uint64_t gone;              /* workloads at a size whose kernels are not those of the verdicts */
   hd_status status;
   hd_diag *d;
 } verification;
@@ -50,80 +45,21 @@ static bool take_verdict(void *ctx, const hd_verdict *v) {
   bool known = false;
   if (strcmp(v->key.gpu, r->gpu) != 0 || strcmp(v->key.driver, r->driver) != 0) return true;
   const char *size = v->key.size[0] ? v->key.size : tuning_size(*r->o->device);
-  r->verdicts++;
+  r->o->results->verdicts++;
   for (size_t i = 0; r->status == HD_OK && i < r->n_names; i++) {
     if (!is_of(v, r->names[i])) continue;
     known = true;
     if (r->o->size && strcmp(r->o->size, size) != 0) continue;
     if (!add_job(r, r->names[i], size)) r->status = hd_nomem(r->d);
   }
-  r->unknown += !known;
+  r->o->results->unknown += !known;
   return r->status == HD_OK;
-}
-
-/* ---- Rows as JSON ------------------------------------------------------------------------- */
-
-static json_t *row_json(const hd_bench_place *p, const hd_verify_row *r) {
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:f, s:f, s:f}", "heddle",
-                   p->version, "device", p->title, "driver", p->driver, "workload", r->workload, "size",
-                   r->size, "failed", r->failed, "plan", r->plan, "original", r->original, "tuned",
-                   tuning_number_json(r->kept), "speedup", tuning_number_json(r->speedup), "low",
-                   tuning_number_json(r->low), "high", tuning_number_json(r->high), "default_us",
-                   r->before_us, "plan_us", r->after_us, "seconds", r->seconds);
-}
-
-static bool read_text(const json_t *j, const char *key, char *out, size_t cap) {
-  const char *s = json_string_value(json_object_get(j, key));
-  snprintf(out, cap, "%s", s ? s : "");
-  return s && strlen(s) < cap;
-}
-
-static double read_number(const json_t *j, const char *key) {
-  return json_number_value(json_object_get(j, key));
-}
-
-static bool add_row(verification *r, const hd_verify_row *row) {
-  for (size_t i = 0; i < r->rows.n; i++) {
-    hd_verify_row *known = &r->rows.data[i];
-    if (strcmp(known->workload, row->workload) != 0 || strcmp(known->size, row->size) != 0) continue;
-    *known = *row;
-    return true;
-  }
-  return hd_vec_push(&r->rows, *row);
-}
-
-/* Lines of another version, device or driver are not taken. */
-static bool take_line(void *ctx, const json_t *j) {
-  verification *r = ctx;
-  const hd_bench_place *p = r->o->place;
-  hd_verify_row row = {0};
-  char version[32], title[128], driver[32];
-  if (!read_text(j, "heddle", version, sizeof version) || strcmp(version, p->version) != 0 ||
-      !read_text(j, "device", title, sizeof title) || strcmp(title, p->title) != 0 ||
-      !read_text(j, "driver", driver, sizeof driver) || strcmp(driver, p->driver) != 0 ||
-      !read_text(j, "workload", row.workload, sizeof row.workload) ||
-      !read_text(j, "size", row.size, sizeof row.size) || !row.workload[0])
-    return true;
-  read_text(j, "failed", row.failed, sizeof row.failed);
-  read_text(j, "plan", row.plan, sizeof row.plan);
-  row.original = json_is_true(json_object_get(j, "original"));
-  row.kept = read_number(j, "tuned");
-  row.speedup = read_number(j, "speedup");
-  row.low = read_number(j, "low");
-  row.high = read_number(j, "high");
-  row.before_us = read_number(j, "default_us");
-  row.after_us = read_number(j, "plan_us");
-  row.seconds = read_number(j, "seconds");
-  return add_row(r, &row);
 }
 
 /* What failed is tried again. */
 static bool is_done(const verification *r, const job *j) {
-  for (size_t i = 0; i < r->rows.n; i++) {
-    const hd_verify_row *row = &r->rows.data[i];
-    if (strcmp(row->workload, j->name) == 0 && strcmp(row->size, j->size) == 0) return !row->failed[0];
-  }
-  return false;
+  const hd_verify_row *row = hd_verify_find(r->o->results, j->name, j->size);
+  return row && !row->failed[0];
 }
 
 /* ---- One of them ------------------------------------------------------------------------------ */
@@ -155,7 +91,7 @@ static hd_status run_job(verification *r, size_t i, hd_diag *d) {
   bool found;
   hd_status st = verify(r, j, &row, &found, &e);
   if (st == HD_OK && !found) {
-    r->gone++;
+    r->o->results->gone++;
     return HD_OK;
   }
   if (st != HD_OK) {
@@ -173,9 +109,7 @@ static hd_status run_job(verification *r, size_t i, hd_diag *d) {
   else
     fprintf(stderr, "[%zu/%zu] %s (%s): %.3fx, %s, %.1f s\n", i + 1, r->jobs.n, j->name, j->size, row.speedup,
             row.original ? "original kept" : row.plan, row.seconds);
-  st = bench_append_json(r->o->folder, bench_verify_results, row_json(r->o->place, &row), d);
-  if (st == HD_OK && !add_row(r, &row)) st = hd_nomem(d);
-  return st;
+  return hd_verify_add(r->o->results, &row, d);
 }
 
 static hd_status run(verification *r, hd_diag *d) {
@@ -194,39 +128,12 @@ static hd_status run(verification *r, hd_diag *d) {
 
 /* ---- All of them ----------------------------------------------------------------------------------- */
 
-static void put_rest(const verification *r, hd_buf *out) {
-  if (r->unknown)
-    hd_buf_printf(out, "%llu of %llu verdicts are of other workloads.\n", (unsigned long long)r->unknown,
-                  (unsigned long long)r->verdicts);
-  if (r->gone)
-    hd_buf_printf(out, "%llu workloads have other kernels or launches now than their verdicts.\n",
-                  (unsigned long long)r->gone);
-}
-
-static int print(const verification *r, hd_buf *text) {
-  if (!r->o->json) return cli_print(text);
-  json_t *rows = json_array();
-  hd_bench_mean mean = hd_verify_geomean(r->rows.data, r->rows.n);
-  hd_buf_free(text);
-  for (size_t i = 0; i < r->rows.n; i++) json_array_append_new(rows, row_json(r->o->place, &r->rows.data[i]));
-  return cli_print_json(json_pack("{s:o, s:f, s:i, s:i, s:i, s:i}", "rows", rows, "mean", mean.speedup, "n",
-                                  (int)mean.n, "below_or_failed",
-                                  (int)hd_verify_count_bad(r->rows.data, r->rows.n, least), "other_workloads",
-                                  (int)r->unknown, "other_kernels", (int)r->gone));
-}
-
-static hd_status finish(const verification *r, int *rc, hd_diag *d) {
-  hd_buf text = {0}, copy = {0};
-  hd_verify_text(r->o->place, r->rows.data, r->rows.n, least, &text);
-  put_rest(r, &text);
-  hd_buf_put(&copy, text.data ? text.data : "", text.len);
-  hd_status st = bench_write(r->o->folder, "verify.txt", &copy, d);
-  int printed = print(r, &text);
-  if (printed != EXIT_OK)
-    *rc = printed;
-  else
-    *rc = hd_verify_count_bad(r->rows.data, r->rows.n, least) ? EXIT_NO : EXIT_OK;
-  return st;
+static int print(const bench_verify_options *o) {
+  hd_buf out = {0};
+  (o->json ? hd_verify_json : hd_verify_results_text)(o->results, least, &out);
+  int printed = cli_print(&out);
+  if (printed != EXIT_OK) return printed;
+  return hd_verify_count_bad(o->results->verified.data, o->results->verified.n, least) ? EXIT_NO : EXIT_OK;
 }
 
 int bench_verify(const bench_verify_options *o, char **names, size_t n) {
@@ -238,12 +145,13 @@ int bench_verify(const bench_verify_options *o, char **names, size_t n) {
   if (!o->store) st = hd_fail(&d, HD_ERR_USAGE, "bench: --verify needs a store of verdicts");
   if (st == HD_OK) st = hd_store_each(o->store, NULL, take_verdict, &r, &d);
   if (st == HD_OK) st = r.status;
-  if (st == HD_OK && !r.verdicts)
+  if (st == HD_OK && !o->results->verdicts)
     st = hd_fail(&d, HD_ERR_USAGE, "there are no verdicts for %s under driver %s", r.gpu, r.driver);
-  if (st == HD_OK && o->resume) st = bench_each_line(o->folder, bench_verify_results, take_line, &r, &d);
   if (st == HD_OK) st = run(&r, &d);
-  if (st == HD_OK) st = finish(&r, &rc, &d);
+  if (st == HD_OK) {
+    rc = print(o);
+    st = hd_verify_draw(o->results, least, &d);
+  }
   hd_vec_free(&r.jobs);
-  hd_vec_free(&r.rows);
   return st == HD_OK ? rc : cli_fail(&d);
 }

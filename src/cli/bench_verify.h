@@ -5,9 +5,9 @@
 #include "heddle/bench.h"
 
 typedef struct bench_verify_options {
-  const char *folder, *device_name;
+  const char *device_name;
   const char *size; /* NULL: whichever a verdict was made at */
-  const hd_bench_place *place;
+  hd_bench_results *results;
   hd_store *store;
   hd_device **device;   /* replaced by a new one after a kernel's fault */
   double budget, total; /* seconds for each workload; for all of them; 0: the default; no limit */
@@ -15,7 +15,6 @@ typedef struct bench_verify_options {
   bool resume, json;
 } bench_verify_options;
 
-extern const char bench_verify_results[]; /* the file that grows by a line for each workload and size */
 /* Verify the verdicts of these workloads and print the table. Returns the exit code. */
 int bench_verify(const bench_verify_options *o, char **names, size_t n);
 

@@ -70,8 +70,6 @@ int cli_usage(const char *fmt, ...) HD_PRINTF(1, 2);
 
 /* ---- Output ------------------------------------------------------------------------- */
 
-/* Make the folder where results go, unless it is there; it can be written to. */
-hd_status cli_make_folder(const char *folder, hd_diag *d);
 /* Write the buffer to stdout and free it; 2 when that fails (a full disk). */
 int cli_print(hd_buf *b);
 int cli_print_json(json_t *j); /* takes the reference */

@@ -29,21 +29,6 @@ int cli_usage(const char *fmt, ...) {
 
 /* ---- Output -------------------------------------------------------------------------- */
 
-hd_status cli_make_folder(const char *folder, hd_diag *d) {
-  struct stat s;
-  if (mkdir(folder, 0755) == 0) return HD_OK;
-  int e = errno;
-  if (e == EEXIST && stat(folder, &s) == 0) {
-    if (!S_ISDIR(s.st_mode))
-      e = ENOTDIR;
-    else if (access(folder, W_OK | X_OK) == 0)
-      return HD_OK;
-    else
-      e = errno;
-  }
-  return hd_fail(d, HD_ERR_IO, "%s: %s", folder, strerror(e));
-}
-
 int cli_print(hd_buf *b) {
   int rc = EXIT_OK;
   if (b->failed) {

@@ -1,0 +1,72 @@
+/* Files of a results folder: some grow by lines, the others are drawn from them. */
+#include "report/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *folder_path(const char *folder, const char *name, char out[REPORT_PATH]) {
+  snprintf(out, REPORT_PATH, "%s/%s", folder, name);
+  return out;
+}
+
+hd_status folder_append(const char *folder, const char *name, const char *text, hd_diag *d) {
+  char path[REPORT_PATH];
+  size_t len = strlen(text), done = 0;
+  int fd = open(folder_path(folder, name, path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(errno));
+  while (done < len) {
+    ssize_t k = write(fd, text + done, len - done);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0) break;
+    done += (size_t)k;
+  }
+  bool ok = done == len && fsync(fd) == 0;
+  int e = errno;
+  close(fd);
+  return ok ? HD_OK : hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(e));
+}
+
+hd_status folder_append_json(const char *folder, const char *name, json_t *line, hd_diag *d) {
+  char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+  hd_buf b = {0};
+  json_decref(line);
+  if (text) hd_buf_printf(&b, "%s\n", text);
+  hd_status st = text && !b.failed ? folder_append(folder, name, b.data, d) : hd_nomem(d);
+  free(text);
+  hd_buf_free(&b);
+  return st;
+}
+
+hd_status folder_each_line(const char *folder, const char *name, bool (*fn)(void *ctx, const json_t *line),
+                           void *ctx, hd_diag *d) {
+  char path[REPORT_PATH];
+  hd_file f;
+  bool going = true;
+  if (access(folder_path(folder, name, path), F_OK) != 0) return HD_OK;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  bool cut = f.len && f.data[f.len - 1] != '\n';
+  for (size_t at = 0; going && at < f.len;) {
+    const char *end = memchr(f.data + at, '\n', f.len - at);
+    size_t len = end ? (size_t)(end - f.data) - at : f.len - at;
+    json_t *j = json_loadb(f.data + at, len, 0, NULL);
+    if (j) going = fn(ctx, j);
+    json_decref(j);
+    at += len + 1;
+  }
+  hd_file_close(&f);
+  if (!going) return hd_nomem(d);
+  return cut ? folder_append(folder, name, "\n", d) : HD_OK;
+}
+
+hd_status folder_write(const char *folder, const char *name, hd_buf *text, hd_diag *d) {
+  char path[REPORT_PATH];
+  hd_status st =
+      text->failed ? hd_nomem(d) : hd_file_write(folder_path(folder, name, path), text->data, text->len, d);
+  hd_buf_free(text);
+  return st;
+}
