@@ -1,19 +1,16 @@
 /* The traffic model's counters against a device's, over many workloads. */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "heddle/process.h"
 #include "heddle/results.h"
 
 typedef struct accuracy {
   char **names;
   hd_accuracy_row *rows;
-  size_t n;
+  size_t n, modelled;
   const char *size;
   double seconds; /* that one workload's trace and replay may take */
   hd_gpu gpu;
@@ -21,119 +18,38 @@ typedef struct accuracy {
 
 /* ---- Models ------------------------------------------------------------------------ */
 
-/* Nothing stops an emulator that is at work but the end of its process, so every workload is modelled in a
- * process of its own, as many at once as there are processors. They leave the device alone, which would not
- * survive a fork. */
-typedef struct worker {
-  pid_t pid;
-  int fd; /* its row comes out of here */
-  size_t row;
-  double deadline;
-  size_t got; /* bytes of the row so far */
-} worker;
-
 static void fail_row(hd_accuracy_row *row, hd_status st, const char *why) {
   row->status = st;
   snprintf(row->why, sizeof row->why, "%.255s", why);
 }
 
-static void model_one(const accuracy *a, hd_accuracy_row *row, const char *name) {
+/* In a process of its own: only its end stops an emulator that is at work. It leaves the device alone, which
+ * would not survive a fork. */
+static void model_one(void *ctx, size_t i, void *answer) {
+  const accuracy *a = ctx;
+  hd_accuracy_row *row = answer;
   hd_diag d = {0};
   hd_run_options run = {.threads = 1};
   hd_workload *w = NULL;
-  hd_status st = hd_workload_open(name, cli_kernels_dir(), a->size, &w, &d);
+  hd_status st = hd_workload_open(a->names[i], cli_kernels_dir(), a->size, &w, &d);
   if (st == HD_OK) st = hd_accuracy_model(w, &a->gpu, &run, &row->model, &d);
   if (st != HD_OK) fail_row(row, st, d.message);
   hd_workload_close(w);
 }
 
-static void write_all(int fd, const void *bytes, size_t n) {
-  for (size_t at = 0; at < n;) {
-    ssize_t k = write(fd, (const char *)bytes + at, n - at);
-    if (k < 0 && errno == EINTR) continue;
-    if (k <= 0) return; /* the reader sees a row that ends too early */
-    at += (size_t)k;
-  }
-}
-
-static bool begin_worker(const accuracy *a, size_t i, worker *out) {
-  int ends[2];
-  if (pipe(ends) != 0) return false;
-  pid_t pid = fork();
-  if (pid == 0) {
-    close(ends[0]);
-    hd_accuracy_row row = {0};
-    model_one(a, &row, a->names[i]);
-    write_all(ends[1], &row, sizeof row);
-    _exit(0);
-  }
-  close(ends[1]);
-  if (pid < 0) {
-    close(ends[0]);
-    return false;
-  }
-  *out = (worker){.pid = pid, .fd = ends[0], .row = i, .deadline = hd_seconds() + a->seconds};
-  return true;
-}
-
-/* What the worker has written since; true when it is done, or out of time. */
-static bool follow_worker(accuracy *a, worker *w) {
-  hd_accuracy_row *row = &a->rows[w->row];
-  struct pollfd p = {.fd = w->fd, .events = POLLIN};
-  if (poll(&p, 1, 0) > 0) {
-    ssize_t k = read(w->fd, (char *)row + w->got, sizeof *row - w->got);
-    if (k < 0 && errno == EINTR) return false;
-    if (k > 0) w->got += (size_t)k;
-    if (w->got == sizeof *row) return true;
-    if (k > 0) return false;
-    *row = (hd_accuracy_row){0};
-    fail_row(row, HD_ERR_FAULT, "the process that modelled it died");
-    return true;
-  }
-  if (hd_seconds() < w->deadline) return false;
+static void take_row(void *ctx, size_t i, hd_job_end end, const void *answer) {
+  accuracy *a = ctx;
   char why[96];
-  snprintf(why, sizeof why, "not modelled within %.0f s", a->seconds);
-  *row = (hd_accuracy_row){0};
-  fail_row(row, HD_ERR_UNSUPPORTED, why);
-  return true;
-}
-
-static void end_worker(worker *w) {
-  kill(w->pid, SIGKILL);
-  close(w->fd);
-  while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR) {
+  switch (end) {
+  case HD_JOB_ANSWERED: memcpy(&a->rows[i], answer, sizeof a->rows[i]); break;
+  case HD_JOB_DIED: fail_row(&a->rows[i], HD_ERR_FAULT, "the process that modelled it died"); break;
+  case HD_JOB_UNBEGUN: fail_row(&a->rows[i], HD_ERR_NOMEM, strerror(errno)); break;
+  case HD_JOB_LATE:
+    snprintf(why, sizeof why, "not modelled within %.0f s", a->seconds);
+    fail_row(&a->rows[i], HD_ERR_UNSUPPORTED, why);
+    break;
   }
-}
-
-static hd_status model_all(accuracy *a, size_t at_once, hd_diag *d) {
-  enum { POLL_MS = 5 };
-  worker *workers = calloc(at_once, sizeof *workers);
-  if (!workers) return hd_nomem(d);
-  size_t begun = 0, done = 0, n = 0;
-  fflush(NULL);
-  while (done < a->n) {
-    while (n < at_once && begun < a->n) {
-      if (begin_worker(a, begun, &workers[n])) {
-        n++;
-      } else {
-        fail_row(&a->rows[begun], HD_ERR_NOMEM, strerror(errno));
-        done++;
-      }
-      begun++;
-    }
-    poll(NULL, 0, POLL_MS);
-    for (size_t i = 0; i < n;) {
-      if (!follow_worker(a, &workers[i])) {
-        i++;
-        continue;
-      }
-      end_worker(&workers[i]);
-      workers[i] = workers[--n];
-      cli_progress((void *)"modelling workloads", ++done, a->n);
-    }
-  }
-  free(workers);
-  return HD_OK;
+  cli_progress((void *)"modelling workloads", ++a->modelled, a->n);
 }
 
 /* ---- Device ------------------------------------------------------------------------------ */
@@ -179,7 +95,14 @@ static hd_status compare(accuracy *a, const char *device, uint64_t at_once, hd_d
   a->rows = calloc(a->n + 1, sizeof *a->rows);
   if (!a->rows) return hd_nomem(d);
   hd_status st = cli_open_device(device, 0, dev, d);
-  if (st == HD_OK) st = model_all(a, at_once ? at_once : hd_cpu_count(), d);
+  const hd_jobs jobs = {.n = a->n,
+                        .at_once = at_once,
+                        .seconds = a->seconds,
+                        .answer_bytes = sizeof *a->rows,
+                        .work = model_one,
+                        .done = take_row,
+                        .ctx = a};
+  if (st == HD_OK) st = hd_jobs_run(&jobs, d);
   if (st == HD_OK) st = count_all(a, *dev, d);
   for (int m = 0; st == HD_OK && m < HD_ACCURACY_COUNT; m++)
     st = hd_accuracy_summarize(a->rows, a->n, (hd_accuracy_metric)m, &s[m], d);

@@ -2,14 +2,13 @@
 #include "difftest/agent.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "heddle/process.h"
 
 /* ---- A job -------------------------------------------------------------------------------- */
 
@@ -62,8 +61,7 @@ hd_status dt_job_run(hd_device *device, const dt_job *job, void *data, uint64_t 
 struct dt_agent {
   const char *name;
   hd_device_options options;
-  pid_t child; /* 0: none */
-  int socket;
+  hd_process process;
   int file; /* shared memory: offsets, threads, text and data of a job */
 };
 
@@ -79,17 +77,6 @@ typedef struct answer {
   double seconds[2];
 } answer;
 
-static bool transfer(int fd, void *data, size_t n, bool out) {
-  for (char *at = data; n;) {
-    const ssize_t done = out ? send(fd, at, n, MSG_NOSIGNAL) : recv(fd, at, n, 0);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    at += done;
-    n -= (size_t)done;
-  }
-  return true;
-}
-
 /* The file's layout: offsets, then threads, then data, then text. */
 typedef struct layout {
   uint64_t threads, data, text, all;
@@ -102,14 +89,15 @@ static layout layout_of(const request *r) {
 
 /* ---- The child -------------------------------------------------------------------------------- */
 
-static _Noreturn void serve(dt_agent *a) {
+static void serve(void *ctx, int fd) {
+  dt_agent *a = ctx;
   answer out = {0};
   hd_device *device = NULL;
   uint64_t memory = 0, bytes = 0;
   request r;
   out.status = hd_device_open(a->name, &a->options, &device, &out.diag);
   if (out.status == HD_OK) out.info = *hd_device_get_info(device);
-  while (transfer(a->socket, &out, sizeof out, true) && transfer(a->socket, &r, sizeof r, false)) {
+  while (hd_process_send(fd, &out, sizeof out) && hd_process_receive(fd, &r, sizeof r)) {
     const layout l = layout_of(&r);
     char *map = mmap(NULL, l.all, PROT_READ | PROT_WRITE, MAP_SHARED, a->file, 0);
     if (map == MAP_FAILED) break;
@@ -122,44 +110,21 @@ static _Noreturn void serve(dt_agent *a) {
     out.status = dt_job_run(device, &job, map + l.data, &memory, &bytes, out.seconds, &out.diag);
     munmap(map, l.all);
   }
-  _exit(0); /* what the parent was about to flush is the parent's */
 }
 
 /* ---- The parent --------------------------------------------------------------------------------- */
 
-static void stop(dt_agent *a) {
-  if (a->child <= 0) return;
-  close(a->socket);
-  kill(a->child, SIGKILL);
-  while (waitpid(a->child, NULL, 0) < 0 && errno == EINTR) {
-  }
-  a->child = 0;
-}
-
 static hd_status start(dt_agent *a, hd_device_info *info, hd_diag *d) {
-  int ends[2];
   answer first;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return hd_fail(d, HD_ERR_IO, "no socket for a process: %s", strerror(errno));
-  a->child = fork();
-  if (a->child == 0) {
-    close(ends[0]);
-    a->socket = ends[1];
-    serve(a);
-  }
-  close(ends[1]);
-  a->socket = ends[0];
-  if (a->child < 0) {
-    close(ends[0]);
-    return hd_fail(d, HD_ERR_IO, "no process for %s: %s", a->name, strerror(errno));
-  }
-  if (!transfer(a->socket, &first, sizeof first, false))
+  hd_status st = hd_process_fork(serve, a, &a->process, d);
+  if (st != HD_OK) return st;
+  if (!hd_process_receive(a->process.fd, &first, sizeof first))
     hd_fail(&first.diag, first.status = HD_ERR_IO, "the process of %s ended", a->name);
   if (first.status == HD_OK) {
     *info = first.info;
     return HD_OK;
   }
-  stop(a);
+  hd_process_end(&a->process);
   if (d) *d = first.diag;
   return first.status;
 }
@@ -168,7 +133,10 @@ hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent *
                         hd_diag *d) {
   dt_agent *a = calloc(1, sizeof *a);
   if (!a) return hd_nomem(d);
-  *a = (dt_agent){.name = name, .options = *o, .file = memfd_create("heddle-difftest", MFD_CLOEXEC)};
+  *a = (dt_agent){.name = name,
+                  .options = *o,
+                  .process = HD_PROCESS_NONE,
+                  .file = memfd_create("heddle-difftest", MFD_CLOEXEC)};
   hd_status st =
       a->file < 0 ? hd_fail(d, HD_ERR_IO, "no shared memory: %s", strerror(errno)) : start(a, info, d);
   if (st == HD_OK)
@@ -180,7 +148,7 @@ hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent *
 
 void dt_agent_close(dt_agent *a) {
   if (!a) return;
-  stop(a);
+  hd_process_end(&a->process);
   if (a->file >= 0) close(a->file);
   free(a);
 }
@@ -197,7 +165,7 @@ static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *go
   memcpy(map + l.data, data, r.size);
   memcpy(map + l.text, job->ptx, r.len);
   hd_status st = HD_OK;
-  if (!transfer(a->socket, &r, sizeof r, true) || !transfer(a->socket, got, sizeof *got, false))
+  if (!hd_process_send(a->process.fd, &r, sizeof r) || !hd_process_receive(a->process.fd, got, sizeof *got))
     st = hd_fail(d, HD_ERR_FAULT, "the process of %s ended", a->name);
   else if (got->status != HD_OK && d)
     *d = got->diag;
@@ -210,11 +178,11 @@ static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *go
 hd_status dt_agent_run(dt_agent *a, const dt_job *job, void *data, double seconds[2], hd_diag *d) {
   answer got = {0};
   hd_device_info info;
-  hd_status st = a->child ? HD_OK : start(a, &info, d);
+  hd_status st = a->process.pid ? HD_OK : start(a, &info, d);
   if (st != HD_OK) return st;
   st = exchange(a, job, data, &got, d);
   seconds[0] = got.seconds[0];
   seconds[1] = got.seconds[1];
-  if (st != HD_OK) stop(a);
+  if (st != HD_OK) hd_process_end(&a->process);
   return st;
 }

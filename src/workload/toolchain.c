@@ -1,18 +1,13 @@
 /* Programs of this machine: finding them, running them, reading their errors. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "heddle/process.h"
 #include "workload/workload.h"
 
 extern char **environ;
@@ -101,44 +96,6 @@ static char **child_environment(hd_arena *a, const char *scratch) {
   return env[kept - 1] && env[kept] ? env : NULL;
 }
 
-static int spawn(const char *const *argv, char **env, const char *log, pid_t *pid) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attr;
-  sigset_t none;
-  sigemptyset(&none);
-  int err = posix_spawn_file_actions_init(&files);
-  if (err) return err;
-  if ((err = posix_spawnattr_init(&attr)) != 0) {
-    posix_spawn_file_actions_destroy(&files);
-    return err;
-  }
-  /* A process group of its own: a timeout must reach the compiler's own children. */
-  posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setpgroup(&attr, 0);
-  posix_spawnattr_setsigmask(&attr, &none);
-  if ((err = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
-      (err = posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0600)) == 0 &&
-      (err = posix_spawn_file_actions_adddup2(&files, 1, 2)) == 0)
-    err = posix_spawn(pid, argv[0], &files, &attr, (char *const *)argv, env);
-  posix_spawnattr_destroy(&attr);
-  posix_spawn_file_actions_destroy(&files);
-  return err;
-}
-
-/* 0 when the child ended, ETIMEDOUT, or waitpid's error. */
-static int wait_for(pid_t pid, unsigned seconds, int *status) {
-  double deadline = hd_seconds() + seconds;
-  long pause = 500000; /* nanoseconds, growing to 20 ms */
-  for (;;) {
-    pid_t got = waitpid(pid, status, WNOHANG);
-    if (got == pid) return 0;
-    if (got < 0 && errno != EINTR) return errno;
-    if (hd_seconds() > deadline) return ETIMEDOUT;
-    nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
-    pause = pause < 10000000 ? pause * 2 : 20000000;
-  }
-}
-
 static void read_log(const char *log, hd_buf *output) {
   hd_file f;
   if (hd_file_open(log, &f, NULL) != HD_OK) return;
@@ -152,24 +109,18 @@ hd_status wl_run(const char *const *argv, const char *scratch, unsigned seconds,
   hd_arena_init(&arena);
   char **env = child_environment(&arena, scratch);
   char *log = hd_arena_printf(&arena, "%s/.log", scratch);
-  hd_status st = HD_OK;
-  pid_t pid;
-  int status = 0, err;
-  if (!env || !log) {
-    st = hd_nomem(d);
-  } else if (unlink(log), (err = spawn(argv, env, log, &pid)) != 0) {
-    st = hd_fail(d, HD_ERR_IO, "cannot run %s: %s", argv[0], strerror(err));
-  } else if ((err = wait_for(pid, seconds, &status)) != 0) {
-    kill(-pid, SIGKILL);
-    while (err == ETIMEDOUT && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    st = err == ETIMEDOUT ? hd_fail(d, HD_ERR_IO, "%s was stopped after %u seconds", argv[0], seconds)
-                          : hd_fail(d, HD_ERR_IO, "cannot wait for %s: %s", argv[0], strerror(err));
-  } else {
-    read_log(log, output);
-    *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (output->failed) st = hd_nomem(d);
+  hd_process process = HD_PROCESS_NONE;
+  bool ended = false;
+  hd_status st = env && log ? HD_OK : hd_nomem(d);
+  if (st == HD_OK) {
+    unlink(log);
+    st = hd_process_spawn(argv, env, log, &process, d);
   }
+  if (st == HD_OK) st = hd_process_wait(&process, seconds, &ended, code, d);
+  hd_process_end(&process); /* and what a compiler that ran out of time had started */
+  if (st == HD_OK && !ended) st = hd_fail(d, HD_ERR_IO, "%s was stopped after %u seconds", argv[0], seconds);
+  if (st == HD_OK) read_log(log, output);
+  if (st == HD_OK && output->failed) st = hd_nomem(d);
   hd_arena_free(&arena);
   return st;
 }

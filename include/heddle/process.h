@@ -1,0 +1,67 @@
+/* heddle/process.h: work in processes of its own: copies of this one, and programs.
+ *
+ * For what only the end of a process stops or cleans up: a compiler, an emulator at work, a driver whose
+ * context a fault took. Every process here is waited for; none outlives its owner's call to hd_process_end.
+ */
+#ifndef HEDDLE_PROCESS_H
+#define HEDDLE_PROCESS_H
+
+#include <sys/types.h>
+
+#include "heddle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hd_process {
+  pid_t pid;  /* 0: none */
+  int fd;     /* this end of a stream to a copy; -1 to a program */
+  bool group; /* it leads a group: what it started ends with it */
+} hd_process;
+#define HD_PROCESS_NONE ((hd_process){.fd = -1})
+
+/* A copy of this process that runs fn(ctx, fd), fd being its end of a stream to this one, and exits with 0
+ * without flushing or freeing anything. Threads of this process are not there. */
+HD_API hd_status hd_process_fork(void (*fn)(void *ctx, int fd), void *ctx, hd_process *out, hd_diag *d);
+/* The program at the path argv[0], with nothing to read and its output, errors included, added to the file
+ * `log`. It leads a group of its own. */
+HD_API hd_status hd_process_spawn(const char *const *argv, char *const *env, const char *log, hd_process *out,
+                                  hd_diag *d);
+/* Wait until it has ended, for so many seconds. *ended false: it runs on. *code: its exit code, or 128 and
+ * the signal's number. */
+HD_API hd_status hd_process_wait(hd_process *p, double seconds, bool *ended, int *code, hd_diag *d);
+/* End it, whatever it does, and what it leads; close the stream. Also behind hd_process_wait. None is fine.
+ */
+HD_API void hd_process_end(hd_process *p);
+
+/* All n bytes through a stream, or false: the other end is gone. */
+HD_API bool hd_process_send(int fd, const void *data, size_t n);
+HD_API bool hd_process_receive(int fd, void *data, size_t n);
+
+/* ---- Many jobs ------------------------------------------------------------------------------ */
+
+typedef enum hd_job_end {
+  HD_JOB_ANSWERED,
+  HD_JOB_DIED,    /* before it had answered */
+  HD_JOB_LATE,    /* it was ended at its deadline */
+  HD_JOB_UNBEGUN, /* there was no process for it; errno says why */
+} hd_job_end;
+
+typedef struct hd_jobs {
+  size_t n;
+  size_t at_once;                                    /* processes; 0: one per processor */
+  double seconds;                                    /* that each may take */
+  size_t answer_bytes;                               /* of each */
+  void (*work)(void *ctx, size_t job, void *answer); /* in a process of its own; *answer starts as zeros */
+  /* Here, in the order in which they end; the answer is NULL unless the job answered. */
+  void (*done)(void *ctx, size_t job, hd_job_end end, const void *answer);
+  void *ctx;
+} hd_jobs;
+/* Every job is done once. HD_ERR_NOMEM. */
+HD_API hd_status hd_jobs_run(const hd_jobs *j, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+/* Work in other processes. */
+#include "check.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heddle/process.h"
+
+extern char **environ;
+
+static void echo(void *ctx, int fd) {
+  uint64_t v, *add = ctx;
+  while (hd_process_receive(fd, &v, sizeof v)) {
+    v += *add;
+    if (!hd_process_send(fd, &v, sizeof v)) return;
+  }
+}
+
+static void a_copy_answers_through_its_stream_and_ends_with_it(void **state) {
+  uint64_t add = 1000, v;
+  hd_process p;
+  assert_int_equal(hd_process_fork(echo, &add, &p, NULL), HD_OK);
+  for (uint64_t i = 0; i < 100; i++) {
+    assert_true(hd_process_send(p.fd, &i, sizeof i));
+    assert_true(hd_process_receive(p.fd, &v, sizeof v));
+    assert_int_equal(v, i + 1000);
+  }
+  pid_t pid = p.pid;
+  hd_process_end(&p);
+  assert_int_equal(p.pid, 0);
+  assert_int_equal(kill(pid, 0), -1);
+  assert_int_equal(errno, ESRCH);
+  hd_process_end(&p); /* none is fine */
+}
+
+static void nothing_is_received_from_a_copy_that_is_gone(void **state) {
+  uint64_t add = 0, v = 1;
+  hd_process p;
+  assert_int_equal(hd_process_fork(echo, &add, &p, NULL), HD_OK);
+  kill(p.pid, SIGKILL);
+  assert_false(hd_process_receive(p.fd, &v, sizeof v));
+  hd_process_end(&p);
+}
+
+/* Run a shell's words for so many seconds; what it said. */
+static int run_shell(const char *words, double seconds, bool *ended, hd_buf *said) {
+  char log[] = "/tmp/heddle-process-XXXXXX";
+  int fd = mkstemp(log), code = -1;
+  assert_true(fd >= 0);
+  close(fd);
+  const char *const argv[] = {"/bin/sh", "-c", words, NULL};
+  hd_process p;
+  hd_file f;
+  assert_int_equal(hd_process_spawn(argv, environ, log, &p, NULL), HD_OK);
+  assert_int_equal(hd_process_wait(&p, seconds, ended, &code, NULL), HD_OK);
+  hd_process_end(&p);
+  assert_int_equal(hd_file_open(log, &f, NULL), HD_OK);
+  hd_buf_put(said, f.data, f.len);
+  hd_file_close(&f);
+  unlink(log);
+  return code;
+}
+
+static void a_program_gives_its_exit_code_and_all_it_said(void **state) {
+  static const struct {
+    const char *words, *said;
+    int code;
+  } cases[] = {{"echo out; echo err >&2; exit 7", "out\nerr\n", 7},
+               {"cat; echo no input", "no input\n", 0},
+               {"kill -9 $$", "", 128 + 9}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf said = {0};
+    bool ended;
+    assert_int_equal(run_shell(cases[i].words, 60, &ended, &said), cases[i].code);
+    assert_true(ended);
+    assert_string_equal(said.data ? said.data : "", cases[i].said);
+    hd_buf_free(&said);
+  }
+}
+
+static void ending_a_program_ends_what_it_started(void **state) {
+  hd_buf said = {0};
+  bool ended;
+  run_shell("sleep 600 & echo $!; wait", 0.5, &ended, &said);
+  assert_false(ended);
+  pid_t child = said.data ? (pid_t)atoi(said.data) : 0;
+  assert_true(child > 0);
+  for (int i = 0; i < 600 && kill(child, 0) == 0; i++) usleep(10000); /* until its new parent has seen it */
+  assert_int_equal(kill(child, 0), -1);
+  hd_buf_free(&said);
+}
+
+static void a_program_that_is_not_there_is_an_error(void **state) {
+  const char *const argv[] = {"/no-such-program", NULL};
+  hd_process p;
+  hd_diag d = {0};
+  assert_int_equal(hd_process_spawn(argv, environ, "/dev/null", &p, &d), HD_ERR_IO);
+  assert_non_null(strstr(d.message, "cannot run /no-such-program"));
+  hd_process_end(&p);
+}
+
+enum { JOBS = 40, DEAD = 7, LATE = 11 };
+
+typedef struct tally {
+  unsigned done[JOBS];
+  hd_job_end end[JOBS];
+  uint64_t answers[JOBS];
+} tally;
+
+static void job(void *ctx, size_t i, void *answer) {
+  if (i == DEAD) raise(SIGKILL);
+  if (i == LATE)
+    for (;;) pause();
+  *(uint64_t *)answer += i * i;
+}
+
+static void done(void *ctx, size_t i, hd_job_end end, const void *answer) {
+  tally *t = ctx;
+  t->done[i]++;
+  t->end[i] = end;
+  if (answer) memcpy(&t->answers[i], answer, sizeof t->answers[i]);
+}
+
+static void every_job_ends_once_and_answers_unless_it_dies_or_is_late(void **state) {
+  static const size_t at_once[] = {3, 0, 1000};
+  for (size_t k = 0; k < sizeof at_once / sizeof *at_once; k++) {
+    tally t = {0};
+    const hd_jobs jobs = {.n = JOBS,
+                          .at_once = at_once[k],
+                          .seconds = 2,
+                          .answer_bytes = sizeof(uint64_t),
+                          .work = job,
+                          .done = done,
+                          .ctx = &t};
+    assert_int_equal(hd_jobs_run(&jobs, NULL), HD_OK);
+    for (size_t i = 0; i < JOBS; i++) {
+      assert_int_equal(t.done[i], 1);
+      assert_int_equal(t.end[i], i == DEAD ? HD_JOB_DIED : i == LATE ? HD_JOB_LATE : HD_JOB_ANSWERED);
+      assert_int_equal(t.answers[i], i == DEAD || i == LATE ? 0 : i * i);
+    }
+  }
+  assert_int_equal(hd_jobs_run(&(hd_jobs){.answer_bytes = 8}, NULL), HD_OK); /* none */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a copy answers through its stream, and ends with it",
+                a_copy_answers_through_its_stream_and_ends_with_it),
+      BEHAVIOUR("nothing is received from a copy that is gone", nothing_is_received_from_a_copy_that_is_gone),
+      BEHAVIOUR("a program gives its exit code and all it said",
+                a_program_gives_its_exit_code_and_all_it_said),
+      BEHAVIOUR("ending a program ends what it started", ending_a_program_ends_what_it_started),
+      BEHAVIOUR("a program that is not there is an error", a_program_that_is_not_there_is_an_error),
+      BEHAVIOUR("every job ends once, and answers unless it dies or is late",
+                every_job_ends_once_and_answers_unless_it_dies_or_is_late),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
