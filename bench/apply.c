@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/tuner.h"
+#include "heddle/verdict.h"
 
 enum { KERNELS = 64, GRIDS = 16, CALLS = 1 << 20, BATCH = 256 };
 

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_BENCH_H
 #define HEDDLE_BENCH_H
 
-#include "heddle/tuner.h"
+#include "heddle/verdict.h"
 
 #ifdef __cplusplus
 extern "C" {

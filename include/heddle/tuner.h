@@ -1,14 +1,9 @@
-/* heddle/tuner.h: the plan that wins on a device: found, kept, applied.
- *
- * tune      search over plans by measuring; the original stays unless a plan wins for sure
- * verdicts  what tuning found, in a store (heddle/store.h), and measured anew
- * apply     from a launch to what is launched instead, fast enough for every launch
- */
+/* heddle/tuner.h: the plan that wins on a device: search over plans by measuring; the original stays unless a plan
+ * wins for sure. heddle/verdict.h keeps what was found, and applies it. */
 #ifndef HEDDLE_TUNER_H
 #define HEDDLE_TUNER_H
 
 #include "heddle/advise.h"
-#include "heddle/store.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -183,61 +178,6 @@ HD_API void hd_tuning_free(hd_tuning *t);
 /* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to
  * be hd_tune_options.advisor. HD_ERR_UNSUPPORTED when there is none. */
 HD_API hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d);
-
-/* ---- Verdicts ----------------------------------------------------------------------- */
-
-/* The key's parts that say where: a GPU by its name and, of a part of one, its SMs. */
-HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]);
-
-/* Keep a verdict for every kernel and launch of the workload. Orders that a trace or a file tells are kept as
- * tables, in the store. */
-HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
-                                const hd_tuning *t, hd_diag *d);
-/* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans
- * name tables as files of heddle's cache folder, which are written here. *out is freed by hd_tuning_free when
- * found. */
-HD_API hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
-                                  hd_tuning *out, bool *found, hd_diag *d);
-/* Measure a recalled tuning anew, in about the options' budget: speedups and times are those of now. Kernels
- * whose plan no longer reaches `least` (0.99) of the original's speed, or does not compute the same, get the
- * baseline. */
-HD_API hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
-                                  double least, hd_tuning *t, hd_diag *d);
-
-/* ---- Applying verdicts ----------------------------------------------------------------- */
-
-/* For launch paths: looks every launch up once, and from then on in memory. Any number of threads may use
- * one. What goes wrong inside leaves the original in place, and is said in hd_applied.why. */
-typedef struct hd_applier hd_applier;
-typedef struct hd_applier_module hd_applier_module;
-
-typedef struct hd_applied {
-  uint32_t id;     /* dense, from 0: callers keep what they load under it */
-  bool changed;    /* false: launch the original */
-  const char *ptx; /* the rewritten module; as long as the applier */
-  size_t ptx_len;
-  hd_recipe recipe;
-  hd_table table; /* to be put where the recipe's table parameter points */
-  char plan[512];
-  char why[256]; /* why a verdict is not applied; "" when there is none */
-} hd_applied;
-
-/* The store must outlive the applier, and is used by it under its own lock. gpu and driver are those of
- * hd_tune_place; n_sms, the GPU's SMs. */
-HD_API hd_status hd_applier_open(hd_store *s, const char *gpu, const char *driver, uint32_t n_sms,
-                                 hd_applier **out, hd_diag *d);
-HD_API void hd_applier_close(hd_applier *a); /* NULL is fine */
-/* To be told of a module once, before its launches. The text need not live on. */
-HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char *name,
-                                hd_applier_module **out, hd_diag *d);
-/* What to launch for that kernel. The first call for a launch asks the store and rewrites, later ones take a
- * fraction of a microsecond. NULL: out of memory, launch the original.
- *
- * It is rewritten from its plan alone. What the tuner knew of the workload besides is not known here:
- * registers are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody
- * writes what the kernel reads, leaves the original in place where the kernel itself does not say so. */
-HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
-                                  const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 
 #ifdef __cplusplus
 }

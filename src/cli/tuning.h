@@ -3,7 +3,7 @@
 #define HEDDLE_CLI_TUNING_H
 
 #include "cli.h"
-#include "heddle/tuner.h"
+#include "heddle/verdict.h"
 
 /* The GPU file that is nearest to a device, for advice: the latest architecture that is no later than its
  * own. */

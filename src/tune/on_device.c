@@ -29,7 +29,7 @@ static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, cons
     return HD_OK;
   }
   device_bench_watch(b, u->kernel);
-  hd_status st = hd_plan_space_of(t->code->module, t->w, u->launch, &space, d);
+  hd_status st = hd_advise_space(t->w, u->launch, &t->o.run, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;

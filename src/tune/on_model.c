@@ -50,7 +50,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   tuner_unit all = units[0];
   free(units);
   hd_status st = count_on_model(m, &original, &out->before, d);
-  if (st == HD_OK) st = hd_plan_space_of(t->code->module, t->w, all.launch, &space, d);
+  if (st == HD_OK) st = hd_advise_space(t->w, all.launch, &t->o.run, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
   space.resident = out->before.resident;

@@ -1,23 +1,16 @@
 /* tune/tuner.h: the parts of tuning. The search is search.h's.
  *
- * space.c          what a kernel's launch leaves to try
  * units.c          what is tuned by itself
  * device_bench.c   plans measured on a device
  * vote.c           the SMs' vote on a threshold of bypassing
  * model_bench.c    plans predicted by replays
  * tuner.c          all of it for a workload: tuning.h has the parts
- * tuner_verdict.c  to and from the store
- * tuner_apply.c    launch paths
  */
 #ifndef HEDDLE_TUNE_TUNER_H
 #define HEDDLE_TUNE_TUNER_H
 
 #include "launch/placement.h"
 #include "tune/search.h"
-
-/* The kernel of launch `launch`, in a parsed module that holds it. */
-hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
-                           hd_diag *d);
 
 /* ---- Devices --------------------------------------------------------------------------- */
 

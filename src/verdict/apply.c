@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/tuner.h"
+#include "heddle/verdict.h"
 
 struct hd_applier_module {
   hd_applier_module *next;

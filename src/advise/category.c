@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/advice.h"
+#include "advise/advice.h"
 
 /* ---- Thresholds ---------------------------------------------------------------------- */
 

@@ -1,13 +1,15 @@
-/* tune/advice.h: the parts that advice is made of.
+/* advise/advice.h: the parts that advice is made of.
  *
  * facts.c      counts over a study's traces
  * text.c       what the kernels' text says
  * category.c   CLU's category from them, with experiments where they do not decide
  * propose.c    plans worth trying, replayed
  * advise.c     all of it, and whether the order is free
+ * space.c      what a launch leaves to try, from the text alone
+ * plan_list.c  the plans to try on a modelled GPU
  */
-#ifndef HEDDLE_TUNE_ADVICE_H
-#define HEDDLE_TUNE_ADVICE_H
+#ifndef HEDDLE_ADVISE_ADVICE_H
+#define HEDDLE_ADVISE_ADVICE_H
 
 #include "heddle/advise.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/tuner.h"
+#include "heddle/advise.h"
 
 static uint32_t warps_of(const uint32_t block[3]) {
   return (uint32_t)(((uint64_t)block[0] * block[1] * block[2] + HD_WARP - 1) / HD_WARP);
@@ -22,7 +22,7 @@ static hd_status count_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   return st;
 }
 
-hd_status hd_plan_space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
+static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
                            hd_diag *d) {
   const hd_wl_launch *l = &w->launches[launch];
   int64_t func;
@@ -46,5 +46,5 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
                           hd_diag *d) {
   const hd_compiled *code;
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o ? o->arch : 0), &code, d);
-  return st == HD_OK ? hd_plan_space_of(code->module, w, launch, out, d) : st;
+  return st == HD_OK ? space_of(code->module, w, launch, out, d) : st;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/tuner.h"
+#include "heddle/verdict.h"
 #include "workload/scratch.h"
 
 /* CTA (x, y) adds up block x of the data: CTAs of a column of the grid share all that they read, and the

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/advice.h"
+#include "advise/advice.h"
 
 enum { MOST_REFUSALS = 16 };
 

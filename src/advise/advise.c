@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/advice.h"
 #include "launch/runner.h"
-#include "tune/advice.h"
 
 /* ---- Direction ---------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "heddle/verdict.h"
 #include "tune/tuner.h"
 
 #define DEFAULT_LEAST 0.99

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/advice.h"
+#include "advise/advice.h"
 
 enum { MOST_CANDIDATES = 64, DEFAULT_PROPOSALS = 8, MOST_STREAMS = 4 };
 static const double default_seconds = 10;
