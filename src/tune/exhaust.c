@@ -7,7 +7,9 @@
 
 enum { BATCH = 8, LEAST_ROUNDS = 3, MOST_ROUNDS = 31, CLIMBED = 6 };
 static const double default_each = 0.02;
-static const double hopeless = 3; /* times as slow as the best so far: one run is enough */
+/* Times as slow as the best so far of which one run is enough, for short runs; a first run costs up to so
+ * many microseconds besides, so that it tells more of long ones. */
+static const double hopeless = 3, first_run_us = 4000;
 
 /* ---- Trials ------------------------------------------------------------------------- */
 
@@ -79,6 +81,10 @@ static hd_plan_set set_of(const char *kernel, const hd_plan *p, hd_kernel_plan *
   return kernel ? (hd_plan_set){.kernels = room, .n = 1} : (hd_plan_set){.all = *p};
 }
 
+static double hopelessly_slow(const run *r) {
+  return 1 + (hopeless - 1) * fmin(1, first_run_us / r->original_us);
+}
+
 /* *ready: it is to be timed; else its result is told already. */
 static hd_status admit(run *r, search_trial *t, bool *ready, hd_diag *d) {
   hd_diag e = {0};
@@ -94,7 +100,7 @@ static hd_status admit(run *r, search_trial *t, bool *ready, hd_diag *d) {
     return t->status;
   }
   double rough = us > 0 ? r->original_us / us : 1;
-  *ready = rough * hopeless >= r->best;
+  *ready = rough * hopelessly_slow(r) >= r->best;
   if (*ready) return HD_OK;
   r->b->release(r->b->ctx, t->slot);
   t->score = rough;
