@@ -14,7 +14,7 @@ Every plan of a kernel is measured and told as soon as that is done:
 
 A run that was cut off goes on where it ended: what is there is not measured again, half a line is left out.
 
-  $ head -c 2000 r.jsonl >cut.jsonl; bench_regret --size tiny --budget 1 --no-advice --most 20 -o cut.jsonl copy-col >/dev/null 2>&1; grep -o '"plan":"[^"]*","\(ratio\|why\)' cut.jsonl | sort | uniq -d | wc -l
+  $ head -c 2000 r.jsonl >cut.jsonl; bench_regret --size tiny --budget 1 --no-advice --most 20 -o cut.jsonl copy-col >/dev/null 2>&1; grep '}$' cut.jsonl | grep -o '"plan":"[^"]*","\(ratio\|why\)' | sort | uniq -d | wc -l
   0
   $ bench_regret --size tiny --budget 1 --no-advice --most 20 -o r.jsonl copy-col 2>&1 >/dev/null | sed 's/: .* plans/: N plans/'
   copy-col copy_col: N plans, 0 measured now, more to come
