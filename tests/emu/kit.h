@@ -140,7 +140,7 @@ static inline bool kit_access(emu_warp *w, const emu_inst *i, char *r, uint32_t 
   uint64_t addr[32];
   emu_view v;
   for (unsigned l = 0; l < 32; l++) addr[l] = emu_lane_u64(r, i->src[0], l) + 4ull * kit_get(r, i->src[1], l);
-  unsigned space = i->x[0] ? i->x[0] : HD_SPACE_GLOBAL;
+  unsigned space = i->mem.space ? i->mem.space : HD_SPACE_GLOBAL;
   if (!emu_access(w, i, mask, addr, 4, 4, kind, HD_CACHE_L1, space, &v)) return false;
   KIT_LANES host[l] = (uint32_t *)(uintptr_t)(addr[l] + v.delta + (uint64_t)((int64_t)l * v.lane_stride));
   return true;

@@ -174,8 +174,8 @@ static void shared_memory_is_unwritten_in_every_cta(void **state) {
   open_kit(&k, HD_CHECK_INIT, HD_ISA_AUTO);
   k.codes[0].shared_bytes = 512;
   KIT_CODE(&k, 0, OP3(h_eq, P, CTAID, 0),
-           {.fn = h_st, .src = {36, TID, 1}, .x = {HD_SPACE_SHARED}, .guarded = 1, .guard = P},
-           {.fn = h_ld, .dst = R, .src = {36, TID}, .x = {HD_SPACE_SHARED}}, EXIT);
+           {.fn = h_st, .src = {36, TID, 1}, .mem = {.space = HD_SPACE_SHARED}, .guarded = 1, .guard = P},
+           {.fn = h_ld, .dst = R, .src = {36, TID}, .mem = {.space = HD_SPACE_SHARED}}, EXIT);
   CHECK_OK(kit_launch(&k, 1, 64), &k.d);
   assert_int_equal(kit_launch(&k, 2, 64), HD_ERR_FAULT);
   CHECK_MESSAGE(&k.d, "shared offset");
@@ -318,8 +318,8 @@ static void hooks_see_what_they_asked_for(void **state) {
   open_kit(&k, 0, HD_ISA_AUTO);
   k.codes[0].shared_bytes = 4096;
   static const emu_bar bar = {.kind = EMU_BAR_SYNC, .id_slot = 0};
-  KIT_CODE(&k, 0, {.fn = h_st, .src = {36, TID, 1}, .x = {HD_SPACE_SHARED}}, BAR(&bar), ST(IMM_A, TID, 3),
-           EXIT);
+  KIT_CODE(&k, 0, {.fn = h_st, .src = {36, TID, 1}, .mem = {.space = HD_SPACE_SHARED}}, BAR(&bar),
+           ST(IMM_A, TID, 3), EXIT);
   for (unsigned spaces = 0; spaces < 4; spaces++) {
     seen s = {0};
     hd_emu_hooks h = {.ctx = &s,

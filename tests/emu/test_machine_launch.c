@@ -190,11 +190,12 @@ static void nothing_is_left_over(void **state) {
   open_kit(&k, 1);
   k.codes[0].shared_bytes = 4096;
   k.codes[0].local_bytes = 64;
-  KIT_CODE(&k, 0, ST(IMM_A, TID, R), {.fn = h_ld, .dst = R + 1, .src = {P + 4, TID}, .x = {HD_SPACE_SHARED}},
-           ST(IMM_B, TID, R + 1), {.fn = h_st, .src = {P + 4, TID, 9}, .x = {HD_SPACE_SHARED}},
-           {.fn = h_ld, .dst = R + 2, .src = {P + 4, 3}, .x = {HD_SPACE_LOCAL}}, OP3(h_add, R + 3, TID, 19),
-           ST(IMM_A, R + 3, R + 2), {.fn = h_st, .src = {P + 4, 3, 9}, .x = {HD_SPACE_LOCAL}},
-           OP3(h_mov, R, 9, 0), EXIT);
+  KIT_CODE(&k, 0, ST(IMM_A, TID, R),
+           {.fn = h_ld, .dst = R + 1, .src = {P + 4, TID}, .mem = {.space = HD_SPACE_SHARED}},
+           ST(IMM_B, TID, R + 1), {.fn = h_st, .src = {P + 4, TID, 9}, .mem = {.space = HD_SPACE_SHARED}},
+           {.fn = h_ld, .dst = R + 2, .src = {P + 4, 3}, .mem = {.space = HD_SPACE_LOCAL}},
+           OP3(h_add, R + 3, TID, 19), ST(IMM_A, R + 3, R + 2),
+           {.fn = h_st, .src = {P + 4, 3, 9}, .mem = {.space = HD_SPACE_LOCAL}}, OP3(h_mov, R, 9, 0), EXIT);
   CHECK_OK(kit_launch(&k, 3, 16), &k.d);
   const uint32_t *b = hd_emu_ptr(k.e, k.b, 256);
   for (uint32_t t = 0; t < 16; t++) {

@@ -156,58 +156,58 @@ static void handlers_agree(void **state) {
 static emu_inst rounding(const emu_op *op, uint64_t seed) {
   emu_inst i = instruction(op);
   static const char letters[] = "+-*/frs";
-  i.x[X_OP] = (uint8_t)letters[seed % 7];
-  i.x[X_ROUND] = (uint8_t)(seed / 7 % 4);
-  i.x[X_FTZ] = seed / 28 & 1;
-  i.x[X_SAT] = seed / 56 & 1;
+  i.arith.op = (uint8_t)letters[seed % 7];
+  i.arith.round = (uint8_t)(seed / 7 % 4);
+  i.arith.ftz = seed / 28 & 1;
+  i.arith.sat = seed / 56 & 1;
   return i;
 }
 static emu_inst halves(const emu_op *op, uint64_t seed) {
   emu_inst i = instruction(op);
   static const char letters[] = "+-*fxmMyYna";
-  i.x[X_OP] = (uint8_t)letters[seed % 11];
-  i.x[X_FMT] = seed & 1 ? NUM_BF16 : NUM_F16;
-  i.x[X_FTZ] = seed >> 1 & 1;
-  i.x[X_SAT] = seed >> 2 & 1;
-  i.x[X_NAN] = seed >> 3 & 1;
+  i.arith.op = (uint8_t)letters[seed % 11];
+  i.arith.fmt = seed & 1 ? NUM_BF16 : NUM_F16;
+  i.arith.ftz = seed >> 1 & 1;
+  i.arith.sat = seed >> 2 & 1;
+  i.arith.nan = seed >> 3 & 1;
   return i;
 }
 static emu_inst half_functions(const emu_op *op, uint64_t seed) {
   emu_inst i = instruction(op);
-  i.x[X_OP] = seed & 2 ? NUM_EX2 : NUM_TANH;
-  i.x[X_FMT] = seed & 1 ? NUM_BF16 : NUM_F16;
+  i.arith.op = seed & 2 ? NUM_EX2 : NUM_TANH;
+  i.arith.fmt = seed & 1 ? NUM_BF16 : NUM_F16;
   return i;
 }
 static emu_inst half_comparison(const emu_op *op, uint64_t seed) {
   emu_inst i = instruction(op);
-  i.x[X_CMP] = (uint8_t)(NUM_CMP_EQ + seed % 14);
-  i.x[X_FMT] = seed & 1 ? NUM_BF16 : NUM_F16;
-  i.x[X_BOOL] = (uint8_t)(seed >> 1 & 3);
-  i.x[X_NEG] = seed >> 3 & 1;
+  i.compare.op = (uint8_t)(NUM_CMP_EQ + seed % 14);
+  i.compare.fmt = seed & 1 ? NUM_BF16 : NUM_F16;
+  i.compare.combine = (uint8_t)(seed >> 1 & 3);
+  i.compare.negate = seed >> 3 & 1;
   i.imm = 0x3c00;
   return i;
 }
 static emu_inst integer_conversion(const emu_op *op, uint64_t seed) {
   emu_inst i = instruction(op);
   static const uint8_t widths[] = {8, 16, 32, 64};
-  i.x[X_SRC_FMT] = widths[seed & 3];
-  i.x[X_FMT] = widths[seed >> 2 & 3];
-  i.x[X_SAT] = seed >> 4 & 1;
-  i.x[X_NAN] = i.x[X_FMT] == 64 ? 64 : i.x[X_FMT] == 8 ? 16 : i.x[X_FMT];
-  i.x[X_OP] = (uint8_t)((i.x[X_SRC_FMT] == 64 ? CVT_SRC_64 : 0) | (i.x[X_FMT] == 64 ? CVT_DST_64 : 0) |
-                        (seed & 32 ? CVT_SRC_SIGNED : 0) | (seed & 64 ? CVT_DST_SIGNED : 0));
+  i.cvt.from = widths[seed & 3];
+  i.cvt.to = widths[seed >> 2 & 3];
+  i.cvt.sat = seed >> 4 & 1;
+  i.cvt.width = i.cvt.to == 64 ? 64 : i.cvt.to == 8 ? 16 : i.cvt.to;
+  i.cvt.flags = (uint8_t)((i.cvt.from == 64 ? CVT_SRC_64 : 0) | (i.cvt.to == 64 ? CVT_DST_64 : 0) |
+                          (seed & 32 ? CVT_SRC_SIGNED : 0) | (seed & 64 ? CVT_DST_SIGNED : 0));
   return i;
 }
 static emu_inst float_conversion(const emu_op *op, uint64_t seed) {
   emu_inst i = instruction(op);
   static const uint8_t formats[] = {NUM_F16, NUM_BF16, NUM_F32, NUM_F64};
-  i.x[X_SRC_FMT] = formats[seed & 3];
-  i.x[X_FMT] = formats[seed >> 2 & 3];
-  i.x[X_ROUND] = (uint8_t)(seed >> 4 & 3);
-  i.x[X_FTZ] = seed >> 6 & 1;
-  i.x[X_RELU] = seed >> 7 & 1;
-  i.x[X_OP] = (uint8_t)((i.x[X_SRC_FMT] == NUM_F64 ? CVT_SRC_64 : 0) |
-                        (i.x[X_FMT] == NUM_F64 ? CVT_DST_64 : 0) | (seed & 256 ? CVT_INTEGRAL : 0));
+  i.cvt.from = formats[seed & 3];
+  i.cvt.to = formats[seed >> 2 & 3];
+  i.cvt.round = (uint8_t)(seed >> 4 & 3);
+  i.cvt.ftz = seed >> 6 & 1;
+  i.cvt.relu = seed >> 7 & 1;
+  i.cvt.flags = (uint8_t)((i.cvt.from == NUM_F64 ? CVT_SRC_64 : 0) | (i.cvt.to == NUM_F64 ? CVT_DST_64 : 0) |
+                          (seed & 256 ? CVT_INTEGRAL : 0));
   return i;
 }
 

@@ -485,7 +485,7 @@ static void prepare_cluster_address(emu_decoder *d, emu_form *f) {
   }
   if (!f->data[0]) f->refused = no_form;
   f->proto.fn = f->ptx->op == HD_OP_MAPA ? emu_run_mapa : emu_run_getctarank;
-  f->proto.x[X_BYTES] = (uint8_t)(f->data[0] / 8);
+  f->proto.mem.bytes = (uint8_t)(f->data[0] / 8);
 }
 static bool emit_cluster_address(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned bits = f->data[0];

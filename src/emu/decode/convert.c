@@ -37,7 +37,7 @@ static const emu_rule rule_half = {prepare_nothing, emit_half};
 static void prepare_half(emu_decoder *d, emu_form *f, num_fmt fmt, bool pair) {
   const emu_words *w = &f->words;
   const hd_ptx_op op = f->ptx->op;
-  uint8_t *x = f->proto.x;
+  emu_arith *x = &f->proto.arith;
   if (w->n_types != 1 || w->other || w->round != NUM_RN || w->satfinite || (w->relu && op != HD_OP_FMA)) {
     f->refused = no_form;
     return;
@@ -50,19 +50,19 @@ static void prepare_half(emu_decoder *d, emu_form *f, num_fmt fmt, bool pair) {
   }
   f->rule = &rule_half;
   f->data[0] = pair ? 32 : 16;
-  x[X_FMT] = (uint8_t)fmt;
-  x[X_FTZ] = w->ftz;
-  x[X_SAT] = w->sat;
-  x[X_NAN] = w->nan;
+  x->fmt = (uint8_t)fmt;
+  x->ftz = w->ftz;
+  x->sat = w->sat;
+  x->nan = w->nan;
   if (op == HD_OP_EX2 || op == HD_OP_TANH) {
     f->data[1] = 1;
-    x[X_OP] = op == HD_OP_EX2 ? NUM_EX2 : NUM_TANH;
+    x->op = op == HD_OP_EX2 ? NUM_EX2 : NUM_TANH;
     emu_use(d, f, pair ? "half.approx2" : "half.approx");
     return;
   }
   const char letter = half_letter(op, w);
   f->data[1] = op == HD_OP_FMA ? 3 : op == HD_OP_ABS || op == HD_OP_NEG ? 1 : 2;
-  x[X_OP] = (uint8_t)letter;
+  x->op = (uint8_t)letter;
   if (!letter || w->xorsign != w->abs)
     f->refused = no_form;
   else
@@ -93,15 +93,15 @@ static void prepare_round(emu_decoder *d, emu_form *f) {
   const hd_mod type = w->types[0];
   if (w->n_types != 1 || w->other || w->integral || w->round == NUM_RNA || w->relu || w->nan || w->abs ||
       w->xorsign || w->approx || w->full || w->satfinite || (type != HD_M_F32 && w->sat) ||
-      (type == HD_M_F64 && w->ftz) || !round_letter(f->ptx->op, &f->proto.x[X_OP], &f->data[1])) {
+      (type == HD_M_F64 && w->ftz) || !round_letter(f->ptx->op, &f->proto.arith.op, &f->data[1])) {
     f->refused = no_form;
     return;
   }
   f->rule = &rule_half; /* operands alike */
   f->data[0] = type == HD_M_F32 ? 32 : 64;
-  f->proto.x[X_ROUND] = w->round;
-  f->proto.x[X_FTZ] = w->ftz;
-  f->proto.x[X_SAT] = w->sat;
+  f->proto.arith.round = w->round;
+  f->proto.arith.ftz = w->ftz;
+  f->proto.arith.sat = w->sat;
   emu_use(d, f, type == HD_M_F32 ? "round.f32" : type == HD_M_F64 ? "round.f64" : "round.f32x2");
 }
 
@@ -141,11 +141,11 @@ static bool read_comparison(emu_decoder *d, emu_form *f, num_cmp *cmp) {
     const hd_mod mod = f->ptx->mods[k];
     const num_cmp c = num_cmp_from_text(hd_ptx_mod_text(d->m, mod));
     if (mod == HD_M_AND)
-      f->proto.x[X_BOOL] = EMU_BOOL_AND;
+      f->proto.compare.combine = EMU_BOOL_AND;
     else if (mod == HD_M_OR)
-      f->proto.x[X_BOOL] = EMU_BOOL_OR;
+      f->proto.compare.combine = EMU_BOOL_OR;
     else if (mod == HD_M_XOR)
-      f->proto.x[X_BOOL] = EMU_BOOL_XOR;
+      f->proto.compare.combine = EMU_BOOL_XOR;
     else if (c != NUM_CMP_NONE)
       *cmp = c;
     else if (mod != HD_M_FTZ && emu_type_class(mod) == EMU_CLASS_NONE)
@@ -172,9 +172,9 @@ static void prepare_compare(emu_decoder *d, emu_form *f, const char *op, hd_mod 
   bool pair;
   if (emu_num_fmt(type, &fmt, &pair) && (fmt == NUM_F16 || fmt == NUM_BF16)) {
     char name[32];
-    f->proto.x[X_CMP] = (uint8_t)cmp;
-    f->proto.x[X_FMT] = (uint8_t)fmt;
-    f->proto.x[X_CMP_FTZ] = f->words.ftz && fmt == NUM_F16;
+    f->proto.compare.op = (uint8_t)cmp;
+    f->proto.compare.fmt = (uint8_t)fmt;
+    f->proto.compare.ftz = f->words.ftz && fmt == NUM_F16;
     snprintf(name, sizeof name, "%s.half%s", op, pair ? "2" : "");
     if (cmp >= NUM_CMP_LO)
       f->refused = no_form;
@@ -200,12 +200,12 @@ static void prepare_compare(emu_decoder *d, emu_form *f, const char *op, hd_mod 
 }
 
 static bool emit_compare(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  const bool combined = f->proto.x[X_BOOL] != EMU_BOOL_NONE;
+  const bool combined = f->proto.compare.combine != EMU_BOOL_NONE;
   if (s->n_opnds != 3u + combined)
     return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, 3u + combined);
   for (unsigned k = 0; k < 2; k++)
     if (!emu_source(fn, s, emu_operand(fn, s, k + 1), f->data[0], &in->src[k])) return false;
-  return !combined || emu_predicate(fn, s, emu_operand(fn, s, 3), &in->src[2], &in->x[X_NEG]);
+  return !combined || emu_predicate(fn, s, emu_operand(fn, s, 3), &in->src[2], &in->compare.negate);
 }
 
 static void prepare_setp(emu_decoder *d, emu_form *f) {
@@ -219,7 +219,7 @@ static bool emit_setp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!emit_compare(fn, f, s, in)) return false;
   emu_pair(fn, emu_operand(fn, s, 0), &p, &q);
   if (q && q->kind != HD_O_SINK) {
-    in->x[X_PAIR] = 1;
+    in->compare.pair = 1;
     if (!emu_destination(fn, s, q, 1, false, &in->dst2)) return false;
   }
   return emu_destination(fn, s, p, 1, true, &in->dst);
@@ -288,14 +288,14 @@ static void prepare_pack(emu_decoder *d, emu_form *f) {
     return;
   }
   f->data[CVT_KIND] = CVT_PACK;
-  f->proto.x[X_FMT] = (uint8_t)bits;
-  f->proto.x[X_OP] = CVT_SRC_SIGNED | (to == EMU_CLASS_S ? CVT_DST_SIGNED : 0);
+  f->proto.cvt.to = (uint8_t)bits;
+  f->proto.cvt.flags = CVT_SRC_SIGNED | (to == EMU_CLASS_S ? CVT_DST_SIGNED : 0);
   emu_use(d, f, cvt_slow[CVT_PACK]);
 }
 
 static void prepare_cvt(emu_decoder *d, emu_form *f) {
   const emu_words *w = &f->words;
-  uint8_t *x = f->proto.x;
+  emu_cvt *x = &f->proto.cvt;
   if (is_pack(d, f)) {
     prepare_pack(d, f);
     return;
@@ -319,15 +319,15 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
   f->data[CVT_KIND] = kind;
   f->data[CVT_TO_BITS] = emu_type_bits(w->types[0]);
   f->data[CVT_FROM_BITS] = emu_type_bits(w->types[1]);
-  x[X_OP] = (uint8_t)((from == EMU_CLASS_S ? CVT_SRC_SIGNED : 0) | (to == EMU_CLASS_S ? CVT_DST_SIGNED : 0) |
-                      (w->integral && to_float ? CVT_INTEGRAL : 0));
-  x[X_FMT] = (uint8_t)(to_float ? to_fmt : f->data[CVT_TO_BITS]);
-  x[X_SRC_FMT] = (uint8_t)(from_float ? from_fmt : f->data[CVT_FROM_BITS]);
-  x[X_ROUND] = w->round;
-  x[X_FTZ] = w->ftz;
-  x[X_SAT] = w->sat;
-  x[X_RELU] = w->relu;
-  x[X_SATFINITE] = w->satfinite;
+  x->flags = (uint8_t)((from == EMU_CLASS_S ? CVT_SRC_SIGNED : 0) | (to == EMU_CLASS_S ? CVT_DST_SIGNED : 0) |
+                       (w->integral && to_float ? CVT_INTEGRAL : 0));
+  x->to = (uint8_t)(to_float ? to_fmt : f->data[CVT_TO_BITS]);
+  x->from = (uint8_t)(from_float ? from_fmt : f->data[CVT_FROM_BITS]);
+  x->round = w->round;
+  x->ftz = w->ftz;
+  x->sat = w->sat;
+  x->relu = w->relu;
+  x->satfinite = w->satfinite;
   if (kind == CVT_FLOAT_INT && !w->has_round) f->refused = no_form;
   /* The quick handlers: .rn is the default, .sat means nothing for a float's conversion to an
    * integer, nor .ftz where a subnormal gives 0 either way. */
@@ -386,8 +386,8 @@ static bool emit_cvt(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   }
   if (!op) op = emu_find_op(fn->d, cvt_slow[kind]);
   in->fn = op->fn;
-  in->x[X_OP] |= (uint8_t)((src_bits == 64 ? CVT_SRC_64 : 0) | (dst_bits == 64 ? CVT_DST_64 : 0));
-  if (kind == CVT_INT_INT || kind == CVT_FLOAT_INT) in->x[X_NAN] = (uint8_t)dst_bits;
+  in->cvt.flags |= (uint8_t)((src_bits == 64 ? CVT_SRC_64 : 0) | (dst_bits == 64 ? CVT_DST_64 : 0));
+  if (kind == CVT_INT_INT || kind == CVT_FLOAT_INT) in->cvt.width = (uint8_t)dst_bits;
   return true;
 }
 const emu_rule emu_rule_cvt = {prepare_cvt, emit_cvt};

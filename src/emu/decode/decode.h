@@ -79,7 +79,7 @@ struct emu_form {
   const emu_rule *rule;
   const char *refused; /* why it is not emulated; NULL: it is */
   const emu_op *op;    /* its handler, where the form alone decides */
-  emu_inst proto;      /* x, imm, control: copied into every instruction of this form */
+  emu_inst proto;      /* arith and its like, imm, control: copied into every instruction of this form */
   emu_words words;
   uint32_t data[4]; /* for the rule's emit */
 };
@@ -280,7 +280,7 @@ typedef struct emu_address {
 } emu_address;
 bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
                     emu_address *out);
-/* The same, put into an instruction: src[0], imm, x[X_ADDR], x[X_SPACE]. */
+/* The same, put into an instruction: src[0], imm, mem.mode, mem.space. */
 bool emu_put_address(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
                      emu_inst *in);
 

@@ -115,7 +115,7 @@ static void prepare_line(emu_decoder *d, emu_form *f) {
                        : space == HD_M_PARAM ? HD_SPACE_PARAM
                                              : EMU_GENERIC;
     f->data[L_SIZED] = l->sized;
-    f->proto.x[X_CACHE] = l->cache;
+    f->proto.mem.cache = l->cache;
     if (l->handler)
       emu_use(d, f, l->handler);
     else

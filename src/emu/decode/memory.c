@@ -119,8 +119,8 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
   f->data[M_SPACE] = w->space;
   f->data[M_ORDERED] = w->ordered;
   f->data[M_HINT] = w->hint;
-  f->proto.x[X_CACHE] = (uint8_t)w->cache;
-  f->proto.x[X_COUNT] = f->words.vec;
+  f->proto.mem.cache = (uint8_t)w->cache;
+  f->proto.mem.count = f->words.vec;
   if (f->words.n_types != 1 || emu_type_class(f->words.types[0]) == EMU_CLASS_PRED) {
     f->refused = no_form;
     return false;
@@ -131,7 +131,7 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
     f->refused = no_form;
     return false;
   }
-  f->proto.x[X_BYTES] = (uint8_t)(bits / 8 * f->words.vec);
+  f->proto.mem.bytes = (uint8_t)(bits / 8 * f->words.vec);
   return true;
 }
 
@@ -142,10 +142,10 @@ static bool reaches_global(unsigned space) { return space == HD_SPACE_GLOBAL || 
 static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, const hd_ptx_opnd *o,
                        emu_inst *in) {
   if (!emu_put_address(fn, s, o, f->data[M_SPACE], in)) return false;
-  if (in->x[X_SPACE] == EMU_FRAME) {
+  if (in->mem.space == EMU_FRAME) {
     const hd_ptx_sym *y = &fn->d->m->syms[o->sym];
     const uint64_t size = hd_ptx_var_size(fn->d->m, &fn->d->m->vars[y->decl]);
-    if (o->imm < 0 || (uint64_t)o->imm > size || size - (uint64_t)o->imm < in->x[X_BYTES])
+    if (o->imm < 0 || (uint64_t)o->imm > size || size - (uint64_t)o->imm < in->mem.bytes)
       return emu_refuse(fn, s, "it reaches beyond the %llu bytes of %s", (unsigned long long)size, y->name);
   }
   return true;
@@ -158,7 +158,7 @@ static bool operand_count(emu_function *fn, const emu_form *f, const hd_ptx_stmt
   if (s->n_opnds != want)
     return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, want);
   if (!f->data[M_HINT]) return true;
-  in->x[X_CACHE] |= EMU_CACHE_HINT;
+  in->mem.cache |= EMU_CACHE_HINT;
   return emu_source(fn, s, emu_operand(fn, s, n), 64, &in->src[3]);
 }
 
@@ -218,7 +218,7 @@ static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   if (!operand_count(fn, f, s, 2, in) || !check_vector(fn, s, to, n) ||
       !put_access(fn, f, s, emu_operand(fn, s, 1), in))
     return false;
-  if (f->data[M_ORDERED] && reaches_global(in->x[X_SPACE])) fn->code->order_sensitive = true;
+  if (f->data[M_ORDERED] && reaches_global(in->mem.space)) fn->code->order_sensitive = true;
   const unsigned reg = register_bits(fn, s, to, n, bits);
   if (!reg) return false;
   if (bits == 128) return use(fn, s, in, "ld.b128") && emu_destination(fn, s, to, 128, false, &in->dst);
@@ -302,9 +302,9 @@ static void prepare_atom(emu_decoder *d, emu_form *f) {
     return;
   }
   if (type == EMU_ATOM_F && w.atom == EMU_ATOM_EXCH) type = EMU_ATOM_U;
-  f->proto.x[X_ATOM] = (uint8_t)w.atom;
-  f->proto.x[X_TYPE] = (uint8_t)type;
-  f->proto.x[X_CACHE] = 0;
+  f->proto.mem.atom = (uint8_t)w.atom;
+  f->proto.mem.type = (uint8_t)type;
+  f->proto.mem.cache = 0;
   char name[16];
   snprintf(name, sizeof name, n > 1 ? "atom.v.%u" : "atom.%u", bits);
   emu_use(d, f, name);
@@ -317,7 +317,7 @@ static bool is_used(const emu_function *fn, const hd_ptx_opnd *o) {
 
 /* The sum of integers, and the like, do not tell in which order they were made. */
 static bool commutes(const emu_inst *in) {
-  const unsigned type = in->x[X_TYPE], op = in->x[X_ATOM];
+  const unsigned type = in->mem.type, op = in->mem.atom;
   if (op == EMU_ATOM_MIN || op == EMU_ATOM_MAX) return true;
   return (type == EMU_ATOM_U || type == EMU_ATOM_S) &&
          (op == EMU_ATOM_ADD || (op >= EMU_ATOM_AND && op <= EMU_ATOM_XOR));
@@ -326,15 +326,15 @@ static bool commutes(const emu_inst *in) {
 static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const bool red = f->ptx->op == HD_OP_RED;
   const unsigned n = f->words.vec, bits = f->data[M_BITS], first = red ? 0 : 1;
-  const bool cas = f->proto.x[X_ATOM] == EMU_ATOM_CAS;
+  const bool cas = f->proto.mem.atom == EMU_ATOM_CAS;
   const hd_ptx_opnd *to = red ? NULL : emu_operand(fn, s, 0), *b = emu_operand(fn, s, first + 1);
   if (!operand_count(fn, f, s, first + 2 + cas, in) || !check_vector(fn, s, b, n) ||
       (to && !check_vector(fn, s, to, n)) || !put_access(fn, f, s, emu_operand(fn, s, first), in))
     return false;
   bool used = false;
   for (unsigned k = 0; to && k < n; k++) used |= is_used(fn, to->kind == HD_O_VEC ? emu_kid(fn, to, k) : to);
-  in->x[X_NO_OLD] = !to || to->kind == HD_O_SINK;
-  if (reaches_global(in->x[X_SPACE]) && (used || !commutes(in))) fn->code->order_sensitive = true;
+  in->mem.no_old = !to || to->kind == HD_O_SINK;
+  if (reaches_global(in->mem.space) && (used || !commutes(in))) fn->code->order_sensitive = true;
   if (n > 1) {
     uint32_t *slots = HD_NEW_N(fn->d->env->arena, (size_t)2 * n, uint32_t);
     in->extra = slots;
@@ -365,8 +365,8 @@ static void prepare_cp(emu_decoder *d, emu_form *f) {
     case HD_M_COMMIT_GROUP:
     case HD_M_WAIT_GROUP:
     case HD_M_WAIT_ALL: f->data[M_GROUP] = mod; break;
-    case HD_M_CA: f->proto.x[X_CACHE] = HD_CACHE_L1; break;
-    case HD_M_CG: f->proto.x[X_CACHE] = 0; break;
+    case HD_M_CA: f->proto.mem.cache = HD_CACHE_L1; break;
+    case HD_M_CG: f->proto.mem.cache = 0; break;
     case HD_M_SHARED:
     case HD_M_SHARED_CTA: shared = true; break;
     case HD_M_GLOBAL: global = true; break;
@@ -416,7 +416,7 @@ static bool emit_cp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
                       .skip_slot = EMU_NO_SLOT};
   if (from.slot != EMU_NO_SLOT) emu_ref(fn, &c->src_slot, from.slot);
   in->extra = c;
-  in->x[X_BYTES] = (uint8_t)size;
+  in->mem.bytes = (uint8_t)size;
   const hd_ptx_opnd *fourth = n == 4 ? emu_operand(fn, s, 3) : NULL;
   if (fourth && fourth->kind == HD_O_REG && emu_reg_bits(fn, fourth->sym) == 1) {
     uint8_t negated = 0;
@@ -426,7 +426,7 @@ static bool emit_cp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
     return false;
   }
   if (f->data[M_HINT]) {
-    in->x[X_CACHE] |= EMU_CACHE_HINT;
+    in->mem.cache |= EMU_CACHE_HINT;
     if (!emu_source(fn, s, emu_operand(fn, s, n), 64, &in->src[3])) return false;
   }
   return emu_put_address(fn, s, emu_operand(fn, s, 0), HD_SPACE_SHARED, in);

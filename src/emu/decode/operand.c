@@ -352,8 +352,8 @@ bool emu_put_address(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *
   if (!emu_address_of(fn, s, o, space, &a)) return false;
   if (a.slot != EMU_NO_SLOT) emu_ref(fn, &in->src[0], a.slot);
   in->imm = a.imm;
-  in->x[X_ADDR] = (uint8_t)a.mode;
-  in->x[X_SPACE] = (uint8_t)a.space;
+  in->mem.mode = (uint8_t)a.mode;
+  in->mem.space = (uint8_t)a.space;
   return true;
 }
 

@@ -63,7 +63,7 @@ static uint8_t normal_form(uint8_t table) {
 
 static void prepare_lop3(emu_decoder *d, emu_form *f) {
   const bool either = EMU_HAS(f, OR), both = EMU_HAS(f, AND);
-  f->proto.x[X_BOOL] = either ? EMU_BOOL_OR : both ? EMU_BOOL_AND : EMU_BOOL_NONE;
+  f->proto.compare.combine = either ? EMU_BOOL_OR : both ? EMU_BOOL_AND : EMU_BOOL_NONE;
   if (f->words.n_types != 1 || f->words.types[0] != HD_M_B32 || f->ptx->n_mods != 1u + either + both)
     f->refused = "the emulator has no such form of this instruction";
   else
@@ -71,7 +71,7 @@ static void prepare_lop3(emu_decoder *d, emu_form *f) {
 }
 static bool emit_lop3(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   int64_t table;
-  const bool predicate = f->proto.x[X_BOOL] != EMU_BOOL_NONE;
+  const bool predicate = f->proto.compare.combine != EMU_BOOL_NONE;
   if (s->n_opnds != 5u + predicate)
     return emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, 5u + predicate);
   if (!emu_integer(fn, s, emu_operand(fn, s, 4), &table) || table < 0 || table > 255)
@@ -85,7 +85,7 @@ static bool emit_lop3(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!p) return emu_refuse(fn, s, "it has no predicate as its second result");
   return emu_destination(fn, s, value, 32, true, &in->dst) &&
          emu_destination(fn, s, p, 1, false, &in->dst2) &&
-         emu_predicate(fn, s, emu_operand(fn, s, 5), &in->src[3], &in->x[X_NEG]);
+         emu_predicate(fn, s, emu_operand(fn, s, 5), &in->src[3], &in->compare.negate);
 }
 const emu_rule emu_rule_lop3 = {prepare_lop3, emit_lop3};
 

@@ -56,7 +56,7 @@ static void prepare_vote(emu_decoder *d, emu_form *f) {
 static bool emit_vote(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const bool sync = EMU_HAS(f, SYNC);
   return operand_count(fn, s, sync ? 3 : 2) &&
-         emu_predicate(fn, s, emu_operand(fn, s, 1), &in->src[0], &in->x[X_NEG]) &&
+         emu_predicate(fn, s, emu_operand(fn, s, 1), &in->src[0], &in->compare.negate) &&
          emu_destination(fn, s, emu_operand(fn, s, 0), f->data[0], false, &in->dst) &&
          (!sync || put_members(fn, s, in));
 }
@@ -78,9 +78,9 @@ const emu_rule emu_rule_match = {prepare_match, emit_match};
 
 static void prepare_redux(emu_decoder *d, emu_form *f) {
   if (f->words.n_types == 1 && f->words.types[0] == HD_M_F32) {
-    f->proto.x[X_OP] = EMU_HAS(f, MAX);
-    f->proto.x[X_SAT] = f->words.abs;
-    f->proto.x[X_NAN] = f->words.nan;
+    f->proto.arith.op = EMU_HAS(f, MAX);
+    f->proto.arith.sat = f->words.abs;
+    f->proto.arith.nan = f->words.nan;
     if (EMU_HAS(f, MAX) || EMU_HAS(f, MIN))
       emu_use(d, f, "redux.f32");
     else
@@ -349,7 +349,7 @@ static void prepare_wmma(emu_decoder *d, emu_form *f) {
   emu_wmma fragment;
   read_wmma_words(d, f, &x);
   f->proto.control = EMU_GATHER;
-  f->proto.x[X_CACHE] = HD_CACHE_L1;
+  f->proto.mem.cache = HD_CACHE_L1;
   const bool ok =
       x.known && (x.what == 'm' ? x.w.rows + x.w.columns == 2 && setup_wmma(&x.w, &product, &shape)
                                 : x.what && x.which && setup_fragment(&x.w, x.which, &fragment));
@@ -391,7 +391,7 @@ const emu_rule emu_rule_wmma = {prepare_wmma, emit_wmma};
 
 static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
   f->proto.control = EMU_GATHER;
-  f->proto.x[X_CACHE] = HD_CACHE_L1;
+  f->proto.mem.cache = HD_CACHE_L1;
   f->data[0] = EMU_GENERIC;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     switch (f->ptx->mods[k]) {
@@ -399,10 +399,10 @@ static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
     case HD_M_ALIGNED:
     case HD_M_M8N8:
     case HD_M_B16: break;
-    case HD_M_X1: f->proto.x[X_COUNT] = 1; break;
-    case HD_M_X2: f->proto.x[X_COUNT] = 2; break;
-    case HD_M_X4: f->proto.x[X_COUNT] = 4; break;
-    case HD_M_TRANS: f->proto.x[X_NAN] = 1; break;
+    case HD_M_X1: f->proto.mem.count = 1; break;
+    case HD_M_X2: f->proto.mem.count = 2; break;
+    case HD_M_X4: f->proto.mem.count = 4; break;
+    case HD_M_TRANS: f->proto.mem.transposed = 1; break;
     case HD_M_SHARED:
     case HD_M_SHARED_CTA: f->data[0] = HD_SPACE_SHARED; break;
     default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, f->ptx->mods[k])); return;
@@ -413,7 +413,7 @@ static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
 }
 static bool emit_xmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in,
                          unsigned regs) {
-  const unsigned n = f->proto.x[X_COUNT];
+  const unsigned n = f->proto.mem.count;
   const hd_ptx_opnd *o = emu_operand(fn, s, regs);
   if (!operand_count(fn, s, 2)) return false;
   if (!n || (o->kind == HD_O_VEC ? o->n_kids : 1) != n)

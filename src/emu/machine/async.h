@@ -156,7 +156,7 @@ void emu_run_tensormap_copy(emu_warp *w, const emu_inst *i, char *r, uint32_t ma
 
 /* ---- A cluster of one CTA ------------------------------------------------------------------------ */
 
-/* mapa: src[0] address (x[X_BYTES] 4 or 8 bytes), src[1] rank. getctarank: dst. */
+/* mapa: src[0] address (mem.bytes 4 or 8 bytes), src[1] rank. getctarank: dst. */
 void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 void emu_run_getctarank(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 

@@ -346,7 +346,7 @@ void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
  * ------------------------------------------------------------------------------------ */
 
 void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
-  const size_t bytes = i->x[X_BYTES];
+  const size_t bytes = i->mem.bytes;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     const uint32_t rank = emu_lane_u32(r, i->src[1], l);

@@ -39,6 +39,54 @@ typedef enum emu_control {
   EMU_POLL,   /* fn, which may have found that it must wait: then as EMU_YIELD */
 } emu_control;
 
+/* Arithmetic that one handler does in several ways: rounded in a direction, approximate, on halves; redux. */
+typedef struct emu_arith {
+  uint8_t op;    /* the operation's letter of num_arith_*, or num_approx; redux of f32: 1 is max */
+  uint8_t round; /* num_round */
+  uint8_t ftz;
+  uint8_t sat; /* redux: .abs */
+  uint8_t fmt; /* num_fmt of halves */
+  uint8_t nan; /* .NaN */
+  uint8_t relu;
+} emu_arith;
+
+/* cvt handlers that go lane by lane. */
+typedef struct emu_cvt {
+  uint8_t flags; /* CVT_* */
+  uint8_t round; /* num_round */
+  uint8_t ftz, sat, relu, satfinite;
+  uint8_t to, from; /* num_fmt, or the bits of an integer */
+  uint8_t width;    /* bits of the destination register, which an integer result fills */
+} emu_cvt;
+
+/* setp and set, whose comparison is combined with predicate src[2]; lop3 with a predicate (src[3]), vote
+ * (src[0] is the predicate). */
+typedef struct emu_compare {
+  uint8_t combine; /* emu_bool */
+  uint8_t negate;  /* that predicate */
+  uint8_t pair;    /* dst2 gets the negated comparison */
+  uint8_t op;      /* num_cmp, of the f16 and bf16 comparisons */
+  uint8_t fmt;     /* their num_fmt */
+  uint8_t ftz;
+} emu_compare;
+
+/* ld, st, atom, red, prefetch, cp.async, ldmatrix, stmatrix. The address is src[0] plus imm; a vector's slots
+ * are in `extra` (uint32_t[count], EMU_NO_SLOT for "_"), a single value is dst or src[1]. */
+typedef struct emu_mem {
+  uint8_t space; /* hd_space, EMU_GENERIC or EMU_FRAME */
+  uint8_t cache; /* hd_access_cache, and EMU_CACHE_HINT */
+  uint8_t mode;  /* emu_addr_mode */
+  uint8_t count; /* elements of a vector; matrices */
+  uint8_t bytes; /* per lane, all elements together; mapa: of the address */
+  union {
+    uint8_t atom;       /* emu_atom_op */
+    uint8_t transposed; /* ldmatrix, stmatrix */
+  };
+  uint8_t type;   /* emu_atom_type */
+  uint8_t no_old; /* red, or the old value is not wanted */
+  uint8_t strong; /* emu_strength */
+} emu_mem;
+
 struct emu_inst {
   emu_fn *fn;
   const void *extra;
@@ -51,7 +99,12 @@ struct emu_inst {
   uint8_t control;     /* emu_control */
   uint8_t guarded;     /* 0: no guard, 1: @p, 2: @!p */
   uint8_t gather_mask; /* EMU_GATHER: src[3] holds the member mask */
-  uint8_t x[9];        /* for the handler */
+  union {              /* for the handler: by its group of operations */
+    emu_arith arith;
+    emu_cvt cvt;
+    emu_compare compare;
+    emu_mem mem;
+  };
 };
 
 typedef struct emu_targets {
@@ -133,24 +186,9 @@ struct emu_code {
   hd_diag unsupported;  /* status HD_OK: everything is emulated, callees included */
 };
 
-/* ---- emu_inst.x ------------------------------------------------------------- */
+/* ---- What handlers find in an instruction ---------------------------------------------------------- */
 
-/* Directed rounding and approximations: round.*, approx.* */
-enum {
-  X_OP = 0,    /* the operation's letter of num_arith_*, or num_approx */
-  X_ROUND = 1, /* num_round */
-  X_FTZ = 2,
-  X_SAT = 3,
-  X_FMT = 4, /* num_fmt of half operations */
-  X_NAN = 5,
-  X_RELU = 6,
-  X_SRC_FMT = 7, /* cvt: num_fmt of a floating-point source */
-  X_SATFINITE = 8,
-};
-
-/* cvt handlers that go lane by lane: x[X_OP] holds these bits; for an integer side X_FMT
- * (destination) and X_SRC_FMT are its width in bits, and X_NAN is the width of the
- * destination register that an integer result fills. */
+/* cvt's flags. */
 enum {
   CVT_SRC_64 = 1, /* the source is in a 64-bit register */
   CVT_DST_64 = 2, /* so is the destination */
@@ -159,30 +197,16 @@ enum {
   CVT_INTEGRAL = 16, /* to an integral value: .rni .rzi .rmi .rpi between floats */
 };
 
-/* setp, set: the comparison is combined with predicate src[2]. */
-enum {
-  X_BOOL = 0, /* emu_bool */
-  X_PAIR = 1, /* dst2 gets the negated comparison */
-  X_NEG = 2,  /* src[2] (vote: src[0]) is negated */
-  X_CMP = 3,  /* num_cmp, of the f16 and bf16 comparisons; their format is X_FMT */
-  X_CMP_FTZ = 5,
-};
+/* Who an access of memory is strong towards (PTX ISA, memory consistency model). */
+typedef enum emu_strength {
+  EMU_WEAK = 0,
+  EMU_STRONG_CTA, /* .cta scope */
+  EMU_STRONG,     /* .cluster, .gpu, .sys; .volatile; atom and red without a scope */
+} emu_strength;
+
 typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_XOR } emu_bool;
 
-/* ld, st, atom, red, prefetch, cp.async, ldmatrix, stmatrix. The address is src[0] plus
- * emu_inst.imm; a vector's slots are in `extra` (uint32_t[X_COUNT], EMU_NO_SLOT for "_"),
- * a single value is dst or src[1]. */
-enum {
-  X_SPACE = 0,  /* hd_space, EMU_GENERIC or EMU_FRAME */
-  X_CACHE = 1,  /* hd_access_cache, and EMU_CACHE_HINT */
-  X_ADDR = 2,   /* emu_addr_mode */
-  X_COUNT = 3,  /* elements of a vector */
-  X_BYTES = 4,  /* per lane, all elements together */
-  X_ATOM = 5,   /* emu_atom_op */
-  X_TYPE = 6,   /* emu_atom_type */
-  X_NO_OLD = 7, /* red, or the old value is not wanted */
-};
-enum { EMU_FRAME = 101 };
+enum { EMU_FRAME = 101 };      /* emu_mem.space: parameters and results, in the frame */
 enum { EMU_CACHE_HINT = 128 }; /* src[3] is a policy (64 bits), instead of a priority in L2 */
 #define EMU_NO_SLOT UINT32_MAX
 #define EMU_ALLOCA_BYTES 16384u

@@ -49,7 +49,7 @@ static bool changes_back(const emu_warp *w, const emu_inst *i, uint32_t mask, co
       shared = addr[__builtin_ctz(a)] == addr[__builtin_ctz(b)];
   if (!shared) return false;
   if (i->extra || bytes > 8) return true; /* a vector, a copy */
-  const emu_atom_op op = (emu_atom_op)i->x[X_ATOM];
+  const emu_atom_op op = (emu_atom_op)i->mem.atom;
   if (op == EMU_ATOM_AND || op == EMU_ATOM_OR || op == EMU_ATOM_MIN || op == EMU_ATOM_MAX) return false;
   const bool counts = op != EMU_ATOM_EXCH && op != EMU_ATOM_CAS;
   for (uint32_t left = mask; left; left &= left - 1)

@@ -62,8 +62,8 @@ static uint64_t update_64(emu_atom_op op, emu_atom_type type, uint64_t old, uint
 /* f32 sums in global memory flush subnormals, in shared memory they do not (PTX ISA, atom). */
 #define DEFINE_SWAP(bits, T)                                                                                 \
   static T swap_##bits(const emu_inst *i, T *at, T b, T c, bool shared) {                                    \
-    const emu_atom_op op = (emu_atom_op)i->x[X_ATOM];                                                        \
-    const emu_atom_type type = (emu_atom_type)i->x[X_TYPE];                                                  \
+    const emu_atom_op op = (emu_atom_op)i->mem.atom;                                                         \
+    const emu_atom_type type = (emu_atom_type)i->mem.type;                                                   \
     if (shared) {                                                                                            \
       const T old = *at;                                                                                     \
       *at = update_##bits(op, type, old, b, c, false);                                                       \
@@ -83,9 +83,9 @@ DEFINE_SWAP(64, uint64_t)
 
 INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes, emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
-  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
   return locate(w, i, mask, addr,
-                &(const emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], HD_ACCESS_ATOMIC}, h);
+                &(const emu_locate){i->mem.space, bytes, bytes, i->mem.cache, HD_ACCESS_ATOMIC}, h);
 }
 
 /* S is the register storage of memory type T. Old values go through a temporary: the
@@ -98,11 +98,11 @@ INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigne
     T_##S old[32] __attribute__((aligned(64))) = {0};                                                        \
     FOR_LANES(l, mask)                                                                                       \
     old[l] = swap_##bits(i, (T *)(uintptr_t)h.at[l], (T)pb[l], (T)pc[l], h.shared >> l & 1);                 \
-    if (!i->x[X_NO_OLD]) BLEND((T_##S *)slot(r, i->dst), old, mask);                                         \
+    if (!i->mem.no_old) BLEND((T_##S *)slot(r, i->dst), old, mask);                                          \
   }                                                                                                          \
   /* extra: the n operands' slots, then the n destinations'. */                                              \
   HANDLER(atom_##bits##_v) {                                                                                 \
-    const unsigned n = i->x[X_COUNT];                                                                        \
+    const unsigned n = i->mem.count;                                                                         \
     const uint32_t *slots = i->extra;                                                                        \
     emu_hosts h;                                                                                             \
     T_##S old[8][32] __attribute__((aligned(64))) = {0};                                                     \
@@ -113,7 +113,7 @@ INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigne
       old[k][l] = swap_##bits(i, (T *)(uintptr_t)h.at[l] + k, (T)pb[l], 0, h.shared >> l & 1);               \
     }                                                                                                        \
     for (unsigned k = 0; k < n; k++)                                                                         \
-      if (!i->x[X_NO_OLD] && slots[n + k] != EMU_NO_SLOT)                                                    \
+      if (!i->mem.no_old && slots[n + k] != EMU_NO_SLOT)                                                     \
         BLEND((T_##S *)slot(r, slots[n + k]), old[k], mask);                                                 \
   }
 DEFINE_ATOM(16, uint16_t, w)
@@ -132,7 +132,7 @@ HANDLER(atom_128) {
     unsigned __int128 *at = (unsigned __int128 *)(uintptr_t)h.at[l];
     const unsigned __int128 b = PAIR(i->src[1], l);
     unsigned __int128 seen;
-    if (i->x[X_ATOM] == EMU_ATOM_CAS) {
+    if (i->mem.atom == EMU_ATOM_CAS) {
       seen = __sync_val_compare_and_swap(at, b, PAIR(i->src[2], l));
     } else {
       unsigned __int128 expected = 0;
@@ -141,7 +141,7 @@ HANDLER(atom_128) {
     old[0][l] = (uint64_t)seen;
     old[1][l] = (uint64_t)(seen >> 64);
   }
-  if (i->x[X_NO_OLD]) return;
+  if (i->mem.no_old) return;
   for (unsigned k = 0; k < 2; k++) blend64(slot(r, i->dst + 2 * k), old[k], mask);
 }
 #endif

@@ -150,11 +150,11 @@ HANDLER(lop3_b32) {
 /* lop3.or, lop3.and: predicate dst2 is "not zero" combined with predicate src[3]. */
 HANDLER(lop3_pred) {
   uint32_t value[32] __attribute__((aligned(64)));
-  const uint32_t q = get_pred(r, i->src[3]) ^ (i->x[X_NEG] ? ALL_LANES : 0);
+  const uint32_t q = get_pred(r, i->src[3]) ^ (i->compare.negate ? ALL_LANES : 0);
   lop3(i, r, value);
   PRED_OF(value[l] != 0);
   if (i->dst != EMU_NO_SLOT) blend32(slot(r, i->dst), value, mask);
-  put_pred(r, i->dst2, i->x[X_BOOL] == EMU_BOOL_OR ? bits | q : bits & q, mask);
+  put_pred(r, i->dst2, i->compare.combine == EMU_BOOL_OR ? bits | q : bits & q, mask);
 }
 
 /* ---- Predicates --------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 /* ---- What is done with a comparison ------------------------------------------------ */
 
 INLINE uint32_t combine(const emu_inst *i, char *r, uint32_t m) {
-  const uint32_t c = i->x[X_BOOL] ? get_pred(r, i->src[2]) ^ (i->x[X_NEG] ? ALL_LANES : 0) : 0;
-  switch (i->x[X_BOOL]) {
+  const uint32_t c = i->compare.combine ? get_pred(r, i->src[2]) ^ (i->compare.negate ? ALL_LANES : 0) : 0;
+  switch (i->compare.combine) {
   case EMU_BOOL_AND: return m & c;
   case EMU_BOOL_OR: return m | c;
   case EMU_BOOL_XOR: return m ^ c;
@@ -15,7 +15,7 @@ INLINE uint32_t combine(const emu_inst *i, char *r, uint32_t m) {
 /* setp p|q: q is the negated comparison, combined with the same predicate. */
 INLINE void finish_setp(const emu_inst *i, char *r, uint32_t mask, uint32_t m) {
   const uint32_t p = combine(i, r, m);
-  if (i->x[X_PAIR]) put_pred(r, i->dst2, combine(i, r, ~m), mask);
+  if (i->compare.pair) put_pred(r, i->dst2, combine(i, r, ~m), mask);
   if (i->dst != EMU_NO_SLOT) put_pred(r, i->dst, p, mask);
 }
 /* set: imm is what stands for true, -1 or 1.0 in the destination's type. */
@@ -92,15 +92,15 @@ COMPARISONS(DEFINE_COMPARE)
 /* f16 and bf16, through f64; the pairs set p from the low half and q from the high one. */
 static uint32_t compare_half(const emu_inst *i, char *r, unsigned shift) {
   const uint32_t *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]);
-  const num_fmt fmt = (num_fmt)i->x[X_FMT];
+  const num_fmt fmt = (num_fmt)i->compare.fmt;
   uint32_t m = 0;
   for (unsigned l = 0; l < 32; l++) {
     uint16_t a = (uint16_t)(pa[l] >> shift), b = (uint16_t)(pb[l] >> shift);
-    if (i->x[X_CMP_FTZ]) { /* f16 only */
+    if (i->compare.ftz) { /* f16 only */
       a &= a & 0x7c00 ? 0xffff : 0x8000;
       b &= b & 0x7c00 ? 0xffff : 0x8000;
     }
-    m |= (uint32_t)num_compare_f((num_cmp)i->x[X_CMP], num_to_f64(fmt, a), num_to_f64(fmt, b)) << l;
+    m |= (uint32_t)num_compare_f((num_cmp)i->compare.op, num_to_f64(fmt, a), num_to_f64(fmt, b)) << l;
   }
   return m;
 }
@@ -109,7 +109,7 @@ HANDLER(set_half) { finish_set(i, r, mask, compare_half(i, r, 0)); }
 HANDLER(setp_half2) {
   const uint32_t p = combine(i, r, compare_half(i, r, 0)), q = combine(i, r, compare_half(i, r, 16));
   if (i->dst != EMU_NO_SLOT) put_pred(r, i->dst, p, mask);
-  if (i->x[X_PAIR]) put_pred(r, i->dst2, q, mask);
+  if (i->compare.pair) put_pred(r, i->dst2, q, mask);
 }
 /* imm is what stands for true in one half. */
 HANDLER(set_half2) {

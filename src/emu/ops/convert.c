@@ -119,11 +119,11 @@ ROWS_PACK(DEFINE_2)
 /* ---- Everything else, lane by lane ------------------------------------------------------------ */
 
 INLINE uint64_t read_lane(const emu_inst *i, char *r, unsigned src, unsigned l) {
-  return i->x[X_OP] & CVT_SRC_64 ? ((const uint64_t *)slot(r, i->src[src]))[l]
-                                 : ((const uint32_t *)slot(r, i->src[src]))[l];
+  return i->cvt.flags & CVT_SRC_64 ? ((const uint64_t *)slot(r, i->src[src]))[l]
+                                   : ((const uint32_t *)slot(r, i->src[src]))[l];
 }
 INLINE void write_lane(const emu_inst *i, char *r, unsigned l, uint64_t v) {
-  if (i->x[X_OP] & CVT_DST_64)
+  if (i->cvt.flags & CVT_DST_64)
     ((uint64_t *)slot(r, i->dst))[l] = v;
   else
     ((uint32_t *)slot(r, i->dst))[l] = (uint32_t)v;
@@ -134,12 +134,12 @@ static uint64_t extend(uint64_t v, unsigned bits, bool is_signed) {
   return is_signed ? (uint64_t)((int64_t)(v << unused) >> unused) : v << unused >> unused;
 }
 static uint64_t read_int(const emu_inst *i, char *r, unsigned l) {
-  return extend(read_lane(i, r, 0, l), i->x[X_SRC_FMT], i->x[X_OP] & CVT_SRC_SIGNED);
+  return extend(read_lane(i, r, 0, l), i->cvt.from, i->cvt.flags & CVT_SRC_SIGNED);
 }
 /* v, extended from the destination type, fills the destination register. */
 static void write_int(const emu_inst *i, char *r, unsigned l, uint64_t v) {
-  v = extend(v, i->x[X_FMT], i->x[X_OP] & CVT_DST_SIGNED);
-  write_lane(i, r, l, extend(v, i->x[X_NAN], false));
+  v = extend(v, i->cvt.to, i->cvt.flags & CVT_DST_SIGNED);
+  write_lane(i, r, l, extend(v, i->cvt.width, false));
 }
 
 /* v of the given sign clamped to `bits`. */
@@ -155,17 +155,17 @@ static uint64_t clamp_int(uint64_t v, bool from_signed, unsigned bits, bool to_s
 HANDLER(cvt_ii) {
   FOR_LANES(l, mask) {
     uint64_t v = read_int(i, r, l);
-    if (i->x[X_SAT]) v = clamp_int(v, i->x[X_OP] & CVT_SRC_SIGNED, i->x[X_FMT], i->x[X_OP] & CVT_DST_SIGNED);
+    if (i->cvt.sat) v = clamp_int(v, i->cvt.flags & CVT_SRC_SIGNED, i->cvt.to, i->cvt.flags & CVT_DST_SIGNED);
     write_int(i, r, l, v);
   }
 }
 
 HANDLER(cvt_if) {
-  const num_fmt fmt = (num_fmt)i->x[X_FMT];
+  const num_fmt fmt = (num_fmt)i->cvt.to;
   FOR_LANES(l, mask) {
     uint64_t v =
-        num_int_to_float(fmt, read_int(i, r, l), i->x[X_OP] & CVT_SRC_SIGNED, (num_round)i->x[X_ROUND]);
-    if (i->x[X_SAT]) v = num_from_f64(fmt, num_sat(num_to_f64(fmt, v)), NUM_RN, false, false);
+        num_int_to_float(fmt, read_int(i, r, l), i->cvt.flags & CVT_SRC_SIGNED, (num_round)i->cvt.round);
+    if (i->cvt.sat) v = num_from_f64(fmt, num_sat(num_to_f64(fmt, v)), NUM_RN, false, false);
     write_lane(i, r, l, v);
   }
 }
@@ -173,42 +173,42 @@ HANDLER(cvt_if) {
 /* The value of a floating-point source; .ftz concerns f32 alone, whose NaN it makes canonical. On the way to
  * f16 it does nothing (measured on sm_90; the PTX ISA would flush: .rp and .rm tell). */
 static double read_float(const emu_inst *i, uint64_t bits, bool to_f16) {
-  const num_fmt fmt = (num_fmt)i->x[X_SRC_FMT];
-  if (fmt == NUM_F32 && i->x[X_FTZ] && !to_f16) return canon_f(num_ftz(num_f32((uint32_t)bits)));
+  const num_fmt fmt = (num_fmt)i->cvt.from;
+  if (fmt == NUM_F32 && i->cvt.ftz && !to_f16) return canon_f(num_ftz(num_f32((uint32_t)bits)));
   return num_to_f64(fmt, bits);
 }
 /* A NaN result keeps what it can of the operand's bits where f64 is involved, and in .rna.tf32, which cuts
  * them; .rna.satfinite.tf32 then takes one step towards zero, as it does from infinity (measured on sm_90).
  * It is the format's canonical one everywhere else. */
 static uint64_t make_nan(const emu_inst *i, double x, uint64_t source) {
-  const num_fmt fmt = (num_fmt)i->x[X_FMT];
+  const num_fmt fmt = (num_fmt)i->cvt.to;
   const uint64_t bits = num_b64(x) | 0x0008000000000000ull;
   if (fmt == NUM_F64) return bits;
-  if (fmt == NUM_TF32 && i->x[X_ROUND] == NUM_RNA)
-    return (source & 0xffffe000u) - (i->x[X_SATFINITE] ? 0x2000u : 0);
-  if (i->x[X_SRC_FMT] != NUM_F64) return num_from_f64(fmt, x, NUM_RN, i->x[X_SATFINITE], false);
+  if (fmt == NUM_TF32 && i->cvt.round == NUM_RNA)
+    return (source & 0xffffe000u) - (i->cvt.satfinite ? 0x2000u : 0);
+  if (i->cvt.from != NUM_F64) return num_from_f64(fmt, x, NUM_RN, i->cvt.satfinite, false);
   if (fmt == NUM_F32) return num_b32((float)num_f64(bits));
   if (fmt == NUM_F16) return (bits >> 48 & 0x8000) | 0x7c00 | (bits >> 42 & 0x3ff);
   if (fmt == NUM_BF16) return (bits >> 48 & 0x8000) | 0x7f80 | (bits >> 45 & 0x7f);
-  return num_from_f64(fmt, x, NUM_RN, i->x[X_SATFINITE], false);
+  return num_from_f64(fmt, x, NUM_RN, i->cvt.satfinite, false);
 }
 /* The destination's bits from the source's. */
 static uint64_t make_float(const emu_inst *i, uint64_t source) {
-  const num_fmt fmt = (num_fmt)i->x[X_FMT];
+  const num_fmt fmt = (num_fmt)i->cvt.to;
   double x = read_float(i, source, fmt == NUM_F16);
-  if (i->x[X_OP] & CVT_INTEGRAL) x = num_round_integral(x, (num_round)i->x[X_ROUND]);
-  if (i->x[X_RELU]) x = num_relu(x);
-  if (i->x[X_SAT]) x = num_sat(x);
+  if (i->cvt.flags & CVT_INTEGRAL) x = num_round_integral(x, (num_round)i->cvt.round);
+  if (i->cvt.relu) x = num_relu(x);
+  if (i->cvt.sat) x = num_sat(x);
   if (x != x) return make_nan(i, x, source);
-  return num_from_f64(fmt, x, (num_round)i->x[X_ROUND], i->x[X_SATFINITE], i->x[X_FTZ] && fmt == NUM_F32);
+  return num_from_f64(fmt, x, (num_round)i->cvt.round, i->cvt.satfinite, i->cvt.ftz && fmt == NUM_F32);
 }
 
 HANDLER(cvt_fi) {
   FOR_LANES(l, mask) {
     const double x = read_float(i, read_lane(i, r, 0, l), false);
     write_int(i, r, l,
-              num_float_to_int((num_fmt)i->x[X_SRC_FMT], x, i->x[X_FMT], i->x[X_OP] & CVT_DST_SIGNED,
-                               (num_round)i->x[X_ROUND]));
+              num_float_to_int((num_fmt)i->cvt.from, x, i->cvt.to, i->cvt.flags & CVT_DST_SIGNED,
+                               (num_round)i->cvt.round));
   }
 }
 
@@ -220,14 +220,14 @@ static unsigned pair_bits(unsigned fmt) {
 }
 /* cvt.join: two f32, a on top. cvt.pair: a pair into a pair. */
 HANDLER(cvt_join) {
-  const unsigned bits = pair_bits(i->x[X_FMT]);
+  const unsigned bits = pair_bits(i->cvt.to);
   FOR_LANES(l, mask) {
     const uint64_t high = make_float(i, read_lane(i, r, 0, l));
     write_lane(i, r, l, high << bits | make_float(i, read_lane(i, r, 1, l)));
   }
 }
 HANDLER(cvt_pair) {
-  const unsigned to = pair_bits(i->x[X_FMT]), from = pair_bits(i->x[X_SRC_FMT]);
+  const unsigned to = pair_bits(i->cvt.to), from = pair_bits(i->cvt.from);
   FOR_LANES(l, mask) {
     const uint64_t src = read_lane(i, r, 0, l);
     const uint64_t high = make_float(i, extend(src >> from, from, false));
@@ -235,10 +235,10 @@ HANDLER(cvt_pair) {
   }
 }
 
-/* cvt.pack: a and b clamped to X_FMT bits, b lowest; c, when there is one, above them. */
+/* cvt.pack: a and b clamped to cvt.to bits, b lowest; c, when there is one, above them. */
 HANDLER(cvt_pack) {
-  const unsigned bits = i->x[X_FMT];
-  const bool to_signed = i->x[X_OP] & CVT_DST_SIGNED, from_signed = i->x[X_OP] & CVT_SRC_SIGNED;
+  const unsigned bits = i->cvt.to;
+  const bool to_signed = i->cvt.flags & CVT_DST_SIGNED, from_signed = i->cvt.flags & CVT_SRC_SIGNED;
   const uint32_t *pc = slot(r, i->src[2]);
   uint32_t *dst = slot(r, i->dst);
   FOR_LANES(l, mask) {

@@ -198,19 +198,19 @@ ROWS_X2(DEFINE_X2)
 
 /* ---- Directed rounding ---------------------------------------------------------------- */
 
-/* round.OP: any of add sub mul div fma rcp sqrt in mode x[X_ROUND]. */
+/* round.OP: any of add sub mul div fma rcp sqrt in mode x->round. */
 HANDLER(round_f32) {
   const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
   float *dst = slot(r, i->dst);
   FOR_LANES(l, mask)
-  dst[l] = num_arith_f32((char)i->x[X_OP], pa[l], pb[l], pc[l], (num_round)i->x[X_ROUND], i->x[X_FTZ],
-                         i->x[X_SAT]);
+  dst[l] = num_arith_f32((char)i->arith.op, pa[l], pb[l], pc[l], (num_round)i->arith.round, i->arith.ftz,
+                         i->arith.sat);
 }
 HANDLER(round_f64) {
   const double *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
   double *dst = slot(r, i->dst);
   FOR_LANES(l, mask)
-  dst[l] = num_arith_f64((char)i->x[X_OP], pa[l], pb[l], pc[l], (num_round)i->x[X_ROUND]);
+  dst[l] = num_arith_f64((char)i->arith.op, pa[l], pb[l], pc[l], (num_round)i->arith.round);
 }
 HANDLER(round_f32x2) {
   const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
@@ -218,7 +218,7 @@ HANDLER(round_f32x2) {
   FOR_LANES(l, mask)
   for (unsigned k = 2 * l; k < 2 * l + 2; k++)
     dst[k] =
-        num_arith_f32((char)i->x[X_OP], pa[k], pb[k], pc[k], (num_round)i->x[X_ROUND], i->x[X_FTZ], false);
+        num_arith_f32((char)i->arith.op, pa[k], pb[k], pc[k], (num_round)i->arith.round, i->arith.ftz, false);
 }
 
 /* A zero is a normal number (PTX ISA, testp). */

@@ -17,8 +17,8 @@ typedef struct half_op {
 } half_op;
 
 INLINE half_op half_of(const emu_inst *i) {
-  return (half_op){(num_fmt)i->x[X_FMT], (char)i->x[X_OP], i->x[X_FTZ],
-                   i->x[X_SAT],          i->x[X_NAN],      i->x[X_RELU]};
+  return (half_op){(num_fmt)i->arith.fmt, (char)i->arith.op, i->arith.ftz,
+                   i->arith.sat,          i->arith.nan,      i->arith.relu};
 }
 
 static uint16_t arith(half_op o, uint16_t a, uint16_t b, uint16_t c) {
@@ -121,16 +121,16 @@ HANDLER(half_approx) {
   const uint32_t *pa = slot(r, i->src[0]);
   uint32_t *dst = slot(r, i->dst);
   FOR_LANES(l, mask)
-  dst[l] = num_approx_16((num_approx)i->x[X_OP], (num_fmt)i->x[X_FMT], (uint16_t)pa[l], i->x[X_FTZ]);
+  dst[l] = num_approx_16((num_approx)i->arith.op, (num_fmt)i->arith.fmt, (uint16_t)pa[l], i->arith.ftz);
 }
 HANDLER(half_approx2) {
   const uint32_t *pa = slot(r, i->src[0]);
   uint32_t *dst = slot(r, i->dst);
   FOR_LANES(l, mask) {
-    const num_approx op = (num_approx)i->x[X_OP];
-    const num_fmt fmt = (num_fmt)i->x[X_FMT];
-    const uint32_t low = num_approx_16(op, fmt, (uint16_t)pa[l], i->x[X_FTZ]);
-    const uint32_t high = num_approx_16(op, fmt, (uint16_t)(pa[l] >> 16), i->x[X_FTZ]);
+    const num_approx op = (num_approx)i->arith.op;
+    const num_fmt fmt = (num_fmt)i->arith.fmt;
+    const uint32_t low = num_approx_16(op, fmt, (uint16_t)pa[l], i->arith.ftz);
+    const uint32_t high = num_approx_16(op, fmt, (uint16_t)(pa[l] >> 16), i->arith.ftz);
     dst[l] = low | high << 16;
   }
 }

@@ -91,11 +91,11 @@ HANDLER(wmma_load) {
   const unsigned distinct = regs_of_half(x) * (is_split(x) ? 2 : 1); /* the other registers repeat them */
   uint64_t base[32], addr[32] __attribute__((aligned(64)));
   uint32_t regs[EMU_FRAGMENT_REGS][32] __attribute__((aligned(64))) = {0};
-  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, base);
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, base);
   for (unsigned e = 0; e < distinct * 4 / x->element; e++) {
     element_addresses(x, e, base, stride, addr);
     emu_hosts h;
-    const emu_locate how = {i->x[X_SPACE], x->element, x->element, i->x[X_CACHE], HD_ACCESS_LOAD};
+    const emu_locate how = {i->mem.space, x->element, x->element, i->mem.cache, HD_ACCESS_LOAD};
     if (!locate(w, i, mask, addr, &how, &h)) return;
     const unsigned at = e * x->element;
     FOR_LANES(l, mask)
@@ -107,11 +107,11 @@ HANDLER(wmma_store) {
   const emu_wmma *x = i->extra;
   const uint32_t *stride = x->stride_slot == EMU_NO_SLOT ? NULL : slot(r, x->stride_slot);
   uint64_t base[32], addr[32] __attribute__((aligned(64)));
-  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, base);
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, base);
   for (unsigned e = 0; e < x->n_regs * 4u / x->element; e++) {
     element_addresses(x, e, base, stride, addr);
     emu_hosts h;
-    const emu_locate how = {i->x[X_SPACE], x->element, x->element, i->x[X_CACHE], HD_ACCESS_STORE};
+    const emu_locate how = {i->mem.space, x->element, x->element, i->mem.cache, HD_ACCESS_STORE};
     if (!locate(w, i, mask, addr, &how, &h)) return;
     const unsigned at = e * x->element;
     const uint32_t *reg = slot(r, x->slot[at / 4]);
@@ -121,19 +121,18 @@ HANDLER(wmma_store) {
 
 /* ---- ldmatrix, stmatrix, movmatrix ---------------------------------------------------------- */
 
-/* X_COUNT matrices of 8x8 b16; lane 8*k + j has the address of row j of matrix k. X_NAN is
- * set for .trans; a matrix's register is extra[k]. */
-enum { X_TRANS = X_NAN };
+/* mem.count matrices of 8x8 b16; lane 8*k + j has the address of row j of matrix k; a matrix's
+ * register is extra[k]. */
 INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind,
                       emu_hosts *h, uint32_t *rows) {
   uint64_t addr[32] __attribute__((aligned(64)));
-  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
-  *rows = i->x[X_COUNT] == 4 ? ALL_LANES : (1u << (8 * i->x[X_COUNT])) - 1;
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
+  *rows = i->mem.count == 4 ? ALL_LANES : (1u << (8 * i->mem.count)) - 1;
   if ((mask & *rows) != *rows) {
     emu_fault(w, i, mask, "not all threads that give a row's address take part");
     return false;
   }
-  return locate(w, i, *rows, addr, &(const emu_locate){i->x[X_SPACE], 16, 16, i->x[X_CACHE], kind}, h);
+  return locate(w, i, *rows, addr, &(const emu_locate){i->mem.space, 16, 16, i->mem.cache, kind}, h);
 }
 
 HANDLER(ldmatrix) {
@@ -141,11 +140,11 @@ HANDLER(ldmatrix) {
   uint32_t rows;
   if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, &h, &rows)) return;
   const uint32_t *slots = i->extra;
-  for (unsigned k = 0; k < i->x[X_COUNT]; k++) {
+  for (unsigned k = 0; k < i->mem.count; k++) {
     const uint8_t *row[8];
     uint32_t part[32] __attribute__((aligned(64)));
     for (unsigned j = 0; j < 8; j++) row[j] = (const uint8_t *)(uintptr_t)h.at[8 * k + j];
-    num_ldmatrix(row, i->x[X_TRANS], part);
+    num_ldmatrix(row, i->mem.transposed, part);
     if (slots[k] != EMU_NO_SLOT) blend32(slot(r, slots[k]), part, mask);
   }
 }
@@ -154,10 +153,10 @@ HANDLER(stmatrix) {
   uint32_t rows;
   if (!find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &rows)) return;
   const uint32_t *slots = i->extra;
-  for (unsigned k = 0; k < i->x[X_COUNT]; k++) {
+  for (unsigned k = 0; k < i->mem.count; k++) {
     uint8_t *row[8];
     for (unsigned j = 0; j < 8; j++) row[j] = (uint8_t *)(uintptr_t)h.at[8 * k + j];
-    num_stmatrix(row, i->x[X_TRANS], slot(r, slots[k]));
+    num_stmatrix(row, i->mem.transposed, slot(r, slots[k]));
   }
 }
 HANDLER(movmatrix) {

@@ -92,8 +92,8 @@ INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const cha
 INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes, hd_access_kind kind,
                  emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
-  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
-  return locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], bytes, bytes, i->x[X_CACHE], kind}, h);
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
+  return locate(w, i, mask, addr, &(const emu_locate){i->mem.space, bytes, bytes, i->mem.cache, kind}, h);
 }
 
 /* The same for a plain store of these rows: the check of races compares them with what other tasks stored. */
@@ -119,7 +119,7 @@ INLINE bool find_store(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, u
   }                                                                                                          \
   HANDLER(ld_##id##_v) {                                                                                     \
     const uint32_t *slots = i->extra;                                                                        \
-    const unsigned n = i->x[X_COUNT];                                                                        \
+    const unsigned n = i->mem.count;                                                                         \
     emu_hosts h;                                                                                             \
     char buffer[32 * ROW_MAX] __attribute__((aligned(64)));                                                  \
     if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_LOAD, &h)) return;                           \
@@ -175,7 +175,7 @@ HANDLER(ld_b128) {
   }                                                                                                          \
   HANDLER(st_##id##_v) {                                                                                     \
     const uint32_t *slots = i->extra;                                                                        \
-    const unsigned n = i->x[X_COUNT], bytes = n * (unsigned)sizeof(M);                                       \
+    const unsigned n = i->mem.count, bytes = n * (unsigned)sizeof(M);                                        \
     emu_hosts h;                                                                                             \
     M rows[32 * ROW_MAX / sizeof(M)] __attribute__((aligned(64)));                                           \
     for (unsigned k = 0; k < n; k++) {                                                                       \
@@ -222,11 +222,11 @@ HANDLER(discard) {
   uint64_t addr[32] __attribute__((aligned(64)));
   char nan[16];
   memset(nan, 0xff, sizeof nan);
-  addresses_of(r, i->x[X_ADDR], i->src[0], i->imm, addr);
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
   for (unsigned done = 0; done < EMU_LINE_BYTES; done += sizeof nan) {
     const unsigned align = done ? sizeof nan : EMU_LINE_BYTES;
     emu_hosts h;
-    if (!locate(w, i, mask, addr, &(const emu_locate){i->x[X_SPACE], sizeof nan, align, 0, HD_ACCESS_STORE},
+    if (!locate(w, i, mask, addr, &(const emu_locate){i->mem.space, sizeof nan, align, 0, HD_ACCESS_STORE},
                 &h))
       return;
     FOR_LANES(l, mask) memcpy((void *)(uintptr_t)h.at[l], nan, sizeof nan);
@@ -242,11 +242,11 @@ HANDLER(createpolicy) {
   blend64(slot(r, i->dst), part, mask);
 }
 
-/* cp.async reads its source when it is issued; copies.c keeps the bytes until they are waited for. X_BYTES
+/* cp.async reads its source when it is issued; copies.c keeps the bytes until they are waited for. mem.bytes
  * go to shared memory, of which the source gives the first size_slot. */
 HANDLER(cp_async) {
   const emu_cp_async *c = i->extra;
-  const unsigned bytes = i->x[X_BYTES];
+  const unsigned bytes = i->mem.bytes;
   uint64_t from[32] __attribute__((aligned(64)));
   addresses_of(r, c->src_mode, c->src_slot, c->src_imm, from);
   char rows[32 * 16] __attribute__((aligned(64))) = {0};
@@ -268,7 +268,7 @@ HANDLER(cp_async) {
     emu_hosts h;
     /* An address aligned to the whole copy, however little of it is read. */
     if (!locate(w, i, group, from,
-                &(const emu_locate){c->src_space, size, bytes, i->x[X_CACHE], HD_ACCESS_LOAD}, &h))
+                &(const emu_locate){c->src_space, size, bytes, i->mem.cache, HD_ACCESS_LOAD}, &h))
       return;
     FOR_LANES(l, group) memcpy(rows + (size_t)l * bytes, (const void *)(uintptr_t)h.at[l], size);
   }

@@ -37,7 +37,7 @@ HANDLER(shfl_idx) { shfl(i, r, mask, SHFL_IDX); }
 /* ---- vote, activemask, elect ------------------------------------------------------------------ */
 
 INLINE uint32_t ballot(const emu_inst *i, char *r, uint32_t mask) {
-  return (get_pred(r, i->src[0]) ^ (i->x[X_NEG] ? ALL_LANES : 0)) & mask;
+  return (get_pred(r, i->src[0]) ^ (i->compare.negate ? ALL_LANES : 0)) & mask;
 }
 HANDLER(vote_all) { put_pred(r, i->dst, ballot(i, r, mask) == mask ? ALL_LANES : 0, mask); }
 HANDLER(vote_any) { put_pred(r, i->dst, ballot(i, r, mask) != 0 ? ALL_LANES : 0, mask); }
@@ -112,10 +112,10 @@ DEFINE_MATCH(64, uint64_t)
   X(xor, uint32_t, "xor.b32", sum ^ b)
 REDUXES(DEFINE_REDUX)
 
-/* min and max of f32: X_OP is 1 for max, X_SAT for .abs, X_NAN for .NaN. */
+/* min and max of f32. */
 HANDLER(redux_f32) {
   const float *a = slot(r, i->src[0]);
-  const bool max = i->x[X_OP], abs = i->x[X_SAT], nan = i->x[X_NAN];
+  const bool max = i->arith.op, abs = i->arith.sat, nan = i->arith.nan;
 #define VALUE(l) (abs ? num_f32(num_b32(a[l]) & 0x7fffffffu) : a[l])
   const uint32_t first = (uint32_t)__builtin_ctz(mask);
   float best = num_min_f32(VALUE(first), VALUE(first), max, false, nan, false);
