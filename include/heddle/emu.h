@@ -29,8 +29,11 @@ enum { HD_WARP = 32 };
 typedef struct hd_emu hd_emu;
 
 /* HD_CHECK_RACE, global memory: a task reading or overwriting what another task of the same launch wrote, or
- * writing what another one read. Exempt are atomics among themselves, and plain stores of the bytes that
- * another task's stores left there (flags that several set). Launches use one host thread. */
+ * writing what another one read. Exempt are two accesses that are morally strong (PTX ISA, memory consistency
+ * model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain load whose
+ * value is a guess that atom.cas compares; and plain stores of the bytes that another task's stores left
+ * there (flags that several set). That a flag orders other accesses is not seen. Launches use one host
+ * thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */

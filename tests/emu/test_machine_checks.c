@@ -187,23 +187,25 @@ static void shared_memory_is_unwritten_in_every_cta(void **state) {
 
 enum { CTAS = 3, BYTES = 24 };
 typedef struct model_byte {
-  int writer, reader; /* -1 nobody, else a CTA; -2: several (writers by atomics, or of the same value) */
-  bool atomic;
+  int writer, reader; /* -1 nobody, else a CTA; -2: several */
+  bool strong_writer, strong_reader;
 } model_byte;
 
+static void model_join(int *who, bool *strong, int cta, bool is_strong) {
+  *strong = is_strong && (*who == -1 || *strong);
+  *who = *who == -1 || *who == cta ? cta : -2;
+}
+
 /* The rule of the header, byte by byte. */
-static bool model_touch(model_byte *m, int cta, hd_access_kind kind, bool same) {
-  bool atomic = kind == HD_ACCESS_ATOMIC, again = kind == HD_ACCESS_STORE && same && !m->atomic;
-  if (m->writer != -1 && m->writer != cta && !again && !(atomic && m->atomic)) return false;
-  if (kind != HD_ACCESS_LOAD && m->reader != -1 && m->reader != cta) return false;
+static bool model_touch(model_byte *m, int cta, hd_access_kind kind, bool strong, bool same) {
+  bool again = kind == HD_ACCESS_STORE && same && !m->strong_writer;
+  if (m->writer != -1 && m->writer != cta && !again && !(strong && m->strong_writer)) return false;
+  if (kind != HD_ACCESS_LOAD && m->reader != -1 && m->reader != cta && !(strong && m->strong_reader))
+    return false;
   if (kind == HD_ACCESS_LOAD)
-    m->reader = m->reader == -1 || m->reader == cta ? cta : -2;
-  else if (!atomic)
-    m->writer = m->writer == -1 || m->writer == cta ? cta : -2, m->atomic = false;
-  else if (m->writer == -1)
-    m->writer = cta, m->atomic = true;
-  else if (m->writer != cta)
-    m->writer = -2;
+    model_join(&m->reader, &m->strong_reader, cta, strong);
+  else
+    model_join(&m->writer, &m->strong_writer, cta, strong);
   return true;
 }
 
@@ -221,7 +223,7 @@ static void races_are_found_byte_by_byte(void **state) {
     uint32_t tickets[CTAS];
     for (int c = 0; c < CTAS; c++) tickets[c] = emu_race_ticket(e, &log, 100 + c);
     model_byte model[BYTES];
-    for (int b = 0; b < BYTES; b++) model[b] = (model_byte){-1, -1, false};
+    for (int b = 0; b < BYTES; b++) model[b] = (model_byte){-1, -1, false, false};
     memset(memory, 0, BYTES);
     unsigned n = 0;
     for (bool ok = true; ok && n < 100; n++) {
@@ -231,6 +233,7 @@ static void races_are_found_byte_by_byte(void **state) {
       /* Mostly one's own third, so that runs last. */
       int cta = (int)((x >> 32) % 8 ? at / 8 % CTAS : (x >> 40) % CTAS);
       hd_access_kind kind = (hd_access_kind)((x >> 48) % 3);
+      const bool strong = kind == HD_ACCESS_ATOMIC || (x >> 60) % 4 == 0;
       emu_conflict why;
       const uint64_t addr[32] = {[7] = base + at};
       /* Stores of zeros mostly; of some it is not known what they store. */
@@ -244,9 +247,9 @@ static void races_are_found_byte_by_byte(void **state) {
                  hi = b / 4 * 4 + 4 < at + bytes ? b / 4 * 4 + 4 : at + bytes;
         bool same = known && memcmp(rows + 7 * bytes + (lo - at), memory + lo, hi - lo) == 0;
         other |= model[b].writer != -1 && model[b].writer != cta;
-        want = model_touch(&model[b], cta, kind, same);
+        want = model_touch(&model[b], cta, kind, strong, same);
       }
-      ok = emu_race_access(e, &log, tickets[cta], 1u << 7, addr, bytes, kind,
+      ok = emu_race_access(e, &log, &(emu_race_by){tickets[cta], kind, strong}, 1u << 7, addr, bytes,
                            known && kind == HD_ACCESS_STORE ? rows : NULL, &why);
       assert_int_equal(ok, want);
       repeated += ok && other && kind == HD_ACCESS_STORE;

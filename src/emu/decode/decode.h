@@ -11,6 +11,7 @@
  *   warp.c              shfl, vote, match, redux, mma, wmma, ldmatrix
  *   wgmma.c             warpgroup products
  *   async.c             mbarrier, bulk copies, tensor maps
+ *   guess.c             plain loads of what atom.cas then compares
  *   link.c              the call graph: shared memory, stacks, what callees need
  *   program.c           a module loaded: its variables, then its code
  *   tables.c            the handlers of an instruction set
@@ -289,6 +290,9 @@ bool emu_frame_room(emu_function *fn, uint64_t bytes, uint64_t align, uint32_t *
 #define EMU_HAS(f, mod) hd_ptx_form_has((f)->ptx, HD_M_##mod)
 
 /* ---- link.c        ----------------------------------------------------------------------------------- */
+
+/* guess.c: once a function's slots are settled. */
+void emu_mark_guesses(emu_function *fn);
 
 /* Before any function: who calls whom, and where .shared variables lie. */
 void emu_link_begin(emu_decoder *d);

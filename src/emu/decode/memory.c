@@ -17,10 +17,12 @@ typedef enum word {
   W_PRIORITY, /* value: hd_access_cache bits to add */
   W_READONLY, /* adds HD_CACHE_READONLY */
   W_NO_L1,    /* leaves L1 alone, which is the read-only cache too where there is such a word */
-  W_ORDERED,  /* past the caches: what other CTAs wrote is seen */
+  W_ORDERED,  /* past the caches: what other CTAs wrote is seen. Value: emu_strength + SYNC * emu_sync */
+  W_CTA,      /* the narrowest scope */
   W_HINT,     /* a cache policy follows the operands */
   W_ATOM,     /* value: emu_atom_op */
 } word;
+enum { SYNC = 4 }; /* a W_ORDERED value is strength + SYNC * sync */
 
 static const struct {
   uint8_t word, value;
@@ -39,7 +41,7 @@ static const struct {
     [HD_M_WB] = {W_CACHE, HD_CACHE_L1},
     [HD_M_CG] = {W_CACHE, 0},
     [HD_M_CS] = {W_CACHE, HD_CACHE_L1 | HD_CACHE_STREAM},
-    [HD_M_CV] = {W_ORDERED},
+    [HD_M_CV] = {W_ORDERED, EMU_WEAK},
     [HD_M_WT] = {W_CACHE, 0},
     [HD_M_NC] = {W_READONLY},
     [HD_M_L1_NO_ALLOCATE] = {W_NO_L1},
@@ -55,13 +57,13 @@ static const struct {
     [HD_M_L2_256B] = {W_NOTHING},
     [HD_M_L2_CACHE_HINT] = {W_HINT},
     [HD_M_WEAK] = {W_NOTHING},
-    [HD_M_VOLATILE] = {W_ORDERED},
-    [HD_M_RELAXED] = {W_ORDERED},
-    [HD_M_ACQUIRE] = {W_ORDERED},
-    [HD_M_RELEASE] = {W_ORDERED},
-    [HD_M_ACQ_REL] = {W_ORDERED},
-    [HD_M_MMIO] = {W_ORDERED},
-    [HD_M_CTA] = {W_NOTHING},
+    [HD_M_VOLATILE] = {W_ORDERED, EMU_STRONG},
+    [HD_M_RELAXED] = {W_ORDERED, EMU_STRONG},
+    [HD_M_ACQUIRE] = {W_ORDERED, EMU_STRONG | EMU_ACQUIRES *SYNC},
+    [HD_M_RELEASE] = {W_ORDERED, EMU_STRONG | EMU_RELEASES *SYNC},
+    [HD_M_ACQ_REL] = {W_ORDERED, EMU_STRONG | (EMU_ACQUIRES | EMU_RELEASES) * SYNC},
+    [HD_M_MMIO] = {W_ORDERED, EMU_STRONG},
+    [HD_M_CTA] = {W_CTA},
     [HD_M_CLUSTER] = {W_NOTHING},
     [HD_M_GPU] = {W_NOTHING},
     [HD_M_SYS] = {W_NOTHING},
@@ -81,7 +83,8 @@ static const struct {
 typedef struct memory_words {
   unsigned space; /* hd_space or EMU_GENERIC */
   unsigned cache;
-  bool ordered, hint;
+  bool ordered, hint, cta;
+  uint8_t strong, sync;
   int atom; /* emu_atom_op; -1: none */
 } memory_words;
 
@@ -102,7 +105,10 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
     case W_ORDERED:
       w->ordered = true;
       w->cache = 0;
+      w->strong = words[mod].value & (SYNC - 1);
+      w->sync = words[mod].value / SYNC;
       break;
+    case W_CTA: w->cta = true; break;
     case W_HINT: w->hint = true; break;
     case W_ATOM: w->atom = words[mod].value; break;
     }
@@ -120,6 +126,9 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
   f->data[M_ORDERED] = w->ordered;
   f->data[M_HINT] = w->hint;
   f->proto.mem.cache = (uint8_t)w->cache;
+  if (w->atom >= 0) w->strong = EMU_STRONG;
+  f->proto.mem.strong = w->strong && w->cta ? EMU_STRONG_CTA : w->strong;
+  f->proto.mem.sync = w->sync;
   f->proto.mem.count = f->words.vec;
   if (f->words.n_types != 1 || emu_type_class(f->words.types[0]) == EMU_CLASS_PRED) {
     f->refused = no_form;

@@ -160,8 +160,11 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   /* The driver runs these launches on one host thread. */
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
-  const bool ok =
-      emu_race_access(g->emu, &g->race, w->cta->ticket, mask, addr, bytes, kind, w->storing, &why);
+  /* Reductions of bulk copies are strong, too. */
+  const bool strong =
+      kind == HD_ACCESS_ATOMIC ? i->mem.strong != EMU_STRONG_CTA : i->mem.strong == EMU_STRONG;
+  const emu_race_by by = {w->cta->ticket, kind, strong};
+  const bool ok = emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;

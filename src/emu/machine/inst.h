@@ -85,6 +85,7 @@ typedef struct emu_mem {
   uint8_t type;   /* emu_atom_type */
   uint8_t no_old; /* red, or the old value is not wanted */
   uint8_t strong; /* emu_strength */
+  uint8_t sync;   /* emu_sync */
 } emu_mem;
 
 struct emu_inst {
@@ -201,8 +202,10 @@ enum {
 typedef enum emu_strength {
   EMU_WEAK = 0,
   EMU_STRONG_CTA, /* .cta scope */
-  EMU_STRONG,     /* .cluster, .gpu, .sys; .volatile; atom and red without a scope */
+  EMU_STRONG, /* .cluster, .gpu, .sys; .volatile; atom and red without a scope; a load that is a mere guess of
+                 what atom.cas then compares */
 } emu_strength;
+typedef enum emu_sync { EMU_ACQUIRES = 1, EMU_RELEASES = 2 } emu_sync; /* bits */
 
 typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_XOR } emu_bool;
 

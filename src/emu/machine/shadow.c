@@ -5,11 +5,11 @@
  * CHECK_RACE: one 64-bit word for every four bytes (a granule). Its low half names the last
  * writer, its high half the last reader, both as tickets: numbers given to CTAs when they start,
  * increasing over all launches of the emulator, so that what an earlier launch left is told
- * by its smaller tickets and nothing need be cleared. A writer's top bit says that it
- * was an atomic. Several tasks that store the same bytes, as flags are set, are a writer of no
- * ticket of its own: what they wrote can be stored again by all and read by none. When the four bytes'
- * histories differ, the low half is SPLIT and the high half an index into the launch's splits, where every
- * byte has a word of its own.
+ * by its smaller tickets and nothing need be cleared. A top bit says that all its
+ * accesses were strong towards other CTAs. Several tasks that store the same bytes, as flags are set, are a
+ * writer of no ticket of its own: what they wrote can be stored again by all and read by none. When the four
+ * bytes' histories differ, the low half is SPLIT and the high half an index into the launch's splits, where
+ * every byte has a word of its own.
  *
  * Both shadows are mappings that the system fills as they are touched. */
 #include "emu/machine/shadow.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define ATOMIC_BIT 0x80000000u
+#define STRONG_BIT 0x80000000u
 #define MAX_TICKET 0x7ffffffeu
 #define SPLIT 0xffffffffu
 enum { GRANULE = 4 };
@@ -140,34 +140,35 @@ bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task) 
   return true;
 }
 
+static uint32_t id_of(uint32_t word) { return word & ~STRONG_BIT; }
+
+/* The word after one more access of its kind. */
+static uint32_t join(uint32_t word, uint32_t several, uint32_t ticket, bool strong) {
+  const bool still = strong && (!word || word & STRONG_BIT);
+  return (!word || id_of(word) == ticket ? ticket : several) | (still ? STRONG_BIT : 0);
+}
+
 /* One access to bytes of one history; `same`: a store of what is there already. False: it conflicts. */
-static bool touch(uint64_t *state, uint32_t several, uint32_t ticket, hd_access_kind kind, bool same,
-                  emu_conflict *why) {
+static bool touch(uint64_t *state, uint32_t several, const emu_race_by *by, bool same, emu_conflict *why) {
   uint32_t writer = (uint32_t)*state, reader = (uint32_t)(*state >> 32);
-  if ((writer & ~ATOMIC_BIT) < several) writer = 0;
-  if (reader < several) reader = 0;
-  const uint32_t last = writer & ~ATOMIC_BIT;
-  const bool again = same && !(writer & ATOMIC_BIT);
-  if (writer && last != ticket && !again && !(kind == HD_ACCESS_ATOMIC && writer & ATOMIC_BIT)) {
-    why->other = last;
+  if (id_of(writer) < several) writer = 0;
+  if (id_of(reader) < several) reader = 0;
+  const bool again = same && !(writer & STRONG_BIT);
+  if (writer && id_of(writer) != by->ticket && !again && !(by->strong && writer & STRONG_BIT)) {
+    why->other = id_of(writer);
     why->wrote = true;
     return false;
   }
-  if (kind != HD_ACCESS_LOAD && reader && reader != ticket) {
-    why->other = reader;
+  if (by->kind != HD_ACCESS_LOAD && reader && id_of(reader) != by->ticket &&
+      !(by->strong && reader & STRONG_BIT)) {
+    why->other = id_of(reader);
     why->wrote = false;
     return false;
   }
-  switch (kind) {
-  case HD_ACCESS_LOAD: reader = !reader || reader == ticket ? ticket : several; break;
-  case HD_ACCESS_STORE: writer = writer && last != ticket ? several : ticket; break;
-  default:
-    if (!writer)
-      writer = ticket | ATOMIC_BIT;
-    else if (last != ticket)
-      writer = several | ATOMIC_BIT;
-    break;
-  }
+  if (by->kind == HD_ACCESS_LOAD)
+    reader = join(reader, several, by->ticket, by->strong);
+  else
+    writer = join(writer, several, by->ticket, by->strong);
   *state = (uint64_t)reader << 32 | writer;
   return true;
 }
@@ -186,8 +187,8 @@ static emu_race_split *split_of(emu_race_log *log, uint64_t granule, uint64_t *w
 }
 
 /* One lane's access; `stored` are its bytes when it is a store and they are known. */
-static bool touch_bytes(hd_emu *e, emu_race_log *log, uint32_t ticket, uint64_t address, unsigned bytes,
-                        hd_access_kind kind, const char *stored, emu_conflict *why) {
+static bool touch_bytes(hd_emu *e, emu_race_log *log, const emu_race_by *by, uint64_t address, unsigned bytes,
+                        const char *stored, emu_conflict *why) {
   const uint64_t first = address - EMU_GLOBAL_BASE, end = first + bytes;
   for (uint64_t g = first / GRANULE; g * GRANULE < end; g++) {
     uint64_t *word = &e->race[g];
@@ -197,14 +198,14 @@ static bool touch_bytes(hd_emu *e, emu_race_log *log, uint32_t ticket, uint64_t 
     const char *there = (const char *)(uintptr_t)(EMU_GLOBAL_BASE + lo + e->delta);
     const bool same = stored && memcmp(stored + (lo - first), there, hi - lo) == 0;
     if (hi - lo == GRANULE && (uint32_t)*word != SPLIT) {
-      if (!touch(word, log->several, ticket, kind, same, why)) return false;
+      if (!touch(word, log->several, by, same, why)) return false;
       continue;
     }
     emu_race_split *s = split_of(log, g, word);
     if (!s) return false;
     for (uint64_t b = lo; b < hi; b++) {
       why->address = EMU_GLOBAL_BASE + b;
-      if (!touch(&s->state[b % GRANULE], log->several, ticket, kind, same, why)) return false;
+      if (!touch(&s->state[b % GRANULE], log->several, by, same, why)) return false;
     }
   }
   return true;
@@ -212,23 +213,24 @@ static bool touch_bytes(hd_emu *e, emu_race_log *log, uint32_t ticket, uint64_t 
 
 /* Would the access leave all granules as they are? Most do: a task's second read of what nobody
  * writes, its second write of its own. */
-static bool settled(const hd_emu *e, const emu_race_log *log, uint32_t ticket, uint64_t address,
-                    unsigned bytes, hd_access_kind kind) {
+static bool settled(const hd_emu *e, const emu_race_log *log, const emu_race_by *by, uint64_t address,
+                    unsigned bytes) {
   const uint64_t first = address - EMU_GLOBAL_BASE;
   bool ok = first % GRANULE == 0 && bytes % GRANULE == 0;
   for (uint64_t g = first / GRANULE, end = (first + bytes) / GRANULE; ok && g < end; g++) {
     const uint32_t writer = (uint32_t)e->race[g], reader = (uint32_t)(e->race[g] >> 32);
-    if (kind == HD_ACCESS_LOAD)
-      ok = (reader == ticket || reader == log->several) &&
-           ((writer & ~ATOMIC_BIT) < log->several || writer == ticket);
+    if (by->kind == HD_ACCESS_LOAD)
+      ok = (reader == by->ticket || reader == log->several) &&
+           (id_of(writer) < log->several || writer == by->ticket);
     else
-      ok = kind == HD_ACCESS_STORE && writer == ticket && (reader < log->several || reader == ticket);
+      ok = by->kind == HD_ACCESS_STORE && writer == by->ticket &&
+           (id_of(reader) < log->several || reader == by->ticket);
   }
   return ok;
 }
 
-bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mask, const uint64_t addr[32],
-                     unsigned bytes, hd_access_kind kind, const char *rows, emu_conflict *why) {
+bool emu_race_access(hd_emu *e, emu_race_log *log, const emu_race_by *by, uint32_t mask,
+                     const uint64_t addr[32], unsigned bytes, const char *rows, emu_conflict *why) {
   *why = (emu_conflict){0};
   uint64_t last = 0;
   for (uint32_t left = mask; left; left &= left - 1) {
@@ -236,9 +238,8 @@ bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mas
     const uint64_t address = addr[why->lane];
     if (address == last) continue; /* as the lane before */
     last = address;
-    if (!settled(e, log, ticket, address, bytes, kind) &&
-        !touch_bytes(e, log, ticket, address, bytes, kind, rows ? rows + (size_t)why->lane * bytes : NULL,
-                     why))
+    if (!settled(e, log, by, address, bytes) &&
+        !touch_bytes(e, log, by, address, bytes, rows ? rows + (size_t)why->lane * bytes : NULL, why))
       return false;
   }
   return true;

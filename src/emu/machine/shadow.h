@@ -48,10 +48,16 @@ typedef struct emu_conflict {
   unsigned lane;
   uint64_t address;
 } emu_conflict;
-/* A warp's access by the CTA of `ticket`; false: it conflicts. `rows` are the bytes that a store is about to
- * write, lane after lane (NULL: not known): what another task stored may be stored again. */
-bool emu_race_access(hd_emu *e, emu_race_log *log, uint32_t ticket, uint32_t mask, const uint64_t addr[32],
-                     unsigned bytes, hd_access_kind kind, const char *rows, emu_conflict *why);
+/* Who accesses, and how; strong: towards threads of other CTAs (PTX ISA, moral strength). */
+typedef struct emu_race_by {
+  uint32_t ticket;
+  hd_access_kind kind;
+  bool strong;
+} emu_race_by;
+/* A warp's access; false: it conflicts. `rows` are the bytes that a store is about to write, lane after lane
+ * (NULL: not known): what another task stored may be stored again. */
+bool emu_race_access(hd_emu *e, emu_race_log *log, const emu_race_by *by, uint32_t mask,
+                     const uint64_t addr[32], unsigned bytes, const char *rows, emu_conflict *why);
 /* The task of a ticket; false: it belongs to another launch. */
 bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task);
 /* Forget who touched [address, address + bytes). */
