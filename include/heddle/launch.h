@@ -83,7 +83,7 @@ typedef struct hd_apply_options {
   const hd_sm_set *sms;      /* on a GPU found out when NULL */
 } hd_apply_options;
 
-/* What every run takes. Zero is the default of each field. */
+/* Options of every run. Zero is the default of each field. */
 typedef struct hd_run_options {
   unsigned arch;        /* sm number to compile for; see hd_launch_arch when 0 */
   unsigned threads;     /* host threads; 0: all */
@@ -93,7 +93,7 @@ typedef struct hd_run_options {
   hd_apply_options apply;
 } hd_run_options;
 
-/* Rewrite every kernel that the workload launches in *m, parsed anew from plans->code->text, and nothing
+/* Rewrite every kernel that the workload launches in *m, parsed from plans->code->text, and nothing
  * else. A kernel launched with several grids is rewritten for any grid. recipes[i] says how launch i is made;
  * NULL: plans that change how are refused. */
 HD_API hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_resolved *plans, const hd_run_options *o,
@@ -137,8 +137,8 @@ typedef struct hd_checker hd_checker;
 HD_API hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
                                  hd_check_result *r, hd_diag *d);
 HD_API void hd_checker_close(hd_checker *c); /* NULL is fine */
-/* As hd_check_resolved, under n dispatches. Several threads may do so at once. Of the original it says
- * nothing. */
+/* As hd_check_resolved, under n dispatches. Several threads may do so at once. The result says
+ * nothing of the original. */
 HD_API hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
                                 const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d);
 

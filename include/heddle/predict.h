@@ -45,10 +45,10 @@ typedef struct hd_load_facts {
  * the caller's to free. */
 HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 const hd_study *study, hd_load_facts **out, uint32_t *n, hd_diag *d);
-/* What stream=auto stands for: the loads that ask for something, of which at most the part HD_STREAM_REUSED
- * is asked for again (the edges of what CTAs divide up); with another `most`, those of more reuse too. kind
- * HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto; where all are
- * so, the plan is refused. out->loads is the caller's to free. */
+/* The loads that stream=auto stands for: those that ask for something, of which at most the part
+ * HD_STREAM_REUSED is asked for again (the edges of what CTAs divide up); with another `most`, those of more
+ * reuse too. kind HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto;
+ * where all are so, the plan is refused. out->loads is the caller's to free. */
 #define HD_STREAM_REUSED 0.02
 HD_API hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
                                     hd_diag *d);

@@ -26,8 +26,8 @@ uint64_t launch_bytes_total(const hd_workload *w);
 enum { LAUNCH_POISON = 0xCD };
 /* Overwrite what a run must not find: a byte that it leaves unwritten then shows. */
 void launch_poison(void *at, uint64_t bytes);
-/* What the buffers hold before a run: poisoned, then filled as the workload says. filled[i] tells whether the
- * workload gives buffer i contents at all. */
+/* Make the contents that buffers have before a run: poisoned, then filled as the workload says. filled[i]
+ * tells whether the workload gives buffer i contents at all. */
 hd_status launch_first_contents(const hd_workload *w, void **bytes, bool *filled, hd_diag *d);
 
 /* A buffer after the rewritten kernel and after the original: byte for byte, within the buffer's tolerance
@@ -51,9 +51,9 @@ typedef struct agents_search {
   hd_register_budget budget, first;
   bool begun, settled;
 } agents_search;
-/* What came of the present way: whether it spills more than the original, and the registers that it added, in
- * the kernel where they are most. True: `apply` is now another way, to be tried; false: the present one it
- * is. */
+/* Tell the outcome of the present way: whether it spills more than the original, and the registers that it
+ * added, in the kernel where they are most. True: `apply` is now another way, to be tried; false: the present
+ * one it is. */
 bool agents_try_next(agents_search *s, bool spills, int64_t added);
 
 #endif

@@ -78,8 +78,8 @@ static hd_status refuse_row(hd_measure_row *row, hd_status st, const char *why) 
   return HD_OK;
 }
 
-/* Load a row's kernels and see that they compute what the first row's do. What is wrong with a plan is the
- * row's own; what is wrong with the original or the device ends everything. */
+/* Load a row's kernels and see that they compute what the first row's do. A plan's failure is the
+ * row's own; a failure of the original or the device ends everything. */
 static hd_status admit(placement *p, variant *v, const hd_resolved *plans, hd_measure_row *row,
                        void *const *want, hd_diag *d) {
   hd_diag e = {0};

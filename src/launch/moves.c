@@ -36,7 +36,7 @@ void placement_strew(placement *p) {
     hd_device_free(p->device, p->held.data[--p->held.n], NULL);
   size_t from = p->held.n, kept = from;
   hold(p, page * (1 + room / (page * pieces)), from + 2 * pieces);
-  /* Of three pieces two are gaps. */
+  /* Two of three pieces become gaps. */
   for (size_t i = from; i < p->held.n; i++) {
     if (hd_random_at(room, i) % 3)
       hd_device_free(p->device, p->held.data[i], NULL);

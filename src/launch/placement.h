@@ -26,8 +26,8 @@ typedef struct placement {
   bool strewn;           /* since the last move */
 } placement;
 
-/* Allocate and fill. What the workload leaves alone is filled with 0xCD, so that a byte left unwritten shows.
- * placement_close is to be called whether this succeeds or not. */
+/* Allocate and fill. Buffers that the workload leaves alone are filled with 0xCD, so that a byte left
+ * unwritten shows. placement_close is to be called whether this succeeds or not. */
 hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, const hd_run_options *o,
                          hd_diag *d);
 void placement_close(placement *p);

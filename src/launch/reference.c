@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the reference makes of the first contents; what the workload leaves alone begins as zeros. */
+/* Run the reference on the first contents; buffers that the workload leaves alone begin as zeros. */
 static hd_status compute(const hd_workload *w, void *const *initial, const bool *filled, void **want,
                          hd_diag *d) {
   for (uint32_t i = 0; i < w->n_buffers; i++) {

@@ -77,7 +77,7 @@ void *runner_bytes(const runner *r, uint32_t buffer) {
   return hd_emu_ptr(r->emu, r->addresses[buffer], r->w->buffers[buffer].bytes);
 }
 
-/* What the workload gives no contents counts as never written. */
+/* Buffers that the workload gives no contents count as never written. */
 static void mark(const runner *r, const bool *filled) {
   for (uint32_t i = 0; i < r->w->n_buffers; i++) {
     if (filled[i])

@@ -6,7 +6,7 @@
 
 /* ---- Arguments ------------------------------------------------------------------------ */
 
-/* What an argument is on this device: its bytes at `value`, which holds HD_TENSOR_MAP_BYTES. */
+/* Put an argument as this device takes it at `value`, which has room for HD_TENSOR_MAP_BYTES. */
 static hd_status argument(const launch_setup *s, const hd_wl_arg *a, const uint64_t *addresses, void *value,
                           uint64_t *bytes, hd_diag *d) {
   if (a->tensor) {

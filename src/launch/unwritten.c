@@ -2,10 +2,10 @@
  * cache
  * (.nc, PTX ISA: "read only for the duration of the kernel").
  *
- * What a kernel may write follows from its text: the parameters that its stores, atomics and copies are based
- * on. If there is one of which that is not known, or a call that cannot be followed, it may write anything.
- * Two parameters are of different memory where the workload gives them different buffers in every launch,
- * which are allocations of their own. None of this depends on the data. */
+ * The memory that a kernel may write follows from its text: the parameters that its stores, atomics and
+ * copies are based on. If there is one of which that is not known, or a call that cannot be followed, it may
+ * write anything. Two parameters are of different memory where the workload gives them different buffers in
+ * every launch, which are allocations of their own. None of this depends on the data. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -40,8 +40,7 @@ static hd_status learn_sms(placement *p, hd_diag *d) {
   return HD_OK;
 }
 
-/* What the original's kernels take on this device, from which rewritten ones get their limits on registers.
- */
+/* Find out the original's registers on this device: rewritten kernels get their limits from them. */
 static hd_status learn_kernels(placement *p, hd_diag *d) {
   size_t n = (size_t)p->w->n_launches + 1;
   hd_device_module *m = NULL;
@@ -61,7 +60,7 @@ static hd_status learn_kernels(placement *p, hd_diag *d) {
   return st;
 }
 
-/* What the kernels with agents need more than the originals. */
+/* Compare the registers and the local memory of kernels with agents with the originals'. */
 static hd_status find_growth(const variant *v, const hd_resolved *plans, bool *spills, int64_t *added,
                              hd_diag *d) {
   const placement *p = v->p;

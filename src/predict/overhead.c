@@ -1,4 +1,4 @@
-/* What plans cost: both kernels run on the emulator and assembled by ptxas. */
+/* The cost of plans: both kernels run on the emulator and assembled by ptxas. */
 #include "heddle/overhead.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ enum { ARCH = 90, RESIDENT = 4, ASSEMBLE_SECONDS = 300 };
 
 /* ---- ptxas ----------------------------------------------------------------------------- */
 
-/* What ptxas said of each kernel that the workload launches, by launch. */
+/* ptxas's answer for each kernel that the workload launches, by launch. */
 typedef struct resources {
   bool known;
   hd_kernel_resources of;
@@ -141,7 +141,7 @@ static hd_status measure(const hd_compiled *code, const hd_resolved *plans, cons
   return st;
 }
 
-/* Of the kernel where they are most. */
+/* Growth in the kernel where it is largest. */
 static void find_growth(const hd_workload *w, const side *before, const side *after, bool *spills,
                         int64_t *added) {
   *spills = false;

@@ -32,7 +32,7 @@ hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p, co
 
 /* ---- Times ----------------------------------------------------------------------------- */
 
-/* What is wrong with a plan is its row's own. */
+/* A plan that cannot be resolved is its row's own failure. */
 static hd_status resolve_row(const hd_workload *w, const hd_run_options *run, hd_measure_row *row,
                              hd_resolved *own, const hd_resolved **out, hd_diag *d) {
   hd_plan_set set = {.all = row->plan};

@@ -15,7 +15,7 @@
 hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
                        hd_trace **traces, uint32_t *shared, uint64_t *addresses, hd_diag *d);
 
-/* Whether a plan's accesses differ from the original's. */
+/* True when a plan's accesses differ from the original's. */
 bool retrace_is_needed(const hd_plan *p);
 /* The part of a plan that the traced kernels have, and what is left of it for the replay of such traces. Both
  * share what p owns. */
