@@ -11,9 +11,9 @@ static void give_back_left(placement *p) {
   p->left_bytes = 0;
 }
 
-void placement_settle(placement *p) {
+void placement_release(placement *p) {
   give_back_left(p);
-  p->strewn = false;
+  p->fragmented = false;
   while (p->held.n) hd_device_free(p->device, p->held.data[--p->held.n], NULL);
 }
 
@@ -25,7 +25,7 @@ static void hold(placement *p, uint64_t bytes, size_t most) {
     p->held.data[p->held.n++] = address;
 }
 
-void placement_strew(placement *p) {
+void placement_fragment(placement *p) {
   /* A page of a GPU; what is quickly taken; as many pieces as can be had in some tenths of a second. */
   static const uint64_t page = 2 << 20, block = 1 << 30, pieces = 4096;
   uint64_t room = 2 * block;
@@ -44,7 +44,7 @@ void placement_strew(placement *p) {
       p->held.data[kept++] = p->held.data[i];
   }
   p->held.n = kept;
-  p->strewn = true;
+  p->fragmented = true;
 }
 
 static hd_status allocate_beside(placement *p, uint64_t bytes, uint64_t *address, hd_diag *d) {
@@ -90,7 +90,7 @@ hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d) {
     if (st == HD_ERR_NOMEM) st = HD_OK;
     if (st != HD_OK && d) *d = e;
   }
-  if (p->strewn) hold_left(p);
-  p->strewn = false;
+  if (p->fragmented) hold_left(p);
+  p->fragmented = false;
   return st;
 }

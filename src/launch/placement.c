@@ -27,7 +27,7 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
 
 void placement_close(placement *p) {
   if (!p->w) return;
-  placement_settle(p);
+  placement_release(p);
   hd_vec_free(&p->left);
   hd_vec_free(&p->held);
   for (uint32_t i = 0; i < p->w->n_buffers; i++) {

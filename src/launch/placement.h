@@ -22,8 +22,8 @@ typedef struct placement {
   uint32_t moves;        /* so far: variants find out by it that their arguments are of another place */
   HD_VEC(uint64_t) left; /* where buffers lay before they were moved, not yet given back */
   uint64_t left_bytes;
-  HD_VEC(uint64_t) held; /* what placement_strew keeps from being used */
-  bool strewn;           /* since the last move */
+  HD_VEC(uint64_t) held; /* what placement_fragment keeps from being used */
+  bool fragmented;       /* placement_fragment was called since the last move */
 } placement;
 
 /* Allocate and fill. Buffers that the workload leaves alone are filled with 0xCD, so that a byte left
@@ -44,18 +44,18 @@ hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
 hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d);
 /* Put every buffer elsewhere, contents and all, copied on the device. Where a buffer lay stays allocated, so
  * that no later move finds the same memory again, until that is half of the device's memory, or room is
- * needed, or placement_settle. A buffer that has no room beside itself stays where it is: *moved gets the
+ * needed, or placement_release. A buffer that has no room beside itself stays where it is: *moved gets the
  * bytes of the others. Open variants follow by their next launch: a buffer's address stands nowhere but in
  * arguments, for fills and generators know none. Recipes' states and tables stay; they are the variant's, and
  * new with it. On failure too the contents are right wherever the device still answers. */
 hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
-/* From now on moves go to memory whose pages lie strewn, as where many have allocated and freed for long, and
- * no longer to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to
- * 6% more or less there. Until placement_settle this takes all free memory, in blocks, but for gaps of twice
- * what the buffers need; on a device without so much memory, what there is. */
-void placement_strew(placement *p);
-/* Give back what moves and placement_strew hold. */
-void placement_settle(placement *p);
+/* From now on moves go to fragmented memory, as after many have allocated and freed for long, and no longer
+ * to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to 6% more or
+ * less there. Until placement_release this takes all free memory, in blocks, but for gaps of twice what the
+ * buffers need; on a device without so much memory, what there is. */
+void placement_fragment(placement *p);
+/* Give back what moves and placement_fragment hold. */
+void placement_release(placement *p);
 /* All buffers' bytes now, in memory of their own: an array for launch_bytes_free. */
 hd_status placement_read(placement *p, void ***out, hd_diag *d);
 /* All buffers as they are now against `want`, read back in chunks: byte for byte, within their tolerances

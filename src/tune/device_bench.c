@@ -148,7 +148,7 @@ static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
   device_bench *b = ctx;
   uint64_t moved, all = bytes_of(b->p.w);
   double start = hd_seconds();
-  if (strewn && !b->strewn && !b->shared) placement_strew(&b->p);
+  if (strewn && !b->strewn && !b->shared) placement_fragment(&b->p);
   b->strewn |= strewn;
   hd_status st = placement_move(&b->p, &moved, d);
   if (st == HD_OK) st = hd_device_sync(b->p.device, d);
@@ -160,7 +160,7 @@ static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
 static void settle(void *ctx) {
   device_bench *b = ctx;
   double start = hd_seconds();
-  placement_settle(&b->p);
+  placement_release(&b->p);
   b->strewn = false;
   b->spent.move += hd_seconds() - start;
 }

@@ -150,7 +150,7 @@ static void same_results_after_moves(const char *name, const char *text) {
   for (int i = 0; i < MOVES; i++) {
     move_all(&b, seen, &n);
     /* What is given back is no longer there for anybody who still goes to it. */
-    if (i % 2) placement_settle(&b.p), n = 0;
+    if (i % 2) placement_release(&b.p), n = 0;
     runs_alike(&b, &v, want);
     runs_alike(&b, &original, want);
   }
@@ -188,7 +188,7 @@ static void contents_go_along(void **state) {
   OK(variant_run(&v, &d));
   OK(placement_read(&b.p, &before, &d));
   OK(placement_move(&b.p, &moved, &d));
-  placement_settle(&b.p);
+  placement_release(&b.p);
   OK(placement_read(&b.p, &after, &d));
   for (uint32_t i = 0; i < b.w->n_buffers; i++)
     assert_memory_equal(before[i], after[i], b.w->buffers[i].bytes);
@@ -229,8 +229,8 @@ static unsigned free_megabytes(hd_device *dev) {
   return n;
 }
 
-/* Strewn memory is other memory as well; all that it takes is given back. */
-static void strewn_memory_serves_as_well(void **state) {
+/* Fragmented memory is other memory as well; all that it takes is given back. */
+static void fragmented_memory_serves_as_well(void **state) {
   enum { MANY = 20 };
   bed b;
   variant v;
@@ -240,7 +240,7 @@ static void strewn_memory_serves_as_well(void **state) {
   void **want = run(&b, &v);
   OK(placement_learn(&b.p, want, &d));
   for (int i = 0; i < MANY; i++) {
-    placement_strew(&b.p);
+    placement_fragment(&b.p);
     for (int k = 0; k < 3; k++) {
       uint64_t before = b.p.addresses[0];
       OK(placement_move(&b.p, &moved, &d));
@@ -248,7 +248,7 @@ static void strewn_memory_serves_as_well(void **state) {
       assert_int_not_equal(b.p.addresses[0], before);
       runs_alike(&b, &v, want);
     }
-    placement_settle(&b.p);
+    placement_release(&b.p);
     assert_in_range(free_megabytes(b.device), 56, 64);
     runs_alike(&b, &v, want);
   }
@@ -262,7 +262,7 @@ int main(void) {
       BEHAVIOUR("after a move every plan computes the same", results_stay_the_same),
       BEHAVIOUR("tensor maps follow their buffers", tensor_maps_follow),
       BEHAVIOUR("a move changes addresses and nothing else", contents_go_along),
-      BEHAVIOUR("strewn memory serves as well, and is given back", strewn_memory_serves_as_well),
+      BEHAVIOUR("fragmented memory serves as well, and is given back", fragmented_memory_serves_as_well),
       BEHAVIOUR("a buffer that has no room beside itself stays where it is", what_has_no_room_stays),
   };
   return cmocka_run_group_tests_name("launch.placement", tests, setup, scratch_teardown);
