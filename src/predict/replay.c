@@ -45,15 +45,15 @@ static hd_status name_queues(replay_plan *r, const hd_gpu *g, const hd_plan *p, 
 }
 
 /* The table of an order for a launch; empty when it needs none. */
-static hd_status launch_table(hd_study *s, uint32_t launch, const hd_plan *p, uint64_t tasks, hd_table *out,
-                              hd_diag *d) {
+static hd_status launch_table(const hd_study *s, uint32_t launch, const hd_plan *p, uint64_t tasks,
+                              hd_table *out, hd_diag *d) {
   *out = (hd_table){0};
   if (!hd_order_needs_table(p->order.kind)) return HD_OK;
   return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->order.file, tasks, out, d)
                                          : study_order_table(s, launch, p->order.kind, out, d);
 }
 
-static hd_status make_replay_plan(hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *p,
+static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *p,
                                   replay_plan *out, hd_diag *d) {
   const hd_wl_launch *l = &s->w->launches[launch];
   hd_grid grid = {.known = true, .g = {l->grid[0], l->grid[1], l->grid[2]}, .n_sms = g->n_sms};
@@ -70,7 +70,7 @@ static hd_status make_replay_plan(hd_study *s, uint32_t launch, const hd_gpu *g,
   return st;
 }
 
-static hd_status replay_traces(hd_model *m, hd_study *s, hd_trace *const *traces, const hd_gpu *g,
+static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, const hd_gpu *g,
                                const hd_plan *p, const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
   hd_status st = HD_OK;
   bool baseline = hd_plan_is_baseline(p);
@@ -93,7 +93,7 @@ static hd_status replay_traces(hd_model *m, hd_study *s, hd_trace *const *traces
 }
 
 /* The part of the plan that changes accesses is traced, the rest of it replayed. */
-static hd_status replay_changed(hd_model *m, hd_study *s, const hd_gpu *g, const hd_plan *p,
+static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                 const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
   hd_trace *const *traces;
   hd_resolved resolved;
@@ -105,15 +105,15 @@ static hd_status replay_changed(hd_model *m, hd_study *s, const hd_gpu *g, const
   hd_status st = hd_resolve(s->w, &part, &run, s, &resolved, d);
   if (st != HD_OK) return st;
   if (part.all.bind != HD_BIND_NONE) run.n_sms = g->n_sms;
-  st = retrace_acquire(s->changed, &resolved, &run, &traces, d);
+  st = retrace_acquire(s->memo->changed, &resolved, &run, &traces, d);
   hd_resolved_free(&resolved);
   if (st != HD_OK) return st;
   st = replay_traces(m, s, traces, g, &rest, dispatch, out, d);
-  retrace_release(s->changed, traces);
+  retrace_release(s->memo->changed, traces);
   return st;
 }
 
-hd_status replay_on(hd_model *m, hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
+hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
                     uint64_t seed, hd_counters *out, hd_diag *d) {
   hd_dispatch dispatch = {.kind = kind, .seed = seed};
   hd_status st = hd_plan_check(p, d);
@@ -127,7 +127,7 @@ hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, 
   hd_model *m;
   hd_status st = hd_model_create(g, &m, d);
   if (st != HD_OK) return st;
-  st = replay_on(m, (hd_study *)s, g, p, dispatch, seed, out, d);
+  st = replay_on(m, s, g, p, dispatch, seed, out, d);
   hd_model_destroy(m);
   return st;
 }

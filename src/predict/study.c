@@ -15,21 +15,41 @@ static hd_status take(hd_study *s, hd_diag *d) {
   return st;
 }
 
+static study_memo *open_memo(const hd_workload *w) {
+  study_memo *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  m->changed = retrace_open(w);
+  if (!m->changed) {
+    free(m);
+    return NULL;
+  }
+  pthread_mutex_init(&m->lock, NULL);
+  return m;
+}
+
+static void close_memo(study_memo *m) {
+  if (!m) return;
+  for (size_t i = 0; i < m->tables.n; i++) hd_table_free(&m->tables.data[i].table);
+  hd_vec_free(&m->tables);
+  retrace_close(m->changed);
+  pthread_mutex_destroy(&m->lock);
+  free(m);
+}
+
 hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
   hd_study *s = calloc(1, sizeof *s);
   *out = NULL;
   if (!s) return hd_nomem(d);
   size_t n = (size_t)w->n_launches + 1;
   hd_arena_init(&s->arena);
-  pthread_mutex_init(&s->lock, NULL);
   s->w = w;
   if (o) s->run = *o;
   s->run.arch = hd_launch_arch(NULL, s->run.arch);
   s->traces = HD_NEW_N(&s->arena, n, hd_trace *);
   s->shared = HD_NEW_N(&s->arena, n, uint32_t);
   s->arrays = HD_NEW_N(&s->arena, (size_t)w->n_buffers + 1, hd_reuse_array);
-  s->changed = retrace_open(w);
-  hd_status st = s->traces && s->shared && s->arrays && s->changed ? HD_OK : hd_nomem(d);
+  s->memo = open_memo(w);
+  hd_status st = s->traces && s->shared && s->arrays && s->memo ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = hd_workload_compiled(w, s->run.arch, &s->code, d);
   if (st == HD_OK) st = take(s, d);
   if (st == HD_OK)
@@ -43,10 +63,7 @@ void hd_study_close(hd_study *s) {
   if (!s) return;
   for (uint32_t i = 0; s->traces && i < s->w->n_launches; i++)
     if (s->traces[i]) hd_trace_destroy(s->traces[i]);
-  for (size_t i = 0; i < s->tables.n; i++) hd_table_free(&s->tables.data[i].table);
-  hd_vec_free(&s->tables);
-  retrace_close(s->changed);
-  pthread_mutex_destroy(&s->lock);
+  close_memo(s->memo);
   hd_arena_free(&s->arena);
   free(s);
 }

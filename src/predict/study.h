@@ -21,6 +21,13 @@ typedef struct study_table {
   hd_table table;
 } study_table;
 
+/* Tables and traces that replays of a study work out and keep; several replays may run at once. */
+typedef struct study_memo {
+  pthread_mutex_t lock; /* of the tables */
+  HD_VEC(study_table) tables;
+  retrace_store *changed; /* traces under plans that change accesses */
+} study_memo;
+
 struct hd_study {
   const hd_compiled *code;
   const hd_workload *w;
@@ -28,9 +35,7 @@ struct hd_study {
   hd_trace **traces;      /* per launch, of the originals */
   uint32_t *shared;       /* per launch: bytes of shared memory per CTA, static and dynamic */
   hd_reuse_array *arrays; /* per buffer */
-  retrace_store *changed; /* traces under plans that change accesses */
-  pthread_mutex_t lock;   /* of the tables, which many replays may ask for at once */
-  HD_VEC(study_table) tables;
+  study_memo *memo;
   hd_arena arena;
   double seconds;
 };
@@ -45,7 +50,8 @@ hd_status predict_path(const hd_compiled *code, uint32_t launch, const char *met
                        char out[PREDICT_PATH], hd_diag *d);
 /* The table that hd_order_table gives, a copy of the one that the study keeps from then on. Several threads
  * may ask. */
-hd_status study_order_table(hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d);
+hd_status study_order_table(const hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out,
+                            hd_diag *d);
 
 /* ---- Where a study comes from (study.c) ------------------------------------------------ */
 
@@ -66,7 +72,7 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
 /* ---- Replays (replay.c) ------------------------------------------------------------------ */
 
 /* As hd_study_replay, on a model of g. Tables and traces that the plan needs stay in the study. */
-hd_status replay_on(hd_model *m, hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
+hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
                     uint64_t seed, hd_counters *out, hd_diag *d);
 
 #endif

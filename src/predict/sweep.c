@@ -26,7 +26,7 @@ static void sweep_worker(void *ctx, unsigned worker) {
   for (size_t i; (i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->n;) {
     hd_sweep_row *row = &w->rows[i];
     hd_diag e = {0};
-    row->status = replay_on(m, (hd_study *)w->s, w->g, &row->plan, w->dispatch, w->seed, &row->counters, &e);
+    row->status = replay_on(m, w->s, w->g, &row->plan, w->dispatch, w->seed, &row->counters, &e);
     if (row->status != HD_OK) snprintf(row->why, sizeof row->why, "%.255s", e.message);
     size_t done = __atomic_add_fetch(&w->done, 1, __ATOMIC_RELAXED);
     if (worker == 0 && w->progress) w->progress(w->ctx, done, w->n);

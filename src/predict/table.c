@@ -178,25 +178,26 @@ static hd_status copy_table(const hd_table *t, hd_table *out, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status get(hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d) {
-  for (size_t i = 0; i < s->tables.n; i++)
-    if (s->tables.data[i].launch == launch && s->tables.data[i].kind == kind)
-      return copy_table(&s->tables.data[i].table, out, d);
+static hd_status get(const hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d) {
+  for (size_t i = 0; i < s->memo->tables.n; i++)
+    if (s->memo->tables.data[i].launch == launch && s->memo->tables.data[i].kind == kind)
+      return copy_table(&s->memo->tables.data[i].table, out, d);
   study_source from = {.code = s->code, .run = s->run, .given = s};
   study_table fresh = {.launch = launch, .kind = kind};
   hd_status st = order_table(&from, launch, kind, &fresh.table, d);
   if (st != HD_OK) return st;
-  if (!hd_vec_push(&s->tables, fresh)) {
+  if (!hd_vec_push(&s->memo->tables, fresh)) {
     hd_table_free(&fresh.table);
     return hd_nomem(d);
   }
   return copy_table(&fresh.table, out, d);
 }
 
-hd_status study_order_table(hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d) {
+hd_status study_order_table(const hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out,
+                            hd_diag *d) {
   *out = (hd_table){0};
-  pthread_mutex_lock(&s->lock);
+  pthread_mutex_lock(&s->memo->lock);
   hd_status st = get(s, first_of(s->code, launch), kind, out, d);
-  pthread_mutex_unlock(&s->lock);
+  pthread_mutex_unlock(&s->memo->lock);
   return st;
 }
