@@ -14,7 +14,7 @@
 #define START "ld.param.u64 %rd1, [p];\nld.param.u32 %r8, [n];\nmov.u32 %r7, %tid.x;\n"
 #define MODULE(functions, body)                                                                              \
   HEAD functions ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n" DECLARATIONS START body "\nret;\n}"  \
-                                                                                                "\n"
+                 "\n"
 #define KERNEL(body) MODULE("", body)
 
 /* Goes round until the load finds something. */
@@ -145,6 +145,12 @@ static void the_wait_is_found_among_other_things(void **state) {
       {"a counter that only moves when the flag is up",
        KERNEL("L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
               "add.u32 %r2, %r2, 1;\nM: setp.lt.u32 %p2, %r2, 9;\n@%p2 bra L;"),
+       "ld.volatile"},
+      {"a bound that moves with the counter",
+       KERNEL("mov.u32 %r2, 0;\nmov.u32 %r3, 1;\nL: ld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, "
+              "%r1, 0;\n"
+              "@%p1 bra M;\nadd.u32 %r2, %r2, 1;\nadd.u32 %r3, %r2, 1;\nsetp.lt.u32 %p2, %r2, %r3;\n"
+              "@%p2 bra L;\nM:"),
        "ld.volatile"},
       {"a counter that is set back",
        KERNEL(
@@ -280,6 +286,12 @@ static void loops_that_do_not_wait_for_the_value_are_accepted(void **state) {
       {"a bound that is loaded again and again",
        KERNEL("mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1;\nmembar.gl;\nld.global.u32 %r1, [%rd1];\n"
               "setp.lt.u32 %p2, %r2, %r1;\n@%p2 bra L;"),
+       NULL},
+      {"a bound that is the sum of two numbers, loaded again where the loop writes",
+       KERNEL("mov.u32 %r2, 0;\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r3, [%rd1+4];\n"
+              "L: ld.global.u32 %r4, [%rd2];\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra M;\n"
+              "st.global.u32 [%rd2], %r2;\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r3, [%rd1+4];\n"
+              "M: add.s32 %r5, %r1, %r3;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, %r5;\n@%p2 bra L;"),
        NULL},
       {"a stride of the grid",
        KERNEL("mov.u32 %r1, %ntid.x;\nmov.u32 %r2, %nctaid.x;\nmul.lo.u32 %r3, %r1, %r2;\nmov.u32 %r4, %r7;\n"

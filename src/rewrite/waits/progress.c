@@ -1,7 +1,7 @@
 /* Cycles that end by what the thread does itself, whatever other CTAs do. */
 #include "rewrite/waits/waits.h"
 
-enum { MOST_REGS = 16, MOST_DEPTH = 8 };
+enum { MOST_REGS = 16, MOST_DEPTH = 8, MOST_BOUND_DEPTH = 4 };
 
 /* ---- Rounds ------------------------------------------------------------------------------------ */
 
@@ -183,18 +183,38 @@ static bool find_counter(wait_search *w, uint32_t reg, uint32_t block, counter *
   return wait_every_round(w, block, c->steps, c->n_steps);
 }
 
+typedef struct bound_search {
+  const wait_search *w;
+  unsigned depth;
+  bool ok;
+} bound_search;
+
+static bool register_is_bound(const wait_search *w, uint32_t reg, unsigned depth);
+
+static void check_bound(void *ctx, uint32_t reg) {
+  bound_search *x = ctx;
+  x->ok = x->ok && register_is_bound(x->w, reg, x->depth + 1);
+}
+
+/* Whatever writes the register in the region reads memory, or works it out from such registers and from those
+ * that the region leaves alone. A register that depends on itself runs out of depth. */
+static bool register_is_bound(const wait_search *w, uint32_t reg, unsigned depth) {
+  if (depth == MOST_BOUND_DEPTH) return false;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    uint32_t at = w->writers.insts[i];
+    if (!wait_inside(w, at) || wait_access((wait_search *)w, at)->kinds & HD_ACC_READ) continue;
+    if (!(hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)) return false;
+    bound_search x = {w, depth, true};
+    hd_inst_reads(&w->g, at, check_bound, &x);
+    if (!x.ok) return false;
+  }
+  return true;
+}
+
 /* The operand is no counter itself: it is worked out from what does not depend on itself. */
 static bool is_bound(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
-  if (wait_invariant(w, inst, o)) return true;
   uint32_t reg = wait_register(w, inst, o);
-  for (unsigned depth = 0; reg != HD_NONE && depth < MOST_DEPTH; depth++) {
-    uint32_t at = wait_only_writer_inside(w, reg);
-    if (at == HD_NONE) return false;
-    if (wait_access((wait_search *)w, at)->kinds & HD_ACC_READ) return true;
-    reg = wait_copied(w, at);
-    if (reg != HD_NONE && !wait_written_inside(w, reg)) return true;
-  }
-  return false;
+  return wait_invariant(w, inst, o) || (reg != HD_NONE && register_is_bound(w, reg, 0));
 }
 
 static bool counts_out(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
