@@ -91,63 +91,51 @@ static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
 
 /* ---- Workloads ------------------------------------------------------------------------------- */
 
-/* The parameter block, with buffers at addresses that no launch mixes up: 2^40 apart. */
-static void *fill_args(const hd_ptx_module *m, const hd_ptx_func *f, const hd_wl_launch *l, uint64_t *bytes) {
-  uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
-  *bytes = offsets && f->n_params == l->n_args ? hd_ptx_param_layout(m, f, offsets) : UINT64_MAX;
-  char *args = *bytes == UINT64_MAX ? NULL : calloc(1, *bytes + 8);
-  for (uint32_t k = 0; args && k < l->n_args; k++) {
-    uint64_t value =
-        l->args[k].is_buffer ? (uint64_t)(l->args[k].buffer + 1) << HD_REPORT_BUFFER_SHIFT : l->args[k].bits;
-    uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]);
-    memcpy(args + offsets[k], &value, size < 8 ? size : 8);
-  }
-  free(offsets);
-  return args;
+/* The launch of a kernel that decides its analysis: the first one. */
+static hd_status analyze_launched(analyzer *out, const hd_compiled *code, const hd_wl_kernel *kernel,
+                                  const uint64_t *addresses, hd_diag *d) {
+  const hd_wl_launch *l = &code->workload->launches[kernel->first];
+  hd_point at = {0};
+  void *args;
+  hd_status st = hd_launch_args(code, kernel->first, addresses, &args, &at.args_bytes, d);
+  if (st != HD_OK) return st;
+  memcpy(at.grid, l->grid, sizeof at.grid);
+  memcpy(at.block, l->block, sizeof at.block);
+  at.args = args;
+  st = analyze_kernel(out, code->module, kernel->func, &at, d);
+  free(args);
+  return st;
 }
 
-static bool launched_before(const hd_workload *w, uint32_t i) {
-  for (uint32_t k = 0; k < i; k++)
-    if (strcmp(w->launches[k].kernel, w->launches[i].kernel) == 0) return true;
-  return false;
+static hd_status analyze_kernels(analyzer *out, const hd_compiled *code, hd_diag *d) {
+  const char *wanted = out->o->kernel;
+  uint32_t n = code->workload->n_buffers, found = 0;
+  uint64_t *addresses = calloc((size_t)n + 1, sizeof *addresses);
+  hd_status st = addresses ? HD_OK : hd_nomem(d);
+  /* Addresses that no launch mixes up. */
+  for (uint32_t i = 0; addresses && i < n; i++) addresses[i] = (uint64_t)(i + 1) << HD_REPORT_BUFFER_SHIFT;
+  for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
+    if (wanted && strcmp(wanted, code->kernels[k].name) != 0) continue;
+    found++;
+    st = analyze_launched(out, code, &code->kernels[k], addresses, d);
+  }
+  free(addresses);
+  if (st == HD_OK && !found)
+    st = hd_fail(d, HD_ERR_USAGE, "%s launches no kernel '%s'", code->workload->name, wanted ? wanted : "");
+  return st;
 }
 
 static hd_status analyze_workload(analyzer *out, const char *name, hd_diag *d) {
   const options *o = out->o;
   hd_workload *w = NULL;
-  hd_arena arena;
-  hd_arena_init(&arena);
-  hd_buf text = {0};
-  hd_ptx_module *m;
-  size_t found = 0;
-  hd_status st = hd_workload_open(name, cli_kernels_dir(), o->size, &w, d);
-  if (st == HD_OK) st = hd_workload_ptx(w, 80, &text, NULL, d);
-  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, w->name, &arena, &m, d);
+  const hd_compiled *code;
   hd_gpu gpu = {0};
+  hd_status st = hd_workload_open(name, cli_kernels_dir(), o->size, &w, d);
+  if (st == HD_OK) st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, d);
   if (st == HD_OK) st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
   out->workload = w;
   out->line = gpu.l1.line;
-  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
-    const hd_wl_launch *l = &w->launches[i];
-    int64_t func = hd_ptx_find_kernel(m, l->kernel);
-    if (launched_before(w, i) || (o->kernel && strcmp(o->kernel, l->kernel) != 0)) continue;
-    if (func < 0) {
-      st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", w->name, l->kernel);
-      break;
-    }
-    hd_point at = {0};
-    memcpy(at.grid, l->grid, sizeof at.grid);
-    memcpy(at.block, l->block, sizeof at.block);
-    void *args = fill_args(m, &m->funcs[func], l, &at.args_bytes);
-    at.args = args;
-    found++;
-    st = analyze_kernel(out, m, (uint32_t)func, &at, d);
-    free(args);
-  }
-  if (st == HD_OK && !found)
-    st = hd_fail(d, HD_ERR_USAGE, "%s launches no kernel '%s'", name, o->kernel ? o->kernel : "");
-  hd_buf_free(&text);
-  hd_arena_free(&arena);
+  if (st == HD_OK) st = analyze_kernels(out, code, d);
   hd_workload_close(w);
   out->workload = NULL;
   return st;
