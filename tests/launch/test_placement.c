@@ -157,8 +157,8 @@ static void same_results_after_moves(const char *name, const char *text) {
   launch_bytes_free(b.w, want);
   variant_close(&v);
   variant_close(&original);
-  close_bed(&b);
   hd_resolved_free(&plans);
+  close_bed(&b);
 }
 
 static void results_stay_the_same(void **state) {
