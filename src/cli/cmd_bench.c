@@ -142,7 +142,8 @@ int cmd_bench(int argc, char **argv) {
   const cli_option table[] = {
       {"device", 0, CLI_TEXT, &b.device_name, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
       {"size", 0, CLI_TEXT, &b.size, 0, "NAME", "the workloads' size (default: gpu; on models small)"},
-      {"budget", 0, CLI_NUMBER, &b.budget, 86400, "S", "seconds for each workload, about (default: 10)"},
+      {"budget", 0, CLI_NUMBER, &b.budget, 86400, "S",
+       "seconds for each workload, about (default: 6, and up to 12 where runs take long)"},
       {"total", 0, CLI_NUMBER, &b.total, 86400 * 7, "S",
        "begin no further workload after so many seconds (default: no limit)"},
       {"resume", 0, CLI_FLAG, &b.resume, 0, NULL, "go on where an earlier run in the same folder ended"},

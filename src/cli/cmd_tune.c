@@ -318,7 +318,8 @@ int cmd_tune(int argc, char **argv) {
   options *o = &s.o;
   const cli_option table[] = {
       {"device", 0, CLI_TEXT, &o->device, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
-      {"budget", 0, CLI_NUMBER, &o->budget, 86400, "S", "seconds for each workload, about (default: 10)"},
+      {"budget", 0, CLI_NUMBER, &o->budget, 86400, "S",
+       "seconds for each workload, about (default: 6, and up to 12 where runs take long)"},
       {"plan", 0, CLI_LIST, &o->plans, 0, "P", "try this plan first; may be given several times"},
       {"again", 0, CLI_FLAG, &o->again, 0, NULL, "tune though there is a verdict"},
       {"verify", 0, CLI_FLAG, &o->verify, 0, NULL,

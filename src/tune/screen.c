@@ -89,11 +89,13 @@ static hd_status take_next(search *s, hd_diag *d) {
   return HD_OK;
 }
 
-/* Admit up to k of the candidates that promise most: at[*n] are ready. */
+/* Admit candidates that promise most, until k are ready, or until then, but one at least: at[*n] are ready.
+ */
 static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size_t *n, hd_diag *d) {
   hd_status st = HD_OK;
   *n = 0;
-  while (st == HD_OK && s->waiting.n && *n < k && (search_now(s) < until || !*n)) {
+  for (bool first = true; st == HD_OK && s->waiting.n && *n < k && (first || search_now(s) < until);
+       first = false) {
     st = take_next(s, d);
     if (st == HD_OK) st = search_admit(s, s->trials.n - 1, d);
     if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[(*n)++] = s->trials.n - 1;

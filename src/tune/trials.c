@@ -11,6 +11,7 @@ enum { MOST_RANKED = 96 };
 /* A first time that much slower than the original's is not worth a second. It also tells what a first run of
  * anything costs, up to so many microseconds. */
 static const double hopeless = 0.95, least_hopeless = 0.25, first_run_us = 2000;
+static const double hopeless_beside = 0.92; /* of the best so far */
 
 /* ---- Bookkeeping -------------------------------------------------------------------- */
 
@@ -129,8 +130,19 @@ bool search_is_known(const search *s, const hd_plan *p) {
   return false;
 }
 
+/* The best plan's slowest pair: of few pairs, one with an outlier would flatter it. */
+static double surely_reached(const search *s) {
+  double best = 1;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    const search_trial *t = &s->trials.data[i];
+    if (t->ready && t->n > 1) best = fmax(best, search_extreme(t, false));
+  }
+  return best;
+}
+
 static double worth_another_run(const search *s) {
-  return fmax(least_hopeless, hopeless - first_run_us / s->original_us);
+  double cost = first_run_us / s->original_us;
+  return fmax(least_hopeless, fmax(hopeless, hopeless_beside * surely_reached(s)) - cost);
 }
 
 hd_status search_admit(search *s, size_t at, hd_diag *d) {

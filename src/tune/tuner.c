@@ -5,12 +5,17 @@
 
 #include "tune/tuning.h"
 
-#define DEFAULT_BUDGET 10.0
+/* Of the default budget: at least, for each second of a run of the workload, at most. */
+static const double least_budget = 6, budget_of_runs = 100, most_budget = 12;
 #define DEFAULT_CONFIDENCE 0.99
 /* Of the budget; the rest is for the whole workload's times and counters. */
 static const double search_part = 0.9;
 
-double tuning_budget(const tuning *t) { return t->o.budget > 0 ? t->o.budget : DEFAULT_BUDGET; }
+/* Where a run takes long, a budget that is ample for short ones would try a dozen plans. */
+double tuning_budget(const tuning *t) {
+  double own = least_budget + budget_of_runs * 1e-6 * t->out->before_us;
+  return t->o.budget > 0 ? t->o.budget : fmin(own, most_budget);
+}
 double tuning_confidence(const tuning *t) {
   return t->o.confidence > 0 ? t->o.confidence : DEFAULT_CONFIDENCE;
 }
