@@ -80,8 +80,8 @@ typedef struct landscape {
 static const landscape landscapes[] = {
     {"a lone winner", lone_read_only, 1.29, 1},
     {"one lever, one way", one_lever, 1.2, 0.9},
-    {"a pair of levers", pair_of_levers, 1.25, 0.85},
-    {"valleys of thresholds", valleys, 1.16, 0.9},
+    {"a pair of levers", pair_of_levers, 1.25, 0.95},
+    {"valleys of thresholds", valleys, 1.16, 0.85},
     {"a plateau", plateau, 1.12, 1},
     {"nothing", nothing, 1, 1},
 };
@@ -105,7 +105,7 @@ static regrets tune_all(const landscape *l, double us, double noise) {
                     .drift = 0.02,
                     .speedup = l->speedup,
                     .admission = 0.04};
-    search_on(&s, 0.9 * fmin(12, 6 + 100e-6 * us), &found);
+    search_on(&s, 0.9 * fmin(12, 6 + 100e-6 * us), &found); /* the default budget */
     double got = found.adopted ? l->speedup(&s, &found.trials.data[found.best].plan) : 1;
     double regret = l->best / got - 1;
     r.sum += regret;
@@ -127,7 +127,8 @@ static void comes_close_to_the_best(void **state) {
         regrets r = tune_all(l, lengths[k], noises[j]);
         print_message("%-22s %8.0f %5.1f%% %11.2f%% %8.2f%% %9.0f%%\n", l->name, lengths[k], 100 * noises[j],
                       100 * r.sum / SEEDS, 100 * r.worst, 100.0 * r.within / SEEDS);
-        if (lengths[k] <= 3000 && !getenv("NOASSERT")) assert_true(r.within >= l->within * SEEDS);
+        /* Of runs that take 40 ms the budget affords few: a quarter may miss it. */
+        assert_true(r.within >= (lengths[k] <= 3000 ? l->within : fmin(l->within, 0.75)) * SEEDS);
       }
 }
 

@@ -247,6 +247,20 @@ static void keeps_to_its_budget(void **state) {
   }
 }
 
+static double half_as_fast(const simulated *s, const hd_plan *p) { return 0.5; }
+
+/* One run each is all that they get, but there are a hundred of them. */
+static void hopeless_plans_keep_to_the_budget_too(void **state) {
+  static simulated s;
+  search r;
+  s = (simulated){.seed = 2, .base_us = 6e4, .noise = 0.01, .speedup = half_as_fast, .admission = 0.04};
+  search_on(&s, 5, &r);
+  assert_false(r.adopted);
+  assert_true(s.clock < 4);
+  assert_in_range(r.trials.n, 4, 40);
+  search_free(&r);
+}
+
 static void leaves_very_slow_kernels_alone(void **state) {
   static simulated s = {.seed = 1, .base_us = 3e6, .noise = 0.01, .speedup = few_gain, .admission = 0.03};
   search r;
@@ -485,6 +499,7 @@ int main(void) {
       BEHAVIOUR("what was found by hand is found", finds_what_hands_found),
       BEHAVIOUR("where nothing comes near to winning the search ends early", ends_early_where_nothing_helps),
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
+      BEHAVIOUR("plans without hope are tried within the budget, too", hopeless_plans_keep_to_the_budget_too),
       BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
       BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),
       BEHAVIOUR("a plan that wins only where its buffers lie is not adopted",
