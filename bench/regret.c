@@ -12,7 +12,7 @@
  *     --no-advice     the tuner's advisor is not asked
  *
  * FILE is lines of JSON. A plan's line is written as soon as it is measured, so that whatever ends a run
- * loses one plan at most. Three kinds of lines, told apart by their fields:
+ * loses one plan at most. Lines are told apart by their fields:
  *
  *     workload, tuned: kernels with the tuner's plan, and what only a trace tells; spent: seconds by stage
  *     workload, kernel, plan, and ratio and rounds or why
@@ -299,7 +299,10 @@ static hd_status exhaust_units(job *b, const hd_workload *w, device_bench *bench
     st = exhaust_unit(&u, &units[i], d);
     exhaust_free(&u.all);
   }
-  return st;
+  bool done = st == HD_OK;
+  for (uint32_t i = 0; done && i < n; i++)
+    done = units[i].share == 0 || is_complete(b, w->name, units[i].kernel ? units[i].kernel : "");
+  return done ? put_line(b, json_pack("{s:s, s:b}", "workload", w->name, "done", true), d) : st;
 }
 
 static hd_status go_through(job *b, const char *name, double each, hd_diag *d) {
@@ -311,6 +314,10 @@ static hd_status go_through(job *b, const char *name, double each, hd_diag *d) {
   snprintf(kernels, sizeof kernels, "%s/kernels", data ? data : SOURCE_DIR);
   hd_status st = hd_workload_open(name, kernels, b->o->size, &w, d);
   if (st != HD_OK) return st;
+  if (find_line(b, w->name, NULL, "done")) {
+    hd_workload_close(w);
+    return HD_OK;
+  }
   tuner_unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
   if (!units) st = hd_nomem(d);
   if (st == HD_OK && !find_line(b, w->name, NULL, "tuned")) st = tune(b, w, d);
