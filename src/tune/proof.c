@@ -101,7 +101,8 @@ hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, h
   if (st == HD_OK) st = tuning_put(&set, k, &k->plan, d);
   if (st == HD_OK) {
     st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
-    if (st == HD_ERR_REFUSED) {
+    if (st != HD_OK &&
+        search_plans_fault(st)) { /* what cannot be compared, for want of memory, is not adopted */
       tuning_drop(k, "at the size that was tuned: %.220s", e.message);
       st = HD_OK;
     } else if (st != HD_OK && d) {
