@@ -98,13 +98,10 @@ static void measure_facts(const hd_trace *t, uint32_t tasks) {
 }
 
 static void measure_affinity(const hd_trace *t) {
-  double build[RUNS], walk[RUNS], greedy[RUNS], metis[RUNS], greedy_cut = 0, metis_cut = 0;
-  uint64_t edges = 0, n = hd_trace_tasks(t);
+  double build[RUNS], walk[RUNS];
+  uint64_t edges = 0;
   double sampled = 1;
-  const uint32_t parts = 132;
-  uint32_t *part = malloc(n * sizeof *part);
   hd_diag d = {0};
-  if (!part) exit(1);
   for (unsigned r = 0; r < RUNS; r++) {
     hd_affinity a;
     hd_table order;
@@ -114,25 +111,13 @@ static void measure_affinity(const hd_trace *t) {
     edges = a.first[a.n] / 2;
     sampled = a.sampled;
     start = hd_seconds();
-    check(hd_affinity_order(&a, NULL, 0, 0, &order, &d), &d);
+    check(hd_affinity_order(&a, 0, &order, &d), &d);
     walk[r] = hd_seconds() - start;
     hd_table_free(&order);
-    start = hd_seconds();
-    check(hd_affinity_greedy(&a, parts, 1, part, &d), &d);
-    greedy[r] = hd_seconds() - start;
-    greedy_cut = hd_affinity_cut(&a, part);
-    start = hd_seconds();
-    check(hd_affinity_metis(&a, parts, 1, part, &d), &d);
-    metis[r] = hd_seconds() - start;
-    metis_cut = hd_affinity_cut(&a, part);
     hd_affinity_free(&a);
   }
-  free(part);
-  printf("  affinity: %" PRIu64
-         " edges (blocks followed: %.0f%%) in %.2f s, order %.2f s; %u clusters: greedy %.2f s, cut "
-         "%.3f; METIS %.2f s, cut %.3f\n",
-         edges, 100 * sampled, median(build), median(walk), parts, median(greedy), greedy_cut, median(metis),
-         metis_cut);
+  printf("  affinity: %" PRIu64 " edges (blocks followed: %.0f%%) in %.2f s, order %.2f s\n", edges,
+         100 * sampled, median(build), median(walk));
 }
 
 int main(void) {

@@ -22,9 +22,15 @@ heddle_need() {
 heddle_setup() {
   command -v dpkg-query >/dev/null || { echo "these scripts set up Debian and Ubuntu; elsewhere see README.md" >&2; return 1; }
   heddle_need gcc g++ libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libjansson-dev \
-    libtomlplusplus-dev libmetis-dev libisl-dev libgmp-dev libsqlite3-dev libcmocka-dev "$@"
+    libtomlplusplus-dev libisl-dev libgmp-dev libsqlite3-dev libcmocka-dev "$@"
   # Kernels in CUDA C need a compiler: nvcc where there is one, else the distribution's clang.
   command -v nvcc >/dev/null || heddle_need clang
+}
+
+# heddle_setup_checks: what formats, lints and checks the code. One version of clang's tools, that of Debian 12, because
+# each version lays code out in its own way.
+heddle_setup_checks() {
+  heddle_need python3-minimal clang-format-14 clang-tidy-14
 }
 
 # heddle_build PRESET [target...]: configure and build under build/PRESET.

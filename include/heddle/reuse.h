@@ -3,7 +3,7 @@
  * shares     how much of a launch's reuse stays in a warp, in a CTA, or crosses CTAs (CLU 3.2, figure 3)
  * distances  how far apart reuses are, in distinct lines
  * loads      how much of what each load asks for is asked for again
- * affinity   which CTAs share how much of their data (SMC 5.2), cut into clusters and lined up as an order
+ * affinity   which CTAs share how much of their data (SMC 5.2), and an order that keeps those together
  *
  * Nothing here depends on a cache or on where CTAs run: shares are the same for every
  * schedule, distances are those of one stated order.
@@ -59,8 +59,10 @@ typedef struct hd_reuse_row {
   uint64_t intra_distance[HD_REUSE_BUCKETS]; /* the others */
 } hd_reuse_row;
 
-typedef struct hd_reuse_spread { /* over the tasks */
+typedef struct hd_reuse_spread { /* over the tasks of one launch, or of several that were added up */
+  uint64_t tasks;
   uint64_t least, median, most;
+  uint64_t median_tasks; /* tasks of the launch that the median is taken of */
   double mean;
 } hd_reuse_spread;
 
@@ -85,8 +87,8 @@ typedef struct hd_reuse_options {
 HD_API hd_status hd_reuse_measure(const hd_trace *t, const hd_reuse_array *arrays, uint32_t n,
                                   const hd_reuse_options *o, hd_reuse *out, hd_diag *d);
 HD_API void hd_reuse_free(hd_reuse *r);
-/* Add the counts of another launch with the same arrays; spreads are merged approximately (least, most and
- * mean are exact for the tasks of both, the median is the larger launch's). */
+/* Add the counts of another launch with the same arrays. Least, most and mean are then those of all tasks
+ * together; the median is that of the launch with the most tasks, of equal ones the first. */
 HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
 
 /* ---- Loads ------------------------------------------------------------------------- */
@@ -142,19 +144,9 @@ HD_API void hd_affinity_free(hd_affinity *a);
 /* The graph in the DOT language, at most `edges` of its heaviest edges (0: all). */
 HD_API void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out);
 
-/* Cut the tasks into `parts` clusters (1 to n): part[task] is 0 .. parts-1. Greedy is the paper's method,
- * sizes differ by at most one; METIS is multilevel k-way and may leave sizes 3% apart. */
-HD_API hd_status hd_affinity_greedy(const hd_affinity *a, uint32_t parts, uint64_t seed, uint32_t *part,
-                                    hd_diag *d);
-HD_API hd_status hd_affinity_metis(const hd_affinity *a, uint32_t parts, uint64_t seed, uint32_t *part,
-                                   hd_diag *d);
-/* Part of the graph's whole weight that lies on edges between clusters. */
-HD_API double hd_affinity_cut(const hd_affinity *a, const uint32_t *part);
-
-/* Line the tasks up: clusters one after the other (part may be NULL: all are one), in each the task next that
- * shares most with the last `window` (0: 64) ones. out->task is allocated. */
-HD_API hd_status hd_affinity_order(const hd_affinity *a, const uint32_t *part, uint32_t parts,
-                                   uint32_t window, hd_table *out, hd_diag *d);
+/* Line the tasks up: next is always the task that shares most with the last `window` (0: 64) ones, of equal
+ * ones the one with the lowest number. out->task is allocated. */
+HD_API hd_status hd_affinity_order(const hd_affinity *a, uint32_t window, hd_table *out, hd_diag *d);
 
 /* Tasks by their work (warp instructions), most first; of equal ones the lower number. */
 HD_API hd_status hd_reuse_heavy_first(const hd_trace *t, hd_table *out, hd_diag *d);

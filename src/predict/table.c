@@ -126,7 +126,7 @@ static hd_status make(const hd_trace *t, hd_order_kind kind, unsigned threads, h
   hd_status st = hd_affinity_build(t, &o, &graph, d);
   if (st != HD_OK) return st;
   drop_chance_edges(&graph);
-  st = hd_affinity_order(&graph, NULL, 0, 0, out, d);
+  st = hd_affinity_order(&graph, 0, out, d);
   hd_affinity_free(&graph);
   return st;
 }

@@ -14,8 +14,11 @@ static bool grow(reuse_lines *m) {
       bigger.key[at] = m->key[i];
       bigger.number[at] = m->number[i];
     }
-  reuse_lines_free(m);
-  *m = bigger;
+  free(m->key);
+  free(m->number);
+  m->key = bigger.key;
+  m->number = bigger.number;
+  m->cap = bigger.cap;
   return true;
 }
 
@@ -24,7 +27,8 @@ uint32_t reuse_lines_number(reuse_lines *m, uint64_t line) {
     size_t at = reuse_lines_place(m, line + 1);
     if (m->key[at]) return m->number[at];
   }
-  if (m->n >= UINT32_MAX - 1 || (3 * m->cap <= 4 * m->n && !grow(m))) return UINT32_MAX;
+  if (m->n >= UINT32_MAX - 1) return UINT32_MAX;
+  if (3 * m->cap <= 4 * m->n && !grow(m)) return UINT32_MAX;
   size_t at = reuse_lines_place(m, line + 1);
   m->key[at] = line + 1;
   m->number[at] = (uint32_t)m->n;

@@ -230,8 +230,13 @@ static void sum_arrays(hd_reuse *r) {
 static void add_spread(hd_reuse_spread *sum, const hd_reuse_spread *s) {
   if (s->least < sum->least) sum->least = s->least;
   if (s->most > sum->most) sum->most = s->most;
-  if (s->mean > sum->mean) sum->median = s->median;
-  sum->mean = (sum->mean + s->mean) / 2;
+  if (s->median_tasks > sum->median_tasks) {
+    sum->median = s->median;
+    sum->median_tasks = s->median_tasks;
+  }
+  double total = sum->mean * (double)sum->tasks + s->mean * (double)s->tasks;
+  sum->tasks += s->tasks;
+  sum->mean = sum->tasks ? total / (double)sum->tasks : 0;
 }
 
 void hd_reuse_add(hd_reuse *sum, const hd_reuse *r) {
@@ -251,7 +256,12 @@ static void spread_of(uint64_t *values, uint64_t n, hd_reuse_spread *out) {
   double sum = 0;
   qsort(values, n, sizeof *values, compare_u64);
   for (uint64_t i = 0; i < n; i++) sum += (double)values[i];
-  *out = (hd_reuse_spread){values[0], values[n / 2], values[n - 1], sum / (double)n};
+  *out = (hd_reuse_spread){.tasks = n,
+                           .least = values[0],
+                           .median = values[n / 2],
+                           .most = values[n - 1],
+                           .median_tasks = n,
+                           .mean = sum / (double)n};
 }
 
 static hd_status measure_spreads(measuring *m, const hd_trace *t, hd_diag *d) {

@@ -1,6 +1,5 @@
-/* From clusters to an order: a walk through the affinity graph that stays where it is. */
+/* An order from the affinity graph: a walk that stays where it is. Also tasks by their work. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "heddle/reuse.h"
 
@@ -52,16 +51,11 @@ static uint32_t pop(heap *h) {
   return top;
 }
 
-/* Line up the tasks of one cluster, members[0..n), into out[0..n). Key of a task: its affinity with the last
- * `window` tasks of this cluster. */
-static void walk_cluster(const hd_affinity *a, heap *h, const uint32_t *members, uint32_t n, uint32_t window,
-                         uint32_t *out) {
-  h->n = n;
-  for (uint32_t i = 0; i < n; i++) { /* ascending numbers and equal keys: a heap already */
-    h->key[members[i]] = 0;
-    put(h, i, members[i]);
-  }
-  for (uint32_t k = 0; k < n; k++) {
+/* Line up all tasks into `out`. Key of a task: its affinity with the last `window` tasks. */
+static void walk(const hd_affinity *a, heap *h, uint32_t window, uint32_t *out) {
+  h->n = a->n;
+  for (uint32_t t = 0; t < a->n; t++) put(h, t, t); /* ascending numbers and equal keys: a heap already */
+  for (uint32_t k = 0; k < a->n; k++) {
     uint32_t t = out[k] = pop(h);
     for (uint64_t i = a->first[t]; i < a->first[t + 1]; i++)
       if (h->place[a->to[i]] != UINT32_MAX) {
@@ -78,38 +72,22 @@ static void walk_cluster(const hd_affinity *a, heap *h, const uint32_t *members,
   }
 }
 
-hd_status hd_affinity_order(const hd_affinity *a, const uint32_t *part, uint32_t parts, uint32_t window,
-                            hd_table *out, hd_diag *d) {
+hd_status hd_affinity_order(const hd_affinity *a, uint32_t window, hd_table *out, hd_diag *d) {
   *out = (hd_table){0};
   size_t n = a->n;
-  if (!part) parts = 1;
-  if (!window) window = DEFAULT_WINDOW;
   heap h = {.task = malloc(n * sizeof *h.task),
             .place = malloc(n * sizeof *h.place),
             .key = calloc(n, sizeof *h.key)};
-  uint64_t *start = calloc((size_t)parts + 2, sizeof *start);
-  uint32_t *members = malloc(n * sizeof *members), *task = malloc(n * sizeof *task);
-  bool ok = h.task && h.place && h.key && start && members && task;
-  hd_status st = ok ? HD_OK : hd_nomem(d);
-  for (size_t t = 0; st == HD_OK && part && t < n; t++)
-    if (part[t] >= parts) st = hd_fail(d, HD_ERR_USAGE, "task %zu is in cluster %u of %u", t, part[t], parts);
+  uint32_t *task = malloc(n * sizeof *task);
+  hd_status st = h.task && h.place && h.key && task ? HD_OK : hd_nomem(d);
   if (st == HD_OK) {
-    memset(h.place, 0xff, n * sizeof *h.place);
-    for (size_t t = 0; t < n; t++) start[(part ? part[t] : 0) + 1]++;
-    for (uint32_t p = 0; p < parts; p++) start[p + 1] += start[p];
-    for (size_t t = 0; t < n; t++) members[start[part ? part[t] : 0]++] = (uint32_t)t;
-    for (uint32_t p = parts; p > 0; p--) start[p] = start[p - 1]; /* filling moved each start to its end */
-    start[0] = 0;
-    for (uint32_t p = 0; p < parts; p++)
-      walk_cluster(a, &h, members + start[p], (uint32_t)(start[p + 1] - start[p]), window, task + start[p]);
+    walk(a, &h, window ? window : DEFAULT_WINDOW, task);
     *out = (hd_table){task, n};
     task = NULL;
   }
   free(h.task);
   free(h.place);
   free(h.key);
-  free(start);
-  free(members);
   free(task);
   return st;
 }

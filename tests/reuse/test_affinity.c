@@ -124,63 +124,17 @@ static void expect_permutation(const hd_table *t) {
   }
 }
 
-static void both_cuts_find_the_communities(void **state) {
+static void the_walk_finds_the_communities(void **state) {
   sets s;
   hd_trace *t = communities(&s, 11);
   hd_affinity a;
   hd_affinity_options o = {.max_sharers = 100, .threshold = 0.1};
   assert_int_equal(hd_affinity_build(t, &o, &a, NULL), HD_OK);
-  for (unsigned metis = 0; metis < 2; metis++) {
-    uint32_t part[TASKS], size[COMMUNITIES] = {0};
-    hd_status st = metis ? hd_affinity_metis(&a, COMMUNITIES, 1, part, NULL)
-                         : hd_affinity_greedy(&a, COMMUNITIES, 1, part, NULL);
-    assert_int_equal(st, HD_OK);
-    for (unsigned i = 0; i < TASKS; i++) {
-      assert_true(part[i] < COMMUNITIES);
-      size[part[i]]++;
-      assert_int_equal(part[i], part[i % COMMUNITIES]);
-    }
-    for (unsigned p = 0; p < COMMUNITIES; p++) assert_int_equal(size[p], PER_COMMUNITY);
-    hd_table order;
-    assert_int_equal(hd_affinity_order(&a, part, COMMUNITIES, 0, &order, NULL), HD_OK);
-    expect_permutation(&order);
-    assert_int_equal(changes(&order), COMMUNITIES - 1);
-    hd_table_free(&order);
-  }
-  hd_table order; /* without clusters the walk finds them too */
-  assert_int_equal(hd_affinity_order(&a, NULL, 0, 8, &order, NULL), HD_OK);
+  hd_table order;
+  assert_int_equal(hd_affinity_order(&a, 8, &order, NULL), HD_OK);
   expect_permutation(&order);
   assert_int_equal(changes(&order), COMMUNITIES - 1);
   hd_table_free(&order);
-  hd_affinity_free(&a);
-  hd_trace_destroy(t);
-}
-
-static void greedy_clusters_differ_by_at_most_one_task(void **state) {
-  sets s;
-  hd_trace *t = communities(&s, 13);
-  hd_affinity a;
-  assert_int_equal(hd_affinity_build(t, NULL, &a, NULL), HD_OK);
-  static const uint32_t parts[] = {1, 2, 7, 50, 119, 120};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    uint32_t part[TASKS], size[TASKS] = {0}, least = TASKS, most = 0;
-    assert_int_equal(hd_affinity_greedy(&a, parts[i], i, part, NULL), HD_OK);
-    for (unsigned k = 0; k < TASKS; k++) {
-      assert_true(part[k] < parts[i]);
-      size[part[k]]++;
-    }
-    for (unsigned p = 0; p < parts[i]; p++) {
-      if (size[p] < least) least = size[p];
-      if (size[p] > most) most = size[p];
-    }
-    assert_true(most - least <= 1);
-    double cut = hd_affinity_cut(&a, part);
-    assert_true(cut >= 0 && cut <= 1 && (parts[i] > 1 || cut == 0));
-  }
-  hd_diag d;
-  uint32_t part[TASKS];
-  assert_int_equal(hd_affinity_greedy(&a, TASKS + 1, 0, part, &d), HD_ERR_USAGE);
-  assert_int_equal(hd_affinity_metis(&a, 0, 0, part, &d), HD_ERR_USAGE);
   hd_affinity_free(&a);
   hd_trace_destroy(t);
 }
@@ -195,12 +149,8 @@ static void tasks_that_share_nothing_keep_their_order(void **state) {
   assert_int_equal(hd_affinity_build(t, NULL, &a, NULL), HD_OK);
   assert_int_equal(a.first[9], 0);
   hd_table order;
-  assert_int_equal(hd_affinity_order(&a, NULL, 0, 0, &order, NULL), HD_OK);
+  assert_int_equal(hd_affinity_order(&a, 0, &order, NULL), HD_OK);
   for (uint32_t i = 0; i < 9; i++) assert_int_equal(order.task[i], i);
-  uint32_t part[9];
-  assert_int_equal(hd_affinity_greedy(&a, 4, 0, part, NULL), HD_OK);
-  assert_int_equal(hd_affinity_metis(&a, 4, 0, part, NULL), HD_OK);
-  assert_true(hd_affinity_cut(&a, part) == 0);
   hd_table_free(&order);
   hd_affinity_free(&a);
   hd_trace_destroy(t);
@@ -251,8 +201,7 @@ int main(void) {
       cmocka_unit_test(edges_are_jaccard_indices_above_the_threshold),
       cmocka_unit_test(only_the_heaviest_edges_are_kept_and_in_both_directions),
       cmocka_unit_test(a_sample_of_the_blocks_estimates_the_index),
-      cmocka_unit_test(both_cuts_find_the_communities),
-      cmocka_unit_test(greedy_clusters_differ_by_at_most_one_task),
+      cmocka_unit_test(the_walk_finds_the_communities),
       cmocka_unit_test(tasks_that_share_nothing_keep_their_order),
       cmocka_unit_test(the_graph_is_written_in_dot),
       cmocka_unit_test(heavy_first_sorts_tasks_by_their_work),

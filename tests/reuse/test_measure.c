@@ -204,6 +204,38 @@ static void footprints_and_shared_lines_are_counted(void **state) {
   hd_trace_destroy(t);
 }
 
+static void read_k_lines(const hd_emu_hooks *h, unsigned worker, uint64_t task, uint32_t warp, void *ctx) {
+  for (uint32_t i = 0; i < *(const uint32_t *)ctx; i++)
+    synth_put(h, worker, task, warp, i, HD_ACCESS_LOAD, (uint64_t)128 * i, 4);
+}
+
+static void the_mean_of_added_launches_is_that_of_all_their_tasks(void **state) {
+  /* Launches of so many tasks, each of which names so many lines. */
+  static const uint32_t tasks[] = {3, 90, 1, 6}, lines[] = {10, 2, 40, 5};
+  hd_reuse sum = {0};
+  uint64_t all = 0, named = 0;
+  for (unsigned i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+    uint32_t k = lines[i];
+    hd_trace *t = synth_trace(tasks[i], 32, read_k_lines, &k);
+    hd_reuse r;
+    assert_int_equal(hd_reuse_measure(t, NULL, 0, NULL, i ? &r : &sum, NULL), HD_OK);
+    hd_trace_destroy(t);
+    all += tasks[i];
+    named += (uint64_t)tasks[i] * lines[i];
+    if (i) {
+      hd_reuse_add(&sum, &r);
+      hd_reuse_free(&r);
+    }
+    assert_int_equal(sum.footprint.tasks, all);
+    assert_float_equal(sum.footprint.mean, (double)named / (double)all, 1e-9);
+  }
+  assert_int_equal(sum.footprint.least, 2);
+  assert_int_equal(sum.footprint.most, 40);
+  assert_int_equal(sum.footprint.median, 2); /* of the launch with the most tasks */
+  assert_int_equal(sum.all.load_requests, named);
+  hd_reuse_free(&sum);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shares_are_those_of_a_search_through_all_requests),
@@ -211,6 +243,7 @@ int main(void) {
       cmocka_unit_test(every_request_belongs_to_the_array_it_lies_in),
       cmocka_unit_test(a_sample_of_the_lines_gives_nearly_the_same_histogram),
       cmocka_unit_test(footprints_and_shared_lines_are_counted),
+      cmocka_unit_test(the_mean_of_added_launches_is_that_of_all_their_tasks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
