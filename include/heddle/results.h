@@ -10,9 +10,9 @@
 #include "heddle/corun.h"
 #include "heddle/difftest.h"
 #include "heddle/overhead.h"
+#include "heddle/predict.h"
 #include "heddle/probe.h"
 #include "heddle/store.h"
-#include "heddle/predict.h"
 
 #ifdef __cplusplus
 extern "C" {
