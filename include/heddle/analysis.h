@@ -240,8 +240,6 @@ HD_API void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd
 HD_API bool hd_poly_stride(hd_analysis *a, hd_poly p, hd_symbol variable, hd_poly *out);
 /* The symbol of this kind with these a and b, or HD_NONE when the kernel has none. */
 HD_API hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, uint32_t y);
-/* True when p is a constant. */
-HD_API bool hd_poly_constant(const hd_analysis *a, hd_poly p, int64_t *out);
 
 /* ---- At a launch ----------------------------------------------------------------------- */
 

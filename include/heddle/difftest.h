@@ -29,12 +29,8 @@ extern "C" {
 
 /* Forms are numbered from 0; a form is one choice of every alternative of a template. */
 HD_API uint64_t hd_difftest_forms(void);
-/* The form's text with its holes, "add.sat.s32 ${=s32}, ${s32}, ${s32?};", appended to *out. */
-HD_API void hd_difftest_form_text(uint64_t form, hd_buf *out);
-/* Least architecture that has it, and whether it stays between emulators: it means something else on every
- * machine (a policy's bits), or ptxas does not take it. */
+/* Least architecture that has it. */
 HD_API unsigned hd_difftest_form_sm(uint64_t form);
-HD_API bool hd_difftest_form_is_emulated_only(uint64_t form);
 
 /* ---- Programs ---------------------------------------------------------------------- */
 

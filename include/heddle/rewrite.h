@@ -103,10 +103,11 @@ HD_API void hd_recipe_params(const hd_recipe *r, const uint32_t tasks[3], uint64
 /* Why a kernel cannot be steered. */
 typedef enum hd_refusal_kind {
   HD_REFUSE_NONE = 0,
-  HD_REFUSE_NO_BODY,        /* a declaration only */
-  HD_REFUSE_GRID_SYNC,      /* grid-wide synchronisation, or spinning on other CTAs' data */
-  HD_REFUSE_CLUSTER,        /* thread-block clusters, distributed shared memory */
-  HD_REFUSE_SREG,           /* reads %smid %warpid %gridid %clock ..., which the rewrite would change */
+  HD_REFUSE_NO_BODY,   /* a declaration only */
+  HD_REFUSE_NO_MEMORY, /* memory ran out while the kernel was looked at: hd_rewrite fails with HD_ERR_NOMEM */
+  HD_REFUSE_GRID_SYNC, /* grid-wide synchronisation, or spinning on other CTAs' data */
+  HD_REFUSE_CLUSTER,   /* thread-block clusters, distributed shared memory */
+  HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %clock ..., which the rewrite would change */
   HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */
   HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read
                                %ctaid */

@@ -209,13 +209,6 @@ void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *o
 
 /* ---- Questions --------------------------------------------------------------------------- */
 
-bool hd_poly_constant(const hd_analysis *a, hd_poly p, int64_t *out) {
-  const hd_polynomial *q = &a->polys[p];
-  if (q->n > 1 || (q->n == 1 && a->terms[q->first].product)) return false;
-  *out = q->n ? a->terms[q->first].coefficient : 0;
-  return true;
-}
-
 hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, uint32_t y) {
   for (hd_symbol s = 1; s < a->n_symbols; s++)
     if (a->symbols[s].kind == kind && a->symbols[s].a == x && a->symbols[s].b == y) return s;

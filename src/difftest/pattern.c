@@ -109,23 +109,8 @@ void dt_pattern_expand(const dt_pattern *p, uint64_t choice, hd_buf *out) {
   }
 }
 
-void hd_difftest_form_text(uint64_t form, hd_buf *out) {
-  uint64_t choice;
-  const dt_row *row = dt_form_row(form, &choice);
-  dt_pattern p;
-  if (!row) return;
-  dt_pattern_read(row, &p);
-  dt_pattern_expand(&p, choice, out);
-}
-
 unsigned hd_difftest_form_sm(uint64_t form) {
   uint64_t choice;
   const dt_row *row = dt_form_row(form, &choice);
   return row ? row->sm : 0;
-}
-
-bool hd_difftest_form_is_emulated_only(uint64_t form) {
-  uint64_t choice;
-  const dt_row *row = dt_form_row(form, &choice);
-  return row && row->flags & DT_EMULATED;
 }

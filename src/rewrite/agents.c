@@ -104,9 +104,9 @@ size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const ui
   arena.escape = &out_of_memory;
   if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
     if (setjmp(out_of_memory)) {
-      refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
+      refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
     } else if (hd_cfg_build(m, func, 0, &arena, &s.graph, &d) != HD_OK) {
-      refuse(&s, HD_REFUSE_NO_BODY, NULL, d.message);
+      refuse(&s, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL, d.message);
     } else {
       hd_uniformity_find(&s.graph, block, &arena, &s.same);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)

@@ -12,6 +12,7 @@ const char *hd_refusal_name(hd_refusal_kind k) {
   static const char *const names[] = {
       [HD_REFUSE_NONE] = "none",
       [HD_REFUSE_NO_BODY] = "no-body",
+      [HD_REFUSE_NO_MEMORY] = "no-memory",
       [HD_REFUSE_GRID_SYNC] = "grid-sync",
       [HD_REFUSE_CLUSTER] = "cluster",
       [HD_REFUSE_SREG] = "special-register",
@@ -198,7 +199,7 @@ size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *ou
       if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
   }
   if (ok && !rewrite_scan_waits(&s, func, calls))
-    rewrite_scan_refuse(&s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
+    rewrite_scan_refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
   rewrite_scan_end(&s);
   return s.n;
 }

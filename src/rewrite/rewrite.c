@@ -237,6 +237,7 @@ void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_read
 
 hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d) {
   if (!n) return HD_OK;
+  if (why->kind == HD_REFUSE_NO_MEMORY) return hd_nomem(d);
   if (why->line) return hd_fail(d, HD_ERR_REFUSED, "line %u: %s", why->line, why->what);
   return hd_fail(d, HD_ERR_REFUSED, "%s", why->what);
 }

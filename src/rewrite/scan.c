@@ -27,7 +27,7 @@ bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, 
     rewrite_scan_reach(s, func);
     return true;
   }
-  rewrite_scan_refuse(s, HD_REFUSE_NO_BODY, NULL, "out of memory while looking at the kernel");
+  rewrite_scan_refuse(s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
   return false;
 }
 

@@ -184,7 +184,9 @@ static hd_status read_table(const json_t *o, size_t number, const char *name, st
     return t->packed.failed ? hd_nomem(d) : bad_table(name, number, "what is packed is not base 64", d);
   hd_status st = packed_read(t->packed.data ? t->packed.data : "", t->packed.len, t->n, t->name, &task, &e);
   free(task);
-  return st == HD_ERR_INPUT ? bad_table(name, number, e.message, d) : st;
+  if (st == HD_ERR_INPUT) return bad_table(name, number, e.message, d);
+  if (st != HD_OK && d) *d = e;
+  return st;
 }
 
 /* Tasks of a launch, as hd_verdict_launch wrote it; 0: it did not. */

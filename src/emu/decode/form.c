@@ -147,10 +147,10 @@ const emu_op *emu_find_form(const emu_decoder *d, const char *op, const hd_ptx_f
                             bool any_type) {
   hd_buf name = {0};
   const emu_op *found = NULL;
-  for (naming how = AS_WRITTEN; how <= AS_BITS && !found; how++) {
+  for (naming how = AS_WRITTEN; how <= AS_BITS && !found && !name.failed; how++) {
     bool first = true; /* the second type, slct's condition, is always as written */
     bool ftz = false;
-    hd_buf_clear(&name);
+    if (how != AS_WRITTEN) hd_buf_clear(&name);
     hd_buf_puts(&name, op);
     for (unsigned k = 0; k < f->n_mods; k++) {
       if (dropped(drop, f->mods[k])) continue;
@@ -167,7 +167,9 @@ const emu_op *emu_find_form(const emu_decoder *d, const char *op, const hd_ptx_f
     }
     if (!name.failed) found = emu_find_op(d, name.data);
   }
+  const bool failed = name.failed;
   hd_buf_free(&name);
+  if (failed) longjmp(*d->scratch.escape, 1);
   return found;
 }
 

@@ -169,7 +169,7 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;
   if (!why.other)
-    emu_fault(w, i, 1u << why.lane, "out of memory for the record of races");
+    emu_nomem(w, i, 1u << why.lane, "the record of races");
   else
     emu_fault(w, i, 1u << why.lane, "race between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s",
               access_word(kind), bytes, why.address, name, why.wrote ? "wrote" : "read");

@@ -194,7 +194,7 @@ bool emu_mover_copy(emu_mover *m, uint64_t from, uint64_t to, unsigned bytes) {
 bool emu_mover_fill(emu_mover *m, uint64_t to, unsigned bytes) { return add(m, 0, to, bytes, true); }
 
 static bool out_of_memory(emu_mover *m) {
-  emu_fault(m->w, m->i, 1u << m->lane, "out of memory for the record of copies");
+  emu_nomem(m->w, m->i, 1u << m->lane, "the record of copies");
   return false;
 }
 

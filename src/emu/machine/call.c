@@ -60,7 +60,7 @@ emu_frame *emu_frame_make(emu_mwarp *m, const emu_code *code, emu_frame *caller,
   }
   emu_mframe *mf = take_frame(m, code);
   if (!mf) {
-    emu_fault_at(m, caller ? caller->code : code, i, mask, "out of memory for the registers of %s",
+    emu_nomem_at(m, caller ? caller->code : code, i, mask, "out of memory for the registers of %s",
                  code->name);
     return NULL;
   }

@@ -92,7 +92,7 @@ bool emu_copy_begin(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_
     poison(c, &p);
     if (!hd_vec_push(&f->copies, p)) f = NULL;
   }
-  if (!f) emu_fault(w, i, w->live, "out of memory for a copy in flight");
+  if (!f) emu_nomem(w, i, w->live, "a copy in flight");
   return f != NULL;
 }
 
@@ -101,7 +101,7 @@ bool emu_copy_begin(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_
 bool emu_copy_commit(emu_warp *w, const emu_inst *i, uint32_t mask) {
   emu_copies *f = copies_of(w);
   if (!f) {
-    emu_fault(w, i, mask, "out of memory for copies in flight");
+    emu_nomem(w, i, mask, "copies in flight");
     return false;
   }
   for (uint32_t left = mask; left; left &= left - 1) f->commits[__builtin_ctz(left)]++;

@@ -387,8 +387,8 @@ static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_i
                 c->id[0], c->id[1], c->id[2], tid[0][lane], tid[1][lane], tid[2][lane]);
 }
 
-static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
-                   va_list ap) {
+static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_status st,
+                   const char *fmt, va_list ap) {
   emu_cta *c = m->w.cta;
   hd_emu_grid *g = c->grid;
   char what[512];
@@ -401,7 +401,7 @@ static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32
   pthread_mutex_lock(&g->lock);
   const uint64_t earlier = g->fault_ordinal;
   if (earlier == UINT64_MAX || (g->ordered && c->ordinal < earlier)) {
-    hd_fail(&g->fault, HD_ERR_FAULT, "%s%s", what, place.data && !place.failed ? place.data : "");
+    hd_fail(&g->fault, st, "%s%s", what, place.data && !place.failed ? place.data : "");
     snprintf(g->fault.file, sizeof g->fault.file, "%s",
              g->program->module->name ? g->program->module->name : "");
     snprintf(g->fault.source, sizeof g->fault.source, "%s", text.data && !text.failed ? text.data : "");
@@ -419,15 +419,27 @@ void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_
                   ...) {
   va_list ap;
   va_start(ap, fmt);
-  record(m, code, i, mask, fmt, ap);
+  record(m, code, i, mask, HD_ERR_FAULT, fmt, ap);
   va_end(ap);
 }
 
 void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  record((emu_mwarp *)w, w->current->frame->code, i, mask, fmt, ap);
+  record((emu_mwarp *)w, w->current->frame->code, i, mask, HD_ERR_FAULT, fmt, ap);
   va_end(ap);
+}
+
+void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
+                  ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  record(m, code, i, mask, HD_ERR_NOMEM, fmt, ap);
+  va_end(ap);
+}
+
+void emu_nomem(emu_warp *w, const emu_inst *i, uint32_t mask, const char *what) {
+  emu_nomem_at((emu_mwarp *)w, w->current->frame->code, i, mask, "out of memory for %s", what);
 }
 
 void emu_print(emu_warp *w, const char *text, size_t len) {

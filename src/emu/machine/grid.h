@@ -49,6 +49,9 @@ static inline bool emu_cta_over(const hd_emu_cta *c) {
 /* Fill in %tid and its kin. */
 void emu_fill_sregs(emu_mwarp *m, emu_frame *f);
 /* As emu_fault, at an instruction of `code`; i NULL: no instruction. */
+/* As emu_fault_at, but the launch ends with HD_ERR_NOMEM: it is not the kernel's fault. */
+void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
+    HD_PRINTF(5, 6);
 void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
     HD_PRINTF(5, 6);
 

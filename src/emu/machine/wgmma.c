@@ -204,7 +204,7 @@ uint32_t *emu_wgmma_begin(emu_warp *w, const emu_inst *i, const emu_wgmma_regs *
   fresh.value = malloc((size_t)ROWS * d->n * sizeof *fresh.value);
   if (!f || !fresh.value || !hd_vec_push(&f->accumulators, fresh)) {
     free(fresh.value);
-    emu_fault(w, i, w->live, "out of memory for a product in flight");
+    emu_nomem(w, i, w->live, "a product in flight");
     return NULL;
   }
   frame->refs++;
@@ -264,7 +264,7 @@ bool emu_wgmma_reads(emu_warp *w, const emu_inst *i, const uint32_t *chunk, uint
   }
   if (!r.chunk || !hd_vec_push(&f->readings, r)) {
     free(r.chunk);
-    emu_fault(w, i, w->live, "out of memory for a product in flight");
+    emu_nomem(w, i, w->live, "a product in flight");
     return false;
   }
   r.frame->refs++;
@@ -278,7 +278,7 @@ void emu_wgmma_fence(emu_warp *w, const emu_inst *i) {
   if (f)
     f->fenced = true;
   else
-    emu_fault(w, i, w->live, "out of memory for products in flight");
+    emu_nomem(w, i, w->live, "products in flight");
 }
 
 void emu_wgmma_commit(emu_warp *w) {

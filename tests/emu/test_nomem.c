@@ -1,0 +1,59 @@
+/* Memory that runs out in emu/. */
+#include "nomem.h"
+
+#include "heddle/emu.h"
+
+static const char *const text =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.global .b32 word;\n"
+    ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.u32 r, a, 1;\nret;\n}\n"
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+    ".shared .b32 s[64];\n.local .b32 mine[4];\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+    "mov.u32 %r2, %ctaid.x;\nshl.b32 %r3, %r1, 2;\nmov.u32 %r4, s;\nadd.u32 %r4, %r4, %r3;\nst.shared.u32 "
+    "[%r4], %r1;\n"
+    "st.local.u32 [mine], %r1;\nbar.sync 0;\nsetp.lt.u32 %p1, %r1, 7;\n@%p1 bra M;\n{\n.reg .b32 x;\n"
+    "call (x), f, (%r1);\nmov.b32 %r1, x;\n}\nM:\nmov.u32 %r1, %tid.x;\nmad.lo.u32 %r5, %r2, 64, "
+    "%r1;\nmul.wide.u32 %rd2, %r5, 4;\n"
+    "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\natom.global.add.u32 %r6, [word], 1;\nret;\n}\n";
+
+static hd_status run(hd_emu *e, const hd_ptx_module *m, const hd_dispatch *how, hd_diag *d) {
+  hd_emu_program *p;
+  uint64_t address;
+  hd_status st = hd_emu_alloc(e, 64 * 16 * 4 + 4, &address, d);
+  if (st == HD_OK) st = hd_emu_load(e, m, &p, d);
+  if (st != HD_OK) return st;
+  const hd_emu_launch_params l = {
+      .kernel = "k", .grid = {16, 1, 1}, .block = {64, 1, 1}, .args = &address, .args_bytes = 8};
+  st = hd_emu_launch(p, &l, how, NULL, NULL, d);
+  hd_emu_unload(p);
+  return st;
+}
+
+static hd_status launch(void *ctx, hd_diag *d) {
+  hd_arena a;
+  hd_ptx_module *m;
+  hd_emu *e;
+  const hd_emu_options o = {
+      .checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | HD_CHECK_RACE, .threads = 2, .n_sms = 4, .memory = 1 << 24};
+  hd_arena_init(&a);
+  hd_status st = hd_ptx_parse(text, strlen(text), "test", &a, &m, d);
+  if (st == HD_OK) st = hd_emu_create(&o, &e, d);
+  if (st == HD_OK) {
+    st = run(e, m, ctx, d);
+    hd_emu_destroy(e);
+  }
+  hd_arena_free(&a);
+  return st;
+}
+
+static void every_allocation_that_fails_is_said(void **state) {
+  for (hd_dispatch_kind k = 0; k < HD_DISPATCH_COUNT; k++) {
+    const hd_dispatch how = {.kind = k, .seed = 1, .resident = 2};
+    nomem_expect(&(nomem_entry){hd_dispatch_name(k), launch, (void *)&how, false});
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("every allocation that fails is said", every_allocation_that_fails_is_said)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

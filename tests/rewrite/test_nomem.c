@@ -1,0 +1,58 @@
+/* Memory that runs out in rewrite/. */
+#include "nomem.h"
+
+#include "heddle/rewrite.h"
+
+static const char *const text =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.u32 r, a, 1;\nret;\n}\n"
+    ".visible .entry k(.param .u64 p, .param .u64 q)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .f32 "
+    "%f<9>;\n"
+    ".reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\nmov.u32 %r1, %tid.x;\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ctaid.y;\nmad.lo.u32 %r4, %r2, 32, %r1;\nmul.wide.u32 %rd3, %r4, "
+    "4;\n"
+    "add.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\nmov.u32 %r5, 0;\nL:\nld.global.f32 %f1, [%rd4];\n"
+    "ld.global.f32 %f2, [%rd4+128];\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%rd5], %f3;\nadd.u32 %r5, %r5, "
+    "1;\n"
+    "setp.lt.u32 %p1, %r5, 4;\n@%p1 bra L;\nret;\n}\n";
+
+static hd_status rewrite(void *ctx, hd_diag *d) {
+  hd_arena a;
+  hd_ptx_module *m;
+  hd_recipe recipe;
+  const hd_rewrite_options o = {.grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4}, .block = {32, 1, 1}};
+  hd_arena_init(&a);
+  hd_status st = hd_ptx_parse(text, strlen(text), "test", &a, &m, d);
+  if (st == HD_OK) st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), ctx, &o, &recipe, d);
+  hd_arena_free(&a);
+  return st;
+}
+
+static void every_allocation_that_fails_is_said(void **state) {
+  static const char *const plans[] = {"order=band:3",
+                                      "order=hilbert",
+                                      "bind=redirect",
+                                      "bind=claim,split=wave:4",
+                                      "order=col,bind=agents",
+                                      "bind=agents:2,take=segments",
+                                      "threads=col",
+                                      "bypass=l1:1",
+                                      "bypass=l1:0,form=replicate",
+                                      "bypass=auto",
+                                      "stream=l1",
+                                      "prefetch=l2:1",
+                                      "order=tile:3x2,bind=agents,prefetch=l1:1"};
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    hd_plan p;
+    hd_diag d = {0};
+    if (hd_plan_parse(plans[i], &p, &d) != HD_OK) fail_msg("%s", d.message);
+    nomem_expect(&(nomem_entry){plans[i], rewrite, &p, false});
+    hd_plan_free(&p);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("every allocation that fails is said", every_allocation_that_fails_is_said)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
