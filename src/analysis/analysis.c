@@ -8,55 +8,32 @@ enum { DEFAULT_MAX_INSTS = 1000000 };
 static const uint64_t DEFAULT_WORK = 40000000;
 
 static void release(an *a) {
-  hd_vec_free(&a->slots);
-  hd_vec_free(&a->phis);
-  hd_vec_free(&a->vals);
-  hd_vec_free(&a->states);
-  hd_vec_free(&a->active);
-  hd_vec_free(&a->trail);
-  hd_vec_free(&a->work);
-  hd_vec_free(&a->symbols);
-  hd_vec_free(&a->polys);
-  hd_vec_free(&a->terms);
-  hd_vec_free(&a->products);
-  hd_vec_free(&a->factors);
-  hd_vec_free(&a->assumptions);
-  hd_vec_free(&a->sets);
-  hd_vec_free(&a->set_items);
-  hd_vec_free(&a->set_scratch);
-  hd_vec_free(&a->range_assumed);
-  hd_vec_free(&a->symbol_assumed);
-  hd_vec_free(&a->seen);
-  hd_vec_free(&a->memo);
-  hd_vec_free(&a->list_items);
-  hd_vec_free(&a->set_lists);
-  hd_vec_free(&a->guards);
-  hd_vec_free(&a->sites);
   hd_arena_free(&a->arena);
   free(a);
 }
 
 void an_publish(an *a) {
   hd_analysis *p = &a->pub;
-  p->symbols = a->symbols.data;
-  p->n_symbols = (uint32_t)a->symbols.n;
-  p->polys = a->polys.data;
-  p->n_polys = (uint32_t)a->polys.n;
-  p->terms = a->terms.data;
-  p->n_terms = (uint32_t)a->terms.n;
-  p->products = a->products.data;
-  p->n_products = (uint32_t)a->products.n;
-  p->factors = a->factors.data;
-  p->n_factors = (uint32_t)a->factors.n;
-  p->assumptions = a->assumptions.data;
-  p->n_assumptions = (uint32_t)a->assumptions.n;
-  p->assumption_lists = a->list_items.data;
-  p->n_assumption_lists = (uint32_t)a->list_items.n;
-  p->guards = a->guards.data;
-  p->n_guards = (uint32_t)a->guards.n;
-  p->sites = a->sites.data;
-  p->n_sites = (uint32_t)a->sites.n;
-  p->over_budget = a->stop;
+  p->symbols = a->alg.symbols.data;
+  p->n_symbols = (uint32_t)a->alg.symbols.n;
+  p->polys = a->alg.polys.data;
+  p->n_polys = (uint32_t)a->alg.polys.n;
+  p->terms = a->alg.terms.data;
+  p->n_terms = (uint32_t)a->alg.terms.n;
+  p->products = a->alg.products.data;
+  p->n_products = (uint32_t)a->alg.products.n;
+  p->factors = a->alg.factors.data;
+  p->n_factors = (uint32_t)a->alg.factors.n;
+  p->assumptions = a->alg.assumptions.data;
+  p->n_assumptions = (uint32_t)a->alg.assumptions.n;
+  p->assumption_lists = a->result.list_items.data;
+  p->n_assumption_lists = (uint32_t)a->result.list_items.n;
+  p->guards = a->result.guards.data;
+  p->n_guards = (uint32_t)a->result.guards.n;
+  p->sites = a->result.sites.data;
+  p->n_sites = (uint32_t)a->result.sites.n;
+  p->work = a->alg.work;
+  p->over_budget = a->eval.stop;
 }
 
 /* What the kernel's directives say of its CTAs. */
@@ -81,7 +58,7 @@ static void read_limits(an *a) {
 }
 
 static hd_status run(an *a) {
-  an_poly_init(a);
+  an_poly_init(&a->alg, &a->arena);
   read_limits(a);
   hd_cfg *g = &a->pub.cfg;
   hd_status st = hd_cfg_build(a->m, a->pub.func, a->opt.max_insts, &a->arena, g, a->diag);
@@ -93,9 +70,10 @@ static hd_status run(an *a) {
   an_slots(a);
   an_defs(a);
   size_t n_values = an_first_phi(a);
-  if (!hd_vec_reserve(&a->vals, n_values + 1) || !hd_vec_reserve(&a->states, n_values + 1)) an_nomem(a);
-  memset(a->states.data, AN_WAITING, n_values);
-  a->vals.n = a->states.n = n_values;
+  AN_RESERVE(&a->arena, &a->eval.vals, n_values + 1);
+  AN_RESERVE(&a->arena, &a->eval.states, n_values + 1);
+  memset(a->eval.states.data, AN_WAITING, n_values);
+  a->eval.vals.n = a->eval.states.n = n_values;
   an_sites(a);
   an_publish(a);
   return HD_OK;

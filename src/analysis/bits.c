@@ -14,9 +14,9 @@ static hd_poly modulo(tr *t, hd_poly x, unsigned h) {
   an *a = t->a;
   if (!h) return 0;
   if (h > 62) return HD_NONE;
-  hd_poly p = an_wrap(a, x, h), turns = an_floor_const(a, p, (int64_t)1 << h, t->inst);
-  p = turns == HD_NONE ? HD_NONE : an_sub(a, p, an_scale(a, turns, (int64_t)1 << h));
-  if (p != HD_NONE) an_note_range(a, p, 0, ((int64_t)1 << h) - 1, 0);
+  hd_poly p = an_wrap(&a->alg, x, h), turns = an_floor_const(&a->alg, p, (int64_t)1 << h, t->inst);
+  p = turns == HD_NONE ? HD_NONE : an_sub(&a->alg, p, an_scale(&a->alg, turns, (int64_t)1 << h));
+  if (p != HD_NONE) an_note_range(&a->alg, p, 0, ((int64_t)1 << h) - 1, 0);
   return p;
 }
 
@@ -29,12 +29,12 @@ bool tr_shl(tr *t, an_val *out) {
   bool ok = tr_operand(t, 1, width, &x);
   if (!tr_operand(t, 2, 32, &n) || !ok) return false;
   n = an_extend(a, &n, false, t->inst);
-  hd_poly power = an_pow2(a, n.poly, t->inst);
+  hd_poly power = an_pow2(&a->alg, n.poly, t->inst);
   an_val factor = an_val_of(a, power, 64);
   an_inherit(a, &factor, &n);
-  *out = tr_mul(t, &x, &factor, width);
+  *out = tr_product(t, &x, &factor, width);
   int64_t c;
-  if (an_is_const(a, n.poly, &c)) out->maybe &= c >= 0 && c < 64 ? x.maybe << c : 0;
+  if (an_is_const(&a->alg, n.poly, &c)) out->maybe &= c >= 0 && c < 64 ? x.maybe << c : 0;
   return true;
 }
 
@@ -47,10 +47,10 @@ bool tr_shr(tr *t, an_val *out) {
   if (!tr_operand(t, 2, 32, &n) || !ok) return false;
   int64_t c;
   n = an_extend(a, &n, false, t->inst);
-  if (!an_is_const(a, n.poly, &c)) {
+  if (!an_is_const(&a->alg, n.poly, &c)) {
     x = an_extend(a, &x, is_signed, t->inst);
-    hd_poly power = an_pow2(a, n.poly, t->inst);
-    *out = tr_result(t, an_floor(a, x.poly, power, t->inst), width, &x, &n);
+    hd_poly power = an_pow2(&a->alg, n.poly, t->inst);
+    *out = tr_result(t, an_floor(&a->alg, x.poly, power, t->inst), width, &x, &n);
     return true;
   }
   if (c >= width) {
@@ -63,13 +63,13 @@ bool tr_shr(tr *t, an_val *out) {
   an_use_range(a, &x);
   if (is_signed && c == (int64_t)width - 1) { /* the sign: 0 or -1 */
     x = an_extend(a, &x, true, t->inst);
-    hd_poly negative = an_not(a, an_ge0(a, x.poly));
-    *out = tr_result(t, an_scale(a, negative, -1), width, &x, NULL);
+    hd_poly negative = an_not(&a->alg, an_ge0(&a->alg, x.poly));
+    *out = tr_result(t, an_scale(&a->alg, negative, -1), width, &x, NULL);
     return true;
   }
   if (!is_signed && x.lo >= -1 && x.hi <= 0 &&
       width < 64 + (unsigned)(c > 0)) { /* bits of 0 or -1: 0 or a mask */
-    *out = tr_result(t, an_scale(a, x.poly, -(int64_t)(width_mask(width) >> c)), width, &x, NULL);
+    *out = tr_result(t, an_scale(&a->alg, x.poly, -(int64_t)(width_mask(width) >> c)), width, &x, NULL);
     return true;
   }
   x = an_extend(a, &x, is_signed, t->inst);
@@ -77,7 +77,7 @@ bool tr_shr(tr *t, an_val *out) {
     *out = tr_opaque(t, HD_LEVEL_NONLINEAR, width, &x, NULL);
     return true;
   }
-  *out = tr_result(t, an_floor_const(a, x.poly, (int64_t)1 << c, t->inst), width, &x, NULL);
+  *out = tr_result(t, an_floor_const(&a->alg, x.poly, (int64_t)1 << c, t->inst), width, &x, NULL);
   int64_t lo = x.lo == INT64_MIN ? INT64_MIN : x.lo >> c, hi = x.hi == INT64_MAX ? INT64_MAX : x.hi >> c;
   if (lo > out->lo) out->lo = lo;
   if (hi < out->hi) out->hi = hi;
@@ -111,7 +111,7 @@ static an_val and_mask(tr *t, const an_val *from, uint64_t mask, unsigned width)
     if (runs == 4) sum = HD_NONE;
     if (sum == HD_NONE) break;
     hd_poly low = modulo(t, x->poly, l), high = h >= width ? x->poly : modulo(t, x->poly, h);
-    sum = low == HD_NONE || high == HD_NONE ? HD_NONE : an_add(a, sum, an_sub(a, high, low));
+    sum = low == HD_NONE || high == HD_NONE ? HD_NONE : an_add(&a->alg, sum, an_sub(&a->alg, high, low));
     left = h >= 64 ? 0 : left & ~((1ull << h) - 1);
   }
   if (sum == HD_NONE) return tr_opaque(t, HD_LEVEL_NONLINEAR, width, x, NULL);
@@ -124,8 +124,8 @@ static an_val and_mask(tr *t, const an_val *from, uint64_t mask, unsigned width)
 static an_val bits_and(tr *t, const an_val *x, const an_val *y, unsigned width) {
   an *a = t->a;
   int64_t c;
-  if (an_is_const(a, x->poly, &c)) return and_mask(t, y, (uint64_t)c, width);
-  if (an_is_const(a, y->poly, &c)) return and_mask(t, x, (uint64_t)c, width);
+  if (an_is_const(&a->alg, x->poly, &c)) return and_mask(t, y, (uint64_t)c, width);
+  if (an_is_const(&a->alg, y->poly, &c)) return and_mask(t, x, (uint64_t)c, width);
   if (!(x->maybe & y->maybe)) return tr_result(t, 0, width, x, y);
   /* 0 or -1 selects */
   if (y->lo >= -1 && y->hi <= 0) {
@@ -134,8 +134,8 @@ static an_val bits_and(tr *t, const an_val *x, const an_val *y, unsigned width) 
     y = s;
   }
   if (x->lo >= -1 && x->hi <= 0)
-    return tr_result(t, an_if(a, an_scale(a, x->poly, -1), y->poly), width, x, y);
-  an_val r = tr_result(t, an_bits(a, HD_V_BITAND, x->poly, y->poly, t->inst), width, x, y);
+    return tr_result(t, an_if(&a->alg, an_scale(&a->alg, x->poly, -1), y->poly), width, x, y);
+  an_val r = tr_result(t, an_bits(&a->alg, HD_V_BITAND, x->poly, y->poly, t->inst), width, x, y);
   r.maybe &= x->maybe & y->maybe;
   if ((r.maybe >> (width - 1)) == 0 && x->lo >= 0 && y->lo >= 0) an_known_range(a, &r, 0, (int64_t)r.maybe);
   return r;
@@ -143,10 +143,10 @@ static an_val bits_and(tr *t, const an_val *x, const an_val *y, unsigned width) 
 
 static an_val bits_or(tr *t, const an_val *x, const an_val *y, unsigned width) {
   if (x->poly == y->poly) return *x;
-  an_val sum = tr_add(t, x, y, 1, width);
+  an_val sum = tr_sum(t, x, y, 1, width);
   if (!(x->maybe & y->maybe)) return sum;
   an_val both = bits_and(t, x, y, width);
-  an_val r = tr_add(t, &sum, &both, -1, width);
+  an_val r = tr_sum(t, &sum, &both, -1, width);
   r.maybe &= x->maybe | y->maybe;
   return r;
 }
@@ -155,21 +155,21 @@ static an_val bits_xor(tr *t, const an_val *x, const an_val *y, unsigned width) 
   an *a = t->a;
   int64_t c;
   if (x->poly == y->poly) return an_val_of(a, 0, width);
-  if (!(x->maybe & y->maybe)) return tr_add(t, x, y, 1, width);
-  if (an_is_const(a, x->poly, &c)) {
+  if (!(x->maybe & y->maybe)) return tr_sum(t, x, y, 1, width);
+  if (an_is_const(&a->alg, x->poly, &c)) {
     const an_val *s = x;
     x = y;
     y = s;
   }
-  if (an_is_const(a, y->poly, &c)) {
-    an_val both = and_mask(t, x, (uint64_t)c, width), sum = tr_add(t, x, y, 1, width);
-    an_val r = tr_add(t, &sum, &both, -2, width);
+  if (an_is_const(&a->alg, y->poly, &c)) {
+    an_val both = and_mask(t, x, (uint64_t)c, width), sum = tr_sum(t, x, y, 1, width);
+    an_val r = tr_sum(t, &sum, &both, -2, width);
     r.maybe &= x->maybe | y->maybe;
     if (x->lo >= 0 && c >= 0 && r.maybe >> (width - 1) == 0 && !(x->maybe >> (width - 1)))
       an_known_range(a, &r, 0, (int64_t)r.maybe);
     return r;
   }
-  an_val r = tr_result(t, an_bits(a, HD_V_BITXOR, x->poly, y->poly, t->inst), width, x, y);
+  an_val r = tr_result(t, an_bits(&a->alg, HD_V_BITXOR, x->poly, y->poly, t->inst), width, x, y);
   r.maybe &= x->maybe | y->maybe;
   return r;
 }
@@ -179,13 +179,13 @@ static an_val combine_bits(tr *t, hd_ptx_op op, const an_val *x, const an_val *y
   if (width == 1) {
     hd_poly p = x->poly, q = y->poly;
     if (op == HD_OP_AND) {
-      p = an_both(a, p, q);
+      p = an_both(&a->alg, p, q);
     } else if (op == HD_OP_OR) {
-      p = an_either(a, p, q);
+      p = an_either(&a->alg, p, q);
     } else {
-      hd_poly flip = an_if(a, q, an_add_const(a, an_scale(a, p, -2), 1));
-      p = flip == HD_NONE ? HD_NONE : an_add(a, p, flip);
-      if (p != HD_NONE) an_note_range(a, p, 0, 1, 0);
+      hd_poly flip = an_if(&a->alg, q, an_add_const(&a->alg, an_scale(&a->alg, p, -2), 1));
+      p = flip == HD_NONE ? HD_NONE : an_add(&a->alg, p, flip);
+      if (p != HD_NONE) an_note_range(&a->alg, p, 0, 1, 0);
     }
     return tr_result(t, p, 1, x, y);
   }
@@ -209,8 +209,8 @@ bool tr_logic(tr *t, an_val *out) {
 }
 
 static an_val complement(tr *t, const an_val *x, unsigned width) {
-  an_val ones = an_val_of(t->a, an_const(t->a, width == 1 ? 1 : -1), width);
-  return tr_add(t, &ones, x, -1, width);
+  an_val ones = an_val_of(t->a, an_const(&t->a->alg, width == 1 ? 1 : -1), width);
+  return tr_sum(t, &ones, x, -1, width);
 }
 
 bool tr_not(tr *t, an_val *out) {
@@ -232,10 +232,10 @@ static an_val field(tr *t, const an_val *x, unsigned pos, unsigned len, unsigned
   hd_poly p;
   if (pos + len >= width) {
     from = an_extend(a, x, false, t->inst);
-    p = pos > 62 ? HD_NONE : an_floor_const(a, from.poly, (int64_t)1 << pos, t->inst);
+    p = pos > 62 ? HD_NONE : an_floor_const(&a->alg, from.poly, (int64_t)1 << pos, t->inst);
   } else {
     p = modulo(t, x->poly, pos + len);
-    if (p != HD_NONE) p = an_floor_const(a, p, (int64_t)1 << pos, t->inst);
+    if (p != HD_NONE) p = an_floor_const(&a->alg, p, (int64_t)1 << pos, t->inst);
   }
   an_val r = tr_result(t, p, width, &from, NULL);
   if (r.poly == p && len < 63) an_known_range(a, &r, 0, ((int64_t)1 << len) - 1);
@@ -251,13 +251,13 @@ bool tr_bfe(tr *t, an_val *out) {
   ok = tr_operand(t, 2, 32, &pos) && ok;
   if (!tr_operand(t, 3, 32, &len) || !ok) return false;
   int64_t b, n;
-  if (!an_is_const(a, pos.poly, &b) || !an_is_const(a, len.poly, &n)) return tr_unknown(t, out);
+  if (!an_is_const(&a->alg, pos.poly, &b) || !an_is_const(&a->alg, len.poly, &n)) return tr_unknown(t, out);
   b &= 255, n &= 255;
   if (b + n > width) n = b < width ? width - b : 0;
   *out = field(t, &x, (unsigned)b, (unsigned)n, width);
   if (t->type.kind == TR_SIGNED && n > 0 && n < 63) {
     an_val sign = field(t, &x, (unsigned)(b + n - 1), 1, width);
-    *out = tr_add(t, out, &sign, -((int64_t)1 << n), width);
+    *out = tr_sum(t, out, &sign, -((int64_t)1 << n), width);
     if (n < width) an_known_range(a, out, -((int64_t)1 << (n - 1)), ((int64_t)1 << (n - 1)) - 1);
     out->maybe = width_mask(width);
   }
@@ -274,7 +274,7 @@ bool tr_bfi(tr *t, an_val *out) {
   ok = tr_operand(t, 3, 32, &pos) && ok;
   if (!tr_operand(t, 4, 32, &len) || !ok) return false;
   int64_t b, n;
-  if (!an_is_const(a, pos.poly, &b) || !an_is_const(a, len.poly, &n)) return tr_unknown(t, out);
+  if (!an_is_const(&a->alg, pos.poly, &b) || !an_is_const(&a->alg, len.poly, &n)) return tr_unknown(t, out);
   b &= 255, n &= 255;
   if (b + n > width) n = b < width ? width - b : 0;
   if (n == 0) {
@@ -284,7 +284,7 @@ bool tr_bfi(tr *t, an_val *out) {
   uint64_t mask = n >= 64 ? UINT64_MAX : ((1ull << n) - 1) << b;
   an_val kept = and_mask(t, &y, ~mask, width),
          low = and_mask(t, &x, n >= 64 ? UINT64_MAX : (1ull << n) - 1, width);
-  *out = tr_add(t, &kept, &low, (int64_t)(1ull << b), width);
+  *out = tr_sum(t, &kept, &low, (int64_t)(1ull << b), width);
   out->maybe &= (y.maybe & ~mask) | (x.maybe << b & mask);
   return true;
 }

@@ -16,7 +16,7 @@
 
 typedef struct def_list {
   an *a;
-  HD_VEC(an_def) v;
+  AN_VEC(an_def) v;
 } def_list;
 
 static void add_operand(def_list *l, uint32_t inst, const hd_ptx_opnd *o) {
@@ -24,7 +24,7 @@ static void add_operand(def_list *l, uint32_t inst, const hd_ptx_opnd *o) {
   switch (o->kind) {
   case HD_O_REG:
     if (a->m->syms[o->sym].kind == HD_SYM_REG)
-      AN_PUSH(a, &l->v, ((an_def){inst, an_reg(a, a->pub.cfg.insts[inst].call, o->sym)}));
+      AN_PUSH(&a->arena, &l->v, ((an_def){inst, an_reg(a, a->pub.cfg.insts[inst].call, o->sym)}));
     break;
   case HD_O_VEC:
   case HD_O_PAIR:
@@ -46,7 +46,7 @@ static void add_param_store(def_list *l, uint32_t inst, const hd_ptx_stmt *st, c
   for (uint32_t k = 0; k < lanes; k++) {
     uint32_t slot = an_slot_of(a, a->pub.cfg.insts[inst].call, o->sym, (uint64_t)o->imm + (uint64_t)k * bytes,
                                bytes, false);
-    if (slot != HD_NONE) AN_PUSH(a, &l->v, ((an_def){inst, slot}));
+    if (slot != HD_NONE) AN_PUSH(&a->arena, &l->v, ((an_def){inst, slot}));
   }
 }
 
@@ -59,20 +59,20 @@ static void add_call_results(def_list *l, uint32_t inst, const hd_ptx_stmt *st) 
     const hd_ptx_opnd *r = &a->m->opnds[o->sym + k];
     if (r->kind == HD_O_REG) add_operand(l, inst, r);
     if (r->kind != HD_O_SYM) continue;
-    for (uint32_t s = 0; s < a->slots.n; s++)
-      if (a->slots.data[s].call == a->pub.cfg.insts[inst].call && a->slots.data[s].var == r->sym)
-        AN_PUSH(a, &l->v, ((an_def){inst, a->pub.cfg.n_regs + s}));
+    for (uint32_t s = 0; s < a->slots.list.n; s++)
+      if (a->slots.list.data[s].call == a->pub.cfg.insts[inst].call && a->slots.list.data[s].var == r->sym)
+        AN_PUSH(&a->arena, &l->v, ((an_def){inst, a->pub.cfg.n_regs + s}));
   }
 }
 
 void an_defs(an *a) {
-  uint32_t n = a->pub.cfg.n_insts, n_regs = a->pub.cfg.n_regs + (uint32_t)a->slots.n;
+  uint32_t n = a->pub.cfg.n_insts, n_regs = a->pub.cfg.n_regs + (uint32_t)a->slots.list.n;
   def_list l = {.a = a};
-  a->inst_def = HD_NEW_N(&a->arena, (size_t)n + 1, uint32_t);
+  a->ssa.inst_def = HD_NEW_N(&a->arena, (size_t)n + 1, uint32_t);
   for (uint32_t i = 0; i < n; i++) {
     const hd_ptx_stmt *st = an_stmt(a, i);
     const hd_ptx_form *f = an_form(a, i);
-    a->inst_def[i] = (uint32_t)l.v.n;
+    a->ssa.inst_def[i] = (uint32_t)l.v.n;
     if (f->op == HD_OP_ST)
       add_param_store(&l, i, st, f);
     else if (f->flags & HD_OPF_CALLS && !an_is_inlined(a, i))
@@ -80,27 +80,27 @@ void an_defs(an *a) {
     else if (st->n_opnds && f->flags & HD_OPF_RESULT)
       add_operand(&l, i, &a->m->opnds[st->first_opnd]);
   }
-  a->inst_def[n] = a->n_defs = (uint32_t)l.v.n;
-  a->defs = HD_NEW_N(&a->arena, l.v.n + 1, an_def);
-  if (l.v.n) memcpy(a->defs, l.v.data, l.v.n * sizeof *a->defs);
-  hd_vec_free(&l.v);
-  a->reg_first = HD_NEW_N(&a->arena, (size_t)n_regs + 2, uint32_t);
-  a->reg_list = HD_NEW_N(&a->arena, (size_t)a->n_defs + 1, uint32_t);
-  a->reg_defs = HD_NEW_N(&a->arena, (size_t)n_regs + 1, an_reg_defs *);
-  for (uint32_t d = 0; d < a->n_defs; d++) a->reg_first[a->defs[d].reg + 2]++;
-  for (uint32_t r = 2; r <= n_regs + 1; r++) a->reg_first[r] += a->reg_first[r - 1];
-  for (uint32_t d = 0; d < a->n_defs; d++) a->reg_list[a->reg_first[a->defs[d].reg + 1]++] = d;
+  a->ssa.inst_def[n] = a->ssa.n_defs = (uint32_t)l.v.n;
+  a->ssa.defs = HD_NEW_N(&a->arena, l.v.n + 1, an_def);
+  if (l.v.n) memcpy(a->ssa.defs, l.v.data, l.v.n * sizeof *a->ssa.defs);
+  a->ssa.reg_first = HD_NEW_N(&a->arena, (size_t)n_regs + 2, uint32_t);
+  a->ssa.reg_list = HD_NEW_N(&a->arena, (size_t)a->ssa.n_defs + 1, uint32_t);
+  a->ssa.reg_defs = HD_NEW_N(&a->arena, (size_t)n_regs + 1, an_reg_defs *);
+  for (uint32_t d = 0; d < a->ssa.n_defs; d++) a->ssa.reg_first[a->ssa.defs[d].reg + 2]++;
+  for (uint32_t r = 2; r <= n_regs + 1; r++) a->ssa.reg_first[r] += a->ssa.reg_first[r - 1];
+  for (uint32_t d = 0; d < a->ssa.n_defs; d++)
+    a->ssa.reg_list[a->ssa.reg_first[a->ssa.defs[d].reg + 1]++] = d;
 
   const hd_cfg *g = &a->pub.cfg;
-  a->mark = HD_NEW_N(&a->arena, g->n_blocks, uint32_t);
-  uint32_t **scratch[] = {&a->dom_order, &a->dom_level, &a->heap, &a->found, &a->pres};
+  a->ssa.mark = HD_NEW_N(&a->arena, g->n_blocks, uint32_t);
+  uint32_t **scratch[] = {&a->ssa.dom_order, &a->ssa.dom_level, &a->ssa.heap, &a->ssa.found, &a->ssa.pres};
   for (size_t k = 0; k < sizeof scratch / sizeof *scratch; k++)
     *scratch[k] = HD_NEW_N(&a->arena, g->n_blocks, uint32_t);
   for (uint32_t b = 0; b < g->n_blocks; b++)
-    if (g->blocks[b].rpo != HD_NONE) a->dom_order[g->blocks[b].dom_pre] = b;
+    if (g->blocks[b].rpo != HD_NONE) a->ssa.dom_order[g->blocks[b].dom_pre] = b;
   for (uint32_t pre = 1; pre < g->n_blocks; pre++) {
-    uint32_t b = a->dom_order[pre];
-    if (g->blocks[b].rpo != HD_NONE && b) a->dom_level[b] = a->dom_level[g->blocks[b].idom] + 1;
+    uint32_t b = a->ssa.dom_order[pre];
+    if (g->blocks[b].rpo != HD_NONE && b) a->ssa.dom_level[b] = a->ssa.dom_level[g->blocks[b].idom] + 1;
   }
 }
 
@@ -114,7 +114,7 @@ typedef struct queue {
 } queue;
 
 static bool deeper(const queue *q, uint32_t x, uint32_t y) {
-  return q->a->dom_level[q->heap[x]] > q->a->dom_level[q->heap[y]];
+  return q->a->ssa.dom_level[q->heap[x]] > q->a->ssa.dom_level[q->heap[y]];
 }
 static void swap_entries(queue *q, uint32_t x, uint32_t y) {
   uint32_t t = q->heap[x];
@@ -137,14 +137,14 @@ static uint32_t queue_take(queue *q) {
   return top;
 }
 
-/* Marks of one register's search: a->mark[block] - a->mark_stamp. */
+/* Marks of one register's search: a->ssa.mark[block] - a->ssa.mark_stamp. */
 enum { SEARCHED = 1, NEEDS_PHI = 2, DEFINES = 4, MARK_STEP = 8 };
 
 static unsigned mark_of(const an *a, uint32_t block) {
-  return a->mark[block] >= a->mark_stamp ? a->mark[block] - a->mark_stamp : 0;
+  return a->ssa.mark[block] >= a->ssa.mark_stamp ? a->ssa.mark[block] - a->ssa.mark_stamp : 0;
 }
 static void set_mark(an *a, uint32_t block, unsigned bit) {
-  a->mark[block] = a->mark_stamp + (mark_of(a, block) | bit);
+  a->ssa.mark[block] = a->ssa.mark_stamp + (mark_of(a, block) | bit);
 }
 
 /* Joins that the subtree under `root` leads to and that are no deeper than it. */
@@ -152,7 +152,7 @@ static void search_subtree(an *a, queue *q, uint32_t root, uint32_t *found, uint
   const hd_cfg *g = &a->pub.cfg;
   uint32_t pre = g->blocks[root].dom_pre;
   while (pre <= g->blocks[root].dom_last) {
-    uint32_t b = a->dom_order[pre];
+    uint32_t b = a->ssa.dom_order[pre];
     const hd_block *block = &g->blocks[b];
     if (mark_of(a, b) & SEARCHED) { /* with its whole subtree */
       pre = block->dom_last + 1;
@@ -162,7 +162,8 @@ static void search_subtree(an *a, queue *q, uint32_t root, uint32_t *found, uint
     pre++;
     for (uint32_t k = 0; k < block->n_succ; k++) {
       uint32_t to = g->edges[block->first_succ + k];
-      if (g->blocks[to].idom == b || a->dom_level[to] > a->dom_level[root] || to == g->n_blocks - 1) continue;
+      if (g->blocks[to].idom == b || a->ssa.dom_level[to] > a->ssa.dom_level[root] || to == g->n_blocks - 1)
+        continue;
       unsigned marks = mark_of(a, to);
       if (marks & NEEDS_PHI) continue;
       set_mark(a, to, NEEDS_PHI);
@@ -177,27 +178,27 @@ static int by_number(const void *pa, const void *pb) {
   return (*x > *y) - (*x < *y);
 }
 
-static uint32_t def_block(const an *a, uint32_t d) { return a->pub.cfg.insts[a->defs[d].inst].block; }
+static uint32_t def_block(const an *a, uint32_t d) { return a->pub.cfg.insts[a->ssa.defs[d].inst].block; }
 
 static an_value new_phi(an *a, uint32_t reg, uint32_t block) {
   uint32_t n = a->pub.cfg.blocks[block].n_pred;
   an_phi phi = {reg, block, NULL};
   phi.args = hd_arena_alloc(&a->arena, (n ? n : 1) * sizeof *phi.args, sizeof(an_value));
   phi.args[0] = AN_UNRESOLVED;
-  AN_PUSH(a, &a->phis, phi);
-  AN_PUSH(a, &a->vals, ((an_val){0}));
-  AN_PUSH(a, &a->states, AN_WAITING);
-  return an_first_phi(a) + (uint32_t)a->phis.n - 1;
+  AN_PUSH(&a->arena, &a->ssa.phis, phi);
+  AN_PUSH(&a->arena, &a->eval.vals, ((an_val){0}));
+  AN_PUSH(&a->arena, &a->eval.states, AN_WAITING);
+  return an_first_phi(a) + (uint32_t)a->ssa.phis.n - 1;
 }
 
 /* All blocks in which the register gets a new value, in preorder of the dominator tree. */
 static void place_phis(an *a, uint32_t reg) {
   const hd_cfg *g = &a->pub.cfg;
-  const uint32_t *list = a->reg_list + a->reg_first[reg];
-  uint32_t n = a->reg_first[reg + 1] - a->reg_first[reg], n_found = 0, n_pre = 0;
-  uint32_t *found = a->found, *pres = a->pres;
-  queue q = {a, a->heap, 0};
-  a->mark_stamp += MARK_STEP;
+  const uint32_t *list = a->ssa.reg_list + a->ssa.reg_first[reg];
+  uint32_t n = a->ssa.reg_first[reg + 1] - a->ssa.reg_first[reg], n_found = 0, n_pre = 0;
+  uint32_t *found = a->ssa.found, *pres = a->ssa.pres;
+  queue q = {a, a->ssa.heap, 0};
+  a->ssa.mark_stamp += MARK_STEP;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t b = def_block(a, list[i]);
     if (g->blocks[b].rpo == HD_NONE || mark_of(a, b) & DEFINES) continue;
@@ -215,7 +216,7 @@ static void place_phis(an *a, uint32_t reg) {
   r->n_blocks = n_pre;
   uint32_t open = HD_NONE;
   for (uint32_t i = 0; i < n_pre; i++) {
-    uint32_t b = a->dom_order[pres[i]];
+    uint32_t b = a->ssa.dom_order[pres[i]];
     while (open != HD_NONE && g->blocks[r->blocks[open].block].dom_last < pres[i])
       open = r->blocks[open].parent;
     r->blocks[i] = (an_def_block){.block = b, .parent = open, .phi = HD_NONE};
@@ -240,7 +241,7 @@ static void place_phis(an *a, uint32_t reg) {
     }
     i = end;
   }
-  a->reg_defs[reg] = r;
+  a->ssa.reg_defs[reg] = r;
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------- */
@@ -262,23 +263,23 @@ static uint32_t nearest(const an *a, const an_reg_defs *r, uint32_t block, bool 
 }
 
 static an_value value_at_end(const an *a, uint32_t reg, const an_def_block *b) {
-  return b->n ? a->reg_list[a->reg_first[reg] + b->first + b->n - 1] : b->phi;
+  return b->n ? a->ssa.reg_list[a->ssa.reg_first[reg] + b->first + b->n - 1] : b->phi;
 }
 
 static const an_reg_defs *defs_of(an *a, uint32_t reg) {
-  if (!a->reg_defs[reg]) place_phis(a, reg);
-  return a->reg_defs[reg];
+  if (!a->ssa.reg_defs[reg]) place_phis(a, reg);
+  return a->ssa.reg_defs[reg];
 }
 
 /* The only definition of the register, if it dominates what follows `inst` of `block`. */
 static bool only_def(const an *a, uint32_t reg, uint32_t inst, uint32_t block, an_value *out) {
-  uint32_t n = a->reg_first[reg + 1] - a->reg_first[reg];
+  uint32_t n = a->ssa.reg_first[reg + 1] - a->ssa.reg_first[reg];
   *out = HD_NONE;
   if (n == 0) return true;
   if (n > 1) return false;
-  uint32_t d = a->reg_list[a->reg_first[reg]], b = def_block(a, d);
+  uint32_t d = a->ssa.reg_list[a->ssa.reg_first[reg]], b = def_block(a, d);
   *out = d;
-  return b == block ? a->defs[d].inst < inst : hd_dominates(&a->pub.cfg, b, block);
+  return b == block ? a->ssa.defs[d].inst < inst : hd_dominates(&a->pub.cfg, b, block);
 }
 
 an_value an_reaching_in(an *a, uint32_t reg, uint32_t block) {
@@ -309,15 +310,15 @@ an_value an_reaching(an *a, uint32_t reg, uint32_t inst) {
   const an_reg_defs *r = defs_of(a, reg);
   uint32_t i = nearest(a, r, block, true);
   if (i != HD_NONE && r->blocks[i].block == block) {
-    const uint32_t *list = a->reg_list + a->reg_first[reg] + r->blocks[i].first;
+    const uint32_t *list = a->ssa.reg_list + a->ssa.reg_first[reg] + r->blocks[i].first;
     for (uint32_t k = r->blocks[i].n; k-- > 0;)
-      if (a->defs[list[k]].inst < inst) return list[k];
+      if (a->ssa.defs[list[k]].inst < inst) return list[k];
   }
   return an_reaching_in(a, reg, block);
 }
 
 const an_value *an_phi_args(an *a, an_value v) {
-  an_phi *phi = &a->phis.data[v - an_first_phi(a)];
+  an_phi *phi = &a->ssa.phis.data[v - an_first_phi(a)];
   if (phi->args[0] == AN_UNRESOLVED) {
     const hd_block *b = &a->pub.cfg.blocks[phi->block];
     an_value *args = phi->args;
@@ -332,5 +333,5 @@ const an_value *an_phi_args(an *a, an_value v) {
 }
 
 uint32_t an_value_block(const an *a, an_value v) {
-  return an_is_phi(a, v) ? a->phis.data[v - an_first_phi(a)].block : def_block(a, v);
+  return an_is_phi(a, v) ? a->ssa.phis.data[v - an_first_phi(a)].block : def_block(a, v);
 }

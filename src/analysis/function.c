@@ -5,15 +5,15 @@
  */
 #include <string.h>
 
-#include "analysis/internal.h"
+#include "analysis/algebra.h"
 
 static hd_level worse(hd_level x, hd_level y) { return x > y ? x : y; }
 
-static hd_level level_of(const an *a, hd_poly p) { return (hd_level)a->polys.data[p].level; }
+static hd_level level_of(const an_algebra *a, hd_poly p) { return (hd_level)a->polys.data[p].level; }
 
 /* The symbol of a function of p (and q), of a level. */
-static hd_poly function(an *a, hd_symbol_kind kind, hd_poly p, hd_poly q, hd_level level, uint32_t why,
-                        int64_t lo, int64_t hi) {
+static hd_poly function(an_algebra *a, hd_symbol_kind kind, hd_poly p, hd_poly q, hd_level level,
+                        uint32_t why, int64_t lo, int64_t hi) {
   const hd_polynomial *x = &a->polys.data[p], *y = &a->polys.data[q];
   bool two = kind != HD_V_POS && kind != HD_V_GE && kind != HD_V_EQ && kind != HD_V_POW2;
   hd_value_symbol s = {.kind = (uint8_t)kind,
@@ -35,7 +35,7 @@ static hd_poly function(an *a, hd_symbol_kind kind, hd_poly p, hd_poly q, hd_lev
 }
 
 /* Piecewise linear functions keep what is quasi-affine so. */
-static hd_level piecewise(const an *a, hd_poly p) {
+static hd_level piecewise(const an_algebra *a, hd_poly p) {
   hd_level l = level_of(a, p);
   return l == HD_LEVEL_AFFINE ? HD_LEVEL_QUASI : l;
 }
@@ -44,13 +44,13 @@ static hd_level piecewise(const an *a, hd_poly p) {
 
 static int64_t floor_div(int64_t x, int64_t d) { return x / d - (x % d < 0); }
 
-static bool is_bounded(const an *a, hd_poly p) {
+static bool is_bounded(const an_algebra *a, hd_poly p) {
   return a->polys.data[p].lo != INT64_MIN && a->polys.data[p].hi != INT64_MAX;
 }
 
 /* When p holds floor(B / c) once, with coefficient 1: floor((A + floor(B / c)) / d) = floor((c A + B) / (c
  * d)). */
-static bool merge_floors(an *a, hd_poly *p, int64_t *d) {
+static bool merge_floors(an_algebra *a, hd_poly *p, int64_t *d) {
   const hd_polynomial q = a->polys.data[*p];
   hd_symbol inner = 0;
   for (uint32_t i = 0; i < q.n; i++) {
@@ -84,7 +84,7 @@ static bool merge_floors(an *a, hd_poly *p, int64_t *d) {
 
 /* Division by multiplication: floor(m x / 2^k) is floor(x / n) for 0 <= x <= X when m n = 2^k + e with
  * 0 <= e and e X < 2^k (Granlund, Montgomery 1994). Compilers divide by constants so. */
-static bool undo_magic(an *a, hd_poly *p, int64_t *d) {
+static bool undo_magic(an_algebra *a, hd_poly *p, int64_t *d) {
   int64_t constant, m = an_content(a, *p, &constant);
   if (*d & (*d - 1) || m < 3 || constant) return false;
   hd_poly x = an_divide_exact(a, *p, m);
@@ -102,7 +102,7 @@ static bool undo_magic(an *a, hd_poly *p, int64_t *d) {
   return false;
 }
 
-hd_poly an_floor_const(an *a, hd_poly p, int64_t d, uint32_t inst) {
+hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t d, uint32_t inst) {
   if (p == HD_NONE) return HD_NONE;
   hd_poly whole = 0;
   for (;;) {
@@ -147,7 +147,7 @@ hd_poly an_floor_const(an *a, hd_poly p, int64_t d, uint32_t inst) {
   return an_add(a, whole, function(a, HD_V_FLOOR, p, an_const(a, d), level, inst, lo, hi));
 }
 
-hd_poly an_floor(an *a, hd_poly p, hd_poly divisor, uint32_t inst) {
+hd_poly an_floor(an_algebra *a, hd_poly p, hd_poly divisor, uint32_t inst) {
   int64_t d;
   if (p == HD_NONE || divisor == HD_NONE) return HD_NONE;
   if (!p) return 0;
@@ -163,7 +163,7 @@ hd_poly an_floor(an *a, hd_poly p, hd_poly divisor, uint32_t inst) {
 
 /* ---- Maxima and conditions ------------------------------------------------------------------- */
 
-hd_poly an_max0(an *a, hd_poly p) {
+hd_poly an_max0(an_algebra *a, hd_poly p) {
   if (p == HD_NONE) return HD_NONE;
   const hd_polynomial *q = &a->polys.data[p];
   if (q->lo >= 0 || q->hi <= 0) {
@@ -179,11 +179,13 @@ hd_poly an_max0(an *a, hd_poly p) {
   return function(a, HD_V_POS, p, 0, piecewise(a, p), HD_NONE, 0, hi);
 }
 
-bool an_is_bool(const an *a, hd_poly p) { return a->polys.data[p].lo >= 0 && a->polys.data[p].hi <= 1; }
+bool an_is_bool(const an_algebra *a, hd_poly p) {
+  return a->polys.data[p].lo >= 0 && a->polys.data[p].hi <= 1;
+}
 
-hd_poly an_not(an *a, hd_poly p) { return an_sub(a, an_const(a, 1), p); }
+hd_poly an_not(an_algebra *a, hd_poly p) { return an_sub(a, an_const(a, 1), p); }
 
-hd_poly an_ge0(an *a, hd_poly p) {
+hd_poly an_ge0(an_algebra *a, hd_poly p) {
   if (p == HD_NONE) return HD_NONE;
   const hd_polynomial *q = &a->polys.data[p];
   if (q->lo >= 0 || q->hi < 0) {
@@ -207,7 +209,7 @@ hd_poly an_ge0(an *a, hd_poly p) {
   return function(a, HD_V_GE, p, 0, piecewise(a, p), HD_NONE, 0, 1);
 }
 
-hd_poly an_eq0(an *a, hd_poly p) {
+hd_poly an_eq0(an_algebra *a, hd_poly p) {
   if (p == HD_NONE) return HD_NONE;
   const hd_polynomial *q = &a->polys.data[p];
   if (!p) return an_const(a, 1);
@@ -226,7 +228,7 @@ hd_poly an_eq0(an *a, hd_poly p) {
   return function(a, HD_V_EQ, p, 0, piecewise(a, p), HD_NONE, 0, 1);
 }
 
-hd_poly an_both(an *a, hd_poly p, hd_poly q) {
+hd_poly an_both(an_algebra *a, hd_poly p, hd_poly q) {
   int64_t c;
   if (p == HD_NONE || q == HD_NONE) return HD_NONE;
   if (an_is_const(a, p, &c)) return c ? q : 0;
@@ -241,9 +243,11 @@ hd_poly an_both(an *a, hd_poly p, hd_poly q) {
   return function(a, HD_V_BOTH, p, q, worse(piecewise(a, p), piecewise(a, q)), HD_NONE, 0, 1);
 }
 
-hd_poly an_either(an *a, hd_poly p, hd_poly q) { return an_not(a, an_both(a, an_not(a, p), an_not(a, q))); }
+hd_poly an_either(an_algebra *a, hd_poly p, hd_poly q) {
+  return an_not(a, an_both(a, an_not(a, p), an_not(a, q)));
+}
 
-hd_poly an_if(an *a, hd_poly cond, hd_poly p) {
+hd_poly an_if(an_algebra *a, hd_poly cond, hd_poly p) {
   int64_t c;
   if (cond == HD_NONE || p == HD_NONE) return HD_NONE;
   if (an_is_const(a, cond, &c)) return c ? p : 0;
@@ -264,7 +268,7 @@ hd_poly an_if(an *a, hd_poly cond, hd_poly p) {
 
 /* ---- Bits ------------------------------------------------------------------------------------------ */
 
-hd_poly an_pow2(an *a, hd_poly p, uint32_t inst) {
+hd_poly an_pow2(an_algebra *a, hd_poly p, uint32_t inst) {
   int64_t c;
   if (p == HD_NONE) return HD_NONE;
   if (an_is_const(a, p, &c)) return c < 0 || c > 63 ? 0 : an_const(a, (int64_t)(1ull << c));
@@ -276,7 +280,7 @@ hd_poly an_pow2(an *a, hd_poly p, uint32_t inst) {
                   small ? (int64_t)1 << hi : INT64_MAX);
 }
 
-hd_poly an_bits(an *a, hd_symbol_kind kind, hd_poly p, hd_poly q, uint32_t inst) {
+hd_poly an_bits(an_algebra *a, hd_symbol_kind kind, hd_poly p, hd_poly q, uint32_t inst) {
   int64_t x, y;
   if (p == HD_NONE || q == HD_NONE) return HD_NONE;
   if (p > q) {

@@ -7,14 +7,15 @@
  *   defs.c        which definition reaches a use: SSA form, made on demand per register
  *   sites.c       the accesses, their classes, guards, bases
  * and, called from there, on demand:
- *   value.c, transfer.c   the polynomial of a definition
+ *   value.c, transfer.c   the polynomial of a definition (arithmetic.c, bits.c, moves.c)
  *   merge.c               of a join of paths, or of a loop's header
- *   poly.c, function.c    arithmetic of polynomials, functions of them
+ *   trips.c               how often a loop goes round
+ *   poly.c, symbols.c, function.c, assumptions.c   arithmetic of polynomials (algebra.h)
  */
 #ifndef HEDDLE_ANALYSIS_INTERNAL_H
 #define HEDDLE_ANALYSIS_INTERNAL_H
 
-#include "heddle/analysis.h"
+#include "analysis/algebra.h"
 #include "heddle/limits.h"
 #include "heddle/ptx_facts.h"
 
@@ -30,12 +31,6 @@ typedef struct an_slot {
   uint64_t offset;
   uint32_t bytes;
 } an_slot;
-
-/* An open-addressing hash table of numbers; the caller holds the keys. */
-typedef struct an_hash {
-  uint32_t *slots; /* value + 1; 0: free */
-  uint32_t cap, n; /* cap is a power of two */
-} an_hash;
 
 /* ---- Definitions ------------------------------------------------------------------- */
 
@@ -86,94 +81,65 @@ typedef struct an_active {
 
 enum { AN_WAITING = 0, AN_ACTIVE, AN_DONE };
 
-/* Sets of assumptions, interned: sorted lists. */
-typedef struct an_set {
-  uint32_t first, n; /* into set_items */
-} an_set;
+/* slots.c: the pieces of variables that pass values. */
+typedef struct an_slot_table {
+  AN_VEC(an_slot) list;
+  an_hash hash;
+} an_slot_table;
 
-typedef struct an {
-  hd_analysis pub;
-  hd_arena arena;
-  const hd_ptx_module *m;
-  hd_analyze_options opt;
-  uint64_t budget;
-  int64_t max_block[3], max_threads; /* of a CTA, as the kernel's directives allow */
-
-  /* inline.c */
-  HD_VEC(an_slot) slots;
-  an_hash slot_hash;
-
-  /* defs.c */
+/* defs.c: which definition reaches a use. */
+typedef struct an_ssa {
   an_def *defs;
   uint32_t n_defs;
   uint32_t *inst_def;  /* per instruction and one more: its first definition */
   uint32_t *reg_first; /* per register and one more: its definitions in reg_list, in program order */
   uint32_t *reg_list;
   an_reg_defs **reg_defs; /* made on demand */
-  HD_VEC(an_phi) phis;
+  AN_VEC(an_phi) phis;
   uint32_t *dom_order;                  /* blocks in preorder of the dominator tree */
   uint32_t *dom_level;                  /* per block: depth in it */
   uint32_t *mark, *heap, *found, *pres; /* scratch, per block */
   uint32_t mark_stamp;
-  uint8_t *tainted; /* per register; NULL: not asked for yet */
+  uint8_t *tainted; /* taint.c: per register; NULL: not asked for yet */
+} an_ssa;
 
-  /* value.c */
-  HD_VEC(an_val) vals;      /* per value */
-  HD_VEC(uint8_t) states;   /* per value: AN_... */
-  HD_VEC(an_active) active; /* phis under evaluation, outermost first */
-  HD_VEC(an_value) trail;   /* values that rest on those */
-  HD_VEC(an_value) work;    /* what is being evaluated; each waits for those above it */
+/* value.c: the values, and which are being worked out. */
+typedef struct an_evaluation {
+  AN_VEC(an_val) vals;      /* per value */
+  AN_VEC(uint8_t) states;   /* per value: AN_... */
+  AN_VEC(an_active) active; /* phis under evaluation, outermost first */
+  AN_VEC(an_value) trail;   /* values that rest on those */
+  AN_VEC(an_value) work;    /* what is being evaluated; each waits for those above it */
   uint32_t n_fresh;         /* unknown values that belong to no instruction */
   bool stop;                /* over budget */
+} an_evaluation;
 
-  /* poly.c */
-  HD_VEC(hd_value_symbol) symbols;
-  HD_VEC(hd_polynomial) polys;
-  HD_VEC(hd_term) terms;
-  HD_VEC(hd_product) products;
-  HD_VEC(hd_symbol) factors;
-  HD_VEC(hd_assumption) assumptions;
-  HD_VEC(an_set) sets;
-  HD_VEC(uint32_t) set_items, set_scratch;
-  HD_VEC(uint32_t) range_assumed;  /* per polynomial: the set its range rests on */
-  HD_VEC(uint32_t) symbol_assumed; /* likewise, per symbol */
-  uint32_t used;                   /* what the simplifications made since the last an_begin rest on */
-  HD_VEC(uint32_t) seen, memo;     /* per polynomial: scratch of searches and substitutions */
-  uint32_t seen_stamp;
-  an_hash symbol_hash, poly_hash, product_hash, assumption_hash, set_hash;
-  HD_VEC(uint32_t) list_items, set_lists; /* assumptions by number; per set: where its list begins */
-  HD_VEC(hd_guard) guards;
-  HD_VEC(hd_site) sites;
+/* sites.c: what the caller sees. */
+typedef struct an_result {
+  AN_VEC(hd_site) sites;
+  AN_VEC(hd_guard) guards;
+  AN_VEC(uint32_t) list_items; /* assumptions by number */
+  AN_VEC(uint32_t) set_lists;  /* per set of assumptions: where its list begins; HD_NONE */
+} an_result;
 
-  hd_diag *diag;
+typedef struct an {
+  hd_analysis pub;
+  hd_arena arena; /* holds everything; leaves by out_of_memory */
   jmp_buf out_of_memory;
+  hd_diag *diag;
+  const hd_ptx_module *m;
+  hd_analyze_options opt;
+  uint64_t budget;
+  int64_t max_block[3], max_threads; /* of a CTA, as the kernel's directives allow */
+  an_slot_table slots;
+  an_ssa ssa;
+  an_evaluation eval;
+  an_algebra alg;
+  an_result result;
 } an;
-
-/* Who is to blame for a value that is not affine. */
-typedef struct an_blame {
-  hd_why reason;
-  uint32_t inst; /* or HD_NONE */
-} an_blame;
-
-/* Memory runs out: leave the analysis altogether. */
-_Noreturn void an_nomem(an *a);
-#define AN_PUSH(a, v, x)                                                                                     \
-  do {                                                                                                       \
-    if (!hd_vec_push((v), (x))) an_nomem(a);                                                                 \
-  } while (0)
 
 /* In an_phi.args[0]: not looked up yet. */
 #define AN_UNRESOLVED (UINT32_MAX - 1)
-
-/* Calls equal(a, value, key) on candidates with this hash; HD_NONE: not there. */
-typedef bool (*an_equal)(const an *a, uint32_t value, const void *key);
-uint32_t an_hash_find(const an *a, const an_hash *h, uint64_t hash, an_equal equal, const void *key);
-typedef uint64_t (*an_rehash)(const an *a, uint32_t value);
-void an_hash_add(an *a, an_hash *h, uint64_t hash, uint32_t value, an_rehash rehash);
-static inline uint64_t an_mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9E3779B97F4A7C15ull;
-  return h ^ (h >> 29);
-}
 
 /* ---- slots.c ------------------------------------------------------ */
 
@@ -203,89 +169,16 @@ an_value an_reaching(an *a, uint32_t reg, uint32_t inst);
 an_value an_reaching_out(an *a, uint32_t reg, uint32_t block);
 an_value an_reaching_in(an *a, uint32_t reg, uint32_t block);
 uint32_t an_value_block(const an *a, an_value v);
-static inline an_value an_loop_value(const an *a, uint32_t loop) { return a->n_defs + loop; }
-static inline an_value an_first_phi(const an *a) { return a->n_defs + a->pub.cfg.n_loops; }
+static inline an_value an_loop_value(const an *a, uint32_t loop) { return a->ssa.n_defs + loop; }
+static inline an_value an_first_phi(const an *a) { return a->ssa.n_defs + a->pub.cfg.n_loops; }
 static inline bool an_is_phi(const an *a, an_value v) { return v >= an_first_phi(a); }
-static inline bool an_is_loop(const an *a, an_value v) { return v >= a->n_defs && v < an_first_phi(a); }
+static inline bool an_is_loop(const an *a, an_value v) { return v >= a->ssa.n_defs && v < an_first_phi(a); }
 /* A phi's values, one per predecessor of its block. */
 const an_value *an_phi_args(an *a, an_value v);
 
 /* ---- taint.c: data from memory, other threads or unknown code may be in the register ---- */
 
 bool an_tainted(an *a, uint32_t reg);
-
-/* ---- Assumptions -------------------------------------------------------------------------------------- */
-
-uint32_t an_assume(an *a, uint32_t set, hd_poly p, int64_t lo, int64_t hi, uint32_t inst);
-uint32_t an_union(an *a, uint32_t s, uint32_t t);
-
-/* ---- poly.c, function.c
- * -------------------------------------------------------------------------------------- */
-
-void an_poly_init(an *a);
-hd_poly an_const(an *a, int64_t c);
-hd_poly an_sym(an *a, hd_symbol s);
-hd_poly an_add(an *a, hd_poly p, hd_poly q);
-hd_poly an_sub(an *a, hd_poly p, hd_poly q);
-hd_poly an_scale(an *a, hd_poly p, int64_t c);
-hd_poly an_add_const(an *a, hd_poly p, int64_t c);
-/* HD_NONE: too large. */
-hd_poly an_mul(an *a, hd_poly p, hd_poly q);
-/* Coefficients reduced to signed numbers of that many bits. */
-hd_poly an_wrap(an *a, hd_poly p, unsigned width);
-bool an_is_const(const an *a, hd_poly p, int64_t *c);
-/* p with s replaced by q, in functions' arguments too; HD_NONE: too large. */
-hd_poly an_subst(an *a, hd_poly p, hd_symbol s, hd_poly q);
-bool an_mentions(an *a, hd_poly p, hd_symbol s);
-/* Something that may change from one iteration of the loop to the next. */
-bool an_mentions_loop(an *a, hd_poly p, uint32_t loop);
-/* p = step * s + rest, neither holding s: false when s occurs otherwise. */
-bool an_linear_in(an *a, hd_poly p, hd_symbol s, hd_poly *step, hd_poly *rest);
-
-hd_symbol an_symbol(an *a, hd_value_symbol s); /* interned on kind, a, b, width, is_signed */
-/* An unknown value. */
-hd_poly an_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level, an_blame blame);
-/* What keeps p from a better level. */
-an_blame an_culprit(const an *a, hd_poly p);
-/* The range is a fact about the polynomial itself, or follows from that assumption. */
-void an_note_range(an *a, hd_poly p, int64_t lo, int64_t hi, uint32_t assumed);
-
-/* Functions, simplified where they can be. HD_NONE in, HD_NONE out, here and above. */
-hd_poly an_floor(an *a, hd_poly p, hd_poly divisor, uint32_t inst);
-hd_poly an_floor_const(an *a, hd_poly p, int64_t divisor, uint32_t inst);
-hd_poly an_max0(an *a, hd_poly p);
-hd_poly an_ge0(an *a, hd_poly p);
-hd_poly an_eq0(an *a, hd_poly p);
-hd_poly an_not(an *a, hd_poly p); /* 1 - p */
-hd_poly an_both(an *a, hd_poly p, hd_poly q);
-hd_poly an_either(an *a, hd_poly p, hd_poly q);
-hd_poly an_if(an *a, hd_poly cond, hd_poly p); /* cond ? p : 0 */
-hd_poly an_bits(an *a, hd_symbol_kind kind, hd_poly p, hd_poly q, uint32_t inst);
-hd_poly an_pow2(an *a, hd_poly p, uint32_t inst);
-bool an_is_bool(const an *a, hd_poly p);
-
-/* Greatest common divisor of the coefficients but the constant term's; 0: there are none. */
-int64_t an_content(const an *a, hd_poly p, int64_t *constant);
-hd_poly an_divide_exact(an *a, hd_poly p, int64_t d); /* every coefficient is a multiple of d */
-/* p = d * result + *rest, the rest's coefficients below d and of their signs, its constant in 0 .. d - 1. */
-hd_poly an_multiples(an *a, hd_poly p, int64_t d, hd_poly *rest);
-bool an_is_function(uint8_t kind); /* hd_symbol_kind whose a (and b) are polynomials */
-/* A loop's counter is at most hi. */
-void an_note_counter(an *a, hd_symbol k, int64_t hi, uint32_t assumed);
-
-typedef struct an_range {
-  int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
-} an_range;
-an_range an_range_add(an_range x, an_range y);
-an_range an_range_mul(an_range x, an_range y);
-
-/* A decision about p made use of its range. */
-static inline void an_rely(an *a, hd_poly p) {
-  if (a->range_assumed.data[p]) a->used = an_union(a, a->used, a->range_assumed.data[p]);
-}
-
-/* The power of two that divides every value of p: 0..63; p is not 0. */
-unsigned an_trailing_zeros(const an *a, hd_poly p);
 
 /* ---- value.c ------------------------------------------------------------------------------ */
 
@@ -316,7 +209,6 @@ void an_raise(an *a, const an_val *part, hd_level *level, an_blame *blame);
 /* Take over assumptions and what the value rests on. */
 void an_inherit(an *a, an_val *to, const an_val *from);
 /* What was decided since an_begin goes into the value's assumptions. */
-static inline void an_begin(an *a) { a->used = 0; }
 void an_end(an *a, an_val *v);
 /* The range of an operand decides something: the result rests on what the range does. */
 void an_use_range(an *a, an_val *v);
@@ -325,17 +217,18 @@ void an_known_range(an *a, an_val *v, int64_t lo, int64_t hi);
 an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst);
 an_val an_select(an *a, const an_val *cond, const an_val *yes, const an_val *no);
 
-/* ---- transfer.c, bits.c: what a definition's instruction writes ---------------------------- */
+/* ---- transfer.c: what a definition's instruction writes ---------------------------- */
 
 bool an_transfer(an *a, uint32_t d, an_val *out);
 
-/* ---- merge.c: what a phi holds, how often a loop goes round -------------------------------- */
+/* ---- merge.c, trips.c: what a phi holds, how often a loop goes round ----------------------- */
 
 bool an_merge(an *a, an_value phi, an_val *out);
 bool an_trips(an *a, uint32_t loop, an_val *out);
+hd_symbol an_counter(an *a, uint32_t loop); /* of the loop's rounds; made when first asked for */
 
-/* ---- sites.c
- * ------------------------------------------------------------------------------------------------ */
+/* ---- sites.c ---------------------------------------------------------------------------------------------
+ */
 
 void an_sites(an *a);
 /* Make the arrays grown meanwhile visible to the caller. */

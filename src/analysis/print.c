@@ -221,7 +221,8 @@ bool hd_poly_stride(hd_analysis *pub, hd_poly p, hd_symbol variable, hd_poly *ou
   *out = 0;
   if (variable == HD_NONE) return true;
   if (setjmp(a->out_of_memory)) return false;
-  bool linear = an_linear_in(a, p, variable, out, &rest) && a->polys.data[*out].level == HD_LEVEL_LAUNCH;
+  bool linear =
+      an_linear_in(&a->alg, p, variable, out, &rest) && a->alg.polys.data[*out].level == HD_LEVEL_LAUNCH;
   an_publish(a);
   return linear;
 }

@@ -61,18 +61,18 @@ static bool shape_of(const an *a, uint32_t inst, shape *s) {
 
 /* Symbols that occur alone with coefficient 1. */
 static bool lone_symbol(const an *a, const hd_term *t, const hd_value_symbol **s) {
-  const hd_product *prod = &a->products.data[t->product];
+  const hd_product *prod = &a->alg.products.data[t->product];
   if (prod->n != 1 || t->coefficient != 1) return false;
-  *s = &a->symbols.data[a->factors.data[prod->first]];
+  *s = &a->alg.symbols.data[a->alg.factors.data[prod->first]];
   return true;
 }
 
 /* The generic address lies in another space. */
 static bool is_elsewhere(const an *a, hd_poly p) {
-  const hd_polynomial *q = &a->polys.data[p];
+  const hd_polynomial *q = &a->alg.polys.data[p];
   for (uint32_t i = 0; i < q->n; i++) {
     const hd_value_symbol *s;
-    if (!lone_symbol(a, &a->terms.data[q->first + i], &s)) continue;
+    if (!lone_symbol(a, &a->alg.terms.data[q->first + i], &s)) continue;
     if (s->kind == HD_V_WINDOW) return true;
     if (s->kind != HD_V_ADDRESS || s->a == HD_NONE) continue;
     hd_mod space = a->m->vars[s->a].space;
@@ -83,14 +83,14 @@ static bool is_elsewhere(const an *a, hd_poly p) {
 
 /* pointers[param]: some other address has it as its only possible base. */
 static uint32_t find_base(an *a, hd_site *site, const uint8_t *pointers) {
-  const hd_polynomial *q = &a->polys.data[site->address];
+  const hd_polynomial *q = &a->alg.polys.data[site->address];
   const hd_ptx_func *f = &a->m->funcs[a->pub.func];
   uint32_t candidates = 0;
   int best = -1;
   site->param = site->var = HD_NONE;
   for (uint32_t i = 0; i < q->n; i++) {
     const hd_value_symbol *s;
-    if (!lone_symbol(a, &a->terms.data[q->first + i], &s)) continue;
+    if (!lone_symbol(a, &a->alg.terms.data[q->first + i], &s)) continue;
     if (s->kind == HD_V_ADDRESS && s->a != HD_NONE) {
       site->var = s->a;
       site->param = HD_NONE;
@@ -116,8 +116,8 @@ static void find_bases(an *a) {
   const hd_ptx_func *f = &a->m->funcs[a->pub.func];
   uint8_t *pointers = HD_NEW_N(&a->arena, (size_t)f->n_params + 1, uint8_t);
   for (int pass = 0; pass < 2; pass++)
-    for (uint32_t i = 0; i < a->sites.n; i++) {
-      hd_site *s = &a->sites.data[i];
+    for (uint32_t i = 0; i < a->result.sites.n; i++) {
+      hd_site *s = &a->result.sites.data[i];
       if (find_base(a, s, pass ? pointers : NULL) == 1 && s->param != HD_NONE) pointers[s->param] = 1;
     }
 }
@@ -126,16 +126,17 @@ static void find_bases(an *a) {
 
 /* Lists of one set are kept once. */
 static void list_assumptions(an *a, uint32_t set, uint32_t *first, uint32_t *n) {
-  an_set s = a->sets.data[set];
+  an_set s = a->alg.sets.data[set];
   *n = s.n;
   *first = 0;
   if (!s.n) return;
-  while (a->set_lists.n <= set) AN_PUSH(a, &a->set_lists, HD_NONE);
-  if (a->set_lists.data[set] == HD_NONE) {
-    a->set_lists.data[set] = (uint32_t)a->list_items.n;
-    for (uint32_t i = 0; i < s.n; i++) AN_PUSH(a, &a->list_items, a->set_items.data[s.first + i]);
+  while (a->result.set_lists.n <= set) AN_PUSH(&a->arena, &a->result.set_lists, HD_NONE);
+  if (a->result.set_lists.data[set] == HD_NONE) {
+    a->result.set_lists.data[set] = (uint32_t)a->result.list_items.n;
+    for (uint32_t i = 0; i < s.n; i++)
+      AN_PUSH(&a->arena, &a->result.list_items, a->alg.set_items.data[s.first + i]);
   }
-  *first = a->set_lists.data[set];
+  *first = a->result.set_lists.data[set];
 }
 
 static void blame_site(an *a, hd_site *site, hd_why why, uint32_t inst) {
@@ -154,7 +155,7 @@ static void work_out(an *a, const shape *s, hd_site *site, bool *elsewhere) {
     return;
   }
   bool done;
-  do an_begin(a);
+  do an_begin(&a->alg);
   while (!(done = an_operand(a, site->inst, o, 64, &v)) && an_run(a));
   if (!done) {
     site->level = HD_LEVEL_BUDGET;
@@ -164,10 +165,10 @@ static void work_out(an *a, const shape *s, hd_site *site, bool *elsewhere) {
   if (v.width < 64) v = an_extend(a, &v, false, site->inst);
   an_end(a, &v);
   site->address = v.poly;
-  site->level = a->polys.data[v.poly].level;
+  site->level = a->alg.polys.data[v.poly].level;
   *elsewhere = s->generic && is_elsewhere(a, v.poly);
   if (site->level >= HD_LEVEL_NONLINEAR) {
-    an_blame b = an_culprit(a, v.poly);
+    an_blame b = an_culprit(&a->alg, v.poly);
     blame_site(a, site, b.reason, b.inst);
   }
   list_assumptions(a, v.assumes, &site->first_assumption, &site->n_assumptions);
@@ -182,21 +183,21 @@ typedef struct guard_node {
 
 typedef struct guard_tree {
   an *a;
-  HD_VEC(guard_node) nodes;
+  AN_VEC(guard_node) nodes;
   uint32_t *node;      /* per block: its innermost guard */
   uint8_t *state;      /* per block: 1: known, 2: and complete */
-  uint32_t *first, *n; /* per block: in a->guards, once a site asked */
+  uint32_t *first, *n; /* per block: in a->result.guards, once a site asked */
 } guard_tree;
 
 static void add_node(guard_tree *t, uint32_t *top, hd_poly p, uint32_t assumes, uint32_t block,
                      unsigned depth) {
   an *a = t->a;
-  const hd_polynomial q = a->polys.data[p];
-  const hd_product prod = a->products.data[q.n ? a->terms.data[q.first].product : 0];
+  const hd_polynomial q = a->alg.polys.data[p];
+  const hd_product prod = a->alg.products.data[q.n ? a->alg.terms.data[q.first].product : 0];
   int64_t c;
-  if (an_is_const(a, p, &c) && c == 1 && !assumes) return;
-  if (q.n == 1 && prod.n == 1 && a->terms.data[q.first].coefficient == 1 && depth < MAX_NESTING) {
-    const hd_value_symbol s = a->symbols.data[a->factors.data[prod.first]];
+  if (an_is_const(&a->alg, p, &c) && c == 1 && !assumes) return;
+  if (q.n == 1 && prod.n == 1 && a->alg.terms.data[q.first].coefficient == 1 && depth < MAX_NESTING) {
+    const hd_value_symbol s = a->alg.symbols.data[a->alg.factors.data[prod.first]];
     if (s.kind == HD_V_BOTH) { /* conditions that hold together are guards of their own */
       add_node(t, top, s.a, assumes, block, depth + 1);
       add_node(t, top, s.b, assumes, block, depth + 1);
@@ -205,13 +206,13 @@ static void add_node(guard_tree *t, uint32_t *top, hd_poly p, uint32_t assumes, 
   }
   hd_guard guard = {.poly = p, .block = block, .loop = a->pub.cfg.blocks[block].loop};
   list_assumptions(a, assumes, &guard.first_assumption, &guard.n_assumptions);
-  AN_PUSH(a, &t->nodes, ((guard_node){guard, *top}));
+  AN_PUSH(&a->arena, &t->nodes, ((guard_node){guard, *top}));
   *top = (uint32_t)t->nodes.n - 1;
 }
 
 static bool evaluate_branch(an *a, uint32_t block, an_val *out) {
   bool done;
-  do an_begin(a);
+  do an_begin(&a->alg);
   while (!(done = an_branch(a, block, out)) && an_run(a));
   if (done) an_end(a, out);
   return done;
@@ -264,8 +265,8 @@ static void add_block(guard_tree *t, uint32_t block) {
     bool first = edge && g->edges[up->first_succ] == block,
          second = edge && g->edges[up->first_succ + 1] == block;
     an_val cond;
-    if ((first || second) && !a->stop && evaluate_branch(a, d, &cond)) {
-      hd_poly p = first ? cond.poly : an_not(a, cond.poly);
+    if ((first || second) && !a->eval.stop && evaluate_branch(a, d, &cond)) {
+      hd_poly p = first ? cond.poly : an_not(&a->alg, cond.poly);
       if (p != HD_NONE)
         add_node(t, &top, p, cond.assumes, d, 0);
       else
@@ -285,12 +286,12 @@ static uint32_t emit_guards(guard_tree *t, uint32_t node, bool *complete) {
   uint32_t skip = n > MAX_GUARDS ? n - MAX_GUARDS : 0;
   if (skip) *complete = false;
   n -= skip;
-  size_t first = a->guards.n;
-  if (!hd_vec_reserve(&a->guards, first + n)) an_nomem(a);
-  a->guards.n = first + n;
+  size_t first = a->result.guards.n;
+  AN_RESERVE(&a->arena, &a->result.guards, first + n);
+  a->result.guards.n = first + n;
   uint32_t i = node;
   for (uint32_t k = n; k-- > 0; i = t->nodes.data[i].parent)
-    a->guards.data[first + k] = t->nodes.data[i].guard;
+    a->result.guards.data[first + k] = t->nodes.data[i].guard;
   return n;
 }
 
@@ -307,11 +308,11 @@ static const hd_ptx_opnd *read_operand(const an *a, uint32_t inst) {
 static bool read_condition(an *a, uint32_t inst, const hd_ptx_opnd *o, hd_poly *out, uint32_t *assumes) {
   an_val v;
   bool done = false;
-  do an_begin(a);
-  while (!a->stop && !(done = an_operand(a, inst, o, 32, &v)) && an_run(a));
+  do an_begin(&a->alg);
+  while (!a->eval.stop && !(done = an_operand(a, inst, o, 32, &v)) && an_run(a));
   if (!done) return false;
   an_use_range(a, &v);
-  *out = v.width == 1 ? an_not(a, v.poly) : an_ge0(a, an_add_const(a, v.poly, -1));
+  *out = v.width == 1 ? an_not(&a->alg, v.poly) : an_ge0(&a->alg, an_add_const(&a->alg, v.poly, -1));
   an_end(a, &v);
   *assumes = v.assumes;
   return *out != HD_NONE;
@@ -334,18 +335,18 @@ static void guard_site(guard_tree *t, hd_site *site) {
   if (an_stmt(a, site->inst)->guard) {
     an_val own;
     bool done = false;
-    while (!a->stop && !(done = an_guard(a, site->inst, &own)) && an_run(a)) continue;
+    while (!a->eval.stop && !(done = an_guard(a, site->inst, &own)) && an_run(a)) continue;
     if (done)
       add_node(t, &top, own.poly, own.assumes, block, 0);
     else
       complete = false;
   }
   if (top != t->node[block]) {
-    site->first_guard = (uint32_t)a->guards.n;
+    site->first_guard = (uint32_t)a->result.guards.n;
     site->n_guards = emit_guards(t, top, &complete);
   } else {
     if (t->first[block] == HD_NONE) {
-      t->first[block] = (uint32_t)a->guards.n;
+      t->first[block] = (uint32_t)a->result.guards.n;
       t->n[block] = emit_guards(t, top, &complete);
     }
     site->first_guard = t->first[block];
@@ -366,26 +367,25 @@ static void add_guards(an *a) {
   memset(t.first, 0xff, g->n_blocks * sizeof(uint32_t));
   t.state[0] = 2;
   for (uint32_t pre = 1; pre < g->n_blocks; pre++) {
-    uint32_t b = a->dom_order[pre];
+    uint32_t b = a->ssa.dom_order[pre];
     if (b && g->blocks[b].rpo != HD_NONE && b != g->n_blocks - 1) add_block(&t, b);
   }
-  for (uint32_t i = 0; i < a->sites.n; i++) guard_site(&t, &a->sites.data[i]);
-  hd_vec_free(&t.nodes);
+  for (uint32_t i = 0; i < a->result.sites.n; i++) guard_site(&t, &a->result.sites.data[i]);
 }
 
-/* ---- All of them
- * -------------------------------------------------------------------------------------------- */
+/* ---- All of them -----------------------------------------------------------------------------------------
+ */
 
 static void add_trips(an *a) {
   hd_cfg *g = &a->pub.cfg;
   for (uint32_t l = 0; l < g->n_loops; l++) {
     an_val v;
     bool done = false;
-    while (!a->stop && !(done = an_get(a, an_loop_value(a, l), &v)) && an_run(a)) continue;
+    while (!a->eval.stop && !(done = an_get(a, an_loop_value(a, l), &v)) && an_run(a)) continue;
     if (!done) return;
-    const hd_polynomial *q = &a->polys.data[v.poly];
-    const hd_product *prod = &a->products.data[q->n ? a->terms.data[q->first].product : 0];
-    bool unknown = prod->n == 1 && a->symbols.data[a->factors.data[prod->first]].kind == HD_V_EXIT;
+    const hd_polynomial *q = &a->alg.polys.data[v.poly];
+    const hd_product *prod = &a->alg.products.data[q->n ? a->alg.terms.data[q->first].product : 0];
+    bool unknown = prod->n == 1 && a->alg.symbols.data[a->alg.factors.data[prod->first]].kind == HD_V_EXIT;
     if (unknown) continue;
     a->pub.loop_values[l].trips = v.poly;
     list_assumptions(a, v.assumes, &a->pub.loop_values[l].first_assumption,
@@ -408,7 +408,7 @@ void an_sites(an *a) {
                     .var = HD_NONE};
     bool elsewhere;
     work_out(a, &s, &site, &elsewhere);
-    if (!elsewhere) AN_PUSH(a, &a->sites, site);
+    if (!elsewhere) AN_PUSH(&a->arena, &a->result.sites, site);
   }
   find_bases(a);
   add_trips(a);

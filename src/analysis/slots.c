@@ -1,5 +1,4 @@
 /* Variables that pass values into and out of inlined functions, in the pieces in which they are accessed. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/internal.h"
@@ -7,9 +6,13 @@
 static uint64_t slot_hash(const an_slot *s) {
   return an_mix(an_mix(an_mix(an_mix(1, s->call), s->var), s->offset), s->bytes);
 }
-static uint64_t slot_rehash(const an *a, uint32_t i) { return slot_hash(&a->slots.data[i]); }
-static bool slot_equal(const an *a, uint32_t i, const void *key) {
-  const an_slot *s = &a->slots.data[i], *k = key;
+static uint64_t slot_rehash(const void *of, uint32_t i) {
+  const an *a = of;
+  return slot_hash(&a->slots.list.data[i]);
+}
+static bool slot_equal(const void *of, uint32_t i, const void *key) {
+  const an *a = of;
+  const an_slot *s = &a->slots.list.data[i], *k = key;
   return s->call == k->call && s->var == k->var && s->offset == k->offset && s->bytes == k->bytes;
 }
 
@@ -57,11 +60,11 @@ uint32_t an_slot_of(an *a, uint32_t call, hd_sym var, uint64_t offset, uint32_t 
   }
   an_slot s = {call, var, offset, bytes};
   uint64_t h = slot_hash(&s);
-  uint32_t i = an_hash_find(a, &a->slot_hash, h, slot_equal, &s);
+  uint32_t i = an_hash_find(&a->slots.hash, h, slot_equal, a, &s);
   if (i == HD_NONE && make) {
-    i = (uint32_t)a->slots.n;
-    AN_PUSH(a, &a->slots, s);
-    an_hash_add(a, &a->slot_hash, h, i, slot_rehash);
+    i = (uint32_t)a->slots.list.n;
+    AN_PUSH(&a->arena, &a->slots.list, s);
+    an_hash_add(&a->arena, &a->slots.hash, h, i, slot_rehash, a);
   }
   return i == HD_NONE ? HD_NONE : a->pub.cfg.n_regs + i;
 }

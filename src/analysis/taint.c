@@ -5,19 +5,21 @@
 
 #include "analysis/internal.h"
 
+/* What is in the register goes into the definition. */
+typedef struct use {
+  uint32_t reg, def;
+} use;
+
 typedef struct spread {
   an *a;
-  uint32_t inst;         /* whose operands are looked at */
-  uint32_t data;         /* the virtual register that stands for data itself, behind all others */
-  uint32_t n;            /* uses found */
-  uint32_t *regs, *defs; /* the uses; NULL: only count */
+  uint32_t inst; /* whose operands are looked at */
+  uint32_t data; /* the virtual register that stands for data itself, behind all others */
+  AN_VEC(use) uses;
 } spread;
 
 static void add_use(spread *s, uint32_t reg) {
-  for (uint32_t d = s->a->inst_def[s->inst]; d < s->a->inst_def[s->inst + 1]; d++) {
-    if (s->regs) s->regs[s->n] = reg, s->defs[s->n] = d;
-    s->n++;
-  }
+  for (uint32_t d = s->a->ssa.inst_def[s->inst]; d < s->a->ssa.inst_def[s->inst + 1]; d++)
+    AN_PUSH(&s->a->arena, &s->uses, ((use){reg, d}));
 }
 
 /* Registers that the instruction reads, its guard among them. */
@@ -49,8 +51,8 @@ static void add_path(spread *s, uint32_t inst) {
   enum { MAX_BRANCHES = 64 };
   an *a = s->a;
   const hd_cfg *g = &a->pub.cfg;
-  uint32_t reg = a->defs[a->inst_def[inst]].reg;
-  if (a->reg_first[reg + 1] - a->reg_first[reg] < 2) return;
+  uint32_t reg = a->ssa.defs[a->ssa.inst_def[inst]].reg;
+  if (a->ssa.reg_first[reg + 1] - a->ssa.reg_first[reg] < 2) return;
   uint32_t b = g->blocks[a->pub.cfg.insts[inst].block].idom;
   for (unsigned n = 0; b != HD_NONE && n < MAX_BRANCHES; n++, b = g->blocks[b].idom) {
     uint32_t last = g->blocks[b].first + g->blocks[b].n_insts - 1;
@@ -64,7 +66,7 @@ static void add_inst(spread *s, uint32_t inst) {
   const hd_ptx_stmt *st = an_stmt(a, inst);
   const hd_ptx_opnd *o = a->m->opnds + st->first_opnd;
   s->inst = inst;
-  if (a->inst_def[inst] == a->inst_def[inst + 1]) return;
+  if (a->ssa.inst_def[inst] == a->ssa.inst_def[inst + 1]) return;
   if (an_form(a, inst)->flags & HD_OPF_BRINGS_DATA) add_use(s, s->data);
   add_path(s, inst);
   hd_ptx_visit(a->m, st, add_leaf, s);
@@ -72,20 +74,16 @@ static void add_inst(spread *s, uint32_t inst) {
 }
 
 static void work_out(an *a) {
-  uint32_t n_regs = a->pub.cfg.n_regs + (uint32_t)a->slots.n, n_insts = a->pub.cfg.n_insts;
+  uint32_t n_regs = a->pub.cfg.n_regs + (uint32_t)a->slots.list.n, n_insts = a->pub.cfg.n_insts;
   spread s = {.a = a, .data = n_regs};
   for (uint32_t i = 0; i < n_insts; i++) add_inst(&s, i);
-  s.regs = HD_NEW_N(&a->arena, (size_t)s.n + 1, uint32_t);
-  s.defs = HD_NEW_N(&a->arena, (size_t)s.n + 1, uint32_t);
-  s.n = 0;
-  for (uint32_t i = 0; i < n_insts; i++) add_inst(&s, i);
-  a->pub.work += s.n;
+  a->alg.work += s.uses.n;
   /* Uses by register. */
   uint32_t *first = HD_NEW_N(&a->arena, (size_t)n_regs + 3, uint32_t);
-  uint32_t *users = HD_NEW_N(&a->arena, (size_t)s.n + 1, uint32_t);
-  for (uint32_t i = 0; i < s.n; i++) first[s.regs[i] + 2]++;
+  uint32_t *users = HD_NEW_N(&a->arena, s.uses.n + 1, uint32_t);
+  for (size_t i = 0; i < s.uses.n; i++) first[s.uses.data[i].reg + 2]++;
   for (uint32_t r = 2; r <= n_regs + 2; r++) first[r] += first[r - 1];
-  for (uint32_t i = 0; i < s.n; i++) users[first[s.regs[i] + 1]++] = s.defs[i];
+  for (size_t i = 0; i < s.uses.n; i++) users[first[s.uses.data[i].reg + 1]++] = s.uses.data[i].def;
   uint8_t *tainted = HD_NEW_N(&a->arena, (size_t)n_regs + 1, uint8_t);
   uint32_t *stack = HD_NEW_N(&a->arena, (size_t)n_regs + 1, uint32_t), top = 0;
   tainted[n_regs] = 1;
@@ -93,16 +91,16 @@ static void work_out(an *a) {
   while (top) {
     uint32_t r = stack[--top];
     for (uint32_t i = first[r]; i < first[r + 1]; i++) {
-      uint32_t to = a->defs[users[i]].reg;
+      uint32_t to = a->ssa.defs[users[i]].reg;
       if (tainted[to]) continue;
       tainted[to] = 1;
       stack[top++] = to;
     }
   }
-  a->tainted = tainted;
+  a->ssa.tainted = tainted;
 }
 
 bool an_tainted(an *a, uint32_t reg) {
-  if (!a->tainted) work_out(a);
-  return a->tainted[reg];
+  if (!a->ssa.tainted) work_out(a);
+  return a->ssa.tainted[reg];
 }

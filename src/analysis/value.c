@@ -21,22 +21,22 @@ static uint64_t fill_bits(uint64_t x) { return x ? UINT64_MAX >> __builtin_clzll
 
 /* An unknown value like no other. */
 static an_val fresh(an *a, hd_level level, an_blame blame, unsigned width) {
-  return an_val_unknown(a, HD_V_OPAQUE, HD_NONE, a->n_fresh++, level, blame, width);
+  return an_val_unknown(a, HD_V_OPAQUE, HD_NONE, a->eval.n_fresh++, level, blame, width);
 }
 
 an_val an_val_of(an *a, hd_poly p, unsigned width) {
-  p = an_wrap(a, p, width);
-  const hd_polynomial *q = &a->polys.data[p];
+  p = an_wrap(&a->alg, p, width);
+  const hd_polynomial *q = &a->alg.polys.data[p];
   an_val v = {.poly = p,
               .lo = q->lo,
               .hi = q->hi,
-              .ranged = a->range_assumed.data[p],
+              .ranged = a->alg.range_assumed.data[p],
               .pending = HD_NONE,
               .width = (uint8_t)width};
   v.maybe = width_mask(width);
   if (v.lo >= 0) v.maybe &= fill_bits((uint64_t)v.hi);
   if (p)
-    v.maybe &= ~((1ull << an_trailing_zeros(a, p)) - 1);
+    v.maybe &= ~((1ull << an_trailing_zeros(&a->alg, p)) - 1);
   else
     v.maybe = 0;
   return v;
@@ -44,15 +44,15 @@ an_val an_val_of(an *a, hd_poly p, unsigned width) {
 
 an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level, an_blame blame,
                       unsigned width) {
-  hd_poly p = an_unknown(a, kind, x, y, level, blame);
-  if (width == 1) an_note_range(a, p, 0, 1, 0);
+  hd_poly p = an_unknown(&a->alg, kind, x, y, level, blame);
+  if (width == 1) an_note_range(&a->alg, p, 0, 1, 0);
   return an_val_of(a, p, width);
 }
 
 void an_raise(an *a, const an_val *v, hd_level *level, an_blame *blame) {
-  if (!v || a->polys.data[v->poly].level <= *level) return;
-  *level = (hd_level)a->polys.data[v->poly].level;
-  *blame = an_culprit(a, v->poly);
+  if (!v || a->alg.polys.data[v->poly].level <= *level) return;
+  *level = (hd_level)a->alg.polys.data[v->poly].level;
+  *blame = an_culprit(&a->alg, v->poly);
 }
 
 an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_val *y) {
@@ -72,29 +72,30 @@ an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_v
 }
 
 void an_inherit(an *a, an_val *to, const an_val *from) {
-  to->assumes = an_union(a, to->assumes, from->assumes);
-  to->ranged = an_union(a, to->ranged, from->ranged);
+  to->assumes = an_union(&a->alg, to->assumes, from->assumes);
+  to->ranged = an_union(&a->alg, to->ranged, from->ranged);
   if (from->pending < to->pending) to->pending = from->pending;
 }
 
 void an_known_range(an *a, an_val *v, int64_t lo, int64_t hi) {
   if (lo > v->lo) v->lo = lo;
   if (hi < v->hi) v->hi = hi;
-  an_note_range(a, v->poly, lo, hi, an_union(a, an_union(a, v->assumes, v->ranged), a->used));
+  an_note_range(&a->alg, v->poly, lo, hi,
+                an_union(&a->alg, an_union(&a->alg, v->assumes, v->ranged), a->alg.used));
   if (v->lo >= 0 && v->hi != INT64_MAX) v->maybe &= fill_bits((uint64_t)v->hi);
 }
 
-void an_use_range(an *a, an_val *v) { v->assumes = an_union(a, v->assumes, v->ranged); }
+void an_use_range(an *a, an_val *v) { v->assumes = an_union(&a->alg, v->assumes, v->ranged); }
 
-void an_end(an *a, an_val *v) { v->assumes = an_union(a, v->assumes, a->used); }
+void an_end(an *a, an_val *v) { v->assumes = an_union(&a->alg, v->assumes, a->alg.used); }
 
 an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst) {
   an_val r = *v;
   an_use_range(a, &r);
   if (v->width >= 64) {
     if (is_signed || v->lo >= 0) return r;
-    r.assumes = an_assume(a, r.assumes, v->poly, 0, INT64_MAX, inst);
-    an_note_range(a, v->poly, 0, INT64_MAX, r.assumes);
+    r.assumes = an_assume(&a->alg, r.assumes, v->poly, 0, INT64_MAX, inst);
+    an_note_range(&a->alg, v->poly, 0, INT64_MAX, r.assumes);
     r.lo = 0;
     return r;
   }
@@ -109,7 +110,7 @@ an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst) {
   if (v->width < 64 && v->lo != INT64_MIN && v->hi != INT64_MAX) {
     int64_t turn = v->hi < lo ? (int64_t)1 << v->width : v->lo > hi ? -((int64_t)1 << v->width) : 0;
     if (turn && v->lo + turn >= lo && v->hi + turn <= hi) {
-      r = an_val_from(a, an_add_const(a, v->poly, turn), 64, &r, NULL);
+      r = an_val_from(a, an_add_const(&a->alg, v->poly, turn), 64, &r, NULL);
       if (v->lo + turn > r.lo) r.lo = v->lo + turn;
       if (v->hi + turn < r.hi) r.hi = v->hi + turn;
       if (r.lo < 0) r.maybe = UINT64_MAX;
@@ -119,12 +120,12 @@ an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst) {
   /* The content as bits says it is small, whatever the polynomial. */
   if (v->maybe < (uint64_t)1 << (v->width - 1) && v->width > 1 && v->lo >= 0 && v->hi == INT64_MAX)
     hi = (int64_t)v->maybe;
-  const hd_polynomial *q = &a->polys.data[v->poly];
+  const hd_polynomial *q = &a->alg.polys.data[v->poly];
   if (q->lo > hi || q->hi < lo) /* certainly wrapped */
     return fresh(a, q->level > HD_LEVEL_NONLINEAR ? q->level : HD_LEVEL_NONLINEAR,
                  (an_blame){HD_WHY_BITS, inst}, 64);
-  r.assumes = an_assume(a, r.assumes, v->poly, lo, hi, inst);
-  an_note_range(a, v->poly, lo, hi, r.assumes);
+  r.assumes = an_assume(&a->alg, r.assumes, v->poly, lo, hi, inst);
+  an_note_range(&a->alg, v->poly, lo, hi, r.assumes);
   if (lo > r.lo) r.lo = lo;
   if (hi < r.hi) r.hi = hi;
   if (r.lo < 0) r.maybe = UINT64_MAX;
@@ -134,28 +135,29 @@ an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst) {
 /* Assumptions that matter only where cond is 1. */
 static uint32_t assume_where(an *a, uint32_t set, hd_poly cond) {
   enum { MAX_ITEMS = 16 };
-  an_set s = a->sets.data[set];
+  an_set s = a->alg.sets.data[set];
   if (s.n > MAX_ITEMS) return set;
   uint32_t result = 0;
   for (uint32_t i = 0; i < s.n; i++) {
-    uint32_t number = a->set_items.data[s.first + i];
-    hd_assumption x = a->assumptions.data[number];
+    uint32_t number = a->alg.set_items.data[s.first + i];
+    hd_assumption x = a->alg.assumptions.data[number];
     int64_t most = INT64_MAX;
     hd_poly p;
     if (x.lo != INT64_MIN) { /* cond ? poly - lo : 0, at least 0 */
-      p = an_add_const(a, x.poly, (int64_t)(0 - (uint64_t)x.lo));
+      p = an_add_const(&a->alg, x.poly, (int64_t)(0 - (uint64_t)x.lo));
       if (x.hi != INT64_MAX && __builtin_sub_overflow(x.hi, x.lo, &most)) most = INT64_MAX;
     } else {
-      p = an_add_const(a, an_scale(a, x.poly, -1), x.hi);
+      p = an_add_const(&a->alg, an_scale(&a->alg, x.poly, -1), x.hi);
     }
-    p = p == HD_NONE ? HD_NONE : an_if(a, cond, p);
+    p = p == HD_NONE ? HD_NONE : an_if(&a->alg, cond, p);
     if (p == HD_NONE)
       p = x.poly;
     else
       x.lo = 0, x.hi = most;
     /* Ranges may rest on this very assumption: only a constant needs none. */
     int64_t c;
-    if (!an_is_const(a, p, &c) || c < x.lo || c > x.hi) result = an_assume(a, result, p, x.lo, x.hi, x.inst);
+    if (!an_is_const(&a->alg, p, &c) || c < x.lo || c > x.hi)
+      result = an_assume(&a->alg, result, p, x.lo, x.hi, x.inst);
   }
   return result;
 }
@@ -169,12 +171,12 @@ an_val an_select(an *a, const an_val *cond, const an_val *yes, const an_val *no)
     an_inherit(a, &r, no);
     return r;
   }
-  hd_poly d = an_sub(a, yes->poly, no->poly);
-  if (d != HD_NONE) d = an_if(a, cond->poly, an_wrap(a, d, yes->width));
-  const an_val *worse = a->polys.data[cond->poly].level > a->polys.data[yes->poly].level ? cond : yes;
-  r = an_val_from(a, d == HD_NONE ? HD_NONE : an_add(a, no->poly, d), yes->width, worse, no);
+  hd_poly d = an_sub(&a->alg, yes->poly, no->poly);
+  if (d != HD_NONE) d = an_if(&a->alg, cond->poly, an_wrap(&a->alg, d, yes->width));
+  const an_val *worse = a->alg.polys.data[cond->poly].level > a->alg.polys.data[yes->poly].level ? cond : yes;
+  r = an_val_from(a, d == HD_NONE ? HD_NONE : an_add(&a->alg, no->poly, d), yes->width, worse, no);
   r.assumes = 0;
-  r.ranged = a->range_assumed.data[r.poly];
+  r.ranged = a->alg.range_assumed.data[r.poly];
   an_val x = *yes, y = *no;
   if (!x.ranged && !y.ranged) {
     int64_t lo = x.lo < y.lo ? x.lo : y.lo, hi = x.hi > y.hi ? x.hi : y.hi;
@@ -185,7 +187,7 @@ an_val an_select(an *a, const an_val *cond, const an_val *yes, const an_val *no)
   x.ranged = y.ranged = 0;
   /* What both rest on, and what one of them does where it is chosen. */
   if (x.assumes != y.assumes) {
-    hd_poly other = an_not(a, cond->poly);
+    hd_poly other = an_not(&a->alg, cond->poly);
     x.assumes = assume_where(a, x.assumes, cond->poly);
     y.assumes = other == HD_NONE ? y.assumes : assume_where(a, y.assumes, other);
   }
@@ -198,11 +200,11 @@ an_val an_select(an *a, const an_val *cond, const an_val *yes, const an_val *no)
 /* ---- The evaluator ------------------------------------------------------------------------ */
 
 bool an_get(an *a, an_value v, an_val *out) {
-  if (a->states.data[v] == AN_WAITING) {
-    AN_PUSH(a, &a->work, v);
+  if (a->eval.states.data[v] == AN_WAITING) {
+    AN_PUSH(&a->arena, &a->eval.work, v);
     return false;
   }
-  *out = a->vals.data[v];
+  *out = a->eval.vals.data[v];
   return true;
 }
 
@@ -216,16 +218,16 @@ static an_val provisional(an *a, an_value v, unsigned width) {
                        .lo = INT64_MIN,
                        .hi = INT64_MAX};
   if (width == 1) s.lo = 0, s.hi = 1;
-  an_val r = an_val_of(a, an_sym(a, an_symbol(a, s)), width);
-  r.pending = (uint32_t)a->active.n;
+  an_val r = an_val_of(a, an_sym(&a->alg, an_symbol(&a->alg, s)), width);
+  r.pending = (uint32_t)a->eval.active.n;
   return r;
 }
 
 unsigned an_reg_width(const an *a, uint32_t reg) {
-  uint32_t first = a->reg_first[reg];
-  if (reg >= a->pub.cfg.n_regs) return a->slots.data[reg - a->pub.cfg.n_regs].bytes >= 8 ? 64 : 32;
-  if (first == a->reg_first[reg + 1]) return 64;
-  const an_def *d = &a->defs[a->reg_list[first]];
+  uint32_t first = a->ssa.reg_first[reg];
+  if (reg >= a->pub.cfg.n_regs) return a->slots.list.data[reg - a->pub.cfg.n_regs].bytes >= 8 ? 64 : 32;
+  if (first == a->ssa.reg_first[reg + 1]) return 64;
+  const an_def *d = &a->ssa.defs[a->ssa.reg_list[first]];
   /* The operand that names it has its type. */
   const hd_ptx_stmt *st = an_stmt(a, d->inst);
   uint32_t call = a->pub.cfg.insts[d->inst].call;
@@ -247,9 +249,9 @@ unsigned an_reg_width(const an *a, uint32_t reg) {
 /* A value that rests on that many assumptions is a hash or the like: no address worth a formula. */
 static void simplify(an *a, an_value v, an_val *r) {
   enum { MAX_ASSUMPTIONS = 24 };
-  if (a->sets.data[r->assumes].n <= MAX_ASSUMPTIONS) return;
-  hd_level level = (hd_level)a->polys.data[r->poly].level;
-  an_blame blame = an_culprit(a, r->poly);
+  if (a->alg.sets.data[r->assumes].n <= MAX_ASSUMPTIONS) return;
+  hd_level level = (hd_level)a->alg.polys.data[r->poly].level;
+  an_blame blame = an_culprit(&a->alg, r->poly);
   if (level < HD_LEVEL_NONLINEAR) {
     level = HD_LEVEL_NONLINEAR;
     blame = (an_blame){HD_WHY_COMPLEX, a->pub.cfg.blocks[an_value_block(a, v)].first};
@@ -262,17 +264,17 @@ static void simplify(an *a, an_value v, an_val *r) {
 
 static void finish(an *a, an_value v, an_val *r) {
   if (!an_is_loop(a, v)) simplify(a, v, r);
-  a->vals.data[v] = *r;
-  a->states.data[v] = AN_DONE;
-  if (r->pending != HD_NONE) AN_PUSH(a, &a->trail, v);
+  a->eval.vals.data[v] = *r;
+  a->eval.states.data[v] = AN_DONE;
+  if (r->pending != HD_NONE) AN_PUSH(&a->arena, &a->eval.trail, v);
 }
 
 /* The phi has its value: what was computed from its provisional one is not needed any more. */
 static void end_phi(an *a, an_value v, an_val *r) {
-  uint32_t number = (uint32_t)a->active.n - 1;
-  uint32_t keep = a->active.data[number].trail;
-  while (a->trail.n > keep) a->states.data[a->trail.data[--a->trail.n]] = AN_WAITING;
-  a->active.n--;
+  uint32_t number = (uint32_t)a->eval.active.n - 1;
+  uint32_t keep = a->eval.active.data[number].trail;
+  while (a->eval.trail.n > keep) a->eval.states.data[a->eval.trail.data[--a->eval.trail.n]] = AN_WAITING;
+  a->eval.active.n--;
   if (r->pending >= number) r->pending = HD_NONE;
   finish(a, v, r);
 }
@@ -289,11 +291,11 @@ static bool step_phi(an *a, an_value v) {
   bool header = is_header_phi(a, v, &loop);
   /* In a cycle with several entries any join may come round to itself. */
   bool circular = header || a->pub.cfg.irreducible;
-  if (circular && a->states.data[v] == AN_WAITING) {
-    an_val p = provisional(a, v, an_reg_width(a, a->phis.data[v - an_first_phi(a)].reg));
-    AN_PUSH(a, &a->active, ((an_active){v, (uint32_t)a->trail.n}));
-    a->vals.data[v] = p;
-    a->states.data[v] = AN_ACTIVE;
+  if (circular && a->eval.states.data[v] == AN_WAITING) {
+    an_val p = provisional(a, v, an_reg_width(a, a->ssa.phis.data[v - an_first_phi(a)].reg));
+    AN_PUSH(&a->arena, &a->eval.active, ((an_active){v, (uint32_t)a->eval.trail.n}));
+    a->eval.vals.data[v] = p;
+    a->eval.states.data[v] = AN_ACTIVE;
   }
   an_val r;
   if (!an_merge(a, v, &r)) return false;
@@ -304,20 +306,21 @@ static bool step_phi(an *a, an_value v) {
   }
   end_phi(a, v, &r);
   /* How far the counter runs is good to know before the value is used. */
-  if (header && a->states.data[an_loop_value(a, loop)] == AN_WAITING && a->polys.data[r.poly].iterates) {
-    a->work.n--;
-    AN_PUSH(a, &a->work, an_loop_value(a, loop));
-    AN_PUSH(a, &a->work, v);
+  if (header && a->eval.states.data[an_loop_value(a, loop)] == AN_WAITING &&
+      a->alg.polys.data[r.poly].iterates) {
+    a->eval.work.n--;
+    AN_PUSH(&a->arena, &a->eval.work, an_loop_value(a, loop));
+    AN_PUSH(&a->arena, &a->eval.work, v);
   }
   return true;
 }
 
 static bool step(an *a, an_value v) {
   an_val r;
-  an_begin(a);
+  an_begin(&a->alg);
   if (an_is_phi(a, v)) return step_phi(a, v);
   if (an_is_loop(a, v)) {
-    if (!an_trips(a, v - a->n_defs, &r)) return false;
+    if (!an_trips(a, v - a->ssa.n_defs, &r)) return false;
   } else if (!an_transfer(a, v, &r)) {
     return false;
   }
@@ -327,14 +330,14 @@ static bool step(an *a, an_value v) {
 }
 
 bool an_run(an *a) {
-  while (a->work.n && !a->stop) {
-    an_value top = a->work.data[a->work.n - 1];
-    a->pub.work += 4;
+  while (a->eval.work.n && !a->eval.stop) {
+    an_value top = a->eval.work.data[a->eval.work.n - 1];
+    a->alg.work += 4;
     /* A phi that is active below in the stack waits there for its own turn. */
-    if (a->states.data[top] == AN_DONE || step(a, top)) a->work.n--;
-    if (a->pub.work > a->budget) a->stop = true;
+    if (a->eval.states.data[top] == AN_DONE || step(a, top)) a->eval.work.n--;
+    if (a->alg.work > a->budget) a->eval.stop = true;
   }
-  return !a->stop;
+  return !a->eval.stop;
 }
 
 /* ---- Leaving loops ----------------------------------------------------------------------------- */
@@ -343,12 +346,12 @@ bool an_leave_loops(an *a, an_val *v, uint32_t from, uint32_t to) {
   const hd_cfg *g = &a->pub.cfg;
   uint32_t inner = g->blocks[from].loop, outer = g->blocks[to].loop;
   for (uint32_t l = inner; l != HD_NONE && !hd_loop_contains(g, l, outer); l = g->loops[l].parent) {
-    if (!a->polys.data[v->poly].iterates) return true;
+    if (!a->alg.polys.data[v->poly].iterates) return true;
     hd_symbol k = a->pub.loop_values[l].counter;
-    if (k == HD_NONE || !an_mentions(a, v->poly, k)) continue;
+    if (k == HD_NONE || !an_mentions(&a->alg, v->poly, k)) continue;
     an_val trips;
     if (!an_get(a, an_loop_value(a, l), &trips)) return false;
-    an_val left = an_val_from(a, an_subst(a, v->poly, k, trips.poly), v->width, v, &trips);
+    an_val left = an_val_from(a, an_subst(&a->alg, v->poly, k, trips.poly), v->width, v, &trips);
     left.lo = v->lo > left.lo ? v->lo : left.lo;
     left.hi = v->hi < left.hi ? v->hi : left.hi;
     *v = left;
@@ -371,12 +374,12 @@ bool an_get_at(an *a, an_value v, uint32_t at, an_val *out) {
 static hd_poly launch_symbol(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, int64_t lo, int64_t hi) {
   hd_value_symbol s = {
       .kind = (uint8_t)kind, .level = HD_LEVEL_LAUNCH, .a = x, .b = y, .why = HD_NONE, .lo = lo, .hi = hi};
-  return an_sym(a, an_symbol(a, s));
+  return an_sym(&a->alg, an_symbol(&a->alg, s));
 }
 
 static hd_poly dimension(an *a, hd_symbol_kind kind, uint32_t part) {
   uint32_t known = kind == HD_V_NTID ? a->opt.block[part] : a->opt.grid[part];
-  if (known) return an_const(a, known);
+  if (known) return an_const(&a->alg, known);
   return launch_symbol(a, kind, part, 0, 1, kind == HD_V_NTID ? a->max_block[part] : hd_max_grid[part]);
 }
 
@@ -392,15 +395,15 @@ static hd_poly identity(an *a, hd_symbol_kind kind, uint32_t part) {
                        .why = HD_NONE,
                        .varies = (uint8_t)(1u << (part + (kind == HD_V_CTAID ? 3 : 0))),
                        .hi = most - 1};
-  return an_sym(a, an_symbol(a, s));
+  return an_sym(&a->alg, an_symbol(&a->alg, s));
 }
 
 /* The thread's number in its CTA: lanes and warps follow from it. */
 static hd_poly thread_number(an *a) {
-  hd_poly z = an_mul(a, dimension(a, HD_V_NTID, 1), identity(a, HD_V_TID, 2));
-  hd_poly y = an_mul(a, dimension(a, HD_V_NTID, 0), an_add(a, identity(a, HD_V_TID, 1), z));
-  hd_poly t = an_add(a, identity(a, HD_V_TID, 0), y);
-  an_note_range(a, t, 0, a->max_threads - 1, 0);
+  hd_poly z = an_mul(&a->alg, dimension(a, HD_V_NTID, 1), identity(a, HD_V_TID, 2));
+  hd_poly y = an_mul(&a->alg, dimension(a, HD_V_NTID, 0), an_add(&a->alg, identity(a, HD_V_TID, 1), z));
+  hd_poly t = an_add(&a->alg, identity(a, HD_V_TID, 0), y);
+  an_note_range(&a->alg, t, 0, a->max_threads - 1, 0);
   return t;
 }
 
@@ -413,9 +416,9 @@ static an_val special_register(an *a, uint32_t inst, const hd_ptx_opnd *o) {
   case HD_SR_NTID: return an_val_of(a, dimension(a, HD_V_NTID, part), 32);
   case HD_SR_NCTAID: return an_val_of(a, dimension(a, HD_V_NCTAID, part), 32);
   case HD_SR_LANEID: {
-    hd_poly t = thread_number(a), w = an_floor_const(a, t, AN_WARP, inst);
-    hd_poly lane = an_sub(a, t, an_scale(a, w, AN_WARP));
-    an_note_range(a, lane, 0, AN_WARP - 1, 0);
+    hd_poly t = thread_number(a), w = an_floor_const(&a->alg, t, AN_WARP, inst);
+    hd_poly lane = an_sub(&a->alg, t, an_scale(&a->alg, w, AN_WARP));
+    an_note_range(&a->alg, lane, 0, AN_WARP - 1, 0);
     return an_val_of(a, lane, 32);
   }
   case HD_SR_NSMID:
@@ -451,13 +454,13 @@ bool an_operand(an *a, uint32_t inst, const hd_ptx_opnd *o, unsigned width, an_v
   switch (o->kind) {
   case HD_O_INT:
   case HD_O_F32:
-  case HD_O_F64: *out = an_val_of(a, an_const(a, o->imm), width); return true;
+  case HD_O_F64: *out = an_val_of(a, an_const(&a->alg, o->imm), width); return true;
   case HD_O_SREG: *out = special_register(a, inst, o); return true;
   case HD_O_ADDR:
   case HD_O_SYM:
   case HD_O_REG: {
     if (!o->sym) {
-      *out = an_val_of(a, an_const(a, o->imm), width);
+      *out = an_val_of(a, an_const(&a->alg, o->imm), width);
       return true;
     }
     const hd_ptx_sym *s = &a->m->syms[o->sym];
@@ -473,11 +476,12 @@ bool an_operand(an *a, uint32_t inst, const hd_ptx_opnd *o, unsigned width, an_v
       }
     }
     if (o->kind != HD_O_REG && o->imm) {
-      *out = an_val_from(a, an_add_const(a, out->poly, o->imm), out->width, out, NULL);
+      *out = an_val_from(a, an_add_const(&a->alg, out->poly, o->imm), out->width, out, NULL);
     }
     if (o->kind == HD_O_REG && o->flags & HD_OF_NEG) {
-      an_val negated = an_val_from(a, out->width == 1 ? an_not(a, out->poly) : an_scale(a, out->poly, -1),
-                                   out->width, out, NULL);
+      an_val negated =
+          an_val_from(a, out->width == 1 ? an_not(&a->alg, out->poly) : an_scale(&a->alg, out->poly, -1),
+                      out->width, out, NULL);
       negated.undefined = out->undefined;
       *out = negated;
     }
