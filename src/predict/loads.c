@@ -51,21 +51,30 @@ static hd_status number_loads(const hd_compiled *code, uint32_t kernel, const hd
 
 /* ---- Kept -------------------------------------------------------------------------------- */
 
-/* A line for each load: number, requests, reused. */
+/* How many loads, then a line for each: number, requests, reused. False unless that is all of the text. */
+static bool parse(const char *text, size_t len, hd_load_facts **out, uint32_t *n) {
+  uint32_t all = 0;
+  int used = 0;
+  const char *at = text;
+  if (sscanf(at, "%" SCNu32 "\n%n", &all, &used) != 1 || all > len) return false;
+  *out = calloc((size_t)all + 1, sizeof **out);
+  for (; *out && *n < all; ++*n) {
+    hd_load_facts *l = &(*out)[*n];
+    at += used;
+    used = 0;
+    if (sscanf(at, "%" SCNu32 " %" SCNu64 " %" SCNu64 "\n%n", &l->number, &l->requests, &l->reused, &used) !=
+            3 ||
+        (*n && l->number <= l[-1].number))
+      return false;
+  }
+  return *out && (size_t)(at + used - text) == len;
+}
+
 static bool recall(const char *path, hd_load_facts **out, uint32_t *n) {
   hd_file f;
   if (!path[0] || hd_file_open(path, &f, NULL) != HD_OK) return false;
-  char *text = strndup(f.data ? f.data : "", f.len), *at = text;
-  uint32_t lines = 0;
-  for (size_t i = 0; i < f.len; i++) lines += f.data[i] == '\n';
-  *out = calloc((size_t)lines + 1, sizeof **out);
-  bool ok = text && *out;
-  for (; ok && *n < lines; at = strchr(at, '\n') + 1) {
-    hd_load_facts *l = &(*out)[*n];
-    ok = sscanf(at, "%" SCNu32 " %" SCNu64 " %" SCNu64 "\n", &l->number, &l->requests, &l->reused) == 3 &&
-         (!*n || l->number > l[-1].number);
-    ++*n;
-  }
+  char *text = strndup(f.data, f.len);
+  bool ok = text && parse(text, f.len, out, n);
   free(text);
   hd_file_close(&f);
   if (ok) return true;
@@ -78,11 +87,11 @@ static bool recall(const char *path, hd_load_facts **out, uint32_t *n) {
 static void keep(const char *path, const hd_load_facts *loads, uint32_t n) {
   hd_buf text = {0};
   if (!path[0]) return;
+  hd_buf_printf(&text, "%" PRIu32 "\n", n);
   for (uint32_t i = 0; i < n; i++)
     hd_buf_printf(&text, "%" PRIu32 " %" PRIu64 " %" PRIu64 "\n", loads[i].number, loads[i].requests,
                   loads[i].reused);
-  if (!text.failed)
-    hd_file_write(path, text.data ? text.data : "", text.len, NULL); /* a cache: it may fail */
+  if (!text.failed) hd_file_write(path, text.data, text.len, NULL); /* a cache: it may fail */
   hd_buf_free(&text);
 }
 
@@ -97,7 +106,7 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
   *n = 0;
   if (launch >= code->workload->n_launches) return hd_fail(d, HD_ERR_USAGE, "there is no launch %u", launch);
   uint32_t kernel = code->kernel_of[launch];
-  hd_status st = predict_path(code, code->kernels[kernel].first, "loads 1", "loads", path, d);
+  hd_status st = predict_path(code, code->kernels[kernel].first, "loads 2", "loads", path, d);
   if (st != HD_OK || recall(path, out, n)) return st;
   st = study_source_get(from, &study, d);
   if (st == HD_OK) st = follow(study, kernel, &sum, d);

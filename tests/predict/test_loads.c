@@ -1,6 +1,7 @@
 /* stream=auto: which loads it stands for, and what becomes of plans that say so. */
 #include "check.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,55 @@ static void a_kernel_without_streams_is_refused(void **state) {
   hd_workload_close(w);
 }
 
+/* The cache's entry of the only loads that were listed with this cache. */
+static void only_entry(const char *cache, char *out, size_t cap) {
+  char pattern[256];
+  glob_t found;
+  snprintf(pattern, sizeof pattern, "%s/heddle/*.loads", cache);
+  assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+  assert_int_equal(found.gl_pathc, 1);
+  snprintf(out, cap, "%s", found.gl_pathv[0]);
+  globfree(&found);
+}
+
+static void a_damaged_entry_of_the_cache_is_worked_out_again(void **state) {
+  skip_without_compiler();
+  static const struct {
+    const char *bytes;
+    size_t n;
+  } damaged[] = {{"", 0},
+                 {"0 1", 3},
+                 {"3\n0 1 0\n1 1 0\n", 14},
+                 {"1\n0 1 0\n1 1 0\n", 14},
+                 {"4000000000\n", 11},
+                 {"0 1\0 2\n\n\n", 9},
+                 {"\n", 1},
+                 {"2\n7 1 1\n3 1 1\n", 14},
+                 {"x\n", 2}};
+  char cache[] = "/tmp/heddle-loads-XXXXXX", path[512], want[1024], got[1024], command[64];
+  const char *before = getenv("XDG_CACHE_HOME");
+  char *kept = before ? strdup(before) : NULL;
+  assert_non_null(mkdtemp(cache));
+  setenv("XDG_CACHE_HOME", cache, 1);
+  hd_workload *w = open_workload("black-scholes", "tiny");
+  print_list(w, NULL, 1, want, sizeof want);
+  assert_true(want[0]);
+  only_entry(cache, path, sizeof path);
+  for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+    assert_int_equal(hd_file_write(path, damaged[i].bytes, damaged[i].n, NULL), HD_OK);
+    print_list(w, NULL, 1, got, sizeof got);
+    if (strcmp(got, want) != 0) fail_msg("entry %zu: %s, not %s", i, got, want);
+  }
+  hd_workload_close(w);
+  snprintf(command, sizeof command, "rm -r %s", cache);
+  assert_int_equal(system(command), 0);
+  if (kept)
+    setenv("XDG_CACHE_HOME", kept, 1);
+  else
+    unsetenv("XDG_CACHE_HOME");
+  free(kept);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("in a kernel that streams, all loads are listed",
@@ -100,6 +150,8 @@ int main(void) {
       BEHAVIOUR("a plan that streams what it finds computes the same, bypassing beside it",
                 a_plan_that_streams_what_it_finds_computes_the_same),
       BEHAVIOUR("a kernel without streams is refused by its name", a_kernel_without_streams_is_refused),
+      BEHAVIOUR("a damaged entry of the cache is worked out again",
+                a_damaged_entry_of_the_cache_is_worked_out_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
