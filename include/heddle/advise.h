@@ -143,7 +143,7 @@ typedef struct hd_list_options {
   uint64_t seed;
   bool facts; /* ask the traces too: what they propose comes first, and orders only they tell are listed */
   bool keep_launch; /* only plans of which the kernel's text is all that changes */
-  size_t most;      /* plans; 0: no limit */
+  size_t most;      /* candidates, beside what the traces propose; 0: no limit */
 } hd_list_options;
 
 /* The plans to try for a workload on a modelled GPU, the most promising first: hd_candidates of the launch

@@ -90,8 +90,8 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
   hd_status st = hd_advise_space(w, largest_launch(w), &o->run, &space, d);
   space.n_sms = g->n_sms;
   if (st == HD_OK && o->facts) st = add_proposals(out, w, s, g, o, &space, d);
-  size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0;
-  for (size_t i = 0; st == HD_OK && i < n && (!o->most || out->n < o->most); i++) {
+  size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0, proposed = out->n;
+  for (size_t i = 0; st == HD_OK && i < n && (!o->most || out->n < proposed + o->most); i++) {
     if (list[i].prior < worth_a_trace && changes_tasks(&list[i].plan)) continue;
     st = add(out, &list[i].plan, list[i].prior, list[i].reason, o, d);
   }

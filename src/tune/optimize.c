@@ -7,7 +7,7 @@
 
 static const double default_seconds = 60;
 /* CTAs alive at once per SM in the proof. */
-enum { RESIDENT = 4 };
+enum { RESIDENT = 4, LEAST_CANDIDATES = 16 };
 
 typedef struct optimizing {
   const hd_workload *w;
@@ -41,6 +41,7 @@ static hd_status affordable(const optimizing *z, size_t *n, hd_diag *d) {
   hd_status st = hd_study_replay(z->out->study, z->g, &baseline, z->o.dispatch, z->o.seed, &c, d);
   double each = hd_seconds() - start, most = (z->o.seconds > 0 ? z->o.seconds : default_seconds) * threads;
   *n = each * HD_CANDIDATES > most ? (size_t)(most / each) : HD_CANDIDATES;
+  if (*n < LEAST_CANDIDATES) *n = LEAST_CANDIDATES;
   return st;
 }
 
