@@ -36,7 +36,7 @@ static bool put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd
 
 /* The cluster's shared memory is that of its one CTA. */
 static bool is_shared(hd_mod mod) {
-  return mod == HD_M_SHARED || mod == HD_M_SHARED_CTA || mod == HD_M_SHARED_CLUSTER;
+  return hd_ptx_mod_kind(mod) == HD_MK_SPACE && hd_ptx_mod_value(mod) & HD_IN_ANY_SHARED;
 }
 
 static void refuse_word(emu_decoder *d, emu_form *f, hd_mod mod) {

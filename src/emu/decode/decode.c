@@ -131,31 +131,15 @@ static emu_place *formal_places(emu_function *fn, uint32_t first, uint32_t n) {
 
 /* ---- Registers ----------------------------------------------------------------------------------- */
 
-static void count_uses(emu_function *fn, const hd_ptx_opnd *o, unsigned depth) {
-  const hd_ptx_module *m = fn->d->m;
-  switch ((hd_ptx_opnd_kind)o->kind) {
-  case HD_O_REG:
-  case HD_O_ADDR:
-    if (m->syms[o->sym].kind == HD_SYM_REG) fn->reg_uses[m->syms[o->sym].index]++;
-    break;
-  case HD_O_VEC:
-  case HD_O_LIST:
-  case HD_O_BRACKET:
-  case HD_O_PAIR:
-  case HD_O_INDEX:
-    for (uint32_t k = 0; k < o->n_kids && depth < 256; k++) count_uses(fn, &m->opnds[o->sym + k], depth + 1);
-    break;
-  default: break;
-  }
+static bool count_use(void *ctx, const hd_ptx_leaf *leaf) {
+  emu_function *fn = ctx;
+  const hd_ptx_sym *y = &fn->d->m->syms[leaf->sym];
+  if (y->kind == HD_SYM_REG) fn->reg_uses[y->index]++;
+  return true;
 }
 
 static void count_all_uses(emu_function *fn) {
-  for (uint32_t k = 0; k < fn->func->n_stmts; k++) {
-    const hd_ptx_stmt *s = &fn->func->stmts[k];
-    if (s->kind != HD_S_INST) continue;
-    for (uint32_t j = 0; j < s->n_opnds; j++) count_uses(fn, &fn->d->m->opnds[s->first_opnd + j], 0);
-    if (s->guard) fn->reg_uses[fn->d->m->syms[s->guard].index]++;
-  }
+  for (uint32_t k = 0; k < fn->func->n_stmts; k++) hd_ptx_visit(fn->d->m, &fn->func->stmts[k], count_use, fn);
 }
 
 /* ---- Init slots ------------------------------------------------------------------------------------- */

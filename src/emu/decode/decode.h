@@ -25,6 +25,7 @@
 #define HEDDLE_EMU_DECODE_H
 
 #include "emu/ops/ops.h"
+#include "heddle/ptx_facts.h"
 
 #include <stdlib.h>
 #include <string.h>

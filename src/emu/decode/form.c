@@ -5,52 +5,38 @@
 
 /* ---- Types ------------------------------------------------------------------------ */
 
-typedef struct type_info {
-  uint8_t class; /* emu_class */
-  uint8_t bits;
-  int8_t fmt; /* num_fmt; -1: none */
-  bool pair;
-} type_info;
+/* The types that handlers know: registers of 8 bits and more, and pairs. */
+emu_class emu_type_class(hd_mod mod) {
+  const hd_ptx_type t = hd_ptx_type_of(mod);
+  const bool scalar = t.elements == 1 && t.bits >= 8, pair = t.elements == 2;
+  switch ((hd_ptx_number)t.number) {
+  case HD_NUM_PREDICATE: return EMU_CLASS_PRED;
+  case HD_NUM_UNSIGNED: return scalar || pair ? EMU_CLASS_U : EMU_CLASS_NONE;
+  case HD_NUM_SIGNED: return scalar || pair ? EMU_CLASS_S : EMU_CLASS_NONE;
+  case HD_NUM_BITS: return scalar ? EMU_CLASS_B : EMU_CLASS_NONE;
+  case HD_NUM_FLOAT:
+    return (pair && t.format != HD_FMT_UE4M3) || (scalar && t.bits >= 16) ? EMU_CLASS_F : EMU_CLASS_NONE;
+  case HD_NUM_NONE:
+  case HD_NUM_OPAQUE: return EMU_CLASS_NONE;
+  }
+  return EMU_CLASS_NONE;
+}
 
-static const type_info types[HD_M_COUNT] = {
-    [HD_M_U8] = {EMU_CLASS_U, 8, -1},
-    [HD_M_U16] = {EMU_CLASS_U, 16, -1},
-    [HD_M_U32] = {EMU_CLASS_U, 32, -1},
-    [HD_M_U64] = {EMU_CLASS_U, 64, -1},
-    [HD_M_S8] = {EMU_CLASS_S, 8, -1},
-    [HD_M_S16] = {EMU_CLASS_S, 16, -1},
-    [HD_M_S32] = {EMU_CLASS_S, 32, -1},
-    [HD_M_S64] = {EMU_CLASS_S, 64, -1},
-    [HD_M_B8] = {EMU_CLASS_B, 8, -1},
-    [HD_M_B16] = {EMU_CLASS_B, 16, -1},
-    [HD_M_B32] = {EMU_CLASS_B, 32, -1},
-    [HD_M_B64] = {EMU_CLASS_B, 64, -1},
-    [HD_M_B128] = {EMU_CLASS_B, 128, -1},
-    [HD_M_PRED] = {EMU_CLASS_PRED, 1, -1},
-    [HD_M_F16] = {EMU_CLASS_F, 16, NUM_F16},
-    [HD_M_BF16] = {EMU_CLASS_F, 16, NUM_BF16},
-    [HD_M_F16X2] = {EMU_CLASS_F, 32, NUM_F16, true},
-    [HD_M_BF16X2] = {EMU_CLASS_F, 32, NUM_BF16, true},
-    [HD_M_F32] = {EMU_CLASS_F, 32, NUM_F32},
-    [HD_M_F32X2] = {EMU_CLASS_F, 64, NUM_F32, true},
-    [HD_M_F64] = {EMU_CLASS_F, 64, NUM_F64},
-    [HD_M_TF32] = {EMU_CLASS_F, 32, NUM_TF32},
-    [HD_M_E4M3X2] = {EMU_CLASS_F, 16, NUM_E4M3, true},
-    [HD_M_E5M2X2] = {EMU_CLASS_F, 16, NUM_E5M2, true},
-    [HD_M_E2M3X2] = {EMU_CLASS_F, 16, NUM_E2M3, true},
-    [HD_M_E3M2X2] = {EMU_CLASS_F, 16, NUM_E3M2, true},
-    [HD_M_E2M1X2] = {EMU_CLASS_F, 8, NUM_E2M1, true},
-    [HD_M_UE8M0X2] = {EMU_CLASS_F, 16, NUM_UE8M0, true},
-    [HD_M_U16X2] = {EMU_CLASS_U, 32, -1, true},
-    [HD_M_S16X2] = {EMU_CLASS_S, 32, -1, true},
+unsigned emu_type_bits(hd_mod mod) {
+  return emu_type_class(mod) == EMU_CLASS_NONE ? 0 : hd_ptx_type_of(mod).bits;
+}
+
+static const uint8_t formats[] = {
+    [HD_FMT_F16] = NUM_F16,   [HD_FMT_BF16] = NUM_BF16, [HD_FMT_F32] = NUM_F32,     [HD_FMT_F64] = NUM_F64,
+    [HD_FMT_TF32] = NUM_TF32, [HD_FMT_E4M3] = NUM_E4M3, [HD_FMT_E5M2] = NUM_E5M2,   [HD_FMT_E2M3] = NUM_E2M3,
+    [HD_FMT_E3M2] = NUM_E3M2, [HD_FMT_E2M1] = NUM_E2M1, [HD_FMT_UE8M0] = NUM_UE8M0,
 };
 
-emu_class emu_type_class(hd_mod t) { return t < HD_M_COUNT ? (emu_class)types[t].class : EMU_CLASS_NONE; }
-unsigned emu_type_bits(hd_mod t) { return t < HD_M_COUNT ? types[t].bits : 0; }
-bool emu_num_fmt(hd_mod t, num_fmt *fmt, bool *pair) {
-  if (t >= HD_M_COUNT || types[t].class != EMU_CLASS_F) return false;
-  *fmt = (num_fmt)types[t].fmt;
-  *pair = types[t].pair;
+bool emu_num_fmt(hd_mod mod, num_fmt *fmt, bool *pair) {
+  const hd_ptx_type t = hd_ptx_type_of(mod);
+  if (emu_type_class(mod) != EMU_CLASS_F) return false;
+  *fmt = (num_fmt)formats[t.format];
+  *pair = t.elements == 2;
   return true;
 }
 
@@ -62,10 +48,11 @@ void emu_read_words(const hd_ptx_form *f, emu_words *w) {
       w->types[w->n_types++] = mod;
       continue;
     }
+    if (hd_ptx_mod_kind(mod) == HD_MK_WIDTH) {
+      w->vec = (uint8_t)hd_ptx_mod_value(mod);
+      continue;
+    }
     switch (mod) {
-    case HD_M_V2: w->vec = 2; break;
-    case HD_M_V4: w->vec = 4; break;
-    case HD_M_V8: w->vec = 8; break;
     case HD_M_RNI: w->integral = true; /* fallthrough */
     case HD_M_RN: w->round = NUM_RN, w->has_round = true; break;
     case HD_M_RZI: w->integral = true; /* fallthrough */
@@ -127,7 +114,7 @@ typedef enum naming { AS_WRITTEN, SIGN_BLIND, AS_BITS } naming;
 static void append_mod(const emu_decoder *d, hd_buf *name, hd_mod mod, naming how, bool any_type) {
   const emu_class class = emu_type_class(mod);
   const bool integer = class == EMU_CLASS_U || class == EMU_CLASS_S;
-  const bool scalar = !types[mod < HD_M_COUNT ? mod : 0].pair;
+  const bool scalar = hd_ptx_type_of(mod).elements == 1;
   if (how == SIGN_BLIND && integer && scalar)
     hd_buf_printf(name, ".i%u", emu_type_bits(mod));
   else if (how == AS_BITS &&

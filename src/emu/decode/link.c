@@ -25,66 +25,41 @@ enum { RECURSIVE_STACK = 65536 };
 
 /* ---- Reading the bodies --------------------------------------------------------------------- */
 
-/* A symbol named in function `n` (NULL: in an initialiser). */
-static void note_symbol(emu_decoder *d, node *n, uint32_t sym, bool called) {
-  const hd_ptx_sym *y = &d->m->syms[sym];
-  if (y->kind == HD_SYM_FUNC) {
-    if (called)
-      emu_push(&d->scratch, &n->callees, y->decl);
-    else
-      d->graph->nodes[y->decl].address_taken = true;
-  } else if (y->kind == HD_SYM_VAR && n && d->m->vars[y->decl].space == HD_M_SHARED) {
-    emu_push(&d->scratch, &n->shared, y->decl);
-  }
-}
+/* Whose operands are read; node NULL: an initialiser's. */
+typedef struct reader {
+  emu_decoder *d;
+  node *n;
+} reader;
 
-static void note_operand(emu_decoder *d, node *n, const hd_ptx_opnd *o, bool called, unsigned depth) {
-  switch ((hd_ptx_opnd_kind)o->kind) {
-  case HD_O_SYM:
-  case HD_O_ADDR:
-  case HD_O_GENERIC:
-    if (o->sym) note_symbol(d, n, o->sym, called);
-    break;
-  case HD_O_MASKED:
-    if (depth < 256) note_operand(d, n, &d->m->opnds[o->sym], false, depth + 1);
-    break;
-  case HD_O_VEC:
-  case HD_O_LIST:
-  case HD_O_BRACKET:
-  case HD_O_PAIR:
-  case HD_O_INDEX:
-    for (uint32_t k = 0; k < o->n_kids && depth < 256; k++)
-      note_operand(d, n, &d->m->opnds[o->sym + k], false, depth + 1);
-    break;
-  default: break;
+static bool note_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  const reader *r = ctx;
+  const hd_ptx_sym *y = &r->d->m->syms[leaf->sym];
+  if (leaf->role & HD_ROLE_LIST)
+    return true; /* a prototype given by a function's name takes nobody's address */
+  if (leaf->role & HD_ROLE_CALLEE && leaf->role & HD_ROLE_READ) r->n->indirect = true;
+  if (y->kind == HD_SYM_FUNC) {
+    if (leaf->role & HD_ROLE_CALLEE)
+      emu_push(&r->d->scratch, &r->n->callees, y->decl);
+    else
+      r->d->graph->nodes[y->decl].address_taken = true;
+  } else if (y->kind == HD_SYM_VAR && r->n && r->d->m->vars[y->decl].space == HD_M_SHARED) {
+    emu_push(&r->d->scratch, &r->n->shared, y->decl);
   }
+  return true;
 }
 
 static void read_body(emu_decoder *d, uint32_t index) {
   const hd_ptx_func *func = &d->m->funcs[index];
-  node *n = &d->graph->nodes[index];
-  for (uint32_t k = 0; k < func->n_stmts; k++) {
-    const hd_ptx_stmt *s = &func->stmts[k];
-    if (s->kind != HD_S_INST) continue;
-    const bool call = d->m->forms[s->form].op == HD_OP_CALL;
-    bool callee_seen = !call;
-    for (uint32_t j = 0; j < s->n_opnds; j++) {
-      const hd_ptx_opnd *o = &d->m->opnds[s->first_opnd + j];
-      const bool is_callee = !callee_seen && o->kind != HD_O_LIST;
-      if (is_callee) {
-        callee_seen = true;
-        n->indirect |= o->kind == HD_O_REG;
-      }
-      /* A prototype given by a function's name takes nobody's address. */
-      if (!call || is_callee || o->kind == HD_O_LIST) note_operand(d, n, o, is_callee, 0);
-    }
-  }
+  reader r = {d, &d->graph->nodes[index]};
+  for (uint32_t k = 0; k < func->n_stmts; k++)
+    if (func->stmts[k].kind == HD_S_INST) hd_ptx_visit(d->m, &func->stmts[k], note_leaf, &r);
 }
 
 static void find_taken(emu_decoder *d) {
   emu_graph *g = d->graph;
   for (uint32_t k = 0; k < d->m->n_vars; k++)
-    if (d->m->vars[k].init) note_operand(d, NULL, &d->m->opnds[d->m->vars[k].init - 1], false, 0);
+    if (d->m->vars[k].init)
+      hd_ptx_visit_operand(d->m, d->m->vars[k].init - 1, HD_ROLE_READ, note_leaf, &(reader){d, NULL});
   g->taken = HD_NEW_N(&d->scratch, d->m->n_funcs + 1u, uint32_t);
   for (uint32_t k = 0; k < d->m->n_funcs; k++)
     if (g->nodes[k].address_taken && !d->m->funcs[k].entry) g->taken[g->n_taken++] = k;
