@@ -319,9 +319,6 @@ HD_API const char *hd_ptx_fresh_prefix(hd_ptx_module *m);
 HD_API const char *hd_ptx_op_text(hd_ptx_op op);
 HD_API const char *hd_ptx_mod_text(const hd_ptx_module *m, hd_mod mod); /* without the dot */
 HD_API bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod);
-/* Whether instructions of this form write their first operand, where that is no address. False for calls,
- * whose results stand in a list; true for operations that are not known. */
-HD_API bool hd_ptx_form_writes(const hd_ptx_form *f);
 /* Index into funcs of the kernel (or function) of this name; -1: none. With
  * name NULL: the only kernel, -1 when there is none or more than one. */
 HD_API int64_t hd_ptx_find_kernel(const hd_ptx_module *m, const char *name);

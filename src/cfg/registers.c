@@ -1,46 +1,34 @@
 /* Which registers an instruction reads and writes. */
 #include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
 
-/* All registers under operands first .. first + n - 1, as numbered in the body of `call`. */
-static void each_register(const hd_cfg *g, uint32_t call, uint32_t first, uint32_t n, hd_reg_visit *visit,
-                          void *ctx) {
-  const hd_ptx_module *m = g->module;
-  for (uint32_t i = first; i < first + n; i++) {
-    const hd_ptx_opnd *o = &m->opnds[i];
-    switch (o->kind) {
-    case HD_O_REG:
-    case HD_O_ADDR:
-      if (o->sym && m->syms[o->sym].kind == HD_SYM_REG) visit(ctx, hd_cfg_reg(g, call, o->sym));
-      break;
-    case HD_O_VEC:
-    case HD_O_LIST:
-    case HD_O_BRACKET:
-    case HD_O_PAIR:
-    case HD_O_INDEX: each_register(g, call, o->sym, o->n_kids, visit, ctx); break;
-    default: break;
-    }
-  }
+typedef struct finder {
+  const hd_cfg *g;
+  uint32_t call;
+  unsigned role; /* HD_ROLE_... that is looked for */
+  hd_reg_visit *visit;
+  void *ctx;
+} finder;
+
+static bool find(void *ctx, const hd_ptx_leaf *leaf) {
+  const finder *f = ctx;
+  if (leaf->role & f->role && leaf->sym && f->g->module->syms[leaf->sym].kind == HD_SYM_REG)
+    f->visit(f->ctx, hd_cfg_reg(f->g, f->call, leaf->sym));
+  return true;
+}
+
+static void each_register(const hd_cfg *g, uint32_t inst, unsigned role, hd_reg_visit *visit, void *ctx) {
+  finder f = {g, g->insts[inst].call, role, visit, ctx};
+  hd_ptx_visit(g->module, hd_inst_stmt(g, inst), find, &f);
 }
 
 void hd_inst_writes(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx) {
-  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  if (!s->n_opnds) return;
-  const hd_ptx_form *f = &g->module->forms[s->form];
-  const hd_ptx_opnd *o = &g->module->opnds[s->first_opnd];
-  /* A call's results stand in a list, which is the first operand where there is one. */
-  if (f->op == HD_OP_CALL ? o->kind == HD_O_LIST : hd_ptx_form_writes(f) && o->kind != HD_O_ADDR)
-    each_register(g, g->insts[inst].call, s->first_opnd, 1, visit, ctx);
+  const uint32_t flags = g->module->forms[hd_inst_stmt(g, inst)->form].flags;
+  if (flags & (HD_OPF_RESULT | HD_OPF_CALLS)) each_register(g, inst, HD_ROLE_WRITTEN, visit, ctx);
 }
 
 void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx) {
-  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  uint32_t call = g->insts[inst].call;
-  if (s->guard) visit(ctx, hd_cfg_reg(g, call, s->guard));
-  const hd_ptx_form *f = &g->module->forms[s->form];
-  /* wgmma adds to what it writes; so may what is not known. */
-  bool all = !hd_ptx_form_writes(f) || f->op == HD_OP_WGMMA || f->op == HD_OP_UNKNOWN;
-  uint32_t skip = all || !s->n_opnds || g->module->opnds[s->first_opnd].kind == HD_O_ADDR ? 0 : 1;
-  each_register(g, call, s->first_opnd + skip, s->n_opnds - skip, visit, ctx);
+  each_register(g, inst, HD_ROLE_READ, visit, ctx);
 }
 
 /* ---- Writers -------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Variables: .reg .global .const .shared .local .param, alone and as parameters. */
+#include "heddle/ptx_facts.h"
 #include "ptx/lexer.h"
 
 unsigned ptx_linkage_bit(hd_mod word) {
@@ -12,19 +13,8 @@ unsigned ptx_linkage_bit(hd_mod word) {
 }
 
 static bool is_space(hd_mod word) {
-  switch (word) {
-  case HD_M_REG:
-  case HD_M_SREG:
-  case HD_M_CONST:
-  case HD_M_GLOBAL:
-  case HD_M_LOCAL:
-  case HD_M_PARAM:
-  case HD_M_SHARED:
-  case HD_M_SHARED_CTA:
-  case HD_M_SHARED_CLUSTER:
-  case HD_M_TEX: return true;
-  default: return false;
-  }
+  /* Of the places that instructions name, .param::func and .param::entry declare nothing. */
+  return hd_ptx_mod_kind(word) == HD_MK_SPACE && word != HD_M_PARAM_ENTRY && word != HD_M_PARAM_FUNC;
 }
 
 bool ptx_declares(hd_mod word) {

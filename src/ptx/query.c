@@ -9,8 +9,6 @@ bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod) {
   return false;
 }
 
-bool hd_ptx_form_writes(const hd_ptx_form *f) { return f->flags & HD_OPF_RESULT; }
-
 int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name) {
   size_t n = strlen(name);
   int64_t declared = -1;

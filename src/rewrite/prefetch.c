@@ -316,16 +316,11 @@ static hd_status find_fetches(slice *s, fetch *list, hd_diag *d) {
 static bool is_straight(const slice *s, const hd_ptx_stmt *st) {
   if (st->kind == HD_S_LABEL || st->kind == HD_S_OPEN || st->kind == HD_S_CLOSE) return false;
   if (st->kind != HD_S_INST) return true;
-  switch (s->j->m->forms[st->form].op) {
-  case HD_OP_BRX:
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return false;
-  case HD_OP_BRA:
-  case HD_OP_RET:
-  case HD_OP_EXIT:
-  case HD_OP_TRAP: return st->guard != 0;
-  default: return true;
-  }
+  const hd_ptx_form *f = &s->j->m->forms[st->form];
+  bool barrier = hd_ptx_op_class(f->op) == HD_OPC_SYNC &&
+                 f->flags & (HD_OPF_WARP_WIDE | HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE);
+  if (barrier || f->op == HD_OP_BRX) return false;
+  return st->guard || !(f->flags & HD_OPF_LEAVES);
 }
 
 static uint32_t place(const slice *s, const fetch *list) {

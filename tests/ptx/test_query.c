@@ -95,37 +95,12 @@ static void directives_are_found_by_name(void **state) {
   hd_arena_free(&a);
 }
 
-static void forms_write_their_first_operand_or_do_not(void **state) {
-  static const char *const writes[] = {"add.s32",         "ld.global.v4.f32",           "atom.global.add.u32",
-                                       "setp.eq.u32",     "barrier.cta.red.popc.u32",   "bar.red.and.pred",
-                                       "wmma.load.a.f16", "multimem.ld_reduce.add.u32", "neverseen.f32"};
-  static const char *const reads[] = {
-      "st.global.f32", "red.global.add.u32", "bra.uni",      "call.uni",
-      "bar.sync",      "barrier.cta.arrive", "wmma.store.d", "multimem.red.add.u32",
-      "multimem.st",   "prefetch.global.L2", "nanosleep.u32"};
-  hd_arena a;
-  hd_arena_init(&a);
-  hd_ptx_module *m = parse(&a, HEADER ".entry k() { ret; }");
-  uint32_t form;
-  for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-    assert_int_equal(hd_ptx_add_form(m, writes[i], &form, NULL), HD_OK);
-    if (!hd_ptx_form_writes(&m->forms[form])) fail_msg("%s", writes[i]);
-  }
-  for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-    assert_int_equal(hd_ptx_add_form(m, reads[i], &form, NULL), HD_OK);
-    if (hd_ptx_form_writes(&m->forms[form])) fail_msg("%s", reads[i]);
-  }
-  hd_arena_free(&a);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("parameters are laid out by their alignment", parameters_are_laid_out_by_their_alignment),
       BEHAVIOUR("variables have sizes and alignments", variables_have_sizes),
       BEHAVIOUR("functions and kernels are found by name", functions_are_found_by_name),
       BEHAVIOUR("a function's directives are found by name", directives_are_found_by_name),
-      BEHAVIOUR("it is known which forms write their first operand",
-                forms_write_their_first_operand_or_do_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
