@@ -10,7 +10,7 @@
 #ifndef HEDDLE_CONTAINER_H
 #define HEDDLE_CONTAINER_H
 
-#include "heddle/base.h"
+#include "heddle/ptx.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,6 +53,10 @@ HD_API hd_container_kind hd_container_get_kind(const hd_container *c);
  * after errors ends. */
 HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d);
 HD_API void hd_container_close(hd_container *c);
+
+/* Module number `index` of a file (UINT64_MAX: the only one), parsed into the arena. */
+HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m,
+                                hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -46,6 +46,9 @@ typedef struct hd_report {
   const char *nothing_helps;    /* the reason then, else NULL */
   const hd_check_result *proof; /* NULL when nothing was rewritten */
   const char *output;           /* file with the rewritten kernel, or NULL */
+  const char *table;            /* file with its order's table, or NULL */
+  const char *html;             /* file with the page, or NULL */
+  bool other_launch;            /* the kernel written is launched another way than the original */
   double trace_seconds, sweep_seconds;
   const hd_reuse_picture *picture; /* or NULL */
 } hd_report;
@@ -56,6 +59,9 @@ HD_API double hd_report_speedup(const hd_report *r, size_t row);
 /* plan, L1 hit rate, L2 and DRAM traffic against compulsory, predicted change: fastest first,
  * at most `limit` rows (0: all) and always the baseline. `colour` uses ANSI sequences. */
 HD_API void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out);
+/* The table, what was kept and why, what was written (`output` and `html` are), how long it took. */
+HD_API void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out);
+HD_API void hd_report_json(const hd_report *r, hd_buf *out);
 /* One self-contained page: no scripts, nothing fetched. */
 HD_API void hd_report_html(const hd_report *r, hd_buf *out);
 /* One line a row, a header line first; fields as hd_counters names them. */

@@ -7,12 +7,16 @@
 #define HEDDLE_RESULTS_H
 
 #include "heddle/accuracy.h"
+#include "heddle/compose.h"
+#include "heddle/container.h"
 #include "heddle/corun.h"
 #include "heddle/difftest.h"
 #include "heddle/overhead.h"
 #include "heddle/predict.h"
 #include "heddle/probe.h"
+#include "heddle/rewrite_file.h"
 #include "heddle/store.h"
+#include "heddle/tuner.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,6 +67,22 @@ typedef struct hd_corun_report {
 HD_API void hd_corun_text(const hd_corun_report *r, hd_buf *out);
 HD_API void hd_corun_json(const hd_corun_report *r, hd_buf *out);
 
+typedef struct hd_tuning_report {
+  const hd_workload *workload;
+  const hd_device_info *device;
+  const hd_tuning *tuning;
+  hd_tune_strategy strategy; /* that it was made with: the vote is shown where there was one */
+  uint32_t most_trials;      /* of each kernel, in text */
+  bool verified;             /* a verdict was measured once more */
+} hd_tuning_report;
+HD_API void hd_tuning_text(const hd_tuning_report *r, hd_buf *out);
+/* Many tunings in one array; each is copied as it is added. */
+typedef struct hd_tuning_list hd_tuning_list;
+HD_API hd_tuning_list *hd_tuning_list_new(void);                              /* NULL: out of memory */
+HD_API bool hd_tuning_list_add(hd_tuning_list *l, const hd_tuning_report *r); /* false: out of memory */
+HD_API void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out);
+HD_API void hd_tuning_list_free(hd_tuning_list *l);
+
 /* A probe's figures. `path`: its GPU file; `html`: its page, or NULL. */
 HD_API void hd_probe_text(const hd_probe_result *r, const char *path, const char *html, hd_buf *out);
 HD_API void hd_probe_json(const hd_probe_result *r, hd_buf *out);
@@ -88,6 +108,33 @@ HD_API void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_res
 /* hd_report_overhead is the page. */
 HD_API void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
 
+/* Each plan on each workload: whether the rewritten kernels compute the same bytes. */
+typedef enum hd_lever_answer { HD_LEVER_EQUAL = 0, HD_LEVER_REFUSED, HD_LEVER_DIFFERENT } hd_lever_answer;
+typedef struct hd_lever_cell {
+  hd_lever_answer answer;
+  const char *why; /* of a refusal or a difference; else "" */
+} hd_lever_cell;
+typedef struct hd_levers_table {
+  const char *size; /* of the workloads */
+  const char *const *plans;
+  size_t n_plans;
+  const char *const *workloads;
+  size_t n_workloads;
+  const hd_lever_cell *cells; /* cells[w * n_plans + p] */
+} hd_levers_table;
+/* In Markdown; each reason of refusals is told once and has a letter. HD_ERR_NOMEM. */
+HD_API hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
+HD_API hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d);
+
+/* Random compositions: by lever, dispatcher, kind of grid; reasons of refusals with a first example each. */
+typedef struct hd_compositions_report {
+  const hd_compositions *result;
+  size_t n_names; /* of workloads, and the seed, as hd_compositions_run had them */
+  uint64_t seed;
+} hd_compositions_report;
+HD_API void hd_compositions_text(const hd_compositions_report *r, hd_buf *out);
+HD_API void hd_compositions_json(const hd_compositions_report *r, hd_buf *out);
+
 /* ---- Lists -------------------------------------------------------------------------------------- */
 
 /* names[i] is what workloads[i] was found by. */
@@ -95,6 +142,33 @@ HD_API void hd_workloads_text(const hd_workload *const *workloads, const char *c
                               hd_buf *out);
 HD_API void hd_workloads_json(const hd_workload *const *workloads, const char *const *names, size_t n,
                               hd_buf *out);
+
+/* Modules and kernels of files. */
+typedef struct hd_listed_kernel {
+  const char *file, *name, *limits; /* limits: "block<=256 regs<=32", or "" */
+  uint32_t module, sm, parameters;
+  uint64_t parameter_bytes, shared_bytes; /* shared_bytes: static */
+  size_t refusals;                        /* of another order of its CTAs */
+  hd_refusal why;                         /* the first */
+} hd_listed_kernel;
+typedef struct hd_listing {
+  const char *file; /* under way; outlives the listing */
+  bool detailed;    /* kernels are kept, not only counted */
+  uint64_t modules, kernels, bytes, failures;
+  double seconds;
+  HD_VEC(hd_listed_kernel) rows;
+  hd_arena arena; /* holds their texts */
+} hd_listing;
+HD_API void hd_listing_begin(hd_listing *l, bool detailed);
+HD_API void hd_listing_free(hd_listing *l);
+/* The kernels of a module of l->file. */
+HD_API hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_ptx_module *m, hd_diag *d);
+HD_API void hd_listing_text(const hd_listing *l, hd_buf *out);
+HD_API void hd_listing_json(const hd_listing *l, hd_buf *out);
+
+/* What became of a file's kernels; the reasons of those that were refused. */
+HD_API void hd_rewritten_file_text(const hd_rewritten_file *r, hd_buf *out);
+HD_API void hd_rewritten_file_json(const hd_rewritten_file *r, hd_buf *out);
 
 /* Verdicts that pass, as a table; hd_store_export is their JSON. */
 HD_API hd_status hd_verdicts_text(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);

@@ -98,6 +98,10 @@ HD_API void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t
 HD_API void hd_recipe_params(const hd_recipe *r, const uint32_t tasks[3], uint64_t state, uint64_t table,
                              void *params);
 
+/* How the kernel is launched from now on, as comments to stand behind the module's text; nothing when it is
+ * launched as before. */
+HD_API void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *out);
+
 /* ---- Refusals ----------------------------------------------------------------- */
 
 /* Why a kernel cannot be steered. */

@@ -170,6 +170,27 @@ HD_API hd_status hd_workload_reference(const hd_workload *w, void *const *buffer
 HD_API bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, double rel, const void *got,
                             const void *want, uint64_t count, char *what, size_t cap);
 
+/* ---- A launch in words ------------------------------------------------------------------------ */
+
+/* A PTX file or binary with one launch of one of its kernels, as a workload in a temporary folder. */
+typedef struct hd_adhoc_options {
+  uint64_t module;    /* number, as hd_container_next counts; UINT64_MAX: the only one */
+  const char *kernel; /* NULL: the only one */
+  uint32_t grid[3], block[3];
+  uint64_t shared; /* bytes that the launch adds */
+  /* One per parameter, in order: a scalar TYPE:VALUE or a buffer TYPE[COUNT]=FILL. */
+  const char *const *args;
+  size_t n_args;
+} hd_adhoc_options;
+typedef struct hd_adhoc {
+  char temporary[64], folder[256];
+  char kernel_file[320], workload_file[320]; /* the latter is for hd_workload_open */
+} hd_adhoc;
+/* The workload is called after the file, with "-reordered" behind it: what is written in its name never is
+ * the input. Removal is needed whether creation succeeded or not; *out starts out zeroed. */
+HD_API hd_status hd_adhoc_create(const char *path, const hd_adhoc_options *o, hd_adhoc *out, hd_diag *d);
+HD_API void hd_adhoc_remove(const hd_adhoc *a);
+
 #ifdef __cplusplus
 }
 #endif

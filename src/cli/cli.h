@@ -3,7 +3,6 @@
 #ifndef HEDDLE_CLI_H
 #define HEDDLE_CLI_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "heddle/report.h"
@@ -72,11 +71,9 @@ int cli_usage(const char *fmt, ...) HD_PRINTF(1, 2);
 
 /* Write the buffer to stdout and free it; 2 when that fails (a full disk). */
 int cli_print(hd_buf *b);
-int cli_print_json(json_t *j); /* takes the reference */
-bool cli_colour(void);         /* stdout is a terminal, NO_COLOR is not set */
+bool cli_colour(void); /* stdout is a terminal, NO_COLOR is not set */
 /* A progress bar on stderr when that is a terminal. */
 void cli_progress(void *label, size_t done, size_t n);
-json_t *cli_counters_json(const hd_counters *c);
 
 /* ---- Things to open -------------------------------------------------------------------- */
 
@@ -85,8 +82,6 @@ json_t *cli_counters_json(const hd_counters *c);
 const char *cli_kernels_dir(void);
 const char *cli_gpus_dir(void);
 
-/* Module `index` of a file (UINT64_MAX: the only one), parsed. The arena holds it. */
-hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d);
 /* A file with kernels, not a workload's description. */
 bool cli_is_kernel_file(const char *path);
 /* Parse a dispatcher's name; NULL leaves *out as it is. */
@@ -108,7 +103,7 @@ int cmd_verdicts(int argc, char **argv);
 int cmd_time(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_difftest(int argc, char **argv);
-int cmd_matrix(int argc, char **argv);
+int cmd_levers(int argc, char **argv);
 int cmd_accuracy(int argc, char **argv);
 int cmd_corun(int argc, char **argv);
 int cmd_tune(int argc, char **argv);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "model_common.h"
 
 typedef struct options {
@@ -74,7 +75,7 @@ static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
   hd_point at = {0};
   memcpy(at.grid, o->grid, sizeof at.grid);
   memcpy(at.block, o->block, sizeof at.block);
-  hd_status st = cli_load_module(path, o->module, &arena, &m, d);
+  hd_status st = hd_module_load(path, o->module, &arena, &m, d);
   size_t found = 0;
   for (uint32_t f = 0; st == HD_OK && f < m->n_funcs; f++) {
     if (!m->funcs[f].entry || !m->funcs[f].has_body) continue;

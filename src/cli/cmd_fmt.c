@@ -42,7 +42,7 @@ int cmd_fmt(int argc, char **argv) {
   hd_arena_init(&arena);
   hd_ptx_module *m;
   hd_buf text = {0};
-  hd_status st = cli_load_module(argv[1], index, &arena, &m, &d);
+  hd_status st = hd_module_load(argv[1], index, &arena, &m, &d);
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   if (st == HD_OK && text.failed) st = hd_nomem(&d);
   if (st == HD_OK) st = hd_file_write(output, text.data, text.len, &d);

@@ -7,7 +7,6 @@
 #include "heddle/optimize.h"
 #include "heddle/sharing.h"
 #include "model_common.h"
-#include "rewrite_all.h"
 
 typedef struct optimization {
   model_session s;
@@ -26,7 +25,7 @@ static hd_status write_kernel(optimization *z, hd_diag *d) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     uint32_t first = 0;
     while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
-    if (first == i) rewrite_put_recipe(w->launches[i].kernel, &z->found.recipes[i], &text);
+    if (first == i) hd_recipe_print(w->launches[i].kernel, &z->found.recipes[i], &text);
   }
   if (z->found.table.n)
     st = hd_table_write(z->table_path, &z->found.table, d);
@@ -77,70 +76,6 @@ static hd_status write_page(optimization *z, hd_diag *d) {
   return st;
 }
 
-static int print_text(const optimization *z, size_t limit) {
-  const hd_report *r = &z->report;
-  hd_buf out = {0};
-  hd_buf_printf(&out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
-                r->gpu->title, r->dispatch, r->n_rows);
-  hd_report_table(r, limit, cli_colour(), &out);
-  if (r->best > 0) {
-    hd_buf plan = {0};
-    hd_plan_print(&r->rows[r->best].plan, &plan);
-    hd_buf_printf(&out, "\nBest: %s, predicted %.2fx as fast as the default.\n", plan.data ? plan.data : "",
-                  hd_report_speedup(r, (size_t)r->best));
-    hd_buf_printf(
-        &out, "Proved: %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
-        r->proof->bytes_compared, r->proof->runs,
-        100.0 *
-            ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
-    hd_buf_printf(&out, "Wrote %s%s%s and %s.\n", z->ptx_path, z->table_path[0] ? ", " : "", z->table_path,
-                  z->html_path);
-    if (z->found.other_launch)
-      hd_buf_puts(
-          &out, "It is launched another way than the original: its last lines say how (--keep-launch leaves "
-                "such plans out).\n");
-    hd_buf_free(&plan);
-  } else {
-    hd_buf_printf(&out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps,
-                  z->html_path);
-  }
-  hd_buf_printf(&out, "(trace %.1f s, replays %.1f s%s", r->trace_seconds, r->sweep_seconds,
-                r->proof ? ", " : "");
-  if (r->proof) hd_buf_printf(&out, "proof %.1f s", r->proof->seconds);
-  hd_buf_puts(&out, ")\n");
-  return cli_print(&out);
-}
-
-static int print_json(const optimization *z) {
-  const hd_report *r = &z->report;
-  json_t *rows = json_array();
-  for (size_t i = 0; i < r->n_rows; i++) {
-    hd_buf plan = {0};
-    hd_plan_print(&r->rows[i].plan, &plan);
-    json_t *row = r->rows[i].status == HD_OK ? cli_counters_json(&r->rows[i].counters)
-                                             : json_pack("{s:s}", "failed", r->rows[i].why);
-    if (row) {
-      json_object_set_new(row, "plan", json_string(plan.data ? plan.data : ""));
-      if (r->rows[i].status == HD_OK) json_object_set_new(row, "speedup", json_real(hd_report_speedup(r, i)));
-    }
-    json_array_append_new(rows, row);
-    hd_buf_free(&plan);
-  }
-  hd_buf best = {0};
-  hd_plan_print(&r->rows[r->best].plan, &best);
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o}", "workload", r->workload->name, "size",
-                        r->workload->size, "gpu", r->gpu->name, "dispatcher", r->dispatch, "best",
-                        best.data ? best.data : "", "speedup", hd_report_speedup(r, (size_t)r->best),
-                        "proved", r->proof != NULL, "rows", rows);
-  hd_buf_free(&best);
-  if (j && r->best > 0) json_object_set_new(j, "output", json_string(z->ptx_path));
-  if (j && z->table_path[0]) json_object_set_new(j, "table", json_string(z->table_path));
-  if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!z->found.other_launch));
-  if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
-  if (j) json_object_set_new(j, "report", json_string(z->html_path));
-  return cli_print_json(j);
-}
-
 static void describe(optimization *z, const char *dir) {
   const char *name = z->s.workload->name;
   const hd_optimized *f = &z->found;
@@ -155,6 +90,8 @@ static void describe(optimization *z, const char *dir) {
                           .best = (int64_t)f->best,
                           .proof = f->best ? &f->proof : NULL,
                           .output = f->best ? z->ptx_path : NULL,
+                          .html = z->html_path,
+                          .other_launch = f->other_launch,
                           .nothing_helps = f->best ? NULL : f->why,
                           .trace_seconds = hd_study_seconds(f->study),
                           .sweep_seconds = f->sweep_seconds};
@@ -183,12 +120,23 @@ static hd_status optimize(optimization *z, const char *name, const model_options
     st = write_kernel(z, d);
   else
     z->table_path[0] = 0;
+  if (z->table_path[0]) z->report.table = z->table_path;
   return st == HD_OK ? write_page(z, d) : st;
+}
+
+static int print(const optimization *z, size_t rows, bool json) {
+  hd_buf out = {0};
+  if (json)
+    hd_report_json(&z->report, &out);
+  else
+    hd_report_text(&z->report, rows, cli_colour(), &out);
+  return cli_print(&out);
 }
 
 int cmd_optimize(int argc, char **argv) {
   model_options o = {0};
-  adhoc_options a = {.module = UINT64_MAX};
+  hd_adhoc_options a = {.module = UINT64_MAX};
+  cli_list args = {0};
   const char *folder = NULL;
   uint64_t rows = 12;
   bool json = false;
@@ -212,7 +160,7 @@ int cmd_optimize(int argc, char **argv) {
       {"block", 0, CLI_DIMS, a.block, 0, "X[,Y[,Z]]", "of a file: threads per CTA"},
       {"shared", 0, CLI_NUMBER, &a.shared, UINT32_MAX, "BYTES",
        "of a file: shared memory that the launch adds"},
-      {"arg", 0, CLI_LIST, &a.args, 0, "A",
+      {"arg", 0, CLI_LIST, &args, 0, "A",
        "of a file: one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7) or a "
        "buffer\nTYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero'"},
       {0}};
@@ -222,21 +170,23 @@ int cmd_optimize(int argc, char **argv) {
   hd_diag d = {0};
   optimization *z = calloc(1, sizeof *z);
   if (!z) return cli_usage("out of memory");
-  adhoc launch = {0};
+  hd_adhoc launch = {0};
   const char *name = argv[1];
   hd_status st = HD_OK;
   if (cli_is_kernel_file(name)) {
-    st = adhoc_create(name, &a, &launch, &d);
+    a.args = args.items;
+    a.n_args = args.n;
+    st = hd_adhoc_create(name, &a, &launch, &d);
     name = launch.folder;
   }
   if (st == HD_OK) st = optimize(z, name, &o, folder, &d);
   if (st != HD_OK)
     rc = cli_fail(&d);
   else
-    rc = json ? print_json(z) : print_text(z, (size_t)rows);
+    rc = print(z, (size_t)rows, json);
   hd_optimized_free(&z->found);
   model_close(&z->s);
-  adhoc_remove(&launch);
+  hd_adhoc_remove(&launch);
   free(z);
   return rc;
 }

@@ -2,38 +2,21 @@
 #include <string.h>
 
 #include "cli.h"
-#include "heddle/rewrite.h"
-#include "rewrite_all.h"
+#include "heddle/container.h"
+#include "heddle/results.h"
 
-/* How the kernel is launched from now on, as comments behind the module's text. */
-void rewrite_put_recipe(const char *kernel, const hd_recipe *r, hd_buf *text) {
-  if (!r->state_bytes && !r->table_bytes) return;
-  hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
-  if (r->ballot)
-    hd_buf_printf(
-        text,
-        "//   .u64 at %" PRIu64 ": the address of %" PRIu64
-        " bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.\n",
-        r->state_offset, r->state_bytes);
-  else if (r->state_bytes)
-    hd_buf_printf(text,
-                  "//   .u64 at %" PRIu64 ": the address of %" PRIu64
-                  " bytes of device memory, zero at first; each launch "
-                  "leaves them zero.\n//     Launches that may run at once need one such buffer each.\n",
-                  r->state_offset, r->state_bytes);
-  if (r->table_bytes)
-    hd_buf_printf(text,
-                  "//   .u64 at %" PRIu64
-                  ": the address of the order's table in device memory, one u32 per position\n",
-                  r->table_offset);
-  if (r->grid)
-    hd_buf_printf(
-        text, "//   .u32 at %" PRIu64 ", twice more behind it: the dimensions of the grid it had before\n",
-        r->grid_offset);
-  if (r->agents)
-    hd_buf_puts(text, "// and in a grid of one dimension: the number of SMs times the CTAs that fit on one, "
-                      "no more than tasks.\n");
-  if (r->resident) hd_buf_printf(text, "// Count no more than %u CTAs per SM.\n", r->resident);
+/* Text goes to stderr: stdout may hold the module. */
+static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
+  hd_rewritten_file r;
+  hd_diag d = {0};
+  hd_buf out = {0};
+  if (hd_rewrite_file(o, &r, &d) != HD_OK) return cli_fail(&d);
+  (json ? hd_rewritten_file_json : hd_rewritten_file_text)(&r, &out);
+  hd_rewritten_file_free(&r);
+  if (json) return cli_print(&out);
+  fputs(out.data ? out.data : "", stderr);
+  hd_buf_free(&out);
+  return EXIT_OK;
 }
 
 int cmd_rewrite(int argc, char **argv) {
@@ -91,17 +74,14 @@ int cmd_rewrite(int argc, char **argv) {
   opt.registers = (uint32_t)registers;
   opt.no_hoisting = no_hoisting;
   if (st == HD_OK && all) {
-    rc = rewrite_all(&(rewrite_all_job){.path = argv[1],
-                                        .output = output,
-                                        .index = index,
-                                        .sample = sample,
-                                        .plan = &plan,
-                                        .options = &opt,
-                                        .json = json});
+    const hd_rewrite_file_options o = {argv[1], output, index, sample, &plan, &opt};
+    rc = json && strcmp(output, "-") == 0
+             ? cli_usage("rewrite: --json needs -o, since stdout holds the module")
+             : rewrite_file(&o, json);
     hd_plan_free(&plan);
     return rc;
   }
-  if (st == HD_OK) st = cli_load_module(argv[1], index, &arena, &m, &d);
+  if (st == HD_OK) st = hd_module_load(argv[1], index, &arena, &m, &d);
   if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
     st = kernel ? hd_fail(&d, HD_ERR_INPUT, "%s: no kernel '%s'", argv[1], kernel)
                 : hd_fail(&d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)",
@@ -118,7 +98,7 @@ int cmd_rewrite(int argc, char **argv) {
     if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
   }
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK) rewrite_put_recipe(m->syms[m->funcs[func].sym].name, &recipe, &text);
+  if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[func].sym].name, &recipe, &text);
   if (st == HD_OK) st = text.failed ? hd_nomem(&d) : hd_file_write(output, text.data, text.len, &d);
   hd_buf_free(&text);
   hd_table_free(&table);

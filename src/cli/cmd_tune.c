@@ -1,8 +1,8 @@
 /* The plan that wins for workloads on a device, kept as a verdict. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/results.h"
 #include "tuning.h"
 
 typedef struct options {
@@ -20,60 +20,9 @@ typedef struct session {
   hd_plan *plans;
   size_t n_plans;
   hd_tune_options tune;
-  json_t *rows;
+  hd_tuning_list *list; /* NULL: text is wanted, as each ends */
   unsigned failed;
 } session;
-
-/* ---- Output ----------------------------------------------------------------------- */
-
-static const char *proof_text(hd_proof_state p) {
-  static const char *const text[] = {
-      [HD_PROOF_NONE] = "not proved", [HD_PROOF_EQUAL] = "proved", [HD_PROOF_SKIPPED] = "not proved"};
-  return text[p];
-}
-
-/* Which text was compared where, at which size. */
-static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
-  hd_buf_printf(out, "    %s on the emulator", proof_text(p->emulated));
-  if (p->emulated == HD_PROOF_EQUAL)
-    hd_buf_printf(out, " at size %s, grid %ux%ux%u: %" PRIu64 " bytes equal under %u dispatchers%s", p->size,
-                  p->grid[0], p->grid[1], p->grid[2], p->bytes, p->dispatchers,
-                  p->any_grid || p->same_grid ? "" : "; that text holds another grid's constants");
-  if (p->why[0]) hd_buf_printf(out, ": %s", p->why);
-  hd_buf_putc(out, '\n');
-  if (p->device_bytes)
-    hd_buf_printf(out, "    compared on the device at size %s, this very text: %" PRIu64 " bytes equal\n",
-                  w->size, p->device_bytes);
-}
-
-static json_t *proof_json(const hd_proof *p) {
-  return json_pack("{s:s, s:s, s:s, s:[i,i,i], s:b, s:b, s:i, s:I, s:I}", "emulator", proof_text(p->emulated),
-                   "why", p->why, "size", p->size, "grid", (int)p->grid[0], (int)p->grid[1], (int)p->grid[2],
-                   "any_grid", p->any_grid, "same_grid", p->same_grid, "dispatchers", (int)p->dispatchers,
-                   "bytes", (json_int_t)p->bytes, "device_bytes", (json_int_t)p->device_bytes);
-}
-
-static void put_trials(const session *s, const hd_tuned *k, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrl");
-  uint32_t shown = 0, failed = 0;
-  if (!t) return;
-  static const char *const head[] = {"plan", "speedup", "pairs", ""};
-  for (size_t i = 0; i < 4; i++) hd_text_table_cell(t, "%s", head[i]);
-  hd_text_table_rule(t);
-  for (uint32_t i = 0; i < k->n_trials; i++) {
-    const hd_tune_trial *r = &k->trials[i];
-    failed += r->status != HD_OK;
-    if (shown == s->o.rows || r->status != HD_OK) continue;
-    shown++;
-    tuning_plan_cell(t, &r->plan);
-    hd_text_table_cell(t, "%.3fx", r->speedup);
-    hd_text_table_cell(t, "%u", r->pairs);
-    hd_text_table_cell(t, "%s", k->adopted && hd_plan_equal(&r->plan, &k->plan) ? "adopted" : "");
-  }
-  if (shown) hd_text_table_print(t, out);
-  hd_text_table_free(t);
-  hd_buf_printf(out, "  %u plans tried, %u of them refused\n", k->n_trials, failed);
-}
 
 static const char *const strategies[HD_TUNE_STRATEGIES] = {
     [HD_TUNE_SEARCH] = "search", [HD_TUNE_VOTE] = "vote", [HD_TUNE_COMPARE] = "compare"};
@@ -83,159 +32,6 @@ static hd_tune_strategy find_strategy(const char *name) {
   unsigned i = 0;
   while (name && i < HD_TUNE_STRATEGIES && strcmp(name, strategies[i]) != 0) i++;
   return (hd_tune_strategy)i;
-}
-
-/* What whole launches under a threshold say; 0: it was not timed. */
-static double timed_alone(const hd_tuned *k, uint32_t warps) {
-  if (warps + 1 == k->vote.n) return 1;
-  const hd_plan p = {.bypass = {HD_BYPASS_L1, warps}}, all = {.stream = {.kind = HD_STREAM_L1}};
-  for (uint32_t i = 0; i < k->n_trials; i++)
-    if (k->trials[i].status == HD_OK &&
-        (hd_plan_equal(&k->trials[i].plan, &p) || (!warps && hd_plan_equal(&k->trials[i].plan, &all))))
-      return k->trials[i].speedup;
-  return 0;
-}
-
-static void put_vote(const session *s, const hd_tuned *k, hd_buf *out) {
-  const hd_tune_vote *v = &k->vote;
-  if (s->tune.strategy == HD_TUNE_SEARCH) return;
-  if (!v->n) {
-    if (v->why[0]) hd_buf_printf(out, "  no vote: %s\n", v->why);
-    return;
-  }
-  hd_buf_printf(out,
-                "  vote: %u of %u warps use L1 (%u launches, %.2f s); by that number, the CTAs that SMs ran, "
-                "over the mean",
-                v->winner, v->n - 1, v->launches, v->seconds);
-  bool timed = s->tune.strategy == HD_TUNE_COMPARE;
-  hd_buf_puts(out, timed ? ", and the speedup of whole launches:\n" : ":\n");
-  for (uint32_t i = 0; i < v->n; i++) {
-    double alone = timed ? timed_alone(k, i) : 0;
-    hd_buf_printf(out, "    %2u  %.3f", i, v->share[i]);
-    if (alone > 0) hd_buf_printf(out, "  %.3fx", alone);
-    hd_buf_putc(out, '\n');
-  }
-}
-
-static void put_kernel(const session *s, const hd_workload *w, const hd_tuning *t, const hd_tuned *k,
-                       hd_buf *out) {
-  hd_buf plan = {0};
-  hd_buf_printf(out, "\nkernel %s\n", k->kernel[0] ? k->kernel : "(all)");
-  put_vote(s, k, out);
-  if (k->n_trials) put_trials(s, k, out);
-  hd_plan_print(&k->plan, &plan);
-  if (k->adopted) {
-    hd_buf_printf(out, "  verdict: %s, %.3fx (%.3f to %.3f at %.0f%%", plan.data, k->speedup.median,
-                  k->speedup.low, k->speedup.high, 100 * k->speedup.confidence);
-    if (k->places.n) hd_buf_printf(out, ", in %u places", k->places.n);
-    hd_buf_printf(out, "), %.1f instead of %.1f us", k->after_us, k->before_us);
-    hd_buf_putc(out, '\n');
-    if (!t->recalled) put_proof(w, &k->proof, out);
-  } else {
-    hd_buf_printf(out, "  verdict: the original stays, %.1f us; %s\n", k->before_us, k->why);
-  }
-  hd_buf_free(&plan);
-}
-
-/* Where the seconds went, but for what took next to none. */
-static const struct part_of_seconds {
-  const char *name;
-  size_t at; /* in hd_tune_seconds */
-} parts_of_seconds[] = {
-    {"compile", offsetof(hd_tune_seconds, compile)}, {"advice", offsetof(hd_tune_seconds, advice)},
-    {"buffers", offsetof(hd_tune_seconds, buffers)}, {"tables", offsetof(hd_tune_seconds, tables)},
-    {"load", offsetof(hd_tune_seconds, load)},       {"check", offsetof(hd_tune_seconds, check)},
-    {"time", offsetof(hd_tune_seconds, time)},       {"move", offsetof(hd_tune_seconds, move)},
-    {"proof", offsetof(hd_tune_seconds, proof)},     {"count", offsetof(hd_tune_seconds, count)},
-};
-enum { PARTS_OF_SECONDS = sizeof parts_of_seconds / sizeof *parts_of_seconds };
-
-static double part_of_seconds(const hd_tuning *t, size_t i) {
-  return *(const double *)((const char *)&t->spent + parts_of_seconds[i].at);
-}
-
-static void put_seconds(const hd_tuning *t, hd_buf *out) {
-  const char *before = " (";
-  hd_buf_printf(out, ": tuned in %.1f s", t->seconds);
-  for (size_t i = 0; i < PARTS_OF_SECONDS; i++) {
-    if (part_of_seconds(t, i) < 0.05) continue;
-    hd_buf_printf(out, "%s%s %.1f", before, parts_of_seconds[i].name, part_of_seconds(t, i));
-    before = ", ";
-  }
-  hd_buf_puts(out, before[0] == ',' ? ")\n" : "\n");
-}
-
-static json_t *seconds_json(const hd_tuning *t) {
-  json_t *j = json_object();
-  for (size_t i = 0; i < PARTS_OF_SECONDS; i++)
-    json_object_set_new(j, parts_of_seconds[i].name, json_real(part_of_seconds(t, i)));
-  return j;
-}
-
-static int print_text(const session *s, const hd_workload *w, const hd_tuning *t) {
-  const hd_device_info *i = hd_device_get_info(s->device);
-  hd_buf out = {0};
-  hd_buf_printf(&out, "%s (%s) on %s (%s)", w->name, w->size, i->name, i->title);
-  if (t->recalled && !s->o.verify)
-    hd_buf_puts(&out, ": kept from an earlier run; --again tunes anew\n");
-  else if (t->recalled)
-    hd_buf_printf(&out, ": verified in %.1f s\n", t->seconds);
-  else
-    put_seconds(t, &out);
-  for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, w, t, &t->kernels[k], &out);
-  if (t->n_kernels > 1)
-    hd_buf_printf(&out, "\nall kernels: %.3fx, %.1f instead of %.1f us\n", t->speedup.median, t->after_us,
-                  t->before_us);
-  hd_buf_putc(&out, '\n');
-  return cli_print(&out);
-}
-
-static json_t *trial_json(const hd_tune_trial *r) {
-  if (r->status != HD_OK)
-    return json_pack("{s:o, s:s}", "plan", tuning_plan_json(&r->plan), "failed", r->why);
-  return json_pack("{s:o, s:f, s:i}", "plan", tuning_plan_json(&r->plan), "speedup", r->speedup, "pairs",
-                   (int)r->pairs);
-}
-
-static json_t *vote_json(const hd_tune_vote *v) {
-  if (!v->n) return v->why[0] ? json_pack("{s:s}", "why", v->why) : json_null();
-  json_t *shares = json_array();
-  for (uint32_t i = 0; i < v->n; i++) json_array_append_new(shares, json_real(v->share[i]));
-  return json_pack("{s:i, s:o, s:i, s:f}", "winner", (int)v->winner, "shares", shares, "launches",
-                   (int)v->launches, "seconds", v->seconds);
-}
-
-static json_t *places_json(const hd_tune_places *p) {
-  if (!p->n) return json_null();
-  return json_pack("{s:i, s:f, s:f, s:f}", "n", (int)p->n, "least", p->least, "most", p->most, "moved",
-                   p->moved);
-}
-
-static json_t *kernel_json(const hd_tuned *k) {
-  json_t *trials = json_array();
-  for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o}", "kernel", k->kernel, "adopted",
-                   k->adopted, "plan", tuning_plan_json(&k->plan), "speedup",
-                   tuning_speedup_json(&k->speedup), "places", places_json(&k->places), "before_us",
-                   k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_json(&k->proof),
-                   "vote", vote_json(&k->vote), "trials", trials);
-}
-
-static json_t *tuning_json(const session *s, const hd_workload *w, const hd_tuning *t) {
-  json_t *kernels = json_array();
-  for (uint32_t i = 0; i < t->n_kernels; i++) json_array_append_new(kernels, kernel_json(&t->kernels[i]));
-  json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:f, s:f, s:i, s:f, s:o, s:o}", "workload", w->name,
-                        "size", w->size, "device", hd_device_get_info(s->device)->name, "recalled",
-                        t->recalled, "speedup", tuning_speedup_json(&t->speedup), "places",
-                        places_json(&t->places), "before_us", t->before_us, "after_us", t->after_us, "tried",
-                        (int)t->tried, "seconds", t->seconds, "spent", seconds_json(t), "kernels", kernels);
-  if (j && t->has_counters) {
-    json_object_set_new(j, "before", cli_counters_json(&t->before));
-    json_object_set_new(j, "after", cli_counters_json(&t->after));
-  } else if (j && t->no_counters[0]) {
-    json_object_set_new(j, "no_counters", json_string(t->no_counters));
-  }
-  return j;
 }
 
 /* ---- One workload --------------------------------------------------------------------- */
@@ -258,6 +54,12 @@ static hd_status find_plans(session *s, const hd_workload *w, hd_tuning *t, hd_d
   return st;
 }
 
+static int print_text(const hd_tuning_report *r) {
+  hd_buf out = {0};
+  hd_tuning_text(r, &out);
+  return cli_print(&out);
+}
+
 static hd_status tune_one(session *s, const char *name, hd_diag *d) {
   hd_workload *w;
   hd_tuning t;
@@ -268,9 +70,15 @@ static hd_status tune_one(session *s, const char *name, hd_diag *d) {
   st = find_plans(s, w, &t, d);
   tuning_progress_end();
   if (st == HD_OK) {
-    if (s->rows)
-      json_array_append_new(s->rows, tuning_json(s, w, &t));
-    else if (print_text(s, w, &t) != EXIT_OK)
+    const hd_tuning_report r = {.workload = w,
+                                .device = hd_device_get_info(s->device),
+                                .tuning = &t,
+                                .strategy = s->tune.strategy,
+                                .most_trials = (uint32_t)s->o.rows,
+                                .verified = s->o.verify};
+    if (s->list && !hd_tuning_list_add(s->list, &r))
+      st = hd_nomem(d);
+    else if (!s->list && print_text(&r) != EXIT_OK)
       st = hd_fail(d, HD_ERR_IO, "cannot write to stdout");
     hd_tuning_free(&t);
   }
@@ -308,6 +116,7 @@ static hd_status prepare(session *s, hd_diag *d) {
 static int close_session(session *s, int rc) {
   for (size_t i = 0; i < s->n_plans; i++) hd_plan_free(&s->plans[i]);
   free(s->plans);
+  hd_tuning_list_free(s->list);
   hd_store_close(s->store);
   hd_device_close(s->device);
   return rc;
@@ -358,12 +167,14 @@ int cmd_tune(int argc, char **argv) {
                          cli_usage("tune: --again makes new verdicts, --verify measures those there are"));
   hd_diag d = {0};
   if (prepare(&s, &d) != HD_OK) return close_session(&s, cli_fail(&d));
-  if (o->json) s.rows = json_array();
+  if (o->json && !(s.list = hd_tuning_list_new())) return close_session(&s, cli_usage("out of memory"));
   rc = EXIT_OK;
   for (int i = 0; i < n; i++)
     if (tune_one(&s, argv[1 + i], &d) != HD_OK) rc = cli_fail(&d);
-  if (s.rows) {
-    int printed = cli_print_json(s.rows);
+  if (s.list) {
+    hd_buf out = {0};
+    hd_tuning_list_json(s.list, &out);
+    int printed = cli_print(&out);
     if (printed != EXIT_OK) rc = printed;
   }
   return close_session(&s, rc);

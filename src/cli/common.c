@@ -40,17 +40,6 @@ int cli_print(hd_buf *b) {
   return rc;
 }
 
-int cli_print_json(json_t *j) {
-  char *text = j ? json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
-  json_decref(j);
-  if (!text) return cli_usage("out of memory");
-  hd_buf b = {0};
-  hd_buf_puts(&b, text);
-  hd_buf_putc(&b, '\n');
-  free(text);
-  return cli_print(&b);
-}
-
 bool cli_colour(void) {
   const char *no = getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) && !(no && no[0]);
@@ -64,17 +53,6 @@ void cli_progress(void *label, size_t done, size_t n) {
   bar[30] = 0;
   fprintf(stderr, "\r%s [%s] %zu/%zu%s", (const char *)label, bar, done, n, done == n ? "\r\033[K" : "");
   fflush(stderr);
-}
-
-json_t *cli_counters_json(const hd_counters *c) {
-  json_t *j = json_object();
-  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
-    const hd_counter *f = &hd_counter_table[i];
-    json_object_set_new(j, f->name,
-                        f->type == HD_COUNTER_REAL ? json_real(hd_counter_real(f, c))
-                                                   : json_integer((json_int_t)hd_counter_count(f, c)));
-  }
-  return j;
 }
 
 /* ---- Folders ---------------------------------------------------------------------------- */
@@ -122,35 +100,6 @@ const char *cli_gpus_dir(void) {
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
-
-hd_status cli_load_module(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d) {
-  hd_container *c;
-  hd_status st = hd_container_open(path, &c, d);
-  if (st != HD_OK) return st;
-  uint64_t seen = 0;
-  bool found = false;
-  for (;;) {
-    hd_ptx_text t;
-    bool more;
-    st = hd_container_next(c, &t, &more, d);
-    if (st != HD_OK || !more) break;
-    if (index == UINT64_MAX && seen == 1) {
-      st = hd_fail(d, HD_ERR_USAGE, "%s: holds several modules; choose one with --module (ls numbers them)",
-                   path);
-      break;
-    }
-    seen++;
-    if (index != UINT64_MAX && t.index != index) continue;
-    st = hd_ptx_parse(t.data, t.len, t.label, arena, m, d);
-    found = st == HD_OK;
-    if (st != HD_OK || index != UINT64_MAX) break;
-  }
-  if (st == HD_OK && !found)
-    st = index == UINT64_MAX ? hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", path)
-                             : hd_fail(d, HD_ERR_USAGE, "%s: no module %" PRIu64, path, index);
-  hd_container_close(c);
-  return st;
-}
 
 bool cli_is_kernel_file(const char *path) {
   struct stat st;

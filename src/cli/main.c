@@ -36,17 +36,22 @@ const cli_command cli_commands[] = {
      cmd_categories},
     {"verdicts", "[list | export | import FILE | prune]", "what tuning found, kept from run to run", "",
      cmd_verdicts},
-    {"matrix", "[WORKLOAD | FOLDER]...", "which plans work on which workloads, or why they are refused",
+    {"levers", "[WORKLOAD | FOLDER]...", "which plans work on which workloads, or why they are refused",
      "A folder stands for the workloads in it. Exit code 1 when anything differs; a line for each says how "
      "to repeat it.\n",
-     cmd_matrix},
+     cmd_levers},
     {"overhead", "[WORKLOAD...]", "what plans cost: instructions, registers, shared memory", "",
      cmd_overhead},
     {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h", "", cmd_header},
     {0},
 };
 
+/* What commands were called before. */
+static const char *const former_names[][2] = {{"matrix", "levers"}};
+
 const cli_command *cli_find(const char *name) {
+  for (size_t i = 0; i < sizeof former_names / sizeof *former_names; i++)
+    if (strcmp(name, former_names[i][0]) == 0) name = former_names[i][1];
   for (const cli_command *c = cli_commands; c->name; c++)
     if (strcmp(c->name, name) == 0) return c;
   return NULL;

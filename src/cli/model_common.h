@@ -33,19 +33,4 @@ hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d);
 hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d);
 void model_close(model_session *s);
 
-/* A PTX file or binary with a launch from the command line, as a workload in a folder of its own. */
-typedef struct adhoc_options {
-  uint64_t module, shared;
-  const char *kernel;
-  uint32_t grid[3], block[3];
-  cli_list args;
-} adhoc_options;
-typedef struct adhoc {
-  char temporary[64], folder[256];
-  char kernel_file[320], workload_file[320];
-} adhoc;
-/* Removal is needed whether creation succeeded or not; *a starts out zeroed. */
-hd_status adhoc_create(const char *path, const adhoc_options *o, adhoc *a, hd_diag *d);
-void adhoc_remove(const adhoc *a);
-
 #endif

@@ -13,10 +13,4 @@ const char *tuning_size(const hd_device *dev);
 /* A line on stderr that says how far it is, when that is a terminal; label is the workload's name. */
 void tuning_progress(void *label, const char *stage, size_t done, size_t n);
 void tuning_progress_end(void);
-/* A cell with the plan's notation. */
-void tuning_plan_cell(hd_text_table *t, const hd_plan *p);
-json_t *tuning_plan_json(const hd_plan *p);
-json_t *tuning_number_json(double v); /* null for infinity and NaN */
-json_t *tuning_speedup_json(const hd_speedup *s);
-
 #endif

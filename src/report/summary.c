@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/json.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -109,4 +110,58 @@ void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
         put_field(&hd_counter_table[k], &rows[i].counters, out);
     hd_buf_putc(out, '\n');
   }
+}
+
+void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
+  hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
+                r->gpu->title, r->dispatch, r->n_rows);
+  hd_report_table(r, limit, colour, out);
+  if (r->best > 0) {
+    hd_buf plan = {0};
+    hd_plan_print(&r->rows[r->best].plan, &plan);
+    hd_buf_printf(out, "\nBest: %s, predicted %.2fx as fast as the default.\n", plan.data ? plan.data : "",
+                  hd_report_speedup(r, (size_t)r->best));
+    hd_buf_printf(
+        out, "Proved: %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
+        r->proof->bytes_compared, r->proof->runs,
+        100.0 *
+            ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
+    hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
+                  r->html);
+    if (r->other_launch)
+      hd_buf_puts(
+          out, "It is launched another way than the original: its last lines say how (--keep-launch leaves "
+               "such plans out).\n");
+    hd_buf_free(&plan);
+  } else {
+    hd_buf_printf(out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps,
+                  r->html);
+  }
+  hd_buf_printf(out, "(trace %.1f s, replays %.1f s%s", r->trace_seconds, r->sweep_seconds,
+                r->proof ? ", " : "");
+  if (r->proof) hd_buf_printf(out, "proof %.1f s", r->proof->seconds);
+  hd_buf_puts(out, ")\n");
+}
+
+void hd_report_json(const hd_report *r, hd_buf *out) {
+  json_t *rows = json_array();
+  for (size_t i = 0; i < r->n_rows; i++) {
+    json_t *row = r->rows[i].status == HD_OK ? report_counters_json(&r->rows[i].counters)
+                                             : json_pack("{s:s}", "failed", r->rows[i].why);
+    if (row) {
+      json_object_set_new(row, "plan", report_plan_json(&r->rows[i].plan));
+      if (r->rows[i].status == HD_OK) json_object_set_new(row, "speedup", json_real(hd_report_speedup(r, i)));
+    }
+    json_array_append_new(rows, row);
+  }
+  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:b, s:o}", "workload", r->workload->name, "size",
+                        r->workload->size, "gpu", r->gpu->name, "dispatcher", r->dispatch, "best",
+                        report_plan_json(&r->rows[r->best].plan), "speedup",
+                        hd_report_speedup(r, (size_t)r->best), "proved", r->proof != NULL, "rows", rows);
+  if (j && r->best > 0) json_object_set_new(j, "output", json_string(r->output));
+  if (j && r->table) json_object_set_new(j, "table", json_string(r->table));
+  if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!r->other_launch));
+  if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
+  if (j) json_object_set_new(j, "report", json_string(r->html));
+  report_put_json(j, out);
 }

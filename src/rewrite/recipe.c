@@ -1,4 +1,5 @@
 /* What the launch of a rewritten kernel takes beyond the original's. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,4 +74,34 @@ hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
     if (m->funcs[i].sym == kernel) st = hd_ptx_add_params(m, i, text.data, d);
   hd_buf_free(&text);
   return st == HD_OK ? lay_out(j, d) : st;
+}
+
+void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
+  if (!r->state_bytes && !r->table_bytes) return;
+  hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
+  if (r->ballot)
+    hd_buf_printf(
+        text,
+        "//   .u64 at %" PRIu64 ": the address of %" PRIu64
+        " bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.\n",
+        r->state_offset, r->state_bytes);
+  else if (r->state_bytes)
+    hd_buf_printf(text,
+                  "//   .u64 at %" PRIu64 ": the address of %" PRIu64
+                  " bytes of device memory, zero at first; each launch "
+                  "leaves them zero.\n//     Launches that may run at once need one such buffer each.\n",
+                  r->state_offset, r->state_bytes);
+  if (r->table_bytes)
+    hd_buf_printf(text,
+                  "//   .u64 at %" PRIu64
+                  ": the address of the order's table in device memory, one u32 per position\n",
+                  r->table_offset);
+  if (r->grid)
+    hd_buf_printf(
+        text, "//   .u32 at %" PRIu64 ", twice more behind it: the dimensions of the grid it had before\n",
+        r->grid_offset);
+  if (r->agents)
+    hd_buf_puts(text, "// and in a grid of one dimension: the number of SMs times the CTAs that fit on one, "
+                      "no more than tasks.\n");
+  if (r->resident) hd_buf_printf(text, "// Count no more than %u CTAs per SM.\n", r->resident);
 }

@@ -1,47 +1,35 @@
-/* heddle rewrite --all: every kernel of every module that is not refused, and a table of why the others are.
- */
+/* Every kernel of every module of a file that is not refused. */
+#include "heddle/rewrite_file.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
 #include "heddle/container.h"
-#include "heddle/rewrite.h"
-#include "rewrite_all.h"
 
 /* ---- Refusals by reason ---------------------------------------------------------------- */
 
-typedef struct reason {
-  char text[128];
-  uint64_t kernels;
-} reason;
-
-typedef struct tally {
-  uint64_t modules, unread, kernels, rewritten;
-  HD_VEC(reason) reasons;
-  json_t *files; /* NULL: not wanted */
-} tally;
-
-static bool count_reason(tally *t, const char *text) {
+static bool count_reason(hd_rewritten_file *t, const char *text) {
   for (size_t i = 0; i < t->reasons.n; i++)
     if (strcmp(t->reasons.data[i].text, text) == 0) {
       t->reasons.data[i].kernels++;
       return true;
     }
-  reason r = {.kernels = 1};
+  hd_rewrite_reason r = {.kernels = 1};
   snprintf(r.text, sizeof r.text, "%.127s", text);
   return hd_vec_push(&t->reasons, r);
 }
 
 static int by_kernels(const void *a, const void *b) {
-  const reason *x = a, *y = b;
+  const hd_rewrite_reason *x = a, *y = b;
   if (x->kernels != y->kernels) return x->kernels < y->kernels ? 1 : -1;
   return strcmp(x->text, y->text);
 }
 
 /* What a property of the kernel alone says; else NULL. Other reasons show when it is rewritten. */
-static const char *known_reason(const hd_ptx_module *m, uint32_t func, const rewrite_all_job *j) {
+static const char *known_reason(const hd_ptx_module *m, uint32_t func, const hd_rewrite_file_options *j) {
   hd_refusal why;
   const hd_plan *p = j->plan;
   bool moves = p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE || p->threads.kind != HD_ORDER_ROW;
@@ -61,7 +49,7 @@ static const char *last_words(const char *message) {
 /* ---- One module ---------------------------------------------------------------------------- */
 
 typedef struct module_job {
-  const rewrite_all_job *all;
+  const hd_rewrite_file_options *all;
   const hd_ptx_text *text;
   hd_arena arena;
   hd_ptx_module *m;
@@ -72,7 +60,7 @@ typedef struct module_job {
 
 /* Try all kernels but those to skip. One that fails leaves a module to be thrown away: *again, with it
  * skipped. */
-static hd_status try_kernels(module_job *j, tally *t, bool *again, hd_diag *d) {
+static hd_status try_kernels(module_job *j, hd_rewritten_file *t, bool *again, hd_diag *d) {
   j->rewritten = 0;
   hd_buf_clear(&j->recipes);
   for (uint32_t f = 0; f < j->m->n_funcs; f++) {
@@ -89,7 +77,7 @@ static hd_status try_kernels(module_job *j, tally *t, bool *again, hd_diag *d) {
       return st;
     }
     j->rewritten++;
-    rewrite_put_recipe(j->m->syms[j->m->funcs[f].sym].name, &recipe, &j->recipes);
+    hd_recipe_print(j->m->syms[j->m->funcs[f].sym].name, &recipe, &j->recipes);
   }
   return HD_OK;
 }
@@ -99,7 +87,7 @@ static hd_status parse(module_job *j, hd_diag *d) {
   return hd_ptx_parse(j->text->data, j->text->len, j->text->label, &j->arena, &j->m, d);
 }
 
-static hd_status skip_refused(module_job *j, tally *t, hd_diag *d) {
+static hd_status skip_refused(module_job *j, hd_rewritten_file *t, hd_diag *d) {
   j->skip = calloc((size_t)j->m->n_funcs + 1, sizeof *j->skip);
   if (!j->skip) return hd_nomem(d);
   for (uint32_t f = 0; f < j->m->n_funcs; f++) {
@@ -112,7 +100,7 @@ static hd_status skip_refused(module_job *j, tally *t, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status write_module(module_job *j, tally *t, bool folder, hd_diag *d) {
+static hd_status write_module(module_job *j, hd_rewritten_file *t, bool folder, hd_diag *d) {
   char path[4200];
   hd_buf out = {0};
   if (folder)
@@ -124,15 +112,17 @@ static hd_status write_module(module_job *j, tally *t, bool folder, hd_diag *d) 
   if (st == HD_OK && (out.failed || j->recipes.failed)) st = hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(path, out.data, out.len, d);
   hd_buf_free(&out);
-  if (st == HD_OK && t->files)
-    json_array_append_new(t->files, json_pack("{s:s, s:i, s:s, s:I}", "file", path, "module",
-                                              (int)j->text->index, "target", j->m->target ? j->m->target : "",
-                                              "rewritten", (json_int_t)j->rewritten));
+  const char *target = j->m->target ? j->m->target : "";
+  hd_rewritten_module m = {.path = hd_arena_printf(&t->arena, "%s", path),
+                           .target = hd_arena_printf(&t->arena, "%s", target),
+                           .module = j->text->index,
+                           .rewritten = j->rewritten};
+  if (st == HD_OK && (!m.path || !m.target || !hd_vec_push(&t->files, m))) st = hd_nomem(d);
   return st;
 }
 
-static hd_status rewrite_module(const rewrite_all_job *all, const hd_ptx_text *text, tally *t, bool folder,
-                                hd_diag *d) {
+static hd_status rewrite_module(const hd_rewrite_file_options *all, const hd_ptx_text *text,
+                                hd_rewritten_file *t, bool folder, hd_diag *d) {
   module_job j = {.all = all, .text = text};
   hd_arena_init(&j.arena);
   hd_status st = parse(&j, d);
@@ -172,7 +162,8 @@ static bool is_sampled(uint64_t i, uint64_t n, uint64_t sample) {
   return sample == 0 || sample >= n || i * sample / n != (i + 1) * sample / n;
 }
 
-static hd_status rewrite_file(const rewrite_all_job *j, tally *t, bool folder, uint64_t n, hd_diag *d) {
+static hd_status rewrite_file(const hd_rewrite_file_options *j, hd_rewritten_file *t, bool folder, uint64_t n,
+                              hd_diag *d) {
   hd_container *c;
   hd_status st = hd_container_open(j->path, &c, d);
   if (st != HD_OK) return st;
@@ -194,58 +185,27 @@ static hd_status rewrite_file(const rewrite_all_job *j, tally *t, bool folder, u
   return st;
 }
 
-static void put_table(const tally *t, hd_buf *out) {
-  hd_buf_printf(out, "%" PRIu64 " of %" PRIu64 " kernels in %" PRIu64 " modules rewritten\n", t->rewritten,
-                t->kernels, t->modules);
-  hd_text_table *table = t->reasons.n ? hd_text_table_new("rl") : NULL;
-  if (!table) return;
-  hd_buf_puts(out, "refused:\n");
-  for (size_t i = 0; i < t->reasons.n; i++) {
-    hd_text_table_cell(table, "%" PRIu64, t->reasons.data[i].kernels);
-    hd_text_table_cell(table, "%s", t->reasons.data[i].text);
-  }
-  hd_text_table_print(table, out);
-  hd_text_table_free(table);
-}
-
-static int report(tally *t) {
-  if (t->reasons.n) qsort(t->reasons.data, t->reasons.n, sizeof *t->reasons.data, by_kernels);
-  if (!t->files) {
-    hd_buf text = {0};
-    put_table(t, &text);
-    fputs(text.data ? text.data : "", stderr);
-    hd_buf_free(&text);
-    return EXIT_OK;
-  }
-  json_t *reasons = json_object();
-  for (size_t i = 0; i < t->reasons.n; i++)
-    json_object_set_new(reasons, t->reasons.data[i].text,
-                        json_integer((json_int_t)t->reasons.data[i].kernels));
-  json_t *files = t->files;
-  t->files = NULL;
-  return cli_print_json(json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "modules", (json_int_t)t->modules,
-                                  "unread", (json_int_t)t->unread, "kernels", (json_int_t)t->kernels,
-                                  "rewritten", (json_int_t)t->rewritten, "refused", reasons, "files", files));
-}
-
-int rewrite_all(const rewrite_all_job *j) {
-  hd_diag d = {0};
-  struct stat st;
+hd_status hd_rewrite_file(const hd_rewrite_file_options *o, hd_rewritten_file *out, hd_diag *d) {
+  struct stat s;
   uint64_t n = 0;
-  bool folder = stat(j->output, &st) == 0 && S_ISDIR(st.st_mode);
-  if (j->json && strcmp(j->output, "-") == 0)
-    return cli_usage("rewrite: --json needs -o, since stdout holds the module");
-  hd_status status = count_modules(j->path, &n, &d);
-  if (status == HD_OK && n == 0) status = hd_fail(&d, HD_ERR_INPUT, "%s: holds no PTX", j->path);
-  if (status == HD_OK && n > 1 && j->index == UINT64_MAX && !folder)
-    status = hd_fail(&d, HD_ERR_USAGE, "%s: holds %" PRIu64 " modules; name an existing folder with -o",
-                     j->path, n);
-  tally t = {.files = j->json ? json_array() : NULL};
-  if (status == HD_OK) status = rewrite_file(j, &t, folder, n, &d);
-  if (status == HD_OK && !t.modules)
-    status = hd_fail(&d, HD_ERR_USAGE, "%s: no module %" PRIu64, j->path, j->index);
-  int rc = status == HD_OK ? report(&t) : cli_fail(&d);
-  json_decref(t.files);
-  hd_vec_free(&t.reasons);
-  return rc;
+  bool folder = stat(o->output, &s) == 0 && S_ISDIR(s.st_mode);
+  *out = (hd_rewritten_file){0};
+  hd_arena_init(&out->arena);
+  hd_status st = count_modules(o->path, &n, d);
+  if (st == HD_OK && n == 0) st = hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", o->path);
+  if (st == HD_OK && n > 1 && o->index == UINT64_MAX && !folder)
+    st = hd_fail(d, HD_ERR_USAGE, "%s: holds %" PRIu64 " modules; name an existing folder with -o", o->path,
+                 n);
+  if (st == HD_OK) st = rewrite_file(o, out, folder, n, d);
+  if (st == HD_OK && !out->modules)
+    st = hd_fail(d, HD_ERR_USAGE, "%s: no module %" PRIu64, o->path, o->index);
+  if (out->reasons.n) qsort(out->reasons.data, out->reasons.n, sizeof *out->reasons.data, by_kernels);
+  if (st != HD_OK) hd_rewritten_file_free(out);
+  return st;
+}
+
+void hd_rewritten_file_free(hd_rewritten_file *r) {
+  hd_vec_free(&r->reasons);
+  hd_vec_free(&r->files);
+  hd_arena_free(&r->arena);
 }

@@ -1,12 +1,14 @@
-/* A launch described on the command line becomes a workload in a temporary folder. */
+/* A launch described in words becomes a workload in a temporary folder. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model_common.h"
+#include "heddle/container.h"
+#include "heddle/workload.h"
 
 /* TYPE[COUNT]=FILL -> a buffer; TYPE:VALUE -> a scalar. */
 static hd_status put_arg(const char *text, size_t k, hd_buf *buffers, hd_buf *args, hd_diag *d) {
@@ -33,13 +35,13 @@ static hd_status put_arg(const char *text, size_t k, hd_buf *buffers, hd_buf *ar
   return HD_OK;
 }
 
-static hd_status write_files(const char *path, const adhoc_options *o, const adhoc *a, hd_diag *d) {
+static hd_status write_files(const char *path, const hd_adhoc_options *o, const hd_adhoc *a, hd_diag *d) {
   hd_arena arena;
   hd_arena_init(&arena);
   hd_ptx_module *m;
   hd_buf text = {0}, toml = {0}, args = {0};
   int64_t func = -1;
-  hd_status st = cli_load_module(path, o->module, &arena, &m, d);
+  hd_status st = hd_module_load(path, o->module, &arena, &m, d);
   if (st == HD_OK && (func = hd_ptx_find_kernel(m, o->kernel)) < 0)
     st = o->kernel ? hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", path, o->kernel)
                    : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", path,
@@ -47,7 +49,7 @@ static hd_status write_files(const char *path, const adhoc_options *o, const adh
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   const char *kernel = st == HD_OK ? m->syms[m->funcs[func].sym].name : "";
   hd_buf_printf(&toml, "title = \"launch from the command line\"\nsource = \"module.ptx\"\n[sizes.small]\n");
-  for (size_t k = 0; st == HD_OK && k < o->args.n; k++) st = put_arg(o->args.items[k], k, &toml, &args, d);
+  for (size_t k = 0; st == HD_OK && k < o->n_args; k++) st = put_arg(o->args[k], k, &toml, &args, d);
   hd_buf_printf(&toml,
                 "[[launch]]\nkernel = \"%s\"\ngrid = [%u, %u, %u]\nblock = [%u, %u, %u]\nshared = %" PRIu64
                 "\nargs = [%s]\n",
@@ -70,7 +72,7 @@ static void name_after(const char *path, char *out, size_t cap) {
   snprintf(out, cap, "%.*s-reordered", n > 100 ? 100 : n, base);
 }
 
-hd_status adhoc_create(const char *path, const adhoc_options *o, adhoc *a, hd_diag *d) {
+hd_status hd_adhoc_create(const char *path, const hd_adhoc_options *o, hd_adhoc *a, hd_diag *d) {
   if (!o->grid[0] || !o->block[0])
     return hd_fail(d, HD_ERR_USAGE, "%s: a kernel file needs --grid, --block and its --arg list", path);
   strcpy(a->temporary, "/tmp/heddle-launch-XXXXXX");
@@ -89,7 +91,7 @@ hd_status adhoc_create(const char *path, const adhoc_options *o, adhoc *a, hd_di
   return write_files(path, o, a, d);
 }
 
-void adhoc_remove(const adhoc *a) {
+void hd_adhoc_remove(const hd_adhoc *a) {
   if (!a->temporary[0]) return;
   unlink(a->kernel_file);
   unlink(a->workload_file);

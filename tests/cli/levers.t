@@ -1,10 +1,10 @@
 # needs: nvcc-or-clang
 Which plans work on which workloads:
 
-  $ heddle matrix matmul-naive micro/locality --plan order=reverse --plan threads=cta:col | sed 's/line [0-9]*: .*%smid/line N: ... %smid/'
+  $ heddle levers matmul-naive micro/locality --plan order=reverse --plan threads=cta:col | sed 's/line [0-9]*: .*%smid/line N: ... %smid/'
   # Which plans work on which workloads
   
-  Made by `heddle matrix` at size tiny. *yes*: the rewritten kernels compute the same bytes as the originals under
+  Made by `heddle levers` at size tiny. *yes*: the rewritten kernels compute the same bytes as the originals under
   every dispatcher of the emulator. A letter: the plan is refused, for the reason below the table.
   
   | workload | order=reverse | threads=cta:col |
@@ -17,7 +17,7 @@ Which plans work on which workloads:
   Refused because
   
   - a: locality_temporal: line N: ... %smid;: its value depends on where and when the CTA runs
-  $ heddle matrix copy-row --plan bind=agents --json
+  $ heddle levers copy-row --plan bind=agents --json
   {
     "copy-row": {
       "bind=agents": {
@@ -26,29 +26,29 @@ Which plans work on which workloads:
       }
     }
   }
-  $ heddle matrix no-such-workload
+  $ heddle levers no-such-workload
   heddle: there is no workload 'no-such-workload' among 70
   [2]
-  $ heddle matrix copy-row --plan order=spiral
+  $ heddle levers copy-row --plan order=spiral
   heddle: plan, column 7: order=spiral: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table
   [2]
 
 Random compositions of all levers at random sizes; a folder stands for the workloads in it:
 
-  $ heddle matrix --random 500 --threads 2 --json | grep -E '"(seed|sizes|different|differences)": ("|[0-9]|\[)' | sort -u
+  $ heddle levers --random 500 --threads 2 --json | grep -E '"(seed|sizes|different|differences)": ("|[0-9]|\[)' | sort -u
         "different": 0
     "differences": []
     "different": 0,
     "seed": 1,
     "sizes": 63,
-  $ heddle matrix $SOURCE/kernels/micro --random 32 --seed 7 --threads 1 | head -2
+  $ heddle levers $SOURCE/kernels/micro --random 32 --seed 7 --threads 1 | head -2
   32 compositions of levers on 2 workloads at 4 sizes, each under three dispatchers: one worker
   at a time, all at once, and one drawn (seed 7)
-  $ heddle matrix $SOURCE/kernels/micro --random 32 --seed 7 --threads 2 --json | sha256sum > one; heddle matrix $SOURCE/kernels/micro --random 32 --seed 7 --threads 1 --json | sha256sum | cmp - one
-  $ heddle matrix --random 8 --plan order=col
-  heddle: matrix: --random draws its plans; --plan names them
+  $ heddle levers $SOURCE/kernels/micro --random 32 --seed 7 --threads 2 --json | sha256sum > one; heddle levers $SOURCE/kernels/micro --random 32 --seed 7 --threads 1 --json | sha256sum | cmp - one
+  $ heddle levers --random 8 --plan order=col
+  heddle: levers: --random draws its plans; --plan names them
   [2]
-  $ heddle matrix no-such-folder --random 8 2>&1 | sed 's/among [0-9]*/among N/'
+  $ heddle levers no-such-folder --random 8 2>&1 | sed 's/among [0-9]*/among N/'
   heddle: there is no workload 'no-such-folder' among N
 
 A size's parameters, within the ranges that the workload gives:
@@ -72,3 +72,8 @@ What random compositions have found:
   dct-naive (tiny), plan order=stride:4x8: equal
   $ heddle check conv3d --size tiny --plan threads=cta:stride:4x3 --dispatcher serial | head -1
   conv3d (tiny), plan threads=cta:stride:4x3: equal
+
+The command was called matrix before, and still answers:
+
+  $ heddle matrix copy-row --plan bind=agents --json | grep answer
+        "answer": "equal",

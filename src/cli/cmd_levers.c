@@ -1,0 +1,223 @@
+/* Which plans work on which workloads; random compositions of all levers. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "heddle/results.h"
+
+/* One plan for each value of each lever. */
+static const char *const every_lever[] = {
+    "order=col",
+    "order=band:3",
+    "order=tile:3x2",
+    "order=zigzag:3",
+    "order=stride:3x2",
+    "order=hilbert",
+    "order=reverse",
+    "order=heavy-first",
+    "order=affinity",
+    "bind=redirect",
+    "bind=claim",
+    "bind=claim,split=wave:2",
+    "bind=agents",
+    "bind=agents:1",
+    "bind=agents,split=rows",
+    "bind=agents,take=segments",
+    "bind=agents,sms=0-3",
+    "threads=col",
+    "threads=cta:col",
+    "bypass=l1:1",
+    "bypass=l1:1,form=replicate",
+    "bypass=ro:1",
+    "bypass=l2:1",
+    "stream=l1",
+    "prefetch=l2:1",
+    "bind=agents,prefetch=l1:1",
+};
+
+typedef struct run {
+  hd_levers_table table;
+  hd_lever_cell *cells;
+  unsigned threads;
+  bool differ;
+} run;
+
+/* One cell. A difference is heddle's fault, and named on stderr as well. */
+static hd_status fill_cell(run *r, const hd_workload *w, const char *name, const char *plan_text,
+                           hd_lever_cell *cell, hd_diag *d) {
+  hd_plan plan = {0};
+  hd_check_options o = {.run = {.threads = r->threads}};
+  hd_check_result result = {0};
+  hd_diag e = {0};
+  char line[1400];
+  hd_status st = hd_plan_parse(plan_text, &plan, d);
+  if (st != HD_OK) return st;
+  st = hd_check(w, &plan, &o, &result, &e);
+  hd_plan_free(&plan);
+  if (st == HD_OK && result.equal) {
+    *cell = (hd_lever_cell){HD_LEVER_EQUAL, ""};
+    return HD_OK;
+  }
+  if (st == HD_OK) {
+    *cell = (hd_lever_cell){HD_LEVER_DIFFERENT, hd_arena_printf(cli_memory(), "%s", result.what)};
+    fprintf(stderr, "heddle: %s, %s: %s\n", name, plan_text, result.what);
+    r->differ = true;
+  } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
+    hd_diag_line(&e, line, sizeof line);
+    *cell = (hd_lever_cell){HD_LEVER_REFUSED, hd_arena_printf(cli_memory(), "%s", line)};
+  } else {
+    if (d) *d = e;
+    return st;
+  }
+  return cell->why ? HD_OK : hd_nomem(d);
+}
+
+static hd_status fill_row(run *r, size_t row, hd_diag *d) {
+  const hd_levers_table *t = &r->table;
+  hd_workload *w;
+  hd_status st = hd_workload_open(t->workloads[row], cli_kernels_dir(), t->size, &w, d);
+  if (st != HD_OK) return st;
+  for (size_t i = 0; st == HD_OK && i < t->n_plans; i++)
+    st = fill_cell(r, w, t->workloads[row], t->plans[i], &r->cells[row * t->n_plans + i], d);
+  hd_workload_close(w);
+  return st;
+}
+
+/* Workloads by name, and those of folders that hold several. Every name is its own copy. */
+typedef struct name_list {
+  HD_VEC(char *) names;
+} name_list;
+
+static hd_status add_name(name_list *l, const char *folder, const char *name, hd_diag *d) {
+  hd_buf b = {0};
+  hd_buf_printf(&b, "%s%s%s", folder, *folder ? "/" : "", name);
+  if (!b.failed && hd_vec_push(&l->names, b.data)) return HD_OK;
+  hd_buf_free(&b);
+  return hd_nomem(d);
+}
+
+static hd_status add_names(name_list *l, const char *name, hd_diag *d) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/workload.toml", name);
+  char **all;
+  size_t n;
+  hd_diag quiet = {0};
+  /* What is no folder of workloads is left for hd_workload_open to judge. */
+  if (access(path, R_OK) == 0 || access(name, R_OK) != 0 || hd_workload_list(name, &all, &n, &quiet) != HD_OK)
+    return add_name(l, "", name, d);
+  hd_status st = n ? HD_OK : add_name(l, "", name, d);
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_name(l, name, all[i], d);
+  hd_workload_list_free(all, n);
+  return st;
+}
+
+static hd_status name_workloads(name_list *l, char **given, size_t n, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_names(l, given[i], d);
+  if (n) return st;
+  char **all;
+  if ((st = hd_workload_list(cli_kernels_dir(), &all, &n, d)) != HD_OK) return st;
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_name(l, "", all[i], d);
+  hd_workload_list_free(all, n);
+  return st;
+}
+
+static int print_levers(run *r, const char *output, bool json) {
+  const hd_levers_table *t = &r->table;
+  hd_diag d = {0};
+  hd_buf out = {0};
+  r->cells = HD_NEW_N(cli_memory(), t->n_workloads * t->n_plans + 1, hd_lever_cell);
+  r->table.cells = r->cells;
+  hd_status st = r->cells ? HD_OK : hd_nomem(&d);
+  for (size_t i = 0; st == HD_OK && i < t->n_workloads; i++) {
+    cli_progress((void *)"checking workloads", i, t->n_workloads);
+    st = fill_row(r, i, &d);
+  }
+  cli_progress((void *)"checking workloads", t->n_workloads, t->n_workloads);
+  if (st == HD_OK) st = (json ? hd_levers_json : hd_levers_text)(t, &out, &d);
+  if (st == HD_OK && !json) st = hd_file_write(output, out.data, out.len, &d);
+  int rc = st != HD_OK ? cli_fail(&d) : EXIT_OK;
+  if (rc == EXIT_OK && json) return cli_print(&out) ? EXIT_USAGE : r->differ ? EXIT_NO : EXIT_OK;
+  hd_buf_free(&out);
+  return rc == EXIT_OK && r->differ ? EXIT_NO : rc;
+}
+
+/* All that differs, on stderr. */
+static bool name_differences(const hd_compositions *r) {
+  bool found = false;
+  for (size_t k = 0; k < r->n_groups; k++) {
+    const hd_composed_group *g = &r->groups[k];
+    if (g->broken) fprintf(stderr, "heddle: the original does not hold:\n%s\n", g->broken);
+    found |= g->broken != NULL;
+    for (size_t i = 0; i < g->n; i++) {
+      if (g->trials[i].outcome != HD_COMPOSED_DIFFERENT) continue;
+      fprintf(stderr, "heddle: different:\n%s\n", g->trials[i].what);
+      found = true;
+    }
+  }
+  return found;
+}
+
+static int print_compositions(const hd_compositions_options *o, bool json) {
+  hd_compositions found;
+  hd_diag d = {0};
+  hd_buf out = {0};
+  if (hd_compositions_run(o, &found, &d) != HD_OK) return cli_fail(&d);
+  bool differ = name_differences(&found);
+  (json ? hd_compositions_json : hd_compositions_text)(&(hd_compositions_report){&found, o->n_names, o->seed},
+                                                       &out);
+  hd_compositions_free(&found);
+  int rc = cli_print(&out);
+  return rc == EXIT_OK && differ ? EXIT_NO : rc;
+}
+
+int cmd_levers(int argc, char **argv) {
+  cli_list plans = {0};
+  const char *output = "-", *size = "tiny";
+  uint64_t threads = 0, compositions = 0, seed = 1;
+  bool json = false;
+  const cli_option options[] = {
+      {"plan", 0, CLI_LIST, &plans, 0, "P",
+       "a column; may be given several times (default: one for each lever)"},
+      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workloads' size (default: tiny)"},
+      {"random", 0, CLI_NUMBER, &compositions, 100000000, "N",
+       "N random compositions of all levers at random sizes around that one instead, each under\nthree "
+       "dispatchers: one worker at a time, all at once, and one drawn"},
+      {"seed", 0, CLI_NUMBER, &seed, 0, "S", "of what is drawn (default: 1)"},
+      CLI_THREADS_OPTION(threads),
+      {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the table, in Markdown, to a file"},
+      CLI_JSON_OPTION(json),
+      {0}};
+  int n, rc = cli_parse(cli_find("levers"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  hd_diag d = {0};
+  name_list names = {0};
+  if (compositions && plans.n) {
+    rc = cli_usage("levers: --random draws its plans; --plan names them");
+  } else if (name_workloads(&names, argv + 1, (size_t)n, &d) != HD_OK) {
+    rc = cli_fail(&d);
+  } else if (compositions) {
+    const hd_compositions_options o = {.names = (const char *const *)names.names.data,
+                                       .n_names = names.names.n,
+                                       .kernels_dir = cli_kernels_dir(),
+                                       .size = size,
+                                       .n = compositions,
+                                       .seed = seed,
+                                       .threads = (unsigned)threads,
+                                       .progress = cli_progress,
+                                       .ctx = (void *)"compositions"};
+    rc = print_compositions(&o, json);
+  } else {
+    run r = {.threads = (unsigned)threads,
+             .table = {.size = size,
+                       .plans = plans.n ? plans.items : every_lever,
+                       .n_plans = plans.n ? plans.n : sizeof every_lever / sizeof *every_lever,
+                       .workloads = (const char *const *)names.names.data,
+                       .n_workloads = names.names.n}};
+    rc = print_levers(&r, output, json);
+  }
+  for (size_t i = 0; i < names.names.n; i++) free(names.names.data[i]);
+  hd_vec_free(&names.names);
+  return rc;
+}

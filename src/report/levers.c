@@ -1,0 +1,81 @@
+/* Which plans work on which workloads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/results.h"
+#include "report/json.h"
+
+/* a, b, ..., z, aa, ab, ... */
+static const char *letters(size_t i, char out[8]) {
+  char *p = out + 7;
+  *p = 0;
+  for (i++; i && p > out; i = (i - 1) / 26) *--p = (char)('a' + (i - 1) % 26);
+  return memmove(out, p, strlen(p) + 1);
+}
+
+/* The number of a reason among those that came up before; a new one is added. */
+static size_t number_of(const char **reasons, size_t *n, const char *why) {
+  for (size_t i = 0; i < *n; i++)
+    if (strcmp(reasons[i], why) == 0) return i;
+  reasons[*n] = why;
+  return (*n)++;
+}
+
+static void put_head(const hd_levers_table *t, hd_buf *out) {
+  hd_buf_printf(
+      out,
+      "# Which plans work on which workloads\n\n"
+      "Made by `heddle levers` at size %s. *yes*: the rewritten kernels compute the same bytes as the "
+      "originals under\n"
+      "every dispatcher of the emulator. A letter: the plan is refused, for the reason below the table.\n\n",
+      t->size);
+  hd_buf_puts(out, "| workload |");
+  for (size_t i = 0; i < t->n_plans; i++) hd_buf_printf(out, " %s |", t->plans[i]);
+  hd_buf_puts(out, "\n| --- |");
+  for (size_t i = 0; i < t->n_plans; i++) hd_buf_puts(out, " --- |");
+  hd_buf_putc(out, '\n');
+}
+
+hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
+  size_t counts[3] = {0}, n_reasons = 0;
+  char mark[8];
+  const char **reasons = calloc(t->n_workloads * t->n_plans + 1, sizeof *reasons);
+  if (!reasons) return hd_nomem(d);
+  put_head(t, out);
+  for (size_t w = 0; w < t->n_workloads; w++) {
+    hd_buf_printf(out, "| %s |", t->workloads[w]);
+    for (size_t p = 0; p < t->n_plans; p++) {
+      const hd_lever_cell *c = &t->cells[w * t->n_plans + p];
+      counts[c->answer]++;
+      hd_buf_printf(out, " %s |",
+                    c->answer == HD_LEVER_EQUAL ? "yes"
+                    : c->answer == HD_LEVER_DIFFERENT
+                        ? "**no**"
+                        : letters(number_of(reasons, &n_reasons, c->why), mark));
+    }
+    hd_buf_putc(out, '\n');
+  }
+  hd_buf_printf(out, "\n%zu equal, %zu refused, %zu different.\n", counts[HD_LEVER_EQUAL],
+                counts[HD_LEVER_REFUSED], counts[HD_LEVER_DIFFERENT]);
+  if (n_reasons) hd_buf_puts(out, "\nRefused because\n\n");
+  for (size_t i = 0; i < n_reasons; i++) hd_buf_printf(out, "- %s: %s\n", letters(i, mark), reasons[i]);
+  free(reasons);
+  return out->failed ? hd_nomem(d) : HD_OK;
+}
+
+hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
+  static const char *const answers[] = {
+      [HD_LEVER_EQUAL] = "equal", [HD_LEVER_REFUSED] = "refused", [HD_LEVER_DIFFERENT] = "different"};
+  json_t *rows = json_object();
+  for (size_t w = 0; w < t->n_workloads; w++) {
+    json_t *row = json_object();
+    for (size_t p = 0; p < t->n_plans; p++) {
+      const hd_lever_cell *c = &t->cells[w * t->n_plans + p];
+      json_object_set_new(row, t->plans[p],
+                          json_pack("{s:s, s:s}", "answer", answers[c->answer], "why", c->why));
+    }
+    json_object_set_new(rows, t->workloads[w], row);
+  }
+  report_put_json(rows, out);
+  return out->failed ? hd_nomem(d) : HD_OK;
+}

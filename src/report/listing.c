@@ -1,0 +1,126 @@
+/* Modules and kernels of files. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/results.h"
+#include "report/json.h"
+#include "report/table.h"
+
+/* ---- Facts on a kernel ------------------------------------------------------------------- */
+
+static uint64_t static_shared_bytes(const hd_ptx_module *m, const hd_ptx_func *f) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    if (f->stmts[i].kind != HD_S_VAR) continue;
+    const hd_ptx_var *v = &m->vars[f->stmts[i].index];
+    uint64_t size = v->space == HD_M_SHARED ? hd_ptx_var_size(m, v) : 0;
+    if (size != UINT64_MAX) bytes += size;
+  }
+  return bytes;
+}
+
+static void put_dims(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name, const char *label,
+                     hd_buf *out) {
+  const hd_ptx_dir *dir = hd_ptx_func_dir(m, f, name);
+  if (!dir) return;
+  hd_buf_printf(out, "%s%s", out->len ? " " : "", label);
+  for (unsigned k = 0; k < dir->n_vals; k++) hd_buf_printf(out, "%s%u", k ? "x" : "", dir->vals[k]);
+}
+
+static hd_status list_kernel(hd_listing *l, uint32_t module, const hd_ptx_module *m, uint32_t func,
+                             hd_diag *d) {
+  const hd_ptx_func *f = &m->funcs[func];
+  hd_listed_kernel k = {.file = l->file, .module = module, .sm = m->sm, .parameters = f->n_params};
+  k.refusals = hd_rewrite_refusals(m, func, &k.why, 1);
+  uint64_t *offsets = calloc((size_t)f->n_params + 1, sizeof *offsets);
+  if (!offsets) return hd_nomem(d);
+  k.parameter_bytes = hd_ptx_param_layout(m, f, offsets);
+  free(offsets);
+  k.shared_bytes = static_shared_bytes(m, f);
+  hd_buf limits = {0};
+  put_dims(m, f, HD_M_REQNTID, "block=", &limits);
+  put_dims(m, f, HD_M_MAXNTID, "block<=", &limits);
+  put_dims(m, f, HD_M_MINNCTAPERSM, "ctas>=", &limits);
+  put_dims(m, f, HD_M_MAXNREG, "regs<=", &limits);
+  k.name = hd_arena_printf(&l->arena, "%s", m->syms[f->sym].name);
+  k.limits = limits.failed ? NULL : hd_arena_printf(&l->arena, "%s", limits.data ? limits.data : "");
+  hd_buf_free(&limits);
+  return k.name && k.limits && hd_vec_push(&l->rows, k) ? HD_OK : hd_nomem(d);
+}
+
+void hd_listing_begin(hd_listing *l, bool detailed) {
+  *l = (hd_listing){.detailed = detailed};
+  hd_arena_init(&l->arena);
+}
+
+hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_ptx_module *m, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < m->n_funcs; i++) {
+    if (!m->funcs[i].entry) continue;
+    l->kernels++;
+    if (l->detailed) st = list_kernel(l, t->index, m, i, d);
+  }
+  return st;
+}
+
+void hd_listing_free(hd_listing *l) {
+  hd_vec_free(&l->rows);
+  hd_arena_free(&l->arena);
+}
+
+/* ---- Printing ------------------------------------------------------------------------------ */
+
+static void put_row(hd_text_table *t, const hd_listed_kernel *k) {
+  hd_text_table_cell(t, "%u", k->module);
+  hd_text_table_cell(t, "%u", k->sm);
+  hd_text_table_cell(t, "%u", k->parameters);
+  hd_text_table_cell(t, "%" PRIu64, k->parameter_bytes);
+  hd_text_table_cell(t, "%" PRIu64, k->shared_bytes);
+  hd_text_table_cell(t, "%s", k->limits[0] ? k->limits : "-");
+  hd_text_table_cell(t, "%s", k->name);
+  if (!k->refusals)
+    hd_text_table_cell(t, "can be reordered");
+  else if (k->why.line)
+    hd_text_table_cell(t, "no: line %u: %s", k->why.line, k->why.what);
+  else
+    hd_text_table_cell(t, "no: %s", k->why.what);
+}
+
+void hd_listing_text(const hd_listing *l, hd_buf *out) {
+  static const char *const head[] = {"module", "sm",     "params", "bytes",
+                                     "shared", "limits", "kernel", "CTA order"};
+  if (l->rows.n) {
+    hd_text_table *t = hd_text_table_new("rrrrrlll");
+    report_put_head(t, head, sizeof head / sizeof *head);
+    for (size_t i = 0; t && i < l->rows.n; i++) put_row(t, &l->rows.data[i]);
+    report_put_table(t, out);
+  }
+  hd_buf_printf(out, "%" PRIu64 " modules, %" PRIu64 " kernels, %.1f MB of PTX\n", l->modules, l->kernels,
+                (double)l->bytes / 1e6);
+}
+
+static json_t *kernel_json(const hd_listed_kernel *k) {
+  json_t *j =
+      json_pack("{s:s, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:s}", "file", k->file, "module", (int)k->module,
+                "sm", (int)k->sm, "kernel", k->name, "parameters", (int)k->parameters, "parameter_bytes",
+                (json_int_t)k->parameter_bytes, "shared_bytes", (json_int_t)k->shared_bytes, "refusals",
+                (json_int_t)k->refusals, "limits", k->limits);
+  if (j && k->refusals)
+    json_object_set_new(j, "refused",
+                        json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(k->why.kind), "line",
+                                  (int)k->why.line, "what", k->why.what));
+  return j;
+}
+
+void hd_listing_json(const hd_listing *l, hd_buf *out) {
+  json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:f}", "modules", (json_int_t)l->modules, "kernels",
+                        (json_int_t)l->kernels, "bytes", (json_int_t)l->bytes, "failures",
+                        (json_int_t)l->failures, "seconds", l->seconds);
+  if (j && l->detailed) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < l->rows.n; i++) json_array_append_new(list, kernel_json(&l->rows.data[i]));
+    json_object_set_new(j, "list", list);
+  }
+  report_put_json(j, out);
+}
