@@ -24,6 +24,8 @@ HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd
 HD_API void hd_study_close(hd_study *s);
 HD_API uint32_t hd_study_launches(const hd_study *s);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
+/* The launch that accesses memory most. */
+HD_API uint32_t hd_study_busiest(const hd_study *s);
 HD_API double hd_study_seconds(const hd_study *s); /* what taking the traces cost */
 /* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);

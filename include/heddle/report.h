@@ -28,13 +28,18 @@ HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 /* ---- The result of an optimization --------------------------------------------- */
 
 /* Which CTAs share lines with chosen ones: drawn over the grid. */
+enum { HD_PICTURE_TASKS = 3 };
 typedef struct hd_reuse_picture {
-  const char *kernel;
+  const char *kernel; /* the workload's */
   uint32_t grid[3];
-  const uint64_t *tasks; /* the chosen ones */
+  uint64_t tasks[HD_PICTURE_TASKS]; /* the chosen ones */
   uint32_t n;
-  const float *share; /* as hd_sharing_with has it */
+  float *share; /* as hd_sharing_with has it */
 } hd_reuse_picture;
+/* Of the busiest launch: a CTA in the middle, one halfway to a corner, and a corner. line: bytes. */
+HD_API hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line,
+                                       hd_reuse_picture *out, hd_diag *d);
+HD_API void hd_reuse_picture_free(hd_reuse_picture *p);
 
 typedef struct hd_report {
   const hd_workload *workload;

@@ -7,6 +7,7 @@
 #define HEDDLE_RESULTS_H
 
 #include "heddle/accuracy.h"
+#include "heddle/advise.h"
 #include "heddle/compose.h"
 #include "heddle/container.h"
 #include "heddle/corun.h"
@@ -107,6 +108,10 @@ HD_API void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_res
 
 /* hd_report_overhead is the page. */
 HD_API void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
+/* Append what a page written before has from "## Notes" on: people wrote that. */
+HD_API void hd_overhead_keep_notes(const char *path, hd_buf *page);
+/* The page's rows where none are named: each lever once. */
+HD_API const char *const *hd_overhead_plans(size_t *n);
 
 /* Each plan on each workload: whether the rewritten kernels compute the same bytes. */
 typedef enum hd_lever_answer { HD_LEVER_EQUAL = 0, HD_LEVER_REFUSED, HD_LEVER_DIFFERENT } hd_lever_answer;
@@ -122,9 +127,25 @@ typedef struct hd_levers_table {
   size_t n_workloads;
   const hd_lever_cell *cells; /* cells[w * n_plans + p] */
 } hd_levers_table;
+/* Columns where none are named: a plan for each value of each lever. */
+HD_API const char *const *hd_levers_plans(size_t *n);
 /* In Markdown; each reason of refusals is told once and has a letter. HD_ERR_NOMEM. */
 HD_API hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d);
+
+/* CLU's table 2 in Markdown: a head, a row for each workload, and what they come to. An application may be
+ * there with several inputs, one row after the other. */
+typedef struct hd_categories {
+  unsigned rows, applications, equal;
+  char last[16];
+  bool last_equal;
+  double inter_lines, inter_words;
+} hd_categories;
+HD_API void hd_categories_head(hd_buf *out);
+/* `clu`: the application's name in the paper; `name`: the workload's. */
+HD_API void hd_categories_row(hd_categories *sum, const char *clu, const char *name, const hd_workload *w,
+                              const hd_advice *a, hd_buf *out);
+HD_API void hd_categories_total(const hd_categories *sum, hd_buf *out);
 
 /* Random compositions: by lever, dispatcher, kind of grid; reasons of refusals with a first example each. */
 typedef struct hd_compositions_report {

@@ -2,6 +2,7 @@
 #include "bench_verify.h"
 
 #include <stdlib.h>
+
 #include <string.h>
 
 #include "tuning.h"

@@ -144,15 +144,10 @@ static hd_status analyze_workload(analyzer *out, const char *name, hd_diag *d) {
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static hd_status put_affinity(const model_session *s, hd_buf *out, hd_diag *d) {
+static hd_status put_affinity(const hd_study *s, hd_buf *out, hd_diag *d) {
   enum { MOST_EDGES = 2000 };
-  uint32_t most = 0;
-  for (uint32_t i = 1; i < hd_study_launches(s->study); i++)
-    if (hd_trace_get_info(hd_study_trace(s->study, i)).warp_accesses >
-        hd_trace_get_info(hd_study_trace(s->study, most)).warp_accesses)
-      most = i;
   hd_affinity graph;
-  hd_status st = hd_affinity_build(hd_study_trace(s->study, most), NULL, &graph, d);
+  hd_status st = hd_affinity_build(hd_study_trace(s, hd_study_busiest(s)), NULL, &graph, d);
   if (st != HD_OK) return st;
   hd_affinity_dot(&graph, MOST_EDGES, out);
   hd_affinity_free(&graph);
@@ -168,7 +163,7 @@ static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd
   hd_status st = model_open_workload(&s, name, &model, d);
   if (st == HD_OK) st = model_open_study(&s, &model, d);
   if (st == HD_OK && affinity) {
-    st = put_affinity(&s, out->dot, d);
+    st = put_affinity(s.study, out->dot, d);
   } else if (st == HD_OK) {
     hd_advice advice = {0};
     const hd_advise_options how = {.run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms},

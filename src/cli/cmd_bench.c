@@ -1,5 +1,4 @@
 /* Many workloads tuned on a device: the papers' tables there. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench_verify.h"

@@ -2,31 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/results.h"
 #include "model_common.h"
-
-/* An application may be there with several inputs, one row after the other. */
-typedef struct totals {
-  unsigned rows, applications, equal;
-  char last[16];
-  bool last_equal;
-  double inter_lines, inter_words;
-} totals;
-
-static void count_row(totals *sum, const char *clu, bool equal, double lines, double words) {
-  bool another_input = strncmp(sum->last, clu, sizeof sum->last) == 0;
-  if (!another_input) {
-    sum->applications++;
-    sum->equal += equal;
-    sum->last_equal = equal;
-  } else if (sum->last_equal && !equal) {
-    sum->equal--;
-    sum->last_equal = false;
-  }
-  snprintf(sum->last, sizeof sum->last, "%.15s", clu);
-  sum->rows++;
-  sum->inter_lines += lines;
-  sum->inter_words += words;
-}
 
 /* The application's name in CLU's table 2 ("CLU table 2, KMN; BYP ..."), or NULL. */
 static char *name_in_clu(const char *paper) {
@@ -48,8 +25,8 @@ static bool listed(const char *list, const char *name) {
   return false;
 }
 
-static hd_status put_row(const char *name, const char *clu, const model_options *o, totals *sum, hd_buf *out,
-                         hd_diag *d) {
+static hd_status put_row(const char *name, const char *clu, const model_options *o, hd_categories *sum,
+                         hd_buf *out, hd_diag *d) {
   model_session s = {0};
   hd_advice a = {0};
   hd_status st = model_open_workload(&s, name, o, d);
@@ -59,17 +36,7 @@ static hd_status put_row(const char *name, const char *clu, const model_options 
                                .no_race_check = true,
                                .no_proposals = true};
   if (st == HD_OK) st = hd_advise(s.workload, s.study, &s.gpu, &options, &a, d);
-  if (st == HD_OK) {
-    hd_buf category = {0};
-    double lines = hd_reuse_inter(&a.sum.reuse.all.lines), words = hd_reuse_inter(&a.sum.reuse.all.words);
-    bool equal = a.category == hd_category_parse(s.workload->category);
-    hd_category_print(a.category, &category);
-    hd_buf_printf(out, "| %s | %s | %s | %s | %s | %s | %s | %.0f%% | %.0f%% | %s |\n", clu, name,
-                  s.workload->size, s.workload->category, category.data ? category.data : "",
-                  equal ? "yes" : "**no**", a.partition, 100 * lines, 100 * words, a.evidence);
-    hd_buf_free(&category);
-    count_row(sum, clu, equal, lines, words);
-  }
+  if (st == HD_OK) hd_categories_row(sum, clu, name, s.workload, &a, out);
   hd_advice_free(&a);
   model_close(&s);
   return st;
@@ -78,13 +45,10 @@ static hd_status put_row(const char *name, const char *clu, const model_options 
 static hd_status put_table(const model_options *o, const char *small, hd_buf *out, hd_diag *d) {
   char **names;
   size_t n;
-  totals sum = {0};
+  hd_categories sum = {0};
   hd_status st = hd_workload_list(cli_kernels_dir(), &names, &n, d);
   if (st != HD_OK) return st;
-  hd_buf_puts(
-      out,
-      "| CLU | workload | size | category in CLU | measured | equal | partition | inter-CTA, lines | words "
-      "| evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  hd_categories_head(out);
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     hd_workload *w = NULL;
     if ((st = hd_workload_open(names[i], cli_kernels_dir(), NULL, &w, d)) != HD_OK) break;
@@ -97,13 +61,7 @@ static hd_status put_table(const model_options *o, const char *small, hd_buf *ou
     free(clu);
   }
   hd_workload_list_free(names, n);
-  if (sum.rows)
-    hd_buf_printf(
-        out,
-        "\n%u of %u applications have CLU's category. Inter-CTA part of all reuse, mean: %.0f%% of lines, "
-        "%.0f%% of words; "
-        "CLU's figure 3, over 33 applications: 45%%.\n",
-        sum.equal, sum.applications, 100 * sum.inter_lines / sum.rows, 100 * sum.inter_words / sum.rows);
+  hd_categories_total(&sum, out);
   return st;
 }
 

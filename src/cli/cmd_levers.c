@@ -1,40 +1,9 @@
 /* Which plans work on which workloads; random compositions of all levers. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "heddle/results.h"
-
-/* One plan for each value of each lever. */
-static const char *const every_lever[] = {
-    "order=col",
-    "order=band:3",
-    "order=tile:3x2",
-    "order=zigzag:3",
-    "order=stride:3x2",
-    "order=hilbert",
-    "order=reverse",
-    "order=heavy-first",
-    "order=affinity",
-    "bind=redirect",
-    "bind=claim",
-    "bind=claim,split=wave:2",
-    "bind=agents",
-    "bind=agents:1",
-    "bind=agents,split=rows",
-    "bind=agents,take=segments",
-    "bind=agents,sms=0-3",
-    "threads=col",
-    "threads=cta:col",
-    "bypass=l1:1",
-    "bypass=l1:1,form=replicate",
-    "bypass=ro:1",
-    "bypass=l2:1",
-    "stream=l1",
-    "prefetch=l2:1",
-    "bind=agents,prefetch=l1:1",
-};
 
 typedef struct run {
   hd_levers_table table;
@@ -211,10 +180,11 @@ int cmd_levers(int argc, char **argv) {
   } else {
     run r = {.threads = (unsigned)threads,
              .table = {.size = size,
-                       .plans = plans.n ? plans.items : every_lever,
-                       .n_plans = plans.n ? plans.n : sizeof every_lever / sizeof *every_lever,
+                       .plans = plans.items,
+                       .n_plans = plans.n,
                        .workloads = (const char *const *)names.names.data,
                        .n_workloads = names.names.n}};
+    if (!plans.n) r.table.plans = hd_levers_plans(&r.table.n_plans);
     rc = print_levers(&r, output, json);
   }
   for (size_t i = 0; i < names.names.n; i++) free(names.names.data[i]);

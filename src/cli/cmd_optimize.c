@@ -1,11 +1,8 @@
 /* The main job: trace, sweep, prove the winner, write it. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "heddle/optimize.h"
-#include "heddle/sharing.h"
 #include "model_common.h"
 
 typedef struct optimization {
@@ -37,42 +34,17 @@ static hd_status write_kernel(optimization *z, hd_diag *d) {
   return st;
 }
 
-/* A CTA in the middle, one halfway to a corner, and a corner. */
-static hd_status draw(optimization *z, hd_reuse_picture *picture, uint64_t tasks[3], float **share,
-                      hd_diag *d) {
-  uint32_t most = 0;
-  for (uint32_t i = 1; i < hd_study_launches(z->found.study); i++)
-    if (hd_trace_get_info(hd_study_trace(z->found.study, i)).warp_accesses >
-        hd_trace_get_info(hd_study_trace(z->found.study, most)).warp_accesses)
-      most = i;
-  const hd_trace *t = hd_study_trace(z->found.study, most);
-  const hd_wl_launch *l = &z->s.workload->launches[most];
-  uint64_t gx = l->grid[0], gy = l->grid[1], gz = l->grid[2], V = hd_trace_tasks(t);
-  *picture = (hd_reuse_picture){.kernel = l->kernel, .tasks = tasks};
-  memcpy(picture->grid, l->grid, sizeof l->grid);
-  const uint64_t wanted[3] = {gx / 2 + gx * (gy / 2 + gy * (gz / 2)), gx / 4 + gx * (gy / 4 + gy * (gz / 4)),
-                              0};
-  for (unsigned k = 0; k < 3; k++)
-    if (k == 0 || wanted[k] != tasks[picture->n - 1]) tasks[picture->n++] = wanted[k];
-  if (!(*share = malloc(picture->n * V * sizeof **share))) return hd_nomem(d);
-  picture->share = *share;
-  return hd_sharing_with(t, tasks, picture->n, z->s.gpu.l1.line, *share, d);
-}
-
 static hd_status write_page(optimization *z, hd_diag *d) {
   hd_buf page = {0};
   hd_reuse_picture picture;
-  uint64_t tasks[3];
-  float *share = NULL;
-  hd_status st = draw(z, &picture, tasks, &share, d);
-  if (st == HD_OK) {
-    z->report.picture = &picture;
-    hd_report_html(&z->report, &page);
-    z->report.picture = NULL;
-    st = page.failed ? hd_nomem(d) : hd_file_write(z->html_path, page.data, page.len, d);
-  }
+  hd_status st = hd_reuse_picture_make(z->found.study, z->s.workload, z->s.gpu.l1.line, &picture, d);
+  if (st != HD_OK) return st;
+  z->report.picture = &picture;
+  hd_report_html(&z->report, &page);
+  z->report.picture = NULL;
+  hd_reuse_picture_free(&picture);
+  st = page.failed ? hd_nomem(d) : hd_file_write(z->html_path, page.data, page.len, d);
   hd_buf_free(&page);
-  free(share);
   return st;
 }
 

@@ -1,46 +1,7 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "heddle/results.h"
-
-/* Each lever once. Orders have numbers that cut even small grids, and seldom divide them: the dear case. */
-static const char *const every_lever[] = {
-    "order=col",
-    "order=band:3",
-    "order=tile:3x2",
-    "order=zigzag:3",
-    "order=stride:3x2",
-    "order=hilbert",
-    "order=reverse",
-    "order=affinity",
-    "bind=redirect",
-    "bind=claim",
-    "bind=agents",
-    "bind=agents:2",
-    "order=tile:3x2,bind=agents",
-    "bind=claim,split=wave:4",
-    "bind=agents,take=segments",
-    "bind=agents,sms=0-7",
-    "threads=col",
-    "bypass=l1:1",
-    "bypass=l1:1,form=predicate",
-    "bypass=l1:1,form=replicate",
-    "bypass=l2:1",
-    "stream=l1",
-    "prefetch=l2:1",
-};
-
-/* What people wrote behind the page's tables stays. */
-static void keep_notes(const char *path, hd_buf *page) {
-  hd_file f;
-  const char *notes = NULL;
-  if (strcmp(path, "-") != 0 && hd_file_open(path, &f, NULL) == HD_OK) {
-    notes = memmem(f.data, f.len, "\n## Notes\n", 10);
-    if (notes) hd_buf_put(page, notes, (size_t)(f.data + f.len - notes));
-    hd_file_close(&f);
-  }
-}
 
 static hd_status measure(hd_overhead_table *t, const hd_overhead_options *o, hd_overhead_row *rows,
                          hd_diag *d) {
@@ -57,8 +18,11 @@ static hd_status measure(hd_overhead_table *t, const hd_overhead_options *o, hd_
 }
 
 static hd_status parse_plans(const cli_list *given, hd_plan **plans, size_t *n, hd_diag *d) {
-  const char *const *texts = given->n ? given->items : every_lever;
-  *n = given->n ? given->n : sizeof every_lever / sizeof *every_lever;
+  const char *const *texts = hd_overhead_plans(n);
+  if (given->n) {
+    texts = given->items;
+    *n = given->n;
+  }
   *plans = calloc(*n, sizeof **plans);
   if (!*plans) return hd_nomem(d);
   hd_status st = HD_OK;
@@ -109,7 +73,7 @@ int cmd_overhead(int argc, char **argv) {
   } else if (st == HD_OK) {
     hd_buf page = {0};
     st = hd_report_overhead(&t, &page, &d);
-    keep_notes(output, &page);
+    hd_overhead_keep_notes(output, &page);
     if (st == HD_OK) st = hd_file_write(output, page.data, page.len, &d);
     hd_buf_free(&page);
     rc = EXIT_OK;

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
@@ -17,6 +16,41 @@ static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
   fputs(out.data ? out.data : "", stderr);
   hd_buf_free(&out);
   return EXIT_OK;
+}
+
+/* One kernel, and the whole module with it to the output. */
+static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel, hd_rewrite_options *opt,
+                                hd_diag *d) {
+  hd_table table = {0};
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_ptx_module *m = NULL;
+  hd_buf text = {0};
+  hd_recipe recipe = {0};
+  int64_t func = -1;
+  hd_status st = hd_module_load(o->path, o->index, &arena, &m, d);
+  if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
+    st = kernel ? hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", o->path, kernel)
+                : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", o->path,
+                          o->path);
+  if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt->grid.known) {
+    uint64_t V;
+    if (!hd_grid_tasks(opt->grid.g, &V))
+      st = hd_fail(d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
+    if (st == HD_OK) st = hd_table_read(o->plan->order.file, V, &table, d);
+    opt->table = &table;
+  }
+  if (st == HD_OK) {
+    st = hd_rewrite(m, (uint32_t)func, o->plan, opt, &recipe, d);
+    if (st != HD_OK && !d->file[0]) snprintf(d->file, sizeof d->file, "%.500s", o->path);
+  }
+  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
+  if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[func].sym].name, &recipe, &text);
+  if (st == HD_OK) st = text.failed ? hd_nomem(d) : hd_file_write(o->output, text.data, text.len, d);
+  hd_buf_free(&text);
+  hd_table_free(&table);
+  hd_arena_free(&arena);
+  return st;
 }
 
 int cmd_rewrite(int argc, char **argv) {
@@ -56,53 +90,25 @@ int cmd_rewrite(int argc, char **argv) {
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
   if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
 
+  if (all && json && strcmp(output, "-") == 0)
+    return cli_usage("rewrite: --json needs -o, since stdout holds the module");
   hd_diag d = {0};
   hd_plan plan = {0};
-  hd_table table = {0};
   hd_gpu gpu = {.n_sms = 132};
-  hd_arena arena;
-  hd_arena_init(&arena);
-  hd_ptx_module *m = NULL;
-  hd_buf text = {0};
-  int64_t func = -1;
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK && gpu_name) st = hd_gpu_load(gpu_name, cli_gpus_dir(), &gpu, &d);
-  hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms}};
+  hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms},
+                            .more_registers = more_registers,
+                            .registers = (uint32_t)registers,
+                            .no_hoisting = no_hoisting};
   memcpy(opt.grid.g, grid, sizeof grid);
   memcpy(opt.block, block, sizeof block);
-  opt.more_registers = more_registers;
-  opt.registers = (uint32_t)registers;
-  opt.no_hoisting = no_hoisting;
-  if (st == HD_OK && all) {
-    const hd_rewrite_file_options o = {argv[1], output, index, sample, &plan, &opt};
-    rc = json && strcmp(output, "-") == 0
-             ? cli_usage("rewrite: --json needs -o, since stdout holds the module")
-             : rewrite_file(&o, json);
-    hd_plan_free(&plan);
-    return rc;
-  }
-  if (st == HD_OK) st = hd_module_load(argv[1], index, &arena, &m, &d);
-  if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
-    st = kernel ? hd_fail(&d, HD_ERR_INPUT, "%s: no kernel '%s'", argv[1], kernel)
-                : hd_fail(&d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)",
-                          argv[1], argv[1]);
-  hd_recipe recipe = {0};
-  if (st == HD_OK && plan.order.kind == HD_ORDER_TABLE && opt.grid.known) {
-    uint64_t V;
-    if (!hd_grid_tasks(grid, &V)) st = hd_fail(&d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
-    if (st == HD_OK) st = hd_table_read(plan.order.file, V, &table, &d);
-    opt.table = &table;
-  }
-  if (st == HD_OK) {
-    st = hd_rewrite(m, (uint32_t)func, &plan, &opt, &recipe, &d);
-    if (st != HD_OK && !d.file[0]) snprintf(d.file, sizeof d.file, "%.500s", argv[1]);
-  }
-  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[func].sym].name, &recipe, &text);
-  if (st == HD_OK) st = text.failed ? hd_nomem(&d) : hd_file_write(output, text.data, text.len, &d);
-  hd_buf_free(&text);
-  hd_table_free(&table);
+  const hd_rewrite_file_options o = {argv[1], output, index, sample, &plan, &opt};
+  rc = EXIT_OK;
+  if (st == HD_OK && all)
+    rc = rewrite_file(&o, json);
+  else if (st == HD_OK)
+    st = rewrite_kernel(&o, kernel, &opt, &d);
   hd_plan_free(&plan);
-  hd_arena_free(&arena);
-  return st == HD_OK ? EXIT_OK : cli_fail(&d);
+  return st == HD_OK ? rc : cli_fail(&d);
 }

@@ -1,5 +1,4 @@
 /* The one parser of options, and the help that it prints from the same tables. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

@@ -1,6 +1,5 @@
 #include "tuning.h"
 
-#include <string.h>
 #include <unistd.h>
 
 hd_status tuning_advisor(const hd_device *dev, hd_gpu *out, hd_diag *d) {

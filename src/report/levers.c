@@ -5,6 +5,41 @@
 #include "heddle/results.h"
 #include "report/json.h"
 
+/* One plan for each value of each lever. */
+static const char *const every_lever[] = {
+    "order=col",
+    "order=band:3",
+    "order=tile:3x2",
+    "order=zigzag:3",
+    "order=stride:3x2",
+    "order=hilbert",
+    "order=reverse",
+    "order=heavy-first",
+    "order=affinity",
+    "bind=redirect",
+    "bind=claim",
+    "bind=claim,split=wave:2",
+    "bind=agents",
+    "bind=agents:1",
+    "bind=agents,split=rows",
+    "bind=agents,take=segments",
+    "bind=agents,sms=0-3",
+    "threads=col",
+    "threads=cta:col",
+    "bypass=l1:1",
+    "bypass=l1:1,form=replicate",
+    "bypass=ro:1",
+    "bypass=l2:1",
+    "stream=l1",
+    "prefetch=l2:1",
+    "bind=agents,prefetch=l1:1",
+};
+
+const char *const *hd_levers_plans(size_t *n) {
+  *n = sizeof every_lever / sizeof *every_lever;
+  return every_lever;
+}
+
 /* a, b, ..., z, aa, ab, ... */
 static const char *letters(size_t i, char out[8]) {
   char *p = out + 7;

@@ -1,6 +1,40 @@
 /* What plans cost: the page, and its figures as JSON. */
+#include <string.h>
+
 #include "heddle/results.h"
 #include "report/json.h"
+
+/* Each lever once. Orders have numbers that cut even small grids, and seldom divide them: the dear case. */
+static const char *const every_lever[] = {
+    "order=col",
+    "order=band:3",
+    "order=tile:3x2",
+    "order=zigzag:3",
+    "order=stride:3x2",
+    "order=hilbert",
+    "order=reverse",
+    "order=affinity",
+    "bind=redirect",
+    "bind=claim",
+    "bind=agents",
+    "bind=agents:2",
+    "order=tile:3x2,bind=agents",
+    "bind=claim,split=wave:4",
+    "bind=agents,take=segments",
+    "bind=agents,sms=0-7",
+    "threads=col",
+    "bypass=l1:1",
+    "bypass=l1:1,form=predicate",
+    "bypass=l1:1,form=replicate",
+    "bypass=l2:1",
+    "stream=l1",
+    "prefetch=l2:1",
+};
+
+const char *const *hd_overhead_plans(size_t *n) {
+  *n = sizeof every_lever / sizeof *every_lever;
+  return every_lever;
+}
 
 typedef struct column {
   hd_overhead_measure measure;
@@ -115,6 +149,16 @@ hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d
     for (size_t p = 0; p < t->n_plans; p++) put_misses(t, p, out);
   }
   return st == HD_OK && out->failed ? hd_nomem(d) : st;
+}
+
+void hd_overhead_keep_notes(const char *path, hd_buf *page) {
+  hd_file f;
+  const char *notes = NULL;
+  if (strcmp(path, "-") != 0 && hd_file_open(path, &f, NULL) == HD_OK) {
+    notes = memmem(f.data, f.len, "\n## Notes\n", 10);
+    if (notes) hd_buf_put(page, notes, (size_t)(f.data + f.len - notes));
+    hd_file_close(&f);
+  }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------ */

@@ -3,6 +3,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/sharing.h"
 
 enum { MOST_CELLS = 48, /* along each side */ SIDE = 240 /* pixels of the longer side */ };
 
@@ -79,4 +83,27 @@ void report_put_picture(hd_buf *out, const hd_reuse_picture *r) {
   hd_buf_puts(out, "</p><div>");
   for (uint32_t k = 0; k < r->n; k++) put_one(out, &p, r->share + k * p.V, r->tasks[k]);
   hd_buf_puts(out, "</div>");
+}
+
+hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line, hd_reuse_picture *out,
+                                hd_diag *d) {
+  uint32_t launch = hd_study_busiest(s);
+  const hd_trace *t = hd_study_trace(s, launch);
+  const hd_wl_launch *l = &w->launches[launch];
+  uint64_t gx = l->grid[0], gy = l->grid[1], gz = l->grid[2], V = hd_trace_tasks(t);
+  const uint64_t wanted[HD_PICTURE_TASKS] = {gx / 2 + gx * (gy / 2 + gy * (gz / 2)),
+                                             gx / 4 + gx * (gy / 4 + gy * (gz / 4)), 0};
+  *out = (hd_reuse_picture){.kernel = l->kernel};
+  memcpy(out->grid, l->grid, sizeof l->grid);
+  for (unsigned k = 0; k < HD_PICTURE_TASKS; k++)
+    if (k == 0 || wanted[k] != out->tasks[out->n - 1]) out->tasks[out->n++] = wanted[k];
+  if (!(out->share = malloc(out->n * V * sizeof *out->share))) return hd_nomem(d);
+  hd_status st = hd_sharing_with(t, out->tasks, out->n, line, out->share, d);
+  if (st != HD_OK) hd_reuse_picture_free(out);
+  return st;
+}
+
+void hd_reuse_picture_free(hd_reuse_picture *p) {
+  free(p->share);
+  p->share = NULL;
 }
