@@ -8,7 +8,7 @@
 
 #include "heddle/accuracy.h"
 #include "heddle/advise.h"
-#include "heddle/compose.h"
+#include "heddle/compositions.h"
 #include "heddle/container.h"
 #include "heddle/corun.h"
 #include "heddle/difftest.h"

@@ -3,24 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int probe_ascending(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
-
-hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
-                       uint64_t args_bytes, int carveout) {
-  hd_device_launch l = {.kernel = kernel,
-                        .grid = {grid, 1, 1},
-                        .block = {block, 1, 1},
-                        .args = args,
-                        .args_bytes = args_bytes,
-                        .has_carveout = carveout >= 0,
-                        .carveout = carveout < 0 ? 0 : (uint32_t)carveout};
-  hd_status st = hd_device_run(p->m, &l, p->d);
-  return st == HD_OK ? hd_device_sync(p->dev, p->d) : st;
-}
-
 static uint64_t choose_buffer(const hd_device_info *i, const hd_probe_options *o) {
   uint64_t bytes = o->dram_bytes ? o->dram_bytes : UINT64_C(2) << 30;
   if (!o->dram_bytes && i->memory_bytes && bytes > i->memory_bytes / 4) bytes = i->memory_bytes / 4;

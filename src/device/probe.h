@@ -21,7 +21,7 @@ typedef struct probe {
   hd_diag *d;
 } probe;
 
-/* Launch one of the kernels and wait. */
+/* probe_launch.c. Launch one of the kernels and wait. */
 hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
                        uint64_t args_bytes, int carveout);
 int probe_ascending(const void *a, const void *b); /* uint32_t */

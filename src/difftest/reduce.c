@@ -1,5 +1,5 @@
 /* reduce.c: a differing program with as few operations as differ, and what it shows. */
-#include "difftest/run.h"
+#include "difftest/reduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>

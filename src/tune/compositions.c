@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "heddle/compose.h"
+#include "heddle/compositions.h"
 #include "heddle/predict.h"
 
 /* A group is one workload at one size, and so many compositions there: the original runs once for all of

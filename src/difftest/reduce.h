@@ -1,0 +1,13 @@
+/* difftest/reduce.h: a program that differs, made small. */
+#ifndef HEDDLE_DIFFTEST_REDUCE_H
+#define HEDDLE_DIFFTEST_REDUCE_H
+
+#include "difftest/side.h"
+#include "heddle/difftest.h"
+
+/* Drop operations of a differing program while it differs, and describe what is left. `why`: it did not run.
+ */
+hd_status dt_reduce(dt_side *emulator, dt_side *other, const dt_program *p, unsigned sm,
+                    hd_difftest_report *out, hd_diag *d);
+
+#endif
