@@ -22,7 +22,6 @@ extern "C" {
 typedef struct hd_study hd_study;
 HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d);
 HD_API void hd_study_close(hd_study *s);
-HD_API uint32_t hd_study_launches(const hd_study *s);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 /* The launch that accesses memory most. */
 HD_API uint32_t hd_study_busiest(const hd_study *s);

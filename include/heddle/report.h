@@ -61,10 +61,9 @@ typedef struct hd_report {
 /* Predicted speedup of a row over the baseline: > 1 is faster. */
 HD_API double hd_report_speedup(const hd_report *r, size_t row);
 
-/* plan, L1 hit rate, L2 and DRAM traffic against compulsory, predicted change: fastest first,
- * at most `limit` rows (0: all) and always the baseline. `colour` uses ANSI sequences. */
-HD_API void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out);
-/* The table, what was kept and why, what was written (`output` and `html` are), how long it took. */
+/* The plans, fastest first, at most `limit` rows (0: all) and always the baseline: L1 hit rate, L2 and DRAM
+ * traffic against compulsory, predicted change; `colour` uses ANSI sequences. What was kept and why, what was
+ * written (`output` and `html` are), how long it took. */
 HD_API void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out);
 HD_API void hd_report_json(const hd_report *r, hd_buf *out);
 /* One self-contained page: no scripts, nothing fetched. */

@@ -68,12 +68,11 @@ void hd_study_close(hd_study *s) {
   free(s);
 }
 
-uint32_t hd_study_launches(const hd_study *s) { return s->w->n_launches; }
 const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch) { return s->traces[launch]; }
 
 uint32_t hd_study_busiest(const hd_study *s) {
   uint32_t most = 0;
-  for (uint32_t i = 1; i < hd_study_launches(s); i++)
+  for (uint32_t i = 1; i < s->w->n_launches; i++)
     if (hd_trace_get_info(hd_study_trace(s, i)).warp_accesses >
         hd_trace_get_info(hd_study_trace(s, most)).warp_accesses)
       most = i;

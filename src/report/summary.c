@@ -64,7 +64,7 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
                               : "");
 }
 
-void hd_report_table(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
+static void put_table(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
   size_t *rank = report_ranking(r);
   hd_text_table *t = hd_text_table_new("lrrrrrl");
   if (!rank || !t) {
@@ -115,7 +115,7 @@ void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
 void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
-  hd_report_table(r, limit, colour, out);
+  put_table(r, limit, colour, out);
   if (r->best > 0) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[r->best].plan, &plan);
