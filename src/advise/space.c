@@ -23,7 +23,7 @@ static hd_status count_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
 }
 
 static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
-                           hd_diag *d) {
+                          hd_diag *d) {
   const hd_wl_launch *l = &w->launches[launch];
   int64_t func;
   hd_refusal r;

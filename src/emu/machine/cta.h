@@ -11,7 +11,7 @@ enum {
   EMU_MAX_WARPS = EMU_MAX_THREADS / HD_WARP,
   EMU_BARRIERS = 16,
   EMU_SHARED_LIMIT = HD_MAX_SHARED,
-  EMU_BOUNDS = 64,               /* see emu_bounds */
+  EMU_BOUNDS = 64, /* see emu_bounds */
 };
 
 typedef struct emu_barrier {
