@@ -107,9 +107,139 @@ static void races_between_ctas_follow_moral_strength(void **state) {
   }
 }
 
+/* ---- Between warps of a CTA ------------------------------------------------------------------------- */
+
+typedef struct warps_case {
+  const char *name, *body;
+  uint32_t warps;
+  uint32_t line, other; /* of the two accesses, from the body's first on; 0: no race */
+} warps_case;
+
+#define MINE "shl.b32 %r1, %t, 2;\nadd.u32 %r1, %s, %r1;\n" /* 4 bytes of each thread */
+#define NEXT "xor.b32 %r2, %r1, 128;\n"                     /* the same of the warp beside */
+
+static const warps_case cases[] = {
+    {"what another warp stored, without a barrier",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nld.shared.u32 %r3, [%r2];", 2, 5, 4},
+    {"with a barrier", MINE NEXT "st.shared.u32 [%r1], %t;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];", 2, 0, 0},
+    {"a warp's barrier is not enough",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r3, [%r2];", 2, 6, 4},
+    {"within a warp it is",
+     MINE "xor.b32 %r2, %r1, 4;\nst.shared.u32 [%r1], %t;\nbar.warp.sync 0xffffffff;\n"
+          "ld.shared.u32 %r3, [%r2];",
+     4, 0, 0},
+    {"a store over what another warp may still read",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\nst.shared.u32 [%r1], %r0;",
+     2, 7, 6},
+    {"a loop with one barrier where two are needed",
+     MINE NEXT "mov.u32 %r4, 0;\nL: st.shared.u32 [%r1], %r4;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n"
+               "add.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 4;\n@%p1 bra L;",
+     2, 5, 7},
+    {"a loop with both",
+     MINE NEXT
+     "mov.u32 %r4, 0;\nL: st.shared.u32 [%r1], %r4;\nbar.sync 0;\n"
+     "ld.shared.u32 %r3, [%r2];\nbar.sync 0;\nadd.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 4;\n@%p1 bra L;",
+     4, 0, 0},
+    {"double buffers with one barrier",
+     MINE NEXT
+     "mov.u32 %r4, 0;\nL: st.shared.u32 [%r1], %r4;\nbar.sync 0;\n"
+     "ld.shared.u32 %r3, [%r2];\nxor.b32 %r1, %r1, 2048;\nxor.b32 %r2, %r2, 2048;\nadd.u32 %r4, %r4, 1;\n"
+     "setp.ne.u32 %p1, %r4, 8;\n@%p1 bra L;",
+     4, 0, 0},
+    {"two values at one place", "st.shared.u32 [%s], %w;", 2, 1, 1},
+    {"one value at one place", "mov.u32 %r1, 7;\nst.shared.u32 [%s], %r1;", 4, 0, 0},
+    {"bytes that lie side by side", "add.u32 %r1, %s, %w;\nst.shared.u8 [%r1], %w;", 4, 0, 0},
+    {"halves that lie side by side", "shl.b32 %r1, %w, 1;\nadd.u32 %r1, %s, %r1;\nst.shared.u16 [%r1], %w;",
+     4, 0, 0},
+    {"atomics among themselves", "atom.shared.add.u32 %r1, [%s], 1;", 4, 0, 0},
+    {"an atomic and a load without a barrier", "red.shared.add.u32 [%s], 1;\nld.shared.u32 %r1, [%s];", 2, 1,
+     2},
+    {"an atomic and a load behind a barrier",
+     "red.shared.add.u32 [%s], 1;\nbar.sync 0;\nld.shared.u32 %r1, [%s];", 4, 0, 0},
+    {"volatile accesses among themselves",
+     "st.volatile.shared.u32 [%s], %w;\nld.volatile.shared.u32 %r1, [%s];", 4, 0, 0},
+    {"a named barrier that joins other warps",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nshr.u32 %r5, %w, 1;\nadd.u32 %r5, %r5, 1;\nbar.sync %r5, 64;\n"
+               "xor.b32 %r2, %r1, 256;\nld.shared.u32 %r3, [%r2];",
+     4, 9, 4},
+    {"a named barrier that joins these",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nshr.u32 %r5, %w, 1;\nadd.u32 %r5, %r5, 1;\nbar.sync %r5, 64;\n"
+               "ld.shared.u32 %r3, [%r2];",
+     4, 0, 0},
+    {"who arrives and who waits",
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s], 5;\nbar.arrive 1, 64;\nret;\n"
+     "C: bar.sync 1, 64;\nld.shared.u32 %r3, [%s];",
+     2, 0, 0},
+    {"who arrives does not wait",
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nbar.arrive 1, 64;\nld.shared.u32 %r3, [%s];\nret;\n"
+     "C: bar.sync 1, 64;\nst.shared.u32 [%s], 5;",
+     2, 7, 4},
+    {"an mbarrier's phase",
+     "setp.ne.u32 %p1, %t, 0;\n@%p1 bra I;\nmbarrier.init.shared.b64 [%bar], 32;\nI: bar.sync 0;\n"
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s], 5;\nmbarrier.arrive.shared.b64 _, "
+     "[%bar];\nret;\n"
+     "C: mbarrier.try_wait.parity.shared.b64 %p2, [%bar], 0;\n@!%p2 bra C;\nld.shared.u32 %r3, [%s];",
+     2, 0, 0},
+    {"a store after the arrival at an mbarrier",
+     "setp.ne.u32 %p1, %t, 0;\n@%p1 bra I;\nmbarrier.init.shared.b64 [%bar], 32;\nI: bar.sync 0;\n"
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nmbarrier.arrive.shared.b64 _, [%bar];\nst.shared.u32 [%s], "
+     "5;\nret;\n"
+     "C: mbarrier.try_wait.parity.shared.b64 %p2, [%bar], 0;\n@!%p2 bra C;\nld.shared.u32 %r3, [%s];",
+     2, 12, 8},
+    {"a flag with fences",
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s+16], 5;\nmembar.cta;\nst.volatile.shared.u32 "
+     "[%s], 1;\n"
+     "ret;\nC: ld.volatile.shared.u32 %r1, [%s];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\nmembar.cta;\n"
+     "ld.shared.u32 %r3, [%s+16];",
+     2, 0, 0},
+    {"a flag in global memory that releases and acquires",
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s+16], 5;\nst.release.gpu.global.u32 [%a], 1;\n"
+     "ret;\nC: ld.acquire.gpu.global.u32 %r1, [%a];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\n"
+     "ld.shared.u32 %r3, [%s+16];",
+     2, 0, 0},
+    {"a flag without fences",
+     "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s+16], 5;\nst.volatile.shared.u32 [%s], 1;\n"
+     "ret;\nC: ld.volatile.shared.u32 %r1, [%s];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\n"
+     "ld.shared.u32 %r3, [%s+16];",
+     2, 9, 3},
+    {"a copy that is waited for, then a barrier",
+     MINE NEXT
+     "shl.b32 %r6, %t, 2;\ncvt.u64.u32 %d1, %r6;\nadd.u64 %d1, %a, %d1;\n"
+     "cp.async.ca.shared.global [%r1], [%d1], 4;\ncp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];",
+     2, 0, 0},
+    {"a copy without a barrier",
+     MINE NEXT "shl.b32 %r6, %t, 2;\ncvt.u64.u32 %d1, %r6;\nadd.u64 %d1, %a, %d1;\n"
+               "cp.async.ca.shared.global [%r1], [%d1], 4;\ncp.async.wait_all;\nld.shared.u32 %r3, [%r2];",
+     2, 9, 7},
+    {"warps that are over beside a barrier",
+     MINE NEXT
+     "setp.eq.u32 %p1, %w, 3;\nst.shared.u32 [%r1], %t;\n@%p1 ret;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];",
+     4, 0, 0},
+};
+
+static void races_inside_a_cta_are_found_and_nothing_else(void **state) {
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    const warps_case *c = &cases[k];
+    hd_diag d;
+    char other[32];
+    hd_status st = launch(c->body, 1, 32 * c->warps, &d);
+    if (st != HD_OK && st != HD_ERR_FAULT) fail_msg("%s: %s", c->name, d.message);
+    if ((st == HD_ERR_FAULT) != (c->line > 0))
+      fail_msg("%s: %s", c->name, st == HD_OK ? "no race" : d.message);
+    if (!c->line) continue;
+    /* Either of the two may come second. */
+    const uint32_t met = d.line == FIRST_LINE + c->line - 1 ? c->other : c->line;
+    snprintf(other, sizeof other, "at line %u,", FIRST_LINE + met - 1);
+    if (!strstr(d.message, "race inside a CTA") || !strstr(d.message, other) ||
+        (d.line != FIRST_LINE + c->line - 1 && d.line != FIRST_LINE + c->other - 1))
+      fail_msg("%s: line %u: %s", c->name, d.line - FIRST_LINE + 1, d.message);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(races_between_ctas_follow_moral_strength),
+      cmocka_unit_test(races_inside_a_cta_are_found_and_nothing_else),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,7 @@ static void prepare_mbarrier(emu_decoder *d, emu_form *f) {
   uint32_t op = NO_OP, flags = 0;
   bool is_b64 = false;
   f->data[B_SPACE] = EMU_GENERIC;
+  f->proto.mem.strong = EMU_STRONG;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     const hd_mod mod = f->ptx->mods[k];
     switch (mod) {

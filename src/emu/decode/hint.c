@@ -139,7 +139,7 @@ const emu_rule emu_rule_prefetch = {prepare_line, emit_line};
 
 /* ---- Fences ------------------------------------------------------------------------------------ */
 
-/* Memory is sequentially consistent here, and there is one proxy. */
+/* Memory is sequentially consistent here, and there is one proxy: fences order what the race check sees. */
 static void prepare_fence(emu_decoder *d, emu_form *f) {
   static const char *const words[] = {"acq_rel",
                                       "acquire",
@@ -162,7 +162,7 @@ static void prepare_fence(emu_decoder *d, emu_form *f) {
                                       "async::generic",
                                       "sync_restrict::shared::cta",
                                       "sync_restrict::shared::cluster"};
-  f->proto.control = EMU_NOP;
+  f->proto.fn = emu_run_fence;
   for (unsigned k = 0; k < f->ptx->n_mods && !f->refused; k++) {
     const char *text = hd_ptx_mod_text(d->m, f->ptx->mods[k]);
     unsigned j = 0;

@@ -3,6 +3,7 @@
  * The common case must cost little: all lanes inside the allocation that this instruction accessed
  * last. Bounds and alignment of all lanes are then two vector sums, and nothing is looked up. */
 #include "emu/machine/async.h"
+#include "emu/machine/order.h"
 
 #include <inttypes.h>
 
@@ -176,6 +177,15 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   return false;
 }
 
+static bool check_order(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
+                        unsigned bytes, hd_access_kind kind, hd_space space, uint64_t base) {
+  if (space == HD_SPACE_GLOBAL && (kind == HD_ACCESS_ATOMIC || i->mem.strong)) emu_order_flag(w, i, kind);
+  if (space != HD_SPACE_SHARED) return true;
+  uint64_t offset[HD_WARP];
+  for (int l = 0; l < HD_WARP; l++) offset[l] = addr[l] - base;
+  return emu_order_access(w, i, mask, offset, bytes, kind);
+}
+
 static void trace(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
                   hd_access_kind kind, unsigned cache, hd_space space, uint64_t base) {
   emu_cta *c = w->cta;
@@ -209,6 +219,7 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
       return false;
   }
   if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
+  if (c->order && !check_order(w, i, mask, addr, bytes, kind, space, base)) return false;
   if (c->watch & 1u << space) trace(w, i, mask, addr, bytes, kind, cache, space, base);
   if (c->watch & EMU_WATCH_QUIET && (global || space == HD_SPACE_SHARED))
     emu_quiet_access(w, i, mask, addr, bytes, kind, space,

@@ -86,13 +86,16 @@ static void complete_if_all(emu_cta *c, uint32_t id) {
   emu_barrier *b = &c->barriers[id];
   if (!b->inst) return;
   if (b->expected ? b->arrivals * HD_WARP < b->expected : (c->live_mask & ~b->arrived) != 0) return;
+  uint32_t leaving = 0;
   for (uint32_t k = 0; k < c->n_warps; k++) {
     emu_mwarp *m = &c->warps[k];
     if (m->barrier != (int)id) continue;
     m->barrier = -1;
     c->blocked_warps--;
+    leaving |= 1u << k;
     go_on(m, b);
   }
+  emu_order_complete(c, leaving, id, !b->expected);
   *b = (emu_barrier){0};
 }
 
@@ -128,6 +131,7 @@ static void arrive(emu_mwarp *m, uint32_t id) {
                  b->expected ? b->expected : whole, b->inst->line);
     return;
   }
+  emu_order_arrive(c, w->index, id);
   b->arrivals++;
   b->arrived |= 1u << w->index;
   for (uint32_t k = 0; k < w->n_fibers; k++) {

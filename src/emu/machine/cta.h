@@ -62,6 +62,8 @@ typedef struct emu_quiet {
   struct emu_written *written; /* by the present instruction */
 } emu_quiet;
 
+typedef struct emu_order emu_order;
+
 struct hd_emu_cta {
   hd_emu_grid *grid;
   hd_emu *emu; /* as in the grid: at hand for every access */
@@ -83,6 +85,7 @@ struct hd_emu_cta {
   uint64_t clock_reads;
   uint64_t stores;  /* instructions that stored to global or shared memory */
   emu_quiet *quiet; /* NULL: nobody watches */
+  emu_order *order; /* NULL: races inside the CTA are not looked for */
   char *shared;
   uint8_t *shared_init;
   uint64_t shared_bytes;
@@ -101,6 +104,17 @@ void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
 /* Do all threads of the warp wait at one barrier? Then the warp arrives there. */
 void emu_barrier_settle_warp(emu_mwarp *m);
 void emu_barrier_warp_exited(emu_cta *c);
+
+/* order.c: what warps let each other know; nothing where c->order is NULL. */
+/* A warp arrives at a barrier; the barrier, of the whole CTA or not, lets these warps go; a warp is over. */
+void emu_order_arrive(hd_emu_cta *c, uint32_t warp, uint32_t id);
+void emu_order_complete(hd_emu_cta *c, uint32_t leaving, uint32_t id, bool whole);
+void emu_order_exit(hd_emu_cta *c, uint32_t warp);
+/* It arrives at the mbarrier at a shared offset; it has seen that its phase is complete. */
+void emu_order_signal(hd_emu_cta *c, uint32_t warp, uint64_t offset);
+void emu_order_wait(hd_emu_cta *c, uint32_t warp, uint64_t offset);
+/* It makes a strong access of any memory; c->order is not NULL. */
+void emu_order_flag(emu_warp *w, const emu_inst *i, hd_access_kind kind);
 
 /* progress.c */
 /* An access in a window: at addr[] + delta on the host. */

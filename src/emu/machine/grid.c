@@ -1,5 +1,6 @@
 /* emu/machine/grid.c: one launch: its set-up, its CTAs, its faults. */
 #include "emu/machine/async.h"
+#include "emu/machine/order.h"
 #include "heddle/limits.h"
 
 #include <inttypes.h>
@@ -99,6 +100,7 @@ static void free_cta(hd_emu_cta *c) {
   free(c->shared);
   free(c->shared_init);
   emu_bulk_free(c);
+  emu_order_free(c);
   free(c);
 }
 
@@ -187,7 +189,7 @@ static hd_emu_cta *make_cta(hd_emu_grid *g) {
   if (shared && init) c->shared_init = aligned_alloc(128, shared);
   const uint64_t local = g->stack_bytes * HD_WARP * g->n_warps;
   if (local) c->local = emu_reserve(local);
-  if ((shared && (!c->shared || (init && !c->shared_init))) || (local && !c->local)) {
+  if ((shared && (!c->shared || (init && !c->shared_init))) || (local && !c->local) || !emu_order_create(c)) {
     free_cta(c);
     return NULL;
   }
@@ -254,6 +256,7 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
   c->shared_unwritten = c->shared_bytes;
   memset(c->barriers, 0, sizeof c->barriers);
   emu_bulk_reset(c);
+  emu_order_reset(c);
   if (g->hooks.cta_start) g->hooks.cta_start(g->hooks.ctx, worker, task, sm);
   for (uint32_t k = 0; k < c->n_warps; k++) {
     uint32_t left = g->n_threads - k * HD_WARP;

@@ -106,6 +106,9 @@ void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, .
 /* The same where memory ran out: the launch ends with HD_ERR_NOMEM. */
 void emu_nomem(emu_warp *w, const emu_inst *i, uint32_t mask, const char *what);
 
+/* order.c: the handler of fences. */
+void emu_run_fence(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+
 /* Text for vprintf, serialised. */
 void emu_print(emu_warp *w, const char *text, size_t len);
 /* A C string / bytes at a generic address of one thread; false after a fault. */

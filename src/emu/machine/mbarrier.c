@@ -162,6 +162,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
     return true;
   }
   if (!load(w, i, lane, offset, host, &o)) return false;
+  emu_order_signal(w->cta, w->index, offset);
   const uint64_t before = pack(&o);
   bool ok = true;
   switch (b->op) {
@@ -192,6 +193,7 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
   char *host = locate(w, i, lane, offset, HD_ACCESS_ATOMIC);
   if (!host || !load(w, i, lane, offset, host, &o) || !add_tx(w, i, lane, offset, &o, -(int64_t)bytes))
     return false;
+  emu_order_signal(w->cta, w->index, offset);
   complete_if_due(w->cta, offset, &o);
   store(w->cta, host, &o);
   return true;
@@ -255,6 +257,7 @@ static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r,
     }
     if (parity != o.parity) {
       done |= 1u << l;
+      emu_order_wait(w->cta, w->index, offset);
     } else if (waiting == HD_WARP) {
       waiting = l;
       waits_at = offset;

@@ -87,6 +87,7 @@ static void exit_threads(emu_mwarp *m, emu_fiber *f) {
   remove_fiber(m, (uint32_t)(f - w->fibers));
   if (w->live) return;
   c->live_warps--;
+  emu_order_exit(c, w->index);
   c->live_mask &= ~(1u << w->index);
   if (!c->live_warps) emu_wgmma_cta_over(m);
   emu_barrier_warp_exited(c);
