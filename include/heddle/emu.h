@@ -32,8 +32,9 @@ typedef struct hd_emu hd_emu;
  * writing what another one read. Exempt are two accesses that are morally strong (PTX ISA, memory consistency
  * model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain load whose
  * value is a guess that atom.cas compares; and plain stores of the bytes that another task's stores left
- * there (flags that several set). That a flag orders other accesses is not seen. Launches use one host
- * thread. */
+ * there (flags that several set). That a flag orders other accesses is not seen. Shared memory: a warp's
+ * access that meets another warp's, one of them a store and not both strong, with no barrier, mbarrier or
+ * flag with fences between them; lanes of one warp are not compared. Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
@@ -342,6 +343,9 @@ typedef struct hd_emu_stats {
  * several host threads count as resident, whatever the dispatcher. `how` NULL: round robin. */
 HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l, const hd_dispatch *how,
                                const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d);
+
+/* Is a launch's diagnostic that of a race: does the kernel's result depend on its schedule? */
+HD_API bool hd_emu_is_race(const hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,8 @@ static void **snapshot(const runner *r) {
   return copy;
 }
 
+static const char any_schedule[] = "the original's result depends on its schedule";
+
 /* Run the original and keep its result. With the race check on, tasks that touch each other's output are
  * found here. */
 static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check_result *out, hd_diag *d) {
@@ -37,7 +39,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   if (st == HD_OK) {
     runner_fill_from(&r, c->initial, c->filled);
     st = runner_run(&r, &how, NULL, &stats, &e);
-    st = launch_as_answer(st, &e, "original kernel", out, d);
+    st = launch_as_answer(st, &e, hd_emu_is_race(&e) ? any_schedule : "original kernel", out, d);
   }
   out->thread_instructions = stats.thread_instructions;
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;
@@ -51,7 +53,8 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   return st;
 }
 
-static void compare_runs(const runner *r, void *const *want, const char *dispatcher, hd_check_result *out) {
+static void compare_runs(const runner *r, void *const *want, const char *who, const char *dispatcher,
+                         hd_check_result *out) {
   const hd_workload *w = r->w;
   out->bytes_compared = 0;
   for (uint32_t i = 0; out->equal && i < w->n_buffers; i++) {
@@ -61,14 +64,35 @@ static void compare_runs(const runner *r, void *const *want, const char *dispatc
     if (launch_same_buffer(b, runner_bytes(r, i), want[i], b->count, what, sizeof what)) continue;
     out->equal = false;
     snprintf(out->dispatcher, sizeof out->dispatcher, "%s", dispatcher);
-    snprintf(out->what, sizeof out->what, "rewritten kernel, dispatcher %s: buffer %s: %s", dispatcher,
-             b->name, what);
+    snprintf(out->what, sizeof out->what, "%s: buffer %s: %s", who, b->name, what);
   }
+}
+
+/* The rewritten kernel gave another result. Does the original, under some dispatcher? Then it is to blame. */
+static hd_status blame_original(const hd_checker *c, const hd_run_options *o, const hd_dispatch *like,
+                                hd_check_result *out, hd_diag *d) {
+  runner r;
+  hd_check_result own = {.equal = true};
+  hd_status st = runner_open(&r, c->code, NULL, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
+  for (int kind = 0; st == HD_OK && own.equal && kind < HD_DISPATCH_COUNT; kind++) {
+    const hd_dispatch how = {(hd_dispatch_kind)kind, like->seed, like->resident};
+    hd_emu_stats stats = {0};
+    hd_diag e = {0};
+    char who[96];
+    snprintf(who, sizeof who, "original kernel, dispatcher %s", hd_dispatch_name(how.kind));
+    runner_fill_from(&r, c->initial, c->filled);
+    st = launch_as_answer(runner_run(&r, &how, NULL, &stats, &e), &e, who, &own, d);
+    if (st == HD_OK) compare_runs(&r, c->result, who, hd_dispatch_name(how.kind), &own);
+  }
+  runner_close(&r);
+  if (st == HD_OK && !own.equal) snprintf(out->what, sizeof out->what, "%s: %.640s", any_schedule, own.what);
+  return st;
 }
 
 static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
                                const hd_dispatch *how, size_t n, hd_check_result *out, hd_diag *d) {
   runner r;
+  const hd_dispatch *failed = NULL;
   hd_status st = runner_open(&r, c->code, plans, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
   for (size_t k = 0; st == HD_OK && out->equal && k < n; k++) {
     const char *name = hd_dispatch_name(how[k].kind);
@@ -83,10 +107,11 @@ static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, co
     out->different = (uint32_t)k;
     out->runs++;
     out->thread_instructions_rewritten = stats.thread_instructions;
-    compare_runs(&r, c->result, name, out);
+    compare_runs(&r, c->result, who, name, out);
+    failed = out->equal ? NULL : &how[k];
   }
   runner_close(&r);
-  return st;
+  return st == HD_OK && failed ? blame_original(c, o, failed, out, d) : st;
 }
 
 /* ---- Many plans against one original ------------------------------------------------ */

@@ -81,6 +81,7 @@ static void prepare_wgmma(emu_decoder *d, emu_form *f) {
                                             : W_WAIT;
   f->data[0] = w;
   f->proto.control = EMU_GATHER;
+  f->proto.mem.sync = EMU_COLLECTIVE;
   emu_use(d, f, names[w]);
   if (w == W_PRODUCT) {
     const char *why;

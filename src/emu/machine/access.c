@@ -172,8 +172,9 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   if (!why.other)
     emu_nomem(w, i, 1u << why.lane, "the record of races");
   else
-    emu_fault(w, i, 1u << why.lane, "race between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s",
-              access_word(kind), bytes, why.address, name, why.wrote ? "wrote" : "read");
+    emu_fault(w, i, 1u << why.lane,
+              EMU_RACE " between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s", access_word(kind),
+              bytes, why.address, name, why.wrote ? "wrote" : "read");
   return false;
 }
 

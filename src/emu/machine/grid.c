@@ -170,6 +170,10 @@ hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d) {
   return st;
 }
 
+bool hd_emu_is_race(const hd_diag *d) {
+  return d->status == HD_ERR_FAULT && strncmp(d->message, EMU_RACE " ", sizeof EMU_RACE) == 0;
+}
+
 const emu_launch_view *emu_warp_launch(const emu_warp *w) { return &w->cta->grid->view; }
 
 /* ---- CTAs ------------------------------------------------------------------------------ */

@@ -38,6 +38,9 @@ struct hd_emu_grid {
   hd_diag fault;
 };
 
+/* How the message of a race begins. */
+#define EMU_RACE "race"
+
 /* grid.c */
 hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
                            hd_emu_cta **out, hd_diag *d);

@@ -205,7 +205,12 @@ typedef enum emu_strength {
   EMU_STRONG, /* .cluster, .gpu, .sys; .volatile; atom and red without a scope; a load that is a mere guess of
                  what atom.cas then compares */
 } emu_strength;
-typedef enum emu_sync { EMU_ACQUIRES = 1, EMU_RELEASES = 2 } emu_sync; /* bits */
+typedef enum emu_sync { /* bits */
+                        EMU_ACQUIRES = 1,
+                        EMU_RELEASES = 2,
+                        EMU_COLLECTIVE =
+                            4, /* wgmma: four warps read together, and any of them may say that they have */
+} emu_sync;                    /* bits */
 
 typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_XOR } emu_bool;
 

@@ -13,6 +13,9 @@
  * Stores of the bytes that are there do not race with the store that left them (flags that several warps
  * set).
  *
+ * What a warpgroup's product reads must have been written before it, but is not noted: it is read by four
+ * warps, and one of them speaks for all when it has waited. Writes that come too early are found by wgmma.c.
+ *
  * The lanes of a warp are not compared with each other. Without a warp's barrier between them their accesses
  * race by the letter, but no lever changes how a warp runs, and the emulator runs all orders of warps alike.
  */
@@ -246,8 +249,8 @@ static bool fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset
                   hd_access_kind kind, const conflict *why) {
   static const char *const words[] = {"load", "store", "atomic", "prefetch"};
   emu_fault(w, i, 1u << lane,
-            "race inside a CTA: %s of %u bytes at shared offset 0x%" PRIx64
-            " meets what warp %u %s at line %u, with no barrier between them",
+            EMU_RACE " inside a CTA: %s of %u bytes at shared offset 0x%" PRIx64
+                     " meets what warp %u %s at line %u, with no barrier between them",
             words[kind], bytes, offset, why->warp, why->wrote ? "wrote" : "read", why->line);
   return false;
 }
@@ -288,7 +291,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
       const bool same =
           row && memcmp(row + (size_t)l * bytes + (at - last), w->cta->shared + at, o->grain) == 0;
       if (find_conflict(&v, x, same, &why)) return fault(w, i, l, at, bytes, kind, &why);
-      note(&v, x);
+      if (!(i->mem.sync & EMU_COLLECTIVE)) note(&v, x);
     }
   }
   if (v.strong) emu_order_flag(w, i, kind);
