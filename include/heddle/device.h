@@ -94,6 +94,19 @@ typedef struct hd_device_load_options {
 /* Compile PTX text, `len` bytes; `name` is for diagnostics. */
 HD_API hd_status hd_device_load(hd_device *dev, const char *ptx, size_t len, const char *name,
                                 const hd_device_load_options *o, hd_device_module **out, hd_diag *d);
+/* Text that is to be loaded soon, and how. */
+typedef struct hd_device_source {
+  const char *ptx;
+  size_t len;
+  hd_device_load_options options;
+} hd_device_source;
+/* Compile these, as many at once as the host has processors, so that the next hd_device_load of the same text
+ * with the same options only puts machine code on the device: a driver compiles what it is given to load one
+ * after the other. Nothing is said of text that cannot be compiled; loading it will. The machine code waits
+ * in the host's memory until it is loaded, or the device is closed. Other devices than cuda, and drivers
+ * without a linker, do nothing. */
+HD_API hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n,
+                                         hd_diag *d);
 HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */
 
 typedef struct hd_kernel_info {

@@ -17,6 +17,8 @@ typedef struct device_ops {
   hd_status (*load)(hd_device *dev, const char *ptx, size_t len, const char *name,
                     const hd_device_load_options *o, hd_device_module **out, hd_diag *d);
   void (*unload)(hd_device_module *m);
+  hd_status (*compile_ahead)(hd_device *dev, const hd_device_source *sources, size_t n,
+                             hd_diag *d); /* or NULL */
   hd_status (*kernel_info)(hd_device_module *m, const char *kernel, hd_kernel_info *out, hd_diag *d);
   hd_status (*resident)(hd_device_module *m, const char *kernel, uint32_t threads, uint32_t dynamic_shared,
                         uint32_t registers, uint32_t *ctas, hd_diag *d);

@@ -204,6 +204,7 @@ static void cuda_close(hd_device *dev) {
   if (current) c->api.cuCtxPopCurrent_v2(&old);
   if (c->retained) c->api.cuDevicePrimaryCtxRelease_v2(c->device);
   cuda_api_close(&c->api);
+  cuda_drop_images(c);
   hd_vec_free(&c->memory);
   free(c->cupti_library);
   free(c);
@@ -251,6 +252,7 @@ static const device_ops cuda_ops = {
     .copy = cuda_copy,
     .load = cuda_load,
     .unload = cuda_unload,
+    .compile_ahead = cuda_compile_ahead,
     .kernel_info = cuda_kernel_info,
     .resident = cuda_resident,
     .run = cuda_run,

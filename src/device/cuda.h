@@ -5,6 +5,12 @@
 #include "device/backend.h"
 #include "device/cuda_api.h"
 
+/* Machine code that was made of some text before it is loaded. */
+typedef struct cuda_image {
+  hd_digest key; /* of the text and the options */
+  void *data;
+} cuda_image;
+
 typedef struct cuda_device {
   hd_device base;
   cuda_api api;
@@ -16,6 +22,7 @@ typedef struct cuda_device {
   cu_event begin, end;
   cu_event ends[HD_DEVICE_PARTS]; /* of parts that are timed together; made at first need */
   HD_VEC(cu_address) memory;      /* what is allocated */
+  HD_VEC(cuda_image) images;      /* that are not loaded yet */
   hd_device_module *tools;        /* heddle's own kernels, loaded at first need */
   cu_address flush;               /* a buffer of flush_bytes that fills L2; 0: not yet there */
   uint64_t flush_bytes;
@@ -67,6 +74,12 @@ hd_status cuda_resident(hd_device_module *m, const char *kernel, uint32_t thread
                         uint32_t registers, uint32_t *ctas, hd_diag *d);
 hd_status cuda_run(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
 hd_status cuda_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
+
+/* cuda_ahead.c */
+hd_status cuda_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n, hd_diag *d);
+/* The machine code of that text, the caller's to free, or NULL. */
+void *cuda_take_image(cuda_device *c, const char *ptx, size_t len, const hd_device_load_options *o);
+void cuda_drop_images(cuda_device *c);
 
 /* cuda_time.c */
 hd_status cuda_flush(hd_device *dev, hd_diag *d);

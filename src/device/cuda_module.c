@@ -53,6 +53,15 @@ static hd_status compile(cuda_device *c, cuda_module *m, const char *text, const
   return st;
 }
 
+/* Machine code that the driver does not take is no loss: there is the text. */
+static hd_status load_or_compile(cuda_device *c, cuda_module *m, const char *text, size_t len,
+                                 const hd_device_load_options *o, hd_diag *d) {
+  void *image = cuda_take_image(c, text, len, o);
+  bool loaded = image && c->api.cuModuleLoadDataEx(&m->module, image, 0, NULL, NULL) == CU_SUCCESS;
+  free(image);
+  return loaded ? HD_OK : compile(c, m, text, o, d);
+}
+
 hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *name,
                     const hd_device_load_options *o, hd_device_module **out, hd_diag *d) {
   cuda_device *c = cuda_of(dev);
@@ -65,7 +74,7 @@ hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *nam
     m->name = strdup(name);
     hd_arena_init(&m->arena);
   }
-  st = m && m->name && text ? compile(c, m, text, o, d) : hd_nomem(d);
+  st = m && m->name && text ? load_or_compile(c, m, text, len, o, d) : hd_nomem(d);
   free(text);
   if (st == HD_OK) {
     *out = &m->base;

@@ -62,6 +62,10 @@ hd_status hd_device_load(hd_device *dev, const char *ptx, size_t len, const char
   return dev->ops->load(dev, ptx, len, name, o ? o : &defaults, out, d);
 }
 
+hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n, hd_diag *d) {
+  return dev->ops->compile_ahead && n ? dev->ops->compile_ahead(dev, sources, n, d) : HD_OK;
+}
+
 void hd_device_unload(hd_device_module *m) {
   if (m) m->device->ops->unload(m);
 }

@@ -3,6 +3,7 @@
  * later call, and after a sticky result every call gives it again. */
 #include "fake_cuda.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,12 +79,21 @@ static int fails(const char *call) {
   return 1;
 }
 
+/* Several threads may link at the same time; all else is one thread's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int enter(const char *call) {
-  if (driver.sticky) return driver.sticky;
-  if (!fails(call)) return 0;
-  if (is_sticky(fake.fail_with)) driver.sticky = fake.fail_with;
-  return fake.fail_with;
+  pthread_mutex_lock(&lock);
+  int r = driver.sticky;
+  if (!r && fails(call)) {
+    r = fake.fail_with;
+    if (is_sticky(r)) driver.sticky = r;
+  }
+  pthread_mutex_unlock(&lock);
+  return r;
 }
+
+static void count(int *what, int more) { __atomic_add_fetch(what, more, __ATOMIC_RELAXED); }
 #define ENTER()                                                                                              \
   do {                                                                                                       \
     int failure = enter(__func__);                                                                           \
@@ -223,12 +233,13 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(cu_device device) {
 EXPORT int cuCtxPushCurrent_v2(cu_context context) {
   ENTER();
   if (context != &the_context) return 201;
-  fake.pushes++;
+  count(&fake.pushes, 1);
   return 0;
 }
 
 EXPORT int cuCtxPopCurrent_v2(cu_context *context) {
-  fake.pushes--; /* a failed pop too, or a test of its failure would see a leak that the driver has made */
+  count(&fake.pushes,
+        -1); /* a failed pop too, or a test of its failure would see a leak that the driver has made */
   ENTER();
   *context = &the_context;
   return 0;
@@ -404,8 +415,58 @@ static void free_module(cu_module m) {
   free(m);
 }
 
+/* What the linker makes of text: the text behind this. */
+static const char linked_mark[] = "\177LINKED";
+enum { LINKED_MARK = sizeof linked_mark - 1 };
+
+struct cu_link_ {
+  char *image;
+  size_t bytes;
+};
+
+EXPORT int cuLinkCreate_v2(unsigned n, int *options, void **values, cu_link *out) {
+  ENTER();
+  *out = calloc(1, sizeof **out);
+  if (!*out) return CU_OUT_OF_MEMORY;
+  count(&fake.links, 1);
+  return 0;
+}
+
+EXPORT int cuLinkAddData_v2(cu_link link, int type, void *data, size_t bytes, const char *name, unsigned n,
+                            int *options, void **values) {
+  ENTER();
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_arena_init(&arena);
+  hd_status st = hd_ptx_parse(data, strlen(data), name, &arena, &m, NULL);
+  hd_arena_free(&arena);
+  if (st != HD_OK) return INVALID_PTX;
+  link->bytes = LINKED_MARK + bytes;
+  link->image = malloc(link->bytes);
+  if (!link->image) return CU_OUT_OF_MEMORY;
+  memcpy(link->image, linked_mark, LINKED_MARK);
+  memcpy(link->image + LINKED_MARK, data, bytes);
+  return 0;
+}
+
+EXPORT int cuLinkComplete(cu_link link, void **image, size_t *bytes) {
+  ENTER();
+  *image = link->image;
+  *bytes = link->bytes;
+  return 0;
+}
+
+EXPORT int cuLinkDestroy(cu_link link) {
+  free(link->image);
+  free(link);
+  count(&fake.links, -1);
+  return driver.sticky;
+}
+
 EXPORT int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, int *options, void **values) {
   ENTER();
+  bool linked = memcmp(image, linked_mark, LINKED_MARK) == 0;
+  if (linked) image = (const char *)image + LINKED_MARK;
   cu_module m = calloc(1, sizeof *m);
   if (!m) return CU_OUT_OF_MEMORY;
   hd_diag d = {0};
@@ -422,6 +483,10 @@ EXPORT int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, 
   }
   *module = m;
   fake.modules++;
+  if (linked)
+    fake.linked++;
+  else
+    fake.compiled++;
   return 0;
 }
 

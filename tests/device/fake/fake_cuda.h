@@ -9,9 +9,10 @@ typedef struct fake_cuda {
   unsigned calls;      /* so far */
   char last[64];       /* the call that failed */
   /* What is alive. */
-  int contexts, pushes, streams, greens, events, modules, allocations, profilers;
+  int contexts, pushes, streams, greens, events, modules, allocations, profilers, links;
   /* What was asked for. */
   unsigned launches, flushes;
+  unsigned compiled, linked; /* modules made of text; of what the linker made */
   int carveout;    /* of the last launch; -1: none */
   unsigned passes; /* CUPTI: runs of a range it takes */
   int mig;         /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
