@@ -76,6 +76,9 @@ typedef struct variant {
  * is to be called whether this succeeds or not. */
 hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_diag *d);
 void variant_close(variant *v);
+/* Compile what variant_open will load first for each of these plans, as many at once as the host has
+ * processors. Whatever goes wrong here shows there. */
+void variant_compile_ahead(placement *p, const hd_resolved *plans, size_t n);
 /* Begin one launch; all launches in order. */
 hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d);
 hd_status variant_run(variant *v, hd_diag *d);

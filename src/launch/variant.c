@@ -80,15 +80,21 @@ static hd_status find_growth(const variant *v, const hd_resolved *plans, bool *s
 
 /* ---- Kernels -------------------------------------------------------------------------- */
 
+/* The kernels' text under plans, one way. */
+static hd_status write_way(const placement *p, const hd_resolved *plans, const hd_run_options *run,
+                           hd_recipe *recipes, hd_arena *arena, hd_ptx_module **m, hd_buf *text, hd_diag *d) {
+  hd_status st = hd_ptx_parse(p->code->text, p->code->len, p->w->name, arena, m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(*m, plans, run, recipes, d);
+  if (st == HD_OK) st = hd_ptx_print(*m, text);
+  return st == HD_OK && text->failed ? hd_nomem(d) : st;
+}
+
 /* Rewrite and load, one way. */
 static hd_status load_way(variant *v, const hd_resolved *plans, const hd_run_options *run, hd_arena *arena,
                           hd_ptx_module **m, hd_diag *d) {
   const placement *p = v->p;
   hd_buf text = {0};
-  hd_status st = hd_ptx_parse(p->code->text, p->code->len, p->w->name, arena, m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(*m, plans, run, v->setup.recipes, d);
-  if (st == HD_OK) st = hd_ptx_print(*m, &text);
-  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  hd_status st = write_way(p, plans, run, v->setup.recipes, arena, m, &text, d);
   if (st == HD_OK) st = hd_device_load(p->device, text.data, text.len, p->w->name, NULL, &v->module, d);
   hd_buf_free(&text);
   return st;
@@ -131,15 +137,21 @@ static hd_status find_grid(variant *v, uint32_t i, hd_diag *d) {
   return st;
 }
 
+/* What rewriting for these plans takes of the device. */
+static hd_status learn_for(placement *p, const hd_resolved *plans, hd_diag *d) {
+  hd_status st = HD_OK;
+  bool agents = any_binds(plans, HD_BIND_AGENTS);
+  if (agents || any_binds(plans, HD_BIND_CLAIM)) st = learn_sms(p, d);
+  return st == HD_OK && agents ? learn_kernels(p, d) : st;
+}
+
 static hd_status load(variant *v, const hd_resolved *plans, hd_arena *arena, hd_diag *d) {
   placement *p = v->p;
   const hd_ptx_module *m = p->code->module;
   hd_status st = HD_OK;
   if (plans) {
     hd_ptx_module *own = NULL;
-    bool agents = any_binds(plans, HD_BIND_AGENTS);
-    if (agents || any_binds(plans, HD_BIND_CLAIM)) st = learn_sms(p, d);
-    if (st == HD_OK && agents) st = learn_kernels(p, d);
+    st = learn_for(p, plans, d);
     if (st == HD_OK) st = load_rewritten(v, plans, arena, &own, d);
     m = own;
   } else {
@@ -164,6 +176,28 @@ hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_di
   st = load(v, plans && !hd_resolved_is_baseline(plans) ? plans : NULL, &arena, d);
   hd_arena_free(&arena);
   return st;
+}
+
+void variant_compile_ahead(placement *p, const hd_resolved *plans, size_t n) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_buf *texts = hd_arena_zalloc(&arena, n + 1, sizeof *texts);
+  hd_device_source *sources = hd_arena_zalloc(&arena, n + 1, sizeof *sources);
+  hd_recipe *recipes = hd_arena_zalloc(&arena, (size_t)p->w->n_launches + 1, sizeof *recipes);
+  size_t made = 0;
+  for (size_t i = 0; texts && sources && recipes && i < n; i++) {
+    hd_arena scratch;
+    hd_ptx_module *m;
+    if (hd_resolved_is_baseline(&plans[i])) continue;
+    hd_arena_init(&scratch);
+    if (learn_for(p, &plans[i], NULL) == HD_OK &&
+        write_way(p, &plans[i], &p->run, recipes, &scratch, &m, &texts[i], NULL) == HD_OK)
+      sources[made++] = (hd_device_source){.ptx = texts[i].data, .len = texts[i].len};
+    hd_arena_free(&scratch);
+  }
+  if (made) hd_device_compile_ahead(p->device, sources, made, NULL);
+  for (size_t i = 0; texts && i < n; i++) hd_buf_free(&texts[i]);
+  hd_arena_free(&arena);
 }
 
 void variant_close(variant *v) {

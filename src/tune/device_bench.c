@@ -120,6 +120,19 @@ static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *out, doubl
   return name_plans(st, plans, d);
 }
 
+static void ahead(void *ctx, const hd_plan_set *plans, size_t n) {
+  device_bench *b = ctx;
+  double start = hd_seconds();
+  hd_resolved *resolved = calloc(n, sizeof *resolved);
+  size_t made = 0;
+  for (size_t i = 0; resolved && i < n; i++)
+    made += hd_resolve(b->p.w, &plans[i], &b->p.run, NULL, &resolved[made], NULL) == HD_OK;
+  if (made) variant_compile_ahead(&b->p, resolved, made);
+  for (size_t i = 0; i < made; i++) hd_resolved_free(&resolved[i]);
+  free(resolved);
+  b->spent.load += hd_seconds() - start;
+}
+
 static void release(void *ctx, uint32_t at) {
   device_bench *b = ctx;
   variant_close(&b->slots[at]->v);
@@ -170,6 +183,7 @@ static double seconds(void *ctx) { return hd_seconds(); }
 tuner_bench device_bench_interface(device_bench *b) {
   return (tuner_bench){.ctx = b,
                        .admit = admit,
+                       .ahead = ahead,
                        .release = release,
                        .time = time_slots,
                        .clock = seconds,

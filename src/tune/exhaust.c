@@ -137,14 +137,33 @@ static hd_status time_batch(run *r, const size_t *at, size_t n, hd_diag *d) {
   return st;
 }
 
+static bool is_open(const search_trial *t) { return t->score <= 0 && t->status == HD_OK; }
+
+/* Tell the bench of the next trials without a result, from number `from` on. Returns behind the last of them.
+ */
+static size_t announce(run *r, size_t from) {
+  hd_plan_set sets[SEARCH_AHEAD];
+  hd_kernel_plan rooms[SEARCH_AHEAD];
+  size_t n = 0;
+  for (; from < r->x->trials.n && n < SEARCH_AHEAD; from++) {
+    const search_trial *t = &r->x->trials.data[from];
+    if (!is_open(t)) continue;
+    sets[n] = set_of(r->x->kernel, &t->plan, &rooms[n]);
+    n++;
+  }
+  if (n) r->b->ahead(r->b->ctx, sets, n);
+  return from;
+}
+
 /* Trials from number `from` on without a result. */
 static hd_status measure(run *r, size_t from, hd_diag *d) {
   hd_status st = HD_OK;
-  size_t at[BATCH], n = 0, i = from;
+  size_t at[BATCH], n = 0, i = from, announced = from;
   for (; st == HD_OK && i < r->x->trials.n && !is_over(r); i++) {
     search_trial *t = &r->x->trials.data[i];
     bool ready;
-    if (t->score > 0 || t->status != HD_OK) continue;
+    if (!is_open(t)) continue;
+    if (r->b->ahead && i >= announced) announced = announce(r, i);
     st = admit(r, t, &ready, d);
     if (st == HD_OK && ready) at[n++] = i;
     if (st != HD_OK || n < BATCH) continue;

@@ -69,6 +69,27 @@ static double promise(families *f, const search_waiting *w) {
   return e->tried > 1 && e->best < losing ? prior - losing_family : prior;
 }
 
+/* Tell the bench of those that promise most: it prepares them at once, where making them ready one after the
+ * other takes most of the time. */
+static void announce(search *s, families *f) {
+  size_t at[SEARCH_AHEAD], n = 0;
+  double score[SEARCH_AHEAD];
+  const hd_plan *plans[SEARCH_AHEAD];
+  for (size_t i = 0; i < s->waiting.n; i++) {
+    if (s->waiting.data[i].announced) continue;
+    double p = promise(f, &s->waiting.data[i]);
+    size_t k = n < SEARCH_AHEAD ? n++ : SEARCH_AHEAD;
+    for (; k && p > score[k - 1]; k--)
+      if (k < SEARCH_AHEAD) score[k] = score[k - 1], at[k] = at[k - 1];
+    if (k < SEARCH_AHEAD) score[k] = p, at[k] = i;
+  }
+  for (size_t i = 0; i < n; i++) {
+    s->waiting.data[at[i]].announced = true;
+    plans[i] = &s->waiting.data[at[i]].candidate.plan;
+  }
+  search_announce(s, plans, n);
+}
+
 /* Make the candidate that promises most a trial. */
 static hd_status take_next(search *s, hd_diag *d) {
   families f;
@@ -82,6 +103,7 @@ static hd_status take_next(search *s, hd_diag *d) {
     best = i;
     most = p;
   }
+  if (s->bench->ahead && !s->waiting.data[best].announced) announce(s, &f);
   search_waiting *at = &s->waiting.data[best];
   s->trials.data[s->trials.n++] = (search_trial){.plan = at->candidate.plan, .family = at->family};
   s->waiting.n--;

@@ -35,6 +35,14 @@ static const double most_over_budget = 2;
 
 /* ---- Climbing ---------------------------------------------------------------------------------- */
 
+static void announce_new(search *s, const hd_plan *plans, size_t n) {
+  const hd_plan *fresh[TUNER_NEIGHBOURS];
+  size_t k = 0;
+  for (size_t i = 0; i < n; i++)
+    if (!search_is_known(s, &plans[i])) fresh[k++] = &plans[i];
+  search_announce(s, fresh, k);
+}
+
 /* Admit those neighbours of a trial that are new and measure them with it. *better: one of them is. */
 static hd_status step(search *s, size_t from, double until, size_t *better, hd_diag *d) {
   hd_plan plans[TUNER_NEIGHBOURS];
@@ -43,6 +51,7 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   hd_status st = HD_OK;
   *better = from;
   at[n++] = from;
+  announce_new(s, plans, m);
   for (size_t i = 0; st == HD_OK && i < m && search_now(s) < until; i++) {
     if (search_is_known(s, &plans[i])) continue;
     if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);

@@ -39,6 +39,8 @@ typedef struct tuner_bench {
    * one rough time. HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the
    * plan's own business, anything else is the end. */
   hd_status (*admit)(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d);
+  /* These may be admitted soon: a bench that can prepares several at once. NULL: none can. */
+  void (*ahead)(void *ctx, const hd_plan_set *plans, size_t n);
   void (*release)(void *ctx, uint32_t slot);
   /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
   hd_status (*time)(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
@@ -84,6 +86,7 @@ typedef struct search_options {
 typedef struct search_waiting {
   hd_candidate candidate; /* its plan is owned by the search */
   uint32_t family;
+  bool announced; /* the bench knows that it may come */
 } search_waiting;
 
 typedef struct search {
@@ -156,6 +159,9 @@ bool search_plans_fault(hd_status st);
 /* Make a trial ready. One whose first time is hopeless is let go at once; a plan's own fault is its trial's.
  */
 hd_status search_admit(search *s, size_t at, hd_diag *d);
+/* Tell the bench of plans that may be admitted soon. */
+enum { SEARCH_AHEAD = 24 };
+void search_announce(search *s, const hd_plan *const *plans, size_t n);
 void search_let_go(search *s, search_trial *t);
 void search_keep_only(search *s, const size_t *kept, size_t n);
 /* Rounds in the first measurement of a plan: enough for a median where they cost next to nothing. */

@@ -140,6 +140,22 @@ static double surely_reached(const search *s) {
   return best;
 }
 
+void search_announce(search *s, const hd_plan *const *plans, size_t n) {
+  size_t room = (s->o.fixed ? s->o.fixed->n : 0) + 1;
+  if (!s->bench->ahead || !n) return;
+  hd_plan_set *sets = calloc(n, sizeof *sets);
+  hd_kernel_plan *kernels = calloc(n * room, sizeof *kernels);
+  for (size_t i = 0; sets && kernels && i < n; i++) {
+    sets[i] = search_plans(s, plans[i]);
+    if (!s->o.kernel) continue;
+    memcpy(kernels + i * room, sets[i].kernels, sets[i].n * sizeof *kernels);
+    sets[i].kernels = kernels + i * room;
+  }
+  if (sets && kernels) s->bench->ahead(s->bench->ctx, sets, n);
+  free(kernels);
+  free(sets);
+}
+
 static double worth_another_run(const search *s) {
   double cost = first_run_us / s->original_us;
   return fmax(least_hopeless, fmax(hopeless, hopeless_beside * surely_reached(s)) - cost);

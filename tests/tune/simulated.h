@@ -29,6 +29,9 @@ typedef struct simulated {
   uint32_t admitted, lost_at;          /* lost_at: the admission with which the device goes, from 1 */
   double moving;
   const char *kernel; /* whose plan has the speedup; NULL: the one for all */
+  bool listens;       /* to what may be admitted soon */
+  uint64_t heard[MOST_SLOTS];
+  uint32_t n_heard, unheard; /* unheard: plans admitted all the same */
 } simulated;
 
 /* The time of a slot where its buffers lie now. */
@@ -58,10 +61,30 @@ static inline uint64_t plan_hash(const hd_plan *p) {
   return h;
 }
 
+static inline const hd_plan *plan_in(const simulated *s, const hd_plan_set *plans) {
+  return s->kernel ? hd_plan_set_of(plans, s->kernel) : &plans->all;
+}
+
+static inline bool was_heard(const simulated *s, uint64_t plan) {
+  for (uint32_t i = 0; i < s->n_heard; i++)
+    if (s->heard[i] == plan) return true;
+  return false;
+}
+
+static inline void ahead(void *ctx, const hd_plan_set *plans, size_t n) {
+  simulated *s = ctx;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t plan = plan_hash(plan_in(s, &plans[i]));
+    assert_true(s->n_heard < MOST_SLOTS);
+    s->heard[s->n_heard++] = plan;
+  }
+}
+
 static inline hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d) {
   simulated *s = ctx;
-  const hd_plan *p = s->kernel ? hd_plan_set_of(plans, s->kernel) : &plans->all;
+  const hd_plan *p = plan_in(s, plans);
   bool baseline = hd_plan_is_baseline(p);
+  s->unheard += s->listens && !baseline && !was_heard(s, plan_hash(p));
   s->clock += s->admission;
   if (++s->admitted == s->lost_at) return hd_fail(d, HD_ERR_FAULT, "lost");
   if (!baseline && s->refused_every && plan_hash(p) % s->refused_every == 0)
@@ -111,6 +134,7 @@ static inline void settle(void *ctx) { ((simulated *)ctx)->unsettled = 0; }
 
 static inline tuner_bench bench_of(simulated *s) {
   tuner_bench b = {.ctx = s, .admit = admit, .release = release, .time = time_slots, .clock = clock_of};
+  if (s->listens) b.ahead = ahead;
   if (!s->luck) return b;
   b.move = move;
   b.settle = settle;

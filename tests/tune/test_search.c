@@ -70,6 +70,27 @@ static double groups_of_rows(const simulated *s, const hd_plan *p) {
   return p->order.a <= 8 ? by_height[p->order.a] : 1.8;
 }
 
+/* The bench hears of every plan before it is asked for it, so that it can prepare several at once. */
+static void announces_what_it_will_ask_for(void **state) {
+  static double (*const landscapes[])(const simulated *, const hd_plan *) = {hill, two_levers, agents_of_two,
+                                                                             few_gain};
+  for (size_t i = 0; i < sizeof landscapes / sizeof *landscapes; i++) {
+    simulated *s = calloc(1, sizeof *s);
+    *s = (simulated){.seed = i,
+                     .base_us = 500,
+                     .noise = 0.003,
+                     .speedup = landscapes[i],
+                     .admission = 0.02,
+                     .listens = true};
+    search r;
+    search_on(s, 10, &r);
+    assert_true(s->n_heard > 30);
+    assert_int_equal(s->unheard, 0);
+    search_free(&r);
+    free(s);
+  }
+}
+
 /* ---- Tests ------------------------------------------------------------------------------ */
 
 /* What was found by hand on a GPU is found without one. */
@@ -501,6 +522,7 @@ int main(void) {
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
       BEHAVIOUR("plans without hope are tried within the budget, too", hopeless_plans_keep_to_the_budget_too),
       BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
+      BEHAVIOUR("plans are announced before they are asked for", announces_what_it_will_ask_for),
       BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),
       BEHAVIOUR("a plan that wins only where its buffers lie is not adopted",
                 wins_of_a_place_are_not_adopted),
