@@ -66,8 +66,7 @@ static uint64_t most_tasks(const hd_workload *w) {
   return most;
 }
 
-static void put_command(const session *s, const hd_composed_group *g, const values *v,
-                        hd_buf *out) {
+static void put_command(const session *s, const hd_composed_group *g, const values *v, hd_buf *out) {
   hd_buf_printf(out, "heddle check %s --size %s", g->name, s->q->size);
   for (size_t i = 0; i < v->n; i++) hd_buf_printf(out, " --param %s", v->set[i]);
 }
