@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/ptx_facts.h"
 #include "rewrite/rewrite_internal.h"
 
 static const hd_mod parts[3] = {HD_M_X, HD_M_Y, HD_M_Z};
@@ -45,11 +46,14 @@ static int part_number(hd_mod part) {
   return part == HD_M_W ? 3 : -1;
 }
 
-/* Old code moves the low half of a coordinate into a 16-bit register. Elements of vectors are read whole. */
+/* Old code moves the low half of a coordinate into a 16-bit register. Of a conversion's two types the last
+ * one is its operand's: cvt.u16.u32 reads all of it. Elements of vectors are read whole. */
 static bool is_narrow(const hd_ptx_module *m, const hd_ptx_stmt *st, const hd_ptx_leaf *leaf) {
   const hd_ptx_form *f = &m->forms[st->form];
-  return m->opnds[st->first_opnd + leaf->operand].kind != HD_O_VEC &&
-         (hd_ptx_form_has(f, HD_M_U16) || hd_ptx_form_has(f, HD_M_B16) || hd_ptx_form_has(f, HD_M_S16));
+  hd_ptx_type type = {0};
+  for (unsigned k = 0; k < f->n_mods; k++)
+    if (hd_ptx_mod_kind(f->mods[k]) == HD_MK_TYPE) type = hd_ptx_type_of(f->mods[k]);
+  return m->opnds[st->first_opnd + leaf->operand].kind != HD_O_VEC && type.bits == 16;
 }
 
 static bool reads_sreg(const hd_ptx_module *m, const hd_ptx_leaf *leaf, uint32_t id) {

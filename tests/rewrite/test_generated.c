@@ -1,0 +1,110 @@
+/* Generated kernels under generated plans compute what they did. */
+#include "check.h"
+
+#include "rewrite/generated.h"
+
+enum { BYTES = 96 };
+
+/* xorshift64*: the bytes of case `seed`. */
+static void fill(uint8_t bytes[BYTES], uint64_t seed) {
+  uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+  for (unsigned i = 0; i < BYTES; i++) {
+    x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
+    bytes[i] = (uint8_t)((x * 0x2545f4914f6cdd1du) >> 56);
+  }
+}
+
+/* Returns how many of n cases were rewritten and equal. `plan`: for all; NULL: drawn too. */
+static unsigned run_cases(uint64_t first, unsigned n, const char *plan) {
+  unsigned equal = 0;
+  for (uint64_t seed = first; seed < first + n; seed++) {
+    uint8_t bytes[BYTES];
+    hd_buf kernel = {0}, drawn = {0};
+    hd_diag d = {0};
+    fill(bytes, seed);
+    gen_source s = {bytes, bytes + BYTES};
+    gen_launch l = gen_draw_launch(&s);
+    hd_rewrite_options o = gen_draw_options(&s, &l);
+    const hd_dispatch_kind how[2] = {(hd_dispatch_kind)gen_below(&s, HD_DISPATCH_COUNT),
+                                     HD_DISPATCH_SHUFFLED};
+    if (plan)
+      hd_buf_puts(&drawn, plan);
+    else
+      gen_draw_plan(&s, &drawn);
+    gen_draw_kernel(&s, &kernel);
+    gen_answer a = gen_compare(kernel.data, drawn.data, &l, o, how, &d);
+    equal += a == GEN_EQUAL;
+    if (a == GEN_WRONG)
+      fail_msg("seed %" PRIu64 ", %s, grid %ux%ux%u, block %ux%ux%u: %s\n%s", seed, drawn.data, l.grid[0],
+               l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], d.message, kernel.data);
+    hd_buf_free(&kernel);
+    hd_buf_free(&drawn);
+  }
+  return equal;
+}
+
+static void drawn_kernels_compute_the_same_under_drawn_plans(void **state) {
+  assert_true(run_cases(1, 1500, NULL) > 500);
+}
+
+static void renumbered_threads_compute_the_same(void **state) {
+  static const char *const plans[] = {"threads=col",
+                                      "threads=tile:8x3",
+                                      "threads=zigzag:5x2",
+                                      "threads=cta:col",
+                                      "threads=cta:reverse",
+                                      "threads=cta:tile:4x2",
+                                      "order=col,threads=hilbert",
+                                      "bind=claim,threads=stride:3x2"};
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+    if (run_cases(10000 + 100 * i, 60, plans[i]) < 10) fail_msg("%s: nearly all are refused", plans[i]);
+}
+
+static void prefetching_kernels_compute_the_same(void **state) {
+  static const char *const plans[] = {"prefetch=l1:1",
+                                      "prefetch=l2:7",
+                                      "order=tile:3x2,prefetch=l2:2",
+                                      "bind=redirect,prefetch=l1:1",
+                                      "bind=claim,prefetch=l2:1",
+                                      "bind=agents:1,prefetch=l1:2",
+                                      "bypass=l1:1,prefetch=l2:1"};
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+    if (run_cases(20000 + 100 * i, 60, plans[i]) < 10) fail_msg("%s: nearly all are refused", plans[i]);
+}
+
+/* Of what is moved 16 bits are read; of what is converted, as many as the operand's own type has. */
+static void coordinates_are_read_in_the_width_of_their_operand(void **state) {
+  static const char *const reads[] = {
+      "cvt.u16.u32 %h0, %ctaid.x;\n\tcvt.u32.u16 %r17, %h0;",
+      "cvt.u64.u32 %rd6, %ctaid.x;\n\tcvt.u32.u64 %r17, %rd6;",
+      "mov.u16 %h0, %ctaid.x;\n\tcvt.u32.u16 %r17, %h0;",
+      "mov.b16 %h0, %ctaid.y;\n\tcvt.u32.u16 %r17, %h0;",
+      "cvt.u16.u32 %h0, %nctaid.x;\n\tcvt.u32.u16 %r17, %h0;",
+      "cvt.u16.u32 %h0, %tid.x;\n\tcvt.u32.u16 %r17, %h0;",
+  };
+  static const char *const plans[] = {"order=col", "bind=agents", "threads=tile:8x2"};
+  const gen_launch l = {.grid = {6, 5, 1}, .block = {32, 2, 1}};
+  const hd_dispatch_kind how[2] = {HD_DISPATCH_DEMAND, HD_DISPATCH_REVERSE};
+  for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)
+    for (size_t k = 0; k < 6; k++) {
+      hd_buf text = {0};
+      hd_diag d = {0};
+      hd_rewrite_options o = {.grid = {.known = k % 2, .g = {6, 5, 1}, .n_sms = 6}, .block = {32, 2, 1}};
+      gen_begin(false, &text);
+      hd_buf_printf(&text, "\t%s\n\tadd.u32 %%r1, %%r1, %%r17;\n", reads[i]);
+      gen_end(&text);
+      if (gen_compare(text.data, plans[k / 2], &l, o, how, &d) != GEN_EQUAL)
+        fail_msg("%s, %s: %s", reads[i], plans[k / 2], d.message);
+      hd_buf_free(&text);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(drawn_kernels_compute_the_same_under_drawn_plans),
+      cmocka_unit_test(renumbered_threads_compute_the_same),
+      cmocka_unit_test(prefetching_kernels_compute_the_same),
+      cmocka_unit_test(coordinates_are_read_in_the_width_of_their_operand),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
