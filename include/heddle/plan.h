@@ -191,20 +191,26 @@ typedef struct hd_sm_set {
   uint32_t n;
 } hd_sm_set;
 
+/* A lever's value where it is a name out of a list, with a number: levers.def. */
+typedef struct hd_setting {
+  unsigned kind;   /* in the list; 0: the default */
+  uint32_t number; /* behind the colon; 0 where there is none */
+} hd_setting;
+
 /* All zero: the baseline. Copies of a plan share what it owns. */
 typedef struct hd_plan {
   hd_order order;
   hd_bind_kind bind;
-  uint32_t agents; /* bind=agents: active per SM; 0: all that fit */
-  hd_split split;
-  hd_take take;        /* of bind=agents */
+  uint32_t agents;     /* bind=agents: active per SM; 0: all that fit */
   hd_order threads;    /* of thread ids across CTA borders (SCH); row: as they are */
   bool threads_in_cta; /* the order is one of the threads inside each CTA instead */
-  hd_bypass bypass;
   hd_stream stream;
   hd_form form;
-  hd_prefetch prefetch;
   hd_sm_set sms;
+  /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_bypass bypass;
+   * hd_prefetch prefetch; */
+#define HD_LEVER(name, type, values, least) type name;
+#include "heddle/levers.def"
 } hd_plan;
 
 /* The notation's values, beyond those above:
@@ -231,6 +237,9 @@ HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
 HD_API bool hd_plan_equal(const hd_plan *a, const hd_plan *b);
 HD_API bool hd_plan_is_baseline(const hd_plan *p);
+/* Whether a plan changes what a task does, beyond when and where: threads, bypass, stream, and every lever
+ * with a step in levers.def. */
+HD_API bool hd_plan_changes_tasks(const hd_plan *p);
 
 /* ---- Plan sets ------------------------------------------------------------ */
 

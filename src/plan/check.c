@@ -1,5 +1,5 @@
 /* Which values and combinations of levers make sense. */
-#include "heddle/plan.h"
+#include "plan/notation.h"
 
 static bool has_clusters(const hd_plan *p) { return p->bind != HD_BIND_NONE; }
 
@@ -29,16 +29,9 @@ static hd_status check_values(const hd_plan *p, hd_diag *d) {
   if (st == HD_OK) st = check_order("threads", &p->threads, d);
   if (st == HD_OK) st = check_lists(p, d);
   if (st != HD_OK) return st;
-  if ((unsigned)p->bind >= HD_BIND_COUNT || (unsigned)p->split.kind >= HD_SPLIT_COUNT ||
-      (unsigned)p->take.kind >= HD_TAKE_COUNT || (unsigned)p->bypass.kind >= HD_BYPASS_COUNT ||
-      (unsigned)p->stream.kind >= HD_STREAM_COUNT || (unsigned)p->form >= HD_FORM_COUNT ||
-      (unsigned)p->prefetch.kind >= HD_PREFETCH_COUNT)
-    return hd_fail(d, HD_ERR_USAGE, "a lever has a value that does not exist");
-  if (p->split.kind == HD_SPLIT_WAVE && p->split.wave == 0)
-    return hd_fail(d, HD_ERR_USAGE, "split=wave:N: N is 0, but must be at least 1");
-  if (p->prefetch.kind != HD_PREFETCH_NONE && p->prefetch.distance == 0)
-    return hd_fail(d, HD_ERR_USAGE, "prefetch: the distance is 0, but must be at least 1");
-  return HD_OK;
+  if ((unsigned)p->stream.kind >= HD_STREAM_COUNT)
+    return hd_fail(d, HD_ERR_USAGE, "stream: there is no value %u", (unsigned)p->stream.kind);
+  return plan_check_values(p, d);
 }
 
 /* What must not be combined, and why. */

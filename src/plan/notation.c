@@ -1,5 +1,5 @@
 /* The notation of plans: parsing, canonical printing, equality. */
-#include "heddle/plan.h"
+#include "plan/notation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,48 +36,6 @@ static const order_name ORDERS[HD_ORDER_COUNT] = {
     [HD_ORDER_TABLE] = {"table", FORM_FILE, "table:FILE"},
 };
 
-/* A value of another lever: a name, and a number behind a colon where it takes one. */
-typedef enum number_rule { NUMBER_NONE, NUMBER_OPTIONAL, NUMBER_NEEDED } number_rule;
-
-typedef struct value_name {
-  const char *name; /* NULL: not written by name */
-  number_rule number;
-  uint32_t least; /* of the number */
-  const char *usage;
-} value_name;
-
-static const value_name BINDS[HD_BIND_COUNT] = {
-    [HD_BIND_NONE] = {"none", NUMBER_NONE, 0, "none"},
-    [HD_BIND_REDIRECT] = {"redirect", NUMBER_NONE, 0, "redirect"},
-    [HD_BIND_AGENTS] = {"agents", NUMBER_OPTIONAL, 1, "agents or agents:N"},
-    [HD_BIND_CLAIM] = {"claim", NUMBER_NONE, 0, "claim"},
-};
-static const value_name SPLITS[HD_SPLIT_COUNT] = {
-    [HD_SPLIT_CHUNK] = {"chunk", NUMBER_NONE, 0, "chunk"},
-    [HD_SPLIT_WAVE] = {"wave", NUMBER_NEEDED, 1, "wave:N"},
-    [HD_SPLIT_ROWS] = {"rows", NUMBER_NONE, 0, "rows"},
-    [HD_SPLIT_COLS] = {"cols", NUMBER_NONE, 0, "cols"},
-};
-static const value_name TAKES[HD_TAKE_COUNT] = {
-    [HD_TAKE_TASKS] = {"tasks", NUMBER_NONE, 0, "tasks"},
-    [HD_TAKE_SEGMENTS] = {"segments", NUMBER_OPTIONAL, 1, "segments or segments:K"},
-};
-static const value_name BYPASSES[HD_BYPASS_COUNT] = {
-    [HD_BYPASS_L1] = {"l1", NUMBER_NEEDED, 0, "l1:K"},
-    [HD_BYPASS_READONLY] = {"ro", NUMBER_NEEDED, 0, "ro:K"},
-    [HD_BYPASS_L2] = {"l2", NUMBER_NEEDED, 0, "l2:K"},
-    [HD_BYPASS_AUTO] = {"auto", NUMBER_NONE, 0, "auto"},
-};
-static const value_name FORMS[HD_FORM_COUNT] = {
-    [HD_FORM_AUTO] = {"auto", NUMBER_NONE, 0, "auto"},
-    [HD_FORM_PREDICATE] = {"predicate", NUMBER_NONE, 0, "predicate"},
-    [HD_FORM_REPLICATE] = {"replicate", NUMBER_NONE, 0, "replicate"},
-};
-static const value_name PREFETCHES[HD_PREFETCH_COUNT] = {
-    [HD_PREFETCH_L1] = {"l1", NUMBER_NEEDED, 1, "l1:D"},
-    [HD_PREFETCH_L2] = {"l2", NUMBER_NEEDED, 1, "l2:D"},
-};
-
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- Parsing ----------------------------------------------------------------------- */
@@ -94,6 +52,19 @@ typedef struct word {
   const char *s;
   size_t n;
 } word;
+
+/* What the notation knows of a lever. */
+typedef struct lever_syntax lever_syntax;
+struct lever_syntax {
+  const char *name;
+  hd_status (*parse)(const parser *, const lever_syntax *, word value);
+  bool (*given)(const lever_syntax *, const hd_plan *); /* not at its default */
+  bool (*equal)(const lever_syntax *, const hd_plan *, const hd_plan *);
+  void (*print)(const lever_syntax *, const hd_plan *, hd_buf *); /* the value */
+  size_t kind, number; /* of those by name: where in hd_plan; number 0: no value has one */
+  const char *values;
+  uint32_t least;
+};
 
 /* As much of a word as a one-line message has room for. */
 #define SHOW(w) (int)((w).n < 64 ? (w).n : 64), (w).s
@@ -165,10 +136,10 @@ static hd_status parse_order(const parser *p, const char *lever, word value, hd_
   return HD_OK;
 }
 
-static hd_status parse_task_order(const parser *p, word value) {
+static hd_status parse_task_order(const parser *p, const lever_syntax *l, word value) {
   return parse_order(p, "order", value, &p->plan->order);
 }
-static hd_status parse_thread_order(const parser *p, word value) {
+static hd_status parse_thread_order(const parser *p, const lever_syntax *l, word value) {
   static const char inside[] = "cta:";
   const size_t n = sizeof inside - 1;
   bool in_cta = value.n > n && memcmp(value.s, inside, n) == 0;
@@ -180,70 +151,90 @@ static hd_status parse_thread_order(const parser *p, word value) {
 
 /* ---- Names with numbers */
 
-/* Which of the n values this is; its number goes to *out, which is left alone when there is none. */
-static hd_status parse_named(const parser *p, const char *lever, word value, const value_name *names,
-                             unsigned n, unsigned *kind, uint32_t *out) {
-  word parameter, name = split(value, ':', &parameter);
-  hd_buf list = {0};
-  for (unsigned k = 0; k < n; k++) {
-    if (!names[k].name) continue;
-    if (is(name, names[k].name)) {
-      hd_buf_free(&list);
-      *kind = k;
-      if (names[k].number == NUMBER_NONE ? parameter.s != NULL
-                                         : names[k].number == NUMBER_NEEDED && !parameter.s)
-        return write_so(p, lever, value, names[k].usage);
-      return parameter.s ? parse_number(p, lever, value, parameter, names[k].least, out) : HD_OK;
-    }
-    hd_buf_printf(&list, "%s%s", list.len ? ", " : "", names[k].usage);
+/* One value of a list such as "chunk|wave:N|segments[:K]". */
+typedef struct value_name {
+  word name; /* empty: not written */
+  word usage;
+  bool numbered, optional; /* a number behind a colon; it may be left out */
+} value_name;
+
+/* Value number k; false: there are fewer. */
+static bool find_value(const char *values, unsigned k, value_name *out) {
+  word rest = {values, strlen(values)}, one = {0};
+  for (unsigned i = 0; i <= k; i++) {
+    if (!rest.s) return false;
+    one = split(rest, '|', &rest);
   }
-  hd_status st = FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such value; there are %s", lever, SHOW(value),
+  size_t plain = 0;
+  while (plain < one.n && one.s[plain] != ':' && one.s[plain] != '[') plain++;
+  *out = (value_name){.name = {one.s, plain},
+                      .usage = one,
+                      .numbered = plain < one.n,
+                      .optional = plain < one.n && one.s[plain] == '['};
+  return true;
+}
+
+/* "segments[:K]" is said as "segments or segments:K". */
+static void put_usage(const value_name *v, hd_buf *out) {
+  if (v->optional)
+    hd_buf_printf(out, "%.*s or %.*s%.*s", SHOW(v->name), SHOW(v->name), (int)(v->usage.n - v->name.n - 2),
+                  v->usage.s + v->name.n + 1);
+  else
+    hd_buf_printf(out, "%.*s", SHOW(v->usage));
+}
+
+static hd_status no_such_value(const parser *p, const lever_syntax *l, word value) {
+  hd_buf list = {0};
+  value_name v;
+  for (unsigned k = 0; find_value(l->values, k, &v); k++) {
+    if (!v.name.n) continue;
+    hd_buf_puts(&list, list.len ? ", " : "");
+    put_usage(&v, &list);
+  }
+  hd_status st = FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such value; there are %s", l->name, SHOW(value),
                       list.data ? list.data : "others");
   hd_buf_free(&list);
   return st;
 }
 
-static hd_status parse_bind(const parser *p, word value) {
-  unsigned kind = 0;
-  hd_status st = parse_named(p, "bind", value, BINDS, COUNT(BINDS), &kind, &p->plan->agents);
-  p->plan->bind = (hd_bind_kind)kind;
-  return st;
+static unsigned *kind_of(const lever_syntax *l, const hd_plan *p) {
+  return (unsigned *)((char *)(uintptr_t)p + l->kind);
+}
+/* NULL: the lever has no values with numbers. */
+static uint32_t *number_of(const lever_syntax *l, const hd_plan *p) {
+  return l->number ? (uint32_t *)((char *)(uintptr_t)p + l->number) : NULL;
 }
 
-static hd_status parse_split(const parser *p, word value) {
-  unsigned kind = 0;
-  hd_status st = parse_named(p, "split", value, SPLITS, COUNT(SPLITS), &kind, &p->plan->split.wave);
-  p->plan->split.kind = (hd_split_kind)kind;
-  return st;
+static hd_status parse_named(const parser *p, const lever_syntax *l, word value) {
+  word parameter, name = split(value, ':', &parameter);
+  value_name v;
+  unsigned k = 0;
+  while (find_value(l->values, k, &v) &&
+         !(v.name.n && v.name.n == name.n && memcmp(v.name.s, name.s, name.n) == 0))
+    k++;
+  if (!find_value(l->values, k, &v)) return no_such_value(p, l, value);
+  *kind_of(l, p->plan) = k;
+  if (v.numbered ? !parameter.s && !v.optional : parameter.s != NULL) {
+    hd_buf usage = {0};
+    put_usage(&v, &usage);
+    hd_status st = write_so(p, l->name, value, usage.data ? usage.data : "");
+    hd_buf_free(&usage);
+    return st;
+  }
+  return parameter.s ? parse_number(p, l->name, value, parameter, l->least, number_of(l, p->plan)) : HD_OK;
 }
 
-static hd_status parse_take(const parser *p, word value) {
-  unsigned kind = 0;
-  hd_status st = parse_named(p, "take", value, TAKES, COUNT(TAKES), &kind, &p->plan->take.tasks);
-  p->plan->take.kind = (hd_take_kind)kind;
-  return st;
+static bool named_given(const lever_syntax *l, const hd_plan *p) { return *kind_of(l, p) != 0; }
+
+static bool named_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return *kind_of(l, a) == *kind_of(l, b) && (!l->number || *number_of(l, a) == *number_of(l, b));
 }
 
-static hd_status parse_bypass(const parser *p, word value) {
-  unsigned kind = 0;
-  hd_status st = parse_named(p, "bypass", value, BYPASSES, COUNT(BYPASSES), &kind, &p->plan->bypass.warps);
-  p->plan->bypass.kind = (hd_bypass_kind)kind;
-  return st;
-}
-
-static hd_status parse_form(const parser *p, word value) {
-  unsigned kind = 0;
-  hd_status st = parse_named(p, "form", value, FORMS, COUNT(FORMS), &kind, &(uint32_t){0});
-  p->plan->form = (hd_form)kind;
-  return st;
-}
-
-static hd_status parse_prefetch(const parser *p, word value) {
-  unsigned kind = 0;
-  hd_status st =
-      parse_named(p, "prefetch", value, PREFETCHES, COUNT(PREFETCHES), &kind, &p->plan->prefetch.distance);
-  p->plan->prefetch.kind = (hd_prefetch_kind)kind;
-  return st;
+static void print_named(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  value_name v;
+  if (!find_value(l->values, *kind_of(l, p), &v)) return;
+  hd_buf_put(out, v.name.s, v.name.n);
+  if (v.numbered && (!v.optional || *number_of(l, p))) hd_buf_printf(out, ":%" PRIu32, *number_of(l, p));
 }
 
 /* ---- Lists: parts joined by + */
@@ -263,7 +254,7 @@ static hd_status make_list(const parser *p, word value, size_t size, void *list)
   return HD_OK;
 }
 
-static hd_status parse_stream(const parser *p, word value) {
+static hd_status parse_stream(const parser *p, const lever_syntax *l, word value) {
   hd_stream *s = &p->plan->stream;
   if (is(value, "l1")) {
     s->kind = HD_STREAM_L1;
@@ -287,7 +278,7 @@ static hd_status parse_stream(const parser *p, word value) {
   return st;
 }
 
-static hd_status parse_sms(const parser *p, word value) {
+static hd_status parse_sms(const parser *p, const lever_syntax *l, word value) {
   hd_sm_set *s = &p->plan->sms;
   hd_status st = make_list(p, value, sizeof *s->ranges, &s->ranges);
   for (word rest = value, part, last; st == HD_OK && rest.s;) {
@@ -308,30 +299,128 @@ static hd_status parse_sms(const parser *p, word value) {
   return st;
 }
 
-/* ---- Pairs */
+/* ---- Printing and comparing levers with a syntax of their own */
 
-typedef struct lever_syntax {
-  const char *name;
-  hd_status (*parse)(const parser *, word value);
-} lever_syntax;
+static void print_order(const char *where, const hd_order *o, hd_buf *out) {
+  hd_buf_printf(out, "%s%s", where, ORDERS[o->kind].name);
+  switch (ORDERS[o->kind].form) {
+  case FORM_NONE: break;
+  case FORM_A: hd_buf_printf(out, ":%" PRIu32, o->a); break;
+  case FORM_AXB: hd_buf_printf(out, ":%" PRIu32 "x%" PRIu32, o->a, o->b); break;
+  case FORM_A_OR_B:
+    hd_buf_printf(out, ":%" PRIu32, o->a);
+    if (o->b != 1) hd_buf_printf(out, "x%" PRIu32, o->b);
+    break;
+  case FORM_FILE: hd_buf_printf(out, ":%s", o->file ? o->file : ""); break;
+  }
+}
 
-static const lever_syntax LEVERS[] = {
-    {"order", parse_task_order},     {"bind", parse_bind},     {"split", parse_split},   {"take", parse_take},
-    {"threads", parse_thread_order}, {"bypass", parse_bypass}, {"stream", parse_stream}, {"form", parse_form},
-    {"prefetch", parse_prefetch},    {"sms", parse_sms},
+static bool order_equal(const hd_order *x, const hd_order *y) {
+  if (x->kind != y->kind) return false;
+  switch (ORDERS[x->kind].form) {
+  case FORM_NONE: return true;
+  case FORM_A: return x->a == y->a;
+  case FORM_AXB:
+  case FORM_A_OR_B: return x->a == y->a && x->b == y->b;
+  case FORM_FILE: break;
+  }
+  return x->file && y->file ? strcmp(x->file, y->file) == 0 : x->file == y->file;
+}
+
+static bool list_equal(const void *a, uint32_t na, const void *b, uint32_t nb, size_t size) {
+  return na == nb && (na == 0 || memcmp(a, b, na * size) == 0);
+}
+
+static bool order_given(const lever_syntax *l, const hd_plan *p) { return p->order.kind != HD_ORDER_ROW; }
+static bool tasks_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return order_equal(&a->order, &b->order);
+}
+static void print_tasks(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  print_order("", &p->order, out);
+}
+
+static bool threads_given(const lever_syntax *l, const hd_plan *p) { return p->threads.kind != HD_ORDER_ROW; }
+static bool threads_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return order_equal(&a->threads, &b->threads) && a->threads_in_cta == b->threads_in_cta;
+}
+static void print_threads(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  print_order(p->threads_in_cta ? "cta:" : "", &p->threads, out);
+}
+
+static bool stream_given(const lever_syntax *l, const hd_plan *p) { return p->stream.kind != HD_STREAM_NONE; }
+static bool stream_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return a->stream.kind == b->stream.kind &&
+         list_equal(a->stream.loads, a->stream.n, b->stream.loads, b->stream.n, sizeof *a->stream.loads);
+}
+static void print_stream(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  const hd_stream *s = &p->stream;
+  if (s->kind == HD_STREAM_L1) hd_buf_puts(out, "l1");
+  if (s->kind == HD_STREAM_AUTO) hd_buf_puts(out, "auto");
+  for (uint32_t i = 0; i < s->n; i++) hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", s->loads[i]);
+}
+
+static bool sms_given(const lever_syntax *l, const hd_plan *p) { return p->sms.n != 0; }
+static bool sms_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return list_equal(a->sms.ranges, a->sms.n, b->sms.ranges, b->sms.n, sizeof *a->sms.ranges);
+}
+static void print_sms(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  for (uint32_t i = 0; i < p->sms.n; i++) {
+    const hd_sm_range *r = &p->sms.ranges[i];
+    hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", r->first);
+    if (r->last != r->first) hd_buf_printf(out, "-%" PRIu32, r->last);
+  }
+}
+
+/* ---- All of them */
+
+#define NAMED .parse = parse_named, .given = named_given, .equal = named_equal, .print = print_named
+
+static const lever_syntax OWN_order = {"order", parse_task_order, order_given, tasks_equal, print_tasks};
+static const lever_syntax OWN_threads = {"threads", parse_thread_order, threads_given, threads_equal,
+                                         print_threads};
+static const lever_syntax OWN_stream = {"stream", parse_stream, stream_given, stream_equal, print_stream};
+static const lever_syntax OWN_sms = {"sms", parse_sms, sms_given, sms_equal, print_sms};
+/* By name as well, but their fields are not a setting's two words. */
+static const lever_syntax OWN_bind = {.name = "bind",
+                                      NAMED,
+                                      .kind = offsetof(hd_plan, bind),
+                                      .number = offsetof(hd_plan, agents),
+                                      .values = "none|redirect|agents[:N]|claim",
+                                      .least = 1};
+static const lever_syntax OWN_form = {
+    .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate"};
+
+/* A setting's words are where the type has them. */
+#define HD_LEVER(field, type, list, from)                                                                    \
+  _Static_assert(sizeof(type) == sizeof(hd_setting), "two words");                                           \
+  static const lever_syntax OWN_##field = {.name = #field,                                                   \
+                                           NAMED,                                                            \
+                                           .kind = offsetof(hd_plan, field),                                 \
+                                           .number =                                                         \
+                                               offsetof(hd_plan, field) + offsetof(hd_setting, number),      \
+                                           .values = list,                                                   \
+                                           .least = from};
+#include "heddle/levers.def"
+
+static const lever_syntax *const LEVERS[] = {
+#define HD_LEVER_OWN(field) &OWN_##field,
+#define HD_LEVER(field, type, values, least) &OWN_##field,
+#include "heddle/levers.def"
 };
 
 static const lever_syntax *find_lever(word name) {
   for (size_t i = 0; i < COUNT(LEVERS); i++)
-    if (is(name, LEVERS[i].name)) return &LEVERS[i];
+    if (is(name, LEVERS[i]->name)) return LEVERS[i];
   return NULL;
 }
+
+/* ---- Pairs */
 
 /* Does `at` begin "lever="? Looks no further than the longest name. */
 static bool begins_pair(const char *at, const char *end) {
   for (size_t i = 0; i < COUNT(LEVERS); i++) {
-    size_t n = strlen(LEVERS[i].name);
-    if ((size_t)(end - at) > n && memcmp(at, LEVERS[i].name, n) == 0 && at[n] == '=') return true;
+    size_t n = strlen(LEVERS[i]->name);
+    if ((size_t)(end - at) > n && memcmp(at, LEVERS[i]->name, n) == 0 && at[n] == '=') return true;
   }
   return false;
 }
@@ -349,8 +438,18 @@ static const char *pair_end(const char *pair, const char *end) {
   return end;
 }
 
+static hd_status no_such_lever(const parser *p, const char *pair, word all) {
+  hd_buf list = {0};
+  for (size_t i = 0; i < COUNT(LEVERS); i++) hd_buf_printf(&list, "%s%s", i ? ", " : "", LEVERS[i]->name);
+  hd_status st = FAIL(p, pair, HD_ERR_INPUT, "%.*s: no lever of this name; there are %s", SHOW(all),
+                      list.data ? list.data : "others");
+  hd_buf_free(&list);
+  return st;
+}
+
 static hd_status parse_pairs(const parser *p) {
-  bool given[COUNT(LEVERS)] = {false};
+  const lever_syntax *given[COUNT(LEVERS)];
+  size_t n_given = 0;
   const char *end = p->text + p->len;
   for (const char *pair = p->text;; pair++) {
     const char *stop = pair_end(pair, end);
@@ -360,15 +459,12 @@ static hd_status parse_pairs(const parser *p) {
       return FAIL(p, pair, HD_ERR_INPUT, "%s stands alone, without levers", "baseline");
     if (!value.s)
       return FAIL(p, pair, HD_ERR_INPUT, "'%.*s' is no lever=value pair, such as order=col", SHOW(all));
-    if (!l)
-      return FAIL(p, pair, HD_ERR_INPUT,
-                  "%.*s: no lever of this name; there are order, bind, split, take, threads, bypass, stream, "
-                  "form, prefetch, sms",
-                  SHOW(all));
-    if (given[l - LEVERS])
-      return FAIL(p, pair, HD_ERR_INPUT, "%.*s: the lever %s is given twice", SHOW(all), l->name);
-    given[l - LEVERS] = true;
-    hd_status st = l->parse(p, value);
+    if (!l) return no_such_lever(p, pair, all);
+    for (size_t i = 0; i < n_given; i++)
+      if (given[i] == l)
+        return FAIL(p, pair, HD_ERR_INPUT, "%.*s: the lever %s is given twice", SHOW(all), l->name);
+    given[n_given++] = l;
+    hd_status st = l->parse(p, l, value);
     if (st != HD_OK) return st;
     if (stop == end) return HD_OK;
     pair = stop; /* the comma */
@@ -394,101 +490,45 @@ hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
 /* ---- Values -------------------------------------------------------------------------- */
 
 bool hd_plan_is_baseline(const hd_plan *p) {
-  return p->order.kind == HD_ORDER_ROW && p->bind == HD_BIND_NONE && p->split.kind == HD_SPLIT_CHUNK &&
-         p->take.kind == HD_TAKE_TASKS && p->threads.kind == HD_ORDER_ROW &&
-         p->bypass.kind == HD_BYPASS_NONE && p->stream.kind == HD_STREAM_NONE && p->form == HD_FORM_AUTO &&
-         p->prefetch.kind == HD_PREFETCH_NONE && p->sms.n == 0;
-}
-
-static bool order_equal(const hd_order *x, const hd_order *y) {
-  if (x->kind != y->kind) return false;
-  switch (ORDERS[x->kind].form) {
-  case FORM_NONE: return true;
-  case FORM_A: return x->a == y->a;
-  case FORM_AXB:
-  case FORM_A_OR_B: return x->a == y->a && x->b == y->b;
-  case FORM_FILE: break;
-  }
-  return x->file && y->file ? strcmp(x->file, y->file) == 0 : x->file == y->file;
-}
-
-static bool list_equal(const void *a, uint32_t na, const void *b, uint32_t nb, size_t size) {
-  return na == nb && (na == 0 || memcmp(a, b, na * size) == 0);
+  for (size_t i = 0; i < COUNT(LEVERS); i++)
+    if (LEVERS[i]->given(LEVERS[i], p)) return false;
+  return true;
 }
 
 bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
-  return order_equal(&a->order, &b->order) && a->bind == b->bind && a->agents == b->agents &&
-         a->split.kind == b->split.kind && a->split.wave == b->split.wave && a->take.kind == b->take.kind &&
-         a->take.tasks == b->take.tasks && order_equal(&a->threads, &b->threads) &&
-         a->threads_in_cta == b->threads_in_cta && a->bypass.kind == b->bypass.kind &&
-         a->bypass.warps == b->bypass.warps && a->stream.kind == b->stream.kind &&
-         list_equal(a->stream.loads, a->stream.n, b->stream.loads, b->stream.n, sizeof *a->stream.loads) &&
-         a->form == b->form && a->prefetch.kind == b->prefetch.kind &&
-         a->prefetch.distance == b->prefetch.distance &&
-         list_equal(a->sms.ranges, a->sms.n, b->sms.ranges, b->sms.n, sizeof *a->sms.ranges);
+  for (size_t i = 0; i < COUNT(LEVERS); i++)
+    if (!LEVERS[i]->equal(LEVERS[i], a, b)) return false;
+  return true;
 }
 
-/* ---- Printing -------------------------------------------------------------------------- */
-
-static void begin_pair(hd_buf *out, size_t start, const char *lever) {
-  hd_buf_printf(out, "%s%s=", out->len > start ? "," : "", lever);
+bool hd_plan_changes_tasks(const hd_plan *p) {
+  bool steps = false;
+#define HD_LEVER_STEP(name, ...) steps |= p->name.kind != 0;
+#include "heddle/levers.def"
+  return steps || p->threads.kind != HD_ORDER_ROW || p->bypass.kind != HD_BYPASS_NONE ||
+         p->stream.kind != HD_STREAM_NONE;
 }
 
-static void print_order(const char *lever, const char *where, const hd_order *o, size_t start, hd_buf *out) {
-  if (o->kind == HD_ORDER_ROW) return;
-  begin_pair(out, start, lever);
-  hd_buf_printf(out, "%s%s", where, ORDERS[o->kind].name);
-  switch (ORDERS[o->kind].form) {
-  case FORM_NONE: break;
-  case FORM_A: hd_buf_printf(out, ":%" PRIu32, o->a); break;
-  case FORM_AXB: hd_buf_printf(out, ":%" PRIu32 "x%" PRIu32, o->a, o->b); break;
-  case FORM_A_OR_B:
-    hd_buf_printf(out, ":%" PRIu32, o->a);
-    if (o->b != 1) hd_buf_printf(out, "x%" PRIu32, o->b);
-    break;
-  case FORM_FILE: hd_buf_printf(out, ":%s", o->file ? o->file : ""); break;
+hd_status plan_check_values(const hd_plan *p, hd_diag *d) {
+  for (size_t i = 0; i < COUNT(LEVERS); i++) {
+    const lever_syntax *l = LEVERS[i];
+    value_name v;
+    if (!l->values) continue;
+    if (!find_value(l->values, *kind_of(l, p), &v))
+      return hd_fail(d, HD_ERR_USAGE, "%s: there is no value %u", l->name, *kind_of(l, p));
+    if (v.numbered && !v.optional && *number_of(l, p) < l->least)
+      return hd_fail(d, HD_ERR_USAGE, "%s=%.*s: the number is %u, but must be at least %u", l->name,
+                     SHOW(v.usage), *number_of(l, p), l->least);
   }
-}
-
-/* kind 0 is the default of every lever. */
-static void print_named(const char *lever, const value_name *names, unsigned kind, uint32_t number,
-                        size_t start, hd_buf *out) {
-  if (!kind) return;
-  begin_pair(out, start, lever);
-  hd_buf_puts(out, names[kind].name);
-  if (names[kind].number == NUMBER_NEEDED || (names[kind].number == NUMBER_OPTIONAL && number))
-    hd_buf_printf(out, ":%" PRIu32, number);
-}
-
-static void print_stream(const hd_stream *s, size_t start, hd_buf *out) {
-  if (s->kind == HD_STREAM_NONE) return;
-  begin_pair(out, start, "stream");
-  if (s->kind == HD_STREAM_L1) hd_buf_puts(out, "l1");
-  if (s->kind == HD_STREAM_AUTO) hd_buf_puts(out, "auto");
-  for (uint32_t i = 0; i < s->n; i++) hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", s->loads[i]);
-}
-
-static void print_sms(const hd_sm_set *s, size_t start, hd_buf *out) {
-  if (!s->n) return;
-  begin_pair(out, start, "sms");
-  for (uint32_t i = 0; i < s->n; i++) {
-    const hd_sm_range *r = &s->ranges[i];
-    hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", r->first);
-    if (r->last != r->first) hd_buf_printf(out, "-%" PRIu32, r->last);
-  }
+  return HD_OK;
 }
 
 void hd_plan_print(const hd_plan *p, hd_buf *out) {
   size_t start = out->len;
-  print_order("order", "", &p->order, start, out);
-  print_named("bind", BINDS, p->bind, p->agents, start, out);
-  print_named("split", SPLITS, p->split.kind, p->split.wave, start, out);
-  print_named("take", TAKES, p->take.kind, p->take.tasks, start, out);
-  print_order("threads", p->threads_in_cta ? "cta:" : "", &p->threads, start, out);
-  print_named("bypass", BYPASSES, p->bypass.kind, p->bypass.warps, start, out);
-  print_stream(&p->stream, start, out);
-  print_named("form", FORMS, p->form, 0, start, out);
-  print_named("prefetch", PREFETCHES, p->prefetch.kind, p->prefetch.distance, start, out);
-  print_sms(&p->sms, start, out);
+  for (size_t i = 0; i < COUNT(LEVERS); i++) {
+    if (!LEVERS[i]->given(LEVERS[i], p)) continue;
+    hd_buf_printf(out, "%s%s=", out->len > start ? "," : "", LEVERS[i]->name);
+    LEVERS[i]->print(LEVERS[i], p, out);
+  }
   if (out->len == start) hd_buf_puts(out, "baseline");
 }

@@ -52,19 +52,18 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
 
 /* ---- Which part of a plan ---------------------------------------------------------------- */
 
-bool retrace_is_needed(const hd_plan *p) {
-  return p->threads.kind != HD_ORDER_ROW || p->bypass.kind != HD_BYPASS_NONE ||
-         p->stream.kind != HD_STREAM_NONE || p->prefetch.kind != HD_PREFETCH_NONE;
-}
+bool retrace_is_needed(const hd_plan *p) { return hd_plan_changes_tasks(p); }
 
+/* With prefetching the task that is fetched for depends on the order, and on the binding by redirection. */
 hd_plan retrace_part(const hd_plan *p) {
   hd_plan t = {.threads = p->threads,
                .threads_in_cta = p->threads_in_cta,
                .bypass = p->bypass,
                .stream = p->stream,
                .form = p->form};
+#define HD_LEVER_STEP(name, ...) t.name = p->name;
+#include "heddle/levers.def"
   if (p->prefetch.kind == HD_PREFETCH_NONE) return t;
-  t.prefetch = p->prefetch;
   t.order = p->order;
   if (p->bind != HD_BIND_REDIRECT) return t;
   t.bind = p->bind;
@@ -73,20 +72,21 @@ hd_plan retrace_part(const hd_plan *p) {
 }
 
 hd_plan retrace_rest(const hd_plan *p) {
-  hd_plan r = *p;
+  hd_plan r = *p, none = {0};
   if (p->prefetch.kind != HD_PREFETCH_NONE) {
-    r.order = (hd_order){0};
+    r.order = none.order;
     if (p->bind == HD_BIND_REDIRECT) {
-      r.bind = HD_BIND_NONE;
-      r.split = (hd_split){0};
+      r.bind = none.bind;
+      r.split = none.split;
     }
   }
-  r.threads = (hd_order){0};
-  r.threads_in_cta = false;
-  r.bypass = (hd_bypass){0};
-  r.stream = (hd_stream){0};
-  r.form = HD_FORM_AUTO;
-  r.prefetch = (hd_prefetch){0};
+  r.threads = none.threads;
+  r.threads_in_cta = none.threads_in_cta;
+  r.bypass = none.bypass;
+  r.stream = none.stream;
+  r.form = none.form;
+#define HD_LEVER_STEP(name, ...) r.name = none.name;
+#include "heddle/levers.def"
   return r;
 }
 

@@ -358,12 +358,14 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
     st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
   if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
   if (st == HD_OK && changes_tasks(p)) st = prepare(j, &prog, d);
-  bool ordered = any(j->ctaid.want);
+  j->ordered = any(j->ctaid.want);
   if (st == HD_OK && changes_loads(p)) st = rewrite_loads(j, &header, d);
-  if (st == HD_OK && ordered) st = apply(j, &prog, header, &begin, d);
+  if (st == HD_OK && j->ordered) st = apply(j, &prog, header, &begin, d);
   if (st == HD_OK) st = hoist(j, begin, header, d);
-  if (st == HD_OK && p->prefetch.kind != HD_PREFETCH_NONE)
-    st = rewrite_prefetch(j, ordered, begin + header, d);
+  j->body = begin + header;
+#define HD_LEVER_STEP(name, type, values, least, step)                                                       \
+  if (st == HD_OK && p->name.kind) st = step(j, d);
+#include "heddle/levers.def"
   return st;
 }
 

@@ -1,21 +1,25 @@
 /* rewrite/rewrite_internal.h: shared between the files of this floor.
  *
- *   scan.c     refusals as they are found, the functions still to be looked at
- *   refuse.c   what bars a kernel from being reordered
- *   waits/     loops that may wait for another CTA
- *   traits.c   what a kernel and its callees use, for who must know
- *   rewrite.c  the rewrite, step by step
- *   order.c    the order's program and table
- *   copies.c   copies of coordinates that nobody needs any more
- *   levers/    claim.c, claim_worker.c, claim_task.c, bind.c: bind=claim, bind=agents: how a worker gets a
- * task agents.c   a kernel's body becomes the body of a loop recipe.c   what the launch takes then
+ * About a kernel:
+ *   refuse.c     what bars it from being reordered
+ *   waits/       loops that may wait for another CTA
+ *   scan.c       refusals as they are found, the functions still to be looked at
+ *   traits.c     what it and its callees use, for who must know
+ *   loads.c      its loads of global memory and how they are spelt
+ *
+ * The rewrite:
+ *   rewrite.c    its steps, in their order
+ *   recipe.c     what the launch takes then
  *   registers.c  how many registers ptxas may use then
- *   threads.c  threads=: thread ids renumbered
- *   loads.c    loads of global memory and how they are spelt
- *   bypass.c   bypass= and stream=: loads that go around a cache
- *   ballot.c   bypass=auto: how many warps, put to the vote of the SMs
- *   prefetch.c prefetch=: what another task will read
- *   lower.c    programs (plan.h) as PTX
+ *   lowering/    lower.c: programs (plan.h) as PTX
+ *   levers/      order.c     the order's program and table
+ *                copies.c    copies of coordinates that nobody needs any more
+ *                claim*.c, bind.c  bind=claim, bind=agents: how a worker gets its tasks
+ *                agents.c    bind=agents: a kernel's body becomes the body of a loop
+ *                threads.c   threads=: thread ids renumbered
+ *                bypass.c    bypass= and stream=: loads that go around a cache
+ *                ballot.c    bypass=auto: how many warps, put to the vote of the SMs
+ *                prefetch.c  prefetch=: what another task will read. A step of levers.def, as new levers are
  *
  * Generated names. In text given to rewrite_put, `~` stands for the fresh prefix and an underscore:
  * %~u is %heddle_u. Registers shared between files:
@@ -74,6 +78,8 @@ typedef struct rewrite_job {
   char table[96];       /* the order's table: a variable of the module, or the register with its address */
   unsigned table_bytes; /* of one entry */
   bool table_const;     /* a variable in the .const space */
+  bool ordered;         /* the binding's and the order's registers are there */
+  uint32_t body;        /* where the kernel's own statements begin, behind those that the steps put there */
   bool own_cell;        /* the order's program reads the worker's own cell, and %~u is not there */
 } rewrite_job;
 
@@ -122,7 +128,7 @@ void rewrite_put_binding_tail(const rewrite_job *j, hd_buf *text);
  * own comes before. *n: 1 when there is one, which is the first statement then. */
 hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d);
 
-/* order.c. Tables of no more entries are written into the module: the launch stays as it was. */
+/* levers/order.c. Tables of no more entries are written into the module: the launch stays as it was. */
 enum { REWRITE_MOST_EMBEDDED = 1 << 16 };
 /* The program from the worker's own cell, or from %~u, to its task's cell; sets j->own_cell. */
 hd_status rewrite_order_program(rewrite_job *j, hd_prog *prog, hd_diag *d);
@@ -136,11 +142,11 @@ bool rewrite_order_counts(const rewrite_job *j, const hd_prog *prog);
 void rewrite_put_line_check(const rewrite_job *j, hd_buf *text);
 /* The program as text; j->ctaid.names: the registers that replace %ctaid. */
 hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d);
-/* copies.c: drop the body's own copies of those registers. The inserted statements end at `begin`, and other
- * levers' `header` statements follow, which stay. */
+/* levers/copies.c: drop the body's own copies of those registers. The inserted statements end at `begin`, and
+ * other levers' `header` statements follow, which stay. */
 hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t header, hd_diag *d);
 
-/* agents.c */
+/* levers/agents.c */
 /* Before the binding is inserted: zero the registers that the body may read before it writes them, behind the
  * declarations that follow its first `header` statements. */
 hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d);
@@ -172,7 +178,7 @@ void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text);
 /* levers/bind.c. %~linear: the thread's number in its CTA. */
 void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t);
 
-/* threads.c: before all else. */
+/* levers/threads.c: before all else. */
 hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d);
 /* loads.c: how the load is spelt that goes around a cache; *kept says why it stays as it is, if it does.
  * Where there are policies, one around L2 takes one more operand. */
@@ -182,15 +188,15 @@ bool rewrite_has_policies(const hd_ptx_module *m);
 /* How it is spelt as a non-coherent one. */
 hd_status rewrite_make_readonly(hd_ptx_module *m, const hd_ptx_stmt *load, uint32_t *form, const char **kept,
                                 hd_diag *d);
-/* bypass.c. *header: the statements that were put in front, to be run once. */
+/* levers/bypass.c. *header: the statements that were put in front, to be run once. */
 hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d);
-/* ballot.c. Whether the vote can be taken; then, for the header: %~limit, the threads that use L1, of
+/* levers/ballot.c. Whether the vote can be taken; then, for the header: %~limit, the threads that use L1, of
  * %~linear, and the count. The launch's parameters are added. */
 hd_status rewrite_check_ballot(const rewrite_job *j, hd_diag *d);
 hd_status rewrite_put_ballot(rewrite_job *j, hd_buf *text, hd_diag *d);
-/* prefetch.c: after all else. `ordered`: the binding's and order's registers are there; the kernel's own
- * statements begin at `body`. */
-hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd_diag *d);
+/* The steps of levers.def: after all else. */
+#define HD_LEVER_STEP(name, type, values, least, step) hd_status step(rewrite_job *j, hd_diag *d);
+#include "heddle/levers.def"
 
 /* ---- Lowering ------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* Which threshold of bypassing the SMs vote for (BYP 4.4.2; rewrite/ballot.c says how). */
+/* Which threshold of bypassing the SMs vote for (BYP 4.4.2; rewrite/levers/ballot.c says how). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

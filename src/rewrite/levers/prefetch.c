@@ -414,8 +414,8 @@ static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
   return failed ? hd_nomem(d) : HD_OK;
 }
 
-hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd_diag *d) {
-  slice s = {.j = j, .own = *j, .f = &j->m->funcs[j->func], .body = body};
+hd_status rewrite_prefetch(rewrite_job *j, hd_diag *d) {
+  slice s = {.j = j, .own = *j, .f = &j->m->funcs[j->func], .body = j->body};
   if (j->opt->grid.known) {
     if (!hd_grid_tasks(j->opt->grid.g, &s.own.V) || s.own.V > UINT32_MAX)
       return hd_fail(d, HD_ERR_UNSUPPORTED, "prefetch: not for grids of 2^32 tasks or more");
@@ -428,9 +428,9 @@ hd_status rewrite_prefetch(const rewrite_job *j, bool ordered, uint32_t body, hd
   hd_status st = HD_OK;
   if (!s.own.prefix || !s.verdicts || !s.heights || !find_writes(&s)) st = hd_nomem(d);
   if (st == HD_OK) {
-    for (unsigned k = 0; ordered && k < 3; k++)
+    for (unsigned k = 0; j->ordered && k < 3; k++)
       if (j->ctaid.want[k]) s.coordinates[k] = rewrite_find_register(j->m, j->ctaid.names[k]);
-    st = put_all(&s, ordered, &text, d);
+    st = put_all(&s, j->ordered, &text, d);
   }
   if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, s.at, text.data, d);
   hd_buf_free(&text);
