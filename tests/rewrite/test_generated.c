@@ -99,11 +99,38 @@ static void coordinates_are_read_in_the_width_of_their_operand(void **state) {
     }
 }
 
+/* What one task leaves in a register is not what the next one finds there. */
+static void registers_start_at_zero_in_every_task(void **state) {
+  static const char *const plans[] = {
+      "bind=agents",
+      "bind=agents:1,take=segments",
+      "bind=agents,threads=cta:col",
+      "bind=agents,threads=tile:8x2",
+      "bind=agents:1,threads=cta:hilbert,bypass=l1:1",
+      "bind=agents,bypass=l1:1,form=replicate",
+  };
+  const gen_launch l = {.grid = {9, 7, 1}, .block = {32, 2, 1}};
+  const hd_dispatch_kind how[2] = {HD_DISPATCH_DEMAND, HD_DISPATCH_SHUFFLED};
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+    for (unsigned known = 0; known < 2; known++) {
+      hd_buf text = {0};
+      hd_diag d = {0};
+      hd_rewrite_options o = {.grid = {.known = known, .g = {9, 7, 1}, .n_sms = 6}, .block = {32, 2, 1}};
+      gen_begin(false, &text);
+      hd_buf_puts(&text, "\tadd.u32 %r1, %r1, %r15;\n\tld.global.u32 %r15, [%rd0+64];\n");
+      gen_end(&text);
+      if (gen_compare(text.data, plans[i], &l, o, how, &d) != GEN_EQUAL)
+        fail_msg("%s: %s", plans[i], d.message);
+      hd_buf_free(&text);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(drawn_kernels_compute_the_same_under_drawn_plans),
       cmocka_unit_test(renumbered_threads_compute_the_same),
       cmocka_unit_test(prefetching_kernels_compute_the_same),
+      cmocka_unit_test(registers_start_at_zero_in_every_task),
       cmocka_unit_test(coordinates_are_read_in_the_width_of_their_operand),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,24 +132,49 @@ static const zero ZEROS[] = {
     {HD_M_S64, "s64", "0"},   {HD_M_F32, "f32", "0f00000000"}, {HD_M_F64, "f64", "0d0000000000000000"},
 };
 
-/* Where the declarations at a body's beginning end; `declared` gets a flag for each variable among them. */
-static uint32_t skip_declarations(const hd_ptx_func *f, uint32_t from, uint8_t *declared) {
+/* Where the declarations at a body's beginning end. */
+static uint32_t skip_declarations(const hd_ptx_func *f, uint32_t from) {
   uint32_t i = from;
-  for (; i < f->n_stmts; i++) {
-    uint8_t kind = f->stmts[i].kind;
-    if (kind == HD_S_VAR)
-      declared[f->stmts[i].index] = 1;
-    else if (kind == HD_S_INST || kind == HD_S_LABEL || kind == HD_S_OPEN)
-      break;
-  }
+  while (i < f->n_stmts && f->stmts[i].kind != HD_S_INST && f->stmts[i].kind != HD_S_LABEL &&
+         f->stmts[i].kind != HD_S_OPEN)
+    i++;
   return i;
+}
+
+enum { DECLARED = 1, ZEROED = 2 };
+
+/* DECLARED for the variables that the body's outermost scope declares. */
+static void find_declared(const hd_ptx_func *f, uint8_t *declared) {
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    depth += f->stmts[i].kind == HD_S_OPEN;
+    depth -= f->stmts[i].kind == HD_S_CLOSE;
+    if (f->stmts[i].kind == HD_S_VAR && !depth) declared[f->stmts[i].index] = DECLARED;
+  }
+}
+
+/* Declarations of zeroed registers that stand behind *at move in front of it: other levers put statements
+ * before the kernel's own declarations. */
+static hd_status move_declarations(const rewrite_job *j, const uint8_t *declared, hd_arena *arena,
+                                   uint32_t *at, hd_diag *d) {
+  const hd_ptx_func *f = &j->m->funcs[j->func];
+  hd_ptx_stmt *stmts = HD_NEW_N(arena, f->n_stmts + 1u, hd_ptx_stmt);
+  uint32_t n = *at, begin = *at;
+  memcpy(stmts, f->stmts, begin * sizeof *stmts);
+  for (unsigned moved = 2; moved-- > 0;)
+    for (uint32_t i = begin; i < f->n_stmts; i++)
+      if ((f->stmts[i].kind == HD_S_VAR && declared[f->stmts[i].index] == ZEROED) == (moved == 1)) {
+        stmts[n++] = f->stmts[i];
+        *at += moved;
+      }
+  return *at > begin ? hd_ptx_set_body(j->m, j->func, stmts, n, d) : HD_OK;
 }
 
 typedef struct live_names {
   const hd_liveness *live;
   const rewrite_job *j;
-  const uint8_t *declared;
-  uint8_t *done; /* per register */
+  uint8_t *declared; /* per variable: DECLARED, ZEROED */
+  uint8_t *done;     /* per register */
   hd_buf *text;
 } live_names;
 
@@ -160,8 +185,10 @@ static void put_zero(live_names *n, hd_sym reg) {
   n->done[y->index] = 1;
   if (y->vec > 1 || !n->declared[y->decl]) return;
   for (size_t k = 0; k < sizeof ZEROS / sizeof *ZEROS; k++)
-    if (ZEROS[k].type == y->type)
+    if (ZEROS[k].type == y->type) {
+      n->declared[y->decl] = ZEROED;
       hd_buf_printf(n->text, "\tmov.%s %s, %s;\n", ZEROS[k].text, y->name, ZEROS[k].value);
+    }
 }
 
 static bool put_zero_of(void *ctx, const hd_ptx_leaf *leaf) {
@@ -169,8 +196,8 @@ static bool put_zero_of(void *ctx, const hd_ptx_leaf *leaf) {
   return true;
 }
 
-/* Other types than those above, and registers declared further down, start undefined in each task, as in each
- * CTA. */
+/* Other types than those above, and registers of inner scopes, start undefined in each task, as in each CTA.
+ */
 hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   hd_arena arena;
@@ -184,11 +211,13 @@ hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d)
   if (st == HD_OK && f->n_regs && hd_liveness_find(&g, MOST_LIVE_BYTES, &arena, &live)) {
     uint8_t *declared = HD_NEW_N(&arena, j->m->n_vars + 1u, uint8_t);
     live_names n = {&live, j, declared, HD_NEW_N(&arena, f->n_regs, uint8_t), &text};
-    uint32_t at = skip_declarations(f, header, declared);
+    find_declared(f, declared);
     for (uint32_t i = 0; i < f->n_stmts; i++) hd_ptx_visit(j->m, &f->stmts[i], put_zero_of, &n);
+    uint32_t at = skip_declarations(f, header);
+    if (text.len) st = move_declarations(j, declared, &arena, &at, d);
     if (text.failed)
       st = hd_nomem(d);
-    else if (text.len)
+    else if (st == HD_OK && text.len)
       st = hd_ptx_insert(j->m, j->func, at, text.data, d);
   }
   hd_buf_free(&text);

@@ -30,7 +30,6 @@ typedef struct scan {
 #define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
 #define LANE "it tells the thread where in its warp it is, which threads= changes"
 
-/* What renumbering across the grid cannot keep. */
 static const char *why_in_grid(const hd_ptx_form *f) {
   hd_ptx_access a = hd_ptx_access_of(f);
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || hd_ptx_form_has(f, HD_M_CTA)) return TOGETHER;
@@ -43,7 +42,6 @@ static const char *why_in_grid(const hd_ptx_form *f) {
 #define PART "a barrier of some warps counts them, and threads=cta: would put their threads into others"
 #define VOLATILE "threads of a warp may rely here on running together, and threads=cta: would part them"
 
-/* What renumbering inside a CTA cannot keep. */
 static const char *why_in_cta(const hd_ptx_form *f, const hd_ptx_stmt *st) {
   if (f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES)) return WARP_WIDE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
