@@ -71,8 +71,8 @@ static void every_allocation_that_fails_is_said(void **state) {
       {"notation", notation, NULL, true},
       {"order=col", tables, "order=col", false},
       {"order=hilbert", tables, "order=hilbert", false},
-      {"order=zigzag:3x2,bind=redirect", tables, "order=zigzag:3x2,bind=redirect", true},
-      {"programs", programs, "order=tile:4x2,bind=redirect", true},
+      {"order=zigzag:3x2,bind=redirect", tables, "order=zigzag:3x2,bind=redirect", false},
+      {"programs", programs, "order=tile:4x2,bind=agents,sms=0-3", false},
       {"header", header, NULL, false},
       {"sets", sets, NULL, false},
   };
