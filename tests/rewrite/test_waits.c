@@ -319,6 +319,16 @@ static void loops_that_do_not_wait_for_the_value_are_accepted(void **state) {
               "setp.lt.u32 %p1, %r5, %r7;\n@%p1 bra A;\nmov.u32 %r2, %r4;\nbra B;\nA: add.u32 %r1, %r4, 1;\n"
               "B: setp.lt.u32 %p2, %r1, %r2;\n@%p2 bra L;"),
        NULL},
+      {"a merge of two lists",
+       KERNEL("mov.u32 %r1, 0;\nmov.u32 %r2, %r8;\nL: mul.wide.s32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "ld.global.u32 %r3, [%rd3];\nmul.wide.s32 %rd4, %r2, 4;\nadd.s64 %rd5, %rd1, %rd4;\n"
+              "ld.global.u32 %r4, [%rd5];\nsetp.gt.u32 %p1, %r3, %r4;\n@%p1 bra A;\nadd.u32 %r1, %r1, 1;\n"
+              "bra B;\nA: add.u32 %r2, %r2, -1;\nB: setp.lt.u32 %p2, %r1, %r2;\n@%p2 bra L;"),
+       NULL},
+      {"atomics whose results nobody reads, beside a walk",
+       KERNEL("L: ld.global.u64 %rd1, [%rd1];\natom.global.add.u32 %r2, [%rd1+8], 1;\n"
+              "setp.ne.u64 %p1, %rd1, 0;\n@%p1 bra L;"),
+       NULL},
       {"a flag that is looked at once in each round, and changes nothing about their number",
        KERNEL(
            "L: ld.acquire.gpu.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra M;\n"

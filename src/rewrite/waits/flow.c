@@ -11,9 +11,11 @@ enum { MOST_REGS = 64 };
 
 typedef struct trace {
   wait_search *w;
-  uint32_t *work, n_work; /* instructions whose operands are still to be looked at */
-  uint32_t bad;           /* what the exits wait for; HD_NONE */
-  bool stores_seen;       /* of global memory */
+  uint32_t *work, n_work;         /* instructions whose operands are still to be looked at */
+  uint32_t bad;                   /* what the exits wait for; HD_NONE */
+  bool stores_seen;               /* of global memory */
+  uint32_t *doubtful, n_doubtful; /* plain loads that may look at the same place again */
+  uint32_t *changes, n_changes;   /* blocks that change registers that the exits depend on */
 
   /* The region with one exit behind all: post-dominators by number, in reverse postorder from the exit (0).
    */
@@ -186,36 +188,54 @@ static bool depends_on_itself(const wait_search *w, uint32_t reg) {
   return false;
 }
 
+/* Adds the blocks in which a register changes by its own former value, for sure. */
+static uint32_t add_changes(wait_search *w, uint32_t reg, uint32_t *through, uint32_t n, uint32_t cap) {
+  if (!wait_written_inside(w, reg) || !depends_on_itself(w, reg)) return n;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    uint32_t at = w->writers.insts[i], block = w->g.insts[at].block;
+    if (!wait_inside(w, at) || wait_copied(w, at) != HD_NONE || hd_inst_stmt(&w->g, at)->guard) continue;
+    bool there = false;
+    for (uint32_t k = 0; k < n && !there; k++) there = through[k] == block;
+    if (!there && n < cap) through[n++] = block;
+  }
+  return n;
+}
+
 /* A load looks at another place in every round: its address is made of registers that each round changes. */
 static bool looks_elsewhere(wait_search *w, uint32_t inst) {
   slice s = {.w = w};
   uint32_t through[MOST_REGS], n = 0;
   const hd_ptx_access *a = wait_access(w, inst);
   for (unsigned k = 0; k < a->n; k++) {
-    if (!(a->touches[k].space & HD_IN_ANY_GLOBAL) ||
+    if (!(a->touches[k].space & HD_IN_ANY_GLOBAL) || !(a->touches[k].kinds & HD_ACC_READ) ||
         a->touches[k].operand >= hd_inst_stmt(&w->g, inst)->n_opnds)
       continue;
     const hd_ptx_opnd *o = &wait_operands(w, inst)[a->touches[k].operand];
-    if (!(a->touches[k].kinds & HD_ACC_READ)) continue;
-    if (o->kind == HD_O_BRACKET) {
+    if (o->kind == HD_O_BRACKET)
       hd_inst_reads(&w->g, inst, add_to_slice, &s);
-    } else if (o->sym && w->m->syms[o->sym].kind == HD_SYM_REG) {
+    else if (o->sym && w->m->syms[o->sym].kind == HD_SYM_REG)
       add_to_slice(&s, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
-    }
   }
   grow_slice(&s, 0);
-  if (s.full) return false;
-  for (uint32_t r = 0; r < s.n; r++) {
-    w->steps += s.n;
-    if (!depends_on_itself(w, s.regs[r])) continue;
-    for (uint32_t i = w->writers.first[s.regs[r]]; i < w->writers.first[s.regs[r] + 1]; i++) {
-      uint32_t at = w->writers.insts[i];
-      if (!wait_inside(w, at) || wait_copied(w, at) != HD_NONE || hd_inst_stmt(&w->g, at)->guard) continue;
-      if (n == MOST_REGS) return false;
-      through[n++] = w->g.insts[at].block;
+  w->steps += s.n;
+  for (uint32_t r = 0; r < s.n && !s.full; r++) n = add_changes(w, s.regs[r], through, n, MOST_REGS);
+  return n && wait_every_round(w, w->g.insts[inst].block, through, n);
+}
+
+/* Every round through the load changes, by its own former value, some register that the exits depend on: a
+ * merge of two lists moves on in one of them. */
+static bool moves_on(trace *t, uint32_t inst) {
+  wait_search *w = t->w;
+  if (!t->changes) {
+    t->changes = HD_NEW_N(w->arena, w->n_blocks + 1u, uint32_t);
+    for (uint32_t r = 0; r < w->g.n_regs; r++) {
+      w->steps++;
+      if (w->seen_reg[r] != w->stamp) continue;
+      w->steps += MOST_REGS;
+      t->n_changes = add_changes(w, r, t->changes, t->n_changes, w->n_blocks);
     }
   }
-  return n && wait_every_round(w, w->g.insts[inst].block, through, n);
+  return t->n_changes && wait_every_round(w, w->g.insts[inst].block, t->changes, t->n_changes);
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
@@ -226,6 +246,17 @@ static bool may_alias(const wait_search *w, uint32_t load, const hd_ptx_opnd *x,
   if (space != written && space != HD_IN_GENERIC && written != HD_IN_GENERIC) return false;
   hd_sym p = wait_root(w, load, x), q = wait_root(w, store, y);
   return !p || !q || p == q;
+}
+
+static void trace_store(trace *t, uint32_t store) {
+  wait_search *w = t->w;
+  if (!(wait_access(w, store)->kinds & HD_ACC_ATOMIC)) {
+    trace_inst(t, store);
+    return;
+  }
+  /* What an atomic found counts only for who gets it. */
+  trace_block(t, w->g.insts[store].block);
+  hd_inst_reads(&w->g, store, trace_reg, t);
 }
 
 /* What the region stores where `load` reads. Calls that are not inlined may store anything. */
@@ -242,7 +273,7 @@ static void trace_stores(trace *t, uint32_t load, const hd_ptx_opnd *address, un
         if (a->touches[n].kinds & HD_ACC_WRITE && a->touches[n].operand < hd_inst_stmt(&w->g, k)->n_opnds &&
             may_alias(w, load, address, space, k, &wait_operands(w, k)[a->touches[n].operand],
                       a->touches[n].space))
-          trace_inst(t, k);
+          trace_store(t, k);
     }
   }
 }
@@ -307,7 +338,10 @@ static bool is_foreign(trace *t, uint32_t inst) {
   switch ((wait_source)w->source[inst]) {
   case WAIT_STRONG: return true;
   case WAIT_CTA: return w->fence;
-  case WAIT_WEAK: return w->fence || !looks_elsewhere(w, inst);
+  case WAIT_WEAK:
+    if (w->fence) return true;
+    if (!looks_elsewhere(w, inst)) t->doubtful[t->n_doubtful++] = inst;
+    return false;
   case WAIT_OWN: break;
   }
   return false;
@@ -362,6 +396,7 @@ uint32_t wait_find(wait_search *w) {
   uint32_t *space = HD_NEW_N(w->arena, 4 * (n + 1), uint32_t);
   trace t = {.w = w,
              .work = w->work,
+             .doubtful = w->doubtful,
              .number = w->number,
              .by_order = space,
              .ipdom = space + n + 1,
@@ -372,5 +407,7 @@ uint32_t wait_find(wait_search *w) {
   for (uint32_t i = 0; i < w->n_blocks; i++)
     if (leaves_region(w, w->blocks[i])) trace_exit(&t, w->blocks[i]);
   while (t.n_work && w->steps < WAIT_WALK) look_at(&t, t.work[--t.n_work]);
+  for (uint32_t i = 0; i < t.n_doubtful && t.bad == HD_NONE; i++)
+    if (!moves_on(&t, t.doubtful[i])) blame(&t, t.doubtful[i]);
   return t.bad;
 }

@@ -46,7 +46,7 @@ typedef struct wait_search {
   uint32_t *part, *members, *first;
 
   /* Of flow.c: what was met in this region (== stamp), what is to be looked at, blocks' numbers. */
-  uint32_t *seen_reg, *seen_inst, *seen_block, *seen_sym, *work, *number;
+  uint32_t *seen_reg, *seen_inst, *seen_block, *seen_sym, *work, *number, *doubtful;
 } wait_search;
 
 static inline bool wait_inside(const wait_search *w, uint32_t inst) {
