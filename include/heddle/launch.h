@@ -77,6 +77,7 @@ typedef struct hd_apply_options {
   bool any_grid;       /* for any grid instead of the launch's own */
   bool more_registers; /* as in hd_rewrite_options */
   bool no_hoisting;
+  unsigned assume;           /* HD_ASSUME_... */
   hd_register_budget budget; /* where kernels are assembled, the first that is tried */
   const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: what the workload
                                 says */

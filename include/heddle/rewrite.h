@@ -32,6 +32,15 @@ typedef enum hd_register_budget {
   HD_BUDGET_COUNT
 } hd_register_budget;
 
+/* What the caller knows and the text does not say; bits. The rewritten kernel's remark tells what it rests
+ * on. */
+enum {
+  HD_ASSUME_NO_WAITS = 1, /* no loop waits for what another CTA writes, though it looks as if: hash tables
+                             with room, say. Where it is not so, CTAs may wait for ever */
+};
+/* "no-waits", several joined by commas. False: another word. */
+HD_API bool hd_assume_parse(const char *text, unsigned *assume);
+
 typedef struct hd_rewrite_options {
   hd_grid grid;          /* known: constants are baked in, and a launch with any other grid would be wrong;
                             unknown: any grid */
@@ -49,6 +58,7 @@ typedef struct hd_rewrite_options {
    * they read during any launch to come. bypass=ro makes them non-coherent */
   const uint32_t *unwritten;
   uint32_t n_unwritten;
+  unsigned assume; /* HD_ASSUME_... */
   hd_register_budget
       budget;       /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
   bool no_hoisting; /* bind=agents: the loop over tasks is written so that ptxas hoists nothing out of it, at
@@ -135,6 +145,9 @@ typedef struct hd_refusal {
 /* All reasons why `func` of m must not be reordered; at most cap are stored, the
  * total is returned. 0: it may. A property of the kernel, not of the plan. */
 HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
+/* The same, but for what the caller's word (HD_ASSUME_...) settles. */
+HD_API size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsigned assume,
+                                           hd_refusal *out, size_t cap);
 /* The reasons why a CTA must not do one task after another (bind=agents), beyond those. block as in
  * hd_rewrite_options. */
 HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],

@@ -37,7 +37,8 @@ static int print(const hd_check_report *c, bool json) {
 }
 
 int cmd_check(int argc, char **argv) {
-  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL;
+  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL, *assume_text = NULL;
+  unsigned assume = 0;
   uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
   cli_list params = {0};
   bool json = false, any_grid = false, no_hoisting = false, no_reference = false;
@@ -57,6 +58,8 @@ int cmd_check(int argc, char **argv) {
       {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
       {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
        "bind=agents: a loop out of which ptxas hoists nothing"},
+      {"assume", 0, CLI_TEXT, &assume_text, 0, "WORDS",
+       "no-waits: no loop waits for another CTA, whatever it looks like"},
       {"seed", 0, CLI_NUMBER, &seed, 0, "N", "seed of the dispatchers"},
       {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
       CLI_THREADS_OPTION(threads),
@@ -69,18 +72,22 @@ int cmd_check(int argc, char **argv) {
                   : cli_usage("check: --dispatcher is for the emulator, not for --device");
   }
 
+  if (assume_text && !hd_assume_parse(assume_text, &assume))
+    return cli_usage("check: --assume takes no-waits, not '%s'", assume_text);
+
   hd_diag d = {0};
   hd_plan plan = {0};
   hd_workload *w = NULL;
   hd_dispatch_kind kinds[HD_DISPATCH_COUNT];
-  hd_check_options o = {.run = {.threads = (unsigned)threads,
-                                .n_sms = (unsigned)sms,
-                                .apply = {.any_grid = any_grid, .no_hoisting = no_hoisting}},
-                        .dispatchers = kinds,
-                        .seed = seed,
-                        .resident = (uint32_t)resident,
-                        .no_reference = no_reference,
-                        .runs = (uint32_t)runs};
+  hd_check_options o = {
+      .run = {.threads = (unsigned)threads,
+              .n_sms = (unsigned)sms,
+              .apply = {.any_grid = any_grid, .no_hoisting = no_hoisting, .assume = assume}},
+      .dispatchers = kinds,
+      .seed = seed,
+      .resident = (uint32_t)resident,
+      .no_reference = no_reference,
+      .runs = (uint32_t)runs};
   hd_device *dev = NULL;
   hd_check_result result;
   hd_status st = hd_plan_parse(plan_text, &plan, &d);

@@ -56,6 +56,7 @@ static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *ke
 int cmd_rewrite(int argc, char **argv) {
   uint64_t index = UINT64_MAX, sms = 0, registers = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
+  const char *assume_text = NULL;
   uint32_t grid[3] = {0}, block[3] = {0};
   bool more_registers = false, no_hoisting = false, all = false, json = false;
   uint64_t sample = 0;
@@ -72,6 +73,8 @@ int cmd_rewrite(int argc, char **argv) {
        "that a thread of the original uses; bind=agents limits the rewritten kernel's"},
       {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
        "bind=agents: a loop out of which ptxas hoists nothing"},
+      {"assume", 0, CLI_TEXT, &assume_text, 0, "WORDS",
+       "no-waits: no loop waits for another CTA, whatever it looks like"},
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "clusters, one per SM (default: those of --gpu, else 132)"},
       {"gpu", 0, CLI_TEXT, &gpu_name, 0, "NAME", "take the number of SMs from this GPU"},
       {"module", 'm', CLI_NUMBER, &index, UINT32_MAX, "N", "module number when the file holds several"},
@@ -88,6 +91,9 @@ int cmd_rewrite(int argc, char **argv) {
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("rewrite: name one file");
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
+  unsigned assume = 0;
+  if (assume_text && !hd_assume_parse(assume_text, &assume))
+    return cli_usage("rewrite: --assume takes no-waits, not '%s'", assume_text);
   if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
 
   if (all && json && strcmp(output, "-") == 0)
@@ -100,7 +106,8 @@ int cmd_rewrite(int argc, char **argv) {
   hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms},
                             .more_registers = more_registers,
                             .registers = (uint32_t)registers,
-                            .no_hoisting = no_hoisting};
+                            .no_hoisting = no_hoisting,
+                            .assume = assume};
   memcpy(opt.grid.g, grid, sizeof grid);
   memcpy(opt.block, block, sizeof block);
   const hd_rewrite_file_options o = {argv[1], output, index, sample, &plan, &opt};

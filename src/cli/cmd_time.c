@@ -38,7 +38,8 @@ static int close_timing(timing *t, int rc) {
 }
 
 int cmd_time(int argc, char **argv) {
-  const char *size = NULL, *device = "cuda:0", *l2 = "flush";
+  const char *size = NULL, *device = "cuda:0", *l2 = "flush", *assume_text = NULL;
+  unsigned assume = 0;
   cli_list plans = {0};
   uint64_t threads = 0, warmups = 0, repetitions = 0;
   bool json = false, any_grid = false, no_counters = false;
@@ -52,6 +53,8 @@ int cmd_time(int argc, char **argv) {
        "what a run finds in L2: nothing of the workload, or what its last run left\n(default: flush)"},
       {"no-counters", 0, CLI_FLAG, &no_counters, 0, NULL, "times only"},
       {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
+      {"assume", 0, CLI_TEXT, &assume_text, 0, "WORDS",
+       "no-waits: no loop waits for another CTA, whatever it looks like"},
       {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
       CLI_THREADS_OPTION(threads),
       CLI_JSON_OPTION(json),
@@ -63,13 +66,16 @@ int cmd_time(int argc, char **argv) {
     return n != 1 ? cli_usage("time: name one workload ('heddle list' shows them)")
                   : cli_usage("time: --l2 takes flush or keep, not '%s'", l2);
   }
+  if (assume_text && !hd_assume_parse(assume_text, &assume))
+    return cli_usage("time: --assume takes no-waits, not '%s'", assume_text);
   hd_diag d = {0};
   timing t = {0};
-  hd_measure_options o = {.run = {.threads = (unsigned)threads, .apply.any_grid = any_grid},
-                          .warmups = (uint32_t)warmups,
-                          .repetitions = (uint32_t)repetitions,
-                          .keep_l2 = keep,
-                          .no_counters = no_counters};
+  hd_measure_options o = {
+      .run = {.threads = (unsigned)threads, .apply = {.any_grid = any_grid, .assume = assume}},
+      .warmups = (uint32_t)warmups,
+      .repetitions = (uint32_t)repetitions,
+      .keep_l2 = keep,
+      .no_counters = no_counters};
   hd_status st = collect_rows(&t, &plans, &d);
   if (st == HD_OK) st = hd_workload_open(argv[1], cli_kernels_dir(), size, &t.w, &d);
   if (st == HD_OK) st = cli_open_device(device, (unsigned)threads, &t.device, &d);

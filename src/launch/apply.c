@@ -46,6 +46,7 @@ static hd_status rewrite_kernel(hd_ptx_module *m, const hd_resolved *plans, uint
                             .table = r->table.task ? &r->table : NULL,
                             .more_registers = a->more_registers,
                             .no_hoisting = a->no_hoisting,
+                            .assume = a->assume,
                             .registers = registers ? registers : w->registers,
                             .unwritten = r->unwritten,
                             .n_unwritten = r->n_unwritten,

@@ -184,6 +184,23 @@ static void scan_directives(rewrite_scan *s, const hd_ptx_func *f) {
 }
 
 size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap) {
+  return hd_rewrite_refusals_assuming(m, func, 0, out, cap);
+}
+
+bool hd_assume_parse(const char *text, unsigned *assume) {
+  static const char no_waits[] = "no-waits";
+  *assume = 0;
+  for (const char *p = text; *p;) {
+    size_t n = strcspn(p, ",");
+    if (n != sizeof no_waits - 1 || memcmp(p, no_waits, n) != 0) return false;
+    *assume |= HD_ASSUME_NO_WAITS;
+    p += n + (p[n] == ',');
+  }
+  return *assume != 0;
+}
+
+size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsigned assume, hd_refusal *out,
+                                    size_t cap) {
   const hd_ptx_func *kernel = &m->funcs[func];
   rewrite_scan s = {.m = m, .out = out, .cap = cap};
   if (!kernel->has_body) {
@@ -198,7 +215,7 @@ size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *ou
     for (uint32_t i = 0; i < f->n_stmts; i++)
       if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
   }
-  if (ok && !rewrite_scan_waits(&s, func, calls))
+  if (ok && !(assume & HD_ASSUME_NO_WAITS) && !rewrite_scan_waits(&s, func, calls))
     rewrite_scan_refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
   rewrite_scan_end(&s);
   return s.n;

@@ -246,6 +246,12 @@ hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d) {
   return hd_fail(d, HD_ERR_REFUSED, "%s", why->what);
 }
 
+static hd_status refuse(const rewrite_job *j, hd_diag *d) {
+  hd_refusal why;
+  size_t n = hd_rewrite_refusals_assuming(j->m, j->func, j->opt->assume, &why, 1);
+  return rewrite_first_refusal(&why, n, d);
+}
+
 /* Threads of a CTA: what the caller says, else what the kernel says. */
 static void find_block(rewrite_job *j) {
   memcpy(j->block, j->opt->block, sizeof j->block);
@@ -268,7 +274,7 @@ static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
 static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   hd_refusal why;
-  hd_status st = rewrite_first_refusal(&why, hd_rewrite_refusals(j->m, j->func, &why, 1), d);
+  hd_status st = refuse(j, d);
   if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_CTAID, &j->ctaid, d);
   /* CTAs that never ask who they are do the same work in any order. */
   if (st != HD_OK || !any(j->ctaid.want)) return st;
@@ -348,12 +354,11 @@ static bool changes_loads(const hd_plan *p) {
 static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   const hd_plan *p = j->plan;
   hd_prog prog = {.n = 0};
-  hd_refusal why;
   hd_status st = HD_OK;
   uint32_t header = 0, begin = 0;
   find_block(j);
   if (changes_tasks(p) || changes_threads(p))
-    st = rewrite_first_refusal(&why, hd_rewrite_refusals(j->m, j->func, &why, 1), d);
+    st = refuse(j, d);
   else if (!j->m->funcs[j->func].has_body)
     st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
   if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
@@ -392,6 +397,15 @@ static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
   return st;
 }
 
+/* The text rests on the caller's word: a remark says so, before what else the kernel's remark says. */
+static hd_status say_assumption(rewrite_job *j, hd_diag *d) {
+  hd_ptx_func *f = &j->m->funcs[j->func];
+  const char *rest = f->remark ? f->remark : "";
+  f->remark = hd_arena_printf(j->m->arena, "heddle: rests on the word that no loop waits for another CTA%s%s",
+                              *rest ? "\n" : "", rest);
+  return f->remark ? HD_OK : hd_nomem(d);
+}
+
 hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                      hd_recipe *recipe, hd_diag *d) {
   hd_recipe r = {0};
@@ -406,7 +420,10 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   if (recipe) *recipe = r;
   hd_status st = hd_plan_check(p, d);
   if (st != HD_OK || hd_plan_is_baseline(p)) return st;
+  bool assumes = opt->assume && hd_rewrite_refusals_assuming(m, func, 0, NULL, 0) !=
+                                    hd_rewrite_refusals_assuming(m, func, opt->assume, NULL, 0);
   st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
+  if (st == HD_OK && assumes) st = say_assumption(&j, d);
   if (st == HD_OK && recipe) *recipe = r;
   return st;
 }

@@ -471,6 +471,52 @@ static void work_that_is_fetched_runs_out(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* ---- The caller's word ------------------------------------------------------------------------ */
+
+static void the_callers_word_settles_waits_and_is_told(void **state) {
+  static const char text[] = MODULE("", "mov.u32 %r2, %ctaid.x;\nL: ld.volatile.global.u32 %r1, [%rd1];\n"
+                                        "setp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;");
+  for (unsigned assume = 0; assume < 2; assume++) {
+    hd_ptx_module *m;
+    hd_arena arena;
+    hd_diag d = {0};
+    hd_plan plan;
+    hd_recipe recipe;
+    hd_buf out = {0};
+    hd_arena_init(&arena);
+    assert_int_equal(hd_ptx_parse(text, sizeof text - 1, "test", &arena, &m, &d), HD_OK);
+    assert_int_equal(hd_plan_parse("order=reverse", &plan, &d), HD_OK);
+    hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .assume = assume};
+    hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &plan, &o, &recipe, &d);
+    assert_int_equal(st, assume ? HD_OK : HD_ERR_REFUSED);
+    if (assume) {
+      assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+      assert_non_null(strstr(out.data, "// heddle: rests on the word that no loop waits for another CTA"));
+    }
+    hd_buf_free(&out);
+    hd_plan_free(&plan);
+    hd_arena_free(&arena);
+  }
+}
+
+static void the_callers_word_settles_nothing_else(void **state) {
+  static const char text[] = KERNEL("mov.u32 %r1, %smid;");
+  hd_ptx_module *m;
+  hd_arena arena;
+  hd_diag d = {0};
+  hd_refusal r;
+  hd_arena_init(&arena);
+  assert_int_equal(hd_ptx_parse(text, sizeof text - 1, "test", &arena, &m, &d), HD_OK);
+  assert_int_equal(
+      hd_rewrite_refusals_assuming(m, (uint32_t)hd_ptx_find_kernel(m, "k"), HD_ASSUME_NO_WAITS, &r, 1), 1);
+  assert_int_equal(r.kind, HD_REFUSE_SREG);
+  hd_arena_free(&arena);
+  unsigned assume;
+  assert_true(hd_assume_parse("no-waits", &assume) && assume == HD_ASSUME_NO_WAITS);
+  assert_false(hd_assume_parse("", &assume) || hd_assume_parse("no-wait", &assume) ||
+               hd_assume_parse("no-waits,x", &assume));
+}
+
 /* ---- Generated loops -------------------------------------------------------------------------- */
 
 static uint32_t draw(uint64_t seed, uint64_t *n, uint32_t limit) {
@@ -541,6 +587,9 @@ int main(void) {
       BEHAVIOUR("a lock is told from a flag by its release on every path",
                 a_lock_is_told_from_a_flag_by_its_release),
       BEHAVIOUR("work that atomics hand out runs out", work_that_is_fetched_runs_out),
+      BEHAVIOUR("the caller's word settles waits, and the rewritten text tells",
+                the_callers_word_settles_waits_and_is_told),
+      BEHAVIOUR("the caller's word settles nothing else", the_callers_word_settles_nothing_else),
       BEHAVIOUR("generated polls are refused, and generated loops that count are not",
                 generated_polls_are_refused_and_counted_loops_are_not),
   };

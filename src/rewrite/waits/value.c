@@ -1,7 +1,7 @@
 /* Values in waits.c's search: constants, copies, addresses. */
 #include "rewrite/waits/waits.h"
 
-enum { MOST_DEPTH = 8 };
+enum { MOST_DEPTH = 8, MOST_NESTING = 100 };
 
 uint32_t wait_register(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   if (o->kind != HD_O_REG || o->part || o->flags & HD_OF_NEG) return HD_NONE;
@@ -110,10 +110,9 @@ static void check_invariant(void *ctx, uint32_t reg) {
   x->ok = x->ok && register_is_invariant(x->w, reg, x->depth + 1);
 }
 
-static bool register_is_invariant(const wait_search *w, uint32_t reg, unsigned depth) {
-  if (!wait_written_inside(w, reg)) return true;
+static bool is_worked_out_alike(const wait_search *w, uint32_t reg, unsigned depth) {
   uint32_t at = wait_only_writer_inside(w, reg);
-  if (at == HD_NONE || depth == MOST_DEPTH) return false;
+  if (at == HD_NONE || depth == MOST_NESTING) return false;
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   /* A special register may be a clock; %tid and the like are read outside of loops, or are the same all the
    * same, but are not worth telling apart here. */
@@ -128,6 +127,17 @@ static bool register_is_invariant(const wait_search *w, uint32_t reg, unsigned d
   operands x = {w, depth, at, true};
   hd_inst_reads(&w->g, at, check_invariant, &x);
   return x.ok;
+}
+
+/* Remembered for the region, 2 * stamp and the answer; no, while it is being asked: what depends on itself is
+ * not. */
+static bool register_is_invariant(const wait_search *w, uint32_t reg, unsigned depth) {
+  if (!wait_written_inside(w, reg)) return true;
+  uint32_t *known = &w->invariant[reg];
+  if (*known >> 1 == w->stamp) return *known & 1;
+  *known = 2 * w->stamp;
+  if (is_worked_out_alike(w, reg, depth)) *known |= 1;
+  return *known & 1;
 }
 
 bool wait_invariant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {

@@ -47,6 +47,7 @@ typedef struct wait_search {
 
   /* Of flow.c: what was met in this region (== stamp), what is to be looked at, blocks' numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_sym, *work, *number, *doubtful;
+  uint32_t *invariant; /* of value.c, per register */
 } wait_search;
 
 static inline bool wait_inside(const wait_search *w, uint32_t inst) {
