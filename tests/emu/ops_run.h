@@ -59,82 +59,35 @@ static inline float clamp01(float f) { return f > 0 ? (f < 1 ? f : 1) : 0; }
 
 /* ---- Values -------------------------------------------------------------------------- */
 
-/* Corner cases of every width and format first, then random bits of random length. */
+/* Corner cases of every width and format. */
+static const uint64_t op_corners[] = {
+    /* small numbers, shift counts */
+    0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65,
+    /* ends of integers */
+    0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+    0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
+    /* f32 */
+    0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff, 0x00800000, 0x007fffff,
+    0x4f000000, 0x4effffff, 0xcf000000, 0x5f000000, 0x3f000000, 0x3fc00000, 0x3fffffff, 0x33800000,
+    0x7e800001,
+    /* f16, bf16 */
+    0x3c00, 0x7c00, 0x7e00, 0x0400, 0x03ff, 0xbc00, 0x7f80,
+    /* f64 */
+    0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0x7ff8000000000000, 0x0010000000000000,
+    0x000fffffffffffff, 0x41e0000000000000, 0xc1e0000000200000, 0x43e0000000000000, 0x3fe0000000000000,
+    0x36a0000000000000, 0x3810000000000000,
+    /* almost all ones */
+    0xfffffffe, 0xfffffff0};
+
+/* Corner cases, numbers beside them, and random bits of random length. */
 static inline uint64_t op_value(uint64_t seed, uint64_t n) {
-  static const uint64_t corners[] = {0,
-                                     1,
-                                     2,
-                                     3,
-                                     7,
-                                     8,
-                                     15,
-                                     16,
-                                     17,
-                                     31,
-                                     32,
-                                     33,
-                                     63,
-                                     64,
-                                     65,
-                                     0x7f,
-                                     0x80,
-                                     0xff,
-                                     0x100,
-                                     0x7fff,
-                                     0x8000,
-                                     0xffff,
-                                     0x7fffffff,
-                                     0x80000000,
-                                     0xffffffff,
-                                     0x100000000,
-                                     0x7fffffffffffffff,
-                                     0x8000000000000000,
-                                     0xffffffffffffffff,
-                                     0x3f800000,
-                                     0xbf800000,
-                                     0x7f800000,
-                                     0xff800000,
-                                     0x7fc00000,
-                                     0x7f7fffff,
-                                     0x00800000,
-                                     0x007fffff,
-                                     0x4f000000,
-                                     0x4effffff,
-                                     0xcf000000,
-                                     0x5f000000,
-                                     0x3f000000,
-                                     0x3fc00000,
-                                     0x3fffffff,
-                                     0x33800000,
-                                     0x7e800001,
-                                     0x3c00,
-                                     0x7c00,
-                                     0x7e00,
-                                     0x0400,
-                                     0x03ff,
-                                     0xbc00,
-                                     0x7f80,
-                                     0x3ff0000000000000,
-                                     0xbff0000000000000,
-                                     0x7ff0000000000000,
-                                     0x7ff8000000000000,
-                                     0x0010000000000000,
-                                     0x000fffffffffffff,
-                                     0x41e0000000000000,
-                                     0xc1e0000000200000,
-                                     0x43e0000000000000,
-                                     0x3fe0000000000000,
-                                     0x36a0000000000000,
-                                     0x3810000000000000,
-                                     0xfffffffe,
-                                     0xfffffff0};
-  const uint64_t n_corners = sizeof corners / sizeof corners[0];
+  const uint64_t n_corners = sizeof op_corners / sizeof op_corners[0];
   const uint64_t pick = hd_random_at(seed ^ 0x5eed, n);
   const uint64_t bits = hd_random_at(seed, n);
   switch (pick % 8) {
   case 0:
-  case 1: return corners[(pick >> 8) % n_corners];
-  case 2: return corners[(pick >> 8) % n_corners] + (bits & 3) - 1;
+  case 1: return op_corners[(pick >> 8) % n_corners];
+  case 2: return op_corners[(pick >> 8) % n_corners] + (bits & 3) - 1;
   case 3: return bits >> (pick >> 8 & 63);
   case 4: return bits & 0x3f;
   case 5: return (bits & 0x8000000000000000) | 0x3f80000000000000ull >> 0 | (bits >> 12);

@@ -35,193 +35,209 @@ static void every_file_in_the_folder_loads_and_is_listed_in_order(void **state) 
   assert_int_equal(hd_gpu_list("/nowhere", &names, &n, &d), HD_ERR_IO);
 }
 
+/* Sizes in units and bytes as the fields of hd_gpu have them, caches' in KB. */
+typedef struct said {
+  const char *name;
+  unsigned arch, sms, ctas, warps, threads, schedulers, issue, scheduler, dispatch;
+  unsigned registers, register_unit, shared, shared_unit, reserved, mshrs;
+  bool global, unified;
+  hd_l1_write write;
+  unsigned l1_kb, l1_sector, l1_ways, l1_latency, l1_hashed, l1_bytes;
+  unsigned l2_kb, l2_sector, l2_ways, l2_latency, l2_hashed, l2_bytes;
+  unsigned dram_latency, mhz;
+  double gb_per_s;
+} said;
+
+static const said manuals[] = {
+    {.name = "gtx580",
+     .arch = 20,
+     .sms = 16,
+     .ctas = 8,
+     .warps = 48,
+     .threads = 1536,
+     .schedulers = 2,
+     .issue = 2,
+     .scheduler = HD_SCHED_GTO,
+     .dispatch = HD_DISPATCH_ROUND_ROBIN,
+     .registers = 32768,
+     .register_unit = 64,
+     .shared = 49152,
+     .shared_unit = 128,
+     .reserved = 0,
+     .mshrs = 32,
+     .global = true,
+     .unified = false,
+     .write = HD_L1_WRITE_EVICT,
+     .l1_kb = 16,
+     .l1_sector = 128,
+     .l1_ways = 4,
+     .l1_latency = 35,
+     .l1_hashed = 0,
+     .l1_bytes = 128,
+     .l2_kb = 768,
+     .l2_sector = 128,
+     .l2_ways = 8,
+     .l2_latency = 195,
+     .l2_hashed = 0,
+     .l2_bytes = 384,
+     .dram_latency = 330,
+     .mhz = 772,
+     .gb_per_s = 192.4},
+    {.name = "gtx980",
+     .arch = 52,
+     .sms = 16,
+     .ctas = 32,
+     .warps = 64,
+     .threads = 2048,
+     .schedulers = 4,
+     .issue = 4,
+     .scheduler = HD_SCHED_GTO,
+     .dispatch = HD_DISPATCH_DEMAND,
+     .registers = 65536,
+     .register_unit = 256,
+     .shared = 98304,
+     .shared_unit = 256,
+     .reserved = 0,
+     .mshrs = 256,
+     .global = false,
+     .unified = false,
+     .write = HD_L1_WRITE_NO_ALLOCATE,
+     .l1_kb = 48,
+     .l1_sector = 32,
+     .l1_ways = 24,
+     .l1_latency = 82,
+     .l1_hashed = 1,
+     .l1_bytes = 128,
+     .l2_kb = 2048,
+     .l2_sector = 32,
+     .l2_ways = 16,
+     .l2_latency = 225,
+     .l2_hashed = 1,
+     .l2_bytes = 512,
+     .dram_latency = 379,
+     .mhz = 1126,
+     .gb_per_s = 224},
+    {.name = "gtx1080",
+     .arch = 61,
+     .sms = 20,
+     .ctas = 32,
+     .warps = 64,
+     .threads = 2048,
+     .schedulers = 4,
+     .issue = 4,
+     .scheduler = HD_SCHED_GTO,
+     .dispatch = HD_DISPATCH_DEMAND,
+     .registers = 65536,
+     .register_unit = 256,
+     .shared = 98304,
+     .shared_unit = 256,
+     .reserved = 0,
+     .mshrs = 256,
+     .global = false,
+     .unified = false,
+     .write = HD_L1_WRITE_NO_ALLOCATE,
+     .l1_kb = 48,
+     .l1_sector = 32,
+     .l1_ways = 24,
+     .l1_latency = 81,
+     .l1_hashed = 1,
+     .l1_bytes = 128,
+     .l2_kb = 2048,
+     .l2_sector = 32,
+     .l2_ways = 16,
+     .l2_latency = 252,
+     .l2_hashed = 1,
+     .l2_bytes = 512,
+     .dram_latency = 482,
+     .mhz = 1607,
+     .gb_per_s = 320},
+    {.name = "h100",
+     .arch = 90,
+     .sms = 132,
+     .ctas = 32,
+     .warps = 64,
+     .threads = 2048,
+     .schedulers = 4,
+     .issue = 4,
+     .scheduler = HD_SCHED_LRR,
+     .dispatch = HD_DISPATCH_DEMAND,
+     .registers = 65536,
+     .register_unit = 256,
+     .shared = 233472,
+     .shared_unit = 128,
+     .reserved = 1024,
+     .mshrs = 512,
+     .global = true,
+     .unified = true,
+     .write = HD_L1_WRITE_THROUGH,
+     .l1_kb = 256,
+     .l1_sector = 32,
+     .l1_ways = 16,
+     .l1_latency = 41,
+     .l1_hashed = 1,
+     .l1_bytes = 128,
+     .l2_kb = 51200,
+     .l2_sector = 32,
+     .l2_ways = 16,
+     .l2_latency = 278,
+     .l2_hashed = 1,
+     .l2_bytes = 4444,
+     .dram_latency = 472,
+     .mhz = 1755,
+     .gb_per_s = 3350},
+};
+
+static void expect_sm(const hd_gpu *g, const said *want) {
+  assert_int_equal(g->arch, want->arch);
+  assert_int_equal(g->n_sms, want->sms);
+  assert_int_equal(g->max_ctas, want->ctas);
+  assert_int_equal(g->max_warps, want->warps);
+  assert_int_equal(g->max_threads, want->threads);
+  assert_int_equal(g->schedulers, want->schedulers);
+  assert_int_equal(g->issue_per_cycle, want->issue);
+  assert_int_equal(g->scheduler, want->scheduler);
+  assert_int_equal(g->dispatch, want->dispatch);
+  assert_int_equal(g->registers, want->registers);
+  assert_int_equal(g->register_unit, want->register_unit);
+  assert_int_equal(g->shared_bytes, want->shared);
+  assert_int_equal(g->shared_unit, want->shared_unit);
+  assert_int_equal(g->shared_reserved, want->reserved);
+}
+
+static void expect_caches(const hd_gpu *g, const said *want) {
+  assert_int_equal(g->l1_mshrs, want->mshrs);
+  assert_int_equal(g->l1_global, want->global);
+  assert_int_equal(g->l1_unified, want->unified);
+  assert_int_equal(g->l1_write, want->write);
+  assert_int_equal(g->l1.bytes, want->l1_kb << 10);
+  assert_int_equal(g->l1.line, 128);
+  assert_int_equal(g->l1.sector, want->l1_sector);
+  assert_int_equal(g->l1.ways, want->l1_ways);
+  assert_int_equal(g->l1.latency, want->l1_latency);
+  assert_int_equal(g->l1.hashed, want->l1_hashed);
+  assert_int_equal(g->l1.bytes_per_cycle, want->l1_bytes);
+  assert_int_equal(g->l2.bytes, want->l2_kb << 10);
+  assert_int_equal(g->l2.line, 128);
+  assert_int_equal(g->l2.sector, want->l2_sector);
+  assert_int_equal(g->l2.ways, want->l2_ways);
+  assert_int_equal(g->l2.latency, want->l2_latency);
+  assert_int_equal(g->l2.hashed, want->l2_hashed);
+  assert_int_equal(g->l2.bytes_per_cycle, want->l2_bytes);
+}
+
+static void expect_dram(const hd_gpu *g, const said *want) {
+  assert_int_equal(g->dram_latency, want->dram_latency);
+  assert_int_equal(g->clock_mhz, want->mhz);
+  double gb_per_s = g->dram_bytes_per_cycle * g->clock_mhz / 1e3;
+  assert_true(gb_per_s > want->gb_per_s * 0.999 && gb_per_s < want->gb_per_s * 1.001);
+}
+
 static void the_files_hold_what_the_papers_and_manuals_say(void **state) {
-  static const struct {
-    const char *name;
-    unsigned arch, sms, ctas, warps, threads, schedulers, issue, scheduler, dispatch;
-    unsigned registers, register_unit, shared, shared_unit, reserved, mshrs;
-    bool global, unified;
-    hd_l1_write write;
-    unsigned l1_kb, l1_sector, l1_ways, l1_latency, l1_hashed, l1_bytes;
-    unsigned l2_kb, l2_sector, l2_ways, l2_latency, l2_hashed, l2_bytes;
-    unsigned dram_latency, mhz;
-    double gb_per_s;
-  } want[] = {
-      {"gtx580",
-       20,
-       16,
-       8,
-       48,
-       1536,
-       2,
-       2,
-       HD_SCHED_GTO,
-       HD_DISPATCH_ROUND_ROBIN,
-       32768,
-       64,
-       49152,
-       128,
-       0,
-       32,
-       true,
-       false,
-       HD_L1_WRITE_EVICT,
-       16,
-       128,
-       4,
-       35,
-       0,
-       128,
-       768,
-       128,
-       8,
-       195,
-       0,
-       384,
-       330,
-       772,
-       192.4},
-      {"gtx980",
-       52,
-       16,
-       32,
-       64,
-       2048,
-       4,
-       4,
-       HD_SCHED_GTO,
-       HD_DISPATCH_DEMAND,
-       65536,
-       256,
-       98304,
-       256,
-       0,
-       256,
-       false,
-       false,
-       HD_L1_WRITE_NO_ALLOCATE,
-       48,
-       32,
-       24,
-       82,
-       1,
-       128,
-       2048,
-       32,
-       16,
-       225,
-       1,
-       512,
-       379,
-       1126,
-       224},
-      {"gtx1080",
-       61,
-       20,
-       32,
-       64,
-       2048,
-       4,
-       4,
-       HD_SCHED_GTO,
-       HD_DISPATCH_DEMAND,
-       65536,
-       256,
-       98304,
-       256,
-       0,
-       256,
-       false,
-       false,
-       HD_L1_WRITE_NO_ALLOCATE,
-       48,
-       32,
-       24,
-       81,
-       1,
-       128,
-       2048,
-       32,
-       16,
-       252,
-       1,
-       512,
-       482,
-       1607,
-       320},
-      {"h100",
-       90,
-       132,
-       32,
-       64,
-       2048,
-       4,
-       4,
-       HD_SCHED_LRR,
-       HD_DISPATCH_DEMAND,
-       65536,
-       256,
-       233472,
-       128,
-       1024,
-       512,
-       true,
-       true,
-       HD_L1_WRITE_THROUGH,
-       256,
-       32,
-       16,
-       41,
-       1,
-       128,
-       51200,
-       32,
-       16,
-       278,
-       1,
-       4444,
-       472,
-       1755,
-       3350},
-  };
-  for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-    hd_gpu g = load(want[i].name);
-    assert_int_equal(g.arch, want[i].arch);
-    assert_int_equal(g.n_sms, want[i].sms);
-    assert_int_equal(g.max_ctas, want[i].ctas);
-    assert_int_equal(g.max_warps, want[i].warps);
-    assert_int_equal(g.max_threads, want[i].threads);
-    assert_int_equal(g.schedulers, want[i].schedulers);
-    assert_int_equal(g.issue_per_cycle, want[i].issue);
-    assert_int_equal(g.scheduler, want[i].scheduler);
-    assert_int_equal(g.dispatch, want[i].dispatch);
-    assert_int_equal(g.registers, want[i].registers);
-    assert_int_equal(g.register_unit, want[i].register_unit);
-    assert_int_equal(g.shared_bytes, want[i].shared);
-    assert_int_equal(g.shared_unit, want[i].shared_unit);
-    assert_int_equal(g.shared_reserved, want[i].reserved);
-    assert_int_equal(g.l1_mshrs, want[i].mshrs);
-    assert_int_equal(g.l1_global, want[i].global);
-    assert_int_equal(g.l1_unified, want[i].unified);
-    assert_int_equal(g.l1_write, want[i].write);
-    assert_int_equal(g.l1.bytes, want[i].l1_kb << 10);
-    assert_int_equal(g.l1.line, 128);
-    assert_int_equal(g.l1.sector, want[i].l1_sector);
-    assert_int_equal(g.l1.ways, want[i].l1_ways);
-    assert_int_equal(g.l1.latency, want[i].l1_latency);
-    assert_int_equal(g.l1.hashed, want[i].l1_hashed);
-    assert_int_equal(g.l1.bytes_per_cycle, want[i].l1_bytes);
-    assert_int_equal(g.l2.bytes, want[i].l2_kb << 10);
-    assert_int_equal(g.l2.line, 128);
-    assert_int_equal(g.l2.sector, want[i].l2_sector);
-    assert_int_equal(g.l2.ways, want[i].l2_ways);
-    assert_int_equal(g.l2.latency, want[i].l2_latency);
-    assert_int_equal(g.l2.hashed, want[i].l2_hashed);
-    assert_int_equal(g.l2.bytes_per_cycle, want[i].l2_bytes);
-    assert_int_equal(g.dram_latency, want[i].dram_latency);
-    assert_int_equal(g.clock_mhz, want[i].mhz);
-    double gb_per_s = g.dram_bytes_per_cycle * g.clock_mhz / 1e3;
-    assert_true(gb_per_s > want[i].gb_per_s * 0.999 && gb_per_s < want[i].gb_per_s * 1.001);
+  for (size_t i = 0; i < sizeof manuals / sizeof *manuals; i++) {
+    hd_gpu g = load(manuals[i].name);
+    expect_sm(&g, &manuals[i]);
+    expect_caches(&g, &manuals[i]);
+    expect_dram(&g, &manuals[i]);
   }
 }
 

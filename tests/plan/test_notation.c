@@ -168,95 +168,96 @@ static void a_file_name_ends_before_a_lever_and_nowhere_else(void **state) {
   }
 }
 
+static const struct {
+  const char *text;
+  hd_status status;
+  uint32_t column;
+  const char *says; /* part of the message */
+} mistakes[] = {
+    {"", HD_ERR_INPUT, 1, "baseline"},
+    {"col", HD_ERR_INPUT, 1, "'col' is no lever=value"},
+    {"order", HD_ERR_INPUT, 1, "'order'"},
+    {"order=", HD_ERR_INPUT, 7, "no such order"},
+    {"order=zebra", HD_ERR_INPUT, 7, "order=zebra"},
+    {"order=Col", HD_ERR_INPUT, 7, "order=Col"},
+    {" order=col", HD_ERR_INPUT, 1, "no lever"},
+    {"order=col ", HD_ERR_INPUT, 7, "order=col "},
+    {"order=col:3", HD_ERR_INPUT, 7, "write col"},
+    {"order=col:", HD_ERR_INPUT, 7, "write col"},
+    {"order=band", HD_ERR_INPUT, 7, "write band:H"},
+    {"order=band:", HD_ERR_INPUT, 12, "order=band:"},
+    {"order=band:0", HD_ERR_INPUT, 12, "order=band:0"},
+    {"order=band:4294967296", HD_ERR_INPUT, 12, "'4294967296'"},
+    {"order=band:99999999999999999999999999", HD_ERR_INPUT, 12, "whole number"},
+    {"order=band:-1", HD_ERR_INPUT, 12, "'-1'"},
+    {"order=band:2x3", HD_ERR_INPUT, 12, "'2x3'"},
+    {"order=tile:8", HD_ERR_INPUT, 12, "tile:WxH"},
+    {"order=tile:8x", HD_ERR_INPUT, 14, "order=tile:8x"},
+    {"order=tile:8x0", HD_ERR_INPUT, 14, "'0'"},
+    {"order=tile:x8", HD_ERR_INPUT, 12, "''"},
+    {"order=tile:8x4x2", HD_ERR_INPUT, 14, "'4x2'"},
+    {"order=stride:8", HD_ERR_INPUT, 14, "stride:AxB"},
+    {"order=zigzag:0", HD_ERR_INPUT, 14, "'0'"},
+    {"order=zigzag:8x0", HD_ERR_INPUT, 16, "'0'"},
+    {"order=table", HD_ERR_INPUT, 7, "table:FILE"},
+    {"order=table:", HD_ERR_INPUT, 7, "table:FILE"},
+    {"order=table:,bind=redirect", HD_ERR_INPUT, 7, "table:FILE"},
+    {"order=table:a,order=col", HD_ERR_INPUT, 15, "twice"},
+    {"bind=best", HD_ERR_INPUT, 6, "bind=best"},
+    {"bind=redirect:3", HD_ERR_INPUT, 6, "bind=redirect:3"},
+    {"bind=none,bind=none", HD_ERR_INPUT, 11, "lever bind is given twice"},
+    {"order=col,", HD_ERR_INPUT, 11, "''"},
+    {",order=col", HD_ERR_INPUT, 1, "''"},
+    {"order=col,,bind=none", HD_ERR_INPUT, 11, "''"},
+    {"order=col,baseline", HD_ERR_INPUT, 11, "stands alone"},
+    {"baseline,order=col", HD_ERR_INPUT, 1, "stands alone"},
+    {"colour=red", HD_ERR_INPUT, 1, "colour=red"},
+    {"=3", HD_ERR_INPUT, 1, "=3"},
+    {"bind=agents:0", HD_ERR_INPUT, 13, "'0'"},
+    {"bind=agents:", HD_ERR_INPUT, 13, "''"},
+    {"bind=claim:2", HD_ERR_INPUT, 6, "write claim"},
+    {"bind=agent", HD_ERR_INPUT, 6, "agents or agents:N"},
+    {"bind=claim,split=wave", HD_ERR_INPUT, 18, "write wave:N"},
+    {"bind=agents,take=segments:0", HD_ERR_INPUT, 27, "whole number from 1"},
+    {"bind=claim,take=segments", HD_ERR_INPUT, 1, "it needs bind=agents"},
+    {"bind=claim,split=wave:0", HD_ERR_INPUT, 23, "'0'"},
+    {"bind=claim,split=half", HD_ERR_INPUT, 18, "wave:N"},
+    {"bypass=l1", HD_ERR_INPUT, 8, "write l1:K"},
+    {"bypass=l3:1", HD_ERR_INPUT, 8, "l1:K, ro:K, l2:K, auto"},
+    {"stream=", HD_ERR_INPUT, 8, "load numbers"},
+    {"stream=l2", HD_ERR_INPUT, 8, "load numbers"},
+    {"stream=3+", HD_ERR_INPUT, 8, "load numbers"},
+    {"stream=3+3", HD_ERR_INPUT, 10, "increase"},
+    {"bypass=auto,form=both", HD_ERR_INPUT, 18, "auto, predicate, replicate"},
+    {"prefetch=l1:0", HD_ERR_INPUT, 13, "'0'"},
+    {"threads=affine", HD_ERR_INPUT, 9, "threads=affine: no such order"},
+    {"bind=agents,sms=", HD_ERR_INPUT, 17, "''"},
+    {"bind=agents,sms=4-2", HD_ERR_INPUT, 17, "increase"},
+    {"bind=agents,sms=0-4+4", HD_ERR_INPUT, 21, "overlap"},
+    {"bind=agents,sms=0-4294967295", HD_ERR_INPUT, 17, "increase"},
+    {"split=wave:3", HD_ERR_INPUT, 1, "needs bind=redirect"},
+    {"order=col,bind=claim,split=rows", HD_ERR_INPUT, 1, "needs order=row"},
+    {"bind=claim,split=cols", HD_ERR_INPUT, 1, "needs order=col"},
+    {"sms=0-65", HD_ERR_INPUT, 1, "needs bind=agents"},
+    {"bind=claim,sms=0-65", HD_ERR_INPUT, 1, "needs bind=agents"},
+    {"form=replicate", HD_ERR_INPUT, 1, "needs bypass"},
+    {"threads=heavy-first", HD_ERR_INPUT, 1, "orders of tasks"},
+};
+
 static void what_is_wrong_is_said_with_lever_value_and_column(void **state) {
-  static const struct {
-    const char *text;
-    hd_status status;
-    uint32_t column;
-    const char *says; /* part of the message */
-  } cases[] = {
-      {"", HD_ERR_INPUT, 1, "baseline"},
-      {"col", HD_ERR_INPUT, 1, "'col' is no lever=value"},
-      {"order", HD_ERR_INPUT, 1, "'order'"},
-      {"order=", HD_ERR_INPUT, 7, "no such order"},
-      {"order=zebra", HD_ERR_INPUT, 7, "order=zebra"},
-      {"order=Col", HD_ERR_INPUT, 7, "order=Col"},
-      {" order=col", HD_ERR_INPUT, 1, "no lever"},
-      {"order=col ", HD_ERR_INPUT, 7, "order=col "},
-      {"order=col:3", HD_ERR_INPUT, 7, "write col"},
-      {"order=col:", HD_ERR_INPUT, 7, "write col"},
-      {"order=band", HD_ERR_INPUT, 7, "write band:H"},
-      {"order=band:", HD_ERR_INPUT, 12, "order=band:"},
-      {"order=band:0", HD_ERR_INPUT, 12, "order=band:0"},
-      {"order=band:4294967296", HD_ERR_INPUT, 12, "'4294967296'"},
-      {"order=band:99999999999999999999999999", HD_ERR_INPUT, 12, "whole number"},
-      {"order=band:-1", HD_ERR_INPUT, 12, "'-1'"},
-      {"order=band:2x3", HD_ERR_INPUT, 12, "'2x3'"},
-      {"order=tile:8", HD_ERR_INPUT, 12, "tile:WxH"},
-      {"order=tile:8x", HD_ERR_INPUT, 14, "order=tile:8x"},
-      {"order=tile:8x0", HD_ERR_INPUT, 14, "'0'"},
-      {"order=tile:x8", HD_ERR_INPUT, 12, "''"},
-      {"order=tile:8x4x2", HD_ERR_INPUT, 14, "'4x2'"},
-      {"order=stride:8", HD_ERR_INPUT, 14, "stride:AxB"},
-      {"order=zigzag:0", HD_ERR_INPUT, 14, "'0'"},
-      {"order=zigzag:8x0", HD_ERR_INPUT, 16, "'0'"},
-      {"order=table", HD_ERR_INPUT, 7, "table:FILE"},
-      {"order=table:", HD_ERR_INPUT, 7, "table:FILE"},
-      {"order=table:,bind=redirect", HD_ERR_INPUT, 7, "table:FILE"},
-      {"order=table:a,order=col", HD_ERR_INPUT, 15, "twice"},
-      {"bind=best", HD_ERR_INPUT, 6, "bind=best"},
-      {"bind=redirect:3", HD_ERR_INPUT, 6, "bind=redirect:3"},
-      {"bind=none,bind=none", HD_ERR_INPUT, 11, "lever bind is given twice"},
-      {"order=col,", HD_ERR_INPUT, 11, "''"},
-      {",order=col", HD_ERR_INPUT, 1, "''"},
-      {"order=col,,bind=none", HD_ERR_INPUT, 11, "''"},
-      {"order=col,baseline", HD_ERR_INPUT, 11, "stands alone"},
-      {"baseline,order=col", HD_ERR_INPUT, 1, "stands alone"},
-      {"colour=red", HD_ERR_INPUT, 1, "colour=red"},
-      {"=3", HD_ERR_INPUT, 1, "=3"},
-      {"bind=agents:0", HD_ERR_INPUT, 13, "'0'"},
-      {"bind=agents:", HD_ERR_INPUT, 13, "''"},
-      {"bind=claim:2", HD_ERR_INPUT, 6, "write claim"},
-      {"bind=agent", HD_ERR_INPUT, 6, "agents or agents:N"},
-      {"bind=claim,split=wave", HD_ERR_INPUT, 18, "write wave:N"},
-      {"bind=agents,take=segments:0", HD_ERR_INPUT, 27, "whole number from 1"},
-      {"bind=claim,take=segments", HD_ERR_INPUT, 1, "it needs bind=agents"},
-      {"bind=claim,split=wave:0", HD_ERR_INPUT, 23, "'0'"},
-      {"bind=claim,split=half", HD_ERR_INPUT, 18, "wave:N"},
-      {"bypass=l1", HD_ERR_INPUT, 8, "write l1:K"},
-      {"bypass=l3:1", HD_ERR_INPUT, 8, "l1:K, ro:K, l2:K, auto"},
-      {"stream=", HD_ERR_INPUT, 8, "load numbers"},
-      {"stream=l2", HD_ERR_INPUT, 8, "load numbers"},
-      {"stream=3+", HD_ERR_INPUT, 8, "load numbers"},
-      {"stream=3+3", HD_ERR_INPUT, 10, "increase"},
-      {"bypass=auto,form=both", HD_ERR_INPUT, 18, "auto, predicate, replicate"},
-      {"prefetch=l1:0", HD_ERR_INPUT, 13, "'0'"},
-      {"threads=affine", HD_ERR_INPUT, 9, "threads=affine: no such order"},
-      {"bind=agents,sms=", HD_ERR_INPUT, 17, "''"},
-      {"bind=agents,sms=4-2", HD_ERR_INPUT, 17, "increase"},
-      {"bind=agents,sms=0-4+4", HD_ERR_INPUT, 21, "overlap"},
-      {"bind=agents,sms=0-4294967295", HD_ERR_INPUT, 17, "increase"},
-      {"split=wave:3", HD_ERR_INPUT, 1, "needs bind=redirect"},
-      {"order=col,bind=claim,split=rows", HD_ERR_INPUT, 1, "needs order=row"},
-      {"bind=claim,split=cols", HD_ERR_INPUT, 1, "needs order=col"},
-      {"sms=0-65", HD_ERR_INPUT, 1, "needs bind=agents"},
-      {"bind=claim,sms=0-65", HD_ERR_INPUT, 1, "needs bind=agents"},
-      {"form=replicate", HD_ERR_INPUT, 1, "needs bypass"},
-      {"threads=heavy-first", HD_ERR_INPUT, 1, "orders of tasks"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
     hd_plan p;
     hd_diag d = {0};
-    if (hd_plan_parse(cases[i].text, &p, &d) != cases[i].status || d.column != cases[i].column ||
-        !strstr(d.message, cases[i].says))
-      fail_msg("'%s': status %d, column %u: %s", cases[i].text, d.status, d.column, d.message);
+    if (hd_plan_parse(mistakes[i].text, &p, &d) != mistakes[i].status || d.column != mistakes[i].column ||
+        !strstr(d.message, mistakes[i].says))
+      fail_msg("'%s': status %d, column %u: %s", mistakes[i].text, d.status, d.column, d.message);
     char column[32];
-    snprintf(column, sizeof column, "column %u: ", cases[i].column);
+    snprintf(column, sizeof column, "column %u: ", mistakes[i].column);
     assert_non_null(strstr(d.message, column));
     assert_null(strchr(d.message, '\n'));
     assert_true(hd_plan_is_baseline(&p)); /* nothing is left to free */
     assert_null(p.order.file);
-    assert_int_equal(hd_plan_parse(cases[i].text, &p, NULL), cases[i].status);
+    assert_int_equal(hd_plan_parse(mistakes[i].text, &p, NULL), mistakes[i].status);
   }
 }
 
