@@ -115,6 +115,11 @@ HD_API void hd_workload_close(hd_workload *w);
  * "graphs/bfs"), sorted. Eight folders deep; hidden folders and links are passed over. */
 HD_API hd_status hd_workload_list(const char *kernels_dir, char ***names, size_t *n, hd_diag *d);
 HD_API void hd_workload_list_free(char **names, size_t n);
+/* The workloads that are meant by these words, in their order: a folder that holds several stands for all of
+ * them, any other word for itself (hd_workload_open judges it). No word: all under kernels_dir. Freed by
+ * hd_workload_list_free. */
+HD_API hd_status hd_workload_names(const char *kernels_dir, char *const *words, size_t n_words, char ***names,
+                                   size_t *n, hd_diag *d);
 
 /* The PTX text of the workload's kernel for `arch` (sm number, e.g. 80): read, or compiled with
  * nvcc where it is on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by

@@ -1,7 +1,4 @@
 /* Which plans work on which workloads; random compositions of all levers. */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "cli.h"
 #include "heddle/results.h"
 
@@ -50,45 +47,6 @@ static hd_status fill_row(run *r, size_t row, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < t->n_plans; i++)
     st = fill_cell(r, w, t->workloads[row], t->plans[i], &r->cells[row * t->n_plans + i], d);
   hd_workload_close(w);
-  return st;
-}
-
-/* Workloads by name, and those of folders that hold several. Every name is its own copy. */
-typedef struct name_list {
-  HD_VEC(char *) names;
-} name_list;
-
-static hd_status add_name(name_list *l, const char *folder, const char *name, hd_diag *d) {
-  hd_buf b = {0};
-  hd_buf_printf(&b, "%s%s%s", folder, *folder ? "/" : "", name);
-  if (!b.failed && hd_vec_push(&l->names, b.data)) return HD_OK;
-  hd_buf_free(&b);
-  return hd_nomem(d);
-}
-
-static hd_status add_names(name_list *l, const char *name, hd_diag *d) {
-  char path[4200];
-  snprintf(path, sizeof path, "%s/workload.toml", name);
-  char **all;
-  size_t n;
-  hd_diag quiet = {0};
-  /* What is no folder of workloads is left for hd_workload_open to judge. */
-  if (access(path, R_OK) == 0 || access(name, R_OK) != 0 || hd_workload_list(name, &all, &n, &quiet) != HD_OK)
-    return add_name(l, "", name, d);
-  hd_status st = n ? HD_OK : add_name(l, "", name, d);
-  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_name(l, name, all[i], d);
-  hd_workload_list_free(all, n);
-  return st;
-}
-
-static hd_status name_workloads(name_list *l, char **given, size_t n, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_names(l, given[i], d);
-  if (n) return st;
-  char **all;
-  if ((st = hd_workload_list(cli_kernels_dir(), &all, &n, d)) != HD_OK) return st;
-  for (size_t i = 0; st == HD_OK && i < n; i++) st = add_name(l, "", all[i], d);
-  hd_workload_list_free(all, n);
   return st;
 }
 
@@ -161,14 +119,15 @@ int cmd_levers(int argc, char **argv) {
   int n, rc = cli_parse(cli_find("levers"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
-  name_list names = {0};
+  char **names = NULL;
+  size_t n_names = 0;
   if (compositions && plans.n) {
     rc = cli_usage("levers: --random draws its plans; --plan names them");
-  } else if (name_workloads(&names, argv + 1, (size_t)n, &d) != HD_OK) {
+  } else if (hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &names, &n_names, &d) != HD_OK) {
     rc = cli_fail(&d);
   } else if (compositions) {
-    const hd_compositions_options o = {.names = (const char *const *)names.names.data,
-                                       .n_names = names.names.n,
+    const hd_compositions_options o = {.names = (const char *const *)names,
+                                       .n_names = n_names,
                                        .kernels_dir = cli_kernels_dir(),
                                        .size = size,
                                        .n = compositions,
@@ -182,12 +141,11 @@ int cmd_levers(int argc, char **argv) {
              .table = {.size = size,
                        .plans = plans.items,
                        .n_plans = plans.n,
-                       .workloads = (const char *const *)names.names.data,
-                       .n_workloads = names.names.n}};
+                       .workloads = (const char *const *)names,
+                       .n_workloads = n_names}};
     if (!plans.n) r.table.plans = hd_levers_plans(&r.table.n_plans);
     rc = print_levers(&r, output, json);
   }
-  for (size_t i = 0; i < names.names.n; i++) free(names.names.data[i]);
-  hd_vec_free(&names.names);
+  hd_workload_list_free(names, n_names);
   return rc;
 }

@@ -75,6 +75,47 @@ void hd_workload_list_free(char **names, size_t n) {
   free(names);
 }
 
+/* ---- Words of a command line ------------------------------------------------------------ */
+
+static hd_status add_name(name_list *l, const char *folder, const char *name, hd_diag *d) {
+  hd_buf b = {0};
+  hd_buf_printf(&b, "%s%s%s", folder, *folder ? "/" : "", name);
+  if (!b.failed && hd_vec_push(l, b.data)) return HD_OK;
+  hd_buf_free(&b);
+  return hd_nomem(d);
+}
+
+static hd_status add_word(name_list *l, const char *word, hd_diag *d) {
+  char path[WL_PATH], **all = NULL;
+  size_t n = 0;
+  struct stat s;
+  hd_diag quiet = {0};
+  int length = snprintf(path, sizeof path, "%s/%s", word, FILE_NAME);
+  bool several = length < (int)sizeof path && !is_file(path) && stat(word, &s) == 0 &&
+                 hd_workload_list(word, &all, &n, &quiet) == HD_OK && n;
+  hd_status st = several ? HD_OK : add_name(l, "", word, d);
+  for (size_t i = 0; st == HD_OK && several && i < n; i++) st = add_name(l, word, all[i], d);
+  hd_workload_list_free(all, n);
+  return st;
+}
+
+hd_status hd_workload_names(const char *kernels_dir, char *const *words, size_t n_words, char ***names,
+                            size_t *n, hd_diag *d) {
+  if (!n_words) return hd_workload_list(kernels_dir, names, n, d);
+  name_list list = {0};
+  hd_status st = HD_OK;
+  *names = NULL;
+  *n = 0;
+  for (size_t i = 0; st == HD_OK && i < n_words; i++) st = add_word(&list, words[i], d);
+  if (st != HD_OK) {
+    hd_workload_list_free(list.data, list.n);
+    return st;
+  }
+  *names = list.data;
+  *n = list.n;
+  return HD_OK;
+}
+
 /* ---- Looking up ------------------------------------------------------------------------ */
 
 /* The listed names that are `name` or end in "/name", as "a, b"; returns how many. */

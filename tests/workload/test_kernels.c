@@ -213,8 +213,28 @@ static void every_kernel_compiles_with_clang_alone(void **state) {
 #endif
 }
 
+static void words_mean_workloads_and_folders_all_in_them(void **state) {
+  char *words[] = {KERNELS "/micro", "copy-row", KERNELS "/copy-col"};
+  static const char *const want[] = {KERNELS "/micro/locality", KERNELS "/micro/neighbours", "copy-row",
+                                     KERNELS "/copy-col"};
+  char **names, **all;
+  size_t n, n_all;
+  hd_diag diag = {0};
+  assert_int_equal(hd_workload_names(KERNELS, words, 3, &names, &n, &diag), HD_OK);
+  assert_int_equal(n, sizeof want / sizeof *want);
+  for (size_t i = 0; i < n; i++) assert_string_equal(names[i], want[i]);
+  hd_workload_list_free(names, n);
+  assert_int_equal(hd_workload_names(KERNELS, NULL, 0, &names, &n, &diag), HD_OK);
+  assert_int_equal(hd_workload_list(KERNELS, &all, &n_all, &diag), HD_OK);
+  assert_int_equal(n, n_all);
+  hd_workload_list_free(names, n);
+  hd_workload_list_free(all, n_all);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("words mean workloads, and folders all in them",
+                words_mean_workloads_and_folders_all_in_them),
       cmocka_unit_test(every_reference_computes_what_a_naive_loop_does),
       cmocka_unit_test(every_workload_opens_at_each_of_its_sizes),
       cmocka_unit_test(every_file_that_a_workload_names_is_there),

@@ -13,9 +13,9 @@ typedef struct fake_cuda {
   /* What was asked for. */
   unsigned launches, flushes;
   unsigned compiled, linked; /* modules made of text; of what the linker made */
-  int carveout;    /* of the last launch; -1: none */
-  unsigned passes; /* CUPTI: runs of a range it takes */
-  int mig;         /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
+  int carveout;              /* of the last launch; -1: none */
+  unsigned passes;           /* CUPTI: runs of a range it takes */
+  int mig;                   /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
 } fake_cuda;
 
 #endif
