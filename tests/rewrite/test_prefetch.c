@@ -85,6 +85,34 @@ static void what_was_overwritten_is_worked_out_again(void **state) {
   free(text);
 }
 
+/* What writes several registers is copied with as many: for all tasks, where one of them was overwritten, and
+ * for each task. */
+static void copies_write_as_many_registers_as_what_they_copy(void **state) {
+  static const struct {
+    const char *address, *copy;
+  } cases[] = {
+      {"ld.param.v2.u32 {%r5, %r6}, [in];\ncvt.u64.u32 %rd2, %r6;\nmov.u32 %r1, %ctaid.x;\n"
+       "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\nmov.u32 %r6, 0;\ncvt.u64.u32 %rd2, %r6;\n",
+       "ld.param.v2.u32 {%heddle_c3, %heddle_c3_1}, [in];"},
+      {"ld.param.v2.u32 {_, %r6}, [in];\ncvt.u64.u32 %rd2, %r6;\nmov.u32 %r1, %ctaid.x;\n"
+       "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\nmov.u32 %r6, 0;\ncvt.u64.u32 %rd2, %r6;\n",
+       "ld.param.v2.u32 {_, %heddle_c3_1}, [in];"},
+      {"mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd3, %r1, 4;\nmov.b64 {%r5, %r6}, %rd3;\n"
+       "cvt.u64.u32 %rd4, %r5;\n",
+       "mov.b64 {%heddle_c5, %heddle_c5_1}, %heddle_c4;"},
+      {"mov.u32 %r1, %ctaid.x;\nsetp.gt.u32 %p1|%p2, %r1, 4;\nselp.b64 %rd4, 64, 128, %p2;\n",
+       "setp.gt.u32 %heddle_c4|%heddle_c4_1, %heddle_c3, 4;"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char body[2048];
+    snprintf(body, sizeof body, "%sld.global.u32 %%r8, [%%rd4];\nst.global.u32 [%%rd4+64], %%r8;",
+             cases[i].address);
+    char *text = rewrite(body, "prefetch=l2:1");
+    if (!strstr(text, cases[i].copy)) fail_msg("%s: not in\n%s", cases[i].copy, text);
+    free(text);
+  }
+}
+
 /* Inside braces, behind barriers and behind labels nothing is known to have run once. */
 static void nothing_is_taken_from_where_some_threads_may_not_come(void **state) {
   static const char *const bodies[] = {
@@ -107,6 +135,8 @@ int main(void) {
                 what_does_not_depend_on_the_task_is_worked_out_once),
       BEHAVIOUR("fetches for a loop stand in front of it", fetches_stand_in_front_of_a_loop),
       BEHAVIOUR("what was overwritten is worked out again", what_was_overwritten_is_worked_out_again),
+      BEHAVIOUR("copies write as many registers as what they copy",
+                copies_write_as_many_registers_as_what_they_copy),
       BEHAVIOUR("nothing is taken from where some threads may not come",
                 nothing_is_taken_from_where_some_threads_may_not_come),
   };

@@ -48,8 +48,24 @@ static bool is_pure(const hd_ptx_form *f) {
   return f->flags & HD_OPF_PURE || (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM));
 }
 
-/* Its copy has one register in place of what it writes. */
-static bool writes_one_register(const hd_ptx_opnd *o) { return o->kind == HD_O_REG && !o->part; }
+/* What an instruction writes: one operand, or those of a vector or a pair. */
+static const hd_ptx_opnd *results(const hd_ptx_module *m, const hd_ptx_stmt *st, uint32_t *n) {
+  const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
+  bool several = o->kind == HD_O_VEC || o->kind == HD_O_PAIR || o->kind == HD_O_LIST;
+  *n = several ? o->n_kids : 1;
+  return several ? &m->opnds[o->sym] : o;
+}
+
+/* Its copy has registers in the places of those that it writes. */
+static bool writes_registers(const hd_ptx_module *m, const hd_ptx_stmt *st) {
+  uint32_t n;
+  const hd_ptx_opnd *o = results(m, st, &n);
+  if (m->opnds[st->first_opnd].kind == HD_O_LIST) return false;
+  for (uint32_t k = 0; k < n; k++)
+    if (o[k].kind != HD_O_SINK && (o[k].kind != HD_O_REG || o[k].part || m->syms[o[k].sym].vec > 1))
+      return false;
+  return true;
+}
 
 static bool is_id(const hd_ptx_sym *y) {
   return y->index == HD_SR_TID || y->index == HD_SR_NTID || y->index == HD_SR_CTAID ||
@@ -93,13 +109,8 @@ static void each_write(slice *s, write_fn *fn) {
   for (uint32_t i = s->body; i < s->f->n_stmts; i++) {
     const hd_ptx_stmt *st = &s->f->stmts[i];
     if (st->kind != HD_S_INST || !st->n_opnds) continue;
-    const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
-    /* A vector, a pair, a call's results: written by something that is not copied. */
-    uint32_t n = 1;
-    if (o->kind == HD_O_VEC || o->kind == HD_O_PAIR || o->kind == HD_O_LIST) {
-      n = o->n_kids;
-      o = &m->opnds[o->sym];
-    }
+    uint32_t n;
+    const hd_ptx_opnd *o = results(m, st, &n);
     for (uint32_t k = 0; k < n; k++)
       if (o[k].kind == HD_O_REG && m->syms[o[k].sym].kind == HD_SYM_REG) fn(s, m->syms[o[k].sym].index, i);
   }
@@ -149,7 +160,7 @@ static verdict judge_operand(slice *s, const hd_ptx_opnd *o, uint32_t use, unsig
 
 static verdict judge_definition(slice *s, uint32_t at, unsigned depth) {
   const hd_ptx_stmt *st = &s->f->stmts[at];
-  if (st->guard || !is_pure(&s->j->m->forms[st->form])) return NO;
+  if (st->guard || !is_pure(&s->j->m->forms[st->form]) || !writes_registers(s->j->m, st)) return NO;
   verdict v = SAME;
   unsigned height = 0;
   for (uint32_t k = 1; k < st->n_opnds && v != NO; k++) {
@@ -158,7 +169,6 @@ static verdict judge_definition(slice *s, uint32_t at, unsigned depth) {
     uint32_t from = o->kind == HD_O_REG && v != NO ? definition(s, o->sym, at) : OUTSIDE;
     if (from < NOWHERE && s->heights[from] > height) height = s->heights[from];
   }
-  if (v == VARIES && !writes_one_register(&s->j->m->opnds[st->first_opnd])) v = NO;
   s->heights[at] = (uint8_t)(height + 1);
   return height < MOST_DEPTH ? v : NO;
 }
@@ -188,6 +198,15 @@ static bool is_shared(const slice *s, hd_sym reg, uint32_t at) {
   return at < s->at && s->verdicts[at] == SAME && definition(s, reg, s->at) == at;
 }
 
+/* The name of the copy of a register that statement `at` writes. */
+static void put_name(slice *s, hd_sym reg, uint32_t at, hd_buf *t) {
+  rewrite_put(&s->own, t, "%%~c%u", at);
+  uint32_t n, k = 0;
+  const hd_ptx_opnd *o = results(s->j->m, &s->f->stmts[at], &n);
+  while (k + 1 < n && (o[k].kind != HD_O_REG || o[k].sym != reg)) k++;
+  if (k) hd_buf_printf(t, "_%u", k);
+}
+
 /* The copy of register `reg` as statement `use` reads it. */
 static void put_register(slice *s, hd_sym reg, uint32_t use, hd_buf *t) {
   unsigned k;
@@ -197,7 +216,7 @@ static void put_register(slice *s, hd_sym reg, uint32_t use, hd_buf *t) {
   else if (at == OUTSIDE || is_shared(s, reg, at))
     hd_buf_puts(t, s->j->m->syms[reg].name);
   else
-    rewrite_put(&s->own, t, "%%~c%u", at);
+    put_name(s, reg, at, t);
 }
 
 static void put_operand(slice *s, const hd_ptx_opnd *o, uint32_t use) {
@@ -224,6 +243,31 @@ static void put_operand(slice *s, const hd_ptx_opnd *o, uint32_t use) {
   }
 }
 
+/* Declares the copies of what statement `at` writes, and puts its opcode with them. */
+static void put_results(slice *s, uint32_t at) {
+  const hd_ptx_module *m = s->j->m;
+  const hd_ptx_stmt *st = &s->f->stmts[at];
+  hd_ptx_opnd_kind kind = (hd_ptx_opnd_kind)m->opnds[st->first_opnd].kind;
+  hd_buf *t = &s->copies;
+  uint32_t n;
+  const hd_ptx_opnd *o = results(m, st, &n);
+  for (uint32_t k = 0; k < n; k++) {
+    if (o[k].kind != HD_O_REG) continue;
+    hd_buf_printf(t, "\t.reg .%s ", hd_ptx_mod_text(m, m->syms[o[k].sym].type));
+    put_name(s, o[k].sym, at, t);
+    hd_buf_puts(t, ";\n");
+  }
+  hd_buf_printf(t, "\t%s %s", m->forms[st->form].text, kind == HD_O_VEC ? "{" : "");
+  for (uint32_t k = 0; k < n; k++) {
+    if (k) hd_buf_puts(t, kind == HD_O_PAIR ? "|" : ", ");
+    if (o[k].kind == HD_O_REG)
+      put_name(s, o[k].sym, at, t);
+    else
+      hd_buf_puts(t, "_");
+  }
+  if (kind == HD_O_VEC) hd_buf_puts(t, "}");
+}
+
 /* Copy what `reg` follows from at statement `use`, once. */
 static void copy(slice *s, hd_sym reg, uint32_t use, uint8_t *copied) {
   unsigned coordinate;
@@ -234,9 +278,7 @@ static void copy(slice *s, hd_sym reg, uint32_t use, uint8_t *copied) {
   const hd_ptx_opnd *o = &s->j->m->opnds[st->first_opnd];
   for (uint32_t k = 1; k < st->n_opnds; k++)
     if (o[k].kind == HD_O_REG) copy(s, o[k].sym, at, copied);
-  rewrite_put(&s->own, &s->copies, "\t.reg .%s %%~c%u;\n", hd_ptx_mod_text(s->j->m, s->j->m->syms[reg].type),
-              at);
-  rewrite_put(&s->own, &s->copies, "\t%s %%~c%u", s->j->m->forms[st->form].text, at);
+  put_results(s, at);
   for (uint32_t k = 1; k < st->n_opnds; k++) {
     hd_buf_puts(&s->copies, ", ");
     put_operand(s, &o[k], at);
