@@ -31,50 +31,25 @@ const char *hd_refusal_name(hd_refusal_kind k) {
 /* ---- Special registers ----------------------------------------------------- */
 
 typedef struct sreg_rule {
-  uint16_t id;
   hd_refusal_kind kind;
-  const char *why;
+  const char *why; /* NULL: no reason */
 } sreg_rule;
 
-#define PLACE "its value depends on where and when the CTA runs"
 static const sreg_rule sreg_rules[] = {
-    {HD_SR_SMID, HD_REFUSE_SREG, PLACE},
-    {HD_SR_WARPID, HD_REFUSE_SREG, PLACE},
-    {HD_SR_GRIDID, HD_REFUSE_SREG, PLACE},
-    {HD_SR_CLOCK, HD_REFUSE_SREG, PLACE},
-    {HD_SR_CLOCK_HI, HD_REFUSE_SREG, PLACE},
-    {HD_SR_CLOCK64, HD_REFUSE_SREG, PLACE},
-    {HD_SR_GLOBALTIMER, HD_REFUSE_SREG, PLACE},
-    {HD_SR_GLOBALTIMER_LO, HD_REFUSE_SREG, PLACE},
-    {HD_SR_GLOBALTIMER_HI, HD_REFUSE_SREG, PLACE},
-    {HD_SR_CLUSTERID, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
-    {HD_SR_NCLUSTERID, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
-    {HD_SR_CLUSTER_CTAID, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
-    {HD_SR_CLUSTER_NCTAID, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
-    {HD_SR_CLUSTER_CTARANK, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
-    {HD_SR_CLUSTER_NCTARANK, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
-    {HD_SR_IS_EXPLICIT_CLUSTER, HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
+    [HD_SRK_UNKNOWN] = {HD_REFUSE_SREG, "a special register that is not known"},
+    [HD_SRK_SCHEDULE] = {HD_REFUSE_SREG, "its value depends on where and when the CTA runs"},
+    [HD_SRK_CLUSTER] = {HD_REFUSE_CLUSTER, "the kernel uses thread-block clusters"},
+    /* The driver passes the workspace of a cooperative launch in these. */
+    [HD_SRK_DRIVER] = {HD_REFUSE_GRID_SYNC, "driver-defined register, used for grid-wide synchronisation"},
 };
 
 static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, hd_sym sreg) {
   uint32_t id = s->m->syms[sreg].index;
-  if (id == HD_SR_NONE) {
-    rewrite_scan_refuse(s, HD_REFUSE_SREG, st, "a special register that is not known");
-    return;
-  }
-  if (id >= HD_SR_ENVREG0 && id <= HD_SR_ENVREG31) {
-    /* The driver passes the workspace of a cooperative launch in these. */
-    rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, st,
-                        "driver-defined register, used for grid-wide synchronisation");
-    return;
-  }
-  if (id == HD_SR_CTAID) {
-    if (!f->entry)
-      rewrite_scan_refuse(s, HD_REFUSE_CTAID_IN_FUNC, st, "%ctaid is read in a function that is not inlined");
-    return;
-  }
-  for (size_t i = 0; i < sizeof sreg_rules / sizeof *sreg_rules; i++)
-    if (sreg_rules[i].id == id) rewrite_scan_refuse(s, sreg_rules[i].kind, st, sreg_rules[i].why);
+  hd_sreg_kind kind = hd_ptx_sreg_kind(id);
+  if (id == HD_SR_CTAID && !f->entry)
+    rewrite_scan_refuse(s, HD_REFUSE_CTAID_IN_FUNC, st, "%ctaid is read in a function that is not inlined");
+  if (kind < sizeof sreg_rules / sizeof *sreg_rules && sreg_rules[kind].why)
+    rewrite_scan_refuse(s, sreg_rules[kind].kind, st, sreg_rules[kind].why);
 }
 
 /* Special registers anywhere under operands first .. first + n - 1. Most operands are registers and numbers:
@@ -121,7 +96,7 @@ static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
     if (o->kind != HD_O_SYM) continue;
     const hd_ptx_sym *sym = &m->syms[o->sym];
     if (sym->kind == HD_SYM_FUNC && m->funcs[sym->decl].has_body) {
-      rewrite_scan_reach(s, sym->decl);
+      /* Looked at by itself. */
     } else if (sym->kind == HD_SYM_PROTO || sym->kind == HD_SYM_TARGETS) {
       continue;
     } else if (!is_harmless_extern(sym->name)) {
@@ -209,13 +184,10 @@ size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsig
   }
   bool ok = rewrite_scan_begin(&s, m, func, out, cap);
   if (ok) scan_directives(&s, kernel);
-  bool calls = false;
-  for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));) {
-    calls |= f != kernel;
+  for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));)
     for (uint32_t i = 0; i < f->n_stmts; i++)
       if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
-  }
-  if (ok && !(assume & HD_ASSUME_NO_WAITS) && !rewrite_scan_waits(&s, func, calls))
+  if (ok && !(assume & HD_ASSUME_NO_WAITS) && !rewrite_scan_waits(&s))
     rewrite_scan_refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
   rewrite_scan_end(&s);
   return s.n;

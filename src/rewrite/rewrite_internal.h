@@ -3,7 +3,7 @@
  * About a kernel:
  *   refuse.c     what bars it from being reordered
  *   waits/       loops that may wait for another CTA
- *   scan.c       refusals as they are found, the functions still to be looked at
+ *   scan.c       the functions that it reaches, refusals as they are found
  *   traits.c     what it and its callees use, for who must know
  *   loads.c      its loads of global memory and how they are spelt
  *
@@ -32,6 +32,7 @@
 #ifndef HEDDLE_REWRITE_INTERNAL_H
 #define HEDDLE_REWRITE_INTERNAL_H
 
+#include "heddle/cfg.h"
 #include "heddle/ptx_facts.h"
 #include "heddle/rewrite.h"
 
@@ -98,9 +99,10 @@ typedef struct rewrite_scan {
   const hd_ptx_module *m;
   hd_refusal *out;
   size_t cap, n;
-  uint8_t *seen;                /* per function */
-  uint8_t *forms;               /* per form: what refuse.c knows of it */
-  uint32_t *pending, n_pending; /* functions still to be looked at */
+  hd_arena arena;
+  hd_reach reach;
+  uint32_t next;  /* the function of `reach` that is looked at next */
+  uint8_t *forms; /* per form: what refuse.c knows of it */
 } rewrite_scan;
 /* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case.
  */
@@ -108,14 +110,12 @@ bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, 
 void rewrite_scan_end(rewrite_scan *s);
 /* The next function; NULL: there is none. */
 const hd_ptx_func *rewrite_scan_next(rewrite_scan *s);
-/* This one too, once, if it has a body. */
-void rewrite_scan_reach(rewrite_scan *s, uint32_t func);
 /* "mov.u32 %r1, %smid;: WHY"; WHY alone where `st` is NULL. */
 void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why);
 
-/* waits/waits.c: refuses loops of `func`, and of what it calls (`calls`: anything), that may wait for what
- * another CTA writes. False: no memory. */
-bool rewrite_scan_waits(rewrite_scan *s, uint32_t func, bool calls);
+/* waits/waits.c: refuses loops of the kernel, and of what it reaches, that may wait for what another CTA
+ * writes. False: no memory. */
+bool rewrite_scan_waits(rewrite_scan *s);
 
 /* levers/claim.c: the scheme of bind=claim and bind=agents, in j->claim, the launch's needs in j->recipe, and
  * the remark that says it. Refuses kernels and grids that no scheme is for. */

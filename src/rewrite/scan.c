@@ -1,6 +1,6 @@
 /* A kernel and what it reaches, one function at a time; what is found to bar a plan. */
+#include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "rewrite/rewrite_internal.h"
 
@@ -17,32 +17,22 @@ void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stm
 }
 
 bool rewrite_scan_begin(rewrite_scan *s, const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap) {
-  *s = (rewrite_scan){.m = m,
-                      .out = out,
-                      .cap = cap,
-                      .seen = calloc((size_t)m->n_funcs + 1, 1),
-                      .forms = calloc((size_t)m->n_forms + 1, 1),
-                      .pending = calloc((size_t)m->n_funcs + 1, sizeof *s->pending)};
-  if (s->seen && s->forms && s->pending) {
-    rewrite_scan_reach(s, func);
-    return true;
+  jmp_buf out_of_memory;
+  *s = (rewrite_scan){.m = m, .out = out, .cap = cap};
+  hd_arena_init(&s->arena);
+  s->arena.escape = &out_of_memory;
+  if (setjmp(out_of_memory)) {
+    rewrite_scan_refuse(s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
+    return false;
   }
-  rewrite_scan_refuse(s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
-  return false;
+  s->forms = HD_NEW_N(&s->arena, m->n_forms + 1u, uint8_t);
+  hd_reach_find(m, func, &s->arena, &s->reach);
+  s->arena.escape = NULL; /* nothing more is allocated here */
+  return true;
 }
 
-void rewrite_scan_end(rewrite_scan *s) {
-  free(s->seen);
-  free(s->forms);
-  free(s->pending);
-}
+void rewrite_scan_end(rewrite_scan *s) { hd_arena_free(&s->arena); }
 
 const hd_ptx_func *rewrite_scan_next(rewrite_scan *s) {
-  return s->n_pending ? &s->m->funcs[s->pending[--s->n_pending]] : NULL;
-}
-
-void rewrite_scan_reach(rewrite_scan *s, uint32_t func) {
-  if (!s->m->funcs[func].has_body || s->seen[func]) return;
-  s->seen[func] = 1;
-  s->pending[s->n_pending++] = func;
+  return s->next < s->reach.n ? &s->m->funcs[s->reach.funcs[s->next++]] : NULL;
 }

@@ -1,14 +1,13 @@
 /* What a kernel and the functions it can reach use. */
-#include <stdlib.h>
+#include <setjmp.h>
 
 #include "rewrite/rewrite_internal.h"
 
 typedef struct search {
   const hd_ptx_module *m;
   rewrite_traits *out;
-  uint8_t *seen_func, *seen_var;
+  uint8_t *seen_var;
   uint8_t *visible; /* per variable: inserted statements of the kernel see it */
-  uint32_t *pending, n_pending;
 } search;
 
 /* Variables of the module, and of the kernel's outermost scope. */
@@ -41,38 +40,13 @@ static void see_variable(search *s, uint32_t var) {
   if (s->visible[var] && bytes >= 8 && bytes != UINT64_MAX && align >= 4) s->out->shared_var = v->sym;
 }
 
-static void see_symbol(search *s, hd_sym sym) {
-  const hd_ptx_sym *y = &s->m->syms[sym];
+static bool see_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  search *s = ctx;
+  const hd_ptx_sym *y = &s->m->syms[leaf->sym];
+  if (!leaf->sym) return true;
   if (y->kind == HD_SYM_VAR) see_variable(s, y->decl);
-  if (y->kind == HD_SYM_FUNC && s->m->funcs[y->decl].has_body && !s->seen_func[y->decl]) {
-    s->seen_func[y->decl] = 1;
-    s->pending[s->n_pending++] = y->decl;
-  }
-  if (y->kind != HD_SYM_SREG) return;
-  switch (y->index) {
-  case HD_SR_TOTAL_SMEM_SIZE:
-  case HD_SR_AGGR_SMEM_SIZE: s->out->sees_shared_size = true; break;
-  default: break;
-  }
-}
-
-static void see_operands(search *s, uint32_t first, uint32_t n) {
-  for (uint32_t i = first; i < first + n; i++) {
-    const hd_ptx_opnd *o = &s->m->opnds[i];
-    switch (o->kind) {
-    case HD_O_VEC:
-    case HD_O_LIST:
-    case HD_O_BRACKET:
-    case HD_O_PAIR:
-    case HD_O_INDEX: see_operands(s, o->sym, o->n_kids); break;
-    case HD_O_SREG:
-    case HD_O_SYM:
-    case HD_O_ADDR:
-      if (o->sym) see_symbol(s, o->sym);
-      break;
-    default: break;
-    }
-  }
+  if (y->kind == HD_SYM_SREG) s->out->sees_shared_size |= hd_ptx_sreg_kind(y->index) == HD_SRK_SHARED_SIZE;
+  return true;
 }
 
 static void see_form(rewrite_traits *t, const hd_ptx_form *f) {
@@ -102,33 +76,33 @@ static void see_form(rewrite_traits *t, const hd_ptx_form *f) {
   }
 }
 
+static void see_function(search *s, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    const hd_ptx_stmt *st = &f->stmts[i];
+    if (st->kind == HD_S_VAR) see_variable(s, st->index);
+    if (st->kind != HD_S_INST) continue;
+    see_form(s->out, &s->m->forms[st->form]);
+    hd_ptx_visit(s->m, st, see_leaf, s);
+  }
+}
+
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out) {
+  hd_arena arena;
+  jmp_buf out_of_memory;
   *out = (rewrite_traits){0};
-  search s = {.m = m,
-              .out = out,
-              .seen_func = calloc(m->n_funcs, 1),
-              .seen_var = calloc((size_t)m->n_vars + 1, 1),
-              .visible = calloc((size_t)m->n_vars + 1, 1),
-              .pending = calloc(m->n_funcs, sizeof *s.pending)};
-  bool ok = s.seen_func && s.seen_var && s.visible && s.pending;
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
+  bool ok = !setjmp(out_of_memory);
   if (ok) {
+    hd_reach reach;
+    search s = {.m = m,
+                .out = out,
+                .seen_var = HD_NEW_N(&arena, m->n_vars + 1u, uint8_t),
+                .visible = HD_NEW_N(&arena, m->n_vars + 1u, uint8_t)};
     find_visible(&s, &m->funcs[func]);
-    s.seen_func[func] = 1;
-    s.pending[s.n_pending++] = func;
+    hd_reach_find(m, func, &arena, &reach);
+    for (uint32_t i = 0; i < reach.n; i++) see_function(&s, &m->funcs[reach.funcs[i]]);
   }
-  while (ok && s.n_pending) {
-    const hd_ptx_func *f = &m->funcs[s.pending[--s.n_pending]];
-    for (uint32_t i = 0; i < f->n_stmts; i++) {
-      const hd_ptx_stmt *st = &f->stmts[i];
-      if (st->kind == HD_S_VAR) see_variable(&s, st->index);
-      if (st->kind != HD_S_INST) continue;
-      see_form(out, &m->forms[st->form]);
-      see_operands(&s, st->first_opnd, st->n_opnds);
-    }
-  }
-  free(s.seen_func);
-  free(s.seen_var);
-  free(s.visible);
-  free(s.pending);
+  hd_arena_free(&arena);
   return ok;
 }

@@ -70,19 +70,11 @@ static void scan_function_inst(scan *s, const hd_ptx_stmt *st, const hd_ptx_form
     refuse(s, HD_REFUSE_GRID_IN_FUNC, st, "%nctaid is read in a function that is not inlined");
 }
 
-static bool follow(void *ctx, const hd_ptx_leaf *leaf) {
-  rewrite_scan *look = ctx;
-  const hd_ptx_sym *y = &look->m->syms[leaf->sym];
-  if (y->kind == HD_SYM_FUNC) rewrite_scan_reach(look, y->decl);
-  return true;
-}
-
 static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
     const hd_ptx_stmt *st = &f->stmts[i];
     if (st->kind != HD_S_INST) continue;
     const hd_ptx_form *form = &s->look.m->forms[st->form];
-    if (form->flags & HD_OPF_CALLS) hd_ptx_visit(s->look.m, st, follow, &s->look);
     if (form->flags & HD_OPF_LASTING)
       refuse(s, HD_REFUSE_LASTING_STATE, st,
              "leaves behind what the next task of the same worker would meet");

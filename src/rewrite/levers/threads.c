@@ -74,7 +74,6 @@ static bool scan_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   }
   if (y->kind == HD_SYM_VAR && !r->s->in_cta && hd_ptx_mod_value(m->vars[y->decl].space) & HD_IN_ANY_SHARED)
     return refuse(r, HD_REFUSE_WORKS_TOGETHER, SHARED);
-  if (y->kind == HD_SYM_FUNC) rewrite_scan_reach(&r->s->look, y->decl);
   return true;
 }
 

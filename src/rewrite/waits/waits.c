@@ -230,14 +230,13 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
   look_at_cycles(w, s);
 }
 
-static void look_at_kernel(wait_search *w, uint32_t func, rewrite_scan *s) {
-  hd_reach reach;
-  hd_reach_find(w->m, func, w->arena, &reach);
+static void look_at_kernel(wait_search *w, rewrite_scan *s) {
+  const hd_reach reach = s->reach;
   bool inlines = true;
   for (uint32_t i = 1; i < reach.n; i++) inlines &= !passes_registers(w->m, &w->m->funcs[reach.funcs[i]]);
   w->access = HD_NEW_N(w->arena, w->m->n_forms + 1u, hd_ptx_access);
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
-  look_at_function(w, func, inlines ? MOST_INSTS : 0, s);
+  look_at_function(w, reach.funcs[0], inlines ? MOST_INSTS : 0, s);
   if (inlines && is_whole(&w->g)) return;
   /* What was not inlined is looked at alone; calls of it bring what is foreign. */
   for (uint32_t i = 1; i < reach.n; i++) {
@@ -246,14 +245,14 @@ static void look_at_kernel(wait_search *w, uint32_t func, rewrite_scan *s) {
   }
 }
 
-bool rewrite_scan_waits(rewrite_scan *s, uint32_t func, bool calls) {
+bool rewrite_scan_waits(rewrite_scan *s) {
   hd_arena arena;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
   arena.escape = &out_of_memory;
   wait_search w = {.m = s->m, .arena = &arena};
   bool ok = !setjmp(out_of_memory);
-  if (ok && (calls || wait_may_be(s->m, func, &arena))) look_at_kernel(&w, func, s);
+  if (ok && (s->reach.n > 1 || wait_may_be(s->m, s->reach.funcs[0], &arena))) look_at_kernel(&w, s);
   hd_arena_free(&arena);
   return ok;
 }
