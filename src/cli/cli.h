@@ -27,6 +27,7 @@ typedef enum cli_option_kind {
   CLI_NUMBER, /* uint64_t, at most max */
   CLI_DIMS,   /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
   CLI_LIST,   /* cli_list: may be given several times */
+  CLI_ASSUME, /* unsigned: bits HD_ASSUME_ */
 } cli_option_kind;
 
 typedef struct cli_list {

@@ -37,7 +37,7 @@ static int print(const hd_check_report *c, bool json) {
 }
 
 int cmd_check(int argc, char **argv) {
-  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL, *assume_text = NULL;
+  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL;
   unsigned assume = 0;
   uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
   cli_list params = {0};
@@ -58,7 +58,7 @@ int cmd_check(int argc, char **argv) {
       {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
       {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
        "bind=agents: a loop out of which ptxas hoists nothing"},
-      {"assume", 0, CLI_TEXT, &assume_text, 0, "WORDS",
+      {"assume", 0, CLI_ASSUME, &assume, 0, "WORDS",
        "no-waits: no loop waits for another CTA, whatever it looks like"},
       {"seed", 0, CLI_NUMBER, &seed, 0, "N", "seed of the dispatchers"},
       {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
@@ -71,9 +71,6 @@ int cmd_check(int argc, char **argv) {
     return n != 1 ? cli_usage("check: name one workload ('heddle list' shows them)")
                   : cli_usage("check: --dispatcher is for the emulator, not for --device");
   }
-
-  if (assume_text && !hd_assume_parse(assume_text, &assume))
-    return cli_usage("check: --assume takes no-waits, not '%s'", assume_text);
 
   hd_diag d = {0};
   hd_plan plan = {0};

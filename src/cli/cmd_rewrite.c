@@ -54,12 +54,11 @@ static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *ke
 }
 
 int cmd_rewrite(int argc, char **argv) {
-  uint64_t index = UINT64_MAX, sms = 0, registers = 0;
+  uint64_t index = UINT64_MAX, sms = 0, registers = 0, sample = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
-  const char *assume_text = NULL;
+  unsigned assume = 0;
   uint32_t grid[3] = {0}, block[3] = {0};
   bool more_registers = false, no_hoisting = false, all = false, json = false;
-  uint64_t sample = 0;
   const cli_option options[] = {
       {"kernel", 'k', CLI_TEXT, &kernel, 0, "NAME", "the kernel (default: the only one)"},
       {"plan", 0, CLI_TEXT, &plan_text, 0, "P", "e.g. order=tile:8x4,bind=redirect"},
@@ -73,7 +72,7 @@ int cmd_rewrite(int argc, char **argv) {
        "that a thread of the original uses; bind=agents limits the rewritten kernel's"},
       {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
        "bind=agents: a loop out of which ptxas hoists nothing"},
-      {"assume", 0, CLI_TEXT, &assume_text, 0, "WORDS",
+      {"assume", 0, CLI_ASSUME, &assume, 0, "WORDS",
        "no-waits: no loop waits for another CTA, whatever it looks like"},
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "clusters, one per SM (default: those of --gpu, else 132)"},
       {"gpu", 0, CLI_TEXT, &gpu_name, 0, "NAME", "take the number of SMs from this GPU"},
@@ -91,11 +90,7 @@ int cmd_rewrite(int argc, char **argv) {
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("rewrite: name one file");
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
-  unsigned assume = 0;
-  if (assume_text && !hd_assume_parse(assume_text, &assume))
-    return cli_usage("rewrite: --assume takes no-waits, not '%s'", assume_text);
   if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
-
   if (all && json && strcmp(output, "-") == 0)
     return cli_usage("rewrite: --json needs -o, since stdout holds the module");
   hd_diag d = {0};

@@ -38,7 +38,7 @@ static int close_timing(timing *t, int rc) {
 }
 
 int cmd_time(int argc, char **argv) {
-  const char *size = NULL, *device = "cuda:0", *l2 = "flush", *assume_text = NULL;
+  const char *size = NULL, *device = "cuda:0", *l2 = "flush";
   unsigned assume = 0;
   cli_list plans = {0};
   uint64_t threads = 0, warmups = 0, repetitions = 0;
@@ -53,7 +53,7 @@ int cmd_time(int argc, char **argv) {
        "what a run finds in L2: nothing of the workload, or what its last run left\n(default: flush)"},
       {"no-counters", 0, CLI_FLAG, &no_counters, 0, NULL, "times only"},
       {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
-      {"assume", 0, CLI_TEXT, &assume_text, 0, "WORDS",
+      {"assume", 0, CLI_ASSUME, &assume, 0, "WORDS",
        "no-waits: no loop waits for another CTA, whatever it looks like"},
       {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
       CLI_THREADS_OPTION(threads),
@@ -66,8 +66,6 @@ int cmd_time(int argc, char **argv) {
     return n != 1 ? cli_usage("time: name one workload ('heddle list' shows them)")
                   : cli_usage("time: --l2 takes flush or keep, not '%s'", l2);
   }
-  if (assume_text && !hd_assume_parse(assume_text, &assume))
-    return cli_usage("time: --assume takes no-waits, not '%s'", assume_text);
   hd_diag d = {0};
   timing t = {0};
   hd_measure_options o = {

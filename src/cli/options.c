@@ -48,6 +48,9 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
     if (parse_dims(text, o->value)) return 0;
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
   case CLI_LIST: return add_item(o->value, text, argc);
+  case CLI_ASSUME:
+    if (hd_assume_parse(text, o->value)) return 0;
+    return cli_usage("%s: --%s takes no-waits, not '%s'", c->name, o->name, text);
   }
   return EXIT_USAGE;
 }
