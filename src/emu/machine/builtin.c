@@ -142,80 +142,108 @@ static uint64_t next(arguments *a, unsigned bytes) {
 }
 
 /* %[flags][width][.precision][size]type, as printf has it; sizes are those of the device's C: long and
- * pointers have 64 bits. Returns what follows it; NULL: no such conversion. */
-static const char *conversion(arguments *a, const char *p, hd_buf *out) {
-  char spec[64];
-  size_t n = 0;
-  int width = -1, precision = -1;
-  unsigned longs = 0, shorts = 0;
-  spec[n++] = '%';
-  for (; *p && strchr("-+ #0", *p); p++)
-    if (n < 8) spec[n++] = *p;
+ * pointers have 64 bits. */
+typedef struct conversion {
+  char spec[64]; /* for the host's printf: %, flags, width, precision; then the type */
+  size_t n;      /* bytes of spec so far */
+  int precision; /* -1: none */
+  unsigned longs, shorts;
+} conversion;
+
+/* A width or a precision, if one is here: digits, or * for the next argument. */
+static const char *read_count(arguments *a, const char *p, int *count) {
   if (*p == '*') {
-    width = (int32_t)next(a, 4);
-    p++;
-  } else if (*p >= '0' && *p <= '9') {
-    for (width = 0; *p >= '0' && *p <= '9'; p++)
-      width = width < MAX_WIDTH ? width * 10 + (*p - '0') : MAX_WIDTH;
+    *count = (int32_t)next(a, 4);
+    return p + 1;
   }
-  if (*p == '.') {
-    p++;
-    precision = 0;
-    if (*p == '*') {
-      precision = (int32_t)next(a, 4);
-      p++;
-    }
-    for (; *p >= '0' && *p <= '9'; p++)
-      precision = precision < MAX_WIDTH ? precision * 10 + (*p - '0') : MAX_WIDTH;
-  }
+  if (*p >= '0' && *p <= '9') *count = 0;
+  for (; *p >= '0' && *p <= '9'; p++) *count = *count < MAX_WIDTH ? *count * 10 + (*p - '0') : MAX_WIDTH;
+  return p;
+}
+
+static const char *read_sizes(const char *p, conversion *c) {
   for (;; p++) {
     if (*p == 'h')
-      shorts++;
+      c->shorts++;
     else if (*p == 'l')
-      longs++;
-    else if (*p == 'j' || *p == 'z' || *p == 't' || *p == 'q' || *p == 'L')
-      longs = 1;
+      c->longs++;
+    else if (*p && strchr("jztqL", *p))
+      c->longs = 1;
     else
-      break;
+      return p;
   }
+}
+
+/* All before the type, at which the result points. */
+static const char *read_conversion(arguments *a, const char *p, conversion *c) {
+  enum { MAX_FLAGS = 7 };
+  int width = -1;
+  *c = (conversion){.spec = "%", .n = 1, .precision = -1};
+  for (; *p && strchr("-+ #0", *p); p++)
+    if (c->n <= MAX_FLAGS) c->spec[c->n++] = *p;
+  p = read_count(a, p, &width);
+  if (*p == '.') {
+    c->precision = 0;
+    p = read_count(a, p + 1, &c->precision);
+  }
+  p = read_sizes(p, c);
   if (width < 0 && width != -1) { /* a negative * is the flag - */
-    spec[n++] = '-';
+    c->spec[c->n++] = '-';
     width = width > -MAX_WIDTH ? -width : MAX_WIDTH;
   }
   if (width > MAX_WIDTH) width = MAX_WIDTH;
-  if (precision > MAX_WIDTH) precision = MAX_WIDTH;
-  if (width >= 0) n += (size_t)snprintf(spec + n, sizeof spec - n, "%d", width);
-  if (precision >= 0) n += (size_t)snprintf(spec + n, sizeof spec - n, ".%d", precision);
-  const char type = *p++;
-  switch (type) {
+  if (c->precision > MAX_WIDTH) c->precision = MAX_WIDTH;
+  if (width >= 0) c->n += (size_t)snprintf(c->spec + c->n, sizeof c->spec - c->n, "%d", width);
+  if (c->precision >= 0) c->n += (size_t)snprintf(c->spec + c->n, sizeof c->spec - c->n, ".%d", c->precision);
+  return p;
+}
+
+/* The host's format: what was read, with this type. */
+static const char *with_type(conversion *c, const char *type) {
+  snprintf(c->spec + c->n, sizeof c->spec - c->n, "%s", type);
+  return c->spec;
+}
+
+static void print_signed(arguments *a, conversion *c, hd_buf *out) {
+  int64_t v = c->longs ? (int64_t)next(a, 8) : (int32_t)next(a, 4);
+  if (!c->longs && c->shorts) v = c->shorts == 1 ? (int16_t)v : (int8_t)v;
+  hd_buf_printf(out, with_type(c, PRId64), v);
+}
+
+static void print_unsigned(arguments *a, conversion *c, char type, hd_buf *out) {
+  uint64_t v = c->longs ? next(a, 8) : next(a, 4);
+  if (!c->longs && c->shorts) v = c->shorts == 1 ? (uint16_t)v : (uint8_t)v;
+  hd_buf_printf(out,
+                with_type(c, type == 'u'   ? PRIu64
+                             : type == 'x' ? PRIx64
+                             : type == 'X' ? PRIX64
+                                           : PRIo64),
+                v);
+}
+
+static void print_string(arguments *a, conversion *c, hd_buf *out) {
+  hd_buf text = {0};
+  const uint64_t address = next(a, 8);
+  const size_t cap = c->precision >= 0 ? (size_t)c->precision + 1 : MAX_STRING;
+  if (!a->fault && !read_string(a->w, a->i, a->lane, address, &text, cap)) a->fault = true;
+  if (!a->fault) hd_buf_printf(out, with_type(c, "s"), text.data ? text.data : "");
+  hd_buf_free(&text);
+}
+
+/* p: behind the %. Returns what follows the conversion; NULL: no such conversion. */
+static const char *convert(arguments *a, const char *p, hd_buf *out) {
+  conversion c;
+  p = read_conversion(a, p, &c);
+  const char type[] = {*p++, 0};
+  switch (*type) {
   case '%': hd_buf_putc(out, '%'); return p;
   case 'd':
-  case 'i': {
-    int64_t v = longs ? (int64_t)next(a, 8) : (int32_t)next(a, 4);
-    if (!longs && shorts) v = shorts == 1 ? (int16_t)v : (int8_t)v;
-    snprintf(spec + n, sizeof spec - n, "%s", PRId64);
-    hd_buf_printf(out, spec, v);
-    return p;
-  }
+  case 'i': print_signed(a, &c, out); return p;
   case 'u':
   case 'x':
   case 'X':
-  case 'o': {
-    uint64_t v = longs ? next(a, 8) : next(a, 4);
-    if (!longs && shorts) v = shorts == 1 ? (uint16_t)v : (uint8_t)v;
-    snprintf(spec + n, sizeof spec - n, "%s",
-             type == 'u'   ? PRIu64
-             : type == 'x' ? PRIx64
-             : type == 'X' ? PRIX64
-                           : PRIo64);
-    hd_buf_printf(out, spec, v);
-    return p;
-  }
-  case 'c':
-    spec[n++] = 'c';
-    spec[n] = 0;
-    hd_buf_printf(out, spec, (int)(unsigned char)next(a, 4));
-    return p;
+  case 'o': print_unsigned(a, &c, *type, out); return p;
+  case 'c': hd_buf_printf(out, with_type(&c, type), (int)(unsigned char)next(a, 4)); return p;
   case 'e':
   case 'E':
   case 'f':
@@ -223,28 +251,9 @@ static const char *conversion(arguments *a, const char *p, hd_buf *out) {
   case 'g':
   case 'G':
   case 'a':
-  case 'A':
-    spec[n++] = type;
-    spec[n] = 0;
-    hd_buf_printf(out, spec, num_f64(next(a, 8)));
-    return p;
-  case 'p': {
-    char text[32];
-    snprintf(text, sizeof text, "0x%" PRIx64, next(a, 8));
-    hd_buf_puts(out, text);
-    return p;
-  }
-  case 's': {
-    hd_buf text = {0};
-    const uint64_t address = next(a, 8);
-    const size_t cap = precision >= 0 ? (size_t)precision + 1 : MAX_STRING;
-    if (!a->fault && !read_string(a->w, a->i, a->lane, address, &text, cap)) a->fault = true;
-    spec[n++] = 's';
-    spec[n] = 0;
-    if (!a->fault) hd_buf_printf(out, spec, text.data ? text.data : "");
-    hd_buf_free(&text);
-    return p;
-  }
+  case 'A': hd_buf_printf(out, with_type(&c, type), num_f64(next(a, 8))); return p;
+  case 'p': hd_buf_printf(out, "0x%" PRIx64, next(a, 8)); return p;
+  case 's': print_string(a, &c, out); return p;
   default: return NULL;
   }
 }
@@ -260,7 +269,7 @@ static int print(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t format,
       hd_buf_putc(&out, *p++);
       continue;
     }
-    const char *after = conversion(&a, p + 1, &out);
+    const char *after = convert(&a, p + 1, &out);
     if (after) {
       count += after[-1] != '%';
       p = after;
@@ -293,8 +302,7 @@ static void assertion(emu_warp *w, const emu_inst *i, const emu_call *c, char *r
   for (unsigned k = 0; k < 3; k++) hd_buf_free(&text[k]);
 }
 
-/* ---- Calls -----------------------------------------------------------------------------------------------
- */
+/* ---- Calls ------------------------------------------------------------------------------------------ */
 
 /* False after a fault. */
 static bool run_lane(emu_warp *w, const emu_inst *i, const emu_call *c, char *r, unsigned lane) {
