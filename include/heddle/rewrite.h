@@ -121,7 +121,8 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_NO_MEMORY, /* memory ran out while the kernel was looked at: hd_rewrite fails with HD_ERR_NOMEM */
   HD_REFUSE_GRID_SYNC, /* grid-wide synchronisation, or spinning on other CTAs' data */
   HD_REFUSE_CLUSTER,   /* thread-block clusters, distributed shared memory */
-  HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %clock ..., which the rewrite would change */
+  HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %pm0 ..., which the rewrite would change, or a clock
+                          that decides more than how long a thread waits */
   HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */
   HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read
                                %ctaid */

@@ -3,6 +3,7 @@
  * About a kernel:
  *   refuse.c     what bars it from being reordered
  *   waits/       loops that may wait for another CTA
+ *   clock.c      clocks that only decide how long a thread waits
  *   scan.c       the functions that it reaches, refusals as they are found
  *   traits.c     what it and its callees use, for who must know
  *   loads.c      its loads of global memory and how they are spelt
@@ -95,6 +96,7 @@ hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const ch
 
 /* scan.c: a kernel and every function that it can reach are looked through for what bars a plan. Refusals go
  * to out[0..cap); all are counted in n. */
+typedef enum rewrite_clocks { CLOCKS_UNSEEN = 0, CLOCKS_HIDDEN, CLOCKS_SHOW } rewrite_clocks;
 typedef struct rewrite_scan {
   const hd_ptx_module *m;
   hd_refusal *out;
@@ -103,6 +105,7 @@ typedef struct rewrite_scan {
   hd_reach reach;
   uint32_t next;  /* the function of `reach` that is looked at next */
   uint8_t *forms; /* per form: what refuse.c knows of it */
+  rewrite_clocks clocks;
 } rewrite_scan;
 /* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case.
  */
@@ -112,6 +115,17 @@ void rewrite_scan_end(rewrite_scan *s);
 const hd_ptx_func *rewrite_scan_next(rewrite_scan *s);
 /* "mov.u32 %r1, %smid;: WHY"; WHY alone where `st` is NULL. */
 void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why);
+/* A graph with calls inlined, up to so many instructions, is right: none passes values through registers,
+ * which are not followed from the caller's to the function's. */
+enum { REWRITE_MOST_INSTS = 1 << 17 };
+bool rewrite_can_inline(const rewrite_scan *s);
+/* Every call of a function that has a body was inlined. */
+bool rewrite_is_whole(const hd_cfg *g);
+
+/* clock.c: what the kernel, and what it reaches, reads from clocks decides for how long threads wait and
+ * nothing else. Found out once; without memory, which is refused, true. */
+bool rewrite_is_clock(uint32_t sreg);
+bool rewrite_hides_clocks(rewrite_scan *s);
 
 /* waits/waits.c: refuses loops of the kernel, and of what it reaches, that may wait for what another CTA
  * writes. False: no memory. */

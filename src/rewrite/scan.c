@@ -36,3 +36,28 @@ void rewrite_scan_end(rewrite_scan *s) { hd_arena_free(&s->arena); }
 const hd_ptx_func *rewrite_scan_next(rewrite_scan *s) {
   return s->next < s->reach.n ? &s->m->funcs[s->reach.funcs[s->next++]] : NULL;
 }
+
+/* ---- Calls inlined ------------------------------------------------------------------- */
+
+static bool passes_registers(const hd_ptx_module *m, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_params; i++)
+    if (m->vars[f->first_param + i].space == HD_M_REG) return true;
+  for (uint32_t i = 0; i < f->n_rets; i++)
+    if (m->vars[f->first_ret + i].space == HD_M_REG) return true;
+  return false;
+}
+
+bool rewrite_can_inline(const rewrite_scan *s) {
+  for (uint32_t i = 1; i < s->reach.n; i++)
+    if (passes_registers(s->m, &s->m->funcs[s->reach.funcs[i]])) return false;
+  return true;
+}
+
+bool rewrite_is_whole(const hd_cfg *g) {
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    if (!(hd_inst_form(g, i)->flags & HD_OPF_CALLS) || g->insts[i].body) continue;
+    uint32_t callee = hd_callee(g->module, hd_inst_stmt(g, i));
+    if (callee != HD_NONE && g->module->funcs[callee].has_body) return false;
+  }
+  return true;
+}

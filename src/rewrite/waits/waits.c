@@ -21,8 +21,6 @@
 
 #include "rewrite/waits/waits.h"
 
-enum { MOST_INSTS = 1 << 17 };
-
 static const char WAITS[] = "a loop may wait here for what another CTA writes";
 
 /* ---- Sources ----------------------------------------------------------------------------------- */
@@ -202,24 +200,6 @@ static void look_at_recursion(wait_search *w, rewrite_scan *s) {
   }
 }
 
-/* Values that pass through registers of an inlined call are not followed. */
-static bool passes_registers(const hd_ptx_module *m, const hd_ptx_func *f) {
-  for (uint32_t i = 0; i < f->n_params; i++)
-    if (m->vars[f->first_param + i].space == HD_M_REG) return true;
-  for (uint32_t i = 0; i < f->n_rets; i++)
-    if (m->vars[f->first_ret + i].space == HD_M_REG) return true;
-  return false;
-}
-
-static bool is_whole(const hd_cfg *g) {
-  for (uint32_t i = 0; i < g->n_insts; i++)
-    if (hd_inst_form(g, i)->flags & HD_OPF_CALLS && !g->insts[i].body &&
-        hd_callee(g->module, hd_inst_stmt(g, i)) != HD_NONE &&
-        g->module->funcs[hd_callee(g->module, hd_inst_stmt(g, i))].has_body)
-      return false;
-  return true;
-}
-
 static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, rewrite_scan *s) {
   hd_diag d;
   if (hd_cfg_build(w->m, func, max_insts, w->arena, &w->g, &d) != HD_OK) {
@@ -232,12 +212,11 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
 
 static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   const hd_reach reach = s->reach;
-  bool inlines = true;
-  for (uint32_t i = 1; i < reach.n; i++) inlines &= !passes_registers(w->m, &w->m->funcs[reach.funcs[i]]);
+  bool inlines = rewrite_can_inline(s);
   w->access = HD_NEW_N(w->arena, w->m->n_forms + 1u, hd_ptx_access);
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
-  look_at_function(w, reach.funcs[0], inlines ? MOST_INSTS : 0, s);
-  if (inlines && is_whole(&w->g)) return;
+  look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
+  if (inlines && rewrite_is_whole(&w->g)) return;
   /* What was not inlined is looked at alone; calls of it bring what is foreign. */
   for (uint32_t i = 1; i < reach.n; i++) {
     look_at_function(w, reach.funcs[i], 0, s);
