@@ -232,11 +232,11 @@ static an_val field(tr *t, const an_val *x, unsigned pos, unsigned len, unsigned
   hd_poly p;
   if (pos + len >= width) {
     from = an_extend(a, x, false, t->inst);
-    p = pos > 62 ? HD_NONE : an_floor_const(&a->alg, from.poly, (int64_t)1 << pos, t->inst);
+    p = from.poly;
   } else {
     p = modulo(t, x->poly, pos + len);
-    if (p != HD_NONE) p = an_floor_const(&a->alg, p, (int64_t)1 << pos, t->inst);
   }
+  p = pos > 62 ? HD_NONE : an_floor_const(&a->alg, p, (int64_t)1 << (pos & 63), t->inst);
   an_val r = tr_result(t, p, width, &from, NULL);
   if (r.poly == p && len < 63) an_known_range(a, &r, 0, ((int64_t)1 << len) - 1);
   r.maybe &= x->maybe >> pos;

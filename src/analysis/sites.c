@@ -282,7 +282,7 @@ static void add_block(guard_tree *t, uint32_t block) {
 static uint32_t emit_guards(guard_tree *t, uint32_t node, bool *complete) {
   an *a = t->a;
   uint32_t n = 0;
-  for (uint32_t i = node; i != HD_NONE; i = t->nodes.data[i].parent) n++;
+  for (uint32_t i = node; i < t->nodes.n; i = t->nodes.data[i].parent) n++; /* HD_NONE ends it */
   uint32_t skip = n > MAX_GUARDS ? n - MAX_GUARDS : 0;
   if (skip) *complete = false;
   n -= skip;

@@ -286,8 +286,7 @@ static hd_status parse_sms(const parser *p, const lever_syntax *l, word value) {
     word first = split(part, '-', &last);
     hd_sm_range r;
     st = parse_number(p, "sms", value, first, 0, &r.first);
-    r.last = r.first;
-    if (st == HD_OK && last.s) st = parse_number(p, "sms", value, last, 0, &r.last);
+    if (st == HD_OK) st = parse_number(p, "sms", value, last.s ? last : first, 0, &r.last);
     if (st != HD_OK) return st;
     if (r.last < r.first || r.last == UINT32_MAX || (s->n && r.first <= s->ranges[s->n - 1].last))
       return FAIL(p, part.s, HD_ERR_INPUT, "sms=%.*s: ranges must increase and not overlap", SHOW(value));

@@ -159,12 +159,15 @@ static void count_product(emu_flight *f, const emu_code *code, const emu_inst *i
   f->code = code;
 }
 
+/* A digest of the products that a warp issued; 0: none. */
+static uint64_t issued(const emu_flight *f) { return f && f->last ? f->history : 0; }
+
 void emu_wgmma_cta_over(emu_mwarp *m) {
   emu_cta *c = m->w.cta;
   for (uint32_t k = 0; k < c->n_warps; k++) {
     const emu_flight *f = c->warps[k].flight, *first = c->warps[k / 4 * 4].flight;
-    if ((f ? f->history : 0) == (first ? first->history : 0)) continue;
-    const emu_flight *one = f && f->last ? f : first;
+    if (issued(f) == issued(first)) continue;
+    const emu_flight *one = issued(f) ? f : first;
     emu_fault_at(m, one->code, one->last, 1,
                  "warps %u and %u, of one warpgroup, did not issue the same products", k / 4 * 4, k);
     return;
