@@ -82,22 +82,28 @@ typedef struct batch {
  * lanes are still inside is kept, all ones or all zeros, in the LOOP's own row. */
 #define LANE uint32_t
 #define LANE_IS_NARROW 1
-#define RUN run_narrow
+#define NAMED(function) function##_narrow
+#define TARGET
 #include "plan/eval_lanes.h"
-#undef RUN
+#undef NAMED
+#undef TARGET
 #if defined(__x86_64__)
-#define RUN __attribute__((target("avx2"))) run_narrow_avx2
+#define NAMED(function) function##_narrow_avx2
+#define TARGET __attribute__((target("avx2")))
 #include "plan/eval_lanes.h"
-#undef RUN
+#undef NAMED
+#undef TARGET
 #endif
 #undef LANE
 #undef LANE_IS_NARROW
 
 #define LANE uint64_t
 #define LANE_IS_NARROW 0
-#define RUN run_wide
+#define NAMED(function) function##_wide
+#define TARGET
 #include "plan/eval_lanes.h"
-#undef RUN
+#undef NAMED
+#undef TARGET
 #undef LANE
 #undef LANE_IS_NARROW
 
