@@ -241,111 +241,133 @@ static uint32_t brx_target(const emu_mwarp *m, emu_fiber *f, const emu_inst *i) 
   return t->target[index];
 }
 
+/* How many instructions f may run from its pc, up to a place where it might meet others; 0: others first. */
+static uint64_t room(const emu_warp *w, emu_fiber *f, uint64_t budget, bool pinned) {
+  uint64_t n = f->frame->code->n_insts - f->pc;
+  if (w->n_fibers > 1) {
+    bool yield_to_other = false;
+    const uint32_t meet_at = meeting_pc(w, f, f->pc, &yield_to_other);
+    if (meet_at == f->pc || (yield_to_other && !pinned)) return 0;
+    if (meet_at != UINT32_MAX) n = meet_at - f->pc;
+  }
+  return n < budget ? n : budget;
+}
+
+/* Run plain instructions from i on, up to m->stop or another kind. Returns the one behind the last.
+ * *masked: how many lanes guards kept from running one, in sum. */
+static inline const emu_inst *run_plain(emu_mwarp *m, const emu_inst *i, char *r, uint32_t mask,
+                                        uint64_t *masked) {
+  uint64_t off = 0;
+  while (i < m->stop) {
+    uint16_t special;
+    memcpy(&special, &i->control, sizeof special);
+    if (__builtin_expect(special == 0, 1)) {
+      i->fn(&m->w, i, r, mask);
+    } else {
+      if (i->control != EMU_PLAIN) break;
+      uint32_t active = emu_guard(i, r, mask);
+      off += active == mask ? 0 : lanes_in(mask & ~active);
+      if (active) i->fn(&m->w, i, r, active);
+    }
+    i++;
+  }
+  *masked = off;
+  return i;
+}
+
+/* The lanes `active` of f take branch i. True: f may go on. */
+static inline bool branch(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint32_t active) {
+  const uint32_t pc = f->pc;
+  if (active == f->mask) {
+    f->pc = i->target;
+  } else {
+    f->pc = pc + 1;
+    if (active) emu_split_fiber(&m->w, f, active, i->target);
+  }
+  return !active || i->target > pc || !spins_too_long(m);
+}
+
+/* f, all its lanes active, is at control instruction i, which is no branch. True: f may go on; otherwise it
+ * may be gone. *threads: its lanes are counted already; those that come here again are taken off. */
+static bool control(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint64_t *threads) {
+  emu_warp *w = &m->w;
+  const uint32_t pc = f->pc, active = f->mask;
+  bool go_on = false;
+  switch ((emu_control)i->control) {
+  case EMU_BRX:
+    f->pc = brx_target(m, f, i);
+    go_on = f->pc > pc || !spins_too_long(m);
+    break;
+  case EMU_CALL: go_on = emu_call_enter(m, f, i); break;
+  case EMU_RET:
+    if (f->frame->caller) {
+      emu_call_leave(m, f);
+      return true;
+    }
+    exit_threads(m, f);
+    return false;
+  case EMU_EXIT: exit_threads(m, f); return false;
+  case EMU_BAR: emu_barrier_meet(m, f, i); break;
+  case EMU_GATHER: go_on = meet(m, f, i); break;
+  case EMU_TRAP: emu_fault(w, i, f->mask, "trap"); break;
+  case EMU_YIELD:
+    f->pc = pc + 1;
+    m->yielded = true;
+    m->starving = w->n_fibers > 1;
+    break;
+  case EMU_POLL:
+    i->fn(w, i, f->frame->regs, f->mask);
+    f->pc = pc + 1;
+    go_on = !m->yielded;
+    break;
+  case EMU_PLAIN:
+  case EMU_BRA:
+  case EMU_NOP: break; /* not here */
+  }
+  /* Lanes that were split off because they wait for or go to something else come here again. */
+  if (active & ~f->mask) *threads -= lanes_in(active & ~f->mask);
+  return go_on && m->stop;
+}
+
 /* Run f until it waits, exits, diverges, meets or must let others run, for at most `budget` (> 0) warp
  * instructions; returns how many it ran. A pinned fiber does not care whose turn it is. */
 static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinned) {
   emu_warp *w = &m->w;
   const uint64_t given = budget;
   uint64_t threads = 0;
+  bool go_on = true;
   w->current = f;
   f->turn = ++m->turn;
-
-  while (budget) {
-    /* Straight on from f->pc: nothing but plain instructions, up to a place where f might meet others. */
-    const emu_code *code = f->frame->code;
+  while (go_on && budget) {
+    const uint64_t most = room(w, f, budget, pinned);
+    if (!most) break;
     char *const r = f->frame->regs;
     const uint32_t mask = f->mask;
-    const emu_inst *i = &code->insts[f->pc], *const from = i;
-    uint64_t room = code->n_insts - f->pc;
-    if (w->n_fibers > 1) {
-      bool yield_to_other = false;
-      uint32_t meet_at = meeting_pc(w, f, f->pc, &yield_to_other);
-      if (meet_at == f->pc || (yield_to_other && !pinned)) break;
-      if (meet_at != UINT32_MAX) room = meet_at - f->pc;
-    }
-    m->stop = i + (room < budget ? room : budget);
-    uint64_t masked = 0;
-    while (i < m->stop) {
-      uint16_t special;
-      memcpy(&special, &i->control, sizeof special);
-      if (__builtin_expect(special == 0, 1)) {
-        i->fn(w, i, r, mask);
-      } else {
-        if (i->control != EMU_PLAIN) break;
-        uint32_t active = emu_guard(i, r, mask);
-        masked += active == mask ? 0 : lanes_in(mask & ~active);
-        if (active) i->fn(w, i, r, active);
-      }
-      i++;
-    }
+    const emu_inst *const from = at(f);
+    uint64_t masked;
+    m->stop = from + most;
+    const emu_inst *i = run_plain(m, from, r, mask, &masked);
     const uint64_t ran = (uint64_t)(i - from);
     threads += ran * lanes_in(mask) - masked;
     budget -= ran;
     w->cta->clock += ran;
-    f->pc = (uint32_t)(i - code->insts);
-    if (i >= m->stop || !m->stop) {
-      if (!m->stop) break;
-      continue;
-    }
+    f->pc += (uint32_t)ran;
+    if (!m->stop) break;
+    if (i >= m->stop) continue;
 
-    /* A control instruction. */
     const uint32_t active = emu_guard(i, r, mask);
-    const uint32_t pc = f->pc;
     budget--;
     w->cta->clock++;
     threads += lanes_in(active);
     if (i->control == EMU_BRA) {
-      if (active == mask) {
-        f->pc = i->target;
-      } else {
-        f->pc = pc + 1;
-        if (active) emu_split_fiber(w, f, active, i->target);
-      }
-      if (active && i->target <= pc && spins_too_long(m)) break;
-      continue;
+      go_on = branch(m, f, i, active);
+    } else if (!active || i->control == EMU_NOP) {
+      f->pc++;
+    } else {
+      if (active != mask) emu_split_fiber(w, f, mask & ~active, f->pc + 1);
+      go_on = control(m, f, i, &threads);
     }
-    if (!active || i->control == EMU_NOP) {
-      f->pc = pc + 1;
-      continue;
-    }
-    if (active != mask) emu_split_fiber(w, f, mask & ~active, pc + 1);
-    bool go_on = false;
-    switch ((emu_control)i->control) {
-    case EMU_BRX:
-      f->pc = brx_target(m, f, i);
-      go_on = f->pc > pc || !spins_too_long(m);
-      break;
-    case EMU_CALL: go_on = emu_call_enter(m, f, i); break;
-    case EMU_RET:
-      if (f->frame->caller) {
-        emu_call_leave(m, f);
-        continue;
-      }
-      exit_threads(m, f);
-      goto done;
-    case EMU_EXIT: exit_threads(m, f); goto done;
-    case EMU_BAR: emu_barrier_meet(m, f, i); break;
-    case EMU_GATHER: go_on = meet(m, f, i); break;
-    case EMU_TRAP: emu_fault(w, i, f->mask, "trap"); break;
-    case EMU_YIELD:
-      f->pc = pc + 1;
-      m->yielded = true;
-      m->starving = w->n_fibers > 1;
-      break;
-    case EMU_POLL:
-      i->fn(w, i, r, f->mask);
-      f->pc = pc + 1;
-      go_on = !m->yielded;
-      break;
-    case EMU_PLAIN:
-    case EMU_BRA:
-    case EMU_NOP: break; /* done above */
-    }
-    /* Lanes that were split off because they wait for or go to something else come here again. */
-    if (active & ~f->mask) threads -= lanes_in(active & ~f->mask);
-    if (!go_on || !m->stop) break;
   }
-done:
   w->instructions += given - budget;
   w->thread_instructions += threads;
   return given - budget;
