@@ -18,3 +18,11 @@ Plans that need another launch say how, behind the kernel; or are left out:
     "keeps_launch": false,
   $ heddle optimize block-reuse --gpu gtx580 --size small --keep-launch --json | grep -E '"(keeps_launch|plan)"' | grep -E 'agents|claim|sms|keeps'
     "keeps_launch": true,
+
+One architecture for all: the text that is written is the one that was proved, whichever GPU is modelled:
+
+  $ sed 's/^arch = 20 /arch = 90 /' $SOURCE/gpus/gtx580.toml > g.toml; grep -c '^arch = 90' g.toml
+  1
+  $ heddle optimize block-reuse --gpu ./g.toml --size small --plans order=col,bind=agents | grep -o '^Proved'; grep '^.target' block-reuse.ptx
+  Proved
+  .target sm_80

@@ -99,6 +99,11 @@ What cannot be done soundly is refused, with the instruction:
   heddle: scale.ptx: line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
   [1]
 
+Wherever in an instruction the special register stands:
+
+  $ for load in 'ld.shared.u32 %r1, [%smid]' 'ld.shared.u32 %r1, [%smid+4]' 'mov.u32 %r1, a[%smid]' 'mov.u32 %r1, a[%smid+4]'; do sed "s/mov.u32 %r1, %smid/$load/; s/^\.address_size 64/&\n.shared .b32 a[99];/" $SOURCE/tests/cli/data/scale.ptx > where.ptx; heddle rewrite where.ptx -k where --plan order=reverse -o out.ptx; done 2>&1 | grep -c 'its value depends on where and when the CTA runs'
+  4
+
 Every kernel of a module that is not refused, and why the others are:
 
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --all --plan order=band:8 -o all.ptx
