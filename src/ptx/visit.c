@@ -134,7 +134,14 @@ bool hd_ptx_visit(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_ptx_visitor *
       role = jump_role(m, o);
     else if (k == 0 && flags & HD_OPF_RESULT && o->kind != HD_O_BRACKET)
       role = HD_ROLE_WRITTEN | (flags & HD_OPF_READS_RESULT ? HD_ROLE_READ : 0);
-    if (!visit_at(&v, s, k, role)) return false;
+    v.operand = k < UINT8_MAX ? (uint8_t)k : UINT8_MAX;
+    if (o->kind == HD_O_REG) { /* most are */
+      hd_ptx_leaf l = {
+          .opnd = o, .index = s->first_opnd + k, .sym = o->sym, .role = (uint8_t)role, .operand = v.operand};
+      if (!fn(ctx, &l)) return false;
+    } else if (!tree(&v, s->first_opnd + k, role)) {
+      return false;
+    }
   }
   return true;
 }

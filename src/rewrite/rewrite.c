@@ -60,6 +60,19 @@ static bool reads_sreg(const hd_ptx_module *m, const hd_ptx_leaf *leaf, uint32_t
   return leaf->sym && m->syms[leaf->sym].kind == HD_SYM_SREG && m->syms[leaf->sym].index == id;
 }
 
+/* An instruction among whose operands a special register may be; most have registers and numbers alone, which
+ * need no visit. */
+static bool may_read_sreg(const hd_ptx_module *m, const hd_ptx_stmt *st) {
+  if (st->kind != HD_S_INST) return false;
+  for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++) {
+    const hd_ptx_opnd *o = &m->opnds[k];
+    bool plain = o->kind == HD_O_REG || o->kind == HD_O_INT || o->kind == HD_O_F32 || o->kind == HD_O_F64 ||
+                 (o->kind == HD_O_ADDR && m->syms[o->sym].kind != HD_SYM_SREG);
+    if (!plain) return true;
+  }
+  return false;
+}
+
 typedef struct finder {
   const hd_ptx_module *m;
   const hd_ptx_stmt *st;
@@ -87,6 +100,7 @@ hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint3
                              hd_diag *d) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
     finder find = {.m = m, .st = &f->stmts[i], .id = id, .reads = r};
+    if (!may_read_sreg(m, find.st)) continue;
     if (!hd_ptx_visit(m, find.st, note_read, &find)) return rewrite_refuse(m, find.st, find.why, d);
   }
   return HD_OK;
@@ -233,7 +247,7 @@ void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_read
   }
   for (uint32_t i = begin; i < f->n_stmts; i++) {
     with.st = &f->stmts[i];
-    hd_ptx_visit(j->m, with.st, replace_read, &with);
+    if (may_read_sreg(j->m, with.st)) hd_ptx_visit(j->m, with.st, replace_read, &with);
   }
 }
 

@@ -47,10 +47,23 @@ static bool each_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   return true;
 }
 
-/* All names among the operands of the statements from `begin` on. */
+/* An instruction that may name one of the copies; most have other registers and numbers alone, which need no
+ * visit. */
+static bool may_name_copy(copies *c, const hd_ptx_stmt *st) {
+  if (st->kind != HD_S_INST) return false;
+  for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++) {
+    const hd_ptx_opnd *o = &c->m->opnds[k];
+    if (o->kind == HD_O_INT || o->kind == HD_O_F32 || o->kind == HD_O_F64) continue;
+    if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR) || find(c, o->sym)) return true;
+  }
+  return false;
+}
+
+/* The names among the operands of the statements from `begin` on, if a copy may be among them. */
 static void each_operand(copies *c, uint32_t begin, visit_fn *visit) {
   for (uint32_t i = begin; i < c->f->n_stmts; i++)
-    hd_ptx_visit(c->m, &c->f->stmts[i], each_leaf, &(each){c, visit, i});
+    if (may_name_copy(c, &c->f->stmts[i]))
+      hd_ptx_visit(c->m, &c->f->stmts[i], each_leaf, &(each){c, visit, i});
 }
 
 /* ---- Finding them ---------------------------------------------------------------------- */
