@@ -19,8 +19,9 @@ static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
 }
 
 /* One kernel, and the whole module with it to the output. */
-static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel, hd_rewrite_options *opt,
-                                hd_diag *d) {
+static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel,
+                                const hd_rewrite_options *launch, hd_diag *d) {
+  hd_rewrite_options opt = *launch;
   hd_table table = {0};
   hd_arena arena;
   hd_arena_init(&arena);
@@ -33,15 +34,14 @@ static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *ke
     st = kernel ? hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", o->path, kernel)
                 : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", o->path,
                           o->path);
-  if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt->grid.known) {
+  if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt.grid.known) {
     uint64_t V;
-    if (!hd_grid_tasks(opt->grid.g, &V))
-      st = hd_fail(d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
+    if (!hd_grid_tasks(opt.grid.g, &V)) st = hd_fail(d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
     if (st == HD_OK) st = hd_table_read(o->plan->order.file, V, &table, d);
-    opt->table = &table;
+    opt.table = &table;
   }
   if (st == HD_OK) {
-    st = hd_rewrite(m, (uint32_t)func, o->plan, opt, &recipe, d);
+    st = hd_rewrite(m, (uint32_t)func, o->plan, &opt, &recipe, d);
     if (st != HD_OK && !d->file[0]) snprintf(d->file, sizeof d->file, "%.500s", o->path);
   }
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
