@@ -25,8 +25,8 @@ HD_API hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const 
 HD_API hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_options *o,
                                     hd_counters *out, hd_diag *d);
 
-/* What is compared. DRAM writes are not: sectors that are dirty when a kernel ends stay in the GPU's L2, and
- * what was dirty before is written in its time. */
+/* The counters that are compared. DRAM writes are not: sectors that are dirty when a kernel ends stay in the
+ * GPU's L2, and what was dirty before is written in its time. */
 typedef enum hd_accuracy_metric {
   HD_ACCURACY_L1_SECTORS = 0,
   HD_ACCURACY_L1_HITS,

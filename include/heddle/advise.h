@@ -47,7 +47,7 @@ typedef struct hd_facts {
   uint64_t array_loads;  /* all pairs that read */
 } hd_facts;
 
-/* What the kernels' text says of a buffer: over all accesses to it that are known to be to it. */
+/* The kernels' text about a buffer: over all accesses that are known to be to it. */
 typedef struct hd_text_facts {
   uint32_t sites;   /* such accesses */
   hd_level address; /* the worst of their addresses */
@@ -82,8 +82,8 @@ typedef enum hd_order_free {
 
 /* ---- What may be tried ------------------------------------------------------------------- */
 
-/* What launch number `launch` leaves to try (hd_candidates), but for n_sms, resident, vote and what a trace
- * tells, which are 0: the text alone says the rest. */
+/* The plans that launch number `launch` leaves to try (hd_candidates), as far as the text alone tells:
+ * n_sms, resident, vote and the facts from a trace are 0. */
 HD_API hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                  hd_plan_space *out, hd_diag *d);
 

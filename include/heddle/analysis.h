@@ -27,7 +27,7 @@ extern "C" {
 typedef uint32_t hd_poly;   /* index into polys; equal polynomials have equal numbers; 0 is zero */
 typedef uint32_t hd_symbol; /* index into symbols; 0 is unused */
 
-/* What a value depends on, from the best to the worst. */
+/* A value's dependence, from the best to the worst. */
 typedef enum hd_level {
   HD_LEVEL_LAUNCH = 0, /* the same for all threads of a launch */
   HD_LEVEL_AFFINE,     /* linear in CTA ids, thread ids and loop counters, coefficients of level LAUNCH */
@@ -176,7 +176,7 @@ typedef struct hd_site {
   uint32_t first_assumption, n_assumptions; /* into assumption_lists */
 } hd_site;
 
-/* What is known of a loop's iterations; parallel to cfg.loops. */
+/* A loop's iterations, as far as they are known; parallel to cfg.loops. */
 typedef struct hd_loop_values {
   uint32_t counter; /* the symbol that counts its finished iterations, 0-based; HD_NONE: nothing needed it */
   uint32_t trips;   /* polynomial: how often the back edge is taken; HD_NONE: not known */

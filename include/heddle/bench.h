@@ -26,8 +26,8 @@ typedef struct hd_bench_row {
   hd_bench_lever levers[HD_TUNE_LEVERS]; /* in the order of hd_bench_lever_name */
   bool has_counters;
   hd_counters before, after;
-  /* What must move between DRAM and the GPU: each byte once. From traces where there are some, else the size
-   * of the workload's buffers, which is more when not all of them is used. */
+  /* The bytes that must move between DRAM and the GPU: each once. From traces where there are some, else the
+   * size of the workload's buffers, which is more when not all of them is used. */
   uint64_t compulsory_bytes;
   double roofline_us; /* the time that takes at the memory's peak; 0: unknown */
   uint32_t tried;
@@ -89,7 +89,7 @@ HD_API void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, siz
  * report.html and verify.txt, which are drawn from all lines; commands.txt. */
 typedef enum hd_bench_file { HD_BENCH_RESULTS, HD_BENCH_VERIFIED } hd_bench_file;
 
-/* What the folder holds of one device, driver and version of heddle. Zero but for `folder` and `place`. */
+/* The folder's rows of one device, driver and version of heddle. Zero but for `folder` and `place`. */
 typedef struct hd_bench_results {
   const char *folder;
   hd_bench_place place;

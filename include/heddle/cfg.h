@@ -163,8 +163,8 @@ static inline bool hd_live_in(const hd_liveness *l, uint32_t block, uint32_t reg
 typedef enum hd_same { HD_SAME_IN_CTA = 0, HD_SAME_IN_WARP, HD_SAME_NOWHERE } hd_same;
 
 /* A register's level is the highest of what is computed into it, of the guards, and of the blocks that do so;
- * a block's is that of the branches that it is control-dependent on, and of theirs. What is not understood
- * counts as different for each thread. */
+ * a block's is that of the branches that it is control-dependent on, and of theirs. An operation that is not
+ * understood counts as different for each thread. */
 typedef struct hd_uniformity {
   const hd_cfg *cfg;
   uint8_t *block; /* hd_same */

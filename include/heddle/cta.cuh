@@ -100,7 +100,7 @@ HEDDLE_CTA_DEV unsigned heddle_take(heddle_agent *a) {
   return HEDDLE_NO_TASK;
 }
 
-/* An atomic whose result is asked for, lest compilers make a plain store of it. */
+/* The atomic's result is used; otherwise compilers make a plain store of it. */
 HEDDLE_CTA_DEV void heddle_zero(unsigned *p) {
   unsigned before = atomicExch(p, 0u);
   asm volatile("" ::"r"(before));

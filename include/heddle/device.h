@@ -147,8 +147,8 @@ HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *
 
 /* ---- Streams ---------------------------------------------------------------------------- */
 
-/* What is begun in one stream runs in order; what is begun in several runs at the same time, where there is
- * room. The device has one stream of its own, which is the one meant wherever none is named. Streams are for
+/* Launches in one stream run in order; launches in several run at the same time, where there is room. The
+ * device has one stream of its own, which is the one meant wherever none is named. Streams are for
  * hd_device_time_together only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model,
  * which run one launch at a time. */
 typedef struct hd_device_stream hd_device_stream;

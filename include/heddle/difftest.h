@@ -6,12 +6,12 @@
  * inputs: random bits mixed with special values. A difference is reduced: instructions are dropped while it
  * remains.
  *
- * What is compared how. Results are compared bit for bit, NaN included. Approximate instructions, and
+ * Comparison. Results are compared bit for bit, NaN included. Approximate instructions, and
  * products of tensor cores with inexact sums, write to a place of their own that no other instruction reads;
- * these places are compared within the bound that the PTX ISA documents, or that num/mma.c derives. So are
- * mul and mad without a rounding modifier, which a compiler may contract, though bit for bit. What the PTX
- * ISA leaves open, and what the GPU's compiler does wrong, is kept out of programs: docs/difftest.md has the
- * lists.
+ * these places are compared within the bound that the PTX ISA documents, or that num/mma.c derives. So do
+ * mul and mad without a rounding modifier, which a compiler may contract, though they are compared bit for
+ * bit. Programs keep out of everything that the PTX ISA leaves open or the GPU's compiler does wrong:
+ * docs/difftest.md has the lists.
  *
  * Program number n of a seed is the same whatever is run before or beside it, so a difference is replayed by
  * its number.

@@ -323,9 +323,9 @@ typedef struct hd_dispatch {
   uint32_t resident; /* CTAs alive at once per SM, at most HD_MOST_RESIDENT; 0: 1 */
 } hd_dispatch;
 
-/* What counts, here and in the hooks: every PTX instruction that a warp issues, once for each group of
- * its threads that runs it apart, whatever its kind and even if its guard holds for no thread; waiting
- * costs nothing. Thread instructions: of these, the active threads whose guard holds. */
+/* Instructions, here and in the hooks, are counted thus: every PTX instruction that a warp issues, once for
+ * each group of its threads that runs it apart, whatever its kind and even if its guard holds for no thread;
+ * waiting costs nothing. Thread instructions: of these, the active threads whose guard holds. */
 typedef struct hd_emu_stats {
   uint64_t ctas, warps;
   uint64_t warp_instructions, thread_instructions;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* What ptxas says of one kernel, or the most it says of any kernel that a workload launches. */
+/* ptxas's figures for one kernel, or the greatest for any kernel that a workload launches. */
 typedef struct hd_kernel_resources {
   uint32_t registers;
   uint64_t shared_bytes; /* static */
@@ -57,7 +57,7 @@ typedef struct hd_overhead_table {
   const char *command; /* that made it */
 } hd_overhead_table;
 
-/* What is added, over the workloads that a plan applies to. */
+/* The additions that are counted, over the workloads that a plan applies to. */
 typedef enum hd_overhead_measure {
   HD_OVERHEAD_THREAD,    /* instructions per thread */
   HD_OVERHEAD_CTA,       /* warp instructions per CTA */
@@ -78,7 +78,7 @@ typedef struct hd_overhead_summary {
 HD_API hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, hd_overhead_measure m,
                                        hd_overhead_summary *out, hd_diag *d);
 
-/* What the project holds itself to. Orders alone: at most 12 instructions per thread and no register more
+/* The project's own targets. Orders alone: at most 12 instructions per thread and no register more
  * than the original's, on 90% of the workloads. Agents without throttling: at most 3 registers. */
 enum { HD_OVERHEAD_ORDER_INSTRUCTIONS = 12, HD_OVERHEAD_ORDER_REGISTERS = 0, HD_OVERHEAD_SHARE = 90 };
 typedef enum hd_overhead_target {

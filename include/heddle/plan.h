@@ -304,7 +304,7 @@ HD_API void hd_table_free(hd_table *t);
  * initial value, an ASSIGN changes it, and an operand (or out[]) that names the
  * VAR reads what the variable holds at that time. After a loop it holds what was
  * assigned last; leaving by BREAK_IF changes nothing. Variables are declared
- * outside the loops that assign them, or anew in each iteration.
+ * outside the loops that assign them, or again in each iteration.
  *
  * A loop's body runs until one of its BREAK_IFs leaves it (every loop ends for
  * every input). Values computed in a body are recomputed in each iteration, and
@@ -366,7 +366,7 @@ typedef struct hd_prog {
   bool any_size; /* counts nothing: right for grids of 2^32 tasks and more, too, when they are not known */
 } hd_prog;
 
-/* What a plan is applied to. With `known` false, g is ignored and the program
+/* The grid that a plan is applied to. With `known` false, g is ignored and the program
  * reads HD_P_NX/NY/NZ/V; it is then right for every grid of fewer than
  * 2^32 tasks (the rewriter keeps the original order for larger ones). */
 typedef struct hd_grid {

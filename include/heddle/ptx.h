@@ -223,7 +223,7 @@ typedef struct hd_ptx_func {
       *remark; /* lines printed as comments at the beginning of the body; NULL: none. Never read back */
 } hd_ptx_func;
 
-/* What stands at module level, in order. */
+/* The items at module level, in order. */
 typedef enum hd_ptx_item_kind {
   HD_I_VAR = 1, /* index: vars */
   HD_I_FUNC,    /* index: funcs */

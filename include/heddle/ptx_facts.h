@@ -4,8 +4,8 @@
  * src/ptx/facts.c and src/ptx/access.c for what modifiers change. Who wants to know something about an
  * operation asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
  *
- * What the tables do not know is answered on the safe side: an unknown opcode may do everything that its
- * operands allow, an unknown modifier makes an access `unknown`.
+ * The answer about anything that the tables do not know is on the safe side: an unknown opcode may do
+ * everything that its operands allow, an unknown modifier makes an access `unknown`.
  */
 #ifndef HEDDLE_PTX_FACTS_H
 #define HEDDLE_PTX_FACTS_H
@@ -18,7 +18,7 @@ extern "C" {
 
 /* ---- Operations --------------------------------------------------------- */
 
-/* What kind of operation an opcode is; each is of one. */
+/* Kinds of operations; an opcode is of one. */
 typedef enum hd_ptx_class {
   HD_OPC_UNKNOWN = 0, /* HD_OP_UNKNOWN */
   HD_OPC_COMPUTE,     /* its result depends on its operands' values (and the carry) alone */
@@ -31,7 +31,7 @@ typedef enum hd_ptx_class {
 
 HD_API hd_ptx_class hd_ptx_op_class(hd_ptx_op op);
 
-/* What instructions of a form do: bits of hd_ptx_form.flags. */
+/* Effects of a form's instructions: bits of hd_ptx_form.flags. */
 enum {
   HD_OPF_RESULT = 1 << 0,       /* writes its first operand, unless that is an address. Not of calls, whose
                                    results stand in a list. Of unknown opcodes too */
@@ -63,7 +63,7 @@ HD_API uint32_t hd_ptx_flags_of(const hd_ptx_form *f);
 
 /* ---- Words -------------------------------------------------------------- */
 
-/* What a dotted word says about an access or a value. */
+/* Kinds of dotted words, by what they say about an access or a value. */
 typedef enum hd_mod_kind {
   HD_MK_PLAIN = 0,   /* something else */
   HD_MK_UNKNOWN,     /* it is not in the table */
@@ -120,7 +120,7 @@ HD_API hd_ptx_type hd_ptx_type_of(hd_mod mod);
 
 /* ---- Special registers -------------------------------------------------- */
 
-/* What the value of a special register depends on. */
+/* Kinds of special registers, by what their values depend on. */
 typedef enum hd_sreg_kind {
   HD_SRK_UNKNOWN = 0,
   HD_SRK_LAUNCH,      /* the same for all threads: %ntid, %nctaid */
@@ -152,13 +152,13 @@ enum {
   HD_IN_TMEM = 1 << 10,     /* the tensor memory of tcgen05 */
   HD_IN_REGISTER = 1 << 11, /* .reg and .sreg, of declarations */
 };
-/* What other CTAs may share: global memory, under whichever name. */
+/* Memory that other CTAs may share: global memory, under whichever name. */
 enum {
   HD_IN_ANY_GLOBAL = HD_IN_GENERIC | HD_IN_GLOBAL | HD_IN_TEXTURE | HD_IN_SURFACE | HD_IN_TENSOR,
   HD_IN_ANY_SHARED = HD_IN_SHARED | HD_IN_CLUSTER,
 };
 
-/* What is done there; bits. */
+/* Operations on it; bits. */
 enum {
   HD_ACC_READ = 1 << 0,
   HD_ACC_WRITE = 1 << 1,

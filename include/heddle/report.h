@@ -62,8 +62,8 @@ typedef struct hd_report {
 HD_API double hd_report_speedup(const hd_report *r, size_t row);
 
 /* The plans, fastest first, at most `limit` rows (0: all) and always the baseline: L1 hit rate, L2 and DRAM
- * traffic against compulsory, predicted change; `colour` uses ANSI sequences. What was kept and why, what was
- * written (`output` and `html` are), how long it took. */
+ * traffic against compulsory, predicted change; `colour` uses ANSI sequences. It says which plan was kept and
+ * why, which files were written (`output` and `html` are), and how long it took. */
 HD_API void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out);
 HD_API void hd_report_json(const hd_report *r, hd_buf *out);
 /* One self-contained page: no scripts, nothing fetched. */
@@ -97,7 +97,7 @@ typedef struct hd_analysis_page {
 /* A page on one kernel: arrays, accesses with their strides and coalescing, loops. */
 HD_API void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
 
-/* What running a workload on a modelled GPU shows, and what to do about it. */
+/* Results of running a workload on a modelled GPU, and the advice from them. */
 typedef struct hd_advice_report {
   const hd_workload *workload;
   const hd_gpu *gpu;

@@ -187,7 +187,7 @@ HD_API hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_pt
 HD_API void hd_listing_text(const hd_listing *l, hd_buf *out);
 HD_API void hd_listing_json(const hd_listing *l, hd_buf *out);
 
-/* What became of a file's kernels; the reasons of those that were refused. */
+/* The outcome for each of a file's kernels; the reasons of those that were refused. */
 HD_API void hd_rewritten_file_text(const hd_rewritten_file *r, hd_buf *out);
 HD_API void hd_rewritten_file_json(const hd_rewritten_file *r, hd_buf *out);
 

@@ -93,7 +93,7 @@ HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
 
 /* ---- Loads ------------------------------------------------------------------------- */
 
-/* What one load of the kernel asks for, in sectors of 32 bytes, the least that any GPU fetches: one request
+/* Requests of one load of the kernel, in sectors of 32 bytes, the least that any GPU fetches: one request
  * for each sector that an access of a warp names. `reused` are those of sectors that are asked for once more,
  * before or after, by this or another load of any CTA, or that the launch stored into before it loaded them:
  * what a cache could serve. Atomics go past the caches and do not count. */

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* What the loop over tasks takes: the queue and the number claimed ahead, a coordinate. */
+/* Registers that the loop over tasks takes: the queue and the number claimed ahead, a coordinate. */
 enum { HD_AGENT_REGISTERS = 3 };
 
 /* How many registers ptxas may give each thread of a kernel with agents (.maxnreg), where the original's are
@@ -32,8 +32,8 @@ typedef enum hd_register_budget {
   HD_BUDGET_COUNT
 } hd_register_budget;
 
-/* What the caller knows and the text does not say; bits. The rewritten kernel's remark tells what it rests
- * on. */
+/* Facts that the caller knows and the text does not say; bits. The rewritten kernel's remark names those that
+ * it rests on. */
 enum {
   HD_ASSUME_NO_WAITS = 1, /* no loop waits for what another CTA writes, though it looks as if: hash tables
                              with room, say. Where it is not so, CTAs may wait for ever */
@@ -68,7 +68,7 @@ typedef struct hd_rewrite_options {
 
 /* ---- Launching a rewritten kernel ------------------------------------------ */
 
-/* What the launch of a rewritten kernel takes beyond the original's. All zero: nothing.
+/* Everything that the launch of a rewritten kernel takes beyond the original's. All zero: nothing.
  *
  * Extra parameters stand behind the kernel's own, in this order, those that are there:
  *
@@ -146,7 +146,7 @@ typedef struct hd_refusal {
 /* All reasons why `func` of m must not be reordered; at most cap are stored, the
  * total is returned. 0: it may. A property of the kernel, not of the plan. */
 HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
-/* The same, but for what the caller's word (HD_ASSUME_...) settles. */
+/* The same, without the reasons that the caller's word (HD_ASSUME_...) removes. */
 HD_API size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsigned assume,
                                            hd_refusal *out, size_t cap);
 /* The reasons why a CTA must not do one task after another (bind=agents), beyond those. block as in

@@ -19,7 +19,7 @@ extern "C" {
 
 typedef struct hd_store hd_store;
 
-/* What a verdict holds for. Texts are compared as they are. */
+/* A verdict's key: it holds for launches with this key only. Texts are compared as they are. */
 typedef struct hd_verdict_key {
   char kernel[HD_DIGEST_HEX]; /* hd_verdict_kernel */
   char launch[192];           /* hd_verdict_launch */

@@ -59,12 +59,12 @@ typedef enum hd_proof_state {
   HD_PROOF_SKIPPED,  /* the emulator cannot run this kernel */
 } hd_proof_state;
 
-/* What is known of an adopted plan's results: two comparisons with the original's, neither of which is the
- * other's.
+/* Evidence that an adopted plan's results are right: two comparisons with the original's, neither of which
+ * contains the other.
  *
  * On the emulator, under every dispatcher, at the smallest size the workload has. Unless any_grid, the
- * kernel's text holds the grid it was rewritten for as constants, so that the text proved there is not the
- * one that runs at the tuned size: same rewriter, same plan, other constants.
+ * kernel's text holds the grid it was rewritten for as constants, so the text that is proved there differs
+ * from the one that runs at the tuned size: same rewriter, same plan, other constants.
  *
  * On the device, byte for byte at the tuned size, the very text that was adopted, in the order in which that
  * device handed out the CTAs in this run. */
@@ -98,7 +98,7 @@ typedef struct hd_tune_vote {
  * that place's speedup. A place is one observation, however many rounds it takes. There are as many places as
  * the interval of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does
  * not is the last. Half of the places lie in memory of a piece, as fresh processes get it, the others in
- * pages strewn all over the device: for some tenths of a second the test takes all memory that is free,
+ * fragmented pages all over the device: for some tenths of a second the test takes all memory that is free,
  * unless hd_tune_options.shared. The speedup told is the median of the places', its interval theirs. Should
  * the plan lose, the search's second choice is tested too.
  *
@@ -111,7 +111,7 @@ typedef struct hd_tune_places {
                    device must hold a buffer beside itself for it to be moved */
 } hd_tune_places;
 
-/* What was found for one kernel, or for all of a workload with one plan. */
+/* The outcome for one kernel, or for all of a workload with one plan. */
 typedef struct hd_tuned {
   char kernel[128]; /* "": all kernels */
   bool adopted;

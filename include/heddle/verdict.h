@@ -1,6 +1,6 @@
 /* heddle/verdict.h: what tuning found, kept and applied.
  *
- * verdicts  in a store (heddle/store.h), and measured anew
+ * verdicts  in a store (heddle/store.h), and measured again
  * apply     from a launch to what is launched instead, fast enough for every launch
  */
 #ifndef HEDDLE_VERDICT_H
@@ -27,7 +27,7 @@ HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *
  * found. */
 HD_API hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                   hd_tuning *out, bool *found, hd_diag *d);
-/* Measure a recalled tuning anew, in about the options' budget: speedups and times are those of now. Kernels
+/* Measure a recalled tuning again, in about the options' budget: speedups and times are those of now. Kernels
  * whose plan no longer reaches `least` (0.99) of the original's speed, or does not compute the same, get the
  * baseline. */
 HD_API hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
@@ -36,7 +36,7 @@ HD_API hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd
 /* ---- Applying verdicts ----------------------------------------------------------------- */
 
 /* For launch paths: looks every launch up once, and from then on in memory. Any number of threads may use
- * one. What goes wrong inside leaves the original in place, and is said in hd_applied.why. */
+ * one. A failure inside leaves the original in place; hd_applied.why names it. */
 typedef struct hd_applier hd_applier;
 typedef struct hd_applier_module hd_applier_module;
 
@@ -59,10 +59,10 @@ HD_API void hd_applier_close(hd_applier *a); /* NULL is fine */
 /* To be told of a module once, before its launches. The text need not live on. */
 HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char *name,
                                 hd_applier_module **out, hd_diag *d);
-/* What to launch for that kernel. The first call for a launch asks the store and rewrites, later ones take a
- * fraction of a microsecond. NULL: out of memory, launch the original.
+/* The kernel to launch in that one's place. The first call for a launch asks the store and rewrites, later
+ * ones take a fraction of a microsecond. NULL: out of memory, launch the original.
  *
- * It is rewritten from its plan alone. What the tuner knew of the workload besides is not known here:
+ * It is rewritten from its plan alone. The tuner's other knowledge of the workload is missing here:
  * registers are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody
  * writes what the kernel reads, leaves the original in place where the kernel itself does not say so. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,

@@ -56,7 +56,7 @@ typedef struct hd_wl_arg {
   uint32_t buffer; /* index into buffers; of tensor maps too */
   hd_elem type;    /* scalars */
   uint64_t bits;   /* scalar's value in its low bytes */
-  /* Tensor maps, else NULL: checked, but for the address, which counts from the buffer's. Whoever launches
+  /* Tensor maps, else NULL: checked, but for the address, which counts from the buffer's. The launching code
    * adds that and has the map encoded: hd_emu_tensor_map, or the driver's function. */
   const hd_tensor *tensor;
 } hd_wl_arg;

@@ -132,7 +132,7 @@ int cmd_tune(int argc, char **argv) {
       {"plan", 0, CLI_LIST, &o->plans, 0, "P", "try this plan first; may be given several times"},
       {"again", 0, CLI_FLAG, &o->again, 0, NULL, "tune though there is a verdict"},
       {"verify", 0, CLI_FLAG, &o->verify, 0, NULL,
-       "measure the verdicts anew; those that no longer win are dropped"},
+       "measure the verdicts again; those that no longer win are dropped"},
       {"whole", 0, CLI_FLAG, &o->whole, 0, NULL,
        "one plan for all kernels of a workload (models always do that)"},
       {"strategy", 0, CLI_TEXT, &o->strategy, 0, "S",
@@ -142,7 +142,7 @@ int cmd_tune(int argc, char **argv) {
       {"l2", 0, CLI_TEXT, &o->l2, 0, "flush|keep", "as for time"},
       {"shared", 0, CLI_FLAG, &o->shared, 0, NULL,
        "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "
-       "of a second, to try it with buffers strewn all over"},
+       "of a second, to try it with buffers in fragmented memory"},
       {"store", 0, CLI_TEXT, &o->store, 0, "FILE",
        "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},
       {"rows", 0, CLI_NUMBER, &o->rows, 1000, "N", "plans to show of each kernel (default: 8)"},
