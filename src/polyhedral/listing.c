@@ -56,8 +56,10 @@ static bool put(walk *w, int64_t from, uint32_t dims) {
   listing *to = w->to;
   interval one = {line_of(from, to->l->line), line_of(from + w->f.width - 1, to->l->line)};
   if (!spend(to, 1)) return false;
-  const interval *last = to->lines.n > to->from ? &to->lines.data[to->lines.n - 1] : NULL;
-  if (last && last->first <= one.first && last->last >= one.last) return true;
+  if (to->lines.n > to->from) {
+    const interval last = to->lines.data[to->lines.n - 1];
+    if (last.first <= one.first && last.last >= one.last) return true;
+  }
   return hd_vec_push(&to->lines, one) || stop(to, HD_INEXACT_BUDGET);
 }
 
