@@ -111,6 +111,36 @@ The control-flow graph, and a whole file's accesses by class:
   launch          1  33.3%  
   affine          2  66.7%  
 
+Means over launches that differ are those of all their CTAs:
+
+  $ mkdir uneven; cp $SOURCE/tests/cli/data/scale.ptx uneven; cat > uneven/workload.toml <<'END'
+  > title = "launches of one kernel that differ"
+  > source = "scale.ptx"
+  > [sizes.small]
+  > n = 256
+  > [[buffer]]
+  > name = "y"
+  > type = "f32"
+  > count = "n"
+  > [[buffer]]
+  > name = "x"
+  > type = "f32"
+  > count = "n"
+  > fill = "iota"
+  > [[launch]]
+  > kernel = "scale"
+  > grid = [1]
+  > block = [256]
+  > args = ["y", "x", { type = "f32", value = 2 }, { type = "u32", value = "n" }]
+  > [[launch]]
+  > kernel = "scale"
+  > grid = [3]
+  > block = [256]
+  > args = ["y", "x", { type = "f32", value = 2 }, { type = "u32", value = 0 }]
+  > END
+  $ heddle analyze ./uneven --gpu gtx580 | grep '^work'
+  work        88 to 152 warp instructions a CTA (mean 104), 0 to 16 lines (mean 4)
+
 What cannot be analysed:
 
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx -k nothing 2>&1 | sed "s|$SOURCE|S|"

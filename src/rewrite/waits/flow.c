@@ -171,20 +171,24 @@ static void add_to_slice(void *ctx, uint32_t reg) {
     s->regs[s->n++] = reg;
 }
 
-static void grow_slice(slice *s, uint32_t from) {
+/* The registers that those instructions of the region read which write this one. */
+static void add_sources(slice *s, uint32_t reg) {
   const wait_search *w = s->w;
-  for (uint32_t k = from; k < s->n; k++)
-    for (uint32_t i = w->writers.first[s->regs[k]]; i < w->writers.first[s->regs[k] + 1]; i++)
-      if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], add_to_slice, s);
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], add_to_slice, s);
+}
+
+static void grow_slice(slice *s) {
+  for (uint32_t k = 0; k < s->n; k++) add_sources(s, s->regs[k]);
 }
 
 static bool depends_on_itself(const wait_search *w, uint32_t reg) {
   slice s = {.w = w};
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
-    if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], add_to_slice, &s);
-  grow_slice(&s, 0);
-  for (uint32_t i = 0; i < s.n; i++)
-    if (s.regs[i] == reg) return true;
+  add_sources(&s, reg);
+  for (uint32_t k = 0; k < s.n; k++) {
+    if (s.regs[k] == reg) return true;
+    add_sources(&s, s.regs[k]);
+  }
   return false;
 }
 
@@ -216,7 +220,7 @@ static bool looks_elsewhere(wait_search *w, uint32_t inst) {
     else if (o->sym && w->m->syms[o->sym].kind == HD_SYM_REG)
       add_to_slice(&s, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   }
-  grow_slice(&s, 0);
+  grow_slice(&s);
   w->steps += s.n;
   for (uint32_t r = 0; r < s.n && !s.full; r++) n = add_changes(w, s.regs[r], through, n, MOST_REGS);
   return n && wait_every_round(w, w->g.insts[inst].block, through, n);
