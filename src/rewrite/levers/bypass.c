@@ -42,6 +42,7 @@ typedef struct edit {
   hd_bypass_kind around;
   hd_ptx_module *m;
   hd_ptx_func *f; /* as it was */
+  hd_arena arena; /* of loads, and of what a step needs */
   load *loads;
   size_t n;
   bool votes;   /* SMs differ in how many */
@@ -289,14 +290,12 @@ static hd_status twin_operands(edit *e, hd_ptx_stmt *s, const hd_sym *twin, hd_d
     any |= o->kind == HD_O_SYM && twin[o->sym];
   }
   if (!any) return HD_OK;
-  hd_ptx_opnd *o = malloc(s->n_opnds * sizeof *o);
+  hd_ptx_opnd *o = HD_NEW_N(&e->arena, s->n_opnds, hd_ptx_opnd);
   if (!o) return no_memory(d);
   memcpy(o, &e->m->opnds[s->first_opnd], s->n_opnds * sizeof *o);
   for (uint32_t k = 0; k < s->n_opnds; k++)
     if (o[k].kind == HD_O_SYM && twin[o[k].sym]) o[k].sym = twin[o[k].sym];
-  hd_status st = hd_ptx_add_operands(e->m, o, s->n_opnds, &s->first_opnd, d);
-  free(o);
-  return st;
+  return hd_ptx_add_operands(e->m, o, s->n_opnds, &s->first_opnd, d);
 }
 
 static hd_status push_text(edit *e, uint32_t from, uint32_t to, hd_diag *d) {
@@ -337,9 +336,8 @@ static hd_status replicate(edit *e, uint32_t begin, hd_diag *d) {
   if (st == HD_OK) st = text.failed ? no_memory(d) : hd_ptx_insert(e->m, e->own.func, end, text.data, d);
   hd_buf_free(&text);
   if (st != HD_OK) return st;
-  hd_sym *twin = NULL;
-  uint32_t n_syms = e->m->n_syms;
-  if (!(twin = calloc((size_t)n_syms + 1, sizeof *twin))) return no_memory(d);
+  hd_sym *twin = HD_NEW_N(&e->arena, (size_t)e->m->n_syms + 1, hd_sym);
+  if (!twin) return no_memory(d);
   uint32_t ret = end, label = end + 1, branch = end + 2;
   /* Loads that stream do so in both copies. */
   for (size_t i = 0; st == HD_OK && i < e->n; i++)
@@ -352,23 +350,17 @@ static hd_status replicate(edit *e, uint32_t begin, hd_diag *d) {
   if (st == HD_OK) st = push_text(e, begin, end, d);
   if (st == HD_OK) st = push_text(e, ret, label + 1, d);
   if (st == HD_OK) st = second_copy(e, begin, end, twin, d);
-  free(twin);
   return st;
 }
 
-/* ---- All of it -------------------------------------------------------------------------------------------
- */
+/* ---- All of it ------------------------------------------------------------------------------------- */
 
 static hd_status edit_loads(edit *e, uint32_t *header, hd_diag *d) {
-  hd_global_load *sites = calloc(e->n + 1, sizeof *sites);
-  e->loads = calloc(e->n + 1, sizeof *e->loads);
-  if (!sites || !e->loads) {
-    free(sites);
-    return no_memory(d);
-  }
+  hd_global_load *sites = HD_NEW_N(&e->arena, e->n + 1, hd_global_load);
+  e->loads = HD_NEW_N(&e->arena, e->n + 1, load);
+  if (!sites || !e->loads) return no_memory(d);
   hd_rewrite_loads(e->m, e->own.func, sites, e->n);
   hd_status st = choose(e, sites, d);
-  free(sites);
   if (st == HD_OK) st = put_header(e, header, d);
   if (st != HD_OK) return st;
   st = e->decides && e->form == HD_FORM_REPLICATE ? replicate(e, *header, d) : predicate(e, *header, d);
@@ -390,9 +382,10 @@ hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d) {
   e.own.prefix = hd_ptx_fresh_prefix(j->m);
   if (e.own.prefix) e.own.prefix = hd_arena_printf(j->m->arena, "%sb", e.own.prefix);
   if (!e.own.prefix) return no_memory(d);
+  hd_arena_init(&e.arena);
   e.n = hd_rewrite_loads(j->m, j->func, NULL, 0);
   hd_status st = edit_loads(&e, header, d);
-  free(e.loads);
+  hd_arena_free(&e.arena);
   hd_vec_free(&e.out);
   return st;
 }

@@ -15,7 +15,6 @@
  * Only for tasks that exist: the last D of the order fetch nothing. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "rewrite/rewrite_internal.h"
@@ -28,6 +27,7 @@ typedef struct slice {
   const rewrite_job *j; /* of the order */
   rewrite_job own;      /* with a prefix of its own */
   const hd_ptx_func *f;
+  hd_arena arena;        /* of the lists below */
   uint32_t body;         /* where the kernel's own statements begin */
   uint32_t *first;       /* by register: where its writes begin in `writes`; one more at the end */
   uint32_t *writes;      /* statements of the body, increasing for each register */
@@ -125,11 +125,11 @@ static void place_write(slice *s, uint32_t reg, uint32_t stmt) { s->writes[s->fi
 
 static bool find_writes(slice *s) {
   uint32_t n = s->f->n_regs;
-  s->first = calloc((size_t)n + 2, sizeof *s->first);
+  s->first = HD_NEW_N(&s->arena, (size_t)n + 2, uint32_t);
   if (!s->first) return false;
   each_write(s, count_write);
   for (uint32_t i = 0; i < n; i++) s->first[i + 1] += s->first[i];
-  s->writes = calloc((size_t)s->first[n] + 1, sizeof *s->writes);
+  s->writes = HD_NEW_N(&s->arena, (size_t)s->first[n] + 1, uint32_t);
   if (!s->writes) return false;
   each_write(s, place_write);
   memmove(s->first + 1, s->first, n * sizeof *s->first);
@@ -432,7 +432,7 @@ static hd_status put_coordinates(slice *s, bool ordered, hd_buf *t, hd_diag *d) 
 
 static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
   fetch list[MOST_FETCHES];
-  uint8_t *flags = calloc((size_t)s->f->n_stmts + 1, 2);
+  uint8_t *flags = HD_NEW_N(&s->arena, 2 * ((size_t)s->f->n_stmts + 1), uint8_t);
   if (!flags) return hd_nomem(d);
   uint8_t *visited = flags, *copied = flags + s->f->n_stmts + 1;
   hd_status st = find_fetches(s, list, d);
@@ -447,7 +447,6 @@ static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
     put_register(s, list[i].base, list[i].stmt, &s->fetches);
     hd_buf_printf(&s->fetches, "%+" PRId64 "];\n", list[i].offset);
   }
-  free(flags);
   if (st != HD_OK) return st;
   hd_buf_put(t, s->copies.data ? s->copies.data : "", s->copies.len);
   hd_buf_put(t, s->fetches.data ? s->fetches.data : "", s->fetches.len);
@@ -464,8 +463,9 @@ hd_status rewrite_prefetch(rewrite_job *j, hd_diag *d) {
     if (s.own.V <= distance(j)) return HD_OK; /* no task has another one that far ahead */
   }
   s.own.prefix = hd_ptx_fresh_prefix(j->m);
-  s.verdicts = calloc((size_t)s.f->n_stmts + 1, 1);
-  s.heights = calloc((size_t)s.f->n_stmts + 1, 1);
+  hd_arena_init(&s.arena);
+  s.verdicts = HD_NEW_N(&s.arena, (size_t)s.f->n_stmts + 1, uint8_t);
+  s.heights = HD_NEW_N(&s.arena, (size_t)s.f->n_stmts + 1, uint8_t);
   hd_buf text = {0};
   hd_status st = HD_OK;
   if (!s.own.prefix || !s.verdicts || !s.heights || !find_writes(&s)) st = hd_nomem(d);
@@ -478,9 +478,6 @@ hd_status rewrite_prefetch(rewrite_job *j, hd_diag *d) {
   hd_buf_free(&text);
   hd_buf_free(&s.copies);
   hd_buf_free(&s.fetches);
-  free(s.first);
-  free(s.writes);
-  free(s.verdicts);
-  free(s.heights);
+  hd_arena_free(&s.arena);
   return st;
 }
