@@ -18,8 +18,8 @@ static bool chance(dice *r, unsigned percent) { return below(r, 100) < percent; 
 
 enum { LEAST_PERCENT = 15, FEW_PERCENT = 15, FEW = 4 };
 
-/* How many times its present value a parameter becomes at most: the more of them there are, the less, lest
- * the work explode. */
+/* How many times its present value a parameter becomes at most: the more of them there are, the less,
+ * because the work is their product. */
 static uint64_t growth(const hd_workload *w) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < w->n_params; i++) n += w->params[i].step != 0;

@@ -135,7 +135,7 @@ _Noreturn void ptx_out_of_memory(ptx_parser *ps);
 /* ---- Words (words.c) --------------------------------------------------------- */
 
 void ptx_words_init(ptx_parser *ps);
-/* The modifier spelt text[0..n), numbered anew if it is unknown. */
+/* The modifier spelt text[0..n); an unknown one gets a new number. */
 hd_mod ptx_mod(ptx_parser *ps, const char *text, size_t n, const char *at);
 /* HD_SR_... or HD_SR_NONE. */
 uint32_t ptx_sreg(const char *text, size_t n);

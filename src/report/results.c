@@ -1,7 +1,7 @@
 /* A run over many workloads on disk: results.jsonl and verify.jsonl, written and read in one place.
  *
  * They grow by a line for each workload as it ends, so that a run that was cut off can be resumed; the tables
- * and the page are drawn anew from all lines. */
+ * and the page are drawn again from all lines. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -151,7 +151,7 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
   const hd_device_info *i = s->device;
   hd_buf_printf(out, "%s (%s) on %s (%s)", w->name, w->size, i->name, i->title);
   if (t->recalled && !s->verified)
-    hd_buf_puts(out, ": kept from an earlier run; --again tunes anew\n");
+    hd_buf_puts(out, ": kept from an earlier run; --again tunes again\n");
   else if (t->recalled)
     hd_buf_printf(out, ": verified in %.1f s\n", t->seconds);
   else

@@ -7,7 +7,7 @@
 hd_status search_compare(const tuner_bench *b, const hd_plan_set *first, const hd_plan_set *second,
                          uint32_t rounds, double confidence, hd_speedup *speedup, double *before_us,
                          double *after_us, hd_diag *d) {
-  /* Two halves, each with both loaded anew: where code and tables come to lie is chance as well. */
+  /* Two halves, each with both loaded again: where code and tables come to lie is chance as well. */
   bool slow = rounds <= SEARCH_LEAST_TEST;
   uint32_t halves = b->exact || slow ? 1 : 2, done = 0;
   if (b->exact) rounds = SEARCH_LEAST_TEST;

@@ -1,12 +1,12 @@
 /* A plan against the original wherever buffers may lie.
  *
  * Both are ready at once and run in turns in each place, so that a place is a pair. Which of them begins
- * alternates, for the first run in a place finds cold address translations; half way both are loaded anew,
+ * alternates, for the first run in a place finds cold address translations; half way both are loaded again,
  * for where code and tables come to lie is chance as well.
  *
- * The first half of the places is memory of a piece, the second one strewn. A fresh process gets the first
- * kind, and all of it is much alike; one that has allocated and freed for a while, or shares the GPU, gets
- * the other.
+ * The first half of the places is memory of a piece, the second one fragmented. A fresh process gets the
+ * first kind, and all of it is much alike; one that has allocated and freed for a while, or shares the GPU,
+ * gets the other.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ static hd_status run(void *ctx, hd_diag *d) {
 
 /* ---- Moves ---------------------------------------------------------------------------------- */
 
-/* What a move takes on a GPU: a part of the half second in which memory is strewn and given back, and by
+/* A move's time on a GPU: a part of the half second in which memory is fragmented and given back, and by
  * bytes to copy them. */
 static const double move_seconds = 60e-3, move_rate = 1e12;
 
@@ -157,12 +157,12 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
   return st;
 }
 
-static hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
+static hd_status move(void *ctx, bool fragmented, double *part, hd_diag *d) {
   device_bench *b = ctx;
   uint64_t moved, all = bytes_of(b->p.w);
   double start = hd_seconds();
-  if (strewn && !b->strewn && !b->shared) placement_fragment(&b->p);
-  b->strewn |= strewn;
+  if (fragmented && !b->fragmented && !b->shared) placement_fragment(&b->p);
+  b->fragmented |= fragmented;
   hd_status st = placement_move(&b->p, &moved, d);
   if (st == HD_OK) st = hd_device_sync(b->p.device, d);
   b->spent.move += hd_seconds() - start;
@@ -174,7 +174,7 @@ static void settle(void *ctx) {
   device_bench *b = ctx;
   double start = hd_seconds();
   placement_release(&b->p);
-  b->strewn = false;
+  b->fragmented = false;
   b->spent.move += hd_seconds() - start;
 }
 

@@ -17,7 +17,7 @@ typedef struct slot {
 struct device_bench {
   placement p;
   bool keep_l2, shared;
-  bool strewn;          /* moves go to strewn memory */
+  bool fragmented;      /* moves go to fragmented memory */
   const char *kernel;   /* watched; NULL: all */
   uint32_t first, last; /* its launches */
   slot **slots;         /* each stays where it is: jobs point to them */

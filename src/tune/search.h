@@ -47,9 +47,9 @@ typedef struct tuner_bench {
                     hd_diag *d);
   double (*clock)(void *ctx); /* seconds */
   bool exact;                 /* times do not vary: one round says all */
-  /* Put what the slots work on elsewhere, strewn or in a piece (once strewn, always, until settle); NULL: it
-   * lies nowhere. *part gets how much of it that was. */
-  hd_status (*move)(void *ctx, bool strewn, double *part, hd_diag *d);
+  /* Put what the slots work on elsewhere, fragmented or in a piece (once fragmented, always, until settle);
+   * NULL: it lies nowhere. *part gets how much of it that was. */
+  hd_status (*move)(void *ctx, bool fragmented, double *part, hd_diag *d);
   void (*settle)(void *ctx); /* there will be no more moves for a while */
   double moving;             /* seconds that a move takes, about */
 } tuner_bench;
@@ -111,7 +111,7 @@ typedef struct search {
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d);
 void search_free(search *s);
-/* Measure plans against others, both made ready anew in each of two halves. */
+/* Measure plans against others, both made ready again in each of two halves. */
 hd_status search_compare(const tuner_bench *b, const hd_plan_set *before, const hd_plan_set *after,
                          uint32_t rounds, double confidence, hd_speedup *speedup, double *before_us,
                          double *after_us, hd_diag *d);
@@ -126,7 +126,7 @@ typedef struct confirm_options {
   double confidence;
   double least;    /* a speedup at or below it in any place ends the test */
   uint32_t rounds; /* in each place */
-  bool slow;       /* a run takes so long that neither warm-ups nor loading anew are worth it */
+  bool slow;       /* a run takes so long that neither warm-ups nor loading again are worth it */
 } confirm_options;
 
 /* Places that the confidence needs, at least 1. */

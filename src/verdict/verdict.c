@@ -1,4 +1,4 @@
-/* Tunings to and from the store, and measured anew. */
+/* Tunings to and from the store, and measured again. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -260,10 +260,10 @@ static void judge(hd_tuned *k, hd_status st, const hd_diag *e, double least) {
   char why[256];
   if (st == HD_OK && k->speedup.median >= least) return;
   if (st == HD_OK)
-    snprintf(why, sizeof why, "measured anew it runs at %.3fx (%.3f to %.3f)", k->speedup.median,
+    snprintf(why, sizeof why, "measured again it runs at %.3fx (%.3f to %.3f)", k->speedup.median,
              k->speedup.low, k->speedup.high);
   else
-    snprintf(why, sizeof why, "measured anew: %.230s", e->message);
+    snprintf(why, sizeof why, "measured again: %.230s", e->message);
   drop(k, why);
 }
 

@@ -99,8 +99,8 @@ static hd_table community_order(const hd_workload *w) {
   }
   assert_true(blocks < w->n_buffers);
   assert_int_equal(hd_workload_fill_all(w, bytes, written, NULL), HD_OK);
-  hd_table strewn = {bytes[blocks], w->buffers[blocks].count}, out;
-  assert_int_equal(hd_table_invert(&strewn, &out, NULL), HD_OK);
+  hd_table scattered = {bytes[blocks], w->buffers[blocks].count}, out;
+  assert_int_equal(hd_table_invert(&scattered, &out, NULL), HD_OK);
   for (uint32_t i = 0; i < w->n_buffers; i++) free(bytes[i]);
   free(bytes);
   free(written);

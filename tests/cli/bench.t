@@ -92,7 +92,7 @@ A verdict that cannot be applied is the answer no:
   matmul-swapped  tiny ... stream=l1
   Geometric mean over 1, of which 0 kept the original. Below 0.99x: 0.
   Not measured:
-    copy-col (tiny): copy_col: measured anew: copy_col: stream: the kernel has some loads of global memory, numbered from 0; there is no 999
+    copy-col (tiny): copy_col: measured again: copy_col: stream: the kernel has some loads of global memory, numbered from 0; there is no 999
   1
 
 Mistakes:

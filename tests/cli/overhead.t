@@ -6,7 +6,7 @@ The header for people who edit their source is what the repository has:
   heddle: header: takes no arguments
   [2]
 
-A page of what plans cost; notes written by hand stay when it is made anew:
+A page of what plans cost; notes written by hand stay when it is made again:
 
   $ heddle overhead copy-row --plan order=col --plan bind=agents:0 -o page.md
   heddle: plan, column 13: bind=agents:0: '0' is not a whole number from 1 to 4294967295

@@ -23,7 +23,7 @@ The verdict is kept, listed, and used by the next run:
         "name": "matmul-swapped",
         "plan": "threads=col",
   $ heddle tune matmul-swapped --device model:gtx580 --size tiny --store v.db | sed 's/, [0-9.]*x.*//; s/,stream=l1//'
-  matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): kept from an earlier run; --again tunes anew
+  matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi)): kept from an earlier run; --again tunes again
   
   kernel matmul_swapped
     verdict: threads=col

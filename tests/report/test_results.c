@@ -38,7 +38,7 @@ static const hd_counters counters = {.time_us = 12.5,
                                      .cycles_dram = 900,
                                      .resident = 8};
 
-/* One tree, and the same text again when it is printed anew. */
+/* One tree, and the same text again when it is printed again. */
 static void assert_json(const char *name, hd_buf *text) {
   json_t *j = json_loadb(text->data, text->len, JSON_REJECT_DUPLICATES, NULL);
   hd_buf again = {0};

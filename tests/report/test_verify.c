@@ -100,9 +100,9 @@ static void a_tuning_becomes_a_row(void **state) {
   /* A plan that could not be run: its kernel says why. */
   t.verified = (hd_speedup){0};
   kernels[0].speedup.median = 0;
-  strcpy(kernels[0].why, "measured anew: no such load");
+  strcpy(kernels[0].why, "measured again: no such load");
   hd_verify_end(&t, &r);
-  assert_string_equal(r.failed, "a: measured anew: no such load");
+  assert_string_equal(r.failed, "a: measured again: no such load");
   t.adopted = false;
   kernels[0].adopted = false;
   hd_verify_begin(&w, &t, &r);

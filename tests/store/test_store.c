@@ -251,7 +251,7 @@ static void a_bad_import_changes_nothing(void **state) {
 
 /* ---- Tables ---------------------------------------------------------------------------- */
 
-/* Of kind 0 an order that walks, of kind 1 one that strews, else blocks that are strewn. */
+/* Of kind 0 an order that walks, of kind 1 a scattered one, else scattered blocks. */
 static uint32_t *make_table(uint64_t n, unsigned kind, uint64_t seed) {
   uint32_t *task = malloc(n * sizeof *task);
   assert_non_null(task);
@@ -293,7 +293,7 @@ static void tables_go_where_their_verdicts_go(void **state) {
       hd_store *s = open_store();
       assert_int_equal(hd_store_put_table(s, &v, task, n, &d), HD_OK);
       assert_int_equal(hd_store_export(s, NULL, &text, &d), HD_OK);
-      /* Two bytes and a third for a strewn task, in base 64; next to none for a walk. */
+      /* Two bytes and a third for a scattered task, in base 64; next to none for a walk. */
       assert_true(text.len < 1500 + (kind ? 4 * n : 40 + n / 100));
       hd_store_close(s);
       remove_files();

@@ -121,9 +121,9 @@ static inline hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, u
 
 static inline double clock_of(void *ctx) { return ((simulated *)ctx)->clock; }
 
-static inline hd_status move(void *ctx, bool strewn, double *part, hd_diag *d) {
+static inline hd_status move(void *ctx, bool fragmented, double *part, hd_diag *d) {
   simulated *s = ctx;
-  assert_true(strewn == (s->unsettled >= 4));
+  assert_true(fragmented == (s->unsettled >= 4));
   s->clock += s->moving;
   s->unsettled++;
   *part = 1;

@@ -47,7 +47,7 @@ typedef struct emu_async {
 } emu_async;
 
 /* Bounds of the allocation that an instruction accessed last, kept in a direct-mapped table
- * by instruction. Whoever left an entry, an access inside it is in bounds. */
+ * by instruction. An access inside an entry is in bounds, whichever warp left it. */
 typedef struct emu_bounds {
   uint64_t lo, hi;
   uint64_t generation;

@@ -254,8 +254,8 @@ static uint32_t origin(const wait_search *w, uint32_t reg) {
   return HD_NONE;
 }
 
-/* What the swap compares with is, in the next round, what the last one found, or is loaded anew: if nobody
- * else writes there, it succeeds. */
+/* In the next round the swap compares with the value that the last one found, or with one loaded again: it
+ * succeeds if nobody else writes there. */
 static bool is_refreshed(wait_search *w, uint32_t swap, uint32_t expected) {
   uint32_t result = wait_register(w, swap, &wait_operands(w, swap)[0]);
   uint32_t through[MOST_REGS], n = 0;
