@@ -346,6 +346,8 @@ HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l,
 
 /* Is a launch's diagnostic that of a race: does the kernel's result depend on its schedule? */
 HD_API bool hd_emu_is_race(const hd_diag *d);
+/* Is it that of CTAs that wait and cannot go on? */
+HD_API bool hd_emu_is_hang(const hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -105,12 +105,12 @@ HD_API hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_resolved *plans,
 typedef struct hd_check_options {
   hd_run_options run;
   const hd_dispatch_kind *dispatchers; /* NULL: all of them */
-  size_t n_dispatchers;
-  uint64_t seed;      /* of the first dispatcher; one more for each that follows */
-  uint32_t resident;  /* CTAs alive at once per SM; 4 when 0 */
-  bool no_reference;  /* do not compare the original with reference.c */
-  bool no_race_check; /* do not look for tasks that read each other's output */
-  uint32_t runs;      /* hd_check_on: of the rewritten kernel; 3 when 0 */
+  size_t n_dispatchers;                /* HD_ASSUME_NO_WAITS: serial is added, under which a wait shows */
+  uint64_t seed;                       /* of the first dispatcher; one more for each that follows */
+  uint32_t resident;                   /* CTAs alive at once per SM; 4 when 0 */
+  bool no_reference;                   /* do not compare the original with reference.c */
+  bool no_race_check;                  /* do not look for tasks that read each other's output */
+  uint32_t runs;                       /* hd_check_on: of the rewritten kernel; 3 when 0 */
 } hd_check_options;
 
 typedef struct hd_check_result {
@@ -122,6 +122,7 @@ typedef struct hd_check_result {
   uint64_t thread_instructions, thread_instructions_rewritten;
   double seconds;
   char dispatcher[32]; /* of the first difference */
+  unsigned assume;     /* HD_ASSUME_..., which the plans may rest on */
   uint32_t different;  /* hd_checker_run: the number of that dispatch */
   char what[768];      /* the first difference or fault, in one line; "" when equal */
 } hd_check_result;

@@ -40,6 +40,8 @@ enum {
 };
 /* "no-waits", several joined by commas. False: another word. */
 HD_API bool hd_assume_parse(const char *text, unsigned *assume);
+/* As hd_assume_parse reads it; "": nothing is assumed. */
+HD_API const char *hd_assume_text(unsigned assume);
 
 typedef struct hd_rewrite_options {
   hd_grid grid;          /* known: constants are baked in, and a launch with any other grid would be wrong;

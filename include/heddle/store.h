@@ -39,6 +39,7 @@ typedef struct hd_verdict {
   double before_us, after_us; /* medians */
   uint32_t tried;             /* plans looked at */
   int64_t when;               /* seconds since 1970 */
+  char assume[64];            /* what the plan rests on, as hd_assume_text has it; "": nothing */
   char counters[1536];        /* JSON of the counters before and after, or "" */
 } hd_verdict;
 
@@ -84,11 +85,11 @@ HD_API hd_status hd_store_each(hd_store *s, const hd_store_filter *f,
 /* Drop those that pass, and the tables that no other one names; *dropped counts verdicts. */
 HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d);
 
-/* All verdicts that pass as JSON, and back: {"heddle_verdicts": 2, "verdicts": [{...}], "tables": [{...}]},
- * with the tables that they name (packed, in base 64); version 1 had neither tables nor sizes. Import keeps
- * the newer of two for a key; nothing is imported from a file with any mistake: a table that is no bijection,
- * is another than its name says, does not fit its verdict's grid or is missing, a plan that names a file.
- * `name` is the text's, for diagnostics. */
+/* All verdicts that pass as JSON, and back: {"heddle_verdicts": 3, "verdicts": [{...}], "tables": [{...}]},
+ * with the tables that they name (packed, in base 64); version 1 had neither tables nor sizes, version 2
+ * nothing assumed. Import keeps the newer of two for a key; nothing is imported from a file with any mistake:
+ * a table that is no bijection, is another than its name says, does not fit its verdict's grid or is missing,
+ * a plan that names a file. `name` is the text's, for diagnostics. */
 HD_API hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name,
                                  uint64_t *imported, hd_diag *d);

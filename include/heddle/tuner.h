@@ -164,6 +164,7 @@ typedef struct hd_tuning {
   double seconds; /* the whole */
   hd_tune_seconds spent;
   uint64_t buffer_bytes; /* of the workload's buffers */
+  unsigned assume;       /* HD_ASSUME_..., which plans may rest on */
   bool recalled;         /* from a store: no trials, nothing measured */
   int64_t when;          /* then: when it was made, seconds since 1970 */
   hd_speedup verified;   /* by hd_tuning_verify, of the whole workload under all plans that were kept, those

@@ -22,8 +22,8 @@ static hd_status count_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   return st;
 }
 
-static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, hd_plan_space *out,
-                          hd_diag *d) {
+static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t launch, unsigned assume,
+                          hd_plan_space *out, hd_diag *d) {
   const hd_wl_launch *l = &w->launches[launch];
   int64_t func;
   hd_refusal r;
@@ -34,7 +34,7 @@ static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t
   func = hd_ptx_find_kernel(m, l->kernel);
   if (func < 0) return hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, l->kernel);
   uint32_t f = (uint32_t)func;
-  out->can_order = hd_rewrite_refusals(m, f, &r, 1) == 0;
+  out->can_order = hd_rewrite_refusals_assuming(m, f, assume, &r, 1) == 0;
   out->can_loop = out->can_order && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
   out->can_swap_threads = out->can_order && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;
   out->can_turn_threads =
@@ -46,5 +46,5 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
                           hd_diag *d) {
   const hd_compiled *code;
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o ? o->arch : 0), &code, d);
-  return st == HD_OK ? space_of(code->module, w, launch, out, d) : st;
+  return st == HD_OK ? space_of(code->module, w, launch, o ? o->apply.assume : 0, out, d) : st;
 }

@@ -48,9 +48,9 @@ static hd_status note_kernel(advising *a, const hd_compiled *code, uint32_t kern
 /* ---- Refusals ------------------------------------------------------------------------------ */
 
 static hd_status note_refusals(hd_advice *out, const hd_ptx_module *m, const hd_wl_kernel *kernel,
-                               hd_diag *d) {
+                               unsigned assume, hd_diag *d) {
   hd_refusal found[MOST_REFUSALS];
-  size_t n = hd_rewrite_refusals(m, kernel->func, found, MOST_REFUSALS);
+  size_t n = hd_rewrite_refusals_assuming(m, kernel->func, assume, found, MOST_REFUSALS);
   if (n > MOST_REFUSALS) n = MOST_REFUSALS;
   hd_refusal *refusals = realloc(out->refusals, (out->n_refusals + n + 1) * sizeof *refusals);
   if (refusals) out->refusals = refusals;
@@ -72,7 +72,7 @@ hd_status advice_text(advising *a, hd_diag *d) {
   if (st == HD_OK) st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.arch), &code, d);
   for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
     st = note_kernel(a, code, k, d);
-    if (st == HD_OK) st = note_refusals(out, code->module, &code->kernels[k], d);
+    if (st == HD_OK) st = note_refusals(out, code->module, &code->kernels[k], a->o.run.apply.assume, d);
   }
   return st;
 }

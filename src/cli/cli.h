@@ -53,6 +53,12 @@ typedef struct cli_option {
 #define CLI_THREADS_OPTION(value)                                                                            \
   { "threads", 0, CLI_NUMBER, &(value), 1024, "N", "host threads (default: all)" }
 
+#define CLI_ASSUME_OPTION(value)                                                                             \
+  {                                                                                                          \
+    "assume", 0, CLI_ASSUME, &(value), 0, "WORDS",                                                           \
+        "no-waits: no loop waits for another CTA, whatever it looks like"                                    \
+  }
+
 /* Parse argv[1..): options of the table anywhere, "--" ends them; positionals are moved to
  * argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */
 int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n);

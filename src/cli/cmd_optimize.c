@@ -76,7 +76,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
   if (st == HD_OK && o->plans) st = model_list_plans(o->plans, &plans, d);
-  hd_optimize_options options = {.run = {.threads = (unsigned)o->threads},
+  hd_optimize_options options = {.run = {.threads = (unsigned)o->threads, .apply.assume = o->assume},
                                  .dispatch = z->s.dispatch,
                                  .seed = o->seed,
                                  .plans = plans.at,
@@ -123,6 +123,7 @@ int cmd_optimize(int argc, char **argv) {
        "leave out plans that need another launch: bind=agents, bind=claim, sms"},
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: paper where there is one)"},
+      CLI_ASSUME_OPTION(o.assume),
       CLI_THREADS_OPTION(o.threads),
       CLI_JSON_OPTION(json),
       {"kernel", 'k', CLI_TEXT, &a.kernel, 0, "NAME", "of a file: the kernel (default: the only one)"},

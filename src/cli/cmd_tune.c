@@ -9,6 +9,7 @@ typedef struct options {
   const char *device, *size, *l2, *store, *strategy;
   uint64_t budget, threads, rows;
   cli_list plans;
+  unsigned assume;
   bool again, verify, whole, shared, no_advice, no_proof, no_counters, any_grid, json;
 } options;
 
@@ -98,18 +99,19 @@ static hd_status prepare(session *s, hd_diag *d) {
   if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
     st = hd_store_open(o->store, &s->store, d);
   bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->device, &s->advisor, NULL) == HD_OK;
-  s->tune = (hd_tune_options){.run = {.threads = (unsigned)o->threads, .apply.any_grid = o->any_grid},
-                              .budget = (double)o->budget,
-                              .keep_l2 = o->l2 && strcmp(o->l2, "keep") == 0,
-                              .shared = o->shared,
-                              .whole = o->whole,
-                              .no_proof = o->no_proof,
-                              .no_counters = o->no_counters,
-                              .strategy = o->strategy ? find_strategy(o->strategy) : HD_TUNE_SEARCH,
-                              .advisor = advice ? &s->advisor : NULL,
-                              .plans = s->plans,
-                              .n_plans = s->n_plans,
-                              .progress = tuning_progress};
+  s->tune = (hd_tune_options){
+      .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
+      .budget = (double)o->budget,
+      .keep_l2 = o->l2 && strcmp(o->l2, "keep") == 0,
+      .shared = o->shared,
+      .whole = o->whole,
+      .no_proof = o->no_proof,
+      .no_counters = o->no_counters,
+      .strategy = o->strategy ? find_strategy(o->strategy) : HD_TUNE_SEARCH,
+      .advisor = advice ? &s->advisor : NULL,
+      .plans = s->plans,
+      .n_plans = s->n_plans,
+      .progress = tuning_progress};
   return st;
 }
 
@@ -151,6 +153,7 @@ int cmd_tune(int argc, char **argv) {
       {"no-proof", 0, CLI_FLAG, &o->no_proof, 0, NULL, "do not check the winner on the emulator"},
       {"no-counters", 0, CLI_FLAG, &o->no_counters, 0, NULL, "times only"},
       {"any-grid", 0, CLI_FLAG, &o->any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
+      CLI_ASSUME_OPTION(o->assume),
       CLI_THREADS_OPTION(o->threads),
       CLI_JSON_OPTION(o->json),
       {0}};

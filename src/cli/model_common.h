@@ -9,6 +9,7 @@ typedef struct model_options {
   const char *gpu_name, *dispatcher, *size, *plans;
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
+  unsigned assume;   /* HD_ASSUME_... */
   bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
 } model_options;
 

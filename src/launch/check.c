@@ -68,6 +68,16 @@ static void compare_runs(const runner *r, void *const *want, const char *who, co
   }
 }
 
+/* The caller's word that no loop waits for another CTA, and one does. */
+static bool breaks_word(const hd_run_options *o, const hd_diag *e, hd_check_result *out) {
+  if (!(o->apply.assume & HD_ASSUME_NO_WAITS) || !hd_emu_is_hang(e)) return false;
+  char what[sizeof out->what];
+  memcpy(what, out->what, sizeof what);
+  snprintf(out->what, sizeof out->what, "'%s' does not hold: %.700s", hd_assume_text(HD_ASSUME_NO_WAITS),
+           what);
+  return true;
+}
+
 /* The rewritten kernel gave another result. Does the original, under some dispatcher? Then it is to blame. */
 static hd_status blame_original(const hd_checker *c, const hd_run_options *o, const hd_dispatch *like,
                                 hd_check_result *out, hd_diag *d) {
@@ -108,7 +118,7 @@ static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, co
     out->runs++;
     out->thread_instructions_rewritten = stats.thread_instructions;
     compare_runs(&r, c->result, who, name, out);
-    failed = out->equal ? NULL : &how[k];
+    failed = out->equal || breaks_word(o, &e, out) ? NULL : &how[k];
   }
   runner_close(&r);
   return st == HD_OK && failed ? blame_original(c, o, failed, out, d) : st;
@@ -153,7 +163,7 @@ void hd_checker_close(hd_checker *c) {
 hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
                          const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d) {
   static const hd_run_options defaults;
-  *r = (hd_check_result){.equal = true};
+  *r = (hd_check_result){.equal = true, .assume = o ? o->apply.assume : 0};
   if (!c->result) return hd_fail(d, HD_ERR_USAGE, "%s: the original kernel gave no result", c->w->name);
   if (plans->code != c->code)
     return hd_fail(d, HD_ERR_USAGE, "%s: the plans were resolved for another architecture", c->w->name);
@@ -163,22 +173,26 @@ hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd
   return st;
 }
 
-/* The dispatchers asked for, each with a seed of its own. */
-static hd_status list_dispatches(const hd_check_options *o, hd_dispatch how[HD_DISPATCH_COUNT], size_t *n,
+/* The dispatchers asked for, each with a seed of its own. A word about waits is put to the test by one CTA at
+ * a time. */
+static hd_status list_dispatches(const hd_check_options *o, hd_dispatch how[HD_DISPATCH_COUNT + 1], size_t *n,
                                  hd_diag *d) {
+  bool serial = !(o->run.apply.assume & HD_ASSUME_NO_WAITS);
   *n = o->dispatchers ? o->n_dispatchers : HD_DISPATCH_COUNT;
   if (*n > HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "a dispatcher is named twice");
   for (size_t k = 0; k < *n; k++)
     how[k] = (hd_dispatch){.kind = o->dispatchers ? o->dispatchers[k] : (hd_dispatch_kind)k,
                            .seed = o->seed + k,
                            .resident = o->resident ? o->resident : RESIDENT};
+  for (size_t k = 0; k < *n; k++) serial |= how[k].kind == HD_DISPATCH_SERIAL;
+  if (!serial) how[(*n)++] = (hd_dispatch){.kind = HD_DISPATCH_SERIAL, .seed = o->seed + *n, .resident = 1};
   return HD_OK;
 }
 
 hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
                             hd_diag *d) {
   hd_check_options own = o ? *o : (hd_check_options){0};
-  hd_dispatch how[HD_DISPATCH_COUNT];
+  hd_dispatch how[HD_DISPATCH_COUNT + 1];
   hd_checker *c = NULL;
   size_t n;
   own.run.arch = plans->code->arch; /* the original is the one that the plans were resolved for */

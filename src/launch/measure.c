@@ -55,7 +55,7 @@ hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const h
   static const hd_check_options defaults;
   const hd_workload *w = plans->code->workload;
   if (!o) o = &defaults;
-  *r = (hd_check_result){.equal = true};
+  *r = (hd_check_result){.equal = true, .assume = o->run.apply.assume};
   double start = hd_seconds();
   placement p;
   void **want = NULL;

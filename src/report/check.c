@@ -12,6 +12,7 @@ void hd_check_json(const hd_check_report *c, hd_buf *out) {
       r->against_reference, "race_free", r->race_free, "dispatchers", (int)r->runs, "bytes_compared",
       (json_int_t)r->bytes_compared, "thread_instructions", (json_int_t)r->thread_instructions,
       "thread_instructions_rewritten", (json_int_t)r->thread_instructions_rewritten, "seconds", r->seconds);
+  if (j && r->assume) json_object_set_new(j, "assume", json_string(hd_assume_text(r->assume)));
   if (j && c->device) json_object_set_new(j, "device", json_string(c->device));
   if (j && !r->equal) json_object_set_new(j, "difference", json_string(r->what));
   report_put_json(j, out);
@@ -30,6 +31,7 @@ void hd_check_text(const hd_check_report *c, hd_buf *out) {
                 c->device ? "in" : "under", r->runs, c->device ? "runs on the device" : "dispatchers",
                 r->race_free ? "; no task touches what another writes" : "",
                 r->against_reference ? "; the original agrees with its reference" : "");
+  if (r->assume) hd_buf_printf(out, "  assumed: %s\n", hd_assume_text(r->assume));
   if (!c->device)
     hd_buf_printf(out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",
                   r->thread_instructions, r->thread_instructions_rewritten,

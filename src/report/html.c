@@ -126,6 +126,8 @@ static void put_verdict(hd_buf *out, const hd_report *r) {
   if (r->proof && r->proof->equal)
     hd_buf_printf(out, " The rewritten kernel computed the same %" PRIu64 " bytes under %u dispatchers.",
                   r->proof->bytes_compared, r->proof->runs);
+  if (r->proof && r->proof->assume)
+    hd_buf_printf(out, " It rests on the word <code>%s</code>.", hd_assume_text(r->proof->assume));
   if (r->output) {
     hd_buf_puts(out, " It is in <code>");
     html_escape(out, r->output);

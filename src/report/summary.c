@@ -126,6 +126,7 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
         r->proof->bytes_compared, r->proof->runs,
         100.0 *
             ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
+    if (r->proof->assume) hd_buf_printf(out, "Assumed: %s.\n", hd_assume_text(r->proof->assume));
     hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
                   r->html);
     if (r->other_launch)

@@ -156,6 +156,7 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
     hd_buf_printf(out, ": verified in %.1f s\n", t->seconds);
   else
     put_seconds(t, out);
+  if (t->assume) hd_buf_printf(out, "  assumed: %s\n", hd_assume_text(t->assume));
   for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, w, t, &t->kernels[k], out);
   if (t->n_kernels > 1)
     hd_buf_printf(out, "\nall kernels: %.3fx, %.1f instead of %.1f us\n", t->speedup.median, t->after_us,
@@ -204,6 +205,7 @@ static json_t *tuning_json(const hd_tuning_report *s) {
                         report_speedup_json(&t->speedup), "places", places_json(&t->places), "before_us",
                         t->before_us, "after_us", t->after_us, "tried", (int)t->tried, "seconds", t->seconds,
                         "spent", seconds_json(t), "kernels", kernels);
+  if (j && t->assume) json_object_set_new(j, "assume", json_string(hd_assume_text(t->assume)));
   if (j && t->has_counters) {
     json_object_set_new(j, "before", report_counters_json(&t->before));
     json_object_set_new(j, "after", report_counters_json(&t->after));

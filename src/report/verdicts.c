@@ -12,7 +12,7 @@ static bool put_row(void *ctx, const hd_verdict *v) {
   time_t when = (time_t)v->when;
   if (gmtime_r(&when, &tm)) strftime(date, sizeof date, "%Y-%m-%d", &tm);
   hd_text_table_cell(t, "%s", v->name);
-  hd_text_table_cell(t, "%s", v->plan);
+  hd_text_table_cell(t, v->assume[0] ? "%s (%s)" : "%s", v->plan, v->assume);
   hd_text_table_cell(t, "%.3fx", v->speedup);
   hd_text_table_cell(t, "%.3f-%.3f", v->low, v->high);
   hd_text_table_cell(t, "%.1f", v->before_us);

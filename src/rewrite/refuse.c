@@ -163,8 +163,11 @@ size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *ou
   return hd_rewrite_refusals_assuming(m, func, 0, out, cap);
 }
 
+static const char no_waits[] = "no-waits";
+
+const char *hd_assume_text(unsigned assume) { return assume & HD_ASSUME_NO_WAITS ? no_waits : ""; }
+
 bool hd_assume_parse(const char *text, unsigned *assume) {
-  static const char no_waits[] = "no-waits";
   *assume = 0;
   for (const char *p = text; *p;) {
     size_t n = strcspn(p, ",");

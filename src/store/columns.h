@@ -11,9 +11,10 @@ typedef struct store_column {
   store_type type;
   size_t offset; /* in hd_verdict */
   size_t size;   /* of texts, the end included */
+  int since;     /* the version of databases and exports that has it first; before that, it is "" */
 } store_column;
 
-enum { STORE_COLUMNS = 16, STORE_KEY_COLUMNS = 5, STORE_SIZE = 4 /* the column that version 1 had not */ };
+enum { STORE_COLUMNS = 17, STORE_KEY_COLUMNS = 5, STORE_SIZE = 4 };
 extern const store_column store_columns[];
 
 typedef struct store_table {

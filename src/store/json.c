@@ -9,7 +9,7 @@
 #include "store/packed.h"
 
 static const char mark[] = "heddle_verdicts";
-enum { FORMAT = 2, FIRST_FORMAT = 1 };
+enum { FORMAT = 3, FIRST_FORMAT = 1 };
 
 /* ---- Keys ----------------------------------------------------------------------------- */
 
@@ -143,14 +143,14 @@ static bool names_file(const char *plan) {
   return false;
 }
 
-static hd_status read_verdict(const json_t *o, size_t number, bool sized, const char *name, hd_verdict *v,
-                              hd_diag *d) {
+static hd_status read_verdict(const json_t *o, size_t number, json_int_t format, const char *name,
+                              hd_verdict *v, hd_diag *d) {
   memset(v, 0, sizeof *v);
   if (!json_is_object(o))
     return hd_fail_at(d, HD_ERR_INPUT, name, NULL, 0, 0, "verdict %zu is no object", number);
   for (int i = 0; i < STORE_COLUMNS; i++) {
     const json_t *j = json_object_get(o, store_columns[i].name);
-    if (i == STORE_SIZE && !sized) continue;
+    if (store_columns[i].since > format) continue;
     if (!j)
       return hd_fail_at(d, HD_ERR_INPUT, name, NULL, 0, 0, "verdict %zu lacks '%s'", number,
                         store_columns[i].name);
@@ -251,7 +251,7 @@ static hd_status read_lists(const json_t *root, const char *name, store_import *
   if (!out->verdicts || !out->tables) return hd_nomem(d);
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < out->n; i++)
-    st = read_verdict(json_array_get(verdicts, i), i + 1, format > FIRST_FORMAT, name, &out->verdicts[i], d);
+    st = read_verdict(json_array_get(verdicts, i), i + 1, format, name, &out->verdicts[i], d);
   for (size_t i = 0; st == HD_OK && i < out->n_tables; i++)
     st = read_table(json_array_get(tables, i), i + 1, name, &out->tables[i], d);
   return st == HD_OK ? match_tables(out, name, d) : st;

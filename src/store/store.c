@@ -15,7 +15,7 @@
 
 enum {
   APPLICATION_ID = 0x68656464, /* "hedd": tells our databases from others */
-  VERSION = 2,                 /* 1 had neither sizes nor tables of orders */
+  VERSION = 3,                 /* 1 had neither sizes nor tables of orders, 2 nothing assumed */
   BUSY_MS = 10000,             /* others hold the lock for one statement at a time */
 };
 
@@ -25,26 +25,27 @@ struct hd_store {
 };
 
 const store_column store_columns[] = {
-#define TEXT(field)                                                                                          \
-  { #field, STORE_TEXT, offsetof(hd_verdict, field), sizeof((hd_verdict *)0)->field }
-#define KEY(field)                                                                                           \
-  { #field, STORE_TEXT, offsetof(hd_verdict, key.field), sizeof((hd_verdict *)0)->key.field }
-    KEY(kernel),
-    KEY(launch),
-    KEY(gpu),
-    KEY(driver),
-    KEY(size),
-    TEXT(name),
-    TEXT(plan),
-    {"speedup", STORE_REAL, offsetof(hd_verdict, speedup), 0},
-    {"low", STORE_REAL, offsetof(hd_verdict, low), 0},
-    {"high", STORE_REAL, offsetof(hd_verdict, high), 0},
-    {"confidence", STORE_REAL, offsetof(hd_verdict, confidence), 0},
-    {"before_us", STORE_REAL, offsetof(hd_verdict, before_us), 0},
-    {"after_us", STORE_REAL, offsetof(hd_verdict, after_us), 0},
-    {"tried", STORE_U32, offsetof(hd_verdict, tried), 0},
-    {"made", STORE_S64, offsetof(hd_verdict, when), 0},
-    TEXT(counters),
+#define TEXT(field, since)                                                                                   \
+  { #field, STORE_TEXT, offsetof(hd_verdict, field), sizeof((hd_verdict *)0)->field, since }
+#define KEY(field, since)                                                                                    \
+  { #field, STORE_TEXT, offsetof(hd_verdict, key.field), sizeof((hd_verdict *)0)->key.field, since }
+    KEY(kernel, 1),
+    KEY(launch, 1),
+    KEY(gpu, 1),
+    KEY(driver, 1),
+    KEY(size, 2),
+    TEXT(name, 1),
+    TEXT(plan, 1),
+    {"speedup", STORE_REAL, offsetof(hd_verdict, speedup), 0, 1},
+    {"low", STORE_REAL, offsetof(hd_verdict, low), 0, 1},
+    {"high", STORE_REAL, offsetof(hd_verdict, high), 0, 1},
+    {"confidence", STORE_REAL, offsetof(hd_verdict, confidence), 0, 1},
+    {"before_us", STORE_REAL, offsetof(hd_verdict, before_us), 0, 1},
+    {"after_us", STORE_REAL, offsetof(hd_verdict, after_us), 0, 1},
+    {"tried", STORE_U32, offsetof(hd_verdict, tried), 0, 1},
+    {"made", STORE_S64, offsetof(hd_verdict, when), 0, 1},
+    TEXT(counters, 1),
+    TEXT(assume, 3),
 #undef TEXT
 #undef KEY
 };
@@ -94,13 +95,11 @@ static hd_status pragma(hd_store *s, const char *name, int64_t *value, hd_diag *
   return st;
 }
 
-static void list_columns(hd_buf *sql, bool version_1) {
-  const char *before = "";
-  for (int i = 0; i < STORE_COLUMNS; i++) {
-    if (version_1 && i == STORE_SIZE) continue;
-    hd_buf_printf(sql, "%s%s", before, store_columns[i].name);
-    before = ", ";
-  }
+/* The columns that a version has, or those that it lacks: by name, or each as ''. */
+static void list_columns(hd_buf *sql, int64_t version, bool lacks, bool empty) {
+  for (int i = 0; i < STORE_COLUMNS; i++)
+    if ((store_columns[i].since > version) == lacks)
+      hd_buf_printf(sql, "%s%s", i || lacks ? ", " : "", empty ? "''" : store_columns[i].name);
 }
 
 static hd_status run_buf(hd_store *s, hd_buf *sql, const char *doing, hd_diag *d) {
@@ -109,7 +108,7 @@ static hd_status run_buf(hd_store *s, hd_buf *sql, const char *doing, hd_diag *d
   return st;
 }
 
-static hd_status make_tables(hd_store *s, hd_diag *d) {
+static hd_status make_tables(hd_store *s, bool orders, hd_diag *d) {
   hd_buf sql = {0};
   hd_buf_printf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; CREATE TABLE verdicts (",
                 APPLICATION_ID, VERSION);
@@ -118,23 +117,26 @@ static hd_status make_tables(hd_store *s, hd_diag *d) {
   hd_buf_puts(&sql, "PRIMARY KEY (");
   for (int i = 0; i < STORE_KEY_COLUMNS; i++)
     hd_buf_printf(&sql, "%s%s", i ? ", " : "", store_columns[i].name);
-  hd_buf_puts(&sql,
-              ")) WITHOUT ROWID; CREATE TABLE tables (name TEXT PRIMARY KEY NOT NULL, tasks INTEGER NOT "
-              "NULL, packed BLOB NOT NULL)");
+  hd_buf_puts(&sql, ")) WITHOUT ROWID");
+  if (orders)
+    hd_buf_puts(&sql, "; CREATE TABLE tables (name TEXT PRIMARY KEY NOT NULL, tasks INTEGER NOT NULL, packed "
+                      "BLOB NOT NULL)");
   return run_buf(s, &sql, "make the store", d);
 }
 
-static hd_status upgrade(hd_store *s, hd_diag *d) {
+static hd_status upgrade(hd_store *s, int64_t version, hd_diag *d) {
   hd_buf sql = {0};
-  hd_status st = run_sql(s, "ALTER TABLE verdicts RENAME TO version_1", "upgrade the store", d);
-  if (st == HD_OK) st = make_tables(s, d);
+  hd_status st = run_sql(s, "ALTER TABLE verdicts RENAME TO older", "upgrade the store", d);
+  if (st == HD_OK) st = make_tables(s, version == 1, d);
+  if (st != HD_OK) return st;
   hd_buf_puts(&sql, "INSERT INTO verdicts (");
-  list_columns(&sql, true);
-  hd_buf_printf(&sql, ", %s) SELECT ", store_columns[STORE_SIZE].name);
-  list_columns(&sql, true);
-  hd_buf_puts(&sql, ", '' FROM version_1; DROP TABLE version_1");
-  hd_status moved = run_buf(s, &sql, "upgrade the store", st == HD_OK ? d : NULL);
-  return st == HD_OK ? moved : st;
+  list_columns(&sql, version, false, false);
+  list_columns(&sql, version, true, false);
+  hd_buf_puts(&sql, ") SELECT ");
+  list_columns(&sql, version, false, false);
+  list_columns(&sql, version, true, true);
+  hd_buf_puts(&sql, " FROM older; DROP TABLE older");
+  return run_buf(s, &sql, "upgrade the store", d);
 }
 
 /* A new file gets its tables; two processes may open it at the same time, so that looking and making are one
@@ -147,11 +149,11 @@ static hd_status check_version(hd_store *s, hd_diag *d) {
   if (st == HD_OK) st = pragma(s, "user_version", &version, d);
   if (st == HD_OK) st = pragma(s, "schema_version", &tables, d); /* 0 in an empty database */
   if (st == HD_OK && id == 0 && tables == 0)
-    st = make_tables(s, d);
+    st = make_tables(s, true, d);
   else if (st == HD_OK && id != APPLICATION_ID)
     st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0, "a database, but not one of verdicts");
-  else if (st == HD_OK && version == 1)
-    st = upgrade(s, d);
+  else if (st == HD_OK && version >= 1 && version < VERSION)
+    st = upgrade(s, version, d);
   else if (st == HD_OK && version != VERSION)
     st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0,
                     "verdicts of version %lld, this heddle knows version %d", (long long)version, VERSION);

@@ -32,10 +32,11 @@ static hd_status open_small(const tuning *t, hd_workload **w, hd_diag *d) {
 
 static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *k, hd_check_result *r,
                          hd_diag *d) {
-  const hd_check_options o = {.run = {.threads = t->o.run.threads,
-                                      .arch = t->o.run.arch,
-                                      .apply = {.any_grid = t->o.run.apply.any_grid}},
-                              .no_reference = true};
+  const hd_check_options o = {
+      .run = {.threads = t->o.run.threads,
+              .arch = t->o.run.arch,
+              .apply = {.any_grid = t->o.run.apply.any_grid, .assume = t->o.run.apply.assume}},
+      .no_reference = true};
   hd_plan_set set = {0};
   hd_resolved plans = {0};
   hd_status st = tuning_put(&set, k, &k->plan, d);

@@ -19,7 +19,10 @@ hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d) {
 
 hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d) {
   hd_advice a;
-  hd_advise_options o = {.run = {.threads = t->o.run.threads, .arch = t->o.run.arch, .n_sms = g->n_sms},
+  hd_advise_options o = {.run = {.threads = t->o.run.threads,
+                                 .arch = t->o.run.arch,
+                                 .n_sms = g->n_sms,
+                                 .apply.assume = t->o.run.apply.assume},
                          .dispatch = g->dispatch,
                          .no_race_check = true,
                          .seconds = advice_share * tuning_budget(t)};
@@ -63,7 +66,8 @@ static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
 void tuning_seek_advice(tuning *t) {
   hd_workload *small = NULL;
   hd_study *s = NULL;
-  hd_run_options run = {.threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms};
+  hd_run_options run = {
+      .threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms, .apply.assume = t->o.run.apply.assume};
   double start = hd_seconds();
   tuning_report(t, "advice");
   hd_status st = hd_workload_open(t->w->folder, NULL, "small", &small, NULL);

@@ -43,6 +43,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   if (!info->has_times) return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", info->name);
   if (o) t.o = *o;
   t.o.run.arch = hd_launch_arch(info, t.o.run.arch);
+  out->assume = t.o.run.apply.assume;
   if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;
   double start = hd_seconds();
   for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;

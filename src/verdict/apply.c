@@ -31,6 +31,7 @@ typedef struct entry {
   uint64_t hash;
   hd_applied applied;
   hd_plan plan;
+  unsigned assume; /* HD_ASSUME_..., which the verdict rests on */
 } entry;
 
 typedef struct directory {
@@ -164,7 +165,7 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   hd_buf text = {0};
   int64_t func = -1;
   hd_arena_init(&arena);
-  hd_rewrite_options o = {.grid = {.known = true, .n_sms = a->n_sms}};
+  hd_rewrite_options o = {.grid = {.known = true, .n_sms = a->n_sms}, .assume = e->assume};
   memcpy(o.grid.g, e->key.grid, sizeof o.grid.g);
   memcpy(o.block, e->key.block, sizeof o.block);
   hd_status st = read_table(a, e, &out->table, d);
@@ -196,6 +197,9 @@ static void decide(hd_applier *a, entry *e) {
   if (st == HD_OK) {
     memcpy(e->applied.plan, v.plan, sizeof e->applied.plan);
     st = hd_plan_parse(v.plan, &e->plan, &d);
+  }
+  if (st == HD_OK && v.assume[0] && !hd_assume_parse(v.assume, &e->assume)) {
+    st = hd_fail(&d, HD_ERR_INPUT, "the verdict rests on '%s', which this heddle does not know", v.assume);
   }
   if (st == HD_OK && hd_plan_is_baseline(&e->plan)) return;
   if (st == HD_OK) st = rewrite(a, e, &d);

@@ -146,6 +146,7 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
     v.low = r->speedup.low;
     v.high = r->speedup.high;
   }
+  if (r->adopted) snprintf(v.assume, sizeof v.assume, "%s", hd_assume_text(t->assume));
   if (t->has_counters) print_counters(t, v.counters, sizeof v.counters);
   return put_verdict(s, w, launch, o, &r->plan, &v, d);
 }
@@ -230,6 +231,10 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
     if (st != HD_OK || !all) break;
     hd_tuned *r = &out->kernels[out->n_kernels++];
     st = recall_kernel(s, &v, w->launches[i].kernel, r, d);
+    unsigned assume = 0;
+    if (v.assume[0] && !hd_assume_parse(v.assume, &assume) && st == HD_OK)
+      st = hd_fail(d, HD_ERR_INPUT, "the verdict rests on '%s', which this heddle does not know", v.assume);
+    out->assume |= assume;
     out->adopted |= r->adopted;
     out->before_us += r->before_us;
     out->after_us += r->after_us;
@@ -367,6 +372,7 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
 hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double least,
                            hd_tuning *t, hd_diag *d) {
   hd_tune_options own = o ? *o : (hd_tune_options){0};
+  own.run.apply.assume |= t->assume;
   double start = hd_seconds();
   if (!(own.budget > 0)) own.budget = DEFAULT_BUDGET;
   if (!(own.confidence > 0)) own.confidence = DEFAULT_CONFIDENCE;

@@ -21,6 +21,38 @@ CTAs that wait for one that has no place end the check:
   $ heddle check $SOURCE/tests/cli/data/waiting --plan baseline --sms 1 2>&1 | grep -o 'waiting:17:1: deadlock: the loop at lines 17 to 19'
   waiting:17:1: deadlock: the loop at lines 17 to 19
 
+A loop that looks as if it waited is refused. The caller's word overrides that, is told, and is put to the test:
+
+  $ heddle check $SOURCE/tests/cli/data/turns --plan order=reverse 2>&1 | grep -o 'a loop may wait here for what another CTA writes'
+  a loop may wait here for what another CTA writes
+  $ for how in all round-robin; do heddle check $SOURCE/tests/cli/data/turns --plan order=reverse --assume no-waits --dispatcher $how --resident 16 >out 2>&1; echo $?; grep -Eo "'no-waits' does not hold|turns:14:1: deadlock: the loop at lines 14 to 16|depends on its schedule" out; done
+  1
+  'no-waits' does not hold
+  turns:14:1: deadlock: the loop at lines 14 to 16
+  1
+  'no-waits' does not hold
+  turns:14:1: deadlock: the loop at lines 14 to 16
+  $ heddle check $SOURCE/tests/cli/data/ready --plan order=reverse >/dev/null 2>&1
+  [1]
+  $ heddle check $SOURCE/tests/cli/data/ready --plan order=reverse --assume no-waits | grep -E 'equal|assumed'
+  ready (small), plan order=reverse: equal
+    assumed: no-waits
+  $ heddle check $SOURCE/tests/cli/data/ready --plan order=reverse --assume no-waits --json | grep -E '"(equal|assume)"'
+    "equal": true,
+    "assume": "no-waits"
+
+So it is for the tuner:
+
+  $ for word in '' '--assume no-waits'; do heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none $word | grep -Eo '1 plans tried, 1 of them refused|assumed: .*|order=reverse  .*x ' ; done
+  1 plans tried, 1 of them refused
+  assumed: no-waits
+  order=reverse      1.000x 
+  $ heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none --assume no-waits --json | grep '"assume"'
+      "assume": "no-waits",
+  $ heddle optimize $SOURCE/tests/cli/data/ready --assume no-weights
+  heddle: optimize: --assume takes no-waits, not 'no-weights'
+  [2]
+
 Usage:
 
   $ heddle check

@@ -20,7 +20,7 @@ The store of verdicts:
   matmul-naive  order=band:8   1.250x  1.200-1.300       100.0     80.0  H100  580.1   2001-09-09
   $ heddle verdicts list --store v.db --name 'mat*' --json
   {
-    "heddle_verdicts": 2,
+    "heddle_verdicts": 3,
     "verdicts": [
       {
         "kernel": "00112233445566778899aabbccddeeff",
@@ -38,7 +38,8 @@ The store of verdicts:
         "after_us": 80.0,
         "tried": 40,
         "made": 1000000000,
-        "counters": ""
+        "counters": "",
+        "assume": ""
       }
     ],
     "tables": []
@@ -76,7 +77,7 @@ An order that is a table brings it along, and it goes when nobody names it any m
   1 verdicts dropped
   $ heddle verdicts export --store t.db
   {
-    "heddle_verdicts": 2,
+    "heddle_verdicts": 3,
     "verdicts": [],
     "tables": []
   }

@@ -54,6 +54,7 @@ static hd_verdict verdict(unsigned i) {
   hd_verdict_launch(grid, block, 7, "args", 4, v.key.launch);
   snprintf(v.key.gpu, sizeof v.key.gpu, "GPU %u", i % 3);
   strcpy(v.key.driver, "580.1");
+  strcpy(v.assume, i % 3 ? "" : "no-waits");
   strcpy(v.key.size, i % 2 ? "gpu" : "paper");
   snprintf(v.name, sizeof v.name, "matmul '%u'", i);
   strcpy(v.plan, "order=tile:8x4,bind=agents:6");
@@ -225,7 +226,7 @@ static void a_bad_import_changes_nothing(void **state) {
     assert_int_equal(hd_store_import(s, text.data, cut, "f", &n, &d), HD_ERR_INPUT);
   static const struct {
     const char *from, *to;
-  } changes[] = {{"heddle_verdicts\": 2", "heddle_verdicts\": 3"},
+  } changes[] = {{"heddle_verdicts\": 3", "heddle_verdicts\": 4"},
                  {"\"size\": \"paper", "\"sice\": \"paper"},
                  {"\"plan\": \"order", "\"plan\": \""},
                  {"\"tried\": 2", "\"tried\": -2"},
@@ -455,35 +456,47 @@ static void hostile_tables_are_refused(void **state) {
   remove_files();
 }
 
-static void a_store_of_version_1_is_taken_over(void **state) {
-  static const char made[] = "PRAGMA application_id = 1751475300; PRAGMA user_version = 1; CREATE TABLE "
-                             "verdicts (kernel TEXT NOT NULL, "
-                             "launch TEXT NOT NULL, gpu TEXT NOT NULL, driver TEXT NOT NULL, name TEXT NOT "
-                             "NULL, plan TEXT NOT NULL, "
-                             "speedup REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, confidence REAL "
-                             "NOT NULL, before_us REAL "
-                             "NOT NULL, after_us REAL NOT NULL, tried INTEGER NOT NULL, made INTEGER NOT "
-                             "NULL, counters TEXT NOT NULL, "
-                             "PRIMARY KEY (kernel, launch, gpu, driver)) WITHOUT ROWID; INSERT INTO verdicts "
-                             "VALUES ('k', 'l', 'g', 'd', "
-                             "'n', 'order=col', 1.5, 1.4, 1.6, 0.99, 30, 20, 7, 1234, '')";
-  sqlite3 *db;
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, made, NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
+/* Version 1 had neither sizes nor tables, version 2 nothing assumed. */
+static void stores_of_older_versions_are_taken_over(void **state) {
   hd_verdict_key key = {.kernel = "k", .launch = "l", .gpu = "g", .driver = "d", .size = "gpu"};
-  for (int i = 0; i < 2; i++) { /* upgraded once, and then of this version */
-    hd_store *s = open_store();
-    hd_verdict got;
-    bool found;
-    assert_int_equal(hd_store_get(s, &key, &got, &found, &d), HD_OK);
-    assert_true(found);
-    assert_string_equal(got.plan, "order=col");
-    assert_string_equal(got.key.size, "");
-    assert_int_equal(got.tried, 7);
-    hd_store_close(s);
+  for (int version = 1; version <= 2; version++) {
+    char made[1024];
+    bool sized = version > 1;
+    sqlite3 *db;
+    snprintf(
+        made, sizeof made,
+        "PRAGMA application_id = 1751475300; PRAGMA user_version = %d; CREATE TABLE verdicts (kernel TEXT, "
+        "launch TEXT, gpu TEXT, driver TEXT, %sname TEXT, plan TEXT, speedup REAL, low REAL, high REAL, "
+        "confidence REAL, before_us REAL, after_us REAL, tried INTEGER, made INTEGER, counters TEXT, PRIMARY "
+        "KEY (kernel, launch, gpu, driver%s)) WITHOUT ROWID; INSERT INTO verdicts VALUES ('k', 'l', 'g', "
+        "'d', "
+        "%s'n', 'order=col', 1.5, 1.4, 1.6, 0.99, 30, 20, 7, 1234, 'c')%s",
+        version, sized ? "size TEXT, " : "", sized ? ", size" : "", sized ? "'gpu', " : "",
+        sized ? "; CREATE TABLE tables (name TEXT PRIMARY KEY NOT NULL, tasks INTEGER NOT NULL, packed BLOB "
+                "NOT NULL); INSERT INTO tables VALUES ('t', 1, x'00')"
+              : "");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, made, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    for (int i = 0; i < 2; i++) { /* upgraded once, and then of this version */
+      hd_store *s = open_store();
+      hd_verdict got;
+      bool found;
+      assert_int_equal(hd_store_get(s, &key, &got, &found, &d), HD_OK);
+      assert_true(found);
+      assert_string_equal(got.plan, "order=col");
+      assert_string_equal(got.key.size, sized ? "gpu" : "");
+      assert_string_equal(got.counters, "c");
+      assert_string_equal(got.assume, "");
+      assert_int_equal(got.tried, 7);
+      hd_store_close(s);
+    }
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE tables SET tasks = 2", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), sized); /* what was there stays */
+    sqlite3_close(db);
+    remove_files();
   }
-  remove_files();
 }
 
 static void what_is_no_store_is_left_alone(void **state) {
@@ -562,7 +575,7 @@ int main(void) {
       BEHAVIOUR("a table that is no bijection is refused", a_table_that_is_none_is_not_kept),
       BEHAVIOUR("a plan names a table by its digits", plans_name_tables_by_their_digits),
       BEHAVIOUR("hostile tables are refused", hostile_tables_are_refused),
-      BEHAVIOUR("a store of version 1 is taken over", a_store_of_version_1_is_taken_over),
+      BEHAVIOUR("stores of older versions are taken over", stores_of_older_versions_are_taken_over),
       cmocka_unit_test(keys_tell_kernels_and_launches_apart),
       cmocka_unit_test(filters_choose_by_pattern_and_age),
       cmocka_unit_test(an_export_imports_elsewhere_and_newer_verdicts_stay),

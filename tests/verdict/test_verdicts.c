@@ -171,9 +171,11 @@ static void keeps_and_recalls(void **state) {
   bool found = true;
   OK(hd_tuning_recall(b.store, b.device, b.w, NULL, &back, &found, &d));
   assert_false(found);
+  t.assume = HD_ASSUME_NO_WAITS;
   OK(hd_tuning_keep(b.store, b.device, b.w, NULL, &t, &d));
   OK(hd_tuning_recall(b.store, b.device, b.w, NULL, &back, &found, &d));
   assert_true(found && back.recalled && back.adopted);
+  assert_int_equal(back.assume, HD_ASSUME_NO_WAITS);
   assert_true(hd_plan_equal(&back.kernels[0].plan, &k.plan));
   assert_float_equal(back.kernels[0].speedup.low, 1.4, 1e-9);
   assert_float_equal(back.before_us, 30, 1e-9);
@@ -339,6 +341,42 @@ static void applies_what_rewriting_gives(void **state) {
   close_bed(&b);
 }
 
+/* The word that a verdict rests on is given again when it is applied, and no other. */
+static void applies_what_rests_on_the_callers_word(void **state) {
+  static const char text[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry w(.param .u64 p)\n{\n.reg .pred "
+      "%p<2>;\n"
+      ".reg .b32 %r<3>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\nmov.u32 %r2, %ctaid.x;\n"
+      "L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;\nret;\n}\n";
+  static const struct {
+    const char *assume, *why;
+  } cases[] = {{"", "a loop may wait here"}, {"no-waits", NULL}, {"no-weights", "'no-weights'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bed b = open_bed("tiny");
+    hd_verdict v = {.speedup = 1, .low = 1, .high = 1, .before_us = 1, .after_us = 1, .when = 1};
+    hd_verdict_kernel(text, sizeof text - 1, "w", v.key.kernel);
+    hd_verdict_launch(grid, block, 0, NULL, 0, v.key.launch);
+    strcpy(v.key.gpu, "GPU");
+    strcpy(v.key.driver, "1");
+    strcpy(v.plan, "order=reverse");
+    strcpy(v.assume, cases[i].assume);
+    OK(hd_store_put(b.store, &v, &d));
+    hd_applier *a;
+    hd_applier_module *m;
+    OK(hd_applier_open(b.store, "GPU", "1", 16, &a, &d));
+    OK(hd_applier_add(a, text, sizeof text - 1, "kernel.ptx", &m, &d));
+    const hd_applied *r = hd_apply(a, m, "w", grid, block, 0);
+    assert_non_null(r);
+    assert_int_equal(r->changed, !cases[i].why);
+    if (cases[i].why)
+      assert_non_null(strstr(r->why, cases[i].why));
+    else
+      assert_non_null(strstr(r->ptx, "rests on the word that no loop waits for another CTA"));
+    hd_applier_close(a);
+    close_bed(&b);
+  }
+}
+
 static void leaves_the_rest_alone(void **state) {
   static const uint32_t torn[3] = {7, 1, 1}, refused[3] = {8, 1, 1}, kept[3] = {9, 1, 1},
                         lost[3] = {10, 1, 1};
@@ -425,6 +463,8 @@ int main(void) {
       BEHAVIOUR("verifying drops a plan that is slower now", verifying_drops_what_lost_its_worth),
       BEHAVIOUR("a launch with a verdict gets the rewritten module and its recipe",
                 applies_what_rewriting_gives),
+      BEHAVIOUR("the word that a verdict rests on is given again when it is applied",
+                applies_what_rests_on_the_callers_word),
       BEHAVIOUR("without a verdict, or with one that cannot be applied, the original stays",
                 leaves_the_rest_alone),
       BEHAVIOUR("a table's file comes with the launch", reads_tables_from_files),

@@ -174,6 +174,11 @@ bool hd_emu_is_race(const hd_diag *d) {
   return d->status == HD_ERR_FAULT && strncmp(d->message, EMU_RACE " ", sizeof EMU_RACE) == 0;
 }
 
+bool hd_emu_is_hang(const hd_diag *d) {
+  return d->status == HD_ERR_FAULT && (strncmp(d->message, EMU_DEADLOCKED, sizeof EMU_DEADLOCKED - 1) == 0 ||
+                                       strncmp(d->message, EMU_STUCK, sizeof EMU_STUCK - 1) == 0);
+}
+
 const emu_launch_view *emu_warp_launch(const emu_warp *w) { return &w->cta->grid->view; }
 
 /* ---- CTAs ------------------------------------------------------------------------------ */

@@ -40,6 +40,8 @@ struct hd_emu_grid {
 
 /* How the message of a race begins. */
 #define EMU_RACE "race"
+#define EMU_DEADLOCKED "deadlock: "
+#define EMU_STUCK "no progress: "
 
 /* grid.c */
 hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,

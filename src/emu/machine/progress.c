@@ -299,12 +299,13 @@ void emu_progress_fault(emu_verdict v, hd_emu_cta *const *ctas, size_t n, uint64
            dispatcher);
   if (v == EMU_DEADLOCK)
     emu_fault_at(m, code, i, s->inst ? s->lanes : f->mask,
-                 "deadlock: the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
+                 EMU_DEADLOCKED
+                 "the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
                  s->first_line, s->last_line, s->inst ? what : "what it reads", others);
   else
-    emu_fault_at(
-        m, code, i, s->inst ? s->lanes : f->mask,
-        "no progress: the loop at lines %u to %u waits for a change of %s, and no memory has changed in "
-        "%" PRIu64 " warp instructions; %s",
-        s->first_line, s->last_line, what, ctas[0]->emu->opt.quiet_instructions, others);
+    emu_fault_at(m, code, i, s->inst ? s->lanes : f->mask,
+                 EMU_STUCK
+                 "the loop at lines %u to %u waits for a change of %s, and no memory has changed in "
+                 "%" PRIu64 " warp instructions; %s",
+                 s->first_line, s->last_line, what, ctas[0]->emu->opt.quiet_instructions, others);
 }
