@@ -31,6 +31,16 @@ typedef struct hd_cache_config {
   bool hashed;            /* set index by a hash of the address, else plain modulo */
 } hd_cache_config;
 
+/* Pipelines of an SM, for replays with a clock: lanes that they serve per cycle (CUDA C programming guide,
+ * "Throughput of native arithmetic instructions"), and cycles from issue to when a dependent instruction may.
+ */
+typedef struct hd_units {
+  double fma, alu, fp64, xu; /* single precision; integers and logic; double precision; special functions */
+  double load_store;         /* lanes whose addresses go to L1 or shared memory */
+  double tensor;             /* multiply-adds of f16; 0: no tensor cores */
+  uint32_t alu_latency, fp64_latency, xu_latency, shared_latency, tensor_latency;
+} hd_units;
+
 typedef struct hd_gpu {
   char name[32], title[96];
   unsigned arch; /* sm number: 20, 52, 61, 90 */
@@ -54,6 +64,7 @@ typedef struct hd_gpu {
   uint32_t dram_latency;
   double dram_bytes_per_cycle;
   double clock_mhz;
+  hd_units units;
 } hd_gpu;
 
 /* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
@@ -80,6 +91,10 @@ typedef struct hd_trace hd_trace;
  * needs more ends with HD_ERR_NOMEM. */
 HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsigned workers,
                                  uint64_t limit, hd_trace **out, hd_diag *d);
+/* Before the launch: keep which instructions each warp runs, too, which replays with a clock need. m is the
+ * module that the launch runs, and is not needed afterwards. Takes memory for each different way that warps
+ * go. */
+HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
 /* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_NOMEM. */
 HD_API void hd_trace_set_deadline(hd_trace *t, double at);
 /* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the
@@ -130,7 +145,8 @@ HD_API hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd
 /* ---- Replay --------------------------------------------------------------------- */
 
 typedef struct hd_counters {
-  double time_us; /* model: bound by the busiest resource; device: measured */
+  double time_us; /* model: bound by the busiest resource, or by a clock (hd_replay_options.timed); device:
+                     measured */
   uint64_t warp_instructions, thread_instructions;
   uint64_t l1_sectors, l1_hits; /* loads that go through L1 (.cg loads, and global loads where L1 does not
                                 cache them, do not; of .L1::no_allocate loads those sectors count that L1
@@ -196,7 +212,9 @@ typedef struct hd_replay_options {
                             HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
   uint32_t shared_bytes; /* per CTA */
-  bool keep_caches;      /* start with L2 as the last replay left it; every launch finds its L1s empty */
+  bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
+                 that of the busiest resource */
+  bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 
 /* At most 64 warps and CTAs per SM, caches of at most 64 ways, 1024 MSHRs: else HD_ERR_UNSUPPORTED. */

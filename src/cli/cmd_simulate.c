@@ -14,6 +14,8 @@ int cmd_simulate(int argc, char **argv) {
       {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0, "NAME",
        "demand or round-robin (default: as the GPU's file says)"},
       {"seed", 0, CLI_NUMBER, &o.seed, 0, "N", "seed of the dispatcher"},
+      {"depth", 0, CLI_TEXT, &o.depth, 0, "NAME",
+       "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},
       {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
       CLI_THREADS_OPTION(o.threads),
       CLI_JSON_OPTION(json),
@@ -33,7 +35,7 @@ int cmd_simulate(int argc, char **argv) {
     rc = cli_fail(&d);
   } else {
     hd_buf out = {0};
-    r = (hd_simulation){s.workload, &s.gpu, hd_dispatch_name(s.dispatch), &plan, r.counters};
+    r = (hd_simulation){s.workload, &s.gpu, hd_dispatch_name(s.dispatch), &plan, r.counters, s.timed};
     (json ? hd_simulation_json : hd_simulation_text)(&r, &out);
     rc = cli_print(&out);
   }

@@ -13,6 +13,8 @@ int cmd_sweep(int argc, char **argv) {
       {"seed", 0, CLI_NUMBER, &o.seed, 0, "N", "seed of the dispatcher"},
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "also draw the landscape"},
       {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the CSV to a file"},
+      {"depth", 0, CLI_TEXT, &o.depth, 0, "NAME",
+       "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},
       {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
       CLI_THREADS_OPTION(o.threads),
       {0}};

@@ -6,7 +6,7 @@
 #include "heddle/advise.h"
 
 typedef struct model_options {
-  const char *gpu_name, *dispatcher, *size, *plans;
+  const char *gpu_name, *dispatcher, *size, *plans, *depth;
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   unsigned assume;   /* HD_ASSUME_... */
@@ -19,6 +19,7 @@ typedef struct model_session {
   hd_gpu gpu;
   hd_dispatch_kind dispatch;
   hd_study *study;
+  bool timed; /* by a clock */
   hd_plan_list plans;
   hd_sweep_row *rows; /* the baseline's, then one of each plan, which the list owns */
   size_t n_rows;

@@ -75,13 +75,24 @@ static const key keys[] = {
     {"l2", "latency", KEY_U32, AT(l2.latency), 1, 100000, NULL},
     {"l2", "bytes_per_cycle", KEY_REAL, AT(l2.bytes_per_cycle), 1, 1e6, NULL},
     {"l2", "hashed", KEY_BOOL, AT(l2.hashed), 0, 0, NULL},
+    {"units", "fma", KEY_REAL, AT(units.fma), 1, 4096, NULL},
+    {"units", "alu", KEY_REAL, AT(units.alu), 1, 4096, NULL},
+    {"units", "fp64", KEY_REAL, AT(units.fp64), 0.25, 4096, NULL},
+    {"units", "xu", KEY_REAL, AT(units.xu), 0.25, 4096, NULL},
+    {"units", "load_store", KEY_REAL, AT(units.load_store), 1, 4096, NULL},
+    {"units", "tensor", KEY_REAL, AT(units.tensor), 0, 1 << 20, NULL},
+    {"units", "alu_latency", KEY_U32, AT(units.alu_latency), 1, 1000, NULL},
+    {"units", "fp64_latency", KEY_U32, AT(units.fp64_latency), 1, 1000, NULL},
+    {"units", "xu_latency", KEY_U32, AT(units.xu_latency), 1, 1000, NULL},
+    {"units", "shared_latency", KEY_U32, AT(units.shared_latency), 1, 1000, NULL},
+    {"units", "tensor_latency", KEY_U32, AT(units.tensor_latency), 1, 1000, NULL},
     {"dram", "latency", KEY_U32, AT(dram_latency), 1, 100000, NULL},
     {"dram", "bytes_per_cycle", KEY_REAL, AT(dram_bytes_per_cycle), 1e-3, 1e6, NULL},
 };
 #undef AT
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
-static const char *const tables[] = {"sm", "l1", "l2", "dram"};
+static const char *const tables[] = {"sm", "units", "l1", "l2", "dram"};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -184,6 +195,7 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   hd_status st = read_table(file, root, NULL, g, d);
   for (size_t i = 0; st == HD_OK && i < N_TABLES; i++) {
     const json_t *table = json_object_get(root, tables[i]);
+    if (!table && strcmp(tables[i], "units") == 0) continue; /* only a clock needs them */
     if (!json_is_object(table))
       return toml_fail(file, root, tables[i], d, "table [%s] is missing", tables[i]);
     st = read_table(file, table, tables[i], g, d);

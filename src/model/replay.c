@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/sm.h"
+#include "model/clock.h"
 
 /* Time goes in epochs: every SM runs one to its end, in turn, and L2 sees what they ask in that order.
  * An epoch is as long as the way to L2 takes, so that within one an SM can hardly notice what
@@ -18,6 +18,11 @@ struct hd_model {
   model_ranks *l1_ranks;
   model_stream_slot *slots;
   model_sm_retired *retired;
+  model_clock *clocks; /* of the SMs; NULL before the first replay that has one */
+  bool timed;
+  model_pace
+      *pace; /* of the trace that was replayed last with a clock, for sweeps replay it again and again */
+  const hd_trace *paced;
 };
 
 static void free_sms(hd_model *m) {
@@ -25,6 +30,8 @@ static void free_sms(hd_model *m) {
   free(m->l1_ranks);
   free(m->slots);
   free(m->sms);
+  free(m->clocks);
+  m->clocks = NULL;
   m->l1_store = NULL;
   m->l1_ranks = NULL;
   m->slots = NULL;
@@ -56,6 +63,7 @@ hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d) {
 void hd_model_destroy(hd_model *m) {
   if (!m) return;
   free_sms(m);
+  model_pace_destroy(m->pace);
   model_memory_free(&m->mem);
   free(m->retired);
   free(m);
@@ -111,7 +119,10 @@ static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uin
   uint64_t task = q->order ? q->order->task[worker] : worker;
   cycle += q->claim_delay;
   if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter) cycle += hd_random_at(q->how.seed, worker) % q->jitter;
-  model_sm_start(&m->sms[number], cta, task, cycle);
+  if (m->timed)
+    model_clock_start(&m->clocks[number], &m->sms[number], cta, task, cycle);
+  else
+    model_sm_start(&m->sms[number], cta, task, cycle);
 }
 
 /* Place `cta` on SM `number` is free: the worker that gets it, or its place in the order when that is
@@ -161,7 +172,8 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
     model_memory_begin_epoch(&m->mem, limit - epoch, limit);
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_sms; i++)
-      n += model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
+      n += m->timed ? model_clock_run(&m->clocks[i], &m->sms[i], limit - epoch, limit, i, m->retired + n)
+                    : model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
     model_memory_end_epoch(&m->mem, limit - now);
     now = limit;
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
@@ -174,6 +186,13 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
+
+static void collect_clock(const hd_model *m, hd_counters *out) {
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++)
+    if (m->clocks[i].end > end) end = m->clocks[i].end;
+  out->cycles = (double)end;
+}
 
 static void collect(hd_model *m, const hd_trace *t, uint32_t resident, hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
@@ -199,6 +218,7 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, hd_counte
   out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
   out->cycles_dram = (double)(out->dram_read_bytes + out->dram_write_bytes) / m->gpu.dram_bytes_per_cycle;
   out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
+  if (m->timed) collect_clock(m, out);
   out->time_us = out->cycles / m->gpu.clock_mhz;
 }
 
@@ -266,6 +286,21 @@ static bool make_sms(hd_model *m, uint64_t bytes) {
   return true;
 }
 
+static hd_status make_pace(hd_model *m, const hd_trace *t, hd_diag *d) {
+  if (m->gpu.units.fma <= 0)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "GPU '%s': its file has no [units], which a clock needs",
+                   m->gpu.name);
+  if (m->pace && m->paced == t) return HD_OK;
+  model_pace_destroy(m->pace);
+  m->paced = t;
+  return model_pace_make(t, &m->gpu, &m->pace, d);
+}
+
+static bool make_clocks(hd_model *m) {
+  if (!m->clocks) m->clocks = calloc(m->gpu.n_sms, sizeof *m->clocks);
+  return m->clocks != NULL;
+}
+
 /* At least one: with claims by workers that are no agents, it is. */
 static uint64_t tasks_at_once(const hd_replay_options *o, uint64_t n_tasks, uint32_t running) {
   uint64_t workers = (uint64_t)o->claims.n_queues * running;
@@ -277,6 +312,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
                           hd_diag *d) {
   uint32_t resident = 0;
   hd_status st = check(m, t, o, &resident, d);
+  if (st == HD_OK && o->timed) st = make_pace(m, t, d);
   if (st != HD_OK) return st;
   dispatcher q = {.order = o->order,
                   .how = o->dispatch,
@@ -293,7 +329,8 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   q.running = running;
   q.segments = calloc((size_t)m->gpu.n_sms * running + 1, sizeof *q.segments);
   q.at_once = tasks_at_once(o, q.n_workers, running);
-  if (!q.queue || !q.taken || !q.segments || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes))) {
+  if (!q.queue || !q.taken || !q.segments || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
+      (o->timed && !make_clocks(m))) {
     free(q.queue);
     free(q.taken);
     free(q.segments);
@@ -301,8 +338,10 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   }
   model_memory_reset(&m->mem, o->keep_caches);
   if (model_trace_is_ranked(t)) model_cache_rank(&m->mem.l2);
+  m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     q.queue[i] = i;
+    if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu);
     model_sm_reset(&m->sms[i], t, running);
   }
   run(m, &q, running);

@@ -54,7 +54,7 @@ static void advance(model_sm *s, uint32_t w, uint64_t cycle) {
 
 enum { LONGEST_GAP = 1 << 23 }; /* cycles; 256 times as many fit 32 bits */
 
-void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
+void model_sm_open(model_sm *s, uint32_t cta, uint64_t task) {
   const hd_trace *t = s->trace;
   model_trace_task sums = model_trace_get_task(t, task);
   s->warp_instructions += sums.warp_instructions;
@@ -70,12 +70,19 @@ void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
     model_sm_warp *warp = &s->warps[w];
     *warp = (model_sm_warp){.cta = (uint8_t)cta, .load_slot = STREAM_END};
     model_trace_open(t, task, i, &warp->reader, s->slots + (size_t)w * s->slots_per_warp);
-    advance(s, w, cycle);
+    model_stream_next(&warp->reader, &warp->next);
+  }
+}
+
+void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
+  model_sm_open(s, cta, task);
+  for (uint32_t w = cta * s->warps_per_cta; w < (cta + 1) * s->warps_per_cta; w++) {
+    schedule(s, w, cycle + s->ctas[cta].gap);
     if (s->ready[w] < s->wake) s->wake = s->ready[w];
   }
 }
 
-static void retire(model_sm *s, uint32_t cta) {
+void model_sm_close(model_sm *s, uint32_t cta) {
   uint32_t i = 0;
   while (s->by_age[i] != cta) i++;
   s->n_by_age--;
@@ -94,7 +101,7 @@ static bool arrive(model_sm *s, uint32_t w, uint64_t cycle) {
     c->live--;
   if (cycle > c->released) c->released = cycle;
   if (!c->live) {
-    retire(s, cta);
+    model_sm_close(s, cta);
     return true;
   }
   /* Warps that have ended are not waited for. */
@@ -328,10 +335,10 @@ static inline bool uses_l1(const model_sm *s, unsigned cache_bits) {
   return (cache_bits & HD_CACHE_READONLY) || ((cache_bits & HD_CACHE_L1) && s->gpu->l1_global);
 }
 
-/* Do the warp's access at `cycle`. */
-static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
-  model_sm_warp *warp = &s->warps[w];
-  const model_stream_event *e = &warp->next;
+/* The memory's side of an access. */
+static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, const model_stream_event *e,
+                                                                   uint32_t w, uint64_t *when, unsigned *n) {
+  uint64_t cycle = *when;
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
   bool l1 = uses_l1(s, bits);
   /* The next warp's bytes, while this one's are worked on. */
@@ -371,6 +378,25 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
     for (uint32_t i = 0; i < lines.n; i++)
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
   }
+  *when = cycle;
+  *n = sectors;
+  return there;
+}
+
+uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, unsigned *sectors) {
+  model_sm_warp *warp = &s->warps[w];
+  uint64_t there = touch_memory(s, &warp->next, w, cycle, sectors);
+  model_stream_next(&warp->reader, &warp->next);
+  return there;
+}
+
+/* Do the warp's access at `cycle`. */
+static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
+  model_sm_warp *warp = &s->warps[w];
+  const model_stream_event *e = &warp->next;
+  unsigned kind = model_stream_kind(e->attr), sectors;
+  bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
+  uint64_t there = touch_memory(s, e, w, &cycle, &sectors);
   if (kind == HD_ACCESS_LOAD || atomic) {
     if (!warp->outstanding++) {
       warp->load_slot = e->slot;

@@ -34,6 +34,7 @@ typedef struct model_sm_warp {
   uint8_t outstanding; /* loads issued and not waited for: 0 to 2 */
   uint8_t load_slot;   /* of the first of them */
   uint8_t cta;
+  bool ended;
 } model_sm_warp;
 
 typedef struct model_sm_cta {
@@ -79,6 +80,14 @@ void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_
                    model_ranks *ranks, model_stream_slot *slots);
 /* Counters to zero, no CTAs, a trace to replay; L1 is empty. */
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
+/* For whoever keeps another clock (clock.h): a task takes CTA place `cta`, its warps have their first events;
+ * it leaves that place; a warp makes the access of its event at *cycle, which moves on while L1 waits, and
+ * gets its next event. Returns when the data is there, or a store taken; *sectors: of L1's, or that pass it.
+ */
+void model_sm_open(model_sm *s, uint32_t cta, uint64_t task);
+void model_sm_close(model_sm *s, uint32_t cta);
+uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, unsigned *sectors);
+
 /* A task starts in CTA place `cta`, which is free, at that cycle. */
 void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
 /* Simulate the epoch from `begin` until `limit`. CTAs that ended are written to `retired`, at most one per

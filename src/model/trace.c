@@ -6,6 +6,7 @@
 
 #include "heddle/limits.h"
 #include "model/footprint.h"
+#include "model/path.h"
 
 enum {
   ADDRESS_WINDOW_BITS = 40,   /* device memory is one such aligned window of the emulator's addresses */
@@ -20,6 +21,7 @@ typedef struct open_cta {
   uint64_t task;
   bool open;
   model_stream_writer *warps;
+  model_path_writer *paths; /* NULL unless paths are kept */
   model_task_writes writes;
 } open_cta;
 
@@ -37,6 +39,7 @@ typedef struct worker {
   uint32_t *index; /* open addressing over streams, number + 1; 0: free */
   size_t index_cap, indexed;
   model_footprint foot;
+  model_paths paths;
   hd_trace_info info; /* this worker's share of the sums */
   uint32_t slots;     /* the most that a stream uses */
   bool ranked;        /* some access has another priority than the normal one */
@@ -59,6 +62,8 @@ struct hd_trace {
   /* [tasks * warps]: where each warp starts, and its stream in its worker's list */
   uint64_t *base;
   uint32_t *stream;
+  uint32_t *path;  /* the same, of its path; NULL unless paths are kept */
+  model_code code; /* of the module, where paths are kept */
   worker *workers;
   unsigned n_workers;
   uint64_t limit;
@@ -121,11 +126,13 @@ static bool charge(hd_trace *t, uint64_t bytes) {
 /* Account for what a worker has come to hold since the last time. */
 static void settle(hd_trace *t, worker *w) {
   uint64_t now = w->bytes.cap + w->streams.cap * sizeof *w->streams.data + w->index_cap * sizeof *w->index +
-                 w->foot.memory;
+                 w->foot.memory + model_paths_bytes(&w->paths);
   for (size_t i = 0; i < w->ctas.n; i++) {
     const open_cta *c = &w->ctas.data[i];
     now += t->warps * sizeof *c->warps + c->writes.cap * 3 * sizeof(uint64_t);
     for (uint32_t k = 0; k < t->warps; k++) now += c->warps[k].out.cap;
+    for (uint32_t k = 0; c->paths && k < t->warps; k++)
+      now += c->paths[k].steps.cap * sizeof *c->paths[k].steps.data;
   }
   if (now > w->charged && charge(t, now - w->charged)) w->charged = now;
 }
@@ -212,9 +219,11 @@ static void on_cta_start(void *ctx, unsigned number, uint64_t task, uint32_t sm)
   size_t i = 0;
   while (i < w->ctas.n && w->ctas.data[i].open) i++;
   if (i == w->ctas.n) {
-    open_cta fresh = {.warps = calloc(t->warps, sizeof *fresh.warps)};
-    if (!fresh.warps || !hd_vec_push(&w->ctas, fresh)) {
+    open_cta fresh = {.warps = calloc(t->warps, sizeof *fresh.warps),
+                      .paths = t->path ? calloc(t->warps, sizeof *fresh.paths) : NULL};
+    if (!fresh.warps || (t->path && !fresh.paths) || !hd_vec_push(&w->ctas, fresh)) {
       free(fresh.warps);
+      free(fresh.paths);
       fail(t, TRACE_NOMEM);
       return;
     }
@@ -225,7 +234,21 @@ static void on_cta_start(void *ctx, unsigned number, uint64_t task, uint32_t sm)
   c->open = true;
   w->latest = i;
   for (uint32_t k = 0; k < t->warps; k++) model_stream_begin(&c->warps[k]);
+  for (uint32_t k = 0; c->paths && k < t->warps; k++) model_path_begin(&c->paths[k]);
   model_task_writes_clear(&c->writes);
+}
+
+static void on_shared_access(hd_trace *t, worker *w, const hd_access *a) {
+  w->info.shared_accesses++;
+  if (!t->path) return;
+  open_cta *c = find_cta(t, w, a->task);
+  if (!c) return;
+  if (a->warp >= t->warps) {
+    fail(t, TRACE_UNEXPECTED);
+    return;
+  }
+  uint32_t wavefronts = model_shared_wavefronts(a->addr, a->mask, a->bytes);
+  if (!model_path_access_shared(&c->paths[a->warp], a->inst, wavefronts)) fail(t, TRACE_NOMEM);
 }
 
 static void on_access(void *ctx, unsigned number, const hd_access *a) {
@@ -233,7 +256,7 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
   worker *w = get_worker(t, number);
   if (!w || failed(t) || !a->mask) return;
   if (a->space == HD_SPACE_SHARED) {
-    w->info.shared_accesses++;
+    on_shared_access(t, w, a);
     return;
   }
   if (a->space != HD_SPACE_GLOBAL) return;
@@ -264,7 +287,8 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
       model_stream_attr(a->kind, a->cache & (HD_CACHE_WAYS | HD_CACHE_L1_PRIORITY | HD_CACHE_L2_PRIORITY));
   w->ranked |= model_stream_ranks(attr);
   model_stream_put(s, a->inst | (a->called ? HD_TRACE_CALLED : 0), attr, &runs);
-  if (s->failed || w->foot.failed) fail(t, TRACE_NOMEM);
+  bool kept = !c->paths || model_path_access_global(&c->paths[a->warp], a->inst);
+  if (s->failed || w->foot.failed || !kept) fail(t, TRACE_NOMEM);
   if (s->out.cap != cap && s->out.cap > 1 << 16) settle(t, w);
 }
 
@@ -281,6 +305,21 @@ static void on_barrier(void *ctx, unsigned number, uint64_t task, uint32_t warp)
     return;
   }
   model_stream_put_barrier(&c->warps[warp]);
+  if (c->paths && !model_path_barrier(&c->paths[warp])) fail(t, TRACE_NOMEM);
+}
+
+static void on_ran(void *ctx, unsigned number, uint64_t task, uint32_t warp, uint32_t func, uint32_t first,
+                   uint32_t last) {
+  hd_trace *t = ctx;
+  worker *w = get_worker(t, number);
+  if (!w || failed(t)) return;
+  open_cta *c = find_cta(t, w, task);
+  if (!c) return;
+  if (warp >= t->warps || last < first) {
+    fail(t, TRACE_UNEXPECTED);
+    return;
+  }
+  if (!model_path_ran(&w->paths, &c->paths[warp], func, first, last)) fail(t, TRACE_NOMEM);
 }
 
 static void on_cta_end(void *ctx, unsigned number, uint64_t task, uint64_t warp_instructions,
@@ -302,6 +341,10 @@ static void on_cta_end(void *ctx, unsigned number, uint64_t task, uint64_t warp_
     model_stream_finish(s);
     uint64_t at = task * t->warps + k;
     if (s->failed || !keep_stream(w, s->out.data, s->out.n, &t->stream[at])) {
+      fail(t, TRACE_NOMEM);
+      return;
+    }
+    if (t->path && !model_path_end(&w->paths, &c->paths[k], &t->path[at])) {
       fail(t, TRACE_NOMEM);
       return;
     }
@@ -364,6 +407,17 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   return HD_OK;
 }
 
+hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d) {
+  if (t->path) return HD_OK;
+  if (!charge(t, t->tasks * t->warps * sizeof *t->path))
+    return hd_fail(d, HD_ERR_NOMEM, "the paths of %llu tasks need more than the trace's limit of %llu bytes",
+                   (unsigned long long)t->tasks, (unsigned long long)t->limit);
+  t->path = calloc(t->tasks * t->warps, sizeof *t->path);
+  if (!t->path) return hd_nomem(d);
+  t->hooks.ran = on_ran;
+  return model_code_make(m, &t->code, d);
+}
+
 void hd_trace_set_deadline(hd_trace *t, double at) { t->deadline = at; }
 const hd_emu_hooks *hd_trace_hooks(hd_trace *t) { return &t->hooks; }
 
@@ -371,7 +425,9 @@ static void free_ctas(const hd_trace *t, worker *w) {
   for (size_t i = 0; i < w->ctas.n; i++) {
     open_cta *c = &w->ctas.data[i];
     for (uint32_t k = 0; k < t->warps; k++) model_stream_free(&c->warps[k]);
+    for (uint32_t k = 0; c->paths && k < t->warps; k++) model_path_free(&c->paths[k]);
     free(c->warps);
+    free(c->paths);
     model_task_writes_free(&c->writes);
   }
   hd_vec_free(&w->ctas);
@@ -395,11 +451,14 @@ void hd_trace_destroy(hd_trace *t) {
   for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
     hd_vec_free(&t->workers[i].bytes);
     hd_vec_free(&t->workers[i].streams);
+    model_paths_free(&t->workers[i].paths);
   }
   free(t->workers);
   free(t->task);
   free(t->base);
   free(t->stream);
+  free(t->path);
+  model_code_free(&t->code);
   free(t);
 }
 
@@ -449,7 +508,7 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
     sum->warp_instructions += w->info.warp_instructions;
     sum->thread_instructions += w->info.thread_instructions;
     if (w->slots > t->slots) t->slots = w->slots;
-    sum->memory += w->bytes.cap + w->streams.cap * sizeof *w->streams.data;
+    sum->memory += model_paths_bytes(&w->paths) + w->bytes.cap + w->streams.cap * sizeof *w->streams.data;
   }
   free_recording(t);
   t->finished = true;
@@ -477,3 +536,13 @@ void model_trace_open(const hd_trace *t, uint64_t task, uint32_t warp, model_str
   const stream_place *s = &w->streams.data[t->stream[at]];
   model_stream_open(r, slots, t->base[at], w->bytes.data + s->offset, s->length);
 }
+
+unsigned model_trace_workers(const hd_trace *t) { return t->n_workers; }
+const model_paths *model_trace_paths(const hd_trace *t, unsigned number) {
+  return t->path ? &t->workers[number].paths : NULL;
+}
+unsigned model_trace_worker_of(const hd_trace *t, uint64_t task) { return t->task[task].worker - 1; }
+uint32_t model_trace_path_of(const hd_trace *t, uint64_t task, uint32_t warp) {
+  return t->path[task * t->warps + warp];
+}
+const model_code *model_trace_code(const hd_trace *t) { return t->path ? &t->code : NULL; }

@@ -3,6 +3,8 @@
 #define HEDDLE_MODEL_TRACE_H
 
 #include "heddle/model.h"
+#include "model/code.h"
+#include "model/path.h"
 #include "model/stream.h"
 
 typedef struct model_trace_task {
@@ -20,5 +22,13 @@ model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task);
 /* `slots` is room for as many as the trace uses. */
 void model_trace_open(const hd_trace *t, uint64_t task, uint32_t warp, model_stream_reader *r,
                       model_stream_slot *slots);
+
+/* NULL unless paths were kept. */
+const model_code *model_trace_code(const hd_trace *t);
+/* Paths lie with the host thread that recorded them; NULL unless they were kept. */
+unsigned model_trace_workers(const hd_trace *t);
+const model_paths *model_trace_paths(const hd_trace *t, unsigned worker);
+unsigned model_trace_worker_of(const hd_trace *t, uint64_t task);
+uint32_t model_trace_path_of(const hd_trace *t, uint64_t task, uint32_t warp);
 
 #endif

@@ -84,6 +84,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                            .dispatch = *dispatch,
                            .registers = s->w->registers,
                            .shared_bytes = s->shared[i],
+                           .timed = s->run.timed,
                            .keep_caches = i > 0};
     if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
     free_replay_plan(&plan);

@@ -34,6 +34,8 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     st = hd_trace_create(w->launches[i].grid, w->launches[i].block, run.threads, 0, &traces[i], d);
   if (st == HD_OK) st = runner_open(&r, code, plans, &run, HD_CHECK_BOUNDS, d);
+  for (uint32_t i = 0; st == HD_OK && run.timed && i < w->n_launches; i++)
+    st = hd_trace_keep_paths(traces[i], r.module, d);
   if (st == HD_OK) st = runner_fill(&r, d);
   if (st == HD_OK && run.trace_seconds > 0)
     for (uint32_t i = 0; i < w->n_launches; i++)

@@ -30,7 +30,9 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
     hd_buf_free(&text);
     return;
   }
-  put_line(t, "predicted time", "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)",
+  put_line(t, s->timed ? "predicted time" : "bound on time",
+           s->timed ? "%.1f us (by a clock; busy cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)"
+                    : "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)",
            c->time_us, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
   put_line(t, "CTAs per SM", "%u", c->resident);
   put_line(t, "L1 sectors", "%" PRIu64 ", %.1f%% hits (miss rate %.1f%%)", c->l1_sectors,
@@ -54,6 +56,7 @@ void hd_simulation_json(const hd_simulation *s, hd_buf *out) {
   json_object_set_new(j, "size", json_string(s->workload->size));
   json_object_set_new(j, "gpu", json_string(s->gpu->name));
   json_object_set_new(j, "plan", report_plan_json(s->plan));
+  json_object_set_new(j, "depth", json_string(s->timed ? "timing" : "traffic"));
   json_object_set_new(j, "dispatcher", json_string(s->dispatch));
   report_put_json(j, out);
 }

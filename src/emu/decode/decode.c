@@ -222,6 +222,7 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
                      .alloca_slot = EMU_NO_SLOT};
   emu_code *c = fn.code;
   c->func = func;
+  c->index = index;
   c->name = d->m->syms[func->sym].name;
   c->insts = HD_NEW_N(d->env->arena, func->n_stmts + 1u, emu_inst);
   fn.reg_slots = HD_NEW_N(scratch, func->n_regs + 1u, uint32_t);
@@ -240,8 +241,12 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
   if (d->m->address_size == 32) refuse(&fn, func->line, NULL, "addresses of 32 bits");
   if (c->unsupported.status != HD_OK || !body(&fn, inst_of)) {
     /* Never run; a frame of it must still make sense. */
-    *c = (emu_code){
-        .func = func, .name = c->name, .insts = c->insts, .n_slots = 4, .unsupported = c->unsupported};
+    *c = (emu_code){.func = func,
+                    .index = index,
+                    .name = c->name,
+                    .insts = c->insts,
+                    .n_slots = 4,
+                    .unsupported = c->unsupported};
     c->insts[0] = (emu_inst){0};
   } else {
     settle_targets(&fn, inst_of);

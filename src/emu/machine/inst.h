@@ -156,6 +156,7 @@ typedef struct emu_wgmma_regs {
 /* A function or kernel, decoded. */
 struct emu_code {
   const hd_ptx_func *func;
+  uint32_t index; /* of func in its module */
   const char *name;
   emu_inst *insts;
   uint32_t n_insts; /* the last one is an EMU_RET */

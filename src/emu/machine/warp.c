@@ -329,6 +329,15 @@ static bool control(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint64_t *thr
   return go_on && m->stop;
 }
 
+/* Tell whoever listens that f has run the instructions from..last. */
+static void report_ran(const emu_warp *w, const emu_fiber *f, const emu_inst *from, const emu_inst *last) {
+  const emu_cta *c = w->cta;
+  const hd_emu_hooks *h = &c->grid->hooks;
+  const emu_code *code = f->frame->code;
+  h->ran(h->ctx, c->worker, c->task, w->index, code->index, (uint32_t)(from - code->insts),
+         (uint32_t)(last - code->insts));
+}
+
 /* Run f until it waits, exits, diverges, meets or must let others run, for at most `budget` (> 0) warp
  * instructions; returns how many it ran. A pinned fiber does not care whose turn it is. */
 static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinned) {
@@ -351,6 +360,7 @@ static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinn
     threads += ran * lanes_in(mask) - masked;
     budget -= ran;
     w->cta->clock += ran;
+    if (ran && w->cta->grid->hooks.ran) report_ran(w, f, from, i - 1);
     f->pc += (uint32_t)ran;
     if (!m->stop) break;
     if (i >= m->stop) continue;
@@ -359,6 +369,7 @@ static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinn
     budget--;
     w->cta->clock++;
     threads += lanes_in(active);
+    if (w->cta->grid->hooks.ran) report_ran(w, f, i, i);
     if (i->control == EMU_BRA) {
       go_on = branch(m, f, i, active);
     } else if (!active || i->control == EMU_NOP) {

@@ -1,0 +1,239 @@
+#include "model/clock.h"
+
+#include <string.h>
+
+#include "model/trace.h"
+
+void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g) {
+  memset(c, 0, sizeof *c);
+  c->pace = p;
+  c->schedulers = g->schedulers < CLOCK_MAX_SCHEDULERS ? g->schedulers : CLOCK_MAX_SCHEDULERS;
+  for (uint32_t i = 0; i < c->schedulers; i++) c->choice[i].stale = true;
+}
+
+static uint64_t later_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* ---- Warps ------------------------------------------------------------------- */
+
+/* When the load that the step waits for arrives. */
+static uint64_t arrival_of(const clock_warp *w, const model_step *step) {
+  if (!step->wait || !w->loads) return 0;
+  if (step->wait > w->loads) return 0;
+  uint64_t there = w->arrival[(w->loads - step->wait) % PACE_LOADS];
+  return step->wait == PACE_LOADS ? later_of(there, w->older) : there;
+}
+
+/* The warp comes to its next step or event at `cycle`; it may begin no sooner than ready[]. */
+static void await(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  clock_warp *w = &c->warps[number];
+  uint64_t ready = cycle;
+  if (w->steps_left) {
+    uint64_t there = arrival_of(w, w->step);
+    if (there > ready) {
+      c->stalls[STALL_MEMORY] += there - ready;
+      ready = there;
+    }
+    w->repeat_left = w->step->repeat;
+  }
+  s->ready[number] = ready;
+  c->steps[number] = w->steps_left > 0;
+  c->choice[number % c->schedulers].stale = true;
+}
+
+static void enter_segment(model_clock *c, clock_warp *w) {
+  const model_segment *g = &c->pace->segments.data[*w->segment];
+  w->step = c->pace->steps.data + g->step;
+  w->steps_left = g->n_steps;
+  w->event = g->event;
+  w->joined = g->joined;
+}
+
+static void next_segment(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  clock_warp *w = &c->warps[number];
+  w->segment++;
+  enter_segment(c, w);
+  await(c, s, number, cycle);
+}
+
+void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
+  const hd_trace *t = s->trace;
+  const model_pace_worker *from = &c->pace->workers[model_trace_worker_of(t, task)];
+  model_sm_open(s, cta, task);
+  for (uint32_t i = 0; i < s->warps_per_cta; i++) {
+    uint32_t number = cta * s->warps_per_cta + i;
+    clock_warp *w = &c->warps[number];
+    w->segment = from->segments.data + from->paths[model_trace_path_of(t, task, i)].first;
+    w->loads = 0;
+    w->older = 0;
+    enter_segment(c, w);
+    await(c, s, number, cycle);
+    if (s->ready[number] < s->wake) s->wake = s->ready[number];
+  }
+}
+
+/* ---- Events ------------------------------------------------------------------- */
+
+static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  clock_warp *w = &c->warps[number];
+  uint64_t asked = cycle;
+  unsigned sectors = 0;
+  uint8_t attr = s->warps[number].next.attr;
+  uint64_t there = model_sm_access(s, number, &cycle, &sectors);
+  double bytes = sectors * MODEL_SECTOR / s->gpu->l1.bytes_per_cycle;
+  uint64_t busy = bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
+  c->stalls[STALL_PIPE] += cycle - asked;
+  s->l1_cycles += (double)(cycle - asked + busy);
+  c->load_store = cycle + busy;
+  if (w->event == EVENT_LOAD) {
+    uint64_t *slot = &w->arrival[w->loads % PACE_LOADS];
+    if (w->loads >= PACE_LOADS) w->older = later_of(w->older, *slot);
+    if (w->joined && w->loads) there = later_of(there, w->arrival[(w->loads - 1) % PACE_LOADS]);
+    *slot = there;
+    w->loads++;
+  }
+  /* A store waits until the queues have taken it. */
+  if (model_stream_kind(attr) == HD_ACCESS_STORE) cycle = later_of(cycle, there);
+  next_segment(c, s, number, cycle);
+}
+
+/* The last warp has come to the barrier: all go on. */
+static void release(model_clock *c, model_sm *s, uint32_t cta) {
+  model_sm_cta *q = &s->ctas[cta];
+  q->waiting = 0;
+  for (uint32_t i = cta * s->warps_per_cta; i < (cta + 1) * s->warps_per_cta; i++) {
+    clock_warp *w = &c->warps[i];
+    if (s->ready[i] != SM_NEVER || w->event != EVENT_BARRIER || s->warps[i].ended) continue;
+    c->stalls[STALL_BARRIER] += q->released - w->came;
+    model_stream_next(&s->warps[i].reader, &s->warps[i].next);
+    next_segment(c, s, i, q->released);
+  }
+}
+
+/* A warp has come to a barrier, or to its end. True when that ends its CTA. */
+static bool arrive(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  clock_warp *w = &c->warps[number];
+  uint32_t cta = s->warps[number].cta;
+  model_sm_cta *q = &s->ctas[cta];
+  s->ready[number] = SM_NEVER;
+  c->choice[number % c->schedulers].stale = true;
+  w->came = cycle;
+  if (w->event == EVENT_BARRIER) {
+    q->waiting++;
+  } else {
+    s->warps[number].ended = true;
+    q->live--;
+  }
+  q->released = later_of(q->released, cycle);
+  if (!q->live) {
+    model_sm_close(s, cta);
+    c->end = later_of(c->end, q->released);
+    return true;
+  }
+  if (q->waiting >= q->live) release(c, s, cta);
+  return false;
+}
+
+/* ---- Steps ---------------------------------------------------------------------- */
+
+static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  clock_warp *w = &c->warps[number];
+  uint32_t scheduler = number % c->schedulers;
+  const model_step *step = w->step;
+  uint64_t end = cycle + (step->latency > step->issue ? step->latency : step->issue);
+  for (unsigned u = 0; u < MODEL_UNITS; u++) {
+    if (!step->busy[u]) continue;
+    uint64_t *pipe = u == UNIT_LSU ? &c->load_store : &c->pipe[scheduler][u];
+    *pipe = later_of(*pipe, cycle) + step->busy[u];
+    end = later_of(end, *pipe);
+  }
+  c->free[scheduler] = cycle + step->issue;
+  c->last[scheduler] = number;
+  c->stalls[STALL_NONE] += step->issue;
+  c->stalls[STALL_DEPENDENCY] += end - cycle - step->issue;
+  c->choice[scheduler].stale = true;
+  if (--w->repeat_left) {
+    s->ready[number] = end;
+    return;
+  }
+  w->step++;
+  w->steps_left--;
+  await(c, s, number, end);
+}
+
+/* ---- Choosing --------------------------------------------------------------------- */
+
+/* Does GTO prefer a to b? Both could begin at once. */
+static bool older_first(const model_clock *c, const model_sm *s, uint32_t a, uint32_t b) {
+  uint32_t last = c->last[a % c->schedulers];
+  if (a == last || b == last) return a == last;
+  uint32_t x = s->warps[a].cta, y = s->warps[b].cta;
+  for (uint32_t i = 0; x != y && i < s->n_by_age; i++)
+    if (s->by_age[i] == x || s->by_age[i] == y) return s->by_age[i] == x;
+  return a < b;
+}
+
+/* Among its warps, the one that can do its step first, and the one that can do its event first. */
+static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
+  uint32_t n = s->n_ctas * s->warps_per_cta, of = c->schedulers, from = c->last[scheduler] + of;
+  uint64_t free = c->free[scheduler];
+  bool lrr = s->gpu->scheduler == HD_SCHED_LRR;
+  clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
+  if (from % of != scheduler || from >= n) from = scheduler;
+  uint32_t w = from;
+  for (uint32_t k = scheduler; k < n; k += of, w += of) {
+    if (w >= n) w = scheduler;
+    uint64_t at = s->ready[w];
+    if (at == SM_NEVER) continue;
+    if (!c->steps[w]) {
+      if (at < best.event_at) best.event_at = at, best.event = w;
+      continue;
+    }
+    if (at < free) at = free;
+    if (at > best.step_at || (at == best.step_at && (lrr || !older_first(c, s, w, best.step)))) continue;
+    best.step_at = at;
+    best.step = w;
+  }
+  c->choice[scheduler] = best;
+}
+
+/* The warp to go next, and when. */
+static uint32_t pick(model_clock *c, const model_sm *s, uint64_t *when) {
+  uint64_t least = SM_NEVER;
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < c->schedulers; i++) {
+    if (c->choice[i].stale) choose(c, s, i);
+    const clock_choice *q = &c->choice[i];
+    if (q->step_at < least) least = q->step_at, best = q->step;
+    if (q->event_at == SM_NEVER) continue;
+    uint64_t at = c->warps[q->event].event <= EVENT_LOAD ? later_of(q->event_at, c->load_store) : q->event_at;
+    if (at < least) least = at, best = q->event;
+  }
+  *when = least;
+  return best;
+}
+
+uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
+                         model_sm_retired *retired) {
+  uint32_t n = 0;
+  if (s->wake >= limit) return 0;
+  model_cache_epoch(&s->l1, begin, limit);
+  for (;;) {
+    uint64_t when;
+    uint32_t w = pick(c, s, &when);
+    if (when >= limit) {
+      s->wake = when;
+      return n;
+    }
+    clock_warp *warp = &c->warps[w];
+    c->stalls[warp->steps_left ? STALL_ISSUE : STALL_PIPE] += when - s->ready[w];
+    if (warp->steps_left) {
+      do_step(c, s, w, when);
+    } else if (warp->event <= EVENT_LOAD) {
+      access_event(c, s, w, when);
+    } else if (arrive(c, s, w, when)) {
+      uint8_t cta = s->warps[w].cta;
+      retired[n] = (model_sm_retired){.cycle = s->ctas[cta].released, .sm = number, .cta = cta, .rank = n};
+      n++;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/* model/clock.h: one SM's schedulers and pipelines: when each warp goes on.
+ *
+ * A warp does the steps of its segments (pace.h) one after the other and an access after each. A step begins
+ * when the warp is ready, its scheduler is free and its pipelines are; it keeps the scheduler for its issue
+ * cycles and each pipeline for as long as it uses it. Warp w belongs to scheduler w mod schedulers. Among
+ * warps that could begin at the same time LRR takes the next one after the last, GTO the last one again, else
+ * the oldest.
+ *
+ * An access goes through the SM's one load/store pipeline to L1 and on (sm.h): the pipeline is taken for as
+ * long as L1 needs for its bytes, and waits with it where L1 waits for a line or an MSHR. */
+#ifndef HEDDLE_MODEL_CLOCK_H
+#define HEDDLE_MODEL_CLOCK_H
+
+#include "model/pace.h"
+#include "model/sm.h"
+
+enum { CLOCK_MAX_SCHEDULERS = 16 };
+
+/* What warps wait for, in warp-cycles. */
+typedef enum clock_stall {
+  STALL_ISSUE = 0,  /* ready, but another warp of its scheduler issues */
+  STALL_PIPE,       /* a pipeline, or the load/store pipeline, is busy */
+  STALL_DEPENDENCY, /* an earlier instruction's result */
+  STALL_MEMORY,     /* a load's data */
+  STALL_BARRIER,
+  STALL_NONE, /* issuing */
+  CLOCK_STALLS
+} clock_stall;
+
+typedef struct clock_warp {
+  const uint32_t *segment; /* the one that it does */
+  const model_step *step;  /* the next of it */
+  uint32_t steps_left, repeat_left;
+  uint32_t loads; /* issued so far */
+  uint8_t event, joined;
+  uint64_t came;  /* to the barrier where it waits */
+  uint64_t older; /* arrival of the latest of loads that are no longer in `arrival` */
+  uint64_t arrival[PACE_LOADS];
+} clock_warp;
+
+/* The warps of a scheduler that can go on first: with a step, and with an access or at a barrier. */
+typedef struct clock_choice {
+  uint64_t step_at, event_at; /* SM_NEVER: none */
+  uint32_t step, event;       /* warps */
+  bool stale;
+} clock_choice;
+
+typedef struct model_clock {
+  const model_pace *pace;
+  uint32_t schedulers;
+  uint32_t last[CLOCK_MAX_SCHEDULERS];
+  uint64_t free[CLOCK_MAX_SCHEDULERS]; /* cycle */
+  clock_choice choice[CLOCK_MAX_SCHEDULERS];
+  bool steps[SM_MAX_WARPS]; /* per warp: a step comes next, not an event */
+  uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
+  uint64_t load_store; /* the SM's pipeline */
+  uint64_t end;        /* cycle at which its last CTA ended */
+  uint64_t stalls[CLOCK_STALLS];
+  clock_warp warps[SM_MAX_WARPS];
+} model_clock;
+
+void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g);
+/* As model_sm_start and model_sm_run, by this clock. */
+void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
+uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
+                         model_sm_retired *retired);
+
+#endif

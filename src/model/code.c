@@ -1,0 +1,279 @@
+#include "model/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/ptx_facts.h"
+
+/* ---- What an operation costs ------------------------------------------------- */
+
+typedef enum type_class { ANY, INT, INT64, FLT, FLT64, PRD } type_class;
+
+typedef struct cost_row {
+  hd_ptx_op op;
+  type_class type;
+  model_unit unit;
+  uint16_t n;
+} cost_row;
+
+static const cost_row costs[] = {
+#define UNITS(op, type, unit, n) {HD_OP_##op, type, unit, n},
+#include "model/units.def"
+#undef UNITS
+};
+
+enum {
+  NEWTON_STEPS = 8, /* instructions that refine an approximation to the nearest float */
+  MMA_F16_BITS = 16,
+};
+
+/* The type that an operation works on: the widest of those that its form names. */
+static hd_ptx_type type_of(const hd_ptx_form *f) {
+  hd_ptx_type widest = {0};
+  for (unsigned i = 0; i < f->n_mods; i++) {
+    hd_ptx_type t = hd_ptx_type_of(f->mods[i]);
+    if (t.bits > widest.bits) widest = t;
+  }
+  return widest;
+}
+
+static bool type_fits(type_class c, hd_ptx_type t) {
+  bool real = t.number == HD_NUM_FLOAT;
+  switch (c) {
+  case ANY: return true;
+  case INT: return !real;
+  case INT64: return !real && t.bits == 64;
+  case FLT: return real;
+  case FLT64: return real && t.bits == 64 && t.elements == 1;
+  case PRD: return t.number == HD_NUM_PREDICATE;
+  }
+  return false;
+}
+
+/* A conversion between floats and integers, or from or to 64 bits, takes the slow pipeline. */
+static void cost_of_cvt(const hd_ptx_form *f, model_inst *in) {
+  hd_ptx_type to = {0}, from = {0};
+  for (unsigned i = 0; i < f->n_mods; i++) {
+    hd_ptx_type t = hd_ptx_type_of(f->mods[i]);
+    if (!t.bits) continue;
+    if (!to.bits)
+      to = t;
+    else
+      from = t;
+  }
+  bool real_to = to.number == HD_NUM_FLOAT, real_from = from.number == HD_NUM_FLOAT;
+  in->n = 1;
+  in->unit = UNIT_ALU;
+  if (real_to != real_from || (real_to && (to.bits == 64 || from.bits == 64))) in->unit = UNIT_XU;
+  /* A register's upper half is zero or not looked at. */
+  if (!real_to && !real_from && to.bits <= from.bits && to.bits >= 32) in->n = 0;
+}
+
+/* m16n8k16 -> 2048 */
+static uint32_t multiply_adds(const hd_ptx_module *m, const hd_ptx_form *f) {
+  for (unsigned i = 0; i < f->n_mods; i++) {
+    const char *s = hd_ptx_mod_text(m, f->mods[i]);
+    uint32_t size[3] = {0};
+    unsigned k = 0;
+    if (*s != 'm') continue;
+    for (; *s && k <= 3; s++) {
+      if (*s == "mnk"[k < 3 ? k : 2] && (s[1] >= '0' && s[1] <= '9')) {
+        k++;
+      } else if (*s >= '0' && *s <= '9' && k) {
+        size[k - 1] = size[k - 1] * 10 + (uint32_t)(*s - '0');
+        if (size[k - 1] > 1024) return 0;
+      } else {
+        break;
+      }
+    }
+    if (k == 3 && !*s && size[2]) return size[0] * size[1] * size[2];
+  }
+  return 0;
+}
+
+static void cost_of_product(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in) {
+  uint32_t work = multiply_adds(m, f);
+  uint32_t bits = 0;
+  for (unsigned i = 0; i < f->n_mods; i++) { /* of A and B: the narrowest type but those of accumulators */
+    hd_ptx_type t = hd_ptx_type_of(f->mods[i]);
+    uint32_t element = t.elements ? t.bits / t.elements : 0;
+    if (element && (!bits || element < bits)) bits = element;
+  }
+  if (!bits) bits = MMA_F16_BITS;
+  in->unit = UNIT_TENSOR;
+  in->n = 1;
+  in->work = work ? (uint32_t)((uint64_t)work * bits / MMA_F16_BITS) : 1;
+}
+
+static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in) {
+  in->unit = UNIT_ALU;
+  in->n = 1;
+  if (f->op == HD_OP_CVT) {
+    cost_of_cvt(f, in);
+    return;
+  }
+  if (f->op == HD_OP_MMA || f->op == HD_OP_WGMMA || f->op == HD_OP_WMMA || f->op == HD_OP_TCGEN05) {
+    if (hd_ptx_form_has(f, HD_M_MMA) || hd_ptx_form_has(f, HD_M_MMA_ASYNC) || f->op == HD_OP_MMA)
+      cost_of_product(m, f, in);
+    return;
+  }
+  hd_ptx_type t = type_of(f);
+  bool wide = hd_ptx_form_has(f, HD_M_WIDE); /* 32 bits to 64: one instruction */
+  for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+    if (costs[i].op != f->op || !type_fits(costs[i].type, t)) continue;
+    if (wide && costs[i].type == INT64) continue;
+    in->unit = (uint8_t)costs[i].unit;
+    in->n = costs[i].n;
+    break;
+  }
+  bool refined = (f->op == HD_OP_DIV || f->op == HD_OP_RCP || f->op == HD_OP_SQRT) &&
+                 t.number == HD_NUM_FLOAT && t.bits == 32 && !hd_ptx_form_has(f, HD_M_APPROX);
+  if (refined) in->n = (uint16_t)(in->n + (hd_ptx_form_has(f, HD_M_FULL) ? NEWTON_STEPS / 2 : NEWTON_STEPS));
+}
+
+/* ---- What it does in memory --------------------------------------------------- */
+
+static bool fits(unsigned kinds, unsigned bits) { return (kinds & bits) == bits; }
+
+static void classify_access(const hd_ptx_form *f, const hd_ptx_access *a, model_inst *in) {
+  unsigned global = hd_ptx_access_in(a, HD_IN_ANY_GLOBAL), shared = hd_ptx_access_in(a, HD_IN_ANY_SHARED),
+           local = hd_ptx_access_in(a, HD_IN_LOCAL);
+  if (!(global | shared | local)) { /* parameters and constants come with the instruction that uses them */
+    in->n = 0;
+    return;
+  }
+  in->unit = UNIT_LSU;
+  in->n = 1;
+  in->unordered = a->noncoherent;
+  if (a->async && a->kinds & HD_ACC_READ && global)
+    in->cls = CLASS_COPY;
+  else if (global && fits(global, HD_ACC_ATOMIC))
+    in->cls = CLASS_ATOMIC;
+  else if (global & HD_ACC_WRITE)
+    in->cls = CLASS_STORE;
+  else if (global & HD_ACC_READ)
+    in->cls = CLASS_LOAD;
+  else if (global)
+    in->cls = CLASS_STORE; /* prefetches: nobody waits */
+  else if ((shared | local) & HD_ACC_WRITE)
+    in->cls = CLASS_SHARED_STORE;
+  else
+    in->cls = CLASS_SHARED_LOAD;
+}
+
+static bool is_copy_wait(const hd_ptx_form *f) {
+  return (f->op == HD_OP_CP && (hd_ptx_form_has(f, HD_M_WAIT_GROUP) || hd_ptx_form_has(f, HD_M_WAIT_ALL))) ||
+         (f->op == HD_OP_MBARRIER &&
+          (hd_ptx_form_has(f, HD_M_TRY_WAIT) || hd_ptx_form_has(f, HD_M_TEST_WAIT)));
+}
+
+static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *in) {
+  const hd_ptx_form *f = &m->forms[s->form];
+  uint32_t flags = f->flags;
+  cost_of(m, f, in);
+  if (flags & (HD_OPF_LEAVES | HD_OPF_CALLS)) {
+    in->cls = CLASS_CONTROL;
+    return;
+  }
+  if (flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE)) {
+    in->cls = CLASS_BARRIER;
+    return;
+  }
+  if (f->op == HD_OP_CP && hd_ptx_form_has(f, HD_M_COMMIT_GROUP)) {
+    in->cls = CLASS_COPY_COMMIT;
+    return;
+  }
+  if (is_copy_wait(f)) {
+    in->cls = CLASS_COPY_WAIT;
+    in->polls = f->op == HD_OP_MBARRIER;
+    const hd_ptx_opnd *o = s->n_opnds ? &m->opnds[s->first_opnd] : NULL;
+    if (o && f->op == HD_OP_CP && o->kind == HD_O_INT && o->imm > 0 && o->imm < UINT8_MAX)
+      in->keep = (uint8_t)o->imm;
+    return;
+  }
+  hd_ptx_access a = hd_ptx_access_of(f);
+  if (f->op == HD_OP_WGMMA) return; /* reads shared memory by itself */
+  if (a.kinds)
+    classify_access(f, &a, in);
+  else if (a.order != HD_ORDERED_NONE && a.scope >= HD_SCOPE_GPU)
+    in->cls = CLASS_FENCE;
+}
+
+/* ---- Registers ---------------------------------------------------------------- */
+
+typedef struct reg_list {
+  const hd_ptx_module *m;
+  HD_VEC(uint32_t) src;
+  HD_VEC(uint32_t) dst;
+  bool failed;
+} reg_list;
+
+static bool note_register(void *ctx, const hd_ptx_leaf *leaf) {
+  reg_list *l = ctx;
+  if (!leaf->sym || l->m->syms[leaf->sym].kind != HD_SYM_REG) return true;
+  uint32_t reg = l->m->syms[leaf->sym].index;
+  if (leaf->role & HD_ROLE_READ) l->failed |= !hd_vec_push(&l->src, reg);
+  if (leaf->role & HD_ROLE_WRITTEN) l->failed |= !hd_vec_push(&l->dst, reg);
+  return !l->failed;
+}
+
+/* Statement numbers of labels that branches name are leaders. */
+static bool note_label(void *ctx, const hd_ptx_leaf *leaf) {
+  reg_list *l = ctx;
+  if (leaf->role & HD_ROLE_LABEL && leaf->sym && l->m->syms[leaf->sym].kind == HD_SYM_LABEL)
+    l->failed |= !hd_vec_push(&l->dst, l->m->syms[leaf->sym].index);
+  return !l->failed;
+}
+
+static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list *l, model_code *c,
+                      model_func *out) {
+  uint8_t *leads = HD_NEW_N(&c->arena, func->n_stmts + 1u, uint8_t);
+  model_inst *insts = HD_NEW_N(&c->arena, func->n_stmts + 1u, model_inst);
+  if (!leads || !insts) return false;
+  l->dst.n = 0;
+  for (uint32_t i = 0; i < func->n_stmts; i++)
+    if (!hd_ptx_visit(m, &func->stmts[i], note_label, l) && l->failed) return false;
+  for (size_t i = 0; i < l->dst.n; i++)
+    if (l->dst.data[i] < func->n_stmts) leads[l->dst.data[i]] = 1;
+  *out = (model_func){.insts = insts, .n_regs = func->n_regs};
+  bool leader = true;
+  for (uint32_t i = 0; i < func->n_stmts; i++) {
+    const hd_ptx_stmt *s = &func->stmts[i];
+    leader |= leads[i] != 0;
+    if (s->kind != HD_S_INST) continue;
+    model_inst *in = &insts[out->n++];
+    in->stmt = i;
+    in->leader = leader;
+    leader = false;
+    classify(m, s, in);
+    l->src.n = l->dst.n = 0;
+    if (!hd_ptx_visit(m, s, note_register, l) && l->failed) return false;
+    in->n_src = (uint32_t)l->src.n;
+    in->n_dst = (uint32_t)l->dst.n;
+    uint32_t *regs = hd_arena_alloc(&c->arena, (l->src.n + l->dst.n + 1) * sizeof *regs, sizeof *regs);
+    if (!regs) return false;
+    if (l->src.n) memcpy(regs, l->src.data, l->src.n * sizeof *regs);
+    if (l->dst.n) memcpy(regs + l->src.n, l->dst.data, l->dst.n * sizeof *regs);
+    in->regs = regs;
+  }
+  insts[out->n] = (model_inst){.stmt = func->n_stmts, .cls = CLASS_CONTROL, .leader = leader};
+  return true;
+}
+
+hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d) {
+  *out = (model_code){0};
+  hd_arena_init(&out->arena);
+  reg_list l = {.m = m};
+  out->funcs = HD_NEW_N(&out->arena, m->n_funcs + 1u, model_func);
+  bool ok = out->funcs != NULL;
+  out->n_funcs = m->n_funcs;
+  for (uint32_t i = 0; ok && i < m->n_funcs; i++)
+    if (m->funcs[i].has_body) ok = make_func(m, &m->funcs[i], &l, out, &out->funcs[i]);
+  hd_vec_free(&l.src);
+  hd_vec_free(&l.dst);
+  if (ok) return HD_OK;
+  model_code_free(out);
+  return hd_nomem(d);
+}
+
+void model_code_free(model_code *c) { hd_arena_free(&c->arena); }

@@ -1,0 +1,64 @@
+/* model/code.h: a kernel's instructions as a clock sees them: where each runs, for how long, on what it
+ * waits.
+ *
+ * PTX is no machine code. Each instruction counts for as many machine instructions as ptxas makes of it on
+ * recent architectures (units.def), none where it folds it away (moves, address conversions, parameters). */
+#ifndef HEDDLE_MODEL_CODE_H
+#define HEDDLE_MODEL_CODE_H
+
+#include "heddle/ptx.h"
+
+/* Pipelines. hd_gpu.units says how many lanes each serves per cycle and SM. */
+typedef enum model_unit {
+  UNIT_FMA = 0, /* single and half precision */
+  UNIT_ALU,     /* integers, comparisons, logic */
+  UNIT_FP64,
+  UNIT_XU,     /* special functions, conversions */
+  UNIT_LSU,    /* addresses of loads and stores, shared memory, shuffles */
+  UNIT_TENSOR, /* in multiply-adds of f16, not instructions */
+  MODEL_UNITS
+} model_unit;
+
+typedef enum model_class {
+  CLASS_PLAIN = 0, /* works on registers */
+  CLASS_LOAD,      /* asks for data of global memory; waited for where its result is used */
+  CLASS_STORE,
+  CLASS_ATOMIC, /* of global memory, as a load when its result is used */
+  CLASS_SHARED_LOAD,
+  CLASS_SHARED_STORE,
+  CLASS_COPY, /* asynchronous: waited for by CLASS_COPY_WAIT */
+  CLASS_COPY_COMMIT,
+  CLASS_COPY_WAIT,
+  CLASS_BARRIER, /* of the CTA */
+  CLASS_FENCE,   /* for other CTAs to see */
+  CLASS_CONTROL, /* ends a basic block */
+} model_class;
+
+typedef struct model_inst {
+  uint32_t stmt;
+  uint8_t cls, unit;
+  bool leader;          /* some branch comes here */
+  bool unordered;       /* a load that no store can change (.nc): ptxas moves it ahead of stores */
+  uint16_t n;           /* machine instructions; UNIT_TENSOR: 0 and `work` */
+  uint32_t work;        /* UNIT_TENSOR: multiply-adds of f16 */
+  uint8_t keep;         /* CLASS_COPY_WAIT: groups that may still be under way */
+  bool polls;           /* CLASS_COPY_WAIT: stands in a loop until the data is there */
+  const uint32_t *regs; /* the n_src registers that it reads, then the n_dst that it writes */
+  uint32_t n_src, n_dst;
+} model_inst;
+
+typedef struct model_func {
+  model_inst *insts; /* and one more behind them: the return at a function's end */
+  uint32_t n, n_regs;
+} model_func;
+
+typedef struct model_code {
+  hd_arena arena;
+  model_func *funcs; /* as the module's; n 0: a declaration */
+  uint32_t n_funcs;
+} model_code;
+
+hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d);
+void model_code_free(model_code *c);
+
+#endif

@@ -1,0 +1,353 @@
+/* Replays with a clock: what a kernel's own dependences do to its time. */
+#include <math.h>
+#include <stdio.h>
+
+#include "check.h"
+#include "heddle/model.h"
+#include "model/clock.h"
+#include "model/synth.h"
+#include "model/trace.h"
+
+/* ---- Kernels ------------------------------------------------------------------------------ */
+
+/* A kernel of one parameter, the address of its data; %rd2 is the thread's own place in it: 4 bytes for each
+ * thread of the grid. */
+static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry k(.param .u64 data) {\n"
+                           ".reg .u64 %rd<16>;\n.reg .u32 %r<64>;\n.reg .f32 %f<64>;\n.reg .pred %p<4>;\n"
+                           ".shared .align 4 .b8 s[4096];\n"
+                           "ld.param.u64 %rd1, [data];\n"
+                           "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"
+                           "mad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd3, %r4, 4;\n"
+                           "add.u64 %rd2, %rd1, %rd3;\n";
+
+enum { BYTES = 1 << 22, APART = 1 << 18 }; /* of the data; between places that loads name by their offset */
+
+typedef struct subject {
+  hd_arena arena;
+  hd_ptx_module *module;
+  hd_trace *trace;
+} subject;
+
+static void must(hd_status st, const hd_diag *d) {
+  char line[1400];
+  if (st != HD_OK) fail_msg("%s", hd_diag_line(d, line, sizeof line));
+}
+
+static subject trace_kernel(const char *body, uint32_t ctas, uint32_t threads) {
+  subject s = {0};
+  hd_diag d = {0};
+  hd_buf text = {0};
+  hd_emu *e;
+  hd_emu_program *p;
+  uint64_t data;
+  hd_arena_init(&s.arena);
+  hd_buf_printf(&text, "%s%s\nret;\n}\n", head, body);
+  must(hd_ptx_parse(text.data, text.len, "test", &s.arena, &s.module, &d), &d);
+  hd_buf_free(&text);
+  hd_emu_options o = {.threads = 1};
+  must(hd_emu_create(&o, &e, &d), &d);
+  must(hd_emu_alloc(e, BYTES, &data, &d), &d);
+  hd_emu_mark_written(e, data, BYTES);
+  must(hd_emu_load(e, s.module, &p, &d), &d);
+  hd_emu_launch_params l = {.kernel = "k",
+                            .grid = {ctas, 1, 1},
+                            .block = {threads, 1, 1},
+                            .args = &data,
+                            .args_bytes = sizeof data};
+  must(hd_trace_create(l.grid, l.block, 1, 0, &s.trace, &d), &d);
+  must(hd_trace_keep_paths(s.trace, s.module, &d), &d);
+  must(hd_emu_launch(p, &l, NULL, hd_trace_hooks(s.trace), NULL, &d), &d);
+  must(hd_trace_finish(s.trace, &d), &d);
+  hd_emu_unload(p);
+  hd_emu_destroy(e);
+  return s;
+}
+
+static void drop(subject *s) {
+  hd_trace_destroy(s->trace);
+  hd_arena_free(&s->arena);
+}
+
+static double cycles_on(const hd_gpu *g, const char *body, uint32_t ctas, uint32_t threads) {
+  subject s = trace_kernel(body, ctas, threads);
+  hd_diag d = {0};
+  hd_model *m;
+  hd_counters c;
+  must(hd_model_create(g, &m, &d), &d);
+  hd_replay_options o = {.timed = true};
+  must(hd_model_replay(m, s.trace, &o, &c, &d), &d);
+  hd_model_destroy(m);
+  drop(&s);
+  return c.cycles;
+}
+
+/* One SM with round figures. */
+static hd_gpu round_gpu(void) {
+  hd_gpu g = synth_gpu();
+  g.n_sms = 1;
+  g.schedulers = g.issue_per_cycle = 4;
+  g.l1 = (hd_cache_config){.bytes = 1 << 16,
+                           .line = 128,
+                           .sector = 32,
+                           .ways = 4,
+                           .latency = 40,
+                           .bytes_per_cycle = 128,
+                           .hashed = true};
+  g.l2 = (hd_cache_config){.bytes = 1 << 20,
+                           .line = 128,
+                           .sector = 32,
+                           .ways = 16,
+                           .latency = 200,
+                           .bytes_per_cycle = 1024,
+                           .hashed = true};
+  g.l1_mshrs = 512;
+  g.dram_latency = 500;
+  g.dram_bytes_per_cycle = 512;
+  g.units = (hd_units){.fma = 128,
+                       .alu = 128,
+                       .fp64 = 4,
+                       .xu = 16,
+                       .load_store = 32,
+                       .alu_latency = 4,
+                       .fp64_latency = 40,
+                       .xu_latency = 20,
+                       .shared_latency = 30,
+                       .tensor_latency = 30};
+  return g;
+}
+
+static double cycles_of(const char *body, uint32_t ctas, uint32_t threads) {
+  hd_gpu g = round_gpu();
+  return cycles_on(&g, body, ctas, threads);
+}
+
+static void assert_between(double x, double low, double high) {
+  if (!(x >= low && x <= high)) fail_msg("%g is not between %g and %g", x, low, high);
+}
+
+/* Loads number `n` from places of their own; with `use` each result is added up at once. */
+static char *loads(const char *op, unsigned n, bool use, bool store) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "mov.f32 %f0, 0f00000000;\n");
+  for (unsigned i = 1; i <= n; i++) {
+    hd_buf_printf(&b, "%s.f32 %%f%u, [%%rd2+%u];\n", op, i, i * APART);
+    if (use) hd_buf_printf(&b, "add.f32 %%f0, %%f0, %%f%u;\n", i);
+    if (store) hd_buf_printf(&b, "st.global.f32 [%%rd2], %%f0;\n");
+  }
+  hd_buf_puts(&b, "st.global.f32 [%rd2], %f0;\n");
+  return b.data;
+}
+
+/* ---- One warp ------------------------------------------------------------------------------- */
+
+static void one_load_takes_a_way_to_dram_and_back(void **state) {
+  char *one = loads("ld.global", 1, true, false);
+  assert_between(cycles_of(one, 1, 32), 500, 600);
+  free(one);
+}
+
+static void independent_loads_of_a_block_are_in_flight_together(void **state) {
+  char *one = loads("ld.global", 1, true, false), *eight = loads("ld.global", 8, true, false);
+  double more = cycles_of(eight, 1, 32) - cycles_of(one, 1, 32);
+  assert_between(more, 0, 8 * 12);
+  free(one);
+  free(eight);
+}
+
+static void a_load_that_needs_another_ones_result_waits_for_it(void **state) {
+  const char *chain = "ld.global.u32 %r5, [%rd2+262144];\nand.b32 %r5, %r5, 0;\n"
+                      "cvt.u64.u32 %rd4, %r5;\nadd.u64 %rd5, %rd2, %rd4;\n"
+                      "ld.global.u32 %r6, [%rd5+524288];\nst.global.u32 [%rd2], %r6;\n";
+  char *one = loads("ld.global", 1, true, false);
+  double more = cycles_of(chain, 1, 32) - cycles_of(one, 1, 32);
+  assert_between(more, 500, 600);
+  free(one);
+}
+
+static void a_store_between_loads_keeps_them_apart_unless_nothing_writes_what_they_read(void **state) {
+  char *weak = loads("ld.global", 4, true, true), *readonly = loads("ld.global.nc", 4, true, true);
+  double apart = cycles_of(weak, 1, 32), together = cycles_of(readonly, 1, 32);
+  assert_between(apart, 4 * 500, 4 * 600);
+  assert_between(together, 500, 700);
+  free(weak);
+  free(readonly);
+}
+
+static void a_chain_of_additions_takes_the_latency_of_each(void **state) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "mov.f32 %f1, 0f3F800000;\n");
+  for (int i = 0; i < 1000; i++) hd_buf_puts(&b, "add.f32 %f1, %f1, %f1;\n");
+  hd_buf_puts(&b, "st.global.f32 [%rd2], %f1;\n");
+  assert_between(cycles_of(b.data, 1, 32), 4000, 4100);
+  hd_buf_free(&b);
+}
+
+static void a_loop_counts_all_its_turns(void **state) {
+  char body[512];
+  double cycles[2];
+  for (int k = 0; k < 2; k++) {
+    snprintf(
+        body, sizeof body,
+        "mov.u32 %%r5, 0;\nmov.f32 %%f1, 0f3F800000;\nL:\nadd.f32 %%f1, %%f1, %%f1;\nadd.u32 %%r5, %%r5, 1;\n"
+        "setp.lt.u32 %%p1, %%r5, %d;\n@%%p1 bra L;\nst.global.f32 [%%rd2], %%f1;\n",
+        k ? 20000 : 10000);
+    cycles[k] = cycles_of(body, 1, 32);
+  }
+  assert_between((cycles[1] - cycles[0]) / 10000, 4, 16);
+}
+
+/* ---- Many warps ------------------------------------------------------------------------------- */
+
+static const char thousand_additions[] =
+    "mov.u32 %r5, 0;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, %f1;\nmov.f32 %f3, %f1;\nmov.f32 %f4, %f1;\nL:\n"
+    "add.f32 %f1, %f1, %f1;\nadd.f32 %f2, %f2, %f2;\nadd.f32 %f3, %f3, %f3;\nadd.f32 %f4, %f4, %f4;\n"
+    "add.f32 %f1, %f1, %f1;\nadd.f32 %f2, %f2, %f2;\nadd.f32 %f3, %f3, %f3;\nadd.f32 %f4, %f4, %f4;\n"
+    "add.f32 %f1, %f1, %f1;\nadd.f32 %f2, %f2, %f2;\nadd.f32 %f3, %f3, %f3;\nadd.f32 %f4, %f4, %f4;\n"
+    "add.f32 %f1, %f1, %f1;\nadd.f32 %f2, %f2, %f2;\nadd.f32 %f3, %f3, %f3;\nadd.f32 %f4, %f4, %f4;\n"
+    "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 64;\n@%p1 bra L;\n"
+    "add.f32 %f1, %f1, %f2;\nadd.f32 %f1, %f1, %f3;\nadd.f32 %f1, %f1, %f4;\nst.global.f32 [%rd2], %f1;\n";
+
+static void enough_warps_fill_the_issue_slots(void **state) {
+  double instructions = 64 * 19;
+  /* 16 warps: four for each scheduler. */
+  assert_between(cycles_of(thousand_additions, 1, 512) / (4 * instructions), 1, 1.2);
+}
+
+static void fewer_lanes_in_a_pipeline_take_longer(void **state) {
+  hd_gpu g = round_gpu();
+  double fast = cycles_on(&g, thousand_additions, 1, 512);
+  g.units.fma = 32;
+  double slow = cycles_on(&g, thousand_additions, 1, 512);
+  assert_between(slow / fast, 2.5, 4.2);
+}
+
+static void warps_hide_each_others_loads(void **state) {
+  char *body = loads("ld.global", 4, true, true);
+  double one = cycles_of(body, 1, 32), many = cycles_of(body, 1, 512);
+  assert_between(many / one, 1, 1.5);
+  free(body);
+}
+
+static void all_warps_of_a_cta_leave_a_barrier_together(void **state) {
+  /* Warp 0 loads, and all wait for it. */
+  const char *body = "mov.u32 %r5, 1;\nsetp.gt.u32 %p1, %r1, 31;\n@%p1 bra W;\n"
+                     "ld.global.u32 %r5, [%rd2+262144];\nst.shared.u32 [s], %r5;\nW:\nbar.sync 0;\n"
+                     "ld.shared.u32 %r6, [s];\nst.global.u32 [%rd2], %r6;\n";
+  assert_between(cycles_of(body, 1, 256), 530, 700);
+}
+
+static void conflicts_of_banks_take_a_pass_each(void **state) {
+  char body[2][1024];
+  for (int k = 0; k < 2; k++)
+    snprintf(
+        body[k], sizeof body[k],
+        "mov.u32 %%r7, s;\nand.b32 %%r6, %%r1, 31;\nmad.lo.u32 %%r7, %%r6, %d, %%r7;\nmov.u32 %%r5, 0;\nL:\n"
+        "st.shared.u32 [%%r7], %%r5;\nadd.u32 %%r5, %%r5, 1;\nsetp.lt.u32 %%p1, %%r5, 1000;\n@%%p1 bra L;\n"
+        "st.global.u32 [%%rd2], %%r5;\n",
+        k ? 128 : 4);
+  double without = cycles_of(body[0], 1, 512), with = cycles_of(body[1], 1, 512);
+  assert_between(with, 16 * 1000 * 32, 16 * 1000 * 32 * 1.1);
+  assert_between(with / without, 6, 40);
+}
+
+static void time_grows_with_waves_of_ctas(void **state) {
+  char *body = loads("ld.global", 4, true, true);
+  double one = cycles_of(body, 8, 128), four = cycles_of(body, 32, 128);
+  assert_between(four / one, 3.5, 4.5);
+  free(body);
+}
+
+/* ---- Shared memory's banks ------------------------------------------------------------------- */
+
+static void wavefronts_are_those_of_the_programming_guide(void **state) {
+  static const struct {
+    unsigned bytes, step, want;
+  } cases[] = {{4, 4, 1},  {4, 8, 2},   {4, 12, 1}, {4, 128, 32}, {4, 0, 1},  {8, 8, 2},
+               {8, 16, 4}, {16, 16, 4}, {2, 2, 1},  {1, 1, 1},    {16, 0, 4}, {4, 132, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t addr[32];
+    for (unsigned l = 0; l < 32; l++) addr[l] = 4096 + l * cases[i].step;
+    assert_int_equal(model_shared_wavefronts(addr, UINT32_MAX, cases[i].bytes), cases[i].want);
+  }
+  uint64_t addr[32] = {0};
+  assert_int_equal(model_shared_wavefronts(addr, 1, 4), 1);
+}
+
+/* ---- What must always hold -------------------------------------------------------------------- */
+
+static void the_same_way_is_kept_once(void **state) {
+  subject s = trace_kernel(thousand_additions, 64, 128);
+  const model_paths *p = model_trace_paths(s.trace, 0);
+  assert_int_equal(p->paths.n, 1);
+  assert_true(p->steps.n <= 4);
+  drop(&s);
+}
+
+static void segments_have_an_event_for_each_of_the_streams(void **state) {
+  const char *body = "setp.lt.u32 %p1, %r1, 48;\n@%p1 ld.global.u32 %r5, [%rd2+262144];\nbar.sync 0;\n"
+                     "@%p1 bra A;\nst.global.u32 [%rd2], %r1;\nbra B;\nA:\nld.global.u32 %r6, [%rd2];\nB:\n"
+                     "atom.global.add.u32 %r7, [%rd1], 1;\nst.global.u32 [%rd2], %r7;\n";
+  subject s = trace_kernel(body, 5, 96);
+  hd_gpu g = round_gpu();
+  hd_diag d = {0};
+  model_pace *p;
+  must(model_pace_make(s.trace, &g, &p, &d), &d);
+  for (uint64_t task = 0; task < 5; task++)
+    for (uint32_t warp = 0; warp < 3; warp++) {
+      model_stream_reader r;
+      model_stream_slot slots[STREAM_SLOTS];
+      model_stream_event e;
+      model_trace_open(s.trace, task, warp, &r, slots);
+      model_pace_path path = p->workers[0].paths[model_trace_path_of(s.trace, task, warp)];
+      for (size_t i = 0; i < path.n; i++) {
+        const model_segment *g2 = &p->segments.data[p->workers[0].segments.data[path.first + i]];
+        model_stream_next(&r, &e);
+        assert_int_equal(g2->event == EVENT_END, e.slot == STREAM_END);
+        assert_int_equal(g2->event == EVENT_BARRIER, e.slot == STREAM_BARRIER);
+        if (e.slot == STREAM_END) break;
+      }
+      assert_int_equal(e.slot, STREAM_END);
+    }
+  model_pace_destroy(p);
+  drop(&s);
+}
+
+static void a_trace_without_paths_has_no_clock(void **state) {
+  const uint32_t one[3] = {1, 1, 1};
+  hd_trace *t;
+  model_pace *p;
+  hd_diag d = {0};
+  hd_gpu g = round_gpu();
+  assert_int_equal(hd_trace_create(one, one, 1, 0, &t, &d), HD_OK);
+  assert_int_equal(model_pace_make(t, &g, &p, &d), HD_ERR_USAGE);
+  hd_trace_destroy(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("one load takes a way to DRAM and back", one_load_takes_a_way_to_dram_and_back),
+      BEHAVIOUR("independent loads of a block are in flight together",
+                independent_loads_of_a_block_are_in_flight_together),
+      BEHAVIOUR("a load that needs another one's result waits for it",
+                a_load_that_needs_another_ones_result_waits_for_it),
+      BEHAVIOUR("a store between loads keeps them apart, unless nothing writes what they read",
+                a_store_between_loads_keeps_them_apart_unless_nothing_writes_what_they_read),
+      BEHAVIOUR("a chain of additions takes the latency of each",
+                a_chain_of_additions_takes_the_latency_of_each),
+      BEHAVIOUR("a loop counts all its turns", a_loop_counts_all_its_turns),
+      BEHAVIOUR("enough warps fill the issue slots", enough_warps_fill_the_issue_slots),
+      BEHAVIOUR("fewer lanes in a pipeline take longer", fewer_lanes_in_a_pipeline_take_longer),
+      BEHAVIOUR("warps hide each other's loads", warps_hide_each_others_loads),
+      BEHAVIOUR("all warps of a CTA leave a barrier together", all_warps_of_a_cta_leave_a_barrier_together),
+      BEHAVIOUR("conflicts of banks take a pass each", conflicts_of_banks_take_a_pass_each),
+      BEHAVIOUR("time grows with waves of CTAs", time_grows_with_waves_of_ctas),
+      BEHAVIOUR("wavefronts are those of the programming guide",
+                wavefronts_are_those_of_the_programming_guide),
+      BEHAVIOUR("the same way is kept once", the_same_way_is_kept_once),
+      BEHAVIOUR("segments have an event for each of the streams'",
+                segments_have_an_event_for_each_of_the_streams),
+      BEHAVIOUR("a trace without paths has no clock", a_trace_without_paths_has_no_clock),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
