@@ -79,9 +79,10 @@ static hd_status append_table(export *e, hd_store *s, const char *name, hd_diag 
     st = hd_fail(d, HD_ERR_INPUT, "the store has verdicts, but not their table %s", name);
   if (st == HD_OK) {
     packed_to_text(packed.data ? packed.data : "", packed.len, &text);
-    json_t *o = json_pack("{s:s, s:I, s:s}", "name", name, "tasks", (json_int_t)n, "packed",
-                          text.data ? text.data : "");
-    if (text.failed || json_array_append_new(e->tables, o) != 0) st = hd_nomem(d);
+    json_t *o = text.failed ? NULL
+                            : json_pack("{s:s, s:I, s:s}", "name", name, "tasks", (json_int_t)n, "packed",
+                                        text.data ? text.data : "");
+    if (json_array_append_new(e->tables, o) != 0) st = hd_nomem(d);
   }
   hd_buf_free(&packed);
   hd_buf_free(&text);
