@@ -408,6 +408,7 @@ static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
   j->order_table = &table;
   st = apply_levers(j, d);
   hd_table_free(&table);
+  j->order_table = NULL;
   return st;
 }
 

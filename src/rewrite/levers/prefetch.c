@@ -431,7 +431,7 @@ static hd_status put_coordinates(slice *s, bool ordered, hd_buf *t, hd_diag *d) 
 }
 
 static hd_status put_all(slice *s, bool ordered, hd_buf *t, hd_diag *d) {
-  fetch list[MOST_FETCHES];
+  fetch list[MOST_FETCHES] = {0};
   uint8_t *flags = HD_NEW_N(&s->arena, 2 * ((size_t)s->f->n_stmts + 1), uint8_t);
   if (!flags) return hd_nomem(d);
   uint8_t *visited = flags, *copied = flags + s->f->n_stmts + 1;

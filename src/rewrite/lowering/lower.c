@@ -77,7 +77,7 @@ static bool need(lower *c, uint32_t v) {
 static bool need_operands(lower *c, const hd_pval *v) {
   const uint32_t operands[3] = {v->a, v->b, v->c};
   bool changed = false;
-  for (unsigned k = 0; k < n_operands(v->op); k++) changed |= need(c, operands[k]);
+  for (unsigned k = 0; k < 3 && k < n_operands(v->op); k++) changed |= need(c, operands[k]);
   return changed;
 }
 
