@@ -167,8 +167,9 @@ static bool close_run(model_paths *p, model_path_writer *w) {
     last->count++;
     return true;
   }
-  model_path_step fresh = {run, 1};
-  return hd_vec_push(&w->steps, fresh);
+  if (!hd_vec_reserve(&w->steps, w->steps.n + 1) || !w->steps.data) return false;
+  w->steps.data[w->steps.n++] = (model_path_step){run, 1};
+  return true;
 }
 
 bool model_path_ran(model_paths *p, model_path_writer *w, uint32_t func, uint32_t first, uint32_t last) {
