@@ -29,10 +29,7 @@ static void await(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) 
   uint64_t ready = cycle;
   if (w->steps_left) {
     uint64_t there = arrival_of(w, w->step);
-    if (there > ready) {
-      c->stalls[STALL_MEMORY] += there - ready;
-      ready = there;
-    }
+    ready = later_of(ready, there);
     w->repeat_left = w->step->repeat;
   }
   s->ready[number] = ready;
@@ -81,7 +78,6 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   uint64_t there = model_sm_access(s, number, &cycle, &sectors);
   double bytes = sectors * MODEL_SECTOR / s->gpu->l1.bytes_per_cycle;
   uint64_t busy = bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
-  c->stalls[STALL_PIPE] += cycle - asked;
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
   if (w->event == EVENT_LOAD) {
@@ -103,7 +99,6 @@ static void release(model_clock *c, model_sm *s, uint32_t cta) {
   for (uint32_t i = cta * s->warps_per_cta; i < (cta + 1) * s->warps_per_cta; i++) {
     clock_warp *w = &c->warps[i];
     if (s->ready[i] != SM_NEVER || w->event != EVENT_BARRIER || s->warps[i].ended) continue;
-    c->stalls[STALL_BARRIER] += q->released - w->came;
     model_stream_next(&s->warps[i].reader, &s->warps[i].next);
     next_segment(c, s, i, q->released);
   }
@@ -116,7 +111,6 @@ static bool arrive(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle)
   model_sm_cta *q = &s->ctas[cta];
   s->ready[number] = SM_NEVER;
   c->choice[number % c->schedulers].stale = true;
-  w->came = cycle;
   if (w->event == EVENT_BARRIER) {
     q->waiting++;
   } else {
@@ -148,8 +142,6 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
   }
   c->free[scheduler] = cycle + step->issue;
   c->last[scheduler] = number;
-  c->stalls[STALL_NONE] += step->issue;
-  c->stalls[STALL_DEPENDENCY] += end - cycle - step->issue;
   c->choice[scheduler].stale = true;
   if (--w->repeat_left) {
     s->ready[number] = end;
@@ -225,7 +217,6 @@ uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t l
       return n;
     }
     clock_warp *warp = &c->warps[w];
-    c->stalls[warp->steps_left ? STALL_ISSUE : STALL_PIPE] += when - s->ready[w];
     if (warp->steps_left) {
       do_step(c, s, w, when);
     } else if (warp->event <= EVENT_LOAD) {

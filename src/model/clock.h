@@ -16,24 +16,12 @@
 
 enum { CLOCK_MAX_SCHEDULERS = 16 };
 
-/* What warps wait for, in warp-cycles. */
-typedef enum clock_stall {
-  STALL_ISSUE = 0,  /* ready, but another warp of its scheduler issues */
-  STALL_PIPE,       /* a pipeline, or the load/store pipeline, is busy */
-  STALL_DEPENDENCY, /* an earlier instruction's result */
-  STALL_MEMORY,     /* a load's data */
-  STALL_BARRIER,
-  STALL_NONE, /* issuing */
-  CLOCK_STALLS
-} clock_stall;
-
 typedef struct clock_warp {
   const uint32_t *segment; /* the one that it does */
   const model_step *step;  /* the next of it */
   uint32_t steps_left, repeat_left;
   uint32_t loads; /* issued so far */
   uint8_t event, joined;
-  uint64_t came;  /* to the barrier where it waits */
   uint64_t older; /* arrival of the latest of loads that are no longer in `arrival` */
   uint64_t arrival[PACE_LOADS];
 } clock_warp;
@@ -55,7 +43,6 @@ typedef struct model_clock {
   uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
   uint64_t load_store; /* the SM's pipeline */
   uint64_t end;        /* cycle at which its last CTA ended */
-  uint64_t stalls[CLOCK_STALLS];
   clock_warp warps[SM_MAX_WARPS];
 } model_clock;
 

@@ -19,7 +19,6 @@ enum { GLOBAL = 0, SHARED, SPACES };
 /* An instruction that waits for a load, and with which ptxas makes wait none that follow. */
 typedef struct later {
   const model_inst *inst;
-  const uint32_t *regs;
   uint32_t first_reg, wavefronts;
   bool issued; /* a store whose access was made: only its operands are to be waited for */
 } later;
