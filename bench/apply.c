@@ -1,5 +1,5 @@
-/* What a verdict costs a launch path: nanoseconds per call of hd_apply, for launches that were seen before.
- */
+/* The cost of looking up a verdict in a launch path: nanoseconds per call of hd_apply, for launches that were
+ * seen before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What an order that heddle applies to PTX is worth beside groupings written into the source: gemm-bf16-wgmma
- * in row order, with every grouping of a list written by hand (gemm-grouping/), and under plans; all timed in
- * turns.
+/* Compares orders that heddle applies to PTX with groupings written into the source. gemm-bf16-wgmma is timed
+ * in row order, with every grouping of a list written by hand (gemm-grouping/), and under plans; all versions
+ * take turns.
  *
  *     bench_gemm_grouping [SIZE [PLAN...]]     SIZE: gpu; no PLAN: the one that tuning finds
  */

@@ -1,5 +1,5 @@
-/* What orders cost: operations of the programs, nanoseconds per evaluated position
- * and per tabulated task. Medians of several runs on one thread. */
+/* The cost of orders: operations of their programs, nanoseconds per evaluated position and nanoseconds per
+ * tabulated task. Times are medians of several runs on one thread. */
 #include "heddle/plan.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* What the tuner's choice costs beside the best plan there is: every plan of its space, measured.
+/* The tuner's regret: the speedup of its choice against the best plan of the space, every plan being
+ * measured.
  *
  *     bench_regret [OPTION...] -o FILE WORKLOAD...     measure, and append to FILE; then the table
  *     bench_regret -o FILE                             the table of what FILE holds
@@ -192,7 +193,7 @@ static hd_status put_plan(unit_job *u, const char *plan, double score, uint32_t 
   return st;
 }
 
-/* What earlier runs measured, then what the tuner tried. */
+/* Plans that earlier runs measured enter first, with their results, then the plans that the tuner tried. */
 static hd_status recall(unit_job *u, hd_diag *d) {
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < u->b->lines.n; i++) {

@@ -1,6 +1,6 @@
-/* What it takes to learn who shares with whom: time and memory for launches of many CTAs that gather from
- * communities, strewn over the grid. Traces are synthetic; medians of several runs, and the process' peak
- * memory. */
+/* Time and memory to find which CTAs share data, for launches of many CTAs that gather from communities. The
+ * communities are scattered over the grid. Traces are synthetic; figures are medians of several runs, and the
+ * process' peak memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void check(hd_status st, const hd_diag *d) {
 }
 
 /* Multiplying by a number prime to n strews neighbours over the grid. */
-static uint64_t strewn(uint64_t task, uint64_t n) { return task * 7919 % n; }
+static uint64_t scattered(uint64_t task, uint64_t n) { return task * 7919 % n; }
 
 static hd_trace *make_trace(uint32_t tasks) {
   const uint32_t grid[3] = {tasks, 1, 1}, block[3] = {32, 1, 1};
@@ -50,7 +50,7 @@ static hd_trace *make_trace(uint32_t tasks) {
   const hd_emu_hooks *h = hd_trace_hooks(t);
   uint64_t records = (uint64_t)tasks / COMMUNITY * RECORDS;
   for (uint64_t task = 0; task < tasks; task++) {
-    uint64_t community = strewn(task, tasks) / COMMUNITY;
+    uint64_t community = scattered(task, tasks) / COMMUNITY;
     h->cta_start(h->ctx, 0, task, 0);
     for (uint32_t i = 0; i < GATHERS; i++) {
       uint64_t random = hd_random_at(task, i), addr[32];

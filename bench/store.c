@@ -1,4 +1,4 @@
-/* What the store of verdicts costs a launch path that asks it: microseconds per verdict, medians over
+/* The cost of looking up a verdict in the store from a launch path: microseconds per verdict, medians over
  * thousands of calls on a store of 10,000 verdicts in the temporary folder. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,8 @@ static void require(bool ok) {
   if (!ok) abort();
 }
 
-/* What a model relies on. */
+/* A model divides by these fields and sizes arrays by them. None may be 0, and a cache holds at least one
+ * line. */
 static void check_gpu(const hd_gpu *g) {
   const hd_cache_config *caches[] = {&g->l1, &g->l2};
   require(g->n_sms && g->max_ctas && g->max_warps && g->schedulers && g->register_unit && g->shared_unit);

@@ -75,7 +75,7 @@ typedef struct nomem_entry {
                 */
 } nomem_entry;
 
-/* What is wrong with a run in which an allocation failed; NULL: nothing. */
+/* The mistake of a run in which an allocation failed; NULL: none. */
 static const char *nomem_wrong(hd_status st, const hd_diag *d, bool failed_one, bool spares) {
   if (st == HD_ERR_NOMEM && !failed_one) return "says that memory ran out, and it did not";
   if (st == HD_OK && failed_one && !spares) return "does not say that memory ran out";

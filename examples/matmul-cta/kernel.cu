@@ -1,7 +1,7 @@
 // kernels/matmul-naive, edited by hand: the same product in all the ways that heddle/cta.cuh offers.
 #include "../../include/heddle/cta.cuh"
 
-// What every kernel here does with its task: CTA `cta` of the grid.
+// The work of one task, the same in every kernel here. `cta` is the CTA's place in the original grid.
 static __device__ inline void multiply(heddle_cell cta, const float *a, const float *b, float *c, int n) {
   int x = cta.x * blockDim.x + threadIdx.x;
   int y = cta.y * blockDim.y + threadIdx.y;

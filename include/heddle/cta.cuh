@@ -1,8 +1,8 @@
 /* heddle/cta.cuh: which CTA does which task, for people who edit their CUDA source.
  *
  * The orders are functions from a position to a cell of the grid (cta_orders.h: the arithmetic that heddle
- * itself lowers to PTX). What is here says where a CTA gets its position from:
- *
+ * The orders are functions from a position to a cell of the grid (cta_orders.h: the arithmetic that heddle
+ * itself lowers to PTX). The functions below give a CTA its position:
  *   heddle_worker()       its own number: the hardware's dispatch over the new order
  *   heddle_redirect()     clusters by assumed round robin (CLU listing 4)
  *   heddle_claim()        the next task of the cluster of the SM it runs on; one task a CTA
@@ -44,7 +44,7 @@ HEDDLE_CTA_DEV unsigned heddle_redirect(unsigned sms) {
 #define HEDDLE_STATE_BYTES(queues) (128u + 256u * (queues))
 #define HEDDLE_NO_TASK 0xffffffffu
 
-/* What a worker remembers; but for `slot`, its first warp alone looks at it. */
+/* A worker's state. Only `slot` is read by every warp; the first warp alone reads the other fields. */
 typedef struct heddle_agent {
   unsigned *state;
   unsigned queues, tasks;

@@ -43,7 +43,7 @@ static __device__ State far_field() {
                   1.0f / (GAMMA - 1.0f) + 0.5f * 1.4f * 1.2f * 1.2f);
 }
 
-// What half of each state carries through a face, `normal` being its area vector.
+// Adds the flux that half of state s carries through a face. `normal` is the face's area vector.
 static __device__ void add_flux(float flux[VARIABLES], const State &s, float3 normal) {
   float3 half = make_float3(0.5f * normal.x, 0.5f * normal.y, 0.5f * normal.z);
   float through = dot(half, s.velocity);

@@ -1,7 +1,7 @@
 #include <heddle_inputs.h>
 #include <heddle_reference.h>
 
-/* Popularity says nothing about a row's place: the ranks are strewn over the table. */
+/* A row's popularity does not depend on its index: ranks are scattered over the table. */
 void heddle_generate(const heddle_args *args) {
   int32_t *indices = heddle_s32(args, "indices");
   int64_t rows = heddle_size_of(args, "rows"), n = (int64_t)heddle_count_of(args, "indices");

@@ -33,7 +33,7 @@ extern "C" __global__ void mum_match(const node *nodes, const unsigned char *tex
     }
     result[first] = matched;
 
-    // Drop the first letter. What is known to match needs no comparison on the way down, only lengths.
+    // Drop the first letter. Letters known to match need no comparison on the way down, only their number.
     if (matched > 0) matched--;
     at = nodes[at].link;
     next = -1;

@@ -27,6 +27,6 @@ extern "C" __global__ void pathfinder(const int *wall, int *results, int from, i
     if (written) before[t] = after[t];
     __syncthreads();
   }
-  // What is right after `steps` rows is this and perhaps more than the CTA's own piece of `width` columns.
+  // After `steps` rows these columns are right, and perhaps more than the CTA's own piece of `width` columns.
   if (written && t >= border && t < border + width) results[to + column] = after[t];
 }

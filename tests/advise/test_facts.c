@@ -1,4 +1,4 @@
-/* What is measured against what the kernels' text says. */
+/* Facts measured in traces, against facts read from the kernels' text. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the analysis says of an access, against what the emulator does: every workload at its tiny size. */
+/* The accesses that the analysis predicts, against those of the emulator: every workload at its tiny size. */
 #include "compare.h"
 
 #include "launch/runner.h"

@@ -1,4 +1,4 @@
-/* What all threads of a CTA or of a warp do alike. */
+/* Uniformity: blocks that all threads of a CTA, or of a warp, run alike. */
 #include "cfg/subject.h"
 
 /* The level of the barrier in the body. */

@@ -1,4 +1,4 @@
-What each access of a kernel touches:
+The footprint of each access of a kernel:
 
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx
   scale: 19 instructions, 0 loops, 2 accesses to global memory: 2 affine, 0 quasi-affine, 0 neither
@@ -141,7 +141,7 @@ Means over launches that differ are those of all their CTAs:
   $ heddle analyze ./uneven --gpu gtx580 | grep '^work'
   work        88 to 152 warp instructions a CTA (mean 104), 0 to 16 lines (mean 4)
 
-What cannot be analysed:
+Input that cannot be analysed:
 
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx -k nothing 2>&1 | sed "s|$SOURCE|S|"
   heddle: S/tests/cli/data/scale.ptx: no kernel 'nothing' ('heddle ls' lists them)

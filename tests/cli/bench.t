@@ -65,7 +65,7 @@ Every verdict once more, elsewhere: the tables of orders come along, and the wor
   "workload":"copy-col","size":"tiny"
   "workload":"matmul-swapped","size":"tiny"
 
-What was verified is not verified again when that is resumed; what is named, or of that size, alone:
+Verdicts that were verified are not verified again on --resume; a workload's name and --size pick verdicts:
 
   $ heddle bench --verify --device model:gtx580 --store w.db -o verified --resume | grep Geometric | sed 's/mean [0-9.]*x/mean/; s/ Below.*//'
   Geometric mean over 2, of which 1 kept the original.

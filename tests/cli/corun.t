@@ -30,7 +30,7 @@ The shorter one runs several turns:
   A: copy-col (small), 5 turns
   B: matmul-naive (small), 1 turn
 
-What is not possible is one mode's business; what the device cannot at all, or fails at, is the end:
+A mode that the device lacks is one line of the table; a device that runs no two launches at a time, or fails, ends all:
 
   $ FAKE_CUDA_FAIL=cuGreenCtxCreate:2:2 heddle corun copy-col copy-row --size tiny --repetitions 1
   heddle: cuda:0: cuGreenCtxCreate of 2 SMs: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory

@@ -7,7 +7,7 @@ Random programs on two instruction sets of the emulator.
     "programs": 100,
     "different": 0,
 
-What is not there:
+Devices and instructions that do not exist:
 
   $ heddle difftest --device emu:mmx --programs 1
   heddle: no device 'emu:mmx' (known: emu, model:NAME, cuda:N)

@@ -66,7 +66,7 @@ A size's parameters, within the ranges that the workload gives:
   heddle: nw: 'n' should be n=NUMBER
   [2]
 
-What random compositions have found:
+Compositions that once gave wrong results:
 
   $ heddle check dct-naive --size tiny --param height=40 --param width=8 --plan order=stride:4x8 --sms 15 --dispatcher serial | head -1
   dct-naive (tiny), plan order=stride:4x8: equal

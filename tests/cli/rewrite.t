@@ -93,7 +93,7 @@ A plan that changes the launch says how:
   //   .u32 at 32, twice more behind it: the dimensions of the grid it had before
   // and in a grid of one dimension: the number of SMs times the CTAs that fit on one, no more than tasks.
 
-What cannot be done soundly is refused, with the instruction:
+A kernel that cannot be rewritten soundly is refused, with the instruction:
 
   $ cd $SOURCE/tests/cli/data; heddle rewrite scale.ptx -k where --plan order=reverse
   heddle: scale.ptx: line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs

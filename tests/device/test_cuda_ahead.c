@@ -48,7 +48,7 @@ static void text_compiled_ahead_is_not_compiled_again(void **state) {
   for (unsigned i = TEXTS; i-- > 0;) assert_int_equal(load(dev, text[i], NULL, &d), HD_OK);
   assert_int_equal(fake->linked, TEXTS);
   assert_int_equal(fake->compiled, 0);
-  /* What was made is used once: who loads again measures what the driver makes of the text. */
+  /* Code compiled ahead is used once. A second load measures the driver's compilation of the text. */
   assert_int_equal(load(dev, text[0], NULL, &d), HD_OK);
   assert_int_equal(fake->compiled, 1);
   close_device(dev);

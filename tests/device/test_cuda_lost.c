@@ -1,4 +1,4 @@
-/* What may happen to a GPU in the middle of a probe, and parts of GPUs. */
+/* Probes on a GPU that fails on the way, and on a part of a GPU (MIG). */
 #include "check.h"
 
 #include <stdlib.h>

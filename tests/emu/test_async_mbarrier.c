@@ -7,7 +7,8 @@ enum { P_INIT, P_ARRIVE, P_DROP, P_NO_COMPLETE, P_EXPECT, P_COMPLETE, P_ARRIVE_E
 typedef struct step {
   uint32_t op, count;
 } step;
-/* What a step shows: the phase (told by waits for both parities), and of arrivals the count before. */
+/* The state that a step shows: the phase, found by waits for both parities, and for an arrival the count
+ * before it. */
 typedef struct shown {
   uint32_t done[2], before, waited;
 } shown;

@@ -5,7 +5,7 @@ enum { REGION = 32768, DATA = 1 << 16, BOX_AT = 1024 };
 
 /* ---- Kernels ------------------------------------------------------------------------------- */
 
-/* What a launch is told, in front of the bytes that shared memory begins with. */
+/* A launch's input: these numbers, then the initial bytes of shared memory. */
 typedef struct orders {
   uint32_t expect;
   int32_t at[HD_TENSOR_DIMS];

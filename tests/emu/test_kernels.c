@@ -387,8 +387,8 @@ static void threads_work_together(void **state) {
       assert_int_equal(HOST(&s, uint32_t, out, n)[i], r);
     }
 
-    /* These read what other blocks wrote. What the lock guards is volatile, and so no race; what the last
-     * block reads is ordered by a fence and an atomic, which the race check does not follow. */
+    /* These kernels read data that other CTAs wrote. Accesses under the lock are volatile, and so no race.
+     * The last block's reads are ordered by a fence and an atomic, which the race check does not follow. */
     const uint64_t lock = v, value = v + 64, token = v + 128, order = v + 192;
     RUN_OK(&s, "locked", 5, 96, 0, ARG(lock), ARG(value));
     assert_int_equal(*HOST(&s, int, value, 1), 5 * 96);

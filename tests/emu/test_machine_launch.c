@@ -129,7 +129,7 @@ static void results_do_not_depend_on_host_threads(void **state) {
     }
 }
 
-/* What an order-sensitive kernel computes depends on the dispatcher and its seed alone. */
+/* The result of an order-sensitive kernel depends on the dispatcher and its seed alone. */
 static void order_sensitive_results_repeat(void **state) {
   enum { N = 200 };
   static uint32_t want[HD_DISPATCH_COUNT][N];

@@ -19,7 +19,7 @@ static void churn(hd_emu *e, uint64_t seed, uint64_t *log, size_t n) {
     if (n_live == 64 || (n_live && x % 3 == 0)) {
       size_t v = (x >> 8) % n_live;
       log[k] = 0;
-      /* What was written is gone when the place is used again. */
+      /* Old contents must not show when the memory is used again. */
       if (sizes[v]) memset(hd_emu_ptr(e, live[v], sizes[v]), 0xab, sizes[v]);
       CHECK_OK(hd_emu_free(e, live[v], &d), &d);
       live[v] = live[--n_live];

@@ -16,7 +16,8 @@
 
 static uint64_t z(float f) { return bits_f32(flush(f)); }
 static float fz(uint64_t b) { return flush(f32_of(b)); }
-/* What is subnormal before it is rounded as one is flushed, so the host's sum cannot tell. */
+/* The emulator flushes a result that is subnormal before rounding, even if it rounds to a normal number. The
+ * host's rounded sum does not show this, so num.h is the reference. */
 static uint64_t flushed(char op, uint64_t a, uint64_t b, uint64_t c, bool sat) {
   return num_b32(num_arith_f32(op, F(a), F(b), F(c), NUM_RN, true, sat));
 }

@@ -1,4 +1,4 @@
-/* What compilers emit for sm_80 to sm_90a beside loads, arithmetic and matrices. */
+/* Instructions that compilers emit for sm_80 to sm_90a, other than loads, arithmetic and matrices. */
 #include "emu/ops_warp.h"
 
 /* ---- lop3 with a predicate ------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
-/* What is not emulated is refused by name, with its line; anything else runs or faults, and nothing
- * ever crashes: instructions taken at random are the test. */
+/* An instruction that is not emulated is refused by name, with its line. All others run or fault; none
+ * crashes. Tests draw instructions at random. */
 #include "emu/ops_warp.h"
 
 /* ---- Refused by name ------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What the threads of a warp tell each other, and what they compute together. */
+/* Exchanges and reductions between the threads of a warp: shfl, vote, match, redux and matrices. */
 #include "emu/num/num.h"
 #include "emu/ops_warp.h"
 

@@ -1,4 +1,4 @@
-/* What hooks are told of an access's way through the caches: operators, priorities, policies. */
+/* The cache operators, priorities and policies of an access, as hooks see them. */
 #include "heddle/emu.h"
 #include "kit.h"
 

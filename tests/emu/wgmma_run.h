@@ -141,7 +141,7 @@ static inline void make_inputs(const product *p, uint64_t seed, inputs *in) {
   }
 }
 
-/* What the thread's register k must hold. */
+/* The expected content of register `reg` of thread t. */
 static inline uint32_t expected(const product *p, unsigned t, unsigned reg) {
   uint32_t v = 0;
   for (unsigned h = 0; h < (pairs(p) ? 2u : 1u); h++) {

@@ -5,7 +5,8 @@
 
 enum { LOOPS = 2, WAYS = LOOPS * HD_BUDGET_COUNT };
 
-/* What ptxas makes of a kernel, whether something is hoisted or not, within each budget: tight ones spill. */
+/* A made-up ptxas: for code with and without hoisting and for each register budget, whether it spills and how
+ * many registers it adds. Tight budgets spill. */
 typedef struct assembler {
   bool spills[LOOPS][HD_BUDGET_COUNT];
   int64_t added[LOOPS][HD_BUDGET_COUNT];

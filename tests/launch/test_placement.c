@@ -149,7 +149,7 @@ static void same_results_after_moves(const char *name, const char *text) {
   OK(placement_learn(&b.p, want, &d));
   for (int i = 0; i < MOVES; i++) {
     move_all(&b, seen, &n);
-    /* What is given back is no longer there for anybody who still goes to it. */
+    /* Released buffers are gone: a kernel that still used an old address would fail. */
     if (i % 2) placement_release(&b.p), n = 0;
     runs_alike(&b, &v, want);
     runs_alike(&b, &original, want);

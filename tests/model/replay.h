@@ -95,7 +95,7 @@ static inline void expect_sane(const hd_gpu *g, const hd_counters *c, const hd_t
   assert_int_equal(c->l2_sectors, c->l2_read_sectors + c->l2_write_sectors);
   assert_int_equal(c->compulsory_bytes, info.read_bytes + info.written_bytes);
   assert_int_equal(c->dram_read_bytes % 32, 0);
-  /* What was written ends in DRAM: each sector at least once. */
+  /* Written bytes end in DRAM: each sector is written back at least once. */
   assert_true(c->dram_write_bytes >= info.written_bytes);
   double most = fmax(fmax(c->cycles_issue, c->cycles_l1), fmax(c->cycles_l2, c->cycles_dram));
   assert_true(c->cycles == most && c->cycles > 0);

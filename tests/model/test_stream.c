@@ -1,4 +1,4 @@
-/* What is written to a warp's stream is what is read from it. */
+/* A warp's stream gives back the accesses and barriers that were written to it. */
 #include "model/synth.h"
 
 #include "model/stream.h"

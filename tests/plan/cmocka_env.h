@@ -1,4 +1,4 @@
-/* What cmocka wants included before it, in one place. */
+/* cmocka.h, and the headers that it wants included before it. */
 #ifndef TESTS_PLAN_CMOCKA_ENV_H
 #define TESTS_PLAN_CMOCKA_ENV_H
 

@@ -59,7 +59,8 @@ static inline hd_split draw_split(random_stream *r, const hd_order *o) {
   return (hd_split){.kind = HD_SPLIT_WAVE, .wave = wave};
 }
 
-/* What decides which task a worker runs: any order without a table, no binding or redirect, any split. */
+/* The levers that decide which task a worker runs: any order without a table, no binding or redirect, any
+ * split. */
 static inline hd_plan draw_plan(random_stream *r, const uint32_t g[3]) {
   hd_plan p = {.order = draw_order(r, g), .bind = (hd_bind_kind)draw(r, HD_BIND_NONE, HD_BIND_REDIRECT)};
   if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);

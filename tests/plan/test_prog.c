@@ -168,7 +168,7 @@ static void loops_nest(void **state) {
   plan_val a = plan_var(&f->b, one, N + 1), count = plan_var(&f->b, zero, N * N);
   plan_loop(&f->b);
   plan_break_if(&f->b, plan_lt(&f->b, n, a));
-  plan_val left = plan_var(&f->b, n, N); /* declared anew in each iteration */
+  plan_val left = plan_var(&f->b, n, N); /* declared again in each iteration */
   plan_loop(&f->b);
   plan_break_if(&f->b, plan_lt(&f->b, left, a));
   plan_val less = plan_sub(&f->b, left, a);

@@ -1,4 +1,4 @@
-/* What the code says equals what the emulator's traces show, over the suite. */
+/* Sharing derived from the kernels' text equals the sharing in the emulator's traces, over the suite. */
 #include "launches.h"
 
 #include "heddle/predict.h"

@@ -76,7 +76,7 @@ static void a_model_times_plans_in_rounds(void **state) {
     assert_true(rows[i].speedup.low == rows[i].speedup.high);
   }
   assert_true(rows[0].speedup.median == 1);
-  /* What a kernel that looks at its SM would do, a replay does not know. */
+  /* A replay cannot tell what a kernel that reads %smid would do. */
   assert_int_equal(rows[2].status, HD_ERR_UNSUPPORTED);
   assert_true(rows[2].why[0] != 0);
   hd_device_close(dev);

@@ -1,4 +1,4 @@
-/* What plans cost: the numbers add up, and the targets are judged as they are stated. */
+/* The overhead of plans: the numbers add up, and the targets are judged as stated. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void medians_percentiles_and_targets_are_as_stated(void **state) {
   assert_int_equal(within, WORKLOADS - 1);
   t.plans = &throttled;
   assert_int_equal(hd_overhead_meets(&t, 0, &within, &of), HD_OVERHEAD_NO_TARGET);
-  /* What is refused or not assembled is no part of it. */
+  /* Kernels that are refused, or not assembled, count neither for a target nor against it. */
   t.plans = &agents;
   rows[4].status = HD_ERR_REFUSED;
   rows[6].assembled = false;

@@ -1,4 +1,4 @@
-/* What the papers found on their GPUs, on the model of those: docs/papers.md has the tables. */
+/* The papers' findings, on models of the papers' GPUs. docs/papers.md has the tables. */
 #include "check.h"
 
 #include <stdlib.h>

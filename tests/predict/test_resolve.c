@@ -88,7 +88,7 @@ static void applying_is_pure(void **state) {
   hd_workload_close(w);
 }
 
-/* What is traced, what loads are numbered in, what is proved and what is written out is one text. */
+/* One text is traced, proved and written out, and it is the text in which loads are numbered. */
 static void traces_load_numbers_and_proofs_are_of_one_text(void **state) {
   skip_without_compiler();
   static const unsigned archs[] = {0, 80, 86, 90};

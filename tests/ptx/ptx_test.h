@@ -1,5 +1,4 @@
-/* What the tests of the ptx floor share: parse a text that must be fine, one that must
- * not, and print. */
+/* Helpers for the tests of the ptx floor: parse a text that must be right, parse one that must not, print. */
 #ifndef PTX_TEST_H
 #define PTX_TEST_H
 

@@ -110,7 +110,7 @@ static void entries_of_other_kinds_are_skipped(void **state) {
   hd_buf_free(&b);
 }
 
-/* What is wrong in an entry's header, and the words that tell. */
+/* Damage to one field of an entry's header, and words of the message. */
 static void a_wrong_entry_is_reported_and_the_next_one_read(void **state) {
   static const struct {
     hd_compression how;

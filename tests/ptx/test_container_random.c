@@ -7,7 +7,7 @@ static uint64_t pick(uint64_t seed, uint64_t *n, uint64_t below) {
   return hd_random_at(seed, (*n)++) % below;
 }
 
-/* What a generated file holds. */
+/* The modules that a generated file holds. */
 typedef struct truth {
   HD_VEC(module) modules; /* len, sm and compression; text */
 } truth;

@@ -1,4 +1,4 @@
-/* What operations, types and special registers do, and how forms access memory. */
+/* The tables of operations, types and special registers, and the accesses of each form. */
 #include <ctype.h>
 
 #include "heddle/ptx_facts.h"

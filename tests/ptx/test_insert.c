@@ -124,7 +124,7 @@ static void a_failed_insertion_changes_nothing(void **state) {
     assert_string_equal(after, before);
     free(after);
   }
-  /* What the failed ones declared is still free. */
+  /* Names that the failed insertions declared are still free. */
   insert_ok(m, 3, ".reg .b32 %n;\nmov.u32 %n, 1;\n");
   assert_int_equal(hd_ptx_insert_items(m, 0, ".global .u32 h;", NULL), HD_OK);
   assert_int_equal(hd_ptx_insert(m, m->n_funcs, 0, "ret;", NULL), HD_ERR_USAGE);

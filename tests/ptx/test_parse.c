@@ -1,4 +1,4 @@
-/* What the parser makes of each construct, and how the printer writes it. */
+/* The parser's and the printer's result for each construct. */
 #include "ptx_test.h"
 
 /* ---- Statements ---------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What `analyze` says of kernels, as text and as JSON. */
+/* The document of `analyze`, as text and as JSON. */
 #include "golden.h"
 
 #include <jansson.h>

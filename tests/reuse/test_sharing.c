@@ -1,4 +1,5 @@
-/* What CTAs share against sets that are searched through; patterns of launches that are known. */
+/* Sharing between CTAs, against an exhaustive search of sets; and the patterns of launches made up to show
+ * them. */
 #include "check.h"
 
 #include "../model/synth.h"

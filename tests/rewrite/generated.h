@@ -201,7 +201,7 @@ static inline void gen_draw_plan(gen_source *s, hd_buf *t) {
   if (gen_below(s, 3) == 0) hd_buf_printf(t, ",prefetch=l%u:%u", 1 + gen_below(s, 2), 1 + gen_below(s, 5));
 }
 
-/* What is known of the launch, and what ptxas is told. */
+/* Options of the rewriter: a random part of the launch is known, and a register limit may be set. */
 static inline hd_rewrite_options gen_draw_options(gen_source *s, const gen_launch *l) {
   hd_rewrite_options o = {.grid = {.known = gen_below(s, 2), .n_sms = 1 + gen_below(s, 40)}};
   memcpy(o.grid.g, l->grid, sizeof o.grid.g);

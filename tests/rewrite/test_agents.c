@@ -1,4 +1,4 @@
-/* What bars a CTA from doing one task after another, and what does not. */
+/* Kernels that agents cannot run, with the reason, and kernels that they can. */
 #include "check.h"
 
 #include <stdio.h>

@@ -99,7 +99,7 @@ static void coordinates_are_read_in_the_width_of_their_operand(void **state) {
     }
 }
 
-/* What one task leaves in a register is not what the next one finds there. */
+/* A task must not see the registers that the task before it left. */
 static void registers_start_at_zero_in_every_task(void **state) {
   static const char *const plans[] = {
       "bind=agents",

@@ -1,5 +1,5 @@
-/* The text that orders put at entry: what is read, what is left out, where tables lie. What it computes is
- * held by tests that run it. */
+/* The code that orders put at entry: which special registers it reads, which code is left out, and where
+ * tables lie. Other tests run the code and check its results. */
 #include "check.h"
 
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void orders_of_any_grid_go_around_where_they_must(void **state) {
   }
   assert_false(contains(KERNEL(READS_XY), "order=stride:3x2", any_grid, "_line bra"));
   assert_false(contains(KERNEL(READS_XY), "order=col,bind=redirect", any_grid, "_line bra"));
-  /* What counts nothing is right for any number of tasks. */
+  /* order=reverse divides by nothing and is right for any number of tasks: it needs no branch. */
   assert_false(contains(KERNEL(READS_XY), "order=reverse", any_grid, "bra"));
 }
 

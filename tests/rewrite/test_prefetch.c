@@ -85,8 +85,8 @@ static void what_was_overwritten_is_worked_out_again(void **state) {
   free(text);
 }
 
-/* What writes several registers is copied with as many: for all tasks, where one of them was overwritten, and
- * for each task. */
+/* The copy of an instruction that writes several registers writes as many. The copy stands before all tasks
+ * or in each, and also where one of the original's registers was overwritten. */
 static void copies_write_as_many_registers_as_what_they_copy(void **state) {
   static const struct {
     const char *address, *copy;

@@ -337,7 +337,7 @@ static void loads_go_where_the_plan_says_and_results_stay(void **state) {
     if (cache == 2) log.around = 0;
     if (cache == 2) log.marked = new ? HD_CACHE_L2_FIRST : HD_CACHE_STREAM;
     t.plan = plan;
-    /* What claims and queues read is not the kernel's. */
+    /* The loads of claims and queues are the rewriter's; check_load knows the kernel's alone. */
     t.access = strstr(more, "bind=claim") || strstr(more, "bind=agents") ? NULL : check_load;
     t.ctx = &log;
     t.dispatch = (hd_dispatch_kind)pick(2, i, HD_DISPATCH_COUNT);

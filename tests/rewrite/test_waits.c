@@ -64,7 +64,7 @@ static void polls_are_refused_however_they_are_spelt(void **state) {
       {"acquire of the cluster", POLL("ld.acquire.cluster.u32 %r1, [%rd1];"), "ld.acquire"},
       {"memory-mapped", POLL("ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];"), "ld.mmio"},
       {"around L1", POLL("ld.global.cg.u32 %r1, [%rd1];"), "ld.global.cg"},
-      {"fetched anew", POLL("ld.global.cv.u32 %r1, [%rd1];"), "ld.global.cv"},
+      {"fetched again", POLL("ld.global.cv.u32 %r1, [%rd1];"), "ld.global.cv"},
       {"plain with a fence", POLL("membar.gl;\nld.global.u32 %r1, [%rd1];"), "ld.global"},
       {"plain", POLL("ld.global.u32 %r1, [%rd1];"), "ld.global"},
       {"plain, generic", POLL("ld.u32 %r1, [%rd1];"), "ld.u32"},
@@ -349,7 +349,7 @@ static void updates_end_by_themselves(void **state) {
        KERNEL("ld.global.u32 %r2, [%rd1];\nL: mov.u32 %r4, %r2;\nadd.u32 %r3, %r4, 5;\n"
               "atom.global.cas.b32 %r2, [%rd1], %r4, %r3;\nsetp.ne.u32 %p1, %r4, %r2;\n@%p1 bra L;"),
        NULL},
-      {"loaded anew",
+      {"loaded again",
        KERNEL("L: ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r3, %r2, 5;\n"
               "atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
        NULL},

@@ -441,7 +441,7 @@ static void hostile_tables_are_refused(void **state) {
   hd_buf_free(&text);
   free(task);
 
-  /* What another program put into the database. */
+  /* Rows changed by another program. */
   sqlite3 *db;
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
   assert_int_equal(sqlite3_exec(db, "UPDATE tables SET tasks = 7", NULL, NULL, NULL), SQLITE_OK);

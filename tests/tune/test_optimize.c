@@ -120,7 +120,7 @@ static void every_list_begins_with_what_the_traces_propose(void **state) {
   o.keep_launch = true;
   OK(hd_advise_list(z.w, NULL, &z.g, &o, &kept, &d));
   assert_true(facts.n > 0 && text.n > kept.n && kept.n > 0);
-  /* What the text alone suggests is in both. */
+  /* The list with facts holds every plan that the text alone suggests, but for agents and claims. */
   for (size_t i = 0; i < text.n; i++) {
     bool found = false;
     for (size_t k = 0; k < facts.n; k++) found |= hd_plan_equal(&text.at[i].plan, &facts.at[k].plan);

@@ -93,7 +93,7 @@ static void announces_what_it_will_ask_for(void **state) {
 
 /* ---- Tests ------------------------------------------------------------------------------ */
 
-/* What was found by hand on a GPU is found without one. */
+/* The search finds, without a GPU, the plans that were found by hand on one. */
 static void finds_what_hands_found(void **state) {
   static const hd_plan_space one_warp = {.grid = {1024, 128, 1},
                                          .block = {32, 1, 1},
@@ -260,7 +260,7 @@ static void keeps_to_its_budget(void **state) {
     search r;
     s = (simulated){.seed = i, .base_us = base[i], .noise = 0.01, .speedup = few_gain, .admission = 0.03};
     search_on(&s, 10, &r);
-    /* What must be done whatever the budget: four plans screened, eight pairs. */
+    /* The least work, whatever the budget: four plans screened, eight pairs. */
     double least = 30 * base[i] * 1e-6;
     assert_true(s.clock < 12 + least);
     assert_true(r.trials.n >= 4);

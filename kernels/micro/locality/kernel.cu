@@ -4,8 +4,8 @@
 // hit what earlier ones brought. In locality_spatial each waits `delay` cycles longer than the one before:
 // those that run beside it hit, too.
 //
-// The barriers keep the read between the two readings of the clock. What was read is stored, so that it is
-// not left out. Kernels that ask for the SM and the time cannot be reordered.
+// The barriers keep the read between the two readings of the clock. The value read is stored, so that the
+// compiler keeps the read. Kernels that ask for the SM and the time cannot be reordered.
 static __device__ unsigned sm() {
   unsigned id;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(id));

@@ -411,7 +411,7 @@ static void free_module(cu_module m) {
   free(m);
 }
 
-/* What the linker makes of text: the text behind this. */
+/* The fake linker's output: this mark, then the text. */
 static const char linked_mark[] = "\177LINKED";
 enum { LINKED_MARK = sizeof linked_mark - 1 };
 

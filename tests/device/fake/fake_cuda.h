@@ -1,4 +1,4 @@
-/* What the tests know of the fake driver beyond the driver's own interface. */
+/* The fake driver's state, which tests set and read beside the driver's own interface. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -8,9 +8,9 @@ typedef struct fake_cuda {
   const char *fail_in; /* if not NULL: only calls of this name count for fail_at */
   unsigned calls;      /* so far */
   char last[64];       /* the call that failed */
-  /* What is alive. */
+  /* Objects that are alive now. */
   int contexts, pushes, streams, greens, events, modules, allocations, profilers, links;
-  /* What was asked for. */
+  /* Requests so far. */
   unsigned launches, flushes;
   unsigned compiled, linked; /* modules made of text; of what the linker made */
   int carveout;              /* of the last launch; -1: none */

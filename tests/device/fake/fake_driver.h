@@ -1,4 +1,4 @@
-/* What the parts of the fake driver share. */
+/* Declarations shared by the files of the fake driver. */
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 
