@@ -140,18 +140,19 @@ hd_status hd_ptx_insert_items(hd_ptx_module *m, uint32_t at, const char *text, h
 const char *hd_ptx_fresh_prefix(hd_ptx_module *m) {
   static const char base[] = "heddle";
   const size_t n = sizeof base - 1;
+  ptx_tables *t = m->priv;
   /* One more than the largest number that follows "heddle" at the beginning of a name: no name can then
-   * begin with the prefix with that number. */
-  uint64_t next = 0;
-  for (uint32_t i = 1; i < m->n_syms; i++) {
-    const char *p = m->syms[i].name;
+   * begin with the prefix with that number. Names stay, so that a later call looks at later names only. */
+  if (!t->prefix_syms) t->prefix_syms = 1;
+  for (; t->prefix_syms < m->n_syms; t->prefix_syms++) {
+    const char *p = m->syms[t->prefix_syms].name;
     if (*p == '%' || *p == '$') p++;
-    if (strncmp(p, base, n) != 0) continue;
+    if (*p != *base || strncmp(p, base, n) != 0) continue;
     uint64_t v = 0;
     p += n;
     for (int k = 0; k < 18 && PTX_IS(*p, PTX_C_DIGIT); k++) v = v * 10 + (uint64_t)(*p++ - '0');
-    if (v >= next) next = v + 1;
+    if (v >= t->prefix_next) t->prefix_next = v + 1;
   }
-  return next ? hd_arena_printf(m->arena, "%s%llu", base, (unsigned long long)next)
-              : hd_arena_strndup(m->arena, base, n);
+  return t->prefix_next ? hd_arena_printf(m->arena, "%s%llu", base, (unsigned long long)t->prefix_next)
+                        : hd_arena_strndup(m->arena, base, n);
 }

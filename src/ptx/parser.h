@@ -57,6 +57,9 @@ typedef struct ptx_tables {
   ptx_range *ranges;
   ptx_sparse *sparse;
   uint32_t n_names, cap_names, n_ranges, cap_ranges, n_sparse, cap_sparse;
+  /* hd_ptx_fresh_prefix: symbols that were looked at, and the least number that no name among them has. */
+  uint32_t prefix_syms;
+  uint64_t prefix_next;
   /* Capacities of the module's arrays. */
   uint32_t cap_items, cap_funcs, cap_protos, cap_vars, cap_dirs, cap_forms, cap_opnds, cap_syms, cap_dims,
       cap_mods;

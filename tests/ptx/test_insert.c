@@ -194,6 +194,24 @@ static void a_fresh_prefix_begins_no_symbol(void **state) {
   }
 }
 
+/* Names that came since the last question count too. */
+static void a_fresh_prefix_begins_no_symbol_inserted_since(void **state) {
+  static const char *const names[] = {"heddle", "heddle1", "heddle7", "plain", "heddle3"};
+  static const char *const fresh[] = {"heddle1", "heddle2", "heddle8", "heddle8", "heddle8"};
+  hd_arena a;
+  hd_diag d;
+  hd_arena_init(&a);
+  hd_ptx_module *m = parse(&a, kernel);
+  assert_string_equal(hd_ptx_fresh_prefix(m), "heddle");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char item[64];
+    snprintf(item, sizeof item, ".global .u32 %s;\n", names[i]);
+    assert_int_equal(hd_ptx_insert_items(m, 0, item, &d), HD_OK);
+    assert_string_equal(hd_ptx_fresh_prefix(m), fresh[i]);
+  }
+  hd_arena_free(&a);
+}
+
 /* ---- Parameters and directives ------------------------------------------------------- */
 
 static void added_parameters_are_as_good_as_written_ones(void **state) {
@@ -279,6 +297,8 @@ int main(void) {
       BEHAVIOUR("items are put in place and are visible", items_are_put_in_place_and_are_visible),
       BEHAVIOUR("a module bears many insertions", many_insertions_stay_cheap),
       BEHAVIOUR("a fresh prefix begins no symbol", a_fresh_prefix_begins_no_symbol),
+      BEHAVIOUR("a fresh prefix begins no symbol inserted since",
+                a_fresh_prefix_begins_no_symbol_inserted_since),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

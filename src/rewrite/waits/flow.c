@@ -9,6 +9,13 @@
 
 enum { MOST_REGS = 64 };
 
+/* A place that an instruction of the region writes. */
+typedef struct written_place {
+  uint32_t inst;
+  hd_sym root; /* wait_root */
+  uint16_t space;
+} written_place;
+
 typedef struct trace {
   wait_search *w;
   uint32_t *work, n_work;         /* instructions whose operands are still to be looked at */
@@ -16,6 +23,9 @@ typedef struct trace {
   bool stores_seen;               /* of global memory */
   uint32_t *doubtful, n_doubtful; /* plain loads that may look at the same place again */
   uint32_t *changes, n_changes;   /* blocks that change registers that the exits depend on */
+  written_place *places;          /* NULL: not listed so far */
+  uint32_t n_places;
+  uint32_t *calls, n_calls; /* that may write anywhere, and bring anything; listed with the places */
 
   /* The region with one exit behind all: post-dominators by number, in reverse postorder from the exit (0).
    */
@@ -155,15 +165,20 @@ static void trace_block(trace *t, uint32_t block) {
 
 /* The registers under an operand, worked out in the region, and those that they are worked out from. */
 typedef struct slice {
-  const wait_search *w;
+  wait_search *w;
   uint32_t regs[MOST_REGS], n;
   bool full;
 } slice;
 
+static slice new_slice(wait_search *w) {
+  w->slice++;
+  return (slice){.w = w};
+}
+
 static void add_to_slice(void *ctx, uint32_t reg) {
   slice *s = ctx;
-  for (uint32_t i = 0; i < s->n; i++)
-    if (s->regs[i] == reg) return;
+  if (s->w->in_slice[reg] == s->w->slice) return;
+  s->w->in_slice[reg] = s->w->slice;
   if (!wait_written_inside(s->w, reg)) return;
   if (s->n == MOST_REGS)
     s->full = true;
@@ -182,14 +197,15 @@ static void grow_slice(slice *s) {
   for (uint32_t k = 0; k < s->n; k++) add_sources(s, s->regs[k]);
 }
 
-static bool depends_on_itself(const wait_search *w, uint32_t reg) {
-  slice s = {.w = w};
+/* Remembered for the region: 2 * stamp, and the answer. */
+static bool depends_on_itself(wait_search *w, uint32_t reg) {
+  uint32_t *known = &w->itself[reg];
+  if (*known >> 1 == w->stamp) return *known & 1;
+  slice s = new_slice(w);
   add_sources(&s, reg);
-  for (uint32_t k = 0; k < s.n; k++) {
-    if (s.regs[k] == reg) return true;
-    add_sources(&s, s.regs[k]);
-  }
-  return false;
+  for (uint32_t k = 0; k < s.n && w->in_slice[reg] != w->slice; k++) add_sources(&s, s.regs[k]);
+  *known = 2 * w->stamp + (w->in_slice[reg] == w->slice);
+  return *known & 1;
 }
 
 /* Adds the blocks in which a register changes by its own former value, for sure. */
@@ -207,7 +223,7 @@ static uint32_t add_changes(wait_search *w, uint32_t reg, uint32_t *through, uin
 
 /* A load looks at another place in every round: its address is made of registers that each round changes. */
 static bool looks_elsewhere(wait_search *w, uint32_t inst) {
-  slice s = {.w = w};
+  slice s = new_slice(w);
   uint32_t through[MOST_REGS], n = 0;
   const hd_ptx_access *a = wait_access(w, inst);
   for (unsigned k = 0; k < a->n; k++) {
@@ -244,12 +260,34 @@ static bool moves_on(trace *t, uint32_t inst) {
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* The value of a load may be what this instruction stores. */
-static bool may_alias(const wait_search *w, uint32_t load, const hd_ptx_opnd *x, unsigned space,
-                      uint32_t store, const hd_ptx_opnd *y, unsigned written) {
-  if (space != written && space != HD_IN_GENERIC && written != HD_IN_GENERIC) return false;
-  hd_sym p = wait_root(w, load, x), q = wait_root(w, store, y);
-  return !p || !q || p == q;
+/* What the region writes where, and its calls that are not inlined. */
+static void list_places(trace *t) {
+  wait_search *w = t->w;
+  uint32_t n = 0, calls = 0;
+  for (unsigned pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < w->n_blocks; i++) {
+      const hd_block *b = &w->g.blocks[w->blocks[i]];
+      w->steps += b->n_insts;
+      for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+        const hd_ptx_access *a = wait_access(w, k);
+        if (w->source[k] && hd_inst_form(&w->g, k)->flags & HD_OPF_CALLS) {
+          if (pass) t->calls[t->n_calls++] = k;
+          calls++;
+        }
+        for (unsigned at = 0; at < a->n; at++) {
+          const hd_ptx_touch *x = &a->touches[at];
+          if (!(x->kinds & HD_ACC_WRITE) || x->operand >= hd_inst_stmt(&w->g, k)->n_opnds) continue;
+          if (pass)
+            t->places[t->n_places++] =
+                (written_place){k, wait_root(w, k, &wait_operands(w, k)[x->operand]), (uint16_t)x->space};
+          n++;
+        }
+      }
+    }
+    if (pass) return;
+    t->places = HD_NEW_N(w->arena, n + 1u, written_place);
+    t->calls = HD_NEW_N(w->arena, calls + 1u, uint32_t);
+  }
 }
 
 static void trace_store(trace *t, uint32_t store) {
@@ -263,22 +301,21 @@ static void trace_store(trace *t, uint32_t store) {
   hd_inst_reads(&w->g, store, trace_reg, t);
 }
 
+/* Shared memory of the CTA has two names. */
+static bool spaces_meet(unsigned a, unsigned b) {
+  return a == b || a == HD_IN_GENERIC || b == HD_IN_GENERIC || (a & HD_IN_ANY_SHARED && b & HD_IN_ANY_SHARED);
+}
+
 /* What the region stores where `load` reads. Calls that are not inlined may store anything. */
 static void trace_stores(trace *t, uint32_t load, const hd_ptx_opnd *address, unsigned space) {
   wait_search *w = t->w;
-  for (uint32_t i = 0; i < w->n_blocks; i++) {
-    const hd_block *b = &w->g.blocks[w->blocks[i]];
-    w->steps += b->n_insts;
-    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
-      const hd_ptx_access *a = wait_access(w, k);
-      if (hd_inst_form(&w->g, k)->flags & HD_OPF_CALLS && !w->g.insts[k].body && w->source[k])
-        trace_inst(t, k);
-      for (unsigned n = 0; n < a->n; n++)
-        if (a->touches[n].kinds & HD_ACC_WRITE && a->touches[n].operand < hd_inst_stmt(&w->g, k)->n_opnds &&
-            may_alias(w, load, address, space, k, &wait_operands(w, k)[a->touches[n].operand],
-                      a->touches[n].space))
-          trace_store(t, k);
-    }
+  if (!t->places) list_places(t);
+  hd_sym root = wait_root(w, load, address);
+  w->steps += t->n_places;
+  for (uint32_t i = 0; i < t->n_calls; i++) trace_inst(t, t->calls[i]);
+  for (uint32_t i = 0; i < t->n_places; i++) {
+    const written_place *p = &t->places[i];
+    if (spaces_meet(space, p->space) && (!root || !p->root || root == p->root)) trace_store(t, p->inst);
   }
 }
 

@@ -181,6 +181,9 @@ static void prepare(wait_search *w) {
   w->seen_sym = HD_NEW_N(w->arena, w->m->n_syms + 1u, uint32_t);
   w->work = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->invariant = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
+  w->itself = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
+  w->in_slice = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
+  w->slice = 0;
   w->doubtful = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->number = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->stamp = 0;

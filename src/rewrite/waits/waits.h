@@ -48,6 +48,9 @@ typedef struct wait_search {
   /* Of flow.c: what was met in this region (== stamp), what is to be looked at, blocks' numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_sym, *work, *number, *doubtful;
   uint32_t *invariant; /* of value.c, per register */
+  uint32_t *itself;    /* of flow.c, per register */
+  /* Of flow.c, per register: == slice where it is among the registers that are followed now. */
+  uint32_t *in_slice, slice;
 } wait_search;
 
 static inline bool wait_inside(const wait_search *w, uint32_t inst) {
