@@ -57,6 +57,7 @@ typedef struct hd_emu_options {
    * without waiting for this. */
   uint64_t quiet_instructions;
   hd_emu_isa isa; /* AUTO picks the best the processor has */
+  bool shared;    /* device memory lies in a file, for hd_emu_show */
 } hd_emu_options;
 
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
@@ -66,7 +67,16 @@ HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
 /* Device memory. Addresses are 256-byte aligned and never 0; accesses past an
  * allocation's end are caught. Fresh memory counts as never written. */
 HD_API hd_status hd_emu_alloc(hd_emu *e, uint64_t bytes, uint64_t *address, hd_diag *d);
+/* At a multiple of `align`, a power of two. */
+HD_API hd_status hd_emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address,
+                                      hd_diag *d);
 HD_API hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d);
+/* The first address that device memory may have, and how many bytes follow. */
+HD_API void hd_emu_range(const hd_emu *e, uint64_t *first, uint64_t *bytes);
+/* Map the pages that hold [address, address + bytes) a second time, at `at`, which lies as far behind the
+ * start of a page as `address` does; what was mapped there is gone. For memory that host and device share:
+ * only of an emulator created with `shared`. HD_ERR_IO. */
+HD_API hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_diag *d);
 /* Host pointer to [address, address+bytes), or NULL when that is not inside one
  * allocation. Writing through it needs hd_emu_mark_written. Addresses are valid
  * until freed. */

@@ -1,4 +1,7 @@
 /* Device memory seen from the host. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "kit.h"
 
 static hd_emu *open_with(unsigned checks, uint64_t memory) {
@@ -106,6 +109,37 @@ static void host_accesses_stay_inside_an_allocation(void **state) {
   hd_emu_destroy(e);
 }
 
+static void the_host_shares_the_pages_that_it_is_shown(void **state) {
+  hd_emu *e;
+  hd_diag d;
+  const hd_emu_options o = {.memory = 1 << 24, .threads = 1, .shared = true};
+  CHECK_OK(hd_emu_create(&o, &e, &d), &d);
+  enum { BYTES = 10000 };
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), a, first, bytes;
+  CHECK_OK(hd_emu_alloc_aligned(e, BYTES, page, &a, &d), &d);
+  assert_int_equal(a % page, 0);
+  hd_emu_range(e, &first, &bytes);
+  assert_true(a >= first && a + BYTES <= first + bytes);
+  char *host = mmap(NULL, 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(host, MAP_FAILED);
+  CHECK_OK(hd_emu_show(e, a, BYTES, host, &d), &d);
+  host[9999] = 7;
+  assert_int_equal(((char *)hd_emu_ptr(e, a, BYTES))[9999], 7);
+  CHECK_OK(hd_emu_write(e, a + 5000, "text", 5, &d), &d);
+  assert_string_equal(host + 5000, "text");
+  assert_int_equal(hd_emu_show(e, a + 1, BYTES - 1, host, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_emu_show(e, a, BYTES + 1, host, &d), HD_ERR_USAGE);
+  CHECK_OK(hd_emu_free(e, a, &d), &d);
+  CHECK_OK(hd_emu_alloc_aligned(e, BYTES, page, &a, &d), &d);
+  for (unsigned k = 0; k < BYTES; k++) assert_int_equal(((char *)hd_emu_ptr(e, a, BYTES))[k], 0);
+  munmap(host, 4 * page);
+  hd_emu_destroy(e);
+  e = open_with(0, 1 << 20);
+  CHECK_OK(hd_emu_alloc_aligned(e, page, page, &a, &d), &d);
+  assert_int_equal(hd_emu_show(e, a, page, (void *)(uintptr_t)page, &d), HD_ERR_USAGE);
+  hd_emu_destroy(e);
+}
+
 /* The written prefix is right whatever the order of marks. */
 static void marks_agree_with_a_plain_map(void **state) {
   hd_emu *e = open_with(HD_CHECK_INIT, 1 << 20);
@@ -140,6 +174,8 @@ int main(void) {
       BEHAVIOUR("a freed place is used again, and freed only once", freed_places_are_used_again),
       BEHAVIOUR("what does not fit is refused", what_does_not_fit_is_refused),
       BEHAVIOUR("the host's accesses stay inside one allocation", host_accesses_stay_inside_an_allocation),
+      BEHAVIOUR("the host shares the pages of device memory that it is shown",
+                the_host_shares_the_pages_that_it_is_shown),
       BEHAVIOUR("marks of written memory agree with a plain map", marks_agree_with_a_plain_map),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

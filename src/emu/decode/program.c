@@ -155,7 +155,7 @@ static hd_status place(hd_emu_program *p, uint32_t index, hd_diag *d) {
   if (align & (align - 1) || align > MAX_VAR_ALIGN)
     return fail_var(m, v, HD_ERR_INPUT, d, "has an impossible alignment");
   hd_diag why = {0};
-  hd_status st = emu_alloc_aligned(p->emu, s->bytes, align, &s->address, &why);
+  hd_status st = hd_emu_alloc_aligned(p->emu, s->bytes, align, &s->address, &why);
   if (st != HD_OK) {
     char text[192];
     snprintf(text, sizeof text, "does not fit: %.160s", why.message);

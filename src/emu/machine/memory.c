@@ -41,6 +41,24 @@ static hd_status resolve_options(const hd_emu_options *opt, hd_emu_options *o, h
   return HD_OK;
 }
 
+/* The address space of device memory, which takes memory as it is touched. */
+static hd_status reserve_memory(hd_emu *e, hd_diag *d) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (e->opt.shared) {
+    flags = MAP_SHARED | MAP_NORESERVE;
+    e->file = memfd_create("device memory", MFD_CLOEXEC);
+    if (e->file < 0 || ftruncate(e->file, (off_t)e->opt.memory) != 0)
+      return hd_fail(d, HD_ERR_IO, "cannot make a file for device memory");
+  }
+  void *memory = mmap(NULL, e->opt.memory, PROT_NONE, flags, e->file, 0);
+  if (memory == MAP_FAILED)
+    return hd_fail(d, HD_ERR_NOMEM, "cannot reserve %" PRIu64 " bytes of address space for device memory",
+                   e->opt.memory);
+  e->memory = memory;
+  e->delta = (uint64_t)(uintptr_t)memory - EMU_GLOBAL_BASE;
+  return HD_OK;
+}
+
 hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d) {
   *out = NULL;
   hd_emu_options o;
@@ -49,17 +67,11 @@ hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d) {
   hd_emu *e = calloc(1, sizeof *e);
   if (!e) return hd_nomem(d);
   e->opt = o;
+  e->file = -1;
   e->access = emu_access_for(o.isa);
   pthread_rwlock_init(&e->lock, NULL);
-  void *memory = mmap(NULL, o.memory, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    hd_emu_destroy(e);
-    return hd_fail(d, HD_ERR_NOMEM, "cannot reserve %" PRIu64 " bytes of address space for device memory",
-                   o.memory);
-  }
-  e->memory = memory;
-  e->delta = (uint64_t)(uintptr_t)memory - EMU_GLOBAL_BASE;
-  st = emu_shadow_create(e, d);
+  st = reserve_memory(e, d);
+  if (st == HD_OK) st = emu_shadow_create(e, d);
   if (st != HD_OK) {
     hd_emu_destroy(e);
     return st;
@@ -72,6 +84,7 @@ void hd_emu_destroy(hd_emu *e) {
   if (!e) return;
   emu_shadow_destroy(e);
   if (e->memory) munmap(e->memory, e->opt.memory);
+  if (e->file >= 0) close(e->file);
   pthread_rwlock_destroy(&e->lock);
   free(e->allocs);
   free(e);
@@ -150,13 +163,14 @@ void *emu_reserve(uint64_t bytes) {
   return p == MAP_FAILED ? NULL : p;
 }
 
-void emu_zero(void *p, size_t n) {
+/* Zero n bytes, giving whole pages back by this advice when they are many. */
+static void zero(void *p, size_t n, int advice) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   char *end = (char *)p + n;
   char *first = (char *)round_up((uintptr_t)p, page), *last = (char *)((uintptr_t)end & ~(page - 1));
   /* Giving back costs a system call: only for many pages. */
   if (first < last && (size_t)(last - first) >= 64 * page &&
-      madvise(first, (size_t)(last - first), MADV_DONTNEED) == 0) {
+      madvise(first, (size_t)(last - first), advice) == 0) {
     memset(p, 0, (size_t)(first - (char *)p));
     memset(last, 0, (size_t)(end - last));
   } else {
@@ -164,9 +178,11 @@ void emu_zero(void *p, size_t n) {
   }
 }
 
+void emu_zero(void *p, size_t n) { zero(p, n, MADV_DONTNEED); }
+
 /* Memory outside of allocations is zero and counts as never touched. */
 static void scrub(hd_emu *e, uint64_t lo, uint64_t hi) {
-  emu_zero((void *)(uintptr_t)(lo + e->delta), hi - lo);
+  zero((void *)(uintptr_t)(lo + e->delta), hi - lo, e->opt.shared ? MADV_REMOVE : MADV_DONTNEED);
   emu_init_mark(e, lo, hi - lo, false);
   emu_race_forget(e, lo, hi - lo);
 }
@@ -185,7 +201,7 @@ static bool release(hd_emu *e, uint64_t address, bool heap_only) {
   return true;
 }
 
-hd_status emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address, hd_diag *d) {
+hd_status hd_emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address, hd_diag *d) {
   *address = 0;
   pthread_rwlock_wrlock(&e->lock);
   hd_status st = allocate(e, bytes, align, false, address, d);
@@ -194,7 +210,7 @@ hd_status emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t 
 }
 
 hd_status hd_emu_alloc(hd_emu *e, uint64_t bytes, uint64_t *address, hd_diag *d) {
-  return emu_alloc_aligned(e, bytes, ALLOC_ALIGN, address, d);
+  return hd_emu_alloc_aligned(e, bytes, ALLOC_ALIGN, address, d);
 }
 
 hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d) {
@@ -226,6 +242,23 @@ bool emu_heap_free(emu_warp *w, uint64_t addr) {
   bool ok = release(e, addr, true);
   pthread_rwlock_unlock(&e->lock);
   return ok;
+}
+
+void hd_emu_range(const hd_emu *e, uint64_t *first, uint64_t *bytes) {
+  *first = EMU_GLOBAL_BASE;
+  *bytes = e->opt.memory;
+}
+
+hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_diag *d) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), past = address % page;
+  if (e->file < 0 || (uintptr_t)at % page != past || !hd_emu_ptr(e, address, bytes))
+    return hd_fail(d, HD_ERR_USAGE, "[0x%" PRIx64 ", +%" PRIu64 ") cannot be shown at %p", address, bytes,
+                   at);
+  const uint64_t offset = address - past - EMU_GLOBAL_BASE;
+  if (mmap((char *)at - past, round_up(past + bytes, page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+           e->file, (off_t)offset) == MAP_FAILED)
+    return hd_fail(d, HD_ERR_IO, "the system refuses to map %" PRIu64 " bytes of device memory", bytes);
+  return HD_OK;
 }
 
 /* ---- The host's accesses ---------------------------------------------------------------- */

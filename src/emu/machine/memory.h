@@ -25,6 +25,7 @@ typedef bool emu_access_fn(emu_warp *w, const emu_inst *i, uint32_t mask, const 
 struct hd_emu {
   hd_emu_options opt; /* defaults filled in */
   emu_access_fn *access;
+  int file;              /* opt.shared: device memory's; else -1 */
   char *memory;          /* opt.memory bytes of address space, for EMU_GLOBAL_BASE onwards */
   uint64_t delta;        /* host address of a device address: address + delta */
   uint64_t committed;    /* bytes of it made accessible, from the start */
@@ -44,7 +45,6 @@ struct hd_emu {
 };
 
 /* memory.c */
-hd_status emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address, hd_diag *d);
 /* Index of the first allocation that begins after `address`. The caller holds the lock. */
 size_t emu_upper_bound(const hd_emu *e, uint64_t address);
 /* The allocation that holds `address`, or NULL. The caller holds the lock. */
