@@ -37,6 +37,9 @@ typedef struct hd_device_options {
   const char *gpu_dir;  /* model:NAME: folder of GPU files */
   const char *driver;   /* cuda:N: the driver's library; NULL: $HEDDLE_CUDA_DRIVER, else libcuda.so.1 */
   const char *cupti;    /* cuda:N: CUPTI's library; NULL: libcupti.so, wherever it is found */
+  const char
+      *ptxas; /* cuda:N: for hd_device_compile_ahead; NULL: $HEDDLE_PTXAS, else the one on the PATH or
+                 in /usr/local/cuda/bin; "": none. One of another release than the driver's is not used */
 } hd_device_options;
 
 typedef enum hd_device_kind { HD_DEVICE_EMU = 0, HD_DEVICE_MODEL, HD_DEVICE_CUDA } hd_device_kind;
@@ -102,9 +105,9 @@ typedef struct hd_device_source {
 } hd_device_source;
 /* Compile these, as many at once as the host has processors, so that the next hd_device_load of the same text
  * with the same options only puts machine code on the device: a driver compiles what it is given to load one
- * after the other. Nothing is said of text that cannot be compiled; loading it will. The machine code waits
- * in the host's memory until it is loaded, or the device is closed. Other devices than cuda, and drivers
- * without a linker, do nothing. */
+ * after the other. The code is the driver's own, so only a ptxas of its release makes it. Nothing is said of
+ * text that cannot be compiled; loading it will. The machine code waits in the host's memory until it is
+ * loaded, or the device is closed. Other devices than cuda, and hosts without such a ptxas, do nothing. */
 HD_API hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n,
                                          hd_diag *d);
 HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */

@@ -39,6 +39,19 @@ HD_API void hd_process_end(hd_process *p);
 HD_API bool hd_process_send(int fd, const void *data, size_t n);
 HD_API bool hd_process_receive(int fd, void *data, size_t n);
 
+/* ---- Programs ------------------------------------------------------------------------------- */
+
+/* The first of the NULL-terminated names that is an executable on the PATH. */
+HD_API bool hd_program_find(const char *const *names, char *out, size_t cap);
+/* Run argv[0] with no input; stdout and stderr together go to *output (at most 1 MB). Temporary
+ * files of the program land in `scratch`. After `seconds` it is killed with its children:
+ * HD_ERR_IO. A program that ends by itself is HD_OK with its status in *code (128 + signal). */
+HD_API hd_status hd_program_run(const char *const *argv, const char *scratch, unsigned seconds,
+                                hd_buf *output, int *code, hd_diag *d);
+/* A new folder under TMPDIR or /tmp. */
+HD_API hd_status hd_scratch_make(char *out, size_t cap, hd_diag *d);
+HD_API void hd_scratch_remove(const char *folder);
+
 /* ---- Many jobs ------------------------------------------------------------------------------ */
 
 typedef enum hd_job_end {

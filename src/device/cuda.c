@@ -207,6 +207,7 @@ static void cuda_close(hd_device *dev) {
   cuda_drop_images(c);
   hd_vec_free(&c->memory);
   free(c->cupti_library);
+  free(c->ptxas);
   free(c);
 }
 
@@ -278,6 +279,7 @@ hd_status device_open_cuda(const char *name, const char *ordinal, const hd_devic
   snprintf(c->base.info.name, sizeof c->base.info.name, "%s", name);
   hd_status st = cuda_api_open(o->driver, &c->api, d);
   if (st == HD_OK && o->cupti && !(c->cupti_library = strdup(o->cupti))) st = hd_nomem(d);
+  if (st == HD_OK && o->ptxas && !(c->ptxas = strdup(o->ptxas))) st = hd_nomem(d);
   if (st == HD_OK) st = find_device(c, ordinal, d);
   if (st == HD_OK) st = describe(c, d);
   if (st == HD_OK) st = create_context(c, d);

@@ -23,8 +23,10 @@ typedef struct cuda_device {
   cu_event ends[HD_DEVICE_PARTS]; /* of parts that are timed together; made at first need */
   HD_VEC(cu_address) memory;      /* what is allocated */
   HD_VEC(cuda_image) images;      /* that are not loaded yet */
-  hd_device_module *tools;        /* heddle's own kernels, loaded at first need */
-  cu_address flush;               /* a buffer of flush_bytes that fills L2; 0: not yet there */
+  char *ptxas;                    /* as asked for; once known, the one that compiles ahead; NULL: none */
+  bool ptxas_known;
+  hd_device_module *tools; /* heddle's own kernels, loaded at first need */
+  cu_address flush;        /* a buffer of flush_bytes that fills L2; 0: not yet there */
   uint64_t flush_bytes;
   char kernel[128]; /* the last one launched, "" when none is in flight */
   bool lost;        /* by what `first` says */

@@ -16,7 +16,7 @@ static const entry entries[] = {
     CUDA_CALLS(X)
 #undef X
 #define X(name, params) {#name, offsetof(cuda_api, name), false},
-        CUDA_OPTIONAL_CALLS(X) CUDA_LINK_CALLS(X)
+        CUDA_OPTIONAL_CALLS(X)
 #undef X
 };
 

@@ -13,7 +13,6 @@ typedef struct cu_module_ *cu_module;
 typedef struct cu_function_ *cu_function;
 typedef struct cu_stream_ *cu_stream;
 typedef struct cu_event_ *cu_event;
-typedef struct cu_link_ *cu_link;           /* CUlinkState */
 typedef struct cu_green_ *cu_green;         /* CUgreenCtx */
 typedef struct cu_resources_ *cu_resources; /* CUdevResourceDesc */
 typedef uint64_t cu_address;
@@ -63,8 +62,7 @@ enum { /* CUfunction_attribute */
        CU_FUNC_CARVEOUT = 9,
 };
 
-enum { CU_JIT_INPUT_PTX = 1 }; /* CUjitInputType */
-enum {                         /* CUjit_option */
+enum { /* CUjit_option */
        CU_JIT_REGISTERS = 0,
        CU_JIT_ERROR_LOG = 5,
        CU_JIT_ERROR_LOG_BYTES = 6,
@@ -137,18 +135,10 @@ enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the defa
                              const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,  \
                              int interleave, int swizzle, int promotion, int fill))
 
-/* The linker, CUDA 5.5; all or none. */
-#define CUDA_LINK_CALLS(X)                                                                                   \
-  X(cuLinkCreate_v2, (unsigned n, int *options, void **values, cu_link *out))                                \
-  X(cuLinkAddData_v2, (cu_link link, int type, void *data, size_t bytes, const char *name, unsigned n,       \
-                       int *options, void **values))                                                         \
-  X(cuLinkComplete, (cu_link link, void **image, size_t *bytes))                                             \
-  X(cuLinkDestroy, (cu_link link))
-
 typedef struct cuda_api {
   void *handle;
 #define X(name, params) cu_result(*name) params;
-  CUDA_CALLS(X) CUDA_OPTIONAL_CALLS(X) CUDA_LINK_CALLS(X)
+  CUDA_CALLS(X) CUDA_OPTIONAL_CALLS(X)
 #undef X
 } cuda_api;
 

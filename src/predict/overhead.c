@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/process.h"
 #include "launch/runner.h"
 #include "workload/workload.h"
 
@@ -79,7 +80,7 @@ static hd_status run_ptxas(const hd_workload *w, const hd_ptx_module *m, const c
   hd_status st = hd_ptx_print(m, &text);
   if (st == HD_OK) st = hd_file_write(source, text.data, text.len, d);
   const char *const argv[] = {ptxas, "-v", arch, "-o", object, source, NULL};
-  if (st == HD_OK) st = wl_run(argv, scratch, ASSEMBLE_SECONDS, &messages, &code, d);
+  if (st == HD_OK) st = hd_program_run(argv, scratch, ASSEMBLE_SECONDS, &messages, &code, d);
   if (st == HD_OK && code != 0) st = wl_compiler_error(ptxas, messages.data, code, d);
   if (st == HD_OK && messages.data) read_messages(w, messages.data, by_launch);
   hd_buf_free(&text);
@@ -90,12 +91,12 @@ static hd_status run_ptxas(const hd_workload *w, const hd_ptx_module *m, const c
 static hd_status assemble(const hd_workload *w, const hd_ptx_module *m, resources *by_launch, hd_diag *d) {
   static const char *const names[] = {"ptxas", NULL};
   char program[WL_PATH], scratch[WL_PATH];
-  if (!wl_find_program(names, program, sizeof program))
+  if (!hd_program_find(names, program, sizeof program))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "ptxas is not on the PATH");
-  hd_status st = wl_scratch_make(scratch, sizeof scratch, d);
+  hd_status st = hd_scratch_make(scratch, sizeof scratch, d);
   if (st != HD_OK) return st;
   st = run_ptxas(w, m, program, scratch, by_launch, d);
-  wl_scratch_remove(scratch);
+  hd_scratch_remove(scratch);
   return st;
 }
 

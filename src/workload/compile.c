@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/process.h"
 #include "workload/workload.h"
 
 enum { COMPILE_SECONDS = 120, QUERY_SECONDS = 30, MAX_CANDIDATES = 8, MAX_FLAGS = 32 };
@@ -70,7 +71,7 @@ static hd_status query_arch(const toolchain *t, const char *program, unsigned wa
   for (size_t i = 0; t->query[i]; i++) argv[i + 1] = t->query[i];
   hd_buf answer = {0};
   int code;
-  hd_status st = wl_run(argv, scratch, QUERY_SECONDS, &answer, &code, d);
+  hd_status st = hd_program_run(argv, scratch, QUERY_SECONDS, &answer, &code, d);
   *arch = st == HD_OK ? best_arch(answer.data, t->prefix, want) : 0;
   hd_buf_free(&answer);
   return st;
@@ -118,7 +119,7 @@ static hd_status build(const hd_workload *w, const toolchain *t, const char *pro
   argv[n] = safe_path(&a, w->source);
   hd_buf messages = {0};
   int code = 0;
-  if (st == HD_OK) st = wl_run(argv, scratch, COMPILE_SECONDS, &messages, &code, d);
+  if (st == HD_OK) st = hd_program_run(argv, scratch, COMPILE_SECONDS, &messages, &code, d);
   if (st == HD_OK && code != 0) st = wl_compiler_error(program, messages.data, code, d);
   hd_file f = {0};
   if (st == HD_OK && (st = hd_file_open(ptx, &f, d)) == HD_OK) {
@@ -151,12 +152,12 @@ static hd_status compile_with(const hd_workload *w, const toolchain *t, const ch
     return HD_OK;
   }
   unsigned actual;
-  st = wl_scratch_make(scratch, sizeof scratch, d);
+  st = hd_scratch_make(scratch, sizeof scratch, d);
   if (st == HD_OK) st = query_arch(t, program, arch, scratch, &actual, d);
   if (st == HD_OK && !actual) st = unsupported(t, program, arch, d);
   if (st == HD_OK) st = build(w, t, program, actual, scratch, out, d);
   if (st == HD_OK && !out->failed) wl_cache_store(entry, out->data, out->len);
-  wl_scratch_remove(scratch);
+  hd_scratch_remove(scratch);
   return st;
 }
 
@@ -166,7 +167,7 @@ hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain which, hd
   for (size_t i = 0; t->programs[i] && st == HD_ERR_UNSUPPORTED; i++) {
     char program[WL_PATH];
     const char *const one[] = {t->programs[i], NULL};
-    if (wl_find_program(one, program, sizeof program)) st = compile_with(w, t, program, arch, out, d);
+    if (hd_program_find(one, program, sizeof program)) st = compile_with(w, t, program, arch, out, d);
   }
   if (st == HD_OK && out->failed) st = hd_nomem(d);
   return st;

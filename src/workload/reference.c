@@ -6,6 +6,7 @@
 
 #include <heddle_reference.h>
 
+#include "heddle/process.h"
 #include "workload/workload.h"
 
 enum { BUILD_SECONDS = 120 };
@@ -36,7 +37,7 @@ static hd_status build(const char *source, const char *compiler, const char *scr
   int code = 0;
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < N_HEADERS; i++) st = wl_header_write(HEADERS[i], scratch, d);
-  if (st == HD_OK) st = wl_run(argv, scratch, BUILD_SECONDS, &messages, &code, d);
+  if (st == HD_OK) st = hd_program_run(argv, scratch, BUILD_SECONDS, &messages, &code, d);
   if (st == HD_OK && code != 0) st = wl_compiler_error(compiler, messages.data, code, d);
   hd_buf_free(&messages);
   hd_arena_free(&a);
@@ -64,7 +65,7 @@ static hd_status build_and_load(const char *source, const char *compiler, const 
 
 static hd_status open_reference(const char *source, void **handle, hd_diag *d) {
   char compiler[WL_PATH], entry[WL_PATH], scratch[WL_PATH] = "";
-  if (!wl_find_program(COMPILERS, compiler, sizeof compiler))
+  if (!hd_program_find(COMPILERS, compiler, sizeof compiler))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: no C compiler on the PATH (cc, gcc or clang)", source);
   hd_digest key = hd_digest_begin();
   for (size_t i = 0; FLAGS[i]; i++) hd_digest_text(&key, FLAGS[i]);
@@ -79,9 +80,9 @@ static hd_status open_reference(const char *source, void **handle, hd_diag *d) {
     hd_file_close(&f);
     if ((*handle = load(entry)) != NULL) return HD_OK; /* else a cache on a noexec mount */
   }
-  st = wl_scratch_make(scratch, sizeof scratch, d);
+  st = hd_scratch_make(scratch, sizeof scratch, d);
   if (st == HD_OK) st = build_and_load(source, compiler, entry, scratch, handle, d);
-  wl_scratch_remove(scratch);
+  hd_scratch_remove(scratch);
   return st;
 }
 

@@ -150,20 +150,10 @@ bool wl_cache_store(const char *path, const void *data, size_t len);
 
 enum { WL_PATH = 4096 };
 
-/* The first of the NULL-terminated names that is an executable on the PATH. */
-bool wl_find_program(const char *const *names, char *out, size_t cap);
 /* Path, size and time of a program: stands for its version in cache keys, at the price of
  * a stat instead of a process. Variables that change what compilers do are added. */
 void wl_hash_compiler(hd_digest *h, const char *path);
 
-hd_status wl_scratch_make(char *out, size_t cap, hd_diag *d);
-void wl_scratch_remove(const char *folder);
-
-/* Run argv[0] with no input; stdout and stderr together go to *output (at most 1 MB). Temporary
- * files of the program land in `scratch`. After `seconds` it is killed with its children:
- * HD_ERR_IO. A program that ends by itself is HD_OK with its status in *code (128 + signal). */
-hd_status wl_run(const char *const *argv, const char *scratch, unsigned seconds, hd_buf *output, int *code,
-                 hd_diag *d);
 /* HD_ERR_INPUT with the first error of a compiler's output, its place where it has one. */
 hd_status wl_compiler_error(const char *program, const char *output, int code, hd_diag *d);
 

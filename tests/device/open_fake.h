@@ -11,7 +11,7 @@
 static fake_cuda *fake;
 static void (*reset)(void);
 
-static const hd_device_options options = {.driver = FAKE_CUDA, .cupti = FAKE_CUDA};
+static const hd_device_options options = {.driver = FAKE_CUDA, .cupti = FAKE_CUDA, .ptxas = ""};
 
 static int open_fake(void **state) {
   void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);

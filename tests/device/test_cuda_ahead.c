@@ -4,18 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device/open_fake.h"
 
 enum { TEXTS = 40, CAP = 512 };
 
-static hd_device *open_device(void) {
+/* With an assembler: a script beside this test. */
+static hd_device *open_with(const char *assembler) {
   hd_device *dev;
   hd_diag d = {0};
+  hd_device_options o = options;
+  char path[CAP] = "";
+  if (assembler[0]) snprintf(path, sizeof path, "%s/fake/%s", TEST_DIR, assembler);
+  o.ptxas = path;
   reset();
-  if (hd_device_open("cuda:0", &options, &dev, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_device_open("cuda:0", &o, &dev, &d) != HD_OK) fail_msg("%s", d.message);
   return dev;
 }
+static hd_device *open_device(void) { return open_with("ptxas"); }
 
 static const char *kernel(unsigned number, char out[CAP]) {
   snprintf(out, CAP, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k%u()\n{\n  ret;\n}\n",
@@ -32,7 +39,6 @@ static hd_status load(hd_device *dev, const char *text, const hd_device_load_opt
 
 static void close_device(hd_device *dev) {
   hd_device_close(dev);
-  assert_int_equal(fake->links, 0);
   assert_int_equal(fake->modules, 0);
   assert_int_equal(fake->pushes, 0);
 }
@@ -46,7 +52,7 @@ static void text_compiled_ahead_is_not_compiled_again(void **state) {
     sources[i] = (hd_device_source){.ptx = kernel(i, text[i]), .len = strlen(text[i])};
   assert_int_equal(hd_device_compile_ahead(dev, sources, TEXTS, &d), HD_OK);
   for (unsigned i = TEXTS; i-- > 0;) assert_int_equal(load(dev, text[i], NULL, &d), HD_OK);
-  assert_int_equal(fake->linked, TEXTS);
+  assert_int_equal(fake->assembled, TEXTS);
   assert_int_equal(fake->compiled, 0);
   /* Code compiled ahead is used once. A second load measures the driver's compilation of the text. */
   assert_int_equal(load(dev, text[0], NULL, &d), HD_OK);
@@ -64,7 +70,7 @@ static void other_text_and_other_options_are_compiled(void **state) {
   assert_int_equal(load(dev, kernel(2, other), &s.options, &d), HD_OK);
   assert_int_equal(fake->compiled, 2);
   assert_int_equal(load(dev, text, &s.options, &d), HD_OK);
-  assert_int_equal(fake->linked, 1);
+  assert_int_equal(fake->assembled, 1);
   close_device(dev);
 }
 
@@ -78,22 +84,49 @@ static void text_that_cannot_be_compiled_is_refused_when_it_is_loaded(void **sta
   close_device(dev);
 }
 
-static void a_linker_that_fails_costs_nothing_but_time(void **state) {
-  static const char *const calls[] = {"cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete",
-                                      "cuLinkDestroy"};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    hd_device *dev = open_device();
-    char text[TEXTS][CAP];
-    hd_device_source sources[TEXTS];
+/* Only the driver's own release makes the code that the driver would make. */
+static void assemblers_that_are_not_the_drivers_are_not_used(void **state) {
+  static const char *const assemblers[] = {"", "ptxas-older", "no-such-file", "fake_cuda.c"};
+  for (size_t i = 0; i < sizeof assemblers / sizeof *assemblers; i++) {
+    hd_device *dev = open_with(assemblers[i]);
+    char text[CAP];
+    hd_device_source s = {.ptx = kernel(1, text), .len = strlen(text)};
     hd_diag d = {0};
-    for (unsigned k = 0; k < TEXTS; k++)
-      sources[k] = (hd_device_source){.ptx = kernel(k, text[k]), .len = strlen(text[k])};
-    fake->fail_in = calls[i];
-    fake->fail_at = fake->calls + 1 + (unsigned)i;
-    fake->fail_with = 2; /* out of memory */
-    assert_int_equal(hd_device_compile_ahead(dev, sources, TEXTS, &d), HD_OK);
-    for (unsigned k = 0; k < TEXTS; k++) assert_int_equal(load(dev, text[k], NULL, &d), HD_OK);
-    assert_int_equal(fake->linked + fake->compiled, TEXTS);
+    assert_int_equal(hd_device_compile_ahead(dev, &s, 1, &d), HD_OK);
+    assert_int_equal(load(dev, text, NULL, &d), HD_OK);
+    assert_int_equal(fake->assembled, 0);
+    assert_int_equal(fake->compiled, 1);
+    close_device(dev);
+  }
+}
+
+/* The GPU's own architecture, and the letter of a text that is for it alone; registers, and no optimizing. */
+static void compiles_for_the_gpu_with_the_options_of_the_load(void **state) {
+  static const struct {
+    const char *target, *want;
+    hd_device_load_options options;
+  } cases[] = {{"sm_70", "-arch=sm_90", {0}},
+               {"sm_90a", "-arch=sm_90a", {0}},
+               {"sm_80a", "-arch=sm_90", {0}},
+               {"sm_90", "-arch=sm_90 -maxrregcount=40 -O0", {.max_registers = 40, .unoptimized = true}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_device *dev = open_device();
+    char text[CAP], log[] = "/tmp/heddle-ptxas-XXXXXX", line[CAP] = "";
+    int fd = mkstemp(log);
+    assert_true(fd >= 0);
+    setenv("FAKE_PTXAS_LOG", log, 1);
+    snprintf(text, CAP, ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n",
+             cases[i].target);
+    hd_device_source s = {.ptx = text, .len = strlen(text), .options = cases[i].options};
+    hd_diag d = {0};
+    assert_int_equal(hd_device_compile_ahead(dev, &s, 1, &d), HD_OK);
+    unsetenv("FAKE_PTXAS_LOG");
+    ssize_t n = read(fd, line, sizeof line - 1);
+    assert_true(n > 0);
+    line[strcspn(line, "\n")] = 0;
+    assert_string_equal(line, cases[i].want);
+    close(fd);
+    remove(log);
     close_device(dev);
   }
 }
@@ -102,7 +135,7 @@ static void what_is_never_loaded_is_let_go(void **state) {
   hd_device *dev = open_device();
   char text[CAP];
   hd_diag d = {0};
-  for (unsigned i = 0; i < 600; i++) {
+  for (unsigned i = 0; i < 300; i++) {
     hd_device_source s = {.ptx = kernel(i, text), .len = strlen(text)};
     assert_int_equal(hd_device_compile_ahead(dev, &s, 1, &d), HD_OK);
   }
@@ -115,7 +148,10 @@ int main(void) {
       BEHAVIOUR("other text and other options are compiled", other_text_and_other_options_are_compiled),
       BEHAVIOUR("text that cannot be compiled is refused when it is loaded",
                 text_that_cannot_be_compiled_is_refused_when_it_is_loaded),
-      BEHAVIOUR("a linker that fails costs nothing but time", a_linker_that_fails_costs_nothing_but_time),
+      BEHAVIOUR("an assembler of another release than the driver's is not used",
+                assemblers_that_are_not_the_drivers_are_not_used),
+      BEHAVIOUR("text is compiled for the GPU, with the options of the load",
+                compiles_for_the_gpu_with_the_options_of_the_load),
       BEHAVIOUR("machine code that is never loaded is let go", what_is_never_loaded_is_let_go),
   };
   return cmocka_run_group_tests(tests, open_fake, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heddle/predict.h"
+#include "heddle/process.h"
 #include "workload/workload.h"
 
 #define EXAMPLE SOURCE_DIR "/examples/matmul-cta"
@@ -12,7 +13,7 @@
 static bool has(const char *program) {
   char path[WL_PATH];
   const char *const names[] = {program, NULL};
-  return wl_find_program(names, path, sizeof path);
+  return hd_program_find(names, path, sizeof path);
 }
 
 /* All dispatchers, adversarial ones included; the state is among the results, and each kernel runs twice. */

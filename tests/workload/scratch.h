@@ -7,18 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "heddle/process.h"
 #include "workload/workload.h"
 
 static char scratch[WL_PATH];
 
 static inline int scratch_setup(void **state) {
-  if (wl_scratch_make(scratch, sizeof scratch, NULL) != HD_OK) return -1;
+  if (hd_scratch_make(scratch, sizeof scratch, NULL) != HD_OK) return -1;
   setenv("XDG_CACHE_HOME", scratch, 1);
   return 0;
 }
 
 static inline int scratch_teardown(void **state) {
-  wl_scratch_remove(scratch);
+  hd_scratch_remove(scratch);
   return 0;
 }
 

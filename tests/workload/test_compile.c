@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heddle/process.h"
 #include "scratch.h"
 #include "workload/workload.h"
 
@@ -332,7 +333,7 @@ static void a_program_that_hangs_is_killed_with_its_children(void **state) {
   assert_int_equal(pipe(ends), 0);
   const char *argv[] = {"/bin/sh", "-c", "/bin/sleep 1000 & wait", NULL};
   hd_buf output = {0};
-  assert_int_equal(wl_run(argv, scratch_path("tmp"), 1, &output, &code, &diag), HD_ERR_IO);
+  assert_int_equal(hd_program_run(argv, scratch_path("tmp"), 1, &output, &code, &diag), HD_ERR_IO);
   assert_string_equal(diag.message, "/bin/sh was stopped after 1 seconds");
   close(ends[1]);
   assert_int_equal(read(ends[0], &byte, 1), 0);
@@ -344,11 +345,11 @@ static void a_program_has_no_input_and_its_output_is_kept(void **state) {
   const char *argv[] = {"/bin/sh", "-c", "read x && exit 1; echo out; echo err >&2; kill -9 $$", NULL};
   hd_buf output = {0};
   int code;
-  assert_int_equal(wl_run(argv, scratch_path("tmp"), 20, &output, &code, &diag), HD_OK);
+  assert_int_equal(hd_program_run(argv, scratch_path("tmp"), 20, &output, &code, &diag), HD_OK);
   assert_string_equal(output.data, "out\nerr\n");
   assert_int_equal(code, 128 + 9);
   argv[0] = "/no/such/program";
-  assert_int_equal(wl_run(argv, scratch_path("tmp"), 20, &output, &code, &diag), HD_ERR_IO);
+  assert_int_equal(hd_program_run(argv, scratch_path("tmp"), 20, &output, &code, &diag), HD_ERR_IO);
   hd_buf_free(&output);
 }
 
@@ -359,7 +360,7 @@ static void real_cc(void) {
   char cc[WL_PATH], body[4 * WL_PATH];
   static const char *const names[] = {"cc", "gcc", "clang", NULL};
   setenv("PATH", real_path, 1);
-  bool found = wl_find_program(names, cc, sizeof cc);
+  bool found = hd_program_find(names, cc, sizeof cc);
   setenv("PATH", scratch_path("bin"), 1);
   if (!found) {
     print_message("no C compiler is installed: references are not tested\n");

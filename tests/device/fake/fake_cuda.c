@@ -411,58 +411,14 @@ static void free_module(cu_module m) {
   free(m);
 }
 
-/* The fake linker's output: this mark, then the text. */
-static const char linked_mark[] = "\177LINKED";
-enum { LINKED_MARK = sizeof linked_mark - 1 };
-
-struct cu_link_ {
-  char *image;
-  size_t bytes;
-};
-
-EXPORT int cuLinkCreate_v2(unsigned n, int *options, void **values, cu_link *out) {
-  ENTER();
-  *out = calloc(1, sizeof **out);
-  if (!*out) return CU_OUT_OF_MEMORY;
-  count(&fake.links, 1);
-  return 0;
-}
-
-EXPORT int cuLinkAddData_v2(cu_link link, int type, void *data, size_t bytes, const char *name, unsigned n,
-                            int *options, void **values) {
-  ENTER();
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_arena_init(&arena);
-  hd_status st = hd_ptx_parse(data, strlen(data), name, &arena, &m, NULL);
-  hd_arena_free(&arena);
-  if (st != HD_OK) return INVALID_PTX;
-  link->bytes = LINKED_MARK + bytes;
-  link->image = malloc(link->bytes);
-  if (!link->image) return CU_OUT_OF_MEMORY;
-  memcpy(link->image, linked_mark, LINKED_MARK);
-  memcpy(link->image + LINKED_MARK, data, bytes);
-  return 0;
-}
-
-EXPORT int cuLinkComplete(cu_link link, void **image, size_t *bytes) {
-  ENTER();
-  *image = link->image;
-  *bytes = link->bytes;
-  return 0;
-}
-
-EXPORT int cuLinkDestroy(cu_link link) {
-  free(link->image);
-  free(link);
-  count(&fake.links, -1);
-  return driver.sticky;
-}
+/* The output of the fake assembler, tests/device/fake/ptxas: this mark, then the text. */
+static const char assembled_mark[] = "\177ASSEMBLED\n";
+enum { ASSEMBLED_MARK = sizeof assembled_mark - 1 };
 
 EXPORT int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, int *options, void **values) {
   ENTER();
-  bool linked = memcmp(image, linked_mark, LINKED_MARK) == 0;
-  if (linked) image = (const char *)image + LINKED_MARK;
+  bool assembled = strncmp(image, assembled_mark, ASSEMBLED_MARK) == 0;
+  if (assembled) image = (const char *)image + ASSEMBLED_MARK;
   cu_module m = calloc(1, sizeof *m);
   if (!m) return CU_OUT_OF_MEMORY;
   hd_diag d = {0};
@@ -479,8 +435,8 @@ EXPORT int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, 
   }
   *module = m;
   fake.modules++;
-  if (linked)
-    fake.linked++;
+  if (assembled)
+    fake.assembled++;
   else
     fake.compiled++;
   return 0;

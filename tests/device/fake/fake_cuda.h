@@ -9,13 +9,13 @@ typedef struct fake_cuda {
   unsigned calls;      /* so far */
   char last[64];       /* the call that failed */
   /* Objects that are alive now. */
-  int contexts, pushes, streams, greens, events, modules, allocations, profilers, links;
+  int contexts, pushes, streams, greens, events, modules, allocations, profilers;
   /* Requests so far. */
   unsigned launches, flushes;
-  unsigned compiled, linked; /* modules made of text; of what the linker made */
-  int carveout;              /* of the last launch; -1: none */
-  unsigned passes;           /* CUPTI: runs of a range it takes */
-  int mig;                   /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
+  unsigned compiled, assembled; /* modules made of text; of what the assembler made */
+  int carveout;                 /* of the last launch; -1: none */
+  unsigned passes;              /* CUPTI: runs of a range it takes */
+  int mig;                      /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
 } fake_cuda;
 
 #endif
