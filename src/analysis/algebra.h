@@ -55,7 +55,7 @@ typedef struct an_blame {
 uint32_t an_assume(an_algebra *a, uint32_t set, hd_poly p, int64_t lo, int64_t hi, uint32_t inst);
 uint32_t an_union(an_algebra *a, uint32_t s, uint32_t t);
 
-/* What was decided from here on is collected in `used`. */
+/* Begin to collect, in `used`, the assumptions that simplifications rest on. */
 static inline void an_begin(an_algebra *a) { a->used = 0; }
 
 /* ---- Polynomials --------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ hd_symbol an_symbol(an_algebra *a, hd_value_symbol s); /* interned on kind, a, b
 /* An unknown value. */
 hd_poly an_unknown(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level,
                    an_blame blame);
-/* What keeps p from a better level. */
+/* The reason, and its instruction, that p has no better level. */
 an_blame an_culprit(const an_algebra *a, hd_poly p);
 /* The range is a fact about the polynomial itself, or follows from that assumption. */
 void an_note_range(an_algebra *a, hd_poly p, int64_t lo, int64_t hi, uint32_t assumed);

@@ -36,7 +36,7 @@ void an_publish(an *a) {
   p->over_budget = a->eval.stop;
 }
 
-/* What the kernel's directives say of its CTAs. */
+/* Read the limits that the kernel's directives (.reqntid, .maxntid) put on its blocks. */
 static void read_limits(an *a) {
   const hd_ptx_func *f = &a->m->funcs[a->pub.func];
   const hd_ptx_dir *exact = hd_ptx_func_dir(a->m, f, HD_M_REQNTID),

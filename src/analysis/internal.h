@@ -62,7 +62,7 @@ typedef struct an_reg_defs {
 
 /* ---- Values ----------------------------------------------------------------------------- */
 
-/* What is known of a register's content: it is `poly` modulo 2^width. */
+/* The content of a register, as far as it is known: `poly` modulo 2^width. */
 typedef struct an_val {
   hd_poly poly;
   int64_t lo, hi;   /* range of the polynomial */
@@ -208,7 +208,7 @@ an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_lev
 void an_raise(an *a, const an_val *part, hd_level *level, an_blame *blame);
 /* Take over assumptions and what the value rests on. */
 void an_inherit(an *a, an_val *to, const an_val *from);
-/* What was decided since an_begin goes into the value's assumptions. */
+/* Add the assumptions collected since an_begin to the value's. */
 void an_end(an *a, an_val *v);
 /* The range of an operand decides something: the result rests on what the range does. */
 void an_use_range(an *a, an_val *v);

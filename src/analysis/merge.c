@@ -1,4 +1,4 @@
-/* What a register holds where paths join, and at a loop's header.
+/* The value of a register where paths join, and at a loop's header.
  *
  * At a join below a branch: the choice between the values by the branches' conditions (the gamma
  * functions of gated SSA: Tu and Padua, "Gated SSA-based demand-driven symbolic analysis", 1995). At a
@@ -179,7 +179,8 @@ static bool all_equal(join *j, an_val *out, uint32_t *n, hd_level *worst) {
   return equal;
 }
 
-/* What all the values have in common, unless it rests on what may hold on one path only. */
+/* Narrow v to the range and the bits that all values have in common. Ranges that rest on an assumption are
+ * left out: the assumption may hold on one path only. */
 static void tighten(an_val *v, const an_val *common) {
   if (common->ranged) return;
   if (common->lo > v->lo) v->lo = common->lo;
@@ -262,7 +263,7 @@ static hd_poly closed_form(an *a, uint32_t loop, hd_symbol self, hd_poly init, h
     return way == HD_NONE ? HD_NONE : an_add(&a->alg, init, way);
   }
   if (step != 0 || rest == HD_NONE) return HD_NONE;
-  /* What the last round computed: f(counter - 1), but for the first round. */
+  /* The phi holds the value of the round before, f(counter - 1), but for the first round. */
   hd_symbol k = an_counter(a, loop);
   hd_poly before = an_subst(&a->alg, next, k, an_add_const(&a->alg, an_sym(&a->alg, k), -1));
   hd_poly first = an_subst(&a->alg, next, k, an_const(&a->alg, -1));

@@ -1,5 +1,5 @@
-/* What moves a value: conversions, moves, loads of constants, parameters of inlined functions, other threads.
- */
+/* Operations that move a value: conversions, moves, loads of constants, parameters of inlined functions,
+ * values of other threads. */
 #include <string.h>
 
 #include "analysis/transfer.h"

@@ -202,7 +202,7 @@ static void describe(const an_algebra *a, hd_polynomial *p) {
   p->hi = sum.hi;
 }
 
-/* What the ranges of the symbols in it rest on. */
+/* The assumptions that the ranges of the polynomial's symbols rest on. */
 static uint32_t assumed_of(an_algebra *a, const hd_polynomial *p) {
   uint32_t set = 0;
   for (uint32_t i = 0; i < p->n; i++) {

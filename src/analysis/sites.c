@@ -19,7 +19,8 @@ typedef struct shape {
   uint32_t bytes;
 } shape;
 
-/* What a place of global memory is to the copies among its instruction's places, or alone. */
+/* The kind of a site at one of the instruction's places in global memory. An instruction with other places
+ * beside it is a copy. */
 static hd_site_kind kind_of(const hd_ptx_access *a, const hd_ptx_touch *t) {
   if (t->kinds & HD_ACC_PREFETCH) return HD_SITE_PREFETCH;
   if (t->kinds & HD_ACC_ATOMIC) return HD_SITE_ATOMIC;

@@ -5,7 +5,7 @@
 
 #include "analysis/internal.h"
 
-/* What is in the register goes into the definition. */
+/* The instruction reads the register, so the register's content flows into the definition. */
 typedef struct use {
   uint32_t reg, def;
 } use;

@@ -1,5 +1,5 @@
-/* What an instruction writes, as a polynomial of what it reads. Each kind of operation has a function in
- * arithmetic.c, bits.c or moves.c; what none of them knows is an unknown value of the level of its operands.
+/* An instruction's result, as a polynomial of its operands. Each kind of operation has a function in
+ * arithmetic.c, bits.c or moves.c. Any other operation gives an unknown value of its operands' level.
  */
 #include "analysis/transfer.h"
 
@@ -109,7 +109,7 @@ bool tr_unknown(tr *t, an_val *out) {
   worst w = {.t = t, .val = {.pending = HD_NONE}, .level = HD_LEVEL_LAUNCH, .ready = true};
   hd_ptx_visit(t->a->m, t->st, worst_leaf, &w);
   if (!w.ready) return false;
-  /* What the same constants of a launch give is one itself, but no polynomial can name it. */
+  /* A result of launch constants is a launch constant, but no polynomial can express it. */
   *out = tr_opaque(t, HD_LEVEL_NONLINEAR, an_reg_width(t->a, t->a->ssa.defs[t->def].reg), &w.val, NULL);
   return true;
 }

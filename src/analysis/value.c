@@ -4,8 +4,8 @@
  * kernel. A function that evaluates one value asks for what it needs with an_get; when something is
  * missing it gives up and is called again later, so it must not have changed anything by then.
  *
- * A loop's phi is given a provisional value while its loop's values are worked out. What was computed from a
- * provisional one is on the trail, and is forgotten when the phi is resolved.
+ * A loop's phi is given a provisional value while its loop's values are worked out. Values computed from a
+ * provisional one are on the trail, and are forgotten when the phi is resolved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +185,7 @@ an_val an_select(an *a, const an_val *cond, const an_val *yes, const an_val *no)
     r.maybe &= x.maybe | y.maybe;
   }
   x.ranged = y.ranged = 0;
-  /* What both rest on, and what one of them does where it is chosen. */
+  /* An assumption of both values is kept; one of a single value is made only where that value is chosen. */
   if (x.assumes != y.assumes) {
     hd_poly other = an_not(&a->alg, cond->poly);
     x.assumes = assume_where(a, x.assumes, cond->poly);

@@ -1,7 +1,7 @@
 /* One list of instructions: the function's body with the module's functions in place of their calls.
  *
  * A call is inlined when its function is known, has a body, and does not call itself on the way; the
- * budget of instructions stops the rest. What is not inlined stays a call, whose results are unknown.
+ * budget of instructions stops the rest. A call that is not inlined stays a call with unknown results.
  */
 #include "cfg/internal.h"
 

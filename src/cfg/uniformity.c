@@ -1,11 +1,12 @@
-/* What all threads of a CTA, or of a warp, do alike. */
+/* Uniformity: the registers, and the instructions, that are the same for all threads of a CTA or of a warp.
+ */
 #include <string.h>
 
 #include "cfg/internal.h"
 
-/* What a register's lowest five bits tell about the lane, where whole warps lie along x: then %tid.x and
- * %ctaid.x * %ntid.x + %tid.x are 32*k + lane with one k in each warp, and comparing or dividing such a value
- * at a multiple of 32 has one result in each warp. */
+/* A register's lowest five bits as a function of the lane. Whole warps lie along x here, so %tid.x and
+ * %ctaid.x * %ntid.x + %tid.x are 32*k + lane with one k in each warp. Comparing or dividing such a value at
+ * a multiple of 32 has one result in each warp. */
 typedef enum shape {
   NOT_WRITTEN = 0, /* by what was looked at so far */
   MULTIPLE,        /* of 32, one in each warp */
@@ -166,7 +167,7 @@ static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const 
   }
 }
 
-/* What an instruction computes, its guard and its block left aside. */
+/* The level of an instruction's result, without those of its guard and its block. */
 static hd_same result_level(const uniformity *w, const hd_ptx_stmt *s) {
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
@@ -175,7 +176,7 @@ static hd_same result_level(const uniformity *w, const hd_ptx_stmt *s) {
   switch (f->op) {
   case HD_OP_LD:
     if (hd_ptx_form_has(f, HD_M_PARAM) && !is_kernel_param(w, &o[1])) return HD_SAME_NOWHERE;
-    /* What the kernel cannot write. */
+    /* The kernel cannot write these. */
     if (hd_ptx_form_has(f, HD_M_PARAM) || hd_ptx_form_has(f, HD_M_CONST) || hd_ptx_form_has(f, HD_M_NC))
       return sources;
     return HD_SAME_NOWHERE;
@@ -259,7 +260,8 @@ static bool raise_block(uniformity *w, uint32_t b, hd_same level) {
   return true;
 }
 
-/* Where a branch's ways need not meet, because some go round for ever, all that they reach depends on it. */
+/* Some ways of a branch may go round for ever, so its ways need not meet. Every block that they reach then
+ * depends on the branch. */
 static bool raise_reached(uniformity *w, uint32_t from, hd_same level) {
   bool changed = false;
   uint32_t top = 0;
@@ -278,7 +280,8 @@ static bool raise_reached(uniformity *w, uint32_t from, hd_same level) {
   return changed;
 }
 
-/* A way that never reaches the exit: whoever takes it comes to no place where ways meet. */
+/* There is a way from b that never reaches the exit: threads that take it come to no place where ways meet.
+ */
 static bool may_go_for_ever(const hd_cfg *g, const hd_block *b) {
   if (b->ipdom == HD_NONE) return true;
   for (uint32_t k = 0; k < b->n_succ; k++) {

@@ -1,8 +1,9 @@
 /* catalogue.c: templates of all instructions but those of matrices.
  *
- * What the PTX ISA leaves open, and what ptxas miscompiles, is kept out of programs, so that a difference is
- * one of the machines: docs/difftest.md lists what, why, and the smallest program that shows it. A sum with a
- * zero that the compiler cannot know (%o32, %o16) hides from it where a value comes from.
+ * Results that the PTX ISA leaves open, and code that ptxas miscompiles, are kept out of programs, so that a
+ * difference is one of the machines. docs/difftest.md lists both, with the reason and the smallest program
+ * that shows it. A sum with a zero that the compiler cannot know (%o32, %o16) hides from it where a value
+ * comes from.
  */
 #include "difftest/catalogue.h"
 

@@ -92,7 +92,8 @@ static bool agree(const rule *r, uint64_t emulator, uint64_t device, double a, d
   if (r->holds && !r->holds(a, b)) return true;
   if (isnan(e) || isnan(v) || r->same) return false;
   if (e == v) return e != 0 || r->scaled || signbit(e) == signbit(v);
-  /* What is flushed at the least normal value is decided before rounding. */
+  /* Flushing is decided before rounding: a result that rounds up to the least normal value may be 0 instead.
+   */
   if (r->fmt == NUM_F32 && e * v == 0 && signbit(e) == signbit(v) && fabs(e + v) <= 0x1p-126) return true;
   const double near = bounded(r->fmt, e);
   double bound = r->relative * (r->scaled ? fabs(a) : fabs(near)) + (r->ulps + 0.5) * ulp_of(r->fmt, near);

@@ -53,7 +53,7 @@ static uint64_t parameter(dice *r, uint32_t extent) {
   return chance(r, 3) ? UINT32_MAX : 1 + below(r, (uint64_t)extent + 2);
 }
 
-/* What stands behind an order's name. */
+/* The parameters behind an order's name. */
 typedef enum shape { PLAIN, ROWS, CELLS, GROUP, GROUPS, NAMED } shape;
 
 /* Those of threads come first, those that need a table last. */

@@ -53,7 +53,7 @@ typedef struct dt_program {
   bool failed; /* out of memory */
 } dt_program;
 
-/* What programs are made from: rows that fit, and which forms of each. */
+/* The forms that programs are drawn from: the rows that fit, each with its forms. */
 typedef struct dt_choice {
   dt_pattern pattern;
   uint64_t *forms; /* NULL: all */

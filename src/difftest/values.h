@@ -12,7 +12,7 @@ static inline uint64_t dt_next(dt_random *r) { return hd_random_at(r->seed, r->n
 static inline uint32_t dt_below(dt_random *r, uint32_t n) { return (uint32_t)((dt_next(r) >> 32) * n >> 32); }
 static inline bool dt_chance(dt_random *r, uint32_t percent) { return dt_below(r, 100) < percent; }
 
-/* What a register's bits were meant as when they were written. */
+/* The type that a register's bits were written as. */
 typedef enum dt_flavour {
   DT_INT = 0,
   DT_F16,

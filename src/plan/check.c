@@ -34,7 +34,7 @@ static hd_status check_values(const hd_plan *p, hd_diag *d) {
   return plan_check_values(p, d);
 }
 
-/* What must not be combined, and why. */
+/* A combination of levers that is not allowed, and why. */
 typedef struct rule {
   bool (*broken)(const hd_plan *);
   const char *why;

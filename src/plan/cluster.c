@@ -68,8 +68,8 @@ plan_val plan_collect(plan_builder *b, plan_val V, uint32_t M, plan_val v) {
 
 /* ---- Splits -------------------------------------------------------------------- */
 
-/* All splits are waves of M*size positions: cluster i takes run i, of `size`, of each wave. What is left
- * behind the last whole wave is cut by chunk. */
+/* All splits are waves of M*size positions: cluster i takes run i, of `size`, of each wave. Positions behind
+ * the last whole wave are cut by chunk. */
 typedef struct waves {
   plan_val size;  /* of a run; may be 0, and then there are no waves */
   bool several;   /* else there is at most one wave */

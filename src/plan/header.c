@@ -12,7 +12,8 @@
 
 enum { MOST_INPUTS = 8 };
 
-/* What a function calls one of its program's inputs. Lists end with a name of NULL. */
+/* The name of a function's parameter that stands for an input of its program. Lists end with a name of NULL.
+ */
 typedef struct input {
   hd_pop op;
   const char *name;

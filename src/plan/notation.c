@@ -7,7 +7,7 @@
 
 /* ---- What can be written --------------------------------------------------------- */
 
-/* What follows an order's name. */
+/* The parameter behind an order's name. */
 typedef enum form {
   FORM_NONE,
   FORM_A,      /* :A */
@@ -53,7 +53,7 @@ typedef struct word {
   size_t n;
 } word;
 
-/* What the notation knows of a lever. */
+/* The syntax of a lever. */
 typedef struct lever_syntax lever_syntax;
 struct lever_syntax {
   const char *name;

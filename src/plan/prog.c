@@ -330,7 +330,7 @@ static bool mark(bool *live, plan_val v) {
   return fresh;
 }
 
-/* What an instruction that is live needs. */
+/* Mark the operands of a live instruction, and the loop around it. */
 static bool mark_needs(const plan_builder *b, bool *live, plan_val i) {
   const hd_pval *v = &b->prog.vals[i];
   unsigned n = plan_ops[v->op].operands;

@@ -70,7 +70,7 @@ void plan_assign(plan_builder *b, uint32_t n, const plan_val *vars, const plan_v
  * beyond HD_PROG_MAX values. */
 hd_status plan_finish(plan_builder *b, const plan_val out[3], hd_prog *p, hd_diag *d);
 
-/* What the printer, the evaluator and the tests know of an operation. */
+/* The properties of an operation that the printer, the evaluator and the tests need. */
 typedef struct plan_op_info {
   const char *name;
   uint8_t operands; /* how many of a, b, c are values */

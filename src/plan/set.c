@@ -1,4 +1,4 @@
-/* What plans and sets of plans own: copies, and their end. */
+/* Copies of plans and of sets of plans, and their release. */
 #include "heddle/plan.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ hd_status hd_plan_set_copy(const hd_plan_set *s, hd_plan_set *out, hd_diag *d) {
   return st;
 }
 
-/* What a names is the same in b. */
+/* Every kernel that a names has the same plan in b. */
 static bool agrees(const hd_plan_set *a, const hd_plan_set *b) {
   for (size_t i = 0; i < a->n; i++)
     if (!hd_plan_equal(&a->kernels[i].plan, hd_plan_set_of(b, a->kernels[i].kernel))) return false;

@@ -173,7 +173,7 @@ static const row *find_row(const hd_ptx_form *f) {
   return class == HD_OPC_MEMORY ? &unknown_row : NULL;
 }
 
-/* What the words of a form say. */
+/* The access that a form's words describe. */
 typedef struct said {
   unsigned order, scope, spaces[2], n_spaces, bytes, width;
 } said;

@@ -1,6 +1,6 @@
 /* ptx/binary.h: the binary formats that carry PTX: fatbin, ELF and ar.
  *
- * What the container reader (container.c) is made of. An ar archive holds
+ * These are the parts of the container reader (container.c). An ar archive holds
  * members, an ELF image holds sections, a section holds fatbin regions, a
  * region holds entries, and an entry's payload unpacks to one PTX text:
  *

@@ -32,7 +32,7 @@ struct hd_container {
 
 /* ---- What a file is ----------------------------------------------------- */
 
-/* What the first bytes of a file or of an archive member say. */
+/* The format of a file or of an archive member, told from its first bytes. */
 typedef enum content {
   CONTENT_OTHER = 0,
   CONTENT_ELF,

@@ -46,7 +46,7 @@ const char *ptx_attribute(ptx_parser *ps, const char *p, hd_sym *out) {
 }
 
 /* All dotted words before the name: state space, alignment, type, .ptr and so on,
- * in any order. What follows .ptr tells of what is pointed to. */
+ * in any order. Words behind .ptr describe the memory that is pointed to. */
 static const char *specifiers(ptx_parser *ps, const char *p, hd_ptx_var *v) {
   while (*p == '.') {
     const char *start = p + 1, *end = ptx_part_end(start);

@@ -1,4 +1,4 @@
-/* What operations, words and special registers do: the tables' columns, and what modifiers change. */
+/* Facts about operations, words and special registers: the tables' columns, and what modifiers change. */
 #include "heddle/ptx_facts.h"
 
 /* ---- Operations -------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ typedef struct ptx_tables {
       cap_mods;
 } ptx_tables;
 
-/* What a name meant before a declaration hid it. */
+/* The meaning of a name before a declaration hid it. */
 typedef struct ptx_undo {
   uint32_t name, scope, range;
   hd_sym sym;

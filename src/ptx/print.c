@@ -70,7 +70,7 @@ static void put_place(const hd_ptx_module *m, const hd_ptx_opnd *o, hd_buf *b) {
   put_offset(o, b);
 }
 
-/* What stands between the brackets of an address. */
+/* The text between the brackets of an address. */
 static void put_address(const hd_ptx_module *m, const hd_ptx_opnd *o, hd_buf *b) {
   if (o->kind != HD_O_ADDR)
     put_opnd(m, o, b);

@@ -299,8 +299,8 @@ void ptx_scope_open(ptx_parser *ps, const char *at) {
   ps->scope[ps->depth].pending = (uint32_t)ps->pending.n;
 }
 
-/* What a name that no enclosing block defines means: what it means to the module,
- * or a symbol for something unknown. */
+/* The symbol of a name that no enclosing block defines: the module's, or a new symbol for something unknown.
+ */
 static hd_sym module_sym(ptx_parser *ps, uint32_t name) {
   ptx_name *nm = &ps->t->names[name];
   if (!nm->sym) {

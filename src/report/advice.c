@@ -1,4 +1,4 @@
-/* What to do about a workload: the page that a person reads in a minute, and its JSON. */
+/* Advice on a workload: the page that a person reads in a minute, and its JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What an analysis found in one kernel. */
+/* The results of one kernel's analysis, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a check says. */
+/* The result of a check, as text and as JSON. */
 #include <inttypes.h>
 
 #include "heddle/results.h"

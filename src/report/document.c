@@ -1,4 +1,4 @@
-/* What `analyze` says of one input: advice, then its kernels one after the other. */
+/* The document that `analyze` prints for one input: advice, then its kernels one after the other. */
 #include <stdlib.h>
 
 #include "report/analysis.h"

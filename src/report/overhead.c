@@ -1,4 +1,4 @@
-/* What plans cost: the page, and its figures as JSON. */
+/* The cost of plans: the page, and its figures as JSON. */
 #include <string.h>
 
 #include "heddle/results.h"

@@ -1,4 +1,4 @@
-/* What pages share: the style, and text that may hold anything. */
+/* Parts that all HTML pages share: the style, and escaped text. */
 #include "report/html.h"
 
 void html_escape(hd_buf *out, const char *s) {

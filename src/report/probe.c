@@ -184,7 +184,7 @@ static void plot_sectors(const hd_probe_result *r, hd_buf *out) {
   plot_bars(bars, HD_PROBE_SECTORS - 1, "bytes behind the word", "cycles", out);
 }
 
-/* CTA u of the first wave as a dot at (u, its SM). What is dark blue ran again on that SM in every launch. */
+/* CTA u of the first wave as a dot at (u, its SM): orange where round robin would have put it, else blue. */
 static void plot_launch(const hd_probe_result *r, const hd_probe_launch *l, uint32_t number, hd_buf *out) {
   enum { SIDE = 230 };
   uint32_t n = r->device.n_sms;

@@ -1,4 +1,4 @@
-/* What became of a file's kernels. */
+/* The result of rewriting a file: its kernels by number, and the reasons of those that were refused. */
 #include <inttypes.h>
 
 #include "heddle/results.h"

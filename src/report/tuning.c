@@ -1,4 +1,4 @@
-/* What tuning found. */
+/* The result of tuning, as text and as JSON. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out
   hd_buf_printf(out, "  %u plans tried, %u of them refused\n", k->n_trials, failed);
 }
 
-/* What whole launches under a threshold say; 0: it was not timed. */
+/* The speedup of whole launches under a threshold of bypassing; 0: it was not timed. */
 static double timed_alone(const hd_tuned *k, uint32_t warps) {
   if (warps + 1 == k->vote.n) return 1;
   const hd_plan p = {.bypass = {HD_BYPASS_L1, warps}}, all = {.stream = {.kind = HD_STREAM_L1}};

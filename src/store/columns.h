@@ -33,8 +33,7 @@ typedef struct store_import {
   size_t n_tables;
 } store_import;
 
-/* What an export holds; every field must be there and fit. *out is freed by store_import_free, on failure
- * too. */
+/* Parse an export; every field must be there and fit. *out is freed by store_import_free, on failure too. */
 hd_status store_parse(const char *text, size_t len, const char *name, store_import *out, hd_diag *d);
 void store_import_free(store_import *i);
 /* A table's packed bytes, appended, and its tasks; *found false: the store has none of that name. */

@@ -88,7 +88,8 @@ hd_status packed_read(const void *bytes, size_t len, uint64_t n, const char *nam
                       hd_diag *d) {
   *out = NULL;
   hd_status st = check_size(n, HD_ERR_INPUT, d);
-  /* What the frame says of itself comes first: nothing is allocated for a size that it does not have. */
+  /* The size in the frame's header is checked first: nothing is allocated for a size that is not the table's.
+   */
   if (st == HD_OK && ZSTD_getFrameContentSize(bytes, len) != PLANES * n)
     st = hd_fail(d, HD_ERR_INPUT, "a packed table does not hold its %" PRIu64 " tasks", n);
   if (st != HD_OK) return st;

@@ -6,8 +6,8 @@
 
 /* A table packed: the differences of consecutive entries, folded to unsigned (0, -1, 1, -2 ... become
  * 0, 1, 2, 3 ...), their lowest bytes first, then the second ones, third and fourth, all in one zstd frame.
- * Orders that walk through memory become a few bytes; one that strews its tasks keeps some two bytes a task.
- * HD_ERR_REFUSED: no bijection; HD_ERR_UNSUPPORTED: more than HD_MOST_KEPT tasks. */
+ * Orders that walk through memory become a few bytes; one that scatters its tasks keeps some two bytes a
+ * task. HD_ERR_REFUSED: no bijection; HD_ERR_UNSUPPORTED: more than HD_MOST_KEPT tasks. */
 hd_status packed_make(const uint32_t *task, uint64_t n, hd_buf *out, hd_diag *d);
 /* Back again, whatever the bytes are: a bijection of n tasks whose name is `name`, else HD_ERR_INPUT. *out is
  * malloc'd. */

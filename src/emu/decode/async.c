@@ -182,7 +182,7 @@ static const emu_rule rule_copies_arrive = {prepare_copies_arrive, emit_copies_a
 
 /* ---- cp.async.bulk ----------------------------------------------------------------------------- */
 
-/* What the words of one say. */
+/* The words of a bulk copy, a bulk reduction or a wait for them. */
 typedef struct bulk_words {
   bool reduce, prefetch, tensor, commit, wait, read, on_barrier, on_group, hint, l2, noftz, tile;
   hd_mod spaces[2]; /* as written */

@@ -18,8 +18,8 @@
  *
  * Every opcode has a rule. Its `prepare` looks at the form, once per module, and
  * either finds the handler or says why there is none; its `emit` turns one statement
- * into one emu_inst. What is not emulated ends in emu_refuse or form->refused, never
- * in a handler that guesses.
+ * into one emu_inst. An instruction that is not emulated ends in emu_refuse or
+ * form->refused, never in a handler that guesses.
  */
 #ifndef HEDDLE_EMU_DECODE_H
 #define HEDDLE_EMU_DECODE_H
@@ -65,7 +65,7 @@ typedef struct emu_rule {
   bool (*emit)(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in);
 } emu_rule;
 
-/* What the modifiers of an instruction say, where they mean the same for all of them. */
+/* The modifiers of an instruction that mean the same for all instructions. */
 typedef struct emu_words {
   hd_mod types[4]; /* in the order written */
   uint8_t n_types;
@@ -131,7 +131,7 @@ void emu_vec_room(hd_arena *a, void **data, uint32_t n, uint32_t *cap, size_t si
  * init comes first in the frame and its size is known only at the end. */
 #define EMU_INIT_SLOT 0x80000000u
 
-/* What an init slot holds in lane l. */
+/* The content of an init slot in lane l. */
 typedef enum emu_init_kind {
   EMU_INIT_32, /* bits */
   EMU_INIT_64,
@@ -206,8 +206,8 @@ typedef enum emu_class {
   EMU_CLASS_F,
   EMU_CLASS_PRED
 } emu_class;
-/* What kind of type a modifier is, and its bits; EMU_CLASS_NONE: no scalar type. Packed pairs
- * (.f16x2 ...) are EMU_CLASS_F or _U/_S of 32 bits. */
+/* A modifier's kind of type, and its bits; EMU_CLASS_NONE: no scalar type. Packed pairs (.f16x2 ...) are
+ * EMU_CLASS_F or _U/_S of 32 bits. */
 emu_class emu_type_class(hd_mod type);
 unsigned emu_type_bits(hd_mod type);
 bool emu_num_fmt(hd_mod type, num_fmt *fmt, bool *pair);

@@ -7,8 +7,8 @@ static const char no_form[] = "the emulator has no such form of this instruction
 
 /* ---- Words of memory instructions -------------------------------------------------------- */
 
-/* What a modifier says. Those that change neither the result nor the path through the caches
- * are listed too: what is not in this table is refused. */
+/* The meaning of a modifier. Modifiers that change neither the result nor the path through the caches
+ * are listed too: one that is not in this table is refused. */
 typedef enum word {
   W_UNKNOWN = 0,
   W_NOTHING,

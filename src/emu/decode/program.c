@@ -38,7 +38,7 @@ typedef struct filling {
   const char *error;
 } filling;
 
-/* The address that `sym` stands for in an initial value. What is not there poisons the variable. */
+/* The address that `sym` stands for in an initial value. A symbol without one makes the variable unusable. */
 static uint64_t address_value(filling *f, hd_sym sym) {
   const hd_ptx_module *m = f->p->module;
   const hd_ptx_sym *s = &m->syms[sym];
@@ -110,7 +110,7 @@ static bool fill(filling *f, const hd_ptx_opnd *o, uint32_t level, uint64_t at, 
     memcpy(f->bytes + at, &bits, f->elem);
     return true;
   }
-  /* What a brace inside these fills: the array without its first `level + 1` dimensions. */
+  /* The bytes that one nested brace fills: the array without its first `level + 1` dimensions. */
   if (level > f->var->n_dims) return f->error = "has more braces than dimensions", false;
   uint64_t sub = f->elem;
   if (level < f->var->n_dims) sub *= f->var->vec ? f->var->vec : 1;

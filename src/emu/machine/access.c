@@ -343,7 +343,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
   if (kind == HD_ACCESS_PREFETCH) return prefetch(w, i, mask, addr, bytes, cache, (hd_space)space);
 
   if (space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST) {
-    /* What a spin waits on is read past the caches. */
+    /* A thread that spins reads its flag past the caches, or by an atomic. */
     m->synced |= kind == HD_ACCESS_ATOMIC ||
                  (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
     c->stores += kind == HD_ACCESS_STORE;

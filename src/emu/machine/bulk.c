@@ -128,7 +128,7 @@ static void widen(emu_mover *m, uint64_t at) {
   if (at + m->bytes > m->hi) m->hi = at + m->bytes;
 }
 
-/* What piece k brings. */
+/* Read the bytes of piece k. */
 static void read_piece(const emu_mover *m, const emu_view *from, unsigned k, char *out) {
   if (m->filling)
     for (unsigned at = 0; at < m->bytes; at++) out[at] = (char)(m->fill >> 8 * (at & 1));

@@ -72,7 +72,7 @@ struct emu_warp {
   /* The machine's own part follows: emu_mwarp in warp.h. */
 };
 
-/* What handlers may ask of the launch. */
+/* The launch, as far as handlers need it. */
 typedef struct emu_launch_view {
   const char *params; /* parameter block, host bytes */
   uint64_t params_bytes;

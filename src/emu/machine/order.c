@@ -1,20 +1,23 @@
 /* emu/machine/order.c: races between the warps of a CTA on its shared memory.
  *
- * Each warp has a time, which goes on with everything it lets others know, and knows a time of every other
- * warp: what that one did before it, it did before what this one does now. Warps learn of each other
- *   - at barriers: who leaves knows what all who arrived knew;
- *   - by mbarriers: who has waited for a phase knows what those knew who arrived, bulk copies included, which
- *     write as the warp that issued them;
+ * Each warp has a clock, which advances each time it lets others know something, and knows a time of every
+ * other warp: the accesses that the other warp made before that time happened before its own next ones. Warps
+ * learn of each other
+ *   - at barriers: a warp that leaves knows what all those that arrived knew;
+ *   - by mbarriers: a warp that has waited for a phase knows what those that arrived knew, and what bulk
+ *     copies wrote, which count as writes of the warp that issued them;
  *   - by flags: a strong write lets others know what the warp knew at its last fence (or now, if it
- * releases); who reads strongly and then fences (or acquires) knows it. All flags of a CTA are one: races may
- * hide behind them. A granule of memory remembers its last writer, and the warps that have read it since,
- * with their lines. An access races with another warp's, one of them a write and not both strong, of whose
- * time it does not know. Of several readers the least time is kept: no race is invented, a few are missed.
- * Stores of the bytes that are there do not race with the store that left them (flags that several warps
- * set).
+ *     releases); a warp that reads strongly and then fences (or acquires) knows it. All flags of a CTA count
+ *     as one, so races may hide behind them.
  *
- * What a warpgroup's product reads must have been written before it, but is not noted: it is read by four
- * warps, and one of them speaks for all when it has waited. Writes that come too early are found by wgmma.c.
+ * A granule of memory remembers its last writer and the warps that have read it since, with their lines. Two
+ * accesses of different warps race when one is a write, not both are strong, and the later warp does not know
+ * of the earlier one's time. Of several readers the least time is kept: no race is invented, a few are
+ * missed. A store of the bytes that are there does not race with the store that left them (flags that several
+ * warps set).
+ *
+ * A warpgroup's product must find its operands written, but its reads are not noted: four warps read, and one
+ * of them speaks for all when it has waited. wgmma.c finds writes that come too early.
  *
  * The lanes of a warp are not compared with each other. Without a warp's barrier between them their accesses
  * race by the letter, but no lever changes how a warp runs, and the emulator runs all orders of warps alike.
@@ -62,8 +65,9 @@ static void learn(const emu_order *o, times *a, const times *b) {
     if (b->of[k] > a->of[k]) a->of[k] = b->of[k];
 }
 
-/* What the warp does from now on is news to those who know what it knew. The greatest time of all makes
- * warps' times comparable, for the least of several readers'. */
+/* Advance the warp's clock: warps that know its time so far do not know of its next accesses. The new time is
+ * greater than all that the warp knows, so that times of different warps can be compared and the least of
+ * several readers' kept. */
 static void tick(emu_order *o, uint32_t w) {
   uint32_t most = 0;
   for (uint32_t k = 0; k < o->n_warps; k++)

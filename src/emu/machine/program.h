@@ -5,7 +5,7 @@
 
 #include "emu/machine/memory.h"
 
-/* What of a kernel, callees included, decides how it may be run. */
+/* The properties of a kernel, callees included, that decide how it may be run. */
 typedef struct emu_traits {
   bool order_sensitive;   /* CTAs are interleaved, on one host thread */
   bool prints, allocates; /* one host thread, so that the order is always the same */

@@ -5,7 +5,7 @@
  * the bytes after the instruction with those before.
  *
  * The proof. Let memory be unchanged while a warp goes from one state (registers, local memory, places and
- * masks of its fibers) to the same state. What it does next depends on nothing else, so it repeats this until
+ * masks of its fibers) to the same state. Its next steps depend on nothing else, so it repeats this until
  * memory changes. When all warps that do not wait at a barrier are in such loops, memory unchanged all the
  * while, none of them ever changes it, and none reaches a barrier: only a CTA that is not resident could, and
  * none starts before one of these ends. The schedule does not matter, for no warp has written what another

@@ -17,7 +17,7 @@ typedef struct emu_mframe {
 typedef struct emu_flight emu_flight;
 typedef struct emu_copies emu_copies;
 
-/* What a window of progress.c knows of a warp. */
+/* The state of a warp that progress.c keeps during a window. */
 typedef struct emu_spin {
   uint64_t changes;      /* emu_quiet.changes when `state` was */
   uint64_t place, state; /* hashes of a state it was in */
@@ -77,7 +77,7 @@ static inline uint64_t emu_lane_u64(const char *r, uint32_t slot, unsigned lane)
 }
 
 /* call.c */
-/* What an activation takes of a thread's stack. */
+/* Bytes of each thread's stack that an activation takes. */
 static inline uint64_t emu_local_bytes(const emu_code *code) {
   return ((uint64_t)code->local_bytes + 15) / 16 * 16;
 }

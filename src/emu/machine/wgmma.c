@@ -29,7 +29,7 @@ typedef struct accumulator {
   uint32_t *value; /* [ROWS][d->n] */
 } accumulator;
 
-/* What one product reads. */
+/* The operands of one product, while it reads them. */
 typedef struct reading {
   const emu_inst *inst;
   emu_frame *frame; /* holds a reference */

@@ -172,7 +172,7 @@ double num_min_f64(double a, double b, bool max) {
 
 /* ---- f16 and bf16 -------------------------------------------------------- */
 
-/* What the two formats differ in here. */
+/* The formats differ in these functions only. */
 static bool is_nan_16(num_fmt fmt, uint16_t h) { return (h & 0x7fff) > (fmt == NUM_F16 ? 0x7c00 : 0x7f80); }
 static uint16_t ftz_16(num_fmt fmt, uint16_t h) {
   return h & (fmt == NUM_F16 ? 0x7c00 : 0x7f80) ? h : h & 0x8000;

@@ -39,7 +39,7 @@ static uint64_t with_sign(const format *f, bool negative, uint64_t magnitude) {
   return (magnitude | (uint64_t)negative << (f->exp_bits + f->man_bits)) << f->pad_bits;
 }
 
-/* What overflow, or an infinity (which no rounding mode brings back), becomes. */
+/* The result of an overflow, or of an infinity (which no rounding mode makes finite). */
 static uint64_t overflow(const format *f, bool negative, bool satfinite, bool to_finite) {
   if (satfinite || to_finite || f->saturates) return with_sign(f, negative, f->max);
   if (!f->has_inf) return with_sign(f, negative, f->nan); /* e4m3, as OCP says without saturation */

@@ -1,18 +1,18 @@
 /* emu/num/num.h: PTX arithmetic on single values and matrix fragments.
  *
- * Pure functions: what one lane's conversion, half-precision or approximate
- * instruction computes, bit for bit as the PTX ISA documents it (approximate
- * ones within their documented error). Vector loops, predication and operands
- * are the interpreter's business.
+ * Pure functions: the result of one lane's conversion, half-precision or approximate
+ * instruction, bit for bit as the PTX ISA documents it (approximate ones within their
+ * documented error). Vector loops, predication and operands are the interpreter's
+ * business.
  *
- * Measured against a GPU (sm_90) by random programs. Where it does other than the ISA says, the emulator does
- * as it does: cvt.rp.ftz.f16.f32 and .rm do not flush their source; cp.reduce.async.bulk.add.f32 flushes
- * nothing; sums of f64 in global memory hand on a signalling NaN; cvt.rna.satfinite.tf32 takes NaN one step
- * towards zero, which may make it finite; cvt.f32.f32 without modifiers copies. Where it agrees within bounds
- * only: approximate instructions (num/approx.c; results of ex2.approx.f16 below 2^-14 within one step),
- * inexact tensor core sums (num/mma.c). What is left to compilers, who take one or the other way: which of
- * several NaN operands an f64 result shows, and whether abs, neg, min and max of a NaN make it canonical.
- * docs/difftest.md has all of it in tables.
+ * Random programs compare these functions with a GPU (sm_90). Where the GPU departs from the ISA, the
+ * functions do as the GPU does: cvt.rp.ftz.f16.f32 and .rm do not flush their source;
+ * cp.reduce.async.bulk.add.f32 flushes nothing; sums of f64 in global memory hand on a signalling NaN;
+ * cvt.rna.satfinite.tf32 takes NaN one step towards zero, which may make it finite; cvt.f32.f32 without
+ * modifiers copies. Two kinds of results agree within bounds only: those of approximate instructions
+ * (num/approx.c; ex2.approx.f16 below 2^-14 within one step) and inexact tensor core sums (num/mma.c).
+ * Compilers decide two more things either way: which of several NaN operands an f64 result shows, and whether
+ * abs, neg, min and max of a NaN make it canonical. docs/difftest.md has all of it in tables.
  */
 #ifndef HEDDLE_EMU_NUM_H
 #define HEDDLE_EMU_NUM_H

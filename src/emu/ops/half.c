@@ -39,7 +39,7 @@ INLINE float to_odd(double x) {
   const uint32_t bits = num_b32(f), cut = bits - (__builtin_fabs((double)f) > __builtin_fabs(x));
   return (double)f != x && x == x && __builtin_fabsf(f) != INFINITY ? num_f32(cut | 1) : f;
 }
-/* What is left of a + b beside its f64 sum (Knuth's TwoSum). */
+/* The f64 sum of a and b was rounded: its error is not 0 (Knuth's TwoSum). */
 INLINE bool is_inexact(double a, double b, double sum) {
   const double part = sum - a;
   return (a - (sum - part)) + (b - part) != 0;
