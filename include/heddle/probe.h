@@ -1,7 +1,8 @@
-/* heddle/probe.h: what a GPU's dispatcher and caches do, measured by small kernels.
+/* heddle/probe.h: what a GPU's dispatcher, pipelines and caches do, measured by small kernels.
  *
- * The kernels are PTX text inside the library (src/device/probe.ptx). hd_probe takes a few seconds on a GPU
- * that does nothing else; on one that does, numbers are off.
+ * The kernels are PTX text inside the library (src/device/probe.ptx), or made as text for each instruction.
+ * hd_probe takes less than a minute, most of it for compiling, on a GPU that does nothing else; on one that
+ * does, numbers are off.
  */
 #ifndef HEDDLE_PROBE_H
 #define HEDDLE_PROBE_H
@@ -41,6 +42,14 @@ typedef struct hd_probe_footprint {
   double cycles;
 } hd_probe_footprint;
 
+/* Anything else that was measured, by name: "fma.f32 latency" in cycles, "fma.f32" in lanes per cycle and SM,
+ * what memory delivers by what is under way, what launches take. */
+typedef struct hd_probe_figure {
+  char name[88];
+  const char *unit; /* "cycles", "per cycle", "us", "requests per us" */
+  double value;
+} hd_probe_figure;
+
 typedef struct hd_probe_result {
   hd_device_info device;
   uint32_t n_ctas; /* of each launch below: two waves */
@@ -65,7 +74,11 @@ typedef struct hd_probe_result {
   uint32_t n_footprints;
   double l1_bandwidth, l2_bandwidth, dram_read_bandwidth,
       copy_bandwidth; /* bytes per second, all SMs; 0: no clock */
+  hd_probe_figure *figures;
+  uint32_t n_figures;
 } hd_probe_result;
+/* The figure of that name; NaN where it was not measured. */
+HD_API double hd_probe_value(const hd_probe_result *r, const char *name);
 
 HD_API hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d);
 HD_API void hd_probe_free(hd_probe_result *r);

@@ -1,5 +1,8 @@
 #include "device/probe.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +28,21 @@ static hd_status allocate(probe *p) {
   return st;
 }
 
+void probe_figure(probe *p, double value, const char *unit, const char *name, ...) {
+  hd_probe_figure f = {.unit = unit, .value = value};
+  va_list args;
+  va_start(args, name);
+  vsnprintf(f.name, sizeof f.name, name, args);
+  va_end(args);
+  p->failed |= !hd_vec_push(&p->figures, f);
+}
+
+double hd_probe_value(const hd_probe_result *r, const char *name) {
+  for (uint32_t i = 0; i < r->n_figures; i++)
+    if (strcmp(r->figures[i].name, name) == 0) return r->figures[i].value;
+  return NAN;
+}
+
 hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d) {
   probe p = {.dev = dev, .o = o ? *o : (hd_probe_options){0}, .r = out, .d = d};
   *out = (hd_probe_result){.device = *hd_device_get_info(dev)};
@@ -40,6 +58,12 @@ hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *o
   if (st == HD_OK) st = probe_sectors(&p);
   if (st == HD_OK) st = probe_dispatch(&p);
   if (st == HD_OK && out->device.has_times) st = probe_bandwidths(&p);
+  if (st == HD_OK) st = probe_units(&p);
+  if (st == HD_OK) st = probe_loads(&p);
+  if (st == HD_OK) st = probe_starts(&p);
+  if (st == HD_OK && p.failed) st = hd_nomem(d);
+  out->figures = p.figures.data;
+  out->n_figures = (uint32_t)p.figures.n;
   hd_device_free(dev, p.buffer, NULL);
   hd_device_free(dev, p.out, NULL);
   hd_device_unload(p.m);
@@ -53,6 +77,9 @@ void hd_probe_free(hd_probe_result *r) {
     free(r->launches[i].ticks);
   }
   free(r->launches);
+  free(r->figures);
   r->launches = NULL;
+  r->figures = NULL;
+  r->n_figures = 0;
   r->n_launches = 0;
 }

@@ -19,12 +19,17 @@ typedef struct probe {
   uint64_t buffer, buffer_bytes; /* of the DRAM measurements, and for all others */
   uint64_t out, out_bytes;
   hd_diag *d;
+  HD_VEC(hd_probe_figure) figures;
+  bool failed; /* out of memory for figures */
 } probe;
 
 /* probe_launch.c. Launch one of the kernels and wait. */
 hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
                        uint64_t args_bytes, int carveout);
 int probe_ascending(const void *a, const void *b); /* uint32_t */
+
+/* Note a figure, under a name that is printed. */
+void probe_figure(probe *p, double value, const char *unit, const char *name, ...) HD_PRINTF(4, 5);
 
 /* probe_dispatch.c: CLU listing 3. Needs the latencies. */
 hd_status probe_dispatch(probe *p);
@@ -35,5 +40,8 @@ hd_status probe_footprints(probe *p);
 hd_status probe_sectors(probe *p);
 /* probe_bandwidth.c */
 hd_status probe_bandwidths(probe *p);
+hd_status probe_units(probe *p);  /* probe_units.c */
+hd_status probe_loads(probe *p);  /* probe_loads.c */
+hd_status probe_starts(probe *p); /* probe_start.c */
 
 #endif

@@ -124,6 +124,43 @@ static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles,
   return cycles;
 }
 
+/* ---- Pipelines ------------------------------------------------------------------------- */
+
+static const struct unit_key {
+  const char *key, *figure;
+  bool whole; /* cycles */
+  double least, most;
+} unit_keys[] = {
+    {"fma", "fma.f32", false, 1, 4096},
+    {"alu", "alu.s32", false, 1, 4096},
+    {"fp64", "fma.f64", false, 0.25, 4096},
+    {"xu", "ex2", false, 0.25, 4096},
+    {"load_store", "shared.load", false, 1, 4096},
+    {"tensor", "mma.f16", false, 0, 1 << 20},
+    {"alu_latency", "fma.f32 latency", true, 1, 1000},
+    {"fp64_latency", "fma.f64 latency", true, 1, 1000},
+    {"xu_latency", "ex2 latency", true, 1, 1000},
+    {"shared_latency", "shared.load latency", true, 1, 1000},
+    {"tensor_latency", "mma.f16 latency", true, 1, 1000},
+};
+enum { N_UNIT_KEYS = sizeof unit_keys / sizeof *unit_keys };
+
+/* All of them or none: a clock needs them all. What has no tensor cores has no figures of theirs. */
+static void put_units(const hd_probe_result *r, hd_buf *b) {
+  for (size_t i = 0; i < N_UNIT_KEYS; i++)
+    if (strncmp(unit_keys[i].key, "tensor", 6) != 0 && !(hd_probe_value(r, unit_keys[i].figure) > 0)) return;
+  hd_buf_puts(b, "[units]\n");
+  for (size_t i = 0; i < N_UNIT_KEYS; i++) {
+    const struct unit_key *k = &unit_keys[i];
+    double v = hd_probe_value(r, k->figure), said = v;
+    if (!(v >= k->least)) v = k->least;
+    if (v > k->most) v = k->most;
+    hd_buf_printf(b, k->whole ? "%s = %.0f" : "%s = %.1f", k->key, v);
+    hd_buf_printf(b, isnan(said) ? "  # not measured\n" : "  # measured: %s, %.2f\n", k->figure, said);
+  }
+  hd_buf_putc(b, '\n');
+}
+
 void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
   const hd_device_info *i = &r->device;
   double mhz = r->clock_mhz >= 1 ? r->clock_mhz : i->clock_mhz >= 1 ? i->clock_mhz : 1000;
@@ -135,6 +172,7 @@ void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
       b, "\"\narch = %u  # driver\nclock_mhz = %.0f  # measured, one thread running; highest: %.0f\n\n",
       i->arch, mhz, i->clock_mhz);
   put_sm(r, b);
+  put_units(r, b);
   uint32_t l1 = put_l1(r, mhz, b), l2 = put_l2(r, mhz, l1, b);
   hd_buf_printf(b, "[dram]\nlatency = %u  # measured: %.1f\n", latency(r->dram_cycles, l2), r->dram_cycles);
   hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s read, %.2f TB/s copied\n",

@@ -26,6 +26,14 @@ static json_t *sizes(const uint32_t *at, const uint64_t *v, size_t n, const char
   return a;
 }
 
+static json_t *figures(const hd_probe_result *r) {
+  json_t *a = json_array();
+  for (uint32_t i = 0; i < r->n_figures; i++)
+    json_array_append_new(a, json_pack("{s:s, s:f, s:s}", "name", r->figures[i].name, "value",
+                                       r->figures[i].value, "unit", r->figures[i].unit));
+  return a;
+}
+
 void hd_probe_json(const hd_probe_result *r, hd_buf *out) {
   json_t *launches = json_array();
   for (uint32_t i = 0; i < r->n_launches; i++) {
@@ -37,19 +45,20 @@ void hd_probe_json(const hd_probe_result *r, hd_buf *out) {
                             (int)l->first, "later_cycles", (int)l->later, "later_hits", l->hits, "sm",
                             numbers(l->sm, r->n_ctas), "cycles", numbers(l->ticks, r->n_ctas)));
   }
-  report_put_json(
-      json_pack(
-          "{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:o, s:o}",
-          "device", r->device.name, "title", r->device.title, "sms", (int)r->device.n_sms, "clock_mhz",
-          r->clock_mhz, "l1_cycles", r->l1_cycles, "l2_cycles", r->l2_cycles, "dram_cycles", r->dram_cycles,
-          "line", (int)r->line, "l1_sector", (int)r->l1_sector, "l2_sector", (int)r->l2_sector,
-          "sector_cycles", numbers(r->sector_cycles, HD_PROBE_SECTORS), "l1_by_carveout",
-          sizes(r->carveout, r->l1_bytes, HD_PROBE_CARVEOUTS, "percent"), "l1_by_stride",
-          sizes(r->stride, r->stride_span, HD_PROBE_STRIDES, "stride"), "l1_bytes_per_second",
-          r->l1_bandwidth, "l2_bytes_per_second", r->l2_bandwidth, "dram_read_bytes_per_second",
-          r->dram_read_bandwidth, "copy_bytes_per_second", r->copy_bandwidth, "latency_by_footprint",
-          footprints(r), "launches", launches),
-      out);
+  report_put_json(json_pack("{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, "
+                            "s:f, s:f, s:o, s:o, s:o}",
+                            "device", r->device.name, "title", r->device.title, "sms", (int)r->device.n_sms,
+                            "clock_mhz", r->clock_mhz, "l1_cycles", r->l1_cycles, "l2_cycles", r->l2_cycles,
+                            "dram_cycles", r->dram_cycles, "line", (int)r->line, "l1_sector",
+                            (int)r->l1_sector, "l2_sector", (int)r->l2_sector, "sector_cycles",
+                            numbers(r->sector_cycles, HD_PROBE_SECTORS), "l1_by_carveout",
+                            sizes(r->carveout, r->l1_bytes, HD_PROBE_CARVEOUTS, "percent"), "l1_by_stride",
+                            sizes(r->stride, r->stride_span, HD_PROBE_STRIDES, "stride"),
+                            "l1_bytes_per_second", r->l1_bandwidth, "l2_bytes_per_second", r->l2_bandwidth,
+                            "dram_read_bytes_per_second", r->dram_read_bandwidth, "copy_bytes_per_second",
+                            r->copy_bandwidth, "latency_by_footprint", footprints(r), "launches", launches,
+                            "figures", figures(r)),
+                  out);
 }
 
 static void put_launches(const hd_probe_result *r, hd_buf *out) {
@@ -77,6 +86,22 @@ static void put_launches(const hd_probe_result *r, hd_buf *out) {
   hd_text_table_free(t);
 }
 
+static void put_figures(const hd_probe_result *r, hd_buf *out) {
+  hd_text_table *t = hd_text_table_new("lrl");
+  if (!t) {
+    out->failed = true;
+    return;
+  }
+  for (uint32_t i = 0; i < r->n_figures; i++) {
+    hd_text_table_cell(t, "%s", r->figures[i].name);
+    hd_text_table_cell(t, "%.2f", r->figures[i].value);
+    hd_text_table_cell(t, "%s", r->figures[i].unit);
+  }
+  hd_buf_puts(out, "\nInstructions (per SM), requests to memory (all SMs), launches:\n\n");
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+}
+
 void hd_probe_text(const hd_probe_result *r, const char *path, const char *html, hd_buf *out) {
   hd_buf_printf(out, "%s (%s), %u SMs, %.0f MHz\n\n", r->device.title, r->device.name, r->device.n_sms,
                 r->clock_mhz);
@@ -95,5 +120,6 @@ void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
     hd_buf_printf(out, "%s %u%%: %" PRIu64 " KB", i ? "," : "", r->carveout[i], r->l1_bytes[i] >> 10);
   hd_buf_printf(out, "\nOne miss brings %u bytes into L1, %u into L2; lines of %u bytes\n", r->l1_sector,
                 r->l2_sector, r->line);
+  put_figures(r, out);
   hd_buf_printf(out, "\nWrote %s%s%s.\n", path, html ? " and " : "", html ? html : "");
 }

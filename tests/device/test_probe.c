@@ -1,6 +1,7 @@
 /* The probe's kernels on the emulator, and the file that comes of a result. */
 #include "check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static void the_probes_kernels_run_clean_on_the_emulator(void **state) {
   }
   assert_true(r.l1_cycles > 0 && r.dram_cycles > 0);
   assert_true(r.copy_bandwidth == 0);
+  assert_true(hd_probe_value(&r, "fma.f32 latency") > 0);
+  assert_true(hd_probe_value(&r, "barrier of 2 warps") > 0);
   hd_gpu g;
   load(&r, &g); /* though the emulator knows few of a GPU's figures */
   assert_int_equal(g.n_sms, 6);
@@ -100,6 +103,31 @@ static void a_probes_file_is_a_gpu_that_the_model_takes(void **state) {
   assert_int_equal(g.dispatch, HD_DISPATCH_DEMAND);
 }
 
+static void figures_of_pipelines_become_a_files_units(void **state) {
+  static hd_probe_figure figures[] = {
+      {"fma.f32", "per cycle", 127.6},       {"alu.s32", "per cycle", 63.9},
+      {"fma.f64", "per cycle", 63.8},        {"ex2", "per cycle", 15.9},
+      {"shared.load", "per cycle", 31.9},    {"fma.f32 latency", "cycles", 4.02},
+      {"fma.f64 latency", "cycles", 15.6},   {"ex2 latency", "cycles", 5000},
+      {"shared.load latency", "cycles", 29}, {"mma.f16", "per cycle", 1020},
+  };
+  hd_probe_result r = h100_like();
+  hd_gpu g;
+  r.figures = figures;
+  r.n_figures = sizeof figures / sizeof *figures;
+  assert_true(hd_probe_value(&r, "ex2") == 15.9);
+  assert_true(isnan(hd_probe_value(&r, "ex")));
+  load(&r, &g);
+  assert_true(g.units.fma == 127.6 && g.units.tensor == 1020 && g.units.xu == 15.9);
+  assert_int_equal(g.units.alu_latency, 4);
+  assert_int_equal(g.units.fp64_latency, 16);
+  assert_int_equal(g.units.xu_latency, 1000); /* the most that a file may say */
+  assert_int_equal(g.units.tensor_latency, 1);
+  r.n_figures = 3; /* not all that a clock needs */
+  load(&r, &g);
+  assert_true(g.units.fma == 0);
+}
+
 static void whatever_was_measured_makes_a_valid_file(void **state) {
   static const unsigned archs[] = {50, 60, 61, 70, 75, 80, 86, 89, 90, 100, 120};
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
@@ -139,6 +167,7 @@ int main(void) {
       BEHAVIOUR("the probe's kernels run clean on the emulator",
                 the_probes_kernels_run_clean_on_the_emulator),
       BEHAVIOUR("a probe's file is a GPU that the model takes", a_probes_file_is_a_gpu_that_the_model_takes),
+      BEHAVIOUR("figures of pipelines become a file's [units]", figures_of_pipelines_become_a_files_units),
       BEHAVIOUR("whatever was measured makes a valid file", whatever_was_measured_makes_a_valid_file),
       BEHAVIOUR("a GPU's name makes a file's name", a_gpus_name_makes_a_files_name),
   };
