@@ -17,6 +17,7 @@
 #define HEDDLE_EMU_H
 
 #include "heddle/ptx.h"
+#include "heddle/texture.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -101,9 +102,24 @@ HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, h
 /* Bytes of static shared memory a CTA of the kernel takes, called functions included; 0 when there is no
  * such kernel. */
 HD_API uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel);
-/* Address and size of a module-level .global or .const variable. */
+/* Address and size of a module-level .global or .const variable. The host writes it with hd_emu_write, a
+ * .const one too. One without an initial value holds zeros. */
 HD_API hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes,
                                hd_diag *d);
+/* Give every variable its initial value again. */
+HD_API void hd_emu_reset(hd_emu_program *p);
+
+/* ---- Textures and surfaces ----------------------------------------------------- */
+
+/* The handle of a texture or surface object over memory of this emulator: what kernels take as a
+ * cudaTextureObject_t. Never 0. The image must lie inside one allocation, else HD_ERR_USAGE; that is looked
+ * at again by every access. A handle of the wrong kind, and one that is none, is a fault of the kernel. Not
+ * to be called while a launch is under way. */
+HD_API hd_status hd_emu_texture(hd_emu *e, const hd_texture *t, uint64_t *handle, hd_diag *d);
+HD_API hd_status hd_emu_surface(hd_emu *e, const hd_image *i, uint64_t *handle, hd_diag *d);
+HD_API hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d);
+/* Let the module's .texref or .surfref variable `name` stand for this handle; 0: for none, as at first. */
+HD_API hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handle, hd_diag *d);
 
 /* ---- Launches ---------------------------------------------------------------- */
 
@@ -113,6 +129,11 @@ typedef struct hd_emu_launch_params {
   uint32_t dynamic_shared; /* bytes */
   const void *args;        /* the parameter block, laid out by hd_ptx_param_layout */
   uint64_t args_bytes;
+  /* All CTAs are resident at once, whatever the dispatcher: they may wait for each other, and grid.sync() of
+   * cooperative groups works. HD_ERR_USAGE where they do not fit: `fit` of them to each of the machine's SMs,
+   * 0: as many as have room in one with 2048 threads, 32 CTAs and 228 KB of shared memory. */
+  bool cooperative;
+  uint32_t fit;
 } hd_emu_launch_params;
 
 /* ---- Asynchronous operations ------------------------------------------------------- */

@@ -93,12 +93,14 @@ hd_status runner_fill(runner *r, hd_diag *d) {
   bool *filled = HD_NEW_N(&r->arena, (size_t)n + 1, bool);
   if (!bytes || !filled) return hd_nomem(d);
   for (uint32_t i = 0; i < n; i++) bytes[i] = runner_bytes(r, i);
+  hd_emu_reset(r->program);
   hd_status st = launch_first_contents(r->w, bytes, filled, d);
   if (st == HD_OK) mark(r, filled);
   return st;
 }
 
 void runner_fill_from(runner *r, void *const *initial, const bool *filled) {
+  hd_emu_reset(r->program);
   for (uint32_t i = 0; i < r->w->n_buffers; i++)
     memcpy(runner_bytes(r, i), initial[i], r->w->buffers[i].bytes);
   mark(r, filled);

@@ -21,7 +21,8 @@ typedef struct runner {
 hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
                       unsigned checks, hd_diag *d);
 void runner_close(runner *r);
-/* Buffers as the workload fills them; those it leaves alone count as never written. */
+/* Buffers as the workload fills them; those it leaves alone count as never written. The module's variables as
+ * they are initialised: an earlier run may have changed them. */
 hd_status runner_fill(runner *r, hd_diag *d);
 /* The same from copies on the host: initial[i] where filled[i], else never written. */
 void runner_fill_from(runner *r, void *const *initial, const bool *filled);

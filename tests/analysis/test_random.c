@@ -219,7 +219,8 @@ static void compare_program(uint64_t seed, tally *t) {
   memcpy(args + 12, &count, 4);
   recorder rec = {.threads = BLOCK};
   hd_emu_hooks hooks = {.ctx = &rec, .spaces = 1u << HD_SPACE_GLOBAL, .access = record};
-  hd_emu_launch_params l = {"k", {GRID, 1, 1}, {BLOCK, 1, 1}, 0, args, sizeof args};
+  hd_emu_launch_params l = {
+      .kernel = "k", .grid = {GRID, 1, 1}, .block = {BLOCK, 1, 1}, .args = args, .args_bytes = sizeof args};
   hd_dispatch how = {.kind = HD_DISPATCH_SERIAL};
   hd_emu_stats stats;
   assert_int_equal(hd_emu_launch(p, &l, &how, &hooks, &stats, &d), HD_OK);

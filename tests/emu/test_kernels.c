@@ -63,7 +63,12 @@ static hd_status run(session *s, const char *kernel, uint32_t grid, uint32_t blo
   assert_int_equal(s->m->funcs[f].n_params, n_args);
   uint64_t bytes = hd_ptx_param_layout(s->m, &s->m->funcs[f], offsets);
   for (unsigned k = 0; k < n_args; k++) memcpy(params + offsets[k], args[k].p, args[k].n);
-  hd_emu_launch_params l = {kernel, {grid, 1, 1}, {block, 1, 1}, shared, params, bytes};
+  hd_emu_launch_params l = {.kernel = kernel,
+                            .grid = {grid, 1, 1},
+                            .block = {block, 1, 1},
+                            .dynamic_shared = shared,
+                            .args = params,
+                            .args_bytes = bytes};
   if (block >> 16) { /* x by y */
     l.block[0] = block & 0xffff;
     l.block[1] = block >> 16;

@@ -20,17 +20,19 @@ static void launches_out_of_limits_are_refused(void **state) {
     hd_emu_launch_params l;
     const char *why;
   } cases[] = {
-      {{"k", {0, 1, 1}, {1, 1, 1}, 0, NULL, 0}, "grid of 0 CTAs in x"},
-      {{"k", {1, 65536, 1}, {1, 1, 1}, 0, NULL, 0}, "grid of 65536 CTAs in y"},
-      {{"k", {0x80000000u, 1, 1}, {1, 1, 1}, 0, NULL, 0}, "grid of 2147483648"},
-      {{"k", {1, 1, 1}, {1, 1, 65}, 0, NULL, 0}, "block of 65 threads in z"},
-      {{"k", {1, 1, 1}, {1025, 1, 1}, 0, NULL, 0}, "block of 1025 threads in x"},
-      {{"k", {1, 1, 1}, {64, 17, 1}, 0, NULL, 0}, "block of 1088 threads"},
-      {{"k", {1, 1, 1}, {1, 1, 0}, 0, NULL, 0}, "block of 0 threads in z"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 227 * 1024 + 1, NULL, 0}, "dynamic shared memory"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 0, "x", 1}, "0 bytes of parameters, not 1"},
-      {{"f", {1, 1, 1}, {1, 1, 1}, 0, NULL, 0}, "no kernel f"},
-      {{"nothing", {1, 1, 1}, {1, 1, 1}, 0, NULL, 0}, "no kernel nothing"},
+      {{.kernel = "k", .grid = {0, 1, 1}, .block = {1, 1, 1}}, "grid of 0 CTAs in x"},
+      {{.kernel = "k", .grid = {1, 65536, 1}, .block = {1, 1, 1}}, "grid of 65536 CTAs in y"},
+      {{.kernel = "k", .grid = {0x80000000u, 1, 1}, .block = {1, 1, 1}}, "grid of 2147483648"},
+      {{.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 65}}, "block of 65 threads in z"},
+      {{.kernel = "k", .grid = {1, 1, 1}, .block = {1025, 1, 1}}, "block of 1025 threads in x"},
+      {{.kernel = "k", .grid = {1, 1, 1}, .block = {64, 17, 1}}, "block of 1088 threads"},
+      {{.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 0}}, "block of 0 threads in z"},
+      {{.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .dynamic_shared = 227 * 1024 + 1},
+       "dynamic shared memory"},
+      {{.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = "x", .args_bytes = 1},
+       "0 bytes of parameters, not 1"},
+      {{.kernel = "f", .grid = {1, 1, 1}, .block = {1, 1, 1}}, "no kernel f"},
+      {{.kernel = "nothing", .grid = {1, 1, 1}, .block = {1, 1, 1}}, "no kernel nothing"},
   };
   for (unsigned n = 0; n < sizeof cases / sizeof *cases; n++) {
     assert_int_equal(hd_emu_launch(&k.p, &cases[n].l, NULL, NULL, NULL, &k.d), HD_ERR_USAGE);

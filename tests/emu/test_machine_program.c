@@ -172,6 +172,55 @@ static void programs_have_variables_of_their_own(void **state) {
   unload(&x);
 }
 
+static void variables_go_back_to_their_initial_values(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, ".global .u32 set[2] = {5, 6};\n.const .u32 fixed = 7;\n.global .u32 plain;\n"
+                    ".global .u64 to = plain;\n"),
+           &x.d);
+  static const char *const names[] = {"set", "fixed", "plain", "to"};
+  static const uint64_t sizes[] = {8, 4, 4, 8};
+  char first[4][8], other[8];
+  memset(other, 0x5a, sizeof other);
+  for (int k = 0; k < 4; k++) {
+    uint64_t at;
+    memcpy(first[k], symbol(&x, names[k], sizes[k], &at), sizes[k]);
+    CHECK_OK(hd_emu_write(x.e, at, other, sizes[k], &x.d), &x.d); /* the host writes constants, too */
+    assert_memory_equal(symbol(&x, names[k], sizes[k], NULL), other, sizes[k]);
+  }
+  hd_emu_reset(x.p);
+  for (int k = 0; k < 4; k++) assert_memory_equal(symbol(&x, names[k], sizes[k], NULL), first[k], sizes[k]);
+  unload(&x);
+}
+
+static void references_stand_for_handles_of_their_kind(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, ".global .texref t;\n.global .surfref s;\n.global .u32 plain;\n"), &x.d);
+  uint64_t a, texture, surface;
+  CHECK_OK(hd_emu_alloc(x.e, 64, &a, &x.d), &x.d);
+  const hd_image i = {.texel = HD_TEXEL_F32, .channels = 1, .width = 16, .address = a};
+  CHECK_OK(hd_emu_texture(x.e, &(hd_texture){.image = i}, &texture, &x.d), &x.d);
+  CHECK_OK(hd_emu_surface(x.e, &i, &surface, &x.d), &x.d);
+  const struct {
+    const char *name;
+    uint64_t handle;
+    const char *why;
+  } cases[] = {{"t", texture, NULL},
+               {"s", surface, NULL},
+               {"t", 0, NULL},
+               {"t", surface, "no texture"},
+               {"s", texture, "no surface"},
+               {"t", 12345, "no texture"},
+               {"plain", texture, "no .texref"},
+               {"nothing", texture, "no .texref"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    assert_int_equal(hd_emu_bind(x.p, cases[k].name, cases[k].handle, &x.d),
+                     cases[k].why ? HD_ERR_USAGE : HD_OK);
+    if (cases[k].why) CHECK_MESSAGE(&x.d, cases[k].why);
+  }
+  CHECK_OK(hd_emu_free(x.e, a, &x.d), &x.d);
+  unload(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("initial values of every form are laid out", initial_values_of_every_form),
@@ -180,6 +229,8 @@ int main(void) {
                 undefined_variables_bar_only_their_users),
       BEHAVIOUR("a store to a .const variable is a fault", constants_are_not_stored_to),
       BEHAVIOUR("programs have variables of their own", programs_have_variables_of_their_own),
+      BEHAVIOUR("variables go back to their initial values", variables_go_back_to_their_initial_values),
+      BEHAVIOUR("references stand for handles of their kind", references_stand_for_handles_of_their_kind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

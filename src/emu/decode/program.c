@@ -1,6 +1,7 @@
 /* emu/decode/program.c: a module loaded: addresses and initial values of its variables, its code. */
 #include "emu/machine/program.h"
 #include "emu/decode/decode.h"
+#include "emu/machine/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,13 +177,22 @@ static hd_status load_variables(hd_emu_program *p, hd_diag *d) {
     if (in_device_memory(m, k)) st = place(p, k, d);
   /* Addresses first: initial values may name any variable. */
   for (uint32_t k = 0; st == HD_OK && k < m->n_vars; k++) {
-    emu_symbol *s = &p->symbols[k];
+    const emu_symbol *s = &p->symbols[k];
     if (!s->address) continue;
     if (m->vars[k].init) st = initialise(p, k, d);
     hd_emu_mark_written(p->emu, s->address, s->bytes);
     if (m->vars[k].space == HD_M_CONST) emu_set_readonly(p->emu, s->address);
   }
   return st;
+}
+
+void hd_emu_reset(hd_emu_program *p) {
+  for (uint32_t k = 0; k < p->module->n_vars; k++) {
+    const emu_symbol *s = &p->symbols[k];
+    if (!s->address) continue;
+    memset(hd_emu_ptr(p->emu, s->address, s->bytes), 0, s->bytes);
+    if (p->module->vars[k].init) initialise(p, k, NULL); /* as it went when the module was loaded */
+  }
 }
 
 static uint64_t address_of(void *ctx, uint32_t var, bool *ok) {
@@ -297,17 +307,35 @@ uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel) {
   return k >= 0 && p->codes[k] ? p->codes[k]->shared_bytes : 0;
 }
 
-hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d) {
+/* The module's variable of this name, by its definition; -1: none. */
+static int64_t find_variable(const hd_emu_program *p, const char *name) {
   const hd_ptx_module *m = p->module;
   for (uint32_t k = 0; k < m->n_items; k++) {
     if (m->items[k].kind != HD_I_VAR) continue;
-    uint32_t var = definition(m, m->items[k].index);
-    const emu_symbol *s = &p->symbols[var];
-    if (!m->vars[var].sym || strcmp(sym_name(m, m->vars[var].sym), name) != 0) continue;
-    if (!s->address) break;
-    *address = s->address;
-    *bytes = s->bytes;
-    return HD_OK;
+    const uint32_t var = definition(m, m->items[k].index);
+    if (m->vars[var].sym && strcmp(sym_name(m, m->vars[var].sym), name) == 0) return var;
   }
-  return hd_fail(d, HD_ERR_USAGE, "%s has no .global or .const variable %s", m->name, name);
+  return -1;
+}
+
+hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d) {
+  const int64_t var = find_variable(p, name);
+  if (var < 0 || !p->symbols[var].address)
+    return hd_fail(d, HD_ERR_USAGE, "%s has no .global or .const variable %s", p->module->name, name);
+  *address = p->symbols[var].address;
+  *bytes = p->symbols[var].bytes;
+  return HD_OK;
+}
+
+hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handle, hd_diag *d) {
+  const int64_t var = find_variable(p, name);
+  const hd_mod type = var < 0 ? HD_M_NONE : p->module->vars[var].type;
+  const emu_image_object *x = emu_image_find(p->emu, handle);
+  if (type != HD_M_TEXREF && type != HD_M_SURFREF)
+    return hd_fail(d, HD_ERR_USAGE, "%s has no .texref or .surfref variable %s", p->module->name, name);
+  if (handle && (!x || x->use != (type == HD_M_TEXREF ? EMU_IMAGE_TEXTURE : EMU_IMAGE_SURFACE)))
+    return hd_fail(d, HD_ERR_USAGE, "%s: 0x%" PRIx64 " is the handle of no %s", name, handle,
+                   type == HD_M_TEXREF ? "texture" : "surface");
+  p->symbols[var].handle = handle;
+  return HD_OK;
 }

@@ -87,6 +87,7 @@ void hd_emu_destroy(hd_emu *e) {
   if (e->file >= 0) close(e->file);
   pthread_rwlock_destroy(&e->lock);
   free(e->allocs);
+  free(e->images.data);
   free(e);
 }
 

@@ -22,6 +22,8 @@ typedef bool emu_access_fn(emu_warp *w, const emu_inst *i, uint32_t mask, const 
                            unsigned bytes, unsigned align, hd_access_kind kind, unsigned cache,
                            unsigned space, emu_view *out);
 
+typedef struct emu_image_object emu_image_object;
+
 struct hd_emu {
   hd_emu_options opt; /* defaults filled in */
   emu_access_fn *access;
@@ -42,6 +44,10 @@ struct hd_emu {
   uint64_t n_freed;
   _Atomic uint32_t next_ticket; /* numbers of CTAs over all launches, for CHECK_RACE */
   uint64_t launches;            /* %gridid */
+  struct {
+    emu_image_object *data;
+    size_t n, cap;
+  } images; /* by handle; image.c */
 };
 
 /* memory.c */

@@ -1,0 +1,194 @@
+/* emu/machine/image.c: images and what may be done with them; texture and surface objects. */
+#include "emu/machine/image.h"
+#include "emu/machine/grid.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- Descriptions ----------------------------------------------------------- */
+
+enum { MAX_WIDTH = 131072, MAX_HEIGHT = 65536, MAX_DEPTH = 16384, MAX_LAYERS = 2048, FACES = 6 };
+
+unsigned hd_texel_bytes(hd_texel t) {
+  switch (t) {
+  case HD_TEXEL_U8:
+  case HD_TEXEL_S8: return 1;
+  case HD_TEXEL_U16:
+  case HD_TEXEL_S16:
+  case HD_TEXEL_F16: return 2;
+  case HD_TEXEL_U32:
+  case HD_TEXEL_S32:
+  case HD_TEXEL_F32: return 4;
+  }
+  return 0;
+}
+
+static uint64_t texel_bytes(const hd_image *i) { return (uint64_t)hd_texel_bytes(i->texel) * i->channels; }
+
+static hd_status check_linear(const hd_image *i, hd_diag *d) {
+  if (i->height || i->depth || i->layers || i->cube || i->levels > 1 || i->pitch)
+    return hd_fail(d, HD_ERR_USAGE, "a linear image has a width and nothing else");
+  if (i->width < 1 || i->width > HD_IMAGE_LINEAR_MOST)
+    return hd_fail(d, HD_ERR_USAGE, "a linear image of %" PRIu64 " texels: 1 to %d are possible", i->width,
+                   HD_IMAGE_LINEAR_MOST);
+  return HD_OK;
+}
+
+static hd_status check_pitch(const hd_image *i, hd_diag *d) {
+  if (!i->height || i->depth || i->layers || i->cube || i->levels > 1)
+    return hd_fail(d, HD_ERR_USAGE, "an image with a pitch has a width and a height and nothing else");
+  if (i->pitch % HD_IMAGE_ALIGN || i->pitch > UINT32_MAX || i->pitch < i->width * texel_bytes(i))
+    return hd_fail(d, HD_ERR_USAGE,
+                   "a pitch of %" PRIu64 " bytes: a multiple of %d is needed, at least the %" PRIu64
+                   " bytes of a row",
+                   i->pitch, HD_IMAGE_ALIGN, i->width * texel_bytes(i));
+  return HD_OK;
+}
+
+static unsigned most_levels(const hd_image *i) {
+  uint64_t most = i->width;
+  if (i->height > most) most = i->height;
+  if (i->depth > most) most = i->depth;
+  return 64u - (unsigned)__builtin_clzll(most);
+}
+
+static hd_status check_array(const hd_image *i, hd_diag *d) {
+  if (i->pitch) return hd_fail(d, HD_ERR_USAGE, "an array has no pitch");
+  if (i->depth > MAX_DEPTH || (i->depth && (!i->height || i->layers)))
+    return hd_fail(d, HD_ERR_USAGE, "a depth of %u: up to %d are possible, with a height and without layers",
+                   i->depth, MAX_DEPTH);
+  if (i->layers > MAX_LAYERS)
+    return hd_fail(d, HD_ERR_USAGE, "%u layers: up to %d are possible", i->layers, MAX_LAYERS);
+  if (i->cube && (i->width != i->height || !i->layers || i->layers % FACES))
+    return hd_fail(d, HD_ERR_USAGE,
+                   "a cube of %" PRIu64 " x %u texels and %u layers: six square ones are needed", i->width,
+                   i->height, i->layers);
+  if (i->levels > most_levels(i))
+    return hd_fail(d, HD_ERR_USAGE, "%u levels of a mipmap: the image has %u", i->levels, most_levels(i));
+  return HD_OK;
+}
+
+hd_status hd_image_check(const hd_image *i, hd_diag *d) {
+  if (!hd_texel_bytes(i->texel)) return hd_fail(d, HD_ERR_USAGE, "no texel has the format %d", (int)i->texel);
+  if (i->channels != 1 && i->channels != 2 && i->channels != 4)
+    return hd_fail(d, HD_ERR_USAGE, "a texel of %u channels: 1, 2 or 4 are possible", i->channels);
+  if (i->kind == HD_IMAGE_LINEAR) return check_linear(i, d);
+  if (i->width < 1 || i->width > MAX_WIDTH || i->height > MAX_HEIGHT)
+    return hd_fail(d, HD_ERR_USAGE, "an image of %" PRIu64 " x %u texels: up to %d x %d are possible",
+                   i->width, i->height, MAX_WIDTH, MAX_HEIGHT);
+  if (i->kind == HD_IMAGE_PITCH) return check_pitch(i, d);
+  if (i->kind == HD_IMAGE_ARRAY) return check_array(i, d);
+  return hd_fail(d, HD_ERR_USAGE, "no image is of kind %d", (int)i->kind);
+}
+
+static uint64_t halved(uint64_t n, uint32_t level) { return n >> level ? n >> level : 1; }
+
+/* The dimensions and pitches of a level; where it begins is the caller's to say. */
+static hd_image_level shape_of(const hd_image *i, uint32_t level) {
+  hd_image_level l = {.width = halved(i->width, level),
+                      .height = (uint32_t)halved(i->height ? i->height : 1, level),
+                      .depth = i->layers ? i->layers : (uint32_t)halved(i->depth ? i->depth : 1, level)};
+  l.row = i->kind == HD_IMAGE_PITCH ? i->pitch : l.width * texel_bytes(i);
+  l.slice = l.row * l.height;
+  return l;
+}
+
+hd_image_level hd_image_level_of(const hd_image *i, uint32_t level) {
+  uint64_t offset = 0;
+  for (uint32_t k = 0; k < level; k++) {
+    const hd_image_level above = shape_of(i, k);
+    offset += above.slice * above.depth;
+  }
+  hd_image_level l = shape_of(i, level);
+  l.offset = offset;
+  return l;
+}
+
+uint64_t hd_image_bytes(const hd_image *i) {
+  const hd_image_level last = hd_image_level_of(i, i->levels > 1 ? i->levels - 1 : 0);
+  /* Behind the last row's texels a pitch may leave the allocation. */
+  return last.offset + last.slice * last.depth - last.row + last.width * texel_bytes(i);
+}
+
+hd_status hd_texture_check(const hd_texture *t, hd_diag *d) {
+  hd_status st = hd_image_check(&t->image, d);
+  if (st != HD_OK) return st;
+  const unsigned bytes = hd_texel_bytes(t->image.texel);
+  const bool is_float = t->image.texel == HD_TEXEL_F16 || t->image.texel == HD_TEXEL_F32;
+  for (int k = 0; k < 3; k++)
+    if ((unsigned)t->wrap[k] > HD_WRAP_BORDER)
+      return hd_fail(d, HD_ERR_USAGE, "no way to wrap a coordinate has the number %d", (int)t->wrap[k]);
+  if ((t->linear || t->linear_mip) && !is_float && (t->read_integer || bytes == 4))
+    return hd_fail(d, HD_ERR_USAGE, "integers that are read as they are cannot be interpolated");
+  if (t->linear && t->image.kind == HD_IMAGE_LINEAR)
+    return hd_fail(d, HD_ERR_USAGE, "a linear image cannot be interpolated");
+  if (t->image.levels > 1 && !t->normalized)
+    return hd_fail(d, HD_ERR_USAGE, "a mipmap is read with normalised coordinates");
+  if (!(t->most_level >= t->least_level)) /* NaN too */
+    return hd_fail(d, HD_ERR_USAGE, "levels %g to %g of a mipmap are none", (double)t->least_level,
+                   (double)t->most_level);
+  return HD_OK;
+}
+
+hd_status hd_surface_check(const hd_image *i, hd_diag *d) {
+  hd_status st = hd_image_check(i, d);
+  if (st == HD_OK && i->kind != HD_IMAGE_ARRAY)
+    st = hd_fail(d, HD_ERR_USAGE, "a surface is over an array, not over linear memory");
+  return st;
+}
+
+/* ---- Objects ------------------------------------------------------------------ */
+
+static hd_status check_place(hd_emu *e, const hd_image *i, hd_diag *d) {
+  const uint64_t bytes = hd_image_bytes(i);
+  if (!hd_emu_ptr(e, i->address, bytes))
+    return hd_fail(d, HD_ERR_USAGE,
+                   "an image of %" PRIu64 " bytes at 0x%" PRIx64 " is not inside one allocation", bytes,
+                   i->address);
+  if (i->address % texel_bytes(i))
+    return hd_fail(d, HD_ERR_USAGE,
+                   "an image at 0x%" PRIx64 ", which is no multiple of its texels' %" PRIu64 " bytes",
+                   i->address, texel_bytes(i));
+  return HD_OK;
+}
+
+static hd_status add(hd_emu *e, const emu_image_object *x, uint64_t *handle, hd_diag *d) {
+  size_t k = 0;
+  while (k < e->images.n && e->images.data[k].use != EMU_IMAGE_FREE) k++;
+  if (k < e->images.n)
+    e->images.data[k] = *x;
+  else if (!hd_vec_push(&e->images, *x))
+    return hd_nomem(d);
+  *handle = EMU_IMAGE_HANDLE + k;
+  return HD_OK;
+}
+
+hd_status hd_emu_texture(hd_emu *e, const hd_texture *t, uint64_t *handle, hd_diag *d) {
+  *handle = 0;
+  hd_status st = hd_texture_check(t, d);
+  if (st == HD_OK) st = check_place(e, &t->image, d);
+  return st == HD_OK ? add(e, &(emu_image_object){EMU_IMAGE_TEXTURE, *t}, handle, d) : st;
+}
+
+hd_status hd_emu_surface(hd_emu *e, const hd_image *i, uint64_t *handle, hd_diag *d) {
+  *handle = 0;
+  hd_status st = hd_surface_check(i, d);
+  if (st == HD_OK) st = check_place(e, i, d);
+  return st == HD_OK ? add(e, &(emu_image_object){EMU_IMAGE_SURFACE, {.image = *i}}, handle, d) : st;
+}
+
+static emu_image_object *find(const hd_emu *e, uint64_t handle) {
+  const uint64_t k = handle - EMU_IMAGE_HANDLE;
+  return k < e->images.n && e->images.data[k].use != EMU_IMAGE_FREE ? &e->images.data[k] : NULL;
+}
+
+const emu_image_object *emu_image_find(const hd_emu *e, uint64_t handle) { return find(e, handle); }
+
+hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d) {
+  emu_image_object *x = find(e, handle);
+  if (!x) return hd_fail(d, HD_ERR_USAGE, "no texture or surface has the handle 0x%" PRIx64, handle);
+  *x = (emu_image_object){0};
+  return HD_OK;
+}
+
+uint64_t emu_reference(const emu_warp *w, uint32_t var) { return w->cta->grid->program->symbols[var].handle; }
