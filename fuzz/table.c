@@ -1,7 +1,8 @@
 /* Tables of orders. The first byte picks one:
- *   even  the bytes are a table's file, as text or behind "HDTABLE1": what is read is a bijection, and reads
- * the same from the file that is written of it odd   the bytes deal a table and then damage what the store
- * packs of it: what is unpacked is that table, or is refused */
+ *   even  The bytes are a table's file, as text or behind "HDTABLE1". The table that is read is a bijection,
+ *         and the file written of it reads as the same table.
+ *   odd   The bytes deal a table and then damage its packed form in the store. Unpacking gives that table, or
+ *         is refused. */
 #include "heddle/plan.h"
 #include "heddle/store.h"
 #include "store/packed.h"

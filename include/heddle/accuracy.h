@@ -1,7 +1,7 @@
 /* heddle/accuracy.h: how far the traffic model is from a GPU's own counters.
  *
- * Of a workload's original kernels the model says what the caches of hd_gpu make of them, the device what
- * its own did, both from an L2 that holds nothing of the workload.
+ * Both count the workload's original kernels, beginning with an L2 that holds nothing of the workload: the
+ * model by a replay through hd_gpu's caches, the device by its hardware counters.
  */
 #ifndef HEDDLE_ACCURACY_H
 #define HEDDLE_ACCURACY_H
@@ -26,7 +26,7 @@ HD_API hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const 
                                     hd_counters *out, hd_diag *d);
 
 /* The counters that are compared. DRAM writes are not: sectors that are dirty when a kernel ends stay in the
- * GPU's L2, and what was dirty before is written in its time. */
+ * GPU's L2, and sectors that were dirty before are written while it runs. */
 typedef enum hd_accuracy_metric {
   HD_ACCURACY_L1_SECTORS = 0,
   HD_ACCURACY_L1_HITS,

@@ -1,4 +1,5 @@
-/* heddle/advise.h: where a workload's reuse lies, whether it can be had, which plans are worth trying.
+/* heddle/advise.h: where a workload's reuse lies, whether an order can exploit it, and which plans are worth
+ * trying.
  *
  * Everything follows from a study's traces: counts first (heddle/reuse.h, heddle/sharing.h), replays on a
  * modelled GPU where counts do not decide (CLU 4.4), and replays of the plans that are proposed.
@@ -36,8 +37,8 @@ static inline bool hd_category_exploitable(unsigned categories) {
 
 /* ---- Facts -------------------------------------------------------------------------- */
 
-/* One launch, or several launches' counts together. Rows per buffer of the workload, one more for what lies
- * in none. */
+/* The counts of one launch, or the sum over several. There is a row for each of the workload's buffers, and
+ * one for memory outside of them all. */
 typedef struct hd_facts {
   hd_reuse reuse;
   hd_sharing sharing;
@@ -56,8 +57,9 @@ typedef struct hd_text_facts {
   uint32_t line;    /* PTX line of that access */
 } hd_text_facts;
 
-/* Redirected clusters (CLU 4.2.4), L1 off: what CLU 4.4 asks the GPU when it does not know. On the GPU's
- * model with global loads cached in L1, whether it does that or not: a category is a workload's. */
+/* The experiments of CLU 4.4 for cases that counts leave open: redirected clusters (CLU 4.2.4), and L1 off.
+ * The model of the GPU caches global loads in L1 even if the GPU does not, because a category is a property
+ * of the workload. */
 typedef struct hd_experiments {
   bool done;
   hd_counters baseline, along_x, along_y, no_l1; /* along_x: CLU's Y-partitioning, CTAs of a row together */
@@ -69,7 +71,7 @@ typedef struct hd_experiments {
 typedef struct hd_proposal {
   hd_plan plan; /* owned by the advice */
   char reason[256];
-  bool predicted; /* its counters come from a replay; else nobody has worked them out */
+  bool predicted; /* its counters come from a replay; else they are unknown */
   hd_counters counters;
   double speedup; /* over the baseline, when predicted */
 } hd_proposal;
@@ -141,9 +143,9 @@ typedef struct hd_list_options {
   hd_run_options run;
   hd_dispatch_kind dispatch;
   uint64_t seed;
-  bool facts; /* ask the traces too: what they propose comes first, and orders only they tell are listed */
-  bool keep_launch; /* only plans of which the kernel's text is all that changes */
-  size_t most;      /* candidates, beside what the traces propose; 0: no limit */
+  bool facts; /* use the traces too: their proposals come first, and orders that need a trace are listed */
+  bool keep_launch; /* only plans that change nothing but the kernel's text */
+  size_t most;      /* candidates, beside the traces' proposals; 0: no limit */
 } hd_list_options;
 
 /* The plans to try for a workload on a modelled GPU, the most promising first: hd_candidates of the launch

@@ -121,8 +121,8 @@ HD_API bool hd_vec_grow_(void **data, size_t *cap, size_t need, size_t elem);
 
 /* ---- Text buffers ------------------------------------------------------ */
 
-/* Text under construction; always NUL-terminated once anything was put.
- * Out of memory sets `failed` and drops what follows: check once at the end. */
+/* Text under construction; always NUL-terminated once anything was put. Running out of memory sets `failed`
+ * and drops all later text: check once at the end. */
 typedef struct hd_buf {
   char *data;
   size_t len, cap;

@@ -1,4 +1,5 @@
-/* heddle/bench.h: the papers' tables on a device: what each lever, and the best plan, does for each workload.
+/* heddle/bench.h: the papers' tables on a device: the speedup of each lever, and of the best plan, for each
+ * workload.
  */
 #ifndef HEDDLE_BENCH_H
 #define HEDDLE_BENCH_H
@@ -65,7 +66,8 @@ typedef struct hd_verify_row {
   double seconds;
 } hd_verify_row;
 
-/* Before hd_tuning_verify: what was kept. After it: what was measured. */
+/* hd_verify_begin takes the figures that were kept, before hd_tuning_verify; hd_verify_end those measured by
+ * it. */
 HD_API void hd_verify_begin(const hd_workload *w, const hd_tuning *t, hd_verify_row *out);
 HD_API void hd_verify_end(const hd_tuning *t, hd_verify_row *out);
 /* Of rows that did not fail. */
@@ -117,7 +119,7 @@ HD_API hd_status hd_bench_add(hd_bench_results *r, const hd_bench_row *row, hd_d
 HD_API hd_status hd_verify_add(hd_bench_results *r, const hd_verify_row *row, hd_diag *d);
 HD_API hd_status hd_bench_draw(const hd_bench_results *r, hd_diag *d);
 HD_API hd_status hd_verify_draw(const hd_bench_results *r, double least, hd_diag *d);
-/* All rows; what hd_verify_text leaves out stands behind its table. */
+/* All rows. hd_verify_results_text lists behind the table the workloads that hd_verify_text leaves out. */
 HD_API void hd_bench_json(const hd_bench_results *r, hd_buf *out);
 HD_API void hd_verify_results_text(const hd_bench_results *r, double least, hd_buf *out);
 HD_API void hd_verify_json(const hd_bench_results *r, double least, hd_buf *out);

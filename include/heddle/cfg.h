@@ -1,8 +1,8 @@
 /* heddle/cfg.h: control flow of PTX.
  *
- * Directly on ptx, and below everything that asks how a kernel runs: which functions it can reach, its basic
- * blocks with dominators both ways, its loops, which registers are live where, and what all threads of a CTA
- * or of a warp do alike.
+ * This floor stands on ptx alone and describes how a kernel runs: the functions that it can reach, its basic
+ * blocks with dominators both ways, its loops, the registers that are live in each block, and the
+ * instructions that all threads of a CTA or of a warp execute alike.
  *
  * Memory. Everything here is allocated from the arena that the caller passes, and lives as long. The arena's
  * escape must be set: running out of memory leaves through it.
@@ -20,9 +20,9 @@ extern "C" {
 
 /* ---- Calls ------------------------------------------------------------------- */
 
-/* A function and what it can reach: every function of the module that a reached body names (calls, lists in
- * .calltargets, or takes the address of), itself first. Where a body calls through a register without
- * .calltargets, the functions whose addresses variables are initialised with are among them. */
+/* A function and those that it can reach: every function of the module that a reached body names (calls,
+ * lists in .calltargets, or takes the address of), itself first. Where a body calls through a register
+ * without .calltargets, the functions whose addresses variables are initialised with are among them. */
 typedef struct hd_reach {
   uint32_t *funcs; /* into module->funcs; all have bodies; none is a kernel but the first may be */
   uint32_t n;
@@ -135,7 +135,7 @@ HD_API uint32_t hd_regions_find(hd_regions *r, const uint32_t *blocks, uint32_t 
 /* ---- Registers --------------------------------------------------------------------- */
 
 /* Calls visit(ctx, register) for each register that an instruction reads, its guard included, or writes. A
- * guarded instruction may leave what it writes as it was. */
+ * guarded instruction may leave a register that it writes unchanged. */
 typedef void hd_reg_visit(void *ctx, uint32_t reg);
 HD_API void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
 HD_API void hd_inst_writes(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
@@ -159,12 +159,13 @@ static inline bool hd_live_in(const hd_liveness *l, uint32_t block, uint32_t reg
 
 /* ---- Uniformity ---------------------------------------------------------------------- */
 
-/* How far a value, or whether a block runs, is the same. */
+/* The threads that agree on a value, or on whether a block runs. */
 typedef enum hd_same { HD_SAME_IN_CTA = 0, HD_SAME_IN_WARP, HD_SAME_NOWHERE } hd_same;
 
-/* A register's level is the highest of what is computed into it, of the guards, and of the blocks that do so;
- * a block's is that of the branches that it is control-dependent on, and of theirs. An operation that is not
- * understood counts as different for each thread. */
+/* A register's level is the highest of the values written to it, of the guards of the instructions that write
+ * them, and of those instructions' blocks. A block's level is that of the branches that it is
+ * control-dependent on, directly or through others. An operation that is not understood counts as different
+ * for each thread. */
 typedef struct hd_uniformity {
   const hd_cfg *cfg;
   uint8_t *block; /* hd_same */
@@ -173,7 +174,7 @@ typedef struct hd_uniformity {
 /* `block_dims`: threads of every CTA, or {0}. */
 HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
                                hd_uniformity *out);
-/* How far it is the same whether an instruction runs. */
+/* The threads that agree on whether an instruction runs. */
 HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* heddle/compose.h: random sizes of a workload and random compositions of every lever, for holding rewritten
- * kernels against their originals. Everything follows from a seed, on every machine.
+/* heddle/compose.h: random sizes of a workload and random compositions of every lever, to compare rewritten
+ * kernels with their originals. Everything follows from a seed, on every machine.
  */
 #ifndef HEDDLE_COMPOSE_H
 #define HEDDLE_COMPOSE_H
@@ -20,8 +20,8 @@ typedef struct hd_composition {
 } hd_composition;
 
 /* Values for the size's parameters, by number: those that have a range are drawn from it, between its least
- * value and some three to eight times the present one, the least ones often. Whether they go together is for
- * hd_workload_open_with to say, since ranges may depend on other parameters. */
+ * value and some three to eight times the present one, the least ones often. hd_workload_open_with decides
+ * whether they go together, since ranges may depend on other parameters. */
 HD_API void hd_compose_size(const hd_workload *w, uint64_t seed, int64_t *values);
 
 /* A composition for launches of this grid. Each lever of the notation has its chance, with parameters from 1

@@ -1,4 +1,4 @@
-/* heddle/compositions.h: many random compositions of every lever, held against their originals on the
+/* heddle/compositions.h: many random compositions of every lever, compared with their originals on the
  * emulator. */
 #ifndef HEDDLE_COMPOSITIONS_H
 #define HEDDLE_COMPOSITIONS_H

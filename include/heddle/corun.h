@@ -2,8 +2,8 @@
  *
  * serial     both in one stream, one after the other
  * streams    the original kernels in two streams: the hardware mixes their CTAs as it likes
- * partition  two streams, and plans with bind=agents and sms=: workload A works on the first SMs, B on the
- * others green      the original kernels in two green contexts of the driver, each with SMs of its own
+ * partition  two streams, and plans with bind=agents and sms=: workload A has the first SMs, B the others
+ * green      the original kernels in two green contexts of the driver, each with SMs of its own
  *
  * The workload that takes less time runs several turns in a row, so that both are busy all the while. Times
  * are those of all turns. With t alone and T together, over the two workloads: system throughput STP is the
@@ -64,8 +64,8 @@ typedef struct hd_corun_result {
 /* Partitions are looked for as SMC 5.1 does: how tasks are cut into clusters and how many CTAs an SM has at
  * once, by hill climbing on halves of the GPU; then the number of SMs, sampled and refined around the best
  * sample; all by ANTT. All modes are then timed in interleaved rounds, each against both workloads alone in
- * the same round. Results are compared where the search ends, before it is timed. A mode that is not possible
- * is its row's business; HD_ERR_UNSUPPORTED on a device without streams. */
+ * the same round. Results are compared at the configuration where the search ends, before it is timed. A mode
+ * that is not possible fails its own row only. HD_ERR_UNSUPPORTED on a device without streams. */
 HD_API hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
                           hd_corun_result *out, hd_diag *d);
 

@@ -68,7 +68,7 @@ typedef struct hd_device_info {
 HD_API hd_status hd_device_open(const char *name, const hd_device_options *o, hd_device **out, hd_diag *d);
 HD_API void hd_device_close(hd_device *dev); /* modules and memory that are left go with it; NULL is fine */
 HD_API const hd_device_info *hd_device_get_info(const hd_device *dev);
-HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* what a model models; NULL of other devices */
+HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* a model's GPU; NULL of other devices */
 /* The numbers (%smid) of the SMs that launches run on: in a part of a GPU (MIG, MPS, green contexts) they may
  * have holes. Found out by a launch when first asked for; they live as long as the device. n is 0 where they
  * are not known, and on emu and model, whose SMs are numbered from 0. */
@@ -176,14 +176,14 @@ typedef struct hd_device_job {
 typedef struct hd_timing_options {
   uint32_t warmups;     /* untimed rounds before the first */
   uint32_t repetitions; /* timed rounds; at least 1 */
-  bool keep_l2; /* each timed run follows an untimed one of the same job and finds what that left in L2;
-                   else L2 holds other data */
+  bool keep_l2; /* each timed run follows an untimed one of the same job and finds that one's data in L2; else
+                   L2 holds other data */
 } hd_timing_options;
 
 /* Rounds in which every job runs once, each round beginning with another job: us[i * repetitions + r] is the
  * time of job i in round r, in microseconds, from the start of its first launch to the end of its last. Where
- * nothing limits the host, a job of few launches is queued while the device is still busy, so what the host
- * needs for them does not show. */
+ * nothing limits the host, a job of few launches is queued while the device is still busy, so the host's time
+ * for them does not show. */
 HD_API hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n,
                                 const hd_timing_options *o, double *us, hd_diag *d);
 
@@ -194,10 +194,10 @@ typedef struct hd_device_part {
 } hd_device_part;
 enum { HD_DEVICE_PARTS = 8 };
 
-/* All parts once: all are prepared, L2 holds other data, and what their jobs begin goes into their streams
- * and starts at the same time; parts of one stream follow each other. us[i]: from that start to the end of
- * part i, in microseconds. A fault is said to be the last launch's, whichever it was. n is at most
- * HD_DEVICE_PARTS, else HD_ERR_USAGE. */
+/* Run all parts once. All are prepared and L2 is filled with other data; then the launches of their jobs go
+ * into their streams and start at the same time. Parts of one stream follow each other. us[i]: from that
+ * start to the end of part i, in microseconds. A fault is said to be the last launch's, whichever it was. n
+ * is at most HD_DEVICE_PARTS, else HD_ERR_USAGE. */
 HD_API hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
                                          hd_diag *d);
 

@@ -1,15 +1,15 @@
 /* heddle/emu.h: a functional emulator of PTX kernels.
  *
  * hd_emu          device memory and settings
- * hd_emu_program  a module, decoded and checked: what is not emulated is refused by
- *                 name here, before any launch
+ * hd_emu_program  a module, decoded and checked: an instruction that is not emulated is
+ *                 refused by name here, before any launch
  * hd_emu_grid     one launch in progress: CTAs are started on SMs and their warps
  *                 stepped from outside, so that dispatchers, interleavings and timing
  *                 models sit on top of one machine
  * hd_emu_launch   the plain driver over that: a dispatcher, host threads, to the end
  *
  * Every mistake of the kernel (out of bounds, misaligned, never-written memory read,
- * barriers, races between CTAs, waits for what cannot come, a trap, an assertion) ends the launch with
+ * barriers, races between CTAs, waits that cannot end, a trap, an assertion) ends the launch with
  * HD_ERR_FAULT and a diagnostic that holds the PTX line and, in the message, the
  * instruction, kernel, CTA, thread and address.
  */
@@ -29,13 +29,14 @@ enum { HD_WARP = 32 };
 
 typedef struct hd_emu hd_emu;
 
-/* HD_CHECK_RACE, global memory: a task reading or overwriting what another task of the same launch wrote, or
- * writing what another one read. Exempt are two accesses that are morally strong (PTX ISA, memory consistency
- * model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain load whose
- * value is a guess that atom.cas compares; and plain stores of the bytes that another task's stores left
- * there (flags that several set). That a flag orders other accesses is not seen. Shared memory: a warp's
- * access that meets another warp's, one of them a store and not both strong, with no barrier, mbarrier or
- * flag with fences between them; lanes of one warp are not compared. Launches use one host thread. */
+/* HD_CHECK_RACE, global memory: a task reads or overwrites memory that another task of the same launch wrote,
+ * or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA, memory
+ * consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain
+ * load whose value is a guess that atom.cas compares; and plain stores of the bytes that another task's
+ * stores left there (flags that several set). The check does not see that a flag orders other accesses.
+ * Shared memory: a warp's access that meets another warp's, one of them a store and not both strong, with no
+ * barrier, mbarrier or flag with fences between them; lanes of one warp are not compared. Launches use one
+ * host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
@@ -91,13 +92,12 @@ HD_API void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes);
 
 typedef struct hd_emu_program hd_emu_program;
 
-/* Decode every kernel and function of a parsed module; allocate and fill its
- * .global and .const variables. Kernels that need what is not emulated are kept
- * but refused at launch with HD_ERR_UNSUPPORTED naming instruction and line (see
- * hd_emu_supported). The module must outlive the program. */
+/* Decode every kernel and function of a parsed module; allocate and fill its .global and .const variables.
+ * Kernels with an instruction that is not emulated are kept, but refused at launch with HD_ERR_UNSUPPORTED,
+ * naming instruction and line (see hd_emu_supported). The module must outlive the program. */
 HD_API hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, hd_diag *d);
 HD_API void hd_emu_unload(hd_emu_program *p);
-/* HD_OK, or HD_ERR_UNSUPPORTED naming the first thing that is missing. */
+/* HD_OK, or HD_ERR_UNSUPPORTED naming the first instruction that is not emulated. */
 HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
 /* Bytes of static shared memory a CTA of the kernel takes, called functions included; 0 when there is no
  * such kernel. */
@@ -139,16 +139,19 @@ typedef struct hd_emu_launch_params {
 /* ---- Asynchronous operations ------------------------------------------------------- */
 
 /* cp.async, bulk and tensor copies and wgmma.mma_async are carried out in the order of the program, but code
- * that does not wait for them gets nothing of use:
- *   cp.async         the destination's bits are all set, NaN in every format, until the issuing thread's
- *                    wait_group or wait_all covers the copy. Under HD_CHECK_INIT reading it before is a
- * fault. wgmma.mma_async  so are the bits of D's registers, until a wait_group covers the product. Faults
- * are: writing them before; changing A's registers, or the shared memory it reads, before; a first product
- *                    without wgmma.fence; warps of a warpgroup that issue different products.
- *   bulk copies      see HD_CHECK_INIT: reading their destination before the mbarrier's phase is complete, or
- *                    writing their source before the group is waited for, is a fault.
+ * that does not wait for them gets useless values:
+ *   cp.async         Until the issuing thread's wait_group or wait_all covers the copy, all bits of its
+ *                    destination are set: NaN in every format. Under HD_CHECK_INIT reading it before is a
+ *                    fault.
+ *   wgmma.mma_async  The bits of D's registers are set likewise until a wait_group covers the product.
+ *                    Before that it is a fault to write them, or to change A's registers or the shared
+ *                    memory that the product reads. So are a first product without wgmma.fence, and warps
+ *                    of a warpgroup that issue different products.
+ *   bulk copies      Under HD_CHECK_INIT it is a fault to read the destination before the mbarrier's phase
+ *                    is complete, and to write the source before the group is waited for.
  * Not caught: a missing proxy fence; a wgmma.fence missing later than before the first product; shared memory
- * that changed and was changed back; reading what another thread waited for without a barrier in between. */
+ * that changed and was changed back; reading data that another thread waited for without a barrier in
+ * between. */
 
 /* ---- Tensor maps ----------------------------------------------------------------- */
 
@@ -234,8 +237,8 @@ typedef enum hd_access_kind {
 
 /* How an access may use the caches, from its operator, state space and policy: two bits for the way, two for
  * the eviction priority in L1 and two for that in L2 (0: normal). UNCHANGED leaves a line's priority as it
- * is; UNCHANGED in L1 without a way through it is .L1::no_allocate, which finds what is there and leaves L1
- * alone. */
+ * is; UNCHANGED in L1 without a way through it is .L1::no_allocate, which hits lines that are there and
+ * leaves L1 alone. */
 typedef enum hd_access_cache {
   HD_CACHE_L1 = 1,       /* may allocate in L1 (.ca or default) */
   HD_CACHE_READONLY = 2, /* .nc: read-only / texture path */
@@ -259,10 +262,11 @@ typedef enum hd_space {
   HD_SPACE_PARAM
 } hd_space;
 
-/* One warp's memory instruction. Addresses of inactive lanes are unspecified. One whose lanes have different
- * cache policies comes as several, and lanes that prefetch what is not allocated are left out. A bulk copy
- * comes as accesses to up to 32 pieces of up to 16 bytes each, global ones past L1 (cache 0): its "lanes" are
- * pieces then, no threads; those outside a tensor map's bounds are not accessed. */
+/* One warp's memory instruction. Addresses of inactive lanes are unspecified. An access whose lanes have
+ * different cache policies is reported as several, and lanes that prefetch memory that is not allocated are
+ * left out. A bulk copy is reported as accesses to up to 32 pieces of up to 16 bytes each, global ones past
+ * L1 (cache 0). Its "lanes" are pieces then, not threads; pieces outside a tensor map's bounds are not
+ * accessed. */
 typedef struct hd_access {
   uint64_t task; /* CTA's number in the launched grid: x + gx*(y + gy*z) */
   uint32_t warp; /* in its CTA */

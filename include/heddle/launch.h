@@ -1,8 +1,8 @@
 /* heddle/launch.h: running a workload under plans, on the emulator, on a model, on a GPU.
  *
- * A plan is resolved first (hd_resolve in heddle/predict.h finds out what it leaves open: tables, lists of
- * loads), which may run the kernels; applying what was resolved is pure. All that runs here is given resolved
- * plans.
+ * A plan is resolved first: hd_resolve in heddle/predict.h fills in the tables and lists of loads that it
+ * leaves open, and may run the kernels for it. Applying a resolved plan is pure. Everything here takes
+ * resolved plans.
  *
  * check      the rewritten kernel computes the same bytes as the original, on the emulator, whatever the
  *            dispatcher does; or on a device, as that hands out CTAs
@@ -22,14 +22,14 @@ extern "C" {
 
 /* ---- Architecture -------------------------------------------------------------- */
 
-/* The architecture (sm number) that kernels are compiled for where nobody asks for one. Every GPU from there
- * on runs that text, and one text for all of them is what lets traces, load numbers, proofs and verdicts be
- * carried from one to another. */
+/* The architecture (sm number) that kernels are compiled for unless the caller asks for another. Every later
+ * GPU runs that text too. With one text for all of them, traces, load numbers, proofs and verdicts can be
+ * carried from one GPU to another. */
 enum { HD_LAUNCH_ARCH = 80 };
 
-/* The architecture to compile for: `asked`, unless 0; on a GPU that is older than HD_LAUNCH_ARCH its own, as
- * it runs nothing newer; else HD_LAUNCH_ARCH. A modelled GPU runs no text, and compilers no longer know the
- * old ones: it never decides. `dev` NULL: no device, or a model. */
+/* The architecture to compile for: `asked`, unless 0; on a GPU older than HD_LAUNCH_ARCH the GPU's own, as it
+ * runs nothing newer; else HD_LAUNCH_ARCH. A modelled GPU never decides: it runs no text, and compilers no
+ * longer know the old architectures. `dev` NULL: no device, or a model. */
 HD_API unsigned hd_launch_arch(const hd_device_info *dev, unsigned asked);
 
 /* ---- Arguments ------------------------------------------------------------------ */
@@ -42,7 +42,7 @@ HD_API hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const 
 
 /* ---- Resolved plans -------------------------------------------------------------- */
 
-/* A kernel's plan with everything found out that it leaves open. */
+/* A kernel's plan with nothing left open. */
 typedef struct hd_resolved_kernel {
   hd_plan plan;        /* stream=auto has become a list of loads, or nothing where `idle` */
   hd_table table;      /* of an order that needs one: an entry for each task of the kernel's one grid */
@@ -79,8 +79,7 @@ typedef struct hd_apply_options {
   bool no_hoisting;
   unsigned assume;           /* HD_ASSUME_... */
   hd_register_budget budget; /* where kernels are assembled, the first that is tried */
-  const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: what the workload
-                                says */
+  const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: the workload's */
   const hd_sm_set *sms;      /* on a GPU found out when NULL */
 } hd_apply_options;
 
@@ -118,7 +117,7 @@ typedef struct hd_check_options {
 typedef struct hd_check_result {
   bool equal;
   bool against_reference;  /* the original was also compared with reference.c */
-  bool race_free;          /* no task touched what another wrote, on this input */
+  bool race_free;          /* no task touched memory that another wrote, on this input */
   uint32_t runs;           /* of the rewritten kernel: one per dispatcher */
   uint64_t bytes_compared; /* per run */
   uint64_t thread_instructions, thread_instructions_rewritten;
@@ -136,7 +135,7 @@ HD_API hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_opti
 
 /* Many plans against one original, which runs once, when the checker is opened. The workload outlives it. *r:
  * how that went; when r->equal is false (the original faults, or its reference disagrees) there is nothing to
- * hold plans against. */
+ * compare plans with. */
 typedef struct hd_checker hd_checker;
 HD_API hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
                                  hd_check_result *r, hd_diag *d);
@@ -177,8 +176,8 @@ typedef struct hd_measure_row {
 
 /* Run the workload under plans[i] for row i (NULL, as plans[0] is: the original), compare all results with
  * the original's, and time those that are equal in interleaved rounds, the buffers' first contents restored
- * before each. Fails when the original or the device does; a plan that cannot be applied is its row's
- * business. */
+ * before each. Fails when the original or the device does. A plan that cannot be applied fails its own row
+ * only. */
 HD_API hd_status hd_measure_resolved(hd_device *dev, const hd_workload *w, const hd_resolved *const *plans,
                                      const hd_measure_options *o, hd_measure_row *rows, size_t n, hd_diag *d);
 

@@ -1,5 +1,5 @@
-/* heddle/limits.h: what CUDA lets a launch be (CUDA C++ Programming Guide, technical specifications): the
- * same for every compute capability from 5.0 on, but for shared memory. */
+/* heddle/limits.h: CUDA's limits on a launch (CUDA C++ Programming Guide, technical specifications). They are
+ * the same for every compute capability from 5.0 on, but for shared memory. */
 #ifndef HEDDLE_LIMITS_H
 #define HEDDLE_LIMITS_H
 

@@ -1,9 +1,9 @@
 /* heddle/optimize.h: the best plan of a workload for a modelled GPU, proved, and the kernel under it.
  *
- * Traces are taken once and replayed under every plan on the model; the fastest plan that can be applied,
- * that costs no more instructions than it gains, and that computes the same bytes under every dispatcher is
- * the one. Traces, the proof and the text that comes out are of one compiled text (hd_launch_arch), whatever
- * GPU is modelled.
+ * Traces are taken once and replayed under every plan on the model. The fastest plan is chosen that can be
+ * applied, that costs no more instructions than it gains, and that computes the same bytes under every
+ * dispatcher. Traces, the proof and the rewritten text all start from one compiled text (hd_launch_arch),
+ * whatever GPU is modelled.
  */
 #ifndef HEDDLE_OPTIMIZE_H
 #define HEDDLE_OPTIMIZE_H
@@ -19,8 +19,8 @@ typedef struct hd_optimize_options {
   hd_run_options run; /* n_sms is the GPU's, whatever it says */
   hd_dispatch_kind dispatch;
   uint64_t seed;
-  const hd_candidate *plans; /* to choose among; NULL: what the traces propose and all candidates, as far as
-                                `seconds` allow */
+  const hd_candidate
+      *plans; /* to choose among; NULL: the traces' proposals and all candidates, as far as `seconds` allow */
   size_t n_plans;
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
   double seconds;   /* without `plans`: of replays, about; 60 when 0 */

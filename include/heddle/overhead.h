@@ -1,7 +1,7 @@
-/* heddle/overhead.h: what plans cost where they win nothing: instructions, registers, memory.
+/* heddle/overhead.h: the cost of plans where they win nothing: instructions, registers, memory.
  *
  * Instructions are counted by the emulator, under the round-robin dispatcher, in the original and in the
- * rewritten kernels of a workload; registers and memory are what ptxas says of both, where it is installed.
+ * rewritten kernels of a workload; ptxas tells registers and memory of both, where it is installed.
  */
 #ifndef HEDDLE_OVERHEAD_H
 #define HEDDLE_OVERHEAD_H
@@ -39,8 +39,8 @@ typedef struct hd_overhead_options {
   bool no_assembler;
 } hd_overhead_options;
 
-/* rows[i] is what plans[i] costs. A plan that cannot be applied is its row's business; the original failing
- * is an error. */
+/* rows[i] is the cost of plans[i]. A plan that cannot be applied fails its own row only; an original that
+ * fails is an error. */
 HD_API hd_status hd_overhead(const hd_workload *w, const hd_plan *plans, size_t n,
                              const hd_overhead_options *o, hd_overhead_row *rows, hd_diag *d);
 

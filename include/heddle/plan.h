@@ -71,7 +71,7 @@ typedef struct hd_order {
   char *file;    /* table: path as written, owned by the plan; else NULL */
 } hd_order;
 
-/* Orders that are a table: somebody else works it out, for one grid. */
+/* Orders that are a table for one grid, supplied by an analysis or a file. */
 static inline bool hd_order_needs_table(hd_order_kind k) {
   return k == HD_ORDER_HEAVY_FIRST || k == HD_ORDER_AFFINITY || k == HD_ORDER_TABLE;
 }
@@ -148,7 +148,7 @@ typedef enum hd_stream_kind {
   HD_STREAM_NONE = 0,
   HD_STREAM_L1,    /* all of global memory that can */
   HD_STREAM_LOADS, /* those listed */
-  HD_STREAM_AUTO,  /* those whose data nobody asks for again: somebody else finds them, for one workload */
+  HD_STREAM_AUTO,  /* those whose data is not requested again: hd_resolve finds them, for one workload */
   HD_STREAM_COUNT
 } hd_stream_kind;
 
@@ -168,7 +168,7 @@ typedef enum hd_form {
   HD_FORM_COUNT
 } hd_form;
 
-/* Fetch what the task `distance` steps ahead in this worker's order needs. */
+/* Fetch the data of the task that is `distance` steps ahead in this worker's order. */
 typedef enum hd_prefetch_kind {
   HD_PREFETCH_NONE = 0,
   HD_PREFETCH_L1,
@@ -237,8 +237,8 @@ HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
 HD_API bool hd_plan_equal(const hd_plan *a, const hd_plan *b);
 HD_API bool hd_plan_is_baseline(const hd_plan *p);
-/* Whether a plan changes what a task does, beyond when and where: threads, bypass, stream, and every lever
- * with a step in levers.def. */
+/* Whether a plan changes a task's own work, and not only when and where it runs: threads, bypass, stream, and
+ * every lever with a step in levers.def. */
 HD_API bool hd_plan_changes_tasks(const hd_plan *p);
 
 /* ---- Plan sets ------------------------------------------------------------ */
@@ -310,10 +310,9 @@ HD_API void hd_table_free(hd_table *t);
  * every input). Values computed in a body are recomputed in each iteration, and
  * nothing behind ENDLOOP reads them: results leave a loop in variables.
  *
- * For who rewrites programs: two equal instructions may be merged, and a value
- * moved, only if no variable that they name directly is assigned in between, a
- * loop's body counting as its own successor, and if the one that stays is on
- * every path to the uses of both. */
+ * A pass that rewrites programs must heed this: two equal instructions may be merged, and a value moved, only
+ * if no variable that they name directly is assigned in between, a loop's body counting as its own successor,
+ * and if the one that stays is on every path to the uses of both. */
 typedef enum hd_pop {
   HD_P_CONST,   /* imm */
   HD_P_POS,     /* input: worker or position (forward), task number (inverse), place in its cluster (place) */
@@ -363,7 +362,7 @@ typedef struct hd_prog {
   uint32_t n;
   uint32_t out[3]; /* forward: values that hold x, y, z; inverse: all three name the worker */
   bool uses_table;
-  bool any_size; /* counts nothing: right for grids of 2^32 tasks and more, too, when they are not known */
+  bool any_size; /* needs no count of tasks: right for unknown grids of 2^32 tasks and more, too */
 } hd_prog;
 
 /* The grid that a plan is applied to. With `known` false, g is ignored and the program
@@ -463,7 +462,7 @@ typedef struct hd_plan_space {
   bool can_loop;     /* nor agents */
   bool can_swap_threads; /* nor another order of the threads across CTAs; inside each CTA: */
   bool can_turn_threads;
-  bool has_affinity, has_heavy_first, has_streams; /* what only a trace tells can be had, and may pay */
+  bool has_affinity, has_heavy_first, has_streams; /* a trace can supply these, and they may pay */
   bool has_vote; /* of the thresholds of bypassing L1 only this one is a candidate */
   uint32_t vote;
 } hd_plan_space;
@@ -477,9 +476,10 @@ typedef struct hd_candidate {
 
 enum { HD_CANDIDATES = 320 }; /* no launch has more */
 
-/* The plans that are tried where nobody says which: optimize, sweep and tune all take this list. Greatest
- * prior first, no plan twice, no two orders that are the same on this grid, the baseline not among them. The
- * first `cap` are stored. Returns how many there are in all; 0 for a grid without tasks or with 2^63 or more.
+/* The plans that are tried unless the caller names others: optimize, sweep and tune all take this list.
+ * Greatest prior first, no plan twice, no two orders that are the same on this grid, the baseline not among
+ * them. The first `cap` are stored. Returns how many there are in all; 0 for a grid without tasks or with
+ * 2^63 or more.
  */
 HD_API size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap);
 

@@ -25,7 +25,7 @@ HD_API void hd_study_close(hd_study *s);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 /* The launch that accesses memory most. */
 HD_API uint32_t hd_study_busiest(const hd_study *s);
-HD_API double hd_study_seconds(const hd_study *s); /* what taking the traces cost */
+HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
 /* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 
@@ -35,8 +35,8 @@ HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 HD_API hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 hd_order_kind kind, const hd_study *study, hd_table *out, hd_diag *d);
 
-/* The loads of a kernel that a lever can change, in the order of its text, and how much of what they ask for
- * is asked for again (hd_load_reuse), over up to 16 of the kernel's launches. */
+/* The loads of a kernel that a lever can change, in the order of its text, with the part of their requests
+ * whose data is requested again (hd_load_reuse), over up to 16 of the kernel's launches. */
 typedef struct hd_load_facts {
   uint32_t number; /* as stream= numbers loads */
   uint64_t requests, reused;
@@ -46,20 +46,20 @@ typedef struct hd_load_facts {
  * the caller's to free. */
 HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 const hd_study *study, hd_load_facts **out, uint32_t *n, hd_diag *d);
-/* The loads that stream=auto stands for: those that ask for something, of which at most the part
- * HD_STREAM_REUSED is asked for again (the edges of what CTAs divide up); with another `most`, those of more
- * reuse too. kind HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto;
- * where all are so, the plan is refused. out->loads is the caller's to free. */
+/* The loads that stream=auto stands for: those that request data, of which at most the part HD_STREAM_REUSED
+ * is requested again (at the edges of the CTAs' parts); with a greater `most`, loads of more reuse too. kind
+ * HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto; where all are
+ * so, the plan is refused. out->loads is the caller's to free. */
 #define HD_STREAM_REUSED 0.02
 HD_API hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
                                     hd_diag *d);
 
 /* ---- Resolving plans --------------------------------------------------------------- */
 
-/* Find out what the plans of a workload's kernels leave open: tables are read or worked out, stream=auto
- * becomes a list of loads, and what nothing writes is listed where bypass=ro asks for it. `study` (NULL: one
- * is opened where one is needed) saves tracing the originals again. HD_ERR_REFUSED when a table is no
- * bijection, or stream=auto finds no load in any kernel. *out is to be freed on HD_OK. */
+/* Resolve the plans of a workload's kernels: tables are read or computed, stream=auto becomes a list of
+ * loads, and for bypass=ro the loads of memory that nothing writes are listed. `study` (NULL: one is opened
+ * where one is needed) saves tracing the originals again. HD_ERR_REFUSED when a table is no bijection, or
+ * stream=auto finds no load in any kernel. *out is to be freed on HD_OK. */
 HD_API hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
                             const hd_study *study, hd_resolved *out, hd_diag *d);
 
@@ -69,7 +69,7 @@ HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check
 HD_API hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p,
                              const hd_check_options *o, hd_check_result *r, hd_diag *d);
 /* Resolve each row's plan, then hd_measure_resolved; rows[0] is the baseline. A plan that cannot be resolved
- * is its row's business. */
+ * fails its own row only. */
 HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measure_options *o,
                             hd_measure_row *rows, size_t n, hd_diag *d);
 

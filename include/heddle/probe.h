@@ -1,8 +1,8 @@
-/* heddle/probe.h: what a GPU's dispatcher, pipelines and caches do, measured by small kernels.
+/* heddle/probe.h: the behaviour of a GPU's dispatcher, pipelines and caches, measured by small kernels.
  *
  * The kernels are PTX text inside the library (src/device/probe.ptx), or made as text for each instruction.
- * hd_probe takes less than a minute, most of it for compiling, on a GPU that does nothing else; on one that
- * does, numbers are off.
+ * hd_probe takes less than a minute, most of it for compiling, on a GPU that does nothing else; on a busy one
+ * the numbers are off.
  */
 #ifndef HEDDLE_PROBE_H
 #define HEDDLE_PROBE_H
@@ -60,8 +60,8 @@ typedef struct hd_probe_result {
   /* Bytes that stay in L1, by the percentage of its store that a kernel asks for as shared memory. */
   uint32_t carveout[HD_PROBE_CARVEOUTS];
   uint64_t l1_bytes[HD_PROBE_CARVEOUTS];
-  /* Cycles of a load 16 i bytes behind a word that was just fetched from DRAM, i from 1 on: what came along
-   * is quick. */
+  /* Cycles of a load 16 i bytes behind a word that was just fetched from DRAM, i from 1 on: words that came
+   * along with it are quick. */
   uint32_t sector_cycles[HD_PROBE_SECTORS];
   uint32_t l1_sector, l2_sector; /* bytes that one miss brings into L1; into L2 */
   /* Span of a ring that stays in L1, by the distance of its elements; it doubles with the distance once that
@@ -83,8 +83,8 @@ HD_API double hd_probe_value(const hd_probe_result *r, const char *name);
 HD_API hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d);
 HD_API void hd_probe_free(hd_probe_result *r);
 
-/* A GPU file (gpus/NAME.toml) of what was measured, of what the driver says, and, so marked, of what neither
- * tells. */
+/* A GPU file (gpus/NAME.toml): measured values, the driver's values, and, marked as such, assumed ones for
+ * the rest. */
 HD_API void hd_probe_toml(const hd_probe_result *r, hd_buf *out);
 /* "h100-80gb-hbm3" from "NVIDIA H100 80GB HBM3". */
 HD_API void hd_probe_name(const hd_probe_result *r, char *out, size_t cap);

@@ -1,7 +1,8 @@
 /* heddle/process.h: work in processes of its own: copies of this one, and programs.
  *
- * For what only the end of a process stops or cleans up: a compiler, an emulator at work, a driver whose
- * context a fault took. Every process here is waited for; none outlives its owner's call to hd_process_end.
+ * For work that only the end of a process stops or cleans up: a compiler, an emulator at work, a driver whose
+ * context was lost by a fault. Every process here is waited for; none outlives its owner's call to
+ * hd_process_end.
  */
 #ifndef HEDDLE_PROCESS_H
 #define HEDDLE_PROCESS_H

@@ -277,8 +277,8 @@ HD_API hd_status hd_ptx_parse(const char *text, size_t len, const char *name, hd
 
 /* Append the module's text to *out. Canonical: one statement a line. */
 HD_API hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *out);
-/* The same, but what came from a file stays on its source line where it can (ptxas makes names and line
- * tables of PTX line numbers); comments become blank lines. */
+/* The same, but statements that came from a file stay on their source lines where they can (ptxas makes names
+ * and line tables of PTX line numbers); comments become blank lines. */
 HD_API hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *out);
 /* One statement as it would be printed, without indentation or newline. */
 HD_API void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *out);

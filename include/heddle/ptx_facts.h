@@ -1,11 +1,11 @@
-/* heddle/ptx_facts.h: what instructions, types and special registers of PTX do.
+/* heddle/ptx_facts.h: facts about the instructions, types and special registers of PTX.
  *
- * The facts stand in ptx_ops.def, ptx_mods.def and ptx_sregs.def, beside the spellings, and in two tables of
- * src/ptx/facts.c and src/ptx/access.c for what modifiers change. Who wants to know something about an
- * operation asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
+ * The facts stand in ptx_ops.def, ptx_mods.def and ptx_sregs.def, beside the spellings; two tables in
+ * src/ptx/facts.c and src/ptx/access.c add what modifiers change. Code that needs a fact about an operation
+ * asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
  *
- * The answer about anything that the tables do not know is on the safe side: an unknown opcode may do
- * everything that its operands allow, an unknown modifier makes an access `unknown`.
+ * Answers are on the safe side for words that the tables lack: an unknown opcode may do everything that its
+ * operands allow, an unknown modifier makes an access `unknown`.
  */
 #ifndef HEDDLE_PTX_FACTS_H
 #define HEDDLE_PTX_FACTS_H
@@ -220,7 +220,7 @@ typedef struct hd_ptx_access {
  * its operands (touches[0].operand is 0). Calls are no accesses: HD_OPF_CALLS. */
 HD_API hd_ptx_access hd_ptx_access_of(const hd_ptx_form *f);
 
-/* The kinds of what it does in these spaces (HD_IN_... bits). */
+/* The kinds of its accesses in these spaces (HD_IN_... bits). */
 HD_API unsigned hd_ptx_access_in(const hd_ptx_access *a, unsigned spaces);
 
 /* ---- Operands ------------------------------------------------------------ */

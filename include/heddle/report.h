@@ -1,4 +1,4 @@
-/* heddle/report.h: what was found, for people and for programs: text tables, CSV, HTML. */
+/* heddle/report.h: results for people and for programs: text tables, CSV, HTML. */
 #ifndef HEDDLE_REPORT_H
 #define HEDDLE_REPORT_H
 
@@ -73,8 +73,8 @@ HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 
 /* ---- What a probe found ---------------------------------------------------------- */
 
-/* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, what a miss
- * brings, and which SM ran which CTA. */
+/* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, the bytes that a
+ * miss fetches, and which SM ran which CTA. */
 HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
 /* ---- What an analysis found ------------------------------------------------------ */

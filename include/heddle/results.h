@@ -1,8 +1,8 @@
-/* heddle/results.h: what single runs found, as text for people and as JSON for programs.
+/* heddle/results.h: the results of single runs, as text for people and as JSON for programs.
  *
- * Each result is a struct (often only pointers to what other headers describe), a function that appends its
- * text and one that appends its JSON: indented by two, a newline at the end, numbers with ten digits, null
- * for what is infinite or unknown. Running out of memory makes the buffer fail. */
+ * Each result is a struct (often only pointers to structs of other headers), a function that appends its text
+ * and one that appends its JSON: indented by two, a newline at the end, numbers with ten digits, null for
+ * numbers that are infinite or unknown. Running out of memory makes the buffer fail. */
 #ifndef HEDDLE_RESULTS_H
 #define HEDDLE_RESULTS_H
 
@@ -109,7 +109,7 @@ HD_API void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_res
 
 /* hd_report_overhead is the page. */
 HD_API void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
-/* Append what a page written before has from "## Notes" on: people wrote that. */
+/* Append the notes of the page that is there already: everything from "## Notes" on, which people wrote. */
 HD_API void hd_overhead_keep_notes(const char *path, hd_buf *page);
 /* The page's rows where none are named: each lever once. */
 HD_API const char *const *hd_overhead_plans(size_t *n);
@@ -134,8 +134,8 @@ HD_API const char *const *hd_levers_plans(size_t *n);
 HD_API hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 
-/* CLU's table 2 in Markdown: a head, a row for each workload, and what they come to. An application may be
- * there with several inputs, one row after the other. */
+/* CLU's table 2 in Markdown: a head, a row for each workload, and the totals. An application may be there
+ * with several inputs, one row after the other. */
 typedef struct hd_categories {
   unsigned rows, applications, equal;
   char last[16];
@@ -159,7 +159,7 @@ HD_API void hd_compositions_json(const hd_compositions_report *r, hd_buf *out);
 
 /* ---- Lists -------------------------------------------------------------------------------------- */
 
-/* names[i] is what workloads[i] was found by. */
+/* names[i] is the name by which workloads[i] was found. */
 HD_API void hd_workloads_text(const hd_workload *const *workloads, const char *const *names, size_t n,
                               hd_buf *out);
 HD_API void hd_workloads_json(const hd_workload *const *workloads, const char *const *names, size_t n,

@@ -1,9 +1,11 @@
-/* heddle/reuse.h: who reuses whose data, measured on traces; and the orders that follow from it.
+/* heddle/reuse.h: reuse of data inside and between CTAs, measured on traces, and the orders that follow from
+ * it.
  *
  * shares     how much of a launch's reuse stays in a warp, in a CTA, or crosses CTAs (CLU 3.2, figure 3)
  * distances  how far apart reuses are, in distinct lines
- * loads      how much of what each load asks for is asked for again
- * affinity   which CTAs share how much of their data (SMC 5.2), and an order that keeps those together
+ * loads      the part of each load's requests whose data is requested again
+ * affinity   how much of its data each pair of CTAs shares (SMC 5.2), and an order that keeps sharers
+ * together
  *
  * Nothing here depends on a cache or on where CTAs run: shares are the same for every
  * schedule, distances are those of one stated order.
@@ -93,10 +95,10 @@ HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
 
 /* ---- Loads ------------------------------------------------------------------------- */
 
-/* Requests of one load of the kernel, in sectors of 32 bytes, the least that any GPU fetches: one request
- * for each sector that an access of a warp names. `reused` are those of sectors that are asked for once more,
- * before or after, by this or another load of any CTA, or that the launch stored into before it loaded them:
- * what a cache could serve. Atomics go past the caches and do not count. */
+/* Requests of one load of the kernel, in sectors of 32 bytes, the least that any GPU fetches: one request for
+ * each sector that an access of a warp names. `reused` counts the requests that a cache could serve: this or
+ * another load of any CTA requests the sector too, before or after, or the launch stored into it before
+ * loading it. Atomics go past the caches and do not count. */
 typedef struct hd_load_reuse {
   uint32_t inst; /* hd_trace_event.inst */
   uint64_t requests, reused;
@@ -144,8 +146,8 @@ HD_API void hd_affinity_free(hd_affinity *a);
 /* The graph in the DOT language, at most `edges` of its heaviest edges (0: all). */
 HD_API void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out);
 
-/* Line the tasks up: next is always the task that shares most with the last `window` (0: 64) ones, of equal
- * ones the one with the lowest number. out->task is allocated. */
+/* Put the tasks in a line: the next one is always the task that shares most with the last `window` (0: 64)
+ * ones, of equals the one with the lowest number. out->task is allocated. */
 HD_API hd_status hd_affinity_order(const hd_affinity *a, uint32_t window, hd_table *out, hd_diag *d);
 
 /* Tasks by their work (warp instructions), most first; of equal ones the lower number. */

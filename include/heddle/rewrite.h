@@ -2,9 +2,9 @@
  *
  * Each CTA of the rewritten kernel works out which task it is (a few instructions at entry) and uses that
  * instead of %ctaid. An order alone, or bind=redirect, leaves the launch as it was: the same grid, block,
- * shared memory and arguments. bind=claim, bind=agents and large tables need more from who launches the
- * kernel: the recipe says what. Where tasks are claimed, the kernel's remark (hd_ptx_func) says by which
- * scheme and why, in two lines that are printed as comments.
+ * shared memory and arguments. bind=claim, bind=agents and large tables need more at launch: the recipe lists
+ * it. Where tasks are claimed, the kernel's remark (hd_ptx_func), two lines printed as comments, names the
+ * scheme and the reason for it.
  */
 #ifndef HEDDLE_REWRITE_H
 #define HEDDLE_REWRITE_H
@@ -20,13 +20,12 @@ extern "C" {
 enum { HD_AGENT_REGISTERS = 3 };
 
 /* How many registers ptxas may give each thread of a kernel with agents (.maxnreg), where the original's are
- * known. Out of a loop over tasks ptxas hoists what it can into registers, up to sixteen more, of which most
- * kernels need none. No limit is below 24, ptxas's least. Where a limit makes it spill, loosen it: local
- * memory that has grown says so (hd_kernel_info). */
+ * known. ptxas hoists values out of a loop over tasks into up to sixteen more registers, of which most
+ * kernels need none. No limit is below 24, ptxas's least. A limit under which ptxas spills must be loosened;
+ * local memory that has grown shows a spill (hd_kernel_info). */
 typedef enum hd_register_budget {
-  HD_BUDGET_SAME_OCCUPANCY = 0, /* three more than the original, and no more than with which as many CTAs are
-                                   resident on an SM as of the original (block not known: than the eight that
-                                   registers are handed out by) */
+  HD_BUDGET_SAME_OCCUPANCY = 0, /* three more than the original, but no more than leave as many CTAs resident
+                                   on an SM (block not known: than the original's, rounded up to eight) */
   HD_BUDGET_THREE_MORE,         /* three more than the original */
   HD_BUDGET_NONE,               /* no limit but the kernel's own */
   HD_BUDGET_COUNT
@@ -35,8 +34,8 @@ typedef enum hd_register_budget {
 /* Facts that the caller knows and the text does not say; bits. The rewritten kernel's remark names those that
  * it rests on. */
 enum {
-  HD_ASSUME_NO_WAITS = 1, /* no loop waits for what another CTA writes, though it looks as if: hash tables
-                             with room, say. Where it is not so, CTAs may wait for ever */
+  HD_ASSUME_NO_WAITS = 1, /* no loop waits for another CTA's write, though the text looks so: hash tables with
+                             room, say. Where this is wrong, CTAs may wait for ever */
 };
 /* "no-waits", several joined by commas. False: another word. */
 HD_API bool hd_assume_parse(const char *text, unsigned *assume);
@@ -49,10 +48,10 @@ typedef struct hd_rewrite_options {
   uint32_t block[3];     /* threads per CTA of every launch to come; {0}: any, unless the kernel says it */
   const hd_table *table; /* the checked table of an order that needs one; else NULL */
   const hd_sm_set
-      *sms; /* bind=claim, bind=agents: the numbers (%smid) of the SMs that launches to come may run
-               on, where they have holes (MIG, green contexts, MPS); each serves the cluster of its
-               place among them. NULL: 0 to n_sms - 1. A plan's own sms= goes before. Other SMs than
-               foreseen are as right, but some clusters are then served by none of their own */
+      *sms; /* bind=claim, bind=agents: the numbers (%smid) of the SMs that launches to come may run on, where
+               they have holes (MIG, green contexts, MPS); each serves the cluster of its place among them.
+               NULL: 0 to n_sms - 1. A plan's own sms= goes before. Results are right on any SMs, but clusters
+               of SMs that do not run are then served by others */
   bool more_registers; /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
                           leave; resident is then N. Needs a known block */
   uint32_t registers;  /* that a thread of the original uses, on the GPU to come; 0: not known */
@@ -116,7 +115,7 @@ HD_API void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *out)
 
 /* ---- Refusals ----------------------------------------------------------------- */
 
-/* Why a kernel cannot be steered. */
+/* The reason why a kernel cannot be rewritten. */
 typedef enum hd_refusal_kind {
   HD_REFUSE_NONE = 0,
   HD_REFUSE_NO_BODY,   /* a declaration only */
@@ -126,12 +125,12 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %pm0 ..., which the rewrite would change, or a clock
                           that decides more than how long a thread waits */
   HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */
-  HD_REFUSE_UNKNOWN_CALL,   /* calls what this module does not define (or through a pointer), which may read
-                               %ctaid */
+  HD_REFUSE_UNKNOWN_CALL,   /* calls a function that this module does not define, or through a pointer: it may
+                               read %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
   /* Of bind=agents only: */
   HD_REFUSE_SKIPPED_BARRIER, /* some threads of a CTA may end before others meet at a barrier */
-  HD_REFUSE_LASTING_STATE,   /* what a task leaves behind would be seen by the next one: mbarriers, setmaxnreg
+  HD_REFUSE_LASTING_STATE,   /* the next task would see state that a task leaves behind: mbarriers, setmaxnreg
                               */
   HD_REFUSE_GRID_IN_FUNC,    /* %nctaid read inside a function that is not inlined */
   /* Of threads= only: */
@@ -169,11 +168,11 @@ HD_API const char *hd_refusal_name(hd_refusal_kind k);
  *
  *   l1, stream   .L1::no_allocate from sm_70 and ISA 7.4 on, else .cg. Non-coherent loads (.nc) go through L1
  *                from sm_50 on; before that they are kept
- *   ro           the same, of the loads that are non-coherent: they alone use the read-only cache. No load is
- *                made non-coherent but those that the options name, from sm_32 on: other pointers, which the
- * kernel writes through, may lead to the same memory, and PTX does not say whether they do l2           a
- * policy that evicts first (.L2::cache_hint), made once, from sm_80 and ISA 7.4 on, else .cs; loads with a
- * policy of their own are kept
+ *   ro           the same, of loads that are non-coherent: they alone use the read-only cache. From sm_32
+ *                on, the loads that the options name are made non-coherent, and no others: the kernel may
+ *                write the same memory through another pointer, and PTX does not say whether it does
+ *   l2           a policy that evicts first (.L2::cache_hint), made once, from sm_80 and ISA 7.4 on, else
+ *                .cs; loads with a policy of their own are kept
  *
  * With form=predicate each load stands there twice, under opposite predicates (with policies, once, under its
  * warp's policy); with form=replicate the whole body does; form=auto takes replicate from 8 such loads on, if
@@ -197,8 +196,8 @@ HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_
 
 /* Rewrite kernel `func` of *m in place for plan `p`; *recipe says how it is launched from then on. With
  * `recipe` NULL, plans that change the launch fail with HD_ERR_USAGE. A baseline plan changes nothing.
- * HD_ERR_REFUSED with the first refusal when there is one; HD_ERR_UNSUPPORTED, naming the lever, for
- * what is not done. On failure the module must be thrown away. */
+ * HD_ERR_REFUSED with the first refusal when there is one; HD_ERR_UNSUPPORTED, naming the lever, where the
+ * rewriter cannot do it. On failure the module must be thrown away. */
 HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                             hd_recipe *recipe, hd_diag *d);
 

@@ -1,8 +1,8 @@
 /* heddle/sharing.h: how a launch's CTAs share memory, and how regularly they access it, measured on traces.
  *
- * sharing    which CTAs name the same lines: neighbours along x, y or z, all of them, or who knows whom;
- * whether they use the same words of them; who writes what others read pattern    how well accesses coalesce,
- * and whether CTAs make the same accesses, moved by a constant
+ * sharing    the CTAs that name the same lines: neighbours along x, y or z, all of them, or others; whether
+ *            they use the same words of these lines, and whether one writes lines that another one reads
+ * pattern    how well accesses coalesce, and whether CTAs make the same accesses, moved by a constant
  *
  * Like heddle/reuse.h these are properties of a launch and its data: no cache and no schedule enters.
  */

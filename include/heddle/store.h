@@ -1,12 +1,12 @@
 /* heddle/store.h: verdicts, kept from run to run.
  *
- * A verdict is what tuning found for one kernel, launched one way, on one kind of GPU under one
- * driver: the plan that won, by how much, how surely, and what the counters said before and
- * after. The store is an SQLite database (write-ahead log), which many processes may use at
- * once; what another program wrote into it is checked like any other input.
+ * A verdict is the result of tuning one kernel, launched one way, on one kind of GPU under one driver: the
+ * plan that won, by how much, how surely, and the counters before and after. The store is an SQLite database
+ * (write-ahead log), which many processes may use at once; rows that another program wrote into it are
+ * checked like any other input.
  *
- * A plan's order may be a table that somebody worked out from a trace. Such a table is kept beside the
- * verdicts, under a name that its entries give it, and goes with them wherever they go.
+ * A plan's order may be a table computed from a trace. Such a table is kept beside the verdicts, under a name
+ * computed from its entries, and is exported and imported with them.
  */
 #ifndef HEDDLE_STORE_H
 #define HEDDLE_STORE_H
@@ -25,8 +25,7 @@ typedef struct hd_verdict_key {
   char launch[192];           /* hd_verdict_launch */
   char gpu[96];               /* the GPU's name and, where parts of it are hidden, its shape */
   char driver[32];
-  char size[32]; /* the workload's size, by its name: launches alike may have data that is not. "": not known
-                  */
+  char size[32]; /* the workload's size, by its name: equal launches may have different data. "": not known */
 } hd_verdict_key;
 
 typedef struct hd_verdict {
@@ -39,8 +38,8 @@ typedef struct hd_verdict {
   double before_us, after_us; /* medians */
   uint32_t tried;             /* plans looked at */
   int64_t when;               /* seconds since 1970 */
-  char assume[64];            /* what the plan rests on, as hd_assume_text has it; "": nothing */
-  char counters[1536];        /* JSON of the counters before and after, or "" */
+  char assume[64];     /* the assumptions that the plan rests on, as hd_assume_text has them; "": none */
+  char counters[1536]; /* JSON of the counters before and after, or "" */
 } hd_verdict;
 
 /* The kernel's part of a key: of a module's text and the kernel's name. */
@@ -67,7 +66,7 @@ HD_API hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d);
 HD_API hd_status hd_store_put_table(hd_store *s, const hd_verdict *v, const uint32_t *task, uint64_t n,
                                     hd_diag *d);
 /* *found false: there is none. A key without a size asks for the newest verdict of any; one with a size gets
- * that size's, else one whose size nobody knows. */
+ * that size's, else one whose size is not known. */
 HD_API hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, bool *found,
                               hd_diag *d);
 

@@ -1,4 +1,4 @@
-/* heddle/verdict.h: what tuning found, kept and applied.
+/* heddle/verdict.h: the results of tuning, kept and applied.
  *
  * verdicts  in a store (heddle/store.h), and measured again
  * apply     from a launch to what is launched instead, fast enough for every launch
@@ -18,8 +18,8 @@ extern "C" {
 /* The key's parts that say where: a GPU by its name and, of a part of one, its SMs. */
 HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]);
 
-/* Keep a verdict for every kernel and launch of the workload. Orders that a trace or a file tells are kept as
- * tables, in the store. */
+/* Keep a verdict for every kernel and launch of the workload. Orders that come from a trace or a file are
+ * kept as tables, in the store. */
 HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                 const hd_tuning *t, hd_diag *d);
 /* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans
@@ -59,12 +59,12 @@ HD_API void hd_applier_close(hd_applier *a); /* NULL is fine */
 /* To be told of a module once, before its launches. The text need not live on. */
 HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char *name,
                                 hd_applier_module **out, hd_diag *d);
-/* The kernel to launch in that one's place. The first call for a launch asks the store and rewrites, later
+/* The kernel to launch in place of `kernel`. The first call for a launch asks the store and rewrites, later
  * ones take a fraction of a microsecond. NULL: out of memory, launch the original.
  *
- * It is rewritten from its plan alone. The tuner's other knowledge of the workload is missing here:
- * registers are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody
- * writes what the kernel reads, leaves the original in place where the kernel itself does not say so. */
+ * It is rewritten from its plan alone. The tuner's other knowledge of the workload is missing here: registers
+ * are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody writes the
+ * memory that the kernel reads, leaves the original in place where the kernel itself does not say so. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
                                   const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 

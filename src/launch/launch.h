@@ -1,9 +1,9 @@
 /* launch/launch.h: what the files of this floor share.
  *
  * arch.c       the architecture to compile for
- * apply.c      resolved plans applied to kernels       unwritten.c  what no kernel writes
- * agents.c     registers of kernels with agents        bytes.c      buffers on the host: first contents,
- * results setup.c      what launches take: arguments, states, tables; the same on an emulator and on a device
+ * apply.c      resolved plans applied to kernels       unwritten.c  buffers that no kernel writes
+ * agents.c     registers of kernels with agents        bytes.c      buffers on the host: contents, results
+ * setup.c      arguments, states, tables of a launch, on an emulator and on a device alike
  * runner.c     a workload on an emulator               placement.c  a workload's buffers on a device
  * variant.c    its kernels on a device, under plans    moves.c      the same buffers in other memory
  * check.c      the proof on the emulator               measure.c    proof and times on a device

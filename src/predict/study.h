@@ -1,11 +1,11 @@
-/* predict/study.h: what a study holds, and what the files of this floor share.
+/* predict/study.h: the contents of a study, and declarations that the files of this floor share.
  *
  * retrace.c   traces taken, of the original or under plans that change accesses
  * study.c     the original's traces, kept
- * table.c     orders that only a trace tells          loads.c    which loads ask for what nobody asks for
- * again resolve.c   what a plan leaves open                 plans.c    resolved, then run replay.c resolved
- * plans replayed on a GPU        sweep.c    many of them accuracy.c  the model against a device's counters
- * overhead.c what plans cost where they win nothing
+ * table.c     orders that need a trace                 loads.c     loads whose data is not requested again
+ * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
+ * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
+ * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
  */
 #ifndef HEDDLE_PREDICT_STUDY_H
 #define HEDDLE_PREDICT_STUDY_H
