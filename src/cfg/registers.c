@@ -10,25 +10,58 @@ typedef struct finder {
   void *ctx;
 } finder;
 
+static void note(const finder *f, hd_sym sym) {
+  if (sym && f->g->module->syms[sym].kind == HD_SYM_REG) f->visit(f->ctx, hd_cfg_reg(f->g, f->call, sym));
+}
+
 static bool find(void *ctx, const hd_ptx_leaf *leaf) {
   const finder *f = ctx;
-  if (leaf->role & f->role && leaf->sym && f->g->module->syms[leaf->sym].kind == HD_SYM_REG)
-    f->visit(f->ctx, hd_cfg_reg(f->g, f->call, leaf->sym));
+  if (leaf->role & f->role) note(f, leaf->sym);
   return true;
 }
 
-static void each_register(const hd_cfg *g, uint32_t inst, unsigned role, hd_reg_visit *visit, void *ctx) {
-  finder f = {g, g->insts[inst].call, role, visit, ctx};
-  hd_ptx_visit(g->module, hd_inst_stmt(g, inst), find, &f);
-}
-
+/* These run over every instruction of every kernel, so that operands which are registers and numbers are not
+ * visited as trees. */
 void hd_inst_writes(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx) {
-  const uint32_t flags = g->module->forms[hd_inst_stmt(g, inst)->form].flags;
-  if (flags & (HD_OPF_RESULT | HD_OPF_CALLS)) each_register(g, inst, HD_ROLE_WRITTEN, visit, ctx);
+  const hd_ptx_module *m = g->module;
+  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
+  const uint32_t flags = m->forms[s->form].flags;
+  finder f = {g, g->insts[inst].call, HD_ROLE_WRITTEN, visit, ctx};
+  if (flags & HD_OPF_CALLS) {
+    hd_ptx_visit(m, s, find, &f);
+    return;
+  }
+  if (!(flags & HD_OPF_RESULT) || !s->n_opnds) return;
+  const hd_ptx_opnd *o = &m->opnds[s->first_opnd];
+  if (o->kind == HD_O_REG)
+    note(&f, o->sym);
+  else if (o->kind != HD_O_BRACKET)
+    hd_ptx_visit_operand(m, s->first_opnd, HD_ROLE_WRITTEN, find, &f);
 }
 
 void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx) {
-  each_register(g, inst, HD_ROLE_READ, visit, ctx);
+  const hd_ptx_module *m = g->module;
+  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
+  const uint32_t flags = m->forms[s->form].flags;
+  finder f = {g, g->insts[inst].call, HD_ROLE_READ, visit, ctx};
+  if (flags & (HD_OPF_CALLS | HD_OPF_JUMPS)) {
+    hd_ptx_visit(m, s, find, &f);
+    return;
+  }
+  note(&f, s->guard);
+  for (uint32_t k = 0; k < s->n_opnds; k++) {
+    const hd_ptx_opnd *o = &m->opnds[s->first_opnd + k];
+    bool written = k == 0 && flags & HD_OPF_RESULT && o->kind != HD_O_BRACKET;
+    bool read = !written || flags & HD_OPF_READS_RESULT;
+    if (o->kind == HD_O_REG) {
+      if (read) note(&f, o->sym);
+    } else if (o->kind == HD_O_ADDR) {
+      note(&f, o->sym);
+    } else if (o->kind != HD_O_INT) {
+      unsigned role = (written ? HD_ROLE_WRITTEN : 0u) | (read ? HD_ROLE_READ : 0u);
+      hd_ptx_visit_operand(m, s->first_opnd + k, role, find, &f);
+    }
+  }
 }
 
 /* ---- Writers -------------------------------------------------------------------------- */

@@ -354,8 +354,9 @@ static void trace_actual(trace *t, uint32_t inst, const hd_ptx_func *f, hd_sym v
 
 static void trace_param(trace *t, hd_sym var) {
   wait_search *w = t->w;
-  if (w->seen_sym[var] == t->w->stamp) return;
-  w->seen_sym[var] = t->w->stamp;
+  uint32_t *seen = &w->seen_var[w->m->syms[var].decl];
+  if (!var || *seen == w->stamp) return;
+  *seen = w->stamp;
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     w->steps += b->n_insts;

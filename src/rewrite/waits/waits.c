@@ -178,7 +178,7 @@ static void prepare(wait_search *w) {
   w->seen_reg = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
   w->seen_inst = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->seen_block = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
-  w->seen_sym = HD_NEW_N(w->arena, w->m->n_syms + 1u, uint32_t);
+  w->seen_var = HD_NEW_N(w->arena, w->m->n_vars + 1u, uint32_t);
   w->work = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->invariant = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
   w->itself = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
@@ -216,7 +216,7 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
 static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   const hd_reach reach = s->reach;
   bool inlines = rewrite_can_inline(s);
-  w->access = HD_NEW_N(w->arena, w->m->n_forms + 1u, hd_ptx_access);
+  w->access = hd_arena_alloc(w->arena, (w->m->n_forms + 1u) * sizeof *w->access, _Alignof(hd_ptx_access));
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
   look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
   if (inlines && rewrite_is_whole(&w->g)) return;

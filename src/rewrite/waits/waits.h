@@ -46,7 +46,7 @@ typedef struct wait_search {
   uint32_t *part, *members, *first;
 
   /* Of flow.c: what was met in this region (== stamp), what is to be looked at, blocks' numbers. */
-  uint32_t *seen_reg, *seen_inst, *seen_block, *seen_sym, *work, *number, *doubtful;
+  uint32_t *seen_reg, *seen_inst, *seen_block, *seen_var, *work, *number, *doubtful;
   uint32_t *invariant; /* of value.c, per register */
   uint32_t *itself;    /* of flow.c, per register */
   /* Of flow.c, per register: == slice where it is among the registers that are followed now. */
