@@ -131,10 +131,12 @@ static bool is_clock(unsigned id) {
          id == HD_SR_GLOBALTIMER_LO || id == HD_SR_GLOBALTIMER_HI;
 }
 
-/* Performance counters, and what the driver or the tool chain put there. */
-static bool is_unknowable(const char *name) {
+/* Performance counters, and what the driver or the tool chain put there, but for the workspace of cooperative
+ * launches. */
+static bool is_unknowable(const char *name, unsigned id) {
   static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0",
                                          "%reserved_smem_offset_1"};
+  if (id == HD_SR_ENVREG1 || id == HD_SR_ENVREG2) return false;
   for (unsigned k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++)
     if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0) return true;
   return false;
@@ -147,7 +149,7 @@ static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
   if (id == HD_SR_NONE || id >= HD_SR_COUNT)
     return emu_refuse(fn, s, "special register %s is unknown", sym->name);
   if (is_clock(id)) return emu_refuse(fn, s, "%s is read by mov alone", sym->name);
-  if (is_unknowable(sym->name)) return emu_refuse(fn, s, "%s is not emulated", sym->name);
+  if (is_unknowable(sym->name, id)) return emu_refuse(fn, s, "%s is not emulated", sym->name);
   const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC;
   if (bits != (wide ? 64u : 32u)) return emu_refuse(fn, s, "%s is read as %u bits", sym->name, bits);
   uint32_t slot = EMU_NO_SLOT;

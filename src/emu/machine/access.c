@@ -153,6 +153,16 @@ static void task_name(const hd_emu_grid *g, uint32_t ticket, char *out, size_t c
              t / n[0] / n[1]);
 }
 
+/* Every grid.sync() that has completed orders what came before it. */
+static bool pass_grid_barriers(hd_emu_grid *g, hd_emu_cta *c) {
+  if (g->barrier && (*g->barrier ^ g->passed) >> 31) {
+    g->passed = *g->barrier;
+    emu_race_pass(g->emu, &g->race);
+  }
+  if (c->ticket < g->race.several) c->ticket = emu_race_ticket(g->emu, &g->race, c->task);
+  return c->ticket != 0;
+}
+
 static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
                        hd_access_kind kind) {
   hd_emu_grid *g = w->cta->grid;
@@ -164,8 +174,10 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   /* Reductions of bulk copies are strong, too. */
   const bool strong =
       kind == HD_ACCESS_ATOMIC ? i->mem.strong != EMU_STRONG_CTA : i->mem.strong == EMU_STRONG;
+  bool ok = pass_grid_barriers(g, w->cta);
   const emu_race_by by = {w->cta->ticket, kind, strong};
-  const bool ok = emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
+  why = (emu_conflict){.lane = (unsigned)__builtin_ctz(mask)};
+  ok = ok && emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;

@@ -55,6 +55,24 @@ static hd_status check_directives(const hd_ptx_module *m, const emu_code *code, 
   return HD_OK;
 }
 
+/* CTAs of a cooperative launch are resident at once. */
+static hd_status check_fit(const hd_emu *e, const emu_code *code, const hd_emu_launch_params *l, hd_diag *d) {
+  enum { SM_THREADS = 2048, SM_CTAS = 32, SM_SHARED = 228 << 10, RESERVED_SHARED = 1 << 10 };
+  const uint32_t threads = (l->block[0] * l->block[1] * l->block[2] + HD_WARP - 1) / HD_WARP * HD_WARP;
+  const uint32_t shared = code->shared_bytes + l->dynamic_shared + RESERVED_SHARED;
+  uint32_t fit = l->fit ? l->fit : SM_CTAS;
+  if (!l->fit && fit > SM_THREADS / threads) fit = SM_THREADS / threads;
+  if (!l->fit && fit > SM_SHARED / shared) fit = SM_SHARED / shared;
+  const uint64_t n = (uint64_t)l->grid[0] * l->grid[1]; /* below 2^48 */
+  if (l->cooperative && (n > (uint64_t)e->opt.n_sms * fit || n * l->grid[2] > (uint64_t)e->opt.n_sms * fit))
+    return hd_fail(
+        d, HD_ERR_USAGE,
+        "%s is launched cooperatively with %u x %u x %u CTAs: %u fit each of the %u SMs, and all must be "
+        "resident at once",
+        code->name, l->grid[0], l->grid[1], l->grid[2], fit, e->opt.n_sms);
+  return HD_OK;
+}
+
 static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, int64_t *index, hd_diag *d) {
   const hd_ptx_module *m = p->module;
   *index = hd_ptx_find_kernel(m, l->kernel);
@@ -85,7 +103,7 @@ static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, 
     return hd_fail(d, HD_ERR_USAGE, "%s needs %" PRIu64 " bytes of local memory a thread: %d are possible",
                    code->name, code->stack_bytes > code->local_bytes ? code->stack_bytes : code->local_bytes,
                    EMU_LOCAL_LIMIT);
-  return HD_OK;
+  return check_fit(p->emu, code, l, d);
 }
 
 /* ---- Grids ------------------------------------------------------------------------ */
@@ -104,7 +122,20 @@ static void free_cta(hd_emu_cta *c) {
   free(c);
 }
 
+/* What cooperative groups find through %envreg1 and %envreg2: the workspace's bytes, then the barrier's
+ * state. All CTAs but the first add 1 to it and the first what then flips its top bit, which is what they
+ * wait for. */
+static hd_status make_workspace(hd_emu_grid *g, hd_diag *d) {
+  enum { WORKSPACE = 256, BARRIER = 4 };
+  static const uint32_t zeros[WORKSPACE / 4];
+  hd_status st = hd_emu_alloc(g->emu, WORKSPACE, &g->workspace, d);
+  if (st == HD_OK) st = hd_emu_write(g->emu, g->workspace, zeros, WORKSPACE, d);
+  if (st == HD_OK) g->barrier = hd_emu_ptr(g->emu, g->workspace + BARRIER, sizeof *g->barrier);
+  return st;
+}
+
 static void free_grid(hd_emu_grid *g) {
+  if (g->workspace) hd_emu_free(g->emu, g->workspace, NULL);
   for (hd_emu_cta *c = g->idle, *next; c; c = next) {
     next = c->next;
     free_cta(c);
@@ -146,9 +177,11 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   g->view.params = params;
   g->view.params_bytes = l->args_bytes;
   g->tid = calloc(g->n_warps, sizeof *g->tid);
-  if (!params || !g->tid) {
+  st = params && g->tid ? HD_OK : hd_nomem(d);
+  if (st == HD_OK && l->cooperative) st = make_workspace(g, d);
+  if (st != HD_OK) {
     free_grid(g);
-    return hd_nomem(d);
+    return st;
   }
   if (l->args_bytes) memcpy(params, l->args, l->args_bytes);
   for (uint32_t t = 0; t < g->n_warps * HD_WARP; t++) {
@@ -336,7 +369,9 @@ static uint64_t sreg_value(const emu_mwarp *m, unsigned id, unsigned part) {
   case HD_SR_TOTAL_SMEM_SIZE:
   case HD_SR_AGGR_SMEM_SIZE: return c->shared_bytes;
   case HD_SR_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
-  default: return 0; /* %envreg, %pm, %cluster_ctaid, %reserved_smem_offset: nothing there */
+  case HD_SR_ENVREG1: return g->workspace >> 32; /* 0: the launch is not cooperative */
+  case HD_SR_ENVREG2: return g->workspace & UINT32_MAX;
+  default: return 0; /* %pm, %cluster_ctaid, %reserved_smem_offset: nothing there */
   }
 }
 

@@ -29,6 +29,9 @@ struct hd_emu_grid {
   uint64_t shared_bytes;       /* static and dynamic */
   uint64_t stack_bytes;        /* per thread, a multiple of 16 */
   uint64_t id;                 /* %gridid */
+  uint64_t workspace;          /* of a cooperative launch: where its barrier's state lies; else 0 */
+  const uint32_t *barrier;     /* on the host: that state, whose top bit changes with every grid.sync() */
+  uint32_t passed;             /* what the check of races has seen of it */
   uint32_t (*tid)[3][HD_WARP]; /* per warp: %tid.x, .y, .z of its lanes */
   emu_race_log race;
   pthread_mutex_t lock; /* over idle, race.tasks, fault, print */

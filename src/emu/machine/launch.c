@@ -37,6 +37,7 @@ typedef struct launch {
   pthread_mutex_t lock; /* over the dispatcher, taken and left */
   uint64_t taken;
   HD_VEC(resident) left; /* what CTAs on their own left over: those that get nowhere, and those not started */
+  bool cooperative;      /* all CTAs start at once, and none waits for a place */
   unsigned n_workers;
   _Atomic bool failed;     /* a CTA could not be started */
   _Atomic bool interleave; /* a CTA gets nowhere on its own: no more are run so */
@@ -156,7 +157,9 @@ static bool next_start(launch *l, size_t *left, uint64_t *started, resident *r) 
     return true;
   }
   *r = (resident){.position = *started};
-  if (emu_dispatch_next(l->dispatcher, &r->task, &r->sm) != EMU_DISPATCH_START) return false;
+  if (l->cooperative ? !emu_dispatch_take(l->dispatcher, &r->task, &r->sm)
+                     : emu_dispatch_next(l->dispatcher, &r->task, &r->sm) != EMU_DISPATCH_START)
+    return false;
   ++*started;
   return true;
 }
@@ -179,7 +182,7 @@ static bool start_all(launch *l, residents *alive, size_t *left, uint64_t *start
 static void end_resident(launch *l, const resident *r) {
   account(&l->workers[0].stats, r->cta);
   hd_emu_cta_end(r->cta);
-  emu_dispatch_retire(l->dispatcher, r->sm);
+  if (!l->cooperative) emu_dispatch_retire(l->dispatcher, r->sm);
 }
 
 /* A turn for every CTA; those that are over leave. False: the launch is over. */
@@ -255,7 +258,7 @@ static void run_left(launch *l) {
 
 static hd_status run(launch *l, hd_diag *d) {
   const hd_emu_grid *g = l->grid;
-  const bool interleave = g->traits.order_sensitive;
+  const bool interleave = g->traits.order_sensitive || l->cooperative;
   const bool one_thread =
       interleave || g->traits.allocates || (g->traits.prints && g->hooks.print) || g->emu->race != NULL;
   l->n_workers = one_thread ? 1 : g->emu->opt.threads;
@@ -282,7 +285,7 @@ hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *lp, const
                         const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d) {
   if (stats) *stats = (hd_emu_stats){0};
   const double start = hd_seconds();
-  launch l = {0};
+  launch l = {.cooperative = lp->cooperative};
   hd_status st = hd_emu_grid_begin(p, lp, hooks, &l.grid, d);
   if (st != HD_OK) return st;
   l.grid->ordered = true;

@@ -115,6 +115,10 @@ void emu_race_begin(hd_emu *e, emu_race_log *log) {
   log->several = e->next_ticket++;
 }
 
+void emu_race_pass(hd_emu *e, emu_race_log *log) {
+  if (e->next_ticket <= MAX_TICKET) log->several = e->next_ticket++;
+}
+
 void emu_race_end(emu_race_log *log) {
   hd_vec_free(&log->tasks);
   hd_vec_free(&log->splits);

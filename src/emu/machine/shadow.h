@@ -24,7 +24,8 @@ typedef struct emu_race_task {
 
 /* Of one launch. */
 typedef struct emu_race_log {
-  uint32_t several;            /* this launch's ticket for "more than one task"; its CTAs have greater ones */
+  uint32_t several; /* this launch's ticket for "more than one task", since the last barrier of the grid; its
+                       CTAs have greater ones */
   HD_VEC(emu_race_task) tasks; /* by ticket */
   HD_VEC(emu_race_split) splits;
 } emu_race_log;
@@ -40,6 +41,9 @@ bool emu_init_check(const uint8_t *shadow, unsigned bytes);
 unsigned emu_init_set(uint8_t *shadow, unsigned bytes);
 void emu_race_begin(hd_emu *e, emu_race_log *log);
 void emu_race_end(emu_race_log *log);
+/* All that was accessed so far is ordered before what follows, as by an earlier launch. CTAs take new
+ * tickets. */
+void emu_race_pass(hd_emu *e, emu_race_log *log);
 /* A ticket for a CTA that starts; 0 when there are no more or no memory for them. */
 uint32_t emu_race_ticket(hd_emu *e, emu_race_log *log, uint64_t task);
 typedef struct emu_conflict {
