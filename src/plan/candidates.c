@@ -124,7 +124,7 @@ static double order_prior(const hd_order *o) {
   case HD_ORDER_HILBERT: return 0.7;
   case HD_ORDER_STRIDE: return 0.5;
   case HD_ORDER_ZIGZAG: return 0.45;
-  case HD_ORDER_REVERSE: return 0.35;
+  case HD_ORDER_REVERSE: return 0.48;
   case HD_ORDER_AFFINITY: return 0.95;
   case HD_ORDER_HEAVY_FIRST: return 0.93;
   default: return 0.3;

@@ -187,6 +187,7 @@ static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
 static hd_status tune_units(tuning *t, device_bench *b, tuner_unit *units, hd_plan_set *fixed, hd_diag *d) {
   hd_tuning *out = t->out;
   uint32_t n = tuner_list_units(t->w, t->o.whole, units);
+  tuner_bench bench = device_bench_interface(b);
   hd_status st = HD_OK;
   out->kernels = calloc((size_t)n + 1, sizeof *out->kernels);
   if (!out->kernels) return hd_nomem(d);
@@ -200,7 +201,8 @@ static hd_status tune_units(tuning *t, device_bench *b, tuner_unit *units, hd_pl
   tuner_share_out(units, n);
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     hd_tuned *k = &out->kernels[i];
-    st = tune_unit(t, b, &units[i], fixed, units[i].share * tuning_search_budget(t), k, d);
+    double budget = tuner_unit_budget(units, n, i, &bench, tuning_confidence(t), tuning_search_budget(t));
+    st = tune_unit(t, b, &units[i], fixed, budget, k, d);
     if (st == HD_OK && k->adopted && n > 1) st = tuning_put(fixed, k, &k->plan, d);
   }
   return st;

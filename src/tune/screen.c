@@ -8,11 +8,16 @@
 
 enum {
   BATCH = 8,
-  LEAST_SCREENED = 4, /* batches that are screened whatever the budget says: one of so many plans */
+  LEAST_SCREENED = 4, /* plans that are screened whatever the budget says, of long runs */
+  LEAST_FAMILY = 8,   /* trials of a family that never gained, before it waits */
+  SHORT_ROUNDS = 5,   /* of a first measurement, where runs take less than 3 ms */
+  STALE = 2,          /* batches without a better plan, before climbing begins */
   MOST_HALVED = 24,
   MOST_FAMILIES = 64,
 };
 static const double losing = 0.85; /* two pairs as slow as that are enough */
+/* A plan that leads by so much is worth climbing from, after so much of the time for screening. */
+static const double leading = 1.05, least_screening = 0.7, step_worth = 1.003;
 
 /* ---- Screening --------------------------------------------------------------------------- */
 
@@ -61,12 +66,13 @@ static void learn(const search *s, families *out) {
 
 /* The greater, the sooner the candidate is tried. */
 static double promise(families *f, const search_waiting *w) {
-  static const double unknown = 0.25, most_for_winning = 0.5, losing_family = 0.5;
+  static const double unknown = 0.25, most_for_winning = 0.5, losing_family = 0.5, flat_family = 0.3;
   const evidence *e = look_up(f, w->family);
   double prior = w->candidate.prior;
   if (!e) return prior + unknown;
   if (e->best >= SEARCH_PROMISING) return prior + fmin(most_for_winning, 2 * (e->best - 1));
-  return e->tried > 1 && e->best < losing ? prior - losing_family : prior;
+  if (e->tried > 1 && e->best < losing) return prior - losing_family;
+  return e->tried >= LEAST_FAMILY ? prior - flat_family : prior;
 }
 
 /* Tell the bench of those that promise most: it prepares them at once, where making them ready one after the
@@ -126,19 +132,37 @@ static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size
   return st;
 }
 
+/* Where runs are short, the bench has prepared plans whose runs cost next to nothing: all of these. */
+static bool least_is_screened(const search *s) {
+  bool cheap = s->bench->ahead && search_first_rounds(s) >= SHORT_ROUNDS;
+  size_t measured = 0, least = cheap ? SEARCH_AHEAD : LEAST_SCREENED;
+  for (size_t i = 0; i < s->trials.n; i++) measured += s->trials.data[i].status == HD_OK;
+  return measured >= least;
+}
+
+static double best_score(const search *s) {
+  double best = 0;
+  for (size_t i = 0; i < s->trials.n; i++)
+    if (s->trials.data[i].ready) best = fmax(best, s->trials.data[i].score);
+  return best;
+}
+
 hd_status search_screen(search *s, double until, hd_diag *d) {
-  size_t batch = s->o.batch ? s->o.batch : BATCH, n, measured = 0;
+  size_t batch = s->o.batch ? s->o.batch : BATCH, n, stale = 0;
+  double best = 0, begin = search_now(s), enough = begin + least_screening * (until - begin);
   size_t *at = calloc(batch, sizeof *at);
   if (!at) return hd_nomem(d);
   hd_status st = HD_OK;
-  while (st == HD_OK && s->waiting.n && (search_now(s) < until || measured < LEAST_SCREENED)) {
+  while (st == HD_OK && s->waiting.n && (search_now(s) < until || !least_is_screened(s))) {
     size_t from = s->trials.n;
     bool over = search_now(s) >= until; /* as few as must be */
+    if (best >= leading && stale >= STALE && search_now(s) >= enough) break;
     st = admit_batch(s, over ? 1 : batch, until, at, &n, d);
-    for (size_t i = from; i < s->trials.n; i++) measured += s->trials.data[i].status == HD_OK;
     if (st == HD_OK) st = measure_batch(s, at, n, d);
     for (size_t i = from; i < s->trials.n; i++)
       if (!search_is_hopeful(&s->trials.data[i])) search_let_go(s, &s->trials.data[i]);
+    stale = best_score(s) > best * step_worth ? 0 : stale + 1;
+    best = fmax(best, best_score(s));
   }
   free(at);
   search_report(s, "screening", s->trials.n, s->trials.n);

@@ -1,22 +1,33 @@
 /* Which plans are measured how often, and whether the best one is adopted.
  *
  * - screening: candidates in batches, a few rounds each with the original among them, until their share of
- * the budget is spent. The next batch is chosen by the candidates' priors and by what was seen of their
- * families (hd_plan_family): a family that nobody looked at comes early, one that wins is looked into, one
- * that loses waits
+ *   the budget is spent. The next batch is chosen by the candidates' priors and by the evidence on their
+ *   families (hd_plan_family): an unknown family comes early, one that wins is looked into, one that loses or
+ *   stays flat waits. Once a plan leads by far and the next batches bring no better one, climbing begins
+ * - a second look: where no plan seems to win, the best few once more with the original loaded again and all
+ *   buffers elsewhere, then further candidates until the budget of all stages is spent
  * - halving: the better half again with twice the rounds, until few are left; the best of each family stays
  *   longer than its score alone would let it
  * - climbing: neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
- * - finals: the few best with new rounds that alone decide who is first
+ * - finals: the few best, loaded again, with new rounds in two places; the lesser median decides who is first
  * - the test: the first one against the original, with rounds that decide nothing else, in places that chose
- *   nothing; should it owe its win to where buffers lay, the second one too
+ *   nothing; should it owe its win to where buffers lay, the next ones too
+ *
+ * Three kinds of chance make a plan seem faster. Noise differs from round to round: a few per mil, with
+ * outliers, against which medians of 5 to 20 rounds help. A place in memory favours the original or a plan by
+ * some percent for as long as buffers lie there, and so does the loading of code and tables: more rounds do
+ * not help, other places and loadings do. Screening has one place and one loading, which is fair enough
+ * between plans, for a lucky original lowers all ratios alike; it is not fair to a plan that gains less than
+ * that luck, hence the second look. Of two places the lesser median counts, because a plan that was lucky in
+ * one is seldom lucky in the other, while one that wins wins in both.
  *
  * A plan of which no pair reached the gain that adoption takes is not followed further: with noise as small
- * as long kernels have it that leaves nothing to follow where nothing helps, and the search ends there.
+ * as long kernels have it that leaves nothing to follow where nothing helps.
  *
- * Choosing the best of many by noisy times flatters it. The last step is why that does no harm: its pairs are
- * independent of the choice, so that a plan which is not faster is adopted no more often than the interval
- * errs, however many were tried.
+ * Choosing the best of many by noisy times flatters it. The last step is why that does no harm: its places
+ * are independent of the choice, so that a plan which gains nothing passes one test in 2^n cases, n being the
+ * number of places. The first test takes 8 places and each of the others 9, which makes 1/256 + 3/512, less
+ * than 1%, however many plans were tried.
  */
 #include <math.h>
 #include <stdio.h>
@@ -120,32 +131,82 @@ static uint32_t affordable(const search *s, size_t n, double until, uint32_t lea
   return rounds <= least ? least : rounds >= most ? most : (uint32_t)rounds;
 }
 
+/* Load plans again, so that neither where code lies nor who compiled it ahead is the same. *slot stays where
+ * that fails. */
+static hd_status load_again(const search *s, const hd_plan_set *plans, uint32_t *slot, hd_diag *d) {
+  uint32_t fresh;
+  double us;
+  hd_status st = s->bench->admit(s->bench->ctx, plans, &fresh, &us, d);
+  if (st != HD_OK) return st;
+  s->bench->release(s->bench->ctx, *slot);
+  *slot = fresh;
+  return HD_OK;
+}
+
+static hd_status load_original_again(search *s, hd_diag *d) {
+  static const hd_plan_set none;
+  return load_again(s, s->o.fixed ? s->o.fixed : &none, &s->original, d);
+}
+
+/* Those that cannot be loaded again stay as they are: the test will say more. */
+static hd_status load_finalists_again(search *s, const size_t *at, size_t n, double until, hd_diag *d) {
+  hd_status st = load_original_again(s, d);
+  for (size_t i = 0; st == HD_OK && i < n && search_now(s) < until; i++) {
+    search_trial *t = &s->trials.data[at[i]];
+    const hd_plan_set plans = search_plans(s, &t->plan);
+    hd_diag e = {0};
+    st = load_again(s, &plans, &t->slot, &e);
+    if (search_plans_fault(st))
+      st = HD_OK;
+    else if (st != HD_OK && d)
+      *d = e;
+  }
+  return st;
+}
+
+/* New rounds of the finalists where buffers lie now: earlier ones chose them, and speak for them too well. */
+static hd_status compete(search *s, const size_t *at, size_t n, uint32_t rounds, double *least, hd_diag *d) {
+  for (size_t i = 0; i < n; i++) s->trials.data[at[i]].n = 0;
+  hd_status st = search_measure(s, at, n, 1, rounds, d);
+  for (size_t i = 0; i < n; i++) least[i] = fmin(least[i], s->trials.data[at[i]].score);
+  return st;
+}
+
 static hd_status finals(search *s, double until, hd_diag *d) {
+  const tuner_bench *b = s->bench;
   size_t at[SEARCH_FINALISTS];
   size_t n = search_rank(s, at, SEARCH_FINALISTS);
-  if (n < 2 || s->bench->exact) {
+  double least[SEARCH_FINALISTS] = {INFINITY, INFINITY, INFINITY, INFINITY}, part;
+  if (n < 2 || b->exact) {
     s->best = n ? (int64_t)at[0] : -1;
     return HD_OK;
   }
-  /* Earlier rounds chose these: they speak for all of them too well. */
-  for (size_t i = 0; i < n; i++) s->trials.data[at[i]].n = 0;
-  hd_status st = search_measure(s, at, n, 1, affordable(s, n + 1, until, 2, SEARCH_FINAL_ROUNDS), d);
+  hd_status st = load_finalists_again(s, at, n, until, d);
+  uint32_t places = b->move ? 2 : 1;
+  uint32_t rounds = affordable(s, places * (n + 1), until - b->moving, 2, SEARCH_FINAL_ROUNDS / places);
+  for (uint32_t p = 0; st == HD_OK && p < places; p++) {
+    if (p) st = b->move(b->ctx, false, &part, d);
+    if (st == HD_OK) st = compete(s, at, n, rounds, least, d);
+  }
+  if (b->move) b->settle(b->ctx);
+  for (size_t i = 0; st == HD_OK && i < n; i++) s->trials.data[at[i]].score = least[i];
   search_rank(s, at, n);
   s->best = (int64_t)at[0];
   return st;
 }
 
 /* Measure a plan afresh, in other places where there are any. */
-static hd_status test_one(const search *s, const hd_plan *p, search_test *out, hd_diag *d) {
+static hd_status test_one(const search *s, const hd_plan *p, double confidence, search_test *out,
+                          hd_diag *d) {
   const hd_plan_set plans = search_plans(s, p), none = {0}, *before = s->o.fixed ? s->o.fixed : &none;
   const tuner_bench *b = s->bench;
   *out = (search_test){0};
   if (!b->move) {
     uint32_t rounds = affordable(s, 2, s->o.budget, SEARCH_LEAST_TEST, MOST_TEST);
-    return search_compare(b, before, &plans, rounds, s->o.confidence, &out->speedup, &out->before_us,
+    return search_compare(b, before, &plans, rounds, confidence, &out->speedup, &out->before_us,
                           &out->after_us, d);
   }
-  confirm_options o = {.confidence = s->o.confidence, .least = 1};
+  confirm_options o = {.confidence = confidence, .least = 1};
   confirm_afford(b, s->second, s->o.budget - search_now(s), &o);
   return search_confirm(b, before, &plans, &o, out, d);
 }
@@ -157,20 +218,20 @@ static double least_test(const search *s) {
 }
 
 /* The best one is the first that passes; else the first. Where a plan wins may be where buffers lay while it
- * was chosen: then the next one is worth a test, if there is time left. With two tests of a plan that gains
- * nothing, each passed in one of 2^8 cases, the rate of false adoptions stays below 1%. */
+ * was chosen: then the next one is worth a test, if there is time left. Tests behind the first err half as
+ * often, so that all of them together still adopt a plan that gains nothing in less than 1% of all cases. */
 static hd_status test(search *s, hd_diag *d) {
-  enum { TESTS = 2 };
   size_t at[SEARCH_FINALISTS], n = search_rank(s, at, SEARCH_FINALISTS);
   search_keep_only(s, NULL, 0);
   s->best = -1;
-  for (size_t i = 0; i < n && i < TESTS && !s->adopted; i++) {
+  for (size_t i = 0; i < n && !s->adopted; i++) {
     search_trial *t = &s->trials.data[at[i]];
     search_test result;
     hd_diag e = {0};
     if (t->score < SEARCH_PROMISING || (i && search_now(s) + least_test(s) > s->o.budget)) break;
-    search_report(s, "testing", i, TESTS);
-    hd_status st = test_one(s, &t->plan, &result, &e);
+    search_report(s, "testing", i, n);
+    double confidence = i ? (1 + s->o.confidence) / 2 : s->o.confidence;
+    hd_status st = test_one(s, &t->plan, confidence, &result, &e);
     if (st != HD_OK && !search_plans_fault(st)) {
       if (d) *d = e;
       return st;
@@ -188,7 +249,7 @@ static hd_status test(search *s, hd_diag *d) {
     }
     if (!s->bench->move) break;
   }
-  search_report(s, "testing", TESTS, TESTS);
+  search_report(s, "testing", n, n);
   return HD_OK;
 }
 
@@ -225,6 +286,61 @@ static hd_status time_original(search *s, hd_diag *d) {
   return HD_OK;
 }
 
+/* ---- The second look ------------------------------------------------------------------------------- */
+
+/* By the medians: where many are tried, one of some pair reaches any gain. */
+static bool some_seem_to_win(const search *s) {
+  for (size_t i = 0; i < s->trials.n; i++)
+    if (s->trials.data[i].ready && s->trials.data[i].score >= SEARCH_LEAST_GAIN) return true;
+  return false;
+}
+
+/* The best of all trials, but for those whose first run was their last. */
+static size_t rank_all(const search *s, size_t out[SEARCH_FINALISTS]) {
+  size_t n = 0;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    const search_trial *t = &s->trials.data[i];
+    if (t->n < 2) continue;
+    size_t k = n < SEARCH_FINALISTS ? n++ : SEARCH_FINALISTS;
+    for (; k && t->score > s->trials.data[out[k - 1]].score; k--)
+      if (k < SEARCH_FINALISTS) out[k] = out[k - 1];
+    if (k < SEARCH_FINALISTS) out[k] = i;
+  }
+  return n;
+}
+
+/* The original may be lucky where it was loaded and its buffers lie: no plan that gains less than that luck
+ * seems to win there. The few that came nearest are measured once more with another loading, elsewhere. */
+static hd_status look_again(search *s, hd_diag *d) {
+  const tuner_bench *b = s->bench;
+  size_t at[SEARCH_FINALISTS], n = rank_all(s, at), ready = 0;
+  double part;
+  if (!n || !b->move) return HD_OK;
+  search_keep_only(s, NULL, 0);
+  hd_status st = load_original_again(s, d);
+  if (st == HD_OK) st = b->move(b->ctx, false, &part, d);
+  b->settle(b->ctx);
+  if (st == HD_OK) st = time_original(s, d);
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    s->trials.data[at[i]].n = 0;
+    st = search_admit(s, at[i], d);
+    if (st == HD_OK && s->trials.data[at[i]].ready) at[ready++] = at[i];
+  }
+  if (st == HD_OK) st = search_measure(s, at, ready, 0, search_first_rounds(s), d);
+  for (size_t i = 0; st == HD_OK && i < ready; i++)
+    if (!search_is_hopeful(&s->trials.data[at[i]])) search_let_go(s, &s->trials.data[at[i]]);
+  search_report(s, "screening", s->trials.n, s->trials.n + s->waiting.n);
+  return st;
+}
+
+/* Nothing seems to win so far. */
+static hd_status find_late(search *s, double until, hd_diag *d) {
+  hd_status st = look_again(s, d);
+  if (st != HD_OK || some_seem_to_win(s)) return st;
+  st = search_screen(s, until, d);
+  return st == HD_OK ? search_halve(s, until, d) : st;
+}
+
 static void forget_candidates(search *s) {
   for (size_t i = 0; i < s->waiting.n; i++) hd_plan_free(&s->waiting.data[i].candidate.plan);
   s->waiting.n = 0;
@@ -251,8 +367,9 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   if (budget < s->o.budget / 4) budget = s->o.budget / 4;
   if (s->unaffordable) forget_candidates(s);
   if (st == HD_OK) st = search_screen(s, screening_ends * budget, d);
-  forget_candidates(s); /* what the budget did not reach was not tried */
   if (st == HD_OK) st = search_halve(s, climbing_ends * budget, d);
+  if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, finals_end * budget, d);
+  forget_candidates(s); /* what the budget did not reach was not tried */
   if (st == HD_OK) st = climb(s, climbing_ends * budget, d);
   if (st == HD_OK) st = finals(s, finals_end * budget, d);
   if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) st = test(s, d);

@@ -42,6 +42,7 @@ typedef struct tuner_unit {
   const char *kernel; /* NULL: all of them, under one plan */
   uint32_t launch;    /* the one with most threads */
   double us;          /* of the original */
+  double seconds;     /* that one run of it takes, with all there is around it */
   double share;       /* of the budget; 0: it takes less than TUNER_LEAST_SHARE of the workload's time */
 } tuner_unit;
 /* Kernels that take less are left alone: nobody would notice. */
@@ -53,6 +54,10 @@ uint64_t tuner_threads(const hd_wl_launch *l);
 uint32_t tuner_list_units(const hd_workload *w, bool whole, tuner_unit *out);
 hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d);
 void tuner_share_out(tuner_unit *u, uint32_t n);
+/* Seconds of unit i, of so many for all. Each has those that its test takes, and its share of the others, of
+ * which there are half at least. */
+double tuner_unit_budget(const tuner_unit *u, uint32_t n, uint32_t i, const tuner_bench *b, double confidence,
+                         double all);
 
 /* ---- The vote ------------------------------------------------------------------------------ */
 

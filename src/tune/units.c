@@ -35,7 +35,12 @@ hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d) {
   hd_status st = bench.admit(bench.ctx, &original, &slot, &u->us, d);
   if (st != HD_OK) return st;
   /* A short kernel's first run says how cold everything was. */
-  if (u->us < 50e3) st = bench.time(bench.ctx, &slot, 1, 0, 1, &u->us, d);
+  u->seconds = u->us * 1e-6;
+  if (u->us < 50e3) {
+    double begin = bench.clock(bench.ctx);
+    st = bench.time(bench.ctx, &slot, 1, 0, 1, &u->us, d);
+    u->seconds = bench.clock(bench.ctx) - begin;
+  }
   bench.release(bench.ctx, slot);
   return st;
 }
@@ -53,4 +58,12 @@ void tuner_share_out(tuner_unit *u, uint32_t n) {
     shares += u[i].share;
   }
   for (uint32_t i = 0; i < n; i++) u[i].share /= shares > 0 ? shares : 1;
+}
+
+double tuner_unit_budget(const tuner_unit *u, uint32_t n, uint32_t i, const tuner_bench *b, double confidence,
+                         double all) {
+  double tests = 0, own = confirm_takes(b, u[i].seconds, confidence);
+  for (uint32_t k = 0; k < n; k++)
+    if (u[k].share > 0) tests += confirm_takes(b, u[k].seconds, confidence);
+  return fmin(own + u[i].share * fmax(all - tests, all / 2), all);
 }

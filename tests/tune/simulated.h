@@ -24,10 +24,14 @@ typedef struct simulated {
   /* Where buffers lie: a factor of the time of a plan (by its hash; 0: of the original) in a place. NULL: the
    * bench has no places. */
   double (*luck)(const struct simulated *s, uint64_t plan, uint32_t place);
+  /* How code was loaded: a factor of the time of a plan (0: of the original) by the number of its admission.
+   * NULL: that makes no difference. */
+  double (*loading)(const struct simulated *s, uint64_t plan, uint32_t admission);
   uint64_t plan_of[MOST_SLOTS];
   uint32_t place, unsettled, fails_at; /* fails_at: the move that does, from 1 */
   uint32_t admitted, lost_at;          /* lost_at: the admission with which the device goes, from 1 */
   double moving;
+  bool fragmented;    /* the last move since settle was */
   const char *kernel; /* whose plan has the speedup; NULL: the one for all */
   bool listens;       /* to what may be admitted soon */
   uint64_t heard[MOST_SLOTS];
@@ -95,6 +99,7 @@ static inline hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slo
   if (s->held > s->most_held) s->most_held = s->held;
   s->time_of[*slot] = s->base_us / (baseline ? 1 : s->speedup(s, p));
   s->plan_of[*slot] = baseline ? 0 : plan_hash(p);
+  if (s->loading) s->time_of[*slot] *= s->loading(s, s->plan_of[*slot], s->admitted);
   *us = draw(s, here(s, *slot));
   return HD_OK;
 }
@@ -123,14 +128,20 @@ static inline double clock_of(void *ctx) { return ((simulated *)ctx)->clock; }
 
 static inline hd_status move(void *ctx, bool fragmented, double *part, hd_diag *d) {
   simulated *s = ctx;
-  assert_true(fragmented == (s->unsettled >= 4));
+  assert_true(fragmented || !s->fragmented);
+  assert_true(fragmented || s->unsettled < 5); /* of at most 9 places the first half is memory of a piece */
+  s->fragmented = fragmented;
   s->clock += s->moving;
   s->unsettled++;
   *part = 1;
   return ++s->place == s->fails_at ? hd_fail(d, HD_ERR_FAULT, "lost") : HD_OK;
 }
 
-static inline void settle(void *ctx) { ((simulated *)ctx)->unsettled = 0; }
+static inline void settle(void *ctx) {
+  simulated *s = ctx;
+  s->unsettled = 0;
+  s->fragmented = false;
+}
 
 static inline tuner_bench bench_of(simulated *s) {
   tuner_bench b = {.ctx = s, .admit = admit, .release = release, .time = time_slots, .clock = clock_of};
@@ -169,5 +180,23 @@ static inline void search_in(const hd_plan_space *space, simulated *s, double bu
 }
 
 static inline void search_on(simulated *s, double budget, search *out) { search_in(&plane, s, budget, out); }
+
+/* ---- Landscapes that several tests search ---- */
+
+static inline double none_faster(const simulated *s, const hd_plan *p) { return 1; }
+
+/* Two levers that pay together. */
+static inline double two_levers(const simulated *s, const hd_plan *p) {
+  double x = p->order.kind == HD_ORDER_COL ? 1.15 : 1;
+  if (p->stream.kind == HD_STREAM_L1) x *= 1.1;
+  if (p->bind != HD_BIND_NONE || p->prefetch.kind != HD_PREFETCH_NONE) x *= 0.8;
+  return x;
+}
+
+/* As measured on an H100: the original takes 5% more or less as its buffers lie, every plan 2%. */
+static inline double luck_of_places(const simulated *s, uint64_t plan, uint32_t place) {
+  double x = (double)(hd_random_at(s->seed ^ plan, place) >> 11) * 0x1p-53 - 0.5;
+  return 1 + (plan ? 0.04 : 0.1) * x;
+}
 
 #endif

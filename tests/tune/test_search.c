@@ -3,7 +3,6 @@
 
 /* ---- Speedups ---------------------------------------------------------------------- */
 
-static double none_faster(const simulated *s, const hd_plan *p) { return 1; }
 static double all_slower(const simulated *s, const hd_plan *p) {
   return 0.6 + 0.39 * (double)(plan_hash(p) % 1000) / 1000;
 }
@@ -19,14 +18,6 @@ static double hill(const simulated *s, const hd_plan *p) {
   if (p->order.kind != HD_ORDER_BAND || p->bind != HD_BIND_NONE) return 0.9;
   double x = log2((double)p->order.a / 11);
   return 1.4 - 0.1 * x * x;
-}
-
-/* Two levers that pay together. */
-static double two_levers(const simulated *s, const hd_plan *p) {
-  double x = p->order.kind == HD_ORDER_COL ? 1.15 : 1;
-  if (p->stream.kind == HD_STREAM_L1) x *= 1.1;
-  if (p->bind != HD_BIND_NONE || p->prefetch.kind != HD_PREFETCH_NONE) x *= 0.8;
-  return x;
 }
 
 static double agents_of_two(const simulated *s, const hd_plan *p) {
@@ -253,6 +244,60 @@ static void finds_the_number_of_agents(void **state) {
   search_free(&r);
 }
 
+/* The plan that gains is one of those that come late; nothing else does. */
+static double last_wins(const simulated *s, const hd_plan *p) {
+  static const hd_plan best = {.order = {.kind = HD_ORDER_REVERSE}};
+  return hd_plan_equal(p, &best) ? 1.039 : p->order.kind != HD_ORDER_ROW ? 0.998 : 0.95;
+}
+
+static void goes_on_screening_while_nothing_wins(void **state) {
+  static simulated s;
+  for (uint64_t i = 0; i < 40; i++) {
+    search r;
+    s = (simulated){.seed = i, .base_us = 700, .noise = 0.002, .speedup = last_wins, .admission = 0.035};
+    search_on(&s, 5.4, &r);
+    assert_true(r.adopted);
+    assert_int_equal(r.trials.data[r.best].plan.order.kind, HD_ORDER_REVERSE);
+    search_free(&r);
+  }
+}
+
+/* A kernel with a small share: all plans that the bench has prepared are run. */
+static void runs_what_was_prepared(void **state) {
+  static simulated s;
+  search r;
+  s = (simulated){.base_us = 350, .noise = 0.003, .speedup = all_slower, .admission = 0.03, .listens = true};
+  search_on(&s, 0.3, &r);
+  assert_in_range(r.trials.n, SEARCH_AHEAD, 2 * SEARCH_AHEAD);
+  search_free(&r);
+  s = (simulated){.base_us = 50e3, .noise = 0.003, .speedup = all_slower, .admission = 0.03};
+  search_on(&s, 2.2, &r);
+  assert_in_range(r.trials.n, 4, SEARCH_AHEAD);
+  search_free(&r);
+}
+
+/* Agents and reading past L1 pay together; the fewer agents, the better, down to 4. */
+static double few_agents_and_read_only(const simulated *s, const hd_plan *p) {
+  double x = p->bypass.kind == HD_BYPASS_READONLY && p->bypass.warps == 8 ? 1.07 : 1;
+  if (p->bind != HD_BIND_AGENTS || p->order.kind != HD_ORDER_ROW) return x * 0.97;
+  uint32_t n = p->agents ? p->agents : 8;
+  return x * (1.19 - 0.025 * fabs((double)n - 4)) * (p->take.kind == HD_TAKE_TASKS ? 1 : 0.98);
+}
+
+static void climbs_to_the_end(void **state) {
+  static simulated s;
+  unsigned found = 0;
+  for (uint64_t i = 0; i < 40; i++) {
+    search r;
+    s = (simulated){
+        .seed = i, .base_us = 3500, .noise = 0.003, .speedup = few_agents_and_read_only, .admission = 0.035};
+    search_on(&s, 5.4, &r);
+    found += r.adopted && few_agents_and_read_only(&s, &r.trials.data[r.best].plan) > 1.25;
+    search_free(&r);
+  }
+  assert_in_range(found, 38, 40);
+}
+
 static void keeps_to_its_budget(void **state) {
   static simulated s;
   static const double base[] = {30, 1e3, 2e4, 1.2e5, 4e5};
@@ -310,164 +355,6 @@ static void lets_plans_be_refused(void **state) {
   search_free(&r);
 }
 
-/* ---- Places --------------------------------------------------------------------------------- */
-
-/* As measured on an H100: the original takes 5% more or less as its buffers lie, every plan 2%. */
-static double luck_of_places(const simulated *s, uint64_t plan, uint32_t place) {
-  double x = (double)(hd_random_at(s->seed ^ plan, place) >> 11) * 0x1p-53 - 0.5;
-  return 1 + (plan ? 0.04 : 0.1) * x;
-}
-
-/* Where the buffers lie first, the original is slow. */
-static double slow_at_first(const simulated *s, uint64_t plan, uint32_t place) {
-  return plan || place ? 1 : 1.03;
-}
-
-/* One plan gains 8% where it was chosen and nothing elsewhere; others 4% everywhere. */
-static uint64_t lucky_plan;
-static double lucky_here(const simulated *s, uint64_t plan, uint32_t place) {
-  return plan == lucky_plan && place ? 1.08 : 1;
-}
-static double lucky_or_steady(const simulated *s, const hd_plan *p) {
-  if (plan_hash(p) == lucky_plan) return 1.08;
-  return p->order.kind == HD_ORDER_COL && p->bind == HD_BIND_NONE ? 1.04 : 0.97;
-}
-
-static void wins_of_a_place_are_not_adopted(void **state) {
-  static simulated s;
-  for (uint64_t i = 0; i < 100; i++) {
-    search r;
-    s = (simulated){.seed = i,
-                    .base_us = i % 2 ? 100 : 3000,
-                    .noise = 0.003,
-                    .speedup = none_faster,
-                    .luck = slow_at_first,
-                    .moving = 0.01,
-                    .admission = 0.02};
-    search_on(&s, 10, &r);
-    assert_false(r.adopted);
-    assert_true(r.best >= 0 && r.trials.data[r.best].score > 1.02);
-    assert_true(r.tested.places.n >= 1 && r.tested.places.moved == 1);
-    assert_true(r.tested.places.least <= 1 || r.tested.speedup.median < 1.005);
-    search_free(&r);
-  }
-}
-
-static void luck_is_seldom_adopted(void **state) {
-  enum { TUNINGS = 600 };
-  static simulated s;
-  unsigned adopted = 0;
-  for (uint64_t i = 0; i < TUNINGS; i++) {
-    search r;
-    s = (simulated){.seed = 3000 + i,
-                    .base_us = i % 2 ? 100 : 3000,
-                    .noise = 0.004,
-                    .outliers = 0.02,
-                    .speedup = none_faster,
-                    .luck = luck_of_places,
-                    .moving = 0.01,
-                    .admission = 0.02};
-    search_on(&s, 10, &r);
-    adopted += r.adopted;
-    search_free(&r);
-  }
-  /* Two tests that chance passes in one of 2^8 cases: 0.8%; in one place half of these plans win. */
-  assert_in_range(adopted, 0, TUNINGS * 2 / 100);
-}
-
-static void wins_in_all_places_are_adopted(void **state) {
-  enum { TUNINGS = 100 };
-  static simulated s;
-  unsigned found = 0;
-  for (uint64_t i = 0; i < TUNINGS; i++) {
-    search r;
-    s = (simulated){.seed = 11 * i,
-                    .base_us = 2000,
-                    .noise = 0.004,
-                    .outliers = 0.02,
-                    .speedup = two_levers,
-                    .luck = luck_of_places,
-                    .moving = 0.01,
-                    .admission = 0.02};
-    search_on(&s, 10, &r);
-    found += r.adopted;
-    const hd_tune_places *p = &r.tested.places;
-    if (r.adopted) {
-      assert_int_equal(p->n, confirm_places(0.99));
-      assert_true(p->least > 1 && p->least == r.tested.speedup.low && p->most == r.tested.speedup.high);
-      assert_true(r.tested.speedup.median > 1.15 && r.tested.speedup.median < 1.38);
-    }
-    search_free(&r);
-  }
-  assert_int_equal(found, TUNINGS);
-}
-
-static void the_second_choice_gets_its_chance(void **state) {
-  static const hd_plan lucky = {.order = {.kind = HD_ORDER_REVERSE}};
-  static simulated s;
-  lucky_plan = plan_hash(&lucky);
-  for (uint64_t i = 0; i < 50; i++) {
-    search r;
-    s = (simulated){.seed = i,
-                    .base_us = 500,
-                    .noise = 0.004,
-                    .speedup = lucky_or_steady,
-                    .luck = lucky_here,
-                    .moving = 0.01,
-                    .admission = 0.02};
-    search_on(&s, 10, &r);
-    assert_true(r.adopted);
-    assert_int_equal(r.trials.data[r.best].plan.order.kind, HD_ORDER_COL);
-    search_free(&r);
-  }
-}
-
-/* Moves take a second each: they come out of the budget. */
-static void moves_keep_to_the_budget(void **state) {
-  static simulated s = {.seed = 4,
-                        .base_us = 2000,
-                        .noise = 0.004,
-                        .speedup = two_levers,
-                        .luck = luck_of_places,
-                        .moving = 0.5,
-                        .admission = 0.02};
-  search r;
-  search_on(&s, 10, &r);
-  assert_true(r.adopted);
-  assert_true(s.clock < 10.5);
-  search_free(&r);
-}
-
-static void a_move_that_fails_ends_the_search(void **state) {
-  static simulated s;
-  for (uint32_t k = 1; k <= 8; k++) {
-    hd_candidate list[HD_CANDIDATES];
-    search r;
-    s = (simulated){
-        .base_us = 300, .speedup = two_levers, .luck = luck_of_places, .fails_at = k, .admission = 0.02};
-    search_options o = {.budget = 5, .confidence = 0.99};
-    tuner_bench b = bench_of(&s);
-    hd_diag d = {0};
-    size_t n = hd_candidates(&plane, list, HD_CANDIDATES);
-    assert_int_equal(tuner_search(&r, &b, &plane, list, n, &o, &d), HD_ERR_FAULT);
-    assert_string_equal(d.message, "lost");
-    assert_int_equal(s.place, k);
-    assert_int_equal(s.held, 0);
-    assert_int_equal(s.unsettled, 0);
-    search_free(&r);
-  }
-}
-
-static void confidence_says_how_many_places(void **state) {
-  static const double levels[] = {0.5, 0.9, 0.95, 0.99, 0.999};
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    uint32_t n = confirm_places(levels[i]);
-    assert_int_equal(hd_median_interval(n, levels[i]), 1);
-    assert_int_equal(hd_median_interval(n - 1, levels[i]), 0);
-  }
-  assert_int_equal(confirm_places(0.99), 8);
-}
-
 /* ---- The space ---------------------------------------------------------------------------- */
 
 static void candidates_are_sound(void **state) {
@@ -519,22 +406,15 @@ int main(void) {
       BEHAVIOUR("the number of agents that pays is found", finds_the_number_of_agents),
       BEHAVIOUR("what was found by hand is found", finds_what_hands_found),
       BEHAVIOUR("where nothing comes near to winning the search ends early", ends_early_where_nothing_helps),
+      BEHAVIOUR("while nothing wins the search goes on to plans that come late",
+                goes_on_screening_while_nothing_wins),
+      BEHAVIOUR("plans that were prepared are run, however small the budget", runs_what_was_prepared),
+      BEHAVIOUR("climbing has time to reach the top", climbs_to_the_end),
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
       BEHAVIOUR("plans without hope are tried within the budget, too", hopeless_plans_keep_to_the_budget_too),
       BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
       BEHAVIOUR("plans are announced before they are asked for", announces_what_it_will_ask_for),
       BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),
-      BEHAVIOUR("a plan that wins only where its buffers lie is not adopted",
-                wins_of_a_place_are_not_adopted),
-      BEHAVIOUR("of plans that gain nothing but by where they lie hardly any is adopted",
-                luck_is_seldom_adopted),
-      BEHAVIOUR("a plan that wins in all places is adopted, with their interval",
-                wins_in_all_places_are_adopted),
-      BEHAVIOUR("when the first choice owes its win to a place the second is tested",
-                the_second_choice_gets_its_chance),
-      BEHAVIOUR("what moves take comes out of the budget", moves_keep_to_the_budget),
-      BEHAVIOUR("a device that is lost in a move ends the search", a_move_that_fails_ends_the_search),
-      BEHAVIOUR("the confidence says how many places are needed", confidence_says_how_many_places),
       BEHAVIOUR("candidates and neighbours are valid plans, each once", candidates_are_sound),
       BEHAVIOUR("levers that the kernel bars are not offered", what_is_refused_is_not_offered),
   };
