@@ -1,7 +1,8 @@
-/* heddle/accuracy.h: how far the traffic model is from a GPU's own counters.
+/* heddle/accuracy.h: how far the model is from a GPU's own counters, and from its times.
  *
  * Both count the workload's original kernels, beginning with an L2 that holds nothing of the workload: the
- * model by a replay through hd_gpu's caches, the device by its hardware counters.
+ * model by a replay through hd_gpu's caches, the device by its hardware counters. Times are compared for the
+ * original and for plans: a choice among plans needs a model that ranks them as the device does.
  */
 #ifndef HEDDLE_ACCURACY_H
 #define HEDDLE_ACCURACY_H
@@ -55,6 +56,79 @@ typedef struct hd_accuracy_summary {
 } hd_accuracy_summary;
 HD_API hd_status hd_accuracy_summarize(const hd_accuracy_row *rows, size_t n, hd_accuracy_metric m,
                                        hd_accuracy_summary *out, hd_diag *d);
+
+/* ---- Many workloads ---------------------------------------------------------------------- */
+
+/* Workloads that are modelled, each in a process of its own: only its end stops an emulator that is at work.
+ */
+typedef struct hd_accuracy_job {
+  char **names;
+  size_t n;
+  const char *kernels_dir, *size;
+  const hd_gpu *gpu;
+  double seconds;                                     /* that one workload may take */
+  size_t at_once;                                     /* processes; 0: one per processor */
+  bool bound;                                         /* times by the traffic's bound instead of a clock */
+  void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL */
+  void *ctx;
+} hd_accuracy_job;
+
+/* The model's side of n rows, which start as zeros. */
+HD_API hd_status hd_accuracy_models(const hd_accuracy_job *j, hd_accuracy_row *rows, hd_diag *d);
+
+/* ---- Times ------------------------------------------------------------------------------- */
+
+enum { HD_ACCURACY_PLANS = 32 };
+
+typedef struct hd_accuracy_plan {
+  char text[88];                /* notation; the first plan is "baseline" */
+  double measured_us, model_us; /* 0: not known */
+} hd_accuracy_plan;
+
+typedef struct hd_accuracy_times {
+  hd_status status; /* of the model: HD_OK when the original has a time */
+  char why[256];
+  uint32_t n;
+  hd_accuracy_plan plans[HD_ACCURACY_PLANS];
+  hd_counters model; /* of the original */
+} hd_accuracy_times;
+
+/* The plans that are compared where nothing else is asked for. */
+HD_API const char *const *hd_accuracy_plans(size_t *n);
+/* The model's times of each row's plans. A plan that is refused, or that the time does not suffice for, gets
+ * none. */
+HD_API hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_times *rows, hd_diag *d);
+/* The device's, medians of `repetitions`; L2 is flushed before each. */
+HD_API hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_t repetitions,
+                                          hd_accuracy_times *row, hd_diag *d);
+
+/* Differences of less than that part are no difference: what repeated measurements of one plan differ by. */
+#define HD_ACCURACY_NOISE 0.02
+/* Effects of more than that part must be predicted with their sign. */
+#define HD_ACCURACY_EFFECT 0.05
+
+/* What is said of one workload; NaN where nothing can be. */
+typedef struct hd_accuracy_verdict {
+  double ratio;            /* of the original: model over measured */
+  uint32_t effects, right; /* plans that change the measured time by more than HD_ACCURACY_EFFECT; of these,
+                              plans that the model says change it the same way */
+  double tau;    /* Kendall's, over the pairs whose measured times differ by more than HD_ACCURACY_NOISE: the
+                    part that the model orders as the device does, less the part that it orders the other way */
+  uint32_t best; /* the plan that the model says is fastest; of equals the first */
+  double regret; /* its measured time over the least measured one, less 1 */
+} hd_accuracy_verdict;
+HD_API hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row);
+
+typedef struct hd_accuracy_ranking {
+  size_t n, n_tau;                 /* workloads with a ratio; with a tau */
+  double mean_error, median_error; /* of |ratio - 1| */
+  double geometric;                /* mean factor between the two, whichever is more */
+  uint32_t effects, right;
+  double median_tau, median_regret, p90_regret;
+  size_t worst[HD_ACCURACY_WORST], n_worst; /* by the factor between the two */
+} hd_accuracy_ranking;
+HD_API hd_status hd_accuracy_rank(const hd_accuracy_times *rows, size_t n, hd_accuracy_ranking *out,
+                                  hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -104,6 +104,26 @@ typedef struct hd_accuracy_report {
 HD_API void hd_accuracy_text(const hd_accuracy_report *r, hd_buf *out);
 HD_API void hd_accuracy_json(const hd_accuracy_report *r, hd_buf *out);
 
+/* The model's times beside measured ones. */
+typedef struct hd_accuracy_times_report {
+  const char *const *names;
+  const hd_accuracy_times *rows;
+  size_t n;
+  const char *size;
+  const hd_gpu *gpu;
+  const char *measured; /* the device's title, or the file */
+  bool bound;
+  hd_accuracy_ranking ranking;
+} hd_accuracy_times_report;
+HD_API void hd_accuracy_times_text(const hd_accuracy_times_report *r, hd_buf *out);
+HD_API void hd_accuracy_times_json(const hd_accuracy_times_report *r, hd_buf *out);
+/* Measured times from a JSON file {workload: {plan: microseconds}}, each workload with a "baseline": the
+ * names in the file's order, of those that `words` names where there are any (HD_ERR_USAGE: one that the file
+ * lacks), freed by hd_workload_list_free, and a row for each with the times in it, freed by free. A
+ * workload's plans beyond HD_ACCURACY_PLANS are left out. */
+HD_API hd_status hd_accuracy_read_times(const char *path, char *const *words, size_t n_words, char ***names,
+                                        hd_accuracy_times **rows, size_t *n, hd_diag *d);
+
 HD_API void hd_difftest_text(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
 HD_API void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
 

@@ -1,150 +1,149 @@
-/* The traffic model's counters against a device's, over many workloads. */
-#include <errno.h>
+/* The model's counters, or times, against a device's, over many workloads. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "heddle/process.h"
 #include "heddle/results.h"
 
 typedef struct accuracy {
-  char **names;
+  hd_accuracy_job job;
   hd_accuracy_row *rows;
-  size_t n, modelled;
-  const char *size;
-  double seconds; /* that one workload's trace and replay may take */
+  hd_accuracy_times *times; /* --time */
   hd_gpu gpu;
+  const char *device, *measured; /* --measured's file, else a device */
+  hd_device *dev;
+  bool json;
 } accuracy;
-
-/* ---- Models ------------------------------------------------------------------------ */
-
-static void fail_row(hd_accuracy_row *row, hd_status st, const char *why) {
-  row->status = st;
-  snprintf(row->why, sizeof row->why, "%.255s", why);
-}
-
-/* In a process of its own: only its end stops an emulator that is at work. It leaves the device alone, which
- * would not survive a fork. */
-static void model_one(void *ctx, size_t i, void *answer) {
-  const accuracy *a = ctx;
-  hd_accuracy_row *row = answer;
-  hd_diag d = {0};
-  hd_run_options run = {.threads = 1};
-  hd_workload *w = NULL;
-  hd_status st = hd_workload_open(a->names[i], cli_kernels_dir(), a->size, &w, &d);
-  if (st == HD_OK) st = hd_accuracy_model(w, &a->gpu, &run, &row->model, &d);
-  if (st != HD_OK) fail_row(row, st, d.message);
-  hd_workload_close(w);
-}
-
-static void take_row(void *ctx, size_t i, hd_job_end end, const void *answer) {
-  accuracy *a = ctx;
-  char why[96];
-  switch (end) {
-  case HD_JOB_ANSWERED: memcpy(&a->rows[i], answer, sizeof a->rows[i]); break;
-  case HD_JOB_DIED: fail_row(&a->rows[i], HD_ERR_FAULT, "the process that modelled it died"); break;
-  case HD_JOB_UNBEGUN: fail_row(&a->rows[i], HD_ERR_NOMEM, strerror(errno)); break;
-  case HD_JOB_LATE:
-    snprintf(why, sizeof why, "not modelled within %.0f s", a->seconds);
-    fail_row(&a->rows[i], HD_ERR_UNSUPPORTED, why);
-    break;
-  }
-  cli_progress((void *)"modelling workloads", ++a->modelled, a->n);
-}
 
 /* ---- Device ------------------------------------------------------------------------------ */
 
-static bool ends_everything(hd_device *dev) { return hd_device_sync(dev, NULL) != HD_OK; }
+static hd_status fail_row(hd_status *status, char why[256], hd_status st, const char *text) {
+  *status = st;
+  snprintf(why, 256, "%.255s", text);
+  return st;
+}
 
-static hd_status count_all(accuracy *a, hd_device *dev, hd_diag *d) {
-  for (size_t i = 0; i < a->n; i++) {
-    hd_accuracy_row *row = &a->rows[i];
+/* A workload's failure is its own, unless the device goes with it. */
+static hd_status measure_all(accuracy *a, hd_diag *d) {
+  for (size_t i = 0; i < a->job.n; i++) {
     hd_diag e = {0};
     hd_workload *w = NULL;
-    if (row->status != HD_OK) continue;
-    hd_status st = hd_workload_open(a->names[i], cli_kernels_dir(), a->size, &w, &e);
-    if (st == HD_OK) st = hd_accuracy_device(dev, w, NULL, &row->device, &e);
+    if ((a->rows ? a->rows[i].status : a->times[i].status) != HD_OK) continue;
+    hd_status st = hd_workload_open(a->job.names[i], cli_kernels_dir(), a->job.size, &w, &e);
+    if (st == HD_OK)
+      st = a->rows ? hd_accuracy_device(a->dev, w, NULL, &a->rows[i].device, &e)
+                   : hd_accuracy_device_times(a->dev, w, 9, &a->times[i], &e);
     hd_workload_close(w);
-    if (st != HD_OK) fail_row(row, st, e.message);
-    if (st != HD_OK && ends_everything(dev)) {
+    if (st != HD_OK && a->rows) fail_row(&a->rows[i].status, a->rows[i].why, st, e.message);
+    if (st != HD_OK && a->times) fail_row(&a->times[i].status, a->times[i].why, st, e.message);
+    if (st != HD_OK && hd_device_sync(a->dev, NULL) != HD_OK) {
       if (d) *d = e;
       return st;
     }
-    cli_progress((void *)"counting workloads", i + 1, a->n);
+    cli_progress((void *)"measuring workloads", i + 1, a->job.n);
   }
   return HD_OK;
 }
 
-static int print(const accuracy *a, hd_device *dev, const hd_accuracy_summary *summaries, bool json) {
-  hd_buf out = {0};
-  const hd_accuracy_report r = {.names = (const char *const *)a->names,
+/* ---- Counters ------------------------------------------------------------------------------ */
+
+static hd_status compare_counters(accuracy *a, hd_buf *out, hd_diag *d) {
+  hd_accuracy_summary s[HD_ACCURACY_COUNT];
+  a->rows = calloc(a->job.n + 1, sizeof *a->rows);
+  if (!a->rows) return hd_nomem(d);
+  hd_status st = cli_open_device(a->device, 0, &a->dev, d);
+  if (st == HD_OK) st = hd_accuracy_models(&a->job, a->rows, d);
+  if (st == HD_OK) st = measure_all(a, d);
+  for (int m = 0; st == HD_OK && m < HD_ACCURACY_COUNT; m++)
+    st = hd_accuracy_summarize(a->rows, a->job.n, (hd_accuracy_metric)m, &s[m], d);
+  if (st != HD_OK) return st;
+  const hd_accuracy_report r = {.names = (const char *const *)a->job.names,
                                 .rows = a->rows,
-                                .n = a->n,
-                                .size = a->size,
+                                .n = a->job.n,
+                                .size = a->job.size,
                                 .gpu = &a->gpu,
-                                .device = hd_device_get_info(dev),
-                                .summaries = summaries};
-  (json ? hd_accuracy_json : hd_accuracy_text)(&r, &out);
-  return cli_print(&out);
+                                .device = hd_device_get_info(a->dev),
+                                .summaries = s};
+  (a->json ? hd_accuracy_json : hd_accuracy_text)(&r, out);
+  return HD_OK;
+}
+
+/* ---- Times --------------------------------------------------------------------------------- */
+
+/* The plans that a device will be asked for. */
+static hd_status list_plans(accuracy *a, hd_diag *d) {
+  size_t n;
+  const char *const *plans = hd_accuracy_plans(&n);
+  a->times = calloc(a->job.n + 1, sizeof *a->times);
+  if (!a->times) return hd_nomem(d);
+  for (size_t i = 0; i < a->job.n; i++)
+    for (a->times[i].n = 0; a->times[i].n < n; a->times[i].n++)
+      snprintf(a->times[i].plans[a->times[i].n].text, sizeof a->times[i].plans->text, "%s",
+               plans[a->times[i].n]);
+  return cli_open_device(a->device, 0, &a->dev, d);
+}
+
+static hd_status compare_times(accuracy *a, hd_buf *out, hd_diag *d) {
+  hd_status st = a->measured ? HD_OK : list_plans(a, d);
+  if (st == HD_OK) st = hd_accuracy_model_times(&a->job, a->times, d);
+  if (st == HD_OK && a->dev) st = measure_all(a, d);
+  hd_accuracy_times_report r = {.names = (const char *const *)a->job.names,
+                                .rows = a->times,
+                                .n = a->job.n,
+                                .size = a->job.size,
+                                .gpu = &a->gpu,
+                                .measured = a->dev ? hd_device_get_info(a->dev)->title : a->measured,
+                                .bound = a->job.bound};
+  if (st == HD_OK) st = hd_accuracy_rank(a->times, a->job.n, &r.ranking, d);
+  if (st == HD_OK) (a->json ? hd_accuracy_times_json : hd_accuracy_times_text)(&r, out);
+  return st;
 }
 
 /* ---- The command ------------------------------------------------------------------------------- */
 
-static hd_status compare(accuracy *a, const char *device, uint64_t at_once, hd_device **dev,
-                         hd_accuracy_summary *s, hd_diag *d) {
-  a->rows = calloc(a->n + 1, sizeof *a->rows);
-  if (!a->rows) return hd_nomem(d);
-  hd_status st = cli_open_device(device, 0, dev, d);
-  const hd_jobs jobs = {.n = a->n,
-                        .at_once = at_once,
-                        .seconds = a->seconds,
-                        .answer_bytes = sizeof *a->rows,
-                        .work = model_one,
-                        .done = take_row,
-                        .ctx = a};
-  if (st == HD_OK) st = hd_jobs_run(&jobs, d);
-  if (st == HD_OK) st = count_all(a, *dev, d);
-  for (int m = 0; st == HD_OK && m < HD_ACCURACY_COUNT; m++)
-    st = hd_accuracy_summarize(a->rows, a->n, (hd_accuracy_metric)m, &s[m], d);
-  return st;
-}
-
 int cmd_accuracy(int argc, char **argv) {
-  const char *gpu = "h100", *device = "cuda:0";
+  const char *gpu = "h100", *depth = "timing";
   uint64_t seconds = 60, threads = 0;
-  bool json = false;
-  accuracy a = {.size = "small"};
+  bool time = false;
+  accuracy a = {.device = "cuda:0", .job = {.size = "small", .kernels_dir = cli_kernels_dir()}};
   const cli_option options[] = {
       {"gpu", 0, CLI_TEXT, &gpu, 0, "NAME", "the GPU to model (default: h100)"},
-      {"device", 0, CLI_TEXT, &device, 0, "D", "the device that counts: cuda:N (default: cuda:0)"},
-      {"size", 0, CLI_TEXT, &a.size, 0, "NAME", "the workloads' size (default: small)"},
+      {"device", 0, CLI_TEXT, &a.device, 0, "D", "the device that counts: cuda:N (default: cuda:0)"},
+      {"time", 0, CLI_FLAG, &time, 0, NULL, "compare times, of the default launches and of plans"},
+      {"measured", 0, CLI_TEXT, &a.measured, 0, "FILE",
+       "--time: measured times, {workload: {plan: us}}, in place of a device"},
+      {"depth", 0, CLI_TEXT, &depth, 0, "NAME", "--time: timing, a clock (default); or traffic, its bound"},
+      {"size", 0, CLI_TEXT, &a.job.size, 0, "NAME", "the workloads' size (default: small)"},
       {"seconds", 0, CLI_NUMBER, &seconds, 86400, "N", "that modelling one workload may take (default: 60)"},
       {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
        "workloads modelled at once (default: one per processor)"},
-      CLI_JSON_OPTION(json),
+      CLI_JSON_OPTION(a.json),
       {0}};
   int n, rc = cli_parse(cli_find("accuracy"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (!seconds) return cli_usage("accuracy: --seconds is at least 1");
+  if (a.measured && !time) return cli_usage("accuracy: --measured goes with --time");
+  a.job.bound = strcmp(depth, "traffic") == 0;
+  if (!a.job.bound && strcmp(depth, "timing") != 0)
+    return cli_usage("accuracy: --depth is timing or traffic");
   hd_diag d = {0};
-  char **all = NULL;
-  hd_device *dev = NULL;
-  hd_accuracy_summary summaries[HD_ACCURACY_COUNT];
-  a.seconds = (double)seconds;
-  a.names = argv + 1;
-  a.n = (size_t)n;
+  hd_buf out = {0};
+  a.job.seconds = (double)seconds;
+  a.job.at_once = threads;
+  a.job.gpu = &a.gpu;
+  a.job.progress = cli_progress;
+  a.job.ctx = (void *)"modelling workloads";
   hd_status st = hd_gpu_load(gpu, cli_gpus_dir(), &a.gpu, &d);
-  if (st == HD_OK && !n) {
-    st = hd_workload_list(cli_kernels_dir(), &all, &a.n, &d);
-    a.names = all;
-  }
-  if (st == HD_OK) st = compare(&a, device, threads, &dev, summaries, &d);
-  if (st != HD_OK)
-    rc = cli_fail(&d);
-  else
-    rc = print(&a, dev, summaries, json);
-  hd_device_close(dev);
+  if (st == HD_OK)
+    st = a.measured
+             ? hd_accuracy_read_times(a.measured, argv + 1, (size_t)n, &a.job.names, &a.times, &a.job.n, &d)
+             : hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &a.job.names, &a.job.n, &d);
+  if (st == HD_OK) st = (time ? compare_times : compare_counters)(&a, &out, &d);
+  rc = st == HD_OK ? cli_print(&out) : cli_fail(&d);
+  if (st != HD_OK) hd_buf_free(&out);
+  hd_device_close(a.dev);
   free(a.rows);
-  if (all) hd_workload_list_free(all, a.n);
+  free(a.times);
+  hd_workload_list_free(a.job.names, a.job.n);
   return rc;
 }

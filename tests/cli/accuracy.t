@@ -35,6 +35,32 @@ The model against itself is exact; a workload that fails is a line.
         ]
       }
 
+Times, from a device and from a file:
+
+  $ heddle accuracy copy-col --time --size tiny --device model:h100 | sed -n '1p;5p' | sed 's/copy-col .*/copy-col .../'
+  H100 SXM5 80 GB (Hopper) modelled by a clock, measured: H100 SXM5 80 GB (Hopper), size tiny
+  copy-col ...
+  $ echo '{"copy-col": {"baseline": 12, "order=col": 8, "bind=agents": 20}, "bfs": {"baseline": 1}}' > times.json
+  $ heddle accuracy --time --measured times.json --size tiny --depth traffic copy-col | sed -n '1p;3p;5p' | sed 's/12.0 .*/12.0 .../;s/ right .*/ right .../'
+  H100 SXM5 80 GB (Hopper) modelled by the traffic's bound, measured: times.json, size tiny
+  workload  measured us  model us  ratio  plans  effects  right ...
+  copy-col         12.0 ...
+  $ heddle accuracy --time --measured times.json matmul-naive
+  heddle: times.json has no times of 'matmul-naive'
+  [2]
+  $ echo '{"copy-col": {"order=col": 8}}' > times.json; heddle accuracy --time --measured times.json
+  heddle: times.json: workload 'copy-col': no "baseline" with its microseconds
+  [2]
+  $ echo '{"copy-col": ' > times.json; heddle accuracy --time --measured times.json
+  heddle: times.json: not a JSON object of workloads: unexpected token near end of file
+  [2]
+  $ heddle accuracy --measured times.json
+  heddle: accuracy: --measured goes with --time
+  [2]
+  $ heddle accuracy --time --depth soon
+  heddle: accuracy: --depth is timing or traffic
+  [2]
+
 A workload that takes too long to model, a device without counters, and a faulty one:
 
   $ heddle accuracy matmul-naive --size gpu --seconds 1 --device model:h100 | tail -1

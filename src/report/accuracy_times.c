@@ -1,0 +1,221 @@
+/* The model's times beside measured ones. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/results.h"
+#include "report/json.h"
+#include "report/table.h"
+
+/* ---- Measured times ------------------------------------------------------------------- */
+
+static hd_status bad(const char *path, const char *workload, const char *what, hd_diag *d) {
+  hd_fail(d, HD_ERR_INPUT, "workload '%.80s': %s", workload, what);
+  if (d) snprintf(d->file, sizeof d->file, "%s", path);
+  return HD_ERR_INPUT;
+}
+
+static hd_status read_row(const char *path, const char *workload, json_t *plans, hd_accuracy_times *row,
+                          hd_diag *d) {
+  const char *text;
+  json_t *v, *base = json_object_get(plans, "baseline");
+  if (!json_is_number(base) || json_number_value(base) <= 0)
+    return bad(path, workload, "no \"baseline\" with its microseconds", d);
+  row->plans[row->n++] = (hd_accuracy_plan){.text = "baseline", .measured_us = json_number_value(base)};
+  json_object_foreach(plans, text, v) {
+    hd_accuracy_plan *p = &row->plans[row->n];
+    if (v == base || row->n == HD_ACCURACY_PLANS) continue;
+    if (!json_is_number(v) || json_number_value(v) <= 0)
+      return bad(path, workload, "a plan's time must be a positive number", d);
+    if (strlen(text) >= sizeof p->text) return bad(path, workload, "a plan is too long", d);
+    memcpy(p->text, text, strlen(text) + 1);
+    p->measured_us = json_number_value(v);
+    row->n++;
+  }
+  return HD_OK;
+}
+
+static bool is_named(const char *name, char *const *words, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(words[i], name) == 0) return true;
+  return !n;
+}
+
+static hd_status read_rows(const char *path, json_t *root, char *const *words, size_t n_words, char **names,
+                           hd_accuracy_times *rows, size_t *n, hd_diag *d) {
+  const char *workload;
+  json_t *plans;
+  hd_status st = HD_OK;
+  for (size_t i = 0; i < n_words; i++)
+    if (!json_object_get(root, words[i]))
+      return hd_fail(d, HD_ERR_USAGE, "%s has no times of '%s'", path, words[i]);
+  json_object_foreach(root, workload, plans) {
+    if (!is_named(workload, words, n_words)) continue;
+    st = read_row(path, workload, plans, &rows[*n], d);
+    if (st != HD_OK) return st;
+    names[*n] = strdup(workload);
+    if (!names[(*n)++]) return hd_nomem(d);
+  }
+  return st;
+}
+
+hd_status hd_accuracy_read_times(const char *path, char *const *words, size_t n_words, char ***names,
+                                 hd_accuracy_times **rows, size_t *n, hd_diag *d) {
+  hd_file f;
+  json_error_t e;
+  *names = NULL;
+  *rows = NULL;
+  *n = 0;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  json_t *root = json_loadb(f.data, f.len, JSON_REJECT_DUPLICATES, &e);
+  hd_file_close(&f);
+  if (!json_is_object(root)) {
+    hd_fail(d, HD_ERR_INPUT, "not a JSON object of workloads: %.120s", root ? "something else" : e.text);
+    if (d) snprintf(d->file, sizeof d->file, "%s", path);
+    json_decref(root);
+    return HD_ERR_INPUT;
+  }
+  size_t all = json_object_size(root);
+  *names = calloc(all + 1, sizeof **names);
+  *rows = calloc(all + 1, sizeof **rows);
+  st = *names && *rows ? read_rows(path, root, words, n_words, *names, *rows, n, d) : hd_nomem(d);
+  json_decref(root);
+  if (st == HD_OK) return st;
+  if (*names) hd_workload_list_free(*names, *n);
+  free(*rows);
+  *names = NULL;
+  *rows = NULL;
+  *n = 0;
+  return st;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+static json_t *row_json(const char *name, const hd_accuracy_times *r) {
+  hd_accuracy_verdict v = hd_accuracy_judge(r);
+  json_t *plans = json_array();
+  for (uint32_t k = 0; k < r->n; k++) {
+    const hd_accuracy_plan *p = &r->plans[k];
+    json_array_append_new(plans,
+                          json_pack("{s:s, s:o, s:o}", "plan", p->text, "measured_us",
+                                    report_number_json(p->measured_us > 0 ? p->measured_us : NAN), "model_us",
+                                    report_number_json(p->model_us > 0 ? p->model_us : NAN)));
+  }
+  if (isnan(v.ratio)) return json_pack("{s:s, s:s, s:o}", "workload", name, "failed", r->why, "plans", plans);
+  return json_pack("{s:s, s:f, s:i, s:i, s:o, s:s, s:f, s:o, s:o}", "workload", name, "ratio", v.ratio,
+                   "effects", (int)v.effects, "right_signs", (int)v.right, "tau", report_number_json(v.tau),
+                   "best", r->plans[v.best].text, "regret", v.regret, "counters",
+                   report_counters_json(&r->model), "plans", plans);
+}
+
+void hd_accuracy_times_json(const hd_accuracy_times_report *a, hd_buf *out) {
+  const hd_accuracy_ranking *k = &a->ranking;
+  json_t *rows = json_array();
+  for (size_t i = 0; i < a->n; i++) json_array_append_new(rows, row_json(a->names[i], &a->rows[i]));
+  report_put_json(
+      json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "gpu", a->gpu->name,
+                "measured", a->measured, "size", a->size, "time", a->bound ? "bound" : "clock", "workloads",
+                (json_int_t)k->n, "mean_error", report_number_json(k->mean_error), "median_error",
+                report_number_json(k->median_error), "geometric_error", report_number_json(k->geometric),
+                "effects", (int)k->effects, "right_signs", (int)k->right, "median_tau",
+                report_number_json(k->median_tau), "median_regret", report_number_json(k->median_regret),
+                "p90_regret", report_number_json(k->p90_regret), "rows", rows),
+      out);
+}
+
+/* ---- Text --------------------------------------------------------------------------------- */
+
+static void put_rows(const hd_accuracy_times_report *a, hd_buf *out) {
+  static const char *const head[] = {
+      "workload", "measured us", "model us",          "ratio", "plans", "effects",
+      "right",    "tau",         "model's best plan", "regret"};
+  hd_text_table *t = hd_text_table_new("lrrrrrrrlr");
+  if (!t) {
+    out->failed = true;
+    return;
+  }
+  report_put_head(t, head, sizeof head / sizeof *head);
+  hd_text_table_rule(t);
+  for (size_t i = 0; i < a->n; i++) {
+    const hd_accuracy_times *r = &a->rows[i];
+    hd_accuracy_verdict v = hd_accuracy_judge(r);
+    uint32_t plans = 0;
+    if (isnan(v.ratio)) continue;
+    for (uint32_t k = 1; k < r->n; k++) plans += r->plans[k].model_us > 0 && r->plans[k].measured_us > 0;
+    hd_text_table_cell(t, "%s", a->names[i]);
+    hd_text_table_cell(t, "%.1f", r->plans[0].measured_us);
+    hd_text_table_cell(t, "%.1f", r->plans[0].model_us);
+    hd_text_table_cell(t, "%.2f", v.ratio);
+    hd_text_table_cell(t, "%u", plans);
+    hd_text_table_cell(t, "%u", v.effects);
+    hd_text_table_cell(t, "%u", v.right);
+    if (isnan(v.tau))
+      hd_text_table_cell(t, "-");
+    else
+      hd_text_table_cell(t, "%.2f", v.tau);
+    hd_text_table_cell(t, "%s", r->plans[v.best].text);
+    hd_text_table_cell(t, "%.1f%%", 100 * v.regret);
+  }
+  hd_text_table_print(t, out);
+  hd_text_table_free(t);
+}
+
+/* What the model says takes the original's time. */
+static const char *busiest(const hd_counters *c, double *part) {
+  const struct {
+    const char *name;
+    double cycles;
+  } all[] = {
+      {"issue", c->cycles_issue}, {"L1", c->cycles_l1}, {"L2", c->cycles_l2}, {"DRAM", c->cycles_dram}};
+  size_t most = 0;
+  for (size_t i = 1; i < sizeof all / sizeof *all; i++)
+    if (all[i].cycles > all[most].cycles) most = i;
+  *part = c->cycles > 0 ? all[most].cycles / c->cycles : 0;
+  return all[most].name;
+}
+
+static void put_worst(const hd_accuracy_times_report *a, hd_buf *out) {
+  const hd_accuracy_ranking *k = &a->ranking;
+  hd_buf_puts(out, "\nFarthest off:\n");
+  for (size_t i = 0; i < k->n_worst; i++) {
+    const hd_accuracy_times *r = &a->rows[k->worst[i]];
+    double part, ratio = r->plans[0].model_us / r->plans[0].measured_us;
+    const char *name = busiest(&r->model, &part);
+    hd_buf_printf(out, "  %s: %.2f; in the model %s is the busiest, %.0f%% of the time%s\n",
+                  a->names[k->worst[i]], ratio, name, 100 * part,
+                  part > 0.8  ? ": its rate decides"
+                  : ratio < 1 ? ": latencies, launches or what is not modelled are too cheap"
+                              : ": latencies are too dear, or too few warps hide them");
+  }
+}
+
+void hd_accuracy_times_text(const hd_accuracy_times_report *a, hd_buf *out) {
+  const hd_accuracy_ranking *k = &a->ranking;
+  hd_buf_printf(out, "%s modelled by %s, measured: %s, size %s\n\n", a->gpu->title,
+                a->bound ? "the traffic's bound" : "a clock", a->measured, a->size);
+  put_rows(a, out);
+  if (k->n) {
+    hd_buf_printf(
+        out,
+        "\nDefault launches of %zu workloads: off by %.1f%% (mean), %.1f%% (median), %.2fx (geometric "
+        "mean).\n",
+        k->n, 100 * k->mean_error, 100 * k->median_error, k->geometric);
+    hd_buf_printf(
+        out,
+        "Plans: right sign on %u of %u with an effect over %.0f%% (%.0f%%); Kendall's tau %.2f (median of "
+        "%zu "
+        "workloads, differences under %.0f%% left out); regret of the model's best plan %.1f%% (median), "
+        "%.1f%% (90th percentile).\n",
+        k->right, k->effects, 100 * HD_ACCURACY_EFFECT, k->effects ? 100.0 * k->right / k->effects : 100.0,
+        k->median_tau, k->n_tau, 100 * HD_ACCURACY_NOISE, 100 * k->median_regret, 100 * k->p90_regret);
+    put_worst(a, out);
+  }
+  bool first = true;
+  for (size_t i = 0; i < a->n; i++) {
+    if (a->rows[i].status == HD_OK) continue;
+    hd_buf_printf(out, "%s%s: %s\n", first ? "\n" : "", a->names[i], a->rows[i].why);
+    first = false;
+  }
+}
