@@ -1,7 +1,7 @@
 /* heddle/verdict.h: the results of tuning, kept and applied.
  *
  * verdicts  in a store (heddle/store.h), and measured again
- * apply     from a launch to what is launched instead, fast enough for every launch
+ * apply     from a launch to its replacement, fast enough for every launch
  */
 #ifndef HEDDLE_VERDICT_H
 #define HEDDLE_VERDICT_H

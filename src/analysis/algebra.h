@@ -1,7 +1,7 @@
 /* analysis/algebra.h: polynomials over symbols, functions of them, and assumptions about them.
  *
- * All are interned: equal ones have equal numbers. This part knows symbols by their kind, level and range
- * alone; loops, instructions and definitions are the business of who makes them.
+ * All are interned: equal ones have equal numbers. This part knows a symbol's kind, level and range only; its
+ * callers know the loops, instructions and definitions that symbols stand for.
  *
  *   poly.c         symbols, products, interning, arithmetic
  *   symbols.c      where symbols occur in polynomials; substitution
@@ -38,13 +38,13 @@ typedef struct an_algebra {
   an_hash assumption_hash, set_hash;
   AN_VEC(uint32_t) range_assumed;  /* per polynomial: the set its range rests on */
   AN_VEC(uint32_t) symbol_assumed; /* likewise, per symbol */
-  uint32_t used;                   /* what the simplifications made since the last an_begin rest on */
+  uint32_t used;                   /* the set that simplifications since the last an_begin rest on */
 
   AN_VEC(uint32_t) seen, memo; /* per polynomial: scratch of searches and substitutions */
   uint32_t seen_stamp;
 } an_algebra;
 
-/* Who is to blame for a value that is not affine. */
+/* The cause of a value that is not affine. */
 typedef struct an_blame {
   hd_why reason;
   uint32_t inst; /* or HD_NONE */

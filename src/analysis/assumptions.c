@@ -1,4 +1,4 @@
-/* Assumptions, and sets of them: interned, so that equal ones have equal numbers. */
+/* Assumptions and sets of them, interned: equal ones have equal numbers. */
 #include <string.h>
 
 #include "analysis/algebra.h"

@@ -97,7 +97,7 @@ static an_val and_mask(tr *t, const an_val *from, uint64_t mask, unsigned width)
   if ((x->maybe & ~mask) == 0) return *x;
   if ((x->maybe & mask) == 0) return tr_result(t, 0, width, x, NULL);
   an_val whole = *x;
-  if (width == 64 && mask >> 62 == 1) { /* all but the sign, of what is not negative */
+  if (width == 64 && mask >> 62 == 1) { /* all bits but the sign's, of a value that is not negative */
     whole = an_extend(a, x, false, t->inst);
     mask |= 1ull << 63;
     x = &whole;
@@ -289,8 +289,8 @@ bool tr_bfi(tr *t, an_val *out) {
   return true;
 }
 
-/* lop3: those tables that are two operations one after the other; what compilers emit. The table's bit
- * 4a + 2b + c is the result for bits a, b, c (a: 0xF0, b: 0xCC, c: 0xAA). */
+/* lop3, for the tables that compilers emit: two operations one after the other. The table's bit 4a + 2b + c
+ * is the result for bits a, b, c (a: 0xF0, b: 0xCC, c: 0xAA). */
 bool tr_lop3(tr *t, an_val *out) {
   static const struct {
     uint8_t table;

@@ -1,9 +1,9 @@
 /* Which definition of a register reaches a use.
  *
- * PTX is not SSA, but most registers are written once: their definition is the answer where it
- * dominates the use. For the others phis are placed on the iterated dominance frontier of their
- * definitions (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), for each
- * register the first time that somebody asks: most are never asked for.
+ * PTX is not SSA, but most registers are written once: their definition is the answer where it dominates the
+ * use. For the others phis are placed on the iterated dominance frontier of their definitions (Sreedhar and
+ * Gao, "A linear time algorithm for placing phi-nodes", 1995), for each register when it is first needed:
+ * most never are.
  *
  * A definition under a predicate counts as one; its value is a choice between the new and the old.
  */

@@ -1,7 +1,7 @@
 /* Functions of polynomials: floors of quotients, maxima, conditions, bit operations.
  *
- * Each is brought to one form, so that the same quantity computed in two ways gets one symbol, and
- * is replaced by what it equals where ranges or divisibility decide it.
+ * Each is brought to one form, so that the same quantity computed in two ways gets one symbol. Where ranges
+ * or divisibility decide its value, that value replaces it.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static hd_poly function(an_algebra *a, hd_symbol_kind kind, hd_poly p, hd_poly q
   return an_sym(a, symbol);
 }
 
-/* Piecewise linear functions keep what is quasi-affine so. */
+/* Piecewise linear functions of quasi-affine values are quasi-affine. */
 static hd_level piecewise(const an_algebra *a, hd_poly p) {
   hd_level l = level_of(a, p);
   return l == HD_LEVEL_AFFINE ? HD_LEVEL_QUASI : l;
@@ -109,7 +109,7 @@ hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t d, uint32_t inst) {
     hd_poly rest;
     if (d == 1) return an_add(a, whole, p);
     hd_poly w = an_multiples(a, p, d, &rest);
-    if (!is_bounded(a, rest) && is_bounded(a, p)) { /* what is left might not be a 64-bit number */
+    if (!is_bounded(a, rest) && is_bounded(a, p)) { /* the rest might not be a 64-bit number */
       w = 0;
       rest = p;
     }

@@ -1,4 +1,4 @@
-/* analysis/internal.h: what the passes of one analysis share.
+/* analysis/internal.h: the data of one analysis, shared by its passes.
  *
  * hd_analyze runs them in this order; each needs what stands above it:
  *   (cfg)         calls -> one list of instructions, blocks and edges, dominator trees, loops
@@ -34,8 +34,8 @@ typedef struct an_slot {
 
 /* ---- Definitions ------------------------------------------------------------------- */
 
-/* A value. In this order: what an instruction writes into a register (a definition); how often a loop went
- * round before it was left; what a register holds where paths join (a phi). */
+/* A value. Numbers are given in this order: definitions (an instruction writes a register), iteration counts
+ * of loops that were left, and phis (a register where paths join). */
 typedef uint32_t an_value;
 
 typedef struct an_def {
@@ -67,8 +67,8 @@ typedef struct an_val {
   hd_poly poly;
   int64_t lo, hi;   /* range of the polynomial */
   uint64_t maybe;   /* bits of the content that may be 1 */
-  uint32_t assumes; /* what the polynomial rests on (an_set) */
-  uint32_t ranged;  /* what lo, hi and maybe rest on beyond that */
+  uint32_t assumes; /* the polynomial's assumptions (an_set) */
+  uint32_t ranged;  /* those of lo, hi and maybe beyond these */
   uint32_t pending; /* lowest number of a phi under evaluation that this rests on; HD_NONE */
   uint8_t width;    /* 1 for predicates, 16, 32, 64 */
   bool undefined;
@@ -87,7 +87,7 @@ typedef struct an_slot_table {
   an_hash hash;
 } an_slot_table;
 
-/* defs.c: which definition reaches a use. */
+/* defs.c: the definition that reaches a use. */
 typedef struct an_ssa {
   an_def *defs;
   uint32_t n_defs;
@@ -103,18 +103,18 @@ typedef struct an_ssa {
   uint8_t *tainted; /* taint.c: per register; NULL: not asked for yet */
 } an_ssa;
 
-/* value.c: the values, and which are being worked out. */
+/* value.c: the values, and the state of their evaluation. */
 typedef struct an_evaluation {
   AN_VEC(an_val) vals;      /* per value */
   AN_VEC(uint8_t) states;   /* per value: AN_... */
   AN_VEC(an_active) active; /* phis under evaluation, outermost first */
   AN_VEC(an_value) trail;   /* values that rest on those */
-  AN_VEC(an_value) work;    /* what is being evaluated; each waits for those above it */
+  AN_VEC(an_value) work;    /* values under evaluation; each waits for those above it */
   uint32_t n_fresh;         /* unknown values that belong to no instruction */
   bool stop;                /* over budget */
 } an_evaluation;
 
-/* sites.c: what the caller sees. */
+/* sites.c: the part that the caller sees. */
 typedef struct an_result {
   AN_VEC(hd_site) sites;
   AN_VEC(hd_guard) guards;
@@ -182,10 +182,10 @@ bool an_tainted(an *a, uint32_t reg);
 
 /* ---- value.c ------------------------------------------------------------------------------ */
 
-/* Evaluate all that was asked for; false: over budget. */
+/* Evaluate all values on the stack; false: over budget. */
 bool an_run(an *a);
-/* For the functions that evaluate one value. false: it is not there yet and has been asked for; they
- * return false as well, and are called again when it is. */
+/* For the functions that evaluate one value. False: the value is not known yet and was put on the stack; the
+ * caller returns false too, and is called again when it is known. */
 bool an_get(an *a, an_value v, an_val *out);
 unsigned an_reg_width(const an *a, uint32_t reg); /* bits; 1: a predicate */
 /* The same, as seen in block `at`: counters of loops left meanwhile become exit counts. */
@@ -206,11 +206,11 @@ an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_lev
                       unsigned width);
 /* Raise *level to that of a part (which may be NULL), which is then to blame. */
 void an_raise(an *a, const an_val *part, hd_level *level, an_blame *blame);
-/* Take over assumptions and what the value rests on. */
+/* Take over assumptions and pending phis. */
 void an_inherit(an *a, an_val *to, const an_val *from);
 /* Add the assumptions collected since an_begin to the value's. */
 void an_end(an *a, an_val *v);
-/* The range of an operand decides something: the result rests on what the range does. */
+/* The range of an operand decides something: the result rests on the range's assumptions. */
 void an_use_range(an *a, an_val *v);
 void an_known_range(an *a, an_val *v, int64_t lo, int64_t hi);
 /* The value as an integer of its width, signed or unsigned: proven or assumed. */

@@ -1,8 +1,8 @@
 /* The value of a register where paths join, and at a loop's header.
  *
- * At a join below a branch: the choice between the values by the branches' conditions (the gamma
- * functions of gated SSA: Tu and Padua, "Gated SSA-based demand-driven symbolic analysis", 1995). At a
- * loop's header: value at entry + step * counter where it moves in even steps.
+ * At a join below a branch it is a choice between values by the branches' conditions (the gamma functions of
+ * gated SSA: Tu and Padua, "Gated SSA-based demand-driven symbolic analysis", 1995). At a loop's header it is
+ * the value at entry + step * counter, where it moves in even steps.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct join {
   an_val vals[MAX_REGION];
   bool none[MAX_REGION];
   uint32_t n;
-  bool missing; /* something was asked for */
+  bool missing; /* a value is not known yet */
   bool failed;
 } join;
 
@@ -54,8 +54,8 @@ static bool value_over(join *j, uint32_t from, uint32_t to, uint32_t depth, an_v
   return value_at(j, to, depth, out);
 }
 
-/* The header of a loop that holds neither the join nor where the search began: the way goes through the loop
- * and leaves it again. */
+/* The block heads a loop that holds neither the join nor the block where the search began: the way goes
+ * through the loop and leaves it again. */
 static bool enters_loop(const join *j, uint32_t block) {
   const hd_cfg *g = &j->a->pub.cfg;
   uint32_t loop = g->blocks[block].loop;
@@ -72,7 +72,7 @@ static bool value_behind_loop(join *j, uint32_t loop, uint32_t depth, an_val *ou
   return false;
 }
 
-/* Both ways of a branch lead to the join: what its condition chooses. */
+/* The value that the branch's condition chooses, where both ways lead to the join. */
 static bool chosen_value(join *j, uint32_t block, const an_val v[2], an_val *out) {
   an *a = j->a;
   an_val cond;
@@ -101,7 +101,7 @@ static bool value_at_branch(join *j, uint32_t block, uint32_t depth, an_val *out
   return leads[0] || leads[1];
 }
 
-/* At a branch of many ways, which no condition of two values describes: all must bring the same. */
+/* At a branch of many ways, which no single condition describes: all ways must bring the same value. */
 static bool value_at_switch(join *j, uint32_t block, uint32_t depth, an_val *out) {
   const hd_cfg *g = &j->a->pub.cfg;
   const hd_block *b = &g->blocks[block];
@@ -116,8 +116,8 @@ static bool value_at_switch(join *j, uint32_t block, uint32_t depth, an_val *out
   return found;
 }
 
-/* The value that arrives at the join from this block on; false: no way leads there. Each block is asked once:
- * later its value is remembered, and while it is being worked out it counts as leading nowhere. */
+/* The value that arrives at the join from this block on; false: no way leads there. Each block is evaluated
+ * once and its value remembered; while it is under evaluation it counts as leading nowhere. */
 static bool value_at(join *j, uint32_t block, uint32_t depth, an_val *out) {
   const hd_cfg *g = &j->a->pub.cfg;
   const hd_block *b = &g->blocks[block];
@@ -188,7 +188,7 @@ static void tighten(an_val *v, const an_val *common) {
   v->maybe &= common->maybe;
 }
 
-/* The value at the join; false: something was asked for. `top` dominates all that leads there. */
+/* The value at the join; false: not known yet. `top` dominates all ways to the join. */
 static bool resolve(join *j, uint32_t top, unsigned width, an_val *out, uint32_t *n) {
   an *a = j->a;
   hd_level worst;
@@ -282,8 +282,8 @@ static uint32_t phi_inst(const an *a, an_value phi) {
   return b->first;
 }
 
-/* It stands for itself, so nothing has to be waited for: phis that depend on each other would otherwise be
- * worked out again and again. */
+/* An unknown that stands for itself and waits for nothing. Without it, phis that depend on each other would
+ * be evaluated again and again. */
 static an_val recurrent(an *a, an_value phi, unsigned width) {
   uint32_t reg = a->ssa.phis.data[phi - an_first_phi(a)].reg;
   hd_level level = an_tainted(a, reg) ? HD_LEVEL_DATA : HD_LEVEL_NONLINEAR;

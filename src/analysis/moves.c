@@ -271,7 +271,7 @@ static bool warp_uniform(an *a, hd_poly p, unsigned depth) {
   return true;
 }
 
-/* A shuffle of what all lanes of a warp have alike changes nothing. */
+/* A shuffle of a value that is the same in all lanes of a warp changes nothing. */
 bool tr_shfl(tr *t, an_val *out) {
   an *a = t->a;
   an_val x;

@@ -66,7 +66,7 @@ hd_symbol an_symbol(an_algebra *a, hd_value_symbol s) {
 
 hd_poly an_unknown(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level,
                    an_blame blame) {
-  /* The level is part of its identity, in `width`: a second look at a value may find a worse one. */
+  /* The level is part of the symbol's identity, in `width`: a second evaluation may find a worse level. */
   hd_value_symbol s = {.kind = (uint8_t)kind,
                        .level = (uint8_t)level,
                        .width = (uint8_t)level,
@@ -392,7 +392,7 @@ hd_poly an_multiples(an_algebra *a, hd_poly p, int64_t d, hd_poly *rest) {
   for (uint32_t i = 0; i < n; i++) {
     hd_term t = an_terms(a, p)[i];
     int64_t c = t.coefficient, whole = c / d, left = c % d;
-    if (!t.product && left < 0) { /* coefficients are cut towards 0: what was small stays as it is */
+    if (!t.product && left < 0) { /* coefficients are cut towards 0: small ones stay as they are */
       whole--;
       left += d;
     }

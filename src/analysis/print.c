@@ -173,7 +173,7 @@ static void put_poly(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned dept
 
 void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out) { put_poly(a, p, out, 0); }
 
-/* p is 0 or 1: what it says where it is 1. */
+/* p is 0 or 1; the text is the condition that holds where it is 1. */
 void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out) {
   const hd_polynomial *q = &a->polys[p];
   const hd_term *t = a->terms + q->first;

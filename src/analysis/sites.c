@@ -42,7 +42,7 @@ static bool shape_of(const an *a, uint32_t inst, shape *s) {
   const hd_ptx_access access = hd_ptx_access_of(f);
   const hd_ptx_touch *t = access.touches;
   while (t < access.touches + access.n && !(t->space & (HD_IN_GENERIC | HD_IN_GLOBAL | HD_IN_TENSOR))) t++;
-  /* Tensor maps are no data; of what is not known nobody knows which operand is an address. */
+  /* Tensor maps are no data. The address operand of an unknown instruction is not known. */
   if (t == access.touches + access.n || f->op == HD_OP_TENSORMAP || hd_ptx_form_has(f, HD_M_TENSORMAP) ||
       f->flags & HD_OPF_UNKNOWN)
     return false;
@@ -245,7 +245,8 @@ static void add_block(guard_tree *t, uint32_t block) {
   uint32_t top;
   uint32_t inner = up->loop, outer = g->blocks[block].loop;
   if (!hd_loop_contains(g, inner, outer)) {
-    /* Behind a loop: what holds in front of it, if the loop is always left this way. */
+    /* A block behind a loop has the guards of the block in front of it, if the loop is always left this
+     * way. */
     uint32_t left = inner;
     complete = true;
     for (uint32_t l = inner; l != HD_NONE && !hd_loop_contains(g, l, outer); l = g->loops[l].parent) {
@@ -296,8 +297,8 @@ static uint32_t emit_guards(guard_tree *t, uint32_t node, bool *complete) {
   return n;
 }
 
-/* cp.async [dst], [src], size, read: it reads only where `read` (bytes, or a predicate that says not to) asks
- * for something. NULL: it always does. */
+/* cp.async [dst], [src], size, read: it reads only where `read` (a number of bytes, or a predicate that
+ * disables the read) lets it. NULL: it always reads. */
 static const hd_ptx_opnd *read_operand(const an *a, uint32_t inst) {
   const hd_ptx_form *f = an_form(a, inst);
   const hd_ptx_stmt *st = an_stmt(a, inst);

@@ -1,5 +1,5 @@
-/* Symbols inside polynomials, functions' arguments included: whether one occurs, how, and with another in its
- * place. */
+/* Symbols inside polynomials, functions' arguments included: whether and how one occurs, and its
+ * substitution. */
 #include "analysis/algebra.h"
 
 bool an_is_function(uint8_t kind) { return kind >= HD_V_FLOOR && kind <= HD_V_BITXOR; }

@@ -5,7 +5,7 @@
 
 #include "heddle/base.h"
 
-/* An array that grows by doubling; what it grew out of stays in the arena. */
+/* An array that grows by doubling; its smaller copies stay in the arena. */
 #define AN_VEC(T)                                                                                            \
   struct {                                                                                                   \
     T *data;                                                                                                 \
@@ -30,7 +30,7 @@ typedef struct an_hash {
 } an_hash;
 
 /* Calls equal(of, value, key) on candidates with this hash; UINT32_MAX: not there. Inlined, so that `equal`
- * is. */
+ * is inlined too. */
 typedef bool (*an_equal)(const void *of, uint32_t value, const void *key);
 static inline uint32_t an_hash_find(const an_hash *h, uint64_t hash, an_equal equal, const void *of,
                                     const void *key) {

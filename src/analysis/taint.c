@@ -1,5 +1,5 @@
-/* Registers that data may have reached: the cheap answer for values that go around loops in ways that no
- * formula follows. Over registers, not values; linear in the kernel's operands.
+/* Registers that data from memory may have reached: the cheap answer for values that go around loops in ways
+ * that no formula describes. It works on registers, not values, in time linear in the kernel's operands.
  */
 #include <string.h>
 
@@ -46,7 +46,8 @@ static void add_slots(spread *s, const hd_ptx_opnd *o) {
   }
 }
 
-/* A register written in several places holds what the path decides: the branches above those places. */
+/* The value of a register that is written in several places depends on the path: on the branches above those
+ * places. */
 static void add_path(spread *s, uint32_t inst) {
   enum { MAX_BRANCHES = 64 };
   an *a = s->a;

@@ -127,8 +127,8 @@ static const transfer transfers[HD_OP_COUNT] = {
     [HD_OP_LOP3] = tr_lop3,
 };
 
-/* Where no polynomial is known: data from memory or other threads is one more unknown; of anything else the
- * operands tell the level. */
+/* Instructions without a polynomial: data from memory or other threads is a new unknown; any other result has
+ * the level of its operands. */
 static transfer transfer_of(const hd_ptx_form *f) {
   if (transfers[f->op]) return transfers[f->op];
   if (!(f->flags & HD_OPF_BRINGS_DATA)) return tr_unknown;
@@ -159,7 +159,7 @@ bool an_transfer(an *a, uint32_t d, an_val *out) {
   tr_types_of(t.form, &first, &t.type);
   if (!transfer_of(t.form)(&t, out)) return false;
   if (!st->guard || t.form->op == HD_OP_CALL) return true;
-  /* Under a predicate: what was there before, where it does not hold. */
+  /* Where the predicate does not hold, the register keeps its old value. */
   an_val cond, old;
   bool ok = an_guard(a, inst, &cond);
   an_value before = an_reaching(a, a->ssa.defs[d].reg, inst);

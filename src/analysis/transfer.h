@@ -7,7 +7,7 @@
 typedef enum tr_kind { TR_OTHER = 0, TR_UNSIGNED, TR_SIGNED } tr_kind;
 typedef struct tr_type {
   unsigned bits; /* 0: no type */
-  tr_kind kind;  /* OTHER: floating point and what is not modelled */
+  tr_kind kind;  /* OTHER: floating point, and types that are not modelled */
 } tr_type;
 
 typedef struct tr {
@@ -20,7 +20,7 @@ typedef struct tr {
   tr_type type; /* the last in the dotted word */
 } tr;
 
-/* Like an_get: false means that something was asked for. */
+/* Like an_get: false means that a value is not known yet. */
 bool tr_operand(tr *t, unsigned k, unsigned width, an_val *out);
 bool tr_unknown(tr *t, an_val *out);
 

@@ -1,4 +1,4 @@
-/* Evaluation on demand: what a register holds, as a polynomial.
+/* Evaluation of registers on demand, as polynomials.
  *
  * Values wait for each other on an explicit stack, for chains of definitions may be as long as the
  * kernel. A function that evaluates one value asks for what it needs with an_get; when something is
@@ -269,7 +269,7 @@ static void finish(an *a, an_value v, an_val *r) {
   if (r->pending != HD_NONE) AN_PUSH(&a->arena, &a->eval.trail, v);
 }
 
-/* The phi has its value: what was computed from its provisional one is not needed any more. */
+/* The phi has its value: values computed from its provisional one are dropped. */
 static void end_phi(an *a, an_value v, an_val *r) {
   uint32_t number = (uint32_t)a->eval.active.n - 1;
   uint32_t keep = a->eval.active.data[number].trail;
@@ -305,7 +305,7 @@ static bool step_phi(an *a, an_value v) {
     return true;
   }
   end_phi(a, v, &r);
-  /* How far the counter runs is good to know before the value is used. */
+  /* The counter's range should be known before the value is used. */
   if (header && a->eval.states.data[an_loop_value(a, loop)] == AN_WAITING &&
       a->alg.polys.data[r.poly].iterates) {
     a->eval.work.n--;
@@ -333,7 +333,7 @@ bool an_run(an *a) {
   while (a->eval.work.n && !a->eval.stop) {
     an_value top = a->eval.work.data[a->eval.work.n - 1];
     a->alg.work += 4;
-    /* A phi that is active below in the stack waits there for its own turn. */
+    /* A phi that is active further down the stack is evaluated there. */
     if (a->eval.states.data[top] == AN_DONE || step(a, top)) a->eval.work.n--;
     if (a->alg.work > a->budget) a->eval.stop = true;
   }

@@ -1,4 +1,4 @@
-/* Folders: where heddle keeps what it can make again, and where results go. */
+/* Folders: the cache folder, whose files heddle can make again, and folders for results. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

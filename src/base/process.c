@@ -48,7 +48,7 @@ hd_status hd_process_fork(void (*fn)(void *ctx, int fd), void *ctx, hd_process *
   if (pid == 0) {
     close(ends[0]);
     fn(ctx, ends[1]);
-    _exit(0); /* what this process was about to flush is its parent's */
+    _exit(0); /* unflushed output belongs to the parent */
   }
   int e = errno;
   close(ends[1]);
@@ -203,7 +203,7 @@ hd_status hd_jobs_run(const hd_jobs *j, hd_diag *d) {
   char *answers = hd_mul_size(at_once + 1, j->answer_bytes, &bytes) ? calloc(1, bytes) : NULL;
   hd_status st = workers && answers ? HD_OK : hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < at_once; i++) workers[i].answer = answers + i * j->answer_bytes;
-  fflush(NULL); /* else a copy could print what this process had still to print */
+  fflush(NULL); /* else a copy could print this process' unflushed text */
   if (st == HD_OK) run(j, workers, at_once);
   free(answers);
   free(workers);

@@ -37,7 +37,7 @@ static ending ending_of(const hd_cfg *g, uint32_t inst) {
   }
 }
 
-/* The labels a branch names: itself or in its table. */
+/* The labels that a branch names, as operands or in its table. */
 static uint32_t target_operands(const hd_cfg *g, uint32_t inst, uint32_t *n) {
   const hd_ptx_module *m = g->module;
   const hd_ptx_stmt *st = hd_inst_stmt(g, inst);

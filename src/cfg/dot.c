@@ -33,7 +33,7 @@ static void put_block(const hd_cfg *g, const hd_ptx_module *m, uint32_t b, unsig
   hd_buf_puts(out, "\"];\n");
 }
 
-/* The loop around a block that is drawn: nests deeper than anybody looks at are drawn as one. */
+/* The loop around a block, as it is drawn: loops nested deeper than MAX_DRAWN_DEPTH are drawn as one. */
 static uint32_t drawn_loop(const hd_cfg *g, uint32_t loop) {
   while (loop != HD_NONE && g->loops[loop].depth > MAX_DRAWN_DEPTH) loop = g->loops[loop].parent;
   return loop;

@@ -5,7 +5,8 @@
  *   dominators.c  dominator and post-dominator trees
  *   loops.c       natural loops; strongly connected regions
  *
- * and what is made of a graph on demand: registers.c, liveness.c, uniformity.c, dot.c. calls.c needs none.
+ * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c, dot.c.
+ * calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H

@@ -291,7 +291,8 @@ static bool may_go_for_ever(const hd_cfg *g, const hd_block *b) {
   return false;
 }
 
-/* Raise what is control-dependent on a block's branch: from its successors up to where its ways meet. */
+/* Raise the blocks that are control-dependent on a block's branch: from its successors up to where its ways
+ * meet. */
 static bool raise_dependents(uniformity *w, uint32_t block, hd_same level) {
   const hd_block *b = &w->g->blocks[block];
   bool changed = false;

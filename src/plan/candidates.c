@@ -1,8 +1,8 @@
-/* The plans that are tried on a launch when nobody says which.
+/* The plans that are tried on a launch unless the caller names others.
  *
  * A prior is how often such a plan won on GPUs, and by how much: thread remapping wins by far where it may be
  * done at all, orders win most often, agents where L2 cannot feed the SMs, the rest rarely. It decides only
- * what is tried first when time is short.
+ * the order of trials, which matters when time is short.
  */
 #include "plan/candidates.h"
 
@@ -16,7 +16,7 @@ enum {
   ALL = 1 << 16,
   SAMPLES = 1 << 12,
   MOST_ORDERS = 64,
-  MOST_AGENTS = 8, /* CTAs per SM where nobody knows how many fit */
+  MOST_AGENTS = 8, /* CTAs per SM where it is not known how many fit */
   WARP = 32,       /* threads */
   WARPS = 32,      /* of a CTA, at most */
 };
@@ -56,7 +56,7 @@ static void add_order(order_list *l, hd_order_kind kind, uint64_t a, uint64_t b)
   l->orders[l->n++] = plan.order;
 }
 
-/* Shapes for planes: what a wave of CTAs shares is a few rows and columns. */
+/* Shapes for planes: a wave of CTAs shares a few rows and columns. */
 static void add_plane_orders(order_list *l) {
   static const uint32_t heights[] = {2, 4, 8, 16, 32};
   static const uint32_t tiles[][2] = {{2, 2},  {4, 2},  {2, 4},   {4, 4},   {8, 4},
@@ -181,7 +181,7 @@ static void offer_threads(list *l) {
 
 /* ---- Bindings ----------------------------------------------------------------------- */
 
-/* Where data decides who shares, only a table knows. */
+/* Where data decides which tasks share, only a table brings them together. */
 size_t plan_line_orders(const hd_plan_space *s, hd_order out[PLAN_LINE_ORDERS]) {
   size_t n = 0;
   out[n++] = (hd_order){.kind = HD_ORDER_ROW};
@@ -257,8 +257,8 @@ static void offer_bindings(list *l) {
 static const char around[] = "what is not used again leaves room in the cache for what is";
 static const char readonly[] = "loads of memory that nothing writes may take the read-only path";
 
-/* Every threshold, for what they gain goes up and down: BYP's static way tries them all, and there are no
- * more than 32. */
+/* Every threshold, because the speedup rises and falls with the threshold: BYP's static way tries them all,
+ * and there are no more than 32. */
 static void offer_thresholds(list *l, hd_bypass_kind kind, double none, double half, double other,
                              const char *reason) {
   for (uint32_t k = 0; k < l->s->warps && k < WARPS; k++) {
@@ -324,7 +324,7 @@ size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap) {
 }
 
 /* Widths: at most 4 bindings, 5 ways of bypassing, 4 of streaming, 3 of prefetching; tables apart from other
- * orders, for they say who shares. */
+ * orders, since a table is made from the sharing itself. */
 uint32_t hd_plan_family(const hd_plan *p) {
   bool table = hd_order_needs_table(p->order.kind);
   uint32_t order = p->order.kind == HD_ORDER_ROW ? 0 : table ? 2 : 1;

@@ -117,7 +117,7 @@ TARGET static uint32_t NAMED(control)(const hd_prog *p, uint32_t pc, LANE *rows,
       inside[l] &= (LANE) - (LANE)(a[l] == 0);
       any |= inside[l];
     }
-    return any ? pc : v->b - 1; /* the ENDLOOP finds nobody left */
+    return any ? pc : v->b - 1; /* at the ENDLOOP no lane is left */
   }
   EACH any |= in[l];
   if (any) return v->a;

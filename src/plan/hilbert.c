@@ -7,10 +7,9 @@
  * one of four, told by two bits: `across` (axes swapped) and `turned` (both axes
  * run backwards).
  *
- * Both directions descend k levels. A level splits the square twice: first along
- * its main axis u (x, or y when across) into the half that comes first and the
- * other, then along v. Only cells of the plane count: U and V are the extents,
- * along u and v, of what the square shares with the plane, and a half holds the
+ * Both directions descend k levels. A level splits the square twice: first along its main axis u (x, or y
+ * when across) into the half that comes first and the other, then along v. Only cells of the plane count: U
+ * and V are the extents, along u and v, of the square's intersection with the plane, and a half holds the
  * product of its extents.
  */
 #include "plan/order.h"

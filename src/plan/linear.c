@@ -1,8 +1,8 @@
 /* Orders that permute row-order positions without looking at the grid's shape (SCH 5.1). */
 #include "plan/order.h"
 
-/* The parameters as values. Symbolic ones are cut down to what the tasks allow, which changes no order and
- * keeps A * B and all that follows below 2^32. */
+/* The parameters as values. Symbolic ones are limited by the number of tasks, which changes no order and
+ * keeps A * B and all later values below 2^32. */
 static void group_shape(plan_builder *b, const plan_space *s, uint32_t a, uint32_t size, plan_val *A,
                         plan_val *B) {
   *A = plan_parameter(b, HD_P_A, a);
@@ -141,7 +141,7 @@ static ratio simplest(ratio lo, ratio hi, bool upper) {
   ratio next = {whole + 1, 1};
   if (!upper && lo.n % lo.d == 0) return (ratio){whole, 1};
   if (upper ? !less(hi, next) : less(next, hi)) return next;
-  /* All of the interval has this whole part; upside down, what is left of it lies the other way round. */
+  /* All of the interval has this whole part. The reciprocal of the rest reverses the interval. */
   ratio rest = simplest((ratio){hi.d, hi.n - whole * hi.d}, (ratio){lo.d, lo.n - whole * lo.d}, !upper);
   return (ratio){whole * rest.n + rest.d, rest.n};
 }

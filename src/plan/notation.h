@@ -1,4 +1,4 @@
-/* plan/notation.h: what the notation's list of levers tells the checks. */
+/* plan/notation.h: checks of values that follow from the notation's list of levers. */
 #ifndef HEDDLE_PLAN_NOTATION_H
 #define HEDDLE_PLAN_NOTATION_H
 

@@ -146,7 +146,7 @@ plan_val plan_piece_div(plan_builder *b, const plan_piece *p, plan_val x, plan_v
 
 /* ---- Orders ---------------------------------------------------------------------- */
 
-/* Where a position lies. Both forms are given; the program keeps what is asked for. */
+/* Where a position lies. Both forms are given; the program keeps the one that is used. */
 typedef struct place {
   plan_cell cell;
   plan_val task;
@@ -402,7 +402,7 @@ hd_status plan_cluster_program(const hd_plan *p, const hd_grid *g, hd_prog *out,
   plan_space s;
   hd_status st = plan_open(&b, p, g, &s, d);
   if (st != HD_OK) return st;
-  /* Place v in the clusters laid end to end is what item u of a round robin over them is dealt. */
+  /* A round robin over the clusters deals item u to place v of the clusters laid end to end. */
   uint32_t M = hd_plan_clusters(p, g);
   plan_val u = plan_collect(&b, s.tasks, M, plan_linear_input(&b, &s));
   place at = orders[p->order.kind](&b, &s, &p->order, plan_split_deal(&b, &s, &p->split, M, u));

@@ -44,10 +44,9 @@ hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd
 /* The same from a place in the clusters laid end to end. */
 hd_status plan_cluster_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 
-/* The batch evaluators, from the best to the one that always works: numbers 0 to
- * plan_runners() - 1. A runner fits a program when the processor has what it needs
- * and its lanes hold every value. plan_run sets out->task[u] to the program's first
- * result for u = 0 .. out->n - 1; false when out of memory. */
+/* The batch evaluators, from the best to the one that always works: numbers 0 to plan_runners() - 1. A runner
+ * fits a program when the processor has the instructions and its lanes hold every value. plan_run sets
+ * out->task[u] to the program's first result for u = 0 .. out->n - 1; false when out of memory. */
 size_t plan_runners(void);
 bool plan_runner_fits(size_t runner, const hd_prog *p);
 bool plan_run(size_t runner, const hd_prog *p, const uint32_t g[3], const hd_table *t, hd_table *out);

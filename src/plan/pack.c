@@ -1,10 +1,10 @@
-/* Tables of cells: what a kernel reads in place of an order's arithmetic. One word holds both coordinates of
+/* Tables of cells, which a kernel reads in place of an order's arithmetic. One word holds both coordinates of
  * a plane, so that the kernel divides nothing. */
 #include <stdlib.h>
 
 #include "plan/order.h"
 
-/* The grid is a plane, or the order one of planes, and what is left of it is no line. */
+/* The grid is a plane, or the order goes plane by plane, and a plane is not a line. */
 static bool has_table(const hd_plan *p, const hd_grid *g) {
   if (hd_order_needs_table(p->order.kind)) return g->g[2] == 1;
   return p->order.kind == HD_ORDER_HILBERT && g->g[0] > 1 && g->g[1] > 1;

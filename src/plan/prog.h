@@ -1,15 +1,15 @@
 /* plan/prog.h: the builder of hd_prog.
  *
- * The orders are written once, as calls of this builder; what is known of the
- * grid arrives as constants and folds away. The builder
+ * The orders are written once, as calls of this builder; known dimensions of the grid arrive as constants and
+ * fold away. The builder
  *   - keeps a range [lo, hi] of every value; hi becomes hd_pval.max, a range of
  *     one number becomes a constant,
  *   - folds identities (x*1, x/1, x%n with x < n, min and select that are decided),
  *   - reuses an equal value where that value is current (see plan_assign),
  *   - drops what no output needs, and puts constants and inputs first.
  *
- * Ranges are facts, not wishes: plan_bound may only state what holds for every
- * valid input and, inside a loop, in every iteration.
+ * Ranges are facts, not wishes: plan_bound may only state a range that holds for every valid input and,
+ * inside a loop, in every iteration.
  */
 #ifndef PLAN_PROG_H
 #define PLAN_PROG_H
@@ -45,8 +45,8 @@ void plan_begin(plan_builder *b);
 plan_val plan_const(plan_builder *b, uint64_t k);
 /* HD_P_POS to HD_P_B: inputs, with their ranges. */
 plan_val plan_input(plan_builder *b, hd_pop op, uint64_t lo, uint64_t hi);
-/* Any operation of two values. Subtraction never goes below zero and a divisor
- * is never zero: whoever writes an order sees to that (asserted on ranges). */
+/* Any operation of two values. Subtraction must never go below zero and a divisor must never be zero: orders
+ * are written so (asserted on ranges). */
 plan_val plan_op(plan_builder *b, hd_pop op, plan_val x, plan_val y);
 plan_val plan_select(plan_builder *b, plan_val cond, plan_val x, plan_val y);
 plan_val plan_table(plan_builder *b, plan_val index, uint64_t hi);

@@ -26,8 +26,8 @@ typedef struct source {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* The next line that holds something: *s its number or whatever is there, *n how
- * long that is, *at behind the line. False at the end. */
+/* The next line that is not empty: *s is the start of its text, *n the text's length, *at the position behind
+ * the line. False at the end. */
 static bool next_entry(const char *bytes, size_t len, size_t *at, size_t *s, size_t *n) {
   while (*at < len) {
     size_t begin = *at;

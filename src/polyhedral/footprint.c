@@ -1,4 +1,5 @@
-/* One site at one launch, and over a part of it: which variables matter, and what the others sweep over. */
+/* One site at one launch, and over a part of it: the variables that matter, and the addresses that the others
+ * sweep over. */
 #include <stdlib.h>
 #include <string.h>
 

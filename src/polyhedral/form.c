@@ -1,5 +1,5 @@
-/* Polynomials with a launch's values put in: sums of variables and functions, and what is left of them where
- * variables keep within a box. */
+/* Polynomials with a launch's values put in: sums of variables and functions, simplified where the variables'
+ * ranges (a box) decide them. */
 #include <stdlib.h>
 #include <string.h>
 

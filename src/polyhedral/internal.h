@@ -12,8 +12,8 @@
 
 #include "heddle/polyhedral.h"
 
-/* Variables: ctaid.xyz, tid.xyz, then counters: of the loops around a site, outermost first, and of those
- * other loops that what is assumed may mention. */
+/* Variables: ctaid.xyz, tid.xyz, then counters: of the loops around a site, outermost first, and of other
+ * loops that assumptions may mention. */
 enum {
   POLYHEDRAL_TID = 3,
   POLYHEDRAL_COUNTER = 6,
@@ -54,14 +54,14 @@ typedef struct polyhedral_forms {
   bool no_memory;
 } polyhedral_forms;
 
-/* The form of p, or HD_NONE: it depends on what is not known, or is too large. */
+/* The form of p, or HD_NONE: it depends on unknown values, or is too large. */
 uint32_t polyhedral_form_of(polyhedral_forms *f, hd_poly p);
 
 typedef struct polyhedral_box {
   int64_t lo[POLYHEDRAL_VARS], hi[POLYHEDRAL_VARS];
 } polyhedral_box;
 
-/* A form over a box, with what the box decides put in. */
+/* A form over a box, simplified by the ranges of the box. */
 typedef struct polyhedral_linear {
   int64_t constant, coefficient[POLYHEDRAL_VARS];
   uint32_t function[POLYHEDRAL_FUNCTIONS]; /* those that the box does not decide */

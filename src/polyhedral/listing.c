@@ -119,7 +119,7 @@ static int by_first(const void *pa, const void *pb) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sort what lies behind `from`, and merge what touches. */
+/* Sort the intervals behind `from`, and merge those that touch. */
 static void tidy(interval_list *list, size_t from) {
   size_t n = list->n - from, kept = 0;
   interval *at = list->data + from;

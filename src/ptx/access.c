@@ -1,8 +1,8 @@
 /* How each form of an instruction accesses memory.
  *
- * A row stands for the forms of an opcode that have its words; the first row that fits counts. Where a place
- * lies is said by the form's state spaces in the order written, destination before source; a row may say what
- * no word means, or that the place is always the same.
+ * A row stands for the forms of an opcode that have its words; the first row that fits counts. The form's
+ * state spaces, in the order written, give the space of each place, destination before source. A row may give
+ * the space for a form without such a word, or fix it.
  */
 #include "heddle/ptx_facts.h"
 
@@ -22,7 +22,7 @@ enum { /* beside HD_IN_... bits: the first and the second state space written */
 
 typedef struct place {
   uint8_t kinds, operand;
-  uint16_t space; /* FIRST or SECOND with what counts where none is written, or a fixed one */
+  uint16_t space; /* FIRST or SECOND with the default where none is written, or a fixed one */
 } place;
 
 enum { BULK = 1, ASYNC = 2, NONCOHERENT = 4 };
@@ -63,7 +63,7 @@ static const row rows[] = {
     {HD_OP_APPLYPRIORITY, {0}, 0, WEAK, {{FETCH, 0, ANYWHERE}}},
     {HD_OP_DISCARD, {0}, 0, WEAK, {{LOSE, 0, ANYWHERE}}},
 
-    /* cp.async, cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk, and what waits for them */
+    /* cp.async, cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk, and their waits */
     {HD_OP_CP, {HD_M_COMMIT_GROUP}, 0, NO_ACCESS, {{0}}},
     {HD_OP_CP, {HD_M_WAIT_GROUP}, 0, NO_ACCESS, {{0}}},
     {HD_OP_CP, {HD_M_WAIT_ALL}, 0, NO_ACCESS, {{0}}},

@@ -95,7 +95,7 @@ typedef struct ptx_entry {
 /* Walks the regions of one span. */
 typedef struct ptx_fatbin {
   uint64_t base;       /* regions start at multiples of 8 bytes from here */
-  uint64_t pos, end;   /* what is left of the span */
+  uint64_t pos, end;   /* the rest of the span */
   uint64_t region_end; /* while in_region */
   bool in_region;
   bool strict; /* from ptx_span.fatbins */

@@ -78,7 +78,7 @@ static hd_sym define_label(ptx_parser *ps, const char *text, size_t n, hd_ptx_sy
   return ptx_declare(ps, text, n, (hd_ptx_sym){.kind = (uint8_t)kind, .index = (uint32_t)ps->stmts.n});
 }
 
-/* A label, p behind its colon; with what the colon may be followed by. */
+/* A label, p behind its colon, and the directive that may follow the colon. */
 static const char *label(ptx_parser *ps, const char *p, const char *name, size_t n, uint32_t line) {
   hd_mod word = HD_M_NONE;
   const char *end = p;

@@ -1,9 +1,8 @@
 /* Constant expressions, folded while they are read.
  *
- * Integers are 64-bit and signed unless written with U or above 2^63 - 1; operators
- * follow C's rules for int64_t and uint64_t, except that % is always unsigned, a
- * shift count is taken modulo 64, ~ gives an unsigned value, and ?: has the type of
- * the operand it selects. That is what ptxas computes. Floats are 64-bit.
+ * Integers are 64-bit and signed unless written with U or above 2^63 - 1; operators follow C's rules for
+ * int64_t and uint64_t, except that % is always unsigned, a shift count is taken modulo 64, ~ gives an
+ * unsigned value, and ?: has the type of the operand it selects. ptxas computes the same. Floats are 64-bit.
  */
 #include "ptx/lexer.h"
 

@@ -1,8 +1,8 @@
 /* Functions, prototypes, and the directives between their header and body. */
 #include "ptx/lexer.h"
 
-/* The value of a directive nobody knows: text up to the next directive, the body or
- * the end of the declaration. */
+/* The value of an unknown directive: text up to the next directive, the body or the end of the
+ * declaration. */
 static const char *raw_value(ptx_parser *ps, const char *p, hd_sym *text) {
   const char *start = p, *last = p;
   while (*p != '.' && *p != ';' && *p != '{' && *p != '}' && *p) {

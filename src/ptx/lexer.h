@@ -1,9 +1,8 @@
 /* Characters, blanks, words and numbers of PTX text.
  *
- * The text being parsed is a private copy followed by PTX_PADDING zero bytes, so
- * scanning loops need no bounds check (a NUL belongs to no class) and eight
- * bytes may be loaded at any position of it. Positions are passed in and
- * returned; only what a caller must not lose is kept in the parser.
+ * The text being parsed is a private copy followed by PTX_PADDING zero bytes, so scanning loops need no
+ * bounds check (a NUL belongs to no class) and eight bytes may be loaded at any position of it. Positions are
+ * passed in and returned; the parser keeps only state that a caller must not lose.
  */
 #ifndef PTX_LEXER_H
 #define PTX_LEXER_H
@@ -150,8 +149,8 @@ const char *ptx_string(ptx_parser *ps, const char *p, const char **text, size_t 
 /* Balanced text from the opening bracket at p to behind its closing one;
  * brackets of all kinds nest, strings and comments are skipped; counts lines. */
 const char *ptx_balanced(ptx_parser *ps, const char *p);
-/* The end of a directive nobody knows: behind its ';', behind its closing '}',
- * or at the end of its line; *end is where its text ends. */
+/* The end of an unknown directive: behind its ';', behind its closing '}', or at the end of its line; *end is
+ * where its text ends. */
 const char *ptx_unknown_directive(ptx_parser *ps, const char *p, const char **end);
 
 #endif

@@ -1,4 +1,4 @@
-/* A hash table of indices into an array that somebody else owns.
+/* A hash table of indices into an array that the caller owns.
  *
  * A slot holds the 32-bit hash in its upper half and index + 1 in its lower one; 0
  * is free. Linear probing, at most half of the slots in use.

@@ -1,4 +1,4 @@
-/* Whole modules: the header, what stands at module level, and the parser's set-up. */
+/* Whole modules: the header, the items at module level, and the parser's set-up. */
 #include "ptx/lexer.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ void *ptx_grow(ptx_parser *ps, const void *data, uint32_t n, uint32_t *cap, size
   return p;
 }
 
-/* First capacities: what nearly all real modules need (11 characters an operand, 32 a
- * symbol), so that nothing has to grow. */
+/* First capacities: enough for nearly all real modules (11 characters an operand, 32 a symbol), so that no
+ * array has to grow. */
 static void reserve(ptx_parser *ps, size_t len) {
   hd_ptx_module *m = ps->m;
   ptx_tables *t = ps->t;
@@ -100,7 +100,7 @@ static const char *header(ptx_parser *ps, const char *p) {
   if (*p != '.') ptx_expected(ps, p, "'.'");
   p = ptx_blank(ps, version_number(ps, p + 1, &ps->m->version_minor));
   p = target(ps, directive_word(ps, p, ".target"));
-  ps->m->address_size = 64; /* what ptxas takes when the directive is absent */
+  ps->m->address_size = 64; /* ptxas's default */
   if (strncmp(p, ".address_size", 13) == 0) {
     const char *at = p = directive_word(ps, p, ".address_size");
     uint64_t v;
@@ -221,7 +221,7 @@ static hd_status run_guarded(ptx_parser *ps, void (*fn)(ptx_parser *, const char
   } else if (ps->status == HD_OK) { /* the arena's escape */
     ps->status = hd_fail(ps->diag, HD_ERR_NOMEM, "%s: out of memory", ps->diag_name);
   }
-  /* Names must not keep what an insertion that failed declared. */
+  /* Names must not keep declarations of an insertion that failed. */
   if (ps->status != HD_OK) ptx_unbind(ps, 0);
   ps->arena->escape = outer;
   return ps->status;

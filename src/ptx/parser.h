@@ -1,10 +1,9 @@
-/* The parser's data: what it keeps of a module for later insertions (ptx_tables,
- * in the module's arena), and the state of one parse (ptx_parser).
+/* The parser's data: tables of a module, kept for later insertions (ptx_tables, in the module's arena), and
+ * the state of one parse (ptx_parser).
  *
- * How names are resolved. Every name is interned once per module (ptx_name) and
- * knows what it means at the current place: its innermost visible declaration.
- * Declaring a name pushes the meaning it had on a stack, closing a scope pops.
- * Looking a name up is therefore one hash lookup, whatever the nesting.
+ * How names are resolved. Every name is interned once per module (ptx_name) and knows its meaning at the
+ * current place: its innermost visible declaration. Declaring a name pushes the meaning it had on a stack,
+ * closing a scope pops. Looking a name up is therefore one hash lookup, whatever the nesting.
  *
  * A register range (.reg .b32 %r<100>) declares its prefix. %r17 is resolved by
  * the prefix %r and the number 17, and gets a symbol when it is first used; names
@@ -152,9 +151,8 @@ hd_sym ptx_new_sym(ptx_parser *ps, hd_ptx_sym s);
 hd_sym ptx_text_sym(ptx_parser *ps, const char *text, size_t n);
 /* Index of the name text[0..n), interned. */
 uint32_t ptx_intern(ptx_parser *ps, const char *text, size_t n);
-/* Declare the name text[0..n) in the current scope as s (s.name and s.len are set
- * here). Fails when the scope has it already, but for what the module only knows as
- * undefined or external. */
+/* Declare the name text[0..n) in the current scope as s (s.name and s.len are set here). Fails when the scope
+ * has it already, unless the module only knows it as undefined or external. */
 hd_sym ptx_declare(ptx_parser *ps, const char *text, size_t n, hd_ptx_sym s);
 /* The same for a range of `count` registers, declared by variable s.decl. */
 hd_sym ptx_declare_range(ptx_parser *ps, const char *text, size_t n, hd_ptx_sym s, uint32_t count);
@@ -167,7 +165,7 @@ hd_sym ptx_lookup(ptx_parser *ps, const char *text, size_t n, uint32_t *name);
 hd_sym ptx_range_reg(ptx_parser *ps, ptx_range *r, uint32_t number);
 void ptx_scope_open(ptx_parser *ps, const char *at);
 void ptx_scope_close(ptx_parser *ps);
-/* Give what is still pending its module-wide symbol. */
+/* Give names that are still pending their module-wide symbols. */
 void ptx_resolve_rest(ptx_parser *ps, size_t from);
 /* Drop all bindings down to undo entry `mark`, whatever scope made them. */
 void ptx_unbind(ptx_parser *ps, size_t mark);
@@ -220,8 +218,8 @@ void ptx_number_labels(hd_ptx_module *m, const hd_ptx_stmt *stmts, uint32_t n);
 /* Module-level items up to the end of the text (module.c). */
 void ptx_items(ptx_parser *ps, const char *p);
 
-/* Set up a parser over a private copy of text[0..len), run fn under its escape, and
- * free what was the parser's own. */
+/* Set up a parser over a private copy of text[0..len), run fn under its escape, and free the parser's own
+ * memory. */
 hd_status ptx_run(hd_ptx_module *m, const char *text, size_t len, const char *name, bool generated,
                   hd_diag *d, void (*fn)(ptx_parser *ps, const char *p, void *ctx), void *ctx);
 

@@ -166,7 +166,7 @@ static void put_linkage(unsigned linkage, hd_buf *b) {
     if (linkage & 1u << i) put_str(b, words[i]);
 }
 
-/* A variable or parameter, without what ends it. */
+/* A variable or parameter, without the ';' or ',' behind it. */
 static void put_var(const hd_ptx_module *m, const hd_ptx_var *v, hd_buf *b) {
   put_linkage(v->linkage, b);
   put_word(m, v->space, b);
@@ -306,9 +306,9 @@ void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *b) 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
 /* ptxas puts PTX line numbers into line tables and into the names of a function's own shared variables. Where
- * lines are kept, what came from a file goes back to its line: blank lines stand where comments stood, and
- * what shared a line shares one again. Generated statements take a line each, and what follows them comes
- * later than it did. */
+ * lines are kept, statements from a file go back to their lines: blank lines stand where comments stood, and
+ * statements that shared a line share one again. Generated statements take a line each, and the statements
+ * behind them move down. */
 typedef struct page {
   const hd_ptx_module *m;
   hd_buf *b;

@@ -1,4 +1,4 @@
-/* Every leaf of a statement's operands, with what the instruction does with it. */
+/* Every leaf of a statement's operands, with its role in the instruction. */
 #include "heddle/ptx_facts.h"
 
 typedef struct visit {

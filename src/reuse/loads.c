@@ -1,4 +1,5 @@
-/* Which loads ask for what is asked for once, in two walks: how often each sector is asked for, then by whom.
+/* Loads whose sectors are requested once only. A first walk counts the requests of each sector, a second one
+ * attributes them to loads.
  */
 #include <string.h>
 
@@ -48,7 +49,7 @@ static hd_load_reuse *load_of(following *f, uint32_t inst) {
   return &grown[at];
 }
 
-/* A store before all loads brings what they ask for; one after the last of them brings nothing to anybody. */
+/* A store before all loads brings the sector for them; a store after the last of them serves no load. */
 static void ask(sector *s, hd_access_kind kind) {
   if (kind == HD_ACCESS_STORE ? !s->asked : s->asked < SEVERAL) s->asked++;
 }

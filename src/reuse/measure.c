@@ -12,9 +12,9 @@ enum {
 };
 static const uint64_t default_distance_budget = 4 << 20;
 
-/* Who named a granule last, in the walk by task number. */
+/* The task and warp that named a granule last, in the walk by task number. */
 typedef struct granule {
-  uint32_t task; /* + 1; 0: nobody yet */
+  uint32_t task; /* + 1; 0: none yet */
   uint16_t warp;
   uint16_t flags;
   uint32_t event; /* number of the access, cut to 32 bits: one access names a granule once */

@@ -1,4 +1,4 @@
-/* Who shares lines with a chosen few. */
+/* The tasks that share lines with a chosen few. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* How accesses coalesce; whether one CTA's are the last one's, moved. */
+/* How accesses coalesce; whether a CTA makes the accesses of the CTA before it, moved. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ typedef struct matching {
   moves *moved, *moved_before; /* per array; before: of the CTA before */
   uint64_t task;
   uint32_t position;  /* of the CTA in its run */
-  bool count, failed; /* count: totals too, not only what was compared */
+  bool count, failed; /* count: totals too, not only compared accesses */
 } matching;
 
 static uint64_t shape_of(const hd_trace_event *e) {

@@ -1,4 +1,4 @@
-/* Who names whose lines: every (CTA, line) pair with the words it uses, sorted by line. */
+/* Lines that several CTAs name: every (CTA, line) pair with the words it uses, sorted by line. */
 #include "heddle/sharing.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "store/packed.h"
 
 enum {
-  APPLICATION_ID = 0x68656464, /* "hedd": tells our databases from others */
+  APPLICATION_ID = 0x68656464, /* "hedd": marks our databases */
   VERSION = 3,                 /* 1 had neither sizes nor tables of orders, 2 nothing assumed */
   BUSY_MS = 10000,             /* others hold the lock for one statement at a time */
 };

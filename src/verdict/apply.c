@@ -1,4 +1,4 @@
-/* Launch paths: from a launch to what is launched instead.
+/* Launch paths: from a launch to the one that replaces it.
  *
  * A launch that was seen before costs one hash and, most often, one comparison, without a lock: entries are
  * never changed nor freed while the applier lives, and the table that leads to them is replaced by a larger
@@ -187,7 +187,7 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   return HD_OK;
 }
 
-/* Whatever goes wrong: the original is launched, and the reason is told. */
+/* On any failure the original is launched, and the reason is told. */
 static void decide(hd_applier *a, entry *e) {
   hd_verdict v;
   hd_diag d = {0};

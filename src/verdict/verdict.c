@@ -82,7 +82,8 @@ static hd_status print_plan(const hd_plan *p, const hd_table *table, char *out, 
   return st;
 }
 
-/* Who applies the verdict later has no trace: a table that one told goes with it. */
+/* A program that applies the verdict later has no trace, so a table made from one is kept with the
+ * verdict. */
 static hd_status put_verdict(hd_store *s, const hd_workload *w, uint32_t launch, const hd_tune_options *o,
                              const hd_plan *p, hd_verdict *v, hd_diag *d) {
   static const hd_tune_options defaults;
@@ -295,7 +296,7 @@ static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double
   return HD_OK;
 }
 
-/* All plans that were kept at once: what one kernel leaves in the caches, the next one finds. */
+/* All kept plans together: a kernel finds the caches as the one before left them. */
 static hd_status verify_together(device_bench *b, const hd_tune_options *o, double seconds,
                                  const hd_plan_set *plans, hd_tuning *t, hd_diag *d) {
   static const hd_plan_set original;

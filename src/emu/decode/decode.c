@@ -205,7 +205,7 @@ static void finish(emu_function *fn) {
   c->local_bytes = (uint32_t)fn->frame_peak;
   fill_init(fn, reserve);
   settle_slots(fn);
-  /* Handlers may read what they do not use: at least four slots. */
+  /* Handlers may read operands that they do not use: there are at least four slots. */
   c->n_slots = fn->n_init + fn->n_slots + 4;
   c->n_sregs = fn->sregs.n;
   c->sregs = HD_NEW_N(fn->d->env->arena, fn->sregs.n + 1u, struct emu_sreg);

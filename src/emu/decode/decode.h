@@ -137,7 +137,7 @@ typedef enum emu_init_kind {
   EMU_INIT_64,
   EMU_INIT_128,     /* bits, zero-extended */
   EMU_INIT_PRED,    /* bits: the lanes' mask */
-  EMU_INIT_LOCAL,   /* the address of what lies at `bits` of the frame */
+  EMU_INIT_LOCAL,   /* the address at offset `bits` of the frame */
   EMU_INIT_RESERVE, /* the address of alloca's reserve */
   EMU_INIT_LANE,    /* l */
   EMU_INIT_EQ,      /* %lanemask_eq ... */
@@ -295,9 +295,9 @@ bool emu_frame_room(emu_function *fn, uint64_t bytes, uint64_t align, uint32_t *
 /* guess.c: once a function's slots are settled. */
 void emu_mark_guesses(emu_function *fn);
 
-/* Before any function: who calls whom, and where .shared variables lie. */
+/* Before any function: the call graph, and where .shared variables lie. */
 void emu_link_begin(emu_decoder *d);
-/* After all of them: stacks, order, what is not emulated, along the calls. */
+/* After all functions: stacks, order-sensitivity and refusals, passed along the calls. */
 void emu_link_end(emu_decoder *d);
 /* Static shared memory of kernel number `func`. */
 uint32_t emu_link_shared(const emu_decoder *d, uint32_t func);

@@ -1,4 +1,4 @@
-/* emu/decode/guess.c: plain loads of what atom.cas then compares.
+/* emu/decode/guess.c: plain loads of the value that atom.cas then compares.
  *
  * The loop that makes an atomic operation of atom.cas begins with a plain load: when the value is old, the
  * comparison fails and the loop goes on with what atom.cas found. The load is no race, though it is not

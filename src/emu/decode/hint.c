@@ -139,7 +139,7 @@ const emu_rule emu_rule_prefetch = {prepare_line, emit_line};
 
 /* ---- Fences ------------------------------------------------------------------------------------ */
 
-/* Memory is sequentially consistent here, and there is one proxy: fences order what the race check sees. */
+/* Memory is sequentially consistent here, and there is one proxy: fences matter to the race check only. */
 static void prepare_fence(emu_decoder *d, emu_form *f) {
   static const char *const words[] = {"acq_rel",
                                       "acquire",

@@ -1,5 +1,5 @@
-/* emu/decode/link.c: what needs the call graph: where shared variables lie, how much stack a
- * thread takes, and what callees hand up to their callers. */
+/* emu/decode/link.c: facts that follow from the call graph: where shared variables lie, how much stack a
+ * thread takes, and properties that callers inherit from callees. */
 #include "emu/decode/decode.h"
 
 /* Calls of one function, and the shared variables it names. */
@@ -34,8 +34,7 @@ typedef struct reader {
 static bool note_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   const reader *r = ctx;
   const hd_ptx_sym *y = &r->d->m->syms[leaf->sym];
-  if (leaf->role & HD_ROLE_LIST)
-    return true; /* a prototype given by a function's name takes nobody's address */
+  if (leaf->role & HD_ROLE_LIST) return true; /* a prototype given by a function's name takes no address */
   if (leaf->role & HD_ROLE_CALLEE && leaf->role & HD_ROLE_READ) r->n->indirect = true;
   if (y->kind == HD_SYM_FUNC) {
     if (leaf->role & HD_ROLE_CALLEE)
@@ -242,7 +241,8 @@ static void walk(emu_decoder *d, uint32_t start, visit *stack) {
 
 void emu_link_end(emu_decoder *d) {
   visit *stack = HD_NEW_N(&d->scratch, d->m->n_funcs + 1u, visit);
-  /* Twice: what a cycle's first member hands down to the ones met before it is known after one round. */
+  /* Two rounds: in the first one, members of a cycle that are met before its first member do not know its
+   * facts yet. */
   for (unsigned round = 0; round < 2; round++) {
     for (uint32_t k = 0; k < d->m->n_funcs; k++) d->graph->nodes[k].state = NEW;
     for (uint32_t k = 0; k < d->m->n_funcs; k++)

@@ -17,7 +17,7 @@ typedef enum word {
   W_PRIORITY, /* value: hd_access_cache bits to add */
   W_READONLY, /* adds HD_CACHE_READONLY */
   W_NO_L1,    /* leaves L1 alone, which is the read-only cache too where there is such a word */
-  W_ORDERED,  /* past the caches: what other CTAs wrote is seen. Value: emu_strength + SYNC * emu_sync */
+  W_ORDERED,  /* past the caches: other CTAs' writes are seen. Value: emu_strength + SYNC * emu_sync */
   W_CTA,      /* the narrowest scope */
   W_HINT,     /* a cache policy follows the operands */
   W_ATOM,     /* value: emu_atom_op */
@@ -147,7 +147,7 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
 /* Global memory that other CTAs write while this one runs. */
 static bool reaches_global(unsigned space) { return space == HD_SPACE_GLOBAL || space == EMU_GENERIC; }
 
-/* The address of an access; what a call's parameters take is checked here, the rest when it runs. */
+/* The address of an access. Accesses to a call's parameters are checked here, all others when they run. */
 static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, const hd_ptx_opnd *o,
                        emu_inst *in) {
   if (!emu_put_address(fn, s, o, f->data[M_SPACE], in)) return false;
@@ -319,7 +319,7 @@ static void prepare_atom(emu_decoder *d, emu_form *f) {
   emu_use(d, f, name);
 }
 
-/* Is the register that an atom writes read by anybody? */
+/* Does anything read the register that an atom writes? */
 static bool is_used(const emu_function *fn, const hd_ptx_opnd *o) {
   return o->kind == HD_O_REG && fn->reg_uses[fn->d->m->syms[o->sym].index] > 1;
 }

@@ -131,8 +131,8 @@ static bool is_clock(unsigned id) {
          id == HD_SR_GLOBALTIMER_LO || id == HD_SR_GLOBALTIMER_HI;
 }
 
-/* Performance counters, and what the driver or the tool chain put there, but for the workspace of cooperative
- * launches. */
+/* Performance counters, and registers that the driver or the tool chain sets, but for the workspace of
+ * cooperative launches. */
 static bool is_unknowable(const char *name, unsigned id) {
   static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0",
                                          "%reserved_smem_offset_1"};

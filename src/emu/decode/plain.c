@@ -152,8 +152,8 @@ static bool emit_split(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd
          emu_source(fn, s, emu_operand(fn, s, 1), bits, &in->src[0]);
 }
 
-/* Special registers are of 32 bits (some of 64) whatever they are read as; clocks are read
- * when the instruction runs. */
+/* Special registers have 32 bits (some 64), whatever the type of the read; clocks are read when the
+ * instruction runs. */
 static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
                          emu_inst *in) {
   const unsigned id = fn->d->m->syms[o->sym].index;
@@ -228,7 +228,7 @@ static bool emit_alloca(emu_function *fn, const emu_form *f, const hd_ptx_stmt *
 }
 const emu_rule emu_rule_alloca = {prepare_alloca, emit_alloca};
 
-/* stacksave gives what alloca has taken so far, stackrestore puts it back. */
+/* stacksave gives the bytes that alloca has taken so far, stackrestore sets them. */
 static void prepare_stack(emu_decoder *d, emu_form *f) {
   if (f->words.n_types == 1 && f->words.types[0] == HD_M_U64)
     emu_use(d, f, "mov.b64");

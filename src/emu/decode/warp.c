@@ -248,8 +248,8 @@ const emu_rule emu_rule_mma = {prepare_mma, emit_mma};
 
 /* ---- wmma ------------------------------------------------------------------------------------------- */
 
-/* A product's shape: that of the mma it is made of, what the two split, and whether it is the
- * transpose of what PTX says. */
+/* A product's shape: that of the mma it is made of, the dimension that two of them split, and whether it is
+ * the transpose of PTX's. */
 typedef struct wmma_shape {
   uint16_t k;
   char split;

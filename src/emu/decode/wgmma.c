@@ -32,7 +32,7 @@ static bool shape_of(const char *text, num_wgmma *m) {
   return true;
 }
 
-/* The form of a product; *why says what is not emulated. */
+/* The form of a product; *why names the part that is not emulated. */
 static bool read_product(emu_decoder *d, const hd_ptx_form *f, num_wgmma *m, const char **why) {
   uint8_t types[3] = {0};
   unsigned n_types = 0;

@@ -52,7 +52,7 @@ static bool misaligned(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t a
 /* ---- Windows other than global memory -------------------------------------------------------- */
 
 typedef struct window {
-  uint64_t base;  /* what is added to an offset to make addr[] */
+  uint64_t base;  /* added to an offset to make addr[] */
   uint64_t bytes; /* accessible */
   const char *name;
   char *host;

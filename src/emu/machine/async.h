@@ -1,4 +1,4 @@
-/* emu/machine/async.h: mbarriers, bulk copies and tensor copies: what their files share.
+/* emu/machine/async.h: mbarriers, bulk copies and tensor copies: declarations that their files share.
  *
  *   mbarrier.c      the objects, their phases, threads that wait for one
  *   bulk.c          copies of contiguous bytes; what a copy in flight still reads and writes
@@ -7,8 +7,8 @@
  *   decode/async.c  their rules
  *
  * A copy is made when it is issued: waiting for it is a question of its mbarrier's phase or its thread's
- * groups alone. With HD_CHECK_INIT the machine remembers what a copy would still be doing on a GPU, so
- * that these are faults:
+ * groups alone. With HD_CHECK_INIT the machine remembers the reads and writes that a copy would still be
+ * doing on a GPU, so that these are faults:
  *   - reading shared memory that a copy writes before the phase of its mbarrier is complete;
  *   - writing shared memory that a copy reads before the issuing thread has waited for its group.
  * Not caught: a missing proxy fence, a read behind the phase by a thread that never waited for it, global
@@ -57,7 +57,7 @@ typedef struct emu_mbarrier {
   emu_mbarrier_op op;
   emu_pointer at;
   uint32_t count_slot; /* arrivals or bytes (u32), parity (u32), state (u64); EMU_NO_SLOT: one arrival */
-  uint32_t state_slot; /* ARRIVE, ARRIVE_DROP: gets the state before (u64); EMU_NO_SLOT: nobody wants it */
+  uint32_t state_slot; /* ARRIVE, ARRIVE_DROP: gets the state before (u64); EMU_NO_SLOT: not wanted */
   uint32_t dst_slot;   /* WAIT: the predicate */
   bool parity;         /* WAIT: for a parity, else for a state's phase */
   bool expects;        /* ARRIVE...: count_slot are bytes to expect, before one arrival */
@@ -128,13 +128,13 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
 /* Copy (reduce, prefetch) `bytes` <= 16; false after a fault. */
 bool emu_mover_copy(emu_mover *m, uint64_t from, uint64_t to, unsigned bytes);
 bool emu_mover_fill(emu_mover *m, uint64_t to, unsigned bytes);
-/* All pieces are known: the rest of them, and what is remembered of the copy. */
+/* All pieces are known: make the remaining ones, and remember the copy. */
 bool emu_mover_end(emu_mover *m);
 
 /* Of a CTA's copies in flight. */
 void emu_bulk_reset(hd_emu_cta *c);
 void emu_bulk_free(hd_emu_cta *c);
-/* The phase of the mbarrier at `offset` is complete: what its copies wrote may be read. */
+/* The phase of the mbarrier at `offset` is complete: bytes that its copies wrote may be read. */
 void emu_bulk_landed(hd_emu_cta *c, uint64_t offset);
 /* The line of the copy that still writes (reads) some of the bytes at shared `offset`; 0: none does. */
 uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar);

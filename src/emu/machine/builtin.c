@@ -198,7 +198,7 @@ static const char *read_conversion(arguments *a, const char *p, conversion *c) {
   return p;
 }
 
-/* The host's format: what was read, with this type. */
+/* The format for the host's printf: the text that was read, with this type. */
 static const char *with_type(conversion *c, const char *type) {
   snprintf(c->spec + c->n, sizeof c->spec - c->n, "%s", type);
   return c->spec;
@@ -230,7 +230,7 @@ static void print_string(arguments *a, conversion *c, hd_buf *out) {
   hd_buf_free(&text);
 }
 
-/* p: behind the %. Returns what follows the conversion; NULL: no such conversion. */
+/* p: behind the %. Returns the text behind the conversion; NULL: no such conversion. */
 static const char *convert(arguments *a, const char *p, hd_buf *out) {
   conversion c;
   p = read_conversion(a, p, &c);

@@ -1,5 +1,5 @@
-/* emu/machine/bulk.c: bulk copies and reductions of contiguous bytes, their groups, and what is remembered of
- * copies in flight (async.h says what for). */
+/* emu/machine/bulk.c: bulk copies and reductions of contiguous bytes, their groups, and the record of copies
+ * in flight (see async.h). */
 #include "emu/machine/async.h"
 
 #include "emu/num/num.h"
@@ -282,7 +282,7 @@ void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask)
   }
 }
 
-/* With and without .read alike: what a copy wrote to global memory is there already. */
+/* With and without .read alike: bytes that a copy writes to global memory are there already. */
 void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   emu_cta *c = w->cta;
   size_t kept = 0;
@@ -325,7 +325,7 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
       (b->op != EMU_BULK_PREFETCH && !side(w, i, &b->dst, waits, "destination", r, lane, &dst)) ||
       !aligned(w, i, lane, "size", size) || (waits && !emu_shared_offset(w, i, &b->bar, r, lane, &bar)))
     return false;
-  /* Nobody listens: a prefetch of 4 GB should take no time. */
+  /* No hook listens: a prefetch of 4 GB should take no time. */
   if (b->op == EMU_BULK_PREFETCH && !(w->cta->watch & 1u << HD_SPACE_GLOBAL)) return true;
   emu_mover m;
   emu_mover_begin(&m, w, i, b, lane);

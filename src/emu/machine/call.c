@@ -74,7 +74,7 @@ emu_frame *emu_frame_make(emu_mwarp *m, const emu_code *code, emu_frame *caller,
   const size_t init = (size_t)code->n_init * EMU_SLOT_BYTES;
   if (mf->filled != code && init) memcpy(f->regs, code->init, init);
   mf->filled = code;
-  /* Registers that are read before they are written must not depend on what ran before. */
+  /* Registers that are read before they are written must not depend on earlier calls. */
   memset(f->regs + init, 0, (size_t)(code->n_slots - code->n_init) * EMU_SLOT_BYTES);
   for (uint32_t k = 0; k < code->n_local_slots; k++)
     for (unsigned l = 0; l < HD_WARP; l++) {

@@ -20,7 +20,7 @@ typedef struct emu_barrier {
   uint32_t arrived;     /* one bit a warp */
   uint32_t popc;        /* of .red: threads whose predicate holds */
   uint32_t threads;     /* of .red: threads that brought one */
-  const emu_inst *inst; /* the first to arrive; NULL: nobody has */
+  const emu_inst *inst; /* the first to arrive; NULL: none has */
   const emu_code *code;
 } emu_barrier;
 
@@ -54,7 +54,7 @@ typedef struct emu_bounds {
   bool readonly, written;
 } emu_bounds;
 
-/* Changes of memory while somebody watches; progress.c. */
+/* Changes of memory during a window of progress.c. */
 typedef struct emu_quiet {
   uint64_t changes;
   bool settling;               /* the first half of the window */
@@ -84,7 +84,7 @@ struct hd_emu_cta {
   uint64_t clock; /* warp instructions run */
   uint64_t clock_reads;
   uint64_t stores;  /* instructions that stored to global or shared memory */
-  emu_quiet *quiet; /* NULL: nobody watches */
+  emu_quiet *quiet; /* NULL: no window is open */
   emu_order *order; /* NULL: races inside the CTA are not looked for */
   char *shared;
   uint8_t *shared_init;
@@ -105,7 +105,7 @@ void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
 void emu_barrier_settle_warp(emu_mwarp *m);
 void emu_barrier_warp_exited(emu_cta *c);
 
-/* order.c: what warps let each other know; nothing where c->order is NULL. */
+/* order.c: the warps' knowledge of each other; nothing where c->order is NULL. */
 /* A warp arrives at a barrier; the barrier, of the whole CTA or not, lets these warps go; a warp is over. */
 void emu_order_arrive(hd_emu_cta *c, uint32_t warp, uint32_t id);
 void emu_order_complete(hd_emu_cta *c, uint32_t leaving, uint32_t id, bool whole);

@@ -292,7 +292,7 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
   c->stuck = false;
   c->clock = c->clock_reads = c->stores = 0;
   c->quiet = NULL;
-  /* Shared memory that is read before it is written must not depend on what ran before. */
+  /* Shared memory that is read before it is written must not depend on earlier CTAs. */
   if (c->shared) memset(c->shared, 0, c->shared_bytes);
   if (c->shared_init) memset(c->shared_init, 0, c->shared_bytes);
   c->shared_unwritten = c->shared_bytes;

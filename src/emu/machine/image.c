@@ -1,4 +1,4 @@
-/* emu/machine/image.c: images and what may be done with them; texture and surface objects. */
+/* emu/machine/image.c: images and the accesses that they allow; texture and surface objects. */
 #include "emu/machine/image.h"
 #include "emu/machine/grid.h"
 

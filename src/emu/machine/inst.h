@@ -91,7 +91,7 @@ typedef struct emu_mem {
 struct emu_inst {
   emu_fn *fn;
   const void *extra;
-  int64_t imm;         /* address offset of ld/st/atom; whatever the handler wants */
+  int64_t imm;         /* address offset of ld/st/atom; other handlers: their own */
   uint32_t src[4];     /* slots */
   uint32_t dst, dst2;  /* slots */
   uint32_t guard;      /* predicate slot; see guarded */
@@ -199,7 +199,7 @@ enum {
   CVT_INTEGRAL = 16, /* to an integral value: .rni .rzi .rmi .rpi between floats */
 };
 
-/* Who an access of memory is strong towards (PTX ISA, memory consistency model). */
+/* The threads towards which an access is strong (PTX ISA, memory consistency model). */
 typedef enum emu_strength {
   EMU_WEAK = 0,
   EMU_STRONG_CTA, /* .cta scope */

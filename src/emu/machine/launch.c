@@ -36,7 +36,7 @@ typedef struct launch {
   const char *how;      /* the dispatcher's name */
   pthread_mutex_t lock; /* over the dispatcher, taken and left */
   uint64_t taken;
-  HD_VEC(resident) left; /* what CTAs on their own left over: those that get nowhere, and those not started */
+  HD_VEC(resident) left; /* CTAs that running alone left over: those that wait, and those not started */
   bool cooperative;      /* all CTAs start at once, and none waits for a place */
   unsigned n_workers;
   _Atomic bool failed;     /* a CTA could not be started */
@@ -112,7 +112,7 @@ static void run_chunks(launch *l, worker *me, emu_progress *p, unsigned number) 
   chunk c;
   while (!atomic_load(&l->interleave) && take_chunk(l, &c)) {
     for (uint32_t k = 0; k < c.n; k++) {
-      /* Of several faults the earliest CTA's counts: those before it still run, whoever has them. */
+      /* Of several faults the earliest CTA's counts: CTAs before it still run, on any thread. */
       if (atomic_load(&l->grid->fault_ordinal) < c.first + k || atomic_load(&l->failed)) return;
       const resident r = {.task = c.task[k], .position = c.first + k, .sm = c.sm[k]};
       if (atomic_load(&l->interleave))

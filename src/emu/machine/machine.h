@@ -118,7 +118,8 @@ uint64_t emu_heap_alloc(emu_warp *w, uint64_t bytes);
 bool emu_heap_free(emu_warp *w, uint64_t addr);
 
 /* ---- Asynchronous operations ------------------------------------------------------ */
-/* They are carried out when they are issued, but what they give is kept back until the warp waits for it. */
+/* They are carried out when they are issued, but their results are kept back until the warp waits for
+ * them. */
 
 /* wgmma.c. The sums that a product with these registers adds to, f32 or s32, [16][d->n]; the registers
  * are out of reach from now on. NULL after a fault. The descriptors (of A: 0 when it is in registers) must be

@@ -8,8 +8,8 @@
  *   bits 62..63  VALID in an object, so that memory of zeros is none
  * The state that an arrival returns is the object before it.
  *
- * try_wait and test_wait never block: a thread whose phase is not complete is told so, and its warp gives
- * its turn away. A CTA none of whose warps does anything but ask, while nothing changes, is stuck. */
+ * try_wait and test_wait never block: a thread whose phase is not complete is told so, and its warp gives its
+ * turn away. A CTA whose warps all do nothing but test, while nothing changes, is stuck. */
 #include "emu/machine/async.h"
 
 #include <inttypes.h>

@@ -8,11 +8,12 @@
 
 enum {
   ALLOC_ALIGN = 256,
-  GUARD = 256, /* at least so many bytes between allocations belong to nobody */
+  GUARD = 256, /* at least so many bytes between allocations are unused */
   MAX_SMS = 1 << 16,
   COMMIT_STEP = 1 << 20, /* memory is made accessible in steps of this */
 };
-/* The windows of the generic address space are 2^40 bytes apart; global memory may take what follows. */
+/* The windows of the generic address space are 2^40 bytes apart; global memory may take the addresses behind
+ * them. */
 #define MAX_MEMORY (UINT64_C(1) << 46)
 
 static uint64_t round_up(uint64_t v, uint64_t align) { return (v + align - 1) & ~(align - 1); }
@@ -152,7 +153,7 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
   memmove(&e->allocs[k + 1], &e->allocs[k], (e->n_allocs - k) * sizeof *e->allocs);
   e->allocs[k] = (emu_alloc){.lo = lo, .hi = lo + bytes, .heap = heap};
   e->n_allocs++;
-  /* Too little may remain around it for even the smallest allocation: then nobody need look there again. */
+  /* Where too little remains around it for even the smallest allocation, later searches skip it. */
   while (e->packed < e->n_allocs && after(e, e->packed) + GUARD + ALLOC_ALIGN > e->allocs[e->packed].lo)
     e->packed++;
   *address = lo;

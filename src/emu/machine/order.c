@@ -35,7 +35,7 @@ typedef struct cell {
   uint32_t write_time, write_line;
   uint32_t read_time, read_line; /* the least of the readers' times; the last one's line */
   uint32_t readers;              /* one bit a warp */
-  uint8_t writer;                /* 1 + warp; 0: nobody */
+  uint8_t writer;                /* 1 + warp; 0: none */
   bool strong_write, strong_reads;
 } cell;
 
@@ -47,11 +47,11 @@ typedef struct signal {
 struct emu_order {
   uint32_t n_warps;
   times knows[EMU_MAX_WARPS];   /* of itself: its time */
-  times fenced[EMU_MAX_WARPS];  /* what it knew at its last fence */
-  times heard[EMU_MAX_WARPS];   /* what it will know after its next one */
-  times flags;                  /* what strong writes let know */
-  times barriers[EMU_BARRIERS]; /* what those knew who arrived */
-  times exited; /* what those knew who are over: a barrier of all warps does not wait for them */
+  times fenced[EMU_MAX_WARPS];  /* its knowledge at its last fence */
+  times heard[EMU_MAX_WARPS];   /* its knowledge after its next one */
+  times flags;                  /* the knowledge that strong writes pass on */
+  times barriers[EMU_BARRIERS]; /* the knowledge of the warps that arrived */
+  times exited; /* the knowledge of warps that have exited: a barrier of all warps does not wait for them */
   HD_VEC(signal) signals;
   unsigned grain; /* bytes of a cell: 4, or 2 or 1 when an access was so small */
   size_t n_cells;

@@ -1,4 +1,4 @@
-/* emu/machine/policy.c: what cache policies (.L2::cache_hint) make of an access.
+/* emu/machine/policy.c: the effect of cache policies (.L2::cache_hint) on an access.
  *
  * A policy is a value like any other, so each lane may have its own; and the fraction of accesses that a
  * policy gives its first priority to is one of lines, by a hash of their addresses, so that an access to a

@@ -15,7 +15,7 @@ typedef struct emu_symbol {
   uint32_t var;     /* index into module->vars */
   uint64_t address; /* 0: not allocated */
   uint64_t bytes;
-  uint64_t handle;     /* of a .texref or .surfref: what it stands for; 0: nothing */
+  uint64_t handle;     /* of a .texref or .surfref: the object that it names; 0: none */
   const char *missing; /* the undefined variable that its initialiser needs, or its own name; or NULL */
 } emu_symbol;
 

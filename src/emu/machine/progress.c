@@ -38,7 +38,7 @@ struct emu_written {
 };
 
 /* May an atomic instruction whose lanes act on the same bytes one after the other change them and change them
- * back? Others may see what they hold in between. */
+ * back? Others may see the bytes in between. */
 static bool changes_back(const emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[HD_WARP],
                          unsigned bytes) {
   const char *r = w->current->frame->regs;
@@ -103,7 +103,7 @@ void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
   if (kind != HD_ACCESS_LOAD) note_write(w, i, mask, addr, bytes, kind, delta);
 }
 
-/* After an instruction: did what it may have written change? */
+/* After an instruction: did bytes that it may have written change? */
 static void settle(emu_quiet *q) {
   for (uint32_t k = 0; k < q->n; k++)
     if (memcmp(q->written[k].at, q->written[k].was, q->written[k].bytes) != 0) q->changes++;
@@ -130,7 +130,7 @@ static uint64_t mix_bytes(uint64_t h, const char *p, size_t n) {
   return h;
 }
 
-/* Where the threads are, whatever the fibers' order. */
+/* A hash of where the threads are, which does not depend on the fibers' order. */
 static uint64_t places(const emu_mwarp *m) {
   uint64_t sum = 0;
   for (uint32_t k = 0; k < m->w.n_fibers; k++) {

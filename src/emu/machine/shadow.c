@@ -1,15 +1,14 @@
-/* emu/machine/shadow.c: what is remembered of every byte beside its value.
+/* emu/machine/shadow.c: the history of every byte.
  *
  * CHECK_INIT: one byte a byte, 1 when it was written.
  *
- * CHECK_RACE: one 64-bit word for every four bytes (a granule). Its low half names the last
- * writer, its high half the last reader, both as tickets: numbers given to CTAs when they start,
- * increasing over all launches of the emulator, so that what an earlier launch left is told
- * by its smaller tickets and nothing need be cleared. A top bit says that all its
- * accesses were strong towards other CTAs. Several tasks that store the same bytes, as flags are set, are a
- * writer of no ticket of its own: what they wrote can be stored again by all and read by none. When the four
- * bytes' histories differ, the low half is SPLIT and the high half an index into the launch's splits, where
- * every byte has a word of its own.
+ * CHECK_RACE: one 64-bit word for every four bytes (a granule). Its low half names the last writer, its high
+ * half the last reader, both as tickets: numbers given to CTAs when they start, increasing over all launches
+ * of the emulator, so that an earlier launch's entries are told by its smaller tickets and nothing need be
+ * cleared. A top bit says that all its accesses were strong towards other CTAs. Several tasks that store the
+ * same bytes, as flags are set, are a writer of no ticket of its own: what they wrote can be stored again by
+ * all and read by none. When the four bytes' histories differ, the low half is SPLIT and the high half an
+ * index into the launch's splits, where every byte has a word of its own.
  *
  * Both shadows are mappings that the system fills as they are touched. */
 #include "emu/machine/shadow.h"

@@ -1,4 +1,4 @@
-/* emu/machine/shadow.h: what is remembered of memory beside its bytes: what was written, and by which CTA
+/* emu/machine/shadow.h: the history of memory beside its bytes: whether they were written, and by which CTA
  * (shadow.c). */
 #ifndef HEDDLE_EMU_SHADOW_H
 #define HEDDLE_EMU_SHADOW_H
@@ -52,7 +52,8 @@ typedef struct emu_conflict {
   unsigned lane;
   uint64_t address;
 } emu_conflict;
-/* Who accesses, and how; strong: towards threads of other CTAs (PTX ISA, moral strength). */
+/* The accessing task, and its kind of access; strong: towards threads of other CTAs (PTX ISA, moral
+ * strength). */
 typedef struct emu_race_by {
   uint32_t ticket;
   hd_access_kind kind;
@@ -64,7 +65,7 @@ bool emu_race_access(hd_emu *e, emu_race_log *log, const emu_race_by *by, uint32
                      const uint64_t addr[32], unsigned bytes, const char *rows, emu_conflict *why);
 /* The task of a ticket; false: it belongs to another launch. */
 bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task);
-/* Forget who touched [address, address + bytes). */
+/* Forget the accesses to [address, address + bytes). */
 void emu_race_forget(hd_emu *e, uint64_t address, uint64_t bytes);
 
 #endif

@@ -1,4 +1,5 @@
-/* emu/machine/tensormap.c: tensor maps made by the host and by tensormap.replace, and what they must satisfy.
+/* emu/machine/tensormap.c: tensor maps made by the host and by tensormap.replace, and the checks of their
+ * fields.
  *
  * The conditions are those that the driver API lists for cuTensorMapEncodeTiled. */
 #include "emu/machine/tensormap.h"

@@ -1,8 +1,8 @@
 /* emu/machine/tensormap.h: tensor maps.
  *
- * The 128 bytes of a tensor map are opaque: NVIDIA does not say what is in them. This is the emulator's
- * own form; only the functions here know it. All zeros is a map of which nothing is set yet, which is what
- * kernels that build one with tensormap.replace begin with. */
+ * The 128 bytes of a tensor map are opaque: NVIDIA does not document them. This is the emulator's own form,
+ * which only the functions here know. All zeros is a map of which nothing is set yet, which is what kernels
+ * that build one with tensormap.replace begin with. */
 #ifndef HEDDLE_EMU_TENSORMAP_H
 #define HEDDLE_EMU_TENSORMAP_H
 
@@ -49,7 +49,7 @@ typedef enum emu_tensor_field {
 
 /* Fields of arrays take the number of a dimension. */
 bool emu_tensor_field_is_array(emu_tensor_field f);
-/* Set one field as tensormap.replace does; false: `why` says what is wrong. */
+/* Set one field as tensormap.replace does; false: `why` names the mistake. */
 bool emu_tensor_replace(emu_tensor_map *m, emu_tensor_field f, uint32_t ordinal, uint64_t value, char *why,
                         size_t cap);
 /* Is everything set, and as cuTensorMapEncodeTiled demands it? On success *out is the map in words. */

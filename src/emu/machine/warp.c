@@ -13,7 +13,7 @@
 
 enum {
   SPIN_LIMIT = 1 << 16,          /* in backward branches */
-  SPIN_SYNCED = SPIN_LIMIT / 32, /* what one of a loop that may wait for others counts */
+  SPIN_SYNCED = SPIN_LIMIT / 32, /* the weight of a turn in a loop that may wait for others */
   SLICE = 128,                   /* warp instructions of a starved fiber */
 };
 
@@ -110,7 +110,7 @@ static bool can_meet(const emu_warp *w, const emu_fiber *a, const emu_fiber *b) 
   return (i == j || (!i->fn && !j->fn)) && members(w, a) == members(w, b);
 }
 
-/* If all whom f waits for are there, run the instruction once and let them go on. */
+/* If all threads that f waits for are there, run the instruction once and let them go on. */
 static bool gather(emu_mwarp *m, emu_fiber *f) {
   emu_warp *w = &m->w;
   const uint32_t want = members(w, f);
@@ -329,7 +329,7 @@ static bool control(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint64_t *thr
   return go_on && m->stop;
 }
 
-/* Tell whoever listens that f has run the instructions from..last. */
+/* Tell the hooks that f has run the instructions from..last. */
 static void report_ran(const emu_warp *w, const emu_fiber *f, const emu_inst *from, const emu_inst *last) {
   const emu_cta *c = w->cta;
   const hd_emu_hooks *h = &c->grid->hooks;
@@ -339,7 +339,7 @@ static void report_ran(const emu_warp *w, const emu_fiber *f, const emu_inst *fr
 }
 
 /* Run f until it waits, exits, diverges, meets or must let others run, for at most `budget` (> 0) warp
- * instructions; returns how many it ran. A pinned fiber does not care whose turn it is. */
+ * instructions; returns how many it ran. A pinned fiber runs regardless of turns. */
 static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinned) {
   emu_warp *w = &m->w;
   const uint64_t given = budget;
@@ -420,7 +420,7 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
   return s;
 }
 
-/* Does the instruction change what other warps see, otherwise than through memory? */
+/* Does the instruction affect other warps, other than through memory? */
 static bool is_heard(const emu_fiber *f) {
   const uint8_t control = at(f)->control;
   return control == EMU_BAR || control == EMU_EXIT || control == EMU_TRAP ||

@@ -26,7 +26,7 @@ typedef struct emu_spin {
   bool reads,
       roams; /* it reads memory; in the second half of the window at other addresses than in the first */
   uint64_t least, greatest;       /* addresses */
-  uint32_t first_line, last_line; /* of what it ran since `state` */
+  uint32_t first_line, last_line; /* of the code that it ran since `state` */
   const emu_inst *inst;           /* an access since then: the last that reads, or the first */
   const emu_code *code;           /* of inst */
   uint32_t lanes;
@@ -34,7 +34,7 @@ typedef struct emu_spin {
 } emu_spin;
 
 typedef struct emu_mwarp {
-  emu_warp w;           /* what handlers see; first, so that emu_warp * converts */
+  emu_warp w;           /* the part for handlers; first, so that emu_warp * converts */
   const emu_inst *stop; /* the run loop's end; NULL: stop at once (emu_fault) */
   char *local;          /* lane 0's stack; the next lane's is launch->stack_bytes further */
   emu_mframe *free_frames;

@@ -15,7 +15,7 @@
 
 enum {
   ROWS = 16,
-  MAX_READS = 1024,       /* products in flight of which a warp remembers what they read */
+  MAX_READS = 1024,       /* products in flight whose operands a warp remembers */
   MAX_ACCUMULATORS = 256, /* in flight: a thread has no registers for more */
 };
 #define POISON UINT32_MAX
@@ -150,7 +150,8 @@ static bool same(const emu_wgmma_regs *a, const emu_wgmma_regs *b) {
                     memcmp(a->slot, b->slot, a->n_regs * sizeof a->slot[0]) == 0);
 }
 
-/* Warps of a warpgroup issue the same products: what they issued is compared when the CTA is over. */
+/* Warps of a warpgroup must issue the same products: those that they issued are compared when the CTA is
+ * over. */
 static void count_product(emu_flight *f, const emu_code *code, const emu_inst *i,
                           const uint64_t descriptor[2]) {
   const uint64_t words[3] = {i->stmt, descriptor[0], descriptor[1]};
@@ -227,7 +228,7 @@ static uint64_t hash_of(const emu_cta *c, const uint32_t *chunk, uint32_t n) {
   return h;
 }
 
-/* Is what the product read still there? */
+/* Are the product's operands unchanged? */
 static bool check_reading(emu_mwarp *m, const emu_inst *i, const reading *r) {
   emu_warp *w = &m->w;
   if (hash_of(w->cta, r->chunk, r->n_chunks) != r->hash) {

@@ -56,7 +56,7 @@ static double compute(char op, double a, double b, double c, num_round r) {
 
 /* ---- f32 ----------------------------------------------------------------- */
 
-/* Round to nearest is what the host's f32 operations do; false: not one of them. */
+/* The host's f32 operations round to nearest; false: none of them does this operation. */
 static bool host_f32(char op, float a, float b, float *d) {
   switch (op) {
   case '+': *d = a + b; return true;
@@ -226,7 +226,7 @@ uint16_t num_arith_16(num_fmt fmt, char op, uint16_t a, uint16_t b, uint16_t c, 
 
 /* ---- Comparison ---------------------------------------------------------- */
 
-/* How two operands may stand to each other; a comparison is the set of what it accepts. */
+/* How two operands may compare; a comparison operator is the set of outcomes that it accepts. */
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
 
 static const struct {

@@ -46,8 +46,8 @@ static uint64_t overflow(const format *f, bool negative, bool satfinite, bool to
   return with_sign(f, negative, f->max + 1);
 }
 
-/* Does a magnitude step away from zero? `rest` is what was cut off, `half` one half of
- * the last bit kept, `odd` that bit. */
+/* Does a magnitude step away from zero? `rest` is the part cut off, `half` one half of the last bit kept,
+ * `odd` that bit. */
 static bool rounds_away(num_round r, bool negative, bool odd, uint64_t rest, uint64_t half) {
   switch (r) {
   case NUM_RN: return rest > half || (rest == half && odd);

@@ -18,7 +18,7 @@ INLINE void finish_setp(const emu_inst *i, char *r, uint32_t mask, uint32_t m) {
   if (i->compare.pair) put_pred(r, i->dst2, combine(i, r, ~m), mask);
   if (i->dst != EMU_NO_SLOT) put_pred(r, i->dst, p, mask);
 }
-/* set: imm is what stands for true, -1 or 1.0 in the destination's type. */
+/* set: imm is the value for true, -1 or 1.0 in the destination's type. */
 INLINE void finish_set(const emu_inst *i, char *r, uint32_t mask, uint32_t m) {
   const uint32_t p = combine(i, r, m), truth = (uint32_t)i->imm;
   uint32_t *d = slot(r, i->dst), part[32] __attribute__((aligned(64)));
@@ -111,7 +111,7 @@ HANDLER(setp_half2) {
   if (i->dst != EMU_NO_SLOT) put_pred(r, i->dst, p, mask);
   if (i->compare.pair) put_pred(r, i->dst2, q, mask);
 }
-/* imm is what stands for true in one half. */
+/* imm is the value for true in one half. */
 HANDLER(set_half2) {
   const uint32_t p = combine(i, r, compare_half(i, r, 0)), q = combine(i, r, compare_half(i, r, 16));
   const uint32_t truth = (uint32_t)i->imm;

@@ -1,9 +1,8 @@
 /* emu/ops/float.c: f32, f64 and f32x2 arithmetic.
  *
- * Round to nearest is what the host does, so those forms are plain vector code; fma is
- * the host's instruction, or the C library's fma in the portable build. Directed roundings
- * and the approximations without a correctly rounded vector form go lane by lane through
- * num.h. lanes.h says which NaN a result is.
+ * The host rounds to nearest, so those forms are plain vector code; fma is the host's instruction, or the C
+ * library's fma in the portable build. Directed roundings and the approximations without a correctly rounded
+ * vector form go lane by lane through num.h. lanes.h says which NaN a result is.
  */
 #include "emu/ops/lanes.h"
 
@@ -141,9 +140,9 @@ ROWS_3(DEFINE_3)
 
 /* ---- Flushed results ------------------------------------------------------------- */
 
-/* GPUs flush what is below 2^-126 before it is rounded to a subnormal's precision. Sums are exact
- * there. A product, quotient or fma that the host rounds up to 2^-126 itself may have to go: rare
- * enough to leave those lanes to num.h. */
+/* GPUs flush a value below 2^-126 before it is rounded to a subnormal's precision. Sums are exact there. A
+ * product, quotient or fma that the host rounds up to 2^-126 itself may have to go: rare enough to leave
+ * those lanes to num.h. */
 INLINE bool is_edge(float x) { return (num_b32(x) & 0x7fffffffu) == 0x00800000u; }
 
 #define DEFINE_FLUSHED(id, name, shape, op, sat, expr)                                                       \

@@ -96,7 +96,8 @@ INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigne
   return locate(w, i, mask, addr, &(const emu_locate){i->mem.space, bytes, bytes, i->mem.cache, kind}, h);
 }
 
-/* The same for a plain store of these rows: the check of races compares them with what other tasks stored. */
+/* The same for a plain store of these rows: the race check compares them with the bytes that other tasks
+ * stored. */
 INLINE bool find_store(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes,
                        const char *rows, emu_hosts *h) {
   w->storing = rows;

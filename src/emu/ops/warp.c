@@ -1,5 +1,5 @@
-/* emu/ops/warp.c: what the threads of a warp tell each other: shfl, vote, match, redux,
- * activemask, elect. The .sync forms are gathers: `mask` is all the threads that take part. */
+/* emu/ops/warp.c: exchanges between the threads of a warp: shfl, vote, match, redux, activemask, elect. The
+ * .sync forms are gathers: `mask` is all the threads that take part. */
 #include "emu/ops/lanes.h"
 
 /* ---- shfl -------------------------------------------------------------------------------- */

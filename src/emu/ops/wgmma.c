@@ -47,7 +47,7 @@ static bool fetch(emu_warp *w, const emu_inst *i, operands *o) {
 
 /* ---- Elements ---------------------------------------------------------------------------------- */
 
-/* Element k of line j goes to to[k * n + j]: the lines are what loops run along. */
+/* Element k of line j goes to to[k * n + j]: loops run along the lines. */
 #define DEFINE_ARRANGE(T)                                                                                    \
   static void arrange_##T(const uint8_t *from, bool mn_major, unsigned n, T *restrict to) {                  \
     const unsigned count = K_BYTES / sizeof(T);                                                              \
