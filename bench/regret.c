@@ -15,10 +15,9 @@
  * FILE is lines of JSON. A plan's line is written as soon as it is measured, so that whatever ends a run
  * loses one plan at most. Lines are told apart by their fields:
  *
- *     workload, tuned: kernels with the tuner's plan, and what only a trace tells; spent: seconds by stage
+ *     workload, tuned: kernels with the tuner's plan, and facts from a trace; spent: seconds by stage
  *     workload, kernel, plan, and ratio and rounds or why
- *     workload, kernel, best, chosen: plans with their speedups in the last contest; complete: no plan is
- * left
+ *     workload, kernel, best, chosen: plans with their speedups in the last contest; complete: no plan left
  */
 #include <jansson.h>
 #include <math.h>

@@ -1,10 +1,9 @@
-/* Any module under any plan is refused or rewritten to what reads back; a kernel whose result no schedule can
- * change computes the same bytes as before, under two dispatchers. The first byte picks one:
- *   drawn    kernel, plan, options and launch are drawn from the bytes (tests/rewrite/generated.h)
- *   given    the bytes are a plan, a line break and a module. Its kernels run in a tiny launch; results are
- *            compared where the original touches no shared memory, and no byte of global memory that one of
- * its threads writes is touched by another one damaged  the same of a drawn kernel and plan, lines of which
- * are dropped, doubled and exchanged */
+/* Any module under any plan is refused, or rewritten to text that parses; a kernel whose result no schedule
+ * can change computes the same bytes as before, under two dispatchers. The first byte picks one: drawn
+ * Kernel, plan, options and launch are drawn from the bytes (tests/rewrite/generated.h). given    The bytes
+ * are a plan, a line break and a module. Its kernels run in a tiny launch. Results are compared where the
+ * original touches no shared memory, and each byte of global memory that a thread writes is touched by no
+ * other thread. damaged  A drawn kernel and plan, of which lines are dropped, doubled and exchanged. */
 #include "rewrite/generated.h"
 
 static void require(bool ok) {

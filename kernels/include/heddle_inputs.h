@@ -3,8 +3,8 @@
  *   #include <heddle_reference.h>
  *   #include <heddle_inputs.h>
  *   void heddle_generate(const heddle_args *args) {
- *     heddle_rmat(7, heddle_size_of(args, "nodes"), heddle_size_of(args, "edges"), heddle_s32(args,
- * "row_start"), heddle_s32(args, "column"));
+ *     heddle_rmat(7, heddle_size_of(args, "nodes"), heddle_size_of(args, "edges"),
+ *                 heddle_s32(args, "row_start"), heddle_s32(args, "column"));
  *   }
  *
  * Everything follows from a seed by integer arithmetic and exactly rounded + - * /, so that

@@ -1,11 +1,11 @@
 /* advise/advice.h: the parts that advice is made of.
  *
  * facts.c      counts over a study's traces
- * text.c       what the kernels' text says
+ * text.c       facts from the kernels' text
  * category.c   CLU's category from them, with experiments where they do not decide
  * propose.c    plans worth trying, replayed
  * advise.c     all of it, and whether the order is free
- * space.c      what a launch leaves to try, from the text alone
+ * space.c      the plans that a launch leaves to try, from the text alone
  * plan_list.c  the plans to try on a modelled GPU
  */
 #ifndef HEDDLE_ADVISE_ADVICE_H
@@ -28,7 +28,8 @@ void advice_facts_free(hd_facts *f);
 
 /* a / b, 0 when b is 0. */
 static inline double advice_part(uint64_t a, uint64_t b) { return b ? (double)a / (double)b : 0; }
-/* (CTA, line) pairs whose line other CTAs name, but not half of them all: what an order of CTAs can use. */
+/* (CTA, line) pairs that an order of CTAs can exploit: other CTAs name the line too, but fewer than half of
+ * all. */
 static inline uint64_t advice_exploitable(const hd_sharing_row *r) { return r->shared - r->common; }
 /* Useful part of the sectors that warps ask for; of lines. */
 static inline double advice_sector_use(const hd_pattern_row *r) {

@@ -4,14 +4,15 @@
  *
  *   write       does the kernel read and write one array "with shifted or skewed references"?
  *   data        are accesses irregular: do CTAs not make the same accesses, moved?
- *   the rest    do CTAs share lines that not all of them share? (What every CTA uses alike is in every SM's
- * L1, or in none's, under any order: there is nothing to cluster.) yes: cache-line   if a request brings more
- * than twice what it asks for ("not perfectly coalesced"), or if lines are shared far more than words
- *          algorithm    if words are shared
- *          by experiment when so little of the reuse crosses CTAs that counts mean nothing
- *     no:  cache-line   if L2 traffic halves with L1 off
- *          streaming    if it grows by half (reuse stays in the CTA), or stays and accesses are coalesced
- *          data         if it stays and accesses are not: "likely to be more random" */
+ *   the rest    do CTAs share lines that not all of them share? (A line that every CTA uses is in every
+ *               SM's L1, or in none's, under any order: there is nothing to cluster.)
+ *     yes: cache-line    if a request brings more than twice what it asks for ("not perfectly coalesced"),
+ *                        or if lines are shared far more than words
+ *          algorithm     if words are shared
+ *          by experiment if so little of the reuse crosses CTAs that counts mean nothing
+ *     no:  cache-line    if L2 traffic halves with L1 off
+ *          streaming     if it grows by half (reuse stays in the CTA), or stays and accesses are coalesced
+ *          data          if it stays and accesses are not: "likely to be more random" */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ int64_t advice_irregular_array(const hd_advice *out, double *part) {
     if ((double)r->accesses < enough_irregular * (double)f->pattern.all.accesses || !r->compared) continue;
     double regular = advice_part(r->followed, r->compared);
     if (regular >= irregular || (worst >= 0 && r->accesses <= f->pattern.arrays[worst].accesses)) continue;
-    /* Irregular because of who is active, or of how far loops run; addresses are not random. */
+    /* Irregular because of inactive threads, or of how far loops run; addresses are not random. */
     if (i < f->pattern.n_arrays && !out->unknown_sites && out->buffers[i].sites &&
         out->buffers[i].address <= HD_LEVEL_QUASI)
       continue;
@@ -181,7 +182,7 @@ static unsigned decide_write_and_data(const advising *a, hd_buf *text) {
   return category;
 }
 
-/* CTAs share what not all share. */
+/* CTAs share lines that not all CTAs share. */
 static hd_status decide_shared(advising *a, unsigned *category, hd_buf *text, hd_diag *d) {
   const hd_facts *f = &a->out->sum;
   double sectors = advice_sector_use(&f->pattern.all), lines = hd_reuse_inter(&f->reuse.all.lines),

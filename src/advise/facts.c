@@ -1,4 +1,4 @@
-/* What the traces say, launch by launch and together. */
+/* Facts from the traces, launch by launch and together. */
 #include <stdlib.h>
 #include <string.h>
 

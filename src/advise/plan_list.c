@@ -1,15 +1,15 @@
-/* The plans that are tried on a modelled GPU: what the traces propose, then the candidates. */
+/* The plans that are tried on a modelled GPU: the traces' proposals, then the candidates. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "heddle/advise.h"
 
-/* Plans of which the kernel's text is all that changes: nobody but its owner launches it. */
+/* A plan that changes nothing but the kernel's text, for callers that cannot change the launch. */
 static bool keeps_launch(const hd_plan *p) {
   return p->bind != HD_BIND_AGENTS && p->bind != HD_BIND_CLAIM && !p->sms.n;
 }
 
-/* A task's accesses are others under such a plan, so that it costs a trace of its own. */
+/* A plan that changes a task's accesses, and so costs a trace of its own. */
 static bool changes_tasks(const hd_plan *p) {
   return p->threads.kind != HD_ORDER_ROW || p->bypass.kind || p->stream.kind || p->prefetch.kind;
 }
@@ -43,7 +43,7 @@ static hd_status add(hd_plan_list *l, const hd_plan *p, double prior, const char
   return o->keep_launch && !keeps_launch(p) ? HD_OK : hd_plan_list_add(l, p, prior, reason, d);
 }
 
-/* What the traces propose; and what only they tell, for the candidates. */
+/* Add the traces' proposals, and set the facts in *space that the candidates need and only traces supply. */
 static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *s, const hd_gpu *g,
                                const hd_list_options *o, hd_plan_space *space, hd_diag *d) {
   static const double proposed = 1;

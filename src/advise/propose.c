@@ -20,7 +20,7 @@ typedef struct candidate {
   char reason[256];
 } candidate;
 
-/* Loads of which little is asked for again: a list, of a workload of one kernel; or auto. */
+/* Loads whose data is seldom requested again: a list, for a workload of one kernel; or auto. */
 typedef struct stream_set {
   hd_stream loads;
   double reused; /* the part that is */
@@ -55,7 +55,7 @@ static uint32_t power_of_two_near(double x) {
   return 1u << (e > 15 ? 15 : (unsigned)e);
 }
 
-/* What runs at the same time, and what follows it, should be compact in the grid. */
+/* CTAs that run at the same time, and those that follow them, should be compact in the grid. */
 static void offer_compact_orders(candidates *c) {
   const hd_advice *out = c->a->out;
   uint32_t gx = c->grid[0], gy = c->grid[1];
@@ -81,7 +81,7 @@ static void offer_compact_orders(candidates *c) {
 
 static bool wins_by_l1(const hd_advice *out) { return advice_exploitable(&out->sum.sharing.all) > 0; }
 
-/* CLU's clusters: what shares runs on one SM. */
+/* CLU's clusters: CTAs that share run on one SM. */
 static void offer_clusters(candidates *c) {
   const hd_advice *out = c->a->out;
   if (!wins_by_l1(out)) return;
@@ -125,7 +125,7 @@ static void offer_tables(candidates *c) {
           (double)work->most / work->mean);
 }
 
-/* What is left of the loads may still be too much for L1: fewer warps use it (BYP 7, both ways together). */
+/* The other loads may still be too much for L1: fewer warps use it (BYP 7, both ways together). */
 static void offer_streams(candidates *c, double hits) {
   const uint32_t *block = c->a->w->launches[0].block;
   uint32_t warps = (uint32_t)(((uint64_t)block[0] * block[1] * block[2] + HD_WARP - 1) / HD_WARP);
@@ -300,7 +300,7 @@ static hd_status rank(advising *a, candidates *c, double each, hd_diag *d) {
   if (st != HD_OK) return st;
   qsort(out->proposals, out->n_proposals, sizeof *out->proposals, by_effect);
   if (out->n_proposals > most) out->n_proposals = most;
-  for (size_t i = n; i < c->n && out->n_proposals < most; i++) { /* beyond the budget: nobody knows */
+  for (size_t i = n; i < c->n && out->n_proposals < most; i++) { /* beyond the budget: not predicted */
     hd_proposal *p = &out->proposals[out->n_proposals++];
     p->plan = c->list[i].plan;
     memcpy(p->reason, c->list[i].reason, sizeof p->reason);

@@ -1,4 +1,4 @@
-/* What a kernel's launch leaves to try. */
+/* The plans that a kernel's launch leaves to try. */
 #include <stdlib.h>
 #include <string.h>
 

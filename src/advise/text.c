@@ -1,4 +1,4 @@
-/* What the kernels' text says: which buffers are addressed how, and what bars reordering. */
+/* Facts from the kernels' text: how buffers are addressed, and what bars reordering. */
 #include <stdlib.h>
 #include <string.h>
 

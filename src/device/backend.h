@@ -1,4 +1,4 @@
-/* device/backend.h: what stands behind hd_device. */
+/* device/backend.h: the operations of a device, which hd_device calls. */
 #ifndef HEDDLE_DEVICE_BACKEND_H
 #define HEDDLE_DEVICE_BACKEND_H
 
@@ -25,9 +25,9 @@ typedef struct device_ops {
   hd_status (*run)(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
   hd_status (*sync)(hd_device *dev, hd_diag *d);
   hd_status (*tensor_map)(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d); /* t is checked */
-  /* What follows is the next launch's L2 contents: none of what was there. */
+  /* Fill L2 with other data, so that the next launch finds none of its own there. */
   hd_status (*flush_l2)(hd_device *dev, hd_diag *d);
-  /* The time of all that is begun between the two; the second waits for its end. NULL: no clock. */
+  /* The time of all work begun between the two; the second waits for its end. NULL: no clock. */
   hd_status (*time_begin)(hd_device *dev, hd_diag *d);
   hd_status (*time_end)(hd_device *dev, double *us, hd_diag *d);
   /* All NULL: no streams. n is checked, all is prepared; nothing that was begun is under way when

@@ -15,7 +15,7 @@ hd_status cuda_check(cuda_device *c, cu_result r, const char *call, const char *
   if (c->api.cuGetErrorString(r, &text) != CU_SUCCESS || !text) text = "the driver has no words for it";
   cuda_class class = cuda_classify(r);
   hd_diag e;
-  /* A fault belongs to a kernel that runs, whichever call is the first to say so. */
+  /* A fault belongs to the kernel in flight, whichever call reports it first. */
   bool in_flight = class.sticky && c->kernel[0];
   hd_fail(&e, class.status, "%s: %s%s%.200s%s%s%s: %s (%d): %.200s", c->base.info.name, call,
           about[0] ? " " : "", about, in_flight ? ", kernel '" : "", in_flight ? c->kernel : "",
@@ -188,8 +188,7 @@ static hd_status describe(cuda_device *c, hd_diag *d) {
 static void cuda_close(hd_device *dev) {
   cuda_device *c = cuda_of(dev);
   cu_context old;
-  /* On a lost device all these calls fail, and harmlessly: what the driver does not give back then, it gives
-   * back with the process. */
+  /* On a lost device all these calls fail, harmlessly: the driver frees the rest when the process ends. */
   bool current = c->context && c->api.cuCtxPushCurrent_v2(c->context) == CU_SUCCESS;
   if (c->stream) c->api.cuStreamSynchronize(c->stream);
   cupti_close(c);

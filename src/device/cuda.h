@@ -21,7 +21,7 @@ typedef struct cuda_device {
   cu_stream current; /* where launches, sets and copies go: `stream`, but for cuda_time_together */
   cu_event begin, end;
   cu_event ends[HD_DEVICE_PARTS]; /* of parts that are timed together; made at first need */
-  HD_VEC(cu_address) memory;      /* what is allocated */
+  HD_VEC(cu_address) memory;      /* allocations */
   HD_VEC(cuda_image) images;      /* that are not loaded yet */
   char *ptxas;                    /* as asked for; once known, the one that compiles ahead; NULL: none */
   bool ptxas_known;
@@ -29,7 +29,7 @@ typedef struct cuda_device {
   cu_address flush;        /* a buffer of flush_bytes that fills L2; 0: not yet there */
   uint64_t flush_bytes;
   char kernel[128]; /* the last one launched, "" when none is in flight */
-  bool lost;        /* by what `first` says */
+  bool lost;        /* by the failure in `first` */
   hd_diag first;
   char *cupti_library; /* NULL: wherever it is found */
   void *cupti;         /* struct cupti, once counters were asked for */

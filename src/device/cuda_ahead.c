@@ -92,7 +92,7 @@ static void arch_of(const cuda_device *c, const char *text, char *out, size_t ca
   snprintf(out, cap, own ? "-arch=sm_%u%c" : "-arch=sm_%u", c->base.info.arch, letter);
 }
 
-/* A scratch file: nobody reads it after a crash, so it need not reach the disk. */
+/* A scratch file: it is of no use after a crash, so it need not reach the disk. */
 static bool write_text(const char *path, const char *text, size_t len) {
   FILE *f = fopen(path, "w");
   if (!f) return false;
@@ -169,7 +169,7 @@ hd_status cuda_compile_ahead(hd_device *dev, const hd_device_source *sources, si
   cuda_device *c = cuda_of(dev);
   char scratch[PATH_BYTES];
   if (c->lost || !assembler(c)) return HD_OK;
-  if (c->images.n + n > MOST_IMAGES) cuda_drop_images(c); /* made for plans that were not taken up */
+  if (c->images.n + n > MOST_IMAGES) cuda_drop_images(c); /* of plans that were never loaded */
   batch b = {.device = c, .scratch = scratch, .sources = sources, .n = n < MOST_IMAGES ? n : MOST_IMAGES};
   b.images = calloc(b.n, sizeof *b.images);
   if (!b.images || !hd_vec_reserve(&c->images, c->images.n + b.n)) {

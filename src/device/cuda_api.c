@@ -48,7 +48,7 @@ static const cuda_class classes[] = {
     {4, HD_ERR_IO, true},       /* deinitialized */
     {46, HD_ERR_IO, true},      /* device unavailable */
     {200, HD_ERR_INPUT, false}, /* invalid image */
-    {201, HD_ERR_IO, true},     /* invalid context: somebody destroyed it */
+    {201, HD_ERR_IO, true},     /* invalid context: it was destroyed */
     {209, HD_ERR_INPUT, false}, /* no binary for this GPU */
     {214, HD_ERR_IO, true},     /* uncorrectable ECC error */
     {218, HD_ERR_INPUT, false}, /* invalid PTX */

@@ -1,6 +1,6 @@
 /* device/cuda_api.h: the part of the CUDA driver's interface that heddle uses, declared here so that building
  * needs no CUDA. Types and numbers are the driver's ABI, which NVIDIA keeps stable; a function whose meaning
- * changed got a new symbol (_v2), and those symbols are what is asked for. */
+ * changed got a new symbol (_v2), and heddle looks up those symbols. */
 #ifndef HEDDLE_DEVICE_CUDA_API_H
 #define HEDDLE_DEVICE_CUDA_API_H
 
@@ -147,7 +147,7 @@ typedef struct cuda_api {
 hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d);
 void cuda_api_close(cuda_api *api);
 
-/* What a result means for the device. */
+/* A result's meaning for the device. */
 typedef struct cuda_class {
   cu_result result;
   hd_status status;

@@ -46,7 +46,7 @@ static hd_status compile(cuda_device *c, cuda_module *m, const char *text, const
   flatten(log);
   snprintf(about, sizeof about, "of %.80s%s%.400s%s", m->name, log[0] ? " (" : "", log, log[0] ? ")" : "");
   hd_status st = cuda_check(c, r, "cuModuleLoadDataEx", about, d);
-  /* The log is what the user needs; the driver's words for the result come second. */
+  /* The user needs the log; the driver's words for the result come second. */
   if (st == HD_ERR_INPUT && log[0])
     hd_fail(d, st, "%s: the driver's compiler refuses %.80s: %.560s", c->base.info.name, m->name, log);
   free(log);

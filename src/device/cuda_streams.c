@@ -116,13 +116,13 @@ static hd_status begin_part(cuda_device *c, const hd_device_part *part, cu_event
   if (part->stream) st = CUDA_TRY(c, d, "", cuStreamWaitEvent, c->current, c->begin, 0);
   if (st == HD_OK) st = part->job.run(part->job.ctx, d);
   if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventRecord, end, c->current);
-  /* Whatever comes next in the device's own stream comes after all parts. */
+  /* Later work in the device's own stream comes after all parts. */
   if (st == HD_OK && part->stream) st = CUDA_TRY(c, d, "", cuStreamWaitEvent, c->stream, end, 0);
   c->current = c->stream;
   return st;
 }
 
-/* After a failure: nothing of the parts' is left under way. Their own failure is what is reported. */
+/* After a failure, wait until no part is under way. The parts' own failure is reported. */
 static void wait_for_all(cuda_device *c, const hd_device_part *parts, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (parts[i].stream) c->api.cuStreamSynchronize(stream_of(parts[i].stream)->stream);

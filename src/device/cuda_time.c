@@ -28,8 +28,8 @@ hd_status cuda_flush(hd_device *dev, hd_diag *d) {
 
 /* ---- Times ------------------------------------------------------------------------- */
 
-/* One thread that keeps the stream busy for a while, so that what is launched meanwhile starts without
- * waiting for the host: 30 us cover some ten launches. */
+/* One thread that keeps the stream busy for a while, so that kernels launched meanwhile start without waiting
+ * for the host: 30 us cover some ten launches. */
 static const char delay_ptx[] = ".version 6.0\n"
                                 ".target sm_50\n"
                                 ".address_size 64\n"

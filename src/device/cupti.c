@@ -10,9 +10,9 @@
 
 /* ---- Metrics ---------------------------------------------------------------------- */
 
-/* What hd_counters means, in the words of NVIDIA's metrics for compute capability 7.0 and later. L2 sectors
- * are those that the SMs' L1s ask for: what else goes through L2 (the copy engines, the other half of a split
- * L2) is not the kernel's. Metrics of one counter are summed. */
+/* The fields of hd_counters as NVIDIA's metrics for compute capability 7.0 and later. L2 sectors are those
+ * that the SMs' L1s request: other traffic of L2 (the copy engines, the other half of a split L2) is not the
+ * kernel's. Metrics of one counter are summed. */
 typedef struct metric {
   const char *name;
   size_t at; /* offset in hd_counters */

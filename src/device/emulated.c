@@ -1,4 +1,4 @@
-/* emu and model:NAME: the emulator, alone or with a model replaying what each launch accessed. */
+/* emu and model:NAME: the emulator, alone or with a model that replays each launch's accesses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +250,7 @@ hd_status device_open_emulated(const char *name, const char *gpu, const hd_devic
     describe_model(i, &e->gpu);
     e->base.gpu = &e->gpu;
     eo.n_sms = e->gpu.n_sms;
-    /* The emulator runs today's PTX on any model; %smid and the like are what differ. */
+    /* The emulator runs today's PTX on any model; only %smid and the like differ. */
     st = hd_model_create(&e->gpu, &e->model, d);
   } else if (st == HD_OK) {
     i->arch = eo.sm ? eo.sm : 90;

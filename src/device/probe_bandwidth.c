@@ -39,7 +39,7 @@ static hd_status measure(transfer *t, double *bytes_per_second) {
   double *us = calloc(o.repetitions, sizeof *us);
   if (!us) return hd_nomem(p->d);
   hd_status st = hd_device_time(p->dev, &job, 1, &o, us, p->d);
-  /* The best of all: what disturbs a bandwidth only lowers it. */
+  /* The best of all: disturbances only lower a bandwidth. */
   double least = us[0];
   for (uint32_t i = 1; i < o.repetitions; i++)
     if (us[i] < least) least = us[i];

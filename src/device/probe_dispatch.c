@@ -75,7 +75,7 @@ static hd_status run(probe *p, hd_probe_launch *l) {
     uint32_t wave, delay;
   } args = {p->buffer, p->out, p->out + 4ull * n, n_sms, l->staggered ? p->o.delay : 0};
   hd_status st = hd_device_set(p->dev, p->buffer, 0, 256ull * MOST_NUMBERS, p->d);
-  /* What L1 holds from before is gone with the launch; what L2 holds is flushed. */
+  /* A launch begins with an empty L1; L2 is flushed here. */
   if (st == HD_OK) st = p->dev->ops->flush_l2(p->dev, p->d);
   if (st == HD_OK) st = probe_launch(p, "locality", n, 32, &args, sizeof args, 0);
   if (st == HD_OK) st = hd_device_read(p->dev, args.sm, l->sm, 4ull * n, p->d);

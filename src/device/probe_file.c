@@ -20,8 +20,8 @@ void hd_probe_name(const hd_probe_result *r, char *out, size_t cap) {
   if (cap) out[n] = 0;
 }
 
-/* What neither the driver nor a measurement tells: the same for all GPUs since an architecture, as far as
- * NVIDIA's guides say, else the values that the models of gpus/ use. */
+/* Facts that neither the driver nor a measurement supplies. They are the same for all GPUs since an
+ * architecture, as far as NVIDIA's guides say; else they are the values of the models in gpus/. */
 typedef struct arch_facts {
   unsigned arch; /* from this one on */
   uint32_t shared_unit;
@@ -51,7 +51,7 @@ static uint64_t whole_sets(uint64_t bytes) {
 
 static const char *yes(bool b) { return b ? "true" : "false"; }
 
-/* What the driver says, or, of a device that does not say, a common value. */
+/* The driver's value, or, for a device without one, a common value. */
 static void put_driver(hd_buf *b, const char *key, uint32_t said, uint32_t common) {
   hd_buf_printf(b, "%s = %u  # %s\n", key, said ? said : common, said ? "driver" : "not known");
 }
@@ -145,7 +145,7 @@ static const struct unit_key {
 };
 enum { N_UNIT_KEYS = sizeof unit_keys / sizeof *unit_keys };
 
-/* All of them or none: a clock needs them all. What has no tensor cores has no figures of theirs. */
+/* All of them or none: a clock needs them all. A GPU without tensor cores has no figures for them. */
 static void put_units(const hd_probe_result *r, hd_buf *b) {
   for (size_t i = 0; i < N_UNIT_KEYS; i++)
     if (strncmp(unit_keys[i].key, "tensor", 6) != 0 && !(hd_probe_value(r, unit_keys[i].figure) > 0)) return;

@@ -1,4 +1,4 @@
-/* Latencies by a chain of pointers, and what they tell of sizes. */
+/* Latencies by a chain of pointers, and the cache sizes that follow from them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ hd_status probe_latencies(probe *p) {
   n = 4 * (r->device.l2_bytes ? r->device.l2_bytes : RING_MAX) / DRAM_STRIDE;
   if (st == HD_OK) st = write_ring(p, n, DRAM_STRIDE);
   if (st == HD_OK) st = p->dev->ops->flush_l2(p->dev, p->d);
-  /* Few enough steps that what they fetch is never met again. */
+  /* Few enough steps that no fetched line is met again. */
   if (st == HD_OK) st = chase(p, false, 16, n < 4096 ? n / 2 : 2048, 0, &r->dram_cycles, NULL);
   return st;
 }

@@ -1,4 +1,4 @@
-/* What every measurement of a probe takes. */
+/* Launches and figures, which every measurement of a probe uses. */
 #include "device/probe.h"
 
 int probe_ascending(const void *a, const void *b) {

@@ -1,5 +1,5 @@
-/* What memory delivers by how much is asked of it at once: streams of requests from few warps and many, from
- * L2 and from DRAM, in lines, sectors and single words; stores and atomics the same way. */
+/* The throughput of memory by the number of requests under way: streams of requests from few warps and many,
+ * to L2 and to DRAM, in lines, sectors and single words; stores and atomics likewise. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -120,7 +120,7 @@ typedef struct load_row {
 } load_row;
 
 static const load_row load_rows[] = {
-    /* L2, by what is under way */
+    /* L2, by requests under way */
     {LOAD, &coalesced, 1, 1, false},
     {LOAD, &coalesced, 4, 1, false},
     {LOAD, &coalesced, 8, 1, false},
@@ -242,7 +242,7 @@ static hd_status measure_row(probe *p, const load_row *row) {
   hd_status st = text.failed ? hd_nomem(p->d) : HD_OK;
   if (st == HD_OK) st = hd_device_load(p->dev, text.data, text.len, o->name, NULL, &r.m, p->d);
   hd_device_job job = {.run = run, .ctx = &r};
-  /* What fits into L2 must not be found there. */
+  /* Data that fits into L2 must not be found there. */
   bool fits = (double)r.args.requests * warps * HD_WARP * row->how->grain < 4.0 * (double)i->l2_bytes;
   hd_timing_options t = {.warmups = 1, .repetitions = gpu ? 3 : 1, .keep_l2 = !row->dram || !fits};
   double us[3] = {0};

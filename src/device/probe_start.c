@@ -1,5 +1,5 @@
-/* What a launch takes beside its work: of an empty kernel by its CTAs and their threads, of several in a row,
- * of code that was not run before, of the first load. */
+/* The time of a launch beside its work: of an empty kernel by its CTAs and their threads, of several launches
+ * in a row, of code that was not run before, of the first load. */
 #include <stdlib.h>
 
 #include "device/probe.h"
@@ -55,7 +55,7 @@ static hd_status run(void *ctx, hd_diag *d) {
   return st;
 }
 
-/* Reads what the kernel does not ask for. */
+/* Fill L2 with clean lines of another buffer. */
 static hd_status clean(void *ctx, hd_diag *d) {
   const start *s = ctx;
   uint64_t args[2] = {s->buffer, s->args[1]};

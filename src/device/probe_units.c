@@ -1,4 +1,5 @@
-/* What instructions cost: cycles from one to the next that needs its result, and how many an SM does a cycle.
+/* The cost of instructions: cycles from one to the next that needs its result, and instructions of an SM per
+ * cycle.
  *
  * The kernels are made here, one for each row of a table: a loop over a body of one instruction again and
  * again, between two readings of the SM's clock. One warp with one chain of dependent instructions tells the
@@ -11,12 +12,12 @@
 enum { UNROLL = 32, CHAINS = 4, MAX_THREADS = 1024 };
 
 /* In `inst`: $f0 is register 0 of the chain's four floats, $r and $l of 32 and 64 bits, $d double, $p a
- * predicate; %cf %df %cr %dr %cd %dd %cl %dl hold what no compiler knows. `init`, where it is given, is done
- * for each chain before the clock is read. */
+ * predicate; %cf %df %cr %dr %cd %dd %cl %dl hold values that the compiler does not know. `init`, where it is
+ * given, is done for each chain before the clock is read. */
 typedef struct unit_row {
   const char *name, *inst, *init;
   uint32_t ops;  /* instructions that count, in `inst` */
-  uint32_t work; /* what a lane does in each: 1, or multiply-adds */
+  uint32_t work; /* of a lane in each: 1, or multiply-adds */
   unsigned arch;
   uint32_t stride; /* shared and global memory: bytes from a lane's address to the next one's */
 } unit_row;
@@ -237,7 +238,7 @@ static hd_status measure_row(probe *p, const unit_row *row) {
   return HD_OK;
 }
 
-/* What a barrier takes of a CTA of so many warps. */
+/* The time of a barrier in a CTA of so many warps. */
 static hd_status measure_barriers(probe *p) {
   const unit_row *row = &rows[N_ROWS - 1];
   bool gpu = p->r->device.kind == HD_DEVICE_CUDA;

@@ -1,4 +1,4 @@
-/* Which numbers the SMs have that CTAs run on. */
+/* The numbers (%smid) of the SMs that CTAs run on. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* How kernels with agents are rewritten, by what ptxas makes of them. */
+/* The choice of how kernels with agents are rewritten, by ptxas's results. */
 #include "launch/launch.h"
 
 static bool go_on(agents_search *s, bool no_hoisting, hd_register_budget budget) {
@@ -20,6 +20,7 @@ bool agents_try_next(agents_search *s, bool spills, int64_t added) {
     return go_on(s, true, s->first);
   }
   s->settled = true;
-  /* Hoisting spares the work once it costs no more; the caller who forbade it has no other way. */
+  /* With hoisting forbidden the kernel takes no fewer registers: hoist again, which saves work, unless the
+   * caller forbade it. */
   return s->added && added >= s->added ? go_on(s, false, s->budget) : false;
 }

@@ -1,4 +1,4 @@
-/* Resolved plans applied to a workload's kernels. Nothing is found out here, and nothing runs. */
+/* Resolved plans applied to a workload's kernels. Nothing is measured or run here. */
 #include <stdlib.h>
 #include <string.h>
 

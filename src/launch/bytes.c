@@ -1,4 +1,4 @@
-/* Buffers on the host: what they hold before a run, and how results compare. */
+/* Buffers on the host: their contents before a run, and the comparison of results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ uint64_t launch_bytes_total(const hd_workload *w) {
 
 /* ---- First contents ------------------------------------------------------------------ */
 
-/* First touches of large memory are what takes time: all processors share them. */
+/* First touches of large memory take the time: all processors share them. */
 typedef struct poisoning {
   char *at;
   uint64_t bytes;

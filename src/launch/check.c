@@ -12,9 +12,9 @@ enum { RESIDENT = 4 };
 struct hd_checker {
   const hd_workload *w;
   const hd_compiled *code;
-  void **initial; /* per buffer: what it holds before a run */
+  void **initial; /* per buffer: its bytes before a run */
   bool *filled;   /* per buffer: the workload gives it contents */
-  void **result;  /* per buffer: what the original leaves; NULL when it fails */
+  void **result;  /* per buffer: its bytes after the original; NULL when that fails */
 };
 
 /* Copies of all buffers as they are on the emulator now. */
@@ -68,7 +68,7 @@ static void compare_runs(const runner *r, void *const *want, const char *who, co
   }
 }
 
-/* The caller's word that no loop waits for another CTA, and one does. */
+/* A loop waits for another CTA, against the caller's word. */
 static bool breaks_word(const hd_run_options *o, const hd_diag *e, hd_check_result *out) {
   if (!(o->apply.assume & HD_ASSUME_NO_WAITS) || !hd_emu_is_hang(e)) return false;
   char what[sizeof out->what];
@@ -78,7 +78,8 @@ static bool breaks_word(const hd_run_options *o, const hd_diag *e, hd_check_resu
   return true;
 }
 
-/* The rewritten kernel gave another result. Does the original, under some dispatcher? Then it is to blame. */
+/* The rewritten kernel gave another result. If the original does so too under some dispatcher, it is to
+ * blame. */
 static hd_status blame_original(const hd_checker *c, const hd_run_options *o, const hd_dispatch *like,
                                 hd_check_result *out, hd_diag *d) {
   runner r;

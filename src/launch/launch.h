@@ -1,4 +1,4 @@
-/* launch/launch.h: what the files of this floor share.
+/* launch/launch.h: declarations that the files of this floor share.
  *
  * arch.c       the architecture to compile for
  * apply.c      resolved plans applied to kernels       unwritten.c  buffers that no kernel writes
@@ -24,7 +24,7 @@ void launch_bytes_free(const hd_workload *w, void **bytes); /* NULL is fine */
 uint64_t launch_bytes_total(const hd_workload *w);
 
 enum { LAUNCH_POISON = 0xCD };
-/* Overwrite what a run must not find: a byte that it leaves unwritten then shows. */
+/* Overwrite old contents, so that a byte that a run leaves unwritten shows. */
 void launch_poison(void *at, uint64_t bytes);
 /* Make the contents that buffers have before a run: poisoned, then filled as the workload says. filled[i]
  * tells whether the workload gives buffer i contents at all. */

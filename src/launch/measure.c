@@ -78,8 +78,8 @@ static hd_status refuse_row(hd_measure_row *row, hd_status st, const char *why) 
   return HD_OK;
 }
 
-/* Load a row's kernels and see that they compute what the first row's do. A plan's failure is the
- * row's own; a failure of the original or the device ends everything. */
+/* Load a row's kernels and check that they compute the same as the first row's. A plan's failure is the row's
+ * own; a failure of the original or the device ends everything. */
 static hd_status admit(placement *p, variant *v, const hd_resolved *plans, hd_measure_row *row,
                        void *const *want, hd_diag *d) {
   hd_diag e = {0};
@@ -95,7 +95,7 @@ static hd_status admit(placement *p, variant *v, const hd_resolved *plans, hd_me
   return st;
 }
 
-/* The first row is what the others are compared with. */
+/* The first row, with which the others are compared. */
 static hd_status admit_original(placement *p, variant *v, void ***want, hd_diag *d) {
   hd_status st = variant_open(v, p, NULL, d);
   if (st == HD_OK) st = variant_run_once(v, d);

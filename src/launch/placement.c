@@ -101,7 +101,7 @@ hd_status placement_read(placement *p, void ***out, hd_diag *d) {
   return HD_OK;
 }
 
-/* Buffer i is not what it should be: the whole of it says how. */
+/* Buffer i is wrong: compare the whole of it for the message. */
 static hd_status describe(const placement *p, uint32_t i, const void *want, hd_diag *d) {
   const hd_wl_buffer *b = &p->w->buffers[i];
   char what[512];

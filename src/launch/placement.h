@@ -20,9 +20,9 @@ typedef struct placement {
   uint32_t *local;       /* the same: bytes of local memory a thread */
   hd_sm_set sms;         /* of the device, once a plan was loaded that asks for them */
   uint32_t moves;        /* so far: variants find out by it that their arguments are of another place */
-  HD_VEC(uint64_t) left; /* where buffers lay before they were moved, not yet given back */
+  HD_VEC(uint64_t) left; /* the buffers' memory before they were moved, not yet given back */
   uint64_t left_bytes;
-  HD_VEC(uint64_t) held; /* what placement_fragment keeps from being used */
+  HD_VEC(uint64_t) held; /* memory that placement_fragment holds so that it is not used */
   bool fragmented;       /* placement_fragment was called since the last move */
 } placement;
 
@@ -33,12 +33,12 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
 void placement_close(placement *p);
 
 /* All buffers as they were at first. Before placement_learn from the host, and everything; later on the
- * device, and only what runs change and read. */
+ * device, and only buffers that runs change and read. */
 hd_status placement_restore(placement *p, hd_diag *d);
-/* After placement_learn, what placement_restore leaves alone: buffers without contents lose the last run's
- * result. */
+/* After placement_learn, overwrite the buffers that placement_restore leaves alone: those without contents,
+ * which hold the last run's result. */
 hd_status placement_poison(placement *p, hd_diag *d);
-/* To be called after the first run, with its results: finds out what runs change. */
+/* To be called after the first run, with its results: finds the buffers that runs change. */
 hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
 /* The same, told for each buffer whether it changed. */
 hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d);
@@ -52,7 +52,7 @@ hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
 /* From now on moves go to fragmented memory, as after many have allocated and freed for long, and no longer
  * to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to 6% more or
  * less there. Until placement_release this takes all free memory, in blocks, but for gaps of twice what the
- * buffers need; on a device without so much memory, what there is. */
+ * buffers need; on a device without so much memory, all of it. */
 void placement_fragment(placement *p);
 /* Give back what moves and placement_fragment hold. */
 void placement_release(placement *p);
@@ -77,14 +77,14 @@ typedef struct variant {
 hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_diag *d);
 void variant_close(variant *v);
 /* Compile what variant_open will load first for each of these plans, as many at once as the host has
- * processors. Whatever goes wrong here shows there. */
+ * processors. Failures here show there. */
 void variant_compile_ahead(placement *p, const hd_resolved *plans, size_t n);
 /* Begin one launch; all launches in order. */
 hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d);
 hd_status variant_run(variant *v, hd_diag *d);
 /* Run once from the first contents, poisoned, and wait for the end. */
 hd_status variant_run_once(variant *v, hd_diag *d);
-/* Run both so, and compare all buffers (placement_compare): does v compute what the original does, at the
+/* Run both so, and compare all buffers (placement_compare): does v compute the same as the original, at the
  * size at which it will run? The original's results are held on the host meanwhile. */
 hd_status variant_compare(variant *original, variant *v, uint64_t *compared, hd_diag *d);
 /* As a job for hd_device_time: restores before each run. */

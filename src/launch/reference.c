@@ -1,4 +1,4 @@
-/* The reference of a workload, run on what the kernel began with; the kernel's result beside it. */
+/* The reference of a workload, run on the kernel's initial buffers, and compared with the kernel's result. */
 #include "launch/reference.h"
 
 #include <stdio.h>

@@ -30,7 +30,7 @@ static hd_status allocate_buffers(runner *r, hd_diag *d) {
 
 /* ---- Set-up ---------------------------------------------------------------------- */
 
-/* Rewriting works in place: the module that all share stays as it is. */
+/* Rewriting works in place, on a module of the runner's own; the shared one is not changed. */
 static hd_status rewrite(runner *r, const hd_resolved *plans, const hd_run_options *o, hd_diag *d) {
   hd_ptx_module *own;
   hd_status st = hd_ptx_parse(r->code->text, r->code->len, r->w->name, &r->arena, &own, d);

@@ -8,7 +8,7 @@ typedef struct runner {
   const hd_workload *w;
   const hd_compiled *code;
   hd_arena arena;              /* of the module, when it was rewritten */
-  const hd_ptx_module *module; /* what runs */
+  const hd_ptx_module *module; /* the module that runs */
   hd_emu *emu;
   hd_emu_program *program;
   uint64_t *addresses; /* per buffer, on the emulator */

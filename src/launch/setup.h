@@ -1,5 +1,5 @@
-/* launch/setup.h: what the launches of a workload take, on whatever device they run: parameter blocks laid
- * out as the kernels declare them, and the state, tables and grids that rewritten kernels ask for. */
+/* launch/setup.h: the set-up of a workload's launches on any device: parameter blocks laid out as the kernels
+ * declare them, and the state, tables and grids of rewritten kernels. */
 #ifndef HEDDLE_LAUNCH_SETUP_H
 #define HEDDLE_LAUNCH_SETUP_H
 
@@ -27,15 +27,15 @@ typedef struct launch_setup {
   const hd_compiled *code;
   launch_memory memory;
   hd_arena arena;
-  hd_recipe *recipes; /* per launch: what hd_rewrite_workload said; all zero for the original */
+  hd_recipe *recipes; /* per launch: from hd_rewrite_workload; all zero for the original */
   launch_block *launches;
 } launch_setup;
 
 /* launch_setup_close is to be called whether this succeeds or not. */
 hd_status launch_setup_open(launch_setup *s, const hd_compiled *code, launch_memory memory, hd_diag *d);
 void launch_setup_close(launch_setup *s);
-/* Make all blocks. `m` is the module that is launched, `plans` what it was rewritten for (NULL: the
- * original), addresses[i] where buffer i lies. */
+/* Make all blocks. `m` is the module that is launched, `plans` those it was rewritten for (NULL: the
+ * original), addresses[i] the address of buffer i. */
 hd_status launch_setup_build(launch_setup *s, const hd_ptx_module *m, const hd_resolved *plans,
                              const uint64_t *addresses, hd_diag *d);
 /* The buffers were moved: the arguments that name them follow. */

@@ -1,11 +1,10 @@
-/* Loads of memory that nobody writes during a workload's launches, so that they may go through the read-only
- * cache
- * (.nc, PTX ISA: "read only for the duration of the kernel").
+/* Loads of memory that no thread writes during a workload's launches, so that they may go through the
+ * read-only cache (.nc, PTX ISA: "read only for the duration of the kernel").
  *
  * The memory that a kernel may write follows from its text: the parameters that its stores, atomics and
- * copies are based on. If there is one of which that is not known, or a call that cannot be followed, it may
- * write anything. Two parameters are of different memory where the workload gives them different buffers in
- * every launch, which are allocations of their own. None of this depends on the data. */
+ * copies are based on. A kernel with a store whose parameter is not known, or with a call that cannot be
+ * followed, may write anything. Two parameters are of different memory where the workload gives them
+ * different buffers in every launch, which are allocations of their own. None of this depends on the data. */
 #include <stdlib.h>
 #include <string.h>
 

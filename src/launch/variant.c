@@ -126,8 +126,8 @@ static hd_status find_grid(variant *v, uint32_t i, hd_diag *d) {
   const hd_device_info *info = hd_device_get_info(p->device);
   uint32_t resident = 1;
   hd_status st = HD_OK;
-  /* A model replays which task did what on the SM that its dispatcher gives it, and knows nothing of SMs that
-   * the kernel itself looks at. */
+  /* A model replays each task's accesses on the SM that its dispatcher gives the task. It cannot replay a
+   * kernel that chooses tasks by its SM. */
   if (info->kind == HD_DEVICE_MODEL && (recipe->agents || recipe->state_bytes))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "kernels that bind tasks to SMs do not run on %s", info->name);
   if (recipe->agents && info->kind == HD_DEVICE_CUDA)
@@ -137,7 +137,7 @@ static hd_status find_grid(variant *v, uint32_t i, hd_diag *d) {
   return st;
 }
 
-/* What rewriting for these plans takes of the device. */
+/* Find out the facts of the device that rewriting for these plans needs. */
 static hd_status learn_for(placement *p, const hd_resolved *plans, hd_diag *d) {
   hd_status st = HD_OK;
   bool agents = any_binds(plans, HD_BIND_AGENTS);

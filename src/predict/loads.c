@@ -1,4 +1,4 @@
-/* Which loads ask for what nobody asks for again, by a workload's traces: what stream=auto stands for. */
+/* Loads whose data is not requested again, by a workload's traces: the loads that stream=auto stands for. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ static uint32_t launch_of(const hd_workload *w, const char *line) {
   return UINT32_MAX;
 }
 
-/* ptxas -v: a kernel's name, then what it and the functions it calls take. */
+/* ptxas -v: a kernel's name, then the resources of it and of the functions it calls. */
 static void read_messages(const hd_workload *w, char *text, resources *by_launch) {
   uint32_t launch = UINT32_MAX;
   for (char *line = text, *next; line && *line; line = next) {

@@ -1,4 +1,5 @@
-/* Plans resolved: what they leave open is found out here, from text, files, buffers and traces. */
+/* Plans resolved: tables and lists of loads that they leave open are filled in, from text, files, buffers and
+ * traces. */
 #include <stdlib.h>
 
 #include "predict/study.h"

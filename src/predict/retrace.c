@@ -6,7 +6,7 @@
 
 #include "launch/runner.h"
 
-enum { MOST_UNUSED = 4 }; /* traces kept that nobody replays at the moment */
+enum { MOST_UNUSED = 4 }; /* traces kept that no replay uses at the moment */
 
 /* ---- Taking traces ------------------------------------------------------------------ */
 
@@ -135,7 +135,7 @@ void retrace_close(retrace_store *s) {
   free(s);
 }
 
-/* Give up the oldest that nobody uses, but for so many. */
+/* Free the oldest unused traces, but for so many. */
 static void drop_unused(retrace_store *s) {
   unsigned unused = 0;
   for (entry **at = &s->entries; *at;) {

@@ -1,7 +1,7 @@
 /* predict/retrace.h: traces of kernels whose accesses a plan changes.
  *
  * Order and binding say when a task runs, and the original's trace serves for all of them. threads, bypass,
- * stream and prefetch change what a task does: under them the rewritten kernels are traced, once for each
+ * stream and prefetch change a task's accesses: under them the rewritten kernels are traced, once for each
  * such plan, and order and binding are left to the replay. Prefetches depend on the order, which is therefore
  * in those traces: their tasks are positions, or workers of bind=redirect. */
 #ifndef HEDDLE_PREDICT_RETRACE_H
@@ -17,8 +17,8 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
 
 /* True when a plan's accesses differ from the original's. */
 bool retrace_is_needed(const hd_plan *p);
-/* The part of a plan that the traced kernels have, and what is left of it for the replay of such traces. Both
- * share what p owns. */
+/* The part of a plan that the traced kernels have, and the rest of it, for the replay of such traces. Both
+ * share p's lists and paths. */
 hd_plan retrace_part(const hd_plan *p);
 hd_plan retrace_rest(const hd_plan *p);
 

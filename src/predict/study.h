@@ -43,9 +43,8 @@ struct hd_study {
 /* ---- Tables (table.c) -------------------------------------------------------------- */
 
 enum { PREDICT_PATH = 4096 + HD_DIGEST_HEX + 16 };
-/* Where what `method` works out of a launch's trace is kept, with everything that it follows from in its
- * name;
- * "" when there is no cache folder. */
+/* The path of the cache file for the result of `method` on a launch's trace. Everything that the result
+ * follows from is in its name. "" when there is no cache folder. */
 hd_status predict_path(const hd_compiled *code, uint32_t launch, const char *method, const char *suffix,
                        char out[PREDICT_PATH], hd_diag *d);
 /* The table that hd_order_table gives, a copy of the one that the study keeps from then on. Several threads

@@ -18,7 +18,7 @@ static hd_status digest_file(hd_digest *h, const char *path, hd_diag *d) {
   return HD_OK;
 }
 
-/* fill = file("NAME"): what the file holds. */
+/* fill = file("NAME"): the digest of the file's bytes. */
 static hd_status digest_filling(hd_digest *h, const hd_workload *w, const char *fill, hd_diag *d) {
   static const char file[] = "file(\"";
   char path[PATH];
@@ -99,7 +99,7 @@ static uint32_t busiest_of(const hd_compiled *c, uint32_t launch, const hd_study
 }
 
 /* Where data is small, any two tasks share some of it by chance, and many such edges together would outweigh
- * the few that matter: those that are not well above what the average pair has are dropped. */
+ * the few that matter: edges that are not well above the average pair's are dropped. */
 static void drop_chance_edges(hd_affinity *g) {
   static const double well_above = 3;
   double sum = 0, pairs = (double)g->n * ((double)g->n - 1);

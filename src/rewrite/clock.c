@@ -1,14 +1,14 @@
 /* Clocks that only decide how long a thread waits, as in the back-off of a loop that polls.
  *
- * A clock's value is followed forward through registers, in no order: a register that may hold what follows
- * from a clock counts as told wherever it is read. It may be used to compute other registers, which are told
- * then, to say for how long nanosleep sleeps, and to decide a branch. Between such a branch and the place
- * where both its sides meet again, its immediate post-dominator, nothing may happen but jumps, sleep and
- * computing; all registers that are written there are told, whichever side writes them. So everything else
- * that a thread holds or does is the same whatever the clock says.
+ * A clock's value is followed forward through registers, regardless of order: a register that may depend on a
+ * clock counts as `told` wherever it is read. It may be used to compute other registers, which are told then,
+ * as the operand of nanosleep, and to decide a branch. Between such a branch and its immediate
+ * post-dominator, where both its sides meet again, nothing may happen but jumps, sleep and computing; all
+ * registers that are written there are told, whichever side writes them. So everything else that a thread
+ * holds or does is the same for any value of the clock.
  *
- * Between the two no cycle may be but through the branch itself: there, time ends it, as it goes on reading a
- * clock (a delay). Others could go round for ever on one side only. */
+ * Between the two there may be no cycle except through the branch itself: time ends such a cycle, as it goes
+ * on reading a clock (a delay). Any other could go round for ever on one side only. */
 #include <setjmp.h>
 
 #include "rewrite/rewrite_internal.h"
@@ -58,7 +58,7 @@ static bool only_computes(const hd_ptx_form *f) {
   return f->flags & HD_OPF_PURE && !(f->flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY));
 }
 
-/* The block's branch, one of whose sides is taken as the clock says. False: somebody can tell which. */
+/* The block's branch depends on the clock. False: other code can tell which side was taken. */
 static bool look_at_branch(clock_search *s, uint32_t block) {
   const hd_cfg *g = &s->g;
   uint32_t join = g->blocks[block].ipdom, n = 0, inner = 0;
@@ -96,7 +96,7 @@ static bool look_at_branch(clock_search *s, uint32_t block) {
   return hd_regions_find(&s->regions, s->blocks, inner, s->members, s->first) == 0;
 }
 
-/* False: who reads what the clock told is to be seen by others. */
+/* False: the instruction lets others see a value that depends on the clock. */
 static bool look_at(clock_search *s, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&s->g, inst);
   s->any = s->reads[inst];
@@ -124,8 +124,7 @@ static void prepare(clock_search *s, hd_arena *arena) {
     s->reads[i] = !hd_ptx_visit(g->module, hd_inst_stmt(g, i), is_no_clock, (void *)g->module);
 }
 
-/* Threads of a warp that a clock parted may find each other gone: activemask, and votes and shuffles among
- * those that happen to be there. */
+/* A clock may part the threads of a warp, and activemask, votes and shuffles see which threads are there. */
 static bool sees_who_is_there(const clock_search *s) {
   bool parts = false, sees = false;
   for (uint32_t b = 0; b < s->g.n_blocks; b++) parts |= s->decided[b];

@@ -28,7 +28,8 @@ static int by_kernels(const void *a, const void *b) {
   return strcmp(x->text, y->text);
 }
 
-/* What a property of the kernel alone says; else NULL. Other reasons show when it is rewritten. */
+/* A reason for refusal that follows from the kernel alone; else NULL. Other reasons show when it is
+ * rewritten. */
 static const char *known_reason(const hd_ptx_module *m, uint32_t func, const hd_rewrite_file_options *j) {
   hd_refusal why;
   const hd_plan *p = j->plan;

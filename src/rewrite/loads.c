@@ -1,13 +1,13 @@
-/* A kernel's loads of global memory, and how one is spelt that goes around a cache.
+/* A kernel's loads of global memory, and the spelling of one that goes around a cache.
  *
- * Which operators are honoured is the target's matter:
+ * The operator depends on the target:
  *
  *   L1, read-only cache   .L1::no_allocate from sm_70 and PTX ISA 7.4 on (it leaves the load weak and
  *                         non-coherent ones non-coherent); before that .cg
  *   L2                    a policy that evicts first, from sm_80 and PTX ISA 7.4 on; before that .cs, which
  *                         streams through L1 as well (BYP 4.1)
  *
- * Loads are left as they are where the ISA has no such form or where somebody chose already. */
+ * Loads stay as they are where the ISA has no such form, or where their operator was chosen already. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the launch of a rewritten kernel takes beyond the original's. */
+/* The needs of a rewritten kernel's launch beyond the original's: parameters, memory, the grid. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* Which kernels must not be reordered, and the instruction that says so.
+/* Kernels that must not be reordered, with the instruction that shows it.
  *
- * Reordering gives the same bytes when no CTA can tell which others ran before it or where
- * it runs, and none waits for another. What reveals either is looked for in the kernel and
- * in every function it can reach.
+ * Reordering gives the same bytes when no CTA can tell which others ran before it or where it runs, and none
+ * waits for another. Instructions that reveal either are searched for in the kernel and in every function it
+ * can reach.
  */
 #include <string.h>
 
@@ -104,7 +104,7 @@ static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
       rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_CALL, st,
                           "the called function is not in this module and may read %ctaid");
     }
-    return; /* what follows the callee is a prototype */
+    return; /* the operand behind the callee is a prototype */
   }
 }
 

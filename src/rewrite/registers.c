@@ -1,4 +1,4 @@
-/* How many registers a kernel with agents may use. */
+/* Limits on the registers of a kernel with agents. */
 #include "rewrite/rewrite_internal.h"
 
 /* An SM's registers since sm_50, and how they are handed out: to whole warps, by eight a thread, each of four
@@ -60,7 +60,7 @@ static hd_status limit_registers(const rewrite_job *j, hd_diag *d) {
   return hd_ptx_set_directives(m, j->func, dirs, n, d);
 }
 
-/* The limits on registers are replaced by what leaves room for as many CTAs as are active. */
+/* Replace the limits on registers by one that leaves room for as many CTAs as are active. */
 static hd_status raise_registers(rewrite_job *j, hd_diag *d) {
   hd_ptx_module *m = j->m;
   const hd_ptx_func *f = &m->funcs[j->func];
@@ -83,7 +83,7 @@ static hd_status raise_registers(rewrite_job *j, hd_diag *d) {
   return hd_ptx_set_directives(m, j->func, dirs, n, d);
 }
 
-/* ptxas takes the tightest of .maxnreg and .minnctapersm, so what else limits a kernel may stay. */
+/* ptxas takes the tightest of .maxnreg and .minnctapersm, so the kernel's other limits may stay. */
 hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d) {
   if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
   bool raise = j->opt->more_registers && j->plan->agents;

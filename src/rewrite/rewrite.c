@@ -156,7 +156,7 @@ void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text) {
               j->claims ? HD_MOST_CLAIMED : (uint64_t)UINT32_MAX);
 }
 
-/* What agents read in place of %nctaid. */
+/* The registers that agents read in place of %nctaid. */
 static void name_dimensions(rewrite_job *j) {
   for (unsigned k = 0; k < 3; k++)
     if (j->opt->grid.known)
@@ -206,7 +206,7 @@ hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name) {
   return 0;
 }
 
-/* What stands for coordinate k: a register, or a number. */
+/* The operand for coordinate k: a register, or a number. */
 static hd_ptx_opnd replacement(const rewrite_job *j, const rewrite_reads *r, unsigned k, bool narrow,
                                char letter) {
   char name[96];
@@ -266,7 +266,7 @@ static hd_status refuse(const rewrite_job *j, hd_diag *d) {
   return rewrite_first_refusal(&why, n, d);
 }
 
-/* Threads of a CTA: what the caller says, else what the kernel says. */
+/* Threads of a CTA: the caller's, else the kernel's own. */
 static void find_block(rewrite_job *j) {
   memcpy(j->block, j->opt->block, sizeof j->block);
   const hd_ptx_dir *dir = hd_ptx_func_dir(j->m, &j->m->funcs[j->func], HD_M_REQNTID);
@@ -290,7 +290,7 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   hd_refusal why;
   hd_status st = refuse(j, d);
   if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_CTAID, &j->ctaid, d);
-  /* CTAs that never ask who they are do the same work in any order. */
+  /* CTAs that never read %ctaid do the same work in any order. */
   if (st != HD_OK || !any(j->ctaid.want)) return st;
   j->claims = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CLAIM;
   if (j->plan->bind == HD_BIND_AGENTS) {
@@ -315,7 +315,8 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
 
 /* ---- Entry point -------------------------------------------------------------------------- */
 
-/* The body's first `header` statements are what other levers put there; *begin: those that are put before it.
+/* Other levers put the body's first `header` statements there; *begin: the number of statements put before
+ * it.
  */
 static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uint32_t *begin, hd_diag *d) {
   hd_buf text = {0};
@@ -340,8 +341,8 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   return rewrite_close_loop(j, *begin, d);
 }
 
-/* What the levers for loads put at entry, in `n` statements behind the first `begin`, is for the whole worker
- * and not for each of its tasks. */
+/* The `n` statements that the levers for loads put at entry, behind the first `begin`, are for the whole
+ * worker and not for each of its tasks. */
 static hd_status hoist(const rewrite_job *j, uint32_t begin, uint32_t n, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   if (!begin || !n) return HD_OK;
@@ -363,8 +364,8 @@ static bool changes_loads(const hd_plan *p) {
   return p->bypass.kind != HD_BYPASS_NONE || p->stream.kind != HD_STREAM_NONE;
 }
 
-/* Threads come first: what they read of %ctaid is then as the order says. Loads are changed where they stand
- * in the kernel's own text, before any are added. */
+/* Threads come first: their reads of %ctaid are then replaced as the order says. Loads are changed where they
+ * stand in the kernel's own text, before any are added. */
 static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   const hd_plan *p = j->plan;
   hd_prog prog = {.n = 0};
@@ -412,7 +413,7 @@ static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
   return st;
 }
 
-/* The text rests on the caller's word: a remark says so, before what else the kernel's remark says. */
+/* The text rests on the caller's word: the kernel's remark begins with that. */
 static hd_status say_assumption(rewrite_job *j, hd_diag *d) {
   hd_ptx_func *f = &j->m->funcs[j->func];
   const char *rest = f->remark ? f->remark : "";

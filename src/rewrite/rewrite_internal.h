@@ -1,26 +1,26 @@
 /* rewrite/rewrite_internal.h: shared between the files of this floor.
  *
  * About a kernel:
- *   refuse.c     what bars it from being reordered
+ *   refuse.c     reasons why it must not be reordered
  *   waits/       loops that may wait for another CTA
  *   clock.c      clocks that only decide how long a thread waits
  *   scan.c       the functions that it reaches, refusals as they are found
- *   traits.c     what it and its callees use, for who must know
+ *   traits.c     features that it and its callees use
  *   loads.c      its loads of global memory and how they are spelt
  *
  * The rewrite:
  *   rewrite.c    its steps, in their order
- *   recipe.c     what the launch takes then
- *   registers.c  how many registers ptxas may use then
+ *   recipe.c     the needs of the new kernel's launch
+ *   registers.c  the limit on its registers
  *   lowering/    lower.c: programs (plan.h) as PTX
  *   levers/      order.c     the order's program and table
- *                copies.c    copies of coordinates that nobody needs any more
+ *                copies.c    copies of coordinates that are not needed any more
  *                claim*.c, bind.c  bind=claim, bind=agents: how a worker gets its tasks
  *                agents.c    bind=agents: a kernel's body becomes the body of a loop
  *                threads.c   threads=: thread ids renumbered
  *                bypass.c    bypass= and stream=: loads that go around a cache
- *                ballot.c    bypass=auto: how many warps, put to the vote of the SMs
- *                prefetch.c  prefetch=: what another task will read. A step of levers.def, as new levers are
+ *                ballot.c    bypass=auto: the SMs vote on how many warps bypass
+ *                prefetch.c  prefetch=: fetches for a later task; a step of levers.def, as new levers are
  *
  * Generated names. In text given to rewrite_put, `~` stands for the fresh prefix and an underscore:
  * %~u is %heddle_u. Registers shared between files:
@@ -39,7 +39,7 @@
 
 /* ---- Traits -------------------------------------------------------------------- */
 
-/* What a kernel and all functions it can reach use. */
+/* The features that a kernel and all functions it can reach use. */
 typedef struct rewrite_traits {
   bool shared;              /* shared memory, or operations that only make sense with it */
   bool barrier;             /* barriers of the CTA */
@@ -94,8 +94,8 @@ void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) HD_PR
 /* "line 7: mov.u32 %r1, %smid: WHY" as HD_ERR_REFUSED. */
 hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d);
 
-/* scan.c: a kernel and every function that it can reach are looked through for what bars a plan. Refusals go
- * to out[0..cap); all are counted in n. */
+/* scan.c: a search of a kernel, and of every function that it can reach, for instructions that bar a plan.
+ * Refusals go to out[0..cap); all are counted in n. */
 typedef enum rewrite_clocks { CLOCKS_UNSEEN = 0, CLOCKS_HIDDEN, CLOCKS_SHOW } rewrite_clocks;
 typedef struct rewrite_scan {
   const hd_ptx_module *m;
@@ -104,7 +104,7 @@ typedef struct rewrite_scan {
   hd_arena arena;
   hd_reach reach;
   uint32_t next;  /* the function of `reach` that is looked at next */
-  uint8_t *forms; /* per form: what refuse.c knows of it */
+  uint8_t *forms; /* per form: refuse.c's verdict on it */
   rewrite_clocks clocks;
 } rewrite_scan;
 /* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case.
@@ -122,13 +122,13 @@ bool rewrite_can_inline(const rewrite_scan *s);
 /* Every call of a function that has a body was inlined. */
 bool rewrite_is_whole(const hd_cfg *g);
 
-/* clock.c: what the kernel, and what it reaches, reads from clocks decides for how long threads wait and
- * nothing else. Found out once; without memory, which is refused, true. */
+/* clock.c: clocks that the kernel and its functions read decide for how long threads wait, and nothing else.
+ * Found out once; true when memory runs out, which is refused. */
 bool rewrite_is_clock(uint32_t sreg);
 bool rewrite_hides_clocks(rewrite_scan *s);
 
-/* waits/waits.c: refuses loops of the kernel, and of what it reaches, that may wait for what another CTA
- * writes. False: no memory. */
+/* waits/waits.c: refuses loops of the kernel and of its functions that may wait for another CTA's write.
+ * False: no memory. */
 bool rewrite_scan_waits(rewrite_scan *s);
 
 /* levers/claim.c: the scheme of bind=claim and bind=agents, in j->claim, the launch's needs in j->recipe, and
@@ -151,8 +151,8 @@ hd_status rewrite_order_table(rewrite_job *j, hd_diag *d);
 /* For any grid, and its tasks must be fewer than 2^32: %~nx and so on are needed, and a way around, to
  * $~entered. */
 bool rewrite_order_counts(const rewrite_job *j, const hd_prog *prog);
-/* A way around for grids of one row, where the order leaves them as they are: no division by what nobody
- * knows. */
+/* A way around for grids of one row, where the order leaves them as they are: no division by unknown
+ * numbers. */
 void rewrite_put_line_check(const rewrite_job *j, hd_buf *text);
 /* The program as text; j->ctaid.names: the registers that replace %ctaid. */
 hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d);
@@ -176,8 +176,8 @@ hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d);
 /* ---- Other levers ------------------------------------------------------------------- */
 
 /* rewrite.c. Which coordinates of special register `id` the kernel reads; a read in a shape that cannot be
- * replaced is refused. Then, of names given in *r: 16-bit registers %~<letter>x for the narrow ones, and what
- * replaces the reads from statement `begin` on. */
+ * replaced is refused. Then, of names given in *r: 16-bit registers %~<letter>x for the narrow ones, and the
+ * replacement of reads from statement `begin` on. */
 hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t id, rewrite_reads *r,
                              hd_diag *d);
 void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char letter, hd_buf *text);

@@ -1,4 +1,4 @@
-/* A kernel and what it reaches, one function at a time; what is found to bar a plan. */
+/* A walk over a kernel and the functions it reaches, one at a time, which collects refusals. */
 #include <setjmp.h>
 #include <stdio.h>
 

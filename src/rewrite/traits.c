@@ -1,4 +1,4 @@
-/* What a kernel and the functions it can reach use. */
+/* The features that a kernel and the functions it can reach use. */
 #include <setjmp.h>
 
 #include "rewrite/rewrite_internal.h"

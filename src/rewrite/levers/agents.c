@@ -1,19 +1,20 @@
 /* bind=agents: a kernel's body becomes the body of a loop over tasks.
  *
- * A thread that ended now waits for its warp's (or CTA's) next task instead. That is sound where nobody can
- * tell:
- *   - barriers, and operations that a warp does together, do not wait for threads that have ended, but would
- *     wait for those that wait for the next task. So none may be skipped by some threads of those it is for;
- *   - nothing that a task leaves in registers, shared memory or the SM may be seen by the next. Shared memory
- *     starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might read before
- * it writes them are zeroed; what else lasts is refused. */
+ * A thread that would have ended waits for its warp's (or CTA's) next task instead. That is sound under two
+ * conditions:
+ *   - No barrier, and no operation that a warp does together, may be skipped by some of the threads it is
+ *     for. Such operations do not wait for threads that have ended, but they would wait for threads that
+ *     wait for the next task.
+ *   - No task may see state that the task before it left in registers, shared memory or the SM. Shared
+ *     memory starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might
+ *     read before it writes them are zeroed; any other lasting state is refused. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "heddle/cfg.h"
 #include "rewrite/rewrite_internal.h"
 
-/* Above, liveness is not worth its memory. */
+/* Above this size liveness is not worth its memory. */
 enum { MOST_LIVE_BYTES = 1 << 26 };
 
 typedef struct scan {
@@ -60,7 +61,7 @@ static bool is_not_grid(void *ctx, const hd_ptx_leaf *leaf) {
   return y->kind != HD_SYM_SREG || y->index != HD_SR_NCTAID;
 }
 
-/* Functions that are not inlined: how they are reached is not looked at. */
+/* An instruction of a function that is not inlined; the paths to it are not examined. */
 static void scan_function_inst(scan *s, const hd_ptx_stmt *st, const hd_ptx_form *f) {
   if (is_cta_barrier(f) || f->flags & HD_OPF_WARP_WIDE)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "a barrier in a function that is not inlined");

@@ -1,11 +1,11 @@
 /* bypass=auto: the kernel that takes a vote on how many warps should bypass L1 (BYP 4.4.2).
  *
  * The paper first samples one CTA for each threshold, alone on its SM, where it has the whole L1 to itself;
- * and then suggests the remedy that is taken here: the grid fills the GPU as it always does, and SMs differ
- * in the threshold that their CTAs use. Nothing has to be timed. The hardware gives the next CTA to the SM
- * that has room first, so that in a grid of many waves an SM's share of the CTAs is its share of the speed:
- * each CTA counts itself on its SM, and who launched the kernel counts the votes. Work that varies between
- * CTAs averages out over the SMs of a threshold. */
+ * and then suggests the remedy implemented here: the grid fills the GPU as always, and SMs differ in the
+ * threshold that their CTAs use. Nothing has to be timed. The hardware gives the next CTA to the SM that has
+ * room first, so that in a grid of many waves an SM's share of the CTAs is its share of the speed: each CTA
+ * counts itself on its SM, and the host counts the votes. Work that varies between CTAs averages out over the
+ * SMs of a threshold. */
 #include "rewrite/rewrite_internal.h"
 
 hd_status rewrite_check_ballot(const rewrite_job *j, hd_diag *d) {

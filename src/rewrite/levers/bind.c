@@ -1,9 +1,9 @@
 /* bind=claim and bind=agents: the text around a task.
  *
- * There is a queue of tasks for each SM: its cluster. A worker on SM s takes from the queue of cluster
- * s mod M (where the plan names its SMs, or their numbers have holes: of the SM's rank among them), by one
- * atomic, and from the next queue that has any once that is empty. So every task is taken exactly once
- * wherever the workers are; where the hardware spreads them evenly, nobody ever looks at another queue.
+ * There is a queue of tasks for each SM: its cluster. A worker on SM s takes from the queue of cluster s mod
+ * M (where the plan names its SMs, or their numbers have holes: of the SM's rank among them), by one atomic,
+ * and from the next queue that has any once that is empty. So every task is taken exactly once wherever the
+ * workers are; where the hardware spreads them evenly, no worker looks at another queue.
  *
  * A worker of bind=agents whose CTA claims as one (its warps share something), in the order of its text:
  *
@@ -47,9 +47,10 @@
  * it claimed ahead are all that it keeps, in one register where warps have two lanes or more; in CTAs that
  * claim as one, where the column is 0, bit 2 says which ticket comes next.
  *
- * Who clears it. Claim: V workers take V tasks, and a worker does not look at a queue after it took its
- * task; so the worker that takes the last task of the last queue is the last to touch any of them.
- * Agents: a worker leaves when it has seen that all queues are empty, and the last one to leave clears. */
+ * The state is cleared by the last worker. Claim: V workers take V tasks, and a worker does not look at a
+ * queue after it took its task; so the worker that takes the last task of the last queue is the last to touch
+ * any of them. Agents: a worker leaves when it has seen that all queues are empty, and the last one to leave
+ * clears. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,11 +117,11 @@ hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) 
 
 /* ---- The loop over tasks ------------------------------------------------------------------------ */
 
-/* From a loop with one entry ptxas hoists parameters, addresses and what it computes from thread ids, into
- * registers that are then taken all the time. A loop with two entries is none to it. So the loop over tasks
- * (in CTAs that claim as one: of the warps that wait) is given another, from before it to $~inside, which is
- * never taken, because the state's address is never 0. The registers that this way would leave undefined are
- * set first; else ptxas takes their zeros for dead.
+/* From a loop with one entry ptxas hoists parameters, addresses and values computed from thread ids, into
+ * registers that are then taken all the time. It does not treat a loop with two entries as a loop. So the
+ * loop over tasks (in CTAs that claim as one: of the warps that wait) is given another, from before it to
+ * $~inside, which is never taken, because the state's address is never 0. The registers that this way would
+ * leave undefined are set first; else ptxas takes their zeros for dead.
  *
  * The price is convergence. Where ptxas sees no loop it puts a YIELD in front of the atomic of the one lane
  * that claims ahead, and after that the warp's lanes may do the task apart, one and thirty-one: seen on an
@@ -147,7 +148,7 @@ static void put_no_segment(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t, "\tmov.u32 %%~w, 0;\n\tmov.u32 %%~stop, 0;\n");
 }
 
-/* The end of a task: all threads of the warp are waited for, and whatever copies are under way. */
+/* The end of a task: wait for all threads of the warp, and for copies under way. */
 static void put_task_end(const rewrite_job *j, hd_buf *t) {
   const claim_scheme *s = j->claim;
   rewrite_put(j, t, "$~end:\n");

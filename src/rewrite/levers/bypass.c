@@ -1,8 +1,8 @@
 /* bypass= and stream=: loads that go around a cache, in some warps or in all.
  *
- * A warp's index in its CTA is its threads' linear id over 32; %warpid is a slot of the SM (BYP 4.2). What
- * depends on it is worked out once, at entry, from %tid as the hardware gives it: `threads` moves threads to
- * other work, not to other warps.
+ * A warp's index in its CTA is its threads' linear id over 32; %warpid is a slot of the SM (BYP 4.2). Values
+ * that depend on it are computed once, at entry, from %tid as the hardware gives it: `threads` moves threads
+ * to other work, not to other warps.
  *
  * form=predicate: each load stands there twice, under opposite predicates (BYP listing 1); where there are
  * policies, once, with the warp's own.
@@ -14,7 +14,7 @@
  * in a stencil of 98 loads, where two bodies take none. So predicates are for few loads, for policies, which
  * need no second load, and for bodies that are too long to be kept twice.
  *
- * Where the block is known and all or none of its warps bypass, there is nothing to decide. */
+ * Where the block is known and all or none of its warps bypass, no warp decides anything at run time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
  * cache of 128 KB. */
 enum { FEW_LOADS = 8, LONG_BODY = 2048 };
 
-/* What becomes of one load. */
+/* The changes to one load. */
 typedef struct load {
   uint32_t stmt;
   bool streams;  /* in every warp */
@@ -42,7 +42,7 @@ typedef struct edit {
   hd_bypass_kind around;
   hd_ptx_module *m;
   hd_ptx_func *f; /* as it was */
-  hd_arena arena; /* of loads, and of what a step needs */
+  hd_arena arena; /* of loads, and of a step's data */
   load *loads;
   size_t n;
   bool votes;   /* SMs differ in how many */
@@ -69,7 +69,7 @@ static bool is_unwritten(const hd_rewrite_options *o, uint32_t number) {
   return false;
 }
 
-/* What can be said of a kernel in which nothing changed. */
+/* Refuse a kernel in which no load can be changed, naming its first one. */
 static hd_status refuse_all(const edit *e, const hd_global_load *sites, const char *why, hd_diag *d) {
   if (!e->n) return hd_fail(d, HD_ERR_REFUSED, "the kernel loads nothing from global memory");
   return rewrite_refuse(e->m, &e->f->stmts[sites[0].stmt], why, d);
@@ -139,7 +139,7 @@ static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
     n_streamed += l->streams;
     n_bypassed += l->bypasses;
     if (!first_kept) first_kept = kept;
-    if (l->bypasses && !some) l->bypasses = l->policy = false; /* cached in every warp: as it is */
+    if (l->bypasses && !some) l->bypasses = l->policy = false; /* cached in every warp: stays as it is */
   }
   if ((streams && !n_streamed) || (bypass && !n_bypassed && !n_streamed))
     return refuse_all(e, sites, first_kept ? first_kept : "no load of this kernel can be changed", d);

@@ -1,4 +1,4 @@
-/* The scheme by which workers claim tasks: what is decided, and why. */
+/* The scheme by which workers claim tasks: its decisions, with their reasons. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +34,8 @@ static void decide_unit(const rewrite_job *j, claim_scheme *s) {
 
 /* The ticket is static, and dynamic shared memory lies behind all that is static: it must not move off a
  * boundary that the kernel relies on, whatever its declaration says. Swizzles of wgmma and of tensor copies
- * repeat every 1024 bytes of the address itself; before sm_90 nothing looks at more than the 128 bytes of the
- * banks. */
+ * repeat every 1024 bytes of the address itself; before sm_90 no instruction depends on more than the 128
+ * bytes of the banks. */
 static void decide_ticket(const rewrite_job *j, claim_scheme *s) {
   uint32_t bytes = s->agents ? 8 : 4;
   if (s->unit != CLAIM_BY_CTA) return;
@@ -88,7 +88,7 @@ static void decide_take(const rewrite_job *j, claim_scheme *s) {
   s->sure = least && !s->agents ? least - 1 : least;
 }
 
-/* What is in which register, by how many lanes there are for sure. */
+/* The use of registers, which depends on how many lanes every warp has for sure. */
 static void decide_lanes(const rewrite_job *j, claim_scheme *s) {
   uint32_t threads = rewrite_threads(j), fewest = 1;
   bool ragged = s->unit == CLAIM_BY_WARP && threads % 32;
@@ -129,7 +129,7 @@ static void describe_take(const claim_scheme *s, hd_buf *b) {
   }
 }
 
-/* Two lines: who claims and why; what is claimed, and where from. */
+/* Two lines: the unit that claims, with the reason; the tasks that it claims, and from which queues. */
 static hd_status describe(const rewrite_job *j, const claim_scheme *s, hd_diag *d) {
   hd_buf b = {0};
   hd_buf_printf(&b, "heddle: bind=%s", s->agents ? "agents" : "claim");

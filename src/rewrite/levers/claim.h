@@ -1,11 +1,12 @@
 /* rewrite/levers/claim.h: how the workers of bind=claim and bind=agents get their tasks, decided once.
  *
- *   claim.c         decides the scheme from the plan, the options and the kernel's traits, and says it in
- * words claim_worker.c  emits who a worker is: lane, warp, column, the queue of its SM; and the way out
- *   claim_task.c    emits how it takes a task: from its queue, from another one, ahead of time
+ *   claim.c         decides the scheme from the plan, the options and the kernel's traits, and puts it into
+ *                   words
+ *   claim_worker.c  emits a worker's identity: lane, warp, column, the queue of its SM; and the way out
+ *   claim_task.c    emits the taking of a task: from its queue, from another one, ahead of time
  *   bind.c          puts the parts together: one emitter per kind of worker
  *
- * The emitters ask the scheme and nothing else why they emit what they do. */
+ * The emitters follow the scheme and nothing else. */
 #ifndef HEDDLE_REWRITE_CLAIM_H
 #define HEDDLE_REWRITE_CLAIM_H
 

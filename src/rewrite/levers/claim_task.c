@@ -32,7 +32,7 @@ static hd_status put_program(const rewrite_job *j, hd_buf *t, const char *suffix
 
 /* ---- Segments ------------------------------------------------------------------------------------ */
 
-/* What %~size stands for in the text: a number where it is known. */
+/* The text for %~size: a number where it is known. */
 static void name_size(const claim_scheme *s, char size[64]) {
   if (s->segment)
     snprintf(size, 64, "%" PRIu32, s->segment);
@@ -41,7 +41,7 @@ static void name_size(const claim_scheme *s, char size[64]) {
 }
 
 /* %~size, where it is not a number: as many tasks as there are for each worker. Where there are more workers
- * than that, late ones find what others left. */
+ * than that, late ones take the remaining tasks. */
 static void put_size(const rewrite_job *j, hd_buf *t) {
   const claim_scheme *s = j->claim;
   char tasks[64];
@@ -124,8 +124,8 @@ static void put_none(const rewrite_job *j, hd_buf *t) {
 /* The present queue is empty: the warp's lanes look at the next ones, as many at once as there are lanes. The
  * nearest that has tasks is tried; when all are empty, there are none.
  *
- * %~c is what %~at would be there, %~far how many queues on that is. In a kernel of few registers nothing
- * needs more of them than this. */
+ * %~c is the value of %~at for that queue, %~far how many queues further on it lies. In a kernel of few
+ * registers, this part needs the most. */
 static hd_status put_search(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   const claim_scheme *s = j->claim;
   char quota[64];

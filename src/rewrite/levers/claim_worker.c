@@ -1,4 +1,4 @@
-/* Claims: who a worker is, which queue is its own, and how it leaves. */
+/* Claims: a worker's identity, its own queue, and its exit. */
 #include <inttypes.h>
 
 #include "rewrite/levers/claim.h"

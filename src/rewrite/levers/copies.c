@@ -1,9 +1,10 @@
 /* Copies of coordinates. Kernels read %ctaid by a mov into a register of their own. Once that mov copies
- * another register, which nothing writes any more, whoever reads the copy can read that, and the mov goes.
+ * another register, which nothing writes any more, readers of the copy can read that register, and the mov
+ * goes.
  *
- * Only of copies that nobody can see otherwise: the mov comes before the body's first label and jump, so that
- * it runs once, in every thread and before all that follows; its register is written nowhere else, and not
- * read above. */
+ * This holds for copies under these conditions: the mov comes before the body's first label and jump, so that
+ * it runs once, in every thread and before the rest of the body; its register is written nowhere else, and
+ * not read above. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +99,7 @@ static void list_copies(const rewrite_job *j, copies *c, uint32_t begin, uint32_
   }
 }
 
-/* Whatever an instruction's first operand names it may write. */
+/* An instruction may write any register that its first operand names. */
 static void note_use(copies *c, const hd_ptx_leaf *leaf, uint32_t stmt) {
   copy *found = find(c, leaf->sym);
   if (!found) return;

@@ -1,4 +1,4 @@
-/* The order's part of what a CTA works out at entry: which program, over what, and its table. */
+/* The order's part of the code at entry: its program, the program's input, and its table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static uint64_t packed_words(const rewrite_job *j) {
 }
 
 hd_status rewrite_order_program(rewrite_job *j, hd_prog *prog, hd_diag *d) {
-  /* What prefetching asks about other tasks it asks by their numbers. */
+  /* Prefetching needs other tasks' cells by their numbers, which a program from the worker's own cell cannot
+   * give. */
   j->own_cell = !j->claims && j->plan->prefetch.kind == HD_PREFETCH_NONE;
   if (j->own_cell) return hd_plan_from_cell(j->plan, &j->opt->grid, packed_words(j) > 0, prog, d);
   hd_plan applied = *j->plan;

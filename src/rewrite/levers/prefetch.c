@@ -1,16 +1,15 @@
-/* prefetch=l1:D|l2:D: at the beginning of a task, fetch what the task D steps further on in the order (of the
- * cluster, with bind=redirect) reads first.
+/* prefetch=l1:D|l2:D: at the beginning of a task, fetch the data that the task D steps further on in the
+ * order (of the cluster, with bind=redirect) reads first.
  *
- * The addresses are worked out as the kernel does it: of each load, the instructions that its address follows
- * from are copied, with the other task's coordinates in place of this one's. Of a register written in several
- * places the nearest one above counts: what a loop's counter is when the loop begins. Copies are shared
- * between loads. A wrong guess costs a fetch that nobody needed, never a result: a prefetch has none, and
- * faults on nothing.
+ * The addresses are computed as in the kernel: the instructions that a load's address follows from are
+ * copied, with the other task's coordinates in place of this one's. Of a register written in several places
+ * the nearest write above counts: the initial value of a loop's counter. Copies are shared between loads. A
+ * wrong guess costs a useless fetch, never a result: a prefetch has none, and faults on nothing.
  *
- * What does not depend on the task is not copied where the kernel has worked it out already. So the fetches
- * stand as late as every thread that goes on comes by just once: in the statements before the first label,
- * where branches only leave, behind the last load there whose address is known, or in the end, before a loop
- * begins.
+ * Values that do not depend on the task are not copied where the kernel has computed them already. So the
+ * fetches stand as late as possible among the statements that every thread that goes on passes just once:
+ * before the first label, where branches only leave, behind the last load there whose address is known, or
+ * else before a loop begins.
  *
  * Only for tasks that exist: the last D of the order fetch nothing. */
 #include <inttypes.h>
@@ -48,7 +47,7 @@ static bool is_pure(const hd_ptx_form *f) {
   return f->flags & HD_OPF_PURE || (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM));
 }
 
-/* What an instruction writes: one operand, or those of a vector or a pair. */
+/* The operands that an instruction writes: one, or those of a vector or a pair. */
 static const hd_ptx_opnd *results(const hd_ptx_module *m, const hd_ptx_stmt *st, uint32_t *n) {
   const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
   bool several = o->kind == HD_O_VEC || o->kind == HD_O_PAIR || o->kind == HD_O_LIST;
@@ -243,7 +242,7 @@ static void put_operand(slice *s, const hd_ptx_opnd *o, uint32_t use) {
   }
 }
 
-/* Declares the copies of what statement `at` writes, and puts its opcode with them. */
+/* Declare the copies of the registers that statement `at` writes, and put its opcode with them. */
 static void put_results(slice *s, uint32_t at) {
   const hd_ptx_module *m = s->j->m;
   const hd_ptx_stmt *st = &s->f->stmts[at];
@@ -268,7 +267,7 @@ static void put_results(slice *s, uint32_t at) {
   if (kind == HD_O_VEC) hd_buf_puts(t, "}");
 }
 
-/* Copy what `reg` follows from at statement `use`, once. */
+/* Copy the instructions that `reg` follows from at statement `use`, once. */
 static void copy(slice *s, hd_sym reg, uint32_t use, uint8_t *copied) {
   unsigned coordinate;
   uint32_t at = definition(s, reg, use);
@@ -287,7 +286,7 @@ static void copy(slice *s, hd_sym reg, uint32_t use, uint8_t *copied) {
   s->n_copies++;
 }
 
-/* Which of the other task's coordinates the copies read. */
+/* Find the coordinates of the other task that the copies read. */
 static void collect(slice *s, hd_sym reg, uint32_t use, uint8_t *visited) {
   unsigned coordinate;
   uint32_t at = definition(s, reg, use);

@@ -9,8 +9,8 @@
  * memory, no warp-wide operations, no look at its lane.
  *
  * Inside a CTA, thread number p takes the place of the p-th thread of an order of the block. Each CTA keeps
- * its threads, so that its barriers and its shared memory mean what they did; only what warps do as warps
- * changes. */
+ * its threads, so that its barriers and its shared memory work as before; only operations of whole warps
+ * change. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const char *why_in_grid(const hd_ptx_form *f) {
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || hd_ptx_form_has(f, HD_M_CTA)) return TOGETHER;
   for (unsigned i = 0; i < a.n; i++)
     if (a.touches[i].space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return SHARED;
-  if (f->op == HD_OP_CP) return SHARED; /* also what only waits for copies into it */
+  if (f->op == HD_OP_CP) return SHARED; /* also waits for copies into it */
   return f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES) ? WARP_WIDE : NULL;
 }
 
@@ -123,7 +123,7 @@ static hd_status find_extent(remap *r, hd_diag *d) {
   return HD_OK;
 }
 
-/* %~p of a known launch; what is 1 is left out. */
+/* %~p of a known launch; dimensions of 1 are left out. */
 static void put_known_position(const remap *r, hd_buf *t) {
   const rewrite_job *j = &r->own;
   const uint32_t *g = j->opt->grid.g;
@@ -250,7 +250,7 @@ static hd_status put_remap(remap *r, hd_buf *t, hd_diag *d) {
   return st == HD_OK && t->failed ? hd_nomem(d) : st;
 }
 
-/* The same inside a CTA: the place of the thread that stands where this one does in the block's order. */
+/* The same inside a CTA: the place of the thread whose position in the block's order is this one's number. */
 static hd_status put_in_cta(remap *r, hd_buf *t, hd_diag *d) {
   const rewrite_job *j = &r->own;
   char X[3][64];

@@ -60,7 +60,7 @@ static unsigned n_operands(hd_pop op) {
   }
 }
 
-/* What such a value is may be another thing where its reader stands. */
+/* Such a value may be different where its reader stands. */
 static bool reads_variable(const lower *c, uint32_t v) {
   const hd_pval *p = &c->p->vals[v];
   return c->p->vals[p->a].op == HD_P_VAR || c->p->vals[p->b].op == HD_P_VAR;
@@ -125,7 +125,7 @@ static void find_needed(lower *c) {
   }
   for (unsigned k = 0; k < 3; k++)
     if (c->l->want[k]) c->as_value[p->out[k]] = true;
-  /* Readers come before what they read. */
+  /* Readers come before their operands. */
   for (uint32_t i = p->n; i-- > 0;) {
     const hd_pval *v = &p->vals[i];
     if (!c->needed[i]) continue;
@@ -153,8 +153,8 @@ static bool product_of(const lower *c, uint32_t i, uint32_t *product, uint32_t *
   return c->p->vals[*product].op == HD_P_MUL && c->fused[*product];
 }
 
-/* The factor of product m that can be negated for nothing: a constant, or a choice between constants that
- * nobody else reads. HD_PROG_MAX: none. */
+/* The factor of product m that can be negated for nothing: a constant, or a choice between constants that has
+ * no other reader. HD_PROG_MAX: none. */
 static uint32_t negatable(const lower *c, const hd_pval *m) {
   const uint32_t factors[2] = {m->b, m->a};
   for (unsigned k = 0; k < 2; k++) {
@@ -176,7 +176,7 @@ static bool scaled_magic(const lower *c, uint32_t i, hd_magic *out) {
          hd_find_scaled_magic(c->p->vals[m->b].imm, c->p->vals[v->b].imm, c->p->vals[m->a].max, 32, out);
 }
 
-/* A choice between two quotients of one value that nobody else reads, by constants: the multiplier is chosen,
+/* A choice between two quotients of one value by constants, without other readers: the multiplier is chosen,
  * which need not wait for the value, and multiplied by once. */
 static bool multipliers_of(const lower *c, uint32_t i, hd_magic magic[2]) {
   const hd_pval *v = &c->p->vals[i], *q[2] = {&c->p->vals[v->b], &c->p->vals[v->c]};
@@ -530,8 +530,8 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   }
 }
 
-/* Declarations come first in the text though what is used is known last. A range costs nothing where its
- * registers are not used. */
+/* Declarations come first in the text, though the registers that are used are known last. A range costs
+ * nothing where its registers are not used. */
 static void declare(const lower *c, hd_buf *out) {
   const char *prefix = c->l->prefix;
   hd_buf_printf(out, "\t.reg .b32 %%%s_r<%u>;\n\t.reg .b64 %%%s_d<%u>;\n\t.reg .pred %%%s_p<%u>;\n", prefix,

@@ -1,8 +1,8 @@
-/* What decides whether a region is left: backwards from the conditions of its exits, through registers,
- * through variables that pass values into functions, through shared and local memory, and through the
- * branches that decide whether something is done at all.
+/* The values that decide whether a region is left. They are followed backwards from the conditions of its
+ * exits: through registers, through variables that pass values into functions, through shared and local
+ * memory, and through the branches that decide whether an instruction runs at all.
  *
- * It does not matter in which order things happen, so that everything that may write a register counts. */
+ * The order of instructions is ignored: everything that may write a register counts. */
 #include <string.h>
 
 #include "rewrite/waits/waits.h"
@@ -19,7 +19,7 @@ typedef struct written_place {
 typedef struct trace {
   wait_search *w;
   uint32_t *work, n_work;         /* instructions whose operands are still to be looked at */
-  uint32_t bad;                   /* what the exits wait for; HD_NONE */
+  uint32_t bad;                   /* the instruction that the exits wait for; HD_NONE */
   bool stores_seen;               /* of global memory */
   uint32_t *doubtful, n_doubtful; /* plain loads that may look at the same place again */
   uint32_t *changes, n_changes;   /* blocks that change registers that the exits depend on */
@@ -260,7 +260,7 @@ static bool moves_on(trace *t, uint32_t inst) {
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* What the region writes where, and its calls that are not inlined. */
+/* List the places that the region writes, and its calls that are not inlined. */
 static void list_places(trace *t) {
   wait_search *w = t->w;
   uint32_t n = 0, calls = 0;
@@ -296,7 +296,7 @@ static void trace_store(trace *t, uint32_t store) {
     trace_inst(t, store);
     return;
   }
-  /* What an atomic found counts only for who gets it. */
+  /* The value that an atomic found matters only to readers of its result. */
   trace_block(t, w->g.insts[store].block);
   hd_inst_reads(&w->g, store, trace_reg, t);
 }
@@ -306,7 +306,8 @@ static bool spaces_meet(unsigned a, unsigned b) {
   return a == b || a == HD_IN_GENERIC || b == HD_IN_GENERIC || (a & HD_IN_ANY_SHARED && b & HD_IN_ANY_SHARED);
 }
 
-/* What the region stores where `load` reads. Calls that are not inlined may store anything. */
+/* Follow the stores of the region to the place that `load` reads. Calls that are not inlined may store
+ * anything. */
 static void trace_stores(trace *t, uint32_t load, const hd_ptx_opnd *address, unsigned space) {
   wait_search *w = t->w;
   if (!t->places) list_places(t);
@@ -333,7 +334,8 @@ static void trace_param_operand(trace *t, uint32_t inst, const hd_ptx_opnd *o) {
   }
 }
 
-/* What a call passes as the formal variable `var`, a parameter or (results) what it gets for it. */
+/* Follow the actual variable of a call for the formal one `var`: an argument, or (results) the variable for a
+ * result. */
 static void trace_actual(trace *t, uint32_t inst, const hd_ptx_func *f, hd_sym var) {
   const hd_ptx_module *m = t->w->m;
   const hd_ptx_stmt *s = hd_inst_stmt(&t->w->g, inst);
@@ -414,8 +416,8 @@ static void look_at(trace *t, uint32_t inst) {
   }
 }
 
-/* The condition of an exit. Where it comes true as the CTA fetches work, only what decides whether it fetches
- * matters, and what the number is compared with. */
+/* The condition of an exit. Where it comes true as the CTA fetches work, two things matter only: the decision
+ * to fetch, and the number that the fetched one is compared with. */
 static void trace_exit(trace *t, uint32_t block) {
   wait_search *w = t->w;
   const hd_block *b = &w->g.blocks[block];

@@ -1,6 +1,5 @@
-/* Locks: a thread that took one gives it back on every path, so that whoever waits for it waits for a thread
- * that goes on by itself. A flag is told from a lock by that: the kernel does not write what is waited for on
- * every path. */
+/* Locks: a thread that took one gives it back on every path, so that a waiting thread waits for one that goes
+ * on by itself. That tells a lock from a flag, which the kernel does not write on every path. */
 #include <string.h>
 
 #include "rewrite/waits/waits.h"
@@ -63,7 +62,8 @@ static void check_leaf(void *ctx, uint32_t reg) {
   for (uint32_t i = 0; i < h->n_leaves; i++) h->moved |= h->leaves[i] == reg;
 }
 
-/* Where a branch on what the atomic found goes, knowing that it found `free`; HD_NONE: it may go anywhere. */
+/* The way that a branch on the atomic's result takes when the atomic found `free`; HD_NONE: it may take
+ * any. */
 static uint32_t known_way(const held *h, uint32_t block) {
   const wait_search *w = h->w;
   const hd_block *b = &w->g.blocks[block];
@@ -137,7 +137,8 @@ bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
   h.seen = HD_NEW_N(w->arena, w->g.n_blocks, uint8_t);
   h.given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   h.stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
-  /* Twice: the first walk finds what releases need to stay as it is, the second sees whether it does. */
+  /* Twice: the first walk finds the registers that releases depend on, the second checks that they do not
+   * change. */
   if (!walk(&h) || !walk(&h)) return false;
   /* A thread that opens it without having taken it would make it a flag. */
   for (uint32_t i = 0; i < w->g.n_insts; i++) {

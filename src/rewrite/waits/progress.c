@@ -1,4 +1,4 @@
-/* Cycles that end by what the thread does itself, whatever other CTAs do. */
+/* Cycles that the thread itself ends, whatever other CTAs do. */
 #include "rewrite/waits/waits.h"
 
 enum { MOST_REGS = 16, MOST_DEPTH = 8, MOST_BOUND_DEPTH = 4 };
@@ -196,8 +196,8 @@ static void check_bound(void *ctx, uint32_t reg) {
   x->ok = x->ok && register_is_bound(x->w, reg, x->depth + 1);
 }
 
-/* Whatever writes the register in the region reads memory, or works it out from such registers and from those
- * that the region leaves alone. A register that depends on itself runs out of depth. */
+/* Every write of the register in the region reads memory, or computes the value from such registers and from
+ * those that the region leaves alone. A register that depends on itself runs out of depth. */
 static bool register_is_bound(const wait_search *w, uint32_t reg, unsigned depth) {
   if (depth == MOST_BOUND_DEPTH) return false;
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
@@ -211,7 +211,7 @@ static bool register_is_bound(const wait_search *w, uint32_t reg, unsigned depth
   return true;
 }
 
-/* The operand is no counter itself: it is worked out from what does not depend on itself. */
+/* The operand is no counter itself: no register that it is computed from depends on itself. */
 static bool is_bound(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   uint32_t reg = wait_register(w, inst, o);
   return wait_invariant(w, inst, o) || (reg != HD_NONE && register_is_bound(w, reg, 0));
@@ -255,7 +255,7 @@ static uint32_t origin(const wait_search *w, uint32_t reg) {
 }
 
 /* In the next round the swap compares with the value that the last one found, or with one loaded again: it
- * succeeds if nobody else writes there. */
+ * succeeds if no other thread writes there. */
 static bool is_refreshed(wait_search *w, uint32_t swap, uint32_t expected) {
   uint32_t result = wait_register(w, swap, &wait_operands(w, swap)[0]);
   uint32_t through[MOST_REGS], n = 0;
@@ -289,7 +289,7 @@ static bool is_expected(const wait_search *w, uint32_t swap, uint32_t setp, uint
   uint32_t from_a = a == HD_NONE ? HD_NONE : wait_copied(w, a),
            from_b = b == HD_NONE ? HD_NONE : wait_copied(w, b);
   if (given == reg && is_kept(w, reg, swap, setp)) {
-    /* In SSA's shape the swap is given this round's copy of what goes round. */
+    /* In SSA form the swap is given this round's copy of the register that is carried around. */
     *expected = from_a != HD_NONE && is_kept(w, from_a, a, swap) ? from_a : given;
     return true;
   }
@@ -310,7 +310,7 @@ static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const h
   if (!wait_invariant(w, swap, address)) return false;
   if (!is_expected(w, swap, setp, wait_register(w, setp, b), &expected)) return false;
   if (!is_refreshed(w, swap, expected)) {
-    /* The copy may be what is refreshed. */
+    /* The copy may be the register that is refreshed. */
     uint32_t given = wait_register(w, swap, &wait_operands(w, swap)[2]);
     if (given == expected || !is_refreshed(w, swap, given)) return false;
   }
@@ -340,7 +340,7 @@ static bool apart(const wait_search *w, uint32_t a, const hd_ptx_opnd *x, uint32
   return p && q && p != q;
 }
 
-/* The only store in the region that may write what a load of shared memory reads; HD_NONE. */
+/* The only store in the region that may write the place that a load of shared memory reads; HD_NONE. */
 static uint32_t only_store(wait_search *w, uint32_t load) {
   uint32_t only = HD_NONE;
   for (uint32_t i = 0; i < w->n_blocks; i++) {
@@ -436,7 +436,7 @@ static bool takes_lock(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, cons
 static bool ends_itself(wait_search *w, uint32_t reg, bool leaves, uint32_t block, unsigned depth) {
   uint32_t at = wait_decides(w, reg, &leaves, true);
   if (at == HD_NONE || depth == MOST_DEPTH) return false;
-  /* Of what was worked out before this round the exit would know nothing new. */
+  /* A value from before this round tells the exit nothing new. */
   uint32_t home = w->g.insts[at].block;
   if (!wait_every_round(w, block, &home, 1)) return false;
   const hd_ptx_form *f = hd_inst_form(&w->g, at);

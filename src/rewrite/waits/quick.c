@@ -1,19 +1,20 @@
-/* Most kernels need no graph: nothing that may be foreign decides about any branch of their loops.
+/* A quick test, which spares most kernels the graph: no foreign value decides about any branch of their
+ * loops.
  *
- * By the text alone. Between the target of a branch back and the branch, every cycle of a function lies.
- * There, from the conditions of all branches, registers are followed to whatever writes them, in any order.
- * If no memory is met, nothing foreign decides. */
+ * It reads the text alone. Every cycle of a function lies between the target of a backward branch and the
+ * branch. In there, registers are followed from the conditions of all branches to every instruction that
+ * writes them, in any order. If no memory is met, nothing foreign decides. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "rewrite/waits/waits.h"
 
-/* What instructions of a form are, as far as it matters here. */
+/* The kinds of instructions that the test tells apart. */
 typedef enum quick_kind {
   QUICK_NOT_LOOKED_AT = 0,
   QUICK_PLAIN,
   QUICK_SOURCE, /* reads memory that may be global, or calls */
-  QUICK_MEMORY, /* reads other memory, in which something foreign may have been put */
+  QUICK_MEMORY, /* reads other memory, which may hold a foreign value */
   QUICK_BRANCH, /* may go elsewhere, or end */
 } quick_kind;
 

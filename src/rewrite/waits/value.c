@@ -129,8 +129,8 @@ static bool is_worked_out_alike(const wait_search *w, uint32_t reg, unsigned dep
   return x.ok;
 }
 
-/* Remembered for the region, 2 * stamp and the answer; no, while it is being asked: what depends on itself is
- * not. */
+/* Remembered for the region, 2 * stamp and the answer. While the search runs the answer is no: a register
+ * that depends on itself is not invariant. */
 static bool register_is_invariant(const wait_search *w, uint32_t reg, unsigned depth) {
   if (!wait_written_inside(w, reg)) return true;
   uint32_t *known = &w->invariant[reg];

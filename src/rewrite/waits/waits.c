@@ -1,22 +1,22 @@
-/* Loops that may wait for what another CTA writes.
+/* Loops that may wait for another CTA's write.
  *
  * Under another order, or when a CTA does several tasks one after the other, the CTA that is waited for may
- * not have begun, and never begin. So a cycle is looked at that could go round until another CTA writes: one
- * whose exits depend on values from memory that other CTAs can write, and which does not end by what the
- * thread itself does.
+ * not have begun, and never begin. So the search is for cycles that could go round until another CTA writes:
+ * their exits depend on values from memory that other CTAs can write, and the thread itself does not end
+ * them.
  *
  * Say that a thread stays for ever in a set of blocks S, which is then strongly connected. For every such S
  * one of these is to be shown:
  *
  *   - S has an exit that is taken at some time whatever others do (progress.c): a counter runs out, a
- *     compare-and-swap finds what it found the last time, a lock is given back by who took it, the numbers
- * that atomics hand out pass a bound;
+ *     compare-and-swap finds the value that it found the last time, a lock is given back by its holder, the
+ *     numbers that atomics hand out pass a bound;
  *   - no branch that leads out of S, or decides whether one is reached, depends on foreign values.
  *
  * From the outside in: of a region, a maximal strongly connected part, blocks with exits of the first kind
- * are taken away, because an S with one of them is done. If there are none, all that decides about its exits
- * is followed backwards (flow.c); an S with a block that has an exit is done if nothing foreign is met,
- * and those blocks are taken away. What is left falls into smaller regions. */
+ * are taken away, because an S with one of them is done. If there are none, the values that decide about its
+ * exits are followed backwards (flow.c); an S with a block that has an exit is done if nothing foreign is
+ * met, and those blocks are taken away. The rest falls into smaller regions. */
 #include <string.h>
 
 #include "rewrite/waits/waits.h"
@@ -127,7 +127,7 @@ static uint32_t first_source(const wait_search *w) {
   return first;
 }
 
-/* The instruction that a region waits at; else HD_NONE, and what is left of it becomes pending. */
+/* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. */
 static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
   const uint32_t *blocks = r->blocks;
   uint32_t n = r->n;
@@ -139,7 +139,8 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     if (!has_exit(w, blocks[i]) || !wait_ends_itself(w, blocks[i])) rest[n_rest++] = blocks[i];
   }
   if (n_rest == n) {
-    /* Without an exit no thread gets on; what it does meanwhile is looked at with any block taken away. */
+    /* A region without an exit holds its threads for ever; its inner cycles are searched with any block taken
+     * away. */
     uint32_t found = n_exits ? wait_find(w) : HD_NONE;
     if (found == HD_NONE && w->steps > WAIT_WALK) found = first_source(w);
     if (found != HD_NONE) return found;
@@ -191,8 +192,8 @@ static void prepare(wait_search *w) {
   for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
 }
 
-/* A function that may call itself is a loop whose exits are not looked at: nothing foreign may be in it that
- * is made to see what others write. */
+/* A function that may call itself is a loop whose exits are not looked at: it may hold no instruction that is
+ * made to see other CTAs' writes. */
 static void look_at_recursion(wait_search *w, rewrite_scan *s) {
   bool fence = false;
   for (uint32_t i = 0; i < w->g.n_insts; i++) fence |= is_wide_fence(w, i);
@@ -220,7 +221,7 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
   look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
   if (inlines && rewrite_is_whole(&w->g)) return;
-  /* What was not inlined is looked at alone; calls of it bring what is foreign. */
+  /* Functions that were not inlined are searched alone; calls of them count as foreign. */
   for (uint32_t i = 1; i < reach.n; i++) {
     look_at_function(w, reach.funcs[i], 0, s);
     if (reach.recursive[i]) look_at_recursion(w, s);

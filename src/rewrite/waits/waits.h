@@ -2,8 +2,8 @@
  *
  *   quick.c     kernels that need no closer look
  *   waits.c     the kernel's cycles, from the outermost in
- *   flow.c      what decides whether a cycle is left
- *   progress.c  cycles that end by what the thread does itself
+ *   flow.c      the values that decide whether a cycle is left
+ *   progress.c  cycles that the thread itself ends
  *   lock.c      locks: taken in a loop, and given back on every path
  *   value.c     constants, addresses and copies
  */
@@ -14,12 +14,12 @@
 #include "heddle/ptx_facts.h"
 #include "rewrite/rewrite_internal.h"
 
-/* What an instruction brings from memory that other CTAs may write. */
+/* The strength with which an instruction reads memory that other CTAs may write. */
 typedef enum wait_source {
   WAIT_OWN = 0, /* nothing, or nothing that a thread of another CTA could have written meanwhile */
   WAIT_CTA,     /* ordered among the threads of the CTA: another CTA's, where a wider fence is near */
-  WAIT_WEAK,    /* a plain load: another CTA's write may be seen, but nobody may count on it */
-  WAIT_STRONG,  /* made to see what others write */
+  WAIT_WEAK,    /* a plain load: another CTA's write may be seen, but this is not guaranteed */
+  WAIT_STRONG,  /* made to see other CTAs' writes */
 } wait_source;
 
 enum { WAIT_WALK = 1 << 22 }; /* steps for one kernel; beyond, a loop counts as waiting */
@@ -45,7 +45,7 @@ typedef struct wait_search {
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
 
-  /* Of flow.c: what was met in this region (== stamp), what is to be looked at, blocks' numbers. */
+  /* Of flow.c: parts of this region that were met (== stamp), work still to do, blocks' numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_var, *work, *number, *doubtful;
   uint32_t *invariant; /* of value.c, per register */
   uint32_t *itself;    /* of flow.c, per register */
@@ -108,7 +108,7 @@ bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, u
 uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound);
 
 typedef enum wait_compare { CMP_NONE = 0, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } wait_compare;
-/* What setp compares, for its result to be `leaves`; CMP_NONE: floats, or more than a comparison. */
+/* The comparison that holds when setp's result is `leaves`; CMP_NONE: floats, or more than a comparison. */
 wait_compare wait_comparison(const wait_search *w, uint32_t setp, bool leaves);
 /* Follows copies, negations and selections of 1 or 0 to the instruction that decides; HD_NONE. */
 uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside);
