@@ -16,7 +16,10 @@ static int by_distance(const void *a, const void *b) {
   return sp != sq ? (sp > sq) - (sp < sq) : (p > q) - (p < q);
 }
 
-static int64_t wrap(int64_t i, int64_t n) { return ((i % n) + n) % n; }
+/* Lattice coordinates up to REACH before and behind x, those over the edge from the other side. */
+static void around(int64_t x, int64_t n, int32_t out[SIDE]) {
+  for (int64_t k = 0; k < SIDE; k++) out[k] = (int32_t)((((x + k - REACH) % n) + n) % n);
+}
 
 /* Atoms sit near the points of a cubic lattice, 0.1 at most from theirs in each coordinate. They are numbered
  * along the lattice in runs of 256, one to a CTA, and the runs at random. An atom's neighbours are the
@@ -36,15 +39,25 @@ void heddle_generate(const heddle_args *args) {
   place[runs] = (int32_t)runs;
   for (int32_t o = 0; o < OFFSETS; o++) offsets[o] = o;
   qsort(offsets, OFFSETS, sizeof *offsets, by_distance); /* the first is the atom itself */
-  for (int64_t s = 0; s < n; s++) {
-    int64_t at[3] = {s % nx, s / nx % ny, s / nx / ny}, i = place[s / RUN] * (int64_t)RUN + s % RUN;
-    for (int64_t k = 0; k < 3; k++)
-      position[4 * i + k] = (float)((double)at[k] + 0.2 * heddle_uniform(2, (uint64_t)(3 * s + k)) - 0.1);
+  /* A run at a time, whose row of each neighbour lies in a piece. */
+  for (int64_t first = 0; first < n; first += RUN) {
+    int64_t atoms = n - first < RUN ? n - first : RUN, to = place[first / RUN] * (int64_t)RUN;
+    int32_t x[RUN][SIDE], y[RUN][SIDE], z[RUN][SIDE];
+    for (int64_t i = 0; i < atoms; i++) {
+      int64_t s = first + i, at[3] = {s % nx, s / nx % ny, s / nx / ny};
+      for (int64_t k = 0; k < 3; k++)
+        position[4 * (to + i) + k] =
+            (float)((double)at[k] + 0.2 * heddle_uniform(2, (uint64_t)(3 * s + k)) - 0.1);
+      around(at[0], nx, x[i]);
+      around(at[1], ny, y[i]);
+      around(at[2], nz, z[i]);
+    }
     for (int64_t k = 0; k < neighbours; k++) {
-      int32_t o = offsets[k + 1];
-      int64_t x = wrap(at[0] + o % SIDE - REACH, nx), y = wrap(at[1] + o / SIDE % SIDE - REACH, ny);
-      int64_t t = (wrap(at[2] + o / SIDE / SIDE - REACH, nz) * ny + y) * nx + x;
-      neighbour[k * n + i] = (int32_t)(place[t / RUN] * (int64_t)RUN + t % RUN);
+      int32_t o = offsets[k + 1], dx = o % SIDE, dy = o / SIDE % SIDE, dz = o / SIDE / SIDE;
+      for (int64_t i = 0; i < atoms; i++) {
+        int64_t t = ((int64_t)z[i][dz] * ny + y[i][dy]) * nx + x[i][dx];
+        neighbour[k * n + to + i] = (int32_t)(place[t / RUN] * (int64_t)RUN + t % RUN);
+      }
     }
   }
   free(place);

@@ -67,7 +67,9 @@ struct hd_trace {
   worker *workers;
   unsigned n_workers;
   uint64_t limit;
-  double deadline; /* 0: none */
+  double deadline;          /* 0: none */
+  _Atomic double begun;     /* when the launch's first CTA started, where there is a deadline; 0: not yet */
+  _Atomic uint64_t started; /* CTAs, likewise */
   _Atomic uint64_t memory;
   _Atomic int failure; /* trace_failure, the first one */
   bool finished, ranked;
@@ -108,9 +110,20 @@ static bool failed(const hd_trace *t) {
   return atomic_load_explicit(&t->failure, memory_order_relaxed) != TRACE_OK;
 }
 
+/* A launch that will miss its deadline by far is ended as soon as its pace shows it. */
+static bool is_late(hd_trace *t) {
+  static const double telling = 0.15, by_far = 1.5;
+  double now = hd_seconds(), none = 0;
+  atomic_compare_exchange_strong(&t->begun, &none, now);
+  double begun = atomic_load(&t->begun), taken = now - begun, given = t->deadline - begun;
+  double started = (double)atomic_fetch_add(&t->started, 1);
+  return now >= t->deadline ||
+         (taken > telling * given && taken * (double)t->tasks > by_far * given * started);
+}
+
 static bool go_on(void *ctx) {
   hd_trace *t = ctx;
-  if (t->deadline > 0 && hd_seconds() >= t->deadline) fail(t, TRACE_LATE);
+  if (t->deadline > 0 && is_late(t)) fail(t, TRACE_LATE);
   return !failed(t);
 }
 

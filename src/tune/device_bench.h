@@ -37,5 +37,11 @@ hd_status device_learn(device_bench *b, const uint64_t *before, hd_diag *d);
 /* The result of the run that just ended against the original's: by sums, but for buffers that atomics add to,
  * which are read back. */
 hd_status device_compare(device_bench *b, hd_diag *d);
+/* A copy of every buffer on the GPU, for device_drop_copies (NULL is fine). HD_ERR_NOMEM: there is no room.
+ */
+hd_status device_copy_all(device_bench *b, uint64_t **out, hd_diag *d);
+void device_drop_copies(device_bench *b, uint64_t *copies);
+/* All buffers against those copies, byte for byte, on the GPU. */
+hd_status device_equals(device_bench *b, const uint64_t *copies, bool *equal, uint64_t *bytes, hd_diag *d);
 
 #endif

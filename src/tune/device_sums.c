@@ -1,8 +1,7 @@
-/* Whether a plan computes what the original does, for every plan that is tried.
- *
- * It is asked before anything is timed, so it must be cheap: on a GPU each buffer is summed up where it lies
- * by a kernel that reads at the memory's speed, and eight bytes come back. Sums of 64 bits may agree by
- * chance; the plan that is adopted is compared byte for byte (device_bench_prove).
+/* Every plan's result is checked before it is timed, so the check must be cheap: on a GPU each buffer is
+ * summed up where it lies by a kernel that reads at the memory's speed, and eight bytes come back. Sums of 64
+ * bits may agree by chance; the plan that is adopted is compared byte for byte (device_bench_prove), on the
+ * GPU too, for reading gigabytes back takes seconds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,81 +12,112 @@
 
 /* ---- Sums of buffers ---------------------------------------------------------------- */
 
-/* out += sum over i of mix(word[i], i): the same whatever the order of the additions. */
-static const char sum_ptx[] =
+/* Both kernels run over i = thread, thread + threads, ... below `words`, and end by adding %rd6 to *out. */
+#define OVER_WORDS(name, params, setup, word)                                                                \
+  ".visible .entry " name "(.param .u64 data, " params ".param .u64 words, .param .u64 out)\n"               \
+  "{\n"                                                                                                      \
+  "  .reg .pred %p, %q;\n"                                                                                   \
+  "  .reg .b32 %r<5>;\n"                                                                                     \
+  "  .reg .b64 %rd<12>;\n"                                                                                   \
+  "  ld.param.u64 %rd1, [data];\n"                                                                           \
+  "  ld.param.u64 %rd2, [words];\n"                                                                          \
+  "  ld.param.u64 %rd3, [out];\n"                                                                            \
+  "  cvta.to.global.u64 %rd1, %rd1;\n"                                                                       \
+  "  cvta.to.global.u64 %rd3, %rd3;\n" setup "  mov.u32 %r1, %ctaid.x;\n"                                    \
+  "  mov.u32 %r2, %ntid.x;\n"                                                                                \
+  "  mov.u32 %r3, %tid.x;\n"                                                                                 \
+  "  mov.u32 %r4, %nctaid.x;\n"                                                                              \
+  "  mul.wide.u32 %rd4, %r1, %r2;\n"                                                                         \
+  "  cvt.u64.u32 %rd5, %r3;\n"                                                                               \
+  "  add.u64 %rd4, %rd4, %rd5;\n"                                                                            \
+  "  mul.wide.u32 %rd5, %r2, %r4;\n"                                                                         \
+  "  mov.u64 %rd6, 0;\n"                                                                                     \
+  "again:\n"                                                                                                 \
+  "  setp.ge.u64 %p, %rd4, %rd2;\n"                                                                          \
+  "  @%p bra done;\n"                                                                                        \
+  "  shl.b64 %rd7, %rd4, 3;\n"                                                                               \
+  "  add.u64 %rd8, %rd1, %rd7;\n"                                                                            \
+  "  ld.global.u64 %rd8, [%rd8];\n" word "  add.u64 %rd4, %rd4, %rd5;\n"                                     \
+  "  bra again;\n"                                                                                           \
+  "done:\n"                                                                                                  \
+  "  red.global.add.u64 [%rd3], %rd6;\n"                                                                     \
+  "  ret;\n"                                                                                                 \
+  "}\n"
+
+/* heddle_sum: mix(word[i], i), the same sum whatever the order of the additions. heddle_differ: 1 where the
+ * words differ from `other`'s. */
+static const char tools_ptx[] =
     ".version 6.0\n"
     ".target sm_50\n"
-    ".address_size 64\n"
-    ".visible .entry heddle_sum(.param .u64 data, .param .u64 words, .param .u64 out)\n"
-    "{\n"
-    "  .reg .pred %p;\n"
-    "  .reg .b32 %r<5>;\n"
-    "  .reg .b64 %rd<12>;\n"
-    "  ld.param.u64 %rd1, [data];\n"
-    "  ld.param.u64 %rd2, [words];\n"
-    "  ld.param.u64 %rd3, [out];\n"
-    "  cvta.to.global.u64 %rd1, %rd1;\n"
-    "  cvta.to.global.u64 %rd3, %rd3;\n"
-    "  mov.u32 %r1, %ctaid.x;\n"
-    "  mov.u32 %r2, %ntid.x;\n"
-    "  mov.u32 %r3, %tid.x;\n"
-    "  mov.u32 %r4, %nctaid.x;\n"
-    "  mul.wide.u32 %rd4, %r1, %r2;\n"
-    "  cvt.u64.u32 %rd5, %r3;\n"
-    "  add.u64 %rd4, %rd4, %rd5;\n"
-    "  mul.wide.u32 %rd5, %r2, %r4;\n"
-    "  mov.u64 %rd6, 0;\n"
-    "again:\n"
-    "  setp.ge.u64 %p, %rd4, %rd2;\n"
-    "  @%p bra done;\n"
-    "  shl.b64 %rd7, %rd4, 3;\n"
-    "  add.u64 %rd7, %rd1, %rd7;\n"
-    "  ld.global.u64 %rd8, [%rd7];\n"
-    "  mul.lo.u64 %rd9, %rd4, -7046029254386353131;\n"
-    "  xor.b64 %rd8, %rd8, %rd9;\n"
-    "  mul.lo.u64 %rd8, %rd8, -4658895280553007687;\n"
-    "  shr.u64 %rd9, %rd8, 32;\n"
-    "  xor.b64 %rd8, %rd8, %rd9;\n"
-    "  mul.lo.u64 %rd8, %rd8, -7723592293110705685;\n"
-    "  shr.u64 %rd9, %rd8, 29;\n"
-    "  xor.b64 %rd8, %rd8, %rd9;\n"
-    "  add.u64 %rd6, %rd6, %rd8;\n"
-    "  add.u64 %rd4, %rd4, %rd5;\n"
-    "  bra again;\n"
-    "done:\n"
-    "  red.global.add.u64 [%rd3], %rd6;\n"
-    "  ret;\n"
-    "}\n";
+    ".address_size 64\n" OVER_WORDS("heddle_sum", "", "",
+                                    "  mul.lo.u64 %rd9, %rd4, -7046029254386353131;\n"
+                                    "  xor.b64 %rd8, %rd8, %rd9;\n"
+                                    "  mul.lo.u64 %rd8, %rd8, -4658895280553007687;\n"
+                                    "  shr.u64 %rd9, %rd8, 32;\n"
+                                    "  xor.b64 %rd8, %rd8, %rd9;\n"
+                                    "  mul.lo.u64 %rd8, %rd8, -7723592293110705685;\n"
+                                    "  shr.u64 %rd9, %rd8, 29;\n"
+                                    "  xor.b64 %rd8, %rd8, %rd9;\n"
+                                    "  add.u64 %rd6, %rd6, %rd8;\n")
+        OVER_WORDS("heddle_differ", ".param .u64 other, ",
+                   "  ld.param.u64 %rd10, [other];\n"
+                   "  cvta.to.global.u64 %rd10, %rd10;\n",
+                   "  add.u64 %rd9, %rd10, %rd7;\n"
+                   "  ld.global.u64 %rd9, [%rd9];\n"
+                   "  setp.ne.u64 %q, %rd8, %rd9;\n"
+                   "  @%q add.u64 %rd6, %rd6, 1;\n");
 enum { SUM_THREADS = 256, SUM_CTAS_PER_SM = 8, WORD = 8 };
 
 static hd_status load_tools(device_bench *b, hd_diag *d) {
   if (b->tools) return HD_OK;
-  hd_status st = hd_device_alloc(b->p.device, WORD * ((uint64_t)b->p.w->n_buffers + 1), &b->tools_sums, d);
+  hd_status st = HD_OK;
+  if (!b->tools_sums)
+    st = hd_device_alloc(b->p.device, WORD * ((uint64_t)b->p.w->n_buffers + 1), &b->tools_sums, d);
   if (st != HD_OK) return st;
-  return hd_device_load(b->p.device, sum_ptx, sizeof sum_ptx - 1, "heddle's sums", NULL, &b->tools, d);
+  return hd_device_load(b->p.device, tools_ptx, sizeof tools_ptx - 1, "heddle's sums", NULL, &b->tools, d);
+}
+
+/* One of the tools over the whole words of buffer i, whose result goes to tools_sums[i]. `other` 0: it takes
+ * none. */
+static hd_status run_over(device_bench *b, const char *tool, uint32_t i, uint64_t other, hd_diag *d) {
+  uint64_t words = b->p.w->buffers[i].bytes / WORD, args[4] = {b->p.addresses[i]};
+  size_t n = 1;
+  if (other) args[n++] = other;
+  args[n++] = words;
+  args[n++] = b->tools_sums + WORD * i;
+  uint64_t ctas = (words + SUM_THREADS - 1) / SUM_THREADS, most = (uint64_t)SUM_CTAS_PER_SM * b->p.run.n_sms;
+  hd_device_launch l = {.kernel = tool,
+                        .grid = {(uint32_t)(ctas < most ? ctas : most), 1, 1},
+                        .block = {SUM_THREADS, 1, 1},
+                        .args = args,
+                        .args_bytes = n * sizeof *args};
+  return words ? hd_device_run(b->tools, &l, d) : HD_OK;
+}
+
+/* Zero the sums, run the tool over all buffers, and read the sums back. */
+static hd_status run_over_all(device_bench *b, const char *tool, const uint64_t *others, uint64_t *sums,
+                              hd_diag *d) {
+  uint32_t n = b->p.w->n_buffers;
+  hd_device *dev = b->p.device;
+  hd_status st = load_tools(b, d);
+  if (st == HD_OK) st = hd_device_set(dev, b->tools_sums, 0, WORD * ((uint64_t)n + 1), d);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) st = run_over(b, tool, i, others ? others[i] : 0, d);
+  if (st == HD_OK) st = hd_device_sync(dev, d);
+  return st == HD_OK ? hd_device_read(dev, b->tools_sums, sums, WORD * (uint64_t)n, d) : st;
+}
+
+/* The bytes behind the last whole word. */
+static hd_status read_tail(device_bench *b, uint32_t i, uint64_t address, uint64_t *word, hd_diag *d) {
+  uint64_t bytes = b->p.w->buffers[i].bytes, tail = bytes % WORD;
+  *word = 0;
+  return hd_device_read(b->p.device, address + bytes - tail, word, tail, d);
 }
 
 static hd_status sum_on_device(device_bench *b, uint64_t *sums, hd_diag *d) {
-  const hd_workload *w = b->p.w;
-  hd_device *dev = b->p.device;
-  hd_status st = load_tools(b, d);
-  if (st == HD_OK) st = hd_device_set(dev, b->tools_sums, 0, WORD * ((uint64_t)w->n_buffers + 1), d);
-  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
-    uint64_t args[] = {b->p.addresses[i], w->buffers[i].bytes / WORD, b->tools_sums + WORD * i};
-    uint64_t ctas = (args[1] + SUM_THREADS - 1) / SUM_THREADS,
-             most = (uint64_t)SUM_CTAS_PER_SM * b->p.run.n_sms;
-    hd_device_launch l = {.kernel = "heddle_sum",
-                          .grid = {(uint32_t)(ctas < most ? ctas : most), 1, 1},
-                          .block = {SUM_THREADS, 1, 1},
-                          .args = args,
-                          .args_bytes = sizeof args};
-    if (args[1]) st = hd_device_run(b->tools, &l, d);
-  }
-  if (st == HD_OK) st = hd_device_sync(dev, d);
-  if (st == HD_OK) st = hd_device_read(dev, b->tools_sums, sums, WORD * (uint64_t)w->n_buffers, d);
-  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
-    uint64_t tail = w->buffers[i].bytes % WORD, word = 0;
-    st = hd_device_read(dev, b->p.addresses[i] + w->buffers[i].bytes - tail, &word, tail, d);
+  hd_status st = run_over_all(b, "heddle_sum", NULL, sums, d);
+  for (uint32_t i = 0; st == HD_OK && i < b->p.w->n_buffers; i++) {
+    uint64_t word;
+    st = read_tail(b, i, b->p.addresses[i], &word, d);
     sums[i] = hd_random_at(sums[i], word);
   }
   return st;
@@ -158,5 +188,48 @@ hd_status device_compare(device_bench *b, hd_diag *d) {
              : hd_fail(d, HD_ERR_REFUSED, "buffer %s is not what the original computes", w->buffers[i].name);
   }
   free(sums);
+  return st;
+}
+
+/* ---- Byte for byte ---------------------------------------------------------------------- */
+
+void device_drop_copies(device_bench *b, uint64_t *copies) {
+  for (uint32_t i = 0; copies && i < b->p.w->n_buffers; i++)
+    if (copies[i]) hd_device_free(b->p.device, copies[i], NULL);
+  free(copies);
+}
+
+hd_status device_copy_all(device_bench *b, uint64_t **out, hd_diag *d) {
+  uint32_t n = b->p.w->n_buffers;
+  uint64_t *copies = calloc((size_t)n + 1, sizeof *copies);
+  hd_status st = copies ? HD_OK : hd_nomem(d);
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    uint64_t bytes = b->p.w->buffers[i].bytes;
+    st = hd_device_alloc(b->p.device, bytes, &copies[i], d);
+    if (st == HD_OK) st = hd_device_copy(b->p.device, copies[i], b->p.addresses[i], bytes, d);
+  }
+  if (st == HD_OK) st = hd_device_sync(b->p.device, d);
+  if (st == HD_OK) {
+    *out = copies;
+    return HD_OK;
+  }
+  device_drop_copies(b, copies);
+  return st;
+}
+
+hd_status device_equals(device_bench *b, const uint64_t *copies, bool *equal, uint64_t *bytes, hd_diag *d) {
+  uint32_t n = b->p.w->n_buffers;
+  uint64_t *differ = calloc((size_t)n + 1, sizeof *differ);
+  hd_status st = differ ? run_over_all(b, "heddle_differ", copies, differ, d) : hd_nomem(d);
+  *equal = st == HD_OK;
+  *bytes = 0;
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    uint64_t mine, theirs;
+    st = read_tail(b, i, b->p.addresses[i], &mine, d);
+    if (st == HD_OK) st = read_tail(b, i, copies[i], &theirs, d);
+    *equal &= st == HD_OK && !differ[i] && mine == theirs;
+    *bytes += b->p.w->buffers[i].bytes;
+  }
+  free(differ);
   return st;
 }

@@ -1,7 +1,14 @@
 /* Orders that only a trace tells, where a trace can be afforded and the order may pay. */
 #include "tune/tuning.h"
 
-#define DEFAULT_TABLE_SECONDS 20.0
+/* Of the budget, that a trace for a table may take: longer ones end as soon as their pace says so. */
+static const double table_budgets = 2;
+/* Bytes that DRAM moves over those of the buffers: where there are fewer, an order of tasks has little to
+ * save. On an H100 the four that affinity made faster (md, irreg, cfd, spmm-community) move 2 to 9 times as
+ * many; decode-shared-prefix and btree, for which tables were made in vain, 1.2 and 0.3 times. */
+static const double worth_an_order = 1.3;
+/* Of the workload's time: a kernel that takes less is not worth a trace of all. */
+static const double table_share = 0.2;
 /* A run that takes so little longer than DRAM's peak allows for its bytes is left alone: peaks are not
  * reached. */
 static const double at_roofline = 1.12;
@@ -11,7 +18,7 @@ static const double at_roofline = 1.12;
 static const double instructions_per_second = 150e6, bytes_per_access = 40, most_trace_bytes = 6e9;
 
 double tuning_table_seconds(const tuning *t) {
-  return t->o.table_seconds ? t->o.table_seconds : DEFAULT_TABLE_SECONDS;
+  return t->o.table_seconds ? t->o.table_seconds : table_budgets * tuning_budget(t);
 }
 
 /* Loops that grow with the size make it worse than a small size says, so a trace also has a deadline. */
@@ -63,9 +70,19 @@ static bool make_table(tuning *t, uint32_t launch, hd_order_kind kind) {
   return st == HD_OK;
 }
 
-void tuning_make_tables(tuning *t, uint32_t launch, hd_plan_space *s) {
+/* Tasks that share data and run at the same time find it in L2: that saves what DRAM moves beyond each byte
+ * once. */
+static bool order_may_save(const tuning *t) {
+  const hd_counters *c = &t->out->before;
+  double dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
+  return !t->out->has_counters || dram <= 0 || dram > worth_an_order * (double)t->out->buffer_bytes;
+}
+
+void tuning_make_tables(tuning *t, uint32_t launch, double share, hd_plan_space *s) {
   if (!s->can_order) return;
-  s->has_affinity = t->wants_affinity && !moves_each_byte_once(t) && make_table(t, launch, HD_ORDER_AFFINITY);
-  s->has_heavy_first = tail_matters(t, s) && make_table(t, launch, HD_ORDER_HEAVY_FIRST);
+  bool worth = share >= table_share;
+  s->has_affinity =
+      worth && t->wants_affinity && order_may_save(t) && make_table(t, launch, HD_ORDER_AFFINITY);
+  s->has_heavy_first = worth && tail_matters(t, s) && make_table(t, launch, HD_ORDER_HEAVY_FIRST);
   s->has_streams = t->wants_streams && !moves_each_byte_once(t) && can_afford_tables(t);
 }

@@ -47,8 +47,9 @@ void tuning_seek_advice(tuning *t);
 double tuning_table_seconds(const tuning *t);
 /* The whole workload does nothing but move each of its bytes once, as fast as DRAM can. */
 bool tuning_is_at_roofline(const tuning *t);
-/* Work out what only a trace tells; the space gets what there is. */
-void tuning_make_tables(tuning *t, uint32_t launch, hd_plan_space *s);
+/* Work out what only a trace tells; the space gets what there is. The kernel has that share of the workload's
+ * time. */
+void tuning_make_tables(tuning *t, uint32_t launch, double share, hd_plan_space *s);
 
 /* Search for the plan of a kernel (NULL: one for all kernels), under fixed plans of others. */
 hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_space *space,
