@@ -31,6 +31,7 @@ const cli_command cli_commands[] = {
      cmd_corun},
     {"optimize", "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ...",
      "find, prove and write the best order of a kernel's CTAs", "", cmd_optimize},
+    {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", cmd_emu},
     {"list", "", "the workloads that come with heddle", "", cmd_list},
     {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "",
      cmd_categories},

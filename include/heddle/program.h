@@ -1,0 +1,67 @@
+/* heddle/program.h: somebody's program, run with heddle's libraries in front of it.
+ *
+ * `heddle emu` starts a program whose CUDA calls are answered by heddle: a library that is loaded first takes
+ * the place of the CUDA driver and of the CUDA runtime, the shared one and the one linked into the program.
+ * It reads its settings from the environment, so that what the program starts has them, too.
+ */
+#ifndef HEDDLE_PROGRAM_H
+#define HEDDLE_PROGRAM_H
+
+#include "heddle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hd_program_check {                            /* bits */
+                                HD_PROGRAM_CHECK_INIT = 1, /* kernels that read memory never written */
+                                HD_PROGRAM_CHECK_RACE = 2, /* races between CTAs and in shared memory */
+                                HD_PROGRAM_CHECK_LEAK = 4, /* memory of the device that is never freed */
+                                HD_PROGRAM_CHECK_STREAMS =
+                                    8, /* operations on one memory that nothing orders */
+                                HD_PROGRAM_CHECK_ALL = 15,
+} hd_program_check;
+/* "init,race,leak,streams" or "all"; false: an unknown word. */
+HD_API bool hd_program_check_parse(const char *text, unsigned *out);
+
+enum { HD_PROGRAM_PATH = 1024 };
+
+typedef struct hd_program_settings {
+  /* The modelled GPU; bytes. The header of models says more. */
+  char gpu[96]; /* its title */
+  uint64_t arch, n_sms, max_ctas, max_warps, max_threads, registers, register_unit;
+  uint64_t shared_bytes, shared_unit, shared_reserved, l2_bytes, clock_khz;
+  uint64_t devices;             /* how many of them */
+  uint64_t memory;              /* bytes of each */
+  uint64_t threads;             /* host threads that emulate; 0: all */
+  uint64_t checks;              /* hd_program_check bits */
+  uint64_t seed;                /* 0: operations run as they are submitted */
+  uint64_t quiet;               /* no report, but findings */
+  char report[HD_PROGRAM_PATH]; /* file for the report as JSON; "": text on standard error */
+} hd_program_settings;
+
+/* Settings as text for the environment, and back. Unknown names are HD_ERR_INPUT: another version wrote them.
+ */
+HD_API hd_status hd_program_settings_print(const hd_program_settings *s, hd_buf *out, hd_diag *d);
+HD_API hd_status hd_program_settings_parse(const char *text, hd_program_settings *s, hd_diag *d);
+/* The variable that holds them. */
+#define HD_PROGRAM_VARIABLE "HEDDLE_EMU"
+
+typedef struct hd_program_options {
+  const char *gpu, *gpu_dir; /* of hd_gpu_load; NULL: h100 */
+  const char *memory;        /* "40G"; NULL: the default, 80 GB */
+  const char *checks;        /* of hd_program_check_parse; NULL: none */
+  const char *report;        /* NULL: text on standard error */
+  const char *library;       /* folder of heddle's CUDA library; NULL: where it lies beside this program */
+  uint64_t devices, threads, seed;
+  bool quiet;
+} hd_program_options;
+
+/* Become the program argv[0], looked up in PATH, with these settings. Returns only when that fails:
+ * HD_ERR_USAGE of options, HD_ERR_IO of the program, which is not there, or no program. */
+HD_API hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

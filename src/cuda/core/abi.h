@@ -1,0 +1,206 @@
+/* cuda/core/abi.h: types and numbers of the CUDA driver's interface, as programs pass them: written from its
+ * documentation, so that building needs no CUDA. Where a type of the runtime's interface has the same layout
+ * it is used there, too. */
+#ifndef HEDDLE_CUDA_CORE_ABI_H
+#define HEDDLE_CUDA_CORE_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cu_result;
+typedef int cu_device;
+typedef uint64_t cu_address;
+typedef struct core_context *cu_context;
+typedef struct core_module *cu_module;
+typedef struct core_library *cu_library;
+typedef struct core_function *cu_function; /* also a CUkernel */
+typedef struct core_stream *cu_stream;
+typedef struct core_event *cu_event;
+typedef struct core_link *cu_link;
+typedef struct core_array *cu_array;
+typedef struct core_graph *cu_graph;
+typedef struct core_node *cu_node;
+typedef struct core_graph_exec *cu_graph_exec;
+typedef struct core_pool *cu_pool;
+
+typedef struct cu_uuid {
+  unsigned char bytes[16];
+} cu_uuid;
+
+enum { /* CUresult, the driver's and the runtime's own */
+       CU_SUCCESS = 0,
+       CU_INVALID_VALUE = 1,
+       CU_OUT_OF_MEMORY = 2,
+       CU_NOT_INITIALIZED = 3,
+       CU_DEINITIALIZED = 4,
+       CU_RT_INVALID_CONFIGURATION = 9,
+       CU_RT_INVALID_PITCH = 12,
+       CU_RT_INVALID_SYMBOL = 13,
+       CU_RT_INVALID_DEVICE_POINTER = 17,
+       CU_RT_INVALID_COPY_DIRECTION = 21,
+       CU_RT_MISSING_CONFIGURATION = 52,
+       CU_RT_INVALID_DEVICE_FUNCTION = 98,
+       CU_NO_DEVICE = 100,
+       CU_INVALID_DEVICE = 101,
+       CU_INVALID_IMAGE = 200,
+       CU_INVALID_CONTEXT = 201,
+       CU_NO_BINARY_FOR_GPU = 209,
+       CU_UNSUPPORTED_LIMIT = 215,
+       CU_INVALID_PTX = 218,
+       CU_UNSUPPORTED_PTX_VERSION = 222,
+       CU_FILE_NOT_FOUND = 301,
+       CU_OPERATING_SYSTEM = 304,
+       CU_INVALID_HANDLE = 400,
+       CU_ILLEGAL_STATE = 401,
+       CU_NOT_FOUND = 500,
+       CU_NOT_READY = 600,
+       CU_ILLEGAL_ADDRESS = 700,
+       CU_LAUNCH_OUT_OF_RESOURCES = 701,
+       CU_LAUNCH_TIMEOUT = 702,
+       CU_PEER_ALREADY_ENABLED = 704,
+       CU_PEER_NOT_ENABLED = 705,
+       CU_PRIMARY_CONTEXT_ACTIVE = 708,
+       CU_CONTEXT_IS_DESTROYED = 709,
+       CU_ASSERT = 710,
+       CU_HOST_ALREADY_REGISTERED = 712,
+       CU_HOST_NOT_REGISTERED = 713,
+       CU_MISALIGNED_ADDRESS = 716,
+       CU_LAUNCH_FAILED = 719,
+       CU_COOPERATIVE_TOO_LARGE = 720,
+       CU_NOT_PERMITTED = 800,
+       CU_NOT_SUPPORTED = 801,
+       CU_CAPTURE_UNSUPPORTED = 900,
+       CU_CAPTURE_INVALIDATED = 901,
+       CU_CAPTURE_UNMATCHED = 903,
+       CU_CAPTURE_UNJOINED = 904,
+       CU_CAPTURE_ISOLATION = 905,
+       CU_CAPTURE_IMPLICIT = 906,
+       CU_CAPTURED_EVENT = 907,
+       CU_GRAPH_EXEC_UPDATE_FAILURE = 910,
+       CU_UNKNOWN = 999,
+};
+
+/* Handles of streams that nobody creates. */
+#define CU_STREAM_LEGACY ((cu_stream)1)
+#define CU_STREAM_PER_THREAD ((cu_stream)2)
+
+enum { /* CUctx_flags */
+       CU_CTX_SCHEDULE = 7,
+       CU_CTX_MAP_HOST = 8,
+       CU_CTX_FLAGS = 0xFF
+};
+enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4 };
+enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_HOST_WRITE_COMBINED = 4 };
+enum { /* CUmemorytype */ CU_MEMORY_HOST = 1,
+       CU_MEMORY_DEVICE = 2,
+       CU_MEMORY_ARRAY = 3,
+       CU_MEMORY_UNIFIED = 4 };
+
+enum { /* CUlimit */
+       CU_LIMIT_STACK = 0,
+       CU_LIMIT_PRINTF_FIFO = 1,
+       CU_LIMIT_HEAP = 2,
+       CU_LIMITS = 7
+};
+
+enum { /* CUfunction_attribute */
+       CU_FUNC_MAX_THREADS = 0,
+       CU_FUNC_SHARED = 1,
+       CU_FUNC_CONST = 2,
+       CU_FUNC_LOCAL = 3,
+       CU_FUNC_REGISTERS = 4,
+       CU_FUNC_PTX_VERSION = 5,
+       CU_FUNC_BINARY_VERSION = 6,
+       CU_FUNC_CACHE_CA = 7,
+       CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+       CU_FUNC_CARVEOUT = 9,
+       CU_FUNC_ATTRIBUTES = 16
+};
+
+enum { /* CUpointer_attribute */
+       CU_POINTER_CONTEXT = 1,
+       CU_POINTER_MEMORY_TYPE = 2,
+       CU_POINTER_DEVICE_POINTER = 3,
+       CU_POINTER_HOST_POINTER = 4,
+       CU_POINTER_SYNC_MEMOPS = 6,
+       CU_POINTER_BUFFER_ID = 7,
+       CU_POINTER_IS_MANAGED = 8,
+       CU_POINTER_DEVICE_ORDINAL = 9,
+       CU_POINTER_LEGACY_IPC = 10,
+       CU_POINTER_RANGE_START = 11,
+       CU_POINTER_RANGE_SIZE = 12,
+       CU_POINTER_MAPPED = 13
+};
+
+/* CUDA_MEMCPY2D_v2 */
+typedef struct cu_copy2d {
+  size_t src_x, src_y;
+  int src_type;
+  const void *src_host;
+  cu_address src_device;
+  cu_array src_array;
+  size_t src_pitch;
+  size_t dst_x, dst_y;
+  int dst_type;
+  void *dst_host;
+  cu_address dst_device;
+  cu_array dst_array;
+  size_t dst_pitch;
+  size_t width, height; /* width in bytes */
+} cu_copy2d;
+_Static_assert(sizeof(cu_copy2d) == 128, "CUDA_MEMCPY2D_v2");
+
+/* CUDA_MEMCPY3D_v2; CUDA_MEMCPY3D_PEER has contexts in place of src_context and dst_context */
+typedef struct cu_copy3d {
+  size_t src_x, src_y, src_z, src_lod;
+  int src_type;
+  const void *src_host;
+  cu_address src_device;
+  cu_array src_array;
+  void *src_context;
+  size_t src_pitch, src_height;
+  size_t dst_x, dst_y, dst_z, dst_lod;
+  int dst_type;
+  void *dst_host;
+  cu_address dst_device;
+  cu_array dst_array;
+  void *dst_context;
+  size_t dst_pitch, dst_height;
+  size_t width, height, depth;
+} cu_copy3d;
+_Static_assert(sizeof(cu_copy3d) == 200, "CUDA_MEMCPY3D_v2");
+
+/* CUlaunchAttribute */
+typedef struct cu_launch_attribute {
+  int id;
+  int pad;
+  union {
+    char bytes[64];
+    int number;
+    uint32_t dims[3];
+  } value;
+} cu_launch_attribute;
+_Static_assert(sizeof(cu_launch_attribute) == 72, "CUlaunchAttribute");
+enum { CU_LAUNCH_COOPERATIVE = 2, CU_LAUNCH_CLUSTER_DIMENSION = 4 };
+
+/* CUlaunchConfig */
+typedef struct cu_launch_config {
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared;
+  cu_stream stream;
+  cu_launch_attribute *attributes;
+  uint32_t n_attributes;
+} cu_launch_config;
+_Static_assert(sizeof(cu_launch_config) == 56, "CUlaunchConfig");
+
+/* Ends of `extra` of a launch. */
+#define CU_LAUNCH_PARAM_END ((void *)0)
+#define CU_LAUNCH_PARAM_BUFFER ((void *)1)
+#define CU_LAUNCH_PARAM_SIZE ((void *)2)
+
+typedef void cu_host_fn(void *data);
+typedef void cu_stream_callback(cu_stream stream, cu_result status, void *data);
+typedef size_t cu_shared_for_block(int block);
+
+#endif

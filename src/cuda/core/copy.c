@@ -1,0 +1,147 @@
+/* Copies and fills of every shape: a box of bytes in rows and slices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/core.h"
+
+typedef struct copy_work {
+  core_work work;
+  core_place dst, src;
+  core_box box;
+  uint32_t value; /* of fills */
+  unsigned bytes;
+} copy_work;
+
+/* ---- Places ------------------------------------------------------------------------------------------- */
+
+bool core_is_device(uint64_t address) {
+  uint64_t first, bytes;
+  hd_emu_range(core.emu, &first, &bytes);
+  return address - first < bytes;
+}
+
+/* From the first byte to behind the last; UINT64_MAX: it overflows. */
+static uint64_t span(const core_place *p, const core_box *box) {
+  uint64_t rows, slices, sum;
+  if (!box->width || !box->height || !box->depth) return 0;
+  if (__builtin_mul_overflow(box->height - 1, p->pitch, &rows) ||
+      __builtin_mul_overflow(box->depth - 1, p->slice, &slices) ||
+      __builtin_add_overflow(rows, slices, &sum) || __builtin_add_overflow(sum, box->width, &sum))
+    return UINT64_MAX;
+  return sum;
+}
+
+cu_result core_check_place(const core_place *p, const core_box *box) {
+  const uint64_t n = span(p, box);
+  if (!n) return CU_SUCCESS;
+  if (!p->device) return p->address ? CU_SUCCESS : CU_INVALID_VALUE;
+  if (hd_emu_ptr(core.emu, p->address, n)) return CU_SUCCESS;
+  const char *was = core_memory_was(p->address);
+  core_found(CORE_FOUND_ARGUMENT, "%llu bytes at 0x%llx are not inside one allocation%s%s",
+             (unsigned long long)n, (unsigned long long)p->address, was ? ": freed memory of " : "",
+             was ? was : "");
+  return CU_INVALID_VALUE;
+}
+
+/* Where a row lies on the host. */
+static char *row_at(const core_place *p, uint64_t y, uint64_t z) {
+  const uint64_t at = p->address + y * p->pitch + z * p->slice;
+  return p->device ? hd_emu_ptr(core.emu, at, 0) : (char *)(uintptr_t)at;
+}
+
+static void mark(const core_place *p, const core_box *box) {
+  if (!p->device || !(core.settings.checks & HD_PROGRAM_CHECK_INIT)) return;
+  for (uint64_t z = 0; z < box->depth; z++)
+    for (uint64_t y = 0; y < box->height; y++)
+      hd_emu_mark_written(core.emu, p->address + y * p->pitch + z * p->slice, box->width);
+}
+
+/* Rows that follow each other without a gap, on both sides, are one. */
+static core_box merge(const core_place *a, const core_place *b, core_box box) {
+  if (a->pitch == box.width && b->pitch == box.width) {
+    box.width *= box.height;
+    box.height = 1;
+    if (a->slice == box.width && b->slice == box.width) {
+      box.width *= box.depth;
+      box.depth = 1;
+    }
+  }
+  return box;
+}
+
+/* ---- Copies
+ * ------------------------------------------------------------------------------------------------ */
+
+static cu_result run_copy(core_work *base) {
+  const copy_work *w = (const copy_work *)base;
+  const core_box box = merge(&w->dst, &w->src, w->box);
+  for (uint64_t z = 0; z < box.depth; z++)
+    for (uint64_t y = 0; y < box.height; y++) {
+      char *dst = row_at(&w->dst, y, z);
+      const char *src = row_at(&w->src, y, z);
+      if (!dst || !src) return CU_ILLEGAL_ADDRESS; /* freed since it was submitted */
+      memmove(dst, src, box.width);
+    }
+  mark(&w->dst, &box);
+  return CU_SUCCESS;
+}
+
+static bool pageable(const core_place *p) { return !p->device && !core_memory_find(p->address); }
+
+cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async) {
+  cu_result r = core_check_place(&dst, &box);
+  if (r == CU_SUCCESS) r = core_check_place(&src, &box);
+  if (r != CU_SUCCESS || !span(&dst, &box)) return r;
+  copy_work *w = core_work_new(CORE_WORK_COPY, sizeof *w, s->context, run_copy);
+  if (!w) return CU_OUT_OF_MEMORY;
+  w->dst = dst;
+  w->src = src;
+  w->box = box;
+  core_op *op;
+  const bool wait = !async || pageable(&dst) || pageable(&src);
+  r = core_submit(s, &w->work, NULL, &op);
+  if (r == CU_SUCCESS && wait) r = core_wait_op(op, s->context);
+  core_op_release(op);
+  return r;
+}
+
+/* ---- Fills
+ * --------------------------------------------------------------------------------------------------- */
+
+static void fill(char *at, uint64_t n, uint32_t value, unsigned bytes) {
+  if (bytes == 1) {
+    memset(at, (int)(value & 0xFF), n);
+    return;
+  }
+  for (uint64_t k = 0; k + bytes <= n; k += bytes) memcpy(at + k, &value, bytes);
+}
+
+static cu_result run_set(core_work *base) {
+  const copy_work *w = (const copy_work *)base;
+  const core_box box = merge(&w->dst, &w->dst, w->box);
+  for (uint64_t z = 0; z < box.depth; z++)
+    for (uint64_t y = 0; y < box.height; y++) {
+      char *dst = row_at(&w->dst, y, z);
+      if (!dst) return CU_ILLEGAL_ADDRESS;
+      fill(dst, box.width, w->value, w->bytes);
+    }
+  mark(&w->dst, &box);
+  return CU_SUCCESS;
+}
+
+cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async) {
+  if (dst.address % bytes || (box.height > 1 && dst.pitch % bytes)) return CU_INVALID_VALUE;
+  cu_result r = core_check_place(&dst, &box);
+  if (r != CU_SUCCESS || !span(&dst, &box)) return r;
+  copy_work *w = core_work_new(CORE_WORK_SET, sizeof *w, s->context, run_set);
+  if (!w) return CU_OUT_OF_MEMORY;
+  w->dst = dst;
+  w->box = box;
+  w->value = value;
+  w->bytes = bytes;
+  core_op *op;
+  r = core_submit(s, &w->work, NULL, &op);
+  if (r == CU_SUCCESS && !async) r = core_wait_op(op, s->context);
+  core_op_release(op);
+  return r;
+}

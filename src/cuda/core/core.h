@@ -1,0 +1,327 @@
+/* cuda/core/core.h: what a CUDA program's calls work on: devices, contexts, modules, memory, streams.
+ *
+ * The state of the process is `core`, as a driver's is. Every entry point of the driver and the runtime holds
+ * core.lock from its begin to its end; all functions here want it held. It is let go only while an operation
+ * runs (queue.c) and taken again before anything of it is looked at.
+ *
+ * All devices live in one emulator: device memory is one range of addresses, so that any kernel reaches any
+ * device's memory, as peers do, and an address says by itself what it is.
+ */
+#ifndef HEDDLE_CUDA_CORE_CORE_H
+#define HEDDLE_CUDA_CORE_CORE_H
+
+#include <pthread.h>
+
+#include "cuda/core/abi.h"
+#include "heddle/emu.h"
+#include "heddle/program.h"
+
+enum { CORE_MAX_DEVICES = 64, CORE_VERSION = 13000 };
+
+/* Every handle starts with its kind, so that a wrong or stale one is told from a good one. */
+typedef enum core_kind {
+  CORE_DEAD = 0,
+  CORE_CONTEXT = 0x63757831,
+  CORE_MODULE,
+  CORE_LIBRARY,
+  CORE_FUNCTION,
+  CORE_KERNEL,
+  CORE_STREAM,
+  CORE_EVENT,
+  CORE_LINK,
+} core_kind;
+
+typedef struct core_context core_context;
+typedef struct core_module core_module;
+typedef struct core_library core_library;
+typedef struct core_function core_function;
+typedef struct core_stream core_stream;
+typedef struct core_event core_event;
+typedef struct core_op core_op;
+
+/* ---- The process (process.c) --------------------------------------------------------------------- */
+
+typedef struct core_device {
+  int ordinal;
+  core_context *primary; /* NULL: not made yet */
+  unsigned primary_refs, primary_flags;
+  uint64_t used; /* bytes allocated */
+} core_device;
+
+typedef struct core_state {
+  pthread_mutex_t lock;
+  pthread_cond_t changed; /* an operation has ended */
+  hd_program_settings settings;
+  hd_emu *emu;      /* NULL: not initialised */
+  int pid;          /* of the process that initialised; a fork of it has no devices */
+  bool initialised; /* by cuInit */
+  bool ended;       /* the process exits: calls answer CU_DEINITIALIZED */
+  core_device devices[CORE_MAX_DEVICES];
+  HD_VEC(core_context *) contexts;
+  uint64_t next_id; /* of contexts, allocations, events, ... */
+} core_state;
+extern core_state core;
+
+/* Take the settings from the environment and make the emulator, once. */
+cu_result core_start(void);
+/* For an entry point that needs cuInit to have been called. */
+cu_result core_ready(void);
+/* A line on standard error, begun with "heddle: ". */
+void core_say(const char *fmt, ...) HD_PRINTF(1, 2);
+
+/* ---- Contexts (context.c) ------------------------------------------------------------------------- */
+
+struct core_context {
+  core_kind kind;
+  core_device *device;
+  bool primary;
+  unsigned flags;
+  uint64_t id;
+  cu_result fault;               /* not 0: every call answers this */
+  core_stream *legacy;           /* stream 0 */
+  HD_VEC(core_stream *) streams; /* all, the legacy one first */
+  HD_VEC(core_module *) modules;
+  size_t limits[CU_LIMITS];
+  int cache_config, shared_config;
+  uint64_t peers; /* bit per device whose memory was enabled */
+};
+
+cu_result core_context_create(core_device *device, unsigned flags, core_context **out);
+/* Wait for its operations, then end its streams, modules and memory. */
+void core_context_destroy(core_context *c);
+core_context *core_context_of(cu_context handle); /* NULL: none */
+cu_result core_primary_retain(core_device *device, core_context **out);
+cu_result core_primary_release(core_device *device);
+cu_result core_primary_reset(core_device *device);
+
+/* The calling thread's. */
+core_context *core_current(void);
+cu_result core_push(core_context *c);
+cu_result core_pop(core_context **c);
+cu_result core_set_current(core_context *c); /* in place of the top */
+/* A number for each thread, from 1. */
+uint64_t core_thread(void);
+
+/* ---- Memory (memory.c) ----------------------------------------------------------------------------- */
+
+typedef enum core_memory_kind {
+  CORE_MEMORY_DEVICE,
+  CORE_MEMORY_MANAGED,    /* the host sees it at the device's address */
+  CORE_MEMORY_PINNED,     /* the same, for cuMemHostAlloc */
+  CORE_MEMORY_REGISTERED, /* the host's own pages, shown to kernels */
+  CORE_MEMORY_VARIABLE    /* of a module */
+} core_memory_kind;
+
+typedef struct core_memory {
+  uint64_t address, bytes;
+  core_memory_kind kind;
+  unsigned flags;        /* as the program gave them */
+  core_context *context; /* of the allocation */
+  void *host;            /* where the host sees it; NULL: nowhere */
+  uint64_t id;
+  char what[96]; /* for reports: the call and its number */
+} core_memory;
+
+cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,
+                             const char *what, core_memory **out);
+/* Make the host's own pages the pages of device memory. */
+cu_result core_memory_register(core_context *c, void *host, uint64_t bytes, unsigned flags,
+                               core_memory **out);
+cu_result core_memory_unregister(void *host);
+/* Note a variable of a module, which the emulator has allocated. */
+cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, const char *name);
+void core_memory_forget(uint64_t address);
+cu_result core_memory_free(core_memory *m);
+void core_memory_free_all(core_context *c);
+/* The allocation that holds an address, of the device or of the host; NULL: none. */
+core_memory *core_memory_find(uint64_t address);
+core_memory *core_memory_find_host(const void *host);
+/* Was this address freed before? Its text, or NULL. */
+const char *core_memory_was(uint64_t address);
+uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg);
+
+/* ---- Modules (module.c, function.c) ----------------------------------------------------------------- */
+
+/* PTX text that a program handed in: a text, a fatbin, or several of them to be linked. */
+typedef struct core_image {
+  HD_VEC(char *) texts;
+} core_image;
+/* Take the PTX for this architecture out of what `data` points at: PTX text, a fatbin or a wrapper around
+ * one. HD_ERR_UNSUPPORTED: it holds machine code only. */
+hd_status core_image_add(core_image *i, const void *data, unsigned arch, hd_diag *d);
+hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d);
+void core_image_free(core_image *i);
+/* All texts as one module. */
+hd_status core_image_link(const core_image *i, hd_buf *out, hd_diag *d);
+
+struct core_module {
+  core_kind kind;
+  core_context *context;
+  core_library *library; /* NULL: loaded by itself */
+  hd_arena arena;
+  hd_ptx_module *ptx;
+  hd_emu_program *program;
+  HD_VEC(core_function *) functions;
+};
+cu_result core_module_load(core_context *c, const core_image *i, core_module **out);
+void core_module_unload(core_module *m);
+/* Of this name, or of this number in the module's text. */
+cu_result core_module_function(core_module *m, const char *name, core_function **out);
+cu_result core_module_global(core_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+/* What a load's failure is to the program; says why in a line. */
+cu_result core_load_failed(hd_status st, const hd_diag *d);
+
+struct core_library {
+  core_kind kind;
+  core_image image;
+  core_module *modules[CORE_MAX_DEVICES]; /* loaded when asked for; by device, for its primary context */
+  HD_VEC(core_function *) kernels;
+};
+cu_result core_library_module(core_library *l, core_context *c, core_module **out);
+cu_result core_library_kernel(core_library *l, const char *name, core_function **out);
+void core_library_unload(core_library *l);
+
+struct core_function {
+  core_kind kind; /* CORE_FUNCTION, or CORE_KERNEL: of a library, for any context */
+  const char *name;
+  core_module *module;   /* CORE_FUNCTION */
+  core_library *library; /* CORE_KERNEL */
+  uint32_t n_params;
+  uint64_t *offsets, *sizes; /* of parameters */
+  uint64_t params_bytes;
+  uint32_t static_shared, registers;
+  uint32_t max_threads;      /* .maxntid's product, else 1024 */
+  uint32_t cluster[3];       /* .reqnctapercluster; 0: none */
+  int max_dynamic, carveout; /* as set */
+  /* For the report. */
+  uint64_t launches, warp_instructions, thread_instructions;
+  double seconds;
+};
+/* The function in this context that a CUfunction or CUkernel stands for. */
+cu_result core_function_in(core_function *f, core_context *c, core_function **out);
+cu_result core_function_attribute(core_function *f, int attribute, int *value);
+cu_result core_function_set(core_function *f, int attribute, int value);
+uint32_t core_occupancy(const core_function *f, uint64_t threads, uint64_t dynamic_shared);
+
+/* ---- Operations (queue.c) ------------------------------------------------------------------------------ */
+
+/* One thing that a device does: immutable, counted, run any number of times (graphs run theirs again). */
+typedef enum core_work_kind {
+  CORE_WORK_KERNEL,
+  CORE_WORK_COPY,
+  CORE_WORK_SET,
+  CORE_WORK_HOST,
+  CORE_WORK_EMPTY,
+  CORE_WORK_EVENT,
+  CORE_WORK_FREE,
+} core_work_kind;
+typedef struct core_work {
+  core_work_kind kind;
+  unsigned refs;
+  core_context *context;
+  /* Runs without core.lock, one at a time in the process. */
+  cu_result (*run)(struct core_work *w);
+  void (*drop)(struct core_work *w); /* before it is freed; NULL: nothing to do */
+} core_work;
+/* A work of `bytes`, of which core_work is the first member, with one reference; NULL: no memory. */
+void *core_work_new(core_work_kind kind, size_t bytes, core_context *c, cu_result (*run)(core_work *));
+void core_work_release(core_work *w);
+
+struct core_op {
+  unsigned refs;
+  enum { CORE_PENDING, CORE_RUNNING, CORE_DONE } state;
+  core_stream *stream;
+  core_work *work;
+  core_op *next;   /* in its stream */
+  core_op **after; /* operations that must be over before, beside the stream's earlier ones */
+  size_t n_after;
+  uint64_t serial; /* the order of submission */
+  double ended;    /* by hd_seconds */
+};
+void core_op_release(core_op *o);
+
+struct core_stream {
+  core_kind kind;
+  core_context *context;
+  unsigned flags;
+  int priority;
+  uint64_t id;
+  uint64_t thread;              /* of a thread's default stream; 0: any other */
+  core_op *head, *last;         /* pending ones; the last one submitted, over or not (a reference) */
+  struct core_capture *capture; /* not NULL: operations go into a graph */
+};
+cu_result core_stream_create(core_context *c, unsigned flags, int priority, core_stream **out);
+void core_stream_destroy(core_stream *s);
+/* The stream that a handle names in the current context; per_thread: stream 0 is the thread's own. */
+cu_result core_stream_of(cu_stream handle, bool per_thread, core_stream **out);
+
+/* Submit work, of which one reference is taken over, behind the stream's earlier operations and behind
+ * `after`, if that is not NULL. `out`, if not NULL, gets a reference to the operation. */
+cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out);
+/* Run operations until these are over. The result is the context's fault. */
+cu_result core_wait_op(core_op *o, core_context *c);
+cu_result core_wait_stream(core_stream *s);
+cu_result core_wait_context(core_context *c);
+/* Everything that may use memory, before it goes. */
+cu_result core_wait_all(void);
+bool core_stream_idle(core_stream *s);
+
+struct core_event {
+  core_kind kind;
+  core_context *context;
+  unsigned flags;
+  core_op *op; /* of the last record; NULL: never recorded */
+};
+
+/* ---- Copies and fills (copy.c) --------------------------------------------------------------------------
+ */
+
+/* One side of a copy: where byte (0, 0, 0) lies, and how far rows and slices are apart. */
+typedef struct core_place {
+  uint64_t address; /* of the device, or of the host */
+  uint64_t pitch, slice;
+  bool device;
+} core_place;
+typedef struct core_box {
+  uint64_t width, height, depth; /* bytes, rows, slices */
+} core_box;
+/* Whether an address belongs to the device: what unified addressing makes of it. */
+bool core_is_device(uint64_t address);
+/* CU_INVALID_VALUE unless all of the box lies in one allocation of the device. */
+cu_result core_check_place(const core_place *p, const core_box *box);
+cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async);
+/* Fill with the lowest `bytes` bytes of value: 1, 2 or 4. */
+cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async);
+
+/* ---- Launches (launch.c)
+ * ----------------------------------------------------------------------------------- */
+
+typedef struct core_launch {
+  core_function *function;
+  uint32_t grid[3], block[3], cluster[3];
+  uint32_t dynamic_shared;
+  bool cooperative;
+  void **params; /* one pointer a parameter; NULL: packed */
+  const void *packed;
+  size_t packed_bytes;
+} core_launch;
+/* Checks it as a driver does and copies its parameters. */
+cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out);
+cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out);
+
+/* ---- Findings and the report (report.c)
+ * -------------------------------------------------------------------- */
+
+typedef enum core_finding_kind {
+  CORE_FOUND_FAULT,
+  CORE_FOUND_ARGUMENT,
+  CORE_FOUND_LEAK,
+  CORE_FOUND_STREAMS,
+  CORE_FOUND_HOST,
+} core_finding_kind;
+void core_found(core_finding_kind kind, const char *fmt, ...) HD_PRINTF(2, 3);
+/* Kernels' numbers outlive their modules. */
+void core_report_function(const core_function *f);
+void core_report(void);
+
+#endif

@@ -1,0 +1,123 @@
+/* Kernels: their parameters, attributes, and how many of their CTAs an SM holds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/core.h"
+
+enum {
+  DEFAULT_SHARED = 48 << 10, /* bytes a CTA may take without asking for more */
+  DEFAULT_REGISTERS = 32,    /* PTX does not say how many ptxas would take */
+};
+
+static uint32_t directive(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name, uint32_t out[3]) {
+  const hd_ptx_dir *dir = hd_ptx_func_dir(m, f, name);
+  uint32_t product = 1;
+  if (!dir) return 0;
+  for (uint32_t k = 0; k < 3; k++) {
+    const uint32_t v = k < dir->n_vals ? dir->vals[k] : 1;
+    if (out) out[k] = v;
+    product *= v;
+  }
+  return product;
+}
+
+static bool describe(core_module *m, const hd_ptx_func *f, core_function *out) {
+  out->n_params = f->n_params;
+  out->offsets = HD_NEW_N(&m->arena, (size_t)f->n_params + 1, uint64_t);
+  out->sizes = HD_NEW_N(&m->arena, (size_t)f->n_params + 1, uint64_t);
+  if (!out->offsets || !out->sizes) return false;
+  out->params_bytes = hd_ptx_param_layout(m->ptx, f, out->offsets);
+  for (uint32_t k = 0; k < f->n_params; k++)
+    out->sizes[k] = hd_ptx_var_size(m->ptx, &m->ptx->vars[f->first_param + k]);
+  out->static_shared = hd_emu_static_shared(m->program, out->name);
+  out->max_threads = directive(m->ptx, f, HD_M_MAXNTID, NULL);
+  if (!out->max_threads) out->max_threads = directive(m->ptx, f, HD_M_REQNTID, NULL);
+  if (!out->max_threads || out->max_threads > 1024) out->max_threads = 1024;
+  const uint32_t limit = directive(m->ptx, f, HD_M_MAXNREG, NULL);
+  out->registers = limit && limit < DEFAULT_REGISTERS ? limit : DEFAULT_REGISTERS;
+  directive(m->ptx, f, HD_M_REQNCTAPERCLUSTER, out->cluster);
+  out->max_dynamic = DEFAULT_SHARED > out->static_shared ? (int)(DEFAULT_SHARED - out->static_shared) : 0;
+  out->carveout = -1;
+  return true;
+}
+
+cu_result core_module_function(core_module *m, const char *name, core_function **out) {
+  for (size_t k = 0; k < m->functions.n; k++)
+    if (strcmp(m->functions.data[k]->name, name) == 0) {
+      *out = m->functions.data[k];
+      return CU_SUCCESS;
+    }
+  const int64_t index = hd_ptx_find_kernel(m->ptx, name);
+  if (index < 0) return CU_NOT_FOUND;
+  core_function *f = calloc(1, sizeof *f);
+  if (!f) return CU_OUT_OF_MEMORY;
+  f->kind = CORE_FUNCTION;
+  f->module = m;
+  f->name = m->ptx->syms[m->ptx->funcs[index].sym].name;
+  if (!describe(m, &m->ptx->funcs[index], f) || !hd_vec_push(&m->functions, f)) {
+    free(f);
+    return CU_OUT_OF_MEMORY;
+  }
+  *out = f;
+  return CU_SUCCESS;
+}
+
+cu_result core_function_in(core_function *f, core_context *c, core_function **out) {
+  core_module *m;
+  *out = f;
+  if (!f || (f->kind != CORE_FUNCTION && f->kind != CORE_KERNEL)) return CU_INVALID_HANDLE;
+  if (f->kind == CORE_FUNCTION) return f->module->context == c ? CU_SUCCESS : CU_INVALID_HANDLE;
+  cu_result r = core_library_module(f->library, c, &m);
+  return r == CU_SUCCESS ? core_module_function(m, f->name, out) : r;
+}
+
+/* ---- Attributes -------------------------------------------------------------------------------------------
+ */
+
+static int most_shared(void) { return (int)(core.settings.shared_bytes - core.settings.shared_reserved); }
+
+cu_result core_function_attribute(core_function *f, int attribute, int *value) {
+  const hd_ptx_module *m = f->module->ptx;
+  switch (attribute) {
+  case CU_FUNC_MAX_THREADS: *value = (int)f->max_threads; return CU_SUCCESS;
+  case CU_FUNC_SHARED: *value = (int)f->static_shared; return CU_SUCCESS;
+  case CU_FUNC_REGISTERS: *value = (int)f->registers; return CU_SUCCESS;
+  case CU_FUNC_PTX_VERSION: *value = (int)m->sm; return CU_SUCCESS;
+  case CU_FUNC_BINARY_VERSION: *value = (int)core.settings.arch; return CU_SUCCESS;
+  case CU_FUNC_MAX_DYNAMIC_SHARED: *value = f->max_dynamic; return CU_SUCCESS;
+  case CU_FUNC_CARVEOUT: *value = f->carveout; return CU_SUCCESS;
+  default: *value = 0; return attribute < CU_FUNC_ATTRIBUTES ? CU_SUCCESS : CU_INVALID_VALUE;
+  }
+}
+
+cu_result core_function_set(core_function *f, int attribute, int value) {
+  switch (attribute) {
+  case CU_FUNC_MAX_DYNAMIC_SHARED:
+    if (value < 0 || value > most_shared() - (int)f->static_shared) return CU_INVALID_VALUE;
+    f->max_dynamic = value;
+    return CU_SUCCESS;
+  case CU_FUNC_CARVEOUT:
+    if (value < -1 || value > 100) return CU_INVALID_VALUE;
+    f->carveout = value;
+    return CU_SUCCESS;
+  default:
+    return attribute > CU_FUNC_CARVEOUT && attribute < CU_FUNC_ATTRIBUTES ? CU_SUCCESS : CU_INVALID_VALUE;
+  }
+}
+
+/* The CUDA programming guide's rule: each resource allots so many CTAs, the scarcest decides. */
+uint32_t core_occupancy(const core_function *f, uint64_t threads, uint64_t dynamic_shared) {
+  const hd_program_settings *s = &core.settings;
+  const uint64_t warps = (threads + HD_WARP - 1) / HD_WARP;
+  uint64_t shared = f->static_shared + dynamic_shared + s->shared_reserved;
+  if (!warps || threads > f->max_threads) return 0;
+  if (s->shared_unit) shared = (shared + s->shared_unit - 1) / s->shared_unit * s->shared_unit;
+  uint64_t registers = (uint64_t)f->registers * HD_WARP;
+  if (s->register_unit) registers = (registers + s->register_unit - 1) / s->register_unit * s->register_unit;
+  uint64_t n = s->max_ctas;
+  if (s->max_warps / warps < n) n = s->max_warps / warps;
+  if (s->max_threads / (warps * HD_WARP) < n) n = s->max_threads / (warps * HD_WARP);
+  if (shared && s->shared_bytes / shared < n) n = s->shared_bytes / shared;
+  if (registers && s->registers / (registers * warps) < n) n = s->registers / (registers * warps);
+  return (uint32_t)n;
+}

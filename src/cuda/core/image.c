@@ -1,0 +1,222 @@
+/* The PTX in what programs hand in, and several texts as one module. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/core.h"
+#include "heddle/container.h"
+
+/* ---- Images ---------------------------------------------------------------------------------------------
+ */
+
+/* What nvcc puts around a fatbin for the runtime. */
+typedef struct wrapper {
+  uint32_t magic, version;
+  const void *data;
+  const void *const *more; /* version 2: the fatbins that a device link joined, up to a NULL */
+} wrapper;
+
+typedef struct region {
+  uint32_t magic;
+  uint16_t version, header_size;
+  uint64_t size;
+} region;
+
+enum { WRAPPER_MAGIC = 0x466243b1, REGION_LIMIT = 1 << 30 };
+#define REGION_MAGIC 0xBA55ED50u
+
+void core_image_free(core_image *i) {
+  for (size_t k = 0; k < i->texts.n; k++) free(i->texts.data[k]);
+  hd_vec_free(&i->texts);
+}
+
+static hd_status keep(core_image *i, const char *text, size_t n, hd_diag *d) {
+  char *copy = malloc(n + 1);
+  if (!copy || !hd_vec_push(&i->texts, copy)) {
+    free(copy);
+    return hd_nomem(d);
+  }
+  memcpy(copy, text, n);
+  copy[n] = 0;
+  return HD_OK;
+}
+
+/* Of a fatbin's texts, one per architecture, the newest that this one runs. */
+static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_diag *d) {
+  hd_ptx_text t;
+  bool more;
+  char *best = NULL;
+  size_t len = 0;
+  unsigned sm = 0;
+  hd_status st;
+  while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
+    if (t.sm > arch || (best && t.sm <= sm)) continue;
+    char *copy = realloc(best, t.len + 1);
+    if (!copy) {
+      st = hd_nomem(d);
+      break;
+    }
+    best = copy;
+    memcpy(best, t.data, t.len);
+    len = t.len;
+    sm = t.sm;
+  }
+  if (st == HD_OK && !best)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED,
+                 "the program has no PTX for sm_%u, only machine code: compile it with -arch=sm_%u, or with "
+                 "-gencode arch=compute_%u,code=compute_%u",
+                 arch, arch, arch, arch);
+  if (st == HD_OK) st = keep(i, best, len, d);
+  free(best);
+  return st;
+}
+
+static hd_status add_fatbin(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d) {
+  hd_container *c;
+  hd_status st = hd_container_open_memory(data, n, "the program's image", &c, d);
+  if (st != HD_OK) return st;
+  st = best_text(i, c, arch, d);
+  hd_container_close(c);
+  return st;
+}
+
+static hd_status add_region(core_image *i, const void *data, unsigned arch, hd_diag *d) {
+  region r;
+  memcpy(&r, data, sizeof r);
+  if (r.magic != REGION_MAGIC || r.size > REGION_LIMIT)
+    return hd_fail(d, HD_ERR_INPUT, "the program hands in something that is no fatbin");
+  return add_fatbin(i, data, r.header_size + r.size, arch, d);
+}
+
+hd_status core_image_add(core_image *i, const void *data, unsigned arch, hd_diag *d) {
+  uint32_t magic;
+  memcpy(&magic, data, sizeof magic);
+  if (magic == WRAPPER_MAGIC) {
+    const wrapper *w = data;
+    hd_status st = HD_OK;
+    if (w->version < 2 || !w->more || !*w->more) return add_region(i, w->data, arch, d);
+    for (const void *const *more = w->more; st == HD_OK && *more; more++) st = add_region(i, *more, arch, d);
+    return st;
+  }
+  if (magic == REGION_MAGIC) return add_region(i, data, arch, d);
+  if (memcmp(data, "\177ELF", 4) == 0)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "the program loads machine code (a cubin); heddle runs PTX: have it keep the PTX");
+  return keep(i, data, strlen(data), d);
+}
+
+hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d) {
+  uint32_t magic = 0;
+  if (n >= sizeof magic) memcpy(&magic, data, sizeof magic);
+  if (magic == REGION_MAGIC) return add_fatbin(i, data, n, arch, d);
+  return magic == WRAPPER_MAGIC || (n >= 4 && memcmp(data, "\177ELF", 4) == 0)
+             ? core_image_add(i, data, arch, d)
+             : keep(i, data, n, d);
+}
+
+/* ---- Linking ----------------------------------------------------------------------------------------------
+ */
+
+typedef struct linker {
+  hd_arena arena;
+  hd_ptx_module **modules;
+  size_t n;
+} linker;
+
+typedef struct item {
+  const char *name;
+  unsigned linkage;
+  bool defined; /* not a declaration alone */
+} item;
+
+static item item_of(const hd_ptx_module *m, const hd_ptx_item *i) {
+  if (i->kind == HD_I_FUNC) {
+    const hd_ptx_func *f = &m->funcs[i->index];
+    return (item){m->syms[f->sym].name, f->linkage, f->has_body};
+  }
+  if (i->kind != HD_I_VAR) return (item){0};
+  const hd_ptx_var *v = &m->vars[i->index];
+  return (item){m->syms[v->sym].name, v->linkage, !(v->linkage & HD_LINK_EXTERN)};
+}
+
+enum { SHARED_NAMES = HD_LINK_EXTERN | HD_LINK_VISIBLE | HD_LINK_WEAK | HD_LINK_COMMON };
+
+static bool defined_in(const hd_ptx_module *m, const char *name) {
+  for (uint32_t k = 0; k < m->n_items; k++) {
+    const item i = item_of(m, &m->items[k]);
+    if (i.name && i.defined && i.linkage & SHARED_NAMES && strcmp(i.name, name) == 0) return true;
+  }
+  return false;
+}
+
+/* Is it said elsewhere: defined by an earlier module, or, of a variable declared here, by any other? */
+static bool redundant(const linker *l, size_t at, const hd_ptx_item *x) {
+  const item i = item_of(l->modules[at], x);
+  if (!i.name || !(i.linkage & SHARED_NAMES)) return false;
+  for (size_t k = 0; k < l->n; k++) {
+    if (k == at || (k > at && (i.defined || x->kind == HD_I_FUNC))) continue;
+    if (i.defined && !(i.linkage & (HD_LINK_WEAK | HD_LINK_COMMON)))
+      continue; /* twice: an error, seen later */
+    if (defined_in(l->modules[k], i.name)) return true;
+  }
+  return false;
+}
+
+/* Names that a module keeps to itself may occur in others, too. */
+static hd_status separate(linker *l, size_t at, hd_diag *d) {
+  hd_ptx_module *m = l->modules[at];
+  for (uint32_t k = 0; k < m->n_items; k++) {
+    const item i = item_of(m, &m->items[k]);
+    if (!i.name || i.linkage & SHARED_NAMES) continue;
+    if (m->items[k].kind == HD_I_FUNC && m->funcs[m->items[k].index].entry) continue;
+    const hd_sym s =
+        m->items[k].kind == HD_I_FUNC ? m->funcs[m->items[k].index].sym : m->vars[m->items[k].index].sym;
+    char *name = hd_arena_printf(&l->arena, "%s__%zu", m->syms[s].name, at);
+    if (!name) return hd_nomem(d);
+    m->syms[s].name = name;
+    m->syms[s].len = (uint32_t)strlen(name);
+  }
+  return HD_OK;
+}
+
+/* Variables of all modules come first, so that those of one are known in the others. */
+static hd_status print_items(linker *l, bool variables, hd_buf *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (size_t k = 0; st == HD_OK && k < l->n; k++) {
+    hd_ptx_module part = *l->modules[k];
+    part.items = HD_NEW_N(&l->arena, part.n_items + 1, hd_ptx_item);
+    if (!part.items) return hd_nomem(d);
+    part.n_items = 0;
+    for (uint32_t i = 0; i < l->modules[k]->n_items; i++) {
+      const hd_ptx_item *x = &l->modules[k]->items[i];
+      if ((x->kind == HD_I_VAR) == variables && x->kind != HD_I_RAW && !redundant(l, k, x))
+        part.items[part.n_items++] = *x;
+    }
+    hd_buf text = {0};
+    st = hd_ptx_print(&part, &text);
+    /* The heads of all but the first are left out: three directives, up to the first item. */
+    const char *from = text.data;
+    if (st == HD_OK && (k || !variables) && from) {
+      const char *end = strstr(from, ".address_size");
+      from = end ? end + strcspn(end, "\n") : from;
+    }
+    if (st == HD_OK && from) hd_buf_puts(out, from);
+    hd_buf_free(&text);
+  }
+  return st == HD_OK && out->failed ? hd_nomem(d) : st;
+}
+
+hd_status core_image_link(const core_image *i, hd_buf *out, hd_diag *d) {
+  linker l = {.n = i->texts.n};
+  hd_arena_init(&l.arena);
+  l.modules = HD_NEW_N(&l.arena, l.n + 1, hd_ptx_module *);
+  hd_status st = l.modules ? HD_OK : hd_nomem(d);
+  for (size_t k = 0; st == HD_OK && k < l.n; k++) {
+    st = hd_ptx_parse(i->texts.data[k], strlen(i->texts.data[k]), "the program's image", &l.arena,
+                      &l.modules[k], d);
+    if (st == HD_OK) st = separate(&l, k, d);
+  }
+  if (st == HD_OK) st = print_items(&l, true, out, d);
+  if (st == HD_OK) st = print_items(&l, false, out, d);
+  hd_arena_free(&l.arena);
+  return st;
+}

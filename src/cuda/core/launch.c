@@ -1,0 +1,168 @@
+/* Launches of kernels and of host functions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/core.h"
+#include <stdio.h>
+
+typedef struct kernel_work {
+  core_work work;
+  core_function *function;
+  hd_emu_launch_params params;
+  hd_dispatch dispatch;
+  char args[];
+} kernel_work;
+
+/* ---- What a fault is to the program ------------------------------------------------------------------- */
+
+/* Words that the emulator's diagnostics begin with, and the driver's result. */
+static const struct {
+  const char *words;
+  cu_result result;
+} faults[] = {
+    {"misaligned", CU_MISALIGNED_ADDRESS},
+    {"out of bounds", CU_ILLEGAL_ADDRESS},
+    {"assertion", CU_ASSERT},
+    {"trap", CU_LAUNCH_FAILED},
+};
+
+static cu_result result_of(hd_status st, const hd_diag *d) {
+  if (st == HD_ERR_NOMEM) return CU_OUT_OF_MEMORY;
+  if (st == HD_ERR_UNSUPPORTED) return CU_NOT_SUPPORTED;
+  if (hd_emu_is_hang(d)) return CU_LAUNCH_TIMEOUT;
+  for (size_t k = 0; k < sizeof faults / sizeof *faults; k++)
+    if (strstr(d->message, faults[k].words)) return faults[k].result;
+  return CU_LAUNCH_FAILED;
+}
+
+/* ---- Running ---------------------------------------------------------------------------------------------
+ */
+
+static void print(void *ctx, const char *text, size_t len) {
+  fwrite(text, 1, len, stdout);
+  fflush(stdout);
+}
+
+static cu_result run_kernel(core_work *base) {
+  kernel_work *w = (kernel_work *)base;
+  core_function *f = w->function;
+  const hd_emu_hooks hooks = {.print = print};
+  hd_emu_stats stats;
+  hd_diag d = {0};
+  hd_status st = hd_emu_launch(f->module->program, &w->params, &w->dispatch, &hooks, &stats, &d);
+  f->launches++;
+  f->warp_instructions += stats.warp_instructions;
+  f->thread_instructions += stats.thread_instructions;
+  f->seconds += stats.seconds;
+  if (st == HD_OK) return CU_SUCCESS;
+  char line[1600];
+  core_found(CORE_FOUND_FAULT, "%s", hd_diag_line(&d, line, sizeof line));
+  return result_of(st, &d);
+}
+
+/* ---- Checking
+ * ------------------------------------------------------------------------------------------------ */
+
+static cu_result bad(const core_function *f, const char *what, unsigned long long have,
+                     unsigned long long most) {
+  core_found(CORE_FOUND_ARGUMENT, "launch of %s: %s of %llu, and the GPU takes %s%llu", f->name, what, have,
+             have ? "at most " : "at least ", have ? most : 1);
+  return CU_INVALID_VALUE;
+}
+
+static cu_result check_shape(const core_function *f, const core_launch *l) {
+  static const uint32_t grid[3] = {0x7FFFFFFF, 65535, 65535}, block[3] = {1024, 1024, 64};
+  static const char *const grids[] = {"gridDim.x", "gridDim.y", "gridDim.z"}, *const blocks[] = {
+                                                                                  "blockDim.x", "blockDim.y",
+                                                                                  "blockDim.z"};
+  uint64_t threads = 1;
+  for (int k = 0; k < 3; k++) {
+    if (!l->grid[k] || l->grid[k] > grid[k]) return bad(f, grids[k], l->grid[k], grid[k]);
+    if (!l->block[k] || l->block[k] > block[k]) return bad(f, blocks[k], l->block[k], block[k]);
+    threads *= l->block[k];
+  }
+  if (threads > f->max_threads) return bad(f, "a CTA's threads", threads, f->max_threads);
+  if ((int64_t)l->dynamic_shared > f->max_dynamic)
+    return bad(f, "dynamic shared memory", l->dynamic_shared, (unsigned long long)f->max_dynamic);
+  return CU_SUCCESS;
+}
+
+static cu_result check_cooperative(const core_function *f, const core_launch *l) {
+  const uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+                 threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+  const uint64_t most = core_occupancy(f, threads, l->dynamic_shared) * core.settings.n_sms;
+  return !l->cooperative || ctas <= most ? CU_SUCCESS : CU_COOPERATIVE_TOO_LARGE;
+}
+
+static cu_result copy_args(const core_function *f, const core_launch *l, char *args) {
+  if (l->packed) {
+    memcpy(args, l->packed, l->packed_bytes < f->params_bytes ? l->packed_bytes : f->params_bytes);
+    return CU_SUCCESS;
+  }
+  if (f->n_params && !l->params) return CU_INVALID_VALUE;
+  for (uint32_t k = 0; k < f->n_params; k++) {
+    if (!l->params[k]) return CU_INVALID_VALUE;
+    memcpy(args + f->offsets[k], l->params[k], f->sizes[k]);
+  }
+  return CU_SUCCESS;
+}
+
+/* Not supported by the emulator: said once a kernel. */
+static cu_result supported(const core_function *f) {
+  hd_diag d = {0};
+  if (hd_emu_supported(f->module->program, f->name, &d) == HD_OK) return CU_SUCCESS;
+  char line[1600];
+  core_say("kernel %s: %s", f->name, hd_diag_line(&d, line, sizeof line));
+  return CU_NOT_SUPPORTED;
+}
+
+cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out) {
+  core_function *f;
+  cu_result r = core_function_in(l->function, c, &f);
+  if (r == CU_SUCCESS) r = supported(f);
+  if (r == CU_SUCCESS) r = check_shape(f, l);
+  if (r == CU_SUCCESS) r = check_cooperative(f, l);
+  if (r != CU_SUCCESS) return r;
+  kernel_work *w = core_work_new(CORE_WORK_KERNEL, sizeof *w + f->params_bytes + 1, c, run_kernel);
+  if (!w) return CU_OUT_OF_MEMORY;
+  w->function = f;
+  w->params = (hd_emu_launch_params){
+      .kernel = f->name, .dynamic_shared = l->dynamic_shared, .args = w->args, .args_bytes = f->params_bytes};
+  memcpy(w->params.grid, l->grid, sizeof l->grid);
+  memcpy(w->params.block, l->block, sizeof l->block);
+  const uint32_t resident =
+      core_occupancy(f, (uint64_t)l->block[0] * l->block[1] * l->block[2], l->dynamic_shared);
+  w->dispatch = (hd_dispatch){.kind = core.settings.seed ? HD_DISPATCH_DEMAND : HD_DISPATCH_ROUND_ROBIN,
+                              .seed = core.settings.seed,
+                              .resident = resident};
+  r = copy_args(f, l, w->args);
+  if (r == CU_SUCCESS)
+    *out = &w->work;
+  else
+    core_work_release(&w->work);
+  return r;
+}
+
+/* ---- Host functions
+ * -------------------------------------------------------------------------------------------- */
+
+typedef struct host_work {
+  core_work work;
+  cu_host_fn *fn;
+  void *data;
+} host_work;
+
+static cu_result run_host(core_work *base) {
+  const host_work *w = (const host_work *)base;
+  w->fn(w->data);
+  return CU_SUCCESS;
+}
+
+cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out) {
+  host_work *w = core_work_new(CORE_WORK_HOST, sizeof *w, c, run_host);
+  if (!w) return CU_OUT_OF_MEMORY;
+  w->fn = fn;
+  w->data = data;
+  *out = &w->work;
+  return CU_SUCCESS;
+}

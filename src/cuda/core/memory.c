@@ -1,0 +1,236 @@
+/* Allocations: whose they are, where host and device see them, and what was there before. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cuda/core/core.h"
+
+enum { FREED = 256 }; /* freed allocations that reports remember */
+
+static struct {
+  HD_VEC(core_memory *) live; /* by address */
+  struct {
+    uint64_t address, bytes;
+    char what[96];
+  } freed[FREED];
+  uint64_t n_freed;
+  size_t n_registered;
+} memory;
+
+/* ---- Finding ------------------------------------------------------------------------------------------ */
+
+/* Index of the first one that begins behind `address`. */
+static size_t upper_bound(uint64_t address) {
+  size_t lo = 0, hi = memory.live.n;
+  while (lo < hi) {
+    const size_t mid = lo + (hi - lo) / 2;
+    if (memory.live.data[mid]->address <= address)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+core_memory *core_memory_find(uint64_t address) {
+  const size_t k = upper_bound(address);
+  core_memory *m = k ? memory.live.data[k - 1] : NULL;
+  if (m && (address < m->address + m->bytes || address == m->address)) return m;
+  return core_memory_find_host((const void *)(uintptr_t)address);
+}
+
+/* Registered memory is the only kind whose host address differs. */
+core_memory *core_memory_find_host(const void *host) {
+  const uintptr_t at = (uintptr_t)host;
+  for (size_t k = 0; memory.n_registered && k < memory.live.n; k++) {
+    core_memory *m = memory.live.data[k];
+    if (m->kind == CORE_MEMORY_REGISTERED && at - (uintptr_t)m->host < m->bytes) return m;
+  }
+  return NULL;
+}
+
+const char *core_memory_was(uint64_t address) {
+  const uint64_t n = memory.n_freed < FREED ? memory.n_freed : FREED;
+  for (uint64_t k = 1; k <= n; k++) {
+    const uint64_t slot = (memory.n_freed - k) % FREED;
+    if (address - memory.freed[slot].address < memory.freed[slot].bytes) return memory.freed[slot].what;
+  }
+  return NULL;
+}
+
+uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg) {
+  uint64_t bytes = 0;
+  for (size_t k = 0; k < memory.live.n; k++) {
+    const core_memory *m = memory.live.data[k];
+    if (m->kind == CORE_MEMORY_VARIABLE) continue;
+    bytes += m->bytes;
+    if (each) each(m, arg);
+  }
+  return bytes;
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------- */
+
+static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address, uint64_t bytes,
+                        const char *what, core_memory **out) {
+  core_memory *m = calloc(1, sizeof *m);
+  if (!m || !hd_vec_push(&memory.live, m)) {
+    free(m);
+    return CU_OUT_OF_MEMORY;
+  }
+  m->address = address;
+  m->bytes = bytes;
+  m->kind = kind;
+  m->context = c;
+  m->id = ++core.next_id;
+  snprintf(m->what, sizeof m->what, "%s", what);
+  const size_t at = upper_bound(address - 1);
+  memmove(&memory.live.data[at + 1], &memory.live.data[at],
+          (memory.live.n - 1 - at) * sizeof *memory.live.data);
+  memory.live.data[at] = m;
+  *out = m;
+  return CU_SUCCESS;
+}
+
+static cu_result refuse(const hd_diag *d) {
+  return d->status == HD_ERR_NOMEM ? CU_OUT_OF_MEMORY : CU_UNKNOWN;
+}
+
+cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,
+                             const char *what, core_memory **out) {
+  const bool shared = kind != CORE_MEMORY_DEVICE, counts = kind != CORE_MEMORY_PINNED;
+  hd_diag d = {0};
+  uint64_t address;
+  if (!bytes) return CU_INVALID_VALUE;
+  if (counts && bytes > core.settings.memory - c->device->used) return CU_OUT_OF_MEMORY;
+  const uint64_t align = shared ? (uint64_t)sysconf(_SC_PAGESIZE) : 512;
+  if (hd_emu_alloc_aligned(core.emu, bytes, align, &address, &d) != HD_OK) return refuse(&d);
+  void *host = (void *)(uintptr_t)address;
+  cu_result r = CU_SUCCESS;
+  if (shared && hd_emu_show(core.emu, address, bytes, host, &d) != HD_OK) r = refuse(&d);
+  if (r == CU_SUCCESS) r = insert(c, kind, address, bytes, what, out);
+  if (r != CU_SUCCESS) {
+    hd_emu_free(core.emu, address, NULL);
+    return r;
+  }
+  (*out)->flags = flags;
+  if (shared) {
+    (*out)->host = host;
+    hd_emu_mark_written(core.emu, address, bytes); /* the host's stores are not seen */
+  }
+  if (counts) c->device->used += bytes;
+  return CU_SUCCESS;
+}
+
+cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, const char *name) {
+  core_memory *m;
+  const core_memory *have = core_memory_find(address);
+  if (have && have->address == address) return CU_SUCCESS;
+  return insert(c, CORE_MEMORY_VARIABLE, address, bytes ? bytes : 1, name, &m);
+}
+
+/* ---- The host's own pages
+ * ---------------------------------------------------------------------------------- */
+
+typedef struct pages {
+  char *start;
+  uint64_t bytes, past; /* of the memory itself, from the start */
+} pages;
+
+static pages pages_of(void *host, uint64_t bytes) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), past = (uintptr_t)host % page;
+  return (pages){(char *)host - past, (past + bytes + page - 1) & ~(page - 1), past};
+}
+
+/* The pages' bytes go into device memory, which takes their place. */
+cu_result core_memory_register(core_context *c, void *host, uint64_t bytes, unsigned flags,
+                               core_memory **out) {
+  const pages p = pages_of(host, bytes);
+  hd_diag d = {0};
+  uint64_t address;
+  if (!host || !bytes) return CU_INVALID_VALUE;
+  for (uint64_t at = 0; at<bytes; at += p.bytes> 4096 ? 4096 : p.bytes)
+    if (core_memory_find((uintptr_t)host + at)) return CU_HOST_ALREADY_REGISTERED;
+  if (hd_emu_alloc_aligned(core.emu, p.bytes, (uint64_t)sysconf(_SC_PAGESIZE), &address, &d) != HD_OK)
+    return refuse(&d);
+  memcpy(hd_emu_ptr(core.emu, address, p.bytes), p.start, p.bytes);
+  hd_emu_mark_written(core.emu, address, p.bytes);
+  cu_result r = CU_SUCCESS;
+  if (hd_emu_show(core.emu, address, p.bytes, p.start, &d) != HD_OK) r = refuse(&d);
+  if (r == CU_SUCCESS)
+    r = insert(c, CORE_MEMORY_REGISTERED, address + p.past, bytes, "cuMemHostRegister", out);
+  if (r != CU_SUCCESS) {
+    hd_emu_free(core.emu, address, NULL);
+    return r;
+  }
+  (*out)->host = host;
+  (*out)->flags = flags;
+  memory.n_registered++;
+  return CU_SUCCESS;
+}
+
+/* Private pages with the same bytes in their place. */
+static bool give_back(const core_memory *m) {
+  const pages p = pages_of(m->host, m->bytes);
+  char *copy = mmap(NULL, p.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return false;
+  memcpy(copy, p.start, p.bytes);
+  return mremap(copy, p.bytes, p.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, p.start) != MAP_FAILED;
+}
+
+cu_result core_memory_unregister(void *host) {
+  core_memory *m = core_memory_find_host(host);
+  if (!m || m->host != host) return host ? CU_HOST_NOT_REGISTERED : CU_INVALID_VALUE;
+  return core_memory_free(m);
+}
+
+/* ---- Ending
+ * ------------------------------------------------------------------------------------------------- */
+
+static void take_out(core_memory *m) {
+  const size_t k = upper_bound(m->address) - 1;
+  memmove(&memory.live.data[k], &memory.live.data[k + 1], (memory.live.n - k - 1) * sizeof *memory.live.data);
+  memory.live.n--;
+}
+
+void core_memory_forget(uint64_t address) {
+  const size_t k = upper_bound(address);
+  core_memory *m = k ? memory.live.data[k - 1] : NULL;
+  if (!m || m->address != address || m->kind != CORE_MEMORY_VARIABLE) return;
+  take_out(m);
+  free(m);
+}
+
+static void hide(const core_memory *m) {
+  const pages p = pages_of(m->host, m->bytes);
+  if (m->host)
+    mmap(p.start, p.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+cu_result core_memory_free(core_memory *m) {
+  uint64_t address = m->address;
+  if (m->kind == CORE_MEMORY_REGISTERED) {
+    if (!give_back(m)) return CU_OUT_OF_MEMORY;
+    address -= pages_of(m->host, m->bytes).past;
+    memory.n_registered--;
+  } else {
+    hide(m);
+  }
+  hd_emu_free(core.emu, address, NULL);
+  if (m->kind == CORE_MEMORY_DEVICE || m->kind == CORE_MEMORY_MANAGED) m->context->device->used -= m->bytes;
+  const uint64_t slot = memory.n_freed++ % FREED;
+  memory.freed[slot].address = m->address;
+  memory.freed[slot].bytes = m->bytes;
+  memcpy(memory.freed[slot].what, m->what, sizeof m->what);
+  take_out(m);
+  free(m);
+  return CU_SUCCESS;
+}
+
+void core_memory_free_all(core_context *c) {
+  for (size_t k = memory.live.n; k-- > 0;)
+    if (memory.live.data[k]->context == c) core_memory_free(memory.live.data[k]);
+}

@@ -1,0 +1,237 @@
+/* Operations in streams: submitted in the program's order, run in any order that the streams allow.
+ *
+ * An operation waits for the earlier ones of its stream and for those in `after`: what an event recorded, and
+ * what the default stream orders. Without a seed every operation runs where it is submitted. With one it
+ * stays until somebody waits for it, and the seed picks who is next among those that may run, so that a
+ * result which hangs on an order that nothing ensures comes out differently.
+ */
+#include <stdlib.h>
+
+#include "cuda/core/core.h"
+
+static struct {
+  uint64_t serial, draws;
+  bool running; /* an operation runs, in some thread */
+  size_t pending;
+} queue;
+
+/* ---- Works and operations ----------------------------------------------------------------------------- */
+
+void *core_work_new(core_work_kind kind, size_t bytes, core_context *c, cu_result (*run)(core_work *)) {
+  core_work *w = calloc(1, bytes);
+  if (!w) return NULL;
+  *w = (core_work){.kind = kind, .refs = 1, .context = c, .run = run};
+  return w;
+}
+
+void core_work_release(core_work *w) {
+  if (!w || --w->refs) return;
+  if (w->drop) w->drop(w);
+  free(w);
+}
+
+void core_op_release(core_op *o) {
+  if (!o || --o->refs) return;
+  core_work_release(o->work);
+  free(o->after);
+  free(o);
+}
+
+static bool depend(core_op *o, core_op *on) {
+  if (!on || on->state == CORE_DONE) return true;
+  core_op **grown = realloc(o->after, (o->n_after + 1) * sizeof *grown);
+  if (!grown) return false;
+  o->after = grown;
+  o->after[o->n_after++] = on;
+  on->refs++;
+  return true;
+}
+
+/* The legacy default stream comes behind all streams that do not opt out, and they behind it. */
+static bool depend_on_default(core_op *o) {
+  core_stream *s = o->stream;
+  const core_context *c = s->context;
+  if (s->flags & CU_STREAM_NON_BLOCKING) return true;
+  if (s != c->legacy) return depend(o, c->legacy->last);
+  for (size_t k = 0; k < c->streams.n; k++)
+    if (!(c->streams.data[k]->flags & CU_STREAM_NON_BLOCKING) && !depend(o, c->streams.data[k]->last))
+      return false;
+  return true;
+}
+
+/* ---- Running ---------------------------------------------------------------------------------------------
+ */
+
+static bool ready(const core_op *o) {
+  for (size_t k = 0; k < o->n_after; k++)
+    if (o->after[k]->state != CORE_DONE) return false;
+  return true;
+}
+
+/* The head of a stream that may run: the earliest, or any one with a seed. */
+static core_op *pick(void) {
+  core_op *best = NULL;
+  uint64_t n = 0;
+  for (size_t k = 0; k < core.contexts.n; k++)
+    for (size_t i = 0; i < core.contexts.data[k]->streams.n; i++) {
+      core_op *o = core.contexts.data[k]->streams.data[i]->head;
+      if (!o || o->state != CORE_PENDING || !ready(o)) continue;
+      n++;
+      if (core.settings.seed ? hd_random_at(core.settings.seed, queue.draws++) % n == 0
+                             : !best || o->serial < best->serial)
+        best = o;
+    }
+  return best;
+}
+
+static void run(core_op *o) {
+  core_context *c = o->work->context;
+  queue.running = true;
+  o->state = CORE_RUNNING;
+  cu_result r = c->fault;
+  if (r == CU_SUCCESS) {
+    pthread_mutex_unlock(&core.lock);
+    r = o->work->run(o->work);
+    pthread_mutex_lock(&core.lock);
+  }
+  if (r != CU_SUCCESS && c->fault == CU_SUCCESS) c->fault = r;
+  o->state = CORE_DONE;
+  o->ended = hd_seconds();
+  for (size_t k = 0; k < o->n_after; k++) core_op_release(o->after[k]);
+  o->n_after = 0;
+  o->stream->head = o->next;
+  queue.running = false;
+  queue.pending--;
+  pthread_cond_broadcast(&core.changed);
+  core_op_release(o);
+}
+
+/* Let one operation run, or end; false: none can. */
+static bool step(void) {
+  if (queue.running) {
+    pthread_cond_wait(&core.changed, &core.lock);
+    return true;
+  }
+  core_op *o = queue.pending ? pick() : NULL;
+  if (o) run(o);
+  return o != NULL;
+}
+
+/* ---- Submitting and waiting
+ * -------------------------------------------------------------------------------- */
+
+static core_op *new_op(core_stream *s, core_work *w, core_op *after) {
+  core_op *o = calloc(1, sizeof *o);
+  if (!o) return NULL;
+  *o = (core_op){.refs = 1, .stream = s, .work = w, .serial = ++queue.serial};
+  if (depend(o, after) && depend_on_default(o)) return o;
+  for (size_t k = 0; k < o->n_after; k++) core_op_release(o->after[k]);
+  free(o->after);
+  free(o);
+  return NULL;
+}
+
+cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out) {
+  if (out) *out = NULL;
+  core_op *o = s->context->fault ? NULL : new_op(s, w, after);
+  if (!o) {
+    core_work_release(w);
+    return s->context->fault ? s->context->fault : CU_OUT_OF_MEMORY;
+  }
+  if (s->head)
+    s->last->next = o;
+  else
+    s->head = o;
+  core_op_release(s->last);
+  o->refs++; /* the queue's, and the stream's last */
+  s->last = o;
+  queue.pending++;
+  if (out) {
+    *out = o;
+    o->refs++;
+  }
+  /* A fault shows at a later call, as it does where operations really are asynchronous. */
+  if (!core.settings.seed)
+    core_wait_op(o, s->context);
+  else if (hd_random_at(~core.settings.seed, queue.draws++) % 3 == 0)
+    step(); /* some run early */
+  return CU_SUCCESS;
+}
+
+cu_result core_wait_op(core_op *o, core_context *c) {
+  if (o) {
+    o->refs++;
+    while (o->state != CORE_DONE && step()) continue;
+    core_op_release(o);
+  }
+  return c->fault;
+}
+
+cu_result core_wait_stream(core_stream *s) { return core_wait_op(s->last, s->context); }
+
+cu_result core_wait_context(core_context *c) {
+  for (size_t k = 0; k < c->streams.n; k++) core_wait_stream(c->streams.data[k]);
+  return c->fault;
+}
+
+cu_result core_wait_all(void) {
+  while (queue.pending && step()) continue;
+  return CU_SUCCESS;
+}
+
+bool core_stream_idle(core_stream *s) {
+  if (s->head && core.settings.seed) step(); /* who asks again and again gets there */
+  return !s->head;
+}
+
+/* ---- Streams
+ * ------------------------------------------------------------------------------------------------- */
+
+cu_result core_stream_create(core_context *c, unsigned flags, int priority, core_stream **out) {
+  core_stream *s = calloc(1, sizeof *s);
+  if (!s || !hd_vec_push(&c->streams, s)) {
+    free(s);
+    return CU_OUT_OF_MEMORY;
+  }
+  s->kind = CORE_STREAM;
+  s->context = c;
+  s->flags = flags;
+  s->priority = priority;
+  s->id = ++core.next_id;
+  *out = s;
+  return CU_SUCCESS;
+}
+
+void core_stream_destroy(core_stream *s) {
+  core_context *c = s->context;
+  core_wait_stream(s);
+  core_op_release(s->last);
+  s->last = NULL;
+  for (size_t k = 0; k < c->streams.n; k++)
+    if (c->streams.data[k] == s) c->streams.data[k] = c->streams.data[--c->streams.n];
+  s->kind = CORE_DEAD;
+}
+
+static cu_result thread_stream(core_context *c, core_stream **out) {
+  const uint64_t me = core_thread();
+  for (size_t k = 0; k < c->streams.n; k++)
+    if (c->streams.data[k]->thread == me) {
+      *out = c->streams.data[k];
+      return CU_SUCCESS;
+    }
+  cu_result r = core_stream_create(c, 0, 0, out);
+  if (r == CU_SUCCESS) (*out)->thread = me;
+  return r;
+}
+
+cu_result core_stream_of(cu_stream handle, bool per_thread, core_stream **out) {
+  core_context *c = core_current();
+  if (!c) return CU_INVALID_CONTEXT;
+  if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread)) return thread_stream(c, out);
+  if (!handle || handle == CU_STREAM_LEGACY) {
+    *out = c->legacy;
+    return CU_SUCCESS;
+  }
+  *out = handle;
+  return handle->kind == CORE_STREAM ? CU_SUCCESS : CU_INVALID_HANDLE;
+}

@@ -1,0 +1,188 @@
+/* Copies and fills. */
+#include "cuda/driver/driver.h"
+
+cu_result drv_stream(cu_stream handle, core_stream **out) {
+  return core_stream_of(handle, drv_per_thread, out);
+}
+
+/* ---- Linear copies
+ * ------------------------------------------------------------------------------------------ */
+
+typedef enum side { ANYWHERE, HOST, DEVICE } side;
+
+/* An address where the call says it is. Memory that both see is on both sides. */
+static cu_result place(cu_address address, side where, const char *what, core_place *out) {
+  const core_memory *m = core_memory_find(address);
+  const bool device = core_is_device(address), shared = m && m->host;
+  *out = (core_place){.address = address, .device = device};
+  if (where == ANYWHERE || (where == DEVICE && device) || (where == HOST && (!device || shared)))
+    return CU_SUCCESS;
+  if (where == DEVICE && shared) return CU_SUCCESS;
+  core_found(CORE_FOUND_ARGUMENT, "wrong direction: the copy's %s, 0x%llx, is no address of the %s", what,
+             (unsigned long long)address, where == HOST ? "host" : "device");
+  return CU_INVALID_VALUE;
+}
+
+static cu_result linear(cu_address dst, side to, cu_address src, side from, size_t n, cu_stream stream,
+                        bool async) {
+  core_place d, s;
+  core_stream *st;
+  cu_result r = drv_stream(stream, &st);
+  if (r != CU_SUCCESS || !n) return r;
+  r = place(dst, to, "destination", &d);
+  if (r == CU_SUCCESS) r = place(src, from, "source", &s);
+  return r == CU_SUCCESS ? core_copy(st, d, s, (core_box){n, 1, 1}, async) : r;
+}
+
+static cu_address host(const void *p) { return (uintptr_t)p; }
+
+cu_result drv_cuMemcpy(cu_address dst, cu_address src, size_t n) {
+  return linear(dst, ANYWHERE, src, ANYWHERE, n, NULL, false);
+}
+cu_result drv_cuMemcpyAsync(cu_address dst, cu_address src, size_t n, cu_stream stream) {
+  return linear(dst, ANYWHERE, src, ANYWHERE, n, stream, true);
+}
+cu_result drv_cuMemcpyHtoD_v2(cu_address dst, const void *src, size_t n) {
+  return linear(dst, DEVICE, host(src), HOST, n, NULL, false);
+}
+cu_result drv_cuMemcpyDtoH_v2(void *dst, cu_address src, size_t n) {
+  return linear(host(dst), HOST, src, DEVICE, n, NULL, false);
+}
+cu_result drv_cuMemcpyDtoD_v2(cu_address dst, cu_address src, size_t n) {
+  return linear(dst, DEVICE, src, DEVICE, n, NULL, true);
+}
+cu_result drv_cuMemcpyHtoDAsync_v2(cu_address dst, const void *src, size_t n, cu_stream stream) {
+  return linear(dst, DEVICE, host(src), HOST, n, stream, true);
+}
+cu_result drv_cuMemcpyDtoHAsync_v2(void *dst, cu_address src, size_t n, cu_stream stream) {
+  return linear(host(dst), HOST, src, DEVICE, n, stream, true);
+}
+cu_result drv_cuMemcpyDtoDAsync_v2(cu_address dst, cu_address src, size_t n, cu_stream stream) {
+  return linear(dst, DEVICE, src, DEVICE, n, stream, true);
+}
+cu_result drv_cuMemcpyPeer(cu_address dst, cu_context to, cu_address src, cu_context from, size_t n) {
+  return drv_cuMemcpyPeerAsync(dst, to, src, from, n, NULL);
+}
+cu_result drv_cuMemcpyPeerAsync(cu_address dst, cu_context to, cu_address src, cu_context from, size_t n,
+                                cu_stream stream) {
+  if (!core_context_of(to) || !core_context_of(from)) return CU_INVALID_CONTEXT;
+  return linear(dst, DEVICE, src, DEVICE, n, stream, true);
+}
+
+/* ---- Copies of boxes
+ * ------------------------------------------------------------------------------------------ */
+
+/* One side of a cu_copy3d. */
+typedef struct end {
+  int type;
+  const void *host;
+  cu_address device;
+  cu_array array;
+  size_t x, y, z, pitch, height;
+} end;
+
+static cu_result end_place(const end *e, const core_box *box, const char *what, core_place *out) {
+  static const side sides[] = {
+      [CU_MEMORY_HOST] = HOST, [CU_MEMORY_DEVICE] = DEVICE, [CU_MEMORY_UNIFIED] = ANYWHERE};
+  if (e->type == CU_MEMORY_ARRAY) return drv_missing("copies of arrays");
+  if (e->type < CU_MEMORY_HOST || e->type > CU_MEMORY_UNIFIED) return CU_INVALID_VALUE;
+  if ((box->height > 1 || box->depth > 1) && e->pitch < box->width + e->x) return CU_INVALID_VALUE;
+  const uint64_t base = e->type == CU_MEMORY_HOST ? (uintptr_t)e->host : e->device;
+  cu_result r = place(base, sides[e->type], what, out);
+  out->pitch = e->pitch;
+  out->slice = e->pitch * (e->height ? e->height : box->height);
+  out->address = base + e->x + e->y * out->pitch + e->z * out->slice;
+  return r;
+}
+
+static cu_result copy_box(const cu_copy3d *c, cu_stream stream, bool async) {
+  core_stream *st;
+  cu_result r = drv_stream(stream, &st);
+  if (r != CU_SUCCESS || !c) return r == CU_SUCCESS ? CU_INVALID_VALUE : r;
+  const core_box box = {c->width, c->height, c->depth};
+  if (!box.width || !box.height || !box.depth) return CU_SUCCESS;
+  const end from = {c->src_type, c->src_host, c->src_device, c->src_array, c->src_x,
+                    c->src_y,    c->src_z,    c->src_pitch,  c->src_height};
+  const end to = {c->dst_type, c->dst_host, c->dst_device, c->dst_array, c->dst_x,
+                  c->dst_y,    c->dst_z,    c->dst_pitch,  c->dst_height};
+  core_place dst, src;
+  r = end_place(&to, &box, "destination", &dst);
+  if (r == CU_SUCCESS) r = end_place(&from, &box, "source", &src);
+  return r == CU_SUCCESS ? core_copy(st, dst, src, box, async) : r;
+}
+
+static cu_copy3d widen(const cu_copy2d *c) {
+  return (cu_copy3d){.src_x = c->src_x,
+                     .src_y = c->src_y,
+                     .src_type = c->src_type,
+                     .src_host = c->src_host,
+                     .src_device = c->src_device,
+                     .src_array = c->src_array,
+                     .src_pitch = c->src_pitch,
+                     .dst_x = c->dst_x,
+                     .dst_y = c->dst_y,
+                     .dst_type = c->dst_type,
+                     .dst_host = c->dst_host,
+                     .dst_device = c->dst_device,
+                     .dst_array = c->dst_array,
+                     .dst_pitch = c->dst_pitch,
+                     .width = c->width,
+                     .height = c->height,
+                     .depth = 1};
+}
+
+static cu_result copy_rect(const cu_copy2d *copy, cu_stream stream, bool async) {
+  if (!copy) return CU_INVALID_VALUE;
+  const cu_copy3d wide = widen(copy);
+  return copy_box(&wide, stream, async);
+}
+
+cu_result drv_cuMemcpy2D_v2(const cu_copy2d *copy) { return copy_rect(copy, NULL, false); }
+cu_result drv_cuMemcpy2DUnaligned_v2(const cu_copy2d *copy) { return copy_rect(copy, NULL, false); }
+cu_result drv_cuMemcpy2DAsync_v2(const cu_copy2d *copy, cu_stream stream) {
+  return copy_rect(copy, stream, true);
+}
+cu_result drv_cuMemcpy3D_v2(const cu_copy3d *copy) { return copy_box(copy, NULL, false); }
+cu_result drv_cuMemcpy3DAsync_v2(const cu_copy3d *copy, cu_stream stream) {
+  return copy_box(copy, stream, true);
+}
+cu_result drv_cuMemcpy3DPeer(const cu_copy3d *copy) { return copy_box(copy, NULL, false); }
+cu_result drv_cuMemcpy3DPeerAsync(const cu_copy3d *copy, cu_stream stream) {
+  return copy_box(copy, stream, true);
+}
+
+/* ---- Fills
+ * ----------------------------------------------------------------------------------------------------- */
+
+static cu_result set(cu_address dst, size_t pitch, uint32_t value, unsigned bytes, size_t width,
+                     size_t height, cu_stream stream, bool async) {
+  core_stream *st;
+  core_place p;
+  size_t row;
+  cu_result r = drv_stream(stream, &st);
+  if (r != CU_SUCCESS || !width || !height) return r;
+  if (!hd_mul_size(width, bytes, &row) || (height > 1 && pitch < row)) return CU_INVALID_VALUE;
+  r = place(dst, DEVICE, "destination", &p);
+  p.pitch = pitch;
+  return r == CU_SUCCESS ? core_set(st, p, (core_box){row, height, 1}, value, bytes, async) : r;
+}
+
+/* Fills of device memory return before they are done. */
+#define SET(bits, type)                                                                                      \
+  cu_result drv_cuMemsetD##bits##_v2(cu_address dst, type value, size_t n) {                                 \
+    return set(dst, 0, value, bits / 8, n, 1, NULL, true);                                                   \
+  }                                                                                                          \
+  cu_result drv_cuMemsetD##bits##Async(cu_address dst, type value, size_t n, cu_stream stream) {             \
+    return set(dst, 0, value, bits / 8, n, 1, stream, true);                                                 \
+  }                                                                                                          \
+  cu_result drv_cuMemsetD2D##bits##_v2(cu_address dst, size_t pitch, type value, size_t width,               \
+                                       size_t height) {                                                      \
+    return set(dst, pitch, value, bits / 8, width, height, NULL, true);                                      \
+  }                                                                                                          \
+  cu_result drv_cuMemsetD2D##bits##Async(cu_address dst, size_t pitch, type value, size_t width,             \
+                                         size_t height, cu_stream stream) {                                  \
+    return set(dst, pitch, value, bits / 8, width, height, stream, true);                                    \
+  }
+SET(8, uint8_t)
+SET(16, uint16_t)
+SET(32, uint32_t)

@@ -1,0 +1,41 @@
+/* The driver's exported symbols: all of them, from two tables. An entry point takes core.lock, checks what it
+ * needs, and calls its handler; one without a handler says that it is missing. */
+#include "cuda/driver/driver.h"
+
+_Thread_local bool drv_per_thread;
+
+typedef enum needs { ANY, INIT, CONTEXT } needs;
+
+static cu_result enter(needs n, bool per_thread) {
+  pthread_mutex_lock(&core.lock);
+  drv_per_thread = per_thread;
+  if (n == ANY) return CU_SUCCESS;
+  const cu_result r = core_ready();
+  if (r != CU_SUCCESS || n == INIT) return r;
+  const core_context *c = core_current();
+  if (!c) return CU_INVALID_CONTEXT;
+  return c->kind == CORE_CONTEXT ? c->fault : CU_CONTEXT_IS_DESTROYED;
+}
+
+static cu_result leave(cu_result r) {
+  pthread_mutex_unlock(&core.lock);
+  return r;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define DEFINE(exported, symbol, needs, per_thread, parameters, arguments)                                   \
+  EXPORT cu_result exported parameters;                                                                      \
+  EXPORT cu_result exported parameters {                                                                     \
+    const cu_result entered = enter(needs, per_thread);                                                      \
+    return leave(entered == CU_SUCCESS ? drv_##symbol arguments : entered);                                  \
+  }
+#define VARIANT_NONE(symbol, needs, parameters, arguments)
+#define VARIANT_ptsz(symbol, needs, parameters, arguments)                                                   \
+  DEFINE(symbol##_ptsz, symbol, needs, true, parameters, arguments)
+#define VARIANT_ptds(symbol, needs, parameters, arguments)                                                   \
+  DEFINE(symbol##_ptds, symbol, needs, true, parameters, arguments)
+#define CU_ENTRY(symbol, needs, variant, parameters, arguments)                                              \
+  DEFINE(symbol, symbol, needs, false, parameters, arguments)                                                \
+  VARIANT_##variant(symbol, needs, parameters, arguments)
+#include "cuda/driver/entries.def"

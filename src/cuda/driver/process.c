@@ -1,0 +1,63 @@
+/* Initialisation, errors' texts, entry points by name. */
+#include <string.h>
+
+#include "cuda/driver/driver.h"
+
+cu_result drv_cuInit(unsigned flags) { return flags ? CU_INVALID_VALUE : core_start(); }
+
+cu_result drv_cuDriverGetVersion(int *version) {
+  if (!version) return CU_INVALID_VALUE;
+  *version = CORE_VERSION;
+  return CU_SUCCESS;
+}
+
+static const struct {
+  cu_result result;
+  const char *name, *text;
+} results[] = {
+#define CUDA_RESULT(number, driver, runtime, text) {number, driver, text},
+#include "cuda/core/errors.def"
+#undef CUDA_RESULT
+};
+
+static cu_result describe(cu_result r, const char **out, bool name) {
+  if (!out) return CU_INVALID_VALUE;
+  *out = NULL;
+  for (size_t k = 0; k < sizeof results / sizeof *results; k++)
+    if (results[k].result == r && results[k].name[0]) *out = name ? results[k].name : results[k].text;
+  return *out ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+cu_result drv_cuGetErrorName(cu_result r, const char **text) { return describe(r, text, true); }
+cu_result drv_cuGetErrorString(cu_result r, const char **text) { return describe(r, text, false); }
+
+/* Flags of cuGetProcAddress, and what it says of a name. */
+enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
+enum { FOUND = 0, NO_SUCH_NAME = 1, TOO_NEW = 2 };
+
+cu_result drv_cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status) {
+  bool too_new;
+  if (!name || !fn || flags & ~(uint64_t)(LEGACY_STREAM | PER_THREAD_STREAM)) return CU_INVALID_VALUE;
+  *fn = drv_find(name, version, flags & PER_THREAD_STREAM, &too_new);
+  if (status) *status = *fn ? FOUND : too_new ? TOO_NEW : NO_SUCH_NAME;
+  return *fn || status ? CU_SUCCESS : CU_NOT_FOUND;
+}
+
+cu_result drv_cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags) {
+  return drv_cuGetProcAddress_v2(name, fn, version, flags, NULL);
+}
+
+/* They are not documented: only a CUDA runtime asks for them, and heddle takes its place. */
+cu_result drv_cuGetExportTable(const void **table, const cu_uuid *id) {
+  static bool said;
+  if (!said)
+    core_say(
+        "the program brings a CUDA runtime that could not be replaced: is it stripped? Link it again with "
+        "its symbols (without -s and strip), or with nvcc -cudart shared");
+  said = true;
+  if (table) *table = NULL;
+  return CU_NOT_FOUND;
+}
+
+cu_result drv_cuProfilerStart(void) { return CU_SUCCESS; }
+cu_result drv_cuProfilerStop(void) { return CU_SUCCESS; }

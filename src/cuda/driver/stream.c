@@ -1,0 +1,204 @@
+/* Streams and events. */
+#include <stdlib.h>
+
+#include "cuda/driver/driver.h"
+
+/* ---- Streams
+ * ------------------------------------------------------------------------------------------------ */
+
+cu_result drv_cuStreamCreateWithPriority(cu_stream *stream, unsigned flags, int priority) {
+  if (!stream || flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CU_INVALID_VALUE;
+  if (priority > 0) priority = 0;
+  if (priority < -5) priority = -5;
+  return core_stream_create(core_current(), flags, priority, stream);
+}
+
+cu_result drv_cuStreamCreate(cu_stream *stream, unsigned flags) {
+  return drv_cuStreamCreateWithPriority(stream, flags, 0);
+}
+
+cu_result drv_cuStreamDestroy_v2(cu_stream stream) {
+  if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD || stream->kind != CORE_STREAM)
+    return CU_INVALID_HANDLE;
+  core_stream_destroy(stream);
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuStreamSynchronize(cu_stream stream) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  return r == CU_SUCCESS ? core_wait_stream(s) : r;
+}
+
+cu_result drv_cuStreamQuery(cu_stream stream) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  if (!core_stream_idle(s)) return CU_NOT_READY;
+  return s->context->fault;
+}
+
+cu_result drv_cuStreamGetFlags(cu_stream stream, unsigned *flags) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (!flags) return CU_INVALID_VALUE;
+  if (r == CU_SUCCESS) *flags = s->flags;
+  return r;
+}
+
+cu_result drv_cuStreamGetPriority(cu_stream stream, int *priority) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (!priority) return CU_INVALID_VALUE;
+  if (r == CU_SUCCESS) *priority = s->priority;
+  return r;
+}
+
+cu_result drv_cuStreamGetId(cu_stream stream, unsigned long long *id) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (!id) return CU_INVALID_VALUE;
+  if (r == CU_SUCCESS) *id = s->id;
+  return r;
+}
+
+cu_result drv_cuStreamGetCtx(cu_stream stream, cu_context *context) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (!context) return CU_INVALID_VALUE;
+  if (r == CU_SUCCESS) *context = s->context;
+  return r;
+}
+
+cu_result drv_cuStreamGetDevice(cu_stream stream, cu_device *device) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (!device) return CU_INVALID_VALUE;
+  if (r == CU_SUCCESS) *device = s->context->device->ordinal;
+  return r;
+}
+
+cu_result drv_cuStreamIsCapturing(cu_stream stream, int *status) {
+  core_stream *s;
+  if (!status) return CU_INVALID_VALUE;
+  *status = 0;
+  return drv_stream(stream, &s);
+}
+
+cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t bytes, unsigned flags) {
+  core_stream *s;
+  const core_memory *m = core_memory_find(address);
+  cu_result r = drv_stream(stream, &s);
+  return r == CU_SUCCESS && (!m || m->kind != CORE_MEMORY_MANAGED) ? CU_INVALID_VALUE : r;
+}
+
+typedef struct callback {
+  cu_stream stream;
+  cu_stream_callback *fn;
+  void *data;
+} callback;
+
+static void call_back(void *data) {
+  const callback *c = data;
+  c->fn(c->stream, CU_SUCCESS, c->data);
+  free(data);
+}
+
+cu_result drv_cuStreamAddCallback(cu_stream stream, cu_stream_callback *fn, void *data, unsigned flags) {
+  core_stream *s;
+  core_work *w;
+  if (!fn || flags) return CU_INVALID_VALUE;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  callback *c = malloc(sizeof *c);
+  if (!c) return CU_OUT_OF_MEMORY;
+  *c = (callback){stream, fn, data};
+  r = core_host_work(s->context, call_back, c, &w);
+  if (r == CU_SUCCESS) return core_submit(s, w, NULL, NULL);
+  free(c);
+  return r;
+}
+
+/* ---- Events
+ * -------------------------------------------------------------------------------------------------- */
+
+static core_event *event_of(cu_event e) { return e && e->kind == CORE_EVENT ? e : NULL; }
+
+static cu_result nothing(core_work *w) { return CU_SUCCESS; }
+
+cu_result drv_cuEventCreate(cu_event *event, unsigned flags) {
+  if (!event || flags & ~7u) return CU_INVALID_VALUE;
+  core_event *e = calloc(1, sizeof *e);
+  if (!e) return CU_OUT_OF_MEMORY;
+  e->kind = CORE_EVENT;
+  e->context = core_current();
+  e->flags = flags;
+  *event = e;
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuEventDestroy_v2(cu_event event) {
+  core_event *e = event_of(event);
+  if (!e) return CU_INVALID_HANDLE;
+  core_op_release(e->op);
+  e->op = NULL;
+  e->kind = CORE_DEAD;
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuEventRecord(cu_event event, cu_stream stream) {
+  core_event *e = event_of(event);
+  core_stream *s;
+  core_op *op;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  if (!e || e->context != s->context) return CU_INVALID_HANDLE;
+  core_work *w = core_work_new(CORE_WORK_EVENT, sizeof *w, s->context, nothing);
+  if (!w) return CU_OUT_OF_MEMORY;
+  r = core_submit(s, w, NULL, &op);
+  if (r != CU_SUCCESS) return r;
+  core_op_release(e->op);
+  e->op = op;
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuEventRecordWithFlags(cu_event event, cu_stream stream, unsigned flags) {
+  return flags & ~1u ? CU_INVALID_VALUE : drv_cuEventRecord(event, stream);
+}
+
+cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
+  core_event *e = event_of(event);
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  if (!e) return CU_INVALID_HANDLE;
+  if (!e->op) return CU_SUCCESS;
+  core_work *w = core_work_new(CORE_WORK_EMPTY, sizeof *w, s->context, nothing);
+  return w ? core_submit(s, w, e->op, NULL) : CU_OUT_OF_MEMORY;
+}
+
+cu_result drv_cuEventQuery(cu_event event) {
+  core_event *e = event_of(event);
+  if (!e) return CU_INVALID_HANDLE;
+  if (!e->op || e->op->state == CORE_DONE) return CU_SUCCESS;
+  core_stream_idle(e->op->stream);
+  return e->op->state == CORE_DONE ? CU_SUCCESS : CU_NOT_READY;
+}
+
+cu_result drv_cuEventSynchronize(cu_event event) {
+  core_event *e = event_of(event);
+  return e ? core_wait_op(e->op, e->context) : CU_INVALID_HANDLE;
+}
+
+cu_result drv_cuEventElapsedTime(float *ms, cu_event start, cu_event end) {
+  const core_event *a = event_of(start), *b = event_of(end);
+  if (!ms) return CU_INVALID_VALUE;
+  if (!a || !b || !a->op || !b->op || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING)
+    return CU_INVALID_HANDLE;
+  if (a->op->state != CORE_DONE || b->op->state != CORE_DONE) return CU_NOT_READY;
+  *ms = (float)(1000 * (b->op->ended - a->op->ended));
+  return CU_SUCCESS;
+}
+cu_result drv_cuEventElapsedTime_v2(float *ms, cu_event start, cu_event end) {
+  return drv_cuEventElapsedTime(ms, start, end);
+}

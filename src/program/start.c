@@ -1,0 +1,134 @@
+/* Starting a program whose CUDA calls heddle answers: settings and libraries go through the environment. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heddle/model.h"
+#include "heddle/program.h"
+
+#define DEFAULT_MEMORY (UINT64_C(80) << 30)
+#define LIBRARY "libheddle-cuda.so"
+
+/* "40G", "512M", "64K" or bytes. */
+static bool parse_size(const char *text, uint64_t *out) {
+  static const char units[] = "KMGT";
+  size_t n = strlen(text);
+  unsigned shift = 0;
+  const char *unit = n ? strchr(units, text[n - 1]) : NULL;
+  if (unit && *unit) {
+    shift = 10 * (unsigned)(unit - units + 1);
+    n--;
+  }
+  if (!hd_parse_u64(text, n, UINT64_MAX >> shift, out)) return false;
+  *out <<= shift;
+  return *out != 0;
+}
+
+static void describe(const hd_gpu *g, hd_program_settings *s) {
+  memcpy(s->gpu, g->title, sizeof s->gpu);
+  s->arch = g->arch;
+  s->n_sms = g->n_sms;
+  s->max_ctas = g->max_ctas;
+  s->max_warps = g->max_warps;
+  s->max_threads = g->max_threads;
+  s->registers = g->registers;
+  s->register_unit = g->register_unit;
+  s->shared_bytes = g->shared_bytes;
+  s->shared_unit = g->shared_unit;
+  s->shared_reserved = g->shared_reserved;
+  s->l2_bytes = g->l2.bytes;
+  s->clock_khz = (uint64_t)(g->clock_mhz * 1000);
+}
+
+static hd_status make_settings(const hd_program_options *o, hd_program_settings *s, hd_diag *d) {
+  hd_gpu g;
+  unsigned checks = 0;
+  *s = (hd_program_settings){.memory = DEFAULT_MEMORY,
+                             .devices = o->devices ? o->devices : 1,
+                             .threads = o->threads,
+                             .seed = o->seed,
+                             .quiet = o->quiet};
+  hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", o->gpu_dir, &g, d);
+  if (st != HD_OK) return st;
+  describe(&g, s);
+  if (o->memory && !parse_size(o->memory, &s->memory))
+    return hd_fail(d, HD_ERR_USAGE, "--memory takes a size such as 40G, not '%s'", o->memory);
+  if (o->checks && !hd_program_check_parse(o->checks, &checks))
+    return hd_fail(d, HD_ERR_USAGE, "--check takes all or a list of init, race, leak and streams, not '%s'",
+                   o->checks);
+  s->checks = checks;
+  if (!o->report) return HD_OK;
+  /* The program may change its folder. */
+  char here[HD_PROGRAM_PATH] = "";
+  if (o->report[0] != '/' && !getcwd(here, sizeof here)) here[0] = 0;
+  const size_t n = strlen(here), more = strlen(o->report);
+  if (n + more + 2 > sizeof s->report)
+    return hd_fail(d, HD_ERR_USAGE, "the path '%s' is too long", o->report);
+  memcpy(s->report, here, n);
+  if (n) s->report[n] = '/';
+  memcpy(s->report + n + (n != 0), o->report, more + 1);
+  return HD_OK;
+}
+
+/* ---- The environment ------------------------------------------------------------------------------ */
+
+static hd_status put(const char *name, const char *value, const char *rest, hd_diag *d) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, value);
+  if (rest && *rest) hd_buf_printf(&b, ":%s", rest);
+  hd_status st = b.failed || setenv(name, b.data, 1) != 0 ? hd_nomem(d) : HD_OK;
+  hd_buf_free(&b);
+  return st;
+}
+
+/* Beside the program, as it is built, or as it is installed. */
+static hd_status find_library(const char *given, char folder[HD_PROGRAM_PATH], hd_diag *d) {
+  static const char *const beside[] = {"/emulated", "/../lib/heddle", "/../lib64/heddle", NULL};
+  char own[HD_PROGRAM_PATH / 2], path[HD_PROGRAM_PATH + sizeof LIBRARY];
+  const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+  char *slash = NULL;
+  if (n > 0) {
+    own[n] = 0;
+    slash = strrchr(own, '/');
+  }
+  if (slash) *slash = 0;
+  for (const char *const *b = beside; given || *b; b++) {
+    if (!given && !slash) break;
+    const size_t have = strlen(given ? given : own), more = given ? 0 : strlen(*b);
+    if (have + more < HD_PROGRAM_PATH) {
+      memcpy(folder, given ? given : own, have);
+      memcpy(folder + have, given ? "" : *b, more + 1);
+      memcpy(path, folder, have + more);
+      memcpy(path + have + more, "/" LIBRARY, sizeof "/" LIBRARY);
+      if (access(path, R_OK) == 0) return HD_OK;
+    }
+    if (given) break;
+  }
+  return hd_fail(d, HD_ERR_IO, "cannot find " LIBRARY "%s%s", given ? " in " : "", given ? given : "");
+}
+
+static hd_status set_environment(const hd_program_options *o, const hd_program_settings *s, hd_diag *d) {
+  char folder[HD_PROGRAM_PATH], path[HD_PROGRAM_PATH + sizeof LIBRARY];
+  hd_buf text = {0};
+  hd_status st = find_library(o->library, folder, d);
+  if (st == HD_OK) st = hd_program_settings_print(s, &text, d);
+  if (st == HD_OK) st = put(HD_PROGRAM_VARIABLE, text.data, NULL, d);
+  hd_buf_free(&text);
+  if (st != HD_OK) return st;
+  const size_t n = strlen(folder);
+  memcpy(path, folder, n);
+  memcpy(path + n, "/" LIBRARY, sizeof "/" LIBRARY);
+  st = put("LD_PRELOAD", path, getenv("LD_PRELOAD"), d);
+  /* Programs that open the driver, or need the shared runtime, find heddle's by their names. */
+  return st == HD_OK ? put("LD_LIBRARY_PATH", folder, getenv("LD_LIBRARY_PATH"), d) : st;
+}
+
+hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d) {
+  hd_program_settings s;
+  hd_status st = make_settings(o, &s, d);
+  if (st == HD_OK) st = set_environment(o, &s, d);
+  if (st != HD_OK) return st;
+  execvp(argv[0], argv);
+  return hd_fail(d, HD_ERR_IO, "cannot start '%s': %s", argv[0], strerror(errno));
+}

@@ -1,0 +1,102 @@
+/* Modules: variables, several texts linked, libraries, attributes, occupancy, entry points by name. */
+#include "cu.h"
+
+static const char *const user = PTX_HEAD
+    ".extern .func (.param .u32 r) twice(.param .u32 v);\n.extern .global .align 4 .u32 scale;\n"
+    ".const .align 4 .u32 offset[2] = {5, 7};\n.visible .global .align 4 .u32 result;\n"
+    ".visible .entry run(.param .u32 v, .param .align 8 .b8 pad[24], .param .u8 tail) {\n"
+    ".reg .b32 %r<8>;\nld.param.u32 %r1, [v]; ld.const.u32 %r2, [offset+4]; ld.global.u32 %r3, [scale];\n"
+    "mad.lo.u32 %r1, %r1, %r3, %r2;\n{ .param .u32 in; .param .u32 out; st.param.u32 [in], %r1;\n"
+    "call (out), twice, (in); ld.param.u32 %r4, [out]; }\nst.global.u32 [result], %r4; ret; }\n"
+    ".global .u32 own = 1;\n";
+static const char *const helper =
+    PTX_HEAD ".visible .global .align 4 .u32 scale = 3;\n.global .u32 own = 2;\n"
+             ".visible .func (.param .u32 r) twice(.param .u32 v) { .reg .b32 %r<4>; ld.param.u32 %r1, [v];\n"
+             "ld.global.u32 %r2, [own]; mul.lo.u32 %r1, %r1, %r2; st.param.u32 [r], %r1; ret; }\n";
+
+static unsigned run(cu_handle module, cu_handle function, unsigned v) {
+  char pad[24] = {0}, tail = 0;
+  void *params[] = {&v, pad, &tail};
+  cu_ptr result;
+  size_t bytes;
+  OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+  OK(cuModuleGetGlobal_v2(&result, &bytes, module, "result"));
+  CHECK(bytes == 4);
+  OK(cuMemcpyDtoH_v2(&v, result, 4));
+  return v;
+}
+
+static void linked(void) {
+  cu_handle link, module, function;
+  void *image;
+  size_t bytes, offset;
+  cu_ptr scale;
+  unsigned nine = 9;
+  OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+  OK(cuLinkAddData_v2(link, 1, (void *)(uintptr_t)user, strlen(user) + 1, "user", 0, NULL, NULL));
+  OK(cuLinkAddData_v2(link, 1, (void *)(uintptr_t)helper, strlen(helper) + 1, "helper", 0, NULL, NULL));
+  OK(cuLinkComplete(link, &image, &bytes));
+  OK(cuModuleLoadData(&module, image));
+  OK(cuLinkDestroy(link));
+  OK(cuModuleGetFunction(&function, module, "run"));
+  CHECK(run(module, function, 10) == 2 * (10 * 3 + 7));
+  OK(cuModuleGetGlobal_v2(&scale, &bytes, module, "scale"));
+  OK(cuMemcpyHtoD_v2(scale, &nine, 4));
+  CHECK(run(module, function, 10) == 2 * (10 * 9 + 7));
+  OK(cuFuncGetParamInfo(function, 1, &offset, &bytes));
+  CHECK(offset == 8 && bytes == 24);
+  OK(cuFuncGetParamInfo(function, 2, &offset, &bytes));
+  CHECK(offset == 32 && bytes == 1);
+  EXPECT(cuFuncGetParamInfo(function, 3, &offset, &bytes), 1);
+  EXPECT(cuModuleGetGlobal_v2(&scale, &bytes, module, "nothing"), 500);
+  OK(cuModuleUnload(module));
+}
+
+static void library(void) {
+  cu_handle library_, kernel;
+  int n, grid, block, value;
+  OK(cuLibraryLoadData(&library_, PTX_HEAD PTX_SAXPY, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryGetKernel(&kernel, library_, "saxpy"));
+  EXPECT(cuLibraryGetKernel(&kernel, library_, "nothing"), 500);
+  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, 1024, 0));
+  CHECK(n == 2);
+  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, 32, 0));
+  CHECK(n == 32);
+  OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, kernel, NULL, 0, 0));
+  CHECK(block == 1024 && grid == 2 * 132);
+  OK(cuFuncGetAttribute(&value, 8, kernel));
+  CHECK(value == 49152);
+  EXPECT(cuFuncSetAttribute(kernel, 8, 300000), 1);
+  OK(cuFuncSetAttribute(kernel, 8, 200000));
+  OK(cuFuncGetAttribute(&value, 8, kernel));
+  CHECK(value == 200000);
+  OK(cuLibraryUnload(library_));
+}
+
+static void names(void) {
+  int status, value;
+  int (*alloc)(cu_ptr *, size_t) = NULL;
+  void *fn;
+  OK(cuGetProcAddress_v2("cuMemAlloc", &fn, 12000, 0, &status));
+  memcpy(&alloc, &fn, sizeof fn);
+  CHECK(status == 0 && alloc == cuMemAlloc_v2);
+  OK(cuGetProcAddress_v2("cuLibraryLoadData", &fn, 11000, 0, &status));
+  CHECK(!fn && status == 2);
+  OK(cuGetProcAddress_v2("cuNothing", &fn, 12000, 0, &status));
+  CHECK(!fn && status == 1);
+  EXPECT(cuGetProcAddress_v2("cuNothing", &fn, 12000, 0, NULL), 500);
+  OK(cuDeviceGetAttribute(&value, 75, 0));
+  CHECK(value == 9);
+  OK(cuDeviceGetAttribute(&value, 16, 0));
+  CHECK(value == 132);
+}
+
+int main(void) {
+  cu_handle context = begin();
+  linked();
+  library();
+  names();
+  OK(cuCtxDestroy_v2(context));
+  puts("modules: linked");
+  return 0;
+}
