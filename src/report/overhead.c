@@ -114,14 +114,16 @@ static void put_misses(const hd_overhead_table *t, size_t plan, hd_buf *out) {
 static void put_head(const hd_overhead_table *t, hd_buf *out) {
   hd_buf_printf(
       out,
-      "# What plans cost\n\n"
-      "Made by `%s`; only what stands from \"Notes\" on is written by hand.\n\n"
+      "# The cost of plans\n\n"
+      "Made by `%s`; only the part from \"Notes\" on is written by hand.\n\n"
       "Each plan is applied to each workload (size %s, %zu of them); both kernels run on the emulator under "
       "the\nround-robin dispatcher. Instructions added are divided by the original's threads and CTAs; "
-      "registers and memory\nare what `ptxas -v` says of both kernels for sm_90, of several kernels the one "
-      "where most is added.\nA workload that a plan is refused for is left out of the plan's row. With few "
-      "tasks a worker, agents and claims\nlook dearer than they are: finding that no work is left is part "
-      "of what is counted.\n",
+      "registers and memory\nare those that `ptxas -v` reports for sm_90; of several kernels the one with "
+      "the "
+      "largest increase counts.\nA plan's row leaves out the workloads that the plan is refused for. With "
+      "few "
+      "tasks a worker, agents and claims\nlook dearer than they are, because the search that finds no more "
+      "work is counted too.\n",
       t->command, t->size, t->n_workloads);
 }
 
