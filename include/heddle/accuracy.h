@@ -93,7 +93,7 @@ typedef struct hd_accuracy_times {
   hd_counters model; /* of the original */
 } hd_accuracy_times;
 
-/* The plans that are compared where nothing else is asked for. */
+/* The plans that are compared unless the caller names others. */
 HD_API const char *const *hd_accuracy_plans(size_t *n);
 /* The model's times of each row's plans. A plan that is refused, or that the time does not suffice for, gets
  * none. */
@@ -102,19 +102,19 @@ HD_API hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_t
 HD_API hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_t repetitions,
                                           hd_accuracy_times *row, hd_diag *d);
 
-/* Differences of less than that part are no difference: what repeated measurements of one plan differ by. */
+/* Smaller relative differences count as none: repeated measurements of one plan differ by as much. */
 #define HD_ACCURACY_NOISE 0.02
 /* Effects of more than that part must be predicted with their sign. */
 #define HD_ACCURACY_EFFECT 0.05
 
-/* What is said of one workload; NaN where nothing can be. */
+/* The judgement of one workload; NaN where there is none. */
 typedef struct hd_accuracy_verdict {
   double ratio;            /* of the original: model over measured */
   uint32_t effects, right; /* plans that change the measured time by more than HD_ACCURACY_EFFECT; of these,
-                              plans that the model says change it the same way */
+                              plans whose change the model predicts with the right sign */
   double tau;    /* Kendall's, over the pairs whose measured times differ by more than HD_ACCURACY_NOISE: the
                     part that the model orders as the device does, less the part that it orders the other way */
-  uint32_t best; /* the plan that the model says is fastest; of equals the first */
+  uint32_t best; /* the plan that is fastest in the model; of equals the first */
   double regret; /* its measured time over the least measured one, less 1 */
 } hd_accuracy_verdict;
 HD_API hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row);

@@ -72,8 +72,8 @@ HD_API uint64_t hd_image_bytes(const hd_image *i);
 
 /* ---- Textures ----------------------------------------------------------------- */
 
-/* What a coordinate outside of the image reads: CUaddress_mode. WRAP and MIRROR need normalised coordinates;
- * with others they are CLAMP. */
+/* The texel that a coordinate outside of the image reads: CUaddress_mode. WRAP and MIRROR need normalised
+ * coordinates; with others they are CLAMP. */
 typedef enum hd_wrap {
   HD_WRAP_REPEAT = 0,
   HD_WRAP_CLAMP,

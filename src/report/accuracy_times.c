@@ -162,7 +162,8 @@ static void put_rows(const hd_accuracy_times_report *a, hd_buf *out) {
   hd_text_table_free(t);
 }
 
-/* What the model says takes the original's time. */
+/* The resource that bounds the original's time in the model, and the part of the time that it accounts
+ * for. */
 static const char *busiest(const hd_counters *c, double *part) {
   const struct {
     const char *name;

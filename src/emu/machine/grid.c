@@ -122,9 +122,9 @@ static void free_cta(hd_emu_cta *c) {
   free(c);
 }
 
-/* What cooperative groups find through %envreg1 and %envreg2: the workspace's bytes, then the barrier's
- * state. All CTAs but the first add 1 to it and the first what then flips its top bit, which is what they
- * wait for. */
+/* The workspace of cooperative groups, whose address is in %envreg1 and %envreg2: its size in bytes, then the
+ * barrier's state. All CTAs but the first add 1 to the state, and the first adds the number that flips its
+ * top bit; all wait for the flip. */
 static hd_status make_workspace(hd_emu_grid *g, hd_diag *d) {
   enum { WORKSPACE = 256, BARRIER = 4 };
   static const uint32_t zeros[WORKSPACE / 4];
