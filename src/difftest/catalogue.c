@@ -19,7 +19,7 @@
 #define BOOL "(.and|.or|.xor)"
 #define GATHER "0xffffffff"
 
-/* A byte that no compiler knows. */
+/* A byte that the compiler does not know. */
 #define BYTE(r) "add.u32 " r ", ${u32}, %o32; and.b32 " r ", " r ", 255; "
 
 /* Of several NaN operands of f64 arithmetic the payload of any may come back: ptxas swaps operands. */

@@ -11,7 +11,7 @@ typedef struct rule {
   num_fmt fmt;
   bool pair;
   double relative, absolute, ulps;
-  /* Where the bound holds; outside anything goes. NULL: everywhere. */
+  /* The inputs for which the bound holds; for others any result counts. NULL: all inputs. */
   bool (*holds)(double a, double b);
   /* The bound is `relative` times the second input: the sum of the terms' magnitudes. */
   bool scaled;

@@ -1,4 +1,4 @@
-/* Random sizes, random compositions: what is likely, and nothing that the notation would refuse. */
+/* Random sizes and random compositions: likely values, and none that the notation would refuse. */
 #include "heddle/compose.h"
 
 #include <inttypes.h>
@@ -120,7 +120,7 @@ static void put_binding(dice *r, uint32_t n_sms, hd_buf *out) {
   if (roll >= 65 && chance(r, 35)) put_take(r, out);
 }
 
-/* Levers that change what a task does. */
+/* Levers that change a task's own work. */
 static void put_accesses(dice *r, hd_buf *out) {
   static const char *const caches[] = {"l1", "l1", "ro", "l2"};
   if (chance(r, 22)) {
@@ -172,7 +172,7 @@ hd_status hd_compose(const uint32_t grid[3], const char *table, uint64_t seed, h
     st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &out->plan, d);
   }
   hd_buf_free(&text);
-  /* Tables are for one grid only: mostly that is known, then. */
+  /* A table is for one grid only, so with a table the grid is known in most cases. */
   if (st == HD_OK && hd_order_needs_table(out->plan.order.kind) && chance(&r, 75)) out->any_grid = false;
   out->no_hoisting = chance(&r, 50) && out->plan.bind == HD_BIND_AGENTS;
   return st;

@@ -55,7 +55,7 @@ static bool names(const dt_program *p, const dt_op *op, const char *name) {
   return memmem(p->text.data + op->text, op->len, name, strlen(name)) != NULL;
 }
 
-/* Which registers are used, and what must be ready. */
+/* Find the registers that are used, and the ready ones that must be set up. */
 static void look(kernel *k) {
   const dt_program *p = k->p;
   for (uint32_t j = 0; j < p->n_ops; j++) {

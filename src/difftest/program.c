@@ -327,7 +327,7 @@ static bool fits_here(const maker *m, const dt_row *row) {
 void dt_program_make(const dt_menu *menu, uint64_t seed, uint64_t number, dt_program *p) {
   maker m;
   begin(&m, seed, number, p);
-  /* Mostly short ones: what follows a mistake hides it. */
+  /* Mostly short programs: later instructions hide a mistake. */
   const uint32_t limit = dt_chance(&m.random, 50) ? 8 : 40;
   const uint32_t want = 1 + dt_below(&m.random, limit);
   for (uint32_t k = 0, tries = 0; k < want && tries < 4 * limit && !p->failed; tries++) {

@@ -33,7 +33,7 @@ typedef struct dt_op {
 /* A place for 8 bytes of every thread. */
 typedef struct dt_slot {
   uint8_t rule;     /* dt_rule */
-  uint8_t n_inputs; /* slots after it that hold what it was made of */
+  uint8_t n_inputs; /* slots after it that hold its inputs */
   uint8_t reg;      /* register that it holds, UINT8_MAX: a result of a place of its own */
 } dt_slot;
 

@@ -1,11 +1,12 @@
-/* reduce.c: a differing program with as few operations as differ, and what it shows. */
+/* reduce.c: reduces a differing program to the operations that make it differ, and describes the
+ * difference. */
 #include "difftest/reduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Every operation less is one candidate; a batch holds many. */
+/* Each program with one operation less is a candidate; a batch holds many. */
 enum { CANDIDATES = 32 };
 
 typedef struct reducer {
@@ -27,7 +28,7 @@ static void drop(const dt_program *p, uint32_t op, bool *keep) {
     if (p->ops[k].pair == p->ops[op].pair) keep[k] = false;
 }
 
-/* Which of these candidates differ. Where one does not run, each is tried alone. */
+/* Find the candidates that differ. If one does not run, each is tried alone. */
 static hd_status try_all(reducer *r, bool keeps[][DT_MAX_OPS], uint32_t n, hd_diag *d) {
   dt_program programs[CANDIDATES] = {0};
   const bool *lists[CANDIDATES] = {0};
@@ -205,7 +206,8 @@ static bool starts_with_any(const char *text, const char *const *prefixes, size_
   return false;
 }
 
-/* The longest dotted word of an operation, leaving out what templates surround theirs with if they can. */
+/* The longest dotted word of an operation, leaving out the words that templates put around theirs, if
+ * possible. */
 static size_t longest_word(const char *text, size_t len, bool all, const char **word) {
   static const char *const around[] = {"st.",    "ld.",   "mov.",  "bar.",
                                        "fence.", "lop3.", "and.b", "cp.async.wait"};

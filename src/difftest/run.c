@@ -238,7 +238,7 @@ static void run_worker(void *ctx, unsigned number) {
   free(w.after[0]);
 }
 
-/* The device's name, and what programs are made from. */
+/* Find out the device's name, and the forms that programs are made from. */
 static hd_status prepare(run *r, hd_diag *d) {
   dt_side s;
   hd_status st = dt_side_open(r->name, &r->o->devices, &s, d);

@@ -4,7 +4,7 @@
 
 #include "difftest/side.h"
 
-/* hd_difftest_run with a change of what the other side compiles. */
+/* hd_difftest_run with a change to the text that the other side compiles. */
 hd_status dt_run_changed(const hd_difftest_options *o, dt_change change, hd_difftest_result *out, hd_diag *d);
 
 #endif

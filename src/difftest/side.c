@@ -1,4 +1,4 @@
-/* Programs compiled together, run on one side of a comparison; what differs. */
+/* Programs compiled together and run on one side of a comparison; the search for differences. */
 #include "difftest/side.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* difftest/values.h: inputs that find mistakes. */
+/* difftest/values.h: inputs that are likely to show mistakes. */
 #ifndef HEDDLE_DIFFTEST_VALUES_H
 #define HEDDLE_DIFFTEST_VALUES_H
 

@@ -111,7 +111,7 @@ static void put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out)
   hd_text_table_free(t);
 }
 
-/* Bases in the order in which they come up, with what is done to them. */
+/* Bases in the order in which they come up, with the kinds of their accesses. */
 static void put_arrays(const hd_analysis *a, hd_buf *out) {
   hd_buf_puts(out, "arrays:");
   unsigned n = 0;

@@ -196,7 +196,7 @@ static void put_traffic(const hd_bench_row *rows, size_t n, hd_buf *out) {
   hd_text_table_free(t);
 }
 
-/* How long tuning took; the longest is most often one whose order only a trace of the whole launch tells. */
+/* How long tuning took; the longest is most often one whose order needs a trace of the whole launch. */
 static void put_seconds(const hd_bench_row *rows, size_t n, hd_buf *out) {
   double *seconds = calloc(n + 1, sizeof *seconds), longest = 0;
   const char *who = "";

@@ -1,4 +1,4 @@
-/* Random compositions: how many were equal, what was refused and why. */
+/* Random compositions: how many were equal, and the refused ones by reason. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 /* ---- Counts by name ------------------------------------------------------------------------ */
 
 typedef struct count {
-  char *name, *example; /* of what was refused first */
+  char *name, *example; /* of the first refused one */
   size_t n[HD_COMPOSED_OUTCOMES];
 } count;
 
@@ -65,7 +65,7 @@ typedef struct summary {
 /* Numbers become N, so that all parameters of a lever and all places of a reason count together. */
 static void without_numbers(const char *text, size_t len, char *out, size_t cap) {
   size_t n = 0;
-  bool word = false, number = false; /* what the character before belongs to */
+  bool word = false, number = false; /* the kind of the character before */
   for (size_t i = 0; i < len && n + 1 < cap; i++) {
     bool digit = isdigit((unsigned char)text[i]) != 0;
     word = isalpha((unsigned char)text[i]) || text[i] == '_' || (digit && word);

@@ -1,4 +1,4 @@
-/* report/json.h: what the JSON of results shares. Jansson stays inside this folder: results leave it as text.
+/* report/json.h: helpers for the JSON of results. Jansson stays inside this folder: results leave it as text.
  */
 #ifndef HEDDLE_REPORT_JSON_H
 #define HEDDLE_REPORT_JSON_H

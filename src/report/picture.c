@@ -1,4 +1,4 @@
-/* The reuse picture: for a few CTAs, which others share their lines, drawn over the grid. */
+/* The reuse picture: for a few CTAs, the CTAs that share their lines, drawn over the grid. */
 #include "report/picture.h"
 
 #include <inttypes.h>

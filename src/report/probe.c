@@ -1,4 +1,4 @@
-/* A probe's page: what was measured, drawn. */
+/* A probe's page: plots of the measurements. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

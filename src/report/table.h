@@ -1,4 +1,4 @@
-/* report/table.h: what the makers of tables share. */
+/* report/table.h: helpers for tables. */
 #ifndef HEDDLE_REPORT_TABLE_H
 #define HEDDLE_REPORT_TABLE_H
 

@@ -12,7 +12,7 @@ static const char *proof_text(hd_proof_state p) {
   return text[p];
 }
 
-/* Which text was compared where, at which size. */
+/* The comparisons of the adopted plan: on the emulator and on the device, with their sizes. */
 static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
   hd_buf_printf(out, "    %s on the emulator", proof_text(p->emulated));
   if (p->emulated == HD_PROOF_EQUAL)
@@ -110,7 +110,7 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
   hd_buf_free(&plan);
 }
 
-/* Where the seconds went, but for what took next to none. */
+/* The seconds of each stage, but for stages that took next to none. */
 static const struct part_of_seconds {
   const char *name;
   size_t at; /* in hd_tune_seconds */

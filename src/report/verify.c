@@ -9,7 +9,7 @@
 #include "report/plans.h"
 #include "report/table.h"
 
-/* Tables are files of the cache while they are measured: its folder says nothing to anybody. */
+/* While tables are measured they are files of the cache, whose folder is of no interest to the reader. */
 static void drop_folders(char *plan) {
   static const char mark[] = "order=table:", end[] = ".table";
   for (char *at = plan; (at = strstr(at, mark));) {
