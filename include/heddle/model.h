@@ -41,6 +41,13 @@ typedef struct hd_units {
   uint32_t alu_latency, fp64_latency, xu_latency, shared_latency, tensor_latency;
 } hd_units;
 
+/* What launches take beside their CTAs' work, for replays with a clock; all 0 where it is not known. */
+typedef struct hd_launch_cost {
+  double first_us,
+      next_us;       /* of an empty kernel: alone, as events before and behind it tell; in a row of them */
+  double cta_cycles; /* from one CTA's start to the next one's, on the whole GPU */
+} hd_launch_cost;
+
 typedef struct hd_gpu {
   char name[32], title[96];
   unsigned arch; /* sm number: 20, 52, 61, 90 */
@@ -61,6 +68,9 @@ typedef struct hd_gpu {
   hd_l1_write l1_write;
   uint32_t l1_mshrs; /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
   hd_cache_config l1, l2;
+  double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
+  double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
+  hd_launch_cost launch;
   uint32_t dram_latency;
   double dram_bytes_per_cycle;
   double clock_mhz;
@@ -159,9 +169,12 @@ typedef struct hd_counters {
   uint64_t dram_read_bytes, dram_write_bytes; /* dirty sectors left in L2 at the end count as written */
   uint64_t compulsory_bytes;                  /* hd_trace_info read_bytes + written_bytes */
   double cycles, cycles_issue, cycles_l1, cycles_l2,
-      cycles_dram;   /* bounds per resource; cycles is the largest
+      cycles_dram; /* bounds per resource; cycles is the largest
 and includes imbalance between SMs. An access keeps L1 busy for at least a cycle, and for as long as it
 waits for an MSHR */
+  /* With a clock: cycles of all warps from start to end, and what they waited for meanwhile. What is left,
+   * they issued. */
+  double warp_cycles, stall_memory, stall_dependency, stall_barrier, stall_throttle, stall_issue;
   uint32_t resident; /* CTAs per SM that ran at once */
 } hd_counters;
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
@@ -186,7 +199,7 @@ typedef struct hd_counter {
   int decimals;  /* of a real one, in CSV */
   unsigned uses; /* HD_COUNTER_IS_EVENT, ... */
 } hd_counter;
-enum { HD_COUNTER_FIELDS = 18 };
+enum { HD_COUNTER_FIELDS = 24 };
 HD_API extern const hd_counter hd_counter_table[HD_COUNTER_FIELDS];
 HD_API double hd_counter_real(const hd_counter *f, const hd_counters *c);
 /* 0 of a real one. */

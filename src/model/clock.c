@@ -30,6 +30,7 @@ static void await(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) 
   if (w->steps_left) {
     uint64_t there = arrival_of(w, w->step);
     ready = later_of(ready, there);
+    c->stalls.memory += ready - cycle;
     w->repeat_left = w->step->repeat;
   }
   s->ready[number] = ready;
@@ -62,6 +63,7 @@ void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task,
     w->segment = from->segments.data + from->paths[model_trace_path_of(t, task, i)].first;
     w->loads = 0;
     w->older = 0;
+    w->started = cycle;
     enter_segment(c, w);
     await(c, s, number, cycle);
     if (s->ready[number] < s->wake) s->wake = s->ready[number];
@@ -73,11 +75,11 @@ void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task,
 static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
   clock_warp *w = &c->warps[number];
   uint64_t asked = cycle;
-  unsigned sectors = 0;
+  double l1;
+  c->stalls.throttle += cycle - s->ready[number];
   uint8_t attr = s->warps[number].next.attr;
-  uint64_t there = model_sm_access(s, number, &cycle, &sectors);
-  double bytes = sectors * MODEL_SECTOR / s->gpu->l1.bytes_per_cycle;
-  uint64_t busy = bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
+  uint64_t there = model_sm_access(s, number, &cycle, &l1);
+  uint64_t busy = (uint64_t)(l1 + 0.5);
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
   if (w->event == EVENT_LOAD) {
@@ -89,6 +91,7 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   }
   /* A store waits until the queues have taken it. */
   if (model_stream_kind(attr) == HD_ACCESS_STORE) cycle = later_of(cycle, there);
+  c->stalls.throttle += cycle - asked;
   next_segment(c, s, number, cycle);
 }
 
@@ -100,6 +103,7 @@ static void release(model_clock *c, model_sm *s, uint32_t cta) {
     clock_warp *w = &c->warps[i];
     if (s->ready[i] != SM_NEVER || w->event != EVENT_BARRIER || s->warps[i].ended) continue;
     model_stream_next(&s->warps[i].reader, &s->warps[i].next);
+    c->stalls.barrier += q->released - w->arrived;
     next_segment(c, s, i, q->released);
   }
 }
@@ -113,8 +117,10 @@ static bool arrive(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle)
   c->choice[number % c->schedulers].stale = true;
   if (w->event == EVENT_BARRIER) {
     q->waiting++;
+    w->arrived = cycle;
   } else {
     s->warps[number].ended = true;
+    c->stalls.resident += cycle - w->started;
     q->live--;
   }
   q->released = later_of(q->released, cycle);
@@ -133,13 +139,17 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
   clock_warp *w = &c->warps[number];
   uint32_t scheduler = number % c->schedulers;
   const model_step *step = w->step;
-  uint64_t end = cycle + (step->latency > step->issue ? step->latency : step->issue);
+  uint32_t takes = step->latency > step->issue ? step->latency : step->issue;
+  uint64_t end = cycle + takes;
+  c->stalls.issue += cycle - s->ready[number];
+  c->stalls.dependency += takes - step->issue;
   for (unsigned u = 0; u < MODEL_UNITS; u++) {
     if (!step->busy[u]) continue;
     uint64_t *pipe = u == UNIT_LSU ? &c->load_store : &c->pipe[scheduler][u];
     *pipe = later_of(*pipe, cycle) + step->busy[u];
     end = later_of(end, *pipe);
   }
+  c->stalls.throttle += end - cycle - takes;
   c->free[scheduler] = cycle + step->issue;
   c->last[scheduler] = number;
   c->choice[scheduler].stale = true;

@@ -16,13 +16,25 @@
 
 enum { CLOCK_MAX_SCHEDULERS = 16 };
 
+/* Cycles of warps, by what they waited for. What is left of `resident` they issued, or it is a pipeline's
+ * own. */
+typedef struct clock_stalls {
+  uint64_t resident;   /* from a warp's start to its end */
+  uint64_t memory;     /* for a load */
+  uint64_t dependency; /* for the result of an instruction that is no load */
+  uint64_t barrier;
+  uint64_t throttle; /* for a pipeline, for L1, for queues to take a store */
+  uint64_t issue;    /* ready, while the scheduler issued for others */
+} clock_stalls;
+
 typedef struct clock_warp {
   const uint32_t *segment; /* the one that it does */
   const model_step *step;  /* the next of it */
   uint32_t steps_left, repeat_left;
   uint32_t loads; /* issued so far */
   uint8_t event, joined;
-  uint64_t older; /* arrival of the latest of loads that are no longer in `arrival` */
+  uint64_t started, arrived; /* cycles: of the warp, at the barrier */
+  uint64_t older;            /* arrival of the latest of loads that are no longer in `arrival` */
   uint64_t arrival[PACE_LOADS];
 } clock_warp;
 
@@ -43,6 +55,7 @@ typedef struct model_clock {
   uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
   uint64_t load_store; /* the SM's pipeline */
   uint64_t end;        /* cycle at which its last CTA ended */
+  clock_stalls stalls;
   clock_warp warps[SM_MAX_WARPS];
 } model_clock;
 

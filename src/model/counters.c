@@ -26,6 +26,12 @@ const hd_counter hd_counter_table[HD_COUNTER_FIELDS] = {
     REAL(cycles_l1, "cycles", 0, SWEEP, "bound by L1"),
     REAL(cycles_l2, "cycles", 0, SWEEP, "bound by L2"),
     REAL(cycles_dram, "cycles", 0, SWEEP, "bound by DRAM"),
+    REAL(warp_cycles, "cycles", 0, 0, "of all warps, from start to end; 0 without a clock"),
+    REAL(stall_memory, "cycles", 0, 0, "of these, waiting for loads"),
+    REAL(stall_dependency, "cycles", 0, 0, "waiting for results of other instructions"),
+    REAL(stall_barrier, "cycles", 0, 0, "waiting at barriers"),
+    REAL(stall_throttle, "cycles", 0, 0, "waiting for a pipeline, for L1, for stores to be taken"),
+    REAL(stall_issue, "cycles", 0, 0, "ready, while others issued"),
     {"resident", "CTAs", "CTAs that an SM ran at once", HD_COUNTER_LAST, offsetof(hd_counters, resident), 0,
      SWEEP},
 };

@@ -19,6 +19,7 @@ typedef struct key {
   size_t at;                /* offset in hd_gpu */
   double min, max;          /* numbers */
   const char *const *words; /* KEY_WORD: the enum's values in order; NULL ends */
+  bool optional;            /* 0 where the file does not have it */
 } key;
 
 static const char *const scheduler_words[] = {
@@ -68,6 +69,7 @@ static const key keys[] = {
     {"l1", "unified", KEY_BOOL, AT(l1_unified), 0, 0, NULL},
     {"l1", "mshrs", KEY_U32, AT(l1_mshrs), 1, 1024, NULL},
     {"l1", "write", KEY_WORD, AT(l1_write), 0, 0, write_words},
+    {"l1", "lines_per_cycle", KEY_REAL, AT(l1_lines_per_cycle), 0, 64, NULL, true},
     {"l2", "bytes", KEY_U64, AT(l2.bytes), 4096, 1 << 30, NULL},
     {"l2", "line", KEY_U32, AT(l2.line), 128, 128, NULL},
     {"l2", "sector", KEY_U32, AT(l2.sector), 32, 128, NULL},
@@ -75,6 +77,10 @@ static const key keys[] = {
     {"l2", "latency", KEY_U32, AT(l2.latency), 1, 100000, NULL},
     {"l2", "bytes_per_cycle", KEY_REAL, AT(l2.bytes_per_cycle), 1, 1e6, NULL},
     {"l2", "hashed", KEY_BOOL, AT(l2.hashed), 0, 0, NULL},
+    {"l2", "sm_bytes_per_cycle", KEY_REAL, AT(l2_sm_bytes_per_cycle), 0, 1e6, NULL, true},
+    {"launch", "first_us", KEY_REAL, AT(launch.first_us), 0, 1e4, NULL, true},
+    {"launch", "next_us", KEY_REAL, AT(launch.next_us), 0, 1e4, NULL, true},
+    {"launch", "cta_cycles", KEY_REAL, AT(launch.cta_cycles), 0, 1e5, NULL, true},
     {"units", "fma", KEY_REAL, AT(units.fma), 1, 4096, NULL},
     {"units", "alu", KEY_REAL, AT(units.alu), 1, 4096, NULL},
     {"units", "fp64", KEY_REAL, AT(units.fp64), 0.25, 4096, NULL},
@@ -92,7 +98,7 @@ static const key keys[] = {
 #undef AT
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
-static const char *const tables[] = {"sm", "units", "l1", "l2", "dram"};
+static const char *const tables[] = {"sm", "units", "l1", "l2", "dram", "launch"};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -129,6 +135,7 @@ static hd_status read_word(const char *file, const json_t *table, const key *k, 
 
 static hd_status read_key(const char *file, const json_t *table, const key *k, hd_gpu *g, hd_diag *d) {
   const json_t *v = json_object_get(table, k->name);
+  if (!v && k->optional) return HD_OK;
   if (!v)
     return toml_fail(file, table, NULL, d, "'%s' is missing%s%s", k->name, k->table ? " in " : "",
                      k->table ? k->table : "");
@@ -195,7 +202,8 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   hd_status st = read_table(file, root, NULL, g, d);
   for (size_t i = 0; st == HD_OK && i < N_TABLES; i++) {
     const json_t *table = json_object_get(root, tables[i]);
-    if (!table && strcmp(tables[i], "units") == 0) continue; /* only a clock needs them */
+    /* Only a clock needs them. */
+    if (!table && (strcmp(tables[i], "units") == 0 || strcmp(tables[i], "launch") == 0)) continue;
     if (!json_is_object(table))
       return toml_fail(file, root, tables[i], d, "table [%s] is missing", tables[i]);
     st = read_table(file, table, tables[i], g, d);

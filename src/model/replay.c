@@ -145,12 +145,15 @@ static int by_turn(const void *a, const void *b) {
   return x->sm < y->sm ? -1 : x->sm > y->sm;
 }
 
-/* The first wave: one CTA per SM and cycle, until all places are taken. */
+/* The first wave: one CTA per SM and cycle, or as fast as CTAs are launched, until all places are taken. */
 static void first_wave(dispatcher *q, hd_model *m, uint32_t resident) {
+  double cycle = 0;
   for (uint32_t cta = 0; cta < resident; cta++)
     for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
       uint64_t worker;
-      if (next_worker(q, i, cta, m->gpu.n_sms, &worker)) start(q, m, i, cta, worker, cta);
+      if (!next_worker(q, i, cta, m->gpu.n_sms, &worker)) continue;
+      start(q, m, i, cta, worker, m->timed ? (uint64_t)cycle : cta);
+      cycle += m->gpu.launch.cta_cycles > 0 ? m->gpu.launch.cta_cycles : 1.0 / m->gpu.n_sms;
     }
 }
 
@@ -189,12 +192,20 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 static void collect_clock(const hd_model *m, hd_counters *out) {
   uint64_t end = 0;
-  for (uint32_t i = 0; i < m->gpu.n_sms; i++)
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
+    const clock_stalls *s = &m->clocks[i].stalls;
     if (m->clocks[i].end > end) end = m->clocks[i].end;
+    out->warp_cycles += (double)s->resident;
+    out->stall_memory += (double)s->memory;
+    out->stall_dependency += (double)s->dependency;
+    out->stall_barrier += (double)s->barrier;
+    out->stall_throttle += (double)s->throttle;
+    out->stall_issue += (double)s->issue;
+  }
   out->cycles = (double)end;
 }
 
-static void collect(hd_model *m, const hd_trace *t, uint32_t resident, hd_counters *out) {
+static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool follows, hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
   const model_memory *mem = &m->mem;
   uint64_t left = model_cache_clean(&m->mem.l2);
@@ -220,6 +231,7 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, hd_counte
   out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
   if (m->timed) collect_clock(m, out);
   out->time_us = out->cycles / m->gpu.clock_mhz;
+  if (m->timed) out->time_us += follows ? m->gpu.launch.next_us : m->gpu.launch.first_us;
 }
 
 static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_options *o, uint32_t *resident,
@@ -348,6 +360,6 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   free(q.queue);
   free(q.taken);
   free(q.segments);
-  collect(m, t, running, out);
+  collect(m, t, running, o->keep_caches, out);
   return HD_OK;
 }

@@ -24,7 +24,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   memset(s->mshr, 0, sizeof s->mshr);
   for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
-  s->l1_cycles = 0;
+  s->l1_cycles = s->port = 0;
   model_cache_clear(&s->l1);
   if (model_trace_is_ranked(t)) model_cache_rank(&s->l1);
 }
@@ -183,6 +183,17 @@ static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
   return (uint16_t)i;
 }
 
+/* What L2 sends comes to the SM one request after the other. */
+static inline void take_port(model_sm *s, model_request *r, uint32_t n) {
+  double rate = s->gpu->l2_sm_bytes_per_cycle;
+  if (rate <= 0) return;
+  for (const model_request *end = r + n; r < end; r++) {
+    double free = s->port > (double)r->cycle ? s->port : (double)r->cycle;
+    s->port = free + model_sectors(r->mask) * MODEL_SECTOR / rate;
+    r->wait += (uint32_t)(free - (double)r->cycle);
+  }
+}
+
 /* Load n lines, no more than there are MSHRs, through L1. *cycle: when; later when L1 had to wait.
  * Returns when the data is there. All of L1 comes first and all of L2 after, so that the host can
  * fetch many sets at once. */
@@ -241,6 +252,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
   if (now + latency > last) last = now + latency;
   *cycle = now;
   model_memory_read(s->mem, requests, n_requests, model_l2_priority(cache));
+  take_port(s, requests, n_requests);
   for (const model_request *r = requests; r < requests + n_requests; r++) {
     uint64_t there = r->cycle + r->wait;
     s->mshr[r->mshr] = there;
@@ -335,9 +347,16 @@ static inline bool uses_l1(const model_sm *s, unsigned cache_bits) {
   return (cache_bits & HD_CACHE_READONLY) || ((cache_bits & HD_CACHE_L1) && s->gpu->l1_global);
 }
 
+/* What an access takes of L1's time: for its bytes, for looking up its lines, at least a cycle. */
+static double l1_time(const hd_gpu *g, unsigned sectors, uint32_t lines) {
+  double busy = sectors * MODEL_SECTOR / g->l1.bytes_per_cycle;
+  if (g->l1_lines_per_cycle > 0 && lines > busy * g->l1_lines_per_cycle) busy = lines / g->l1_lines_per_cycle;
+  return busy < 1 ? 1 : busy;
+}
+
 /* The memory's side of an access. */
 static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, const model_stream_event *e,
-                                                                   uint32_t w, uint64_t *when, unsigned *n) {
+                                                                   uint32_t w, uint64_t *when, double *busy) {
   uint64_t cycle = *when;
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
   bool l1 = uses_l1(s, bits);
@@ -346,6 +365,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   for (unsigned at = 0; at < 256; at += 64) __builtin_prefetch(ahead + at);
   model_lines lines;
   model_stream_lines(e, &lines);
+  uint32_t n_lines = lines.n;
   uint64_t there = cycle;
   unsigned sectors = 0;
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
@@ -375,17 +395,18 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
       model_memory_atomic(s->mem, requests, lines.n, model_l2_priority(bits));
     else
       model_memory_read(s->mem, requests, lines.n, model_l2_priority(bits));
+    if (!store) take_port(s, requests, lines.n);
     for (uint32_t i = 0; i < lines.n; i++)
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
   }
   *when = cycle;
-  *n = sectors;
+  *busy = l1_time(s->gpu, sectors, n_lines);
   return there;
 }
 
-uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, unsigned *sectors) {
+uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy) {
   model_sm_warp *warp = &s->warps[w];
-  uint64_t there = touch_memory(s, &warp->next, w, cycle, sectors);
+  uint64_t there = touch_memory(s, &warp->next, w, cycle, busy);
   model_stream_next(&warp->reader, &warp->next);
   return there;
 }
@@ -394,9 +415,10 @@ uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, unsigned *sec
 static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
   model_sm_warp *warp = &s->warps[w];
   const model_stream_event *e = &warp->next;
-  unsigned kind = model_stream_kind(e->attr), sectors;
+  unsigned kind = model_stream_kind(e->attr);
+  double busy;
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
-  uint64_t there = touch_memory(s, e, w, &cycle, &sectors);
+  uint64_t there = touch_memory(s, e, w, &cycle, &busy);
   if (kind == HD_ACCESS_LOAD || atomic) {
     if (!warp->outstanding++) {
       warp->load_slot = e->slot;
@@ -406,8 +428,6 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
     }
   }
   const model_sm_cta *c = &s->ctas[warp->cta];
-  double busy = sectors * MODEL_SECTOR / s->gpu->l1.bytes_per_cycle;
-  if (busy < 1) busy = 1;
   s->l1_cycles += busy;
   s->issue_debt += c->issue;
   uint32_t hold = (uint32_t)(busy + 0.5), issue = s->issue_debt >> 8;

@@ -66,6 +66,7 @@ typedef struct model_sm {
   uint64_t l1_sectors, l1_hits;
   uint64_t warp_instructions;
   double l1_cycles; /* that L1 was busy, or waited for an MSHR */
+  double port;      /* cycle at which the way from L2 to this SM is free */
 } model_sm;
 
 /* CTAs that ended in an epoch. */
@@ -82,11 +83,11 @@ void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
 /* For whoever keeps another clock (clock.h): a task takes CTA place `cta`, its warps have their first events;
  * it leaves that place; a warp makes the access of its event at *cycle, which moves on while L1 waits, and
- * gets its next event. Returns when the data is there, or a store taken; *sectors: of L1's, or that pass it.
+ * gets its next event. Returns when the data is there, or a store taken; *busy: cycles that it keeps L1 busy.
  */
 void model_sm_open(model_sm *s, uint32_t cta, uint64_t task);
 void model_sm_close(model_sm *s, uint32_t cta);
-uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, unsigned *sectors);
+uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, double *busy);
 
 /* A task starts in CTA place `cta`, which is free, at that cycle. */
 void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);

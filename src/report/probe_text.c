@@ -120,6 +120,6 @@ void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
     hd_buf_printf(out, "%s %u%%: %" PRIu64 " KB", i ? "," : "", r->carveout[i], r->l1_bytes[i] >> 10);
   hd_buf_printf(out, "\nOne miss brings %u bytes into L1, %u into L2; lines of %u bytes\n", r->l1_sector,
                 r->l2_sector, r->line);
-  put_figures(r, out);
+  if (r->n_figures) put_figures(r, out);
   hd_buf_printf(out, "\nWrote %s%s%s.\n", path, html ? " and " : "", html ? html : "");
 }

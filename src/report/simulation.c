@@ -18,6 +18,21 @@ static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) 
   hd_text_table_cell(t, "%s", text);
 }
 
+/* Where warps' time went; what they did per cycle. */
+static void put_stalls(hd_text_table *t, const hd_gpu *g, const hd_counters *c) {
+  double all = c->warp_cycles > 0 ? c->warp_cycles / 100 : 1, sms = c->cycles * g->n_sms;
+  double issued = c->warp_cycles - c->stall_memory - c->stall_dependency - c->stall_barrier -
+                  c->stall_throttle - c->stall_issue;
+  put_line(t, "per cycle, SM", "%.2f warp instructions of the PTX, %.1f of %u warps resident",
+           sms > 0 ? (double)c->warp_instructions / sms : 0, sms > 0 ? c->warp_cycles / sms : 0,
+           g->max_warps);
+  put_line(t, "warps",
+           "%.0f%% wait for memory, %.0f%% dependency, %.0f%% barrier, %.0f%% throttle, %.0f%% scheduler;"
+           " %.0f%% issue",
+           c->stall_memory / all, c->stall_dependency / all, c->stall_barrier / all, c->stall_throttle / all,
+           c->stall_issue / all, issued / all);
+}
+
 void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
   const hd_counters *c = &s->counters;
   hd_buf text = {0};
@@ -34,6 +49,7 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
            s->timed ? "%.1f us (by a clock; busy cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)"
                     : "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)",
            c->time_us, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
+  if (s->timed) put_stalls(t, s->gpu, c);
   put_line(t, "CTAs per SM", "%u", c->resident);
   put_line(t, "L1 sectors", "%" PRIu64 ", %.1f%% hits (miss rate %.1f%%)", c->l1_sectors,
            100 * report_rate(c->l1_hits, c->l1_sectors), 100 - 100 * report_rate(c->l1_hits, c->l1_sectors));

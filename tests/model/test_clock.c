@@ -69,17 +69,22 @@ static void drop(subject *s) {
   hd_arena_free(&s->arena);
 }
 
-static double cycles_on(const hd_gpu *g, const char *body, uint32_t ctas, uint32_t threads) {
+static hd_counters counters_on(const hd_gpu *g, const char *body, uint32_t ctas, uint32_t threads,
+                               bool follows) {
   subject s = trace_kernel(body, ctas, threads);
   hd_diag d = {0};
   hd_model *m;
   hd_counters c;
   must(hd_model_create(g, &m, &d), &d);
-  hd_replay_options o = {.timed = true};
+  hd_replay_options o = {.timed = true, .keep_caches = follows};
   must(hd_model_replay(m, s.trace, &o, &c, &d), &d);
   hd_model_destroy(m);
   drop(&s);
-  return c.cycles;
+  return c;
+}
+
+static double cycles_on(const hd_gpu *g, const char *body, uint32_t ctas, uint32_t threads) {
+  return counters_on(g, body, ctas, threads, false).cycles;
 }
 
 /* One SM with round figures. */
@@ -251,6 +256,75 @@ static void conflicts_of_banks_take_a_pass_each(void **state) {
   assert_between(with / without, 6, 40);
 }
 
+/* ---- What warps wait for ------------------------------------------------------------------------ */
+
+static double waits(const hd_counters *c) {
+  return c->stall_memory + c->stall_dependency + c->stall_barrier + c->stall_throttle + c->stall_issue;
+}
+
+static void each_wait_is_told_from_the_others(void **state) {
+  hd_gpu g = round_gpu();
+  char *load = loads("ld.global", 1, true, false);
+  hd_counters memory = counters_on(&g, load, 1, 32, false);
+  hd_counters issue = counters_on(&g, thousand_additions, 1, 1024, false);
+  hd_counters dependency = counters_on(&g, thousand_additions, 1, 32, false);
+  g.units.fma = 8;
+  hd_counters throttle = counters_on(&g, thousand_additions, 1, 1024, false);
+  hd_counters barrier = counters_on(
+      &g,
+      "mov.u32 %r5, 1;\nsetp.gt.u32 %p1, %r1, 31;\n@%p1 bra W;\nld.global.u32 %r5, [%rd2+262144];\n"
+      "st.shared.u32 [s], %r5;\nW:\nbar.sync 0;\n",
+      1, 256, false);
+  free(load);
+  assert_true(memory.stall_memory > 0.8 * memory.warp_cycles && !memory.stall_barrier);
+  assert_true(issue.stall_issue > 0.4 * issue.warp_cycles);
+  assert_true(dependency.stall_issue == 0 && dependency.stall_dependency > 0);
+  assert_true(throttle.stall_throttle > 0.7 * throttle.warp_cycles);
+  assert_true(barrier.stall_barrier > 0.7 * barrier.warp_cycles);
+  const hd_counters *all[] = {&memory, &issue, &dependency, &throttle, &barrier};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    assert_true(all[i]->warp_cycles > 0 && waits(all[i]) <= all[i]->warp_cycles);
+}
+
+/* ---- L1's lines, the way to an SM, launches ------------------------------------------------------- */
+
+/* Each warp's lanes read a line each, again and again. */
+#define SCATTERED(load)                                                                                      \
+  "mov.u32 %r5, 0;\nmul.wide.u32 %rd4, %r1, 128;\nadd.u64 %rd4, %rd2, %rd4;\nL:\n" load                      \
+  ".u32 %r6, [%rd4];\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 200;\n@%p1 bra L;\n"                       \
+  "st.global.u32 [%rd2], %r6;\n"
+static const char scattered[] = SCATTERED("ld.global.nc"), past_l1[] = SCATTERED("ld.global.cg");
+
+static void lines_take_l1_as_long_as_looking_them_up(void **state) {
+  hd_gpu g = round_gpu();
+  double bytes = cycles_on(&g, scattered, 1, 128);
+  g.l1_lines_per_cycle = 1;
+  double lines = cycles_on(&g, scattered, 1, 128);
+  assert_between(bytes, 4 * 200 * 8, 4 * 200 * 8 * 1.3); /* 32 sectors, 128 bytes a cycle */
+  assert_between(lines, 4 * 200 * 32, 4 * 200 * 32 * 1.1);
+}
+
+static void an_sm_gets_no_more_from_l2_than_its_port_brings(void **state) {
+  hd_gpu g = round_gpu();
+  double wide = cycles_on(&g, past_l1, 1, 128);
+  g.l2_sm_bytes_per_cycle = 32;
+  double narrow = cycles_on(&g, past_l1, 1, 128);
+  assert_true(wide < narrow);
+  assert_between(narrow, 4 * 200 * 32, 4 * 200 * 32 * 1.2); /* 32 sectors, one a cycle */
+}
+
+static void a_launch_costs_more_than_its_ctas_take(void **state) {
+  hd_gpu g = round_gpu();
+  char *load = loads("ld.global", 1, true, false);
+  hd_counters free_of_charge = counters_on(&g, load, 4, 32, false);
+  g.launch = (hd_launch_cost){.first_us = 3, .next_us = 1, .cta_cycles = 100};
+  hd_counters first = counters_on(&g, load, 4, 32, false), next = counters_on(&g, load, 4, 32, true);
+  assert_between(first.cycles - free_of_charge.cycles, 200, 400); /* the fourth CTA starts 300 cycles later */
+  assert_between(first.time_us - first.cycles / g.clock_mhz, 2.999, 3.001);
+  assert_between(next.time_us - next.cycles / g.clock_mhz, 0.999, 1.001);
+  free(load);
+}
+
 static void time_grows_with_waves_of_ctas(void **state) {
   char *body = loads("ld.global", 4, true, true);
   double one = cycles_of(body, 8, 128), four = cycles_of(body, 32, 128);
@@ -341,6 +415,11 @@ int main(void) {
       BEHAVIOUR("warps hide each other's loads", warps_hide_each_others_loads),
       BEHAVIOUR("all warps of a CTA leave a barrier together", all_warps_of_a_cta_leave_a_barrier_together),
       BEHAVIOUR("conflicts of banks take a pass each", conflicts_of_banks_take_a_pass_each),
+      BEHAVIOUR("each wait is told from the others", each_wait_is_told_from_the_others),
+      BEHAVIOUR("lines take L1 as long as looking them up", lines_take_l1_as_long_as_looking_them_up),
+      BEHAVIOUR("an SM gets no more from L2 than its port brings",
+                an_sm_gets_no_more_from_l2_than_its_port_brings),
+      BEHAVIOUR("a launch costs more than its CTAs take", a_launch_costs_more_than_its_ctas_take),
       BEHAVIOUR("time grows with waves of CTAs", time_grows_with_waves_of_ctas),
       BEHAVIOUR("wavefronts are those of the programming guide",
                 wavefronts_are_those_of_the_programming_guide),
