@@ -336,9 +336,12 @@ static hd_status open_device(job *b, hd_diag *d) {
   snprintf(gpus, sizeof gpus, "%s/gpus", data ? data : SOURCE_DIR);
   hd_device_options o = {.gpu_dir = gpus};
   hd_status st = hd_device_open(b->o->device, &o, &b->device, d);
-  b->has_advisor = st == HD_OK && !b->o->no_advice &&
-                   hd_tune_advisor(hd_device_get_info(b->device)->arch, gpus, &b->advisor, NULL) == HD_OK;
-  return st;
+  if (st != HD_OK || b->o->no_advice) return st;
+  hd_diag e = {0};
+  char message[512];
+  b->has_advisor = hd_tune_advisor(hd_device_get_info(b->device)->arch, gpus, &b->advisor, &e) == HD_OK;
+  if (!b->has_advisor) fprintf(stderr, "no advice: %s\n", hd_diag_line(&e, message, sizeof message));
+  return HD_OK;
 }
 
 static hd_status measure(job *b, char **names, size_t n, hd_diag *d) {

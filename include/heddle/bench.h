@@ -33,6 +33,7 @@ typedef struct hd_bench_row {
   double roofline_us; /* the time that takes at the memory's peak; 0: unknown */
   uint32_t tried;
   double seconds; /* that tuning took */
+  hd_tune_seconds spent;
 } hd_bench_row;
 
 typedef struct hd_bench_place {

@@ -98,7 +98,7 @@ static hd_status prepare(bench *b, hd_diag *d) {
   if (st != HD_OK) return st;
   if (!hd_device_get_info(b->device)->has_times)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->device_name);
-  if (!b->no_advice) b->has_advisor = tuning_advisor(b->device, &b->advisor, NULL) == HD_OK;
+  if (!b->no_advice) b->has_advisor = tuning_advisor(b->device, &b->advisor);
   hd_bench_describe(b->device, HEDDLE_VERSION, &b->r.place);
   if (strcmp(b->store_path ? b->store_path : "", "none") != 0)
     st = hd_store_open(b->store_path, &b->store, d);

@@ -98,7 +98,7 @@ static hd_status prepare(session *s, hd_diag *d) {
   if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->device, d);
   if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
     st = hd_store_open(o->store, &s->store, d);
-  bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->device, &s->advisor, NULL) == HD_OK;
+  bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->device, &s->advisor);
   s->tune = (hd_tune_options){
       .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
       .budget = (double)o->budget,

@@ -2,13 +2,14 @@
 
 #include <unistd.h>
 
-hd_status tuning_advisor(const hd_device *dev, hd_gpu *out, hd_diag *d) {
+bool tuning_advisor(const hd_device *dev, hd_gpu *out) {
   const hd_gpu *own = hd_device_get_gpu(dev);
-  if (own) {
-    *out = *own;
-    return HD_OK;
-  }
-  return hd_tune_advisor(hd_device_get_info(dev)->arch, cli_gpus_dir(), out, d);
+  hd_diag d = {0};
+  char line[512];
+  if (own) *out = *own;
+  if (own || hd_tune_advisor(hd_device_get_info(dev)->arch, cli_gpus_dir(), out, &d) == HD_OK) return true;
+  fprintf(stderr, "no advice: %s\n", hd_diag_line(&d, line, sizeof line));
+  return false;
 }
 
 const char *tuning_size(const hd_device *dev) {

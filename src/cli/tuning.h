@@ -7,7 +7,7 @@
 
 /* The GPU file that is nearest to a device, for advice: the latest architecture that is no later than its
  * own. */
-hd_status tuning_advisor(const hd_device *dev, hd_gpu *out, hd_diag *d);
+bool tuning_advisor(const hd_device *dev, hd_gpu *out);
 /* "gpu" on GPUs; on models, which trace everything, "small". */
 const char *tuning_size(const hd_device *dev);
 /* A line on stderr that says how far it is, when that is a terminal; label is the workload's name. */

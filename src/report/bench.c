@@ -91,6 +91,7 @@ void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_plac
     out->roofline_us = (double)out->compulsory_bytes / p->dram_bytes_per_second * 1e6;
   out->tried = t->tried;
   out->seconds = t->seconds;
+  out->spent = t->spent;
 }
 
 hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu) {

@@ -55,6 +55,7 @@ static json_t *bench_row_json(const hd_bench_place *p, const hd_bench_row *r) {
                    report_number_json(r->low), "high", report_number_json(r->high), "plan", r->plan, "why",
                    r->why, "levers", levers, "compulsory_bytes", (json_int_t)r->compulsory_bytes,
                    "roofline_us", r->roofline_us, "tried", (int)r->tried, "seconds", r->seconds));
+  json_object_set_new(j, "spent", report_seconds_json(&r->spent));
   if (r->has_counters) {
     json_object_set_new(j, "before", events_json(&r->before));
     json_object_set_new(j, "after", events_json(&r->after));
@@ -100,6 +101,7 @@ static bool read_bench_row(const json_t *j, hd_bench_row *r) {
   r->roofline_us = read_number(j, "roofline_us");
   r->tried = (uint32_t)read_number(j, "tried");
   r->seconds = read_number(j, "seconds");
+  report_read_seconds(json_object_get(j, "spent"), &r->spent);
   for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
     const json_t *l = json_object_get(json_object_get(j, "levers"), hd_bench_lever_name(k));
     if (!l) continue;

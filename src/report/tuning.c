@@ -111,38 +111,17 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
 }
 
 /* The seconds of each stage, but for stages that took next to none. */
-static const struct part_of_seconds {
-  const char *name;
-  size_t at; /* in hd_tune_seconds */
-} parts_of_seconds[] = {
-    {"compile", offsetof(hd_tune_seconds, compile)}, {"advice", offsetof(hd_tune_seconds, advice)},
-    {"buffers", offsetof(hd_tune_seconds, buffers)}, {"tables", offsetof(hd_tune_seconds, tables)},
-    {"load", offsetof(hd_tune_seconds, load)},       {"check", offsetof(hd_tune_seconds, check)},
-    {"time", offsetof(hd_tune_seconds, time)},       {"move", offsetof(hd_tune_seconds, move)},
-    {"proof", offsetof(hd_tune_seconds, proof)},     {"count", offsetof(hd_tune_seconds, count)},
-};
-enum { PARTS_OF_SECONDS = sizeof parts_of_seconds / sizeof *parts_of_seconds };
-
-static double part_of_seconds(const hd_tuning *t, size_t i) {
-  return *(const double *)((const char *)&t->spent + parts_of_seconds[i].at);
-}
-
 static void put_seconds(const hd_tuning *t, hd_buf *out) {
   const char *before = " (";
+  hd_tune_seconds spent = t->spent;
   hd_buf_printf(out, ": tuned in %.1f s", t->seconds);
-  for (size_t i = 0; i < PARTS_OF_SECONDS; i++) {
-    if (part_of_seconds(t, i) < 0.05) continue;
-    hd_buf_printf(out, "%s%s %.1f", before, parts_of_seconds[i].name, part_of_seconds(t, i));
+  for (size_t i = 0; i < REPORT_SECONDS; i++) {
+    double seconds = *report_seconds_part(&spent, i);
+    if (seconds < 0.05) continue;
+    hd_buf_printf(out, "%s%s %.1f", before, report_seconds_name(i), seconds);
     before = ", ";
   }
   hd_buf_puts(out, before[0] == ',' ? ")\n" : "\n");
-}
-
-static json_t *seconds_json(const hd_tuning *t) {
-  json_t *j = json_object();
-  for (size_t i = 0; i < PARTS_OF_SECONDS; i++)
-    json_object_set_new(j, parts_of_seconds[i].name, json_real(part_of_seconds(t, i)));
-  return j;
 }
 
 void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
@@ -204,7 +183,7 @@ static json_t *tuning_json(const hd_tuning_report *s) {
                         "size", w->size, "device", s->device->name, "recalled", t->recalled, "speedup",
                         report_speedup_json(&t->speedup), "places", places_json(&t->places), "before_us",
                         t->before_us, "after_us", t->after_us, "tried", (int)t->tried, "seconds", t->seconds,
-                        "spent", seconds_json(t), "kernels", kernels);
+                        "spent", report_seconds_json(&t->spent), "kernels", kernels);
   if (j && t->assume) json_object_set_new(j, "assume", json_string(hd_assume_text(t->assume)));
   if (j && t->has_counters) {
     json_object_set_new(j, "before", report_counters_json(&t->before));

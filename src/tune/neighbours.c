@@ -167,6 +167,26 @@ static void bind(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
     p.agents = binds[i].agents;
     p.split = binds[i].split;
     neighbour(l, &p);
+    /* Bound tasks are known far ahead: the farthest fetch that is sensible, which no step from here reaches.
+     */
+    if (p.prefetch.kind == HD_PREFETCH_NONE || p.agents || p.split.kind != HD_SPLIT_CHUNK) continue;
+    p.prefetch.distance = (uint32_t)distances(s);
+    neighbour(l, &p);
+  }
+}
+
+/* Fewer CTAs leave more room in caches, and levers for caches change how many are best: both at once are one
+ * step. */
+static void join_agents(neighbours *l, const hd_plan_space *s, const hd_plan *best, const hd_plan *joined) {
+  uint32_t most = plan_resident(s), n = best->agents ? best->agents : most;
+  if (best->bind != HD_BIND_AGENTS ||
+      (joined->bypass.kind == best->bypass.kind && joined->stream.kind == best->stream.kind))
+    return;
+  for (uint32_t k = n - 1; k <= n + 1; k += 2) {
+    hd_plan p = *joined;
+    if (k < 1 || k > most) continue;
+    p.agents = k;
+    neighbour(l, &p);
   }
 }
 
@@ -183,7 +203,8 @@ static void reorder(neighbours *l, const hd_plan_space *s, const hd_plan *best) 
 
 /* The best levers of other families that were faster than the original: of one family the best alone, or its
  * many members would leave no room for the others. */
-static void join_families(neighbours *l, const search_trial *trials, size_t n, size_t at) {
+static void join_families(neighbours *l, const hd_plan_space *s, const search_trial *trials, size_t n,
+                          size_t at) {
   enum { JOINED = 6 };
   double below = INFINITY;
   uint32_t seen[JOINED];
@@ -201,6 +222,7 @@ static void join_families(neighbours *l, const search_trial *trials, size_t n, s
     if (known || !join(&trials[at].plan, &trials[next].plan, &both)) continue;
     seen[k++] = trials[next].family;
     neighbour(l, &both);
+    if (k == 1) join_agents(l, s, &trials[at].plan, &both);
   }
 }
 
@@ -235,7 +257,7 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
     neighbour(&l, &other);
   }
   rethreshold(&l, s, &best);
-  join_families(&l, trials, n, at);
+  join_families(&l, s, trials, n, at);
   hd_plan lines = best;
   lines.split = plan_line_split(s, &best.order);
   if (best.bind != HD_BIND_NONE && !hd_plan_equal(&lines, &best)) neighbour(&l, &lines);

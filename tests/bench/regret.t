@@ -19,6 +19,22 @@ A run that was cut off goes on where it ended: what is there is not measured aga
   $ bench_regret --size tiny --budget 1 --no-advice --most 20 -o r.jsonl copy-col 2>&1 >/dev/null | sed 's/: .* plans/: N plans/'
   copy-col copy_col: N plans, 0 measured now, more to come
 
+Another tuner is compared with the plans that were measured: without the lines of the choice and of contests it chooses
+again, and only what it or the candidates have besides is measured.
+
+  $ plans() { grep '"ratio"\|"why"' $1 | grep -o '"plan":"[^"]*"' | sort; }; grep -v '"tuned":\|"best":\|"done":' r.jsonl >again.jsonl; bench_regret --size tiny --budget 1 --no-advice --most 20 -o again.jsonl copy-col >/dev/null 2>&1; grep -c '"tuned":' again.jsonl; grep -c '"best":' again.jsonl; plans again.jsonl | uniq -d | wc -l
+  1
+  1
+  0
+  $ plans() { grep '"ratio"\|"why"' $1 | grep -o '"plan":"[^"]*"' | sort; }; head -5 r.jsonl | grep '"ratio"' | head -2 >few.jsonl; bench_regret --size tiny --budget 1 --no-advice --most 20 -o few.jsonl copy-col >/dev/null 2>&1; plans few.jsonl | uniq -d | wc -l; [ $(plans few.jsonl | wc -l) -ge 20 ] && echo enough
+  0
+  enough
+
+The advisor's GPU file is read first, and nothing is silent about one that cannot be:
+
+  $ mkdir -p data/gpus && ln -s $SOURCE/kernels data/kernels && echo 'nonsense' >data/gpus/h100.toml; HEDDLE_DATA=data bench_regret --size tiny --budget 1 --most 1 -o other.jsonl no-such-workload 2>&1 | grep -o '^no advice: .*h100.toml'
+  no advice: data/gpus/h100.toml
+
 The table alone needs no GPU; what a workload fails with ends neither the others nor the table.
 
   $ bench_regret -o r.jsonl | tail -1 | sed 's/ in . of/ in N of/'

@@ -51,6 +51,7 @@ static hd_bench_row full_row(const char *workload) {
                     .roofline_us = 12.5,
                     .tried = 17,
                     .seconds = 9.75,
+                    .spent = {.load = 1.5, .proof = 0.25},
                     .has_counters = true,
                     .before = {.l1_sectors = 1, .l2_hits = 2, .dram_write_bytes = UINT32_MAX * 16ull},
                     .after = {.warp_instructions = 3, .dram_read_bytes = 4}};

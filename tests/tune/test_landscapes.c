@@ -105,7 +105,7 @@ static regrets tune_all(const landscape *l, double us, double noise) {
                     .drift = 0.02,
                     .speedup = l->speedup,
                     .admission = 0.04};
-    search_on(&s, 0.9 * fmin(12, 6 + 100e-6 * us), &found); /* the default budget */
+    search_on(&s, 0.9 * fmin(12, 5.5 + 100e-6 * us), &found); /* the default budget */
     double got = found.adopted ? l->speedup(&s, &found.trials.data[found.best].plan) : 1;
     double regret = l->best / got - 1;
     r.sum += regret;

@@ -276,6 +276,30 @@ static void runs_what_was_prepared(void **state) {
   search_free(&r);
 }
 
+/* Fetching pays only where tasks are bound, and far ahead. */
+static double far_fetch(const simulated *s, const hd_plan *p) {
+  bool by = s->seed % 2; /* seed's choice of the binding */
+  hd_bind_kind bind = by ? HD_BIND_AGENTS : HD_BIND_REDIRECT;
+  if (p->order.kind != HD_ORDER_ROW || p->threads.kind != HD_ORDER_ROW) return 0.95;
+  if (p->prefetch.kind != HD_PREFETCH_L2) return p->bind == HD_BIND_NONE ? 0.999 : 0.945;
+  if (p->bind == HD_BIND_NONE) return p->prefetch.distance == 8 ? 1.003 : 0.98;
+  if (p->bind != bind) return 0.93;
+  return p->prefetch.distance <= 4 ? 0.96 : 1 + 0.0065 * p->prefetch.distance;
+}
+
+static void fetches_far_ahead_where_tasks_are_bound(void **state) {
+  static simulated s;
+  unsigned found = 0;
+  for (uint64_t i = 0; i < 40; i++) {
+    search r;
+    s = (simulated){.seed = i, .base_us = 900, .noise = 0.002, .speedup = far_fetch, .admission = 0.03};
+    search_on(&s, 5, &r);
+    found += r.adopted && far_fetch(&s, &r.trials.data[r.best].plan) > 1.045;
+    search_free(&r);
+  }
+  assert_in_range(found, 39, 40);
+}
+
 /* Agents and reading past L1 pay together; the fewer agents, the better, down to 4. */
 static double few_agents_and_read_only(const simulated *s, const hd_plan *p) {
   double x = p->bypass.kind == HD_BYPASS_READONLY && p->bypass.warps == 8 ? 1.07 : 1;
@@ -409,6 +433,7 @@ int main(void) {
       BEHAVIOUR("while nothing wins the search goes on to plans that come late",
                 goes_on_screening_while_nothing_wins),
       BEHAVIOUR("plans that were prepared are run, however small the budget", runs_what_was_prepared),
+      BEHAVIOUR("fetching far ahead is tried where tasks are bound", fetches_far_ahead_where_tasks_are_bound),
       BEHAVIOUR("climbing has time to reach the top", climbs_to_the_end),
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
       BEHAVIOUR("plans without hope are tried within the budget, too", hopeless_plans_keep_to_the_budget_too),
