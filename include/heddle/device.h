@@ -112,6 +112,11 @@ HD_API hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source 
                                          hd_diag *d);
 HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */
 
+/* Where a .global or .const variable of the module lies, and its bytes. HD_ERR_USAGE when the loaded module
+ * has none of that name: compilers leave out what no kernel uses. */
+HD_API hd_status hd_device_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes,
+                                  hd_diag *d);
+
 typedef struct hd_kernel_info {
   uint32_t registers;     /* per thread, 0: unknown */
   uint32_t static_shared; /* bytes per CTA */
@@ -137,6 +142,7 @@ typedef struct hd_device_launch {
   bool has_carveout;  /* else the driver chooses how L1 and shared memory split their store */
   uint32_t carveout;  /* percent of the store that shared memory prefers, at most 100 */
   uint32_t registers; /* per thread, for a model's occupancy; 0: not limiting */
+  bool cooperative;   /* all CTAs are resident at once; HD_ERR_USAGE where they do not fit */
 } hd_device_launch;
 
 /* Begin a launch; launches run one after the other. On emu and model it has ended when the call returns. */

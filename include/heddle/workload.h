@@ -37,7 +37,9 @@ typedef enum hd_compare_kind {
 } hd_compare_kind;
 
 typedef struct hd_wl_buffer {
-  const char *name;
+  const char *name; /* of a variable: as PTX has it */
+  bool variable; /* it is a .global or .const variable of the module, from its beginning on. Without a fill it
+                    holds its initial value */
   hd_elem type;
   uint64_t count, bytes;
   const char *fill; /* as written: "uniform(-1, 1)", "zero", "none", "iota", ... */
@@ -50,21 +52,44 @@ typedef struct hd_wl_buffer {
   bool atomics;
 } hd_wl_buffer;
 
-/* A buffer's address, a scalar, or a tensor map. */
+/* A texture or a surface over a buffer. */
+typedef struct hd_wl_image {
+  const char *name;
+  const char *reference; /* the .texref or .surfref variable that stands for it; NULL: none */
+  bool surface;          /* then the texture's image is all there is */
+  uint32_t buffer;       /* index into buffers */
+  hd_texture texture;    /* checked, but for the address, which counts from the buffer's */
+} hd_wl_image;
+
+/* A buffer's address, a scalar, a tensor map, the handle of an image, or a struct of these. */
 typedef struct hd_wl_arg {
   bool is_buffer;
   uint32_t buffer; /* index into buffers; of tensor maps too */
+  uint64_t offset; /* bytes that a buffer's address is moved by */
   hd_elem type;    /* scalars */
   uint64_t bits;   /* scalar's value in its low bytes */
   /* Tensor maps, else NULL: checked, but for the address, which counts from the buffer's. The launching code
    * adds that and has the map encoded: hd_emu_tensor_map, or the driver's function. */
   const hd_tensor *tensor;
+  uint32_t image;                   /* 1 + index into images; 0: none */
+  const struct hd_wl_field *fields; /* of a struct, with those of structs in it; else NULL */
+  uint32_t n_fields;
+  uint64_t bytes; /* of a struct */
 } hd_wl_arg;
+
+/* Part of a struct; its other bytes are 0. No struct itself. */
+typedef struct hd_wl_field {
+  uint64_t at; /* bytes from the struct's beginning */
+  hd_wl_arg value;
+} hd_wl_field;
+/* Bytes that it takes of the parameter block. */
+HD_API uint64_t hd_wl_arg_bytes(const hd_wl_arg *a);
 
 typedef struct hd_wl_launch {
   const char *kernel;
   uint32_t grid[3], block[3];
   uint32_t dynamic_shared; /* bytes */
+  bool cooperative;        /* all its CTAs are resident at once */
   hd_wl_arg *args;
   uint32_t n_args;
 } hd_wl_launch;
@@ -90,9 +115,11 @@ typedef struct hd_workload {
   hd_wl_size *sizes;
   uint32_t n_sizes;
   hd_wl_param *params;
-  uint32_t n_params; /* by name */
-  hd_wl_buffer *buffers;
+  uint32_t n_params;     /* by name */
+  hd_wl_buffer *buffers; /* and variables */
   uint32_t n_buffers;
+  hd_wl_image *images;
+  uint32_t n_images;
   hd_wl_launch *launches;
   uint32_t n_launches;
   uint32_t registers; /* per thread on real GPUs, for occupancy; 0: unknown */

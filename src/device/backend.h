@@ -19,6 +19,7 @@ typedef struct device_ops {
   void (*unload)(hd_device_module *m);
   hd_status (*compile_ahead)(hd_device *dev, const hd_device_source *sources, size_t n,
                              hd_diag *d); /* or NULL */
+  hd_status (*symbol)(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d);
   hd_status (*kernel_info)(hd_device_module *m, const char *kernel, hd_kernel_info *out, hd_diag *d);
   hd_status (*resident)(hd_device_module *m, const char *kernel, uint32_t threads, uint32_t dynamic_shared,
                         uint32_t registers, uint32_t *ctas, hd_diag *d);

@@ -253,6 +253,7 @@ static const device_ops cuda_ops = {
     .load = cuda_load,
     .unload = cuda_unload,
     .compile_ahead = cuda_compile_ahead,
+    .symbol = cuda_symbol,
     .kernel_info = cuda_kernel_info,
     .resident = cuda_resident,
     .run = cuda_run,

@@ -71,6 +71,7 @@ hd_status cuda_leave(cuda_device *c, hd_status st, hd_diag *d);
 hd_status cuda_load(hd_device *dev, const char *ptx, size_t len, const char *name,
                     const hd_device_load_options *o, hd_device_module **out, hd_diag *d);
 void cuda_unload(hd_device_module *m);
+hd_status cuda_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes, hd_diag *d);
 hd_status cuda_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out, hd_diag *d);
 hd_status cuda_resident(hd_device_module *m, const char *kernel, uint32_t threads, uint32_t dynamic_shared,
                         uint32_t registers, uint32_t *ctas, hd_diag *d);

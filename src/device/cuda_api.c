@@ -68,8 +68,9 @@ static const cuda_class classes[] = {
     {717, HD_ERR_FAULT, true},        /* invalid address space */
     {718, HD_ERR_FAULT, true},        /* invalid program counter */
     {719, HD_ERR_FAULT, true},        /* launch failed */
-    {721, HD_ERR_FAULT, true},        /* tensor memory leak */
-    {999, HD_ERR_IO, true},           /* unknown */
+    {CU_TOO_LARGE_TOGETHER, HD_ERR_USAGE, false},
+    {721, HD_ERR_FAULT, true}, /* tensor memory leak */
+    {999, HD_ERR_IO, true},    /* unknown */
 };
 
 cuda_class cuda_classify(cu_result r) {

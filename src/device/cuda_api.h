@@ -20,6 +20,17 @@ typedef struct cu_uuid {
   unsigned char bytes[16];
 } cu_uuid;
 
+/* CUlaunchAttribute */
+typedef struct cu_launch_attribute {
+  int id;
+  int pad;
+  union {
+    int cooperative;
+    char room[64];
+  };
+} cu_launch_attribute;
+enum { CU_LAUNCH_COOPERATIVE = 2 };
+
 /* CUlaunchConfig */
 typedef struct cu_launch_config {
   unsigned grid[3], block[3];
@@ -35,6 +46,7 @@ enum { /* CUresult: those that are treated in a way of their own */
        CU_OUT_OF_MEMORY = 2,
        CU_NO_DEVICE = 100,
        CU_NOT_FOUND = 500,
+       CU_TOO_LARGE_TOGETHER = 720, /* COOPERATIVE_LAUNCH_TOO_LARGE */
 };
 
 enum { /* CUdevice_attribute */
@@ -116,6 +128,7 @@ enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the defa
   X(cuModuleLoadDataEx, (cu_module * module, const void *image, unsigned n, int *options, void **values))    \
   X(cuModuleUnload, (cu_module module))                                                                      \
   X(cuModuleGetFunction, (cu_function * function, cu_module module, const char *name))                       \
+  X(cuModuleGetGlobal_v2, (cu_address * address, size_t * bytes, cu_module module, const char *name))        \
   X(cuFuncGetAttribute, (int *value, int attribute, cu_function function))                                   \
   X(cuFuncSetAttribute, (cu_function function, int attribute, int value))                                    \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, cu_function function, int threads, size_t shared)) \

@@ -191,6 +191,22 @@ static hd_status read_kernel_info(cuda_module *m, const char *kernel, hd_kernel_
   return st;
 }
 
+hd_status cuda_symbol(hd_device_module *base, const char *name, uint64_t *address, uint64_t *bytes,
+                      hd_diag *d) {
+  cuda_device *c = cuda_of(base->device);
+  const cuda_module *m = module_of(base);
+  size_t n = 0;
+  char about[160];
+  hd_status st = cuda_enter(c, d);
+  if (st != HD_OK) return st;
+  snprintf(about, sizeof about, "'%.120s'", name);
+  cu_result r = c->api.cuModuleGetGlobal_v2(address, &n, m->module, name);
+  st = r == CU_NOT_FOUND ? hd_fail(d, HD_ERR_USAGE, "%.200s has no variable '%.200s'", m->name, name)
+                         : cuda_check(c, r, "cuModuleGetGlobal_v2", about, d);
+  *bytes = n;
+  return cuda_leave(c, st, d);
+}
+
 hd_status cuda_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out, hd_diag *d) {
   cuda_device *c = cuda_of(m->device);
   hd_status st = cuda_enter(c, d);
@@ -229,6 +245,11 @@ static hd_status launch(cuda_device *c, cuda_kernel *k, const hd_device_launch *
                              .block = {l->block[0], l->block[1], l->block[2]},
                              .dynamic_shared = l->dynamic_shared,
                              .stream = c->current};
+  cu_launch_attribute together = {.id = CU_LAUNCH_COOPERATIVE, .cooperative = 1};
+  if (l->cooperative) {
+    config.attributes = &together;
+    config.n_attributes = 1;
+  }
   if (l->args_bytes != k->params_bytes)
     return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%.110s' takes %" PRIu64 " bytes of arguments, not %" PRIu64,
                    c->base.info.name, k->name, k->params_bytes, l->args_bytes);

@@ -70,6 +70,12 @@ void hd_device_unload(hd_device_module *m) {
   if (m) m->device->ops->unload(m);
 }
 
+hd_status hd_device_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes,
+                           hd_diag *d) {
+  *address = *bytes = 0;
+  return m->device->ops->symbol(m, name, address, bytes, d);
+}
+
 hd_status hd_device_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out, hd_diag *d) {
   memset(out, 0, sizeof *out);
   return m->device->ops->kernel_info(m, kernel, out, d);

@@ -108,6 +108,11 @@ static hd_status emulated_load(hd_device *dev, const char *ptx, size_t len, cons
   return HD_OK;
 }
 
+static hd_status emulated_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes,
+                                 hd_diag *d) {
+  return hd_emu_symbol(module_of(m)->program, name, address, bytes, d);
+}
+
 static hd_status emulated_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out,
                                       hd_diag *d) {
   const emulated_module *em = module_of(m);
@@ -154,7 +159,8 @@ static hd_status emulated_run(hd_device_module *base, const hd_device_launch *l,
                             .block = {l->block[0], l->block[1], l->block[2]},
                             .dynamic_shared = l->dynamic_shared,
                             .args = l->args,
-                            .args_bytes = l->args_bytes};
+                            .args_bytes = l->args_bytes,
+                            .cooperative = l->cooperative};
   if (!e->model) return hd_emu_launch(m->program, &p, &e->dispatch, NULL, NULL, d);
   hd_trace *t;
   hd_status st = hd_trace_create(l->grid, l->block, e->workers, 0, &t, d);
@@ -210,9 +216,9 @@ static hd_status emulated_count(hd_device *dev, const hd_device_job *job, bool k
 #define EMULATED_OPS                                                                                         \
   .close = emulated_close, .alloc = emulated_alloc, .free = emulated_free, .write = emulated_write,          \
   .read = emulated_read, .set = emulated_set, .copy = emulated_copy, .load = emulated_load,                  \
-  .unload = emulated_unload, .kernel_info = emulated_kernel_info, .resident = emulated_resident,             \
-  .run = emulated_run, .sync = emulated_sync, .tensor_map = emulated_tensor_map, .flush_l2 = emulated_flush, \
-  .count = emulated_count
+  .unload = emulated_unload, .symbol = emulated_symbol, .kernel_info = emulated_kernel_info,                 \
+  .resident = emulated_resident, .run = emulated_run, .sync = emulated_sync,                                 \
+  .tensor_map = emulated_tensor_map, .flush_l2 = emulated_flush, .count = emulated_count
 
 static const device_ops emulator_ops = {EMULATED_OPS};
 static const device_ops model_ops = {EMULATED_OPS, .time_begin = model_time_begin,

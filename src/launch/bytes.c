@@ -16,7 +16,7 @@ void **launch_bytes_new(const hd_workload *w) {
   void **bytes = calloc((size_t)w->n_buffers + 1, sizeof *bytes);
   for (uint32_t i = 0; bytes && i < w->n_buffers; i++) {
     uint64_t n = w->buffers[i].bytes;
-    bytes[i] = malloc(n ? n : 1);
+    bytes[i] = w->buffers[i].variable ? calloc(1, n) : malloc(n ? n : 1);
     if (!bytes[i]) {
       launch_bytes_free(w, bytes);
       return NULL;
@@ -55,7 +55,8 @@ void launch_poison(void *at, uint64_t bytes) {
 }
 
 hd_status launch_first_contents(const hd_workload *w, void **bytes, bool *filled, hd_diag *d) {
-  for (uint32_t i = 0; i < w->n_buffers; i++) launch_poison(bytes[i], w->buffers[i].bytes);
+  for (uint32_t i = 0; i < w->n_buffers; i++)
+    if (!w->buffers[i].variable) launch_poison(bytes[i], w->buffers[i].bytes);
   return hd_workload_fill_all(w, bytes, filled, d);
 }
 

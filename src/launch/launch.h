@@ -8,13 +8,17 @@
  * variant.c    its kernels on a device, under plans    moves.c      the same buffers in other memory
  * check.c      the proof on the emulator               measure.c    proof and times on a device
  * reference.c  results against the workload's reference
+ * variables.c  variables of the module: which need a value; device_variables.c  their values on a device
  */
 #ifndef HEDDLE_LAUNCH_LAUNCH_H
 #define HEDDLE_LAUNCH_LAUNCH_H
 
 #include "heddle/launch.h"
 
-enum { LAUNCH_SMS = 16 }; /* of the emulated machine, when the options say nothing */
+enum { /* SMs of the emulated machine, when the options say nothing */
+       LAUNCH_SMS = 16,
+       LAUNCH_COOPERATIVE_SMS = 132, /* where grids must fit that fit an H100 */
+};
 
 /* ---- Buffers on the host (bytes.c) -------------------------------------------------- */
 
@@ -39,6 +43,14 @@ bool launch_same(const hd_workload *w, void *const *got, void *const *want, char
 
 /* A kernel's fault is an answer of the check, in *r; any other failure is an error, in *d. */
 hd_status launch_as_answer(hd_status st, const hd_diag *e, const char *who, hd_check_result *r, hd_diag *d);
+
+/* ---- Variables of the module (variables.c) ----------------------------------------- */
+
+/* HD_ERR_INPUT names a variable that a kernel may read, itself or through what it calls, and that nothing
+ * gives a value: no initial value, no [[variable]], no kernel that is launched. */
+hd_status launch_check_variables(const hd_compiled *code, hd_diag *d);
+/* The module's variable has so many bytes: does the workload's value fit? */
+hd_status launch_check_variable(const hd_workload *w, uint32_t buffer, uint64_t bytes, hd_diag *d);
 
 /* ---- Registers of agents (agents.c) ---------------------------------------------- */
 

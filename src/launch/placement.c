@@ -19,6 +19,7 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
   p->initial = launch_bytes_new(w);
   if (!p->addresses || !p->pristine || !p->filled || !p->initial) return hd_nomem(d);
   hd_status st = hd_workload_compiled(w, p->run.arch, &p->code, d);
+  if (st == HD_OK) st = launch_check_variables(p->code, d);
   if (st == HD_OK) st = launch_first_contents(w, p->initial, p->filled, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
     st = hd_device_alloc(dev, w->buffers[i].bytes, &p->addresses[i], d);

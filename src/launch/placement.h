@@ -4,6 +4,8 @@
 
 #include "launch/setup.h"
 
+/* Variables of the module are not where buffers are, and each variant's module has its own. Their buffers
+ * hold what goes there before a run, and what a run that is waited for has left there. */
 typedef struct placement {
   hd_device *device;
   const hd_workload *w;
@@ -63,6 +65,14 @@ hd_status placement_read(placement *p, void ***out, hd_diag *d);
  * gets the bytes of the buffers looked at. */
 hd_status placement_compare(const placement *p, void *const *want, uint64_t *compared, hd_diag *d);
 
+/* A variable of a variant's module. */
+typedef struct variant_variable {
+  uint64_t address, bytes;
+  uint64_t first;  /* a copy of what it held when it was loaded; 0: the workload gives all of it */
+  uint32_t buffer; /* VARIANT_NO_BUFFER: the workload does not name it */
+} variant_variable;
+#define VARIANT_NO_BUFFER UINT32_MAX
+
 /* The workload's kernels under plans, loaded, with all that their launches take. */
 typedef struct variant {
   placement *p;
@@ -70,6 +80,8 @@ typedef struct variant {
   hd_device_module *module;
   launch_setup setup;
   uint32_t (*grids)[3]; /* per launch: workers, for kernels with agents */
+  variant_variable *variables;
+  uint32_t n_variables;
 } variant;
 
 /* `plans` NULL: the original; else resolved for p->code, and not needed any longer afterwards. variant_close
@@ -87,6 +99,14 @@ hd_status variant_run_once(variant *v, hd_diag *d);
 /* Run both so, and compare all buffers (placement_compare): does v compute the same as the original, at the
  * size at which it will run? The original's results are held on the host meanwhile. */
 hd_status variant_compare(variant *original, variant *v, uint64_t *compared, hd_diag *d);
+/* device_variables.c. The variables of the module that was loaded; variant_close frees what they keep. */
+hd_status variant_find_variables(variant *v, const hd_ptx_module *m, hd_diag *d);
+void variant_free_variables(variant *v);
+/* placement_restore, and the module's variables get their values; where the workload gives none, those that
+ * they were loaded with. */
+hd_status variant_restore(variant *v, hd_diag *d);
+/* After a run: the buffers of variables get what it left in them. */
+hd_status variant_get_variables(variant *v, hd_diag *d);
 /* As a job for hd_device_time: restores before each run. */
 hd_device_job variant_job(variant *v);
 

@@ -19,12 +19,23 @@ static hd_status tensor_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d
   return hd_emu_tensor_map(t, map, d);
 }
 
+static hd_status image(void *ctx, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d) {
+  return surface ? hd_emu_surface(ctx, &t->image, handle, d) : hd_emu_texture(ctx, t, handle, d);
+}
+
+static hd_status find_variable(runner *r, uint32_t i, hd_diag *d) {
+  uint64_t bytes;
+  hd_status st = hd_emu_symbol(r->program, r->w->buffers[i].name, &r->addresses[i], &bytes, d);
+  return st == HD_OK ? launch_check_variable(r->w, i, bytes, d) : st;
+}
+
 static hd_status allocate_buffers(runner *r, hd_diag *d) {
   const hd_workload *w = r->w;
   r->addresses = HD_NEW_N(&r->arena, (size_t)w->n_buffers + 1, uint64_t);
   hd_status st = r->addresses ? HD_OK : hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
-    st = hd_emu_alloc(r->emu, w->buffers[i].bytes, &r->addresses[i], d);
+    st = w->buffers[i].variable ? find_variable(r, i, d)
+                                : hd_emu_alloc(r->emu, w->buffers[i].bytes, &r->addresses[i], d);
   return st;
 }
 
@@ -49,17 +60,29 @@ static hd_status load(runner *r, const hd_resolved *plans, const hd_run_options 
   return st;
 }
 
+static bool is_cooperative(const hd_workload *w) {
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    if (w->launches[i].cooperative) return true;
+  return false;
+}
+
 hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
                       unsigned checks, hd_diag *d) {
-  *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms ? o->n_sms : LAUNCH_SMS};
+  *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms};
+  if (!r->n_sms) r->n_sms = is_cooperative(r->w) ? LAUNCH_COOPERATIVE_SMS : LAUNCH_SMS;
   hd_arena_init(&r->arena);
   hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = r->n_sms};
-  hd_status st = hd_emu_create(&eo, &r->emu, d);
-  launch_memory memory = {.ctx = r->emu, .alloc = allocate, .write = write_bytes, .tensor_map = tensor_map};
+  hd_status st = launch_check_variables(code, d);
+  if (st == HD_OK) st = hd_emu_create(&eo, &r->emu, d);
+  launch_memory memory = {
+      .ctx = r->emu, .alloc = allocate, .write = write_bytes, .tensor_map = tensor_map, .image = image};
   if (st == HD_OK) st = launch_setup_open(&r->setup, code, memory, d);
   if (st == HD_OK) st = load(r, plans, o, d);
   if (st == HD_OK) st = allocate_buffers(r, d);
   if (st == HD_OK) st = launch_setup_build(&r->setup, r->module, plans, r->addresses, d);
+  for (uint32_t i = 0; st == HD_OK && i < r->w->n_images; i++)
+    if (r->w->images[i].reference)
+      st = hd_emu_bind(r->program, r->w->images[i].reference, r->setup.images[i], d);
   return st;
 }
 
@@ -77,10 +100,11 @@ void *runner_bytes(const runner *r, uint32_t buffer) {
   return hd_emu_ptr(r->emu, r->addresses[buffer], r->w->buffers[buffer].bytes);
 }
 
-/* Buffers that the workload gives no contents count as never written. */
+/* Buffers that the workload gives no contents count as never written; variables are as they were initialised.
+ */
 static void mark(const runner *r, const bool *filled) {
   for (uint32_t i = 0; i < r->w->n_buffers; i++) {
-    if (filled[i])
+    if (filled[i] || r->w->buffers[i].variable)
       hd_emu_mark_written(r->emu, r->addresses[i], r->w->buffers[i].bytes);
     else
       hd_emu_mark_unwritten(r->emu, r->addresses[i], r->w->buffers[i].bytes);
@@ -102,7 +126,8 @@ hd_status runner_fill(runner *r, hd_diag *d) {
 void runner_fill_from(runner *r, void *const *initial, const bool *filled) {
   hd_emu_reset(r->program);
   for (uint32_t i = 0; i < r->w->n_buffers; i++)
-    memcpy(runner_bytes(r, i), initial[i], r->w->buffers[i].bytes);
+    if (filled[i] || !r->w->buffers[i].variable)
+      memcpy(runner_bytes(r, i), initial[i], r->w->buffers[i].bytes);
   mark(r, filled);
 }
 
@@ -131,7 +156,8 @@ hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *cons
                               .block = {l->block[0], l->block[1], l->block[2]},
                               .dynamic_shared = l->dynamic_shared,
                               .args = r->setup.launches[i].args,
-                              .args_bytes = r->setup.launches[i].args_bytes};
+                              .args_bytes = r->setup.launches[i].args_bytes,
+                              .cooperative = l->cooperative};
     hd_recipe_grid(&r->setup.recipes[i], l->grid, r->n_sms, how && how->resident ? how->resident : 1, p.grid);
     hd_emu_stats s = {0};
     hd_status st = hd_emu_launch(r->program, &p, how, hooks ? hooks[i] : NULL, &s, d);

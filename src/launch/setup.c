@@ -6,17 +6,36 @@
 
 /* ---- Arguments ------------------------------------------------------------------------ */
 
-/* Put an argument as this device takes it at `value`, which has room for HD_TENSOR_MAP_BYTES. */
-static hd_status argument(const launch_setup *s, const hd_wl_arg *a, const uint64_t *addresses, void *value,
-                          uint64_t *bytes, hd_diag *d) {
+/* Put an argument as this device takes it at `to`, which has room for hd_wl_arg_bytes. */
+static hd_status put_argument(const launch_setup *s, const hd_wl_arg *a, const uint64_t *addresses, char *to,
+                              hd_diag *d) {
+  hd_status st = HD_OK;
   if (a->tensor) {
     hd_tensor t = *a->tensor;
     t.address += addresses[a->buffer];
-    *bytes = HD_TENSOR_MAP_BYTES;
-    return s->memory.tensor_map(s->memory.ctx, &t, value, d);
+    return s->memory.tensor_map(s->memory.ctx, &t, to, d);
   }
-  *bytes = a->is_buffer ? 8 : hd_elem_bytes(a->type);
-  memcpy(value, a->is_buffer ? &addresses[a->buffer] : &a->bits, 8);
+  for (uint32_t k = 0; st == HD_OK && a->fields && k < a->n_fields; k++)
+    st = put_argument(s, &a->fields[k].value, addresses, to + a->fields[k].at, d);
+  if (a->fields) return st;
+  const uint64_t value = a->is_buffer ? addresses[a->buffer] + a->offset
+                         : a->image   ? s->images[a->image - 1]
+                                      : a->bits;
+  memcpy(to, &value, hd_wl_arg_bytes(a));
+  return HD_OK;
+}
+
+/* Objects for all images; again, over buffers that were moved. */
+static hd_status make_images(launch_setup *s, const uint64_t *addresses, hd_diag *d) {
+  const hd_workload *w = s->code->workload;
+  for (uint32_t i = 0; s->memory.image && i < w->n_images; i++) {
+    hd_texture t = w->images[i].texture;
+    t.image.address += addresses[w->images[i].buffer];
+    if (s->images[i] && s->memory.release) s->memory.release(s->memory.ctx, s->images[i]);
+    s->images[i] = 0;
+    hd_status st = s->memory.image(s->memory.ctx, &t, w->images[i].surface, &s->images[i], d);
+    if (st != HD_OK) return st;
+  }
   return HD_OK;
 }
 
@@ -30,10 +49,7 @@ static hd_status check_sizes(const launch_setup *s, const hd_ptx_module *m, cons
                    l->kernel, own, l->n_args);
   for (uint32_t k = 0; k < l->n_args; k++) {
     const hd_wl_arg *a = &l->args[k];
-    uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]), have = a->tensor ? HD_TENSOR_MAP_BYTES
-                                                                             : a->is_buffer
-                                                                                 ? 8
-                                                                                 : hd_elem_bytes(a->type);
+    uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]), have = hd_wl_arg_bytes(a);
     if (size != have)
       return hd_fail(d, HD_ERR_INPUT,
                      "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
@@ -45,14 +61,10 @@ static hd_status check_sizes(const launch_setup *s, const hd_ptx_module *m, cons
 static hd_status put_arguments(launch_setup *s, uint32_t i, const uint64_t *addresses, hd_diag *d) {
   const hd_wl_launch *l = &s->code->workload->launches[i];
   const launch_block *b = &s->launches[i];
-  for (uint32_t k = 0; k < l->n_args; k++) {
-    unsigned char value[HD_TENSOR_MAP_BYTES];
-    uint64_t bytes;
-    hd_status st = argument(s, &l->args[k], addresses, value, &bytes, d);
-    if (st != HD_OK) return st;
-    memcpy((char *)b->args + b->offsets[k], value, bytes);
-  }
-  return HD_OK;
+  hd_status st = HD_OK;
+  for (uint32_t k = 0; st == HD_OK && k < l->n_args; k++)
+    st = put_argument(s, &l->args[k], addresses, (char *)b->args + b->offsets[k], d);
+  return st;
 }
 
 /* The parameter block of launch i; the recipe's own parameters stay 0. */
@@ -71,7 +83,7 @@ static hd_status build_block(launch_setup *s, const hd_ptx_module *m, uint32_t i
 }
 
 hd_status launch_setup_follow(launch_setup *s, const uint64_t *addresses, hd_diag *d) {
-  hd_status st = HD_OK;
+  hd_status st = make_images(s, addresses, d);
   for (uint32_t i = 0; st == HD_OK && i < s->code->workload->n_launches; i++)
     st = put_arguments(s, i, addresses, d);
   return st;
@@ -111,12 +123,13 @@ hd_status launch_setup_open(launch_setup *s, const hd_compiled *code, launch_mem
   hd_arena_init(&s->arena);
   s->recipes = HD_NEW_N(&s->arena, (size_t)n + 1, hd_recipe);
   s->launches = HD_NEW_N(&s->arena, (size_t)n + 1, launch_block);
-  return s->recipes && s->launches ? HD_OK : hd_nomem(d);
+  s->images = HD_NEW_N(&s->arena, (size_t)code->workload->n_images + 1, uint64_t);
+  return s->recipes && s->launches && s->images ? HD_OK : hd_nomem(d);
 }
 
 hd_status launch_setup_build(launch_setup *s, const hd_ptx_module *m, const hd_resolved *plans,
                              const uint64_t *addresses, hd_diag *d) {
-  hd_status st = HD_OK;
+  hd_status st = make_images(s, addresses, d);
   for (uint32_t i = 0; st == HD_OK && i < s->code->workload->n_launches; i++) {
     st = build_block(s, m, i, addresses, d);
     if (st == HD_OK && plans) st = follow_recipe(s, plans, i, d);
@@ -156,6 +169,8 @@ void launch_setup_close(launch_setup *s) {
     s->memory.free(s->memory.ctx, b->state);
     s->memory.free(s->memory.ctx, b->table);
   }
+  for (uint32_t i = 0; s->images && s->memory.release && i < s->code->workload->n_images; i++)
+    if (s->images[i]) s->memory.release(s->memory.ctx, s->images[i]);
   hd_arena_free(&s->arena);
   *s = (launch_setup){0};
 }

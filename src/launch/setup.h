@@ -13,6 +13,9 @@ typedef struct launch_memory {
   /* `bytes` NULL: zeros */
   hd_status (*write)(void *ctx, uint64_t address, const void *bytes, uint64_t n, hd_diag *d);
   hd_status (*tensor_map)(void *ctx, const hd_tensor *t, void *map, hd_diag *d);
+  /* `t` has the address where the image lies, `surface` is that kind of object; NULL: handles are 0 */
+  hd_status (*image)(void *ctx, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d);
+  void (*release)(void *ctx, uint64_t handle); /* NULL: all go with the device */
 } launch_memory;
 
 typedef struct launch_block {
@@ -29,6 +32,7 @@ typedef struct launch_setup {
   hd_arena arena;
   hd_recipe *recipes; /* per launch: from hd_rewrite_workload; all zero for the original */
   launch_block *launches;
+  uint64_t *images; /* per image of the workload: its handle */
 } launch_setup;
 
 /* launch_setup_close is to be called whether this succeeds or not. */
@@ -38,7 +42,7 @@ void launch_setup_close(launch_setup *s);
  * original), addresses[i] the address of buffer i. */
 hd_status launch_setup_build(launch_setup *s, const hd_ptx_module *m, const hd_resolved *plans,
                              const uint64_t *addresses, hd_diag *d);
-/* The buffers were moved: the arguments that name them follow. */
+/* The buffers were moved: the arguments that name them follow, and images over them. */
 hd_status launch_setup_follow(launch_setup *s, const uint64_t *addresses, hd_diag *d);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "heddle/analysis.h"
+#include "heddle/ptx_facts.h"
 #include "launch/launch.h"
 
 typedef struct writes {
@@ -27,15 +28,27 @@ static bool follows_all_calls(const hd_analysis *a) {
   return calls + 1 == g->n_calls;
 }
 
+/* Images are over buffers, and which one a handle stands for is not followed. */
+static bool writes_surfaces(const hd_analysis *a) {
+  for (uint32_t i = 0; i < a->cfg.n_insts; i++) {
+    const hd_ptx_stmt *s = &a->module->funcs[a->cfg.insts[i].func].stmts[a->cfg.insts[i].stmt];
+    if (s->kind != HD_S_INST) continue;
+    const hd_ptx_access access = hd_ptx_access_of(&a->module->forms[s->form]);
+    if (hd_ptx_access_in(&access, HD_IN_SURFACE) & HD_ACC_WRITE) return true;
+  }
+  return false;
+}
+
 static void find_writes(const hd_analysis *a, uint32_t n_params, writes *out) {
-  out->anything = a->over_budget || !follows_all_calls(a);
+  out->anything = a->over_budget || !follows_all_calls(a) || writes_surfaces(a);
   for (uint32_t i = 0; i < a->n_sites; i++) {
     const hd_site *s = &a->sites[i];
     if (!hd_site_writes((hd_site_kind)s->kind)) continue;
     if (s->param < n_params)
       out->param[s->param] = true;
     else
-      out->anything |= s->var == HD_NONE; /* a variable of the module is no buffer */
+      /* A variable of the module is no buffer, but a pointer that a constant holds may lead to one. */
+      out->anything |= s->var == HD_NONE || a->module->vars[s->var].space == HD_M_CONST;
   }
 }
 

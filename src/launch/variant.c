@@ -16,6 +16,10 @@ static hd_status write_bytes(void *ctx, uint64_t address, const void *bytes, uin
   return bytes ? hd_device_write(ctx, address, bytes, n, d) : hd_device_set(ctx, address, 0, n, d);
 }
 
+static hd_status no_image(void *ctx, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d) {
+  return hd_fail(d, HD_ERR_UNSUPPORTED, "%s takes no textures or surfaces", hd_device_get_info(ctx)->name);
+}
+
 static hd_status tensor_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d) {
   return hd_device_tensor_map(ctx, t, map, d);
 }
@@ -159,11 +163,17 @@ static hd_status load(variant *v, const hd_resolved *plans, hd_arena *arena, hd_
     st = hd_device_load(p->device, p->code->text, p->code->len, p->w->name, NULL, &v->module, d);
   }
   for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) st = find_grid(v, i, d);
+  if (st == HD_OK) st = variant_find_variables(v, m, d);
   return st == HD_OK ? launch_setup_build(&v->setup, m, plans, p->addresses, d) : st;
 }
 
 hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_diag *d) {
-  launch_memory memory = {p->device, allocate, give_back, write_bytes, tensor_map};
+  launch_memory memory = {.ctx = p->device,
+                          .alloc = allocate,
+                          .free = give_back,
+                          .write = write_bytes,
+                          .tensor_map = tensor_map,
+                          .image = no_image};
   *v = (variant){.p = p, .moves = p->moves};
   if (plans && plans->code != p->code)
     return hd_fail(d, HD_ERR_USAGE, "%s: the plans were resolved for another architecture", p->w->name);
@@ -202,6 +212,7 @@ void variant_compile_ahead(placement *p, const hd_resolved *plans, size_t n) {
 
 void variant_close(variant *v) {
   if (!v->p) return;
+  variant_free_variables(v);
   hd_device_unload(v->module);
   launch_setup_close(&v->setup);
   *v = (variant){0};
@@ -225,7 +236,8 @@ hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
                              .dynamic_shared = l->dynamic_shared,
                              .args = v->setup.launches[i].args,
                              .args_bytes = v->setup.launches[i].args_bytes,
-                             .registers = v->p->w->registers};
+                             .registers = v->p->w->registers,
+                             .cooperative = l->cooperative};
   v->p->fresh = false;
   hd_status st = follow_buffers(v, d);
   return st == HD_OK ? hd_device_run(v->module, &launch, d) : st;
@@ -238,9 +250,10 @@ hd_status variant_run(variant *v, hd_diag *d) {
 }
 
 hd_status variant_run_once(variant *v, hd_diag *d) {
-  hd_status st = placement_restore(v->p, d);
+  hd_status st = variant_restore(v, d);
   if (st == HD_OK) st = placement_poison(v->p, d);
   if (st == HD_OK) st = variant_run(v, d);
+  if (st == HD_OK) st = variant_get_variables(v, d);
   return st == HD_OK ? hd_device_sync(v->p->device, d) : st;
 }
 
@@ -254,7 +267,7 @@ hd_status variant_compare(variant *original, variant *v, uint64_t *compared, hd_
   return st;
 }
 
-static hd_status prepare(void *ctx, hd_diag *d) { return placement_restore(((variant *)ctx)->p, d); }
+static hd_status prepare(void *ctx, hd_diag *d) { return variant_restore(ctx, d); }
 static hd_status run(void *ctx, hd_diag *d) { return variant_run(ctx, d); }
 
 hd_device_job variant_job(variant *v) { return (hd_device_job){.prepare = prepare, .run = run, .ctx = v}; }

@@ -44,17 +44,24 @@ static hd_status digest_buffers(hd_digest *h, const hd_workload *w, hd_diag *d) 
   return st == HD_OK && generated && w->reference ? digest_file(h, w->reference, d) : st;
 }
 
+static void digest_argument(hd_digest *h, const hd_wl_arg *a) {
+  uint64_t numbers[] = {
+      a->is_buffer, a->is_buffer || a->tensor ? a->buffer : 0, a->type, a->bits, a->offset, a->image,
+      a->n_fields};
+  hd_digest_bytes(h, numbers, sizeof numbers);
+  for (uint32_t k = 0; k < a->n_fields; k++) {
+    hd_digest_bytes(h, &a->fields[k].at, sizeof a->fields[k].at);
+    digest_argument(h, &a->fields[k].value);
+  }
+}
+
 static void digest_launches(hd_digest *h, const hd_workload *w) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
     hd_digest_text(h, l->kernel);
     hd_digest_bytes(h, l->grid, sizeof l->grid);
     hd_digest_bytes(h, l->block, sizeof l->block);
-    for (uint32_t k = 0; k < l->n_args; k++) {
-      const hd_wl_arg *a = &l->args[k];
-      uint64_t numbers[] = {a->is_buffer, a->is_buffer || a->tensor ? a->buffer : 0, a->type, a->bits};
-      hd_digest_bytes(h, numbers, sizeof numbers);
-    }
+    for (uint32_t k = 0; k < l->n_args; k++) digest_argument(h, &l->args[k]);
   }
 }
 

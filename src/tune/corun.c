@@ -51,7 +51,7 @@ typedef struct corun {
 
 static hd_status prepare(void *ctx, hd_diag *d) {
   part *p = ctx;
-  hd_status st = placement_restore(&p->side->p, d);
+  hd_status st = variant_restore(p->v, d);
   return st == HD_OK && p->poison ? placement_poison(&p->side->p, d) : st;
 }
 
@@ -59,7 +59,7 @@ static hd_status run(void *ctx, hd_diag *d) {
   part *p = ctx;
   hd_status st = variant_run(p->v, d);
   for (uint32_t turn = 1; st == HD_OK && turn < p->side->turns; turn++) {
-    st = placement_restore(&p->side->p, d);
+    st = variant_restore(p->v, d);
     if (st == HD_OK) st = variant_run(p->v, d);
   }
   return st;

@@ -16,13 +16,13 @@ static hd_status run_launches(slot *s, uint32_t from, uint32_t to, hd_diag *d) {
 
 static hd_status prepare(void *ctx, hd_diag *d) {
   slot *s = ctx;
-  hd_status st = placement_restore(s->v.p, d);
+  hd_status st = variant_restore(&s->v, d);
   return st == HD_OK ? run_launches(s, 0, s->bench->first, d) : st;
 }
 
 static hd_status prepare_poisoned(void *ctx, hd_diag *d) {
   slot *s = ctx;
-  hd_status st = placement_restore(s->v.p, d);
+  hd_status st = variant_restore(&s->v, d);
   if (st == HD_OK) st = placement_poison(s->v.p, d);
   return st == HD_OK ? run_launches(s, 0, s->bench->first, d) : st;
 }

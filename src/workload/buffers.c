@@ -1,4 +1,4 @@
-/* [[buffer]]: what a workload computes on. */
+/* [[buffer]] and [[variable]]: what a workload computes on. */
 #include <string.h>
 
 #include "workload/reader.h"
@@ -30,10 +30,7 @@ static hd_status read_compare(wl_reader *r, const json_t *t, hd_wl_buffer *b) {
   if ((st = wl_get_number(r, t, "abs", &b->abs)) != HD_OK ||
       (st = wl_get_number(r, t, "rel", &b->rel)) != HD_OK)
     return st;
-  const json_t *atomics = json_object_get(t, "atomics");
-  if (atomics && !json_is_boolean(atomics))
-    return wl_bad(r, t, "atomics", "'atomics' should be true or false");
-  b->atomics = json_is_true(atomics);
+  if ((st = wl_get_flag(r, t, "atomics", &b->atomics)) != HD_OK) return st;
   bool has_bound = b->abs > 0 || b->rel > 0;
   if (b->compare == HD_COMPARE_NEAR && !has_bound)
     return wl_bad(r, t, "compare", "compare = \"near\" needs 'abs' or 'rel' above 0");
@@ -46,12 +43,23 @@ static hd_status read_compare(wl_reader *r, const json_t *t, hd_wl_buffer *b) {
   return HD_OK;
 }
 
-hd_status wl_read_buffer(wl_reader *r, const json_t *t, uint32_t i, uint64_t *total) {
+/* PTX names have $ as well. */
+static bool is_name(const char *s, bool variable) {
+  for (size_t k = 0; s[k]; k++)
+    if (!wl_is_identifier(s + k, 1) && !(s[k] >= '0' && s[k] <= '9' && k) && !(variable && s[k] == '$'))
+      return false;
+  return true;
+}
+
+/* Buffer i; *total is the bytes of those before it, and then of it too. */
+static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool variable, uint64_t *total) {
   hd_wl_buffer *b = &r->w->buffers[i];
   hd_status st = wl_only(r, t, BUFFER_KEYS);
+  b->variable = variable;
   if (st != HD_OK || (st = wl_get_string(r, t, "name", NULL, &b->name)) != HD_OK) return st;
-  if (!wl_is_identifier(b->name, strlen(b->name)))
-    return wl_bad(r, t, "name", "a buffer is named by letters, digits and '_', not '%.60s'", b->name);
+  if (!is_name(b->name, variable))
+    return wl_bad(r, t, "name", "a %s is named by letters, digits and '_', not '%.60s'",
+                  variable ? "variable" : "buffer", b->name);
   for (uint32_t k = 0; k < i; k++)
     if (strcmp(r->w->buffers[k].name, b->name) == 0)
       return wl_bad(r, t, "name", "there are two buffers '%.60s'", b->name);
@@ -75,4 +83,40 @@ hd_status wl_read_buffer(wl_reader *r, const json_t *t, uint32_t i, uint64_t *to
   if (wl_fill_is_generated(&r->fills[i]) && !r->w->reference)
     return wl_bad(r, t, "fill", "'generate' needs a 'reference', whose heddle_generate makes the buffer");
   return read_compare(r, t, b);
+}
+
+/* The tables under `key`; none are fine when others may stand in for them. */
+static hd_status get_tables(wl_reader *r, const json_t *root, const char *key, bool needed,
+                            const json_t **out, size_t *n) {
+  *out = NULL;
+  *n = 0;
+  if (!needed && !json_object_get(root, key)) return HD_OK;
+  return wl_get_tables(r, root, key, WL_MAX_BUFFERS, out, n);
+}
+
+hd_status wl_read_buffers(wl_reader *r, const json_t *root) {
+  static const char *const kinds[] = {"buffer", "variable"};
+  const json_t *tables[2];
+  size_t n[2];
+  hd_status st = get_tables(r, root, "variable", false, &tables[1], &n[1]);
+  if (st == HD_OK) st = get_tables(r, root, "buffer", n[1] == 0, &tables[0], &n[0]);
+  if (st != HD_OK) return st;
+  if (n[0] + n[1] > WL_MAX_BUFFERS)
+    return wl_bad(r, root, "variable", "%zu [[buffer]] and [[variable]] are given, at most %d are allowed",
+                  n[0] + n[1], WL_MAX_BUFFERS);
+  r->w->buffers = HD_NEW_N(r->arena, n[0] + n[1], hd_wl_buffer);
+  r->fills = HD_NEW_N(r->arena, n[0] + n[1], wl_fill);
+  uint64_t total = 0;
+  bool compared = false;
+  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+    for (size_t i = 0; i < n[kind]; i++) {
+      const uint32_t at = r->w->n_buffers;
+      if ((st = read_buffer(r, json_array_get(tables[kind], i), at, kind == 1, &total)) != HD_OK) return st;
+      r->w->n_buffers++;
+      compared |= r->w->buffers[at].compare != HD_COMPARE_NONE;
+    }
+  if (r->w->reference && !compared)
+    return wl_bad(r, root, "reference",
+                  "no [[buffer]] has 'compare': there is nothing to hold against the reference");
+  return HD_OK;
 }

@@ -8,12 +8,13 @@
 
 #include "workload/reader.h"
 
-enum { MAX_BUFFERS = 256, MAX_REGISTERS = 255 };
+enum { MAX_REGISTERS = 255 };
 
 static const char *const CATEGORIES[] = {"algorithm", "cache-line", "data", "write",
                                          "streaming"}; /* CLU 3.2 */
-static const char *const TOP_KEYS[] = {"title", "paper",  "category", "source", "reference", "registers",
-                                       "sizes", "ranges", "buffer",   "launch", NULL};
+static const char *const TOP_KEYS[] = {"title",     "paper",   "category", "source", "reference",
+                                       "registers", "sizes",   "ranges",   "buffer", "variable",
+                                       "texture",   "surface", "launch",   NULL};
 
 char *wl_join(hd_arena *a, const char *folder, const char *name) {
   if (name[0] == '/' || strcmp(folder, ".") == 0) return hd_arena_strndup(a, name, strlen(name));
@@ -78,19 +79,7 @@ static __attribute__((noinline)) hd_status read_root(wl_reader *r, const json_t 
     return st;
   w->registers = (uint32_t)regs;
   size_t n;
-  if ((st = wl_get_tables(r, root, "buffer", MAX_BUFFERS, &tables, &n)) != HD_OK) return st;
-  w->buffers = HD_NEW_N(r->arena, n, hd_wl_buffer);
-  r->fills = HD_NEW_N(r->arena, n, wl_fill);
-  uint64_t total = 0;
-  bool compared = false;
-  for (uint32_t i = 0; i < n; i++) {
-    if ((st = wl_read_buffer(r, json_array_get(tables, i), i, &total)) != HD_OK) return st;
-    w->n_buffers++;
-    compared |= w->buffers[i].compare != HD_COMPARE_NONE;
-  }
-  if (w->reference && !compared)
-    return wl_bad(r, root, "reference",
-                  "no [[buffer]] has 'compare': there is nothing to hold against the reference");
+  if ((st = wl_read_buffers(r, root)) != HD_OK || (st = wl_read_images(r, root)) != HD_OK) return st;
   wl_names sizes = r->names;
   if ((st = wl_get_tables(r, root, "launch", WL_MAX_LAUNCHES, &tables, &n)) != HD_OK) return st;
   st = wl_read_launches(r, tables, n);

@@ -6,15 +6,15 @@
 #include "workload/reader.h"
 
 enum {
-  MAX_ARGS = 512,         /* of one launch: 4 KB of 8-byte parameters */
-  MAX_ALL_ARGS = 1 << 18, /* of all launches */
+  MAX_ARGS = HD_MAX_PARAMS / 8, /* of one launch */
+  MAX_ALL_ARGS = 1 << 18,       /* of all launches */
 };
 
-static const char *const LAUNCH_KEYS[] = {"kernel", "grid", "block", "shared", "args", "repeat", NULL};
+static const char *const LAUNCH_KEYS[] = {"kernel", "grid",        "block",  "shared",
+                                          "args",   "cooperative", "repeat", NULL};
 /* a [[launch]] with [[launch.body]] tables */
 static const char *const LOOP_KEYS[] = {"repeat", "body", NULL};
-static const char *const BODY_KEYS[] = {"kernel", "grid", "block", "shared", "args", NULL};
-static const char *const SCALAR_KEYS[] = {"type", "value", NULL};
+static const char *const BODY_KEYS[] = {"kernel", "grid", "block", "shared", "args", "cooperative", NULL};
 
 /* grid or block: one to three numbers, the rest 1. */
 static hd_status read_dims(wl_reader *r, const json_t *t, const char *key, const uint32_t limit[3],
@@ -35,50 +35,6 @@ static hd_status read_dims(wl_reader *r, const json_t *t, const char *key, const
   return HD_OK;
 }
 
-/* { type = "s32", value = "n" } */
-static hd_status read_scalar(wl_reader *r, const json_t *t, hd_wl_arg *a) {
-  hd_status st = wl_only(r, t, SCALAR_KEYS);
-  if (st != HD_OK || (st = wl_get_elem(r, t, "type", &a->type)) != HD_OK) return st;
-  const json_t *v = json_object_get(t, "value");
-  if (!v) return wl_bad(r, t, "type", "an argument's 'value' is missing");
-  if (json_is_real(v)) {
-    if (!wl_elem(a->type)->is_float)
-      return wl_bad(r, t, "value", "a %s argument needs an integer", hd_elem_name(a->type));
-    a->bits = wl_elem_from_double(a->type, json_real_value(v));
-    return HD_OK;
-  }
-  int64_t x = 0;
-  if ((st = wl_get_integer(r, t, "value", v, "value", INT64_MIN, INT64_MAX, &x)) != HD_OK) return st;
-  if (!wl_elem_holds(a->type, x))
-    return wl_bad(r, t, "value", "%lld does not fit in %s", (long long)x, hd_elem_name(a->type));
-  a->bits = wl_elem_from_int(a->type, x);
-  return HD_OK;
-}
-
-static hd_status read_arg(wl_reader *r, const json_t *launch, const json_t *v, hd_wl_arg *a) {
-  if (json_is_object(v))
-    return json_object_get(v, "tensormap") ? wl_read_tensor(r, v, a) : read_scalar(r, v, a);
-  if (!json_is_string(v))
-    return wl_bad(
-        r, launch, "args",
-        "an argument is a buffer's name, { type = \"s32\", value = \"n\" } or { tensormap = \"a\", ... }");
-  const char *name = json_string_value(v);
-  uint32_t buffer;
-  if (wl_find_buffer(r, name, &buffer)) {
-    *a = (hd_wl_arg){.is_buffer = true, .buffer = buffer, .type = r->w->buffers[buffer].type};
-    return HD_OK;
-  }
-  wl_error e = {0};
-  for (size_t i = 0; i < r->names.n; i++)
-    if (strcmp(r->names.data[i].name, name) == 0) {
-      wl_error_set(&e, 0, "'%s' is no buffer but a size: write { type = \"s32\", value = \"%s\" }", name,
-                   name);
-      return wl_bad_text(r, launch, "args", name, &e);
-    }
-  wl_error_set(&e, 0, "there is no buffer '%.60s'", name);
-  return wl_bad_text(r, launch, "args", name, &e);
-}
-
 /* One repetition of one [[launch]]. */
 static hd_status read_launch(wl_reader *r, const json_t *t, hd_wl_launch *l) {
   hd_status st = wl_get_string(r, t, "kernel", NULL, &l->kernel);
@@ -94,13 +50,14 @@ static hd_status read_launch(wl_reader *r, const json_t *t, hd_wl_launch *l) {
   if (shared && (st = wl_get_integer(r, t, "shared", shared, "shared", 0, HD_MAX_SHARED, &bytes)) != HD_OK)
     return st;
   l->dynamic_shared = (uint32_t)bytes;
+  if ((st = wl_get_flag(r, t, "cooperative", &l->cooperative)) != HD_OK) return st;
   if (!json_is_array(args))
     return wl_bad(r, t, args ? "args" : NULL, "'args' should be an array of arguments");
   size_t n = json_array_size(args);
   if (n > MAX_ARGS) return wl_bad(r, t, "args", "%zu arguments, at most %d are allowed", n, MAX_ARGS);
   l->n_args = (uint32_t)n;
   l->args = HD_NEW_N(r->arena, n, hd_wl_arg);
-  for (size_t i = 0; i < n && st == HD_OK; i++) st = read_arg(r, t, json_array_get(args, i), &l->args[i]);
+  for (size_t i = 0; i < n && st == HD_OK; i++) st = wl_read_arg(r, t, json_array_get(args, i), &l->args[i]);
   return st;
 }
 

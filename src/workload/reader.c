@@ -121,6 +121,36 @@ hd_status wl_get_number(wl_reader *r, const json_t *table, const char *key, doub
   return HD_OK;
 }
 
+hd_status wl_get_flag(wl_reader *r, const json_t *table, const char *key, bool *out) {
+  const json_t *v = json_object_get(table, key);
+  if (v && !json_is_boolean(v)) return wl_bad(r, table, key, "'%s' should be true or false", key);
+  *out = json_is_true(v);
+  return HD_OK;
+}
+
+/* Of the words, which end with NULL, the one that `text` is; their number when it is none. */
+static unsigned word_of(const char *const *words, const char *text) {
+  unsigned k = 0;
+  while (words[k] && strcmp(words[k], text) != 0) k++;
+  return k;
+}
+
+hd_status wl_get_word(wl_reader *r, const json_t *table, const char *key, const json_t *v,
+                      const char *const *words, unsigned *out) {
+  *out = 0;
+  if (!v) return HD_OK;
+  if (!json_is_string(v)) return wl_bad(r, table, key, "'%s' should be a string", key);
+  const char *text = json_string_value(v);
+  *out = word_of(words, text);
+  if (words[*out]) return HD_OK;
+  hd_buf all = {0};
+  for (unsigned i = 0; words[i]; i++) hd_buf_printf(&all, "%s\"%s\"", i ? ", " : "", words[i]);
+  hd_status st =
+      wl_bad(r, table, key, "'%s' is \"%.40s\", allowed are %s", key, text, all.data ? all.data : "");
+  hd_buf_free(&all);
+  return st;
+}
+
 hd_status wl_get_tables(wl_reader *r, const json_t *table, const char *key, size_t max, const json_t **out,
                         size_t *n) {
   *out = json_object_get(table, key);

@@ -1,8 +1,9 @@
 /* workload/reader.h: workload.toml on its way to an hd_workload, which file.c reads from the top.
  *
- * reader.c    places of the text, values of keys     buffers.c   [[buffer]]
- * sizes.c     [sizes.NAME] and [ranges]              launches.c  [[launch]] and its arguments
- *                                                    tensors.c   arguments that are tensor maps
+ * reader.c    places of the text, values of keys     buffers.c    [[buffer]], [[variable]]
+ * sizes.c     [sizes.NAME] and [ranges]              images.c     [[texture]], [[surface]]
+ * launches.c  [[launch]]                             arguments.c  its arguments
+ *                                                    tensors.c    those that are tensor maps
  *
  * A table of the file is a JSON tree (text/toml.h). Whatever is wrong with it is HD_ERR_INPUT with its line
  * and column. Functions that allocate may leave through the arena's escape.
@@ -16,6 +17,7 @@
 enum {
   WL_MAX_FILE = 4 << 20,     /* bytes of workload.toml */
   WL_MAX_LAUNCHES = 1 << 16, /* repetitions counted */
+  WL_MAX_BUFFERS = 256,      /* variables counted */
 };
 #define WL_ITERATION "iteration" /* 0, 1, ... in a repeated launch or loop */
 
@@ -52,6 +54,12 @@ hd_status wl_get_integer(wl_reader *r, const json_t *table, const char *key, con
                          const char *what, int64_t low, int64_t high, int64_t *out);
 /* table[key] as a number >= 0; 0 when it is missing. */
 hd_status wl_get_number(wl_reader *r, const json_t *table, const char *key, double *out);
+/* table[key] as true or false; false when it is missing. */
+hd_status wl_get_flag(wl_reader *r, const json_t *table, const char *key, bool *out);
+/* `v`, an element or the value of table[key]: the number of one of the words, which end with NULL; 0 when it
+ * is missing. */
+hd_status wl_get_word(wl_reader *r, const json_t *table, const char *key, const json_t *v,
+                      const char *const *words, unsigned *out);
 /* table[key] as an element type. */
 hd_status wl_get_elem(wl_reader *r, const json_t *table, const char *key, hd_elem *out);
 /* table[key] as an array of 1 to `max` tables. */
@@ -64,12 +72,16 @@ hd_status wl_get_tables(wl_reader *r, const json_t *table, const char *key, size
 hd_status wl_read_sizes(wl_reader *r, const json_t *root, const char *chosen);
 /* What was set, then [ranges]: the parameters in r->w, each within its range. */
 hd_status wl_read_ranges(wl_reader *r, const json_t *root);
-/* Buffer i; *total is the bytes of those before it, and then of it too. */
-hd_status wl_read_buffer(wl_reader *r, const json_t *table, uint32_t i, uint64_t *total);
+/* [[buffer]] and [[variable]] tables, in this order. */
+hd_status wl_read_buffers(wl_reader *r, const json_t *root);
 /* The buffer of this name, among those that have been read; false: none. */
 bool wl_find_buffer(const wl_reader *r, const char *name, uint32_t *index);
+/* [[texture]] and [[surface]] tables. */
+hd_status wl_read_images(wl_reader *r, const json_t *root);
 /* Every [[launch]] in order, repeated ones written out. */
 hd_status wl_read_launches(wl_reader *r, const json_t *tables, size_t n);
+/* One of a launch's arguments, or of a struct's fields. */
+hd_status wl_read_arg(wl_reader *r, const json_t *launch, const json_t *v, hd_wl_arg *out);
 /* { tensormap = "a", shape = ["m", "k"], box = [64, 64], swizzle = "128B" } */
 hd_status wl_read_tensor(wl_reader *r, const json_t *table, hd_wl_arg *out);
 

@@ -26,21 +26,6 @@ static hd_status get_extents(wl_reader *r, const json_t *t, const char *key, boo
   return st;
 }
 
-/* table[key] as one of the words, which end with NULL; the first when it is missing. */
-static hd_status get_word(wl_reader *r, const json_t *t, const char *key, const char *const *words,
-                          unsigned *out) {
-  const char *text;
-  hd_status st = wl_get_string(r, t, key, words[0], &text);
-  for (*out = 0; st == HD_OK && words[*out]; ++*out)
-    if (strcmp(words[*out], text) == 0) return HD_OK;
-  if (st != HD_OK) return st;
-  hd_buf all = {0};
-  for (unsigned i = 0; words[i]; i++) hd_buf_printf(&all, "%s\"%s\"", i ? ", " : "", words[i]);
-  st = wl_bad(r, t, key, "'%s' is \"%.40s\", allowed are %s", key, text, all.data ? all.data : "");
-  hd_buf_free(&all);
-  return st;
-}
-
 static hd_tensor_type tensor_type(hd_elem e) {
   static const hd_tensor_type of[] = {
       [HD_ELEM_U8] = HD_TENSOR_U8,     [HD_ELEM_S8] = HD_TENSOR_U8,   [HD_ELEM_U16] = HD_TENSOR_U16,
@@ -57,10 +42,12 @@ static hd_status get_modes(wl_reader *r, const json_t *t, hd_tensor *x) {
   static const char *const promotions[] = {"none", "64B", "128B", "256B", NULL};
   static const char *const fills[] = {"zero", "nan", NULL};
   unsigned interleave, swizzle, promotion, fill;
-  hd_status st = get_word(r, t, "interleave", interleaves, &interleave);
-  if (st != HD_OK || (st = get_word(r, t, "swizzle", swizzles, &swizzle)) != HD_OK ||
-      (st = get_word(r, t, "promotion", promotions, &promotion)) != HD_OK ||
-      (st = get_word(r, t, "fill", fills, &fill)) != HD_OK)
+  hd_status st = wl_get_word(r, t, "interleave", json_object_get(t, "interleave"), interleaves, &interleave);
+  if (st != HD_OK ||
+      (st = wl_get_word(r, t, "swizzle", json_object_get(t, "swizzle"), swizzles, &swizzle)) != HD_OK ||
+      (st = wl_get_word(r, t, "promotion", json_object_get(t, "promotion"), promotions, &promotion)) !=
+          HD_OK ||
+      (st = wl_get_word(r, t, "fill", json_object_get(t, "fill"), fills, &fill)) != HD_OK)
     return st;
   x->interleave = (hd_tensor_interleave)interleave;
   x->swizzle = (hd_tensor_swizzle)swizzle;

@@ -221,6 +221,30 @@ static void references_stand_for_handles_of_their_kind(void **state) {
   unload(&x);
 }
 
+static void constants_and_parameters_beyond_what_gpus_have_are_refused(void **state) {
+  loaded x;
+  CHECK_OK(load(&x, ".const .b8 a[65535];\n.const .b8 b;\n.const[1] .b8 c[65536];\n"
+                    ".visible .entry big(.param .b8 p[32765]) { ret; }\n.visible .entry most(.param .b8 "
+                    "p[32764]) { ret; }\n"),
+           &x.d);
+  static const char block[32768];
+  hd_emu_launch_params l = {
+      .kernel = "most", .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = block, .args_bytes = 32764};
+  CHECK_OK(hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d), &x.d);
+  l.kernel = "big";
+  l.args_bytes = 32765;
+  assert_int_equal(hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d), HD_ERR_USAGE);
+  CHECK_MESSAGE(&x.d, "32765 bytes of parameters: 32764 are possible");
+  unload(&x);
+  static const char *const beyond[] = {".const .b8 a[65535];\n.const .b16 b;\n", ".const[3] .b8 b[65537];\n"};
+  for (size_t k = 0; k < sizeof beyond / sizeof *beyond; k++) {
+    assert_int_equal(load(&x, beyond[k]), HD_ERR_INPUT);
+    CHECK_MESSAGE(&x.d, "b makes 65537 bytes of .const variables: 65536 are possible");
+    hd_emu_destroy(x.e);
+    hd_arena_free(&x.arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("initial values of every form are laid out", initial_values_of_every_form),
@@ -231,6 +255,8 @@ int main(void) {
       BEHAVIOUR("programs have variables of their own", programs_have_variables_of_their_own),
       BEHAVIOUR("variables go back to their initial values", variables_go_back_to_their_initial_values),
       BEHAVIOUR("references stand for handles of their kind", references_stand_for_handles_of_their_kind),
+      BEHAVIOUR("constants and parameters beyond what GPUs have are refused",
+                constants_and_parameters_beyond_what_gpus_have_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

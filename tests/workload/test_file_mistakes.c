@@ -11,7 +11,7 @@ static const struct {
     /* the file */
     {"title = ", "titel = ",
      DIR "1:1: unknown key 'titel' (known: title, paper, category, source, reference, registers, sizes, "
-         "ranges, buffer, launch)"},
+         "ranges, buffer, variable, texture, surface, launch)"},
     {"title = \"Good\"", "title = 3", DIR "1:1: 'title' should be a string"},
     {"\"Good\"", "\"\"", DIR "1:1: 'title' is empty"},
     {"\"Good\"", "\"a\\u0000b\"", DIR "1:1: 'title' holds a NUL byte"},
@@ -26,7 +26,7 @@ static const struct {
     {"sizes.small", "sizes.tiny", DIR "7:1: no [sizes.small] is given"},
     {"[sizes.small]", "[other]",
      DIR "7:1: unknown key 'other' (known: title, paper, category, source, reference, registers, sizes, "
-         "ranges, buffer, launch)"},
+         "ranges, buffer, variable, texture, surface, launch)"},
     {"n = 1000\n", "", DIR "9:1: size 'large' lacks 'n', size 'small' has it"},
     {"n = 1000\n", "n = 1\nm = 2\n", DIR "9:1: size 'large' has 'm', size 'small' lacks it"},
     {"n = 100\n", "n = 1.5\n", DIR "8:1: 'n' should be an integer"},
@@ -96,7 +96,7 @@ static const struct {
     /* launches */
     {"kernel = \"k\"\n", "", DIR "22:1: 'kernel' is missing"},
     {"kernel = \"k\"", "kernels = \"k\"",
-     DIR "23:1: unknown key 'kernels' (known: kernel, grid, block, shared, args, repeat)"},
+     DIR "23:1: unknown key 'kernels' (known: kernel, grid, block, shared, args, cooperative, repeat)"},
     {"grid = [\"ceil_div(n, 32)\", 2]\n", "", DIR "22:1: 'grid' is missing"},
     {"grid = [\"ceil_div(n, 32)\", 2]", "grid = 4", DIR "24:1: 'grid' should be an array of 1 to 3 numbers"},
     {"grid = [\"ceil_div(n, 32)\", 2]", "grid = []", DIR "24:1: 'grid' should be an array of 1 to 3 numbers"},
@@ -120,11 +120,12 @@ static const struct {
     {"\"c\", \"a\"", "\"c\", \"n\"",
      DIR "27:15: args: 'n' is no buffer but a size: write { type = \"s32\", value = \"n\" }"},
     {"\"c\", \"a\"", "\"c\", 4",
-     DIR "27:1: an argument is a buffer's name, { type = \"s32\", value = \"n\" } or { tensormap = \"a\", "
+     DIR "27:1: an argument is a buffer's or an image's name, { type = \"s32\", value = \"n\" }, { struct = "
+         "[...] } or { tensormap = \"a\", "
          "... }"},
     {"value = \"n - 200\"", "value = \"n - 2OO\"", DIR "27:48: value: '2OO' is no decimal integer"},
     {"value = \"n - 200\"", "value = \"n * pow2(40)\"", DIR "27:1: 109951162777600 does not fit in s32"},
-    {"value = \"n - 200\"", "val = 1", DIR "27:1: unknown key 'val' (known: type, value)"},
+    {"value = \"n - 200\"", "val = 1", DIR "27:1: unknown key 'val' (known: type, value, at, repeat)"},
     {", value = \"n - 200\"", "", DIR "27:1: an argument's 'value' is missing"},
     {"value = \"n - 200\"", "value = 0.5", DIR "27:1: a s32 argument needs an integer"},
     {"shared = \"4*n\"", "repeat = 0", DIR "26:1: repeat is 0, allowed are 1 to 65536"},
@@ -138,9 +139,9 @@ static const struct {
      DIR "23:1: unknown key 'kernel' (known: repeat, body)"},
     {"shared = \"4*n\"", "repeat = 2\n[[launch.body]]\nrepeat = 2\n", NULL},
     {"[[launch]]\n", "[[launch]]\n[[launch.body]]\nrepeat = 2\n",
-     DIR "24:1: unknown key 'repeat' (known: kernel, grid, block, shared, args)"},
+     DIR "24:1: unknown key 'repeat' (known: kernel, grid, block, shared, args, cooperative)"},
     {"args = [", "args = \"c\"\nx = [",
-     DIR "28:1: unknown key 'x' (known: kernel, grid, block, shared, args, repeat)"},
+     DIR "28:1: unknown key 'x' (known: kernel, grid, block, shared, args, cooperative, repeat)"},
     /* TOML itself */
     {"[[launch]]", "[[launch]", NULL},
     {"n = 100\n", "n = 100\nn = 100\n", NULL},
@@ -254,9 +255,96 @@ static void a_bad_tensor_map_is_answered_with_its_place(void **state) {
   }
 }
 
+/* ---- Structs, variables and images ---------------------------------------------------------- */
+
+static const struct {
+  const char *argument, *words;
+} bad_structs[] = {
+    {"{ struct = [] }", "'struct' should be an array of fields"},
+    {"{ struct = 3 }", "'struct' should be an array of fields"},
+    {"{ struct = [\"b\"] }", "there is no buffer 'b'"},
+    {"{ struct = [\"a\"], value = 1 }", "unknown key 'value'"},
+    {"{ struct = [{ struct = [{ value = 1 }] }] }", "'type' is missing"},
+    {"{ struct = [\"a\", { type = \"u8\", value = 1, at = 7 }] }", "overlap"},
+    {"{ struct = [{ type = \"u8\", value = 1, at = 32764 }] }", "reaches beyond 32764 bytes"},
+    {"{ struct = [{ type = \"u64\", value = 1, repeat = 4096 }] }", "reaches beyond 32764 bytes"},
+    {"{ struct = [{ type = \"u8\", value = 1, repeat = 0 }] }", "repeat is 0, allowed are 1 to 32764"},
+    {"{ struct = [{ type = \"u8\", values = [] }] }", "'values' should be an array"},
+    {"{ struct = [{ type = \"u8\", values = [1, 256] }] }", "256 does not fit in u8"},
+    {"{ struct = [\"a\"], align = 12 }", "power of 2"},
+    {"{ struct = [\"a\"], bytes = 4 }", "bytes is 4, allowed are 8 to 32764"},
+    {"{ type = \"u8\", value = 1, at = 0 }", "'at' is for the fields of structs"},
+    {"{ buffer = \"b\" }", "there is no buffer 'b'"},
+    {"{ buffer = \"a\", offset = \"n*n + 1\" }", "offset is 10001, allowed are 0 to 10000"},
+    {"{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ "
+     "struct = [{ "
+     "struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct = [{ struct "
+     "= "
+     "[\"a\"] }] }] }] }] }] }] }] }] }] }] }] }] }] }] }] }] }] }",
+     "more than 16 deep"},
+};
+
+static void a_bad_struct_is_answered_with_its_place(void **state) {
+  for (size_t i = 0; i < sizeof bad_structs / sizeof *bad_structs; i++) {
+    hd_workload *w;
+    hd_diag d = {0};
+    assert_int_equal(read_with(bad_structs[i].argument, &w, &d), HD_ERR_INPUT);
+    if (!strstr(d.message, bad_structs[i].words))
+      fail_msg("no \"%s\" in: %s", bad_structs[i].words, d.message);
+    assert_int_equal(d.line, 27);
+  }
+}
+
+/* Tables in front of the launch; their first line is 22. */
+static const struct {
+  const char *tables, *words;
+} bad_tables[] = {
+    {"[[variable]]\nname = \"a b\"\ntype = \"f32\"\ncount = 1\n", "a variable is named by"},
+    {"[[variable]]\nname = \"a\"\ntype = \"f32\"\ncount = 1\n", "two buffers 'a'"},
+    {"[[variable]]\nname = \"v\"\ntype = \"f32\"\n", "'count' is missing"},
+    {"[[texture]]\nname = \"t\"\n", "'buffer' is missing"},
+    {"[[texture]]\nname = \"a\"\nbuffer = \"a\"\nshape = [4]\n", "two things called 'a'"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"q\"\nshape = [4]\n", "no buffer 'q'"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\n", "'shape' should be an array of 1 to 3"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [4]\nlayered = true\n", "array of 2 to 3"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [\"n\", \"n + 1\"]\n", "beyond the 40000 bytes"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [2, 4]\nkind = \"pitch\"\npitch = 33\n",
+     "pitch of 33"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [4]\nchannels = 3\n", "3 channels"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [4]\nchannels = 4\noffset = 1\n",
+     "within a texel of 16"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [4]\nwrap = \"around\"\n",
+     "allowed are \"wrap\", \"clamp\""},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [4]\nfilter = \"cubic\"\n", "\"point\", \"linear\""},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"c\"\nshape = [4]\nfilter = \"linear\"\n",
+     "cannot be interpolated"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [4]\nborder = [1, 2, 3, 4, 5]\n", "up to 4 numbers"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [9223372036854775807, 2]\n",
+     "allowed are 1 to 4294967295"},
+    {"[[texture]]\nname = \"t\"\nbuffer = \"a\"\nshape = [131072, 65536]\nlevels = 3\nnormalized = true\n",
+     "65536 x 131072 texels"},
+    {"[[surface]]\nname = \"s\"\nbuffer = \"a\"\nshape = [4]\nfilter = \"point\"\n", "unknown key 'filter'"},
+};
+
+static void bad_tables_are_answered_with_their_place(void **state) {
+  for (size_t i = 0; i < sizeof bad_tables / sizeof *bad_tables; i++) {
+    hd_workload *w;
+    hd_diag d = {0};
+    char to[1024];
+    snprintf(to, sizeof to, "%s[[launch]]\n", bad_tables[i].tables);
+    char *text = changed("[[launch]]\n", to);
+    assert_int_equal(read_text(text, NULL, &w, &d), HD_ERR_INPUT);
+    if (!strstr(d.message, bad_tables[i].words)) fail_msg("no \"%s\" in: %s", bad_tables[i].words, d.message);
+    assert_true(d.line >= 16 && d.line <= 30);
+    free(text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bad_tensor_map_is_answered_with_its_place),
+      cmocka_unit_test(a_bad_struct_is_answered_with_its_place),
+      cmocka_unit_test(bad_tables_are_answered_with_their_place),
       cmocka_unit_test(every_mistake_is_answered_with_its_place_and_what_would_be_right),
       cmocka_unit_test(the_offending_line_is_quoted),
       cmocka_unit_test(an_unknown_size_is_answered_with_the_known_ones),

@@ -2,6 +2,7 @@
 #include "emu/machine/program.h"
 #include "emu/decode/decode.h"
 #include "emu/machine/image.h"
+#include "heddle/limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -165,6 +166,25 @@ static hd_status place(hd_emu_program *p, uint32_t index, hd_diag *d) {
   return HD_OK;
 }
 
+/* .const variables of a bank, of those in none too, share 64 KB. */
+static hd_status check_constants(const hd_emu_program *p, hd_diag *d) {
+  enum { BANKS = 12 };
+  const hd_ptx_module *m = p->module;
+  uint64_t used[BANKS] = {0};
+  for (uint32_t k = 0; k < m->n_vars; k++) {
+    const hd_ptx_var *v = &m->vars[k];
+    if (v->space != HD_M_CONST || !p->symbols[k].address) continue;
+    uint64_t *bank = &used[v->bank < BANKS ? v->bank : 0];
+    *bank += p->symbols[k].bytes;
+    if (*bank <= HD_MAX_CONST) continue;
+    char text[128];
+    snprintf(text, sizeof text, "makes %" PRIu64 " bytes of .const variables: %d are possible", *bank,
+             HD_MAX_CONST);
+    return fail_var(m, v, HD_ERR_INPUT, d, text);
+  }
+  return HD_OK;
+}
+
 static bool in_device_memory(const hd_ptx_module *m, uint32_t var) {
   const hd_ptx_var *v = &m->vars[var];
   return (v->space == HD_M_GLOBAL || v->space == HD_M_CONST) && v->sym && definition(m, var) == var;
@@ -175,6 +195,7 @@ static hd_status load_variables(hd_emu_program *p, hd_diag *d) {
   hd_status st = HD_OK;
   for (uint32_t k = 0; st == HD_OK && k < m->n_vars; k++)
     if (in_device_memory(m, k)) st = place(p, k, d);
+  if (st == HD_OK) st = check_constants(p, d);
   /* Addresses first: initial values may name any variable. */
   for (uint32_t k = 0; st == HD_OK && k < m->n_vars; k++) {
     const emu_symbol *s = &p->symbols[k];

@@ -94,6 +94,9 @@ static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, 
   if (args != l->args_bytes || (args && !l->args))
     return hd_fail(d, HD_ERR_USAGE, "%s has %" PRIu64 " bytes of parameters, not %" PRIu64, code->name, args,
                    l->args ? l->args_bytes : 0);
+  if (args > HD_MAX_PARAMS)
+    return hd_fail(d, HD_ERR_USAGE, "%s has %" PRIu64 " bytes of parameters: %d are possible", code->name,
+                   args, HD_MAX_PARAMS);
   uint64_t shared = (uint64_t)code->shared_bytes + l->dynamic_shared;
   if (shared > EMU_SHARED_LIMIT)
     return hd_fail(d, HD_ERR_USAGE,

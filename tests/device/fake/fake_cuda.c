@@ -460,6 +460,14 @@ EXPORT int cuModuleGetFunction(cu_function *function, cu_module module, const ch
   return 0;
 }
 
+EXPORT int cuModuleGetGlobal_v2(cu_address *address, size_t *bytes, cu_module module, const char *name) {
+  ENTER();
+  uint64_t n = 0;
+  if (hd_emu_symbol(module->program, name, address, &n, NULL) != HD_OK) return CU_NOT_FOUND;
+  *bytes = n;
+  return 0;
+}
+
 EXPORT int cuFuncGetAttribute(int *value, int attribute, cu_function f) {
   ENTER();
   *value = attribute == CU_FUNC_MAX_THREADS          ? 1024
@@ -509,6 +517,11 @@ EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **par
                             .grid = {c->grid[0], c->grid[1], c->grid[2]},
                             .block = {c->block[0], c->block[1], c->block[2]},
                             .dynamic_shared = c->dynamic_shared};
+  const cu_launch_attribute *attributes = c->attributes;
+  for (unsigned k = 0; k < c->n_attributes; k++) {
+    if (attributes[k].id != CU_LAUNCH_COOPERATIVE) return CU_INVALID_VALUE;
+    l.cooperative = attributes[k].cooperative;
+  }
   void *block = gather(f, params, &l.args_bytes);
   if (!block) return CU_OUT_OF_MEMORY;
   l.args = block;
@@ -519,7 +532,7 @@ EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **par
   if (st == HD_ERR_FAULT)
     driver.pending = ILLEGAL_ADDRESS;
   else if (st != HD_OK)
-    return CU_INVALID_VALUE;
+    return l.cooperative ? CU_TOO_LARGE_TOGETHER : CU_INVALID_VALUE;
   fake.launches++;
   fake.carveout = f->carveout;
   /* Some microseconds by the size of the grid, and some noise. */
