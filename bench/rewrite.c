@@ -31,10 +31,13 @@ static void one_module(const hd_ptx_text *t, const hd_plan *p, samples *times, s
         continue;
       }
       hd_rewrite_options o = {.grid = {.n_sms = 132}};
-      if (hd_rewrite(m, i, p, &o, NULL, &d) == HD_OK)
+      hd_recipe recipe;
+      hd_status st = hd_rewrite(m, i, p, &o, &recipe, &d);
+      if (st == HD_OK)
         hd_vec_push(times, hd_seconds() - start);
-      else
-        printf("%s: %s\n", t->label, d.message);
+      else if (p->bind == HD_BIND_AGENTS && hd_rewrite_agent_refusals(m, i, o.block, &why, 1))
+        refused[why.kind]++;
+      if (st != HD_OK) printf("%s: %s: %s\n", t->label, m->syms[m->funcs[i].sym].name, d.message);
     }
   }
   hd_arena_free(&arena);

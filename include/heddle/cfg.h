@@ -174,6 +174,8 @@ typedef struct hd_uniformity {
 /* `block_dims`: threads of every CTA, or {0}. */
 HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
                                hd_uniformity *out);
+/* A barrier that waits for all threads of the CTA that have not ended. */
+HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst);
 /* The threads that agree on whether an instruction runs. */
 HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
 

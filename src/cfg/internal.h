@@ -5,8 +5,8 @@
  *   dominators.c  dominator and post-dominator trees
  *   loops.c       natural loops; strongly connected regions
  *
- * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c, dot.c.
- * calls.c needs no graph.
+ * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c
+ * with alike.c, dot.c. calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H
@@ -36,5 +36,18 @@ void cfg_inline(cfg *c, uint32_t func, uint32_t max_insts);
 hd_status cfg_blocks(cfg *c);
 void cfg_dominators(cfg *c);
 void cfg_loops(cfg *c);
+
+/* alike.c. The rest is found when a load is asked for first. */
+typedef struct cfg_alike {
+  const hd_cfg *g;
+  hd_arena *arena;
+  uint8_t *effects; /* per instruction */
+  uint8_t *ordered; /* per block: threads may be ordered at its beginning by more than the last barrier */
+  uint8_t *loads;   /* per instruction */
+  bool local_addresses, other_params;
+} cfg_alike;
+/* A load from an address that is the same for all threads of a CTA, or of a warp, brings all of them the
+ * same. */
+bool cfg_load_is_alike(cfg_alike *a, uint32_t inst);
 
 #endif

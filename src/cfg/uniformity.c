@@ -4,13 +4,23 @@
 
 #include "cfg/internal.h"
 
-/* A register's lowest five bits as a function of the lane. Whole warps lie along x here, so %tid.x and
- * %ctaid.x * %ntid.x + %tid.x are 32*k + lane with one k in each warp. Comparing or dividing such a value at
- * a multiple of 32 has one result in each warp. */
+/* A register's lowest five bits as a function of the lane. Where whole warps lie along x, %tid.x and
+ * %ctaid.x * %ntid.x + %tid.x are 32*k + lane with one k in each warp; in any block, the number of a thread
+ * in its CTA is, (%tid.z * %ntid.y + %tid.y) * %ntid.x + %tid.x. Comparing or dividing such a value at a
+ * multiple of 32 has one result in each warp. */
 typedef enum shape {
   NOT_WRITTEN = 0, /* by what was looked at so far */
   MULTIPLE,        /* of 32, one in each warp */
   LANE,            /* a MULTIPLE plus the lane */
+  /* The number of a thread as it is worked out. */
+  TID_X,
+  TID_Y,
+  TID_Z,
+  NTID_X,
+  NTID_Y,
+  PLANE,    /* %tid.z * %ntid.y */
+  ROW,      /* + %tid.y */
+  ROW_BASE, /* * %ntid.x */
   ANY_SHAPE,
 } shape;
 
@@ -27,6 +37,7 @@ typedef struct uniformity {
   uint32_t *stack;        /* scratch, a block each, like the next */
   uint8_t *seen;
   uint32_t call; /* the body of the instruction that is looked at */
+  cfg_alike alike;
 } uniformity;
 
 /* ---- Levels ------------------------------------------------------------------------------------ */
@@ -77,8 +88,12 @@ static hd_same operand_levels(const uniformity *w, uint32_t first, uint32_t n) {
   return level;
 }
 
+static bool is_variable(const uniformity *w, const hd_ptx_opnd *o) {
+  return o->kind == HD_O_ADDR && o->sym && w->m->syms[o->sym].kind == HD_SYM_VAR;
+}
+
 static bool is_kernel_param(const uniformity *w, const hd_ptx_opnd *o) {
-  if (o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_VAR) return false;
+  if (!is_variable(w, o)) return false;
   const hd_ptx_func *f = &w->m->funcs[w->g->calls[0].func];
   uint32_t var = w->m->syms[o->sym].decl;
   return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
@@ -88,31 +103,57 @@ static hd_same operand_level(const uniformity *w, const hd_ptx_opnd *o) {
   return operand_levels(w, (uint32_t)(o - w->m->opnds), 1);
 }
 
-static shape operand_shape(const uniformity *w, const hd_ptx_opnd *o) {
-  bool lanes_along_x = one_dimensional(w) || whole_warps(w);
-  switch (o->kind) {
-  case HD_O_INT: return o->imm % 32 == 0 ? MULTIPLE : ANY_SHAPE;
-  case HD_O_REG:
-    return o->flags & HD_OF_NEG || o->part ? ANY_SHAPE : (shape)w->shapes[hd_cfg_reg(w->g, w->call, o->sym)];
-  case HD_O_SREG:
-    if (o->part != HD_M_X) return ANY_SHAPE;
-    if (w->m->syms[o->sym].index == HD_SR_TID && lanes_along_x) return LANE;
-    return w->m->syms[o->sym].index == HD_SR_NTID && whole_warps(w) ? MULTIPLE : ANY_SHAPE;
+static bool lanes_along_x(const uniformity *w) { return one_dimensional(w) || whole_warps(w); }
+
+static shape sreg_shape(const uniformity *w, const hd_ptx_opnd *o) {
+  switch (w->m->syms[o->sym].index) {
+  case HD_SR_TID:
+    if (o->part == HD_M_X) return lanes_along_x(w) ? LANE : TID_X;
+    return o->part == HD_M_Y ? TID_Y : o->part == HD_M_Z ? TID_Z : ANY_SHAPE;
+  case HD_SR_NTID:
+    if (o->part == HD_M_X) return whole_warps(w) ? MULTIPLE : NTID_X;
+    return o->part == HD_M_Y ? NTID_Y : ANY_SHAPE;
   default: return ANY_SHAPE;
   }
 }
 
-static shape sum_shape(shape a, shape b) {
+static shape operand_shape(const uniformity *w, const hd_ptx_opnd *o) {
+  switch (o->kind) {
+  case HD_O_INT: return o->imm % 32 == 0 ? MULTIPLE : ANY_SHAPE;
+  case HD_O_REG:
+    return o->flags & HD_OF_NEG || o->part ? ANY_SHAPE : (shape)w->shapes[hd_cfg_reg(w->g, w->call, o->sym)];
+  case HD_O_SREG: return sreg_shape(w, o);
+  default: return ANY_SHAPE;
+  }
+}
+
+/* Either way round, a and b are x and y. */
+static bool are(shape a, shape b, shape x, shape y) { return (a == x && b == y) || (a == y && b == x); }
+
+static shape sum_shape(const uniformity *w, shape a, shape b) {
   if (a == NOT_WRITTEN || b == NOT_WRITTEN) return NOT_WRITTEN;
   if (a == MULTIPLE && b == MULTIPLE) return MULTIPLE;
-  return (a == LANE && b == MULTIPLE) || (a == MULTIPLE && b == LANE) ? LANE : ANY_SHAPE;
+  if (are(a, b, LANE, MULTIPLE) || are(a, b, ROW_BASE, TID_X)) return LANE;
+  if (are(a, b, ROW_BASE, LANE) && lanes_along_x(w)) return LANE;
+  return are(a, b, PLANE, TID_Y) ? ROW : ANY_SHAPE;
+}
+
+/* In a block that is one thread deep %tid.y is the number of the row. */
+static bool is_row(const uniformity *w, shape s) { return s == ROW || (s == TID_Y && w->block_dims[2] == 1); }
+
+/* The number of threads along an axis, in a register or as a number. */
+static bool is_extent(const uniformity *w, const hd_ptx_opnd *o, unsigned axis) {
+  if (o->kind == HD_O_INT) return w->block_dims[axis] && o->imm == w->block_dims[axis];
+  return operand_shape(w, o) == (axis ? NTID_Y : NTID_X);
 }
 
 static shape product_shape(const uniformity *w, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
   shape x = operand_shape(w, a), y = operand_shape(w, b);
   if (x == NOT_WRITTEN || y == NOT_WRITTEN) return NOT_WRITTEN;
   if (x == MULTIPLE && operand_level(w, b) < HD_SAME_NOWHERE) return MULTIPLE;
-  return y == MULTIPLE && operand_level(w, a) < HD_SAME_NOWHERE ? MULTIPLE : ANY_SHAPE;
+  if (y == MULTIPLE && operand_level(w, a) < HD_SAME_NOWHERE) return MULTIPLE;
+  if ((x == TID_Z && is_extent(w, b, 1)) || (y == TID_Z && is_extent(w, a, 1))) return PLANE;
+  return (is_row(w, x) && is_extent(w, b, 0)) || (is_row(w, y) && is_extent(w, a, 0)) ? ROW_BASE : ANY_SHAPE;
 }
 
 static bool is_narrow_or_float(const hd_ptx_form *f) {
@@ -137,10 +178,13 @@ static shape result_shape(const uniformity *w, const hd_ptx_stmt *s) {
   switch (f->op) {
   case HD_OP_MOV:
   case HD_OP_CVT: return s->n_opnds == 2 ? operand_shape(w, &o[1]) : ANY_SHAPE;
-  case HD_OP_ADD: return sum_shape(operand_shape(w, &o[1]), operand_shape(w, &o[2]));
+  case HD_OP_ADD: return sum_shape(w, operand_shape(w, &o[1]), operand_shape(w, &o[2]));
   case HD_OP_MUL: return product_shape(w, &o[1], &o[2]);
-  case HD_OP_MAD: return sum_shape(product_shape(w, &o[1], &o[2]), operand_shape(w, &o[3]));
+  case HD_OP_MAD: return sum_shape(w, product_shape(w, &o[1], &o[2]), operand_shape(w, &o[3]));
   case HD_OP_SHL:
+    if (is_row(w, operand_shape(w, &o[1])) && o[2].kind == HD_O_INT && o[2].imm < 5 &&
+        w->block_dims[0] == 1u << o[2].imm)
+      return ROW_BASE;
     return o[2].kind == HD_O_INT && o[2].imm >= 5 && operand_level(w, &o[1]) < HD_SAME_NOWHERE ? MULTIPLE
                                                                                                : ANY_SHAPE;
   default: return ANY_SHAPE;
@@ -167,30 +211,42 @@ static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const 
   }
 }
 
+/* shfl.sync.idx d, a, lane, 31, mask: all lanes get one lane's value. */
+static bool is_broadcast(const uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
+  return hd_ptx_form_has(f, HD_M_SYNC) && hd_ptx_form_has(f, HD_M_IDX) && s->n_opnds == 5 &&
+         o[0].kind == HD_O_REG && o[3].kind == HD_O_INT && o[3].imm == 31 &&
+         operand_level(w, &o[2]) < HD_SAME_NOWHERE && operand_level(w, &o[4]) < HD_SAME_NOWHERE;
+}
+
 /* The level of an instruction's result, without those of its guard and its block. */
-static hd_same result_level(const uniformity *w, const hd_ptx_stmt *s) {
+static hd_same result_level(uniformity *w, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (!s->n_opnds) return HD_SAME_IN_CTA;
   hd_same sources = operand_levels(w, s->first_opnd + 1, s->n_opnds - 1u);
   switch (f->op) {
   case HD_OP_LD:
-    if (hd_ptx_form_has(f, HD_M_PARAM) && !is_kernel_param(w, &o[1])) return HD_SAME_NOWHERE;
-    /* The kernel cannot write these. */
-    if (hd_ptx_form_has(f, HD_M_PARAM) || hd_ptx_form_has(f, HD_M_CONST) || hd_ptx_form_has(f, HD_M_NC))
-      return sources;
-    return HD_SAME_NOWHERE;
+  case HD_OP_LDU:
+    if (sources == HD_SAME_NOWHERE) return sources;
+    if (hd_ptx_form_has(f, HD_M_PARAM) && is_variable(w, &o[1]))
+      return is_kernel_param(w, &o[1]) ? sources : HD_SAME_NOWHERE;
+    /* What the kernel cannot write, or all see alike. */
+    return hd_ptx_form_has(f, HD_M_NC) || cfg_load_is_alike(&w->alike, inst) ? sources : HD_SAME_NOWHERE;
   case HD_OP_VOTE:
-  case HD_OP_REDUX: return hd_ptx_form_has(f, HD_M_SYNC) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
+  case HD_OP_REDUX:
+    /* Lanes with several masks are several groups. */
+    if (!hd_ptx_form_has(f, HD_M_SYNC)) return HD_SAME_NOWHERE;
+    return operand_level(w, &o[s->n_opnds - 1]) == HD_SAME_NOWHERE ? HD_SAME_NOWHERE : HD_SAME_IN_WARP;
+  case HD_OP_SHFL: return is_broadcast(w, s, f) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
   case HD_OP_BAR:
   case HD_OP_BARRIER: return HD_SAME_IN_CTA; /* .red */
   case HD_OP_ADDC:                           /* with a carry that may come from anywhere */
   case HD_OP_SUBC:
   case HD_OP_MADC:
   case HD_OP_CALL:
-  case HD_OP_LDU:
   case HD_OP_ATOM:
-  case HD_OP_SHFL:
   case HD_OP_MATCH:
   case HD_OP_ACTIVEMASK:
   case HD_OP_ELECT:
@@ -323,7 +379,7 @@ static bool raise_levels(uniformity *w) {
     hd_same way =
         worse((hd_same)w->blocks[g->insts[i].block], guard_level(w, i)); /* on which it is reached */
     written x = {.w = w,
-                 .level = worse(result_level(w, s), way),
+                 .level = worse(result_level(w, i), way),
                  .shape = way == HD_SAME_NOWHERE ? ANY_SHAPE : result_shape(w, s)};
     hd_inst_writes(g, i, raise_register, &x);
     changed |= x.changed;
@@ -339,6 +395,7 @@ void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena 
                   .shapes = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
                   .stack = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint32_t),
                   .seen = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint8_t)};
+  w.alike = (cfg_alike){.g = g, .arena = arena};
   memcpy(w.block_dims, block_dims, sizeof w.block_dims);
   while (raise_levels(&w)) {
   }

@@ -7,7 +7,7 @@ static hd_same level_of_barrier(const char *body, const uint32_t block[3]) {
   hd_uniformity u;
   hd_same level = HD_SAME_NOWHERE;
   bool found = false;
-  if (open_subject(&s, "", body, 0) != HD_OK) fail_msg("%s", body);
+  if (open_subject(&s, ".shared .align 8 .b8 s[64];", body, 0) != HD_OK) fail_msg("%s", body);
   hd_uniformity_find(&s.g, block, &s.arena, &u);
   for (uint32_t i = 0; i < s.g.n_insts; i++)
     if (hd_inst_form(&s.g, i)->op == HD_OP_BAR) {
@@ -49,11 +49,6 @@ static void branches_and_values_have_levels(void **state) {
        "mov.u32 %r3, %tid.x;\nshr.u32 %r1, %r3, 5;\n" SKIP_UNLESS_ODD,
        {64, 1, 1},
        HD_SAME_IN_WARP},
-      {"a vote",
-       "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, -1;\n"
-       "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_WARP},
       {"where the ways meet again",
        "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n"
        "mov.u32 %r2, 1;\nA: bar.sync 0;\nret;",
@@ -84,11 +79,141 @@ static void branches_and_values_have_levels(void **state) {
        "A: bar.sync 0;\nbra L;",
        {0},
        HD_SAME_NOWHERE},
-      {"loaded from memory", "ld.global.u32 %r1, [%l1];\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
       {"loaded from a parameter", "ld.param.u32 %r1, [p];\n" SKIP_UNLESS_ODD, {0}, HD_SAME_IN_CTA},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
+}
+
+static void values_of_a_warp_have_levels(void **state) {
+  static const struct {
+    const char *what, *body;
+    uint32_t block[3];
+    hd_same level;
+  } cases[] = {
+      {"a vote of several groups",
+       "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, %r3;\n"
+       "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"one lane's value",
+       "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, 0, 31, -1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_WARP},
+      {"a lane's value for each half of the warp",
+       "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, 0, 4127, -1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"another lane's value for each lane",
+       "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, %r3, 31, -1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a vote",
+       "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, -1;\n"
+       "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_WARP},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
+}
+
+/* %l1 holds an address that is the same for all threads of the CTA, %l2 one for each thread. */
+#define ADDRESSES                                                                                            \
+  "ld.param.u64 %l1, [p];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %l2, %r4, 4;\nadd.s64 %l2, %l1, %l2;\n"
+
+static void loads_have_levels(void **state) {
+  static const struct {
+    const char *what, *body;
+    hd_same level;
+  } cases[] = {
+      {"from one address", "ld.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
+      {"from one generic address", "ld.u32 %r1, [%l1+4];\n", HD_SAME_IN_CTA},
+      {"from one address of shared memory", "ld.shared.u32 %r1, [s+4];\n", HD_SAME_IN_CTA},
+      {"several at once", "ld.global.v2.u32 {%r3, %r1}, [%l1];\n", HD_SAME_IN_CTA},
+      {"by ldu", "ldu.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
+      {"from an address for each thread", "ld.global.u32 %r1, [%l2];\n", HD_SAME_NOWHERE},
+      {"an address that was itself loaded", "ld.global.u64 %l3, [%l1];\nld.global.u32 %r1, [%l3];\n",
+       HD_SAME_IN_CTA},
+      {"by some threads only", "setp.eq.u32 %p3, %r4, 0;\nmov.u32 %r1, 0;\n@%p3 ld.global.u32 %r1, [%l1];\n",
+       HD_SAME_NOWHERE},
+      {"from local memory", "ld.local.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
+      {"generic, where local memory has generic addresses", "cvta.local.u64 %l3, %l4;\nld.u32 %r1, [%l1];\n",
+       HD_SAME_NOWHERE},
+      {"global, where local memory has generic addresses",
+       "cvta.local.u64 %l3, %l4;\nld.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
+      {"volatile", "ld.volatile.global.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
+      {"relaxed", "ld.relaxed.gpu.global.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
+      {"fetched again", "ld.global.cv.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
+      {"an atomic", "atom.global.add.u32 %r1, [%l1], 1;\n", HD_SAME_NOWHERE},
+      {"behind a fence", "fence.acq_rel.cta;\nld.global.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
+      {"behind membar", "membar.cta;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
+      {"behind an acquire", "ld.acquire.cta.global.u32 %r3, [%l2];\nld.global.u32 %r1, [%l1];\n",
+       HD_SAME_NOWHERE},
+      {"behind an atomic that orders nothing",
+       "atom.shared.add.u32 %r3, [s], 1;\nld.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
+      {"behind an mbarrier", "mbarrier.arrive.shared.b64 %l3, [s];\nld.shared.u32 %r1, [s+8];\n",
+       HD_SAME_NOWHERE},
+      {"behind a barrier for some warps", "bar.sync 1, 64;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
+      {"behind a barrier of the warp", "bar.warp.sync -1;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
+      {"behind a barrier of some lanes", "bar.warp.sync %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
+      {"behind a fence and a barrier", "membar.gl;\nbar.sync 0;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
+      {"behind a fence on one of the ways",
+       "setp.eq.u32 %p3, %r4, 0;\n@%p3 bra A;\nmembar.gl;\nA: ld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
+      {"behind a fence of the round before",
+       "A: ld.shared.u32 %r1, [s];\nmembar.gl;\nld.param.u32 %r3, [p];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra "
+       "A;\n",
+       HD_SAME_NOWHERE},
+      {"a parameter by its address", "mov.b64 %l3, p;\nld.param.u32 %r1, [%l3+4];\n", HD_SAME_IN_CTA},
+      {"a parameter by an address for each thread",
+       "mov.b64 %l3, p;\ncvt.u64.u32 %l4, %r4;\nadd.s64 %l3, %l3, %l4;\nld.param.u8 %r1, [%l3];\n",
+       HD_SAME_NOWHERE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf body = {0};
+    hd_buf_puts(&body, ADDRESSES);
+    hd_buf_puts(&body, cases[i].body);
+    hd_buf_puts(&body, SKIP_UNLESS_ODD);
+    if (level_of_barrier(body.data, (uint32_t[3]){0}) != cases[i].level) fail_msg("%s", cases[i].what);
+    hd_buf_free(&body);
+  }
+}
+
+static void the_number_of_a_thread_is_known_by_its_sum(void **state) {
+  static const struct {
+    const char *what, *body;
+    uint32_t block[3];
+    hd_same level;
+  } cases[] = {
+      {"the first warp of any block",
+       "mov.u32 %r5, %tid.z;\nmov.u32 %r6, %ntid.y;\nmov.u32 %r7, %tid.y;\nmad.lo.s32 %r2, %r6, %r5, %r7;\n",
+       {0},
+       HD_SAME_IN_WARP},
+      {"without %tid.z", "mov.u32 %r2, %tid.y;\n", {0}, HD_SAME_NOWHERE},
+      {"without %tid.z, in a block one thread deep", "mov.u32 %r2, %tid.y;\n", {16, 16, 1}, HD_SAME_IN_WARP},
+      {"without %tid.y",
+       "mov.u32 %r5, %tid.z;\nmov.u32 %r6, %ntid.y;\nmul.lo.u32 %r2, %r5, %r6;\n",
+       {0},
+       HD_SAME_NOWHERE},
+      {"twice %tid.y", "mov.u32 %r5, %tid.y;\nadd.u32 %r2, %r5, %r5;\n", {16, 16, 1}, HD_SAME_NOWHERE},
+  };
+  static const struct {
+    const char *what, *body;
+    bool known;
+  } ends[] = {
+      {"by %ntid.x", "mov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.s32 %r1, %r2, %r3, %r4;\n", false},
+      {"by a number", "mov.u32 %r4, %tid.x;\nmad.lo.s32 %r1, %r2, 16, %r4;\n", true},
+      {"by a shift", "shl.b32 %r3, %r2, 4;\nadd.u32 %r1, %r3, %tid.x;\n", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+      char body[1024];
+      if (ends[k].known && !cases[i].block[0]) continue;
+      snprintf(body, sizeof body, "%s%ssetp.gt.u32 %%p1, %%r1, 31;\n@%%p1 bra END;\nbar.sync 0;\nEND: ret;",
+               cases[i].body, ends[k].body);
+      if (level_of_barrier(body, cases[i].block) != cases[i].level)
+        fail_msg("%s, %s", cases[i].what, ends[k].what);
+    }
 }
 
 /* ---- By running --------------------------------------------------------------------------- */
@@ -189,6 +314,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("branches, values and places where ways meet have the level that they should",
                 branches_and_values_have_levels),
+      BEHAVIOUR("a warp's votes and broadcasts are one value where the warp is one group",
+                values_of_a_warp_have_levels),
+      BEHAVIOUR("a load from one address brings all threads the same, unless something ordered them since",
+                loads_have_levels),
+      BEHAVIOUR("the number of a thread is known by its sum, whatever the block",
+                the_number_of_a_thread_is_known_by_its_sum),
       BEHAVIOUR("threads run the blocks that are the same for all in the same order, in random programs",
                 threads_that_start_alike_do_alike_what_is_said_to_be_the_same),
   };

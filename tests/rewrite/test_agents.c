@@ -40,6 +40,15 @@ static void expect(const text_case *c, const uint32_t block[3]) {
 #define EACH(cases, block)                                                                                   \
   for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++) expect(&(cases)[i], block)
 
+#define EACH_LOADS "ld.param.u64 %rd1, [p];\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\n"
+#define ENDS_EARLY "setp.gt.u32 %p1, %r4, 7;\n@%p1 ret;\nbar.sync 0;"
+/* All threads load one number. The last one waits until the others have, and changes it first. */
+#define HANDED_OVER                                                                                          \
+  "setp.eq.u32 %p2, %r1, 255;\n@!%p2 bra GO;\nL: ld.acquire.cta.shared.u32 %r5, [box];\nsetp.ne.u32 %p3, "   \
+  "%r5, "                                                                                                    \
+  "255;\n@%p3 bra L;\nst.global.u32 [%rd1], 9;\nGO: ld.global.u32 %r4, [%rd1];\n"                            \
+  "fence.acq_rel.cta;\nred.shared.add.u32 [box], 1;\n"
+
 static void barriers_that_some_threads_skip_are_refused(void **state) {
   static const text_case cases[] = {
       {"a thread ends early by a guard", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nbar.sync 0;"),
@@ -51,9 +60,14 @@ static void barriers_that_some_threads_skip_are_refused(void **state) {
        HD_REFUSE_SKIPPED_BARRIER},
       {"a barrier under a guard", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bar.sync 0;"),
        HD_REFUSE_SKIPPED_BARRIER},
-      {"a branch on loaded data",
-       KERNEL("ld.param.u64 %rd1, [p];\nld.global.u32 %r4, [%rd1];\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 "
-              "ret;\nbar.sync 0;"),
+      {"a branch on what each thread loads", KERNEL(EACH_LOADS "ld.global.u32 %r4, [%rd2];\n" ENDS_EARLY),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on what may change", KERNEL(EACH_LOADS "ld.volatile.global.u32 %r4, [%rd1];\n" ENDS_EARLY),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on what another thread may let one see", KERNEL(EACH_LOADS HANDED_OVER ENDS_EARLY),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on local memory",
+       KERNEL(".local .u32 own;\nst.local.u32 [own], %r1;\nld.local.u32 %r4, [own];\n" ENDS_EARLY),
        HD_REFUSE_SKIPPED_BARRIER},
       {"a branch on what an unknown instruction writes",
        KERNEL("mov.u32 %r4, 0;\nneverseen.u32 %r4, %r1;\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 ret;\nbar.sync 0;"),
@@ -108,6 +122,19 @@ static void barriers_that_all_threads_meet_at_are_not(void **state) {
        KERNEL("setp.gt.u32 %p1, %r1, 7;\nbar.red.popc.u32 %r4, 0, %p1;\n"
               "setp.gt.u32 %p2, %r4, 7;\n@%p2 ret;\nbar.sync 0;"),
        HD_REFUSE_NONE},
+      {"a branch on what all load", KERNEL(EACH_LOADS "ld.global.u32 %r4, [%rd1];\n" ENDS_EARLY),
+       HD_REFUSE_NONE},
+      {"a branch on what one thread stored for all",
+       KERNEL("setp.ne.u32 %p2, %r1, 0;\n@%p2 bra GO;\natom.global.inc.u32 %r5, [%rd1], 7;\nmembar.gl;\n"
+              "st.shared.u32 [box], %r5;\nGO: bar.sync 0;\nld.shared.u32 %r4, [box];\n" ENDS_EARLY),
+       HD_REFUSE_NONE},
+      {"a row as long as memory says",
+       KERNEL(EACH_LOADS
+              "ld.global.v2.u32 {%r4, %r5}, [%rd1];\nL: setp.ge.u32 %p1, %r4, %r5;\n@%p1 ret;\nbar.sync 0;\n"
+              "add.u32 %r4, %r4, 1;\nbra L;"),
+       HD_REFUSE_NONE},
+      {"a parameter by its address", KERNEL("mov.b64 %rd3, p;\nld.param.u32 %r4, [%rd3+8];\n" ENDS_EARLY),
+       HD_REFUSE_NONE},
       {"constant data",
        KERNEL("ld.param.u64 %rd1, [p];\nld.global.nc.u32 %r4, [%rd1];\nsetp.gt.u32 %p1, %r4, 7;\n"
               "@%p1 ret;\nbar.sync 0;"),
@@ -140,6 +167,21 @@ static void whole_warps_may_part_from_each_other(void **state) {
        HD_REFUSE_NONE},
   };
   EACH(shuffles, line_of_256);
+  static const text_case any[] = {
+      {"the first warp, by the number of a thread in its block",
+       KERNEL("mov.u32 %r4, %tid.z;\nmov.u32 %r5, %ntid.y;\nmov.u32 %r6, %tid.y;\nmad.lo.u32 %r7, %r4, %r5, "
+              "%r6;\n"
+              "mov.u32 %r8, %ntid.x;\nmad.lo.u32 %r9, %r7, %r8, %r1;\nsetp.gt.u32 %p1, %r9, 31;\n@%p1 ret;\n"
+              "bar.warp.sync -1;"),
+       HD_REFUSE_NONE},
+      {"by the number of its warp, from one lane",
+       KERNEL("shr.u32 %r4, %r1, 5;\nshfl.sync.idx.b32 %r5, %r4, 0, 31, -1;\nsetp.eq.u32 %p1, %r5, 3;\n@%p1 "
+              "ret;\n"
+              "bar.warp.sync -1;"),
+       HD_REFUSE_NONE},
+  };
+  EACH(any, any_block);
+  EACH(any, plane_16x16);
   static const text_case others[] = {
       {"not at a warp's border", KERNEL("setp.gt.u32 %p1, %r1, 30;\n@%p1 ret;\nbar.warp.sync -1;"),
        HD_REFUSE_SKIPPED_BARRIER},

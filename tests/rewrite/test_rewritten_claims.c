@@ -12,7 +12,7 @@
 /* Every thread of a task adds 1 to a counter of its own, which its coordinates and the grid's dimensions
  * name. */
 #define HEAD                                                                                                 \
-  ".version 7.8\n.target sm_80\n.address_size 64\n"                                                          \
+  ".version 7.8\n.target sm_80\n.address_size 64\n.global .u32 turns[4] = {2, 0, 3, 1};\n"                   \
   ".visible .entry k(.param .u64 out, .param .u32 odd)\n{\n"                                                 \
   ".reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<8>;\n"
 #define COUNTER                                                                                              \
@@ -34,6 +34,14 @@
   "ld.shared.u32 %r24, [%r23];\nsetp.eq.u32 %p1, %r24, %r7;\nselp.u32 %r25, 1, 1000, %p1;\n"                 \
   "red.global.add.u32 [%rd4], %r25;\nret;\n}\n"
 #define COUNT "red.global.add.u32 [%rd4], 1;\n"
+/* %r20 times all threads look whether their neighbour is in the same round of the same task. */
+#define ROUNDS                                                                                               \
+  "mov.u32 %r21, box;\nmad.lo.u32 %r22, %r15, 4, %r21;\nadd.u32 %r23, %r15, 1;\nrem.u32 %r23, %r23, %r16;\n" \
+  "mad.lo.u32 %r23, %r23, 4, %r21;\nmov.u32 %r26, 1;\nmov.u32 %r27, 0;\nL:\nsetp.ge.u32 %p2, %r27, %r20;\n"  \
+  "@%p2 bra D;\nmad.lo.u32 %r28, %r7, 64, %r27;\nst.shared.u32 [%r22], %r28;\nbar.sync 0;\n"                 \
+  "ld.shared.u32 %r24, [%r23];\nsetp.eq.u32 %p1, %r24, %r28;\nselp.u32 %r26, %r26, 1000, %p1;\nbar.sync "    \
+  "0;\n"                                                                                                     \
+  "add.u32 %r27, %r27, 1;\nbra L;\nD:\nred.global.add.u32 [%rd4], %r26;\nret;\n}\n"
 
 typedef struct kernel {
   const char *what, *text;
@@ -65,6 +73,21 @@ static const kernel kernels[] = {
     {"registers that are written under a guard",
      HEAD COUNTER "and.b32 %r20, %r7, 1;\nsetp.eq.u32 %p1, %r20, 0;\n@%p1 mov.u32 %r33, 7;\n@!%p1 bra S;\n"
                   "setp.eq.u32 %p2, %r33, 7;\n@%p2 " COUNT "ret;\nS:\n" COUNT "ret;\n}\n",
+     false},
+    {"as many rounds as memory says",
+     HEAD BOX COUNTER
+     "and.b32 %r30, %r7, 3;\nmov.u64 %rd5, turns;\nmul.wide.u32 %rd6, %r30, 4;\nadd.s64 %rd5, %rd5, "
+     "%rd6;\nld.global.u32 %r20, [%rd5];\n" ROUNDS,
+     false},
+    {"as many rounds as one thread says",
+     HEAD BOX
+     ".shared .u32 rounds;\n" COUNTER
+     "setp.ne.u32 %p3, %r15, 0;\n@%p3 bra S;\nand.b32 %r30, %r7, 3;\nmembar.gl;\nst.shared.u32 [rounds], "
+     "%r30;\nS:\nbar.sync 0;\nld.shared.u32 %r20, [rounds];\n" ROUNDS,
+     false},
+    {"the first warp, by the numbers of its threads",
+     HEAD COUNTER "setp.gt.u32 %p3, %r15, 31;\n@%p3 bra S;\nshfl.sync.idx.b32 %r35, %r7, 0, 31, -1;\n"
+                  "setp.ne.u32 %p1, %r35, %r7;\n@%p1 ret;\nbar.warp.sync -1;\nS:\n" COUNT "ret;\n}\n",
      false},
     {"a warp's threads together",
      HEAD COUNTER "shfl.sync.idx.b32 %r35, %r7, 0, 31, -1;\nsetp.eq.u32 %p1, %r35, %r7;\n@%p1 " COUNT

@@ -33,18 +33,10 @@ static bool is_cta_barrier(const hd_ptx_form *f) {
   return f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE);
 }
 
-/* A barrier for a part of the CTA may be left half full by a task; a number in a register may be any. */
-static bool is_partial(const hd_ptx_module *m, const hd_ptx_stmt *st, const hd_ptx_form *f) {
-  if (hd_ptx_form_has(f, HD_M_ARRIVE)) return true;
-  uint32_t first = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0, rest = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0;
-  return st->n_opnds > first + 1 + rest ||
-         (st->n_opnds > first && m->opnds[st->first_opnd + first].kind != HD_O_INT);
-}
-
 static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
   uint32_t inst = s->graph.calls[0].position[i];
   if (is_cta_barrier(f)) {
-    if (is_partial(s->look.m, st, f))
+    if (!hd_inst_is_full_barrier(&s->graph, inst))
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
              "a barrier for a part of the CTA, which a task may leave half full");
     else if (hd_inst_same(&s->same, inst) > HD_SAME_IN_CTA)

@@ -1,0 +1,141 @@
+/* Loads that bring the same to all threads that run them alike.
+ *
+ * Say that all threads of a CTA (or of a warp) run a weak load, the same number of times, at the same
+ * address. Two of them get different values only if somebody writes there in between: after the one's load,
+ * and before the other's. As the load is weak, that writer must be ordered behind the first load and before
+ * the second, or the program has a data race, and then PTX gives it no meaning. Threads are ordered by
+ * barriers, and by a release that another thread acquires.
+ *
+ *   - Barriers that all threads run alike order no thread's n-th load behind another's n-th one: both lie
+ * between the same two barriers.
+ *   - So the second thread, or who wrote for it, acquired something, and the second thread did so since the
+ * last barrier of its CTA: with a fence, an acquire, an mbarrier, or with a barrier for a part of the CTA.
+ *
+ * A load is alike where no path to it from the last such barrier, or from the kernel's beginning, has any of
+ * these. */
+#include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
+
+typedef enum effect { EFFECT_NONE = 0, EFFECT_CLEARS, EFFECT_ORDERS } effect;
+
+enum { NOT_KNOWN = 0, ALIKE, NOT_ALIKE }; /* of a load */
+
+/* A number in a register may be any, and so may a count of threads. */
+bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
+  const hd_ptx_form *f = &g->module->forms[s->form];
+  if (!(f->flags & HD_OPF_CTA_WIDE) || hd_ptx_form_has(f, HD_M_ARRIVE)) return false;
+  /* bar.red d, a {, b}, c; bar.sync a {, b} */
+  uint32_t reduces = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0;
+  if (s->n_opnds > 2 * reduces + 1) return false;
+  return s->n_opnds <= reduces || g->module->opnds[s->first_opnd + reduces].kind == HD_O_INT;
+}
+
+/* bar.warp.sync with a constant mask pairs as all lanes run it. */
+static bool is_warp_barrier(const hd_cfg *g, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
+  const hd_ptx_form *f = &g->module->forms[s->form];
+  return f->op == HD_OP_BAR && hd_ptx_form_has(f, HD_M_WARP) && s->n_opnds == 1 &&
+         g->module->opnds[s->first_opnd].kind == HD_O_INT;
+}
+
+static effect effect_of(const hd_cfg *g, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(g, inst);
+  if (hd_inst_is_full_barrier(g, inst)) return hd_inst_stmt(g, inst)->guard ? EFFECT_NONE : EFFECT_CLEARS;
+  if (f->flags & HD_OPF_CALLS) return g->insts[inst].body ? EFFECT_NONE : EFFECT_ORDERS;
+  switch (f->op) {
+  case HD_OP_BAR:
+  case HD_OP_BARRIER: return is_warp_barrier(g, inst) ? EFFECT_NONE : EFFECT_ORDERS;
+  case HD_OP_FENCE:
+  case HD_OP_MEMBAR:
+  case HD_OP_MBARRIER:
+  case HD_OP_UNKNOWN: return EFFECT_ORDERS;
+  default: break;
+  }
+  hd_ptx_access a = hd_ptx_access_of(f);
+  bool acquires = a.order == HD_ORDERED_ACQUIRE || a.order == HD_ORDERED_ACQ_REL || a.order == HD_ORDERED_SC;
+  return a.unknown || acquires ? EFFECT_ORDERS : EFFECT_NONE;
+}
+
+static bool is_own_param(const hd_cfg *g, hd_sym sym) {
+  const hd_ptx_func *f = &g->module->funcs[g->calls[0].func];
+  uint32_t var = g->module->syms[sym].decl;
+  return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
+}
+
+/* Some register may hold the address of a .param variable that is none of the kernel's parameters. */
+static bool takes_param_address(const hd_cfg *g, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
+  if (g->module->forms[s->form].flags & HD_OPF_CALLS) return false;
+  for (uint32_t k = s->first_opnd; k < s->first_opnd + s->n_opnds; k++) {
+    const hd_ptx_opnd *o = &g->module->opnds[k];
+    const hd_ptx_sym *y = o->kind == HD_O_SYM ? &g->module->syms[o->sym] : NULL;
+    if (y && y->kind == HD_SYM_VAR && g->module->vars[y->decl].space == HD_M_PARAM &&
+        !is_own_param(g, o->sym))
+      return true;
+  }
+  return false;
+}
+
+/* Some generic address may lead into a thread's local memory. */
+static bool takes_local_address(const hd_cfg *g, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(g, inst);
+  return f->op == HD_OP_ALLOCA || (f->op == HD_OP_CVTA && hd_ptx_form_has(f, HD_M_LOCAL));
+}
+
+static void look_at_graph(cfg_alike *a) {
+  const hd_cfg *g = a->g;
+  a->effects = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
+  a->ordered = HD_NEW_N(a->arena, g->n_blocks + 1u, uint8_t);
+  a->loads = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
+  /* What a body that was inlined does with its parameters is not looked at. */
+  a->other_params = g->n_calls > 1 || !g->module->funcs[g->calls[0].func].entry;
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    a->effects[i] = (uint8_t)effect_of(g, i);
+    a->local_addresses |= takes_local_address(g, i);
+    a->other_params |= takes_param_address(g, i);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t b = 0; b < g->n_blocks; b++) {
+      const hd_block *block = &g->blocks[b];
+      bool ordered = a->ordered[b];
+      for (uint32_t i = block->first; i < block->first + block->n_insts; i++)
+        if (a->effects[i]) ordered = a->effects[i] == EFFECT_ORDERS;
+      for (uint32_t k = 0; ordered && k < block->n_succ; k++) {
+        uint8_t *to = &a->ordered[g->edges[block->first_succ + k]];
+        changed |= !*to;
+        *to = 1;
+      }
+    }
+  }
+}
+
+static bool is_ordered(const cfg_alike *a, uint32_t inst) {
+  uint32_t block = a->g->insts[inst].block;
+  for (uint32_t i = inst; i-- > a->g->blocks[block].first;)
+    if (a->effects[i]) return a->effects[i] == EFFECT_ORDERS;
+  return a->ordered[block];
+}
+
+static bool find_out(const cfg_alike *a, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(a->g, inst);
+  const hd_ptx_access x = hd_ptx_access_of(f);
+  if (x.unknown || x.n != 1 || x.kinds != HD_ACC_READ || x.order != HD_ORDERED_WEAK || x.cache == HD_M_CV)
+    return false;
+  switch (x.touches[0].space) {
+  case HD_IN_PARAM: return !a->other_params;
+  case HD_IN_CONST: return true;
+  case HD_IN_GENERIC: return !a->local_addresses && !is_ordered(a, inst);
+  case HD_IN_GLOBAL:
+  case HD_IN_SHARED: return !is_ordered(a, inst);
+  default: return false;
+  }
+}
+
+bool cfg_load_is_alike(cfg_alike *a, uint32_t inst) {
+  if (!a->loads) look_at_graph(a);
+  uint8_t *known = &a->loads[inst];
+  if (*known == NOT_KNOWN) *known = find_out(a, inst) ? ALIKE : NOT_ALIKE;
+  return *known == ALIKE;
+}
