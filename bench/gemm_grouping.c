@@ -39,7 +39,7 @@ typedef struct contest {
   double start;
 } contest;
 
-/* Run once; what comes out must be what did of row order, which comes first. */
+/* Run once; the result must equal that of row order, which comes first. */
 static hd_status admit(contest *c, entry *e, hd_diag *d) {
   const uint64_t bytes = c->w->buffers[c->result].bytes;
   const bool first = c->n == 1, inputs_stay[BUFFERS] = {0};

@@ -389,7 +389,7 @@ static void put_row(const json_t *j, hd_text_table *t) {
                      json_is_true(json_object_get(j, "complete")) ? "" : "+");
 }
 
-/* All kernels of the workload of line `first`, by what they take. */
+/* The times of all kernels of the workload of line `first`, added up. */
 static totals add_up(const job *b, size_t first) {
   totals sum = {0};
   for (size_t i = 0; i < b->lines.n; i++) {

@@ -1,6 +1,6 @@
 /* How fast accesses are traced, and how fast a trace is replayed through the H100 model: thread-level
- * accesses per second on one core, medians of several runs. The traces are synthetic: what the
- * emulator's hooks would report of kernels with these access patterns. */
+ * accesses per second on one core, medians of several runs. The traces are synthetic, as the emulator's hooks
+ * would report kernels with these access patterns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

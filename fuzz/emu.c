@@ -11,7 +11,7 @@ static void require(bool ok) {
   if (!ok) abort();
 }
 
-/* Launch every kernel, all of whose 64-bit parameters point to one buffer; returns a hash of what happened.
+/* Launch every kernel, all of whose 64-bit parameters point to one buffer; returns a hash of the results.
  */
 static uint64_t run_all(const hd_ptx_module *m, hd_emu_isa isa, unsigned checks) {
   hd_diag d = {0};

@@ -40,7 +40,7 @@ static const uint64_t POINTERS[3] = {0, 4096, 6144};
 
 static const gen_launch tiny = {.grid = {3, 2, 1}, .block = {40, 1, 1}};
 
-/* Who touched each byte of the buffer: 1 + the thread's number; SEVERAL. */
+/* The thread that touched each byte of the buffer: 1 + its number; SEVERAL. */
 enum { SEVERAL = UINT16_MAX };
 typedef struct owners {
   uint64_t buffer;
@@ -74,7 +74,7 @@ static bool is_private(const owners *o) {
   return true;
 }
 
-/* A kernel's parameters of 8 bytes point into one buffer. *left: what it holds afterwards. */
+/* A kernel's parameters of 8 bytes point into one buffer. *left: its contents afterwards. */
 static hd_status run(const hd_ptx_module *m, uint32_t func, uint32_t n_params, const hd_recipe *r,
                      hd_dispatch_kind how, owners *who, uint8_t left[BUFFER]) {
   const hd_ptx_func *f = &m->funcs[func];

@@ -1,4 +1,4 @@
-/* Any bytes are imported whole or not at all, and what was imported exports to what imports again. */
+/* Any bytes are imported whole or not at all. An export of the imported verdicts can be imported again. */
 #include "heddle/store.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* tests/check.h: cmocka with what it needs, and a name for each behaviour. */
+/* tests/check.h: cmocka with the headers that it needs, and a name for each behaviour. */
 #ifndef HEDDLE_TESTS_CHECK_H
 #define HEDDLE_TESTS_CHECK_H
 

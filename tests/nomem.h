@@ -4,8 +4,8 @@
  * allocation of heddle's own code is counted, those of other libraries are not. A case runs one entry point
  * from its beginning to its cleanup. nomem_expect runs it once with all memory, then with the N-th allocation
  * failing, for N = 1, 2, 3, ... until none is left to fail (of more than NOMEM_RUNS a sample), once with
- * memory for what follows and once without. Each time the case must fail with HD_ERR_NOMEM, or succeed where
- * it can do without. Under ASan this also finds what is leaked or used after it was freed. */
+ * memory for later allocations and once without. Each time the case must fail with HD_ERR_NOMEM, or succeed
+ * where it can do without. Under ASan this also finds leaks and uses of freed memory. */
 #ifndef HEDDLE_TESTS_NOMEM_H
 #define HEDDLE_TESTS_NOMEM_H
 

@@ -6,7 +6,8 @@ typedef struct node {
   int32_t location, indices[ORDER + 1], keys[ORDER + 1], is_leaf, n_keys;
 } node;
 
-/* Nodes of the level `above` levels over the leaves: each holds FILLED of what is below. */
+/* Nodes of the level `above` levels over the leaves: each holds FILLED nodes or records of the level
+ * below. */
 static int64_t level_nodes(int64_t records, int64_t above) {
   int64_t n = (records + FILLED - 1) / FILLED;
   for (; above > 0; above--) n = (n + FILLED - 1) / FILLED;

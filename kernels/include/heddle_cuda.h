@@ -1,4 +1,4 @@
-/* heddle_cuda.h: what a kernel uses of CUDA C, for clang without a CUDA toolkit.
+/* heddle_cuda.h: the parts of CUDA C that kernels use, for clang without a CUDA toolkit.
  *
  * heddle includes this file in front of a kernel that clang compiles; nvcc has
  * everything here built in. It knows device code only: no host API, no launches.

@@ -199,8 +199,8 @@ static inline int heddle_pixel(uint64_t seed, int64_t x, int64_t y) {
   return (int)(smooth + edge + heddle_below(seed + 2, (uint64_t)((y << 32) + x), 16));
 }
 
-/* n letters of "ACGT": random stretches, and between them copies of what came before with one letter in 32
- * changed, as genomes repeat themselves. */
+/* n letters of "ACGT": random stretches, and between them copies of earlier letters with one in 32 changed,
+ * as genomes repeat themselves. */
 static inline void heddle_dna(uint64_t seed, int64_t n, uint8_t *out) {
   uint64_t draw = 0;
   for (int64_t i = 0; i < n;) {

@@ -1,4 +1,4 @@
-/* heddle_reference.h: what a workload's reference.c is given.
+/* heddle_reference.h: access to buffers and sizes for a workload's reference.c.
  *
  *   #include <heddle_reference.h>
  *   void heddle_reference(const heddle_args *args) {
@@ -8,9 +8,9 @@
  *     ...
  *   }
  *
- * Buffers and sizes are those of workload.toml, asked for by name. A name that is not
- * there, or a type that is not the buffer's, ends the reference with a message: these calls
- * then do not return. Inputs are filled; write what the kernel should have written, whole.
+ * Buffers and sizes are those of workload.toml, asked for by name. A name that is not there, or a type that
+ * is not the buffer's, ends the reference with a message: these calls then do not return. Inputs are filled.
+ * Write every element that the kernel should have written.
  */
 #ifndef HEDDLE_REFERENCE_H
 #define HEDDLE_REFERENCE_H

@@ -1,7 +1,7 @@
 #include <heddle_inputs.h>
 #include <heddle_reference.h>
 
-/* A picture, and the same one moved by (3, -2) with other noise: what a video's next frame is like. */
+/* A picture, and the same one moved by (3, -2) with other noise, like the next frame of a video. */
 void heddle_generate(const heddle_args *args) {
   uint16_t *current = heddle_u16(args, "current"), *reference = heddle_u16(args, "reference");
   int64_t width = heddle_size_of(args, "columns") * 16, height = heddle_size_of(args, "rows") * 16;

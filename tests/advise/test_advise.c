@@ -11,7 +11,7 @@
 
 /* ---- Categories ------------------------------------------------------------------------ */
 
-/* CLU's table 2, in workload.toml; and what is measured where that is something else: docs/categories.md says
+/* CLU's table 2, in workload.toml; and the measured category where it differs: docs/categories.md says
  * why. */
 static const struct {
   const char *name, *measured;

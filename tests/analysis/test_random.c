@@ -1,4 +1,4 @@
-/* Random integer programs: what the analysis predicts of their addresses, against the emulator. */
+/* Random integer programs: the addresses that the analysis predicts, against the emulator's. */
 #include "compare.h"
 
 /* ---- Programs ------------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static void nothing_is_received_from_a_copy_that_is_gone(void **state) {
   hd_process_end(&p);
 }
 
-/* Run a shell's words for so many seconds; what it said. */
+/* Run a shell command for at most so many seconds; returns its output. */
 static int run_shell(const char *words, double seconds, bool *ended, hd_buf *said) {
   char log[] = "/tmp/heddle-process-XXXXXX";
   int fd = mkstemp(log), code = -1;

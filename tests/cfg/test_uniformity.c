@@ -227,7 +227,7 @@ typedef struct thread {
   unsigned blocks[STEPS], n;
 } thread;
 
-/* Interprets what put_comparing_body makes: add, setp.lt, guarded forward branches. */
+/* Interprets the code that put_comparing_body makes: add, setp.lt, guarded forward branches. */
 static void run(const subject *s, thread *t) {
   const hd_cfg *g = &s->g;
   const hd_ptx_module *m = s->m;

@@ -1,4 +1,4 @@
-/* cuda:N on a fake driver: what it is asked for, and every call's failure. */
+/* cuda:N on a fake driver: the calls that it gets, and every call's failure. */
 #include "check.h"
 
 #include <stdio.h>

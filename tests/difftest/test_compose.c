@@ -1,4 +1,4 @@
-/* Random sizes and compositions: what is drawn is sound, repeatable, and leaves nothing out. */
+/* Random sizes and compositions are sound and repeatable, and leave nothing out. */
 #include "check.h"
 
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void sizes_stay_within_their_ranges(void **state) {
   assert_true(least > 500 && above > 500);
 }
 
-/* out[i] = number of the task; a second kernel reads what no task wrote. */
+/* out[i] = number of the task; a second kernel reads memory that no task wrote. */
 static const char workload[] =
     "title = \"t\"\nsource = \"k.ptx\"\n[sizes.small]\nn = 12\n"
     "[ranges]\nn = { least = 3, most = 60, step = 3 }\n"

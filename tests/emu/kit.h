@@ -1,4 +1,4 @@
-/* tests/emu/kit.h: what the emulator's tests share. */
+/* tests/emu/kit.h: helpers that the emulator's tests share. */
 #ifndef HEDDLE_TESTS_EMU_KIT_H
 #define HEDDLE_TESTS_EMU_KIT_H
 

@@ -91,7 +91,7 @@ static inline double ref_round(ref_exact v, ref_format f, num_round r) {
   if (quantum < f.emin - f.precision + 1) quantum = f.emin - f.precision + 1;
   int drop = quantum - v.exp;
   ref_u128 kept = v.mag;
-  int versus_half = -1; /* what is dropped, against half a quantum */
+  int versus_half = -1; /* the dropped part, against half a quantum */
   bool inexact = v.sticky;
   if (drop <= 0) {
     quantum = v.exp; /* exact: sticky never comes with so short a magnitude */

@@ -1,4 +1,4 @@
-/* Bulk copies and reductions of contiguous bytes; what a copy in flight reads and writes. */
+/* Bulk copies and reductions of contiguous bytes; the reads and writes of a copy in flight. */
 #include "emu/async_run.h"
 
 enum { BYTES = 4096 };
@@ -241,7 +241,7 @@ static void waiting_ends_the_watch(void **state) {
   async_close(&x);
 }
 
-/* Thousands of copies that nobody waits for take no more memory than the last ones. */
+/* Thousands of copies that no thread waits for take no more memory than the last ones. */
 static void copies_that_nobody_waits_for_pass(void **state) {
   static const char body[] = FILL
       "mov.u32 %r1, 0;\nnext:\n" STORE "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 5000;\n@%p1 bra next;\n"

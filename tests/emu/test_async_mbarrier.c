@@ -1,4 +1,4 @@
-/* mbarriers: their phases against a model of the PTX ISA's text, threads that wait, and what is wrong. */
+/* mbarriers: their phases against a model of the PTX ISA's text, threads that wait, and faults. */
 #include "emu/async_run.h"
 
 /* ---- Phases ------------------------------------------------------------------------------ */
@@ -280,7 +280,7 @@ static void what_never_completes_is_named(void **state) {
   async_must_fault(ONE_INIT("1") "setp.lt.u32 %p3, %t, 64;\n@%p3 bra meet;\n" WAIT("wait", "%r0+16",
                                                                                    "0") "meet:\nbar.sync 0;",
                    96, 6, "it waits for 1 of 1 arrivals and 0 bytes");
-  /* The one who would arrive has left. */
+  /* The thread that would arrive has exited. */
   async_must_fault(ONE_INIT("64") "setp.lt.u32 %p3, %t, 32;\n@%p3 exit;\n"
                                   "mbarrier.arrive.shared.b64 %state, [%r0+16];\nwait: "
                                   "mbarrier.test_wait.shared.b64 %p1, [%r0+16], %state;\n"

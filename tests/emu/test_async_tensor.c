@@ -14,7 +14,7 @@ typedef struct orders {
   unsigned char shared[REGION];
 } orders;
 
-/* All threads fill shared memory, one does `copy`, all show what shared memory is then. */
+/* All threads fill shared memory, one does `copy`, and all store shared memory's contents. */
 static void open_copy(async_machine *x, const char *copy) {
   char body[4096];
   snprintf(
@@ -269,7 +269,7 @@ static void stores_and_sums_follow_the_loops(void **state) {
   assert_true(inside > 1000);
 }
 
-/* Bytes that prefetches name; what lies outside the tensor is not named. */
+/* Bytes that prefetches name; those outside the tensor are not named. */
 static void listen(void *ctx, unsigned worker, const hd_access *a) {
   uint64_t *bytes = ctx;
   if (a->kind == HD_ACCESS_PREFETCH) *bytes += (uint64_t)__builtin_popcount(a->mask) * a->bytes;

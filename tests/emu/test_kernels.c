@@ -1,4 +1,4 @@
-/* Whole kernels, compiled by nvcc (ptx/ *.cu beside ptx/ *.ptx), against what a CPU computes; under every
+/* Whole kernels, compiled by nvcc (ptx/ *.cu beside ptx/ *.ptx), against a CPU's results; under every
  * instruction set, check, dispatcher and number of host threads. */
 #include "session.h"
 

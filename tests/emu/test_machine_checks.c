@@ -187,7 +187,7 @@ static void shared_memory_is_unwritten_in_every_cta(void **state) {
 
 enum { CTAS = 3, BYTES = 24 };
 typedef struct model_byte {
-  int writer, reader; /* -1 nobody, else a CTA; -2: several */
+  int writer, reader; /* -1 none, else a CTA; -2: several */
   bool strong_writer, strong_reader;
 } model_byte;
 
@@ -236,13 +236,13 @@ static void races_are_found_byte_by_byte(void **state) {
       const bool strong = kind == HD_ACCESS_ATOMIC || (x >> 60) % 4 == 0;
       emu_conflict why;
       const uint64_t addr[32] = {[7] = base + at};
-      /* Stores of zeros mostly; of some it is not known what they store. */
+      /* Stores of zeros mostly; the values of some are not known. */
       char rows[32 * 8] = {0};
       rows[7 * bytes] = (x >> 52) % 16 == 0;
       const bool known = (x >> 56) % 8 != 0;
       bool want = true, other = false;
       for (unsigned b = at; want && b < at + bytes; b++) {
-        /* The check compares what it looks at together: four bytes, or their part. */
+        /* The check compares bytes in granules: four bytes, or a part of them. */
         unsigned lo = b / 4 * 4 > at ? b / 4 * 4 : at,
                  hi = b / 4 * 4 + 4 < at + bytes ? b / 4 * 4 + 4 : at + bytes;
         bool same = known && memcmp(rows + 7 * bytes + (lo - at), memory + lo, hi - lo) == 0;

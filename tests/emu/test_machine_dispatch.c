@@ -1,4 +1,4 @@
-/* Dispatchers: whatever the kind, every CTA starts exactly once, and a seed fixes all. */
+/* Dispatchers: every kind starts every CTA exactly once, and a seed fixes the order. */
 #include "kit.h"
 
 #include "emu/machine/dispatch.h"

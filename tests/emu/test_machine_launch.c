@@ -1,4 +1,4 @@
-/* Launches: what is refused, what special registers hold, host threads. */
+/* Launches: refusals, special registers, host threads. */
 #include "kit.h"
 
 enum { TID = 30, TID_Y, TID_Z, CTAID, CTAID_Y, CTAID_Z, SMID, WARPID, R = 40, P = 56 };
@@ -186,7 +186,7 @@ static void two_grids_run_side_by_side(void **state) {
   kit_close(&k);
 }
 
-/* Registers, shared and local memory of a CTA do not show what an earlier one left. */
+/* A CTA does not see the registers, shared and local memory of an earlier one. */
 static void nothing_is_left_over(void **state) {
   kit k;
   open_kit(&k, 1);

@@ -140,7 +140,7 @@ static void the_host_shares_the_pages_that_it_is_shown(void **state) {
   hd_emu_destroy(e);
 }
 
-/* The written prefix is right whatever the order of marks. */
+/* The written prefix is right for any order of marks. */
 static void marks_agree_with_a_plain_map(void **state) {
   hd_emu *e = open_with(HD_CHECK_INIT, 1 << 20);
   hd_diag d;

@@ -1,4 +1,4 @@
-/* Modules loaded: variables of every form, and what is refused. */
+/* Modules loaded: variables of every form, and refusals. */
 #include "kit.h"
 
 typedef struct loaded {

@@ -109,7 +109,7 @@ static void a_spin_on_a_plain_load_ends(void **state) {
 static void a_cta_may_wait_for_a_resident_one(void **state) {
   kit k;
   open_kit(&k);
-  /* CTA n waits until CTA n + 1 has passed; the last one of each four waits for nobody. */
+  /* CTA n waits until CTA n + 1 has passed; the last one of each four does not wait. */
   KIT_CODE(&k, 0, OP3(h_and, R, CTAID, 3), OP3(h_eq, P, R, 3), BRA_IF(P, 7), OP3(h_add, R, CTAID, 1),
            ATOM(h_atom_add, R + 1, IMM_A, R, 0), OP3(h_eq, P, R + 1, 0), BRA_IF(P, 4),
            ATOM(h_atom_exch, R, IMM_A, CTAID, 1), EXIT);
@@ -413,7 +413,7 @@ static void random_code(emu_inst *code, uint64_t seed, const emu_call *call) {
   }
 }
 
-/* Uses up fuel, then P + 3 says whether there is some left; also keeps what was computed so far. */
+/* Uses up fuel, then P + 3 tells whether some is left; other registers stay as they are. */
 static void h_burn(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   uint32_t p = kit_get(r, P + 3, 0);
   KIT_LANES {

@@ -245,7 +245,7 @@ static void check_fast_narrowing(uint32_t bits) {
 
 static void floats_narrow_fast_as_they_do_slowly(void **state) {
   for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += 2039) check_fast_narrowing((uint32_t)bits);
-  for (unsigned h = 0; h < 0x10000; h++) { /* every value and tie of both formats, and what is beside them */
+  for (unsigned h = 0; h < 0x10000; h++) { /* every value and tie of both formats, and their neighbours */
     uint32_t f = num_b32(num_f16_to_f32((uint16_t)h));
     for (int d = -1; d <= 1; d++) {
       check_fast_narrowing(f + (uint32_t)d);

@@ -1,4 +1,5 @@
-/* cp.async in flight: what a wait makes visible, and to whom; generated schedules against a model. */
+/* cp.async in flight: the bytes that a wait makes visible, and the threads that see them; generated schedules
+ * against a model. */
 #include "emu/ops_run.h"
 
 enum { THREADS = 64, WORDS = 8, SHARED = THREADS * WORDS * 4 };
@@ -117,7 +118,8 @@ static void thousands_of_copies_in_flight_still_arrive(void **state) {
   for (unsigned t = 0; t < THREADS; t++) assert_int_equal(out[t][0], 1000 * t + 4);
 }
 
-/* Each thread's copies complete before its arrival does; who has seen the phase may read all of them. */
+/* Each thread's copies complete before its arrival does; a thread that has seen the phase may read all of
+ * them. */
 static void an_mbarrier_that_tracks_copies_makes_them_visible(void **state) {
   static uint32_t out[THREADS][WORDS];
   hd_diag d = {0};

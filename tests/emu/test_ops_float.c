@@ -219,8 +219,8 @@ static void comparisons(void **state) { op_check(compares, sizeof compares / siz
 
 /* ---- f16, bf16 ------------------------------------------------------------------------------- */
 
-/* A value rounded once: operands of 11 or 8 bits are exact in double, and so is what
- * decides the rounding of a sum or product of them. */
+/* A value rounded once: operands of 11 or 8 bits are exact in double, and a double holds enough of their sum
+ * or product to round it. */
 static uint64_t r16(num_fmt f, double x) {
   return isnan(x) ? 0x7fff : num_from_f64(f, x, NUM_RN, false, false);
 }

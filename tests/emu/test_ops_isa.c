@@ -1,5 +1,5 @@
-/* Every handler of every table, called on random registers: the instruction sets agree bit for
- * bit, inactive lanes keep what they have, and active ones do not depend on the others. */
+/* Every handler of every table, called on random registers: the instruction sets agree bit for bit, inactive
+ * lanes keep their values, and active ones do not depend on the others. */
 #include "check.h"
 #include "emu/ops/ops.h"
 
@@ -221,7 +221,7 @@ static const struct {
     {"setp.half2", half_comparison},  {"set.half2", half_comparison}, {"cvt.ii", integer_conversion},
     {"cvt.ff", float_conversion},     {"cvt.join", float_conversion}};
 
-/* Only the comparison between instruction sets: what is a lane depends on the handler. */
+/* Instruction sets are compared with each other only: the meaning of a lane depends on the handler. */
 static void handlers_with_settings_agree(void **state) {
   for (unsigned s = 0; s < sizeof settings / sizeof settings[0]; s++) {
     unsigned found = 0;

@@ -53,7 +53,7 @@ static void ftz_does_nothing_on_the_way_to_f16(void **state) {
   RUN_ALL(table);
 }
 
-/* The old value is 1; d2 is what is there in the end. */
+/* The old value is 1; d2 is the final one. */
 static void sums_of_f64_in_global_memory_keep_signalling_nan(void **state) {
 #define ATOM(space)                                                                                          \
   "mov.u64 %d3, 0x3ff0000000000000; st" space ".u64 [%out], %d3; atom" space                                 \

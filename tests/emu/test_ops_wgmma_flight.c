@@ -1,4 +1,5 @@
-/* Warpgroup products in flight: what a wait protects, mistakes, and forms that do not exist. */
+/* Warpgroup products in flight: registers and memory that a wait protects, mistakes, and forms that do not
+ * exist. */
 #include "emu/wgmma_run.h"
 
 /* ---- In flight ------------------------------------------------------------------------------------ */
@@ -103,7 +104,7 @@ static void mistakes_are_faults(void **state) {
   }
 }
 
-/* The registers are gone with the function; the wait still looks at what the product read. */
+/* The registers are gone with the function; the wait still checks the product's operands. */
 static void a_function_may_return_with_products_in_flight(void **state) {
   for (unsigned wait = 0; wait < 3; wait++) {
     static const char *const ends[] = {"", "wgmma.wait_group.sync.aligned 0;",

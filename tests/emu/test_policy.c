@@ -142,7 +142,8 @@ static void a_fraction_is_one_of_lines(void **state) {
   uint32_t half = first_lines("0.5", HD_CACHE_L2_FIRST), tenth = first_lines("0.125", HD_CACHE_L2_UNCHANGED);
   assert_in_range(__builtin_popcount(half), 6, 26);
   assert_in_range(__builtin_popcount(tenth), 0, 12);
-  assert_int_equal(tenth & ~half, 0); /* who gets it for a smaller fraction gets it for a larger one */
+  assert_int_equal(tenth & ~half,
+                   0); /* a line that gets it for a smaller fraction gets it for a larger one */
 }
 
 static void a_prefetch_of_nothing_is_nothing(void **state) {

@@ -1,5 +1,5 @@
-/* CTAs that wait for what cannot come are a fault that names the waiting loop, at once; those that get on
- * slowly come to their end. */
+/* CTAs that can never go on are a fault at once, which names the waiting loop. CTAs that make slow progress
+ * run to their end. */
 #include "check.h"
 #include "heddle/emu.h"
 

@@ -47,7 +47,7 @@ static hd_status launch(const char *body, uint32_t grid, uint32_t block, hd_diag
 /* ---- Between CTAs ------------------------------------------------------------------------------ */
 
 typedef struct pair {
-  const char *name, *first, *second; /* what CTA 0 does, and CTA 1 after it */
+  const char *name, *first, *second; /* the access of CTA 0, and that of CTA 1 after it */
   bool race;
 } pair;
 

@@ -1,4 +1,4 @@
-/* How kernels with agents are rewritten follows from what ptxas makes of them. */
+/* The form of kernels with agents follows from ptxas's results. */
 #include "check.h"
 
 #include "launch/launch.h"

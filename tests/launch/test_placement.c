@@ -8,8 +8,8 @@
 #include "launch/resolved.h"
 #include "workload/scratch.h"
 
-/* Adds to what a buffer holds, so that contents matter, and writes another whole; two launches of a kernel
- * share state under some plans. */
+/* Adds to a buffer's contents, so that they matter, and writes another whole; two launches of a kernel share
+ * state under some plans. */
 static const char sums_workload[] =
     "title = \"sums\"\nsource = \"kernel.ptx\"\n"
     "[sizes.small]\nn = 1024\n"
@@ -176,7 +176,7 @@ static void tensor_maps_follow(void **state) {
   same_results_after_moves("boxes", "order=col");
 }
 
-/* A run between a move and the next restore sees what the last one left: a move changes addresses and no
+/* A run between a move and the next restore sees the last run's contents: a move changes addresses and no
  * more. */
 static void contents_go_along(void **state) {
   bed b;

@@ -50,13 +50,13 @@ static void loads_are_listed_where_no_store_can_reach(void **state) {
   } cases[] = {
       {"st.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, "0+1+2+"},
       {"", 1, {{A, B, C}}, "0+1+2+"},
-      {"st.global.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},              /* into what it reads */
+      {"st.global.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},              /* into the buffer it reads */
       {"red.global.add.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},         /* atomics too */
       {"st.global.u32 [%rd3], %r2;", 1, {{A, B, A}}, "1+"},                /* the same memory by two names */
       {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {B, A, C}}, "0+1+2+"}, /* ping-pong of inputs */
       {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, A}}, "0+1+2+"}, /* apart in each launch */
       {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, C}}, "1+"},     /* but not in the second */
-      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, NO_BUFFER}}, ""},          /* a number, who knows where */
+      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, NO_BUFFER}}, ""},          /* a number: unknown memory */
       {"st.global.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},                  /* a pointer from memory */
       {"st.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},
       {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni anything, (at);\n}", 1, {{A, B, C}}, ""},

@@ -1,4 +1,4 @@
-/* Made-up launches: what an emulator's hooks would report of them. */
+/* Made-up launches, as an emulator's hooks would report them. */
 #ifndef HEDDLE_TESTS_SYNTH_H
 #define HEDDLE_TESTS_SYNTH_H
 
@@ -44,7 +44,7 @@ static inline void synth_put(const hd_emu_hooks *h, unsigned worker, uint64_t ta
 
 typedef void synth_warp(const hd_emu_hooks *h, unsigned worker, uint64_t task, uint32_t warp, void *ctx);
 
-/* Trace a 1D launch whose warps do what `fn` says, one after the other. */
+/* Trace a 1D launch whose warps run `fn`, one after the other. */
 static inline hd_trace *synth_trace(uint32_t tasks, uint32_t threads, synth_warp *fn, void *ctx) {
   hd_diag d = {0};
   hd_trace *t = NULL;

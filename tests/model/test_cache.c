@@ -163,7 +163,7 @@ static void a_stream_evicts_what_its_priority_lets_it(void **state) {
   assert_int_equal(survivors(CACHE_LAST, CACHE_NORMAL), 64 * 19);
 }
 
-/* Lines that go first use what nobody else does. */
+/* Lines that go first use the ways that no other line uses. */
 static void a_stream_alone_has_the_whole_cache(void **state) {
   hd_gpu g = synth_gpu();
   model_memory m;
@@ -218,7 +218,7 @@ static void lines_in_flight_stay_so_until_they_arrive(void **state) {
   model_memory m;
   assert_true(model_memory_init(&m, &g));
   uint64_t now = 0;
-  for (uint32_t k = 0; k < 3000; k++) { /* well beyond what 16 bits of cycles hold */
+  for (uint32_t k = 0; k < 3000; k++) { /* well beyond 16 bits of cycles */
     model_cache_epoch(&m.l2, now, now + 1000);
     model_request q = {.line = k, .cycle = now, .mask = 1, .set = model_memory_set(&m, k)};
     model_memory_read(&m, &q, 1, CACHE_NORMAL);

@@ -1,4 +1,4 @@
-/* Replays with a clock: what a kernel's own dependences do to its time. */
+/* Replays with a clock: the effect of a kernel's dependences on its time. */
 #include <math.h>
 #include <stdio.h>
 

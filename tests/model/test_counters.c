@@ -30,7 +30,7 @@ static void every_byte_belongs_to_one_field(void **state) {
   }
   size_t free_bytes = 0;
   for (size_t k = 0; k < sizeof owned; k++) free_bytes += !owned[k];
-  assert_true(free_bytes < 8); /* what aligns the end */
+  assert_true(free_bytes < 8); /* padding at the end */
 }
 
 static void values_are_read_as_they_were_set(void **state) {

@@ -1,4 +1,4 @@
-/* GPU files: what they say, what is refused; occupancy. */
+/* GPU files: their values and their mistakes; occupancy. */
 #include <stdio.h>
 #include <unistd.h>
 

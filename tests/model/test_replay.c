@@ -1,4 +1,4 @@
-/* Replaying traces: what must hold whatever the model. */
+/* Replaying traces: properties that hold for every model. */
 #include "model/replay.h"
 
 /* ---- What always holds --------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static void l2_is_asked_for_what_l1_misses_and_what_is_stored(void **state) {
     g.l1_global = true;
     hd_counters c = replay_once(&g, t, &(hd_replay_options){0});
     assert_int_equal(c.l2_read_sectors, (c.l1_sectors - c.l1_hits) * (g.l1.sector / 32));
-    if (stored) assert_int_equal(c.l2_write_sectors, stored); /* whatever the GPU */
+    if (stored) assert_int_equal(c.l2_write_sectors, stored); /* on every GPU */
     stored = c.l2_write_sectors;
   }
   assert_true(stored > 0);

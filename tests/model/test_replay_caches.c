@@ -1,4 +1,4 @@
-/* Replaying traces: what the caches of a replay do. */
+/* Replaying traces: the caches of a replay. */
 #include "model/replay.h"
 
 /* ---- One warp, against a reference --------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void beside_a_stream(const hd_emu_hooks *h, unsigned worker, uint64_t tas
 
 static uint64_t hits_beside(uint8_t cache, uint64_t *l2_hits) {
   hd_gpu g = synth_gpu();
-  g.l1.bytes = 8 * 128; /* 2 sets of 4 ways, of which 3 hold what is read again */
+  g.l1.bytes = 8 * 128; /* 2 sets of 4 ways, of which 3 hold the lines that are read again */
   g.l2.bytes = 32 * 128;
   hd_trace *t = synth_trace(1, 32, beside_a_stream, &cache);
   hd_counters c = replay_once(&g, t, &(hd_replay_options){0});

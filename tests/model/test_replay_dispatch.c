@@ -56,8 +56,8 @@ static void equal_warp(const hd_emu_hooks *h, unsigned worker, uint64_t task, ui
 }
 
 static void places_free_at_once_go_to_one_sm_each_first(void **state) {
-  /* Four tasks in a row share their lines, and there are four SMs: whoever lets one SM take several in a
-   * row would see them hit in L1. */
+  /* Four tasks in a row share their lines, and there are four SMs: a dispatcher that gave one SM several in a
+   * row would make them hit in L1. */
   hd_trace *t = synth_trace(512, 32, equal_warp, NULL);
   hd_gpu g = synth_gpu();
   hd_replay_options o = {.dispatch = {.kind = HD_DISPATCH_DEMAND, .resident = 4}};

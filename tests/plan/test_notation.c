@@ -1,4 +1,4 @@
-/* The notation: what parses, what it prints as, what is said of the rest. */
+/* The notation: parsing, printing, messages. */
 #include "plan/generate.h"
 
 static void check_print(const hd_plan *p, const char *want) {

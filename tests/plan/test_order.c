@@ -1,4 +1,4 @@
-/* Orders on generated grids: what each does, forwards and back. */
+/* Orders on generated grids, forwards and back, against their definitions. */
 #include "plan/checked.h"
 #include "plan/generate.h"
 #include "plan/order.h"
@@ -152,7 +152,7 @@ static void a_packed_table_leads_to_the_same_cells(void **state) {
   assert_true(packed > CASES / 3);
 }
 
-/* Grids that nobody can count in 64 bits: what does not count needs no bound. */
+/* Grids whose tasks 64 bits cannot count: orders that need no count are right there. */
 static void orders_that_count_nothing_are_right_on_grids_of_any_size(void **state) {
   fixture *f = *state;
   static const uint32_t g[3] = {INT32_MAX, 65535, 65535};

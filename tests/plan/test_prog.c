@@ -1,4 +1,4 @@
-/* The builder: folding, reuse, loops, dead values, and what the programs cost. */
+/* The builder: folding, reuse, loops, dead values, and the programs' cost. */
 #include "plan/checked.h"
 #include "plan/generate.h"
 #include "plan/order.h"
@@ -125,7 +125,7 @@ static void what_no_output_needs_is_dropped(void **state) {
   plan_begin(&f->b);
   plan_val p = plan_input(&f->b, HD_P_POS, 0, 99), three = plan_const(&f->b, 3);
   plan_val v = plan_var(&f->b, three, 1000);
-  plan_loop(&f->b); /* a loop for a variable that nobody reads */
+  plan_loop(&f->b); /* a loop for a variable without readers */
   plan_val next = plan_bound(&f->b, plan_add(&f->b, v, three), 0, 1000);
   plan_assign(&f->b, 1, &v, &next);
   plan_break_if(&f->b, plan_lt(&f->b, plan_const(&f->b, 50), next));

@@ -1,5 +1,5 @@
-/* PTX as Triton emits it: every kernel is analysed within what a second allows, and what is found of the
- * matrix products and the softmax stays found. */
+/* PTX as Triton emits it: every kernel is analysed within a budget of about a second, and the facts about the
+ * matrix products and the softmax do not get lost. */
 #include "launches.h"
 
 #define CORPUS SOURCE_DIR "/corpus/triton"

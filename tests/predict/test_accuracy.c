@@ -1,4 +1,4 @@
-/* The model against a device: ratios and what is said over all of them. */
+/* The model against a device: ratios, and the summary over all of them. */
 #include "check.h"
 
 #include <math.h>

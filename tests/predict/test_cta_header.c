@@ -1,4 +1,4 @@
-/* heddle/cta.cuh: a kernel edited by hand computes what it did, wherever its CTAs are put. */
+/* heddle/cta.cuh: a kernel edited by hand computes the same as before, wherever its CTAs are put. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* stream=auto: which loads it stands for, and what becomes of plans that say so. */
+/* stream=auto: the loads that it stands for, and the plans that it resolves to. */
 #include "check.h"
 
 #include <glob.h>

@@ -120,7 +120,7 @@ static void a_kernel_that_differs_from_its_reference_is_found(void **state) {
   hd_plan p = plan_of("order=reverse");
   if (hd_workload_open(SOURCE_DIR "/tests/cli/data/racy", NULL, "small", &w, &d) != HD_OK)
     fail_msg("%s", d.message);
-  /* Each task reads what the one before wrote: right in the hardware's order, wrong in another. */
+  /* Each task reads memory that the one before wrote: right in the hardware's order, wrong in another. */
   if (hd_check_on(dev, w, &p, NULL, &r, &d) != HD_OK) fail_msg("%s", d.message);
   assert_false(r.equal);
   assert_string_equal(r.dispatcher, "emu");

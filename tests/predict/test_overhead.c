@@ -33,7 +33,7 @@ static void instructions_are_those_that_check_counts(void **state) {
   }
   assert_int_equal(rows[0].ptx_before, rows[0].ptx_after);
   assert_true(rows[1].ptx_after > rows[1].ptx_before);
-  /* The order is straight-line code at entry: what the text grows by is what each thread runs more. */
+  /* The order is straight-line code at entry: each thread runs as many more instructions as the text has. */
   assert_true(hd_overhead_value(&rows[1], HD_OVERHEAD_THREAD) ==
               (double)(rows[1].thread_after - rows[1].thread_before) / (double)rows[1].threads);
   assert_true(hd_overhead_value(&rows[1], HD_OVERHEAD_THREAD) <=

@@ -1,4 +1,4 @@
-/* Plans resolved: what they leave open, and for which text. */
+/* Plans resolved: the parts that they leave open, and the text that they are resolved for. */
 #include "check.h"
 
 #include <stdio.h>

@@ -51,7 +51,7 @@ static void what_bypasses_does_not_reach_l1(void **state) {
   close_session(&z);
 }
 
-/* An L2 that holds a part of the data: what warps load under the policy goes first, and the rest stays. */
+/* An L2 that holds a part of the data: lines loaded under the policy go first, and the others stay. */
 static void policies_of_l2_show(void **state) {
   skip_without_compiler();
   session z = open_session("kmeans", "tiny", "h100");

@@ -1,4 +1,4 @@
-/* Bindings on a modelled GPU: what CLU promises of them. */
+/* Bindings on a modelled GPU, against CLU's claims. */
 #include "check.h"
 
 #include <stdlib.h>

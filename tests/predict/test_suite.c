@@ -1,4 +1,4 @@
-/* Every workload that comes with heddle computes what its reference does. */
+/* Every workload that comes with heddle computes the same as its reference. */
 #include "check.h"
 
 #include <stdlib.h>

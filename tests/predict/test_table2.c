@@ -10,7 +10,7 @@
 #include "session.h"
 
 /* Columns WP and SMem. nn's first layers have larger CTAs than its last, hotspot's and nw's shared memory
- * depends on how compilers pad it, so what is held is an upper bound a little above the table's. */
+ * depends on how compilers pad it, so the test checks an upper bound a little above the table's. */
 static const struct application {
   const char *name;
   unsigned warps;

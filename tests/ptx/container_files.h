@@ -1,5 +1,5 @@
 /* Container files made in memory, byte by byte, so that every field can be wrong in every way, and read
- * there: what a test reads lies directly before a page that may not be touched, so a read behind the end
+ * there: a test's bytes lie directly before a page that may not be touched, so a read behind the end
  * crashes. */
 #ifndef HEDDLE_TESTS_CONTAINER_FILES_H
 #define HEDDLE_TESTS_CONTAINER_FILES_H
@@ -109,7 +109,7 @@ static inline size_t add_compressed(hd_buf *b, int kind, unsigned sm, hd_compres
   return at;
 }
 
-/* A PTX entry as nvcc makes it: the text's NUL is part of what is compressed. */
+/* A PTX entry as nvcc makes it: the text's NUL is compressed with it. */
 static inline size_t add_ptx(hd_buf *b, unsigned sm, hd_compression how, const char *text) {
   if (how == HD_COMP_NONE) return add_payload(b, KIND_PTX, sm, text, strlen(text) + 1, 16);
   return add_compressed(b, KIND_PTX, sm, how, text, strlen(text) + 1, true);

@@ -115,7 +115,7 @@ static void a_wrong_entry_is_reported_and_the_next_one_read(void **state) {
   static const struct {
     hd_compression how;
     size_t field, bytes;
-    int64_t add; /* to what the field holds */
+    int64_t add; /* to the field's value */
     const char *words;
   } cases[] = {
       {HD_COMP_LZ4, ENTRY_DECOMPRESSED_SIZE, 8, -1, "does not decompress"},

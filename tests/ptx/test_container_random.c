@@ -1,4 +1,4 @@
-/* Generated containers: all that is in them comes out, whatever is cut off or damaged. */
+/* Generated containers: all of their modules come out, and cut or damaged ones never crash the reader. */
 #include "container_files.h"
 
 /* ---- Properties --------------------------------------------------------- */
@@ -152,7 +152,7 @@ static void damage_in_a_payload_harms_only_its_module(void **state) {
   hd_buf_free(&b);
 }
 
-/* drain() checks what must hold of every outcome. */
+/* drain() checks the properties of every outcome. */
 static void damage_anywhere_is_survived(void **state) {
   for (uint64_t seed = 0; seed < 4000; seed++) {
     truth t = {0};

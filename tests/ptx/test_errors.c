@@ -1,4 +1,4 @@
-/* Malformed input is a diagnostic with a place, whatever it looks like. */
+/* Any malformed input gives a diagnostic with a place. */
 #include "ptx_test.h"
 
 /* Bad items behind HEADER (four lines), and where the diagnostic must point: line and
@@ -103,7 +103,7 @@ static void a_module_begins_with_its_header(void **state) {
     hd_diag d;
     assert_int_equal(hd_ptx_parse(bad[i], strlen(bad[i]), "bad", &a, &m, &d), HD_ERR_INPUT);
     assert_true(d.line > 0);
-    /* Nobody has to want a diagnostic. */
+    /* The diagnostic is optional. */
     assert_int_equal(hd_ptx_parse(bad[i], strlen(bad[i]), "bad", &a, &m, NULL), HD_ERR_INPUT);
     hd_arena_free(&a);
   }
@@ -165,7 +165,7 @@ static const char rich[] = HEADER
     "setp.eq.and.s32 %p1|%p2, %r1, -5, !%p0;\ntex.2d.v4.f32.f32 {%r1,%r2,%r3,_}, [g, {%r4,%r5}];\n"
     "DONE:\nret; // end\n}\n.section .debug_info { .b8 1 /* } */ }\n";
 
-/* Parse bytes that end right before nothing may be read, and check what comes of it. */
+/* Parse bytes that end right before a page that may not be read, and check the outcome. */
 static void survives(const char *text, size_t n) {
   hd_arena a;
   hd_arena_init(&a);

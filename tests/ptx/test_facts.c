@@ -33,7 +33,7 @@ static const char *kinds_name(unsigned kinds) {
   }
 }
 
-/* "write0@shared read1@global weak async 16", without what does not hold. */
+/* "write0@shared read1@global weak async 16", without the facts that do not hold. */
 static void describe(const hd_ptx_access *a, const hd_ptx_module *m, hd_buf *b) {
   static const char *const orders[] = {"none",    "weak", "relaxed",  "acquire", "release",
                                        "acq_rel", "sc",   "volatile", "mmio"};

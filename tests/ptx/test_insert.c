@@ -48,7 +48,7 @@ static void statements_join_the_outermost_scope(void **state) {
   /* New registers get numbers of their own: %rd1, %h2, %r9 */
   assert_int_equal(f->n_regs, regs + 3);
   assert_true(m->syms[m->opnds[s[2].first_opnd].sym].index >= regs);
-  /* A second insertion sees what the first one declared. */
+  /* A second insertion sees the first one's declarations. */
   insert_ok(m, f->n_stmts, "add.u32 %h2, %h2, 1;\nbra H;\n");
   f = only_func(m);
   assert_int_equal(m->opnds[f->stmts[f->n_stmts - 2].first_opnd].sym, m->opnds[f->stmts[6].first_opnd].sym);

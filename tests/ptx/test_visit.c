@@ -145,7 +145,7 @@ static void put_guard(writer *w) {
   expect(w, "%p1", READ | HD_ROLE_GUARD);
 }
 
-/* An instruction of which nothing is asked but what it does with its first operand. */
+/* An instruction of which only the role of its first operand matters. */
 static void put_plain(writer *w) {
   static const struct {
     const char *op;

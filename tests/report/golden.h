@@ -9,7 +9,7 @@
 
 #include "heddle/base.h"
 
-/* The text is what the file holds, byte for byte. Frees the text. */
+/* Checks that the text equals the file, byte for byte. Frees the text. */
 static inline void assert_golden(const char *name, hd_buf *text) {
   char path[512];
   hd_file f;

@@ -10,7 +10,7 @@
 static const hd_bench_place place = {
     .device = "cuda:0", .title = "A GPU", .driver = "12.4", .version = "9.9.9", .n_sms = 132};
 
-/* A folder of its own; removed with what it holds. */
+/* A folder of its own; removed with its files. */
 static void make_folder(char path[64]) {
   strcpy(path, "/tmp/heddle-results-XXXXXX");
   assert_non_null(mkdtemp(path));

@@ -93,7 +93,7 @@ static void requests_are_counted_as_reused_where_another_one_is(void **state) {
   }
 }
 
-/* Load 0 streams, load 1 reads one table in all CTAs, load 2 what its own warp stored. */
+/* Load 0 streams, load 1 reads one table in all CTAs, load 2 data that its own warp stored. */
 static void three_loads(const hd_emu_hooks *h, unsigned worker, uint64_t task, uint32_t warp, void *ctx) {
   uint64_t at = (task * 8 + warp) * 4096;
   for (uint64_t k = 0; k < 32; k++) {

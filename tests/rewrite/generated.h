@@ -1,10 +1,10 @@
-/* Generated kernels and plans: a rewritten kernel leaves the same bytes as the original, whoever dispatches
- * its CTAs.
+/* Generated kernels and plans: a rewritten kernel leaves the same bytes as the original, under any
+ * dispatcher.
  *
  * Kernels are drawn from a string of bytes, which a test draws from a seed and a fuzzer mutates. By
- * construction their result does not depend on any schedule: each thread stores to places of its own, what
- * threads exchange is ordered by barriers, and atomics add integers. So each byte that differs is the
- * rewriter's fault. */
+ * construction their result does not depend on any schedule: each thread stores to places of its own,
+ * exchanges between threads are ordered by barriers, and atomics add integers. So each byte that differs is
+ * the rewriter's fault. */
 #ifndef HEDDLE_TESTS_GENERATED_H
 #define HEDDLE_TESTS_GENERATED_H
 
@@ -45,7 +45,7 @@ static inline gen_launch gen_draw_launch(gen_source *s) {
 
 enum { GEN_IN_WORDS = 1024, GEN_COUNTERS = 16, GEN_MOST_STEPS = 10 };
 
-/* %r0: the thread's number in the launch; %r1: what it has worked out; %r2: its number in the CTA. */
+/* %r0: the thread's number in the launch; %r1: its result so far; %r2: its number in the CTA. */
 static const char gen_head[] =
     "\t.reg .pred %p<4>;\n\t.reg .b16 %h<4>;\n\t.reg .b32 %r<24>;\n\t.reg .b64 %rd<16>;\n"
     "\tld.param.u64 %rd0, [in];\n\tcvta.to.global.u64 %rd0, %rd0;\n"
@@ -97,7 +97,7 @@ static inline void gen_id(gen_source *s, hd_buf *t) {
   hd_buf_puts(t, "\tmad.lo.u32 %r1, %r1, 31, %r17;\n");
 }
 
-/* Each thread reads what another one of its CTA wrote. */
+/* Each thread reads a value that another one of its CTA wrote. */
 static inline void gen_exchange(gen_source *s, hd_buf *t) {
   hd_buf_printf(t,
                 "\tmov.u32 %%r19, box;\n\tshl.b32 %%r20, %%r2, 2;\n\tadd.u32 %%r20, %%r19, %%r20;\n"
@@ -134,7 +134,7 @@ static inline void gen_step(gen_source *s, unsigned n, bool together, hd_buf *t)
     gen_load(s, t);
     hd_buf_printf(t, "$B%u:\n", n);
     break;
-  default: /* some threads end early: behind this nobody meets at a barrier */
+  default: /* some threads end early: behind this no barrier is possible */
     if (together) break;
     hd_buf_printf(t, "\tsetp.gt.u32 %%p3, %%r2, %u;\n\t@%%p3 st.global.u32 [%%rd3], %%r1;\n\t@%%p3 %s;\n",
                   gen_below(s, 64), gen_below(s, 2) ? "ret" : "exit");
@@ -239,8 +239,8 @@ static inline hd_status gen_open(const gen_launch *l, unsigned checks, gen_machi
   return HD_OK;
 }
 
-/* Launch the module's kernel as `r` says, twice with one state, and append what it left to *left. A state
- * that is not zero again is HD_ERR_FAULT. */
+/* Launch the module's kernel as `r` says, twice with one state, and append its output to *left. A state that
+ * is not zero again is HD_ERR_FAULT. */
 static inline hd_status gen_run(gen_machine *g, const hd_ptx_module *m, const gen_launch *l,
                                 const hd_recipe *r, hd_dispatch_kind how, hd_buf *left, hd_diag *d) {
   hd_emu_program *p;
@@ -280,10 +280,10 @@ typedef enum gen_answer {
   GEN_EQUAL = 0, /* also when it reads back from its text */
   GEN_NO_PLAN,   /* the plan's levers make no sense together */
   GEN_REFUSED,
-  GEN_WRONG, /* *d says what */
+  GEN_WRONG, /* *d says how */
 } gen_answer;
 
-/* Rewrite the kernel `text` for the plan and compare what both leave under two dispatchers. */
+/* Rewrite the kernel `text` for the plan and compare the output of both under two dispatchers. */
 static inline gen_answer gen_compare(const char *text, const char *plan, const gen_launch *l,
                                      hd_rewrite_options opt, const hd_dispatch_kind how[2], hd_diag *d) {
   hd_plan p;

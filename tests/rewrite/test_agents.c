@@ -448,7 +448,7 @@ static void the_tightest_limit_keeps_occupancy(void **state) {
   }
 }
 
-/* Dynamic shared memory lies behind what is static: a ticket must not move it off a boundary that swizzles
+/* Dynamic shared memory lies behind static memory: a ticket must not move it off a boundary that swizzles
  * count from. */
 static void a_ticket_leaves_dynamic_shared_memory_on_its_boundary(void **state) {
   static const struct {

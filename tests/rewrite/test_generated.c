@@ -1,4 +1,4 @@
-/* Generated kernels under generated plans compute what they did. */
+/* Generated kernels under generated plans compute the same as the originals. */
 #include "check.h"
 
 #include "rewrite/generated.h"
@@ -72,7 +72,7 @@ static void prefetching_kernels_compute_the_same(void **state) {
     if (run_cases(20000 + 100 * i, 60, plans[i]) < 10) fail_msg("%s: nearly all are refused", plans[i]);
 }
 
-/* Of what is moved 16 bits are read; of what is converted, as many as the operand's own type has. */
+/* A move of a coordinate into 16 bits reads 16 bits; a conversion reads as many as its operand's type has. */
 static void coordinates_are_read_in_the_width_of_their_operand(void **state) {
   static const char *const reads[] = {
       "cvt.u16.u32 %h0, %ctaid.x;\n\tcvt.u32.u16 %r17, %h0;",

@@ -1,4 +1,4 @@
-/* bypass= and stream=: how loads are spelt for each target, which are kept, and what is refused. */
+/* bypass= and stream=: the spelling of loads for each target, the loads that are kept, and refusals. */
 #include "check.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef struct result {
 } result;
 
 /* Rewrite a kernel with this body, for CTAs of `threads` (0: any), of whose loads the first `n_unwritten`
- * read what nobody writes. */
+ * read memory that no thread writes. */
 static result rewrite_promised(const char *version, const char *target, const char *body, const char *plan,
                                uint32_t threads, uint32_t n_unwritten) {
   static char text[4096];

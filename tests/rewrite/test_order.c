@@ -130,7 +130,7 @@ static void a_copy_of_a_coordinate_goes_unless_somebody_could_tell(void **state)
 }
 
 static void orders_of_any_grid_go_around_where_they_must(void **state) {
-  /* Divisions by what the launch alone knows: not for grids of one row. */
+  /* Divisions by numbers that only the launch knows are avoided for grids of one row. */
   const char *const keep_lines[] = {"order=col", "order=band:3", "order=tile:3x2", "order=hilbert"};
   for (size_t i = 0; i < 4; i++) {
     assert_true(contains(KERNEL(READS_XY), keep_lines[i], any_grid, "_line bra"));

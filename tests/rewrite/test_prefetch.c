@@ -1,4 +1,4 @@
-/* prefetch=: where the fetches stand, and what they share with the loads they serve. */
+/* prefetch=: the place of the fetches, and the code that they share with the loads they serve. */
 #include "check.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void fetches_stand_in_front_of_a_loop(void **state) {
   free(text);
 }
 
-/* Registers that are written again before the fetches do not hold what the address followed from. */
+/* Registers that are written again before the fetches no longer hold the address' operands. */
 static void what_was_overwritten_is_worked_out_again(void **state) {
   char *text = rewrite(ADDRESS "mov.u32 %r2, 7;\nld.global.u32 %r5, [%rd4];\nst.global.u32 [%rd4+64], %r5;",
                        "prefetch=l2:1");

@@ -408,7 +408,7 @@ static void each_sm_serves_the_cluster_of_its_rank(void **state) {
       uint64_t start = hd_cluster_start(V, n, rank);
       assert_int_equal(first_of("bind=agents", V, n, &present.sms, sm), start);
       assert_int_equal(first_of("bind=agents,take=segments", V, n, &present.sms, sm), start);
-      /* Nobody told of holes: some cluster. */
+      /* The holes are not known: any cluster is right. */
       assert_int_equal(first_of("bind=agents", V, n, NULL, sm), hd_cluster_start(V, n, sm % n));
     }
     hd_plan_free(&present);

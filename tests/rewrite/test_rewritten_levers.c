@@ -29,7 +29,8 @@ typedef struct trial {
 
 static uint32_t threads_of(const uint32_t b[3]) { return b[0] * b[1] * b[2]; }
 
-/* Run it over `bytes` of output after as many of input; both begin with what `memory` holds and end there. */
+/* Run it over `bytes` of output after as many of input; both begin as copies of `memory`, which gets the
+ * output in the end. */
 static void run(trial *t, void *memory, uint64_t bytes) {
   hd_arena arena;
   hd_arena_init(&arena);
@@ -400,7 +401,7 @@ static void a_task_fetches_what_the_task_ahead_loads_first(void **state) {
     fetch_log log = {.fetched = calloc(V * warps, 8), .loaded = calloc(V * warps, 8), .warps = warps};
     t.ctx = &log;
     run(&t, memory, n * sizeof *memory);
-    /* Workers count positions themselves: what the worker `ahead` further on loads. */
+    /* Workers count positions themselves: the lines are those of the worker `ahead` further on. */
     for (uint64_t u = 0; u < V; u++)
       for (uint32_t w = 0; w < warps; w++) {
         uint64_t want = u + ahead < V ? log.loaded[(u + ahead) * warps + w] : 0;

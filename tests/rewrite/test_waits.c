@@ -1,4 +1,4 @@
-/* Loops that may wait for what another CTA writes, and loops that do not. */
+/* Loops that may wait for another CTA's write, and loops that do not. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The store of verdicts: what is kept comes back, whoever else writes at the same time. */
+/* The store of verdicts: kept verdicts come back, whatever other processes write at the same time. */
 #include "check.h"
 
 #include <sqlite3.h>
@@ -99,7 +99,7 @@ static void every_part_of_the_key_counts(void **state) {
   remove_files();
 }
 
-/* Launch paths see a launch, not what its data are called. */
+/* Launch paths see a launch, not the name of its size. */
 static void sizes_are_told_apart_by_who_knows_them(void **state) {
   static const struct {
     const char *size;
@@ -312,7 +312,7 @@ static void tables_go_where_their_verdicts_go(void **state) {
       assert_string_equal(again.data, text.data);
       assert_int_equal(hd_store_prune(s, NULL, &m, &d), HD_OK);
       assert_int_equal(hd_store_get_table(s, name, &got, &m, &found, &d), HD_OK);
-      assert_false(found); /* nobody names it any more */
+      assert_false(found); /* no verdict names it any more */
       hd_buf_free(&text);
       hd_buf_free(&again);
       free(task);
@@ -493,7 +493,7 @@ static void stores_of_older_versions_are_taken_over(void **state) {
     }
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "UPDATE tables SET tasks = 2", NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_changes(db), sized); /* what was there stays */
+    assert_int_equal(sqlite3_changes(db), sized); /* old rows stay */
     sqlite3_close(db);
     remove_files();
   }

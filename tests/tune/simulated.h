@@ -33,7 +33,7 @@ typedef struct simulated {
   double moving;
   bool fragmented;    /* the last move since settle was */
   const char *kernel; /* whose plan has the speedup; NULL: the one for all */
-  bool listens;       /* to what may be admitted soon */
+  bool listens;       /* to announcements of plans that may be admitted soon */
   uint64_t heard[MOST_SLOTS];
   uint32_t n_heard, unheard; /* unheard: plans admitted all the same */
 } simulated;

@@ -69,7 +69,7 @@ static void what_is_written_is_what_was_proved(void **state) {
   g.arch = 90; /* a text for the modelled GPU would be another one */
   const hd_compiled *other;
   const hd_compiled *code;
-  /* Code that differs by architecture is what tells texts apart. */
+  /* Code that differs by architecture tells the texts apart. */
   OK(hd_workload_compiled(w, 90, &other, &d));
   OK(hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, &d));
   size_t loads = hd_rewrite_loads(code->module, code->kernels[0].func, NULL, 0);

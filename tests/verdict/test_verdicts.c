@@ -1,4 +1,4 @@
-/* Tuning on a model, what is kept of it, and what launch paths make of that. */
+/* Tuning on a model, the verdicts that are kept of it, and their use in launch paths. */
 #include "check.h"
 
 #include <math.h>
@@ -261,7 +261,7 @@ static void tables_go_with_their_verdicts(void **state) {
 }
 
 static void verifying_drops_what_lost_its_worth(void **state) {
-  static const double least[] = {0, 1e6}; /* the default, which this plan reaches; what none can */
+  static const double least[] = {0, 1e6}; /* the default, which this plan reaches; one that no plan reaches */
   for (int i = 0; i < 2; i++) {
     bed b = open_bed("small");
     hd_tuned k;

@@ -326,7 +326,7 @@ static void a_failed_compilation_is_no_entry(void **state) {
   assert_int_equal(entries_in(scratch_path("tmp")), 0);
 }
 
-/* The pipe ends when nobody holds it: the program's own child is gone too. */
+/* The pipe ends when no process holds it: the program's own child is gone too. */
 static void a_program_that_hangs_is_killed_with_its_children(void **state) {
   int ends[2], code;
   char byte;

@@ -1,4 +1,4 @@
-/* Size expressions: against 128-bit arithmetic on generated ones, and what is refused. */
+/* Size expressions: generated ones against 128-bit arithmetic, and refusals. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* workload.toml: what it becomes, and how it is found. */
+/* workload.toml: its reading, and its lookup by name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,7 +258,7 @@ static void a_source_or_reference_that_is_no_file_is_refused(void **state) {
   }
 }
 
-/* Workloads that compute the same share what they are held to. */
+/* Workloads that compute the same share a reference. */
 static void a_reference_may_be_another_workloads(void **state) {
   char *text = changed("\"reference.c\"", "\"../shared/reference.c\"");
   scratch_write("shares/workload.toml", text);

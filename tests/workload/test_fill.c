@@ -1,4 +1,4 @@
-/* Fills: the same bytes on every machine, however the work is cut; and what they hold. */
+/* Fills: the same bytes on every machine, however the work is cut; and their values. */
 #include "check.h"
 
 #include <math.h>

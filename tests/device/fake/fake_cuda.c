@@ -1,6 +1,6 @@
 /* A CUDA driver without a GPU: the functions that heddle calls, on heddle's own emulator. Any call can be
- * made to fail, and what is alive is counted. As in the real driver, a kernel's fault shows in a
- * later call, and after a sticky result every call gives it again. */
+ * made to fail, and live objects are counted. As in the real driver, a kernel's fault shows in a later call,
+ * and after a sticky result every call gives it again. */
 #include "fake_driver.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ enum { DEFAULT_DYNAMIC = 48 << 10, MOST_DYNAMIC = 227 << 10, L2_BYTES = 1 << 20,
 static struct {
   hd_emu *emu;
   int sticky;  /* every call's result from now on */
-  int pending; /* what the next synchronisation finds */
+  int pending; /* the failure that the next synchronisation finds */
 } driver;
 
 static struct cu_context_ { int retained; } the_context;

@@ -12,7 +12,7 @@ typedef struct fake_cuda {
   int contexts, pushes, streams, greens, events, modules, allocations, profilers;
   /* Requests so far. */
   unsigned launches, flushes;
-  unsigned compiled, assembled; /* modules made of text; of what the assembler made */
+  unsigned compiled, assembled; /* modules made of text; of the assembler's output */
   int carveout;                 /* of the last launch; -1: none */
   unsigned passes;              /* CUPTI: runs of a range it takes */
   int mig;                      /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
