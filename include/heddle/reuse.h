@@ -135,7 +135,7 @@ typedef struct hd_affinity_options {
   double threshold;        /* no edge below; 0.05 (the paper's) when 0 */
   uint32_t max_neighbours; /* strongest edges kept per task; 64 when 0 */
   uint32_t max_sharers;    /* blocks that more tasks name bind nothing together; 1024 when 0 */
-  uint64_t budget;  /* (task, block) pairs kept; 0: 64 million. Beyond, a sample of the blocks is followed */
+  uint64_t budget;  /* (task, block) pairs kept; 0: 16 million. Beyond, a sample of the blocks is followed */
   unsigned threads; /* 0: all */
 } hd_affinity_options;
 

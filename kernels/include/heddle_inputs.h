@@ -82,13 +82,16 @@ static inline void heddle_rmat_edge(uint64_t seed, uint64_t i, int64_t nodes, in
     if (level && level % 4 == 0) bits = heddle_random(stream, level);
     uint64_t u = bits & 0xffff;
     int64_t r = rows / 2, c = columns / 2; /* of an odd range, the lower half is the larger one */
-    bool low = u >= 49807, right = (u >= 37356 && !low) || u >= 62259;
-    if (low) row += rows - r;
-    if (right) column += columns - c;
-    rows = rows == 1 ? 1 : low ? r : rows - r;
-    columns = columns == 1 ? 1 : right ? c : columns - c;
-    if (row >= nodes) row = nodes - 1;
-    if (column >= nodes) column = nodes - 1;
+    /* Masks, not branches, which nobody could predict. */
+    int64_t low = -(int64_t)(u >= 49807), right = -(int64_t)(((u >= 37356) & (u < 49807)) | (u >= 62259));
+    row += (rows - r) & low;
+    column += (columns - c) & right;
+    rows = (r & low) | ((rows - r) & ~low);
+    columns = (c & right) | ((columns - c) & ~right);
+    rows += rows == 0;
+    columns += columns == 0;
+    row -= row >= nodes;
+    column -= column >= nodes;
   }
   *from = (int32_t)row;
   *to = (int32_t)column;

@@ -25,7 +25,8 @@ static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
 }
 
 hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
-                       hd_trace **traces, uint32_t *shared, uint64_t *addresses, hd_diag *d) {
+                       const retrace_contents *first, hd_trace **traces, uint32_t *shared,
+                       uint64_t *addresses, hd_diag *d) {
   const hd_workload *w = code->workload;
   hd_run_options run = *o;
   runner r = {0};
@@ -36,7 +37,10 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   if (st == HD_OK) st = runner_open(&r, code, plans, &run, HD_CHECK_BOUNDS, d);
   for (uint32_t i = 0; st == HD_OK && run.timed && i < w->n_launches; i++)
     st = hd_trace_keep_paths(traces[i], r.module, d);
-  if (st == HD_OK) st = runner_fill(&r, d);
+  if (st == HD_OK && first)
+    runner_fill_from(&r, first->bytes, first->filled);
+  else if (st == HD_OK)
+    st = runner_fill(&r, d);
   if (st == HD_OK && run.trace_seconds > 0)
     for (uint32_t i = 0; i < w->n_launches; i++)
       hd_trace_set_deadline(traces[i], hd_seconds() + run.trace_seconds);
@@ -171,7 +175,7 @@ static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_o
   }
   e->plans = text;
   e->n_sms = n_sms;
-  hd_status st = retrace_take(plans->code, plans, o, e->traces, NULL, NULL, d);
+  hd_status st = retrace_take(plans->code, plans, o, NULL, e->traces, NULL, NULL, d);
   if (st != HD_OK) {
     free_entry(s, e);
     return st;

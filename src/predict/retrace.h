@@ -9,11 +9,19 @@
 
 #include "heddle/predict.h"
 
+/* The buffers' first contents, where somebody has them already: filling gigabytes again takes seconds. */
+typedef struct retrace_contents {
+  void *const *bytes; /* per buffer */
+  const bool *filled; /* per buffer: the workload gives it contents */
+} retrace_contents;
+
 /* Trace all launches under plans (NULL: the original) that add nothing to them. traces[] and, where it is not
  * NULL, shared[] (bytes per CTA, static and dynamic) have room for one per launch; traces that were made are
- * the caller's on failure too. `addresses`, unless NULL, gets the buffers' addresses in the traces. */
+ * the caller's on failure too. `addresses`, unless NULL, gets the buffers' addresses in the traces. `first`
+ * NULL: the buffers are filled. */
 hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
-                       hd_trace **traces, uint32_t *shared, uint64_t *addresses, hd_diag *d);
+                       const retrace_contents *first, hd_trace **traces, uint32_t *shared,
+                       uint64_t *addresses, hd_diag *d);
 
 /* True when a plan's accesses differ from the original's. */
 bool retrace_is_needed(const hd_plan *p);

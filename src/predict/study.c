@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static hd_status take(hd_study *s, hd_diag *d) {
+static hd_status take(hd_study *s, const retrace_contents *first, hd_diag *d) {
   uint64_t *addresses = HD_NEW_N(&s->arena, (size_t)s->w->n_buffers + 1, uint64_t);
   if (!addresses) return hd_nomem(d);
   double start = hd_seconds();
-  hd_status st = retrace_take(s->code, NULL, &s->run, s->traces, s->shared, addresses, d);
+  hd_status st = retrace_take(s->code, NULL, &s->run, first, s->traces, s->shared, addresses, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_buffers; i++)
     s->arrays[i] = (hd_reuse_array){s->w->buffers[i].name, addresses[i], s->w->buffers[i].bytes};
   s->seconds = hd_seconds() - start;
@@ -36,7 +36,8 @@ static void close_memo(study_memo *m) {
   free(m);
 }
 
-hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
+hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
+                     hd_study **out, hd_diag *d) {
   hd_study *s = calloc(1, sizeof *s);
   *out = NULL;
   if (!s) return hd_nomem(d);
@@ -51,12 +52,16 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
   s->memo = open_memo(w);
   hd_status st = s->traces && s->shared && s->arrays && s->memo ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = hd_workload_compiled(w, s->run.arch, &s->code, d);
-  if (st == HD_OK) st = take(s, d);
+  if (st == HD_OK) st = take(s, first, d);
   if (st == HD_OK)
     *out = s;
   else
     hd_study_close(s);
   return st;
+}
+
+hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
+  return study_open(w, o, NULL, out, d);
 }
 
 void hd_study_close(hd_study *s) {

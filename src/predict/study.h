@@ -40,6 +40,10 @@ struct hd_study {
   double seconds;
 };
 
+/* hd_study_open; `first` may be NULL (retrace_take). */
+hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
+                     hd_study **out, hd_diag *d);
+
 /* ---- Tables (table.c) -------------------------------------------------------------- */
 
 enum { PREDICT_PATH = 4096 + HD_DIGEST_HEX + 16 };

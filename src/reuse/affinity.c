@@ -14,7 +14,7 @@ enum {
   MAX_BLOCK = 1 << 20,
   MAX_PARALLEL = 64
 };
-static const uint64_t default_budget = 64 << 20;
+static const uint64_t default_budget = 16 << 20;
 static const double default_threshold = 0.05;
 
 /* ---- The sets -------------------------------------------------------------------- */

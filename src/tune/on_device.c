@@ -33,7 +33,7 @@ static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, cons
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
-  tuning_make_tables(t, u->launch, u->us / t->out->before_us, &space);
+  tuning_make_tables(t, b, u->launch, u->us / t->out->before_us, &space);
   if (t->o.strategy != HD_TUNE_SEARCH) {
     tuning_report(t, "vote");
     vote_take(b, &space, u->launch, &k->vote);

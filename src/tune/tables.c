@@ -1,4 +1,6 @@
 /* Orders that only a trace tells, where a trace can be afforded and the order may pay. */
+#include "predict/study.h"
+#include "tune/device_bench.h"
 #include "tune/tuning.h"
 
 /* Of the budget, that a trace for a table may take: longer ones end as soon as their pace says so. */
@@ -53,8 +55,21 @@ static bool tail_matters(const tuning *t, const hd_plan_space *s) {
   return t->uneven > 1.5 && waves > 1 && (t->uneven - 1) / waves > 0.03;
 }
 
+/* The device has the buffers' first contents. */
+static hd_status open_study(tuning *t, device_bench *b) {
+  void **bytes = NULL;
+  hd_status st = placement_restore(&b->p, NULL);
+  if (st == HD_OK) st = placement_poison(&b->p, NULL);
+  if (st == HD_OK) st = placement_read(&b->p, &bytes, NULL);
+  if (st != HD_OK) return st;
+  const retrace_contents first = {bytes, b->p.filled};
+  st = study_open(t->w, &t->o.run, &first, &t->whole_study, NULL);
+  launch_bytes_free(t->w, bytes);
+  return st;
+}
+
 /* Work out an order that only a trace tells; it is kept in the cache, where every use finds it. */
-static bool make_table(tuning *t, uint32_t launch, hd_order_kind kind) {
+static bool make_table(tuning *t, device_bench *b, uint32_t launch, hd_order_kind kind) {
   char folder[4096];
   hd_cache_folder(folder, sizeof folder);
   if (!folder[0] || !can_afford_tables(t)) return false;
@@ -62,7 +77,7 @@ static bool make_table(tuning *t, uint32_t launch, hd_order_kind kind) {
   hd_status st = HD_OK;
   hd_table table = {0};
   tuning_report(t, "tables of orders");
-  if (!t->whole_study) st = hd_study_open(t->w, &t->o.run, &t->whole_study, NULL);
+  if (!t->whole_study) st = open_study(t, b);
   t->study_failed = st != HD_OK;
   if (st == HD_OK) st = hd_order_table(t->w, launch, &t->o.run, kind, t->whole_study, &table, NULL);
   hd_table_free(&table);
@@ -78,11 +93,11 @@ static bool order_may_save(const tuning *t) {
   return !t->out->has_counters || dram <= 0 || dram > worth_an_order * (double)t->out->buffer_bytes;
 }
 
-void tuning_make_tables(tuning *t, uint32_t launch, double share, hd_plan_space *s) {
+void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double share, hd_plan_space *s) {
   if (!s->can_order) return;
   bool worth = share >= table_share;
   s->has_affinity =
-      worth && t->wants_affinity && order_may_save(t) && make_table(t, launch, HD_ORDER_AFFINITY);
-  s->has_heavy_first = worth && tail_matters(t, s) && make_table(t, launch, HD_ORDER_HEAVY_FIRST);
+      worth && t->wants_affinity && order_may_save(t) && make_table(t, b, launch, HD_ORDER_AFFINITY);
+  s->has_heavy_first = worth && tail_matters(t, s) && make_table(t, b, launch, HD_ORDER_HEAVY_FIRST);
   s->has_streams = t->wants_streams && !moves_each_byte_once(t) && can_afford_tables(t);
 }

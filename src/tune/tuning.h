@@ -49,7 +49,7 @@ double tuning_table_seconds(const tuning *t);
 bool tuning_is_at_roofline(const tuning *t);
 /* Work out what only a trace tells; the space gets what there is. The kernel has that share of the workload's
  * time. */
-void tuning_make_tables(tuning *t, uint32_t launch, double share, hd_plan_space *s);
+void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double share, hd_plan_space *s);
 
 /* Search for the plan of a kernel (NULL: one for all kernels), under fixed plans of others. */
 hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_space *space,

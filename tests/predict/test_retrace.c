@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/launch.h"
+#include "predict/study.h"
 #include "session.h"
 
 static hd_counters replay(const session *z, const char *text) {
@@ -27,6 +29,37 @@ static void a_trace_ends_when_it_takes_too_long(void **state) {
   assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_NOMEM);
   assert_null(s);
   assert_non_null(strstr(d.message, "takes longer than it may"));
+  hd_workload_close(w);
+}
+
+/* Contents that somebody has already are taken as they are: the same ones give the same traces, others
+ * others.
+ */
+static void a_study_takes_contents_that_are_given(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("spmv-csr", "tiny");
+  hd_run_options run = {.threads = 2};
+  hd_diag d = {0};
+  void **bytes = launch_bytes_new(w);
+  bool *filled = calloc((size_t)w->n_buffers + 1, sizeof *filled);
+  hd_trace_info info[3];
+  assert_true(bytes && filled);
+  assert_int_equal(launch_first_contents(w, bytes, filled, &d), HD_OK);
+  for (int i = 0; i < 3; i++) {
+    const retrace_contents first = {bytes, filled};
+    hd_study *s = NULL;
+    if (i == 2) /* rows of no length */
+      for (uint32_t k = 0; k < w->n_buffers; k++)
+        if (filled[k]) memset(bytes[k], 0, w->buffers[k].bytes);
+    if (study_open(w, &run, i ? &first : NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+    info[i] = hd_trace_get_info(hd_study_trace(s, 0));
+    hd_study_close(s);
+  }
+  assert_int_equal(info[0].warp_accesses, info[1].warp_accesses);
+  assert_int_equal(info[0].sectors, info[1].sectors);
+  assert_true(info[2].warp_accesses < info[0].warp_accesses);
+  launch_bytes_free(w, bytes);
+  free(filled);
   hd_workload_close(w);
 }
 
@@ -144,6 +177,7 @@ static void on_maxwell_read_only_loads_come_to_l1(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
+      BEHAVIOUR("a study takes contents that are given", a_study_takes_contents_that_are_given),
       BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),
       BEHAVIOUR("policies of L2 show in what DRAM reads", policies_of_l2_show),
       BEHAVIOUR("renumbered threads coalesce", renumbered_threads_coalesce),
