@@ -20,7 +20,8 @@ static hd_status open_fill(const char *fill, hd_workload **w, hd_diag *d) {
       "source = \"k.cu\"\n[sizes.small]\nn = %d\n[[buffer]]\nname = \"a\"\ntype = \"f32\"\ncount = \"n\"\n"
       "fill = \"%s\"\n[[launch]]\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nargs = [\"a\"]\n",
       COUNT, fill);
-  return wl_read(text, strlen(text), "fill", ".", NULL, false, w, d);
+  const wl_input in = {.text = text, .len = strlen(text), .path = "fill", .folder = "."};
+  return wl_read(&in, w, d);
 }
 
 int main(void) {

@@ -6,7 +6,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hd_workload *w;
   hd_diag d;
-  if (wl_read((const char *)data, size, "fuzz.toml", ".", NULL, false, &w, &d) != HD_OK) return 0;
+  const wl_input in = {.text = (const char *)data, .len = size, .path = "fuzz.toml", .folder = "."};
+  if (wl_read(&in, &w, &d) != HD_OK) return 0;
   for (uint32_t i = 0; i < w->n_buffers; i++) {
     uint64_t start[32]; /* room for 32 elements of any type */
     uint64_t n = w->buffers[i].count < 32 ? w->buffers[i].count : 32;

@@ -141,6 +141,11 @@ static inline void hd_buf_putc(hd_buf *b, char c) {
   }
 }
 
+/* Letters to insert, drop or change to make b of a, as far as their first 64 letters tell: for "did you
+ * mean".
+ */
+HD_API unsigned hd_edit_distance(const char *a, const char *b);
+
 /* ---- Numbers ----------------------------------------------------------- */
 
 /* r = a op b; true when the true result fits. */

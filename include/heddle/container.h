@@ -53,10 +53,30 @@ HD_API hd_container_kind hd_container_get_kind(const hd_container *c);
  * after errors ends. */
 HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d);
 HD_API void hd_container_close(hd_container *c);
+/* Code for GPUs that hd_container_next passed over so far: modules assembled for one architecture. */
+HD_API uint64_t hd_container_assembled(const hd_container *c);
+/* Fill *d for a file that holds no PTX: whether it holds assembled code alone, and how PTX is kept. */
+HD_API hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d);
 
 /* Module number `index` of a file (UINT64_MAX: the only one), parsed into the arena. */
 HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m,
                                 hd_diag *d);
+
+/* ---- Kernels by name ---------------------------------------------------- */
+
+/* What people call a kernel: "scale<float, 4>" of "_Z5scaleIfLi4EEvPT_", without result and parameters; with
+ * them where `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
+HD_API void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
+
+/* The kernel that `name` means, in the file's module `index` (UINT64_MAX: in any): its symbol, its title with
+ * or without parameters, template arguments and scopes, or what only one kernel's name begins or ends with;
+ * blanks do not count. NULL: the only kernel. A kernel that several modules hold for different architectures
+ * is that of the latest. HD_ERR_USAGE where no kernel or several are meant, naming those that come near.
+ * *at (may be NULL): the module's number. */
+HD_API hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_arena *arena,
+                                hd_ptx_module **m, uint32_t *func, uint64_t *at, hd_diag *d);
+/* The same in a module that is at hand. */
+HD_API hd_status hd_kernel_find_in(const hd_ptx_module *m, const char *name, uint32_t *func, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -325,6 +325,9 @@ HD_API int64_t hd_ptx_find_kernel(const hd_ptx_module *m, const char *name);
 HD_API int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name);
 /* The directive of this name, or NULL. */
 HD_API const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name);
+/* Does the kernel allow such a block: .reqntid and .maxntid? HD_ERR_USAGE says what it wants. */
+HD_API hd_status hd_ptx_check_block(const hd_ptx_module *m, const hd_ptx_func *f, const uint32_t block[3],
+                                    hd_diag *d);
 /* Offset of each kernel parameter in the parameter block (natural alignment,
  * as the ABI lays them out); offsets[n_params]; returns the block's size, or
  * UINT64_MAX on overflow. */

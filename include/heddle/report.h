@@ -4,6 +4,7 @@
 
 #include "heddle/advise.h"
 #include "heddle/analysis.h"
+#include "heddle/optimize.h"
 #include "heddle/polyhedral.h"
 #include "heddle/predict.h"
 #include "heddle/probe.h"
@@ -68,6 +69,15 @@ HD_API void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf
 HD_API void hd_report_json(const hd_report *r, hd_buf *out);
 /* One self-contained page: no scripts, nothing fetched. */
 HD_API void hd_report_html(const hd_report *r, hd_buf *out);
+
+typedef struct hd_optimized_files {
+  char kernel[4200], page[4200], table[4200]; /* paths */
+} hd_optimized_files;
+/* Write the kernel that was found and a page into a folder that is there, under the workload's name; *r is
+ * what there is to report, and refers to all that was given. */
+HD_API hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
+                                    const hd_optimized *f, const char *folder, hd_optimized_files *out,
+                                    hd_report *r, hd_diag *d);
 /* One line a row, a header line first; fields as hd_counters names them. */
 HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 

@@ -30,6 +30,10 @@ typedef enum hd_elem {
 HD_API unsigned hd_elem_bytes(hd_elem e);
 HD_API const char *hd_elem_name(hd_elem e);
 
+/* How far sums of such elements may come apart, absolutely and relatively, for being added up in another
+ * order: what is usual. 0: not a float. */
+HD_API double hd_elem_sum_tolerance(hd_elem e);
+
 typedef enum hd_compare_kind {
   HD_COMPARE_NONE = 0, /* not an output */
   HD_COMPARE_EXACT,    /* byte for byte */
@@ -109,7 +113,7 @@ typedef struct hd_wl_param {
 typedef struct hd_workload {
   const char *name, *title, *paper, *category; /* "" when not given */
   const char *folder;                          /* path */
-  const char *source;                          /* path of kernel.cu or kernel.ptx */
+  const char *source;                          /* path of CUDA C, or of what holds PTX */
   const char *reference;                       /* path of reference.c, or NULL */
   const char *size;                            /* the size chosen */
   hd_wl_size *sizes;
@@ -123,6 +127,7 @@ typedef struct hd_workload {
   hd_wl_launch *launches;
   uint32_t n_launches;
   uint32_t registers; /* per thread on real GPUs, for occupancy; 0: unknown */
+  uint64_t module;    /* of the source, as hd_container_next counts; UINT64_MAX: the one with the kernels */
   void *priv;
 } hd_workload;
 
@@ -202,26 +207,45 @@ HD_API hd_status hd_workload_reference(const hd_workload *w, void *const *buffer
 HD_API bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, double rel, const void *got,
                             const void *want, uint64_t count, char *what, size_t cap);
 
-/* ---- A launch in words ------------------------------------------------------------------------ */
+/* ---- Launches in words -------------------------------------------------------------------------- */
 
-/* A PTX file or binary with one launch of one of its kernels, as a workload in a temporary folder. */
-typedef struct hd_adhoc_options {
-  uint64_t module;    /* number, as hd_container_next counts; UINT64_MAX: the only one */
-  const char *kernel; /* NULL: the only one */
-  uint32_t grid[3], block[3];
-  uint64_t shared; /* bytes that the launch adds */
-  /* One per parameter, in order: a scalar TYPE:VALUE or a buffer TYPE[COUNT]=FILL. */
-  const char *const *args;
-  size_t n_args;
-} hd_adhoc_options;
-typedef struct hd_adhoc {
-  char temporary[64], folder[256];
-  char kernel_file[320], workload_file[320]; /* the latter is for hd_workload_open */
-} hd_adhoc;
-/* The workload is called after the file, with "-reordered" behind it: what is written in its name never is
- * the input. Removal is needed whether creation succeeded or not; *out starts out zeroed. */
-HD_API hd_status hd_adhoc_create(const char *path, const hd_adhoc_options *o, hd_adhoc *out, hd_diag *d);
-HD_API void hd_adhoc_remove(const hd_adhoc *a);
+/* A kind of word that describes launches of a file's kernels: what a command line has behind --NAME. */
+typedef struct hd_launch_option {
+  const char *name;
+  char letter;          /* 0: none */
+  const char *argument; /* "X[,Y[,Z]]" */
+  const char *help;     /* lines */
+} hd_launch_option;
+/* Number i of them, in the order of a help text; NULL: there are no more. */
+HD_API const hd_launch_option *hd_launch_option_at(size_t i);
+
+typedef struct hd_launch_word {
+  const char *option; /* hd_launch_option.name */
+  const char *text;
+} hd_launch_word;
+
+/* A workload as a command line names it. Zero is the default of each field but the name. */
+typedef struct hd_workload_request {
+  /* As hd_workload_open has it, or a file with kernels: CUDA C, or anything that hd_container_open takes. */
+  const char *name;
+  const char *kernels_dir, *size;
+  const char *const *set; /* as in hd_workload_open_with */
+  size_t n_set;
+  /* Of a file: its launches, in the order given. A kernel is named as people call it (hd_kernel_find). Grid,
+   * block and shared memory hold for the launches behind them too; the second word "kernel" begins the second
+   * launch, and so on. */
+  const hd_launch_word *words;
+  size_t n_words;
+  const char *save; /* of a file: a folder, made if need be, to keep the workload in */
+} hd_workload_request;
+
+/* A path that names a file with kernels, not a workload. */
+HD_API bool hd_workload_is_file(const char *path);
+/* The workload of a file is named after the file and its kernels, has the size "small", and reads the files
+ * that it names from the working folder. What is wrong with a word is HD_ERR_USAGE, naming the word. */
+HD_API hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **out, hd_diag *d);
+/* The same workload at another size. */
+HD_API hd_status hd_workload_reopen(const hd_workload *w, const char *size, hd_workload **out, hd_diag *d);
 
 #ifdef __cplusplus
 }

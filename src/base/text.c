@@ -78,6 +78,24 @@ bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out) {
   return true;
 }
 
+unsigned hd_edit_distance(const char *a, const char *b) {
+  enum { MAX_NAME = 64 }; /* letters of each that are compared */
+  unsigned row[MAX_NAME + 1], n = (unsigned)strnlen(b, MAX_NAME);
+  for (unsigned k = 0; k <= n; k++) row[k] = k;
+  for (unsigned i = 1; a[i - 1] && i <= MAX_NAME; i++) {
+    unsigned diagonal = row[0];
+    row[0] = i;
+    for (unsigned k = 1; k <= n; k++) {
+      unsigned above = row[k], best = diagonal + (a[i - 1] != b[k - 1]);
+      if (above + 1 < best) best = above + 1;
+      if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
+      row[k] = best;
+      diagonal = above;
+    }
+  }
+  return row[n];
+}
+
 uint64_t hd_hash(const void *p, size_t n) {
   const unsigned char *s = p;
   uint64_t h = 0xcbf29ce484222325ull;

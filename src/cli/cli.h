@@ -28,6 +28,8 @@ typedef enum cli_option_kind {
   CLI_DIMS,   /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
   CLI_LIST,   /* cli_list: may be given several times */
   CLI_ASSUME, /* unsigned: bits HD_ASSUME_ */
+  CLI_INPUT,  /* cli_input: stands for a row of each hd_launch_option */
+  CLI_WORD,   /* such a row */
 } cli_option_kind;
 
 typedef struct cli_list {
@@ -46,6 +48,34 @@ typedef struct cli_option {
   const char *argument; /* as -h shows it: "N", "NAME"; NULL of flags */
   const char *help;     /* a newline begins another line of the same column; NULL: -h leaves it out */
 } cli_option;
+
+/* What a command works on: a workload by its name, its folder or its file, or a file with kernels whose
+ * launches the words describe. */
+typedef struct cli_input {
+  const char *size, *save;
+  cli_list params;
+  hd_launch_word *words; /* of cli_memory */
+  size_t n_words;
+} cli_input;
+#define CLI_INPUT_OPTIONS(in, size_help)                                                                     \
+  {"size", 0, CLI_TEXT, &(in).size, 0, "NAME", size_help},                                                   \
+      {"param",                                                                                              \
+       0,                                                                                                    \
+       CLI_LIST,                                                                                             \
+       &(in).params,                                                                                         \
+       0,                                                                                                    \
+       "NAME=N",                                                                                             \
+       "another value for one of the size's parameters; may be given several times"},                        \
+      {"save", 0, CLI_TEXT, &(in).save, 0, "DIR", "keep the workload of a file in this folder"}, {           \
+    "", 0, CLI_INPUT, &(in), 0, NULL, NULL                                                                   \
+  }
+
+/* Open it: at the size that was asked for, else at `size`, or the usual one where that is NULL or where there
+ * is none such. */
+hd_status cli_open_workload(const char *name, const cli_input *in, const char *size, hd_workload **out,
+                            hd_diag *d);
+/* The text of the last such word; NULL: none was given. */
+const char *cli_word(const cli_input *in, const char *option);
 
 /* What many commands have. */
 #define CLI_JSON_OPTION(value)                                                                               \
@@ -89,8 +119,8 @@ void cli_progress(void *label, size_t done, size_t n);
 const char *cli_kernels_dir(void);
 const char *cli_gpus_dir(void);
 
-/* A file with kernels, not a workload's description. */
-bool cli_is_kernel_file(const char *path);
+/* X, X,Y or X,Y,Z as three numbers, the rest 1; false: it is none of these. */
+bool cli_parse_dims(const char *text, uint32_t out[3]);
 /* Parse a dispatcher's name; NULL leaves *out as it is. */
 hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
 /* A device by name; models are looked up in the folder of GPUs. */

@@ -6,9 +6,9 @@
 #include "model_common.h"
 
 typedef struct options {
-  const char *kernel, *size, *dot, *gpu;
-  uint64_t module, threads, seconds;
-  uint32_t grid[3], block[3];
+  cli_input in;
+  const char *kernel, *dot, *gpu; /* kernel: among those that a workload launches, or of a file's text */
+  uint64_t threads, seconds;
   bool json, verbose, coverage, directions, static_only;
 } options;
 
@@ -67,25 +67,30 @@ static hd_status analyze_kernel(analyzer *out, const hd_ptx_module *m, uint32_t 
   return st;
 }
 
+/* The kernels of a file's text. */
 static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
   const options *o = out->o;
+  const char *module = cli_word(&o->in, "module"), *grid = cli_word(&o->in, "grid"),
+             *block = cli_word(&o->in, "block");
   hd_arena arena;
-  hd_arena_init(&arena);
-  hd_ptx_module *m;
+  hd_ptx_module *m = NULL;
   hd_point at = {0};
-  memcpy(at.grid, o->grid, sizeof at.grid);
-  memcpy(at.block, o->block, sizeof at.block);
-  hd_status st = hd_module_load(path, o->module, &arena, &m, d);
+  uint64_t number = UINT64_MAX;
+  uint32_t only = UINT32_MAX;
+  if ((module && !hd_parse_u64(module, strlen(module), UINT32_MAX, &number)) ||
+      (grid && !cli_parse_dims(grid, at.grid)) || (block && !cli_parse_dims(block, at.block)))
+    return hd_fail(d, HD_ERR_USAGE, "analyze: --module takes a number, --grid and --block take X[,Y[,Z]]");
+  hd_arena_init(&arena);
+  hd_status st = o->kernel ? hd_kernel_find(path, number, o->kernel, &arena, &m, &only, NULL, d)
+                           : hd_module_load(path, number, &arena, &m, d);
   size_t found = 0;
   for (uint32_t f = 0; st == HD_OK && f < m->n_funcs; f++) {
-    if (!m->funcs[f].entry || !m->funcs[f].has_body) continue;
-    if (o->kernel && strcmp(o->kernel, m->syms[m->funcs[f].sym].name) != 0) continue;
+    if (!m->funcs[f].entry || !m->funcs[f].has_body || (o->kernel && f != only)) continue;
     found++;
-    st = analyze_kernel(out, m, f, o->block[0] ? &at : NULL, d);
+    if (block) st = hd_ptx_check_block(m, &m->funcs[f], at.block, d);
+    if (st == HD_OK) st = analyze_kernel(out, m, f, block ? &at : NULL, d);
   }
-  if (st == HD_OK && !found)
-    st = o->kernel ? hd_fail(d, HD_ERR_USAGE, "%s: no kernel '%s' ('heddle ls' lists them)", path, o->kernel)
-                   : hd_fail(d, HD_ERR_INPUT, "%s: no kernel in this module", path);
+  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel in this module", path);
   hd_arena_free(&arena);
   return st;
 }
@@ -131,7 +136,7 @@ static hd_status analyze_workload(analyzer *out, const char *name, hd_diag *d) {
   hd_workload *w = NULL;
   const hd_compiled *code;
   hd_gpu gpu = {0};
-  hd_status st = hd_workload_open(name, cli_kernels_dir(), o->size, &w, d);
+  hd_status st = cli_open_workload(name, &o->in, NULL, &w, d);
   if (st == HD_OK) st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, d);
   if (st == HD_OK) st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
   out->workload = w;
@@ -158,7 +163,8 @@ static hd_status put_affinity(const hd_study *s, hd_buf *out, hd_diag *d) {
 static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd_diag *d) {
   const options *o = out->o;
   /* As for the static part: small, where nothing is named. */
-  model_options model = {.gpu_name = o->gpu, .size = o->size ? o->size : "small", .threads = o->threads};
+  model_options model = {.in = o->in, .gpu_name = o->gpu, .threads = o->threads};
+  if (!model.in.size) model.in.size = "small";
   model_session s = {0};
   hd_status st = model_open_workload(&s, name, &model, d);
   if (st == HD_OK) st = model_open_study(&s, &model, d);
@@ -227,15 +233,20 @@ static int print_document(const char *input, bool is_file, const options *o) {
   return st == HD_OK ? cli_print(&out) : cli_fail(&d);
 }
 
+/* The words of a file without arguments say what is known of its kernels; with them they describe launches.
+ * Of the kernels that a workload launches -k chooses one. True: a file without arguments. */
+static bool choose_kernel(options *o, const char *input) {
+  const bool file = hd_workload_is_file(input), launches = cli_word(&o->in, "arg") || o->in.save;
+  if (file && launches) return false;
+  o->kernel = cli_word(&o->in, "kernel");
+  if (!file && o->in.n_words == 1 && o->kernel) o->in.n_words = 0;
+  return file;
+}
+
 int cmd_analyze(int argc, char **argv) {
-  options o = {.module = UINT64_MAX};
+  options o = {0};
   const cli_option table[] = {
-      {"kernel", 'k', CLI_TEXT, &o.kernel, 0, "NAME",
-       "the kernel (default: all of the file, or those the workload launches)"},
-      {"module", 'm', CLI_NUMBER, &o.module, UINT32_MAX, "N", "module number when the file holds several"},
-      {"grid", 0, CLI_DIMS, o.grid, 0, "X[,Y[,Z]]", "what is known of the launches of a file's kernels"},
-      {"block", 0, CLI_DIMS, o.block, 0, "X[,Y[,Z]]", "likewise"},
-      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: small)"),
       {"verbose", 'v', CLI_FLAG, &o.verbose, 0, NULL,
        "of a file: conditions and whole formulas; of a workload: every launch, every access"},
       {"static", 0, CLI_FLAG, &o.static_only, 0, NULL, "the kernel's text only: do not run the workload"},
@@ -257,7 +268,7 @@ int cmd_analyze(int argc, char **argv) {
     return cli_usage("analyze: name one file or workload");
   if (o.coverage) return print_coverage(argv + 1, n, o.json);
   if (o.directions) return print_directions(argv + 1, n, &o);
-  bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = cli_is_kernel_file(argv[1]);
+  bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = choose_kernel(&o, argv[1]);
   if (o.dot && !affinity && strcmp(o.dot, "cfg") != 0)
     return cli_usage("analyze: --dot draws cfg or affinity, not '%s'", o.dot);
   if (affinity && is_file)

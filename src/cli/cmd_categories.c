@@ -56,7 +56,7 @@ static hd_status put_table(const model_options *o, const char *small, hd_buf *ou
     hd_workload_close(w);
     if (!clu) continue;
     model_options one = *o;
-    if (listed(small, names[i])) one.size = "small";
+    if (listed(small, names[i])) one.in.size = "small";
     st = put_row(names[i], clu, &one, &sum, out, d);
     free(clu);
   }
@@ -70,7 +70,7 @@ int cmd_categories(int argc, char **argv) {
   const char *small = "", *path = NULL;
   const cli_option options[] = {
       {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME", "the GPU to model (default: gtx580)"},
-      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workloads' size (default: paper)"},
+      {"size", 0, CLI_TEXT, &o.in.size, 0, "NAME", "the workloads' size (default: paper)"},
       {"small", 0, CLI_TEXT, &small, 0, "LIST",
        "workloads, separated by commas, that are measured at size small"},
       CLI_THREADS_OPTION(o.threads),

@@ -37,10 +37,10 @@ static int print(const hd_check_report *c, bool json) {
 }
 
 int cmd_check(int argc, char **argv) {
-  const char *plan_text = "baseline", *size = NULL, *dispatchers = NULL, *device = NULL;
+  const char *plan_text = "baseline", *dispatchers = NULL, *device = NULL;
   unsigned assume = 0;
   uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
-  cli_list params = {0};
+  cli_input in = {0};
   bool json = false, any_grid = false, no_hoisting = false, no_reference = false;
   const cli_option options[] = {
       {"plan", 0, CLI_TEXT, &plan_text, 0, "P",
@@ -49,8 +49,6 @@ int cmd_check(int argc, char **argv) {
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "SMs of the emulated machine (default: 16)"},
       {"resident", 0, CLI_NUMBER, &resident, HD_MOST_RESIDENT, "N",
        "CTAs alive at once on each (default: 4)"},
-      {"param", 0, CLI_LIST, &params, 0, "NAME=N",
-       "another value for one of the size's parameters; may be given several times"},
       {"device", 0, CLI_TEXT, &device, 0, "D",
        "run there instead, as it dispatches: cuda:N, model:NAME or emu"},
       {"runs", 0, CLI_NUMBER, &runs, 1000000, "N", "of the rewritten kernel on the device (default: 3)"},
@@ -60,14 +58,14 @@ int cmd_check(int argc, char **argv) {
        "bind=agents: a loop out of which ptxas hoists nothing"},
       CLI_ASSUME_OPTION(assume),
       {"seed", 0, CLI_NUMBER, &seed, 0, "N", "seed of the dispatchers"},
-      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_INPUT_OPTIONS(in, "the workload's size (default: small)"),
       CLI_THREADS_OPTION(threads),
       CLI_JSON_OPTION(json),
       {0}};
   int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1 || (device && dispatchers)) {
-    return n != 1 ? cli_usage("check: name one workload ('heddle list' shows them)")
+    return n != 1 ? cli_usage("check: name one workload ('heddle list' shows them) or file")
                   : cli_usage("check: --dispatcher is for the emulator, not for --device");
   }
 
@@ -88,8 +86,7 @@ int cmd_check(int argc, char **argv) {
   hd_check_result result;
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
-  if (st == HD_OK)
-    st = hd_workload_open_with(argv[1], cli_kernels_dir(), size, params.items, params.n, &w, &d);
+  if (st == HD_OK) st = cli_open_workload(argv[1], &in, NULL, &w, &d);
   if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
   if (st == HD_OK)
     st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d) : hd_check(w, &plan, &o, &result, &d);

@@ -5,6 +5,7 @@
 typedef struct run {
   hd_levers_table table;
   hd_lever_cell *cells;
+  cli_input in;
   unsigned threads;
   bool differ;
 } run;
@@ -42,7 +43,7 @@ static hd_status fill_cell(run *r, const hd_workload *w, const char *name, const
 static hd_status fill_row(run *r, size_t row, hd_diag *d) {
   const hd_levers_table *t = &r->table;
   hd_workload *w;
-  hd_status st = hd_workload_open(t->workloads[row], cli_kernels_dir(), t->size, &w, d);
+  hd_status st = cli_open_workload(t->workloads[row], &r->in, t->size, &w, d);
   if (st != HD_OK) return st;
   for (size_t i = 0; st == HD_OK && i < t->n_plans; i++)
     st = fill_cell(r, w, t->workloads[row], t->plans[i], &r->cells[row * t->n_plans + i], d);
@@ -101,13 +102,14 @@ static int print_compositions(const hd_compositions_options *o, bool json) {
 
 int cmd_levers(int argc, char **argv) {
   cli_list plans = {0};
-  const char *output = "-", *size = "tiny";
+  cli_input in = {0};
+  const char *output = "-";
   uint64_t threads = 0, compositions = 0, seed = 1;
   bool json = false;
   const cli_option options[] = {
       {"plan", 0, CLI_LIST, &plans, 0, "P",
        "a column; may be given several times (default: one for each lever)"},
-      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workloads' size (default: tiny)"},
+      CLI_INPUT_OPTIONS(in, "the workloads' size (default: tiny)"),
       {"random", 0, CLI_NUMBER, &compositions, 100000000, "N",
        "N random compositions of all levers at random sizes around that one instead, each under\nthree "
        "dispatchers: one worker at a time, all at once, and one drawn"},
@@ -121,6 +123,7 @@ int cmd_levers(int argc, char **argv) {
   hd_diag d = {0};
   char **names = NULL;
   size_t n_names = 0;
+  const char *size = in.size ? in.size : "tiny";
   if (compositions && plans.n) {
     rc = cli_usage("levers: --random draws its plans; --plan names them");
   } else if (hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &names, &n_names, &d) != HD_OK) {
@@ -138,6 +141,7 @@ int cmd_levers(int argc, char **argv) {
     rc = print_compositions(&o, json);
   } else {
     run r = {.threads = (unsigned)threads,
+             .in = in,
              .table = {.size = size,
                        .plans = plans.items,
                        .n_plans = plans.n,

@@ -11,6 +11,7 @@ static void report_failure(hd_listing *l, const hd_diag *d) {
 static hd_status list_file(hd_listing *l, const char *path, hd_diag *d) {
   hd_container *c;
   hd_arena arena;
+  uint64_t found = 0, failures = l->failures;
   l->file = path;
   hd_status st = hd_container_open(path, &c, d);
   if (st != HD_OK) return st;
@@ -24,6 +25,7 @@ static hd_status list_file(hd_listing *l, const char *path, hd_diag *d) {
       continue;
     }
     if (!more) break;
+    found++;
     l->modules++;
     l->bytes += t.len;
     hd_arena_reset(&arena);
@@ -31,6 +33,11 @@ static hd_status list_file(hd_listing *l, const char *path, hd_diag *d) {
       st = hd_listing_add(l, &t, m, d);
     else
       report_failure(l, &e);
+  }
+  if (st == HD_OK && !found && l->failures == failures) {
+    hd_diag e = {0};
+    hd_container_no_ptx(path, hd_container_assembled(c), &e);
+    report_failure(l, &e);
   }
   hd_arena_free(&arena);
   hd_container_close(c);

@@ -3,13 +3,13 @@
 #include "cli.h"
 #include "heddle/results.h"
 
-static hd_status measure(hd_overhead_table *t, const hd_overhead_options *o, hd_overhead_row *rows,
-                         hd_diag *d) {
+static hd_status measure(hd_overhead_table *t, const cli_input *in, const hd_overhead_options *o,
+                         hd_overhead_row *rows, hd_diag *d) {
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < t->n_workloads; i++) {
     hd_workload *w;
     cli_progress((void *)"measuring workloads", i, t->n_workloads);
-    if ((st = hd_workload_open(t->workloads[i], cli_kernels_dir(), t->size, &w, d)) != HD_OK) break;
+    if ((st = cli_open_workload(t->workloads[i], in, t->size, &w, d)) != HD_OK) break;
     st = hd_overhead(w, t->plans, t->n_plans, o, &rows[i * t->n_plans], d);
     hd_workload_close(w);
   }
@@ -32,13 +32,14 @@ static hd_status parse_plans(const cli_list *given, hd_plan **plans, size_t *n, 
 
 int cmd_overhead(int argc, char **argv) {
   cli_list given = {0};
-  const char *output = "-", *size = "tiny";
+  cli_input in = {0};
+  const char *output = "-";
   uint64_t threads = 0;
   bool json = false, any_grid = false;
   const cli_option options[] = {
       {"plan", 0, CLI_LIST, &given, 0, "P",
        "a row; may be given several times (default: one for each lever)"},
-      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workloads' size (default: tiny)"},
+      CLI_INPUT_OPTIONS(in, "the workloads' size (default: tiny)"),
       {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
       CLI_THREADS_OPTION(threads),
       {"output", 'o', CLI_TEXT, &output, 0, "OUT",
@@ -52,7 +53,7 @@ int cmd_overhead(int argc, char **argv) {
   char **all = NULL;
   hd_overhead_table t = {.workloads = (const char *const *)(argv + 1),
                          .n_workloads = (size_t)n,
-                         .size = size,
+                         .size = in.size ? in.size : "tiny",
                          .command = any_grid ? "heddle overhead --any-grid -o"
                                              : "heddle overhead -o docs/overhead.md"};
   hd_status st = parse_plans(&given, &plans, &t.n_plans, &d);
@@ -65,7 +66,7 @@ int cmd_overhead(int argc, char **argv) {
   t.rows = rows;
   if (st == HD_OK && !rows) st = hd_nomem(&d);
   const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .apply.any_grid = any_grid}};
-  if (st == HD_OK) st = measure(&t, &o, rows, &d);
+  if (st == HD_OK) st = measure(&t, &in, &o, rows, &d);
   if (st == HD_OK && json) {
     hd_buf out = {0};
     hd_overhead_json(&t, &out);

@@ -28,12 +28,9 @@ static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *ke
   hd_ptx_module *m = NULL;
   hd_buf text = {0};
   hd_recipe recipe = {0};
-  int64_t func = -1;
-  hd_status st = hd_module_load(o->path, o->index, &arena, &m, d);
-  if (st == HD_OK && (func = hd_ptx_find_kernel(m, kernel)) < 0)
-    st = kernel ? hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s'", o->path, kernel)
-                : hd_fail(d, HD_ERR_USAGE, "%s: choose a kernel with -k ('heddle ls %s' lists them)", o->path,
-                          o->path);
+  uint32_t func = 0;
+  hd_status st = hd_kernel_find(o->path, o->index, kernel, &arena, &m, &func, NULL, d);
+  if (st == HD_OK && launch->block[0]) st = hd_ptx_check_block(m, &m->funcs[func], launch->block, d);
   if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt.grid.known) {
     uint64_t V;
     if (!hd_grid_tasks(opt.grid.g, &V)) st = hd_fail(d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
@@ -41,7 +38,7 @@ static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *ke
     opt.table = &table;
   }
   if (st == HD_OK) {
-    st = hd_rewrite(m, (uint32_t)func, o->plan, &opt, &recipe, d);
+    st = hd_rewrite(m, func, o->plan, &opt, &recipe, d);
     if (st != HD_OK && !d->file[0]) snprintf(d->file, sizeof d->file, "%.500s", o->path);
   }
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);

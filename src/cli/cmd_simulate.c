@@ -16,7 +16,7 @@ int cmd_simulate(int argc, char **argv) {
       {"seed", 0, CLI_NUMBER, &o.seed, 0, "N", "seed of the dispatcher"},
       {"depth", 0, CLI_TEXT, &o.depth, 0, "NAME",
        "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},
-      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
       CLI_THREADS_OPTION(o.threads),
       CLI_JSON_OPTION(json),
       {0}};

@@ -15,7 +15,7 @@ int cmd_sweep(int argc, char **argv) {
       {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the CSV to a file"},
       {"depth", 0, CLI_TEXT, &o.depth, 0, "NAME",
        "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},
-      {"size", 0, CLI_TEXT, &o.size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
       CLI_THREADS_OPTION(o.threads),
       {0}};
   int n, rc = cli_parse(cli_find("sweep"), options, argc, argv, &n);

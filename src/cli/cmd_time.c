@@ -38,7 +38,8 @@ static int close_timing(timing *t, int rc) {
 }
 
 int cmd_time(int argc, char **argv) {
-  const char *size = NULL, *device = "cuda:0", *l2 = "flush";
+  cli_input in = {0};
+  const char *device = "cuda:0", *l2 = "flush";
   unsigned assume = 0;
   cli_list plans = {0};
   uint64_t threads = 0, warmups = 0, repetitions = 0;
@@ -54,7 +55,7 @@ int cmd_time(int argc, char **argv) {
       {"no-counters", 0, CLI_FLAG, &no_counters, 0, NULL, "times only"},
       {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
       CLI_ASSUME_OPTION(assume),
-      {"size", 0, CLI_TEXT, &size, 0, "NAME", "the workload's size (default: small)"},
+      CLI_INPUT_OPTIONS(in, "the workload's size (default: small)"),
       CLI_THREADS_OPTION(threads),
       CLI_JSON_OPTION(json),
       {0}};
@@ -74,7 +75,7 @@ int cmd_time(int argc, char **argv) {
       .keep_l2 = keep,
       .no_counters = no_counters};
   hd_status st = collect_rows(&t, &plans, &d);
-  if (st == HD_OK) st = hd_workload_open(argv[1], cli_kernels_dir(), size, &t.w, &d);
+  if (st == HD_OK) st = cli_open_workload(argv[1], &in, NULL, &t.w, &d);
   if (st == HD_OK) st = cli_open_device(device, (unsigned)threads, &t.device, &d);
   if (st == HD_OK) st = hd_measure(t.device, t.w, &o, t.rows, t.n, &d);
   if (st != HD_OK) return close_timing(&t, cli_fail(&d));

@@ -6,7 +6,8 @@
 #include "tuning.h"
 
 typedef struct options {
-  const char *device, *size, *l2, *store, *strategy;
+  cli_input in;
+  const char *device, *l2, *store, *strategy;
   uint64_t budget, threads, rows;
   cli_list plans;
   unsigned assume;
@@ -64,8 +65,7 @@ static int print_text(const hd_tuning_report *r) {
 static hd_status tune_one(session *s, const char *name, hd_diag *d) {
   hd_workload *w;
   hd_tuning t;
-  const char *size = s->o.size ? s->o.size : tuning_size(s->device);
-  hd_status st = hd_workload_open(name, cli_kernels_dir(), size, &w, d);
+  hd_status st = cli_open_workload(name, &s->o.in, tuning_size(s->device), &w, d);
   if (st != HD_OK) return st;
   s->tune.ctx = (void *)name;
   st = find_plans(s, w, &t, d);
@@ -140,7 +140,7 @@ int cmd_tune(int argc, char **argv) {
       {"strategy", 0, CLI_TEXT, &o->strategy, 0, "S",
        "how many warps bypass L1: search times every number, vote has SMs try them during the\nsame launches "
        "and times the one they choose, compare does both (default: search)"},
-      {"size", 0, CLI_TEXT, &o->size, 0, "NAME", "the workloads' size (default: gpu; on models small)"},
+      CLI_INPUT_OPTIONS(o->in, "the workloads' size (default: gpu; on models small)"),
       {"l2", 0, CLI_TEXT, &o->l2, 0, "flush|keep", "as for time"},
       {"shared", 0, CLI_FLAG, &o->shared, 0, NULL,
        "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "

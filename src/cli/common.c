@@ -100,10 +100,26 @@ const char *cli_gpus_dir(void) {
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-bool cli_is_kernel_file(const char *path) {
-  struct stat st;
-  size_t n = strlen(path);
-  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
+hd_status cli_open_workload(const char *name, const cli_input *in, const char *size, hd_workload **out,
+                            hd_diag *d) {
+  const bool file = hd_workload_is_file(name);
+  const hd_workload_request q = {.name = name,
+                                 .kernels_dir = cli_kernels_dir(),
+                                 .size = in->size ? in->size
+                                         : file   ? NULL
+                                                  : size,
+                                 .set = in->params.items,
+                                 .n_set = in->params.n,
+                                 .words = in->words,
+                                 .n_words = in->n_words,
+                                 .save = in->save};
+  return hd_workload_request_open(&q, out, d);
+}
+
+const char *cli_word(const cli_input *in, const char *option) {
+  for (size_t i = in->n_words; i-- > 0;)
+    if (strcmp(in->words[i].option, option) == 0) return in->words[i].text;
+  return NULL;
 }
 
 hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d) {

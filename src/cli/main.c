@@ -3,17 +3,20 @@
 
 #include "cli.h"
 
+#define INPUT "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ..."
+
 const cli_command cli_commands[] = {
     {"ls", "FILE...", "modules and kernels in PTX files, fatbins, executables and libraries", "", cmd_ls},
     {"fmt", "FILE", "parse a module and print it", "", cmd_fmt},
-    {"analyze", "FILE [-k KERNEL] | WORKLOAD",
-     "where the reuse is, whether it can be had, and what to do about it", "", cmd_analyze},
+    {"analyze", "WORKLOAD | FILE [-k KERNEL --grid ... --block ... --arg ...]",
+     "where the reuse is, whether it can be had, and what to do about it",
+     "Without --arg only the text of a file's kernels is looked at; --grid and --block say what is known of\n"
+     "their launches. -k also chooses among the kernels that a workload launches.\n",
+     cmd_analyze},
     {"rewrite", "FILE -k KERNEL --plan P", "write the kernel as a plan wants it", "", cmd_rewrite},
-    {"check", "WORKLOAD --plan P", "prove on the emulator or a device that plan and original agree", "",
-     cmd_check},
-    {"time", "WORKLOAD --plan P [--plan Q ...] --device D",
-     "time plans against the default launch on a device", "", cmd_time},
-    {"tune", "WORKLOAD...", "find the plan that wins on a device, and keep it as a verdict", "", cmd_tune},
+    {"check", INPUT, "prove on the emulator or a device that plan and original agree", "", cmd_check},
+    {"time", INPUT, "time plans against the default launch on a device", "", cmd_time},
+    {"tune", INPUT, "find the plan that wins on a device, and keep it as a verdict", "", cmd_tune},
     {"bench", "[WORKLOAD...]", "tune many workloads and draw the papers' tables for a device",
      "Exit code 1 when a verdict that is verified runs below 0.99x, or cannot be run.\n", cmd_bench},
     {"probe", "--device D", "what a GPU's dispatcher and caches do; writes its file for gpus/", "",
@@ -23,14 +26,13 @@ const cli_command cli_commands[] = {
      "(docs/difftest.md), by the device's compiler (they agree when it does not optimize), unexplained.\n"
      "Exit code 1 when any is unexplained.\n",
      cmd_difftest},
-    {"simulate", "WORKLOAD --gpu NAME", "counters on a modelled GPU", "", cmd_simulate},
-    {"sweep", "WORKLOAD --gpu NAME", "many plans on a modelled GPU, as CSV", "", cmd_sweep},
+    {"simulate", INPUT, "counters on a modelled GPU", "", cmd_simulate},
+    {"sweep", INPUT, "many plans on a modelled GPU, as CSV", "", cmd_sweep},
     {"accuracy", "[WORKLOAD...] --gpu NAME --device D", "the traffic model's counters against a device's own",
      "", cmd_accuracy},
     {"corun", "A B --device D", "two workloads at the same time: streams, SM partitions, green contexts", "",
      cmd_corun},
-    {"optimize", "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ...",
-     "find, prove and write the best order of a kernel's CTAs", "", cmd_optimize},
+    {"optimize", INPUT, "find, prove and write the best order of a kernel's CTAs", "", cmd_optimize},
     {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", cmd_emu},
     {"list", "", "the workloads that come with heddle", "", cmd_list},
     {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "",

@@ -22,13 +22,13 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   if (st == HD_OK) st = set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
   if (st == HD_OK) st = cli_dispatch(o->dispatcher, &s->dispatch, d);
-  if (st == HD_OK) st = hd_workload_open(name, cli_kernels_dir(), o->size, &s->workload, d);
-  if (st != HD_OK || o->size) return st;
+  if (st == HD_OK) st = cli_open_workload(name, &o->in, NULL, &s->workload, d);
+  if (st != HD_OK || o->in.size) return st;
   for (uint32_t i = 0; i < s->workload->n_sizes; i++) {
     if (strcmp(s->workload->sizes[i].name, "paper") != 0) continue;
     hd_workload_close(s->workload);
     s->workload = NULL;
-    return hd_workload_open(name, cli_kernels_dir(), "paper", &s->workload, d);
+    return cli_open_workload(name, &o->in, "paper", &s->workload, d);
   }
   return st;
 }

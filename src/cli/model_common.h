@@ -6,7 +6,8 @@
 #include "heddle/advise.h"
 
 typedef struct model_options {
-  const char *gpu_name, *dispatcher, *size, *plans, *depth;
+  cli_input in;
+  const char *gpu_name, *dispatcher, *plans, *depth;
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   unsigned assume;   /* HD_ASSUME_... */

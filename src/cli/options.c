@@ -12,7 +12,7 @@ static const cli_option *find_option(const cli_option *options, const char *name
   return NULL;
 }
 
-static bool parse_dims(const char *text, uint32_t out[3]) {
+bool cli_parse_dims(const char *text, uint32_t out[3]) {
   out[0] = out[1] = out[2] = 1;
   for (int k = 0; k < 3; k++) {
     size_t n = strcspn(text, ",x");
@@ -33,6 +33,13 @@ static int add_item(cli_list *l, const char *text, int argc) {
   return 0;
 }
 
+static int add_word(cli_input *in, const char *option, const char *text, int argc) {
+  if (!in->words) in->words = HD_NEW_N(cli_memory(), (size_t)argc, hd_launch_word);
+  if (!in->words) return cli_usage("out of memory");
+  in->words[in->n_words++] = (hd_launch_word){option, text};
+  return 0;
+}
+
 /* 0, or the exit code after a message. */
 static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
   switch (o->kind) {
@@ -45,12 +52,14 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
                        (unsigned long long)o->max, text);
     return cli_usage("%s: --%s takes a whole number, not '%s'", c->name, o->name, text);
   case CLI_DIMS:
-    if (parse_dims(text, o->value)) return 0;
+    if (cli_parse_dims(text, o->value)) return 0;
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
   case CLI_LIST: return add_item(o->value, text, argc);
   case CLI_ASSUME:
     if (hd_assume_parse(text, o->value)) return 0;
     return cli_usage("%s: --%s takes no-waits, not '%s'", c->name, o->name, text);
+  case CLI_WORD: return add_word(o->value, o->name, text, argc);
+  case CLI_INPUT: break; /* expanded before anything is parsed */
   }
   return EXIT_USAGE;
 }
@@ -80,10 +89,36 @@ static int print_usage(const cli_command *c, const cli_option *options) {
   hd_buf_printf(&b, "usage: heddle %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis,
                 c->summary);
   if (options->name || c->notes[0]) hd_buf_putc(&b, '\n');
-  for (const cli_option *o = options; o->name; o++)
+  bool words = false;
+  for (const cli_option *o = options; o->name; o++) {
+    if (o->kind == CLI_WORD && !words) hd_buf_puts(&b, "\nThe launches of a file's kernels:\n\n");
+    words = o->kind == CLI_WORD;
     if (o->help) put_option(o, &b);
+  }
+  if (words && c->notes[0]) hd_buf_putc(&b, '\n');
   hd_buf_puts(&b, c->notes);
   return cli_print(&b);
+}
+
+/* ---- Rows that stand for several ------------------------------------------------------------ */
+
+/* The table with a row for each word that describes launches at its end, where one stands for all of them. */
+static const cli_option *expand(const cli_option *options) {
+  size_t n = 0, words = 0;
+  while (options[n].name && options[n].kind != CLI_INPUT) n++;
+  if (!options[n].name) return options;
+  while (hd_launch_option_at(words)) words++;
+  size_t rest = 0;
+  while (options[n + 1 + rest].name) rest++;
+  cli_option *all = HD_NEW_N(cli_memory(), n + rest + words + 1, cli_option);
+  if (!all) return NULL;
+  memcpy(all, options, n * sizeof *all);
+  memcpy(all + n, options + n + 1, rest * sizeof *all);
+  for (size_t i = 0; i < words; i++) {
+    const hd_launch_option *w = hd_launch_option_at(i);
+    all[n + rest + i] = (cli_option){w->name, w->letter, CLI_WORD, options[n].value, 0, w->argument, w->help};
+  }
+  return all;
 }
 
 /* ---- Parsing ----------------------------------------------------------------------------- */
@@ -91,6 +126,8 @@ static int print_usage(const cli_command *c, const cli_option *options) {
 int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n) {
   *n = 0;
   bool only_positionals = false;
+  options = expand(options);
+  if (!options) return cli_usage("out of memory");
   for (int i = 1; i < argc; i++) {
     char *a = argv[i];
     if (only_positionals || a[0] != '-' || a[1] == 0) {
@@ -113,8 +150,9 @@ int cli_parse(const cli_command *c, const cli_option *options, int argc, char **
       if (a[2]) text = a + 2;
     }
     if (!o) return cli_usage("%s: no option '%s'; 'heddle %s -h' lists them", c->name, a, c->name);
-    if (o->kind == CLI_FLAG && text) return cli_usage("%s: --%s takes no value", c->name, o->name);
-    if (o->kind != CLI_FLAG && !text) {
+    const bool flag = o->kind == CLI_FLAG || (o->kind == CLI_WORD && !o->argument);
+    if (flag && text) return cli_usage("%s: --%s takes no value", c->name, o->name);
+    if (!flag && !text) {
       if (i + 1 >= argc) return cli_usage("%s: --%s needs a value", c->name, o->name);
       text = argv[++i];
     }

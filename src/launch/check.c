@@ -63,6 +63,7 @@ static void compare_runs(const runner *r, void *const *want, const char *who, co
     out->bytes_compared += b->bytes;
     if (launch_same_buffer(b, runner_bytes(r, i), want[i], b->count, what, sizeof what)) continue;
     out->equal = false;
+    launch_explain_sums(r->code, b, runner_bytes(r, i), want[i], what, sizeof what);
     snprintf(out->dispatcher, sizeof out->dispatcher, "%s", dispatcher);
     snprintf(out->what, sizeof out->what, "%s: buffer %s: %s", who, b->name, what);
   }

@@ -7,7 +7,7 @@
  * runner.c     a workload on an emulator               placement.c  a workload's buffers on a device
  * variant.c    its kernels on a device, under plans    moves.c      the same buffers in other memory
  * check.c      the proof on the emulator               measure.c    proof and times on a device
- * reference.c  results against the workload's reference
+ * reference.c  results against the workload's reference  sums.c  sums in another order
  * variables.c  variables of the module: which need a value; device_variables.c  their values on a device
  */
 #ifndef HEDDLE_LAUNCH_LAUNCH_H
@@ -40,6 +40,11 @@ bool launch_same_buffer(const hd_wl_buffer *b, const void *got, const void *want
                         size_t cap);
 /* All buffers; `what` begins with the buffer's name. */
 bool launch_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap);
+
+/* Results that differ: say so behind `what` where sums of atomics, added in another order, may be why
+ * (sums.c). */
+void launch_explain_sums(const hd_compiled *code, const hd_wl_buffer *b, const void *got, const void *want,
+                         char *what, size_t cap);
 
 /* A kernel's fault is an answer of the check, in *r; any other failure is an error, in *d. */
 hd_status launch_as_answer(hd_status st, const hd_diag *e, const char *who, hd_check_result *r, hd_diag *d);

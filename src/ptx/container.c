@@ -24,6 +24,7 @@ struct hd_container {
   size_t next_span;
   uint64_t base; /* where the image at hand begins */
   ptx_fatbin fatbin;
+  uint64_t assembled; /* entries that are no PTX, of the spans behind */
   uint32_t index;
   bool text_done; /* HD_CONTAINER_PTX: it was handed out */
 
@@ -70,13 +71,24 @@ static bool looks_like_text(const uint8_t *data, uint64_t len) {
   return n > 0;
 }
 
+/* A cubin: an ELF image for the GPU itself. */
+static bool is_cubin(const uint8_t *data, uint64_t len) {
+  Elf64_Ehdr h;
+  if (len < sizeof h) return false;
+  memcpy(&h, data, sizeof h);
+  return h.e_machine == EM_CUDA;
+}
+
 /* ---- Opening and closing ------------------------------------------------ */
 
 /* Makes the spans of the image at [begin, end), so that the walk goes into it. */
 static hd_status enter_image(hd_container *c, content what, uint64_t begin, uint64_t end, hd_diag *d) {
   c->spans.n = c->next_span = 0;
   c->base = begin;
-  if (what == CONTENT_ELF) return ptx_elf_spans(&c->source, begin, end, &c->spans, d);
+  if (what == CONTENT_ELF) {
+    c->assembled += is_cubin(c->source.data + begin, end - begin);
+    return ptx_elf_spans(&c->source, begin, end, &c->spans, d);
+  }
   if (!hd_vec_push(&c->spans, ((ptx_span){begin, end, true})))
     return ptx_source_fail(&c->source, d, HD_ERR_NOMEM, "out of memory");
   return HD_OK;
@@ -151,6 +163,16 @@ void hd_container_close(hd_container *c) {
   free(c);
 }
 
+uint64_t hd_container_assembled(const hd_container *c) { return c->assembled + c->fatbin.others; }
+
+hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d) {
+  if (!assembled) return hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", path);
+  return hd_fail(d, HD_ERR_INPUT,
+                 "%s: holds no PTX, only code that is assembled already: build it with PTX, as nvcc "
+                 "-gencode arch=compute_80,code=[sm_80,compute_80] does",
+                 path);
+}
+
 /* ---- The walk ----------------------------------------------------------- */
 
 /* Goes into the next archive member that may hold PTX; *more is false when
@@ -181,6 +203,7 @@ static hd_status next_entry(hd_container *c, ptx_entry *e, bool *more, hd_diag *
     hd_status rc = ptx_fatbin_next(&c->source, &c->fatbin, e, more, d);
     if (rc || *more) return rc;
     if (c->next_span < c->spans.n) {
+      c->assembled += c->fatbin.others;
       ptx_fatbin_begin(&c->fatbin, c->base, c->spans.data[c->next_span++]);
       continue;
     }

@@ -178,6 +178,7 @@ hd_status ptx_fatbin_next(ptx_source *s, ptx_fatbin *f, ptx_entry *e, bool *more
       entry_header h = {0};
       hd_status rc = next_entry(s, f, &h, e, d);
       if (rc) return rc;
+      f->others += h.kind != KIND_PTX;
       if (h.kind != KIND_PTX) continue;
       *more = true;
       return HD_OK;

@@ -26,7 +26,7 @@ hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_p
     if (st != HD_OK || index != UINT64_MAX) break;
   }
   if (st == HD_OK && !found)
-    st = index == UINT64_MAX ? hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", path)
+    st = index == UINT64_MAX ? hd_container_no_ptx(path, hd_container_assembled(c), d)
                              : hd_fail(d, HD_ERR_USAGE, "%s: no module %" PRIu64, path, index);
   hd_container_close(c);
   return st;

@@ -38,6 +38,25 @@ const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, 
   return NULL;
 }
 
+hd_status hd_ptx_check_block(const hd_ptx_module *m, const hd_ptx_func *f, const uint32_t block[3],
+                             hd_diag *d) {
+  const hd_ptx_dir *required = hd_ptx_func_dir(m, f, HD_M_REQNTID),
+                   *max = hd_ptx_func_dir(m, f, HD_M_MAXNTID);
+  const char *kernel = m->syms[f->sym].name;
+  for (uint32_t k = 0; required && k < 3; k++) { /* dimensions that are left out are 1 */
+    uint32_t want = k < required->n_vals ? required->vals[k] : 1;
+    if (block[k] != want)
+      return hd_fail(d, HD_ERR_USAGE, "%s requires a block of %u threads in %c, not %u", kernel, want,
+                     "xyz"[k], block[k]);
+  }
+  uint64_t most = 1, threads = (uint64_t)block[0] * block[1] * block[2];
+  for (uint32_t k = 0; max && k < max->n_vals && k < 3; k++) most *= max->vals[k];
+  if (max && threads > most)
+    return hd_fail(d, HD_ERR_USAGE, "%s allows blocks of at most %llu threads, not %llu", kernel,
+                   (unsigned long long)most, (unsigned long long)threads);
+  return HD_OK;
+}
+
 uint64_t hd_ptx_type_size(hd_mod type) {
   hd_ptx_type t = hd_ptx_type_of(type);
   return t.number == HD_NUM_OPAQUE ? 0 : t.bits / 8;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "report/analysis.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -149,9 +150,11 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
   }
   put_order_free(a, out);
   for (uint32_t i = 0; i < a->n_refusals; i++) {
-    snprintf(text, sizeof text, "%.60s, line %u: %.150s", a->refused_kernels[i], a->refusals[i].line,
-             a->refusals[i].what);
-    put_text(out, "refusal", text);
+    hd_buf why = {0};
+    hd_kernel_title(a->refused_kernels[i], false, &why);
+    hd_buf_printf(&why, ", line %u: %s", a->refusals[i].line, a->refusals[i].what);
+    put_text(out, "refusal", why.data ? why.data : "");
+    hd_buf_free(&why);
   }
   const hd_reuse *r = &a->sum.reuse;
   snprintf(text, sizeof text,
@@ -167,7 +170,9 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
   put_facts(s, a, &a->sum, out);
   for (uint32_t i = 0; s->verbose && i < a->n_launches; i++) {
     if (!a->launches[i].reuse.arrays) continue;
-    hd_buf_printf(out, "\nlaunch %u: %s\n", i + 1, s->workload->launches[i].kernel);
+    hd_buf_printf(out, "\nlaunch %u: ", i + 1);
+    hd_kernel_title(s->workload->launches[i].kernel, false, out);
+    hd_buf_putc(out, '\n');
     put_facts(s, a, &a->launches[i], out);
   }
   hd_buf_puts(out, "\n");

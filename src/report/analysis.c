@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "report/analysis.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -186,11 +187,12 @@ void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out) 
   hd_coverage c = {0};
   hd_coverage_add(&c, a);
   uint64_t good = c.levels[HD_LEVEL_LAUNCH] + c.levels[HD_LEVEL_AFFINE], conditions = 0;
+  hd_kernel_title(a->module->syms[a->module->funcs[a->func].sym].name, false, out);
   hd_buf_printf(out,
-                "%s: %u instructions, %u loops, %u accesses to global memory: %" PRIu64 " affine, %" PRIu64
+                ": %u instructions, %u loops, %u accesses to global memory: %" PRIu64 " affine, %" PRIu64
                 " quasi-affine, %" PRIu64 " neither\n",
-                a->module->syms[a->module->funcs[a->func].sym].name, a->cfg.n_insts, a->cfg.n_loops,
-                a->n_sites, good, c.levels[HD_LEVEL_QUASI], c.sites - good - c.levels[HD_LEVEL_QUASI]);
+                a->cfg.n_insts, a->cfg.n_loops, a->n_sites, good, c.levels[HD_LEVEL_QUASI],
+                c.sites - good - c.levels[HD_LEVEL_QUASI]);
   put_arrays(a, out);
   put_loops(a, p->verbose, out);
   put_verdict(p, out);

@@ -78,7 +78,7 @@ static void put_row(hd_text_table *t, const hd_listed_kernel *k) {
   hd_text_table_cell(t, "%" PRIu64, k->parameter_bytes);
   hd_text_table_cell(t, "%" PRIu64, k->shared_bytes);
   hd_text_table_cell(t, "%s", k->limits[0] ? k->limits : "-");
-  hd_text_table_cell(t, "%s", k->name);
+  report_kernel_cell(t, k->name);
   if (!k->refusals)
     hd_text_table_cell(t, "can be reordered");
   else if (k->why.line)
@@ -96,6 +96,7 @@ void hd_listing_text(const hd_listing *l, hd_buf *out) {
     for (size_t i = 0; t && i < l->rows.n; i++) put_row(t, &l->rows.data[i]);
     report_put_table(t, out);
   }
+  if (!l->modules) return; /* its failure says more */
   hd_buf_printf(out, "%" PRIu64 " modules, %" PRIu64 " kernels, %.1f MB of PTX\n", l->modules, l->kernels,
                 (double)l->bytes / 1e6);
 }
@@ -106,6 +107,10 @@ static json_t *kernel_json(const hd_listed_kernel *k) {
                 "sm", (int)k->sm, "kernel", k->name, "parameters", (int)k->parameters, "parameter_bytes",
                 (json_int_t)k->parameter_bytes, "shared_bytes", (json_int_t)k->shared_bytes, "refusals",
                 (json_int_t)k->refusals, "limits", k->limits);
+  hd_buf title = {0};
+  hd_kernel_title(k->name, true, &title);
+  if (j && !title.failed) json_object_set_new(j, "title", json_string(title.data));
+  hd_buf_free(&title);
   if (j && k->refusals)
     json_object_set_new(j, "refused",
                         json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(k->why.kind), "line",

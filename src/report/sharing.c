@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "heddle/container.h"
 #include "report/analysis.h"
 #include "report/table.h"
 
@@ -62,9 +63,10 @@ void report_put_sharing(const hd_analysis *a, const hd_polyhedral *p, const hd_w
     out->failed = true;
     return;
   }
-  hd_buf_printf(out, "\n%s, reuse between CTAs from the code: direction %s%s\n\n",
-                a->module->syms[a->module->funcs[a->func].sym].name, hd_map_direction_name(p->direction),
-                p->complete ? "" : " (of the arrays that have numbers)");
+  hd_buf_putc(out, '\n');
+  hd_kernel_title(a->module->syms[a->module->funcs[a->func].sym].name, false, out);
+  hd_buf_printf(out, ", reuse between CTAs from the code: direction %s%s\n\n",
+                hd_map_direction_name(p->direction), p->complete ? "" : " (of the arrays that have numbers)");
   report_put_head(t, head, sizeof head / sizeof *head);
   if (!p->complete) hd_text_table_cell(t, "%s", "");
   hd_text_table_rule(t);
@@ -121,7 +123,7 @@ void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedr
     array_name(a, array, w, &because);
   }
   hd_text_table_cell(t, "%s", w->name);
-  hd_text_table_cell(t, "%s", a->module->syms[a->module->funcs[a->func].sym].name);
+  report_kernel_cell(t, a->module->syms[a->module->funcs[a->func].sym].name);
   hd_text_table_cell(t, "%u x %u x %u", grid[0], grid[1], grid[2]);
   for (unsigned k = 0; k < 3; k++) hd_text_table_cell(t, "%u", p->distance[k]);
   hd_text_table_cell(t, "%s", hd_map_direction_name(p->direction));

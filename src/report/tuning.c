@@ -93,7 +93,9 @@ static void put_vote(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out) 
 static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd_tuning *t, const hd_tuned *k,
                        hd_buf *out) {
   hd_buf plan = {0};
-  hd_buf_printf(out, "\nkernel %s\n", k->kernel[0] ? k->kernel : "(all)");
+  hd_buf_puts(out, "\nkernel ");
+  hd_kernel_title(k->kernel[0] ? k->kernel : "(all)", false, out);
+  hd_buf_putc(out, '\n');
   put_vote(s, k, out);
   if (k->n_trials) put_trials(s, k, out);
   hd_plan_print(&k->plan, &plan);

@@ -41,11 +41,11 @@ static const char *known_reason(const hd_ptx_module *m, uint32_t func, const hd_
   return NULL;
 }
 
-/* Of "line 7: mov.u32 %r1, %smid: reads ...": the words behind the instruction. */
-static const char *last_words(const char *message) {
-  const char *last = message;
-  for (const char *p = message; (p = strstr(p, ": ")) != NULL; p += 2) last = p + 2;
-  return last;
+/* Of "line 7: mov.u32 %r1, %smid;: its value: so and so": the words behind the place and the instruction. */
+static const char *reason_in(const char *message) {
+  const char *instruction = strstr(message, ";: "),
+             *line = strncmp(message, "line ", 5) == 0 ? strstr(message, ": ") : NULL;
+  return instruction ? instruction + 3 : line ? line + 2 : message;
 }
 
 /* ---- One module ---------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static hd_status try_kernels(module_job *j, hd_rewritten_file *t, bool *again, h
     hd_status st = hd_rewrite(j->m, f, j->all->plan, j->all->options, &recipe, &e);
     if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
       j->skip[f] = *again = true;
-      return count_reason(t, last_words(e.message)) ? HD_OK : hd_nomem(d);
+      return count_reason(t, reason_in(e.message)) ? HD_OK : hd_nomem(d);
     }
     if (st != HD_OK) {
       if (d) *d = e;

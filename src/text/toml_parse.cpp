@@ -1,4 +1,4 @@
-/* The one C++ file of the project: tomlplusplus has no C interface. */
+/* C++, because tomlplusplus has no C interface. */
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 /* The library's own claims do not hold for every input: it takes for granted, to the point of

@@ -26,8 +26,8 @@ void tuning_drop(hd_tuned *k, const char *why, ...) {
 
 /* The smallest size there is: all dispatchers take a while. */
 static hd_status open_small(const tuning *t, hd_workload **w, hd_diag *d) {
-  hd_status st = hd_workload_open(t->w->folder, NULL, "tiny", w, d);
-  return st == HD_OK ? st : hd_workload_open(t->w->folder, NULL, "small", w, d);
+  hd_status st = hd_workload_reopen(t->w, "tiny", w, d);
+  return st == HD_OK ? st : hd_workload_reopen(t->w, "small", w, d);
 }
 
 static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *k, hd_check_result *r,

@@ -70,8 +70,8 @@ void tuning_seek_advice(tuning *t) {
       .threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms, .apply.assume = t->o.run.apply.assume};
   double start = hd_seconds();
   tuning_report(t, "advice");
-  hd_status st = hd_workload_open(t->w->folder, NULL, "small", &small, NULL);
-  if (st != HD_OK) st = hd_workload_open(t->w->folder, NULL, "tiny", &small, NULL);
+  hd_status st = hd_workload_reopen(t->w, "small", &small, NULL);
+  if (st != HD_OK) st = hd_workload_reopen(t->w, "tiny", &small, NULL);
   if (st == HD_OK) st = hd_study_open(small, &run, &s, NULL);
   if (st == HD_OK) {
     learn_work(t, s, small);

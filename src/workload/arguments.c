@@ -31,6 +31,12 @@ static hd_status read_value(wl_reader *r, const json_t *t, const char *key, cons
     a->bits = wl_elem_from_double(a->type, json_real_value(v));
     return HD_OK;
   }
+  const char *text = json_is_string(v) ? json_string_value(v) : "";
+  double number;
+  if (wl_elem(a->type)->is_float && wl_decimal(text, strlen(text), &number)) {
+    a->bits = wl_elem_from_double(a->type, number);
+    return HD_OK;
+  }
   int64_t x = 0;
   hd_status st = wl_get_integer(r, t, key, v, key, INT64_MIN, INT64_MAX, &x);
   if (st != HD_OK) return st;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "heddle/process.h"
 #include "workload/workload.h"
 
@@ -175,21 +176,56 @@ hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain which, hd
 
 /* ---- The public call -------------------------------------------------------------------------- */
 
+static bool is_cuda(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && strcmp(dot, ".cu") == 0;
+}
+
+/* The module's number, where the workload names none: of the first kernel that it launches. */
+static hd_status find_module(const hd_workload *w, uint64_t *number, hd_diag *d) {
+  hd_arena arena;
+  hd_ptx_module *m;
+  uint32_t func;
+  *number = w->module;
+  if (w->module != UINT64_MAX || !w->n_launches) return HD_OK;
+  hd_arena_init(&arena);
+  hd_status st = hd_kernel_find(w->source, UINT64_MAX, w->launches[0].kernel, &arena, &m, &func, number, d);
+  hd_arena_free(&arena);
+  return st;
+}
+
+static hd_status read_module(const hd_workload *w, hd_container *c, hd_buf *out, hd_diag *d) {
+  uint64_t number = 0;
+  hd_status st = HD_OK;
+  if (hd_container_get_kind(c) != HD_CONTAINER_PTX) st = find_module(w, &number, d);
+  while (st == HD_OK) {
+    hd_ptx_text t;
+    bool more;
+    st = hd_container_next(c, &t, &more, d);
+    if (st != HD_OK) break;
+    if (!more) return hd_fail(d, HD_ERR_INPUT, "%s: no module %llu", w->source, (unsigned long long)number);
+    if (t.index != number) continue;
+    hd_buf_put(out, t.data, t.len);
+    return out->failed ? hd_nomem(d) : HD_OK;
+  }
+  return st;
+}
+
 static hd_status read_ptx(const hd_workload *w, hd_buf *out, hd_diag *d) {
-  hd_file f;
-  hd_status st = hd_file_open(w->source, &f, d);
+  hd_container *c;
+  hd_status st = hd_container_open(w->source, &c, d);
   if (st != HD_OK) return st;
-  hd_buf_put(out, f.data, f.len);
-  hd_file_close(&f);
-  return out->failed ? hd_nomem(d) : HD_OK;
+  st = read_module(w, c, out, d);
+  hd_container_close(c);
+  return st;
 }
 
 hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
                           hd_diag *d) {
-  const char *name = "ptx", *dot = strrchr(w->source, '.');
+  const char *name = "ptx";
   hd_status st = HD_ERR_UNSUPPORTED;
   hd_buf_clear(out);
-  if (dot && strcmp(dot, ".ptx") == 0) {
+  if (!is_cuda(w->source)) {
     st = read_ptx(w, out, d);
   } else {
     for (unsigned t = 0; t < WL_TOOLCHAINS && st == HD_ERR_UNSUPPORTED; t++) {

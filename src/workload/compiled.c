@@ -37,6 +37,8 @@ static hd_status add_launch(hd_compiled *c, uint32_t i, hd_diag *d) {
         .name = l->kernel, .func = (uint32_t)func, .first = i, .one_grid = true, .one_block = true};
     c->n_kernels++;
   }
+  hd_status st = hd_ptx_check_block(c->module, &c->module->funcs[kernel->func], l->block, d);
+  if (st != HD_OK) return st;
   kernel->n_launches++;
   kernel->one_grid &= same_dims(l->grid, launches[kernel->first].grid);
   kernel->one_block &= same_dims(l->block, launches[kernel->first].block);

@@ -38,6 +38,16 @@ bool wl_elem_holds(hd_elem e, int64_t v) {
   return sign == 0 || sign == -1;
 }
 
+double hd_elem_sum_tolerance(hd_elem e) {
+  switch (e) {
+  case HD_ELEM_BF16: return 1e-1;
+  case HD_ELEM_F16: return 1e-2;
+  case HD_ELEM_F32: return 1e-4;
+  case HD_ELEM_F64: return 1e-10;
+  default: return 0;
+  }
+}
+
 /* ---- 16-bit floats ----------------------------------------------------------- */
 
 static double from_small(const wl_elem_info *t, uint32_t bits) {

@@ -12,7 +12,7 @@ enum { MAX_REGISTERS = 255 };
 
 static const char *const CATEGORIES[] = {"algorithm", "cache-line", "data", "write",
                                          "streaming"}; /* CLU 3.2 */
-static const char *const TOP_KEYS[] = {"title",     "paper",   "category", "source", "reference",
+static const char *const TOP_KEYS[] = {"title",     "paper",   "category", "source", "module", "reference",
                                        "registers", "sizes",   "ranges",   "buffer", "variable",
                                        "texture",   "surface", "launch",   NULL};
 
@@ -37,9 +37,13 @@ static hd_status get_file(wl_reader *r, const json_t *root, const char *key, boo
   return HD_OK;
 }
 
-static bool ends_in(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n > m && strcmp(s + n - m, end) == 0;
+/* What compilers of C take, and no one else: more likely a mistake than PTX under such a name. */
+static bool is_c(const char *path) {
+  static const char *const endings[] = {".c", ".h", ".cc", ".cpp", ".cxx", ".cuh"};
+  const char *dot = strrchr(path, '.');
+  for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+    if (strcmp(dot, endings[i]) == 0) return true;
+  return false;
 }
 
 /* "data" or several joined by '+': "data+write". */
@@ -66,14 +70,18 @@ static __attribute__((noinline)) hd_status read_root(wl_reader *r, const json_t 
     return wl_bad(r, root, "category",
                   "unknown category '%.60s' (known: algorithm, cache-line, data, write, streaming)",
                   w->category);
-  if (!ends_in(w->source, ".cu") && !ends_in(w->source, ".ptx"))
-    return wl_bad(r, root, "source", "'source' should end in .cu or .ptx");
+  if (is_c(w->source))
+    return wl_bad(r, root, "source", "'source' should be CUDA C in a .cu file, or a file that holds PTX");
   if (json_object_get(root, "reference") &&
       (st = get_file(r, root, "reference", check, &w->reference)) != HD_OK)
     return st;
   if ((st = wl_read_sizes(r, root, size)) != HD_OK || (st = wl_read_ranges(r, root)) != HD_OK) return st;
-  const json_t *registers = json_object_get(root, "registers"), *tables;
-  int64_t regs = 0;
+  const json_t *registers = json_object_get(root, "registers"), *module = json_object_get(root, "module"),
+               *tables;
+  int64_t regs = 0, number = 0;
+  if (module && (st = wl_get_integer(r, root, "module", module, "module", 0, UINT32_MAX, &number)) != HD_OK)
+    return st;
+  w->module = module ? (uint64_t)number : UINT64_MAX;
   if (registers &&
       (st = wl_get_integer(r, root, "registers", registers, "registers", 1, MAX_REGISTERS, &regs)) != HD_OK)
     return st;
@@ -100,10 +108,20 @@ static const char *base_name(hd_arena *a, const char *folder) {
   return hd_arena_strndup(a, base, strlen(base));
 }
 
+static void keep(wl_private *p, const wl_input *in) {
+  hd_arena *a = &p->arena;
+  p->kept = *in;
+  p->kept.text = hd_arena_strndup(a, in->text, in->len);
+  p->kept.path = hd_arena_strndup(a, in->path, strlen(in->path));
+  p->kept.folder = hd_arena_strndup(a, in->folder, strlen(in->folder));
+  p->kept.name = hd_arena_strndup(a, in->name, strlen(in->name));
+  p->kept.set = NULL;
+  p->kept.n_set = 0;
+}
+
 /* Everything below may longjmp to the escape when memory runs out; kept apart from read_root,
  * none of whose variables then lives across the setjmp. */
-static hd_status read_tree(wl_reader *r, const json_t *root, const char *folder, const char *size, bool check,
-                           wl_private *p) {
+static hd_status read_tree(wl_reader *r, const json_t *root, const wl_input *in, wl_private *p) {
   jmp_buf escape;
   if (setjmp(escape)) {
     r->arena->escape = NULL;
@@ -112,39 +130,40 @@ static hd_status read_tree(wl_reader *r, const json_t *root, const char *folder,
   r->arena->escape = &escape;
   r->w = HD_NEW(r->arena, hd_workload);
   r->w->priv = p;
-  r->w->folder = hd_arena_strndup(r->arena, folder, strlen(folder));
-  r->w->name = base_name(r->arena, folder);
-  hd_status st = read_root(r, root, size ? size : "small", check);
+  r->w->folder = hd_arena_strndup(r->arena, in->folder, strlen(in->folder));
+  r->w->name =
+      in->name ? hd_arena_strndup(r->arena, in->name, strlen(in->name)) : base_name(r->arena, in->folder);
+  hd_status st = read_root(r, root, in->size ? in->size : "small", in->check_files);
   p->sizes = r->names;
   p->fills = r->fills;
+  if (in->keep) keep(p, in);
   r->arena->escape = NULL;
   return st;
 }
 
-hd_status wl_read(const char *text, size_t len, const char *path, const char *folder, const char *size,
-                  bool check_files, hd_workload **out, hd_diag *d) {
-  return wl_read_set(text, len, path, folder, size, NULL, 0, check_files, out, d);
-}
-
-hd_status wl_read_set(const char *text, size_t len, const char *path, const char *folder, const char *size,
-                      const char *const *set, size_t n_set, bool check_files, hd_workload **out, hd_diag *d) {
+hd_status wl_read(const wl_input *in, hd_workload **out, hd_diag *d) {
   *out = NULL;
-  if (len > WL_MAX_FILE)
-    return hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "%zu bytes, a workload file has at most %d", len,
-                      WL_MAX_FILE);
+  if (in->len > WL_MAX_FILE)
+    return hd_fail_at(d, HD_ERR_INPUT, in->path, NULL, 0, 0, "%zu bytes, a workload file has at most %d",
+                      in->len, WL_MAX_FILE);
   json_t *root;
-  hd_status st = toml_parse(text, len, path, &root, d);
+  hd_status st = toml_parse(in->text, in->len, in->path, &root, d);
   if (st != HD_OK) return st;
   wl_private *p = calloc(1, sizeof *p);
   if (!p) {
     json_decref(root);
-    return hd_fail(d, HD_ERR_NOMEM, "%s: out of memory", path);
+    return hd_fail(d, HD_ERR_NOMEM, "%s: out of memory", in->path);
   }
   hd_arena_init(&p->arena);
   pthread_mutex_init(&p->lock, NULL);
-  wl_reader r = {
-      .path = path, .text = text, .len = len, .d = d, .arena = &p->arena, .set = set, .n_set = n_set};
-  st = read_tree(&r, root, folder, size, check_files, p);
+  wl_reader r = {.path = in->path,
+                 .text = in->text,
+                 .len = in->len,
+                 .d = d,
+                 .arena = &p->arena,
+                 .set = in->set,
+                 .n_set = in->n_set};
+  st = read_tree(&r, root, in, p);
   json_decref(root);
   if (st == HD_OK) {
     *out = r.w;

@@ -220,9 +220,9 @@ static bool is_decimal(const char *s, size_t n) {
 }
 
 /* strtod whose decimal point does not follow the program's locale. */
-static bool decimal(const char *s, size_t n, double *v) {
+bool wl_decimal(const char *s, size_t n, double *v) {
   char text[128];
-  if (n >= sizeof text) return false;
+  if (n >= sizeof text || !is_decimal(s, n)) return false;
   memcpy(text, s, n);
   text[n] = 0;
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -244,7 +244,7 @@ static bool argument(const char *text, size_t at, size_t n, param_kind kind, hd_
   }
   if (kind == PARAM_VALUE) kind = wl_elem(type)->is_float ? PARAM_NUMBER : PARAM_INTEGER;
   if (kind == PARAM_NUMBER && is_decimal(s, n)) {
-    if (!decimal(s, n, &f->number[i])) return wl_error_set(e, at, "the number is out of range");
+    if (!wl_decimal(s, n, &f->number[i])) return wl_error_set(e, at, "the number is out of range");
     return true;
   }
   if (!wl_eval(s, n, names, &f->integer[i], e)) {

@@ -130,33 +130,14 @@ static size_t matches(char *const *names, size_t n, const char *name, const char
   return found;
 }
 
-/* Letters to insert, drop or change to make b of a; at most MAX_NAME of each are compared. */
-static unsigned edit_distance(const char *a, const char *b) {
-  enum { MAX_NAME = 64 };
-  unsigned row[MAX_NAME + 1], n = (unsigned)strnlen(b, MAX_NAME);
-  for (unsigned k = 0; k <= n; k++) row[k] = k;
-  for (unsigned i = 1; a[i - 1] && i <= MAX_NAME; i++) {
-    unsigned diagonal = row[0];
-    row[0] = i;
-    for (unsigned k = 1; k <= n; k++) {
-      unsigned above = row[k], best = diagonal + (a[i - 1] != b[k - 1]);
-      if (above + 1 < best) best = above + 1;
-      if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
-      row[k] = best;
-      diagonal = above;
-    }
-  }
-  return row[n];
-}
-
 /* All names when they are few, else those that hold `name` or are spelt nearly as it. */
 static void suggest(char *const *names, size_t n, const char *name, hd_buf *out) {
   enum { FEW = 12 };
   unsigned nearest = (unsigned)(strlen(name) + 1) / 2;
   for (size_t i = 0; i < n; i++)
-    if (edit_distance(names[i], name) < nearest) nearest = edit_distance(names[i], name);
+    if (hd_edit_distance(names[i], name) < nearest) nearest = hd_edit_distance(names[i], name);
   for (size_t i = 0; i < n; i++)
-    if (n <= FEW || strstr(names[i], name) || edit_distance(names[i], name) == nearest)
+    if (n <= FEW || strstr(names[i], name) || hd_edit_distance(names[i], name) == nearest)
       hd_buf_printf(out, "%s%s", out->len ? ", " : "", names[i]);
 }
 
@@ -189,6 +170,8 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
   return st;
 }
 
+/* ---- Opening ----------------------------------------------------------------------------- */
+
 hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
                            hd_workload **out, hd_diag *d) {
   return hd_workload_open_with(path_or_name, kernels_dir, size, NULL, 0, out, d);
@@ -219,7 +202,37 @@ hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_di
   hd_file file;
   hd_status st = hd_file_open(path, &file, d);
   if (st != HD_OK) return st;
-  st = wl_read_set(file.data, file.len, path, folder, size, set, n_set, true, out, d);
+  const wl_input in = {.text = file.data,
+                       .len = file.len,
+                       .path = path,
+                       .folder = folder,
+                       .size = size,
+                       .set = set,
+                       .n_set = n_set,
+                       .check_files = true};
+  st = wl_read(&in, out, d);
   hd_file_close(&file);
   return st;
+}
+
+bool hd_workload_is_file(const char *path) {
+  size_t n = strlen(path);
+  return is_file(path) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);
+}
+
+hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **out, hd_diag *d) {
+  *out = NULL;
+  if (hd_workload_is_file(q->name)) return wl_describe(q, out, d);
+  if (q->n_words || q->save)
+    return hd_fail(d, HD_ERR_USAGE, "--%s is for the kernels of a file; '%.200s' is none",
+                   q->n_words ? q->words[0].option : "save", q->name);
+  return hd_workload_open_with(q->name, q->kernels_dir, q->size, q->set, q->n_set, out, d);
+}
+
+hd_status hd_workload_reopen(const hd_workload *w, const char *size, hd_workload **out, hd_diag *d) {
+  const wl_private *p = w->priv;
+  if (!p->kept.text) return hd_workload_open(w->folder, NULL, size, out, d);
+  wl_input in = p->kept;
+  in.size = size;
+  return wl_read(&in, out, d);
 }

@@ -3,6 +3,7 @@
  * file.c      workload.toml -> hd_workload,         expr.c     size expressions
  *             by the parts in reader.h              elem.c     element types
  * find.c      names and folders                     headers.c.in  kernels/include, as bytes
+ * describe.c  words of a command line -> workload.toml
  * fill.c      what buffers hold at the start        compare.c  results against references
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
  * compiled.c  PTX -> kernels, kept with the workload
@@ -89,6 +90,8 @@ typedef struct wl_fill {
 /* Parse "uniform(-1, 1)" for elements of `type`. Strings are copied into *arena. */
 bool wl_fill_parse(const char *text, hd_elem type, wl_names names, hd_arena *arena, wl_fill *out,
                    wl_error *e);
+/* A decimal number, with or without fraction and exponent, that fills s[0..n). */
+bool wl_decimal(const char *s, size_t n, double *v);
 /* True for "generate". */
 bool wl_fill_is_generated(const wl_fill *f);
 /* Run heddle_generate of the workload's reference.c on buffers that are filled otherwise. */
@@ -98,6 +101,19 @@ hd_status wl_generate(const hd_workload *w, void *const *buffers, hd_diag *d);
 bool wl_fill_range(const hd_workload *w, uint32_t buffer, uint64_t first, uint64_t n, void *dst);
 
 /* ---- Files -------------------------------------------------------------- */
+
+/* A workload.toml to be read. Zero is the default of each field but text, len, path and folder. */
+typedef struct wl_input {
+  const char *text;
+  size_t len;
+  const char *path, *folder; /* of the text, for messages; that its files are relative to */
+  const char *name;          /* of the workload; NULL: the folder's */
+  const char *size;
+  const char *const *set; /* as hd_workload_open_with has it */
+  size_t n_set;
+  bool check_files; /* do source and reference exist? No other file is looked at */
+  bool keep;        /* the text is in no file: keep it for hd_workload_reopen */
+} wl_input;
 
 /* What a workload was compiled to so far. */
 typedef struct wl_compiled {
@@ -113,18 +129,16 @@ typedef struct wl_private {
   hd_arena arena;       /* holds the workload and everything it points to */
   wl_names sizes;       /* parameters of the chosen size */
   wl_fill *fills;       /* by buffer */
+  wl_input kept;        /* text NULL: in a file of the folder */
   pthread_mutex_t lock; /* of what follows; held while kernels are compiled */
   wl_compiled *compiled;
 } wl_private;
 void wl_compiled_free(wl_compiled *c); /* the whole list */
 
-/* Read text[0..len), the content of `path` in `folder`; no file is looked at but, with
- * `check_files`, whether source and reference exist. */
-hd_status wl_read(const char *text, size_t len, const char *path, const char *folder, const char *size,
-                  bool check_files, hd_workload **out, hd_diag *d);
-/* With parameters set, as hd_workload_open_with has it. */
-hd_status wl_read_set(const char *text, size_t len, const char *path, const char *folder, const char *size,
-                      const char *const *set, size_t n_set, bool check_files, hd_workload **out, hd_diag *d);
+hd_status wl_read(const wl_input *in, hd_workload **out, hd_diag *d);
+
+/* The workload of a file with kernels. */
+hd_status wl_describe(const hd_workload_request *q, hd_workload **out, hd_diag *d);
 
 /* folder/name, or name itself when it is absolute. */
 char *wl_join(hd_arena *a, const char *folder, const char *name);

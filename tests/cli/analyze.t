@@ -144,7 +144,7 @@ Means over launches that differ are those of all their CTAs:
 Input that cannot be analysed:
 
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx -k nothing 2>&1 | sed "s|$SOURCE|S|"
-  heddle: S/tests/cli/data/scale.ptx: no kernel 'nothing' ('heddle ls' lists them)
+  heddle: S/tests/cli/data/scale.ptx: no kernel 'nothing'; there is scale, where
   $ heddle analyze
   heddle: analyze: name one file or workload
   [2]

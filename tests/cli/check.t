@@ -56,7 +56,7 @@ So it is for the tuner:
 Usage:
 
   $ heddle check
-  heddle: check: name one workload ('heddle list' shows them)
+  heddle: check: name one workload ('heddle list' shows them) or file
   [2]
   $ heddle check no-such-workload --plan order=col 2>&1 | sed 's|among [0-9]*|among N|'
   heddle: there is no workload 'no-such-workload' among N

@@ -31,7 +31,8 @@ Totals for programs:
         "parameter_bytes": 24,
         "shared_bytes": 0,
         "refusals": 0,
-        "limits": "block<=256x1x1"
+        "limits": "block<=256x1x1",
+        "title": "scale"
       },
       {
         "file": "S/tests/cli/data/scale.ptx",
@@ -43,6 +44,7 @@ Totals for programs:
         "shared_bytes": 0,
         "refusals": 1,
         "limits": "",
+        "title": "where",
         "refused": {
           "kind": "special-register",
           "line": 49,

@@ -3,17 +3,17 @@ A kernel that no order helps is left as it is; the report is still written:
   $ heddle optimize $SOURCE/tests/cli/data/scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16384]=none' --arg 'f32[16384]=uniform(-1, 1)' --arg f32:2.5 --arg u32:16384 | sed '/^(/d' | tail -3
   
   Nothing helps: DRAM traffic is within 1% of compulsory already and DRAM bandwidth bounds the time on h100, which the order of the CTAs does not change. The kernel is left as it is.
-  Wrote ./scale-reordered.html.
+  Wrote ./scale-scale.html.
   $ ls
-  scale-reordered.html
+  scale-scale.html
 
 The folder for both is made before the work begins, or refused:
 
   $ heddle optimize $SOURCE/tests/cli/data/scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16384]=none' --arg 'f32[16384]=uniform(-1, 1)' --arg f32:2.5 --arg u32:16384 -o new | grep Wrote; ls new
-  Wrote new/scale-reordered.html.
-  scale-reordered.html
-  $ heddle optimize transpose --size tiny -o new/scale-reordered.html
-  heddle: new/scale-reordered.html: Not a directory
+  Wrote new/scale-scale.html.
+  scale-scale.html
+  $ heddle optimize transpose --size tiny -o new/scale-scale.html
+  heddle: new/scale-scale.html: Not a directory
   [2]
 
 Launches that are not described well:
@@ -22,8 +22,8 @@ Launches that are not described well:
   heddle: scale.ptx: a kernel file needs --grid, --block and its --arg list
   [2]
   $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16]=none'
-  heddle: scale-reordered: kernel 'scale' takes 4 arguments, the workload gives 1
+  heddle: scale-scale: kernel 'scale' takes 4 arguments, the workload gives 1
   [2]
   $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32=3'
-  heddle: --arg 1: 'f32=3' is neither TYPE:VALUE nor TYPE[COUNT]=FILL
+  heddle: --arg 'f32=3' is neither TYPE[COUNT]=FILL nor TYPE:VALUE, nor a buffer's NAME
   [2]

@@ -9,15 +9,13 @@ One table a command is what is parsed and what -h prints; a long option has its 
     --raw              print the text as it is stored, unparsed
     -o, --output OUT   write to a file
   $ heddle analyze --help
-  usage: heddle analyze FILE [-k KERNEL] | WORKLOAD
+  usage: heddle analyze WORKLOAD | FILE [-k KERNEL --grid ... --block ... --arg ...]
   
   where the reuse is, whether it can be had, and what to do about it
   
-    -k, --kernel NAME  the kernel (default: all of the file, or those the workload launches)
-    -m, --module N     module number when the file holds several
-    --grid X[,Y[,Z]]   what is known of the launches of a file's kernels
-    --block X[,Y[,Z]]  likewise
     --size NAME        the workload's size (default: small)
+    --param NAME=N     another value for one of the size's parameters; may be given several times
+    --save DIR         keep the workload of a file in this folder
     -v, --verbose      of a file: conditions and whole formulas; of a workload: every launch, every access
     --static           the kernel's text only: do not run the workload
     --gpu NAME         the GPU to model (default: h100)
@@ -29,6 +27,24 @@ One table a command is what is parsed and what -h prints; a long option has its 
     --directions WORKLOAD...
                        MAP's mapping directions, from the code, instead
     --json             print JSON
+  
+  The launches of a file's kernels:
+  
+    -k, --kernel NAME  the kernel, as its source calls it (default: the only one); again: another
+                       launch, with the words behind it
+    -m, --module N     module number (default: the one that has the kernel)
+    --grid X[,Y[,Z]]   the launch's grid
+    --block X[,Y[,Z]]  threads per CTA
+    --shared BYTES     shared memory that the launch adds
+    --arg A            one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7), a buffer
+                       TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero', or a buffer of an
+                       argument before it by its name, which is arg1, arg2, ... or given: 'x=f32[64]=iota', 'x'
+    --atomics          atomics add floats in any order, so a result may differ from the original's,
+                       by 1e-4 of f32, 1e-10 of f64, 1e-2 of f16
+    --near TOL         as --atomics, by TOL, absolutely and relatively
+  
+  Without --arg only the text of a file's kernels is looked at; --grid and --block say what is known of
+  their launches. -k also chooses among the kernels that a workload launches.
   $ heddle header --output
   heddle: header: --output needs a value
   [2]
@@ -47,8 +63,8 @@ One table a command is what is parsed and what -h prints; a long option has its 
   $ heddle rewrite --grid 0x4
   heddle: rewrite: --grid takes X[,Y[,Z]], not '0x4'
   [2]
-  $ heddle analyze --grid 1,2,3,4
-  heddle: analyze: --grid takes X[,Y[,Z]], not '1,2,3,4'
+  $ heddle rewrite --grid 1,2,3,4
+  heddle: rewrite: --grid takes X[,Y[,Z]], not '1,2,3,4'
   [2]
   $ heddle no-such-command
   heddle: no command 'no-such-command'; 'heddle -h' lists them

@@ -141,9 +141,9 @@ Every kernel of a module that is not refused, and why the others are:
 Bad usage:
 
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --plan order=reverse 2>&1 | sed "s|$SOURCE|S|g"
-  heddle: S/tests/cli/data/scale.ptx: choose a kernel with -k ('heddle ls S/tests/cli/data/scale.ptx' lists them)
+  heddle: S/tests/cli/data/scale.ptx: choose a kernel with -k: scale, where
   $ cd $SOURCE/tests/cli/data; heddle rewrite scale.ptx -k nobody --plan order=reverse
-  heddle: scale.ptx: no kernel 'nobody'
+  heddle: scale.ptx: no kernel 'nobody'; there is scale, where
   [2]
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=spiral
   heddle: plan, column 7: order=spiral: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table

@@ -40,7 +40,9 @@ static const char GOOD[] =
     "args = [\"c\", \"a\", { type = \"s32\", value = \"n - 200\" }, { type = \"f32\", value = 0.5 }]\n";
 
 static inline hd_status read_text(const char *text, const char *size, hd_workload **w, hd_diag *d) {
-  return wl_read(text, strlen(text), "dir/workload.toml", "dir", size, false, w, d);
+  const wl_input in = {
+      .text = text, .len = strlen(text), .path = "dir/workload.toml", .folder = "dir", .size = size};
+  return wl_read(&in, w, d);
 }
 
 /* GOOD with the first `from` replaced by `to`. */

@@ -63,6 +63,12 @@ static void another_size_gives_other_numbers(void **state) {
   hd_workload_close(w);
 }
 
+static hd_status read_set(const char *text, const char *const *set, hd_workload **w, hd_diag *d) {
+  const wl_input in = {
+      .text = text, .len = strlen(text), .path = "f", .folder = "dir", .set = set, .n_set = 1};
+  return wl_read(&in, w, d);
+}
+
 static void a_range_bounds_what_a_parameter_may_be(void **state) {
   static const char *const set[] = {"n=33"}, *const low[] = {"n=30"};
   char *text = changed("[[buffer]]\n", "[ranges]\nn = { least = \"n / n + 31\", step = 1 }\n[[buffer]]\n");
@@ -75,13 +81,12 @@ static void a_range_bounds_what_a_parameter_may_be(void **state) {
   assert_int_equal(w->params[0].least, 32);
   assert_int_equal(w->params[0].most, INT64_MAX);
   hd_workload_close(w);
-  size_t len = strlen(text);
-  assert_int_equal(wl_read_set(text, len, "f", "dir", NULL, set, 1, false, &w, &d), HD_OK);
+  assert_int_equal(read_set(text, set, &w, &d), HD_OK);
   assert_int_equal(w->params[0].value, 33);
   assert_int_equal(w->launches[0].grid[0], 2);
   assert_int_equal(w->buffers[1].count, 34);
   hd_workload_close(w);
-  assert_int_equal(wl_read_set(text, len, "f", "dir", NULL, low, 1, false, &w, &d), HD_ERR_USAGE);
+  assert_int_equal(read_set(text, low, &w, &d), HD_ERR_USAGE);
   assert_string_equal(d.message, "dir: n is 30, allowed are 32 to 9223372036854775807 in steps of 1");
   free(text);
 }

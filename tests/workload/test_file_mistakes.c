@@ -10,7 +10,7 @@ static const struct {
 } mistakes[] = {
     /* the file */
     {"title = ", "titel = ",
-     DIR "1:1: unknown key 'titel' (known: title, paper, category, source, reference, registers, sizes, "
+     DIR "1:1: unknown key 'titel' (known: title, paper, category, source, module, reference, registers, sizes, "
          "ranges, buffer, variable, texture, surface, launch)"},
     {"title = \"Good\"", "title = 3", DIR "1:1: 'title' should be a string"},
     {"\"Good\"", "\"\"", DIR "1:1: 'title' is empty"},
@@ -18,14 +18,14 @@ static const struct {
     {"data+write", "data+",
      DIR "3:1: unknown category 'data+' (known: algorithm, cache-line, data, write, streaming)"},
     {"source = \"kernel.cu\"\n", "", DIR "1:1: 'source' is missing"},
-    {"kernel.cu", "kernel.c", DIR "4:1: 'source' should end in .cu or .ptx"},
+    {"kernel.cu", "kernel.c", DIR "4:1: 'source' should be CUDA C in a .cu file, or a file that holds PTX"},
     {"registers = 32", "  registers = 256", DIR "6:3: registers is 256, allowed are 1 to 255"},
     {"compare = \"exact\"\n", "",
      DIR "5:1: no [[buffer]] has 'compare': there is nothing to hold against the reference"},
     /* sizes */
     {"sizes.small", "sizes.tiny", DIR "7:1: no [sizes.small] is given"},
     {"[sizes.small]", "[other]",
-     DIR "7:1: unknown key 'other' (known: title, paper, category, source, reference, registers, sizes, "
+     DIR "7:1: unknown key 'other' (known: title, paper, category, source, module, reference, registers, sizes, "
          "ranges, buffer, variable, texture, surface, launch)"},
     {"n = 1000\n", "", DIR "9:1: size 'large' lacks 'n', size 'small' has it"},
     {"n = 1000\n", "n = 1\nm = 2\n", DIR "9:1: size 'large' has 'm', size 'small' lacks it"},
@@ -202,12 +202,15 @@ static void truncated_and_damaged_files_are_answered(void **state) {
   char text[sizeof GOOD];
   hd_workload *w;
   hd_diag d;
-  for (size_t n = 0; n < sizeof GOOD; n += 3)
-    if (wl_read(GOOD, n, "f", "dir", NULL, false, &w, &d) == HD_OK) hd_workload_close(w);
+  for (size_t n = 0; n < sizeof GOOD; n += 3) {
+    const wl_input in = {.text = GOOD, .len = n, .path = "f", .folder = "dir"};
+    if (wl_read(&in, &w, &d) == HD_OK) hd_workload_close(w);
+  }
   for (size_t i = 0; i < 2000; i++) {
     memcpy(text, GOOD, sizeof GOOD);
     text[hd_random_at(1, i) % (sizeof GOOD - 1)] = (char)hd_random_at(2, i);
-    if (wl_read(text, sizeof GOOD - 1, "f", "dir", NULL, false, &w, &d) == HD_OK) hd_workload_close(w);
+    const wl_input in = {.text = text, .len = sizeof GOOD - 1, .path = "f", .folder = "dir"};
+    if (wl_read(&in, &w, &d) == HD_OK) hd_workload_close(w);
   }
 }
 

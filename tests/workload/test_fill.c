@@ -19,8 +19,8 @@ static hd_workload *one_buffer(const char *type, uint64_t count, const char *fil
       type, (unsigned long long)count, fill, (unsigned long long)seed);
   hd_workload *w;
   hd_diag d;
-  if (wl_read(text, strlen(text), "f", scratch, NULL, false, &w, &d) != HD_OK)
-    fail_msg("%s", hd_diag_line(&d, line, sizeof line));
+  const wl_input in = {.text = text, .len = strlen(text), .path = "f", .folder = scratch};
+  if (wl_read(&in, &w, &d) != HD_OK) fail_msg("%s", hd_diag_line(&d, line, sizeof line));
   return w;
 }
 

@@ -28,25 +28,10 @@ static hd_status check_shape(const hd_emu_launch_params *l, hd_diag *d) {
   return HD_OK;
 }
 
-/* .reqntid and .maxntid; left-out dimensions are 1. */
 static hd_status check_directives(const hd_ptx_module *m, const emu_code *code, const hd_emu_launch_params *l,
                                   hd_diag *d) {
-  const hd_ptx_dir *req = hd_ptx_func_dir(m, code->func, HD_M_REQNTID);
-  for (uint32_t k = 0; req && k < 3; k++) {
-    uint32_t want = k < req->n_vals ? req->vals[k] : 1;
-    if (l->block[k] != want)
-      return hd_fail(d, HD_ERR_USAGE, "%s requires a block of %u threads in %s, not %u", code->name, want,
-                     axis[k], l->block[k]);
-  }
-  const hd_ptx_dir *max = hd_ptx_func_dir(m, code->func, HD_M_MAXNTID);
-  if (max) {
-    uint64_t most = 1;
-    for (uint32_t k = 0; k < max->n_vals && k < 3; k++) most *= max->vals[k];
-    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    if (threads > most)
-      return hd_fail(d, HD_ERR_USAGE, "%s allows blocks of at most %" PRIu64 " threads, not %" PRIu64,
-                     code->name, most, threads);
-  }
+  hd_status st = hd_ptx_check_block(m, code->func, l->block, d);
+  if (st != HD_OK) return st;
   const hd_ptx_dir *cluster = hd_ptx_func_dir(m, code->func, HD_M_REQNCTAPERCLUSTER);
   bool clusters = hd_ptx_func_dir(m, code->func, HD_M_EXPLICITCLUSTER) && !cluster;
   for (uint32_t k = 0; cluster && k < cluster->n_vals && k < 4; k++) clusters |= cluster->vals[k] != 1;

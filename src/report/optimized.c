@@ -1,0 +1,62 @@
+/* What an optimization leaves behind: the kernel that was proved, its order's table, a page. */
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/report.h"
+
+/* The module that was proved, with what its launches take as comments behind it. */
+static hd_status write_kernel(const hd_workload *w, const hd_optimized *f, hd_optimized_files *out,
+                              hd_diag *d) {
+  hd_buf text = {0};
+  hd_status st = HD_OK;
+  hd_buf_put(&text, f->text, f->len);
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    uint32_t first = 0;
+    while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
+    if (first == i) hd_recipe_print(w->launches[i].kernel, &f->recipes[i], &text);
+  }
+  if (f->table.n) st = hd_table_write(out->table, &f->table, d);
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  if (st == HD_OK) st = hd_file_write(out->kernel, text.data, text.len, d);
+  hd_buf_free(&text);
+  return st;
+}
+
+static hd_status write_page(hd_report *r, const hd_optimized *f, const char *path, hd_diag *d) {
+  hd_buf page = {0};
+  hd_reuse_picture picture;
+  hd_status st = hd_reuse_picture_make(f->study, r->workload, r->gpu->l1.line, &picture, d);
+  if (st != HD_OK) return st;
+  r->picture = &picture;
+  hd_report_html(r, &page);
+  r->picture = NULL;
+  hd_reuse_picture_free(&picture);
+  st = page.failed ? hd_nomem(d) : hd_file_write(path, page.data, page.len, d);
+  hd_buf_free(&page);
+  return st;
+}
+
+hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
+                             const hd_optimized *f, const char *folder, hd_optimized_files *out, hd_report *r,
+                             hd_diag *d) {
+  hd_status st = HD_OK;
+  snprintf(out->kernel, sizeof out->kernel, "%s/%s.ptx", folder, w->name);
+  snprintf(out->page, sizeof out->page, "%s/%s.html", folder, w->name);
+  snprintf(out->table, sizeof out->table, "%s/%s.table", folder, w->name);
+  *r = (hd_report){.workload = w,
+                   .gpu = g,
+                   .dispatch = hd_dispatch_name(dispatch),
+                   .rows = f->rows,
+                   .n_rows = f->n_rows,
+                   .best = (int64_t)f->best,
+                   .proof = f->best ? &f->proof : NULL,
+                   .output = f->best ? out->kernel : NULL,
+                   .table = f->best && f->table.n ? out->table : NULL,
+                   .html = out->page,
+                   .other_launch = f->other_launch,
+                   .nothing_helps = f->best ? NULL : f->why,
+                   .trace_seconds = hd_study_seconds(f->study),
+                   .sweep_seconds = f->sweep_seconds};
+  if (f->best) st = write_kernel(w, f, out, d);
+  return st == HD_OK ? write_page(r, f, out->page, d) : st;
+}

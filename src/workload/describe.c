@@ -1,0 +1,436 @@
+/* Launches described in words, as a command line has them, become the text of a workload.toml, which is then
+ * read like any other. A line of that text knows the word that it comes from, so mistakes are told of words.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/container.h"
+#include "workload/describe.h"
+
+/* ---- Pieces of the text ---------------------------------------------------------------------- */
+
+/* The lines that `p` got since the last call come from word number `word`. */
+static void credit(describing *s, describe_piece *p, size_t word) {
+  for (; p->read < p->text.len; p->read++)
+    if (p->text.data[p->read] == '\n' && !hd_vec_push(&p->words, word)) p->text.failed = true;
+}
+
+static void free_piece(describe_piece *p) {
+  hd_buf_free(&p->text);
+  hd_vec_free(&p->words);
+}
+
+void describe_quote(hd_buf *out, const char *text, size_t n) {
+  hd_buf_putc(out, '"');
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if (c < ' ' || c == 0x7f)
+      hd_buf_printf(out, "\\u%04x", c);
+    else
+      hd_buf_printf(out, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+  }
+  hd_buf_putc(out, '"');
+}
+
+static hd_status bad_word(const describing *s, hd_diag *d, const char *what) {
+  const hd_launch_word *w = &s->q->words[s->at];
+  return hd_fail(d, HD_ERR_USAGE, "--%s '%.300s' %s", w->option, w->text, what);
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------- */
+
+static bool is_buffer(const char *text) {
+  size_t n = strcspn(text, "[:");
+  return text[n] == '[';
+}
+
+static bool is_scalar(const char *text) { return strchr(text, ':') != NULL; }
+
+static bool is_name(const char *text) { return wl_is_identifier(text, strlen(text)); }
+
+/* file("NAME") reads from the working folder; a workload that is kept elsewhere names the file from the root.
+ */
+static void put_fill(const describing *s, const char *fill, hd_buf *out) {
+  const char *open = strchr(fill, '"'), *close = open ? strchr(open + 1, '"') : NULL;
+  char *name = s->q->save && close ? strndup(open + 1, (size_t)(close - open - 1)) : NULL;
+  char *path = name ? realpath(name, NULL) : NULL;
+  hd_buf whole = {0};
+  if (path)
+    hd_buf_printf(&whole, "%.*s\"%s\"%s", (int)(open - fill), fill, path, close + 1);
+  else
+    hd_buf_puts(&whole, fill);
+  describe_quote(out, whole.data ? whole.data : "", whole.len);
+  out->failed |= whole.failed;
+  hd_buf_free(&whole);
+  free(path);
+  free(name);
+}
+
+/* Sums by atomics come in another order in every run: within so much of each other. */
+static void put_tolerance(const describing *s, hd_elem type, hd_buf *out) {
+  const double by = s->near > 0 ? s->near : s->atomics ? hd_elem_sum_tolerance(type) : 0;
+  if (wl_elem(type)->is_float && by > 0)
+    hd_buf_printf(out, "compare = \"near\"\nabs = %.17g\nrel = %.17g\natomics = true\n", by, by);
+}
+
+static hd_status put_buffer(describing *s, const char *name, const char *text, hd_diag *d) {
+  hd_buf *out = &s->buffers.text;
+  const char *bracket = strchr(text, '['), *close = strstr(bracket, "]=");
+  hd_elem type;
+  if (!close) return bad_word(s, d, "is not TYPE[COUNT]=FILL");
+  hd_buf_printf(out, "\n[[buffer]]\nname = \"%s\"\ntype = ", name);
+  describe_quote(out, text, (size_t)(bracket - text));
+  hd_buf_puts(out, "\ncount = ");
+  describe_quote(out, bracket + 1, (size_t)(close - bracket - 1));
+  hd_buf_puts(out, "\nfill = ");
+  put_fill(s, close + 2, out);
+  char *word = hd_arena_strndup(s->arena, text, (size_t)(bracket - text));
+  if (!word) return hd_nomem(d);
+  hd_buf_putc(out, '\n');
+  if (wl_elem_parse(word, &type)) put_tolerance(s, type, out);
+  credit(s, &s->buffers, s->at);
+  hd_buf_printf(&s->args.text, "  \"%s\",\n", name);
+  return hd_vec_push(&s->names, name) ? HD_OK : hd_nomem(d);
+}
+
+static hd_status put_scalar(describing *s, const char *name, const char *text, hd_diag *d) {
+  const char *colon = strchr(text, ':');
+  hd_buf_puts(&s->args.text, "  { type = ");
+  describe_quote(&s->args.text, text, (size_t)(colon - text));
+  hd_buf_puts(&s->args.text, ", value = ");
+  describe_quote(&s->args.text, colon + 1, strlen(colon + 1));
+  hd_buf_puts(&s->args.text, " },\n");
+  return HD_OK;
+}
+
+static hd_status put_again(describing *s, const char *name, const char *text, hd_diag *d) {
+  for (size_t i = 0; i < s->names.n; i++) {
+    if (strcmp(s->names.data[i], text) != 0) continue;
+    hd_buf_printf(&s->args.text, "  \"%s\",\n", text);
+    return HD_OK;
+  }
+  return bad_word(s, d, "names no buffer of an --arg before it");
+}
+
+/* How an argument may be written: the first form that `is` knows. A form that makes a buffer is given its
+ * name.
+ */
+static const struct {
+  const char *form;
+  bool (*is)(const char *text);
+  hd_status (*put)(describing *s, const char *name, const char *text, hd_diag *d);
+} forms[] = {
+    {"TYPE[COUNT]=FILL", is_buffer, put_buffer},
+    {"TYPE:VALUE", is_scalar, put_scalar},
+    {"a buffer's NAME", is_name, put_again},
+};
+
+static hd_status take_arg(describing *s, const char *text, hd_diag *d) {
+  size_t n = strcspn(text, "[:={(");
+  const bool named = text[n] == '=' && wl_is_identifier(text, n);
+  const char *rest = named ? text + n + 1 : text;
+  s->n_args++;
+  const char *name =
+      named ? hd_arena_strndup(s->arena, text, n) : hd_arena_printf(s->arena, "arg%zu", s->n_args);
+  if (!name) return hd_nomem(d);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (!forms[i].is(rest)) continue;
+    hd_status st = forms[i].put(s, name, rest, d);
+    credit(s, &s->args, s->at);
+    return st;
+  }
+  char what[128];
+  snprintf(what, sizeof what, "is neither %s nor %s, nor %s", forms[0].form, forms[1].form, forms[2].form);
+  return bad_word(s, d, what);
+}
+
+/* ---- The launch at hand ---------------------------------------------------------------------------- */
+
+/* "64,2" or "64x2": ["64", "2"] */
+static hd_status put_dims(describing *s, const char *text, describe_piece *out, const char *key, hd_diag *d) {
+  const char *apart = text[strspn(text, "0123456789x")] ? "," : "x";
+  hd_buf_clear(&out->text);
+  out->words.n = out->read = 0;
+  hd_buf_printf(&out->text, "%s = [", key);
+  for (const char *p = text;;) {
+    size_t n = 0;
+    for (int depth = 0; p[n] && (depth || p[n] != apart[0]); n++) depth += (p[n] == '(') - (p[n] == ')');
+    describe_quote(&out->text, p, n);
+    if (!p[n]) break;
+    hd_buf_puts(&out->text, ", ");
+    p += n + 1;
+  }
+  hd_buf_puts(&out->text, "]\n");
+  credit(s, out, s->at);
+  return HD_OK;
+}
+
+static hd_status take_grid(describing *s, const char *text, hd_diag *d) {
+  return put_dims(s, text, &s->grid, "grid", d);
+}
+
+static hd_status take_block(describing *s, const char *text, hd_diag *d) {
+  return put_dims(s, text, &s->block, "block", d);
+}
+
+static hd_status take_shared(describing *s, const char *text, hd_diag *d) {
+  hd_buf_clear(&s->shared.text);
+  s->shared.words.n = s->shared.read = 0;
+  hd_buf_puts(&s->shared.text, "shared = ");
+  describe_quote(&s->shared.text, text, strlen(text));
+  hd_buf_putc(&s->shared.text, '\n');
+  credit(s, &s->shared, s->at);
+  return HD_OK;
+}
+
+/* All kernels are of one module: the first one's. */
+static hd_status find_kernel(describing *s, hd_diag *d) {
+  uint32_t func = 0;
+  hd_status st = HD_OK;
+  if (s->module)
+    st = hd_kernel_find_in(s->module, s->kernel, &func, d);
+  else
+    st = hd_kernel_find(s->q->name, s->index, s->kernel, s->arena, &s->module, &func, &s->index, d);
+  if (st == HD_OK) s->kernel = s->module->syms[s->module->funcs[func].sym].name;
+  return st;
+}
+
+static void append(describing *s, describe_piece *to, const describe_piece *from) {
+  hd_buf_put(&to->text, from->text.data ? from->text.data : "", from->text.len);
+  to->text.failed |= from->text.failed;
+  for (size_t i = 0; i < from->words.n; i++)
+    if (!hd_vec_push(&to->words, from->words.data[i])) to->text.failed = true;
+  to->read = to->text.len;
+}
+
+static hd_status incomplete(const describing *s, hd_diag *d) {
+  return hd_fail(d, HD_ERR_USAGE, "%s: a kernel file needs --grid, --block and its --arg list", s->q->name);
+}
+
+static hd_status end_launch(describing *s, hd_diag *d) {
+  describe_piece *out = &s->launches;
+  if (!s->grid.text.len || !s->block.text.len) return incomplete(s, d);
+  hd_status st = find_kernel(s, d);
+  if (st != HD_OK) return st;
+  hd_kernel_title(s->kernel, false, &s->title);
+  hd_buf_printf(&out->text, "\n[[launch]]\nkernel = ");
+  describe_quote(&out->text, s->kernel, strlen(s->kernel));
+  hd_buf_putc(&out->text, '\n');
+  credit(s, out, SIZE_MAX);
+  append(s, out, &s->grid);
+  append(s, out, &s->block);
+  append(s, out, &s->shared);
+  hd_buf_puts(&out->text, "args = [\n");
+  credit(s, out, SIZE_MAX);
+  append(s, out, &s->args);
+  hd_buf_puts(&out->text, "]\n");
+  credit(s, out, SIZE_MAX);
+  hd_buf_clear(&s->args.text);
+  s->args.words.n = s->args.read = 0;
+  s->kernel = NULL;
+  return HD_OK;
+}
+
+static hd_status take_kernel(describing *s, const char *text, hd_diag *d) {
+  hd_status st = s->has_kernel ? end_launch(s, d) : HD_OK;
+  if (s->has_kernel) hd_buf_putc(&s->title, '+');
+  s->has_kernel = true;
+  s->kernel = text;
+  return st;
+}
+
+/* ---- Words for all launches -------------------------------------------------------------------------- */
+
+static hd_status take_module(describing *s, const char *text, hd_diag *d) {
+  if (hd_parse_u64(text, strlen(text), UINT32_MAX, &s->index)) return HD_OK;
+  return bad_word(s, d, "should be a module's number, as 'heddle ls' shows it");
+}
+
+static hd_status take_near(describing *s, const char *text, hd_diag *d) {
+  if (wl_decimal(text, strlen(text), &s->near) && s->near > 0) return HD_OK;
+  return bad_word(s, d, "should be a number above 0");
+}
+
+static hd_status take_atomics(describing *s, const char *text, hd_diag *d) {
+  s->atomics = true;
+  return HD_OK;
+}
+
+static const char arg_help[] =
+    "one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7), a buffer\n"
+    "TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero', or a buffer of an\n"
+    "argument before it by its name, which is arg1, arg2, ... or given: 'x=f32[64]=iota', 'x'";
+
+/* Words that hold for all launches are taken first. */
+static const struct {
+  hd_launch_option shown;
+  bool first;
+  hd_status (*take)(describing *s, const char *text, hd_diag *d);
+} kinds[] = {
+    {{"kernel", 'k', "NAME",
+      "the kernel, as its source calls it (default: the only one); again: another\nlaunch, with "
+      "the "
+      "words behind it"},
+     false,
+     take_kernel},
+    {{"module", 'm', "N", "module number (default: the one that has the kernel)"}, true, take_module},
+    {{"grid", 0, "X[,Y[,Z]]", "the launch's grid"}, false, take_grid},
+    {{"block", 0, "X[,Y[,Z]]", "threads per CTA"}, false, take_block},
+    {{"shared", 0, "BYTES", "shared memory that the launch adds"}, false, take_shared},
+    {{"arg", 0, "A", arg_help}, false, take_arg},
+    {{"atomics", 0, NULL,
+      "atomics add floats in any order, so a result may differ from the original's,\nby 1e-4 of "
+      "f32, 1e-10 of f64, 1e-2 of f16"},
+     true,
+     take_atomics},
+    {{"near", 0, "TOL", "as --atomics, by TOL, absolutely and relatively"}, true, take_near},
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+const hd_launch_option *hd_launch_option_at(size_t i) { return i < N_KINDS ? &kinds[i].shown : NULL; }
+
+static hd_status take_words(describing *s, bool first, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (s->at = 0; st == HD_OK && s->at < s->q->n_words; s->at++) {
+    const hd_launch_word *w = &s->q->words[s->at];
+    size_t k = 0;
+    while (k < N_KINDS && strcmp(kinds[k].shown.name, w->option) != 0) k++;
+    if (k == N_KINDS) return hd_fail(d, HD_ERR_USAGE, "there is no --%.60s for launches", w->option);
+    if (kinds[k].first == first) st = kinds[k].take(s, w->text, d);
+    if (st != HD_OK) break;
+  }
+  return st;
+}
+
+/* ---- The whole text ------------------------------------------------------------------------------------ */
+
+/* "n=512": a parameter of the one size there is. */
+static hd_status put_size(describing *s, hd_buf *out, hd_diag *d) {
+  hd_buf_puts(out, "[sizes.small]\n");
+  for (size_t i = 0; i < s->q->n_set; i++) {
+    const char *text = s->q->set[i];
+    size_t n = strcspn(text, "=");
+    uint64_t value;
+    if (!wl_is_identifier(text, n) || !text[n] ||
+        !hd_parse_u64(text + n + 1, strlen(text + n + 1), INT64_MAX, &value))
+      return hd_fail(d, HD_ERR_USAGE, "--param '%.80s' should be NAME=NUMBER", text);
+    hd_buf_printf(out, "%.*s = %llu\n", (int)n, text, (unsigned long long)value);
+  }
+  return HD_OK;
+}
+
+static hd_status compose(describing *s, const char *source, uint64_t module, describe_piece *out,
+                         hd_diag *d) {
+  hd_buf_puts(&out->text, "title = \"launch from the command line\"\nsource = ");
+  describe_quote(&out->text, source, strlen(source));
+  hd_buf_putc(&out->text, '\n');
+  if (module != UINT64_MAX) hd_buf_printf(&out->text, "module = %llu\n", (unsigned long long)module);
+  hd_status st = put_size(s, &out->text, d);
+  credit(s, out, SIZE_MAX);
+  append(s, out, &s->buffers);
+  append(s, out, &s->launches);
+  return st == HD_OK && out->text.failed ? hd_nomem(d) : st;
+}
+
+/* "saxpy-saxpy": the file's name and the kernels', as a file's name can be; longer than the file's, so
+ * nothing that is written in its name is the input. */
+static const char *name_of(describing *s) {
+  enum { MOST = 100 };
+  const char *slash = strrchr(s->q->name, '/'), *base = slash ? slash + 1 : s->q->name,
+             *dot = strrchr(base, '.');
+  size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base), used = 0;
+  char title[MOST + 1];
+  for (const char *p = s->title.data ? s->title.data : ""; *p && used < MOST; p++) {
+    bool plain = wl_is_identifier(p, 1) || (*p >= '0' && *p <= '9') || *p == '+';
+    if (*p == '+' && used && title[used - 1] == '_') used--;
+    if (plain || (used && title[used - 1] != '_')) title[used++] = plain ? *p : '_';
+  }
+  while (used && title[used - 1] == '_') used--;
+  return hd_arena_printf(s->arena, "%.*s-%.*s", n > MOST ? MOST : (int)n, base, (int)used, title);
+}
+
+/* A mistake in the text is one of the word that its line comes from. */
+static hd_status blame_word(const describing *s, const describe_piece *p, hd_status st, hd_diag *d) {
+  if (!d || !d->line || d->line > p->words.n || strcmp(d->file, s->q->name) != 0) return st;
+  size_t word = p->words.data[d->line - 1];
+  char message[sizeof d->message];
+  memcpy(message, d->message, sizeof message);
+  if (word == SIZE_MAX) return hd_fail(d, HD_ERR_USAGE, "%.200s: %.500s", s->q->name, message);
+  const hd_launch_word *w = &s->q->words[word];
+  return hd_fail(d, HD_ERR_USAGE, "--%s '%.200s': %.500s", w->option, w->text, message);
+}
+
+static hd_status open_text(describing *s, hd_workload **out, hd_diag *d) {
+  describe_piece all = {0};
+  hd_diag e = {0};
+  hd_status st = compose(s, s->q->name, s->index, &all, d);
+  const char *name = st == HD_OK ? name_of(s) : NULL;
+  if (st == HD_OK && !name) st = hd_nomem(d);
+  if (st == HD_OK) {
+    const wl_input in = {.text = all.text.data,
+                         .len = all.text.len,
+                         .path = s->q->name,
+                         .folder = ".",
+                         .name = name,
+                         .size = s->q->size,
+                         .check_files = true,
+                         .keep = true};
+    st = wl_read(&in, out, &e);
+    if (st != HD_OK) blame_word(s, &all, st, &e);
+    if (st != HD_OK && d) *d = e;
+    if (st != HD_OK) st = e.status;
+  }
+  free_piece(&all);
+  return st;
+}
+
+/* The folder holds all but the files that fills name. */
+static hd_status save(describing *s, const hd_workload *w, hd_diag *d) {
+  describe_piece all = {0};
+  hd_buf text = {0};
+  char *ptx = hd_arena_printf(s->arena, "%s/module.ptx", s->q->save);
+  char *toml = hd_arena_printf(s->arena, "%s/workload.toml", s->q->save);
+  hd_status st = ptx && toml ? hd_folder_make(s->q->save, d) : hd_nomem(d);
+  if (st == HD_OK) st = compose(s, "module.ptx", UINT64_MAX, &all, d);
+  if (st == HD_OK) st = hd_workload_ptx(w, DESCRIBE_ARCH, &text, NULL, d);
+  if (st == HD_OK) st = hd_file_write(ptx, text.data, text.len, d);
+  if (st == HD_OK) st = hd_file_write(toml, all.text.data, all.text.len, d);
+  hd_buf_free(&text);
+  free_piece(&all);
+  return st;
+}
+
+/* CUDA C is compiled to know its kernels' symbols, which are the same for every architecture. */
+static hd_status compile(describing *s, hd_diag *d) {
+  const char *dot = strrchr(s->q->name, '.');
+  const hd_workload source = {.name = s->q->name, .source = s->q->name, .module = UINT64_MAX};
+  if (!dot || strcmp(dot, ".cu") != 0) return HD_OK;
+  hd_buf text = {0};
+  hd_status st = hd_workload_ptx(&source, DESCRIBE_ARCH, &text, NULL, d);
+  if (st == HD_OK) st = hd_ptx_parse(text.data, text.len, s->q->name, s->arena, &s->module, d);
+  hd_buf_free(&text);
+  return st;
+}
+
+hd_status wl_describe(const hd_workload_request *q, hd_workload **out, hd_diag *d) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  describing s = {.q = q, .arena = &arena, .index = UINT64_MAX};
+  hd_status st = take_words(&s, true, d);
+  if (st == HD_OK) st = compile(&s, d);
+  if (st == HD_OK) st = take_words(&s, false, d);
+  if (st == HD_OK) st = end_launch(&s, d);
+  if (st == HD_OK && !s.names.n) st = incomplete(&s, d);
+  if (st == HD_OK) st = open_text(&s, out, d);
+  if (st == HD_OK && q->save && (st = save(&s, *out, d)) != HD_OK) {
+    hd_workload_close(*out);
+    *out = NULL;
+  }
+  describe_piece *const pieces[] = {&s.buffers, &s.launches, &s.grid, &s.block, &s.shared, &s.args};
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) free_piece(pieces[i]);
+  hd_vec_free(&s.names);
+  hd_buf_free(&s.title);
+  hd_arena_free(&arena);
+  return st;
+}

@@ -1,0 +1,131 @@
+One's own kernels: any file that `ls` reads, with launches described on the command line. The file here is a fatbin with
+two modules for one architecture, an older copy of the second, and code that is assembled already.
+
+  $ cd $SOURCE/tests/cli/data; ./fatbin 2 80 scale.ptx 1 80 own.ptx 1 75 scale.ptx 1 80 scale.ptx > $OLDPWD/app.fatbin; ./fatbin 2 80 own.ptx > $OLDPWD/assembled.fatbin
+  $ heddle ls app.fatbin | sed 's/  *can be reord.*\|  *no: .*\|  *CTA order//'
+  module  sm  params  bytes  shared  limits          kernel
+       0  80       3     20       0  -               scale<float, 4>
+       0  80       3     24       0  -               scale<double, 4>
+       0  80       6     44       0  -               row_sums
+       0  80       2     16       0  -               total
+       0  80       2     16       0  -               cipher::AESEncrypt
+       0  80       2     16       0  -               cipher::AESDecrypt
+       1  80       4     24       0  block<=256x1x1  scale
+       1  80       1      8       0  -               where
+       2  80       4     24       0  block<=256x1x1  scale
+       2  80       1      8       0  -               where
+  3 modules, 10 kernels, 0.0 MB of PTX
+  $ heddle ls assembled.fatbin
+  heddle: assembled.fatbin: holds no PTX, only code that is assembled already: build it with PTX, as nvcc -gencode arch=compute_80,code=[sm_80,compute_80] does
+  [2]
+  $ heddle check assembled.fatbin -k total --grid 1 --block 32 --arg 'f32[32]=zero' 2>&1 | cut -c1-60
+  heddle: assembled.fatbin: holds no PTX, only code that is as
+
+Kernels go by the names that their source gives them, and the module is found from the kernel:
+
+  $ words="--grid 4 --block 64 --arg u32[256]=iota --arg u32[256]=none"; for k in cipher::AESEncrypt AESEncrypt AESE Encrypt _ZN6cipher10AESEncryptEPKjPj 'cipher::AESEncrypt(unsigned int const*, unsigned int*)'; do heddle check app.fatbin -k "$k" $words --plan order=reverse | head -1; done
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  $ heddle check app.fatbin -k AES --grid 1 --block 32 --arg 'f32[8]=zero'
+  heddle: app.fatbin: 'AES' may be any of 2 kernels: cipher::AESEncrypt, cipher::AESDecrypt
+  [2]
+  $ heddle check app.fatbin -k row_sum --grid 1 --block 32 --arg 'f32[8]=zero' 2>&1 | head -1
+  heddle: app-row_sums: kernel '_Z8row_sumsPKiS0_PKfS2_Pfi' takes 6 arguments, the workload gives 1
+  $ heddle check app.fatbin -k rwo_sums --grid 1 --block 32 --arg 'f32[8]=zero'
+  heddle: app.fatbin: no kernel 'rwo_sums'; did you mean row_sums?
+  [2]
+  $ heddle check app.fatbin -k 'scale<double,4>' --grid 1 --block 64 --arg 'f64[64]=iota' --arg 'f64[64]=none' --arg f64:-2.5e-1 | head -1
+  app-scale_double_4 (small), plan baseline: equal
+  $ heddle check app.fatbin -k where --grid 1 --block 64 --arg 'f32[64]=none'
+  heddle: app.fatbin: several modules have this kernel; choose one with --module: 1, 2
+  [2]
+  $ heddle rewrite app.fatbin -k 'scale<float' --plan order=reverse --block 64 | grep -c '^.visible .entry _Z5scaleIfLi4EEvPKT_PS0_S0_('
+  1
+
+Every command that works on a workload takes such a line:
+
+  $ line="app.fatbin -k AESEncrypt --grid 4 --block 64 --arg u32[256]=iota --arg u32[256]=none"
+  > heddle check $line --plan order=reverse | head -1
+  > heddle simulate $line | head -1 | cut -d, -f1
+  > heddle sweep $line --plans order=col | cut -d, -f1
+  > heddle optimize $line --plans order=col | head -1
+  > heddle analyze $line | head -1
+  > heddle levers $line --plan order=reverse --plan bind=agents | tail -1
+  > heddle time $line --device model:h100 --plan order=reverse | head -1
+  > heddle tune $line --device model:h100 --plan order=reverse --store none --budget 1 | grep -E '^(app|kernel)' | sed 's/:.*//'
+  app-cipher_AESEncrypt (small), plan order=reverse: equal
+  app-cipher_AESEncrypt (small) on H100 SXM5 80 GB (Hopper)
+  plan
+  "baseline"
+  "order=col"
+  app-cipher_AESEncrypt (small) on H100 SXM5 80 GB (Hopper), demand dispatch: 2 plans
+  app-cipher_AESEncrypt (small) on H100 SXM5 80 GB (Hopper)
+  2 equal, 0 refused, 0 different.
+  app-cipher_AESEncrypt (small) on model:h100 (H100 SXM5 80 GB (Hopper)), 31 rounds
+  app-cipher_AESEncrypt (small) on model
+  kernel cipher
+
+Several kernels one after the other, on the same buffers; the line becomes a folder, which is the same workload:
+
+  $ heddle check app.fatbin -k AESEncrypt --grid 4 --block 64 --arg plain=u32[256]=iota --arg key=u32[256]=none -k AESDecrypt --arg key --arg plain --plan order=reverse --save kept
+  app-cipher_AESEncrypt+cipher_AESDecrypt (small), plan order=reverse: equal
+    2048 bytes agree under 8 dispatchers; no task touches what another writes
+    thread instructions: 7680 original, 8192 rewritten (+6.67%)
+  $ ls kept; sed -n '/launch/,$p' kept/workload.toml | tail -8; heddle check kept --plan order=reverse
+  module.ptx
+  workload.toml
+  [[launch]]
+  kernel = "_ZN6cipher10AESDecryptEPKjPj"
+  grid = ["4"]
+  block = ["64"]
+  args = [
+    "key",
+    "plain",
+  ]
+  kept (small), plan order=reverse: equal
+    2048 bytes agree under 8 dispatchers; no task touches what another writes
+    thread instructions: 7680 original, 8192 rewritten (+6.67%)
+
+A workload.toml names any such file as its source; the module is that of the kernel:
+
+  $ sed 's/source = .*/source = "..\/app.fatbin"/' kept/workload.toml > t && mv t kept/workload.toml && rm kept/module.ptx && heddle check kept --plan order=reverse | head -1
+  kept (small), plan order=reverse: equal
+
+Mistakes are told of the words that were given:
+
+  $ line="app.fatbin -k AESEncrypt --grid 4"
+  > heddle check $line --block 2048 --arg u32[256]=iota
+  > heddle check $line --block 64 --arg u32[256]=many
+  > heddle check $line --block 64 --arg u32[n]=iota
+  > heddle check $line --block 64 --arg u32[256]=iota --arg f42:1
+  > heddle check $line --block 64 --arg u32
+  > heddle check app.fatbin -k scale -m 1 --grid 4 --block 512 --arg f32[8]=iota --arg f32[8]=iota --arg f32:1 --arg u32:8
+  > heddle rewrite app.fatbin -k scale -m 1 --plan order=reverse --block 512
+  > heddle analyze app.fatbin -k scale -m 1 --block 512
+  > heddle check kept --arg u32:1
+  heddle: --block '2048': block: block's x is 2048, allowed are 1 to 1024
+  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, file("NAME"), generate)
+  heddle: --arg 'u32[n]=iota': count: unknown name 'n' (this size has no parameters)
+  heddle: --arg 'f42:1': unknown type 'f42' (known: u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64)
+  heddle: --arg 'u32' names no buffer of an --arg before it
+  heddle: scale allows blocks of at most 256 threads, not 512
+  heddle: scale allows blocks of at most 256 threads, not 512
+  heddle: scale allows blocks of at most 256 threads, not 512
+  heddle: --arg is for the kernels of a file; 'kept' is none
+  [2]
+
+Atomics add floats in whatever order CTAs come. Such a difference is recognised, and allowed for where asked:
+
+  $ line="app.fatbin -k total --grid 4 --block 64 --arg f32[256]=uniform(-1,1) --arg f32[1]=zero --plan order=reverse"
+  > heddle check $line
+  > heddle check $line --atomics | head -1
+  > heddle check $line --near 0.001 | head -1
+  > heddle check $line --near 1e-9 2>&1 | cut -c1-70
+  heddle: app-total: the original's result depends on its schedule: original kernel, dispatcher shuffled: buffer arg2: element 0 is -6.00554037 (0xc0c02d63), should be -6.00553942 (0xc0c02d61); 1 of 1 elements differ, all within 0.0001: the kernel's atomics add floats, in another order each time; --atomics (in a workload.toml: atomics = true) allows for that
+  app-total (small), plan order=reverse: equal
+  app-total (small), plan order=reverse: equal
+  heddle: app-total: the original's result depends on its schedule: orig
