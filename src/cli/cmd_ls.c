@@ -2,46 +2,9 @@
 #include "cli.h"
 #include "heddle/results.h"
 
-static void report_failure(hd_listing *l, const hd_diag *d) {
+static void report_failure(void *ctx, const hd_diag *d) {
   char line[2048];
-  l->failures++;
   fprintf(stderr, "heddle: %s\n", hd_diag_line(d, line, sizeof line));
-}
-
-static hd_status list_file(hd_listing *l, const char *path, hd_diag *d) {
-  hd_container *c;
-  hd_arena arena;
-  uint64_t found = 0, failures = l->failures;
-  l->file = path;
-  hd_status st = hd_container_open(path, &c, d);
-  if (st != HD_OK) return st;
-  hd_arena_init(&arena);
-  for (bool more = true; st == HD_OK && more;) {
-    hd_ptx_text t;
-    hd_ptx_module *m;
-    hd_diag e = {0};
-    if (hd_container_next(c, &t, &more, &e) != HD_OK) {
-      report_failure(l, &e); /* without `more`, an entry of unknown extent ends the file */
-      continue;
-    }
-    if (!more) break;
-    found++;
-    l->modules++;
-    l->bytes += t.len;
-    hd_arena_reset(&arena);
-    if (hd_ptx_parse(t.data, t.len, t.label, &arena, &m, &e) == HD_OK)
-      st = hd_listing_add(l, &t, m, d);
-    else
-      report_failure(l, &e);
-  }
-  if (st == HD_OK && !found && l->failures == failures) {
-    hd_diag e = {0};
-    hd_container_no_ptx(path, hd_container_assembled(c), &e);
-    report_failure(l, &e);
-  }
-  hd_arena_free(&arena);
-  hd_container_close(c);
-  return st;
 }
 
 /* One listing of all files. */
@@ -50,7 +13,7 @@ static hd_status put_json(char **files, int n, bool detailed, uint64_t *failures
   double start = hd_seconds();
   hd_status st = HD_OK;
   hd_listing_begin(&l, detailed);
-  for (int i = 0; st == HD_OK && i < n; i++) st = list_file(&l, files[i], d);
+  for (int i = 0; st == HD_OK && i < n; i++) st = hd_listing_file(&l, files[i], report_failure, NULL, d);
   l.seconds = hd_seconds() - start;
   if (st == HD_OK) hd_listing_json(&l, out);
   *failures = l.failures;
@@ -64,7 +27,7 @@ static hd_status put_text(char **files, int n, uint64_t *failures, hd_buf *out, 
   for (int i = 0; st == HD_OK && i < n; i++) {
     hd_listing l;
     hd_listing_begin(&l, true);
-    st = list_file(&l, files[i], d);
+    st = hd_listing_file(&l, files[i], report_failure, NULL, d);
     if (n > 1) hd_buf_printf(out, "%s:\n", files[i]);
     hd_listing_text(&l, out);
     *failures += l.failures;

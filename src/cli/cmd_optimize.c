@@ -48,19 +48,17 @@ int cmd_optimize(int argc, char **argv) {
   uint64_t rows = 12;
   bool json = false;
   const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME", "the GPU to model (default: h100)"},
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST", "as for sweep"},
-      {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0, "NAME",
-       "demand or round-robin (default: as the GPU's file says)"},
       {"output", 'o', CLI_TEXT, &folder, 0, "DIR",
        "where NAME.ptx and NAME.html go, made if need be (default: this folder)"},
       {"keep-launch", 0, CLI_FLAG, &o.keep_launch, 0, NULL,
        "leave out plans that need another launch: bind=agents, bind=claim, sms"},
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
+      MODEL_OPTIONS(o),
+      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
       CLI_ASSUME_OPTION(o.assume),
       CLI_THREADS_OPTION(o.threads),
       CLI_JSON_OPTION(json),
-      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
       {0}};
   int n, rc = cli_parse(cli_find("optimize"), options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "heddle/container.h"
 #include "heddle/results.h"
 
 /* Text goes to stderr: stdout may hold the module. */
@@ -16,38 +15,6 @@ static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
   fputs(out.data ? out.data : "", stderr);
   hd_buf_free(&out);
   return EXIT_OK;
-}
-
-/* One kernel, and the whole module with it to the output. */
-static hd_status rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel,
-                                const hd_rewrite_options *launch, hd_diag *d) {
-  hd_rewrite_options opt = *launch;
-  hd_table table = {0};
-  hd_arena arena;
-  hd_arena_init(&arena);
-  hd_ptx_module *m = NULL;
-  hd_buf text = {0};
-  hd_recipe recipe = {0};
-  uint32_t func = 0;
-  hd_status st = hd_kernel_find(o->path, o->index, kernel, &arena, &m, &func, NULL, d);
-  if (st == HD_OK && launch->block[0]) st = hd_ptx_check_block(m, &m->funcs[func], launch->block, d);
-  if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt.grid.known) {
-    uint64_t V;
-    if (!hd_grid_tasks(opt.grid.g, &V)) st = hd_fail(d, HD_ERR_USAGE, "rewrite: the grid has too many tasks");
-    if (st == HD_OK) st = hd_table_read(o->plan->order.file, V, &table, d);
-    opt.table = &table;
-  }
-  if (st == HD_OK) {
-    st = hd_rewrite(m, func, o->plan, &opt, &recipe, d);
-    if (st != HD_OK && !d->file[0]) snprintf(d->file, sizeof d->file, "%.500s", o->path);
-  }
-  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[func].sym].name, &recipe, &text);
-  if (st == HD_OK) st = text.failed ? hd_nomem(d) : hd_file_write(o->output, text.data, text.len, d);
-  hd_buf_free(&text);
-  hd_table_free(&table);
-  hd_arena_free(&arena);
-  return st;
 }
 
 int cmd_rewrite(int argc, char **argv) {
@@ -106,7 +73,7 @@ int cmd_rewrite(int argc, char **argv) {
   if (st == HD_OK && all)
     rc = rewrite_file(&o, json);
   else if (st == HD_OK)
-    st = rewrite_kernel(&o, kernel, &opt, &d);
+    st = hd_rewrite_kernel(&o, kernel, &d);
   hd_plan_free(&plan);
   return st == HD_OK ? rc : cli_fail(&d);
 }

@@ -6,20 +6,10 @@ int cmd_simulate(int argc, char **argv) {
   model_options o = {0};
   const char *plan_text = "baseline";
   bool json = false;
-  const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME",
-       "a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)"},
-      {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
-      {"plan", 0, CLI_TEXT, &plan_text, 0, "P", "the plan (default: baseline)"},
-      {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0, "NAME",
-       "demand or round-robin (default: as the GPU's file says)"},
-      {"seed", 0, CLI_NUMBER, &o.seed, 0, "N", "seed of the dispatcher"},
-      {"depth", 0, CLI_TEXT, &o.depth, 0, "NAME",
-       "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},
-      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
-      CLI_THREADS_OPTION(o.threads),
-      CLI_JSON_OPTION(json),
-      {0}};
+  const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0, "P", "the plan (default: baseline)"},
+                                REPLAY_OPTIONS(o),
+                                CLI_JSON_OPTION(json),
+                                {0}};
   int n, rc = cli_parse(cli_find("simulate"), options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n != 1) return cli_usage("simulate: name one workload ('heddle list' shows them)");

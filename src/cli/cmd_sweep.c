@@ -4,19 +4,11 @@ int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
   const char *output = "-", *html = NULL;
   const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME", "the GPU (default: h100)"},
-      {"l1", 0, CLI_NUMBER, &o.l1_bytes, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST",
        "plans separated by spaces, or @FILE with one a line (default: all candidates)"},
-      {"dispatcher", 0, CLI_TEXT, &o.dispatcher, 0, "NAME",
-       "demand or round-robin (default: as the GPU's file says)"},
-      {"seed", 0, CLI_NUMBER, &o.seed, 0, "N", "seed of the dispatcher"},
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "also draw the landscape"},
       {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the CSV to a file"},
-      {"depth", 0, CLI_TEXT, &o.depth, 0, "NAME",
-       "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},
-      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
-      CLI_THREADS_OPTION(o.threads),
+      REPLAY_OPTIONS(o),
       {0}};
   int n, rc = cli_parse(cli_find("sweep"), options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -64,6 +64,49 @@ hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_ptx_modul
   return st;
 }
 
+static void count_failure(hd_listing *l, const hd_diag *e, void (*failed)(void *ctx, const hd_diag *d),
+                          void *ctx) {
+  l->failures++;
+  failed(ctx, e);
+}
+
+hd_status hd_listing_file(hd_listing *l, const char *path, void (*failed)(void *ctx, const hd_diag *d),
+                          void *ctx, hd_diag *d) {
+  hd_container *c;
+  hd_arena arena;
+  uint64_t found = 0, failures = l->failures;
+  l->file = path;
+  hd_status st = hd_container_open(path, &c, d);
+  if (st != HD_OK) return st;
+  hd_arena_init(&arena);
+  for (bool more = true; st == HD_OK && more;) {
+    hd_ptx_text t;
+    hd_ptx_module *m;
+    hd_diag e = {0};
+    if (hd_container_next(c, &t, &more, &e) != HD_OK) {
+      count_failure(l, &e, failed, ctx); /* without `more`, an entry of unknown extent ends the file */
+      continue;
+    }
+    if (!more) break;
+    found++;
+    l->modules++;
+    l->bytes += t.len;
+    hd_arena_reset(&arena);
+    if (hd_ptx_parse(t.data, t.len, t.label, &arena, &m, &e) == HD_OK)
+      st = hd_listing_add(l, &t, m, d);
+    else
+      count_failure(l, &e, failed, ctx);
+  }
+  if (st == HD_OK && !found && l->failures == failures) {
+    hd_diag e = {0};
+    hd_container_no_ptx(path, hd_container_assembled(c), &e);
+    count_failure(l, &e, failed, ctx);
+  }
+  hd_arena_free(&arena);
+  hd_container_close(c);
+  return st;
+}
+
 void hd_listing_free(hd_listing *l) {
   hd_vec_free(&l->rows);
   hd_arena_free(&l->arena);
