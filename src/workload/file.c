@@ -12,9 +12,9 @@ enum { MAX_REGISTERS = 255 };
 
 static const char *const CATEGORIES[] = {"algorithm", "cache-line", "data", "write",
                                          "streaming"}; /* CLU 3.2 */
-static const char *const TOP_KEYS[] = {"title",     "paper",   "category", "source", "module", "reference",
-                                       "registers", "sizes",   "ranges",   "buffer", "variable",
-                                       "texture",   "surface", "launch",   NULL};
+static const char *const TOP_KEYS[] = {"title",     "paper",     "category", "source", "module",
+                                       "reference", "registers", "sizes",    "ranges", "buffer",
+                                       "variable",  "texture",   "surface",  "launch", NULL};
 
 char *wl_join(hd_arena *a, const char *folder, const char *name) {
   if (name[0] == '/' || strcmp(folder, ".") == 0) return hd_arena_strndup(a, name, strlen(name));

@@ -10,8 +10,9 @@ static const struct {
 } mistakes[] = {
     /* the file */
     {"title = ", "titel = ",
-     DIR "1:1: unknown key 'titel' (known: title, paper, category, source, module, reference, registers, sizes, "
-         "ranges, buffer, variable, texture, surface, launch)"},
+     DIR
+     "1:1: unknown key 'titel' (known: title, paper, category, source, module, reference, registers, sizes, "
+     "ranges, buffer, variable, texture, surface, launch)"},
     {"title = \"Good\"", "title = 3", DIR "1:1: 'title' should be a string"},
     {"\"Good\"", "\"\"", DIR "1:1: 'title' is empty"},
     {"\"Good\"", "\"a\\u0000b\"", DIR "1:1: 'title' holds a NUL byte"},
@@ -25,8 +26,9 @@ static const struct {
     /* sizes */
     {"sizes.small", "sizes.tiny", DIR "7:1: no [sizes.small] is given"},
     {"[sizes.small]", "[other]",
-     DIR "7:1: unknown key 'other' (known: title, paper, category, source, module, reference, registers, sizes, "
-         "ranges, buffer, variable, texture, surface, launch)"},
+     DIR
+     "7:1: unknown key 'other' (known: title, paper, category, source, module, reference, registers, sizes, "
+     "ranges, buffer, variable, texture, surface, launch)"},
     {"n = 1000\n", "", DIR "9:1: size 'large' lacks 'n', size 'small' has it"},
     {"n = 1000\n", "n = 1\nm = 2\n", DIR "9:1: size 'large' has 'm', size 'small' lacks it"},
     {"n = 100\n", "n = 1.5\n", DIR "8:1: 'n' should be an integer"},
