@@ -18,3 +18,8 @@ hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t blo
   hd_status st = hd_device_run(p->m, &l, p->d);
   return st == HD_OK ? hd_device_sync(p->dev, p->d) : st;
 }
+
+bool probe_may_go_on(probe *p, hd_status st) {
+  if (st == HD_OK) return true;
+  return p->r->device.kind == HD_DEVICE_CUDA && st != HD_ERR_NOMEM && hd_device_sync(p->dev, NULL) == HD_OK;
+}

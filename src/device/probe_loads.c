@@ -63,7 +63,7 @@ static void put_kernel(const load_op *o, uint32_t at_once, hd_buf *b) {
       b,
       ".version 6.0\n.target sm_60\n.address_size 64\n"
       ".visible .entry stream(.param .u64 in, .param .u64 out, .param .u64 mask, .param .u32 warp_step, "
-      ".param .u32 lane_step, .param .u32 grain, .param .u32 requests)\n{\n"
+      ".param .u32 lane_step, .param .u32 grain, .param .u32 requests)\n.maxntid 1024, 1, 1\n{\n"
       "  .reg .pred %p;\n  .reg .b32 %r<12>, %v<32>, %sum;\n  .reg .b64 %l<12>, %a<8>;\n  .reg .f32 %one;\n"
       "  mov.u32 %r1, %ctaid.x;\n  mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n"
       "  mad.lo.s32 %r4, %r1, %r2, %r3;\n  shr.u32 %r5, %r4, 5;\n  and.b32 %r6, %r4, 31;\n"
@@ -263,6 +263,6 @@ static hd_status measure_row(probe *p, const load_row *row) {
 
 hd_status probe_loads(probe *p) {
   hd_status st = hd_device_set(p->dev, p->buffer, 0, p->buffer_bytes, p->d);
-  for (size_t i = 0; st == HD_OK && i < N_LOAD_ROWS; i++) st = measure_row(p, &load_rows[i]);
-  return st;
+  for (size_t i = 0; probe_may_go_on(p, st) && i < N_LOAD_ROWS; i++) st = measure_row(p, &load_rows[i]);
+  return probe_may_go_on(p, st) ? HD_OK : st;
 }

@@ -122,13 +122,14 @@ hd_status probe_starts(probe *p) {
   hd_status st = text.failed ? hd_nomem(p->d) : HD_OK;
   if (st == HD_OK) st = hd_device_set(p->dev, p->buffer, 0, p->buffer_bytes, p->d);
   if (st == HD_OK) st = hd_device_load(p->dev, text.data, text.len, "launches", NULL, &m, p->d);
-  for (size_t i = 0; st == HD_OK && i < N_START_ROWS; i++) st = measure_row(p, m, &start_rows[i], 0);
+  for (size_t i = 0; probe_may_go_on(p, st) && i < N_START_ROWS; i++)
+    st = measure_row(p, m, &start_rows[i], 0);
   /* The same from an L2 that holds nothing to be written back. */
   uint64_t flush = p->r->device.kind == HD_DEVICE_CUDA ? 3 * p->r->device.l2_bytes : 0;
-  for (size_t i = 0; st == HD_OK && flush && i < N_START_ROWS; i++)
+  for (size_t i = 0; probe_may_go_on(p, st) && flush && i < N_START_ROWS; i++)
     if (start_rows[i].block == 256 && start_rows[i].kernel[0] != 'e')
       st = measure_row(p, m, &start_rows[i], flush);
   hd_device_unload(m);
   hd_buf_free(&text);
-  return st;
+  return probe_may_go_on(p, st) ? HD_OK : st;
 }

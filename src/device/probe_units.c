@@ -112,7 +112,7 @@ static void put_inst(const char *inst, uint32_t chain, hd_buf *b) {
 static const char head[] =
     "(.param .u64 clocks, .param .u64 data, .param .u64 sink, .param .u32 turns, .param .u32 one, "
     ".param .u32 zero, .param .u32 stride)\n"
-    "{\n"
+    ".maxntid 1024, 1, 1\n{\n"
     "  .reg .pred %p<16>;\n  .reg .b32 %r<16>;\n  .reg .b64 %l<16>;\n  .reg .f32 %f<16>;\n  .reg .f64 "
     "%d<16>;\n"
     "  .reg .b32 %cr, %dr, %zero, %self, %me, %lane, %turns, %stride, %at, %word;\n"
@@ -253,7 +253,8 @@ static hd_status measure_barriers(probe *p) {
 
 hd_status probe_units(probe *p) {
   hd_status st = HD_OK;
-  for (size_t i = 0; st == HD_OK && i < N_ROWS; i++)
+  for (size_t i = 0; probe_may_go_on(p, st) && i < N_ROWS; i++)
     if (p->r->device.arch >= rows[i].arch) st = measure_row(p, &rows[i]);
-  return st == HD_OK ? measure_barriers(p) : st;
+  if (probe_may_go_on(p, st)) st = measure_barriers(p);
+  return probe_may_go_on(p, st) ? HD_OK : st;
 }
