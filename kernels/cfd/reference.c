@@ -5,8 +5,7 @@
 
 enum { WING = -1, FAR_FIELD = -2, RUN = 192 };
 
-/* ---- The mesh --------------------------------------------------------------------------------------------
- */
+/* ---- The mesh -------------------------------------------------------------------------------- */
 
 /* A box of nx x ny x nz cubes of side 1/16, each cut into six tetrahedra, one per permutation of the axes:
  * from the cube's first corner along axis p[0], then p[1], then p[2]. So cut, cubes fit each other. */
@@ -112,8 +111,7 @@ void heddle_generate(const heddle_args *args) {
   free(place);
 }
 
-/* ---- The flow --------------------------------------------------------------------------------------------
- */
+/* ---- The flow -------------------------------------------------------------------------------- */
 
 /* All in double, an element's five variables together. */
 typedef struct {

@@ -227,8 +227,7 @@ bool an_merge(an *a, an_value phi, an_val *out);
 bool an_trips(an *a, uint32_t loop, an_val *out);
 hd_symbol an_counter(an *a, uint32_t loop); /* of the loop's rounds; made when first asked for */
 
-/* ---- sites.c ---------------------------------------------------------------------------------------------
- */
+/* ---- sites.c --------------------------------------------------------------------------------- */
 
 void an_sites(an *a);
 /* Make the arrays grown meanwhile visible to the caller. */

@@ -4,8 +4,7 @@
 
 #include "analysis/transfer.h"
 
-/* ---- Conversion ------------------------------------------------------------------------------------------
- */
+/* ---- Conversion ------------------------------------------------------------------------------ */
 
 an_val tr_narrow(tr *t, const an_val *from, tr_type type, unsigned width) {
   an *a = t->a;
@@ -77,8 +76,7 @@ bool tr_cvta(tr *t, an_val *out) {
   return true;
 }
 
-/* ---- Moves -----------------------------------------------------------------------------------------------
- */
+/* ---- Moves ----------------------------------------------------------------------------------- */
 
 /* mov.b64 r, {lo, hi} */
 static bool do_pack(tr *t, const hd_ptx_opnd *v, an_val *out) {
@@ -139,8 +137,7 @@ bool tr_mov(tr *t, an_val *out) {
   return tr_operand(t, 1, t->type.bits > 64 ? 64 : t->type.bits, out);
 }
 
-/* ---- Loads that are constants of the launch --------------------------------------------------------------
- */
+/* ---- Loads that are constants of the launch -------------------------------------------------- */
 
 static an_val constant_of(tr *t, hd_symbol_kind kind, uint32_t x, uint64_t offset, tr_type type) {
   an *a = t->a;
@@ -245,8 +242,7 @@ bool tr_call(tr *t, an_val *out) {
   return true;
 }
 
-/* ---- Other threads ---------------------------------------------------------------------------------------
- */
+/* ---- Other threads --------------------------------------------------------------------------- */
 
 /* The value is the same in all lanes of a warp: thread ids occur as floor(tid.x / multiple of 32) only. */
 static bool warp_uniform(an *a, hd_poly p, unsigned depth) {

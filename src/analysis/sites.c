@@ -375,8 +375,7 @@ static void add_guards(an *a) {
   for (uint32_t i = 0; i < a->result.sites.n; i++) guard_site(&t, &a->result.sites.data[i]);
 }
 
-/* ---- All of them -----------------------------------------------------------------------------------------
- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static void add_trips(an *a) {
   hd_cfg *g = &a->pub.cfg;

@@ -116,8 +116,7 @@ an_blame an_culprit(const an_algebra *a, hd_poly p) {
   return (an_blame){HD_WHY_NONE, HD_NONE};
 }
 
-/* ---- Substitution ----------------------------------------------------------------------------------------
- */
+/* ---- Substitution ---------------------------------------------------------------------------- */
 
 typedef struct substitution {
   an_algebra *a;

@@ -73,8 +73,7 @@ bool tr_operand(tr *t, unsigned k, unsigned width, an_val *out) {
   return an_operand(t->a, t->inst, t->opnds + k, width, out);
 }
 
-/* ---- Everything else -------------------------------------------------------------------------------------
- */
+/* ---- Everything else ------------------------------------------------------------------------- */
 
 typedef struct worst {
   tr *t;

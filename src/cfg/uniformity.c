@@ -232,7 +232,7 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
     if (sources == HD_SAME_NOWHERE) return sources;
     if (hd_ptx_form_has(f, HD_M_PARAM) && is_variable(w, &o[1]))
       return is_kernel_param(w, &o[1]) ? sources : HD_SAME_NOWHERE;
-    /* What the kernel cannot write, or all see alike. */
+    /* Read-only data, or a load that all threads of the CTA see alike. */
     return hd_ptx_form_has(f, HD_M_NC) || cfg_load_is_alike(&w->alike, inst) ? sources : HD_SAME_NOWHERE;
   case HD_OP_VOTE:
   case HD_OP_REDUX:

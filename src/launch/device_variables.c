@@ -1,6 +1,7 @@
 /* Variables of a variant's module on a device: given their values before each run, read back after it.
  *
- * A kernel may change any .global variable. What one run leaves there must not be what the next begins with.
+ * A kernel may change any .global variable. Each run must begin with the variables' own values, not with
+ * those that the run before left.
  */
 #include <stdlib.h>
 #include <string.h>

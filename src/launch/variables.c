@@ -1,7 +1,7 @@
-/* Variables of a workload's modules: which must be given values, and where they lie.
+/* Variables of a workload's modules: which of them need values from the workload, and their addresses.
  *
- * PTX has variables without an initial value begin as zeros. One that no launched kernel writes has its value
- * from the host: to run the kernels on zeros would be an answer about another program. */
+ * PTX has variables without an initial value begin as zeros. A variable that no launched kernel writes gets
+ * its value from the host program: kernels run on zeros instead would tell about another program. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static bool note(void *ctx, const hd_ptx_leaf *leaf) {
   return !init || hd_ptx_visit_operand(s->m, init - 1, HD_ROLE_READ, note, s);
 }
 
-/* What the kernel names, itself or through the functions it reaches. */
+/* Marks the variables that the kernel names, itself or through the functions it reaches. */
 static void find_uses(search *s, uint32_t func, hd_arena *arena) {
   hd_reach reach;
   hd_reach_find(s->m, func, arena, &reach);

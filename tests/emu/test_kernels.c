@@ -313,8 +313,7 @@ static void threads_work_together(void **state) {
   }
 }
 
-/* ---- program.cu ------------------------------------------------------------------------------------------
- */
+/* ---- program.cu ------------------------------------------------------------------------------ */
 
 static void collect(void *ctx, const char *text, size_t len) { hd_buf_put(ctx, text, len); }
 

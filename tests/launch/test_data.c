@@ -1,4 +1,4 @@
-/* What kernels get beside buffers: structs by value, variables of the module, cooperative launches. */
+/* Kernels' inputs beside buffers: structs by value, variables of the module, cooperative launches. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -80,7 +80,7 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_UNKNOWN = 999,
 };
 
-/* Handles of streams that nobody creates. */
+/* Handles of the default streams, which exist without being created. */
 #define CU_STREAM_LEGACY ((cu_stream)1)
 #define CU_STREAM_PER_THREAD ((cu_stream)2)
 

@@ -81,8 +81,7 @@ cu_result core_primary_release(core_device *device) {
   return core_primary_reset(device);
 }
 
-/* ---- A thread's contexts ----------------------------------------------------------------------------------
- */
+/* ---- A thread's contexts --------------------------------------------------------------------- */
 
 enum { STACK = 64 };
 static _Thread_local struct {

@@ -69,8 +69,7 @@ static core_box merge(const core_place *a, const core_place *b, core_box box) {
   return box;
 }
 
-/* ---- Copies
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
 static cu_result run_copy(core_work *base) {
   const copy_work *w = (const copy_work *)base;
@@ -105,8 +104,7 @@ cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box
   return r;
 }
 
-/* ---- Fills
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Fills ----------------------------------------------------------------------------------- */
 
 static void fill(char *at, uint64_t n, uint32_t value, unsigned bytes) {
   if (bytes == 1) {

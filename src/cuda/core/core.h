@@ -1,11 +1,11 @@
-/* cuda/core/core.h: what a CUDA program's calls work on: devices, contexts, modules, memory, streams.
+/* cuda/core/core.h: the objects behind a CUDA program's calls: devices, contexts, modules, memory, streams.
  *
  * The state of the process is `core`, as a driver's is. Every entry point of the driver and the runtime holds
- * core.lock from its begin to its end; all functions here want it held. It is let go only while an operation
- * runs (queue.c) and taken again before anything of it is looked at.
+ * core.lock from its beginning to its end; all functions here expect the caller to hold it. The lock is
+ * released only while an operation runs (queue.c), and taken again before any of the state is read.
  *
  * All devices live in one emulator: device memory is one range of addresses, so that any kernel reaches any
- * device's memory, as peers do, and an address says by itself what it is.
+ * device's memory, as peers do, and an address alone tells device memory from host memory.
  */
 #ifndef HEDDLE_CUDA_CORE_CORE_H
 #define HEDDLE_CUDA_CORE_CORE_H
@@ -64,7 +64,7 @@ extern core_state core;
 
 /* Take the settings from the environment and make the emulator, once. */
 cu_result core_start(void);
-/* For an entry point that needs cuInit to have been called. */
+/* CU_SUCCESS from cuInit to the process's end, in the process that called it; else the error to return. */
 cu_result core_ready(void);
 /* A line on standard error, begun with "heddle: ". */
 void core_say(const char *fmt, ...) HD_PRINTF(1, 2);
@@ -168,7 +168,7 @@ void core_module_unload(core_module *m);
 /* Of this name, or of this number in the module's text. */
 cu_result core_module_function(core_module *m, const char *name, core_function **out);
 cu_result core_module_global(core_module *m, const char *name, uint64_t *address, uint64_t *bytes);
-/* What a load's failure is to the program; says why in a line. */
+/* The driver's result for a module that failed to load; prints the reason in one line. */
 cu_result core_load_failed(hd_status st, const hd_diag *d);
 
 struct core_library {
@@ -262,7 +262,7 @@ cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **ou
 cu_result core_wait_op(core_op *o, core_context *c);
 cu_result core_wait_stream(core_stream *s);
 cu_result core_wait_context(core_context *c);
-/* Everything that may use memory, before it goes. */
+/* Wait for all operations that may use memory, before it is freed. */
 cu_result core_wait_all(void);
 bool core_stream_idle(core_stream *s);
 
@@ -273,8 +273,7 @@ struct core_event {
   core_op *op; /* of the last record; NULL: never recorded */
 };
 
-/* ---- Copies and fills (copy.c) --------------------------------------------------------------------------
- */
+/* ---- Copies and fills (copy.c) --------------------------------------------------------------- */
 
 /* One side of a copy: where byte (0, 0, 0) lies, and how far rows and slices are apart. */
 typedef struct core_place {
@@ -285,7 +284,7 @@ typedef struct core_place {
 typedef struct core_box {
   uint64_t width, height, depth; /* bytes, rows, slices */
 } core_box;
-/* Whether an address belongs to the device: what unified addressing makes of it. */
+/* Whether unified addressing takes an address for the device's. */
 bool core_is_device(uint64_t address);
 /* CU_INVALID_VALUE unless all of the box lies in one allocation of the device. */
 cu_result core_check_place(const core_place *p, const core_box *box);
@@ -293,8 +292,7 @@ cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box
 /* Fill with the lowest `bytes` bytes of value: 1, 2 or 4. */
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async);
 
-/* ---- Launches (launch.c)
- * ----------------------------------------------------------------------------------- */
+/* ---- Launches (launch.c) --------------------------------------------------------------------- */
 
 typedef struct core_launch {
   core_function *function;
@@ -305,12 +303,11 @@ typedef struct core_launch {
   const void *packed;
   size_t packed_bytes;
 } core_launch;
-/* Checks it as a driver does and copies its parameters. */
+/* Checks the launch as a driver does and copies its parameters. */
 cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out);
 cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out);
 
-/* ---- Findings and the report (report.c)
- * -------------------------------------------------------------------- */
+/* ---- Findings and the report (report.c) ------------------------------------------------------ */
 
 typedef enum core_finding_kind {
   CORE_FOUND_FAULT,
@@ -320,7 +317,7 @@ typedef enum core_finding_kind {
   CORE_FOUND_HOST,
 } core_finding_kind;
 void core_found(core_finding_kind kind, const char *fmt, ...) HD_PRINTF(2, 3);
-/* Kernels' numbers outlive their modules. */
+/* Add a function's counts to the report, which outlives its module. */
 void core_report_function(const core_function *f);
 void core_report(void);
 

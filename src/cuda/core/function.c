@@ -71,8 +71,7 @@ cu_result core_function_in(core_function *f, core_context *c, core_function **ou
   return r == CU_SUCCESS ? core_module_function(m, f->name, out) : r;
 }
 
-/* ---- Attributes -------------------------------------------------------------------------------------------
- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 static int most_shared(void) { return (int)(core.settings.shared_bytes - core.settings.shared_reserved); }
 

@@ -1,14 +1,13 @@
-/* The PTX in what programs hand in, and several texts as one module. */
+/* Finds the PTX in the images that programs load, and links several texts into one module. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/core/core.h"
 #include "heddle/container.h"
 
-/* ---- Images ---------------------------------------------------------------------------------------------
- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
-/* What nvcc puts around a fatbin for the runtime. */
+/* The wrapper that nvcc puts around a fatbin for the runtime. */
 typedef struct wrapper {
   uint32_t magic, version;
   const void *data;
@@ -113,8 +112,7 @@ hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsign
              : keep(i, data, n, d);
 }
 
-/* ---- Linking ----------------------------------------------------------------------------------------------
- */
+/* ---- Linking --------------------------------------------------------------------------------- */
 
 typedef struct linker {
   hd_arena arena;

@@ -35,8 +35,7 @@ static cu_result result_of(hd_status st, const hd_diag *d) {
   return CU_LAUNCH_FAILED;
 }
 
-/* ---- Running ---------------------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static void print(void *ctx, const char *text, size_t len) {
   fwrite(text, 1, len, stdout);
@@ -60,8 +59,7 @@ static cu_result run_kernel(core_work *base) {
   return result_of(st, &d);
 }
 
-/* ---- Checking
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
 static cu_result bad(const core_function *f, const char *what, unsigned long long have,
                      unsigned long long most) {
@@ -143,8 +141,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   return r;
 }
 
-/* ---- Host functions
- * -------------------------------------------------------------------------------------------- */
+/* ---- Host functions -------------------------------------------------------------------------- */
 
 typedef struct host_work {
   core_work work;

@@ -1,4 +1,4 @@
-/* Allocations: whose they are, where host and device see them, and what was there before. */
+/* Allocations: their owners, their addresses on the host and the device, and those freed before. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,8 +132,7 @@ cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, c
   return insert(c, CORE_MEMORY_VARIABLE, address, bytes ? bytes : 1, name, &m);
 }
 
-/* ---- The host's own pages
- * ---------------------------------------------------------------------------------- */
+/* ---- The host's own pages -------------------------------------------------------------------- */
 
 typedef struct pages {
   char *start;
@@ -187,8 +186,7 @@ cu_result core_memory_unregister(void *host) {
   return core_memory_free(m);
 }
 
-/* ---- Ending
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Ending ---------------------------------------------------------------------------------- */
 
 static void take_out(core_memory *m) {
   const size_t k = upper_bound(m->address) - 1;

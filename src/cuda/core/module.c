@@ -15,8 +15,7 @@ cu_result core_load_failed(hd_status st, const hd_diag *d) {
   }
 }
 
-/* ---- Modules ----------------------------------------------------------------------------------------------
- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 static hd_status parse(core_module *m, const core_image *i, hd_diag *d) {
   const char *name = "the program's PTX";
@@ -80,8 +79,7 @@ cu_result core_module_global(core_module *m, const char *name, uint64_t *address
   return core_memory_adopt(m->context, *address, *bytes, name);
 }
 
-/* ---- Libraries
- * --------------------------------------------------------------------------------------------- */
+/* ---- Libraries ------------------------------------------------------------------------------- */
 
 cu_result core_library_module(core_library *l, core_context *c, core_module **out) {
   const int device = c->device->ordinal;

@@ -9,7 +9,7 @@
 
 core_state core = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* Beside the devices' memory: what host and device share. */
+/* Room for memory that host and device share, beside the devices' own. */
 #define SHARED_MEMORY (UINT64_C(64) << 30)
 
 void core_say(const char *fmt, ...) {
@@ -24,7 +24,7 @@ void core_say(const char *fmt, ...) {
   hd_buf_free(&b);
 }
 
-/* The host must not reach what the device alone has: its addresses belong to nobody here. */
+/* Reserves the addresses of device memory without access, so that the host faults where it touches them. */
 static hd_status reserve_addresses(hd_diag *d) {
   uint64_t first, bytes;
   hd_emu_range(core.emu, &first, &bytes);

@@ -1,9 +1,9 @@
 /* Operations in streams: submitted in the program's order, run in any order that the streams allow.
  *
- * An operation waits for the earlier ones of its stream and for those in `after`: what an event recorded, and
- * what the default stream orders. Without a seed every operation runs where it is submitted. With one it
- * stays until somebody waits for it, and the seed picks who is next among those that may run, so that a
- * result which hangs on an order that nothing ensures comes out differently.
+ * An operation waits for the earlier ones of its stream and for those in `after`: the operations that an
+ * event recorded, and those that the default stream orders. Without a seed every operation runs where it is
+ * submitted. With a seed it stays until the program waits for it, and the seed picks the next among those
+ * that may run, so that a result that depends on an order the program does not ensure comes out differently.
  */
 #include <stdlib.h>
 
@@ -59,8 +59,7 @@ static bool depend_on_default(core_op *o) {
   return true;
 }
 
-/* ---- Running ---------------------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static bool ready(const core_op *o) {
   for (size_t k = 0; k < o->n_after; k++)
@@ -117,8 +116,7 @@ static bool step(void) {
   return o != NULL;
 }
 
-/* ---- Submitting and waiting
- * -------------------------------------------------------------------------------- */
+/* ---- Submitting and waiting ------------------------------------------------------------------ */
 
 static core_op *new_op(core_stream *s, core_work *w, core_op *after) {
   core_op *o = calloc(1, sizeof *o);
@@ -180,12 +178,11 @@ cu_result core_wait_all(void) {
 }
 
 bool core_stream_idle(core_stream *s) {
-  if (s->head && core.settings.seed) step(); /* who asks again and again gets there */
+  if (s->head && core.settings.seed) step(); /* so that a program that polls makes progress */
   return !s->head;
 }
 
-/* ---- Streams
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 cu_result core_stream_create(core_context *c, unsigned flags, int priority, core_stream **out) {
   core_stream *s = calloc(1, sizeof *s);

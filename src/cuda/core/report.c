@@ -1,4 +1,4 @@
-/* What is said at the end: kernels, launches, instructions, findings. */
+/* The report at the end of the program: kernels, launches, instructions, findings. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ void core_found(core_finding_kind kind, const char *fmt, ...) {
   pthread_mutex_unlock(&report.lock);
 }
 
-/* One line a kernel, however often its module is loaded. */
+/* Counts of kernels with the same name share one line, however often their module is loaded. */
 void core_report_function(const core_function *f) {
   if (!f->launches) return;
   line *at = NULL;
@@ -76,8 +76,7 @@ static void note_leak(const core_memory *m, void *arg) {
                m->address, m->what);
 }
 
-/* ---- Writing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static void put_text(hd_buf *b, const char *text) {
   hd_buf_putc(b, '"');

@@ -99,8 +99,7 @@ cu_result drv_cuCtxGetApiVersion(cu_context context, unsigned *version) {
   return CU_SUCCESS;
 }
 
-/* ---- Settings
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 cu_result drv_cuCtxSetLimit(int limit, size_t value) {
   if (limit < 0 || limit >= CU_LIMITS) return CU_INVALID_VALUE;

@@ -5,8 +5,7 @@ cu_result drv_stream(cu_stream handle, core_stream **out) {
   return core_stream_of(handle, drv_per_thread, out);
 }
 
-/* ---- Linear copies
- * ------------------------------------------------------------------------------------------ */
+/* ---- Linear copies --------------------------------------------------------------------------- */
 
 typedef enum side { ANYWHERE, HOST, DEVICE } side;
 
@@ -69,8 +68,7 @@ cu_result drv_cuMemcpyPeerAsync(cu_address dst, cu_context to, cu_address src, c
   return linear(dst, DEVICE, src, DEVICE, n, stream, true);
 }
 
-/* ---- Copies of boxes
- * ------------------------------------------------------------------------------------------ */
+/* ---- Copies of boxes ------------------------------------------------------------------------- */
 
 /* One side of a cu_copy3d. */
 typedef struct end {
@@ -151,8 +149,7 @@ cu_result drv_cuMemcpy3DPeerAsync(const cu_copy3d *copy, cu_stream stream) {
   return copy_box(copy, stream, true);
 }
 
-/* ---- Fills
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Fills ----------------------------------------------------------------------------------- */
 
 static cu_result set(cu_address dst, size_t pitch, uint32_t value, unsigned bytes, size_t width,
                      size_t height, cu_stream stream, bool async) {

@@ -1,4 +1,4 @@
-/* Devices: what the modelled GPU says of itself. */
+/* Devices: the properties and attributes of the modelled GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +47,9 @@ cu_result drv_cuDeviceTotalMem_v2(size_t *bytes, cu_device device) {
   return CU_SUCCESS;
 }
 
-/* ---- Attributes -------------------------------------------------------------------------------------------
- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
-/* CUdevice_attribute's number, and the value: a number, or a field of the settings and what to subtract. */
+/* CUdevice_attribute's number, and the value: a number, or a field of the settings less a constant. */
 typedef struct attribute_row {
   int id, value;
   size_t field, less; /* field: 1 + offset in hd_program_settings; 0: none */
@@ -186,8 +185,7 @@ cu_result drv_cuDeviceGetByPCIBusId(cu_device *device, const char *id) {
   return CU_SUCCESS;
 }
 
-/* ---- Peers
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Peers ----------------------------------------------------------------------------------- */
 
 cu_result drv_cuDeviceCanAccessPeer(int *can, cu_device device, cu_device peer) {
   if (!can) return CU_INVALID_VALUE;
@@ -204,8 +202,7 @@ cu_result drv_cuDeviceGetP2PAttribute(int *value, int attribute, cu_device devic
   return CU_SUCCESS;
 }
 
-/* ---- Primary contexts
- * ---------------------------------------------------------------------------------------- */
+/* ---- Primary contexts ------------------------------------------------------------------------ */
 
 cu_result drv_cuDevicePrimaryCtxRetain(cu_context *context, cu_device device) {
   if (!context) return CU_INVALID_VALUE;

@@ -1,5 +1,6 @@
-/* cuda/driver/driver.h: the driver's entry points as functions: what the exported symbols do once core.lock
- * is held and what they need is there. The runtime's calls are made of them, too. */
+/* cuda/driver/driver.h: the driver's entry points as functions, which the exported symbols call once they
+ * hold core.lock and have checked that the context they need exists. The runtime's calls are built on them,
+ * too. */
 #ifndef HEDDLE_CUDA_DRIVER_DRIVER_H
 #define HEDDLE_CUDA_DRIVER_DRIVER_H
 
@@ -13,7 +14,7 @@
 extern _Thread_local bool drv_per_thread;
 /* The stream that a call means. */
 cu_result drv_stream(cu_stream handle, core_stream **out);
-/* What to answer for an entry point that is missing; its name is said once. */
+/* The result of an entry point that is not implemented; prints its name once. */
 cu_result drv_missing(const char *symbol);
 /* NULL: no such device. */
 core_device *drv_device(cu_device ordinal);

@@ -5,8 +5,7 @@ static cu_result here(cu_function handle, core_function **f) {
   return core_function_in(handle, core_current(), f);
 }
 
-/* ---- Kernels
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 cu_result drv_cuKernelGetFunction(cu_function *function, cu_function kernel) {
   return function ? here(kernel, function) : CU_INVALID_VALUE;
@@ -64,8 +63,7 @@ cu_result drv_cuKernelGetParamInfo(cu_function kernel, size_t index, size_t *off
   return CU_SUCCESS;
 }
 
-/* ---- Functions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 cu_result drv_cuFuncGetAttribute(int *value, int attribute, cu_function function) {
   core_function *f;
@@ -118,8 +116,7 @@ cu_result drv_cuFuncLoad(cu_function function) {
   return here(function, &f);
 }
 
-/* ---- Occupancy
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Occupancy ------------------------------------------------------------------------------- */
 
 cu_result drv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, cu_function function, int threads,
                                                           size_t shared) {

@@ -62,8 +62,7 @@ cu_result drv_cuMemFree_v2(cu_address address) {
   return CU_INVALID_VALUE;
 }
 
-/* ---- The host's
- * -------------------------------------------------------------------------------------------- */
+/* ---- The host's ------------------------------------------------------------------------------ */
 
 cu_result drv_cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
   uint64_t address;
@@ -114,8 +113,7 @@ cu_result drv_cuMemHostGetFlags(unsigned *flags, void *host) {
   return CU_SUCCESS;
 }
 
-/* ---- Pointers
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Pointers -------------------------------------------------------------------------------- */
 
 cu_result drv_cuMemGetAddressRange_v2(cu_address *start, size_t *bytes, cu_address address) {
   const core_memory *m = core_memory_find(address);
@@ -197,7 +195,7 @@ cu_result drv_cuPointerSetAttribute(const void *value, int attribute, cu_address
   return attribute == CU_POINTER_SYNC_MEMOPS ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
-/* Where managed memory lies is nothing that this machine decides. */
+/* The location of managed memory has no effect on this machine. */
 static cu_result managed_range(cu_address address, size_t bytes) {
   const core_memory *m = core_memory_find(address);
   return m && m->kind == CORE_MEMORY_MANAGED && bytes && bytes <= m->bytes - (address - m->address)
@@ -216,8 +214,7 @@ cu_result drv_cuMemPrefetchAsync(cu_address address, size_t bytes, cu_device dev
   return r == CU_SUCCESS ? managed_range(address, bytes) : r;
 }
 
-/* ---- In a stream's order
- * ---------------------------------------------------------------------------------------- */
+/* ---- In a stream's order --------------------------------------------------------------------- */
 
 cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {
   core_stream *s;

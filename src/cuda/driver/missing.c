@@ -1,5 +1,5 @@
-/* Every entry point of the driver that entry.c does not define: weak ones, so that whatever it defines wins.
- * And all of them by name, for cuGetProcAddress. */
+/* Weak definitions of all entry points of the driver: those that entry.c defines override them. And all of
+ * them by name, for cuGetProcAddress. */
 #include <stdio.h>
 #include <string.h>
 

@@ -7,8 +7,7 @@
 static core_module *module_of(cu_module m) { return m && m->kind == CORE_MODULE ? m : NULL; }
 static core_library *library_of(cu_library l) { return l && l->kind == CORE_LIBRARY ? l : NULL; }
 
-/* ---- Modules ----------------------------------------------------------------------------------------------
- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 static cu_result load(cu_module *module, core_image *i, hd_status st, const hd_diag *d) {
   cu_result r = st == HD_OK ? core_module_load(core_current(), i, module) : core_load_failed(st, d);
@@ -23,7 +22,8 @@ cu_result drv_cuModuleLoadData(cu_module *module, const void *data) {
   return load(module, &i, core_image_add(&i, data, (unsigned)core.settings.arch, &d), &d);
 }
 
-/* Option 5 is the log for errors, 6 its size; what a compiler would do is not asked of an emulator. */
+/* Options 3 and 5 are buffers for logs, 4 and 6 their sizes: all logs are empty. Options for the compiler
+ * have no effect on an emulator. */
 cu_result drv_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, int *options,
                                  void **values) {
   for (unsigned k = 0; k < n; k++) {
@@ -111,8 +111,7 @@ cu_result drv_cuModuleEnumerateFunctions(cu_function *functions, unsigned n, cu_
   return r;
 }
 
-/* ---- Libraries
- * --------------------------------------------------------------------------------------------- */
+/* ---- Libraries ------------------------------------------------------------------------------- */
 
 static cu_result new_library(cu_library *library, core_image *i, hd_status st, const hd_diag *d) {
   core_library *l = st == HD_OK ? calloc(1, sizeof *l) : NULL;
@@ -187,8 +186,7 @@ cu_result drv_cuLibraryGetManaged(cu_address *address, size_t *bytes, cu_library
   return drv_cuLibraryGetGlobal(address, bytes, library, name);
 }
 
-/* ---- The linker: PTX in, PTX out
- * ------------------------------------------------------------------------------ */
+/* ---- The linker: PTX in, PTX out ------------------------------------------------------------- */
 
 struct core_link {
   core_kind kind;

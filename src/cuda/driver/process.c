@@ -31,7 +31,7 @@ static cu_result describe(cu_result r, const char **out, bool name) {
 cu_result drv_cuGetErrorName(cu_result r, const char **text) { return describe(r, text, true); }
 cu_result drv_cuGetErrorString(cu_result r, const char **text) { return describe(r, text, false); }
 
-/* Flags of cuGetProcAddress, and what it says of a name. */
+/* Flags of cuGetProcAddress, and its results for a name. */
 enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
 enum { FOUND = 0, NO_SUCH_NAME = 1, TOO_NEW = 2 };
 
@@ -47,7 +47,7 @@ cu_result drv_cuGetProcAddress(const char *name, void **fn, int version, uint64_
   return drv_cuGetProcAddress_v2(name, fn, version, flags, NULL);
 }
 
-/* They are not documented: only a CUDA runtime asks for them, and heddle takes its place. */
+/* The tables are not documented; only a CUDA runtime asks for them, and heddle takes its place. */
 cu_result drv_cuGetExportTable(const void **table, const cu_uuid *id) {
   static bool said;
   if (!said)

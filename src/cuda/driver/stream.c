@@ -3,8 +3,7 @@
 
 #include "cuda/driver/driver.h"
 
-/* ---- Streams
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 cu_result drv_cuStreamCreateWithPriority(cu_stream *stream, unsigned flags, int priority) {
   if (!stream || flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CU_INVALID_VALUE;
@@ -119,8 +118,7 @@ cu_result drv_cuStreamAddCallback(cu_stream stream, cu_stream_callback *fn, void
   return r;
 }
 
-/* ---- Events
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static core_event *event_of(cu_event e) { return e && e->kind == CORE_EVENT ? e : NULL; }
 

@@ -191,8 +191,7 @@ static void settle_slots(emu_function *fn) {
   for (uint32_t k = 0; k < fn->sregs.n; k++) fn->sregs.data[k].slot += fn->n_init;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------------------
- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 static void finish(emu_function *fn) {
   emu_code *c = fn->code;
@@ -257,8 +256,7 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
   c->n_insts++;
 }
 
-/* ---- Modules
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 static void decode(emu_decoder *d, hd_arena *scratch) {
   const hd_ptx_module *m = d->m;

@@ -1,4 +1,4 @@
-/* emu/decode/decode.h: what the files of the decoder share.
+/* emu/decode/decode.h: the interface between the decoder's files.
  *
  *   decode.c            the module: one emu_code per function
  *   form.c              an instruction's dotted word, taken apart once per module
@@ -11,8 +11,8 @@
  *   warp.c              shfl, vote, match, redux, mma, wmma, ldmatrix
  *   wgmma.c             warpgroup products
  *   async.c             mbarrier, bulk copies, tensor maps
- *   guess.c             plain loads of what atom.cas then compares
- *   link.c              the call graph: shared memory, stacks, what callees need
+ *   guess.c             plain loads of values that atom.cas then compares
+ *   link.c              the call graph: shared memory, stacks, the needs of callees
  *   program.c           a module loaded: its variables, then its code
  *   tables.c            the handlers of an instruction set
  *

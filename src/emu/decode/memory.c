@@ -356,8 +356,7 @@ static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
 }
 const emu_rule emu_rule_atom = {prepare_atom, emit_atom};
 
-/* ---- cp.async -------------------------------------------------------------------------------------------
- */
+/* ---- cp.async -------------------------------------------------------------------------------- */
 
 static void prepare_cp(emu_decoder *d, emu_form *f) {
   const emu_rule *other = emu_async_copy_rule(f);

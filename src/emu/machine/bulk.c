@@ -295,8 +295,7 @@ void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   c->async.readings.n = kept;
 }
 
-/* ---- The copy itself --------------------------------------------------------------------------------------
- */
+/* ---- The copy itself ------------------------------------------------------------------------- */
 
 static bool aligned(emu_warp *w, const emu_inst *i, unsigned lane, const char *what, uint64_t value) {
   if (value % COPY_ALIGN == 0) return true;
@@ -342,8 +341,7 @@ void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
     if (!copy(w, i, r, (unsigned)__builtin_ctz(left))) return;
 }
 
-/* ---- A cluster of one CTA
- * ------------------------------------------------------------------------------------ */
+/* ---- A cluster of one CTA -------------------------------------------------------------------- */
 
 void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   const size_t bytes = i->mem.bytes;

@@ -1,5 +1,5 @@
-/* emu/machine/machine.h: what the machine (memory, warps, barriers, calls) and the
- * operations (decoder, handlers) of the emulator know of each other.
+/* emu/machine/machine.h: the interface between the emulator's machine (memory, warps,
+ * barriers, calls) and its operations (decoder, handlers).
  *
  *   num/      arithmetic on single values; includes nothing of the others
  *   machine/  memory, warps, barriers, calls, launches; includes num/

@@ -75,8 +75,7 @@ static void tick(emu_order *o, uint32_t w) {
   o->knows[w].of[w] = most + 1;
 }
 
-/* ---- A CTA's life ----------------------------------------------------------------------------------------
- */
+/* ---- A CTA's life ---------------------------------------------------------------------------- */
 
 bool emu_order_create(hd_emu_cta *c) {
   if (!(c->emu->opt.checks & HD_CHECK_RACE) || c->n_warps < 2 || !c->shared_bytes) return true;
@@ -112,8 +111,7 @@ void emu_order_reset(hd_emu_cta *c) {
   for (uint32_t w = 0; w < o->n_warps; w++) o->knows[w].of[w] = 1;
 }
 
-/* ---- What warps let each other know
- * ------------------------------------------------------------------------ */
+/* ---- Knowledge passed between warps ------------------------------------------------------------- */
 
 void emu_order_arrive(hd_emu_cta *c, uint32_t warp, uint32_t id) {
   emu_order *o = c->order;
@@ -184,8 +182,7 @@ void emu_order_flag(emu_warp *w, const emu_inst *i, hd_access_kind kind) {
   if (releases) tick(o, w->index);
 }
 
-/* ---- Accesses --------------------------------------------------------------------------------------------
- */
+/* ---- Accesses -------------------------------------------------------------------------------- */
 
 typedef struct conflict {
   uint32_t warp, line;

@@ -213,8 +213,7 @@ static bool move_box(emu_mover *m, const box *b, uint64_t shared) {
   }
 }
 
-/* ---- Copies ---------------------------------------------------------------------------------------------
- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
 /* The reduction's type is the tensor's. */
 static bool reduction_type(emu_warp *w, const emu_inst *i, unsigned lane, const emu_bulk *b,

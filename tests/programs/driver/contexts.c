@@ -33,7 +33,7 @@ int main(void) {
   cu_ptr p;
   CHECK(in_child(0) == 0); /* initialises by itself */
   OK(cuInit(0));
-  CHECK(in_child(3) == 0); /* what the parent initialised is not the child's */
+  CHECK(in_child(3) == 0); /* a child does not inherit the parent's initialisation */
   OK(cuCtxCreate_v2(&a, 0, 0));
   OK(cuCtxCreate_v2(&b, 0, 0));
   OK(cuCtxGetCurrent(&c));

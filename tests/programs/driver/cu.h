@@ -1,5 +1,5 @@
-/* What the programs here use of the driver's interface, declared without CUDA, and checks that end the
- * program. */
+/* The part of the driver's interface that the programs here use, declared without CUDA, and checks that end
+ * the program. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What is refused, with which result, and what a fault leaves behind. */
+/* The results of refused calls, and the state of a context after a fault. */
 #include "cu.h"
 
 static const char *const stray =

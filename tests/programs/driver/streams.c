@@ -1,4 +1,4 @@
-/* Streams, events and host functions: what is ordered stays ordered, in whatever order the rest runs. */
+/* Streams, events and host functions: ordered operations stay ordered, in whatever order the others run. */
 #include "cu.h"
 
 static const char *const append =
