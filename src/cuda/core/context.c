@@ -71,6 +71,7 @@ cu_result core_primary_reset(core_device *device) {
   if (!c) return CU_SUCCESS;
   empty(c);
   c->fault = CU_SUCCESS;
+  c->fault_seen = false;
   c->peers = 0;
   return core_stream_create(c, 0, 0, &c->legacy);
 }

@@ -78,6 +78,7 @@ struct core_context {
   unsigned flags;
   uint64_t id;
   cu_result fault;               /* not 0: every call answers this */
+  bool fault_seen;               /* a call has answered it */
   core_stream *legacy;           /* stream 0 */
   HD_VEC(core_stream *) streams; /* all, the legacy one first */
   HD_VEC(core_module *) modules;

@@ -60,7 +60,9 @@ cu_result drv_cuMemcpyDtoDAsync_v2(cu_address dst, cu_address src, size_t n, cu_
   return linear(dst, DEVICE, src, DEVICE, n, stream, true);
 }
 cu_result drv_cuMemcpyPeer(cu_address dst, cu_context to, cu_address src, cu_context from, size_t n) {
-  return drv_cuMemcpyPeerAsync(dst, to, src, from, n, NULL);
+  cu_result r = core_wait_all(); /* in order with all work of both devices */
+  if (r == CU_SUCCESS) r = drv_cuMemcpyPeerAsync(dst, to, src, from, n, NULL);
+  return r == CU_SUCCESS ? core_wait_all() : r;
 }
 cu_result drv_cuMemcpyPeerAsync(cu_address dst, cu_context to, cu_address src, cu_context from, size_t n,
                                 cu_stream stream) {

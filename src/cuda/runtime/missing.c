@@ -1,0 +1,18 @@
+/* Every entry point of the runtime that is defined nowhere else: weak ones, so that whatever is defined wins.
+ */
+#include "cuda/runtime/runtime.h"
+
+#define RT_NAME(name)                                                                                        \
+  __attribute__((weak, visibility("default"))) cu_result name(void);                                         \
+  cu_result name(void) {                                                                                     \
+    rt_last_error = drv_missing(#name);                                                                      \
+    return rt_last_error;                                                                                    \
+  }
+#include "cuda/runtime/names.def"
+#undef RT_NAME
+
+const rt_name rt_names[] = {
+#define RT_NAME(name) {#name, (void (*)(void))name},
+#include "cuda/runtime/names.def"
+};
+const size_t rt_n_names = sizeof rt_names / sizeof *rt_names;

@@ -1,0 +1,93 @@
+/* cuda/runtime/runtime.h: the CUDA runtime's interface over the driver's: its types as programs pass them,
+ * and what its calls share. */
+#ifndef HEDDLE_CUDA_RUNTIME_RUNTIME_H
+#define HEDDLE_CUDA_RUNTIME_RUNTIME_H
+
+#include "cuda/driver/driver.h"
+
+typedef struct rt_dim3 {
+  uint32_t x, y, z;
+} rt_dim3;
+
+typedef struct rt_extent {
+  size_t width, height, depth;
+} rt_extent;
+
+typedef struct rt_position {
+  size_t x, y, z;
+} rt_position;
+
+typedef struct rt_pitched {
+  void *p;
+  size_t pitch, width, height;
+} rt_pitched;
+
+/* cudaMemcpy3DParms */
+typedef struct rt_copy3d {
+  cu_array src_array;
+  rt_position src_position;
+  rt_pitched src;
+  cu_array dst_array;
+  rt_position dst_position;
+  rt_pitched dst;
+  rt_extent extent;
+  int kind;
+} rt_copy3d;
+
+/* cudaMemcpyKind */
+enum { RT_HOST_TO_HOST = 0, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_DEFAULT };
+
+/* cudaMemLocation */
+typedef struct rt_location {
+  int type, id;
+} rt_location;
+enum { RT_LOCATION_DEVICE = 1, RT_LOCATION_HOST = 2 };
+
+/* cudaPointerAttributes; CUDA 13 added reserved fields, which stay untouched */
+typedef struct rt_pointer {
+  int type, device;
+  void *device_pointer, *host_pointer;
+} rt_pointer;
+enum { RT_UNREGISTERED = 0, RT_HOST, RT_DEVICE, RT_MANAGED };
+
+/* cudaFuncAttributes */
+typedef struct rt_func {
+  size_t shared_bytes, const_bytes, local_bytes;
+  int max_threads, registers, ptx_version, binary_version, cache_ca, max_dynamic_shared, carveout;
+} rt_func;
+
+/* cudaLaunchConfig_t: another order than the driver's */
+typedef struct rt_launch_config {
+  rt_dim3 grid, block;
+  size_t dynamic_shared;
+  cu_stream stream;
+  cu_launch_attribute *attributes;
+  unsigned n_attributes;
+} rt_launch_config;
+
+#define RT_ENTRY(name, needs, variant, parameters, arguments) cu_result rt_##name parameters;
+#include "cuda/runtime/entries.def"
+#undef RT_ENTRY
+
+/* The calling thread's last error, and what it was before the call that keeps it. */
+extern _Thread_local cu_result rt_last_error;
+/* Make the thread's device current and its primary context, unless a context is. */
+cu_result rt_context(void);
+/* Of the runtime that the program was made for: 11, 12 or 13. Structures differ. */
+extern int rt_major;
+
+/* ---- What is registered (register.c) ---- */
+/* The kernel of a host function, or the variable of a host variable's address. NULL: there is none. */
+typedef struct rt_symbol rt_symbol;
+cu_result rt_kernel(const void *host, core_function **out);
+cu_result rt_variable(const void *host, uint64_t *address, uint64_t *bytes);
+
+/* Every public name of the runtime, and its address here, for programs that have a runtime of their own. */
+typedef struct rt_name {
+  const char *name;
+  void (*fn)(void);
+} rt_name;
+extern const rt_name rt_names[];
+extern const size_t rt_n_names;
+
+#endif
