@@ -9,14 +9,14 @@ if(HEDDLE_SANITIZE)
   add_compile_options(-fsanitize=${HEDDLE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
 endif()
-# Floating point is part of what heddle emulates: no contraction, no reassociation.
+# The emulator's floating-point results must be those of the GPU: no contraction, no reassociation.
 add_compile_options(-ffp-contract=off)
 add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
 
 set(HEDDLE_FLOORS "")
 
 # heddle_floor(NAME [DEPS floor...] [HEADERS header...] [FOLDERS folder...] [LIBS lib...]): src/NAME/*.c and
-# src/NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which says what includes what.
+# src/NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which checks the includes.
 function(heddle_floor name)
   cmake_parse_arguments(F "" "" "DEPS;HEADERS;FOLDERS;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)

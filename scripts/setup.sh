@@ -1,4 +1,4 @@
-# Sourced by scripts/demo and scripts/test: what a bare Debian 12 or Ubuntu 24.04 lacks.
+# Installs the packages that a bare Debian 12 or Ubuntu 24.04 lacks. Sourced by scripts/demo and scripts/test.
 
 heddle_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -27,7 +27,7 @@ heddle_setup() {
   command -v nvcc >/dev/null || heddle_need clang
 }
 
-# heddle_setup_checks: what formats, lints and checks the code. One version of clang's tools, that of Debian 12, because
+# heddle_setup_checks: the tools that format, lint and check the code. One version of clang's tools, that of Debian 12, because
 # each version lays code out in its own way.
 heddle_setup_checks() {
   heddle_need python3-minimal clang-format-14

@@ -1,4 +1,4 @@
-/* Where a GPU of sm_90 does other than the PTX ISA says, or more than it says: values that one gave. */
+/* Values that a GPU of sm_90 gave where the PTX ISA says otherwise, or leaves the result open. */
 #include "emu/ops_warp.h"
 
 typedef struct measured {
