@@ -64,7 +64,7 @@ HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *aren
 
 /* ---- Kernels by name ---------------------------------------------------- */
 
-/* What people call a kernel: "scale<float, 4>" of "_Z5scaleIfLi4EEvPT_", without result and parameters; with
+/* A kernel's readable name, "scale<float, 4>" for "_Z5scaleIfLi4EEvPT_", without result and parameters; with
  * them where `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
 HD_API void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
 

@@ -205,7 +205,7 @@ HD_API void hd_listing_begin(hd_listing *l, bool detailed);
 HD_API void hd_listing_free(hd_listing *l);
 /* The kernels of a module of l->file. */
 HD_API hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_ptx_module *m, hd_diag *d);
-/* Those of all modules of a file. What cannot be read of it is counted, and told to `failed`. */
+/* The kernels of all modules of a file. Modules that cannot be read are counted and reported to `failed`. */
 HD_API hd_status hd_listing_file(hd_listing *l, const char *path, void (*failed)(void *ctx, const hd_diag *d),
                                  void *ctx, hd_diag *d);
 HD_API void hd_listing_text(const hd_listing *l, hd_buf *out);

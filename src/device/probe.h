@@ -28,7 +28,8 @@ hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t blo
                        uint64_t args_bytes, int carveout);
 int probe_ascending(const void *a, const void *b); /* uint32_t */
 
-/* What a GPU cannot launch is not measured; what it dies of is the probe's end. */
+/* Whether the probe may continue after a measurement that ended with `st`. It may where a GPU refused the
+ * launch but still works: the figure is left out. It may not after a fault. */
 bool probe_may_go_on(probe *p, hd_status st);
 /* Note a figure, under a name that is printed. */
 void probe_figure(probe *p, double value, const char *unit, const char *name, ...) HD_PRINTF(4, 5);

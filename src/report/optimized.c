@@ -1,10 +1,10 @@
-/* What an optimization leaves behind: the kernel that was proved, its order's table, a page. */
+/* Writes the files of an optimization: the proved kernel, its order's table, and a page. */
 #include <stdio.h>
 #include <string.h>
 
 #include "heddle/report.h"
 
-/* The module that was proved, with what its launches take as comments behind it. */
+/* Writes the proved module, followed by comments that say how to launch it. */
 static hd_status write_kernel(const hd_workload *w, const hd_optimized *f, hd_optimized_files *out,
                               hd_diag *d) {
   hd_buf text = {0};

@@ -11,8 +11,7 @@
 
 #include "cuda/runtime/runtime.h"
 
-/* ---- A jump to anywhere
- * ----------------------------------------------------------------------------------------- */
+/* ---- A jump to anywhere ---------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 enum { JUMP_BYTES = 14, ALIGN_OF_FUNCTIONS = 16 };
@@ -34,8 +33,7 @@ static void put_jump(unsigned char *at, uint64_t to) {
 #error "no jump is written for this processor"
 #endif
 
-/* ---- One file's symbols
- * -------------------------------------------------------------------------------------------- */
+/* ---- One file's symbols ---------------------------------------------------------------------- */
 
 typedef struct symbols {
   const Elf64_Sym *table;
@@ -75,8 +73,7 @@ static const rt_name *known(const symbols *s, const Elf64_Sym *y) {
   return bsearch(name, rt_names, rt_n_names, sizeof *rt_names, by_name);
 }
 
-/* ---- One loaded object
- * ------------------------------------------------------------------------------------------------ */
+/* ---- One loaded object ----------------------------------------------------------------------- */
 
 typedef struct object {
   uint64_t base;

@@ -5,8 +5,7 @@
 
 static cu_address at(const void *p) { return (uintptr_t)p; }
 
-/* ---- Linear copies
- * -------------------------------------------------------------------------------------------- */
+/* ---- Linear copies --------------------------------------------------------------------------- */
 
 static cu_result copy(void *dst, const void *src, size_t n, int kind, cu_stream stream, bool async) {
   if (!n) return CU_SUCCESS;
@@ -42,8 +41,7 @@ cu_result rt_cudaMemcpyPeerAsync(void *dst, int to, const void *src, int from, s
   return copy(dst, src, n, RT_DEVICE_TO_DEVICE, stream, true);
 }
 
-/* ---- Rectangles and boxes
- * --------------------------------------------------------------------------------------- */
+/* ---- Rectangles and boxes -------------------------------------------------------------------- */
 
 /* Where a copy's kind says that its sides are, as CUmemorytype. */
 static bool sides(int kind, int *dst, int *src) {
@@ -112,8 +110,7 @@ static cu_result copy3d(const rt_copy3d *p, cu_stream stream, bool async) {
 cu_result rt_cudaMemcpy3D(const rt_copy3d *p) { return copy3d(p, NULL, false); }
 cu_result rt_cudaMemcpy3DAsync(const rt_copy3d *p, cu_stream stream) { return copy3d(p, stream, true); }
 
-/* ---- Fills
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Fills ----------------------------------------------------------------------------------- */
 
 cu_result rt_cudaMemset(void *p, int value, size_t n) { return drv_cuMemsetD8_v2(at(p), (uint8_t)value, n); }
 cu_result rt_cudaMemsetAsync(void *p, int value, size_t n, cu_stream stream) {
@@ -138,8 +135,7 @@ cu_result rt_cudaMemset3D(rt_pitched p, int value, rt_extent extent) {
   return rt_cudaMemset3DAsync(p, value, extent, NULL);
 }
 
-/* ---- Variables
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Variables ------------------------------------------------------------------------------- */
 
 static cu_result inside(const void *symbol, size_t n, size_t offset, void **p) {
   uint64_t address, bytes;

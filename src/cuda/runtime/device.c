@@ -101,8 +101,7 @@ cu_result rt_cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 }
 cu_result rt_cudaCtxResetPersistingL2Cache(void) { return CU_SUCCESS; }
 
-/* ---- Peers
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Peers ----------------------------------------------------------------------------------- */
 
 cu_result rt_cudaDeviceCanAccessPeer(int *can, int device, int peer) {
   return drv_cuDeviceCanAccessPeer(can, device, peer);

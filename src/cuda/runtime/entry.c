@@ -1,5 +1,5 @@
-/* The runtime's exported symbols, from its table: as the driver's (driver/entry.c), with a context made where
- * one is needed, and the last error kept. */
+/* The runtime's exported symbols, from its table. They differ from the driver's (driver/entry.c) in that they
+ * make a context where one is needed, and keep the last error. */
 #include "cuda/runtime/runtime.h"
 
 _Thread_local cu_result rt_last_error;

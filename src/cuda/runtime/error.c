@@ -31,7 +31,8 @@ EXPORT const char *cudaGetErrorName(cu_result r) { return describe(r, true); }
 EXPORT const char *cudaGetErrorString(cu_result r);
 EXPORT const char *cudaGetErrorString(cu_result r) { return describe(r, false); }
 
-/* A fault stays: it is the context's, and every call answers it, from the first that waited for it. */
+/* The last error. A fault belongs to the context and stays: every call returns it, from the first that waited
+ * for it. */
 static cu_result last(void) {
   pthread_mutex_lock(&core.lock);
   const core_context *c = core_current();
@@ -49,8 +50,7 @@ EXPORT cu_result cudaGetLastError(void) {
   return r;
 }
 
-/* ---- Versions ---------------------------------------------------------------------------------------------
- */
+/* ---- Versions -------------------------------------------------------------------------------- */
 
 cu_result rt_cudaDriverGetVersion(int *version) { return drv_cuDriverGetVersion(version); }
 

@@ -9,10 +9,9 @@ static cu_result here(const void *host, core_function **f) {
   return r == CU_SUCCESS ? core_function_in(*f, core_current(), f) : r;
 }
 
-/* ---- Launches
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
-/* What the runtime calls a configuration. */
+/* Whether the runtime accepts a launch of this grid and block. */
 static bool fits(rt_dim3 grid, rt_dim3 block) {
   return grid.x && grid.y && grid.z && grid.x <= 0x7FFFFFFF && grid.y <= 65535 && grid.z <= 65535 &&
          block.x && block.y && block.z && block.x <= 1024 && block.y <= 1024 && block.z <= 64 &&
@@ -66,8 +65,7 @@ cu_result rt_cudaLaunchKernelExC(const rt_launch_config *config, const void *hos
   return launch(&l, host, config->stream);
 }
 
-/* ---- Attributes
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 cu_result rt_cudaFuncGetAttributes(rt_func *attributes, const void *host) {
   core_function *f;
@@ -120,8 +118,7 @@ cu_result rt_cudaGetKernel(cu_function *kernel, const void *host) {
   return kernel ? rt_kernel(host, kernel) : CU_INVALID_VALUE;
 }
 
-/* ---- Occupancy
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Occupancy ------------------------------------------------------------------------------- */
 
 cu_result rt_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *host, int threads,
                                                            size_t shared) {

@@ -96,7 +96,7 @@ cu_result rt_cudaPointerGetAttributes(rt_pointer *attributes, const void *p) {
   return CU_SUCCESS;
 }
 
-/* Until CUDA 12 a device's number stands where a location came to be. */
+/* Up to CUDA 12 this argument is a device's number; since CUDA 13 it is a location. */
 static int device_of(rt_location where) {
   if (rt_major < 13) return where.type;
   return where.type == RT_LOCATION_DEVICE ? where.id : -1;

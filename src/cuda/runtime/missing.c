@@ -1,5 +1,4 @@
-/* Every entry point of the runtime that is defined nowhere else: weak ones, so that whatever is defined wins.
- */
+/* Weak definitions of all entry points of the runtime; strong ones elsewhere override them. */
 #include "cuda/runtime/runtime.h"
 
 #define RT_NAME(name)                                                                                        \

@@ -5,8 +5,8 @@
 
 typedef enum form { CHARS, INTS, SIZES } form;
 
-/* So many of them, in versions from..13; the attributes whose values they have follow each other. Attribute
- * 0: zeros, or what `special` below says. */
+/* A field of `n` elements, with the values of attributes `attribute`, `attribute` + 1, ... Attribute 0:
+ * zeros. */
 typedef struct field {
   form form;
   uint16_t n, attribute;
@@ -86,7 +86,7 @@ static const field fields[] = {
     {INTS, 1, 120, 13}, /* clusterLaunch */
     {INTS, 1, 129, 13}, /* unifiedFunctionPointers */
 };
-/* What is behind them, reserved or new: zeros. */
+/* Bytes behind the fields, reserved or new: zeros. */
 static const unsigned rest[MAJOR_VERSIONS + 1] = {[11] = 0, [12] = 63 * 4, [13] = 63 * 4};
 
 /* CUDA 11 ends with the memory pools, CUDA 12 and 13 with all. */

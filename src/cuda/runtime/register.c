@@ -64,8 +64,7 @@ static rt_symbol *find(const void *host) {
   return s->host && s->fatbin->wrapper ? s : NULL;
 }
 
-/* ---- What compiled code calls
- * ------------------------------------------------------------------------------- */
+/* ---- What compiled code calls ---------------------------------------------------------------- */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);
 EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
@@ -117,8 +116,7 @@ EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, s
   add(handle, host, name, true, NULL);
 }
 
-/* ---- Finding
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Finding --------------------------------------------------------------------------------- */
 
 static cu_result library_of(fatbin *f, core_library **out) {
   hd_diag d = {0};
@@ -185,8 +183,7 @@ cu_result rt___cudaInitModule(void **handle) {
   return r == CU_SUCCESS;
 }
 
-/* ---- Launches of compiled code
- * ------------------------------------------------------------------------------------ */
+/* ---- Launches of compiled code --------------------------------------------------------------- */
 
 typedef struct configuration {
   rt_dim3 grid, block;
@@ -211,7 +208,8 @@ cu_result rt___cudaPopCallConfiguration(rt_dim3 *grid, rt_dim3 *block, size_t *s
   return CU_SUCCESS;
 }
 
-/* Asked once a kernel: the answer is kept, so it is the host's address, which says more at every launch. */
+/* Compiled code asks once for each kernel and keeps the answer. The answer is the host's address, by which
+ * each launch finds the function in the current context. */
 cu_result rt___cudaGetKernel(cu_function *kernel, const void *host) {
   *kernel = (cu_function)(uintptr_t)host;
   return CU_SUCCESS;

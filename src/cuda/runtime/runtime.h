@@ -1,5 +1,5 @@
-/* cuda/runtime/runtime.h: the CUDA runtime's interface over the driver's: its types as programs pass them,
- * and what its calls share. */
+/* cuda/runtime/runtime.h: the CUDA runtime's interface, built on the driver's: its types as programs pass
+ * them, and state that its calls share. */
 #ifndef HEDDLE_CUDA_RUNTIME_RUNTIME_H
 #define HEDDLE_CUDA_RUNTIME_RUNTIME_H
 
@@ -69,14 +69,14 @@ typedef struct rt_launch_config {
 #include "cuda/runtime/entries.def"
 #undef RT_ENTRY
 
-/* The calling thread's last error, and what it was before the call that keeps it. */
+/* The calling thread's last error. */
 extern _Thread_local cu_result rt_last_error;
 /* Make the thread's device current and its primary context, unless a context is. */
 cu_result rt_context(void);
-/* Of the runtime that the program was made for: 11, 12 or 13. Structures differ. */
+/* The major version of the runtime that the program was built for: 11, 12 or 13. Their structures differ. */
 extern int rt_major;
 
-/* ---- What is registered (register.c) ---- */
+/* ---- Registered kernels and variables (register.c) ---- */
 /* The kernel of a host function, or the variable of a host variable's address. NULL: there is none. */
 typedef struct rt_symbol rt_symbol;
 cu_result rt_kernel(const void *host, core_function **out);

@@ -1,8 +1,7 @@
 /* Streams and events. */
 #include "cuda/runtime/runtime.h"
 
-/* ---- Streams
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 cu_result rt_cudaStreamCreate(cu_stream *stream) { return drv_cuStreamCreate(stream, 0); }
 cu_result rt_cudaStreamCreateWithFlags(cu_stream *stream, unsigned flags) {
@@ -42,8 +41,7 @@ cu_result rt_cudaLaunchHostFunc(cu_stream stream, cu_host_fn *fn, void *data) {
   return drv_cuLaunchHostFunc(stream, fn, data);
 }
 
-/* ---- Events
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 cu_result rt_cudaEventCreate(cu_event *event) { return drv_cuEventCreate(event, 0); }
 cu_result rt_cudaEventCreateWithFlags(cu_event *event, unsigned flags) {
