@@ -4,6 +4,7 @@
  * text.c       facts from the kernels' text
  * category.c   CLU's category from them, with experiments where they do not decide
  * propose.c    plans worth trying, replayed
+ * possible.c   whether the rewriter takes a plan
  * advise.c     all of it, and whether the order is free
  * space.c      the plans that a launch leaves to try, from the text alone
  * plan_list.c  the plans to try on a modelled GPU
@@ -54,5 +55,7 @@ int64_t advice_irregular_array(const hd_advice *out, double *part);
 /* ---- Proposals --------------------------------------------------------------------------- */
 
 hd_status advice_propose(advising *a, hd_diag *d);
+/* The rewriter takes the plan for all kernels of the workload. */
+hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible, hd_diag *d);
 
 #endif

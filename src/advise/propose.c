@@ -251,6 +251,19 @@ static void offer_threads(candidates *c) {
   offer(c, (hd_plan){.threads = {.kind = HD_ORDER_COL}}, why, times);
 }
 
+/* Nothing is proposed that the rewriter refuses. */
+static hd_status drop_impossible(candidates *c, hd_diag *d) {
+  size_t n = 0;
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < c->n; i++) {
+    bool possible;
+    st = advice_is_possible(c->a, &c->list[i].plan, &possible, d);
+    if (possible) c->list[n++] = c->list[i];
+  }
+  c->n = n;
+  return st;
+}
+
 /* ---- Ranking ---------------------------------------------------------------------------------- */
 
 static uint64_t dram(const hd_counters *c) { return c->dram_read_bytes + c->dram_write_bytes; }
@@ -344,6 +357,7 @@ hd_status advice_propose(advising *a, hd_diag *d) {
     st = find_streams(c, d);
     if (st == HD_OK) offer_cache_control(c);
   }
+  if (st == HD_OK) st = drop_impossible(c, d);
   if (st == HD_OK) st = rank(a, c, each, d);
   hd_status owned = own_streams(out, d);
   for (uint32_t i = 0; i < c->n_streams; i++) free(c->streams[i].loads.loads);

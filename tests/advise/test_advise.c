@@ -263,6 +263,54 @@ static void a_race_makes_the_order_not_free_and_leaves_no_proposals(void **state
   assert_int_equal(system(command), 0);
 }
 
+/* Proposals of every kind for a kernel some of whose threads end before a barrier, or none; how many bind to
+ * agents. */
+static uint32_t count_agents(const char *early_end, uint32_t *all) {
+  char folder[] = "/tmp/heddle-test-XXXXXX", path[128], command[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/kernel.cu", folder);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fprintf(f,
+          "extern \"C\" __global__ void rows(const float *a, float *b) {\n"
+          "  __shared__ float s[64];\n  %s\n  float x = 0;\n"
+          "  for (int k = 0; k < 16; k++) x += a[(blockIdx.y * 16 + k) * 64 + threadIdx.x];\n"
+          "  s[threadIdx.x] = x;\n  __syncthreads();\n"
+          "  b[(blockIdx.y * 16 + blockIdx.x) * 64 + threadIdx.x] = s[47 - threadIdx.x %% 48];\n}\n",
+          early_end);
+  assert_int_equal(fclose(f), 0);
+  snprintf(path, sizeof path, "%s/workload.toml", folder);
+  assert_non_null(f = fopen(path, "w"));
+  fputs("title = \"CTAs of a row read the same\"\nsource = \"kernel.cu\"\n[sizes.small]\nn = 16\n"
+        "[[buffer]]\nname = \"a\"\ntype = \"f32\"\ncount = \"n * 16 * 64\"\nfill = \"uniform(-1, 1)\"\n"
+        "[[buffer]]\nname = \"b\"\ntype = \"f32\"\ncount = \"n * 16 * 64\"\nfill = \"zero\"\ncompare = "
+        "\"exact\"\n"
+        "[[launch]]\nkernel = \"rows\"\ngrid = [16, 16]\nblock = [64]\nargs = [\"a\", \"b\"]\n",
+        f);
+  assert_int_equal(fclose(f), 0);
+  session z = open_session(folder, "small", "gtx580");
+  hd_advice a;
+  hd_diag d = {0};
+  hd_advise_options o = {.no_race_check = true, .no_predictions = true, .no_experiments = true};
+  if (hd_advise(z.w, z.s, &z.g, &o, &a, &d) != HD_OK) fail_msg("%s", d.message);
+  uint32_t agents = 0;
+  for (uint32_t i = 0; i < a.n_proposals; i++) agents += a.proposals[i].plan.bind == HD_BIND_AGENTS;
+  *all = a.n_proposals;
+  hd_advice_free(&a);
+  close_session(&z);
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  assert_int_equal(system(command), 0);
+  return agents;
+}
+
+static void nothing_is_proposed_that_the_rewriter_refuses(void **state) {
+  skip_without_compiler();
+  uint32_t all;
+  assert_true(count_agents("", &all) > 0);
+  assert_int_equal(count_agents("if (threadIdx.x >= 48) return;", &all), 0);
+  assert_true(all > 0);
+}
+
 /* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
 static void advice_lists_the_loads_least_asked_for_again(void **state) {
   skip_without_compiler();
@@ -298,6 +346,8 @@ int main(void) {
       BEHAVIOUR("every proposal keeps what it predicts", every_proposal_keeps_what_it_predicts),
       BEHAVIOUR("a race makes the order not free and leaves no proposals",
                 a_race_makes_the_order_not_free_and_leaves_no_proposals),
+      BEHAVIOUR("nothing is proposed that the rewriter refuses",
+                nothing_is_proposed_that_the_rewriter_refuses),
       BEHAVIOUR("advice lists the loads that are least asked for again",
                 advice_lists_the_loads_least_asked_for_again),
   };
