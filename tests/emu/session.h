@@ -85,6 +85,10 @@ static inline hd_status run(session *s, const char *kernel, uint32_t grid, uint3
       sizeof((arg[]){__VA_ARGS__}) / sizeof(arg), NULL)
 #define RUN_OK(s, ...) CHECK_OK(RUN(s, __VA_ARGS__), &(s)->d)
 
+static inline float noise(uint64_t seed, uint64_t n) {
+  return (float)(int64_t)(hd_random_at(seed, n) >> 40) / 8388608.0f - 1.0f;
+}
+
 /* Each machine that the tests run on. */
 typedef struct machine {
   hd_emu_options o;

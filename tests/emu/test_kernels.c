@@ -4,10 +4,6 @@
 
 #include <math.h>
 
-static float noise(uint64_t seed, uint64_t n) {
-  return (float)(int64_t)(hd_random_at(seed, n) >> 40) / 8388608.0f - 1.0f;
-}
-
 /* ---- basics.cu ------------------------------------------------------------------------- */
 
 static void vectors_are_added(void **state) {

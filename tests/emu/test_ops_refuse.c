@@ -18,8 +18,8 @@ static hd_status supported(const char *globals, const char *body, hd_diag *d) {
 enum { BODY_LINE = 15 };
 
 static const char *const refused[] = {
-    "tex.1d.v4.f32.s32 {%w1, %w2, %w3, %w4}, [%d1, {%w5}]",
-    "suld.b.1d.b32.trap %w1, [%d1, {%w2}]",
+    "tex.2dms.v4.f32.s32 {%w1, %w2, %w3, %w4}, [%d1, {%w5, %w6, %w7, %w7}]",
+    "sust.p.1d.b32.trap [%d1, {%w2}], {%w1}",
     "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %w1, 0, 1, 1, 1, "
     "0, 0",
     "tcgen05.wait::ld.sync.aligned",

@@ -10,6 +10,7 @@
  *   control.c           branches, calls, barriers
  *   warp.c              shfl, vote, match, redux, mma, wmma, ldmatrix
  *   wgmma.c             warpgroup products
+ *   image.c             textures and surfaces
  *   async.c             mbarrier, bulk copies, tensor maps
  *   guess.c             plain loads of values that atom.cas then compares
  *   link.c              the call graph: shared memory, stacks, the needs of callees
@@ -219,6 +220,7 @@ extern const emu_rule emu_rule_float, emu_rule_approx, emu_rule_cvt, emu_rule_cv
     emu_rule_setp, emu_rule_set, emu_rule_carry;
 extern const emu_rule emu_rule_ld, emu_rule_st, emu_rule_atom, emu_rule_prefetch, emu_rule_cp,
     emu_rule_createpolicy, emu_rule_fence, emu_rule_setmaxnreg, emu_rule_griddepcontrol;
+extern const emu_rule emu_rule_tex, emu_rule_image_query, emu_rule_surface;
 extern const emu_rule emu_rule_bra, emu_rule_brx, emu_rule_call, emu_rule_ret, emu_rule_exit, emu_rule_trap,
     emu_rule_bar, emu_rule_yield;
 extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_redux, emu_rule_activemask,

@@ -191,4 +191,96 @@ hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d) {
   return HD_OK;
 }
 
-uint64_t emu_reference(const emu_warp *w, uint32_t var) { return w->cta->grid->program->symbols[var].handle; }
+/* ---- Instructions --------------------------------------------------------------- */
+
+/* Does the instruction read such an image? A face of a cube is also a layer. */
+static bool fits(const emu_image_inst *x, const hd_image *i) {
+  const unsigned dims = i->depth ? 3 : i->height ? 2 : 1;
+  if (x->cube) return i->cube && x->layered == (i->layers > FACES);
+  return x->dims == dims && x->layered == (i->layers != 0);
+}
+
+static void describe(const hd_image *i, char *out, size_t cap) {
+  static const char *const kinds[] = {"an array", "linear memory", "memory with a pitch"};
+  char height[16] = "", depth[16] = "", layers[48] = "";
+  if (i->height) snprintf(height, sizeof height, " x %u", i->height);
+  if (i->depth) snprintf(depth, sizeof depth, " x %u", i->depth);
+  if (i->layers)
+    snprintf(layers, sizeof layers, " and %u %s", i->layers, i->cube ? "faces of cubes" : "layers");
+  snprintf(out, cap, "%s of %" PRIu64 "%s%s texels%s", kinds[i->kind], i->width, height, depth, layers);
+}
+
+static void no_object(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t handle,
+                      const emu_image_object *o) {
+  const emu_image_inst *x = i->extra;
+  const hd_ptx_module *m = w->cta->grid->program->module;
+  const char *kind = x->surface ? "surface" : "texture";
+  if (x->handle == EMU_NO_SLOT)
+    emu_fault(w, i, 1u << lane, "%s stands for no %s", m->syms[m->vars[x->var].sym].name, kind);
+  else
+    emu_fault(w, i, 1u << lane, "0x%" PRIx64 " is the handle of no %s%s", handle, kind,
+              !o           ? ""
+              : x->surface ? " but of a texture"
+                           : " but of a surface");
+}
+
+const hd_texture *emu_image_of(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
+  const emu_image_inst *x = i->extra;
+  const uint64_t handle = x->handle == EMU_NO_SLOT ? w->cta->grid->program->symbols[x->var].handle
+                                                   : emu_lane_u64(r, x->handle, lane);
+  const emu_image_object *o = emu_image_find(w->cta->emu, handle);
+  if (!o || o->use != (x->surface ? EMU_IMAGE_SURFACE : EMU_IMAGE_TEXTURE)) {
+    no_object(w, i, lane, handle, o);
+    return NULL;
+  }
+  const hd_image *image = &o->texture.image;
+  const bool query = x->dims == 0, readable = image->kind != HD_IMAGE_LINEAR || x->integer;
+  if (query || (readable && fits(x, image))) return &o->texture;
+  char what[160];
+  describe(image, what, sizeof what);
+  emu_fault(w, i, 1u << lane, "the %s is %s, which this instruction cannot access",
+            x->surface ? "surface" : "texture", what);
+  return NULL;
+}
+
+/* The numbers that OpenCL has for types and orders of channels, as PTX has them. */
+static uint32_t channel_type(const hd_texture *t, bool surface) {
+  const bool as_float = !surface && !t->read_integer;
+  switch (t->image.texel) {
+  case HD_TEXEL_S8: return as_float ? 0x10d0 : 0x10d7;
+  case HD_TEXEL_S16: return as_float ? 0x10d1 : 0x10d8;
+  case HD_TEXEL_U8: return as_float ? 0x10d2 : 0x10da;
+  case HD_TEXEL_U16: return as_float ? 0x10d3 : 0x10db;
+  case HD_TEXEL_S32: return 0x10d9;
+  case HD_TEXEL_U32: return 0x10dc;
+  case HD_TEXEL_F16: return 0x10dd;
+  case HD_TEXEL_F32: return 0x10de;
+  }
+  return 0;
+}
+
+static uint32_t answer(const emu_image_inst *x, const hd_texture *t) {
+  const hd_image *i = &t->image;
+  switch ((emu_image_query)x->select) {
+  case EMU_QUERY_WIDTH: return (uint32_t)i->width;
+  case EMU_QUERY_HEIGHT: return i->height;
+  case EMU_QUERY_DEPTH: return i->depth;
+  case EMU_QUERY_LAYERS: return i->cube ? i->layers / FACES : i->layers;
+  case EMU_QUERY_LEVELS: return i->levels > 1 ? i->levels : 1;
+  case EMU_QUERY_NORMALIZED: return t->normalized;
+  case EMU_QUERY_CHANNEL_TYPE: return channel_type(t, x->surface);
+  case EMU_QUERY_CHANNEL_ORDER: return i->channels == 1 ? 0x10b0 : i->channels == 2 ? 0x10b2 : 0x10b5;
+  }
+  return 0;
+}
+
+void emu_run_image_query(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  const emu_image_inst *x = i->extra;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(left);
+    const hd_texture *t = emu_image_of(w, i, r, lane);
+    if (!t) return;
+    const uint32_t v = answer(x, t);
+    memcpy(r + (size_t)x->reg[0] * EMU_SLOT_BYTES + (size_t)lane * 4, &v, sizeof v);
+  }
+}
