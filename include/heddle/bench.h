@@ -51,7 +51,8 @@ typedef struct hd_bench_mean {
   double speedup; /* geometric mean; 1 of none */
   uint32_t n;
 } hd_bench_mean;
-/* Of the best plans of rows that did not fail. `clu`: of CLU's algorithm-related applications only. */
+/* The geometric mean over the best plans of rows that did not fail. `clu`: over CLU's algorithm-related
+ * applications only. */
 HD_API hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu);
 
 /* ---- Verdicts measured once more ------------------------------------------------------ */
@@ -71,7 +72,7 @@ typedef struct hd_verify_row {
  * it. */
 HD_API void hd_verify_begin(const hd_workload *w, const hd_tuning *t, hd_verify_row *out);
 HD_API void hd_verify_end(const hd_tuning *t, hd_verify_row *out);
-/* Of rows that did not fail. */
+/* The geometric mean over rows that did not fail. */
 HD_API hd_bench_mean hd_verify_geomean(const hd_verify_row *rows, size_t n);
 /* Rows below `least`, and those that failed. */
 HD_API size_t hd_verify_count_bad(const hd_verify_row *rows, size_t n, double least);
@@ -98,8 +99,8 @@ typedef struct hd_bench_results {
   hd_bench_place place;
   HD_VEC(hd_bench_row) rows;
   HD_VEC(hd_verify_row) verified;
-  /* Of verdicts that are verified: all of this device; those of workloads that were not named; workloads at a
-   * size whose kernels are not those of their verdicts. */
+  /* Counts of a verification: all verdicts of this device; those of workloads that were not named; workloads
+   * at a size whose kernels are not those of their verdicts. */
   uint64_t verdicts, unknown, gone;
 } hd_bench_results;
 HD_API void hd_bench_results_free(hd_bench_results *r);

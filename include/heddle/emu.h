@@ -294,7 +294,7 @@ typedef struct hd_emu_hooks {
   void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);
   void (*cta_end)(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions,
                   uint64_t thread_instructions);
-  /* Asked before each CTA starts, by all host threads: false ends the launch with HD_ERR_NOMEM. */
+  /* Called before each CTA starts, from all host threads: false ends the launch with HD_ERR_NOMEM. */
   bool (*go_on)(void *ctx);
   /* vprintf output; NULL: thrown away. Calls are serialised. */
   void (*print)(void *ctx, const char *text, size_t len);
@@ -326,9 +326,8 @@ HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
  * turn away: at a nanosleep, at a test of an mbarrier whose phase is not complete (HD_STEP_RUNNING: it will
  * ask again). */
 HD_API hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);
-/* True when no warp can ever run again though some have not exited: a barrier
- * that some threads skipped, an mbarrier whose phase nobody is left to complete.
- * The step that led there returned HD_STEP_FAULT. */
+/* True when no warp can ever run again though some have not exited: a barrier that some threads skipped, an
+ * mbarrier whose phase no warp is left to complete. The step that led there returned HD_STEP_FAULT. */
 HD_API bool hd_emu_cta_stuck(const hd_emu_cta *c);
 /* Run all warps of the CTA to the end (or a fault), round robin with that quantum. */
 HD_API hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum);
@@ -384,9 +383,9 @@ typedef struct hd_emu_stats {
 HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l, const hd_dispatch *how,
                                const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d);
 
-/* Is a launch's diagnostic that of a race: does the kernel's result depend on its schedule? */
+/* Whether a launch's diagnostic reports a race: the kernel's result depends on its schedule. */
 HD_API bool hd_emu_is_race(const hd_diag *d);
-/* Is it that of CTAs that wait and cannot go on? */
+/* Whether it reports CTAs that wait and cannot continue. */
 HD_API bool hd_emu_is_hang(const hd_diag *d);
 
 #ifdef __cplusplus

@@ -64,7 +64,7 @@ HD_API const hd_plan *hd_resolved_plan(const hd_resolved *r, uint32_t launch);
 /* No kernel is changed. */
 HD_API bool hd_resolved_is_baseline(const hd_resolved *r);
 
-/* The kernel's loads of memory that nobody writes in the workload's launches of it, as
+/* The kernel's loads of memory that none of the workload's launches of the kernel writes, as
  * hd_rewrite_options.unwritten has them; *out is the caller's to free. `launch` is one of the kernel's.
  * Follows from the text and from which launch is given which buffers, never from data. */
 HD_API hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w,

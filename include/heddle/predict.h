@@ -42,8 +42,8 @@ typedef struct hd_load_facts {
   uint64_t requests, reused;
 } hd_load_facts;
 
-/* Those of launch number `launch`'s kernel; kept in the cache folder as hd_order_table's tables are. *out is
- * the caller's to free. */
+/* The facts about the loads of launch number `launch`'s kernel; kept in the cache folder as hd_order_table's
+ * tables are. *out is the caller's to free. */
 HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 const hd_study *study, hd_load_facts **out, uint32_t *n, hd_diag *d);
 /* The loads that stream=auto stands for: those that request data, of which at most the part HD_STREAM_REUSED

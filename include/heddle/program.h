@@ -1,4 +1,4 @@
-/* heddle/program.h: somebody's program, run with heddle's libraries in front of it.
+/* heddle/program.h: runs a CUDA program on the emulator, with heddle's libraries in front of it.
  *
  * `heddle emu` starts a program whose CUDA calls are answered by heddle: a library that is loaded first takes
  * the place of the CUDA driver and of the CUDA runtime, the shared one and the one linked into the program.

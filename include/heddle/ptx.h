@@ -325,7 +325,8 @@ HD_API int64_t hd_ptx_find_kernel(const hd_ptx_module *m, const char *name);
 HD_API int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name);
 /* The directive of this name, or NULL. */
 HD_API const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name);
-/* Does the kernel allow such a block: .reqntid and .maxntid? HD_ERR_USAGE says what it wants. */
+/* Checks that the kernel's .reqntid and .maxntid allow such a block. The message of HD_ERR_USAGE says which
+ * blocks they allow. */
 HD_API hd_status hd_ptx_check_block(const hd_ptx_module *m, const hd_ptx_func *f, const uint32_t block[3],
                                     hd_diag *d);
 /* Offset of each kernel parameter in the parameter block (natural alignment,

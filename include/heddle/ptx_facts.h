@@ -239,7 +239,7 @@ enum {
   HD_ROLE_LIST = 1 << 6,    /* the name of a .branchtargets, .calltargets or .callprototype */
 };
 
-/* A leaf: an operand without kids. Of a guard `opnd` is NULL and `index` UINT32_MAX. */
+/* A leaf: an operand without kids. For a guard `opnd` is NULL and `index` UINT32_MAX. */
 typedef struct hd_ptx_leaf {
   const hd_ptx_opnd *opnd;
   uint32_t index;  /* of the operand in m->opnds, to replace it */
@@ -248,7 +248,7 @@ typedef struct hd_ptx_leaf {
   uint8_t operand; /* which of the statement's operands it belongs to; UINT8_MAX: beyond, or the guard */
 } hd_ptx_leaf;
 
-/* True: go on. May change the leaf's operand in place, but add none to the module. */
+/* True: continue. The function may change the leaf's operand in place, but add none to the module. */
 typedef bool hd_ptx_visitor(void *ctx, const hd_ptx_leaf *leaf);
 
 /* Visits every leaf of an instruction or a list of targets, the guard first, then the operands as written.

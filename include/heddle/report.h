@@ -37,7 +37,8 @@ typedef struct hd_reuse_picture {
   uint32_t n;
   float *share; /* as hd_sharing_with has it */
 } hd_reuse_picture;
-/* Of the busiest launch: a CTA in the middle, one halfway to a corner, and a corner. line: bytes. */
+/* The picture of the busiest launch: a CTA in the middle, one halfway to a corner, and one at a corner. line:
+ * bytes. */
 HD_API hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line,
                                        hd_reuse_picture *out, hd_diag *d);
 HD_API void hd_reuse_picture_free(hd_reuse_picture *p);

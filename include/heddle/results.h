@@ -32,7 +32,7 @@ typedef struct hd_check_report {
   const char *device; /* its title; NULL: the emulator under every dispatcher */
   const hd_check_result *result;
 } hd_check_report;
-/* Of a result that is equal. One that is not has its reason in result->what. */
+/* Prints a result that is equal. A result that is not has its reason in result->what. */
 HD_API void hd_check_text(const hd_check_report *r, hd_buf *out);
 HD_API void hd_check_json(const hd_check_report *r, hd_buf *out);
 /* In place of a result where the plan was refused, or the original faults. */

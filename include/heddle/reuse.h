@@ -109,9 +109,9 @@ typedef struct hd_load_reuses {
   uint32_t n;
 } hd_load_reuses;
 
-/* Add a launch's counts to those of others of the same kernel; *sum begins as zero. Of launches with more
- * than `budget` (0: 4 million) distinct sectors a sample is followed. On failure *sum is to be freed all the
- * same. */
+/* Add a launch's counts to those of others of the same kernel; *sum begins as zero. In launches with more
+ * than `budget` (0: 4 million) distinct sectors, a sample of them is followed. The caller frees *sum, after a
+ * failure too. */
 HD_API hd_status hd_reuse_add_loads(const hd_trace *t, uint64_t budget, hd_load_reuses *sum, hd_diag *d);
 HD_API void hd_load_reuses_free(hd_load_reuses *r);
 

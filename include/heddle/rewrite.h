@@ -55,8 +55,8 @@ typedef struct hd_rewrite_options {
   bool more_registers; /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
                           leave; resident is then N. Needs a known block */
   uint32_t registers;  /* that a thread of the original uses, on the GPU to come; 0: not known */
-  /* Loads, by number as hd_rewrite_loads lists them, increasing: the caller's word that nobody writes what
-   * they read during any launch to come. bypass=ro makes them non-coherent */
+  /* Loads, by number as hd_rewrite_loads lists them, increasing: the caller states that no launch to come
+   * writes the memory they read. bypass=ro makes them non-coherent */
   const uint32_t *unwritten;
   uint32_t n_unwritten;
   unsigned assume; /* HD_ASSUME_... */
@@ -128,12 +128,12 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_UNKNOWN_CALL,   /* calls a function that this module does not define, or through a pointer: it may
                                read %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
-  /* Of bind=agents only: */
+  /* For bind=agents only: */
   HD_REFUSE_SKIPPED_BARRIER, /* some threads of a CTA may end before others meet at a barrier */
   HD_REFUSE_LASTING_STATE,   /* the next task would see state that a task leaves behind: mbarriers, setmaxnreg
                               */
   HD_REFUSE_GRID_IN_FUNC,    /* %nctaid read inside a function that is not inlined */
-  /* Of threads= only: */
+  /* For threads= only: */
   HD_REFUSE_WORKS_TOGETHER, /* threads of a CTA or a warp do: barriers, shared memory, shuffles, lanes */
   HD_REFUSE_TID_IN_FUNC,    /* %tid read inside a function that is not inlined */
 } hd_refusal_kind;

@@ -68,9 +68,9 @@ typedef struct hd_pattern_row {
   uint64_t bytes;                  /* distinct ones that they name, access by access */
   uint64_t sectors, least_sectors; /* of 32 bytes that they touch; that as many bytes need at least */
   uint64_t lines, least_lines;     /* of 128 bytes, likewise */
-  /* Of neighbouring CTAs along x, y or z, whichever direction fares best: accesses are regular if the k-th
-   * access of one CTA's warp to an array is the k-th of the next CTA's, moved as far as from that one to the
-   * one after. */
+  /* Accesses of neighbouring CTAs along x, y or z, whichever direction has the most regular ones. An access,
+   * the k-th of a warp to an array, is regular if the k-th one of the CTA before has the same shape, at a
+   * distance that also occurs between that CTA and the one before it. */
   uint64_t compared; /* accesses that were compared so */
   uint64_t followed; /* of these: regular ones */
 } hd_pattern_row;

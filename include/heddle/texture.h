@@ -65,7 +65,7 @@ typedef struct hd_image_level {
 
 /* HD_ERR_USAGE says what is wrong. The address is not looked at, so a description may still wait for it. */
 HD_API hd_status hd_image_check(const hd_image *i, hd_diag *d);
-/* Of an image that hd_image_check has passed. `level` is below its number of levels. */
+/* One level of an image that hd_image_check has passed. `level` is below its number of levels. */
 HD_API hd_image_level hd_image_level_of(const hd_image *i, uint32_t level);
 /* All its bytes, from the first to the last texel's last. */
 HD_API uint64_t hd_image_bytes(const hd_image *i);
@@ -96,7 +96,7 @@ typedef struct hd_texture {
 } hd_texture;
 
 HD_API hd_status hd_texture_check(const hd_texture *t, hd_diag *d);
-/* May the image be written and read as a surface? */
+/* Whether the image may be written and read as a surface. */
 HD_API hd_status hd_surface_check(const hd_image *i, hd_diag *d);
 
 #ifdef __cplusplus

@@ -56,15 +56,15 @@ typedef struct hd_applied {
 HD_API hd_status hd_applier_open(hd_store *s, const char *gpu, const char *driver, uint32_t n_sms,
                                  hd_applier **out, hd_diag *d);
 HD_API void hd_applier_close(hd_applier *a); /* NULL is fine */
-/* To be told of a module once, before its launches. The text need not live on. */
+/* Adds a module, once, before its launches. The text may be freed afterwards. */
 HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, const char *name,
                                 hd_applier_module **out, hd_diag *d);
 /* The kernel to launch in place of `kernel`. The first call for a launch asks the store and rewrites, later
  * ones take a fraction of a microsecond. NULL: out of memory, launch the original.
  *
  * It is rewritten from its plan alone. The tuner's other knowledge of the workload is missing here: registers
- * are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that nobody writes the
- * memory that the kernel reads, leaves the original in place where the kernel itself does not say so. */
+ * are not limited (hd_rewrite_options.registers), and bypass=ro, which needs to know that no kernel writes
+ * the memory that this one reads, leaves the original in place where the kernel itself does not say so. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
                                   const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 

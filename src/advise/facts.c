@@ -53,7 +53,7 @@ static hd_status add(hd_facts *sum, const hd_facts *f, hd_diag *d) {
   return HD_OK;
 }
 
-/* Of a kernel with many launches `most`, evenly spread. */
+/* Whether the launch is among the `most`, evenly spread, that are measured of its kernel's launches. */
 static bool is_measured(const hd_workload *w, uint32_t launch, uint32_t most) {
   uint32_t number = 0, all = 0;
   for (uint32_t i = 0; i < w->n_launches; i++) {

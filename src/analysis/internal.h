@@ -200,7 +200,7 @@ bool an_guard(an *a, uint32_t inst, an_val *out);
 bool an_branch(an *a, uint32_t block, an_val *out);
 
 an_val an_val_of(an *a, hd_poly p, unsigned width); /* p is not HD_NONE */
-/* Of the parts' level where p is HD_NONE: too large. */
+/* The value p, computed from x and y; where p is HD_NONE (too large), an unknown value of their level. */
 an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_val *y);
 an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level, an_blame blame,
                       unsigned width);

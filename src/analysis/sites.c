@@ -29,7 +29,7 @@ static hd_site_kind kind_of(const hd_ptx_access *a, const hd_ptx_touch *t) {
   return copy ? HD_SITE_COPY_IN : HD_SITE_LOAD;
 }
 
-/* Of a copy whose size is a number: bulk copies name it behind the addresses. */
+/* The bytes of a copy whose size is a number, which bulk copies name behind the addresses; 0: not known. */
 static uint32_t copied_bytes(const an *a, const hd_ptx_stmt *st, uint32_t operand) {
   const hd_ptx_opnd *o = a->m->opnds + st->first_opnd + operand;
   return operand < st->n_opnds && o->kind == HD_O_INT ? (uint32_t)o->imm : 0;

@@ -17,7 +17,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of sorted values. */
+/* The median of sorted values. */
 static double middle(const double *x, size_t n) {
   if (!n) return NAN;
   return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);

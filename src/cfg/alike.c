@@ -1,9 +1,9 @@
 /* Loads that bring the same to all threads that run them alike.
  *
  * Say that all threads of a CTA (or of a warp) run a weak load, the same number of times, at the same
- * address. Two of them get different values only if somebody writes there in between: after the one's load,
- * and before the other's. As the load is weak, that writer must be ordered behind the first load and before
- * the second, or the program has a data race, and then PTX gives it no meaning. Threads are ordered by
+ * address. Two of them get different values only if some thread writes there in between: after the one's
+ * load, and before the other's. As the load is weak, that writer must be ordered behind the first load and
+ * before the second, or the program has a data race, and then PTX gives it no meaning. Threads are ordered by
  * barriers, and by a release that another thread acquires.
  *
  *   - Barriers that all threads run alike order no thread's n-th load behind another's n-th one: both lie

@@ -43,14 +43,15 @@ static unsigned behind(const hd_cfg *g, uint32_t block, const uint8_t *places) {
 }
 
 static void find_places(const hd_cfg *g, hd_arena *arena, uint8_t *places) {
-  uint8_t *stops = HD_NEW_N(arena, g->n_blocks, uint8_t); /* at a barrier, whoever runs the block */
+  uint8_t *stops =
+      HD_NEW_N(arena, g->n_blocks, uint8_t); /* all threads that run the block stop at a barrier in it */
   for (uint32_t i = 0; i < g->n_insts; i++) {
     uint32_t block = g->insts[i].block;
     if (!hd_inst_is_full_barrier(g, i)) continue;
     if (!stops[block]) places[block] = TO_BARRIER;
     stops[block] |= !hd_inst_stmt(g, i)->guard;
   }
-  /* The exit has no immediate post-dominator, nor has whoever goes round for ever, who comes to no barrier
+  /* The exit has no immediate post-dominator. Nor has a block in an endless loop, which reaches no barrier
    * either. */
   for (uint32_t b = 0; b < g->n_blocks; b++)
     if (g->blocks[b].ipdom == HD_NONE) places[b] |= TO_END;

@@ -25,7 +25,7 @@
  *   %mb            8 shared bytes of the thread's own for an mbarrier, 32-bit
  *   %cm            64 shared bytes of the whole CTA, 32-bit
  *   %o32 %o16      zero, which no compiler knows
- *   %in            the thread's inputs in global memory, which nobody writes: 8 bytes
+ *   %in            the thread's inputs in global memory, which no thread writes: 8 bytes
  */
 #ifndef HEDDLE_DIFFTEST_CATALOGUE_H
 #define HEDDLE_DIFFTEST_CATALOGUE_H

@@ -56,7 +56,7 @@ static uint64_t parameter(dice *r, uint32_t extent) {
 /* The parameters behind an order's name. */
 typedef enum shape { PLAIN, ROWS, CELLS, GROUP, GROUPS, NAMED } shape;
 
-/* Those of threads come first, those that need a table last. */
+/* Orders that threads= can take come first, those that need a table last. */
 static const struct {
   const char *name;
   shape shape;

@@ -396,7 +396,7 @@ void dt_program_fill(const dt_program *p, void *data) {
 
 /* ---- Menus ---------------------------------------------------------------------------------------- */
 
-/* Does a dotted word of the text match? */
+/* Whether a dotted word of the text matches. */
 static bool word_matches(const char *text, const char *pattern) {
   char word[128];
   for (const char *at = text; *at;) {

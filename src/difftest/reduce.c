@@ -225,7 +225,7 @@ static size_t longest_word(const char *text, size_t len, bool all, const char **
   return best;
 }
 
-/* Of the last operation that stands. */
+/* Names the instruction of the last operation that the reduction kept. */
 static void name_culprit(const reducer *r, char *out, size_t cap) {
   snprintf(out, cap, "control");
   for (uint32_t k = r->p->n_ops; k-- > 0;) {

@@ -119,7 +119,7 @@ static hd_status fill_both(worker *w, const dt_batch *b, hd_diag *d) {
 /* The machine's fault, not a program's. */
 static bool is_final(hd_status st) { return st == HD_ERR_NOMEM || st == HD_ERR_IO || st == HD_ERR_USAGE; }
 
-/* Does the program agree when the device's compiler takes each instruction as it stands? */
+/* Whether the program agrees when the device's compiler does not optimize. */
 static hd_status agrees_unoptimized(worker *w, const dt_program *p, bool *yes, hd_diag *d) {
   dt_batch b;
   hd_status st = dt_batch_make(p, NULL, 1, w->r->sm, &b, d);

@@ -40,7 +40,7 @@ hd_status placement_restore(placement *p, hd_diag *d);
 /* After placement_learn, overwrite the buffers that placement_restore leaves alone: those without contents,
  * which hold the last run's result. */
 hd_status placement_poison(placement *p, hd_diag *d);
-/* To be called after the first run, with its results: finds the buffers that runs change. */
+/* Call this after the first run, with its results: it finds the buffers that runs change. */
 hd_status placement_learn(placement *p, void *const *result, hd_diag *d);
 /* The same, told for each buffer whether it changed. */
 hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d);

@@ -52,7 +52,7 @@ static void find_writes(const hd_analysis *a, uint32_t n_params, writes *out) {
   }
 }
 
-/* Is the parameter's buffer given to none that is written, in any launch of the kernel? */
+/* Whether no launch of the kernel passes the parameter's buffer to a parameter that is written. */
 static bool is_apart(const hd_workload *w, uint32_t launch, uint32_t param, const writes *found) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];

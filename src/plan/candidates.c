@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-  /* Two orders are compared at every position of a grid of up to ALL tasks, and
-   * else at the first SAMPLES and as many random ones. Those that agree there are
-   * the same or differ for too few tasks to be worth two measurements. */
+  /* Two orders are compared at every position of a grid of up to ALL tasks, and else at the first SAMPLES and
+   * as many random ones. Orders that agree there are the same, or differ for too few tasks to be worth two
+   * measurements. */
   ALL = 1 << 16,
   SAMPLES = 1 << 12,
   MOST_ORDERS = 64,
@@ -92,7 +92,7 @@ static void add_line_orders(order_list *l) {
     }
 }
 
-/* Those that need no table, row order first; false for a grid that no launch has. */
+/* Lists the orders that need no table, row order first; false for a grid that no launch can have. */
 static bool list_orders(const uint32_t g[3], order_list *l) {
   *l = (order_list){.g = g};
   if (!hd_grid_tasks(g, &l->V) || l->V > INT64_MAX) return false;

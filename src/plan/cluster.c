@@ -21,7 +21,7 @@ static void sizes(plan_builder *b, plan_val V, plan_val M, plan_val *n, plan_val
   plan_divmod(b, V, M, n, r);
 }
 
-/* Of cluster i <= M of V tasks. */
+/* The first task of cluster i <= M of V tasks. */
 static plan_val start(plan_builder *b, plan_val V, plan_val n, plan_val r, plan_val i) {
   plan_val whole = plan_bound(b, plan_mul(b, i, n), 0, plan_hi(b, V));
   return plan_bound(b, plan_add(b, whole, plan_min(b, i, r)), 0, plan_hi(b, V));

@@ -413,9 +413,9 @@ static const lever_syntax *find_lever(word name) {
   return NULL;
 }
 
-/* ---- Pairs */
+/* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* Does `at` begin "lever="? Looks no further than the longest name. */
+/* Whether `at` begins "lever=". Reads no further than the longest name. */
 static bool begins_pair(const char *at, const char *end) {
   for (size_t i = 0; i < COUNT(LEVERS); i++) {
     size_t n = strlen(LEVERS[i]->name);

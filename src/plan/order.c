@@ -57,7 +57,7 @@ hd_status plan_open(plan_builder *b, const hd_plan *p, const hd_grid *g, plan_sp
   return HD_OK;
 }
 
-/* Of an order: a number, or an input (hd_plan_header). */
+/* An order's parameter: a constant, or an input where the plan is printed for any value (hd_plan_header). */
 plan_val plan_parameter(plan_builder *b, hd_pop op, uint32_t value) {
   return b->symbolic ? plan_input(b, op, 1, UINT32_MAX) : plan_const(b, value);
 }
@@ -128,7 +128,7 @@ plan_piece plan_piece_at(plan_builder *b, plan_val n, plan_val size, plan_val in
   return p;
 }
 
-/* Of a grid that is not known: the product counts cells, which are fewer than 2^32. */
+/* Cells in k pieces of a grid whose size is not known: fewer than 2^32. */
 static plan_val piece_cells(plan_builder *b, const plan_piece *p, plan_val k) {
   return plan_bound(b, plan_mul(b, p->length, k), plan_lo(b, k), UINT32_MAX);
 }

@@ -148,7 +148,7 @@ typedef struct polyhedral_swept {
   polyhedral_footprint f;
 } polyhedral_swept;
 
-/* Of one array's sites, those that run. To be freed on failure too. */
+/* Sweeps over those of one array's sites that run. The caller frees *out, after a failure too. */
 hd_polyhedral_inexact polyhedral_sweep(const polyhedral_launch *l, const polyhedral_site *sites,
                                        const uint32_t *which, uint32_t n, polyhedral_swept **out,
                                        uint32_t *n_out);

@@ -63,7 +63,7 @@ static bool put(walk *w, int64_t from, uint32_t dims) {
   return hd_vec_push(&to->lines, one) || stop(to, HD_INEXACT_BUDGET);
 }
 
-/* Those that must hold behind `first` to `last` guards. */
+/* Checks the assumptions that must hold behind `first` to `last` guards. */
 static bool assumptions_hold(walk *w, uint32_t first, uint32_t last) {
   const polyhedral_site *s = w->s;
   for (uint32_t i = 0; i < s->n_assumed && w->f.n_assumed; i++) {

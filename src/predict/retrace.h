@@ -9,7 +9,7 @@
 
 #include "heddle/predict.h"
 
-/* The buffers' first contents, where somebody has them already: filling gigabytes again takes seconds. */
+/* The buffers' first contents, where the caller has them already: filling gigabytes again takes seconds. */
 typedef struct retrace_contents {
   void *const *bytes; /* per buffer */
   const bool *filled; /* per buffer: the workload gives it contents */

@@ -172,7 +172,7 @@ void hd_bench_results_free(hd_bench_results *r) {
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
-/* Of this version, device and driver. */
+/* Whether an entry was measured with this version of heddle, on this device and driver. */
 static bool is_of_place(const json_t *j, const hd_bench_place *p) {
   char version[32], title[128], driver[32];
   return read_text(j, "heddle", version, sizeof version) && strcmp(version, p->version) == 0 &&

@@ -10,7 +10,7 @@ typedef struct reuse_arrays {
   uint32_t n, last; /* last: the array found last, or n */
 } reuse_arrays;
 
-/* Refuses arrays that overlap. To be closed whether this succeeds or not. */
+/* Refuses arrays that overlap. The caller closes *a, after a failure too. */
 hd_status reuse_arrays_open(reuse_arrays *a, const hd_reuse_array *array, uint32_t n, hd_diag *d);
 void reuse_arrays_close(reuse_arrays *a);
 /* The array's number; n: in none. */

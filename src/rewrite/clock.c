@@ -53,7 +53,7 @@ static void ask(void *ctx, uint32_t reg) {
 
 /* ---- Instructions ------------------------------------------------------------------------------ */
 
-/* Does nothing but write registers that are named. */
+/* Whether the instruction only writes the registers that it names. */
 static bool only_computes(const hd_ptx_form *f) {
   return f->flags & HD_OPF_PURE && !(f->flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY));
 }

@@ -41,7 +41,8 @@ static const char *known_reason(const hd_ptx_module *m, uint32_t func, const hd_
   return NULL;
 }
 
-/* Of "line 7: mov.u32 %r1, %smid;: its value: so and so": the words behind the place and the instruction. */
+/* The reason in a message like "line 7: mov.u32 %r1, %smid;: its value ...", without the place and the
+ * instruction. */
 static const char *reason_in(const char *message) {
   const char *instruction = strstr(message, ";: "),
              *line = strncmp(message, "line ", 5) == 0 ? strstr(message, ": ") : NULL;

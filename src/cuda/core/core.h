@@ -137,7 +137,7 @@ void core_memory_free_all(core_context *c);
 /* The allocation that holds an address, of the device or of the host; NULL: none. */
 core_memory *core_memory_find(uint64_t address);
 core_memory *core_memory_find_host(const void *host);
-/* Was this address freed before? Its text, or NULL. */
+/* The description of a freed allocation that held this address; NULL: none is known. */
 const char *core_memory_was(uint64_t address);
 uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg);
 
@@ -166,7 +166,7 @@ struct core_module {
 };
 cu_result core_module_load(core_context *c, const core_image *i, core_module **out);
 void core_module_unload(core_module *m);
-/* Of this name, or of this number in the module's text. */
+/* A function or a variable of the module, by its name. */
 cu_result core_module_function(core_module *m, const char *name, core_function **out);
 cu_result core_module_global(core_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 /* The driver's result for a module that failed to load; prints the reason in one line. */

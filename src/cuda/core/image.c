@@ -39,7 +39,7 @@ static hd_status keep(core_image *i, const char *text, size_t n, hd_diag *d) {
   return HD_OK;
 }
 
-/* Of a fatbin's texts, one per architecture, the newest that this one runs. */
+/* Keeps one of a fatbin's texts, which are one per architecture: the newest that `arch` runs. */
 static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_diag *d) {
   hd_ptx_text t;
   bool more;
@@ -146,7 +146,8 @@ static bool defined_in(const hd_ptx_module *m, const char *name) {
   return false;
 }
 
-/* Is it said elsewhere: defined by an earlier module, or, of a variable declared here, by any other? */
+/* Whether the item may be left out: an earlier module defines it, or it is a declaration of a variable that
+ * any other defines. */
 static bool redundant(const linker *l, size_t at, const hd_ptx_item *x) {
   const item i = item_of(l->modules[at], x);
   if (!i.name || !(i.linkage & SHARED_NAMES)) return false;

@@ -10,9 +10,9 @@
 #include "cuda/driver/entries.def"
 #undef CU_ENTRY
 
-/* Is stream 0 the calling thread's own, in the call that is under way? */
+/* Whether stream 0 is the calling thread's own stream in the present call. */
 extern _Thread_local bool drv_per_thread;
-/* The stream that a call means. */
+/* The stream that a handle means in the present call. */
 cu_result drv_stream(cu_stream handle, core_stream **out);
 /* The result of an entry point that is not implemented; prints its name once. */
 cu_result drv_missing(const char *symbol);

@@ -64,7 +64,7 @@ static bool find_symbols(const unsigned char *file, size_t bytes, symbols *s) {
 
 static int by_name(const void *key, const void *row) { return strcmp(key, ((const rt_name *)row)->name); }
 
-/* The table of names is in their order. */
+/* The runtime's function of this symbol's name; NULL: none. rt_names is sorted by name. */
 static const rt_name *known(const symbols *s, const Elf64_Sym *y) {
   if (ELF64_ST_TYPE(y->st_info) != STT_FUNC || y->st_shndx == SHN_UNDEF || y->st_name >= s->names_bytes)
     return NULL;
@@ -142,7 +142,7 @@ static void look_into(const char *path, uint64_t base) {
   close(fd);
 }
 
-/* Is it this library? */
+/* Whether the object is this library. */
 static bool is_own(const struct dl_phdr_info *info) {
   const uint64_t here = (uint64_t)(uintptr_t)rt_names - info->dlpi_addr;
   for (int k = 0; k < info->dlpi_phnum; k++)

@@ -276,7 +276,8 @@ static bool bulk_op_of(const bulk_words *w, emu_bulk_op *op) {
   return to_global ? !from_global && w->on_group && !w->on_barrier : w->on_barrier && !w->on_group;
 }
 
-/* Is it a reduction of a form that there is? Tensors have their type in the map. */
+/* Whether the instruction is no reduction, or one that the PTX ISA has. Reductions of tensors take their type
+ * from the map. */
 static bool reduction_fits(const bulk_words *w, emu_bulk_op op) {
   if (!w->reduce) return w->atom < 0 && !w->type && !w->noftz;
   if (w->atom < 0 || w->prefetch || op == EMU_BULK_LOAD) return false;

@@ -25,7 +25,7 @@ enum { RECURSIVE_STACK = 65536 };
 
 /* ---- Reading the bodies --------------------------------------------------------------------- */
 
-/* Whose operands are read; node NULL: an initialiser's. */
+/* The function whose operands are being read; node NULL: an initialiser's operands. */
 typedef struct reader {
   emu_decoder *d;
   node *n;

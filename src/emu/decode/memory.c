@@ -319,7 +319,7 @@ static void prepare_atom(emu_decoder *d, emu_form *f) {
   emu_use(d, f, name);
 }
 
-/* Does anything read the register that an atom writes? */
+/* Whether any instruction reads the register that an atom writes. */
 static bool is_used(const emu_function *fn, const hd_ptx_opnd *o) {
   return o->kind == HD_O_REG && fn->reg_uses[fn->d->m->syms[o->sym].index] > 1;
 }

@@ -89,7 +89,7 @@ typedef enum emu_bulk_type {
   EMU_BULK_F32,
   EMU_BULK_F64,
 } emu_bulk_type;
-/* Is there a reduction of this operation and type (PTX ISA, cp.reduce.async.bulk)? */
+/* Whether the PTX ISA has a reduction of this operation and type (cp.reduce.async.bulk). */
 bool emu_bulk_reduces(emu_atom_op op, emu_bulk_type type);
 
 /* The extra of a copy. */
@@ -131,7 +131,7 @@ bool emu_mover_fill(emu_mover *m, uint64_t to, unsigned bytes);
 /* All pieces are known: make the remaining ones, and remember the copy. */
 bool emu_mover_end(emu_mover *m);
 
-/* Of a CTA's copies in flight. */
+/* Forget a CTA's copies in flight; or free them. */
 void emu_bulk_reset(hd_emu_cta *c);
 void emu_bulk_free(hd_emu_cta *c);
 /* The phase of the mbarrier at `offset` is complete: bytes that its copies wrote may be read. */

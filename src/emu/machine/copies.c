@@ -13,7 +13,7 @@ enum {
   POISON = 0xff,
 };
 
-/* Of the lanes in the mask, which had committed equally many groups. */
+/* One cp.async of the lanes in the mask, all of which had committed equally many groups. */
 typedef struct copy {
   const emu_inst *inst;
   uint32_t mask, group, bytes;

@@ -39,7 +39,7 @@ typedef struct emu_reading {
   int64_t age; /* groups that the thread committed since its own; -1: it is not committed */
 } emu_reading;
 
-/* Of a CTA. Copies are remembered with CHECK_INIT only. */
+/* A CTA's asynchronous copies, which are recorded with CHECK_INIT only. */
 typedef struct emu_async {
   uint64_t changes; /* of mbarriers: while there are none, a warp that asks again asks in vain */
   HD_VEC(emu_landing) landings;

@@ -321,7 +321,7 @@ void hd_emu_cta_end(hd_emu_cta *c) {
     emu_mwarp *m = &c->warps[k];
     warp += m->w.instructions;
     thread += m->w.thread_instructions;
-    /* Of a launch that ended early. */
+    /* Fibers are left only if the launch ended early. */
     for (uint32_t f = 0; f < m->w.n_fibers; f++) emu_frame_drop(m, m->w.fibers[f].frame);
     m->w.n_fibers = 0;
     emu_wgmma_reset(m);
@@ -336,7 +336,7 @@ void hd_emu_cta_end(hd_emu_cta *c) {
 
 /* ---- Special registers -------------------------------------------------------------------- */
 
-/* Those that are the same for a warp's 32 threads. */
+/* The value of a special register that is the same for a warp's 32 threads. */
 static uint64_t sreg_value(const emu_mwarp *m, unsigned id, unsigned part) {
   const emu_cta *c = m->w.cta;
   const hd_emu_grid *g = c->grid;

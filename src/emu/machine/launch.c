@@ -240,7 +240,7 @@ static void run_interleaved(launch *l) {
   hd_vec_free(&c);
 }
 
-/* Those that run, then those that were not started, in the order of starts. */
+/* Orders running CTAs before those not started, and each by their positions. */
 static int by_position(const void *a, const void *b) {
   const resident *x = a, *y = b;
   if (!x->cta != !y->cta) return x->cta ? -1 : 1;

@@ -214,8 +214,8 @@ static bool touch_bytes(hd_emu *e, emu_race_log *log, const emu_race_by *by, uin
   return true;
 }
 
-/* Would the access leave all granules as they are? Most do: a task's second read of what nobody
- * writes, its second write of its own. */
+/* Whether the access would leave all granules as they are. Most do: a task's second read of data that no task
+ * writes, and its second write of its own data. */
 static bool settled(const hd_emu *e, const emu_race_log *log, const emu_race_by *by, uint64_t address,
                     unsigned bytes) {
   const uint64_t first = address - EMU_GLOBAL_BASE;

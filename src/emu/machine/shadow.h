@@ -22,7 +22,7 @@ typedef struct emu_race_task {
   uint64_t task;
 } emu_race_task;
 
-/* Of one launch. */
+/* The race check's state of one launch. */
 typedef struct emu_race_log {
   uint32_t several; /* this launch's ticket for "more than one task", since the last barrier of the grid; its
                        CTAs have greater ones */

@@ -52,7 +52,7 @@ bool emu_tensor_field_is_array(emu_tensor_field f);
 /* Set one field as tensormap.replace does; false: `why` names the mistake. */
 bool emu_tensor_replace(emu_tensor_map *m, emu_tensor_field f, uint32_t ordinal, uint64_t value, char *why,
                         size_t cap);
-/* Is everything set, and as cuTensorMapEncodeTiled demands it? On success *out is the map in words. */
+/* Checks that every field is set, as cuTensorMapEncodeTiled demands. On success *out is the map in words. */
 bool emu_tensor_read(const emu_tensor_map *m, hd_tensor *out, char *why, size_t cap);
 
 /* Bytes of an element; 0: a type that is not emulated. */

@@ -104,7 +104,7 @@ static uint32_t members(const emu_warp *w, const emu_fiber *f) {
   return emu_lane_u32(f->frame->regs, i->src[3], (unsigned)__builtin_ctz(f->mask)) & w->live;
 }
 
-/* May fibers a and b, both waiting, meet? */
+/* Whether fibers a and b, both waiting, may meet. */
 static bool can_meet(const emu_warp *w, const emu_fiber *a, const emu_fiber *b) {
   const emu_inst *i = at(a), *j = at(b);
   return (i == j || (!i->fn && !j->fn)) && members(w, a) == members(w, b);
@@ -420,7 +420,7 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
   return s;
 }
 
-/* Does the instruction affect other warps, other than through memory? */
+/* Whether the instruction affects other warps by other means than memory. */
 static bool is_heard(const emu_fiber *f) {
   const uint8_t control = at(f)->control;
   return control == EMU_BAR || control == EMU_EXIT || control == EMU_TRAP ||

@@ -228,7 +228,7 @@ static uint64_t hash_of(const emu_cta *c, const uint32_t *chunk, uint32_t n) {
   return h;
 }
 
-/* Are the product's operands unchanged? */
+/* Whether the product's operands are unchanged. */
 static bool check_reading(emu_mwarp *m, const emu_inst *i, const reading *r) {
   emu_warp *w = &m->w;
   if (hash_of(w->cta, r->chunk, r->n_chunks) != r->hash) {

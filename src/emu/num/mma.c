@@ -55,7 +55,7 @@ static const struct {
     [FP8] = {{16, 16}, {16, 32}},
 };
 
-/* Does the family accumulate in this type? */
+/* Whether the family accumulates in this type. */
 static bool accumulates(unsigned family, unsigned type) {
   switch (family) {
   case F16:
@@ -174,7 +174,7 @@ static void exponent_range(const float *x, unsigned count, int *least, int *grea
   }
 }
 
-/* Is every finite product a normal f32, and hence (11 bits by 11) exact in it? */
+/* Whether every finite product is a normal f32, and hence (11 bits by 11) exact in it. */
 static bool products_fit_f32(const num_mma *m, const float *a, const float *b) {
   if (m->a != NUM_MMA_BF16 && m->a != NUM_MMA_TF32) return true; /* too narrow to leave f32's range */
   int a_least, a_greatest, b_least, b_greatest;

@@ -17,11 +17,11 @@ typedef struct num_wgmma {
   bool satfinite;
 } num_wgmma;
 
-/* Is there such a form? All dense ones of sm_90a; A and B of b1 are combined by and. */
+/* Whether the PTX ISA has such a form: all dense ones of sm_90a. A and B of b1 are combined by and. */
 bool num_wgmma_valid(const num_wgmma *m);
 /* Bits of an element of A and B. */
 unsigned num_wgmma_bits(const num_wgmma *m);
-/* Are the elements floating-point numbers, which may be negated? */
+/* Whether the elements are floating-point numbers, which may be negated. */
 bool num_wgmma_is_float(const num_wgmma *m);
 
 typedef struct num_wgmma_desc {

@@ -61,7 +61,7 @@ HANDLER(wmma_mma) {
 
 /* ---- wmma.load, wmma.store --------------------------------------------------------------- */
 
-/* Is the fragment two halves? */
+/* Whether the two mma products that make up the wmma each take one half of this operand. */
 static bool is_split(const emu_wmma *x) { return x->which == 'c' || (x->which == 'a') == (x->split == 'm'); }
 static unsigned regs_of_half(const emu_wmma *x) {
   return x->which == 'a' ? x->m.a_regs : x->which == 'b' ? x->m.b_regs : x->m.c_regs;

@@ -45,11 +45,12 @@ typedef struct wait_search {
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
 
-  /* Of flow.c: parts of this region that were met (== stamp), work still to do, blocks' numbers. */
+  /* For flow.c: the parts of this region that were reached (== stamp), the work still to do, and blocks'
+   * numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_var, *work, *number, *doubtful;
   uint32_t *invariant; /* of value.c, per register */
   uint32_t *itself;    /* of flow.c, per register */
-  /* Of flow.c, per register: == slice where it is among the registers that are followed now. */
+  /* For flow.c, per register: == slice if the register is followed now. */
   uint32_t *in_slice, slice;
 } wait_search;
 
