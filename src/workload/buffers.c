@@ -51,6 +51,25 @@ static bool is_name(const char *s, bool variable) {
   return true;
 }
 
+/* A copy is filled as the other buffer is, from the same seed. */
+static hd_status copy_fill(wl_reader *r, const json_t *t, uint32_t i) {
+  hd_wl_buffer *b = &r->w->buffers[i];
+  const char *name = wl_fill_copies(&r->fills[i]);
+  uint32_t of;
+  if (!wl_find_buffer(r, name, &of) || of >= i)
+    return wl_bad(r, t, "fill", "there is no buffer '%.60s' before this one", name);
+  const hd_wl_buffer *o = &r->w->buffers[of];
+  if (o->type != b->type || o->count != b->count)
+    return wl_bad(r, t, "fill", "'%.60s' is %llu elements of %s, and so no copy of it is %llu of %s", name,
+                  (unsigned long long)o->count, hd_elem_name(o->type), (unsigned long long)b->count,
+                  hd_elem_name(b->type));
+  if (wl_fill_is_generated(&r->fills[of]))
+    return wl_bad(r, t, "fill", "'%.60s' is generated, and may be written after the copy is made", name);
+  r->fills[i] = r->fills[of];
+  b->seed = o->seed;
+  return HD_OK;
+}
+
 /* Buffer i; *total is the bytes of those before it, and then of it too. */
 static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool variable, uint64_t *total) {
   hd_wl_buffer *b = &r->w->buffers[i];
@@ -80,6 +99,7 @@ static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool var
   wl_error e = {0};
   if (!wl_fill_parse(b->fill, b->type, r->names, r->arena, &r->fills[i], &e))
     return wl_bad_text(r, t, "fill", b->fill, &e);
+  if (wl_fill_copies(&r->fills[i]) && (st = copy_fill(r, t, i)) != HD_OK) return st;
   if (wl_fill_is_generated(&r->fills[i]) && !r->w->reference)
     return wl_bad(r, t, "fill", "'generate' needs a 'reference', whose heddle_generate makes the buffer");
   return read_compare(r, t, b);

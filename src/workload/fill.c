@@ -8,16 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "workload/workload.h"
+#include "workload/fill.h"
 
 typedef enum param_kind {
   PARAM_END = 0,
   PARAM_NUMBER,  /* decimal number, or an integer expression */
   PARAM_INTEGER, /* integer expression that the element type holds */
   PARAM_VALUE,   /* NUMBER for float types, INTEGER for the others */
+  PARAM_COUNT,   /* integer expression, 0 or more */
   PARAM_FILE,    /* "name" */
+  PARAM_EACH,    /* integer expression of the element's number i */
+  PARAM_BUFFER,  /* another buffer's name */
 } param_kind;
 
 /* Elements first .. first+n-1 as numbers, n at most BLOCK; the element type rounds or cuts them. */
@@ -25,9 +27,6 @@ typedef void numbers_fn(const wl_fill *f, uint64_t seed, uint64_t first, unsigne
 typedef void integers_fn(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v);
 /* The same elements as bytes. */
 typedef void bytes_fn(const wl_fill *f, uint64_t seed, uint64_t first, uint64_t n, unsigned size, void *out);
-/* The whole buffer. */
-typedef hd_status whole_fn(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out,
-                           hd_diag *d);
 
 enum { BLOCK = 256 };
 
@@ -41,7 +40,8 @@ struct wl_fill_kind {
   numbers_fn *numbers;
   integers_fn *integers;
   bytes_fn *bytes;
-  whole_fn *whole;
+  wl_whole_fn *whole;
+  bool copies;    /* what another buffer holds */
   bool generated; /* by heddle_generate of the workload's reference.c, after everything else */
 };
 
@@ -66,7 +66,7 @@ static void iota(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, in
   for (unsigned i = 0; i < n; i++) v[i] = (int64_t)(first + i);
 }
 
-static void uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v) {
+void wl_uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v) {
   double low = f->number[0], high = f->number[1];
   for (unsigned i = 0; i < n; i++) {
     double u = unit(hd_random_at(seed, first + i)),
@@ -75,7 +75,7 @@ static void uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n,
   }
 }
 
-static void uniform_int(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
+void wl_uniform_int(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
   uint64_t low = (uint64_t)f->integer[0], span = (uint64_t)f->integer[1] - low + 1; /* 0: all of 2^64 */
   for (unsigned i = 0; i < n; i++) {
     uint64_t r = hd_random_at(seed, first + i);
@@ -127,29 +127,6 @@ static void bytes(const wl_fill *f, uint64_t seed, uint64_t first, uint64_t n, u
   }
 }
 
-static hd_status file(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out, hd_diag *d) {
-  hd_arena a;
-  hd_arena_init(&a);
-  char *path = wl_join(&a, w->folder, f->file);
-  hd_status st = HD_ERR_NOMEM;
-  hd_file in = {0};
-  if (!path)
-    hd_fail(d, st, "out of memory");
-  else if (access(path, F_OK) == 0 && !wl_is_file(path))
-    st = hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "is no file; it should hold buffer '%s'", b->name);
-  else
-    st = hd_file_open(path, &in, d);
-  if (st == HD_OK && in.len != b->bytes) {
-    st = hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "holds %zu bytes; buffer '%s' needs %llu", in.len,
-                    b->name, (unsigned long long)b->bytes);
-  } else if (st == HD_OK) {
-    memcpy(out, in.data, in.len);
-  }
-  hd_file_close(&in);
-  hd_arena_free(&a);
-  return st;
-}
-
 /* ---- The table --------------------------------------------------------------------- */
 
 static bool finite_in(hd_elem type, double v) {
@@ -172,6 +149,14 @@ static const char *check_uniform_int(const wl_fill *f, hd_elem type) {
   return f->integer[0] > f->integer[1] ? "the lower bound is above the upper one" : NULL;
 }
 
+static const char *check_sorted(const wl_fill *f, hd_elem type) {
+  return wl_elem(type)->is_float ? check_uniform(f, type) : check_uniform_int(f, type);
+}
+
+static const char *check_integers(const wl_fill *f, hd_elem type) {
+  return wl_elem(type)->is_float ? "the buffer should be of integers" : NULL;
+}
+
 static const char *check_normal(const wl_fill *f, hd_elem type) {
   return f->number[1] < 0 ? "the standard deviation is negative" : NULL;
 }
@@ -186,16 +171,26 @@ static const wl_fill_kind KINDS[] = {
      .numbers = value_number,
      .integers = value_integer},
     {"iota", "iota", .integers = iota},
-    {"uniform", "uniform(low, high)", {PARAM_NUMBER, PARAM_NUMBER}, true, check_uniform, .numbers = uniform},
+    {"uniform",
+     "uniform(low, high)",
+     {PARAM_NUMBER, PARAM_NUMBER},
+     true,
+     check_uniform,
+     .numbers = wl_uniform},
     {"uniform_int",
      "uniform_int(low, high)",
      {PARAM_INTEGER, PARAM_INTEGER},
      false,
      check_uniform_int,
-     .integers = uniform_int},
+     .integers = wl_uniform_int},
     {"normal", "normal(mean, sd)", {PARAM_NUMBER, PARAM_NUMBER}, true, check_normal, .numbers = normal},
     {"bytes", "bytes", .bytes = bytes},
-    {"file", "file(\"NAME\")", {PARAM_FILE}, .whole = file},
+    {"sorted", "sorted(low, high)", {PARAM_VALUE, PARAM_VALUE}, false, check_sorted, .whole = wl_fill_sorted},
+    {"permutation", "permutation", .check = check_integers, .whole = wl_fill_permutation},
+    {"each", "each(EXPRESSION of i)", {PARAM_EACH}, .whole = wl_fill_each},
+    {"copy", "copy(BUFFER)", {PARAM_BUFFER}, .copies = true},
+    {"file", "file(\"NAME\")", {PARAM_FILE}, .whole = wl_fill_file},
+    {"column", "column(\"NAME\", k)", {PARAM_FILE, PARAM_COUNT}, .whole = wl_fill_column},
     {"generate", "generate", .bytes = zero, .generated = true},
 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
@@ -232,6 +227,18 @@ bool wl_decimal(const char *s, size_t n, double *v) {
   return isfinite(*v);
 }
 
+/* The expression's text, and the names it may use: i, and the size's. It must have a value for 0. */
+static bool each(const char *s, size_t n, wl_names names, hd_arena *arena, wl_fill *f, wl_error *e) {
+  wl_name *all = HD_NEW_N(arena, names.n + 1, wl_name);
+  f->text = hd_arena_strndup(arena, s, n);
+  if (!all || !f->text) return wl_error_set(e, 0, "out of memory");
+  all[0] = (wl_name){"i", 0};
+  if (names.n) memcpy(all + 1, names.data, names.n * sizeof *all);
+  f->names = (wl_names){all, names.n + 1};
+  int64_t first;
+  return wl_eval(s, n, f->names, &first, e);
+}
+
 /* One argument text[at..at+n), blanks around it removed. */
 static bool argument(const char *text, size_t at, size_t n, param_kind kind, hd_elem type, wl_names names,
                      hd_arena *arena, wl_fill *f, unsigned i, wl_error *e) {
@@ -241,6 +248,16 @@ static bool argument(const char *text, size_t at, size_t n, param_kind kind, hd_
       return wl_error_set(e, at, "expected a file name in double quotes");
     f->file = hd_arena_strndup(arena, s + 1, n - 2);
     return f->file ? true : wl_error_set(e, at, "out of memory");
+  }
+  if (kind == PARAM_EACH) {
+    if (each(s, n, names, arena, f, e)) return true;
+    e->offset += at;
+    return false;
+  }
+  if (kind == PARAM_BUFFER) {
+    f->text = hd_arena_strndup(arena, s, n);
+    if (!f->text) return wl_error_set(e, at, "out of memory");
+    return wl_is_identifier(s, n) || wl_error_set(e, at, "expected the name of a buffer");
   }
   if (kind == PARAM_VALUE) kind = wl_elem(type)->is_float ? PARAM_NUMBER : PARAM_INTEGER;
   if (kind == PARAM_NUMBER && is_decimal(s, n)) {
@@ -252,13 +269,14 @@ static bool argument(const char *text, size_t at, size_t n, param_kind kind, hd_
     return false;
   }
   f->number[i] = (double)f->integer[i];
+  if (kind == PARAM_COUNT && f->integer[i] < 0) return wl_error_set(e, at, "expected a number from 0 on");
   if (kind == PARAM_INTEGER && !wl_elem_holds(type, f->integer[i]))
     return wl_error_set(e, at, "%lld does not fit in %s", (long long)f->integer[i], hd_elem_name(type));
   return true;
 }
 
 static bool unknown_kind(const char *text, size_t at, size_t n, wl_error *e) {
-  char known[256] = "";
+  char known[400] = "";
   for (size_t i = 0, used = 0; i < N_KINDS && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", KINDS[i].form);
   return wl_error_set(e, at, "unknown fill '%.*s' (known: %s)", (int)(n > 40 ? 40 : n), text + at, known);
@@ -368,6 +386,8 @@ static void fill_part(void *ctx, unsigned worker) {
   uint64_t n = worker + 1 == j->workers ? b->count - first : each;
   wl_fill_range(j->w, j->buffer, first, n, j->dst + first * hd_elem_bytes(b->type));
 }
+
+const char *wl_fill_copies(const wl_fill *f) { return f->kind->copies ? f->text : NULL; }
 
 bool wl_fill_is_generated(const wl_fill *f) { return f->kind->generated; }
 

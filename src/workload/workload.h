@@ -5,6 +5,7 @@
  * find.c      names and folders                     headers.c.in  kernels/include, as bytes
  * describe.c  words of a command line -> workload.toml
  * fill.c      what buffers hold at the start        compare.c  results against references
+ * whole.c     fills that make whole buffers         numbers.c  numbers in NumPy's files and in text
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
  * compiled.c  PTX -> kernels, kept with the workload
  * toolchain.c compilers on this machine             cache.c    built files, kept by content
@@ -85,6 +86,8 @@ typedef struct wl_fill {
   double number[WL_FILL_PARAMS]; /* by parameter; which one holds is the kind's to say */
   int64_t integer[WL_FILL_PARAMS];
   const char *file; /* path below the workload's folder, or absolute */
+  const char *text; /* an expression of i, or another buffer's name */
+  wl_names names;   /* of the expression; i is the first */
 } wl_fill;
 
 /* Parse "uniform(-1, 1)" for elements of `type`. Strings are copied into *arena. */
@@ -92,6 +95,8 @@ bool wl_fill_parse(const char *text, hd_elem type, wl_names names, hd_arena *are
                    wl_error *e);
 /* A decimal number, with or without fraction and exponent, that fills s[0..n). */
 bool wl_decimal(const char *s, size_t n, double *v);
+/* The buffer that it is a copy of; NULL: it is none. */
+const char *wl_fill_copies(const wl_fill *f);
 /* True for "generate". */
 bool wl_fill_is_generated(const wl_fill *f);
 /* Run heddle_generate of the workload's reference.c on buffers that are filled otherwise. */

@@ -108,7 +108,7 @@ Mistakes are told of the words that were given:
   > heddle analyze app.fatbin -k scale -m 1 --block 512
   > heddle check kept --arg u32:1
   heddle: --block '2048': block: block's x is 2048, allowed are 1 to 1024
-  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, file("NAME"), generate)
+  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, each(EXPRESSION of i), copy(BUFFER), file("NAME"), column("NAME", k), generate)
   heddle: --arg 'u32[n]=iota': count: unknown name 'n' (this size has no parameters)
   heddle: --arg 'f42:1': unknown type 'f42' (known: u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64)
   heddle: --arg 'u32' names no buffer of an --arg before it
@@ -129,3 +129,27 @@ Atomics add floats in whatever order CTAs come. Such a difference is recognised,
   app-total (small), plan order=reverse: equal
   app-total (small), plan order=reverse: equal
   heddle: app-total: the original's result depends on its schedule: orig
+
+Data comes from files: bytes, text, NumPy's arrays; or hangs together, as a sparse matrix does: 64 rows of 4 elements,
+in columns that a file names, times a vector that is what another buffer holds.
+
+  $ for i in {0..255}; do echo $((i * 37 % 64)); done > columns.txt; head -c 1024 /dev/zero > values.bin
+  $ rows() { heddle check app.fatbin -k row_sums --grid 1 --block 64 --arg 's32[65]=each(i * 4)' --arg "$1" --arg "$2" --arg 'x=f32[64]=sorted(0, 1)' --arg 'f32[64]=copy(x)' --arg s32:64 --plan order=reverse 2>&1; }
+  > rows 's32[256]=file("columns.txt")' 'f32[256]=file("values.bin")'
+  > rows 's32[256]=file("columns.txt")' 'f32[257]=file("values.bin")'
+  > rows 's32[255]=file("columns.txt")' 'f32[256]=file("values.bin")'
+  > rows 's32[256]=file("no.txt")' 'f32[256]=file("values.bin")'
+  > sed -i '9s/.*/x/' columns.txt; rows 's32[256]=file("columns.txt")' 'f32[256]=file("values.bin")'
+  > printf '\x93NUMPY\x01\x00\x46\x00%-70s' "{'descr': '<i4', 'fortran_order': False, 'shape': (16, 16), }" > c.npy; head -c 1024 /dev/zero >> c.npy
+  > rows 's32[256]=file("c.npy")' 'f32[256]=uniform(-1, 1)' | head -1
+  > rows 's32[256]=permutation' 'f32[256]=file("c.npy")'
+  app-row_sums (small), plan order=reverse: equal
+    2820 bytes agree under 8 dispatchers; no task touches what another writes
+    thread instructions: 4480 original, 4480 rewritten (+0.00%)
+  heddle: values.bin: holds 1024 bytes; buffer 'arg3' needs 1028
+  heddle: columns.txt:256:1: here is one number more than the 255 of buffer 'arg2'
+  heddle: no.txt: cannot open: No such file or directory
+  heddle: columns.txt:9:1: 'x' is no number of type s32
+  app-row_sums (small), plan order=reverse: equal
+  heddle: c.npy: holds elements of NumPy's type '<i4'; buffer 'arg3' is f32, which is '<f4'
+  [2]

@@ -67,7 +67,8 @@ static const struct {
     {"\"n*n\"", "1979-05-27", "dir/workload.toml: a value is a date, a time, infinite, or not UTF-8 text"},
     {"uniform(-1, 1)", "unifrom(-1, 1)",
      DIR "15:9: fill: unknown fill 'unifrom' (known: none, zero, value(v), iota, uniform(low, high), "
-         "uniform_int(low, high), normal(mean, sd), bytes, file(\"NAME\"), generate)"},
+         "uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, "
+         "each(EXPRESSION of i), copy(BUFFER), file(\"NAME\"), column(\"NAME\", k), generate)"},
     {"uniform(-1, 1)", "uniform(1)", DIR "15:9: fill: 'uniform' is written uniform(low, high)"},
     {"uniform(-1, 1)", "uniform(1, -1)",
      DIR "15:9: fill: uniform(low, high): the lower bound is above the upper one"},

@@ -226,6 +226,60 @@ static void a_file_must_have_the_buffers_size(void **state) {
   hd_workload_close(w);
 }
 
+static int by_value(const void *a, const void *b) { return *(const int *)a < *(const int *)b ? -1 : 1; }
+
+static void a_permutation_holds_every_number_once(void **state) {
+  enum { COUNT = 1000 };
+  int *a = filled("s32", COUNT, "permutation", 3), *b = filled("s32", COUNT, "permutation", 4);
+  unsigned in_place = 0;
+  for (int i = 0; i < COUNT; i++) in_place += a[i] == i;
+  assert_true(in_place < 20);
+  assert_memory_not_equal(a, b, COUNT * sizeof *a);
+  qsort(a, COUNT, sizeof *a, by_value);
+  for (int i = 0; i < COUNT; i++) assert_int_equal(a[i], i);
+  free(a);
+  free(b);
+}
+
+static void sorted_numbers_are_uniform_ones_in_order(void **state) {
+  enum { COUNT = 1000 };
+  int *a = filled("s32", COUNT, "sorted(-5, n)", 3), *b = filled("s32", COUNT, "uniform_int(-5, n)", 3);
+  float *f = filled("f32", COUNT, "sorted(0, 1)", 3);
+  qsort(b, COUNT, sizeof *b, by_value);
+  assert_memory_equal(a, b, COUNT * sizeof *a);
+  for (int i = 1; i < COUNT; i++) assert_true(f[i - 1] <= f[i]);
+  free(a);
+  free(b);
+  free(f);
+}
+
+static void each_element_is_its_expressions_value(void **state) {
+  long long *a = filled("s64", 100, "each(min(i * 16, n) - i % 3)", 0);
+  float *f = filled("f32", 100, "each(i * i)", 0);
+  for (int i = 0; i < 100; i++) {
+    assert_int_equal(a[i], (i * 16 < 1000 ? i * 16 : 1000) - i % 3);
+    assert_true(f[i] == (float)(i * i));
+  }
+  free(a);
+  free(f);
+}
+
+static void elements_without_a_value_are_named(void **state) {
+  static const char *const cases[][2] = {
+      {"each(7 / max(0, 7 - i))", "element 7 of buffer 'a': '/' divides by zero"},
+      {"each(i * 10)", "element 26 of buffer 'a' is 260, which does not fit in u8"},
+      {"permutation", "buffer 'a' has more elements than u8 has numbers"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_workload *w = one_buffer("u8", 300, cases[i][0], 0);
+    unsigned char out[300];
+    bool written;
+    hd_diag d = {0};
+    assert_int_equal(hd_workload_fill(w, 0, out, &written, &d), HD_ERR_INPUT);
+    if (!strstr(d.message, cases[i][1])) fail_msg("'%s', not '%s'", d.message, cases[i][1]);
+    hd_workload_close(w);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_cut_of_a_fill_gives_the_bytes_of_the_whole),
@@ -238,6 +292,10 @@ int main(void) {
       cmocka_unit_test(uniform_int_reaches_both_bounds_evenly),
       cmocka_unit_test(normal_has_the_moments_of_a_normal_distribution),
       cmocka_unit_test(a_file_must_have_the_buffers_size),
+      BEHAVIOUR("a permutation holds every number once", a_permutation_holds_every_number_once),
+      BEHAVIOUR("sorted numbers are uniform ones in order", sorted_numbers_are_uniform_ones_in_order),
+      BEHAVIOUR("each element is its expression's value", each_element_is_its_expressions_value),
+      BEHAVIOUR("elements without a value are named", elements_without_a_value_are_named),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -1,0 +1,133 @@
+/* Fills that make whole buffers: out of files, and those whose elements hang together. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "workload/fill.h"
+
+/* ---- Files ---------------------------------------------------------------------------------------- */
+
+static hd_status raw(const hd_file *in, const wl_numbers *to, hd_diag *d) {
+  const uint64_t bytes = to->count * hd_elem_bytes(to->type);
+  if (in->len != bytes)
+    return hd_fail_at(d, HD_ERR_INPUT, to->path, NULL, 0, 0, "holds %zu bytes; buffer '%s' needs %llu",
+                      in->len, to->buffer, (unsigned long long)bytes);
+  memcpy(to->out, in->data, in->len);
+  return HD_OK;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcasecmp(path + n - m, ending) == 0;
+}
+
+static hd_status read_file(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, uint64_t column,
+                           void *out, hd_diag *d) {
+  hd_arena a;
+  hd_arena_init(&a);
+  const char *path = wl_join(&a, w->folder, f->file);
+  const wl_numbers to = {path, b->name, b->type, b->count, out};
+  hd_status st = path ? HD_OK : hd_nomem(d);
+  hd_file in = {0};
+  if (st == HD_OK && access(path, F_OK) == 0 && !wl_is_file(path))
+    st = hd_fail_at(d, HD_ERR_INPUT, path, NULL, 0, 0, "is no file; it should hold buffer '%s'", b->name);
+  if (st == HD_OK) st = hd_file_open(path, &in, d);
+  if (st == HD_OK && (column != UINT64_MAX || ends_in(path, ".csv") || ends_in(path, ".txt")))
+    st = wl_read_csv(in.data, in.len, column, &to, d);
+  else if (st == HD_OK)
+    st = ends_in(path, ".npy") ? wl_read_npy(in.data, in.len, &to, d) : raw(&in, &to, d);
+  hd_file_close(&in);
+  hd_arena_free(&a);
+  return st;
+}
+
+hd_status wl_fill_file(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out, hd_diag *d) {
+  return read_file(w, f, b, UINT64_MAX, out, d);
+}
+
+hd_status wl_fill_column(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out,
+                         hd_diag *d) {
+  return read_file(w, f, b, (uint64_t)f->integer[1], out, d);
+}
+
+/* ---- Expressions ---------------------------------------------------------------------------------- */
+
+hd_status wl_fill_each(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out, hd_diag *d) {
+  const unsigned size = hd_elem_bytes(b->type);
+  wl_name *names = malloc(f->names.n * sizeof *names);
+  if (!names) return hd_nomem(d);
+  memcpy(names, f->names.data, f->names.n * sizeof *names);
+  hd_status st = HD_OK;
+  for (uint64_t i = 0; st == HD_OK && i < b->count; i++) {
+    wl_error e;
+    int64_t v;
+    names[0].value = (int64_t)i;
+    if (!wl_eval(f->text, strlen(f->text), (wl_names){names, f->names.n}, &v, &e))
+      st = hd_fail(d, HD_ERR_INPUT, "%s: element %llu of buffer '%s': %s", w->name, (unsigned long long)i,
+                   b->name, e.message);
+    else if (!wl_elem_holds(b->type, v))
+      st = hd_fail(d, HD_ERR_INPUT, "%s: element %llu of buffer '%s' is %lld, which does not fit in %s",
+                   w->name, (unsigned long long)i, b->name, (long long)v, hd_elem_name(b->type));
+    else
+      wl_elem_put_ints(b->type, &v, 1, (char *)out + i * size);
+  }
+  free(names);
+  return st;
+}
+
+/* ---- Orders --------------------------------------------------------------------------------------- */
+
+/* Fisher and Yates. */
+hd_status wl_fill_permutation(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out,
+                              hd_diag *d) {
+  const unsigned size = hd_elem_bytes(b->type);
+  char *at = out, held[8];
+  if (!wl_elem_holds(b->type, (int64_t)(b->count - 1)))
+    return hd_fail(d, HD_ERR_INPUT, "%s: buffer '%s' has more elements than %s has numbers", w->name, b->name,
+                   hd_elem_name(b->type));
+  for (uint64_t i = 0; i < b->count; i++) {
+    const uint64_t k = (uint64_t)(((wl_u128)hd_random_at(b->seed, i) * (i + 1)) >> 64);
+    const int64_t v = (int64_t)i;
+    wl_elem_put_ints(b->type, &v, 1, held);
+    memcpy(at + i * size, at + k * size, size);
+    memcpy(at + k * size, held, size);
+  }
+  return HD_OK;
+}
+
+static int by_number(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static int by_integer(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+hd_status wl_fill_sorted(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out,
+                         hd_diag *d) {
+  enum { BLOCK = 256 };
+  const unsigned size = hd_elem_bytes(b->type);
+  const bool floats = wl_elem(b->type)->is_float;
+  void *all = b->count <= SIZE_MAX / 8 ? malloc(b->count * 8) : NULL;
+  if (!all) return hd_nomem(d);
+  for (uint64_t at = 0; at < b->count; at += BLOCK) {
+    const unsigned n = b->count - at < BLOCK ? (unsigned)(b->count - at) : BLOCK;
+    if (floats)
+      wl_uniform(f, b->seed, at, n, (double *)all + at);
+    else
+      wl_uniform_int(f, b->seed, at, n, (int64_t *)all + at);
+  }
+  qsort(all, b->count, 8, floats ? by_number : by_integer);
+  for (uint64_t at = 0; at < b->count; at += BLOCK) {
+    const unsigned n = b->count - at < BLOCK ? (unsigned)(b->count - at) : BLOCK;
+    if (floats)
+      wl_elem_put_doubles(b->type, (double *)all + at, n, (char *)out + at * size);
+    else
+      wl_elem_put_ints(b->type, (int64_t *)all + at, n, (char *)out + at * size);
+  }
+  free(all);
+  return HD_OK;
+}
