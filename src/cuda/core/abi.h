@@ -199,6 +199,56 @@ _Static_assert(sizeof(cu_launch_config) == 56, "CUlaunchConfig");
 #define CU_LAUNCH_PARAM_BUFFER ((void *)1)
 #define CU_LAUNCH_PARAM_SIZE ((void *)2)
 
+/* CUDA_ARRAY_DESCRIPTOR_v2, CUDA_ARRAY3D_DESCRIPTOR_v2 */
+typedef struct cu_array2d {
+  size_t width, height;
+  int format;
+  unsigned channels;
+} cu_array2d;
+typedef struct cu_array3d {
+  size_t width, height, depth;
+  int format;
+  unsigned channels, flags;
+} cu_array3d;
+enum { CU_ARRAY_LAYERED = 1, CU_ARRAY_SURFACE = 2, CU_ARRAY_CUBE = 4, CU_ARRAY_GATHER = 8 };
+
+/* CUDA_RESOURCE_DESC */
+typedef struct cu_resource {
+  int type;
+  union {
+    cu_array array; /* or mipmap */
+    struct {
+      cu_address address;
+      int format;
+      unsigned channels;
+      size_t bytes;
+    } linear;
+    struct {
+      cu_address address;
+      int format;
+      unsigned channels;
+      size_t width, height, pitch;
+    } pitch;
+    int reserved[32];
+  } of;
+  unsigned flags;
+} cu_resource;
+_Static_assert(sizeof(cu_resource) == 144, "CUDA_RESOURCE_DESC");
+enum { CU_RESOURCE_ARRAY = 0, CU_RESOURCE_MIPMAP, CU_RESOURCE_LINEAR, CU_RESOURCE_PITCH };
+
+/* CUDA_TEXTURE_DESC */
+typedef struct cu_texture {
+  int wrap[3];
+  int filter; /* 0: nearest, 1: linear */
+  unsigned flags, anisotropy;
+  int mip_filter;
+  float bias, least_level, most_level;
+  float border[4];
+  int reserved[12];
+} cu_texture;
+_Static_assert(sizeof(cu_texture) == 104, "CUDA_TEXTURE_DESC");
+enum { CU_TEXTURE_INTEGER = 1, CU_TEXTURE_NORMALIZED = 2, CU_TEXTURE_SRGB = 16 };
+
 typedef void cu_host_fn(void *data);
 typedef void cu_stream_callback(cu_stream stream, cu_result status, void *data);
 typedef size_t cu_shared_for_block(int block);

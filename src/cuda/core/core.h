@@ -29,6 +29,7 @@ typedef enum core_kind {
   CORE_STREAM,
   CORE_EVENT,
   CORE_LINK,
+  CORE_ARRAY,
 } core_kind;
 
 typedef struct core_context core_context;
@@ -292,6 +293,31 @@ cu_result core_check_place(const core_place *p, const core_box *box);
 cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async);
 /* Fill with the lowest `bytes` bytes of value: 1, 2 or 4. */
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async);
+
+/* ---- Arrays, textures, surfaces (array.c) ---------------------------------------------------------------
+ */
+
+typedef struct core_array {
+  core_kind kind;
+  hd_image image;
+  unsigned flags; /* as the program gave them */
+  core_memory *memory;
+  struct core_array *mipmap, **levels; /* a level's whole; a whole's levels. NULL: neither */
+} core_array;
+/* `levels` 0: no mipmap. */
+cu_result core_array_create(core_context *c, const cu_array3d *shape, unsigned levels, core_array **out);
+void core_array_destroy(core_array *a);
+core_array *core_array_level(core_array *a, unsigned level); /* NULL: there is none */
+cu_array3d core_array_shape(const core_array *a);
+/* Where byte (0, 0, 0) lies, and how far its rows and slices are apart. */
+core_place core_array_place(const core_array *a);
+/* Objects are the emulator's handles. */
+cu_result core_texture_create(const cu_resource *r, const cu_texture *t, uint64_t *out);
+cu_result core_surface_create(const cu_resource *r, uint64_t *out);
+cu_result core_object_destroy(uint64_t object);
+/* What a live object was made of. NULL: it is none. */
+const cu_resource *core_object_resource(uint64_t object);
+const cu_texture *core_object_texture(uint64_t object);
 
 /* ---- Launches (launch.c) --------------------------------------------------------------------- */
 

@@ -130,6 +130,8 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   memcpy(w->params.block, l->block, sizeof l->block);
   const uint32_t resident =
       core_occupancy(f, (uint64_t)l->block[0] * l->block[1] * l->block[2], l->dynamic_shared);
+  w->params.cooperative = l->cooperative;
+  w->params.fit = resident;
   w->dispatch = (hd_dispatch){.kind = core.settings.seed ? HD_DISPATCH_DEMAND : HD_DISPATCH_ROUND_ROBIN,
                               .seed = core.settings.seed,
                               .resident = resident};

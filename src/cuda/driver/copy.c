@@ -81,10 +81,23 @@ typedef struct end {
   size_t x, y, z, pitch, height;
 } end;
 
+/* Inside the array: what runs over a row would hit the next one. */
+static cu_result array_place(const end *e, const core_box *box, core_place *out) {
+  const core_array *a = e->array;
+  if (!a || a->kind != CORE_ARRAY) return CU_INVALID_HANDLE;
+  const hd_image_level l = hd_image_level_of(&a->image, 0);
+  *out = core_array_place(a);
+  if (e->x > out->pitch || box->width > out->pitch - e->x || e->y + box->height > l.height ||
+      e->z + box->depth > l.depth)
+    return CU_INVALID_VALUE;
+  out->address += e->x + e->y * out->pitch + e->z * out->slice;
+  return CU_SUCCESS;
+}
+
 static cu_result end_place(const end *e, const core_box *box, const char *what, core_place *out) {
   static const side sides[] = {
       [CU_MEMORY_HOST] = HOST, [CU_MEMORY_DEVICE] = DEVICE, [CU_MEMORY_UNIFIED] = ANYWHERE};
-  if (e->type == CU_MEMORY_ARRAY) return drv_missing("copies of arrays");
+  if (e->type == CU_MEMORY_ARRAY) return array_place(e, box, out);
   if (e->type < CU_MEMORY_HOST || e->type > CU_MEMORY_UNIFIED) return CU_INVALID_VALUE;
   if ((box->height > 1 || box->depth > 1) && e->pitch < box->width + e->x) return CU_INVALID_VALUE;
   const uint64_t base = e->type == CU_MEMORY_HOST ? (uintptr_t)e->host : e->device;

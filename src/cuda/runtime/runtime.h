@@ -37,6 +37,42 @@ typedef struct rt_copy3d {
 /* cudaMemcpyKind */
 enum { RT_HOST_TO_HOST = 0, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_DEFAULT };
 
+/* cudaChannelFormatDesc: bits of each channel */
+typedef struct rt_channels {
+  int bits[4];
+  int kind;
+} rt_channels;
+enum { RT_SIGNED = 0, RT_UNSIGNED, RT_FLOAT, RT_NONE };
+
+/* cudaResourceDesc; CUDA 13 added flags, which stay untouched */
+typedef struct rt_resource {
+  int type;
+  union {
+    cu_array array;
+    struct {
+      void *p;
+      rt_channels channels;
+      size_t bytes;
+    } linear;
+    struct {
+      void *p;
+      rt_channels channels;
+      size_t width, height, pitch;
+    } pitch;
+  } of;
+} rt_resource;
+
+/* cudaTextureDesc */
+typedef struct rt_texture {
+  int wrap[3];
+  int filter, read_normalized, srgb;
+  float border[4];
+  int normalized;
+  unsigned anisotropy;
+  int mip_filter;
+  float bias, least_level, most_level;
+} rt_texture;
+
 /* cudaMemLocation */
 typedef struct rt_location {
   int type, id;
