@@ -230,6 +230,8 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
                         hd_plan *out) {
   neighbours l = {.out = out};
   hd_plan best = trials[at].plan;
+  /* Time may end before the list does: levers that have won come first. */
+  join_families(&l, s, trials, n, at);
   for (size_t i = 0; i < sizeof knobs / sizeof *knobs; i++) {
     const knob *k = &knobs[i];
     uint32_t *at_value = k->of(&best);
@@ -257,7 +259,6 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
     neighbour(&l, &other);
   }
   rethreshold(&l, s, &best);
-  join_families(&l, s, trials, n, at);
   hd_plan lines = best;
   lines.split = plan_line_split(s, &best.order);
   if (best.bind != HD_BIND_NONE && !hd_plan_equal(&lines, &best)) neighbour(&l, &lines);

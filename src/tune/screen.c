@@ -17,7 +17,7 @@ enum {
 };
 static const double losing = 0.85; /* two pairs as slow as that are enough */
 /* A plan that leads by so much is worth climbing from, after so much of the time for screening. */
-static const double leading = 1.05, least_screening = 0.7, step_worth = 1.003;
+static const double leading = 1.05, least_screening = 0.64, step_worth = 1.003;
 
 /* ---- Screening --------------------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@
 enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41 };
 
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
-static const double screening_ends = 0.5, climbing_ends = 0.75, finals_end = 0.88;
+static const double screening_ends = 0.55, climbing_ends = 0.78, finals_end = 0.88;
 static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
 /* What the test alone may take, in budgets; a kernel that is slower still is left alone. */
 static const double most_over_budget = 2;

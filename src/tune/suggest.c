@@ -17,6 +17,15 @@ hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d) {
   return hd_nomem(d);
 }
 
+/* Where all addresses follow from the grid, orders by shapes gather those who share as well as a table does,
+ * which takes a trace. */
+static bool data_decides(const hd_advice *a) {
+  bool found = a->unknown_sites;
+  for (uint32_t i = 0; i < a->sum.pattern.n_arrays; i++)
+    found |= a->buffers[i].sites && a->buffers[i].address > HD_LEVEL_QUASI;
+  return found;
+}
+
 hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d) {
   hd_advice a;
   hd_advise_options o = {.run = {.threads = t->o.run.threads,
@@ -45,6 +54,7 @@ hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu 
     if (k != HD_ORDER_AFFINITY && k != HD_ORDER_HEAVY_FIRST && !streams)
       st = tuning_try_first(t, &a.proposals[i].plan, d);
   }
+  t->wants_affinity &= data_decides(&a);
   hd_advice_free(&a);
   return st;
 }

@@ -1,4 +1,6 @@
 /* Orders that only a trace tells, where a trace can be afforded and the order may pay. */
+#include <stdlib.h>
+
 #include "predict/study.h"
 #include "tune/device_bench.h"
 #include "tune/tuning.h"
@@ -24,9 +26,8 @@ double tuning_table_seconds(const tuning *t) {
 }
 
 /* Loops that grow with the size make it worse than a small size says, so a trace also has a deadline. */
-static bool can_afford_tables(const tuning *t) {
-  double threads = 0, allowed = tuning_table_seconds(t);
-  if (t->study_failed) return false;
+static bool can_afford_trace(const tuning *t, double allowed) {
+  double threads = 0;
   for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)tuner_threads(&t->w->launches[i]);
   double seconds = threads * t->work / instructions_per_second / hd_cpu_count();
   return t->work > 0 && seconds <= allowed &&
@@ -68,21 +69,42 @@ static hd_status open_study(tuning *t, device_bench *b) {
   return st;
 }
 
-/* Work out an order that only a trace tells; it is kept in the cache, where every use finds it. */
-static bool make_table(tuning *t, device_bench *b, uint32_t launch, hd_order_kind kind) {
+/* What is worked out from the trace is kept in the cache, where every use finds it; without a cache each use
+ * would take the trace again. */
+static bool has_study(tuning *t, device_bench *b, double allowed) {
   char folder[4096];
   hd_cache_folder(folder, sizeof folder);
-  if (!folder[0] || !can_afford_tables(t)) return false;
+  if (!folder[0] || t->study_failed) return false;
+  if (!t->whole_study && can_afford_trace(t, allowed)) {
+    tuning_report(t, "tables of orders");
+    t->study_failed = open_study(t, b) != HD_OK;
+  }
+  return t->whole_study != NULL;
+}
+
+/* An order that only a trace tells. */
+static bool make_table(tuning *t, device_bench *b, uint32_t launch, hd_order_kind kind) {
   double start = hd_seconds();
-  hd_status st = HD_OK;
   hd_table table = {0};
-  tuning_report(t, "tables of orders");
-  if (!t->whole_study) st = open_study(t, b);
-  t->study_failed = st != HD_OK;
-  if (st == HD_OK) st = hd_order_table(t->w, launch, &t->o.run, kind, t->whole_study, &table, NULL);
+  bool made = has_study(t, b, tuning_table_seconds(t)) &&
+              hd_order_table(t->w, launch, &t->o.run, kind, t->whole_study, &table, NULL) == HD_OK;
   hd_table_free(&table);
   t->out->spent.tables += hd_seconds() - start;
-  return st == HD_OK;
+  return made;
+}
+
+/* Which loads request data that is not requested again. A trace is not worth that, unless it is short or
+ * there for another reason. */
+static bool learn_loads(tuning *t, device_bench *b, uint32_t launch) {
+  static const double short_trace = 0.1; /* of what tables may take, as estimated */
+  double start = hd_seconds();
+  hd_load_facts *loads = NULL;
+  uint32_t n = 0;
+  bool learnt = has_study(t, b, short_trace * tuning_table_seconds(t)) &&
+                hd_study_loads(t->w, launch, &t->o.run, t->whole_study, &loads, &n, NULL) == HD_OK;
+  free(loads);
+  t->out->spent.tables += hd_seconds() - start;
+  return learnt;
 }
 
 /* Tasks that share data and run at the same time find it in L2: that saves what DRAM moves beyond each byte
@@ -99,5 +121,5 @@ void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double shar
   s->has_affinity =
       worth && t->wants_affinity && order_may_save(t) && make_table(t, b, launch, HD_ORDER_AFFINITY);
   s->has_heavy_first = worth && tail_matters(t, s) && make_table(t, b, launch, HD_ORDER_HEAVY_FIRST);
-  s->has_streams = t->wants_streams && !moves_each_byte_once(t) && can_afford_tables(t);
+  s->has_streams = worth && t->wants_streams && !moves_each_byte_once(t) && learn_loads(t, b, launch);
 }

@@ -300,6 +300,29 @@ static void fetches_far_ahead_where_tasks_are_bound(void **state) {
   assert_in_range(found, 39, 40);
 }
 
+/* As micro/neighbours on an H100: compact pieces dealt out in small runs pay, pieces or runs alone do not. */
+static double pieces_in_runs(const simulated *s, const hd_plan *p) {
+  const hd_plan only = {
+      .order = p->order, .bind = p->bind, .agents = p->agents, .split = p->split, .take = p->take};
+  if (!hd_plan_equal(p, &only)) return p->bypass.kind == HD_BYPASS_L2 && !p->bypass.warps ? 1.008 : 0.95;
+  if (p->bind != HD_BIND_AGENTS || (p->agents && p->agents < 7)) return p->bind ? 0.9 : 0.98;
+  if (p->order.kind != HD_ORDER_TILE || p->split.kind != HD_SPLIT_WAVE || p->split.wave > 8) return 0.977;
+  return p->order.a * p->order.b < 32 ? 0.95 : p->split.wave <= 4 ? 1.09 : 1.06;
+}
+
+static void deals_out_pieces_in_small_runs(void **state) {
+  static simulated s;
+  unsigned found = 0;
+  for (uint64_t i = 0; i < 40; i++) {
+    search r;
+    s = (simulated){.seed = i, .base_us = 400, .noise = 0.003, .speedup = pieces_in_runs, .admission = 0.035};
+    search_on(&s, 4.5, &r);
+    found += r.adopted && pieces_in_runs(&s, &r.trials.data[r.best].plan) > 1.07;
+    search_free(&r);
+  }
+  assert_in_range(found, 39, 40);
+}
+
 /* Agents and reading past L1 pay together; the fewer agents, the better, down to 4. */
 static double few_agents_and_read_only(const simulated *s, const hd_plan *p) {
   double x = p->bypass.kind == HD_BYPASS_READONLY && p->bypass.warps == 8 ? 1.07 : 1;
@@ -434,6 +457,7 @@ int main(void) {
                 goes_on_screening_while_nothing_wins),
       BEHAVIOUR("plans that were prepared are run, however small the budget", runs_what_was_prepared),
       BEHAVIOUR("fetching far ahead is tried where tasks are bound", fetches_far_ahead_where_tasks_are_bound),
+      BEHAVIOUR("compact pieces in small runs are tried", deals_out_pieces_in_small_runs),
       BEHAVIOUR("climbing has time to reach the top", climbs_to_the_end),
       BEHAVIOUR("slow kernels get fewer plans, and the budget holds", keeps_to_its_budget),
       BEHAVIOUR("plans without hope are tried within the budget, too", hopeless_plans_keep_to_the_budget_too),
