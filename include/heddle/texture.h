@@ -30,8 +30,8 @@ HD_API unsigned hd_texel_bytes(hd_texel t); /* of one channel; 0: no such type *
 
 typedef enum hd_image_kind {
   HD_IMAGE_ARRAY = 0, /* as a CUDA array. Its bytes lie here as in C: the image's rows, then its slices or
-                         layers, then the levels of a mipmap, without gaps. How a GPU lays an array out is its
-                         own business */
+                         layers, then the levels of a mipmap, without gaps. A GPU's own layout of arrays is
+                         not own business */
   HD_IMAGE_LINEAR,    /* texels in a row, read by their numbers: tex1Dfetch. No filter, no surface */
   HD_IMAGE_PITCH,     /* rows in linear memory, `pitch` bytes apart. No surface */
 } hd_image_kind;
@@ -63,7 +63,7 @@ typedef struct hd_image_level {
   uint64_t row, slice;    /* bytes from one row, slice or layer to the next */
 } hd_image_level;
 
-/* HD_ERR_USAGE says what is wrong. The address is not looked at, so a description may still wait for it. */
+/* HD_ERR_USAGE says what is wrong. The address is not checked, so it may be set later. */
 HD_API hd_status hd_image_check(const hd_image *i, hd_diag *d);
 /* One level of an image that hd_image_check has passed. `level` is below its number of levels. */
 HD_API hd_image_level hd_image_level_of(const hd_image *i, uint32_t level);
@@ -81,7 +81,7 @@ typedef enum hd_wrap {
   HD_WRAP_BORDER,
 } hd_wrap;
 
-/* How an image is read. Zero is CUDA's default of each field. */
+/* How an image is read. Each field's zero is CUDA's default. */
 typedef struct hd_texture {
   hd_image image;
   hd_wrap wrap[3]; /* x, y, z */

@@ -309,13 +309,13 @@ cu_result core_array_create(core_context *c, const cu_array3d *shape, unsigned l
 void core_array_destroy(core_array *a);
 core_array *core_array_level(core_array *a, unsigned level); /* NULL: there is none */
 cu_array3d core_array_shape(const core_array *a);
-/* Where byte (0, 0, 0) lies, and how far its rows and slices are apart. */
+/* The address of byte (0, 0, 0), and the distances of rows and slices. */
 core_place core_array_place(const core_array *a);
 /* Objects are the emulator's handles. */
 cu_result core_texture_create(const cu_resource *r, const cu_texture *t, uint64_t *out);
 cu_result core_surface_create(const cu_resource *r, uint64_t *out);
 cu_result core_object_destroy(uint64_t object);
-/* What a live object was made of. NULL: it is none. */
+/* The description that a live object was made from. NULL: there is no such object. */
 const cu_resource *core_object_resource(uint64_t object);
 const cu_texture *core_object_texture(uint64_t object);
 

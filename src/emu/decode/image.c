@@ -6,7 +6,7 @@ static const char no_form[] = "the emulator has no such form of this instruction
 
 /* ---- Forms ------------------------------------------------------------------------- */
 
-/* What each word says. What is not in this table, and is no type, is refused. */
+/* The meaning of each word of the form. A word that is neither in this table nor a type is refused. */
 typedef enum word {
   W_UNKNOWN = 0,
   W_NOTHING,
@@ -199,7 +199,7 @@ static bool put_registers(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_o
   x->bytes = (uint8_t)(bits / 8);
   for (unsigned k = 0; k < n; k++) {
     const hd_ptx_opnd *one = o->kind == HD_O_VEC ? emu_kid(fn, o, k) : o;
-    /* Bytes are in registers of 16 bits, and may be in wider ones. */
+    /* Bytes take registers of 16 bits or more. */
     const unsigned have = one->kind == HD_O_REG ? emu_reg_bits(fn, one->sym) : width;
     if (have < bits || have > (width > 32 ? 64u : 32u))
       return emu_refuse(fn, s, "its registers have %u bits, its type %u", have, bits);

@@ -83,7 +83,7 @@ hd_status hd_image_check(const hd_image *i, hd_diag *d) {
 
 static uint64_t halved(uint64_t n, uint32_t level) { return n >> level ? n >> level : 1; }
 
-/* The dimensions and pitches of a level; where it begins is the caller's to say. */
+/* The dimensions and pitches of a level; the caller sets its offset. */
 static hd_image_level shape_of(const hd_image *i, uint32_t level) {
   hd_image_level l = {.width = halved(i->width, level),
                       .height = (uint32_t)halved(i->height ? i->height : 1, level),
@@ -193,7 +193,7 @@ hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d) {
 
 /* ---- Instructions --------------------------------------------------------------- */
 
-/* Does the instruction read such an image? A face of a cube is also a layer. */
+/* Whether the instruction can read such an image. A face of a cube is also a layer. */
 static bool fits(const emu_image_inst *x, const hd_image *i) {
   const unsigned dims = i->depth ? 3 : i->height ? 2 : 1;
   if (x->cube) return i->cube && x->layered == (i->layers > FACES);

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* What one warp accesses. */
+/* The addresses of one warp's access, of the lanes inside the image. */
 typedef struct span {
   uint32_t inside; /* lanes */
   uint64_t addr[HD_WARP];

@@ -3,8 +3,7 @@
  * CUDA C++ Programming Guide, texture fetching. A coordinate is x texels from the image's edge, or x * N of N
  * texels where it is normalised. The nearest texel is number floor(x). Interpolation takes the two on both
  * sides of x - 0.5, in fixed point with 8 bits of fraction, and along each dimension (1 - a) of one and a of
- * the other. All texels of a warp's footprints are read as warps read global memory, past nothing and through
- * L1. */
+ * the other. A warp reads all texels of its footprints like global memory, through L1. */
 #include "emu/machine/grid.h"
 #include "emu/machine/image.h"
 
@@ -16,7 +15,7 @@ enum {
   TAPS = 2 * CORNERS, /* of two levels */
 };
 
-/* The texels that one lane reads, and how much of each there is in the result. */
+/* The texels that one lane reads, and their weights in the result. */
 typedef struct footprint {
   const hd_texture *texture;
   unsigned n;
@@ -25,7 +24,7 @@ typedef struct footprint {
   double weight[TAPS];
 } footprint;
 
-/* Where one coordinate lies: one texel, or two. */
+/* The texels that one coordinate selects: one, or two. */
 typedef struct axis {
   unsigned n;
   int64_t index[2];
@@ -40,7 +39,7 @@ static float as_float(uint32_t bits) {
   return x;
 }
 
-/* Within what an index can be; NaN is 0. */
+/* The coordinate within the range of an index; NaN is 0. */
 static double tame(double x) {
   static const double most = 1e12;
   return x != x ? 0 : x > most ? most : x < -most ? -most : x;
@@ -54,7 +53,7 @@ static axis place(double x, bool between) {
 
 static int64_t modulo(int64_t i, int64_t n) { return (i % n + n) % n; }
 
-/* The texel that index i of n stands for; false: the border. */
+/* The texel that index i selects among n; false: the border. */
 static bool wrap(hd_wrap how, bool normalized, int64_t n, int64_t *i) {
   if (!normalized && how != HD_WRAP_BORDER) how = HD_WRAP_CLAMP;
   switch (how) {
@@ -238,7 +237,7 @@ static bool reads_integers(const hd_texture *t) {
   return t->read_integer && type != HD_TEXEL_F16 && type != HD_TEXEL_F32;
 }
 
-/* What a lane has read so far. */
+/* The texels that a lane has read so far, weighted and summed. */
 typedef struct color {
   double sum[4];
   uint32_t raw[4]; /* of integers, and tld4's */
