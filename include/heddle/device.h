@@ -154,6 +154,18 @@ HD_API hd_status hd_device_sync(hd_device *dev, hd_diag *d);
  * HD_ERR_UNSUPPORTED where there are none (before compute capability 9.0). */
 HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
 
+/* ---- Textures and surfaces --------------------------------------------------------------- */
+
+/* The handle of a texture or a surface object, whose image's address is memory of this device. Linear memory
+ * and memory with a pitch are read where they lie. An array is a copy of that memory, as GPUs lay arrays out
+ * in their own way: hd_device_image_copy brings its texels from there, or `back`, in the order of the
+ * launches. Objects over the same image share one array. On emu and model the memory is the array.
+ * HD_ERR_INPUT where the device takes no such image. */
+HD_API hd_status hd_device_image(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle,
+                                 hd_diag *d);
+HD_API hd_status hd_device_image_copy(hd_device *dev, uint64_t handle, bool surface, bool back, hd_diag *d);
+HD_API hd_status hd_device_image_free(hd_device *dev, uint64_t handle, bool surface, hd_diag *d);
+
 /* ---- Streams ---------------------------------------------------------------------------- */
 
 /* Launches in one stream run in order; launches in several run at the same time, where there is room. The

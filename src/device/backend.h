@@ -26,6 +26,11 @@ typedef struct device_ops {
   hd_status (*run)(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
   hd_status (*sync)(hd_device *dev, hd_diag *d);
   hd_status (*tensor_map)(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d); /* t is checked */
+  hd_status (*image)(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle,
+                     hd_diag *d); /* t is checked */
+  hd_status (*image_copy)(hd_device *dev, uint64_t handle, bool surface, bool back,
+                          hd_diag *d); /* NULL: no need */
+  hd_status (*image_free)(hd_device *dev, uint64_t handle, bool surface, hd_diag *d);
   /* Fill L2 with other data, so that the next launch finds none of its own there. */
   hd_status (*flush_l2)(hd_device *dev, hd_diag *d);
   /* The time of all work begun between the two; the second waits for its end. NULL: no clock. */

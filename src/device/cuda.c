@@ -192,6 +192,7 @@ static void cuda_close(hd_device *dev) {
   bool current = c->context && c->api.cuCtxPushCurrent_v2(c->context) == CU_SUCCESS;
   if (c->stream) c->api.cuStreamSynchronize(c->stream);
   cupti_close(c);
+  cuda_images_close(c);
   if (c->tools) cuda_unload(c->tools);
   if (c->flush) c->api.cuMemFree_v2(c->flush);
   for (size_t i = 0; i < c->memory.n; i++) c->api.cuMemFree_v2(c->memory.data[i]);
@@ -205,6 +206,8 @@ static void cuda_close(hd_device *dev) {
   cuda_api_close(&c->api);
   cuda_drop_images(c);
   hd_vec_free(&c->memory);
+  hd_vec_free(&c->arrays);
+  hd_vec_free(&c->objects);
   free(c->cupti_library);
   free(c->ptxas);
   free(c);
@@ -259,6 +262,9 @@ static const device_ops cuda_ops = {
     .run = cuda_run,
     .sync = cuda_sync,
     .tensor_map = cuda_tensor_map,
+    .image = cuda_image_make,
+    .image_copy = cuda_image_copy,
+    .image_free = cuda_image_free,
     .flush_l2 = cuda_flush,
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,

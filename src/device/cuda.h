@@ -11,6 +11,20 @@ typedef struct cuda_image {
   void *data;
 } cuda_image;
 
+/* An array, or a mipmap where the image has levels, and the objects over it. */
+typedef struct cuda_array {
+  hd_image image; /* with the address of the memory that it is a copy of */
+  cu_array array;
+  cu_mipmap mipmap;
+  uint32_t users; /* 0: there is none */
+} cuda_array;
+
+typedef struct cuda_object {
+  uint64_t handle;
+  bool surface;
+  uint32_t array; /* 1 + index into arrays; 0: over linear memory */
+} cuda_object;
+
 typedef struct cuda_device {
   hd_device base;
   cuda_api api;
@@ -22,8 +36,10 @@ typedef struct cuda_device {
   cu_event begin, end;
   cu_event ends[HD_DEVICE_PARTS]; /* of parts that are timed together; made at first need */
   HD_VEC(cu_address) memory;      /* allocations */
-  HD_VEC(cuda_image) images;      /* that are not loaded yet */
-  char *ptxas;                    /* as asked for; once known, the one that compiles ahead; NULL: none */
+  HD_VEC(cuda_array) arrays;
+  HD_VEC(cuda_object) objects; /* textures and surfaces */
+  HD_VEC(cuda_image) images;   /* that are not loaded yet */
+  char *ptxas;                 /* as asked for; once known, the one that compiles ahead; NULL: none */
   bool ptxas_known;
   hd_device_module *tools; /* heddle's own kernels, loaded at first need */
   cu_address flush;        /* a buffer of flush_bytes that fills L2; 0: not yet there */
@@ -77,6 +93,12 @@ hd_status cuda_resident(hd_device_module *m, const char *kernel, uint32_t thread
                         uint32_t registers, uint32_t *ctas, hd_diag *d);
 hd_status cuda_run(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
 hd_status cuda_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
+
+/* cuda_images.c */
+hd_status cuda_image_make(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d);
+hd_status cuda_image_copy(hd_device *dev, uint64_t handle, bool surface, bool back, hd_diag *d);
+hd_status cuda_image_free(hd_device *dev, uint64_t handle, bool surface, hd_diag *d);
+void cuda_images_close(cuda_device *c);
 
 /* cuda_ahead.c */
 hd_status cuda_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n, hd_diag *d);

@@ -81,6 +81,67 @@ enum { /* CUjit_option */
        CU_JIT_OPTIMIZATION = 7,
 };
 
+/* Textures and surfaces. */
+typedef struct cu_array_ *cu_array;   /* CUarray */
+typedef struct cu_mipmap_ *cu_mipmap; /* CUmipmappedArray */
+
+typedef struct cu_array_desc { /* CUDA_ARRAY3D_DESCRIPTOR */
+  size_t width, height, depth;
+  int format;
+  unsigned channels, flags;
+} cu_array_desc;
+enum { CU_ARRAY_LAYERED = 1, CU_ARRAY_SURFACE = 2, CU_ARRAY_CUBE = 4, CU_ARRAY_GATHER = 8 };
+
+typedef struct cu_copy_side { /* half of CUDA_MEMCPY3D */
+  size_t x, y, z, level;
+  int type;
+  const void *host;
+  cu_address address;
+  cu_array array;
+  void *reserved;
+  size_t pitch, height;
+} cu_copy_side;
+typedef struct cu_copy { /* CUDA_MEMCPY3D */
+  cu_copy_side from, to;
+  size_t width, height, depth; /* bytes, rows, slices */
+} cu_copy;
+_Static_assert(sizeof(cu_copy) == 200, "the driver's ABI");
+enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_ARRAY = 3 };
+
+typedef struct cu_resource { /* CUDA_RESOURCE_DESC */
+  int type;
+  union {
+    cu_array array;
+    cu_mipmap mipmap;
+    struct {
+      cu_address address;
+      int format;
+      unsigned channels;
+      size_t bytes;
+    } linear;
+    struct {
+      cu_address address;
+      int format;
+      unsigned channels;
+      size_t width, height, pitch;
+    } pitch;
+    int room[32];
+  };
+  unsigned flags;
+} cu_resource;
+_Static_assert(sizeof(cu_resource) == 144, "the driver's ABI");
+enum { CU_RESOURCE_ARRAY = 0, CU_RESOURCE_MIPMAP, CU_RESOURCE_LINEAR, CU_RESOURCE_PITCH };
+
+typedef struct cu_texture { /* CUDA_TEXTURE_DESC */
+  int wrap[3], filter;
+  unsigned flags, anisotropy;
+  int mip_filter;
+  float bias, least_level, most_level, border[4];
+  int reserved[12];
+} cu_texture;
+_Static_assert(sizeof(cu_texture) == 104, "the driver's ABI");
+enum { CU_READ_INTEGER = 1, CU_NORMALIZED = 2 };
+
 /* CUdevResource: some SMs. Only the driver makes them and looks into the rest. */
 typedef struct cu_sms {
   int type;
@@ -144,6 +205,17 @@ enum { CU_STREAM_OWN = 1 }; /* CU_STREAM_NON_BLOCKING: not ordered with the defa
   X(cuGreenCtxDestroy, (cu_green green))                                                                     \
   X(cuGreenCtxStreamCreate, (cu_stream * stream, cu_green green, unsigned flags, int priority))              \
   X(cuDeviceGetUuid_v2, (cu_uuid * uuid, cu_device device))                                                  \
+  X(cuArray3DCreate_v2, (cu_array * array, const cu_array_desc *desc))                                       \
+  X(cuArrayDestroy, (cu_array array))                                                                        \
+  X(cuMipmappedArrayCreate, (cu_mipmap * mipmap, const cu_array_desc *desc, unsigned levels))                \
+  X(cuMipmappedArrayGetLevel, (cu_array * array, cu_mipmap mipmap, unsigned level))                          \
+  X(cuMipmappedArrayDestroy, (cu_mipmap mipmap))                                                             \
+  X(cuMemcpy3DAsync_v2, (const cu_copy *copy, cu_stream stream))                                             \
+  X(cuTexObjectCreate,                                                                                       \
+    (uint64_t * object, const cu_resource *resource, const cu_texture *texture, void *view))                 \
+  X(cuTexObjectDestroy, (uint64_t object))                                                                   \
+  X(cuSurfObjectCreate, (uint64_t * object, const cu_resource *resource))                                    \
+  X(cuSurfObjectDestroy, (uint64_t object))                                                                  \
   X(cuTensorMapEncodeTiled, (void *map, int type, uint32_t rank, cu_address address, const uint64_t *dims,   \
                              const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,  \
                              int interleave, int swizzle, int promotion, int fill))

@@ -105,6 +105,22 @@ hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd
   return st == HD_OK ? dev->ops->tensor_map(dev, t, map, d) : st;
 }
 
+/* ---- Textures and surfaces ---------------------------------------------------------------- */
+
+hd_status hd_device_image(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d) {
+  *handle = 0;
+  hd_status st = surface ? hd_surface_check(&t->image, d) : hd_texture_check(t, d);
+  return st == HD_OK ? dev->ops->image(dev, t, surface, handle, d) : st;
+}
+
+hd_status hd_device_image_copy(hd_device *dev, uint64_t handle, bool surface, bool back, hd_diag *d) {
+  return dev->ops->image_copy ? dev->ops->image_copy(dev, handle, surface, back, d) : HD_OK;
+}
+
+hd_status hd_device_image_free(hd_device *dev, uint64_t handle, bool surface, hd_diag *d) {
+  return handle ? dev->ops->image_free(dev, handle, surface, d) : HD_OK;
+}
+
 /* ---- Streams ----------------------------------------------------------------------------- */
 
 static hd_status no_streams(const hd_device *dev, hd_diag *d) {

@@ -178,6 +178,16 @@ static hd_status emulated_tensor_map(hd_device *dev, const hd_tensor *t, void *m
   return hd_emu_tensor_map(t, map, d);
 }
 
+static hd_status emulated_image(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle,
+                                hd_diag *d) {
+  hd_emu *e = of(dev)->emu;
+  return surface ? hd_emu_surface(e, &t->image, handle, d) : hd_emu_texture(e, t, handle, d);
+}
+
+static hd_status emulated_image_free(hd_device *dev, uint64_t handle, bool surface, hd_diag *d) {
+  return hd_emu_release(of(dev)->emu, handle, d);
+}
+
 /* ---- Times and counters ------------------------------------------------------------------ */
 
 static hd_status emulated_flush(hd_device *dev, hd_diag *d) {
@@ -218,7 +228,8 @@ static hd_status emulated_count(hd_device *dev, const hd_device_job *job, bool k
   .read = emulated_read, .set = emulated_set, .copy = emulated_copy, .load = emulated_load,                  \
   .unload = emulated_unload, .symbol = emulated_symbol, .kernel_info = emulated_kernel_info,                 \
   .resident = emulated_resident, .run = emulated_run, .sync = emulated_sync,                                 \
-  .tensor_map = emulated_tensor_map, .flush_l2 = emulated_flush, .count = emulated_count
+  .tensor_map = emulated_tensor_map, .image = emulated_image, .image_free = emulated_image_free,             \
+  .flush_l2 = emulated_flush, .count = emulated_count
 
 static const device_ops emulator_ops = {EMULATED_OPS};
 static const device_ops model_ops = {EMULATED_OPS, .time_begin = model_time_begin,

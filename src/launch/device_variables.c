@@ -1,4 +1,5 @@
-/* Variables of a variant's module on a device: given their values before each run, read back after it.
+/* Variables of a variant's module on a device, and arrays: given their values before each run, read back
+ * after it.
  *
  * A kernel may change any .global variable. Each run must begin with the variables' own values, not with
  * those that the run before left.
@@ -79,10 +80,13 @@ hd_status variant_restore(variant *v, hd_diag *d) {
     if (st == HD_OK && x->buffer != VARIANT_NO_BUFFER && p->filled[x->buffer])
       st = hd_device_copy(p->device, x->address, p->addresses[x->buffer], bytes_of(v, x), d);
   }
+  if (st == HD_OK) st = variant_follow(v, d);
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_images; i++)
+    st = hd_device_image_copy(p->device, v->setup.images[i], p->w->images[i].surface, false, d);
   return st;
 }
 
-hd_status variant_get_variables(variant *v, hd_diag *d) {
+hd_status variant_fetch(variant *v, hd_diag *d) {
   placement *p = v->p;
   hd_status st = HD_OK;
   for (uint32_t k = 0; st == HD_OK && k < v->n_variables; k++) {
@@ -90,6 +94,11 @@ hd_status variant_get_variables(variant *v, hd_diag *d) {
     if (x->buffer == VARIANT_NO_BUFFER) continue;
     p->fresh = false;
     st = hd_device_copy(p->device, p->addresses[x->buffer], x->address, bytes_of(v, x), d);
+  }
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_images; i++) {
+    if (!p->w->images[i].surface) continue;
+    p->fresh = false;
+    st = hd_device_image_copy(p->device, v->setup.images[i], true, true, d);
   }
   return st;
 }

@@ -105,8 +105,10 @@ void variant_free_variables(variant *v);
 /* placement_restore, and the module's variables get their values; where the workload gives none, those that
  * they were loaded with. */
 hd_status variant_restore(variant *v, hd_diag *d);
-/* After a run: the buffers of variables get what it left in them. */
-hd_status variant_get_variables(variant *v, hd_diag *d);
+/* After a run: the buffers of variables and of surfaces get what it left in them. */
+hd_status variant_fetch(variant *v, hd_diag *d);
+/* The buffers were moved: arguments follow. */
+hd_status variant_follow(variant *v, hd_diag *d);
 /* As a job for hd_device_time: restores before each run. */
 hd_device_job variant_job(variant *v);
 

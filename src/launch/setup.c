@@ -31,7 +31,8 @@ static hd_status make_images(launch_setup *s, const uint64_t *addresses, hd_diag
   for (uint32_t i = 0; s->memory.image && i < w->n_images; i++) {
     hd_texture t = w->images[i].texture;
     t.image.address += addresses[w->images[i].buffer];
-    if (s->images[i] && s->memory.release) s->memory.release(s->memory.ctx, s->images[i]);
+    if (s->images[i] && s->memory.release)
+      s->memory.release(s->memory.ctx, s->images[i], w->images[i].surface);
     s->images[i] = 0;
     hd_status st = s->memory.image(s->memory.ctx, &t, w->images[i].surface, &s->images[i], d);
     if (st != HD_OK) return st;
@@ -170,7 +171,7 @@ void launch_setup_close(launch_setup *s) {
     s->memory.free(s->memory.ctx, b->table);
   }
   for (uint32_t i = 0; s->images && s->memory.release && i < s->code->workload->n_images; i++)
-    if (s->images[i]) s->memory.release(s->memory.ctx, s->images[i]);
+    if (s->images[i]) s->memory.release(s->memory.ctx, s->images[i], s->code->workload->images[i].surface);
   hd_arena_free(&s->arena);
   *s = (launch_setup){0};
 }

@@ -15,7 +15,7 @@ typedef struct launch_memory {
   hd_status (*tensor_map)(void *ctx, const hd_tensor *t, void *map, hd_diag *d);
   /* `t` has the address where the image lies, `surface` is that kind of object; NULL: handles are 0 */
   hd_status (*image)(void *ctx, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d);
-  void (*release)(void *ctx, uint64_t handle); /* NULL: all go with the device */
+  void (*release)(void *ctx, uint64_t handle, bool surface); /* NULL: all go with the device */
 } launch_memory;
 
 typedef struct launch_block {

@@ -16,8 +16,12 @@ static hd_status write_bytes(void *ctx, uint64_t address, const void *bytes, uin
   return bytes ? hd_device_write(ctx, address, bytes, n, d) : hd_device_set(ctx, address, 0, n, d);
 }
 
-static hd_status no_image(void *ctx, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d) {
-  return hd_fail(d, HD_ERR_UNSUPPORTED, "%s takes no textures or surfaces", hd_device_get_info(ctx)->name);
+static hd_status make_image(void *ctx, const hd_texture *t, bool surface, uint64_t *handle, hd_diag *d) {
+  return hd_device_image(ctx, t, surface, handle, d);
+}
+
+static void free_image(void *ctx, uint64_t handle, bool surface) {
+  hd_device_image_free(ctx, handle, surface, NULL);
 }
 
 static hd_status tensor_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d) {
@@ -173,10 +177,15 @@ hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_di
                           .free = give_back,
                           .write = write_bytes,
                           .tensor_map = tensor_map,
-                          .image = no_image};
+                          .image = make_image,
+                          .release = free_image};
   *v = (variant){.p = p, .moves = p->moves};
   if (plans && plans->code != p->code)
     return hd_fail(d, HD_ERR_USAGE, "%s: the plans were resolved for another architecture", p->w->name);
+  for (uint32_t i = 0; i < p->w->n_images; i++)
+    if (p->w->images[i].reference)
+      return hd_fail(d, HD_ERR_UNSUPPORTED,
+                     "%s: texture and surface references are for the emulator's check alone", p->w->name);
   hd_status st = launch_setup_open(&v->setup, p->code, memory, d);
   if (st != HD_OK) return st;
   v->grids = hd_arena_zalloc(&v->setup.arena, (size_t)p->w->n_launches + 1, sizeof *v->grids);
@@ -220,7 +229,7 @@ void variant_close(variant *v) {
 
 /* ---- Runs ----------------------------------------------------------------------------- */
 
-static hd_status follow_buffers(variant *v, hd_diag *d) {
+hd_status variant_follow(variant *v, hd_diag *d) {
   if (v->moves == v->p->moves) return HD_OK;
   hd_status st = launch_setup_follow(&v->setup, v->p->addresses, d);
   if (st == HD_OK) v->moves = v->p->moves;
@@ -239,7 +248,7 @@ hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
                              .registers = v->p->w->registers,
                              .cooperative = l->cooperative};
   v->p->fresh = false;
-  hd_status st = follow_buffers(v, d);
+  hd_status st = variant_follow(v, d);
   return st == HD_OK ? hd_device_run(v->module, &launch, d) : st;
 }
 
@@ -253,7 +262,7 @@ hd_status variant_run_once(variant *v, hd_diag *d) {
   hd_status st = variant_restore(v, d);
   if (st == HD_OK) st = placement_poison(v->p, d);
   if (st == HD_OK) st = variant_run(v, d);
-  if (st == HD_OK) st = variant_get_variables(v, d);
+  if (st == HD_OK) st = variant_fetch(v, d);
   return st == HD_OK ? hd_device_sync(v->p->device, d) : st;
 }
 

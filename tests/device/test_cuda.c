@@ -26,6 +26,8 @@ static void assert_nothing_lives(void) {
   assert_int_equal(fake->modules, 0);
   assert_int_equal(fake->allocations, 0);
   assert_int_equal(fake->profilers, 0);
+  assert_int_equal(fake->arrays, 0);
+  assert_int_equal(fake->objects, 0);
 }
 
 /* out[i] = a * in[i] + global thread id; faults when the pointer is bad. */

@@ -280,6 +280,44 @@ static void cooperative_launches_wait_for_their_grid(void **state) {
   hd_workload_close(w);
 }
 
+/* ---- Textures and surfaces ---------------------------------------------------------------------------- */
+
+/* Shifts an image by half a texel, by a texture whose handle stands in a struct, into a surface. */
+static const char image_ptx[] =
+    PTX(".visible .entry k(.param .align 8 .b8 s[16], .param .u64 to)\n{\n" REGS
+        "ld.param.u64 %d1, [s+8];\nld.param.u64 %d2, [to];\n"
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\ncvt.rn.f32.u32 %f1, %r1;\ncvt.rn.f32.u32 %f2, %r2;\n"
+        "add.f32 %f1, %f1, 0f3f800000;\nadd.f32 %f2, %f2, 0f3f000000;\n"
+        "tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d1, {%f1, %f2}];\n"
+        "shl.b32 %r3, %r1, 2;\nsust.b.2d.b32.trap [%d2, {%r3, %r2}], {%f3};\nret;\n}\n");
+static const char image_toml[] =
+    "source = \"kernel.ptx\"\n[sizes.small]\nw = 32\nh = 6\n"
+    "[[buffer]]\nname = \"in\"\ntype = \"f32\"\ncount = \"w * h\"\nfill = \"iota\"\n"
+    "[[buffer]]\nname = \"out\"\ntype = \"f32\"\ncount = \"w * h\"\n"
+    "[[texture]]\nname = \"t\"\nbuffer = \"in\"\nshape = [\"h\", \"w\"]\nfilter = \"linear\"\nwrap = "
+    "\"clamp\"\n"
+    "[[surface]]\nname = \"s\"\nbuffer = \"out\"\nshape = [\"h\", \"w\"]\n"
+    "[[launch]]\nkernel = \"k\"\ngrid = [\"h\"]\nblock = [\"w\"]\nargs = [{ struct = [\"in\", \"t\"] }, "
+    "\"s\"]\n";
+
+static void textures_and_surfaces_are_given_to_kernels(void **state) {
+  hd_workload *w = open_text(image_toml, image_ptx);
+  assert_int_equal(w->n_images, 2);
+  for (int device = 0; device < 2; device++) {
+    float *got = run_on(w, device, 1);
+    for (int y = 0; y < 6; y++)
+      for (int x = 0; x < 32; x++) assert_true(got[32 * y + x] == (float)(32 * y + x) + (x < 31 ? 0.5f : 0));
+    free(got);
+  }
+  /* Nothing of it depends on the order of CTAs. */
+  hd_check_result r;
+  hd_resolved plans = resolve_by_hand(w, "order=reverse");
+  OK(hd_check_resolved(&plans, &(hd_check_options){.run.threads = 1}, &r, &d));
+  if (!r.equal) fail_msg("%s", r.what);
+  hd_resolved_free(&plans);
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("structs are laid out as C does and hold pointers",
@@ -290,6 +328,7 @@ int main(void) {
       BEHAVIOUR("a variable that nothing sets is refused by name",
                 a_variable_that_nothing_sets_is_refused_by_name),
       BEHAVIOUR("cooperative launches wait for their grid", cooperative_launches_wait_for_their_grid),
+      BEHAVIOUR("textures and surfaces are given to kernels", textures_and_surfaces_are_given_to_kernels),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

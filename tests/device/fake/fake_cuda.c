@@ -78,7 +78,7 @@ int fake_fails(const char *call) {
 /* Several threads may link at the same time; all else is one thread's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int enter(const char *call) {
+int fake_enter(const char *call) {
   pthread_mutex_lock(&lock);
   int r = driver.sticky;
   if (!r && fake_fails(call)) {
@@ -89,12 +89,8 @@ static int enter(const char *call) {
   return r;
 }
 
-static void count(int *what, int more) { __atomic_add_fetch(what, more, __ATOMIC_RELAXED); }
-#define ENTER()                                                                                              \
-  do {                                                                                                       \
-    int failure = enter(__func__);                                                                           \
-    if (failure) return failure;                                                                             \
-  } while (0)
+void fake_count(int *what, int more) { __atomic_add_fetch(what, more, __ATOMIC_RELAXED); }
+hd_emu *fake_emulator(void) { return driver.emu; }
 
 static int synchronize(void) {
   if (driver.pending) driver.sticky = driver.pending;
@@ -229,13 +225,13 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(cu_device device) {
 EXPORT int cuCtxPushCurrent_v2(cu_context context) {
   ENTER();
   if (context != &the_context) return 201;
-  count(&fake.pushes, 1);
+  fake_count(&fake.pushes, 1);
   return 0;
 }
 
 EXPORT int cuCtxPopCurrent_v2(cu_context *context) {
-  count(&fake.pushes,
-        -1); /* a failed pop too, or a test of its failure would see a leak that the driver has made */
+  fake_count(&fake.pushes,
+             -1); /* a failed pop too, or a test of its failure would see a leak that the driver has made */
   ENTER();
   *context = &the_context;
   return 0;
@@ -362,7 +358,7 @@ EXPORT int cuMemAlloc_v2(cu_address *address, size_t bytes) {
 EXPORT int cuMemFree_v2(cu_address address) {
   fake.allocations--;
   hd_emu_free(driver.emu, address, NULL);
-  return enter(__func__);
+  return fake_enter(__func__);
 }
 
 static int copy(cu_address to, const void *from, size_t bytes) {

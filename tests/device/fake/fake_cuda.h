@@ -9,7 +9,7 @@ typedef struct fake_cuda {
   unsigned calls;      /* so far */
   char last[64];       /* the call that failed */
   /* Objects that are alive now. */
-  int contexts, pushes, streams, greens, events, modules, allocations, profilers;
+  int contexts, pushes, streams, greens, events, modules, allocations, profilers, arrays, objects;
   /* Requests so far. */
   unsigned launches, flushes;
   unsigned compiled, assembled; /* modules made of text; of the assembler's output */

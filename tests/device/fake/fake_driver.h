@@ -3,6 +3,7 @@
 #define FAKE_DRIVER_H
 
 #include "fake_cuda.h"
+#include "heddle/emu.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -10,5 +11,14 @@ extern EXPORT fake_cuda fake;
 
 /* True when this call is the one to fail. */
 int fake_fails(const char *call);
+/* Every call of the driver begins so: not 0 is its result. */
+int fake_enter(const char *call);
+#define ENTER()                                                                                              \
+  do {                                                                                                       \
+    int failure = fake_enter(__func__);                                                                      \
+    if (failure) return failure;                                                                             \
+  } while (0)
+void fake_count(int *what, int more);
+hd_emu *fake_emulator(void);
 
 #endif
