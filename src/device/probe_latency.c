@@ -47,6 +47,24 @@ static hd_status chase(probe *p, bool l1, uint64_t warm, uint64_t steps, int car
   return HD_OK;
 }
 
+/* How loads along the ring that was written last differ. */
+static hd_status measure_spread(probe *p, const char *level) {
+  enum { STEPS = 1000 };
+  uint32_t cycles[STEPS];
+  struct {
+    uint64_t start, out;
+    uint32_t steps;
+  } args = {p->buffer, p->out, STEPS};
+  static const uint32_t parts[] = {5, 25, 50, 75, 95, 99};
+  hd_status st = probe_launch(p, "spread", 1, 1, &args, 20, 0);
+  if (st == HD_OK) st = hd_device_read(p->dev, p->out, cycles, sizeof cycles, p->d);
+  if (st != HD_OK) return st;
+  qsort(cycles, STEPS, sizeof *cycles, probe_ascending);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    probe_figure(p, cycles[STEPS * parts[i] / 100], "cycles", "%s latency, %u%%", level, parts[i]);
+  return HD_OK;
+}
+
 /* ---- Latencies ---------------------------------------------------------------------- */
 
 hd_status probe_latencies(probe *p) {
@@ -60,12 +78,14 @@ hd_status probe_latencies(probe *p) {
   uint64_t n = (r->device.l2_bytes ? r->device.l2_bytes / 16 : RING_MAX) / 512;
   if (st == HD_OK) st = write_ring(p, n, 512);
   if (st == HD_OK) st = chase(p, false, n, n, 0, &r->l2_cycles, NULL);
+  if (st == HD_OK) st = measure_spread(p, "L2");
   n = 4 * (r->device.l2_bytes ? r->device.l2_bytes : RING_MAX) / DRAM_STRIDE;
   if (st == HD_OK) st = write_ring(p, n, DRAM_STRIDE);
   if (st == HD_OK) st = p->dev->ops->flush_l2(p->dev, p->d);
   /* Few enough steps that no fetched line is met again. */
   if (st == HD_OK) st = chase(p, false, 16, n < 4096 ? n / 2 : 2048, 0, &r->dram_cycles, NULL);
-  return st;
+  if (st == HD_OK) st = p->dev->ops->flush_l2(p->dev, p->d);
+  return st == HD_OK ? measure_spread(p, "DRAM") : st;
 }
 
 /* ---- The size of L1 ------------------------------------------------------------------ */

@@ -25,6 +25,7 @@ static const cost_row costs[] = {
 enum {
   NEWTON_STEPS = 8, /* instructions that refine an approximation to the nearest float */
   MMA_F16_BITS = 16,
+  MOST_UNROLLED = 48, /* PTX instructions of a loop's body that ptxas still unrolls */
 };
 
 /* The type that an operation works on: the widest of those that its form names. */
@@ -128,7 +129,9 @@ static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in
   }
   bool refined = (f->op == HD_OP_DIV || f->op == HD_OP_RCP || f->op == HD_OP_SQRT) &&
                  t.number == HD_NUM_FLOAT && t.bits == 32 && !hd_ptx_form_has(f, HD_M_APPROX);
-  if (refined) in->n = (uint16_t)(in->n + (hd_ptx_form_has(f, HD_M_FULL) ? NEWTON_STEPS / 2 : NEWTON_STEPS));
+  if (refined) in->refined = hd_ptx_form_has(f, HD_M_FULL) ? NEWTON_STEPS / 2 : NEWTON_STEPS;
+  if (wide && f->op == HD_OP_MUL) in->pair = PAIR_PRODUCT;
+  if (f->op == HD_OP_ADD && t.bits == 64 && t.number != HD_NUM_FLOAT) in->pair = PAIR_SUM;
 }
 
 /* ---- What it does in memory --------------------------------------------------- */
@@ -171,12 +174,16 @@ static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *i
   const hd_ptx_form *f = &m->forms[s->form];
   uint32_t flags = f->flags;
   cost_of(m, f, in);
+  in->counts = f->op == HD_OP_ADD || f->op == HD_OP_SUB;
+  in->compares = f->op == HD_OP_SETP;
   if (flags & (HD_OPF_LEAVES | HD_OPF_CALLS)) {
     in->cls = CLASS_CONTROL;
+    if (f->op != HD_OP_CALL) in->unit = UNIT_BRANCH;
     return;
   }
   if (flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE)) {
     in->cls = CLASS_BARRIER;
+    in->unit = UNIT_BRANCH;
     return;
   }
   if (f->op == HD_OP_CP && hd_ptx_form_has(f, HD_M_COMMIT_GROUP)) {
@@ -225,6 +232,87 @@ static bool note_label(void *ctx, const hd_ptx_leaf *leaf) {
   return !l->failed;
 }
 
+/* Products that one sum alone uses come with it. */
+static bool join_pairs(model_func *f) {
+  uint32_t *uses = calloc(f->n_regs + 1u, sizeof *uses);
+  bool *product = calloc(f->n_regs + 1u, sizeof *product);
+  bool ok = uses && product;
+  for (uint32_t i = 0; ok && i < f->n; i++) {
+    const model_inst *in = &f->insts[i];
+    for (uint32_t k = 0; k < in->n_src; k++) uses[in->regs[k]]++;
+    for (uint32_t k = in->n_src; k < in->n_src + in->n_dst; k++)
+      product[in->regs[k]] = in->pair == PAIR_PRODUCT;
+  }
+  for (uint32_t i = 0; ok && i < f->n; i++) {
+    model_inst *in = &f->insts[i];
+    for (uint32_t k = 0; in->pair == PAIR_SUM && k < in->n_src; k++)
+      if (product[in->regs[k]] && uses[in->regs[k]] == 1) in->n = 0;
+  }
+  free(uses);
+  free(product);
+  return ok;
+}
+
+/* ---- Loops ---------------------------------------------------------------------- */
+
+static bool writes(const model_inst *in, uint32_t reg) {
+  for (uint32_t k = in->n_src; k < in->n_src + in->n_dst; k++)
+    if (in->regs[k] == reg) return true;
+  return false;
+}
+
+/* The instructions from `first` to `last` that write a register; *one: the last of them. */
+static uint32_t writers(const model_func *f, uint32_t first, uint32_t last, uint32_t reg,
+                        const model_inst **one) {
+  uint32_t n = 0;
+  for (uint32_t i = first; i <= last; i++) {
+    if (!writes(&f->insts[i], reg)) continue;
+    *one = &f->insts[i];
+    n++;
+  }
+  return n;
+}
+
+/* Does the loop's branch depend on a counter, which a constant is added to, and on nothing else that changes?
+ */
+static bool is_counted(const model_func *f, uint32_t first, uint32_t last) {
+  const model_inst *branch = &f->insts[last];
+  const model_inst *set = NULL, *step = NULL;
+  if (!branch->n_src || writers(f, first, last, branch->regs[0], &set) != 1 || !set->compares) return false;
+  for (uint32_t k = 0; k < set->n_src; k++) {
+    uint32_t n = writers(f, first, last, set->regs[k], &step);
+    if (n > 1 || (n && (!step->counts || step->n_src != 1))) return false;
+  }
+  return true;
+}
+
+/* ptxas unrolls counted loops of one block, unless a pragma forbids it. */
+static void find_loop(const hd_ptx_func *func, model_func *f, uint32_t last, uint32_t target) {
+  model_inst *branch = &f->insts[last];
+  uint32_t first = last;
+  for (uint32_t s = target; s < branch->stmt; s++)
+    if (func->stmts[s].kind == HD_S_PRAGMA) return;
+  while (first && f->insts[first - 1].stmt >= target) first--;
+  if (last - first >= MOST_UNROLLED || f->insts[first].stmt < target) return;
+  for (uint32_t i = first; i <= last; i++) {
+    const model_inst *in = &f->insts[i];
+    bool plain = in->cls == CLASS_PLAIN || in->cls == CLASS_LOAD || in->cls == CLASS_STORE ||
+                 in->cls == CLASS_SHARED_LOAD || in->cls == CLASS_SHARED_STORE;
+    if ((i > first && in->leader) || (i < last && !plain)) return;
+  }
+  if (is_counted(f, first, last)) branch->loop = last - first + 1;
+}
+
+static bool find_loops(const hd_ptx_module *m, const hd_ptx_func *func, reg_list *l, model_func *f) {
+  for (uint32_t i = 0; i < f->n; i++) {
+    if (f->insts[i].cls != CLASS_CONTROL || f->insts[i].unit != UNIT_BRANCH) continue;
+    l->dst.n = 0;
+    if (!hd_ptx_visit(m, &func->stmts[f->insts[i].stmt], note_label, l) && l->failed) return false;
+    if (l->dst.n == 1 && l->dst.data[0] <= f->insts[i].stmt) find_loop(func, f, i, l->dst.data[0]);
+  }
+  return true;
+}
+
 static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list *l, model_code *c,
                       model_func *out) {
   uint8_t *leads = HD_NEW_N(&c->arena, func->n_stmts + 1u, uint8_t);
@@ -257,7 +345,7 @@ static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list 
     in->regs = regs;
   }
   insts[out->n] = (model_inst){.stmt = func->n_stmts, .cls = CLASS_CONTROL, .leader = leader};
-  return true;
+  return join_pairs(out) && find_loops(m, func, l, out);
 }
 
 hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d) {

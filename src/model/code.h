@@ -12,10 +12,12 @@
 typedef enum model_unit {
   UNIT_FMA = 0, /* single and half precision */
   UNIT_ALU,     /* integers, comparisons, logic */
+  UNIT_IMAD,    /* products of integers, which run beside UNIT_ALU and as fast */
   UNIT_FP64,
   UNIT_XU,     /* special functions, conversions */
   UNIT_LSU,    /* addresses of loads and stores, shared memory, shuffles */
   UNIT_TENSOR, /* in multiply-adds of f16, not instructions */
+  UNIT_BRANCH, /* issued, and in nobody's way */
   MODEL_UNITS
 } model_unit;
 
@@ -34,15 +36,24 @@ typedef enum model_class {
   CLASS_CONTROL, /* ends a basic block */
 } model_class;
 
+/* A product of two words and the sum of 64 bits that it goes into are one instruction. */
+typedef enum model_pair { PAIR_NONE = 0, PAIR_PRODUCT, PAIR_SUM } model_pair;
+
 typedef struct model_inst {
   uint32_t stmt;
   uint8_t cls, unit;
-  bool leader;          /* some branch comes here */
-  bool unordered;       /* a load that no store can change (.nc): ptxas moves it ahead of stores */
-  uint16_t n;           /* machine instructions; UNIT_TENSOR: 0 and `work` */
-  uint32_t work;        /* UNIT_TENSOR: multiply-adds of f16 */
-  uint8_t keep;         /* CLASS_COPY_WAIT: groups that may still be under way */
-  bool polls;           /* CLASS_COPY_WAIT: stands in a loop until the data is there */
+  bool leader;      /* some branch comes here */
+  bool unordered;   /* a load that no store can change (.nc): ptxas moves it ahead of stores */
+  uint16_t n;       /* machine instructions */
+  uint16_t refined; /* and as many more of UNIT_FMA: Newton's method */
+  uint8_t pair;     /* model_pair */
+  uint32_t work;    /* UNIT_TENSOR: multiply-adds of f16 */
+  uint8_t keep;     /* CLASS_COPY_WAIT: groups that may still be under way */
+  bool polls;       /* CLASS_COPY_WAIT: stands in a loop until the data is there */
+  bool counts;      /* adds a constant to a register */
+  bool compares;    /* sets predicates from registers */
+  uint32_t
+      loop; /* CLASS_CONTROL: ends a loop of one block that ptxas unrolls, of so many instructions; else 0 */
   const uint32_t *regs; /* the n_src registers that it reads, then the n_dst that it writes */
   uint32_t n_src, n_dst;
 } model_inst;

@@ -10,6 +10,8 @@ enum {
   RING = 4096, /* loads of a warp of which is known that they were waited for: a power of two */
   STEADY = 3,  /* turns of a loop after which its segments may be repeated */
   GROUPS = 64, /* of asynchronous copies */
+  UNROLL = 4,  /* turns of a loop that ptxas makes one block */
+  BATCH = 16,  /* loads that it has in flight in such a block: registers are not for nothing */
   CHAIN = 4,   /* operations of more machine instructions than that are chains of dependent ones */
   MOST_ISSUE = UINT16_MAX / 2,
 };
@@ -51,6 +53,9 @@ typedef struct builder {
   uint32_t copies[GROUPS]; /* asynchronous copies: number of the last load of each group, a ring */
   uint32_t n_copies, waited_copies;
   uint32_t open_copy; /* of the group that is not committed; 0: none */
+  bool goes_on;       /* the turn of a loop goes on in the block of the turn before */
+  bool stays;         /* the next turn will */
+  uint32_t batch;     /* loads since everything that was put off was done */
 
   model_pace_worker *out;
 } builder;
@@ -171,10 +176,11 @@ static void set_results(builder *b, const model_inst *in, uint32_t first_reg, ui
 
 /* Issue it now. Returns when its result is there. */
 static uint64_t issue(builder *b, const model_inst *in, uint32_t wavefronts) {
-  uint32_t n = in->n, unit = in->unit, latency = b->latency[unit];
+  uint32_t n = in->n + in->refined, unit = in->unit, latency = b->latency[unit];
   if (!n) return b->now;
   if (b->step.issue + n * b->issue > CHUNK && b->step.issue) close_step(b, 0);
-  double busy = n * b->cycles[unit];
+  double busy = in->n * b->cycles[unit];
+  b->busy[UNIT_FMA] += in->refined * b->cycles[UNIT_FMA];
   if (unit == UNIT_TENSOR) {
     busy = in->work * b->cycles[unit];
     latency += (uint32_t)busy;
@@ -187,8 +193,17 @@ static uint64_t issue(builder *b, const model_inst *in, uint32_t wavefronts) {
   b->step.issue =
       (uint16_t)(b->step.issue + n * b->issue < MOST_ISSUE ? b->step.issue + n * b->issue : MOST_ISSUE);
   uint64_t there = b->now + (n - 1) * b->issue + latency;
-  if (n > CHAIN) there = b->now + n * latency / 2;
+  if (in->n > CHAIN) there = b->now + n * latency / 2;
+  if (in->refined) there += in->refined * b->latency[UNIT_FMA];
   b->now += n * b->issue;
+  return there;
+}
+
+/* An access of global memory: its event takes the load/store pipeline for as long as L1 needs (clock.h). */
+static uint64_t issue_access(builder *b, const model_inst *in) {
+  double before = b->busy[UNIT_LSU];
+  uint64_t there = issue(b, in, 0);
+  if (in->unit == UNIT_LSU && b->busy[UNIT_LSU] > before) b->busy[UNIT_LSU] = before;
   return there;
 }
 
@@ -207,7 +222,7 @@ static void catch_up(builder *b) {
     else
       execute(b, l.inst, l.first_reg, l.wavefronts);
   }
-  b->laters.n = 0;
+  b->laters.n = b->batch = 0;
   b->later_stores[GLOBAL] = b->later_stores[SHARED] = false;
 }
 
@@ -219,7 +234,9 @@ static void put_off(builder *b, const model_inst *in, uint32_t first_reg, uint32
 }
 
 static void load(builder *b, const model_inst *in, uint32_t first_reg, uint32_t events) {
-  uint64_t there = issue(b, in, 0);
+  if (b->goes_on && b->batch >= BATCH) catch_up(b);
+  uint64_t there = issue_access(b, in);
+  b->batch++;
   for (uint32_t e = 0; e < events; e++) event(b, EVENT_LOAD, e > 0);
   set_results(b, in, first_reg, there, events ? b->loads : 0);
 }
@@ -264,7 +281,7 @@ static void process(builder *b, const model_inst *in, uint32_t first_reg, uint32
     } else {
       await_operands(b, in, first_reg);
     }
-    issue(b, in, 0);
+    issue_access(b, in);
     for (uint32_t e = 0; e < events; e++) event(b, EVENT_ACCESS, false);
     return;
   case CLASS_SHARED_LOAD:
@@ -307,6 +324,7 @@ static void process(builder *b, const model_inst *in, uint32_t first_reg, uint32
     b->now += b->gpu->l2.latency;
     return;
   case CLASS_CONTROL:
+    if (b->stays && in->loop) return;
     catch_up(b);
     execute(b, in, first_reg, 0);
     return;
@@ -335,7 +353,7 @@ static void do_run(builder *b, const model_paths *paths, const model_path_run *r
   for (uint32_t i = r->first; i <= r->last && i <= f->n; i++) {
     const model_inst *in = &f->insts[i];
     uint32_t events = 0, wavefronts = 0;
-    if (in->leader) catch_up(b);
+    if (in->leader && !(b->goes_on && i == r->first)) catch_up(b);
     if (in->cls != CLASS_PLAIN || in->unit == UNIT_LSU) {
       uint32_t stmt = in->cls == CLASS_BARRIER ? PATH_BARRIER : in->stmt;
       const model_path_access *found = find_access(a, end, stmt);
@@ -396,30 +414,46 @@ static void repeat_steps(builder *b, size_t from, uint32_t times) {
   if (turn.latency && !hd_vec_push(&b->steps, turn)) b->failed = true;
 }
 
+/* Turns that ptxas makes one block of. */
+static uint32_t unrolled(const builder *b, const model_path_run *r) {
+  const model_func *f = &b->code->funcs[r->func];
+  return r->last < f->n && f->insts[r->last].loop == r->last - r->first + 1 ? UNROLL : 1;
+}
+
+static void do_turns(builder *b, const model_paths *paths, const model_path_run *r, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) {
+    b->goes_on = k > 0;
+    b->stays = k + 1 < n;
+    do_run(b, paths, r);
+  }
+  b->goes_on = b->stays = false;
+}
+
 static void do_step(builder *b, const model_paths *paths, const model_path_step *s) {
   const model_path_run *r = &paths->runs.data[s->run];
-  uint32_t turns = only_polls(b, r) ? 1 : s->count;
+  uint32_t turns = only_polls(b, r) ? 1 : s->count, at_once = unrolled(b, r), groups = turns / at_once;
   size_t before = b->out->segments.n, made = 0;
-  for (uint32_t k = 0; k < turns && !b->failed; k++) {
+  for (uint32_t k = 0; k < groups && !b->failed; k++) {
     size_t start = b->out->segments.n;
     uint32_t loads = b->loads;
-    bool quiet = k >= STEADY && k + 1 < turns && !r->n_access;
+    bool quiet = k >= STEADY && k + 1 < groups && !r->n_access;
     if (quiet) close_step(b, 0);
     size_t steps = b->steps.n;
-    do_run(b, paths, r);
+    do_turns(b, paths, r, at_once);
     size_t n = b->out->segments.n - start;
     if (quiet && !n) {
-      repeat_steps(b, steps, turns - k - 1);
-      return;
+      repeat_steps(b, steps, groups - k - 1);
+      break;
     }
-    if (k >= STEADY && n && n == made && k + 1 < turns &&
+    if (k >= STEADY && n && n == made && k + 1 < groups &&
         memcmp(b->out->segments.data + before, b->out->segments.data + start, n * sizeof(uint32_t)) == 0) {
-      repeat(b, start, start + n, loads, turns - k - 1);
-      return;
+      repeat(b, start, start + n, loads, groups - k - 1);
+      break;
     }
     before = start;
     made = n;
   }
+  for (uint32_t k = groups * at_once; k < turns && !b->failed; k++) do_turns(b, paths, r, 1);
 }
 
 static void do_path(builder *b, const model_paths *paths, const model_path *p, model_pace_path *out) {
@@ -445,12 +479,13 @@ static void do_path(builder *b, const model_paths *paths, const model_path *p, m
 
 static void set_units(builder *b, const hd_gpu *g) {
   const hd_units *u = &g->units;
-  const double lanes[MODEL_UNITS] = {[UNIT_FMA] = u->fma, [UNIT_ALU] = u->alu,        [UNIT_FP64] = u->fp64,
-                                     [UNIT_XU] = u->xu,   [UNIT_LSU] = u->load_store, [UNIT_TENSOR] = 0};
+  const double lanes[MODEL_UNITS] = {
+      [UNIT_FMA] = u->fma, [UNIT_ALU] = u->alu,        [UNIT_IMAD] = u->alu, [UNIT_FP64] = u->fp64,
+      [UNIT_XU] = u->xu,   [UNIT_LSU] = u->load_store, [UNIT_TENSOR] = 0};
   for (unsigned i = 0; i < MODEL_UNITS; i++)
     if (lanes[i] > 0) b->cycles[i] = HD_WARP * (i == UNIT_LSU ? 1.0 : (double)g->schedulers) / lanes[i];
   if (u->tensor > 0) b->cycles[UNIT_TENSOR] = (double)g->schedulers / u->tensor;
-  b->latency[UNIT_FMA] = b->latency[UNIT_ALU] = u->alu_latency;
+  b->latency[UNIT_FMA] = b->latency[UNIT_ALU] = b->latency[UNIT_IMAD] = u->alu_latency;
   b->latency[UNIT_FP64] = u->fp64_latency;
   b->latency[UNIT_XU] = u->xu_latency;
   b->latency[UNIT_LSU] = u->shared_latency;

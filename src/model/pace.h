@@ -7,7 +7,8 @@
  *   - instructions issue in order; one whose operand is not ready holds up those behind it;
  *   - within a basic block ptxas moves loads up: instructions that use a load's result are put off until the
  *     block ends or something needs what they compute, so that independent loads are in flight together. A
- * load does not move across a store that may write what it reads; .nc loads (memory that nothing writes) do;
+ * load does not move across a store that may write what it reads; .nc loads (memory that nothing writes) do.
+ *     Several turns of a short counted loop are one block, for ptxas unrolls it;
  *   - loads wait in nobody's way until their result is used. */
 #ifndef HEDDLE_MODEL_PACE_H
 #define HEDDLE_MODEL_PACE_H

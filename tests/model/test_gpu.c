@@ -173,18 +173,18 @@ static const said manuals[] = {
      .l1_kb = 256,
      .l1_sector = 32,
      .l1_ways = 16,
-     .l1_latency = 41,
+     .l1_latency = 32,
      .l1_hashed = 1,
      .l1_bytes = 128,
      .l2_kb = 51200,
      .l2_sector = 32,
      .l2_ways = 16,
-     .l2_latency = 278,
+     .l2_latency = 276,
      .l2_hashed = 1,
-     .l2_bytes = 4444,
-     .dram_latency = 472,
-     .mhz = 1755,
-     .gb_per_s = 3350},
+     .l2_bytes = 3788,
+     .dram_latency = 679,
+     .mhz = 1980,
+     .gb_per_s = 3110},
 };
 
 static void expect_sm(const hd_gpu *g, const said *want) {
@@ -338,7 +338,7 @@ static void with_another_key(const char *before, const char *key, const char *va
   hd_buf_free(&b);
 }
 
-static void a_missing_key_is_named(void **state) { for_each_key("h100", without); }
+static void a_missing_key_is_named(void **state) { for_each_key("gtx570", without); }
 static void a_bad_value_is_refused_at_its_line(void **state) { for_each_key("gtx580", with_bad_values); }
 static void an_unknown_key_is_refused_at_its_line(void **state) { for_each_key("gtx980", with_another_key); }
 
@@ -362,8 +362,8 @@ static void values_that_contradict_each_other_are_refused(void **state) {
   swap("bytes = 262144", "bytes = 229376", "more than");
   swap("sector = 32", "sector = 96", "32, 64 or 128");
   swap("line = 128", "line = 64", "'line' must be from 128 to 128");
-  swap("latency = 278", "latency = 40", "at least that of l1");
-  swap("latency = 472", "latency = 277", "at least that of l2");
+  swap("latency = 276", "latency = 31", "at least that of l1");
+  swap("latency = 679", "latency = 275", "at least that of l2");
   swap("threads = 2048", "threads = 1024", "32 x warps");
   swap("scheduler = \"lrr\"", "scheduler = \"fifo\"", "'lrr', 'gto'");
   swap("write = \"through\"", "write = \"back\"", "'evict', 'through', 'no-allocate'");
