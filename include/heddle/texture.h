@@ -31,7 +31,7 @@ HD_API unsigned hd_texel_bytes(hd_texel t); /* of one channel; 0: no such type *
 typedef enum hd_image_kind {
   HD_IMAGE_ARRAY = 0, /* as a CUDA array. Its bytes lie here as in C: the image's rows, then its slices or
                          layers, then the levels of a mipmap, without gaps. A GPU's own layout of arrays is
-                         not own business */
+                         not specified */
   HD_IMAGE_LINEAR,    /* texels in a row, read by their numbers: tex1Dfetch. No filter, no surface */
   HD_IMAGE_PITCH,     /* rows in linear memory, `pitch` bytes apart. No surface */
 } hd_image_kind;
