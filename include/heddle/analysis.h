@@ -180,6 +180,8 @@ typedef struct hd_site {
 typedef struct hd_loop_values {
   uint32_t counter; /* the symbol that counts its finished iterations, 0-based; HD_NONE: nothing needed it */
   uint32_t trips;   /* polynomial: how often the back edge is taken; HD_NONE: not known */
+  uint32_t rounds; /* polynomial: how often the body runs, once entered: trips + 1, or trips where the loop is
+                      left from its header before that accesses memory; HD_NONE: not known */
   uint32_t first_assumption, n_assumptions; /* into assumption_lists: what trips rests on */
 } hd_loop_values;
 
@@ -236,8 +238,12 @@ HD_API void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out);
 HD_API void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out);
 
 /* The coefficient of a variable (tid.*, ctaid.*, a counter) in p: true when p is linear in it and its
- * coefficient is of level LAUNCH (0 when it does not occur). */
+ * coefficient is of level LAUNCH (0 when it does not occur). False too where p has an unknown value
+ * (hd_poly_is_known): that may depend on the variable. */
 HD_API bool hd_poly_stride(hd_analysis *a, hd_poly p, hd_symbol variable, hd_poly *out);
+/* No value occurs in p that differs from thread to thread or from round to round in a way that is not known:
+ * what is loaded, rounded from floats, carried around a loop in uneven steps. */
+HD_API bool hd_poly_is_known(const hd_analysis *a, hd_poly p);
 /* The symbol of this kind with these a and b, or HD_NONE when the kernel has none. */
 HD_API hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, uint32_t y);
 

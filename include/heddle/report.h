@@ -98,7 +98,8 @@ typedef struct hd_analysis_page {
   const hd_point *at;         /* what is known of the launch, for coalescing and assumptions; or NULL */
   const hd_refusal *refusals; /* why its CTAs keep their order: n_stored of n_refusals */
   size_t n_refusals, n_stored;
-  bool verbose; /* guards, assumptions, whole formulas */
+  bool verbose; /* guards and assumptions too */
+  bool cut;     /* long formulas, to fit a terminal */
   /* For a document: */
   const hd_polyhedral *reuse;  /* which CTAs share lines, from the code; or NULL */
   const hd_workload *workload; /* whose launch it is, or NULL */

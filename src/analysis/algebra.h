@@ -111,6 +111,7 @@ hd_poly an_divide_exact(an_algebra *a, hd_poly p, int64_t d); /* every coefficie
 /* p = d * result + *rest, the rest's coefficients below d and of their signs, its constant in 0 .. d - 1. */
 hd_poly an_multiples(an_algebra *a, hd_poly p, int64_t d, hd_poly *rest);
 bool an_is_function(uint8_t kind); /* hd_symbol_kind whose a (and b) are polynomials */
+bool an_has_two_arguments(uint8_t kind);
 /* A loop's counter is at most hi. */
 void an_note_counter(an_algebra *a, hd_symbol k, int64_t hi, uint32_t assumed);
 

@@ -66,7 +66,7 @@ static hd_status run(an *a) {
   if (!g->n_insts) return hd_fail(a->diag, HD_ERR_INPUT, "the kernel has no instructions");
   a->pub.loop_values = HD_NEW_N(&a->arena, g->n_loops + 1u, hd_loop_values);
   for (uint32_t l = 0; l < g->n_loops; l++)
-    a->pub.loop_values[l].counter = a->pub.loop_values[l].trips = HD_NONE;
+    a->pub.loop_values[l].counter = a->pub.loop_values[l].trips = a->pub.loop_values[l].rounds = HD_NONE;
   an_slots(a);
   an_defs(a);
   size_t n_values = an_first_phi(a);

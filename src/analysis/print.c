@@ -215,10 +215,31 @@ hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, 
   return HD_NONE;
 }
 
+static bool is_known(const hd_analysis *a, hd_poly p, unsigned depth) {
+  const hd_polynomial *q = &a->polys[p];
+  if (q->level <= HD_LEVEL_QUASI) return true;
+  if (depth > AN_MAX_NESTING) return false;
+  for (uint32_t i = 0; i < q->n; i++) {
+    const hd_product *prod = &a->products[a->terms[q->first + i].product];
+    for (uint32_t k = 0; k < prod->n; k++) {
+      const hd_value_symbol *s = &a->symbols[a->factors[prod->first + k]];
+      if (s->level <= HD_LEVEL_QUASI) continue;
+      if (!an_is_function(s->kind) && s->kind >= HD_V_PHI) return false;
+      if (!an_is_function(s->kind)) continue;
+      if (!is_known(a, s->a, depth + 1)) return false;
+      if (an_has_two_arguments(s->kind) && !is_known(a, s->b, depth + 1)) return false;
+    }
+  }
+  return true;
+}
+
+bool hd_poly_is_known(const hd_analysis *a, hd_poly p) { return is_known(a, p, 0); }
+
 bool hd_poly_stride(hd_analysis *pub, hd_poly p, hd_symbol variable, hd_poly *out) {
   an *a = pub->priv;
   hd_poly rest;
   *out = 0;
+  if (!hd_poly_is_known(pub, p)) return false;
   if (variable == HD_NONE) return true;
   if (setjmp(a->out_of_memory)) return false;
   bool linear =

@@ -377,6 +377,18 @@ static void add_guards(an *a) {
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
+/* The loop is left from its header, where nothing but the test for that is done: its body begins behind. */
+static bool tests_first(const an *a, uint32_t loop) {
+  const hd_loop *l = &a->pub.cfg.loops[loop];
+  const hd_block *b = &a->pub.cfg.blocks[l->header];
+  if (l->leave != l->header || l->n_blocks < 2) return false;
+  for (uint32_t i = b->first; i < b->first + b->n_insts; i++) {
+    const hd_ptx_form *f = hd_inst_form(&a->pub.cfg, i);
+    if (!(f->flags & (HD_OPF_PURE | HD_OPF_JUMPS)) && !hd_ptx_form_has(f, HD_M_PARAM)) return false;
+  }
+  return true;
+}
+
 static void add_trips(an *a) {
   hd_cfg *g = &a->pub.cfg;
   for (uint32_t l = 0; l < g->n_loops; l++) {
@@ -389,6 +401,7 @@ static void add_trips(an *a) {
     bool unknown = prod->n == 1 && a->alg.symbols.data[a->alg.factors.data[prod->first]].kind == HD_V_EXIT;
     if (unknown) continue;
     a->pub.loop_values[l].trips = v.poly;
+    a->pub.loop_values[l].rounds = tests_first(a, l) ? v.poly : an_add_const(&a->alg, v.poly, 1);
     list_assumptions(a, v.assumes, &a->pub.loop_values[l].first_assumption,
                      &a->pub.loop_values[l].n_assumptions);
   }

@@ -3,7 +3,7 @@
 #include "analysis/algebra.h"
 
 bool an_is_function(uint8_t kind) { return kind >= HD_V_FLOOR && kind <= HD_V_BITXOR; }
-static bool has_two_arguments(uint8_t kind) {
+bool an_has_two_arguments(uint8_t kind) {
   return kind == HD_V_FLOOR || kind == HD_V_BOTH || kind == HD_V_IF || kind == HD_V_BITAND ||
          kind == HD_V_BITXOR;
 }
@@ -22,7 +22,7 @@ static bool any_symbol(an_algebra *a, hd_poly p, an_symbol_test test, const void
       if (test(what, s, sym)) return true;
       if (!an_is_function(sym->kind) || !(sym->iterates || sym->varies)) continue;
       if (any_symbol(a, sym->a, test, what, depth + 1)) return true;
-      if (has_two_arguments(sym->kind) && any_symbol(a, sym->b, test, what, depth + 1)) return true;
+      if (an_has_two_arguments(sym->kind) && any_symbol(a, sym->b, test, what, depth + 1)) return true;
     }
   }
   return false;
@@ -62,7 +62,7 @@ bool an_linear_in(an_algebra *a, hd_poly p, hd_symbol s, hd_poly *step, hd_poly 
         others[kept++] = f;
       if (f == s || !an_is_function(sym->kind)) continue;
       if (search(a, sym->a, is_symbol, &s)) return false;
-      if (has_two_arguments(sym->kind) && search(a, sym->b, is_symbol, &s)) return false;
+      if (an_has_two_arguments(sym->kind) && search(a, sym->b, is_symbol, &s)) return false;
     }
     if (times > 1) return false;
     if (times)
@@ -108,7 +108,7 @@ an_blame an_culprit(const an_algebra *a, hd_poly p) {
     if (!an_is_function(s->kind)) return (an_blame){(hd_why)s->reason, s->why};
     if (a->polys.data[s->a].level == s->level)
       p = s->a;
-    else if (has_two_arguments(s->kind) && a->polys.data[s->b].level == s->level)
+    else if (an_has_two_arguments(s->kind) && a->polys.data[s->b].level == s->level)
       p = s->b;
     else
       return (an_blame){s->kind == HD_V_FLOOR ? HD_WHY_DIVISION : HD_WHY_BITS, s->why};
@@ -133,9 +133,9 @@ static hd_poly substitute_symbol(substitution *u, hd_symbol f) {
   if (f == u->s) return u->q;
   const hd_value_symbol sym = a->symbols.data[f];
   if (!an_is_function(sym.kind) || !(sym.iterates || sym.varies)) return an_sym(a, f);
-  hd_poly x = substitute(u, sym.a), y = has_two_arguments(sym.kind) ? substitute(u, sym.b) : 0;
+  hd_poly x = substitute(u, sym.a), y = an_has_two_arguments(sym.kind) ? substitute(u, sym.b) : 0;
   if (x == HD_NONE || y == HD_NONE) return HD_NONE;
-  if (x == sym.a && (y == sym.b || !has_two_arguments(sym.kind))) return an_sym(a, f);
+  if (x == sym.a && (y == sym.b || !an_has_two_arguments(sym.kind))) return an_sym(a, f);
   switch (sym.kind) {
   case HD_V_FLOOR: return an_floor(a, x, y, sym.why);
   case HD_V_POS: return an_max0(a, x);

@@ -1,6 +1,7 @@
 /* What the code says, and what running it on a modelled GPU shows. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "heddle/container.h"
 #include "model_common.h"
@@ -48,6 +49,7 @@ static hd_status put_kernel(analyzer *out, hd_analysis *a, uint32_t func, const 
                                    .n_refusals = n,
                                    .n_stored = n < MAX_REFUSALS ? n : MAX_REFUSALS,
                                    .verbose = out->o->verbose,
+                                   .cut = !out->o->verbose && isatty(STDOUT_FILENO),
                                    .reuse = launched ? &reuse : NULL,
                                    .workload = out->workload,
                                    .brief = out->brief};

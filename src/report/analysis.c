@@ -9,108 +9,7 @@
 #include "report/json.h"
 #include "report/table.h"
 
-enum { SHORT_FORMULA = 72 };
-
 /* ---- One kernel --------------------------------------------------------------------------- */
-
-static void put_base(const hd_analysis *a, const hd_site *s, hd_buf *out) {
-  const hd_ptx_module *m = a->module;
-  if (s->param != HD_NONE) {
-    hd_param_print(a, s->param, out);
-    if (s->param_offset) hd_buf_printf(out, "[%u]", s->param_offset);
-  } else if (s->var != HD_NONE) {
-    hd_buf_puts(out, m->syms[m->vars[s->var].sym].name);
-  } else {
-    hd_buf_putc(out, '-');
-  }
-}
-
-/* Cut to `most` bytes unless that is 0. */
-static void cell_poly(hd_text_table *t, const hd_analysis *a, hd_poly p, size_t most) {
-  hd_buf b = {0};
-  hd_poly_print(a, p, &b);
-  if (most && b.len > most)
-    hd_text_table_cell(t, "%.*s...", (int)most - 3, b.data);
-  else
-    hd_text_table_cell(t, "%s", b.data ? b.data : "");
-  hd_buf_free(&b);
-}
-
-/* Variables that some address of the kernel has: one column each. */
-typedef struct column {
-  hd_symbol symbol;
-  char name[24];
-} column;
-enum { MAX_COLUMNS = 10 };
-
-static unsigned find_columns(const hd_analysis *a, column *out) {
-  static const char part[] = "xyz";
-  unsigned n = 0;
-  for (uint32_t kind = HD_V_TID; kind <= HD_V_COUNTER; kind++)
-    for (uint32_t i = 0; i < (kind == HD_V_COUNTER ? a->cfg.n_loops : 3) && n < MAX_COLUMNS; i++) {
-      hd_symbol s = hd_find_symbol(a, (hd_symbol_kind)kind, i, 0);
-      if (s == HD_NONE) continue;
-      out[n].symbol = s;
-      if (kind == HD_V_COUNTER)
-        snprintf(out[n].name, sizeof out[n].name, "k%u", i + 1);
-      else
-        snprintf(out[n].name, sizeof out[n].name, "%s.%c", kind == HD_V_TID ? "tid" : "ctaid", part[i]);
-      n++;
-    }
-  return n;
-}
-
-static void put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out) {
-  column columns[MAX_COLUMNS];
-  unsigned n = find_columns(a, columns);
-  char aligns[MAX_COLUMNS + 8] = "rlrl";
-  memset(aligns + 4, 'l', n);
-  memcpy(aligns + 4 + n, "rl", sizeof "rl");
-  hd_text_table *t = hd_text_table_new(aligns);
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const head[] = {"line", "access", "bytes", "array"};
-  report_put_head(t, head, sizeof head / sizeof *head);
-  for (unsigned c = 0; c < n; c++) hd_text_table_cell(t, "per %s", columns[c].name);
-  hd_text_table_cell(t, "sectors");
-  hd_text_table_cell(t, "address");
-  hd_text_table_rule(t);
-  for (uint32_t i = 0; i < a->n_sites; i++) {
-    const hd_site *s = &a->sites[i];
-    hd_buf base = {0};
-    put_base(a, s, &base);
-    hd_text_table_cell(t, "%u", s->line);
-    hd_text_table_cell(t, "%s", hd_site_kind_name((hd_site_kind)s->kind));
-    hd_text_table_cell(t, s->bytes ? "%u" : "-", s->bytes);
-    hd_text_table_cell(t, "%s", base.data ? base.data : "");
-    hd_buf_free(&base);
-    for (unsigned c = 0; c < n; c++) {
-      hd_poly stride;
-      if (s->level >= HD_LEVEL_DATA)
-        hd_text_table_cell(t, "?");
-      else if (!hd_poly_stride(a, s->address, columns[c].symbol, &stride))
-        hd_text_table_cell(t, "varies");
-      else
-        cell_poly(t, a, stride, p->verbose ? 0 : 24);
-    }
-    hd_coalescing co = p->at ? hd_site_coalescing(a, i, p->at, 0) : (hd_coalescing){0};
-    if (co.known)
-      hd_text_table_cell(t, "%u", co.sectors);
-    else
-      hd_text_table_cell(t, "-");
-    if (s->level < HD_LEVEL_NONLINEAR)
-      cell_poly(t, a, s->address, p->verbose ? 0 : SHORT_FORMULA);
-    else if (s->why_line)
-      hd_text_table_cell(t, "%s: %s, line %u", hd_level_name((hd_level)s->level), hd_why_text((hd_why)s->why),
-                         s->why_line);
-    else
-      hd_text_table_cell(t, "%s: %s", hd_level_name((hd_level)s->level), hd_why_text((hd_why)s->why));
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
-}
 
 /* Bases in the order in which they come up, with the kinds of their accesses. */
 static void put_arrays(const hd_analysis *a, hd_buf *out) {
@@ -128,7 +27,7 @@ static void put_arrays(const hd_analysis *a, hd_buf *out) {
     }
     if (!first || (s->param == HD_NONE && s->var == HD_NONE)) continue;
     hd_buf_puts(out, n++ ? ", " : " ");
-    put_base(a, s, out);
+    report_put_base(a, s, out);
     hd_buf_puts(out, reads && writes ? " read and written"
                      : writes        ? " written"
                      : reads         ? " read"
@@ -137,20 +36,20 @@ static void put_arrays(const hd_analysis *a, hd_buf *out) {
   hd_buf_puts(out, n ? "\n" : " none that a parameter names\n");
 }
 
-static void put_loops(const hd_analysis *a, bool verbose, hd_buf *out) {
+static void put_loops(const hd_analysis *a, bool cut, hd_buf *out) {
   for (uint32_t l = 0; l < a->cfg.n_loops; l++) {
     const hd_loop *loop = &a->cfg.loops[l];
-    hd_buf trips = {0};
-    if (a->loop_values[l].trips != HD_NONE) hd_poly_print(a, a->loop_values[l].trips, &trips);
-    hd_buf_printf(out, "loop k%u: line %u, %s%u blocks, goes round ", l + 1, loop->line,
+    hd_buf rounds = {0};
+    if (a->loop_values[l].rounds != HD_NONE) hd_poly_print(a, a->loop_values[l].rounds, &rounds);
+    hd_buf_printf(out, "loop k%u: line %u, %s%u blocks, ", l + 1, loop->line,
                   loop->depth > 1 ? "inside another, " : "", loop->n_blocks);
-    if (!trips.len)
-      hd_buf_puts(out, "an unknown number of times\n");
-    else if (!verbose && trips.len > SHORT_FORMULA)
-      hd_buf_printf(out, "%.*s... times\n", SHORT_FORMULA - 3, trips.data);
+    if (!rounds.len)
+      hd_buf_puts(out, "runs an unknown number of times\n");
+    else if (cut && rounds.len > REPORT_SHORT_FORMULA)
+      hd_buf_printf(out, "runs %.*s... times\n", REPORT_SHORT_FORMULA - 3, rounds.data);
     else
-      hd_buf_printf(out, "%s times\n", trips.data);
-    hd_buf_free(&trips);
+      hd_buf_printf(out, "runs %s times\n", rounds.data);
+    hd_buf_free(&rounds);
   }
 }
 
@@ -194,12 +93,12 @@ void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out) 
                 a->cfg.n_insts, a->cfg.n_loops, a->n_sites, good, c.levels[HD_LEVEL_QUASI],
                 c.sites - good - c.levels[HD_LEVEL_QUASI]);
   put_arrays(a, out);
-  put_loops(a, p->verbose, out);
+  put_loops(a, p->cut, out);
   put_verdict(p, out);
   if (a->over_budget) hd_buf_puts(out, "over the budget: what is marked so was not worked out\n");
   if (!a->n_sites) return;
   hd_buf_putc(out, '\n');
-  put_accesses(a, p, out);
+  report_put_accesses(a, p, out);
   for (uint32_t i = 0; i < a->n_sites; i++) conditions += a->sites[i].n_assumptions;
   if (p->verbose) {
     hd_buf_putc(out, '\n');
@@ -216,6 +115,10 @@ static json_t *poly_json(const hd_analysis *a, hd_poly p) {
   hd_buf b = {0};
   hd_poly_print(a, p, &b);
   return report_text_json(&b);
+}
+
+static json_t *poly_or_null(const hd_analysis *a, hd_poly p) {
+  return p == HD_NONE ? json_null() : poly_json(a, p);
 }
 
 static json_t *strides_json(hd_analysis *a, const hd_site *s) {
@@ -267,6 +170,13 @@ static json_t *base_json(const hd_analysis *a, const hd_site *s) {
   return json_null();
 }
 
+static void add_source(json_t *j, const hd_analysis *a, const hd_site *s) {
+  report_source from = report_source_of(a, s->inst);
+  if (from.line)
+    json_object_set_new(j, "source",
+                        json_pack("{s:s%, s:i}", "file", from.file, from.file_len, "line", (int)from.line));
+}
+
 static json_t *site_json(hd_analysis *a, uint32_t i, const hd_point *at) {
   const hd_site *s = &a->sites[i];
   json_t *j = json_pack("{s:i, s:s, s:i, s:s, s:o}", "line", (int)s->line, "kind",
@@ -280,6 +190,10 @@ static json_t *site_json(hd_analysis *a, uint32_t i, const hd_point *at) {
     json_object_set_new(j, "why", json_string(hd_why_name((hd_why)s->why)));
     json_object_set_new(j, "why_line", s->why_line ? json_integer(s->why_line) : json_null());
   }
+  hd_buf words = {0};
+  json_object_set_new(j, "pattern", json_string(report_pattern(a, i, at, &words)));
+  json_object_set_new(j, "verdict", report_text_json(&words));
+  add_source(j, a, s);
   json_object_set_new(j, "guards", guards_json(a, s));
   json_object_set_new(j, "guards_complete", json_boolean(s->guards_complete));
   json_object_set_new(j, "assumptions", assumptions_json(a, s));
@@ -300,11 +214,10 @@ json_t *report_kernel_json(hd_analysis *a, const hd_analysis_page *p) {
     const hd_loop *loop = &a->cfg.loops[l];
     char name[16];
     snprintf(name, sizeof name, "k%u", l + 1);
-    json_array_append_new(
-        loops,
-        json_pack("{s:s, s:i, s:i, s:o}", "counter", name, "line", (int)loop->line, "depth", (int)loop->depth,
-                  "back_edges",
-                  a->loop_values[l].trips == HD_NONE ? json_null() : poly_json(a, a->loop_values[l].trips)));
+    json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:o, s:o}", "counter", name, "line",
+                                           (int)loop->line, "depth", (int)loop->depth, "back_edges",
+                                           poly_or_null(a, a->loop_values[l].trips), "runs",
+                                           poly_or_null(a, a->loop_values[l].rounds)));
   }
   for (uint32_t i = 0; i < a->n_sites; i++) json_array_append_new(accesses, site_json(a, i, p->at));
   for (size_t i = 0; i < p->n_stored; i++)

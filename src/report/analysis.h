@@ -6,6 +6,25 @@
 
 #include "heddle/report.h"
 
+enum { REPORT_SHORT_FORMULA = 72 }; /* columns that a formula takes, where it is cut */
+
+/* accesses.c. The array that an access is to: a parameter, a variable, or "-". */
+void report_put_base(const hd_analysis *a, const hd_site *s, hd_buf *out);
+/* The table of a kernel's accesses; unrolled copies of one share a row. */
+void report_put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
+
+/* pattern.c. How the threads of a warp lie to each other at a site, in a word (for programs) and in words.
+ * `at` may be NULL: then threads next to each other along x count. */
+const char *report_pattern(hd_analysis *a, uint32_t site, const hd_point *at, hd_buf *words);
+
+/* source.c. The line that the PTX says an instruction is from; line 0: it does not say. */
+typedef struct report_source {
+  const char *file; /* not terminated; the last part of its path */
+  size_t file_len;
+  uint32_t line;
+} report_source;
+report_source report_source_of(const hd_analysis *a, uint32_t inst);
+
 /* Keys: category, evidence, direction, reuse, arrays, launches, order_free, refusals, proposals. NULL: out of
  * memory, here and below. */
 json_t *report_advice_json(const hd_advice_report *r);

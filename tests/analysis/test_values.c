@@ -256,8 +256,74 @@ static void a_budget_ends_the_work_with_a_word(void **state) {
   hd_buf_free(&body);
 }
 
+/* Rounds of the body, and times that the back edge is taken. */
+static void loops_run_as_often_as_their_bodies(void **state) {
+  static const struct {
+    const char *what, *body, *rounds;
+  } cases[] = {
+      {"tested at the end",
+       "mov.u32 %r5, 0;\nL:\nst.global.u32 [%l1], %r5;\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p1, %r5, 4;\n@%p1 "
+       "bra L;",
+       "4"},
+      {"tested first",
+       "mov.u32 %r5, 0;\nL:\nsetp.ge.s32 %p1, %r5, 4;\n@%p1 bra D;\nst.global.u32 [%l1], %r5;\nadd.s32 %r5, "
+       "%r5, 1;\n"
+       "bra L;\nD:",
+       "4"},
+      {"tested in the middle, what stands before it counts",
+       "mov.u32 %r5, 0;\nL:\nst.global.u32 [%l1], %r5;\nsetp.ge.s32 %p1, %r5, 4;\n@%p1 bra D;\nadd.s32 %r5, "
+       "%r5, 1;\n"
+       "bra L;\nD:",
+       "5"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    subject s;
+    hd_buf b = {0};
+    open_module(&s, "", cases[i].body, NULL);
+    assert_int_equal(s.a->cfg.n_loops, 1);
+    assert_true(s.a->loop_values[0].rounds != HD_NONE);
+    hd_poly_print(s.a, s.a->loop_values[0].rounds, &b);
+    if (strcmp(b.data, cases[i].rounds) != 0) fail_msg("%s: %s", cases[i].what, b.data);
+    hd_buf_free(&b);
+    close_module(&s);
+  }
+}
+
+/* Each address depends on %tid.x; where the way there is not known, so is the stride. */
+static void what_is_not_known_has_no_stride(void **state) {
+  static const struct {
+    const char *what, *body;
+  } cases[] = {
+      {"rounded from floats", "mov.u32 %r5, %tid.x;\ncvt.rn.f32.s32 %f1, %r5;\nmul.f32 %f1, %f1, "
+                              "0f3F000000;\ncvt.rmi.f32.f32 %f1, %f1;\n"
+                              "cvt.rzi.s32.f32 %r6, %f1;\nmul.wide.s32 %l3, %r6, 4;\n"},
+      {"rounded, then divided",
+       "mov.u32 %r5, %tid.x;\ncvt.rn.f32.s32 %f1, %r5;\ncvt.rzi.s32.f32 %r6, %f1;\nshr.u32 %r6, %r6, 3;\n"
+       "mul.wide.u32 %l3, %r6, 4;\n"},
+      {"loaded",
+       "mov.u32 %r5, %tid.x;\nmul.wide.u32 %l3, %r5, 4;\nadd.s64 %l3, %l1, %l3;\nld.global.u32 %r6, [%l3];\n"
+       "mul.wide.u32 %l3, %r6, 4;\n"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    subject s;
+    hd_buf body = {0};
+    hd_poly stride;
+    hd_buf_printf(&body, "%sadd.s64 %%l4, %%l1, %%l3;\nst.global.u32 [%%l4], %%r1;\n", cases[i].body);
+    open_module(&s, "", body.data, NULL);
+    const hd_site *site = &s.a->sites[s.a->n_sites - 1];
+    assert_false(hd_poly_is_known(s.a, site->address));
+    for (uint32_t axis = 0; axis < 3; axis++)
+      if (hd_poly_stride(s.a, site->address, hd_find_symbol(s.a, HD_V_TID, axis, 0), &stride))
+        fail_msg("%s: a stride along axis %u", cases[i].what, axis);
+    hd_buf_free(&body);
+    close_module(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("loops run as often as their bodies", loops_run_as_often_as_their_bodies),
+      BEHAVIOUR("what is not known has no stride", what_is_not_known_has_no_stride),
       BEHAVIOUR("masks, shifts, magic divisions, minima and choices are read as formulas",
                 quasi_affine_code_is_read),
       BEHAVIOUR("induction variables, moving pointers and values behind loops have formulas",

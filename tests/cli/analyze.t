@@ -5,10 +5,10 @@ The footprint of each access of a kernel:
   arrays: param1 read, param0 written
   order of the CTAs: nothing in the code bars changing it
   
-  line  access  bytes  array   per tid.x  per ctaid.x  sectors  address
-  ----  ------  -----  ------  ---------  -----------  -------  -----------------------------------
-    32  load        4  param1  4          4*ntid.x           -  4*tid.x + 4*ntid.x*ctaid.x + param1
-    36  store       4  param0  4          4*ntid.x           -  4*tid.x + 4*ntid.x*ctaid.x + param0
+  line  access  bytes  array   per tid.x  per ctaid.x  sectors  address                              threads of a warp
+  ----  ------  -----  ------  ---------  -----------  -------  -----------------------------------  -----------------
+    32  load        4  param1  4          4*ntid.x           -  4*tid.x + 4*ntid.x*ctaid.x + param1  coalesced
+    36  store       4  param0  4          4*ntid.x           -  4*tid.x + 4*ntid.x*ctaid.x + param0  coalesced
   
   Some addresses hold only where 32-bit numbers did not wrap; -v lists the conditions.
   
@@ -16,9 +16,9 @@ The footprint of each access of a kernel:
   arrays: param0 written
   order of the CTAs: fixed, line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
   
-  line  access  bytes  array   sectors  address
-  ----  ------  -----  ------  -------  -------
-    50  store       4  param0        -  param0
+  line  access  bytes  array   sectors  address  threads of a warp
+  ----  ------  -----  ------  -------  -------  ------------------------------------
+    50  store       4  param0        -  param0   one address for neighbouring threads
 
 With the block, sectors per request; -v adds conditions:
 
@@ -27,10 +27,10 @@ With the block, sectors per request; -v adds conditions:
   arrays: param1 read, param0 written
   order of the CTAs: nothing in the code bars changing it
   
-  line  access  bytes  array   per tid.x  per ctaid.x  sectors  address
-  ----  ------  -----  ------  ---------  -----------  -------  -----------------------------------
-    32  load        4  param1  4          4*ntid.x           4  4*tid.x + 4*ntid.x*ctaid.x + param1
-    36  store       4  param0  4          4*ntid.x           4  4*tid.x + 4*ntid.x*ctaid.x + param0
+  line  access  bytes  array   per tid.x  per ctaid.x  sectors  address                              threads of a warp
+  ----  ------  -----  ------  ---------  -----------  -------  -----------------------------------  -----------------
+    32  load        4  param1  4          4*ntid.x           4  4*tid.x + 4*ntid.x*ctaid.x + param1  coalesced
+    36  store       4  param0  4          4*ntid.x           4  4*tid.x + 4*ntid.x*ctaid.x + param0  coalesced
   
   line 32:
     runs if -tid.x - ntid.x*ctaid.x + param3 - 1 >= 0
@@ -56,6 +56,8 @@ For programs:
         },
         "address": "param0",
         "strides": {},
+        "pattern": "one-address",
+        "verdict": "one address for neighbouring threads",
         "guards": [],
         "guards_complete": true,
         "assumptions": [],
@@ -82,6 +84,8 @@ For programs:
             },
             "address": "param0",
             "strides": {},
+            "pattern": "one-address",
+            "verdict": "one address for neighbouring threads",
             "guards": [],
             "guards_complete": true,
             "assumptions": []
@@ -110,6 +114,62 @@ The control-flow graph, and a whole file's accesses by class:
   -------  --------  -----  ----------
   launch          1  33.3%  
   affine          2  66.7%  
+
+Every access in words, a row for the copies of one, and source lines where the PTX has them. What is rounded from
+floats has no stride; a loop whose back edge is taken three times runs four times:
+
+  $ heddle analyze $SOURCE/tests/cli/data/strides.ptx
+  strides: 41 instructions, 1 loops, 9 accesses to global memory: 8 affine, 0 quasi-affine, 1 neither
+  arrays: in read, out written
+  loop k1: line 43, 1 blocks, runs 4 times
+  order of the CTAs: nothing in the code bars changing it
+  
+  line  source        copies  access  bytes  array  per tid.x  per ctaid.x  per k1   sectors  address                                                            threads of a warp
+  ----  ------------  ------  ------  -----  -----  ---------  -----------  -------  -------  -----------------------------------------------------------------  ----------------------------------------------------------
+    29  strides.cu:3       1  load        4  in     unknown    unknown      unknown        -  non-linear                                                         unknown: an instruction without a polynomial form, line 25
+    33  strides.cu:4       4  load        4  in     64         64*ntid.x    0              -  64*tid.x + 64*ntid.x*ctaid.x + in, and every 4000 bytes to +12000  uncoalesced: neighbouring threads are 64 bytes apart
+    47  strides.cu:6       1  load        4  in     4*w        4*w*ntid.x   128            -  in + 128*k1 + 4*w*tid.x + 4*w*ntid.x*ctaid.x                       uncoalesced: neighbouring threads are 4*w bytes apart
+    48  strides.cu:6       1  load        4  in     0          0            0              -  in + 16                                                            one address for neighbouring threads
+    55  strides.cu:7       1  store       4  out    4          4*ntid.x     0              -  4*tid.x + 4*ntid.x*ctaid.x + out                                   coalesced
+    58  strides.cu:7       1  store       4  out    8          8*ntid.x     0              -  8*tid.x + 8*ntid.x*ctaid.x + out                                   partly coalesced: neighbouring threads are 8 bytes apart
+  
+  Some addresses hold only where 32-bit numbers did not wrap; -v lists the conditions.
+  $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --block 64 | sed -n '/^line/,$p' | sed 's/.*  //'
+  threads of a warp
+  -------------------------------------------------------------------------------------------
+  unknown: an instruction without a polynomial form, line 25
+  uncoalesced: 32 sectors a warp where 4 would do, neighbouring threads are 64 bytes apart
+  uncoalesced: neighbouring threads are 4*w bytes apart
+  one address for the warp
+  coalesced
+  partly coalesced: 8 sectors a warp where 4 would do, neighbouring threads are 8 bytes apart
+  
+  Some addresses hold only where 32-bit numbers did not wrap; -v lists the conditions.
+  $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --json | grep -m2 -e '"runs"' -e '"back_edges"'
+            "back_edges": "3",
+            "runs": "4"
+  $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --json | sed -n '/"line": 33/,/guards/p' | sed '/guards/q'
+        "line": 33,
+        "kind": "load",
+        "bytes": 4,
+        "class": "affine",
+        "base": {
+          "param": 0,
+          "name": "in",
+          "offset": 0
+        },
+        "address": "64*tid.x + 64*ntid.x*ctaid.x + in",
+        "strides": {
+          "tid.x": "64",
+          "ctaid.x": "64*ntid.x"
+        },
+        "pattern": "uncoalesced",
+        "verdict": "uncoalesced: neighbouring threads are 64 bytes apart",
+        "source": {
+          "file": "strides.cu",
+          "line": 4
+        },
+        "guards": [],
 
 Means over launches that differ are those of all their CTAs:
 
