@@ -249,6 +249,44 @@ typedef struct cu_texture {
 _Static_assert(sizeof(cu_texture) == 104, "CUDA_TEXTURE_DESC");
 enum { CU_TEXTURE_INTEGER = 1, CU_TEXTURE_NORMALIZED = 2, CU_TEXTURE_SRGB = 16 };
 
+/* CUDA_KERNEL_NODE_PARAMS_v2 */
+typedef struct cu_kernel_node {
+  cu_function function;
+  uint32_t grid[3], block[3], dynamic_shared;
+  void **params, **extra;
+  cu_function kernel;
+  cu_context context;
+} cu_kernel_node;
+_Static_assert(sizeof(cu_kernel_node) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
+
+/* CUDA_MEMSET_NODE_PARAMS */
+typedef struct cu_set_node {
+  cu_address dst;
+  size_t pitch;
+  unsigned value, bytes; /* of an element */
+  size_t width, height;
+} cu_set_node;
+
+/* CUDA_HOST_NODE_PARAMS */
+typedef struct cu_host_node {
+  void (*fn)(void *data);
+  void *data;
+} cu_host_node;
+
+/* CUDA_GRAPH_INSTANTIATE_PARAMS */
+typedef struct cu_instantiate {
+  uint64_t flags;
+  cu_stream stream;
+  cu_node failed;
+  int result;
+} cu_instantiate;
+
+/* CUgraphExecUpdateResultInfo */
+typedef struct cu_update_info {
+  int result;
+  cu_node failed, from;
+} cu_update_info;
+
 typedef void cu_host_fn(void *data);
 typedef void cu_stream_callback(cu_stream stream, cu_result status, void *data);
 typedef size_t cu_shared_for_block(int block);

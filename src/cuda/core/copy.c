@@ -87,21 +87,32 @@ static cu_result run_copy(core_work *base) {
 
 static bool pageable(const core_place *p) { return !p->device && !core_memory_find(p->address); }
 
-cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async) {
+cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_box box, core_work **out) {
   cu_result r = core_check_place(&dst, &box);
   if (r == CU_SUCCESS) r = core_check_place(&src, &box);
-  if (r != CU_SUCCESS || !span(&dst, &box)) return r;
-  copy_work *w = core_work_new(CORE_WORK_COPY, sizeof *w, s->context, run_copy);
+  if (r != CU_SUCCESS) return r;
+  copy_work *w = core_work_new(CORE_WORK_COPY, sizeof *w, c, run_copy);
   if (!w) return CU_OUT_OF_MEMORY;
   w->dst = dst;
   w->src = src;
   w->box = box;
+  *out = &w->work;
+  return CU_SUCCESS;
+}
+
+/* Submit, and wait unless the call need not. */
+static cu_result submit(core_stream *s, core_work *w, bool wait) {
   core_op *op;
-  const bool wait = !async || pageable(&dst) || pageable(&src);
-  r = core_submit(s, &w->work, NULL, &op);
+  cu_result r = core_submit(s, w, NULL, &op);
   if (r == CU_SUCCESS && wait) r = core_wait_op(op, s->context);
   core_op_release(op);
   return r;
+}
+
+cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async) {
+  core_work *w;
+  cu_result r = core_copy_work(s->context, dst, src, box, &w);
+  return r == CU_SUCCESS ? submit(s, w, !async || pageable(&dst) || pageable(&src)) : r;
 }
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
@@ -127,19 +138,23 @@ static cu_result run_set(core_work *base) {
   return CU_SUCCESS;
 }
 
-cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async) {
+cu_result core_set_work(core_context *c, core_place dst, core_box box, uint32_t value, unsigned bytes,
+                        core_work **out) {
   if (dst.address % bytes || (box.height > 1 && dst.pitch % bytes)) return CU_INVALID_VALUE;
   cu_result r = core_check_place(&dst, &box);
-  if (r != CU_SUCCESS || !span(&dst, &box)) return r;
-  copy_work *w = core_work_new(CORE_WORK_SET, sizeof *w, s->context, run_set);
+  if (r != CU_SUCCESS) return r;
+  copy_work *w = core_work_new(CORE_WORK_SET, sizeof *w, c, run_set);
   if (!w) return CU_OUT_OF_MEMORY;
   w->dst = dst;
   w->box = box;
   w->value = value;
   w->bytes = bytes;
-  core_op *op;
-  r = core_submit(s, &w->work, NULL, &op);
-  if (r == CU_SUCCESS && !async) r = core_wait_op(op, s->context);
-  core_op_release(op);
-  return r;
+  *out = &w->work;
+  return CU_SUCCESS;
+}
+
+cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async) {
+  core_work *w;
+  cu_result r = core_set_work(s->context, dst, box, value, bytes, &w);
+  return r == CU_SUCCESS ? submit(s, w, !async) : r;
 }

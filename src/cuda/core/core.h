@@ -30,6 +30,9 @@ typedef enum core_kind {
   CORE_EVENT,
   CORE_LINK,
   CORE_ARRAY,
+  CORE_GRAPH,
+  CORE_NODE,
+  CORE_GRAPH_EXEC,
 } core_kind;
 
 typedef struct core_context core_context;
@@ -39,6 +42,8 @@ typedef struct core_function core_function;
 typedef struct core_stream core_stream;
 typedef struct core_event core_event;
 typedef struct core_op core_op;
+typedef struct core_node core_node;
+typedef HD_VEC(core_node *) core_nodes;
 
 /* ---- The process (process.c) --------------------------------------------------------------------- */
 
@@ -216,6 +221,7 @@ typedef enum core_work_kind {
   CORE_WORK_EMPTY,
   CORE_WORK_EVENT,
   CORE_WORK_FREE,
+  CORE_WORK_GRAPH,
 } core_work_kind;
 typedef struct core_work {
   core_work_kind kind;
@@ -250,7 +256,8 @@ struct core_stream {
   uint64_t id;
   uint64_t thread;              /* of a thread's default stream; 0: any other */
   core_op *head, *last;         /* pending ones; the last one submitted, over or not (a reference) */
-  struct core_capture *capture; /* not NULL: operations go into a graph */
+  struct core_capture *capture; /* not NULL: operations go into its graph, behind these nodes */
+  core_nodes behind;
 };
 cu_result core_stream_create(core_context *c, unsigned flags, int priority, core_stream **out);
 void core_stream_destroy(core_stream *s);
@@ -272,7 +279,9 @@ struct core_event {
   core_kind kind;
   core_context *context;
   unsigned flags;
-  core_op *op; /* of the last record; NULL: never recorded */
+  core_op *op;                  /* of the last record; NULL: never recorded */
+  struct core_capture *capture; /* it was recorded in; with the nodes it stands behind */
+  core_nodes behind;
 };
 
 /* ---- Copies and fills (copy.c) --------------------------------------------------------------- */
@@ -291,7 +300,10 @@ bool core_is_device(uint64_t address);
 /* CU_INVALID_VALUE unless all of the box lies in one allocation of the device. */
 cu_result core_check_place(const core_place *p, const core_box *box);
 cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async);
+cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_box box, core_work **out);
 /* Fill with the lowest `bytes` bytes of value: 1, 2 or 4. */
+cu_result core_set_work(core_context *c, core_place dst, core_box box, uint32_t value, unsigned bytes,
+                        core_work **out);
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async);
 
 /* ---- Arrays, textures, surfaces (array.c) ---------------------------------------------------------------
@@ -332,7 +344,90 @@ typedef struct core_launch {
 } core_launch;
 /* Checks the launch as a driver does and copies its parameters. */
 cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out);
+/* The launch that a kernel's work is; its parameters are the work's own. */
+core_launch core_launch_of(const core_work *w);
 cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out);
+
+/* ---- Graphs and captures (graph.c, capture.c) -------------------------------------------------------------
+ */
+
+typedef struct core_graph core_graph;
+typedef struct core_graph_exec core_graph_exec;
+
+/* CUgraphNodeType */
+typedef enum core_node_type {
+  CORE_NODE_KERNEL = 0,
+  CORE_NODE_COPY,
+  CORE_NODE_SET,
+  CORE_NODE_HOST,
+  CORE_NODE_GRAPH,
+  CORE_NODE_EMPTY,
+  CORE_NODE_WAIT,
+  CORE_NODE_RECORD,
+} core_node_type;
+
+struct core_node {
+  core_kind kind;
+  core_graph *graph;
+  core_node_type type;
+  core_work *work;   /* NULL: nothing to do */
+  core_graph *child; /* CORE_NODE_GRAPH */
+  core_nodes after;  /* the nodes that it depends on */
+  uint32_t index;    /* in its graph */
+};
+
+struct core_graph {
+  core_kind kind;
+  core_nodes nodes; /* in the order in which they were added */
+};
+
+/* A graph as it was when it was instantiated: works in an order that keeps to its edges. */
+struct core_graph_exec {
+  core_kind kind;
+  unsigned refs;
+  size_t n;
+  struct core_step {
+    core_work *work;
+    core_node_type type;
+    core_graph_exec *child;
+    const core_node *node;    /* that it was made of, for updates: to be compared, not looked into */
+    uint32_t *after, n_after; /* steps */
+  } * steps;
+};
+
+cu_result core_graph_create(core_graph **out);
+void core_graph_destroy(core_graph *g);
+/* The work's reference is taken over. */
+cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_node *const *after, size_t n,
+                         core_node **out);
+cu_result core_graph_clone(const core_graph *g, core_graph **out);
+bool core_node_depend(core_node *n, core_node *on); /* false: no memory */
+void core_node_remove(core_node *n);
+/* CU_INVALID_VALUE: the graph has a circle. */
+cu_result core_graph_instantiate(const core_graph *g, core_graph_exec **out);
+void core_graph_exec_release(core_graph_exec *e);
+/* In place of its works, those of another graph of the same shape. */
+cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g);
+struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n); /* NULL: it has none */
+cu_result core_graph_launch(core_graph_exec *e, core_stream *s);
+
+/* What streams submit becomes nodes. Each stream that takes part knows the nodes that its next one follows.
+ */
+typedef struct core_capture {
+  core_graph *graph;
+  core_stream *origin;
+  int mode;
+  uint64_t id;
+  bool invalid;
+} core_capture;
+cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);
+cu_result core_capture_end(core_stream *s, core_graph **out);
+/* A node for work that a capturing stream submits. */
+cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
+/* The stream takes part in the capture of `nodes`, behind them. */
+cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes);
+/* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */
+cu_result core_capture_refuse(core_stream *s);
 
 /* ---- Findings and the report (report.c) ------------------------------------------------------ */
 

@@ -1,15 +1,16 @@
 /* Launches of kernels and of host functions. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/core/core.h"
-#include <stdio.h>
 
 typedef struct kernel_work {
   core_work work;
   core_function *function;
   hd_emu_launch_params params;
   hd_dispatch dispatch;
+  void **pointers; /* to each parameter in args */
   char args[];
 } kernel_work;
 
@@ -92,6 +93,8 @@ static cu_result check_cooperative(const core_function *f, const core_launch *l)
   return !l->cooperative || ctas <= most ? CU_SUCCESS : CU_COOPERATIVE_TOO_LARGE;
 }
 
+static void drop_kernel(core_work *base) { free(((kernel_work *)base)->pointers); }
+
 static cu_result copy_args(const core_function *f, const core_launch *l, char *args) {
   if (l->packed) {
     memcpy(args, l->packed, l->packed_bytes < f->params_bytes ? l->packed_bytes : f->params_bytes);
@@ -123,7 +126,14 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   if (r != CU_SUCCESS) return r;
   kernel_work *w = core_work_new(CORE_WORK_KERNEL, sizeof *w + f->params_bytes + 1, c, run_kernel);
   if (!w) return CU_OUT_OF_MEMORY;
+  w->work.drop = drop_kernel;
   w->function = f;
+  w->pointers = calloc((size_t)f->n_params + 1, sizeof *w->pointers);
+  if (!w->pointers) {
+    core_work_release(&w->work);
+    return CU_OUT_OF_MEMORY;
+  }
+  for (uint32_t k = 0; k < f->n_params; k++) w->pointers[k] = w->args + f->offsets[k];
   w->params = (hd_emu_launch_params){
       .kernel = f->name, .dynamic_shared = l->dynamic_shared, .args = w->args, .args_bytes = f->params_bytes};
   memcpy(w->params.grid, l->grid, sizeof l->grid);
@@ -141,6 +151,17 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   else
     core_work_release(&w->work);
   return r;
+}
+
+core_launch core_launch_of(const core_work *base) {
+  const kernel_work *w = (const kernel_work *)base;
+  core_launch l = {.function = w->function,
+                   .dynamic_shared = w->params.dynamic_shared,
+                   .cooperative = w->params.cooperative,
+                   .params = w->pointers};
+  memcpy(l.grid, w->params.grid, sizeof l.grid);
+  memcpy(l.block, w->params.block, sizeof l.block);
+  return l;
 }
 
 /* ---- Host functions -------------------------------------------------------------------------- */

@@ -129,8 +129,30 @@ static core_op *new_op(core_stream *s, core_work *w, core_op *after) {
   return NULL;
 }
 
+static const core_node_type node_types[] = {
+    [CORE_WORK_KERNEL] = CORE_NODE_KERNEL, [CORE_WORK_COPY] = CORE_NODE_COPY,
+    [CORE_WORK_SET] = CORE_NODE_SET,       [CORE_WORK_HOST] = CORE_NODE_HOST,
+    [CORE_WORK_EMPTY] = CORE_NODE_EMPTY,   [CORE_WORK_EVENT] = CORE_NODE_RECORD,
+    [CORE_WORK_FREE] = CORE_NODE_EMPTY,    [CORE_WORK_GRAPH] = CORE_NODE_GRAPH};
+
+/* The default stream would wait for streams that are being captured: those captures are lost. */
+static bool disturbs(core_context *c) {
+  bool any = false;
+  for (size_t k = 0; k < c->streams.n; k++) {
+    const core_stream *s = c->streams.data[k];
+    if (!s->capture || s->flags & CU_STREAM_NON_BLOCKING) continue;
+    s->capture->invalid = any = true;
+  }
+  return any;
+}
+
 cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out) {
   if (out) *out = NULL;
+  if (s == s->context->legacy && disturbs(s->context)) {
+    core_work_release(w);
+    return CU_CAPTURE_IMPLICIT;
+  }
+  if (s->capture) return core_capture_add(s, node_types[w->kind], w);
   core_op *o = s->context->fault ? NULL : new_op(s, w, after);
   if (!o) {
     core_work_release(w);
@@ -165,10 +187,12 @@ cu_result core_wait_op(core_op *o, core_context *c) {
   return c->fault;
 }
 
-cu_result core_wait_stream(core_stream *s) { return core_wait_op(s->last, s->context); }
+cu_result core_wait_stream(core_stream *s) {
+  return s->capture ? core_capture_refuse(s) : core_wait_op(s->last, s->context);
+}
 
 cu_result core_wait_context(core_context *c) {
-  for (size_t k = 0; k < c->streams.n; k++) core_wait_stream(c->streams.data[k]);
+  for (size_t k = 0; k < c->streams.n; k++) core_wait_op(c->streams.data[k]->last, c);
   return c->fault;
 }
 
@@ -201,7 +225,10 @@ cu_result core_stream_create(core_context *c, unsigned flags, int priority, core
 
 void core_stream_destroy(core_stream *s) {
   core_context *c = s->context;
-  core_wait_stream(s);
+  core_graph *lost;
+  if (s->capture && s->capture->origin == s && core_capture_end(s, &lost) == CU_SUCCESS)
+    core_graph_destroy(lost);
+  core_wait_op(s->last, c);
   core_op_release(s->last);
   s->last = NULL;
   for (size_t k = 0; k < c->streams.n; k++)

@@ -108,20 +108,31 @@ static cu_result end_place(const end *e, const core_box *box, const char *what, 
   return r;
 }
 
-static cu_result copy_box(const cu_copy3d *c, cu_stream stream, bool async) {
-  core_stream *st;
-  cu_result r = drv_stream(stream, &st);
-  if (r != CU_SUCCESS || !c) return r == CU_SUCCESS ? CU_INVALID_VALUE : r;
-  const core_box box = {c->width, c->height, c->depth};
-  if (!box.width || !box.height || !box.depth) return CU_SUCCESS;
+static cu_result both_places(const cu_copy3d *c, const core_box *box, core_place *dst, core_place *src) {
   const end from = {c->src_type, c->src_host, c->src_device, c->src_array, c->src_x,
                     c->src_y,    c->src_z,    c->src_pitch,  c->src_height};
   const end to = {c->dst_type, c->dst_host, c->dst_device, c->dst_array, c->dst_x,
                   c->dst_y,    c->dst_z,    c->dst_pitch,  c->dst_height};
+  cu_result r = end_place(&to, box, "destination", dst);
+  return r == CU_SUCCESS ? end_place(&from, box, "source", src) : r;
+}
+
+static cu_result copy_box(const cu_copy3d *c, cu_stream stream, bool async) {
+  core_stream *st;
   core_place dst, src;
-  r = end_place(&to, &box, "destination", &dst);
-  if (r == CU_SUCCESS) r = end_place(&from, &box, "source", &src);
+  cu_result r = drv_stream(stream, &st);
+  if (r != CU_SUCCESS || !c) return r == CU_SUCCESS ? CU_INVALID_VALUE : r;
+  const core_box box = {c->width, c->height, c->depth};
+  if (!box.width || !box.height || !box.depth) return CU_SUCCESS;
+  r = both_places(c, &box, &dst, &src);
   return r == CU_SUCCESS ? core_copy(st, dst, src, box, async) : r;
+}
+
+cu_result drv_copy_work(const cu_copy3d *c, core_work **out) {
+  core_place dst, src;
+  const core_box box = {c->width, c->height, c->depth};
+  cu_result r = both_places(c, &box, &dst, &src);
+  return r == CU_SUCCESS ? core_copy_work(core_current(), dst, src, box, out) : r;
 }
 
 static cu_copy3d widen(const cu_copy2d *c) {

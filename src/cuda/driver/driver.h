@@ -16,6 +16,10 @@ extern _Thread_local bool drv_per_thread;
 cu_result drv_stream(cu_stream handle, core_stream **out);
 /* The result of an entry point that is not implemented; prints its name once. */
 cu_result drv_missing(const char *symbol);
+/* Parameters in one block, as a launch's `extra` gives them. */
+cu_result drv_unpack(void **extra, core_launch *l);
+/* A copy that is not submitted yet. */
+cu_result drv_copy_work(const cu_copy3d *c, core_work **out);
 /* NULL: no such device. */
 core_device *drv_device(cu_device ordinal);
 /* The address of an exported symbol for programs of this version; NULL: there is none. */

@@ -3,8 +3,7 @@
 
 #include "cuda/driver/driver.h"
 
-/* The parameters in one block, as `extra` gives them. */
-static cu_result unpack(void **extra, core_launch *l) {
+cu_result drv_unpack(void **extra, core_launch *l) {
   for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
     if (*extra == CU_LAUNCH_PARAM_BUFFER)
       l->packed = extra[1];
@@ -32,7 +31,7 @@ cu_result drv_cuLaunchKernel(cu_function function, unsigned gx, unsigned gy, uns
                    .block = {bx, by, bz},
                    .dynamic_shared = shared,
                    .params = params};
-  cu_result r = unpack(extra, &l);
+  cu_result r = drv_unpack(extra, &l);
   return r == CU_SUCCESS ? launch(&l, stream) : r;
 }
 
@@ -47,7 +46,7 @@ cu_result drv_cuLaunchKernelEx(const cu_launch_config *config, cu_function funct
     if (a->id == CU_LAUNCH_COOPERATIVE) l.cooperative = a->value.number != 0;
     if (a->id == CU_LAUNCH_CLUSTER_DIMENSION) memcpy(l.cluster, a->value.dims, sizeof l.cluster);
   }
-  cu_result r = unpack(extra, &l);
+  cu_result r = drv_unpack(extra, &l);
   return r == CU_SUCCESS ? launch(&l, config->stream) : r;
 }
 

@@ -33,6 +33,7 @@ cu_result drv_cuStreamQuery(cu_stream stream) {
   core_stream *s;
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
+  if (s->capture) return core_capture_refuse(s);
   if (!core_stream_idle(s)) return CU_NOT_READY;
   return s->context->fault;
 }
@@ -75,13 +76,6 @@ cu_result drv_cuStreamGetDevice(cu_stream stream, cu_device *device) {
   if (!device) return CU_INVALID_VALUE;
   if (r == CU_SUCCESS) *device = s->context->device->ordinal;
   return r;
-}
-
-cu_result drv_cuStreamIsCapturing(cu_stream stream, int *status) {
-  core_stream *s;
-  if (!status) return CU_INVALID_VALUE;
-  *status = 0;
-  return drv_stream(stream, &s);
 }
 
 cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t bytes, unsigned flags) {
@@ -144,6 +138,15 @@ cu_result drv_cuEventDestroy_v2(cu_event event) {
   return CU_SUCCESS;
 }
 
+/* The event stands for the nodes that the stream's next one would follow. */
+static cu_result record_in_capture(core_event *e, core_stream *s) {
+  e->behind.n = 0;
+  for (size_t k = 0; k < s->behind.n; k++)
+    if (!hd_vec_push(&e->behind, s->behind.data[k])) return CU_OUT_OF_MEMORY;
+  e->capture = s->capture;
+  return s->capture->invalid ? CU_CAPTURE_INVALIDATED : CU_SUCCESS;
+}
+
 cu_result drv_cuEventRecord(cu_event event, cu_stream stream) {
   core_event *e = event_of(event);
   core_stream *s;
@@ -151,6 +154,8 @@ cu_result drv_cuEventRecord(cu_event event, cu_stream stream) {
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!e || e->context != s->context) return CU_INVALID_HANDLE;
+  if (s->capture) return record_in_capture(e, s);
+  e->capture = NULL;
   core_work *w = core_work_new(CORE_WORK_EVENT, sizeof *w, s->context, nothing);
   if (!w) return CU_OUT_OF_MEMORY;
   r = core_submit(s, w, NULL, &op);
@@ -170,6 +175,7 @@ cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!e) return CU_INVALID_HANDLE;
+  if (e->capture) return core_capture_join(s, e->capture, &e->behind);
   if (!e->op) return CU_SUCCESS;
   core_work *w = core_work_new(CORE_WORK_EMPTY, sizeof *w, s->context, nothing);
   return w ? core_submit(s, w, e->op, NULL) : CU_OUT_OF_MEMORY;
@@ -178,6 +184,7 @@ cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags
 cu_result drv_cuEventQuery(cu_event event) {
   core_event *e = event_of(event);
   if (!e) return CU_INVALID_HANDLE;
+  if (e->capture) return CU_CAPTURED_EVENT;
   if (!e->op || e->op->state == CORE_DONE) return CU_SUCCESS;
   core_stream_idle(e->op->stream);
   return e->op->state == CORE_DONE ? CU_SUCCESS : CU_NOT_READY;
@@ -185,7 +192,8 @@ cu_result drv_cuEventQuery(cu_event event) {
 
 cu_result drv_cuEventSynchronize(cu_event event) {
   core_event *e = event_of(event);
-  return e ? core_wait_op(e->op, e->context) : CU_INVALID_HANDLE;
+  if (!e) return CU_INVALID_HANDLE;
+  return e->capture ? CU_CAPTURED_EVENT : core_wait_op(e->op, e->context);
 }
 
 cu_result drv_cuEventElapsedTime(float *ms, cu_event start, cu_event end) {

@@ -80,7 +80,11 @@ cu_result rt_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t
   return copy2d(dst, dpitch, src, spitch, width, height, kind, stream, true);
 }
 
-static cu_result copy3d(const rt_copy3d *p, cu_stream stream, bool async) {
+static size_t texel_bytes(cu_array a) {
+  return a->kind == CORE_ARRAY ? (size_t)hd_texel_bytes(a->image.texel) * a->image.channels : 0;
+}
+
+cu_result rt_copy_of(const rt_copy3d *p, cu_copy3d *out) {
   if (!p) return CU_INVALID_VALUE;
   cu_copy3d c = {.src_x = p->src_position.x,
                  .src_y = p->src_position.y,
@@ -102,8 +106,26 @@ static cu_result copy3d(const rt_copy3d *p, cu_stream stream, bool async) {
                  .height = p->extent.height,
                  .depth = p->extent.depth};
   if (!sides(p->kind, &c.dst_type, &c.src_type)) return CU_RT_INVALID_COPY_DIRECTION;
-  if (p->src_array) c.src_type = CU_MEMORY_ARRAY;
-  if (p->dst_array) c.dst_type = CU_MEMORY_ARRAY;
+  size_t texel = 1;
+  if (p->src_array) {
+    c.src_type = CU_MEMORY_ARRAY;
+    texel = texel_bytes(p->src_array);
+    c.src_x *= texel;
+  }
+  if (p->dst_array) {
+    c.dst_type = CU_MEMORY_ARRAY;
+    texel = texel_bytes(p->dst_array);
+    c.dst_x *= texel;
+  }
+  c.width *= texel; /* where an array takes part the extent counts its elements */
+  *out = c;
+  return texel ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+static cu_result copy3d(const rt_copy3d *p, cu_stream stream, bool async) {
+  cu_copy3d c;
+  cu_result r = rt_copy_of(p, &c);
+  if (r != CU_SUCCESS) return r;
   return async ? drv_cuMemcpy3DAsync_v2(&c, stream) : drv_cuMemcpy3D_v2(&c);
 }
 

@@ -150,6 +150,15 @@ cu_result rt_kernel(const void *host, core_function **out) {
   return r == CU_NOT_FOUND ? CU_RT_INVALID_DEVICE_FUNCTION : r;
 }
 
+const void *rt_host_of(const core_function *f) {
+  for (size_t k = 0; k < symbols.cap; k++) {
+    const rt_symbol *s = &symbols.slots[k];
+    if (s->host && !s->variable && s->fatbin->library == f->module->library && strcmp(s->name, f->name) == 0)
+      return s->host;
+  }
+  return NULL;
+}
+
 cu_result rt_variable(const void *host, uint64_t *address, uint64_t *bytes) {
   const rt_symbol *s = find(host);
   core_library *l;

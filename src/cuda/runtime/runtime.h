@@ -34,6 +34,14 @@ typedef struct rt_copy3d {
   int kind;
 } rt_copy3d;
 
+/* cudaKernelNodeParams */
+typedef struct rt_kernel_node {
+  void *host;
+  rt_dim3 grid, block;
+  unsigned dynamic_shared;
+  void **params, **extra;
+} rt_kernel_node;
+
 /* cudaMemcpyKind */
 enum { RT_HOST_TO_HOST = 0, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_DEFAULT };
 
@@ -105,6 +113,9 @@ typedef struct rt_launch_config {
 #include "cuda/runtime/entries.def"
 #undef RT_ENTRY
 
+/* A copy of the runtime's as one of the driver's (copy.c). */
+cu_result rt_copy_of(const rt_copy3d *p, cu_copy3d *out);
+
 /* The calling thread's last error. */
 extern _Thread_local cu_result rt_last_error;
 /* Make the thread's device current and its primary context, unless a context is. */
@@ -116,6 +127,8 @@ extern int rt_major;
 /* The kernel of a host function, or the variable of a host variable's address. NULL: there is none. */
 typedef struct rt_symbol rt_symbol;
 cu_result rt_kernel(const void *host, core_function **out);
+/* The host's address of a kernel; NULL: it has none. */
+const void *rt_host_of(const core_function *f);
 cu_result rt_variable(const void *host, uint64_t *address, uint64_t *bytes);
 
 /* Every public name of the runtime, and its address here, for programs that have a runtime of their own. */

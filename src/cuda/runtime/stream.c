@@ -34,9 +34,6 @@ cu_result rt_cudaStreamAddCallback(cu_stream stream, cu_stream_callback *fn, voi
 cu_result rt_cudaStreamAttachMemAsync(cu_stream stream, void *p, size_t bytes, unsigned flags) {
   return drv_cuStreamAttachMemAsync(stream, (uintptr_t)p, bytes, flags);
 }
-cu_result rt_cudaStreamIsCapturing(cu_stream stream, int *status) {
-  return drv_cuStreamIsCapturing(stream, status);
-}
 cu_result rt_cudaLaunchHostFunc(cu_stream stream, cu_host_fn *fn, void *data) {
   return drv_cuLaunchHostFunc(stream, fn, data);
 }

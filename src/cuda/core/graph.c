@@ -1,0 +1,236 @@
+/* Graphs: nodes and edges, and what is launched of them. */
+#include <stdlib.h>
+
+#include "cuda/core/core.h"
+
+/* ---- Graphs
+ * ------------------------------------------------------------------------------------------------ */
+
+cu_result core_graph_create(core_graph **out) {
+  core_graph *g = calloc(1, sizeof *g);
+  if (!g) return CU_OUT_OF_MEMORY;
+  g->kind = CORE_GRAPH;
+  *out = g;
+  return CU_SUCCESS;
+}
+
+/* Handles stay readable: a stale one is told from a good one. */
+static void end_node(core_node *n) {
+  core_work_release(n->work);
+  n->work = NULL;
+  if (n->child) core_graph_destroy(n->child);
+  n->child = NULL;
+  hd_vec_free(&n->after);
+  n->kind = CORE_DEAD;
+}
+
+void core_graph_destroy(core_graph *g) {
+  for (size_t k = 0; k < g->nodes.n; k++) end_node(g->nodes.data[k]);
+  hd_vec_free(&g->nodes);
+  g->kind = CORE_DEAD;
+}
+
+bool core_node_depend(core_node *n, core_node *on) {
+  for (size_t k = 0; k < n->after.n; k++)
+    if (n->after.data[k] == on) return true;
+  return hd_vec_push(&n->after, on);
+}
+
+cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_node *const *after, size_t n,
+                         core_node **out) {
+  core_node *node = calloc(1, sizeof *node);
+  bool ok = node != NULL;
+  for (size_t k = 0; ok && k < n; k++) ok = core_node_depend(node, after[k]);
+  if (!ok || !hd_vec_push(&g->nodes, node)) {
+    if (node) hd_vec_free(&node->after);
+    free(node);
+    core_work_release(w);
+    return CU_OUT_OF_MEMORY;
+  }
+  node->kind = CORE_NODE;
+  node->graph = g;
+  node->type = type;
+  node->work = w;
+  node->index = (uint32_t)g->nodes.n - 1;
+  if (out) *out = node;
+  return CU_SUCCESS;
+}
+
+static void remove_edge(core_node *n, const core_node *on) {
+  for (size_t k = 0; k < n->after.n; k++)
+    if (n->after.data[k] == on) n->after.data[k--] = n->after.data[--n->after.n];
+}
+
+void core_node_remove(core_node *n) {
+  core_graph *g = n->graph;
+  for (size_t k = 0; k < g->nodes.n; k++) remove_edge(g->nodes.data[k], n);
+  for (size_t k = n->index; k + 1 < g->nodes.n; k++) {
+    g->nodes.data[k] = g->nodes.data[k + 1];
+    g->nodes.data[k]->index = (uint32_t)k;
+  }
+  g->nodes.n--;
+  end_node(n);
+}
+
+cu_result core_graph_clone(const core_graph *g, core_graph **out) {
+  cu_result r = core_graph_create(out);
+  for (size_t k = 0; r == CU_SUCCESS && k < g->nodes.n; k++) {
+    const core_node *n = g->nodes.data[k];
+    core_node *copy;
+    if (n->work) n->work->refs++;
+    r = core_graph_add(*out, n->type, n->work, NULL, 0, &copy);
+    if (r == CU_SUCCESS && n->child) r = core_graph_clone(n->child, &copy->child);
+  }
+  for (size_t k = 0; r == CU_SUCCESS && k < g->nodes.n; k++)
+    for (size_t i = 0; r == CU_SUCCESS && i < g->nodes.data[k]->after.n; i++)
+      if (!core_node_depend((*out)->nodes.data[k],
+                            (*out)->nodes.data[g->nodes.data[k]->after.data[i]->index]))
+        r = CU_OUT_OF_MEMORY;
+  return r;
+}
+
+/* ---- What is launched
+ * ------------------------------------------------------------------------------------------ */
+
+void core_graph_exec_release(core_graph_exec *e) {
+  if (!e || --e->refs) return;
+  for (size_t k = 0; k < e->n; k++) {
+    core_work_release(e->steps[k].work);
+    core_graph_exec_release(e->steps[k].child);
+    free(e->steps[k].after);
+  }
+  free(e->steps);
+  e->kind = CORE_DEAD;
+}
+
+static cu_result make_step(const core_node *n, struct core_step *s) {
+  *s = (struct core_step){.work = n->work, .type = n->type, .node = n};
+  if (n->work) n->work->refs++;
+  s->after = calloc(n->after.n + 1, sizeof *s->after);
+  if (!s->after) return CU_OUT_OF_MEMORY;
+  for (size_t k = 0; k < n->after.n; k++) s->after[s->n_after++] = n->after.data[k]->index;
+  return n->child ? core_graph_instantiate(n->child, &s->child) : CU_SUCCESS;
+}
+
+/* Is there an order? Every round takes the steps whose predecessors are done. */
+static bool has_order(const core_graph_exec *e, bool *done) {
+  size_t left = e->n;
+  for (bool progress = true; left && progress;) {
+    progress = false;
+    for (size_t k = 0; k < e->n; k++) {
+      bool ready = !done[k];
+      for (uint32_t i = 0; ready && i < e->steps[k].n_after; i++) ready = done[e->steps[k].after[i]];
+      if (!ready) continue;
+      done[k] = progress = true;
+      left--;
+    }
+  }
+  return !left;
+}
+
+cu_result core_graph_instantiate(const core_graph *g, core_graph_exec **out) {
+  core_graph_exec *e = calloc(1, sizeof *e);
+  if (!e) return CU_OUT_OF_MEMORY;
+  *e = (core_graph_exec){.kind = CORE_GRAPH_EXEC, .refs = 1};
+  e->steps = calloc(g->nodes.n + 1, sizeof *e->steps);
+  bool *done = calloc(g->nodes.n + 1, sizeof *done);
+  cu_result r = e->steps && done ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+  for (size_t k = 0; r == CU_SUCCESS && k < g->nodes.n; k++) {
+    r = make_step(g->nodes.data[k], &e->steps[k]);
+    e->n++;
+  }
+  if (r == CU_SUCCESS && !has_order(e, done)) r = CU_INVALID_VALUE;
+  free(done);
+  if (r == CU_SUCCESS)
+    *out = e;
+  else
+    core_graph_exec_release(e);
+  return r;
+}
+
+/* The same nodes, types and edges, in the order in which they were added. */
+static bool same_shape(const core_graph_exec *e, const core_graph *g) {
+  if (e->n != g->nodes.n) return false;
+  for (size_t k = 0; k < e->n; k++) {
+    const core_node *n = g->nodes.data[k];
+    const struct core_step *s = &e->steps[k];
+    if (s->type != n->type || s->n_after != n->after.n || !s->child != !n->child) return false;
+    for (uint32_t i = 0; i < s->n_after; i++)
+      if (s->after[i] != n->after.data[i]->index) return false;
+    if (s->child && !same_shape(s->child, n->child)) return false;
+  }
+  return true;
+}
+
+cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g) {
+  if (!same_shape(e, g)) return CU_GRAPH_EXEC_UPDATE_FAILURE;
+  core_wait_all();
+  for (size_t k = 0; k < e->n; k++) {
+    const core_node *n = g->nodes.data[k];
+    if (n->work) n->work->refs++;
+    core_work_release(e->steps[k].work);
+    e->steps[k].work = n->work;
+    e->steps[k].node = n;
+    if (n->child) core_graph_exec_update(e->steps[k].child, n->child);
+  }
+  return CU_SUCCESS;
+}
+
+struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n) {
+  for (size_t k = 0; k < e->n; k++) {
+    if (e->steps[k].node == n) return &e->steps[k];
+    struct core_step *s = e->steps[k].child ? core_graph_exec_step(e->steps[k].child, n) : NULL;
+    if (s) return s;
+  }
+  return NULL;
+}
+
+/* ---- Running
+ * ----------------------------------------------------------------------------------------------------- */
+
+typedef struct graph_work {
+  core_work work;
+  core_graph_exec *exec;
+  uint64_t number; /* of the launch: with the seed it says which of the orders */
+} graph_work;
+
+/* All steps, in an order that keeps to the edges: as they were added, or with a seed any. */
+static cu_result run_steps(const core_graph_exec *e, uint64_t number) {
+  bool *done = calloc(e->n + 1, sizeof *done);
+  cu_result r = done ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+  for (size_t ran = 0; r == CU_SUCCESS && ran < e->n; ran++) {
+    size_t pick = e->n, n = 0;
+    for (size_t k = 0; k < e->n; k++) {
+      bool ready = !done[k];
+      for (uint32_t i = 0; ready && i < e->steps[k].n_after; i++) ready = done[e->steps[k].after[i]];
+      if (!ready || (pick < e->n && !core.settings.seed)) continue;
+      n++;
+      if (pick == e->n || hd_random_at(core.settings.seed ^ number, ran * e->n + k) % n == 0) pick = k;
+    }
+    const struct core_step *s = &e->steps[pick];
+    done[pick] = true;
+    if (s->child)
+      r = run_steps(s->child, number);
+    else if (s->work)
+      r = s->work->run(s->work);
+  }
+  free(done);
+  return r;
+}
+
+static cu_result run_graph(core_work *base) {
+  const graph_work *w = (const graph_work *)base;
+  return run_steps(w->exec, w->number);
+}
+
+static void drop_graph(core_work *base) { core_graph_exec_release(((graph_work *)base)->exec); }
+
+cu_result core_graph_launch(core_graph_exec *e, core_stream *s) {
+  graph_work *w = core_work_new(CORE_WORK_GRAPH, sizeof *w, s->context, run_graph);
+  if (!w) return CU_OUT_OF_MEMORY;
+  w->work.drop = drop_graph;
+  w->exec = e;
+  e->refs++;
+  w->number = ++core.next_id;
+  return core_submit(s, &w->work, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+/* Captures of streams. */
+#include "cuda/driver/driver.h"
+
+enum { NO_CAPTURE = 0, CAPTURING = 1, INVALID = 2 };
+
+static int status_of(const core_stream *s) {
+  return !s->capture ? NO_CAPTURE : s->capture->invalid ? INVALID : CAPTURING;
+}
+
+cu_result drv_cuStreamIsCapturing(cu_stream stream, int *status) {
+  core_stream *s;
+  if (!status) return CU_INVALID_VALUE;
+  cu_result r = drv_stream(stream, &s);
+  if (r == CU_SUCCESS) *status = status_of(s);
+  return r;
+}
+
+/* Modes: 0 global, 1 the thread's, 2 relaxed. */
+cu_result drv_cuStreamBeginCapture_v2(cu_stream stream, int mode) {
+  core_stream *s;
+  if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
+  cu_result r = drv_stream(stream, &s);
+  return r == CU_SUCCESS ? core_capture_begin(s, mode, NULL) : r;
+}
+cu_result drv_cuStreamBeginCapture(cu_stream stream) { return drv_cuStreamBeginCapture_v2(stream, 0); }
+
+cu_result drv_cuStreamEndCapture(cu_stream stream, cu_graph *graph) {
+  core_stream *s;
+  if (!graph) return CU_INVALID_VALUE;
+  cu_result r = drv_stream(stream, &s);
+  return r == CU_SUCCESS ? core_capture_end(s, graph) : r;
+}
+
+cu_result drv_cuStreamGetCaptureInfo_v3(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
+                                        cu_node **behind, const void **edges, size_t *n) {
+  core_stream *s;
+  if (!status) return CU_INVALID_VALUE;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  *status = status_of(s);
+  if (*status != CAPTURING) return CU_SUCCESS;
+  if (id) *id = s->capture->id;
+  if (graph) *graph = s->capture->graph;
+  if (behind) *behind = s->behind.data;
+  if (edges) *edges = NULL;
+  if (n) *n = s->behind.n;
+  return CU_SUCCESS;
+}
+cu_result drv_cuStreamGetCaptureInfo_v2(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
+                                        cu_node **behind, size_t *n) {
+  return drv_cuStreamGetCaptureInfo_v3(stream, status, id, graph, behind, NULL, n);
+}
+cu_result drv_cuStreamGetCaptureInfo(cu_stream stream, int *status, uint64_t *id) {
+  return drv_cuStreamGetCaptureInfo_v3(stream, status, id, NULL, NULL, NULL, NULL);
+}
+
+cu_result drv_cuThreadExchangeStreamCaptureMode(int *mode) {
+  static _Thread_local int mine;
+  if (!mode || *mode < 0 || *mode > 2) return CU_INVALID_VALUE;
+  const int old = mine;
+  mine = *mode;
+  *mode = old;
+  return CU_SUCCESS;
+}
