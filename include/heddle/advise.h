@@ -153,6 +153,10 @@ typedef struct hd_list_options {
  * `facts`. *out is freed by hd_plan_list_free; on failure it needs no freeing. */
 HD_API hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
                                 hd_plan_list *out, hd_diag *d);
+/* Candidates whose gain the model does not see (hd_plan_is_unseen), the most promising first. The same rules.
+ */
+HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out,
+                                  hd_diag *d);
 HD_API void hd_plan_list_free(hd_plan_list *l);
 /* Append a copy, unless the plan is listed. */
 HD_API hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,

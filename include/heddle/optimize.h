@@ -24,9 +24,21 @@ typedef struct hd_optimize_options {
   size_t n_plans;
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
   double seconds;   /* without `plans`: of replays, about; 60 when 0 */
-  void (*progress)(void *ctx, size_t done, size_t n);
+  /* How far the work is; called by one thread at a time. */
+  void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
+  /* Asked between plans. The first true ends the replays, and the best plan so far is proved; true after that
+   * ends the search without a plan. NULL: never. */
+  bool (*stop)(void *ctx);
   void *ctx;
 } hd_optimize_options;
+
+/* Where the seconds of an optimization went: all of them, in stages that add up to the whole. */
+typedef struct hd_optimize_seconds {
+  double trace;  /* compiling the kernels and running the originals */
+  double advice; /* which plans to try */
+  double replay;
+  double proof; /* counting instructions, and comparing results */
+} hd_optimize_seconds;
 
 typedef struct hd_optimized {
   hd_study *study;
@@ -40,7 +52,12 @@ typedef struct hd_optimized {
   hd_recipe *recipes; /* per launch: how it is launched from then on */
   bool other_launch;  /* any is launched in another way than the original */
   hd_table table;     /* of the order, where the launches take one beside the text; of one kernel at most */
-  double sweep_seconds;
+  /* Where nothing helps: plans whose gain the model does not see (hd_plan_is_unseen), which can be applied
+   * all the same, the most promising first; for a GPU to judge. */
+  hd_plan_list unseen;
+  bool stopped;   /* not all plans were replayed */
+  uint32_t tried; /* plans whose instructions were counted */
+  hd_optimize_seconds seconds;
 } hd_optimized;
 
 /* *out is freed by hd_optimized_free; on failure it needs no freeing. Fails when no plan can be replayed, the

@@ -96,6 +96,11 @@ HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind d
  * then the earlier row); -1 when no row is HD_OK. */
 HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
 
+/* Does the plan pull a lever that changes what a GPU's caches do in ways that the model has not: the
+ * read-only path, and lines that L2 gives up first? */
+HD_API bool hd_plan_is_unseen(const hd_plan *p);
+/* What that is, in words that go behind "the model does not see". */
+HD_API const char *hd_explain_unseen(void);
 /* Why nothing helps, in one sentence, from the baseline's counters. */
 HD_API void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap);
 

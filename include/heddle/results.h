@@ -148,6 +148,9 @@ typedef struct hd_levers_table {
   size_t n_workloads;
   const hd_lever_cell *cells; /* cells[w * n_plans + p] */
 } hd_levers_table;
+/* Fill a cell; its text is of the arena. */
+HD_API hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads, hd_arena *arena,
+                              hd_lever_cell *cell, hd_diag *d);
 /* Columns where none are named: a plan for each value of each lever. */
 HD_API const char *const *hd_levers_plans(size_t *n);
 /* In Markdown; each reason of refusals is told once and has a letter. HD_ERR_NOMEM. */

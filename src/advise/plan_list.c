@@ -99,3 +99,19 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
   if (st != HD_OK) hd_plan_list_free(out);
   return st;
 }
+
+hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out, hd_diag *d) {
+  static const double worth_a_try = 0.35; /* as the tuner tries them on a GPU: the thresholds none and half */
+  hd_plan_space space;
+  hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
+  *out = (hd_plan_list){0};
+  if (!list) return hd_nomem(d);
+  hd_status st = hd_advise_space(w, largest_launch(w), o, &space, d);
+  size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0;
+  for (size_t i = 0; st == HD_OK && i < n; i++)
+    if (list[i].prior >= worth_a_try && hd_plan_is_unseen(&list[i].plan))
+      st = hd_plan_list_add(out, &list[i].plan, list[i].prior, list[i].reason, d);
+  free(list);
+  if (st != HD_OK) hd_plan_list_free(out);
+  return st;
+}

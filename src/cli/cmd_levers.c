@@ -10,34 +10,15 @@ typedef struct run {
   bool differ;
 } run;
 
-/* One cell. A difference is heddle's fault, and named on stderr as well. */
-static hd_status fill_cell(run *r, const hd_workload *w, const char *name, const char *plan_text,
-                           hd_lever_cell *cell, hd_diag *d) {
-  hd_plan plan = {0};
-  hd_check_options o = {.run = {.threads = r->threads}};
-  hd_check_result result = {0};
-  hd_diag e = {0};
-  char line[1400];
-  hd_status st = hd_plan_parse(plan_text, &plan, d);
-  if (st != HD_OK) return st;
-  st = hd_check(w, &plan, &o, &result, &e);
-  hd_plan_free(&plan);
-  if (st == HD_OK && result.equal) {
-    *cell = (hd_lever_cell){HD_LEVER_EQUAL, ""};
-    return HD_OK;
-  }
-  if (st == HD_OK) {
-    *cell = (hd_lever_cell){HD_LEVER_DIFFERENT, hd_arena_printf(cli_memory(), "%s", result.what)};
-    fprintf(stderr, "heddle: %s, %s: %s\n", name, plan_text, result.what);
-    r->differ = true;
-  } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
-    hd_diag_line(&e, line, sizeof line);
-    *cell = (hd_lever_cell){HD_LEVER_REFUSED, hd_arena_printf(cli_memory(), "%s", line)};
-  } else {
-    if (d) *d = e;
-    return st;
-  }
-  return cell->why ? HD_OK : hd_nomem(d);
+/* A difference is heddle's fault, and named on stderr as well. */
+static hd_status fill_cell(run *r, const hd_workload *w, size_t row, size_t plan, hd_diag *d) {
+  const hd_levers_table *t = &r->table;
+  hd_lever_cell *cell = &r->cells[row * t->n_plans + plan];
+  hd_status st = hd_lever_try(w, t->plans[plan], r->threads, cli_memory(), cell, d);
+  if (st != HD_OK || cell->answer != HD_LEVER_DIFFERENT) return st;
+  fprintf(stderr, "heddle: %s, %s: %s\n", t->workloads[row], t->plans[plan], cell->why);
+  r->differ = true;
+  return HD_OK;
 }
 
 static hd_status fill_row(run *r, size_t row, hd_diag *d) {
@@ -45,8 +26,7 @@ static hd_status fill_row(run *r, size_t row, hd_diag *d) {
   hd_workload *w;
   hd_status st = cli_open_workload(t->workloads[row], &r->in, t->size, &w, d);
   if (st != HD_OK) return st;
-  for (size_t i = 0; st == HD_OK && i < t->n_plans; i++)
-    st = fill_cell(r, w, t->workloads[row], t->plans[i], &r->cells[row * t->n_plans + i], d);
+  for (size_t i = 0; st == HD_OK && i < t->n_plans; i++) st = fill_cell(r, w, row, i, d);
   hd_workload_close(w);
   return st;
 }

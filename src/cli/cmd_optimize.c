@@ -24,8 +24,9 @@ static hd_status optimize(optimization *z, const char *name, const model_options
                                  .plans = plans.at,
                                  .n_plans = plans.n,
                                  .keep_launch = o->keep_launch,
-                                 .progress = cli_progress,
-                                 .ctx = (void *)"replaying plans"};
+                                 .progress = cli_stage,
+                                 .stop = cli_interrupted};
+  cli_catch_interrupts();
   if (st == HD_OK) st = hd_optimize(z->s.workload, &z->s.gpu, &options, &z->found, d);
   hd_plan_list_free(&plans);
   if (st != HD_OK) return st;
@@ -33,8 +34,9 @@ static hd_status optimize(optimization *z, const char *name, const model_options
                             d);
 }
 
-static int print(const optimization *z, size_t rows, bool json) {
+static int print(optimization *z, size_t rows, bool json, double began) {
   hd_buf out = {0};
+  z->report.all_seconds = hd_seconds() - began;
   if (json)
     hd_report_json(&z->report, &out);
   else
@@ -45,6 +47,7 @@ static int print(const optimization *z, size_t rows, bool json) {
 int cmd_optimize(int argc, char **argv) {
   model_options o = {0};
   const char *folder = NULL;
+  const double began = hd_seconds();
   uint64_t rows = 12;
   bool json = false;
   const cli_option options[] = {
@@ -70,7 +73,7 @@ int cmd_optimize(int argc, char **argv) {
   if (st != HD_OK)
     rc = cli_fail(&d);
   else
-    rc = print(z, (size_t)rows, json);
+    rc = print(z, (size_t)rows, json, began);
   hd_optimized_free(&z->found);
   model_close(&z->s);
   free(z);

@@ -30,8 +30,7 @@ int cmd_sweep(int argc, char **argv) {
                    .rows = s.rows,
                    .n_rows = s.n_rows,
                    .best = hd_sweep_best(s.rows, s.n_rows),
-                   .trace_seconds = hd_study_seconds(s.study),
-                   .sweep_seconds = s.sweep_seconds};
+                   .seconds = {.trace = hd_study_seconds(s.study), .replay = s.sweep_seconds}};
     hd_report_html(&r, &page);
     st = page.failed ? hd_nomem(&d) : hd_file_write(html, page.data, page.len, &d);
   }

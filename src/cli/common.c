@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,14 +45,51 @@ bool cli_colour(void) {
   return isatty(STDOUT_FILENO) && !(no && no[0]);
 }
 
+/* Seconds that are left, if the rest takes as long as what was done since the label came up. */
+static double time_left(const char *label, size_t done, size_t n) {
+  static struct {
+    const char *label;
+    double start;
+    size_t done;
+  } last;
+  if (last.label != label || done < last.done) {
+    last.label = label;
+    last.start = hd_seconds();
+    last.done = done;
+  }
+  return done > last.done ? (hd_seconds() - last.start) / (double)(done - last.done) * (double)(n - done) : 0;
+}
+
 void cli_progress(void *label, size_t done, size_t n) {
   if (!isatty(STDERR_FILENO)) return;
   char bar[31];
   size_t filled = n ? done * 30 / n : 30;
+  double left = time_left(label, done, n);
   for (size_t i = 0; i < 30; i++) bar[i] = i < filled ? '#' : '.';
   bar[30] = 0;
-  fprintf(stderr, "\r%s [%s] %zu/%zu%s", (const char *)label, bar, done, n, done == n ? "\r\033[K" : "");
+  fprintf(stderr, "\r\033[K%s", (const char *)label);
+  if (done < n) fprintf(stderr, " [%s] %zu/%zu", bar, done, n);
+  if (done < n && left >= 1) fprintf(stderr, ", %.0f s left", left);
+  if (done >= n) fputs("\r\033[K", stderr);
   fflush(stderr);
+}
+
+void cli_stage(void *ctx, const char *stage, size_t done, size_t n) { cli_progress((void *)stage, done, n); }
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+  interrupted = 1;
+  signal(number, SIG_DFL); /* until somebody has seen it */
+}
+
+void cli_catch_interrupts(void) { signal(SIGINT, on_interrupt); }
+
+bool cli_interrupted(void *ctx) {
+  if (!interrupted) return false;
+  interrupted = 0;
+  cli_catch_interrupts();
+  return true;
 }
 
 /* ---- Folders ---------------------------------------------------------------------------- */

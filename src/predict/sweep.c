@@ -78,6 +78,14 @@ int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n) {
   return best;
 }
 
+bool hd_plan_is_unseen(const hd_plan *p) {
+  return p->bypass.kind == HD_BYPASS_READONLY || p->bypass.kind == HD_BYPASS_L2;
+}
+
+const char *hd_explain_unseen(void) {
+  return "what loads gain on the read-only path, or from L2 giving up their lines first";
+}
+
 void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap) {
   double dram = (double)(base->dram_read_bytes + base->dram_write_bytes);
   double over = base->compulsory_bytes ? dram / (double)base->compulsory_bytes : 1;
@@ -86,7 +94,13 @@ void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *ou
   if (base->cycles_l1 > top) top = base->cycles_l1, limit = "L1 bandwidth";
   if (base->cycles_l2 > top) top = base->cycles_l2, limit = "L2 bandwidth";
   if (base->cycles_dram > top) limit = "DRAM bandwidth";
-  if (over < 1.05)
+  if (over < 0.97)
+    snprintf(
+        out, cap,
+        "launches find in L2 what others left there, so DRAM traffic is %.2fx compulsory, and %s bounds the "
+        "time on %s, which the order of the CTAs does not change",
+        over, limit, g->name);
+  else if (over < 1.05)
     snprintf(out, cap,
              "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s, which the "
              "order of the CTAs does not change",

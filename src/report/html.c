@@ -159,7 +159,7 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
       "<p>Compulsory traffic (each byte read and written once): %.2f MB. The default moves %.2f MB between "
       "DRAM and L2, %.2f MB between L2 and L1. Trace taken in %.1f s, plans replayed in %.1f s.</p>",
       (double)base->compulsory_bytes / 1e6, (double)report_dram(base) / 1e6,
-      (double)base->l2_sectors * 32 / 1e6, r->trace_seconds, r->sweep_seconds);
+      (double)base->l2_sectors * 32 / 1e6, r->seconds.trace, r->seconds.replay);
   hd_buf_puts(out,
               "<h2>The landscape</h2><p class=\"sub\">Every plan tried, fastest to the left; orange is the "
               "default, green the plan kept.</p>");

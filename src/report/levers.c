@@ -114,3 +114,27 @@ hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
   report_put_json(rows, out);
   return out->failed ? hd_nomem(d) : HD_OK;
 }
+
+hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads, hd_arena *arena,
+                       hd_lever_cell *cell, hd_diag *d) {
+  const hd_check_options o = {.run = {.threads = threads}};
+  hd_plan parsed = {0};
+  hd_check_result result = {0};
+  hd_diag e = {0};
+  char line[1400];
+  hd_status st = hd_plan_parse(plan, &parsed, d);
+  if (st != HD_OK) return st;
+  st = hd_check(w, &parsed, &o, &result, &e);
+  hd_plan_free(&parsed);
+  if (st == HD_OK) {
+    *cell = (hd_lever_cell){result.equal ? HD_LEVER_EQUAL : HD_LEVER_DIFFERENT,
+                            hd_arena_printf(arena, "%s", result.what)};
+  } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
+    *cell =
+        (hd_lever_cell){HD_LEVER_REFUSED, hd_arena_printf(arena, "%s", hd_diag_line(&e, line, sizeof line))};
+  } else {
+    if (d) *d = e;
+    return st;
+  }
+  return cell->why ? HD_OK : hd_nomem(d);
+}

@@ -55,8 +55,9 @@ hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_
                    .html = out->page,
                    .other_launch = f->other_launch,
                    .nothing_helps = f->best ? NULL : f->why,
-                   .trace_seconds = hd_study_seconds(f->study),
-                   .sweep_seconds = f->sweep_seconds};
+                   .seconds = f->seconds,
+                   .unseen = &f->unseen,
+                   .stopped = f->stopped};
   if (f->best) st = write_kernel(w, f, out, d);
   return st == HD_OK ? write_page(r, f, out->page, d) : st;
 }

@@ -112,6 +112,34 @@ void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   }
 }
 
+/* The model's blind spots, and what to measure for their sake. */
+static void put_unseen(const hd_report *r, hd_buf *out) {
+  if (!r->unseen || !r->unseen->n) return;
+  hd_buf_printf(out, "The model does not see %s. On a GPU, measure these, the most promising first:\n",
+                hd_explain_unseen());
+  for (size_t i = 0; i < r->unseen->n; i++) {
+    hd_buf_puts(out, i ? " --plan " : "  heddle time ... --device cuda:0 --plan ");
+    hd_plan_print(&r->unseen->at[i].plan, out);
+  }
+  hd_buf_putc(out, '\n');
+}
+
+/* Stages that add up to the whole. */
+static void put_seconds(const hd_report *r, hd_buf *out) {
+  const hd_optimize_seconds *s = &r->seconds;
+  const double sum = s->trace + s->advice + s->replay + s->proof,
+               all = r->all_seconds > sum ? r->all_seconds : sum;
+  hd_buf_printf(out, "(%.1f s: traces %.1f, advice %.1f, replays %.1f, proof %.1f, all else %.1f)\n", all,
+                s->trace, s->advice, s->replay, s->proof, all - sum);
+}
+
+static json_t *seconds_json(const hd_report *r) {
+  const hd_optimize_seconds *s = &r->seconds;
+  const double sum = s->trace + s->advice + s->replay + s->proof;
+  return json_pack("{s:f, s:f, s:f, s:f, s:f}", "trace", s->trace, "advice", s->advice, "replay", s->replay,
+                   "proof", s->proof, "all", r->all_seconds > sum ? r->all_seconds : sum);
+}
+
 void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
@@ -135,13 +163,12 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
                "such plans out).\n");
     hd_buf_free(&plan);
   } else {
-    hd_buf_printf(out, "\nNothing helps: %s. The kernel is left as it is.\nWrote %s.\n", r->nothing_helps,
-                  r->html);
+    hd_buf_printf(out, "\nThe kernel is left as it is: %s.\n", r->nothing_helps);
+    put_unseen(r, out);
+    hd_buf_printf(out, "Wrote %s.\n", r->html);
   }
-  hd_buf_printf(out, "(trace %.1f s, replays %.1f s%s", r->trace_seconds, r->sweep_seconds,
-                r->proof ? ", " : "");
-  if (r->proof) hd_buf_printf(out, "proof %.1f s", r->proof->seconds);
-  hd_buf_puts(out, ")\n");
+  if (r->stopped) hd_buf_puts(out, "The search was stopped: not all plans were tried.\n");
+  put_seconds(r, out);
 }
 
 void hd_report_json(const hd_report *r, hd_buf *out) {
@@ -163,6 +190,13 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
   if (j && r->table) json_object_set_new(j, "table", json_string(r->table));
   if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!r->other_launch));
   if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
+  if (j && r->unseen) {
+    json_t *unseen = json_array();
+    for (size_t i = 0; i < r->unseen->n; i++)
+      json_array_append_new(unseen, report_plan_json(&r->unseen->at[i].plan));
+    json_object_set_new(j, "unseen", unseen);
+  }
+  if (j) json_object_set_new(j, "seconds", seconds_json(r));
   if (j) json_object_set_new(j, "report", json_string(r->html));
   report_put_json(j, out);
 }

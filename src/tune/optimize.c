@@ -9,6 +9,14 @@ static const double default_seconds = 60;
 /* CTAs alive at once per SM in the proof. */
 enum { RESIDENT = 4, LEAST_CANDIDATES = 16 };
 
+/* A plan that was not worth its instructions, which plans of its kind would need about as many of. */
+typedef struct counted {
+  uint32_t family; /* hd_plan_family */
+  hd_order_kind order;
+  double ratio; /* instructions, of the original's */
+  size_t row;
+} counted;
+
 typedef struct optimizing {
   const hd_workload *w;
   const hd_gpu *g;
@@ -16,6 +24,8 @@ typedef struct optimizing {
   hd_optimized *out;
   hd_checker *checker;      /* the original's result; NULL: not run yet */
   hd_check_result original; /* how that went */
+  HD_VEC(counted) counted;
+  size_t replayed; /* rows, but for those under way */
 } optimizing;
 
 /* ---- Plans to choose among ------------------------------------------------------------ */
@@ -140,6 +150,35 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   snprintf(row->why, sizeof row->why, "%.255s", why);
 }
 
+/* Would so many times the original's instructions leave it worth while? */
+static bool is_worth(const optimizing *z, const hd_sweep_row *row, double ratio) {
+  const uint64_t before = z->original.thread_instructions;
+  const uint64_t after = (uint64_t)((double)before * ratio);
+  return time_with_instructions(&row->counters, before, after) * HD_OPTIMIZE_WORTH <=
+         z->out->rows[0].counters.time_us;
+}
+
+/* Strike the plan out where one of its kind has shown that it cannot be worth its instructions: orders of one
+ * kind work out their tasks alike, whatever their numbers are. */
+static bool is_known_loser(const optimizing *z, hd_sweep_row *row) {
+  for (size_t i = 0; i < z->counted.n; i++) {
+    const counted *c = &z->counted.data[i];
+    if (c->family != hd_plan_family(&row->plan) || c->order != row->plan.order.kind) continue;
+    if (is_worth(z, row, c->ratio)) continue;
+    hd_buf plan = {0};
+    char why[256];
+    hd_plan_print(&z->out->rows[c->row].plan, &plan);
+    snprintf(why, sizeof why,
+             "working out its tasks costs more than it gains, about as much as %.80s's: %+.0f%% "
+             "instructions",
+             plan.data ? plan.data : "", 100.0 * (c->ratio - 1));
+    hd_buf_free(&plan);
+    strike_out(row, HD_ERR_UNSUPPORTED, why);
+    return true;
+  }
+  return false;
+}
+
 /* Is it worth a proof, and proved? One run counts the instructions; only a plan that they leave worth while
  * is run under all other dispatchers. A row that is not is struck out; *st is what went wrong otherwise. */
 static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd_status *st, hd_diag *d) {
@@ -147,13 +186,15 @@ static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd
   const uint64_t before = z->original.thread_instructions;
   *st = check(z, plans, 0, 1, &first, d);
   if (*st != HD_OK) return false;
-  uint64_t after = first.thread_instructions_rewritten;
-  if (first.equal && time_with_instructions(&row->counters, before, after) * HD_OPTIMIZE_WORTH >
-                         z->out->rows[0].counters.time_us) {
+  const double ratio = before ? (double)first.thread_instructions_rewritten / (double)before : 1;
+  z->out->tried++;
+  if (first.equal && !is_worth(z, row, ratio)) {
     char why[160];
+    const counted c = {hd_plan_family(&row->plan), row->plan.order.kind, ratio, (size_t)(row - z->out->rows)};
     snprintf(why, sizeof why, "working out its tasks costs more than it gains: %+.0f%% instructions",
-             100.0 * ((double)after / (double)before - 1));
+             100.0 * (ratio - 1));
     strike_out(row, HD_ERR_UNSUPPORTED, why);
+    if (!hd_vec_push(&z->counted, c)) *st = hd_nomem(d);
     return false;
   }
   if (first.equal) *st = check(z, plans, 1, HD_DISPATCH_COUNT, &rest, d);
@@ -221,19 +262,106 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   return st;
 }
 
+/* Plans that only a GPU can judge, as far as they can be applied. */
+static hd_status list_unseen(optimizing *z, hd_diag *d) {
+  hd_plan_list all = {0};
+  hd_status st = hd_advise_unseen(z->w, &z->o.run, &all, d);
+  for (size_t i = 0; st == HD_OK && i < all.n; i++) {
+    const hd_plan_set set = {.all = all.at[i].plan};
+    hd_resolved plans = {0};
+    hd_recipe *recipes = calloc((size_t)z->w->n_launches + 1, sizeof *recipes);
+    hd_buf text = {0};
+    hd_diag e = {0};
+    st = recipes ? hd_resolve(z->w, &set, &z->o.run, z->out->study, &plans, &e) : hd_nomem(&e);
+    if (st == HD_OK) {
+      st = render(z, &plans, recipes, &text, &e);
+      hd_resolved_free(&plans);
+    }
+    if (st == HD_OK)
+      st = hd_plan_list_add(&z->out->unseen, &all.at[i].plan, all.at[i].prior, all.at[i].reason, &e);
+    if (is_the_plans_fault(st)) st = HD_OK;
+    if (st != HD_OK && d) *d = e;
+    hd_buf_free(&text);
+    free(recipes);
+  }
+  hd_plan_list_free(&all);
+  return st;
+}
+
+static bool asked_to_stop(const optimizing *z) { return z->o.stop && z->o.stop(z->o.ctx); }
+
+static void report(const optimizing *z, const char *stage, size_t done, size_t n) {
+  if (z->o.progress) z->o.progress(z->o.ctx, stage, done, n);
+}
+
+static size_t count_promising(const optimizing *z) {
+  const hd_sweep_row *rows = z->out->rows;
+  size_t n = 0;
+  for (size_t i = 1; i < z->out->n_rows; i++)
+    n += rows[i].status == HD_OK && rows[i].counters.time_us * HD_OPTIMIZE_WORTH <= rows[0].counters.time_us;
+  return n;
+}
+
 static hd_status choose(optimizing *z, hd_diag *d) {
   hd_sweep_row *rows = z->out->rows;
+  const size_t promising = count_promising(z);
   hd_status st = HD_OK;
   for (bool done = false; st == HD_OK && !done;) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
     if (best == 0 || rows[best].counters.time_us * HD_OPTIMIZE_WORTH > rows[0].counters.time_us) break;
+    if (z->out->tried && asked_to_stop(z)) {
+      z->out->stopped = true;
+      snprintf(z->out->why, sizeof z->out->why, "no plan was proved before the search was stopped");
+      return HD_OK;
+    }
+    report(z, "proving plans", promising - count_promising(z), promising);
+    if (z->checker && is_known_loser(z, &rows[best])) continue;
     st = try_row(z, (size_t)best, &done, d);
   }
-  if (st == HD_OK && !z->out->best && !z->out->why[0])
-    hd_explain_nothing_helps(&rows[0].counters, z->g, z->out->why, sizeof z->out->why);
+  if (st == HD_OK && !z->out->best && !z->out->why[0]) {
+    char why[400];
+    hd_explain_nothing_helps(&rows[0].counters, z->g, why, sizeof why);
+    snprintf(z->out->why, sizeof z->out->why, "no gain is predicted; %s", why);
+    st = list_unseen(z, d);
+  }
   return st;
+}
+
+/* ---- Replays --------------------------------------------------------------------------- */
+
+static void report_replays(void *ctx, size_t done, size_t n) {
+  const optimizing *z = ctx;
+  report(z, "replaying plans", z->replayed + done, z->out->n_rows);
+}
+
+/* All rows at once; so many at a time where someone may stop it. The rows that are left out are struck out.
+ */
+static hd_status replay(optimizing *z, hd_diag *d) {
+  const size_t threads = z->o.run.threads ? z->o.run.threads : hd_cpu_count(), n = z->out->n_rows;
+  const size_t most = z->o.stop ? 4 * threads : n;
+  hd_status st = HD_OK;
+  for (z->replayed = 0; st == HD_OK && z->replayed < n;) {
+    const size_t at = z->replayed, some = n - at < most ? n - at : most;
+    st = hd_sweep(z->out->study, z->g, z->o.dispatch, z->o.seed, z->out->rows + at, some, z->o.run.threads,
+                  report_replays, z, d);
+    z->replayed += some;
+    z->out->stopped = st == HD_OK && z->replayed < n && asked_to_stop(z);
+    if (z->out->stopped) break;
+  }
+  for (size_t i = z->replayed; i < n; i++)
+    strike_out(&z->out->rows[i], HD_ERR_UNSUPPORTED, "the search was stopped before it was replayed");
+  return st;
+}
+
+/* ---- All of it ------------------------------------------------------------------------- */
+
+/* The seconds since *since, which becomes now. */
+static double lap(double *since) {
+  const double now = hd_seconds(), took = now - *since;
+  *since = now;
+  return took;
 }
 
 hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o, hd_optimized *out,
@@ -242,15 +370,19 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   if (o) z.o = *o;
   z.o.run.n_sms = g->n_sms;
   *out = (hd_optimized){0};
+  double clock = hd_seconds();
+  report(&z, "tracing", 0, 1);
   hd_status st = hd_study_open(w, &z.o.run, &out->study, d);
+  out->seconds.trace = lap(&clock);
   if (st == HD_OK) st = list_rows(&z, d);
-  double start = hd_seconds();
-  if (st == HD_OK)
-    st = hd_sweep(out->study, g, z.o.dispatch, z.o.seed, out->rows, out->n_rows, z.o.run.threads,
-                  z.o.progress, z.o.ctx, d);
-  out->sweep_seconds = hd_seconds() - start;
+  out->seconds.advice = lap(&clock);
+  if (st == HD_OK) st = replay(&z, d);
+  out->seconds.replay = lap(&clock);
   if (st == HD_OK) st = choose(&z, d);
+  out->seconds.proof = lap(&clock);
+  report(&z, "proving plans", 1, 1);
   hd_checker_close(z.checker);
+  hd_vec_free(&z.counted);
   if (st != HD_OK) hd_optimized_free(out);
   return st;
 }
@@ -260,6 +392,7 @@ void hd_optimized_free(hd_optimized *z) {
   free(z->rows);
   free(z->text);
   free(z->recipes);
+  hd_plan_list_free(&z->unseen);
   hd_table_free(&z->table);
   hd_study_close(z->study);
   *z = (hd_optimized){0};
