@@ -22,6 +22,8 @@ enum {
 struct hd_store {
   sqlite3 *db;
   char path[4096];
+  /* Prepared when first wanted: parsing them takes longer than running them. */
+  sqlite3_stmt *get, *put, *put_newer;
 };
 
 const store_column store_columns[] = {
@@ -199,6 +201,9 @@ hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
 
 void hd_store_close(hd_store *s) {
   if (!s) return;
+  sqlite3_finalize(s->get);
+  sqlite3_finalize(s->put);
+  sqlite3_finalize(s->put_newer);
   sqlite3_close_v2(s->db);
   free(s);
 }
@@ -247,24 +252,57 @@ static hd_status check_verdict(const hd_verdict *v, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status put(hd_store *s, const hd_verdict *v, bool only_newer, bool *changed, hd_diag *d) {
-  hd_status st = check_verdict(v, d);
-  if (st != HD_OK) return st;
-  hd_buf sql = {0};
-  hd_buf_puts(&sql, "INSERT INTO verdicts VALUES (");
-  for (int i = 0; i < STORE_COLUMNS; i++) hd_buf_printf(&sql, "%s?%d", i ? ", " : "", i + 1);
-  hd_buf_puts(&sql, ") ON CONFLICT DO UPDATE SET ");
+static void write_put(hd_buf *sql) {
+  hd_buf_puts(sql, "INSERT INTO verdicts VALUES (");
+  for (int i = 0; i < STORE_COLUMNS; i++) hd_buf_printf(sql, "%s?%d", i ? ", " : "", i + 1);
+  hd_buf_puts(sql, ") ON CONFLICT DO UPDATE SET ");
   for (int i = STORE_KEY_COLUMNS; i < STORE_COLUMNS; i++)
-    hd_buf_printf(&sql, "%s%s = excluded.%s", i > STORE_KEY_COLUMNS ? ", " : "", store_columns[i].name,
+    hd_buf_printf(sql, "%s%s = excluded.%s", i > STORE_KEY_COLUMNS ? ", " : "", store_columns[i].name,
                   store_columns[i].name);
-  if (only_newer) hd_buf_puts(&sql, " WHERE excluded.made > made");
-  sqlite3_stmt *q;
-  st = prepare(s, &sql, &q, d);
-  hd_buf_free(&sql);
-  for (int i = 0; st == HD_OK && i < STORE_COLUMNS; i++) bind_column(q, i + 1, &store_columns[i], v);
-  if (st == HD_OK && sqlite3_step(q) != SQLITE_DONE) st = sql_error(s, "write the verdict", d);
+}
+
+static void write_put_newer(hd_buf *sql) {
+  write_put(sql);
+  hd_buf_puts(sql, " WHERE excluded.made > made");
+}
+
+static void write_get(hd_buf *sql) {
+  hd_buf_puts(sql, "SELECT * FROM verdicts WHERE ");
+  for (int i = 0; i < STORE_KEY_COLUMNS; i++)
+    if (i != STORE_SIZE) hd_buf_printf(sql, "%s = ?%d AND ", store_columns[i].name, i + 1);
+  hd_buf_printf(sql,
+                "(?%d = '' OR size IN (?%d, '')) ORDER BY ?%d != '' AND size = ?%d DESC, made DESC LIMIT 1",
+                STORE_SIZE + 1, STORE_SIZE + 1, STORE_SIZE + 1, STORE_SIZE + 1);
+}
+
+/* A statement of the store's own, for the verdict's first n columns, with what `write` makes of it. */
+static hd_status bind_kept(hd_store *s, sqlite3_stmt **kept, void (*write)(hd_buf *sql), const hd_verdict *v,
+                           int n, hd_diag *d) {
+  hd_status st = HD_OK;
+  if (!*kept) {
+    hd_buf sql = {0};
+    write(&sql);
+    st = prepare(s, &sql, kept, d);
+    hd_buf_free(&sql);
+  }
+  for (int i = 0; st == HD_OK && i < n; i++) bind_column(*kept, i + 1, &store_columns[i], v);
+  return st;
+}
+
+/* It reads nothing more, and lets go of the verdict's texts. */
+static void release_kept(sqlite3_stmt *q) {
+  if (!q) return;
+  sqlite3_reset(q);
+  sqlite3_clear_bindings(q);
+}
+
+static hd_status put(hd_store *s, const hd_verdict *v, bool only_newer, bool *changed, hd_diag *d) {
+  sqlite3_stmt **q = only_newer ? &s->put_newer : &s->put;
+  hd_status st = check_verdict(v, d);
+  if (st == HD_OK) st = bind_kept(s, q, only_newer ? write_put_newer : write_put, v, STORE_COLUMNS, d);
+  if (st == HD_OK && sqlite3_step(*q) != SQLITE_DONE) st = sql_error(s, "write the verdict", d);
   if (changed) *changed = st == HD_OK && sqlite3_changes(s->db) > 0;
-  sqlite3_finalize(q);
+  release_kept(*q);
   return st;
 }
 
@@ -273,26 +311,15 @@ hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d) { return pu
 hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, bool *found, hd_diag *d) {
   *found = false;
   hd_verdict wanted = {.key = *key};
-  hd_buf sql = {0};
-  sqlite3_stmt *q;
-  hd_buf_puts(&sql, "SELECT * FROM verdicts WHERE ");
-  for (int i = 0; i < STORE_KEY_COLUMNS; i++)
-    if (i != STORE_SIZE) hd_buf_printf(&sql, "%s = ?%d AND ", store_columns[i].name, i + 1);
-  hd_buf_printf(&sql,
-                "(?%d = '' OR size IN (?%d, '')) ORDER BY ?%d != '' AND size = ?%d DESC, made DESC LIMIT 1",
-                STORE_SIZE + 1, STORE_SIZE + 1, STORE_SIZE + 1, STORE_SIZE + 1);
-  hd_status st = prepare(s, &sql, &q, d);
-  hd_buf_free(&sql);
-  for (int i = 0; st == HD_OK && i < STORE_KEY_COLUMNS; i++)
-    bind_column(q, i + 1, &store_columns[i], &wanted);
-  int rc = st == HD_OK ? sqlite3_step(q) : SQLITE_DONE;
+  hd_status st = bind_kept(s, &s->get, write_get, &wanted, STORE_KEY_COLUMNS, d);
+  int rc = st == HD_OK ? sqlite3_step(s->get) : SQLITE_DONE;
   if (rc == SQLITE_ROW) {
-    read_row(q, out);
+    read_row(s->get, out);
     *found = true;
   } else if (st == HD_OK && rc != SQLITE_DONE) {
     st = sql_error(s, "read the verdicts", d);
   }
-  sqlite3_finalize(q);
+  release_kept(s->get);
   return st;
 }
 
