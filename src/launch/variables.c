@@ -89,11 +89,13 @@ static hd_status refuse(const search *s, const hd_compiled *code, hd_diag *d) {
   for (uint32_t k = 0; k < s->m->n_vars; k++) {
     if (!s->use[k] || s->use[k] == SEARCH_NOT) continue;
     const char *name = s->m->syms[s->m->vars[k].sym].name;
+    const uint64_t bytes = hd_ptx_var_size(s->m, &s->m->vars[k]);
     return hd_fail(
         d, HD_ERR_INPUT,
-        "%s: kernel '%s' reads the variable %s of %" PRIu64 " bytes, which nothing has set: give it a value, "
-        "be it zero ([[variable]] in workload.toml)",
-        s->w->name, code->kernels[s->use[k] - 1].name, name, hd_ptx_var_size(s->m, &s->m->vars[k]));
+        "%s: kernel '%s' reads the variable %s of %" PRIu64
+        " bytes, which nothing has set: give it a value with [[variable]] in workload.toml or --set "
+        "'%s=TYPE[COUNT]=FILL'; u8[%" PRIu64 "]=zero are zeros",
+        s->w->name, code->kernels[s->use[k] - 1].name, name, bytes, name, bytes);
   }
   return HD_OK;
 }

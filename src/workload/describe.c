@@ -33,14 +33,14 @@ void describe_quote(hd_buf *out, const char *text, size_t n) {
   hd_buf_putc(out, '"');
 }
 
-static hd_status bad_word(const describing *s, hd_diag *d, const char *what) {
+hd_status describe_bad_word(const describing *s, hd_diag *d, const char *what) {
   const hd_launch_word *w = &s->q->words[s->at];
   return hd_fail(d, HD_ERR_USAGE, "--%s '%.300s' %s", w->option, w->text, what);
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------- */
 
-static bool is_buffer(const char *text) {
+bool describe_is_buffer(const char *text) {
   size_t n = strcspn(text, "[:");
   return text[n] == '[';
 }
@@ -74,12 +74,14 @@ static void put_tolerance(const describing *s, hd_elem type, hd_buf *out) {
     hd_buf_printf(out, "compare = \"near\"\nabs = %.17g\nrel = %.17g\natomics = true\n", by, by);
 }
 
-static hd_status put_buffer(describing *s, const char *name, const char *text, hd_diag *d) {
+hd_status describe_memory(describing *s, const char *table, const char *name, const char *text, hd_diag *d) {
   hd_buf *out = &s->buffers.text;
-  const char *bracket = strchr(text, '['), *close = strstr(bracket, "]=");
+  const char *bracket = strchr(text, '['), *close = bracket ? strstr(bracket, "]=") : NULL;
   hd_elem type;
-  if (!close) return bad_word(s, d, "is not TYPE[COUNT]=FILL");
-  hd_buf_printf(out, "\n[[buffer]]\nname = \"%s\"\ntype = ", name);
+  if (!close) return describe_bad_word(s, d, "is not TYPE[COUNT]=FILL");
+  hd_buf_printf(out, "\n[[%s]]\nname = ", table);
+  describe_quote(out, name, strlen(name));
+  hd_buf_puts(out, "\ntype = ");
   describe_quote(out, text, (size_t)(bracket - text));
   hd_buf_puts(out, "\ncount = ");
   describe_quote(out, bracket + 1, (size_t)(close - bracket - 1));
@@ -90,8 +92,17 @@ static hd_status put_buffer(describing *s, const char *name, const char *text, h
   hd_buf_putc(out, '\n');
   if (wl_elem_parse(word, &type)) put_tolerance(s, type, out);
   credit(s, &s->buffers, s->at);
+  return HD_OK;
+}
+
+hd_status describe_name(describing *s, const char *name, hd_diag *d) {
   hd_buf_printf(&s->args.text, "  \"%s\",\n", name);
   return hd_vec_push(&s->names, name) ? HD_OK : hd_nomem(d);
+}
+
+static hd_status put_buffer(describing *s, const char *name, const char *text, hd_diag *d) {
+  hd_status st = describe_memory(s, "buffer", name, text, d);
+  return st == HD_OK ? describe_name(s, name, d) : st;
 }
 
 static hd_status put_scalar(describing *s, const char *name, const char *text, hd_diag *d) {
@@ -110,7 +121,7 @@ static hd_status put_again(describing *s, const char *name, const char *text, hd
     hd_buf_printf(&s->args.text, "  \"%s\",\n", text);
     return HD_OK;
   }
-  return bad_word(s, d, "names no buffer of an --arg before it");
+  return describe_bad_word(s, d, "names no buffer of an --arg before it");
 }
 
 /* How an argument may be written: the first form that `is` knows. A form that makes a buffer is given its
@@ -121,28 +132,46 @@ static const struct {
   bool (*is)(const char *text);
   hd_status (*put)(describing *s, const char *name, const char *text, hd_diag *d);
 } forms[] = {
-    {"TYPE[COUNT]=FILL", is_buffer, put_buffer},
+    {"struct{FIELD, ...}", describe_is_struct, describe_put_struct},
+    {"texture{MEMORY, KEY=VALUE, ...}", describe_is_image, describe_put_image},
+    {"TYPE[COUNT]=FILL", describe_is_buffer, put_buffer},
     {"TYPE:VALUE", is_scalar, put_scalar},
     {"a buffer's NAME", is_name, put_again},
 };
+enum { N_FORMS = sizeof forms / sizeof *forms };
 
-static hd_status take_arg(describing *s, const char *text, hd_diag *d) {
+hd_status describe_arg(describing *s, const char *unnamed, const char *text, hd_diag *d) {
   size_t n = strcspn(text, "[:={(");
   const bool named = text[n] == '=' && wl_is_identifier(text, n);
   const char *rest = named ? text + n + 1 : text;
-  s->n_args++;
-  const char *name =
-      named ? hd_arena_strndup(s->arena, text, n) : hd_arena_printf(s->arena, "arg%zu", s->n_args);
+  const char *name = named ? hd_arena_strndup(s->arena, text, n) : unnamed;
   if (!name) return hd_nomem(d);
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (!forms[i].is(rest)) continue;
-    hd_status st = forms[i].put(s, name, rest, d);
-    credit(s, &s->args, s->at);
-    return st;
-  }
-  char what[128];
-  snprintf(what, sizeof what, "is neither %s nor %s, nor %s", forms[0].form, forms[1].form, forms[2].form);
-  return bad_word(s, d, what);
+  for (size_t i = 0; i < N_FORMS; i++)
+    if (forms[i].is(rest)) return forms[i].put(s, name, rest, d);
+  hd_buf what = {0};
+  hd_buf_puts(&what, "is none of ");
+  for (size_t i = 0; i < N_FORMS; i++) hd_buf_printf(&what, "%s%s", i ? ", " : "", forms[i].form);
+  hd_status st = what.failed ? hd_nomem(d) : describe_bad_word(s, d, what.data);
+  hd_buf_free(&what);
+  return st;
+}
+
+static hd_status take_arg(describing *s, const char *text, hd_diag *d) {
+  hd_status st = describe_arg(s, hd_arena_printf(s->arena, "arg%zu", ++s->n_args), text, d);
+  credit(s, &s->buffers, s->at);
+  credit(s, &s->args, s->at);
+  return st;
+}
+
+static hd_status take_set(describing *s, const char *text, hd_diag *d) {
+  hd_status st = describe_set(s, text, d);
+  credit(s, &s->buffers, s->at);
+  return st;
+}
+
+static hd_status take_cooperative(describing *s, const char *text, hd_diag *d) {
+  s->cooperative = true;
+  return HD_OK;
 }
 
 /* ---- The launch at hand ---------------------------------------------------------------------------- */
@@ -221,6 +250,7 @@ static hd_status end_launch(describing *s, hd_diag *d) {
   append(s, out, &s->grid);
   append(s, out, &s->block);
   append(s, out, &s->shared);
+  if (s->cooperative) hd_buf_puts(&out->text, "cooperative = true\n");
   hd_buf_puts(&out->text, "args = [\n");
   credit(s, out, SIZE_MAX);
   append(s, out, &s->args);
@@ -244,12 +274,12 @@ static hd_status take_kernel(describing *s, const char *text, hd_diag *d) {
 
 static hd_status take_module(describing *s, const char *text, hd_diag *d) {
   if (hd_parse_u64(text, strlen(text), UINT32_MAX, &s->index)) return HD_OK;
-  return bad_word(s, d, "should be a module's number, as 'heddle ls' shows it");
+  return describe_bad_word(s, d, "should be a module's number, as 'heddle ls' shows it");
 }
 
 static hd_status take_near(describing *s, const char *text, hd_diag *d) {
   if (wl_decimal(text, strlen(text), &s->near) && s->near > 0) return HD_OK;
-  return bad_word(s, d, "should be a number above 0");
+  return describe_bad_word(s, d, "should be a number above 0");
 }
 
 static hd_status take_atomics(describing *s, const char *text, hd_diag *d) {
@@ -260,7 +290,9 @@ static hd_status take_atomics(describing *s, const char *text, hd_diag *d) {
 static const char arg_help[] =
     "one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7), a buffer\n"
     "TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero', or a buffer of an\n"
-    "argument before it by its name, which is arg1, arg2, ... or given: 'x=f32[64]=iota', 'x'";
+    "argument before it by its name, which is arg1, arg2, ... or given: 'x=f32[64]=iota', 'x';\n"
+    "a struct by value of such arguments, 'struct{x, s32:512, f32:0.5}', or an image over a buffer,\n"
+    "'texture{x, shape=8x8, filter=linear}', 'surface{...}', with the keys of a workload.toml";
 
 /* Words that hold for all launches are taken first. */
 static const struct {
@@ -279,6 +311,11 @@ static const struct {
     {{"block", 0, "X[,Y[,Z]]", "threads per CTA"}, false, take_block},
     {{"shared", 0, "BYTES", "shared memory that the launch adds"}, false, take_shared},
     {{"arg", 0, "A", arg_help}, false, take_arg},
+    {{"set", 0, "NAME=V",
+      "a variable of the module: NAME=TYPE[COUNT]=FILL or NAME=TYPE:VALUE; NAME is the one in PTX"},
+     true,
+     take_set},
+    {{"cooperative", 0, NULL, "all CTAs are resident at once, as for grid.sync()"}, true, take_cooperative},
     {{"atomics", 0, NULL,
       "atomics add floats in any order, so a result may differ from the original's,\nby 1e-4 of "
       "f32, 1e-10 of f64, 1e-2 of f16"},

@@ -31,9 +31,28 @@ typedef struct describing {
   /* Of all buffers of floats. */
   double near; /* 0: not given */
   bool atomics;
+  bool cooperative; /* every launch */
+  unsigned depth;   /* of structs around the argument at hand */
 } describing;
 
 /* A string of TOML. */
 void describe_quote(hd_buf *out, const char *text, size_t n);
+/* "--arg '...' `what`" */
+hd_status describe_bad_word(const describing *s, hd_diag *d, const char *what);
+
+/* A table [[buffer]] or [[variable]] of TYPE[COUNT]=FILL. */
+bool describe_is_buffer(const char *text);
+hd_status describe_memory(describing *s, const char *table, const char *name, const char *text, hd_diag *d);
+/* The argument that is the name of something made for it; later ones may name it again. */
+hd_status describe_name(describing *s, const char *name, hd_diag *d);
+/* [NAME=]ARGUMENT, of which `unnamed` is the name where it has none. */
+hd_status describe_arg(describing *s, const char *unnamed, const char *text, hd_diag *d);
+
+/* describe_data.c: structs, textures and surfaces, variables */
+bool describe_is_struct(const char *text);
+hd_status describe_put_struct(describing *s, const char *name, const char *text, hd_diag *d);
+bool describe_is_image(const char *text);
+hd_status describe_put_image(describing *s, const char *name, const char *text, hd_diag *d);
+hd_status describe_set(describing *s, const char *text, hd_diag *d);
 
 #endif

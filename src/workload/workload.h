@@ -3,7 +3,7 @@
  * file.c      workload.toml -> hd_workload,         expr.c     size expressions
  *             by the parts in reader.h              elem.c     element types
  * find.c      names and folders                     headers.c.in  kernels/include, as bytes
- * describe.c  words of a command line -> workload.toml
+ * describe.c  words of a command line -> workload.toml, with describe_data.c
  * fill.c      what buffers hold at the start        compare.c  results against references
  * whole.c     fills that make whole buffers         numbers.c  numbers in NumPy's files and in text
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called

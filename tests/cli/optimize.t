@@ -31,5 +31,5 @@ Launches that are not described well:
   heddle: scale-scale: kernel 'scale' takes 4 arguments, the workload gives 1
   [2]
   $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32=3'
-  heddle: --arg 'f32=3' is neither TYPE[COUNT]=FILL nor TYPE:VALUE, nor a buffer's NAME
+  heddle: --arg 'f32=3' is none of struct{FIELD, ...}, texture{MEMORY, KEY=VALUE, ...}, TYPE[COUNT]=FILL, TYPE:VALUE, a buffer's NAME
   [2]

@@ -115,7 +115,24 @@ static void mistakes_name_the_word(void **state) {
   } cases[] = {
       {{"kernel scale", "grid 1", "block 1", "arg f32"}, "--arg 'f32' names no buffer"},
       {{"kernel scale", "grid 1", "block 1", "arg f32="},
-       "--arg 'f32=' is neither TYPE[COUNT]=FILL nor TYPE:VALUE, nor a buffer's NAME"},
+       "--arg 'f32=' is none of struct{FIELD, ...}, texture{MEMORY, KEY=VALUE, ...}, TYPE[COUNT]=FILL, "
+       "TYPE:VALUE, a "
+       "buffer's NAME"},
+      {{"kernel scale", "grid 1", "block 1", "arg struct{}"}, "--arg 'struct{}' is not struct{FIELD, ...}"},
+      {{"kernel scale", "grid 1", "block 1", "arg struct{s32:1"}, "is not struct{FIELD, ...}"},
+      {{"kernel scale", "grid 1", "block 1", "arg struct{s32:1,,s32:2}"}, "is not struct{FIELD, ...}"},
+      {{"kernel scale", "grid 1", "block 1", "arg struct{x}"}, "--arg 'struct{x}' names no buffer"},
+      {{"kernel scale", "grid 1", "block 1", "arg struct{f32[8]=zero, s32:1.5}"},
+       "s32:1.5}': value: '1.5' is no"},
+      {{"kernel scale", "grid 1", "block 1", "arg texture{f32[8]=zero}"}, "'shape' should be an array"},
+      {{"kernel scale", "grid 1", "block 1", "arg texture{f32[8]=zero, shape=3x3}"},
+       "reaches beyond the 32 bytes"},
+      {{"kernel scale", "grid 1", "block 1", "arg texture{f32[8]=zero, shape}"}, "is not texture{MEMORY"},
+      {{"kernel scale", "grid 1", "block 1", "arg texture{f32[8]=zero, sha.pe=8}"}, "has a key that is none"},
+      {{"kernel scale", "grid 1", "block 1", "arg texture{f32[8]=zero, form=8}"}, "unknown key 'form'"},
+      {{"kernel scale", "grid 1", "block 1", "set x"}, "--set 'x' is not NAME="},
+      {{"kernel scale", "grid 1", "block 1", "arg f32[8]=zero", "set c=f32[4]=what"},
+       "--set 'c=f32[4]=what': fill: unknown"},
       {{"kernel scale", "grid 1", "block 1", "arg f32[8]zero"}, "--arg 'f32[8]zero' is not TYPE[COUNT]=FILL"},
       {{"kernel scale", "grid 1", "block 1", "arg f32[x]=zero"},
        "--arg 'f32[x]=zero': count: unknown name 'x'"},
@@ -168,6 +185,45 @@ static void tolerances_are_of_floats(void **state) {
   hd_workload_close(w);
 }
 
+static void structs_images_and_variables_are_described(void **state) {
+  static const char *const words[] = {
+      "kernel scale",
+      "grid 4",
+      "block 8",
+      "cooperative ",
+      "arg struct{p=f32[8]=uniform(-1, 1), s32:512, struct{p, f32:0.5}}",
+      "arg t=texture{u8[1024]=bytes, shape=16x16, channels=4, filter=linear, read=float}",
+      "arg t",
+      "arg surface{p, shape=8}",
+      "set filter=f32[4]=iota",
+      "set n=s32:-5",
+      NULL};
+  hd_workload *w;
+  hd_diag d;
+  if (open_words(words, NULL, &w, &d) != HD_OK) fail_msg("%s", d.message);
+  const hd_wl_launch *l = &w->launches[0];
+  assert_true(l->cooperative);
+  assert_int_equal(l->n_args, 4);
+  assert_int_equal(l->args[0].n_fields, 4);
+  assert_int_equal(l->args[0].bytes, 32);
+  static const uint64_t at[4] = {0, 8, 16, 24};
+  for (int k = 0; k < 4; k++) assert_int_equal(l->args[0].fields[k].at, at[k]);
+  assert_true(l->args[0].fields[0].value.is_buffer && l->args[0].fields[2].value.is_buffer);
+  assert_int_equal(l->args[0].fields[3].value.bits, 0x3f000000);
+  assert_int_equal(w->n_images, 2);
+  assert_true(l->args[1].image == 1 && l->args[2].image == 1 && l->args[3].image == 2);
+  const hd_texture *t = &w->images[0].texture;
+  assert_true(t->linear && !t->read_integer && t->image.width == 16 && t->image.height == 16 &&
+              t->image.channels == 4);
+  assert_true(w->images[1].surface && w->images[1].texture.image.width == 8);
+  assert_int_equal(w->n_buffers, 4);
+  assert_true(w->buffers[2].variable && w->buffers[3].variable);
+  assert_string_equal(w->buffers[2].name, "filter");
+  assert_int_equal(w->buffers[2].count, 4);
+  assert_string_equal(w->buffers[3].fill, "value(-5)");
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("words become a workload that opens again", words_become_a_workload_that_opens_again),
@@ -178,6 +234,7 @@ int main(void) {
       BEHAVIOUR("a block beyond what the kernel allows is refused",
                 a_block_beyond_what_the_kernel_allows_is_refused),
       BEHAVIOUR("tolerances are of floats", tolerances_are_of_floats),
+      BEHAVIOUR("structs, images and variables are described", structs_images_and_variables_are_described),
   };
   return cmocka_run_group_tests(tests, write_kernels, remove_kernels);
 }
