@@ -1,4 +1,4 @@
-/* heddle/container.h: PTX modules out of files.
+/* heddle/container.h: reads PTX modules from files.
  *
  * Opens a .ptx text, a raw fatbin, or an ELF executable, shared library or
  * relocatable object (or an ar archive of those) whose sections hold fatbins,

@@ -1,4 +1,4 @@
-/* heddle/device.h: where a launch runs.
+/* heddle/device.h: devices that run launches: GPUs, the emulator, models.
  *
  * One interface, three kinds of device behind it, by name:
  *

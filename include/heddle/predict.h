@@ -1,4 +1,4 @@
-/* heddle/predict.h: traces of a workload, and what follows from them.
+/* heddle/predict.h: traces of a workload, and predictions from them.
  *
  * study      one trace per launch, of the original kernels
  * resolve    what a plan leaves open, found out from the study: tables of orders, lists of loads

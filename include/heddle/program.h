@@ -2,7 +2,7 @@
  *
  * `heddle emu` starts a program whose CUDA calls are answered by heddle: a library that is loaded first takes
  * the place of the CUDA driver and of the CUDA runtime, the shared one and the one linked into the program.
- * It reads its settings from the environment, so that what the program starts has them, too.
+ * It reads its settings from the environment, so that processes started by the program use them, too.
  */
 #ifndef HEDDLE_PROGRAM_H
 #define HEDDLE_PROGRAM_H
@@ -27,7 +27,7 @@ HD_API bool hd_program_check_parse(const char *text, unsigned *out);
 enum { HD_PROGRAM_PATH = 1024 };
 
 typedef struct hd_program_settings {
-  /* The modelled GPU; bytes. The header of models says more. */
+  /* The modelled GPU; sizes in bytes. heddle/model.h describes the fields. */
   char gpu[96]; /* its title */
   uint64_t arch, n_sms, max_ctas, max_warps, max_threads, registers, register_unit;
   uint64_t shared_bytes, shared_unit, shared_reserved, l2_bytes, clock_khz;
@@ -40,7 +40,8 @@ typedef struct hd_program_settings {
   char report[HD_PROGRAM_PATH]; /* file for the report as JSON; "": text on standard error */
 } hd_program_settings;
 
-/* Settings as text for the environment, and back. Unknown names are HD_ERR_INPUT: another version wrote them.
+/* Settings as text for the environment, and back. Unknown names, as another version may write, are
+ * HD_ERR_INPUT.
  */
 HD_API hd_status hd_program_settings_print(const hd_program_settings *s, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_program_settings_parse(const char *text, hd_program_settings *s, hd_diag *d);
@@ -57,8 +58,8 @@ typedef struct hd_program_options {
   bool quiet;
 } hd_program_options;
 
-/* Become the program argv[0], looked up in PATH, with these settings. Returns only when that fails:
- * HD_ERR_USAGE of options, HD_ERR_IO of the program, which is not there, or no program. */
+/* Become the program argv[0], looked up in PATH, with these settings. Returns only on failure: HD_ERR_USAGE
+ * for an option, HD_ERR_IO for a program that is missing or cannot be run. */
 HD_API hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d);
 
 #ifdef __cplusplus

@@ -1,5 +1,4 @@
-/* heddle/reuse.h: reuse of data inside and between CTAs, measured on traces, and the orders that follow from
- * it.
+/* heddle/reuse.h: reuse of data inside and between CTAs, measured on traces, and orders made from it.
  *
  * shares     how much of a launch's reuse stays in a warp, in a CTA, or crosses CTAs (CLU 3.2, figure 3)
  * distances  how far apart reuses are, in distinct lines

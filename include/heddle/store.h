@@ -1,4 +1,4 @@
-/* heddle/store.h: verdicts, kept from run to run.
+/* heddle/store.h: the database of verdicts.
  *
  * A verdict is the result of tuning one kernel, launched one way, on one kind of GPU under one driver: the
  * plan that won, by how much, how surely, and the counters before and after. The store is an SQLite database

@@ -1,4 +1,4 @@
-/* Loads that bring the same to all threads that run them alike.
+/* Loads that give one value to all threads that run them alike.
  *
  * Say that all threads of a CTA (or of a warp) run a weak load, the same number of times, at the same
  * address. Two of them get different values only if some thread writes there in between: after the one's

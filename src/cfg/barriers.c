@@ -1,4 +1,4 @@
-/* Whether threads of a CTA end while others of it go on to a barrier.
+/* Whether some threads of a CTA may end while others go on to a barrier.
  *
  * All threads of a CTA begin together, and they leave a barrier together if they meet at it. PTX defines an
  * aligned barrier (bar, and barrier with .aligned) only where all of them execute the same one; so between

@@ -1,4 +1,4 @@
-/* cuda:N: text compiled before it is loaded, on all of the host's processors.
+/* cuda:N: compiles PTX before it is loaded, on all of the host's processors.
  *
  * cuModuleLoadData compiles under a lock of the driver's. The driver's linker does not, but it makes other
  * code: it compiles text to be linked, where divisions and square roots become calls and registers are those

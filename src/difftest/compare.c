@@ -1,4 +1,4 @@
-/* compare.c: when two results count as the same. */
+/* compare.c: decides whether two results count as equal. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* program.c: templates filled in, one after the other, into a program. */
+/* program.c: builds a program by filling in templates one after the other. */
 #include "difftest/program.h"
 
 #include <fnmatch.h>

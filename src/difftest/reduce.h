@@ -1,4 +1,4 @@
-/* difftest/reduce.h: a program that differs, made small. */
+/* difftest/reduce.h: reduces a program that differs to a small one. */
 #ifndef HEDDLE_DIFFTEST_REDUCE_H
 #define HEDDLE_DIFFTEST_REDUCE_H
 

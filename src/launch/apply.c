@@ -1,4 +1,4 @@
-/* Resolved plans applied to a workload's kernels. Nothing is measured or run here. */
+/* Applies resolved plans to a workload's kernels, without running or measuring them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The proof: original and rewritten kernel give the same bytes. */
+/* The proof that original and rewritten kernel give the same bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Plans on a device: the proof on the input at hand, and times. */
+/* Plans on a device: the proof on the workload's input, and times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A workload's buffers put into other memory of the device, contents and all. */
+/* Moves a workload's buffers, with their contents, into other memory of the device. */
 #include "launch/placement.h"
 
 #include <stdlib.h>

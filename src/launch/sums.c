@@ -1,4 +1,4 @@
-/* Results that differ as sums do when they are added up in another order. */
+/* Whether results differ no more than sums do when added up in another order. */
 #include <stdio.h>
 #include <string.h>
 

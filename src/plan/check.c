@@ -1,4 +1,4 @@
-/* Which values and combinations of levers make sense. */
+/* Checks the values of levers and their combinations. */
 #include "plan/notation.h"
 
 static bool has_clusters(const hd_plan *p) { return p->bind != HD_BIND_NONE; }

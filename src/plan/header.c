@@ -1,5 +1,5 @@
-/* heddle/cta_orders.h: the programs of orders and clusters as functions in C, for people who edit their
- * source.
+/* Prints heddle/cta_orders.h: the programs of orders and clusters as functions in C, for kernels edited by
+ * hand.
  *
  * One statement a value, in the program's order, so that a variable is read when the program reads it. A
  * value of at most 2^32 - 1 is an unsigned; one operand of an operation whose result is wider is widened

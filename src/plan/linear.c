@@ -1,4 +1,4 @@
-/* Orders that permute row-order positions without looking at the grid's shape (SCH 5.1). */
+/* Orders that permute row-order positions, whatever the grid's shape (SCH 5.1). */
 #include "plan/order.h"
 
 /* The parameters as values. Symbolic ones are limited by the number of tasks, which changes no order and

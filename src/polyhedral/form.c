@@ -1,5 +1,5 @@
-/* Polynomials with a launch's values put in: sums of variables and functions, simplified where the variables'
- * ranges (a box) decide them. */
+/* Polynomials into which a launch's values are substituted: sums of variables and functions, simplified where
+ * the variables' ranges (a box) decide them. */
 #include <stdlib.h>
 #include <string.h>
 

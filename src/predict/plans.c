@@ -1,4 +1,4 @@
-/* Runs of plans as people write them: resolved, then run. */
+/* Runs plans given as text: resolves them first. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Plans replayed: the original's traces, or those of kernels whose accesses a plan changes, under an order.
+/* Replays plans: the original's traces under an order, or those of kernels whose accesses a plan changes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Plans resolved: tables and lists of loads that they leave open are filled in, from text, files, buffers and
- * traces. */
+/* Resolves plans: fills in the tables and the lists of loads that they leave open, from text, files, buffers
+ * and traces. */
 #include <stdlib.h>
 
 #include "predict/study.h"

@@ -1,4 +1,4 @@
-/* Orders that only a trace can tell: worked out once, kept by the hash of all that they follow from. */
+/* Orders that are made from a trace: computed once, and kept by the hash of all their inputs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

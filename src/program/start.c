@@ -1,4 +1,4 @@
-/* Starting a program whose CUDA calls heddle answers: settings and libraries go through the environment. */
+/* Starts a program on heddle's CUDA libraries, which the environment names, with its settings. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
                    o->checks);
   s->checks = checks;
   if (!o->report) return HD_OK;
-  /* The program may change its folder. */
+  /* The path must hold after the program changes its working folder. */
   char here[HD_PROGRAM_PATH] = "";
   if (o->report[0] != '/' && !getcwd(here, sizeof here)) here[0] = 0;
   const size_t n = strlen(here), more = strlen(o->report);
@@ -82,7 +82,7 @@ static hd_status put(const char *name, const char *value, const char *rest, hd_d
   return st;
 }
 
-/* Beside the program, as it is built, or as it is installed. */
+/* The library's folder: beside heddle's program in a build, or in an installation. */
 static hd_status find_library(const char *given, char folder[HD_PROGRAM_PATH], hd_diag *d) {
   static const char *const beside[] = {"/emulated", "/../lib/heddle", "/../lib64/heddle", NULL};
   char own[HD_PROGRAM_PATH / 2], path[HD_PROGRAM_PATH + sizeof LIBRARY];

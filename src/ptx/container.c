@@ -1,5 +1,5 @@
-/* PTX modules out of files: the kind of a file, and the walk over its contents. The formats themselves are in
- * archive.c, elf.c and fatbin.c. */
+/* Reads PTX modules from files: finds the kind of a file, and walks over its contents. The formats themselves
+ * are in archive.c, elf.c and fatbin.c. */
 #include "heddle/container.h"
 #include "ptx/binary.h"
 

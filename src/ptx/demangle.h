@@ -1,4 +1,4 @@
-/* ptx/demangle.h: names as C++ has them. */
+/* ptx/demangle.h: C++ names from mangled symbols. */
 #ifndef HEDDLE_PTX_DEMANGLE_H
 #define HEDDLE_PTX_DEMANGLE_H
 

@@ -1,5 +1,5 @@
-/* Parsed modules taken apart and put together again, without going through text: forms, operands, labels,
- * and the statements of a body. */
+/* Edits parsed modules without printing and parsing them: forms, operands, labels, and the statements of a
+ * body. */
 #include "ptx/lexer.h"
 
 static hd_status edit(hd_ptx_module *m, const char *text, hd_diag *d,

@@ -1,4 +1,4 @@
-/* Where in an ELF image fatbins lie.
+/* Finds the fatbins in an ELF image.
  *
  * nvcc puts them into .nv_fatbin and __nv_relfatbin, but libraries that load
  * modules themselves keep them anywhere: cuFFT in .ldata, cuSPARSE in .rodata,

@@ -1,4 +1,4 @@
-/* One module out of a file. */
+/* Reads one module of a file. */
 #include <inttypes.h>
 
 #include "heddle/container.h"

@@ -1,4 +1,4 @@
-/* From a fatbin entry to its text. */
+/* Decompresses a fatbin entry's text. */
 #include "ptx/binary.h"
 
 #include <inttypes.h>

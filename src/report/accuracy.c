@@ -1,4 +1,4 @@
-/* The traffic model beside a device. */
+/* The traffic model's counters beside a device's. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Two workloads at the same time. */
+/* The results of two workloads that run at the same time. */
 #include <stdio.h>
 
 #include "heddle/results.h"

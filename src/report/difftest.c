@@ -1,4 +1,4 @@
-/* Random programs that differ between the emulator and a device. */
+/* The report on random programs that differ between the emulator and a device. */
 #include "heddle/results.h"
 #include "report/json.h"
 

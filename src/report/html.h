@@ -1,4 +1,4 @@
-/* report/html.h: parts that all pages share. */
+/* report/html.h: parts that all HTML pages share. */
 #ifndef HEDDLE_REPORT_HTML_H
 #define HEDDLE_REPORT_HTML_H
 

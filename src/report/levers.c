@@ -1,4 +1,4 @@
-/* Which plans work on which workloads. */
+/* The table of levers by workload: which plans the rewriter accepts, and why it refuses others. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Modules and kernels of files. */
+/* The list of the modules and kernels of files. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Plans timed on a device. */
+/* The times of plans on a device. */
 #include <stdio.h>
 
 #include "heddle/results.h"

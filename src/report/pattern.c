@@ -1,4 +1,4 @@
-/* What an access's addresses mean for a warp, in words. */
+/* Describes in words how a warp's addresses of one access spread over memory. */
 #include <inttypes.h>
 
 #include "report/analysis.h"

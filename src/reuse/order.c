@@ -1,4 +1,5 @@
-/* An order from the affinity graph: a walk that stays where it is. Also tasks by their work. */
+/* An order from the affinity graph: each next task is the one with most affinity to the last ones. Also the
+ * order of tasks by their work. */
 #include <stdlib.h>
 
 #include "heddle/reuse.h"

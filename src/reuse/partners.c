@@ -1,4 +1,4 @@
-/* The tasks that share lines with a chosen few. */
+/* The tasks that share lines with a few chosen ones. */
 #include <stdlib.h>
 #include <string.h>
 

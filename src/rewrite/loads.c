@@ -1,4 +1,4 @@
-/* A kernel's loads of global memory, and the spelling of one that goes around a cache.
+/* A kernel's loads of global memory, and the forms of those that bypass a cache.
  *
  * The operator depends on the target:
  *

@@ -1,4 +1,4 @@
-/* Verdicts and their tables as JSON, and keys. */
+/* Verdicts and their tables as JSON; the keys of verdicts. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

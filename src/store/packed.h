@@ -1,4 +1,4 @@
-/* store/packed.h: tables of orders as they are kept: small, and checked when they come back. */
+/* store/packed.h: the stored form of order tables: compressed, and checked when read. */
 #ifndef HEDDLE_STORE_PACKED_H
 #define HEDDLE_STORE_PACKED_H
 

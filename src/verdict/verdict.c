@@ -1,4 +1,4 @@
-/* Tunings to and from the store, and measured again. */
+/* Tunings stored, read back, and measured again. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

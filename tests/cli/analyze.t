@@ -115,7 +115,7 @@ The control-flow graph, and a whole file's accesses by class:
   launch          1  33.3%  
   affine          2  66.7%  
 
-Every access in words, a row for the copies of one, and source lines where the PTX has them. What is rounded from
+Every access in words, a row for the copies of one, and source lines where the PTX has them. An address rounded from
 floats has no stride; a loop whose back edge is taken three times runs four times:
 
   $ heddle analyze $SOURCE/tests/cli/data/strides.ptx

@@ -409,8 +409,7 @@ static void queries_answer(void **state) {
   close_file(&s);
 }
 
-/* ---- Traffic and faults ----------------------------------------------------------------------------------
- */
+/* ---- Traffic and faults ---------------------------------------------------------------------- */
 
 typedef struct traffic {
   uint64_t n, lanes, low, high;
@@ -487,8 +486,7 @@ static void handles_of_nothing_are_findings(void **state) {
   close_file(&s);
 }
 
-/* ---- What is not emulated ---------------------------------------------------------------------------------
- */
+/* ---- What is not emulated -------------------------------------------------------------------- */
 
 static void other_forms_are_refused(void **state) {
   static const struct {

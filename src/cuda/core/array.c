@@ -10,8 +10,7 @@ typedef struct object {
 } object;
 static HD_VEC(object) objects;
 
-/* ---- Arrays -----------------------------------------------------------------------------------------------
- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* Layers and the faces of cubes are the depth of the program's shape. */
 static hd_image image_of(const cu_array3d *s, unsigned levels) {
@@ -100,8 +99,7 @@ core_place core_array_place(const core_array *a) {
   return (core_place){.address = a->image.address, .pitch = l.row, .slice = l.slice, .device = true};
 }
 
-/* ---- Objects
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static hd_status image_in(const cu_resource *r, hd_image *i, hd_diag *d) {
   switch (r->type) {

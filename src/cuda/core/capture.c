@@ -21,7 +21,7 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into) {
   return r;
 }
 
-/* All streams that joined must have been joined again: their last nodes lie before the origin's. */
+/* Whether `to` is `from` or precedes it. */
 static bool reaches(const core_node *from, const core_node *to) {
   if (from == to) return true;
   for (size_t k = 0; k < from->after.n; k++)
@@ -29,6 +29,7 @@ static bool reaches(const core_node *from, const core_node *to) {
   return false;
 }
 
+/* Whether a stream that joined the capture was joined back: its last nodes precede the origin's last ones. */
 static bool joined(const core_stream *s, const core_stream *origin) {
   for (size_t k = 0; k < s->behind.n; k++) {
     bool found = false;
@@ -67,7 +68,7 @@ cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
     core_work_release(w);
     return CU_CAPTURE_INVALIDATED;
   }
-  /* Only its place among the others is wanted of what the host frees or waits for. */
+  /* Frees and records need no node: only their place among the others matters. */
   if (type == CORE_NODE_EMPTY || type == CORE_NODE_RECORD) {
     core_work_release(w);
     w = NULL;

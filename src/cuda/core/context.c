@@ -1,4 +1,4 @@
-/* Contexts, and which one a thread's calls go to. */
+/* Contexts, and the one that a thread's calls use. */
 #include <stdlib.h>
 
 #include "cuda/core/core.h"

@@ -306,8 +306,7 @@ cu_result core_set_work(core_context *c, core_place dst, core_box box, uint32_t 
                         core_work **out);
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async);
 
-/* ---- Arrays, textures, surfaces (array.c) ---------------------------------------------------------------
- */
+/* ---- Arrays, textures, surfaces (array.c) ---------------------------------------------------- */
 
 typedef struct core_array {
   core_kind kind;
@@ -344,12 +343,11 @@ typedef struct core_launch {
 } core_launch;
 /* Checks the launch as a driver does and copies its parameters. */
 cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out);
-/* The launch that a kernel's work is; its parameters are the work's own. */
+/* The launch of a kernel's work; its parameters belong to the work. */
 core_launch core_launch_of(const core_work *w);
 cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out);
 
-/* ---- Graphs and captures (graph.c, capture.c) -------------------------------------------------------------
- */
+/* ---- Graphs and captures (graph.c, capture.c) ------------------------------------------------ */
 
 typedef struct core_graph core_graph;
 typedef struct core_graph_exec core_graph_exec;
@@ -390,29 +388,29 @@ struct core_graph_exec {
     core_work *work;
     core_node_type type;
     core_graph_exec *child;
-    const core_node *node;    /* that it was made of, for updates: to be compared, not looked into */
+    const core_node *node; /* that it was made from, for updates: a number to compare, not to be followed */
     uint32_t *after, n_after; /* steps */
   } * steps;
 };
 
 cu_result core_graph_create(core_graph **out);
 void core_graph_destroy(core_graph *g);
-/* The work's reference is taken over. */
+/* Takes over the reference to the work. */
 cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_node *const *after, size_t n,
                          core_node **out);
 cu_result core_graph_clone(const core_graph *g, core_graph **out);
 bool core_node_depend(core_node *n, core_node *on); /* false: no memory */
 void core_node_remove(core_node *n);
-/* CU_INVALID_VALUE: the graph has a circle. */
+/* CU_INVALID_VALUE: the graph has a cycle. */
 cu_result core_graph_instantiate(const core_graph *g, core_graph_exec **out);
 void core_graph_exec_release(core_graph_exec *e);
-/* In place of its works, those of another graph of the same shape. */
+/* Replace its works by those of another graph of the same shape. */
 cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g);
 struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n); /* NULL: it has none */
 cu_result core_graph_launch(core_graph_exec *e, core_stream *s);
 
-/* What streams submit becomes nodes. Each stream that takes part knows the nodes that its next one follows.
- */
+/* Operations submitted to a captured stream become nodes of a graph. Each captured stream records the nodes
+ * that its next one follows. */
 typedef struct core_capture {
   core_graph *graph;
   core_stream *origin;
@@ -424,7 +422,7 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);
 cu_result core_capture_end(core_stream *s, core_graph **out);
 /* A node for work that a capturing stream submits. */
 cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
-/* The stream takes part in the capture of `nodes`, behind them. */
+/* The stream joins the capture of `nodes`, after them. */
 cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes);
 /* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */
 cu_result core_capture_refuse(core_stream *s);

@@ -1,10 +1,9 @@
-/* Graphs: nodes and edges, and what is launched of them. */
+/* Graphs: their nodes and edges, and their executable forms. */
 #include <stdlib.h>
 
 #include "cuda/core/core.h"
 
-/* ---- Graphs
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
 cu_result core_graph_create(core_graph **out) {
   core_graph *g = calloc(1, sizeof *g);
@@ -14,7 +13,7 @@ cu_result core_graph_create(core_graph **out) {
   return CU_SUCCESS;
 }
 
-/* Handles stay readable: a stale one is told from a good one. */
+/* Freed nodes stay allocated, so that a stale handle can be told from a good one. */
 static void end_node(core_node *n) {
   core_work_release(n->work);
   n->work = NULL;
@@ -89,8 +88,7 @@ cu_result core_graph_clone(const core_graph *g, core_graph **out) {
   return r;
 }
 
-/* ---- What is launched
- * ------------------------------------------------------------------------------------------ */
+/* ---- Executable graphs ------------------------------------------------------------------------- */
 
 void core_graph_exec_release(core_graph_exec *e) {
   if (!e || --e->refs) return;
@@ -112,7 +110,7 @@ static cu_result make_step(const core_node *n, struct core_step *s) {
   return n->child ? core_graph_instantiate(n->child, &s->child) : CU_SUCCESS;
 }
 
-/* Is there an order? Every round takes the steps whose predecessors are done. */
+/* Whether the edges allow an order. Each round takes the steps whose predecessors are done. */
 static bool has_order(const core_graph_exec *e, bool *done) {
   size_t left = e->n;
   for (bool progress = true; left && progress;) {
@@ -185,16 +183,15 @@ struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n) {
   return NULL;
 }
 
-/* ---- Running
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 typedef struct graph_work {
   core_work work;
   core_graph_exec *exec;
-  uint64_t number; /* of the launch: with the seed it says which of the orders */
+  uint64_t number; /* of the launch: with the seed it decides the order */
 } graph_work;
 
-/* All steps, in an order that keeps to the edges: as they were added, or with a seed any. */
+/* Runs all steps in an order that keeps to the edges: as they were added, or with a seed in any. */
 static cu_result run_steps(const core_graph_exec *e, uint64_t number) {
   bool *done = calloc(e->n + 1, sizeof *done);
   cu_result r = done ? CU_SUCCESS : CU_OUT_OF_MEMORY;

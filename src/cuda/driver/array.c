@@ -3,8 +3,7 @@
 
 static core_array *array_of(cu_array a) { return a && a->kind == CORE_ARRAY ? a : NULL; }
 
-/* ---- Making and ending
- * ---------------------------------------------------------------------------------------- */
+/* ---- Making and ending ----------------------------------------------------------------------- */
 
 static cu_result create(cu_array *array, const cu_array3d *shape, unsigned levels) {
   return array && shape ? core_array_create(core_current(), shape, levels, array) : CU_INVALID_VALUE;
@@ -52,8 +51,7 @@ cu_result drv_cuMipmappedArrayGetLevel(cu_array *level, cu_array array, unsigned
   return *level ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
-/* ---- Linear copies: of one row
- * --------------------------------------------------------------------------------- */
+/* ---- Linear copies: of one row --------------------------------------------------------------- */
 
 static cu_copy3d row(size_t n) { return (cu_copy3d){.width = n, .height = 1, .depth = 1}; }
 
@@ -119,8 +117,7 @@ cu_result drv_cuMemcpyAtoA_v2(cu_array dst, size_t to, cu_array src, size_t from
   return into(dst, to, c, NULL, false);
 }
 
-/* ---- Objects
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 cu_result drv_cuTexObjectCreate(uint64_t *object, const cu_resource *resource, const cu_texture *texture,
                                 const void *view) {

@@ -9,8 +9,7 @@ static core_node *node_of(cu_node n, core_node_type type) {
 }
 static core_graph_exec *exec_of(cu_graph_exec e) { return e && e->kind == CORE_GRAPH_EXEC ? e : NULL; }
 
-/* ---- Works from their descriptions
- * --------------------------------------------------------------------------- */
+/* ---- Works from their descriptions ----------------------------------------------------------- */
 
 static cu_result kernel_work(const cu_kernel_node *p, core_work **w) {
   if (!p) return CU_INVALID_VALUE;
@@ -39,8 +38,7 @@ static cu_result host_work(const cu_host_node *p, core_work **w) {
   return p && p->fn ? core_host_work(core_current(), p->fn, p->data, w) : CU_INVALID_VALUE;
 }
 
-/* ---- Making graphs
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Making graphs --------------------------------------------------------------------------- */
 
 cu_result drv_cuGraphCreate(cu_graph *graph, unsigned flags) {
   return graph && !flags ? core_graph_create(graph) : CU_INVALID_VALUE;
@@ -56,7 +54,7 @@ cu_result drv_cuGraphClone(cu_graph *clone, cu_graph graph) {
   return clone && graph_of(graph) ? core_graph_clone(graph, clone) : CU_INVALID_VALUE;
 }
 
-/* A clone's nodes have their originals' places. */
+/* A clone's nodes have the same indices as their originals. */
 cu_result drv_cuGraphNodeFindInClone(cu_node *node, cu_node original, cu_graph clone) {
   if (!node || !original || original->kind != CORE_NODE || !graph_of(clone) ||
       original->index >= clone->nodes.n)
@@ -134,10 +132,9 @@ cu_result drv_cuGraphAddDependencies_v2(cu_graph graph, cu_node *from, cu_node *
   return drv_cuGraphAddDependencies(graph, from, to, n);
 }
 
-/* ---- Looking at them
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Looking at them ------------------------------------------------------------------------- */
 
-/* Lists are asked for twice: how many there are, then for so many. */
+/* Programs ask for a list twice: first for its length, then for that many entries. */
 static void put(cu_node *out, size_t room, size_t *at, cu_node n) {
   if (out && *at < room) out[*at] = n;
   ++*at;
@@ -226,8 +223,7 @@ cu_result drv_cuGraphKernelNodeGetParams_v2(cu_node node, cu_kernel_node *p) {
   return CU_SUCCESS;
 }
 
-/* ---- Changing them: in a graph, or in one that is ready to be launched
- * --------------------------------------------- */
+/* ---- Changing them: in a graph, or in one that is ready to be launched ----------------------- */
 
 static cu_result change(cu_node node, core_node_type type, core_work *w) {
   if (!node_of(node, type)) {
@@ -285,8 +281,7 @@ cu_result drv_cuGraphExecHostNodeSetParams(cu_graph_exec exec, cu_node node, con
   return r == CU_SUCCESS ? change_in(exec, node, CORE_NODE_HOST, w) : r;
 }
 
-/* ---- Launching them
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Launching them -------------------------------------------------------------------------- */
 
 cu_result drv_cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
   return exec && graph_of(graph) ? core_graph_instantiate(graph, exec) : CU_INVALID_VALUE;

@@ -3,8 +3,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* ---- Channels
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Channels -------------------------------------------------------------------------------- */
 
 EXPORT rt_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind);
 EXPORT rt_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
@@ -19,7 +18,7 @@ static const struct {
               {16, RT_FLOAT, HD_TEXEL_F16},  {32, RT_FLOAT, HD_TEXEL_F32}};
 enum { N_TEXELS = sizeof texels / sizeof *texels };
 
-/* All channels have one size; those behind the last have none. */
+/* All channels have one size; missing ones have size 0. */
 static bool format_of(const rt_channels *c, int *format, unsigned *channels) {
   if (!c) return false;
   for (*channels = 0; *channels < 4 && c->bits[*channels]; ++*channels)
@@ -42,8 +41,7 @@ static rt_channels channels_of(const cu_array3d *s) {
   return c;
 }
 
-/* ---- Arrays
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* The runtime's flags are the driver's. */
 static bool shape_of(const rt_channels *channels, rt_extent e, unsigned flags, cu_array3d *s) {
@@ -89,7 +87,7 @@ cu_result rt_cudaGetChannelDesc(rt_channels *channels, cu_array array) {
  * ---------------------------------------------------------------------------------------------------------
  */
 
-/* One side that is no array: the host's or the device's, as the kind says. */
+/* The side of a copy that is no array: the host's or the device's memory, by the copy's kind. */
 static int side(int kind, bool source) {
   if (kind == RT_DEFAULT) return CU_MEMORY_UNIFIED;
   const bool host = source ? kind == RT_HOST_TO_DEVICE || kind == RT_HOST_TO_HOST
@@ -146,7 +144,8 @@ cu_result rt_cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, cu_array src, s
   return from_array(dst, pitch, src, x, y, width, height, kind, stream, true);
 }
 
-/* So many bytes from (x, y) on, over the ends of rows: whole rows in the middle. */
+/* Copies a number of bytes from (x, y) on, across the ends of rows: parts of the first and last row, and
+ * whole rows between. */
 static cu_result linear(cu_array array, size_t x, size_t y, char *p, size_t n, int kind, bool in,
                         cu_stream stream, bool async) {
   if (!array || array->kind != CORE_ARRAY) return CU_INVALID_HANDLE;

@@ -1,4 +1,4 @@
-/* Devices, and which one a thread's calls go to. */
+/* Devices, and the one that a thread's calls use. */
 #include <string.h>
 
 #include "cuda/runtime/runtime.h"

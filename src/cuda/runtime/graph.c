@@ -3,8 +3,7 @@
 
 #include "cuda/runtime/runtime.h"
 
-/* ---- Captures
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Captures -------------------------------------------------------------------------------- */
 
 cu_result rt_cudaStreamIsCapturing(cu_stream stream, int *status) {
   return drv_cuStreamIsCapturing(stream, status);
@@ -17,7 +16,8 @@ cu_result rt_cudaStreamEndCapture(cu_stream stream, cu_graph *graph) {
 }
 cu_result rt_cudaStreamGetCaptureInfo(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
                                       cu_node **behind, const void **edges, size_t *n) {
-  if (rt_major < 13) return drv_cuStreamGetCaptureInfo(stream, status, id); /* the others came later */
+  if (rt_major < 13)
+    return drv_cuStreamGetCaptureInfo(stream, status, id); /* CUDA 13 added the other results */
   return drv_cuStreamGetCaptureInfo_v3(stream, status, id, graph, behind, edges, n);
 }
 cu_result rt_cudaStreamGetCaptureInfo_v2(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
@@ -32,8 +32,7 @@ cu_result rt_cudaThreadExchangeStreamCaptureMode(int *mode) {
   return drv_cuThreadExchangeStreamCaptureMode(mode);
 }
 
-/* ---- Descriptions
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Descriptions ---------------------------------------------------------------------------- */
 
 static cu_result kernel_of(const rt_kernel_node *p, cu_kernel_node *out) {
   core_function *f;
@@ -58,8 +57,7 @@ static cu_result row_of(void *dst, const void *src, size_t bytes, int kind, cu_c
   return rt_copy_of(&p, out);
 }
 
-/* ---- Making graphs
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Making graphs --------------------------------------------------------------------------- */
 
 cu_result rt_cudaGraphCreate(cu_graph *graph, unsigned flags) { return drv_cuGraphCreate(graph, flags); }
 cu_result rt_cudaGraphDestroy(cu_graph graph) { return drv_cuGraphDestroy(graph); }
@@ -129,7 +127,7 @@ cu_result rt_cudaGraphChildGraphNodeGetGraph(cu_node node, cu_graph *graph) {
 }
 cu_result rt_cudaGraphDestroyNode(cu_node node) { return drv_cuGraphDestroyNode(node); }
 
-/* Data of edges came with CUDA 13: before it the number stands in their place. */
+/* CUDA 13 added data of edges; before it, the number of edges is in their place. */
 static size_t number(const void *edges, size_t n) { return rt_major < 13 ? (size_t)(uintptr_t)edges : n; }
 
 cu_result rt_cudaGraphAddDependencies(cu_graph graph, cu_node *from, cu_node *to, const void *edges,
@@ -141,8 +139,7 @@ cu_result rt_cudaGraphAddDependencies_v2(cu_graph graph, cu_node *from, cu_node 
   return drv_cuGraphAddDependencies(graph, from, to, n);
 }
 
-/* ---- Looking at them and changing them
- * ------------------------------------------------------------------------------- */
+/* ---- Looking at them and changing them ------------------------------------------------------- */
 
 static size_t *count(void *edges, size_t *n) { return rt_major < 13 ? edges : n; }
 
@@ -196,8 +193,7 @@ cu_result rt_cudaGraphHostNodeSetParams(cu_node node, const cu_host_node *p) {
   return drv_cuGraphHostNodeSetParams(node, p);
 }
 
-/* ---- Launching them
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Launching them -------------------------------------------------------------------------- */
 
 cu_result rt_cudaGraphInstantiate(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
   return drv_cuGraphInstantiateWithFlags(exec, graph, 0);
@@ -210,7 +206,7 @@ cu_result rt_cudaGraphInstantiateWithParams(cu_graph_exec *exec, cu_graph graph,
 }
 cu_result rt_cudaGraphExecDestroy(cu_graph_exec exec) { return drv_cuGraphExecDestroy(exec); }
 
-/* CUDA 11 has a node and a result where a structure holds both since. */
+/* CUDA 11 takes a node and a result; since CUDA 12 a structure holds both. */
 cu_result rt_cudaGraphExecUpdate(cu_graph_exec exec, cu_graph graph, void *info, int *result) {
   return rt_major < 12 ? drv_cuGraphExecUpdate(exec, graph, info, result)
                        : drv_cuGraphExecUpdate_v2(exec, graph, info);

@@ -1,4 +1,4 @@
-/* emu/decode/decode.c: a module's functions as emu_code. */
+/* emu/decode/decode.c: turns a module's functions into emu_code. */
 #include "emu/decode/decode.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* emu/decode/form.c: an instruction's dotted word, taken apart once per module. */
+/* emu/decode/form.c: splits an instruction's dotted word, once per module. */
 #include "emu/decode/decode.h"
 
 #include <stdio.h>

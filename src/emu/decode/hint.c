@@ -1,5 +1,5 @@
-/* emu/decode/hint.c: instructions that concern caches, registers or the order of things alone: createpolicy,
- * prefetch and its kin, fences, setmaxnreg, griddepcontrol. Mistakes in them are refused all the same. */
+/* emu/decode/hint.c: instructions that concern caches, registers or ordering alone: createpolicy, prefetch
+ * and its kin, fences, setmaxnreg, griddepcontrol. Mistakes in them are refused all the same. */
 #include "emu/decode/decode.h"
 
 static const char no_form[] = "the emulator has no such form of this instruction";

@@ -1,4 +1,4 @@
-/* emu/decode/operand.c: registers, immediates and addresses to slots. */
+/* emu/decode/operand.c: assigns slots to registers, immediates and addresses. */
 #include "emu/decode/decode.h"
 
 /* ---- Slots ------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* emu/decode/plain.c: instructions whose handler is found by name and whose operands are told by
- * its shape; mov, lop3, alloca. */
+/* emu/decode/plain.c: instructions whose handler is found by name and whose operands follow from its shape;
+ * mov, lop3, alloca. */
 #include "emu/decode/decode.h"
 
 #include <stdio.h>

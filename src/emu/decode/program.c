@@ -1,4 +1,4 @@
-/* emu/decode/program.c: a module loaded: addresses and initial values of its variables, its code. */
+/* emu/decode/program.c: loads a module: the addresses and initial values of its variables, and its code. */
 #include "emu/machine/program.h"
 #include "emu/decode/decode.h"
 #include "emu/machine/image.h"

@@ -1,4 +1,4 @@
-/* emu/decode/tables.c: which builds of the handlers there are. */
+/* emu/decode/tables.c: the builds of the handlers, one per instruction set. */
 #include "emu/ops/ops.h"
 
 extern const emu_op *const emu_op_tables_portable[];

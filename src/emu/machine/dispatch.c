@@ -1,4 +1,5 @@
-/* emu/machine/dispatch.c: which CTA starts when and where. Everything follows from the kind and the seed. */
+/* emu/machine/dispatch.c: decides which CTA starts when and where, from the dispatcher's kind and the seed
+ * alone. */
 #include "emu/machine/dispatch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* emu/machine/inst.h: decoded instructions, as the decoder makes them for the run loop and the handlers. */
+/* emu/machine/inst.h: decoded instructions, which the decoder makes and the run loop and the handlers
+ * read. */
 #ifndef HEDDLE_EMU_INST_H
 #define HEDDLE_EMU_INST_H
 

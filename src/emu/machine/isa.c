@@ -1,4 +1,5 @@
-/* emu/machine/isa.c: the best of the instruction sets that handlers are built for which this processor runs.
+/* emu/machine/isa.c: the best instruction set that this processor runs, among those that handlers are built
+ * for.
  */
 #include "emu/machine/machine.h"
 

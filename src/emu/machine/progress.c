@@ -1,4 +1,4 @@
-/* emu/machine/progress.c: do CTAs that run for long still get anywhere?
+/* emu/machine/progress.c: detects CTAs that run for long without progress.
  *
  * Watching costs, so it is done in windows, ever longer and ever further apart. In a window every fiber that
  * can run runs one instruction in turn, and every change of global and shared memory is noticed, by comparing

@@ -1,4 +1,4 @@
-/* emu/machine/progress.h: do CTAs that run for long still get anywhere? (progress.c) */
+/* emu/machine/progress.h: the detection of CTAs that run for long without progress (progress.c). */
 #ifndef HEDDLE_EMU_PROGRESS_H
 #define HEDDLE_EMU_PROGRESS_H
 

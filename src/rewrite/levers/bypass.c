@@ -1,4 +1,4 @@
-/* bypass= and stream=: loads that go around a cache, in some warps or in all.
+/* bypass= and stream=: loads that bypass a cache, in some warps or in all.
  *
  * A warp's index in its CTA is its threads' linear id over 32; %warpid is a slot of the SM (BYP 4.2). Values
  * that depend on it are computed once, at entry, from %tid as the hardware gives it: `threads` moves threads
