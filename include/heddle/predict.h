@@ -101,8 +101,24 @@ HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
 HD_API bool hd_plan_is_unseen(const hd_plan *p);
 /* What that is, in words that go behind "the model does not see". */
 HD_API const char *hd_explain_unseen(void);
+/* How much of a GPU a workload's largest launch keeps busy. */
+typedef struct hd_filling {
+  uint64_t tasks;         /* its CTAs */
+  uint32_t warps;         /* of each */
+  uint32_t resident;      /* CTAs of it that fit on an SM */
+  uint32_t busy_sms;      /* SMs that get one at all */
+  uint32_t warps_at_once; /* on each of those, at most */
+  bool few; /* SMs stay idle, or have an eighth of the warps they have room for: latency decides the time,
+               not bandwidth */
+} hd_filling;
+/* `resident`: as hd_counters has it. */
+HD_API hd_filling hd_find_filling(const hd_workload *w, uint32_t resident, const hd_gpu *g);
+/* "16 CTAs of 4 warps keep 16 of 132 SMs busy, ..." */
+HD_API void hd_filling_print(const hd_filling *f, const hd_gpu *g, char *out, size_t cap);
+
 /* Why nothing helps, in one sentence, from the baseline's counters. */
-HD_API void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap);
+HD_API void hd_explain_nothing_helps(const hd_workload *w, const hd_counters *base, const hd_gpu *g,
+                                     char *out, size_t cap);
 
 #ifdef __cplusplus
 }

@@ -86,7 +86,8 @@ const char *hd_explain_unseen(void) {
   return "what loads gain on the read-only path, or from L2 giving up their lines first";
 }
 
-void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *out, size_t cap) {
+void hd_explain_nothing_helps(const hd_workload *w, const hd_counters *base, const hd_gpu *g, char *out,
+                              size_t cap) {
   double dram = (double)(base->dram_read_bytes + base->dram_write_bytes);
   double over = base->compulsory_bytes ? dram / (double)base->compulsory_bytes : 1;
   const char *limit = "instruction issue";
@@ -94,7 +95,12 @@ void hd_explain_nothing_helps(const hd_counters *base, const hd_gpu *g, char *ou
   if (base->cycles_l1 > top) top = base->cycles_l1, limit = "L1 bandwidth";
   if (base->cycles_l2 > top) top = base->cycles_l2, limit = "L2 bandwidth";
   if (base->cycles_dram > top) limit = "DRAM bandwidth";
-  if (over < 0.97)
+  hd_filling f = hd_find_filling(w, base->resident, g);
+  if (f.few) {
+    char filling[200];
+    hd_filling_print(&f, g, filling, sizeof filling);
+    snprintf(out, cap, "latency bounds the time on %s, not bandwidth: %s", g->name, filling);
+  } else if (over < 0.97)
     snprintf(
         out, cap,
         "launches find in L2 what others left there, so DRAM traffic is %.2fx compulsory, and %s bounds the "

@@ -96,6 +96,16 @@ static void put_order_free(const hd_advice *a, hd_buf *out) {
   put_text(out, "order free", text);
 }
 
+/* How much of the GPU is busy. */
+static void put_occupancy(const hd_advice_report *s, hd_buf *out) {
+  char text[320];
+  if (!s->advice->baseline.resident) return;
+  hd_filling f = hd_find_filling(s->workload, s->advice->baseline.resident, s->gpu);
+  hd_filling_print(&f, s->gpu, text, sizeof text);
+  put_text(out, "occupancy", text);
+  if (f.few) put_text(out, "", "Latency decides the time of so small a launch, not bandwidth.");
+}
+
 static void put_proposals(const hd_advice *a, hd_buf *out) {
   if (!a->n_proposals) {
     put_text(out, "proposals",
@@ -163,6 +173,7 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
            r->work.least, r->work.most, r->work.mean, r->footprint.least, r->footprint.most,
            r->footprint.mean);
   put_text(out, "work", text);
+  put_occupancy(s, out);
   hd_buf_puts(
       out,
       "\nreuse of lines: where it happens; of the lines that CTAs touch: shared with all, with the next\n"
@@ -274,6 +285,13 @@ json_t *report_advice_json(const hd_advice_report *s) {
   if (a->order_free == HD_ORDER_FREE_NO) json_object_set_new(j, "order_why", json_string(a->order_why));
   json_object_set_new(j, "refusals", refusals);
   if (a->baseline.time_us > 0) json_object_set_new(j, "baseline", report_counters_json(&a->baseline));
+  if (a->baseline.resident) {
+    hd_filling f = hd_find_filling(s->workload, a->baseline.resident, s->gpu);
+    json_object_set_new(j, "occupancy",
+                        json_pack("{s:I, s:i, s:i, s:i, s:i, s:b}", "ctas", (json_int_t)f.tasks, "warps",
+                                  (int)f.warps, "resident", (int)f.resident, "busy_sms", (int)f.busy_sms,
+                                  "warps_at_once", (int)f.warps_at_once, "few", (int)f.few));
+  }
   json_object_set_new(j, "proposals", proposals_json(a));
   return j;
 }

@@ -322,7 +322,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
   }
   if (st == HD_OK && !z->out->best && !z->out->why[0]) {
     char why[400];
-    hd_explain_nothing_helps(&rows[0].counters, z->g, why, sizeof why);
+    hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
     snprintf(z->out->why, sizeof z->out->why, "no gain is predicted; %s", why);
     st = list_unseen(z, d);
   }

@@ -11,6 +11,9 @@ A page on a workload:
               words other CTAs use too. CTAs share lines rather than words.
   direction   x: with the next CTA along x, y, z are shared 60%, 0%, 0% (Y-P)
   order free  checked on this input: no refusal, no race
+  occupancy   15 CTAs of 2 warps keep 15 of 16 SMs busy, each with 2 of 48 warps at once (8 CTAs would
+              fit)
+              Latency decides the time of so small a launch, not bandwidth.
   
   reuse of lines: where it happens; of the lines that CTAs touch: shared with all, with the next
   CTA along x, y, z, with others only
