@@ -1,4 +1,4 @@
-The kernels of a PTX file, with what bars reordering:
+The kernels of a PTX file, with the reasons why some cannot be reordered:
 
   $ heddle ls $SOURCE/tests/cli/data/scale.ptx
   module  sm  params  bytes  shared  limits          kernel  CTA order
