@@ -17,7 +17,7 @@ Tables of many workloads; one that fails is a line:
   $ cat out/commands.txt
   heddle bench copy-col nosuch --device model:gtx580 --size tiny --store none --no-advice -o out
 
-A folder with results is not written to unless asked; resuming does what is left or failed:
+A folder with results is not written to unless asked; resuming runs the remaining and the failed workloads:
 
   $ heddle bench copy-col --device model:gtx580 --size tiny --store none -o out
   heddle: out holds results already: --resume goes on, -o names another folder

@@ -1,4 +1,4 @@
-One table a command is what is parsed and what -h prints; a long option has its text below it:
+The parser and -h read one table per command; a long option has its text below it:
 
   $ heddle fmt -h
   usage: heddle fmt FILE

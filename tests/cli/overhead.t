@@ -1,12 +1,12 @@
 # needs: nvcc-or-clang
-The header for people who edit their source is what the repository has:
+The generated header for kernels edited by hand equals the repository's:
 
   $ heddle header | cmp - $SOURCE/include/heddle/cta_orders.h
   $ heddle header now
   heddle: header: takes no arguments
   [2]
 
-A page of what plans cost; notes written by hand stay when it is made again:
+A page of the costs of plans; notes written by hand stay when it is made again:
 
   $ heddle overhead copy-row --plan order=col --plan bind=agents:0 -o page.md
   heddle: plan, column 13: bind=agents:0: '0' is not a whole number from 1 to 4294967295

@@ -114,7 +114,7 @@ Warps that bypass L1 by the vote of the SMs, which run thresholds of their own d
   $ heddle tune ./blocks --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy vote | grep -E '"(launches|winner)"' | sed 's/: [0-9]*/: N/'
             "winner": N,
             "launches": N,
-On a GPU what is adopted is compared byte for byte at the size that was tuned, too:
+On a GPU the adopted plan is compared byte for byte at the size that was tuned, too:
 
   $ heddle tune matmul-swapped --size small --store none --budget 3 --no-advice --rows 0 | grep -cE 'verdict: [a-z]+=|compared on the device at size small, this very text: 270000 bytes equal' | grep -cE '^(0|2)$'
   1
@@ -135,7 +135,7 @@ A model has one threshold at a time:
   heddle: tune: --strategy takes search, vote or compare, not 'dice'
   [2]
 
-Mistakes; what fails does not keep the rest from being tuned:
+Mistakes; a workload that fails does not keep the others from being tuned:
 
   $ heddle tune
   heddle: tune: name one workload or more ('heddle list' shows them)

@@ -1,4 +1,4 @@
-Loops that may wait for what another CTA writes are refused, however they look at it:
+Loops that may wait for another CTA's write are refused, however they read it:
 
   $ cat > try.sh <<'END'
   > { printf '%s\n' '.version 8.0' '.target sm_90' '.address_size 64' "$FUNCTIONS" '.visible .entry k(.param .u64 p, .param .u32 n) {' \
