@@ -49,6 +49,12 @@ static char *row_at(const core_place *p, uint64_t y, uint64_t z) {
   return p->device ? hd_emu_ptr(core.emu, at, 0) : (char *)(uintptr_t)at;
 }
 
+/* For the check of streams: memory that only the host knows is the host's business. */
+static void touch(const core_place *p, uint64_t y, uint64_t z, uint64_t bytes, bool write) {
+  if (core.settings.checks & HD_PROGRAM_CHECK_STREAMS && p->device)
+    core_touch(p->address + y * p->pitch + z * p->slice, bytes, write);
+}
+
 static void mark(const core_place *p, const core_box *box) {
   if (!p->device || !(core.settings.checks & HD_PROGRAM_CHECK_INIT)) return;
   for (uint64_t z = 0; z < box->depth; z++)
@@ -80,7 +86,10 @@ static cu_result run_copy(core_work *base) {
       const char *src = row_at(&w->src, y, z);
       if (!dst || !src) return CU_ILLEGAL_ADDRESS; /* freed since it was submitted */
       memmove(dst, src, box.width);
+      touch(&w->dst, y, z, box.width, true);
+      touch(&w->src, y, z, box.width, false);
     }
+  core_name_work("a copy of %llu bytes", (unsigned long long)(w->box.width * w->box.height * w->box.depth));
   mark(&w->dst, &box);
   return CU_SUCCESS;
 }
@@ -133,7 +142,9 @@ static cu_result run_set(core_work *base) {
       char *dst = row_at(&w->dst, y, z);
       if (!dst) return CU_ILLEGAL_ADDRESS;
       fill(dst, box.width, w->value, w->bytes);
+      touch(&w->dst, y, z, box.width, true);
     }
+  core_name_work("a fill of %llu bytes", (unsigned long long)(w->box.width * w->box.height));
   mark(&w->dst, &box);
   return CU_SUCCESS;
 }

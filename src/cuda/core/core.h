@@ -235,6 +235,12 @@ typedef struct core_work {
 void *core_work_new(core_work_kind kind, size_t bytes, core_context *c, cu_result (*run)(core_work *));
 void core_work_release(core_work *w);
 
+/* How far each stream had come, as an operation or a thread knows: a vector clock. */
+typedef struct core_tick {
+  uint64_t stream, tick;
+} core_tick;
+typedef HD_VEC(core_tick) core_clock;
+
 struct core_op {
   unsigned refs;
   enum { CORE_PENDING, CORE_RUNNING, CORE_DONE } state;
@@ -245,6 +251,8 @@ struct core_op {
   size_t n_after;
   uint64_t serial; /* the order of submission */
   double ended;    /* by hd_seconds */
+  uint64_t tick;   /* its number in its stream; and what it comes behind (unordered.c) */
+  core_clock clock;
 };
 void core_op_release(core_op *o);
 
@@ -255,6 +263,7 @@ struct core_stream {
   int priority;
   uint64_t id;
   uint64_t thread;              /* of a thread's default stream; 0: any other */
+  uint64_t ticks;               /* operations submitted */
   core_op *head, *last;         /* pending ones; the last one submitted, over or not (a reference) */
   struct core_capture *capture; /* not NULL: operations go into its graph, behind these nodes */
   core_nodes behind;
@@ -426,6 +435,34 @@ cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
 cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes);
 /* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */
 cu_result core_capture_refuse(core_stream *s);
+
+/* ---- Operations that nothing orders (unordered.c): with HD_PROGRAM_CHECK_STREAMS
+ * ------------------------------ */
+
+/* An operation comes behind another one, be that over or not. */
+void core_order_behind(core_op *o, const core_op *on);
+/* Set the clock of an operation that is about to be submitted. */
+void core_order_submitted(core_op *o);
+/* The host has waited for it. All of its threads count as one: that they wait for each other is not seen. */
+void core_order_waited(const core_op *o);
+/* Around its run: what it touches in between is its own, and is held against others when it ends. */
+void core_order_begin(const core_op *o);
+void core_order_end(const core_op *o);
+/* Memory that the running operation reads or writes. */
+void core_touch(uint64_t address, uint64_t bytes, bool write);
+/* For hd_emu_hooks.access; NULL: nobody looks. */
+typedef void core_access_fn(void *ctx, unsigned worker, const hd_access *a);
+core_access_fn *core_access_hook(void);
+void core_name_work(const char *fmt, ...) HD_PRINTF(1, 2);
+
+/* ---- The host's own accesses (guard.c)
+ * ---------------------------------------------------------------------------- */
+
+void core_guard_install(void);
+/* [lo, hi) was written by this operation, which the host has not waited for. */
+void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name);
+void core_guard_release(bool (*over)(uint64_t stream, uint64_t tick));
+void core_guard_forget(uint64_t lo, uint64_t hi); /* memory that is freed */
 
 /* ---- Findings and the report (report.c) ------------------------------------------------------ */
 

@@ -46,10 +46,12 @@ static void print(void *ctx, const char *text, size_t len) {
 static cu_result run_kernel(core_work *base) {
   kernel_work *w = (kernel_work *)base;
   core_function *f = w->function;
-  const hd_emu_hooks hooks = {.print = print};
+  const hd_emu_hooks hooks = {
+      .print = print, .access = core_access_hook(), .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL : 0};
   hd_emu_stats stats;
   hd_diag d = {0};
   hd_status st = hd_emu_launch(f->module->program, &w->params, &w->dispatch, &hooks, &stats, &d);
+  core_name_work("kernel %s", f->name);
   f->launches++;
   f->warp_instructions += stats.warp_instructions;
   f->thread_instructions += stats.thread_instructions;

@@ -203,6 +203,7 @@ void core_memory_forget(uint64_t address) {
 }
 
 static void hide(const core_memory *m) {
+  core_guard_forget(m->address, m->address + m->bytes);
   const pages p = pages_of(m->host, m->bytes);
   if (m->host)
     mmap(p.start, p.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

@@ -41,7 +41,8 @@ static hd_status open_emulator(hd_diag *d) {
   const hd_emu_options o = {
       .checks = (s->checks & HD_PROGRAM_CHECK_INIT ? HD_CHECK_INIT : 0u) |
                 (s->checks & HD_PROGRAM_CHECK_RACE ? HD_CHECK_RACE : 0u),
-      .threads = (unsigned)s->threads,
+      .threads =
+          s->checks & HD_PROGRAM_CHECK_STREAMS ? 1 : (unsigned)s->threads, /* accesses go into one list */
       .sm = (unsigned)s->arch,
       .n_sms = (unsigned)s->n_sms,
       .memory = s->devices * s->memory + SHARED_MEMORY,
@@ -71,6 +72,7 @@ cu_result core_start(void) {
     return CU_NO_DEVICE;
   }
   for (int k = 0; k < CORE_MAX_DEVICES; k++) core.devices[k].ordinal = k;
+  core_guard_install();
   core.pid = getpid();
   core.initialised = true;
   return CU_SUCCESS;

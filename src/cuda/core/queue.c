@@ -33,11 +33,13 @@ void core_work_release(core_work *w) {
 void core_op_release(core_op *o) {
   if (!o || --o->refs) return;
   core_work_release(o->work);
+  hd_vec_free(&o->clock);
   free(o->after);
   free(o);
 }
 
 static bool depend(core_op *o, core_op *on) {
+  if (on) core_order_behind(o, on);
   if (!on || on->state == CORE_DONE) return true;
   core_op **grown = realloc(o->after, (o->n_after + 1) * sizeof *grown);
   if (!grown) return false;
@@ -89,9 +91,11 @@ static void run(core_op *o) {
   o->state = CORE_RUNNING;
   cu_result r = c->fault;
   if (r == CU_SUCCESS) {
+    core_order_begin(o);
     pthread_mutex_unlock(&core.lock);
     r = o->work->run(o->work);
     pthread_mutex_lock(&core.lock);
+    core_order_end(o);
   }
   if (r != CU_SUCCESS && c->fault == CU_SUCCESS) c->fault = r;
   o->state = CORE_DONE;
@@ -158,6 +162,7 @@ cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **ou
     core_work_release(w);
     return s->context->fault ? s->context->fault : CU_OUT_OF_MEMORY;
   }
+  core_order_submitted(o);
   if (s->head)
     s->last->next = o;
   else
@@ -172,7 +177,7 @@ cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **ou
   }
   /* A fault shows at a later call, as it does where operations really are asynchronous. */
   if (!core.settings.seed)
-    core_wait_op(o, s->context);
+    while (o->state != CORE_DONE && step()) continue;
   else if (hd_random_at(~core.settings.seed, queue.draws++) % 3 == 0)
     step(); /* some run early */
   return CU_SUCCESS;
@@ -182,6 +187,7 @@ cu_result core_wait_op(core_op *o, core_context *c) {
   if (o) {
     o->refs++;
     while (o->state != CORE_DONE && step()) continue;
+    core_order_waited(o);
     core_op_release(o);
   }
   return c->fault;
@@ -198,11 +204,16 @@ cu_result core_wait_context(core_context *c) {
 
 cu_result core_wait_all(void) {
   while (queue.pending && step()) continue;
+  for (size_t k = 0; k < core.contexts.n; k++)
+    for (size_t i = 0; i < core.contexts.data[k]->streams.n; i++)
+      if (core.contexts.data[k]->streams.data[i]->last)
+        core_order_waited(core.contexts.data[k]->streams.data[i]->last);
   return CU_SUCCESS;
 }
 
 bool core_stream_idle(core_stream *s) {
   if (s->head && core.settings.seed) step(); /* so that a program that polls makes progress */
+  if (!s->head && s->last) core_order_waited(s->last);
   return !s->head;
 }
 

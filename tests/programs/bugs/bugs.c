@@ -1,0 +1,131 @@
+/* bugs NAME [clean]: a program with this bug, or the same without it. What heddle says of each stands in
+ * bugs.txt. */
+#include "../driver/cu.h"
+
+#define KERNEL(name, parameters, body)                                                                       \
+  ".visible .entry " name "(" parameters ") {\n.reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p;\n"          \
+  "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r1, 4;\n"                                 \
+  "ld.param.u64 %rd1, [p]; add.s64 %rd3, %rd1, %rd2;\n" body "ret;\n}\n"
+#define P ".param .u64 p"
+/* p[tid] = what thread tid ^ 32 put into shared memory */
+#define EXCHANGE(barrier)                                                                                    \
+  "mov.u64 %rd6, tile; cvta.shared.u64 %rd6, %rd6; add.s64 %rd4, %rd6, %rd2;\nst.u32 [%rd4], %r1;\n" barrier \
+  "xor.b32 %r4, %r1, 32; mul.wide.u32 %rd5, %r4, 4; add.s64 %rd6, %rd6, %rd5;\nld.u32 %r3, [%rd6];\n"        \
+  "st.global.u32 [%rd3], %r3;\n"
+static const char *const text =
+    PTX_HEAD ".shared .align 4 .b8 tile[1024];\n" KERNEL("store", P, "st.global.u32 [%rd3], %r1;\n") KERNEL(
+        "increment", P, "ld.global.u32 %r3, [%rd3];\nadd.u32 %r3, %r3, 1;\nst.global.u32 [%rd3], %r3;\n")
+        KERNEL("race", P, "st.global.u32 [%rd1], %r2;\n")
+            KERNEL("no_race", P,
+                   "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd1, %rd4;\nst.global.u32 [%rd4], %r2;\n")
+                KERNEL("shared", P, EXCHANGE("")) KERNEL("no_shared", P, EXCHANGE("bar.sync 0;\n"))
+                    KERNEL("misaligned", P, "add.s64 %rd4, %rd3, 2;\nst.global.u32 [%rd4], %r1;\n") KERNEL(
+                        "divergent", P,
+                        "setp.lt.u32 %p, %r1, 32;\n@%p bra L1;\nbar.sync 0;\nbra L2;\nL1: bar.sync 1;\nL2:\n"
+                        "st.global.u32 [%rd3], %r1;\n");
+
+static cu_handle module;
+static int clean;
+
+static void launch(const char *name, cu_ptr p, unsigned ctas, unsigned threads, cu_handle stream) {
+  cu_handle f;
+  void *params[] = {&p};
+  OK(cuModuleGetFunction(&f, module, name));
+  (void)!cuLaunchKernel(f, ctas, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+}
+
+static cu_ptr memory(size_t bytes) {
+  cu_ptr p;
+  OK(cuMemAlloc_v2(&p, bytes));
+  return p;
+}
+
+static void out_of_bounds(cu_ptr p) { launch("store", p, 1, clean ? 64 : 65, NULL); }
+static void uninitialised(cu_ptr p) {
+  if (clean) OK(cuMemsetD32_v2(p, 0, 64));
+  launch("increment", p, 1, 64, NULL);
+}
+static void race_ctas(cu_ptr p) { launch(clean ? "no_race" : "race", p, 8, 1, NULL); }
+static void race_shared(cu_ptr p) { launch(clean ? "no_shared" : "shared", p, 1, 64, NULL); }
+static void streams(cu_ptr p) {
+  cu_handle a, b, e;
+  OK(cuStreamCreate(&a, 1));
+  OK(cuStreamCreate(&b, 1));
+  OK(cuEventCreate(&e, 2));
+  launch("store", p, 1, 64, a);
+  OK(cuEventRecord(e, a));
+  if (clean) OK(cuStreamWaitEvent(b, e, 0));
+  launch("increment", p, 1, 64, b);
+  OK(cuCtxSynchronize());
+}
+static void host_device(cu_ptr p) {
+  cu_handle s;
+  volatile int *host;
+  OK(cuStreamCreate(&s, 1));
+  OK(cuMemHostAlloc((void **)(uintptr_t)&host, 256, 0));
+  launch("store", p, 1, 64, s);
+  OK(cuMemcpyDtoHAsync_v2((void *)(uintptr_t)host, p, 256, s));
+  if (clean) OK(cuStreamSynchronize(s));
+  printf("%d\n", host[3]);
+  OK(cuStreamSynchronize(s));
+  OK(cuMemFreeHost((void *)(uintptr_t)host));
+}
+static void use_after_free(cu_ptr p) {
+  cu_ptr q = memory(256);
+  if (!clean) OK(cuMemFree_v2(q));
+  launch("store", q, 1, 64, NULL);
+  (void)!cuCtxSynchronize();
+  if (clean) OK(cuMemFree_v2(q));
+}
+static void double_free(cu_ptr p) {
+  cu_ptr q = memory(256);
+  OK(cuMemFree_v2(q));
+  if (!clean) EXPECT(cuMemFree_v2(q), 1);
+}
+static void leak(cu_ptr p) {
+  cu_ptr q = memory(12345);
+  if (clean) OK(cuMemFree_v2(q));
+}
+static void misaligned(cu_ptr p) { launch(clean ? "store" : "misaligned", p, 1, 32, NULL); }
+static void direction(cu_ptr p) {
+  char host[16] = {0};
+  if (clean)
+    OK(cuMemcpyHtoD_v2(p, host, sizeof host));
+  else
+    EXPECT(cuMemcpyHtoD_v2((cu_ptr)(uintptr_t)host, (void *)(uintptr_t)p, sizeof host), 1);
+}
+static void host_access(cu_ptr p) {
+  if (!clean) printf("%d\n", *(volatile int *)(uintptr_t)p);
+}
+static void configuration(cu_ptr p) { launch("store", p, 1, clean ? 64 : 2048, NULL); }
+static void barrier(cu_ptr p) { launch(clean ? "store" : "divergent", p, 1, 64, NULL); }
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*run)(cu_ptr p);
+  } bugs[] = {{"out_of_bounds", out_of_bounds},
+              {"uninitialised", uninitialised},
+              {"race_ctas", race_ctas},
+              {"race_shared", race_shared},
+              {"streams", streams},
+              {"host_device", host_device},
+              {"use_after_free", use_after_free},
+              {"double_free", double_free},
+              {"leak", leak},
+              {"misaligned", misaligned},
+              {"direction", direction},
+              {"host_access", host_access},
+              {"configuration", configuration},
+              {"barrier", barrier}};
+  clean = argc > 2;
+  cu_handle context = begin();
+  OK(cuModuleLoadData(&module, text));
+  cu_ptr p = memory(256);
+  for (unsigned k = 0; argc > 1 && k < sizeof bugs / sizeof *bugs; k++)
+    if (strcmp(argv[1], bugs[k].name) == 0) bugs[k].run(p);
+  (void)!cuCtxSynchronize();
+  (void)!cuMemFree_v2(p);
+  (void)context; /* never destroyed: memory that is left is a leak */
+  return 0;
+}
