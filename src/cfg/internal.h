@@ -6,7 +6,7 @@
  *   loops.c       natural loops; strongly connected regions
  *
  * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c
- * with alike.c, barriers.c, dot.c. calls.c needs no graph.
+ * with alike.c and ranges.c, barriers.c, dot.c. calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H
@@ -36,6 +36,17 @@ void cfg_inline(cfg *c, uint32_t func, uint32_t max_insts);
 hd_status cfg_blocks(cfg *c);
 void cfg_dominators(cfg *c);
 void cfg_loops(cfg *c);
+
+/* ranges.c. The rest is found when a comparison is asked for first. */
+typedef struct cfg_ranges {
+  const hd_cfg *g;
+  hd_arena *arena;
+  uint32_t block_dims[3];
+  uint8_t *decided; /* per instruction */
+  hd_writers writers;
+} cfg_ranges;
+/* A comparison with one result for all threads, because of how many there are. */
+bool cfg_is_decided(cfg_ranges *r, uint32_t inst);
 
 /* alike.c. The rest is found when a load is asked for first. */
 typedef struct cfg_alike {

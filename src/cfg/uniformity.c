@@ -38,6 +38,7 @@ typedef struct uniformity {
   uint8_t *seen;
   uint32_t call; /* the body of the instruction that is looked at */
   cfg_alike alike;
+  cfg_ranges ranges;
 } uniformity;
 
 /* ---- Levels ------------------------------------------------------------------------------------ */
@@ -273,6 +274,9 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
         w->m->vars[w->m->syms[o[1].sym].decl].space == HD_M_LOCAL)
       return HD_SAME_NOWHERE;
     return sources;
+  case HD_OP_SETP:
+    if (sources != HD_SAME_IN_CTA && cfg_is_decided(&w->ranges, inst)) return HD_SAME_IN_CTA;
+    return sources == HD_SAME_NOWHERE && cuts_between_warps(w, s, f) ? HD_SAME_IN_WARP : sources;
   default: return sources == HD_SAME_NOWHERE && cuts_between_warps(w, s, f) ? HD_SAME_IN_WARP : sources;
   }
 }
@@ -396,7 +400,9 @@ void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena 
                   .stack = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint32_t),
                   .seen = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint8_t)};
   w.alike = (cfg_alike){.g = g, .arena = arena};
+  w.ranges = (cfg_ranges){.g = g, .arena = arena};
   memcpy(w.block_dims, block_dims, sizeof w.block_dims);
+  memcpy(w.ranges.block_dims, block_dims, sizeof w.block_dims);
   while (raise_levels(&w)) {
   }
   *out = (hd_uniformity){.cfg = g, .block = w.blocks, .reg = w.regs};

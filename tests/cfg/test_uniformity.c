@@ -216,6 +216,74 @@ static void the_number_of_a_thread_is_known_by_its_sum(void **state) {
     }
 }
 
+static void the_size_of_a_block_decides_comparisons(void **state) {
+  static const struct {
+    const char *what, *body; /* sets %p1 */
+    uint32_t block[3];
+    bool decided;
+  } cases[] = {
+      {"fewer threads", "mov.u32 %r1, %tid.x;\nsetp.ge.u32 %p1, %r1, 256;\n", {256, 1, 1}, true},
+      {"one more", "mov.u32 %r1, %tid.x;\nsetp.ge.u32 %p1, %r1, 255;\n", {256, 1, 1}, false},
+      {"not one with that number", "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 300;\n", {256, 1, 1}, true},
+      {"one with that number", "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 200;\n", {256, 1, 1}, false},
+      {"more than any block has", "mov.u32 %r1, %tid.x;\nsetp.gt.s32 %p1, %r1, 1023;\n", {0}, true},
+      {"no more than a block may have", "mov.u32 %r1, %tid.x;\nsetp.gt.s32 %p1, %r1, 1022;\n", {0}, false},
+      {"the number of a thread",
+       "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.s32 %r1, %r2, %r3, %r4;\n"
+       "setp.gt.s32 %p1, %r1, 255;\n",
+       {16, 16, 1},
+       true},
+      {"the number of a warp",
+       "mov.u32 %r2, %tid.x;\nshr.u32 %r1, %r2, 5;\nsetp.lt.u32 %p1, %r1, 8;\n",
+       {256, 1, 1},
+       true},
+      {"a lane", "mov.u32 %r2, %tid.x;\nand.b32 %r1, %r2, 31;\nsetp.le.u32 %p1, %r1, 31;\n", {0}, true},
+      {"in 64 bits",
+       "mov.u32 %r2, %tid.x;\nmul.wide.u32 %l1, %r2, 4;\nsetp.lt.u64 %p1, %l1, 1024;\n",
+       {256, 1, 1},
+       true},
+      {"less than nothing, without a sign",
+       "mov.u32 %r2, %tid.x;\nsub.u32 %r1, %r2, 8;\nsetp.lt.u32 %p1, %r1, 256;\n",
+       {256, 1, 1},
+       false},
+      {"less than nothing, with one",
+       "mov.u32 %r2, %tid.x;\nsub.s32 %r1, %r2, 8;\nsetp.lt.s32 %p1, %r1, 256;\n",
+       {256, 1, 1},
+       true},
+      {"beyond 32 bits",
+       "mov.u32 %r2, %tid.x;\nmul.lo.u32 %r1, %r2, 100000000;\nsetp.ge.s32 %p1, %r1, 0;\n",
+       {256, 1, 1},
+       false},
+      {"in 16 bits",
+       "mov.u32 %r2, %tid.x;\ncvt.u16.u32 %h1, %r2;\nsetp.lt.u16 %p1, %h1, 256;\n",
+       {256, 1, 1},
+       false},
+      {"a number that moves on",
+       "mov.u32 %r1, %tid.x;\nA: setp.lt.u32 %p1, %r1, 256;\nadd.u32 %r1, %r1, 64;\n",
+       {64, 1, 1},
+       false},
+      {"under a guard",
+       "mov.u32 %r1, %tid.x;\nand.b32 %r3, %r1, 1;\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 mov.u32 %r2, %tid.x;\n"
+       "setp.lt.u32 %p1, %r2, 256;\n",
+       {256, 1, 1},
+       false},
+      {"as floats",
+       "mov.f32 %f1, 0f00000000;\nmov.u32 %r1, %tid.x;\nsetp.lt.f32 %p1, %f1, 0f3F800000;\n@%p1 bra A;\n"
+       "A: setp.lt.u32 %p1, %r1, 7;\n",
+       {256, 1, 1},
+       false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf body = {0};
+    hd_buf_puts(&body, ".reg .f32 %f<3>;\n.reg .b16 %h<3>;\n");
+    hd_buf_puts(&body, cases[i].body);
+    hd_buf_puts(&body, "@%p1 bra END;\nbar.sync 0;\nEND: ret;\n");
+    if ((level_of_barrier(body.data, cases[i].block) == HD_SAME_IN_CTA) != cases[i].decided)
+      fail_msg("%s", cases[i].what);
+    hd_buf_free(&body);
+  }
+}
+
 /* ---- By running --------------------------------------------------------------------------- */
 
 enum { THREADS = 8, STEPS = 400, REGS = 9 };
@@ -320,6 +388,7 @@ int main(void) {
                 loads_have_levels),
       BEHAVIOUR("the number of a thread is known by its sum, whatever the block",
                 the_number_of_a_thread_is_known_by_its_sum),
+      BEHAVIOUR("the size of a block decides comparisons", the_size_of_a_block_decides_comparisons),
       BEHAVIOUR("threads run the blocks that are the same for all in the same order, in random programs",
                 threads_that_start_alike_do_alike_what_is_said_to_be_the_same),
   };

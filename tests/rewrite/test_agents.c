@@ -224,7 +224,18 @@ static void whole_warps_may_part_from_each_other(void **state) {
        HD_REFUSE_SKIPPED_BARRIER},
   };
   EACH(unknown, any_block);
-  EACH(unknown, plane_16x16);
+  /* Rows of 16 threads: none is beyond the 31st, but half of them are beyond the seventh. */
+  static const text_case rows[] = {
+      {"beyond the row's end", KERNEL("setp.gt.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_NONE},
+      {"beyond the row's end, a CTA's barrier", KERNEL("setp.gt.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.sync 0;"),
+       HD_REFUSE_NONE},
+      {"within the row", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nbar.warp.sync -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"within the row, a CTA's barrier", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(rows, plane_16x16);
   expect(&unknown[1], line_of_256);
 }
 

@@ -97,6 +97,8 @@ static const kernel kernels[] = {
      "setp.lt.u32 %p2, %r27, %r20;\n@%p2 bra L;\nbar.sync 0;\n"
      "red.global.add.u32 [%rd4], %r26;\nret;\n}\n",
      false},
+    {"an early end that no block is large enough for",
+     HEAD BOX COUNTER "setp.gt.u32 %p3, %r11, 1023;\n@%p3 ret;\n" NEIGHBOUR, false},
     {"the first warp, by the numbers of its threads",
      HEAD COUNTER "setp.gt.u32 %p3, %r15, 31;\n@%p3 bra S;\nshfl.sync.idx.b32 %r35, %r7, 0, 31, -1;\n"
                   "setp.ne.u32 %p1, %r35, %r7;\n@%p1 ret;\nbar.warp.sync -1;\nS:\n" COUNT "ret;\n}\n",
