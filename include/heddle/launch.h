@@ -66,9 +66,19 @@ HD_API bool hd_resolved_is_baseline(const hd_resolved *r);
 
 /* The kernel's loads of memory that none of the workload's launches of the kernel writes, as
  * hd_rewrite_options.unwritten has them; *out is the caller's to free. `launch` is one of the kernel's.
- * Follows from the text and from which launch is given which buffers, never from data. */
+ * Follows from the text, from which launch is given which buffers, and from hd_wl_buffer.unwritten, never
+ * from data. HD_ERR_REFUSED where the text writes what is said to be unwritten. */
 HD_API hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w,
                                     uint32_t launch, uint32_t **out, uint32_t *n, hd_diag *d);
+
+/* The parameters of the launch's kernel whose buffers the workload says nothing writes
+ * (hd_wl_buffer.unwritten), counted from 1: "1+3"; "": none, or more than fit. */
+HD_API void hd_unwritten_params(const hd_workload *w, uint32_t launch, char *out, size_t cap);
+/* Loads as hd_unwritten_loads lists them, without a workload: of memory that parameters "1+3" (or
+ * "arg1,arg3") lead to, by somebody's word that nothing writes it during a launch. HD_ERR_REFUSED where the
+ * kernel's text writes through one of them; HD_ERR_USAGE for a parameter that there is not. */
+HD_API hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char *params,
+                                      uint32_t **out, uint32_t *n, hd_diag *d);
 
 /* ---- Applying them ------------------------------------------------------------------ */
 

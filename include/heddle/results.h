@@ -159,6 +159,9 @@ HD_API hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *
 
 /* CLU's table 2 in Markdown: a head, a row for each workload, and the totals. An application may be there
  * with several inputs, one row after the other. */
+/* The application's name in CLU's table 2, from what a workload says of papers ("CLU table 2, KMN; BYP ..."),
+ * to be freed; NULL: it is not in there, or memory ran out. */
+HD_API char *hd_categories_name(const char *paper);
 typedef struct hd_categories {
   unsigned rows, applications, equal;
   char last[16];
@@ -177,6 +180,8 @@ typedef struct hd_compositions_report {
   size_t n_names; /* of workloads, and the seed, as hd_compositions_run had them */
   uint64_t seed;
 } hd_compositions_report;
+/* A line for each that differs; false: none does. */
+HD_API bool hd_compositions_differences(const hd_compositions *r, hd_buf *out);
 HD_API void hd_compositions_text(const hd_compositions_report *r, hd_buf *out);
 HD_API void hd_compositions_json(const hd_compositions_report *r, hd_buf *out);
 

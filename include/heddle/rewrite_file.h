@@ -15,6 +15,10 @@ typedef struct hd_rewrite_file_options {
   uint64_t sample;    /* so many modules, spread evenly; 0: all */
   const hd_plan *plan;
   const hd_rewrite_options *options;
+  /* hd_rewrite_kernel: complete the options once the kernel is known; NULL: they are complete. */
+  hd_status (*prepare)(void *ctx, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *options,
+                       hd_diag *d);
+  void *ctx;
 } hd_rewrite_file_options;
 
 typedef struct hd_rewrite_reason {

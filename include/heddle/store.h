@@ -38,7 +38,8 @@ typedef struct hd_verdict {
   double before_us, after_us; /* medians */
   uint32_t tried;             /* plans looked at */
   int64_t when;               /* seconds since 1970 */
-  char assume[64];     /* the assumptions that the plan rests on, as hd_assume_text has them; "": none */
+  char assume[64]; /* words that the plan rests on, as hd_assume_text has them, and parameters whose memory
+                      nothing writes: "no-waits,unwritten=1+3"; "": none */
   char counters[1536]; /* JSON of the counters before and after, or "" */
 } hd_verdict;
 

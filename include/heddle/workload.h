@@ -54,6 +54,9 @@ typedef struct hd_wl_buffer {
   hd_compare_kind compare;
   double abs, rel;
   bool atomics;
+  /* By the caller's word no launch writes it, however the text looks: bypass=ro goes by that. Refused where
+   * the text shows a write, and checks compare what it holds. */
+  bool unwritten;
 } hd_wl_buffer;
 
 /* A texture or a surface over a buffer. */

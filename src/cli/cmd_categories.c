@@ -5,15 +5,6 @@
 #include "heddle/results.h"
 #include "model_common.h"
 
-/* The application's name in CLU's table 2 ("CLU table 2, KMN; BYP ..."), or NULL. */
-static char *name_in_clu(const char *paper) {
-  static const char key[] = "CLU table 2, ";
-  const char *at = strstr(paper, key);
-  if (!at) return NULL;
-  at += sizeof key - 1;
-  return strndup(at, strcspn(at, ";,"));
-}
-
 /* The commas' part of a list holds the name. */
 static bool listed(const char *list, const char *name) {
   size_t n = strlen(name);
@@ -52,7 +43,7 @@ static hd_status put_table(const model_options *o, const char *small, hd_buf *ou
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     hd_workload *w = NULL;
     if ((st = hd_workload_open(names[i], cli_kernels_dir(), NULL, &w, d)) != HD_OK) break;
-    char *clu = w->category[0] ? name_in_clu(w->paper) : NULL;
+    char *clu = w->category[0] ? hd_categories_name(w->paper) : NULL;
     hd_workload_close(w);
     if (!clu) continue;
     model_options one = *o;

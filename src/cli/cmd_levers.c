@@ -51,28 +51,14 @@ static int print_levers(run *r, const char *output, bool json) {
   return rc == EXIT_OK && r->differ ? EXIT_NO : rc;
 }
 
-/* All that differs, on stderr. */
-static bool name_differences(const hd_compositions *r) {
-  bool found = false;
-  for (size_t k = 0; k < r->n_groups; k++) {
-    const hd_composed_group *g = &r->groups[k];
-    if (g->broken) fprintf(stderr, "heddle: the original does not hold:\n%s\n", g->broken);
-    found |= g->broken != NULL;
-    for (size_t i = 0; i < g->n; i++) {
-      if (g->trials[i].outcome != HD_COMPOSED_DIFFERENT) continue;
-      fprintf(stderr, "heddle: different:\n%s\n", g->trials[i].what);
-      found = true;
-    }
-  }
-  return found;
-}
-
 static int print_compositions(const hd_compositions_options *o, bool json) {
   hd_compositions found;
   hd_diag d = {0};
-  hd_buf out = {0};
+  hd_buf out = {0}, differences = {0};
   if (hd_compositions_run(o, &found, &d) != HD_OK) return cli_fail(&d);
-  bool differ = name_differences(&found);
+  const bool differ = hd_compositions_differences(&found, &differences);
+  fputs(differences.data ? differences.data : "", stderr);
+  hd_buf_free(&differences);
   (json ? hd_compositions_json : hd_compositions_text)(&(hd_compositions_report){&found, o->n_names, o->seed},
                                                        &out);
   hd_compositions_free(&found);

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -17,10 +18,25 @@ static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
   return EXIT_OK;
 }
 
+/* Loads that nothing writes, by the caller's word. */
+typedef struct word {
+  const char *params;
+  uint32_t *loads; /* malloc'd */
+} word;
+
+static hd_status take_word(void *ctx, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *o,
+                           hd_diag *d) {
+  word *w = ctx;
+  hd_status st = hd_unwritten_by_word(m, func, w->params, &w->loads, &o->n_unwritten, d);
+  o->unwritten = w->loads;
+  return st;
+}
+
 int cmd_rewrite(int argc, char **argv) {
   uint64_t index = UINT64_MAX, sms = 0, registers = 0, sample = 0;
   const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
   unsigned assume = 0;
+  word unwritten = {0};
   uint32_t grid[3] = {0}, block[3] = {0};
   bool more_registers = false, no_hoisting = false, all = false, json = false;
   const cli_option options[] = {
@@ -37,6 +53,8 @@ int cmd_rewrite(int argc, char **argv) {
       {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
        "bind=agents: a loop out of which ptxas hoists nothing"},
       CLI_ASSUME_OPTION(assume),
+      {"unwritten", 0, CLI_TEXT, &unwritten.params, 0, "A,B",
+       "bypass=ro: parameters (arg1, arg2, ...) whose memory nothing writes while the kernel runs"},
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "clusters, one per SM (default: those of --gpu, else 132)"},
       {"gpu", 0, CLI_TEXT, &gpu_name, 0, "NAME", "take the number of SMs from this GPU"},
       {"module", 'm', CLI_NUMBER, &index, UINT32_MAX, "N", "module number when the file holds several"},
@@ -68,12 +86,20 @@ int cmd_rewrite(int argc, char **argv) {
                             .assume = assume};
   memcpy(opt.grid.g, grid, sizeof grid);
   memcpy(opt.block, block, sizeof block);
-  const hd_rewrite_file_options o = {argv[1], output, index, sample, &plan, &opt};
+  const hd_rewrite_file_options o = {.path = argv[1],
+                                     .output = output,
+                                     .index = index,
+                                     .sample = sample,
+                                     .plan = &plan,
+                                     .options = &opt,
+                                     .prepare = unwritten.params ? take_word : NULL,
+                                     .ctx = &unwritten};
   rc = EXIT_OK;
   if (st == HD_OK && all)
     rc = rewrite_file(&o, json);
   else if (st == HD_OK)
     st = hd_rewrite_kernel(&o, kernel, &d);
+  free(unwritten.loads);
   hd_plan_free(&plan);
   return st == HD_OK ? rc : cli_fail(&d);
 }

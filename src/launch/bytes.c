@@ -68,6 +68,21 @@ bool launch_same_buffer(const hd_wl_buffer *b, const void *got, const void *want
   return hd_elem_compare(b->type, how, b->abs, b->rel, got, want, count, what, cap);
 }
 
+bool launch_keeps_word(const hd_workload *w, void *const *before, const bool *filled, void *const *after,
+                       char *what, size_t cap) {
+  for (uint32_t i = 0; i < w->n_buffers; i++) {
+    const hd_wl_buffer *b = &w->buffers[i];
+    char difference[512];
+    if (!b->unwritten || !filled[i]) continue;
+    if (hd_elem_compare(b->type, HD_COMPARE_EXACT, 0, 0, after[i], before[i], b->count, difference,
+                        sizeof difference))
+      continue;
+    snprintf(what, cap, "buffer %s is not unwritten, whatever was said: %s", b->name, difference);
+    return false;
+  }
+  return true;
+}
+
 bool launch_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap) {
   for (uint32_t i = 0; i < w->n_buffers; i++) {
     const hd_wl_buffer *b = &w->buffers[i];

@@ -45,7 +45,10 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;
   if (st == HD_OK && out->equal) {
     c->result = snapshot(&r);
-    if (!c->result) st = hd_nomem(d);
+    if (!c->result)
+      st = hd_nomem(d);
+    else
+      out->equal = launch_keeps_word(c->w, c->initial, c->filled, c->result, out->what, sizeof out->what);
   }
   runner_close(&r);
   if (st == HD_OK && out->equal && c->w->reference && !o->no_reference)

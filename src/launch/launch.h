@@ -38,6 +38,9 @@ hd_status launch_first_contents(const hd_workload *w, void **bytes, bool *filled
  * where floating-point atomics may reorder sums. Else `what` says how they differ. */
 bool launch_same_buffer(const hd_wl_buffer *b, const void *got, const void *want, uint64_t count, char *what,
                         size_t cap);
+/* Buffers that are unwritten by somebody's word hold what they held; else `what` says which does not. */
+bool launch_keeps_word(const hd_workload *w, void *const *before, const bool *filled, void *const *after,
+                       char *what, size_t cap);
 /* All buffers; `what` begins with the buffer's name. */
 bool launch_same(const hd_workload *w, void *const *got, void *const *want, char *what, size_t cap);
 

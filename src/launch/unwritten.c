@@ -5,6 +5,7 @@
  * copies are based on. A kernel with a store whose parameter is not known, or with a call that cannot be
  * followed, may write anything. Two parameters are of different memory where the workload gives them
  * different buffers in every launch, which are allocations of their own. None of this depends on the data. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,30 @@ static bool is_apart(const hd_workload *w, uint32_t launch, uint32_t param, cons
   return true;
 }
 
+/* Whether the workload says that nothing writes the buffer, for all launches of the kernel. */
+static bool is_by_word(const hd_workload *w, uint32_t launch, uint32_t param) {
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    const hd_wl_launch *l = &w->launches[i];
+    if (strcmp(l->kernel, w->launches[launch].kernel) != 0) continue;
+    if (param >= l->n_args || !l->args[param].is_buffer || !w->buffers[l->args[param].buffer].unwritten)
+      return false;
+  }
+  return true;
+}
+
+/* The kernel's text shows that a launch writes a buffer that the workload says nothing writes. */
+static hd_status check_word(const hd_workload *w, uint32_t launch, const writes *found, hd_diag *d) {
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    const hd_wl_launch *l = &w->launches[i];
+    if (strcmp(l->kernel, w->launches[launch].kernel) != 0) continue;
+    for (uint32_t p = 0; p < l->n_args; p++)
+      if (found->param[p] && l->args[p].is_buffer && w->buffers[l->args[p].buffer].unwritten)
+        return hd_fail(d, HD_ERR_REFUSED, "%s: buffer '%s' is not unwritten: %s writes through parameter %u",
+                       w->name, w->buffers[l->args[p].buffer].name, l->kernel, p + 1);
+  }
+  return HD_OK;
+}
+
 static const hd_site *site_of(const hd_analysis *a, uint32_t stmt) {
   for (uint32_t i = 0; i < a->n_sites; i++) {
     const hd_inst *in = &a->cfg.insts[a->sites[i].inst];
@@ -73,8 +98,9 @@ static const hd_site *site_of(const hd_analysis *a, uint32_t stmt) {
   return NULL;
 }
 
-static hd_status list_loads(const hd_analysis *a, const hd_workload *w, uint32_t launch, const writes *found,
-                            uint32_t **out, uint32_t *n, hd_diag *d) {
+/* The loads through parameters for which apart[] is true. */
+static hd_status list_loads(const hd_analysis *a, const bool *apart, uint32_t **out, uint32_t *n,
+                            hd_diag *d) {
   size_t all = hd_rewrite_loads(a->module, a->func, NULL, 0);
   hd_global_load *loads = calloc(all + 1, sizeof *loads);
   *out = calloc(all + 1, sizeof **out);
@@ -85,12 +111,13 @@ static hd_status list_loads(const hd_analysis *a, const hd_workload *w, uint32_t
   hd_rewrite_loads(a->module, a->func, loads, all);
   for (uint32_t i = 0; i < all; i++) {
     const hd_site *s = loads[i].kept ? NULL : site_of(a, loads[i].stmt);
-    if (s && s->kind == HD_SITE_LOAD && s->param != HD_NONE && is_apart(w, launch, s->param, found))
-      (*out)[(*n)++] = i;
+    if (s && s->kind == HD_SITE_LOAD && s->param != HD_NONE && apart[s->param]) (*out)[(*n)++] = i;
   }
   free(loads);
   return HD_OK;
 }
+
+/* ---- Of a workload ---------------------------------------------------------------------- */
 
 hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w, uint32_t launch,
                              uint32_t **out, uint32_t *n, hd_diag *d) {
@@ -99,15 +126,70 @@ hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   for (uint32_t i = 0; i < w->n_launches; i++)
     if (w->launches[i].n_args > n_params) n_params = w->launches[i].n_args;
   writes found = {.param = calloc((size_t)n_params + 1, sizeof *found.param)};
+  bool *apart = calloc((size_t)n_params + 1, sizeof *apart);
   *out = NULL;
   *n = 0;
-  if (!found.param) return hd_nomem(d);
-  hd_status st = hd_analyze(m, func, NULL, &a, d);
+  hd_status st = found.param && apart ? hd_analyze(m, func, NULL, &a, d) : hd_nomem(d);
   if (st == HD_OK) {
     find_writes(a, n_params, &found);
-    if (!found.anything) st = list_loads(a, w, launch, &found, out, n, d);
+    st = check_word(w, launch, &found, d);
+    for (uint32_t p = 0; p < n_params; p++)
+      apart[p] = is_by_word(w, launch, p) || (!found.anything && is_apart(w, launch, p, &found));
+    if (st == HD_OK) st = list_loads(a, apart, out, n, d);
     hd_analysis_free(a);
   }
+  free(apart);
+  free(found.param);
+  return st;
+}
+
+void hd_unwritten_params(const hd_workload *w, uint32_t launch, char *out, size_t cap) {
+  size_t used = 0;
+  out[0] = 0;
+  for (uint32_t p = 0; p < w->launches[launch].n_args; p++) {
+    if (!is_by_word(w, launch, p)) continue;
+    int more = snprintf(out + used, cap - used, "%s%u", used ? "+" : "", p + 1);
+    if (more < 0 || (size_t)more >= cap - used) {
+      out[0] = 0; /* half a list would say something else */
+      return;
+    }
+    used += (size_t)more;
+  }
+}
+
+/* ---- By somebody's word alone --------------------------------------------------------------- */
+
+hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char *params, uint32_t **out,
+                               uint32_t *n, hd_diag *d) {
+  const uint32_t n_params = m->funcs[func].n_params;
+  const char *kernel = m->syms[m->funcs[func].sym].name;
+  hd_analysis *a;
+  writes found = {.param = calloc((size_t)n_params + 1, sizeof *found.param)};
+  bool *apart = calloc((size_t)n_params + 1, sizeof *apart);
+  *out = NULL;
+  *n = 0;
+  hd_status st = found.param && apart ? HD_OK : hd_nomem(d);
+  for (const char *p = params; st == HD_OK && *p;) {
+    uint64_t number;
+    const size_t len = strcspn(p, "+,"), skip = strncmp(p, "arg", 3) == 0 ? 3 : 0;
+    if (len < skip || !hd_parse_u64(p + skip, len - skip, n_params, &number) || !number)
+      st = hd_fail(d, HD_ERR_USAGE, "%s has parameters 1 to %u, and none '%.*s'", kernel, n_params,
+                   (int)(len < 40 ? len : 40), p);
+    else
+      apart[number - 1] = true;
+    p += len + (p[len] != 0);
+  }
+  if (st == HD_OK) st = hd_analyze(m, func, NULL, &a, d);
+  if (st == HD_OK) {
+    find_writes(a, n_params, &found);
+    for (uint32_t p = 0; st == HD_OK && p < n_params; p++)
+      if (apart[p] && found.param[p])
+        st = hd_fail(d, HD_ERR_REFUSED, "%s writes through parameter %u, which was said to be unwritten",
+                     kernel, p + 1);
+    if (st == HD_OK) st = list_loads(a, apart, out, n, d);
+    hd_analysis_free(a);
+  }
+  free(apart);
   free(found.param);
   return st;
 }

@@ -20,6 +20,14 @@ static void count_row(hd_categories *sum, const char *clu, bool equal, double li
   sum->inter_words += words;
 }
 
+char *hd_categories_name(const char *paper) {
+  static const char key[] = "CLU table 2, ";
+  const char *at = strstr(paper, key);
+  if (!at) return NULL;
+  at += sizeof key - 1;
+  return strndup(at, strcspn(at, ";,"));
+}
+
 void hd_categories_head(hd_buf *out) {
   hd_buf_puts(
       out,

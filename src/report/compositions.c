@@ -266,3 +266,18 @@ static void print(const hd_compositions_report *s, hd_buf *out,
 void hd_compositions_text(const hd_compositions_report *r, hd_buf *out) { print(r, out, put_text); }
 
 void hd_compositions_json(const hd_compositions_report *r, hd_buf *out) { print(r, out, put_json); }
+
+bool hd_compositions_differences(const hd_compositions *r, hd_buf *out) {
+  bool found = false;
+  for (size_t k = 0; k < r->n_groups; k++) {
+    const hd_composed_group *g = &r->groups[k];
+    if (g->broken) hd_buf_printf(out, "heddle: the original does not hold:\n%s\n", g->broken);
+    found |= g->broken != NULL;
+    for (size_t i = 0; i < g->n; i++) {
+      if (g->trials[i].outcome != HD_COMPOSED_DIFFERENT) continue;
+      hd_buf_printf(out, "heddle: different:\n%s\n", g->trials[i].what);
+      found = true;
+    }
+  }
+  return found;
+}

@@ -232,6 +232,7 @@ hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel
     if (st == HD_OK) st = hd_table_read(o->plan->order.file, V, &table, d);
     opt.table = &table;
   }
+  if (st == HD_OK && o->prepare) st = o->prepare(o->ctx, m, func, &opt, d);
   if (st == HD_OK) {
     st = hd_rewrite(m, func, o->plan, &opt, &recipe, d);
     if (st != HD_OK && d && !d->file[0]) snprintf(d->file, sizeof d->file, "%.500s", o->path);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "heddle/verdict.h"
+#include "verdict/assume.h"
 
 struct hd_applier_module {
   hd_applier_module *next;
@@ -31,7 +32,8 @@ typedef struct entry {
   uint64_t hash;
   hd_applied applied;
   hd_plan plan;
-  unsigned assume; /* HD_ASSUME_..., which the verdict rests on */
+  unsigned assume;                                 /* HD_ASSUME_..., which the verdict rests on */
+  char unwritten[sizeof((hd_verdict *)0)->assume]; /* parameters, by somebody's word: "1+3" */
 } entry;
 
 typedef struct directory {
@@ -173,7 +175,12 @@ static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
   if (st == HD_OK) st = hd_ptx_parse(m->text, m->len, m->name, &arena, &parsed, d);
   if (st == HD_OK && (func = hd_ptx_find_kernel(parsed, e->kernel)) < 0)
     st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, e->kernel);
+  uint32_t *unwritten = NULL;
+  if (st == HD_OK && e->unwritten[0])
+    st = hd_unwritten_by_word(parsed, (uint32_t)func, e->unwritten, &unwritten, &o.n_unwritten, d);
+  o.unwritten = unwritten;
   if (st == HD_OK) st = hd_rewrite(parsed, (uint32_t)func, &e->plan, &o, &out->recipe, d);
+  free(unwritten);
   if (st == HD_OK) st = hd_ptx_print(parsed, &text);
   hd_arena_free(&arena);
   if (st == HD_OK && text.failed) st = hd_nomem(d);
@@ -198,7 +205,7 @@ static void decide(hd_applier *a, entry *e) {
     memcpy(e->applied.plan, v.plan, sizeof e->applied.plan);
     st = hd_plan_parse(v.plan, &e->plan, &d);
   }
-  if (st == HD_OK && v.assume[0] && !hd_assume_parse(v.assume, &e->assume)) {
+  if (st == HD_OK && !verdict_assume_parse(v.assume, &e->assume, e->unwritten)) {
     st = hd_fail(&d, HD_ERR_INPUT, "the verdict rests on '%s', which this heddle does not know", v.assume);
   }
   if (st == HD_OK && hd_plan_is_baseline(&e->plan)) return;

@@ -8,6 +8,7 @@
 
 #include "heddle/verdict.h"
 #include "tune/tuner.h"
+#include "verdict/assume.h"
 
 #define DEFAULT_LEAST 0.99
 #define DEFAULT_BUDGET 10.0
@@ -147,7 +148,8 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
     v.low = r->speedup.low;
     v.high = r->speedup.high;
   }
-  if (r->adopted) snprintf(v.assume, sizeof v.assume, "%s", hd_assume_text(t->assume));
+  if (r->adopted && !verdict_assume_print(w, launch, &r->plan, t->assume, v.assume, sizeof v.assume))
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: what the plan rests on is too long to be kept", v.name);
   if (t->has_counters) print_counters(t, v.counters, sizeof v.counters);
   return put_verdict(s, w, launch, o, &r->plan, &v, d);
 }
@@ -233,7 +235,8 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
     hd_tuned *r = &out->kernels[out->n_kernels++];
     st = recall_kernel(s, &v, w->launches[i].kernel, r, d);
     unsigned assume = 0;
-    if (v.assume[0] && !hd_assume_parse(v.assume, &assume) && st == HD_OK)
+    char unwritten[sizeof v.assume];
+    if (!verdict_assume_parse(v.assume, &assume, unwritten) && st == HD_OK)
       st = hd_fail(d, HD_ERR_INPUT, "the verdict rests on '%s', which this heddle does not know", v.assume);
     out->assume |= assume;
     out->adopted |= r->adopted;

@@ -5,8 +5,8 @@
 
 #define MAX_BYTES (1ull << 40) /* of all buffers together */
 
-static const char *const BUFFER_KEYS[] = {"name",    "type", "count", "fill",    "seed",
-                                          "compare", "abs",  "rel",   "atomics", NULL};
+static const char *const BUFFER_KEYS[] = {"name", "type", "count",   "fill",      "seed", "compare",
+                                          "abs",  "rel",  "atomics", "unwritten", NULL};
 
 bool wl_find_buffer(const wl_reader *r, const char *name, uint32_t *index) {
   for (uint32_t i = 0; i < r->w->n_buffers; i++)
@@ -95,7 +95,9 @@ static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool var
   *total += b->bytes;
   if (seed && (st = wl_get_integer(r, t, "seed", seed, "seed", 0, INT64_MAX, &s)) != HD_OK) return st;
   b->seed = (uint64_t)s;
-  if ((st = wl_get_string(r, t, "fill", "none", &b->fill)) != HD_OK) return st;
+  if ((st = wl_get_flag(r, t, "unwritten", &b->unwritten)) != HD_OK ||
+      (st = wl_get_string(r, t, "fill", "none", &b->fill)) != HD_OK)
+    return st;
   wl_error e = {0};
   if (!wl_fill_parse(b->fill, b->type, r->names, r->arena, &r->fills[i], &e))
     return wl_bad_text(r, t, "fill", b->fill, &e);

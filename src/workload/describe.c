@@ -67,6 +67,17 @@ static void put_fill(const describing *s, const char *fill, hd_buf *out) {
   free(name);
 }
 
+/* Among names joined by commas; NULL: none. */
+static bool is_listed(const char *list, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *p = list; p && *p;) {
+    const size_t len = strcspn(p, ",");
+    if (len == n && memcmp(p, name, n) == 0) return true;
+    p += len + (p[len] == ',');
+  }
+  return false;
+}
+
 /* Sums by atomics come in another order in every run: within so much of each other. */
 static void put_tolerance(const describing *s, hd_elem type, hd_buf *out) {
   const double by = s->near > 0 ? s->near : s->atomics ? hd_elem_sum_tolerance(type) : 0;
@@ -91,6 +102,7 @@ hd_status describe_memory(describing *s, const char *table, const char *name, co
   if (!word) return hd_nomem(d);
   hd_buf_putc(out, '\n');
   if (wl_elem_parse(word, &type)) put_tolerance(s, type, out);
+  if (is_listed(s->unwritten, name)) hd_buf_puts(out, "unwritten = true\n");
   credit(s, &s->buffers, s->at);
   return HD_OK;
 }
@@ -287,6 +299,25 @@ static hd_status take_atomics(describing *s, const char *text, hd_diag *d) {
   return HD_OK;
 }
 
+static hd_status take_unwritten(describing *s, const char *text, hd_diag *d) {
+  s->unwritten = text;
+  s->unwritten_word = s->at;
+  return HD_OK;
+}
+
+/* Every name is a buffer's. */
+static hd_status check_unwritten(describing *s, hd_diag *d) {
+  for (const char *p = s->unwritten; p && *p;) {
+    const size_t len = strcspn(p, ",");
+    size_t k = 0;
+    while (k < s->names.n && (strlen(s->names.data[k]) != len || memcmp(s->names.data[k], p, len) != 0)) k++;
+    s->at = s->unwritten_word;
+    if (k == s->names.n) return describe_bad_word(s, d, "names something that is no buffer of an --arg");
+    p += len + (p[len] == ',');
+  }
+  return HD_OK;
+}
+
 static const char arg_help[] =
     "one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7), a buffer\n"
     "TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero', or a buffer of an\n"
@@ -322,6 +353,11 @@ static const struct {
      true,
      take_atomics},
     {{"near", 0, "TOL", "as --atomics, by TOL, absolutely and relatively"}, true, take_near},
+    {{"unwritten", 0, "A,B",
+      "buffers that nothing writes while the kernels run, whatever their text looks like, by\nname: arg1 or "
+      "as given; bypass=ro may go by that"},
+     true,
+     take_unwritten},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -459,6 +495,7 @@ hd_status wl_describe(const hd_workload_request *q, hd_workload **out, hd_diag *
   if (st == HD_OK) st = take_words(&s, false, d);
   if (st == HD_OK) st = end_launch(&s, d);
   if (st == HD_OK && !s.names.n) st = incomplete(&s, d);
+  if (st == HD_OK) st = check_unwritten(&s, d);
   if (st == HD_OK) st = open_text(&s, out, d);
   if (st == HD_OK && q->save && (st = save(&s, *out, d)) != HD_OK) {
     hd_workload_close(*out);

@@ -31,8 +31,10 @@ typedef struct describing {
   /* Of all buffers of floats. */
   double near; /* 0: not given */
   bool atomics;
-  bool cooperative; /* every launch */
-  unsigned depth;   /* of structs around the argument at hand */
+  bool cooperative;      /* every launch */
+  unsigned depth;        /* of structs around the argument at hand */
+  const char *unwritten; /* names, joined by commas; NULL: none */
+  size_t unwritten_word;
 } describing;
 
 /* A string of TOML. */

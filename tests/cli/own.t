@@ -153,3 +153,23 @@ in columns that a file names, times a vector that is what another buffer holds.
   app-row_sums (small), plan order=reverse: equal
   heddle: c.npy: holds elements of NumPy's type '<i4'; buffer 'arg3' is f32, which is '<f4'
   [2]
+
+bypass=ro needs to know that nothing writes what a kernel loads. Its text and the buffers at hand tell, or the caller
+does; words that the text belies are refused, and so are those that the data belies:
+
+  $ sum="app.fatbin -k row_sums --grid 1 --block 64 --arg s32[65]=each(i*4) --arg s32[256]=zero --arg f32[256]=iota --arg f32[64]=iota --arg f32[64]=none --arg s32:64"
+  > heddle check $sum --plan bypass=ro:2 | head -1
+  > heddle check $sum --plan bypass=ro:2 --unwritten arg1,arg5 2>&1
+  > heddle check $sum --unwritten values
+  > heddle rewrite app.fatbin -k total --plan bypass=ro:8 --block 256 2>&1 | grep -o 'it does not go through the read-only cache'
+  > heddle rewrite app.fatbin -k total --plan bypass=ro:8 --block 256 --unwritten arg1 | grep -c 'ld.global.nc.f32'
+  > heddle rewrite app.fatbin -k total --plan bypass=ro:8 --block 256 --unwritten arg2
+  > heddle rewrite app.fatbin -k total --plan bypass=ro:8 --block 256 --unwritten arg3
+  app-row_sums (small), plan bypass=ro:2: equal
+  heddle: app-row_sums: buffer 'arg5' is not unwritten: _Z8row_sumsPKiS0_PKfS2_Pfi writes through parameter 5
+  heddle: --unwritten 'values' names something that is no buffer of an --arg
+  it does not go through the read-only cache
+  1
+  heddle: _Z5totalPKfPf writes through parameter 2, which was said to be unwritten
+  heddle: _Z5totalPKfPf has parameters 1 to 2, and none 'arg3'
+  [2]

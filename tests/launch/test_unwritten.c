@@ -15,14 +15,15 @@ static const char module[] =
     "ld.global.u32 %r2, [%rd5];\nld.global.u32 %r3, [%rd6];\nld.global.u64 %rd7, [%rd5+8];\n";
 
 /* The loads listed when `body` ends the kernel, whose arguments are these buffers; "1+2+" or "". */
-static void list(const char *body, const uint32_t buffers[2][3], uint32_t launches, char *out, size_t cap) {
+static void list(const char *body, const uint32_t buffers[2][3], uint32_t launches,
+                 const hd_wl_buffer said[3], char *out, size_t cap) {
   char text[4096];
   hd_arena arena;
   hd_ptx_module *m;
   hd_diag d = {0};
   hd_wl_arg args[2][3] = {{{0}}};
   hd_wl_launch l[2] = {{0}};
-  uint32_t *loads, n;
+  uint32_t *loads = NULL, n = 0;
   snprintf(text, sizeof text, "%s%s\nret;\n}\n", module, body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
@@ -31,14 +32,52 @@ static void list(const char *body, const uint32_t buffers[2][3], uint32_t launch
       args[i][p] = (hd_wl_arg){.is_buffer = buffers[i][p] != UINT32_MAX, .buffer = buffers[i][p]};
     l[i] = (hd_wl_launch){.kernel = "k", .args = args[i], .n_args = 3};
   }
-  hd_workload w = {.launches = l, .n_launches = launches};
-  if (hd_unwritten_loads(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &w, 0, &loads, &n, &d) != HD_OK)
-    fail_msg("%s", d.message);
+  hd_workload w = {
+      .name = "w", .launches = l, .n_launches = launches, .buffers = (hd_wl_buffer *)said, .n_buffers = 3};
   size_t at = 0;
   out[0] = 0;
+  if (hd_unwritten_loads(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &w, 0, &loads, &n, &d) != HD_OK) {
+    assert_int_equal(d.status, HD_ERR_REFUSED);
+    snprintf(out, cap, "%.100s", d.message);
+  }
   for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(out + at, cap - at, "%u+", loads[i]);
   free(loads);
   hd_arena_free(&arena);
+}
+
+static const hd_wl_buffer nothing_said[3] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+
+/* The caller's word goes beyond what the text shows, and never against it. */
+static void the_callers_word_is_taken_unless_the_text_shows_a_write(void **state) {
+  static const uint32_t apart[2][3] = {{0, 1, 2}, {0, 1, 2}}, alias[2][3] = {{0, 1, 0}, {0, 1, 0}};
+  static const struct {
+    const char *body;
+    const uint32_t (*buffers)[3];
+    bool said[3];
+    const char *want;
+  } cases[] = {
+      {"st.global.u32 [%rd7], %r2;", apart, {false, false, false}, ""}, /* a pointer from memory */
+      {"st.global.u32 [%rd7], %r2;", apart, {true, false, false}, "0+2+"},
+      {"st.global.u32 [%rd7], %r2;", apart, {true, true, false}, "0+1+2+"},
+      {"st.global.u32 [%rd6], %r2;",
+       apart,
+       {false, true, false},
+       "w: buffer 'b' is not unwritten: k writes through "
+       "parameter 2"},
+      {"st.global.u32 [%rd3], %r2;",
+       alias,
+       {true, false, false},
+       "w: buffer 'a' is not unwritten: k writes through "
+       "parameter 3"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char got[128];
+    hd_wl_buffer said[3];
+    memcpy(said, nothing_said, sizeof said);
+    for (int k = 0; k < 3; k++) said[k].unwritten = cases[i].said[k];
+    list(cases[i].body, cases[i].buffers, 1, said, got, sizeof got);
+    assert_string_equal(got, cases[i].want);
+  }
 }
 
 static void loads_are_listed_where_no_store_can_reach(void **state) {
@@ -63,7 +102,7 @@ static void loads_are_listed_where_no_store_can_reach(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char got[64];
-    list(cases[i].body, cases[i].buffers, cases[i].launches, got, sizeof got);
+    list(cases[i].body, cases[i].buffers, cases[i].launches, nothing_said, got, sizeof got);
     if (strcmp(got, cases[i].want) != 0)
       fail_msg("case %zu, %s: %s, not %s", i, cases[i].body, got, cases[i].want);
   }
@@ -73,6 +112,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("loads are listed where no store of the kernel can reach, in any launch",
                 loads_are_listed_where_no_store_can_reach),
+      BEHAVIOUR("the caller's word is taken unless the text shows a write",
+                the_callers_word_is_taken_unless_the_text_shows_a_write),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

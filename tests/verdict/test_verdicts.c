@@ -377,6 +377,46 @@ static void applies_what_rests_on_the_callers_word(void **state) {
   }
 }
 
+/* A kernel whose store may reach anything, and the caller's word about what it reads. */
+static void applies_bypassing_by_the_callers_word(void **state) {
+  static const char text[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry w(.param .u64 p, .param .u64 q)\n{\n"
+      ".reg .b32 %r<3>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\n"
+      "ld.global.u32 %r1, [%rd1];\nld.global.u64 %rd3, [%rd2];\nst.global.u32 [%rd3], %r1;\n"
+      "st.global.u32 [%rd2], %r1;\nret;\n}\n";
+  static const struct {
+    const char *assume, *why;
+  } cases[] = {{"", "does not go through the read-only cache"},
+               {"unwritten=1", NULL},
+               {"no-waits,unwritten=1", NULL},
+               {"unwritten=2", "writes through parameter 2"},
+               {"unwritten=1+2", "writes through parameter 2"},
+               {"unwritten=3", "none '3'"},
+               {"unwritten=x", "'unwritten=x'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bed b = open_bed("tiny");
+    hd_verdict v = {.speedup = 1, .low = 1, .high = 1, .before_us = 1, .after_us = 1, .when = 1};
+    hd_verdict_kernel(text, sizeof text - 1, "w", v.key.kernel);
+    hd_verdict_launch(grid, block, 0, NULL, 0, v.key.launch);
+    strcpy(v.key.gpu, "GPU");
+    strcpy(v.key.driver, "1");
+    strcpy(v.plan, "bypass=ro:0");
+    strcpy(v.assume, cases[i].assume);
+    OK(hd_store_put(b.store, &v, &d));
+    hd_applier *a;
+    hd_applier_module *m;
+    OK(hd_applier_open(b.store, "GPU", "1", 16, &a, &d));
+    OK(hd_applier_add(a, text, sizeof text - 1, "kernel.ptx", &m, &d));
+    const hd_applied *r = hd_apply(a, m, "w", grid, block, 0);
+    assert_non_null(r);
+    if (cases[i].why && !strstr(r->why, cases[i].why)) fail_msg("'%s', not '%s'", r->why, cases[i].why);
+    if (!cases[i].why && !r->changed) fail_msg("%s", r->why);
+    if (!cases[i].why) assert_non_null(strstr(r->ptx, ".nc"));
+    hd_applier_close(a);
+    close_bed(&b);
+  }
+}
+
 static void leaves_the_rest_alone(void **state) {
   static const uint32_t torn[3] = {7, 1, 1}, refused[3] = {8, 1, 1}, kept[3] = {9, 1, 1},
                         lost[3] = {10, 1, 1};
@@ -465,6 +505,8 @@ int main(void) {
                 applies_what_rewriting_gives),
       BEHAVIOUR("the word that a verdict rests on is given again when it is applied",
                 applies_what_rests_on_the_callers_word),
+      BEHAVIOUR("bypassing rests on the caller's word where the kernel does not say so",
+                applies_bypassing_by_the_callers_word),
       BEHAVIOUR("without a verdict, or with one that cannot be applied, the original stays",
                 leaves_the_rest_alone),
       BEHAVIOUR("a table's file comes with the launch", reads_tables_from_files),

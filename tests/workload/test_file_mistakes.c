@@ -88,7 +88,8 @@ static const struct {
     {"seed = 99", "fill = \"value(-1)\"", DIR "20:15: fill: -1 does not fit in u16"},
     {"seed = 99", "seed = -1", DIR "20:1: seed is -1, allowed are 0 to 9223372036854775807"},
     {"seed = 99", "sed = 1",
-     DIR "20:1: unknown key 'sed' (known: name, type, count, fill, seed, compare, abs, rel, atomics)"},
+     DIR
+     "20:1: unknown key 'sed' (known: name, type, count, fill, seed, compare, abs, rel, atomics, unwritten)"},
     {"\"exact\"", "\"close\"", DIR "21:1: unknown comparison 'close' (known: exact, near, none)"},
     {"\"exact\"", "\"near\"", DIR "21:1: compare = \"near\" needs 'abs' or 'rel' above 0"},
     {"\"exact\"", "\"exact\"\nrel = 1e-3", DIR "22:1: 'abs' and 'rel' go with compare = \"near\""},
