@@ -287,8 +287,9 @@ typedef struct hd_emu_hooks {
   void (*access)(void *ctx, unsigned worker, const hd_access *a);
   void (*barrier)(void *ctx, unsigned worker, uint64_t task, uint32_t warp);
   /* The warp has run the instructions first..last of funcs[func], one after the other; a function's
-   * instructions count from 0 in the order of its text. Their accesses were reported before, but for those of
-   * instructions at which threads of a warp wait for each other, which come later. */
+   * instructions count from 0 in the order of its text; those of other programs' functions, which a pointer
+   * may lead to, are not told. Their accesses were reported before, but for those of instructions at which
+   * threads of a warp wait for each other, which come later. */
   void (*ran)(void *ctx, unsigned worker, uint64_t task, uint32_t warp, uint32_t func, uint32_t first,
               uint32_t last);
   void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);

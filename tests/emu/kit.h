@@ -67,7 +67,8 @@ static inline void kit_open(kit *k, const hd_emu_options *opt) {
   }
   k->m = (hd_ptx_module){
       .name = "hand.ptx", .funcs = k->funcs, .n_funcs = KIT_FUNCS, .syms = k->syms, .n_syms = KIT_FUNCS + 1};
-  k->p = (hd_emu_program){.emu = k->e, .module = &k->m, .codes = k->code_list, .traits = k->traits};
+  k->p = (hd_emu_program){
+      .emu = k->e, .module = &k->m, .codes = k->code_list, .traits = k->traits, .functions = EMU_FUNC_BASE};
 }
 
 static inline void kit_close(kit *k) {

@@ -245,6 +245,92 @@ static void constants_and_parameters_beyond_what_gpus_have_are_refused(void **st
   }
 }
 
+/* ---- Functions of other modules -------------------------------------------------------------- */
+
+#define HEADER ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+/* A table of functions, as virtual functions are found; one that traps, one that needs shared memory, one
+ * that calls on through the caller's table. */
+static const char library[] =
+    HEADER ".global .u32 step = 100;\n"
+           ".func (.param .b32 r) add(.param .b32 x)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r1, [x];\n"
+           "ld.global.u32 %r2, [step];\nadd.u32 %r1, %r1, %r2;\nst.param.b32 [r], %r1;\nret;\n}\n"
+           ".func (.param .b32 r) bad(.param .b32 x)\n{\n.reg .b32 %r<4>;\ntrap;\nret;\n}\n"
+           ".func (.param .b32 r) keep(.param .b32 x)\n{\n.reg .b32 %r<4>;\n.shared .b32 s;\nld.shared.b32 "
+           "%r1, [s];\n"
+           "st.param.b32 [r], %r1;\nret;\n}\n"
+           ".global .u64 table[3] = {add, bad, keep};\n";
+static const char user[] = HEADER
+    ".func (.param .b32 r) add(.param .b32 x)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r1, [x];\nadd.u32 %r1, "
+    "%r1, 1;\n"
+    "st.param.b32 [r], %r1;\nret;\n}\n"
+    ".global .u64 own = add;\n"
+    ".visible .entry k(.param .u64 table, .param .u64 out)\n{\n.reg .b32 %r<8>; .reg .b64 %d<8>;\n"
+    "ld.param.u64 %d1, [table];\nld.param.u64 %d2, [out];\nld.global.u64 %d3, [%d1];\nmov.u32 %r1, %tid.x;\n"
+    "{ .param .b32 a; .param .b32 b;\nst.param.b32 [a], %r1;\nP: .callprototype (.param .b32 _) _ (.param "
+    ".b32 _);\n"
+    "call (b), %d3, (a), P;\nld.param.b32 %r2, [b]; }\n"
+    "mul.wide.u32 %d4, %r1, 4;\nadd.u64 %d4, %d2, %d4;\nst.global.u32 [%d4], %r2;\nret;\n}\n";
+
+static hd_status call_through(hd_emu_program *p, uint64_t table, uint64_t out, hd_diag *d) {
+  const uint64_t args[2] = {table, out};
+  const hd_emu_launch_params l = {
+      .kernel = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .args = args, .args_bytes = 16};
+  return hd_emu_launch(p, &l, NULL, NULL, NULL, d);
+}
+
+static void pointers_lead_to_functions_of_other_modules(void **state) {
+  hd_arena arena;
+  hd_ptx_module *m[2];
+  hd_emu *e;
+  hd_emu_program *p[2];
+  hd_diag d = {0};
+  uint64_t table, own, bytes, out;
+  hd_arena_init(&arena);
+  CHECK_OK(hd_emu_create(&(hd_emu_options){.memory = 1 << 24, .threads = 1}, &e, &d), &d);
+  CHECK_OK(hd_emu_alloc(e, 128, &out, &d), &d);
+  static const char *const texts[2] = {library, user}, *const names[2] = {"library.ptx", "user.ptx"};
+  for (int k = 0; k < 2; k++) {
+    CHECK_OK(hd_ptx_parse(texts[k], strlen(texts[k]), names[k], &arena, &m[k], &d), &d);
+    CHECK_OK(hd_emu_load(e, m[k], &p[k], &d), &d);
+  }
+  CHECK_OK(hd_emu_symbol(p[0], "table", &table, &bytes, &d), &d);
+  CHECK_OK(hd_emu_symbol(p[1], "own", &own, &bytes, &d), &d);
+  const struct {
+    uint64_t table;
+    uint32_t more;   /* what the function adds */
+    const char *why; /* NULL: it returns */
+  } cases[] = {
+      {own, 1, NULL},
+      {table, 100, NULL},
+      {table + 8, 0, "trap"},
+      {table + 16, 0, "call to keep of another module, which has shared memory of its own"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    hd_status st = call_through(p[1], cases[k].table, out, &d);
+    assert_int_equal(st, cases[k].why ? HD_ERR_FAULT : HD_OK);
+    if (cases[k].why) CHECK_MESSAGE(&d, cases[k].why);
+    for (uint32_t t = 0; !cases[k].why && t < 32; t++)
+      assert_int_equal(((uint32_t *)hd_emu_ptr(e, out, 128))[t], t + cases[k].more);
+  }
+  /* Where a fault lies is told in the module of its function. */
+  assert_int_equal(call_through(p[1], table + 8, out, &d), HD_ERR_FAULT);
+  assert_string_equal(d.file, "library.ptx");
+  CHECK_MESSAGE(&d, "trap");
+  CHECK_MESSAGE(&d, "in bad called from k");
+  /* A module that is gone leaves nothing to call, and its addresses to the next. */
+  const uint64_t gone = *(uint64_t *)hd_emu_ptr(e, table, 8);
+  uint64_t stale;
+  CHECK_OK(hd_emu_alloc(e, 8, &stale, &d), &d);
+  CHECK_OK(hd_emu_write(e, stale, &gone, 8, &d), &d);
+  hd_emu_unload(p[0]);
+  assert_int_equal(call_through(p[1], stale, out, &d), HD_ERR_FAULT);
+  CHECK_MESSAGE(&d, "which is no function");
+  hd_emu_unload(p[1]);
+  hd_emu_destroy(e);
+  hd_arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("initial values of every form are laid out", initial_values_of_every_form),
@@ -255,6 +341,7 @@ int main(void) {
       BEHAVIOUR("programs have variables of their own", programs_have_variables_of_their_own),
       BEHAVIOUR("variables go back to their initial values", variables_go_back_to_their_initial_values),
       BEHAVIOUR("references stand for handles of their kind", references_stand_for_handles_of_their_kind),
+      BEHAVIOUR("pointers lead to functions of other modules", pointers_lead_to_functions_of_other_modules),
       BEHAVIOUR("constants and parameters beyond what GPUs have are refused",
                 constants_and_parameters_beyond_what_gpus_have_are_refused),
   };

@@ -50,6 +50,7 @@ typedef struct emu_decode_env {
   hd_arena *arena; /* codes live here */
   hd_emu_isa isa;
   unsigned sm;
+  uint64_t functions; /* the address of function 0 */
   uint64_t (*address_of)(void *ctx, uint32_t var, bool *ok);
   void *ctx;
 } emu_decode_env;

@@ -21,8 +21,6 @@ typedef struct emu_graph {
   uint32_t *bytes; /* per m->funcs: of a kernel's shared memory */
 } emu_graph;
 
-enum { RECURSIVE_STACK = 65536 };
-
 /* ---- Reading the bodies --------------------------------------------------------------------- */
 
 /* The function whose operands are being read; node NULL: an initialiser's operands. */
@@ -193,6 +191,7 @@ static uint64_t frame_bytes(const emu_code *c) { return align_up(c->local_bytes,
 
 static void take_callee(emu_code *c, const emu_code *callee_code) {
   c->order_sensitive |= callee_code->order_sensitive;
+  c->shares |= callee_code->shares;
   if (c->unsupported.status == HD_OK && callee_code->unsupported.status != HD_OK)
     c->unsupported = callee_code->unsupported;
 }
@@ -223,6 +222,7 @@ static void walk(emu_decoder *d, uint32_t start, visit *stack) {
       continue;
     }
     uint64_t deepest = 0;
+    c->shares |= n->shared.n != 0;
     for (uint32_t k = 0; k < n_callees(g, n); k++) {
       const uint32_t to = callee(g, n, k);
       if (!d->codes[to]) continue;
@@ -233,7 +233,7 @@ static void walk(emu_decoder *d, uint32_t start, visit *stack) {
     }
     c->stack_bytes = frame_bytes(c) + deepest;
     /* A cycle below: a fixed stack, whose overflow the machine reports. */
-    if (n->recursive) c->stack_bytes = c->stack_bytes > RECURSIVE_STACK ? c->stack_bytes : RECURSIVE_STACK;
+    if (n->recursive) c->stack_bytes = c->stack_bytes > EMU_OPEN_STACK ? c->stack_bytes : EMU_OPEN_STACK;
     n->state = DONE;
     depth--;
   }

@@ -190,7 +190,8 @@ static bool address_value(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_o
   const hd_ptx_sym *sym = &fn->d->m->syms[o->sym];
   if (sym->kind == HD_SYM_FUNC) {
     if (bits != 64) return emu_refuse(fn, s, "the address of %s has 64 bits", sym->name);
-    emu_ref(fn, where, emu_constant(fn, EMU_FUNC_BASE + 16 * (uint64_t)sym->decl + (uint64_t)o->imm, 64));
+    emu_ref(fn, where,
+            emu_constant(fn, fn->d->env->functions + 16 * (uint64_t)sym->decl + (uint64_t)o->imm, 64));
     return true;
   }
   if (sym->kind != HD_SYM_VAR) return emu_refuse(fn, s, "the address of %s is not emulated", sym->name);

@@ -44,7 +44,7 @@ typedef struct filling {
 static uint64_t address_value(filling *f, hd_sym sym) {
   const hd_ptx_module *m = f->p->module;
   const hd_ptx_sym *s = &m->syms[sym];
-  if (s->kind == HD_SYM_FUNC) return EMU_FUNC_BASE + 16 * (uint64_t)s->decl;
+  if (s->kind == HD_SYM_FUNC) return f->p->functions + 16 * (uint64_t)s->decl;
   if (s->kind == HD_SYM_VAR) {
     const emu_symbol *v = &f->p->symbols[definition(m, s->decl)];
     if (v->address) return v->address;
@@ -237,6 +237,7 @@ static bool join(emu_traits *a, const emu_traits *b) {
   a->order_sensitive |= b->order_sensitive;
   a->prints |= b->prints;
   a->allocates |= b->allocates;
+  a->indirect |= b->indirect;
   return memcmp(&old, a, sizeof old) != 0;
 }
 
@@ -265,6 +266,7 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
         p->traits[k].allocates |= call->builtin == alloc || call->builtin == release;
         continue;
       }
+      p->traits[k].indirect |= !call->callee;
       edge e = {k, call->callee ? (uint32_t)(call->callee->func - p->module->funcs) : UINT32_MAX};
       ok = ok && hd_vec_push(&edges, e);
     }
@@ -277,6 +279,39 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
   }
   hd_vec_free(&edges);
   return ok ? HD_OK : hd_nomem(d);
+}
+
+/* ---- Programs of an emulator ------------------------------------------------------------------ */
+
+/* Give it addresses for its functions: the first that no other program has. */
+static bool enlist(hd_emu *e, hd_emu_program *p) {
+  pthread_rwlock_wrlock(&e->lock);
+  hd_emu_program **at = &e->programs;
+  uint64_t base = EMU_FUNC_BASE;
+  /* Behind the highest one, or, where that is the last place, in a gap. */
+  if (*at && (*at)->functions + 2 * (uint64_t)EMU_FUNC_ROOM <= EMU_FUNC_BASE + EMU_WINDOW_BYTES) {
+    base = (*at)->functions + EMU_FUNC_ROOM;
+  } else if (*at) {
+    while ((*at)->next && (*at)->functions - (*at)->next->functions == EMU_FUNC_ROOM) at = &(*at)->next;
+    base = (*at)->functions - EMU_FUNC_ROOM;
+    at = &(*at)->next;
+  }
+  const bool room = base >= EMU_FUNC_BASE && p->module->n_funcs <= EMU_FUNC_ROOM / 16;
+  if (room) {
+    p->functions = base;
+    p->next = *at;
+    *at = p;
+  }
+  pthread_rwlock_unlock(&e->lock);
+  return room;
+}
+
+static void delist(hd_emu *e, hd_emu_program *p) {
+  pthread_rwlock_wrlock(&e->lock);
+  hd_emu_program **at = &e->programs;
+  while (*at && *at != p) at = &(*at)->next;
+  if (*at) *at = p->next;
+  pthread_rwlock_unlock(&e->lock);
 }
 
 hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, hd_diag *d) {
@@ -292,12 +327,21 @@ hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, h
     hd_emu_unload(p);
     return hd_nomem(d);
   }
-  hd_status st = load_variables(p, d);
+  hd_status st = enlist(e, p)
+                     ? load_variables(p, d)
+                     : hd_fail(d, HD_ERR_INPUT, "%s has too many functions, %u", m->name, m->n_funcs);
   if (st == HD_OK) {
-    emu_decode_env env = {
-        .m = m, .arena = &p->arena, .isa = e->opt.isa, .sm = e->opt.sm, .address_of = address_of, .ctx = p};
+    emu_decode_env env = {.m = m,
+                          .arena = &p->arena,
+                          .isa = e->opt.isa,
+                          .sm = e->opt.sm,
+                          .functions = p->functions,
+                          .address_of = address_of,
+                          .ctx = p};
     st = emu_decode_module(&env, &p->codes, d);
   }
+  for (uint32_t k = 0; st == HD_OK && k < m->n_funcs; k++)
+    if (p->codes[k]) p->codes[k]->program = p;
   if (st == HD_OK) st = find_traits(p, d);
   if (st != HD_OK) {
     hd_emu_unload(p);
@@ -309,6 +353,7 @@ hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, h
 
 void hd_emu_unload(hd_emu_program *p) {
   if (!p) return;
+  delist(p->emu, p);
   for (uint32_t k = 0; p->symbols && k < p->module->n_vars; k++)
     if (p->symbols[k].address) hd_emu_free(p->emu, p->symbols[k].address, NULL);
   hd_arena_free(&p->arena);

@@ -188,9 +188,34 @@ static bool enter_builtin(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const e
   return true;
 }
 
+/* The program that has a function at this address: the caller's own, or another of the emulator; NULL: none.
+ */
+static const hd_emu_program *program_at(const emu_mwarp *m, const hd_emu_program *own, uint64_t address) {
+  if (address - own->functions < EMU_FUNC_ROOM) return own;
+  hd_emu *e = m->w.cta->emu;
+  pthread_rwlock_rdlock(&e->lock);
+  const hd_emu_program *p = e->programs;
+  while (p && address - p->functions >= EMU_FUNC_ROOM) p = p->next;
+  pthread_rwlock_unlock(&e->lock);
+  return p;
+}
+
+/* What the driver cannot know of a function of another module: how its shared memory lies to the kernel's. */
+static bool may_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const emu_code *callee) {
+  if (callee->unsupported.status != HD_OK)
+    emu_fault(&m->w, i, f->mask, "call to %s, which is not emulated: %s", callee->name,
+              callee->unsupported.message);
+  else if (callee->shares && callee->program && callee->program != m->w.cta->grid->program)
+    emu_fault(&m->w, i, f->mask, "call to %s of another module, which has shared memory of its own",
+              callee->name);
+  else
+    return true;
+  return false;
+}
+
 /* Through a register. */
 static bool enter_indirect(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const emu_call *call) {
-  const hd_emu_program *p = m->w.cta->grid->program;
+  const emu_code *caller = f->frame->code;
   const char *r = f->frame->regs;
   const uint64_t address = emu_lane_u64(r, call->fn_slot, (unsigned)__builtin_ctz(f->mask));
   uint32_t others = 0;
@@ -198,19 +223,15 @@ static bool enter_indirect(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const 
     others |= (uint32_t)(emu_lane_u64(r, call->fn_slot, l) != address) << l;
   if (others & f->mask) emu_split_fiber(&m->w, f, others & f->mask, f->pc);
 
-  const uint64_t index = (address - EMU_FUNC_BASE) / 16;
-  if (address < EMU_FUNC_BASE || address % 16 || index >= p->module->n_funcs ||
-      p->module->funcs[index].entry) {
+  const hd_emu_program *p =
+      program_at(m, caller->program ? caller->program : m->w.cta->grid->program, address);
+  const uint64_t index = p ? (address - p->functions) / 16 : 0;
+  if (!p || address % 16 || index >= p->module->n_funcs || p->module->funcs[index].entry) {
     emu_fault(&m->w, i, f->mask, "call to 0x%llx, which is no function", (unsigned long long)address);
     return false;
   }
   const emu_code *callee = p->codes[index];
-  if (callee && callee->unsupported.status != HD_OK) {
-    emu_fault(&m->w, i, f->mask, "call to %s, which is not emulated: %s", callee->name,
-              callee->unsupported.message);
-    return false;
-  }
-  if (callee) return enter(m, f, i, call, callee);
+  if (callee) return may_enter(m, f, i, callee) && enter(m, f, i, call, callee);
   const char *name = p->module->syms[p->module->funcs[index].sym].name;
   emu_call builtin = *call;
   builtin.builtin = emu_find_builtin(name);

@@ -135,6 +135,22 @@ static void free_grid(hd_emu_grid *g) {
   free(g);
 }
 
+/* Calls through registers may lead into every program of the emulator. */
+static void expect_other_programs(hd_emu_grid *g) {
+  pthread_rwlock_rdlock(&g->emu->lock);
+  for (const hd_emu_program *p = g->emu->programs; p; p = p->next) {
+    if (p == g->program) continue;
+    if (g->stack_bytes < EMU_OPEN_STACK) g->stack_bytes = EMU_OPEN_STACK;
+    for (uint32_t k = 0; k < p->module->n_funcs; k++) {
+      if (p->module->funcs[k].entry) continue;
+      g->traits.order_sensitive |= p->traits[k].order_sensitive;
+      g->traits.prints |= p->traits[k].prints;
+      g->traits.allocates |= p->traits[k].allocates;
+    }
+  }
+  pthread_rwlock_unlock(&g->emu->lock);
+}
+
 hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, const hd_emu_hooks *hooks,
                             hd_emu_grid **out, hd_diag *d) {
   *out = NULL;
@@ -157,6 +173,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   g->shared_bytes = (uint64_t)g->code->shared_bytes + l->dynamic_shared;
   g->stack_bytes = (g->code->stack_bytes + 15) / 16 * 16;
   if (g->stack_bytes < emu_local_bytes(g->code)) g->stack_bytes = emu_local_bytes(g->code);
+  if (g->traits.indirect) expect_other_programs(g);
   g->id = ++g->emu->launches;
   memcpy(g->view.grid, l->grid, sizeof g->view.grid);
   memcpy(g->view.block, l->block, sizeof g->view.block);
@@ -406,6 +423,10 @@ void emu_fill_sregs(emu_mwarp *m, emu_frame *f) {
 
 /* ---- Faults and output ------------------------------------------------------------------------ */
 
+static const hd_ptx_module *module_of(const hd_emu_grid *g, const emu_code *code) {
+  return code->program ? code->program->module : g->program->module;
+}
+
 static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask,
                            hd_buf *b) {
   const emu_cta *c = m->w.cta;
@@ -413,7 +434,7 @@ static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_i
   const hd_ptx_func *func = code->func;
   if (i && func && i->stmt < func->n_stmts) {
     hd_buf_puts(b, ": ");
-    hd_ptx_print_stmt(g->program->module, &func->stmts[i->stmt], b);
+    hd_ptx_print_stmt(module_of(g, code), &func->stmts[i->stmt], b);
   }
   const unsigned lane = m->issuer ? m->issuer - 1 : mask ? (unsigned)__builtin_ctz(mask) : 0;
   uint32_t(*tid)[HD_WARP] = g->tid[m->w.index];
@@ -431,14 +452,14 @@ static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32
   hd_buf place = {0}, text = {0};
   describe_place(m, code, i, mask, &place);
   if (i && code->func && i->stmt < code->func->n_stmts)
-    hd_ptx_print_stmt(g->program->module, &code->func->stmts[i->stmt], &text);
+    hd_ptx_print_stmt(module_of(g, code), &code->func->stmts[i->stmt], &text);
 
   pthread_mutex_lock(&g->lock);
   const uint64_t earlier = g->fault_ordinal;
   if (earlier == UINT64_MAX || (g->ordered && c->ordinal < earlier)) {
     hd_fail(&g->fault, st, "%s%s", what, place.data && !place.failed ? place.data : "");
     snprintf(g->fault.file, sizeof g->fault.file, "%s",
-             g->program->module->name ? g->program->module->name : "");
+             module_of(g, code)->name ? module_of(g, code)->name : "");
     snprintf(g->fault.source, sizeof g->fault.source, "%s", text.data && !text.failed ? text.data : "");
     g->fault.line = i ? i->line : 0;
     g->fault.column = i ? 1 : 0;

@@ -210,10 +210,16 @@ static void describe(const hd_image *i, char *out, size_t cap) {
   snprintf(out, cap, "%s of %" PRIu64 "%s%s texels%s", kinds[i->kind], i->width, height, depth, layers);
 }
 
+/* The program of the code that runs. */
+static const hd_emu_program *owner(const emu_warp *w) {
+  const hd_emu_program *p = w->current->frame->code->program;
+  return p ? p : w->cta->grid->program;
+}
+
 static void no_object(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t handle,
                       const emu_image_object *o) {
   const emu_image_inst *x = i->extra;
-  const hd_ptx_module *m = w->cta->grid->program->module;
+  const hd_ptx_module *m = owner(w)->module;
   const char *kind = x->surface ? "surface" : "texture";
   if (x->handle == EMU_NO_SLOT)
     emu_fault(w, i, 1u << lane, "%s stands for no %s", m->syms[m->vars[x->var].sym].name, kind);
@@ -226,8 +232,8 @@ static void no_object(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t ha
 
 const hd_texture *emu_image_of(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
   const emu_image_inst *x = i->extra;
-  const uint64_t handle = x->handle == EMU_NO_SLOT ? w->cta->grid->program->symbols[x->var].handle
-                                                   : emu_lane_u64(r, x->handle, lane);
+  const uint64_t handle =
+      x->handle == EMU_NO_SLOT ? owner(w)->symbols[x->var].handle : emu_lane_u64(r, x->handle, lane);
   const emu_image_object *o = emu_image_find(w->cta->emu, handle);
   if (!o || o->use != (x->surface ? EMU_IMAGE_SURFACE : EMU_IMAGE_TEXTURE)) {
     no_object(w, i, lane, handle, o);

@@ -183,6 +183,8 @@ struct emu_code {
   uint32_t shared_bytes;    /* static shared memory of a kernel, callees included */
   emu_place *params, *rets; /* of a .func: formal side, in order */
   uint32_t n_params, n_rets;
+  const struct hd_emu_program *program; /* NULL: of code made by hand, the launched one */
+  bool shares;                          /* it names .shared variables, or a callee does */
   bool order_sensitive; /* results may depend on the interleaving of CTAs: floating-point atomics,
                            atomics whose old value is used, volatile or acquire loads of global memory */
   uint64_t stack_bytes; /* local memory a thread needs, callees included; recursion: a fixed stack */
@@ -220,6 +222,7 @@ enum { EMU_FRAME = 101 };      /* emu_mem.space: parameters and results, in the 
 enum { EMU_CACHE_HINT = 128 }; /* src[3] is a policy (64 bits), instead of a priority in L2 */
 #define EMU_NO_SLOT UINT32_MAX
 #define EMU_ALLOCA_BYTES 16384u
+enum { EMU_OPEN_STACK = 65536 }; /* bytes of a thread whose calls have no known depth */
 typedef enum emu_addr_mode {
   EMU_ADDR_64 = 0, /* src[0] is a 64-bit register */
   EMU_ADDR_32,     /* src[0] is a 32-bit register; the sum wraps at 32 bits */

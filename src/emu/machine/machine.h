@@ -27,7 +27,7 @@
  * variables and .const data included) lies at EMU_GLOBAL_BASE; shared addresses are offsets
  * into the CTA's block, local ones into the thread's stack, and become generic by adding
  * their window's base; a kernel's parameter block is at EMU_PARAM_BASE; a function's
- * address is EMU_FUNC_BASE + 16 * its index in the module. */
+ * address is that of its program's first one + 16 * its index in the module, from EMU_FUNC_BASE on. */
 #define EMU_SHARED_BASE 0x600000000000ull
 #define EMU_LOCAL_BASE 0x610000000000ull
 #define EMU_PARAM_BASE 0x620000000000ull

@@ -47,7 +47,8 @@ struct hd_emu {
   struct {
     emu_image_object *data;
     size_t n, cap;
-  } images; /* by handle; image.c */
+  } images;                 /* by handle; image.c */
+  hd_emu_program *programs; /* that are loaded; under the lock */
 };
 
 /* memory.c */

@@ -9,6 +9,7 @@
 typedef struct emu_traits {
   bool order_sensitive;   /* CTAs are interleaved, on one host thread */
   bool prints, allocates; /* one host thread, so that the order is always the same */
+  bool indirect;          /* calls through a register, perhaps functions of other programs */
 } emu_traits;
 
 typedef struct emu_symbol {
@@ -19,8 +20,12 @@ typedef struct emu_symbol {
   const char *missing; /* the undefined variable that its initialiser needs, or its own name; or NULL */
 } emu_symbol;
 
+enum { EMU_FUNC_ROOM = 1 << 24 }; /* addresses of each program */
+
 struct hd_emu_program {
   hd_emu *emu;
+  hd_emu_program *next; /* of the same emulator, by falling addresses of functions */
+  uint64_t functions;   /* the address of function 0 */
   const hd_ptx_module *module;
   hd_arena arena;
   emu_symbol *symbols; /* one per module->vars; address 0 for registers and the like */

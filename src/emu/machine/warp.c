@@ -334,6 +334,7 @@ static void report_ran(const emu_warp *w, const emu_fiber *f, const emu_inst *fr
   const emu_cta *c = w->cta;
   const hd_emu_hooks *h = &c->grid->hooks;
   const emu_code *code = f->frame->code;
+  if (code->program && code->program != c->grid->program) return; /* its functions have other numbers */
   h->ran(h->ctx, c->worker, c->task, w->index, code->index, (uint32_t)(from - code->insts),
          (uint32_t)(last - code->insts));
 }
