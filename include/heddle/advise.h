@@ -82,7 +82,7 @@ typedef enum hd_order_free {
   HD_ORDER_FREE_NO,
 } hd_order_free;
 
-/* ---- What may be tried ------------------------------------------------------------------- */
+/* ---- Plans to try ------------------------------------------------------------------------ */
 
 /* The plans that launch number `launch` leaves to try (hd_candidates), as far as the text alone tells:
  * n_sms, resident, vote and the facts from a trace are 0. */

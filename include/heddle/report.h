@@ -85,13 +85,13 @@ HD_API hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_di
 /* One line a row, a header line first; fields as hd_counters names them. */
 HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 
-/* ---- What a probe found ---------------------------------------------------------- */
+/* ---- Results of a probe ---------------------------------------------------------- */
 
 /* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, the bytes that a
  * miss fetches, and which SM ran which CTA. */
 HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
-/* ---- What an analysis found ------------------------------------------------------ */
+/* ---- Results of an analysis ------------------------------------------------------ */
 
 /* Arrays of a workload go by their buffers' names where pointers to them, among a launch's arguments, are
  * numbered: buffer b begins at address (b + 1) << HD_REPORT_BUFFER_SHIFT, too far apart to be mixed up. */

@@ -29,7 +29,7 @@ static void find_direction(const hd_workload *w, hd_advice *out) {
                                            : "";
 }
 
-/* ---- Is the order free? ----------------------------------------------------------------------- */
+/* ---- Freedom of the order --------------------------------------------------------------------- */
 
 static hd_status check_races(advising *a, hd_diag *d) {
   runner r = {0};

@@ -12,7 +12,7 @@
 
 #include "analysis/internal.h"
 
-/* ---- What an instruction writes ------------------------------------------------------ */
+/* ---- Definitions --------------------------------------------------------------------- */
 
 typedef struct def_list {
   an *a;

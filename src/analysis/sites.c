@@ -10,7 +10,7 @@
 
 enum { MAX_GUARDS = 256, MAX_NESTING = 64 };
 
-/* ---- Which operand is a global address -------------------------------------------------- */
+/* ---- Accesses to global memory ---------------------------------------------------------- */
 
 typedef struct shape {
   hd_site_kind kind;

@@ -116,7 +116,7 @@ static hd_status cuda_copy(hd_device *dev, uint64_t to, uint64_t from, uint64_t 
   return cuda_leave(c, CUDA_TRY(c, d, "", cuMemcpyDtoDAsync_v2, to, from, bytes, c->current), d);
 }
 
-/* ---- What the GPU is ------------------------------------------------------------------- */
+/* ---- The GPU's attributes -------------------------------------------------------------- */
 
 typedef struct number {
   int attribute;

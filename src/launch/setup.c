@@ -90,7 +90,7 @@ hd_status launch_setup_follow(launch_setup *s, const uint64_t *addresses, hd_dia
   return st;
 }
 
-/* ---- What recipes ask for ------------------------------------------------------------------ */
+/* ---- Needs of recipes ---------------------------------------------------------------------- */
 
 static hd_status provide(const launch_setup *s, const void *bytes, uint64_t n, uint64_t *address,
                          hd_diag *d) {

@@ -28,7 +28,7 @@ static hd_status tensor_map(void *ctx, const hd_tensor *t, void *map, hd_diag *d
   return hd_device_tensor_map(ctx, t, map, d);
 }
 
-/* ---- What is found out about a device ------------------------------------------------ */
+/* ---- Properties of the device -------------------------------------------------------- */
 
 static bool any_binds(const hd_resolved *plans, hd_bind_kind bind) {
   for (uint32_t k = 0; k < plans->code->n_kernels; k++)

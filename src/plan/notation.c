@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What can be written --------------------------------------------------------- */
+/* ---- Names and forms ------------------------------------------------------------- */
 
 /* The parameter behind an order's name. */
 typedef enum form {

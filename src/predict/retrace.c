@@ -56,7 +56,7 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   return st;
 }
 
-/* ---- Which part of a plan ---------------------------------------------------------------- */
+/* ---- Parts of a plan --------------------------------------------------------------------- */
 
 bool retrace_is_needed(const hd_plan *p) { return hd_plan_changes_tasks(p); }
 

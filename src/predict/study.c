@@ -89,7 +89,7 @@ const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
   return s->arrays;
 }
 
-/* ---- Where a study comes from -------------------------------------------------------------- */
+/* ---- Sources of studies -------------------------------------------------------------------- */
 
 hd_status study_source_get(study_source *s, const hd_study **out, hd_diag *d) {
   hd_status st = HD_OK;

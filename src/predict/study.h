@@ -56,7 +56,7 @@ hd_status predict_path(const hd_compiled *code, uint32_t launch, const char *met
 hd_status study_order_table(const hd_study *s, uint32_t launch, hd_order_kind kind, hd_table *out,
                             hd_diag *d);
 
-/* ---- Where a study comes from (study.c) ------------------------------------------------ */
+/* ---- Sources of studies (study.c) ------------------------------------------------------ */
 
 /* The study that is given, if it is one of the same text, else one that is opened when it is first needed. */
 typedef struct study_source {

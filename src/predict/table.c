@@ -7,7 +7,7 @@
 
 enum { PATH = 4096 };
 
-/* ---- What a table follows from -------------------------------------------------------- */
+/* ---- The hash of a table's inputs ----------------------------------------------------- */
 
 static hd_status digest_file(hd_digest *h, const char *path, hd_diag *d) {
   hd_file f;
@@ -81,7 +81,7 @@ hd_status predict_path(const hd_compiled *code, uint32_t launch, const char *met
   return HD_OK;
 }
 
-/* ---- Making one ----------------------------------------------------------------------------- */
+/* ---- Construction --------------------------------------------------------------------------- */
 
 static bool one_table(const hd_compiled *c, uint32_t i, uint32_t k) {
   const uint32_t *a = c->workload->launches[i].grid, *b = c->workload->launches[k].grid;

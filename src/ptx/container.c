@@ -31,7 +31,7 @@ struct hd_container {
   ptx_unpacker unpacker;
 };
 
-/* ---- What a file is ----------------------------------------------------- */
+/* ---- Kinds of files ----------------------------------------------------- */
 
 /* The format of a file or of an archive member, told from its first bytes. */
 typedef enum content {

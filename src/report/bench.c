@@ -336,7 +336,7 @@ void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
     if (!rows[i].failed[0]) sorted[m++] = &rows[i];
   qsort(sorted, m, sizeof *sorted, by_speedup);
   html_begin(out, "heddle bench");
-  hd_buf_puts(out, "<h1>What steering CTAs wins on ");
+  hd_buf_puts(out, "<h1>Gains from steering CTAs on ");
   html_escape(out, p->title);
   hd_buf_puts(out, "</h1><p class=\"sub\">");
   html_escape(out, p->device);

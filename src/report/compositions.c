@@ -54,7 +54,7 @@ static int by_number(const void *a, const void *b) {
   return by_name(a, b);
 }
 
-/* ---- What there was ---------------------------------------------------------------------------- */
+/* ---- Counts ------------------------------------------------------------------------------------ */
 
 typedef struct summary {
   size_t outcomes[HD_COMPOSED_OUTCOMES], sizes;

@@ -98,9 +98,8 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
 }
 
 static void put_bounds(hd_buf *out, const hd_report *r) {
-  hd_buf_puts(out,
-              "<h2>What bounds the time</h2><table><tr><th>cycles</th><th>issue</th><th>L1</th><th>L2</th>"
-              "<th>DRAM</th></tr>");
+  hd_buf_puts(out, "<h2>Bounds on the time</h2><table><tr><th>cycles</th><th>issue</th><th>L1</th><th>L2</th>"
+                   "<th>DRAM</th></tr>");
   size_t shown[2] = {0, (size_t)(r->best > 0 ? r->best : 0)};
   for (size_t k = 0; k < (r->best > 0 ? 2u : 1u); k++) {
     const hd_counters *c = &r->rows[shown[k]].counters;

@@ -74,7 +74,7 @@ static void put_one(hd_buf *out, const plane *p, const float *share, uint64_t ta
 void report_put_picture(hd_buf *out, const hd_reuse_picture *r) {
   plane p = plane_of(r->grid);
   hd_buf_printf(out,
-                "<h2>Who shares with whom</h2><p class=\"sub\">The grid of %u &times; %u &times; %u CTAs, x "
+                "<h2>CTAs that share data</h2><p class=\"sub\">The grid of %u &times; %u &times; %u CTAs, x "
                 "to the right%s; "
                 "the darker, the more of the orange CTA's lines the others use too.",
                 r->grid[0], r->grid[1], r->grid[2], p.folded ? ", folded into rows" : "");

@@ -180,7 +180,7 @@ static void plot_sectors(const hd_probe_result *r, hd_buf *out) {
       "Cycles of a load behind a word that was just fetched from DRAM: one miss brings %u bytes into L1, %u "
       "into L2.",
       r->l1_sector, r->l2_sector);
-  heading(out, "What one miss brings", text);
+  heading(out, "Bytes that one miss fetches", text);
   plot_bars(bars, HD_PROBE_SECTORS - 1, "bytes behind the word", "cycles", out);
 }
 

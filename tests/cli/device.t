@@ -64,7 +64,7 @@ A probe's file is a GPU to simulate on:
   Wrote probed.toml and probed.html.
   <h2>Latency against footprint
   <h2>L1 by carve-out
-  <h2>What one miss brings
+  <h2>Bytes that one miss fetches
   <h2>Which SM runs which CTA
   $ heddle simulate copy-col --size tiny --gpu ./probed.toml | head -1
   copy-col (tiny) on emulator, round-robin dispatch, plan baseline

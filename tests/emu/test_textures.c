@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- What must come out, worked out texel by texel ---------------------------------------------- */
+/* ---- Expected results, computed texel by texel -------------------------------------------------- */
 
 static unsigned channel_bytes(const hd_image *i) { return hd_texel_bytes(i->texel); }
 
@@ -486,7 +486,7 @@ static void handles_of_nothing_are_findings(void **state) {
   close_file(&s);
 }
 
-/* ---- What is not emulated -------------------------------------------------------------------- */
+/* ---- Refusals and references ----------------------------------------------------------------- */
 
 static void other_forms_are_refused(void **state) {
   static const struct {

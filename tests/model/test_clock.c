@@ -279,7 +279,7 @@ static void conflicts_of_banks_take_a_pass_each(void **state) {
   assert_between(with / without, 6, 40);
 }
 
-/* ---- What warps wait for ------------------------------------------------------------------------ */
+/* ---- Causes of waits ---------------------------------------------------------------------------- */
 
 static double waits(const hd_counters *c) {
   return c->stall_memory + c->stall_dependency + c->stall_barrier + c->stall_throttle + c->stall_issue;
@@ -371,7 +371,7 @@ static void wavefronts_are_those_of_the_programming_guide(void **state) {
   assert_int_equal(model_shared_wavefronts(addr, 1, 4), 1);
 }
 
-/* ---- What must always hold -------------------------------------------------------------------- */
+/* ---- Invariants ------------------------------------------------------------------------------- */
 
 static void the_same_way_is_kept_once(void **state) {
   subject s = trace_kernel(thousand_additions, 64, 128);

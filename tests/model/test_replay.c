@@ -1,7 +1,7 @@
 /* Replaying traces: properties that hold for every model. */
 #include "model/replay.h"
 
-/* ---- What always holds --------------------------------------------------------------------- */
+/* ---- Invariants ---------------------------------------------------------------------------- */
 
 static void counters_are_consistent_on_any_gpu_and_order(void **state) {
   hd_trace *t = synth_trace(60, 96, mixed_warp, (void *)&all_kinds);

@@ -318,7 +318,7 @@ static void values_of_a_variable_are_not_reused_once_it_may_have_changed(void **
   assert_int_equal(out[0], 76);
 }
 
-/* ---- What the programs of orders are ------------------------------------------------ */
+/* ---- Programs of orders ------------------------------------------------------------- */
 
 static void order_program(fixture *f, const char *notation, hd_grid grid) {
   hd_plan p;

@@ -20,7 +20,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* ---- Making files ------------------------------------------------------- */
+/* ---- Construction of files ---------------------------------------------- */
 
 /* Offsets in a region header and an entry header, for poke(). */
 enum { REGION_VERSION = 4, REGION_HEADER_SIZE = 6, REGION_SIZE = 8, REGION_HEADER = 16 };

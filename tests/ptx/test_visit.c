@@ -294,7 +294,7 @@ static void a_visitor_stops_where_it_says(void **state) {
   }
 }
 
-/* ---- What no instruction has -------------------------------------------------------------- */
+/* ---- Operands outside of instructions ----------------------------------------------------- */
 
 typedef struct listing {
   const hd_ptx_module *m;

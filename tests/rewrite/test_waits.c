@@ -255,7 +255,7 @@ static void polls_are_followed_through_calls(void **state) {
   EXPECT_ALL(cases);
 }
 
-/* ---- What is no wait -------------------------------------------------------------------------- */
+/* ---- Loops that do not wait ------------------------------------------------------------------- */
 
 static void loops_that_do_not_wait_for_the_value_are_accepted(void **state) {
   static const wait_case cases[] = {

@@ -248,7 +248,7 @@ static void callers_at_the_same_time_all_get_the_text(void **state) {
   only_entry();
 }
 
-/* ---- Which compiler --------------------------------------------------------------------- */
+/* ---- Choice of the compiler ------------------------------------------------------------- */
 
 static void clang_is_taken_where_nvcc_is_missing_or_too_new(void **state) {
   copier("clang-14", "sm_70 sm_80 sm_86 sm_90a");

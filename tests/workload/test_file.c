@@ -8,7 +8,7 @@
 #include "good.h"
 #include "scratch.h"
 
-/* ---- What it becomes ---------------------------------------------------------------- */
+/* ---- The workload of a file --------------------------------------------------------- */
 
 static void a_file_becomes_a_workload_with_everything_evaluated(void **state) {
   hd_workload *w;

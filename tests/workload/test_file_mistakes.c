@@ -1,7 +1,7 @@
 /* workload.toml: the one line that each mistake is answered with. */
 #include "workload/good.h"
 
-/* ---- What is refused --------------------------------------------------------------------- */
+/* ---- Mistakes ---------------------------------------------------------------------------- */
 
 #define DIR "dir/workload.toml:"
 

@@ -3,7 +3,7 @@
 
 #include "cuda/core/core.h"
 
-/* ---- Making and ending ------------------------------------------------------------------------------ */
+/* ---- Creation and destruction ----------------------------------------------------------------------- */
 
 cu_result core_context_create(core_device *device, unsigned flags, core_context **out) {
   core_context *c = calloc(1, sizeof *c);

@@ -14,7 +14,7 @@ typedef struct kernel_work {
   char args[];
 } kernel_work;
 
-/* ---- What a fault is to the program ------------------------------------------------------------------- */
+/* ---- A fault's result for the program ----------------------------------------------------------------- */
 
 /* Words that the emulator's diagnostics begin with, and the driver's result. */
 static const struct {

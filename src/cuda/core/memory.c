@@ -72,7 +72,7 @@ uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *a
   return bytes;
 }
 
-/* ---- Making ------------------------------------------------------------------------------------------- */
+/* ---- Allocation --------------------------------------------------------------------------------------- */
 
 static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address, uint64_t bytes,
                         const char *what, core_memory **out) {
@@ -186,7 +186,7 @@ cu_result core_memory_unregister(void *host) {
   return core_memory_free(m);
 }
 
-/* ---- Ending ---------------------------------------------------------------------------------- */
+/* ---- Release --------------------------------------------------------------------------------- */
 
 static void take_out(core_memory *m) {
   const size_t k = upper_bound(m->address) - 1;

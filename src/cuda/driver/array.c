@@ -3,7 +3,7 @@
 
 static core_array *array_of(cu_array a) { return a && a->kind == CORE_ARRAY ? a : NULL; }
 
-/* ---- Making and ending ----------------------------------------------------------------------- */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
 static cu_result create(cu_array *array, const cu_array3d *shape, unsigned levels) {
   return array && shape ? core_array_create(core_current(), shape, levels, array) : CU_INVALID_VALUE;

@@ -38,7 +38,7 @@ static cu_result host_work(const cu_host_node *p, core_work **w) {
   return p && p->fn ? core_host_work(core_current(), p->fn, p->data, w) : CU_INVALID_VALUE;
 }
 
-/* ---- Making graphs --------------------------------------------------------------------------- */
+/* ---- Construction ---------------------------------------------------------------------------- */
 
 cu_result drv_cuGraphCreate(cu_graph *graph, unsigned flags) {
   return graph && !flags ? core_graph_create(graph) : CU_INVALID_VALUE;
@@ -132,7 +132,7 @@ cu_result drv_cuGraphAddDependencies_v2(cu_graph graph, cu_node *from, cu_node *
   return drv_cuGraphAddDependencies(graph, from, to, n);
 }
 
-/* ---- Looking at them ------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 /* Programs ask for a list twice: first for its length, then for that many entries. */
 static void put(cu_node *out, size_t room, size_t *at, cu_node n) {

@@ -57,7 +57,7 @@ static cu_result row_of(void *dst, const void *src, size_t bytes, int kind, cu_c
   return rt_copy_of(&p, out);
 }
 
-/* ---- Making graphs --------------------------------------------------------------------------- */
+/* ---- Construction ---------------------------------------------------------------------------- */
 
 cu_result rt_cudaGraphCreate(cu_graph *graph, unsigned flags) { return drv_cuGraphCreate(graph, flags); }
 cu_result rt_cudaGraphDestroy(cu_graph graph) { return drv_cuGraphDestroy(graph); }
@@ -139,7 +139,7 @@ cu_result rt_cudaGraphAddDependencies_v2(cu_graph graph, cu_node *from, cu_node 
   return drv_cuGraphAddDependencies(graph, from, to, n);
 }
 
-/* ---- Looking at them and changing them ------------------------------------------------------- */
+/* ---- Queries and changes --------------------------------------------------------------------- */
 
 static size_t *count(void *edges, size_t *n) { return rt_major < 13 ? edges : n; }
 

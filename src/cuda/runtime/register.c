@@ -64,7 +64,7 @@ static rt_symbol *find(const void *host) {
   return s->host && s->fatbin->wrapper ? s : NULL;
 }
 
-/* ---- What compiled code calls ---------------------------------------------------------------- */
+/* ---- Calls of compiled code ------------------------------------------------------------------ */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);
 EXPORT void **__cudaRegisterFatBinary(void *wrapper) {

@@ -184,7 +184,7 @@ void emu_link_begin(emu_decoder *d) {
   place_shared(d);
 }
 
-/* ---- What callees hand up ------------------------------------------------------------------------ */
+/* ---- Properties inherited from callees ----------------------------------------------------------- */
 
 /* Frames are aligned as the machine aligns them. */
 static uint64_t frame_bytes(const emu_code *c) { return align_up(c->local_bytes, 16); }

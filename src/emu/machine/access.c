@@ -87,7 +87,7 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
   }
 }
 
-/* ---- What the options ask for beyond bounds ------------------------------------------------------ */
+/* ---- Checks and traces that options ask for ------------------------------------------------------ */
 
 static bool init_fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
                        hd_access_kind kind, hd_space space) {

@@ -9,7 +9,7 @@
 
 static const char *const axis[3] = {"x", "y", "z"};
 
-/* ---- Is the launch allowed? ---------------------------------------------------- */
+/* ---- Checks of a launch -------------------------------------------------------- */
 
 static hd_status check_shape(const hd_emu_launch_params *l, hd_diag *d) {
   uint64_t threads = 1;

@@ -191,7 +191,7 @@ struct emu_code {
   hd_diag unsupported;  /* status HD_OK: everything is emulated, callees included */
 };
 
-/* ---- What handlers find in an instruction ---------------------------------------------------------- */
+/* ---- An instruction's fields for its handler ------------------------------------------------------- */
 
 /* cvt's flags. */
 enum {

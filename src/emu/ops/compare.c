@@ -1,7 +1,7 @@
 /* emu/ops/compare.c: setp, set, selp, slct. */
 #include "emu/ops/lanes.h"
 
-/* ---- What is done with a comparison ------------------------------------------------ */
+/* ---- Results of comparisons -------------------------------------------------------- */
 
 INLINE uint32_t combine(const emu_inst *i, char *r, uint32_t m) {
   const uint32_t c = i->compare.combine ? get_pred(r, i->src[2]) ^ (i->compare.negate ? ALL_LANES : 0) : 0;

@@ -28,7 +28,7 @@ static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const c
   rewrite_scan_refuse(&s->look, kind, st, why);
 }
 
-/* ---- Who waits for whom -------------------------------------------------------------------- */
+/* ---- Barriers and refusals ----------------------------------------------------------------- */
 
 static bool is_cta_barrier(const hd_ptx_form *f) {
   return f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE);

@@ -56,7 +56,7 @@
 
 #include "rewrite/levers/claim.h"
 
-/* ---- Who is the thread in its CTA ------------------------------------------------------- */
+/* ---- The thread's number in its CTA ----------------------------------------------------- */
 
 void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t) {
   const uint32_t *b = j->block;

@@ -54,7 +54,7 @@ typedef struct edit {
 
 static hd_status no_memory(hd_diag *d) { return hd_nomem(d); }
 
-/* ---- Which loads --------------------------------------------------------------------------- */
+/* ---- Choice of loads ----------------------------------------------------------------------- */
 
 static bool is_streamed(const hd_stream *s, uint32_t number) {
   if (s->kind == HD_STREAM_L1) return true;

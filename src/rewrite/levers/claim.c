@@ -156,7 +156,7 @@ static hd_status describe(const rewrite_job *j, const claim_scheme *s, hd_diag *
   return remark ? HD_OK : hd_nomem(d);
 }
 
-/* ---- What it takes ------------------------------------------------------------------------ */
+/* ---- Conditions --------------------------------------------------------------------------- */
 
 static hd_status check_launch(const rewrite_job *j, hd_diag *d) {
   uint64_t M = hd_plan_clusters(j->plan, &j->opt->grid);

@@ -85,7 +85,7 @@ void claim_put_pack_segment(const rewrite_job *j, hd_buf *t) {
               "\t@%%~lead mov.u32 %%~at, %%~w;\n\t@%%~ok mov.u32 %%~at, %%~stop;\n");
 }
 
-/* ---- Taking ----------------------------------------------------------------------------------------- */
+/* ---- Taking a task ---------------------------------------------------------------------------------- */
 
 void claim_put_take(const rewrite_job *j, hd_buf *t) {
   const claim_scheme *s = j->claim;

@@ -47,7 +47,7 @@ void claim_put_loop(const rewrite_job *j, hd_buf *t, const char *label) {
   rewrite_put(j, t, "$~%s:\n\t.pragma \"nounroll\";\n", label);
 }
 
-/* ---- Who ----------------------------------------------------------------------------------------- */
+/* ---- The worker's identity ----------------------------------------------------------------------- */
 
 void claim_put_who(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t,
@@ -66,7 +66,7 @@ void claim_put_who(const rewrite_job *j, hd_buf *t) {
   }
 }
 
-/* ---- Where --------------------------------------------------------------------------------------- */
+/* ---- The worker's queue -------------------------------------------------------------------------- */
 
 /* %~i: %~c mod M. ptxas makes seventeen instructions of a remainder by a constant. */
 static void put_remainder(const rewrite_job *j, hd_buf *t) {

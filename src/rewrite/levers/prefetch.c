@@ -40,7 +40,7 @@ typedef struct slice {
   uint32_t n_copies, n_fetches;
 } slice;
 
-/* ---- What can be copied -------------------------------------------------------------------- */
+/* ---- Instructions that can be copied ------------------------------------------------------- */
 
 /* Depends on its operands alone. */
 static bool is_pure(const hd_ptx_form *f) {
@@ -83,7 +83,7 @@ static verdict worse(verdict a, verdict b) {
   return a == VARIES || b == VARIES ? VARIES : SAME;
 }
 
-/* ---- Where registers come from ---------------------------------------------------------------- */
+/* ---- Definitions of registers ----------------------------------------------------------------- */
 
 enum { OUTSIDE = UINT32_MAX, NOWHERE = UINT32_MAX - 1 };
 
@@ -136,7 +136,7 @@ static bool find_writes(slice *s) {
   return true;
 }
 
-/* ---- Which registers vary ---------------------------------------------------------------------- */
+/* ---- Registers that vary between tasks --------------------------------------------------------- */
 
 static verdict judge(slice *s, hd_sym reg, uint32_t use, unsigned depth);
 
@@ -304,7 +304,7 @@ static void collect(slice *s, hd_sym reg, uint32_t use, uint8_t *visited) {
   }
 }
 
-/* ---- Which loads ------------------------------------------------------------------------------------ */
+/* ---- Choice of loads -------------------------------------------------------------------------------- */
 
 typedef struct fetch {
   hd_sym base;
@@ -351,7 +351,7 @@ static hd_status find_fetches(slice *s, fetch *list, hd_diag *d) {
       d);
 }
 
-/* ---- Where ------------------------------------------------------------------------------------------ */
+/* ---- Place of the prefetches ------------------------------------------------------------------------ */
 
 /* Control comes to the next statement only from this one, and to this one only once. */
 static bool is_straight(const slice *s, const hd_ptx_stmt *st) {

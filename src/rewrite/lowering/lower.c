@@ -66,7 +66,7 @@ static bool reads_variable(const lower *c, uint32_t v) {
   return c->p->vals[p->a].op == HD_P_VAR || c->p->vals[p->b].op == HD_P_VAR;
 }
 
-/* ---- What is needed ------------------------------------------------------------ */
+/* ---- Values that are needed ---------------------------------------------------- */
 
 static bool need(lower *c, uint32_t v) {
   if (c->needed[v]) return false;

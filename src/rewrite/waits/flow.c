@@ -35,7 +35,7 @@ typedef struct trace {
   uint32_t *first, *last; /* by number: the tree's preorder */
 } trace;
 
-/* ---- Which branches decide whether a block runs -------------------------------------------------- */
+/* ---- Branches that decide whether a block runs --------------------------------------------------- */
 
 static bool leaves_region(const wait_search *w, uint32_t block) {
   const hd_block *b = &w->g.blocks[block];
