@@ -12,11 +12,9 @@
  * last barrier of its CTA: with a fence, an acquire, an mbarrier, or with a barrier for a part of the CTA.
  *
  * A load is alike where no path to it from the last such barrier, or from the kernel's beginning, has any of
- * these. */
+ * these, and the kernel is not seen to write there (writes.c). */
 #include "cfg/internal.h"
 #include "heddle/ptx_facts.h"
-
-typedef enum effect { EFFECT_NONE = 0, EFFECT_CLEARS, EFFECT_ORDERS } effect;
 
 enum { NOT_KNOWN = 0, ALIKE, NOT_ALIKE }; /* of a load */
 
@@ -39,22 +37,23 @@ static bool is_warp_barrier(const hd_cfg *g, uint32_t inst) {
          g->module->opnds[s->first_opnd].kind == HD_O_INT;
 }
 
-static effect effect_of(const hd_cfg *g, uint32_t inst) {
+static cfg_effect effect_of(const hd_cfg *g, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(g, inst);
-  if (hd_inst_is_full_barrier(g, inst)) return hd_inst_stmt(g, inst)->guard ? EFFECT_NONE : EFFECT_CLEARS;
-  if (f->flags & HD_OPF_CALLS) return g->insts[inst].body ? EFFECT_NONE : EFFECT_ORDERS;
+  if (hd_inst_is_full_barrier(g, inst))
+    return hd_inst_stmt(g, inst)->guard ? CFG_EFFECT_NONE : CFG_EFFECT_CLEARS;
+  if (f->flags & HD_OPF_CALLS) return g->insts[inst].body ? CFG_EFFECT_NONE : CFG_EFFECT_ORDERS;
   switch (f->op) {
   case HD_OP_BAR:
-  case HD_OP_BARRIER: return is_warp_barrier(g, inst) ? EFFECT_NONE : EFFECT_ORDERS;
+  case HD_OP_BARRIER: return is_warp_barrier(g, inst) ? CFG_EFFECT_NONE : CFG_EFFECT_ORDERS;
   case HD_OP_FENCE:
   case HD_OP_MEMBAR:
   case HD_OP_MBARRIER:
-  case HD_OP_UNKNOWN: return EFFECT_ORDERS;
+  case HD_OP_UNKNOWN: return CFG_EFFECT_ORDERS;
   default: break;
   }
   hd_ptx_access a = hd_ptx_access_of(f);
   bool acquires = a.order == HD_ORDERED_ACQUIRE || a.order == HD_ORDERED_ACQ_REL || a.order == HD_ORDERED_SC;
-  return a.unknown || acquires ? EFFECT_ORDERS : EFFECT_NONE;
+  return a.unknown || acquires ? CFG_EFFECT_ORDERS : CFG_EFFECT_NONE;
 }
 
 static bool is_own_param(const hd_cfg *g, hd_sym sym) {
@@ -88,6 +87,7 @@ static void look_at_graph(cfg_alike *a) {
   a->effects = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
   a->ordered = HD_NEW_N(a->arena, g->n_blocks + 1u, uint8_t);
   a->loads = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
+  hd_writers_find(g, a->arena, &a->writers);
   /* An inlined body's use of its parameters is not examined. */
   a->other_params = g->n_calls > 1 || !g->module->funcs[g->calls[0].func].entry;
   for (uint32_t i = 0; i < g->n_insts; i++) {
@@ -101,7 +101,7 @@ static void look_at_graph(cfg_alike *a) {
       const hd_block *block = &g->blocks[b];
       bool ordered = a->ordered[b];
       for (uint32_t i = block->first; i < block->first + block->n_insts; i++)
-        if (a->effects[i]) ordered = a->effects[i] == EFFECT_ORDERS;
+        if (a->effects[i]) ordered = a->effects[i] == CFG_EFFECT_ORDERS;
       for (uint32_t k = 0; ordered && k < block->n_succ; k++) {
         uint8_t *to = &a->ordered[g->edges[block->first_succ + k]];
         changed |= !*to;
@@ -114,7 +114,7 @@ static void look_at_graph(cfg_alike *a) {
 static bool is_ordered(const cfg_alike *a, uint32_t inst) {
   uint32_t block = a->g->insts[inst].block;
   for (uint32_t i = inst; i-- > a->g->blocks[block].first;)
-    if (a->effects[i]) return a->effects[i] == EFFECT_ORDERS;
+    if (a->effects[i]) return a->effects[i] == CFG_EFFECT_ORDERS;
   return a->ordered[block];
 }
 
@@ -126,9 +126,10 @@ static bool find_out(const cfg_alike *a, uint32_t inst) {
   switch (x.touches[0].space) {
   case HD_IN_PARAM: return !a->other_params;
   case HD_IN_CONST: return true;
-  case HD_IN_GENERIC: return !a->local_addresses && !is_ordered(a, inst);
+  case HD_IN_GENERIC:
+    return !a->local_addresses && !is_ordered(a, inst) && !cfg_may_change(a, inst, HD_IN_GENERIC);
   case HD_IN_GLOBAL:
-  case HD_IN_SHARED: return !is_ordered(a, inst);
+  case HD_IN_SHARED: return !is_ordered(a, inst) && !cfg_may_change(a, inst, x.touches[0].space);
   default: return false;
   }
 }

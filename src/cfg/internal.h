@@ -6,7 +6,7 @@
  *   loops.c       natural loops; strongly connected regions
  *
  * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c
- * with alike.c and ranges.c, barriers.c, dot.c. calls.c needs no graph.
+ * with alike.c, writes.c and ranges.c, barriers.c, dot.c. calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H
@@ -48,11 +48,19 @@ typedef struct cfg_ranges {
 /* A comparison with one result for all threads, because of how many there are. */
 bool cfg_is_decided(cfg_ranges *r, uint32_t inst);
 
+/* What an instruction does about the order of a CTA's threads. */
+typedef enum cfg_effect {
+  CFG_EFFECT_NONE = 0,
+  CFG_EFFECT_CLEARS, /* a barrier of the whole CTA: what ordered threads before it matters no more */
+  CFG_EFFECT_ORDERS, /* may order a thread behind another one's earlier instruction */
+} cfg_effect;
+
 /* alike.c. The rest is found when a load is asked for first. */
 typedef struct cfg_alike {
   const hd_cfg *g;
   hd_arena *arena;
-  uint8_t *effects; /* per instruction */
+  hd_writers writers;
+  uint8_t *effects; /* per instruction: cfg_effect */
   uint8_t *ordered; /* per block: threads may be ordered at its beginning by more than the last barrier */
   uint8_t *loads;   /* per instruction */
   bool local_addresses, other_params;
@@ -60,5 +68,7 @@ typedef struct cfg_alike {
 /* A load from an address that is the same for all threads of a CTA, or of a warp, brings all of them the
  * same. */
 bool cfg_load_is_alike(cfg_alike *a, uint32_t inst);
+/* writes.c. The kernel may write where the load reads while threads are on their way to it. */
+bool cfg_may_change(const cfg_alike *a, uint32_t load, unsigned space);
 
 #endif

@@ -23,7 +23,8 @@ static hd_status open_subject(subject *s, const char *functions, const char *bod
   hd_diag d;
   char line[1024];
   hd_buf_printf(&text,
-                ".version 8.0\n.target sm_80\n.address_size 64\n%s\n.visible .entry k(.param .u64 p)\n{\n"
+                ".version 8.0\n.target sm_80\n.address_size 64\n%s\n.visible .entry k(.param .u64 p, .param "
+                ".u64 q)\n{\n"
                 ".reg .pred %%p<9>;\n.reg .b32 %%r<9>;\n.reg .b64 %%l<9>;\n%s\n}\n",
                 functions, body);
   hd_arena_init(&s->arena);

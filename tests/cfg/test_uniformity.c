@@ -7,7 +7,8 @@ static hd_same level_of_barrier(const char *body, const uint32_t block[3]) {
   hd_uniformity u;
   hd_same level = HD_SAME_NOWHERE;
   bool found = false;
-  if (open_subject(&s, ".shared .align 8 .b8 s[64];", body, 0) != HD_OK) fail_msg("%s", body);
+  if (open_subject(&s, ".shared .align 8 .b8 s[64];\n.shared .align 8 .b8 t[64];", body, 0) != HD_OK)
+    fail_msg("%s", body);
   hd_uniformity_find(&s.g, block, &s.arena, &u);
   for (uint32_t i = 0; i < s.g.n_insts; i++)
     if (hd_inst_form(&s.g, i)->op == HD_OP_BAR) {
@@ -120,7 +121,7 @@ static void values_of_a_warp_have_levels(void **state) {
 
 /* %l1 holds an address that is the same for all threads of the CTA, %l2 one for each thread. */
 #define ADDRESSES                                                                                            \
-  "ld.param.u64 %l1, [p];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %l2, %r4, 4;\nadd.s64 %l2, %l1, %l2;\n"
+  "ld.param.u64 %l1, [p];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %l5, %r4, 4;\nadd.s64 %l2, %l1, %l5;\n"
 
 static void loads_have_levels(void **state) {
   static const struct {
@@ -163,6 +164,28 @@ static void loads_have_levels(void **state) {
       {"behind a fence of the round before",
        "A: ld.shared.u32 %r1, [s];\nmembar.gl;\nld.param.u32 %r3, [p];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra "
        "A;\n",
+       HD_SAME_NOWHERE},
+      {"of what the kernel writes, by the same pointer",
+       "ld.global.u32 %r1, [%l1];\nst.global.u32 [%l2], %r4;\n", HD_SAME_NOWHERE},
+      {"of what an atomic changes, by the same pointer",
+       "ld.global.u32 %r1, [%l1];\natom.global.add.u32 %r3, [%l1+64], 1;\n", HD_SAME_NOWHERE},
+      {"while the kernel writes by another pointer",
+       "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_CTA},
+      {"of shared memory that is written in front of a barrier",
+       "st.shared.u32 [s], %r4;\nbar.sync 0;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
+      {"of shared memory that is written without a barrier between",
+       "st.shared.u32 [s], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
+      {"of shared memory that is written behind, without a barrier",
+       "bar.sync 0;\nld.shared.u32 %r1, [s];\nst.shared.u32 [s+4], %r4;\nbar.sync 0;\n", HD_SAME_NOWHERE},
+      {"of shared memory that is written behind a barrier",
+       "bar.sync 0;\nld.shared.u32 %r1, [s];\nbar.sync 0;\nst.shared.u32 [s+4], %r4;\n", HD_SAME_IN_CTA},
+      {"of shared memory, while another variable is written",
+       "bar.sync 0;\nst.shared.u32 [t], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
+      {"of shared memory, while nobody knows which is written",
+       "bar.sync 0;\nst.shared.u32 [%r4], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
+      {"of shared memory that the round before writes",
+       "bar.sync 0;\nA: ld.shared.u32 %r1, [s];\nst.shared.u32 [s], %r4;\nld.param.u32 %r3, [p];\n"
+       "setp.eq.u32 %p3, %r3, 0;\n@%p3 bra A;\n",
        HD_SAME_NOWHERE},
       {"a parameter by its address", "mov.b64 %l3, p;\nld.param.u32 %r1, [%l3+4];\n", HD_SAME_IN_CTA},
       {"a parameter by an address for each thread",

@@ -66,6 +66,14 @@ static void barriers_that_some_threads_skip_are_refused(void **state) {
        HD_REFUSE_SKIPPED_BARRIER},
       {"a branch on what another thread may let one see", KERNEL(EACH_LOADS HANDED_OVER ENDS_EARLY),
        HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on a flag by which CTAs tell each other to stop",
+       KERNEL(EACH_LOADS "ld.global.u32 %r4, [%rd1];\n" ENDS_EARLY "\nst.global.u32 [%rd1], 9;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a branch on a flag that a thread may set before another one looks",
+       KERNEL("L: ld.shared.u32 %r4, [box];\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 ret;\nst.shared.u32 [box], "
+              "%r1;\nbar.sync 0;\n"
+              "bra L;"),
+       HD_REFUSE_SKIPPED_BARRIER},
       {"a branch on local memory",
        KERNEL(".local .u32 own;\nst.local.u32 [own], %r1;\nld.local.u32 %r4, [own];\n" ENDS_EARLY),
        HD_REFUSE_SKIPPED_BARRIER},
