@@ -39,6 +39,10 @@ typedef struct hd_units {
   double load_store;         /* lanes whose addresses go to L1 or shared memory */
   double tensor;             /* multiply-adds of f16; 0: no tensor cores */
   uint32_t alu_latency, fp64_latency, xu_latency, shared_latency, tensor_latency;
+  double mma; /* as tensor, of instructions of one warp (mma.sync); 0: the same */
+  double barrier,
+      barrier_warp; /* cycles that a barrier takes from the last warp's arrival, and more for each warp */
+  uint32_t fence_latency; /* of a fence for the GPU; 0: as L2's */
 } hd_units;
 
 /* What launches take beside their CTAs' work, for replays with a clock; all 0 where it is not known. */
@@ -70,9 +74,19 @@ typedef struct hd_gpu {
   hd_cache_config l1, l2;
   double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
   double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
+  /* What L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
+  double l2_requests_per_cycle; /* loads, a request a line */
+  double l2_store_bytes_per_cycle, l2_stores_per_cycle;
+  double l2_atomics_per_cycle; /* sectors that it adds to */
+  double l2_sm_store_bytes_per_cycle,
+      l2_sm_stores_per_cycle; /* that one SM sends, a store a line; 0: no limit */
+  uint32_t l2_atomic_latency; /* cycles until an atomic's old value is there; 0: as a load's */
+  uint64_t l2_dirty_bytes; /* of the data of others that L2 holds when a launch begins: what a flush leaves to
+                              be written back */
   hd_launch_cost launch;
   uint32_t dram_latency;
   double dram_bytes_per_cycle;
+  double dram_write_bytes_per_cycle; /* 0: as it reads */
   double clock_mhz;
   hd_units units;
 } hd_gpu;
@@ -226,6 +240,8 @@ typedef struct hd_replay_options {
                             HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
   uint32_t shared_bytes; /* per CTA */
+  uint32_t
+      extra; /* instructions that a plan adds to each task, of each warp: with a clock they take their time */
   bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
                  that of the busiest resource */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */

@@ -70,6 +70,13 @@ void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task,
   }
 }
 
+void model_clock_occupy(model_clock *c, uint64_t cycle, uint32_t cycles) {
+  for (uint32_t i = 0; i < c->schedulers; i++) {
+    c->free[i] = later_of(c->free[i], cycle) + cycles;
+    c->choice[i].stale = true;
+  }
+}
+
 /* ---- Events ------------------------------------------------------------------- */
 
 static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
@@ -98,7 +105,9 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
 /* The last warp has come to the barrier: all go on. */
 static void release(model_clock *c, model_sm *s, uint32_t cta) {
   model_sm_cta *q = &s->ctas[cta];
+  const hd_units *u = &s->gpu->units;
   q->waiting = 0;
+  q->released += (uint64_t)(u->barrier + u->barrier_warp * s->warps_per_cta);
   for (uint32_t i = cta * s->warps_per_cta; i < (cta + 1) * s->warps_per_cta; i++) {
     clock_warp *w = &c->warps[i];
     if (s->ready[i] != SM_NEVER || w->event != EVENT_BARRIER || s->warps[i].ended) continue;

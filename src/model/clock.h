@@ -62,6 +62,8 @@ typedef struct model_clock {
 void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g);
 /* As model_sm_start and model_sm_run, by this clock. */
 void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
+/* Each scheduler issues so many instructions from `cycle` on that no task's path has. */
+void model_clock_occupy(model_clock *c, uint64_t cycle, uint32_t cycles);
 uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
                          model_sm_retired *retired);
 

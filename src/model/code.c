@@ -23,7 +23,11 @@ static const cost_row costs[] = {
 };
 
 enum {
-  NEWTON_STEPS = 8, /* instructions that refine an approximation to the nearest float */
+  /* Instructions that refine an approximation to the nearest float, as the rates of these operations on an
+     H100 say. */
+  NEWTON_STEPS = 8,
+  DIVISION_STEPS = 15,
+  ROOT_STEPS = 11,
   MMA_F16_BITS = 16,
   MOST_UNROLLED = 48, /* PTX instructions of a loop's body that ptxas still unrolls */
 };
@@ -65,7 +69,8 @@ static void cost_of_cvt(const hd_ptx_form *f, model_inst *in) {
   bool real_to = to.number == HD_NUM_FLOAT, real_from = from.number == HD_NUM_FLOAT;
   in->n = 1;
   in->unit = UNIT_ALU;
-  if (real_to != real_from || (real_to && (to.bits == 64 || from.bits == 64))) in->unit = UNIT_XU;
+  bool small = real_to && to.bits == 32 && !real_from && from.bits <= 32; /* integers to floats */
+  if ((real_to != real_from && !small) || (real_to && (to.bits == 64 || from.bits == 64))) in->unit = UNIT_XU;
   /* A register's upper half is zero or not looked at. */
   if (!real_to && !real_from && to.bits <= from.bits && to.bits >= 32) in->n = 0;
 }
@@ -101,7 +106,7 @@ static void cost_of_product(const hd_ptx_module *m, const hd_ptx_form *f, model_
     if (element && (!bits || element < bits)) bits = element;
   }
   if (!bits) bits = MMA_F16_BITS;
-  in->unit = UNIT_TENSOR;
+  in->unit = f->op == HD_OP_MMA || f->op == HD_OP_WMMA ? UNIT_MMA : UNIT_TENSOR;
   in->n = 1;
   in->work = work ? (uint32_t)((uint64_t)work * bits / MMA_F16_BITS) : 1;
 }
@@ -129,7 +134,11 @@ static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in
   }
   bool refined = (f->op == HD_OP_DIV || f->op == HD_OP_RCP || f->op == HD_OP_SQRT) &&
                  t.number == HD_NUM_FLOAT && t.bits == 32 && !hd_ptx_form_has(f, HD_M_APPROX);
-  if (refined) in->refined = hd_ptx_form_has(f, HD_M_FULL) ? NEWTON_STEPS / 2 : NEWTON_STEPS;
+  if (refined)
+    in->refined = hd_ptx_form_has(f, HD_M_FULL) ? NEWTON_STEPS / 2
+                  : f->op == HD_OP_DIV          ? DIVISION_STEPS
+                  : f->op == HD_OP_SQRT         ? ROOT_STEPS
+                                                : NEWTON_STEPS;
   if (wide && f->op == HD_OP_MUL) in->pair = PAIR_PRODUCT;
   if (f->op == HD_OP_ADD && t.bits == 64 && t.number != HD_NUM_FLOAT) in->pair = PAIR_SUM;
 }

@@ -17,6 +17,7 @@ typedef enum model_unit {
   UNIT_XU,     /* special functions, conversions */
   UNIT_LSU,    /* addresses of loads and stores, shared memory, shuffles */
   UNIT_TENSOR, /* in multiply-adds of f16, not instructions */
+  UNIT_MMA,    /* the same, by instructions of one warp */
   UNIT_BRANCH, /* issued, and in nobody's way */
   MODEL_UNITS
 } model_unit;
@@ -47,7 +48,7 @@ typedef struct model_inst {
   uint16_t n;       /* machine instructions */
   uint16_t refined; /* and as many more of UNIT_FMA: Newton's method */
   uint8_t pair;     /* model_pair */
-  uint32_t work;    /* UNIT_TENSOR: multiply-adds of f16 */
+  uint32_t work;    /* UNIT_TENSOR, UNIT_MMA: multiply-adds of f16 */
   uint8_t keep;     /* CLASS_COPY_WAIT: groups that may still be under way */
   bool polls;       /* CLASS_COPY_WAIT: stands in a loop until the data is there */
   bool counts;      /* adds a constant to a register */

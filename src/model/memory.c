@@ -6,7 +6,17 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
   *m = (model_memory){.l2_latency = g->l2.latency,
                       .dram_latency = g->dram_latency,
                       .l2_queue.bytes_per_cycle = g->l2.bytes_per_cycle,
-                      .dram_queue.bytes_per_cycle = g->dram_bytes_per_cycle};
+                      .dram_queue.bytes_per_cycle = g->dram_bytes_per_cycle,
+                      .atomics.bytes_per_cycle = g->l2_atomics_per_cycle,
+                      .write_cost = 1,
+                      .dirty_part = (double)g->l2_dirty_bytes / (double)g->l2.bytes};
+  double rate = g->l2.bytes_per_cycle;
+  m->least_load = g->l2_requests_per_cycle > 0 ? rate / g->l2_requests_per_cycle : 0;
+  m->least_store = g->l2_stores_per_cycle > 0 ? rate / g->l2_stores_per_cycle : 0;
+  m->store_sector = MODEL_SECTOR * (g->l2_store_bytes_per_cycle > 0 ? rate / g->l2_store_bytes_per_cycle : 1);
+  m->atomic_latency = g->l2_atomic_latency > g->l2.latency ? g->l2_atomic_latency - g->l2.latency : 0;
+  if (g->dram_write_bytes_per_cycle > 0)
+    m->write_cost = g->dram_bytes_per_cycle / g->dram_write_bytes_per_cycle;
   model_cache_plan(&m->l2, &g->l2, g->l2.bytes);
   m->l2.store = model_store_alloc((size_t)m->l2.sets * m->l2.set_bytes);
   m->l2.ranks = malloc(m->l2.sets * sizeof *m->l2.ranks);
@@ -37,12 +47,23 @@ void model_memory_reset(model_memory *m, bool keep) {
   }
   queue_reset(&m->l2_queue);
   queue_reset(&m->dram_queue);
+  queue_reset(&m->atomics);
+  if (!keep) m->dirt = 0;
   m->sectors = m->hits = m->reads = m->writes = m->dram_reads = m->dram_writes = 0;
 }
 
+/* A line's sectors take at least `least` of the queue. */
+static inline double share(unsigned sectors, double each, double least) {
+  double bytes = sectors * each;
+  return bytes > least ? bytes : least;
+}
+
+void model_memory_foul(model_memory *m) { m->dirt = m->dirty_part; }
+
 static void queue_end_epoch(model_memory_queue *q, uint64_t cycles) {
+  if (q->bytes_per_cycle <= 0) return;
   double served = (double)cycles * q->bytes_per_cycle;
-  q->backlog += (double)q->asked;
+  q->backlog += q->asked;
   q->backlog = q->backlog > served ? q->backlog - served : 0;
   q->wait = (uint32_t)(q->backlog / q->bytes_per_cycle);
   q->asked = 0;
@@ -55,6 +76,7 @@ void model_memory_begin_epoch(model_memory *m, uint64_t now, uint64_t limit) {
 void model_memory_end_epoch(model_memory *m, uint64_t cycles) {
   queue_end_epoch(&m->l2_queue, cycles);
   queue_end_epoch(&m->dram_queue, cycles);
+  queue_end_epoch(&m->atomics, cycles);
 }
 
 /* The way of a request's line, which is made if it is not there. */
@@ -67,7 +89,9 @@ static inline __attribute__((always_inline)) uint32_t lookup(model_memory *m, co
     way = model_set_oldest(c, r->set);
     unsigned lost = model_sectors(model_set_states(c, r->set)[way] >> 4);
     m->dram_writes += lost;
-    m->dram_queue.asked += (uint64_t)lost * MODEL_SECTOR;
+    double written = lost * MODEL_SECTOR;
+    if (m->dirt > 0 && model_set_tags(r->set)[way] == CACHE_FREE) written = 4 * MODEL_SECTOR * m->dirt;
+    m->dram_queue.asked += written * m->write_cost;
     model_set_take(c, r->set, way, r->line, r->cycle);
   }
   model_set_use(c, r->set, way, ranked, priority, fresh);
@@ -86,7 +110,7 @@ static inline uint32_t fetch(model_memory *m, const model_request *r, uint32_t w
   if (!missing) return wait;
   unsigned n = model_sectors(missing);
   m->dram_reads += n;
-  m->dram_queue.asked += (uint64_t)n * MODEL_SECTOR;
+  m->dram_queue.asked += n * MODEL_SECTOR;
   *state |= (uint8_t)missing;
   uint32_t dram = m->dram_latency + m->l2_queue.wait + m->dram_queue.wait;
   if (dram > wait) wait = dram;
@@ -96,25 +120,30 @@ static inline uint32_t fetch(model_memory *m, const model_request *r, uint32_t w
 
 void model_memory_read(model_memory *m, model_request *r, uint32_t n, unsigned priority) {
   uint64_t sectors = 0;
+  double asked = 0;
   const model_request *end = r + n;
   if (m->l2.ranked)
     for (; r < end; r++) {
       sectors += model_sectors(r->mask);
+      asked += share(model_sectors(r->mask), MODEL_SECTOR, m->least_load);
       r->wait = fetch(m, r, lookup(m, r, true, priority));
     }
   for (; r < end; r++) {
     sectors += model_sectors(r->mask);
+    asked += share(model_sectors(r->mask), MODEL_SECTOR, m->least_load);
     r->wait = fetch(m, r, lookup(m, r, false, CACHE_NORMAL));
   }
   m->sectors += sectors;
   m->reads += sectors;
-  m->l2_queue.asked += sectors * MODEL_SECTOR;
+  m->l2_queue.asked += asked;
 }
 
 void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned priority) {
   uint64_t sectors = 0;
+  double asked = 0;
   for (const model_request *end = r + n; r < end; r++) {
     sectors += model_sectors(r->mask);
+    asked += share(model_sectors(r->mask), m->store_sector, m->least_store);
     uint8_t *state = &model_set_states(&m->l2, r->set)[lookup(m, r, m->l2.ranked, priority)];
     m->hits += model_sectors(r->mask & (*state | *state >> 4));
     *state |= (uint8_t)(r->mask << 4 | r->full);
@@ -122,7 +151,7 @@ void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned 
   }
   m->sectors += sectors;
   m->writes += sectors;
-  m->l2_queue.asked += sectors * MODEL_SECTOR;
+  m->l2_queue.asked += asked;
 }
 
 void model_memory_atomic(model_memory *m, model_request *r, uint32_t n, unsigned priority) {
@@ -130,10 +159,11 @@ void model_memory_atomic(model_memory *m, model_request *r, uint32_t n, unsigned
   for (const model_request *end = r + n; r < end; r++) {
     sectors += model_sectors(r->mask);
     uint32_t way = lookup(m, r, m->l2.ranked, priority);
-    r->wait = fetch(m, r, way);
+    r->wait = fetch(m, r, way) + m->atomics.wait + m->atomic_latency;
     model_set_states(&m->l2, r->set)[way] |= (uint8_t)(r->mask << 4);
   }
+  m->atomics.asked += (double)sectors;
   m->sectors += sectors;
   m->writes += sectors;
-  m->l2_queue.asked += sectors * MODEL_SECTOR;
+  m->l2_queue.asked += (double)sectors * MODEL_SECTOR;
 }

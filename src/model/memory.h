@@ -14,7 +14,7 @@
 
 typedef struct model_memory_queue {
   double bytes_per_cycle;
-  uint64_t asked; /* bytes in this epoch */
+  double asked;   /* bytes in this epoch */
   double backlog; /* bytes from the epochs before */
   uint32_t wait;  /* cycles to serve the backlog */
 } model_memory_queue;
@@ -23,6 +23,13 @@ typedef struct model_memory {
   model_cache l2;
   uint32_t l2_latency, dram_latency;
   model_memory_queue l2_queue, dram_queue;
+  model_memory_queue atomics; /* in sectors; 0 a cycle: no limit */
+  /* Bytes of l2_queue that a load's and a store's line take at least, and a sector of a store. */
+  double least_load, least_store, store_sector;
+  uint32_t atomic_latency;
+  double write_cost; /* of a byte written to DRAM, in bytes read */
+  double dirt;       /* of others' data in a line: part that is dirty */
+  double dirty_part; /* what `dirt` is when the data of others counts */
   /* In 32-byte sectors. */
   uint64_t sectors, hits, reads, writes, dram_reads, dram_writes;
 } model_memory;
@@ -31,6 +38,9 @@ bool model_memory_init(model_memory *m, const hd_gpu *g);
 void model_memory_free(model_memory *m);
 /* Counters to zero, nothing queued or in flight; the contents stay if `keep`. */
 void model_memory_reset(model_memory *m, bool keep);
+/* L2 holds data of others, of which the GPU's part is dirty: lines that take their places have them written
+ * back. */
+void model_memory_foul(model_memory *m);
 void model_memory_begin_epoch(model_memory *m, uint64_t now, uint64_t limit);
 void model_memory_end_epoch(model_memory *m, uint64_t cycles);
 

@@ -181,7 +181,7 @@ static uint64_t issue(builder *b, const model_inst *in, uint32_t wavefronts) {
   if (b->step.issue + n * b->issue > CHUNK && b->step.issue) close_step(b, 0);
   double busy = in->n * b->cycles[unit];
   b->busy[UNIT_FMA] += in->refined * b->cycles[UNIT_FMA];
-  if (unit == UNIT_TENSOR) {
+  if (unit == UNIT_TENSOR || unit == UNIT_MMA) {
     busy = in->work * b->cycles[unit];
     latency += (uint32_t)busy;
   }
@@ -193,8 +193,8 @@ static uint64_t issue(builder *b, const model_inst *in, uint32_t wavefronts) {
   b->step.issue =
       (uint16_t)(b->step.issue + n * b->issue < MOST_ISSUE ? b->step.issue + n * b->issue : MOST_ISSUE);
   uint64_t there = b->now + (n - 1) * b->issue + latency;
-  if (in->n > CHAIN) there = b->now + n * latency / 2;
-  if (in->refined) there += in->refined * b->latency[UNIT_FMA];
+  if (in->n > CHAIN) there = b->now + n * latency;
+  if (in->refined) there += in->refined * b->latency[UNIT_FMA] * 2 / 3; /* some beside each other */
   b->now += n * b->issue;
   return there;
 }
@@ -321,7 +321,7 @@ static void process(builder *b, const model_inst *in, uint32_t first_reg, uint32
   case CLASS_FENCE:
     catch_up(b);
     execute(b, in, first_reg, 0);
-    b->now += b->gpu->l2.latency;
+    b->now += b->gpu->units.fence_latency ? b->gpu->units.fence_latency : b->gpu->l2.latency;
     return;
   case CLASS_CONTROL:
     if (b->stays && in->loop) return;
@@ -484,12 +484,13 @@ static void set_units(builder *b, const hd_gpu *g) {
       [UNIT_XU] = u->xu,   [UNIT_LSU] = u->load_store, [UNIT_TENSOR] = 0};
   for (unsigned i = 0; i < MODEL_UNITS; i++)
     if (lanes[i] > 0) b->cycles[i] = HD_WARP * (i == UNIT_LSU ? 1.0 : (double)g->schedulers) / lanes[i];
-  if (u->tensor > 0) b->cycles[UNIT_TENSOR] = (double)g->schedulers / u->tensor;
+  if (u->tensor > 0) b->cycles[UNIT_TENSOR] = b->cycles[UNIT_MMA] = (double)g->schedulers / u->tensor;
+  if (u->mma > 0) b->cycles[UNIT_MMA] = (double)g->schedulers / u->mma;
   b->latency[UNIT_FMA] = b->latency[UNIT_ALU] = b->latency[UNIT_IMAD] = u->alu_latency;
   b->latency[UNIT_FP64] = u->fp64_latency;
   b->latency[UNIT_XU] = u->xu_latency;
   b->latency[UNIT_LSU] = u->shared_latency;
-  b->latency[UNIT_TENSOR] = u->tensor_latency;
+  b->latency[UNIT_TENSOR] = b->latency[UNIT_MMA] = u->tensor_latency;
   b->issue = g->schedulers / g->issue_per_cycle;
   if (!b->issue) b->issue = 1;
 }

@@ -69,6 +69,8 @@ void hd_model_destroy(hd_model *m) {
   free(m);
 }
 
+static double larger(double a, double b) { return a > b ? a : b; }
+
 /* ---- Dispatch -------------------------------------------------------------------- */
 
 /* Places in the order. */
@@ -88,7 +90,12 @@ typedef struct dispatcher {
   segment *segments;    /* agents: what each place on an SM has left of what it took */
   uint32_t running;     /* places on an SM */
   uint64_t at_once;     /* tasks taken at once */
+  uint32_t extra;       /* instructions that each task's warps run beside it */
+  double launched;      /* with a clock: cycle at which the next CTA can be launched */
   uint64_t claim_delay; /* cycles from a worker's start to when it knows its task */
+  uint64_t leave_delay; /* from a worker's last task to its end: it says that it is done */
+  uint64_t end_delay;   /* from the last task's end to the launch's */
+  uint64_t task_delay;  /* agents: from a task's end to the next one's begin, which was claimed meanwhile */
 } dispatcher;
 
 /* The places in the order that a worker on SM `number` claims; false: all queues are empty. */
@@ -114,11 +121,19 @@ static bool claim_next(dispatcher *q, uint32_t number, uint32_t cta, uint64_t *p
   return true;
 }
 
-static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,
-                  uint64_t cycle) {
+static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker, uint64_t cycle,
+                  uint64_t delay) {
   uint64_t task = q->order ? q->order->task[worker] : worker;
-  cycle += q->claim_delay;
+  if (m->timed && m->gpu.launch.cta_cycles > 0 && !(q->claims.agents && delay == q->task_delay)) {
+    q->launched = larger(q->launched, (double)cycle);
+    cycle = (uint64_t)q->launched;
+    q->launched += m->gpu.launch.cta_cycles;
+  }
+  cycle += delay;
   if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter) cycle += hd_random_at(q->how.seed, worker) % q->jitter;
+  if (m->timed && q->extra)
+    model_clock_occupy(&m->clocks[number], cycle - delay,
+                       q->extra * m->sms[number].warps_per_cta / m->gpu.issue_per_cycle);
   if (m->timed)
     model_clock_start(&m->clocks[number], &m->sms[number], cta, task, cycle);
   else
@@ -147,13 +162,11 @@ static int by_turn(const void *a, const void *b) {
 
 /* The first wave: one CTA per SM and cycle, or as fast as CTAs are launched, until all places are taken. */
 static void first_wave(dispatcher *q, hd_model *m, uint32_t resident) {
-  double cycle = 0;
   for (uint32_t cta = 0; cta < resident; cta++)
     for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
       uint64_t worker;
       if (!next_worker(q, i, cta, m->gpu.n_sms, &worker)) continue;
-      start(q, m, i, cta, worker, m->timed ? (uint64_t)cycle : cta);
-      cycle += m->gpu.launch.cta_cycles > 0 ? m->gpu.launch.cta_cycles : 1.0 / m->gpu.n_sms;
+      start(q, m, i, cta, worker, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta, q->claim_delay);
     }
 }
 
@@ -183,14 +196,13 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
     for (uint32_t i = 0; i < n; i++) {
       uint64_t worker;
       if (next_worker(q, m->retired[i].sm, m->retired[i].cta, n_sms, &worker))
-        start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now);
+        start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now,
+              q->claims.agents ? q->task_delay : q->leave_delay + q->claim_delay);
     }
   }
 }
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
-static void collect_clock(const hd_model *m, hd_counters *out) {
+static void collect_clock(const hd_model *m, uint64_t leave, hd_counters *out) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     const clock_stalls *s = &m->clocks[i].stalls;
@@ -202,10 +214,14 @@ static void collect_clock(const hd_model *m, hd_counters *out) {
     out->stall_throttle += (double)s->throttle;
     out->stall_issue += (double)s->issue;
   }
-  out->cycles = (double)end;
+  /* What stores and atomics have asked of the queues is done before the launch ends. */
+  const model_memory *mem = &m->mem;
+  double left = larger(mem->l2_queue.wait, larger(mem->atomics.wait, mem->dram_queue.wait));
+  out->cycles = (double)(end + leave) + left;
 }
 
-static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool follows, hd_counters *out) {
+static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool follows, uint64_t leave,
+                    hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
   const model_memory *mem = &m->mem;
   uint64_t left = model_cache_clean(&m->mem.l2);
@@ -229,7 +245,7 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
   out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
   out->cycles_dram = (double)(out->dram_read_bytes + out->dram_write_bytes) / m->gpu.dram_bytes_per_cycle;
   out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
-  if (m->timed) collect_clock(m, out);
+  if (m->timed) collect_clock(m, leave, out);
   out->time_us = out->cycles / m->gpu.clock_mhz;
   if (m->timed) out->time_us += follows ? m->gpu.launch.next_us : m->gpu.launch.first_us;
 }
@@ -320,6 +336,26 @@ static uint64_t tasks_at_once(const hd_replay_options *o, uint64_t n_tasks, uint
   return o->claims.segment < UINT64_MAX || !workers ? o->claims.segment : (n_tasks + workers - 1) / workers;
 }
 
+/* A claim that nobody made ahead of time goes to L2 and back; so does the last word of a worker. An agent
+ * first finds its own queue empty, and then looks through all others, a warp's lanes at a time. The last
+ * worker clears the queues. */
+static void price_claims(const hd_model *m, const hd_replay_options *o, dispatcher *q) {
+  if (!o->timed) {
+    if (o->claims.n_queues && !o->claims.agents) q->claim_delay = m->gpu.l2.latency;
+    return;
+  }
+  uint64_t look = m->gpu.l2.latency, way = m->gpu.l2_atomic_latency ? m->gpu.l2_atomic_latency : look;
+  uint64_t fence = m->gpu.units.fence_latency ? m->gpu.units.fence_latency : look;
+  uint64_t code = (uint64_t)o->extra * m->gpu.units.alu_latency;
+  q->extra = o->extra;
+  q->claim_delay = q->task_delay = code;
+  if (!o->claims.n_queues) return;
+  q->claim_delay += way;
+  q->leave_delay = way;
+  if (o->claims.agents) q->leave_delay += way + (o->claims.n_queues + HD_WARP - 1) / HD_WARP * look;
+  q->end_delay = q->leave_delay + fence;
+}
+
 hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
                           hd_diag *d) {
   uint32_t resident = 0;
@@ -329,10 +365,9 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   dispatcher q = {.order = o->order,
                   .how = o->dispatch,
                   .n_workers = model_trace_tasks(t),
-                  .jitter = m->gpu.dram_latency,
+                  .jitter = o->timed ? 0 : m->gpu.dram_latency,
                   .claims = o->claims};
-  /* A claim that nobody made ahead of time goes to L2 and back. */
-  if (o->claims.n_queues && !o->claims.agents) q.claim_delay = m->gpu.l2.latency;
+  price_claims(m, o, &q);
   /* What throttled workers would take stays taken: they were launched, so shared memory was set aside. */
   uint32_t running = resident;
   if (o->claims.agents && o->claims.active && o->claims.active < resident) running = o->claims.active;
@@ -349,6 +384,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   }
   model_memory_reset(&m->mem, o->keep_caches);
+  if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
   if (model_trace_is_ranked(t)) model_cache_rank(&m->mem.l2);
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
@@ -360,6 +396,6 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   free(q.queue);
   free(q.taken);
   free(q.segments);
-  collect(m, t, running, o->keep_caches, out);
+  collect(m, t, running, o->keep_caches, q.end_delay, out);
   return HD_OK;
 }

@@ -24,7 +24,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   memset(s->mshr, 0, sizeof s->mshr);
   for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
-  s->l1_cycles = s->port = 0;
+  s->l1_cycles = s->port = s->store_port = 0;
   model_cache_clear(&s->l1);
   if (model_trace_is_ranked(t)) model_cache_rank(&s->l1);
 }
@@ -190,6 +190,19 @@ static inline void take_port(model_sm *s, model_request *r, uint32_t n) {
   for (const model_request *end = r + n; r < end; r++) {
     double free = s->port > (double)r->cycle ? s->port : (double)r->cycle;
     s->port = free + model_sectors(r->mask) * MODEL_SECTOR / rate;
+    r->wait += (uint32_t)(free - (double)r->cycle);
+  }
+}
+
+/* So do stores on their way to L2. */
+static inline void take_store_port(model_sm *s, model_request *r, uint32_t n) {
+  double rate = s->gpu->l2_sm_store_bytes_per_cycle, lines = s->gpu->l2_sm_stores_per_cycle;
+  double least = lines > 0 ? 1 / lines : 0;
+  if (rate <= 0) return;
+  for (const model_request *end = r + n; r < end; r++) {
+    double free = s->store_port > (double)r->cycle ? s->store_port : (double)r->cycle;
+    double takes = model_sectors(r->mask) * MODEL_SECTOR / rate;
+    s->store_port = free + (takes > least ? takes : least);
     r->wait += (uint32_t)(free - (double)r->cycle);
   }
 }
@@ -395,6 +408,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
       model_memory_atomic(s->mem, requests, lines.n, model_l2_priority(bits));
     else
       model_memory_read(s->mem, requests, lines.n, model_l2_priority(bits));
+    if (store || atomic) take_store_port(s, requests, lines.n);
     if (!store) take_port(s, requests, lines.n);
     for (uint32_t i = 0; i < lines.n; i++)
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;

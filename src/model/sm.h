@@ -65,8 +65,8 @@ typedef struct model_sm {
   uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each is free: a ring */
   uint64_t l1_sectors, l1_hits;
   uint64_t warp_instructions;
-  double l1_cycles; /* that L1 was busy, or waited for an MSHR */
-  double port;      /* cycle at which the way from L2 to this SM is free */
+  double l1_cycles;        /* that L1 was busy, or waited for an MSHR */
+  double port, store_port; /* cycles at which the ways from L2 to this SM, and back, are free */
 } model_sm;
 
 /* CTAs that ended in an epoch. */

@@ -72,9 +72,11 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
 
 static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, const hd_gpu *g,
                                const hd_plan *p, const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
-  hd_status st = HD_OK;
   bool baseline = hd_plan_is_baseline(p);
+  uint32_t *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
+  hd_status st = extra ? HD_OK : hd_nomem(d);
   memset(out, 0, sizeof *out);
+  if (st == HD_OK && s->run.timed && !baseline) st = replay_extra(s, p, g->n_sms, extra, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
     replay_plan plan = {0};
     if (!baseline) st = make_replay_plan(s, i, g, p, &plan, d);
@@ -84,12 +86,14 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                            .dispatch = *dispatch,
                            .registers = s->w->registers,
                            .shared_bytes = s->shared[i],
+                           .extra = extra[i],
                            .timed = s->run.timed,
                            .keep_caches = i > 0};
     if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
     free_replay_plan(&plan);
     if (st == HD_OK) hd_counters_add(out, &c);
   }
+  free(extra);
   return st;
 }
 

@@ -74,6 +74,10 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
 
 /* ---- Replays (replay.c) ------------------------------------------------------------------ */
 
+/* extra.c. Per launch: instructions that the order and the binding of a plan add to each task, by the
+ * rewritten kernel's text. */
+hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint32_t *extra, hd_diag *d);
+
 /* As hd_study_replay, on a model of g. Tables and traces that the plan needs stay in the study. */
 hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
                     uint64_t seed, hd_counters *out, hd_diag *d);

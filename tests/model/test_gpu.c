@@ -177,14 +177,14 @@ static const said manuals[] = {
      .l1_hashed = 1,
      .l1_bytes = 128,
      .l2_kb = 51200,
-     .l2_sector = 32,
+     .l2_sector = 64,
      .l2_ways = 16,
-     .l2_latency = 276,
+     .l2_latency = 284,
      .l2_hashed = 1,
-     .l2_bytes = 3788,
-     .dram_latency = 679,
+     .l2_bytes = 3917,
+     .dram_latency = 690,
      .mhz = 1980,
-     .gb_per_s = 3110},
+     .gb_per_s = 3103},
 };
 
 static void expect_sm(const hd_gpu *g, const said *want) {
@@ -362,8 +362,8 @@ static void values_that_contradict_each_other_are_refused(void **state) {
   swap("bytes = 262144", "bytes = 229376", "more than");
   swap("sector = 32", "sector = 96", "32, 64 or 128");
   swap("line = 128", "line = 64", "'line' must be from 128 to 128");
-  swap("latency = 276", "latency = 31", "at least that of l1");
-  swap("latency = 679", "latency = 275", "at least that of l2");
+  swap("latency = 284", "latency = 31", "at least that of l1");
+  swap("latency = 690", "latency = 283", "at least that of l2");
   swap("threads = 2048", "threads = 1024", "32 x warps");
   swap("scheduler = \"lrr\"", "scheduler = \"fifo\"", "'lrr', 'gto'");
   swap("write = \"through\"", "write = \"back\"", "'evict', 'through', 'no-allocate'");

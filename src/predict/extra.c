@@ -1,0 +1,45 @@
+/* What plans add to a task: instructions of the rewritten kernel. */
+#include <stdlib.h>
+
+#include "predict/study.h"
+
+static uint32_t instructions(const hd_ptx_module *m, uint32_t func) {
+  const hd_ptx_func *f = &m->funcs[func];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->n_stmts; i++) n += f->stmts[i].kind == HD_S_INST;
+  return n;
+}
+
+/* A table's order costs what any order that is looked up costs, and its table is not needed for that. */
+static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_kernel *kernels) {
+  for (uint32_t k = 0; k < code->n_kernels; k++) {
+    kernels[k].plan = (hd_plan){.order = p->order, .bind = p->bind, .split = p->split, .agents = p->agents};
+    kernels[k].plan.take = p->take;
+    kernels[k].plan.sms = p->sms;
+    if (hd_order_needs_table(p->order.kind)) kernels[k].plan.order = (hd_order){.kind = HD_ORDER_REVERSE};
+  }
+}
+
+hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint32_t *extra, hd_diag *d) {
+  const hd_compiled *code = s->code;
+  hd_run_options run = s->run;
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_resolved plans = {code, calloc((size_t)code->n_kernels + 1, sizeof *plans.kernels)};
+  hd_recipe *recipes = calloc((size_t)s->w->n_launches + 1, sizeof *recipes);
+  hd_status st = plans.kernels && recipes ? HD_OK : hd_nomem(d);
+  run.n_sms = n_sms;
+  hd_arena_init(&arena);
+  if (st == HD_OK) fill_plans(code, p, plans.kernels);
+  if (st == HD_OK) st = hd_ptx_parse(code->text, code->len, s->w->name, &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite_workload(m, &plans, &run, recipes, d);
+  for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
+    uint32_t func = code->kernels[code->kernel_of[i]].func;
+    uint32_t before = instructions(code->module, func), after = instructions(m, func);
+    extra[i] = after > before ? after - before : 0;
+  }
+  hd_arena_free(&arena);
+  free(plans.kernels); /* what the plans hold is the caller's */
+  free(recipes);
+  return st;
+}
