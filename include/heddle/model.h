@@ -120,7 +120,7 @@ HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3]
  * go. */
 HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
 /* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_NOMEM; so it does as
- * soon as its pace so far says that it would take half as long again as it has. */
+ * soon as its pace so far says that it would take a quarter longer than it has. */
 HD_API void hd_trace_set_deadline(hd_trace *t, double at);
 /* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the
  * launch. */

@@ -13,6 +13,7 @@
 #ifndef HEDDLE_INPUTS_H
 #define HEDDLE_INPUTS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,6 +98,38 @@ static inline void heddle_rmat_edge(uint64_t seed, uint64_t i, int64_t nodes, in
   *to = (int32_t)column;
 }
 
+typedef struct heddle_rmat_slice {
+  uint64_t seed;
+  int64_t nodes, begin, end; /* edges */
+  int32_t *ends;             /* of edge e: 2 e from, 2 e + 1 to */
+} heddle_rmat_slice;
+
+static inline void *heddle_rmat_run(void *slice) {
+  const heddle_rmat_slice *s = (const heddle_rmat_slice *)slice;
+  for (int64_t e = s->begin; e < s->end; e++)
+    heddle_rmat_edge(s->seed, (uint64_t)e, s->nodes, &s->ends[2 * e], &s->ends[2 * e + 1]);
+  return NULL;
+}
+
+/* All edges, each from its number alone, and so on several threads. */
+static inline void heddle_rmat_edges(uint64_t seed, int64_t nodes, int64_t edges, int32_t *ends) {
+  enum { HEDDLE_THREADS = 16, HEDDLE_WORTH_THREADS = 1 << 18 };
+  heddle_rmat_slice slice[HEDDLE_THREADS];
+  pthread_t thread[HEDDLE_THREADS];
+  bool begun[HEDDLE_THREADS] = {false};
+  int n = edges < HEDDLE_WORTH_THREADS ? 1 : HEDDLE_THREADS;
+  for (int i = 0; i < n; i++) {
+    slice[i] = (heddle_rmat_slice){seed, nodes, edges / n * i, i + 1 < n ? edges / n * (i + 1) : edges, ends};
+    begun[i] = i && pthread_create(&thread[i], NULL, heddle_rmat_run, &slice[i]) == 0;
+  }
+  for (int i = 0; i < n; i++) {
+    if (begun[i])
+      pthread_join(thread[i], NULL);
+    else
+      heddle_rmat_run(&slice[i]);
+  }
+}
+
 /* nodes + 1 row starts and `edges` columns of an R-MAT graph: few rows with many neighbours, many with few or
  * none. Columns ascend in each row; an edge may be there twice. */
 static inline void heddle_rmat(uint64_t seed, int64_t nodes, int64_t edges, int32_t *row_start,
@@ -106,8 +139,8 @@ static inline void heddle_rmat(uint64_t seed, int64_t nodes, int64_t edges, int3
   int32_t *next = (int32_t *)calloc((size_t)nodes + 1, sizeof *next);
   if (!ends || !from || !next) abort();
   for (int64_t v = 0; v <= nodes; v++) row_start[v] = 0;
+  heddle_rmat_edges(seed, nodes, edges, ends);
   for (int64_t e = 0; e < edges; e++) {
-    heddle_rmat_edge(seed, (uint64_t)e, nodes, &ends[2 * e], &ends[2 * e + 1]);
     row_start[ends[2 * e] + 1]++;
     next[ends[2 * e + 1] + 1]++;
   }

@@ -112,7 +112,7 @@ static bool failed(const hd_trace *t) {
 
 /* A launch that will miss its deadline by far is ended as soon as its pace shows it. */
 static bool is_late(hd_trace *t) {
-  static const double telling = 0.15, by_far = 1.5;
+  static const double telling = 0.15, by_far = 1.25;
   double now = hd_seconds(), none = 0;
   atomic_compare_exchange_strong(&t->begun, &none, now);
   double begun = atomic_load(&t->begun), taken = now - begun, given = t->deadline - begun;

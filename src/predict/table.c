@@ -144,7 +144,7 @@ static void keep(const char *path, const hd_table *t) {
 
 hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d) {
   static const char *const methods[HD_ORDER_COUNT] = {
-      [HD_ORDER_AFFINITY] = "affinity 3", [HD_ORDER_HEAVY_FIRST] = "heavy-first 1"};
+      [HD_ORDER_AFFINITY] = "affinity 4", [HD_ORDER_HEAVY_FIRST] = "heavy-first 1"};
   const hd_compiled *code = from->code;
   const hd_workload *w = code->workload;
   const hd_study *study;

@@ -73,27 +73,100 @@ static void on_access(void *ctx, const hd_trace_event *e) {
     }
 }
 
-static hd_status make_sets(block_sets *s, const hd_trace *t, hd_diag *d) {
-  uint64_t n = hd_trace_tasks(t);
-  s->first = calloc(n + 1, sizeof *s->first);
-  if (!s->first) return hd_nomem(d);
-  for (uint64_t task = 0; task < n; task++) {
-    s->current = task;
-    s->first[task] = s->block.n;
-    hd_status st = hd_trace_walk(t, task, 1, on_access, s, d);
-    if (st != HD_OK) return st;
-    if (s->failed) return hd_fail(d, HD_ERR_NOMEM, "out of memory for the tasks' data blocks");
-  }
-  s->first[n] = s->block.n;
-  return HD_OK;
-}
-
 static void free_sets(block_sets *s) {
   reuse_lines_free(&s->numbers);
   hd_vec_free(&s->key);
   hd_vec_free(&s->seen);
   hd_vec_free(&s->block);
   free(s->first);
+  s->first = NULL;
+}
+
+/* Tasks are gone through in slices, at once on several threads. How many slices there are follows from the
+ * number of tasks alone, so that neither the sets nor the sample depend on the number of threads. */
+enum { MOST_SLICES = 64, LEAST_SLICE = 1024 };
+
+typedef struct slicing {
+  const hd_trace *trace;
+  uint64_t n; /* tasks */
+  unsigned slices;
+  atomic_uint next;
+  atomic_bool failed; /* memory ran out */
+  block_sets of[MOST_SLICES];
+} slicing;
+
+static uint64_t slice_begin(const slicing *j, unsigned slice) { return j->n * slice / j->slices; }
+
+static bool make_slice(const slicing *j, unsigned slice, block_sets *s) {
+  uint64_t from = slice_begin(j, slice), n = slice_begin(j, slice + 1) - from;
+  s->first = calloc(n + 1, sizeof *s->first);
+  if (!s->first) return false;
+  for (s->current = 0; s->current < n; s->current++) {
+    s->first[s->current] = s->block.n;
+    if (hd_trace_walk(j->trace, from + s->current, 1, on_access, s, NULL) != HD_OK || s->failed) return false;
+  }
+  s->first[n] = s->block.n;
+  return true;
+}
+
+static void make_slices(void *ctx, unsigned worker) {
+  slicing *j = ctx;
+  for (unsigned i; (i = atomic_fetch_add(&j->next, 1)) < j->slices;)
+    if (!make_slice(j, i, &j->of[i])) atomic_store(&j->failed, true);
+}
+
+/* Add a slice's sets to all. `number` has room for one per block of the slice: its number among all. */
+static bool add_slice(const block_sets *slice, uint64_t tasks, uint64_t from, uint32_t *number,
+                      block_sets *s) {
+  for (size_t b = 0; b < slice->key.n; b++) number[b] = UINT32_MAX;
+  for (uint64_t t = 0; t < tasks; t++) {
+    s->first[from + t] = s->block.n;
+    for (uint64_t i = slice->first[t]; i < slice->first[t + 1]; i++) {
+      uint32_t b = slice->block.data[i];
+      uint64_t key = slice->key.data[b];
+      if (!followed(s, key)) continue;
+      if (number[b] == UINT32_MAX) {
+        number[b] = reuse_lines_number(&s->numbers, key);
+        if (number[b] == UINT32_MAX || (number[b] == s->key.n && !hd_vec_push(&s->key, key))) return false;
+      }
+      if (!hd_vec_push(&s->block, number[b])) return false;
+    }
+  }
+  return true;
+}
+
+/* All slices' sets, of the sample that fits for all of them. */
+static bool join_slices(slicing *j, block_sets *s) {
+  bool ok = true;
+  for (unsigned i = 0; i < j->slices; i++)
+    if (j->of[i].sampling > s->sampling) s->sampling = j->of[i].sampling;
+  s->first = calloc(j->n + 1, sizeof *s->first);
+  for (unsigned i = 0; i < j->slices; i++) {
+    uint64_t from = slice_begin(j, i), n = slice_begin(j, i + 1) - from;
+    uint32_t *number = malloc((j->of[i].key.n + 1) * sizeof *number);
+    ok = ok && s->first && number && add_slice(&j->of[i], n, from, number, s);
+    free(number);
+    free_sets(&j->of[i]);
+  }
+  if (ok) s->first[j->n] = s->block.n;
+  return ok;
+}
+
+static hd_status make_sets(block_sets *s, const hd_trace *t, unsigned threads, hd_diag *d) {
+  hd_status st = hd_trace_walk(t, 0, 0, on_access, s, d); /* can be walked at all */
+  slicing *j = st == HD_OK ? calloc(1, sizeof *j) : NULL;
+  if (!j) return st == HD_OK ? hd_nomem(d) : st;
+  j->trace = t;
+  j->n = hd_trace_tasks(t);
+  j->slices = j->n / LEAST_SLICE < MOST_SLICES ? (unsigned)(j->n / LEAST_SLICE) + 1 : MOST_SLICES;
+  for (unsigned i = 0; i < j->slices; i++)
+    j->of[i] = (block_sets){.shift = s->shift, .budget = s->budget / j->slices};
+  if (!hd_parallel(threads < j->slices ? threads : j->slices, make_slices, j))
+    make_slices(j, 0); /* those that no thread has taken */
+  bool ok = !atomic_load(&j->failed) && join_slices(j, s);
+  for (unsigned i = 0; i < j->slices; i++) free_sets(&j->of[i]);
+  free(j);
+  return ok ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "out of memory for the tasks' data blocks");
 }
 
 /* ---- Inversion --------------------------------------------------------------------- */
@@ -323,7 +396,7 @@ hd_status hd_affinity_build(const hd_trace *t, const hd_affinity_options *o, hd_
   if (n > 1u << 31) return hd_fail(d, HD_ERR_UNSUPPORTED, "too many tasks for an affinity graph");
   block_sets s = {.shift = (uint32_t)__builtin_ctz(block), .budget = o->budget ? o->budget : default_budget};
   sharers by_block = {0};
-  hd_status st = make_sets(&s, t, d);
+  hd_status st = make_sets(&s, t, o->threads ? o->threads : hd_cpu_count(), d);
   if (st == HD_OK) st = invert(&s, n, o->max_sharers ? o->max_sharers : DEFAULT_SHARERS, &by_block, d);
   if (st == HD_OK) st = make_edges(&s, &by_block, o, (uint32_t)n, out, d);
   out->n = (uint32_t)n;

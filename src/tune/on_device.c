@@ -127,6 +127,15 @@ static hd_status confirm_together(tuning *t, device_bench *b, const hd_plan_set 
   return HD_OK;
 }
 
+static bool was_adopted(const hd_tuning *t, const hd_plan_set *plans) {
+  bool all = t->adopted;
+  for (uint32_t i = 0; all && i < t->n_kernels; i++) {
+    const hd_tuned *k = &t->kernels[i];
+    all = hd_plan_equal(&k->plan, k->kernel[0] ? hd_plan_set_of(plans, k->kernel) : &plans->all);
+  }
+  return all;
+}
+
 /* The best plans of one lever alone, for the whole workload. */
 static hd_status measure_lever(tuning *t, device_bench *b, int lever, hd_diag *d) {
   static const hd_plan_set original;
@@ -143,8 +152,10 @@ static hd_status measure_lever(tuning *t, device_bench *b, int lever, hd_diag *d
     uint32_t rounds = rounds_for(out->before_us, 15);
     double takes = 2 * rounds * out->before_us * 1e-6;
     device_bench_watch(b, NULL);
-    /* What loses badly, or takes long, the search has seen well enough. */
-    if (st == HD_OK && score >= 0.7 && takes < tuning_budget(t) / 8)
+    /* Plans that lose, or take long, the search has measured well enough. */
+    if (st == HD_OK && was_adopted(out, &plans))
+      l->speedup = out->speedup;
+    else if (st == HD_OK && score > 1 && takes < tuning_budget(t) / 32)
       st = search_compare(&bench, &original, &plans, rounds, tuning_confidence(t), &l->speedup, &before,
                           &after, d);
     out->n_levers++; /* on failure too: its plan is to be freed */

@@ -11,6 +11,9 @@ static const double table_budgets = 2;
  * save. On an H100 the four that affinity made faster (md, irreg, cfd, spmm-community) move 2 to 9 times as
  * many; decode-shared-prefix and btree, for which tables were made in vain, 1.2 and 0.3 times. */
 static const double worth_an_order = 1.3;
+/* Of DRAM's peak: a kernel that waits for something else gains nothing by less traffic. On an H100 those that
+ * affinity made faster take 50 to 80% of it, bfs half a percent. */
+static const double busy_dram = 0.05;
 /* Of the workload's time: a kernel that takes less is not worth a trace of all. */
 static const double table_share = 0.2;
 /* A run that takes so little longer than DRAM's peak allows for its bytes is left alone: peaks are not
@@ -43,9 +46,14 @@ static bool moves_each_byte_once(const tuning *t) {
          32 * (double)c->l2_read_sectors < 1.5 * bytes;
 }
 
-bool tuning_is_at_roofline(const tuning *t) {
+/* Bytes a second; 0: unknown. */
+static double peak_bandwidth(const tuning *t) {
   const hd_device_info *i = hd_device_get_info(t->dev);
-  double bandwidth = 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
+  return 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
+}
+
+bool tuning_is_at_roofline(const tuning *t) {
+  double bandwidth = peak_bandwidth(t);
   return t->out->n_kernels == 1 && bandwidth > 0 && moves_each_byte_once(t) &&
          t->out->before_us < at_roofline * 1e6 * (double)t->out->buffer_bytes / bandwidth;
 }
@@ -111,8 +119,10 @@ static bool learn_loads(tuning *t, device_bench *b, uint32_t launch) {
  * once. */
 static bool order_may_save(const tuning *t) {
   const hd_counters *c = &t->out->before;
-  double dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
-  return !t->out->has_counters || dram <= 0 || dram > worth_an_order * (double)t->out->buffer_bytes;
+  double dram = (double)(c->dram_read_bytes + c->dram_write_bytes), peak = peak_bandwidth(t);
+  if (!t->out->has_counters || dram <= 0) return true;
+  return dram > worth_an_order * (double)t->out->buffer_bytes &&
+         dram > busy_dram * peak * t->out->before_us * 1e-6;
 }
 
 void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double share, hd_plan_space *s) {

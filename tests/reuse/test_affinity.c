@@ -107,6 +107,37 @@ static void a_sample_of_the_blocks_estimates_the_index(void **state) {
   hd_trace_destroy(t);
 }
 
+/* Task t reads a block that it shares with three others far away, and one of its own. */
+enum { MANY = 20000, GROUPS = MANY / 4 };
+static void sharing_warp(const hd_emu_hooks *h, unsigned worker, uint64_t task, uint32_t warp, void *ctx) {
+  synth_put(h, worker, task, warp, 0, HD_ACCESS_LOAD, 128 * (task % GROUPS), 4);
+  synth_put(h, worker, task, warp, 1, HD_ACCESS_LOAD, 128 * (GROUPS + task), 4);
+}
+
+/* Many tasks are gone through in slices: the graph is the same on any number of threads, sampled or not. */
+static void the_graph_does_not_depend_on_the_number_of_threads(void **state) {
+  hd_trace *t = synth_trace(MANY, 32, sharing_warp, NULL);
+  for (int sampled = 0; sampled < 2; sampled++) {
+    hd_affinity a, b;
+    hd_affinity_options one = {.threads = 1, .budget = sampled ? MANY : 0}, five = one;
+    five.threads = 5;
+    assert_int_equal(hd_affinity_build(t, &one, &a, NULL), HD_OK);
+    assert_int_equal(hd_affinity_build(t, &five, &b, NULL), HD_OK);
+    assert_true(sampled ? a.sampled < 1 : a.sampled == 1);
+    assert_true(a.sampled == b.sampled && a.blocks == b.blocks);
+    assert_memory_equal(a.first, b.first, (MANY + 1) * sizeof *a.first);
+    assert_memory_equal(a.to, b.to, a.first[MANY] * sizeof *a.to);
+    assert_memory_equal(a.weight, b.weight, a.first[MANY] * sizeof *a.weight);
+    for (uint32_t i = 0; !sampled && i < MANY; i++) {
+      assert_int_equal(a.first[i + 1] - a.first[i], 3);
+      for (uint64_t e = a.first[i]; e < a.first[i + 1]; e++) assert_int_equal(a.to[e] % GROUPS, i % GROUPS);
+    }
+    hd_affinity_free(&a);
+    hd_affinity_free(&b);
+  }
+  hd_trace_destroy(t);
+}
+
 /* How many neighbours in the order are of different communities. */
 static unsigned changes(const hd_table *order) {
   unsigned n = 0;
@@ -201,6 +232,7 @@ int main(void) {
       cmocka_unit_test(edges_are_jaccard_indices_above_the_threshold),
       cmocka_unit_test(only_the_heaviest_edges_are_kept_and_in_both_directions),
       cmocka_unit_test(a_sample_of_the_blocks_estimates_the_index),
+      cmocka_unit_test(the_graph_does_not_depend_on_the_number_of_threads),
       cmocka_unit_test(the_walk_finds_the_communities),
       cmocka_unit_test(tasks_that_share_nothing_keep_their_order),
       cmocka_unit_test(the_graph_is_written_in_dot),
