@@ -16,3 +16,10 @@ An image that is none is told by its word:
   $ cd $SOURCE/tests/cli/data; heddle check filter.ptx --grid 32 --block 64 --arg 'struct{f32[2048]=none, u32:64}' --arg 'texture{f32[2048]=iota, shape=32x64, channels=3}'
   heddle: --arg 'texture{f32[2048]=iota, shape=32x64, channels=3}': arg2: a texel of 3 channels: 1, 2 or 4 are possible
   [2]
+
+The same as a folder:
+
+  $ heddle check $SOURCE/tests/cli/data/filter --plan order=reverse
+  filter (small), plan order=reverse: equal
+    16396 bytes agree under 8 dispatchers; no task touches what another writes
+    thread instructions: 53248 original, 55296 rewritten (+3.85%)

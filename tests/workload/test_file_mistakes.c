@@ -202,20 +202,30 @@ static void the_sum_of_all_buffers_is_limited(void **state) {
 }
 
 /* Every prefix and every single damaged byte: an answer, never a crash. */
-static void truncated_and_damaged_files_are_answered(void **state) {
-  char text[sizeof GOOD];
+static void read_damaged(const char *good, size_t size) {
+  char *text = malloc(size);
   hd_workload *w;
   hd_diag d;
-  for (size_t n = 0; n < sizeof GOOD; n += 3) {
-    const wl_input in = {.text = GOOD, .len = n, .path = "f", .folder = "dir"};
+  for (size_t n = 0; n < size; n += 3) {
+    const wl_input in = {.text = good, .len = n, .path = "f", .folder = "dir"};
     if (wl_read(&in, &w, &d) == HD_OK) hd_workload_close(w);
   }
   for (size_t i = 0; i < 2000; i++) {
-    memcpy(text, GOOD, sizeof GOOD);
-    text[hd_random_at(1, i) % (sizeof GOOD - 1)] = (char)hd_random_at(2, i);
-    const wl_input in = {.text = text, .len = sizeof GOOD - 1, .path = "f", .folder = "dir"};
+    memcpy(text, good, size);
+    text[hd_random_at(1, i) % size] = (char)hd_random_at(2, i);
+    const wl_input in = {.text = text, .len = size, .path = "f", .folder = "dir"};
     if (wl_read(&in, &w, &d) == HD_OK) hd_workload_close(w);
   }
+  free(text);
+}
+
+static void truncated_and_damaged_files_are_answered(void **state) {
+  hd_file f; /* with structs, variables, textures and surfaces */
+  hd_diag d;
+  read_damaged(GOOD, sizeof GOOD - 1);
+  assert_int_equal(hd_file_open(SOURCE_DIR "/tests/cli/data/filter/workload.toml", &f, &d), HD_OK);
+  read_damaged(f.data, f.len);
+  hd_file_close(&f);
 }
 
 /* ---- Tensor maps ---------------------------------------------------------------------- */

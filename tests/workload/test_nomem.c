@@ -5,7 +5,8 @@
 
 static hd_status open_and_fill(void *ctx, hd_diag *d) {
   hd_workload *w;
-  hd_status st = hd_workload_open(ctx, SOURCE_DIR "/kernels", "tiny", &w, d);
+  hd_status st =
+      hd_workload_open(ctx, SOURCE_DIR "/kernels", *(const char *)ctx == '/' ? "small" : "tiny", &w, d);
   if (st != HD_OK) return st;
   for (uint32_t b = 0; st == HD_OK && b < w->n_buffers; b++) {
     uint64_t bytes = w->buffers[b].count * hd_elem_bytes(w->buffers[b].type);
@@ -29,7 +30,8 @@ static hd_status list(void *ctx, hd_diag *d) {
 static void every_allocation_that_fails_is_said(void **state) {
   static const nomem_entry cases[] = {{"list", list, NULL, false},
                                       {"copy-col", open_and_fill, "copy-col", true},
-                                      {"matmul-naive", open_and_fill, "matmul-naive", true}};
+                                      {"matmul-naive", open_and_fill, "matmul-naive", true},
+                                      {"filter", open_and_fill, SOURCE_DIR "/tests/cli/data/filter", true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
 }
 
