@@ -116,7 +116,7 @@ static void coordinates(const kind *k, const hd_texture *t, uint64_t seed, float
   }
 }
 
-/* What the kernel reads there, four words a lane. */
+/* Runs the kernel on the device; out gets the texels that it reads, four words a lane. */
 static hd_status run(hd_device *dev, hd_device_module *m, const kind *k, hd_texture t, const void *bytes,
                      uint64_t n, const float (*c)[4], uint32_t (*out)[4], hd_diag *d) {
   uint64_t image = 0, in = 0, result = 0, handle = 0;

@@ -96,10 +96,10 @@ HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind d
  * then the earlier row); -1 when no row is HD_OK. */
 HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
 
-/* Does the plan pull a lever that changes what a GPU's caches do in ways that the model has not: the
- * read-only path, and lines that L2 gives up first? */
+/* Whether the plan uses a lever that acts on caches in ways that the model does not have: the read-only path,
+ * and lines that L2 evicts first. */
 HD_API bool hd_plan_is_unseen(const hd_plan *p);
-/* What that is, in words that go behind "the model does not see". */
+/* A description of these, to follow the words "the model does not see". */
 HD_API const char *hd_explain_unseen(void);
 /* How much of a GPU a workload's largest launch keeps busy. */
 typedef struct hd_filling {

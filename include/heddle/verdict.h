@@ -64,10 +64,10 @@ HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, con
  *
  * It is rewritten from its plan alone. The tuner's other knowledge of the workload is missing here: registers
  * are not limited (hd_rewrite_options.registers). bypass=ro needs to know that nothing writes the memory that
- * the kernel reads. What the tuner saw of that in a workload's buffers says nothing of a program's; what
- * somebody gave their word for (hd_wl_buffer.unwritten) is part of the verdict, and is gone by unless the
- * kernel's text shows otherwise. Without it the original is left in place where the kernel itself does not
- * say so. */
+ * the kernel reads. The tuner's knowledge of a workload's buffers does not hold for a program's. The user's
+ * assurance (hd_wl_buffer.unwritten) is part of the verdict, and holds here unless the kernel's text shows
+ * otherwise. With neither the assurance nor such a statement in the kernel itself, the original is left in
+ * place. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
                                   const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 

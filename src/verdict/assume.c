@@ -1,4 +1,4 @@
-/* What a verdict rests on: words that somebody gave for the tuner to go by. */
+/* The assumptions of a verdict, which the user stated to the tuner: printed and parsed. */
 #include <stdio.h>
 #include <string.h>
 

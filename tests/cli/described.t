@@ -1,4 +1,4 @@
-A struct by value, a texture and a constant filter are described in words. What nothing sets is not taken for zeros:
+A struct by value, a texture and a constant filter are described in words. A variable that nothing sets is not taken for zeros:
 
   $ cd $SOURCE/tests/cli/data; heddle check filter.ptx --grid 32 --block 64 --arg 'struct{f32[2048]=none, u32:64}' --arg 'texture{f32[2048]=iota, shape=32x64}'
   heddle: filter-blur: kernel 'blur' reads the variable weights of 12 bytes, which nothing has set: give it a value with [[variable]] in workload.toml or --set 'weights=TYPE[COUNT]=FILL'; u8[12]=zero are zeros

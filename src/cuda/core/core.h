@@ -436,8 +436,7 @@ cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *n
 /* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */
 cu_result core_capture_refuse(core_stream *s);
 
-/* ---- Operations that nothing orders (unordered.c): with HD_PROGRAM_CHECK_STREAMS
- * ------------------------------ */
+/* ---- Operations that nothing orders (unordered.c): with HD_PROGRAM_CHECK_STREAMS ------------- */
 
 /* An operation comes behind another one, be that over or not. */
 void core_order_behind(core_op *o, const core_op *on);
@@ -455,8 +454,7 @@ typedef void core_access_fn(void *ctx, unsigned worker, const hd_access *a);
 core_access_fn *core_access_hook(void);
 void core_name_work(const char *fmt, ...) HD_PRINTF(1, 2);
 
-/* ---- The host's own accesses (guard.c)
- * ---------------------------------------------------------------------------- */
+/* ---- The host's own accesses (guard.c) ------------------------------------------------------- */
 
 void core_guard_install(void);
 /* [lo, hi) was written by this operation, which the host has not waited for. */

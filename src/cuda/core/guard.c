@@ -29,8 +29,7 @@ static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 static void protect(uint64_t page, int how) { mprotect((void *)(uintptr_t)page, page_bytes(), how); }
 
-/* ---- Guards
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Guards ---------------------------------------------------------------------------------- */
 
 void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name) {
   const core_memory *m = core_memory_find(lo);
@@ -71,8 +70,7 @@ void core_guard_forget(uint64_t lo, uint64_t hi) {
     if (k < guards.n && guards.data[k].lo >= lo && guards.data[k].hi <= hi) drop(k);
 }
 
-/* ---- Faults of the host
- * ---------------------------------------------------------------------------------------- */
+/* ---- Faults of the host ---------------------------------------------------------------------- */
 
 /* "function+0x12 of ./program": where the program is. */
 static void describe_place(const void *context, char *out, size_t cap) {

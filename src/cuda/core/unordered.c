@@ -1,7 +1,9 @@
-/* Operations on one memory that nothing orders: neither a stream, nor an event, nor the host's waiting.
+/* Finds unordered operations on the same memory: ordered neither by a stream, nor by an event, nor by a wait
+ * of the host.
  *
- * Each operation has a vector clock: what it comes behind. When one has run, the memory that it touched is
- * held against that of the last others. Whether they really ran at one time plays no part.
+ * Each operation has a vector clock of the operations before it. After it has run, the memory that it
+ * accessed is compared with that of the latest others. Whether they really ran at the same time does not
+ * matter.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,8 +26,8 @@ typedef struct range {
   bool write;
 } range;
 
-/* What one operation touched: copies whole ranges, kernels sectors (open addressing, a power of two of
- * slots). */
+/* The memory that one operation accessed: ranges for copies, sectors for kernels (open addressing, a power of
+ * two of slots). */
 typedef struct record {
   uint64_t stream, tick;
   core_clock clock;
@@ -38,12 +40,11 @@ typedef struct record {
 static record done[RECORDS];
 static uint64_t n_done;
 static record now;      /* of the operation that runs */
-static core_clock host; /* what the host has waited for */
+static core_clock host; /* of the operations that the host has waited for */
 
 static bool wanted(void) { return (core.settings.checks & HD_PROGRAM_CHECK_STREAMS) != 0; }
 
-/* ---- Clocks -----------------------------------------------------------------------------------------------
- */
+/* ---- Clocks ---------------------------------------------------------------------------------- */
 
 static uint64_t at(const core_clock *c, uint64_t stream) {
   for (size_t k = 0; k < c->n; k++)
@@ -85,8 +86,7 @@ void core_order_waited(const core_op *o) {
   core_guard_release(host_knows);
 }
 
-/* ---- What an operation touches
- * ------------------------------------------------------------------------------ */
+/* ---- Memory accessed by an operation ----------------------------------------------------------- */
 
 static sector *slot_of(sector *slots, size_t cap, uint64_t address) {
   size_t k = (size_t)(address / SECTOR * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (cap - 1);
@@ -118,7 +118,7 @@ static void touch_sector(record *r, uint64_t address, unsigned bytes, bool write
   *(write ? &s->written : &s->read) |= mask;
 }
 
-/* Atomics are ordered by themselves: they meet others as reads do. */
+/* Atomics are ordered among themselves, so they conflict with others as reads do. */
 static void note_access(void *ctx, unsigned worker, const hd_access *a) {
   if (a->kind == HD_ACCESS_PREFETCH) return;
   for (uint32_t l = 0; l < HD_WARP; l++)
@@ -148,8 +148,7 @@ void core_name_work(const char *fmt, ...) {
   va_end(ap);
 }
 
-/* ---- Holding them against each other
- * --------------------------------------------------------------------------- */
+/* ---- Comparison --------------------------------------------------------------------------------- */
 
 typedef struct meeting {
   uint64_t address;
@@ -233,7 +232,7 @@ static void hide_from_host(const record *r) {
                      r->tick, r->name);
 }
 
-/* A host function knows what its operation comes behind. */
+/* A host function knows the operations before its own. */
 static const core_op *knower;
 static bool op_knows(uint64_t stream, uint64_t tick) { return at(&knower->clock, stream) >= tick; }
 

@@ -200,7 +200,8 @@ static const hd_emu_program *program_at(const emu_mwarp *m, const hd_emu_program
   return p;
 }
 
-/* What the driver cannot know of a function of another module: how its shared memory lies to the kernel's. */
+/* Whether the call is emulated. A function of another module must have no shared memory: its place beside the
+ * kernel's is unknown. */
 static bool may_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const emu_code *callee) {
   if (callee->unsupported.status != HD_OK)
     emu_fault(&m->w, i, f->mask, "call to %s, which is not emulated: %s", callee->name,

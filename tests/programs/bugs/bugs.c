@@ -1,4 +1,4 @@
-/* bugs NAME [clean]: a program with this bug, or the same without it. What heddle says of each stands in
+/* bugs NAME [clean]: a program with this bug, or the same without it. heddle's findings on each stand in
  * bugs.txt. */
 #include "../driver/cu.h"
 
