@@ -22,6 +22,7 @@ typedef struct core_graph *cu_graph;
 typedef struct core_node *cu_node;
 typedef struct core_graph_exec *cu_graph_exec;
 typedef struct core_pool *cu_pool;
+typedef struct physical *cu_physical;
 
 typedef struct cu_uuid {
   unsigned char bytes[16];
@@ -248,6 +249,43 @@ typedef struct cu_texture {
 } cu_texture;
 _Static_assert(sizeof(cu_texture) == 104, "CUDA_TEXTURE_DESC");
 enum { CU_TEXTURE_INTEGER = 1, CU_TEXTURE_NORMALIZED = 2, CU_TEXTURE_SRGB = 16 };
+
+/* CUmemLocation, CUmemPoolProps, CUmemAccessDesc */
+typedef struct cu_location {
+  int type, id;
+} cu_location;
+typedef struct cu_pool_props {
+  int type, handle_types;
+  cu_location location;
+  void *security;
+  size_t most;
+  unsigned short usage;
+  unsigned char reserved[54];
+} cu_pool_props;
+_Static_assert(sizeof(cu_pool_props) == 88, "CUmemPoolProps");
+typedef struct cu_access {
+  cu_location location;
+  int flags;
+} cu_access;
+enum { CU_LOCATION_DEVICE = 1, CU_ACCESS_READ_WRITE = 3 };
+enum { /* CUmemPool_attribute */
+       CU_POOL_REUSE_EVENTS = 1,
+       CU_POOL_REUSE_DEPENDENCIES = 3,
+       CU_POOL_THRESHOLD = 4,
+       CU_POOL_RESERVED = 5,
+       CU_POOL_RESERVED_HIGH = 6,
+       CU_POOL_USED = 7,
+       CU_POOL_USED_HIGH = 8
+};
+
+/* CUmemAllocationProp */
+typedef struct cu_physical_props {
+  int type, handle_types;
+  cu_location location;
+  void *meta;
+  unsigned char flags[8];
+} cu_physical_props;
+_Static_assert(sizeof(cu_physical_props) == 32, "CUmemAllocationProp");
 
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 typedef struct cu_kernel_node {

@@ -30,6 +30,8 @@ typedef enum core_kind {
   CORE_EVENT,
   CORE_LINK,
   CORE_ARRAY,
+  CORE_POOL,
+  CORE_PHYSICAL,
   CORE_GRAPH,
   CORE_NODE,
   CORE_GRAPH_EXEC,
@@ -51,7 +53,8 @@ typedef struct core_device {
   int ordinal;
   core_context *primary; /* NULL: not made yet */
   unsigned primary_refs, primary_flags;
-  uint64_t used; /* bytes allocated */
+  uint64_t used;                         /* bytes allocated */
+  struct core_pool *default_pool, *pool; /* NULL: not asked for yet; the one that is in use */
 } core_device;
 
 typedef struct core_state {
@@ -119,12 +122,22 @@ typedef enum core_memory_kind {
   CORE_MEMORY_VARIABLE    /* of a module */
 } core_memory_kind;
 
+/* A pool: its numbers, for memory is the device's in any case. */
+typedef struct core_pool {
+  core_kind kind;
+  core_device *device;
+  uint64_t threshold;
+  int reuse[3];
+  uint64_t used, used_high, reserved_high;
+} core_pool;
+
 typedef struct core_memory {
   uint64_t address, bytes;
   core_memory_kind kind;
   unsigned flags;        /* as the program gave them */
   core_context *context; /* of the allocation */
   void *host;            /* where the host sees it; NULL: nowhere */
+  core_pool *pool;       /* that it came from; NULL: none */
   uint64_t id;
   char what[96]; /* for reports: the call and its number */
 } core_memory;

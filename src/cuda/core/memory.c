@@ -220,6 +220,7 @@ cu_result core_memory_free(core_memory *m) {
   }
   hd_emu_free(core.emu, address, NULL);
   if (m->kind == CORE_MEMORY_DEVICE || m->kind == CORE_MEMORY_MANAGED) m->context->device->used -= m->bytes;
+  if (m->pool) m->pool->used -= m->bytes;
   const uint64_t slot = memory.n_freed++ % FREED;
   memory.freed[slot].address = m->address;
   memory.freed[slot].bytes = m->bytes;

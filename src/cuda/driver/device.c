@@ -135,7 +135,8 @@ static const attribute_row attributes[] = {
     {90, 1, 0, 0}, /* preemption */
     {95, 1, 0, 0}, /* cooperative launches */
     {97, 0, FIELD(shared_bytes), FIELD(shared_reserved)},
-    {99, 1, 0, 0}, /* host memory can be registered */
+    {99, 1, 0, 0},  /* host memory can be registered */
+    {102, 1, 0, 0}, /* virtual memory management */
     {106, 0, FIELD(max_ctas), 0},
     {111, 0, FIELD(shared_reserved), 0},
     {115, 1, 0, 0}, /* memory pools */

@@ -20,6 +20,9 @@ cu_result drv_missing(const char *symbol);
 cu_result drv_unpack(void **extra, core_launch *l);
 /* A copy that is not submitted yet. */
 cu_result drv_copy_work(const cu_copy3d *c, core_work **out);
+/* An allocation of this kind in the current context. */
+cu_result drv_allocate(core_memory_kind kind, uint64_t bytes, unsigned flags, const char *call,
+                       uint64_t *address);
 /* NULL: no such device. */
 core_device *drv_device(cu_device ordinal);
 /* The address of an exported symbol for programs of this version; NULL: there is none. */

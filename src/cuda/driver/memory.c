@@ -6,8 +6,8 @@
 
 enum { PITCH = 512 };
 
-static cu_result allocate(core_memory_kind kind, uint64_t bytes, unsigned flags, const char *call,
-                          uint64_t *address) {
+cu_result drv_allocate(core_memory_kind kind, uint64_t bytes, unsigned flags, const char *call,
+                       uint64_t *address) {
   char what[96];
   core_memory *m;
   snprintf(what, sizeof what, "%s of %llu bytes", call, (unsigned long long)bytes);
@@ -24,7 +24,7 @@ cu_result drv_cuMemGetInfo_v2(size_t *left, size_t *total) {
 }
 
 cu_result drv_cuMemAlloc_v2(cu_address *address, size_t bytes) {
-  return address ? allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAlloc", address) : CU_INVALID_VALUE;
+  return address ? drv_allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAlloc", address) : CU_INVALID_VALUE;
 }
 
 cu_result drv_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t width, size_t height,
@@ -34,7 +34,7 @@ cu_result drv_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t widt
   if (element != 4 && element != 8 && element != 16) return CU_INVALID_VALUE;
   const size_t row = (width + PITCH - 1) / PITCH * PITCH;
   if (row < width || !hd_mul_size(row, height, &bytes)) return CU_INVALID_VALUE;
-  cu_result r = allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAllocPitch", address);
+  cu_result r = drv_allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAllocPitch", address);
   if (r == CU_SUCCESS) *pitch = row;
   return r;
 }
@@ -42,7 +42,7 @@ cu_result drv_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t widt
 /* Flags: 1 for all streams, 2 for the host's, 4 for one. */
 cu_result drv_cuMemAllocManaged(cu_address *address, size_t bytes, unsigned flags) {
   if (!address || (flags != 1 && flags != 2 && flags != 4)) return CU_INVALID_VALUE;
-  return allocate(CORE_MEMORY_MANAGED, bytes, flags, "cuMemAllocManaged", address);
+  return drv_allocate(CORE_MEMORY_MANAGED, bytes, flags, "cuMemAllocManaged", address);
 }
 
 /* Only where an allocation begins, and only once. */
@@ -67,7 +67,7 @@ cu_result drv_cuMemFree_v2(cu_address address) {
 cu_result drv_cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
   uint64_t address;
   if (!host || flags & ~7u) return CU_INVALID_VALUE;
-  cu_result r = allocate(CORE_MEMORY_PINNED, bytes, flags, "cuMemHostAlloc", &address);
+  cu_result r = drv_allocate(CORE_MEMORY_PINNED, bytes, flags, "cuMemHostAlloc", &address);
   if (r == CU_SUCCESS) *host = (void *)(uintptr_t)address;
   return r;
 }
@@ -217,10 +217,9 @@ cu_result drv_cuMemPrefetchAsync(cu_address address, size_t bytes, cu_device dev
 /* ---- In a stream's order --------------------------------------------------------------------- */
 
 cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {
-  core_stream *s;
-  if (!address) return CU_INVALID_VALUE;
-  cu_result r = drv_stream(stream, &s);
-  return r == CU_SUCCESS ? allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAllocAsync", address) : r;
+  cu_pool pool;
+  cu_result r = drv_cuDeviceGetMemPool(&pool, core_current()->device->ordinal);
+  return r == CU_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, pool, stream) : r;
 }
 
 typedef struct free_work {

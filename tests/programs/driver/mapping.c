@@ -1,0 +1,56 @@
+/* Virtual memory: addresses that are reserved, memory that is mapped there, and moves to others with its
+ * bytes. */
+#include "cu.h"
+
+typedef struct props {
+  int type, handle_types, location_type, location_id;
+  void *meta;
+  unsigned char flags[8];
+} props;
+typedef struct access {
+  int type, id, flags;
+} access;
+int cuMemGetAllocationGranularity(size_t *bytes, const props *p, int option);
+int cuMemAddressReserve(cu_ptr *address, size_t bytes, size_t align, cu_ptr wish, unsigned long long flags);
+int cuMemAddressFree(cu_ptr address, size_t bytes);
+int cuMemCreate(cu_handle *handle, size_t bytes, const props *p, unsigned long long flags);
+int cuMemRelease(cu_handle handle);
+int cuMemMap(cu_ptr address, size_t bytes, size_t offset, cu_handle handle, unsigned long long flags);
+int cuMemUnmap(cu_ptr address, size_t bytes);
+int cuMemSetAccess(cu_ptr address, size_t bytes, const access *a, size_t n);
+
+int main(void) {
+  begin();
+  const props p = {.type = 1, .location_type = 1};
+  const access all = {1, 0, 3};
+  size_t unit;
+  cu_ptr small, large;
+  cu_handle first, second;
+  unsigned v;
+  OK(cuMemGetAllocationGranularity(&unit, &p, 0));
+  OK(cuMemAddressReserve(&small, unit, 0, 0, 0));
+  OK(cuMemAddressReserve(&large, 2 * unit, 0, 0, 0));
+  EXPECT(cuMemCreate(&first, unit + 1, &p, 0), 1);
+  OK(cuMemCreate(&first, unit, &p, 0));
+  OK(cuMemCreate(&second, unit, &p, 0));
+  OK(cuMemMap(small, unit, 0, first, 0));
+  OK(cuMemSetAccess(small, unit, &all, 1));
+  OK(cuMemsetD32_v2(small, 42, unit / 4));
+  OK(cuMemUnmap(small, unit)); /* it grows: another address, more memory behind it */
+  OK(cuMemMap(large, unit, 0, first, 0));
+  OK(cuMemMap(large + unit, unit, 0, second, 0));
+  OK(cuMemSetAccess(large, 2 * unit, &all, 1));
+  OK(cuMemcpyDtoH_v2(&v, large + unit - 4, 4));
+  CHECK(v == 42);
+  OK(cuMemsetD32_v2(large + unit - 8, 7, 4)); /* over the seam */
+  OK(cuMemcpyDtoH_v2(&v, large + unit + 4, 4));
+  CHECK(v == 7);
+  OK(cuMemUnmap(large, 2 * unit));
+  OK(cuMemRelease(first));
+  OK(cuMemRelease(second));
+  OK(cuMemAddressFree(small, unit));
+  OK(cuMemAddressFree(large, 2 * unit));
+  EXPECT(cuMemAddressFree(large, 2 * unit), 1);
+  puts("mapping: moved");
+  return 0;
+}
