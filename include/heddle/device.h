@@ -103,11 +103,12 @@ typedef struct hd_device_source {
   size_t len;
   hd_device_load_options options;
 } hd_device_source;
-/* Compile these, as many at once as the host has processors, so that the next hd_device_load of the same text
- * with the same options only puts machine code on the device: a driver compiles what it is given to load one
- * after the other. The code is the driver's own, so only a ptxas of its release makes it. Nothing is said of
- * text that cannot be compiled; loading it will. The machine code waits in the host's memory until it is
- * loaded, or the device is closed. Other devices than cuda, and hosts without such a ptxas, do nothing. */
+/* Begin to compile these on the host's other processors, and return at once. The next hd_device_load of the
+ * same text with the same options waits for it, and only puts machine code on the device: a driver compiles
+ * the texts that it loads one after the other. The code is the driver's own, so only a ptxas of its release
+ * makes it. Nothing is said of text that cannot be compiled; loading it will. The machine code waits in the
+ * host's memory until it is loaded, or the device is closed. The texts are copied. Other devices than cuda,
+ * and hosts without such a ptxas, do nothing. */
 HD_API hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n,
                                          hd_diag *d);
 HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */

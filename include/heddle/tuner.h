@@ -23,8 +23,8 @@ typedef enum hd_tune_strategy {
 typedef struct hd_tune_options {
   hd_run_options run;
   double budget; /* seconds, about, of all but tables, levers alone and the proof, at least half of them for
-                    search, which ends sooner where nothing comes near to winning; when 0, 5.5 and what a
-                    hundred runs take, 12 at most */
+                    search, which ends sooner where nothing comes near to winning; when 0, 5 and what
+                    eighty runs take, 10 at most */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
   bool shared;   /* others use the device too, which must have memory to allocate: the test of a plan leaves
@@ -161,8 +161,9 @@ typedef struct hd_tuning {
   hd_tune_lever levers[HD_TUNE_LEVERS];
   uint32_t n_levers;
   uint32_t tried; /* plans */
-  double seconds; /* the whole */
+  double seconds; /* from the call to the verdict */
   hd_tune_seconds spent;
+  double lever_seconds;  /* of each_lever, which decides nothing: not in `seconds` nor in `spent` */
   uint64_t buffer_bytes; /* of the workload's buffers */
   unsigned assume;       /* HD_ASSUME_..., which plans may rest on */
   bool recalled;         /* from a store: no trials, nothing measured */

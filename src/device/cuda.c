@@ -204,7 +204,7 @@ static void cuda_close(hd_device *dev) {
   if (current) c->api.cuCtxPopCurrent_v2(&old);
   if (c->retained) c->api.cuDevicePrimaryCtxRelease_v2(c->device);
   cuda_api_close(&c->api);
-  cuda_drop_images(c);
+  cuda_ahead_close(c);
   hd_vec_free(&c->memory);
   hd_vec_free(&c->arrays);
   hd_vec_free(&c->objects);

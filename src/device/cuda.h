@@ -5,11 +5,7 @@
 #include "device/backend.h"
 #include "device/cuda_api.h"
 
-/* Machine code that was made of some text before it is loaded. */
-typedef struct cuda_image {
-  hd_digest key; /* of the text and the options */
-  void *data;
-} cuda_image;
+typedef struct cuda_ahead cuda_ahead; /* cuda_ahead.c: text that is compiled before it is loaded */
 
 /* An array, or a mipmap where the image has levels, and the objects over it. */
 typedef struct cuda_array {
@@ -38,7 +34,7 @@ typedef struct cuda_device {
   HD_VEC(cu_address) memory;      /* allocations */
   HD_VEC(cuda_array) arrays;
   HD_VEC(cuda_object) objects; /* textures and surfaces */
-  HD_VEC(cuda_image) images;   /* that are not loaded yet */
+  cuda_ahead *ahead;           /* NULL until something is compiled ahead */
   char *ptxas;                 /* as asked for; once known, the one that compiles ahead; NULL: none */
   bool ptxas_known;
   hd_device_module *tools; /* heddle's own kernels, loaded at first need */
@@ -102,9 +98,10 @@ void cuda_images_close(cuda_device *c);
 
 /* cuda_ahead.c */
 hd_status cuda_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n, hd_diag *d);
-/* The machine code of that text, the caller's to free, or NULL. */
+/* The machine code of that text, the caller's to free, once it is compiled; NULL: nobody asked for it ahead,
+ * or it cannot be compiled. */
 void *cuda_take_image(cuda_device *c, const char *ptx, size_t len, const hd_device_load_options *o);
-void cuda_drop_images(cuda_device *c);
+void cuda_ahead_close(cuda_device *c); /* before the text of `ptxas` is freed */
 
 /* cuda_time.c */
 hd_status cuda_flush(hd_device *dev, hd_diag *d);

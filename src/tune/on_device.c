@@ -184,14 +184,22 @@ static hd_status confirm_all(tuning *t, device_bench *b, const hd_plan_set *plan
   return st;
 }
 
-/* The whole workload under all adopted plans; counters; levers alone. */
+/* The whole workload under all adopted plans, and its counters. */
 static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   hd_plan_set plans;
   hd_status st = adopted_plans(t->out, &plans, d);
   if (st == HD_OK) st = confirm_all(t, b, &plans, d);
   if (st == HD_OK) st = count_after(b, &plans, t->out, d);
   hd_plan_set_free(&plans);
-  for (int i = 0; st == HD_OK && t->o.each_lever && i < HD_TUNE_LEVERS; i++) st = measure_lever(t, b, i, d);
+  return st;
+}
+
+static hd_status measure_levers(tuning *t, device_bench *b, hd_diag *d) {
+  double start = hd_seconds();
+  hd_status st = HD_OK;
+  tuning_report(t, "each lever alone");
+  for (int i = 0; st == HD_OK && i < HD_TUNE_LEVERS; i++) st = measure_lever(t, b, i, d);
+  t->out->lever_seconds = hd_seconds() - start;
   return st;
 }
 
@@ -234,6 +242,7 @@ hd_status tuning_on_device(tuning *t, hd_diag *d) {
   hd_study_close(t->whole_study);
   if (st == HD_OK) st = sum_up(t, b, d);
   if (b) device_bench_spent(b, &t->out->spent);
+  if (st == HD_OK && t->o.each_lever) st = measure_levers(t, b, d);
   device_bench_close(b);
   free(units);
   hd_plan_set_free(&fixed);

@@ -75,8 +75,8 @@ static double promise(families *f, const search_waiting *w) {
   return e->tried >= LEAST_FAMILY ? prior - flat_family : prior;
 }
 
-/* Tell the bench of those that promise most: it prepares them at once, where making them ready one after the
- * other takes most of the time. */
+/* Tell the bench of those that promise most: it prepares them while others are measured, where making them
+ * ready one after the other takes most of the time. */
 static void announce(search *s, families *f) {
   size_t at[SEARCH_AHEAD], n = 0;
   double score[SEARCH_AHEAD];
@@ -99,17 +99,19 @@ static void announce(search *s, families *f) {
 /* Make the candidate that promises most a trial. */
 static hd_status take_next(search *s, hd_diag *d) {
   families f;
-  size_t best = 0;
+  size_t best = 0, announced = 0;
   double most = -INFINITY;
   if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
   learn(s, &f);
   for (size_t i = 0; i < s->waiting.n; i++) {
     double p = promise(&f, &s->waiting.data[i]);
+    announced += s->waiting.data[i].announced;
     if (p <= most) continue;
     best = i;
     most = p;
   }
-  if (s->bench->ahead && !s->waiting.data[best].announced) announce(s, &f);
+  /* A batch is measured while the next ones are made ready. */
+  if (s->bench->ahead && (announced < BATCH || !s->waiting.data[best].announced)) announce(s, &f);
   search_waiting *at = &s->waiting.data[best];
   s->trials.data[s->trials.n++] = (search_trial){.plan = at->candidate.plan, .family = at->family};
   s->waiting.n--;

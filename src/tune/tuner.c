@@ -6,7 +6,7 @@
 #include "tune/tuning.h"
 
 /* Of the default budget: at least, for each second of a run of the workload, at most. */
-static const double least_budget = 5.5, budget_of_runs = 100, most_budget = 12;
+static const double least_budget = 5, budget_of_runs = 80, most_budget = 10;
 #define DEFAULT_CONFIDENCE 0.99
 /* Of the budget; the rest is for the whole workload's times and counters. */
 static const double search_part = 0.9;
@@ -54,7 +54,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   if (st == HD_OK) st = info->kind == HD_DEVICE_MODEL ? tuning_on_model(&t, d) : tuning_on_device(&t, d);
   for (size_t i = 0; i < t.first.n; i++) hd_plan_free(&t.first.data[i]);
   hd_vec_free(&t.first);
-  out->seconds = hd_seconds() - start;
+  out->seconds = hd_seconds() - start - out->lever_seconds;
   if (st != HD_OK) hd_tuning_free(out);
   return st;
 }

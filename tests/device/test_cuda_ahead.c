@@ -1,6 +1,7 @@
 /* cuda:N: text compiled ahead of its loading, on a fake driver. */
 #include "check.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,35 @@ static void text_compiled_ahead_is_not_compiled_again(void **state) {
   /* Code compiled ahead is used once. A second load measures the driver's compilation of the text. */
   assert_int_equal(load(dev, text[0], NULL, &d), HD_OK);
   assert_int_equal(fake->compiled, 1);
+  close_device(dev);
+}
+
+/* The assembler waits for a file that is made only after the device was asked to compile. */
+static void the_device_works_on_while_text_is_compiled(void **state) {
+  hd_device *dev = open_device();
+  char text[TEXTS][CAP], other[CAP], gate[] = "/tmp/heddle-gate-XXXXXX";
+  hd_device_source sources[TEXTS];
+  hd_diag d = {0};
+  int fd = mkstemp(gate);
+  assert_true(fd >= 0);
+  close(fd);
+  remove(gate);
+  setenv("FAKE_PTXAS_GATE", gate, 1);
+  for (unsigned i = 0; i < TEXTS; i++)
+    sources[i] = (hd_device_source){.ptx = kernel(i, text[i]), .len = strlen(text[i])};
+  assert_int_equal(hd_device_compile_ahead(dev, sources, TEXTS, &d), HD_OK);
+  assert_int_equal(load(dev, kernel(TEXTS, other), NULL, &d), HD_OK);
+  assert_int_equal(fake->compiled, 1);
+  assert_int_equal(fake->assembled, 0);
+  fd = open(gate, O_CREAT | O_WRONLY, 0600);
+  assert_true(fd >= 0);
+  close(fd);
+  /* The last ones that were asked for are wanted first. */
+  for (unsigned i = TEXTS; i-- > 0;) assert_int_equal(load(dev, text[i], NULL, &d), HD_OK);
+  assert_int_equal(fake->assembled, TEXTS);
+  assert_int_equal(fake->compiled, 1);
+  unsetenv("FAKE_PTXAS_GATE");
+  remove(gate);
   close_device(dev);
 }
 
@@ -120,6 +150,8 @@ static void compiles_for_the_gpu_with_the_options_of_the_load(void **state) {
     hd_device_source s = {.ptx = text, .len = strlen(text), .options = cases[i].options};
     hd_diag d = {0};
     assert_int_equal(hd_device_compile_ahead(dev, &s, 1, &d), HD_OK);
+    assert_int_equal(load(dev, text, &s.options, &d), HD_OK); /* waits for it */
+    assert_int_equal(fake->assembled, 1);
     unsetenv("FAKE_PTXAS_LOG");
     ssize_t n = read(fd, line, sizeof line - 1);
     assert_true(n > 0);
@@ -145,6 +177,7 @@ static void what_is_never_loaded_is_let_go(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("text compiled ahead is not compiled again", text_compiled_ahead_is_not_compiled_again),
+      BEHAVIOUR("the device works on while text is compiled", the_device_works_on_while_text_is_compiled),
       BEHAVIOUR("other text and other options are compiled", other_text_and_other_options_are_compiled),
       BEHAVIOUR("text that cannot be compiled is refused when it is loaded",
                 text_that_cannot_be_compiled_is_refused_when_it_is_loaded),
