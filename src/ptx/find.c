@@ -282,10 +282,10 @@ hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_
   } else if (st == HD_OK && f.found.n > 1) {
     st = several(&f, path, d);
   }
-  const uint64_t module = st == HD_OK ? f.found.data[0].module : 0;
-  if (st == HD_OK) st = hd_module_load(path, module, arena, m, d);
-  if (st == HD_OK) *func = (uint32_t)hd_ptx_find_kernel(*m, f.found.data[0].symbol);
-  if (st == HD_OK && at) *at = module;
+  const candidate *only = st == HD_OK && f.found.n ? f.found.data : NULL;
+  if (only) st = hd_module_load(path, only->module, arena, m, d);
+  if (only && st == HD_OK) *func = (uint32_t)hd_ptx_find_kernel(*m, only->symbol);
+  if (only && st == HD_OK && at) *at = only->module;
   close_finding(&f);
   return st;
 }

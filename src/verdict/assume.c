@@ -29,6 +29,6 @@ bool verdict_assume_parse(const char *text, unsigned *assume, char *unwritten) {
   if (words[0] && !hd_assume_parse(words, assume)) return false;
   if (!at) return true;
   at += sizeof key - 1;
-  strcpy(unwritten, at);
+  memcpy(unwritten, at, strlen(at) + 1);
   return *at && at[strspn(at, "0123456789+")] == 0;
 }

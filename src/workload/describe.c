@@ -204,7 +204,7 @@ static hd_status put_dims(describing *s, const char *text, describe_piece *out, 
   }
   hd_buf_puts(&out->text, "]\n");
   credit(s, out, s->at);
-  return HD_OK;
+  return out->text.failed ? hd_nomem(d) : HD_OK;
 }
 
 static hd_status take_grid(describing *s, const char *text, hd_diag *d) {
@@ -222,7 +222,7 @@ static hd_status take_shared(describing *s, const char *text, hd_diag *d) {
   describe_quote(&s->shared.text, text, strlen(text));
   hd_buf_putc(&s->shared.text, '\n');
   credit(s, &s->shared, s->at);
-  return HD_OK;
+  return s->shared.text.failed ? hd_nomem(d) : HD_OK;
 }
 
 /* All kernels are of one module: the first one's. */
@@ -255,6 +255,7 @@ static hd_status end_launch(describing *s, hd_diag *d) {
   hd_status st = find_kernel(s, d);
   if (st != HD_OK) return st;
   hd_kernel_title(s->kernel, false, &s->title);
+  if (s->title.failed) return hd_nomem(d);
   hd_buf_printf(&out->text, "\n[[launch]]\nkernel = ");
   describe_quote(&out->text, s->kernel, strlen(s->kernel));
   hd_buf_putc(&out->text, '\n');

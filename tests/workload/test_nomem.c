@@ -27,8 +27,25 @@ static hd_status list(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status describe(void *ctx, hd_diag *d) {
+  static const hd_launch_word words[] = {
+      {"kernel", "total"},    {"grid", "4"},         {"block", "64"}, {"arg", "x=f32[256]=sorted(0, 1)"},
+      {"arg", "f32[1]=zero"}, {"kernel", "Encrypt"}, {"arg", "x"},    {"arg", "u32[256]=each(i * 2)"},
+      {"unwritten", "x"}};
+  const hd_workload_request q = {
+      .name = SOURCE_DIR "/tests/cli/data/own.ptx", .words = words, .n_words = sizeof words / sizeof *words};
+  hd_workload *w;
+  const hd_compiled *code;
+  hd_status st = hd_workload_request_open(&q, &w, d);
+  if (st != HD_OK) return st;
+  st = hd_workload_compiled(w, 80, &code, d);
+  hd_workload_close(w);
+  return st;
+}
+
 static void every_allocation_that_fails_is_said(void **state) {
   static const nomem_entry cases[] = {{"list", list, NULL, false},
+                                      {"words", describe, NULL, true},
                                       {"copy-col", open_and_fill, "copy-col", true},
                                       {"matmul-naive", open_and_fill, "matmul-naive", true},
                                       {"filter", open_and_fill, SOURCE_DIR "/tests/cli/data/filter", true}};
