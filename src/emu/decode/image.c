@@ -215,8 +215,8 @@ static bool put_registers(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_o
 static bool put_slopes(emu_function *fn, const hd_ptx_stmt *s, emu_image_inst *x) {
   for (unsigned d = 0; d < 2; d++) {
     const hd_ptx_opnd *o = emu_operand(fn, s, 2 + d);
-    const unsigned have = o && o->kind == HD_O_VEC ? o->n_kids : 1;
-    if (have < x->dims)
+    const unsigned have = !o ? 0 : o->kind == HD_O_VEC ? o->n_kids : 1;
+    if (!o || have < x->dims)
       return emu_refuse(fn, s, "it has %u derivatives where %u are expected", have, x->dims);
     for (unsigned k = 0; k < x->dims; k++)
       if (!emu_source(fn, s, o->kind == HD_O_VEC ? emu_kid(fn, o, k) : o, 32, &x->grad[d][k])) return false;
