@@ -21,6 +21,11 @@ static void put_jump(unsigned char *at, uint64_t to) {
   memcpy(at, code, sizeof code);
   memcpy(at + sizeof code, &to, sizeof to);
 }
+/* Does a function do nothing but return? */
+static bool is_empty(const unsigned char *at) {
+  static const unsigned char landing[] = {0xF3, 0x0F, 0x1E, 0xFA}; /* endbr64 */
+  return at[memcmp(at, landing, sizeof landing) == 0 ? sizeof landing : 0] == 0xC3;
+}
 #elif defined(__aarch64__)
 enum { JUMP_BYTES = 16, ALIGN_OF_FUNCTIONS = 16 };
 /* ldr x16, .+8; br x16, and the address */
@@ -28,6 +33,11 @@ static void put_jump(unsigned char *at, uint64_t to) {
   static const uint32_t code[] = {0x58000050, 0xD61F0200};
   memcpy(at, code, sizeof code);
   memcpy(at + sizeof code, &to, sizeof to);
+}
+static bool is_empty(const unsigned char *at) {
+  uint32_t code[2];
+  memcpy(code, at, sizeof code);
+  return code[code[0] == 0xD503245F] == 0xD65F03C0; /* bti c; ret */
 }
 #else
 #error "no jump is written for this processor"
@@ -152,18 +162,62 @@ static bool is_own(const struct dl_phdr_info *info) {
   return false;
 }
 
+/* Objects that were looked into, and the last pass that met each: another one may come to where one was. */
+typedef struct known_object {
+  uint64_t base, pass;
+} known_object;
+static HD_VEC(known_object) seen;
+static uint64_t pass;
+
+static bool is_new(uint64_t base) {
+  for (size_t k = 0; k < seen.n; k++)
+    if (seen.data[k].base == base) {
+      seen.data[k].pass = pass;
+      return false;
+    }
+  const known_object o = {base, pass};
+  return hd_vec_push(&seen, o);
+}
+
 static int each_object(struct dl_phdr_info *info, size_t size, void *arg) {
   const char *path = info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
   bool *first = arg;
-  /* The first one is the program; of libraries only those with a path. */
-  if ((*first || path[0] == '/') && !is_own(info))
+  /* The first one is the program, which stays; of libraries only those with a path. */
+  if ((*first || path[0] == '/') && !is_own(info) && is_new(info->dlpi_addr))
     look_into(*first ? "/proc/self/exe" : path, info->dlpi_addr);
   *first = false;
   return 0;
 }
 
+/* The loader calls the function that it shows debuggers when it has mapped a library, before anything of it
+ * runs. */
+static void look_at_all(bool first) {
+  pass++;
+  dl_iterate_phdr(each_object, &first);
+  for (size_t k = seen.n; k-- > 0;)
+    if (seen.data[k].pass != pass) seen.data[k] = seen.data[--seen.n];
+}
+
+/* The loader calls the function that it shows debuggers when it has mapped a library, before anything of it
+ * runs, and when it has taken one away. */
+static void on_load(void) {
+  if (_r_debug.r_state == RT_CONSISTENT) look_at_all(false);
+}
+
+static void follow_loads(void) {
+  const uint64_t at = _r_debug.r_brk, page = (uint64_t)sysconf(_SC_PAGESIZE);
+  /* Behind an empty function there is room for a jump, up to where the next one may begin. */
+  if (!at || at % ALIGN_OF_FUNCTIONS || !is_empty((const unsigned char *)(uintptr_t)at)) return;
+  void *code = (void *)(uintptr_t)(at & ~(page - 1));
+  if (mprotect(code, page, PROT_READ | PROT_WRITE) != 0) return;
+  put_jump((unsigned char *)(uintptr_t)at, (uint64_t)(uintptr_t)on_load);
+  mprotect(code, page, PROT_READ | PROT_EXEC);
+  __builtin___clear_cache((char *)(uintptr_t)at, (char *)(uintptr_t)at + JUMP_BYTES);
+}
+
 /* Before anything of the program runs: preloaded libraries are initialised first. */
 __attribute__((constructor)) static void begin(void) {
-  bool first = true;
-  if (getenv(HD_PROGRAM_VARIABLE)) dl_iterate_phdr(each_object, &first);
+  if (!getenv(HD_PROGRAM_VARIABLE)) return;
+  look_at_all(true);
+  follow_loads();
 }
