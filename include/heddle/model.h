@@ -94,6 +94,9 @@ typedef struct hd_gpu {
 /* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
  * checked: unknown keys, missing keys and values out of range are errors with a line. */
 HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+/* Whether the file says what a clock needs and what launches take, as a probe measures it: then replays with
+ * a clock tell times, and are what everything that ranks plans goes by. Elsewhere bounds are. */
+HD_API bool hd_gpu_has_clock(const hd_gpu *g);
 /* Names found in the folder, sorted; freed by hd_gpu_list_free. */
 HD_API hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d);
 HD_API void hd_gpu_list_free(char **names, size_t n);

@@ -35,7 +35,7 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
 
 hd_status model_open_study(model_session *s, const model_options *o, hd_diag *d) {
   hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms};
-  s->timed = run.timed = o->depth && strcmp(o->depth, "timing") == 0;
+  s->timed = run.timed = o->depth ? strcmp(o->depth, "timing") == 0 : hd_gpu_has_clock(&s->gpu);
   if (o->depth && !run.timed && strcmp(o->depth, "traffic") != 0)
     return hd_fail(d, HD_ERR_USAGE, "--depth %s: it is traffic or timing", o->depth);
   return hd_study_open(s->workload, &run, &s->study, d);

@@ -38,7 +38,7 @@ typedef struct model_options {
        &(o).depth,                                                                                           \
        0,                                                                                                    \
        "NAME",                                                                                               \
-       "traffic: time is a bound, that of the busiest resource (default); timing: by a clock"},              \
+       "timing: by a clock (default where the GPU's file says what launches take); traffic: a bound"},       \
       CLI_INPUT_OPTIONS((o).in, "the workload's size (default: paper where there is one)"),                  \
       CLI_THREADS_OPTION((o).threads)
 

@@ -289,6 +289,8 @@ hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out
   return st;
 }
 
+bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0 && g->launch.first_us > 0; }
+
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d) {

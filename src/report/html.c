@@ -70,8 +70,11 @@ static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, c
 /* ---- Table ------------------------------------------------------------------------------ */
 
 static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
-  hd_buf_puts(out, "<table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th><th>DRAM MB</th>"
-                   "<th>vs compulsory</th><th>predicted &micro;s</th><th>change</th></tr>");
+  hd_buf_printf(
+      out,
+      "<p class=\"sub\">%s</p><table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th>"
+      "<th>DRAM MB</th><th>vs compulsory</th><th>%s &micro;s</th><th>change</th></tr>",
+      report_confirmation(r), report_by_clock(r) ? "predicted" : "bound");
   for (size_t k = 0; k < r->n_rows; k++) {
     size_t i = rank[k];
     const hd_counters *c = &r->rows[i].counters;

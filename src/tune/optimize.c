@@ -369,6 +369,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   optimizing z = {.w = w, .g = g, .out = out};
   if (o) z.o = *o;
   z.o.run.n_sms = g->n_sms;
+  z.o.run.timed = hd_gpu_has_clock(g);
   *out = (hd_optimized){0};
   double clock = hd_seconds();
   report(&z, "tracing", 0, 1);

@@ -2,7 +2,9 @@
 
 Replays bound a time by the busiest resource, or find it by a clock:
 
-  $ heddle simulate copy-row --size tiny | sed -n 's/  [0-9.]* us.*//;2p'
+  $ heddle simulate copy-row --size tiny | sed -n 's/  [0-9.]* us.*//;2p'; heddle simulate copy-row --size tiny --depth traffic | sed -n 's/  [0-9.]* us.*//;2p'; heddle simulate copy-row --size tiny --gpu gtx580 | sed -n 's/  [0-9.]* us.*//;2p'
+    predicted time
+    bound on time
     bound on time
   $ heddle simulate copy-row --size tiny --depth timing | sed -n 's/  [0-9.]* us \(([a-z ]*\).*/ \1/;2p'
     predicted time (by a clock

@@ -3,7 +3,7 @@
 Plans that need another launch say how, behind the kernel; or are left out:
 
   $ heddle optimize block-reuse --gpu gtx580 --size small --plans order=col,bind=agents | grep -E '^(Best|Proved|Wrote|It)' | sed 's/predicted [0-9.]*x/predicted Nx/; s/, [+-][0-9.]*%.*//'
-  Best: order=col,bind=agents, predicted Nx as fast as the default.
+  Best: order=col,bind=agents, predicted Nx as fast as the default, by bounds on the time.
   Proved: 210964 bytes equal under 8 dispatchers
   Wrote ./block-reuse.ptx and ./block-reuse.html.
   It is launched another way than the original: its last lines say how (--keep-launch leaves such plans out).
