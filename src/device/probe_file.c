@@ -88,42 +88,6 @@ static double per_cycle(double bytes_per_second, double mhz) {
   return v >= 1 ? v : 1;
 }
 
-static uint32_t sector(uint32_t bytes) { return bytes <= 32 ? 32 : bytes <= 64 ? 64 : 128; }
-
-static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
-  const arch_facts *f = facts_of(r->device.arch);
-  uint32_t cycles = latency(r->l1_cycles, 1);
-  uint64_t bytes = f->unified && f->store > r->device.shared_bytes ? f->store : whole_sets(r->l1_bytes[0]);
-  bool unified = f->unified && bytes > r->device.shared_bytes;
-  hd_buf_printf(b, "[l1]\nbytes = %" PRIu64 "  # %s; measured, by carve-out:", bytes < 4096 ? 4096 : bytes,
-                unified ? "the store that L1 and shared memory share, by architecture" : "measured");
-  for (int k = 0; k < HD_PROBE_CARVEOUTS; k++)
-    hd_buf_printf(b, "%s %u%% %" PRIu64 " KB", k ? "," : "", r->carveout[k], r->l1_bytes[k] >> 10);
-  hd_buf_printf(b, "\nline = 128  # measured: %u\n", r->line);
-  hd_buf_printf(b, "sector = %u  # measured\n", sector(r->l1_sector));
-  hd_buf_printf(b, "ways = %d  # not measured\nmshrs = 512  # not measured\n", WAYS);
-  hd_buf_printf(b, "latency = %u  # measured: %.1f\n", cycles, r->l1_cycles);
-  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s, all SMs\n",
-                per_cycle(r->l1_bandwidth / r->device.n_sms, mhz), r->l1_bandwidth / 1e12);
-  hd_buf_printf(b, "hashed = true  # not measured\nglobal = %s  # measured: a second load of a word %s\n",
-                yes(r->l1_cycles < 0.8 * r->l2_cycles),
-                r->l1_cycles < 0.8 * r->l2_cycles ? "hits" : "misses");
-  hd_buf_printf(b, "unified = %s  # by architecture\nwrite = \"through\"  # not measured\n\n", yes(unified));
-  return cycles;
-}
-
-static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles, hd_buf *b) {
-  uint32_t cycles = latency(r->l2_cycles, l1_cycles);
-  uint64_t bytes = r->device.l2_bytes;
-  hd_buf_printf(b, "[l2]\nbytes = %" PRIu64 "  # driver: %" PRIu64 "\nline = 128  # not measured\n",
-                whole_sets(bytes < 4096 ? 4096 : bytes), bytes);
-  hd_buf_printf(b, "sector = %u  # measured: %u bytes come from DRAM with one load\n", 32, r->l2_sector);
-  hd_buf_printf(b, "ways = %d  # not measured\nlatency = %u  # measured: %.1f\n", WAYS, cycles, r->l2_cycles);
-  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s\nhashed = true  # not measured\n\n",
-                per_cycle(r->l2_bandwidth, mhz), r->l2_bandwidth / 1e12);
-  return cycles;
-}
-
 /* ---- Pipelines ------------------------------------------------------------------------- */
 
 static const struct unit_key {
@@ -145,6 +109,61 @@ static const struct unit_key {
 };
 enum { N_UNIT_KEYS = sizeof unit_keys / sizeof *unit_keys };
 
+/* Keys that GPU files may have: what figure, times what, makes them; nothing where it was not measured. */
+typedef struct optional_key {
+  const char *key, *figure;
+  double times;   /* 0: as it is */
+  bool per_cycle; /* a figure per microsecond */
+} optional_key;
+
+static void put_value(hd_buf *b, const char *key, double v, const char *how) {
+  if (v > 0) hd_buf_printf(b, "%s = %.4g  # measured: %s\n", key, v, how);
+}
+
+static void put_optional(const hd_probe_result *r, double mhz, const optional_key *k, size_t n, hd_buf *b) {
+  for (size_t i = 0; i < n; i++) {
+    double v = hd_probe_value(r, k[i].figure) * (k[i].times > 0 ? k[i].times : 1);
+    put_value(b, k[i].key, k[i].per_cycle ? v / mhz : v, k[i].figure);
+  }
+}
+
+static const optional_key l2_keys[] = {
+    {"requests_per_cycle", "L2 load one sector a line, 64 warps, 4 at once", 32, true},
+    {"store_bytes_per_cycle", "L2 store coalesced, 64 warps, 4 at once", 128, true},
+    {"stores_per_cycle", "L2 store one sector a line, 64 warps, 4 at once", 32, true},
+    {"atomics_per_cycle", "L2 add one sector a line, 64 warps, 4 at once", 32, true},
+    {"sm_bytes_per_cycle", "L2 load.v4 16 bytes a lane, one SM, 32 warps, 8 at once", 512, true},
+    {"sm_store_bytes_per_cycle", "L2 store coalesced, one SM, 32 warps, 4 at once", 128, true},
+    {"sm_stores_per_cycle", "L2 store one sector a line, one SM, 32 warps, 4 at once", 32, true},
+};
+
+/* Cycles, which files have whole. */
+static void put_cycles(const hd_probe_result *r, const char *key, const char *figure, hd_buf *b) {
+  double v = hd_probe_value(r, figure);
+  if (v >= 1) hd_buf_printf(b, "%s = %.0f  # measured: %s\n", key, v, figure);
+}
+
+/* What a barrier takes by its warps is a line through the figures of 1 and of 32. */
+static void put_barrier(const hd_probe_result *r, hd_buf *b) {
+  double one = hd_probe_value(r, "barrier of 1 warps"), all = hd_probe_value(r, "barrier of 32 warps");
+  put_value(b, "barrier_warp", (all - one) / 31, "barriers of 1 to 32 warps");
+  put_value(b, "barrier", one - (all - one) / 31, "the same");
+}
+
+static void put_launch(const hd_probe_result *r, double mhz, hd_buf *b) {
+  char many[64];
+  uint32_t ctas = 512 * r->device.n_sms;
+  snprintf(many, sizeof many, "1 x empty, %" PRIu32 " CTAs of 256", ctas);
+  double first = hd_probe_value(r, "1 x empty, 1 CTAs of 32"),
+         all = hd_probe_value(r, "20 x empty, 1 CTAs of 32");
+  if (!(first > 0)) return;
+  hd_buf_puts(b, "[launch]\n");
+  put_value(b, "first_us", first, "an empty kernel");
+  put_value(b, "next_us", (all - first) / 19, "20 of them in a row");
+  put_value(b, "cta_cycles", (hd_probe_value(r, many) - first) * mhz / ctas, many);
+  hd_buf_putc(b, '\n');
+}
+
 /* All of them or none: a clock needs them all. A GPU without tensor cores has no figures for them. */
 static void put_units(const hd_probe_result *r, hd_buf *b) {
   for (size_t i = 0; i < N_UNIT_KEYS; i++)
@@ -158,7 +177,49 @@ static void put_units(const hd_probe_result *r, hd_buf *b) {
     hd_buf_printf(b, k->whole ? "%s = %.0f" : "%s = %.1f", k->key, v);
     hd_buf_printf(b, isnan(said) ? "  # not measured\n" : "  # measured: %s, %.2f\n", k->figure, said);
   }
+  put_cycles(r, "fence_latency", "fence latency", b);
+  put_barrier(r, b);
   hd_buf_putc(b, '\n');
+}
+
+static uint32_t sector(uint32_t bytes) { return bytes <= 32 ? 32 : bytes <= 64 ? 64 : 128; }
+
+static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
+  const arch_facts *f = facts_of(r->device.arch);
+  uint32_t cycles = latency(r->l1_cycles, 1);
+  uint64_t bytes = f->unified && f->store > r->device.shared_bytes ? f->store : whole_sets(r->l1_bytes[0]);
+  bool unified = f->unified && bytes > r->device.shared_bytes;
+  hd_buf_printf(b, "[l1]\nbytes = %" PRIu64 "  # %s; measured, by carve-out:", bytes < 4096 ? 4096 : bytes,
+                unified ? "the store that L1 and shared memory share, by architecture" : "measured");
+  for (int k = 0; k < HD_PROBE_CARVEOUTS; k++)
+    hd_buf_printf(b, "%s %u%% %" PRIu64 " KB", k ? "," : "", r->carveout[k], r->l1_bytes[k] >> 10);
+  hd_buf_printf(b, "\nline = 128  # measured: %u\n", r->line);
+  hd_buf_printf(b, "sector = %u  # measured\n", sector(r->l1_sector));
+  hd_buf_printf(b, "ways = %d  # not measured\nmshrs = 512  # not measured\n", WAYS);
+  hd_buf_printf(b, "latency = %u  # measured: %.1f\n", cycles, r->l1_cycles);
+  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s, all SMs\n",
+                per_cycle(r->l1_bandwidth / r->device.n_sms, mhz), r->l1_bandwidth / 1e12);
+  put_value(b, "lines_per_cycle", hd_probe_value(r, "l1.load/32"), "l1.load/32");
+  hd_buf_printf(b, "hashed = true  # not measured\nglobal = %s  # measured: a second load of a word %s\n",
+                yes(r->l1_cycles < 0.8 * r->l2_cycles),
+                r->l1_cycles < 0.8 * r->l2_cycles ? "hits" : "misses");
+  hd_buf_printf(b, "unified = %s  # by architecture\nwrite = \"through\"  # not measured\n\n", yes(unified));
+  return cycles;
+}
+
+static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles, hd_buf *b) {
+  uint32_t cycles = latency(r->l2_cycles, l1_cycles);
+  uint64_t bytes = r->device.l2_bytes;
+  hd_buf_printf(b, "[l2]\nbytes = %" PRIu64 "  # driver: %" PRIu64 "\nline = 128  # not measured\n",
+                whole_sets(bytes < 4096 ? 4096 : bytes), bytes);
+  hd_buf_printf(b, "sector = %u  # measured: %u bytes come from DRAM with one load\n", 32, r->l2_sector);
+  hd_buf_printf(b, "ways = %d  # not measured\nlatency = %u  # measured: %.1f\n", WAYS, cycles, r->l2_cycles);
+  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s\nhashed = true  # not measured\n",
+                per_cycle(r->l2_bandwidth, mhz), r->l2_bandwidth / 1e12);
+  put_optional(r, mhz, l2_keys, sizeof l2_keys / sizeof *l2_keys, b);
+  put_cycles(r, "atomic_latency", "global.atomic latency", b);
+  hd_buf_putc(b, '\n');
+  return cycles;
 }
 
 void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
@@ -173,6 +234,7 @@ void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
       i->arch, mhz, i->clock_mhz);
   put_sm(r, b);
   put_units(r, b);
+  put_launch(r, mhz, b);
   uint32_t l1 = put_l1(r, mhz, b), l2 = put_l2(r, mhz, l1, b);
   hd_buf_printf(b, "[dram]\nlatency = %u  # measured: %.1f\n", latency(r->dram_cycles, l2), r->dram_cycles);
   hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s read, %.2f TB/s copied\n",

@@ -105,11 +105,25 @@ static void a_probes_file_is_a_gpu_that_the_model_takes(void **state) {
 
 static void figures_of_pipelines_become_a_files_units(void **state) {
   static hd_probe_figure figures[] = {
-      {"fma.f32", "per cycle", 127.6},       {"alu.s32", "per cycle", 63.9},
-      {"fma.f64", "per cycle", 63.8},        {"ex2", "per cycle", 15.9},
-      {"shared.load", "per cycle", 31.9},    {"fma.f32 latency", "cycles", 4.02},
-      {"fma.f64 latency", "cycles", 15.6},   {"ex2 latency", "cycles", 5000},
-      {"shared.load latency", "cycles", 29}, {"mma.f16", "per cycle", 1020},
+      {"fma.f32", "per cycle", 127.6},
+      {"alu.s32", "per cycle", 63.9},
+      {"fma.f64", "per cycle", 63.8},
+      {"ex2", "per cycle", 15.9},
+      {"shared.load", "per cycle", 31.9},
+      {"fma.f32 latency", "cycles", 4.02},
+      {"fma.f64 latency", "cycles", 15.6},
+      {"ex2 latency", "cycles", 5000},
+      {"shared.load latency", "cycles", 29},
+      {"mma.f16", "per cycle", 1020},
+      {"l1.load/32", "per cycle", 1.0},
+      {"barrier of 1 warps", "cycles", 14},
+      {"fence latency", "cycles", 670},
+      {"barrier of 32 warps", "cycles", 76},
+      {"global.atomic latency", "cycles", 519.8},
+      {"L2 add one sector a line, 64 warps, 4 at once", "requests per us", 2792},
+      {"1 x empty, 1 CTAs of 32", "us", 3.04},
+      {"20 x empty, 1 CTAs of 32", "us", 38.94},
+      {"1 x empty, 67584 CTAs of 256", "us", 43.776},
   };
   hd_probe_result r = h100_like();
   hd_gpu g;
@@ -123,6 +137,14 @@ static void figures_of_pipelines_become_a_files_units(void **state) {
   assert_int_equal(g.units.fp64_latency, 16);
   assert_int_equal(g.units.xu_latency, 1000); /* the most that a file may say */
   assert_int_equal(g.units.tensor_latency, 1);
+  assert_true(g.units.barrier == 12 && g.units.barrier_warp == 2);
+  assert_int_equal(g.units.fence_latency, 670);
+  assert_int_equal(g.l2_atomic_latency, 520);
+  assert_true(g.l1_lines_per_cycle == 1);
+  assert_true(g.l2_atomics_per_cycle > 50.8 && g.l2_atomics_per_cycle < 51); /* 2792 x 32 over 1755 MHz */
+  assert_true(g.launch.first_us == 3.04 && g.launch.next_us > 1.88 && g.launch.next_us < 1.9);
+  assert_true(g.launch.cta_cycles > 1.05 && g.launch.cta_cycles < 1.07);
+  assert_true(hd_gpu_has_clock(&g));
   r.n_figures = 3; /* not all that a clock needs */
   load(&r, &g);
   assert_true(g.units.fma == 0);
