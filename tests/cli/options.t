@@ -38,10 +38,16 @@ The parser and -h read one table per command; a long option has its text below i
     --shared BYTES     shared memory that the launch adds
     --arg A            one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7), a buffer
                        TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero', or a buffer of an
-                       argument before it by its name, which is arg1, arg2, ... or given: 'x=f32[64]=iota', 'x'
+                       argument before it by its name, which is arg1, arg2, ... or given: 'x=f32[64]=iota', 'x';
+                       a struct by value of such arguments, 'struct{x, s32:512, f32:0.5}', or an image over a buffer,
+                       'texture{x, shape=8x8, filter=linear}', 'surface{...}', with the keys of a workload.toml
+    --set NAME=V       a variable of the module: NAME=TYPE[COUNT]=FILL or NAME=TYPE:VALUE; NAME is the one in PTX
+    --cooperative      all CTAs are resident at once, as for grid.sync()
     --atomics          atomics add floats in any order, so a result may differ from the original's,
                        by 1e-4 of f32, 1e-10 of f64, 1e-2 of f16
     --near TOL         as --atomics, by TOL, absolutely and relatively
+    --unwritten A,B    buffers that nothing writes while the kernels run, whatever their text looks like, by
+                       name: arg1 or as given; bypass=ro may go by that
   
   Without --arg only the text of a file's kernels is looked at; --grid and --block say what is known of
   their launches. -k also chooses among the kernels that a workload launches.
