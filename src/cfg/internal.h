@@ -45,13 +45,13 @@ typedef struct cfg_ranges {
   uint8_t *decided; /* per instruction */
   hd_writers writers;
 } cfg_ranges;
-/* A comparison with one result for all threads, because of how many there are. */
+/* A comparison that has one result for all threads, as the number of threads decides it. */
 bool cfg_is_decided(cfg_ranges *r, uint32_t inst);
 
-/* What an instruction does about the order of a CTA's threads. */
+/* The effect of an instruction on the order of a CTA's threads. */
 typedef enum cfg_effect {
   CFG_EFFECT_NONE = 0,
-  CFG_EFFECT_CLEARS, /* a barrier of the whole CTA: what ordered threads before it matters no more */
+  CFG_EFFECT_CLEARS, /* a barrier of the whole CTA: orderings of threads before it no longer matter */
   CFG_EFFECT_ORDERS, /* may order a thread behind another one's earlier instruction */
 } cfg_effect;
 
@@ -65,10 +65,10 @@ typedef struct cfg_alike {
   uint8_t *loads;   /* per instruction */
   bool local_addresses, other_params;
 } cfg_alike;
-/* A load from an address that is the same for all threads of a CTA, or of a warp, brings all of them the
- * same. */
+/* Whether a load from an address that is the same for all threads of a CTA, or of a warp, gives all of them
+ * one value. */
 bool cfg_load_is_alike(cfg_alike *a, uint32_t inst);
-/* writes.c. The kernel may write where the load reads while threads are on their way to it. */
+/* writes.c. Whether the kernel may write to the load's address before all threads have run the load. */
 bool cfg_may_change(const cfg_alike *a, uint32_t load, unsigned space);
 
 #endif

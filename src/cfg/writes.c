@@ -1,9 +1,10 @@
-/* Whether the kernel may change what a load reads while threads of a CTA are on their way to it.
+/* Whether the kernel may change the memory that a load reads before all threads of the CTA have run the load.
  *
  * Shared memory is written by the CTA's own threads, between the same two barriers as the load: those
- * stretches of code are looked through. Global memory may be written by other CTAs at any time; a program
- * without data races does not do so where it matters, but flags that end a search are often set without care,
- * so that a load counts as changing if anything in the kernel writes into the same array. */
+ * stretches of code are searched. Global memory may be written by other CTAs at any time. A program without
+ * data races does not do so where it matters, but flags that end a search are often set without
+ * synchronisation. So a load counts as changing if any instruction of the kernel writes into the same
+ * array. */
 #include <string.h>
 
 #include "cfg/internal.h"
@@ -22,7 +23,7 @@ static root root_of(const cfg_alike *a, uint32_t inst, const hd_ptx_opnd *o, uns
 
 static root either(root x, root y) { return x.sym && y.sym ? (root){0} : x.sym ? x : y; }
 
-/* What the only instruction that writes a register makes of its operands. */
+/* The array that the result of a register's only definition leads into. */
 static root root_of_result(const cfg_alike *a, uint32_t inst, unsigned depth) {
   const hd_ptx_stmt *s = hd_inst_stmt(a->g, inst);
   const hd_ptx_form *f = &a->g->module->forms[s->form];
@@ -62,8 +63,8 @@ static root root_of(const cfg_alike *a, uint32_t inst, const hd_ptx_opnd *o, uns
 
 static bool same_root(root x, root y) { return x.sym == y.sym && x.place == y.place && x.loaded == y.loaded; }
 
-/* An instruction, or a function that it calls, may write into the array of `from`, in one of `spaces`;
- * `unknown`: so it may where nobody knows into which it writes. */
+/* Whether an instruction, or a function that it calls, may write into the array of `from`, in one of
+ * `spaces`; `unknown`: the result for a write into an unknown array. */
 static bool writes_there(const cfg_alike *a, uint32_t inst, root from, unsigned spaces, bool unknown) {
   const hd_ptx_stmt *s = hd_inst_stmt(a->g, inst);
   const hd_ptx_form *f = &a->g->module->forms[s->form];
@@ -99,7 +100,7 @@ static void push(stretch *s, uint32_t block, uint8_t way) {
   s->work[s->n_work++] = 2 * block + (way == BACKWARD);
 }
 
-/* From an instruction on, up to the next barrier. */
+/* Searches from an instruction on, up to the next barrier. */
 static void go_forward(stretch *s, uint32_t block, uint32_t from) {
   const hd_block *b = &s->a->g->blocks[block];
   for (uint32_t i = from; i < b->first + b->n_insts; i++) {
@@ -110,7 +111,7 @@ static void go_forward(stretch *s, uint32_t block, uint32_t from) {
   for (uint32_t k = 0; k < b->n_succ; k++) push(s, s->a->g->edges[b->first_succ + k], FORWARD);
 }
 
-/* Back from an instruction to where the stretch begins. */
+/* Searches back from an instruction, to the beginning of the stretch. */
 static void go_backward(stretch *s, uint32_t block, uint32_t to) {
   const hd_block *b = &s->a->g->blocks[block];
   for (uint32_t i = to; i-- > b->first;) {

@@ -1,4 +1,4 @@
-/* What plans add to a task: instructions of the rewritten kernel. */
+/* The instructions that plans add to a task. */
 #include <stdlib.h>
 
 #include "predict/study.h"
@@ -10,7 +10,8 @@ static uint32_t instructions(const hd_ptx_module *m, uint32_t func) {
   return n;
 }
 
-/* A table's order costs what any order that is looked up costs, and its table is not needed for that. */
+/* The cost of a table's order does not depend on its entries: order=reverse stands for it here, so that no
+ * table is needed. */
 static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_kernel *kernels) {
   for (uint32_t k = 0; k < code->n_kernels; k++) {
     kernels[k].plan = (hd_plan){.order = p->order, .bind = p->bind, .split = p->split, .agents = p->agents};
