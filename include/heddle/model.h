@@ -1,4 +1,4 @@
-/* heddle/model.h: what a GPU's caches make of a launch.
+/* heddle/model.h: a model of a GPU's caches, through which a launch's trace is replayed.
  *
  * A trace is taken once from the emulator (one stream of coalesced accesses per
  * warp of each task), and replayed through a model of a GPU's memory system
@@ -45,7 +45,8 @@ typedef struct hd_units {
   uint32_t fence_latency; /* of a fence for the GPU; 0: as L2's */
 } hd_units;
 
-/* What launches take beside their CTAs' work, for replays with a clock; all 0 where it is not known. */
+/* The time that launches take beside their CTAs' work, for replays with a clock; all 0 where it is not
+ * known. */
 typedef struct hd_launch_cost {
   double first_us,
       next_us;       /* of an empty kernel: alone, as events before and behind it tell; in a row of them */
@@ -68,13 +69,13 @@ typedef struct hd_gpu {
   hd_dispatch_kind
       dispatch;    /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
   bool l1_global;  /* global loads are cached in L1 */
-  bool l1_unified; /* l1.bytes is shared with shared memory: what resident CTAs take is gone */
+  bool l1_unified; /* l1.bytes is shared with shared memory: L1 loses the bytes that resident CTAs take */
   hd_l1_write l1_write;
   uint32_t l1_mshrs; /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
   hd_cache_config l1, l2;
   double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
   double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
-  /* What L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
+  /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
   double l2_requests_per_cycle; /* loads, a request a line */
   double l2_store_bytes_per_cycle, l2_stores_per_cycle;
   double l2_atomics_per_cycle; /* sectors that it adds to */
@@ -189,8 +190,8 @@ typedef struct hd_counters {
       cycles_dram; /* bounds per resource; cycles is the largest
 and includes imbalance between SMs. An access keeps L1 busy for at least a cycle, and for as long as it
 waits for an MSHR */
-  /* With a clock: cycles of all warps from start to end, and what they waited for meanwhile. What is left,
-   * they issued. */
+  /* With a clock: cycles of all warps from start to end, and of these the cycles they waited, by reason. In
+   * the rest they issued. */
   double warp_cycles, stall_memory, stall_dependency, stall_barrier, stall_throttle, stall_issue;
   uint32_t resident; /* CTAs per SM that ran at once */
 } hd_counters;
@@ -239,8 +240,8 @@ typedef struct hd_replay_claims {
 typedef struct hd_replay_options {
   const hd_table *order; /* task at worker u; NULL: u itself */
   hd_replay_claims claims;
-  hd_dispatch dispatch;  /* round-robin or demand are what hardware does, others are refused with
-                            HD_ERR_UNSUPPORTED; resident 0: from occupancy, else no more than that */
+  hd_dispatch dispatch;  /* round-robin or demand, as in hardware; others are refused with HD_ERR_UNSUPPORTED.
+                            resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
   uint32_t shared_bytes; /* per CTA */
   uint32_t

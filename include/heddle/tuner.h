@@ -1,5 +1,5 @@
 /* heddle/tuner.h: the plan that wins on a device: search over plans by measuring; the original stays unless a
- * plan wins for sure. heddle/verdict.h keeps what was found, and applies it. */
+ * plan wins for sure. heddle/verdict.h keeps the results, and applies them. */
 #ifndef HEDDLE_TUNER_H
 #define HEDDLE_TUNER_H
 
@@ -116,7 +116,7 @@ typedef struct hd_tuned {
   char kernel[128]; /* "": all kernels */
   bool adopted;
   hd_plan plan;               /* adopted, or the baseline; shares what the trial owns */
-  hd_speedup speedup;         /* of the best plan, measured afresh; of 1 when none was promising */
+  hd_speedup speedup;         /* of the best plan, measured in fresh rounds; 1 when none was promising */
   hd_tune_places places;      /* where that was */
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
   char why[256];              /* why nothing was adopted */

@@ -105,8 +105,8 @@ typedef struct hd_wl_size {
   const char *name; /* "small", "paper", "gpu", ... */
 } hd_wl_size;
 
-/* A parameter of the size. Its range is what the kernels take, as far as the file says: least, least + step,
- * ..., at most `most`; it may depend on the other parameters. step 0: the file says nothing. */
+/* A parameter of the size. The file may give the range for which the kernels are correct: least, least +
+ * step, ..., at most `most`. The range may depend on the other parameters. step 0: the file gives none. */
 typedef struct hd_wl_param {
   const char *name;
   int64_t value, least, most, step;
@@ -134,15 +134,15 @@ typedef struct hd_workload {
   void *priv;
 } hd_workload;
 
-/* `path_or_name`: a workload.toml, a folder that holds one, or the name of a folder under
- * `kernels_dir` (NULL: names are not looked up): its path below kernels_dir as hd_workload_list
- * gives it, or the last part of that where it is the only one. size NULL: "small". Unknown keys,
- * unknown names, overflow, zero or oversized dimensions are errors with file, line and column.
- * A name or size that there is not is HD_ERR_USAGE, naming those that there are. */
+/* `path_or_name`: a workload.toml, a folder that holds one, or the name of a folder under `kernels_dir`
+ * (NULL: names are not looked up): its path below kernels_dir as hd_workload_list gives it, or the last part
+ * of that where it is the only one. size NULL: "small". Unknown keys, unknown names, overflow, zero or
+ * oversized dimensions are errors with file, line and column. An unknown name or size is HD_ERR_USAGE, naming
+ * those that there are. */
 HD_API hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
                                   hd_workload **out, hd_diag *d);
-/* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for one that
- * there is not, or outside its range. */
+/* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for an unknown
+ * parameter, or a value outside its range. */
 HD_API hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
                                        const char *const *set, size_t n_set, hd_workload **out, hd_diag *d);
 HD_API void hd_workload_close(hd_workload *w);
@@ -179,8 +179,9 @@ typedef struct hd_compiled {
   const char *compiler; /* "nvcc", "clang" or "ptx" */
   const char *text;     /* NUL-terminated */
   size_t len;
-  const hd_ptx_module *module; /* the text, parsed; shared by all users, so whoever rewrites parses its own */
-  hd_wl_kernel *kernels;       /* in the order of their first launches */
+  const hd_ptx_module
+      *module; /* the text, parsed; shared by all users and read-only, so a rewriter parses its own copy */
+  hd_wl_kernel *kernels; /* in the order of their first launches */
   uint32_t n_kernels;
   uint32_t *kernel_of; /* per launch: index into kernels */
 } hd_compiled;
@@ -212,7 +213,7 @@ HD_API bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, doubl
 
 /* ---- Launches in words -------------------------------------------------------------------------- */
 
-/* A kind of word that describes launches of a file's kernels: what a command line has behind --NAME. */
+/* A kind of word that describes launches of a file's kernels: a command line has it behind --NAME. */
 typedef struct hd_launch_option {
   const char *name;
   char letter;          /* 0: none */
@@ -245,7 +246,7 @@ typedef struct hd_workload_request {
 /* A path that names a file with kernels, not a workload. */
 HD_API bool hd_workload_is_file(const char *path);
 /* The workload of a file is named after the file and its kernels, has the size "small", and reads the files
- * that it names from the working folder. What is wrong with a word is HD_ERR_USAGE, naming the word. */
+ * that it names from the working folder. A wrong word is HD_ERR_USAGE, whose message names it. */
 HD_API hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **out, hd_diag *d);
 /* The same workload at another size. */
 HD_API hd_status hd_workload_reopen(const hd_workload *w, const char *size, hd_workload **out, hd_diag *d);

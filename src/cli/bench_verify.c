@@ -1,4 +1,4 @@
-/* Every stored verdict of a device measured once more: never slower, or it is said where. */
+/* Every stored verdict of a device measured once more; the verdicts that are slower are named. */
 #include "bench_verify.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct verification {
   hd_diag *d;
 } verification;
 
-/* ---- Which workloads at which sizes -------------------------------------------------- */
+/* ---- Workloads and sizes ------------------------------------------------------------- */
 
 /* A verdict goes by the last part of its workload's name, and, of several kernels, by the kernel's. */
 static bool is_of(const hd_verdict *v, const char *workload) {
@@ -57,7 +57,7 @@ static bool take_verdict(void *ctx, const hd_verdict *v) {
   return r->status == HD_OK;
 }
 
-/* What failed is tried again. */
+/* The workload has a row that did not fail; a failed one is tried again. */
 static bool is_done(const verification *r, const job *j) {
   const hd_verify_row *row = hd_verify_find(r->o->results, j->name, j->size);
   return row && !row->failed[0];

@@ -1,4 +1,4 @@
-/* cli/cli.h: what the subcommands share. The program is a client of the library: it includes
+/* cli/cli.h: declarations that the subcommands share. The program is a client of the library: it includes
  * heddle/ *.h and nothing else of it. Only this folder prints and exits. */
 #ifndef HEDDLE_CLI_H
 #define HEDDLE_CLI_H
@@ -37,8 +37,8 @@ typedef struct cli_list {
   size_t n;
 } cli_list;
 
-/* A row of a command's table of options, which ends with an empty one. The table is what is parsed and what
- * -h prints. */
+/* A row of a command's table of options, which ends with an empty row. Both the parser and -h read the
+ * table. */
 typedef struct cli_option {
   const char *name; /* without the dashes */
   char letter;      /* 0: none */
@@ -49,8 +49,8 @@ typedef struct cli_option {
   const char *help;     /* a newline begins another line of the same column; NULL: -h leaves it out */
 } cli_option;
 
-/* What a command works on: a workload by its name, its folder or its file, or a file with kernels whose
- * launches the words describe. */
+/* A command's input: a workload by its name, its folder or its file, or a file with kernels whose launches
+ * the words describe. */
 typedef struct cli_input {
   const char *size, *save;
   cli_list params;
@@ -77,7 +77,7 @@ hd_status cli_open_workload(const char *name, const cli_input *in, const char *s
 /* The text of the last such word; NULL: none was given. */
 const char *cli_word(const cli_input *in, const char *option);
 
-/* What many commands have. */
+/* Options that many commands have. */
 #define CLI_JSON_OPTION(value)                                                                               \
   { "json", 0, CLI_FLAG, &(value), 0, NULL, "print JSON" }
 #define CLI_THREADS_OPTION(value)                                                                            \
@@ -94,7 +94,7 @@ const char *cli_word(const cli_input *in, const char *option);
 int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n);
 const cli_command *cli_find(const char *name);
 
-/* Memory that lasts as long as the program: what the command line names. */
+/* Memory that lasts as long as the program, for names on the command line. */
 hd_arena *cli_memory(void);
 
 /* ---- Failing ---------------------------------------------------------------------- */

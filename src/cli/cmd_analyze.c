@@ -1,4 +1,4 @@
-/* What the code says, and what running it on a modelled GPU shows. */
+/* Analysis of code, and of its runs on a modelled GPU. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ typedef struct options {
   bool json, verbose, coverage, directions, static_only;
 } options;
 
-/* Where kernels go: one of the three is wanted. */
+/* The output for kernels: one of the three is set. */
 typedef struct analyzer {
   const options *o;
   hd_analysis_document *document;
@@ -235,8 +235,8 @@ static int print_document(const char *input, bool is_file, const options *o) {
   return st == HD_OK ? cli_print(&out) : cli_fail(&d);
 }
 
-/* The words of a file without arguments say what is known of its kernels; with them they describe launches.
- * Of the kernels that a workload launches -k chooses one. True: a file without arguments. */
+/* Without --arg, the words after a file state facts about its kernels; with it they describe launches. Of the
+ * kernels that a workload launches -k chooses one. True: a file without arguments. */
 static bool choose_kernel(options *o, const char *input) {
   const bool file = hd_workload_is_file(input), launches = cli_word(&o->in, "arg") || o->in.save;
   if (file && launches) return false;

@@ -20,7 +20,7 @@ typedef struct bench {
 
 static const char *size_of(const bench *b) { return b->size ? b->size : tuning_size(b->device); }
 
-/* What failed is tried again. */
+/* The workload has a row that did not fail; a failed one is tried again. */
 static bool is_done(const bench *b, const char *name) {
   const hd_bench_row *row = hd_bench_find(&b->r, name, size_of(b));
   return row && !row->failed[0];
@@ -49,7 +49,7 @@ static hd_status tune_workload(bench *b, const char *name, hd_bench_row *row, hd
   return st;
 }
 
-/* A kernel's fault takes the device's context with it: what comes next gets a new one. */
+/* A kernel's fault takes the device's context with it: the next workload gets a new one. */
 static hd_status reopen(bench *b, hd_diag *d) {
   hd_device_close(b->device);
   b->device = NULL;

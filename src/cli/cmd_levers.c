@@ -1,4 +1,4 @@
-/* Which plans work on which workloads; random compositions of all levers. */
+/* Prints which plans work on which workloads; runs random compositions of all levers. */
 #include "cli.h"
 #include "heddle/results.h"
 

@@ -1,4 +1,4 @@
-/* What this GPU's dispatcher and caches do. */
+/* Measures this GPU's dispatcher, pipelines and caches. */
 #include "cli.h"
 #include "heddle/results.h"
 

@@ -49,7 +49,7 @@ const cli_command cli_commands[] = {
     {0},
 };
 
-/* What commands were called before. */
+/* Former names of commands. */
 static const char *const former_names[][2] = {{"matrix", "levers"}};
 
 const cli_command *cli_find(const char *name) {

@@ -82,7 +82,7 @@ hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d) {
   return st;
 }
 
-/* The baseline, then the plans that are named, or those that are tried where none is. */
+/* The baseline, then the plans that are named, or without any the plans that are tried by default. */
 static hd_status make_rows(model_session *s, const model_options *o, hd_diag *d) {
   enum { SWEPT = 96 };
   const hd_list_options list = {.most = SWEPT};

@@ -1,4 +1,4 @@
-/* cli/model_common.h: what the commands that model a GPU share. */
+/* cli/model_common.h: declarations that the commands on a modelled GPU share. */
 #ifndef HEDDLE_CLI_MODEL_COMMON_H
 #define HEDDLE_CLI_MODEL_COMMON_H
 

@@ -1,4 +1,4 @@
-/* cli/tuning.h: what the commands that tune share. */
+/* cli/tuning.h: declarations that the tuning commands share. */
 #ifndef HEDDLE_CLI_TUNING_H
 #define HEDDLE_CLI_TUNING_H
 

@@ -11,12 +11,12 @@
  * Eviction priorities (PTX ISA, "Cache eviction priority hints"): a line has the one of its latest access. To
  * be evicted first are those that go first, then the normal ones, then those that go last, each from the
  * least recently used on. A set's ages are that order: behind the lines that go last come the normal ones,
- * those that go first, and free ways in the end; so whoever evicts takes the oldest whatever the priorities,
- * and only becoming young depends on them. Where all accesses are normal (model_cache.ranked is false)
- * nothing of that is kept.
+ * those that go first, and free ways in the end; so an eviction always takes the oldest way, and only the
+ * place of a new line depends on priorities. Where all accesses are normal (model_cache.ranked is false) no
+ * ranks are kept.
  *
- * All that is known of a set lies together, in as few host cache lines as possible, because
- * lookups of scattered addresses spend their time waiting for it: 128 bytes for 16 ways. */
+ * All data of a set lies together, in as few host cache lines as possible, because lookups of scattered
+ * addresses spend their time waiting for it: 128 bytes for 16 ways. */
 #ifndef HEDDLE_MODEL_CACHE_H
 #define HEDDLE_MODEL_CACHE_H
 
@@ -30,18 +30,18 @@
 enum {
   CACHE_MAX_WAYS = 64,
   CACHE_AGE_NEVER = 127,
-  /* When a line's data arrives is kept in 16 bits, in units of 4 cycles: as seen from now, up to
-   * 131071 cycles away, on either side. Nothing is in flight for longer than CACHE_FAR, and what
-   * has arrived is brought up to date every CACHE_SETTLE: both together stay in that range. */
+  /* When a line's data arrives is kept in 16 bits, in units of 4 cycles: as seen from now, up to 131071
+   * cycles away, on either side. Nothing is in flight for longer than CACHE_FAR, and arrivals of the past are
+   * brought up to date every CACHE_SETTLE: both together stay in that range. */
   CACHE_TICK = 4,
   CACHE_FAR = 60000,
   CACHE_SETTLE = 30000,
 };
 #define CACHE_FREE UINT32_MAX
 
-/* One set: tags u32[pitch] (line number or CACHE_FREE), arrivals u16[pitch], sector states u8[pitch]
- * (valid, dirty << 4), ages i8[pitch] (0 .. ways - 1, each once; 0 is the most recently used).
- * What lies beyond `ways` is never used: its ages are CACHE_AGE_NEVER. */
+/* One set: tags u32[pitch] (line number or CACHE_FREE), arrivals u16[pitch], sector states u8[pitch] (valid,
+ * dirty << 4), ages i8[pitch] (0 .. ways - 1, each once; 0 is the most recently used). Places beyond `ways`
+ * are never used: their ages are CACHE_AGE_NEVER. */
 typedef char model_set;
 
 /* hd_access_cache's fields, shifted down. */
@@ -77,7 +77,7 @@ model_set *model_store_alloc(size_t bytes);
 void model_cache_clear(model_cache *c);
 /* Accesses with priorities follow. */
 void model_cache_rank(model_cache *c);
-/* Cycles count from 0 again; whatever was in flight has arrived. */
+/* Cycles count from 0 again; all lines that were in flight have arrived. */
 void model_cache_restart(model_cache *c);
 /* Accesses from `now` until `limit` follow. */
 void model_cache_epoch(model_cache *c, uint64_t now, uint64_t limit);
@@ -191,7 +191,8 @@ static inline void model_set_touch(const model_cache *c, model_set *s, uint32_t 
 void model_set_place(const model_cache *c, model_set *s, uint32_t way, unsigned priority, bool fresh);
 void model_set_unrank(const model_cache *c, model_set *s, uint32_t way);
 
-/* A way is accessed; fresh: its line is new. `ranked` is the cache's, a constant in what must be fast. */
+/* A way is accessed; fresh: its line is new. `ranked` is the cache's; callers that must be fast pass a
+ * constant. */
 static inline void model_set_use(const model_cache *c, model_set *s, uint32_t way, bool ranked,
                                  unsigned priority, bool fresh) {
   if (ranked)

@@ -16,8 +16,8 @@
 
 enum { CLOCK_MAX_SCHEDULERS = 16 };
 
-/* Cycles of warps, by what they waited for. What is left of `resident` they issued, or it is a pipeline's
- * own. */
+/* Cycles of warps, by the reasons for which they waited. The rest of `resident` are cycles in which they
+ * issued, or a pipeline's own. */
 typedef struct clock_stalls {
   uint64_t resident;   /* from a warp's start to its end */
   uint64_t memory;     /* for a load */

@@ -5,7 +5,7 @@
 
 #include "heddle/ptx_facts.h"
 
-/* ---- What an operation costs ------------------------------------------------- */
+/* ---- Costs of operations ----------------------------------------------------- */
 
 typedef enum type_class { ANY, INT, INT64, FLT, FLT64, PRD } type_class;
 
@@ -143,7 +143,7 @@ static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in
   if (f->op == HD_OP_ADD && t.bits == 64 && t.number != HD_NUM_FLOAT) in->pair = PAIR_SUM;
 }
 
-/* ---- What it does in memory --------------------------------------------------- */
+/* ---- Accesses to memory ------------------------------------------------------- */
 
 static bool fits(unsigned kinds, unsigned bits) { return (kinds & bits) == bits; }
 
@@ -166,7 +166,7 @@ static void classify_access(const hd_ptx_form *f, const hd_ptx_access *a, model_
   else if (global & HD_ACC_READ)
     in->cls = CLASS_LOAD;
   else if (global)
-    in->cls = CLASS_STORE; /* prefetches: nobody waits */
+    in->cls = CLASS_STORE; /* prefetches: no instruction waits */
   else if ((shared | local) & HD_ACC_WRITE)
     in->cls = CLASS_SHARED_STORE;
   else

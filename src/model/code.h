@@ -1,5 +1,5 @@
-/* model/code.h: a kernel's instructions as a clock sees them: where each runs, for how long, on what it
- * waits.
+/* model/code.h: a kernel's instructions for the clock: the pipeline of each, its time there, and the operands
+ * it waits for.
  *
  * PTX is no machine code. Each instruction counts for as many machine instructions as ptxas makes of it on
  * recent architectures (units.def), none where it folds it away (moves, address conversions, parameters). */
@@ -24,7 +24,7 @@ typedef enum model_unit {
 
 typedef enum model_class {
   CLASS_PLAIN = 0, /* works on registers */
-  CLASS_LOAD,      /* asks for data of global memory; waited for where its result is used */
+  CLASS_LOAD,      /* loads from global memory; waited for where its result is used */
   CLASS_STORE,
   CLASS_ATOMIC, /* of global memory, as a load when its result is used */
   CLASS_SHARED_LOAD,

@@ -1,7 +1,7 @@
-/* model/footprint.h: which sectors a launch reads and writes: its compulsory traffic.
+/* model/footprint.h: the sectors that a launch reads and writes, its compulsory traffic.
  *
- * One bit per 32-byte sector, in tables of 4 KB pages that are made when first touched.
- * Each recording thread has its own; the union is the same whoever recorded what. */
+ * One bit per 32-byte sector, in tables of 4 KB pages that are made when first touched. Each recording thread
+ * has its own; the union does not depend on which thread recorded an access. */
 #ifndef HEDDLE_MODEL_FOOTPRINT_H
 #define HEDDLE_MODEL_FOOTPRINT_H
 
@@ -23,7 +23,7 @@ typedef struct model_footprint {
   bool failed;
 } model_footprint;
 
-/* The sectors one task has written so far: what it reads of them is no compulsory read. */
+/* The sectors one task has written so far: its reads of them are not compulsory. */
 typedef struct model_task_writes {
   uint64_t *page; /* open addressing, page number + 1; 0: free */
   uint64_t (*bits)[2];

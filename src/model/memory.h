@@ -1,11 +1,11 @@
-/* model/memory.h: what all SMs share: L2 and DRAM.
+/* model/memory.h: the memory that all SMs share: L2 and DRAM.
  *
  * L2 is write-back. A store allocates without fetching: sectors that it writes whole become
  * valid, sectors that it writes in part become dirty only, and are fetched (a miss) if
  * someone reads them later. Atomics are done in L2 on fetched sectors.
  *
- * Bandwidth is a fluid queue. What the SMs ask of a level during one epoch beyond what it delivers in
- * that time is backlog, and each access of the next epochs waits until the backlog before it is
+ * Bandwidth is a fluid queue. Bytes that the SMs request of a level during one epoch, beyond those that it
+ * delivers in that time, are backlog. Each access of the next epochs waits until the backlog before it is
  * served. So the result does not depend on the order in which SMs are simulated within an epoch. */
 #ifndef HEDDLE_MODEL_MEMORY_H
 #define HEDDLE_MODEL_MEMORY_H

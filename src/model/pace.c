@@ -370,7 +370,7 @@ static void do_run(builder *b, const model_paths *paths, const model_path_run *r
   stray_events(b, a, end);
 }
 
-/* Whether a run polls for data: turns that found nothing are the emulator's, not the GPU's. */
+/* The run polls for data: turns that found nothing are the emulator's, not the GPU's. */
 static bool only_polls(const builder *b, const model_path_run *r) {
   const model_func *f = &b->code->funcs[r->func];
   if (r->n_access) return false;

@@ -1,15 +1,15 @@
 /* model/pace.h: how long a warp needs from one memory access to the next on some GPU.
  *
  * Between two accesses a warp does a segment: steps, each of which may begin when the load it waits for has
- * arrived, occupies its scheduler and its pipelines, and takes its time even when nobody is in the way.
- * Segments are worked out once for each distinct path of a trace, from the dependences of the PTX:
+ * arrived, occupies its scheduler and its pipelines, and takes its time even without contention. Segments are
+ * worked out once for each distinct path of a trace, from the dependences of the PTX:
  *
  *   - instructions issue in order; one whose operand is not ready holds up those behind it;
  *   - within a basic block ptxas moves loads up: instructions that use a load's result are put off until the
- *     block ends or something needs what they compute, so that independent loads are in flight together. A
- * load does not move across a store that may write what it reads; .nc loads (memory that nothing writes) do.
- *     Several turns of a short counted loop are one block, for ptxas unrolls it;
- *   - loads wait in nobody's way until their result is used. */
+ *     block ends or their own results are needed, so that independent loads are in flight together. A load
+ *     does not move across a store that may write to its address; .nc loads (memory that nothing writes) do.
+ *     Several turns of a short counted loop are one block, because ptxas unrolls the loop;
+ *   - a load in flight delays no instruction before the first use of its result. */
 #ifndef HEDDLE_MODEL_PACE_H
 #define HEDDLE_MODEL_PACE_H
 
@@ -25,7 +25,7 @@ typedef struct model_step {
   uint16_t wait;    /* 1: the warp's latest load, 2: the one before, ...; 0: nothing. Before the step */
   uint16_t issue;   /* cycles of the scheduler */
   uint32_t repeat;  /* how often it is done */
-  uint32_t latency; /* cycles from its begin to its end, if nobody is in the way; at least `issue` */
+  uint32_t latency; /* cycles from its begin to its end without contention; at least `issue` */
   uint16_t busy[MODEL_UNITS]; /* cycles of each pipeline of the scheduler's, LSU: of the SM's */
 } model_step;
 
@@ -33,8 +33,8 @@ typedef enum model_event_kind { EVENT_ACCESS = 0, EVENT_LOAD, EVENT_BARRIER, EVE
 
 typedef struct model_segment {
   uint32_t step, n_steps; /* into model_pace.steps */
-  uint8_t event;          /* model_event_kind: what comes after the steps. LOAD: something may wait for it */
-  bool joined;            /* LOAD: it arrives no sooner than the load before (parts of one copy) */
+  uint8_t event; /* model_event_kind: the event after the steps. LOAD: a later step may wait for it */
+  bool joined;   /* LOAD: it arrives no sooner than the load before (parts of one copy) */
 } model_segment;
 
 /* The segments of one path: into a worker's list. */

@@ -1,9 +1,9 @@
-/* model/path.h: which instructions a warp ran, in which order.
+/* model/path.h: the instructions that a warp ran, in their order.
  *
  * A path is a list of (run, count): a run is a stretch of one function's instructions, executed one after the
  * other, together with the memory accesses that they made; count says how often it follows itself. Warps that
- * go the same way have one path between them, so that what a path costs on some GPU is worked out once for
- * all of them. Nothing here depends on a GPU. */
+ * go the same way share one path, so that the cost of a path on some GPU is computed once for all of them.
+ * Nothing here depends on a GPU. */
 #ifndef HEDDLE_MODEL_PATH_H
 #define HEDDLE_MODEL_PATH_H
 
@@ -12,7 +12,7 @@
 /* Instead of a statement: a barrier of the CTA. */
 #define PATH_BARRIER UINT32_MAX
 
-/* What one instruction of a run did in memory. */
+/* The memory accesses of one instruction of a run. */
 typedef struct model_path_access {
   uint32_t stmt;       /* hd_access.inst, or PATH_BARRIER */
   uint16_t events;     /* accesses of global memory: events of the warp's stream */

@@ -3,9 +3,9 @@
 
 #include "model/clock.h"
 
-/* Time goes in epochs: every SM runs one to its end, in turn, and L2 sees what they ask in that order.
- * An epoch is as long as the way to L2 takes, so that within one an SM can hardly notice what
- * another one does. A place that a CTA leaves is filled at the end of the epoch. */
+/* Time goes in epochs: every SM runs one to its end, in turn, and L2 sees their requests in that order. An
+ * epoch is as long as the way to L2 takes, so that within one the SMs can hardly affect each other. A place
+ * that a CTA leaves is filled at the end of the epoch. */
 enum { EPOCH_MIN = 16, EPOCH_MAX = 512 };
 
 struct hd_model {
@@ -13,7 +13,7 @@ struct hd_model {
   model_memory mem;
   model_sm *sms;     /* gpu.n_sms; NULL before the first replay */
   uint64_t l1_bytes; /* that their L1s were made with */
-  /* What the SMs use, each kind in one piece: thousands of small ones would cost TLB misses. */
+  /* The SMs' memory, each kind in one piece: thousands of small ones would cost TLB misses. */
   model_set *l1_store;
   model_ranks *l1_ranks;
   model_stream_slot *slots;
@@ -87,7 +87,7 @@ typedef struct dispatcher {
   uint32_t jitter; /* demand: cycles by which a start may be late */
   hd_replay_claims claims;
   uint64_t *taken;      /* claims: tasks taken from each queue */
-  segment *segments;    /* agents: what each place on an SM has left of what it took */
+  segment *segments;    /* agents: the rest of the segment that each place on an SM took */
   uint32_t running;     /* places on an SM */
   uint64_t at_once;     /* tasks taken at once */
   uint32_t extra;       /* instructions that each task's warps run beside it */
@@ -214,7 +214,7 @@ static void collect_clock(const hd_model *m, uint64_t leave, hd_counters *out) {
     out->stall_throttle += (double)s->throttle;
     out->stall_issue += (double)s->issue;
   }
-  /* What stores and atomics have asked of the queues is done before the launch ends. */
+  /* The launch ends after the queues have served all stores and atomics. */
   const model_memory *mem = &m->mem;
   double left = larger(mem->l2_queue.wait, larger(mem->atomics.wait, mem->dram_queue.wait));
   out->cycles = (double)(end + leave) + left;
@@ -284,7 +284,7 @@ static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_opt
   return HD_OK;
 }
 
-/* What the resident CTAs' shared memory leaves of a unified L1. */
+/* The part of a unified L1 that the resident CTAs' shared memory leaves. */
 static uint64_t l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shared_bytes) {
   if (!g->l1_unified) return g->l1.bytes;
   uint64_t per_cta =
@@ -336,7 +336,7 @@ static uint64_t tasks_at_once(const hd_replay_options *o, uint64_t n_tasks, uint
   return o->claims.segment < UINT64_MAX || !workers ? o->claims.segment : (n_tasks + workers - 1) / workers;
 }
 
-/* A claim that nobody made ahead of time goes to L2 and back; so does the last word of a worker. An agent
+/* A claim that was not made ahead of time goes to L2 and back; so does the last word of a worker. An agent
  * first finds its own queue empty, and then looks through all others, a warp's lanes at a time. The last
  * worker clears the queues. */
 static void price_claims(const hd_model *m, const hd_replay_options *o, dispatcher *q) {
@@ -368,7 +368,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
                   .jitter = o->timed ? 0 : m->gpu.dram_latency,
                   .claims = o->claims};
   price_claims(m, o, &q);
-  /* What throttled workers would take stays taken: they were launched, so shared memory was set aside. */
+  /* The shared memory of throttled workers stays taken, because they were launched. */
   uint32_t running = resident;
   if (o->claims.agents && o->claims.active && o->claims.active < resident) running = o->claims.active;
   q.queue = calloc(m->gpu.n_sms, sizeof *q.queue);

@@ -171,8 +171,8 @@ static uint32_t await_way(const model_cache *c, model_set *set, uint64_t *cycle)
   return way;
 }
 
-/* Take an MSHR; *cycle moves to when there is one. Until then L1 serves nobody: whoever waits holds up all
- * that comes behind it (BYP 4.2). */
+/* Take an MSHR; *cycle moves to when there is one. Until then L1 serves no other access: one that waits holds
+ * up all those behind it (BYP 4.2). */
 static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
   uint32_t i = s->next_mshr;
   s->next_mshr = i + 1 < s->gpu->l1_mshrs ? i + 1 : 0;
@@ -183,7 +183,7 @@ static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
   return (uint16_t)i;
 }
 
-/* What L2 sends comes to the SM one request after the other. */
+/* The SM receives L2's data one request after the other. */
 static inline void take_port(model_sm *s, model_request *r, uint32_t n) {
   double rate = s->gpu->l2_sm_bytes_per_cycle;
   if (rate <= 0) return;
@@ -305,7 +305,8 @@ static uint64_t load_lines(model_sm *s, const model_lines *lines, unsigned cache
   return last;
 }
 
-/* Load past L1 what it does not have: what it has is struck off the lines. Returns when that is there. */
+/* Load past L1 the sectors that it does not have; those that it has are struck off the lines. Returns when
+ * these are there. */
 static uint64_t peek_lines(const model_cache *c, uint32_t latency, model_lines *lines, uint64_t cycle,
                            unsigned *found_sectors) {
   uint64_t last = cycle;
@@ -329,7 +330,7 @@ static uint64_t peek_lines(const model_cache *c, uint32_t latency, model_lines *
   return last;
 }
 
-/* What a store does to L1. `drop`: an atomic, whose old copy must not be read again. */
+/* The effect of a store on L1. `drop`: an atomic, whose old copy must not be read again. */
 static inline void store_line(model_sm *s, uint32_t line, unsigned touched, unsigned full, bool drop,
                               unsigned priority, uint64_t now) {
   const model_cache *c = &s->l1;
@@ -354,13 +355,12 @@ static inline void store_line(model_sm *s, uint32_t line, unsigned touched, unsi
 
 /* ---- Accesses ---------------------------------------------------------------------- */
 
-/* Loads go through L1 when it caches global loads, or as read-only data, which on every GPU has a
- * path through it. */
+/* Loads go through L1 when it caches global loads. Read-only data goes through it on every GPU. */
 static inline bool uses_l1(const model_sm *s, unsigned cache_bits) {
   return (cache_bits & HD_CACHE_READONLY) || ((cache_bits & HD_CACHE_L1) && s->gpu->l1_global);
 }
 
-/* What an access takes of L1's time: for its bytes, for looking up its lines, at least a cycle. */
+/* The cycles for which an access occupies L1: for its bytes, for the look-ups of its lines, at least one. */
 static double l1_time(const hd_gpu *g, unsigned sectors, uint32_t lines) {
   double busy = sectors * MODEL_SECTOR / g->l1.bytes_per_cycle;
   if (g->l1_lines_per_cycle > 0 && lines > busy * g->l1_lines_per_cycle) busy = lines / g->l1_lines_per_cycle;

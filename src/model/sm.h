@@ -1,7 +1,7 @@
 /* model/sm.h: one SM: its L1, its resident CTAs, and the clock that interleaves their warps.
  *
  * The clock. A warp's next access may issue when
- *   - what it waits for has arrived: two loads of different instructions overlap, a third waits for
+ *   - its dependence has arrived: two loads of different instructions overlap, a third waits for
  *     both, and so do stores, atomics, barriers and a load that repeats an outstanding one
  *     (the next turn of a loop);
  *   - it has executed the instructions between two accesses, one a cycle: the task's
@@ -41,7 +41,7 @@ typedef struct model_sm_cta {
   uint64_t released; /* latest arrival at the barrier */
   uint32_t live, waiting;
   uint32_t gap;   /* instructions from access to access, of one warp: cycles */
-  uint32_t issue; /* what they take of the SM's issue slots: 1/256 cycles */
+  uint32_t issue; /* their part of the SM's issue slots: 1/256 cycles */
 } model_sm_cta;
 
 typedef struct model_sm {
@@ -81,9 +81,9 @@ void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_
                    model_ranks *ranks, model_stream_slot *slots);
 /* Counters to zero, no CTAs, a trace to replay; L1 is empty. */
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
-/* For whoever keeps another clock (clock.h): a task takes CTA place `cta`, its warps have their first events;
- * it leaves that place; a warp makes the access of its event at *cycle, which moves on while L1 waits, and
- * gets its next event. Returns when the data is there, or a store taken; *busy: cycles that it keeps L1 busy.
+/* For another clock (clock.h): a task takes CTA place `cta`, its warps have their first events; it leaves
+ * that place; a warp makes the access of its event at *cycle, which moves on while L1 waits, and gets its
+ * next event. Returns when the data is there, or a store taken; *busy: cycles that it keeps L1 busy.
  */
 void model_sm_open(model_sm *s, uint32_t cta, uint64_t task);
 void model_sm_close(model_sm *s, uint32_t cta);

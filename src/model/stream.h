@@ -3,7 +3,7 @@
  * Loops make the same accesses again, moved by a constant. So for each instruction
  * (a slot) both sides remember where it last accessed, its stride, its shape (which bytes,
  * relative to the address of the first), and which slot came after it. An access that
- * is as remembered costs nothing but a count; else an op says what differs:
+ * is as remembered costs nothing but a count; else an op holds the difference:
  *
  *   op byte: low 3 bits the op, high 5 bits its argument
  *   0 REPEAT   argument + 1 accesses as remembered (argument 31: a varint adds to it)
@@ -75,7 +75,7 @@ typedef struct model_stream_writer {
 } model_stream_writer;
 
 void model_stream_begin(model_stream_writer *w); /* keeps the memory of `out` */
-/* `inst` tells instructions apart, and is what readers find in the slot; runs->n >= 1. */
+/* `inst` identifies the instruction, and readers find it in the slot; runs->n >= 1. */
 void model_stream_put(model_stream_writer *w, uint32_t inst, uint8_t attr, const model_runs *runs);
 void model_stream_put_barrier(model_stream_writer *w);
 void model_stream_finish(model_stream_writer *w);

@@ -30,7 +30,7 @@ typedef struct stream_place {
   size_t offset, length;
 } stream_place;
 
-/* What one host thread has recorded. Nothing in it is seen by another before hd_trace_finish. */
+/* The records of one host thread. No other thread sees them before hd_trace_finish. */
 typedef struct worker {
   HD_VEC(open_cta) ctas;
   size_t latest; /* index of the CTA that the last hook was about */
@@ -136,7 +136,7 @@ static bool charge(hd_trace *t, uint64_t bytes) {
   return true;
 }
 
-/* Account for what a worker has come to hold since the last time. */
+/* Account for the memory that a worker has taken since the last time. */
 static void settle(hd_trace *t, worker *w) {
   uint64_t now = w->bytes.cap + w->streams.cap * sizeof *w->streams.data + w->index_cap * sizeof *w->index +
                  w->foot.memory + model_paths_bytes(&w->paths);
@@ -446,7 +446,7 @@ static void free_ctas(const hd_trace *t, worker *w) {
   hd_vec_free(&w->ctas);
 }
 
-/* What only recording needs is given back. */
+/* Free the memory that only recording needs. */
 static void free_recording(hd_trace *t) {
   for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
     worker *w = &t->workers[i];
@@ -475,7 +475,7 @@ void hd_trace_destroy(hd_trace *t) {
   free(t);
 }
 
-/* Give back what growing by doubling took too much. */
+/* Free the unused rest of lists that grew by doubling. */
 static void shrink(worker *w) {
   uint8_t *bytes = w->bytes.n ? realloc(w->bytes.data, w->bytes.n) : NULL;
   if (bytes) {
@@ -530,7 +530,7 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
 
 hd_trace_info hd_trace_get_info(const hd_trace *t) { return t->info; }
 
-/* ---- What the replay reads --------------------------------------------------------- */
+/* ---- The replay's reads ------------------------------------------------------------ */
 
 uint64_t model_trace_tasks(const hd_trace *t) { return t->tasks; }
 uint32_t model_trace_warps(const hd_trace *t) { return t->warps; }

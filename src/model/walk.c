@@ -1,4 +1,4 @@
-/* A trace's accesses, one task at a time, for whoever is above the model. */
+/* A trace's accesses, one task at a time, for the floors above the model. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Which modelled GPU advises the tuner of a device. */
+/* The choice of the modelled GPU that advises the tuner of a device. */
 #include "heddle/tuner.h"
 
 hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d) {

@@ -1,4 +1,4 @@
-/* Random compositions held against their originals, many at once. */
+/* Random compositions compared with their originals, many at once. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -127,7 +127,7 @@ static hd_status write_table(const char *path, uint64_t V, uint64_t seed, hd_dia
   return st;
 }
 
-/* What a difference says: where, and the command line that shows it. */
+/* The text of a difference: its place, and the command line that shows it. */
 static char *describe_difference(const session *s, const hd_composed_group *g, const values *v,
                                  const hd_composition *k, const hd_dispatch *how, const char *plan,
                                  const char *what) {
@@ -193,7 +193,7 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
     t->what = strdup(hd_diag_line(&e, line, sizeof line));
     t->why = t->what ? reason_of(w, t->what) : NULL;
     st = HD_OK;
-  } else if (st == HD_ERR_INPUT) { /* what the rewriter wrote cannot be read */
+  } else if (st == HD_ERR_INPUT) { /* the rewriter's text cannot be parsed */
     char line[1400];
     t->outcome = HD_COMPOSED_DIFFERENT;
     t->what = describe_difference(s, g, v, &k, &how[0], t->plan, hd_diag_line(&e, line, sizeof line));

@@ -1,4 +1,4 @@
-/* A plan against the original wherever buffers may lie.
+/* A plan against the original, in several places of the buffers in memory.
  *
  * Both are ready at once and run in turns in each place, so that a place is a pair. Which of them begins
  * alternates, for the first run in a place finds cold address translations; half way both are loaded again,

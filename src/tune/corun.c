@@ -28,8 +28,8 @@ typedef struct side {
 typedef struct part {
   side *side;
   variant own; /* under its plan; partition only */
-  variant *v;  /* what runs: &own or the side's original */
-  bool poison; /* before the run, so that what it leaves unwritten shows */
+  variant *v;  /* the variant that runs: &own or the side's original */
+  bool poison; /* before the run, so that bytes that it leaves unwritten show */
 } part;
 
 /* A mode, ready to run. */
@@ -236,7 +236,8 @@ static hd_status climb(corun *c, config *k, hd_corun_row *row, hd_diag *d) {
   return st;
 }
 
-/* A's SMs, `sms` of them, tried: kept where the ANTT falls. What cannot be parted so is passed over. */
+/* Try `sms` SMs for A, and keep them where the ANTT falls. A number that the GPU cannot be split by is passed
+ * over. */
 static hd_status try_sms(corun *c, hd_corun_mode mode, uint32_t sms, config *best, double *least,
                          hd_corun_row *row, hd_diag *d) {
   config try = *best, got;
@@ -395,7 +396,7 @@ static hd_status choose_turns(corun *c, hd_diag *d) {
   return st;
 }
 
-/* What is a mode's own business, and what ends everything. */
+/* The failure is the mode's own; any other ends everything. */
 static bool is_rows_own(hd_status st) {
   return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE || st == HD_ERR_INPUT;
 }

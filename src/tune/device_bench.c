@@ -77,7 +77,8 @@ static hd_status open_variant(device_bench *b, variant *v, const hd_plan_set *se
   return st;
 }
 
-/* Run once from the first contents, timed, and compare; the first of all is what others are compared with. */
+/* Run once from the first contents, timed, and compare; the first of all gives the results for the
+ * comparison. */
 static hd_status try_out(device_bench *b, slot *s, double *us, hd_diag *d) {
   hd_device_job job = {.prepare = prepare_poisoned, .run = run, .ctx = s};
   hd_timing_options once = {.repetitions = 1};

@@ -1,7 +1,7 @@
-/* tune/device_bench.h: a workload on a device, and what its original computes there.
+/* tune/device_bench.h: a workload on a device, and its original's results there.
  *
  * device_bench.c  plans made ready, run, timed, moved
- * device_sums.c   whether they compute what the original does
+ * device_sums.c   whether they compute the original's results
  */
 #ifndef HEDDLE_TUNE_DEVICE_BENCH_H
 #define HEDDLE_TUNE_DEVICE_BENCH_H
@@ -32,7 +32,7 @@ struct device_bench {
 
 /* A sum of each buffer's bytes as they are now. */
 hd_status device_sum_up(device_bench *b, uint64_t *sums, hd_diag *d);
-/* After the first run: which buffers changed, by their sums before it, and what they are now. */
+/* After the first run: find the buffers that changed, by their sums before it, and keep the new sums. */
 hd_status device_learn(device_bench *b, const uint64_t *before, hd_diag *d);
 /* The result of the run that just ended against the original's: by sums, but for buffers that atomics add to,
  * which are read back. */

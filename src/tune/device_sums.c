@@ -138,7 +138,7 @@ hd_status device_sum_up(device_bench *b, uint64_t *sums, hd_diag *d) {
   return gpu ? sum_on_device(b, sums, d) : sum_on_host(b, sums, d);
 }
 
-/* ---- What the original computes -------------------------------------------------------- */
+/* ---- The original's results ------------------------------------------------------------ */
 
 static hd_status keep_near(device_bench *b, hd_diag *d) {
   for (uint32_t i = 0; i < b->p.w->n_buffers; i++) {

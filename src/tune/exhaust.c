@@ -8,7 +8,7 @@
 enum { BATCH = 8, LEAST_ROUNDS = 3, MOST_ROUNDS = 31, CLIMBED = 6 };
 static const double default_each = 0.02;
 /* Times as slow as the best so far of which one run is enough, for short runs; a first run costs up to so
- * many microseconds besides, so that it tells more of long ones. */
+ * many microseconds besides, so it is more telling for long ones. */
 static const double hopeless = 3, first_run_us = 4000;
 
 /* ---- Trials ------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* One kernel: what is tried, and what the search found, in words. */
+/* One kernel: its candidates, and the search's result in words. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "tune/tuning.h"
 
-/* Those to begin with, then what the launch's shape suggests: the caller's own plans come before all others.
+/* The plans to begin with, the caller's own before all others; then the candidates of the launch.
  */
 static hd_status collect(tuning *t, const hd_plan_space *space, hd_candidate **out, size_t *n, hd_diag *d) {
   static const double first_of_all = 3, advised = 2;

@@ -4,7 +4,7 @@
 const char *const tuning_lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "threads",
                                                         "bypass", "stream", "prefetch"};
 
-/* Which one lever a plan uses; -1: several. A binding comes with the order that it needs. */
+/* The only lever that a plan uses; -1: several. A binding comes with the order that it needs. */
 static int only_lever(const hd_plan *p) {
   bool uses[HD_TUNE_LEVERS] = {p->order.kind != HD_ORDER_ROW && p->bind == HD_BIND_NONE,
                                p->bind != HD_BIND_NONE,

@@ -12,7 +12,7 @@ struct model_bench {
   HD_VEC(hd_counters) slots; /* plans that were replayed; never reused */
 };
 
-/* The replay looks at tasks only: whether the kernels can be rewritten at all is asked here. */
+/* The replay looks at tasks only, so the rewriter is tried here: kernels may refuse the plan. */
 static hd_status rewrite(model_bench *b, const hd_plan_set *set, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *m;
@@ -29,7 +29,7 @@ static hd_status rewrite(model_bench *b, const hd_plan_set *set, hd_diag *d) {
   return st;
 }
 
-/* One plan for all kernels is all that a replay knows. */
+/* A replay knows only one plan for all kernels. */
 static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d) {
   model_bench *b = ctx;
   const hd_plan *p = &plans->all;

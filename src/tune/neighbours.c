@@ -121,8 +121,9 @@ static bool join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
   return !hd_plan_equal(&r, p);
 }
 
-/* Thresholds of bypassing: all of a small CTA's, of a large one's those near and those all over. What warps
- * gain by a cache goes up and down with their number, so the nearest ones say little of the others. */
+/* Thresholds of bypassing: all of a small CTA's, of a large one's those near and those all over. The speedup
+ * rises and falls with the number of warps that use the cache, so the nearest thresholds tell little about
+ * the others. */
 static void rethreshold(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
   enum { FEW = 8, SPREAD = 6 };
   static const hd_bypass_kind kinds[] = {HD_BYPASS_L1, HD_BYPASS_READONLY, HD_BYPASS_L2};
@@ -151,7 +152,7 @@ static void rethreshold(neighbours *l, const hd_plan_space *s, const hd_plan *be
   }
 }
 
-/* Bindings and orders make each other worth while: what lost alone may win with the other. */
+/* Bindings and orders make each other worth while: one that lost alone may win with the other. */
 static void bind(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
   uint32_t most = plan_resident(s);
   const hd_plan binds[] = {{.bind = HD_BIND_AGENTS},

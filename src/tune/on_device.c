@@ -6,8 +6,8 @@
 
 #include "tune/tuning.h"
 
-/* What a kernel gains may not be lost again by what its order does to the next one's caches: by the median of
- * all places, and in any one. */
+/* One kernel's gain must not be lost by its order's effect on the next kernel's caches: by the median of all
+ * places, and in any one. */
 static const double together_least = 1, together_worst = 0.99;
 /* Seconds, about, of testing that. */
 static const double together_seconds = 0.5;
@@ -77,7 +77,8 @@ static hd_status count(device_bench *b, const hd_plan_set *plans, hd_counters *c
   return st;
 }
 
-/* The original's counters say what can be had at all; a run that takes long is not counted, which takes many.
+/* The original's counters show how much can be gained at all; a run that takes long is not counted, which
+ * takes many.
  */
 static hd_status count_before(tuning *t, device_bench *b, hd_diag *d) {
   static const hd_plan_set original;

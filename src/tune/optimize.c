@@ -43,7 +43,7 @@ static hd_status add_row(optimizing *z, const hd_plan *p, hd_diag *d) {
   return st;
 }
 
-/* What one replay takes says how many are affordable. */
+/* The time of one replay tells how many are affordable. */
 static hd_status affordable(const optimizing *z, size_t *n, hd_diag *d) {
   static const hd_plan baseline;
   hd_counters c;
@@ -76,7 +76,7 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
 
 /* ---- The kernel under a plan ----------------------------------------------------------- */
 
-/* The text of the module under resolved plans, and what its launches take: what a checker runs, printed. */
+/* The text of the module under resolved plans, as a checker runs it, and the recipes of its launches. */
 static hd_status render(const optimizing *z, const hd_resolved *plans, hd_recipe *recipes, hd_buf *text,
                         hd_diag *d) {
   hd_arena arena;
@@ -123,13 +123,13 @@ static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) 
 
 /* ---- The proof ------------------------------------------------------------------------- */
 
-/* Run the original once, for all plans that are held against it. */
+/* Run the original once, for all plans that are compared with it. */
 static hd_status open_checker(optimizing *z, hd_diag *d) {
   const hd_check_options check = {.run = z->o.run, .seed = z->o.seed};
   return z->checker ? HD_OK : hd_checker_open(z->w, &check, &z->checker, &z->original, d);
 }
 
-/* Hold the plans against the original under dispatchers `from` to `to`. */
+/* Compare the plans with the original under dispatchers `from` to `to`. */
 static hd_status check(const optimizing *z, const hd_resolved *plans, unsigned from, unsigned to,
                        hd_check_result *r, hd_diag *d) {
   hd_dispatch how[HD_DISPATCH_COUNT];
@@ -179,8 +179,9 @@ static bool is_known_loser(const optimizing *z, hd_sweep_row *row) {
   return false;
 }
 
-/* Is it worth a proof, and proved? One run counts the instructions; only a plan that they leave worth while
- * is run under all other dispatchers. A row that is not is struck out; *st is what went wrong otherwise. */
+/* Whether the plan is worth a proof, and proved. One run counts its instructions; only if they leave it
+ * worthwhile is it run under all other dispatchers. A row that fails is struck out; *st is the status of any
+ * other failure. */
 static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd_status *st, hd_diag *d) {
   hd_check_result first, rest = {0};
   const uint64_t before = z->original.thread_instructions;
@@ -240,8 +241,7 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   bool resolved = st == HD_OK;
   if (resolved) st = open_checker(z, d);
   *done = true;
-  if (st == HD_OK &&
-      !z->original.equal) { /* a race, or what the original does wrong: the kernel's, not a plan's */
+  if (st == HD_OK && !z->original.equal) { /* a race or a fault of the original: the kernel's, not a plan's */
     strike_out(row, HD_ERR_REFUSED, z->original.what);
     hd_resolved_free(&plans);
     return give_up(z, row->why);

@@ -1,5 +1,5 @@
-/* That the plan found computes what the original does: on the emulator at a small size, on the device at the
- * size that was tuned. */
+/* The proof that the chosen plan computes the same as the original: on the emulator at a small size, on the
+ * device at the size that was tuned. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *
   return st;
 }
 
-/* The grid that is spoken of: that of the kernel's first launch. */
+/* The grid that reports show: that of the kernel's first launch. */
 static void take_grid(const hd_workload *w, const char *kernel, uint32_t grid[3]) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     if (kernel[0] && strcmp(w->launches[i].kernel, kernel) != 0) continue;
@@ -103,7 +103,7 @@ hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, h
   if (st == HD_OK) {
     st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
     if (st != HD_OK &&
-        search_plans_fault(st)) { /* what cannot be compared, for want of memory, is not adopted */
+        search_plans_fault(st)) { /* a plan that cannot be compared, for want of memory, is not adopted */
       tuning_drop(k, "at the size that was tuned: %.220s", e.message);
       st = HD_OK;
     } else if (st != HD_OK && d) {

@@ -1,4 +1,4 @@
-/* Screening: which candidates are looked at, and which of them are followed. */
+/* Screening: the choice of candidates to measure, and of those to follow. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static hd_status measure_batch(search *s, size_t *at, size_t k, hd_diag *d) {
   return search_measure(s, at, left, 0, rounds - LOOK, d);
 }
 
-/* What the trials of each family have shown. */
+/* The results of each family's trials so far. */
 typedef struct evidence {
   uint32_t family, tried;
   double best; /* score; 0: none was measured */

@@ -1,15 +1,15 @@
-/* Which plans are measured how often, and whether the best one is adopted.
+/* The search: which plans are measured how often, and whether the best one is adopted.
  *
  * - screening: candidates in batches, a few rounds each with the original among them, until their share of
  *   the budget is spent. The next batch is chosen by the candidates' priors and by the evidence on their
- *   families (hd_plan_family): an unknown family comes early, one that wins is looked into, one that loses or
+ *   families (hd_plan_family): an unknown family comes early, one that wins is explored, one that loses or
  *   stays flat waits. Once a plan leads by far and the next batches bring no better one, climbing begins
  * - a second look: where no plan seems to win, the best few once more with the original loaded again and all
  *   buffers elsewhere, then further candidates until the budget of all stages is spent
  * - halving: the better half again with twice the rounds, until few are left; the best of each family stays
  *   longer than its score alone would let it
  * - climbing: neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
- * - finals: the few best, loaded again, with new rounds in two places; the lesser median decides who is first
+ * - finals: the few best, loaded again, with new rounds in two places, ranked by the lesser median
  * - the test: the first one against the original, with rounds that decide nothing else, in places that chose
  *   nothing; should it owe its win to where buffers lay, the next ones too
  *
@@ -24,8 +24,8 @@
  * A plan of which no pair reached the gain that adoption takes is not followed further: with noise as small
  * as long kernels have it that leaves nothing to follow where nothing helps.
  *
- * Choosing the best of many by noisy times flatters it. The last step is why that does no harm: its places
- * are independent of the choice, so that a plan which gains nothing passes one test in 2^n cases, n being the
+ * Noise favours the best of many noisy times. The last step keeps that from doing harm: its places are
+ * independent of the choice, so that a plan which gains nothing passes one test in 2^n cases, n being the
  * number of places. The first test takes 8 places and each of the others 9, which makes 1/256 + 3/512, less
  * than 1%, however many plans were tried.
  */
@@ -41,7 +41,7 @@ enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41 };
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.55, climbing_ends = 0.78, finals_end = 0.88;
 static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
-/* What the test alone may take, in budgets; a kernel that is slower still is left alone. */
+/* The most that the test alone may take, in budgets; a kernel that is slower still is left alone. */
 static const double most_over_budget = 2;
 
 /* ---- Climbing ---------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
   st = search_measure(s, at, n, 0, rounds < 3 ? rounds : CLIMB_ROUNDS, d);
   for (size_t i = 1; st == HD_OK && i < n; i++) {
     search_trial *t = &s->trials.data[at[i]];
-    /* Even where it beats what it came from, which new rounds may have shown to be slow. */
+    /* Even where it beats the plan it came from, which new rounds may have shown to be slow. */
     if (!search_is_hopeful(t))
       search_let_go(s, t);
     else if (t->score > s->trials.data[*better].score * step_worth)
@@ -131,8 +131,8 @@ static uint32_t affordable(const search *s, size_t n, double until, uint32_t lea
   return rounds <= least ? least : rounds >= most ? most : (uint32_t)rounds;
 }
 
-/* Load plans again, so that neither where code lies nor who compiled it ahead is the same. *slot stays where
- * that fails. */
+/* Load plans again, so that the place of their code and its compilation differ. *slot stays where that
+ * fails. */
 static hd_status load_again(const search *s, const hd_plan_set *plans, uint32_t *slot, hd_diag *d) {
   uint32_t fresh;
   double us;
@@ -164,7 +164,7 @@ static hd_status load_finalists_again(search *s, const size_t *at, size_t n, dou
   return st;
 }
 
-/* New rounds of the finalists where buffers lie now: earlier ones chose them, and speak for them too well. */
+/* New rounds of the finalists where buffers lie now: earlier ones chose them, and so favour them. */
 static hd_status compete(search *s, const size_t *at, size_t n, uint32_t rounds, double *least, hd_diag *d) {
   for (size_t i = 0; i < n; i++) s->trials.data[at[i]].n = 0;
   hd_status st = search_measure(s, at, n, 1, rounds, d);
@@ -217,7 +217,7 @@ static double least_test(const search *s) {
   return b->move ? confirm_takes(b, s->second, s->o.confidence) : (2 * SEARCH_LEAST_TEST + 2) * s->second;
 }
 
-/* The best one is the first that passes; else the first. Where a plan wins may be where buffers lay while it
+/* The best one is the first that passes; else the first. A plan may owe its win to where buffers lay while it
  * was chosen: then the next one is worth a test, if there is time left. Tests behind the first err half as
  * often, so that all of them together still adopt a plan that gains nothing in less than 1% of all cases. */
 static hd_status test(search *s, hd_diag *d) {
@@ -270,8 +270,8 @@ static hd_status take_candidates(search *s, const hd_candidate *list, size_t n, 
   return st;
 }
 
-/* The first run of all finds cold clocks; the second one is what others are measured by. Where a run takes
- * long that makes no difference. */
+/* The first run of all finds cold clocks; the second one is the measure for others. Where a run takes long
+ * that makes no difference. */
 static hd_status time_original(search *s, hd_diag *d) {
   const tuner_bench *b = s->bench;
   s->second = s->original_us * 1e-6;
@@ -369,7 +369,7 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   if (st == HD_OK) st = search_screen(s, screening_ends * budget, d);
   if (st == HD_OK) st = search_halve(s, climbing_ends * budget, d);
   if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, finals_end * budget, d);
-  forget_candidates(s); /* what the budget did not reach was not tried */
+  forget_candidates(s); /* candidates beyond the budget were not tried */
   if (st == HD_OK) st = climb(s, climbing_ends * budget, d);
   if (st == HD_OK) st = finals(s, finals_end * budget, d);
   if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) st = test(s, d);

@@ -1,11 +1,11 @@
-/* tune/search.h: which plans are measured how often, and whether the best one is adopted.
+/* tune/search.h: the search: which plans are measured how often, and whether the best one is adopted.
  *
  * neighbours.c  plans one step from a good one
  * trials.c      plans made ready, measured, let go, ranked
- * screen.c      which candidates are looked at, and which of them are followed
+ * screen.c      which candidates are measured, and which of them are followed
  * search.c      all stages, from screening to the test
- * compare.c     a plan against the original, where buffers lie
- * confirm.c     a plan against the original, wherever buffers may lie
+ * compare.c     a plan against the original, buffers in place
+ * confirm.c     a plan against the original, with buffers moved
  *
  * The search knows devices only as a table of functions (tuner_bench).
  */
@@ -23,10 +23,10 @@ typedef struct search_trial search_trial;
  * device's. */
 hd_status tuner_blame(hd_status st, const hd_plan_set *plans);
 /* Plans one step from trials[at]: its numbers halved, doubled, between (SMC 5.1), its threshold of bypassing
- * anywhere, for what thresholds gain has several hills; its levers together with those of the best trial of
- * each family that was faster than the original, and with bindings or orders of any speed.
- * Returns how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among
- * the trials already. */
+ * anywhere, because the speedup has several hills over thresholds; its levers together with those of the best
+ * trial of each family that was faster than the original, and with bindings or orders of any speed. Returns
+ * how many, at most TUNER_NEIGHBOURS; they share what the trials' plans own, and some may be among the trials
+ * already. */
 size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size_t n, size_t at,
                         hd_plan *out);
 
@@ -47,8 +47,8 @@ typedef struct tuner_bench {
                     hd_diag *d);
   double (*clock)(void *ctx); /* seconds */
   bool exact;                 /* times do not vary: one round says all */
-  /* Put what the slots work on elsewhere, fragmented or in a piece (once fragmented, always, until settle);
-   * NULL: it lies nowhere. *part gets how much of it that was. */
+  /* Move the slots' buffers elsewhere, fragmented or in a piece (once fragmented, always, until settle).
+   * NULL: there are none. *part gets the part of the bytes that moved. */
   hd_status (*move)(void *ctx, bool fragmented, double *part, hd_diag *d);
   void (*settle)(void *ctx); /* there will be no more moves for a while */
   double moving;             /* seconds that a move takes, about */
@@ -103,10 +103,10 @@ typedef struct search {
   int64_t best;         /* trial; -1: none was promising */
   bool unaffordable;    /* a run takes so long that nothing was tried */
   bool adopted;         /* the best one's speedup is above 1 for sure */
-  search_test tested;   /* the best, measured afresh */
+  search_test tested;   /* the best, measured again */
 } search;
 
-/* Search and decide. The candidates' plans are taken over: what they own is freed by search_free, on failure
+/* Search and decide. The search takes over the candidates' plans, and search_free frees them, after a failure
  * too. */
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d);
@@ -133,7 +133,7 @@ typedef struct confirm_options {
 uint32_t confirm_places(double confidence);
 /* The rounds, and whether slow, for so many seconds, when a run takes `second` of them. */
 void confirm_afford(const tuner_bench *b, double second, double seconds, confirm_options *o);
-/* What the least of them takes, in seconds. */
+/* The seconds that the least of them takes. */
 double confirm_takes(const tuner_bench *b, double second, double confidence);
 /* out->places.n says how far it came: with fewer than confirm_places the interval is 0 to infinity. */
 hd_status search_confirm(const tuner_bench *b, const hd_plan_set *before, const hd_plan_set *after,
@@ -146,7 +146,7 @@ enum {
   SEARCH_FINAL_ROUNDS = 21,
   SEARCH_LEAST_TEST = 8, /* pairs: fewer say nothing at 99% */
 };
-/* Gains below are adopted by nobody: they do not outlive a new driver, or another run. */
+/* Smaller gains are not adopted: they do not outlive a new driver, or another run. */
 #define SEARCH_LEAST_GAIN 1.005
 #define SEARCH_PROMISING 1.001 /* to be worth the test */
 

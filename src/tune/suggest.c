@@ -1,4 +1,4 @@
-/* What a small size of the workload advises. */
+/* The advice from a small size of the workload. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,8 @@ hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu 
                          .seconds = advice_share * tuning_budget(t)};
   hd_status st = hd_advise(w, s, g, &o, &a, d);
   if (st != HD_OK) return st;
-  /* What a small size predicts of such orders says little of a large one; that the data decides who shares
-   * what, or that work is uneven, holds for all sizes. */
+  /* A small size's predictions for such orders tell little about a large one. But that data decides which
+   * tasks share, or that work is uneven, holds for all sizes. */
   const hd_sharing_row *r = &a.sum.sharing.all;
   t->wants_affinity =
       (a.category & HD_CATEGORY_DATA) || (r->pairs && (double)r->apart > 0.1 * (double)r->pairs);

@@ -1,4 +1,4 @@
-/* Orders that only a trace tells, where a trace can be afforded and the order may pay. */
+/* Orders that need a trace, where a trace can be afforded and the order may pay. */
 #include <stdlib.h>
 
 #include "predict/study.h"
@@ -20,7 +20,7 @@ static const double table_share = 0.2;
  * reached. */
 static const double at_roofline = 1.12;
 
-/* What the emulator does in a second, and what a trace of an access takes, to tell whether a trace of the
+/* The emulator's speed, and the bytes that a trace takes for an access: they tell whether a trace of the
  * whole launch can be afforded. */
 static const double instructions_per_second = 150e6, bytes_per_access = 40, most_trace_bytes = 6e9;
 
@@ -37,8 +37,8 @@ static bool can_afford_trace(const tuning *t, double allowed) {
          threads / 32 * t->accesses * bytes_per_access <= most_trace_bytes;
 }
 
-/* Where each byte moves once, whoever shares it, no order of tasks saves traffic. Buffers of which only a
- * part is used, and devices that count nothing, leave it open. */
+/* Where each byte moves only once, although tasks share it, no order of tasks saves traffic. Buffers of which
+ * only a part is used, and devices that count nothing, leave it open. */
 static bool moves_each_byte_once(const tuning *t) {
   const hd_counters *c = &t->out->before;
   double bytes = (double)t->out->buffer_bytes, dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
@@ -58,7 +58,7 @@ bool tuning_is_at_roofline(const tuning *t) {
          t->out->before_us < at_roofline * 1e6 * (double)t->out->buffer_bytes / bandwidth;
 }
 
-/* Long tasks that start last cost at most what they take beyond the mean, once in all waves. */
+/* Long tasks that start last cost at most their time beyond the mean, once in all waves. */
 static bool tail_matters(const tuning *t, const hd_plan_space *s) {
   double waves = (double)s->tasks / ((double)s->n_sms * (s->resident ? s->resident : 1));
   return t->uneven > 1.5 && waves > 1 && (t->uneven - 1) / waves > 0.03;
@@ -77,7 +77,7 @@ static hd_status open_study(tuning *t, device_bench *b) {
   return st;
 }
 
-/* What is worked out from the trace is kept in the cache, where every use finds it; without a cache each use
+/* Tables made from the trace are kept in the cache, where every use finds them; without a cache each use
  * would take the trace again. */
 static bool has_study(tuning *t, device_bench *b, double allowed) {
   char folder[4096];
@@ -90,7 +90,7 @@ static bool has_study(tuning *t, device_bench *b, double allowed) {
   return t->whole_study != NULL;
 }
 
-/* An order that only a trace tells. */
+/* Makes the table of an order that needs a trace. */
 static bool make_table(tuning *t, device_bench *b, uint32_t launch, hd_order_kind kind) {
   double start = hd_seconds();
   hd_table table = {0};
@@ -101,8 +101,8 @@ static bool make_table(tuning *t, device_bench *b, uint32_t launch, hd_order_kin
   return made;
 }
 
-/* Which loads request data that is not requested again. A trace is not worth that, unless it is short or
- * there for another reason. */
+/* Finds the loads that request data that is not requested again. A trace is not worthwhile for these alone,
+ * unless it is short; one taken for another reason is used. */
 static bool learn_loads(tuning *t, device_bench *b, uint32_t launch) {
   static const double short_trace = 0.1; /* of what tables may take, as estimated */
   double start = hd_seconds();
@@ -115,8 +115,8 @@ static bool learn_loads(tuning *t, device_bench *b, uint32_t launch) {
   return learnt;
 }
 
-/* Tasks that share data and run at the same time find it in L2: that saves what DRAM moves beyond each byte
- * once. */
+/* Tasks that share data and run at the same time find it in L2: that saves the traffic of DRAM beyond one
+ * transfer of each byte. */
 static bool order_may_save(const tuning *t) {
   const hd_counters *c = &t->out->before;
   double dram = (double)(c->dram_read_bytes + c->dram_write_bytes), peak = peak_bandwidth(t);

@@ -8,8 +8,8 @@
 #include "tune/search.h"
 
 enum { MOST_RANKED = 96 };
-/* A first time that much slower than the original's is not worth a second. It also tells what a first run of
- * anything costs, up to so many microseconds. */
+/* A first time that much slower than the original's is not worth a second. A first run costs up to
+ * first_run_us (microseconds) more than later ones. */
 static const double hopeless = 0.95, least_hopeless = 0.25, first_run_us = 2000;
 static const double hopeless_beside = 0.92; /* of the best so far */
 
@@ -130,7 +130,7 @@ bool search_is_known(const search *s, const hd_plan *p) {
   return false;
 }
 
-/* The best plan's slowest pair: of few pairs, one with an outlier would flatter it. */
+/* The best plan's slowest pair: among few pairs, one with an outlier would favour it. */
 static double surely_reached(const search *s) {
   double best = 1;
   for (size_t i = 0; i < s->trials.n; i++) {

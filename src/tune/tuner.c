@@ -20,7 +20,8 @@ double tuning_confidence(const tuning *t) {
   return t->o.confidence > 0 ? t->o.confidence : DEFAULT_CONFIDENCE;
 }
 
-/* What set-up and advice took is gone, but for half of the whole; so is what is left for the end. */
+/* The search gets the budget without the time of set-up and advice and the part for the end, but at least
+ * half of it. */
 double tuning_search_budget(const tuning *t) {
   const hd_tune_seconds *spent = &t->out->spent;
   double budget = tuning_budget(t);

@@ -1,6 +1,6 @@
 /* tune/tuner.h: the parts of tuning. The search is search.h's.
  *
- * units.c          what is tuned by itself
+ * units.c          the units that are tuned by themselves
  * device_bench.c   plans measured on a device
  * vote.c           the SMs' vote on a threshold of bypassing
  * model_bench.c    plans predicted by replays
@@ -19,7 +19,7 @@ typedef struct device_bench device_bench;
 hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                             device_bench **out, hd_diag *d);
 void device_bench_close(device_bench *b); /* NULL is fine */
-/* What went into loading, checking and timing so far. */
+/* The seconds spent on loading, checking and timing so far. */
 void device_bench_spent(const device_bench *b, hd_tune_seconds *out);
 /* From now on times are those from the kernel's first launch to its last (NULL: of all launches). */
 void device_bench_watch(device_bench *b, const char *kernel);
@@ -37,7 +37,7 @@ hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, b
 
 /* ---- Units --------------------------------------------------------------------------------- */
 
-/* What is tuned by itself. */
+/* A unit that is tuned by itself. */
 typedef struct tuner_unit {
   const char *kernel; /* NULL: all of them, under one plan */
   uint32_t launch;    /* the one with most threads */
@@ -45,7 +45,7 @@ typedef struct tuner_unit {
   double seconds;     /* that one run of it takes, with all there is around it */
   double share;       /* of the budget; 0: it takes less than TUNER_LEAST_SHARE of the workload's time */
 } tuner_unit;
-/* Kernels that take less are left alone: nobody would notice. */
+/* Kernels with a smaller share are left alone: their gain would not show. */
 #define TUNER_LEAST_SHARE 0.02
 
 uint64_t tuner_threads(const hd_wl_launch *l);

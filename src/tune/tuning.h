@@ -1,9 +1,9 @@
 /* tune/tuning.h: one tuning, by its parts.
  *
- * suggest.c    what a small size of the workload advises
- * tables.c     orders that a trace tells, and whether they are affordable and worth it
- * kernel.c     one kernel: candidates, the search, what it found, in words
- * proof.c      that the plan found computes what the original does
+ * suggest.c    advice from a small size of the workload
+ * tables.c     orders made from a trace, and whether they are affordable and worth it
+ * kernel.c     one kernel: candidates, the search, its result in words
+ * proof.c      the proof that the plan found computes the original's results
  * levers.c     the best plan of each lever alone
  * on_device.c  all of it on a device, kernel by kernel
  * on_model.c   on a modelled GPU
@@ -22,7 +22,7 @@ typedef struct tuning {
   HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
   hd_study *whole_study; /* of the workload itself, once its tables need one */
   bool study_failed;     /* it takes too long or too much memory */
-  bool wants_affinity;   /* the advice says that the data decides who shares what */
+  bool wants_affinity;   /* the advice says that data decides which tasks share */
   bool wants_streams;    /* the advice proposes to choose among loads */
   double uneven;         /* by the advice: a launch's longest task's work, in the mean's; 0: unknown */
   double work;           /* thread instructions per thread, of the advice's size; 0: unknown */
@@ -31,15 +31,15 @@ typedef struct tuning {
 
 double tuning_budget(const tuning *t);
 double tuning_confidence(const tuning *t);
-/* What the searches of all kernels may take together. */
+/* The seconds that the searches of all kernels may take together. */
 double tuning_search_budget(const tuning *t);
 void tuning_report(const tuning *t, const char *stage);
-/* A speedup that says nothing. */
+/* A speedup of 1 whose interval is 0 to infinity. */
 hd_speedup tuning_no_speedup(const tuning *t);
 
 /* A plan to try before all others. */
 hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d);
-/* What the advisor makes of a study of the workload, or of a small size of it. */
+/* Ask the advisor about a study of the workload, or of a small size of it. */
 hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d);
 /* Ask it about a small size; without an answer all the rest is tried all the same. */
 void tuning_seek_advice(tuning *t);
@@ -47,17 +47,17 @@ void tuning_seek_advice(tuning *t);
 double tuning_table_seconds(const tuning *t);
 /* The whole workload does nothing but move each of its bytes once, as fast as DRAM can. */
 bool tuning_is_at_roofline(const tuning *t);
-/* Work out what only a trace tells; the space gets what there is. The kernel has that share of the workload's
- * time. */
+/* Compute the tables and facts that need a trace; the space gets those that are there. The kernel has that
+ * share of the workload's time. */
 void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double share, hd_plan_space *s);
 
 /* Search for the plan of a kernel (NULL: one for all kernels), under fixed plans of others. */
 hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_space *space,
                                const char *kernel, const hd_plan_set *fixed, double budget, hd_tuned *k,
                                hd_diag *d);
-/* Hold what was adopted against the original on the emulator. */
+/* Compare the adopted plan with the original on the emulator. */
 void tuning_prove(tuning *t, hd_tuned *k);
-/* Hold it against the original on the device, at the size that was tuned. */
+/* Compare it with the original on the device, at the size that was tuned. */
 hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, hd_tuned *k, hd_diag *d);
 void tuning_drop(hd_tuned *k, const char *why, ...) HD_PRINTF(2, 3);
 /* Add the kernel's plan to a set. */

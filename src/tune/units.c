@@ -1,4 +1,4 @@
-/* What is tuned by itself: each kernel of a workload, or all of them with one plan. */
+/* The units of tuning: each kernel of a workload, or all of them with one plan. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d) {
   device_bench_watch(b, u->kernel);
   hd_status st = bench.admit(bench.ctx, &original, &slot, &u->us, d);
   if (st != HD_OK) return st;
-  /* A short kernel's first run says how cold everything was. */
+  /* A short kernel's first run measures cold caches and clocks. */
   u->seconds = u->us * 1e-6;
   if (u->us < 50e3) {
     double begin = bench.clock(bench.ctx);
@@ -48,7 +48,7 @@ hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d) {
 /* Every kernel worth tuning gets at least that. */
 static const double kernel_share = 0.1;
 
-/* Budgets go with what a kernel's time is worth. */
+/* Budgets go with the kernels' shares of the time. */
 void tuner_share_out(tuner_unit *u, uint32_t n) {
   double sum = 0, shares = 0;
   for (uint32_t i = 0; i < n; i++) sum += u[i].us;

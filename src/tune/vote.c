@@ -1,4 +1,4 @@
-/* Which threshold of bypassing the SMs vote for (BYP 4.4.2; rewrite/levers/ballot.c says how). */
+/* The threshold of bypassing that the SMs vote for (BYP 4.4.2; see rewrite/levers/ballot.c). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -138,7 +138,7 @@ static bool put_field(layout *l, const hd_wl_arg *value, const int64_t *at) {
   return true;
 }
 
-/* What `t` has beside a field's own keys: where it lies, how often it stands there, several numbers. */
+/* The keys of `t` beside a field's own: its offset, its number of repetitions, several numbers. */
 typedef struct placing {
   bool has_at;
   int64_t at, repeat;

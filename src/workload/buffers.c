@@ -1,4 +1,4 @@
-/* [[buffer]] and [[variable]]: what a workload computes on. */
+/* Reads [[buffer]] and [[variable]], a workload's data. */
 #include <string.h>
 
 #include "workload/reader.h"

@@ -1,8 +1,8 @@
 /* Built files, kept by the hash of everything they were built from.
  *
- * An entry is the file as built, followed by a seal: a magic number, the length and the hash
- * of what precedes it. A shared library loads with the seal behind it, since loaders do not
- * look past the end that the headers give. */
+ * An entry is the file as built, followed by a seal: a magic number, and the length and the hash of the bytes
+ * before it. A shared library loads with the seal behind it, since loaders do not look past the end that the
+ * headers give. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "workload/workload.h"
 
-/* ---- Sources and what they include ----------------------------------------------------- */
+/* ---- Sources and the files they include ----------------------------------------------------- */
 
 enum { MAX_INCLUDES = 256 };
 
@@ -47,7 +47,7 @@ static bool seen(const include_walk *k, const char *path) {
   return false;
 }
 
-/* Hash the file, then put what it includes, not seen yet, behind the list. */
+/* Hash the file, then put its includes that were not seen yet behind the list. */
 static void walk_text(include_walk *k, const char *path, const hd_file *f) {
   hd_digest_bytes(k->hash, f->data, f->len);
   const char *slash = strrchr(path, '/');

@@ -80,8 +80,8 @@ static hd_status query_arch(const toolchain *t, const char *program, unsigned wa
 
 /* ---- Compiling ---------------------------------------------------------------------------- */
 
-/* Everything the PTX depends on. The architecture is the one asked for: which one that
- * becomes follows from the compiler. */
+/* Everything the PTX depends on. The architecture is the one asked for: the one used follows from the
+ * compiler. */
 static hd_status key_of(const hd_workload *w, const toolchain *t, const char *program, unsigned arch,
                         hd_digest *key, hd_diag *d) {
   *key = hd_digest_begin();

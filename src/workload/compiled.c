@@ -1,4 +1,4 @@
-/* A workload's compiled kernels: one text and one module for each architecture, shared by all who ask. */
+/* A workload's compiled kernels: one text and one module for each architecture, shared by all callers. */
 #include <stdlib.h>
 #include <string.h>
 

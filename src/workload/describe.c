@@ -1,5 +1,6 @@
-/* Launches described in words, as a command line has them, become the text of a workload.toml, which is then
- * read like any other. A line of that text knows the word that it comes from, so mistakes are told of words.
+/* Turns launches described in words, as on a command line, into the text of a workload.toml, which is then
+ * read like any other. Each line of that text records the word that it comes from, so that messages name
+ * words.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Words for what is no plain argument: structs by value, textures and surfaces, variables of the module. */
+/* Words for data other than plain arguments: structs by value, textures and surfaces, variables of the
+ * module. */
 #include <string.h>
 
 #include "workload/describe.h"

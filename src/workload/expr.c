@@ -26,7 +26,7 @@ bool wl_is_identifier(const char *s, size_t n) {
 
 /* ---- Functions ----------------------------------------------------------- */
 
-/* Each returns NULL and sets *r, or says what is wrong. */
+/* Each returns NULL and sets *r, or returns the mistake. */
 static const char *ceil_div(const int64_t *a, int64_t *r) {
   if (a[0] < 0 || a[1] <= 0) return "needs a >= 0 and b > 0";
   *r = a[0] / a[1] + (a[0] % a[1] != 0);

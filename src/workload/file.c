@@ -37,7 +37,7 @@ static hd_status get_file(wl_reader *r, const json_t *root, const char *key, boo
   return HD_OK;
 }
 
-/* What compilers of C take, and no one else: more likely a mistake than PTX under such a name. */
+/* Whether the file's name has an ending of C or C++: more likely a mistake than PTX under such a name. */
 static bool is_c(const char *path) {
   static const char *const endings[] = {".c", ".h", ".cc", ".cpp", ".cxx", ".cuh"};
   const char *dot = strrchr(path, '.');

@@ -1,4 +1,4 @@
-/* What a buffer holds before the first launch.
+/* The contents of a buffer before the first launch.
  *
  * Most kinds compute element i from the seed and i alone, in integers and in IEEE operations
  * that round the same everywhere: no libm. So bytes depend neither on the machine nor on how
@@ -34,7 +34,7 @@ struct wl_fill_kind {
   const char *name, *form; /* form: as a user writes it */
   param_kind params[WL_FILL_PARAMS + 1];
   bool floats_only;
-  const char *(*check)(const wl_fill *f, hd_elem type); /* what is wrong with the parameters, or NULL */
+  const char *(*check)(const wl_fill *f, hd_elem type); /* the mistake in the parameters, or NULL */
   /* One of these makes the elements; of numbers and integers, the one of the element's kind
    * where there are both. None: the buffer is left alone. */
   numbers_fn *numbers;

@@ -4,7 +4,7 @@
 
 #include "workload/workload.h"
 
-/* Fill out[0..b->count) elements. What the data says wrongly is HD_ERR_INPUT. */
+/* Fill out[0..b->count) elements. Wrong data is HD_ERR_INPUT. */
 typedef hd_status wl_whole_fn(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out,
                               hd_diag *d);
 

@@ -88,7 +88,7 @@ static hd_status check_place(wl_reader *r, const json_t *t, const hd_wl_image *x
   return HD_OK;
 }
 
-/* ---- How it is read -------------------------------------------------------------- */
+/* ---- Modes of reading ------------------------------------------------------------ */
 
 /* "clamp", or one word each for x, y and z. */
 static hd_status get_wrap(wl_reader *r, const json_t *t, hd_texture *x) {

@@ -5,8 +5,8 @@
  * launches.c  [[launch]]                             arguments.c  its arguments
  *                                                    tensors.c    those that are tensor maps
  *
- * A table of the file is a JSON tree (text/toml.h). Whatever is wrong with it is HD_ERR_INPUT with its line
- * and column. Functions that allocate may leave through the arena's escape.
+ * A table of the file is a JSON tree (text/toml.h). Any mistake in it is HD_ERR_INPUT with its line and
+ * column. Functions that allocate may leave through the arena's escape.
  */
 #ifndef HEDDLE_WORKLOAD_READER_H
 #define HEDDLE_WORKLOAD_READER_H
@@ -26,7 +26,7 @@ typedef struct wl_reader {
   size_t len;
   hd_diag *d;
   hd_arena *arena;
-  hd_workload *w;         /* what has been read so far */
+  hd_workload *w;         /* the part read so far */
   wl_fill *fills;         /* by buffer */
   wl_names names;         /* parameters of the chosen size; in launches, `iteration` behind them */
   const char *const *set; /* "NAME=VALUE": in place of the size's own values */
@@ -70,7 +70,7 @@ hd_status wl_get_tables(wl_reader *r, const json_t *table, const char *key, size
 
 /* [sizes.NAME] tables, all with the same parameters; those of the size `chosen` go into r->names. */
 hd_status wl_read_sizes(wl_reader *r, const json_t *root, const char *chosen);
-/* What was set, then [ranges]: the parameters in r->w, each within its range. */
+/* Apply the values that were set, then read [ranges]: the parameters in r->w, each within its range. */
 hd_status wl_read_ranges(wl_reader *r, const json_t *root);
 /* [[buffer]] and [[variable]] tables, in this order. */
 hd_status wl_read_buffers(wl_reader *r, const json_t *root);

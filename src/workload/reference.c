@@ -12,7 +12,7 @@
 enum { BUILD_SECONDS = 120 };
 
 static const char *const COMPILERS[] = {"cc", "gcc", "clang", NULL};
-/* No contraction into multiply-adds: what a reference computes must not depend on the host. */
+/* No contraction into multiply-adds: a reference's results must not depend on the host. */
 static const char *const FLAGS[] = {"-shared", "-fPIC", "-std=gnu17", "-O2", "-ffp-contract=off", NULL};
 
 static const wl_header *const HEADERS[] = {&wl_heddle_reference_h, &wl_heddle_inputs_h};

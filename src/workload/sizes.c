@@ -1,4 +1,4 @@
-/* [sizes.NAME] and [ranges]: the parameters of the chosen size, and what they may be. */
+/* [sizes.NAME] and [ranges]: the parameters of the chosen size, and their ranges. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Compilers: what tells them apart, and their errors. */
+/* Compilers: their identity in cache keys, and their errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

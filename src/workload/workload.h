@@ -1,10 +1,10 @@
-/* workload/workload.h: what the files of this floor share.
+/* workload/workload.h: declarations shared by the files of this floor.
  *
  * file.c      workload.toml -> hd_workload,         expr.c     size expressions
  *             by the parts in reader.h              elem.c     element types
  * find.c      names and folders                     headers.c.in  kernels/include, as bytes
  * describe.c  words of a command line -> workload.toml, with describe_data.c
- * fill.c      what buffers hold at the start        compare.c  results against references
+ * fill.c      buffers' first contents               compare.c  results against references
  * whole.c     fills that make whole buffers         numbers.c  numbers in NumPy's files and in text
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
  * compiled.c  PTX -> kernels, kept with the workload
@@ -21,7 +21,7 @@ __extension__ typedef unsigned __int128 wl_u128;
 
 /* ---- Expressions -------------------------------------------------------- */
 
-/* What an expression may name: the parameters of the chosen size, sorted by name. */
+/* The names that an expression may use: the parameters of the chosen size, sorted. */
 typedef struct wl_name {
   const char *name;
   int64_t value;
@@ -32,7 +32,7 @@ typedef struct wl_names {
   size_t n;
 } wl_names;
 
-/* What is wrong with a text and at which byte of it. */
+/* A mistake in a text, and the byte at which it is. */
 typedef struct wl_error {
   size_t offset;
   char message[512];
@@ -83,7 +83,7 @@ enum { WL_FILL_PARAMS = 4 };
 typedef struct wl_fill_kind wl_fill_kind;
 typedef struct wl_fill {
   const wl_fill_kind *kind;
-  double number[WL_FILL_PARAMS]; /* by parameter; which one holds is the kind's to say */
+  double number[WL_FILL_PARAMS]; /* by parameter; the fill's kind decides which of both holds */
   int64_t integer[WL_FILL_PARAMS];
   const char *file; /* path below the workload's folder, or absolute */
   const char *text; /* an expression of i, or another buffer's name */
@@ -120,7 +120,7 @@ typedef struct wl_input {
   bool keep;        /* the text is in no file: keep it for hd_workload_reopen */
 } wl_input;
 
-/* What a workload was compiled to so far. */
+/* The texts that a workload was compiled to so far. */
 typedef struct wl_compiled {
   struct wl_compiled *next;
   hd_arena arena; /* holds all that `of` points to */
@@ -135,7 +135,7 @@ typedef struct wl_private {
   wl_names sizes;       /* parameters of the chosen size */
   wl_fill *fills;       /* by buffer */
   wl_input kept;        /* text NULL: in a file of the folder */
-  pthread_mutex_t lock; /* of what follows; held while kernels are compiled */
+  pthread_mutex_t lock; /* of the following; held while kernels are compiled */
   wl_compiled *compiled;
 } wl_private;
 void wl_compiled_free(wl_compiled *c); /* the whole list */
@@ -148,19 +148,19 @@ hd_status wl_describe(const hd_workload_request *q, hd_workload **out, hd_diag *
 /* folder/name, or name itself when it is absolute. */
 char *wl_join(hd_arena *a, const char *folder, const char *name);
 
-/* True for regular files: what a workload names is read whole, and devices and pipes may have no end. */
+/* True for regular files: a workload's files are read whole, and devices and pipes may have no end. */
 bool wl_is_file(const char *path);
 
 /* ---- Hashes and the cache ----------------------------------------------- */
 
-/* A C or CUDA source and every file it reaches through #include "...": a superset of what
- * the compiler reads, since conditions are not evaluated. */
+/* A C or CUDA source and every file it reaches through #include "...": a superset of the
+ * files that the compiler reads, since conditions are not evaluated. */
 hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d);
 
 /* Its entry for a key; "" when there is no cache. */
 void wl_cache_path(hd_digest key, const char *extension, char *out, size_t cap);
-/* True when the entry is there and whole: *f is the mapped file (hd_file_close) and *len
- * what it holds before its seal. A damaged entry is removed. */
+/* True when the entry is there and whole: *f is the mapped file (hd_file_close), and *len its length before
+ * the seal. A damaged entry is removed. */
 bool wl_cache_open(const char *path, hd_file *f, size_t *len);
 /* Seal and store; failure leaves the cache as it was. */
 bool wl_cache_store(const char *path, const void *data, size_t len);
@@ -169,8 +169,8 @@ bool wl_cache_store(const char *path, const void *data, size_t len);
 
 enum { WL_PATH = 4096 };
 
-/* Path, size and time of a program: stands for its version in cache keys, at the price of
- * a stat instead of a process. Variables that change what compilers do are added. */
+/* Path, size and time of a program: stands for its version in cache keys, at the price of a stat instead of a
+ * process. Environment variables that compilers heed are added. */
 void wl_hash_compiler(hd_digest *h, const char *path);
 
 /* HD_ERR_INPUT with the first error of a compiler's output, its place where it has one. */
