@@ -89,7 +89,8 @@ bool hd_program_check_parse(const char *text, unsigned *out) {
   for (;;) {
     const size_t n = strcspn(text, ",");
     size_t k = 0;
-    while (k < sizeof words / sizeof *words && (strlen(words[k].name) != n || memcmp(words[k].name, text, n)))
+    while (k < sizeof words / sizeof *words &&
+           (strlen(words[k].name) != n || memcmp(words[k].name, text, n) != 0))
       k++;
     if (k == sizeof words / sizeof *words) return false;
     *out |= words[k].bits;

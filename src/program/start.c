@@ -1,5 +1,6 @@
 /* Starts a program on heddle's CUDA libraries, which the environment names, with its settings. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,23 +87,18 @@ static hd_status put(const char *name, const char *value, const char *rest, hd_d
 static hd_status find_library(const char *given, char folder[HD_PROGRAM_PATH], hd_diag *d) {
   static const char *const beside[] = {"/emulated", "/../lib/heddle", "/../lib64/heddle", NULL};
   char own[HD_PROGRAM_PATH / 2], path[HD_PROGRAM_PATH + sizeof LIBRARY];
-  const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+  const ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
   char *slash = NULL;
-  if (n > 0) {
-    own[n] = 0;
+  if (len > 0) {
+    own[len] = 0;
     slash = strrchr(own, '/');
   }
   if (slash) *slash = 0;
   for (const char *const *b = beside; given || *b; b++) {
     if (!given && !slash) break;
-    const size_t have = strlen(given ? given : own), more = given ? 0 : strlen(*b);
-    if (have + more < HD_PROGRAM_PATH) {
-      memcpy(folder, given ? given : own, have);
-      memcpy(folder + have, given ? "" : *b, more + 1);
-      memcpy(path, folder, have + more);
-      memcpy(path + have + more, "/" LIBRARY, sizeof "/" LIBRARY);
-      if (access(path, R_OK) == 0) return HD_OK;
-    }
+    const int n = snprintf(folder, HD_PROGRAM_PATH, "%s%s", given ? given : own, given ? "" : *b);
+    snprintf(path, sizeof path, "%s/" LIBRARY, folder);
+    if (n < HD_PROGRAM_PATH && access(path, R_OK) == 0) return HD_OK;
     if (given) break;
   }
   return hd_fail(d, HD_ERR_IO, "cannot find " LIBRARY "%s%s", given ? " in " : "", given ? given : "");
@@ -116,9 +112,7 @@ static hd_status set_environment(const hd_program_options *o, const hd_program_s
   if (st == HD_OK) st = put(HD_PROGRAM_VARIABLE, text.data, NULL, d);
   hd_buf_free(&text);
   if (st != HD_OK) return st;
-  const size_t n = strlen(folder);
-  memcpy(path, folder, n);
-  memcpy(path + n, "/" LIBRARY, sizeof "/" LIBRARY);
+  snprintf(path, sizeof path, "%s/" LIBRARY, folder);
   st = put("LD_PRELOAD", path, getenv("LD_PRELOAD"), d);
   /* Programs that open the driver, or need the shared runtime, find heddle's by their names. */
   return st == HD_OK ? put("LD_LIBRARY_PATH", folder, getenv("LD_LIBRARY_PATH"), d) : st;

@@ -1,4 +1,5 @@
 /* Copies and fills of every shape: a box of bytes in rows and slices. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static cu_result run_copy(core_work *base) {
       touch(&w->dst, y, z, box.width, true);
       touch(&w->src, y, z, box.width, false);
     }
-  core_name_work("a copy of %llu bytes", (unsigned long long)(w->box.width * w->box.height * w->box.depth));
+  core_name_work("a copy of %" PRIu64 " bytes", w->box.width * w->box.height * w->box.depth);
   mark(&w->dst, &box);
   return CU_SUCCESS;
 }
@@ -144,7 +145,7 @@ static cu_result run_set(core_work *base) {
       fill(dst, box.width, w->value, w->bytes);
       touch(&w->dst, y, z, box.width, true);
     }
-  core_name_work("a fill of %llu bytes", (unsigned long long)(w->box.width * w->box.height));
+  core_name_work("a fill of %" PRIu64 " bytes", w->box.width * w->box.height);
   mark(&w->dst, &box);
   return CU_SUCCESS;
 }

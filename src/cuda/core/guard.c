@@ -44,7 +44,9 @@ void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, co
       if (last->hi < g.hi) last->hi = g.hi;
       continue;
     }
-    if (hd_vec_push(&guards, g)) protect(page, PROT_NONE);
+    if (!hd_vec_reserve(&guards, guards.n + 1) || !guards.data) return;
+    guards.data[guards.n++] = g;
+    protect(page, PROT_NONE);
   }
 }
 

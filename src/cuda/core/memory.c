@@ -205,8 +205,9 @@ void core_memory_forget(uint64_t address) {
 static void hide(const core_memory *m) {
   core_guard_forget(m->address, m->address + m->bytes);
   const pages p = pages_of(m->host, m->bytes);
+  /* Where this fails the host may look at memory that is nobody's. */
   if (m->host)
-    mmap(p.start, p.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    (void)mmap(p.start, p.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 cu_result core_memory_free(core_memory *m) {

@@ -239,7 +239,7 @@ void core_stream_destroy(core_stream *s) {
   core_graph *lost;
   if (s->capture && s->capture->origin == s && core_capture_end(s, &lost) == CU_SUCCESS)
     core_graph_destroy(lost);
-  core_wait_op(s->last, c);
+  while (s->head && step()) continue;
   core_op_release(s->last);
   s->last = NULL;
   for (size_t k = 0; k < c->streams.n; k++)

@@ -131,18 +131,18 @@ static void note_access(void *ctx, unsigned worker, const hd_access *a) {
 core_access_fn *core_access_hook(void) { return wanted() ? note_access : NULL; }
 
 void core_touch(uint64_t address, uint64_t bytes, bool write) {
-  range *last = now.ranges.n ? &now.ranges.data[now.ranges.n - 1] : NULL;
+  range *last = now.ranges.data && now.ranges.n ? &now.ranges.data[now.ranges.n - 1] : NULL;
   if (last && last->hi == address && last->write == write) {
     last->hi += bytes;
     return;
   }
   const range r = {address, address + bytes, write};
-  (void)hd_vec_push(&now.ranges, r);
+  if (hd_vec_reserve(&now.ranges, now.ranges.n + 1) && now.ranges.data) now.ranges.data[now.ranges.n++] = r;
 }
 
 void core_name_work(const char *fmt, ...) {
-  va_list ap;
   if (!wanted()) return;
+  va_list ap;
   va_start(ap, fmt);
   vsnprintf(now.name, sizeof now.name, fmt, ap);
   va_end(ap);
