@@ -137,13 +137,13 @@ static const optional_key l2_keys[] = {
     {"sm_stores_per_cycle", "L2 store one sector a line, one SM, 32 warps, 4 at once", 32, true},
 };
 
-/* Cycles, which files have whole. */
+/* Cycles, which GPU files have as whole numbers. */
 static void put_cycles(const hd_probe_result *r, const char *key, const char *figure, hd_buf *b) {
   double v = hd_probe_value(r, figure);
   if (v >= 1) hd_buf_printf(b, "%s = %.0f  # measured: %s\n", key, v, figure);
 }
 
-/* What a barrier takes by its warps is a line through the figures of 1 and of 32. */
+/* A barrier's cost by its number of warps: the line through the figures of 1 and of 32 warps. */
 static void put_barrier(const hd_probe_result *r, hd_buf *b) {
   double one = hd_probe_value(r, "barrier of 1 warps"), all = hd_probe_value(r, "barrier of 32 warps");
   put_value(b, "barrier_warp", (all - one) / 31, "barriers of 1 to 32 warps");

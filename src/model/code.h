@@ -18,7 +18,7 @@ typedef enum model_unit {
   UNIT_LSU,    /* addresses of loads and stores, shared memory, shuffles */
   UNIT_TENSOR, /* in multiply-adds of f16, not instructions */
   UNIT_MMA,    /* the same, by instructions of one warp */
-  UNIT_BRANCH, /* issued, and in nobody's way */
+  UNIT_BRANCH, /* issued, and occupies no pipeline */
   MODEL_UNITS
 } model_unit;
 

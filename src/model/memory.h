@@ -29,7 +29,7 @@ typedef struct model_memory {
   uint32_t atomic_latency;
   double write_cost; /* of a byte written to DRAM, in bytes read */
   double dirt;       /* of others' data in a line: part that is dirty */
-  double dirty_part; /* what `dirt` is when the data of others counts */
+  double dirty_part; /* the value of `dirt` when the data of others counts */
   /* In 32-byte sectors. */
   uint64_t sectors, hits, reads, writes, dram_reads, dram_writes;
 } model_memory;

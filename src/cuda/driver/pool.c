@@ -1,4 +1,4 @@
-/* Pools of memory for allocations in a stream's order. What is freed goes back to the device at once. */
+/* Pools of memory for allocations in a stream's order. Freed memory returns to the device at once. */
 #include <stdlib.h>
 
 #include "cuda/driver/driver.h"

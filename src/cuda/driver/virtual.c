@@ -1,7 +1,7 @@
-/* Addresses that are reserved, and memory that is mapped there.
+/* Reserved addresses, and memory that is mapped there.
  *
- * A reservation is memory of the emulator. What is mapped brings its bytes along, and takes them away again:
- * memory that lies at two addresses at one time is refused.
+ * A reservation is memory of the emulator. Mapping memory copies its bytes into the reservation, and
+ * unmapping copies them back, so mapping it at two addresses at once is refused.
  */
 #include <stdlib.h>
 #include <string.h>
