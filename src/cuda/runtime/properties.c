@@ -10,7 +10,8 @@ typedef enum form { CHARS, INTS, SIZES } form;
 typedef struct field {
   form form;
   uint16_t n, attribute;
-  uint8_t last; /* 12: CUDA 13 has it no more; 13: all have it */
+  uint8_t last;  /* 12: CUDA 13 has it no more; 13: it has it */
+  uint8_t first; /* 12: CUDA 11 has it not yet; 0: it has it */
 } field;
 
 enum { NAME = 1000, UUID, TOTAL_MEMORY, MAJOR_VERSIONS = 13, MOST_BYTES = 2048 };
@@ -79,21 +80,19 @@ static const field fields[] = {
     {INTS, 1, 106, 13}, /* maxBlocksPerMultiProcessor */
     {INTS, 1, 109, 13},
     {SIZES, 1, 111, 13}, /* reservedSharedMemPerBlock */
-    {INTS, 1, 99, 13},
-    {INTS, 8, 112, 13}, /* from sparse arrays to memory pools' handles */
-    {INTS, 1, 121, 13},
-    {INTS, 1, 125, 13}, /* ipcEventSupported */
-    {INTS, 1, 120, 13}, /* clusterLaunch */
-    {INTS, 1, 129, 13}, /* unifiedFunctionPointers */
+    {INTS, 1, 99, 13, 12},
+    {INTS, 8, 112, 13, 12}, /* from sparse arrays to memory pools' handles */
+    {INTS, 1, 121, 13, 12},
+    {INTS, 1, 125, 13, 12}, /* ipcEventSupported */
+    {INTS, 1, 120, 13, 12}, /* clusterLaunch */
+    {INTS, 1, 129, 13, 12}, /* unifiedFunctionPointers */
 };
 /* Bytes behind the fields, reserved or new: zeros. */
 static const unsigned rest[MAJOR_VERSIONS + 1] = {[11] = 0, [12] = 63 * 4, [13] = 63 * 4};
 
-/* CUDA 11 ends with the memory pools, CUDA 12 and 13 with all. */
-static bool has(const field *f, int version) {
-  if (version == 11) return f->last == 13 || f->last == 12;
-  return f->last >= version;
-}
+/* CUDA 11 ends with the shared memory that is reserved, CUDA 12 and 13 with all. A field too many would
+ * overwrite the caller's memory behind its structure. */
+static bool has(const field *f, int version) { return f->first <= version && version <= f->last; }
 
 static void fill(const field *f, char *at, int device) {
   size_t bytes;
