@@ -61,7 +61,8 @@ static hd_status measure_spread(probe *p, const char *level) {
   if (st != HD_OK) return st;
   qsort(cycles, STEPS, sizeof *cycles, probe_ascending);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    probe_figure(p, cycles[STEPS * parts[i] / 100], "cycles", "%s latency, %u%%", level, parts[i]);
+    probe_figure(p, (double)cycles[(size_t)STEPS * parts[i] / 100], "cycles", "%s latency, %u%%", level,
+                 parts[i]);
   return HD_OK;
 }
 

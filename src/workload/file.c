@@ -114,7 +114,7 @@ static void keep(wl_private *p, const wl_input *in) {
   p->kept.text = hd_arena_strndup(a, in->text, in->len);
   p->kept.path = hd_arena_strndup(a, in->path, strlen(in->path));
   p->kept.folder = hd_arena_strndup(a, in->folder, strlen(in->folder));
-  p->kept.name = hd_arena_strndup(a, in->name, strlen(in->name));
+  p->kept.name = in->name ? hd_arena_strndup(a, in->name, strlen(in->name)) : NULL;
   p->kept.set = NULL;
   p->kept.n_set = 0;
 }
