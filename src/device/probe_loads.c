@@ -205,9 +205,9 @@ static uint64_t power_below(uint64_t bytes) {
   return p;
 }
 
-/* Requests of each warp: for some hundred microseconds. */
-static uint32_t requests_of(const load_row *row, uint32_t warps, bool gpu) {
-  uint64_t all = row->warps ? UINT64_C(1) << 22 : UINT64_C(1) << 17;
+/* Requests of each warp: for some hundred microseconds, whatever the GPU's size. */
+static uint32_t requests_of(const load_row *row, uint32_t warps, uint32_t n_sms, bool gpu) {
+  uint64_t all = row->warps ? (uint64_t)n_sms << 15 : UINT64_C(1) << 17;
   if (row->how == &one_word || row->how == &one_line) all >>= 5;
   if (row->how->grain >= 32) all >>= 2;
   uint64_t n = gpu ? all / warps : 1;
@@ -236,7 +236,7 @@ static hd_status measure_row(probe *p, const load_row *row) {
   r.args.grain = row->how->grain;
   r.args.warp_step = row->how->warp_step;
   r.args.lane_step = row->how->lane_step;
-  r.args.requests = requests_of(row, warps, gpu);
+  r.args.requests = requests_of(row, warps, n_sms, gpu);
   hd_buf text = {0};
   put_kernel(o, row->at_once, &text);
   hd_status st = text.failed ? hd_nomem(p->d) : HD_OK;
