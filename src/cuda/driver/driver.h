@@ -14,7 +14,7 @@
 extern _Thread_local bool drv_per_thread;
 /* The stream that a handle means in the present call. */
 cu_result drv_stream(cu_stream handle, core_stream **out);
-/* The result of an entry point that is not implemented; prints its name once. */
+/* The result of an entry point that has no handler, NOT_SUPPORTED; prints its name once. */
 cu_result drv_missing(const char *symbol);
 /* Parameters in one block, as a launch's `extra` gives them. */
 cu_result drv_unpack(void **extra, core_launch *l);

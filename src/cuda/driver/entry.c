@@ -22,20 +22,8 @@ static cu_result leave(cu_result r) {
   return r;
 }
 
-#define EXPORT __attribute__((visibility("default")))
+#define HANDLER(symbol) drv_##symbol
+#include "cuda/core/define_entry.h"
 
-#define DEFINE(exported, symbol, needs, per_thread, parameters, arguments)                                   \
-  EXPORT cu_result exported parameters;                                                                      \
-  EXPORT cu_result exported parameters {                                                                     \
-    const cu_result entered = enter(needs, per_thread);                                                      \
-    return leave(entered == CU_SUCCESS ? drv_##symbol arguments : entered);                                  \
-  }
-#define VARIANT_NONE(symbol, needs, parameters, arguments)
-#define VARIANT_ptsz(symbol, needs, parameters, arguments)                                                   \
-  DEFINE(symbol##_ptsz, symbol, needs, true, parameters, arguments)
-#define VARIANT_ptds(symbol, needs, parameters, arguments)                                                   \
-  DEFINE(symbol##_ptds, symbol, needs, true, parameters, arguments)
-#define CU_ENTRY(symbol, needs, variant, parameters, arguments)                                              \
-  DEFINE(symbol, symbol, needs, false, parameters, arguments)                                                \
-  VARIANT_##variant(symbol, needs, parameters, arguments)
+#define CU_ENTRY DEFINE_ENTRY
 #include "cuda/driver/entries.def"

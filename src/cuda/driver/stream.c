@@ -38,45 +38,20 @@ cu_result drv_cuStreamQuery(cu_stream stream) {
   return s->context->fault;
 }
 
-cu_result drv_cuStreamGetFlags(cu_stream stream, unsigned *flags) {
-  core_stream *s;
-  cu_result r = drv_stream(stream, &s);
-  if (!flags) return CU_INVALID_VALUE;
-  if (r == CU_SUCCESS) *flags = s->flags;
-  return r;
-}
-
-cu_result drv_cuStreamGetPriority(cu_stream stream, int *priority) {
-  core_stream *s;
-  cu_result r = drv_stream(stream, &s);
-  if (!priority) return CU_INVALID_VALUE;
-  if (r == CU_SUCCESS) *priority = s->priority;
-  return r;
-}
-
-cu_result drv_cuStreamGetId(cu_stream stream, unsigned long long *id) {
-  core_stream *s;
-  cu_result r = drv_stream(stream, &s);
-  if (!id) return CU_INVALID_VALUE;
-  if (r == CU_SUCCESS) *id = s->id;
-  return r;
-}
-
-cu_result drv_cuStreamGetCtx(cu_stream stream, cu_context *context) {
-  core_stream *s;
-  cu_result r = drv_stream(stream, &s);
-  if (!context) return CU_INVALID_VALUE;
-  if (r == CU_SUCCESS) *context = s->context;
-  return r;
-}
-
-cu_result drv_cuStreamGetDevice(cu_stream stream, cu_device *device) {
-  core_stream *s;
-  cu_result r = drv_stream(stream, &s);
-  if (!device) return CU_INVALID_VALUE;
-  if (r == CU_SUCCESS) *device = s->context->device->ordinal;
-  return r;
-}
+/* Functions that give a property of a stream. */
+#define GETTER(symbol, type, value)                                                                          \
+  cu_result drv_##symbol(cu_stream stream, type *out) {                                                      \
+    core_stream *s;                                                                                          \
+    cu_result r = drv_stream(stream, &s);                                                                    \
+    if (!out) return CU_INVALID_VALUE;                                                                       \
+    if (r == CU_SUCCESS) *out = (value);                                                                     \
+    return r;                                                                                                \
+  }
+GETTER(cuStreamGetFlags, unsigned, s->flags)
+GETTER(cuStreamGetPriority, int, s->priority)
+GETTER(cuStreamGetId, unsigned long long, s->id)
+GETTER(cuStreamGetCtx, cu_context, s->context)
+GETTER(cuStreamGetDevice, cu_device, s->context->device->ordinal)
 
 cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t bytes, unsigned flags) {
   core_stream *s;

@@ -21,20 +21,8 @@ static cu_result leave(cu_result r) {
   return r;
 }
 
-#define EXPORT __attribute__((visibility("default")))
+#define HANDLER(name) rt_##name
+#include "cuda/core/define_entry.h"
 
-#define DEFINE(exported, name, needs, per_thread, parameters, arguments)                                     \
-  EXPORT cu_result exported parameters;                                                                      \
-  EXPORT cu_result exported parameters {                                                                     \
-    const cu_result entered = enter(needs, per_thread);                                                      \
-    return leave(entered == CU_SUCCESS ? rt_##name arguments : entered);                                     \
-  }
-#define VARIANT_NONE(name, needs, parameters, arguments)
-#define VARIANT_ptsz(name, needs, parameters, arguments)                                                     \
-  DEFINE(name##_ptsz, name, needs, true, parameters, arguments)
-#define VARIANT_ptds(name, needs, parameters, arguments)                                                     \
-  DEFINE(name##_ptds, name, needs, true, parameters, arguments)
-#define RT_ENTRY(name, needs, variant, parameters, arguments)                                                \
-  DEFINE(name, name, needs, false, parameters, arguments)                                                    \
-  VARIANT_##variant(name, needs, parameters, arguments)
+#define RT_ENTRY DEFINE_ENTRY
 #include "cuda/runtime/entries.def"
