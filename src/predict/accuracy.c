@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/distance.h"
+
 /* ---- Counting --------------------------------------------------------------------- */
 
 hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, hd_counters *out,
@@ -59,17 +61,6 @@ double hd_accuracy_ratio(const hd_accuracy_row *row, hd_accuracy_metric m) {
   return model ? (double)model / (double)device : 1;
 }
 
-typedef struct distance {
-  double factor;
-  size_t row;
-} distance;
-
-static int by_factor(const void *a, const void *b) {
-  const distance *x = a, *y = b;
-  if (x->factor != y->factor) return x->factor < y->factor ? 1 : -1;
-  return (x->row > y->row) - (x->row < y->row);
-}
-
 hd_status hd_accuracy_summarize(const hd_accuracy_row *rows, size_t n, hd_accuracy_metric m,
                                 hd_accuracy_summary *out, hd_diag *d) {
   *out = (hd_accuracy_summary){0};
@@ -87,7 +78,7 @@ hd_status hd_accuracy_summarize(const hd_accuracy_row *rows, size_t n, hd_accura
   }
   hd_status st = HD_OK;
   if (ratios && errors && distances) {
-    qsort(distances, k, sizeof *distances, by_factor);
+    qsort(distances, k, sizeof *distances, distance_order);
     out->n = k;
     out->n_worst = k < HD_ACCURACY_WORST ? k : HD_ACCURACY_WORST;
     for (size_t i = 0; i < out->n_worst; i++) out->worst[i] = distances[i].row;

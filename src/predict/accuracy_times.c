@@ -9,6 +9,7 @@
 
 #include "heddle/process.h"
 #include "heddle/stats.h"
+#include "predict/distance.h"
 #include "predict/study.h"
 
 static const char *const plans[] = {
@@ -216,17 +217,6 @@ hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row) {
   return v;
 }
 
-typedef struct distance {
-  double factor;
-  size_t row;
-} distance;
-
-static int by_factor(const void *a, const void *b) {
-  const distance *x = a, *y = b;
-  if (x->factor != y->factor) return x->factor < y->factor ? 1 : -1;
-  return (x->row > y->row) - (x->row < y->row);
-}
-
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -254,7 +244,7 @@ hd_status hd_accuracy_rank(const hd_accuracy_times *rows, size_t n, hd_accuracy_
     out->effects += v.effects;
     out->right += v.right;
   }
-  qsort(distances, out->n, sizeof *distances, by_factor);
+  qsort(distances, out->n, sizeof *distances, distance_order);
   qsort(regrets, out->n, sizeof *regrets, ascending);
   out->n_worst = out->n < HD_ACCURACY_WORST ? out->n : HD_ACCURACY_WORST;
   for (size_t i = 0; i < out->n_worst; i++) out->worst[i] = distances[i].row;
