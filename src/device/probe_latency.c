@@ -60,9 +60,10 @@ static hd_status measure_spread(probe *p, const char *level) {
   if (st == HD_OK) st = hd_device_read(p->dev, p->out, cycles, sizeof cycles, p->d);
   if (st != HD_OK) return st;
   qsort(cycles, STEPS, sizeof *cycles, probe_ascending);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    probe_figure(p, (double)cycles[(size_t)STEPS * parts[i] / 100], "cycles", "%s latency, %u%%", level,
-                 parts[i]);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    const size_t at = (size_t)STEPS * parts[i] / 100;
+    probe_figure(p, cycles[at], "cycles", "%s latency, %u%%", level, parts[i]);
+  }
   return HD_OK;
 }
 
