@@ -176,9 +176,6 @@ HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd
                                hd_uniformity *out);
 /* A barrier that waits for all threads of the CTA that have not ended. */
 HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst);
-/* No thread ends while others of its CTA go on to a barrier. False where that is not known, and where some
- * barrier is not aligned or is for a part of the CTA. */
-HD_API bool hd_barriers_are_met(const hd_uniformity *u, hd_arena *arena);
 /* The threads that agree on whether an instruction runs. */
 HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
 

@@ -102,13 +102,6 @@ static void barriers_that_some_threads_skip_are_refused(void **state) {
       {"an indexed branch",
        KERNEL("T: .branchtargets A, B;\nand.b32 %r4, %r1, 1;\nbrx.idx %r4, T;\nA:\nret;\nB:\nbar.sync 0;"),
        HD_REFUSE_SKIPPED_BARRIER},
-      {"such a loop behind the last barrier but its own",
-       KERNEL("bar.sync 0;\nL: bar.sync 0;\nsub.u32 %r1, %r1, 1;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;"),
-       HD_REFUSE_SKIPPED_BARRIER},
-      {"such a loop around barriers that need not be the same one",
-       KERNEL("L: barrier.sync 0;\nsub.u32 %r1, %r1, 1;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbarrier.sync "
-              "0;"),
-       HD_REFUSE_SKIPPED_BARRIER},
       {"two barriers, and an early end between them",
        KERNEL("bar.sync 0;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 ret;\nbar.sync 0;"), HD_REFUSE_SKIPPED_BARRIER},
       {"a barrier for some", KERNEL("bar.sync 1, 64;"), HD_REFUSE_SKIPPED_BARRIER},
@@ -118,6 +111,30 @@ static void barriers_that_some_threads_skip_are_refused(void **state) {
       {"an exit in a function", KERNEL("call.uni quits;"), HD_REFUSE_SKIPPED_BARRIER},
       {"half a warp shuffles",
        KERNEL("setp.gt.u32 %p1, %r1, 15;\n@%p1 ret;\nshfl.sync.idx.b32 %r4, %r1, 0, 31, -1;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(cases, line_of_256);
+}
+
+/* PTX asks only the threads of one warp to run the same barrier. */
+static void barriers_that_warps_meet_at_from_several_places_are_refused(void **state) {
+  static const text_case cases[] = {
+      {"warps that leave a loop with a barrier at different times, for another barrier",
+       KERNEL("L: sub.u32 %r1, %r1, 1;\nbar.sync 0;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"warps on two ways to one barrier",
+       KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bra A;\nA: setp.gt.u32 %p2, %r1, 9;\n@%p2 bra B;\nbar.sync "
+              "0;\nbra C;\n"
+              "B: bar.sync 0;\nC:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a trap for some", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 trap;\nbar.sync 0;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"such a loop behind the last barrier but its own",
+       KERNEL("bar.sync 0;\nL: bar.sync 0;\nsub.u32 %r1, %r1, 1;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"such a loop around barriers that need not be the same one",
+       KERNEL("L: barrier.sync 0;\nsub.u32 %r1, %r1, 1;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbarrier.sync "
+              "0;"),
        HD_REFUSE_SKIPPED_BARRIER},
   };
   EACH(cases, line_of_256);
@@ -139,15 +156,6 @@ static void barriers_that_all_threads_meet_at_are_not(void **state) {
        KERNEL("setp.gt.u32 %p1, %r1, 7;\nbar.red.popc.u32 %r4, 0, %p1;\n"
               "setp.gt.u32 %p2, %r4, 7;\n@%p2 ret;\nbar.sync 0;"),
        HD_REFUSE_NONE},
-      {"a loop whose length nobody knows to be the same, in front of another barrier",
-       KERNEL("L: sub.u32 %r1, %r1, 1;\nbar.sync 0;\nsetp.gt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbar.sync 0;"),
-       HD_REFUSE_NONE},
-      {"threads on two ways to one barrier",
-       KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 bra A;\nA: setp.gt.u32 %p2, %r1, 9;\n@%p2 bra B;\nbar.sync "
-              "0;\nbra C;\n"
-              "B: bar.sync 0;\nC:"),
-       HD_REFUSE_NONE},
-      {"a trap, which ends all", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 trap;\nbar.sync 0;"), HD_REFUSE_NONE},
       {"a branch on what all load", KERNEL(EACH_LOADS "ld.global.u32 %r4, [%rd1];\n" ENDS_EARLY),
        HD_REFUSE_NONE},
       {"a branch on what one thread stored for all",
@@ -523,6 +531,8 @@ int main(void) {
       BEHAVIOUR("a ticket leaves dynamic shared memory on its boundary",
                 a_ticket_leaves_dynamic_shared_memory_on_its_boundary),
       BEHAVIOUR("barriers that some threads skip are refused", barriers_that_some_threads_skip_are_refused),
+      BEHAVIOUR("agents refuse barriers that warps meet at from several places",
+                barriers_that_warps_meet_at_from_several_places_are_refused),
       BEHAVIOUR("barriers that all threads meet at are not", barriers_that_all_threads_meet_at_are_not),
       BEHAVIOUR("whole warps may part from each other", whole_warps_may_part_from_each_other),
       BEHAVIOUR("what would last from task to task is refused", what_would_last_from_task_to_task_is_refused),

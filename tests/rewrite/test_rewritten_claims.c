@@ -35,12 +35,9 @@
   "red.global.add.u32 [%rd4], %r25;\nret;\n}\n"
 #define COUNT "red.global.add.u32 [%rd4], 1;\n"
 /* %r20 times all threads look whether their neighbour is in the same round of the same task. */
-#define ROUNDS PREPARE "mov.u32 %r27, 0;\n" REPEAT
-#define PREPARE                                                                                              \
+#define ROUNDS                                                                                               \
   "mov.u32 %r21, box;\nmad.lo.u32 %r22, %r15, 4, %r21;\nadd.u32 %r23, %r15, 1;\nrem.u32 %r23, %r23, %r16;\n" \
-  "mad.lo.u32 %r23, %r23, 4, %r21;\nmov.u32 %r26, 1;\n"
-#define REPEAT                                                                                               \
-  "L:\nsetp.ge.u32 %p2, %r27, %r20;\n"                                                                       \
+  "mad.lo.u32 %r23, %r23, 4, %r21;\nmov.u32 %r26, 1;\nmov.u32 %r27, 0;\nL:\nsetp.ge.u32 %p2, %r27, %r20;\n"  \
   "@%p2 bra D;\nmad.lo.u32 %r28, %r7, 64, %r27;\nst.shared.u32 [%r22], %r28;\nbar.sync 0;\n"                 \
   "ld.shared.u32 %r24, [%r23];\nsetp.eq.u32 %p1, %r24, %r28;\nselp.u32 %r26, %r26, 1000, %p1;\nbar.sync "    \
   "0;\n"                                                                                                     \
@@ -87,15 +84,6 @@ static const kernel kernels[] = {
      ".shared .u32 rounds;\n" COUNTER
      "setp.ne.u32 %p3, %r15, 0;\n@%p3 bra S;\nand.b32 %r30, %r7, 3;\nmembar.gl;\nst.shared.u32 [rounds], "
      "%r30;\nS:\nbar.sync 0;\nld.shared.u32 %r20, [rounds];\n" ROUNDS,
-     false},
-    {"as many rounds for all, counted from a number of the thread's",
-     HEAD BOX COUNTER PREPARE
-     "mul.lo.u32 %r27, %r15, 3;\nadd.u32 %r20, %r27, 3;\nL:\nmad.lo.u32 %r28, %r15, -3, %r27;\n"
-     "mad.lo.u32 %r28, %r7, 64, %r28;\nst.shared.u32 [%r22], %r28;\nbar.sync 0;\n"
-     "ld.shared.u32 %r24, [%r23];\nsetp.eq.u32 %p1, %r24, %r28;\n"
-     "selp.u32 %r26, %r26, 1000, %p1;\nbar.sync 0;\nadd.u32 %r27, %r27, 1;\n"
-     "setp.lt.u32 %p2, %r27, %r20;\n@%p2 bra L;\nbar.sync 0;\n"
-     "red.global.add.u32 [%rd4], %r26;\nret;\n}\n",
      false},
     {"an early end that no block is large enough for",
      HEAD BOX COUNTER "setp.gt.u32 %p3, %r11, 1023;\n@%p3 ret;\n" NEIGHBOUR, false},

@@ -21,7 +21,6 @@ typedef struct scan {
   rewrite_scan look;
   hd_cfg graph; /* of the kernel's own body */
   hd_uniformity same;
-  bool met; /* all barriers of the CTA, by all its threads */
 } scan;
 
 static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
@@ -40,7 +39,7 @@ static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const h
     if (!hd_inst_is_full_barrier(&s->graph, inst))
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
              "a barrier for a part of the CTA, which a task may leave half full");
-    else if (!s->met && hd_inst_same(&s->same, inst) > HD_SAME_IN_CTA)
+    else if (hd_inst_same(&s->same, inst) > HD_SAME_IN_CTA)
       refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "threads that skip this barrier would wait for the next task");
   } else if (f->flags & HD_OPF_WARP_WIDE && hd_inst_same(&s->same, inst) > HD_SAME_IN_WARP) {
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
@@ -95,7 +94,6 @@ size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const ui
       refuse(&s, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL, d.message);
     } else {
       hd_uniformity_find(&s.graph, block, &arena, &s.same);
-      s.met = hd_barriers_are_met(&s.same, &arena);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
         scan_function(&s, f, f == &m->funcs[func]);
     }
