@@ -23,7 +23,8 @@ typedef struct hd_process {
 #define HD_PROCESS_NONE ((hd_process){.fd = -1})
 
 /* A copy of this process that runs fn(ctx, fd), fd being its end of a stream to this one, and exits with 0
- * without flushing or freeing anything. Threads of this process are not there. */
+ * without flushing or freeing anything. Threads of this process are not there, yet locks that they held stay
+ * locked: a process with threads asks a keeper for its copies. */
 HD_API hd_status hd_process_fork(void (*fn)(void *ctx, int fd), void *ctx, hd_process *out, hd_diag *d);
 /* The program at the path argv[0], with nothing to read and its output, errors included, added to the file
  * `log`. It leads a group of its own. */
@@ -35,6 +36,19 @@ HD_API hd_status hd_process_wait(hd_process *p, double seconds, bool *ended, int
 /* End it, whatever it does, and what it leads; close the stream. Also behind hd_process_wait. None is fine.
  */
 HD_API void hd_process_end(hd_process *p);
+
+/* A copy made while the process has one thread, which makes further copies when asked, whatever threads there
+ * are by then. One at a time lives. */
+typedef struct hd_keeper {
+  hd_process process; /* its stream carries the ends of the copies' streams */
+} hd_keeper;
+#define HD_KEEPER_NONE ((hd_keeper){HD_PROCESS_NONE})
+HD_API hd_status hd_keeper_open(void (*fn)(void *ctx, int fd), void *ctx, hd_keeper *out, hd_diag *d);
+/* A new copy that runs fn(ctx, its end); the copy before it is ended first. *fd is this end, for the caller
+ * to close. HD_ERR_IO. */
+HD_API hd_status hd_keeper_renew(hd_keeper *k, int *fd, hd_diag *d);
+/* End the keeper and its copy, whatever they do. None is fine. */
+HD_API void hd_keeper_close(hd_keeper *k);
 
 /* All n bytes through a stream, or false: the other end is gone. */
 HD_API bool hd_process_send(int fd, const void *data, size_t n);

@@ -61,8 +61,10 @@ hd_status dt_job_run(hd_device *device, const dt_job *job, void *data, uint64_t 
 struct dt_agent {
   const char *name;
   hd_device_options options;
-  hd_process process;
-  int file; /* shared memory: offsets, threads, text and data of a job */
+  hd_keeper keeper;
+  int stream;          /* to the child; -1: none */
+  hd_device_info info; /* while there is a child */
+  int file;            /* shared memory: offsets, threads, text and data of a job */
 };
 
 typedef struct request {
@@ -114,31 +116,36 @@ static void serve(void *ctx, int fd) {
 
 /* ---- The parent --------------------------------------------------------------------------------- */
 
-static hd_status start(dt_agent *a, hd_device_info *info, hd_diag *d) {
+static void end(dt_agent *a) {
+  if (a->stream >= 0) close(a->stream);
+  a->stream = -1;
+}
+
+static hd_status start(dt_agent *a, hd_diag *d) {
   answer first;
-  hd_status st = hd_process_fork(serve, a, &a->process, d);
+  hd_status st = hd_keeper_renew(&a->keeper, &a->stream, d);
   if (st != HD_OK) return st;
-  if (!hd_process_receive(a->process.fd, &first, sizeof first))
+  if (!hd_process_receive(a->stream, &first, sizeof first))
     hd_fail(&first.diag, first.status = HD_ERR_IO, "the process of %s ended", a->name);
   if (first.status == HD_OK) {
-    *info = first.info;
+    a->info = first.info;
     return HD_OK;
   }
-  hd_process_end(&a->process);
+  end(a);
   if (d) *d = first.diag;
   return first.status;
 }
 
-hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_device_info *info,
-                        hd_diag *d) {
+hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_diag *d) {
   dt_agent *a = calloc(1, sizeof *a);
   if (!a) return hd_nomem(d);
   *a = (dt_agent){.name = name,
                   .options = *o,
-                  .process = HD_PROCESS_NONE,
+                  .keeper = HD_KEEPER_NONE,
+                  .stream = -1,
                   .file = memfd_create("heddle-difftest", MFD_CLOEXEC)};
-  hd_status st =
-      a->file < 0 ? hd_fail(d, HD_ERR_IO, "no shared memory: %s", strerror(errno)) : start(a, info, d);
+  hd_status st = a->file < 0 ? hd_fail(d, HD_ERR_IO, "no shared memory: %s", strerror(errno))
+                             : hd_keeper_open(serve, a, &a->keeper, d);
   if (st == HD_OK)
     *out = a;
   else
@@ -148,9 +155,16 @@ hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent *
 
 void dt_agent_close(dt_agent *a) {
   if (!a) return;
-  hd_process_end(&a->process);
+  end(a);
+  hd_keeper_close(&a->keeper);
   if (a->file >= 0) close(a->file);
   free(a);
+}
+
+hd_status dt_agent_info(dt_agent *a, hd_device_info *out, hd_diag *d) {
+  hd_status st = a->stream >= 0 ? HD_OK : start(a, d);
+  if (st == HD_OK) *out = a->info;
+  return st;
 }
 
 static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *got, hd_diag *d) {
@@ -165,7 +179,7 @@ static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *go
   memcpy(map + l.data, data, r.size);
   memcpy(map + l.text, job->ptx, r.len);
   hd_status st = HD_OK;
-  if (!hd_process_send(a->process.fd, &r, sizeof r) || !hd_process_receive(a->process.fd, got, sizeof *got))
+  if (!hd_process_send(a->stream, &r, sizeof r) || !hd_process_receive(a->stream, got, sizeof *got))
     st = hd_fail(d, HD_ERR_FAULT, "the process of %s ended", a->name);
   else if (got->status != HD_OK && d)
     *d = got->diag;
@@ -177,12 +191,11 @@ static hd_status exchange(dt_agent *a, const dt_job *job, void *data, answer *go
 
 hd_status dt_agent_run(dt_agent *a, const dt_job *job, void *data, double seconds[2], hd_diag *d) {
   answer got = {0};
-  hd_device_info info;
-  hd_status st = a->process.pid ? HD_OK : start(a, &info, d);
+  hd_status st = a->stream >= 0 ? HD_OK : start(a, d);
   if (st != HD_OK) return st;
   st = exchange(a, job, data, &got, d);
   seconds[0] = got.seconds[0];
   seconds[1] = got.seconds[1];
-  if (st != HD_OK) hd_process_end(&a->process);
+  if (st != HD_OK) end(a);
   return st;
 }

@@ -19,8 +19,10 @@ typedef struct dt_job {
   bool unoptimized;
 } dt_job;
 
-hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_device_info *info,
-                        hd_diag *d);
+/* Before the process has threads. The child opens the device when it is first asked for something. `name`
+ * outlives the agent. */
+hd_status dt_agent_open(const char *name, const hd_device_options *o, dt_agent **out, hd_diag *d);
+hd_status dt_agent_info(dt_agent *a, hd_device_info *out, hd_diag *d);
 void dt_agent_close(dt_agent *a);
 /* `data` holds inputs before and everything after. After a failure the child is another one. */
 hd_status dt_agent_run(dt_agent *a, const dt_job *job, void *data, double seconds[2], hd_diag *d);

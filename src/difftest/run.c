@@ -218,38 +218,53 @@ static void work(worker *w) {
 }
 
 static void run_worker(void *ctx, unsigned number) {
-  run *r = ctx;
-  worker w = {.r = r};
+  worker *w = (worker *)ctx + number;
   hd_diag d = {0};
-  hd_status st = dt_side_open("emu", &r->o->devices, &w.emulator, &d);
-  if (st == HD_OK) st = dt_side_open(r->name, &r->o->devices, &w.other, &d);
-  w.other.change = r->change;
+  hd_status st = dt_side_open("emu", &w->r->o->devices, &w->emulator, &d);
   if (st == HD_OK)
-    work(&w);
+    work(w);
   else
-    fail_run(r, st, &d, 0, 0);
-  pthread_mutex_lock(&r->lock);
-  r->out->seconds_emulator += w.emulator.seconds_load + w.emulator.seconds_run;
-  r->out->seconds_compile += w.other.seconds_load;
-  r->out->seconds_device += w.other.seconds_run;
-  pthread_mutex_unlock(&r->lock);
-  dt_side_close(&w.emulator);
-  dt_side_close(&w.other);
-  free(w.after[0]);
+    fail_run(w->r, st, &d, 0, 0);
+}
+
+/* The other sides are opened here, before there are threads, and closed when there are none. */
+static hd_status run_workers(run *r, hd_diag *d) {
+  worker *workers = calloc(r->n_threads, sizeof *workers);
+  if (!workers) return hd_nomem(d);
+  hd_status st = HD_OK;
+  for (unsigned k = 0; k < r->n_threads && st == HD_OK; k++) {
+    workers[k].r = r;
+    st = dt_side_open(r->name, &r->o->devices, &workers[k].other, d);
+    workers[k].other.change = r->change;
+  }
+  if (st == HD_OK && !hd_parallel(r->n_threads, run_worker, workers))
+    st = hd_fail(d, HD_ERR_NOMEM, "a thread could not be started");
+  for (unsigned k = 0; k < r->n_threads; k++) {
+    worker *w = &workers[k];
+    r->out->seconds_emulator += w->emulator.seconds_load + w->emulator.seconds_run;
+    r->out->seconds_compile += w->other.seconds_load;
+    r->out->seconds_device += w->other.seconds_run;
+    dt_side_close(&w->emulator);
+    dt_side_close(&w->other);
+    free(w->after[0]);
+  }
+  free(workers);
+  return st;
 }
 
 /* Find out the device's name, and the forms that programs are made from. */
 static hd_status prepare(run *r, hd_diag *d) {
   dt_side s;
   hd_status st = dt_side_open(r->name, &r->o->devices, &s, d);
-  if (st != HD_OK) return st;
-  const hd_device_info *info = &s.info;
-  hd_difftest_select select = r->o->select;
-  memcpy(r->out->title, info->title, sizeof r->out->title);
-  select.emulated |= info->kind != HD_DEVICE_CUDA;
-  if (!select.sm) select.sm = info->arch;
-  r->sm = r->out->sm = select.sm;
+  hd_device_info info;
+  if (st == HD_OK) st = dt_side_info(&s, &info, d);
   dt_side_close(&s);
+  if (st != HD_OK) return st;
+  hd_difftest_select select = r->o->select;
+  memcpy(r->out->title, info.title, sizeof r->out->title);
+  select.emulated |= info.kind != HD_DEVICE_CUDA;
+  if (!select.sm) select.sm = info.arch;
+  r->sm = r->out->sm = select.sm;
   return dt_menu_make(&select, &r->menu, d);
 }
 
@@ -283,8 +298,12 @@ hd_status dt_run_changed(const hd_difftest_options *options, dt_change change, h
   const uint64_t modules = (o.programs + r.per_module - 1) / r.per_module;
   r.n_threads = o.threads ? o.threads : hd_cpu_count();
   if (r.n_threads > modules) r.n_threads = modules ? (unsigned)modules : 1;
-  if (!hd_parallel(r.n_threads, run_worker, &r) && r.status == HD_OK)
-    r.status = hd_fail(&r.diag, HD_ERR_NOMEM, "a thread could not be started");
+  hd_diag failure = {0};
+  st = run_workers(&r, &failure);
+  if (st != HD_OK && r.status == HD_OK) {
+    r.status = st;
+    r.diag = failure;
+  }
   dt_menu_free(&r.menu);
   pthread_mutex_destroy(&r.lock);
   if (r.reports.n) qsort(r.reports.data, r.reports.n, sizeof *r.reports.data, by_program);

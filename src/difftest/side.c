@@ -26,11 +26,15 @@ hd_status dt_side_open(const char *name, const hd_device_options *o, dt_side *s,
   hd_device_options own = *o;
   *s = (dt_side){0};
   own.emu.threads = 1;
-  if (strncmp(name, "cuda:", 5) == 0) return dt_agent_open(name, &own, &s->agent, &s->info, d);
+  if (strncmp(name, "cuda:", 5) == 0) return dt_agent_open(name, &own, &s->agent, d);
   if (emulator_isa(name, &own.emu.isa)) name = "emu";
-  hd_status st = hd_device_open(name, &own, &s->device, d);
-  if (st == HD_OK) s->info = *hd_device_get_info(s->device);
-  return st;
+  return hd_device_open(name, &own, &s->device, d);
+}
+
+hd_status dt_side_info(const dt_side *s, hd_device_info *out, hd_diag *d) {
+  if (s->agent) return dt_agent_info(s->agent, out, d);
+  *out = *hd_device_get_info(s->device);
+  return HD_OK;
 }
 
 void dt_side_close(dt_side *s) {

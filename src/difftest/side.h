@@ -12,13 +12,14 @@ typedef hd_status (*dt_change)(const hd_buf *ptx, bool unoptimized, hd_buf *out)
 typedef struct dt_side {
   hd_device *device; /* NULL: in a process of its own */
   dt_agent *agent;
-  hd_device_info info;
   uint64_t memory, bytes; /* of device */
   double seconds_load, seconds_run;
   dt_change change;
 } dt_side;
 
+/* A GPU's side is opened before the process has threads. */
 hd_status dt_side_open(const char *name, const hd_device_options *o, dt_side *s, hd_diag *d);
+hd_status dt_side_info(const dt_side *s, hd_device_info *out, hd_diag *d);
 void dt_side_close(dt_side *s);
 
 /* Programs compiled together; `data` is all their memory, one after the other at multiples of 256. */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "heddle/process.h"
@@ -43,6 +44,90 @@ static void nothing_is_received_from_a_copy_that_is_gone(void **state) {
   kill(p.pid, SIGKILL);
   assert_false(hd_process_receive(p.fd, &v, sizeof v));
   hd_process_end(&p);
+}
+
+/* Allocates, so that it hangs if the copy found the allocator locked. */
+static void echo_allocated(void *ctx, int fd) {
+  for (unsigned i = 0; i < 64; i++) free(malloc(16u << (i % 8)));
+  echo(ctx, fd);
+}
+
+static uint64_t ask(int fd, uint64_t v) {
+  assert_true(hd_process_send(fd, &v, sizeof v));
+  assert_true(hd_process_receive(fd, &v, sizeof v));
+  return v;
+}
+
+static void a_keeper_s_copies_follow_one_another(void **state) {
+  uint64_t add = 7;
+  hd_keeper k;
+  assert_int_equal(hd_keeper_open(echo, &add, &k, NULL), HD_OK);
+  add = 8; /* the keeper has its own */
+  int before = -1;
+  for (uint64_t i = 0; i < 20; i++) {
+    int fd;
+    uint64_t v;
+    assert_int_equal(hd_keeper_renew(&k, &fd, NULL), HD_OK);
+    assert_int_equal(ask(fd, i), i + 7);
+    if (before >= 0) {
+      assert_false(hd_process_receive(before, &v, sizeof v)); /* the copy before it has ended */
+      close(before);
+    }
+    before = fd;
+  }
+  close(before);
+  hd_keeper_close(&k);
+  hd_keeper_close(&k); /* none is fine */
+}
+
+static void a_keeper_that_is_gone_is_an_error(void **state) {
+  uint64_t add = 0;
+  hd_keeper k;
+  hd_diag d = {0};
+  int fd;
+  assert_int_equal(hd_keeper_open(echo, &add, &k, NULL), HD_OK);
+  kill(k.process.pid, SIGKILL);
+  assert_int_equal(waitpid(k.process.pid, NULL, 0), k.process.pid);
+  assert_int_equal(hd_keeper_renew(&k, &fd, &d), HD_ERR_IO);
+  assert_string_equal(d.message, "no process: its keeper is gone");
+  hd_keeper_close(&k);
+}
+
+static void a_keeper_ends_though_later_copies_hold_its_stream(void **state) {
+  uint64_t add = 1;
+  hd_keeper first, second;
+  int fd;
+  assert_int_equal(hd_keeper_open(echo, &add, &first, NULL), HD_OK);
+  assert_int_equal(hd_keeper_open(echo, &add, &second, NULL), HD_OK);
+  hd_keeper_close(&first);
+  assert_int_equal(hd_keeper_renew(&second, &fd, NULL), HD_OK);
+  assert_int_equal(ask(fd, 1), 2);
+  close(fd);
+  hd_keeper_close(&second);
+}
+
+enum { KEEPERS = 4 };
+
+static void renew_often(void *ctx, unsigned worker) {
+  hd_keeper *keepers = ctx;
+  for (unsigned i = 0; i < 50; i++) {
+    int fd;
+    uint64_t v = i;
+    for (unsigned k = 0; k < 64; k++) free(malloc(16u << (k % 8)));
+    bool ok = hd_keeper_renew(&keepers[worker], &fd, NULL) == HD_OK && hd_process_send(fd, &v, sizeof v) &&
+              hd_process_receive(fd, &v, sizeof v) && v == i + 5;
+    if (fd >= 0) close(fd);
+    if (!ok) abort(); /* an assertion of another thread than the first would not fail the test */
+  }
+}
+
+static void copies_made_while_threads_allocate_answer(void **state) {
+  uint64_t add = 5;
+  hd_keeper keepers[KEEPERS];
+  for (unsigned i = 0; i < KEEPERS; i++)
+    assert_int_equal(hd_keeper_open(echo_allocated, &add, &keepers[i], NULL), HD_OK);
+  assert_true(hd_parallel(KEEPERS, renew_often, keepers));
+  for (unsigned i = 0; i < KEEPERS; i++) hd_keeper_close(&keepers[i]);
 }
 
 /* Run a shell command for at most so many seconds; returns its output. */
@@ -150,6 +235,11 @@ int main(void) {
       BEHAVIOUR("a copy answers through its stream, and ends with it",
                 a_copy_answers_through_its_stream_and_ends_with_it),
       BEHAVIOUR("nothing is received from a copy that is gone", nothing_is_received_from_a_copy_that_is_gone),
+      BEHAVIOUR("a keeper's copies follow one another", a_keeper_s_copies_follow_one_another),
+      BEHAVIOUR("a keeper that is gone is an error", a_keeper_that_is_gone_is_an_error),
+      BEHAVIOUR("a keeper ends though later copies hold its stream",
+                a_keeper_ends_though_later_copies_hold_its_stream),
+      BEHAVIOUR("copies made while threads allocate answer", copies_made_while_threads_allocate_answer),
       BEHAVIOUR("a program gives its exit code and all it said",
                 a_program_gives_its_exit_code_and_all_it_said),
       BEHAVIOUR("ending a program ends what it started", ending_a_program_ends_what_it_started),
