@@ -40,7 +40,7 @@ static const knob knobs[] = {
     {band_height, grid_height, true},     {tile_width, grid_width, false},
     {tile_height, whole_height, false},   {groups, half_of_tasks, false},
     {group, half_of_tasks, false},        {agents, residents, true},
-    {thread_band, threads_high, false},   {wave, waves, false},
+    {thread_band, threads_high, false},   {wave, waves, true},
     {prefetch_distance, distances, true},
 };
 
@@ -159,6 +159,7 @@ static void bind(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
                            {.bind = HD_BIND_AGENTS, .agents = (most + 1) / 2},
                            {.bind = HD_BIND_AGENTS, .split = {HD_SPLIT_WAVE, most}},
                            {.bind = HD_BIND_CLAIM},
+                           {.bind = HD_BIND_CLAIM, .split = {HD_SPLIT_WAVE, most}},
                            {.bind = HD_BIND_REDIRECT}};
   if (!s->can_order || s->tasks <= s->n_sms) return;
   for (size_t i = 0; i < sizeof binds / sizeof *binds; i++) {
