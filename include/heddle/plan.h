@@ -76,6 +76,27 @@ static inline bool hd_order_needs_table(hd_order_kind k) {
   return k == HD_ORDER_HEAVY_FIRST || k == HD_ORDER_AFFINITY || k == HD_ORDER_TABLE;
 }
 
+/* ---- Shapes ------------------------------------------------------------- */
+
+/* The grid as the orders see it, whatever the launch says: for kernels that are launched in one dimension and
+ * divide the CTA's number themselves.
+ *
+ * WxH[xD]   a grid of W x H x D cells, in which the kernel numbers its tasks as the hardware numbers CTAs:
+ * task t is cell (t mod W, t / W mod H, t / (W*H)). An extent beyond what is left of the V tasks is as good
+ *           as that: W is at most V, H at most V / W, D at most V / (W*H), rounded down; D left out is all
+ *           planes. Tasks from W*H*D on, if there are any, come last and in their own order.
+ * :ORDER    behind it: the kernel itself goes through the cells in this order, task t being the cell at
+ *           position t. Triton's grouping by G rows is WxH:band:G. Orders act on the cells, so that the
+ *           kernel's own order is undone
+ */
+typedef enum hd_shape_kind { HD_SHAPE_LAUNCH = 0, HD_SHAPE_GIVEN, HD_SHAPE_COUNT } hd_shape_kind;
+
+typedef struct hd_shape {
+  hd_shape_kind kind;
+  uint32_t n[3]; /* given: W, H, D >= 1; D = 0: left out */
+  hd_order own;  /* given: no table */
+} hd_shape;
+
 /* ---- Levers ------------------------------------------------------------- */
 
 /* How a worker learns its tasks. Clusters: the tasks meant for one SM, as `split` cuts the order.
@@ -200,6 +221,7 @@ typedef struct hd_setting {
 /* All zero: the baseline. Copies of a plan share what it owns. */
 typedef struct hd_plan {
   hd_order order;
+  hd_shape shape;
   hd_bind_kind bind;
   uint32_t agents;     /* bind=agents: active per SM; 0: all that fit */
   hd_order threads;    /* of thread ids across CTA borders (SCH); row: as they are */
@@ -215,6 +237,7 @@ typedef struct hd_plan {
 
 /* The notation's values, beyond those above:
  *
+ *   shape=WxH[xD][:ORDER]
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
  *   threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8|auto (load numbers)

@@ -56,14 +56,14 @@ static uint64_t parameter(dice *r, uint32_t extent) {
 /* The parameters behind an order's name. */
 typedef enum shape { PLAIN, ROWS, CELLS, GROUP, GROUPS, NAMED } shape;
 
-/* Orders that threads= can take come first, those that need a table last. */
+/* Orders that threads= and shape= can take come first, those that need a table last. */
 static const struct {
   const char *name;
   shape shape;
 } ORDERS[] = {{"row", PLAIN},     {"col", PLAIN},         {"hilbert", PLAIN},  {"reverse", PLAIN},
               {"band", ROWS},     {"tile", CELLS},        {"zigzag", GROUP},   {"zigzag", GROUPS},
               {"stride", GROUPS}, {"heavy-first", PLAIN}, {"affinity", PLAIN}, {"table", NAMED}};
-enum { N_ORDERS = sizeof ORDERS / sizeof *ORDERS, N_THREAD_ORDERS = 9, FEW_TASKS = 64 };
+enum { N_ORDERS = sizeof ORDERS / sizeof *ORDERS, N_PLAIN_ORDERS = 9, FEW_TASKS = 64 };
 
 static void put_order(dice *r, const uint32_t grid[3], const char *table, uint64_t n, hd_buf *out) {
   uint64_t V = (uint64_t)grid[0] * grid[1] * grid[2], i = below(r, n);
@@ -79,6 +79,17 @@ static void put_order(dice *r, const uint32_t grid[3], const char *table, uint64
     hd_buf_printf(out, ":%" PRIu64, parameter(r, ORDERS[i].shape == CELLS ? grid[0] : few));
     hd_buf_printf(out, "x%" PRIu64, parameter(r, ORDERS[i].shape == CELLS ? grid[1] : few));
   }
+}
+
+/* A grid of cells: the launch's tasks in rows of some length, at times with the kernel's own order. */
+static void put_shape(dice *r, const uint32_t grid[3], hd_buf *out) {
+  uint64_t V = (uint64_t)grid[0] * grid[1] * grid[2], w = 1 + below(r, V < FEW_TASKS ? V : FEW_TASKS);
+  uint32_t cells[3] = {(uint32_t)w, (uint32_t)(chance(r, 50) ? (V + w - 1) / w : 1 + below(r, V)), 1};
+  hd_buf_printf(out, ",shape=%" PRIu32 "x%" PRIu32, cells[0], cells[1]);
+  if (chance(r, 25)) hd_buf_printf(out, "x%" PRIu64, 1 + below(r, 4));
+  if (chance(r, 50)) return;
+  hd_buf_puts(out, ":");
+  put_order(r, cells, NULL, N_PLAIN_ORDERS, out);
 }
 
 static void put_split(dice *r, hd_buf *out) {
@@ -145,10 +156,11 @@ static void put_accesses(dice *r, hd_buf *out) {
 static void put_plan(dice *r, const uint32_t grid[3], const char *table, uint32_t n_sms, hd_buf *out) {
   hd_buf_puts(out, "order=");
   put_order(r, grid, table, table ? N_ORDERS : N_ORDERS - 1, out);
+  if (chance(r, 25)) put_shape(r, grid, out);
   put_binding(r, n_sms, out);
   if (chance(r, 16)) {
     hd_buf_puts(out, chance(r, 35) ? ",threads=cta:" : ",threads=");
-    put_order(r, grid, NULL, N_THREAD_ORDERS, out);
+    put_order(r, grid, NULL, N_PLAIN_ORDERS, out);
   }
   put_accesses(r, out);
 }

@@ -24,9 +24,20 @@ static hd_status check_lists(const hd_plan *p, hd_diag *d) {
   return HD_OK;
 }
 
+static hd_status check_shape(const hd_shape *s, hd_diag *d) {
+  if ((unsigned)s->kind >= HD_SHAPE_COUNT)
+    return hd_fail(d, HD_ERR_USAGE, "shape: there is no value %u", (unsigned)s->kind);
+  if (s->kind == HD_SHAPE_LAUNCH) return HD_OK;
+  if (!s->n[0] || !s->n[1]) return hd_fail(d, HD_ERR_USAGE, "shape: an extent is 0, but must be at least 1");
+  if ((unsigned)s->own.kind < HD_ORDER_COUNT && hd_order_needs_table(s->own.kind))
+    return hd_fail(d, HD_ERR_USAGE, "shape: the kernel's own order cannot be a table");
+  return check_order("shape", &s->own, d);
+}
+
 static hd_status check_values(const hd_plan *p, hd_diag *d) {
   hd_status st = check_order("order", &p->order, d);
   if (st == HD_OK) st = check_order("threads", &p->threads, d);
+  if (st == HD_OK) st = check_shape(&p->shape, d);
   if (st == HD_OK) st = check_lists(p, d);
   if (st != HD_OK) return st;
   if ((unsigned)p->stream.kind >= HD_STREAM_COUNT)
@@ -47,6 +58,11 @@ static bool rows_of_other(const hd_plan *p) {
 static bool cols_of_other(const hd_plan *p) {
   return p->split.kind == HD_SPLIT_COLS && p->order.kind != HD_ORDER_COL;
 }
+static bool shape_unseen(const hd_plan *p) {
+  bool lines = p->split.kind == HD_SPLIT_ROWS || p->split.kind == HD_SPLIT_COLS;
+  bool row = p->order.kind == HD_ORDER_ROW && p->shape.own.kind == HD_ORDER_ROW;
+  return p->shape.kind != HD_SHAPE_LAUNCH && ((row && !lines) || hd_order_needs_table(p->order.kind));
+}
 static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }
 static bool form_alone(const hd_plan *p) {
   return p->form != HD_FORM_AUTO && p->bypass.kind == HD_BYPASS_NONE;
@@ -63,6 +79,8 @@ static const rule RULES[] = {
     {split_alone, "split cuts an order into clusters; it needs bind=redirect, bind=claim or bind=agents"},
     {rows_of_other, "split=rows cuts row order; it needs order=row, the default"},
     {cols_of_other, "split=cols cuts column order; it needs order=col"},
+    {shape_unseen,
+     "shape is the grid that an order goes through; it needs an order, and one that is no table"},
     {sms_unbound,
      "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
     {form_alone, "form says how bypass is coded; it needs bypass"},

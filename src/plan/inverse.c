@@ -42,8 +42,9 @@ static plan_val inverse_hilbert(plan_builder *b, const plan_space *s, plan_cell 
   return plan_mad(b, c.z, s->plane, plan_hilbert_position(b, s, c.x, c.y));
 }
 
-static plan_val position_of(plan_builder *b, const plan_space *s, const hd_order *o, plan_val task) {
-  plan_cell c = plan_row_cell(b, s, task);
+plan_val plan_order_position(plan_builder *b, const plan_space *s, const hd_order *o, plan_at at) {
+  plan_cell c = at.cell;
+  plan_val task = at.task;
   switch (o->kind) {
   case HD_ORDER_COL: return inverse_col(b, s, c);
   case HD_ORDER_BAND: return inverse_band(b, s, o, c);
@@ -65,7 +66,8 @@ hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_d
   hd_status st = plan_open(&b, p, g, &s, d);
   if (st != HD_OK) return st;
   plan_val task = plan_linear_input(&b, &s);
-  plan_val position = plan_bound(&b, position_of(&b, &s, &p->order, task), 0, plan_hi(&b, s.tasks) - 1);
-  if (p->bind == HD_BIND_REDIRECT) position = plan_split_collect(&b, &s, &p->split, g->n_sms, position);
+  plan_view v = plan_see(&b, p, &s);
+  plan_val position = plan_view_position(&b, &v, p, &s, task);
+  if (p->bind == HD_BIND_REDIRECT) position = plan_split_collect(&b, &v.lines, &p->split, g->n_sms, position);
   return plan_finish(&b, (const plan_val[3]){position, position, position}, out, d);
 }

@@ -149,6 +149,28 @@ static hd_status parse_thread_order(const parser *p, const lever_syntax *l, word
   return st;
 }
 
+/* ---- Shapes */
+
+static hd_status parse_shape(const parser *p, const lever_syntax *l, word value) {
+  hd_shape *s = &p->plan->shape;
+  word own, rest = split(value, ':', &own);
+  unsigned n = 0;
+  hd_status st = HD_OK;
+  s->kind = HD_SHAPE_GIVEN;
+  for (word part; st == HD_OK && rest.s && n < COUNT(s->n); n++) {
+    part = split(rest, 'x', &rest);
+    st = parse_number(p, "shape", value, part, 1, &s->n[n]);
+  }
+  if (st == HD_OK && (n < 2 || rest.s)) return write_so(p, "shape", value, "shape=WxH, WxHxD, or WxH:ORDER");
+  if (st == HD_OK && own.s) st = parse_order(p, "shape", own, &s->own);
+  if (st == HD_OK && s->own.kind == HD_ORDER_TABLE) {
+    free(s->own.file);
+    s->own.file = NULL;
+    return FAIL(p, own.s, HD_ERR_INPUT, "shape=%.*s: the kernel's own order cannot be a table", SHOW(value));
+  }
+  return st;
+}
+
 /* ---- Names with numbers */
 
 /* One value of a list such as "chunk|wave:N|segments[:K]". */
@@ -338,6 +360,18 @@ static void print_tasks(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
   print_order("", &p->order, out);
 }
 
+static bool shape_given(const lever_syntax *l, const hd_plan *p) { return p->shape.kind != HD_SHAPE_LAUNCH; }
+static bool shape_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return a->shape.kind == b->shape.kind && memcmp(a->shape.n, b->shape.n, sizeof a->shape.n) == 0 &&
+         order_equal(&a->shape.own, &b->shape.own);
+}
+static void print_shape(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  const hd_shape *s = &p->shape;
+  hd_buf_printf(out, "%" PRIu32 "x%" PRIu32, s->n[0], s->n[1]);
+  if (s->n[2]) hd_buf_printf(out, "x%" PRIu32, s->n[2]);
+  if (s->own.kind != HD_ORDER_ROW) print_order(":", &s->own, out);
+}
+
 static bool threads_given(const lever_syntax *l, const hd_plan *p) { return p->threads.kind != HD_ORDER_ROW; }
 static bool threads_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
   return order_equal(&a->threads, &b->threads) && a->threads_in_cta == b->threads_in_cta;
@@ -375,6 +409,7 @@ static void print_sms(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
 #define NAMED .parse = parse_named, .given = named_given, .equal = named_equal, .print = print_named
 
 static const lever_syntax OWN_order = {"order", parse_task_order, order_given, tasks_equal, print_tasks};
+static const lever_syntax OWN_shape = {"shape", parse_shape, shape_given, shape_equal, print_shape};
 static const lever_syntax OWN_threads = {"threads", parse_thread_order, threads_given, threads_equal,
                                          print_threads};
 static const lever_syntax OWN_stream = {"stream", parse_stream, stream_given, stream_equal, print_stream};

@@ -146,25 +146,19 @@ plan_val plan_piece_div(plan_builder *b, const plan_piece *p, plan_val x, plan_v
 
 /* ---- Orders ---------------------------------------------------------------------- */
 
-/* Where a position lies. Both forms are given; the program keeps the one that is used. */
-typedef struct place {
-  plan_cell cell;
-  plan_val task;
-} place;
-
-static place at_task(plan_builder *b, const plan_space *s, plan_val task) {
-  return (place){plan_row_cell(b, s, task), task};
+plan_at plan_at_task(plan_builder *b, const plan_space *s, plan_val task) {
+  return (plan_at){plan_row_cell(b, s, task), task};
 }
 
-static place at_cell(plan_builder *b, const plan_space *s, plan_cell c) {
-  return (place){c, plan_row_task(b, s, c)};
+static plan_at at_cell(plan_builder *b, const plan_space *s, plan_cell c) {
+  return (plan_at){c, plan_row_task(b, s, c)};
 }
 
-static place row(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
-  return at_task(b, s, p);
+static plan_at row(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  return plan_at_task(b, s, p);
 }
 
-static place col(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+static plan_at col(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_cell c;
   plan_val column;
   plan_divmod(b, p, s->n[1], &column, &c.y);
@@ -172,7 +166,7 @@ static place col(plan_builder *b, const plan_space *s, const hd_order *o, plan_v
   return at_cell(b, s, c);
 }
 
-static place band(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+static plan_at band(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_val H = plan_min(b, plan_parameter(b, HD_P_A, o->a), s->n[1]), index;
   plan_cell c;
   if (plan_divides(b, H, s->n[1])) {
@@ -223,9 +217,9 @@ bool plan_tile_shape(plan_builder *b, const plan_space *s, const hd_order *o, pl
   return *W != s->n[0] && !plan_equals(b, *H, 1);
 }
 
-static place tile(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+static plan_at tile(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_val W, H;
-  if (!plan_tile_shape(b, s, o, &W, &H)) return at_task(b, s, p);
+  if (!plan_tile_shape(b, s, o, &W, &H)) return plan_at_task(b, s, p);
   plan_cell c;
   if (plan_divides(b, W, s->n[0])) {
     /* Whole runs of W cells, banded: p = x' + W*run, x = x' + W*column. */
@@ -250,14 +244,14 @@ static place tile(plan_builder *b, const plan_space *s, const hd_order *o, plan_
   return at_cell(b, s, c);
 }
 
-static place zigzag(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
-  place at;
+static plan_at zigzag(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  plan_at at;
   at.task = plan_zigzag(b, s, o->a, o->b, p, &at.cell);
   return at;
 }
 
-static place stride(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
-  return at_task(b, s, plan_stride(b, s, o->a, o->b, p));
+static plan_at stride(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+  return plan_at_task(b, s, plan_stride(b, s, o->a, o->b, p));
 }
 
 /* x and y of entry `index` of a table of cells of a plane. */
@@ -272,7 +266,7 @@ static void unpack(plan_builder *b, const plan_space *s, plan_val index, plan_ce
   c->y = plan_bound(b, c->y, 0, ny - 1);
 }
 
-static place hilbert(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+static plan_at hilbert(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_cell c;
   plan_val in_plane;
   plan_divmod(b, p, s->plane, &c.z, &in_plane);
@@ -287,9 +281,9 @@ static plan_val mirrored(plan_builder *b, plan_val n, plan_val x) {
   return plan_sub(b, plan_sub(b, n, plan_const(b, 1)), x);
 }
 
-static place reverse(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+static plan_at reverse(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_val last = plan_sub(b, s->tasks, plan_const(b, 1));
-  place at = {.task = plan_sub(b, last, p)};
+  plan_at at = {.task = plan_sub(b, last, p)};
   if (p == s->worker) /* each coordinate backwards */
     at.cell = (plan_cell){mirrored(b, s->n[0], s->own.x), mirrored(b, s->n[1], s->own.y),
                           mirrored(b, s->n[2], s->own.z)};
@@ -298,37 +292,48 @@ static place reverse(plan_builder *b, const plan_space *s, const hd_order *o, pl
   return at;
 }
 
-static place table(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
+static plan_at table(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   if (s->packed) {
     plan_cell c = {.z = plan_const(b, 0)};
     unpack(b, s, p, &c);
     return at_cell(b, s, c);
   }
-  return at_task(b, s, plan_table(b, p, plan_hi(b, s->tasks) - 1));
+  return plan_at_task(b, s, plan_table(b, p, plan_hi(b, s->tasks) - 1));
 }
 
-static place (*const orders[])(plan_builder *, const plan_space *, const hd_order *, plan_val) = {
+static plan_at (*const orders[])(plan_builder *, const plan_space *, const hd_order *, plan_val) = {
     [HD_ORDER_ROW] = row,         [HD_ORDER_COL] = col,         [HD_ORDER_BAND] = band,
     [HD_ORDER_TILE] = tile,       [HD_ORDER_ZIGZAG] = zigzag,   [HD_ORDER_STRIDE] = stride,
     [HD_ORDER_HILBERT] = hilbert, [HD_ORDER_REVERSE] = reverse, [HD_ORDER_HEAVY_FIRST] = table,
     [HD_ORDER_AFFINITY] = table,  [HD_ORDER_TABLE] = table,
 };
 
+plan_at plan_order_at(plan_builder *b, const plan_space *s, const hd_order *o, plan_val position) {
+  return orders[o->kind](b, s, o, position);
+}
+
 /* ---- Programs ---------------------------------------------------------------------- */
 
-static hd_status place_worker(const hd_plan *p, const hd_grid *g, plan_builder *b, place *at, hd_diag *d) {
+/* From the linear input or the worker's cell to its task. With redirection the split deals out positions. */
+static plan_at follow(plan_builder *b, const hd_plan *p, const hd_grid *g, const plan_space *s,
+                      plan_val position) {
+  plan_view v = plan_see(b, p, s);
+  if (p->bind == HD_BIND_REDIRECT) position = plan_split_deal(b, &v.lines, &p->split, g->n_sms, position);
+  if (s->packed && v.shaped) return table(b, s, &p->order, position);
+  return plan_view_at(b, &v, p, s, position);
+}
+
+static hd_status place_worker(const hd_plan *p, const hd_grid *g, plan_builder *b, plan_at *at, hd_diag *d) {
   plan_space s;
   hd_status st = plan_open(b, p, g, &s, d);
   if (st != HD_OK) return st;
-  plan_val position = plan_linear_input(b, &s);
-  if (p->bind == HD_BIND_REDIRECT) position = plan_split_deal(b, &s, &p->split, g->n_sms, position);
-  *at = orders[p->order.kind](b, &s, &p->order, position);
+  *at = follow(b, p, g, &s, plan_linear_input(b, &s));
   return HD_OK;
 }
 
 hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
   plan_builder b;
-  place at;
+  plan_at at;
   hd_status st = place_worker(p, g, &b, &at, d);
   if (st != HD_OK) return st;
   return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
@@ -343,14 +348,13 @@ hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_
   if (st != HD_OK) return st;
   s.packed = packed;
   plan_val position = plan_cell_input(&b, &s);
-  if (p->bind == HD_BIND_REDIRECT) position = plan_split_deal(&b, &s, &p->split, g->n_sms, position);
-  place at = orders[p->order.kind](&b, &s, &p->order, position);
+  plan_at at = follow(&b, p, g, &s, position);
   return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
 }
 
 hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
   plan_builder b;
-  place at;
+  plan_at at;
   hd_status st = place_worker(p, g, &b, &at, d);
   if (st != HD_OK) return st;
   return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
@@ -363,7 +367,7 @@ hd_status plan_symbolic_program(hd_order_kind kind, hd_prog *out, hd_diag *d) {
   hd_status st = plan_open(&b, &p, &(hd_grid){.n_sms = 1}, &s, d);
   if (st != HD_OK) return st;
   b.symbolic = true;
-  place at = orders[kind](&b, &s, &p.order, plan_linear_input(&b, &s));
+  plan_at at = orders[kind](&b, &s, &p.order, plan_linear_input(&b, &s));
   return plan_finish(&b, (const plan_val[3]){at.cell.x, at.cell.y, at.cell.z}, out, d);
 }
 
@@ -383,7 +387,8 @@ hd_status hd_plan_place(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_dia
   uint32_t M = hd_plan_clusters(p, g);
   plan_val w = plan_input(&b, HD_P_POS, 0, (plan_hi(&b, s.tasks) - 1) / M);
   plan_val i = plan_input(&b, HD_P_CLUSTER, 0, M - 1);
-  plan_val at = plan_place(&b, &s, &p->split, M, i, w);
+  plan_view v = plan_see(&b, p, &s);
+  plan_val at = plan_place(&b, &v.lines, &p->split, M, i, w);
   return plan_finish(&b, (const plan_val[3]){at, at, at}, out, d);
 }
 
@@ -405,6 +410,7 @@ hd_status plan_cluster_program(const hd_plan *p, const hd_grid *g, hd_prog *out,
   /* A round robin over the clusters deals item u to place v of the clusters laid end to end. */
   uint32_t M = hd_plan_clusters(p, g);
   plan_val u = plan_collect(&b, s.tasks, M, plan_linear_input(&b, &s));
-  place at = orders[p->order.kind](&b, &s, &p->order, plan_split_deal(&b, &s, &p->split, M, u));
+  plan_view v = plan_see(&b, p, &s);
+  plan_at at = plan_view_at(&b, &v, p, &s, plan_split_deal(&b, &v.lines, &p->split, M, u));
   return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
 }

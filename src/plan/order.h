@@ -23,6 +23,12 @@ typedef struct plan_space {
   plan_val worker;
 } plan_space;
 
+/* A position's task and its cell. Both are given; the program keeps the one that is used. */
+typedef struct plan_at {
+  plan_cell cell;
+  plan_val task;
+} plan_at;
+
 /* Words of packed tables: x below, y above. */
 enum { PLAN_PACKED_BITS = 16, PLAN_PACKED_MASK = 0xffff };
 
@@ -34,6 +40,25 @@ plan_val plan_linear_input(plan_builder *b, const plan_space *s);
 plan_val plan_cell_input(plan_builder *b, plan_space *s);
 
 plan_val plan_parameter(plan_builder *b, hd_pop op, uint32_t value);
+
+/* From a position to where an order without shape or binding has it (order.c), and back (inverse.c). */
+plan_at plan_order_at(plan_builder *b, const plan_space *s, const hd_order *o, plan_val position);
+plan_val plan_order_position(plan_builder *b, const plan_space *s, const hd_order *o, plan_at at);
+
+/* ---- Shapes (shape.c) --------------------------------------------------------- */
+
+/* The grid that a plan's orders and splits see, of the launch's grid. */
+typedef struct plan_view {
+  bool shaped;      /* else `cells` is the launch's grid */
+  plan_space cells; /* where the order goes */
+  plan_space lines; /* the same, but with all tasks: those behind the cells are split like any others */
+} plan_view;
+plan_view plan_see(plan_builder *b, const hd_plan *p, const plan_space *launch);
+/* A position's task and cell in the launch's grid, by the plan's order and shape, and back. */
+plan_at plan_view_at(plan_builder *b, const plan_view *v, const hd_plan *p, const plan_space *launch,
+                     plan_val position);
+plan_val plan_view_position(plan_builder *b, const plan_view *v, const hd_plan *p, const plan_space *launch,
+                            plan_val task);
 
 /* The position-to-cell program for any grid, with the order's parameters as inputs HD_P_A and HD_P_B. */
 hd_status plan_symbolic_program(hd_order_kind kind, hd_prog *out, hd_diag *d);
@@ -54,6 +79,7 @@ bool plan_run(size_t runner, const hd_prog *p, const uint32_t g[3], const hd_tab
 /* x * y of dimensions, or of parts of them: at most V. */
 plan_val plan_cells(plan_builder *b, const plan_space *s, plan_val x, plan_val y);
 plan_cell plan_row_cell(plan_builder *b, const plan_space *s, plan_val task);
+plan_at plan_at_task(plan_builder *b, const plan_space *s, plan_val task);
 plan_val plan_row_task(plan_builder *b, const plan_space *s, plan_cell c);
 
 /* ---- Pieces of a dimension -------------------------------------------------- */

@@ -7,6 +7,7 @@
 /* The grid is a plane, or the order goes plane by plane, and a plane is not a line. */
 static bool has_table(const hd_plan *p, const hd_grid *g) {
   if (hd_order_needs_table(p->order.kind)) return g->g[2] == 1;
+  if (p->shape.kind != HD_SHAPE_LAUNCH) return p->order.kind == HD_ORDER_HILBERT && g->g[2] == 1;
   return p->order.kind == HD_ORDER_HILBERT && g->g[0] > 1 && g->g[1] > 1;
 }
 
@@ -34,7 +35,7 @@ static hd_status copy(const hd_table *t, hd_table *out, hd_diag *d) {
 }
 
 hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words, hd_diag *d) {
-  const hd_plan order = {.order = p->order};
+  const hd_plan order = {.order = p->order, .shape = p->shape};
   const hd_grid plane = {.known = true, .g = {g->g[0], g->g[1], 1}, .n_sms = 1};
   uint64_t n = hd_plan_packed(p, g);
   hd_status st;

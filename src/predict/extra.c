@@ -15,6 +15,7 @@ static uint32_t instructions(const hd_ptx_module *m, uint32_t func) {
 static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_kernel *kernels) {
   for (uint32_t k = 0; k < code->n_kernels; k++) {
     kernels[k].plan = (hd_plan){.order = p->order, .bind = p->bind, .split = p->split, .agents = p->agents};
+    kernels[k].plan.shape = p->shape;
     kernels[k].plan.take = p->take;
     kernels[k].plan.sms = p->sms;
     if (hd_order_needs_table(p->order.kind)) kernels[k].plan.order = (hd_order){.kind = HD_ORDER_REVERSE};

@@ -71,6 +71,7 @@ hd_plan retrace_part(const hd_plan *p) {
 #include "heddle/levers.def"
   if (p->prefetch.kind == HD_PREFETCH_NONE) return t;
   t.order = p->order;
+  t.shape = p->shape;
   if (p->bind != HD_BIND_REDIRECT) return t;
   t.bind = p->bind;
   t.split = p->split;
@@ -81,6 +82,7 @@ hd_plan retrace_rest(const hd_plan *p) {
   hd_plan r = *p, none = {0};
   if (p->prefetch.kind != HD_PREFETCH_NONE) {
     r.order = none.order;
+    r.shape = none.shape;
     if (p->bind == HD_BIND_REDIRECT) {
       r.bind = none.bind;
       r.split = none.split;

@@ -16,6 +16,8 @@ static const char *const every_lever[] = {
     "order=reverse",
     "order=heavy-first",
     "order=affinity",
+    "order=tile:3x2,shape=7x5",
+    "order=col,shape=5x7:band:2",
     "bind=redirect",
     "bind=claim",
     "bind=claim,split=wave:2",

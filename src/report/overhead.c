@@ -14,6 +14,8 @@ static const char *const every_lever[] = {
     "order=hilbert",
     "order=reverse",
     "order=affinity",
+    "order=tile:3x2,shape=7x5",
+    "order=col,shape=5x7:band:2",
     "bind=redirect",
     "bind=claim",
     "bind=agents",

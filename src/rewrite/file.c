@@ -33,7 +33,8 @@ static int by_kernels(const void *a, const void *b) {
 static const char *known_reason(const hd_ptx_module *m, uint32_t func, const hd_rewrite_file_options *j) {
   hd_refusal why;
   const hd_plan *p = j->plan;
-  bool moves = p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE || p->threads.kind != HD_ORDER_ROW;
+  bool moves = p->order.kind != HD_ORDER_ROW || p->shape.kind != HD_SHAPE_LAUNCH || p->bind != HD_BIND_NONE ||
+               p->threads.kind != HD_ORDER_ROW;
   if (moves && hd_rewrite_refusals_assuming(m, func, j->options->assume, &why, 1))
     return hd_refusal_name(why.kind);
   if (p->bind == HD_BIND_AGENTS && hd_rewrite_agent_refusals(m, func, j->options->block, &why, 1))

@@ -357,7 +357,7 @@ static hd_status hoist(const rewrite_job *j, uint32_t begin, uint32_t n, hd_diag
 }
 
 static bool changes_tasks(const hd_plan *p) {
-  return p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE;
+  return p->order.kind != HD_ORDER_ROW || p->shape.kind != HD_SHAPE_LAUNCH || p->bind != HD_BIND_NONE;
 }
 static bool changes_threads(const hd_plan *p) { return p->threads.kind != HD_ORDER_ROW; }
 static bool changes_loads(const hd_plan *p) {
@@ -397,11 +397,12 @@ static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
   uint64_t V;
   bool claims = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
   return claims && p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known &&
-         g->g[0] > 1 && g->g[1] > 1 && hd_grid_tasks(g->g, &V) && V <= REWRITE_MOST_EMBEDDED;
+         ((g->g[0] > 1 && g->g[1] > 1) || p->shape.kind != HD_SHAPE_LAUNCH) && hd_grid_tasks(g->g, &V) &&
+         V <= REWRITE_MOST_EMBEDDED;
 }
 
 static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
-  const hd_plan order = {.order = j->plan->order};
+  const hd_plan order = {.order = j->plan->order, .shape = j->plan->shape};
   hd_table table;
   hd_status st = hd_plan_tabulate(&order, &j->opt->grid, NULL, &table, d);
   if (st != HD_OK) return st;

@@ -6,12 +6,10 @@ const char *const tuning_lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "thr
 
 /* The only lever that a plan uses; -1: several. A binding comes with the order that it needs. */
 static int only_lever(const hd_plan *p) {
-  bool uses[HD_TUNE_LEVERS] = {p->order.kind != HD_ORDER_ROW && p->bind == HD_BIND_NONE,
-                               p->bind != HD_BIND_NONE,
-                               p->threads.kind != HD_ORDER_ROW,
-                               p->bypass.kind != HD_BYPASS_NONE,
-                               p->stream.kind != HD_STREAM_NONE,
-                               p->prefetch.kind != HD_PREFETCH_NONE};
+  bool orders = p->order.kind != HD_ORDER_ROW || p->shape.kind != HD_SHAPE_LAUNCH;
+  bool uses[HD_TUNE_LEVERS] = {orders && p->bind == HD_BIND_NONE, p->bind != HD_BIND_NONE,
+                               p->threads.kind != HD_ORDER_ROW,   p->bypass.kind != HD_BYPASS_NONE,
+                               p->stream.kind != HD_STREAM_NONE,  p->prefetch.kind != HD_PREFETCH_NONE};
   int only = -1;
   for (int i = 0; i < HD_TUNE_LEVERS; i++) {
     if (!uses[i]) continue;

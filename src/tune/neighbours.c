@@ -98,7 +98,10 @@ static void turn(neighbours *l, const hd_plan_space *s, const knob *k, const hd_
 /* p with those levers of q that p leaves alone; false when there are none. */
 static bool join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
   hd_plan r = *p;
-  if (r.order.kind == HD_ORDER_ROW) r.order = q->order;
+  if (r.order.kind == HD_ORDER_ROW && r.shape.kind == HD_SHAPE_LAUNCH) {
+    r.order = q->order;
+    r.shape = q->shape;
+  }
   if (r.bind == HD_BIND_NONE && q->bind != HD_BIND_NONE) {
     r.bind = q->bind;
     r.agents = q->agents;

@@ -216,7 +216,7 @@ static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd
 /* ---- The choice ------------------------------------------------------------------------ */
 
 static bool only_reorders(const hd_plan *p) {
-  const hd_plan order = {.order = p->order};
+  const hd_plan order = {.order = p->order, .shape = p->shape};
   return hd_plan_equal(p, &order);
 }
 

@@ -15,7 +15,7 @@ static const char *const levers[] = {
     "threads=band",  "threads=tile", "threads=zigzag", "threads=stride", "threads=hilbert", "threads=reverse",
     "threads=cta:",  "bypass=l1:",   "bypass=ro:",     "bypass=l2:",     "form=replicate",  "stream=l1",
     "stream=auto",   "bypass=auto",  "form=predicate", "take=segments,", "take=segments:",  "stream=1",
-    "prefetch=l1:",  "prefetch=l2:", "sms=",           "4294967295",
+    "prefetch=l1:",  "prefetch=l2:", "sms=",           "4294967295",     "shape=",          ":band:",
 };
 enum { N_LEVERS = sizeof levers / sizeof *levers, DRAWN = 20000 };
 

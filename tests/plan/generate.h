@@ -59,11 +59,34 @@ static inline hd_split draw_split(random_stream *r, const hd_order *o) {
   return (hd_split){.kind = HD_SPLIT_WAVE, .wave = wave};
 }
 
+/* Often none, often the grid in other words, and at times one with cells for few or for too many tasks. */
+static inline hd_shape draw_shape(random_stream *r, const uint32_t g[3]) {
+  hd_shape s = {.kind = HD_SHAPE_GIVEN};
+  switch (draw(r, 0, 4)) {
+  case 0: s.n[0] = g[0], s.n[1] = g[1], s.n[2] = g[2]; break;
+  case 1: s.n[0] = g[1], s.n[1] = g[0]; break;
+  case 2: s.n[0] = draw_parameter(r, g), s.n[1] = draw_parameter(r, g); break;
+  case 3:
+    s.n[0] = (uint32_t)draw(r, 1, 9), s.n[1] = (uint32_t)draw(r, 1, 9), s.n[2] = draw_parameter(r, g);
+    break;
+  default: return (hd_shape){0};
+  }
+  if (draw(r, 0, 1)) s.own = draw_order(r, g);
+  return s;
+}
+
+/* A shape that goes with the plan's order and split. */
+static inline void draw_shape_of(random_stream *r, const uint32_t g[3], hd_plan *p) {
+  p->shape = draw_shape(r, g);
+  if (hd_plan_check(p, NULL) != HD_OK) p->shape = (hd_shape){0};
+}
+
 /* The levers that decide which task a worker runs: any order without a table, no binding or redirect, any
  * split. */
 static inline hd_plan draw_plan(random_stream *r, const uint32_t g[3]) {
   hd_plan p = {.order = draw_order(r, g), .bind = (hd_bind_kind)draw(r, HD_BIND_NONE, HD_BIND_REDIRECT)};
   if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
+  draw_shape_of(r, g, &p);
   return p;
 }
 
@@ -73,6 +96,7 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   if (draw(r, 0, 9) == 0)
     p.order = (hd_order){.kind = draw(r, 0, 1) ? HD_ORDER_AFFINITY : HD_ORDER_HEAVY_FIRST};
   if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
+  draw_shape_of(r, g, &p);
   if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1))
     p.take = (hd_take){HD_TAKE_SEGMENTS, draw(r, 0, 1) ? (uint32_t)draw(r, 1, UINT32_MAX) : 0};
   if (p.bind == HD_BIND_AGENTS) p.agents = (uint32_t)draw(r, 0, 9);

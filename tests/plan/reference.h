@@ -112,6 +112,33 @@ static inline void list_order(const hd_order *o, const uint32_t g[3], uint64_t *
   }
 }
 
+/* The cells of a shape over V tasks. */
+static inline void list_shape(const hd_shape *s, const uint32_t g[3], uint32_t n[3]) {
+  uint64_t left = (uint64_t)g[0] * g[1] * g[2];
+  memcpy(n, g, 3 * sizeof *n);
+  for (int i = 0; s->kind == HD_SHAPE_GIVEN && i < 3; i++) {
+    n[i] = (uint32_t)(s->n[i] ? least(s->n[i], left) : left);
+    left /= n[i];
+  }
+}
+
+/* task[position] where the order goes through the shape's cells: the kernel's own order says which task a
+ * cell is, and what is behind the cells stays there. */
+static inline void list_shaped_order(const hd_plan *p, const uint32_t g[3], uint64_t *task) {
+  uint32_t n[3];
+  list_shape(&p->shape, g, n);
+  uint64_t V = (uint64_t)g[0] * g[1] * g[2], cells = (uint64_t)n[0] * n[1] * n[2];
+  uint64_t *own = calloc(V, sizeof *own), *task_of = calloc(V, sizeof *task_of);
+  assert_non_null(own);
+  assert_non_null(task_of);
+  list_order(&p->order, n, task);
+  list_order(&p->shape.own, n, own);
+  for (uint64_t t = 0; t < cells; t++) task_of[own[t]] = t;
+  for (uint64_t i = 0; i < V; i++) task[i] = i < cells ? task_of[task[i]] : i;
+  free(own);
+  free(task_of);
+}
+
 /* positions[i][0 .. sizes[i]): those of cluster i, in the order in which it takes them. */
 typedef struct clusters {
   uint64_t M, *sizes, **positions;
@@ -130,8 +157,8 @@ static inline void give_chunks(clusters *c, uint64_t from, uint64_t n) {
   }
 }
 
-static inline clusters list_clusters(const hd_split *s, const uint32_t g[3], uint64_t M) {
-  uint64_t V = (uint64_t)g[0] * g[1] * g[2], at = 0;
+static inline clusters list_clusters(const hd_split *s, const uint32_t g[3], uint64_t V, uint64_t M) {
+  uint64_t at = 0;
   clusters c = {M, calloc(M, sizeof *c.sizes), calloc(M, sizeof *c.positions)};
   assert_non_null(c.sizes);
   assert_non_null(c.positions);
@@ -143,7 +170,8 @@ static inline clusters list_clusters(const hd_split *s, const uint32_t g[3], uin
     break;
   case HD_SPLIT_ROWS:
   case HD_SPLIT_COLS: {
-    uint64_t line = s->kind == HD_SPLIT_ROWS ? g[0] : g[1], lines = V / line / M;
+    uint64_t line = s->kind == HD_SPLIT_ROWS ? g[0] : g[1];
+    uint64_t lines = (uint64_t)g[0] * g[1] * g[2] / line / M;
     for (uint64_t i = 0; i < M; i++, at += lines * line) give(&c, i, at, lines * line);
     break;
   }
@@ -160,24 +188,27 @@ static inline void free_clusters(clusters *c) {
 }
 
 /* position[worker]: worker u takes the next of cluster u mod M. */
-static inline void list_redirect(const hd_split *s, const uint32_t g[3], uint64_t M, uint64_t *position) {
-  clusters c = list_clusters(s, g, M);
-  for (uint64_t u = 0; u < (uint64_t)g[0] * g[1] * g[2]; u++) position[u] = c.positions[u % M][u / M];
+static inline void list_redirect(const hd_split *s, const uint32_t g[3], uint64_t V, uint64_t M,
+                                 uint64_t *position) {
+  clusters c = list_clusters(s, g, V, M);
+  for (uint64_t u = 0; u < V; u++) position[u] = c.positions[u % M][u / M];
   free_clusters(&c);
 }
 
 /* task[worker] */
 static inline void list_plan(const hd_plan *p, const uint32_t g[3], uint32_t n_sms, uint64_t *task) {
   uint64_t V = (uint64_t)g[0] * g[1] * g[2];
+  uint32_t seen[3];
+  list_shape(&p->shape, g, seen);
   if (p->bind == HD_BIND_NONE) {
-    list_order(&p->order, g, task);
+    list_shaped_order(p, g, task);
     return;
   }
   uint64_t *order = calloc(V, sizeof *order), *position = calloc(V, sizeof *position);
   assert_non_null(order);
   assert_non_null(position);
-  list_order(&p->order, g, order);
-  list_redirect(&p->split, g, n_sms, position);
+  list_shaped_order(p, g, order);
+  list_redirect(&p->split, seen, V, n_sms, position);
   for (uint64_t u = 0; u < V; u++) task[u] = order[position[u]];
   free(order);
   free(position);

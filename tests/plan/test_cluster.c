@@ -90,13 +90,16 @@ static void a_split_gives_each_cluster_its_positions_in_order(void **state) {
     hd_plan plan = {.order.kind = (hd_order_kind)draw(&r, HD_ORDER_ROW, HD_ORDER_COL),
                     .bind = (hd_bind_kind)draw(&r, HD_BIND_AGENTS, HD_BIND_CLAIM)};
     plan.split = draw_split(&r, &plan.order);
+    draw_shape_of(&r, grid.g, &plan);
     hd_prog place, quota, order;
     assert_int_equal(hd_plan_place(&plan, &grid, &place, NULL), HD_OK);
     assert_int_equal(hd_plan_quota(&plan, &grid, &quota, NULL), HD_OK);
     assert_int_equal(hd_plan_forward(&plan, &grid, &order, NULL), HD_OK);
     hd_table all = {0};
     if (grid.known) assert_int_equal(hd_plan_tabulate(&plan, &grid, NULL, &all, NULL), HD_OK);
-    clusters want = list_clusters(&plan.split, grid.g, grid.n_sms);
+    uint32_t seen[3];
+    list_shape(&plan.shape, grid.g, seen);
+    clusters want = list_clusters(&plan.split, seen, V, grid.n_sms);
     for (uint64_t i = 0; i < grid.n_sms; i++) {
       hd_prog_eval_in(&quota, grid.g, i, 0, NULL, at);
       assert_int_equal(at[0], want.sizes[i]);

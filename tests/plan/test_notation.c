@@ -18,7 +18,7 @@ static void parsing_what_was_printed_gives_the_same_plan(void **state) {
     draw_grid(&r, g);
     hd_plan p = draw_full_plan(&r, g), again;
     assert_int_equal(hd_plan_check(&p, NULL), HD_OK);
-    if (p.split.kind < HD_SPLIT_ROWS && draw(&r, 0, 5) == 0)
+    if (p.split.kind < HD_SPLIT_ROWS && !p.shape.kind && draw(&r, 0, 5) == 0)
       p.order = (hd_order){.kind = HD_ORDER_TABLE,
                            .file = strdup(names[draw(&r, 0, sizeof names / sizeof *names - 1)])};
     hd_buf b = {0}, twice = {0};
@@ -56,6 +56,11 @@ static void printing_is_canonical(void **state) {
       {"order=table:a,b", "order=table:a,b"},
       {"bind=redirect,order=table:a,x=1", "order=table:a,x=1,bind=redirect"},
       {"order=heavy-first", "order=heavy-first"},
+      {"shape=8x4,order=col", "order=col,shape=8x4"},
+      {"order=col,shape=08x4x2", "order=col,shape=8x4x2"},
+      {"order=col,shape=8x4:row", "order=col,shape=8x4"},
+      {"order=row,shape=8x4:band:08", "shape=8x4:band:8"},
+      {"bind=claim,split=rows,shape=8x4", "shape=8x4,bind=claim,split=rows"},
       {"bind=agents", "bind=agents"},
       {"bind=agents:06,order=affinity", "order=affinity,bind=agents:6"},
       {"split=chunk", "baseline"},
@@ -115,6 +120,12 @@ static void plans_differ_when_a_lever_does(void **state) {
       "order=col,bind=redirect",
       "order=affinity",
       "order=heavy-first",
+      "order=col,shape=2x3",
+      "order=col,shape=2x4",
+      "order=col,shape=2x3x1",
+      "order=col,shape=2x3:reverse",
+      "order=col,shape=2x3:band:2",
+      "order=col,shape=2x3:band:3",
       "bind=agents",
       "bind=agents:1",
       "bind=agents:2",
@@ -203,6 +214,18 @@ static const struct {
     {"order=table:", HD_ERR_INPUT, 7, "table:FILE"},
     {"order=table:,bind=redirect", HD_ERR_INPUT, 7, "table:FILE"},
     {"order=table:a,order=col", HD_ERR_INPUT, 15, "twice"},
+    {"order=col,shape=", HD_ERR_INPUT, 17, "''"},
+    {"order=col,shape=8", HD_ERR_INPUT, 17, "WxH"},
+    {"order=col,shape=8x0", HD_ERR_INPUT, 19, "'0'"},
+    {"order=col,shape=8x4x2x1", HD_ERR_INPUT, 17, "WxHxD"},
+    {"order=col,shape=8x4:", HD_ERR_INPUT, 21, "no such order"},
+    {"order=col,shape=8x4:band", HD_ERR_INPUT, 21, "write band:H"},
+    {"order=col,shape=8x4:table:f", HD_ERR_INPUT, 21, "cannot be a table"},
+    {"order=col,shape=8x4:affinity", HD_ERR_INPUT, 1, "cannot be a table"},
+    {"shape=8x4", HD_ERR_INPUT, 1, "needs an order"},
+    {"shape=8x4,bind=claim", HD_ERR_INPUT, 1, "needs an order"},
+    {"order=affinity,shape=8x4", HD_ERR_INPUT, 1, "no table"},
+    {"order=table:f,shape=8x4", HD_ERR_INPUT, 1, "no table"},
     {"bind=best", HD_ERR_INPUT, 6, "bind=best"},
     {"bind=redirect:3", HD_ERR_INPUT, 6, "bind=redirect:3"},
     {"bind=none,bind=none", HD_ERR_INPUT, 11, "lever bind is given twice"},

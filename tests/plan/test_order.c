@@ -128,6 +128,7 @@ static void a_packed_table_leads_to_the_same_cells(void **state) {
     f->grid.known = true;
     f->plan.order = (hd_order){.kind = table ? HD_ORDER_AFFINITY : HD_ORDER_HILBERT};
     f->plan.split = (hd_split){0};
+    if (table) f->plan.shape = (hd_shape){0};
     uint64_t n = hd_plan_packed(&f->plan, &f->grid);
     if (!n) {
       assert_int_equal(hd_plan_pack(&f->plan, &f->grid, NULL, &words, NULL), HD_ERR_USAGE);
@@ -150,6 +151,68 @@ static void a_packed_table_leads_to_the_same_cells(void **state) {
     hd_table_free(&t);
   }
   assert_true(packed > CASES / 3);
+}
+
+/* Every count of tasks under every small shape: none is lost, none is done twice, and what is behind the
+ * cells keeps its place. */
+static void a_shape_of_any_extents_over_any_volume_is_a_permutation(void **state) {
+  fixture *f = *state;
+  static const hd_order orders[] = {{HD_ORDER_COL, 0, 0, NULL},    {HD_ORDER_BAND, 2, 0, NULL},
+                                    {HD_ORDER_TILE, 2, 3, NULL},   {HD_ORDER_ZIGZAG, 3, 1, NULL},
+                                    {HD_ORDER_STRIDE, 2, 2, NULL}, {HD_ORDER_HILBERT, 0, 0, NULL},
+                                    {HD_ORDER_REVERSE, 0, 0, NULL}};
+  enum { MOST = 40, N = sizeof orders / sizeof *orders };
+  uint64_t want[MOST];
+  unsigned c = 0;
+  for (uint32_t V = 1; V <= MOST; V++)
+    for (uint32_t w = 1; w <= 9; w++)
+      for (uint32_t h = 1; h <= 7; h += 2, c++) {
+        bool seen[MOST] = {false};
+        f->grid = (hd_grid){.known = c % 2, .g = {V, 1, 1}, .n_sms = 1};
+        f->plan =
+            (hd_plan){.order = orders[c % N], .shape = {HD_SHAPE_GIVEN, {w, h, c % 4}, orders[c / N % N]}};
+        list_plan(&f->plan, f->grid.g, 1, want);
+        build(f);
+        for (uint64_t u = 0; u < V; u++) {
+          uint64_t task = there_and_back(f, u);
+          if (task != want[u])
+            fail_msg("%s: worker %" PRIu64 " has task %" PRIu64 ", not %" PRIu64,
+                     describe(&f->plan, &f->grid, f->text), u, task, want[u]);
+          assert_false(seen[task]);
+          seen[task] = true;
+        }
+      }
+}
+
+static unsigned count_operations(const hd_prog *p) {
+  unsigned n = 0;
+  for (uint32_t i = 0; i < p->n; i++) n += p->vals[i].op > HD_P_B;
+  return n;
+}
+
+/* On a line that is W x H cells the order computes the cell and then one product and one sum, and on a longer
+ * one as many more operations as the least, the comparison and the choice. A grid of two dimensions costs the
+ * worker's number, which a line has for nothing. */
+static void a_shape_costs_at_most_four_operations_more_than_a_true_grid(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < CASES; c++) {
+    f->r = (random_stream){.seed = 0x5a9e + c};
+    uint32_t w = (uint32_t)draw(&f->r, 2, 300), h = (uint32_t)draw(&f->r, 2, 300);
+    uint32_t rest = c % 2 ? (uint32_t)draw(&f->r, 1, w - 1) : 0;
+    hd_prog plane, line;
+    f->grid = (hd_grid){.known = true, .g = {w, h, 1}, .n_sms = 1};
+    f->plan = (hd_plan){.order = draw_order(&f->r, f->grid.g)};
+    if (f->plan.order.kind == HD_ORDER_ROW) continue;
+    assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &plane, NULL), HD_OK);
+    assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, NULL), HD_OK);
+    f->grid = (hd_grid){.known = true, .g = {w * h + rest, 1, 1}, .n_sms = 1};
+    f->plan.shape = (hd_shape){HD_SHAPE_GIVEN, {w, h, 0}, {0}};
+    assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &line, NULL), HD_OK);
+    unsigned own = count_operations(&f->own), from = count_operations(&plane), has = count_operations(&line);
+    unsigned most = (own > from ? own : from) + 4 + (rest != 0);
+    if (has > most)
+      fail_msg("%s: %u operations, on the plane %u", describe(&f->plan, &f->grid, f->text), has, own);
+  }
 }
 
 /* Grids whose tasks 64 bits cannot count: orders that need no count are right there. */
@@ -342,7 +405,7 @@ static void a_table_is_followed_and_composed_with_the_binding(void **state) {
     assert_int_equal(hd_plan_tabulate(&f->plan, &f->grid, &t, &all, NULL), HD_OK);
     uint64_t *position = calloc(f->V, sizeof *position);
     assert_non_null(position);
-    list_redirect(&f->plan.split, f->grid.g, f->grid.n_sms, position);
+    list_redirect(&f->plan.split, f->grid.g, f->V, f->grid.n_sms, position);
     for (uint64_t u = 0; u < f->V; u++) {
       uint64_t at[3], again[3], p = f->plan.bind == HD_BIND_REDIRECT ? position[u] : u;
       assert_true(checked_eval(&f->run, &f->forward, f->grid.g, u, &t, at));
@@ -436,6 +499,8 @@ int main(void) {
       cmocka_unit_test(workers_that_claim_have_no_cell),
       cmocka_unit_test(tabulating_gives_what_evaluating_gives),
       cmocka_unit_test(orders_of_the_largest_grids_invert_without_overflow),
+      cmocka_unit_test(a_shape_of_any_extents_over_any_volume_is_a_permutation),
+      cmocka_unit_test(a_shape_costs_at_most_four_operations_more_than_a_true_grid),
       cmocka_unit_test(known_and_unknown_grids_agree_on_large_grids),
       cmocka_unit_test(every_batch_evaluator_gives_what_evaluating_gives),
       cmocka_unit_test(neighbours_on_a_hilbert_curve_of_a_square_touch),

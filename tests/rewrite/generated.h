@@ -188,6 +188,10 @@ static inline void gen_draw_plan(gen_source *s, hd_buf *t) {
   hd_buf_puts(t, "order=");
   gen_draw_order(s, t);
   hd_buf_printf(t, ",bind=%s", bind);
+  if (gen_below(s, 4) == 0) {
+    hd_buf_printf(t, ",shape=%ux%u:", 1 + gen_below(s, 14), 1 + gen_below(s, 9));
+    gen_draw_order(s, t);
+  }
   if (strcmp(bind, "none") != 0) hd_buf_puts(t, SPLITS[gen_below(s, 5)]);
   if (agents) hd_buf_puts(t, TAKES[gen_below(s, 3)]);
   if (agents && gen_below(s, 4) == 0) hd_buf_puts(t, ",sms=1+3-4");

@@ -137,6 +137,61 @@ static void every_worker_runs_the_task_its_plan_gives(void **state) {
   }
 }
 
+/* Shapes with and without remainders, and with an order of the kernel's own. */
+static void every_worker_runs_the_task_its_shaped_plan_gives(void **state) {
+  static const char *const owns[] = {"", ":band:3", ":col", ":hilbert", ":tile:2x3"};
+  for (uint64_t i = 0; i < 1000; i++) {
+    trial t = {.n_sms = 1 + (uint32_t)(hd_random_at(40, i) % 20),
+               .known = hd_random_at(41, i) & 1,
+               .kernel = (unsigned)(hd_random_at(42, i) % 4)};
+    random_grid(i, t.g);
+    char plan[160];
+    unsigned a = 1 + (unsigned)(hd_random_at(43, i) % 12), b = 1 + (unsigned)(hd_random_at(44, i) % 12);
+    int n = snprintf(plan, sizeof plan, shapes[i % 7], a, b);
+    n += snprintf(plan + n, sizeof plan - (size_t)n, ",shape=%ux%u%s", b + 3, a,
+                  owns[hd_random_at(45, i) % 5]);
+    if (hd_random_at(46, i) & 1) snprintf(plan + n, sizeof plan - (size_t)n, ",bind=redirect");
+    t.plan = plan;
+    run(&t, NULL, "");
+  }
+}
+
+/* Instructions that the plan puts into the first kernel. */
+static unsigned added(const char *plan_text, const hd_grid *g) {
+  hd_arena arena;
+  hd_arena_init(&arena);
+  hd_diag d = {0};
+  hd_ptx_module *m;
+  hd_plan p;
+  unsigned n = 0, before = 0;
+  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernels[0], strlen(kernels[0]), "order", &arena, &m, &d), HD_OK);
+  for (uint32_t i = 0; i < m->funcs[0].n_stmts; i++) before += m->funcs[0].stmts[i].kind == HD_S_INST;
+  hd_rewrite_options o = {.grid = *g};
+  if (hd_rewrite(m, 0, &p, &o, NULL, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  for (uint32_t i = 0; i < m->funcs[0].n_stmts; i++) n += m->funcs[0].stmts[i].kind == HD_S_INST;
+  hd_arena_free(&arena);
+  hd_plan_free(&p);
+  return n > before ? n - before : 0;
+}
+
+static void a_shape_adds_at_most_four_instructions_to_what_its_order_adds_on_a_true_grid(void **state) {
+  for (uint64_t i = 0; i < 700; i++) {
+    uint32_t w = 2 + (uint32_t)(hd_random_at(50, i) % 300), h = 2 + (uint32_t)(hd_random_at(51, i) % 300);
+    uint32_t rest = hd_random_at(52, i) & 1 ? (uint32_t)(hd_random_at(53, i) % w) : 0;
+    unsigned a = 1 + (unsigned)(hd_random_at(54, i) % 40), b = 1 + (unsigned)(hd_random_at(55, i) % 40);
+    char plan[64], shaped[96];
+    snprintf(plan, sizeof plan, shapes[i % 7], a, b);
+    snprintf(shaped, sizeof shaped, "%s,shape=%ux%u", plan, w, h);
+    hd_grid plane = {.known = true, .g = {w, h, 1}, .n_sms = 1};
+    hd_grid line = {.known = true, .g = {w * h + rest, 1, 1}, .n_sms = 1};
+    unsigned on_plane = added(plan, &plane), on_line = added(shaped, &line);
+    if (on_line > on_plane + 4)
+      fail_msg("%s on %u CTAs: %u instructions, %u on the true grid", shaped, w * h + rest, on_line,
+               on_plane);
+  }
+}
+
 static void tables_are_followed(void **state) {
   char path[] = "/tmp/heddle-table-XXXXXX";
   int fd = mkstemp(path);
@@ -163,6 +218,10 @@ static void tables_are_followed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every worker runs the task its plan gives it", every_worker_runs_the_task_its_plan_gives),
+      BEHAVIOUR("every worker runs the task its shaped plan gives it",
+                every_worker_runs_the_task_its_shaped_plan_gives),
+      BEHAVIOUR("a shape adds at most four instructions to what its order adds on a true grid",
+                a_shape_adds_at_most_four_instructions_to_what_its_order_adds_on_a_true_grid),
       BEHAVIOUR("a table's order is followed", tables_are_followed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

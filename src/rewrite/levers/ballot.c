@@ -13,8 +13,8 @@ hd_status rewrite_check_ballot(const rewrite_job *j, hd_diag *d) {
   if (!j->asked)
     return hd_fail(d, HD_ERR_USAGE,
                    "bypass=auto is decided by measuring; name a cache and a number of warps");
-  if (p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE || p->threads.kind != HD_ORDER_ROW ||
-      p->prefetch.kind != HD_PREFETCH_NONE)
+  if (p->order.kind != HD_ORDER_ROW || p->shape.kind != HD_SHAPE_LAUNCH || p->bind != HD_BIND_NONE ||
+      p->threads.kind != HD_ORDER_ROW || p->prefetch.kind != HD_PREFETCH_NONE)
     return hd_fail(d, HD_ERR_USAGE, "bypass=auto takes its vote alone; other levers come after it");
   if (!rewrite_threads(j))
     return hd_fail(d, HD_ERR_USAGE, "bypass=auto needs the block: its warps are what is voted on");

@@ -20,6 +20,7 @@ hd_status rewrite_order_program(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   if (j->own_cell) return hd_plan_from_cell(j->plan, &j->opt->grid, packed_words(j) > 0, prog, d);
   hd_plan applied = *j->plan;
   applied.order = j->order;
+  if (j->order_table) applied.shape = (hd_shape){0}; /* a table lists the launch's tasks */
   return hd_plan_forward(&applied, &j->opt->grid, prog, d);
 }
 
@@ -33,7 +34,9 @@ static bool keeps_lines(hd_order_kind kind) {
 }
 
 void rewrite_put_line_check(const rewrite_job *j, hd_buf *text) {
-  if (!j->own_cell || j->plan->bind != HD_BIND_NONE || !keeps_lines(j->plan->order.kind)) return;
+  if (!j->own_cell || j->plan->bind != HD_BIND_NONE || j->plan->shape.kind != HD_SHAPE_LAUNCH ||
+      !keeps_lines(j->plan->order.kind))
+    return;
   rewrite_put(j, text,
               "\t.reg .b32 %%~rows;\n\t.reg .pred %%~line;\n\tmov.u32 %%~rows, %%nctaid.y;\n"
               "\tsetp.eq.u32 %%~line, %%~rows, 1;\n\t@%%~line bra $~entered;\n");
