@@ -86,7 +86,7 @@ cu_result rt_cudaThreadSynchronize(void) { return drv_cuCtxSynchronize(); }
 
 cu_result rt_cudaDeviceReset(void) {
   rt_last_error = CU_SUCCESS;
-  return core_primary_reset(drv_device(my_device));
+  return rt_front_cuDevicePrimaryCtxReset_v2(my_device);
 }
 cu_result rt_cudaThreadExit(void) { return rt_cudaDeviceReset(); }
 

@@ -18,28 +18,21 @@ static bool fits(rt_dim3 grid, rt_dim3 block) {
          (uint64_t)block.x * block.y * block.z <= 1024;
 }
 
-static cu_result launch(core_launch *l, const void *host, cu_stream stream) {
-  core_stream *s;
-  core_work *w;
-  cu_result r = here(host, &l->function);
-  if (r == CU_SUCCESS) r = drv_stream(stream, &s);
-  if (r == CU_SUCCESS) r = core_launch_work(s->context, l, &w);
-  if (r == CU_SUCCESS) return core_submit(s, w, NULL, NULL);
-  const rt_dim3 grid = {l->grid[0], l->grid[1], l->grid[2]}, block = {l->block[0], l->block[1], l->block[2]};
-  return r == CU_INVALID_VALUE && !fits(grid, block) ? CU_RT_INVALID_CONFIGURATION : r;
-}
+static uint32_t clipped(size_t shared) { return shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared; }
 
-static core_launch plain(rt_dim3 grid, rt_dim3 block, size_t shared, void **args) {
-  return (core_launch){.grid = {grid.x, grid.y, grid.z},
-                       .block = {block.x, block.y, block.z},
-                       .dynamic_shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared,
-                       .params = args};
+/* The runtime's own result for a grid that the driver does not take. */
+static cu_result launched(cu_result r, rt_dim3 grid, rt_dim3 block) {
+  return r == CU_INVALID_VALUE && !fits(grid, block) ? CU_RT_INVALID_CONFIGURATION : r;
 }
 
 cu_result rt_cudaLaunchKernel(const void *host, rt_dim3 grid, rt_dim3 block, void **args, size_t shared,
                               cu_stream stream) {
-  core_launch l = plain(grid, block, shared, args);
-  return launch(&l, host, stream);
+  core_function *f;
+  cu_result r = rt_kernel(host, &f);
+  if (r == CU_SUCCESS)
+    r = rt_front_cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, clipped(shared), stream,
+                                args, NULL);
+  return launched(r, grid, block);
 }
 
 cu_result rt___cudaLaunchKernel(cu_function kernel, rt_dim3 grid, rt_dim3 block, void **args, size_t shared,
@@ -49,20 +42,27 @@ cu_result rt___cudaLaunchKernel(cu_function kernel, rt_dim3 grid, rt_dim3 block,
 
 cu_result rt_cudaLaunchCooperativeKernel(const void *host, rt_dim3 grid, rt_dim3 block, void **args,
                                          size_t shared, cu_stream stream) {
-  core_launch l = plain(grid, block, shared, args);
-  l.cooperative = true;
-  return launch(&l, host, stream);
+  core_function *f;
+  cu_result r = rt_kernel(host, &f);
+  if (r == CU_SUCCESS)
+    r = rt_front_cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                           clipped(shared), stream, args);
+  return launched(r, grid, block);
 }
 
 cu_result rt_cudaLaunchKernelExC(const rt_launch_config *config, const void *host, void **args) {
+  core_function *f;
   if (!config) return CU_INVALID_VALUE;
-  core_launch l = plain(config->grid, config->block, config->dynamic_shared, args);
-  for (unsigned k = 0; k < config->n_attributes; k++) {
-    const cu_launch_attribute *a = &config->attributes[k];
-    if (a->id == CU_LAUNCH_COOPERATIVE) l.cooperative = a->value.number != 0;
-    if (a->id == CU_LAUNCH_CLUSTER_DIMENSION) memcpy(l.cluster, a->value.dims, sizeof l.cluster);
-  }
-  return launch(&l, host, config->stream);
+  const rt_dim3 grid = config->grid, block = config->block;
+  const cu_launch_config c = {.grid = {grid.x, grid.y, grid.z},
+                              .block = {block.x, block.y, block.z},
+                              .dynamic_shared = clipped(config->dynamic_shared),
+                              .stream = config->stream,
+                              .attributes = config->attributes,
+                              .n_attributes = config->n_attributes};
+  cu_result r = rt_kernel(host, &f);
+  if (r == CU_SUCCESS) r = rt_front_cuLaunchKernelEx(&c, f, args, NULL);
+  return launched(r, grid, block);
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
@@ -88,8 +88,9 @@ cu_result rt_cudaFuncGetAttributes(rt_func *attributes, const void *host) {
 
 cu_result rt_cudaFuncSetAttribute(const void *host, int attribute, int value) {
   core_function *f;
-  cu_result r = here(host, &f);
-  return r == CU_SUCCESS ? core_function_set(f, attribute, value) : r;
+  cu_result r = rt_kernel(host, &f);
+  return r == CU_SUCCESS ? rt_front_cuKernelSetAttribute(attribute, value, f, core_current()->device->ordinal)
+                         : r;
 }
 
 cu_result rt_cudaFuncSetCacheConfig(const void *host, int config) {
@@ -111,7 +112,10 @@ cu_result rt_cudaFuncGetName(const char **name, const void *host) {
 }
 
 cu_result rt_cudaGetFuncBySymbol(cu_function *function, const void *host) {
-  return function ? here(host, function) : CU_INVALID_VALUE;
+  core_function *f;
+  if (!function) return CU_INVALID_VALUE;
+  cu_result r = rt_kernel(host, &f);
+  return r == CU_SUCCESS ? rt_front_cuKernelGetFunction(function, f) : r;
 }
 
 cu_result rt_cudaGetKernel(cu_function *kernel, const void *host) {

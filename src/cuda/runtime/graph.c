@@ -70,7 +70,7 @@ cu_result rt_cudaGraphAddKernelNode(cu_node *node, cu_graph graph, cu_node *afte
                                     const rt_kernel_node *p) {
   cu_kernel_node k;
   cu_result r = kernel_of(p, &k);
-  return r == CU_SUCCESS ? drv_cuGraphAddKernelNode_v2(node, graph, after, n, &k) : r;
+  return r == CU_SUCCESS ? rt_front_cuGraphAddKernelNode_v2(node, graph, after, n, &k) : r;
 }
 
 cu_result rt_cudaGraphAddMemcpyNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
@@ -166,7 +166,7 @@ cu_result rt_cudaGraphNodeGetDependentNodes(cu_node node, cu_node *nodes, void *
 cu_result rt_cudaGraphKernelNodeGetParams(cu_node node, rt_kernel_node *p) {
   cu_kernel_node k;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = drv_cuGraphKernelNodeGetParams_v2(node, &k);
+  cu_result r = rt_front_cuGraphKernelNodeGetParams_v2(node, &k);
   if (r != CU_SUCCESS) return r;
   *p = (rt_kernel_node){.host = (void *)(uintptr_t)rt_host_of(k.function),
                         .grid = {k.grid[0], k.grid[1], k.grid[2]},
@@ -179,7 +179,7 @@ cu_result rt_cudaGraphKernelNodeGetParams(cu_node node, rt_kernel_node *p) {
 cu_result rt_cudaGraphKernelNodeSetParams(cu_node node, const rt_kernel_node *p) {
   cu_kernel_node k;
   cu_result r = kernel_of(p, &k);
-  return r == CU_SUCCESS ? drv_cuGraphKernelNodeSetParams_v2(node, &k) : r;
+  return r == CU_SUCCESS ? rt_front_cuGraphKernelNodeSetParams_v2(node, &k) : r;
 }
 cu_result rt_cudaGraphMemcpyNodeSetParams(cu_node node, const rt_copy3d *p) {
   cu_copy3d c;
@@ -215,7 +215,7 @@ cu_result rt_cudaGraphExecUpdate(cu_graph_exec exec, cu_graph graph, void *info,
 cu_result rt_cudaGraphExecKernelNodeSetParams(cu_graph_exec exec, cu_node node, const rt_kernel_node *p) {
   cu_kernel_node k;
   cu_result r = kernel_of(p, &k);
-  return r == CU_SUCCESS ? drv_cuGraphExecKernelNodeSetParams_v2(exec, node, &k) : r;
+  return r == CU_SUCCESS ? rt_front_cuGraphExecKernelNodeSetParams_v2(exec, node, &k) : r;
 }
 cu_result rt_cudaGraphExecMemcpyNodeSetParams(cu_graph_exec exec, cu_node node, const rt_copy3d *p) {
   cu_copy3d c;
@@ -234,5 +234,7 @@ cu_result rt_cudaGraphExecMemsetNodeSetParams(cu_graph_exec exec, cu_node node, 
 cu_result rt_cudaGraphExecHostNodeSetParams(cu_graph_exec exec, cu_node node, const cu_host_node *p) {
   return drv_cuGraphExecHostNodeSetParams(exec, node, p);
 }
-cu_result rt_cudaGraphLaunch(cu_graph_exec exec, cu_stream stream) { return drv_cuGraphLaunch(exec, stream); }
+cu_result rt_cudaGraphLaunch(cu_graph_exec exec, cu_stream stream) {
+  return rt_front_cuGraphLaunch(exec, stream);
+}
 cu_result rt_cudaGraphUpload(cu_graph_exec exec, cu_stream stream) { return drv_cuGraphUpload(exec, stream); }

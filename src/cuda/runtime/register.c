@@ -81,7 +81,7 @@ EXPORT void __cudaUnregisterFatBinary(void **handle);
 EXPORT void __cudaUnregisterFatBinary(void **handle) {
   fatbin *f = (fatbin *)handle;
   pthread_mutex_lock(&core.lock);
-  if (f && f->library && core_ready() == CU_SUCCESS) core_library_unload(f->library);
+  if (f && f->library && core_ready() == CU_SUCCESS) rt_front_cuLibraryUnload(f->library);
   if (f) {
     f->library = NULL;
     f->wrapper = NULL;
@@ -119,25 +119,24 @@ EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, s
 /* ---- Finding --------------------------------------------------------------------------------- */
 
 static cu_result library_of(fatbin *f, core_library **out) {
-  hd_diag d = {0};
-  core_image i = {0};
+  core_library *l = NULL;
   if (!f->library && f->failed == CU_SUCCESS) {
-    hd_status st = core_image_add(&i, f->wrapper, (unsigned)core.settings.arch, &d);
-    f->library = st == HD_OK ? calloc(1, sizeof *f->library) : NULL;
-    if (!f->library) {
-      core_image_free(&i);
-      f->failed = st == HD_OK ? CU_OUT_OF_MEMORY : core_load_failed(st, &d);
-    } else {
-      f->library->kind = CORE_LIBRARY;
-      f->library->image = i;
-    }
+    const cu_result r = rt_front_cuLibraryLoadData(&l, f->wrapper, NULL, NULL, 0, NULL, NULL, 0);
+    /* The lock was released: another thread may have been first. */
+    if (r == CU_SUCCESS && f->library)
+      rt_front_cuLibraryUnload(l);
+    else if (r == CU_SUCCESS)
+      f->library = l;
+    else
+      f->failed = r;
   }
   *out = f->library;
-  return f->failed;
+  return f->library ? CU_SUCCESS : f->failed;
 }
 
 cu_result rt_kernel(const void *host, core_function **out) {
   rt_symbol *s = find(host);
+  core_function *kernel = NULL;
   core_library *l;
   if (!s) { /* it may be a kernel's handle already */
     *out = (core_function *)(uintptr_t)host;
@@ -145,7 +144,8 @@ cu_result rt_kernel(const void *host, core_function **out) {
   }
   if (s->variable) return CU_RT_INVALID_DEVICE_FUNCTION;
   cu_result r = library_of(s->fatbin, &l);
-  if (r == CU_SUCCESS && !s->kernel) r = core_library_kernel(l, s->name, &s->kernel);
+  if (r == CU_SUCCESS && !s->kernel) r = rt_front_cuLibraryGetKernel(&kernel, l, s->name);
+  if (kernel) s->kernel = kernel;
   *out = s->kernel;
   return r == CU_NOT_FOUND ? CU_RT_INVALID_DEVICE_FUNCTION : r;
 }

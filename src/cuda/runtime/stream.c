@@ -10,7 +10,7 @@ cu_result rt_cudaStreamCreateWithFlags(cu_stream *stream, unsigned flags) {
 cu_result rt_cudaStreamCreateWithPriority(cu_stream *stream, unsigned flags, int priority) {
   return drv_cuStreamCreateWithPriority(stream, flags, priority);
 }
-cu_result rt_cudaStreamDestroy(cu_stream stream) { return drv_cuStreamDestroy_v2(stream); }
+cu_result rt_cudaStreamDestroy(cu_stream stream) { return rt_front_cuStreamDestroy_v2(stream); }
 cu_result rt_cudaStreamSynchronize(cu_stream stream) { return drv_cuStreamSynchronize(stream); }
 cu_result rt_cudaStreamQuery(cu_stream stream) { return drv_cuStreamQuery(stream); }
 cu_result rt_cudaStreamGetFlags(cu_stream stream, unsigned *flags) {

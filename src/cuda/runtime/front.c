@@ -1,0 +1,42 @@
+/* The driver as a program finds it: a library that stands in front of the driver, as a profiler does, sees
+ * the runtime's loads and launches too. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "cuda/runtime/runtime.h"
+
+typedef void any_function(void);
+
+/* The first definition in the process, which may be another library's; NULL: ours is not visible. */
+static any_function *find(const char *symbol, const char *variant) {
+  any_function *fn;
+  char name[64];
+  const size_t n = strlen(symbol);
+  if (n + strlen(variant) >= sizeof name) return NULL;
+  memcpy(name, symbol, n);
+  memcpy(name + n, variant, strlen(variant) + 1);
+  void *address = dlsym(RTLD_DEFAULT, name);
+  memcpy(&fn, &address, sizeof fn);
+  return fn;
+}
+
+/* The call is made without core.lock, which the entry point takes itself. */
+#define SUFFIX_NONE ""
+#define SUFFIX_ptsz "_ptsz"
+#define RT_FRONT(symbol, variant, parameters, arguments)                                                     \
+  cu_result rt_front_##symbol parameters {                                                                   \
+    static cu_result(*cache[2]) parameters;                                                                  \
+    const bool per_thread = drv_per_thread && SUFFIX_##variant[0];                                           \
+    const bool was_per_thread = drv_per_thread;                                                              \
+    if (!cache[per_thread])                                                                                  \
+      cache[per_thread] =                                                                                    \
+          (cu_result(*) parameters)find(#symbol, per_thread ? SUFFIX_##variant : SUFFIX_NONE);               \
+    cu_result(*const fn) parameters = cache[per_thread];                                                     \
+    if (!fn) return drv_##symbol arguments;                                                                  \
+    pthread_mutex_unlock(&core.lock);                                                                        \
+    const cu_result r = fn arguments;                                                                        \
+    pthread_mutex_lock(&core.lock);                                                                          \
+    drv_per_thread = was_per_thread;                                                                         \
+    return r;                                                                                                \
+  }
+#include "cuda/runtime/front.def"
