@@ -155,6 +155,8 @@ HD_API hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned t
 HD_API const char *const *hd_levers_plans(size_t *n);
 /* In Markdown; each reason of refusals is told once and has a letter. HD_ERR_NOMEM. */
 HD_API hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
+/* A line for each that differs; false: none does. */
+HD_API bool hd_levers_differences(const hd_levers_table *t, hd_buf *out);
 HD_API hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 
 /* CLU's table 2 in Markdown: a head, a row for each workload, and the totals. An application may be there

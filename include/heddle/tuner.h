@@ -181,6 +181,8 @@ HD_API void hd_tuning_free(hd_tuning *t);
 /* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to
  * be hd_tune_options.advisor. HD_ERR_UNSUPPORTED when there is none. */
 HD_API hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+/* The size at which a workload is tuned there: "gpu" on GPUs; on models, which trace everything, "small". */
+HD_API const char *hd_tune_size(const hd_device_info *info);
 
 #ifdef __cplusplus
 }

@@ -233,6 +233,7 @@ typedef struct hd_workload_request {
   /* As hd_workload_open has it, or a file with kernels: CUDA C, or anything that hd_container_open takes. */
   const char *name;
   const char *kernels_dir, *size;
+  const char *preferred;  /* the size where none is asked for, if there is one of that name */
   const char *const *set; /* as in hd_workload_open_with */
   size_t n_set;
   /* Of a file: its launches, in the order given. A kernel is named as people call it (hd_kernel_find). Grid,

@@ -140,3 +140,14 @@ hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads,
   }
   return cell->why ? HD_OK : hd_nomem(d);
 }
+
+bool hd_levers_differences(const hd_levers_table *t, hd_buf *out) {
+  bool found = false;
+  for (size_t i = 0; i < t->n_workloads * t->n_plans; i++) {
+    if (t->cells[i].answer != HD_LEVER_DIFFERENT) continue;
+    hd_buf_printf(out, "heddle: %s, %s: %s\n", t->workloads[i / t->n_plans], t->plans[i % t->n_plans],
+                  t->cells[i].why);
+    found = true;
+  }
+  return found;
+}

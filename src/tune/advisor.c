@@ -1,4 +1,4 @@
-/* The choice of the modelled GPU that advises the tuner of a device. */
+/* The choice of the modelled GPU that advises the tuner of a device, and of the size that it tunes. */
 #include "heddle/tuner.h"
 
 hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d) {
@@ -13,4 +13,8 @@ hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_di
   }
   hd_gpu_list_free(names, n);
   return st == HD_OK && !found ? hd_fail(d, HD_ERR_UNSUPPORTED, "no GPU file is like this device") : st;
+}
+
+const char *hd_tune_size(const hd_device_info *info) {
+  return info->kind == HD_DEVICE_MODEL ? "small" : "gpu";
 }

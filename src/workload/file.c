@@ -115,8 +115,15 @@ static void keep(wl_private *p, const wl_input *in) {
   p->kept.path = hd_arena_strndup(a, in->path, strlen(in->path));
   p->kept.folder = hd_arena_strndup(a, in->folder, strlen(in->folder));
   p->kept.name = in->name ? hd_arena_strndup(a, in->name, strlen(in->name)) : NULL;
+  p->kept.preferred = NULL;
   p->kept.set = NULL;
   p->kept.n_set = 0;
+}
+
+static const char *choose_size(const json_t *root, const wl_input *in) {
+  const json_t *sizes = json_object_get(root, "sizes");
+  if (in->size) return in->size;
+  return in->preferred && json_is_object(json_object_get(sizes, in->preferred)) ? in->preferred : "small";
 }
 
 /* Everything below may longjmp to the escape when memory runs out; kept apart from read_root,
@@ -133,7 +140,7 @@ static hd_status read_tree(wl_reader *r, const json_t *root, const wl_input *in,
   r->w->folder = hd_arena_strndup(r->arena, in->folder, strlen(in->folder));
   r->w->name =
       in->name ? hd_arena_strndup(r->arena, in->name, strlen(in->name)) : base_name(r->arena, in->folder);
-  hd_status st = read_root(r, root, in->size ? in->size : "small", in->check_files);
+  hd_status st = read_root(r, root, choose_size(root, in), in->check_files);
   p->sizes = r->names;
   p->fills = r->fills;
   if (in->keep) keep(p, in);

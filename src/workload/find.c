@@ -172,13 +172,8 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
-hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
-                           hd_workload **out, hd_diag *d) {
-  return hd_workload_open_with(path_or_name, kernels_dir, size, NULL, 0, out, d);
-}
-
-hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
-                                const char *const *set, size_t n_set, hd_workload **out, hd_diag *d) {
+static hd_status open_folder(const hd_workload_request *q, hd_workload **out, hd_diag *d) {
+  const char *path_or_name = q->name;
   char folder[WL_PATH], path[WL_PATH + sizeof FILE_NAME];
   *out = NULL;
   if (!*path_or_name || strlen(path_or_name) >= WL_PATH / 2)
@@ -191,8 +186,8 @@ hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_di
     snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
   } else if (is_file(path)) {
     snprintf(folder, sizeof folder, "%s", path_or_name);
-  } else if (kernels_dir) {
-    hd_status st = look_up(path_or_name, kernels_dir, folder, sizeof folder, d);
+  } else if (q->kernels_dir) {
+    hd_status st = look_up(path_or_name, q->kernels_dir, folder, sizeof folder, d);
     if (st != HD_OK) return st;
     snprintf(path, sizeof path, "%s/%s", folder, FILE_NAME);
   } else {
@@ -206,13 +201,26 @@ hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_di
                        .len = file.len,
                        .path = path,
                        .folder = folder,
-                       .size = size,
-                       .set = set,
-                       .n_set = n_set,
+                       .size = q->size,
+                       .preferred = q->preferred,
+                       .set = q->set,
+                       .n_set = q->n_set,
                        .check_files = true};
   st = wl_read(&in, out, d);
   hd_file_close(&file);
   return st;
+}
+
+hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
+                                const char *const *set, size_t n_set, hd_workload **out, hd_diag *d) {
+  const hd_workload_request q = {
+      .name = path_or_name, .kernels_dir = kernels_dir, .size = size, .set = set, .n_set = n_set};
+  return open_folder(&q, out, d);
+}
+
+hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
+                           hd_workload **out, hd_diag *d) {
+  return hd_workload_open_with(path_or_name, kernels_dir, size, NULL, 0, out, d);
 }
 
 bool hd_workload_is_file(const char *path) {
@@ -226,7 +234,7 @@ hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **o
   if (q->n_words || q->save)
     return hd_fail(d, HD_ERR_USAGE, "--%s is for the kernels of a file; '%.200s' is none",
                    q->n_words ? q->words[0].option : "save", q->name);
-  return hd_workload_open_with(q->name, q->kernels_dir, q->size, q->set, q->n_set, out, d);
+  return open_folder(q, out, d);
 }
 
 hd_status hd_workload_reopen(const hd_workload *w, const char *size, hd_workload **out, hd_diag *d) {

@@ -113,7 +113,8 @@ typedef struct wl_input {
   size_t len;
   const char *path, *folder; /* of the text, for messages; that its files are relative to */
   const char *name;          /* of the workload; NULL: the folder's */
-  const char *size;
+  const char *size;          /* NULL: `preferred`, if there is such a size, else "small" */
+  const char *preferred;
   const char *const *set; /* as hd_workload_open_with has it */
   size_t n_set;
   bool check_files; /* do source and reference exist? No other file is looked at */

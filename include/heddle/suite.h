@@ -1,0 +1,67 @@
+/* heddle/suite.h: one question asked of many workloads, one after the other.
+ *
+ * A workload that fails has a row that says why, and the next one's turn comes. A kernel's fault takes the
+ * device's context with it, so the device is then opened again.
+ */
+#ifndef HEDDLE_SUITE_H
+#define HEDDLE_SUITE_H
+
+#include "heddle/bench.h"
+#include "heddle/results.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- On a device, with results on disk ------------------------------------------------------ */
+
+/* Zero is the default of each field but the folders and the device's name. */
+typedef struct hd_suite_options {
+  const char *kernels_dir, *gpus_dir; /* of workloads, of GPU files */
+  const char *device;                 /* its name, to open it again */
+  const char *size; /* of the workloads; NULL: hd_tune_size's; of verdicts: that which each was made at */
+  hd_store *store;  /* of verdicts; NULL: none */
+  const hd_gpu *advisor; /* as in hd_tune_options */
+  double budget;         /* seconds for each workload; 0: as in hd_tune_options */
+  double total;          /* seconds after which no further workload is begun; 0: no limit */
+  unsigned threads;
+  bool resume; /* leave out workloads whose row there is and did not fail */
+  bool no_counters, shared;
+  /* NULL: not told. `label` is the workload's name; `line` tells what became of one, or of those left. */
+  void (*progress)(void *label, const char *stage, size_t done, size_t n);
+  void (*say)(void *ctx, const char *line);
+  void *ctx;
+} hd_suite_options;
+
+/* Tune these workloads; each row is in r's folder as soon as it is known, tables and pages at the end. *dev
+ * is closed and replaced after a fault (NULL: that failed). */
+HD_API hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, const hd_suite_options *o,
+                               hd_bench_results *r, hd_diag *d);
+/* Measure every verdict of the store for this device and these workloads once more. Nothing is dropped.
+ * Verdicts of a speedup below `least` are named where the table is drawn. HD_ERR_USAGE: there is no store, or
+ * no verdict for this device. */
+HD_API hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
+                                 const hd_suite_options *o, hd_bench_results *r, hd_diag *d);
+
+/* ---- On this machine ----------------------------------------------------------------------------- */
+
+/* The workloads t->workloads as `like` asks for them, but for the name; threads: of the host, 0: all.
+ * Progress counts workloads. */
+typedef struct hd_suite_run {
+  hd_workload_request like;
+  unsigned threads;
+  void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL */
+  void *ctx;
+} hd_suite_run;
+
+/* cells[] has room for n_workloads * n_plans; texts are of the arena. */
+HD_API hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_lever_cell *cells,
+                                 hd_arena *arena, hd_diag *d);
+/* rows[] has room for n_workloads * n_plans. */
+HD_API hd_status hd_suite_overhead(const hd_suite_run *run, const hd_overhead_table *t, bool any_grid,
+                                   hd_overhead_row *rows, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
