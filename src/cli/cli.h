@@ -15,6 +15,8 @@ typedef struct cli_command {
   const char *synopsis; /* after the name */
   const char *summary;  /* one line */
   const char *notes;    /* for -h, behind the options */
+  int least, most;      /* words that are no options */
+  const char *wanted;   /* what to say where there are more or fewer: "name one file" */
   int (*run)(int argc, char **argv);
 } cli_command;
 extern const cli_command cli_commands[]; /* ends with a NULL name */
@@ -27,15 +29,21 @@ typedef enum cli_option_kind {
   CLI_NUMBER, /* uint64_t, at most max */
   CLI_DIMS,   /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
   CLI_LIST,   /* cli_list: may be given several times */
+  CLI_CHOICE, /* unsigned: 1 for the first word of `argument`, "first|second", 2 for the second, ... */
   CLI_ASSUME, /* unsigned: bits HD_ASSUME_ */
-  CLI_INPUT,  /* cli_input: stands for a row of each hd_launch_option */
-  CLI_WORD,   /* such a row */
+  CLI_SHARED, /* stands for the row of that name in the table of options that several commands have */
+  CLI_INPUT,  /* cli_input: stands for the rows of a command's input; help is that of --size */
+  CLI_WORD,   /* of those, a row of hd_launch_option */
 } cli_option_kind;
 
 typedef struct cli_list {
   const char **items; /* of cli_memory */
   size_t n;
 } cli_list;
+
+/* Choices of options that several commands have; 0: not given. */
+enum { DEPTH_TIMING = 1, DEPTH_TRAFFIC };
+enum { L2_FLUSH = 1, L2_KEEP };
 
 /* A row of a command's table of options, which ends with an empty row. Both the parser and -h read the
  * table. */
@@ -57,41 +65,25 @@ typedef struct cli_input {
   hd_launch_word *words; /* of cli_memory */
   size_t n_words;
 } cli_input;
-#define CLI_INPUT_OPTIONS(in, size_help)                                                                     \
-  {"size", 0, CLI_TEXT, &(in).size, 0, "NAME", size_help},                                                   \
-      {"param",                                                                                              \
-       0,                                                                                                    \
-       CLI_LIST,                                                                                             \
-       &(in).params,                                                                                         \
-       0,                                                                                                    \
-       "NAME=N",                                                                                             \
-       "another value for one of the size's parameters; may be given several times"},                        \
-      {"save", 0, CLI_TEXT, &(in).save, 0, "DIR", "keep the workload of a file in this folder"}, {           \
-    "", 0, CLI_INPUT, &(in), 0, NULL, NULL                                                                   \
-  }
 
-/* Open it: at the size that was asked for, else at `size`, or the usual one where that is NULL or where there
- * is none such. */
-hd_status cli_open_workload(const char *name, const cli_input *in, const char *size, hd_workload **out,
+/* Rows of a table: an option that several commands have, with its own help or another; a command's input. */
+#define CLI_COMMON(name, value)                                                                              \
+  { name, 0, CLI_SHARED, value, 0, NULL, NULL }
+#define CLI_COMMON_AS(name, value, help)                                                                     \
+  { name, 0, CLI_SHARED, value, 0, NULL, help }
+#define CLI_INPUT_OPTIONS(in, size_help)                                                                     \
+  { "size", 0, CLI_INPUT, in, 0, NULL, size_help }
+
+/* A workload as the input asks for it; `preferred` is as in hd_workload_request. */
+hd_workload_request cli_request(const char *name, const cli_input *in, const char *preferred);
+hd_status cli_open_workload(const char *name, const cli_input *in, const char *preferred, hd_workload **out,
                             hd_diag *d);
 /* The text of the last such word; NULL: none was given. */
 const char *cli_word(const cli_input *in, const char *option);
 
-/* Options that many commands have. */
-#define CLI_JSON_OPTION(value)                                                                               \
-  { "json", 0, CLI_FLAG, &(value), 0, NULL, "print JSON" }
-#define CLI_THREADS_OPTION(value)                                                                            \
-  { "threads", 0, CLI_NUMBER, &(value), 1024, "N", "host threads (default: all)" }
-
-#define CLI_ASSUME_OPTION(value)                                                                             \
-  {                                                                                                          \
-    "assume", 0, CLI_ASSUME, &(value), 0, "WORDS",                                                           \
-        "no-waits: no loop waits for another CTA, whatever it looks like"                                    \
-  }
-
-/* Parse argv[1..): options of the table anywhere, "--" ends them; positionals are moved to
- * argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */
-int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n);
+/* Parse argv[1..), where argv[0] is the command: options of the table anywhere, "--" ends them; the other
+ * words are moved to argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */
+int cli_parse(const cli_option *options, int argc, char **argv, int *n);
 const cli_command *cli_find(const char *name);
 
 /* Memory that lasts as long as the program, for names on the command line. */

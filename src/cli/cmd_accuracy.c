@@ -102,30 +102,29 @@ static hd_status compare_times(accuracy *a, hd_buf *out, hd_diag *d) {
 /* ---- The command ------------------------------------------------------------------------------- */
 
 int cmd_accuracy(int argc, char **argv) {
-  const char *gpu = "h100", *depth = "timing";
+  const char *gpu = "h100";
+  unsigned depth = 0;
   uint64_t seconds = 60, threads = 0;
   bool time = false;
   accuracy a = {.device = "cuda:0", .job = {.size = "small", .kernels_dir = cli_kernels_dir()}};
   const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &gpu, 0, "NAME", "the GPU to model (default: h100)"},
+      CLI_COMMON_AS("gpu", &gpu, "the GPU to model (default: h100)"),
       {"device", 0, CLI_TEXT, &a.device, 0, "D", "the device that counts: cuda:N (default: cuda:0)"},
       {"time", 0, CLI_FLAG, &time, 0, NULL, "compare times, of the default launches and of plans"},
       {"measured", 0, CLI_TEXT, &a.measured, 0, "FILE",
        "--time: measured times, {workload: {plan: us}}, in place of a device"},
-      {"depth", 0, CLI_TEXT, &depth, 0, "NAME", "--time: timing, a clock (default); or traffic, its bound"},
-      {"size", 0, CLI_TEXT, &a.job.size, 0, "NAME", "the workloads' size (default: small)"},
+      CLI_COMMON_AS("depth", &depth, "--time: by a clock (default), or its bound"),
+      CLI_COMMON_AS("size", &a.job.size, "the workloads' size (default: small)"),
       {"seconds", 0, CLI_NUMBER, &seconds, 86400, "N", "that modelling one workload may take (default: 60)"},
       {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
        "workloads modelled at once (default: one per processor)"},
-      CLI_JSON_OPTION(a.json),
+      CLI_COMMON("json", &a.json),
       {0}};
-  int n, rc = cli_parse(cli_find("accuracy"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   if (!seconds) return cli_usage("accuracy: --seconds is at least 1");
   if (a.measured && !time) return cli_usage("accuracy: --measured goes with --time");
-  a.job.bound = strcmp(depth, "traffic") == 0;
-  if (!a.job.bound && strcmp(depth, "timing") != 0)
-    return cli_usage("accuracy: --depth is timing or traffic");
+  a.job.bound = depth == DEPTH_TRAFFIC;
   hd_diag d = {0};
   hd_buf out = {0};
   a.job.seconds = (double)seconds;

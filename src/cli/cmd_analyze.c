@@ -248,13 +248,13 @@ static bool choose_kernel(options *o, const char *input) {
 int cmd_analyze(int argc, char **argv) {
   options o = {0};
   const cli_option table[] = {
-      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: small)"),
+      CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: small)"),
       {"verbose", 'v', CLI_FLAG, &o.verbose, 0, NULL,
        "of a file: conditions and whole formulas; of a workload: every launch, every access"},
       {"static", 0, CLI_FLAG, &o.static_only, 0, NULL, "the kernel's text only: do not run the workload"},
-      {"gpu", 0, CLI_TEXT, &o.gpu, 0, "NAME", "the GPU to model (default: h100)"},
+      CLI_COMMON_AS("gpu", &o.gpu, "the GPU to model (default: h100)"),
       {"seconds", 0, CLI_NUMBER, &o.seconds, 86400, "N", "for predicting what plans do, about (default: 10)"},
-      CLI_THREADS_OPTION(o.threads),
+      CLI_COMMON("threads", &o.threads),
       {"dot", 0, CLI_TEXT, &o.dot, 0, "GRAPH",
        "instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,\naffinity, "
        "which CTAs share how much (the heaviest edges)"},
@@ -262,12 +262,11 @@ int cmd_analyze(int argc, char **argv) {
        "accesses by class over all kernels of these files instead"},
       {"directions", 0, CLI_FLAG, &o.directions, 0, "WORKLOAD...",
        "MAP's mapping directions, from the code, instead"},
-      CLI_JSON_OPTION(o.json),
+      CLI_COMMON("json", &o.json),
       {0}};
-  int n, rc = cli_parse(cli_find("analyze"), table, argc, argv, &n);
+  int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n < 1 || (n > 1 && !o.coverage && !o.directions))
-    return cli_usage("analyze: name one file or workload");
+  if (n > 1 && !o.coverage && !o.directions) return cli_usage("analyze: name one file or workload");
   if (o.coverage) return print_coverage(argv + 1, n, o.json);
   if (o.directions) return print_directions(argv + 1, n, &o);
   bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = choose_kernel(&o, argv[1]);

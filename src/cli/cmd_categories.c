@@ -59,17 +59,15 @@ static hd_status put_table(const model_options *o, const char *small, hd_buf *ou
 int cmd_categories(int argc, char **argv) {
   model_options o = {.gpu_name = "gtx580"};
   const char *small = "", *path = NULL;
-  const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &o.gpu_name, 0, "NAME", "the GPU to model (default: gtx580)"},
-      {"size", 0, CLI_TEXT, &o.in.size, 0, "NAME", "the workloads' size (default: paper)"},
-      {"small", 0, CLI_TEXT, &small, 0, "LIST",
-       "workloads, separated by commas, that are measured at size small"},
-      CLI_THREADS_OPTION(o.threads),
-      {"output", 'o', CLI_TEXT, &path, 0, "OUT", "write to a file"},
-      {0}};
-  int n, rc = cli_parse(cli_find("categories"), options, argc, argv, &n);
+  const cli_option options[] = {CLI_COMMON_AS("gpu", &o.gpu_name, "the GPU to model (default: gtx580)"),
+                                CLI_COMMON_AS("size", &o.in.size, "the workloads' size (default: paper)"),
+                                {"small", 0, CLI_TEXT, &small, 0, "LIST",
+                                 "workloads, separated by commas, that are measured at size small"},
+                                CLI_COMMON("threads", &o.threads),
+                                CLI_COMMON("output", &path),
+                                {0}};
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n) return cli_usage("categories: takes no arguments");
   hd_diag d = {0};
   hd_buf out = {0};
   hd_status st = put_table(&o, small, &out, &d);

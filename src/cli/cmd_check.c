@@ -53,21 +53,17 @@ int cmd_check(int argc, char **argv) {
        "run there instead, as it dispatches: cuda:N, model:NAME or emu"},
       {"runs", 0, CLI_NUMBER, &runs, 1000000, "N", "of the rewritten kernel on the device (default: 3)"},
       {"no-reference", 0, CLI_FLAG, &no_reference, 0, NULL, "do not compare with reference.c"},
-      {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
-      {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
-       "bind=agents: a loop out of which ptxas hoists nothing"},
-      CLI_ASSUME_OPTION(assume),
-      {"seed", 0, CLI_NUMBER, &seed, 0, "N", "seed of the dispatchers"},
-      CLI_INPUT_OPTIONS(in, "the workload's size (default: small)"),
-      CLI_THREADS_OPTION(threads),
-      CLI_JSON_OPTION(json),
+      CLI_COMMON("any-grid", &any_grid),
+      CLI_COMMON("no-hoisting", &no_hoisting),
+      CLI_COMMON("assume", &assume),
+      CLI_COMMON_AS("seed", &seed, "seed of the dispatchers"),
+      CLI_INPUT_OPTIONS(&in, "the workload's size (default: small)"),
+      CLI_COMMON("threads", &threads),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("check"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1 || (device && dispatchers)) {
-    return n != 1 ? cli_usage("check: name one workload ('heddle list' shows them) or file")
-                  : cli_usage("check: --dispatcher is for the emulator, not for --device");
-  }
+  if (device && dispatchers) return cli_usage("check: --dispatcher is for the emulator, not for --device");
 
   hd_diag d = {0};
   hd_plan plan = {0};

@@ -34,21 +34,17 @@ int cmd_corun(int argc, char **argv) {
   cli_list plans = {0};
   const cli_option options[] = {
       {"device", 0, CLI_TEXT, &device, 0, "D", "cuda:N (default: cuda:0)"},
-      {"size", 0, CLI_TEXT, &size, 0, "NAME", "both workloads' size (default: small)"},
+      CLI_COMMON_AS("size", &size, "both workloads' size (default: small)"),
       {"plan", 0, CLI_LIST, &plans, 0, "P",
        "other levers of the partitions' plans: of A, and given again, of B"},
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N",
        "that A gets of a partition (default: what a search finds best)"},
-      {"repetitions", 0, CLI_NUMBER, &repetitions, 100000, "N",
-       "timed rounds (default: 21); an interval needs 8"},
-      {"warmups", 0, CLI_NUMBER, &warmups, 100000, "N", "rounds before them (default: 2)"},
-      CLI_JSON_OPTION(json),
+      CLI_COMMON_AS("repetitions", &repetitions, "timed rounds (default: 21); an interval needs 8"),
+      CLI_COMMON_AS("warmups", &warmups, "rounds before them (default: 2)"),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("corun"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 2) {
-    return cli_usage("corun: name two workloads ('heddle list' shows them)");
-  }
   hd_diag d = {0};
   session s = {
       .o = {.sms = (uint32_t)sms, .warmups = (uint32_t)warmups, .repetitions = (uint32_t)repetitions}};

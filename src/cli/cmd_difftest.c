@@ -11,7 +11,7 @@ int cmd_difftest(int argc, char **argv) {
        "the other side: cuda:N, or an instruction set of the emulator's own: emu:portable,\nemu:avx2, "
        "emu:avx512 (default: cuda:0)"},
       {"programs", 0, CLI_NUMBER, &o.programs, UINT32_MAX, "N", "how many (default: 1000)"},
-      {"seed", 0, CLI_NUMBER, &o.seed, 0, "S", "of all programs (default: 1)"},
+      CLI_COMMON_AS("seed", &o.seed, "of all programs (default: 1)"),
       {"first", 0, CLI_NUMBER, &o.first, UINT64_MAX / 2, "N",
        "number of the first: one that differs is run again by its number (default: 0)"},
       {"op", 0, CLI_TEXT, &o.select.pattern, 0, "PATTERN",
@@ -22,11 +22,10 @@ int cmd_difftest(int argc, char **argv) {
       {"per-module", 0, CLI_NUMBER, &per_module, 4096, "N", "programs compiled together (default: 64)"},
       {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
        "host threads, each with a process for a GPU of its own (default: all)"},
-      CLI_JSON_OPTION(json),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("difftest"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n) return cli_usage("difftest: '%s' is too much", argv[1]);
   o.select.sm = (unsigned)sm;
   o.threads = (unsigned)threads;
   o.per_module = (uint32_t)per_module;

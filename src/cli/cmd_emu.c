@@ -5,19 +5,18 @@
 int cmd_emu(int argc, char **argv) {
   hd_program_options o = {.gpu_dir = cli_gpus_dir()};
   const cli_option options[] = {
-      {"gpu", 0, CLI_TEXT, &o.gpu, 0, "NAME", "the GPU that the program sees (default: h100)"},
+      CLI_COMMON_AS("gpu", &o.gpu, "the GPU that the program sees (default: h100)"),
       {"devices", 0, CLI_NUMBER, &o.devices, 64, "N", "how many of them (default: 1)"},
       {"memory", 0, CLI_TEXT, &o.memory, 0, "SIZE", "memory of each: 40G (default: 80G)"},
       {"check", 0, CLI_TEXT, &o.checks, 0, "LIST", "what to look for: init, race, leak, streams; or all"},
-      {"seed", 0, CLI_NUMBER, &o.seed, 0, "S", "let streams run late, in an order of this seed"},
-      CLI_THREADS_OPTION(o.threads),
+      CLI_COMMON_AS("seed", &o.seed, "let streams run late, in an order of this seed"),
+      CLI_COMMON("threads", &o.threads),
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
       {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "report findings only"},
       {"library", 0, CLI_TEXT, &o.library, 0, "FOLDER", NULL},
       {0}};
-  int n, rc = cli_parse(cli_find("emu"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (!n) return cli_usage("emu: which program?");
   hd_diag d = {0};
   argv[n + 1] = NULL;
   hd_program_exec(&o, argv + 1, &d);

@@ -31,11 +31,10 @@ int cmd_fmt(int argc, char **argv) {
       {"module", 'm', CLI_NUMBER, &index, UINT32_MAX, "N",
        "module number, as ls shows it, when the file holds several"},
       {"raw", 0, CLI_FLAG, &raw, 0, NULL, "print the text as it is stored, unparsed"},
-      {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write to a file"},
+      CLI_COMMON("output", &output),
       {0}};
-  int n, rc = cli_parse(cli_find("fmt"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1) return cli_usage("fmt: name one file");
   hd_diag d = {0};
   if (raw) return write_raw(argv[1], index, output, &d) == HD_OK ? EXIT_OK : cli_fail(&d);
   hd_arena arena;

@@ -3,10 +3,9 @@
 
 int cmd_header(int argc, char **argv) {
   const char *output = "-";
-  const cli_option options[] = {{"output", 'o', CLI_TEXT, &output, 0, "OUT", "write to a file"}, {0}};
-  int n, rc = cli_parse(cli_find("header"), options, argc, argv, &n);
+  const cli_option options[] = {CLI_COMMON("output", &output), {0}};
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 0) return cli_usage("header: takes no arguments");
   hd_diag d = {0};
   hd_buf text = {0};
   hd_status st = hd_plan_header(&text, &d);

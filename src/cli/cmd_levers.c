@@ -1,121 +1,98 @@
 /* Prints which plans work on which workloads; runs random compositions of all levers. */
 #include "cli.h"
-#include "heddle/results.h"
+#include "heddle/suite.h"
 
-typedef struct run {
-  hd_levers_table table;
-  hd_lever_cell *cells;
+typedef struct options {
   cli_input in;
-  unsigned threads;
-  bool differ;
-} run;
+  cli_list plans;
+  const char *output;
+  uint64_t threads, compositions, seed;
+  bool json;
+} options;
 
-/* A difference is heddle's fault, and named on stderr as well. */
-static hd_status fill_cell(run *r, const hd_workload *w, size_t row, size_t plan, hd_diag *d) {
-  const hd_levers_table *t = &r->table;
-  hd_lever_cell *cell = &r->cells[row * t->n_plans + plan];
-  hd_status st = hd_lever_try(w, t->plans[plan], r->threads, cli_memory(), cell, d);
-  if (st != HD_OK || cell->answer != HD_LEVER_DIFFERENT) return st;
-  fprintf(stderr, "heddle: %s, %s: %s\n", t->workloads[row], t->plans[plan], cell->why);
-  r->differ = true;
-  return HD_OK;
-}
-
-static hd_status fill_row(run *r, size_t row, hd_diag *d) {
-  const hd_levers_table *t = &r->table;
-  hd_workload *w;
-  hd_status st = cli_open_workload(t->workloads[row], &r->in, t->size, &w, d);
-  if (st != HD_OK) return st;
-  for (size_t i = 0; st == HD_OK && i < t->n_plans; i++) st = fill_cell(r, w, row, i, d);
-  hd_workload_close(w);
-  return st;
-}
-
-static int print_levers(run *r, const char *output, bool json) {
-  const hd_levers_table *t = &r->table;
+/* Prints what differs to stderr, for that is heddle's fault, and `out`: to stdout or the file. */
+static int print(const options *o, bool differ, hd_buf *differences, hd_buf *out) {
   hd_diag d = {0};
-  hd_buf out = {0};
-  r->cells = HD_NEW_N(cli_memory(), t->n_workloads * t->n_plans + 1, hd_lever_cell);
-  r->table.cells = r->cells;
-  hd_status st = r->cells ? HD_OK : hd_nomem(&d);
-  for (size_t i = 0; st == HD_OK && i < t->n_workloads; i++) {
-    cli_progress((void *)"checking workloads", i, t->n_workloads);
-    st = fill_row(r, i, &d);
+  int rc = EXIT_OK;
+  fputs(differences->data ? differences->data : "", stderr);
+  hd_buf_free(differences);
+  if (o->json || o->compositions) {
+    rc = cli_print(out);
+  } else {
+    if (hd_file_write(o->output, out->data, out->len, &d) != HD_OK) rc = cli_fail(&d);
+    hd_buf_free(out);
   }
-  cli_progress((void *)"checking workloads", t->n_workloads, t->n_workloads);
-  if (st == HD_OK) st = (json ? hd_levers_json : hd_levers_text)(t, &out, &d);
-  if (st == HD_OK && !json) st = hd_file_write(output, out.data, out.len, &d);
-  int rc = st != HD_OK ? cli_fail(&d) : EXIT_OK;
-  if (rc == EXIT_OK && json) return cli_print(&out) ? EXIT_USAGE : r->differ ? EXIT_NO : EXIT_OK;
-  hd_buf_free(&out);
-  return rc == EXIT_OK && r->differ ? EXIT_NO : rc;
-}
-
-static int print_compositions(const hd_compositions_options *o, bool json) {
-  hd_compositions found;
-  hd_diag d = {0};
-  hd_buf out = {0}, differences = {0};
-  if (hd_compositions_run(o, &found, &d) != HD_OK) return cli_fail(&d);
-  const bool differ = hd_compositions_differences(&found, &differences);
-  fputs(differences.data ? differences.data : "", stderr);
-  hd_buf_free(&differences);
-  (json ? hd_compositions_json : hd_compositions_text)(&(hd_compositions_report){&found, o->n_names, o->seed},
-                                                       &out);
-  hd_compositions_free(&found);
-  int rc = cli_print(&out);
   return rc == EXIT_OK && differ ? EXIT_NO : rc;
 }
 
-int cmd_levers(int argc, char **argv) {
-  cli_list plans = {0};
-  cli_input in = {0};
-  const char *output = "-";
-  uint64_t threads = 0, compositions = 0, seed = 1;
-  bool json = false;
-  const cli_option options[] = {
-      {"plan", 0, CLI_LIST, &plans, 0, "P",
-       "a column; may be given several times (default: one for each lever)"},
-      CLI_INPUT_OPTIONS(in, "the workloads' size (default: tiny)"),
-      {"random", 0, CLI_NUMBER, &compositions, 100000000, "N",
-       "N random compositions of all levers at random sizes around that one instead, each under\nthree "
-       "dispatchers: one worker at a time, all at once, and one drawn"},
-      {"seed", 0, CLI_NUMBER, &seed, 0, "S", "of what is drawn (default: 1)"},
-      CLI_THREADS_OPTION(threads),
-      {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the table, in Markdown, to a file"},
-      CLI_JSON_OPTION(json),
-      {0}};
-  int n, rc = cli_parse(cli_find("levers"), options, argc, argv, &n);
-  if (rc >= 0) return rc;
+static int print_levers(const options *o, hd_levers_table *t) {
   hd_diag d = {0};
-  char **names = NULL;
-  size_t n_names = 0;
-  const char *size = in.size ? in.size : "tiny";
-  if (compositions && plans.n) {
-    rc = cli_usage("levers: --random draws its plans; --plan names them");
-  } else if (hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &names, &n_names, &d) != HD_OK) {
-    rc = cli_fail(&d);
-  } else if (compositions) {
-    const hd_compositions_options o = {.names = (const char *const *)names,
-                                       .n_names = n_names,
+  hd_buf out = {0}, differences = {0};
+  const hd_suite_run run = {.like = cli_request(NULL, &o->in, "tiny"),
+                            .threads = (unsigned)o->threads,
+                            .progress = cli_progress,
+                            .ctx = (void *)"checking workloads"};
+  if (!t->n_plans) t->plans = hd_levers_plans(&t->n_plans);
+  hd_lever_cell *cells = HD_NEW_N(cli_memory(), t->n_workloads * t->n_plans + 1, hd_lever_cell);
+  t->cells = cells;
+  hd_status st = cells ? hd_suite_levers(&run, t, cells, cli_memory(), &d) : hd_nomem(&d);
+  if (st == HD_OK) st = (o->json ? hd_levers_json : hd_levers_text)(t, &out, &d);
+  if (st == HD_OK) return print(o, hd_levers_differences(t, &differences), &differences, &out);
+  hd_buf_free(&out);
+  return cli_fail(&d);
+}
+
+static int print_compositions(const options *o, const hd_levers_table *t) {
+  const hd_compositions_options how = {.names = t->workloads,
+                                       .n_names = t->n_workloads,
                                        .kernels_dir = cli_kernels_dir(),
-                                       .size = size,
-                                       .n = compositions,
-                                       .seed = seed,
-                                       .threads = (unsigned)threads,
+                                       .size = t->size,
+                                       .n = o->compositions,
+                                       .seed = o->seed,
+                                       .threads = (unsigned)o->threads,
                                        .progress = cli_progress,
                                        .ctx = (void *)"compositions"};
-    rc = print_compositions(&o, json);
-  } else {
-    run r = {.threads = (unsigned)threads,
-             .in = in,
-             .table = {.size = size,
-                       .plans = plans.items,
-                       .n_plans = plans.n,
+  hd_compositions found;
+  hd_diag d = {0};
+  hd_buf out = {0}, differences = {0};
+  if (hd_compositions_run(&how, &found, &d) != HD_OK) return cli_fail(&d);
+  const bool differ = hd_compositions_differences(&found, &differences);
+  (o->json ? hd_compositions_json
+           : hd_compositions_text)(&(hd_compositions_report){&found, how.n_names, how.seed}, &out);
+  hd_compositions_free(&found);
+  return print(o, differ, &differences, &out);
+}
+
+int cmd_levers(int argc, char **argv) {
+  options o = {.output = "-", .seed = 1};
+  const cli_option table[] = {
+      {"plan", 0, CLI_LIST, &o.plans, 0, "P",
+       "a column; may be given several times (default: one for each lever)"},
+      CLI_INPUT_OPTIONS(&o.in, "the workloads' size (default: tiny)"),
+      {"random", 0, CLI_NUMBER, &o.compositions, 100000000, "N",
+       "N random compositions of all levers at random sizes around that one instead, each under\nthree "
+       "dispatchers: one worker at a time, all at once, and one drawn"},
+      CLI_COMMON("seed", &o.seed),
+      CLI_COMMON("threads", &o.threads),
+      CLI_COMMON_AS("output", &o.output, "write the table, in Markdown, to a file"),
+      CLI_COMMON("json", &o.json),
+      {0}};
+  int n, rc = cli_parse(table, argc, argv, &n);
+  if (rc >= 0) return rc;
+  if (o.compositions && o.plans.n) return cli_usage("levers: --random draws its plans; --plan names them");
+  if (o.compositions && (o.in.n_words || o.in.save))
+    return cli_usage("levers: --random draws sizes of workloads, and a file's kernels have only one");
+  hd_diag d = {0};
+  char **names;
+  size_t n_names;
+  if (hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &names, &n_names, &d) != HD_OK)
+    return cli_fail(&d);
+  hd_levers_table t = {.size = o.in.size ? o.in.size : "tiny",
+                       .plans = o.plans.items,
+                       .n_plans = o.plans.n,
                        .workloads = (const char *const *)names,
-                       .n_workloads = n_names}};
-    if (!plans.n) r.table.plans = hd_levers_plans(&r.table.n_plans);
-    rc = print_levers(&r, output, json);
-  }
+                       .n_workloads = n_names};
+  rc = o.compositions ? print_compositions(&o, &t) : print_levers(&o, &t);
   hd_workload_list_free(names, n_names);
   return rc;
 }

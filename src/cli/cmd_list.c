@@ -4,10 +4,9 @@
 
 int cmd_list(int argc, char **argv) {
   bool json = false;
-  const cli_option options[] = {CLI_JSON_OPTION(json), {0}};
-  int n, rc = cli_parse(cli_find("list"), options, argc, argv, &n);
+  const cli_option options[] = {CLI_COMMON("json", &json), {0}};
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n) return cli_usage("list: takes no arguments");
   hd_diag d = {0};
   char **names;
   size_t count, opened = 0;

@@ -42,9 +42,8 @@ int cmd_ls(int argc, char **argv) {
       {"json", 0, CLI_FLAG, &json, 0, NULL, "totals as JSON: modules, kernels, bytes, failures"},
       {"long", 'l', CLI_FLAG, &detailed, 0, NULL, "with --json: every kernel too"},
       {0}};
-  int n, rc = cli_parse(cli_find("ls"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n < 1) return cli_usage("ls: name a file");
   hd_diag d = {0};
   hd_buf out = {0};
   uint64_t failures = 0;

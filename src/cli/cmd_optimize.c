@@ -58,14 +58,13 @@ int cmd_optimize(int argc, char **argv) {
        "leave out plans that need another launch: bind=agents, bind=claim, sms"},
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       MODEL_OPTIONS(o),
-      CLI_INPUT_OPTIONS(o.in, "the workload's size (default: paper where there is one)"),
-      CLI_ASSUME_OPTION(o.assume),
-      CLI_THREADS_OPTION(o.threads),
-      CLI_JSON_OPTION(json),
+      CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper where there is one)"),
+      CLI_COMMON("assume", &o.assume),
+      CLI_COMMON("threads", &o.threads),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("optimize"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1) return cli_usage("optimize: name one workload or file");
   hd_diag d = {0};
   optimization *z = calloc(1, sizeof *z);
   if (!z) return cli_usage("out of memory");

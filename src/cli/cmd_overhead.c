@@ -1,21 +1,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "heddle/results.h"
-
-static hd_status measure(hd_overhead_table *t, const cli_input *in, const hd_overhead_options *o,
-                         hd_overhead_row *rows, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (size_t i = 0; st == HD_OK && i < t->n_workloads; i++) {
-    hd_workload *w;
-    cli_progress((void *)"measuring workloads", i, t->n_workloads);
-    if ((st = cli_open_workload(t->workloads[i], in, t->size, &w, d)) != HD_OK) break;
-    st = hd_overhead(w, t->plans, t->n_plans, o, &rows[i * t->n_plans], d);
-    hd_workload_close(w);
-  }
-  cli_progress((void *)"measuring workloads", t->n_workloads, t->n_workloads);
-  return st;
-}
+#include "heddle/suite.h"
 
 static hd_status parse_plans(const cli_list *given, hd_plan **plans, size_t *n, hd_diag *d) {
   const char *const *texts = hd_overhead_plans(n);
@@ -39,14 +25,14 @@ int cmd_overhead(int argc, char **argv) {
   const cli_option options[] = {
       {"plan", 0, CLI_LIST, &given, 0, "P",
        "a row; may be given several times (default: one for each lever)"},
-      CLI_INPUT_OPTIONS(in, "the workloads' size (default: tiny)"),
-      {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
-      CLI_THREADS_OPTION(threads),
-      {"output", 'o', CLI_TEXT, &output, 0, "OUT",
-       "write the page, in Markdown, to a file, and keep what it has from \"## Notes\" on"},
-      CLI_JSON_OPTION(json),
+      CLI_INPUT_OPTIONS(&in, "the workloads' size (default: tiny)"),
+      CLI_COMMON("any-grid", &any_grid),
+      CLI_COMMON("threads", &threads),
+      CLI_COMMON_AS("output", &output,
+                    "write the page, in Markdown, to a file, and keep what it has from \"## Notes\" on"),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("overhead"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
   hd_plan *plans = NULL;
@@ -65,8 +51,11 @@ int cmd_overhead(int argc, char **argv) {
   hd_overhead_row *rows = st == HD_OK ? calloc(t.n_workloads * t.n_plans + 1, sizeof *rows) : NULL;
   t.rows = rows;
   if (st == HD_OK && !rows) st = hd_nomem(&d);
-  const hd_overhead_options o = {.run = {.threads = (unsigned)threads, .apply.any_grid = any_grid}};
-  if (st == HD_OK) st = measure(&t, &in, &o, rows, &d);
+  const hd_suite_run run = {.like = cli_request(NULL, &in, "tiny"),
+                            .threads = (unsigned)threads,
+                            .progress = cli_progress,
+                            .ctx = (void *)"measuring workloads"};
+  if (st == HD_OK) st = hd_suite_overhead(&run, &t, any_grid, rows, &d);
   if (st == HD_OK && json) {
     hd_buf out = {0};
     hd_overhead_json(&t, &out);

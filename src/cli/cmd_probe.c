@@ -13,14 +13,12 @@ int cmd_probe(int argc, char **argv) {
       {"delay", 0, CLI_NUMBER, &delay, 10000000, "CYCLES",
        "between the waves of the staggered launch (default: 3000)"},
       {"dram", 0, CLI_NUMBER, &megabytes, 1 << 20, "MB", "what the DRAM bandwidths read (default: 2048)"},
-      {"output", 'o', CLI_TEXT, &output, 0, "OUT",
-       "the GPU file (default: its name with .toml, in this folder)"},
+      CLI_COMMON_AS("output", &output, "the GPU file (default: its name with .toml, in this folder)"),
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "a page of plots as well"},
-      CLI_JSON_OPTION(json),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("probe"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n) return cli_usage("probe: takes no arguments");
   hd_diag d = {0};
   hd_device *dev = NULL;
   hd_probe_result r = {0};

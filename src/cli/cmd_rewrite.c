@@ -50,9 +50,8 @@ int cmd_rewrite(int argc, char **argv) {
        "bind=agents:N: as many registers as N CTAs per SM leave (needs the block)"},
       {"registers", 0, CLI_NUMBER, &registers, 255, "N",
        "that a thread of the original uses; bind=agents limits the rewritten kernel's"},
-      {"no-hoisting", 0, CLI_FLAG, &no_hoisting, 0, NULL,
-       "bind=agents: a loop out of which ptxas hoists nothing"},
-      CLI_ASSUME_OPTION(assume),
+      CLI_COMMON("no-hoisting", &no_hoisting),
+      CLI_COMMON("assume", &assume),
       {"unwritten", 0, CLI_TEXT, &unwritten.params, 0, "A,B",
        "bypass=ro: parameters (arg1, arg2, ...) whose memory nothing writes while the kernel runs"},
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "clusters, one per SM (default: those of --gpu, else 132)"},
@@ -64,12 +63,10 @@ int cmd_rewrite(int argc, char **argv) {
       {"sample", 0, CLI_NUMBER, &sample, UINT32_MAX, "N",
        "with --all: N of the modules, spread evenly over the file"},
       {"json", 0, CLI_FLAG, &json, 0, NULL, "with --all: print modules and reasons as JSON"},
-      {"output", 'o', CLI_TEXT, &output, 0, "OUT",
-       "write to a file; with --all and several modules an existing folder"},
+      CLI_COMMON_AS("output", &output, "write to a file; with --all and several modules an existing folder"),
       {0}};
-  int n, rc = cli_parse(cli_find("rewrite"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1) return cli_usage("rewrite: name one file");
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
   if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
   if (all && json && strcmp(output, "-") == 0)

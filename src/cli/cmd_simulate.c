@@ -8,11 +8,10 @@ int cmd_simulate(int argc, char **argv) {
   bool json = false;
   const cli_option options[] = {{"plan", 0, CLI_TEXT, &plan_text, 0, "P", "the plan (default: baseline)"},
                                 REPLAY_OPTIONS(o),
-                                CLI_JSON_OPTION(json),
+                                CLI_COMMON("json", &json),
                                 {0}};
-  int n, rc = cli_parse(cli_find("simulate"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1) return cli_usage("simulate: name one workload ('heddle list' shows them)");
   hd_diag d = {0};
   model_session s = {0};
   hd_plan plan = {0};

@@ -7,12 +7,11 @@ int cmd_sweep(int argc, char **argv) {
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST",
        "plans separated by spaces, or @FILE with one a line (default: all candidates)"},
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "also draw the landscape"},
-      {"output", 'o', CLI_TEXT, &output, 0, "OUT", "write the CSV to a file"},
+      CLI_COMMON_AS("output", &output, "write the CSV to a file"),
       REPLAY_OPTIONS(o),
       {0}};
-  int n, rc = cli_parse(cli_find("sweep"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (n != 1) return cli_usage("sweep: name one workload ('heddle list' shows them)");
   hd_diag d = {0};
   model_session s = {0};
   hd_buf csv = {0}, page = {0};

@@ -39,40 +39,33 @@ static int close_timing(timing *t, int rc) {
 
 int cmd_time(int argc, char **argv) {
   cli_input in = {0};
-  const char *device = "cuda:0", *l2 = "flush";
-  unsigned assume = 0;
+  const char *device = "cuda:0";
+  unsigned assume = 0, l2 = 0;
   cli_list plans = {0};
   uint64_t threads = 0, warmups = 0, repetitions = 0;
   bool json = false, any_grid = false, no_counters = false;
   const cli_option options[] = {
       {"plan", 0, CLI_LIST, &plans, 0, "P", "a plan; several are timed in turns"},
-      {"device", 0, CLI_TEXT, &device, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
-      {"repetitions", 0, CLI_NUMBER, &repetitions, 100000, "N",
-       "timed rounds (default: 31); an interval needs 8"},
-      {"warmups", 0, CLI_NUMBER, &warmups, 100000, "N", "rounds before them (default: 3)"},
-      {"l2", 0, CLI_TEXT, &l2, 0, "flush|keep",
-       "what a run finds in L2: nothing of the workload, or what its last run left\n(default: flush)"},
-      {"no-counters", 0, CLI_FLAG, &no_counters, 0, NULL, "times only"},
-      {"any-grid", 0, CLI_FLAG, &any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
-      CLI_ASSUME_OPTION(assume),
-      CLI_INPUT_OPTIONS(in, "the workload's size (default: small)"),
-      CLI_THREADS_OPTION(threads),
-      CLI_JSON_OPTION(json),
+      CLI_COMMON("device", &device),
+      CLI_COMMON_AS("repetitions", &repetitions, "timed rounds (default: 31); an interval needs 8"),
+      CLI_COMMON_AS("warmups", &warmups, "rounds before them (default: 3)"),
+      CLI_COMMON("l2", &l2),
+      CLI_COMMON("no-counters", &no_counters),
+      CLI_COMMON("any-grid", &any_grid),
+      CLI_COMMON("assume", &assume),
+      CLI_INPUT_OPTIONS(&in, "the workload's size (default: small)"),
+      CLI_COMMON("threads", &threads),
+      CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(cli_find("time"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  bool keep = strcmp(l2, "keep") == 0;
-  if (n != 1 || (!keep && strcmp(l2, "flush") != 0)) {
-    return n != 1 ? cli_usage("time: name one workload ('heddle list' shows them)")
-                  : cli_usage("time: --l2 takes flush or keep, not '%s'", l2);
-  }
   hd_diag d = {0};
   timing t = {0};
   hd_measure_options o = {
       .run = {.threads = (unsigned)threads, .apply = {.any_grid = any_grid, .assume = assume}},
       .warmups = (uint32_t)warmups,
       .repetitions = (uint32_t)repetitions,
-      .keep_l2 = keep,
+      .keep_l2 = l2 == L2_KEEP,
       .no_counters = no_counters};
   hd_status st = collect_rows(&t, &plans, &d);
   if (st == HD_OK) st = cli_open_workload(argv[1], &in, NULL, &t.w, &d);

@@ -7,7 +7,8 @@
 
 typedef struct options {
   cli_input in;
-  const char *device, *l2, *store, *strategy;
+  const char *device, *store;
+  unsigned l2, strategy;
   uint64_t budget, threads, rows;
   cli_list plans;
   unsigned assume;
@@ -25,16 +26,6 @@ typedef struct session {
   hd_tuning_list *list; /* NULL: text is wanted, as each ends */
   unsigned failed;
 } session;
-
-static const char *const strategies[HD_TUNE_STRATEGIES] = {
-    [HD_TUNE_SEARCH] = "search", [HD_TUNE_VOTE] = "vote", [HD_TUNE_COMPARE] = "compare"};
-
-/* HD_TUNE_STRATEGIES: there is none of that name. */
-static hd_tune_strategy find_strategy(const char *name) {
-  unsigned i = 0;
-  while (name && i < HD_TUNE_STRATEGIES && strcmp(name, strategies[i]) != 0) i++;
-  return (hd_tune_strategy)i;
-}
 
 /* ---- One workload --------------------------------------------------------------------- */
 
@@ -65,7 +56,7 @@ static int print_text(const hd_tuning_report *r) {
 static hd_status tune_one(session *s, const char *name, hd_diag *d) {
   hd_workload *w;
   hd_tuning t;
-  hd_status st = cli_open_workload(name, &s->o.in, tuning_size(s->device), &w, d);
+  hd_status st = cli_open_workload(name, &s->o.in, hd_tune_size(hd_device_get_info(s->device)), &w, d);
   if (st != HD_OK) return st;
   s->tune.ctx = (void *)name;
   st = find_plans(s, w, &t, d);
@@ -102,12 +93,12 @@ static hd_status prepare(session *s, hd_diag *d) {
   s->tune = (hd_tune_options){
       .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
       .budget = (double)o->budget,
-      .keep_l2 = o->l2 && strcmp(o->l2, "keep") == 0,
+      .keep_l2 = o->l2 == L2_KEEP,
       .shared = o->shared,
       .whole = o->whole,
       .no_proof = o->no_proof,
       .no_counters = o->no_counters,
-      .strategy = o->strategy ? find_strategy(o->strategy) : HD_TUNE_SEARCH,
+      .strategy = o->strategy ? (hd_tune_strategy)(o->strategy - 1) : HD_TUNE_SEARCH,
       .advisor = advice ? &s->advisor : NULL,
       .plans = s->plans,
       .n_plans = s->n_plans,
@@ -128,43 +119,32 @@ int cmd_tune(int argc, char **argv) {
   session s = {.o = {.device = "cuda:0", .rows = 8}};
   options *o = &s.o;
   const cli_option table[] = {
-      {"device", 0, CLI_TEXT, &o->device, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
-      {"budget", 0, CLI_NUMBER, &o->budget, 86400, "S",
-       "seconds for each workload, about (default: 6, and up to 12 where runs take long)"},
+      CLI_COMMON("device", &o->device),
+      CLI_COMMON("budget", &o->budget),
       {"plan", 0, CLI_LIST, &o->plans, 0, "P", "try this plan first; may be given several times"},
       {"again", 0, CLI_FLAG, &o->again, 0, NULL, "tune though there is a verdict"},
       {"verify", 0, CLI_FLAG, &o->verify, 0, NULL,
        "measure the verdicts again; those that no longer win are dropped"},
       {"whole", 0, CLI_FLAG, &o->whole, 0, NULL,
        "one plan for all kernels of a workload (models always do that)"},
-      {"strategy", 0, CLI_TEXT, &o->strategy, 0, "S",
+      {"strategy", 0, CLI_CHOICE, &o->strategy, 0, "search|vote|compare",
        "how many warps bypass L1: search times every number, vote has SMs try them during the\nsame launches "
        "and times the one they choose, compare does both (default: search)"},
-      CLI_INPUT_OPTIONS(o->in, "the workloads' size (default: gpu; on models small)"),
-      {"l2", 0, CLI_TEXT, &o->l2, 0, "flush|keep", "as for time"},
-      {"shared", 0, CLI_FLAG, &o->shared, 0, NULL,
-       "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "
-       "of a second, to try it with buffers in fragmented memory"},
-      {"store", 0, CLI_TEXT, &o->store, 0, "FILE",
-       "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},
+      CLI_INPUT_OPTIONS(&o->in, "the workloads' size (default: gpu; on models small)"),
+      CLI_COMMON_AS("l2", &o->l2, "as for time"),
+      CLI_COMMON("shared", &o->shared),
+      CLI_COMMON("store", &o->store),
       {"rows", 0, CLI_NUMBER, &o->rows, 1000, "N", "plans to show of each kernel (default: 8)"},
-      {"no-advice", 0, CLI_FLAG, &o->no_advice, 0, NULL,
-       "do not ask the analysis of a small size what to try first"},
+      CLI_COMMON("no-advice", &o->no_advice),
       {"no-proof", 0, CLI_FLAG, &o->no_proof, 0, NULL, "do not check the winner on the emulator"},
-      {"no-counters", 0, CLI_FLAG, &o->no_counters, 0, NULL, "times only"},
-      {"any-grid", 0, CLI_FLAG, &o->any_grid, 0, NULL, "rewrite for any grid instead of the launch's own"},
-      CLI_ASSUME_OPTION(o->assume),
-      CLI_THREADS_OPTION(o->threads),
-      CLI_JSON_OPTION(o->json),
+      CLI_COMMON("no-counters", &o->no_counters),
+      CLI_COMMON("any-grid", &o->any_grid),
+      CLI_COMMON("assume", &o->assume),
+      CLI_COMMON("threads", &o->threads),
+      CLI_COMMON("json", &o->json),
       {0}};
-  int n, rc = cli_parse(cli_find("tune"), table, argc, argv, &n);
+  int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (!n) return close_session(&s, cli_usage("tune: name one workload or more ('heddle list' shows them)"));
-  if (o->l2 && strcmp(o->l2, "keep") != 0 && strcmp(o->l2, "flush") != 0)
-    return close_session(&s, cli_usage("tune: --l2 takes flush or keep, not '%s'", o->l2));
-  if (o->strategy && find_strategy(o->strategy) == HD_TUNE_STRATEGIES)
-    return close_session(&s,
-                         cli_usage("tune: --strategy takes search, vote or compare, not '%s'", o->strategy));
   if (o->again && o->verify)
     return close_session(&s,
                          cli_usage("tune: --again makes new verdicts, --verify measures those there are"));

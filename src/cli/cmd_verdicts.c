@@ -45,10 +45,10 @@ int cmd_verdicts(int argc, char **argv) {
       {"driver", 0, CLI_TEXT, &o.filter.driver, 0, "PATTERN", "only those made with drivers that match"},
       {"older", 0, CLI_NUMBER, &o.older, 100000, "DAYS", "only those made longer ago"},
       {"all", 0, CLI_FLAG, &o.all, 0, NULL, "prune: drop everything"},
-      {"output", 'o', CLI_TEXT, &o.output, 0, "OUT", "write to a file"},
-      CLI_JSON_OPTION(o.json),
+      CLI_COMMON("output", &o.output),
+      CLI_COMMON("json", &o.json),
       {0}};
-  int n, rc = cli_parse(cli_find("verdicts"), table, argc, argv, &n);
+  int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
   const char *what = n ? argv[1] : "list";
   bool importing = strcmp(what, "import") == 0;

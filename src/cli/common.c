@@ -138,19 +138,21 @@ const char *cli_gpus_dir(void) {
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-hd_status cli_open_workload(const char *name, const cli_input *in, const char *size, hd_workload **out,
+hd_workload_request cli_request(const char *name, const cli_input *in, const char *preferred) {
+  return (hd_workload_request){.name = name,
+                               .kernels_dir = cli_kernels_dir(),
+                               .size = in->size,
+                               .preferred = preferred,
+                               .set = in->params.items,
+                               .n_set = in->params.n,
+                               .words = in->words,
+                               .n_words = in->n_words,
+                               .save = in->save};
+}
+
+hd_status cli_open_workload(const char *name, const cli_input *in, const char *preferred, hd_workload **out,
                             hd_diag *d) {
-  const bool file = hd_workload_is_file(name);
-  const hd_workload_request q = {.name = name,
-                                 .kernels_dir = cli_kernels_dir(),
-                                 .size = in->size ? in->size
-                                         : file   ? NULL
-                                                  : size,
-                                 .set = in->params.items,
-                                 .n_set = in->params.n,
-                                 .words = in->words,
-                                 .n_words = in->n_words,
-                                 .save = in->save};
+  const hd_workload_request q = cli_request(name, in, preferred);
   return hd_workload_request_open(&q, out, d);
 }
 

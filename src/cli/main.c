@@ -1,51 +1,65 @@
+#include <limits.h>
 #include <locale.h>
 #include <string.h>
 
 #include "cli.h"
 
 #define INPUT "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ..."
+#define ONE_INPUT 1, 1, "name one workload ('heddle list' shows them) or file"
+#define ONE_FILE 1, 1, "name one file"
+#define MANY INT_MAX
+#define FOLDERS                                                                                              \
+  "A file's kernels take part as a folder, which 'heddle check FILE -k KERNEL ... --save DIR' makes.\n"
 
 const cli_command cli_commands[] = {
-    {"ls", "FILE...", "modules and kernels in PTX files, fatbins, executables and libraries", "", cmd_ls},
-    {"fmt", "FILE", "parse a module and print it", "", cmd_fmt},
+    {"ls", "FILE...", "modules and kernels in PTX files, fatbins, executables and libraries", "", 1, MANY,
+     "name a file", cmd_ls},
+    {"fmt", "FILE", "parse a module and print it", "", ONE_FILE, cmd_fmt},
     {"analyze", "WORKLOAD | FILE [-k KERNEL --grid ... --block ... --arg ...]",
      "where the reuse is, whether it can be had, and what to do about it",
      "Without --arg only the text of a file's kernels is looked at; --grid and --block say what is known of\n"
      "their launches. -k also chooses among the kernels that a workload launches.\n",
-     cmd_analyze},
-    {"rewrite", "FILE -k KERNEL --plan P", "write the kernel as a plan wants it", "", cmd_rewrite},
-    {"check", INPUT, "prove on the emulator or a device that plan and original agree", "", cmd_check},
-    {"time", INPUT, "time plans against the default launch on a device", "", cmd_time},
-    {"tune", INPUT, "find the plan that wins on a device, and keep it as a verdict", "", cmd_tune},
+     1, MANY, "name one file or workload", cmd_analyze},
+    {"rewrite", "FILE -k KERNEL --plan P", "write the kernel as a plan wants it", "", ONE_FILE, cmd_rewrite},
+    {"check", INPUT, "prove on the emulator or a device that plan and original agree", "", ONE_INPUT,
+     cmd_check},
+    {"time", INPUT, "time plans against the default launch on a device", "", ONE_INPUT, cmd_time},
+    {"tune", INPUT, "find the plan that wins on a device, and keep it as a verdict", "", 1, MANY,
+     "name one workload or more ('heddle list' shows them)", cmd_tune},
     {"bench", "[WORKLOAD...]", "tune many workloads and draw the papers' tables for a device",
-     "Exit code 1 when a verdict that is verified runs below 0.99x, or cannot be run.\n", cmd_bench},
-    {"probe", "--device D", "what a GPU's dispatcher and caches do; writes its file for gpus/", "",
+     FOLDERS "Exit code 1 when a verdict that is verified runs below 0.99x, or cannot be run.\n", 0, MANY, "",
+     cmd_bench},
+    {"probe", "--device D", "what a GPU's dispatcher and caches do; writes its file for gpus/", "", 0, 0, "",
      cmd_probe},
     {"difftest", "[--device D]", "random PTX programs on the emulator and a device, compared bit for bit",
      "Programs that differ are counted by instruction: within the bounds of approximate instructions\n"
      "(docs/difftest.md), by the device's compiler (they agree when it does not optimize), unexplained.\n"
      "Exit code 1 when any is unexplained.\n",
-     cmd_difftest},
-    {"simulate", INPUT, "counters on a modelled GPU", "", cmd_simulate},
-    {"sweep", INPUT, "many plans on a modelled GPU, as CSV", "", cmd_sweep},
+     0, 0, "", cmd_difftest},
+    {"simulate", INPUT, "counters on a modelled GPU", "", ONE_INPUT, cmd_simulate},
+    {"sweep", INPUT, "many plans on a modelled GPU, as CSV", "", ONE_INPUT, cmd_sweep},
     {"accuracy", "[WORKLOAD...] --gpu NAME --device D", "the traffic model's counters against a device's own",
-     "", cmd_accuracy},
-    {"corun", "A B --device D", "two workloads at the same time: streams, SM partitions, green contexts", "",
-     cmd_corun},
-    {"optimize", INPUT, "find, prove and write the best order of a kernel's CTAs", "", cmd_optimize},
-    {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", cmd_emu},
-    {"list", "", "the workloads that come with heddle", "", cmd_list},
-    {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "",
+     FOLDERS, 0, MANY, "", cmd_accuracy},
+    {"corun", "A B --device D", "two workloads at the same time: streams, SM partitions, green contexts",
+     FOLDERS, 2, 2, "name two workloads ('heddle list' shows them)", cmd_corun},
+    {"optimize", INPUT, "find, prove and write the best order of a kernel's CTAs", "", ONE_INPUT,
+     cmd_optimize},
+    {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", 1, MANY,
+     "which program?", cmd_emu},
+    {"list", "", "the workloads that come with heddle", "", 0, 0, "", cmd_list},
+    {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "", 0, 0, "",
      cmd_categories},
-    {"verdicts", "[list | export | import FILE | prune]", "what tuning found, kept from run to run", "",
-     cmd_verdicts},
-    {"levers", "[WORKLOAD | FOLDER]...", "which plans work on which workloads, or why they are refused",
+    {"verdicts", "[list | export | import FILE | prune]", "what tuning found, kept from run to run", "", 0, 2,
+     "list, export, import FILE or prune", cmd_verdicts},
+    {"levers", "[WORKLOAD | FOLDER | FILE -k KERNEL ...]...",
+     "which plans work on which workloads, or why they are refused",
      "A folder stands for the workloads in it. Exit code 1 when anything differs; a line for each says how "
      "to repeat it.\n",
-     cmd_levers},
-    {"overhead", "[WORKLOAD...]", "what plans cost: instructions, registers, shared memory", "",
-     cmd_overhead},
-    {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h", "", cmd_header},
+     0, MANY, "", cmd_levers},
+    {"overhead", "[WORKLOAD | FILE -k KERNEL ...]...",
+     "what plans cost: instructions, registers, shared memory", "", 0, MANY, "", cmd_overhead},
+    {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h", "", 0, 0, "",
+     cmd_header},
     {0},
 };
 

@@ -22,22 +22,12 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   if (st == HD_OK) st = set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
   if (st == HD_OK) st = cli_dispatch(o->dispatcher, &s->dispatch, d);
-  if (st == HD_OK) st = cli_open_workload(name, &o->in, NULL, &s->workload, d);
-  if (st != HD_OK || o->in.size) return st;
-  for (uint32_t i = 0; i < s->workload->n_sizes; i++) {
-    if (strcmp(s->workload->sizes[i].name, "paper") != 0) continue;
-    hd_workload_close(s->workload);
-    s->workload = NULL;
-    return cli_open_workload(name, &o->in, "paper", &s->workload, d);
-  }
-  return st;
+  return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 
 hd_status model_open_study(model_session *s, const model_options *o, hd_diag *d) {
   hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms};
-  s->timed = run.timed = o->depth ? strcmp(o->depth, "timing") == 0 : hd_gpu_has_clock(&s->gpu);
-  if (o->depth && !run.timed && strcmp(o->depth, "traffic") != 0)
-    return hd_fail(d, HD_ERR_USAGE, "--depth %s: it is traffic or timing", o->depth);
+  s->timed = run.timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
   return hd_study_open(s->workload, &run, &s->study, d);
 }
 

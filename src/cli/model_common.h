@@ -7,40 +7,21 @@
 
 typedef struct model_options {
   cli_input in;
-  const char *gpu_name, *dispatcher, *plans, *depth;
+  const char *gpu_name, *dispatcher, *plans;
+  unsigned depth; /* DEPTH_... */
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   unsigned assume;   /* HD_ASSUME_... */
   bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
 } model_options;
 
-/* Which GPU is modelled, and how. */
-#define MODEL_OPTIONS(o)                                                                                     \
-  {"gpu",                                                                                                    \
-   0,                                                                                                        \
-   CLI_TEXT,                                                                                                 \
-   &(o).gpu_name,                                                                                            \
-   0,                                                                                                        \
-   "NAME",                                                                                                   \
-   "a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)"},                \
-  {                                                                                                          \
-    "dispatcher", 0, CLI_TEXT, &(o).dispatcher, 0, "NAME",                                                   \
-        "demand or round-robin (default: as the GPU's file says)"                                            \
-  }
-/* The same for commands that only replay. */
+/* Which GPU is modelled, and how; for commands that only replay. */
+#define MODEL_OPTIONS(o) CLI_COMMON("gpu", &(o).gpu_name), CLI_COMMON("dispatcher", &(o).dispatcher)
 #define REPLAY_OPTIONS(o)                                                                                    \
-  MODEL_OPTIONS(o),                                                                                          \
-      {"l1", 0, CLI_NUMBER, &(o).l1_bytes, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},  \
-      {"seed", 0, CLI_NUMBER, &(o).seed, 0, "N", "seed of the dispatcher"},                                  \
-      {"depth",                                                                                              \
-       0,                                                                                                    \
-       CLI_TEXT,                                                                                             \
-       &(o).depth,                                                                                           \
-       0,                                                                                                    \
-       "NAME",                                                                                               \
-       "timing: by a clock (default where the GPU's file says what launches take); traffic: a bound"},       \
-      CLI_INPUT_OPTIONS((o).in, "the workload's size (default: paper where there is one)"),                  \
-      CLI_THREADS_OPTION((o).threads)
+  MODEL_OPTIONS(o), CLI_COMMON("l1", &(o).l1_bytes),                                                         \
+      CLI_COMMON_AS("seed", &(o).seed, "seed of the dispatcher"), CLI_COMMON("depth", &(o).depth),           \
+      CLI_INPUT_OPTIONS(&(o).in, "the workload's size (default: paper where there is one)"),                 \
+      CLI_COMMON("threads", &(o).threads)
 
 /* A workload, a GPU, the workload's traces. Close whether opening succeeded or not. */
 typedef struct model_session {

@@ -3,6 +3,43 @@
 
 #include "cli.h"
 
+/* ---- Options that several commands have ------------------------------------------------------- */
+
+static const cli_option common[] = {
+    {"any-grid", 0, CLI_FLAG, NULL, 0, NULL, "rewrite for any grid instead of the launch's own"},
+    {"assume", 0, CLI_ASSUME, NULL, 0, "WORDS",
+     "no-waits: no loop waits for another CTA, whatever it looks like"},
+    {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
+     "seconds for each workload, about (default: 6, and up to 12 where runs take long)"},
+    {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
+     "by a clock (default where the GPU's file says what launches take), or a bound"},
+    {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
+    {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
+    {"gpu", 0, CLI_TEXT, NULL, 0, "NAME",
+     "a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)"},
+    {"json", 0, CLI_FLAG, NULL, 0, NULL, "print JSON"},
+    {"l1", 0, CLI_NUMBER, NULL, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
+    {"l2", 0, CLI_CHOICE, NULL, 0, "flush|keep",
+     "what a run finds in L2: nothing of the workload, or what its last run left\n(default: flush)"},
+    {"no-advice", 0, CLI_FLAG, NULL, 0, NULL, "do not ask the analysis of a small size what to try first"},
+    {"no-counters", 0, CLI_FLAG, NULL, 0, NULL, "times only"},
+    {"no-hoisting", 0, CLI_FLAG, NULL, 0, NULL, "bind=agents: a loop out of which ptxas hoists nothing"},
+    {"output", 'o', CLI_TEXT, NULL, 0, "OUT", "write to a file"},
+    {"param", 0, CLI_LIST, NULL, 0, "NAME=N",
+     "another value for one of the size's parameters; may be given several times"},
+    {"repetitions", 0, CLI_NUMBER, NULL, 100000, "N", NULL},
+    {"save", 0, CLI_TEXT, NULL, 0, "DIR", "keep the workload of a file in this folder"},
+    {"seed", 0, CLI_NUMBER, NULL, 0, "S", "of what is drawn (default: 1)"},
+    {"shared", 0, CLI_FLAG, NULL, 0, NULL,
+     "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "
+     "of a second, to try it with buffers in fragmented memory"},
+    {"size", 0, CLI_TEXT, NULL, 0, "NAME", "the workload's size (default: small)"},
+    {"store", 0, CLI_TEXT, NULL, 0, "FILE",
+     "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},
+    {"threads", 0, CLI_NUMBER, NULL, 1024, "N", "host threads (default: all)"},
+    {"warmups", 0, CLI_NUMBER, NULL, 100000, "N", NULL},
+    {0}};
+
 /* ---- Values ------------------------------------------------------------------------------ */
 
 static const cli_option *find_option(const cli_option *options, const char *name, size_t n, char letter) {
@@ -40,6 +77,28 @@ static int add_word(cli_input *in, const char *option, const char *text, int arg
   return 0;
 }
 
+/* The number of a word among "first|second", from 1; 0: it is none of them. */
+static unsigned choose(const char *words, const char *text) {
+  const size_t len = strlen(text);
+  unsigned k = 1;
+  for (const char *p = words;; p++, k++) {
+    const size_t n = strcspn(p, "|");
+    if (n == len && memcmp(p, text, n) == 0) return k;
+    if (!p[n]) return 0;
+    p += n;
+  }
+}
+
+/* "first, second or third" */
+static const char *alternatives(const char *words) {
+  hd_buf out = {0};
+  for (const char *p = words; *p; p++)
+    hd_buf_puts(&out, *p != '|' ? (char[]){*p, 0} : strchr(p + 1, '|') ? ", " : " or ");
+  const char *text = hd_arena_strndup(cli_memory(), out.data ? out.data : "", out.len);
+  hd_buf_free(&out);
+  return text ? text : words;
+}
+
 /* 0, or the exit code after a message. */
 static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
   switch (o->kind) {
@@ -55,10 +114,14 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
     if (cli_parse_dims(text, o->value)) return 0;
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
   case CLI_LIST: return add_item(o->value, text, argc);
+  case CLI_CHOICE:
+    if ((*(unsigned *)o->value = choose(o->argument, text))) return 0;
+    return cli_usage("%s: --%s takes %s, not '%s'", c->name, o->name, alternatives(o->argument), text);
   case CLI_ASSUME:
     if (hd_assume_parse(text, o->value)) return 0;
     return cli_usage("%s: --%s takes no-waits, not '%s'", c->name, o->name, text);
   case CLI_WORD: return add_word(o->value, o->name, text, argc);
+  case CLI_SHARED:
   case CLI_INPUT: break; /* expanded before anything is parsed */
   }
   return EXIT_USAGE;
@@ -100,42 +163,66 @@ static int print_usage(const cli_command *c, const cli_option *options) {
   return cli_print(&b);
 }
 
-/* ---- Rows that stand for several ------------------------------------------------------------ */
+/* ---- Rows that stand for others ------------------------------------------------------------ */
 
-/* The table with a row for each word that describes launches at its end, where one stands for all of them. */
+static cli_option *put_common(cli_option *at, const char *name, void *value, const char *help) {
+  *at = *find_option(common, name, strlen(name), 0);
+  at->value = value;
+  if (help) at->help = help;
+  return at + 1;
+}
+
+static cli_option *put_input(cli_option *at, cli_input *in, const char *size_help) {
+  at = put_common(at, "size", &in->size, size_help);
+  at = put_common(at, "param", &in->params, NULL);
+  return put_common(at, "save", &in->save, NULL);
+}
+
+/* The table with all rows that others stand for; those of launches are at its end. */
 static const cli_option *expand(const cli_option *options) {
+  enum { INPUT_ROWS = 3 };
   size_t n = 0, words = 0;
-  while (options[n].name && options[n].kind != CLI_INPUT) n++;
-  if (!options[n].name) return options;
+  cli_input *in = NULL;
+  while (options[n].name) n++;
   while (hd_launch_option_at(words)) words++;
-  size_t rest = 0;
-  while (options[n + 1 + rest].name) rest++;
-  cli_option *all = HD_NEW_N(cli_memory(), n + rest + words + 1, cli_option);
-  if (!all) return NULL;
-  memcpy(all, options, n * sizeof *all);
-  memcpy(all + n, options + n + 1, rest * sizeof *all);
-  for (size_t i = 0; i < words; i++) {
+  cli_option *all = HD_NEW_N(cli_memory(), n + INPUT_ROWS + words + 1, cli_option), *at = all;
+  for (const cli_option *o = options; all && o->name; o++) {
+    if (o->kind == CLI_INPUT)
+      at = put_input(at, in = o->value, o->help);
+    else if (o->kind == CLI_SHARED)
+      at = put_common(at, o->name, o->value, o->help);
+    else
+      *at++ = *o;
+  }
+  for (size_t i = 0; all && in && i < words; i++) {
     const hd_launch_option *w = hd_launch_option_at(i);
-    all[n + rest + i] = (cli_option){w->name, w->letter, CLI_WORD, options[n].value, 0, w->argument, w->help};
+    *at++ = (cli_option){w->name, w->letter, CLI_WORD, in, 0, w->argument, w->help};
   }
   return all;
 }
 
 /* ---- Parsing ----------------------------------------------------------------------------- */
 
-int cli_parse(const cli_command *c, const cli_option *options, int argc, char **argv, int *n) {
+static int count_words(const cli_command *c, char **argv, int n) {
+  if (n >= c->least && n <= c->most) return -1;
+  if (!c->most) return cli_usage("%s: takes no arguments, and so not '%s'", c->name, argv[1]);
+  return cli_usage("%s: %s", c->name, c->wanted);
+}
+
+int cli_parse(const cli_option *options, int argc, char **argv, int *n) {
+  const cli_command *c = cli_find(argv[0]);
   *n = 0;
-  bool only_positionals = false;
+  bool only_words = false;
   options = expand(options);
   if (!options) return cli_usage("out of memory");
   for (int i = 1; i < argc; i++) {
     char *a = argv[i];
-    if (only_positionals || a[0] != '-' || a[1] == 0) {
+    if (only_words || a[0] != '-' || a[1] == 0) {
       argv[++*n] = a;
       continue;
     }
     if (strcmp(a, "--") == 0) {
-      only_positionals = true;
+      only_words = true;
       continue;
     }
     if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) return print_usage(c, options);
@@ -159,5 +246,5 @@ int cli_parse(const cli_command *c, const cli_option *options, int argc, char **
     int rc = set_option(c, o, text, argc);
     if (rc) return rc;
   }
-  return -1;
+  return count_words(c, argv, *n);
 }

@@ -12,10 +12,6 @@ bool tuning_advisor(const hd_device *dev, hd_gpu *out) {
   return false;
 }
 
-const char *tuning_size(const hd_device *dev) {
-  return hd_device_get_info(dev)->kind == HD_DEVICE_MODEL ? "small" : "gpu";
-}
-
 void tuning_progress(void *label, const char *stage, size_t done, size_t n) {
   if (!isatty(STDERR_FILENO)) return;
   fprintf(stderr, "\r\033[K%s: %s", (const char *)label, stage);

@@ -58,7 +58,7 @@ Times, from a device and from a file:
   heddle: accuracy: --measured goes with --time
   [2]
   $ heddle accuracy --time --depth soon
-  heddle: accuracy: --depth is timing or traffic
+  heddle: accuracy: --depth takes timing or traffic, not 'soon'
   [2]
 
 A workload that takes too long to model, a device without counters, and a faulty one:

@@ -17,7 +17,7 @@ A kernel of one CTA takes as long as its loads and stores, which no resource's b
   the bound is less
 
   $ heddle simulate copy-row --size tiny --depth cycles
-  heddle: --depth cycles: it is traffic or timing
+  heddle: simulate: --depth takes timing or traffic, not 'cycles'
   [2]
   $ sed '/^\[units\]/,/^tensor_latency/d' "$HEDDLE_DATA/gpus/h100.toml" >plain.toml; heddle simulate copy-row --size tiny --gpu ./plain.toml >/dev/null && heddle simulate copy-row --size tiny --gpu ./plain.toml --depth timing
   heddle: GPU 'plain': its file has no [units], which a clock needs

@@ -72,7 +72,7 @@ A probe's file is a GPU to simulate on:
 Usage:
 
   $ heddle time
-  heddle: time: name one workload ('heddle list' shows them)
+  heddle: time: name one workload ('heddle list' shows them) or file
   [2]
   $ heddle time copy-col --l2 drop
   heddle: time: --l2 takes flush or keep, not 'drop'

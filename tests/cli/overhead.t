@@ -3,7 +3,7 @@ The generated header for kernels edited by hand equals the repository's:
 
   $ heddle header | cmp - $SOURCE/include/heddle/cta_orders.h
   $ heddle header now
-  heddle: header: takes no arguments
+  heddle: header: takes no arguments, and so not 'now'
   [2]
 
 A page of the costs of plans; notes written by hand stay when it is made again:

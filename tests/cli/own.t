@@ -90,6 +90,17 @@ Several kernels one after the other, on the same buffers; the line becomes a fol
     2048 bytes agree under 8 dispatchers; no task touches what another writes
     thread instructions: 7680 original, 8192 rewritten (+6.67%)
 
+A command's usual size is that of heddle's own workloads; one that lacks it has its size "small" taken:
+
+  $ heddle levers kept --plan order=reverse | tail -1
+  1 equal, 0 refused, 0 different.
+  $ heddle levers kept --plan order=reverse --size tiny
+  heddle: kept/workload.toml: there is no size 'tiny', known are: small
+  [2]
+  $ heddle levers app.fatbin -k total --random 10
+  heddle: levers: --random draws sizes of workloads, and a file's kernels have only one
+  [2]
+
 A workload.toml names any such file as its source; the module is that of the kernel:
 
   $ sed 's/source = .*/source = "..\/app.fatbin"/' kept/workload.toml > t && mv t kept/workload.toml && rm kept/module.ptx && heddle check kept --plan order=reverse | head -1
