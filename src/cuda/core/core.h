@@ -148,8 +148,9 @@ cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t by
 cu_result core_memory_register(core_context *c, void *host, uint64_t bytes, unsigned flags,
                                core_memory **out);
 cu_result core_memory_unregister(void *host);
-/* Note a variable of a module, which the emulator has allocated. */
-cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, const char *name);
+/* Note a variable of a module, which the emulator has allocated; a managed one is shown to the host. */
+cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, bool managed,
+                            const char *name);
 void core_memory_forget(uint64_t address);
 cu_result core_memory_free(core_memory *m);
 void core_memory_free_all(core_context *c);
@@ -188,6 +189,8 @@ void core_module_unload(core_module *m);
 /* A function or a variable of the module, by its name. */
 cu_result core_module_function(core_module *m, const char *name, core_function **out);
 cu_result core_module_global(core_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+/* A variable that the host reaches at the same address. */
+cu_result core_module_managed(core_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 /* The driver's result for a module that failed to load; prints the reason in one line. */
 cu_result core_load_failed(hd_status st, const hd_diag *d);
 

@@ -72,6 +72,10 @@ uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *a
   return bytes;
 }
 
+static cu_result refuse(const hd_diag *d) {
+  return d->status == HD_ERR_NOMEM ? CU_OUT_OF_MEMORY : CU_UNKNOWN;
+}
+
 /* ---- Allocation --------------------------------------------------------------------------------------- */
 
 static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address, uint64_t bytes,
@@ -95,9 +99,6 @@ static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address
   return CU_SUCCESS;
 }
 
-static cu_result refuse(const hd_diag *d) {
-  return d->status == HD_ERR_NOMEM ? CU_OUT_OF_MEMORY : CU_UNKNOWN;
-}
 
 cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,
                              const char *what, core_memory **out) {
@@ -125,11 +126,20 @@ cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t by
   return CU_SUCCESS;
 }
 
-cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, const char *name) {
+cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, bool managed,
+                            const char *name) {
   core_memory *m;
+  hd_diag d = {0};
+  void *host = (void *)(uintptr_t)address;
   const core_memory *have = core_memory_find(address);
   if (have && have->address == address) return CU_SUCCESS;
-  return insert(c, CORE_MEMORY_VARIABLE, address, bytes ? bytes : 1, name, &m);
+  if (managed && hd_emu_show(core.emu, address, bytes, host, &d) != HD_OK) return refuse(&d);
+  cu_result r = insert(c, CORE_MEMORY_VARIABLE, address, bytes ? bytes : 1, name, &m);
+  if (r == CU_SUCCESS && managed) {
+    m->host = host;
+    hd_emu_mark_written(core.emu, address, bytes);
+  }
+  return r;
 }
 
 /* ---- The host's own pages -------------------------------------------------------------------- */

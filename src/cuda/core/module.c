@@ -74,9 +74,22 @@ void core_module_unload(core_module *m) {
   m->kind = CORE_DEAD;
 }
 
+static bool is_managed(const hd_ptx_module *m, const char *name) {
+  for (uint32_t k = 0; k < m->n_vars; k++) {
+    const hd_ptx_var *v = &m->vars[k];
+    if (v->space == HD_M_GLOBAL && v->attribute && strcmp(m->syms[v->sym].name, name) == 0)
+      return strstr(m->syms[v->attribute].name, "managed") != NULL;
+  }
+  return false;
+}
+
 cu_result core_module_global(core_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
   if (hd_emu_symbol(m->program, name, address, bytes, NULL) != HD_OK) return CU_NOT_FOUND;
-  return core_memory_adopt(m->context, *address, *bytes, name);
+  return core_memory_adopt(m->context, *address, *bytes, is_managed(m->ptx, name), name);
+}
+
+cu_result core_module_managed(core_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
+  return is_managed(m->ptx, name) ? core_module_global(m, name, address, bytes) : CU_NOT_FOUND;
 }
 
 /* ---- Libraries ------------------------------------------------------------------------------- */

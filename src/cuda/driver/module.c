@@ -183,7 +183,13 @@ cu_result drv_cuLibraryGetGlobal(cu_address *address, size_t *bytes, cu_library 
 }
 
 cu_result drv_cuLibraryGetManaged(cu_address *address, size_t *bytes, cu_library library, const char *name) {
-  return drv_cuLibraryGetGlobal(address, bytes, library, name);
+  cu_module m;
+  uint64_t at, n;
+  cu_result r = drv_cuLibraryGetModule(&m, library);
+  if (r == CU_SUCCESS) r = core_module_managed(m, name, &at, &n);
+  if (r == CU_SUCCESS && address) *address = at;
+  if (r == CU_SUCCESS && bytes) *bytes = n;
+  return r;
 }
 
 /* ---- The linker: PTX in, PTX out ------------------------------------------------------------- */

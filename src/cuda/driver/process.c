@@ -47,14 +47,22 @@ cu_result drv_cuGetProcAddress(const char *name, void **fn, int version, uint64_
   return drv_cuGetProcAddress_v2(name, fn, version, flags, NULL);
 }
 
-/* The tables are not documented; only a CUDA runtime asks for them, and heddle takes its place. */
+/* The tables are not documented. A CUDA runtime asks for one of these first, and cannot do without; heddle
+ * has taken its place, unless it was not found. Other libraries ask for other tables, and do without. */
+static bool is_runtime(const cu_uuid *id) {
+  static const unsigned char tables[][4] = {{0x6B, 0xD5, 0xFB, 0x6C}, {0xF8, 0xCF, 0xF9, 0x51}};
+  for (size_t k = 0; id && k < sizeof tables / sizeof *tables; k++)
+    if (memcmp(id->bytes, tables[k], sizeof *tables) == 0) return true;
+  return false;
+}
+
 cu_result drv_cuGetExportTable(const void **table, const cu_uuid *id) {
   static bool said;
-  if (!said)
+  if (!said && is_runtime(id))
     core_say(
         "the program brings a CUDA runtime that could not be replaced: is it stripped? Link it again with "
         "its symbols (without -s and strip), or with nvcc -cudart shared");
-  said = true;
+  said |= is_runtime(id);
   if (table) *table = NULL;
   return CU_NOT_FOUND;
 }

@@ -170,17 +170,9 @@ cu_result rt_variable(const void *host, uint64_t *address, uint64_t *bytes) {
   return r == CU_NOT_FOUND ? CU_RT_INVALID_SYMBOL : r;
 }
 
-/* Show the host a managed variable. */
-static void show(const rt_symbol *s) {
+static void find_managed(const rt_symbol *s) {
   uint64_t address, bytes;
-  hd_diag d;
-  if (rt_variable(s->host, &address, &bytes) != CU_SUCCESS) return;
-  if (hd_emu_show(core.emu, address, bytes, (void *)(uintptr_t)address, &d) != HD_OK) {
-    core_say("%s", d.message);
-    return;
-  }
-  hd_emu_mark_written(core.emu, address, bytes);
-  *s->managed = (void *)(uintptr_t)address;
+  if (rt_variable(s->host, &address, &bytes) == CU_SUCCESS) *s->managed = (void *)(uintptr_t)address;
 }
 
 /* Compiled code looks at the first byte only. */
@@ -188,7 +180,7 @@ cu_result rt___cudaInitModule(void **handle) {
   cu_result r = rt_context();
   for (size_t k = 0; r == CU_SUCCESS && k < symbols.cap; k++)
     if (symbols.slots[k].host && symbols.slots[k].fatbin == (fatbin *)handle && symbols.slots[k].managed)
-      show(&symbols.slots[k]);
+      find_managed(&symbols.slots[k]);
   return r == CU_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
 /* The results of refused calls, and the state of a context after a fault. */
+// check: none
 #include "cu.h"
 
 static const char *const stray =

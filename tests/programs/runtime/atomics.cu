@@ -1,4 +1,5 @@
 // Reductions and histograms: shuffles, votes, atomics in shared and global memory, cooperative groups of a CTA.
+// check: init,race,streams
 #include "check.h"
 #include <cooperative_groups.h>
 #include <vector>

@@ -1,4 +1,5 @@
 // A cooperative launch: all CTAs meet at a barrier of the grid, many times; too large a grid is refused.
+// check: init,race,streams
 #include "check.h"
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -1,4 +1,5 @@
 // Several devices: properties, peers, copies between them, one thread that goes from device to device.
+// check: init,race,streams
 // emulate: --devices 3
 #include "check.h"
 

@@ -1,4 +1,5 @@
 // Errors of the runtime: what is refused, the last error, a fault that stays until the device is reset.
+// check: none
 #include "check.h"
 
 __global__ void store(int *p, int v) { *p = v; }

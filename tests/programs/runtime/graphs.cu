@@ -1,4 +1,5 @@
 // Graphs: captured with forks and joins, made by hand, launched again, updated, with a graph inside.
+// check: init,race,streams
 #include "check.h"
 #include <vector>
 

@@ -1,4 +1,5 @@
 // Memory of the runtime: pitched and 3D, copies of boxes, host memory mapped and registered, what a pointer is.
+// check: init,race,streams
 #include "check.h"
 #include <vector>
 

@@ -1,4 +1,5 @@
 // printf, malloc and free of the device; the order of what is printed.
+// check: init,race,streams
 #include "check.h"
 
 __global__ void hello(int k) {

@@ -1,4 +1,5 @@
 // A library that is loaded while the program runs, with kernels and perhaps a runtime of its own, twice.
+// check: init,race,streams
 // plugin: plugin_library.cuh
 #include "check.h"
 #include <dlfcn.h>

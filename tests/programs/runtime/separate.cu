@@ -1,4 +1,5 @@
 // Separate compilation: code and variables of another file, linked for the device.
+// check: init,race,streams
 // options: -rdc=true
 // with: separate_other.cuh
 #include "check.h"

@@ -1,4 +1,5 @@
 // Streams, events, callbacks, pinned memory: a pipeline whose stages are ordered by events alone.
+// check: init,race,streams
 #include "check.h"
 #include <vector>
 

@@ -1,4 +1,5 @@
 // Variables of the device: constant, plain, managed, arrays of structures, function pointers, virtual functions.
+// check: init,race,streams
 #include "check.h"
 
 struct point {

@@ -1,4 +1,5 @@
 // Kernels that are templates and lambdas, structures by value, shared memory of a dynamic size above 48 KB.
+// check: none
 #include "check.h"
 
 template <typename T, int N> struct pack {

@@ -1,4 +1,5 @@
 // Arrays, textures and surfaces: 1D, 2D, 3D, layers, mipmaps, linear and pitched memory, writes through surfaces.
+// check: init,race,streams
 #include "check.h"
 #include <vector>
 
