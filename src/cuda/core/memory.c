@@ -99,7 +99,6 @@ static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address
   return CU_SUCCESS;
 }
 
-
 cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,
                              const char *what, core_memory **out) {
   const bool shared = kind != CORE_MEMORY_DEVICE, counts = kind != CORE_MEMORY_PINNED;
