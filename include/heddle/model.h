@@ -20,7 +20,17 @@ extern "C" {
 /* ---- GPUs ----------------------------------------------------------------- */
 
 typedef enum hd_l1_write { HD_L1_WRITE_EVICT = 0, HD_L1_WRITE_THROUGH, HD_L1_WRITE_NO_ALLOCATE } hd_l1_write;
-typedef enum hd_warp_scheduler { HD_SCHED_LRR = 0, HD_SCHED_GTO } hd_warp_scheduler;
+/* How a warp scheduler chooses among its warps (src/model/warps.h). Replays without a clock know the first
+ * two only. */
+typedef enum hd_warp_scheduler {
+  HD_SCHED_LRR = 0,   /* loose round robin */
+  HD_SCHED_GTO,       /* greedy, then the oldest */
+  HD_SCHED_TWO_LEVEL, /* round robin inside a fetch group, until all of the group wait */
+  HD_SCHED_CCWS,      /* cache-conscious wavefront scheduling */
+  HD_SCHED_PRIORITY,  /* MAP's programmable one: only the oldest warps may load */
+  HD_SCHED_COUNT
+} hd_warp_scheduler;
+HD_API const char *hd_scheduler_name(hd_warp_scheduler s); /* "lrr", "gto", ... */
 
 typedef struct hd_cache_config {
   uint64_t bytes;
@@ -66,6 +76,8 @@ typedef struct hd_gpu {
   uint32_t shared_reserved; /* taken by the system from every CTA, before rounding to shared_unit */
   uint32_t issue_per_cycle; /* warp instructions per cycle and SM */
   hd_warp_scheduler scheduler;
+  uint32_t scheduler_warps; /* two-level: of a fetch group, 0: 8; priority: that may load, 0: as many as the
+                               launch's loads leave room for in L1 (hd_reuse_warp_group) */
   hd_dispatch_kind
       dispatch;    /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
   bool l1_global;  /* global loads are cached in L1 */
@@ -98,6 +110,12 @@ HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_g
 /* Whether the file says what a clock needs and what launches take, as a probe measures it: then replays with
  * a clock tell times, and are what everything that ranks plans goes by. Elsewhere bounds are. */
 HD_API bool hd_gpu_has_clock(const hd_gpu *g);
+/* Give a GPU another warp scheduler. HD_ERR_USAGE for a number of warps that the scheduler does not take, or
+ * beyond an SM's; HD_ERR_UNSUPPORTED for one that steers loads through L1 on a GPU whose global loads do not
+ * use it. */
+HD_API hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, hd_diag *d);
+/* The same from its name: "gto", "priority:6". */
+HD_API hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d);
 /* Names found in the folder, sorted; freed by hd_gpu_list_free. */
 HD_API hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d);
 HD_API void hd_gpu_list_free(char **names, size_t n);
@@ -246,8 +264,9 @@ typedef struct hd_replay_options {
   uint32_t shared_bytes; /* per CTA */
   uint32_t
       extra; /* instructions that a plan adds to each task, of each warp: with a clock they take their time */
-  bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
-                 that of the busiest resource */
+  bool timed;     /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
+                     that of the busiest resource */
+  hd_warps warps; /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 

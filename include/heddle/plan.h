@@ -202,6 +202,22 @@ typedef struct hd_prefetch {
   uint32_t distance; /* >= 1 when there is one */
 } hd_prefetch;
 
+/* Which policy the warp schedulers have: on modelled GPUs only. */
+typedef enum hd_warps_kind {
+  HD_WARPS_GPU = 0, /* the GPU's own */
+  HD_WARPS_LRR,     /* and on: hd_warp_scheduler of heddle/model.h, and 1 */
+  HD_WARPS_GTO,
+  HD_WARPS_TWO_LEVEL,
+  HD_WARPS_CCWS,
+  HD_WARPS_PRIORITY,
+  HD_WARPS_COUNT
+} hd_warps_kind;
+
+typedef struct hd_warps {
+  hd_warps_kind kind;
+  uint32_t warps; /* two-level: of a fetch group; priority: that may load; 0: left to the model */
+} hd_warps;
+
 typedef struct hd_sm_range {
   uint32_t first, last;
 } hd_sm_range;
@@ -230,7 +246,7 @@ typedef struct hd_plan {
   hd_form form;
   hd_sm_set sms;
   /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_bypass bypass;
-   * hd_prefetch prefetch; */
+   * hd_prefetch prefetch; hd_warps warps; */
 #define HD_LEVER(name, type, values, least) type name;
 #include "heddle/levers.def"
 } hd_plan;
@@ -242,7 +258,7 @@ typedef struct hd_plan {
  *   threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8|auto (load numbers)
  *   form=auto|predicate|replicate              prefetch=l1:D|l2:D
- *   sms=0-31+64-95
+ *   sms=0-31+64-95                             warps=lrr|gto|two-level[:N]|ccws|priority[:N]
  */
 
 /* Parse the notation. Errors name the lever, the value, the column. A lever given twice is an error, and

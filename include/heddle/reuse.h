@@ -3,6 +3,7 @@
  * shares     how much of a launch's reuse stays in a warp, in a CTA, or crosses CTAs (CLU 3.2, figure 3)
  * distances  how far apart reuses are, in distinct lines
  * loads      the part of each load's requests whose data is requested again
+ * group      how many warps that run together find their data again in L1 (MAP 3)
  * affinity   how much of its data each pair of CTAs shares (SMC 5.2), and an order that keeps sharers
  * together
  *
@@ -113,6 +114,18 @@ typedef struct hd_load_reuses {
  * failure too. */
 HD_API hd_status hd_reuse_add_loads(const hd_trace *t, uint64_t budget, hd_load_reuses *sum, hd_diag *d);
 HD_API void hd_load_reuses_free(hd_load_reuses *r);
+
+/* ---- Groups of warps (MAP 3) --------------------------------------------------------- */
+
+/* How many warps of an SM may load at once so that L1 holds what each will load again: MAP's groups of high
+ * priority, from a launch's loads where its algorithm 2 has the code's loops. tasks[n]: those of one SM, in
+ * the order in which it runs them, as many as run at once; up to 64 warps of them are followed. A warp needs
+ * as many lines as lie between nine tenths of its loads of a line and their repetitions, those repeated at
+ * all within `lines`, which is L1's number of lines; the group is the first warps that need no more than
+ * `lines` together, lines that several need counted once. *out: their number, 0: all of the warps, because L1
+ * is large enough or because they load few lines (under 5% of requests) again. */
+HD_API hd_status hd_reuse_warp_group(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint64_t lines,
+                                     uint32_t *out, hd_diag *d);
 
 /* ---- Affinity (SMC 5.2) ------------------------------------------------------------ */
 

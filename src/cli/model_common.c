@@ -21,6 +21,7 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   hd_status st = hd_gpu_load(o->gpu_name ? o->gpu_name : "h100", cli_gpus_dir(), &s->gpu, d);
   if (st == HD_OK) st = set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
+  if (st == HD_OK && o->scheduler) st = hd_gpu_parse_scheduler(&s->gpu, o->scheduler, d);
   if (st == HD_OK) st = cli_dispatch(o->dispatcher, &s->dispatch, d);
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }

@@ -7,7 +7,7 @@
 
 typedef struct model_options {
   cli_input in;
-  const char *gpu_name, *dispatcher, *plans;
+  const char *gpu_name, *dispatcher, *scheduler, *plans;
   unsigned depth; /* DEPTH_... */
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
@@ -16,7 +16,9 @@ typedef struct model_options {
 } model_options;
 
 /* Which GPU is modelled, and how; for commands that only replay. */
-#define MODEL_OPTIONS(o) CLI_COMMON("gpu", &(o).gpu_name), CLI_COMMON("dispatcher", &(o).dispatcher)
+#define MODEL_OPTIONS(o)                                                                                     \
+  CLI_COMMON("gpu", &(o).gpu_name), CLI_COMMON("dispatcher", &(o).dispatcher),                               \
+      CLI_COMMON("scheduler", &(o).scheduler)
 #define REPLAY_OPTIONS(o)                                                                                    \
   MODEL_OPTIONS(o), CLI_COMMON("l1", &(o).l1_bytes),                                                         \
       CLI_COMMON_AS("seed", &(o).seed, "seed of the dispatcher"), CLI_COMMON("depth", &(o).depth),           \

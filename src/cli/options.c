@@ -29,6 +29,8 @@ static const cli_option common[] = {
      "another value for one of the size's parameters; may be given several times"},
     {"repetitions", 0, CLI_NUMBER, NULL, 100000, "N", NULL},
     {"save", 0, CLI_TEXT, NULL, 0, "DIR", "keep the workload of a file in this folder"},
+    {"scheduler", 0, CLI_TEXT, NULL, 0, "NAME",
+     "of warps: lrr, gto, two-level[:N], ccws, priority[:N] (default: the GPU's)"},
     {"seed", 0, CLI_NUMBER, NULL, 0, "S", "of what is drawn (default: 1)"},
     {"shared", 0, CLI_FLAG, NULL, 0, NULL,
      "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "

@@ -4,8 +4,11 @@
 
 #include "model/trace.h"
 
-void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g) {
+void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g, uint32_t n_ctas,
+                       uint32_t per_cta, model_ccws *ccws) {
   memset(c, 0, sizeof *c);
+  model_warps_reset(&c->policy, g, n_ctas * per_cta, per_cta, ccws);
+  c->per_issue = g->schedulers > g->issue_per_cycle ? g->schedulers / g->issue_per_cycle : 1;
   c->pace = p;
   c->schedulers = g->schedulers < CLOCK_MAX_SCHEDULERS ? g->schedulers : CLOCK_MAX_SCHEDULERS;
   for (uint32_t i = 0; i < c->schedulers; i++) c->choice[i].stale = true;
@@ -57,6 +60,7 @@ void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task,
   const hd_trace *t = s->trace;
   const model_pace_worker *from = &c->pace->workers[model_trace_worker_of(t, task)];
   model_sm_open(s, cta, task);
+  model_warps_order(&c->policy, s->by_age, s->n_by_age);
   for (uint32_t i = 0; i < s->warps_per_cta; i++) {
     uint32_t number = cta * s->warps_per_cta + i;
     clock_warp *w = &c->warps[number];
@@ -64,6 +68,7 @@ void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task,
     w->loads = 0;
     w->older = 0;
     w->started = cycle;
+    model_warps_start(&c->policy, number);
     enter_segment(c, w);
     await(c, s, number, cycle);
     if (s->ready[number] < s->wake) s->wake = s->ready[number];
@@ -102,6 +107,13 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   next_segment(c, s, number, cycle);
 }
 
+/* The scheduler does not let the warp load yet. */
+static void hold(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  c->stalls.issue += cycle + WARPS_HOLD - s->ready[number];
+  s->ready[number] = cycle + WARPS_HOLD;
+  c->choice[number % c->schedulers].stale = true;
+}
+
 /* The last warp has come to the barrier: all go on. */
 static void release(model_clock *c, model_sm *s, uint32_t cta) {
   model_sm_cta *q = &s->ctas[cta];
@@ -113,6 +125,7 @@ static void release(model_clock *c, model_sm *s, uint32_t cta) {
     if (s->ready[i] != SM_NEVER || w->event != EVENT_BARRIER || s->warps[i].ended) continue;
     model_stream_next(&s->warps[i].reader, &s->warps[i].next);
     c->stalls.barrier += q->released - w->arrived;
+    model_warps_go_on(&c->policy, i);
     next_segment(c, s, i, q->released);
   }
 }
@@ -127,14 +140,17 @@ static bool arrive(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle)
   if (w->event == EVENT_BARRIER) {
     q->waiting++;
     w->arrived = cycle;
+    model_warps_wait(&c->policy, number);
   } else {
     s->warps[number].ended = true;
+    model_warps_end(&c->policy, number);
     c->stalls.resident += cycle - w->started;
     q->live--;
   }
   q->released = later_of(q->released, cycle);
   if (!q->live) {
     model_sm_close(s, cta);
+    model_warps_order(&c->policy, s->by_age, s->n_by_age);
     c->end = later_of(c->end, q->released);
     return true;
   }
@@ -160,7 +176,7 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
   }
   c->stalls.throttle += end - cycle - takes;
   c->free[scheduler] = cycle + step->issue;
-  c->last[scheduler] = number;
+  model_warps_issued(&c->policy, number, step->issue / c->per_issue);
   c->choice[scheduler].stale = true;
   if (--w->repeat_left) {
     s->ready[number] = end;
@@ -173,24 +189,13 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
 
 /* ---- Choosing --------------------------------------------------------------------- */
 
-/* Does GTO prefer a to b? Both could begin at once. */
-static bool older_first(const model_clock *c, const model_sm *s, uint32_t a, uint32_t b) {
-  uint32_t last = c->last[a % c->schedulers];
-  if (a == last || b == last) return a == last;
-  uint32_t x = s->warps[a].cta, y = s->warps[b].cta;
-  for (uint32_t i = 0; x != y && i < s->n_by_age; i++)
-    if (s->by_age[i] == x || s->by_age[i] == y) return s->by_age[i] == x;
-  return a < b;
-}
-
 /* Among its warps, the one that can do its step first, and the one that can do its event first. */
 static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
-  uint32_t n = s->n_ctas * s->warps_per_cta, of = c->schedulers, from = c->last[scheduler] + of;
+  uint32_t n = s->n_ctas * s->warps_per_cta, of = c->schedulers, from = c->policy.last[scheduler] + of;
   uint64_t free = c->free[scheduler];
-  bool lrr = s->gpu->scheduler == HD_SCHED_LRR;
   clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
   if (from % of != scheduler || from >= n) from = scheduler;
-  uint32_t w = from;
+  uint32_t w = from, turn = UINT32_MAX;
   for (uint32_t k = scheduler; k < n; k += of, w += of) {
     if (w >= n) w = scheduler;
     uint64_t at = s->ready[w];
@@ -200,9 +205,12 @@ static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
       continue;
     }
     if (at < free) at = free;
-    if (at > best.step_at || (at == best.step_at && (lrr || !older_first(c, s, w, best.step)))) continue;
+    if (at > best.step_at) continue;
+    uint32_t own = model_warps_turn(&c->policy, w);
+    if (at == best.step_at && own > turn) continue;
     best.step_at = at;
     best.step = w;
+    turn = own;
   }
   c->choice[scheduler] = best;
 }
@@ -238,6 +246,8 @@ uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t l
     clock_warp *warp = &c->warps[w];
     if (warp->steps_left) {
       do_step(c, s, w, when);
+    } else if (warp->event == EVENT_LOAD && !model_warps_may_load(&c->policy, w, when)) {
+      hold(c, s, w, when);
     } else if (warp->event <= EVENT_LOAD) {
       access_event(c, s, w, when);
     } else if (arrive(c, s, w, when)) {

@@ -2,9 +2,8 @@
  *
  * A warp does the steps of its segments (pace.h) one after the other and an access after each. A step begins
  * when the warp is ready, its scheduler is free and its pipelines are; it keeps the scheduler for its issue
- * cycles and each pipeline for as long as it uses it. Warp w belongs to scheduler w mod schedulers. Among
- * warps that could begin at the same time LRR takes the next one after the last, GTO the last one again, else
- * the oldest.
+ * cycles and each pipeline for as long as it uses it. The scheduler's policy (warps.h) chooses among warps
+ * that could begin at the same time, and says which warps may load.
  *
  * An access goes through the SM's one load/store pipeline to L1 and on (sm.h): the pipeline is taken for as
  * long as L1 needs for its bytes, and waits with it where L1 waits for a line or an MSHR. */
@@ -13,8 +12,9 @@
 
 #include "model/pace.h"
 #include "model/sm.h"
+#include "model/warps.h"
 
-enum { CLOCK_MAX_SCHEDULERS = 16 };
+enum { CLOCK_MAX_SCHEDULERS = WARPS_MAX_SCHEDULERS };
 
 /* Cycles of warps, by the reasons for which they waited. The rest of `resident` are cycles in which they
  * issued, or a pipeline's own. */
@@ -24,7 +24,7 @@ typedef struct clock_stalls {
   uint64_t dependency; /* for the result of an instruction that is no load */
   uint64_t barrier;
   uint64_t throttle; /* for a pipeline, for L1, for queues to take a store */
-  uint64_t issue;    /* ready, while the scheduler issued for others */
+  uint64_t issue;    /* ready, while the scheduler issued for others, or let it not load */
 } clock_stalls;
 
 typedef struct clock_warp {
@@ -48,7 +48,8 @@ typedef struct clock_choice {
 typedef struct model_clock {
   const model_pace *pace;
   uint32_t schedulers;
-  uint32_t last[CLOCK_MAX_SCHEDULERS];
+  uint32_t per_issue; /* cycles of a scheduler for one instruction */
+  model_warps policy;
   uint64_t free[CLOCK_MAX_SCHEDULERS]; /* cycle */
   clock_choice choice[CLOCK_MAX_SCHEDULERS];
   bool steps[SM_MAX_WARPS]; /* per warp: a step comes next, not an event */
@@ -59,7 +60,9 @@ typedef struct model_clock {
   clock_warp warps[SM_MAX_WARPS];
 } model_clock;
 
-void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g);
+/* For CTAs of per_cta warps, n_ctas at once; `ccws` is for that scheduler. */
+void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g, uint32_t n_ctas,
+                       uint32_t per_cta, model_ccws *ccws);
 /* As model_sm_start and model_sm_run, by this clock. */
 void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
 /* Each scheduler issues so many instructions from `cycle` on that no task's path has. */

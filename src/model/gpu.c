@@ -23,9 +23,8 @@ typedef struct key {
 } key;
 
 static const char *const scheduler_words[] = {
-    [HD_SCHED_LRR] = "lrr",
-    [HD_SCHED_GTO] = "gto",
-    NULL,
+    [HD_SCHED_LRR] = "lrr",   [HD_SCHED_GTO] = "gto",           [HD_SCHED_TWO_LEVEL] = "two-level",
+    [HD_SCHED_CCWS] = "ccws", [HD_SCHED_PRIORITY] = "priority", NULL,
 };
 static const char *const dispatch_words[] = {
     [HD_DISPATCH_ROUND_ROBIN] = "round-robin",
@@ -51,6 +50,7 @@ static const key keys[] = {
     {"sm", "threads", KEY_U32, AT(max_threads), 32, 2048, NULL},
     {"sm", "schedulers", KEY_U32, AT(schedulers), 1, 16, NULL},
     {"sm", "scheduler", KEY_WORD, AT(scheduler), 0, 0, scheduler_words},
+    {"sm", "scheduler_warps", KEY_U32, AT(scheduler_warps), 0, 64, NULL, true},
     {"sm", "dispatch", KEY_WORD, AT(dispatch), 0, 0, dispatch_words},
     {"sm", "issue_per_cycle", KEY_U32, AT(issue_per_cycle), 1, 16, NULL},
     {"sm", "registers", KEY_U32, AT(registers), 1024, 1 << 20, NULL},
@@ -222,6 +222,9 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
     st = read_table(file, table, tables[i], g, d);
   }
   if (st != HD_OK) return st;
+  hd_diag why = {0};
+  if (hd_gpu_set_scheduler(g, g->scheduler, g->scheduler_warps, &why) != HD_OK)
+    return toml_fail(file, json_object_get(root, "sm"), "scheduler", d, "%s", why.message);
   const json_t *sm = json_object_get(root, "sm"), *l1 = json_object_get(root, "l1"),
                *l2 = json_object_get(root, "l2"), *dram = json_object_get(root, "dram");
   if (g->max_threads % HD_WARP || g->max_threads < g->max_warps * HD_WARP)

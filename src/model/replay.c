@@ -9,7 +9,8 @@
 enum { EPOCH_MIN = 16, EPOCH_MAX = 512 };
 
 struct hd_model {
-  hd_gpu gpu;
+  hd_gpu gpu; /* with the scheduler of the replay under way */
+  hd_gpu own;
   model_memory mem;
   model_sm *sms;     /* gpu.n_sms; NULL before the first replay */
   uint64_t l1_bytes; /* that their L1s were made with */
@@ -18,6 +19,8 @@ struct hd_model {
   model_ranks *l1_ranks;
   model_stream_slot *slots;
   model_sm_retired *retired;
+  model_ccws *ccws;    /* of the SMs; NULL before the first replay under that scheduler */
+  uint8_t *l1_owners;  /* theirs: per SM and line of L1 */
   model_clock *clocks; /* of the SMs; NULL before the first replay that has one */
   bool timed;
   model_pace
@@ -31,7 +34,11 @@ static void free_sms(hd_model *m) {
   free(m->slots);
   free(m->sms);
   free(m->clocks);
+  free(m->ccws);
+  free(m->l1_owners);
   m->clocks = NULL;
+  m->ccws = NULL;
+  m->l1_owners = NULL;
   m->l1_store = NULL;
   m->l1_ranks = NULL;
   m->slots = NULL;
@@ -48,7 +55,7 @@ hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d) {
                    g->name, SM_MAX_WARPS, SM_MAX_CTAS, CACHE_MAX_WAYS);
   hd_model *m = calloc(1, sizeof *m);
   if (m) {
-    m->gpu = *g;
+    m->gpu = m->own = *g;
     m->retired = calloc((size_t)g->n_sms * SM_MAX_CTAS, sizeof *m->retired);
   }
   if (!m || !m->retired || !model_memory_init(&m->mem, &m->gpu)) {
@@ -324,9 +331,29 @@ static hd_status make_pace(hd_model *m, const hd_trace *t, hd_diag *d) {
   return model_pace_make(t, &m->gpu, &m->pace, d);
 }
 
+/* After make_sms. */
 static bool make_clocks(hd_model *m) {
-  if (!m->clocks) m->clocks = calloc(m->gpu.n_sms, sizeof *m->clocks);
-  return m->clocks != NULL;
+  size_t n = m->gpu.n_sms, lines = (size_t)m->sms[0].l1.sets * m->sms[0].l1.ways;
+  bool ccws = m->gpu.scheduler == HD_SCHED_CCWS;
+  if (!m->clocks) m->clocks = calloc(n, sizeof *m->clocks);
+  if (ccws && !m->ccws) m->ccws = calloc(n, sizeof *m->ccws);
+  if (ccws && !m->l1_owners) m->l1_owners = calloc(n, lines);
+  for (size_t i = 0; ccws && m->ccws && m->l1_owners && i < n; i++)
+    model_ccws_reset(&m->ccws[i], m->l1_owners + i * lines, (uint32_t)lines);
+  return m->clocks && (!ccws || (m->ccws && m->l1_owners));
+}
+
+/* The scheduler of a replay: the GPU's own, or another one. */
+static hd_status set_scheduler(hd_model *m, const hd_replay_options *o, hd_diag *d) {
+  hd_status st = HD_OK;
+  m->gpu.scheduler = m->own.scheduler;
+  m->gpu.scheduler_warps = m->own.scheduler_warps;
+  if (o->warps.kind != HD_WARPS_GPU)
+    st = hd_gpu_set_scheduler(&m->gpu, (hd_warp_scheduler)(o->warps.kind - HD_WARPS_LRR), o->warps.warps, d);
+  if (st == HD_OK && !o->timed && m->gpu.scheduler > HD_SCHED_GTO)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "the warp scheduler %s needs a clock: --depth timing",
+                   hd_scheduler_name(m->gpu.scheduler));
+  return st;
 }
 
 /* At least one: with claims by workers that are no agents, it is. */
@@ -360,6 +387,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
                           hd_diag *d) {
   uint32_t resident = 0;
   hd_status st = check(m, t, o, &resident, d);
+  if (st == HD_OK) st = set_scheduler(m, o, d);
   if (st == HD_OK && o->timed) st = make_pace(m, t, d);
   if (st != HD_OK) return st;
   dispatcher q = {.order = o->order,
@@ -389,8 +417,10 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     q.queue[i] = i;
-    if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu);
+    model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;
+    if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, running, model_trace_warps(t), ccws);
     model_sm_reset(&m->sms[i], t, running);
+    m->sms[i].ccws = ccws;
   }
   run(m, &q, running);
   free(q.queue);

@@ -246,6 +246,10 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
       mshr = take_mshr(s, &now);
       way = model_set_oldest(c, set);
       if (model_set_wait(c, set, way, now) > 0) way = await_way(c, set, &now);
+      if (s->ccws)
+        model_ccws_miss(s->ccws, s->asking, lines[i],
+                        (uint32_t)((size_t)(set - c->store) / c->set_bytes) * c->ways + way,
+                        model_set_tags(set)[way], now);
       model_set_tags(set)[way] = lines[i];
       model_set_states(c, set)[way] = (uint8_t)missing;
       model_set_use(c, set, way, ranked, priority, true);
@@ -420,6 +424,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
 
 uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy) {
   model_sm_warp *warp = &s->warps[w];
+  s->asking = w;
   uint64_t there = touch_memory(s, &warp->next, w, cycle, busy);
   model_stream_next(&warp->reader, &warp->next);
   return there;

@@ -21,6 +21,7 @@
 #ifndef HEDDLE_MODEL_SM_H
 #define HEDDLE_MODEL_SM_H
 
+#include "model/ccws.h"
 #include "model/memory.h"
 #include "model/trace.h"
 
@@ -63,6 +64,8 @@ typedef struct model_sm {
   model_stream_slot *slots;    /* [warps][slots_per_warp] */
   uint32_t slots_per_warp;     /* as many as the trace needs: together they stay in the host's cache */
   uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each is free: a ring */
+  model_ccws *ccws;            /* its victim tags; NULL: another scheduler */
+  uint32_t asking;             /* the warp whose access is under way */
   uint64_t l1_sectors, l1_hits;
   uint64_t warp_instructions;
   double l1_cycles;        /* that L1 was busy, or waited for an MSHR */

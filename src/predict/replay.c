@@ -80,6 +80,8 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
     replay_plan plan = {0};
     if (!baseline) st = make_replay_plan(s, i, g, p, &plan, d);
+    hd_warps warps = {0};
+    if (st == HD_OK) st = replay_warps(s, i, traces[i], g, p, baseline ? NULL : &plan.order, &warps, d);
     hd_counters c = {0};
     hd_replay_options o = {.order = baseline ? NULL : &plan.order,
                            .claims = plan.claims,
@@ -88,6 +90,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                            .shared_bytes = s->shared[i],
                            .extra = extra[i],
                            .timed = s->run.timed,
+                           .warps = warps,
                            .keep_caches = i > 0};
     if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
     free_replay_plan(&plan);

@@ -5,6 +5,7 @@
  * table.c     orders that need a trace                 loads.c     loads whose data is not requested again
  * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
+ * warps.c     policies of warp schedulers
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
  */
 #ifndef HEDDLE_PREDICT_STUDY_H
@@ -77,6 +78,11 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
 /* extra.c. Per launch: instructions that the order and the binding of a plan add to each task, by the
  * rewritten kernel's text. */
 hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint32_t *extra, hd_diag *d);
+
+/* warps.c. The policy of the warp schedulers for one launch: the plan's, or the GPU's own, and for priority
+ * without a number the launch's group. order: as hd_plan_tabulate makes it, NULL: by number. */
+hd_status replay_warps(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
+                       const hd_plan *p, const hd_table *order, hd_warps *out, hd_diag *d);
 
 /* As hd_study_replay, on a model of g. Tables and traces that the plan needs stay in the study. */
 hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,

@@ -153,6 +153,10 @@ static void plans_differ_when_a_lever_does(void **state) {
       "prefetch=l2:1",
       "bind=agents,sms=0",
       "bind=agents,sms=0-1",
+      "warps=gto",
+      "warps=two-level",
+      "warps=two-level:4",
+      "warps=priority:4",
   };
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {

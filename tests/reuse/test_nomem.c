@@ -38,6 +38,12 @@ static hd_status affinity(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status group(void *ctx, hd_diag *d) {
+  const uint64_t tasks[] = {0, 1, 2};
+  uint32_t warps;
+  return hd_reuse_warp_group(ctx, tasks, 3, 64, &warps, d);
+}
+
 static hd_status heavy_first(void *ctx, hd_diag *d) {
   hd_table order;
   hd_status st = hd_reuse_heavy_first(ctx, &order, d);
@@ -63,7 +69,8 @@ static void every_allocation_that_fails_is_said(void **state) {
   hd_trace *t = synth_trace(12, 64, warp, NULL);
   const nomem_entry cases[] = {{"shares", measure, t, false},   {"loads", loads, t, false},
                                {"affinity", affinity, t, true}, {"heavy", heavy_first, t, false},
-                               {"sharing", sharing, t, false},  {"pattern", pattern, t, false}};
+                               {"sharing", sharing, t, false},  {"pattern", pattern, t, false},
+                               {"group", group, t, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
   hd_trace_destroy(t);
 }

@@ -1,0 +1,119 @@
+#include "model/warps.h"
+
+#include <string.h>
+
+void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_t per_cta, model_ccws *ccws) {
+  *p =
+      (model_warps){.kind = g->scheduler,
+                    .group = g->scheduler_warps,
+                    .schedulers = g->schedulers < WARPS_MAX_SCHEDULERS ? g->schedulers : WARPS_MAX_SCHEDULERS,
+                    .places = places,
+                    .per_cta = per_cta,
+                    .ccws = g->scheduler == HD_SCHED_CCWS ? ccws : NULL};
+  if (p->kind == HD_SCHED_TWO_LEVEL && !p->group) p->group = WARPS_FETCH_GROUP;
+  memset(p->away, true, sizeof p->away);
+}
+
+void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) p->age[ctas[i]] = i;
+}
+
+void model_warps_start(model_warps *p, uint32_t warp) {
+  p->away[warp] = false;
+  if (p->ccws) model_ccws_start(p->ccws, warp);
+}
+
+void model_warps_wait(model_warps *p, uint32_t warp) { p->away[warp] = true; }
+
+void model_warps_go_on(model_warps *p, uint32_t warp) { p->away[warp] = false; }
+
+void model_warps_end(model_warps *p, uint32_t warp) {
+  p->away[warp] = true;
+  if (p->ccws) model_ccws_end(p->ccws, warp);
+}
+
+void model_warps_issued(model_warps *p, uint32_t warp, uint32_t instructions) {
+  p->last[warp % p->schedulers] = warp;
+  if (p->ccws) p->ccws->issued += instructions;
+}
+
+/* ---- Whose turn it is ------------------------------------------------------------- */
+
+/* How many places behind the last one it is, round and round. */
+static uint32_t behind(const model_warps *p, uint32_t warp, uint32_t last) {
+  return (warp + 2 * p->places - last - 1) % p->places;
+}
+
+/* By age: the oldest is 0. */
+static uint32_t rank_of(const model_warps *p, uint32_t warp) {
+  return p->age[warp / p->per_cta] * p->per_cta + warp % p->per_cta;
+}
+
+uint32_t model_warps_turn(const model_warps *p, uint32_t warp) {
+  uint32_t last = p->last[warp % p->schedulers];
+  if (p->kind == HD_SCHED_LRR) return behind(p, warp, last);
+  if (p->kind == HD_SCHED_TWO_LEVEL) {
+    uint32_t groups = (p->places + p->group - 1) / p->group;
+    uint32_t away = (warp / p->group + groups - last / p->group) % groups;
+    return away * p->places + behind(p, warp, last);
+  }
+  return warp == last ? 0 : 1 + rank_of(p, warp);
+}
+
+/* ---- Who may load ----------------------------------------------------------------- */
+
+/* Is it among the oldest that could go on? */
+static bool has_priority(const model_warps *p, uint32_t warp) {
+  uint32_t own = rank_of(p, warp), older = 0;
+  for (uint32_t w = 0; w < p->places; w++) older += !p->away[w] && rank_of(p, w) < own;
+  return older < p->group;
+}
+
+bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle) {
+  if (p->ccws) return model_ccws_may_load(p->ccws, warp, cycle);
+  return p->kind != HD_SCHED_PRIORITY || !p->group || has_priority(p, warp);
+}
+
+/* ---- Names -------------------------------------------------------------------------- */
+
+static const char *const NAMES[HD_SCHED_COUNT] = {
+    [HD_SCHED_LRR] = "lrr",   [HD_SCHED_GTO] = "gto",           [HD_SCHED_TWO_LEVEL] = "two-level",
+    [HD_SCHED_CCWS] = "ccws", [HD_SCHED_PRIORITY] = "priority",
+};
+
+const char *hd_scheduler_name(hd_warp_scheduler s) {
+  return (unsigned)s < HD_SCHED_COUNT ? NAMES[s] : "unknown";
+}
+
+static bool has_number(hd_warp_scheduler s) { return s == HD_SCHED_TWO_LEVEL || s == HD_SCHED_PRIORITY; }
+
+hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, hd_diag *d) {
+  if ((unsigned)s >= HD_SCHED_COUNT)
+    return hd_fail(d, HD_ERR_USAGE, "there is no warp scheduler %u", (unsigned)s);
+  if (warps && !has_number(s))
+    return hd_fail(d, HD_ERR_USAGE, "the warp scheduler %s takes no number of warps", NAMES[s]);
+  if (warps > g->max_warps)
+    return hd_fail(d, HD_ERR_USAGE, "the warp scheduler %s:%u: an SM of %s has %u warps", NAMES[s], warps,
+                   g->name, g->max_warps);
+  if ((s == HD_SCHED_CCWS || s == HD_SCHED_PRIORITY) && !g->l1_global)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "the warp scheduler %s keeps data in L1, which %s does not use for global loads", NAMES[s],
+                   g->name);
+  g->scheduler = s;
+  g->scheduler_warps = warps;
+  return HD_OK;
+}
+
+hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d) {
+  size_t n = strcspn(text, ":");
+  uint64_t warps = 0;
+  unsigned s = 0;
+  while (s < HD_SCHED_COUNT && !(strlen(NAMES[s]) == n && memcmp(NAMES[s], text, n) == 0)) s++;
+  if (s == HD_SCHED_COUNT)
+    return hd_fail(d, HD_ERR_USAGE,
+                   "no warp scheduler '%.40s': there are lrr, gto, two-level[:N], ccws, priority[:N]", text);
+  if (text[n] && (!hd_parse_u64(text + n + 1, strlen(text + n + 1), UINT32_MAX, &warps) || !warps))
+    return hd_fail(d, HD_ERR_USAGE, "warp scheduler '%.40s': behind the colon stands a number of warps",
+                   text);
+  return hd_gpu_set_scheduler(g, (hd_warp_scheduler)s, (uint32_t)warps, d);
+}

@@ -1,0 +1,54 @@
+/* model/warps.h: the policies of warp schedulers, for the clock (clock.h).
+ *
+ * A policy says two things: which of several warps that could issue at the same cycle goes first
+ * (model_warps_turn), and whether a warp may issue its next load now (model_warps_may_load).
+ *
+ * lrr        the next one after the last, in the order of their places on the SM
+ * gto        the last one again, else the oldest: by its CTA's arrival, then by its number
+ * two-level  fetch groups of `warps` places (Narasiman et al., MICRO 2011): lrr inside the current group;
+ * another group, the next in turn, becomes current when no warp of the current one could issue ccws gto, and
+ * loads of warps that have lost no locality wait while others have (ccws.h) priority   gto, and only the
+ * `warps` oldest warps of the SM may load: MAP's programmable scheduler, whose groups of high priority cross
+ * CTAs' borders (MAP 3, equation 8). Warps that have ended, or wait at a barrier, are in no group, so that a
+ * barrier never waits for a warp that may not load
+ *
+ * A warp that may not load asks again every WARPS_HOLD cycles. */
+#ifndef HEDDLE_MODEL_WARPS_H
+#define HEDDLE_MODEL_WARPS_H
+
+#include "model/ccws.h"
+
+enum {
+  WARPS_MAX_SCHEDULERS = 16,
+  WARPS_HOLD = 16,       /* cycles */
+  WARPS_FETCH_GROUP = 8, /* two-level without a number: as its paper has it */
+};
+
+typedef struct model_warps {
+  hd_warp_scheduler kind;
+  uint32_t group;      /* two-level: places of a fetch group; priority: warps that may load, 0: all */
+  uint32_t schedulers; /* warp w belongs to scheduler w mod schedulers */
+  uint32_t places, per_cta;
+  uint32_t last[WARPS_MAX_SCHEDULERS]; /* the warp that issued last */
+  uint32_t age[CCWS_WARPS];            /* per place of a CTA on the SM: how many CTAs there are older */
+  bool away[CCWS_WARPS];               /* per warp: not there, ended, or at a barrier */
+  model_ccws *ccws;                    /* of this SM; NULL: another policy */
+} model_warps;
+
+/* `places` warps on an SM, in CTAs of per_cta; all are away. `ccws` may be NULL where g's scheduler is
+ * another. */
+void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_t per_cta, model_ccws *ccws);
+/* The CTAs on the SM, the oldest first, after one has started or ended. */
+void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n);
+/* A new warp takes that place; it waits at a barrier; it goes on; it ends. */
+void model_warps_start(model_warps *p, uint32_t warp);
+void model_warps_wait(model_warps *p, uint32_t warp);
+void model_warps_go_on(model_warps *p, uint32_t warp);
+void model_warps_end(model_warps *p, uint32_t warp);
+/* Among warps of one scheduler the one with the lowest number goes first; no two have the same. */
+uint32_t model_warps_turn(const model_warps *p, uint32_t warp);
+/* It issued `instructions`. */
+void model_warps_issued(model_warps *p, uint32_t warp, uint32_t instructions);
+bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle);
+
+#endif

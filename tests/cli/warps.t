@@ -1,0 +1,42 @@
+# needs: nvcc-or-clang
+
+Each warp scheduler runs the same accesses, barriers included, and all CTAs come to their end:
+
+  $ for s in lrr gto two-level two-level:3 ccws priority priority:1; do heddle simulate matmul-tiled --size tiny --gpu gtx480 --depth timing --scheduler $s --json | sed -n 's/.*"\(warp_instructions\|l1_sectors\)": \([0-9]*\).*/\2/p' | tr '\n' ' '; echo; done | sort -u | wc -l | tr -d ' '
+  1
+
+Schedulers that steer loads keep more of the warps' own data in L1; a plan's scheduler is as good as an option's:
+
+  $ heddle sweep atax --size small --gpu gtx480 --depth timing --plans "warps=ccws warps=priority:2" | awk -F, 'NR == 2 { all = $5 } NR > 2 { print $1, ($5 > all ? "more" : "no more") }'
+  "warps=ccws" more
+  "warps=priority:2" more
+  $ heddle simulate atax --size tiny --gpu gtx480 --depth timing --scheduler two-level:4 --json | grep '"cycles"' >option; heddle simulate atax --size tiny --gpu gtx480 --depth timing --plan warps=two-level:4 --json | grep '"cycles"' | cmp - option && echo the same
+  the same
+
+Groups without a number are as large as the launch's loads leave room for; a mapping goes with them:
+
+  $ heddle sweep mum --size small --gpu gtx480 --depth timing --plans "warps=priority warps=priority:48 bind=redirect,split=rows,warps=priority" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $5 } NR > 2 { print ($5 > all ? "more" : $5 == all ? "all" : "fewer") }'
+  more
+  all
+  more
+
+A scheduler that a GPU cannot have:
+
+  $ heddle simulate atax --size tiny --gpu gtx980 --depth timing --scheduler ccws
+  heddle: the warp scheduler ccws keeps data in L1, which gtx980 does not use for global loads
+  [2]
+  $ heddle simulate atax --size tiny --gpu gtx480 --depth timing --plan warps=priority:64
+  heddle: the warp scheduler priority:64: an SM of gtx480 has 48 warps
+  [2]
+  $ heddle simulate atax --size tiny --gpu gtx480 --scheduler ccws
+  heddle: the warp scheduler ccws needs a clock: --depth timing
+  [2]
+  $ heddle simulate atax --size tiny --gpu gtx480 --scheduler fifo
+  heddle: no warp scheduler 'fifo': there are lrr, gto, two-level[:N], ccws, priority[:N]
+  [2]
+
+A kernel does not carry its scheduler with it:
+
+  $ heddle check atax --size tiny --plan warps=ccws
+  heddle: atax_rows: warps: a GPU's warp schedulers are as they are; only modelled GPUs (simulate, sweep) have others
+  [1]
