@@ -57,6 +57,10 @@ typedef struct hd_wl_buffer {
   /* By the caller's word no launch writes it, however the text looks: bypass=ro goes by that. Refused where
    * the text shows a write, and checks compare what it holds. */
   bool unwritten;
+  /* Its elements are addresses in buffer number `pointed`, and what hd_workload_fill writes are zeros in
+   * their place: hd_workload_point makes them when it is known where that buffer lies. */
+  bool points;
+  uint32_t pointed;
 } hd_wl_buffer;
 
 /* A texture or a surface over a buffer. */
@@ -201,6 +205,11 @@ HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *d
 /* The same for all buffers: buffers[i] has room for buffers[i].bytes; written[i] as above. Those
  * marked "generate" are zeroed, then heddle_generate of reference.c is called once with everything. */
 HD_API hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d);
+
+/* The contents of a buffer that points, where buffer k lies at addresses[k]: dst has room for its bytes.
+ * HD_ERR_INPUT: an element is of no address in the buffer that it points to. */
+HD_API hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses,
+                                   void *dst, hd_diag *d);
 
 /* Run reference.c on host buffers: compiled with the system's C compiler, kept in the cache
  * folder by content. buffers[i] holds buffers[i].bytes, inputs filled; outputs are

@@ -15,6 +15,7 @@ struct hd_checker {
   void **initial; /* per buffer: its bytes before a run */
   bool *filled;   /* per buffer: the workload gives it contents */
   void **result;  /* per buffer: its bytes after the original; NULL when that fails */
+  char *others;   /* then: what variables that are no buffers held */
 };
 
 /* Copies of all buffers as they are on the emulator now. */
@@ -36,6 +37,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   unsigned checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | (o->no_race_check ? 0u : HD_CHECK_RACE);
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .seed = o->seed, .resident = RESIDENT};
   hd_status st = runner_open(&r, c->code, NULL, &o->run, checks, d);
+  if (st == HD_OK) st = runner_find_undescribed(&r, d);
   if (st == HD_OK) {
     runner_fill_from(&r, c->initial, c->filled);
     st = runner_run(&r, &how, NULL, &stats, &e);
@@ -43,6 +45,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   }
   out->thread_instructions = stats.thread_instructions;
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;
+  if (st == HD_OK && out->equal) st = runner_keep_undescribed(&r, &c->others, d);
   if (st == HD_OK && out->equal) {
     c->result = snapshot(&r);
     if (!c->result)
@@ -56,20 +59,28 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   return st;
 }
 
-static void compare_runs(const runner *r, void *const *want, const char *who, const char *dispatcher,
+static void say_different(const char *kind, const char *name, const char *who, const char *dispatcher,
+                          const char *what, hd_check_result *out) {
+  out->equal = false;
+  snprintf(out->dispatcher, sizeof out->dispatcher, "%s", dispatcher);
+  snprintf(out->what, sizeof out->what, "%s: %s %s: %s", who, kind, name, what);
+}
+
+static void compare_runs(const runner *r, const hd_checker *c, const char *who, const char *dispatcher,
                          hd_check_result *out) {
   const hd_workload *w = r->w;
+  char what[512];
   out->bytes_compared = 0;
   for (uint32_t i = 0; out->equal && i < w->n_buffers; i++) {
     const hd_wl_buffer *b = &w->buffers[i];
-    char what[512];
     out->bytes_compared += b->bytes;
-    if (launch_same_buffer(b, runner_bytes(r, i), want[i], b->count, what, sizeof what)) continue;
-    out->equal = false;
-    launch_explain_sums(r->code, b, runner_bytes(r, i), want[i], what, sizeof what);
-    snprintf(out->dispatcher, sizeof out->dispatcher, "%s", dispatcher);
-    snprintf(out->what, sizeof out->what, "%s: buffer %s: %s", who, b->name, what);
+    if (launch_same_buffer(b, runner_bytes(r, i), c->result[i], b->count, what, sizeof what)) continue;
+    launch_explain_sums(r->code, b, runner_bytes(r, i), c->result[i], what, sizeof what);
+    say_different("buffer", b->name, who, dispatcher, what, out);
   }
+  const char *name =
+      out->equal ? runner_compare_undescribed(r, c->others, &out->bytes_compared, what, sizeof what) : NULL;
+  if (name) say_different("variable", name, who, dispatcher, what, out);
 }
 
 /* A loop waits for another CTA, against the caller's word. */
@@ -89,6 +100,7 @@ static hd_status blame_original(const hd_checker *c, const hd_run_options *o, co
   runner r;
   hd_check_result own = {.equal = true};
   hd_status st = runner_open(&r, c->code, NULL, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
+  if (st == HD_OK) st = runner_find_undescribed(&r, d);
   for (int kind = 0; st == HD_OK && own.equal && kind < HD_DISPATCH_COUNT; kind++) {
     const hd_dispatch how = {(hd_dispatch_kind)kind, like->seed, like->resident};
     hd_emu_stats stats = {0};
@@ -97,7 +109,7 @@ static hd_status blame_original(const hd_checker *c, const hd_run_options *o, co
     snprintf(who, sizeof who, "original kernel, dispatcher %s", hd_dispatch_name(how.kind));
     runner_fill_from(&r, c->initial, c->filled);
     st = launch_as_answer(runner_run(&r, &how, NULL, &stats, &e), &e, who, &own, d);
-    if (st == HD_OK) compare_runs(&r, c->result, who, hd_dispatch_name(how.kind), &own);
+    if (st == HD_OK) compare_runs(&r, c, who, hd_dispatch_name(how.kind), &own);
   }
   runner_close(&r);
   if (st == HD_OK && !own.equal) snprintf(out->what, sizeof out->what, "%s: %.640s", any_schedule, own.what);
@@ -109,6 +121,7 @@ static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, co
   runner r;
   const hd_dispatch *failed = NULL;
   hd_status st = runner_open(&r, c->code, plans, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
+  if (st == HD_OK) st = runner_find_undescribed(&r, d);
   for (size_t k = 0; st == HD_OK && out->equal && k < n; k++) {
     const char *name = hd_dispatch_name(how[k].kind);
     hd_emu_stats stats = {0};
@@ -122,7 +135,7 @@ static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, co
     out->different = (uint32_t)k;
     out->runs++;
     out->thread_instructions_rewritten = stats.thread_instructions;
-    compare_runs(&r, c->result, who, name, out);
+    compare_runs(&r, c, who, name, out);
     failed = out->equal || breaks_word(o, &e, out) ? NULL : &how[k];
   }
   runner_close(&r);
@@ -161,6 +174,7 @@ void hd_checker_close(hd_checker *c) {
   if (!c) return;
   launch_bytes_free(c->w, c->initial);
   launch_bytes_free(c->w, c->result);
+  free(c->others);
   free(c->filled);
   free(c);
 }

@@ -8,7 +8,8 @@
  * variant.c    its kernels on a device, under plans    moves.c      the same buffers in other memory
  * check.c      the proof on the emulator               measure.c    proof and times on a device
  * reference.c  results against the workload's reference  sums.c  sums in another order
- * variables.c  variables of the module: which need a value; device_variables.c  their values on a device
+ * variables.c  variables of the module: which need a value; device_variables.c  their values on a device;
+ *              undescribed.c  results in those that the workload does not describe
  */
 #ifndef HEDDLE_LAUNCH_LAUNCH_H
 #define HEDDLE_LAUNCH_LAUNCH_H

@@ -92,5 +92,5 @@ hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d) {
   }
   if (p->fragmented) hold_left(p);
   p->fragmented = false;
-  return st;
+  return st == HD_OK ? placement_point(p, d) : st;
 }

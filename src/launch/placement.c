@@ -16,14 +16,35 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
   p->addresses = HD_NEW_N(&p->arena, n, uint64_t);
   p->pristine = HD_NEW_N(&p->arena, n, uint64_t);
   p->filled = HD_NEW_N(&p->arena, n, bool);
+  p->pointers = HD_NEW_N(&p->arena, n, void *);
   p->initial = launch_bytes_new(w);
-  if (!p->addresses || !p->pristine || !p->filled || !p->initial) return hd_nomem(d);
+  if (!p->pointers || !p->addresses || !p->pristine || !p->filled || !p->initial) return hd_nomem(d);
   hd_status st = hd_workload_compiled(w, p->run.arch, &p->code, d);
   if (st == HD_OK) st = launch_check_variables(p->code, d);
   if (st == HD_OK) st = launch_first_contents(w, p->initial, p->filled, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
     st = hd_device_alloc(dev, w->buffers[i].bytes, &p->addresses[i], d);
+  if (st == HD_OK) st = placement_point(p, d);
   return st == HD_OK ? placement_restore(p, d) : st;
+}
+
+/* Where a run may change them, the copy that it begins from is written as well. */
+hd_status placement_point(placement *p, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < p->w->n_buffers; i++) {
+    const uint64_t bytes = p->w->buffers[i].bytes;
+    if (!p->w->buffers[i].points) continue;
+    if (!p->pointers[i]) p->pointers[i] = hd_arena_alloc(&p->arena, bytes, 8);
+    st = p->pointers[i] ? hd_workload_point(p->w, i, p->addresses, p->pointers[i], d) : hd_nomem(d);
+    if (st == HD_OK) st = hd_device_write(p->device, p->addresses[i], p->pointers[i], bytes, d);
+    if (st == HD_OK && p->pristine[i])
+      st = hd_device_write(p->device, p->pristine[i], p->pointers[i], bytes, d);
+  }
+  return st;
+}
+
+static const void *first_bytes(const placement *p, uint32_t i) {
+  return p->pointers[i] ? p->pointers[i] : p->initial[i];
 }
 
 void placement_close(placement *p) {
@@ -50,7 +71,7 @@ hd_status placement_restore(placement *p, hd_diag *d) {
     if (p->initial && !p->filled[i])
       st = hd_device_set(p->device, p->addresses[i], LAUNCH_POISON, bytes, d);
     else if (p->initial)
-      st = hd_device_write(p->device, p->addresses[i], p->initial[i], bytes, d);
+      st = hd_device_write(p->device, p->addresses[i], first_bytes(p, i), bytes, d);
     else if (p->pristine[i])
       st = hd_device_copy(p->device, p->addresses[i], p->pristine[i], bytes, d);
   }
@@ -71,7 +92,7 @@ hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d)
     uint64_t bytes = p->w->buffers[i].bytes;
     if (!p->filled[i] || !changed[i]) continue;
     hd_status st = hd_device_alloc(p->device, bytes, &p->pristine[i], d);
-    if (st == HD_OK) st = hd_device_write(p->device, p->pristine[i], p->initial[i], bytes, d);
+    if (st == HD_OK) st = hd_device_write(p->device, p->pristine[i], first_bytes(p, i), bytes, d);
     if (st != HD_OK) return st;
   }
   launch_bytes_free(p->w, p->initial);
@@ -83,7 +104,7 @@ hd_status placement_learn(placement *p, void *const *result, hd_diag *d) {
   bool *changed = calloc((size_t)p->w->n_buffers + 1, sizeof *changed);
   if (!changed) return hd_nomem(d);
   for (uint32_t i = 0; i < p->w->n_buffers; i++)
-    changed[i] = p->filled[i] && memcmp(result[i], p->initial[i], p->w->buffers[i].bytes) != 0;
+    changed[i] = p->filled[i] && memcmp(result[i], first_bytes(p, i), p->w->buffers[i].bytes) != 0;
   hd_status st = placement_learn_changed(p, changed, d);
   free(changed);
   return st;

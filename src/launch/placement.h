@@ -17,6 +17,7 @@ typedef struct placement {
   bool *filled;        /* per buffer: the workload gives it contents */
   bool fresh;          /* everything is as placement_restore left it */
   uint64_t *pristine;  /* per buffer that runs change and that has contents: a copy on the device; else 0 */
+  void **pointers;     /* per buffer that points: its contents where all buffers lie now; else NULL */
   uint32_t
       *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
   uint32_t *local;       /* the same: bytes of local memory a thread */
@@ -33,6 +34,8 @@ typedef struct placement {
 hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, const hd_run_options *o,
                          hd_diag *d);
 void placement_close(placement *p);
+/* Write the buffers that point, for where all buffers lie now. */
+hd_status placement_point(placement *p, hd_diag *d);
 
 /* All buffers as they were at first. Before placement_learn from the host, and everything; later on the
  * device, and only buffers that runs change and read. */
@@ -48,8 +51,8 @@ hd_status placement_learn_changed(placement *p, const bool *changed, hd_diag *d)
  * that no later move finds the same memory again, until that is half of the device's memory, or room is
  * needed, or placement_release. A buffer that has no room beside itself stays where it is: *moved gets the
  * bytes of the others. Open variants follow by their next launch: a buffer's address stands nowhere but in
- * arguments, for fills and generators know none. Recipes' states and tables stay; they are the variant's, and
- * new with it. On failure too the contents are right wherever the device still answers. */
+ * arguments and in buffers that point, which are written again. Recipes' states and tables stay; they are the
+ * variant's, and new with it. On failure too the contents are right wherever the device still answers. */
 hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
 /* From now on moves go to fragmented memory, as after many have allocated and freed for long, and no longer
  * to memory of a piece, as a fresh process gets it: on an H100 launches that live in L2 take up to 6% more or

@@ -14,7 +14,13 @@ static hd_status compute(const hd_workload *w, void *const *initial, const bool 
     if (!want[i]) return hd_nomem(d);
     if (filled[i]) memcpy(want[i], initial[i], bytes);
   }
-  return hd_workload_reference(w, want, d);
+  uint64_t *addresses = calloc((size_t)w->n_buffers + 1, sizeof *addresses);
+  hd_status st = addresses ? HD_OK : hd_nomem(d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) addresses[i] = (uint64_t)(uintptr_t)want[i];
+  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
+    if (w->buffers[i].points) st = hd_workload_point(w, i, addresses, want[i], d);
+  free(addresses);
+  return st == HD_OK ? hd_workload_reference(w, want, d) : st;
 }
 
 hd_status reference_compare(const hd_workload *w, void *const *initial, const bool *filled,

@@ -29,13 +29,27 @@ static hd_status find_variable(runner *r, uint32_t i, hd_diag *d) {
   return st == HD_OK ? launch_check_variable(r->w, i, bytes, d) : st;
 }
 
+/* Before anything else is allocated: buffers then lie at the same addresses whatever the kernels are, and
+ * results that hold addresses can be compared. */
 static hd_status allocate_buffers(runner *r, hd_diag *d) {
   const hd_workload *w = r->w;
   r->addresses = HD_NEW_N(&r->arena, (size_t)w->n_buffers + 1, uint64_t);
-  hd_status st = r->addresses ? HD_OK : hd_nomem(d);
+  r->pointers = HD_NEW_N(&r->arena, (size_t)w->n_buffers + 1, void *);
+  hd_status st = r->addresses && r->pointers ? HD_OK : hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)
-    st = w->buffers[i].variable ? find_variable(r, i, d)
-                                : hd_emu_alloc(r->emu, w->buffers[i].bytes, &r->addresses[i], d);
+    if (!w->buffers[i].variable) st = hd_emu_alloc(r->emu, w->buffers[i].bytes, &r->addresses[i], d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
+    if (!w->buffers[i].points) continue;
+    r->pointers[i] = hd_arena_alloc(&r->arena, w->buffers[i].bytes, 8);
+    st = r->pointers[i] ? hd_workload_point(w, i, r->addresses, r->pointers[i], d) : hd_nomem(d);
+  }
+  return st;
+}
+
+static hd_status find_variables(runner *r, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < r->w->n_buffers; i++)
+    if (r->w->buffers[i].variable) st = find_variable(r, i, d);
   return st;
 }
 
@@ -77,8 +91,9 @@ hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *pla
   launch_memory memory = {
       .ctx = r->emu, .alloc = allocate, .write = write_bytes, .tensor_map = tensor_map, .image = image};
   if (st == HD_OK) st = launch_setup_open(&r->setup, code, memory, d);
-  if (st == HD_OK) st = load(r, plans, o, d);
   if (st == HD_OK) st = allocate_buffers(r, d);
+  if (st == HD_OK) st = load(r, plans, o, d);
+  if (st == HD_OK) st = find_variables(r, d);
   if (st == HD_OK) st = launch_setup_build(&r->setup, r->module, plans, r->addresses, d);
   for (uint32_t i = 0; st == HD_OK && i < r->w->n_images; i++)
     if (r->w->images[i].reference)
@@ -102,8 +117,9 @@ void *runner_bytes(const runner *r, uint32_t buffer) {
 
 /* Buffers that the workload gives no contents count as never written; variables are as they were initialised.
  */
-static void mark(const runner *r, const bool *filled) {
+static void finish_fill(const runner *r, const bool *filled) {
   for (uint32_t i = 0; i < r->w->n_buffers; i++) {
+    if (r->pointers[i]) memcpy(runner_bytes(r, i), r->pointers[i], r->w->buffers[i].bytes);
     if (filled[i] || r->w->buffers[i].variable)
       hd_emu_mark_written(r->emu, r->addresses[i], r->w->buffers[i].bytes);
     else
@@ -119,7 +135,7 @@ hd_status runner_fill(runner *r, hd_diag *d) {
   for (uint32_t i = 0; i < n; i++) bytes[i] = runner_bytes(r, i);
   hd_emu_reset(r->program);
   hd_status st = launch_first_contents(r->w, bytes, filled, d);
-  if (st == HD_OK) mark(r, filled);
+  if (st == HD_OK) finish_fill(r, filled);
   return st;
 }
 
@@ -128,7 +144,7 @@ void runner_fill_from(runner *r, void *const *initial, const bool *filled) {
   for (uint32_t i = 0; i < r->w->n_buffers; i++)
     if (filled[i] || !r->w->buffers[i].variable)
       memcpy(runner_bytes(r, i), initial[i], r->w->buffers[i].bytes);
-  mark(r, filled);
+  finish_fill(r, filled);
 }
 
 static bool is_zero(const char *p, uint64_t n) {

@@ -4,6 +4,12 @@
 
 #include "launch/setup.h"
 
+/* A variable of the module that runs. */
+typedef struct runner_variable {
+  const char *name;
+  uint64_t address, bytes;
+} runner_variable;
+
 typedef struct runner {
   const hd_workload *w;
   const hd_compiled *code;
@@ -12,8 +18,12 @@ typedef struct runner {
   hd_emu *emu;
   hd_emu_program *program;
   uint64_t *addresses; /* per buffer, on the emulator */
+  void **pointers;     /* per buffer that points: its contents; else NULL */
   launch_setup setup;
   uint32_t n_sms;
+  runner_variable
+      *undescribed; /* in the order of the original's module; runner_find_undescribed finds them */
+  uint32_t n_undescribed;
 } runner;
 
 /* Rewrite for `plans` (NULL: the original), load, allocate. `checks` are hd_emu_check bits. Plans were
@@ -30,6 +40,12 @@ void runner_fill_from(runner *r, void *const *initial, const bool *filled);
  * state other than it found it. hooks[i] (the array or an entry may be NULL) watch launch i. */
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
                      hd_diag *d);
+/* undescribed.c: the variables that the workload does not describe; a copy of what they hold, for free; the
+ * name of one that holds something else now, or NULL. `what` says how it differs. */
+hd_status runner_find_undescribed(runner *r, hd_diag *d);
+hd_status runner_keep_undescribed(const runner *r, char **out, hd_diag *d);
+const char *runner_compare_undescribed(const runner *r, const char *kept, uint64_t *compared, char *what,
+                                       size_t cap);
 /* A buffer's bytes on the host. */
 void *runner_bytes(const runner *r, uint32_t buffer);
 

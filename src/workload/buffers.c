@@ -70,6 +70,21 @@ static hd_status copy_fill(wl_reader *r, const json_t *t, uint32_t i) {
   return HD_OK;
 }
 
+/* Elements that are addresses differ from run to run, and so are neither compared with a reference's nor by
+ * somebody's word the same afterwards. */
+static hd_status find_pointed(wl_reader *r, const json_t *t, uint32_t i) {
+  hd_wl_buffer *b = &r->w->buffers[i];
+  const char *name = wl_fill_points_to(&r->fills[i]);
+  if (!name) return HD_OK;
+  if (!wl_find_buffer(r, name, &b->pointed) || r->w->buffers[b->pointed].variable)
+    return wl_bad(r, t, "fill", "there is no buffer '%.60s'", name);
+  if (b->compare != HD_COMPARE_NONE || b->unwritten)
+    return wl_bad(r, t, b->unwritten ? "unwritten" : "compare", "a buffer of addresses has no '%s'",
+                  b->unwritten ? "unwritten" : "compare");
+  b->points = true;
+  return HD_OK;
+}
+
 /* Buffer i; *total is the bytes of those before it, and then of it too. */
 static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool variable, uint64_t *total) {
   hd_wl_buffer *b = &r->w->buffers[i];
@@ -107,12 +122,12 @@ static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool var
   return read_compare(r, t, b);
 }
 
-/* The tables under `key`; none are fine when others may stand in for them. */
-static hd_status get_tables(wl_reader *r, const json_t *root, const char *key, bool needed,
-                            const json_t **out, size_t *n) {
+/* The tables under `key`; there may be none. */
+static hd_status get_tables(wl_reader *r, const json_t *root, const char *key, const json_t **out,
+                            size_t *n) {
   *out = NULL;
   *n = 0;
-  if (!needed && !json_object_get(root, key)) return HD_OK;
+  if (!json_object_get(root, key)) return HD_OK;
   return wl_get_tables(r, root, key, WL_MAX_BUFFERS, out, n);
 }
 
@@ -120,8 +135,8 @@ hd_status wl_read_buffers(wl_reader *r, const json_t *root) {
   static const char *const kinds[] = {"buffer", "variable"};
   const json_t *tables[2];
   size_t n[2];
-  hd_status st = get_tables(r, root, "variable", false, &tables[1], &n[1]);
-  if (st == HD_OK) st = get_tables(r, root, "buffer", n[1] == 0, &tables[0], &n[0]);
+  hd_status st = get_tables(r, root, "variable", &tables[1], &n[1]);
+  if (st == HD_OK) st = get_tables(r, root, "buffer", &tables[0], &n[0]);
   if (st != HD_OK) return st;
   if (n[0] + n[1] > WL_MAX_BUFFERS)
     return wl_bad(r, root, "variable", "%zu [[buffer]] and [[variable]] are given, at most %d are allowed",
@@ -137,6 +152,11 @@ hd_status wl_read_buffers(wl_reader *r, const json_t *root) {
       r->w->n_buffers++;
       compared |= r->w->buffers[at].compare != HD_COMPARE_NONE;
     }
+  for (uint32_t i = 0; i < r->w->n_buffers; i++) {
+    const bool variable = r->w->buffers[i].variable;
+    st = find_pointed(r, json_array_get(tables[variable], variable ? i - n[0] : i), i);
+    if (st != HD_OK) return st;
+  }
   if (r->w->reference && !compared)
     return wl_bad(r, root, "reference",
                   "no [[buffer]] has 'compare': there is nothing to hold against the reference");

@@ -182,6 +182,15 @@ static hd_status take_set(describing *s, const char *text, hd_diag *d) {
   return st;
 }
 
+static hd_status take_buffer(describing *s, const char *text, hd_diag *d) {
+  const size_t n = strcspn(text, "=");
+  const char *name = hd_arena_strndup(s->arena, text, n);
+  if (!wl_is_identifier(text, n) || !text[n] || !describe_is_buffer(text + n + 1))
+    return describe_bad_word(s, d, "is not NAME=TYPE[COUNT]=FILL");
+  if (!name || !hd_vec_push(&s->names, name)) return hd_nomem(d);
+  return describe_memory(s, "buffer", name, text + n + 1, d);
+}
+
 static hd_status take_cooperative(describing *s, const char *text, hd_diag *d) {
   s->cooperative = true;
   return HD_OK;
@@ -327,52 +336,61 @@ static const char arg_help[] =
     "a struct by value of such arguments, 'struct{x, s32:512, f32:0.5}', or an image over a buffer,\n"
     "'texture{x, shape=8x8, filter=linear}', 'surface{...}', with the keys of a workload.toml";
 
-/* Words that hold for all launches are taken first. */
+/* Words are taken in this order: those that hold for everything, memory, launches. */
+typedef enum word_turn { FOR_ALL, MEMORY, LAUNCHES, TURNS } word_turn;
+
 static const struct {
   hd_launch_option shown;
-  bool first;
+  word_turn turn;
   hd_status (*take)(describing *s, const char *text, hd_diag *d);
 } kinds[] = {
     {{"kernel", 'k', "NAME",
       "the kernel, as its source calls it (default: the only one); again: another\nlaunch, with "
       "the "
       "words behind it"},
-     false,
+     LAUNCHES,
      take_kernel},
-    {{"module", 'm', "N", "module number (default: the one that has the kernel)"}, true, take_module},
-    {{"grid", 0, "X[,Y[,Z]]", "the launch's grid"}, false, take_grid},
-    {{"block", 0, "X[,Y[,Z]]", "threads per CTA"}, false, take_block},
-    {{"shared", 0, "BYTES", "shared memory that the launch adds"}, false, take_shared},
-    {{"arg", 0, "A", arg_help}, false, take_arg},
+    {{"module", 'm', "N", "module number (default: the one that has the kernel)"}, FOR_ALL, take_module},
+    {{"grid", 0, "X[,Y[,Z]]", "the launch's grid"}, LAUNCHES, take_grid},
+    {{"block", 0, "X[,Y[,Z]]", "threads per CTA"}, LAUNCHES, take_block},
+    {{"shared", 0, "BYTES", "shared memory that the launch adds"}, LAUNCHES, take_shared},
+    {{"arg", 0, "A", arg_help}, LAUNCHES, take_arg},
     {{"set", 0, "NAME=V",
       "a variable of the module: NAME=TYPE[COUNT]=FILL or NAME=TYPE:VALUE; NAME is the one in PTX"},
-     true,
+     MEMORY,
      take_set},
-    {{"cooperative", 0, NULL, "all CTAs are resident at once, as for grid.sync()"}, true, take_cooperative},
+    {{"buffer", 0, "NAME=B",
+      "a buffer TYPE[COUNT]=FILL that no argument is: for addresses in others to lead to, as\n"
+      "'u64[8]=address(NAME, i * 64)' holds, or for an --arg NAME"},
+     MEMORY,
+     take_buffer},
+    {{"cooperative", 0, NULL, "all CTAs are resident at once, as for grid.sync()"},
+     FOR_ALL,
+     take_cooperative},
     {{"atomics", 0, NULL,
       "atomics add floats in any order, so a result may differ from the original's,\nby 1e-4 of "
       "f32, 1e-10 of f64, 1e-2 of f16"},
-     true,
+     FOR_ALL,
      take_atomics},
-    {{"near", 0, "TOL", "as --atomics, by TOL, absolutely and relatively"}, true, take_near},
+    {{"near", 0, "TOL", "as --atomics, by TOL, absolutely and relatively"}, FOR_ALL, take_near},
     {{"unwritten", 0, "A,B",
       "buffers that nothing writes while the kernels run, whatever their text looks like, by\nname: arg1 or "
       "as given; bypass=ro may go by that"},
-     true,
+     FOR_ALL,
      take_unwritten},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 const hd_launch_option *hd_launch_option_at(size_t i) { return i < N_KINDS ? &kinds[i].shown : NULL; }
 
-static hd_status take_words(describing *s, bool first, hd_diag *d) {
+static hd_status take_words(describing *s, word_turn turn, hd_diag *d) {
   hd_status st = HD_OK;
   for (s->at = 0; st == HD_OK && s->at < s->q->n_words; s->at++) {
     const hd_launch_word *w = &s->q->words[s->at];
     size_t k = 0;
     while (k < N_KINDS && strcmp(kinds[k].shown.name, w->option) != 0) k++;
     if (k == N_KINDS) return hd_fail(d, HD_ERR_USAGE, "there is no --%.60s for launches", w->option);
-    if (kinds[k].first == first) st = kinds[k].take(s, w->text, d);
+    if (kinds[k].turn == turn) st = kinds[k].take(s, w->text, d);
     if (st != HD_OK) break;
   }
   return st;
@@ -492,11 +510,10 @@ hd_status wl_describe(const hd_workload_request *q, hd_workload **out, hd_diag *
   hd_arena arena;
   hd_arena_init(&arena);
   describing s = {.q = q, .arena = &arena, .index = UINT64_MAX};
-  hd_status st = take_words(&s, true, d);
+  hd_status st = take_words(&s, FOR_ALL, d);
   if (st == HD_OK) st = compile(&s, d);
-  if (st == HD_OK) st = take_words(&s, false, d);
+  for (word_turn turn = MEMORY; st == HD_OK && turn < TURNS; turn++) st = take_words(&s, turn, d);
   if (st == HD_OK) st = end_launch(&s, d);
-  if (st == HD_OK && !s.names.n) st = incomplete(&s, d);
   if (st == HD_OK) st = check_unwritten(&s, d);
   if (st == HD_OK) st = open_text(&s, out, d);
   if (st == HD_OK && q->save && (st = save(&s, *out, d)) != HD_OK) {

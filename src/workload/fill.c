@@ -42,6 +42,7 @@ struct wl_fill_kind {
   bytes_fn *bytes;
   wl_whole_fn *whole;
   bool copies;    /* what another buffer holds */
+  bool points;    /* to another buffer's elements */
   bool generated; /* by heddle_generate of the workload's reference.c, after everything else */
 };
 
@@ -157,6 +158,10 @@ static const char *check_integers(const wl_fill *f, hd_elem type) {
   return wl_elem(type)->is_float ? "the buffer should be of integers" : NULL;
 }
 
+static const char *check_addresses(const wl_fill *f, hd_elem type) {
+  return type == HD_ELEM_U64 ? NULL : "addresses are u64";
+}
+
 static const char *check_normal(const wl_fill *f, hd_elem type) {
   return f->number[1] < 0 ? "the standard deviation is negative" : NULL;
 }
@@ -189,6 +194,12 @@ static const wl_fill_kind KINDS[] = {
     {"permutation", "permutation", .check = check_integers, .whole = wl_fill_permutation},
     {"each", "each(EXPRESSION of i)", {PARAM_EACH}, .whole = wl_fill_each},
     {"copy", "copy(BUFFER)", {PARAM_BUFFER}, .copies = true},
+    {"address",
+     "address(BUFFER, EXPRESSION of i)",
+     {PARAM_BUFFER, PARAM_EACH},
+     .check = check_addresses,
+     .bytes = zero,
+     .points = true},
     {"file", "file(\"NAME\")", {PARAM_FILE}, .whole = wl_fill_file},
     {"column", "column(\"NAME\", k)", {PARAM_FILE, PARAM_COUNT}, .whole = wl_fill_column},
     {"generate", "generate", .bytes = zero, .generated = true},
@@ -255,8 +266,8 @@ static bool argument(const char *text, size_t at, size_t n, param_kind kind, hd_
     return false;
   }
   if (kind == PARAM_BUFFER) {
-    f->text = hd_arena_strndup(arena, s, n);
-    if (!f->text) return wl_error_set(e, at, "out of memory");
+    f->buffer = hd_arena_strndup(arena, s, n);
+    if (!f->buffer) return wl_error_set(e, at, "out of memory");
     return wl_is_identifier(s, n) || wl_error_set(e, at, "expected the name of a buffer");
   }
   if (kind == PARAM_VALUE) kind = wl_elem(type)->is_float ? PARAM_NUMBER : PARAM_INTEGER;
@@ -387,7 +398,9 @@ static void fill_part(void *ctx, unsigned worker) {
   wl_fill_range(j->w, j->buffer, first, n, j->dst + first * hd_elem_bytes(b->type));
 }
 
-const char *wl_fill_copies(const wl_fill *f) { return f->kind->copies ? f->text : NULL; }
+const char *wl_fill_copies(const wl_fill *f) { return f->kind->copies ? f->buffer : NULL; }
+
+const char *wl_fill_points_to(const wl_fill *f) { return f->kind->points ? f->buffer : NULL; }
 
 bool wl_fill_is_generated(const wl_fill *f) { return f->kind->generated; }
 

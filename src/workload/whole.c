@@ -53,24 +53,60 @@ hd_status wl_fill_column(const hd_workload *w, const wl_fill *f, const hd_wl_buf
 
 /* ---- Expressions ---------------------------------------------------------------------------------- */
 
+/* The numbers of its elements one after the other. The names are a copy, of which i changes. */
+static hd_status each_begin(const wl_fill *f, wl_name **names, hd_diag *d) {
+  *names = malloc(f->names.n * sizeof **names);
+  if (!*names) return hd_nomem(d);
+  memcpy(*names, f->names.data, f->names.n * sizeof **names);
+  return HD_OK;
+}
+
+static hd_status each_at(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, wl_name *names,
+                         uint64_t i, int64_t *v, hd_diag *d) {
+  wl_error e;
+  names[0].value = (int64_t)i;
+  if (wl_eval(f->text, strlen(f->text), (wl_names){names, f->names.n}, v, &e)) return HD_OK;
+  return hd_fail(d, HD_ERR_INPUT, "%s: element %llu of buffer '%s': %s", w->name, (unsigned long long)i,
+                 b->name, e.message);
+}
+
 hd_status wl_fill_each(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out, hd_diag *d) {
   const unsigned size = hd_elem_bytes(b->type);
-  wl_name *names = malloc(f->names.n * sizeof *names);
-  if (!names) return hd_nomem(d);
-  memcpy(names, f->names.data, f->names.n * sizeof *names);
-  hd_status st = HD_OK;
+  wl_name *names;
+  hd_status st = each_begin(f, &names, d);
+  if (st != HD_OK) return st;
   for (uint64_t i = 0; st == HD_OK && i < b->count; i++) {
-    wl_error e;
     int64_t v;
-    names[0].value = (int64_t)i;
-    if (!wl_eval(f->text, strlen(f->text), (wl_names){names, f->names.n}, &v, &e))
-      st = hd_fail(d, HD_ERR_INPUT, "%s: element %llu of buffer '%s': %s", w->name, (unsigned long long)i,
-                   b->name, e.message);
-    else if (!wl_elem_holds(b->type, v))
+    st = each_at(w, f, b, names, i, &v, d);
+    if (st == HD_OK && !wl_elem_holds(b->type, v))
       st = hd_fail(d, HD_ERR_INPUT, "%s: element %llu of buffer '%s' is %lld, which does not fit in %s",
                    w->name, (unsigned long long)i, b->name, (long long)v, hd_elem_name(b->type));
-    else
-      wl_elem_put_ints(b->type, &v, 1, (char *)out + i * size);
+    if (st == HD_OK) wl_elem_put_ints(b->type, &v, 1, (char *)out + i * size);
+  }
+  free(names);
+  return st;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------------ */
+
+hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses, void *dst,
+                            hd_diag *d) {
+  const hd_wl_buffer *b = &w->buffers[buffer], *to = &w->buffers[b->pointed];
+  const wl_fill *f = &((const wl_private *)w->priv)->fills[buffer];
+  wl_name *names;
+  if (!b->points) return hd_fail(d, HD_ERR_USAGE, "%s: buffer '%s' holds no addresses", w->name, b->name);
+  hd_status st = each_begin(f, &names, d);
+  if (st != HD_OK) return st;
+  for (uint64_t i = 0; st == HD_OK && i < b->count; i++) {
+    int64_t v = 0;
+    st = each_at(w, f, b, names, i, &v, d);
+    /* The address behind the last element is one that C has too; numbers below 0 are the null pointer. */
+    if (st == HD_OK && v > 0 && (uint64_t)v > to->count)
+      st = hd_fail(d, HD_ERR_INPUT,
+                   "%s: element %llu of buffer '%s' points to element %lld of '%s', which has %llu", w->name,
+                   (unsigned long long)i, b->name, (long long)v, to->name, (unsigned long long)to->count);
+    ((uint64_t *)dst)[i] =
+        st != HD_OK || v < 0 ? 0 : addresses[b->pointed] + (uint64_t)v * hd_elem_bytes(to->type);
   }
   free(names);
   return st;

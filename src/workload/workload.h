@@ -85,9 +85,10 @@ typedef struct wl_fill {
   const wl_fill_kind *kind;
   double number[WL_FILL_PARAMS]; /* by parameter; the fill's kind decides which of both holds */
   int64_t integer[WL_FILL_PARAMS];
-  const char *file; /* path below the workload's folder, or absolute */
-  const char *text; /* an expression of i, or another buffer's name */
-  wl_names names;   /* of the expression; i is the first */
+  const char *file;   /* path below the workload's folder, or absolute */
+  const char *text;   /* an expression of i */
+  wl_names names;     /* of the expression; i is the first */
+  const char *buffer; /* another one's name */
 } wl_fill;
 
 /* Parse "uniform(-1, 1)" for elements of `type`. Strings are copied into *arena. */
@@ -95,8 +96,9 @@ bool wl_fill_parse(const char *text, hd_elem type, wl_names names, hd_arena *are
                    wl_error *e);
 /* A decimal number, with or without fraction and exponent, that fills s[0..n). */
 bool wl_decimal(const char *s, size_t n, double *v);
-/* The buffer that it is a copy of; NULL: it is none. */
+/* The buffer that it is a copy of, or that its elements point to; NULL: it is none. */
 const char *wl_fill_copies(const wl_fill *f);
+const char *wl_fill_points_to(const wl_fill *f);
 /* True for "generate". */
 bool wl_fill_is_generated(const wl_fill *f);
 /* Run heddle_generate of the workload's reference.c on buffers that are filled otherwise. */

@@ -42,6 +42,8 @@ The parser and -h read one table per command; a long option has its text below i
                        a struct by value of such arguments, 'struct{x, s32:512, f32:0.5}', or an image over a buffer,
                        'texture{x, shape=8x8, filter=linear}', 'surface{...}', with the keys of a workload.toml
     --set NAME=V       a variable of the module: NAME=TYPE[COUNT]=FILL or NAME=TYPE:VALUE; NAME is the one in PTX
+    --buffer NAME=B    a buffer TYPE[COUNT]=FILL that no argument is: for addresses in others to lead to, as
+                       'u64[8]=address(NAME, i * 64)' holds, or for an --arg NAME
     --cooperative      all CTAs are resident at once, as for grid.sync()
     --atomics          atomics add floats in any order, so a result may differ from the original's,
                        by 1e-4 of f32, 1e-10 of f64, 1e-2 of f16

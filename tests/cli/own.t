@@ -119,7 +119,7 @@ Mistakes are told of the words that were given:
   > heddle analyze app.fatbin -k scale -m 1 --block 512
   > heddle check kept --arg u32:1
   heddle: --block '2048': block: block's x is 2048, allowed are 1 to 1024
-  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, each(EXPRESSION of i), copy(BUFFER), file("NAME"), column("NAME", k), generate)
+  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, each(EXPRESSION of i), copy(BUFFER), address(BUFFER, EXPRESSION of i), file("NAME"), column("NAME", k), generate)
   heddle: --arg 'u32[n]=iota': count: unknown name 'n' (this size has no parameters)
   heddle: --arg 'f42:1': unknown type 'f42' (known: u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64)
   heddle: --arg 'u32' names no buffer of an --arg before it
@@ -164,6 +164,47 @@ in columns that a file names, times a vector that is what another buffer holds.
   app-row_sums (small), plan order=reverse: equal
   heddle: c.npy: holds elements of NumPy's type '<i4'; buffer 'arg3' is f32, which is '<f4'
   [2]
+
+Memory may hold addresses: the matrices of a batch, and lists of 1 to 32 elements, whose numbers run down to the
+null pointer. Kernels may store them too, and a proof compares what they stored:
+
+  $ x='--buffer x=f32[4096]=uniform(-1,1)'; batch="pointers.ptx -k batched --grid 32,4 --block 32 $x --arg u64[4]=address(x,i*1024) --arg u64[4]=address(x,0) --arg u64[4]=address(y,i*1024) --arg s32:32 --buffer y=f32[4096]=none"; ln -s $SOURCE/tests/cli/data/{pointers,globals}.ptx .
+  > for plan in order=tile:4x2 bind=claim; do heddle check $batch --plan $plan | head -2; done
+  > heddle check $batch --device model:h100 --plan order=reverse | head -2
+  > heddle check pointers.ptx -k length --grid 4 --block 32 --buffer 'next=u64[128]=address(next, i - 4)' --arg 'u64[128]=address(next, i)' --arg 'u64[128]=none' --plan order=reverse | head -2
+  > heddle check pointers.ptx -k swap --grid 4 --block 32 $x --arg 'u64[256]=address(x, i)' --plan bind=claim --save swapped | head -2
+  > heddle tune swapped --device model:h100 --plan order=reverse --store none --budget 1 | grep -c 'order=reverse  *1.000x'
+  > heddle check pointers.ptx -k swap --grid 4 --block 32 $x --arg 'u64[256]=address(x, i * 100)'
+  > heddle check pointers.ptx -k swap --grid 4 --block 32 --arg 'u64[256]=address(z, i)'
+  > heddle check pointers.ptx -k swap --grid 4 --block 32 --buffer f32[4]=zero --arg 'u64[256]=zero'
+  pointers-batched (small), plan order=tile:4x2: equal
+    32864 bytes agree under 8 dispatchers; no task touches what another writes
+  pointers-batched (small), plan bind=claim: equal
+    32864 bytes agree under 8 dispatchers; no task touches what another writes
+  pointers-batched (small), plan order=reverse: equal
+    32864 bytes agree in 3 runs on the device
+  pointers-length (small), plan order=reverse: equal
+    3072 bytes agree under 8 dispatchers; no task touches what another writes
+  pointers-swap (small), plan bind=claim: equal
+    18432 bytes agree under 8 dispatchers; no task touches what another writes
+  1
+  heddle: pointers-swap: element 41 of buffer 'arg1' points to element 4100 of 'x', which has 4096
+  heddle: --arg 'u64[256]=address(z, i)': there is no buffer 'z'
+  heddle: --buffer 'f32[4]=zero' is not NAME=TYPE[COUNT]=FILL
+  [2]
+
+Kernels without parameters are kernels too. What they leave in variables of the module is compared:
+
+  $ heddle check globals.ptx -k empty --grid 4 --block 32 --plan order=reverse
+  globals-empty (small), plan order=reverse: equal
+    132 bytes agree under 8 dispatchers; no task touches what another writes
+    thread instructions: 128 original, 128 rewritten (+0.00%)
+  $ heddle check globals.ptx -k see --grid 4 --block 32 --plan bind=claim | head -2
+  globals-see (small), plan bind=claim: equal
+    132 bytes agree under 8 dispatchers; no task touches what another writes
+  $ heddle check globals.ptx -k leave --grid 4 --block 32 --plan order=reverse
+  heddle: globals-leave: the original's result depends on its schedule: original kernel, dispatcher reverse: variable last: element 0 is 0, should be 3; 1 of 4 elements differ
+  [1]
 
 bypass=ro needs to know that nothing writes what a kernel loads. Its text and the buffers at hand tell, or the caller
 does; words that the text belies are refused, and so are those that the data belies:

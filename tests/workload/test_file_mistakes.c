@@ -68,7 +68,8 @@ static const struct {
     {"uniform(-1, 1)", "unifrom(-1, 1)",
      DIR "15:9: fill: unknown fill 'unifrom' (known: none, zero, value(v), iota, uniform(low, high), "
          "uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, "
-         "each(EXPRESSION of i), copy(BUFFER), file(\"NAME\"), column(\"NAME\", k), generate)"},
+         "each(EXPRESSION of i), copy(BUFFER), address(BUFFER, EXPRESSION of i), file(\"NAME\"), "
+         "column(\"NAME\", k), generate)"},
     {"uniform(-1, 1)", "uniform(1)", DIR "15:9: fill: 'uniform' is written uniform(low, high)"},
     {"uniform(-1, 1)", "uniform(1, -1)",
      DIR "15:9: fill: uniform(low, high): the lower bound is above the upper one"},
@@ -85,6 +86,11 @@ static const struct {
     {"seed = 99", "fill = \"uniform(0, 1)\"",
      DIR "20:9: fill: 'uniform' makes floating-point numbers, the buffer is u16; uniform_int makes integers"},
     {"seed = 99", "fill = \"uniform_int(0, 65536)\"", DIR "20:24: fill: 65536 does not fit in u16"},
+    {"seed = 99", "fill = \"address(a, i)\"",
+     DIR "20:9: fill: address(BUFFER, EXPRESSION of i): addresses are u64"},
+    {"type = \"u16\"", "type = \"u64\"\nfill = \"address(b, i)\"", DIR "19:1: there is no buffer 'b'"},
+    {"type = \"u16\"", "type = \"u64\"\nfill = \"address(a, i)\"",
+     DIR "22:1: a buffer of addresses has no 'compare'"},
     {"seed = 99", "fill = \"value(-1)\"", DIR "20:15: fill: -1 does not fit in u16"},
     {"seed = 99", "seed = -1", DIR "20:1: seed is -1, allowed are 0 to 9223372036854775807"},
     {"seed = 99", "sed = 1",

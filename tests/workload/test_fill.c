@@ -280,6 +280,38 @@ static void elements_without_a_value_are_named(void **state) {
   }
 }
 
+static void addresses_follow_the_buffer_that_they_point_to(void **state) {
+  static const uint64_t places[2][1] = {{0x10000}, {0x7000}};
+  hd_workload *w = one_buffer("u64", 5, "address(a, 4 - 2 * i)", 0);
+  uint64_t out[5];
+  bool written = false;
+  hd_diag d = {0};
+  assert_true(w->buffers[0].points);
+  assert_int_equal(hd_workload_fill(w, 0, out, &written, &d), HD_OK);
+  assert_true(written);
+  for (int i = 0; i < 5; i++) assert_int_equal(out[i], 0);
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(hd_workload_point(w, 0, places[k], out, &d), HD_OK);
+    for (uint64_t i = 0; i < 3; i++) assert_int_equal(out[i], places[k][0] + 8 * (4 - 2 * i));
+    assert_int_equal(out[3], 0); /* numbers below 0 are the null pointer */
+    assert_int_equal(out[4], 0);
+  }
+  hd_workload_close(w);
+}
+
+static void addresses_outside_of_their_buffer_are_named(void **state) {
+  const uint64_t place = 0;
+  uint64_t out[4];
+  hd_diag d = {0};
+  hd_workload *w = one_buffer("u64", 4, "address(a, i * 2)", 0);
+  assert_int_equal(hd_workload_point(w, 0, &place, out, &d), HD_ERR_INPUT);
+  assert_non_null(strstr(d.message, "element 3 of buffer 'a' points to element 6 of 'a', which has 4"));
+  hd_workload_close(w);
+  w = one_buffer("u64", 4, "iota", 0);
+  assert_int_equal(hd_workload_point(w, 0, &place, out, &d), HD_ERR_USAGE);
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_cut_of_a_fill_gives_the_bytes_of_the_whole),
@@ -288,6 +320,8 @@ int main(void) {
       cmocka_unit_test(another_seed_gives_other_numbers),
       cmocka_unit_test(zero_value_and_iota_are_what_they_say),
       cmocka_unit_test(none_leaves_the_memory_alone),
+      cmocka_unit_test(addresses_follow_the_buffer_that_they_point_to),
+      cmocka_unit_test(addresses_outside_of_their_buffer_are_named),
       cmocka_unit_test(uniform_stays_in_its_bounds_and_covers_them),
       cmocka_unit_test(uniform_int_reaches_both_bounds_evenly),
       cmocka_unit_test(normal_has_the_moments_of_a_normal_distribution),
