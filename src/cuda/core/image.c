@@ -86,15 +86,22 @@ static hd_status add_region(core_image *i, const void *data, unsigned arch, hd_d
   return add_fatbin(i, data, r.header_size + r.size, arch, d);
 }
 
+/* Of the images that a device link joined, those without PTX are left out: calls of their functions are
+ * refused. CUDA's own device runtime is such a one. */
+static hd_status add_regions(core_image *i, const void *const *images, unsigned arch, hd_diag *d) {
+  const size_t before = i->texts.n;
+  hd_status st = HD_OK;
+  for (; *images && (st == HD_OK || st == HD_ERR_UNSUPPORTED); images++) st = add_region(i, *images, arch, d);
+  return st == HD_ERR_UNSUPPORTED && i->texts.n > before ? HD_OK : st;
+}
+
 hd_status core_image_add(core_image *i, const void *data, unsigned arch, hd_diag *d) {
   uint32_t magic;
   memcpy(&magic, data, sizeof magic);
   if (magic == WRAPPER_MAGIC) {
     const wrapper *w = data;
-    hd_status st = HD_OK;
-    if (w->version < 2 || !w->more || !*w->more) return add_region(i, w->data, arch, d);
-    for (const void *const *more = w->more; st == HD_OK && *more; more++) st = add_region(i, *more, arch, d);
-    return st;
+    return w->version < 2 || !w->more || !*w->more ? add_region(i, w->data, arch, d)
+                                                   : add_regions(i, w->more, arch, d);
   }
   if (magic == REGION_MAGIC) return add_region(i, data, arch, d);
   if (memcmp(data, "\177ELF", 4) == 0)

@@ -24,6 +24,7 @@ static const struct {
     {"misaligned", CU_MISALIGNED_ADDRESS},
     {"out of bounds", CU_ILLEGAL_ADDRESS},
     {"assertion", CU_ASSERT},
+    {"is not emulated", CU_NOT_SUPPORTED},
     {"trap", CU_LAUNCH_FAILED},
 };
 

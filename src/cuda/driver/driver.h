@@ -12,6 +12,8 @@
 
 /* Whether stream 0 is the calling thread's own stream in the present call. */
 extern _Thread_local bool drv_per_thread;
+/* An address in the code that made the thread's last call of the driver. */
+extern _Thread_local const void *drv_caller;
 /* The stream that a handle means in the present call. */
 cu_result drv_stream(cu_stream handle, core_stream **out);
 /* The result of an entry point that has no handler, NOT_SUPPORTED; prints its name once. */

@@ -3,11 +3,14 @@
 #include "cuda/driver/driver.h"
 
 _Thread_local bool drv_per_thread;
+_Thread_local const void *drv_caller;
 
 typedef enum needs { ANY, INIT, CONTEXT } needs;
 
-static cu_result enter(needs n, bool per_thread) {
+/* Inlined, so that the return address is the exported function's. */
+__attribute__((always_inline)) static inline cu_result enter(needs n, bool per_thread) {
   pthread_mutex_lock(&core.lock);
+  drv_caller = __builtin_return_address(0);
   drv_per_thread = per_thread;
   if (n == ANY) return CU_SUCCESS;
   const cu_result r = core_ready();

@@ -1,7 +1,10 @@
 /* Initialisation, errors' texts, entry points by name. */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "cuda/driver/driver.h"
+
+enum { SAID = 16 }; /* files that are named */
 
 cu_result drv_cuInit(unsigned flags) { return flags ? CU_INVALID_VALUE : core_start(); }
 
@@ -56,14 +59,21 @@ static bool is_runtime(const cu_uuid *id) {
   return false;
 }
 
+/* Each file with a runtime that was not found is named once. */
 cu_result drv_cuGetExportTable(const void **table, const cu_uuid *id) {
-  static bool said;
-  if (!said && is_runtime(id))
-    core_say(
-        "the program brings a CUDA runtime that could not be replaced: is it stripped? Link it again with "
-        "its symbols (without -s and strip), or with nvcc -cudart shared");
-  said |= is_runtime(id);
+  static const void *said[SAID];
+  Dl_info where;
   if (table) *table = NULL;
+  if (!is_runtime(id) || !dladdr(drv_caller, &where)) return CU_NOT_FOUND;
+  for (int k = 0; k < SAID && said[k] != where.dli_fbase; k++) {
+    if (said[k]) continue;
+    said[k] = where.dli_fbase;
+    core_say(
+        "%s brings a CUDA runtime of its own, without the symbols by which it could be replaced: none of its "
+        "CUDA calls will work. If it is yours, link it without -s and strip, or with nvcc -cudart shared",
+        where.dli_fname);
+    break;
+  }
   return CU_NOT_FOUND;
 }
 

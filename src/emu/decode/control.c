@@ -127,7 +127,10 @@ static bool emit_call(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
     if (formal->entry) return emu_refuse(fn, s, "it calls the kernel %s", y->name);
     call->callee = fn->d->codes[y->decl];
     if (!call->callee) call->builtin = emu_find_builtin(y->name);
-    if (!call->callee && !call->builtin)
+    /* Code that is compiled for dynamic parallelism may launch nothing: the fault is the call's, not the
+     * kernel's. */
+    if (!call->callee && !call->builtin && emu_of_device_runtime(y->name)) call->missing = y->name;
+    if (!call->callee && !call->builtin && !call->missing)
       return emu_refuse(fn, s, "it calls %s, which is not defined in this module", y->name);
     if (call->builtin && !emu_builtin_fits(call->builtin, m, formal))
       return emu_refuse(fn, s, "%s is declared in an unknown way", y->name);

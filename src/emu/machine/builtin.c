@@ -39,6 +39,10 @@ int emu_find_builtin(const char *name) {
   return B_NONE;
 }
 
+bool emu_of_device_runtime(const char *name) {
+  return strncmp(name, "__cuda", 6) == 0 || strncmp(name, "cuda", 4) == 0;
+}
+
 bool emu_builtin_fits(int b, const hd_ptx_module *m, const hd_ptx_func *f) {
   if (f->n_params != builtins[b].n_args || f->n_rets > 1) return false;
   for (uint32_t k = 0; k < f->n_params; k++)

@@ -122,9 +122,10 @@ typedef struct emu_place {
 } emu_place;
 
 typedef struct emu_call {
-  const emu_code *callee; /* NULL: through a register (fn_slot) or a builtin */
-  uint32_t fn_slot;       /* u64 function address */
-  int builtin;            /* emu_builtin number, 0: none; run by emu_run_builtin */
+  const emu_code *callee; /* NULL: through a register (fn_slot), a builtin, or a missing function */
+  const char *missing; /* the name of a function of CUDA's device runtime, which is not emulated; or NULL */
+  uint32_t fn_slot;    /* u64 function address */
+  int builtin;         /* emu_builtin number, 0: none; run by emu_run_builtin */
   uint32_t n_args, n_rets;
   emu_place *args, *rets; /* on the caller's side, in order */
 } emu_call;

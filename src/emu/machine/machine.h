@@ -153,6 +153,8 @@ uint64_t emu_clock(const emu_warp *w);
 /* Run a builtin call (vprintf, __assertfail, malloc, free, memcpy, memset, ...) for the lanes of
  * `mask`; arguments and results are in the caller's places. */
 int emu_find_builtin(const char *name); /* 0: none */
+/* Whether this is the name of a function of CUDA's device runtime, which launches kernels from kernels. */
+bool emu_of_device_runtime(const char *name);
 /* Whether a declaration has the parameters and results of the built-in function. */
 bool emu_builtin_fits(int builtin, const hd_ptx_module *m, const hd_ptx_func *f);
 void emu_run_builtin(emu_warp *w, const emu_inst *i, const emu_call *c, char *r, uint32_t mask);
