@@ -6,8 +6,9 @@
 static const char no_form[] = "the emulator has no such form of this instruction";
 
 /* The .sync forms wait for the threads that their last operand names. */
-static bool put_members(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in) {
+static bool put_members(emu_function *fn, const hd_ptx_stmt *s, emu_exchange e, emu_inst *in) {
   in->control = EMU_GATHER;
+  in->exchange = (uint8_t)e;
   in->gather_mask = 1;
   return emu_source(fn, s, emu_operand(fn, s, s->n_opnds - 1u), 32, &in->src[3]);
 }
@@ -38,7 +39,7 @@ static bool emit_shfl(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!operand_count(fn, s, sync ? 5 : 4)) return false;
   for (unsigned k = 0; k < 3; k++)
     if (!emu_source(fn, s, emu_operand(fn, s, k + 1), 32, &in->src[k])) return false;
-  return put_pair(fn, s, 32, in) && (!sync || put_members(fn, s, in));
+  return put_pair(fn, s, 32, in) && (!sync || put_members(fn, s, EMU_SHFL, in));
 }
 const emu_rule emu_rule_shfl = {prepare_shfl, emit_shfl};
 
@@ -58,7 +59,7 @@ static bool emit_vote(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   return operand_count(fn, s, sync ? 3 : 2) &&
          emu_predicate(fn, s, emu_operand(fn, s, 1), &in->src[0], &in->compare.negate) &&
          emu_destination(fn, s, emu_operand(fn, s, 0), f->data[0], false, &in->dst) &&
-         (!sync || put_members(fn, s, in));
+         (!sync || put_members(fn, s, f->data[0] == 1 ? EMU_VOTE : EMU_BALLOT, in));
 }
 const emu_rule emu_rule_vote = {prepare_vote, emit_vote};
 
@@ -72,7 +73,11 @@ static bool emit_match(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s
   return operand_count(fn, s, 3) && emu_source(fn, s, emu_operand(fn, s, 1), f->data[0], &in->src[0]) &&
          (EMU_HAS(f, ALL) ? put_pair(fn, s, 32, in)
                           : emu_destination(fn, s, emu_operand(fn, s, 0), 32, false, &in->dst)) &&
-         put_members(fn, s, in);
+         put_members(fn, s,
+                     EMU_HAS(f, ALL)    ? f->data[0] == 64 ? EMU_MATCH_ALL_64 : EMU_MATCH_ALL
+                     : f->data[0] == 64 ? EMU_MATCH_ANY_64
+                                        : EMU_MATCH_ANY,
+                     in);
 }
 const emu_rule emu_rule_match = {prepare_match, emit_match};
 
@@ -92,7 +97,8 @@ static void prepare_redux(emu_decoder *d, emu_form *f) {
 }
 static bool emit_redux(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return operand_count(fn, s, 3) && emu_source(fn, s, emu_operand(fn, s, 1), 32, &in->src[0]) &&
-         emu_destination(fn, s, emu_operand(fn, s, 0), 32, false, &in->dst) && put_members(fn, s, in);
+         emu_destination(fn, s, emu_operand(fn, s, 0), 32, false, &in->dst) &&
+         put_members(fn, s, EMU_REDUX, in);
 }
 const emu_rule emu_rule_redux = {prepare_redux, emit_redux};
 
@@ -104,7 +110,7 @@ const emu_rule emu_rule_activemask = {prepare_activemask, emit_activemask};
 
 static void prepare_elect(emu_decoder *d, emu_form *f) { emu_use(d, f, "elect"); }
 static bool emit_elect(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  return operand_count(fn, s, 2) && put_pair(fn, s, 32, in) && put_members(fn, s, in);
+  return operand_count(fn, s, 2) && put_pair(fn, s, 32, in) && put_members(fn, s, EMU_NO_EXCHANGE, in);
 }
 const emu_rule emu_rule_elect = {prepare_elect, emit_elect};
 

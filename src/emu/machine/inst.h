@@ -33,12 +33,25 @@ typedef enum emu_control {
                  not exited) are at this instruction, then runs fn once with their union.
                  Threads that have exited are not waited for. All lanes of one run of fn
                  have named the same mask. fn NULL: bar.warp.sync, which threads may also
-                 meet from different instructions. */
+                 meet from different instructions, as they may where `exchange` is set. */
   EMU_TRAP,   /* trap; brkpt */
   EMU_NOP,    /* membar, fence, pragma-like: costs an instruction, does nothing */
   EMU_YIELD,  /* nanosleep: lets other fibers and warps run */
   EMU_POLL,   /* fn, which may have found that it must wait: then as EMU_YIELD */
 } emu_control;
+
+/* Gathers whose threads may meet from several instructions of one kind (machine/gather.c). */
+typedef enum emu_exchange {
+  EMU_NO_EXCHANGE = 0,
+  EMU_SHFL,
+  EMU_BALLOT,
+  EMU_VOTE,
+  EMU_MATCH_ANY,
+  EMU_MATCH_ANY_64,
+  EMU_MATCH_ALL,
+  EMU_MATCH_ALL_64,
+  EMU_REDUX,
+} emu_exchange;
 
 /* Arithmetic that one handler does in several ways: rounded in a direction, approximate, on halves; redux. */
 typedef struct emu_arith {
@@ -101,6 +114,7 @@ struct emu_inst {
   uint8_t control;     /* emu_control */
   uint8_t guarded;     /* 0: no guard, 1: @p, 2: @!p */
   uint8_t gather_mask; /* EMU_GATHER: src[3] holds the member mask */
+  uint8_t exchange;    /* EMU_GATHER: emu_exchange */
   union {              /* for the handler: by its group of operations */
     emu_arith arith;
     emu_cvt cvt;

@@ -93,106 +93,7 @@ static void exit_threads(emu_mwarp *m, emu_fiber *f) {
   emu_barrier_warp_exited(c);
 }
 
-/* ---- Warp-synchronous instructions --------------------------------------------------- */
-
 static const emu_inst *at(const emu_fiber *f) { return &f->frame->code->insts[f->pc]; }
-
-/* The threads that f's lanes, all naming the same ones, wait for. */
-static uint32_t members(const emu_warp *w, const emu_fiber *f) {
-  const emu_inst *i = at(f);
-  if (!i->gather_mask) return w->live;
-  return emu_lane_u32(f->frame->regs, i->src[3], (unsigned)__builtin_ctz(f->mask)) & w->live;
-}
-
-/* Whether fibers a and b, both waiting, may meet. */
-static bool can_meet(const emu_warp *w, const emu_fiber *a, const emu_fiber *b) {
-  const emu_inst *i = at(a), *j = at(b);
-  return (i == j || (!i->fn && !j->fn)) && members(w, a) == members(w, b);
-}
-
-/* If all threads that f waits for are there, run the instruction once and let them go on. */
-static bool gather(emu_mwarp *m, emu_fiber *f) {
-  emu_warp *w = &m->w;
-  const uint32_t want = members(w, f);
-  uint32_t have = 0;
-  bool one_frame = true;
-  for (uint32_t k = 0; k < w->n_fibers; k++) {
-    const emu_fiber *g = &w->fibers[k];
-    if (g->waiting != EMU_AT_GATHER || !can_meet(w, f, g)) continue;
-    have |= g->mask;
-    one_frame &= g->frame == f->frame;
-  }
-  if (have != want) return false;
-  const emu_inst *i = at(f);
-  w->current = f;
-  if (i->fn && !one_frame) {
-    emu_fault(w, i, f->mask, "threads meet in different calls of one function, which is not emulated");
-    return false;
-  }
-  if (i->fn) i->fn(w, i, f->frame->regs, have);
-  for (uint32_t k = 0; k < w->n_fibers; k++) {
-    emu_fiber *g = &w->fibers[k];
-    if (!(g->mask & have)) continue;
-    g->waiting = EMU_READY;
-    g->pc++;
-  }
-  return true;
-}
-
-/* f, all its lanes active, is at gather i. True: it ran, and f may go on without a new choice. */
-static bool meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
-  emu_warp *w = &m->w;
-  const char *r = f->frame->regs;
-  /* Slots of init hold the same in all lanes. */
-  if (i->gather_mask && i->src[3] >= f->frame->code->n_init) {
-    uint32_t named = emu_lane_u32(r, i->src[3], (unsigned)__builtin_ctz(f->mask)), others = 0;
-    for (unsigned l = 0; l < HD_WARP; l++) others |= (uint32_t)(emu_lane_u32(r, i->src[3], l) != named) << l;
-    if (others & f->mask) emu_split_fiber(w, f, others & f->mask, f->pc);
-  }
-  const uint32_t want = members(w, f);
-  if (f->mask & ~want) {
-    emu_fault(w, i, f->mask & ~want, "the thread is not in its own member mask 0x%08x", want);
-    return false;
-  }
-  if (f->mask == want) {
-    if (i->fn) i->fn(w, i, f->frame->regs, f->mask);
-    f->pc++;
-    return true;
-  }
-  f->waiting = EMU_AT_GATHER;
-  gather(m, f);
-  return false;
-}
-
-/* All fibers wait: threads that exited meanwhile may have been the last ones missing. True: one can run. */
-static bool release(emu_mwarp *m) {
-  emu_warp *w = &m->w;
-  for (uint32_t k = 0; k < w->n_fibers; k++)
-    if (w->fibers[k].waiting == EMU_AT_GATHER && gather(m, &w->fibers[k])) return true;
-  return false;
-}
-
-/* No thread of the warp can ever run: why. */
-static void report_stuck(emu_mwarp *m) {
-  emu_warp *w = &m->w;
-  for (uint32_t k = 0; k < w->n_fibers; k++) {
-    emu_fiber *f = &w->fibers[k];
-    if (f->waiting != EMU_AT_GATHER) continue;
-    uint32_t there = 0;
-    for (uint32_t j = 0; j < w->n_fibers; j++)
-      if (w->fibers[j].waiting == EMU_AT_GATHER && can_meet(w, f, &w->fibers[j])) there |= w->fibers[j].mask;
-    emu_fault_at(
-        m, f->frame->code, at(f), f->mask,
-        "a warp-synchronous instruction waits for threads that never reach it: lanes 0x%08x of 0x%08x",
-        members(w, f) & ~there, members(w, f));
-    return;
-  }
-  emu_fiber *f = &w->fibers[0], *g = &w->fibers[w->n_fibers - 1];
-  emu_fault_at(
-      m, f->frame->code, at(f), f->mask,
-      "threads of one warp wait at different barriers: the other ones at line %u, thread %u of the CTA first",
-      at(g)->line, w->index * HD_WARP + (uint32_t)__builtin_ctz(g->mask));
-}
 
 /* ---- The run loop ---------------------------------------------------------------------- */
 
@@ -308,7 +209,7 @@ static bool control(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint64_t *thr
     return false;
   case EMU_EXIT: exit_threads(m, f); return false;
   case EMU_BAR: emu_barrier_meet(m, f, i); break;
-  case EMU_GATHER: go_on = meet(m, f, i); break;
+  case EMU_GATHER: go_on = emu_gather_meet(m, f, i); break;
   case EMU_TRAP: emu_fault(w, i, f->mask, "trap"); break;
   case EMU_YIELD:
     f->pc = pc + 1;
@@ -412,9 +313,9 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
     emu_fiber *f = starved ? starved : m->yielded ? NULL : pick(m);
     if (f) {
       quantum -= run_fiber(m, f, starved && budget > SLICE ? SLICE : budget, starved != NULL);
-    } else if (!m->yielded && !release(m)) {
+    } else if (!m->yielded && !emu_gather_release(m)) {
       emu_barrier_settle_warp(m);
-      if (state(m) == HD_STEP_RUNNING && !pick(m)) report_stuck(m);
+      if (state(m) == HD_STEP_RUNNING && !pick(m)) emu_gather_stuck(m);
     }
     s = state(m);
   }

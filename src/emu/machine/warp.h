@@ -1,4 +1,5 @@
-/* emu/machine/warp.h: a warp: fibers and the loop that runs them (warp.c), frames and calls (call.c),
+/* emu/machine/warp.h: a warp: fibers and the loop that runs them (warp.c), instructions where its
+ * threads meet (gather.c), frames and calls (call.c),
  * warpgroup products (wgmma.c) and copies of single threads in flight (copies.c). */
 #ifndef HEDDLE_EMU_WARP_H
 #define HEDDLE_EMU_WARP_H
@@ -75,6 +76,14 @@ static inline uint64_t emu_lane_u64(const char *r, uint32_t slot, unsigned lane)
   memcpy(&v, r + (size_t)slot * EMU_SLOT_BYTES + (size_t)lane * 8, sizeof v);
   return v;
 }
+
+/* gather.c */
+/* f, all its lanes active, is at gather i. True: it ran, and f may go on without a new choice. */
+bool emu_gather_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
+/* All fibers wait. True: one of them can run after all. */
+bool emu_gather_release(emu_mwarp *m);
+/* No thread of the warp can ever run: report why. */
+void emu_gather_stuck(emu_mwarp *m);
 
 /* call.c */
 /* Bytes of each thread's stack that an activation takes. */
