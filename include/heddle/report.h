@@ -26,6 +26,19 @@ HD_API void hd_text_table_cell(hd_text_table *t, const char *fmt, ...) HD_PRINTF
 HD_API void hd_text_table_rule(hd_text_table *t);
 HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 
+/* ---- Progress ----------------------------------------------------------------- */
+
+/* When the work at hand began, and how much was done by then. Zero at first. */
+typedef struct hd_progress {
+  const char *label; /* outlives this */
+  double start;      /* hd_seconds */
+  size_t done;
+} hd_progress;
+/* "replaying plans [###...] 12/64, 30 s left": the line for `done` of `n` at the second `now`. Another label,
+ * or less done than before, begins other work. The time left is known once something of it was done. */
+HD_API void hd_progress_line(hd_progress *p, const char *label, size_t done, size_t n, double now,
+                             hd_buf *out);
+
 /* ---- The result of an optimization --------------------------------------------- */
 
 /* Which CTAs share lines with chosen ones: drawn over the grid. */

@@ -45,33 +45,14 @@ bool cli_colour(void) {
   return isatty(STDOUT_FILENO) && !(no && no[0]);
 }
 
-/* Seconds that are left, if the rest takes as long as what was done since the label came up. */
-static double time_left(const char *label, size_t done, size_t n) {
-  static struct {
-    const char *label;
-    double start;
-    size_t done;
-  } last;
-  if (last.label != label || done < last.done) {
-    last.label = label;
-    last.start = hd_seconds();
-    last.done = done;
-  }
-  return done > last.done ? (hd_seconds() - last.start) / (double)(done - last.done) * (double)(n - done) : 0;
-}
-
 void cli_progress(void *label, size_t done, size_t n) {
+  static hd_progress at;
+  hd_buf line = {0};
   if (!isatty(STDERR_FILENO)) return;
-  char bar[31];
-  size_t filled = n ? done * 30 / n : 30;
-  double left = time_left(label, done, n);
-  for (size_t i = 0; i < 30; i++) bar[i] = i < filled ? '#' : '.';
-  bar[30] = 0;
-  fprintf(stderr, "\r\033[K%s", (const char *)label);
-  if (done < n) fprintf(stderr, " [%s] %zu/%zu", bar, done, n);
-  if (done < n && left >= 1) fprintf(stderr, ", %.0f s left", left);
-  if (done >= n) fputs("\r\033[K", stderr);
+  hd_progress_line(&at, label, done, n, hd_seconds(), &line);
+  fprintf(stderr, "\r\033[K%s%s", line.data ? line.data : "", done < n ? "" : "\r\033[K");
   fflush(stderr);
+  hd_buf_free(&line);
 }
 
 void cli_stage(void *ctx, const char *stage, size_t done, size_t n) { cli_progress((void *)stage, done, n); }

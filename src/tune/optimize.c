@@ -375,6 +375,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   report(&z, "tracing", 0, 1);
   hd_status st = hd_study_open(w, &z.o.run, &out->study, d);
   out->seconds.trace = lap(&clock);
+  report(&z, "choosing plans to try", 0, 1);
   if (st == HD_OK) st = list_rows(&z, d);
   out->seconds.advice = lap(&clock);
   if (st == HD_OK) st = replay(&z, d);

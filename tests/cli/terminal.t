@@ -1,0 +1,20 @@
+# needs: nvcc-or-clang
+
+On a terminal each stage shows how far it is, and the line is gone at the end:
+
+  $ script -qec "heddle optimize matmul-naive --size tiny --gpu gtx580 --threads 1 -o out" /dev/null </dev/null | tr '\r' '\n' | grep -aoE '(tracing|choosing plans to try|replaying plans) \[[.]{30}\] 0/1$|replaying plans \[[#.]{30}\] 1/[0-9]+' | sed 's|1/[0-9]*|1/N|' | uniq
+  tracing [..............................] 0/1
+  choosing plans to try [..............................] 0/1
+  replaying plans [#.............................] 1/N
+  $ heddle optimize matmul-naive --size tiny --gpu gtx580 --threads 1 -o out 2>&1 | grep -c 'replaying plans'
+  0
+  [1]
+
+Ctrl-C ends the search. The best plan so far is proved and written:
+
+  $ plans=$(echo order=band:16; for a in {1..40}; do for b in {1..40}; do echo order=tile:${a}x$b; done; done); heddle optimize matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o out > answer & p=$!; sleep 1; kill -INT $p; wait $p; echo $?
+  0
+  $ grep -oE '^The search was stopped|^\([0-9]+ more plans tried|^Wrote out/matmul-naive.*html' answer | sed 's/[0-9][0-9]*/N/'
+  (N more plans tried
+  Wrote out/matmul-naive.html
+  The search was stopped
