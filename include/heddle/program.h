@@ -62,6 +62,11 @@ typedef struct hd_program_options {
  * for an option, HD_ERR_IO for a program that is missing or cannot be run. */
 HD_API hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d);
 
+/* Have programs that this process becomes or starts load a library of heddle's, by its file's name, before
+ * all others. `given`: its folder; NULL: where it lies beside this program. *folder: where it was found. */
+HD_API hd_status hd_program_preload(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
+                                    hd_diag *d);
+
 #ifdef __cplusplus
 }
 #endif

@@ -144,6 +144,7 @@ int cmd_tune(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_overhead(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 
 #endif

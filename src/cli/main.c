@@ -46,6 +46,8 @@ const cli_command cli_commands[] = {
      cmd_optimize},
     {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", 1, MANY,
      "which program?", cmd_emu},
+    {"run", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program, its kernels under the best plans known", "",
+     1, MANY, "which program?", cmd_run},
     {"list", "", "the workloads that come with heddle", "", 0, 0, "", cmd_list},
     {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "", 0, 0, "",
      cmd_categories},

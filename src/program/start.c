@@ -83,10 +83,11 @@ static hd_status put(const char *name, const char *value, const char *rest, hd_d
   return st;
 }
 
-/* The library's folder: beside heddle's program in a build, or in an installation. */
-static hd_status find_library(const char *given, char folder[HD_PROGRAM_PATH], hd_diag *d) {
-  static const char *const beside[] = {"/emulated", "/../lib/heddle", "/../lib64/heddle", NULL};
-  char own[HD_PROGRAM_PATH / 2], path[HD_PROGRAM_PATH + sizeof LIBRARY];
+/* A library's folder: beside heddle's program in a build, or in an installation. */
+static hd_status find_library(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
+                              hd_diag *d) {
+  static const char *const beside[] = {"/emulated", "/steered", "/../lib/heddle", "/../lib64/heddle", NULL};
+  char own[HD_PROGRAM_PATH / 2], path[HD_PROGRAM_PATH + 64];
   const ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
   char *slash = NULL;
   if (len > 0) {
@@ -97,23 +98,29 @@ static hd_status find_library(const char *given, char folder[HD_PROGRAM_PATH], h
   for (const char *const *b = beside; given || *b; b++) {
     if (!given && !slash) break;
     const int n = snprintf(folder, HD_PROGRAM_PATH, "%s%s", given ? given : own, given ? "" : *b);
-    snprintf(path, sizeof path, "%s/" LIBRARY, folder);
+    snprintf(path, sizeof path, "%s/%s", folder, library);
     if (n < HD_PROGRAM_PATH && access(path, R_OK) == 0) return HD_OK;
     if (given) break;
   }
-  return hd_fail(d, HD_ERR_IO, "cannot find " LIBRARY "%s%s", given ? " in " : "", given ? given : "");
+  return hd_fail(d, HD_ERR_IO, "cannot find %s%s%s", library, given ? " in " : "", given ? given : "");
+}
+
+hd_status hd_program_preload(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
+                             hd_diag *d) {
+  char path[HD_PROGRAM_PATH + 64];
+  hd_status st = find_library(library, given, folder, d);
+  if (st != HD_OK) return st;
+  snprintf(path, sizeof path, "%s/%s", folder, library);
+  return put("LD_PRELOAD", path, getenv("LD_PRELOAD"), d);
 }
 
 static hd_status set_environment(const hd_program_options *o, const hd_program_settings *s, hd_diag *d) {
-  char folder[HD_PROGRAM_PATH], path[HD_PROGRAM_PATH + sizeof LIBRARY];
+  char folder[HD_PROGRAM_PATH];
   hd_buf text = {0};
-  hd_status st = find_library(o->library, folder, d);
+  hd_status st = hd_program_preload(LIBRARY, o->library, folder, d);
   if (st == HD_OK) st = hd_program_settings_print(s, &text, d);
   if (st == HD_OK) st = put(HD_PROGRAM_VARIABLE, text.data, NULL, d);
   hd_buf_free(&text);
-  if (st != HD_OK) return st;
-  snprintf(path, sizeof path, "%s/" LIBRARY, folder);
-  st = put("LD_PRELOAD", path, getenv("LD_PRELOAD"), d);
   /* Programs that open the driver, or need the shared runtime, find heddle's by their names. */
   return st == HD_OK ? put("LD_LIBRARY_PATH", folder, getenv("LD_LIBRARY_PATH"), d) : st;
 }

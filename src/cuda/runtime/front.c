@@ -7,15 +7,18 @@
 
 typedef void any_function(void);
 
-/* The first definition in the process, which may be another library's; NULL: ours is not visible. */
+/* The first definition that the program sees, which may be another library's; NULL: ours is not visible. A
+ * search by RTLD_DEFAULT would begin with this library, whose references are bound to itself. */
 static any_function *find(const char *symbol, const char *variant) {
+  static void *program;
   any_function *fn;
   char name[64];
   const size_t n = strlen(symbol);
   if (n + strlen(variant) >= sizeof name) return NULL;
   memcpy(name, symbol, n);
   memcpy(name + n, variant, strlen(variant) + 1);
-  void *address = dlsym(RTLD_DEFAULT, name);
+  if (!program) program = dlopen(NULL, RTLD_LAZY);
+  void *address = program ? dlsym(program, name) : NULL;
   memcpy(&fn, &address, sizeof fn);
   return fn;
 }

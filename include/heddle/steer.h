@@ -1,0 +1,56 @@
+/* heddle/steer.h: starts a CUDA program whose kernels run under the best plans known.
+ *
+ * `heddle run` puts libheddle-run.so between a program and its CUDA driver. That library knows nothing of the
+ * store: the verdicts that it may apply are written into a file before the program starts, one per line, so
+ * that the program has neither a database nor a lock of heddle's in it. Settings are in the environment, so
+ * that processes started by the program use them, too.
+ */
+#ifndef HEDDLE_STEER_H
+#define HEDDLE_STEER_H
+
+#include "heddle/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HD_STEER_PATH = 1024 };
+
+typedef struct hd_steer_settings {
+  char plan[512];               /* for every kernel that admits it, in place of verdicts; "": none */
+  char verdicts[HD_STEER_PATH]; /* file of verdicts; "": none */
+  char report[HD_STEER_PATH];   /* file for the report as JSON; "": text on standard error */
+  char quiet[2];                /* "1": no report */
+} hd_steer_settings;
+
+/* The variable that holds them. */
+#define HD_STEER_VARIABLE "HEDDLE_RUN"
+/* Settings as text for the environment, and back. HD_ERR_INPUT for a text that another version wrote. */
+HD_API hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d);
+HD_API hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_diag *d);
+
+/* A line of the file of verdicts, and back; false: it is none. The plan's table is named by its file. */
+HD_API void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out);
+HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
+/* The launch of a verdict's key: "grid=64x64x1 block=32x8x1 shared=0 args=any"; false: it is none. */
+HD_API bool hd_steer_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared);
+
+typedef struct hd_steer_options {
+  const char *plan;    /* of hd_plan_parse, not for any one launch; NULL: verdicts */
+  const char *store;   /* of hd_store_open; NULL: the usual one */
+  const char *pin;     /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
+  const char *report;  /* NULL: text on standard error */
+  const char *library; /* folder of libheddle-run.so; NULL: where it lies beside this program */
+  bool quiet;
+} hd_steer_options;
+
+/* Become the program argv[0], looked up in PATH, with these settings. A store that cannot be read is told in
+ * *store, and the program starts without verdicts: `told` is called with it before. Returns only on failure:
+ * HD_ERR_USAGE for an option, HD_ERR_IO for a program that is missing or cannot be run. */
+HD_API hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),
+                               hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

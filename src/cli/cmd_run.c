@@ -1,0 +1,26 @@
+/* A CUDA program under the best plans known. */
+#include "cli.h"
+#include "heddle/steer.h"
+
+static void tell(const hd_diag *store) {
+  char line[1600];
+  fprintf(stderr, "heddle: no verdicts: %s\n", hd_diag_line(store, line, sizeof line));
+}
+
+int cmd_run(int argc, char **argv) {
+  hd_steer_options o = {0};
+  const cli_option options[] = {{"pin", 0, CLI_TEXT, &o.pin, 0, "FILE",
+                                 "the verdicts of a file that heddle verdicts export wrote, alone"},
+                                {"force-plan", 0, CLI_TEXT, &o.plan, 0, "P",
+                                 "this plan for every kernel that admits it; nothing proves it"},
+                                {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
+                                {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
+                                {"library", 0, CLI_TEXT, &o.library, 0, "FOLDER", NULL},
+                                {0}};
+  int n, rc = cli_parse(cli_find("run"), options, argc, argv, &n);
+  if (rc >= 0) return rc;
+  hd_diag d = {0};
+  argv[n + 1] = NULL;
+  hd_steer_exec(&o, argv + 1, tell, &d);
+  return cli_fail(&d);
+}

@@ -1,0 +1,171 @@
+/* Between a program and its driver.
+ *
+ * A program finds the driver's entry points in three ways: it is linked with libcuda.so.1; it opens that
+ * library and calls dlsym; or it calls cuGetProcAddress. This library is loaded first. For the first way it
+ * exports the entry points that it stands in front of, for the second dlsym, and the third is one of those
+ * entry points. A function that is looked up is known by its address and not by its name: the driver chooses
+ * among versions and variants of an entry point, and whichever it chooses, the program gets what stands in
+ * front of that. */
+#include "run/driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+run_driver run_real;
+
+static atomic_bool found;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+typedef void *dlsym_function(void *handle, const char *name);
+
+bool run_driver_found(void) { return atomic_load_explicit(&found, memory_order_acquire); }
+
+/* The C library's. */
+static dlsym_function *real_dlsym(void) {
+  static _Atomic(dlsym_function *) cache;
+  /* The versions of dlsym: since glibc 2.34, and before that on the two processors. */
+  static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+  dlsym_function *fn = atomic_load_explicit(&cache, memory_order_relaxed);
+  for (size_t k = 0; !fn && k < sizeof versions / sizeof *versions; k++) {
+    void *address = dlvsym(RTLD_NEXT, "dlsym", versions[k]);
+    memcpy(&fn, &address, sizeof fn);
+  }
+  atomic_store_explicit(&cache, fn, memory_order_relaxed);
+  return fn;
+}
+
+/* ---- The driver -------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *symbol;
+  size_t offset;
+} all[] = {
+#define RUN_ENTRY(symbol, parameters, arguments) {#symbol, offsetof(run_driver, symbol)},
+#include "run/entries.def"
+#define RUN_NEED(symbol, parameters) {#symbol, offsetof(run_driver, symbol)},
+#include "run/needs.def"
+};
+
+/* The library that holds `address` becomes the driver, if it is one. It stays loaded. */
+static void take_driver(const void *address) {
+  Dl_info info;
+  dlsym_function *sym = real_dlsym();
+  if (!sym || !dladdr(address, &info) || !info.dli_fname) return;
+  void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle) return;
+  void *init = sym(handle, "cuInit"), *version = sym(handle, "cuDriverGetVersion");
+  Dl_info of;
+  /* A library that is linked with the driver answers for it. */
+  if (!init || !version || !dladdr(init, &of) || of.dli_fbase != info.dli_fbase) {
+    dlclose(handle);
+    return;
+  }
+  pthread_mutex_lock(&lock);
+  if (!run_driver_found()) {
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+      void *fn = sym(handle, all[k].symbol);
+      memcpy((char *)&run_real + all[k].offset, &fn, sizeof fn);
+    }
+    atomic_store_explicit(&found, true, memory_order_release);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- What stands in front of it ---------------------------------------------------------------- */
+
+/* A call of an exported symbol, which may be the first of all. */
+static bool ready(const char *symbol) {
+  if (run_driver_found()) return true;
+  dlsym_function *sym = real_dlsym();
+  void *next = sym ? sym(RTLD_NEXT, symbol) : NULL;
+  if (next) take_driver(next);
+  return run_driver_found();
+}
+
+#define RUN_ENTRY(symbol, parameters, arguments)                                                             \
+  __attribute__((visibility("default"))) int symbol parameters;                                              \
+  __attribute__((visibility("default"))) int symbol parameters {                                             \
+    return ready(#symbol) && run_real.symbol ? run_##symbol arguments : RUN_NOT_SUPPORTED;                   \
+  }
+#include "run/entries.def"
+
+static const struct {
+  size_t offset;
+  void (*front)(void);
+} fronts[] = {
+#define RUN_ENTRY(symbol, parameters, arguments) {offsetof(run_driver, symbol), (void (*)(void))symbol},
+#include "run/entries.def"
+};
+
+/* The function in front of the driver's at this address; the address itself where there is none. */
+static void *front_of(void *address) {
+  for (size_t k = 0; address && k < sizeof fronts / sizeof *fronts; k++) {
+    void *real, *front;
+    memcpy(&real, (const char *)&run_real + fronts[k].offset, sizeof real);
+    if (real != address) continue;
+    memcpy(&front, &fronts[k].front, sizeof front);
+    return front;
+  }
+  return address;
+}
+
+int run_cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags) {
+  const int r = run_real.cuGetProcAddress(name, fn, version, flags);
+  if (r == RUN_SUCCESS && fn) *fn = front_of(*fn);
+  return r;
+}
+
+int run_cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status) {
+  const int r = run_real.cuGetProcAddress_v2(name, fn, version, flags, status);
+  if (r == RUN_SUCCESS && fn) *fn = front_of(*fn);
+  return r;
+}
+
+/* ---- dlsym ------------------------------------------------------------------------------------- */
+
+static void *look_up(void *handle, const char *name) {
+  void *address = real_dlsym()(handle, name);
+  if (address && !run_driver_found()) take_driver(address);
+  return run_driver_found() ? front_of(address) : address;
+}
+
+/* Where dlsym jumps to with its arguments: to the C library's, which sees the program as its caller, unless
+ * the name may be the driver's. RTLD_NEXT and RTLD_DEFAULT depend on the caller, and see this library's
+ * exports as they are. */
+dlsym_function *run_dlsym_target(void *handle, const char *name);
+dlsym_function *run_dlsym_target(void *handle, const char *name) {
+  const bool may_be = handle != RTLD_NEXT && handle != RTLD_DEFAULT && name && name[0] == 'c' &&
+                      name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+  return may_be && real_dlsym() ? look_up : real_dlsym();
+}
+
+__attribute__((visibility("default"))) void *dlsym(void *restrict handle, const char *restrict name);
+#if defined(__x86_64__)
+__asm__(".text\n.globl dlsym\n.type dlsym, @function\n"
+        "dlsym:\n"
+        "  endbr64\n"
+        "  pushq %rdi\n"
+        "  pushq %rsi\n"
+        "  subq $8, %rsp\n"
+        "  call run_dlsym_target\n"
+        "  addq $8, %rsp\n"
+        "  popq %rsi\n"
+        "  popq %rdi\n"
+        "  jmp *%rax\n"
+        ".size dlsym, .-dlsym\n");
+#elif defined(__aarch64__)
+__asm__(".text\n.globl dlsym\n.type dlsym, %function\n"
+        "dlsym:\n"
+        "  stp x29, x30, [sp, #-32]!\n"
+        "  stp x0, x1, [sp, #16]\n"
+        "  bl run_dlsym_target\n"
+        "  mov x16, x0\n"
+        "  ldp x0, x1, [sp, #16]\n"
+        "  ldp x29, x30, [sp], #32\n"
+        "  br x16\n"
+        ".size dlsym, .-dlsym\n");
+#else
+#error "no jump is written for this processor"
+#endif

@@ -1,0 +1,49 @@
+/* run/driver.h: the driver behind heddle: its entry points, and what stands in front of them.
+ *
+ * Handles are the driver's own, whatever they are of. Numbers and layouts are those of the driver's
+ * documentation.
+ */
+#ifndef HEDDLE_RUN_DRIVER_H
+#define HEDDLE_RUN_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void *run_handle;
+
+enum { RUN_SUCCESS = 0, RUN_NOT_SUPPORTED = 801 };
+
+/* CUlaunchAttribute */
+typedef struct run_attribute {
+  int id, pad;
+  char value[64];
+} run_attribute;
+_Static_assert(sizeof(run_attribute) == 72, "CUlaunchAttribute");
+
+/* CUlaunchConfig */
+typedef struct run_config {
+  uint32_t grid[3], block[3], shared;
+  run_handle stream;
+  run_attribute *attributes;
+  unsigned n_attributes;
+} run_config;
+_Static_assert(sizeof(run_config) == 56, "CUlaunchConfig");
+
+/* The driver's own entry points. One that it does not have is NULL. */
+typedef struct run_driver {
+#define RUN_ENTRY(symbol, parameters, arguments) int(*symbol) parameters;
+#include "run/entries.def"
+#define RUN_NEED(symbol, parameters) int(*symbol) parameters;
+#include "run/needs.def"
+} run_driver;
+extern run_driver run_real;
+
+/* The handlers, called in place of the driver's entry points. */
+#define RUN_ENTRY(symbol, parameters, arguments) int run_##symbol parameters;
+#include "run/entries.def"
+
+/* Whether the driver has been found, through a name that the program looked up or is linked with. */
+bool run_driver_found(void);
+
+#endif

@@ -1,0 +1,22 @@
+# The library that stands between a program and its CUDA driver. It needs nothing but the C library where zstd and lz4
+# are there to be linked into it: a library that it brought along would come before the program's own of that name.
+add_library(heddle_run_front SHARED ${CMAKE_SOURCE_DIR}/src/version.c)
+set_target_properties(heddle_run_front PROPERTIES OUTPUT_NAME heddle-run
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/steered LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)
+find_library(HEDDLE_ZSTD_ARCHIVE libzstd.a)
+find_library(HEDDLE_LZ4_ARCHIVE liblz4.a)
+set(run_packed PkgConfig::ZSTD PkgConfig::LZ4)
+if(HEDDLE_ZSTD_ARCHIVE AND HEDDLE_LZ4_ARCHIVE)
+  set(run_packed ${HEDDLE_ZSTD_ARCHIVE} ${HEDDLE_LZ4_ARCHIVE})
+endif()
+set(run_floors "")
+foreach(floor run steer rewrite cfg plan ptx base)
+  add_dependencies(heddle_run_front heddle_${floor})
+  list(APPEND run_floors $<TARGET_FILE:heddle_${floor}>)
+endforeach()
+target_link_libraries(heddle_run_front PRIVATE -Wl,--as-needed -Wl,--whole-archive $<TARGET_FILE:heddle_run>
+  -Wl,--no-whole-archive ${run_floors} ${run_packed} ${CMAKE_DL_LIBS} Threads::Threads)
+target_include_directories(heddle_run_front PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_options(heddle_run_front PRIVATE -Wl,-Bsymbolic -Wl,-z,now -Wl,--gc-sections
+  -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)
+install(TARGETS heddle_run_front LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)

@@ -1,0 +1,224 @@
+/* Modules and functions by the driver's handles, and the entry points that hand them out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run.h"
+
+/* ---- Maps -------------------------------------------------------------------------------------- */
+
+typedef struct row {
+  run_handle handle;
+  _Atomic(void *) means; /* NULL: nothing any more */
+} row;
+
+/* Open addressing; a power of two of places, at most half of them taken. A row is never taken away. Readers
+ * take no lock: a map that grows is made beside the old one, which stays for those who are in it. */
+typedef struct map {
+  size_t mask, n;
+  _Atomic(row *) at[];
+} map;
+
+static _Atomic(map *) modules, functions;
+
+static size_t hash(run_handle h) {
+  return (size_t)(((uintptr_t)h >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
+}
+
+static row *find(map *m, run_handle handle) {
+  for (size_t i = hash(handle); m; i++) {
+    row *r = atomic_load_explicit(&m->at[i & m->mask], memory_order_acquire);
+    if (!r || r->handle == handle) return r;
+  }
+  return NULL;
+}
+
+static void enter(map *m, row *r) {
+  size_t i = hash(r->handle);
+  while (atomic_load_explicit(&m->at[i & m->mask], memory_order_relaxed)) i++;
+  atomic_store_explicit(&m->at[i & m->mask], r, memory_order_release);
+  m->n++;
+}
+
+static map *grown(_Atomic(map *) *which) {
+  map *old = atomic_load_explicit(which, memory_order_relaxed);
+  if (old && 2 * (old->n + 1) <= old->mask + 1) return old;
+  const size_t places = old ? 2 * (old->mask + 1) : 256;
+  map *m = calloc(1, sizeof *m + places * sizeof m->at[0]);
+  if (!m) return NULL;
+  m->mask = places - 1;
+  for (size_t i = 0; old && i <= old->mask; i++) {
+    row *r = atomic_load_explicit(&old->at[i], memory_order_relaxed);
+    if (r) enter(m, r);
+  }
+  atomic_store_explicit(which, m, memory_order_release);
+  return m;
+}
+
+static void know(_Atomic(map *) *which, run_handle handle, void *means) {
+  map *m = atomic_load_explicit(which, memory_order_relaxed);
+  row *r = find(m, handle);
+  if (r) {
+    atomic_store_explicit(&r->means, means, memory_order_release);
+    return;
+  }
+  if (!handle || !(m = grown(which)) || !(r = calloc(1, sizeof *r))) return;
+  r->handle = handle;
+  atomic_init(&r->means, means);
+  enter(m, r);
+}
+
+static void *meaning(_Atomic(map *) *which, run_handle handle) {
+  const row *r = find(atomic_load_explicit(which, memory_order_acquire), handle);
+  return r ? atomic_load_explicit(&((row *)(uintptr_t)r)->means, memory_order_acquire) : NULL;
+}
+
+void run_know_module(run_handle handle, run_module *m) { know(&modules, handle, m); }
+run_module *run_module_of(run_handle handle) { return meaning(&modules, handle); }
+void run_know_function(run_handle handle, run_kernel *k) { know(&functions, handle, k); }
+run_kernel *run_function_of(run_handle handle) { return meaning(&functions, handle); }
+
+static bool has(const run_module *m, const run_kernel *kernel) {
+  for (const run_kernel *k = m->kernels; k; k = k->next)
+    if (k == kernel) return true;
+  return false;
+}
+
+void run_forget_functions(const run_module *module) {
+  map *m = atomic_load_explicit(&functions, memory_order_relaxed);
+  for (size_t i = 0; m && i <= m->mask; i++) {
+    row *r = atomic_load_explicit(&m->at[i], memory_order_relaxed);
+    const run_kernel *k = r ? atomic_load_explicit(&r->means, memory_order_relaxed) : NULL;
+    if (k && (!module || has(module, k))) atomic_store_explicit(&r->means, NULL, memory_order_release);
+  }
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------- */
+
+run_kernel *run_kernel_of(run_module *m, const char *name) {
+  const uint64_t h = hd_hash(name, strlen(name));
+  for (run_kernel *k = m->kernels; k; k = k->next)
+    if (k->hash == h && strcmp(k->name, name) == 0) return k;
+  run_kernel *k = calloc(1, sizeof *k);
+  if (!k || !(k->name = strdup(name))) {
+    free(k);
+    return NULL;
+  }
+  k->hash = h;
+  k->next = m->kernels;
+  m->kernels = k;
+  return k;
+}
+
+/* The program has got a handle of a kernel. */
+static void got(run_handle handle, run_module *m, const char *name) {
+  run_kernel *k = m && !m->dead && name ? run_kernel_of(m, name) : NULL;
+  run_know_function(handle, k);
+  if (k) run_place_make(k);
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+int run_cuModuleGetFunction(run_handle *function, run_handle module, const char *name) {
+  const int r = run_real.cuModuleGetFunction(function, module, name);
+  if (r != RUN_SUCCESS) return r;
+  pthread_mutex_lock(&run_lock);
+  got(*function, run_module_of(module), name);
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+int run_cuLibraryGetKernel(run_handle *kernel, run_handle library, const char *name) {
+  const int r = run_real.cuLibraryGetKernel(kernel, library, name);
+  if (r != RUN_SUCCESS) return r;
+  pthread_mutex_lock(&run_lock);
+  got(*kernel, run_module_of(library), name);
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+static const char *name_of(run_handle handle, int (*get)(const char **, run_handle)) {
+  const char *name = NULL;
+  return get && handle && get(&name, handle) == RUN_SUCCESS ? name : NULL;
+}
+
+static void got_all(run_handle *handles, unsigned n, run_handle of, int (*name)(const char **, run_handle)) {
+  pthread_mutex_lock(&run_lock);
+  for (unsigned k = 0; k < n; k++) got(handles[k], run_module_of(of), name_of(handles[k], name));
+  pthread_mutex_unlock(&run_lock);
+}
+
+/* There may be fewer than the program has room for: the rest keeps what it held, and that has no name. */
+int run_cuModuleEnumerateFunctions(run_handle *list, unsigned n, run_handle module) {
+  for (unsigned k = 0; list && k < n; k++) list[k] = NULL;
+  const int r = run_real.cuModuleEnumerateFunctions(list, n, module);
+  if (r == RUN_SUCCESS) got_all(list, n, module, run_real.cuFuncGetName);
+  return r;
+}
+
+int run_cuLibraryEnumerateKernels(run_handle *list, unsigned n, run_handle library) {
+  for (unsigned k = 0; list && k < n; k++) list[k] = NULL;
+  const int r = run_real.cuLibraryEnumerateKernels(list, n, library);
+  if (r == RUN_SUCCESS) got_all(list, n, library, run_real.cuKernelGetName);
+  return r;
+}
+
+int run_cuLibraryGetModule(run_handle *module, run_handle library) {
+  const int r = run_real.cuLibraryGetModule(module, library);
+  if (r != RUN_SUCCESS) return r;
+  pthread_mutex_lock(&run_lock);
+  run_know_module(*module, run_module_of(library));
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+int run_cuKernelGetFunction(run_handle *function, run_handle kernel) {
+  const int r = run_real.cuKernelGetFunction(function, kernel);
+  if (r != RUN_SUCCESS) return r;
+  pthread_mutex_lock(&run_lock);
+  run_kernel *k = run_function_of(kernel);
+  run_know_function(*function, k);
+  if (k) run_place_make(k);
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+/* ---- Attributes -------------------------------------------------------------------------------- */
+
+static void set(run_handle handle, int attribute, int value) {
+  run_kernel *k = run_function_of(handle);
+  if (!k) return;
+  pthread_mutex_lock(&run_lock);
+  run_place_set(k, attribute, value);
+  pthread_mutex_unlock(&run_lock);
+}
+
+int run_cuFuncSetAttribute(run_handle function, int attribute, int value) {
+  const int r = run_real.cuFuncSetAttribute(function, attribute, value);
+  if (r == RUN_SUCCESS) set(function, attribute, value);
+  return r;
+}
+
+int run_cuKernelSetAttribute(int attribute, int value, run_handle kernel, int device) {
+  const int r = run_real.cuKernelSetAttribute(attribute, value, kernel, device);
+  if (r == RUN_SUCCESS) set(kernel, attribute, value);
+  return r;
+}
+
+/* A preference is kept as an attribute is. */
+int run_cuFuncSetCacheConfig(run_handle function, int config) {
+  const int r = run_real.cuFuncSetCacheConfig(function, config);
+  if (r == RUN_SUCCESS) set(function, RUN_CACHE_CONFIG, config);
+  return r;
+}
+
+int run_cuFuncSetSharedMemConfig(run_handle function, int config) {
+  const int r = run_real.cuFuncSetSharedMemConfig(function, config);
+  if (r == RUN_SUCCESS) set(function, RUN_SHARED_CONFIG, config);
+  return r;
+}
+
+int run_cuKernelSetCacheConfig(run_handle kernel, int config, int device) {
+  const int r = run_real.cuKernelSetCacheConfig(kernel, config, device);
+  if (r == RUN_SUCCESS) set(kernel, RUN_CACHE_CONFIG, config);
+  return r;
+}

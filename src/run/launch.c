@@ -1,0 +1,249 @@
+/* Launches: the program's, or those that take their place. Nothing here waits, allocates or takes a lock. */
+#include <string.h>
+
+#include "run/run.h"
+
+enum { MOST_PARAMS = 256, MOST_BYTES = 8192, EXTRA = 5 };
+
+/* Ends of `extra` of a launch. */
+#define PARAM_END ((void *)0)
+#define PARAM_BUFFER ((void *)1)
+#define PARAM_SIZE ((void *)2)
+
+/* A launch as all entry points have it. */
+typedef struct launch {
+  uint32_t grid[3], block[3], shared;
+  run_handle stream;
+  bool per_thread; /* stream 0 is the thread's own */
+  bool node;       /* it becomes part of a graph, and may run at any time */
+  void **params, **extra;
+} launch;
+
+/* A launch of a rewritten kernel in its place. What `params` points at lies here. */
+typedef struct replacement {
+  run_handle function;
+  uint32_t grid[3];
+  uint64_t state, table;
+  uint32_t tasks[3];
+  void *params[MOST_PARAMS + EXTRA];
+  _Alignas(16) char block[MOST_BYTES];
+  size_t bytes;
+  void *extra[5];
+} replacement;
+
+static uint64_t thread_number(void) {
+  static _Atomic uint64_t last;
+  static _Thread_local uint64_t own;
+  if (!own) own = atomic_fetch_add(&last, 1) + 1;
+  return own;
+}
+
+/* ---- Choosing ---------------------------------------------------------------------------------- */
+
+static bool is_of(const run_variant *v, const launch *l) {
+  return v->any || (v->shared == l->shared && memcmp(v->grid, l->grid, sizeof l->grid) == 0 &&
+                    memcmp(v->block, l->block, sizeof l->block) == 0);
+}
+
+/* A grid that the original could not be launched with might be one that the rewritten kernel can. */
+static bool is_valid(const launch *l) {
+  const uint32_t *g = l->grid, *b = l->block;
+  return g[0] && g[1] && g[2] && g[0] <= INT32_MAX && g[1] <= UINT16_MAX && g[2] <= UINT16_MAX && b[0] &&
+         b[1] && b[2] && b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 && (uint64_t)b[0] * b[1] * b[2] <= 1024;
+}
+
+static uint32_t fit(run_place *p, const launch *l) {
+  const uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2],
+                 key = threads << 40 | (uint64_t)l->shared << 8;
+  const uint64_t last = atomic_load_explicit(&p->fit, memory_order_relaxed);
+  if ((last & ~UINT64_C(255)) == key && last) return last & 255;
+  int n = 0;
+  if (threads > 1024 || !run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor ||
+      run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, p->function, (int)threads, l->shared) !=
+          RUN_SUCCESS ||
+      n <= 0 || n > 255)
+    return 0;
+  atomic_store_explicit(&p->fit, key | (uint64_t)n, memory_order_relaxed);
+  return (uint32_t)n;
+}
+
+/* A stream's operations that are captured run later, in other streams, and perhaps several at once. */
+static bool is_captured(const launch *l) {
+  int status = 1;
+  int (*const ask)(run_handle, int *) =
+      l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
+  return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
+}
+
+static bool find_state(const run_variant *v, run_place *p, const launch *l, replacement *r) {
+  if (!v->recipe.state_bytes) return true;
+  if (l->node || is_captured(l)) return false;
+  const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);
+  r->state = run_place_state(p, l->stream, own ? thread_number() : 0);
+  return r->state != 0;
+}
+
+/* ---- Parameters -------------------------------------------------------------------------------- */
+
+static bool put_pointers(const run_variant *v, const launch *l, replacement *r) {
+  const hd_recipe *c = &v->recipe;
+  uint32_t n = v->n_params;
+  if (n > MOST_PARAMS || (n && !l->params)) return false;
+  if (n) memcpy(r->params, l->params, n * sizeof *r->params);
+  if (c->state_bytes) r->params[n++] = &r->state;
+  if (c->table_bytes) r->params[n++] = &r->table;
+  for (int k = 0; c->grid && k < 3; k++) r->params[n++] = &r->tasks[k];
+  return true;
+}
+
+/* Parameters in one block: only in the plainest form. */
+static bool put_block(const run_variant *v, const launch *l, replacement *r) {
+  const void *block = NULL;
+  size_t bytes = 0;
+  for (void **e = l->extra; *e != PARAM_END; e += 2) {
+    if (*e == PARAM_BUFFER)
+      block = e[1];
+    else if (*e == PARAM_SIZE)
+      bytes = *(const size_t *)e[1];
+    else
+      return false;
+  }
+  if (!block || bytes != v->own_bytes || v->recipe.params_bytes > sizeof r->block) return false;
+  memcpy(r->block, block, bytes);
+  r->bytes = bytes;
+  if (v->recipe.params_bytes) {
+    hd_recipe_params(&v->recipe, l->grid, r->state, r->table, r->block);
+    r->bytes = v->recipe.params_bytes;
+  }
+  void *const extra[] = {PARAM_BUFFER, r->block, PARAM_SIZE, &r->bytes, PARAM_END};
+  memcpy(r->extra, extra, sizeof extra);
+  return true;
+}
+
+/* Whether the variant can be launched in place of the original, and how. */
+static bool replace(run_variant *v, const launch *l, replacement *r) {
+  const hd_recipe *c = &v->recipe;
+  run_place *p;
+  if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l) ||
+      !(p = run_place_of(v)) || !find_state(v, p, l, r))
+    return false;
+  r->function = p->function;
+  r->table = p->table;
+  memcpy(r->tasks, l->grid, sizeof r->tasks);
+  memcpy(r->grid, l->grid, sizeof r->grid);
+  if (c->agents) {
+    const uint32_t resident = fit(p, l);
+    if (!resident) return false;
+    hd_recipe_grid(c, l->grid, p->n_sms, resident, r->grid);
+  }
+  return l->extra ? !l->params && put_block(v, l, r) : put_pointers(v, l, r);
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+/* The variant that takes the launch's place; NULL: none does. */
+static run_variant *choose(run_handle function, const launch *l, replacement *r) {
+  run_kernel *k = run_function_of(function);
+  if (!k) return NULL;
+  atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  run_variant *v = atomic_load_explicit(&k->variants, memory_order_acquire);
+  while (v && !replace(v, l, r)) v = v->next;
+  return v;
+}
+
+static bool took(int r, run_variant *v) {
+  if (r == RUN_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);
+  return r == RUN_SUCCESS;
+}
+
+/* A launch that the driver does not take is the original's to fail; when that does not, the variant is at
+ * fault. */
+static int instead(int r, run_variant *v) {
+  if (v && r == RUN_SUCCESS) atomic_store_explicit(&v->off, true, memory_order_relaxed);
+  return r;
+}
+
+typedef int launch_function(run_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                            run_handle, void **, void **);
+
+static int plain(launch_function *real, run_handle f, const launch *l) {
+  replacement r;
+  run_variant *v = choose(f, l, &r);
+  if (v && took(real(r.function, r.grid[0], r.grid[1], r.grid[2], l->block[0], l->block[1], l->block[2],
+                     l->shared, l->stream, l->extra ? NULL : r.params, l->extra ? r.extra : NULL),
+                v))
+    return RUN_SUCCESS;
+  return instead(real(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared,
+                      l->stream, l->params, l->extra),
+                 v);
+}
+
+int run_cuLaunchKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                       unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
+  const launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, .params = params, .extra = extra};
+  return plain(run_real.cuLaunchKernel, f, &l);
+}
+
+int run_cuLaunchKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                            unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
+  const launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, true, .params = params, .extra = extra};
+  return plain(run_real.cuLaunchKernel_ptsz, f, &l);
+}
+
+/* Attributes that are as good for the rewritten kernel: none, an access-policy window, a priority, domains of
+ * memory synchronisation. Clusters, cooperation and programmatic dependence are not. */
+static bool are_harmless(const run_config *c) {
+  static const uint32_t harmless = 1u << 0 | 1u << 1 | 1u << 8 | 1u << 9 | 1u << 10;
+  for (unsigned k = 0; k < c->n_attributes; k++)
+    if (c->attributes[k].id < 0 || c->attributes[k].id > 31 || !(harmless & 1u << c->attributes[k].id))
+      return false;
+  return true;
+}
+
+static int extended(int (*real)(const run_config *, run_handle, void **, void **), const run_config *c,
+                    run_handle f, void **params, void **extra, bool per_thread) {
+  replacement r;
+  run_variant *v = NULL;
+  if (c && are_harmless(c)) {
+    launch l = {
+        .shared = c->shared, .stream = c->stream, .per_thread = per_thread, .params = params, .extra = extra};
+    memcpy(l.grid, c->grid, sizeof l.grid);
+    memcpy(l.block, c->block, sizeof l.block);
+    v = choose(f, &l, &r);
+  } else {
+    run_launched(f);
+  }
+  if (v) {
+    run_config own = *c;
+    memcpy(own.grid, r.grid, sizeof own.grid);
+    if (took(real(&own, r.function, extra ? NULL : r.params, extra ? r.extra : NULL), v)) return RUN_SUCCESS;
+  }
+  return instead(real(c, f, params, extra), v);
+}
+
+void run_launched(run_handle f) {
+  run_kernel *k = run_function_of(f);
+  if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+}
+
+int run_cuLaunchKernelEx(const run_config *c, run_handle f, void **params, void **extra) {
+  return extended(run_real.cuLaunchKernelEx, c, f, params, extra, false);
+}
+
+int run_cuLaunchKernelEx_ptsz(const run_config *c, run_handle f, void **params, void **extra) {
+  return extended(run_real.cuLaunchKernelEx_ptsz, c, f, params, extra, true);
+}
+
+int run_cuLaunchCooperativeKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                  unsigned by, unsigned bz, unsigned shared, run_handle stream,
+                                  void **params) {
+  run_launched(f);
+  return run_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+}
+
+int run_cuLaunchCooperativeKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                       unsigned by, unsigned bz, unsigned shared, run_handle stream,
+                                       void **params) {
+  run_launched(f);
+  return run_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+}

@@ -1,0 +1,134 @@
+/* Modules and libraries that the program loads and unloads. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run.h"
+
+pthread_mutex_t run_lock = PTHREAD_MUTEX_INITIALIZER;
+run_module *run_modules;
+
+/* ---- Rewriting --------------------------------------------------------------------------------- */
+
+typedef struct rewriting {
+  const run_gpu *gpu;
+  const run_text *text;
+  run_module *module;
+} rewriting;
+
+static void rewrite(void *ctx, const char *name, const hd_plan *plan, const hd_verdict *verdict) {
+  const rewriting *w = ctx;
+  hd_diag d = {0};
+  run_variant *v;
+  run_kernel *k = run_kernel_of(w->module, name);
+  if (!k) return;
+  if (run_variant_make(w->gpu, w->text, k, plan, verdict, &v, &d) != HD_OK) {
+    hd_diag_line(&d, k->why, sizeof k->why);
+    return;
+  }
+  hd_buf text = {0};
+  hd_plan_print(plan, &text);
+  if (text.data) snprintf(k->plan, sizeof k->plan, "%s", text.data);
+  hd_buf_free(&text);
+  v->next = atomic_load_explicit(&k->variants, memory_order_relaxed);
+  atomic_store_explicit(&k->variants, v, memory_order_release);
+}
+
+/* Looks at an image before the driver loads it: the program may change the memory behind it afterwards. */
+static run_module *look(const void *image, size_t bytes) {
+  run_gpu gpu;
+  run_text text = {0};
+  run_module *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  pthread_mutex_lock(&run_lock);
+  if (run_gpu_of(&gpu)) {
+    const bool wanted = run_wants(&gpu);
+    run_image_read(image, bytes, gpu.arch, wanted, &text);
+    m->why = text.why;
+    rewriting w = {&gpu, &text, m};
+    if (text.data) run_wanted(&gpu, &text, rewrite, &w);
+    free(text.data);
+  }
+  m->next = run_modules;
+  run_modules = m;
+  pthread_mutex_unlock(&run_lock);
+  return m;
+}
+
+static run_module *look_at_file(const char *path) {
+  hd_file f;
+  if (!path || hd_file_open(path, &f, NULL) != HD_OK) return NULL;
+  run_module *m = look(f.data, f.len);
+  hd_file_close(&f);
+  return m;
+}
+
+/* The driver has answered. */
+static int loaded(int r, const run_handle *handle, run_module *m) {
+  pthread_mutex_lock(&run_lock);
+  if (r == RUN_SUCCESS) run_know_module(*handle, m);
+  if (r != RUN_SUCCESS && m) m->dead = true;
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+/* ---- Unloading --------------------------------------------------------------------------------- */
+
+/* The memory of its kernels' places stays, with the records of its kernels: a launch may just have looked at
+ * them. */
+static void leave(run_handle handle) {
+  pthread_mutex_lock(&run_lock);
+  run_module *m = run_module_of(handle);
+  if (m) {
+    m->dead = true;
+    run_forget_functions(m);
+    run_know_module(handle, NULL);
+  }
+  pthread_mutex_unlock(&run_lock);
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+int run_cuModuleLoad(run_handle *module, const char *path) {
+  run_module *m = look_at_file(path);
+  return loaded(run_real.cuModuleLoad(module, path), module, m);
+}
+
+int run_cuModuleLoadData(run_handle *module, const void *image) {
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuModuleLoadData(module, image), module, m);
+}
+
+int run_cuModuleLoadDataEx(run_handle *module, const void *image, unsigned n, int *options, void **values) {
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuModuleLoadDataEx(module, image, n, options, values), module, m);
+}
+
+int run_cuModuleLoadFatBinary(run_handle *module, const void *image) {
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuModuleLoadFatBinary(module, image), module, m);
+}
+
+int run_cuModuleUnload(run_handle module) {
+  leave(module);
+  return run_real.cuModuleUnload(module);
+}
+
+int run_cuLibraryLoadData(run_handle *library, const void *image, int *jit, void **jit_values, unsigned n_jit,
+                          int *options, void **values, unsigned n) {
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuLibraryLoadData(library, image, jit, jit_values, n_jit, options, values, n),
+                library, m);
+}
+
+int run_cuLibraryLoadFromFile(run_handle *library, const char *path, int *jit, void **jit_values,
+                              unsigned n_jit, int *options, void **values, unsigned n) {
+  run_module *m = look_at_file(path);
+  return loaded(run_real.cuLibraryLoadFromFile(library, path, jit, jit_values, n_jit, options, values, n),
+                library, m);
+}
+
+int run_cuLibraryUnload(run_handle library) {
+  leave(library);
+  return run_real.cuLibraryUnload(library);
+}

@@ -1,0 +1,200 @@
+/* Rewritten kernels in contexts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run.h"
+
+enum { CAPTURE_RELAXED = 2, NON_BLOCKING = 1, MAX_THREADS_PER_BLOCK = 0 };
+
+/* ---- Making ready ------------------------------------------------------------------------------ */
+
+/* A rewritten kernel's module is the context's own affair no less than the program's modules are: it goes
+ * with the context. */
+static bool load(run_variant *v, run_place *p) {
+  run_handle kernel;
+  if (!v->library &&
+      run_real.cuLibraryLoadData(&v->library, v->text, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS) {
+    v->library = NULL;
+    return false;
+  }
+  return run_real.cuLibraryGetKernel(&kernel, v->library, v->name) == RUN_SUCCESS &&
+         run_real.cuKernelGetFunction(&p->function, kernel) == RUN_SUCCESS;
+}
+
+/* The memory that its launches take beyond the original's, in its first state. The stream is heddle's own:
+ * the default stream may belong to a capture. */
+static bool fill(const run_variant *v, run_place *p) {
+  const uint64_t tables = v->recipe.table_bytes, states = RUN_STATES * p->state_bytes;
+  run_handle stream;
+  if (!tables && !states) return true;
+  const run_driver *d = &run_real;
+  if (!d->cuMemAlloc_v2 || !d->cuMemsetD8Async || !d->cuMemcpyHtoDAsync_v2 || !d->cuStreamCreate ||
+      !d->cuStreamSynchronize || !d->cuStreamDestroy_v2 ||
+      d->cuStreamCreate(&stream, NON_BLOCKING) != RUN_SUCCESS)
+    return false;
+  bool ok = true;
+  if (tables)
+    ok = v->table.n * sizeof *v->table.task == tables && d->cuMemAlloc_v2(&p->table, tables) == RUN_SUCCESS &&
+         d->cuMemcpyHtoDAsync_v2(p->table, v->table.task, tables, stream) == RUN_SUCCESS;
+  if (ok && states)
+    ok = d->cuMemAlloc_v2(&p->states, states) == RUN_SUCCESS &&
+         d->cuMemsetD8Async(p->states, 0, states, stream) == RUN_SUCCESS;
+  ok = d->cuStreamSynchronize(stream) == RUN_SUCCESS && ok;
+  d->cuStreamDestroy_v2(stream);
+  return ok;
+}
+
+static int apply(run_place *p, int attribute, int value) {
+  const run_driver *d = &run_real;
+  if (attribute == RUN_CACHE_CONFIG)
+    return d->cuFuncSetCacheConfig ? d->cuFuncSetCacheConfig(p->function, value) : RUN_SUCCESS;
+  if (attribute == RUN_SHARED_CONFIG)
+    return d->cuFuncSetSharedMemConfig ? d->cuFuncSetSharedMemConfig(p->function, value) : RUN_SUCCESS;
+  return d->cuFuncSetAttribute(p->function, attribute, value);
+}
+
+static bool settle(const run_variant *v, run_place *p) {
+  run_gpu gpu;
+  if (!run_gpu_of(&gpu)) return false;
+  p->n_sms = gpu.n_sms;
+  for (int a = 0; a < 32; a++)
+    if (v->kernel->set & 1u << a && apply(p, a, v->kernel->values[a]) != RUN_SUCCESS) return false;
+  return true;
+}
+
+static void make(run_variant *v, unsigned long long context) {
+  run_place *p = calloc(1, sizeof *p);
+  if (!p) return;
+  p->context = context;
+  p->state_bytes = (v->recipe.state_bytes + 255) / 256 * 256;
+  if (!load(v, p) || !fill(v, p) || !settle(v, p)) {
+    if (p->table) run_real.cuMemFree_v2(p->table);
+    if (p->states) run_real.cuMemFree_v2(p->states);
+    free(p);
+    atomic_store(&v->off, true);
+    if (!v->kernel->why[0]) strcpy(v->kernel->why, "the driver did not take the rewritten kernel");
+    return;
+  }
+  p->next = atomic_load_explicit(&v->places, memory_order_relaxed);
+  atomic_store_explicit(&v->places, p, memory_order_release);
+}
+
+void run_place_make(run_kernel *k) {
+  unsigned long long context;
+  int mode = CAPTURE_RELAXED;
+  run_variant *v = atomic_load_explicit(&k->variants, memory_order_relaxed);
+  if (!v) return;
+  const run_driver *d = &run_real;
+  if (!d->cuCtxGetId || !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction ||
+      !d->cuThreadExchangeStreamCaptureMode || d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
+    return;
+  if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return;
+  for (; v; v = v->next)
+    if (!atomic_load(&v->off) && !run_place_of(v)) make(v, context);
+  d->cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* ---- Use --------------------------------------------------------------------------------------- */
+
+run_place *run_place_of(const run_variant *v) {
+  unsigned long long context;
+  run_place *p = atomic_load_explicit(&((run_variant *)(uintptr_t)v)->places, memory_order_acquire);
+  if (!p || run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) return NULL;
+  while (p && (p->context != context || atomic_load_explicit(&p->dead, memory_order_relaxed))) p = p->next;
+  return p;
+}
+
+void run_place_set(run_kernel *k, int attribute, int value) {
+  if (attribute < 0 || attribute >= 32) return;
+  k->set |= 1u << attribute;
+  k->values[attribute] = value;
+  for (run_variant *v = atomic_load(&k->variants); v; v = v->next)
+    for (run_place *p = atomic_load(&v->places); p; p = p->next)
+      if (!atomic_load(&p->dead) && apply(p, attribute, value) != RUN_SUCCESS) atomic_store(&v->off, true);
+}
+
+/* ---- States ------------------------------------------------------------------------------------ */
+
+/* Handles of streams are addresses, or 1 and 2; threads' own streams get odd numbers above those. */
+static uint64_t key_of(run_handle stream, uint64_t thread) {
+  return thread ? thread << 8 | 3 : stream ? (uint64_t)(uintptr_t)stream : 1;
+}
+
+/* A state whose stream is gone, though its last launch may not be over. */
+#define RETIRED UINT64_MAX
+
+uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread) {
+  const uint64_t key = key_of(stream, thread);
+  for (int k = 0; k < RUN_STATES; k++) {
+    uint64_t has = atomic_load_explicit(&p->streams[k], memory_order_acquire);
+    if (!has && !atomic_compare_exchange_strong(&p->streams[k], &has, key) && has != key) continue;
+    if (has == key || !has) return p->states + (uint64_t)k * p->state_bytes;
+  }
+  return 0;
+}
+
+static void each_place(void (*fn)(run_place *p, uint64_t key), uint64_t key) {
+  pthread_mutex_lock(&run_lock);
+  for (run_module *m = run_modules; m; m = m->next)
+    for (run_kernel *k = m->kernels; k; k = k->next)
+      for (run_variant *v = atomic_load(&k->variants); v; v = v->next)
+        for (run_place *p = atomic_load(&v->places); p; p = p->next) fn(p, key);
+  pthread_mutex_unlock(&run_lock);
+}
+
+static void retire(run_place *p, uint64_t key) {
+  for (int k = 0; k < RUN_STATES; k++) {
+    uint64_t has = key;
+    atomic_compare_exchange_strong(&p->streams[k], &has, RETIRED);
+  }
+}
+
+static void reuse(run_place *p, uint64_t context) {
+  for (int k = 0; p->context == context && k < RUN_STATES; k++) {
+    uint64_t has = RETIRED;
+    atomic_compare_exchange_strong(&p->streams[k], &has, 0);
+  }
+}
+
+static void end(run_place *p, uint64_t context) {
+  if (!context || p->context == context) atomic_store(&p->dead, true);
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+/* The handle may be given to another stream as soon as the call has returned. */
+int run_cuStreamDestroy_v2(run_handle stream) {
+  if (stream) each_place(retire, key_of(stream, 0));
+  return run_real.cuStreamDestroy_v2(stream);
+}
+
+/* The launches of streams that are gone are over, too. */
+int run_cuCtxSynchronize(void) {
+  unsigned long long context;
+  const int r = run_real.cuCtxSynchronize();
+  if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &context) == RUN_SUCCESS)
+    each_place(reuse, context);
+  return r;
+}
+
+int run_cuCtxDestroy_v2(run_handle context) {
+  unsigned long long id;
+  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) each_place(end, id);
+  return run_real.cuCtxDestroy_v2(context);
+}
+
+/* A primary context keeps its handle and may keep its number. */
+static int after_reset(int r) {
+  each_place(end, 0);
+  return r;
+}
+int run_cuDevicePrimaryCtxReset_v2(int device) {
+  return after_reset(run_real.cuDevicePrimaryCtxReset_v2(device));
+}
+int run_cuDevicePrimaryCtxReset(int device) { return after_reset(run_real.cuDevicePrimaryCtxReset(device)); }
+int run_cuDevicePrimaryCtxRelease_v2(int device) {
+  return after_reset(run_real.cuDevicePrimaryCtxRelease_v2(device));
+}
+int run_cuDevicePrimaryCtxRelease(int device) {
+  return after_reset(run_real.cuDevicePrimaryCtxRelease(device));
+}

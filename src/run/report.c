@@ -1,0 +1,143 @@
+/* The beginning and the end of the program: settings; the report. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+static pid_t process; /* that was started: a fork of it does not report */
+
+void run_say(const char *fmt, ...) {
+  char text[2048];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  fprintf(stderr, "heddle: %s\n", text);
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------- */
+
+/* Kernels of one name are one row, however often their module is loaded. */
+typedef struct row {
+  const char *name, *plan, *why;
+  unsigned long launches, steered;
+} row;
+typedef HD_VEC(row) rows;
+
+static const char *why_of(const run_module *m, const run_kernel *k) {
+  if (k->why[0]) return k->why;
+  if (m->why) return m->why;
+  return atomic_load(&k->variants) ? "other launches, captures, or more streams at once than have room"
+                                   : "no verdict";
+}
+
+static void add(rows *list, const run_module *m, const run_kernel *k) {
+  const unsigned long launches = atomic_load(&k->launches), steered = atomic_load(&k->steered);
+  row *r = NULL;
+  for (size_t i = 0; i < list->n && !r; i++)
+    if (strcmp(list->data[i].name, k->name) == 0) r = &list->data[i];
+  if (!launches) return;
+  if (!r) {
+    const row fresh = {.name = k->name};
+    if (!hd_vec_push(list, fresh)) return;
+    r = &list->data[list->n - 1];
+  }
+  r->launches += launches;
+  r->steered += steered;
+  if (steered) r->plan = k->plan;
+  if (steered < launches) r->why = why_of(m, k);
+}
+
+static int by_launches(const void *a, const void *b) {
+  const row *x = a, *y = b;
+  return x->launches != y->launches ? (x->launches < y->launches ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* ---- Text and JSON ----------------------------------------------------------------------------- */
+
+enum { MOST_ROWS = 20 };
+
+static void print_text(const rows *list, unsigned long launches, unsigned long steered, hd_buf *b) {
+  hd_buf_printf(b, "heddle: %zu kernel%s, %lu launch%s, %lu of them steered\n", list->n,
+                list->n == 1 ? "" : "s", launches, launches == 1 ? "" : "es", steered);
+  for (size_t k = 0; k < list->n && k < MOST_ROWS; k++) {
+    const row *r = &list->data[k];
+    hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->name);
+    if (r->plan) hd_buf_printf(b, "  %s", r->plan);
+    if (r->why) hd_buf_printf(b, "  (%s)", r->why);
+    hd_buf_putc(b, '\n');
+  }
+  if (list->n > MOST_ROWS) hd_buf_printf(b, "  and %zu more\n", list->n - MOST_ROWS);
+}
+
+static void put_string(hd_buf *b, const char *key, const char *text) {
+  hd_buf_printf(b, ", \"%s\": \"", key);
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    if (*p == '"' || *p == '\\')
+      hd_buf_printf(b, "\\%c", *p);
+    else if (*p < ' ')
+      hd_buf_printf(b, "\\u%04x", *p);
+    else
+      hd_buf_putc(b, (char)*p);
+  }
+  hd_buf_putc(b, '"');
+}
+
+static void print_json(const rows *list, unsigned long launches, unsigned long steered, hd_buf *b) {
+  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"kernels\": [", launches, steered);
+  for (size_t k = 0; k < list->n; k++) {
+    const row *r = &list->data[k];
+    hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
+    put_string(b, "kernel", r->name);
+    if (r->plan) put_string(b, "plan", r->plan);
+    if (r->why) put_string(b, "why", r->why);
+    hd_buf_putc(b, '}');
+  }
+  hd_buf_puts(b, "\n]}\n");
+}
+
+void run_report(void) {
+  rows list = {0};
+  hd_buf b = {0};
+  unsigned long launches = 0, steered = 0;
+  for (const run_module *m = run_modules; m; m = m->next)
+    for (const run_kernel *k = m->kernels; k; k = k->next) add(&list, m, k);
+  if (list.n) qsort(list.data, list.n, sizeof *list.data, by_launches);
+  for (size_t k = 0; k < list.n; k++) {
+    launches += list.data[k].launches;
+    steered += list.data[k].steered;
+  }
+  if (run_settings.report[0]) {
+    hd_diag d = {0};
+    print_json(&list, launches, steered, &b);
+    if (b.failed || hd_file_write(run_settings.report, b.data, b.len, &d) != HD_OK)
+      run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message);
+  } else if (!run_settings.quiet[0]) {
+    print_text(&list, launches, steered, &b);
+    if (!b.failed) fwrite(b.data, 1, b.len, stderr);
+  }
+  hd_buf_free(&b);
+  hd_vec_free(&list);
+}
+
+/* ---- The process ------------------------------------------------------------------------------- */
+
+__attribute__((constructor)) static void begin(void) {
+  const char *text = getenv(HD_STEER_VARIABLE);
+  hd_diag d;
+  process = getpid();
+  if (text && hd_steer_settings_parse(text, &run_settings, &d) != HD_OK) run_say("%s", d.message);
+}
+
+/* Processes that use no GPU say nothing. */
+__attribute__((destructor)) static void end(void) {
+  if (!run_driver_found() || getpid() != process || !run_modules) return;
+  /* A thread that was stopped in a call has the lock for good. */
+  if (pthread_mutex_trylock(&run_lock) != 0) return;
+  run_report();
+  pthread_mutex_unlock(&run_lock);
+}

@@ -1,0 +1,167 @@
+/* run/run.h: what heddle knows of a steered program: its modules, its kernels, and the kernels that take
+ * their place.
+ *
+ *   driver.c    between the program and its driver
+ *   image.c     the PTX in an image that is loaded
+ *   variant.c   rewritten kernels, as text
+ *   wanted.c    which kernels are to be rewritten: verdicts, or one plan for all
+ *   load.c      modules and libraries come and go
+ *   handles.c   functions by their handles
+ *   places.c    a rewritten kernel in a context: its function, its table, its states
+ *   launch.c    a launch, or the one that takes its place
+ *   report.c    the report at the end
+ *
+ * A launch must not wait, allocate or compile, and other threads may be in one at any time. So launches take
+ * no lock: what they read is put together first and then made visible by one atomic pointer, and nothing of
+ * it is freed while the process lives. All else happens under run_lock.
+ */
+#ifndef HEDDLE_RUN_RUN_H
+#define HEDDLE_RUN_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "heddle/rewrite.h"
+#include "heddle/steer.h"
+#include "run/driver.h"
+
+extern pthread_mutex_t run_lock;
+/* A line on standard error, begun with "heddle: ". */
+void run_say(const char *fmt, ...) HD_PRINTF(1, 2);
+
+/* ---- Images (image.c) -------------------------------------------------------------------------- */
+
+typedef struct run_text {
+  char *data; /* PTX, malloc'd; NULL: none that the driver would run */
+  size_t len;
+  bool replaces; /* the driver compiles this text: there is no machine code of the image's that it would take
+                  */
+  const char *why; /* why there is no text; static */
+} run_text;
+
+/* The PTX in what a program loads: PTX text, a fatbin, the wrapper that nvcc puts around one, a cubin.
+ * `bytes` 0: not known. `arch`: the GPU's sm number. Not `whole`: only whether there is any, from the
+ * headers. */
+void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out);
+
+/* ---- Kernels ----------------------------------------------------------------------------------- */
+
+typedef struct run_place run_place;
+typedef struct run_kernel run_kernel;
+
+/* A rewritten kernel. */
+typedef struct run_variant {
+  struct run_variant *next;
+  run_kernel *kernel;
+  bool any; /* for every launch; else for those of this shape */
+  uint32_t grid[3], block[3], shared;
+  char *text; /* a module of its own; NULL: part of the program's module */
+  size_t len;
+  const char *name;  /* in that module */
+  uint32_t n_params; /* of the original; and the bytes of its parameter block */
+  uint64_t own_bytes;
+  hd_recipe recipe;
+  hd_table table;
+  run_handle library;          /* of `text`, once it is loaded */
+  _Atomic(run_place *) places; /* the contexts that it is ready in */
+  atomic_bool off;             /* the driver did not take it once: the original is launched */
+} run_variant;
+
+struct run_kernel {
+  run_kernel *next; /* in its module */
+  char *name;
+  uint64_t hash;
+  char why[256];  /* why it is not steered, in one line; "": it is, or nothing is known for it */
+  char plan[128]; /* of its last variant */
+  atomic_ulong launches, steered;
+  _Atomic(run_variant *) variants;
+  uint32_t set; /* attributes that the program has set, as bits; and their values */
+  int values[32];
+};
+
+typedef struct run_module {
+  struct run_module *next;
+  bool dead;
+  const char *why; /* why no kernel of it is in reach; NULL: they are */
+  run_kernel *kernels;
+  char *text; /* what was loaded in place of the program's image, for as long as it lives */
+} run_module;
+
+/* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
+
+typedef struct run_gpu {
+  int device;
+  unsigned arch, n_sms;
+  char name[96], driver[32];
+} run_gpu;
+
+/* The GPU of the current context, or the first one. False: the driver does not say. */
+bool run_gpu_of(run_gpu *out);
+/* Whether any kernel could be rewritten on this GPU; what cannot need not be read. */
+bool run_wants(const run_gpu *gpu);
+/* Calls `each` for every kernel of the text that is to be rewritten; a verdict, or NULL for the settings'
+ * plan. */
+void run_wanted(const run_gpu *gpu, const run_text *text,
+                void (*each)(void *ctx, const char *kernel, const hd_plan *plan, const hd_verdict *verdict),
+                void *ctx);
+extern hd_steer_settings run_settings;
+
+/* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
+
+/* The kernel under the plan. HD_ERR_REFUSED and others with the reason in *d. */
+hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
+                           const hd_verdict *verdict, run_variant **out, hd_diag *d);
+
+/* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
+
+/* By its name, made when there is none. NULL: no memory. */
+run_kernel *run_kernel_of(run_module *m, const char *name);
+/* Maps of handles. A handle that is given again means what it was given for last. */
+void run_know_module(run_handle handle, run_module *m);
+run_module *run_module_of(run_handle handle);
+void run_know_function(run_handle handle, run_kernel *k);
+/* Without a lock. NULL: not known. */
+run_kernel *run_function_of(run_handle handle);
+/* The handles of these kernels mean nothing any more. NULL: of all. */
+void run_forget_functions(const run_module *m);
+extern run_module *run_modules; /* all that were ever loaded */
+
+/* ---- Places (places.c) ------------------------------------------------------------------------- */
+
+enum { RUN_STATES = 32 };
+
+/* A variant in one context. */
+struct run_place {
+  run_place *next;
+  unsigned long long context; /* its number */
+  run_handle function;
+  uint64_t table;  /* the address of its table */
+  uint64_t states; /* of RUN_STATES states, one behind the other; 0: it needs none */
+  uint64_t state_bytes;
+  _Atomic uint64_t streams[RUN_STATES]; /* the stream that each state belongs to; 0: free */
+  uint32_t n_sms;
+  _Atomic uint64_t
+      fit;          /* how many CTAs fit on an SM, for the last shape: threads << 40 | shared << 8 | CTAs */
+  atomic_bool dead; /* the context is gone */
+};
+
+/* Makes all variants of a kernel ready in the current context, if there is one. Takes no part in captures. */
+void run_place_make(run_kernel *k);
+/* Without a lock. NULL: not ready in the current context. */
+run_place *run_place_of(const run_variant *v);
+/* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default
+ * stream. */
+uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
+/* What a program sets of a function beside its attributes, numbered behind them. */
+enum { RUN_CACHE_CONFIG = 30, RUN_SHARED_CONFIG = 31 };
+/* Sets an attribute of the variants as the program set it of the original. */
+void run_place_set(run_kernel *k, int attribute, int value);
+
+/* Counts a launch of the original (launch.c). */
+void run_launched(run_handle function);
+
+/* ---- The report (report.c) --------------------------------------------------------------------- */
+
+void run_report(void);
+
+#endif

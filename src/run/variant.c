@@ -1,0 +1,159 @@
+/* A kernel under a plan, as a module of its own that holds nothing of the program's but the kernel and the
+ * functions that it calls. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/cfg.h"
+#include "heddle/ptx_facts.h"
+#include "run/run.h"
+
+typedef struct part {
+  hd_arena arena;
+  hd_ptx_module *m;
+  uint32_t func;
+  bool *funcs, *vars; /* that the kernel reaches, by index */
+  uint32_t n_funcs, n_vars;
+  const char *global; /* a variable that lies in the program's module; NULL: the kernel uses none */
+  const char *effect; /* a function that acts beyond the kernel's memory; NULL: none is called */
+} part;
+
+/* ---- What the kernel uses ---------------------------------------------------------------------- */
+
+static bool reach(part *p, uint32_t func);
+
+/* Texts for printf and assert, which the host cannot name and nothing writes. */
+static bool is_text(const hd_ptx_module *m, const hd_ptx_var *v) {
+  const char *name = m->syms[v->sym].name;
+  return v->init && !v->linkage && (strncmp(name, "$str", 4) == 0 || strncmp(name, "__unnamed_", 10) == 0);
+}
+
+static bool leaf(void *ctx, const hd_ptx_leaf *l) {
+  part *p = ctx;
+  const hd_ptx_module *m = p->m;
+  if (!l->sym) return true;
+  const hd_ptx_sym *s = &m->syms[l->sym];
+  if (s->kind == HD_SYM_FUNC) return reach(p, s->decl);
+  if (s->kind == HD_SYM_UNDEF) p->global = s->name;
+  if (s->kind != HD_SYM_VAR || p->vars[s->decl]) return true;
+  const hd_ptx_var *v = &m->vars[s->decl];
+  p->vars[s->decl] = true;
+  const bool own = v->space == HD_M_SHARED || v->space == HD_M_LOCAL || v->space == HD_M_PARAM ||
+                   v->space == HD_M_REG || is_text(m, v);
+  if (!own) p->global = s->name;
+  return true;
+}
+
+/* What is called beside the kernel's own functions: order changes what the program sees of it. */
+static const char *const effects[] = {"vprintf", "malloc", "free", NULL};
+
+static bool reach(part *p, uint32_t func) {
+  const hd_ptx_func *f = &p->m->funcs[func];
+  if (p->funcs[func]) return true;
+  p->funcs[func] = true;
+  for (const char *const *e = effects; !f->has_body && f->sym && *e; e++)
+    if (strcmp(p->m->syms[f->sym].name, *e) == 0) p->effect = *e;
+  for (uint32_t k = 0; k < f->n_stmts; k++)
+    if (f->stmts[k].kind == HD_S_INST || f->stmts[k].kind == HD_S_TARGETS)
+      hd_ptx_visit(p->m, &f->stmts[k], leaf, p);
+  return true;
+}
+
+static hd_status open_part(part *p, const run_text *text, const char *kernel, hd_diag *d) {
+  hd_arena_init(&p->arena);
+  hd_status st = hd_ptx_parse(text->data, text->len, "the program's PTX", &p->arena, &p->m, d);
+  if (st != HD_OK) return st;
+  const int64_t func = hd_ptx_find_kernel(p->m, kernel);
+  if (func < 0) return hd_fail(d, HD_ERR_INPUT, "no such kernel");
+  p->func = (uint32_t)func;
+  p->n_funcs = p->m->n_funcs;
+  p->n_vars = p->m->n_vars;
+  p->funcs = HD_NEW_N(&p->arena, p->n_funcs + 1, bool);
+  p->vars = HD_NEW_N(&p->arena, p->n_vars + 1, bool);
+  if (!p->funcs || !p->vars) return hd_nomem(d);
+  reach(p, p->func);
+  if (p->effect) return hd_fail(d, HD_ERR_REFUSED, "it calls %s", p->effect);
+  if (p->global) return hd_fail(d, HD_ERR_UNSUPPORTED, "it uses the module's variable %s", p->global);
+  return HD_OK;
+}
+
+/* ---- The module -------------------------------------------------------------------------------- */
+
+/* What the kernel reaches, declared and defined, and what rewriting added. */
+static bool stays(const part *p, const hd_ptx_item *i) {
+  if (i->kind == HD_I_FUNC)
+    return i->index >= p->n_funcs || p->funcs[i->index] ||
+           p->funcs[p->m->syms[p->m->funcs[i->index].sym].decl];
+  if (i->kind == HD_I_VAR) return i->index >= p->n_vars || p->vars[i->index];
+  return false;
+}
+
+static hd_status print(part *p, run_variant *v, hd_diag *d) {
+  hd_ptx_module own = *p->m;
+  hd_buf text = {0};
+  own.n_items = 0;
+  own.items = HD_NEW_N(&p->arena, p->m->n_items + 1, hd_ptx_item);
+  if (!own.items) return hd_nomem(d);
+  for (uint32_t k = 0; k < p->m->n_items; k++)
+    if (stays(p, &p->m->items[k])) own.items[own.n_items++] = p->m->items[k];
+  hd_status st = hd_ptx_print(&own, &text);
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  if (st != HD_OK) {
+    hd_buf_free(&text);
+    return st;
+  }
+  v->text = text.data;
+  v->len = text.len;
+  return HD_OK;
+}
+
+static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
+                            run_variant *v, hd_rewrite_options *o, hd_diag *d) {
+  uint64_t tasks;
+  *o = (hd_rewrite_options){.grid = {.n_sms = gpu->n_sms}};
+  v->any = !verdict;
+  if (!verdict) return HD_OK;
+  if (!hd_steer_launch_parse(verdict->key.launch, v->grid, v->block, &v->shared) ||
+      !hd_grid_tasks(v->grid, &tasks))
+    return hd_fail(d, HD_ERR_INPUT, "the verdict's launch is not understood");
+  /* bypass=ro: that nothing writes the memory cannot be checked at a launch. */
+  if (verdict->assume[0] && !hd_assume_parse(verdict->assume, &o->assume))
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "the verdict rests on '%s'", verdict->assume);
+  o->grid.known = true;
+  memcpy(o->grid.g, v->grid, sizeof v->grid);
+  memcpy(o->block, v->block, sizeof v->block);
+  if (!hd_order_needs_table(plan->order.kind)) return HD_OK;
+  if (plan->order.kind != HD_ORDER_TABLE)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
+  hd_status st = hd_table_read(plan->order.file, tasks, &v->table, d);
+  if (st == HD_OK) o->table = &v->table;
+  return st;
+}
+
+hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
+                           const hd_verdict *verdict, run_variant **out, hd_diag *d) {
+  part p = {0};
+  hd_rewrite_options o;
+  run_variant *v = calloc(1, sizeof *v);
+  if (!v) return hd_nomem(d);
+  v->kernel = kernel;
+  v->name = kernel->name;
+  hd_status st = open_part(&p, text, kernel->name, d);
+  uint64_t *offsets = NULL;
+  if (st == HD_OK) {
+    offsets = HD_NEW_N(&p.arena, (size_t)p.m->funcs[p.func].n_params + 1, uint64_t);
+    if (!offsets) st = hd_nomem(d);
+  }
+  if (st == HD_OK) v->n_params = p.m->funcs[p.func].n_params;
+  if (st == HD_OK) v->own_bytes = hd_ptx_param_layout(p.m, &p.m->funcs[p.func], offsets);
+  if (st == HD_OK) st = options_of(gpu, plan, verdict, v, &o, d);
+  if (st == HD_OK) st = hd_rewrite(p.m, p.func, plan, &o, &v->recipe, d);
+  if (st == HD_OK) st = print(&p, v, d);
+  hd_arena_free(&p.arena);
+  if (st == HD_OK) {
+    *out = v;
+    return HD_OK;
+  }
+  hd_table_free(&v->table);
+  free(v);
+  return st;
+}

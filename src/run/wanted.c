@@ -1,0 +1,128 @@
+/* Which kernels are to be rewritten, and how. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/run.h"
+
+hd_steer_settings run_settings;
+
+enum { ATTRIBUTE_SMS = 16, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* CUdevice_attribute */
+
+/* ---- The GPU ----------------------------------------------------------------------------------- */
+
+bool run_gpu_of(run_gpu *out) {
+  int version, sms, major, minor;
+  const run_driver *d = &run_real;
+  *out = (run_gpu){0};
+  if (!d->cuDriverGetVersion || !d->cuDeviceGet || !d->cuDeviceGetName || !d->cuDeviceGetAttribute ||
+      !d->cuCtxGetDevice)
+    return false;
+  if (d->cuCtxGetDevice(&out->device) != RUN_SUCCESS && d->cuDeviceGet(&out->device, 0) != RUN_SUCCESS)
+    return false;
+  if (d->cuDriverGetVersion(&version) != RUN_SUCCESS ||
+      d->cuDeviceGetName(out->name, sizeof out->name, out->device) != RUN_SUCCESS ||
+      d->cuDeviceGetAttribute(&sms, ATTRIBUTE_SMS, out->device) != RUN_SUCCESS ||
+      d->cuDeviceGetAttribute(&major, ATTRIBUTE_MAJOR, out->device) != RUN_SUCCESS ||
+      d->cuDeviceGetAttribute(&minor, ATTRIBUTE_MINOR, out->device) != RUN_SUCCESS)
+    return false;
+  out->name[sizeof out->name - 1] = 0;
+  out->n_sms = (unsigned)sms;
+  out->arch = (unsigned)(10 * major + minor);
+  snprintf(out->driver, sizeof out->driver, "%d.%d", version / 1000, version % 1000 / 10);
+  return true;
+}
+
+/* ---- Verdicts ---------------------------------------------------------------------------------- */
+
+static struct {
+  bool read;
+  hd_plan plan;
+  bool forced;
+  HD_VEC(hd_verdict) verdicts;
+} wants;
+
+static void read_verdicts(void) {
+  hd_file f;
+  hd_diag d = {0};
+  if (hd_file_open(run_settings.verdicts, &f, &d) != HD_OK) {
+    run_say("the verdicts cannot be read: %s", d.message);
+    return;
+  }
+  for (size_t at = 0; at < f.len;) {
+    const char *line = f.data + at, *end = memchr(line, '\n', f.len - at);
+    const size_t n = end ? (size_t)(end - line) : f.len - at;
+    hd_verdict v;
+    if (hd_steer_verdict_parse(line, n, &v) && !hd_vec_push(&wants.verdicts, v)) break;
+    at += n + 1;
+  }
+  hd_file_close(&f);
+}
+
+/* Once, when the first module is loaded. */
+static void read_all(void) {
+  hd_diag d;
+  if (wants.read) return;
+  wants.read = true;
+  if (run_settings.plan[0])
+    wants.forced = hd_plan_parse(run_settings.plan, &wants.plan, &d) == HD_OK;
+  else if (run_settings.verdicts[0])
+    read_verdicts();
+}
+
+static bool is_for(const hd_verdict *v, const run_gpu *gpu) {
+  return strcmp(v->key.gpu, gpu->name) == 0 && strcmp(v->key.driver, gpu->driver) == 0;
+}
+
+bool run_wants(const run_gpu *gpu) {
+  read_all();
+  if (wants.forced) return true;
+  for (size_t k = 0; k < wants.verdicts.n; k++)
+    if (is_for(&wants.verdicts.data[k], gpu)) return true;
+  return false;
+}
+
+/* ---- Kernels of a text ------------------------------------------------------------------------- */
+
+/* The next kernel's name behind `at`; NULL: there is none. */
+static const char *next_kernel(const char *at, const char *end, char name[1024]) {
+  static const char word[] = ".entry";
+  while ((at = memmem(at, (size_t)(end - at), word, sizeof word - 1))) {
+    at += sizeof word - 1;
+    const char *from = at;
+    while (from < end && (*from == ' ' || *from == '\t' || *from == '\n' || *from == '\r')) from++;
+    size_t n = 0;
+    while (from + n < end && !strchr(" \t\r\n(,;{", from[n])) n++;
+    if (from == at || !n || n >= 1024) continue;
+    memcpy(name, from, n);
+    name[n] = 0;
+    return from + n;
+  }
+  return NULL;
+}
+
+void run_wanted(const run_gpu *gpu, const run_text *text,
+                void (*each)(void *ctx, const char *kernel, const hd_plan *plan, const hd_verdict *verdict),
+                void *ctx) {
+  char name[1024], hex[HD_DIGEST_HEX];
+  const char *at = text->data, *const end = at + text->len;
+  hd_digest whole = hd_digest_begin();
+  if (!wants.forced) hd_digest_bytes(&whole, text->data, text->len);
+  while ((at = next_kernel(at, end, name))) {
+    if (wants.forced) {
+      each(ctx, name, &wants.plan, NULL);
+      continue;
+    }
+    hd_digest h = whole;
+    hd_digest_text(&h, name);
+    hd_digest_hex(&h, hex);
+    for (size_t k = 0; k < wants.verdicts.n; k++) {
+      const hd_verdict *v = &wants.verdicts.data[k];
+      hd_plan plan;
+      if (strcmp(v->key.kernel, hex) != 0 || !is_for(v, gpu)) continue;
+      if (hd_plan_parse(v->plan, &plan, NULL) != HD_OK) continue;
+      each(ctx, name, &plan, v);
+      hd_plan_free(&plan);
+    }
+  }
+}

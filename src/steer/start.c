@@ -1,0 +1,147 @@
+/* Starts a program with libheddle-run.so in front of it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heddle/plan.h"
+#include "heddle/program.h"
+#include "heddle/steer.h"
+
+#define LIBRARY "libheddle-run.so"
+
+/* ---- Verdicts ---------------------------------------------------------------------------------- */
+
+typedef struct snapshot {
+  hd_store *store;
+  const char *folder;
+  hd_buf text;
+  hd_status st;
+  hd_diag *d;
+} snapshot;
+
+/* A table that the store keeps becomes a file, once: its name says what is in it. */
+static hd_status keep_table(snapshot *s, hd_verdict *v) {
+  char name[HD_DIGEST_HEX], path[HD_STEER_PATH];
+  hd_table t = {0};
+  hd_plan plan;
+  hd_buf text = {0};
+  bool found;
+  if (!hd_verdict_table_of(v->plan, name)) return HD_OK;
+  hd_status st = hd_store_get_table(s->store, name, &t.task, &t.n, &found, s->d);
+  if (st != HD_OK || !found) return st;
+  snprintf(path, sizeof path, "%s/%s.table", s->folder, name);
+  if (access(path, R_OK) != 0) st = hd_table_write(path, &t, s->d);
+  if (st == HD_OK) st = hd_plan_parse(v->plan, &plan, s->d);
+  if (st == HD_OK) {
+    free(plan.order.file);
+    plan.order.file = strdup(path);
+    if (plan.order.file) hd_plan_print(&plan, &text);
+    if (!text.data || text.failed || text.len >= sizeof v->plan) st = hd_nomem(s->d);
+    if (st == HD_OK) memcpy(v->plan, text.data, text.len + 1);
+    hd_plan_free(&plan);
+  }
+  hd_buf_free(&text);
+  hd_table_free(&t);
+  return st;
+}
+
+static bool take(void *ctx, const hd_verdict *stored) {
+  snapshot *s = ctx;
+  hd_verdict v = *stored;
+  if (strcmp(v.plan, "baseline") == 0) return true;
+  s->st = keep_table(s, &v);
+  if (s->st == HD_OK) hd_steer_verdict_print(&v, &s->text);
+  return s->st == HD_OK;
+}
+
+/* The verdicts as a file whose name is a digest of them: programs that start later with the same ones share
+ * it. */
+static hd_status write_snapshot(snapshot *s, char path[HD_STEER_PATH]) {
+  hd_digest h = hd_digest_begin();
+  char hex[HD_DIGEST_HEX];
+  hd_status st = hd_store_each(s->store, &(hd_store_filter){0}, take, s, s->d);
+  if (st == HD_OK) st = s->st;
+  if (st == HD_OK && s->text.failed) st = hd_nomem(s->d);
+  if (st != HD_OK || !s->text.len) return st;
+  hd_digest_bytes(&h, s->text.data, s->text.len);
+  snprintf(path, HD_STEER_PATH, "%s/%s.verdicts", s->folder, hd_digest_hex(&h, hex));
+  return access(path, R_OK) == 0 ? HD_OK : hd_file_write(path, s->text.data, s->text.len, s->d);
+}
+
+/* A file of verdicts as a store of its own, which nobody else sees. */
+static hd_status open_pinned(const char *pin, hd_store **out, hd_diag *d) {
+  hd_file f;
+  uint64_t imported;
+  hd_status st = hd_file_open(pin, &f, d);
+  if (st != HD_OK) return st;
+  st = hd_store_open(":memory:", out, d);
+  if (st == HD_OK && (st = hd_store_import(*out, f.data, f.len, pin, &imported, d)) != HD_OK) {
+    hd_store_close(*out);
+    *out = NULL;
+  }
+  hd_file_close(&f);
+  return st;
+}
+
+static hd_status take_verdicts(const hd_steer_options *o, char path[HD_STEER_PATH], hd_diag *d) {
+  char cache[HD_STEER_PATH / 2], folder[HD_STEER_PATH - 64];
+  snapshot s = {.folder = folder, .d = d};
+  hd_cache_folder(cache, sizeof cache);
+  if (!cache[0]) return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
+  snprintf(folder, sizeof folder, "%s/run", cache);
+  hd_status st = hd_folder_make(folder, d);
+  if (st == HD_OK) st = o->pin ? open_pinned(o->pin, &s.store, d) : hd_store_open(o->store, &s.store, d);
+  if (st == HD_OK) st = write_snapshot(&s, path);
+  hd_store_close(s.store);
+  hd_buf_free(&s.text);
+  if (st != HD_OK) path[0] = 0;
+  return st;
+}
+
+/* ---- Settings ---------------------------------------------------------------------------------- */
+
+static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, void (*told)(const hd_diag *),
+                               hd_diag *d) {
+  *s = (hd_steer_settings){.quiet = {o->quiet ? '1' : 0}};
+  hd_plan plan;
+  hd_status st = HD_OK;
+  if (o->plan) {
+    st = hd_plan_parse(o->plan, &plan, d);
+    if (st == HD_OK && hd_order_needs_table(plan.order.kind))
+      st = hd_fail(d, HD_ERR_USAGE, "a table is for one grid, not for every kernel");
+    if (st == HD_OK && snprintf(s->plan, sizeof s->plan, "%s", o->plan) >= (int)sizeof s->plan)
+      st = hd_fail(d, HD_ERR_USAGE, "the plan is too long");
+    if (st == HD_OK) hd_plan_free(&plan);
+  } else {
+    hd_diag store = {0};
+    hd_status read = take_verdicts(o, s->verdicts, &store);
+    if (read != HD_OK && o->pin) {
+      if (d) *d = store;
+      return read;
+    }
+    if (read != HD_OK) told(&store);
+  }
+  if (st != HD_OK || !o->report) return st;
+  /* The path must hold after the program changes its working folder. */
+  char here[HD_STEER_PATH] = "";
+  if (o->report[0] != '/' && !getcwd(here, sizeof here)) here[0] = 0;
+  const int n = snprintf(s->report, sizeof s->report, "%s%s%s", here, here[0] ? "/" : "", o->report);
+  return n < (int)sizeof s->report ? HD_OK : hd_fail(d, HD_ERR_USAGE, "the path '%s' is too long", o->report);
+}
+
+hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),
+                        hd_diag *d) {
+  hd_steer_settings s;
+  hd_buf text = {0};
+  char folder[HD_PROGRAM_PATH];
+  hd_status st = make_settings(o, &s, told, d);
+  if (st == HD_OK) st = hd_steer_settings_print(&s, &text, d);
+  if (st == HD_OK) st = hd_program_preload(LIBRARY, o->library, folder, d);
+  if (st == HD_OK && setenv(HD_STEER_VARIABLE, text.data, 1) != 0) st = hd_nomem(d);
+  hd_buf_free(&text);
+  if (st != HD_OK) return st;
+  execvp(argv[0], argv);
+  return hd_fail(d, HD_ERR_IO, "cannot start '%s': %s", argv[0], strerror(errno));
+}
