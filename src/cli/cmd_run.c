@@ -17,7 +17,7 @@ int cmd_run(int argc, char **argv) {
                                 {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
                                 {"library", 0, CLI_TEXT, &o.library, 0, "FOLDER", NULL},
                                 {0}};
-  int n, rc = cli_parse(cli_find("run"), options, argc, argv, &n);
+  int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
   argv[n + 1] = NULL;

@@ -30,6 +30,15 @@ typedef struct run_config {
 } run_config;
 _Static_assert(sizeof(run_config) == 56, "CUlaunchConfig");
 
+/* CUDA_KERNEL_NODE_PARAMS_v2; the first version ends with `extra` */
+typedef struct run_node {
+  run_handle function;
+  uint32_t grid[3], block[3], shared;
+  void **params, **extra;
+  run_handle kernel, context;
+} run_node;
+_Static_assert(sizeof(run_node) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
+
 /* The driver's own entry points. One that it does not have is NULL. */
 typedef struct run_driver {
 #define RUN_ENTRY(symbol, parameters, arguments) int(*symbol) parameters;

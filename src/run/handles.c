@@ -18,7 +18,7 @@ typedef struct map {
   _Atomic(row *) at[];
 } map;
 
-static _Atomic(map *) modules, functions;
+static _Atomic(map *) modules, functions, places;
 
 static size_t hash(run_handle h) {
   return (size_t)(((uintptr_t)h >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
@@ -42,10 +42,10 @@ static void enter(map *m, row *r) {
 static map *grown(_Atomic(map *) *which) {
   map *old = atomic_load_explicit(which, memory_order_relaxed);
   if (old && 2 * (old->n + 1) <= old->mask + 1) return old;
-  const size_t places = old ? 2 * (old->mask + 1) : 256;
-  map *m = calloc(1, sizeof *m + places * sizeof m->at[0]);
+  const size_t room = old ? 2 * (old->mask + 1) : 256;
+  map *m = calloc(1, sizeof *m + room * sizeof m->at[0]);
   if (!m) return NULL;
-  m->mask = places - 1;
+  m->mask = room - 1;
   for (size_t i = 0; old && i <= old->mask; i++) {
     row *r = atomic_load_explicit(&old->at[i], memory_order_relaxed);
     if (r) enter(m, r);
@@ -77,6 +77,9 @@ run_module *run_module_of(run_handle handle) { return meaning(&modules, handle);
 void run_know_function(run_handle handle, run_kernel *k) { know(&functions, handle, k); }
 run_kernel *run_function_of(run_handle handle) { return meaning(&functions, handle); }
 
+void run_know_place(run_handle rewritten, run_place *p) { know(&places, rewritten, p); }
+run_place *run_place_behind(run_handle handle) { return meaning(&places, handle); }
+
 static bool has(const run_module *m, const run_kernel *kernel) {
   for (const run_kernel *k = m->kernels; k; k = k->next)
     if (k == kernel) return true;
@@ -104,6 +107,7 @@ run_kernel *run_kernel_of(run_module *m, const char *name) {
     return NULL;
   }
   k->hash = h;
+  k->module = m;
   k->next = m->kernels;
   m->kernels = k;
   return k;
@@ -141,25 +145,57 @@ static const char *name_of(run_handle handle, int (*get)(const char **, run_hand
   return get && handle && get(&name, handle) == RUN_SUCCESS ? name : NULL;
 }
 
-static void got_all(run_handle *handles, unsigned n, run_handle of, int (*name)(const char **, run_handle)) {
+/* The program sees its own kernels alone, in the driver's order. */
+typedef struct listing {
+  run_handle of;
+  int (*list)(run_handle *handles, unsigned n, run_handle of);
+  int (*name)(const char **name, run_handle handle);
+} listing;
+
+static unsigned added_to(run_handle of) {
+  const run_module *m = run_module_of(of);
+  return m && m->text ? m->added.n : 0;
+}
+
+static int enumerate(const listing *l, run_handle *handles, unsigned n) {
+  const unsigned more = added_to(l->of);
+  run_handle *all = handles && n ? calloc((size_t)n + more, sizeof *all) : NULL;
+  if (!all) return l->list(handles, n, l->of);
+  const int r = l->list(all, n + more, l->of);
+  unsigned kept = 0;
   pthread_mutex_lock(&run_lock);
-  for (unsigned k = 0; k < n; k++) got(handles[k], run_module_of(of), name_of(handles[k], name));
+  for (unsigned k = 0; r == RUN_SUCCESS && k < n + more && kept < n && all[k]; k++) {
+    const char *name = name_of(all[k], l->name);
+    if (more && name && strncmp(name, RUN_ADDED, strlen(RUN_ADDED)) == 0) continue;
+    handles[kept++] = all[k];
+    got(all[k], run_module_of(l->of), name);
+  }
   pthread_mutex_unlock(&run_lock);
-}
-
-/* There may be fewer than the program has room for: the rest keeps what it held, and that has no name. */
-int run_cuModuleEnumerateFunctions(run_handle *list, unsigned n, run_handle module) {
-  for (unsigned k = 0; list && k < n; k++) list[k] = NULL;
-  const int r = run_real.cuModuleEnumerateFunctions(list, n, module);
-  if (r == RUN_SUCCESS) got_all(list, n, module, run_real.cuFuncGetName);
+  free(all);
   return r;
 }
 
-int run_cuLibraryEnumerateKernels(run_handle *list, unsigned n, run_handle library) {
-  for (unsigned k = 0; list && k < n; k++) list[k] = NULL;
-  const int r = run_real.cuLibraryEnumerateKernels(list, n, library);
-  if (r == RUN_SUCCESS) got_all(list, n, library, run_real.cuKernelGetName);
+static int count(int r, unsigned *n, run_handle of) {
+  if (r == RUN_SUCCESS && n) *n -= added_to(of);
   return r;
+}
+
+int run_cuModuleGetFunctionCount(unsigned *n, run_handle module) {
+  return count(run_real.cuModuleGetFunctionCount(n, module), n, module);
+}
+
+int run_cuLibraryGetKernelCount(unsigned *n, run_handle library) {
+  return count(run_real.cuLibraryGetKernelCount(n, library), n, library);
+}
+
+int run_cuModuleEnumerateFunctions(run_handle *handles, unsigned n, run_handle module) {
+  const listing l = {module, run_real.cuModuleEnumerateFunctions, run_real.cuFuncGetName};
+  return enumerate(&l, handles, n);
+}
+
+int run_cuLibraryEnumerateKernels(run_handle *handles, unsigned n, run_handle library) {
+  const listing l = {library, run_real.cuLibraryEnumerateKernels, run_real.cuKernelGetName};
+  return enumerate(&l, handles, n);
 }
 
 int run_cuLibraryGetModule(run_handle *module, run_handle library) {

@@ -1,35 +1,12 @@
 /* Launches: the program's, or those that take their place. Nothing here waits, allocates or takes a lock. */
+#include "run/launch.h"
+
 #include <string.h>
-
-#include "run/run.h"
-
-enum { MOST_PARAMS = 256, MOST_BYTES = 8192, EXTRA = 5 };
 
 /* Ends of `extra` of a launch. */
 #define PARAM_END ((void *)0)
 #define PARAM_BUFFER ((void *)1)
 #define PARAM_SIZE ((void *)2)
-
-/* A launch as all entry points have it. */
-typedef struct launch {
-  uint32_t grid[3], block[3], shared;
-  run_handle stream;
-  bool per_thread; /* stream 0 is the thread's own */
-  bool node;       /* it becomes part of a graph, and may run at any time */
-  void **params, **extra;
-} launch;
-
-/* A launch of a rewritten kernel in its place. What `params` points at lies here. */
-typedef struct replacement {
-  run_handle function;
-  uint32_t grid[3];
-  uint64_t state, table;
-  uint32_t tasks[3];
-  void *params[MOST_PARAMS + EXTRA];
-  _Alignas(16) char block[MOST_BYTES];
-  size_t bytes;
-  void *extra[5];
-} replacement;
 
 static uint64_t thread_number(void) {
   static _Atomic uint64_t last;
@@ -40,19 +17,19 @@ static uint64_t thread_number(void) {
 
 /* ---- Choosing ---------------------------------------------------------------------------------- */
 
-static bool is_of(const run_variant *v, const launch *l) {
+static bool is_of(const run_variant *v, const run_launch *l) {
   return v->any || (v->shared == l->shared && memcmp(v->grid, l->grid, sizeof l->grid) == 0 &&
                     memcmp(v->block, l->block, sizeof l->block) == 0);
 }
 
 /* A grid that the original could not be launched with might be one that the rewritten kernel can. */
-static bool is_valid(const launch *l) {
+static bool is_valid(const run_launch *l) {
   const uint32_t *g = l->grid, *b = l->block;
   return g[0] && g[1] && g[2] && g[0] <= INT32_MAX && g[1] <= UINT16_MAX && g[2] <= UINT16_MAX && b[0] &&
          b[1] && b[2] && b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 && (uint64_t)b[0] * b[1] * b[2] <= 1024;
 }
 
-static uint32_t fit(run_place *p, const launch *l) {
+static uint32_t fit(run_place *p, const run_launch *l) {
   const uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2],
                  key = threads << 40 | (uint64_t)l->shared << 8;
   const uint64_t last = atomic_load_explicit(&p->fit, memory_order_relaxed);
@@ -68,36 +45,39 @@ static uint32_t fit(run_place *p, const launch *l) {
 }
 
 /* A stream's operations that are captured run later, in other streams, and perhaps several at once. */
-static bool is_captured(const launch *l) {
+static bool is_captured(const run_launch *l) {
   int status = 1;
   int (*const ask)(run_handle, int *) =
       l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
   return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
 }
 
-static bool find_state(const run_variant *v, run_place *p, const launch *l, replacement *r) {
-  if (!v->recipe.state_bytes) return true;
+static bool find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
+  if (!v->recipe.state_bytes && !v->recipe.agents) return true;
   if (l->node || is_captured(l)) return false;
   const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);
+  if (!v->recipe.state_bytes) return true;
   r->state = run_place_state(p, l->stream, own ? thread_number() : 0);
   return r->state != 0;
 }
 
 /* ---- Parameters -------------------------------------------------------------------------------- */
 
-static bool put_pointers(const run_variant *v, const launch *l, replacement *r) {
+static bool put_pointers(const run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   uint32_t n = v->n_params;
-  if (n > MOST_PARAMS || (n && !l->params)) return false;
-  if (n) memcpy(r->params, l->params, n * sizeof *r->params);
-  if (c->state_bytes) r->params[n++] = &r->state;
-  if (c->table_bytes) r->params[n++] = &r->table;
-  for (int k = 0; c->grid && k < 3; k++) r->params[n++] = &r->tasks[k];
+  if (n > RUN_MOST_PARAMS || (n && !l->params)) return false;
+  if (n) memcpy(r->pointers, l->params, n * sizeof *r->pointers);
+  if (c->state_bytes) r->pointers[n++] = &r->state;
+  if (c->table_bytes) r->pointers[n++] = &r->table;
+  for (int k = 0; c->grid && k < 3; k++) r->pointers[n++] = &r->tasks[k];
+  r->params = r->pointers;
+  r->extra = NULL;
   return true;
 }
 
 /* Parameters in one block: only in the plainest form. */
-static bool put_block(const run_variant *v, const launch *l, replacement *r) {
+static bool put_block(const run_variant *v, const run_launch *l, run_replacement *r) {
   const void *block = NULL;
   size_t bytes = 0;
   for (void **e = l->extra; *e != PARAM_END; e += 2) {
@@ -116,12 +96,14 @@ static bool put_block(const run_variant *v, const launch *l, replacement *r) {
     r->bytes = v->recipe.params_bytes;
   }
   void *const extra[] = {PARAM_BUFFER, r->block, PARAM_SIZE, &r->bytes, PARAM_END};
-  memcpy(r->extra, extra, sizeof extra);
+  memcpy(r->ends, extra, sizeof extra);
+  r->params = NULL;
+  r->extra = r->ends;
   return true;
 }
 
 /* Whether the variant can be launched in place of the original, and how. */
-static bool replace(run_variant *v, const launch *l, replacement *r) {
+static bool replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
   if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l) ||
@@ -139,55 +121,62 @@ static bool replace(run_variant *v, const launch *l, replacement *r) {
   return l->extra ? !l->params && put_block(v, l, r) : put_pointers(v, l, r);
 }
 
-/* ---- Entry points ------------------------------------------------------------------------------ */
-
-/* The variant that takes the launch's place; NULL: none does. */
-static run_variant *choose(run_handle function, const launch *l, replacement *r) {
-  run_kernel *k = run_function_of(function);
-  if (!k) return NULL;
-  atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r) {
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_acquire);
   while (v && !replace(v, l, r)) v = v->next;
   return v;
 }
 
+int run_instead(int original, run_variant *v) {
+  if (v && original == RUN_SUCCESS) atomic_store_explicit(&v->off, true, memory_order_relaxed);
+  return original;
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+static run_variant *choose(run_handle function, const run_launch *l, run_replacement *r) {
+  run_kernel *k = run_function_of(function);
+  if (!k) return NULL;
+  atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  return run_choose(k, l, r);
+}
+
+/* A launch that the driver does not take is the original's to fail. */
 static bool took(int r, run_variant *v) {
   if (r == RUN_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);
   return r == RUN_SUCCESS;
 }
 
-/* A launch that the driver does not take is the original's to fail; when that does not, the variant is at
- * fault. */
-static int instead(int r, run_variant *v) {
-  if (v && r == RUN_SUCCESS) atomic_store_explicit(&v->off, true, memory_order_relaxed);
-  return r;
-}
-
 typedef int launch_function(run_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                             run_handle, void **, void **);
 
-static int plain(launch_function *real, run_handle f, const launch *l) {
-  replacement r;
+static int plain(launch_function *real, run_handle f, const run_launch *l) {
+  run_replacement r;
   run_variant *v = choose(f, l, &r);
   if (v && took(real(r.function, r.grid[0], r.grid[1], r.grid[2], l->block[0], l->block[1], l->block[2],
-                     l->shared, l->stream, l->extra ? NULL : r.params, l->extra ? r.extra : NULL),
+                     l->shared, l->stream, r.params, r.extra),
                 v))
     return RUN_SUCCESS;
-  return instead(real(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared,
-                      l->stream, l->params, l->extra),
-                 v);
+  return run_instead(real(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+                          l->shared, l->stream, l->params, l->extra),
+                     v);
 }
 
 int run_cuLaunchKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                        unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
-  const launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, .params = params, .extra = extra};
+  const run_launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, .params = params, .extra = extra};
   return plain(run_real.cuLaunchKernel, f, &l);
 }
 
 int run_cuLaunchKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                             unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
-  const launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, true, .params = params, .extra = extra};
+  const run_launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, true, .params = params, .extra = extra};
   return plain(run_real.cuLaunchKernel_ptsz, f, &l);
+}
+
+static void launched(run_handle f) {
+  run_kernel *k = run_function_of(f);
+  if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
 }
 
 /* Attributes that are as good for the rewritten kernel: none, an access-policy window, a priority, domains of
@@ -202,28 +191,23 @@ static bool are_harmless(const run_config *c) {
 
 static int extended(int (*real)(const run_config *, run_handle, void **, void **), const run_config *c,
                     run_handle f, void **params, void **extra, bool per_thread) {
-  replacement r;
+  run_replacement r;
   run_variant *v = NULL;
   if (c && are_harmless(c)) {
-    launch l = {
+    run_launch l = {
         .shared = c->shared, .stream = c->stream, .per_thread = per_thread, .params = params, .extra = extra};
     memcpy(l.grid, c->grid, sizeof l.grid);
     memcpy(l.block, c->block, sizeof l.block);
     v = choose(f, &l, &r);
   } else {
-    run_launched(f);
+    launched(f);
   }
   if (v) {
     run_config own = *c;
     memcpy(own.grid, r.grid, sizeof own.grid);
-    if (took(real(&own, r.function, extra ? NULL : r.params, extra ? r.extra : NULL), v)) return RUN_SUCCESS;
+    if (took(real(&own, r.function, r.params, r.extra), v)) return RUN_SUCCESS;
   }
-  return instead(real(c, f, params, extra), v);
-}
-
-void run_launched(run_handle f) {
-  run_kernel *k = run_function_of(f);
-  if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  return run_instead(real(c, f, params, extra), v);
 }
 
 int run_cuLaunchKernelEx(const run_config *c, run_handle f, void **params, void **extra) {
@@ -237,13 +221,13 @@ int run_cuLaunchKernelEx_ptsz(const run_config *c, run_handle f, void **params, 
 int run_cuLaunchCooperativeKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                   unsigned by, unsigned bz, unsigned shared, run_handle stream,
                                   void **params) {
-  run_launched(f);
+  launched(f);
   return run_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
 int run_cuLaunchCooperativeKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                        unsigned by, unsigned bz, unsigned shared, run_handle stream,
                                        void **params) {
-  run_launched(f);
+  launched(f);
   return run_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }

@@ -8,17 +8,28 @@ enum { CAPTURE_RELAXED = 2, NON_BLOCKING = 1, MAX_THREADS_PER_BLOCK = 0 };
 
 /* ---- Making ready ------------------------------------------------------------------------------ */
 
-/* A rewritten kernel's module is the context's own affair no less than the program's modules are: it goes
- * with the context. */
+static bool of_library(run_handle library, const char *name, run_handle *kernel, run_handle *function) {
+  return run_real.cuLibraryGetKernel(kernel, library, name) == RUN_SUCCESS &&
+         run_real.cuKernelGetFunction(function, *kernel) == RUN_SUCCESS;
+}
+
+static bool of_program(const run_module *m, const char *name, run_handle *kernel, run_handle *function) {
+  *kernel = NULL;
+  return m->library ? of_library(m->handle, name, kernel, function)
+                    : run_real.cuModuleGetFunction(function, m->handle, name) == RUN_SUCCESS;
+}
+
 static bool load(run_variant *v, run_place *p) {
   run_handle kernel;
-  if (!v->library &&
-      run_real.cuLibraryLoadData(&v->library, v->text, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS) {
+  if (v->text && !v->library &&
+      run_real.cuLibraryLoadData(&v->library, v->text, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS)
     v->library = NULL;
-    return false;
-  }
-  return run_real.cuLibraryGetKernel(&kernel, v->library, v->name) == RUN_SUCCESS &&
-         run_real.cuKernelGetFunction(&p->function, kernel) == RUN_SUCCESS;
+  const bool ok = v->text ? v->library && of_library(v->library, v->name, &kernel, &p->function)
+                          : of_program(v->kernel->module, v->name, &kernel, &p->function);
+  if (!ok || !of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original)) return false;
+  run_know_place(p->function, p);
+  run_know_place(kernel, p);
+  return true;
 }
 
 /* The memory that its launches take beyond the original's, in its first state. The stream is heddle's own:
@@ -70,7 +81,6 @@ static void make(run_variant *v, unsigned long long context) {
   if (!load(v, p) || !fill(v, p) || !settle(v, p)) {
     if (p->table) run_real.cuMemFree_v2(p->table);
     if (p->states) run_real.cuMemFree_v2(p->states);
-    free(p);
     atomic_store(&v->off, true);
     if (!v->kernel->why[0]) strcpy(v->kernel->why, "the driver did not take the rewritten kernel");
     return;

@@ -9,6 +9,7 @@
  *   handles.c   functions by their handles
  *   places.c    a rewritten kernel in a context: its function, its table, its states
  *   launch.c    a launch, or the one that takes its place
+ *   graph.c     the same for nodes of graphs
  *   report.c    the report at the end
  *
  * A launch must not wait, allocate or compile, and other threads may be in one at any time. So launches take
@@ -48,6 +49,7 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
 
 typedef struct run_place run_place;
 typedef struct run_kernel run_kernel;
+typedef struct run_module run_module;
 
 /* A rewritten kernel. */
 typedef struct run_variant {
@@ -55,9 +57,9 @@ typedef struct run_variant {
   run_kernel *kernel;
   bool any; /* for every launch; else for those of this shape */
   uint32_t grid[3], block[3], shared;
-  char *text; /* a module of its own; NULL: part of the program's module */
+  char *text; /* a module of its own; NULL: it is part of the program's */
   size_t len;
-  const char *name;  /* in that module */
+  char *name;        /* in that module */
   uint32_t n_params; /* of the original; and the bytes of its parameter block */
   uint64_t own_bytes;
   hd_recipe recipe;
@@ -69,6 +71,7 @@ typedef struct run_variant {
 
 struct run_kernel {
   run_kernel *next; /* in its module */
+  run_module *module;
   char *name;
   uint64_t hash;
   char why[256];  /* why it is not steered, in one line; "": it is, or nothing is known for it */
@@ -79,13 +82,22 @@ struct run_kernel {
   int values[32];
 };
 
-typedef struct run_module {
+/* Rewritten kernels that stand in the program's own module, behind its text: they use its variables. */
+typedef struct run_added {
+  hd_buf text;
+  unsigned n;
+} run_added;
+
+struct run_module {
   struct run_module *next;
+  run_handle handle;
+  bool library; /* the handle's kind; else a module's */
   bool dead;
   const char *why; /* why no kernel of it is in reach; NULL: they are */
   run_kernel *kernels;
-  char *text; /* what was loaded in place of the program's image, for as long as it lives */
-} run_module;
+  run_added added;
+  char *text; /* what was loaded in place of the program's image, for as long as it lives; NULL: nothing */
+};
 
 /* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
 
@@ -108,9 +120,12 @@ extern hd_steer_settings run_settings;
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
 
-/* The kernel under the plan. HD_ERR_REFUSED and others with the reason in *d. */
+/* Kernels that stand in the program's own module are called this and a number. */
+#define RUN_ADDED "heddle_run_"
+/* The kernel under the plan, as a module of its own, or, where it uses the module's variables, behind the
+ * module's text (`added`; NULL: that is not possible). HD_ERR_REFUSED and others with the reason in *d. */
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
-                           const hd_verdict *verdict, run_variant **out, hd_diag *d);
+                           const hd_verdict *verdict, run_added *added, run_variant **out, hd_diag *d);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
 
@@ -122,6 +137,9 @@ run_module *run_module_of(run_handle handle);
 void run_know_function(run_handle handle, run_kernel *k);
 /* Without a lock. NULL: not known. */
 run_kernel *run_function_of(run_handle handle);
+/* The place of a rewritten kernel's handle, as graphs give it back; NULL: it is none. */
+void run_know_place(run_handle rewritten, run_place *p);
+run_place *run_place_behind(run_handle handle);
 /* The handles of these kernels mean nothing any more. NULL: of all. */
 void run_forget_functions(const run_module *m);
 extern run_module *run_modules; /* all that were ever loaded */
@@ -135,8 +153,9 @@ struct run_place {
   run_place *next;
   unsigned long long context; /* its number */
   run_handle function;
-  uint64_t table;  /* the address of its table */
-  uint64_t states; /* of RUN_STATES states, one behind the other; 0: it needs none */
+  run_handle original, original_kernel; /* the same of the program's; a CUkernel, if it is a library's */
+  uint64_t table;                       /* the address of its table */
+  uint64_t states;                      /* of RUN_STATES states, one behind the other; 0: it needs none */
   uint64_t state_bytes;
   _Atomic uint64_t streams[RUN_STATES]; /* the stream that each state belongs to; 0: free */
   uint32_t n_sms;
@@ -156,9 +175,6 @@ uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
 enum { RUN_CACHE_CONFIG = 30, RUN_SHARED_CONFIG = 31 };
 /* Sets an attribute of the variants as the program set it of the original. */
 void run_place_set(run_kernel *k, int attribute, int value);
-
-/* Counts a launch of the original (launch.c). */
-void run_launched(run_handle function);
 
 /* ---- The report (report.c) --------------------------------------------------------------------- */
 

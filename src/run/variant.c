@@ -1,5 +1,7 @@
-/* A kernel under a plan, as a module of its own that holds nothing of the program's but the kernel and the
- * functions that it calls. */
+/* A kernel under a plan: as a module of its own that holds nothing of the program's but the kernel and the
+ * functions that it calls; or, where it uses variables of the program's module, as a kernel that is added to
+ * that. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +74,6 @@ static hd_status open_part(part *p, const run_text *text, const char *kernel, hd
   if (!p->funcs || !p->vars) return hd_nomem(d);
   reach(p, p->func);
   if (p->effect) return hd_fail(d, HD_ERR_REFUSED, "it calls %s", p->effect);
-  if (p->global) return hd_fail(d, HD_ERR_UNSUPPORTED, "it uses the module's variable %s", p->global);
   return HD_OK;
 }
 
@@ -87,16 +88,21 @@ static bool stays(const part *p, const hd_ptx_item *i) {
   return false;
 }
 
-static hd_status print(part *p, run_variant *v, hd_diag *d) {
+static hd_status print(part *p, bool (*choice)(const part *, const hd_ptx_item *), hd_buf *text, hd_diag *d) {
   hd_ptx_module own = *p->m;
-  hd_buf text = {0};
   own.n_items = 0;
   own.items = HD_NEW_N(&p->arena, p->m->n_items + 1, hd_ptx_item);
   if (!own.items) return hd_nomem(d);
   for (uint32_t k = 0; k < p->m->n_items; k++)
-    if (stays(p, &p->m->items[k])) own.items[own.n_items++] = p->m->items[k];
-  hd_status st = hd_ptx_print(&own, &text);
-  if (st == HD_OK && text.failed) st = hd_nomem(d);
+    if (choice(p, &p->m->items[k])) own.items[own.n_items++] = p->m->items[k];
+  hd_status st = hd_ptx_print(&own, text);
+  return st == HD_OK && text->failed ? hd_nomem(d) : st;
+}
+
+static hd_status print_alone(part *p, run_variant *v, hd_diag *d) {
+  hd_buf text = {0};
+  v->name = strdup(v->kernel->name);
+  hd_status st = v->name ? print(p, stays, &text, d) : hd_nomem(d);
   if (st != HD_OK) {
     hd_buf_free(&text);
     return st;
@@ -105,6 +111,47 @@ static hd_status print(part *p, run_variant *v, hd_diag *d) {
   v->len = text.len;
   return HD_OK;
 }
+
+/* ---- Behind the module's text ------------------------------------------------------------------ */
+
+static bool is_added(const part *p, const hd_ptx_item *i) {
+  if (i->kind == HD_I_FUNC) return i->index >= p->n_funcs || i->index == p->func;
+  return i->kind == HD_I_VAR && i->index >= p->n_vars;
+}
+
+static hd_status rename_item(part *p, const hd_ptx_item *i, unsigned n, hd_diag *d) {
+  const bool kernel = i->kind == HD_I_FUNC && i->index == p->func;
+  hd_ptx_sym *s = &p->m->syms[i->kind == HD_I_FUNC ? p->m->funcs[i->index].sym : p->m->vars[i->index].sym];
+  char *name = kernel ? hd_arena_printf(&p->arena, RUN_ADDED "%u", n)
+                      : hd_arena_printf(&p->arena, RUN_ADDED "%u_%s", n, s->name);
+  if (!name) return hd_nomem(d);
+  s->name = name;
+  s->len = (uint32_t)strlen(name);
+  return HD_OK;
+}
+
+static hd_status print_added(part *p, run_variant *v, run_added *added, hd_diag *d) {
+  static const char head_end[] = ".address_size";
+  hd_buf text = {0};
+  char name[64];
+  hd_status st = HD_OK;
+  for (uint32_t k = 0; st == HD_OK && k < p->m->n_items; k++)
+    if (is_added(p, &p->m->items[k])) st = rename_item(p, &p->m->items[k], added->n, d);
+  snprintf(name, sizeof name, RUN_ADDED "%u", added->n);
+  if (st == HD_OK && !(v->name = strdup(name))) st = hd_nomem(d);
+  if (st == HD_OK) st = print(p, is_added, &text, d);
+  const char *from = st == HD_OK ? strstr(text.data, head_end) : NULL;
+  if (st == HD_OK && !from) st = hd_fail(d, HD_ERR_UNSUPPORTED, "the module's head is not understood");
+  if (st == HD_OK) {
+    hd_buf_puts(&added->text, from + strcspn(from, "\n"));
+    added->n++;
+    if (added->text.failed) st = hd_nomem(d);
+  }
+  hd_buf_free(&text);
+  return st;
+}
+
+/* ---- Both -------------------------------------------------------------------------------------- */
 
 static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
                             run_variant *v, hd_rewrite_options *o, hd_diag *d) {
@@ -130,14 +177,15 @@ static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_ve
 }
 
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
-                           const hd_verdict *verdict, run_variant **out, hd_diag *d) {
+                           const hd_verdict *verdict, run_added *added, run_variant **out, hd_diag *d) {
   part p = {0};
   hd_rewrite_options o;
   run_variant *v = calloc(1, sizeof *v);
   if (!v) return hd_nomem(d);
   v->kernel = kernel;
-  v->name = kernel->name;
   hd_status st = open_part(&p, text, kernel->name, d);
+  if (st == HD_OK && p.global && !added)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED, "it uses the module's variable %s beside machine code", p.global);
   uint64_t *offsets = NULL;
   if (st == HD_OK) {
     offsets = HD_NEW_N(&p.arena, (size_t)p.m->funcs[p.func].n_params + 1, uint64_t);
@@ -147,13 +195,14 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   if (st == HD_OK) v->own_bytes = hd_ptx_param_layout(p.m, &p.m->funcs[p.func], offsets);
   if (st == HD_OK) st = options_of(gpu, plan, verdict, v, &o, d);
   if (st == HD_OK) st = hd_rewrite(p.m, p.func, plan, &o, &v->recipe, d);
-  if (st == HD_OK) st = print(&p, v, d);
+  if (st == HD_OK) st = p.global ? print_added(&p, v, added, d) : print_alone(&p, v, d);
   hd_arena_free(&p.arena);
   if (st == HD_OK) {
     *out = v;
     return HD_OK;
   }
   hd_table_free(&v->table);
+  free(v->name);
   free(v);
   return st;
 }

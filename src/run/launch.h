@@ -1,0 +1,35 @@
+/* run/launch.h: a launch as a program asks for it, and one that takes its place. */
+#ifndef HEDDLE_RUN_LAUNCH_H
+#define HEDDLE_RUN_LAUNCH_H
+
+#include "run/run.h"
+
+enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
+
+typedef struct run_launch {
+  uint32_t grid[3], block[3], shared;
+  run_handle stream;
+  bool per_thread; /* stream 0 is the thread's own */
+  bool node;       /* of a graph: it runs later, perhaps several times at once */
+  void **params, **extra;
+} run_launch;
+
+/* What `params` and `extra` point at lies here. */
+typedef struct run_replacement {
+  run_handle function;
+  uint32_t grid[3];
+  void **params, **extra; /* one of them is NULL */
+  uint64_t state, table;
+  uint32_t tasks[3];
+  size_t bytes;
+  void *pointers[RUN_MOST_PARAMS + RUN_EXTRA_PARAMS], *ends[5];
+  _Alignas(16) char block[RUN_MOST_BYTES];
+} run_replacement;
+
+/* The variant that takes the place of the kernel's launch, and how; NULL: none does. Takes no lock. */
+run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r);
+/* The driver did not take the replacement, and this is what it said of the original: when it took that, the
+ * variant is at fault, and is not used again. */
+int run_instead(int original, run_variant *v);
+
+#endif
