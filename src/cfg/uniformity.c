@@ -197,7 +197,8 @@ static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const 
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (s->n_opnds != 3 || is_narrow_or_float(f)) return false;
   shape a = operand_shape(w, &o[1]), b = operand_shape(w, &o[2]);
-  if (a == NOT_WRITTEN || b == NOT_WRITTEN) return true; /* for now */
+  /* A register without a value so far: levels only rise, and the pass after its first write looks again. */
+  if (a == NOT_WRITTEN || b == NOT_WRITTEN) return true;
   if (a != LANE) return false;
   bool number = o[2].kind == HD_O_INT && o[2].imm >= 0;
   switch (f->op) {
