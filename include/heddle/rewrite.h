@@ -129,7 +129,7 @@ typedef enum hd_refusal_kind {
                                read %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
   /* For bind=agents only: */
-  HD_REFUSE_SKIPPED_BARRIER, /* some threads of a CTA may end before others meet at a barrier */
+  HD_REFUSE_SKIPPED_BARRIER, /* some threads may end before others meet there, and cannot attend it */
   HD_REFUSE_LASTING_STATE,   /* the next task would see state that a task leaves behind: mbarriers, setmaxnreg
                               */
   HD_REFUSE_GRID_IN_FUNC,    /* %nctaid read inside a function that is not inlined */

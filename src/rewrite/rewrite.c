@@ -175,6 +175,7 @@ void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char lette
 
 static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
   bool known = j->opt->grid.known, around = rewrite_order_counts(j, prog);
+  rewrite_put_attendance(j, text);
   if (around) {
     for (unsigned k = 0; k < 3; k++)
       if (j->ctaid.want[k])
@@ -266,12 +267,10 @@ static hd_status refuse(const rewrite_job *j, hd_diag *d) {
   return rewrite_first_refusal(&why, n, d);
 }
 
-/* Threads of a CTA: the caller's, else the kernel's own. */
-static void find_block(rewrite_job *j) {
-  memcpy(j->block, j->opt->block, sizeof j->block);
-  const hd_ptx_dir *dir = hd_ptx_func_dir(j->m, &j->m->funcs[j->func], HD_M_REQNTID);
-  for (unsigned k = 0; !j->opt->block[0] && dir && k < 3; k++)
-    j->block[k] = k < dir->n_vals ? dir->vals[k] : 1;
+void rewrite_find_block(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], uint32_t block[3]) {
+  const hd_ptx_dir *dir = hd_ptx_func_dir(m, &m->funcs[func], HD_M_REQNTID);
+  for (unsigned k = 0; k < 3; k++)
+    block[k] = given[0] || !dir ? given[k] : k < dir->n_vals ? dir->vals[k] : 1;
 }
 
 /* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as it.
@@ -294,7 +293,9 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   if (st != HD_OK || !any(j->ctaid.want)) return st;
   j->claims = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CLAIM;
   if (j->plan->bind == HD_BIND_AGENTS) {
-    st = rewrite_first_refusal(&why, hd_rewrite_agent_refusals(j->m, j->func, j->block, &why, 1), d);
+    size_t n = rewrite_scan_agents(j->m, j->func, j->block, &j->attend, &why, 1);
+    st = rewrite_first_refusal(&why, n, d);
+    if (st == HD_OK) st = rewrite_spell_masks(j, d);
     if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_NCTAID, &j->nctaid, d);
   }
   if (st == HD_OK) st = rewrite_order_program(j, prog, d);
@@ -338,7 +339,8 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   if (j->own_cell) return rewrite_drop_copies(j, *begin, header, d);
   if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
   rewrite_replace_reads(j, HD_SR_NCTAID, &j->nctaid, 'm', *begin);
-  return rewrite_close_loop(j, *begin, d);
+  st = rewrite_attend(j, *begin, d);
+  return st == HD_OK ? rewrite_close_loop(j, *begin, d) : st;
 }
 
 /* The `n` statements that the levers for loads put at entry, behind the first `begin`, are for the whole
@@ -371,7 +373,7 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   hd_prog prog = {.n = 0};
   hd_status st = HD_OK;
   uint32_t header = 0, begin = 0;
-  find_block(j);
+  rewrite_find_block(j->m, j->func, j->opt->block, j->block);
   if (changes_tasks(p) || changes_threads(p))
     st = refuse(j, d);
   else if (!j->m->funcs[j->func].has_body)

@@ -60,6 +60,12 @@ typedef struct rewrite_reads {
   char names[3][64];       /* u32 registers (or constants) that replace them; "" where not wanted */
 } rewrite_reads;
 
+/* What threads of an agent that have ended attend: levers/attend.c. */
+typedef struct rewrite_attendance {
+  bool votes;    /* operations of the whole warp */
+  bool barriers; /* of the whole CTA */
+} rewrite_attendance;
+
 typedef struct rewrite_job {
   hd_ptx_module *m;
   uint32_t func;
@@ -76,6 +82,7 @@ typedef struct rewrite_job {
   bool wide;                        /* positions need 64 bits */
   bool claims;                      /* bind=agents or bind=claim */
   const struct claim_scheme *claim; /* then, how: levers/claim.h */
+  rewrite_attendance attend;        /* bind=agents */
   uint32_t block[3];                /* known or {0} */
   char table[96];       /* the order's table: a variable of the module, or the register with its address */
   unsigned table_bytes; /* of one entry */
@@ -89,6 +96,8 @@ static inline uint32_t rewrite_threads(const rewrite_job *j) {
   return j->block[0] * j->block[1] * j->block[2];
 }
 
+/* Threads of a CTA: the caller's, else the kernel's own; {0}: not known. */
+void rewrite_find_block(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], uint32_t block[3]);
 /* printf, then ~ becomes the prefix. */
 void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) HD_PRINTF(3, 4);
 /* "line 7: mov.u32 %r1, %smid: WHY" as HD_ERR_REFUSED. */
@@ -161,11 +170,23 @@ hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, h
 hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t header, hd_diag *d);
 
 /* levers/agents.c */
+/* hd_rewrite_agent_refusals, and how the kernel becomes an agent where there are none. */
+size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
+                           rewrite_attendance *attend, hd_refusal *out, size_t cap);
 /* Before the binding is inserted: zero the registers that the body may read before it writes them, behind the
  * declarations that follow its first `header` statements. */
 hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d);
 /* After the binding was inserted in `begin` statements: the kernel's exits become branches to $~end. */
 hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d);
+
+/* levers/attend.c. An operation of a warp, other than .aligned ones, whose mask names all of it. */
+bool rewrite_names_whole_warp(const hd_cfg *g, const hd_writers *writers, uint32_t inst);
+/* Such masks are put as numbers, before other levers change the kernel. */
+hd_status rewrite_spell_masks(const rewrite_job *j, hd_diag *d);
+/* The registers; then, when the binding and they were inserted in `begin` statements: the meetings of the
+ * kernel's own threads become such as ended ones can attend. */
+void rewrite_put_attendance(const rewrite_job *j, hd_buf *text);
+hd_status rewrite_attend(const rewrite_job *j, uint32_t begin, hd_diag *d);
 
 /* recipe.c: the extra parameters. */
 hd_status rewrite_add_params(rewrite_job *j, hd_diag *d);

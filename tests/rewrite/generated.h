@@ -4,7 +4,8 @@
  * Kernels are drawn from a string of bytes, which a test draws from a seed and a fuzzer mutates. By
  * construction their result does not depend on any schedule: each thread stores to places of its own,
  * exchanges between threads are ordered by barriers, and atomics add integers. So each byte that differs is
- * the rewriter's fault. */
+ * the rewriter's fault. Kernels are of three kinds: their threads do not exchange anything, do so all
+ * together, or some end while others go on to do so. */
 #ifndef HEDDLE_TESTS_GENERATED_H
 #define HEDDLE_TESTS_GENERATED_H
 
@@ -47,7 +48,7 @@ enum { GEN_IN_WORDS = 1024, GEN_COUNTERS = 16, GEN_MOST_STEPS = 10 };
 
 /* %r0: the thread's number in the launch; %r1: its result so far; %r2: its number in the CTA. */
 static const char gen_head[] =
-    "\t.reg .pred %p<4>;\n\t.reg .b16 %h<4>;\n\t.reg .b32 %r<24>;\n\t.reg .b64 %rd<16>;\n"
+    "\t.reg .pred %p<4>;\n\t.reg .b16 %h<4>;\n\t.reg .b32 %r<28>;\n\t.reg .b64 %rd<16>;\n"
     "\tld.param.u64 %rd0, [in];\n\tcvta.to.global.u64 %rd0, %rd0;\n"
     "\tld.param.u64 %rd1, [out];\n\tcvta.to.global.u64 %rd1, %rd1;\n"
     "\tld.param.u64 %rd2, [counters];\n\tcvta.to.global.u64 %rd2, %rd2;\n"
@@ -107,7 +108,9 @@ static inline void gen_exchange(gen_source *s, hd_buf *t) {
                 gen_byte(s));
 }
 
-static inline void gen_step(gen_source *s, unsigned n, bool together, hd_buf *t) {
+typedef enum gen_kind { GEN_ALONE, GEN_TOGETHER, GEN_PARTING } gen_kind;
+
+static inline void gen_step(gen_source *s, unsigned n, gen_kind kind, hd_buf *t) {
   switch (gen_below(s, 9)) {
   case 0:
   case 1: gen_load(s, t); break;
@@ -126,7 +129,7 @@ static inline void gen_step(gen_source *s, unsigned n, bool together, hd_buf *t)
         GEN_COUNTERS - 1, 1 + gen_byte(s));
     break;
   case 6:
-    if (together) gen_exchange(s, t);
+    if (kind == GEN_TOGETHER) gen_exchange(s, t);
     break;
   case 7: /* a branch around something */
     hd_buf_printf(t, "\tand.b32 %%r17, %%r1, %u;\n\tsetp.eq.u32 %%p2, %%r17, 0;\n\t@%%p2 bra $B%u;\n",
@@ -135,10 +138,85 @@ static inline void gen_step(gen_source *s, unsigned n, bool together, hd_buf *t)
     hd_buf_printf(t, "$B%u:\n", n);
     break;
   default: /* some threads end early: behind this no barrier is possible */
-    if (together) break;
+    if (kind != GEN_ALONE) break;
     hd_buf_printf(t, "\tsetp.gt.u32 %%p3, %%r2, %u;\n\t@%%p3 st.global.u32 [%%rd3], %%r1;\n\t@%%p3 %s;\n",
                   gen_below(s, 64), gen_below(s, 2) ? "ret" : "exit");
     break;
+  }
+}
+
+/* ---- Threads that end while others go on to meet ------------------------------------------------- */
+
+typedef struct gen_meetings {
+  bool barriers, warp;
+  bool by_thread; /* threads of a warp part in front of barriers; else whole warps do, but for those that end
+                   */
+  uint32_t id;    /* of the barrier */
+} gen_meetings;
+
+/* All barriers of a kernel are such turns: a thread's n-th one meets the n-th one of the others. A turn
+ * writes to one half of the box in front of the barrier, and reads from it behind; %r23: the half. */
+static inline void gen_turn(gen_source *s, const gen_meetings *g, hd_buf *t) {
+  const char *form = g->by_thread || gen_below(s, 2) ? "barrier.sync" : "bar.sync";
+  hd_buf_printf(t,
+                "\tmov.u32 %%r19, box;\n\tmad.lo.u32 %%r20, %%r23, %%r14, %%r2;\n\tshl.b32 %%r20, %%r20, 2;\n"
+                "\tadd.u32 %%r20, %%r19, %%r20;\n\tst.shared.u32 [%%r20], %%r1;\n\t%s %u;\n"
+                "\tadd.u32 %%r21, %%r2, %u;\n\trem.u32 %%r21, %%r21, %%r14;\n"
+                "\tmad.lo.u32 %%r21, %%r23, %%r14, %%r21;\n\tshl.b32 %%r21, %%r21, 2;\n"
+                "\tadd.u32 %%r21, %%r19, %%r21;\n\tld.shared.u32 %%r17, [%%r21];\n"
+                "\tadd.u32 %%r1, %%r1, %%r17;\n\txor.b32 %%r23, %%r23, 1;\n",
+                form, g->id, gen_byte(s));
+}
+
+/* Operations of the whole warp whose results depend on the lanes that are there, and on those alone. */
+static inline void gen_warp(gen_source *s, hd_buf *t) {
+  switch (gen_below(s, 4)) {
+  case 0: /* from the first lane that is there */
+    hd_buf_puts(t,
+                "\tsetp.ge.u32 %p3, %r2, 0;\n\tvote.sync.ballot.b32 %r17, %p3, -1;\n\tbrev.b32 %r17, %r17;\n"
+                "\tclz.b32 %r17, %r17;\n\tshfl.sync.idx.b32 %r17, %r1, %r17, 31, -1;\n");
+    break;
+  case 1:
+    hd_buf_printf(
+        t, "\tand.b32 %%r17, %%r1, %u;\n\tmov.b32 %%r25, -1;\n\tmatch.any.sync.b32 %%r17, %%r17, %%r25;\n",
+        1 + gen_below(s, 3));
+    break;
+  case 2: hd_buf_puts(t, "\tredux.sync.add.u32 %r17, %r1, -1;\n\tbar.warp.sync -1;\n"); break;
+  default: /* under a guard */
+    hd_buf_puts(t, "\tmov.u32 %r17, 5;\n\tshr.u32 %r25, %r2, 5;\n\tsetp.eq.u32 %p3, %r25, 0;\n"
+                   "\t@%p3 redux.sync.xor.b32 %r17, %r1, -1;\n");
+    break;
+  }
+  hd_buf_puts(t, "\tmad.lo.u32 %r1, %r1, 5, %r17;\n");
+}
+
+static inline void gen_meeting(gen_source *s, const gen_meetings *g, hd_buf *t) {
+  if (g->barriers && (!g->warp || gen_below(s, 2)))
+    gen_turn(s, g, t);
+  else
+    gen_warp(s, t);
+}
+
+static inline void gen_meeting_step(gen_source *s, unsigned n, const gen_meetings *g, hd_buf *t) {
+  const char *own = g->by_thread ? "mov.u32 %r26, %r1" : "shr.u32 %r26, %r2, 5";
+  uint32_t kind = gen_below(s, 5);
+  if (kind < 2) {
+    gen_meeting(s, g, t);
+  } else if (kind == 2) { /* in a loop that warps, or threads, leave at different times */
+    hd_buf_printf(t, "\t%s;\n\tand.b32 %%r26, %%r26, 3;\n$M%u:\n", own, n);
+    gen_meeting(s, g, t);
+    if (gen_below(s, 2)) gen_meeting(s, g, t);
+    hd_buf_printf(t, "\tadd.u32 %%r26, %%r26, -1;\n\tsetp.gt.s32 %%p1, %%r26, 0;\n\t@%%p1 bra $M%u;\n", n);
+  } else if (kind == 3) { /* in a branch */
+    hd_buf_printf(t, "\t%s;\n\tand.b32 %%r26, %%r26, %u;\n\tsetp.eq.u32 %%p2, %%r26, 0;\n\t@%%p2 bra $N%u;\n",
+                  own, 1 + gen_below(s, 3), n);
+    gen_meeting(s, g, t);
+    hd_buf_printf(t, "$N%u:\n", n);
+  } else {
+    hd_buf_printf(t,
+                  "\tand.b32 %%r17, %s, 63;\n\tsetp.gt.u32 %%p3, %%r17, %u;\n"
+                  "\t@%%p3 st.global.u32 [%%rd3], %%r1;\n\t@%%p3 %s;\n",
+                  gen_below(s, 2) ? "%r1" : "%r2", gen_below(s, 64), gen_below(s, 2) ? "ret" : "exit");
   }
 }
 
@@ -152,11 +230,30 @@ static inline void gen_begin(bool shared, hd_buf *t) {
 }
 static inline void gen_end(hd_buf *t) { hd_buf_puts(t, "\tst.global.u32 [%rd3], %r1;\n\tret;\n}\n"); }
 
+/* Some threads end while others go on to meet. */
+static inline void gen_draw_parting_kernel(gen_source *s, hd_buf *t) {
+  uint32_t n = 2 + gen_below(s, GEN_MOST_STEPS), kind = gen_below(s, 4);
+  gen_meetings g = {
+      .barriers = kind != 0, .warp = kind % 2 == 0, .by_thread = kind == 3, .id = gen_below(s, 2)};
+  gen_begin(true, t);
+  hd_buf_printf(t,
+                "\tmov.u32 %%r23, 0;\n\tmov.u32 %%r19, box;\n\tshl.b32 %%r20, %%r2, 2;\n"
+                "\tadd.u32 %%r20, %%r19, %%r20;\n\tst.shared.u32 [%%r20], %%r2;\n\tshl.b32 %%r21, %%r14, 2;\n"
+                "\tadd.u32 %%r20, %%r20, %%r21;\n\tst.shared.u32 [%%r20], %%r2;\n\tbar.sync %u;\n",
+                g.id);
+  for (uint32_t i = 0; i < n; i++)
+    if (gen_below(s, 3))
+      gen_meeting_step(s, i, &g, t);
+    else
+      gen_step(s, i, GEN_PARTING, t);
+  gen_end(t);
+}
+
 static inline void gen_draw_kernel(gen_source *s, hd_buf *t) {
-  bool together = gen_below(s, 3) == 0;
+  gen_kind kind = gen_below(s, 3) == 0 ? GEN_TOGETHER : GEN_ALONE;
   uint32_t n = 1 + gen_below(s, GEN_MOST_STEPS);
-  gen_begin(together, t);
-  for (uint32_t i = 0; i < n; i++) gen_step(s, i, together, t);
+  gen_begin(kind == GEN_TOGETHER, t);
+  for (uint32_t i = 0; i < n; i++) gen_step(s, i, kind, t);
   gen_end(t);
 }
 

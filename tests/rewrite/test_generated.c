@@ -15,7 +15,8 @@ static void fill(uint8_t bytes[BYTES], uint64_t seed) {
 }
 
 /* Returns how many of n cases were rewritten and equal. `plan`: for all; NULL: drawn too. */
-static unsigned run_cases(uint64_t first, unsigned n, const char *plan) {
+static unsigned run_cases_of(void draw(gen_source *, hd_buf *), uint64_t first, unsigned n,
+                             const char *plan) {
   unsigned equal = 0;
   for (uint64_t seed = first; seed < first + n; seed++) {
     uint8_t bytes[BYTES];
@@ -31,7 +32,7 @@ static unsigned run_cases(uint64_t first, unsigned n, const char *plan) {
       hd_buf_puts(&drawn, plan);
     else
       gen_draw_plan(&s, &drawn);
-    gen_draw_kernel(&s, &kernel);
+    draw(&s, &kernel);
     gen_answer a = gen_compare(kernel.data, drawn.data, &l, o, how, &d);
     equal += a == GEN_EQUAL;
     if (a == GEN_WRONG)
@@ -41,6 +42,10 @@ static unsigned run_cases(uint64_t first, unsigned n, const char *plan) {
     hd_buf_free(&drawn);
   }
   return equal;
+}
+
+static unsigned run_cases(uint64_t first, unsigned n, const char *plan) {
+  return run_cases_of(gen_draw_kernel, first, n, plan);
 }
 
 static void drawn_kernels_compute_the_same_under_drawn_plans(void **state) {
@@ -70,6 +75,23 @@ static void prefetching_kernels_compute_the_same(void **state) {
                                       "bypass=l1:1,prefetch=l2:1"};
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
     if (run_cases(20000 + 100 * i, 60, plans[i]) < 10) fail_msg("%s: nearly all are refused", plans[i]);
+}
+
+/* Most such kernels can be agents: their ended threads attend what the others do. */
+static void agents_whose_threads_end_before_others_meet_compute_the_same(void **state) {
+  static const struct {
+    const char *plan;
+    unsigned least; /* of 100 kernels that are not refused */
+  } cases[] = {{"bind=agents", 80},
+               {"bind=agents:1", 75},
+               {"bind=agents:2,take=segments:3", 80},
+               {"order=tile:3x2,bind=agents,sms=1+3-4", 80},
+               {"bind=agents,bypass=l1:1,form=replicate", 40},
+               {"bind=agents:1,threads=cta:reverse", 40}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    unsigned n = run_cases_of(gen_draw_parting_kernel, 30000 + 1000 * i, 100, cases[i].plan);
+    if (n < cases[i].least) fail_msg("%s: only %u of 100 are not refused", cases[i].plan, n);
+  }
 }
 
 /* A move of a coordinate into 16 bits reads 16 bits; a conversion reads as many as its operand's type has. */
@@ -130,6 +152,7 @@ int main(void) {
       cmocka_unit_test(drawn_kernels_compute_the_same_under_drawn_plans),
       cmocka_unit_test(renumbered_threads_compute_the_same),
       cmocka_unit_test(prefetching_kernels_compute_the_same),
+      cmocka_unit_test(agents_whose_threads_end_before_others_meet_compute_the_same),
       cmocka_unit_test(registers_start_at_zero_in_every_task),
       cmocka_unit_test(coordinates_are_read_in_the_width_of_their_operand),
   };

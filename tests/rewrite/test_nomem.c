@@ -16,14 +16,26 @@ static const char *const text =
     "1;\n"
     "setp.lt.u32 %p1, %r5, 4;\n@%p1 bra L;\nret;\n}\n";
 
+/* Threads that end attend what the others do. */
+static const char *const parting =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n"
+    ".reg .b32 %r<9>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.b32 %r3, -1;\n"
+    "setp.gt.u32 %p1, %r1, %r2;\n@%p1 ret;\nbar.sync 0;\nbar.warp.sync %r3;\nret;\n}\n";
+
+typedef struct subject {
+  const char *text;
+  hd_plan plan;
+} subject;
+
 static hd_status rewrite(void *ctx, hd_diag *d) {
+  const subject *s = ctx;
   hd_arena a;
   hd_ptx_module *m;
   hd_recipe recipe;
   const hd_rewrite_options o = {.grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4}, .block = {32, 1, 1}};
   hd_arena_init(&a);
-  hd_status st = hd_ptx_parse(text, strlen(text), "test", &a, &m, d);
-  if (st == HD_OK) st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), ctx, &o, &recipe, d);
+  hd_status st = hd_ptx_parse(s->text, strlen(s->text), "test", &a, &m, d);
+  if (st == HD_OK) st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &s->plan, &o, &recipe, d);
   hd_arena_free(&a);
   return st;
 }
@@ -43,11 +55,15 @@ static void every_allocation_that_fails_is_said(void **state) {
                                       "prefetch=l2:1",
                                       "order=tile:3x2,bind=agents,prefetch=l1:1"};
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
-    hd_plan p;
+    subject s = {.text = text};
     hd_diag d = {0};
-    if (hd_plan_parse(plans[i], &p, &d) != HD_OK) fail_msg("%s", d.message);
-    nomem_expect(&(nomem_entry){plans[i], rewrite, &p, false});
-    hd_plan_free(&p);
+    if (hd_plan_parse(plans[i], &s.plan, &d) != HD_OK) fail_msg("%s", d.message);
+    nomem_expect(&(nomem_entry){plans[i], rewrite, &s, false});
+    if (s.plan.bind == HD_BIND_AGENTS && !s.plan.prefetch.kind) {
+      s.text = parting;
+      nomem_expect(&(nomem_entry){plans[i], rewrite, &s, false});
+    }
+    hd_plan_free(&s.plan);
   }
 }
 

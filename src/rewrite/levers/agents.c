@@ -2,9 +2,9 @@
  *
  * A thread that would have ended waits for its warp's (or CTA's) next task instead. That is sound under two
  * conditions:
- *   - No barrier, and no operation that a warp does together, may be skipped by some of the threads it is
- *     for. Such operations do not wait for threads that have ended, but they would wait for threads that
- *     wait for the next task.
+ *   - No barrier, and no operation that a warp does together, waits for threads that wait for the next task,
+ *     as it does not wait for threads that have ended. Where some threads may skip one of these, the threads
+ *     that have ended attend those of the others (attend.c), or the kernel is refused.
  *   - No task may see state that the task before it left in registers, shared memory or the SM. Shared
  *     memory starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might
  *     read before it writes them are zeroed; any other lasting state is refused. */
@@ -21,6 +21,12 @@ typedef struct scan {
   rewrite_scan look;
   hd_cfg graph; /* of the kernel's own body */
   hd_uniformity same;
+  hd_writers writers;
+  rewrite_attendance attend;
+  /* The first instruction of each kind; NULL: there is none. */
+  const hd_ptx_stmt *skipped;   /* that some threads may skip, and others attend */
+  const hd_ptx_stmt *reduction; /* at a barrier */
+  const hd_ptx_stmt *masked;    /* a warp does it together, of threads that a register names */
 } scan;
 
 static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
@@ -33,18 +39,61 @@ static bool is_cta_barrier(const hd_ptx_form *f) {
   return f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE);
 }
 
-static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
-  uint32_t inst = s->graph.calls[0].position[i];
-  if (is_cta_barrier(f)) {
-    if (!hd_inst_is_full_barrier(&s->graph, inst))
-      refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
-             "a barrier for a part of the CTA, which a task may leave half full");
-    else if (hd_inst_same(&s->same, inst) > HD_SAME_IN_CTA)
-      refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "threads that skip this barrier would wait for the next task");
-  } else if (f->flags & HD_OPF_WARP_WIDE && hd_inst_same(&s->same, inst) > HD_SAME_IN_WARP) {
+static void note(const hd_ptx_stmt **first, const hd_ptx_stmt *st) {
+  if (!*first) *first = st;
+}
+
+static void scan_barrier(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  if (!hd_inst_is_full_barrier(&s->graph, inst)) {
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
+           "a barrier for a part of the CTA, which a task may leave half full");
+    return;
+  }
+  if (hd_ptx_form_has(f, HD_M_RED)) note(&s->reduction, st);
+  if (hd_inst_same(&s->same, inst) == HD_SAME_IN_CTA) return;
+  s->attend.barriers = true;
+  note(&s->skipped, st);
+}
+
+/* PTX leaves .aligned operations undefined where a thread of the warp does not run them, or has exited. */
+static void scan_warp_wide(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  bool alike = hd_inst_same(&s->same, inst) <= HD_SAME_IN_WARP;
+  if (hd_ptx_form_has(f, HD_M_ALIGNED)) return;
+  if (rewrite_names_whole_warp(&s->graph, &s->writers, inst)) {
+    if (alike) return;
+    s->attend.votes = true;
+    note(&s->skipped, st);
+  } else if (!alike) {
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
            "threads that skip this would wait for the next task, their warp for them");
+  } else if (hd_ptx_form_has(f, HD_M_SYNC) &&
+             s->look.m->opnds[st->first_opnd + st->n_opnds - 1u].kind != HD_O_INT) {
+    note(&s->masked, st);
   }
+}
+
+static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
+  uint32_t inst = s->graph.calls[0].position[i];
+  if (is_cta_barrier(f))
+    scan_barrier(s, inst, st, f);
+  else if (f->flags & HD_OPF_WARP_WIDE)
+    scan_warp_wide(s, inst, st, f);
+}
+
+/* Threads may attend what others run at other instructions, which GPUs before sm_70 cannot do. All barriers
+ * become reductions, and cannot be mixed with those that the kernel has; and a mask in a register may name
+ * the whole warp, too. */
+static void check_attendance(scan *s) {
+  if (!s->skipped) return;
+  if (s->look.m->sm < 70)
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, s->skipped,
+           "threads that skip this would have to attend it from elsewhere, which needs sm_70");
+  if (s->attend.barriers && s->reduction)
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, s->reduction,
+           "a reduction, and threads that skip a barrier would have to attend it");
+  if (s->attend.votes && s->masked)
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, s->masked,
+           "its mask may name the whole warp, of which threads skip an operation");
 }
 
 static bool is_not_grid(void *ctx, const hd_ptx_leaf *leaf) {
@@ -78,10 +127,13 @@ static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
   }
 }
 
-size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
-                                 hd_refusal *out, size_t cap) {
+size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
+                           rewrite_attendance *attend, hd_refusal *out, size_t cap) {
+  *attend = (rewrite_attendance){0};
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
-  scan s;
+  scan s = {0};
+  uint32_t dims[3];
+  rewrite_find_block(m, func, block, dims);
   hd_arena arena;
   hd_diag d;
   jmp_buf out_of_memory;
@@ -93,14 +145,23 @@ size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const ui
     } else if (hd_cfg_build(m, func, 0, &arena, &s.graph, &d) != HD_OK) {
       refuse(&s, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL, d.message);
     } else {
-      hd_uniformity_find(&s.graph, block, &arena, &s.same);
+      hd_uniformity_find(&s.graph, dims, &arena, &s.same);
+      hd_writers_find(&s.graph, &arena, &s.writers);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
         scan_function(&s, f, f == &m->funcs[func]);
+      check_attendance(&s);
     }
   }
   hd_arena_free(&arena);
   rewrite_scan_end(&s.look);
+  *attend = s.attend;
   return s.look.n;
+}
+
+size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
+                                 hd_refusal *out, size_t cap) {
+  rewrite_attendance attend;
+  return rewrite_scan_agents(m, func, block, &attend, out, cap);
 }
 
 /* ---- Closing the loop ------------------------------------------------------------------------ */

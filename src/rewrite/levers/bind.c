@@ -13,7 +13,9 @@
  *             %~at = the queue of %~i                    agents:N: beyond the N-th, %~u = -1, bra $~have
  *   $~claim:  @%~lead atom.add %~got, [queue]
  *             bra $~next
- *   $~end:    bar.warp.sync                              all ends of the kernel's body come here
+ *   $~end:                                               all ends of the kernel's body come here
+ *             (attend.c)                                 where others may go on without this thread
+ *             bar.warp.sync
  *             @!%~first bra $~wait
  *             segments: the next place, if there is one: bra $~place
  *             claimed ahead: go on; else: bra $~claim
@@ -148,11 +150,13 @@ static void put_no_segment(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t, "\tmov.u32 %%~w, 0;\n\tmov.u32 %%~stop, 0;\n");
 }
 
-/* The end of a task: wait for all threads of the warp, and for copies under way. */
+/* The end of a task: attend what others still do, wait for all threads of the warp, and for copies under way.
+ */
 static void put_task_end(const rewrite_job *j, hd_buf *t) {
   const claim_scheme *s = j->claim;
   rewrite_put(j, t, "$~end:\n");
   if (s->any_grid) rewrite_put(j, t, "\t@%%~large ret;\n");
+  claim_put_attendance(j, t);
   if (j->traits.copies) rewrite_put(j, t, "\tcp.async.wait_all;\n");
   if (j->traits.bulk_copies) rewrite_put(j, t, "\tcp.async.bulk.wait_group 0;\n");
   rewrite_put(j, t, "\tbar.warp.sync -1;\n");

@@ -110,4 +110,9 @@ void claim_put_pack_segment(const rewrite_job *j, hd_buf *t);
 /* $~inside, the second entry. */
 void claim_put_inside(const rewrite_job *j, hd_buf *t);
 
+/* ---- attend.c ---- */
+
+/* The loop of threads that have ended, until all have. */
+void claim_put_attendance(const rewrite_job *j, hd_buf *t);
+
 #endif
