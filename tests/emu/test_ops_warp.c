@@ -327,11 +327,33 @@ static void matrices_move(void **state) {
   }
 }
 
+/* Odd lanes vote the contrary, at an instruction of their own. */
+static void votes_from_two_places_negate_their_own_predicate(void **state) {
+  uint64_t in[LANES], out[LANES][1];
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    uint32_t yes = 0;
+    for (unsigned l = 0; l < LANES; l++) {
+      in[l] = hd_random_at(seed, l) % 2;
+      yes |= (uint32_t)(l % 2 ? in[l] == 0 : in[l] != 0) << l;
+    }
+    run_words(
+        "",
+        "ld.global.u32 %w1, [%in]; setp.ne.u32 %p1, %w1, 0; and.b32 %w2, %i, 1; setp.ne.u32 %p2, %w2, 0;\n"
+        "@%p2 bra odd;\nvote.sync.ballot.b32 %w3, %p1, -1; bra.uni done;\n"
+        "odd: vote.sync.ballot.b32 %w4, !%p1, -1; mov.u32 %w3, %w4;\n"
+        "done: cvt.u64.u32 %d1, %w3; st.global.u64 [%out], %d1;\n",
+        in, 1, &out[0][0], 1, LANES);
+    for (unsigned l = 0; l < LANES; l++) assert_int_equal(out[l][0], yes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("shfl finds its lane in every mode and segment", shuffles),
       BEHAVIOUR("votes, matches, sums and elections count their members only",
                 votes_count_their_members_only),
+      BEHAVIOUR("votes from two places negate their own predicate",
+                votes_from_two_places_negate_their_own_predicate),
       BEHAVIOUR("redux of floats and bits", reductions_of_floats),
       BEHAVIOUR("guarded and divergent instructions write active lanes only",
                 guarded_instructions_write_active_lanes_only),

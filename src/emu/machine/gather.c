@@ -14,11 +14,14 @@ static uint32_t members(const emu_warp *w, const emu_fiber *f) {
   return emu_lane_u32(f->frame->regs, i->src[3], (unsigned)__builtin_ctz(f->mask)) & w->live;
 }
 
+/* Their operand is a predicate, which each instruction may negate. */
+static bool is_vote(const emu_inst *i) { return i->exchange == EMU_BALLOT || i->exchange == EMU_VOTE; }
+
 /* Whether threads at i and at j may meet: at instructions of one kind with the same qualifiers. */
 static bool same_kind(const emu_inst *i, const emu_inst *j) {
   if (i == j || (!i->fn && !j->fn)) return true;
   return i->exchange && i->exchange == j->exchange && i->fn == j->fn &&
-         memcmp(&i->arith, &j->arith, sizeof i->arith) == 0;
+         (is_vote(i) || memcmp(&i->arith, &j->arith, sizeof i->arith) == 0);
 }
 
 /* Whether fibers a and b, both waiting, may meet. */
@@ -60,6 +63,13 @@ static void copy_lanes(char *to, const char *from, content c, uint32_t lanes) {
   }
 }
 
+static void flip_lanes(char *bits, uint32_t lanes) {
+  uint32_t a;
+  memcpy(&a, bits, sizeof a);
+  a ^= lanes;
+  memcpy(bits, &a, sizeof a);
+}
+
 static char *slot_of(const emu_fiber *f, uint32_t slot) {
   return f->frame->regs + (size_t)slot * EMU_SLOT_BYTES;
 }
@@ -78,10 +88,12 @@ static void exchange(emu_warp *w, const emu_fiber *f, uint32_t have) {
     if (!(g->mask & have)) continue;
     for (unsigned s = 0; s < o->n_src; s++)
       copy_lanes(place + (AT_SRC + 2 * s) * EMU_SLOT_BYTES, slot_of(g, at(g)->src[s]), o->src, g->mask);
+    if (is_vote(&one) && at(g)->compare.negate) flip_lanes(place + AT_SRC * EMU_SLOT_BYTES, g->mask);
   }
   for (unsigned s = 0; s < o->n_src; s++) one.src[s] = AT_SRC + 2 * s;
   if (o->dst) one.dst = AT_DST;
   if (o->dst2) one.dst2 = AT_DST2;
+  if (is_vote(&one)) one.compare.negate = 0;
   one.fn(w, &one, place, have);
   for (uint32_t k = 0; k < w->n_fibers; k++) {
     const emu_fiber *g = &w->fibers[k];
