@@ -23,6 +23,7 @@ typedef struct core_node *cu_node;
 typedef struct core_graph_exec *cu_graph_exec;
 typedef struct core_pool *cu_pool;
 typedef struct physical *cu_physical;
+typedef struct core_user_object *cu_user_object;
 
 typedef struct cu_uuid {
   unsigned char bytes[16];
@@ -310,6 +311,44 @@ typedef struct cu_host_node {
   void (*fn)(void *data);
   void *data;
 } cu_host_node;
+
+/* CUDA_MEM_ALLOC_NODE_PARAMS */
+typedef struct cu_alloc_node {
+  cu_pool_props props;
+  const cu_access *access;
+  size_t n_access, bytes;
+  cu_address address; /* out */
+} cu_alloc_node;
+_Static_assert(sizeof(cu_alloc_node) == 120, "CUDA_MEM_ALLOC_NODE_PARAMS");
+
+/* CUgraphNodeParams */
+typedef struct cu_any_node {
+  int type, reserved[3];
+  union {
+    long long room[29];
+    cu_kernel_node kernel;
+    struct {
+      int flags, reserved;
+      cu_context context;
+      cu_copy3d copy;
+    } copy;
+    cu_set_node set;
+    cu_host_node host;
+    cu_graph graph;
+    cu_event event;
+    cu_alloc_node alloc;
+    cu_address free;
+  } of;
+  long long reserved2;
+} cu_any_node;
+_Static_assert(sizeof(cu_any_node) == 256, "CUgraphNodeParams");
+
+enum { /* CUgraphMem_attribute */
+       CU_GRAPH_MEMORY_USED = 0,
+       CU_GRAPH_MEMORY_USED_HIGH,
+       CU_GRAPH_MEMORY_RESERVED,
+       CU_GRAPH_MEMORY_RESERVED_HIGH
+};
 
 /* CUDA_GRAPH_INSTANTIATE_PARAMS */
 typedef struct cu_instantiate {

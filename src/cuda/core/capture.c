@@ -68,7 +68,7 @@ cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
     core_work_release(w);
     return CU_CAPTURE_INVALIDATED;
   }
-  /* Frees and records need no node: only their place among the others matters. */
+  /* Records need no node: only their place among the others matters. */
   if (type == CORE_NODE_EMPTY || type == CORE_NODE_RECORD) {
     core_work_release(w);
     w = NULL;

@@ -110,6 +110,26 @@ cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_b
   return CU_SUCCESS;
 }
 
+/* One side as a copy's description gives it. */
+static void describe(const core_place *p, int *type, const void **host, cu_address *device, size_t *pitch,
+                     size_t *height) {
+  *type = p->device ? CU_MEMORY_DEVICE : CU_MEMORY_HOST;
+  *host = (const void *)(uintptr_t)p->address;
+  *device = p->address;
+  *pitch = p->pitch;
+  *height = p->pitch ? p->slice / p->pitch : 0;
+}
+
+cu_copy3d core_copy_of(const core_work *base) {
+  const copy_work *w = (const copy_work *)base;
+  cu_copy3d c = {.width = w->box.width, .height = w->box.height, .depth = w->box.depth};
+  const void *dst;
+  describe(&w->src, &c.src_type, &c.src_host, &c.src_device, &c.src_pitch, &c.src_height);
+  describe(&w->dst, &c.dst_type, &dst, &c.dst_device, &c.dst_pitch, &c.dst_height);
+  c.dst_host = (void *)(uintptr_t)dst;
+  return c;
+}
+
 /* Submit, and wait unless the call need not. */
 static cu_result submit(core_stream *s, core_work *w, bool wait) {
   core_op *op;
@@ -163,6 +183,16 @@ cu_result core_set_work(core_context *c, core_place dst, core_box box, uint32_t 
   w->bytes = bytes;
   *out = &w->work;
   return CU_SUCCESS;
+}
+
+cu_set_node core_set_of(const core_work *base) {
+  const copy_work *w = (const copy_work *)base;
+  return (cu_set_node){.dst = w->dst.address,
+                       .pitch = w->dst.pitch,
+                       .value = w->value,
+                       .bytes = w->bytes,
+                       .width = w->box.width / w->bytes,
+                       .height = w->box.height};
 }
 
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async) {

@@ -35,6 +35,7 @@ typedef enum core_kind {
   CORE_GRAPH,
   CORE_NODE,
   CORE_GRAPH_EXEC,
+  CORE_USER_OBJECT,
 } core_kind;
 
 typedef struct core_context core_context;
@@ -54,6 +55,8 @@ typedef struct core_device {
   core_context *primary; /* NULL: not made yet */
   unsigned primary_refs, primary_flags;
   uint64_t used;                         /* bytes allocated */
+  uint64_t graph_used[2];                /* of them by graphs that ran: now, and at most */
+  uint64_t graph_reserved[2];            /* likewise, with what may be used again */
   struct core_pool *default_pool, *pool; /* NULL: not asked for yet; the one that is in use */
 } core_device;
 
@@ -138,6 +141,7 @@ typedef struct core_memory {
   core_context *context; /* of the allocation */
   void *host;            /* where the host sees it; NULL: nowhere */
   core_pool *pool;       /* that it came from; NULL: none */
+  struct core_work *of;  /* the allocation of a graph that it belongs to; NULL: none */
   uint64_t id;
   char what[96]; /* for reports: the call and its number */
 } core_memory;
@@ -152,6 +156,7 @@ cu_result core_memory_unregister(void *host);
 cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, bool managed,
                             const char *name);
 void core_memory_forget(uint64_t address);
+/* Memory that belongs to a graph stays there for the graph's next run. */
 cu_result core_memory_free(core_memory *m);
 void core_memory_free_all(core_context *c);
 /* The allocation that holds an address, of the device or of the host; NULL: none. */
@@ -238,6 +243,7 @@ typedef enum core_work_kind {
   CORE_WORK_EVENT,
   CORE_WORK_FREE,
   CORE_WORK_GRAPH,
+  CORE_WORK_ALLOC,
 } core_work_kind;
 typedef struct core_work {
   core_work_kind kind;
@@ -299,6 +305,8 @@ cu_result core_wait_context(core_context *c);
 /* Wait for all operations that may use memory, before it is freed. */
 cu_result core_wait_all(void);
 bool core_stream_idle(core_stream *s);
+/* What an event stands for that the running operation records: what is over now. NULL: no memory. */
+core_op *core_op_now(void);
 
 struct core_event {
   core_kind kind;
@@ -324,6 +332,9 @@ typedef struct core_box {
 bool core_is_device(uint64_t address);
 /* CU_INVALID_VALUE unless all of the box lies in one allocation of the device. */
 cu_result core_check_place(const core_place *p, const core_box *box);
+/* The description of a copy's work, and of a fill's. Arrays are given as the memory that holds them. */
+cu_copy3d core_copy_of(const core_work *w);
+cu_set_node core_set_of(const core_work *w);
 cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async);
 cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_box box, core_work **out);
 /* Fill with the lowest `bytes` bytes of value: 1, 2 or 4. */
@@ -371,6 +382,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
 /* The launch of a kernel's work; its parameters belong to the work. */
 core_launch core_launch_of(const core_work *w);
 cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out);
+cu_host_node core_host_of(const core_work *w);
 
 /* ---- Graphs and captures (graph.c, capture.c) ------------------------------------------------ */
 
@@ -387,6 +399,8 @@ typedef enum core_node_type {
   CORE_NODE_EMPTY,
   CORE_NODE_WAIT,
   CORE_NODE_RECORD,
+  CORE_NODE_ALLOC = 10,
+  CORE_NODE_FREE,
 } core_node_type;
 
 struct core_node {
@@ -394,6 +408,7 @@ struct core_node {
   core_graph *graph;
   core_node_type type;
   core_work *work;   /* NULL: nothing to do */
+  core_event *event; /* CORE_NODE_WAIT, CORE_NODE_RECORD */
   core_graph *child; /* CORE_NODE_GRAPH */
   core_nodes after;  /* the nodes that it depends on */
   uint32_t index;    /* in its graph */
@@ -401,17 +416,22 @@ struct core_node {
 
 struct core_graph {
   core_kind kind;
-  core_nodes nodes; /* in the order in which they were added */
+  core_nodes nodes;                          /* in the order in which they were added */
+  HD_VEC(struct core_user_object *) objects; /* one entry a reference */
 };
 
 /* A graph as it was when it was instantiated: works in an order that keeps to its edges. */
 struct core_graph_exec {
   core_kind kind;
   unsigned refs;
+  uint64_t flags; /* of cuGraphInstantiate */
+  HD_VEC(struct core_user_object *) objects;
   size_t n;
   struct core_step {
     core_work *work;
     core_node_type type;
+    core_event *event;
+    bool off; /* it is left out */
     core_graph_exec *child;
     const core_node *node; /* that it was made from, for updates: a number to compare, not to be followed */
     uint32_t *after, n_after; /* steps */
@@ -424,15 +444,36 @@ void core_graph_destroy(core_graph *g);
 cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_node *const *after, size_t n,
                          core_node **out);
 cu_result core_graph_clone(const core_graph *g, core_graph **out);
-bool core_node_depend(core_node *n, core_node *on); /* false: no memory */
+bool core_node_depend(core_node *n, core_node *on);         /* false: no memory */
+bool core_node_undepend(core_node *n, const core_node *on); /* false: there was no such edge */
 void core_node_remove(core_node *n);
 /* CU_INVALID_VALUE: the graph has a cycle. */
-cu_result core_graph_instantiate(const core_graph *g, core_graph_exec **out);
+cu_result core_graph_instantiate(const core_graph *g, uint64_t flags, core_graph_exec **out);
 void core_graph_exec_release(core_graph_exec *e);
 /* Replace its works by those of another graph of the same shape. */
 cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g);
 struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n); /* NULL: it has none */
 cu_result core_graph_launch(core_graph_exec *e, core_stream *s);
+
+/* Memory of a graph (graph_memory.c): it has its address from the start, is allocated when the node runs, and
+ * belongs to the graph and what was instantiated from it. What a last run left allocated is then the
+ * program's. */
+cu_result core_alloc_work(core_context *c, uint64_t bytes, core_work **out);
+uint64_t core_alloc_address(const core_work *w, uint64_t *bytes);
+bool core_alloc_lives(const core_work *w);
+void core_alloc_free(core_work *w); /* until the node runs again */
+void core_alloc_lost(core_work *w); /* its memory is gone, with its context */
+cu_result core_free_work(core_context *c, uint64_t address, core_work **out);
+uint64_t core_free_address(const core_work *w);
+
+/* A function of the program's that is called when nothing refers to its object any more (graph.c). */
+typedef struct core_user_object {
+  core_kind kind;
+  unsigned refs;
+  cu_host_fn *destroy;
+  void *data;
+} core_user_object;
+void core_user_object_release(core_user_object *o);
 
 /* Operations submitted to a captured stream become nodes of a graph. Each captured stream records the nodes
  * that its next one follows. */

@@ -23,8 +23,16 @@ static void end_node(core_node *n) {
   n->kind = CORE_DEAD;
 }
 
+void core_user_object_release(core_user_object *o) {
+  if (--o->refs) return;
+  o->kind = CORE_DEAD;
+  o->destroy(o->data);
+}
+
 void core_graph_destroy(core_graph *g) {
   for (size_t k = 0; k < g->nodes.n; k++) end_node(g->nodes.data[k]);
+  for (size_t k = 0; k < g->objects.n; k++) core_user_object_release(g->objects.data[k]);
+  hd_vec_free(&g->objects);
   hd_vec_free(&g->nodes);
   g->kind = CORE_DEAD;
 }
@@ -55,14 +63,18 @@ cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_
   return CU_SUCCESS;
 }
 
-static void remove_edge(core_node *n, const core_node *on) {
+bool core_node_undepend(core_node *n, const core_node *on) {
   for (size_t k = 0; k < n->after.n; k++)
-    if (n->after.data[k] == on) n->after.data[k--] = n->after.data[--n->after.n];
+    if (n->after.data[k] == on) {
+      n->after.data[k] = n->after.data[--n->after.n];
+      return true;
+    }
+  return false;
 }
 
 void core_node_remove(core_node *n) {
   core_graph *g = n->graph;
-  for (size_t k = 0; k < g->nodes.n; k++) remove_edge(g->nodes.data[k], n);
+  for (size_t k = 0; k < g->nodes.n; k++) core_node_undepend(g->nodes.data[k], n);
   for (size_t k = n->index; k + 1 < g->nodes.n; k++) {
     g->nodes.data[k] = g->nodes.data[k + 1];
     g->nodes.data[k]->index = (uint32_t)k;
@@ -78,6 +90,7 @@ cu_result core_graph_clone(const core_graph *g, core_graph **out) {
     core_node *copy;
     if (n->work) n->work->refs++;
     r = core_graph_add(*out, n->type, n->work, NULL, 0, &copy);
+    if (r == CU_SUCCESS) copy->event = n->event;
     if (r == CU_SUCCESS && n->child) r = core_graph_clone(n->child, &copy->child);
   }
   for (size_t k = 0; r == CU_SUCCESS && k < g->nodes.n; k++)
@@ -97,17 +110,19 @@ void core_graph_exec_release(core_graph_exec *e) {
     core_graph_exec_release(e->steps[k].child);
     free(e->steps[k].after);
   }
+  for (size_t k = 0; k < e->objects.n; k++) core_user_object_release(e->objects.data[k]);
+  hd_vec_free(&e->objects);
   free(e->steps);
   e->kind = CORE_DEAD;
 }
 
 static cu_result make_step(const core_node *n, struct core_step *s) {
-  *s = (struct core_step){.work = n->work, .type = n->type, .node = n};
+  *s = (struct core_step){.work = n->work, .type = n->type, .event = n->event, .node = n};
   if (n->work) n->work->refs++;
   s->after = calloc(n->after.n + 1, sizeof *s->after);
   if (!s->after) return CU_OUT_OF_MEMORY;
   for (size_t k = 0; k < n->after.n; k++) s->after[s->n_after++] = n->after.data[k]->index;
-  return n->child ? core_graph_instantiate(n->child, &s->child) : CU_SUCCESS;
+  return n->child ? core_graph_instantiate(n->child, 0, &s->child) : CU_SUCCESS;
 }
 
 /* Whether the edges allow an order. Each round takes the steps whose predecessors are done. */
@@ -126,13 +141,22 @@ static bool has_order(const core_graph_exec *e, bool *done) {
   return !left;
 }
 
-cu_result core_graph_instantiate(const core_graph *g, core_graph_exec **out) {
+/* The executable graph keeps the program's objects, too. */
+static bool keep_objects(const core_graph *g, core_graph_exec *e) {
+  for (size_t k = 0; k < g->objects.n; k++) {
+    if (!hd_vec_push(&e->objects, g->objects.data[k])) return false;
+    g->objects.data[k]->refs++;
+  }
+  return true;
+}
+
+cu_result core_graph_instantiate(const core_graph *g, uint64_t flags, core_graph_exec **out) {
   core_graph_exec *e = calloc(1, sizeof *e);
   if (!e) return CU_OUT_OF_MEMORY;
-  *e = (core_graph_exec){.kind = CORE_GRAPH_EXEC, .refs = 1};
+  *e = (core_graph_exec){.kind = CORE_GRAPH_EXEC, .refs = 1, .flags = flags};
   e->steps = calloc(g->nodes.n + 1, sizeof *e->steps);
   bool *done = calloc(g->nodes.n + 1, sizeof *done);
-  cu_result r = e->steps && done ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+  cu_result r = e->steps && done && keep_objects(g, e) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
   for (size_t k = 0; r == CU_SUCCESS && k < g->nodes.n; k++) {
     r = make_step(g->nodes.data[k], &e->steps[k]);
     e->n++;
@@ -191,6 +215,18 @@ typedef struct graph_work {
   uint64_t number; /* of the launch: with the seed it decides the order */
 } graph_work;
 
+/* The event stands for the steps before. */
+static cu_result record(core_event *e) {
+  pthread_mutex_lock(&core.lock);
+  core_op *now = e->kind == CORE_EVENT ? core_op_now() : NULL;
+  if (now) {
+    core_op_release(e->op);
+    e->op = now;
+  }
+  pthread_mutex_unlock(&core.lock);
+  return now || e->kind != CORE_EVENT ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+}
+
 /* Runs all steps in an order that keeps to the edges: as they were added, or with a seed in any. */
 static cu_result run_steps(const core_graph_exec *e, uint64_t number) {
   bool *done = calloc(e->n + 1, sizeof *done);
@@ -206,8 +242,11 @@ static cu_result run_steps(const core_graph_exec *e, uint64_t number) {
     }
     const struct core_step *s = &e->steps[pick];
     done[pick] = true;
+    if (s->off) continue;
     if (s->child)
       r = run_steps(s->child, number);
+    else if (s->type == CORE_NODE_RECORD)
+      r = record(s->event);
     else if (s->work)
       r = s->work->run(s->work);
   }
@@ -222,12 +261,46 @@ static cu_result run_graph(core_work *base) {
 
 static void drop_graph(core_work *base) { core_graph_exec_release(((graph_work *)base)->exec); }
 
+static cu_result nothing(core_work *w) { return CU_SUCCESS; }
+
+/* A graph waits for its events before it begins: its own steps cannot make them. */
+static cu_result wait_for_events(const core_graph_exec *e, core_stream *s) {
+  cu_result r = CU_SUCCESS;
+  for (size_t k = 0; r == CU_SUCCESS && k < e->n; k++) {
+    const struct core_step *step = &e->steps[k];
+    if (step->child) r = wait_for_events(step->child, s);
+    if (r != CU_SUCCESS || step->type != CORE_NODE_WAIT || step->off || step->event->kind != CORE_EVENT)
+      continue;
+    core_work *w = core_work_new(CORE_WORK_EMPTY, sizeof *w, s->context, nothing);
+    r = w ? core_submit(s, w, step->event->op, NULL) : CU_OUT_OF_MEMORY;
+  }
+  return r;
+}
+
+/* Until the graph has run, its events stand for all of it. */
+static void promise(const core_graph_exec *e, core_op *op) {
+  for (size_t k = 0; k < e->n; k++) {
+    const struct core_step *step = &e->steps[k];
+    if (step->child) promise(step->child, op);
+    if (step->type != CORE_NODE_RECORD || step->event->kind != CORE_EVENT) continue;
+    core_op_release(step->event->op);
+    step->event->op = op;
+    op->refs++;
+  }
+}
+
 cu_result core_graph_launch(core_graph_exec *e, core_stream *s) {
+  cu_result r = wait_for_events(e, s);
+  if (r != CU_SUCCESS) return r;
   graph_work *w = core_work_new(CORE_WORK_GRAPH, sizeof *w, s->context, run_graph);
   if (!w) return CU_OUT_OF_MEMORY;
   w->work.drop = drop_graph;
   w->exec = e;
   e->refs++;
   w->number = ++core.next_id;
-  return core_submit(s, &w->work, NULL, NULL);
+  core_op *op;
+  r = core_submit(s, &w->work, NULL, &op);
+  if (op && op->state != CORE_DONE) promise(e, op);
+  core_op_release(op);
+  return r;
 }

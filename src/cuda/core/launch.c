@@ -189,3 +189,8 @@ cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work 
   *out = &w->work;
   return CU_SUCCESS;
 }
+
+cu_host_node core_host_of(const core_work *base) {
+  const host_work *w = (const host_work *)base;
+  return (cu_host_node){w->fn, w->data};
+}

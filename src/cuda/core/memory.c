@@ -65,7 +65,7 @@ uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *a
   uint64_t bytes = 0;
   for (size_t k = 0; k < memory.live.n; k++) {
     const core_memory *m = memory.live.data[k];
-    if (m->kind == CORE_MEMORY_VARIABLE) continue;
+    if (m->kind == CORE_MEMORY_VARIABLE || (m->of && !core_alloc_lives(m->of))) continue;
     bytes += m->bytes;
     if (each) each(m, arg);
   }
@@ -221,6 +221,10 @@ static void hide(const core_memory *m) {
 
 cu_result core_memory_free(core_memory *m) {
   uint64_t address = m->address;
+  if (m->of) {
+    core_alloc_free(m->of);
+    return CU_SUCCESS;
+  }
   if (m->kind == CORE_MEMORY_REGISTERED) {
     if (!give_back(m)) return CU_OUT_OF_MEMORY;
     address -= pages_of(m->host, m->bytes).past;
@@ -242,5 +246,10 @@ cu_result core_memory_free(core_memory *m) {
 
 void core_memory_free_all(core_context *c) {
   for (size_t k = memory.live.n; k-- > 0;)
-    if (memory.live.data[k]->context == c) core_memory_free(memory.live.data[k]);
+    if (memory.live.data[k]->context == c) {
+      core_memory *m = memory.live.data[k];
+      if (m->of) core_alloc_lost(m->of);
+      m->of = NULL;
+      core_memory_free(m);
+    }
 }

@@ -11,7 +11,8 @@
 
 static struct {
   uint64_t serial, draws;
-  bool running; /* an operation runs, in some thread */
+  bool running;     /* an operation runs, in some thread */
+  core_op *current; /* that one */
   size_t pending;
 } queue;
 
@@ -88,6 +89,7 @@ static core_op *pick(void) {
 static void run(core_op *o) {
   core_context *c = o->work->context;
   queue.running = true;
+  queue.current = o;
   o->state = CORE_RUNNING;
   cu_result r = c->fault;
   if (r == CU_SUCCESS) {
@@ -104,6 +106,7 @@ static void run(core_op *o) {
   o->n_after = 0;
   o->stream->head = o->next;
   queue.running = false;
+  queue.current = NULL;
   queue.pending--;
   pthread_cond_broadcast(&core.changed);
   core_op_release(o);
@@ -137,7 +140,8 @@ static const core_node_type node_types[] = {
     [CORE_WORK_KERNEL] = CORE_NODE_KERNEL, [CORE_WORK_COPY] = CORE_NODE_COPY,
     [CORE_WORK_SET] = CORE_NODE_SET,       [CORE_WORK_HOST] = CORE_NODE_HOST,
     [CORE_WORK_EMPTY] = CORE_NODE_EMPTY,   [CORE_WORK_EVENT] = CORE_NODE_RECORD,
-    [CORE_WORK_FREE] = CORE_NODE_EMPTY,    [CORE_WORK_GRAPH] = CORE_NODE_GRAPH};
+    [CORE_WORK_FREE] = CORE_NODE_FREE,     [CORE_WORK_GRAPH] = CORE_NODE_GRAPH,
+    [CORE_WORK_ALLOC] = CORE_NODE_ALLOC};
 
 /* The default stream would wait for streams that are being captured: those captures are lost. */
 static bool disturbs(core_context *c) {
@@ -215,6 +219,22 @@ bool core_stream_idle(core_stream *s) {
   if (s->head && core.settings.seed) step(); /* so that a program that polls makes progress */
   if (!s->head && s->last) core_order_waited(s->last);
   return !s->head;
+}
+
+core_op *core_op_now(void) {
+  const core_op *o = queue.current;
+  core_op *now = o ? calloc(1, sizeof *now) : NULL;
+  if (!now) return NULL;
+  *now = (core_op){.refs = 1,
+                   .state = CORE_DONE,
+                   .stream = o->stream,
+                   .serial = o->serial,
+                   .ended = hd_seconds(),
+                   .tick = o->tick};
+  for (size_t k = 0; k < o->clock.n; k++)
+    if (!hd_vec_push(&now->clock, o->clock.data[k]))
+      break; /* what is not known to be over is taken as pending */
+  return now;
 }
 
 /* ---- Streams --------------------------------------------------------------------------------- */

@@ -63,8 +63,8 @@ cu_result drv_cuGraphNodeFindInClone(cu_node *node, cu_node original, cu_graph c
   return CU_SUCCESS;
 }
 
-static cu_result add(core_node_type type, core_work *w, cu_node *node, cu_graph graph, cu_node *after,
-                     size_t n) {
+cu_result drv_graph_add(core_node_type type, core_work *w, cu_node *node, cu_graph graph, cu_node *after,
+                        size_t n) {
   bool ok = node && graph_of(graph) && (after || !n);
   for (size_t k = 0; ok && k < n; k++)
     ok = after[k] && after[k]->kind == CORE_NODE && after[k]->graph == graph;
@@ -77,33 +77,33 @@ cu_result drv_cuGraphAddKernelNode_v2(cu_node *node, cu_graph graph, cu_node *af
                                       const cu_kernel_node *p) {
   core_work *w;
   cu_result r = kernel_work(p, &w);
-  return r == CU_SUCCESS ? add(CORE_NODE_KERNEL, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_KERNEL, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddMemcpyNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                    const cu_copy3d *p, cu_context context) {
   core_work *w;
   cu_result r = copy_work(p, &w);
-  return r == CU_SUCCESS ? add(CORE_NODE_COPY, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_COPY, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddMemsetNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                    const cu_set_node *p, cu_context context) {
   core_work *w;
   cu_result r = set_work(p, &w);
-  return r == CU_SUCCESS ? add(CORE_NODE_SET, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_SET, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddHostNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                  const cu_host_node *p) {
   core_work *w;
   cu_result r = host_work(p, &w);
-  return r == CU_SUCCESS ? add(CORE_NODE_HOST, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_HOST, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddEmptyNode(cu_node *node, cu_graph graph, cu_node *after, size_t n) {
-  return add(CORE_NODE_EMPTY, NULL, node, graph, after, n);
+  return drv_graph_add(CORE_NODE_EMPTY, NULL, node, graph, after, n);
 }
 cu_result drv_cuGraphAddChildGraphNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                        cu_graph child) {
   if (!graph_of(child)) return CU_INVALID_VALUE;
-  cu_result r = add(CORE_NODE_GRAPH, NULL, node, graph, after, n);
+  cu_result r = drv_graph_add(CORE_NODE_GRAPH, NULL, node, graph, after, n);
   return r == CU_SUCCESS ? core_graph_clone(child, &(*node)->child) : r;
 }
 
@@ -126,6 +126,18 @@ cu_result drv_cuGraphAddDependencies(cu_graph graph, cu_node *from, cu_node *to,
     if (!core_node_depend(to[k], from[k])) return CU_OUT_OF_MEMORY;
   }
   return CU_SUCCESS;
+}
+cu_result drv_cuGraphRemoveDependencies(cu_graph graph, cu_node *from, cu_node *to, size_t n) {
+  if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
+  for (size_t k = 0; k < n; k++)
+    if (!from[k] || !to[k] || from[k]->graph != graph || to[k]->graph != graph ||
+        !core_node_undepend(to[k], from[k]))
+      return CU_INVALID_VALUE;
+  return CU_SUCCESS;
+}
+cu_result drv_cuGraphRemoveDependencies_v2(cu_graph graph, cu_node *from, cu_node *to, const void *edges,
+                                           size_t n) {
+  return drv_cuGraphRemoveDependencies(graph, from, to, n);
 }
 cu_result drv_cuGraphAddDependencies_v2(cu_graph graph, cu_node *from, cu_node *to, const void *edges,
                                         size_t n) {
@@ -223,6 +235,22 @@ cu_result drv_cuGraphKernelNodeGetParams_v2(cu_node node, cu_kernel_node *p) {
   return CU_SUCCESS;
 }
 
+cu_result drv_cuGraphMemcpyNodeGetParams(cu_node node, cu_copy3d *p) {
+  if (!p || !node_of(node, CORE_NODE_COPY)) return CU_INVALID_VALUE;
+  *p = core_copy_of(node->work);
+  return CU_SUCCESS;
+}
+cu_result drv_cuGraphMemsetNodeGetParams(cu_node node, cu_set_node *p) {
+  if (!p || !node_of(node, CORE_NODE_SET)) return CU_INVALID_VALUE;
+  *p = core_set_of(node->work);
+  return CU_SUCCESS;
+}
+cu_result drv_cuGraphHostNodeGetParams(cu_node node, cu_host_node *p) {
+  if (!p || !node_of(node, CORE_NODE_HOST)) return CU_INVALID_VALUE;
+  *p = core_host_of(node->work);
+  return CU_SUCCESS;
+}
+
 /* ---- Changing them: in a graph, or in one that is ready to be launched ----------------------- */
 
 static cu_result change(cu_node node, core_node_type type, core_work *w) {
@@ -284,7 +312,7 @@ cu_result drv_cuGraphExecHostNodeSetParams(cu_graph_exec exec, cu_node node, con
 /* ---- Launching them -------------------------------------------------------------------------- */
 
 cu_result drv_cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
-  return exec && graph_of(graph) ? core_graph_instantiate(graph, exec) : CU_INVALID_VALUE;
+  return exec && graph_of(graph) ? core_graph_instantiate(graph, flags, exec) : CU_INVALID_VALUE;
 }
 cu_result drv_cuGraphInstantiate_v2(cu_graph_exec *exec, cu_graph graph, cu_node *failed, char *log,
                                     size_t bytes) {

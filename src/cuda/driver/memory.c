@@ -222,27 +222,13 @@ cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream strea
   return r == CU_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, pool, stream) : r;
 }
 
-typedef struct free_work {
-  core_work work;
-  cu_address address;
-} free_work;
-
-static cu_result run_free(core_work *base) {
-  pthread_mutex_lock(&core.lock);
-  core_memory *m = core_memory_find(((const free_work *)base)->address);
-  if (m) core_memory_free(m);
-  pthread_mutex_unlock(&core.lock);
-  return CU_SUCCESS;
-}
-
 cu_result drv_cuMemFreeAsync(cu_address address, cu_stream stream) {
   core_stream *s;
   cu_result r = drv_stream(stream, &s);
   const core_memory *m = core_memory_find(address);
   if (r != CU_SUCCESS || !address) return r;
   if (!m || m->address != address || m->kind != CORE_MEMORY_DEVICE) return drv_cuMemFree_v2(address);
-  free_work *w = core_work_new(CORE_WORK_FREE, sizeof *w, s->context, run_free);
-  if (!w) return CU_OUT_OF_MEMORY;
-  w->address = address;
-  return core_submit(s, &w->work, NULL, NULL);
+  core_work *w;
+  r = core_free_work(s->context, address, &w);
+  return r == CU_SUCCESS ? core_submit(s, w, NULL, NULL) : r;
 }

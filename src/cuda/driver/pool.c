@@ -98,10 +98,20 @@ cu_result drv_cuMemPoolGetAccess(int *flags, cu_pool pool, cu_location *where) {
   return CU_SUCCESS;
 }
 
+/* The graph has the memory, not the pool. */
+static cu_result allocate_in_capture(core_stream *s, size_t bytes, cu_address *address) {
+  core_work *w;
+  cu_result r = core_alloc_work(s->context, bytes, &w);
+  if (r != CU_SUCCESS) return r;
+  *address = core_alloc_address(w, NULL);
+  return core_submit(s, w, NULL, NULL);
+}
+
 cu_result drv_cuMemAllocFromPoolAsync(cu_address *address, size_t bytes, cu_pool pool, cu_stream stream) {
   core_stream *s;
   if (!address || !pool_of(pool)) return CU_INVALID_VALUE;
   cu_result r = drv_stream(stream, &s);
+  if (r == CU_SUCCESS && s->capture) return allocate_in_capture(s, bytes, address);
   if (r == CU_SUCCESS) r = drv_allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAllocAsync", address);
   if (r != CU_SUCCESS) return r;
   core_memory_find(*address)->pool = pool;

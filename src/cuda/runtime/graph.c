@@ -48,8 +48,7 @@ static cu_result kernel_of(const rt_kernel_node *p, cu_kernel_node *out) {
   return CU_SUCCESS;
 }
 
-/* A row of bytes between memory of the kinds that `kind` says. */
-static cu_result row_of(void *dst, const void *src, size_t bytes, int kind, cu_copy3d *out) {
+cu_result rt_row_of(void *dst, const void *src, size_t bytes, int kind, cu_copy3d *out) {
   const rt_copy3d p = {.src = {(void *)(uintptr_t)src, bytes, bytes, 1},
                        .dst = {dst, bytes, bytes, 1},
                        .extent = {bytes, 1, 1},
@@ -83,7 +82,7 @@ cu_result rt_cudaGraphAddMemcpyNode(cu_node *node, cu_graph graph, cu_node *afte
 cu_result rt_cudaGraphAddMemcpyNode1D(cu_node *node, cu_graph graph, cu_node *after, size_t n, void *dst,
                                       const void *src, size_t bytes, int kind) {
   cu_copy3d c;
-  cu_result r = row_of(dst, src, bytes, kind, &c);
+  cu_result r = rt_row_of(dst, src, bytes, kind, &c);
   return r == CU_SUCCESS ? drv_cuGraphAddMemcpyNode(node, graph, after, n, &c, core_current()) : r;
 }
 
@@ -196,7 +195,7 @@ cu_result rt_cudaGraphHostNodeSetParams(cu_node node, const cu_host_node *p) {
 /* ---- Launching them -------------------------------------------------------------------------- */
 
 cu_result rt_cudaGraphInstantiate(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
-  return drv_cuGraphInstantiateWithFlags(exec, graph, 0);
+  return drv_cuGraphInstantiateWithFlags(exec, graph, rt_major < 12 ? 0 : flags);
 }
 cu_result rt_cudaGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
   return drv_cuGraphInstantiateWithFlags(exec, graph, flags);
@@ -225,7 +224,7 @@ cu_result rt_cudaGraphExecMemcpyNodeSetParams(cu_graph_exec exec, cu_node node, 
 cu_result rt_cudaGraphExecMemcpyNodeSetParams1D(cu_graph_exec exec, cu_node node, void *dst, const void *src,
                                                 size_t bytes, int kind) {
   cu_copy3d c;
-  cu_result r = row_of(dst, src, bytes, kind, &c);
+  cu_result r = rt_row_of(dst, src, bytes, kind, &c);
   return r == CU_SUCCESS ? drv_cuGraphExecMemcpyNodeSetParams(exec, node, &c, core_current()) : r;
 }
 cu_result rt_cudaGraphExecMemsetNodeSetParams(cu_graph_exec exec, cu_node node, const cu_set_node *p) {

@@ -42,6 +42,40 @@ typedef struct rt_kernel_node {
   void **params, **extra;
 } rt_kernel_node;
 
+/* cudaGraphNodeParams */
+typedef struct rt_any_node {
+  int type, reserved[3];
+  union {
+    long long room[29];
+    rt_kernel_node kernel;
+    struct {
+      int flags, reserved[3];
+      rt_copy3d copy;
+    } copy;
+    cu_set_node set;
+    cu_host_node host;
+    cu_graph graph;
+    cu_event event;
+    cu_alloc_node alloc;
+    void *free;
+  } of;
+  long long reserved2;
+} rt_any_node;
+_Static_assert(sizeof(rt_any_node) == 256, "cudaGraphNodeParams");
+
+/* cudaMemcpy3DPeerParms */
+typedef struct rt_copy3d_peer {
+  cu_array src_array;
+  rt_position src_position;
+  rt_pitched src;
+  int src_device;
+  cu_array dst_array;
+  rt_position dst_position;
+  rt_pitched dst;
+  int dst_device;
+  rt_extent extent;
+} rt_copy3d_peer;
+
 /* cudaMemcpyKind */
 enum { RT_HOST_TO_HOST = 0, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_DEFAULT };
 
@@ -119,6 +153,8 @@ typedef struct rt_launch_config {
 
 /* A copy of the runtime's as one of the driver's (copy.c). */
 cu_result rt_copy_of(const rt_copy3d *p, cu_copy3d *out);
+/* A row of bytes between memory of the kinds that `kind` says (graph.c). */
+cu_result rt_row_of(void *dst, const void *src, size_t bytes, int kind, cu_copy3d *out);
 
 /* The calling thread's last error. */
 extern _Thread_local cu_result rt_last_error;
