@@ -28,6 +28,27 @@ static void **snapshot(const runner *r) {
 
 static const char any_schedule[] = "the original's result depends on its schedule";
 
+/* A kernel that meets all CTAs traps where its launch is not cooperative. */
+static void suggest_cooperative(const hd_compiled *code, hd_check_result *out) {
+  const hd_workload *w = code->workload;
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    enum { MOST = 16 };
+    hd_refusal why[MOST];
+    const uint32_t func = code->kernels[code->kernel_of[i]].func;
+    const size_t n = w->launches[i].cooperative ? 0 : hd_rewrite_refusals(code->module, func, why, MOST);
+    for (size_t k = 0; k < n && k < MOST; k++) {
+      const size_t used = strlen(out->what);
+      if (why[k].kind != HD_REFUSE_GRID_SYNC) continue;
+      snprintf(
+          out->what + used, sizeof out->what - used,
+          "; %s meets all CTAs, as in grid.sync(), and its launch is not cooperative: --cooperative (in a "
+          "workload.toml: cooperative = true)",
+          w->launches[i].kernel);
+      return;
+    }
+  }
+}
+
 /* Run the original and keep its result. With the race check on, tasks that touch each other's output are
  * found here. */
 static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check_result *out, hd_diag *d) {
@@ -42,6 +63,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
     runner_fill_from(&r, c->initial, c->filled);
     st = runner_run(&r, &how, NULL, &stats, &e);
     st = launch_as_answer(st, &e, hd_emu_is_race(&e) ? any_schedule : "original kernel", out, d);
+    if (st == HD_OK && !out->equal && !hd_emu_is_race(&e)) suggest_cooperative(c->code, out);
   }
   out->thread_instructions = stats.thread_instructions;
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How far into a file to look for bytes that no text has. */
 #define TEXT_PROBE 4096
@@ -127,8 +128,19 @@ static hd_status begin(hd_container *c, const char *name, hd_container **out, hd
   return rc;
 }
 
+/* Its text would be taken for PTX with a mistake in it. */
+static bool is_cuda_c(const char *path) {
+  const size_t n = strlen(path);
+  return n > 3 && strcmp(path + n - 3, ".cu") == 0;
+}
+
 hd_status hd_container_open(const char *path, hd_container **out, hd_diag *d) {
   *out = NULL;
+  if (is_cuda_c(path) && access(path, F_OK) == 0)
+    return hd_fail(d, HD_ERR_USAGE,
+                   "%s: is CUDA C, of which nvcc -ptx makes PTX; commands that launch its kernels (-k KERNEL "
+                   "--grid ... --block ... --arg ...) have it compiled",
+                   path);
   hd_container *c = calloc(1, sizeof *c);
   if (!c) return hd_nomem(d);
   hd_status rc = hd_file_open(path, &c->file, d);

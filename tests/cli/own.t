@@ -46,6 +46,12 @@ Kernels go by the names that their source gives them, and the module is found fr
   $ heddle rewrite app.fatbin -k 'scale<float' --plan order=reverse --block 64 | grep -c '^.visible .entry _Z5scaleIfLi4EEvPKT_PS0_S0_('
   1
 
+CUDA C is compiled where its kernels are launched, and elsewhere told from PTX with mistakes:
+
+  $ echo 'extern "C" __global__ void twice(float *a) { a[threadIdx.x] *= 2; }' > twice.cu; heddle ls twice.cu
+  heddle: twice.cu: is CUDA C, of which nvcc -ptx makes PTX; commands that launch its kernels (-k KERNEL --grid ... --block ... --arg ...) have it compiled
+  [2]
+
 Every command that works on a workload takes such a line:
 
   $ line="app.fatbin -k AESEncrypt --grid 4 --block 64 --arg u32[256]=iota --arg u32[256]=none"
@@ -205,6 +211,15 @@ Kernels without parameters are kernels too. What they leave in variables of the 
   $ heddle check globals.ptx -k leave --grid 4 --block 32 --plan order=reverse
   heddle: globals-leave: the original's result depends on its schedule: original kernel, dispatcher reverse: variable last: element 0 is 0, should be 3; 1 of 4 elements differ
   [1]
+
+CTAs that all meet are launched so that all are resident:
+
+  $ meet="globals.ptx -k meet --grid 8 --block 64 --arg u32[512]=none --arg u32[512]=none"; heddle check $meet --cooperative | head -2
+  > heddle check $meet 2>&1 | grep -o 'trap: trap;\|meets all CTAs.*'
+  globals-meet (small), plan baseline: equal
+    4228 bytes agree under 8 dispatchers; no task touches what another writes
+  trap: trap;
+  meets all CTAs, as in grid.sync(), and its launch is not cooperative: --cooperative (in a workload.toml: cooperative = true)
 
 bypass=ro needs to know that nothing writes what a kernel loads. Its text and the buffers at hand tell, or the caller
 does; words that the text belies are refused, and so are those that the data belies:
