@@ -21,7 +21,7 @@ typedef enum hd_program_check {                            /* bits */
                                     8, /* operations on one memory that nothing orders */
                                 HD_PROGRAM_CHECK_ALL = 15,
 } hd_program_check;
-/* "init,race,leak,streams" or "all"; false: an unknown word. */
+/* "init,race,leak,streams" or "all", as "" is; false: an unknown word. */
 HD_API bool hd_program_check_parse(const char *text, unsigned *out);
 
 enum { HD_PROGRAM_PATH = 1024 };
@@ -37,6 +37,7 @@ typedef struct hd_program_settings {
   uint64_t checks;              /* hd_program_check bits */
   uint64_t seed;                /* 0: operations run as they are submitted */
   uint64_t quiet;               /* no report, but findings */
+  uint64_t pid;                 /* of the program; other processes are its children */
   char report[HD_PROGRAM_PATH]; /* file for the report as JSON; "": text on standard error */
 } hd_program_settings;
 

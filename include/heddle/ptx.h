@@ -325,6 +325,16 @@ HD_API int64_t hd_ptx_find_kernel(const hd_ptx_module *m, const char *name);
 HD_API int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name);
 /* The directive of this name, or NULL. */
 HD_API const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name);
+/* A line of the source that the module was compiled from, as its .loc says. */
+typedef struct hd_ptx_source {
+  const char *file; /* the last part of its path; not terminated */
+  size_t file_len;
+  uint32_t line; /* 0: the text does not say */
+} hd_ptx_source;
+/* Of statement number `stmt` of funcs[func]. */
+HD_API hd_ptx_source hd_ptx_source_of(const hd_ptx_module *m, uint32_t func, uint32_t stmt);
+/* Of the instruction on this line of the module's text. */
+HD_API hd_ptx_source hd_ptx_source_at(const hd_ptx_module *m, uint32_t line);
 /* Checks that the kernel's .reqntid and .maxntid allow such a block. The message of HD_ERR_USAGE says which
  * blocks they allow. */
 HD_API hd_status hd_ptx_check_block(const hd_ptx_module *m, const hd_ptx_func *f, const uint32_t block[3],

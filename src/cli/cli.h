@@ -26,6 +26,7 @@ extern const cli_command cli_commands[]; /* ends with a NULL name */
 typedef enum cli_option_kind {
   CLI_FLAG,   /* bool */
   CLI_TEXT,   /* const char * */
+  CLI_MAYBE,  /* const char *, given as --name=TEXT; "" without one. `argument` is "[=TEXT]" */
   CLI_NUMBER, /* uint64_t, at most max */
   CLI_DIMS,   /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
   CLI_LIST,   /* cli_list: may be given several times */

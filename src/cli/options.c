@@ -105,6 +105,7 @@ static const char *alternatives(const char *words) {
 static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
   switch (o->kind) {
   case CLI_FLAG: *(bool *)o->value = true; return 0;
+  case CLI_MAYBE:
   case CLI_TEXT: *(const char **)o->value = text; return 0;
   case CLI_NUMBER:
     if (hd_parse_u64(text, strlen(text), o->max ? o->max : UINT64_MAX, o->value)) return 0;
@@ -137,7 +138,8 @@ static void put_option(const cli_option *o, hd_buf *out) {
   enum { COLUMN = 21 };
   hd_buf left = {0};
   if (o->letter) hd_buf_printf(&left, "-%c, ", o->letter);
-  hd_buf_printf(&left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+  hd_buf_printf(&left, "--%s%s%s", o->name, o->argument && o->kind != CLI_MAYBE ? " " : "",
+                o->argument ? o->argument : "");
   hd_buf_printf(out, "  %-*s", COLUMN - 2, left.data ? left.data : "");
   if (left.len >= COLUMN - 2) hd_buf_printf(out, "\n%*s", COLUMN, "");
   for (const char *p = o->help; *p; p++) {
@@ -241,6 +243,7 @@ int cli_parse(const cli_option *options, int argc, char **argv, int *n) {
     if (!o) return cli_usage("%s: no option '%s'; 'heddle %s -h' lists them", c->name, a, c->name);
     const bool flag = o->kind == CLI_FLAG || (o->kind == CLI_WORD && !o->argument);
     if (flag && text) return cli_usage("%s: --%s takes no value", c->name, o->name);
+    if (o->kind == CLI_MAYBE && !text) text = "";
     if (!flag && !text) {
       if (i + 1 >= argc) return cli_usage("%s: --%s needs a value", c->name, o->name);
       text = argv[++i];

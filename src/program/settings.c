@@ -34,6 +34,7 @@ static const field fields[] = {
     NUMBER(checks),
     NUMBER(seed),
     NUMBER(quiet),
+    NUMBER(pid),
     TEXT(report),
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
@@ -85,6 +86,8 @@ bool hd_program_check_parse(const char *text, unsigned *out) {
                {"leak", HD_PROGRAM_CHECK_LEAK},
                {"streams", HD_PROGRAM_CHECK_STREAMS},
                {"all", HD_PROGRAM_CHECK_ALL}};
+  *out = HD_PROGRAM_CHECK_ALL;
+  if (!*text) return true;
   *out = 0;
   for (;;) {
     const size_t n = strcspn(text, ",");

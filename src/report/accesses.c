@@ -97,7 +97,7 @@ static bool are_copies(const hd_analysis *a, const hd_site *x, const hd_site *y)
   if (n != m) return false;
   for (uint32_t i = 0; i < n; i++)
     if (t[i].coefficient != u[i].coefficient || t[i].product != u[i].product) return false;
-  report_source s = report_source_of(a, x->inst), r = report_source_of(a, y->inst);
+  hd_ptx_source s = report_source_of(a, x->inst), r = report_source_of(a, y->inst);
   return s.line == r.line && s.file == r.file;
 }
 
@@ -180,7 +180,7 @@ static void put_row(const rows *r, hd_text_table *t, const row *at) {
   hd_buf base = {0}, words = {0};
   hd_text_table_cell(t, "%u", s->line);
   if (r->sources) {
-    report_source from = report_source_of(r->a, s->inst);
+    hd_ptx_source from = report_source_of(r->a, s->inst);
     hd_text_table_cell(t, from.line ? "%.*s:%u" : "-", (int)from.file_len, from.file, from.line);
   }
   if (r->copies) hd_text_table_cell(t, "%u", at->n);

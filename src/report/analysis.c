@@ -171,7 +171,7 @@ static json_t *base_json(const hd_analysis *a, const hd_site *s) {
 }
 
 static void add_source(json_t *j, const hd_analysis *a, const hd_site *s) {
-  report_source from = report_source_of(a, s->inst);
+  hd_ptx_source from = report_source_of(a, s->inst);
   if (from.line)
     json_object_set_new(j, "source",
                         json_pack("{s:s%, s:i}", "file", from.file, from.file_len, "line", (int)from.line));

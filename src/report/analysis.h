@@ -17,13 +17,10 @@ void report_put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out)
  * `at` may be NULL: then threads next to each other along x count. */
 const char *report_pattern(hd_analysis *a, uint32_t site, const hd_point *at, hd_buf *words);
 
-/* source.c. The line that the PTX says an instruction is from; line 0: it does not say. */
-typedef struct report_source {
-  const char *file; /* not terminated; the last part of its path */
-  size_t file_len;
-  uint32_t line;
-} report_source;
-report_source report_source_of(const hd_analysis *a, uint32_t inst);
+/* The line that the PTX says an instruction is from; line 0: it does not say. */
+static inline hd_ptx_source report_source_of(const hd_analysis *a, uint32_t inst) {
+  return hd_ptx_source_of(a->module, a->cfg.insts[inst].func, a->cfg.insts[inst].stmt);
+}
 
 /* Keys: category, evidence, direction, reuse, arrays, launches, order_free, refusals, proposals. NULL: out of
  * memory, here and below. */

@@ -65,7 +65,7 @@ typedef struct core_state {
   pthread_cond_t changed; /* an operation has ended */
   hd_program_settings settings;
   hd_emu *emu;      /* NULL: not initialised */
-  int pid;          /* of the process that initialised; a fork of it has no devices */
+  int pid;          /* of the process that initialised, or tried; a fork of it has no devices */
   bool initialised; /* by cuInit */
   bool ended;       /* the process exits: calls answer CU_DEINITIALIZED */
   core_device devices[CORE_MAX_DEVICES];
@@ -225,6 +225,11 @@ struct core_function {
   uint64_t launches, warp_instructions, thread_instructions;
   double seconds;
 };
+/* A line of a kernel's PTX; function NULL: nowhere. The function's module may be gone. */
+typedef struct core_code {
+  const core_function *function;
+  uint32_t line;
+} core_code;
 /* The function in this context that a CUfunction or CUkernel stands for. */
 cu_result core_function_in(core_function *f, core_context *c, core_function **out);
 cu_result core_function_attribute(core_function *f, int attribute, int *value);
@@ -510,25 +515,36 @@ void core_touch(uint64_t address, uint64_t bytes, bool write);
 typedef void core_access_fn(void *ctx, unsigned worker, const hd_access *a);
 core_access_fn *core_access_hook(void);
 void core_name_work(const char *fmt, ...) HD_PRINTF(1, 2);
+void core_name_kernel(const core_function *f);
 
 /* ---- The host's own accesses (guard.c) ------------------------------------------------------- */
 
 void core_guard_install(void);
 /* [lo, hi) was written by this operation, which the host has not waited for. */
-void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name);
+void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name, core_code at);
 void core_guard_release(bool (*over)(uint64_t stream, uint64_t tick));
 void core_guard_forget(uint64_t lo, uint64_t hi); /* memory that is freed */
 
 /* ---- Findings and the report (report.c) ------------------------------------------------------ */
 
 typedef enum core_finding_kind {
-  CORE_FOUND_FAULT,
+  CORE_FOUND_FAULT, /* any other end of a kernel */
+  CORE_FOUND_BOUNDS,
+  CORE_FOUND_MISALIGNED,
+  CORE_FOUND_INIT,
+  CORE_FOUND_RACE,
+  CORE_FOUND_BARRIER,
+  CORE_FOUND_ASSERTION,
   CORE_FOUND_ARGUMENT,
   CORE_FOUND_LEAK,
   CORE_FOUND_STREAMS,
   CORE_FOUND_HOST,
 } core_finding_kind;
 void core_found(core_finding_kind kind, const char *fmt, ...) HD_PRINTF(2, 3);
+/* What was found lies at these places, up to two; those without a function are left out. */
+void core_found_at(core_finding_kind kind, const core_code at[2], const char *fmt, ...) HD_PRINTF(3, 4);
+/* "PTX line 12 (kernel.cu:3)", or ""; out is returned. */
+const char *core_code_text(core_code at, char *out, size_t cap);
 /* Add a function's counts to the report, which outlives its module. */
 void core_report_function(const core_function *f);
 void core_report(void);

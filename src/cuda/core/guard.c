@@ -20,6 +20,7 @@ typedef struct guard {
   uint64_t page;
   uint64_t lo, hi; /* that were written, on this page */
   uint64_t stream, tick;
+  core_code at;
   char name[96];
 } guard;
 static HD_VEC(guard) guards;
@@ -31,12 +32,13 @@ static void protect(uint64_t page, int how) { mprotect((void *)(uintptr_t)page, 
 
 /* ---- Guards ---------------------------------------------------------------------------------- */
 
-void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name) {
+void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name,
+                    core_code at) {
   const core_memory *m = core_memory_find(lo);
   if (!m || (m->kind != CORE_MEMORY_PINNED && m->kind != CORE_MEMORY_MANAGED)) return;
   const uint64_t bytes = page_bytes();
   for (uint64_t page = lo & ~(bytes - 1); page < hi; page += bytes) {
-    guard g = {page, lo > page ? lo : page, hi < page + bytes ? hi : page + bytes, stream, tick, ""};
+    guard g = {page, lo > page ? lo : page, hi < page + bytes ? hi : page + bytes, stream, tick, at, ""};
     snprintf(g.name, sizeof g.name, "%s", name);
     guard *last = guards.n ? &guards.data[guards.n - 1] : NULL;
     if (last && last->page == page && last->stream == stream && last->tick == tick && last->hi >= g.lo &&
@@ -99,10 +101,14 @@ static bool allow(uint64_t address, const char *where) {
   for (size_t k = guards.n; k-- > 0;) {
     const guard g = guards.data[k];
     if (g.page != page) continue;
-    if (address >= g.lo && address < g.hi)
-      core_found(CORE_FOUND_HOST,
-                 "nothing orders %s in stream %llu and the host's access at %s: both touch 0x%llx", g.name,
-                 (unsigned long long)g.stream, where, (unsigned long long)address);
+    if (address >= g.lo && address < g.hi) {
+      char line[256];
+      core_code_text(g.at, line, sizeof line);
+      core_found_at(CORE_FOUND_HOST, (core_code[2]){g.at},
+                    "nothing orders %s in stream %llu%s%s and the host's access at %s: both touch 0x%llx",
+                    g.name, (unsigned long long)g.stream, *line ? " at " : "", line, where,
+                    (unsigned long long)address);
+    }
     guards.data[k] = guards.data[--guards.n];
   }
   protect(page, PROT_READ | PROT_WRITE);

@@ -1,6 +1,8 @@
 /* Finds the PTX in the images that programs load, and links several texts into one module. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cuda/core/core.h"
 #include "heddle/container.h"
@@ -45,9 +47,10 @@ static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_dia
   bool more;
   char *best = NULL;
   size_t len = 0;
-  unsigned sm = 0;
+  unsigned sm = 0, newer = 0;
   hd_status st;
   while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
+    if (t.sm > arch) newer = t.sm;
     if (t.sm > arch || (best && t.sm <= sm)) continue;
     char *copy = realloc(best, t.len + 1);
     if (!copy) {
@@ -59,7 +62,12 @@ static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_dia
     len = t.len;
     sm = t.sm;
   }
-  if (st == HD_OK && !best)
+  if (st == HD_OK && !best && newer)
+    st = hd_fail(
+        d, HD_ERR_UNSUPPORTED,
+        "the program's PTX is for sm_%u, which is newer than the GPU, sm_%u: compile it with -arch=sm_%u",
+        newer, arch, arch);
+  else if (st == HD_OK && !best)
     st = hd_fail(d, HD_ERR_UNSUPPORTED,
                  "the program has no PTX for sm_%u, only machine code: compile it with -arch=sm_%u, or with "
                  "-gencode arch=compute_%u,code=compute_%u",
@@ -78,11 +86,23 @@ static hd_status add_fatbin(core_image *i, const void *data, size_t n, unsigned 
   return st;
 }
 
+/* A fatbin says itself how long it is: whether that much memory follows is up to the system. */
+static bool is_mapped(const void *data, uint64_t bytes) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), past = (uintptr_t)data % page;
+  unsigned char *pages = malloc((past + bytes) / page + 1);
+  const bool mapped = pages && mincore((char *)(uintptr_t)data - past, past + bytes, pages) == 0;
+  free(pages);
+  return mapped;
+}
+
 static hd_status add_region(core_image *i, const void *data, unsigned arch, hd_diag *d) {
   region r;
   memcpy(&r, data, sizeof r);
   if (r.magic != REGION_MAGIC || r.size > REGION_LIMIT)
     return hd_fail(d, HD_ERR_INPUT, "the program hands in something that is no fatbin");
+  if (!is_mapped(data, r.header_size + r.size))
+    return hd_fail(d, HD_ERR_INPUT, "a fatbin of the program claims %llu bytes, which are not all there",
+                   (unsigned long long)r.size);
   return add_fatbin(i, data, r.header_size + r.size, arch, d);
 }
 

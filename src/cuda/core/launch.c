@@ -16,25 +16,45 @@ typedef struct kernel_work {
 
 /* ---- A fault's result for the program ----------------------------------------------------------------- */
 
-/* Words that the emulator's diagnostics begin with, and the driver's result. */
+/* Words that the emulator's diagnostics have, what was found, and the driver's result. */
 static const struct {
   const char *words;
+  core_finding_kind kind;
   cu_result result;
 } faults[] = {
-    {"misaligned", CU_MISALIGNED_ADDRESS},
-    {"out of bounds", CU_ILLEGAL_ADDRESS},
-    {"assertion", CU_ASSERT},
-    {"is not emulated", CU_NOT_SUPPORTED},
-    {"trap", CU_LAUNCH_FAILED},
+    {"misaligned", CORE_FOUND_MISALIGNED, CU_MISALIGNED_ADDRESS},
+    {"out of bounds", CORE_FOUND_BOUNDS, CU_ILLEGAL_ADDRESS},
+    {"assertion", CORE_FOUND_ASSERTION, CU_ASSERT},
+    {"is not emulated", CORE_FOUND_FAULT, CU_NOT_SUPPORTED},
+    {"trap", CORE_FOUND_FAULT, CU_LAUNCH_FAILED},
+    {"never written", CORE_FOUND_INIT, CU_LAUNCH_FAILED},
+    {"race between", CORE_FOUND_RACE, CU_LAUNCH_FAILED},
+    {"race inside", CORE_FOUND_RACE, CU_LAUNCH_FAILED},
+    {"is never complete", CORE_FOUND_BARRIER, CU_LAUNCH_FAILED},
 };
+enum { FAULTS = sizeof faults / sizeof *faults };
+
+static size_t fault_of(const hd_diag *d) {
+  size_t k = 0;
+  while (k < FAULTS && !strstr(d->message, faults[k].words)) k++;
+  return k;
+}
 
 static cu_result result_of(hd_status st, const hd_diag *d) {
   if (st == HD_ERR_NOMEM) return CU_OUT_OF_MEMORY;
   if (st == HD_ERR_UNSUPPORTED) return CU_NOT_SUPPORTED;
   if (hd_emu_is_hang(d)) return CU_LAUNCH_TIMEOUT;
-  for (size_t k = 0; k < sizeof faults / sizeof *faults; k++)
-    if (strstr(d->message, faults[k].words)) return faults[k].result;
-  return CU_LAUNCH_FAILED;
+  const size_t k = fault_of(d);
+  return k < FAULTS ? faults[k].result : CU_LAUNCH_FAILED;
+}
+
+static void say_fault(const core_function *f, const hd_diag *d) {
+  char line[1600];
+  const size_t k = fault_of(d);
+  const hd_ptx_source from = hd_ptx_source_at(f->module->ptx, d->line);
+  hd_diag_line(d, line, sizeof line);
+  core_found_at(k < FAULTS ? faults[k].kind : CORE_FOUND_FAULT, (core_code[2]){{d->line ? f : NULL, d->line}},
+                from.line ? "%s, from %.*s:%u" : "%s", line, (int)from.file_len, from.file, from.line);
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -52,15 +72,13 @@ static cu_result run_kernel(core_work *base) {
   hd_emu_stats stats;
   hd_diag d = {0};
   hd_status st = hd_emu_launch(f->module->program, &w->params, &w->dispatch, &hooks, &stats, &d);
-  core_name_work("kernel %s", f->name);
+  core_name_kernel(f);
   f->launches++;
   f->warp_instructions += stats.warp_instructions;
   f->thread_instructions += stats.thread_instructions;
   f->seconds += stats.seconds;
-  if (st == HD_OK) return CU_SUCCESS;
-  char line[1600];
-  core_found(CORE_FOUND_FAULT, "%s", hd_diag_line(&d, line, sizeof line));
-  return result_of(st, &d);
+  if (st != HD_OK) say_fault(f, &d);
+  return st == HD_OK ? CU_SUCCESS : result_of(st, &d);
 }
 
 /* ---- Checking -------------------------------------------------------------------------------- */

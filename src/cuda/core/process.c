@@ -59,6 +59,7 @@ static hd_status open_emulator(hd_diag *d) {
 
 cu_result core_start(void) {
   if (core.initialised) return core_ready();
+  core.pid = getpid();
   hd_diag d = {0};
   const char *text = getenv(HD_PROGRAM_VARIABLE);
   hd_status st =
@@ -73,7 +74,6 @@ cu_result core_start(void) {
   }
   for (int k = 0; k < CORE_MAX_DEVICES; k++) core.devices[k].ordinal = k;
   core_guard_install();
-  core.pid = getpid();
   core.initialised = true;
   return CU_SUCCESS;
 }

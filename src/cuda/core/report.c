@@ -1,8 +1,10 @@
 /* The report at the end of the program: kernels, launches, instructions, findings. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda/core/core.h"
 
@@ -12,9 +14,16 @@ typedef struct line {
   double seconds;
 } line;
 
+typedef struct place {
+  char *kernel, *file; /* of the CUDA source; NULL: the PTX does not say */
+  uint32_t line, source;
+} place;
+
 typedef struct finding {
   core_finding_kind kind;
   char *text;
+  place places[2];
+  int n_places;
 } finding;
 
 static struct {
@@ -24,22 +33,66 @@ static struct {
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const kinds[] = {[CORE_FOUND_FAULT] = "fault",
+                                    [CORE_FOUND_BOUNDS] = "bounds",
+                                    [CORE_FOUND_MISALIGNED] = "misaligned",
+                                    [CORE_FOUND_INIT] = "init",
+                                    [CORE_FOUND_RACE] = "race",
+                                    [CORE_FOUND_BARRIER] = "barrier",
+                                    [CORE_FOUND_ASSERTION] = "assertion",
                                     [CORE_FOUND_ARGUMENT] = "argument",
                                     [CORE_FOUND_LEAK] = "leak",
                                     [CORE_FOUND_STREAMS] = "streams",
                                     [CORE_FOUND_HOST] = "host"};
 
-void core_found(core_finding_kind kind, const char *fmt, ...) {
+/* The source that a place is from; of a module that is still loaded. */
+static hd_ptx_source source_of(core_code at) {
+  if (!at.function || at.function->kind != CORE_FUNCTION) return (hd_ptx_source){.file = ""};
+  return hd_ptx_source_at(at.function->module->ptx, at.line);
+}
+
+const char *core_code_text(core_code at, char *out, size_t cap) {
+  const hd_ptx_source from = source_of(at);
+  *out = 0;
+  if (at.function && from.line)
+    snprintf(out, cap, "PTX line %u (%.*s:%u)", at.line, (int)from.file_len, from.file, from.line);
+  else if (at.function)
+    snprintf(out, cap, "PTX line %u", at.line);
+  return out;
+}
+
+static void add_place(finding *f, core_code at) {
+  if (!at.function) return;
+  const hd_ptx_source from = source_of(at);
+  f->places[f->n_places++] =
+      (place){at.function->kind == CORE_FUNCTION ? strdup(at.function->name) : NULL,
+              from.line ? strndup(from.file, from.file_len) : NULL, at.line, from.line};
+}
+
+static void note(finding *f, const char *fmt, va_list ap) {
   char text[2048];
+  vsnprintf(text, sizeof text, fmt, ap);
+  core_say("%s: %s", kinds[f->kind], text);
+  f->text = strdup(text);
+  pthread_mutex_lock(&report.lock);
+  if (f->text && !hd_vec_push(&report.findings, *f)) free(f->text);
+  pthread_mutex_unlock(&report.lock);
+}
+
+void core_found(core_finding_kind kind, const char *fmt, ...) {
+  finding f = {.kind = kind};
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
+  note(&f, fmt, ap);
   va_end(ap);
-  core_say("%s: %s", kinds[kind], text);
-  pthread_mutex_lock(&report.lock);
-  const finding f = {kind, strdup(text)};
-  if (f.text && !hd_vec_push(&report.findings, f)) free(f.text);
-  pthread_mutex_unlock(&report.lock);
+}
+
+void core_found_at(core_finding_kind kind, const core_code at[2], const char *fmt, ...) {
+  finding f = {.kind = kind};
+  for (int k = 0; k < 2; k++) add_place(&f, at[k]);
+  va_list ap;
+  va_start(ap, fmt);
+  note(&f, fmt, ap);
+  va_end(ap);
 }
 
 /* Counts of kernels with the same name share one line, however often their module is loaded. */
@@ -70,8 +123,9 @@ static void gather(void) {
     }
 }
 
+/* After a fault the program could free nothing. */
 static void note_leak(const core_memory *m, void *arg) {
-  if (m->kind != CORE_MEMORY_REGISTERED)
+  if (m->kind != CORE_MEMORY_REGISTERED && m->context->fault == CU_SUCCESS)
     core_found(CORE_FOUND_LEAK, "%" PRIu64 " bytes at 0x%" PRIx64 " of %s are never freed", m->bytes,
                m->address, m->what);
 }
@@ -90,6 +144,26 @@ static void put_text(hd_buf *b, const char *text) {
   hd_buf_putc(b, '"');
 }
 
+static void put_places(hd_buf *b, const finding *f) {
+  for (int k = 0; k < f->n_places; k++) {
+    const place *p = &f->places[k];
+    hd_buf_puts(b, k ? ",\n    {" : ",\n   \"places\": [\n    {");
+    if (p->kernel) {
+      hd_buf_puts(b, "\"kernel\": ");
+      put_text(b, p->kernel);
+      hd_buf_puts(b, ", ");
+    }
+    hd_buf_printf(b, "\"line\": %u", p->line);
+    if (p->file) {
+      hd_buf_puts(b, ", \"source\": {\"file\": ");
+      put_text(b, p->file);
+      hd_buf_printf(b, ", \"line\": %u}", p->source);
+    }
+    hd_buf_putc(b, '}');
+  }
+  if (f->n_places) hd_buf_putc(b, ']');
+}
+
 static void write_json(hd_buf *b) {
   hd_buf_puts(b, "{\"kernels\": [");
   for (size_t k = 0; k < report.kernels.n; k++) {
@@ -106,6 +180,7 @@ static void write_json(hd_buf *b) {
     hd_buf_printf(b, "%s\n  {\"kind\": \"%s\", \"text\": ", k ? "," : "",
                   kinds[report.findings.data[k].kind]);
     put_text(b, report.findings.data[k].text);
+    put_places(b, &report.findings.data[k]);
     hd_buf_putc(b, '}');
   }
   hd_buf_puts(b, "]}\n");
@@ -128,10 +203,22 @@ static void write_text(hd_buf *b) {
                 report.kernels.n, launches, instructions, seconds, report.findings.n);
 }
 
+/* A program that heddle started and that never asked for a device; what it started is not meant. */
+static void say_unused(void) {
+  hd_program_settings s;
+  const char *text = getenv(HD_PROGRAM_VARIABLE);
+  if (core.pid || !text || hd_program_settings_parse(text, &s, NULL) != HD_OK) return;
+  if (!s.quiet && s.pid == (uint64_t)getpid())
+    core_say("%s made no CUDA call", program_invocation_short_name);
+}
+
 void core_report(void) {
   hd_buf b = {0};
   hd_diag d = {0};
-  if (core_ready() != CU_SUCCESS) return;
+  if (core_ready() != CU_SUCCESS) {
+    say_unused();
+    return;
+  }
   core_wait_all();
   gather();
   if (core.settings.checks & HD_PROGRAM_CHECK_LEAK) core_memory_live(note_leak, NULL);

@@ -32,6 +32,7 @@ typedef struct record {
   uint64_t stream, tick;
   core_clock clock;
   char name[NAME];
+  const core_function *function; /* NULL: no kernel */
   HD_VEC(range) ranges;
   sector *sectors;
   size_t n_sectors, cap;
@@ -148,6 +149,11 @@ void core_name_work(const char *fmt, ...) {
   va_end(ap);
 }
 
+void core_name_kernel(const core_function *f) {
+  core_name_work("kernel %s", f->name);
+  now.function = f;
+}
+
 /* ---- Comparison --------------------------------------------------------------------------------- */
 
 typedef struct meeting {
@@ -203,14 +209,16 @@ static bool sectors_meet_sectors(const record *a, const record *b, meeting *m) {
 }
 
 static void say(const record *a, const record *b, const meeting *m) {
-  char lines[2][32] = {"", ""};
-  for (int k = 0; k < 2; k++)
-    if (m->lines[k]) snprintf(lines[k], sizeof lines[k], " at PTX line %u", m->lines[k]);
+  const core_code at[2] = {{m->lines[0] ? a->function : NULL, m->lines[0]},
+                           {m->lines[1] ? b->function : NULL, m->lines[1]}};
+  char lines[2][256];
+  for (int k = 0; k < 2; k++) core_code_text(at[k], lines[k], sizeof lines[k]);
   const core_memory *where = core_memory_find(m->address);
-  core_found(CORE_FOUND_STREAMS,
-             "nothing orders %s in stream %llu%s and %s in stream %llu%s: both touch 0x%llx%s%s", a->name,
-             (unsigned long long)a->stream, lines[0], b->name, (unsigned long long)b->stream, lines[1],
-             (unsigned long long)m->address, where ? " of " : "", where ? where->what : "");
+  core_found_at(CORE_FOUND_STREAMS, at,
+                "nothing orders %s in stream %llu%s%s and %s in stream %llu%s%s: both touch 0x%llx%s%s",
+                a->name, (unsigned long long)a->stream, *lines[0] ? " at " : "", lines[0], b->name,
+                (unsigned long long)b->stream, *lines[1] ? " at " : "", lines[1],
+                (unsigned long long)m->address, where ? " of " : "", where ? where->what : "");
 }
 
 static void clear(record *r) {
@@ -224,12 +232,12 @@ static void clear(record *r) {
 static void hide_from_host(const record *r) {
   for (size_t k = 0; k < r->ranges.n; k++)
     if (r->ranges.data[k].write)
-      core_guard_add(r->ranges.data[k].lo, r->ranges.data[k].hi, r->stream, r->tick, r->name);
+      core_guard_add(r->ranges.data[k].lo, r->ranges.data[k].hi, r->stream, r->tick, r->name, (core_code){0});
   for (size_t k = 0; k < r->cap; k++)
     if (r->sectors[k].address && r->sectors[k].written)
       core_guard_add(r->sectors[k].address + (unsigned)__builtin_ctz(r->sectors[k].written),
                      r->sectors[k].address + 32 - (unsigned)__builtin_clz(r->sectors[k].written), r->stream,
-                     r->tick, r->name);
+                     r->tick, r->name, (core_code){r->function, r->sectors[k].line});
 }
 
 /* A host function knows the operations before its own. */

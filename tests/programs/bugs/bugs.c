@@ -13,16 +13,20 @@
   "xor.b32 %r4, %r1, 32; mul.wide.u32 %rd5, %r4, 4; add.s64 %rd6, %rd6, %rd5;\nld.u32 %r3, [%rd6];\n"        \
   "st.global.u32 [%rd3], %r3;\n"
 static const char *const text =
-    PTX_HEAD ".shared .align 4 .b8 tile[1024];\n" KERNEL("store", P, "st.global.u32 [%rd3], %r1;\n") KERNEL(
-        "increment", P, "ld.global.u32 %r3, [%rd3];\nadd.u32 %r3, %r3, 1;\nst.global.u32 [%rd3], %r3;\n")
-        KERNEL("race", P, "st.global.u32 [%rd1], %r2;\n")
-            KERNEL("no_race", P,
-                   "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd1, %rd4;\nst.global.u32 [%rd4], %r2;\n")
-                KERNEL("shared", P, EXCHANGE("")) KERNEL("no_shared", P, EXCHANGE("bar.sync 0;\n"))
-                    KERNEL("misaligned", P, "add.s64 %rd4, %rd3, 2;\nst.global.u32 [%rd4], %r1;\n") KERNEL(
-                        "divergent", P,
-                        "setp.lt.u32 %p, %r1, 32;\n@%p bra L1;\nbar.sync 0;\nbra L2;\nL1: bar.sync 1;\nL2:\n"
-                        "st.global.u32 [%rd3], %r1;\n");
+    PTX_HEAD ".file 1 \"/some/folder/bugs.cu\"\n.shared .align 4 .b8 tile[1024];\n" KERNEL(
+        "store", P, ".loc 1 30 5\nst.global.u32 [%rd3], %r1;\n")
+        KERNEL("increment", P,
+               "ld.global.u32 %r3, [%rd3];\nadd.u32 %r3, %r3, 1;\nst.global.u32 [%rd3], %r3;\n")
+            KERNEL("race", P, "st.global.u32 [%rd1], %r2;\n")
+                KERNEL("no_race", P,
+                       "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd1, %rd4;\nst.global.u32 [%rd4], %r2;\n")
+                    KERNEL("shared", P, EXCHANGE("")) KERNEL("no_shared", P, EXCHANGE("bar.sync 0;\n"))
+                        KERNEL("misaligned", P,
+                               ".loc 1 64 5\nadd.s64 %rd4, %rd3, 2;\nst.global.u32 [%rd4], %r1;\n")
+                            KERNEL("divergent", P,
+                                   ".loc 1 75 5\nsetp.lt.u32 %p, %r1, 32;\n@%p bra L1;\nbar.sync 0;\nbra "
+                                   "L2;\nL1: bar.sync 1;\nL2:\n"
+                                   "st.global.u32 [%rd3], %r1;\n");
 
 static cu_handle module;
 static int clean;

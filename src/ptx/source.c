@@ -1,11 +1,11 @@
-/* Lines of CUDA source, from a module's .loc and .file. */
+/* Lines of the source that a module was compiled from, by its .loc and .file. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis.h"
+#include "heddle/ptx.h"
 
 /* The last part of the path that ".file NUMBER "PATH"" gives. */
-static void find_file(const hd_ptx_module *m, uint64_t number, report_source *out) {
+static void find_file(const hd_ptx_module *m, uint64_t number, hd_ptx_source *out) {
   static const char word[] = ".file";
   for (uint32_t i = 0; i < m->n_items; i++) {
     if (m->items[i].kind != HD_I_RAW) continue;
@@ -22,12 +22,10 @@ static void find_file(const hd_ptx_module *m, uint64_t number, report_source *ou
 }
 
 /* The nearest .loc in front; line 0 there is of no line. */
-report_source report_source_of(const hd_analysis *a, uint32_t inst) {
-  const hd_ptx_module *m = a->module;
-  const hd_inst *at = &a->cfg.insts[inst];
-  const hd_ptx_func *f = &m->funcs[at->func];
-  report_source out = {.file = ""};
-  for (uint32_t i = at->stmt; i-- > 0 && !out.line;) {
+hd_ptx_source hd_ptx_source_of(const hd_ptx_module *m, uint32_t func, uint32_t stmt) {
+  const hd_ptx_func *f = &m->funcs[func];
+  hd_ptx_source out = {.file = ""};
+  for (uint32_t i = stmt; i-- > 0 && !out.line;) {
     if (f->stmts[i].kind != HD_S_LOC) continue;
     char *end;
     uint64_t number = strtoull(m->syms[f->stmts[i].sym].name, &end, 10);
@@ -35,4 +33,13 @@ report_source report_source_of(const hd_analysis *a, uint32_t inst) {
     if (out.line) find_file(m, number, &out);
   }
   return out;
+}
+
+hd_ptx_source hd_ptx_source_at(const hd_ptx_module *m, uint32_t line) {
+  for (uint32_t k = 0; k < m->n_funcs; k++) {
+    const hd_ptx_func *f = &m->funcs[k];
+    for (uint32_t i = 0; i < f->n_stmts; i++)
+      if (f->stmts[i].kind == HD_S_INST && f->stmts[i].line == line) return hd_ptx_source_of(m, k, i);
+  }
+  return (hd_ptx_source){.file = ""};
 }

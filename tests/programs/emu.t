@@ -1,0 +1,70 @@
+Whole command lines of `heddle emu`, with their whole output. $PROGRAMS holds the programs of this folder.
+
+The report, with its seconds cut out:
+
+  $ heddle emu -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
+  heddle: saxpy                                           2 launches          34528 thread instructions T s
+  heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
+  saxpy: equal
+
+  $ heddle emu --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
+  saxpy: equal
+  {"kernels": [
+    {"kernel": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T}],
+   "findings": []}
+
+Findings have their places; with no list, everything is looked for:
+
+  $ heddle emu --quiet --check -- $PROGRAMS/program_bugs streams
+  heddle: streams: nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x7000000002e0 of cuMemAlloc of 256 bytes
+
+  $ heddle emu --json out.json --check=streams -- $PROGRAMS/program_bugs streams 2>/dev/null; cat out.json | sed 's/"seconds": [0-9.]*/"seconds": T/'
+  {"kernels": [
+    {"kernel": "store", "launches": 1, "warp_instructions": 14, "thread_instructions": 448, "seconds": T},
+    {"kernel": "increment", "launches": 1, "warp_instructions": 18, "thread_instructions": 576, "seconds": T}],
+   "findings": [
+    {"kind": "streams", "text": "nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x7000000002e0 of cuMemAlloc of 256 bytes",
+     "places": [
+      {"kernel": "store", "line": 12, "source": {"file": "bugs.cu", "line": 30}},
+      {"kernel": "increment", "line": 19}]}]}
+
+  $ heddle emu --check=everything -- $PROGRAMS/program_bugs streams
+  heddle: --check takes all or a list of init, race, leak and streams, not 'everything'
+  [2]
+
+A program that is none of CUDA's; what it starts is not meant:
+
+  $ heddle emu -- true
+  heddle: true made no CUDA call
+  $ heddle emu -- bash -c 'cat /dev/null; exit 3'
+  heddle: bash made no CUDA call
+  [3]
+  $ heddle emu --quiet -- true
+  $ heddle emu -- ./missing
+  heddle: cannot start './missing': No such file or directory
+  [2]
+  $ heddle emu
+  heddle: emu: which program?
+  [2]
+
+Input, output, exit code and signals are the program's own:
+
+  $ echo text | heddle emu --quiet -- sh -c 'cat; exit 7'
+  text
+  [7]
+  $ { heddle emu --quiet -- sh -c 'kill -SEGV $$'; } 2>/dev/null; echo $?
+  139
+  $ { heddle emu --quiet -- $PROGRAMS/program_bugs host_access >/dev/null; } 2>/dev/null; echo $?
+  139
+  $ { heddle emu --quiet -- sh -c 'kill -TERM $$'; } 2>/dev/null; echo $?
+  143
+
+More memory than there is, and GPUs that are not known:
+
+  $ heddle emu --memory 100 --quiet -- $PROGRAMS/program_bugs leak 2>&1 | grep -o 'cuMemAlloc.*'
+  cuMemAlloc_v2(&p, bytes) gives 2, not 0
+  $ heddle emu --memory nothing -- true
+  heddle: --memory takes a size such as 40G, not 'nothing'
+  [2]
+  $ heddle emu --gpu nothing -- true 2>&1 | sed "s,$SOURCE/,,"
+  heddle: gpus/nothing.toml: cannot open: No such file or directory
