@@ -17,6 +17,7 @@
 #define HEDDLE_ANALYSIS_H
 
 #include "heddle/cfg.h"
+#include "heddle/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +69,7 @@ typedef enum hd_symbol_kind {
   HD_V_TID = 1, /* a: 0 1 2 for .x .y .z */
   HD_V_CTAID,   /* a: as above */
   HD_V_COUNTER, /* a: loop */
+  HD_V_TILE,    /* a: 0 1 2 for x y z of the CTA's cell in hd_analysis.tiles */
   /* constants of a launch */
   HD_V_NTID,    /* a: 0 1 2 */
   HD_V_NCTAID,  /* a: 0 1 2 */
@@ -185,6 +187,28 @@ typedef struct hd_loop_values {
   uint32_t first_assumption, n_assumptions; /* into assumption_lists: what trips rests on */
 } hd_loop_values;
 
+/* ---- Tiles ---------------------------------------------------------------------------- */
+
+/* The tiles that the CTAs of one launch work on, where the kernel divides the CTA's number itself. */
+typedef enum hd_tiles_answer {
+  HD_TILES_NONE = 0, /* nothing divides it, or no launch is at hand */
+  HD_TILES_LAUNCH,   /* the accesses follow the launch's own ids all the same */
+  HD_TILES_FOUND,
+  HD_TILES_UNKNOWN, /* no coordinates name each tile once, or the kernel numbers them in an order of its own
+                     */
+} hd_tiles_answer;
+
+enum { HD_TILES_PARAMS = 8 };
+
+typedef struct hd_tiles {
+  hd_tiles_answer answer;
+  hd_shape shape;                             /* found: as shape= takes it */
+  uint32_t n[3];                              /* found: tiles along x, y, z */
+  const hd_prog *cell;                        /* found: from a CTA's number to its cell */
+  uint32_t line;                              /* of the first division in the text; 0: none is known */
+  uint32_t params[HD_TILES_PARAMS], n_params; /* parameters that divisors are computed from */
+} hd_tiles;
+
 /* ---- The analysis ------------------------------------------------------------------- */
 
 typedef struct hd_analysis {
@@ -211,6 +235,8 @@ typedef struct hd_analysis {
   hd_site *sites;
   uint32_t n_sites; /* reachable ones, in program order */
   uint64_t work;    /* steps taken; compare hd_analyze_options.work */
+  hd_tiles tiles;   /* hd_analyze_launch */
+  bool at_launch;   /* the same: numbers stand for arguments */
   bool over_budget; /* some sites were not worked out: their level is BUDGET */
   void *priv;
 } hd_analysis;
@@ -227,6 +253,18 @@ typedef struct hd_analyze_options {
 HD_API hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt,
                             hd_analysis **out, hd_diag *d);
 HD_API void hd_analysis_free(hd_analysis *a);
+
+typedef struct hd_point hd_point;
+/* The same of one launch, whose grid, block and arguments *at gives. Dimensions
+ * and arguments are numbers then, but those that addresses are based on. Where the kernel divides the CTA's
+ * number, a->tiles says which tiles it means, and formulas are in the tiles' coordinates: every part that
+ * depends on the CTA alone was worked out in all CTAs (up to 2^17) and is linear in them. */
+HD_API hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at,
+                                   hd_analysis **out, hd_diag *d);
+/* The one of the two that says more: of the launch where arguments decide how more addresses are formed, else
+ * hd_analyze, which has names in place of numbers. at NULL, or without arguments: hd_analyze. */
+HD_API hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
+                                 hd_diag *d);
 
 /* "4*n*ctaid.y + floor(tid.x / 32)": names as CUDA has them, parameters by name, loop counters as
  * k1, k2 (loop number from 1). */
@@ -250,7 +288,7 @@ HD_API hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint3
 /* ---- At a launch ----------------------------------------------------------------------- */
 
 /* Values for the symbols. Unknown parts make evaluation fail, and only it. */
-typedef struct hd_point {
+struct hd_point {
   uint32_t grid[3], block[3]; /* 0: unknown */
   const void *args;           /* the parameter block (hd_ptx_param_layout), or NULL */
   uint64_t args_bytes;
@@ -260,7 +298,7 @@ typedef struct hd_point {
   bool (*address)(void *ctx, uint32_t var, uint64_t *out);
   bool (*constant)(void *ctx, uint32_t var, uint32_t offset, void *out, uint32_t bytes);
   void *ctx;
-} hd_point;
+};
 
 /* Evaluate modulo 2^64. False: it depends on something unknown. */
 HD_API bool hd_poly_eval(const hd_analysis *a, hd_poly p, const hd_point *at, int64_t *out);

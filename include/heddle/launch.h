@@ -11,6 +11,7 @@
 #ifndef HEDDLE_LAUNCH_H
 #define HEDDLE_LAUNCH_H
 
+#include "heddle/analysis.h"
 #include "heddle/device.h"
 #include "heddle/rewrite.h"
 #include "heddle/stats.h"
@@ -39,6 +40,16 @@ HD_API unsigned hd_launch_arch(const hd_device_info *dev, unsigned asked);
  * free. HD_ERR_INPUT when kernel and workload disagree on number or size of the arguments. */
 HD_API hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const uint64_t *addresses,
                                 void **args, uint64_t *bytes, hd_diag *d);
+
+/* ---- Analyses ------------------------------------------------------------------- */
+
+/* hd_analyze_launch of a workload's launch. Buffers lie at addresses of nobody's. */
+HD_API hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_analysis **out, hd_diag *d);
+/* The shape of a launch's grid as the kernel divides it; HD_SHAPE_LAUNCH where it does not, or where no order
+ * of its own is known. */
+HD_API hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
+/* Put what shape=auto stands for in this launch in its place; other plans stay as they are. */
+HD_API hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d);
 
 /* ---- Resolved plans -------------------------------------------------------------- */
 

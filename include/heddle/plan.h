@@ -89,7 +89,12 @@ static inline bool hd_order_needs_table(hd_order_kind k) {
  *           position t. Triton's grouping by G rows is WxH:band:G. Orders act on the cells, so that the
  *           kernel's own order is undone
  */
-typedef enum hd_shape_kind { HD_SHAPE_LAUNCH = 0, HD_SHAPE_GIVEN, HD_SHAPE_COUNT } hd_shape_kind;
+typedef enum hd_shape_kind {
+  HD_SHAPE_LAUNCH = 0,
+  HD_SHAPE_GIVEN,
+  HD_SHAPE_AUTO, /* as an analysis of the launch finds it; the launch's where it finds none */
+  HD_SHAPE_COUNT
+} hd_shape_kind;
 
 typedef struct hd_shape {
   hd_shape_kind kind;
@@ -253,7 +258,7 @@ typedef struct hd_plan {
 
 /* The notation's values, beyond those above:
  *
- *   shape=WxH[xD][:ORDER]
+ *   shape=WxH[xD][:ORDER]|auto
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
  *   threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8|auto (load numbers)
@@ -274,6 +279,8 @@ HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
 /* Canonical notation, appended: levers in the table's order, defaults left out,
  * "baseline" when nothing is left. parse(print(p)) equals p. */
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
+/* "WxH", "WxHxD", "WxH:ORDER"; HD_SHAPE_LAUNCH: nothing. */
+HD_API void hd_shape_print(const hd_shape *s, hd_buf *out);
 HD_API bool hd_plan_equal(const hd_plan *a, const hd_plan *b);
 HD_API bool hd_plan_is_baseline(const hd_plan *p);
 /* Whether a plan changes a task's own work, and not only when and where it runs: threads, bypass, stream, and
@@ -490,8 +497,9 @@ HD_API void hd_cluster_of(uint64_t V, uint64_t M, uint64_t v, uint64_t *w, uint6
 
 /* A kernel's launch as far as it decides which plans are worth trying. */
 typedef struct hd_plan_space {
-  uint32_t grid[3], block[3];
-  uint64_t tasks; /* CTAs of the grid */
+  uint32_t grid[3], block[3]; /* grid: as orders see it, which is the launch's or that of `shape` */
+  hd_shape shape;             /* where the kernel divides the CTA's number: the tiles that it means */
+  uint64_t tasks;             /* CTAs of the grid */
   uint32_t n_sms;
   uint32_t resident; /* CTAs of the original per SM; 0: unknown */
   uint32_t warps;    /* per CTA */

@@ -46,5 +46,9 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
                           hd_diag *d) {
   const hd_compiled *code;
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o ? o->arch : 0), &code, d);
-  return st == HD_OK ? space_of(code->module, w, launch, o ? o->apply.assume : 0, out, d) : st;
+  if (st == HD_OK) st = space_of(code->module, w, launch, o ? o->apply.assume : 0, out, d);
+  if (st == HD_OK && out->can_order) st = hd_launch_shape(code, launch, &out->shape, d);
+  for (unsigned i = 0; st == HD_OK && out->shape.kind != HD_SHAPE_LAUNCH && i < 3; i++)
+    out->grid[i] = out->shape.n[i] ? out->shape.n[i] : 1;
+  return st;
 }

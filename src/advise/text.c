@@ -36,7 +36,7 @@ static void note_site(advising *a, const hd_analysis *an, const hd_site *s, cons
 
 static hd_status note_kernel(advising *a, const hd_compiled *code, uint32_t kernel, hd_diag *d) {
   hd_analysis *an;
-  hd_status st = hd_analyze(code->module, code->kernels[kernel].func, NULL, &an, d);
+  hd_status st = hd_launch_analyze(code, code->kernels[kernel].first, &an, d);
   if (st != HD_OK) return st;
   for (uint32_t i = 0; i < a->w->n_launches; i++)
     for (uint32_t k = 0; code->kernel_of[i] == kernel && k < an->n_sites; k++)

@@ -79,6 +79,8 @@ bool an_mentions(an_algebra *a, hd_poly p, hd_symbol s);
 /* The test holds for a symbol of p, or of a function's argument in it, that varies with loops. */
 typedef bool (*an_symbol_test)(const void *what, hd_symbol s, const hd_value_symbol *symbol);
 bool an_any_symbol(an_algebra *a, hd_poly p, an_symbol_test test, const void *what);
+/* The same of whatever varies. */
+bool an_any_varying(an_algebra *a, hd_poly p, an_symbol_test test, const void *what);
 /* p = step * s + rest, neither holding s: false when s occurs otherwise. */
 bool an_linear_in(an_algebra *a, hd_poly p, hd_symbol s, hd_poly *step, hd_poly *rest);
 
@@ -110,6 +112,8 @@ int64_t an_content(const an_algebra *a, hd_poly p, int64_t *constant);
 hd_poly an_divide_exact(an_algebra *a, hd_poly p, int64_t d); /* every coefficient is a multiple of d */
 /* p = d * result + *rest, the rest's coefficients below d and of their signs, its constant in 0 .. d - 1. */
 hd_poly an_multiples(an_algebra *a, hd_poly p, int64_t d, hd_poly *rest);
+/* The function of that symbol, of other arguments. */
+hd_poly an_function_of(an_algebra *a, const hd_value_symbol *sym, hd_poly x, hd_poly y);
 bool an_is_function(uint8_t kind); /* hd_symbol_kind whose a (and b) are polynomials */
 bool an_has_two_arguments(uint8_t kind);
 /* A loop's counter is at most hi. */

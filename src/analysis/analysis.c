@@ -60,6 +60,8 @@ static void read_limits(an *a) {
 static hd_status run(an *a) {
   an_poly_init(&a->alg, &a->arena);
   read_limits(a);
+  a->param_offsets = HD_NEW_N(&a->arena, a->m->funcs[a->pub.func].n_params + 1u, uint64_t);
+  a->param_bytes = hd_ptx_param_layout(a->m, &a->m->funcs[a->pub.func], a->param_offsets);
   hd_cfg *g = &a->pub.cfg;
   hd_status st = hd_cfg_build(a->m, a->pub.func, a->opt.max_insts, &a->arena, g, a->diag);
   if (st != HD_OK) return st;
@@ -76,11 +78,17 @@ static hd_status run(an *a) {
   a->eval.vals.n = a->eval.states.n = n_values;
   an_sites(a);
   an_publish(a);
-  return HD_OK;
+  return a->launch ? an_find_tiles(a, a->launch) : HD_OK;
 }
 
-hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt, hd_analysis **out,
-                     hd_diag *d) {
+static hd_status prepare_and_run(an *a, const hd_analysis *plain) {
+  hd_status st = plain ? an_prepare_launch(a, plain) : HD_OK;
+  return st == HD_OK ? run(a) : st;
+}
+
+/* plain: where a launch is given, the analysis without it. */
+static hd_status analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt,
+                         const hd_point *launch, const hd_analysis *plain, hd_analysis **out, hd_diag *d) {
   static const hd_analyze_options defaults = {0};
   *out = NULL;
   if (func >= m->n_funcs || !m->funcs[func].has_body)
@@ -96,13 +104,53 @@ hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_opt
   a->budget = a->opt.work ? a->opt.work : DEFAULT_WORK;
   if (!a->opt.max_insts) a->opt.max_insts = DEFAULT_MAX_INSTS;
   a->diag = d;
-  hd_status st = setjmp(a->out_of_memory) ? hd_nomem(d) : run(a);
+  a->launch = launch;
+  hd_status st = setjmp(a->out_of_memory) ? hd_nomem(d) : prepare_and_run(a, plain);
+  a->launch = NULL; /* the caller's */
   if (st != HD_OK) {
     release(a);
     return st;
   }
+  a->pub.at_launch = launch != NULL;
   *out = &a->pub;
   return HD_OK;
+}
+
+hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt, hd_analysis **out,
+                     hd_diag *d) {
+  return analyze(m, func, opt, NULL, NULL, out, d);
+}
+
+hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
+                            hd_diag *d) {
+  hd_analyze_options opt = {0};
+  hd_analysis *plain;
+  *out = NULL;
+  memcpy(opt.grid, at->grid, sizeof opt.grid);
+  memcpy(opt.block, at->block, sizeof opt.block);
+  hd_status st = hd_analyze(m, func, &opt, &plain, d);
+  if (st != HD_OK) return st;
+  st = analyze(m, func, &opt, at, plain, out, d);
+  hd_analysis_free(plain);
+  return st;
+}
+
+static uint32_t count_formed(const hd_analysis *a) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->n_sites; i++) n += a->sites[i].level <= HD_LEVEL_QUASI;
+  return n;
+}
+
+hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
+                          hd_diag *d) {
+  hd_analysis *launched;
+  hd_status st = hd_analyze(m, func, NULL, out, d);
+  if (st != HD_OK || !at || !at->args || count_formed(*out) == (*out)->n_sites) return st;
+  st = hd_analyze_launch(m, func, at, &launched, d);
+  bool better = st == HD_OK && count_formed(launched) > count_formed(*out);
+  hd_analysis_free(st != HD_OK || better ? *out : launched);
+  *out = st != HD_OK ? NULL : better ? launched : *out;
+  return st;
 }
 
 void hd_analysis_free(hd_analysis *a) {

@@ -10,6 +10,7 @@
  *   value.c, transfer.c   the polynomial of a definition (arithmetic.c, bits.c, moves.c)
  *   merge.c               of a join of paths, or of a loop's header
  *   trips.c               how often a loop goes round
+ * With a launch at hand, at_launch.c runs before and tiles.c (cells.c) behind them.
  *   poly.c, symbols.c, function.c, assumptions.c   arithmetic of polynomials (algebra.h)
  */
 #ifndef HEDDLE_ANALYSIS_INTERNAL_H
@@ -19,7 +20,7 @@
 #include "heddle/limits.h"
 #include "heddle/ptx_facts.h"
 
-enum { AN_WARP = 32 };
+enum { AN_WARP = 32, AN_AXES = 3 };
 
 /* ---- Instructions ---------------------------------------------------------------- */
 
@@ -122,6 +123,11 @@ typedef struct an_result {
   AN_VEC(uint32_t) set_lists;  /* per set of assumptions: where its list begins; HD_NONE */
 } an_result;
 
+/* A pointer among the parameters. */
+typedef struct an_base {
+  uint32_t param, offset;
+} an_base;
+
 typedef struct an {
   hd_analysis pub;
   hd_arena arena; /* holds everything; leaves by out_of_memory */
@@ -129,8 +135,11 @@ typedef struct an {
   hd_diag *diag;
   const hd_ptx_module *m;
   hd_analyze_options opt;
+  const hd_point *launch; /* hd_analyze_launch; else NULL */
+  AN_VEC(an_base) bases;  /* then: parameters that stay symbols */
   uint64_t budget;
-  int64_t max_block[3], max_threads; /* of a CTA, as the kernel's directives allow */
+  uint64_t *param_offsets, param_bytes; /* of the parameter block; UINT64_MAX: not known */
+  int64_t max_block[3], max_threads;    /* of a CTA, as the kernel's directives allow */
   an_slot_table slots;
   an_ssa ssa;
   an_evaluation eval;
@@ -230,6 +239,17 @@ hd_symbol an_counter(an *a, uint32_t loop); /* of the loop's rounds; made when f
 /* ---- sites.c --------------------------------------------------------------------------------- */
 
 void an_sites(an *a);
+/* ---- at_launch.c, tiles.c: one launch ------------------------------------------------------- */
+
+/* `plain`: the analysis without arguments. */
+hd_status an_prepare_launch(an *a, const hd_analysis *plain);
+/* The number that a parameter holds; false: it stays a symbol. */
+bool an_argument(const an *a, const hd_value_symbol *param, int64_t *out);
+/* launch.c: the same from the bytes at a point. */
+bool an_param_value(const hd_analysis *a, const hd_value_symbol *param, const hd_point *at, int64_t *out);
+/* After an_sites. */
+hd_status an_find_tiles(an *a, const hd_point *at);
+
 /* Make the arrays grown meanwhile visible to the caller. */
 void an_publish(an *a);
 

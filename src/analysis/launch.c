@@ -18,13 +18,11 @@ static bool extend_bytes(const hd_value_symbol *s, const void *bytes, int64_t *o
   return true;
 }
 
-static bool parameter(const hd_analysis *a, const hd_value_symbol *s, const hd_point *at, int64_t *out) {
-  const hd_ptx_func *f = &a->module->funcs[a->func];
-  uint64_t *offsets = at->args ? calloc((size_t)f->n_params + 1, sizeof *offsets) : NULL;
-  if (!offsets) return false;
-  uint64_t size = hd_ptx_param_layout(a->module, f, offsets), from = offsets[s->a] + s->b;
-  free(offsets);
-  if (size == UINT64_MAX || from + s->width / 8 > at->args_bytes) return false;
+bool an_param_value(const hd_analysis *a, const hd_value_symbol *s, const hd_point *at, int64_t *out) {
+  const an *all = a->priv;
+  if (!at->args || all->param_bytes == UINT64_MAX) return false;
+  uint64_t from = all->param_offsets[s->a] + s->b;
+  if (from + s->width / 8 > at->args_bytes) return false;
   return extend_bytes(s, (const char *)at->args + from, out);
 }
 
@@ -32,6 +30,14 @@ static bool constant(const hd_value_symbol *s, const hd_point *at, int64_t *out)
   uint64_t bytes = 0;
   return at->constant && at->constant(at->ctx, s->a, s->b, &bytes, s->width / 8) &&
          extend_bytes(s, &bytes, out);
+}
+
+static bool tile(const hd_analysis *a, uint32_t part, const hd_point *at, int64_t *out) {
+  uint64_t cell[3], y = at->ctaid[1] + (uint64_t)at->grid[1] * at->ctaid[2];
+  if (!a->tiles.cell || !at->grid[0] || !at->grid[1]) return false;
+  hd_prog_eval(a->tiles.cell, a->tiles.n, at->ctaid[0] + at->grid[0] * y, NULL, cell);
+  *out = (int64_t)cell[part];
+  return true;
 }
 
 static bool of_dims(const uint32_t dims[3], uint32_t part, int64_t *out) {
@@ -52,7 +58,8 @@ static bool symbol_value(const hd_analysis *a, const hd_value_symbol *s, const h
     return true;
   case HD_V_NTID: return of_dims(at->block, s->a, out);
   case HD_V_NCTAID: return of_dims(at->grid, s->a, out);
-  case HD_V_PARAM: return parameter(a, s, at, out);
+  case HD_V_TILE: return tile(a, s->a, at, out);
+  case HD_V_PARAM: return an_param_value(a, s, at, out);
   case HD_V_CONST: return constant(s, at, out);
   case HD_V_ADDRESS:
     if (s->a == HD_NONE || !at->address || !at->address(at->ctx, s->a, &address)) return false;

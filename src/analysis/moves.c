@@ -155,7 +155,10 @@ static an_val constant_of(tr *t, hd_symbol_kind kind, uint32_t x, uint64_t offse
     s.lo = is_signed ? -((int64_t)1 << (type.bits - 1)) : 0;
     s.hi = ((int64_t)1 << (type.bits - is_signed)) - 1;
   }
-  return an_val_of(a, an_sym(&a->alg, an_symbol(&a->alg, s)), type.bits > 32 ? 64 : 32);
+  int64_t number;
+  hd_poly p = kind == HD_V_PARAM && an_argument(a, &s, &number) ? an_const(&a->alg, number)
+                                                                : an_sym(&a->alg, an_symbol(&a->alg, s));
+  return an_val_of(a, p, type.bits > 32 ? 64 : 32);
 }
 
 /* The parameter or variable and offset that an address polynomial names. */

@@ -38,6 +38,10 @@ bool an_any_symbol(an_algebra *a, hd_poly p, an_symbol_test test, const void *wh
   return a->polys.data[p].iterates && search(a, p, test, what);
 }
 
+bool an_any_varying(an_algebra *a, hd_poly p, an_symbol_test test, const void *what) {
+  return search(a, p, test, what);
+}
+
 static bool is_symbol(const void *what, hd_symbol s, const hd_value_symbol *symbol) {
   (void)symbol;
   return s == *(const hd_symbol *)what;
@@ -126,6 +130,19 @@ typedef struct substitution {
   uint32_t stamp, n_known; /* results are kept for the polynomials there were at first */
 } substitution;
 
+hd_poly an_function_of(an_algebra *a, const hd_value_symbol *sym, hd_poly x, hd_poly y) {
+  switch (sym->kind) {
+  case HD_V_FLOOR: return an_floor(a, x, y, sym->why);
+  case HD_V_POS: return an_max0(a, x);
+  case HD_V_GE: return an_ge0(a, x);
+  case HD_V_EQ: return an_eq0(a, x);
+  case HD_V_BOTH: return an_both(a, x, y);
+  case HD_V_IF: return an_if(a, x, y);
+  case HD_V_POW2: return an_pow2(a, x, sym->why);
+  default: return an_bits(a, (hd_symbol_kind)sym->kind, x, y, sym->why);
+  }
+}
+
 static hd_poly substitute(substitution *u, hd_poly p);
 
 static hd_poly substitute_symbol(substitution *u, hd_symbol f) {
@@ -136,16 +153,7 @@ static hd_poly substitute_symbol(substitution *u, hd_symbol f) {
   hd_poly x = substitute(u, sym.a), y = an_has_two_arguments(sym.kind) ? substitute(u, sym.b) : 0;
   if (x == HD_NONE || y == HD_NONE) return HD_NONE;
   if (x == sym.a && (y == sym.b || !an_has_two_arguments(sym.kind))) return an_sym(a, f);
-  switch (sym.kind) {
-  case HD_V_FLOOR: return an_floor(a, x, y, sym.why);
-  case HD_V_POS: return an_max0(a, x);
-  case HD_V_GE: return an_ge0(a, x);
-  case HD_V_EQ: return an_eq0(a, x);
-  case HD_V_BOTH: return an_both(a, x, y);
-  case HD_V_IF: return an_if(a, x, y);
-  case HD_V_POW2: return an_pow2(a, x, sym.why);
-  default: return an_bits(a, (hd_symbol_kind)sym.kind, x, y, sym.why);
-  }
+  return an_function_of(a, &sym, x, y);
 }
 
 static hd_poly substitute(substitution *u, hd_poly p) {

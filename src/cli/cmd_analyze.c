@@ -62,7 +62,7 @@ static hd_status put_kernel(analyzer *out, hd_analysis *a, uint32_t func, const 
 static hd_status analyze_kernel(analyzer *out, const hd_ptx_module *m, uint32_t func, const hd_point *at,
                                 hd_diag *d) {
   hd_analysis *a;
-  hd_status st = hd_analyze(m, func, NULL, &a, d);
+  hd_status st = hd_analyze_best(m, func, at, &a, d);
   if (st != HD_OK) return st;
   st = put_kernel(out, a, func, at, d);
   hd_analysis_free(a);

@@ -1,5 +1,6 @@
 /* launch/launch.h: declarations that the files of this floor share.
  *
+ * shape.c      analyses of launches with their arguments
  * arch.c       the architecture to compile for
  * apply.c      resolved plans applied to kernels       unwritten.c  buffers that no kernel writes
  * agents.c     registers of kernels with agents        bytes.c      buffers on the host: contents, results

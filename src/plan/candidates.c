@@ -92,10 +92,12 @@ static void add_line_orders(order_list *l) {
     }
 }
 
-/* Lists the orders that need no table, row order first; false for a grid that no launch can have. */
-static bool list_orders(const uint32_t g[3], order_list *l) {
+/* Lists the orders that need no table, first the one that the CTAs have anyway; false for a grid that no
+ * launch can have. */
+static bool list_orders(const uint32_t g[3], const hd_order *own, order_list *l) {
   *l = (order_list){.g = g};
   if (!hd_grid_tasks(g, &l->V) || l->V > INT64_MAX) return false;
+  add_order(l, own->kind, own->a, own->b);
   add_order(l, HD_ORDER_ROW, 0, 0);
   add_order(l, HD_ORDER_COL, 0, 0);
   bool line = (g[0] > 1) + (g[1] > 1) + (g[2] > 1) <= 1;
@@ -139,7 +141,14 @@ typedef struct list {
   size_t n;
 } list;
 
+void plan_give_shape(const hd_plan_space *s, hd_plan *p) {
+  bool lines = p->split.kind == HD_SPLIT_ROWS || p->split.kind == HD_SPLIT_COLS;
+  p->shape = (p->order.kind != HD_ORDER_ROW || lines) && !hd_order_needs_table(p->order.kind) ? s->shape
+                                                                                              : (hd_shape){0};
+}
+
 static void offer(list *l, double prior, const char *reason, hd_plan plan) {
+  if (plan.shape.kind == HD_SHAPE_LAUNCH) plan_give_shape(l->s, &plan);
   if (l->n == HD_CANDIDATES || hd_plan_is_baseline(&plan) || hd_plan_check(&plan, NULL) != HD_OK) return;
   for (size_t i = 0; i < l->n; i++)
     if (hd_plan_equal(&l->at[i].plan, &plan)) return;
@@ -151,8 +160,9 @@ static const char tabled[] = "CTAs that share data run one after the other, whic
 static const char heavy[] = "the longest CTAs start first, so that none runs alone at the end";
 
 static void offer_orders(list *l, const order_list *orders) {
-  for (size_t i = 0; i < orders->n; i++)
-    offer(l, order_prior(&orders->orders[i]), compact, (hd_plan){.order = orders->orders[i]});
+  for (size_t i = 1; i < orders->n; i++)
+    offer(l, order_prior(&orders->orders[i]), compact,
+          (hd_plan){.order = orders->orders[i], .shape = l->s->shape});
   const struct {
     hd_order order;
     bool has;
@@ -332,7 +342,7 @@ size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap) {
   hd_candidate all[HD_CANDIDATES];
   list l = {.s = s, .at = all};
   order_list orders;
-  if (!list_orders(s->grid, &orders)) return 0;
+  if (!list_orders(s->grid, &s->shape.own, &orders)) return 0;
   offer_threads(&l);
   if (s->can_order) {
     offer_orders(&l, &orders);

@@ -9,6 +9,8 @@ enum { PLAN_LINE_ORDERS = 4 };
 size_t plan_line_orders(const hd_plan_space *s, hd_order out[PLAN_LINE_ORDERS]);
 /* Whole lines of tasks for each SM, along the order: the data that a line shares is in one L1 then. */
 hd_split plan_line_split(const hd_plan_space *s, const hd_order *o);
+/* A plan's order goes through the shape's cells, where there is a shape and the order sees it. */
+void plan_give_shape(const hd_plan_space *s, hd_plan *p);
 /* CTAs per SM, guessed where it is not known how many fit. */
 uint32_t plan_resident(const hd_plan_space *s);
 /* The next fewer agents: three quarters and a half of all, of that the same, ...; 0: no fewer. */

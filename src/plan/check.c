@@ -27,7 +27,7 @@ static hd_status check_lists(const hd_plan *p, hd_diag *d) {
 static hd_status check_shape(const hd_shape *s, hd_diag *d) {
   if ((unsigned)s->kind >= HD_SHAPE_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "shape: there is no value %u", (unsigned)s->kind);
-  if (s->kind == HD_SHAPE_LAUNCH) return HD_OK;
+  if (s->kind != HD_SHAPE_GIVEN) return HD_OK;
   if (!s->n[0] || !s->n[1]) return hd_fail(d, HD_ERR_USAGE, "shape: an extent is 0, but must be at least 1");
   if ((unsigned)s->own.kind < HD_ORDER_COUNT && hd_order_needs_table(s->own.kind))
     return hd_fail(d, HD_ERR_USAGE, "shape: the kernel's own order cannot be a table");
@@ -60,7 +60,8 @@ static bool cols_of_other(const hd_plan *p) {
 }
 static bool shape_unseen(const hd_plan *p) {
   bool lines = p->split.kind == HD_SPLIT_ROWS || p->split.kind == HD_SPLIT_COLS;
-  bool row = p->order.kind == HD_ORDER_ROW && p->shape.own.kind == HD_ORDER_ROW;
+  bool row =
+      p->shape.kind == HD_SHAPE_GIVEN && p->order.kind == HD_ORDER_ROW && p->shape.own.kind == HD_ORDER_ROW;
   return p->shape.kind != HD_SHAPE_LAUNCH && ((row && !lines) || hd_order_needs_table(p->order.kind));
 }
 static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }

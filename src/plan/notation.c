@@ -156,12 +156,13 @@ static hd_status parse_shape(const parser *p, const lever_syntax *l, word value)
   word own, rest = split(value, ':', &own);
   unsigned n = 0;
   hd_status st = HD_OK;
-  s->kind = HD_SHAPE_GIVEN;
+  s->kind = is(value, "auto") ? HD_SHAPE_AUTO : HD_SHAPE_GIVEN;
+  if (s->kind == HD_SHAPE_AUTO) return HD_OK;
   for (word part; st == HD_OK && rest.s && n < COUNT(s->n); n++) {
     part = split(rest, 'x', &rest);
     st = parse_number(p, "shape", value, part, 1, &s->n[n]);
   }
-  if (st == HD_OK && (n < 2 || rest.s)) return write_so(p, "shape", value, "shape=WxH, WxHxD, or WxH:ORDER");
+  if (st == HD_OK && (n < 2 || rest.s)) return write_so(p, "shape", value, "auto, WxH, WxHxD, or WxH:ORDER");
   if (st == HD_OK && own.s) st = parse_order(p, "shape", own, &s->own);
   if (st == HD_OK && s->own.kind == HD_ORDER_TABLE) {
     free(s->own.file);
@@ -365,11 +366,16 @@ static bool shape_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *
   return a->shape.kind == b->shape.kind && memcmp(a->shape.n, b->shape.n, sizeof a->shape.n) == 0 &&
          order_equal(&a->shape.own, &b->shape.own);
 }
-static void print_shape(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
-  const hd_shape *s = &p->shape;
+void hd_shape_print(const hd_shape *s, hd_buf *out) {
+  if (s->kind == HD_SHAPE_AUTO) hd_buf_puts(out, "auto");
+  if (s->kind != HD_SHAPE_GIVEN) return;
   hd_buf_printf(out, "%" PRIu32 "x%" PRIu32, s->n[0], s->n[1]);
   if (s->n[2]) hd_buf_printf(out, "x%" PRIu32, s->n[2]);
   if (s->own.kind != HD_ORDER_ROW) print_order(":", &s->own, out);
+}
+
+static void print_shape(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  hd_shape_print(&p->shape, out);
 }
 
 static bool threads_given(const lever_syntax *l, const hd_plan *p) { return p->threads.kind != HD_ORDER_ROW; }

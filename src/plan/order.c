@@ -27,6 +27,9 @@ static void unknown_space(plan_builder *b, plan_space *s) {
 }
 
 static hd_status check_grid(const hd_plan *p, const hd_grid *g, hd_diag *d) {
+  if (p->shape.kind == HD_SHAPE_AUTO)
+    return hd_fail(d, HD_ERR_USAGE,
+                   "shape=auto follows from a launch's arguments, and none are known here; write shape=WxH");
   bool table = hd_order_needs_table(p->order.kind);
   if (p->bind != HD_BIND_NONE && g->n_sms == 0)
     return hd_fail(d, HD_ERR_USAGE, "clusters need a number of SMs of at least 1");

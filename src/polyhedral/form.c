@@ -122,7 +122,9 @@ static bool apply(uint8_t kind, int64_t x, int64_t y, int64_t *out) {
 static bool factor_of(polyhedral_forms *f, hd_symbol symbol, unsigned depth, factor *out) {
   const hd_value_symbol *s = &f->a->symbols[symbol];
   switch (s->kind) {
-  case HD_V_CTAID: return variable(out, s->a);
+  case HD_V_CTAID: /* in tiles a CTA has other coordinates */
+    return f->a->tiles.answer != HD_TILES_FOUND && variable(out, s->a);
+  case HD_V_TILE: return variable(out, s->a);
   case HD_V_TID: return variable(out, POLYHEDRAL_TID + s->a);
   case HD_V_COUNTER: return variable(out, f->loops[s->a]);
   default: break;

@@ -33,6 +33,8 @@ hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint
   run.n_sms = n_sms;
   hd_arena_init(&arena);
   if (st == HD_OK) fill_plans(code, p, plans.kernels);
+  for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++)
+    st = hd_launch_settle_shape(code, code->kernels[k].first, &plans.kernels[k].plan, d);
   if (st == HD_OK) st = hd_ptx_parse(code->text, code->len, s->w->name, &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_workload(m, &plans, &run, recipes, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {

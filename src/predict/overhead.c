@@ -304,7 +304,7 @@ hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, hd_over
 }
 
 static bool has_order_only(const hd_plan *p) {
-  hd_plan order = {.order = p->order, .shape = p->shape};
+  hd_plan order = {.order = p->order};
   return p->order.kind != HD_ORDER_ROW && hd_plan_equal(p, &order);
 }
 

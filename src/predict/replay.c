@@ -53,8 +53,9 @@ static hd_status launch_table(const hd_study *s, uint32_t launch, const hd_plan 
                                          : study_order_table(s, launch, p->order.kind, out, d);
 }
 
-static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *p,
+static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *open,
                                   replay_plan *out, hd_diag *d) {
+  hd_plan settled = *open, *p = &settled;
   const hd_wl_launch *l = &s->w->launches[launch];
   hd_grid grid = {.known = true, .g = {l->grid[0], l->grid[1], l->grid[2]}, .n_sms = g->n_sms};
   uint64_t V;
@@ -63,6 +64,7 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   if (!hd_grid_tasks(l->grid, &V) || V > UINT32_MAX)
     return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks to simulate", l->kernel);
   hd_status st = launch_table(s, launch, p, V, &table, d);
+  if (st == HD_OK) st = hd_launch_settle_shape(s->code, launch, p, d);
   if (st == HD_OK) st = hd_plan_tabulate(p, &grid, table.task ? &table : NULL, &out->order, d);
   hd_table_free(&table);
   if (st == HD_OK && (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM))

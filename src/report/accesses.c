@@ -19,6 +19,13 @@ void report_put_base(const hd_analysis *a, const hd_site *s, hd_buf *out) {
   }
 }
 
+void report_variable_name(hd_symbol_kind kind, uint32_t i, char *out, size_t cap) {
+  if (kind == HD_V_COUNTER)
+    snprintf(out, cap, "k%u", i + 1);
+  else
+    snprintf(out, cap, "%s.%c", kind == HD_V_TID ? "tid" : kind == HD_V_CTAID ? "ctaid" : "tile", "xyz"[i]);
+}
+
 /* ---- Columns -------------------------------------------------------------------------------- */
 
 /* Variables that some address of the kernel has: one column each. */
@@ -29,17 +36,13 @@ typedef struct column {
 enum { MAX_COLUMNS = 10 };
 
 static unsigned find_columns(const hd_analysis *a, column *out) {
-  static const char part[] = "xyz";
   unsigned n = 0;
-  for (uint32_t kind = HD_V_TID; kind <= HD_V_COUNTER; kind++)
+  for (uint32_t kind = HD_V_TID; kind <= HD_V_TILE; kind++)
     for (uint32_t i = 0; i < (kind == HD_V_COUNTER ? a->cfg.n_loops : 3) && n < MAX_COLUMNS; i++) {
       hd_symbol s = hd_find_symbol(a, (hd_symbol_kind)kind, i, 0);
-      if (s == HD_NONE) continue;
+      if (s == HD_NONE || (kind == HD_V_CTAID && a->tiles.answer == HD_TILES_FOUND)) continue;
       out[n].symbol = s;
-      if (kind == HD_V_COUNTER)
-        snprintf(out[n].name, sizeof out[n].name, "k%u", i + 1);
-      else
-        snprintf(out[n].name, sizeof out[n].name, "%s.%c", kind == HD_V_TID ? "tid" : "ctaid", part[i]);
+      report_variable_name((hd_symbol_kind)kind, i, out[n].name, sizeof out[n].name);
       n++;
     }
   return n;

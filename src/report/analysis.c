@@ -82,6 +82,34 @@ static void put_verdict(const hd_analysis_page *p, hd_buf *out) {
     hd_buf_printf(out, "order of the CTAs: fixed: %s\n", p->refusals[0].what);
 }
 
+/* The quantities that decide how the CTA's number is divided: "m and n". */
+static void put_deciding(const hd_analysis *a, hd_buf *out) {
+  const hd_tiles *t = &a->tiles;
+  for (uint32_t i = 0; i < t->n_params; i++) {
+    hd_buf_puts(out, !i ? "" : i + 1 == t->n_params ? " and " : ", ");
+    hd_param_print(a, t->params[i], out);
+  }
+  if (!t->n_params) hd_buf_puts(out, "constants");
+}
+
+static void put_tiles(const hd_analysis *a, hd_buf *out) {
+  const hd_tiles *t = &a->tiles;
+  if (a->at_launch) hd_buf_puts(out, "at this launch: numbers stand for its arguments\n");
+  if (t->answer == HD_TILES_NONE) return;
+  hd_buf_puts(out, "tiles: ");
+  if (t->line) {
+    hd_buf_printf(out, "line %u divides the CTA's number, by ", t->line);
+    put_deciding(a, out);
+    hd_buf_puts(out, "; ");
+  }
+  if (t->answer == HD_TILES_LAUNCH) hd_buf_puts(out, "the accesses follow the launch's own ids\n");
+  if (t->answer == HD_TILES_UNKNOWN) hd_buf_puts(out, "no shape is known that names each tile once\n");
+  if (t->answer != HD_TILES_FOUND) return;
+  hd_buf_printf(out, "%u x %u x %u tiles, shape=", t->n[0], t->n[1], t->n[2]);
+  hd_shape_print(&t->shape, out);
+  hd_buf_putc(out, '\n');
+}
+
 void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out) {
   hd_coverage c = {0};
   hd_coverage_add(&c, a);
@@ -92,6 +120,7 @@ void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out) 
                 " quasi-affine, %" PRIu64 " neither\n",
                 a->cfg.n_insts, a->cfg.n_loops, a->n_sites, good, c.levels[HD_LEVEL_QUASI],
                 c.sites - good - c.levels[HD_LEVEL_QUASI]);
+  put_tiles(a, out);
   put_arrays(a, out);
   put_loops(a, p->cut, out);
   put_verdict(p, out);
@@ -122,18 +151,14 @@ static json_t *poly_or_null(const hd_analysis *a, hd_poly p) {
 }
 
 static json_t *strides_json(hd_analysis *a, const hd_site *s) {
-  static const char part[] = "xyz";
   json_t *j = json_object();
-  for (uint32_t kind = HD_V_TID; kind <= HD_V_COUNTER; kind++)
+  for (uint32_t kind = HD_V_TID; kind <= HD_V_TILE; kind++)
     for (uint32_t i = 0; i < (kind == HD_V_COUNTER ? a->cfg.n_loops : 3); i++) {
       hd_symbol symbol = hd_find_symbol(a, (hd_symbol_kind)kind, i, 0);
       char name[32];
       hd_poly stride;
       if (symbol == HD_NONE) continue;
-      if (kind == HD_V_COUNTER)
-        snprintf(name, sizeof name, "k%u", i + 1);
-      else
-        snprintf(name, sizeof name, "%s.%c", kind == HD_V_TID ? "tid" : "ctaid", part[i]);
+      report_variable_name((hd_symbol_kind)kind, i, name, sizeof name);
       bool linear = hd_poly_stride(a, s->address, symbol, &stride);
       if (!linear || stride) json_object_set_new(j, name, linear ? poly_json(a, stride) : json_null());
     }
@@ -205,6 +230,25 @@ static json_t *site_json(hd_analysis *a, uint32_t i, const hd_point *at) {
   return j;
 }
 
+static json_t *tiles_json(const hd_analysis *a) {
+  static const char *const answers[] = {"none", "launch", "found", "unknown"};
+  const hd_tiles *t = &a->tiles;
+  json_t *params = json_array();
+  for (uint32_t i = 0; i < t->n_params; i++) {
+    hd_buf name = {0};
+    hd_param_print(a, t->params[i], &name);
+    json_array_append_new(params, report_text_json(&name));
+  }
+  json_t *j =
+      json_pack("{s:s, s:i, s:o}", "answer", answers[t->answer], "line", (int)t->line, "params", params);
+  if (t->answer != HD_TILES_FOUND) return j;
+  hd_buf shape = {0};
+  hd_shape_print(&t->shape, &shape);
+  json_object_set_new(j, "shape", report_text_json(&shape));
+  json_object_set_new(j, "tiles", json_pack("[i, i, i]", (int)t->n[0], (int)t->n[1], (int)t->n[2]));
+  return j;
+}
+
 json_t *report_kernel_json(hd_analysis *a, const hd_analysis_page *p) {
   json_t *j = json_pack("{s:s, s:i, s:i, s:b}", "kernel", a->module->syms[a->module->funcs[a->func].sym].name,
                         "instructions", (int)a->cfg.n_insts, "blocks", (int)a->cfg.n_blocks, "over_budget",
@@ -223,6 +267,7 @@ json_t *report_kernel_json(hd_analysis *a, const hd_analysis_page *p) {
   for (size_t i = 0; i < p->n_stored; i++)
     json_array_append_new(why, json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(p->refusals[i].kind),
                                          "line", (int)p->refusals[i].line, "what", p->refusals[i].what));
+  if (a->at_launch) json_object_set_new(j, "tiles", tiles_json(a));
   json_object_set_new(j, "loops", loops);
   json_object_set_new(j, "accesses", accesses);
   json_object_set_new(j, "order_free", json_string(p->n_refusals ? "no" : "unrefuted"));

@@ -10,6 +10,8 @@ enum { REPORT_SHORT_FORMULA = 72 }; /* columns that a formula takes, where it is
 
 /* accesses.c. The array that an access is to: a parameter, a variable, or "-". */
 void report_put_base(const hd_analysis *a, const hd_site *s, hd_buf *out);
+/* tid.x, ctaid.y, k1, tile.x. */
+void report_variable_name(hd_symbol_kind kind, uint32_t i, char *out, size_t cap);
 /* The table of a kernel's accesses; unrolled copies of one share a row. */
 void report_put_accesses(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
 

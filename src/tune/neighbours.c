@@ -202,6 +202,7 @@ static void reorder(neighbours *l, const hd_plan_space *s, const hd_plan *best) 
     hd_plan p = *best;
     p.order = orders[i];
     if (p.split.kind != HD_SPLIT_WAVE) p.split = plan_line_split(s, &p.order);
+    plan_give_shape(s, &p);
     if (!hd_plan_equal(&p, best)) neighbour(l, &p);
   }
 }

@@ -38,9 +38,38 @@ static hd_status analyze(void *ctx, hd_diag *d) {
   return st;
 }
 
+/* Rows of tiles, by an argument. */
+static hd_status analyze_launch(void *ctx, hd_diag *d) {
+  static const char *const tiled =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+      "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %ctaid.x;\n"
+      "div.s32 %r3, %r2, %r1;\nrem.s32 %r4, %r2, %r1;\nmul.wide.s32 %rd2, %r3, 4096;\n"
+      "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nmul.wide.s32 %rd4, %r4, 64;\n"
+      "add.s64 %rd5, %rd3, %rd4;\nst.global.u32 [%rd5+4], %r3;\nret;\n}\n";
+  static const struct {
+    uint64_t p;
+    uint32_t n;
+  } args = {1 << 20, 3};
+  const hd_point at = {.grid = {12, 1, 1}, .block = {32, 1, 1}, .args = &args, .args_bytes = sizeof args};
+  hd_arena a;
+  hd_ptx_module *m;
+  hd_analysis *out;
+  hd_arena_init(&a);
+  hd_status st = hd_ptx_parse(tiled, strlen(tiled), "test", &a, &m, d);
+  if (st == HD_OK) st = hd_analyze_best(m, 0, &at, &out, d);
+  if (st == HD_OK) {
+    assert_int_equal(out->tiles.answer, HD_TILES_FOUND);
+    hd_analysis_free(out);
+  }
+  hd_arena_free(&a);
+  return st;
+}
+
 static void every_allocation_that_fails_is_said(void **state) {
   static const hd_analyze_options known = {.block = {32, 1, 1}, .grid = {4, 4, 1}}, any = {0};
   nomem_expect(&(nomem_entry){"known launch", analyze, (void *)&known, false});
+  nomem_expect(&(nomem_entry){"tiles of a launch", analyze_launch, NULL, false});
   nomem_expect(&(nomem_entry){"any launch", analyze, (void *)&any, false});
 }
 

@@ -57,6 +57,25 @@ static void every_candidate_is_canonical_and_says_why(void **state) {
   }
 }
 
+/* The kernel's own order of the tiles is the baseline, and its row order is one to try. */
+static void orders_go_through_the_tiles_where_there_is_a_shape(void **state) {
+  static hd_candidate list[HD_CANDIDATES];
+  hd_plan_space s = space_of((const uint32_t[]){20, 30, 1});
+  s.shape = (hd_shape){HD_SHAPE_GIVEN, {20, 30, 0}, {.kind = HD_ORDER_BAND, .a = 8}};
+  size_t n = hd_candidates(&s, list, HD_CANDIDATES);
+  bool rows = false, bands = false;
+  for (size_t i = 0; i < n; i++) {
+    const hd_plan *p = &list[i].plan;
+    assert_int_equal(hd_plan_check(p, NULL), HD_OK);
+    if (p->order.kind != HD_ORDER_ROW) assert_int_equal(p->shape.kind, HD_SHAPE_GIVEN);
+    rows |= p->order.kind == HD_ORDER_ROW && p->shape.kind && p->bind == HD_BIND_NONE;
+    bands |= p->order.kind == HD_ORDER_BAND && p->order.a == 4;
+    assert_false(p->order.kind == HD_ORDER_BAND && p->order.a == 8 && p->bind == HD_BIND_NONE &&
+                 p->threads.kind == HD_ORDER_ROW);
+  }
+  assert_true(rows && bands);
+}
+
 static void no_two_orders_of_a_small_grid_do_the_same(void **state) {
   random_stream r = {.seed = 0xcb};
   hd_plan plans[HD_CANDIDATES];
@@ -215,6 +234,7 @@ static void no_more_than_cap_are_stored_and_all_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_candidate_is_canonical_and_says_why),
+      cmocka_unit_test(orders_go_through_the_tiles_where_there_is_a_shape),
       cmocka_unit_test(no_two_orders_of_a_small_grid_do_the_same),
       cmocka_unit_test(no_two_orders_of_a_large_grid_do_the_same),
       cmocka_unit_test(a_plane_is_offered_what_won_on_planes),
