@@ -19,7 +19,8 @@ extern "C" {
 typedef struct hd_suite_options {
   const char *kernels_dir, *gpus_dir; /* of workloads, of GPU files */
   const char *device;                 /* its name, to open it again */
-  const char *size; /* of the workloads; NULL: hd_tune_size's; of verdicts: that which each was made at */
+  const char *size; /* of the workloads; NULL: hd_tune_size's where they have it; of verdicts: that which each
+                       was made at */
   hd_store *store;  /* of verdicts; NULL: none */
   const hd_gpu *advisor; /* as in hd_tune_options */
   double budget;         /* seconds for each workload; 0: as in hd_tune_options */

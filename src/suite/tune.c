@@ -48,12 +48,24 @@ static hd_status keep(suite *s, const suite_job *j, suite_row *row, const char *
 
 static const suite_kind tuned = {is_done, run, keep};
 
+/* A workload that cannot be opened has the usual size, and fails in its turn. */
+static hd_status add(suite *s, const char *name, hd_diag *d) {
+  const hd_workload_request q = {.name = name,
+                                 .kernels_dir = s->o->kernels_dir,
+                                 .size = s->o->size,
+                                 .preferred = hd_tune_size(hd_device_get_info(*s->device))};
+  hd_workload *w = NULL;
+  const bool opened = hd_workload_request_open(&q, &w, NULL) == HD_OK;
+  hd_status st = suite_add(s, name, opened ? w->size : q.size ? q.size : q.preferred, d);
+  if (opened) hd_workload_close(w);
+  return st;
+}
+
 hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, const hd_suite_options *o,
                         hd_bench_results *r, hd_diag *d) {
   suite s = {.o = o, .kind = &tuned, .device = dev, .r = r};
   hd_status st = HD_OK;
-  for (size_t i = 0; st == HD_OK && i < n; i++)
-    st = suite_add(&s, names[i], o->size ? o->size : hd_tune_size(hd_device_get_info(*dev)), d);
+  for (size_t i = 0; st == HD_OK && i < n; i++) st = add(&s, names[i], d);
   if (st == HD_OK) st = suite_run(&s, d);
   suite_free(&s);
   return st == HD_OK ? hd_bench_draw(r, d) : st;
