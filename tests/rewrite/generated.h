@@ -250,7 +250,12 @@ static inline void gen_draw_parting_kernel(gen_source *s, hd_buf *t) {
 }
 
 static inline void gen_draw_kernel(gen_source *s, hd_buf *t) {
-  gen_kind kind = gen_below(s, 3) == 0 ? GEN_TOGETHER : GEN_ALONE;
+  uint32_t drawn = gen_below(s, 4);
+  if (drawn == 1) {
+    gen_draw_parting_kernel(s, t);
+    return;
+  }
+  gen_kind kind = drawn == 0 ? GEN_TOGETHER : GEN_ALONE;
   uint32_t n = 1 + gen_below(s, GEN_MOST_STEPS);
   gen_begin(kind == GEN_TOGETHER, t);
   for (uint32_t i = 0; i < n; i++) gen_step(s, i, kind, t);

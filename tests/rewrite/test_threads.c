@@ -69,10 +69,49 @@ static void what_warps_do_as_warps_bars_it(void **state) {
   assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
 }
 
+/* Whole warps may run an aligned barrier or not; with other threads in each warp, some of them do. */
+static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
+  static const struct {
+    const char *body;
+    bool parts;
+  } cases[] = {{"bar.sync 0;", false},
+               {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbar.sync 0;\nD:", true},
+               {"setp.gt.u32 %p1, %r1, 31;\n@%p1 ret;\nbarrier.sync.aligned 3;", true},
+               {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bar.sync 0;", true},
+               {"call.uni helper;", true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (unsigned old = 0; old < 2; old++) {
+      char text[2048];
+      hd_arena arena;
+      hd_ptx_module *m;
+      hd_diag d;
+      hd_plan p;
+      hd_buf out = {0};
+      const hd_rewrite_options o = {.block = {64, 1, 1}};
+      snprintf(text, sizeof text,
+               ".version 8.0\n.target sm_%u\n.address_size 64\n.func helper()\n{\nbar.sync 0;\nret;\n}\n"
+               ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<9>;\n.reg .pred %%p<9>;\nmov.u32 %%r1, "
+               "%%tid.x;\n%s\nret;\n}\n",
+               old ? 60 : 80, cases[i].body);
+      hd_arena_init(&arena);
+      if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+      assert_int_equal(hd_plan_parse("threads=cta:reverse", &p, &d), HD_OK);
+      hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
+      if (st != (old && cases[i].parts ? HD_ERR_REFUSED : HD_OK)) fail_msg("%s: %d", cases[i].body, st);
+      if (st == HD_OK) {
+        assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+        if ((strstr(out.data, "barrier.sync ") != NULL) != cases[i].parts) fail_msg("%s", out.data);
+      }
+      hd_buf_free(&out);
+      hd_arena_free(&arena);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_belongs_to_a_cta_may_be_renumbered_inside_it),
       cmocka_unit_test(what_warps_do_as_warps_bars_it),
+      cmocka_unit_test(barriers_at_which_warps_part_lose_their_alignment),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

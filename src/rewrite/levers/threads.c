@@ -10,8 +10,10 @@
  *
  * Inside a CTA, thread number p takes the place of the p-th thread of an order of the block. Each CTA keeps
  * its threads, so that its barriers and its shared memory work as before; only operations of whole warps
- * change. */
+ * change. A warp's threads may then part where only whole warps did: barriers that not all threads run alike
+ * lose their .aligned. */
 #include <inttypes.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +88,79 @@ static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
     hd_ptx_visit(s->look.m, st, scan_leaf, &(reader){s, f, st});
 }
 
+/* ---- Barriers at which the threads of a warp part ----------------------------------------- */
+
+static bool is_aligned_barrier(const hd_ptx_form *f) {
+  return f->flags & HD_OPF_CTA_WIDE && (f->op == HD_OP_BAR || hd_ptx_form_has(f, HD_M_ALIGNED));
+}
+
+typedef HD_VEC(hd_ptx_stmt *) statements;
+
+/* The aligned barriers of the kernel, and of its functions, which not all threads of a CTA run alike. */
+static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], statements *out,
+                              hd_diag *d) {
+  hd_cfg g;
+  hd_uniformity same;
+  hd_reach reach;
+  hd_arena arena;
+  uint32_t block[3];
+  jmp_buf out_of_memory;
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
+  rewrite_find_block(m, func, given, block);
+  hd_status st = setjmp(out_of_memory) ? hd_nomem(d) : hd_cfg_build(m, func, 0, &arena, &g, d);
+  if (st == HD_OK) {
+    hd_uniformity_find(&g, block, &arena, &same);
+    hd_reach_find(m, func, &arena, &reach);
+    for (uint32_t k = 0; st == HD_OK && k < reach.n; k++) {
+      const hd_ptx_func *f = &m->funcs[reach.funcs[k]];
+      for (uint32_t i = 0; st == HD_OK && i < f->n_stmts; i++) {
+        if (f->stmts[i].kind != HD_S_INST || !is_aligned_barrier(&m->forms[f->stmts[i].form])) continue;
+        bool own = reach.funcs[k] == func;
+        if (own && hd_inst_same(&same, g.calls[0].position[i]) == HD_SAME_IN_CTA) continue;
+        if (!hd_vec_push(out, &f->stmts[i])) st = hd_nomem(d);
+      }
+    }
+  }
+  hd_arena_free(&arena);
+  return st;
+}
+
+static bool can_part(const hd_ptx_module *m) { return m->sm >= 70 && m->version_major >= 6; }
+
+static void scan_parting(scan *s, uint32_t func) {
+  static const uint32_t any_block[3];
+  hd_diag d;
+  statements parting = {0};
+  if (find_parting(s->look.m, func, any_block, &parting, &d) != HD_OK)
+    rewrite_scan_refuse(&s->look, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL,
+                        d.message);
+  for (size_t i = 0; i < parting.n; i++)
+    rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, parting.data[i],
+                        "threads=cta: would part threads of a warp here, which needs sm_70");
+  hd_vec_free(&parting);
+}
+
+static hd_status part_barriers(const rewrite_job *j, hd_diag *d) {
+  statements parting = {0};
+  uint32_t form = 0;
+  hd_status st = find_parting(j->m, j->func, j->block, &parting, d);
+  if (st == HD_OK && parting.n) st = hd_ptx_add_form(j->m, "barrier.sync", &form, d);
+  for (size_t i = 0; st == HD_OK && i < parting.n; i++) parting.data[i]->form = form;
+  hd_vec_free(&parting);
+  return st;
+}
+
 size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
                                   size_t cap) {
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   scan s = {.in_cta = in_cta};
-  if (rewrite_scan_begin(&s.look, m, func, out, cap))
+  if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
     for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
       for (uint32_t i = 0; i < f->n_stmts; i++)
         if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
+    if (in_cta && !can_part(m)) scan_parting(&s, func);
+  }
   rewrite_scan_end(&s.look);
   return s.look.n;
 }
@@ -284,6 +351,8 @@ hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
     memcpy(r.extent, j->block, sizeof r.extent);
   }
   if (st != HD_OK || !(wants(&r, 0) || wants(&r, 1) || wants(&r, 2))) return st;
+  if (in_cta) st = part_barriers(j, d);
+  if (st != HD_OK) return st;
   r.own.prefix = hd_ptx_fresh_prefix(j->m);
   if (!r.own.prefix) return hd_nomem(d);
   hd_buf text = {0};
