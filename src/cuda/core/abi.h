@@ -103,6 +103,7 @@ enum { /* CUlimit */
        CU_LIMIT_STACK = 0,
        CU_LIMIT_PRINTF_FIFO = 1,
        CU_LIMIT_HEAP = 2,
+       CU_LIMIT_SYNC_DEPTH = 3, /* of kernels that wait for kernels, which new GPUs do not let them */
        CU_LIMITS = 7
 };
 
@@ -184,7 +185,16 @@ typedef struct cu_launch_attribute {
   } value;
 } cu_launch_attribute;
 _Static_assert(sizeof(cu_launch_attribute) == 72, "CUlaunchAttribute");
-enum { CU_LAUNCH_COOPERATIVE = 2, CU_LAUNCH_CLUSTER_DIMENSION = 4 };
+enum { /* CUlaunchAttributeID */
+       CU_LAUNCH_POLICY_WINDOW = 1,
+       CU_LAUNCH_COOPERATIVE = 2,
+       CU_LAUNCH_SYNC_POLICY = 3,
+       CU_LAUNCH_CLUSTER_DIMENSION = 4,
+       CU_LAUNCH_PRIORITY = 8,
+       CU_LAUNCH_SYNC_DOMAIN_MAP = 9,
+       CU_LAUNCH_SYNC_DOMAIN = 10,
+       CU_LAUNCH_ATTRIBUTES = 17
+};
 
 /* CUlaunchConfig */
 typedef struct cu_launch_config {

@@ -141,6 +141,7 @@ typedef struct core_memory {
   core_context *context; /* of the allocation */
   void *host;            /* where the host sees it; NULL: nowhere */
   core_pool *pool;       /* that it came from; NULL: none */
+  int advice[4];         /* for managed memory (driver/advice.c) */
   struct core_work *of;  /* the allocation of a graph that it belongs to; NULL: none */
   uint64_t id;
   char what[96]; /* for reports: the call and its number */
@@ -291,6 +292,7 @@ struct core_stream {
   uint64_t id;
   uint64_t thread;              /* of a thread's default stream; 0: any other */
   uint64_t ticks;               /* operations submitted */
+  char (*attributes)[64];       /* as the program set them, by CUlaunchAttributeID; NULL: none */
   core_op *head, *last;         /* pending ones; the last one submitted, over or not (a reference) */
   struct core_capture *capture; /* not NULL: operations go into its graph, behind these nodes */
   core_nodes behind;

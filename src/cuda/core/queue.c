@@ -262,6 +262,8 @@ void core_stream_destroy(core_stream *s) {
   while (s->head && step()) continue;
   core_op_release(s->last);
   s->last = NULL;
+  free(s->attributes);
+  s->attributes = NULL;
   for (size_t k = 0; k < c->streams.n; k++)
     if (c->streams.data[k] == s) c->streams.data[k] = c->streams.data[--c->streams.n];
   s->kind = CORE_DEAD;

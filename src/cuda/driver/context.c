@@ -103,7 +103,7 @@ cu_result drv_cuCtxGetApiVersion(cu_context context, unsigned *version) {
 
 cu_result drv_cuCtxSetLimit(int limit, size_t value) {
   if (limit < 0 || limit >= CU_LIMITS) return CU_INVALID_VALUE;
-  if (limit > CU_LIMIT_HEAP) return CU_UNSUPPORTED_LIMIT;
+  if (limit == CU_LIMIT_SYNC_DEPTH) return CU_UNSUPPORTED_LIMIT;
   core_current()->limits[limit] = value;
   return CU_SUCCESS;
 }

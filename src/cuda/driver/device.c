@@ -138,6 +138,8 @@ static const attribute_row attributes[] = {
     {99, 1, 0, 0},  /* host memory can be registered */
     {102, 1, 0, 0}, /* virtual memory management */
     {106, 0, FIELD(max_ctas), 0},
+    {108, 0, FIELD(l2_bytes), 0}, /* L2 that may be kept for a window of addresses, and the most of that */
+    {109, 128 << 20, 0, 0},
     {111, 0, FIELD(shared_reserved), 0},
     {115, 1, 0, 0}, /* memory pools */
     {129, 1, 0, 0}, /* unified function pointers */

@@ -6,6 +6,7 @@
 
 #include "cuda/core/core.h"
 
+struct device_properties;
 #define CU_ENTRY(symbol, needs, variant, parameters, arguments) cu_result drv_##symbol parameters;
 #include "cuda/driver/entries.def"
 #undef CU_ENTRY

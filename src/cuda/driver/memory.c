@@ -195,25 +195,6 @@ cu_result drv_cuPointerSetAttribute(const void *value, int attribute, cu_address
   return attribute == CU_POINTER_SYNC_MEMOPS ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
-/* The location of managed memory has no effect on this machine. */
-static cu_result managed_range(cu_address address, size_t bytes) {
-  const core_memory *m = core_memory_find(address);
-  return m && m->kind == CORE_MEMORY_MANAGED && bytes && bytes <= m->bytes - (address - m->address)
-             ? CU_SUCCESS
-             : CU_INVALID_VALUE;
-}
-
-cu_result drv_cuMemAdvise(cu_address address, size_t bytes, int advice, cu_device device) {
-  return advice < 1 || advice > 6 ? CU_INVALID_VALUE : managed_range(address, bytes);
-}
-
-cu_result drv_cuMemPrefetchAsync(cu_address address, size_t bytes, cu_device device, cu_stream stream) {
-  core_stream *s;
-  cu_result r = drv_stream(stream, &s);
-  if (r == CU_SUCCESS && device != -1 && !drv_device(device)) r = CU_INVALID_DEVICE;
-  return r == CU_SUCCESS ? managed_range(address, bytes) : r;
-}
-
 /* ---- In a stream's order --------------------------------------------------------------------- */
 
 cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {

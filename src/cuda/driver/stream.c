@@ -1,5 +1,6 @@
 /* Streams and events. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/driver/driver.h"
 
@@ -52,6 +53,47 @@ GETTER(cuStreamGetPriority, int, s->priority)
 GETTER(cuStreamGetId, unsigned long long, s->id)
 GETTER(cuStreamGetCtx, cu_context, s->context)
 GETTER(cuStreamGetDevice, cu_device, s->context->device->ordinal)
+
+/* ---- Attributes: kept for the program to ask for; only the priority has another meaning ---- */
+
+static bool is_of_streams(int id) {
+  return id == CU_LAUNCH_POLICY_WINDOW || id == CU_LAUNCH_SYNC_POLICY || id == CU_LAUNCH_PRIORITY ||
+         id == CU_LAUNCH_SYNC_DOMAIN_MAP || id == CU_LAUNCH_SYNC_DOMAIN;
+}
+
+cu_result drv_cuStreamSetAttribute(cu_stream stream, int id, const void *value) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  if (!value || !is_of_streams(id)) return CU_INVALID_VALUE;
+  if (!s->attributes) s->attributes = calloc(CU_LAUNCH_ATTRIBUTES, sizeof *s->attributes);
+  if (!s->attributes) return CU_OUT_OF_MEMORY;
+  memcpy(s->attributes[id], value, sizeof *s->attributes);
+  if (id == CU_LAUNCH_PRIORITY) s->priority = *(const int *)value;
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuStreamGetAttribute(cu_stream stream, int id, void *value) {
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  if (!value || !is_of_streams(id)) return CU_INVALID_VALUE;
+  memset(value, 0, sizeof *s->attributes);
+  if (s->attributes) memcpy(value, s->attributes[id], sizeof *s->attributes);
+  if (id == CU_LAUNCH_PRIORITY) *(int *)value = s->priority;
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuStreamCopyAttributes(cu_stream to, cu_stream from) {
+  char value[sizeof *((core_stream *)NULL)->attributes];
+  cu_result r = CU_SUCCESS;
+  for (int id = 0; r == CU_SUCCESS && id < CU_LAUNCH_ATTRIBUTES; id++) {
+    if (!is_of_streams(id) || id == CU_LAUNCH_PRIORITY) continue;
+    r = drv_cuStreamGetAttribute(from, id, value);
+    if (r == CU_SUCCESS) r = drv_cuStreamSetAttribute(to, id, value);
+  }
+  return r;
+}
 
 cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t bytes, unsigned flags) {
   core_stream *s;

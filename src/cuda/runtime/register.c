@@ -138,9 +138,11 @@ cu_result rt_kernel(const void *host, core_function **out) {
   rt_symbol *s = find(host);
   core_function *kernel = NULL;
   core_library *l;
-  if (!s) { /* it may be a kernel's handle already */
+  if (!s) { /* it may be a handle of the driver's */
     *out = (core_function *)(uintptr_t)host;
-    return CU_RT_INVALID_DEVICE_FUNCTION;
+    return host && ((*out)->kind == CORE_KERNEL || (*out)->kind == CORE_FUNCTION)
+               ? CU_SUCCESS
+               : CU_RT_INVALID_DEVICE_FUNCTION;
   }
   if (s->variable) return CU_RT_INVALID_DEVICE_FUNCTION;
   cu_result r = library_of(s->fatbin, &l);
