@@ -85,6 +85,9 @@ typedef struct hd_gpu {
   hd_l1_write l1_write;
   uint32_t l1_mshrs; /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
   hd_cache_config l1, l2;
+  hd_cache_config
+      readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
+                   L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
   double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
   double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
   /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
@@ -264,10 +267,12 @@ typedef struct hd_replay_options {
   uint32_t shared_bytes; /* per CTA */
   uint32_t
       extra; /* instructions that a plan adds to each task, of each warp: with a clock they take their time */
-  bool timed;     /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
-                     that of the busiest resource */
-  hd_warps warps; /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
-  bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
+  bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
+                 that of the busiest resource */
+  hd_bypass threshold; /* a register of the caches compares each load's warp with it (BYP 6.2); NONE: there is
+                          none */
+  hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
+  bool keep_caches;    /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 
 /* At most 64 warps and CTAs per SM, caches of at most 64 ways, 1024 MSHRs: else HD_ERR_UNSUPPORTED. */

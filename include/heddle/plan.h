@@ -160,13 +160,15 @@ typedef enum hd_bypass_kind {
   HD_BYPASS_L1,
   HD_BYPASS_READONLY,
   HD_BYPASS_L2,
-  HD_BYPASS_AUTO, /* cache and threshold are voted for */
+  HD_BYPASS_AUTO,  /* cache and threshold are voted for */
+  HD_BYPASS_L1_L2, /* both, each from a threshold of its own (BYP figures 7 and 10: the same one) */
   HD_BYPASS_COUNT
 } hd_bypass_kind;
 
 typedef struct hd_bypass {
   hd_bypass_kind kind;
-  uint32_t warps; /* of L1, READONLY and L2; 0: all warps bypass */
+  uint32_t warps;    /* of L1, READONLY and L2; 0: all warps bypass. L1_L2: of L1 */
+  uint32_t l2_warps; /* L1_L2: of L2; else 0 */
 } hd_bypass;
 
 /* Vertical bypassing: these loads bypass in every warp. */
@@ -185,12 +187,14 @@ typedef struct hd_stream {
 } hd_stream;
 
 /* How bypassing is coded: both variants of each load under predicates, or the kernel's text twice with
- * one branch per warp at entry (BYP 4.2, 6.1). */
+ * one branch per warp at entry (BYP 4.2, 6.1); or not at all, by a threshold register of the caches, which
+ * only modelled GPUs have (BYP 6.2). */
 typedef enum hd_form {
   HD_FORM_AUTO =
       0, /* whichever costs less: predicates for a few loads, else two texts unless they are too long */
   HD_FORM_PREDICATE,
   HD_FORM_REPLICATE,
+  HD_FORM_REGISTER,
   HD_FORM_COUNT
 } hd_form;
 
@@ -247,11 +251,12 @@ typedef struct hd_plan {
   uint32_t agents;     /* bind=agents: active per SM; 0: all that fit */
   hd_order threads;    /* of thread ids across CTA borders (SCH); row: as they are */
   bool threads_in_cta; /* the order is one of the threads inside each CTA instead */
+  hd_bypass bypass;
   hd_stream stream;
   hd_form form;
   hd_sm_set sms;
-  /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_bypass bypass;
-   * hd_prefetch prefetch; hd_warps warps; */
+  /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_prefetch prefetch;
+   * hd_warps warps; */
 #define HD_LEVER(name, type, values, least) type name;
 #include "heddle/levers.def"
 } hd_plan;
@@ -261,8 +266,8 @@ typedef struct hd_plan {
  *   shape=WxH[xD][:ORDER]|auto
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
  *   threads=ORDER|cta:ORDER
- *   bypass=l1:K|ro:K|l2:K|auto            stream=l1|3+7+8|auto (load numbers)
- *   form=auto|predicate|replicate              prefetch=l1:D|l2:D
+ *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)
+ *   form=auto|predicate|replicate|register     prefetch=l1:D|l2:D
  *   sms=0-31+64-95                             warps=lrr|gto|two-level[:N]|ccws|priority[:N]
  */
 

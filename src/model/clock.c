@@ -235,7 +235,7 @@ uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t l
                          model_sm_retired *retired) {
   uint32_t n = 0;
   if (s->wake >= limit) return 0;
-  model_cache_epoch(&s->l1, begin, limit);
+  model_sm_begin_epoch(s, begin, limit);
   for (;;) {
     uint64_t when;
     uint32_t w = pick(c, s, &when);

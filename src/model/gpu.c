@@ -70,6 +70,13 @@ static const key keys[] = {
     {"l1", "mshrs", KEY_U32, AT(l1_mshrs), 1, 1024, NULL},
     {"l1", "write", KEY_WORD, AT(l1_write), 0, 0, write_words},
     {"l1", "lines_per_cycle", KEY_REAL, AT(l1_lines_per_cycle), 0, 64, NULL, true},
+    {"readonly", "bytes", KEY_U64, AT(readonly.bytes), 4096, 1 << 30, NULL},
+    {"readonly", "line", KEY_U32, AT(readonly.line), 128, 128, NULL},
+    {"readonly", "sector", KEY_U32, AT(readonly.sector), 32, 128, NULL},
+    {"readonly", "ways", KEY_U32, AT(readonly.ways), 1, 64, NULL},
+    {"readonly", "latency", KEY_U32, AT(readonly.latency), 1, 100000, NULL},
+    {"readonly", "bytes_per_cycle", KEY_REAL, AT(readonly.bytes_per_cycle), 1, 1e6, NULL},
+    {"readonly", "hashed", KEY_BOOL, AT(readonly.hashed), 0, 0, NULL},
     {"l2", "bytes", KEY_U64, AT(l2.bytes), 4096, 1 << 30, NULL},
     {"l2", "line", KEY_U32, AT(l2.line), 128, 128, NULL},
     {"l2", "sector", KEY_U32, AT(l2.sector), 32, 128, NULL},
@@ -111,7 +118,7 @@ static const key keys[] = {
 #undef AT
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
-static const char *const tables[] = {"sm", "units", "l1", "l2", "dram", "launch"};
+static const char *const tables[] = {"sm", "units", "l1", "readonly", "l2", "dram", "launch"};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -215,8 +222,10 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   hd_status st = read_table(file, root, NULL, g, d);
   for (size_t i = 0; st == HD_OK && i < N_TABLES; i++) {
     const json_t *table = json_object_get(root, tables[i]);
-    /* Only a clock needs them. */
-    if (!table && (strcmp(tables[i], "units") == 0 || strcmp(tables[i], "launch") == 0)) continue;
+    /* Only a clock needs them, and not every GPU has such a cache. */
+    if (!table && (strcmp(tables[i], "units") == 0 || strcmp(tables[i], "launch") == 0 ||
+                   strcmp(tables[i], "readonly") == 0))
+      continue;
     if (!json_is_object(table))
       return toml_fail(file, root, tables[i], d, "table [%s] is missing", tables[i]);
     st = read_table(file, table, tables[i], g, d);
@@ -231,6 +240,9 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
     return toml_fail(file, sm, "threads", d, "'threads' must be a multiple of %d, and at least %d x warps",
                      HD_WARP, HD_WARP);
   if ((st = check_cache(file, l1, &g->l1, d)) != HD_OK || (st = check_cache(file, l2, &g->l2, d)) != HD_OK)
+    return st;
+  if (g->readonly.bytes &&
+      (st = check_cache(file, json_object_get(root, "readonly"), &g->readonly, d)) != HD_OK)
     return st;
   if (g->l2.latency < g->l1.latency)
     return toml_fail(file, l2, "latency", d, "'latency' must be at least that of l1, %u", g->l1.latency);

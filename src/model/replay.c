@@ -15,7 +15,7 @@ struct hd_model {
   model_sm *sms;     /* gpu.n_sms; NULL before the first replay */
   uint64_t l1_bytes; /* that their L1s were made with */
   /* The SMs' memory, each kind in one piece: thousands of small ones would cost TLB misses. */
-  model_set *l1_store;
+  model_set *l1_store, *readonly_store;
   model_ranks *l1_ranks;
   model_stream_slot *slots;
   model_sm_retired *retired;
@@ -30,6 +30,7 @@ struct hd_model {
 
 static void free_sms(hd_model *m) {
   free(m->l1_store);
+  free(m->readonly_store);
   free(m->l1_ranks);
   free(m->slots);
   free(m->sms);
@@ -39,7 +40,7 @@ static void free_sms(hd_model *m) {
   m->clocks = NULL;
   m->ccws = NULL;
   m->l1_owners = NULL;
-  m->l1_store = NULL;
+  m->l1_store = m->readonly_store = NULL;
   m->l1_ranks = NULL;
   m->slots = NULL;
   m->sms = NULL;
@@ -48,8 +49,8 @@ static void free_sms(hd_model *m) {
 hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d) {
   *out = NULL;
   if (g->max_warps > SM_MAX_WARPS || g->max_ctas > SM_MAX_CTAS || !g->n_sms || !g->l1.ways || !g->l2.ways ||
-      g->l1.ways > CACHE_MAX_WAYS || g->l2.ways > CACHE_MAX_WAYS || !g->l1_mshrs ||
-      g->l1_mshrs > SM_MAX_MSHRS)
+      g->l1.ways > CACHE_MAX_WAYS || g->readonly.ways > CACHE_MAX_WAYS || g->l2.ways > CACHE_MAX_WAYS ||
+      !g->l1_mshrs || g->l1_mshrs > SM_MAX_MSHRS)
     return hd_fail(d, HD_ERR_UNSUPPORTED,
                    "GPU '%s' is beyond what is modelled: at most %d warps and %d CTAs per SM, %d ways",
                    g->name, SM_MAX_WARPS, SM_MAX_CTAS, CACHE_MAX_WAYS);
@@ -299,6 +300,25 @@ static uint64_t l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shared_byt
   return g->l1.bytes - per_cta * resident;
 }
 
+/* The SMs' read-only caches, where they have one of their own. */
+static bool make_readonly(hd_model *m) {
+  if (!m->gpu.readonly.bytes) return true;
+  model_cache c;
+  model_cache_plan(&c, &m->gpu.readonly, m->gpu.readonly.bytes);
+  size_t n = m->gpu.n_sms, store = (size_t)c.sets * c.set_bytes;
+  m->readonly_store = model_store_alloc(n * store);
+  if (!m->readonly_store) {
+    free_sms(m);
+    return false;
+  }
+  for (size_t i = 0; i < n; i++) {
+    m->sms[i].readonly = c;
+    m->sms[i].readonly.store = m->readonly_store + i * store;
+    model_cache_clear(&m->sms[i].readonly);
+  }
+  return true;
+}
+
 static bool make_sms(hd_model *m, uint64_t bytes) {
   if (m->sms && m->l1_bytes == bytes) return true;
   free_sms(m);
@@ -318,7 +338,7 @@ static bool make_sms(hd_model *m, uint64_t bytes) {
     model_sm_init(&m->sms[i], &m->gpu, &m->mem, &l1, m->l1_store + i * store, m->l1_ranks + i * l1.sets,
                   m->slots + i * slots);
   m->l1_bytes = bytes;
-  return true;
+  return make_readonly(m);
 }
 
 static hd_status make_pace(hd_model *m, const hd_trace *t, hd_diag *d) {
@@ -413,7 +433,8 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   }
   model_memory_reset(&m->mem, o->keep_caches);
   if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
-  if (model_trace_is_ranked(t)) model_cache_rank(&m->mem.l2);
+  bool streams = o->threshold.kind == HD_BYPASS_L2 || o->threshold.kind == HD_BYPASS_L1_L2;
+  if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2);
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     q.queue[i] = i;
@@ -421,6 +442,8 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, running, model_trace_warps(t), ccws);
     model_sm_reset(&m->sms[i], t, running);
     m->sms[i].ccws = ccws;
+    m->sms[i].threshold = o->threshold;
+    if (streams) model_cache_rank(&m->sms[i].l1);
   }
   run(m, &q, running);
   free(q.queue);

@@ -26,7 +26,13 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
   s->l1_cycles = s->port = s->store_port = 0;
   model_cache_clear(&s->l1);
+  if (s->readonly.sets) model_cache_clear(&s->readonly);
   if (model_trace_is_ranked(t)) model_cache_rank(&s->l1);
+}
+
+void model_sm_begin_epoch(model_sm *s, uint64_t begin, uint64_t limit) {
+  model_cache_epoch(&s->l1, begin, limit);
+  if (s->readonly.sets) model_cache_epoch(&s->readonly, begin, limit);
 }
 
 /* ---- Warps ------------------------------------------------------------------------ */
@@ -207,15 +213,15 @@ static inline void take_store_port(model_sm *s, model_request *r, uint32_t n) {
   }
 }
 
-/* Load n lines, no more than there are MSHRs, through L1. *cycle: when; later when L1 had to wait.
- * Returns when the data is there. All of L1 comes first and all of L2 after, so that the host can
- * fetch many sets at once. */
+/* Load n lines, no more than there are MSHRs, through L1, or through the read-only cache, which needs none.
+ * *cycle: when; later when L1 had to wait. Returns when the data is there. All of L1 comes first and all of
+ * L2 after, so that the host can fetch many sets at once. */
 static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, const uint32_t *lines,
                                                                 const uint8_t *touched, uint32_t n,
-                                                                bool ranked, unsigned cache,
+                                                                bool ranked, bool readonly, unsigned cache,
                                                                 uint64_t *cycle) {
-  const model_cache *c = &s->l1;
-  const uint32_t latency = s->gpu->l1.latency;
+  const model_cache *c = readonly ? &s->readonly : &s->l1;
+  const uint32_t latency = readonly ? s->gpu->readonly.latency : s->gpu->l1.latency;
   const unsigned priority = model_l1_priority(cache);
   model_set *sets[MODEL_MAX_LINES];
   model_request requests[MODEL_MAX_LINES];
@@ -240,13 +246,13 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
       if (flight > 0 && now + (uint32_t)flight > last) last = now + (uint32_t)flight;
       model_set_use(c, set, way, ranked, priority, false);
       if (!missing) continue;
-      mshr = take_mshr(s, &now);
+      mshr = readonly ? 0 : take_mshr(s, &now);
       *state |= (uint8_t)missing;
     } else {
-      mshr = take_mshr(s, &now);
+      mshr = readonly ? 0 : take_mshr(s, &now);
       way = model_set_oldest(c, set);
       if (model_set_wait(c, set, way, now) > 0) way = await_way(c, set, &now);
-      if (s->ccws)
+      if (s->ccws && !readonly)
         model_ccws_miss(s->ccws, s->asking, lines[i],
                         (uint32_t)((size_t)(set - c->store) / c->set_bytes) * c->ways + way,
                         model_set_tags(set)[way], now);
@@ -264,15 +270,16 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
                                              .mshr = mshr,
                                              .own = set};
   }
-  s->l1_sectors += sectors;
-  s->l1_hits += hits;
+  /* Both caches count in sectors of their own. */
+  s->l1_sectors += readonly ? (uint64_t)sectors * s->l1_unit : sectors;
+  s->l1_hits += readonly ? (uint64_t)hits * s->l1_unit : hits;
   if (now + latency > last) last = now + latency;
   *cycle = now;
   model_memory_read(s->mem, requests, n_requests, model_l2_priority(cache));
   take_port(s, requests, n_requests);
   for (const model_request *r = requests; r < requests + n_requests; r++) {
     uint64_t there = r->cycle + r->wait;
-    s->mshr[r->mshr] = there;
+    if (!readonly) s->mshr[r->mshr] = there;
     if (there > last) last = there;
     if ((int32_t)r->wait > model_set_wait(c, r->own, r->way, r->cycle))
       model_set_arrives(c, r->own, r->way, r->cycle, r->wait);
@@ -283,12 +290,21 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
 static __attribute__((noinline)) uint64_t load_ranked(model_sm *s, const uint32_t *lines,
                                                       const uint8_t *touched, uint32_t n, unsigned cache,
                                                       uint64_t *cycle) {
-  return load_some(s, lines, touched, n, true, cache, cycle);
+  return load_some(s, lines, touched, n, true, false, cache, cycle);
 }
 
 static __attribute__((noinline)) uint64_t load_plain(model_sm *s, const uint32_t *lines,
                                                      const uint8_t *touched, uint32_t n, uint64_t *cycle) {
-  return load_some(s, lines, touched, n, false, 0, cycle);
+  return load_some(s, lines, touched, n, false, false, 0, cycle);
+}
+
+/* Through the read-only cache; *sectors: how many of L2's that moves. */
+static __attribute__((noinline)) uint64_t load_readonly(model_sm *s, const model_lines *lines,
+                                                        uint64_t *cycle, unsigned *sectors) {
+  uint64_t before = s->l1_sectors;
+  uint64_t there = load_some(s, lines->line, lines->touched, lines->n, false, true, 0, cycle);
+  *sectors = (unsigned)((s->l1_sectors - before) / s->l1_unit);
+  return there;
 }
 
 static inline uint64_t load(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n,
@@ -364,9 +380,23 @@ static inline bool uses_l1(const model_sm *s, unsigned cache_bits) {
   return (cache_bits & HD_CACHE_READONLY) || ((cache_bits & HD_CACHE_L1) && s->gpu->l1_global);
 }
 
+/* The bits of a load that the threshold register sends around a cache (BYP 6.2), spelt as the rewriter would.
+ */
+static unsigned go_around(const model_sm *s, unsigned bits, uint32_t warp) {
+  const hd_bypass *b = &s->threshold;
+  bool l1 = (b->kind == HD_BYPASS_L1 || b->kind == HD_BYPASS_L1_L2) && warp >= b->warps;
+  bool l2 = b->kind == HD_BYPASS_L2 ? warp >= b->warps : b->kind == HD_BYPASS_L1_L2 && warp >= b->l2_warps;
+  bool readonly = b->kind == HD_BYPASS_READONLY && warp >= b->warps && (bits & HD_CACHE_READONLY);
+  if (readonly || (l1 && !s->readonly.sets))
+    return (bits & ~(unsigned)HD_CACHE_WAYS) | (l2 ? HD_CACHE_L2_FIRST : 0);
+  if (l1) bits &= ~(unsigned)HD_CACHE_L1;
+  if (l2) bits |= s->gpu->arch < 80 ? HD_CACHE_STREAM : HD_CACHE_L2_FIRST;
+  return bits;
+}
+
 /* The cycles for which an access occupies L1: for its bytes, for the look-ups of its lines, at least one. */
-static double l1_time(const hd_gpu *g, unsigned sectors, uint32_t lines) {
-  double busy = sectors * MODEL_SECTOR / g->l1.bytes_per_cycle;
+static double l1_time(const hd_gpu *g, const hd_cache_config *cache, unsigned sectors, uint32_t lines) {
+  double busy = sectors * MODEL_SECTOR / cache->bytes_per_cycle;
   if (g->l1_lines_per_cycle > 0 && lines > busy * g->l1_lines_per_cycle) busy = lines / g->l1_lines_per_cycle;
   return busy < 1 ? 1 : busy;
 }
@@ -376,7 +406,10 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
                                                                    uint32_t w, uint64_t *when, double *busy) {
   uint64_t cycle = *when;
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
-  bool l1 = uses_l1(s, bits);
+  if (s->threshold.kind != HD_BYPASS_NONE && kind == HD_ACCESS_LOAD)
+    bits = go_around(s, bits, w % s->warps_per_cta);
+  bool readonly = s->readonly.sets && (bits & HD_CACHE_READONLY);
+  bool l1 = readonly || uses_l1(s, bits);
   /* The next warp's bytes, while this one's are worked on. */
   const uint8_t *ahead = s->warps[w + 1 < SM_MAX_WARPS ? w + 1 : 0].next.shape;
   for (unsigned at = 0; at < 256; at += 64) __builtin_prefetch(ahead + at);
@@ -386,7 +419,9 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   uint64_t there = cycle;
   unsigned sectors = 0;
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
-  if (l1 && !store && !atomic) {
+  if (readonly && !store && !atomic) {
+    there = load_readonly(s, &lines, &cycle, &sectors);
+  } else if (l1 && !store && !atomic) {
     uint64_t before = s->l1_sectors;
     there = load_lines(s, &lines, bits, &cycle);
     sectors = (unsigned)(s->l1_sectors - before);
@@ -418,7 +453,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
   }
   *when = cycle;
-  *busy = l1_time(s->gpu, sectors, n_lines);
+  *busy = l1_time(s->gpu, readonly ? &s->gpu->readonly : &s->gpu->l1, sectors, n_lines);
   return there;
 }
 
@@ -460,7 +495,7 @@ uint32_t model_sm_run(model_sm *s, uint64_t begin, uint64_t limit, uint32_t numb
                       model_sm_retired *retired) {
   uint32_t n = 0;
   if (s->wake >= limit) return 0;
-  model_cache_epoch(&s->l1, begin, limit);
+  model_sm_begin_epoch(s, begin, limit);
   for (;;) {
     uint64_t when;
     uint32_t w = pick(s, &when);

@@ -50,7 +50,9 @@ typedef struct model_sm {
   model_memory *mem;
   const hd_trace *trace;
   model_cache l1;
-  uint32_t l1_unit; /* 32-byte sectors per L1 sector */
+  model_cache readonly; /* sets 0: .nc loads go through L1 */
+  hd_bypass threshold;  /* the register's (BYP 6.2) */
+  uint32_t l1_unit;     /* 32-byte sectors per L1 sector */
   uint32_t warps_per_cta, n_ctas;
   uint64_t now;                           /* the next access issues no sooner */
   uint64_t wake;                          /* no sooner than this either; SM_NEVER: nothing to do */
@@ -91,6 +93,9 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
 void model_sm_open(model_sm *s, uint32_t cta, uint64_t task);
 void model_sm_close(model_sm *s, uint32_t cta);
 uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, double *busy);
+
+/* Accesses from `begin` until `limit` follow. */
+void model_sm_begin_epoch(model_sm *s, uint64_t begin, uint64_t limit);
 
 /* A task starts in CTA place `cta`, which is free, at that cycle. */
 void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);

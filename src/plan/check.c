@@ -68,6 +68,9 @@ static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIN
 static bool form_alone(const hd_plan *p) {
   return p->form != HD_FORM_AUTO && p->bypass.kind == HD_BYPASS_NONE;
 }
+static bool voted_register(const hd_plan *p) {
+  return p->form == HD_FORM_REGISTER && p->bypass.kind == HD_BYPASS_AUTO;
+}
 static bool agents_unbound(const hd_plan *p) { return p->agents && p->bind != HD_BIND_AGENTS; }
 static bool take_unbound(const hd_plan *p) {
   return p->take.kind != HD_TAKE_TASKS && p->bind != HD_BIND_AGENTS;
@@ -85,6 +88,7 @@ static const rule RULES[] = {
     {sms_unbound,
      "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
     {form_alone, "form says how bypass is coded; it needs bypass"},
+    {voted_register, "form=register holds the threshold that a plan names; bypass=auto votes for one"},
     {agents_unbound, "a number of agents needs bind=agents"},
     {take_unbound, "take says how many tasks an agent takes at once; it needs bind=agents"},
     {thread_table, "threads takes an order of thread ids; heavy-first and affinity are orders of tasks"},

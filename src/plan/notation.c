@@ -410,6 +410,29 @@ static void print_sms(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
   }
 }
 
+/* A name with a number, or l1:K+l2:K, whose second number is the plan's own. */
+static hd_status parse_bypass(const parser *p, const lever_syntax *l, word value) {
+  word second, first = split(value, '+', &second);
+  hd_bypass *b = &p->plan->bypass;
+  hd_status st = parse_named(p, l, first);
+  if (st != HD_OK || !second.s) return st;
+  hd_bypass one = *b;
+  st = parse_named(p, l, second);
+  if (st != HD_OK) return st;
+  if (one.kind != HD_BYPASS_L1 || b->kind != HD_BYPASS_L2) return write_so(p, l->name, value, "l1:K+l2:K");
+  *b = (hd_bypass){HD_BYPASS_L1_L2, one.warps, b->warps};
+  return HD_OK;
+}
+
+static bool bypass_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return named_equal(l, a, b) && a->bypass.l2_warps == b->bypass.l2_warps;
+}
+
+static void print_bypass(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  print_named(l, p, out);
+  if (p->bypass.kind == HD_BYPASS_L1_L2) hd_buf_printf(out, "+l2:%" PRIu32, p->bypass.l2_warps);
+}
+
 /* ---- All of them */
 
 #define NAMED .parse = parse_named, .given = named_given, .equal = named_equal, .print = print_named
@@ -428,7 +451,15 @@ static const lever_syntax OWN_bind = {.name = "bind",
                                       .values = "none|redirect|agents[:N]|claim",
                                       .least = 1};
 static const lever_syntax OWN_form = {
-    .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate"};
+    .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate|register"};
+static const lever_syntax OWN_bypass = {.name = "bypass",
+                                        .parse = parse_bypass,
+                                        .given = named_given,
+                                        .equal = bypass_equal,
+                                        .print = print_bypass,
+                                        .kind = offsetof(hd_plan, bypass.kind),
+                                        .number = offsetof(hd_plan, bypass.warps),
+                                        .values = "|l1:K|ro:K|l2:K|auto|l1:K+l2:K"};
 
 /* A setting's words are where the type has them. */
 #define HD_LEVER(field, type, list, from)                                                                    \

@@ -93,6 +93,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                            .extra = extra[i],
                            .timed = s->run.timed,
                            .warps = warps,
+                           .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0},
                            .keep_caches = i > 0};
     if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
     free_replay_plan(&plan);

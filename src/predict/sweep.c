@@ -79,7 +79,8 @@ int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n) {
 }
 
 bool hd_plan_is_unseen(const hd_plan *p) {
-  return p->bypass.kind == HD_BYPASS_READONLY || p->bypass.kind == HD_BYPASS_L2;
+  return p->bypass.kind == HD_BYPASS_READONLY || p->bypass.kind == HD_BYPASS_L2 ||
+         p->bypass.kind == HD_BYPASS_L1_L2;
 }
 
 const char *hd_explain_unseen(void) {

@@ -149,7 +149,7 @@ static void rethreshold(neighbours *l, const hd_plan_space *s, const hd_plan *be
   }
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     hd_plan p = *best;
-    p.bypass.kind = kinds[i];
+    p.bypass = (hd_bypass){.kind = kinds[i], .warps = best->bypass.warps};
     if (p.bypass.kind != best->bypass.kind && (k < s->warps || kinds[i] == HD_BYPASS_READONLY))
       neighbour(l, &p);
   }

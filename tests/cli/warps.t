@@ -40,3 +40,14 @@ A kernel does not carry its scheduler with it:
   $ heddle check atax --size tiny --plan warps=ccws
   heddle: atax_rows: warps: a GPU's warp schedulers are as they are; only modelled GPUs (simulate, sweep) have others
   [1]
+
+A threshold register of the caches (BYP 6.2) changes no code and adds no instructions; a kernel cannot have one:
+
+  $ heddle sweep hotspot --size tiny --gpu gtx570 --plans "bypass=l1:0,form=register bypass=l1:8,form=register order=col,bypass=l1:0,form=register bypass=l1:0+l2:4,form=register" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $4 } NR > 2 { print ($4 == 0 ? "none" : $4 == all ? "all" : "some"), "of the loads go through L1" }'
+  none of the loads go through L1
+  all of the loads go through L1
+  none of the loads go through L1
+  none of the loads go through L1
+  $ heddle check hotspot --size tiny --plan bypass=l1:1,form=register
+  heddle: hotspot_steps: form=register: no GPU has a register of thresholds; only modelled ones (simulate, sweep) do
+  [1]

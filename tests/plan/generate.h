@@ -104,6 +104,7 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   p.threads_in_cta = p.threads.kind != HD_ORDER_ROW && draw(r, 0, 1);
   if (draw(r, 0, 1)) p.bypass.kind = (hd_bypass_kind)draw(r, 1, HD_BYPASS_COUNT - 1);
   if (p.bypass.kind && p.bypass.kind != HD_BYPASS_AUTO) p.bypass.warps = (uint32_t)draw(r, 0, 32);
+  if (p.bypass.kind == HD_BYPASS_L1_L2) p.bypass.l2_warps = (uint32_t)draw(r, 0, 32);
   if (p.bypass.kind) p.form = (hd_form)draw(r, 0, 1);
   p.stream.kind = (hd_stream_kind)draw(r, 0, HD_STREAM_COUNT - 1);
   if (p.stream.kind == HD_STREAM_LOADS) {

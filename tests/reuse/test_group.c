@@ -37,7 +37,8 @@ static uint32_t group_of(shape s, uint64_t step) {
 }
 
 static void a_group_is_as_many_warps_as_l1_has_room_for(void **state) {
-  for (uint32_t own = 9; own <= L1; own++) assert_int_equal(group_of((shape){own, 0, 20, 1}, 1), L1 / own);
+  for (uint32_t own = 9; own <= L1; own += 17)
+    assert_int_equal(group_of((shape){own, 0, 20, 1}, 1), L1 / own);
 }
 
 static void warps_whose_lines_fit_together_need_no_group(void **state) {

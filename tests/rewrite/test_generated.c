@@ -130,6 +130,8 @@ static void registers_start_at_zero_in_every_task(void **state) {
       "bind=agents,threads=tile:8x2",
       "bind=agents:1,threads=cta:hilbert,bypass=l1:1",
       "bind=agents,bypass=l1:1,form=replicate",
+      "bypass=l1:1+l2:2",
+      "bypass=l1:2+l2:1,form=replicate",
   };
   const gen_launch l = {.grid = {9, 7, 1}, .block = {32, 2, 1}};
   const hd_dispatch_kind how[2] = {HD_DISPATCH_DEMAND, HD_DISPATCH_SHUFFLED};

@@ -60,6 +60,10 @@ static void a_load_is_spelt_as_its_target_honours(void **state) {
   static const spelling cases[] = {
       {"2.0", "sm_20", "bypass=l1:0", "ld.global.u32 %r1, [%rd1];", "ld.global.cg.u32 %r1, [%rd1];"},
       {"2.0", "sm_20", "bypass=l1:0", "ld.global.ca.u32 %r1, [%rd1];", "ld.global.cg.u32 %r1, [%rd1];"},
+      {"2.0", "sm_20", "bypass=l1:0+l2:2", "ld.global.u32 %r1, [%rd1];", "ld.global.cg.u32 %r1, [%rd1];"},
+      {"2.0", "sm_20", "bypass=l1:1+l2:0", "ld.global.u32 %r1, [%rd1];", "ld.global.cs.u32 %r1, [%rd1];"},
+      {"8.0", "sm_80", "bypass=l1:0+l2:2", "ld.global.u32 %r1, [%rd1];",
+       "ld.global.L1::no_allocate.u32 %r1, [%rd1];"},
       {"2.0", "sm_20", "bypass=l2:0", "ld.global.v2.u32 {%r1, %r2}, [%rd1+8];",
        "ld.global.cs.v2.u32 {%r1, %r2}, [%rd1+8];"},
       {"4.1", "sm_52", "bypass=l1:0", "ld.global.nc.f32 %f1, [%rd1];", "ld.global.cg.f32 %f1, [%rd1];"},
@@ -117,6 +121,19 @@ static void a_load_that_cannot_be_changed_stays_and_alone_is_refused(void **stat
     if (!strstr(r.text, cases[i].load))
       fail_msg("%s: %s is gone from\n%s", cases[i].plan, cases[i].load, r.text);
   }
+}
+
+static void warps_may_go_around_l1_and_l2_from_different_thresholds(void **state) {
+  result r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "bypass=l1:1+l2:2,form=predicate", 128);
+  assert_int_equal(r.status, HD_OK);
+  /* A load with the warp's policy, once near and once around L1. */
+  assert_non_null(strstr(r.text, " ld.global.L2::cache_hint.u32 %r1, [%rd1], %"));
+  assert_non_null(strstr(r.text, " ld.global.L1::no_allocate.L2::cache_hint.u32 %r1, [%rd1], %"));
+  r = rewrite("2.0", "sm_20", "ld.global.u32 %r1, [%rd1];", "bypass=l1:1+l2:2,form=predicate", 128);
+  assert_int_equal(r.status, HD_OK);
+  assert_non_null(strstr(r.text, " ld.global.u32 %r1, [%rd1];"));
+  assert_non_null(strstr(r.text, " ld.global.cg.u32 %r1, [%rd1];"));
+  assert_non_null(strstr(r.text, " ld.global.cs.u32 %r1, [%rd1];"));
 }
 
 /* Without the caller's word no load becomes non-coherent. */
@@ -277,6 +294,8 @@ static void a_prefetch_without_an_address_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("warps may go around L1 and L2 from different thresholds",
+                warps_may_go_around_l1_and_l2_from_different_thresholds),
       BEHAVIOUR("a load is spelt as its target honours", a_load_is_spelt_as_its_target_honours),
       BEHAVIOUR("a load that cannot be changed stays, and alone is refused",
                 a_load_that_cannot_be_changed_stays_and_alone_is_refused),

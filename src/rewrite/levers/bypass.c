@@ -367,7 +367,7 @@ static hd_status edit_loads(edit *e, uint32_t *header, hd_diag *d) {
   return st == HD_OK ? hd_ptx_set_body(e->m, e->own.func, e->out.data, (uint32_t)e->out.n, d) : st;
 }
 
-hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d) {
+static hd_status change_loads(const rewrite_job *j, uint32_t *header, hd_diag *d) {
   edit e = {.own = *j, .around = j->plan->bypass.kind, .m = j->m, .f = &j->m->funcs[j->func]};
   *header = 0;
   if (j->plan->stream.kind == HD_STREAM_AUTO)
@@ -388,4 +388,27 @@ hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d) {
   hd_arena_free(&e.arena);
   hd_vec_free(&e.out);
   return st;
+}
+
+/* Around L1 and L2, each from a warp of its own: one after the other. Loads around L2 come first. Where they
+ * take a policy they can go around L1 as well; where they are .cs they stream through it, and the others are
+ * changed. */
+static hd_status change_twice(const rewrite_job *j, uint32_t *header, hd_diag *d) {
+  hd_plan far = *j->plan, near = *j->plan;
+  rewrite_job first = *j, second = *j;
+  uint32_t more = 0;
+  far.bypass = (hd_bypass){.kind = HD_BYPASS_L2, .warps = j->plan->bypass.l2_warps};
+  near.bypass = (hd_bypass){.kind = HD_BYPASS_L1, .warps = j->plan->bypass.warps};
+  near.stream = (hd_stream){0};
+  first.plan = &far;
+  second.plan = &near;
+  hd_status st = change_loads(&first, header, d);
+  bool left = rewrite_has_policies(j->m) || far.bypass.warps;
+  if (st == HD_OK && left) st = change_loads(&second, &more, d);
+  *header += more;
+  return st;
+}
+
+hd_status rewrite_loads(const rewrite_job *j, uint32_t *header, hd_diag *d) {
+  return j->plan->bypass.kind == HD_BYPASS_L1_L2 ? change_twice(j, header, d) : change_loads(j, header, d);
 }
