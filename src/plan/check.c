@@ -1,4 +1,4 @@
-/* Checks the values of levers and their combinations. */
+/* Checks the values of levers and their combinations; which of them change tasks. */
 #include "plan/notation.h"
 
 static bool has_clusters(const hd_plan *p) { return p->bind != HD_BIND_NONE; }
@@ -99,4 +99,12 @@ hd_status hd_plan_check(const hd_plan *p, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].broken(p)) st = hd_fail(d, HD_ERR_USAGE, "%s", RULES[i].why);
   return st;
+}
+
+bool hd_plan_changes_tasks(const hd_plan *p) {
+  bool steps = false;
+#define HD_LEVER_STEP(name, ...) steps |= p->name.kind != 0;
+#include "heddle/levers.def"
+  return steps || p->threads.kind != HD_ORDER_ROW || p->bypass.kind != HD_BYPASS_NONE ||
+         p->stream.kind != HD_STREAM_NONE;
 }

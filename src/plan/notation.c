@@ -572,14 +572,6 @@ bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
   return true;
 }
 
-bool hd_plan_changes_tasks(const hd_plan *p) {
-  bool steps = false;
-#define HD_LEVER_STEP(name, ...) steps |= p->name.kind != 0;
-#include "heddle/levers.def"
-  return steps || p->threads.kind != HD_ORDER_ROW || p->bypass.kind != HD_BYPASS_NONE ||
-         p->stream.kind != HD_STREAM_NONE;
-}
-
 hd_status plan_check_values(const hd_plan *p, hd_diag *d) {
   for (size_t i = 0; i < COUNT(LEVERS); i++) {
     const lever_syntax *l = LEVERS[i];
