@@ -153,9 +153,14 @@ HD_API void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_p
 typedef struct hd_coverage {
   uint64_t modules, kernels, failed, over_budget, sites;
   uint64_t levels[HD_LEVEL_COUNT], whys[HD_WHY_COUNT];
+  /* Of workloads, whose launches are at hand: */
+  uint64_t launched;                        /* accesses */
+  uint64_t launched_levels[HD_LEVEL_COUNT]; /* their classes with the launch's arguments known */
+  uint64_t divided, shaped; /* kernels that divide the CTA's number; of those, whose tiles are known */
 } hd_coverage;
 HD_API void hd_coverage_add(hd_coverage *c, const hd_analysis *a);
-/* All kernels of all modules of a file; modules and kernels that cannot be read count as failed. */
+/* All kernels of all modules of a file, or those that a workload's folder launches, each at its first launch;
+ * modules and kernels that cannot be read count as failed. */
 HD_API hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d);
 HD_API void hd_report_coverage(const hd_coverage *c, hd_buf *out);
 HD_API void hd_coverage_json(const hd_coverage *c, hd_buf *out);

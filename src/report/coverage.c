@@ -1,7 +1,10 @@
 /* Accesses by class, over all kernels of files. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "heddle/container.h"
+#include "heddle/launch.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -14,6 +17,14 @@ void hd_coverage_add(hd_coverage *c, const hd_analysis *a) {
     c->levels[a->sites[i].level]++;
     c->whys[a->sites[i].why]++;
   }
+}
+
+/* A kernel at its launch. */
+static void add_launched(hd_coverage *c, const hd_analysis *a) {
+  c->launched += a->n_sites;
+  for (uint32_t i = 0; i < a->n_sites; i++) c->launched_levels[a->sites[i].level]++;
+  c->divided += a->tiles.answer != HD_TILES_NONE;
+  c->shaped += a->tiles.answer == HD_TILES_FOUND || a->tiles.answer == HD_TILES_LAUNCH;
 }
 
 void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
@@ -45,6 +56,14 @@ void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
   }
   hd_text_table_print(t, out);
   hd_text_table_free(t);
+  if (!c->launched) return;
+  uint64_t formed = c->launched_levels[HD_LEVEL_LAUNCH] + c->launched_levels[HD_LEVEL_AFFINE] +
+                    c->launched_levels[HD_LEVEL_QUASI];
+  hd_buf_printf(out,
+                "\nWith the launches' arguments %" PRIu64 " of %" PRIu64
+                " accesses (%.1f%%) are affine or quasi-affine.\n%" PRIu64
+                " kernels divide the CTA's number; the tiles of %" PRIu64 " are known.\n",
+                formed, c->launched, 100 * report_rate(formed, c->launched), c->divided, c->shaped);
 }
 
 /* Every kernel of one module. */
@@ -71,8 +90,40 @@ static void cover_module(const hd_ptx_text *text, hd_coverage *c) {
   hd_arena_free(&arena);
 }
 
+static hd_status cover_launch(const hd_compiled *code, uint32_t kernel, hd_coverage *c, hd_diag *d) {
+  hd_analysis *a;
+  hd_status st = hd_analyze(code->module, code->kernels[kernel].func, NULL, &a, d);
+  if (st != HD_OK) return st;
+  hd_coverage_add(c, a);
+  hd_analysis_free(a);
+  st = hd_launch_analyze(code, code->kernels[kernel].first, &a, d);
+  if (st != HD_OK) return st;
+  add_launched(c, a);
+  hd_analysis_free(a);
+  return HD_OK;
+}
+
+static hd_status cover_workload(const char *folder, hd_coverage *c, hd_diag *d) {
+  hd_workload *w;
+  const hd_compiled *code;
+  hd_status st = hd_workload_open(folder, NULL, "small", &w, d);
+  if (st != HD_OK) return st;
+  st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, d);
+  c->modules += st == HD_OK;
+  for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) st = cover_launch(code, k, c, d);
+  hd_workload_close(w);
+  return st;
+}
+
+static bool is_workload(const char *path) {
+  char inside[4096];
+  int n = snprintf(inside, sizeof inside, "%s/workload.toml", path);
+  return n > 0 && (size_t)n < sizeof inside && access(inside, R_OK) == 0;
+}
+
 hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d) {
   hd_container *file;
+  if (is_workload(path)) return cover_workload(path, c, d);
   hd_status st = hd_container_open(path, &file, d);
   if (st != HD_OK) return st;
   for (;;) {
@@ -91,14 +142,20 @@ hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d) {
 }
 
 void hd_coverage_json(const hd_coverage *c, hd_buf *out) {
-  json_t *classes = json_object(), *whys = json_object();
-  for (int l = 0; l < HD_LEVEL_COUNT; l++)
+  json_t *classes = json_object(), *launched = json_object(), *whys = json_object();
+  for (int l = 0; l < HD_LEVEL_COUNT; l++) {
     json_object_set_new(classes, hd_level_name((hd_level)l), json_integer((json_int_t)c->levels[l]));
+    json_object_set_new(launched, hd_level_name((hd_level)l),
+                        json_integer((json_int_t)c->launched_levels[l]));
+  }
   for (int w = HD_WHY_NONE + 1; w < HD_WHY_COUNT; w++)
     json_object_set_new(whys, hd_why_name((hd_why)w), json_integer((json_int_t)c->whys[w]));
-  report_put_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "modules", (json_int_t)c->modules,
-                            "kernels", (json_int_t)c->kernels, "failed", (json_int_t)c->failed, "over_budget",
-                            (json_int_t)c->over_budget, "accesses", (json_int_t)c->sites, "classes", classes,
-                            "whys", whys),
-                  out);
+  json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "modules", (json_int_t)c->modules, "kernels",
+                        (json_int_t)c->kernels, "failed", (json_int_t)c->failed, "over_budget",
+                        (json_int_t)c->over_budget, "accesses", (json_int_t)c->sites, "classes", classes,
+                        "whys", whys);
+  json_t *at = json_pack("{s:I, s:o, s:I, s:I}", "accesses", (json_int_t)c->launched, "classes", launched,
+                         "divided", (json_int_t)c->divided, "shaped", (json_int_t)c->shaped);
+  json_object_set_new(j, "launched", at);
+  report_put_json(j, out);
 }

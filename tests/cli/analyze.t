@@ -115,6 +115,26 @@ The control-flow graph, and a whole file's accesses by class:
   launch          1  33.3%  
   affine          2  66.7%  
 
+With a launch at hand, its arguments say how the kernel divides the CTA's number:
+
+  $ heddle analyze --coverage $SOURCE/corpus/triton/matmul-sm90
+  1 modules, 1 kernels (0 failed, 0 over the budget), 16 accesses to global memory
+  
+  address     accesses   share  because of
+  ----------  --------  ------  ---------------------------------------------------
+  non-linear        16  100.0%  
+    division        16  100.0%  a division by a quantity that only the launch fixes
+  
+  With the launches' arguments 16 of 16 accesses (100.0%) are affine or quasi-affine.
+  1 kernels divide the CTA's number; the tiles of 1 are known.
+  $ heddle analyze $SOURCE/corpus/triton/matmul-sm90 --static | sed -n 1,3p
+  matmul: 368 instructions, 1 loops, 16 accesses to global memory: 0 affine, 16 quasi-affine, 0 neither
+  at this launch: numbers stand for its arguments
+  tiles: line 38 divides the CTA's number, by param4 and param3; 4 x 5 x 1 tiles, shape=4x5:band:4
+  $ heddle analyze $SOURCE/corpus/triton/matmul-sm90 --static --json | grep -A12 '"tiles": {' | grep -E 'answer|shape'
+          "answer": "found",
+          "shape": "4x5:band:4",
+
 Every access in words, a row for the copies of one, and source lines where the PTX has them. An address rounded from
 floats has no stride; a loop whose back edge is taken three times runs four times:
 
