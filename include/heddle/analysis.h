@@ -70,6 +70,7 @@ typedef enum hd_symbol_kind {
   HD_V_CTAID,   /* a: as above */
   HD_V_COUNTER, /* a: loop */
   HD_V_TILE,    /* a: 0 1 2 for x y z of the CTA's cell in hd_analysis.tiles */
+  HD_V_TASK,    /* a: loop; ctaid.x + nctaid.x * its counter: the number of the tile that a round works on */
   /* constants of a launch */
   HD_V_NTID,    /* a: 0 1 2 */
   HD_V_NCTAID,  /* a: 0 1 2 */
@@ -202,10 +203,12 @@ enum { HD_TILES_PARAMS = 8 };
 
 typedef struct hd_tiles {
   hd_tiles_answer answer;
-  hd_shape shape;                             /* found: as shape= takes it */
-  uint32_t n[3];                              /* found: tiles along x, y, z */
-  const hd_prog *cell;                        /* found: from a CTA's number to its cell */
-  uint32_t line;                              /* of the first division in the text; 0: none is known */
+  hd_shape shape;      /* found: as shape= takes it */
+  uint32_t n[3];       /* found: tiles along x, y, z */
+  const hd_prog *cell; /* found: from a CTA's number to its cell */
+  uint32_t loop;       /* over tiles: round k of CTA c works on tile number c + nctaid.x * k, and formulas of
+                          accesses in       it are those of that number's cell; HD_NONE: a tile for each CTA */
+  uint32_t line;       /* of the first division in the text; 0: none is known */
   uint32_t params[HD_TILES_PARAMS], n_params; /* parameters that divisors are computed from */
 } hd_tiles;
 

@@ -48,6 +48,12 @@ HD_API hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_
 /* The shape of a launch's grid as the kernel divides it; HD_SHAPE_LAUNCH where it does not, or where no order
  * of its own is known. */
 HD_API hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
+/* Whether the CTAs of a launch go through tiles in a loop, in steps of the grid's size; *line: the loop's. */
+HD_API hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops, uint32_t *line,
+                                 hd_diag *d);
+/* Refuse (HD_ERR_REFUSED) plans that make no sense for a kernel whose CTAs loop over their tiles themselves:
+ * agents around such a loop have no more to do than its CTAs. */
+HD_API hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d);
 /* Put what shape=auto stands for in this launch in its place; other plans stay as they are. */
 HD_API hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d);
 

@@ -100,6 +100,7 @@ static hd_status analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze
   a->m = a->pub.module = m;
   a->pub.func = func;
   a->pub.priv = a;
+  a->pub.tiles.loop = HD_NONE;
   a->opt = opt ? *opt : defaults;
   a->budget = a->opt.work ? a->opt.work : DEFAULT_WORK;
   if (!a->opt.max_insts) a->opt.max_insts = DEFAULT_MAX_INSTS;

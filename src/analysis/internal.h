@@ -247,6 +247,9 @@ hd_status an_prepare_launch(an *a, const hd_analysis *plain);
 bool an_argument(const an *a, const hd_value_symbol *param, int64_t *out);
 /* launch.c: the same from the bytes at a point. */
 bool an_param_value(const hd_analysis *a, const hd_value_symbol *param, const hd_point *at, int64_t *out);
+/* tile_loop.c: the loop over tiles of a persistent kernel, whose accesses are then formulas in HD_V_TASK;
+ * HD_NONE: there is none. */
+uint32_t an_find_tile_loop(an *a, const hd_point *at, uint64_t *tasks);
 /* After an_sites. */
 hd_status an_find_tiles(an *a, const hd_point *at);
 

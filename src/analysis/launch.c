@@ -32,10 +32,18 @@ static bool constant(const hd_value_symbol *s, const hd_point *at, int64_t *out)
          extend_bytes(s, &bytes, out);
 }
 
+static bool task(uint32_t loop, const hd_point *at, int64_t *out) {
+  if (!at->counters || !at->grid[0]) return false;
+  *out = (int64_t)(at->ctaid[0] + at->grid[0] * at->counters[loop]);
+  return true;
+}
+
 static bool tile(const hd_analysis *a, uint32_t part, const hd_point *at, int64_t *out) {
   uint64_t cell[3], y = at->ctaid[1] + (uint64_t)at->grid[1] * at->ctaid[2];
+  int64_t number = (int64_t)(at->ctaid[0] + at->grid[0] * y);
   if (!a->tiles.cell || !at->grid[0] || !at->grid[1]) return false;
-  hd_prog_eval(a->tiles.cell, a->tiles.n, at->ctaid[0] + at->grid[0] * y, NULL, cell);
+  if (a->tiles.loop != HD_NONE && !task(a->tiles.loop, at, &number)) return false;
+  hd_prog_eval(a->tiles.cell, a->tiles.n, (uint64_t)number, NULL, cell);
   *out = (int64_t)cell[part];
   return true;
 }
@@ -58,6 +66,7 @@ static bool symbol_value(const hd_analysis *a, const hd_value_symbol *s, const h
     return true;
   case HD_V_NTID: return of_dims(at->block, s->a, out);
   case HD_V_NCTAID: return of_dims(at->grid, s->a, out);
+  case HD_V_TASK: return task(s->a, at, out);
   case HD_V_TILE: return tile(a, s->a, at, out);
   case HD_V_PARAM: return an_param_value(a, s, at, out);
   case HD_V_CONST: return constant(s, at, out);

@@ -74,6 +74,7 @@ static void put_symbol(const hd_analysis *a, hd_symbol symbol, hd_buf *out, unsi
   case HD_V_TID: hd_buf_printf(out, "tid.%c", part[s->a]); return;
   case HD_V_CTAID: hd_buf_printf(out, "ctaid.%c", part[s->a]); return;
   case HD_V_TILE: hd_buf_printf(out, "tile.%c", part[s->a]); return;
+  case HD_V_TASK: hd_buf_puts(out, "task"); return;
   case HD_V_NTID: hd_buf_printf(out, "ntid.%c", part[s->a]); return;
   case HD_V_NCTAID: hd_buf_printf(out, "nctaid.%c", part[s->a]); return;
   case HD_V_COUNTER: hd_buf_printf(out, "k%u", s->a + 1); return;

@@ -33,6 +33,8 @@ typedef struct tiling {
   tiles_found found, choices[2]; /* of two and of three coordinates */
   hd_poly *rewritten;            /* the same; HD_NONE: not yet */
   int64_t *scratch;              /* per CTA */
+  uint32_t loop;                 /* over tiles: V is the number of tiles, which take the place of the CTAs */
+  uint64_t *rounds;              /* then: counters, per loop */
 } tiling;
 
 /* ---- Parts --------------------------------------------------------------------------------- */
@@ -150,10 +152,12 @@ static void collect(tiling *t, hd_poly p, bool inside, unsigned depth) {
   }
 }
 
-/* All formulas of the analysis: f(ctx, formula). */
+/* All formulas of the analysis: f(ctx, formula). Those that do not go with the loop over tiles are left
+ * alone. */
 static void each_formula(an *a, void (*f)(tiling *, hd_poly *), tiling *t) {
   for (size_t i = 0; i < a->result.sites.n; i++)
     if (a->result.sites.data[i].level <= HD_LEVEL_DATA) f(t, &a->result.sites.data[i].address);
+  if (t->loop != HD_NONE) return;
   for (size_t i = 0; i < a->result.guards.n; i++) f(t, &a->result.guards.data[i].poly);
   for (uint32_t l = 0; l < a->pub.cfg.n_loops; l++) {
     if (a->pub.loop_values[l].trips != HD_NONE) f(t, &a->pub.loop_values[l].trips);
@@ -193,8 +197,9 @@ static void add_digits(tiling *t) {
 static void add_ids(tiling *t) {
   an_algebra *g = &t->a->alg;
   for (uint32_t part = 0; part < AN_AXES; part++) {
-    hd_symbol s = hd_find_symbol(&t->a->pub, HD_V_CTAID, part, 0);
-    if (s == HD_NONE) continue;
+    hd_symbol s = t->loop == HD_NONE ? hd_find_symbol(&t->a->pub, HD_V_CTAID, part, 0)
+                                     : hd_find_symbol(&t->a->pub, HD_V_TASK, t->loop, 0);
+    if (s == HD_NONE || (part && t->loop != HD_NONE)) continue;
     hd_poly id = an_sym(g, s);
     bool used = false;
     for (unsigned i = 0; i < t->n; i++) {
@@ -215,11 +220,13 @@ static void add_ids(tiling *t) {
 static bool evaluate_all(tiling *t, hd_poly p, int64_t *out) {
   const uint32_t *g = t->at.grid;
   hd_point at = t->at;
+  at.counters = t->rounds;
   an_publish(t->a);
   for (uint64_t i = 0; i < t->V; i++) {
+    if (t->loop != HD_NONE) t->rounds[t->loop] = i / g[0];
     at.ctaid[0] = (uint32_t)(i % g[0]);
-    at.ctaid[1] = (uint32_t)(i / g[0] % g[1]);
-    at.ctaid[2] = (uint32_t)(i / g[0] / g[1]);
+    if (t->loop == HD_NONE) at.ctaid[1] = (uint32_t)(i / g[0] % g[1]);
+    if (t->loop == HD_NONE) at.ctaid[2] = (uint32_t)(i / g[0] / g[1]);
     if (!hd_poly_eval(&t->a->pub, p, &at, &out[i])) return false;
   }
   return true;
@@ -456,30 +463,54 @@ static void make_room(tiling *t) {
   t->rewritten = hd_arena_alloc(&a->arena, t->n_seen * sizeof *t->rewritten, sizeof *t->rewritten);
 }
 
-hd_status an_find_tiles(an *a, const hd_point *at) {
-  tiling t = {.a = a, .at = *at, .n_seen = (uint32_t)a->alg.polys.n};
+/* Addresses as they are before a loop over tiles is seen through. */
+static hd_poly *keep_addresses(an *a) {
+  hd_poly *kept = HD_NEW_N(&a->arena, a->result.sites.n + 1, hd_poly);
+  for (size_t i = 0; i < a->result.sites.n; i++) kept[i] = a->result.sites.data[i].address;
+  return kept;
+}
+
+/* HD_TILES_NONE: nothing divides the CTA's number, or the tile's. */
+static hd_status search_tiles(tiling *t) {
+  an *a = t->a;
   hd_tiles *out = &a->pub.tiles;
-  if (!hd_grid_tasks(at->grid, &t.V)) return HD_OK;
-  t.seen = HD_NEW_N(&a->arena, t.n_seen + 1u, uint8_t);
-  each_formula(a, collect_formula, &t);
+  each_formula(a, collect_formula, t);
   an_publish(a);
-  if (!t.divides) return HD_OK;
+  if (!t->divides) return HD_OK;
   out->answer = HD_TILES_UNKNOWN;
-  if (t.V > TILES_MOST_CTAS) return HD_OK;
-  add_digits(&t);
-  add_ids(&t);
+  if (t->V > TILES_MOST_CTAS) return HD_OK;
+  add_digits(t);
+  add_ids(t);
   an_publish(a);
-  make_room(&t);
-  if (!choose(&t)) return hd_nomem(a->diag);
-  take_best(&t);
-  out->answer = t.found.found                          ? HD_TILES_FOUND
-                : count_plain(&t) == a->result.sites.n ? HD_TILES_LAUNCH
-                                                       : HD_TILES_UNKNOWN;
-  out->shape = t.found.shape;
-  if (t.found.found) {
+  make_room(t);
+  if (!choose(t)) return hd_nomem(a->diag);
+  take_best(t);
+  out->answer = t->found.found                        ? HD_TILES_FOUND
+                : count_plain(t) == a->result.sites.n ? HD_TILES_LAUNCH
+                                                      : HD_TILES_UNKNOWN;
+  out->shape = t->found.shape;
+  return HD_OK;
+}
+
+hd_status an_find_tiles(an *a, const hd_point *at) {
+  tiling t = {.a = a, .at = *at};
+  hd_tiles *out = &a->pub.tiles;
+  uint64_t tasks;
+  if (!hd_grid_tasks(at->grid, &t.V)) return HD_OK;
+  hd_poly *kept = keep_addresses(a);
+  out->loop = t.loop = an_find_tile_loop(a, at, &tasks);
+  if (t.loop != HD_NONE) t.V = tasks;
+  t.rounds = HD_NEW_N(&a->arena, a->pub.cfg.n_loops + 1u, uint64_t);
+  t.n_seen = (uint32_t)a->alg.polys.n;
+  t.seen = HD_NEW_N(&a->arena, t.n_seen + 1u, uint8_t);
+  hd_status st = search_tiles(&t);
+  if (st != HD_OK) return st;
+  if (out->answer == HD_TILES_FOUND) {
     each_formula(a, rewrite_formula, &t);
-    thin_all(&t);
+    if (t.loop == HD_NONE) thin_all(&t);
     classify(a);
+  } else {
+    for (size_t i = 0; i < a->result.sites.n; i++) a->result.sites.data[i].address = kept[i];
   }
   an_publish(a);
   return HD_OK;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/ptx_facts.h"
 #include "launch/launch.h"
 
 enum { BUFFER_SHIFT = 40 }; /* no launch mixes up addresses that are so far apart */
@@ -30,9 +31,43 @@ hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *ou
   *out = (hd_shape){0};
   hd_status st = hd_launch_analyze(code, launch, &a, d);
   if (st != HD_OK) return st;
-  *out = a->tiles.shape;
+  if (a->tiles.loop == HD_NONE)
+    *out = a->tiles.shape; /* else it is that of the loop's tiles, not of the grid */
   hd_analysis_free(a);
   return HD_OK;
+}
+
+/* Without the grid's size there is no such loop. */
+static bool names_grid(const hd_ptx_module *m) {
+  for (uint32_t i = 1; i < m->n_syms; i++)
+    if (m->syms[i].kind == HD_SYM_SREG && m->syms[i].index == HD_SR_NCTAID) return true;
+  return false;
+}
+
+hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops, uint32_t *line, hd_diag *d) {
+  hd_analysis *a;
+  *loops = false;
+  *line = 0;
+  if (!names_grid(code->module)) return HD_OK;
+  hd_status st = hd_launch_analyze(code, launch, &a, d);
+  if (st != HD_OK) return st;
+  *loops = a->tiles.answer != HD_TILES_NONE && a->tiles.loop != HD_NONE;
+  if (*loops) *line = a->cfg.loops[a->tiles.loop].line;
+  hd_analysis_free(a);
+  return HD_OK;
+}
+
+hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d) {
+  bool loops;
+  uint32_t line;
+  if (p->bind != HD_BIND_AGENTS) return HD_OK;
+  hd_status st = hd_launch_loops(code, launch, &loops, &line, d);
+  if (st != HD_OK || !loops) return st;
+  return hd_fail(
+      d, HD_ERR_REFUSED,
+      "line %u: the kernel goes through its tiles in a loop of its own, with as many CTAs as the launch "
+      "has; bind=agents would put another loop around it",
+      line);
 }
 
 hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d) {

@@ -123,8 +123,9 @@ static bool factor_of(polyhedral_forms *f, hd_symbol symbol, unsigned depth, fac
   const hd_value_symbol *s = &f->a->symbols[symbol];
   switch (s->kind) {
   case HD_V_CTAID: /* in tiles a CTA has other coordinates */
-    return f->a->tiles.answer != HD_TILES_FOUND && variable(out, s->a);
-  case HD_V_TILE: return variable(out, s->a);
+    return (f->a->tiles.answer != HD_TILES_FOUND || f->a->tiles.loop != HD_NONE) && variable(out, s->a);
+  case HD_V_TILE: return f->a->tiles.loop == HD_NONE && variable(out, s->a);
+  case HD_V_TASK: return false;
   case HD_V_TID: return variable(out, POLYHEDRAL_TID + s->a);
   case HD_V_COUNTER: return variable(out, f->loops[s->a]);
   default: break;

@@ -131,7 +131,7 @@ hd_status hd_polyhedral_measure(const hd_analysis *a, const hd_point *at, const 
       return hd_fail(d, HD_ERR_USAGE, "the launch's grid and block must be known");
   if (line < 32 || line > 256 || (line & (line - 1)))
     return hd_fail(d, HD_ERR_USAGE, "a line of %u bytes: a power of two from 32 to 256", line);
-  bool tiles = a->tiles.answer == HD_TILES_FOUND;
+  bool tiles = a->tiles.answer == HD_TILES_FOUND && a->tiles.loop == HD_NONE;
   memcpy(m.launch.grid, tiles ? a->tiles.n : at->grid, sizeof m.launch.grid);
   m.launch.line = line;
   m.launch.isl_operations = o && o->isl_operations ? o->isl_operations : default_operations;

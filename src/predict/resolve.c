@@ -33,6 +33,7 @@ static hd_status resolve_kernel(study_source *from, uint32_t k, const hd_plan *p
   const hd_compiled *code = from->code;
   const hd_wl_kernel *kernel = &code->kernels[k];
   hd_status st = hd_plan_copy(p, &out->plan, d);
+  if (st == HD_OK) st = hd_launch_check_plan(code, kernel->first, p, d);
   if (st == HD_OK) st = hd_launch_settle_shape(code, kernel->first, &out->plan, d);
   if (st == HD_OK) st = resolve_table(from, kernel->first, p, &out->table, d);
   if (st == HD_OK) st = resolve_stream(from, kernel->first, out, d);

@@ -97,6 +97,9 @@ static void put_tiles(const hd_analysis *a, hd_buf *out) {
   if (a->at_launch) hd_buf_puts(out, "at this launch: numbers stand for its arguments\n");
   if (t->answer == HD_TILES_NONE) return;
   hd_buf_puts(out, "tiles: ");
+  if (t->loop != HD_NONE)
+    hd_buf_printf(out, "loop k%u, line %u, goes through them in steps of the grid's size; ", t->loop + 1,
+                  a->cfg.loops[t->loop].line);
   if (t->line) {
     hd_buf_printf(out, "line %u divides the CTA's number, by ", t->line);
     put_deciding(a, out);
@@ -239,8 +242,9 @@ static json_t *tiles_json(const hd_analysis *a) {
     hd_param_print(a, t->params[i], &name);
     json_array_append_new(params, report_text_json(&name));
   }
-  json_t *j =
-      json_pack("{s:s, s:i, s:o}", "answer", answers[t->answer], "line", (int)t->line, "params", params);
+  json_t *loop = t->loop == HD_NONE ? json_null() : json_integer((json_int_t)t->loop + 1);
+  json_t *j = json_pack("{s:s, s:o, s:i, s:o}", "answer", answers[t->answer], "loop", loop, "line",
+                        (int)t->line, "params", params);
   if (t->answer != HD_TILES_FOUND) return j;
   hd_buf shape = {0};
   hd_shape_print(&t->shape, &shape);

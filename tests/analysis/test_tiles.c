@@ -176,6 +176,56 @@ static void formulas_in_tiles_give_the_same_addresses(void **state) {
   }
 }
 
+/* %r5 is the tile's number, which a loop counts up by the grid's size. */
+static const char loop_head[] =
+    "mul.lo.s32 %r36, %r3, %r4;\nmov.u32 %r37, %nctaid.x;\nsetp.ge.s32 %p2, %r5, %r36;\n"
+    "@%p2 bra out;\nnext:\n";
+static const char loop_tail[] =
+    "shl.b32 %r21, %r10, 7;\nmad.lo.s32 %r22, %r11, 8192, %r21;\nmad.lo.s32 %r23, %r6, 4, %r22;\n"
+    "cvt.s64.s32 %l5, %r23;\nadd.s64 %l6, %l2, %l5;\nst.global.u32 [%l6], %r6;\n"
+    "mul.lo.s32 %r24, %r11, 256;\ncvt.s64.s32 %l7, %r24;\nadd.s64 %l8, %l1, %l7;\nld.global.u32 %r30, "
+    "[%l8];\n"
+    "add.s32 %r5, %r5, %r37;\nsetp.lt.s32 %p3, %r5, %r36;\n@%p3 bra next;\nout:\nret;\n}\n";
+
+static void check_rounds(const subject *s) {
+  uint64_t counters[4] = {0};
+  uint32_t tiles = (s->args.rows + 63) / 64 * ((s->args.columns + 31) / 32), g = s->at.grid[0];
+  for (uint32_t tile = 0; tile < tiles; tile++)
+    for (uint32_t k = 0; k < s->plain->n_sites; k++) {
+      hd_point at = s->at;
+      int64_t before, after;
+      at.ctaid[0] = tile % g;
+      at.tid[0] = 7;
+      counters[0] = tile / g;
+      at.counters = counters;
+      assert_true(hd_poly_eval(s->plain, s->plain->sites[k].address, &at, &before));
+      assert_true(hd_poly_eval(s->launched, s->launched->sites[k].address, &at, &after));
+      if (before != after) fail_msg("tile %u of %u, %u CTAs", tile, tiles, g);
+    }
+}
+
+static void a_loop_over_tiles_is_seen_through(void **state) {
+  for (uint32_t g = 1; g <= 12; g++) {
+    subject s = {.args = {1ull << 40, 2ull << 40, 300, 200}};
+    hd_buf text = {0}, shape = {0};
+    hd_diag d = {0};
+    s.at = (hd_point){.grid = {g, 1, 1}, .block = {32, 1, 1}, .args = &s.args, .args_bytes = sizeof s.args};
+    hd_buf_printf(&text, "%s%s%s%s", head, loop_head, GROUPED, loop_tail);
+    hd_arena_init(&s.arena);
+    if (hd_ptx_parse(text.data, text.len, "loop", &s.arena, &s.m, &d) != HD_OK) fail_msg("%s", d.message);
+    assert_int_equal(hd_analyze(s.m, 0, NULL, &s.plain, &d), HD_OK);
+    assert_int_equal(hd_analyze_launch(s.m, 0, &s.at, &s.launched, &d), HD_OK);
+    hd_shape_print(&s.launched->tiles.shape, &shape);
+    if (g > 1 && (s.launched->tiles.loop != 0 || !shape.data || strcmp(shape.data, "7x5:band:4") != 0))
+      fail_msg("%u CTAs: loop %d, shape %s", g, (int)s.launched->tiles.loop,
+               shape.data ? shape.data : "none");
+    check_rounds(&s);
+    hd_buf_free(&text);
+    hd_buf_free(&shape);
+    close_launch(&s);
+  }
+}
+
 static void what_decides_nothing_leaves_the_names(void **state) {
   subject s;
   hd_analysis *a;
@@ -197,6 +247,7 @@ int main(void) {
                 tiles_are_found_however_the_number_is_divided),
       BEHAVIOUR("the arguments that decide are named", the_arguments_that_decide_are_named),
       BEHAVIOUR("formulas in tiles give the same addresses", formulas_in_tiles_give_the_same_addresses),
+      BEHAVIOUR("a loop over tiles is seen through", a_loop_over_tiles_is_seen_through),
       BEHAVIOUR("an argument that decides nothing leaves the names", what_decides_nothing_leaves_the_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,10 @@ With a launch at hand, its arguments say how the kernel divides the CTA's number
   matmul: 368 instructions, 1 loops, 16 accesses to global memory: 0 affine, 16 quasi-affine, 0 neither
   at this launch: numbers stand for its arguments
   tiles: line 38 divides the CTA's number, by param4 and param3; 4 x 5 x 1 tiles, shape=4x5:band:4
+  $ heddle analyze $SOURCE/corpus/triton/matmul-persistent-sm90 --static | sed -n 3p
+  tiles: loop k1, line 244, goes through them in steps of the grid's size; 3 x 4 x 1 tiles, shape=3x4:band:2
+  $ heddle check $SOURCE/corpus/triton/matmul-persistent-sm80 --plan bind=agents 2>&1 | sed 's/line [0-9]*/line N/'
+  heddle: line N: the kernel goes through its tiles in a loop of its own, with as many CTAs as the launch has; bind=agents would put another loop around it
   $ heddle analyze $SOURCE/corpus/triton/matmul-sm90 --static --json | grep -A12 '"tiles": {' | grep -E 'answer|shape'
           "answer": "found",
           "shape": "4x5:band:4",
