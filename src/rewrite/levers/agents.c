@@ -21,7 +21,8 @@ typedef struct scan {
   rewrite_scan look;
   hd_cfg graph; /* of the kernel's own body */
   hd_uniformity same;
-  hd_writers writers;
+  hd_writers writers; /* found when a mask is asked for first */
+  hd_arena *arena;
   rewrite_attendance attend;
   /* The first instruction of each kind; NULL: there is none. */
   const hd_ptx_stmt *skipped;   /* that some threads may skip, and others attend */
@@ -59,6 +60,7 @@ static void scan_barrier(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd
 static void scan_warp_wide(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd_ptx_form *f) {
   bool alike = hd_inst_same(&s->same, inst) <= HD_SAME_IN_WARP;
   if (hd_ptx_form_has(f, HD_M_ALIGNED)) return;
+  if (!s->writers.first) hd_writers_find(&s->graph, s->arena, &s->writers);
   if (rewrite_names_whole_warp(&s->graph, &s->writers, inst)) {
     if (alike) return;
     s->attend.votes = true;
@@ -139,6 +141,7 @@ size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
   arena.escape = &out_of_memory;
+  s.arena = &arena;
   if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
     if (setjmp(out_of_memory)) {
       refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
@@ -146,7 +149,6 @@ size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t
       refuse(&s, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL, d.message);
     } else {
       hd_uniformity_find(&s.graph, dims, &arena, &s.same);
-      hd_writers_find(&s.graph, &arena, &s.writers);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
         scan_function(&s, f, f == &m->funcs[func]);
       check_attendance(&s);
