@@ -30,7 +30,7 @@ heddle_setup() {
 # heddle_setup_checks: the tools that format, lint and check the code. One version of clang's tools, that of Debian 12, because
 # each version lays code out in its own way.
 heddle_setup_checks() {
-  heddle_need python3-minimal clang-format-14
+  heddle_need python3-minimal python3-dev clang-format-14
   heddle_need clang-tidy-14 || echo "no clang-tidy 14: scripts/check-tidy will check nothing" >&2
 }
 

@@ -65,8 +65,10 @@ static void walk_text(include_walk *k, const char *path, const hd_file *f) {
   }
 }
 
-hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d) {
+hd_status wl_hash_source(hd_digest *h, const char *path, bool anywhere, hd_diag *d) {
   hd_arena arena;
+  const char *slash = anywhere ? strrchr(path, '/') : NULL;
+  const size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
   hd_arena_init(&arena);
   include_walk *k = calloc(1, sizeof *k);
   if (!k) return hd_nomem(d);
@@ -76,7 +78,7 @@ hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d) {
   hd_status st = HD_OK;
   for (size_t i = 0; i < k->n && st == HD_OK; i++) {
     hd_file f;
-    hd_digest_text(h, k->seen[i]);
+    hd_digest_text(h, k->seen[i] + (strncmp(k->seen[i], path, folder) == 0 ? folder : 0));
     if ((i == 0 || wl_is_file(k->seen[i])) && hd_file_open(k->seen[i], &f, i ? NULL : d) == HD_OK) {
       walk_text(k, k->seen[i], &f);
       hd_file_close(&f);

@@ -90,7 +90,7 @@ static hd_status key_of(const hd_workload *w, const toolchain *t, const char *pr
   for (size_t i = 0; t->flags[i]; i++) hd_digest_text(key, t->flags[i]);
   if (t->own_header) hd_digest_bytes(key, wl_heddle_cuda_h.text, wl_heddle_cuda_h.len);
   wl_hash_compiler(key, program);
-  return wl_hash_source(key, w->source, d);
+  return wl_hash_source(key, w->source, false, d);
 }
 
 /* A path that no program takes for an option. */
@@ -232,6 +232,11 @@ hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, cons
       name = TOOLCHAINS[t].name;
       hd_buf_clear(out);
       st = wl_compile(w, arch, (wl_toolchain)t, out, d);
+    }
+    if (st == HD_ERR_UNSUPPORTED) {
+      name = "ptx";
+      hd_buf_clear(out);
+      st = wl_kept_read(w, arch, out, NULL);
     }
     if (st == HD_ERR_UNSUPPORTED)
       hd_fail(d, st, "%s: compiling for sm_%u needs nvcc, or clang 14 or newer, on the PATH", w->source,

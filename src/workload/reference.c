@@ -71,7 +71,7 @@ static hd_status open_reference(const char *source, void **handle, hd_diag *d) {
   for (size_t i = 0; FLAGS[i]; i++) hd_digest_text(&key, FLAGS[i]);
   for (size_t i = 0; i < N_HEADERS; i++) hd_digest_bytes(&key, HEADERS[i]->text, HEADERS[i]->len);
   wl_hash_compiler(&key, compiler);
-  hd_status st = wl_hash_source(&key, source, d);
+  hd_status st = wl_hash_source(&key, source, false, d);
   if (st != HD_OK) return st;
   wl_cache_path(key, "so", entry, sizeof entry);
   hd_file f;

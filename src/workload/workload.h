@@ -157,8 +157,9 @@ bool wl_is_file(const char *path);
 /* ---- Hashes and the cache ----------------------------------------------- */
 
 /* A C or CUDA source and every file it reaches through #include "...": a superset of the
- * files that the compiler reads, since conditions are not evaluated. */
-hd_status wl_hash_source(hd_digest *h, const char *path, hd_diag *d);
+ * files that the compiler reads, since conditions are not evaluated. `anywhere`: files below the source's
+ * folder count by their paths from there, so that the folder may move. */
+hd_status wl_hash_source(hd_digest *h, const char *path, bool anywhere, hd_diag *d);
 
 /* Its entry for a key; "" when there is no cache. */
 void wl_cache_path(hd_digest key, const char *extension, char *out, size_t cap);
@@ -184,6 +185,8 @@ const char *wl_toolchain_name(wl_toolchain t);
 /* kernel.cu through one toolchain. HD_ERR_UNSUPPORTED when it is not installed or has no
  * target at or below `arch`. */
 hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain t, hd_buf *out, hd_diag *d);
+/* The text that hd_workload_keep_ptx left, if the source is still the same; else HD_ERR_UNSUPPORTED. */
+hd_status wl_kept_read(const hd_workload *w, unsigned arch, hd_buf *out, hd_diag *d);
 
 /* The headers of kernels/include, part of the library so that it needs no installation path. */
 typedef struct wl_header {

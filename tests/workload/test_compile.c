@@ -62,9 +62,12 @@ static unsigned runs(void) {
   return n;
 }
 
+static const char *folder; /* of the workload */
+
 /* Every test starts with an empty cache, one workload and only its own programs on the PATH. */
 static int setup(void **state) {
   if (scratch_setup(state) != 0) return -1;
+  folder = "w";
   scratch_write("w/workload.toml", FILE_TEXT);
   scratch_write("w/kernel.cu", "first\n");
   scratch_write("w/reference.c", GOOD_REFERENCE);
@@ -86,7 +89,7 @@ static int teardown(void **state) {
 static hd_workload *open_it(void) {
   hd_workload *w;
   char line[1400];
-  if (hd_workload_open(scratch_path("w"), NULL, NULL, &w, &diag) != HD_OK)
+  if (hd_workload_open(scratch_path(folder), NULL, NULL, &w, &diag) != HD_OK)
     fail_msg("%s", hd_diag_line(&diag, line, sizeof line));
   return w;
 }
@@ -282,6 +285,64 @@ static void without_any_compiler_the_answer_says_what_is_needed(void **state) {
   assert_string_equal(diag.message, want);
 }
 
+static hd_status keep(unsigned arch) {
+  hd_workload *w = open_it();
+  hd_status st = hd_workload_keep_ptx(w, arch, &diag);
+  hd_workload_close(w);
+  return st;
+}
+
+static void drop_compilers(void) {
+  unlink(scratch_path("bin/nvcc"));
+  setenv("XDG_CACHE_HOME", scratch_path("other-cache"), 1);
+}
+
+static void kept_text_serves_where_no_compiler_is(void **state) {
+  copier("nvcc", "compute_90");
+  assert_int_equal(keep(90), HD_OK);
+  drop_compilers();
+  expect_ptx(90, "first\n", "ptx");
+  assert_int_equal(failing_ptx(80), HD_ERR_UNSUPPORTED); /* another architecture */
+  assert_int_equal(keep(90), HD_OK);                     /* nothing to do, and nothing is lost */
+  expect_ptx(90, "first\n", "ptx");
+}
+
+static void kept_text_moves_with_its_folder(void **state) {
+  char from[WL_PATH];
+  copier("nvcc", "compute_90");
+  scratch_write("w/kernel.cu", "#include \"factor.h\"\n");
+  assert_int_equal(keep(90), HD_OK);
+  drop_compilers();
+  snprintf(from, sizeof from, "%s", scratch_path("w"));
+  assert_int_equal(rename(from, scratch_path("moved")), 0);
+  folder = "moved";
+  expect_ptx(90, "#include \"factor.h\"\n", "ptx");
+  scratch_write("moved/factor.h", "#define FACTOR 3\n");
+  assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+}
+
+static void kept_text_of_another_source_does_not_serve(void **state) {
+  static const char *const texts[] = {"", "first\n", "// heddle: compiled from source 0\nfirst\n"};
+  copier("nvcc", "compute_90");
+  assert_int_equal(keep(90), HD_OK);
+  drop_compilers();
+  scratch_write("w/kernel.cu", "second\n");
+  assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+  scratch_write("w/kernel.cu", "first\n");
+  expect_ptx(90, "first\n", "ptx");
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    scratch_write("w/kernel.cu.sm_90.ptx", texts[i]);
+    assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+  }
+}
+
+static void a_compiler_goes_before_kept_text(void **state) {
+  copier("nvcc", "compute_90");
+  assert_int_equal(keep(90), HD_OK);
+  scratch_write("w/kernel.cu", "second\n");
+  expect_ptx(90, "second\n", "nvcc");
+}
+
 static void a_ptx_source_is_read_as_it_is(void **state) {
   char text[1024];
   snprintf(text, sizeof text, "source = \"kernel.ptx\"\n%s", strstr(FILE_TEXT, "reference"));
@@ -469,6 +530,10 @@ int main(void) {
       TEST(the_highest_architecture_not_above_the_wanted_one_is_taken),
       TEST(a_clang_without_gpu_targets_is_passed_over),
       TEST(without_any_compiler_the_answer_says_what_is_needed),
+      TEST(kept_text_serves_where_no_compiler_is),
+      TEST(kept_text_moves_with_its_folder),
+      TEST(kept_text_of_another_source_does_not_serve),
+      TEST(a_compiler_goes_before_kept_text),
       TEST(a_ptx_source_is_read_as_it_is),
       TEST(a_compilers_first_error_travels_with_its_place),
       TEST(a_failed_compilation_is_no_entry),

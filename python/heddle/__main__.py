@@ -1,0 +1,17 @@
+"""python -m heddle: the command line."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    program = Path(__file__).parent / "bin" / "heddle"
+    try:
+        os.execv(program, ["heddle", *sys.argv[1:]])
+    except OSError as e:
+        sys.exit(f"heddle: cannot run {program}: {e.strerror}")
+
+
+if __name__ == "__main__":
+    main()
