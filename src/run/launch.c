@@ -106,6 +106,7 @@ static bool put_block(const run_variant *v, const run_launch *l, run_replacement
 static bool replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
+  r->state = 0;
   if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l) ||
       !(p = run_place_of(v)) || !find_state(v, p, l, r))
     return false;

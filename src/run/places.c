@@ -20,16 +20,12 @@ static bool of_program(const run_module *m, const char *name, run_handle *kernel
 }
 
 static bool load(run_variant *v, run_place *p) {
-  run_handle kernel;
   if (v->text && !v->library &&
       run_real.cuLibraryLoadData(&v->library, v->text, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS)
     v->library = NULL;
-  const bool ok = v->text ? v->library && of_library(v->library, v->name, &kernel, &p->function)
-                          : of_program(v->kernel->module, v->name, &kernel, &p->function);
-  if (!ok || !of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original)) return false;
-  run_know_place(p->function, p);
-  run_know_place(kernel, p);
-  return true;
+  const bool ok = v->text ? v->library && of_library(v->library, v->name, &p->kernel, &p->function)
+                          : of_program(v->kernel->module, v->name, &p->kernel, &p->function);
+  return ok && of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original);
 }
 
 /* The memory that its launches take beyond the original's, in its first state. The stream is heddle's own:
@@ -81,10 +77,13 @@ static void make(run_variant *v, unsigned long long context) {
   if (!load(v, p) || !fill(v, p) || !settle(v, p)) {
     if (p->table) run_real.cuMemFree_v2(p->table);
     if (p->states) run_real.cuMemFree_v2(p->states);
+    free(p);
     atomic_store(&v->off, true);
     if (!v->kernel->why[0]) strcpy(v->kernel->why, "the driver did not take the rewritten kernel");
     return;
   }
+  run_know_place(p->function, p);
+  run_know_place(p->kernel, p);
   p->next = atomic_load_explicit(&v->places, memory_order_relaxed);
   atomic_store_explicit(&v->places, p, memory_order_release);
 }

@@ -130,7 +130,9 @@ __attribute__((constructor)) static void begin(void) {
   const char *text = getenv(HD_STEER_VARIABLE);
   hd_diag d;
   process = getpid();
-  if (text && hd_steer_settings_parse(text, &run_settings, &d) != HD_OK) run_say("%s", d.message);
+  if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) return;
+  if (text) run_say("%s", d.message);
+  run_settings = (hd_steer_settings){.quiet = "1"};
 }
 
 /* Processes that use no GPU say nothing. */

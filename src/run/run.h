@@ -151,8 +151,8 @@ enum { RUN_STATES = 32 };
 /* A variant in one context. */
 struct run_place {
   run_place *next;
-  unsigned long long context; /* its number */
-  run_handle function;
+  unsigned long long context;           /* its number */
+  run_handle function, kernel;          /* as CUfunction and, if it is a library's, as CUkernel */
   run_handle original, original_kernel; /* the same of the program's; a CUkernel, if it is a library's */
   uint64_t table;                       /* the address of its table */
   uint64_t states;                      /* of RUN_STATES states, one behind the other; 0: it needs none */

@@ -1,0 +1,35 @@
+/* keep STORE GPU DRIVER PLAN: keeps a verdict for the kernel of order.h, launched with 8 CTAs of one thread.
+ * PLAN `table` is an order by a table, the even tasks before the odd ones; `other` a verdict of another
+ * kernel of that name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/store.h"
+#include "order.h"
+
+int main(int argc, char **argv) {
+  static const uint32_t grid[3] = {8, 1, 1}, block[3] = {1, 1, 1}, table[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+  const char *plan = argc == 5 ? argv[4] : "", *text = PTX_ORDER;
+  hd_verdict v = {.name = "order", .speedup = 2, .low = 2, .high = 2, .confidence = 0.99, .when = 1};
+  hd_store *s;
+  hd_diag d = {0};
+  char name[HD_DIGEST_HEX], line[1600];
+  if (argc != 5) return 2;
+  const size_t len = strlen(text) - !strcmp(plan, "other");
+  hd_verdict_kernel(text, len, "order", v.key.kernel);
+  hd_verdict_launch(grid, block, 0, NULL, 0, v.key.launch);
+  snprintf(v.key.gpu, sizeof v.key.gpu, "%s", argv[2]);
+  snprintf(v.key.driver, sizeof v.key.driver, "%s", argv[3]);
+  hd_status st = hd_store_open(argv[1], &s, &d);
+  if (st == HD_OK && strcmp(plan, "table") == 0) {
+    hd_verdict_table(table, 8, name);
+    snprintf(v.plan, sizeof v.plan, "order=table:#%s", name);
+    st = hd_store_put_table(s, &v, table, 8, &d);
+  } else if (st == HD_OK) {
+    snprintf(v.plan, sizeof v.plan, "%s", strcmp(plan, "other") == 0 ? "order=reverse" : plan);
+    st = hd_store_put(s, &v, &d);
+  }
+  hd_store_close(s);
+  if (st != HD_OK) fprintf(stderr, "%s\n", hd_diag_line(&d, line, sizeof line));
+  return st != HD_OK;
+}
