@@ -3,6 +3,7 @@
  *
  *   driver.c    between the program and its driver
  *   image.c     the PTX in an image that is loaded
+ *   cut.c       a text with one kernel alone
  *   variant.c   rewritten kernels, as text
  *   wanted.c    which kernels are to be rewritten: verdicts, or one plan for all
  *   load.c      modules and libraries come and go

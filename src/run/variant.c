@@ -7,6 +7,7 @@
 
 #include "heddle/cfg.h"
 #include "heddle/ptx_facts.h"
+#include "run/cut.h"
 #include "run/run.h"
 
 typedef struct part {
@@ -61,8 +62,12 @@ static bool reach(part *p, uint32_t func) {
 }
 
 static hd_status open_part(part *p, const run_text *text, const char *kernel, hd_diag *d) {
+  hd_buf alone = {0};
   hd_arena_init(&p->arena);
-  hd_status st = hd_ptx_parse(text->data, text->len, "the program's PTX", &p->arena, &p->m, d);
+  run_cut(text->data, text->len, kernel, &alone);
+  hd_status st = alone.failed ? hd_nomem(d)
+                              : hd_ptx_parse(alone.data, alone.len, "the program's PTX", &p->arena, &p->m, d);
+  hd_buf_free(&alone);
   if (st != HD_OK) return st;
   const int64_t func = hd_ptx_find_kernel(p->m, kernel);
   if (func < 0) return hd_fail(d, HD_ERR_INPUT, "no such kernel");

@@ -65,7 +65,8 @@ static void read_all(void) {
   if (wants.read) return;
   wants.read = true;
   if (run_settings.plan[0])
-    wants.forced = hd_plan_parse(run_settings.plan, &wants.plan, &d) == HD_OK;
+    wants.forced =
+        hd_plan_parse(run_settings.plan, &wants.plan, &d) == HD_OK && !hd_plan_is_baseline(&wants.plan);
   else if (run_settings.verdicts[0])
     read_verdicts();
 }

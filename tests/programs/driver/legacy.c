@@ -1,5 +1,5 @@
-/* Calls that newer ones have taken the place of: launches whose parameters are set one by one, names without a version,
- * contexts that are attached. */
+/* Calls that newer ones have taken the place of: launches whose parameters are set one by one, names without
+ * a version, contexts that are attached. */
 #include "cu.h"
 
 int cuFuncSetBlockShape(cu_handle function, int x, int y, int z);

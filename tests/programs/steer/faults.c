@@ -1,0 +1,59 @@
+/* A program over the driver that does nothing, one of whose calls fails: the program sees at most that one
+ * failure, and each of its launches that succeeded is one launch of the driver's. Prints "calls N" when that
+ * is so. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fake.h"
+#include "order.h"
+
+static unsigned failures;
+static unsigned long launched;
+
+static int ok(int r) {
+  failures += r != 0;
+  return r == 0;
+}
+
+static void launch(run_handle f, unsigned n) {
+  uint64_t out = 256, count = 512;
+  void *params[] = {&out, &count};
+  run_config config = {.grid = {n, 1, 1}, .block = {1, 1, 1}};
+  run_node node = {.function = f, .grid = {n, 1, 1}, .block = {1, 1, 1}, .params = params};
+  run_handle added;
+  launched += (unsigned long)ok(cuLaunchKernel(f, n, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+  launched += (unsigned long)ok(cuLaunchKernelEx(&config, f, params, NULL));
+  launched += (unsigned long)ok(cuGraphAddKernelNode_v2(&added, NULL, NULL, 0, &node));
+}
+
+int main(void) {
+  run_handle module, library, kernel, f;
+  ok(cuInit(0));
+  if (ok(cuModuleLoadData(&module, PTX_ORDER))) {
+    if (ok(cuModuleGetFunction(&f, module, "order"))) {
+      ok(cuFuncSetAttribute(f, 8, 1024));
+      launch(f, 8);
+      launch(f, 5);
+    }
+    ok(cuModuleUnload(module));
+  }
+  if (ok(cuLibraryLoadData(&library, PTX_ORDER, NULL, NULL, 0, NULL, NULL, 0))) {
+    if (ok(cuLibraryGetKernel(&kernel, library, "order"))) {
+      launch(kernel, 8);
+      if (ok(cuKernelGetFunction(&f, kernel))) launch(f, 8);
+      ok(cuKernelSetAttribute(8, 1024, kernel, 0));
+      launch(kernel, 8);
+      ok(cuStreamDestroy_v2(NULL));
+      ok(cuCtxSynchronize());
+      launch(kernel, 8);
+    }
+    ok(cuLibraryUnload(library));
+  }
+  ok(cuDevicePrimaryCtxRelease_v2(0));
+  if (failures > 1 || launched != fake_launches()) {
+    printf("%u calls failed, %lu launches for %lu\n", failures, fake_launches(), launched);
+    return 1;
+  }
+  printf("calls %lu\n", fake_calls());
+  return 0;
+}
