@@ -48,6 +48,12 @@ typedef struct hd_facts {
   uint64_t array_loads;  /* all pairs that read */
 } hd_facts;
 
+/* Of one launch: its trace, its grid, and the arrays as for hd_reuse_measure; line: of L1, in bytes. Freed by
+ * hd_facts_free, after a failure too. */
+HD_API hd_status hd_facts_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
+                                  uint32_t n, uint32_t line, hd_facts *out, hd_diag *d);
+HD_API void hd_facts_free(hd_facts *f);
+
 /* The kernels' text about a buffer: over all accesses that are known to be to it. */
 typedef struct hd_text_facts {
   uint32_t sites;   /* such accesses */
@@ -65,6 +71,18 @@ typedef struct hd_experiments {
   hd_counters baseline, along_x, along_y, no_l1; /* along_x: CLU's Y-partitioning, CTAs of a row together */
   double seconds;
 } hd_experiments;
+
+/* What a category is decided from, where there is no workload to make experiments with. */
+typedef struct hd_category_case {
+  const hd_facts *facts;
+  const hd_reuse_array *arrays; /* those that the facts were measured with */
+  hd_text_facts *buffers;       /* one for each of them */
+  uint32_t unknown_sites;       /* accesses that may be to any of them */
+} hd_category_case;
+enum { HD_EVIDENCE = 1024 };
+/* From counts alone: where replays would decide, the nearest category. */
+HD_API hd_status hd_category_decide(const hd_category_case *c, unsigned *category, char evidence[HD_EVIDENCE],
+                                    hd_diag *d);
 
 /* ---- Proposals ------------------------------------------------------------------------ */
 
@@ -93,7 +111,7 @@ HD_API hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd
 
 typedef struct hd_advice {
   unsigned category; /* hd_category bits */
-  char evidence[1024];
+  char evidence[HD_EVIDENCE];
   char direction; /* 'x', 'y' or 'z': CTAs that are neighbours along it share most; 0: no direction stands out
                    */
   double along[3]; /* part of the exploitable (CTA, line) pairs shared with the next CTA along x, y, z */

@@ -37,6 +37,7 @@ typedef struct hd_program_settings {
   uint64_t checks;              /* hd_program_check bits */
   uint64_t seed;                /* 0: operations run as they are submitted */
   uint64_t quiet;               /* no report, but findings */
+  uint64_t analyze;             /* each kernel's locality in the report */
   uint64_t pid;                 /* of the program; other processes are its children */
   char report[HD_PROGRAM_PATH]; /* file for the report as JSON; "": text on standard error */
 } hd_program_settings;
@@ -56,7 +57,7 @@ typedef struct hd_program_options {
   const char *report;        /* NULL: text on standard error */
   const char *library;       /* folder of heddle's CUDA library; NULL: where it lies beside this program */
   uint64_t devices, threads, seed;
-  bool quiet;
+  bool quiet, analyze;
 } hd_program_options;
 
 /* Become the program argv[0], looked up in PATH, with these settings. Returns only on failure: HD_ERR_USAGE

@@ -1,8 +1,10 @@
 /* advise/advice.h: the parts that advice is made of.
  *
+ * counts.c     counts of one trace
  * facts.c      counts over a study's traces
  * text.c       facts from the kernels' text
- * category.c   CLU's category from them, with experiments where they do not decide
+ * category.c   CLU's category from them
+ * experiments.c  replays where they do not decide
  * propose.c    plans worth trying, replayed
  * possible.c   whether the rewriter takes a plan
  * advise.c     all of it, and whether the order is free
@@ -20,12 +22,14 @@ typedef struct advising {
   const hd_gpu *g;
   hd_advise_options o;
   hd_advice *out;
+  const hd_reuse_array *arrays; /* of the facts */
+  /* Where counts leave the category open; NULL: they must do. */
+  hd_status (*experiment)(struct advising *a, hd_diag *d);
 } advising;
 
 /* ---- Facts ------------------------------------------------------------------------ */
 
 hd_status advice_facts(advising *a, hd_diag *d);
-void advice_facts_free(hd_facts *f);
 
 /* a / b, 0 when b is 0. */
 static inline double advice_part(uint64_t a, uint64_t b) { return b ? (double)a / (double)b : 0; }
@@ -48,6 +52,7 @@ hd_status advice_text(advising *a, hd_diag *d);
 /* ---- Category ------------------------------------------------------------------------ */
 
 hd_status advice_category(advising *a, hd_diag *d);
+hd_status advice_experiment(advising *a, hd_diag *d);
 /* The array, -1: none, with most accesses among those that are irregular, and not affine by the kernels'
  * text; *part gets its regular part. */
 int64_t advice_irregular_array(const hd_advice *out, double *part);

@@ -70,7 +70,9 @@ static hd_status find_order_free(advising *a, hd_diag *d) {
 hd_status hd_advise(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_advise_options *o,
                     hd_advice *out, hd_diag *d) {
   memset(out, 0, sizeof *out);
-  advising a = {.w = w, .s = s, .g = g, .out = out};
+  uint32_t n;
+  advising a = {
+      .w = w, .s = s, .g = g, .out = out, .arrays = hd_study_arrays(s, &n), .experiment = advice_experiment};
   if (o) a.o = *o;
   out->partition = "";
   hd_status st = advice_facts(&a, d);
@@ -84,8 +86,8 @@ hd_status hd_advise(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd
 }
 
 void hd_advice_free(hd_advice *a) {
-  advice_facts_free(&a->sum);
-  for (uint32_t i = 0; i < a->n_launches; i++) advice_facts_free(&a->launches[i]);
+  hd_facts_free(&a->sum);
+  for (uint32_t i = 0; i < a->n_launches; i++) hd_facts_free(&a->launches[i]);
   free(a->launches);
   free(a->buffers);
   free(a->refusals);

@@ -63,9 +63,7 @@ unsigned hd_category_parse(const char *text) {
 /* ---- Facts in words ------------------------------------------------------------------------ */
 
 static const char *array_name(const advising *a, uint32_t array) {
-  uint32_t n;
-  const hd_reuse_array *arrays = hd_study_arrays(a->s, &n);
-  return array < n ? arrays[array].name : "(module variables)";
+  return array < a->out->sum.reuse.n_arrays ? a->arrays[array].name : "(module variables)";
 }
 
 int64_t advice_irregular_array(const hd_advice *out, double *part) {
@@ -106,26 +104,8 @@ static int64_t skewed_array(const hd_facts *sum) {
 
 /* ---- Experiments ------------------------------------------------------------------------------ */
 
-static hd_status replay(const advising *a, const hd_gpu *g, hd_order_kind order, bool redirect,
-                        hd_counters *out, hd_diag *d) {
-  hd_plan p = {.order = {.kind = order}, .bind = redirect ? HD_BIND_REDIRECT : HD_BIND_NONE};
-  return hd_study_replay(a->s, g, &p, a->o.dispatch, a->o.seed, out, d);
-}
-
 static hd_status experiment(advising *a, hd_diag *d) {
-  hd_experiments *e = &a->out->experiments;
-  if (e->done || a->o.no_experiments) return HD_OK;
-  hd_gpu l1 = *a->g, no_l1 = *a->g;
-  l1.l1_global = true;
-  no_l1.l1_global = false;
-  double start = hd_seconds();
-  hd_status st = replay(a, &l1, HD_ORDER_ROW, false, &e->baseline, d);
-  if (st == HD_OK) st = replay(a, &l1, HD_ORDER_ROW, true, &e->along_x, d);
-  if (st == HD_OK) st = replay(a, &l1, HD_ORDER_COL, true, &e->along_y, d);
-  if (st == HD_OK) st = replay(a, &no_l1, HD_ORDER_ROW, false, &e->no_l1, d);
-  e->done = st == HD_OK;
-  e->seconds = hd_seconds() - start;
-  return st;
+  return a->experiment && !a->out->experiments.done ? a->experiment(a, d) : HD_OK;
 }
 
 static double l2_ratio(const hd_counters *c, const hd_counters *base) {
@@ -257,5 +237,20 @@ hd_status advice_category(advising *a, hd_diag *d) {
   if (st == HD_OK && text.len)
     snprintf(a->out->evidence, sizeof a->out->evidence, "%.*s", (int)text.len - 1, text.data);
   hd_buf_free(&text);
+  return st;
+}
+
+hd_status hd_category_decide(const hd_category_case *c, unsigned *category, char evidence[HD_EVIDENCE],
+                             hd_diag *d) {
+  hd_advice *out = calloc(1, sizeof *out);
+  if (!out) return hd_nomem(d);
+  out->sum = *c->facts;
+  out->buffers = c->buffers;
+  out->unknown_sites = c->unknown_sites;
+  advising a = {.arrays = c->arrays, .out = out};
+  hd_status st = advice_category(&a, d);
+  *category = out->category;
+  memcpy(evidence, out->evidence, HD_EVIDENCE);
+  free(out);
   return st;
 }

@@ -7,16 +7,10 @@
 enum { DEFAULT_LAUNCHES = 16 };
 
 static hd_status measure(const advising *a, uint32_t launch, hd_facts *f, hd_diag *d) {
-  const hd_trace *t = hd_study_trace(a->s, launch);
-  const uint32_t *grid = a->w->launches[launch].grid;
   uint32_t n;
   const hd_reuse_array *arrays = hd_study_arrays(a->s, &n);
-  hd_reuse_options reuse = {.line = a->g->l1.line};
-  hd_sharing_options sharing = {.line = a->g->l1.line};
-  hd_status st = hd_reuse_measure(t, arrays, n, &reuse, &f->reuse, d);
-  if (st == HD_OK) st = hd_sharing_measure(t, grid, arrays, n, &sharing, &f->sharing, d);
-  if (st == HD_OK) st = hd_pattern_measure(t, grid, arrays, n, 0, &f->pattern, d);
-  return st;
+  return hd_facts_measure(hd_study_trace(a->s, launch), a->w->launches[launch].grid, arrays, n, a->g->l1.line,
+                          f, d);
 }
 
 static bool begin_sum(hd_facts *sum, const hd_facts *f) {
@@ -75,19 +69,8 @@ hd_status advice_facts(advising *a, hd_diag *d) {
     if (!is_measured(a->w, i, most)) continue;
     hd_facts *f = &out->launches[i];
     hd_status st = measure(a, i, f, d);
-    if (st == HD_OK) {
-      for (uint32_t k = 0; k <= f->sharing.n_arrays; k++)
-        if (f->sharing.arrays[k].stores) f->skewed_reads += f->sharing.arrays[k].skewed;
-      f->array_loads = f->sharing.all.loads;
-      st = add(&out->sum, f, d);
-    }
+    if (st == HD_OK) st = add(&out->sum, f, d);
     if (st != HD_OK) return st;
   }
   return HD_OK;
-}
-
-void advice_facts_free(hd_facts *f) {
-  hd_reuse_free(&f->reuse);
-  hd_sharing_free(&f->sharing);
-  hd_pattern_free(&f->pattern);
 }

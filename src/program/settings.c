@@ -34,6 +34,7 @@ static const field fields[] = {
     NUMBER(checks),
     NUMBER(seed),
     NUMBER(quiet),
+    NUMBER(analyze),
     NUMBER(pid),
     TEXT(report),
 };

@@ -50,6 +50,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
                              .threads = o->threads,
                              .seed = o->seed,
                              .quiet = o->quiet,
+                             .analyze = o->analyze,
                              .pid = (uint64_t)getpid()};
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", o->gpu_dir, &g, d);
   if (st != HD_OK) return st;

@@ -24,6 +24,7 @@ static const hd_program_settings sample = {.gpu = "some GPU, with = and spaces",
                                            .checks = 5,
                                            .seed = UINT64_MAX,
                                            .quiet = 1,
+                                           .analyze = 1,
                                            .pid = 12345,
                                            .report = "/a folder/report.json"};
 

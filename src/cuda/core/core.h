@@ -210,6 +210,16 @@ cu_result core_library_module(core_library *l, core_context *c, core_module **ou
 cu_result core_library_kernel(core_library *l, const char *name, core_function **out);
 void core_library_unload(core_library *l);
 
+/* What a trace of a kernel's launch says (locality.c); counts are of 128-byte lines and of sectors. */
+typedef struct core_locality {
+  unsigned category; /* hd_category bits; 0: evidence says why there is none */
+  unsigned traces;   /* of this kernel */
+  uint64_t ctas;     /* of the launch */
+  uint64_t requests, intra_warp, intra_cta, inter_cta;
+  uint64_t sectors, least_sectors; /* that warps touched; that would have done */
+  char evidence[1024];
+} core_locality;
+
 struct core_function {
   core_kind kind; /* CORE_FUNCTION, or CORE_KERNEL: of a library, for any context */
   const char *name;
@@ -225,6 +235,7 @@ struct core_function {
   /* For the report. */
   uint64_t launches, warp_instructions, thread_instructions;
   double seconds;
+  core_locality *locality; /* NULL: not traced */
 };
 /* A line of a kernel's PTX; function NULL: nowhere. The function's module may be gone. */
 typedef struct core_code {
@@ -526,6 +537,12 @@ void core_guard_install(void);
 void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name, core_code at);
 void core_guard_release(bool (*over)(uint64_t stream, uint64_t tick));
 void core_guard_forget(uint64_t lo, uint64_t hi); /* memory that is freed */
+
+/* ---- Locality (locality.c) ------------------------------------------------------------------- */
+
+/* The hooks of a launch that is to be traced; NULL: it is not. Then `end` follows when it is over. */
+const hd_emu_hooks *core_locality_begin(core_function *f, const hd_emu_launch_params *p);
+void core_locality_end(core_function *f, const hd_emu_launch_params *p, bool ok);
 
 /* ---- Findings and the report (report.c) ------------------------------------------------------ */
 

@@ -67,8 +67,11 @@ static void print(void *ctx, const char *text, size_t len) {
 static cu_result run_kernel(core_work *base) {
   kernel_work *w = (kernel_work *)base;
   core_function *f = w->function;
-  const hd_emu_hooks hooks = {
-      .print = print, .access = core_access_hook(), .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL : 0};
+  const hd_emu_hooks *trace = core_locality_begin(f, &w->params);
+  hd_emu_hooks hooks = {.access = core_access_hook(),
+                        .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL : 0};
+  if (trace) hooks = *trace;
+  hooks.print = print;
   hd_emu_stats stats;
   hd_diag d = {0};
   hd_status st = hd_emu_launch(f->module->program, &w->params, &w->dispatch, &hooks, &stats, &d);
@@ -77,6 +80,7 @@ static cu_result run_kernel(core_work *base) {
   f->warp_instructions += stats.warp_instructions;
   f->thread_instructions += stats.thread_instructions;
   f->seconds += stats.seconds;
+  if (trace) core_locality_end(f, &w->params, st == HD_OK);
   if (st != HD_OK) say_fault(f, &d);
   return st == HD_OK ? CU_SUCCESS : result_of(st, &d);
 }

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "cuda/core/core.h"
+#include "heddle/advise.h"
 
 typedef struct line {
   char *kernel;
   uint64_t launches, warp_instructions, thread_instructions;
   double seconds;
+  core_locality locality;
 } line;
 
 typedef struct place {
@@ -113,6 +115,7 @@ void core_report_function(const core_function *f) {
   at->warp_instructions += f->warp_instructions;
   at->thread_instructions += f->thread_instructions;
   at->seconds += f->seconds;
+  if (f->locality && f->locality->ctas > at->locality.ctas) at->locality = *f->locality;
 }
 
 static void gather(void) {
@@ -164,6 +167,19 @@ static void put_places(hd_buf *b, const finding *f) {
   if (f->n_places) hd_buf_putc(b, ']');
 }
 
+static void put_locality(hd_buf *b, const core_locality *l) {
+  hd_buf_puts(b, ",\n   \"locality\": {\"category\": \"");
+  hd_category_print(l->category, b);
+  hd_buf_printf(b,
+                "\", \"exploitable\": %s, \"ctas\": %" PRIu64 ", \"line_requests\": %" PRIu64
+                ", \"intra_warp\": %" PRIu64 ", \"intra_cta\": %" PRIu64 ", \"inter_cta\": %" PRIu64
+                ", \"sectors\": %" PRIu64 ", \"least_sectors\": %" PRIu64 ",\n    \"evidence\": ",
+                hd_category_exploitable(l->category) ? "true" : "false", l->ctas, l->requests, l->intra_warp,
+                l->intra_cta, l->inter_cta, l->sectors, l->least_sectors);
+  put_text(b, l->evidence);
+  hd_buf_putc(b, '}');
+}
+
 static void write_json(hd_buf *b) {
   hd_buf_puts(b, "{\"kernels\": [");
   for (size_t k = 0; k < report.kernels.n; k++) {
@@ -172,8 +188,10 @@ static void write_json(hd_buf *b) {
     put_text(b, l->kernel);
     hd_buf_printf(b,
                   ", \"launches\": %" PRIu64 ", \"warp_instructions\": %" PRIu64
-                  ", \"thread_instructions\": %" PRIu64 ", \"seconds\": %.6f}",
+                  ", \"thread_instructions\": %" PRIu64 ", \"seconds\": %.6f",
                   l->launches, l->warp_instructions, l->thread_instructions, l->seconds);
+    if (l->locality.ctas) put_locality(b, &l->locality);
+    hd_buf_putc(b, '}');
   }
   hd_buf_puts(b, "],\n \"findings\": [");
   for (size_t k = 0; k < report.findings.n; k++) {
@@ -196,6 +214,12 @@ static void write_text(hd_buf *b) {
     seconds += l->seconds;
     hd_buf_printf(b, "heddle: %-40s %8" PRIu64 " launches %14" PRIu64 " thread instructions %10.3f s\n",
                   l->kernel, l->launches, l->thread_instructions, l->seconds);
+    if (!l->locality.ctas) continue;
+    hd_buf_puts(b, "heddle:   ");
+    hd_category_print(l->locality.category, b);
+    hd_buf_printf(b, "%s: %s\n",
+                  hd_category_exploitable(l->locality.category) ? " (an order can exploit it)" : "",
+                  l->locality.evidence);
   }
   hd_buf_printf(b,
                 "heddle: %zu kernels, %" PRIu64 " launches, %" PRIu64
