@@ -55,6 +55,8 @@ HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, 
 HD_API void hd_container_close(hd_container *c);
 /* Code for GPUs that hd_container_next passed over so far: modules assembled for one architecture. */
 HD_API uint64_t hd_container_assembled(const hd_container *c);
+/* Whether some of that code runs on sm_`arch`: code for the same or an earlier one of its major version. */
+HD_API bool hd_container_runs_on(const hd_container *c, unsigned arch);
 /* Fill *d for a file that holds no PTX: whether it holds assembled code alone, and how PTX is kept. */
 HD_API hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d);
 

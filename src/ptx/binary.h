@@ -98,10 +98,11 @@ typedef struct ptx_fatbin {
   uint64_t pos, end;   /* the rest of the span */
   uint64_t region_end; /* while in_region */
   bool in_region;
-  bool strict;     /* from ptx_span.fatbins */
-  bool cut;        /* the region's header says that it goes on beyond the span */
-  bool lost;       /* an error was reported; searching for the next region */
-  uint64_t others; /* entries that are no PTX, skipped so far */
+  bool strict;      /* from ptx_span.fatbins */
+  bool cut;         /* the region's header says that it goes on beyond the span */
+  bool lost;        /* an error was reported; searching for the next region */
+  uint64_t others;  /* entries that are no PTX, skipped so far */
+  uint64_t code[4]; /* bit per architecture, from sm_0: those entries that are machine code for it */
 } ptx_fatbin;
 
 /* `base` is where the file image that holds the span begins: 0, or the start

@@ -26,6 +26,7 @@ struct hd_container {
   uint64_t base; /* where the image at hand begins */
   ptx_fatbin fatbin;
   uint64_t assembled; /* entries that are no PTX, of the spans behind */
+  uint64_t code[4];   /* as ptx_fatbin's, of the spans behind */
   uint32_t index;
   bool text_done; /* HD_CONTAINER_PTX: it was handed out */
 
@@ -177,6 +178,12 @@ void hd_container_close(hd_container *c) {
 
 uint64_t hd_container_assembled(const hd_container *c) { return c->assembled + c->fatbin.others; }
 
+bool hd_container_runs_on(const hd_container *c, unsigned arch) {
+  for (unsigned sm = arch / 10 * 10; sm <= arch && sm < 64 * sizeof c->code / sizeof *c->code; sm++)
+    if ((c->code[sm / 64] | c->fatbin.code[sm / 64]) >> sm % 64 & 1) return true;
+  return false;
+}
+
 hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d) {
   if (!assembled) return hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", path);
   return hd_fail(d, HD_ERR_INPUT,
@@ -216,6 +223,7 @@ static hd_status next_entry(hd_container *c, ptx_entry *e, bool *more, hd_diag *
     if (rc || *more) return rc;
     if (c->next_span < c->spans.n) {
       c->assembled += c->fatbin.others;
+      for (size_t k = 0; k < sizeof c->code / sizeof *c->code; k++) c->code[k] |= c->fatbin.code[k];
       ptx_fatbin_begin(&c->fatbin, c->base, c->spans.data[c->next_span++]);
       continue;
     }

@@ -40,7 +40,8 @@ _Static_assert(sizeof(region_header) == 16 && sizeof(entry_header) == 64, "as th
 
 enum {
   KIND_PTX = 1,
-  /* 2 is a cubin, 8 NVVM IR for linking */
+  KIND_CODE = 2, /* a cubin */
+  /* 8 is NVVM IR for linking */
 };
 
 void ptx_fatbin_begin(ptx_fatbin *f, uint64_t base, ptx_span span) {
@@ -179,6 +180,8 @@ hd_status ptx_fatbin_next(ptx_source *s, ptx_fatbin *f, ptx_entry *e, bool *more
       hd_status rc = next_entry(s, f, &h, e, d);
       if (rc) return rc;
       f->others += h.kind != KIND_PTX;
+      if (h.kind == KIND_CODE && h.sm < 64 * sizeof f->code / sizeof *f->code)
+        f->code[h.sm / 64] |= UINT64_C(1) << h.sm % 64;
       if (h.kind != KIND_PTX) continue;
       *more = true;
       return HD_OK;

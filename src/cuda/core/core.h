@@ -172,9 +172,11 @@ uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *a
 /* PTX text that a program handed in: a text, a fatbin, or several of them to be linked. */
 typedef struct core_image {
   HD_VEC(char *) texts;
+  bool newer; /* a text may be for a newer architecture: the image has machine code for this one, too */
 } core_image;
 /* Take the PTX for this architecture out of what `data` points at: PTX text, a fatbin or a wrapper around
- * one. HD_ERR_UNSUPPORTED: it holds machine code only. */
+ * one. Programs for several GPUs often have machine code for each and PTX for the newest alone, which is then
+ * taken where the GPU would run the machine code. HD_ERR_UNSUPPORTED: there is nothing for this GPU. */
 hd_status core_image_add(core_image *i, const void *data, unsigned arch, hd_diag *d);
 hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d);
 void core_image_free(core_image *i);

@@ -41,39 +41,50 @@ static hd_status keep(core_image *i, const char *text, size_t n, hd_diag *d) {
   return HD_OK;
 }
 
-/* Keeps one of a fatbin's texts, which are one per architecture: the newest that `arch` runs. */
-static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_diag *d) {
-  hd_ptx_text t;
-  bool more;
-  char *best = NULL;
-  size_t len = 0;
-  unsigned sm = 0, newer = 0;
-  hd_status st;
-  while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
-    if (t.sm > arch) newer = t.sm;
-    if (t.sm > arch || (best && t.sm <= sm)) continue;
-    char *copy = realloc(best, t.len + 1);
-    if (!copy) {
-      st = hd_nomem(d);
-      break;
-    }
-    best = copy;
-    memcpy(best, t.data, t.len);
-    len = t.len;
-    sm = t.sm;
-  }
-  if (st == HD_OK && !best && newer)
-    st = hd_fail(
+typedef struct candidate {
+  char *text; /* NULL: none */
+  size_t len;
+  unsigned sm;
+} candidate;
+
+static hd_status take(candidate *c, const hd_ptx_text *t, hd_diag *d) {
+  char *copy = realloc(c->text, t->len + 1);
+  if (!copy) return hd_nomem(d);
+  memcpy(copy, t->data, t->len);
+  *c = (candidate){copy, t->len, t->sm};
+  return HD_OK;
+}
+
+static hd_status no_text(const candidate *newer, unsigned arch, hd_diag *d) {
+  if (newer->text)
+    return hd_fail(
         d, HD_ERR_UNSUPPORTED,
         "the program's PTX is for sm_%u, which is newer than the GPU, sm_%u: compile it with -arch=sm_%u",
-        newer, arch, arch);
-  else if (st == HD_OK && !best)
-    st = hd_fail(d, HD_ERR_UNSUPPORTED,
+        newer->sm, arch, arch);
+  return hd_fail(d, HD_ERR_UNSUPPORTED,
                  "the program has no PTX for sm_%u, only machine code: compile it with -arch=sm_%u, or with "
                  "-gencode arch=compute_%u,code=compute_%u",
                  arch, arch, arch, arch);
-  if (st == HD_OK) st = keep(i, best, len, d);
-  free(best);
+}
+
+/* Keeps one of a fatbin's texts, which are one per architecture: the newest that `arch` runs, else the oldest
+ * newer one. */
+static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_diag *d) {
+  hd_ptx_text t;
+  bool more;
+  candidate best = {0}, newer = {0};
+  hd_status st;
+  while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
+    candidate *of = t.sm > arch ? &newer : &best;
+    if (!of->text || (of == &newer ? t.sm < of->sm : t.sm > of->sm)) st = take(of, &t, d);
+    if (st != HD_OK) break;
+  }
+  const bool replaces = !best.text && newer.text && hd_container_runs_on(c, arch);
+  const candidate *pick = replaces ? &newer : &best;
+  if (st == HD_OK) st = pick->text ? keep(i, pick->text, pick->len, d) : no_text(&newer, arch, d);
+  i->newer |= st == HD_OK && replaces;
+  free(best.text);
+  free(newer.text);
   return st;
 }
 
