@@ -384,7 +384,7 @@ typedef struct hd_emu_stats {
 HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l, const hd_dispatch *how,
                                const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d);
 
-/* Whether a launch's diagnostic reports a race: the kernel's result depends on its schedule. */
+/* Whether a launch's diagnostic reports a race: the kernel's result may depend on its schedule. */
 HD_API bool hd_emu_is_race(const hd_diag *d);
 /* Whether it reports CTAs that wait and cannot continue. */
 HD_API bool hd_emu_is_hang(const hd_diag *d);

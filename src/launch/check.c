@@ -26,6 +26,8 @@ static void **snapshot(const runner *r) {
   return copy;
 }
 
+/* A race is found in one run, and a flag that orders CTAs is not seen. */
+static const char racy[] = "the original's result may depend on its schedule";
 static const char any_schedule[] = "the original's result depends on its schedule";
 
 /* A kernel that meets all CTAs traps where its launch is not cooperative. */
@@ -62,7 +64,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   if (st == HD_OK) {
     runner_fill_from(&r, c->initial, c->filled);
     st = runner_run(&r, &how, NULL, &stats, &e);
-    st = launch_as_answer(st, &e, hd_emu_is_race(&e) ? any_schedule : "original kernel", out, d);
+    st = launch_as_answer(st, &e, hd_emu_is_race(&e) ? racy : "original kernel", out, d);
     if (st == HD_OK && !out->equal && !hd_emu_is_race(&e)) suggest_cooperative(c->code, out);
   }
   out->thread_instructions = stats.thread_instructions;
