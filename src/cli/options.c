@@ -16,7 +16,7 @@ static const cli_option common[] = {
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
     {"gpu", 0, CLI_TEXT, NULL, 0, "NAME",
-     "a file of gpus/ (gtx480 to gtx1080, k40, m2075, h100, h200) or a .toml (default: h100)"},
+     "a file of gpus/ (gtx460 to gtx1080, k40, k80, m2075, h100, h200) or a .toml (default: h100)"},
     {"json", 0, CLI_FLAG, NULL, 0, NULL, "print JSON"},
     {"l1", 0, CLI_NUMBER, NULL, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
     {"l2", 0, CLI_CHOICE, NULL, 0, "flush|keep",

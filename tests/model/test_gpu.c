@@ -19,8 +19,8 @@ static void every_file_in_the_folder_loads_and_is_listed_in_order(void **state) 
   size_t n;
   hd_diag d;
   assert_int_equal(hd_gpu_list(gpu_dir, &names, &n, &d), HD_OK);
-  static const char *const known[] = {"gtx1080", "gtx480", "gtx570", "gtx580", "gtx980",
-                                      "h100",    "h200",   "k40",    "m2075"};
+  static const char *const known[] = {"gtx1080", "gtx460", "gtx480", "gtx570", "gtx580", "gtx690", "gtx750ti",
+                                      "gtx980",  "h100",   "h200",   "k40",    "k80",    "m2075"};
   assert_int_equal(n, sizeof known / sizeof *known);
   for (size_t i = 0; i < n; i++) {
     assert_string_equal(names[i], known[i]);
