@@ -11,7 +11,7 @@ enum { EVENT = HD_COUNTER_IS_EVENT, SWEEP = HD_COUNTER_IN_SWEEPS, VERDICT = HD_C
 const hd_counter hd_counter_table[HD_COUNTER_FIELDS] = {
     REAL(time_us, "us", 3, SWEEP, "time: predicted, or measured"),
     COUNT(warp_instructions, "instructions", EVENT, "instructions that warps ran"),
-    COUNT(thread_instructions, "instructions", EVENT, "instructions that threads ran"),
+    COUNT(thread_instructions, "instructions", EVENT | SWEEP, "instructions that threads ran"),
     COUNT(l1_sectors, "sectors", EVENT | SWEEP | VERDICT, "sectors that loads asked L1 for"),
     COUNT(l1_hits, "sectors", EVENT | SWEEP | VERDICT, "of these, sectors that L1 had"),
     COUNT(l2_sectors, "sectors", EVENT | SWEEP | VERDICT, "sectors that L2 was asked for"),
