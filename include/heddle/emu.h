@@ -323,6 +323,7 @@ HD_API hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params
 HD_API hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker,
                                   hd_emu_cta **out, hd_diag *d);
 HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
+HD_API uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w); /* that it has run */
 /* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and where it gives its
  * turn away: at a nanosleep, at a test of an mbarrier whose phase is not complete (HD_STEP_RUNNING: it will
  * ask again). */

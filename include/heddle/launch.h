@@ -119,6 +119,10 @@ typedef struct hd_run_options {
                            takes */
   bool timed; /* studies: traces keep their warps' paths, and replays go by a clock (hd_replay_options.timed)
                */
+  /* Studies with `timed`, for this GPU: accesses and instructions that a replay may do, as
+   * hd_sample_units counts them; longer launches are sampled. 0: all are replayed whole. */
+  const hd_gpu *sample_gpu;
+  uint64_t sample_units;
   hd_apply_options apply;
 } hd_run_options;
 

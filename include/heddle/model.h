@@ -152,10 +152,18 @@ HD_API void hd_trace_set_deadline(hd_trace *t, double at);
 HD_API const hd_emu_hooks *hd_trace_hooks(hd_trace *t);
 /* After the launch: order, index, count. */
 HD_API hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
+/* Before the launch: not all of its tasks will run, and some not to their ends. Such a trace serves the tasks
+ * that ran; the others count as tasks that do nothing. */
+HD_API void hd_trace_allow_gaps(hd_trace *t);
+/* A finished trace that may have gaps takes more tasks, up to the next hd_trace_finish. Nothing else may use
+ * it meanwhile. */
+HD_API hd_status hd_trace_resume(hd_trace *t, hd_diag *d);
+HD_API bool hd_trace_has(const hd_trace *t, uint64_t task); /* it ran */
 HD_API void hd_trace_destroy(hd_trace *t);
 
 typedef struct hd_trace_info {
   uint64_t tasks, warps_per_task;
+  uint64_t recorded;        /* tasks that ran: all, unless the trace may have gaps. The rest is of these */
   uint64_t warp_accesses;   /* global memory instructions, per warp */
   uint64_t thread_accesses; /* the same, per active thread */
   uint64_t sectors;         /* 32-byte sectors requested */
@@ -258,6 +266,25 @@ typedef struct hd_replay_claims {
                        each worker */
 } hd_replay_claims;
 
+/* A part of a launch: the places first .. first + n - 1 of the order, and of every queue the same part of its
+ * tasks. */
+typedef struct hd_replay_part {
+  uint64_t first, n; /* n 0: the whole launch */
+} hd_replay_part;
+
+/* The progress of a replay by a clock, at the ends of some epochs. */
+typedef struct hd_replay_mark {
+  double cycle;
+  double work;             /* cycles of schedulers used so far, of the whole GPU */
+  uint64_t started, ended; /* tasks */
+} hd_replay_mark;
+enum { HD_REPLAY_MARKS = 512 };
+typedef struct hd_replay_progress {
+  uint64_t places; /* tasks that run at once, in the whole GPU */
+  uint32_t n;
+  hd_replay_mark marks[HD_REPLAY_MARKS]; /* in the order of time; the last one is the end */
+} hd_replay_progress;
+
 typedef struct hd_replay_options {
   const hd_table *order; /* task at worker u; NULL: u itself */
   hd_replay_claims claims;
@@ -272,7 +299,9 @@ typedef struct hd_replay_options {
   hd_bypass threshold; /* a register of the caches compares each load's warp with it (BYP 6.2); NONE: there is
                           none */
   hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
-  bool keep_caches;    /* start with L2 as the last replay left it; every launch finds its L1s empty */
+  hd_replay_part part;
+  hd_replay_progress *progress; /* filled in, with a clock, unless NULL */
+  bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 
 /* At most 64 warps and CTAs per SM, caches of at most 64 ways, 1024 MSHRs: else HD_ERR_UNSUPPORTED. */
@@ -281,6 +310,10 @@ HD_API hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d);
 HD_API void hd_model_destroy(hd_model *m);
 /* A trace is read-only here: several models may replay it at once. */
 HD_API hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
+                                 hd_diag *d);
+/* The tasks that the options' part of a launch of so many tasks needs: those that the trace must have. *out
+ * is the caller's to free. */
+HD_API hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
                                  hd_diag *d);
 
 #ifdef __cplusplus

@@ -23,7 +23,9 @@ typedef struct hd_optimize_options {
       *plans; /* to choose among; NULL: the traces' proposals and all candidates, as far as `seconds` allow */
   size_t n_plans;
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
-  double seconds;   /* without `plans`: of replays, about; 60 when 0 */
+  double seconds;   /* for all of it on two cores, about: without `plans` they decide how many are tried, and
+                       longer launches are sampled; 60 when 0 */
+  bool exact;       /* nothing is sampled */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   /* Asked between plans. The first true ends the replays, and the best plan so far is proved; true after that

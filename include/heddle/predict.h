@@ -26,6 +26,11 @@ HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 /* The launch that accesses memory most. */
 HD_API uint32_t hd_study_busiest(const hd_study *s);
 HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
+/* The part of the launches' work that replays of it do; 1: all of it. A sampled study's traces have some of
+ * the tasks only. */
+HD_API double hd_study_part(const hd_study *s);
+/* hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
+HD_API uint64_t hd_sample_units(double seconds, size_t replays);
 /* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 

@@ -72,6 +72,7 @@ typedef struct hd_report {
   hd_optimize_seconds seconds;     /* of a sweep: traces and replays */
   double all_seconds;              /* the whole, with what is none of these; 0: their sum */
   const hd_plan_list *unseen;      /* plans that only a GPU can judge; or NULL */
+  double part;                     /* of the work that was replayed: hd_study_part; 0: all of it */
   bool stopped;                    /* not all plans were replayed */
   const hd_reuse_picture *picture; /* or NULL */
 } hd_report;

@@ -169,7 +169,7 @@ static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd
   if (!model.in.size) model.in.size = "small";
   model_session s = {0};
   hd_status st = model_open_workload(&s, name, &model, d);
-  if (st == HD_OK) st = model_open_study(&s, &model, d);
+  if (st == HD_OK) st = model_open_study(&s, &model, 0, d);
   if (st == HD_OK && affinity) {
     st = put_affinity(s.study, out->dot, d);
   } else if (st == HD_OK) {

@@ -24,6 +24,8 @@ static hd_status optimize(optimization *z, const char *name, const model_options
                                  .plans = plans.at,
                                  .n_plans = plans.n,
                                  .keep_launch = o->keep_launch,
+                                 .seconds = (double)o->budget,
+                                 .exact = o->exact,
                                  .progress = cli_stage,
                                  .stop = cli_interrupted};
   cli_catch_interrupts();

@@ -18,13 +18,14 @@ int cmd_simulate(int argc, char **argv) {
   hd_simulation r = {0};
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK) st = model_open_workload(&s, argv[1], &o, &d);
-  if (st == HD_OK) st = model_open_study(&s, &o, &d);
+  if (st == HD_OK) st = model_open_study(&s, &o, 1, &d);
   if (st == HD_OK) st = hd_study_replay(s.study, &s.gpu, &plan, s.dispatch, o.seed, &r.counters, &d);
   if (st != HD_OK) {
     rc = cli_fail(&d);
   } else {
     hd_buf out = {0};
-    r = (hd_simulation){s.workload, &s.gpu, hd_dispatch_name(s.dispatch), &plan, r.counters, s.timed};
+    r = (hd_simulation){s.workload, &s.gpu,  hd_dispatch_name(s.dispatch), &plan,
+                        r.counters, s.timed, hd_study_part(s.study)};
     (json ? hd_simulation_json : hd_simulation_text)(&r, &out);
     rc = cli_print(&out);
   }

@@ -16,7 +16,7 @@ int cmd_sweep(int argc, char **argv) {
   model_session s = {0};
   hd_buf csv = {0}, page = {0};
   hd_status st = model_open_workload(&s, argv[1], &o, &d);
-  if (st == HD_OK) st = model_open_study(&s, &o, &d);
+  if (st == HD_OK) st = model_open_study(&s, &o, 96, &d);
   if (st == HD_OK) st = model_sweep(&s, &o, &d);
   if (st == HD_OK) {
     hd_sweep_csv(s.rows, s.n_rows, &csv);
@@ -28,6 +28,7 @@ int cmd_sweep(int argc, char **argv) {
                    .dispatch = hd_dispatch_name(s.dispatch),
                    .rows = s.rows,
                    .n_rows = s.n_rows,
+                   .part = hd_study_part(s.study),
                    .best = hd_sweep_best(s.rows, s.n_rows),
                    .seconds = {.trace = hd_study_seconds(s.study), .replay = s.sweep_seconds}};
     hd_report_html(&r, &page);

@@ -26,9 +26,11 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 
-hd_status model_open_study(model_session *s, const model_options *o, hd_diag *d) {
+hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d) {
   hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms};
   s->timed = run.timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
+  run.sample_gpu = &s->gpu;
+  if (!o->exact && replays) run.sample_units = hd_sample_units(o->budget ? (double)o->budget : 60, replays);
   return hd_study_open(s->workload, &run, &s->study, d);
 }
 

@@ -12,13 +12,17 @@ typedef struct model_options {
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   unsigned assume;   /* HD_ASSUME_... */
+  uint64_t budget;   /* seconds; 0: 60 */
+  bool exact;        /* replay launches whole, however long that takes */
   bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
 } model_options;
 
-/* Which GPU is modelled, and how; for commands that only replay. */
+/* Which GPU is modelled, and how long that may take; for commands that only replay. */
 #define MODEL_OPTIONS(o)                                                                                     \
   CLI_COMMON("gpu", &(o).gpu_name), CLI_COMMON("dispatcher", &(o).dispatcher),                               \
-      CLI_COMMON("scheduler", &(o).scheduler)
+      CLI_COMMON_AS("budget", &(o).budget,                                                                   \
+                    "seconds to take on two cores, about: longer launches are sampled (default: 60)"),       \
+      CLI_COMMON("exact", &(o).exact), CLI_COMMON("scheduler", &(o).scheduler)
 #define REPLAY_OPTIONS(o)                                                                                    \
   MODEL_OPTIONS(o), CLI_COMMON("l1", &(o).l1_bytes),                                                         \
       CLI_COMMON_AS("seed", &(o).seed, "seed of the dispatcher"), CLI_COMMON("depth", &(o).depth),           \
@@ -40,7 +44,8 @@ typedef struct model_session {
 
 /* The size is "paper" where the workload has it, when none is named. */
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
-hd_status model_open_study(model_session *s, const model_options *o, hd_diag *d);
+/* `replays`: that will share --budget; 0: nothing is sampled. */
+hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d);
 /* The plans that a command line lists, between white space, or in a file that it names: @FILE. */
 hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d);
 /* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. */

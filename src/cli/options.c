@@ -15,6 +15,7 @@ static const cli_option common[] = {
      "by a clock (default where the GPU's file says what launches take), or a bound"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
+    {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},
     {"gpu", 0, CLI_TEXT, NULL, 0, "NAME",
      "a file of gpus/ (gtx460 to gtx1080, k40, k80, m2075, h100, h200) or a .toml (default: h100)"},
     {"json", 0, CLI_FLAG, NULL, 0, NULL, "print JSON"},

@@ -1,5 +1,6 @@
 #include "launch/runner.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- The emulator's memory ---------------------------------------------------------- */
@@ -162,19 +163,24 @@ static hd_status check_state(const runner *r, uint32_t i, hd_diag *d) {
                  r->w->launches[i].kernel);
 }
 
+static hd_emu_launch_params launch_params(const runner *r, uint32_t i, uint32_t resident) {
+  const hd_wl_launch *l = &r->w->launches[i];
+  hd_emu_launch_params p = {.kernel = l->kernel,
+                            .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                            .block = {l->block[0], l->block[1], l->block[2]},
+                            .dynamic_shared = l->dynamic_shared,
+                            .args = r->setup.launches[i].args,
+                            .args_bytes = r->setup.launches[i].args_bytes,
+                            .cooperative = l->cooperative};
+  hd_recipe_grid(&r->setup.recipes[i], l->grid, r->n_sms, resident, p.grid);
+  return p;
+}
+
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
                      hd_diag *d) {
   hd_emu_stats sum = {0};
   for (uint32_t i = 0; i < r->w->n_launches; i++) {
-    const hd_wl_launch *l = &r->w->launches[i];
-    hd_emu_launch_params p = {.kernel = l->kernel,
-                              .grid = {l->grid[0], l->grid[1], l->grid[2]},
-                              .block = {l->block[0], l->block[1], l->block[2]},
-                              .dynamic_shared = l->dynamic_shared,
-                              .args = r->setup.launches[i].args,
-                              .args_bytes = r->setup.launches[i].args_bytes,
-                              .cooperative = l->cooperative};
-    hd_recipe_grid(&r->setup.recipes[i], l->grid, r->n_sms, how && how->resident ? how->resident : 1, p.grid);
+    const hd_emu_launch_params p = launch_params(r, i, how && how->resident ? how->resident : 1);
     hd_emu_stats s = {0};
     hd_status st = hd_emu_launch(r->program, &p, how, hooks ? hooks[i] : NULL, &s, d);
     if (st == HD_OK) st = check_state(r, i, d);
@@ -187,4 +193,59 @@ hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *cons
   }
   if (stats) *stats = sum;
   return HD_OK;
+}
+
+/* ---- Some of the CTAs ---------------------------------------------------------------- */
+
+typedef struct some {
+  hd_emu_grid *grid;
+  const uint64_t *tasks;
+  uint64_t n, most;
+  uint32_t n_sms;
+  _Atomic uint64_t next;
+  _Atomic int status;
+  hd_diag *d; /* of the first that fails */
+} some;
+
+static void run_cta(some *s, hd_emu_cta *c) {
+  enum { QUANTUM = 4096 };
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (uint32_t w = 0; w < hd_emu_cta_warps(c); w++) {
+      const uint64_t done = hd_emu_warp_instructions(c, w), left = s->most > done ? s->most - done : 0;
+      if (!left) continue;
+      const hd_step step = hd_emu_warp_step(c, w, left < QUANTUM ? left : QUANTUM);
+      if (step == HD_STEP_FAULT) return;
+      goes_on |= step != HD_STEP_DONE && hd_emu_warp_instructions(c, w) != done;
+    }
+  }
+}
+
+static void run_some(void *ctx, unsigned worker) {
+  some *s = ctx;
+  for (uint64_t i; !s->status && (i = s->next++) < s->n;) {
+    hd_emu_cta *c;
+    hd_diag e = {0};
+    int none = HD_OK;
+    const hd_status st =
+        hd_emu_cta_start(s->grid, s->tasks[i], (uint32_t)(s->tasks[i] % s->n_sms), worker, &c, &e);
+    if (st != HD_OK) {
+      if (atomic_compare_exchange_strong(&s->status, &none, (int)st) && s->d) *s->d = e;
+      return;
+    }
+    run_cta(s, c);
+    hd_emu_cta_end(c);
+  }
+}
+
+hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks, const uint64_t *tasks,
+                          uint64_t n, uint64_t most, unsigned threads, hd_diag *d) {
+  const hd_emu_launch_params p = launch_params(r, launch, 1);
+  some s = {.tasks = tasks, .n = n, .most = most, .n_sms = r->n_sms, .d = d};
+  hd_status st = hd_emu_grid_begin(r->program, &p, hooks, &s.grid, d);
+  if (st != HD_OK) return st;
+  if (!hd_parallel(threads, run_some, &s) && s.next < n) st = hd_nomem(d);
+  if (st == HD_OK) st = (hd_status)s.status;
+  const hd_status ended = hd_emu_grid_end(s.grid, st == HD_OK ? d : NULL);
+  return st != HD_OK ? st : ended;
 }

@@ -46,6 +46,10 @@ hd_status runner_find_undescribed(runner *r, hd_diag *d);
 hd_status runner_keep_undescribed(const runner *r, char **out, hd_diag *d);
 const char *runner_compare_undescribed(const runner *r, const char *kept, uint64_t *compared, char *what,
                                        size_t cap);
+/* Only these of a launch's CTAs, each on its own and no warp for more than `most` instructions: for kernels
+ * whose CTAs do not depend on each other. */
+hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks, const uint64_t *tasks,
+                          uint64_t n, uint64_t most, unsigned threads, hd_diag *d);
 /* A buffer's bytes on the host. */
 void *runner_bytes(const runner *r, uint32_t buffer);
 

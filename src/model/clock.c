@@ -176,6 +176,7 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
   }
   c->stalls.throttle += end - cycle - takes;
   c->free[scheduler] = cycle + step->issue;
+  c->issued += step->issue;
   model_warps_issued(&c->policy, number, step->issue / c->per_issue);
   c->choice[scheduler].stale = true;
   if (--w->repeat_left) {
@@ -215,17 +216,18 @@ static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
   c->choice[scheduler] = best;
 }
 
-/* The warp to go next, and when. */
+/* The warp to go next, and when. All schedulers' accesses go through one pipeline, in the order in which they
+ * came to it. */
 static uint32_t pick(model_clock *c, const model_sm *s, uint64_t *when) {
-  uint64_t least = SM_NEVER;
+  uint64_t least = SM_NEVER, came = SM_NEVER;
   uint32_t best = 0;
   for (uint32_t i = 0; i < c->schedulers; i++) {
     if (c->choice[i].stale) choose(c, s, i);
     const clock_choice *q = &c->choice[i];
-    if (q->step_at < least) least = q->step_at, best = q->step;
+    if (q->step_at < least) least = q->step_at, best = q->step, came = 0;
     if (q->event_at == SM_NEVER) continue;
     uint64_t at = c->warps[q->event].event <= EVENT_LOAD ? later_of(q->event_at, c->load_store) : q->event_at;
-    if (at < least) least = at, best = q->event;
+    if (at < least || (at == least && q->event_at < came)) least = at, best = q->event, came = q->event_at;
   }
   *when = least;
   return best;

@@ -56,6 +56,7 @@ typedef struct model_clock {
   uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
   uint64_t load_store; /* the SM's pipeline */
   uint64_t end;        /* cycle at which its last CTA ended */
+  uint64_t issued;     /* cycles of schedulers */
   clock_stalls stalls;
   clock_warp warps[SM_MAX_WARPS];
 } model_clock;

@@ -512,11 +512,17 @@ static bool set_registers(builder *b) {
   return b->ready && b->token && b->put_off;
 }
 
+/* The workers from the pace's last one on. */
 static bool build(builder *b, const hd_trace *t) {
-  for (unsigned i = 0; i < b->pace->n_workers; i++) {
+  const unsigned n = model_trace_workers(t);
+  model_pace_worker *all = realloc(b->pace->workers, n * sizeof *all);
+  if (!all) return false;
+  b->pace->workers = all;
+  for (unsigned i = b->pace->n_workers; i < n; i++) {
     const model_paths *paths = model_trace_paths(t, i);
     b->out = &b->pace->workers[i];
-    b->out->paths = calloc(paths->paths.n + 1, sizeof *b->out->paths);
+    *b->out = (model_pace_worker){.paths = calloc(paths->paths.n + 1, sizeof *b->out->paths)};
+    b->pace->n_workers = i + 1;
     if (!b->out->paths) return false;
     for (size_t k = 0; k < paths->paths.n; k++) {
       do_path(b, paths, &paths->paths.data[k], &b->out->paths[k]);
@@ -526,35 +532,35 @@ static bool build(builder *b, const hd_trace *t) {
   return true;
 }
 
+hd_status model_pace_extend(model_pace *p, const hd_trace *t, const hd_gpu *g, hd_diag *d) {
+  if (p->n_workers == model_trace_workers(t)) return HD_OK;
+  builder *b = calloc(1, sizeof *b);
+  if (!b) return hd_nomem(d);
+  *b = (builder){.pace = p, .code = model_trace_code(t), .gpu = g};
+  set_units(b, g);
+  const bool ok = set_registers(b) && build(b, t);
+  hd_vec_free(&b->steps);
+  hd_vec_free(&b->laters);
+  free(b->first_reg);
+  free(b->ready);
+  free(b->token);
+  free(b->put_off);
+  free(b);
+  return ok ? HD_OK : hd_nomem(d);
+}
+
 hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, model_pace **out, hd_diag *d) {
   *out = NULL;
   if (!model_trace_finished(t) || !model_trace_code(t))
     return hd_fail(d, HD_ERR_USAGE, "a clock needs a finished trace that kept its warps' paths");
-  builder *b = calloc(1, sizeof *b);
   model_pace *p = calloc(1, sizeof *p);
-  bool ok = b && p;
-  if (ok) {
-    *b = (builder){.pace = p, .code = model_trace_code(t), .gpu = g};
-    p->n_workers = model_trace_workers(t);
-    p->workers = calloc(p->n_workers, sizeof *p->workers);
-    set_units(b, g);
-    ok = p->workers && set_registers(b) && build(b, t);
-  }
-  if (b) {
-    hd_vec_free(&b->steps);
-    hd_vec_free(&b->laters);
-    free(b->first_reg);
-    free(b->ready);
-    free(b->token);
-    free(b->put_off);
-  }
-  free(b);
-  if (ok) {
+  if (!p) return hd_nomem(d);
+  const hd_status st = model_pace_extend(p, t, g, d);
+  if (st == HD_OK)
     *out = p;
-    return HD_OK;
-  }
-  model_pace_destroy(p);
-  return hd_nomem(d);
+  else
+    model_pace_destroy(p);
+  return st;
 }
 
 void model_pace_destroy(model_pace *p) {

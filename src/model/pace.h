@@ -57,6 +57,8 @@ typedef struct model_pace {
 
 /* The trace keeps paths; it must be finished. */
 hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, model_pace **out, hd_diag *d);
+/* The trace was resumed: so is its pace. */
+hd_status model_pace_extend(model_pace *p, const hd_trace *t, const hd_gpu *g, hd_diag *d);
 void model_pace_destroy(model_pace *p); /* NULL is fine */
 
 #endif

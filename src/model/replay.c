@@ -26,6 +26,7 @@ struct hd_model {
   model_pace
       *pace; /* of the trace that was replayed last with a clock, for sweeps replay it again and again */
   const hd_trace *paced;
+  double paced_born;
 };
 
 static void free_sms(hd_model *m) {
@@ -87,12 +88,17 @@ typedef struct segment {
 } segment;
 
 typedef struct dispatcher {
+  hd_replay_part part;
+  uint64_t n_tasks; /* of the whole launch */
+  uint64_t started, ended;
+  hd_replay_progress *progress; /* NULL: not asked for */
+  uint32_t epochs_per_mark, epochs;
   const hd_table *order;
   hd_dispatch how;
-  uint64_t n_workers;
-  uint64_t next;   /* demand: the next worker to start */
-  uint64_t *queue; /* round robin: the next worker of each SM */
-  uint32_t jitter; /* demand: cycles by which a start may be late */
+  uint64_t n_workers; /* they end with this one; without claims they begin with part.first */
+  uint64_t next;      /* demand: the next worker to start */
+  uint64_t *queue;    /* round robin: the next worker of each SM */
+  uint32_t jitter;    /* demand: cycles by which a start may be late */
   hd_replay_claims claims;
   uint64_t *taken;      /* claims: tasks taken from each queue */
   segment *segments;    /* agents: the rest of the segment that each place on an SM took */
@@ -106,14 +112,25 @@ typedef struct dispatcher {
   uint64_t task_delay;  /* agents: from a task's end to the next one's begin, which was claimed meanwhile */
 } dispatcher;
 
+/* The part of queue i of n: [*from, *to) of its tasks. */
+static void queue_part(const hd_replay_part *p, uint64_t tasks, uint32_t n, uint32_t i, uint64_t *from,
+                       uint64_t *to) {
+  const uint64_t all = hd_cluster_size(tasks, n, i);
+  *from = (uint64_t)((double)all * (double)p->first / (double)tasks);
+  *to = (uint64_t)((double)all * (double)(p->first + p->n) / (double)tasks);
+  if (*to > all || p->first + p->n == tasks) *to = all;
+}
+
 /* The places in the order that a worker on SM `number` claims; false: all queues are empty. */
 static bool claim(dispatcher *q, uint32_t number, segment *s) {
   uint32_t n = q->claims.n_queues, own = q->claims.queue_of[number];
   for (uint32_t k = 0; k < n; k++) {
     uint32_t i = (uint32_t)(((uint64_t)own + k) % n);
-    uint64_t left = hd_cluster_size(q->n_workers, n, i) - q->taken[i];
+    uint64_t from, to;
+    queue_part(&q->part, q->n_tasks, n, i, &from, &to);
+    uint64_t left = to - from - q->taken[i];
     if (!left) continue;
-    s->next = hd_cluster_start(q->n_workers, n, i) + q->taken[i];
+    s->next = hd_cluster_start(q->n_tasks, n, i) + from + q->taken[i];
     s->stop = s->next + (left < q->at_once ? left : q->at_once);
     q->taken[i] += s->stop - s->next;
     return true;
@@ -131,6 +148,7 @@ static bool claim_next(dispatcher *q, uint32_t number, uint32_t cta, uint64_t *p
 
 static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker, uint64_t cycle,
                   uint64_t delay) {
+  q->started++;
   uint64_t task = q->order ? q->order->task[worker] : worker;
   if (m->timed && m->gpu.launch.cta_cycles > 0 && !(q->claims.agents && delay == q->task_delay)) {
     q->launched = larger(q->launched, (double)cycle);
@@ -180,6 +198,23 @@ static void first_wave(dispatcher *q, hd_model *m, uint32_t resident) {
 
 /* ---- Replay ------------------------------------------------------------------------ */
 
+/* When the list is full, every other mark goes, and marks come half as often from then on. */
+static void mark_progress(const hd_model *m, dispatcher *q, uint64_t now, bool last) {
+  hd_replay_progress *p = q->progress;
+  if (!p || (!last && ++q->epochs < q->epochs_per_mark)) return;
+  q->epochs = 0;
+  if (p->n == HD_REPLAY_MARKS) {
+    for (p->n = 0; p->n < HD_REPLAY_MARKS / 2; p->n++) p->marks[p->n] = p->marks[2 * p->n + 1];
+    q->epochs_per_mark *= 2;
+  }
+  hd_replay_mark *k = &p->marks[p->n++];
+  *k = (hd_replay_mark){.cycle = (double)now, .started = q->started, .ended = q->ended};
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) k->work += (double)m->clocks[i].issued;
+  if (!last) return;
+  k->cycle = 0;
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) k->cycle = larger(k->cycle, (double)m->clocks[i].end);
+}
+
 static void run(hd_model *m, dispatcher *q, uint32_t resident) {
   uint32_t n_sms = m->gpu.n_sms;
   uint64_t epoch = m->gpu.l2.latency;
@@ -191,7 +226,7 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
     uint64_t wake = SM_NEVER;
     for (uint32_t i = 0; i < n_sms; i++)
       if (m->sms[i].wake < wake) wake = m->sms[i].wake;
-    if (wake == SM_NEVER) return;
+    if (wake == SM_NEVER) break;
     uint64_t limit = (wake > now ? wake : now) + epoch;
     model_memory_begin_epoch(&m->mem, limit - epoch, limit);
     uint32_t n = 0;
@@ -200,6 +235,7 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
                     : model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
     model_memory_end_epoch(&m->mem, limit - now);
     now = limit;
+    q->ended += n;
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
       uint64_t worker;
@@ -207,7 +243,9 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
         start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now,
               q->claims.agents ? q->task_delay : q->leave_delay + q->claim_delay);
     }
+    mark_progress(m, q, now, false);
   }
+  mark_progress(m, q, now, true);
 }
 
 static void collect_clock(const hd_model *m, uint64_t leave, hd_counters *out) {
@@ -232,16 +270,18 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
                     hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
   const model_memory *mem = &m->mem;
-  uint64_t left = model_cache_clean(&m->mem.l2);
-  *out = (hd_counters){.warp_instructions = info.warp_instructions,
-                       .thread_instructions = info.thread_instructions,
+  uint64_t left = model_cache_clean(&m->mem.l2), ran = 0;
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) ran += m->sms[i].warp_instructions;
+  double part = info.warp_instructions ? (double)ran / (double)info.warp_instructions : 1;
+  *out = (hd_counters){.warp_instructions = ran,
+                       .thread_instructions = (uint64_t)((double)info.thread_instructions * part + 0.5),
                        .l2_sectors = mem->sectors,
                        .l2_hits = mem->hits,
                        .l2_read_sectors = mem->reads,
                        .l2_write_sectors = mem->writes,
                        .dram_read_bytes = mem->dram_reads * MODEL_SECTOR,
                        .dram_write_bytes = (mem->dram_writes + left) * MODEL_SECTOR,
-                       .compulsory_bytes = info.read_bytes + info.written_bytes,
+                       .compulsory_bytes = (uint64_t)((double)(info.read_bytes + info.written_bytes) * part),
                        .resident = resident};
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     const model_sm *s = &m->sms[i];
@@ -256,6 +296,49 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
   if (m->timed) collect_clock(m, leave, out);
   out->time_us = out->cycles / m->gpu.clock_mhz;
   if (m->timed) out->time_us += follows ? m->gpu.launch.next_us : m->gpu.launch.first_us;
+}
+
+/* The tasks of a part, with queues. */
+static uint64_t part_tasks(const hd_replay_part *p, uint64_t tasks, uint32_t n_queues) {
+  uint64_t sum = 0, from, to;
+  for (uint32_t i = 0; i < n_queues; i++, sum += to - from) queue_part(p, tasks, n_queues, i, &from, &to);
+  return sum;
+}
+
+static hd_replay_part whole_part(const hd_replay_options *o, uint64_t tasks) {
+  return o->part.n ? o->part : (hd_replay_part){0, tasks};
+}
+
+hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
+                          hd_diag *d) {
+  const hd_replay_part p = whole_part(o, tasks);
+  *n = 0;
+  *out = NULL;
+  if (p.first > tasks || p.n > tasks - p.first)
+    return hd_fail(d, HD_ERR_USAGE, "the launch has %llu tasks, and no such part", (unsigned long long)tasks);
+  *out = calloc(p.n + o->claims.n_queues + 1, sizeof **out);
+  if (!*out) return hd_nomem(d);
+  uint64_t from = p.first, to = p.first + p.n;
+  for (uint32_t i = 0; i < (o->claims.n_queues ? o->claims.n_queues : 1); i++) {
+    uint64_t start = 0;
+    if (o->claims.n_queues) {
+      queue_part(&p, tasks, o->claims.n_queues, i, &from, &to);
+      start = hd_cluster_start(tasks, o->claims.n_queues, i);
+    }
+    for (uint64_t k = start + from; k < start + to; k++) (*out)[(*n)++] = o->order ? o->order->task[k] : k;
+  }
+  return HD_OK;
+}
+
+static hd_status check_part(const hd_trace *t, const hd_replay_options *o, hd_diag *d) {
+  uint64_t *tasks, n;
+  if (hd_trace_get_info(t).recorded == model_trace_tasks(t) && !o->part.n) return HD_OK;
+  hd_status st = hd_replay_tasks(o, model_trace_tasks(t), &tasks, &n, d);
+  for (uint64_t i = 0; st == HD_OK && i < n; i++)
+    if (!hd_trace_has(t, tasks[i]))
+      st = hd_fail(d, HD_ERR_USAGE, "task %llu is not in the trace", (unsigned long long)tasks[i]);
+  free(tasks);
+  return st;
 }
 
 static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_options *o, uint32_t *resident,
@@ -345,9 +428,11 @@ static hd_status make_pace(hd_model *m, const hd_trace *t, hd_diag *d) {
   if (m->gpu.units.fma <= 0)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "GPU '%s': its file has no [units], which a clock needs",
                    m->gpu.name);
-  if (m->pace && m->paced == t) return HD_OK;
+  if (m->pace && m->paced == t && m->paced_born == model_trace_born(t))
+    return model_pace_extend(m->pace, t, &m->gpu, d);
   model_pace_destroy(m->pace);
   m->paced = t;
+  m->paced_born = model_trace_born(t);
   return model_pace_make(t, &m->gpu, &m->pace, d);
 }
 
@@ -408,14 +493,22 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   uint32_t resident = 0;
   hd_status st = check(m, t, o, &resident, d);
   if (st == HD_OK) st = set_scheduler(m, o, d);
+  if (st == HD_OK) st = check_part(t, o, d);
   if (st == HD_OK && o->timed) st = make_pace(m, t, d);
   if (st != HD_OK) return st;
-  dispatcher q = {.order = o->order,
+  dispatcher q = {.part = whole_part(o, model_trace_tasks(t)),
+                  .n_tasks = model_trace_tasks(t),
+                  .progress = o->timed ? o->progress : NULL,
+                  .epochs_per_mark = 1,
+                  .order = o->order,
                   .how = o->dispatch,
-                  .n_workers = model_trace_tasks(t),
                   .jitter = o->timed ? 0 : m->gpu.dram_latency,
                   .claims = o->claims};
   price_claims(m, o, &q);
+  if (q.claims.n_queues)
+    q.n_workers = part_tasks(&q.part, q.n_tasks, q.claims.n_queues);
+  else
+    q.next = q.part.first, q.n_workers = q.part.first + q.part.n;
   /* The shared memory of throttled workers stays taken, because they were launched. */
   uint32_t running = resident;
   if (o->claims.agents && o->claims.active && o->claims.active < resident) running = o->claims.active;
@@ -423,7 +516,8 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   q.taken = calloc((size_t)o->claims.n_queues + 1, sizeof *q.taken);
   q.running = running;
   q.segments = calloc((size_t)m->gpu.n_sms * running + 1, sizeof *q.segments);
-  q.at_once = tasks_at_once(o, q.n_workers, running);
+  q.at_once = tasks_at_once(o, q.part.n, running);
+  if (q.progress) *q.progress = (hd_replay_progress){.places = (uint64_t)running * m->gpu.n_sms};
   if (!q.queue || !q.taken || !q.segments || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
       (o->timed && !make_clocks(m))) {
     free(q.queue);
@@ -437,7 +531,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2);
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
-    q.queue[i] = i;
+    q.queue[i] = q.next + i;
     model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;
     if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, running, model_trace_warps(t), ccws);
     model_sm_reset(&m->sms[i], t, running);

@@ -66,6 +66,7 @@ struct hd_trace {
   model_code code; /* of the module, where paths are kept */
   worker *workers;
   unsigned n_workers;
+  unsigned at_once, recording; /* host threads of a launch; the first of the workers that now record */
   uint64_t limit;
   double deadline;          /* 0: none */
   _Atomic double begun;     /* when the launch's first CTA started, where there is a deadline; 0: not yet */
@@ -73,6 +74,8 @@ struct hd_trace {
   _Atomic uint64_t memory;
   _Atomic int failure; /* trace_failure, the first one */
   bool finished, ranked;
+  bool gaps; /* tasks may be missing */
+  double born;
   hd_trace_info info;
 };
 
@@ -200,7 +203,7 @@ static bool keep_stream(worker *w, const uint8_t *bytes, size_t n, uint32_t *num
 /* ---- Hooks ------------------------------------------------------------------------ */
 
 static worker *get_worker(hd_trace *t, unsigned number) {
-  if (number < t->n_workers) return &t->workers[number];
+  if (number < t->n_workers - t->recording) return &t->workers[t->recording + number];
   fail(t, TRACE_UNEXPECTED);
   return NULL;
 }
@@ -365,8 +368,9 @@ static void on_cta_end(void *ctx, unsigned number, uint64_t task, uint64_t warp_
     accesses += s->accesses;
     if (s->n_slots > w->slots) w->slots = s->n_slots;
   }
-  *entry =
-      (task_entry){warp_instructions, accesses < UINT32_MAX ? (uint32_t)accesses : UINT32_MAX, number + 1};
+  *entry = (task_entry){warp_instructions, accesses < UINT32_MAX ? (uint32_t)accesses : UINT32_MAX,
+                        t->recording + number + 1};
+  w->info.tasks++;
   w->info.warp_instructions += warp_instructions;
   w->info.thread_instructions += thread_instructions;
   settle(t, w);
@@ -387,11 +391,12 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
     return hd_fail(d, HD_ERR_USAGE, "%u workers: a trace takes 1 to %d", workers, MAX_WORKERS);
   hd_trace *t = calloc(1, sizeof *t);
   if (!t) return hd_nomem(d);
+  t->born = hd_seconds();
   t->tasks = tasks;
   t->threads = (uint32_t)threads * block[2];
   t->warps = (t->threads + HD_WARP - 1) / HD_WARP;
   t->limit = limit ? limit : default_limit;
-  t->n_workers = workers;
+  t->n_workers = t->at_once = workers;
   uint64_t per_task = sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream), bytes;
   if (__builtin_mul_overflow(tasks, per_task, &bytes) || !charge(t, bytes)) {
     uint64_t budget = t->limit;
@@ -446,12 +451,12 @@ static void free_ctas(const hd_trace *t, worker *w) {
   hd_vec_free(&w->ctas);
 }
 
-/* Free the memory that only recording needs. */
-static void free_recording(hd_trace *t) {
+/* Free the memory that only recording needs; of a trace that may be resumed, all but the footprint. */
+static void free_recording(hd_trace *t, bool resumes) {
   for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
     worker *w = &t->workers[i];
     free_ctas(t, w);
-    model_footprint_free(&w->foot);
+    if (i || !resumes) model_footprint_free(&w->foot);
     free(w->index);
     w->index = NULL;
     w->index_cap = 0;
@@ -460,7 +465,7 @@ static void free_recording(hd_trace *t) {
 
 void hd_trace_destroy(hd_trace *t) {
   if (!t) return;
-  free_recording(t);
+  free_recording(t, false);
   for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
     hd_vec_free(&t->workers[i].bytes);
     hd_vec_free(&t->workers[i].streams);
@@ -491,13 +496,13 @@ static void shrink(worker *w) {
 
 hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
   if (t->finished) return HD_OK;
-  for (unsigned i = 1; i < t->n_workers && !failed(t); i++) {
+  for (unsigned i = t->recording ? t->recording : 1; i < t->n_workers && !failed(t); i++) {
     model_footprint_merge(&t->workers[0].foot, &t->workers[i].foot);
     if (t->workers[0].foot.failed) fail(t, TRACE_NOMEM);
   }
   int why = atomic_load(&t->failure);
   if (why != TRACE_OK) return hd_fail(d, failures[why].status, "%s", failures[why].text);
-  for (uint64_t i = 0; i < t->tasks; i++)
+  for (uint64_t i = 0; !t->gaps && i < t->tasks; i++)
     if (!t->task[i].worker)
       return hd_fail(d, HD_ERR_USAGE, "task %llu of the traced launch has not run to its end",
                      (unsigned long long)i);
@@ -514,6 +519,7 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
     worker *w = &t->workers[i];
     shrink(w);
     t->ranked |= w->ranked;
+    sum->recorded += w->info.tasks;
     sum->warp_accesses += w->info.warp_accesses;
     sum->thread_accesses += w->info.thread_accesses;
     sum->sectors += w->info.sectors;
@@ -523,8 +529,27 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
     if (w->slots > t->slots) t->slots = w->slots;
     sum->memory += model_paths_bytes(&w->paths) + w->bytes.cap + w->streams.cap * sizeof *w->streams.data;
   }
-  free_recording(t);
+  free_recording(t, t->gaps);
   t->finished = true;
+  return HD_OK;
+}
+
+void hd_trace_allow_gaps(hd_trace *t) { t->gaps = true; }
+bool hd_trace_has(const hd_trace *t, uint64_t task) { return task < t->tasks && t->task[task].worker; }
+
+hd_status hd_trace_resume(hd_trace *t, hd_diag *d) {
+  if (!t->finished || !t->gaps)
+    return hd_fail(d, HD_ERR_USAGE, "only a finished trace that may have gaps is resumed");
+  if (t->n_workers + t->at_once > MAX_WORKERS) return hd_fail(d, HD_ERR_NOMEM, "resumed too often");
+  worker *more = realloc(t->workers, (t->n_workers + t->at_once) * sizeof *more);
+  if (!more) return hd_nomem(d);
+  t->workers = more;
+  memset(more + t->n_workers, 0, t->at_once * sizeof *more);
+  t->recording = t->n_workers;
+  t->n_workers += t->at_once;
+  for (unsigned i = t->recording; i < t->n_workers; i++)
+    if (!model_footprint_init(&more[i].foot)) return hd_nomem(d);
+  t->finished = false;
   return HD_OK;
 }
 
@@ -532,6 +557,7 @@ hd_trace_info hd_trace_get_info(const hd_trace *t) { return t->info; }
 
 /* ---- The replay's reads ------------------------------------------------------------ */
 
+double model_trace_born(const hd_trace *t) { return t->born; }
 uint64_t model_trace_tasks(const hd_trace *t) { return t->tasks; }
 uint32_t model_trace_warps(const hd_trace *t) { return t->warps; }
 uint32_t model_trace_threads(const hd_trace *t) { return t->threads; }

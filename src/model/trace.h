@@ -12,6 +12,8 @@ typedef struct model_trace_task {
   uint64_t accesses; /* by its warps */
 } model_trace_task;
 
+/* When it was made: tells it from one that lay at the same address before. */
+double model_trace_born(const hd_trace *t);
 uint64_t model_trace_tasks(const hd_trace *t);
 uint32_t model_trace_warps(const hd_trace *t);   /* per task */
 uint32_t model_trace_threads(const hd_trace *t); /* per task */

@@ -72,8 +72,31 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   return st;
 }
 
-static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, const hd_gpu *g,
-                               const hd_plan *p, const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
+/* The launch's tasks are recorded as far as they are not, and replayed. Traces do not grow meanwhile. */
+static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, uint32_t launch,
+                                const hd_gpu *g, const hd_replay_options *o, hd_counters *out, hd_diag *d) {
+  const sample_launch *l = &s->sample->launches[launch];
+  const hd_trace *t = r->traces[launch];
+  uint64_t *tasks, n;
+  hd_status st = sample_tasks(l, o, hd_trace_tasks(t), &tasks, &n, d);
+  if (st != HD_OK) return st;
+  pthread_rwlock_rdlock(&r->use);
+  if (!record_has(r, launch, tasks, n)) {
+    pthread_rwlock_unlock(&r->use);
+    pthread_rwlock_wrlock(&r->use);
+    st = record_tasks(r, launch, tasks, n, l->most, d);
+    pthread_rwlock_unlock(&r->use);
+    pthread_rwlock_rdlock(&r->use);
+  }
+  free(tasks);
+  if (st == HD_OK) st = l->n_parts ? sample_replay(l, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
+  pthread_rwlock_unlock(&r->use);
+  return st;
+}
+
+static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, recording *recorded,
+                               const hd_gpu *g, const hd_plan *p, const hd_dispatch *dispatch,
+                               hd_counters *out, hd_diag *d) {
   bool baseline = hd_plan_is_baseline(p);
   uint32_t *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
   hd_status st = extra ? HD_OK : hd_nomem(d);
@@ -95,7 +118,9 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                            .warps = warps,
                            .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0},
                            .keep_caches = i > 0};
-    if (st == HD_OK) st = hd_model_replay(m, traces[i], &o, &c, d);
+    if (st == HD_OK)
+      st = recorded ? replay_sampled(m, s, recorded, i, g, &o, &c, d)
+                    : hd_model_replay(m, traces[i], &o, &c, d);
     free_replay_plan(&plan);
     if (st == HD_OK) hd_counters_add(out, &c);
   }
@@ -107,6 +132,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
 static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                 const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
   hd_trace *const *traces;
+  recording *recorded = NULL;
   hd_resolved resolved;
   hd_run_options run = s->run;
   hd_plan rest = retrace_rest(p);
@@ -116,10 +142,11 @@ static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g,
   hd_status st = hd_resolve(s->w, &part, &run, s, &resolved, d);
   if (st != HD_OK) return st;
   if (part.all.bind != HD_BIND_NONE) run.n_sms = g->n_sms;
-  st = retrace_acquire(s->memo->changed, &resolved, &run, &traces, d);
+  st = retrace_acquire(s->memo->changed, &resolved, &run, s->sample && s->sample->reads_data,
+                       s->sample ? &recorded : NULL, &traces, d);
   hd_resolved_free(&resolved);
   if (st != HD_OK) return st;
-  st = replay_traces(m, s, traces, g, &rest, dispatch, out, d);
+  st = replay_traces(m, s, traces, recorded, g, &rest, dispatch, out, d);
   retrace_release(s->memo->changed, traces);
   return st;
 }
@@ -130,7 +157,7 @@ hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_pl
   hd_status st = hd_plan_check(p, d);
   if (st != HD_OK) return st;
   return retrace_is_needed(p) ? replay_changed(m, s, g, p, &dispatch, out, d)
-                              : replay_traces(m, s, s->traces, g, p, &dispatch, out, d);
+                              : replay_traces(m, s, s->traces, s->recording, g, p, &dispatch, out, d);
 }
 
 hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,

@@ -122,6 +122,7 @@ typedef struct entry {
   unsigned n_sms;     /* that clusters of bind=redirect depend on; 0: none do */
   unsigned users;
   hd_trace **traces;
+  recording *recorded; /* whose they are; NULL: their own */
 } entry;
 
 struct retrace_store {
@@ -139,9 +140,10 @@ retrace_store *retrace_open(const hd_workload *w) {
 }
 
 static void free_entry(const retrace_store *s, entry *e) {
-  for (uint32_t i = 0; e->traces && i < s->w->n_launches; i++)
+  for (uint32_t i = 0; e->traces && !e->recorded && i < s->w->n_launches; i++)
     if (e->traces[i]) hd_trace_destroy(e->traces[i]);
-  free(e->traces);
+  if (!e->recorded) free(e->traces);
+  record_close(e->recorded);
   free(e->plans);
   free(e);
 }
@@ -184,7 +186,7 @@ static entry *find(retrace_store *s, const char *plans, unsigned n_sms) {
 
 /* Takes `text` over. */
 static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, unsigned n_sms,
-                      char *text, hd_diag *d) {
+                      char *text, bool record, bool reads_data, hd_diag *d) {
   entry *e = calloc(1, sizeof *e);
   if (!e || !(e->traces = calloc((size_t)s->w->n_launches + 1, sizeof *e->traces))) {
     free(e);
@@ -193,7 +195,12 @@ static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_o
   }
   e->plans = text;
   e->n_sms = n_sms;
-  hd_status st = retrace_take(plans->code, plans, o, NULL, e->traces, NULL, NULL, d);
+  hd_status st = record ? record_open(plans->code, plans, o, reads_data, &e->recorded, d)
+                        : retrace_take(plans->code, plans, o, NULL, e->traces, NULL, NULL, d);
+  if (st == HD_OK && record) {
+    free(e->traces);
+    e->traces = e->recorded->traces;
+  }
   if (st != HD_OK) {
     free_entry(s, e);
     return st;
@@ -218,7 +225,7 @@ static bool depends_on_sms(const hd_resolved *plans) {
 }
 
 hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
-                          hd_trace *const **traces, hd_diag *d) {
+                          bool reads_data, recording **recorded, hd_trace *const **traces, hd_diag *d) {
   hd_buf text = {0};
   unsigned n_sms = depends_on_sms(plans) ? o->n_sms : 0;
   print_plans(plans, &text);
@@ -231,10 +238,11 @@ hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_r
   if (find(s, text.data, n_sms))
     hd_buf_free(&text);
   else
-    st = make(s, plans, o, n_sms, text.data, d);
+    st = make(s, plans, o, n_sms, text.data, recorded != NULL, reads_data, d);
   if (st == HD_OK) {
     s->entries->users++;
     *traces = s->entries->traces;
+    if (recorded) *recorded = s->entries->recorded;
     drop_unused(s);
   }
   pthread_mutex_unlock(&s->lock);

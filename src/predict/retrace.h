@@ -8,6 +8,7 @@
 #define HEDDLE_PREDICT_RETRACE_H
 
 #include "heddle/predict.h"
+#include "predict/record.h"
 
 /* The buffers' first contents, where the caller has them already: filling gigabytes again takes seconds. */
 typedef struct retrace_contents {
@@ -34,9 +35,10 @@ hd_plan retrace_rest(const hd_plan *p);
 typedef struct retrace_store retrace_store;
 retrace_store *retrace_open(const hd_workload *w); /* NULL: out of memory */
 void retrace_close(retrace_store *s);
-/* One trace per launch under plans that are such parts, valid until retrace_release. */
+/* One trace per launch under plans that are such parts, valid until retrace_release. With `recorded`, of the
+ * tasks that are recorded there, *recorded; `reads_data` as record_open takes it. */
 hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
-                          hd_trace *const **traces, hd_diag *d);
+                          bool reads_data, recording **recorded, hd_trace *const **traces, hd_diag *d);
 void retrace_release(retrace_store *s, hd_trace *const *traces);
 
 #endif

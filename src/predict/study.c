@@ -15,6 +15,35 @@ static hd_status take(hd_study *s, const retrace_contents *first, hd_diag *d) {
   return st;
 }
 
+static uint64_t bytes_of(const hd_workload *w, uint32_t launch) {
+  uint64_t bytes = 0;
+  for (uint32_t k = 0; k < w->launches[launch].n_args; k++)
+    if (w->launches[launch].args[k].is_buffer) bytes += w->buffers[w->launches[launch].args[k].buffer].bytes;
+  return bytes;
+}
+
+/* A recording of the originals, with the parts that a replay of them needs. */
+static hd_status record(hd_study *s, hd_diag *d) {
+  const double start = hd_seconds();
+  hd_status st = record_open(s->code, NULL, &s->run, s->sample->reads_data, &s->recording, d);
+  for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
+    const hd_wl_launch *l = &s->w->launches[i];
+    const hd_replay_options original = {0};
+    uint64_t *tasks, n;
+    s->traces[i] = s->recording->traces[i];
+    s->shared[i] = hd_emu_static_shared(s->recording->r.program, l->kernel) + l->dynamic_shared;
+    st = sample_tasks(&s->sample->launches[i], &original, hd_trace_tasks(s->traces[i]), &tasks, &n, d);
+    if (st == HD_OK) st = record_tasks(s->recording, i, tasks, n, s->sample->launches[i].most, d);
+    free(tasks);
+    if (st == HD_OK) sample_learn(&s->sample->launches[i], s->traces[i], bytes_of(s->w, i));
+  }
+  for (uint32_t i = 0; st == HD_OK && i < s->w->n_buffers; i++)
+    s->arrays[i] = (hd_reuse_array){s->w->buffers[i].name, hd_trace_address(s->recording->r.addresses[i]),
+                                    s->w->buffers[i].bytes};
+  s->seconds += hd_seconds() - start;
+  return st;
+}
+
 static study_memo *open_memo(const hd_workload *w) {
   study_memo *m = calloc(1, sizeof *m);
   if (!m) return NULL;
@@ -52,7 +81,8 @@ hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrac
   s->memo = open_memo(w);
   hd_status st = s->traces && s->shared && s->arrays && s->memo ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = hd_workload_compiled(w, s->run.arch, &s->code, d);
-  if (st == HD_OK) st = take(s, first, d);
+  if (st == HD_OK && s->run.timed && !first) st = sample_make(s->code, &s->run, &s->sample, d);
+  if (st == HD_OK) st = s->sample ? record(s, d) : take(s, first, d);
   if (st == HD_OK)
     *out = s;
   else
@@ -66,9 +96,11 @@ hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study 
 
 void hd_study_close(hd_study *s) {
   if (!s) return;
-  for (uint32_t i = 0; s->traces && i < s->w->n_launches; i++)
+  for (uint32_t i = 0; s->traces && !s->recording && i < s->w->n_launches; i++)
     if (s->traces[i]) hd_trace_destroy(s->traces[i]);
   close_memo(s->memo);
+  record_close(s->recording);
+  sample_free(s->sample);
   hd_arena_free(&s->arena);
   free(s);
 }
@@ -83,6 +115,7 @@ uint32_t hd_study_busiest(const hd_study *s) {
       most = i;
   return most;
 }
+double hd_study_part(const hd_study *s) { return s->sample ? s->sample->part : 1; }
 double hd_study_seconds(const hd_study *s) { return s->seconds; }
 const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
   if (n) *n = s->w->n_buffers;

@@ -4,6 +4,7 @@
  * study.c     the original's traces, kept
  * table.c     orders that need a trace                 loads.c     loads whose data is not requested again
  * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
+ * record.c    traces of some tasks                   sample.c    long launches predicted from parts
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
  * warps.c     policies of warp schedulers
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
@@ -14,6 +15,7 @@
 #include <pthread.h>
 
 #include "predict/retrace.h"
+#include "predict/sample.h"
 
 /* A table that was worked out from the study's traces. */
 typedef struct study_table {
@@ -33,6 +35,8 @@ struct hd_study {
   const hd_compiled *code;
   const hd_workload *w;
   hd_run_options run;
+  sample *sample;         /* NULL: launches are replayed whole */
+  recording *recording;   /* of the originals, where they are sampled: its traces are `traces` */
   hd_trace **traces;      /* per launch, of the originals */
   uint32_t *shared;       /* per launch: bytes of shared memory per CTA, static and dynamic */
   hd_reuse_array *arrays; /* per buffer */

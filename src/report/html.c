@@ -6,6 +6,7 @@
 
 #include "report/html.h"
 #include "report/picture.h"
+#include "report/stalls.h"
 #include "report/summary.h"
 
 static void put_plan(hd_buf *out, const hd_plan *p) {
@@ -70,11 +71,12 @@ static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, c
 /* ---- Table ------------------------------------------------------------------------------ */
 
 static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
-  hd_buf_printf(
-      out,
-      "<p class=\"sub\">%s</p><table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th>"
-      "<th>DRAM MB</th><th>vs compulsory</th><th>%s &micro;s</th><th>change</th></tr>",
-      report_confirmation(r), report_by_clock(r) ? "predicted" : "bound");
+  hd_buf_puts(out, "<p class=\"sub\">");
+  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, out);
+  hd_buf_printf(out,
+                "</p><table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th>"
+                "<th>DRAM MB</th><th>vs compulsory</th><th>%s &micro;s</th><th>change</th></tr>",
+                report_by_clock(r) ? "predicted" : "bound");
   for (size_t k = 0; k < r->n_rows; k++) {
     size_t i = rank[k];
     const hd_counters *c = &r->rows[i].counters;
@@ -170,6 +172,7 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
   put_landscape(out, r, rank, "L2 traffic, times compulsory", "", l2_over_compulsory, "#8fb3d9");
   put_landscape(out, r, rank, "DRAM traffic, times compulsory", "", dram_over_compulsory, "#b7a3d0");
   if (r->picture) report_put_picture(out, r->picture);
+  report_put_stall_bars(r, out);
   put_bounds(out, r);
   hd_buf_puts(out, "<h2>All plans</h2>");
   put_table(out, r, rank);

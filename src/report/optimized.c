@@ -57,6 +57,7 @@ hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_
                    .nothing_helps = f->best ? NULL : f->why,
                    .seconds = f->seconds,
                    .unseen = &f->unseen,
+                   .part = hd_study_part(f->study),
                    .stopped = f->stopped};
   if (f->best) st = write_kernel(w, f, out, d);
   return st == HD_OK ? write_page(r, f, out->page, d) : st;

@@ -4,6 +4,7 @@
 
 #include "heddle/results.h"
 #include "report/json.h"
+#include "report/stalls.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -20,17 +21,14 @@ static void put_line(hd_text_table *t, const char *label, const char *fmt, ...) 
 
 /* Where warps' time went; what they did per cycle. */
 static void put_stalls(hd_text_table *t, const hd_gpu *g, const hd_counters *c) {
-  double all = c->warp_cycles > 0 ? c->warp_cycles / 100 : 1, sms = c->cycles * g->n_sms;
-  double issued = c->warp_cycles - c->stall_memory - c->stall_dependency - c->stall_barrier -
-                  c->stall_throttle - c->stall_issue;
+  const double sms = c->cycles * g->n_sms;
+  hd_buf stalls = {0};
+  report_put_stalls(c, &stalls);
   put_line(t, "per cycle, SM", "%.2f warp instructions of the PTX, %.1f of %u warps resident",
            sms > 0 ? (double)c->warp_instructions / sms : 0, sms > 0 ? c->warp_cycles / sms : 0,
            g->max_warps);
-  put_line(t, "warps",
-           "%.0f%% wait for memory, %.0f%% dependency, %.0f%% barrier, %.0f%% throttle, %.0f%% scheduler;"
-           " %.0f%% issue",
-           c->stall_memory / all, c->stall_dependency / all, c->stall_barrier / all, c->stall_throttle / all,
-           c->stall_issue / all, issued / all);
+  put_line(t, "warps wait", "%s", stalls.data ? stalls.data : "");
+  hd_buf_free(&stalls);
 }
 
 void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
@@ -50,6 +48,7 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
                     : "%.1f us (bound by cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)",
            c->time_us, c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
   if (s->timed) put_stalls(t, s->gpu, c);
+  if (s->part < 1) put_line(t, "sampled", "%.1f%% of the work was replayed", 100 * s->part);
   put_line(t, "CTAs per SM", "%u", c->resident);
   put_line(t, "L1 sectors", "%" PRIu64 ", %.1f%% hits (miss rate %.1f%%)", c->l1_sectors,
            100 * report_rate(c->l1_hits, c->l1_sectors), 100 - 100 * report_rate(c->l1_hits, c->l1_sectors));
@@ -63,6 +62,7 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
                : 0.0);
   hd_text_table_print(t, out);
   hd_text_table_free(t);
+  report_put_confirmation(s->timed, s->part, out);
   hd_buf_free(&text);
 }
 
@@ -74,5 +74,6 @@ void hd_simulation_json(const hd_simulation *s, hd_buf *out) {
   json_object_set_new(j, "plan", report_plan_json(s->plan));
   json_object_set_new(j, "depth", json_string(s->timed ? "timing" : "traffic"));
   json_object_set_new(j, "dispatcher", json_string(s->dispatch));
+  json_object_set_new(j, "replayed_part", json_real(s->part));
   report_put_json(j, out);
 }

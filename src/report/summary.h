@@ -9,9 +9,8 @@ uint64_t report_dram(const hd_counters *c);        /* bytes read and written */
 /* Row numbers in the order of hd_sweep_best (fastest, least DRAM, least L2 traffic), failed rows last; freed
  * by the caller; NULL: out of memory. */
 size_t *report_ranking(const hd_report *r);
-/* Whether the times are a clock's, not bounds; and a sentence that says so, and how well that was confirmed.
- */
-bool report_by_clock(const hd_report *r);
-const char *report_confirmation(const hd_report *r);
+bool report_by_clock(const hd_report *r); /* the times are a clock's, not bounds */
+/* Sentences on how well such times were confirmed; `part` as hd_study_part has it. */
+void report_put_confirmation(bool clock, double part, hd_buf *out);
 
 #endif

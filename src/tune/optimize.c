@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double default_seconds = 60;
+static const double default_seconds = 60, replays_part = 0.5;
+/* Plans that share the time of replays where launches are sampled. */
+enum { SAMPLED = 48 };
 /* CTAs alive at once per SM in the proof. */
 enum { RESIDENT = 4, LEAST_CANDIDATES = 16 };
 
@@ -49,7 +51,7 @@ static hd_status affordable(const optimizing *z, size_t *n, hd_diag *d) {
   hd_counters c;
   double threads = z->o.run.threads ? z->o.run.threads : hd_cpu_count(), start = hd_seconds();
   hd_status st = hd_study_replay(z->out->study, z->g, &baseline, z->o.dispatch, z->o.seed, &c, d);
-  double each = hd_seconds() - start, most = (z->o.seconds > 0 ? z->o.seconds : default_seconds) * threads;
+  double each = hd_seconds() - start, most = z->o.seconds * replays_part * threads;
   *n = each * HD_CANDIDATES > most ? (size_t)(most / each) : HD_CANDIDATES;
   if (*n < LEAST_CANDIDATES) *n = LEAST_CANDIDATES;
   return st;
@@ -370,6 +372,10 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   if (o) z.o = *o;
   z.o.run.n_sms = g->n_sms;
   z.o.run.timed = hd_gpu_has_clock(g);
+  if (z.o.seconds <= 0) z.o.seconds = default_seconds;
+  z.o.run.sample_gpu = g;
+  if (!z.o.exact)
+    z.o.run.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
   *out = (hd_optimized){0};
   double clock = hd_seconds();
   report(&z, "tracing", 0, 1);

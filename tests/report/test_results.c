@@ -78,7 +78,7 @@ static void a_check_says_what_agrees(void **state) {
 static void a_simulation_is_all_its_counters(void **state) {
   hd_buf out = {0};
   hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
-  hd_simulation s = {&workload, &gpu, "demand", &column, counters, false};
+  hd_simulation s = {&workload, &gpu, "demand", &column, counters, false, 1};
   hd_simulation_text(&s, &out);
   s.counters = (hd_counters){0};
   hd_simulation_text(&s, &out);

@@ -319,6 +319,7 @@ hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned 
 }
 
 uint32_t hd_emu_cta_warps(const hd_emu_cta *c) { return c->n_warps; }
+uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w) { return c->warps[w].w.instructions; }
 bool hd_emu_cta_stuck(const hd_emu_cta *c) { return c->stuck; }
 
 hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum) {

@@ -1,0 +1,105 @@
+/* The error of sampling: times that are predicted from parts of launches, beside those of whole replays, on
+ * the H100's model.
+ *
+ *   bench_sampling [-s SIZE] [-u UNITS] [WORKLOAD...]     default: size paper, 1000000 units a replay
+ *
+ * For each workload and plan: the part of the work that is replayed, both times, and the error. Then the
+ * regret of each workload's best sampled plan, by the whole replays. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heddle/predict.h"
+#include "heddle/stats.h"
+
+static const char *const plans[] = {"baseline",      "order=col",     "order=tile:4x4",
+                                    "order=band:16", "order=reverse", "bind=agents"};
+enum { PLANS = sizeof plans / sizeof *plans, MOST = 1024 };
+
+typedef struct errors {
+  double of[MOST], regret[MOST];
+  size_t n, n_regret;
+} errors;
+
+static hd_status predict(const hd_workload *w, const hd_gpu *g, uint64_t units, double us[PLANS],
+                         double *part, hd_diag *d) {
+  const hd_run_options run = {
+      .threads = 1, .n_sms = g->n_sms, .timed = true, .sample_gpu = g, .sample_units = units};
+  hd_study *s = NULL;
+  hd_status st = hd_study_open(w, &run, &s, d);
+  if (st != HD_OK) return st;
+  *part = hd_study_part(s);
+  for (int i = 0; st == HD_OK && i < PLANS && (*part < 1 || !units); i++) {
+    hd_plan p = {0};
+    hd_counters c;
+    st = hd_plan_parse(plans[i], &p, d);
+    if (st == HD_OK) us[i] = hd_study_replay(s, g, &p, g->dispatch, 0, &c, NULL) == HD_OK ? c.time_us : 0;
+    hd_plan_free(&p);
+  }
+  hd_study_close(s);
+  return st;
+}
+
+static hd_status compare(const char *name, const char *size, const hd_gpu *g, uint64_t units, errors *e,
+                         hd_diag *d) {
+  hd_workload *w = NULL;
+  double whole[PLANS] = {0}, some[PLANS] = {0}, part = 1, all, least = INFINITY;
+  int best = 0;
+  hd_status st = hd_workload_open(name, SOURCE_DIR "/kernels", size, &w, d);
+  if (st == HD_OK) st = predict(w, g, units, some, &part, d);
+  if (st == HD_OK && part < 1) st = predict(w, g, 0, whole, &all, d);
+  for (int i = 0; st == HD_OK && part < 1 && i < PLANS; i++) {
+    if (whole[i] <= 0 || some[i] <= 0 || e->n == MOST) continue;
+    e->of[e->n++] = fabs(some[i] / whole[i] - 1);
+    if (some[i] < some[best]) best = i;
+    if (whole[i] < least) least = whole[i];
+    printf("%-22s %-16s %5.1f%% %10.1f us %10.1f us %+6.1f%%\n", name, plans[i], 100 * part, some[i],
+           whole[i], 100 * (some[i] / whole[i] - 1));
+  }
+  if (st == HD_OK && part < 1 && whole[best] > 0) e->regret[e->n_regret++] = whole[best] / least - 1;
+  hd_workload_close(w);
+  return st;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void print(errors *e) {
+  double sum = 0;
+  for (size_t i = 0; i < e->n; i++) sum += e->of[i];
+  if (!e->n) return;
+  qsort(e->of, e->n, sizeof *e->of, ascending);
+  qsort(e->regret, e->n_regret, sizeof *e->regret, ascending);
+  printf("%zu replays: off by %.1f%% (mean), %.1f%% (median), %.1f%% (90th percentile)\n", e->n,
+         100 * sum / (double)e->n, 100 * hd_median(e->of, e->n), 100 * e->of[(9 * e->n + 9) / 10 - 1]);
+  printf("%zu workloads: regret of the best sampled plan %.1f%% (median), %.1f%% (largest)\n", e->n_regret,
+         100 * hd_median(e->regret, e->n_regret), 100 * e->regret[e->n_regret - 1]);
+}
+
+int main(int argc, char **argv) {
+  const char *size = "paper";
+  uint64_t units = 1000000;
+  hd_gpu g;
+  hd_diag d = {0};
+  errors *e = calloc(1, sizeof *e);
+  for (int o; (o = getopt(argc, argv, "s:u:")) != -1;) {
+    if (o == 's')
+      size = optarg;
+    else if (o == 'u')
+      units = strtoull(optarg, NULL, 10);
+    else
+      return 2;
+  }
+  hd_status st = e ? hd_gpu_load("h100", SOURCE_DIR "/gpus", &g, &d) : HD_ERR_NOMEM;
+  for (int i = optind; st == HD_OK && i < argc; i++) st = compare(argv[i], size, &g, units, e, &d);
+  if (st == HD_OK)
+    print(e);
+  else
+    fprintf(stderr, "%s\n", d.message);
+  free(e);
+  return st != HD_OK;
+}

@@ -1,0 +1,321 @@
+#include "predict/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/predict.h"
+
+enum {
+  SURVEYED = 16,    /* tasks of a launch that tell its work */
+  LEAST_WAVES = 3,  /* of a part */
+  LEAST_CUT = 512,  /* instructions of a warp */
+  INSTRUCTIONS = 4, /* of a warp, that cost as much as an access */
+  SMALL = 1 << 14,  /* threads of launches that are not worth a survey */
+};
+static const uint64_t survey_instructions = 40000000; /* of warps; a survey ends after them */
+
+uint64_t hd_sample_units(double seconds, size_t replays) {
+  static const double a_second = 8e6; /* of one core, on a processor of 2022 */
+  return (uint64_t)(2 * seconds * a_second / (double)(replays ? replays : 1)) + 1;
+}
+
+/* ---- What launches take --------------------------------------------------------------------- */
+
+typedef struct survey {
+  uint64_t tasks, wave;
+  double units, instructions; /* of a task */
+} survey;
+
+static uint64_t threads_of(const hd_wl_launch *l, uint64_t tasks) {
+  return tasks * l->block[0] * l->block[1] * l->block[2];
+}
+
+static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey *out, hd_diag *d) {
+  const hd_wl_launch *l = &r->r.w->launches[launch];
+  const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+  const uint32_t shared = hd_emu_static_shared(r->r.program, l->kernel) + l->dynamic_shared;
+  hd_grid_tasks(l->grid, &out->tasks);
+  out->wave = (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, r->r.w->registers, shared);
+  hd_trace_info info = {0};
+  hd_status st = HD_OK;
+  uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED;
+  for (uint64_t i = 0; st == HD_OK && i < n && info.warp_instructions < survey_instructions; i++) {
+    /* 7 and 16 have no common divisor: whichever tasks come first are from all over the grid. */
+    uint64_t k = n == SURVEYED ? 7 * i % SURVEYED : i, task = (2 * k + 1) * out->tasks / (2 * n);
+    st = record_tasks(r, launch, &task, 1, UINT64_MAX, d);
+    info = hd_trace_get_info(r->traces[launch]);
+  }
+  if (st != HD_OK || !info.recorded) return st;
+  out->instructions = (double)info.warp_instructions / (double)info.recorded;
+  out->units = (double)(info.warp_accesses + info.shared_accesses) / (double)info.recorded +
+               out->instructions / INSTRUCTIONS;
+  return st;
+}
+
+/* ---- Geometry -------------------------------------------------------------------------------- */
+
+static void cut(const survey *s, double affordable, uint32_t warps, sample_launch *out) {
+  const uint64_t n = s->tasks < s->wave ? s->tasks : s->wave, left = s->tasks % s->wave;
+  double most = affordable / (s->units * (double)n) * s->instructions / warps;
+  out->cut = true;
+  out->most = most < LEAST_CUT ? LEAST_CUT : (uint64_t)most;
+  out->parts[out->n_parts++] = (hd_replay_part){0, n};
+  if (s->tasks > n && left) out->parts[out->n_parts++] = (hd_replay_part){s->tasks - left, left};
+}
+
+/* Runs of waves, the first at the beginning and the last at the end. */
+static void spread(const survey *s, uint64_t waves, sample_launch *out) {
+  uint32_t parts = (uint32_t)(waves / (LEAST_WAVES + 1));
+  if (parts > SAMPLE_PARTS) parts = SAMPLE_PARTS;
+  if (!parts) parts = 1;
+  const uint64_t n = waves / parts * s->wave;
+  out->most = UINT64_MAX;
+  out->warm = 2 * s->wave;
+  for (uint32_t i = 0; i < parts; i++) {
+    const uint64_t free_places = s->tasks - n, first = parts > 1 ? free_places / (parts - 1) * i : 0;
+    out->parts[out->n_parts++] = (hd_replay_part){i + 1 < parts || parts == 1 ? first : free_places, n};
+  }
+}
+
+static void choose(const survey *s, double affordable, uint32_t warps, sample_launch *out) {
+  const double all = s->units * (double)s->tasks, wave = s->units * (double)s->wave;
+  out->instructions = s->instructions;
+  out->most = UINT64_MAX;
+  if (all <= affordable || !s->wave || !s->tasks) return;
+  uint64_t waves = (uint64_t)(affordable / wave);
+  /* Short tasks are not cut, because their beginnings and ends are most of their time. */
+  const bool brief = s->instructions < 2 * LEAST_CUT * (double)warps;
+  if (brief && waves < LEAST_WAVES + 1) waves = LEAST_WAVES + 1;
+  if (waves >= LEAST_WAVES && s->tasks > (waves + 1) * s->wave)
+    spread(s, waves, out);
+  else if (!brief)
+    cut(s, affordable, warps, out);
+}
+
+static double replayed(const survey *s, const sample_launch *l, uint32_t warps) {
+  double tasks = 0, each = 1;
+  if (!l->n_parts) return s->units * (double)s->tasks;
+  for (uint32_t i = 0; i < l->n_parts; i++) tasks += (double)l->parts[i].n;
+  if (l->cut && (double)l->most * warps < s->instructions) each = (double)l->most * warps / s->instructions;
+  return tasks * each * s->units;
+}
+
+/* Every launch gets its part of the units; cheap launches are replayed whole. */
+static void choose_all(const hd_workload *w, const survey *s, double units, sample *out) {
+  double all = 0, done = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++) all += s[i].units * (double)s[i].tasks;
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    const hd_wl_launch *l = &w->launches[i];
+    const uint32_t warps = (l->block[0] * l->block[1] * l->block[2] + HD_WARP - 1) / HD_WARP;
+    const double share = units * s[i].units * (double)s[i].tasks / all;
+    if (all > units) choose(&s[i], share, warps, &out->launches[i]);
+    done += replayed(&s[i], &out->launches[i], warps);
+  }
+  out->part = all > 0 ? done / all : 1;
+}
+
+/* ---- Made ---------------------------------------------------------------------------------- */
+
+void sample_free(sample *s) {
+  if (!s) return;
+  free(s->launches);
+  free(s);
+}
+
+static bool same_launch(const hd_compiled *code, uint32_t a, uint32_t b) {
+  const hd_wl_launch *x = &code->workload->launches[a], *y = &code->workload->launches[b];
+  return code->kernel_of[a] == code->kernel_of[b] && !memcmp(x->grid, y->grid, sizeof x->grid) &&
+         !memcmp(x->block, y->block, sizeof x->block);
+}
+
+static hd_status survey_all(const hd_compiled *code, recording *r, const hd_gpu *g, survey *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < code->workload->n_launches; i++) {
+    uint32_t like = 0;
+    while (like < i && !same_launch(code, like, i)) like++;
+    if (like < i)
+      out[i] = out[like];
+    else
+      st = look_at(r, i, g, &out[i], d);
+  }
+  return st;
+}
+
+hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d) {
+  const hd_workload *w = code->workload;
+  uint64_t threads = 0, tasks;
+  bool possible, reads_data;
+  *out = NULL;
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    if (hd_grid_tasks(w->launches[i].grid, &tasks)) threads += threads_of(&w->launches[i], tasks);
+  if (!o->sample_units || !o->sample_gpu || threads <= SMALL) return HD_OK;
+  hd_status st = record_is_possible(code, &possible, &reads_data, d);
+  if (st != HD_OK || !possible) return st;
+  hd_run_options untimed = *o;
+  untimed.timed = false;
+  recording *r;
+  st = record_open(code, NULL, &untimed, reads_data, &r, d);
+  if (st != HD_OK) return st;
+  survey *s = calloc((size_t)w->n_launches + 1, sizeof *s);
+  sample *made = calloc(1, sizeof *made);
+  if (made) made->launches = calloc((size_t)w->n_launches + 1, sizeof *made->launches);
+  st = s && made && made->launches ? survey_all(code, r, o->sample_gpu, s, d) : hd_nomem(d);
+  if (st == HD_OK) {
+    made->reads_data = reads_data;
+    choose_all(w, s, (double)o->sample_units, made);
+  }
+  if (st == HD_OK && made->part < 1)
+    *out = made;
+  else
+    sample_free(made);
+  free(s);
+  record_close(r);
+  return st;
+}
+
+/* ---- Replays ------------------------------------------------------------------------------------ */
+
+static hd_replay_part warming(const sample_launch *l, const hd_replay_part *p) {
+  const uint64_t n = p->first < l->warm ? p->first : l->warm;
+  return (hd_replay_part){p->first - n, n};
+}
+
+hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint64_t launched,
+                       uint64_t **tasks, uint64_t *n, hd_diag *d) {
+  hd_status st = HD_OK;
+  *tasks = NULL;
+  *n = 0;
+  for (uint32_t i = 0; st == HD_OK && i < (l->n_parts ? l->n_parts : 1); i++) {
+    hd_replay_options part = *o;
+    uint64_t *some, n_some;
+    if (l->n_parts) {
+      const hd_replay_part warm = warming(l, &l->parts[i]);
+      part.part = (hd_replay_part){warm.first, warm.n + l->parts[i].n};
+    }
+    st = hd_replay_tasks(&part, launched, &some, &n_some, d);
+    uint64_t *all = st == HD_OK ? realloc(*tasks, (*n + n_some + 1) * sizeof *all) : NULL;
+    if (all) {
+      memcpy(all + *n, some, n_some * sizeof *some);
+      *tasks = all;
+      *n += n_some;
+    } else if (st == HD_OK) {
+      st = hd_nomem(d);
+    }
+    free(some);
+  }
+  if (st != HD_OK) {
+    free(*tasks);
+    *tasks = NULL;
+  }
+  return st;
+}
+
+/* When so many tasks had started. */
+static double cycle_of(const hd_replay_progress *p, double started) {
+  for (uint32_t i = 0; i < p->n; i++) {
+    const hd_replay_mark *k = &p->marks[i];
+    if ((double)k->started < started) continue;
+    if (!i) return k->cycle;
+    const double step = (double)(k->started - k[-1].started);
+    return k[-1].cycle + (k->cycle - k[-1].cycle) * (started - (double)k[-1].started) / step;
+  }
+  return p->n ? p->marks[p->n - 1].cycle : 0;
+}
+
+/* The pace of a run of waves. */
+typedef struct run_pace {
+  double first; /* until the middle of the second wave's start */
+  double each;  /* from then on, per task */
+  double last;  /* from the middle of the last wave's start */
+} run_pace;
+
+static run_pace pace_of(const hd_replay_progress *p) {
+  const double n = (double)p->marks[p->n - 1].started, end = p->marks[p->n - 1].cycle;
+  const double from = 1.5 * (double)p->places, to = n - 0.5 * (double)p->places;
+  if (to - from < 0.5 * (double)p->places) return (run_pace){from * end / n, end / n, end - to * end / n};
+  const double a = cycle_of(p, from), b = cycle_of(p, to);
+  return (run_pace){a, (b - a) / (to - from), end - b};
+}
+
+/* How long a wave whose warps were cut would take; `all`: instructions of its tasks, `ran` of these. */
+static double uncut(const hd_replay_progress *p, double all, double ran) {
+  const hd_replay_mark *end = &p->marks[p->n - 1];
+  uint32_t b = 0, a = 0;
+  while (b + 1 < p->n && !p->marks[b + 1].ended && p->marks[b + 1].work < 0.9 * end->work) b++;
+  while (a < b && p->marks[a].work < 0.4 * p->marks[b].work) a++;
+  if (ran >= all || ran <= 0 || a >= b || p->marks[b].cycle <= p->marks[a].cycle)
+    return ran > 0 ? end->cycle * all / ran : end->cycle;
+  const double rate = (p->marks[b].work - p->marks[a].work) / (p->marks[b].cycle - p->marks[a].cycle);
+  return p->marks[b].cycle + (end->work * all / ran - p->marks[b].work) / rate;
+}
+
+void sample_learn(sample_launch *l, const hd_trace *t, uint64_t bytes) {
+  const hd_trace_info info = hd_trace_get_info(t);
+  const double all = (double)hd_trace_tasks(t) * l->instructions, ran = (double)info.warp_instructions;
+  if (ran <= 0) return;
+  l->threads = (double)info.thread_instructions / ran;
+  l->compulsory = (double)(info.read_bytes + info.written_bytes) * (all > ran ? all / ran : 1);
+  if (l->compulsory > 2 * (double)bytes) l->compulsory = 2 * (double)bytes; /* read and written */
+}
+
+static void scale(const sample_launch *l, hd_counters *c, double factor) {
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    if (f->type == HD_COUNTER_REAL)
+      *(double *)((char *)c + f->offset) *= factor;
+    else if (f->type == HD_COUNTER_COUNT)
+      hd_counter_set_count(f, c, (uint64_t)((double)hd_counter_count(f, c) * factor + 0.5));
+  }
+  c->thread_instructions = (uint64_t)((double)c->warp_instructions * l->threads);
+  c->compulsory_bytes = (uint64_t)l->compulsory;
+}
+
+static hd_status replay_part(const sample_launch *l, uint32_t i, hd_model *m, const hd_trace *t,
+                             const hd_replay_options *o, hd_replay_progress *p, hd_counters *out,
+                             hd_diag *d) {
+  hd_replay_options part = *o;
+  hd_status st = HD_OK;
+  part.part = warming(l, &l->parts[i]);
+  part.progress = p;
+  if (part.part.n) {
+    part.timed = part.keep_caches = false;
+    st = hd_model_replay(m, t, &part, out, d);
+    part.timed = part.keep_caches = true;
+  }
+  part.part = l->parts[i];
+  return st == HD_OK ? hd_model_replay(m, t, &part, out, d) : st;
+}
+
+hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, const hd_trace *t,
+                        const hd_replay_options *o, hd_counters *out, hd_diag *d) {
+  const double tasks = (double)hd_trace_tasks(t);
+  double cycles = 0, done = 0, ran = 0, each = 0, last = 0;
+  hd_replay_progress *p = malloc(sizeof *p);
+  hd_status st = p ? HD_OK : hd_nomem(d);
+  memset(out, 0, sizeof *out);
+  for (uint32_t i = 0; st == HD_OK && i < l->n_parts; i++) {
+    hd_counters c;
+    st = replay_part(l, i, m, t, o, p, &c, d);
+    if (st != HD_OK) break;
+    const double n = (double)l->parts[i].n;
+    hd_counters_add(out, &c);
+    ran += (double)c.warp_instructions;
+    done += n;
+    if (l->cut) {
+      const double times = i ? 1 : (double)(uint64_t)(tasks / n);
+      cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions);
+      continue;
+    }
+    const run_pace pace = pace_of(p);
+    if (!i) cycles = pace.first;
+    each += pace.each / l->n_parts;
+    last = pace.last;
+    if (i + 1 == l->n_parts) cycles += (tasks - 2 * (double)p->places) * each + last;
+  }
+  free(p);
+  if (st != HD_OK) return st;
+  scale(l, out, l->cut && ran > 0 ? tasks * l->instructions / ran : tasks / done);
+  out->cycles = cycles;
+  out->time_us = cycles / g->clock_mhz + (o->keep_caches ? g->launch.next_us : g->launch.first_us);
+  return HD_OK;
+}

@@ -1,0 +1,49 @@
+/* predict/sample.h: long launches predicted from parts of them.
+ *
+ * A launch is replayed whole where that is affordable. Else, where it has many waves of CTAs, a few runs of
+ * consecutive waves from evenly spread places of the order are: between the first run's start and the last
+ * one's end, tasks are taken to be done at the mean pace of the runs, each counted from the middle of its
+ * first wave's end on. L2 is warmed by the traffic of the tasks before a run. Where not even three waves are
+ * affordable, one wave is replayed with every warp cut after so many instructions; the rest of the launch
+ * goes on at its last pace.
+ *
+ * How much is affordable is a number of accesses and instructions, so that results follow from the options
+ * alone. */
+#ifndef HEDDLE_PREDICT_SAMPLE_H
+#define HEDDLE_PREDICT_SAMPLE_H
+
+#include "predict/record.h"
+
+enum { SAMPLE_PARTS = 4 };
+
+typedef struct sample_launch {
+  bool cut;                           /* warps are cut after `most` instructions */
+  uint32_t n_parts;                   /* 0: the launch is replayed whole */
+  hd_replay_part parts[SAMPLE_PARTS]; /* cut: a wave, and what is left behind the last whole one */
+  uint64_t warm;                      /* tasks before a part that warm L2 */
+  uint64_t most;
+  double instructions; /* of a task, of all its warps: mean of tasks from all over the grid */
+  double threads;      /* that run a warp's instruction: mean of the original's parts */
+  double compulsory;   /* bytes of a launch, likewise */
+} sample_launch;
+
+typedef struct sample {
+  sample_launch *launches;
+  bool reads_data; /* record_is_possible */
+  double part;     /* of all launches' work that is replayed */
+} sample;
+
+/* How to sample the launches, for o->sample_gpu and o->sample_units. *out NULL: all are replayed whole. */
+hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d);
+void sample_free(sample *s); /* NULL is fine */
+
+/* The tasks that a replay of a sampled launch needs. *tasks is the caller's to free. */
+hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint64_t launched,
+                       uint64_t **tasks, uint64_t *n, hd_diag *d);
+/* The trace has the original's parts: threads and compulsory follow. `bytes`: the launch accesses no more. */
+void sample_learn(sample_launch *l, const hd_trace *t, uint64_t bytes);
+/* As hd_model_replay, of a sampled launch. */
+hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, const hd_trace *t,
+                        const hd_replay_options *o, hd_counters *out, hd_diag *d);
+
+#endif
