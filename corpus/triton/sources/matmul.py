@@ -64,6 +64,55 @@ def matmul_batched(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
 
 
 @triton.jit
+def matmul_rows(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Tiles in row order, of a grid in one dimension; masks see to the edges."""
+    tiles_n = tl.cdiv(N, BN)
+    m, n = tl.program_id(0) // tiles_n, tl.program_id(0) % tiles_n
+    rows, cols, ks = m * BM + tl.arange(0, BM), n * BN + tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rows[:, None] * K + (k + ks)[None, :], mask=(rows[:, None] < M) & ((k + ks)[None, :] < K), other=0)
+        y = tl.load(b + (k + ks)[:, None] * N + cols[None, :], mask=((k + ks)[:, None] < K) & (cols[None, :] < N), other=0)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rows[:, None] * N + cols[None, :], acc.to(c.dtype.element_ty),
+             mask=(rows[:, None] < M) & (cols[None, :] < N))
+
+
+@triton.jit
+def matmul_split_k(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+                   SPLIT: tl.constexpr):
+    """SPLIT programs share a tile, each with every SPLIT-th piece of K, and meet in atomics."""
+    piece, tile = tl.program_id(0) % SPLIT, tl.program_id(0) // SPLIT
+    m, n = tile_of(tile, M, N, BM, BN, GROUP)
+    rows, cols, ks = m * BM + tl.arange(0, BM), n * BN + tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(piece * BK, K, SPLIT * BK):
+        k = first + ks
+        x = tl.load(a + (rows % M)[:, None] * K + k[None, :], mask=k[None, :] < K, other=0)
+        y = tl.load(b + k[:, None] * N + (cols % N)[None, :], mask=k[:, None] < K, other=0)
+        acc = tl.dot(x, y, acc)
+    tl.atomic_add(c + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N),
+                  sem="relaxed")
+
+
+@triton.jit
+def matmul_experts(a, b, c, tokens, experts, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                   GROUP: tl.constexpr):
+    """A mixture of experts: each block of BM tokens is multiplied by the matrix of its expert, which a table
+    names; another table names the tokens."""
+    m, n = tile_of(tl.program_id(0), M, N, BM, BN, GROUP)
+    expert = tl.load(experts + m).to(tl.int64)
+    rows, cols, ks = m * BM + tl.arange(0, BM), n * BN + tl.arange(0, BN), tl.arange(0, BK)
+    token = tl.load(tokens + rows)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + token[:, None] * K + (k + ks)[None, :])
+        y = tl.load(b + expert * K * N + (k + ks)[:, None] * N + cols[None, :], mask=cols[None, :] < N, other=0)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rows[:, None] * N + cols[None, :], acc.to(c.dtype.element_ty), mask=cols[None, :] < N)
+
+
+@triton.jit
 def matmul_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     """As many programs as the launch has, each taking every so-many-th tile."""
     ks = tl.arange(0, BK)
@@ -106,6 +155,11 @@ FOLDERS = {
                    constants=TILE | {"GROUP": 4, "ACC": tl.float32}, num_stages=3),
     "matmul-tf32": dict(kernel=matmul, args="*fp32 *fp32 *fp32 i32 i32 i32",
                         constants=TILE | {"GROUP": 4, "ACC": tl.float32}, num_stages=2),
+    "matmul-rows": dict(kernel=matmul_rows, args="*fp16 *fp16 *fp16 i32 i32 i32", constants=TILE, num_stages=3),
+    "matmul-split-k": dict(kernel=matmul_split_k, args="*fp16 *fp16 *fp32 i32 i32 i32",
+                           constants=TILE | {"GROUP": 4, "SPLIT": 3}, num_stages=3),
+    "matmul-experts": dict(kernel=matmul_experts, args="*fp16 *fp16 *fp16 *i32 *i32 i32 i32 i32",
+                           constants=TILE | {"GROUP": 4}, num_stages=3),
     "matmul-int8": dict(kernel=matmul_transposed, args="*i8 *i8 *i32 i32 i32 i32",
                         constants=TILE | {"BK": 64, "ACC": tl.int32}, num_stages=3),
     "matmul-e5m2": dict(kernel=matmul_transposed, args="*fp8e5 *fp8e5 *fp32 i32 i32 i32",

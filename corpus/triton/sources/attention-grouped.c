@@ -1,0 +1,3 @@
+#define CAUSAL 1
+#define GROUP 4
+#include "attention.c"
