@@ -203,12 +203,12 @@ enum { HD_TILES_PARAMS = 8 };
 
 typedef struct hd_tiles {
   hd_tiles_answer answer;
-  hd_shape shape;      /* found: as shape= takes it */
-  uint32_t n[3];       /* found: tiles along x, y, z */
-  const hd_prog *cell; /* found: from a CTA's number to its cell */
-  uint32_t loop;       /* over tiles: round k of CTA c works on tile number c + nctaid.x * k, and formulas of
-                          accesses in       it are those of that number's cell; HD_NONE: a tile for each CTA */
-  uint32_t line;       /* of the first division in the text; 0: none is known */
+  hd_shape shape; /* found: as shape= takes it; HD_SHAPE_LAUNCH: the tiles are numbered in another order */
+  uint32_t n[3];  /* found: tiles along x, y, z */
+  const uint32_t *at[3]; /* found: coordinates by the CTA's number */
+  uint32_t loop; /* over tiles: round k of CTA c works on tile number c + nctaid.x * k, and formulas of
+                    accesses in       it are those of that number's cell; HD_NONE: a tile for each CTA */
+  uint32_t line; /* of the first division in the text; 0: none is known */
   uint32_t params[HD_TILES_PARAMS], n_params; /* parameters that divisors are computed from */
 } hd_tiles;
 

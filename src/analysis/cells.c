@@ -142,52 +142,72 @@ static void consider_all(chooser *c, unsigned k) {
 
 /* ---- The kernel's own order --------------------------------------------------------------------- */
 
-/* CTA t works on the cell at position t of the order. */
-static bool goes_so(const chooser *c, const choice *k, const uint32_t n[3], const hd_order *o,
-                    hd_prog *cell) {
-  const hd_plan plan = {.order = *o};
-  const hd_grid grid = {.known = true, .g = {n[0], n[1], n[2]}, .n_sms = 1};
-  if (hd_plan_forward(&plan, &grid, cell, NULL) != HD_OK) return false;
-  for (uint64_t t = 0; t < c->V; t++) {
-    uint64_t at[3];
-    hd_prog_eval(cell, n, t, NULL, at);
-    for (unsigned i = 0; i < AXES; i++)
-      if (at[i] != (i < k->k ? along(c, &k->axes[i], t) : 0)) return false;
-  }
-  return true;
+/* The grid that an order goes through: the coordinates, turned, or the first two of them joined to one, as
+ * pieces of a tile lie next to each other. */
+typedef struct view {
+  const chooser *c;
+  coordinate axes[AXES];
+  unsigned k;
+  bool joined;
+  uint32_t n[AXES];
+} view;
+
+static uint64_t seen_at(const view *v, unsigned axis, uint64_t cta) {
+  if (v->joined && axis == 0)
+    return along(v->c, &v->axes[0], cta) + v->axes[0].extent * along(v->c, &v->axes[1], cta);
+  unsigned i = axis + v->joined;
+  return i < v->k ? along(v->c, &v->axes[i], cta) : 0;
 }
 
-/* The first CTA in which the coordinate is not 0. */
-static uint32_t first_along(const chooser *c, const coordinate *x) {
-  uint64_t t = 0;
-  while (t < c->V && !along(c, x, t)) t++;
-  return (uint32_t)t;
+static view view_of(const chooser *c, const unsigned turned[AXES], bool joined) {
+  view v = {.c = c, .k = c->best.k, .joined = joined, .n = {1, 1, 1}};
+  for (unsigned i = 0; i < v.k; i++) v.axes[i] = c->best.axes[turned[i]];
+  for (unsigned i = 0; i < v.k; i++) v.n[joined && i ? i - 1 : i] *= (uint32_t)v.axes[i].extent;
+  return v;
+}
+
+/* CTA t works on the cell at position t of the order. */
+static bool goes_so(const view *v, const hd_order *o) {
+  const hd_plan plan = {.order = *o};
+  const hd_grid grid = {.known = true, .g = {v->n[0], v->n[1], v->n[2]}, .n_sms = 1};
+  hd_prog cell;
+  if (hd_plan_forward(&plan, &grid, &cell, NULL) != HD_OK) return false;
+  for (uint64_t t = 0; t < v->c->V; t++) {
+    uint64_t at[3];
+    hd_prog_eval(&cell, v->n, t, NULL, at);
+    for (unsigned i = 0; i < AXES; i++)
+      if (at[i] != seen_at(v, i, t)) return false;
+  }
+  return true;
 }
 
 enum { ORDERS = 4 };
 
 /* Orders that the first CTAs look like, the plainest first. */
-static hd_order order_of(const chooser *c, const choice *k, const uint32_t n[3], unsigned i) {
-  uint32_t x = first_along(c, &k->axes[0]), y = first_along(c, &k->axes[1]);
-  const hd_order orders[ORDERS] = {{.kind = HD_ORDER_ROW},
-                                   {.kind = HD_ORDER_BAND, .a = x},
-                                   {.kind = HD_ORDER_ZIGZAG, .a = n[0], .b = 1},
-                                   {.kind = HD_ORDER_TILE, .a = y, .b = x / (y ? y : 1)}};
+static hd_order order_of(const view *v, unsigned i) {
+  uint64_t x = 0, y = 0, wide = 0;
+  while (x < v->c->V && !seen_at(v, 0, x)) x++;
+  while (y < v->c->V && !seen_at(v, 1, y)) y++;
+  while (wide < v->c->V && seen_at(v, 0, wide) < y) wide++;
+  const hd_order orders[ORDERS] = {
+      {.kind = HD_ORDER_ROW},
+      {.kind = HD_ORDER_BAND, .a = (uint32_t)x},
+      {.kind = HD_ORDER_ZIGZAG, .a = v->n[0], .b = 1},
+      {.kind = HD_ORDER_TILE, .a = (uint32_t)y, .b = y ? (uint32_t)(wide / y) : 0}};
   return orders[i];
 }
 
 /* Which of the coordinates is x, y and z, and in which order the kernel goes through them. */
-static bool turn(chooser *c, tiles_found *out) {
+static bool find_numbering(const chooser *c, bool joined, view *out, hd_order *own) {
   static const unsigned turns[][AXES] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-  const choice best = c->best;
-  unsigned n = best.k == 2 ? 2 : sizeof turns / sizeof *turns;
+  unsigned n = c->best.k == 2 ? 2 : sizeof turns / sizeof *turns;
   for (unsigned i = 0; i < ORDERS * n; i++) {
-    for (unsigned a = 0; a < best.k; a++) c->best.axes[a] = best.axes[turns[i % n][a]];
-    for (unsigned a = 0; a < AXES; a++) out->n[a] = a < best.k ? (uint32_t)c->best.axes[a].extent : 1;
-    out->shape.own = order_of(c, &c->best, out->n, i / n);
-    if (goes_so(c, &c->best, out->n, &out->shape.own, out->cell)) return true;
+    *out = view_of(c, turns[i % n], joined);
+    *own = order_of(out, i / n);
+    if (goes_so(out, own)) return true;
   }
-  out->shape.own = (hd_order){0};
+  *own = (hd_order){0};
+  *out = view_of(c, turns[0], false);
   return false;
 }
 
@@ -199,6 +219,7 @@ static void lay_out(chooser *c, tiles_found *out) {
   is_box(c, &c->best);
   out->axes[0] = c->cta_of[0];
   for (unsigned i = 0; i < AXES; next *= out->n[i++]) {
+    out->n[i] = i < c->best.k ? (uint32_t)c->best.axes[i].extent : 1;
     out->axes[i + 1] = c->cta_of[out->n[i] > 1 ? next : 0];
     for (uint64_t t = 0; t < c->V; t++)
       out->at[i][t] = i < c->best.k ? (uint32_t)along(c, &c->best.axes[i], t) : 0;
@@ -206,13 +227,19 @@ static void lay_out(chooser *c, tiles_found *out) {
 }
 
 static void settle(chooser *c, tiles_found *out) {
+  view v;
   bool own = true;
   for (unsigned i = 0; i < c->best.k; i++) own &= is_own(c, &c->best.axes[i]);
-  out->found = c->best.k && !own && turn(c, out);
+  out->found = c->best.k && !own;
   if (!out->found) return;
-  out->shape.kind = HD_SHAPE_GIVEN;
-  memcpy(out->shape.n, out->n, sizeof out->shape.n);
-  if (out->n[2] == 1) out->shape.n[2] = 0;
+  bool known = find_numbering(c, false, &v, &out->shape.own) ||
+               (c->best.k == 3 && find_numbering(c, true, &v, &out->shape.own));
+  if (known) {
+    out->shape.kind = HD_SHAPE_GIVEN;
+    memcpy(out->shape.n, v.n, sizeof out->shape.n);
+    if (v.n[2] == 1) out->shape.n[2] = 0;
+  }
+  memcpy(c->best.axes, v.axes, sizeof c->best.axes);
   lay_out(c, out);
 }
 

@@ -39,12 +39,13 @@ static bool task(uint32_t loop, const hd_point *at, int64_t *out) {
 }
 
 static bool tile(const hd_analysis *a, uint32_t part, const hd_point *at, int64_t *out) {
-  uint64_t cell[3], y = at->ctaid[1] + (uint64_t)at->grid[1] * at->ctaid[2];
+  uint64_t y = at->ctaid[1] + (uint64_t)at->grid[1] * at->ctaid[2];
   int64_t number = (int64_t)(at->ctaid[0] + at->grid[0] * y);
-  if (!a->tiles.cell || !at->grid[0] || !at->grid[1]) return false;
+  if (!a->tiles.at[part] || !at->grid[0] || !at->grid[1]) return false;
   if (a->tiles.loop != HD_NONE && !task(a->tiles.loop, at, &number)) return false;
-  hd_prog_eval(a->tiles.cell, a->tiles.n, (uint64_t)number, NULL, cell);
-  *out = (int64_t)cell[part];
+  uint64_t tiles = (uint64_t)a->tiles.n[0] * a->tiles.n[1] * a->tiles.n[2];
+  if (number < 0 || (uint64_t)number >= tiles) return false;
+  *out = a->tiles.at[part][number];
   return true;
 }
 

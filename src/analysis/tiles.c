@@ -431,7 +431,7 @@ static unsigned count_plain(tiling *t) {
 
 static void take(tiling *t, const tiles_found *f) {
   t->found = *f;
-  t->a->pub.tiles.cell = f->cell;
+  for (unsigned i = 0; i < AN_AXES; i++) t->a->pub.tiles.at[i] = f->at[i];
   memcpy(t->a->pub.tiles.n, f->n, sizeof f->n);
   memset(t->rewritten, 0xff, t->n_seen * sizeof *t->rewritten);
 }
@@ -439,7 +439,7 @@ static void take(tiling *t, const tiles_found *f) {
 /* Fewer coordinates come first. */
 static void take_best(tiling *t) {
   unsigned most = count_plain(t);
-  const tiles_found none = {.cell = NULL}, *best = &none;
+  const tiles_found none = {.found = false}, *best = &none;
   for (unsigned k = 0; k < 2; k++) {
     if (!t->choices[k].found) continue;
     take(t, &t->choices[k]);
@@ -455,7 +455,6 @@ static void take_best(tiling *t) {
 static void make_room(tiling *t) {
   an *a = t->a;
   for (unsigned k = 0; k < 2; k++) {
-    t->choices[k].cell = HD_NEW(&a->arena, hd_prog);
     for (unsigned i = 0; i < AN_AXES; i++)
       t->choices[k].at[i] = hd_arena_alloc(&a->arena, t->V * sizeof(uint32_t), sizeof(uint32_t));
   }

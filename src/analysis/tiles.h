@@ -20,10 +20,9 @@ typedef struct tiles_form {
 
 typedef struct tiles_found {
   bool found;
-  hd_shape shape;
+  hd_shape shape; /* found: HD_SHAPE_LAUNCH where the kernel numbers the cells in an order of its own */
   uint32_t n[3];
-  hd_prog *cell;    /* from a CTA's number to its cell; the caller's memory, and so: */
-  uint32_t *at[3];  /* found: each CTA's coordinates */
+  uint32_t *at[3];  /* found: each CTA's coordinates; the caller's memory */
   uint32_t axes[4]; /* found: the CTAs of cell 0 and of its neighbours along x, y, z; where there is none,
                        cell 0's */
 } tiles_found;

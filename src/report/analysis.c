@@ -108,7 +108,8 @@ static void put_tiles(const hd_analysis *a, hd_buf *out) {
   if (t->answer == HD_TILES_LAUNCH) hd_buf_puts(out, "the accesses follow the launch's own ids\n");
   if (t->answer == HD_TILES_UNKNOWN) hd_buf_puts(out, "no shape is known that names each tile once\n");
   if (t->answer != HD_TILES_FOUND) return;
-  hd_buf_printf(out, "%u x %u x %u tiles, shape=", t->n[0], t->n[1], t->n[2]);
+  hd_buf_printf(out, "%u x %u x %u tiles, %s", t->n[0], t->n[1], t->n[2],
+                t->shape.kind == HD_SHAPE_LAUNCH ? "in an order of the kernel's own" : "shape=");
   hd_shape_print(&t->shape, out);
   hd_buf_putc(out, '\n');
 }

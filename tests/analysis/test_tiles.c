@@ -116,18 +116,6 @@ static void tiles_are_found_however_the_number_is_divided(void **state) {
   }
 }
 
-static void the_arguments_that_decide_are_named(void **state) {
-  subject s;
-  open_launch(&s, kernels[0].body, 300, 200);
-  assert_int_equal(s.launched->tiles.n_params, 1);
-  assert_int_equal(s.launched->tiles.params[0], 3); /* n */
-  assert_int_not_equal(s.launched->tiles.line, 0);
-  close_launch(&s);
-  open_launch(&s, GROUPED, 300, 200);
-  assert_int_equal(s.launched->tiles.n_params, 2);
-  close_launch(&s);
-}
-
 /* Guards and addresses of both, in all CTAs and for all threads. */
 static void check_formulas(const subject *s, const char *name) {
   for (uint32_t c = 0; c < s->at.grid[0]; c++)
@@ -158,6 +146,43 @@ static void check_formulas(const subject *s, const char *name) {
         }
         assert_int_equal(runs[0], runs[1]);
       }
+}
+
+/* Split K: three CTAs next to each other share a tile of a grouped order. The shape joins them to columns;
+ * formulas keep three coordinates. */
+static void pieces_of_a_tile_are_columns_of_the_shape(void **state) {
+  static const char body[] = "mov.u32 %r38, %r5;\ndiv.u32 %r5, %r38, 3;\nrem.u32 %r39, %r38, 3;\n" GROUPED
+                             "mul.wide.u32 %l10, %r39, 64;\nadd.s64 %l2, %l2, %l10;\n";
+  subject s;
+  hd_buf text = {0}, shape = {0};
+  hd_diag d = {0};
+  s = (subject){.args = {1ull << 40, 2ull << 40, 300, 200}};
+  s.at =
+      (hd_point){.grid = {3 * 35, 1, 1}, .block = {32, 1, 1}, .args = &s.args, .args_bytes = sizeof s.args};
+  hd_buf_printf(&text, "%s%s%s", head, body, tail);
+  hd_arena_init(&s.arena);
+  if (hd_ptx_parse(text.data, text.len, "pieces", &s.arena, &s.m, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_analyze(s.m, 0, NULL, &s.plain, &d), HD_OK);
+  assert_int_equal(hd_analyze_launch(s.m, 0, &s.at, &s.launched, &d), HD_OK);
+  hd_shape_print(&s.launched->tiles.shape, &shape);
+  assert_string_equal(shape.data, "21x5:tile:3x4");
+  assert_int_equal(s.launched->tiles.n[0] * s.launched->tiles.n[1] * s.launched->tiles.n[2], 105);
+  check_formulas(&s, "pieces");
+  hd_buf_free(&text);
+  hd_buf_free(&shape);
+  close_launch(&s);
+}
+
+static void the_arguments_that_decide_are_named(void **state) {
+  subject s;
+  open_launch(&s, kernels[0].body, 300, 200);
+  assert_int_equal(s.launched->tiles.n_params, 1);
+  assert_int_equal(s.launched->tiles.params[0], 3); /* n */
+  assert_int_not_equal(s.launched->tiles.line, 0);
+  close_launch(&s);
+  open_launch(&s, GROUPED, 300, 200);
+  assert_int_equal(s.launched->tiles.n_params, 2);
+  close_launch(&s);
 }
 
 static void formulas_in_tiles_give_the_same_addresses(void **state) {
@@ -245,6 +270,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("tiles are found however the CTA's number is divided",
                 tiles_are_found_however_the_number_is_divided),
+      BEHAVIOUR("pieces of a tile are columns of the shape", pieces_of_a_tile_are_columns_of_the_shape),
       BEHAVIOUR("the arguments that decide are named", the_arguments_that_decide_are_named),
       BEHAVIOUR("formulas in tiles give the same addresses", formulas_in_tiles_give_the_same_addresses),
       BEHAVIOUR("a loop over tiles is seen through", a_loop_over_tiles_is_seen_through),
