@@ -190,6 +190,18 @@ static inline void gen_warp(gen_source *s, hd_buf *t) {
   hd_buf_puts(t, "\tmad.lo.u32 %r1, %r1, 5, %r17;\n");
 }
 
+/* Lanes meet twice from different places: on one way both operations lie in one block, on the other one not.
+ */
+static inline void gen_meet_from_two_ways(gen_source *s, unsigned n, hd_buf *t) {
+  static const char first[] = "\tredux.sync.add.u32 %r17, %r1, -1;\n\tmad.lo.u32 %r1, %r1, 3, %r17;\n",
+                    second[] = "\tredux.sync.xor.b32 %r17, %r1, -1;\n\tmad.lo.u32 %r1, %r1, 5, %r17;\n";
+  hd_buf_printf(t, "\tand.b32 %%r17, %%r1, %u;\n\tsetp.eq.u32 %%p2, %%r17, 0;\n\t@%%p2 bra $V%u;\n%s%s",
+                1 + gen_below(s, 3), n, first, second);
+  hd_buf_printf(t, "\tbra.uni $X%u;\n$V%u:\n%s", n, n, first);
+  hd_buf_printf(t, "\tand.b32 %%r17, %%r1, 4;\n\tsetp.eq.u32 %%p2, %%r17, 0;\n\t@%%p2 bra $W%u;\n", n);
+  hd_buf_printf(t, "\tadd.u32 %%r1, %%r1, 9;\n$W%u:\n%s$X%u:\n", n, second, n);
+}
+
 static inline void gen_meeting(gen_source *s, const gen_meetings *g, hd_buf *t) {
   if (g->barriers && (!g->warp || gen_below(s, 2)))
     gen_turn(s, g, t);
@@ -199,8 +211,10 @@ static inline void gen_meeting(gen_source *s, const gen_meetings *g, hd_buf *t) 
 
 static inline void gen_meeting_step(gen_source *s, unsigned n, const gen_meetings *g, hd_buf *t) {
   const char *own = g->by_thread ? "mov.u32 %r26, %r1" : "shr.u32 %r26, %r2, 5";
-  uint32_t kind = gen_below(s, 5);
-  if (kind < 2) {
+  uint32_t kind = gen_below(s, 6);
+  if (kind == 5 && g->warp) {
+    gen_meet_from_two_ways(s, n, t);
+  } else if (kind < 2 || kind == 5) {
     gen_meeting(s, g, t);
   } else if (kind == 2) { /* in a loop that warps, or threads, leave at different times */
     hd_buf_printf(t, "\t%s;\n\tand.b32 %%r26, %%r26, 3;\n$M%u:\n", own, n);

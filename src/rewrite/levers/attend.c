@@ -13,7 +13,8 @@
  *   both       A lane in front of a barrier votes that it is not here, as it does no operation of the warp.
  *              So lanes that have ended learn that the others go to the barrier, and go there, too.
  *
- * Lanes that have voted cannot end before the end of their block, so one vote serves all operations of it.
+ * Each operation has a vote of its own. Lanes may meet from different blocks (PTX pairs them by mask), so one
+ * vote for all operations of a block would leave the lanes with different numbers of votes.
  *
  * Threads vote and meet from different instructions, and PTX lets them from sm_70 on: they pair by qualifiers
  * and masks. In the original, too, two threads may so meet at different instructions. That is why all
@@ -101,7 +102,6 @@ typedef struct edit {
   hd_ptx_opnd here, not_here, live;
   /* Under no guard. */
   hd_ptx_stmt vote, vote_none, meet;
-  uint32_t voted; /* the block in which %~live holds; HD_NONE: in none */
 } edit;
 
 static hd_ptx_opnd inserted_register(const rewrite_job *j, const char *name) {
@@ -147,14 +147,11 @@ static hd_status put_barrier(edit *e, const hd_ptx_stmt *s, hd_diag *d) {
   return st == HD_OK ? push_like(e, e->meet, s, d) : st;
 }
 
-static hd_status put_operation(edit *e, uint32_t inst, hd_ptx_stmt s, hd_diag *d) {
+static hd_status put_operation(edit *e, hd_ptx_stmt s, hd_diag *d) {
   hd_ptx_opnd o[8];
-  uint32_t block = e->graph.insts[inst].block;
-  hd_status st = HD_OK;
   if (s.n_opnds > sizeof o / sizeof *o)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "an operation of too many operands");
-  if (s.guard || e->voted != block) st = push_like(e, e->vote, &s, d);
-  e->voted = s.guard ? HD_NONE : block;
+  hd_status st = push_like(e, e->vote, &s, d);
   memcpy(o, &e->j->m->opnds[s.first_opnd], s.n_opnds * sizeof *o);
   o[s.n_opnds - 1] = e->live;
   if (st == HD_OK) st = hd_ptx_add_operands(e->j->m, o, s.n_opnds, &s.first_opnd, d);
@@ -167,7 +164,7 @@ static hd_status put_statement(edit *e, uint32_t i, hd_diag *d) {
   if (s.kind != HD_S_INST) return push(e, s, d);
   if (e->j->attend.barriers && hd_inst_is_full_barrier(&e->graph, inst)) return put_barrier(e, &s, d);
   const hd_ptx_opnd *mask = e->j->attend.votes ? mask_of(e->j->m, &s) : NULL;
-  return mask && names_all_lanes(mask) ? put_operation(e, inst, s, d) : push(e, s, d);
+  return mask && names_all_lanes(mask) ? put_operation(e, s, d) : push(e, s, d);
 }
 
 static hd_status change_body(edit *e, uint32_t begin, hd_diag *d) {
@@ -180,7 +177,7 @@ static hd_status change_body(edit *e, uint32_t begin, hd_diag *d) {
 
 hd_status rewrite_attend(const rewrite_job *j, uint32_t begin, hd_diag *d) {
   if (!j->attend.votes && !j->attend.barriers) return HD_OK;
-  edit e = {.j = j, .voted = HD_NONE};
+  edit e = {.j = j};
   hd_arena arena;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
