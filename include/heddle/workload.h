@@ -162,13 +162,14 @@ HD_API hd_status hd_workload_names(const char *kernels_dir, char *const *words, 
 
 /* The PTX text of the workload's kernel for `arch` (sm number, e.g. 80): read, or compiled with
  * nvcc where it is on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by
- * content. Where neither is there, the text that hd_workload_keep_ptx left is read. The text is NUL-terminated and belongs to *out. A compiler's message travels in
- * the diagnostic. `compiler` (may be NULL) gets "nvcc", "clang" or "ptx". */
+ * content. Where neither is there, the text that hd_workload_keep_ptx left is read. The text is
+ * NUL-terminated and belongs to *out. A compiler's message travels in the diagnostic. `compiler` (may be
+ * NULL) gets "nvcc", "clang" or "ptx". */
 HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
                                  hd_diag *d);
 
-/* Keep that text beside the source, as SOURCE.sm_80.ptx, for machines without a compiler; it serves as long as
- * the source stays the same. Nothing to do for sources that are PTX. */
+/* Keep that text beside the source, as SOURCE.sm_80.ptx, for machines without a compiler; it serves as long
+ * as the source stays the same. Nothing to do for sources that are PTX. */
 HD_API hd_status hd_workload_keep_ptx(const hd_workload *w, unsigned arch, hd_diag *d);
 
 /* One of the kernels that a workload launches. */

@@ -1,6 +1,8 @@
 /* Finds the PTX that the driver would run in an image that a program loads. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "heddle/container.h"
 #include "run/run.h"
@@ -86,10 +88,19 @@ static void unpack(const char *data, const region *r, unsigned arch, run_text *o
   if (!out->data && !out->why) out->why = not_understood;
 }
 
+/* A fatbin says itself how long it is, and only the driver may find that it is not. */
+static bool is_mapped(const void *data, uint64_t bytes) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), past = (uintptr_t)data % page;
+  unsigned char *pages = malloc((past + bytes) / page + 1);
+  const bool mapped = pages && mincore((char *)(uintptr_t)data - past, past + bytes, pages) == 0;
+  free(pages);
+  return mapped;
+}
+
 static void read_fatbin(const void *data, unsigned arch, bool whole, run_text *out) {
   region r;
   memcpy(&r, data, sizeof r);
-  if (r.magic != REGION_MAGIC || r.size > MOST) {
+  if (r.magic != REGION_MAGIC || r.size > MOST || !is_mapped(data, r.header_size + r.size)) {
     out->why = not_understood;
     return;
   }

@@ -107,9 +107,12 @@ static bool replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
   r->state = 0;
-  if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l) ||
-      !(p = run_place_of(v)) || !find_state(v, p, l, r))
+  if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l)) return false;
+  if (!(p = run_place_of(v))) {
+    run_place_later(v->kernel);
     return false;
+  }
+  if (!find_state(v, p, l, r)) return false;
   r->function = p->function;
   r->table = p->table;
   memcpy(r->tasks, l->grid, sizeof r->tasks);

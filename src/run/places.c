@@ -103,6 +103,25 @@ void run_place_make(run_kernel *k) {
   d->cuThreadExchangeStreamCaptureMode(&mode);
 }
 
+static atomic_bool any_later;
+
+void run_place_later(run_kernel *k) {
+  if (atomic_exchange_explicit(&k->later, true, memory_order_relaxed)) return;
+  atomic_store_explicit(&any_later, true, memory_order_release);
+}
+
+/* The program has waited, and the driver is idle for a moment. */
+static int catch_up(int r) {
+  if (r != RUN_SUCCESS || !atomic_load_explicit(&any_later, memory_order_relaxed)) return r;
+  atomic_store_explicit(&any_later, false, memory_order_relaxed);
+  pthread_mutex_lock(&run_lock);
+  for (run_module *m = run_modules; m; m = m->next)
+    for (run_kernel *k = m->kernels; k && !m->dead; k = k->next)
+      if (atomic_exchange_explicit(&k->later, false, memory_order_relaxed)) run_place_make(k);
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
 /* ---- Use --------------------------------------------------------------------------------------- */
 
 run_place *run_place_of(const run_variant *v) {
@@ -183,8 +202,14 @@ int run_cuCtxSynchronize(void) {
   const int r = run_real.cuCtxSynchronize();
   if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &context) == RUN_SUCCESS)
     each_place(reuse, context);
-  return r;
+  return catch_up(r);
 }
+
+int run_cuStreamSynchronize(run_handle stream) { return catch_up(run_real.cuStreamSynchronize(stream)); }
+int run_cuStreamSynchronize_ptsz(run_handle stream) {
+  return catch_up(run_real.cuStreamSynchronize_ptsz(stream));
+}
+int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventSynchronize(event)); }
 
 int run_cuCtxDestroy_v2(run_handle context) {
   unsigned long long id;

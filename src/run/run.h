@@ -78,6 +78,7 @@ struct run_kernel {
   char why[256];  /* why it is not steered, in one line; "": it is, or nothing is known for it */
   char plan[128]; /* of its last variant */
   atomic_ulong launches, steered;
+  atomic_bool later; /* see run_place_later */
   _Atomic(run_variant *) variants;
   uint32_t set; /* attributes that the program has set, as bits; and their values */
   int values[32];
@@ -167,6 +168,9 @@ struct run_place {
 
 /* Makes all variants of a kernel ready in the current context, if there is one. Takes no part in captures. */
 void run_place_make(run_kernel *k);
+/* A launch in a context that the kernel is not ready in: it is made ready when the program waits there next.
+ * Takes no lock. */
+void run_place_later(run_kernel *k);
 /* Without a lock. NULL: not ready in the current context. */
 run_place *run_place_of(const run_variant *v);
 /* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default

@@ -81,8 +81,8 @@ cu_result rt_cudaDeviceGetByPCIBusId(int *device, const char *id) {
   return drv_cuDeviceGetByPCIBusId(device, id);
 }
 
-cu_result rt_cudaDeviceSynchronize(void) { return drv_cuCtxSynchronize(); }
-cu_result rt_cudaThreadSynchronize(void) { return drv_cuCtxSynchronize(); }
+cu_result rt_cudaDeviceSynchronize(void) { return rt_front_cuCtxSynchronize(); }
+cu_result rt_cudaThreadSynchronize(void) { return rt_front_cuCtxSynchronize(); }
 
 cu_result rt_cudaDeviceReset(void) {
   rt_last_error = CU_SUCCESS;

@@ -1,6 +1,7 @@
 /* The driver as a program finds it: a library that stands in front of the driver, as a profiler does, sees
  * the runtime's loads and launches too. */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cuda/runtime/runtime.h"
@@ -13,10 +14,7 @@ static any_function *find(const char *symbol, const char *variant) {
   static void *program;
   any_function *fn;
   char name[64];
-  const size_t n = strlen(symbol);
-  if (n + strlen(variant) >= sizeof name) return NULL;
-  memcpy(name, symbol, n);
-  memcpy(name + n, variant, strlen(variant) + 1);
+  if (snprintf(name, sizeof name, "%s%s", symbol, variant) >= (int)sizeof name) return NULL;
   if (!program) program = dlopen(NULL, RTLD_LAZY);
   void *address = program ? dlsym(program, name) : NULL;
   memcpy(&fn, &address, sizeof fn);

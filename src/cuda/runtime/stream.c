@@ -11,7 +11,7 @@ cu_result rt_cudaStreamCreateWithPriority(cu_stream *stream, unsigned flags, int
   return drv_cuStreamCreateWithPriority(stream, flags, priority);
 }
 cu_result rt_cudaStreamDestroy(cu_stream stream) { return rt_front_cuStreamDestroy_v2(stream); }
-cu_result rt_cudaStreamSynchronize(cu_stream stream) { return drv_cuStreamSynchronize(stream); }
+cu_result rt_cudaStreamSynchronize(cu_stream stream) { return rt_front_cuStreamSynchronize(stream); }
 cu_result rt_cudaStreamQuery(cu_stream stream) { return drv_cuStreamQuery(stream); }
 cu_result rt_cudaStreamGetFlags(cu_stream stream, unsigned *flags) {
   return drv_cuStreamGetFlags(stream, flags);
@@ -50,7 +50,7 @@ cu_result rt_cudaEventRecordWithFlags(cu_event event, cu_stream stream, unsigned
   return drv_cuEventRecordWithFlags(event, stream, flags);
 }
 cu_result rt_cudaEventQuery(cu_event event) { return drv_cuEventQuery(event); }
-cu_result rt_cudaEventSynchronize(cu_event event) { return drv_cuEventSynchronize(event); }
+cu_result rt_cudaEventSynchronize(cu_event event) { return rt_front_cuEventSynchronize(event); }
 cu_result rt_cudaEventElapsedTime(float *ms, cu_event start, cu_event end) {
   return drv_cuEventElapsedTime(ms, start, end);
 }
