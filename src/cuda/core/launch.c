@@ -53,8 +53,12 @@ static void say_fault(const core_function *f, const hd_diag *d) {
   const size_t k = fault_of(d);
   const hd_ptx_source from = hd_ptx_source_at(f->module->ptx, d->line);
   hd_diag_line(d, line, sizeof line);
+  /* Whichever warp the emulator runs first: a read in front of another warp's store is this, too. */
+  const bool shared = k < FAULTS && faults[k].kind == CORE_FOUND_INIT && strstr(d->message, "shared offset");
   core_found_at(k < FAULTS ? faults[k].kind : CORE_FOUND_FAULT, (core_code[2]){{d->line ? f : NULL, d->line}},
-                from.line ? "%s, from %.*s:%u" : "%s", line, (int)from.file_len, from.file, from.line);
+                from.line ? "%s%s, from %.*s:%u" : "%s%s", line,
+                shared ? "; or a race with a warp that writes it later" : "", (int)from.file_len, from.file,
+                from.line);
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 // A host thread for each of four devices: streams and events of their own, peers' memory, one sum of them all.
 // emulate: --devices 4 --memory 4G
-// check: init,race
 #include "check.h"
 #include <thread>
 #include <vector>

@@ -42,7 +42,7 @@ int main() {
   OK(cudaGraphAddMemcpyNode1D(&nodes[3], g, &nodes[2], 1, host, out, sizeof *host, cudaMemcpyDeviceToHost));
   cudaHostNodeParams h = {note, &calls};
   OK(cudaGraphAddHostNode(&nodes[4], g, &nodes[3], 1, &h));
-  OK(cudaGraphAddEmptyNode(&nodes[5], g, &nodes[4], 1));
+  OK(cudaGraphAddEventRecordNode(&nodes[5], g, &nodes[4], 1, done));
   size_t count = 8;
   OK(cudaGraphGetRootNodes(g, found, &count));
   CHECK(count == 2);
@@ -56,7 +56,6 @@ int main() {
   CHECK(type == cudaGraphNodeTypeHost);
   OK(cudaGraphInstantiate(&e, g, 0));
   OK(cudaGraphLaunch(e, s));
-  OK(cudaEventRecord(done, s));
   OK(cudaEventSynchronize(done));
   OK(cudaStreamSynchronize(s));
   printf("%d after %d call\n", *host, calls);

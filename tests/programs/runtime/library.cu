@@ -1,4 +1,4 @@
-// Libraries and kernels of the driver, from an image that the program compiles itself.
+// Libraries and kernels of the driver and of the runtime, from an image that the program compiles itself.
 // options: -lnvrtc -lcuda
 #include "check.h"
 #include <cuda.h>
@@ -69,6 +69,16 @@ int main() {
   CHECK(offset == 8 && size == 4);
   DRIVER(cuLibraryUnload(library));
 
+#if CUDART_VERSION >= 13000
+  cudaLibrary_t own;
+  cudaKernel_t kernel;
+  OK(cudaLibraryLoadData(&own, ptx.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  OK(cudaLibraryGetKernel(&kernel, own, "first"));
+  OK(cudaLaunchKernel((const void *)kernel, 1, 32, args, 0, 0));
+  OK(cudaDeviceSynchronize());
+  CHECK(v[31] == 53);
+  OK(cudaLibraryUnload(own));
+#endif
   OK(cudaFree(v));
   puts("library: ok");
 }

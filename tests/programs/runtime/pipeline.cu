@@ -1,5 +1,4 @@
 // Host threads that hand work to each other: a producer that copies in, workers with streams, events between them.
-// check: init,race
 #include "check.h"
 #include <condition_variable>
 #include <deque>
