@@ -174,6 +174,14 @@ typedef struct hd_uniformity {
 /* `block_dims`: threads of every CTA, or {0}. */
 HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
                                hd_uniformity *out);
+/* The same where block `branch` ends in a branch that is taken for granted to go one way: for the threads
+ * that go it, behind it. */
+HD_API void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_t branch,
+                                 hd_arena *arena, hd_uniformity *out);
+/* Whether all lanes that the mask of a warp's operation names run it: the mask is a ballot's, and the lanes
+ * that said yes go to the operation together. */
+HD_API bool hd_members_run(const hd_cfg *g, const hd_writers *writers, const uint32_t block_dims[3],
+                           uint32_t inst, hd_arena *arena);
 /* A barrier that waits for all threads of the CTA that have not ended. */
 HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst);
 /* The threads that agree on whether an instruction runs. */

@@ -6,7 +6,7 @@
  *   loops.c       natural loops; strongly connected regions
  *
  * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c
- * with alike.c, writes.c and ranges.c, dot.c. calls.c needs no graph.
+ * with alike.c, writes.c and ranges.c, members.c, dot.c. calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H

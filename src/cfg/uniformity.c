@@ -36,7 +36,8 @@ typedef struct uniformity {
   uint64_t steps;         /* taken so far; see MOST_STEPS */
   uint32_t *stack;        /* scratch, a block each, like the next */
   uint8_t *seen;
-  uint32_t call; /* the body of the instruction that is looked at */
+  uint32_t assumed; /* a block whose branch goes one way; HD_NONE: none is assumed to */
+  uint32_t call;    /* the body of the instruction that is looked at */
   cfg_alike alike;
   cfg_ranges ranges;
 } uniformity;
@@ -375,6 +376,7 @@ static bool raise_levels(uniformity *w) {
       changed |= raise_block(w, b, HD_SAME_NOWHERE);
       continue;
     }
+    if (b == w->assumed) continue;
     hd_same level = worse(branch_level(w, &g->blocks[b]), (hd_same)w->blocks[b]);
     if (level != HD_SAME_IN_CTA && g->blocks[b].n_succ > 1) changed |= raise_dependents(w, b, level);
   }
@@ -392,8 +394,10 @@ static bool raise_levels(uniformity *w) {
   return changed;
 }
 
-void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena, hd_uniformity *out) {
+void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_t branch, hd_arena *arena,
+                          hd_uniformity *out) {
   uniformity w = {.g = g,
+                  .assumed = branch,
                   .m = g->module,
                   .blocks = HD_NEW_N(arena, g->n_blocks, uint8_t),
                   .regs = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
@@ -407,6 +411,10 @@ void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena 
   while (raise_levels(&w)) {
   }
   *out = (hd_uniformity){.cfg = g, .block = w.blocks, .reg = w.regs};
+}
+
+void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena, hd_uniformity *out) {
+  hd_uniformity_assume(g, block_dims, HD_NONE, arena, out);
 }
 
 hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst) {

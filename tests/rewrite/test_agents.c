@@ -195,6 +195,53 @@ static void aligned_operations_need_no_attendance(void **state) {
   EACH(cases, any_block);
 }
 
+#define BALLOT "setp.lt.u32 %p1, %r1, %r3;\nvote.sync.ballot.b32 %r5, %p1, -1;\n"
+#define LATER "redux.sync.add.s32 %r6, %r1, %r5;\n"
+
+/* The lanes that a ballot names are those that say yes in it, and go on together. */
+static void operations_of_those_who_said_yes_need_no_attendance(void **state) {
+  static const text_case cases[] = {
+      {"they go on by the predicate itself", KERNEL(BALLOT "@!%p1 bra D;\n" LATER "D:"), HD_REFUSE_NONE},
+      {"they take the branch", KERNEL(BALLOT "@%p1 bra T;\nret;\nT:\n" LATER), HD_REFUSE_NONE},
+      {"those who say no branch",
+       KERNEL("setp.lt.u32 %p1, %r1, %r3;\nvote.sync.ballot.b32 %r5, !%p1, -1;\n@%p1 bra D;\n" LATER "D:"),
+       HD_REFUSE_NONE},
+      {"by the opposite comparison", KERNEL("setp.ge.u32 %p2, %r1, %r3;\n" BALLOT "@%p2 bra D;\n" LATER "D:"),
+       HD_REFUSE_NONE},
+      {"in a loop that all of them leave together",
+       KERNEL(BALLOT "@!%p1 bra D;\nmov.u32 %r7, 16;\nL: shfl.sync.down.b32 %r6, %r1, %r7, 31, %r5;\n"
+                     "shr.u32 %r7, %r7, 1;\nsetp.ne.u32 %p3, %r7, 0;\n@%p3 bra L;\nD:"),
+       HD_REFUSE_NONE},
+      {"those who said no come here", KERNEL(BALLOT "@%p1 bra D;\n" LATER "D:"), HD_REFUSE_SKIPPED_BARRIER},
+      {"the same comparison twice", KERNEL("setp.lt.u32 %p2, %r1, %r3;\n" BALLOT "@%p2 bra D;\n" LATER "D:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"a number changes between the comparisons",
+       KERNEL("setp.ge.u32 %p2, %r1, %r3;\nadd.u32 %r3, %r3, 1;\n" BALLOT "@%p2 bra D;\n" LATER "D:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"opposite but for NaN",
+       KERNEL(".reg .f32 %f<3>;\ncvt.rn.f32.u32 %f1, %r1;\nsetp.ge.f32 %p2, %f1, %f2;\nsetp.lt.f32 %p1, %f1, "
+              "%f2;\n"
+              "vote.sync.ballot.b32 %r5, %p1, -1;\n@%p2 bra D;\n" LATER "D:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"the predicate changes behind the vote",
+       KERNEL(BALLOT "setp.lt.u32 %p1, %r1, 9;\n@!%p1 bra D;\n" LATER "D:"), HD_REFUSE_SKIPPED_BARRIER},
+      {"some of them leave on the way",
+       KERNEL(BALLOT "@!%p1 bra D;\nsetp.eq.u32 %p2, %r1, 3;\n@%p2 bra D;\n" LATER "D:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"others come by another way",
+       KERNEL("setp.eq.u32 %p2, %r1, 3;\nmov.u32 %r6, 0;\n" BALLOT "@!%p1 bra M;\nT:\n" LATER
+              "bra D;\nM: @%p2 bra T;\nD:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"the mask may be another", KERNEL("mov.u32 %r5, %r1;\n" BALLOT "@!%p1 bra D;\n" LATER "D:"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"in a cycle, whose values come from the turn before",
+       KERNEL("mov.u32 %r8, 0;\nC:\n" BALLOT "@!%p1 bra D;\nsetp.eq.u32 %p3, %r8, 0;\n@%p3 bra E;\n" LATER
+              "E: mov.u32 %r8, 1;\nD: add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p4, %r3, 99;\n@%p4 bra C;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(cases, line_of_256);
+}
+
 static void barriers_that_all_threads_meet_at_are_not(void **state) {
   static const text_case cases[] = {
       {"no barrier", KERNEL("setp.gt.u32 %p1, %r1, 7;\n@%p1 ret;"), HD_REFUSE_NONE},
@@ -361,6 +408,8 @@ int main(void) {
                 barriers_that_warps_meet_at_from_several_places_are_attended),
       BEHAVIOUR("barriers that cannot be attended are refused", barriers_that_cannot_be_attended_are_refused),
       BEHAVIOUR("aligned operations need no attendance", aligned_operations_need_no_attendance),
+      BEHAVIOUR("operations of those who said yes need no attendance",
+                operations_of_those_who_said_yes_need_no_attendance),
       BEHAVIOUR("barriers that all threads meet at are not", barriers_that_all_threads_meet_at_are_not),
       BEHAVIOUR("whole warps may part from each other", whole_warps_may_part_from_each_other),
       BEHAVIOUR("what would last from task to task is refused", what_would_last_from_task_to_task_is_refused),

@@ -121,6 +121,32 @@ static void coordinates_are_read_in_the_width_of_their_operand(void **state) {
     }
 }
 
+/* Lanes that said yes in a ballot exchange among themselves; the others may end meanwhile. */
+static void agents_of_ballots_compute_the_same(void **state) {
+  static const char *const plans[] = {"bind=agents", "bind=agents:1,take=segments", "bind=agents:2"};
+  static const char *const others[] = {"bra $D;", "ret;"};
+  const hd_dispatch_kind how[2] = {HD_DISPATCH_DEMAND, HD_DISPATCH_SHUFFLED};
+  for (uint32_t n = 0; n < 24; n++) {
+    hd_buf text = {0};
+    hd_diag d = {0};
+    const gen_launch l = {.grid = {9, 7, 1}, .block = {n % 2 ? 64 : 20, 1, 1}};
+    const hd_rewrite_options o = {.grid = {.n_sms = 6}};
+    gen_begin(false, &text);
+    hd_buf_printf(
+        &text,
+        "\tand.b32 %%r17, %%r1, 7;\n\tsetp.lt.u32 %%p1, %%r17, %u;\n\tsetp.ge.u32 %%p2, %%r17, %u;\n"
+        "\tvote.sync.ballot.b32 %%r18, %%p1, -1;\n\t@%%p2 bra $N;\n\tmov.u32 %%r20, 3;\n$L:\n"
+        "\tredux.sync.add.u32 %%r19, %%r1, %%r18;\n\tmad.lo.u32 %%r1, %%r1, 3, %%r19;\n"
+        "\tadd.u32 %%r20, %%r20, -1;\n\tsetp.ne.u32 %%p3, %%r20, 0;\n\t@%%p3 bra $L;\n\tbra $D;\n$N:\n"
+        "\tst.global.u32 [%%rd3], %%r2;\n\t%s\n$D:\n",
+        n % 9, n % 9, others[n / 2 % 2]);
+    gen_end(&text);
+    const char *plan = plans[n % 3];
+    if (gen_compare(text.data, plan, &l, o, how, &d) != GEN_EQUAL) fail_msg("%u, %s: %s", n, plan, d.message);
+    hd_buf_free(&text);
+  }
+}
+
 /* A task must not see the registers that the task before it left. */
 static void registers_start_at_zero_in_every_task(void **state) {
   static const char *const plans[] = {
@@ -155,6 +181,7 @@ int main(void) {
       cmocka_unit_test(renumbered_threads_compute_the_same),
       cmocka_unit_test(prefetching_kernels_compute_the_same),
       cmocka_unit_test(agents_whose_threads_end_before_others_meet_compute_the_same),
+      cmocka_unit_test(agents_of_ballots_compute_the_same),
       cmocka_unit_test(registers_start_at_zero_in_every_task),
       cmocka_unit_test(coordinates_are_read_in_the_width_of_their_operand),
   };

@@ -23,6 +23,7 @@ typedef struct scan {
   hd_uniformity same;
   hd_writers writers; /* found when a mask is asked for first */
   hd_arena *arena;
+  uint32_t block[3]; /* known or {0} */
   rewrite_attendance attend;
   /* The first instruction of each kind; NULL: there is none. */
   const hd_ptx_stmt *skipped;   /* that some threads may skip, and others attend */
@@ -65,7 +66,7 @@ static void scan_warp_wide(scan *s, uint32_t inst, const hd_ptx_stmt *st, const 
     if (alike) return;
     s->attend.votes = true;
     note(&s->skipped, st);
-  } else if (!alike) {
+  } else if (!alike && !hd_members_run(&s->graph, &s->writers, s->block, inst, s->arena)) {
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
            "threads that skip this would wait for the next task, their warp for them");
   } else if (hd_ptx_form_has(f, HD_M_SYNC) &&
@@ -134,8 +135,7 @@ size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t
   *attend = (rewrite_attendance){0};
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   scan s = {0};
-  uint32_t dims[3];
-  rewrite_find_block(m, func, block, dims);
+  rewrite_find_block(m, func, block, s.block);
   hd_arena arena;
   hd_diag d;
   jmp_buf out_of_memory;
@@ -148,7 +148,7 @@ size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t
     } else if (hd_cfg_build(m, func, 0, &arena, &s.graph, &d) != HD_OK) {
       refuse(&s, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL, d.message);
     } else {
-      hd_uniformity_find(&s.graph, dims, &arena, &s.same);
+      hd_uniformity_find(&s.graph, s.block, &arena, &s.same);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
         scan_function(&s, f, f == &m->funcs[func]);
       check_attendance(&s);
