@@ -91,6 +91,7 @@ typedef struct hd_accuracy_times {
   uint32_t n;
   hd_accuracy_plan plans[HD_ACCURACY_PLANS];
   hd_counters model; /* of the original */
+  double part;       /* of the work that was replayed: hd_study_part */
 } hd_accuracy_times;
 
 /* The plans that are compared unless the caller names others. */

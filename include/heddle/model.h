@@ -93,7 +93,8 @@ typedef struct hd_gpu {
   /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
   double l2_requests_per_cycle; /* loads, a request a line */
   double l2_store_bytes_per_cycle, l2_stores_per_cycle;
-  double l2_atomics_per_cycle; /* sectors that it adds to */
+  double l2_atomics_per_cycle;        /* sectors that it adds to */
+  double l2_atomic_repeats_per_cycle; /* more lanes of a warp that add to one word; 0: they cost nothing */
   double l2_sm_store_bytes_per_cycle,
       l2_sm_stores_per_cycle; /* that one SM sends, a store a line; 0: no limit */
   uint32_t l2_atomic_latency; /* cycles until an atomic's old value is there; 0: as a load's */

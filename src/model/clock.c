@@ -47,6 +47,7 @@ static void enter_segment(model_clock *c, clock_warp *w) {
   w->steps_left = g->n_steps;
   w->event = g->event;
   w->joined = g->joined;
+  w->repeats = g->repeats;
 }
 
 static void next_segment(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
@@ -92,6 +93,7 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   uint8_t attr = s->warps[number].next.attr;
   uint64_t there = model_sm_access(s, number, &cycle, &l1);
   uint64_t busy = (uint64_t)(l1 + 0.5);
+  s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
   if (w->event == EVENT_LOAD) {

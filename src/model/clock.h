@@ -33,6 +33,7 @@ typedef struct clock_warp {
   uint32_t steps_left, repeat_left;
   uint32_t loads; /* issued so far */
   uint8_t event, joined;
+  uint16_t repeats;          /* of an atomic */
   uint64_t started, arrived; /* cycles: of the warp, at the barrier */
   uint64_t older;            /* arrival of the latest of loads that are no longer in `arrival` */
   uint64_t arrival[PACE_LOADS];

@@ -96,6 +96,7 @@ static const key keys[] = {
     {"l2", "sm_stores_per_cycle", KEY_REAL, AT(l2_sm_stores_per_cycle), 0, 1e3, NULL, true},
     {"l2", "atomic_latency", KEY_U32, AT(l2_atomic_latency), 0, 1e5, NULL, true},
     {"l2", "atomics_per_cycle", KEY_REAL, AT(l2_atomics_per_cycle), 0, 1e5, NULL, true},
+    {"l2", "atomic_repeats_per_cycle", KEY_REAL, AT(l2_atomic_repeats_per_cycle), 0, 1e5, NULL, true},
     {"l2", "dirty_bytes", KEY_U64, AT(l2_dirty_bytes), 0, 1 << 30, NULL, true},
     {"dram", "write_bytes_per_cycle", KEY_REAL, AT(dram_write_bytes_per_cycle), 0, 1e6, NULL, true},
     {"launch", "first_us", KEY_REAL, AT(launch.first_us), 0, 1e4, NULL, true},

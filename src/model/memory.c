@@ -15,6 +15,8 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
   m->least_store = g->l2_stores_per_cycle > 0 ? rate / g->l2_stores_per_cycle : 0;
   m->store_sector = MODEL_SECTOR * (g->l2_store_bytes_per_cycle > 0 ? rate / g->l2_store_bytes_per_cycle : 1);
   m->atomic_latency = g->l2_atomic_latency > g->l2.latency ? g->l2_atomic_latency - g->l2.latency : 0;
+  if (g->l2_atomic_repeats_per_cycle > 0)
+    m->repeat_cost = g->l2_atomics_per_cycle / g->l2_atomic_repeats_per_cycle;
   if (g->dram_write_bytes_per_cycle > 0)
     m->write_cost = g->dram_bytes_per_cycle / g->dram_write_bytes_per_cycle;
   model_cache_plan(&m->l2, &g->l2, g->l2.bytes);

@@ -26,6 +26,7 @@ typedef struct model_memory {
   model_memory_queue atomics; /* in sectors; 0 a cycle: no limit */
   /* Bytes of l2_queue that a load's and a store's line take at least, and a sector of a store. */
   double least_load, least_store, store_sector;
+  double repeat_cost; /* of another lane's addition to the same word, in sectors of `atomics` */
   uint32_t atomic_latency;
   double write_cost; /* of a byte written to DRAM, in bytes read */
   double dirt;       /* of others' data in a line: part that is dirty */

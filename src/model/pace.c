@@ -55,6 +55,7 @@ typedef struct builder {
   uint32_t open_copy; /* of the group that is not committed; 0: none */
   bool goes_on;       /* the turn of a loop goes on in the block of the turn before */
   bool stays;         /* the next turn will */
+  uint32_t repeats;   /* of the atomic whose event comes next */
   uint32_t batch;     /* loads since everything that was put off was done */
 
   model_pace_worker *out;
@@ -64,7 +65,7 @@ typedef struct builder {
 
 static uint64_t hash_segment(const model_step *steps, uint32_t n, const model_segment *s) {
   uint64_t h = n ? hd_hash(steps, n * sizeof *steps) : 0;
-  return h + s->event * 0x9E3779B97F4A7C15ull + s->joined;
+  return h + s->event * 0x9E3779B97F4A7C15ull + s->joined + 0x51ull * s->repeats;
 }
 
 static bool grow_index(model_pace *p) {
@@ -92,7 +93,9 @@ static bool intern(model_pace *p, const model_step *steps, model_segment *s, uin
   size_t at = hash_segment(steps, s->n_steps, s) & (x->cap - 1);
   for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
     const model_segment *o = &p->segments.data[x->slot[at] - 1];
-    if (o->n_steps != s->n_steps || o->event != s->event || o->joined != s->joined) continue;
+    if (o->n_steps != s->n_steps || o->event != s->event || o->joined != s->joined ||
+        o->repeats != s->repeats)
+      continue;
     if (s->n_steps && memcmp(p->steps.data + o->step, steps, s->n_steps * sizeof *steps) != 0) continue;
     *number = x->slot[at] - 1;
     return true;
@@ -127,7 +130,11 @@ static void close_step(builder *b, uint32_t wait) {
 
 static void event(builder *b, model_event_kind kind, bool joined) {
   close_step(b, 0);
-  model_segment s = {.n_steps = (uint32_t)b->steps.n, .event = (uint8_t)kind, .joined = joined};
+  model_segment s = {.n_steps = (uint32_t)b->steps.n,
+                     .event = (uint8_t)kind,
+                     .repeats = (uint16_t)b->repeats,
+                     .joined = joined};
+  b->repeats = 0;
   uint32_t number;
   if (!intern(b->pace, b->steps.data, &s, &number) || !hd_vec_push(&b->out->segments, number))
     b->failed = true;
@@ -300,6 +307,7 @@ static void process(builder *b, const model_inst *in, uint32_t first_reg, uint32
   case CLASS_COPY:
     catch_up(b);
     await_operands(b, in, first_reg);
+    if (cls == CLASS_ATOMIC && events) b->repeats = wavefronts;
     load(b, in, first_reg, events);
     if (cls == CLASS_COPY && events) b->open_copy = b->loads;
     return;

@@ -33,8 +33,9 @@ typedef enum model_event_kind { EVENT_ACCESS = 0, EVENT_LOAD, EVENT_BARRIER, EVE
 
 typedef struct model_segment {
   uint32_t step, n_steps; /* into model_pace.steps */
-  uint8_t event; /* model_event_kind: the event after the steps. LOAD: a later step may wait for it */
-  bool joined;   /* LOAD: it arrives no sooner than the load before (parts of one copy) */
+  uint8_t event;    /* model_event_kind: the event after the steps. LOAD: a later step may wait for it */
+  uint16_t repeats; /* of an atomic: lanes whose words other lanes name too */
+  bool joined;      /* LOAD: it arrives no sooner than the load before (parts of one copy) */
 } model_segment;
 
 /* The segments of one path: into a worker's list. */

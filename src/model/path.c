@@ -128,19 +128,20 @@ static model_path_access *pending(model_path_writer *w, uint32_t stmt) {
   return a->stmt == stmt ? a : NULL;
 }
 
-bool model_path_access_global(model_path_writer *w, uint32_t stmt) {
+bool model_path_access_global(model_path_writer *w, uint32_t stmt, uint32_t repeats) {
   model_path_access *a = pending(w, stmt);
   if (a && a->events && a->events < MOST_EVENTS) {
     a->events++;
+    a->wavefronts = (uint16_t)(a->wavefronts + repeats < UINT16_MAX ? a->wavefronts + repeats : UINT16_MAX);
     return true;
   }
-  model_path_access fresh = {.stmt = stmt, .events = 1};
+  model_path_access fresh = {.stmt = stmt, .events = 1, .wavefronts = (uint16_t)repeats};
   return hd_vec_push(&w->accesses, fresh);
 }
 
 bool model_path_access_shared(model_path_writer *w, uint32_t stmt, uint32_t wavefronts) {
   model_path_access *a = pending(w, stmt);
-  if (a && a->wavefronts && a->wavefronts + wavefronts <= UINT16_MAX) {
+  if (a && !a->events && a->wavefronts + wavefronts <= UINT16_MAX) {
     a->wavefronts = (uint16_t)(a->wavefronts + wavefronts);
     return true;
   }
@@ -192,6 +193,17 @@ bool model_path_end(model_paths *p, model_path_writer *w, uint32_t *path) {
 }
 
 /* ---- Shared memory -------------------------------------------------------------- */
+
+uint32_t model_repeated_lanes(const uint64_t *addr, uint32_t mask) {
+  uint32_t repeats = 0;
+  for (uint32_t l = 1; l < HD_WARP; l++) {
+    uint32_t k = 0;
+    if (!(mask >> l & 1)) continue;
+    while (k < l && !(mask >> k & 1 && addr[k] == addr[l])) k++;
+    repeats += k < l;
+  }
+  return repeats;
+}
 
 uint32_t model_shared_wavefronts(const uint64_t *addr, uint32_t mask, unsigned bytes) {
   uint32_t words = (bytes + BANK_BYTES - 1) / BANK_BYTES, passes = 0;

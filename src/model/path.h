@@ -16,7 +16,7 @@
 typedef struct model_path_access {
   uint32_t stmt;       /* hd_access.inst, or PATH_BARRIER */
   uint16_t events;     /* accesses of global memory: events of the warp's stream */
-  uint16_t wavefronts; /* of shared memory: passes over its banks */
+  uint16_t wavefronts; /* of shared memory: passes over its banks; of atomics in global memory: repeats */
 } model_path_access;
 
 typedef struct model_path_run {
@@ -62,7 +62,8 @@ uint64_t model_paths_bytes(const model_paths *p);
 
 /* All of these are false when memory ran out. */
 void model_path_begin(model_path_writer *w); /* keeps its memory */
-bool model_path_access_global(model_path_writer *w, uint32_t stmt);
+/* `repeats`: of an atomic, lanes that name a word that another one names. */
+bool model_path_access_global(model_path_writer *w, uint32_t stmt, uint32_t repeats);
 bool model_path_access_shared(model_path_writer *w, uint32_t stmt, uint32_t wavefronts);
 bool model_path_barrier(model_path_writer *w);
 bool model_path_ran(model_paths *p, model_path_writer *w, uint32_t func, uint32_t first, uint32_t last);
@@ -70,6 +71,7 @@ bool model_path_ran(model_paths *p, model_path_writer *w, uint32_t func, uint32_
 bool model_path_end(model_paths *p, model_path_writer *w, uint32_t *path);
 void model_path_free(model_path_writer *w);
 
+uint32_t model_repeated_lanes(const uint64_t *addr, uint32_t mask);
 /* Passes over 32 banks of 4 bytes that lanes need for their `bytes` each (CUDA C programming guide, shared
  * memory: lanes that name the same word do not conflict; wider accesses go in as many groups as they have
  * words). */

@@ -303,7 +303,8 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
       model_stream_attr(a->kind, a->cache & (HD_CACHE_WAYS | HD_CACHE_L1_PRIORITY | HD_CACHE_L2_PRIORITY));
   w->ranked |= model_stream_ranks(attr);
   model_stream_put(s, a->inst | (a->called ? HD_TRACE_CALLED : 0), attr, &runs);
-  bool kept = !c->paths || model_path_access_global(&c->paths[a->warp], a->inst);
+  uint32_t repeats = c->paths && a->kind == HD_ACCESS_ATOMIC ? model_repeated_lanes(a->addr, a->mask) : 0;
+  bool kept = !c->paths || model_path_access_global(&c->paths[a->warp], a->inst, repeats);
   if (s->failed || w->foot.failed || !kept) fail(t, TRACE_NOMEM);
   if (s->out.cap != cap && s->out.cap > 1 << 16) settle(t, w);
 }

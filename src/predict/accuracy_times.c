@@ -100,12 +100,19 @@ static hd_status replay_plans(const hd_accuracy_job *j, const hd_study *s, doubl
   return st;
 }
 
+/* Of the seconds, on two cores, that replays are given: one core has them, and others share it. */
+#define PART 0.25
+
 static void predict(void *ctx, size_t i, void *answer) {
   const modelling *m = ctx;
   const hd_accuracy_job *j = m->job;
   hd_accuracy_times *row = answer;
   hd_diag d = {0};
-  hd_run_options run = {.threads = 1, .n_sms = j->gpu->n_sms, .timed = !j->bound};
+  hd_run_options run = {.threads = 1,
+                        .n_sms = j->gpu->n_sms,
+                        .timed = !j->bound,
+                        .sample_gpu = j->gpu,
+                        .sample_units = hd_sample_units(j->seconds * PART, m->times[i].n)};
   hd_workload *w = NULL;
   hd_study *s = NULL;
   double until = hd_seconds() + 0.9 * j->seconds;
@@ -113,6 +120,7 @@ static void predict(void *ctx, size_t i, void *answer) {
   hd_status st = hd_workload_open(j->names[i], j->kernels_dir, j->size, &w, &d);
   if (st == HD_OK) st = hd_study_open(w, &run, &s, &d);
   if (st == HD_OK) st = replay_plans(j, s, until, row, &d);
+  if (st == HD_OK) row->part = hd_study_part(s);
   if (st != HD_OK) fail(&row->status, row->why, st, d.message);
   hd_study_close(s);
   hd_workload_close(w);

@@ -104,9 +104,9 @@ static json_t *row_json(const char *name, const hd_accuracy_times *r) {
                                     report_number_json(p->model_us > 0 ? p->model_us : NAN)));
   }
   if (isnan(v.ratio)) return json_pack("{s:s, s:s, s:o}", "workload", name, "failed", r->why, "plans", plans);
-  return json_pack("{s:s, s:f, s:i, s:i, s:o, s:s, s:f, s:o, s:o}", "workload", name, "ratio", v.ratio,
-                   "effects", (int)v.effects, "right_signs", (int)v.right, "tau", report_number_json(v.tau),
-                   "best", r->plans[v.best].text, "regret", v.regret, "counters",
+  return json_pack("{s:s, s:f, s:f, s:i, s:i, s:o, s:s, s:f, s:o, s:o}", "workload", name, "ratio", v.ratio,
+                   "replayed_part", r->part, "effects", (int)v.effects, "right_signs", (int)v.right, "tau",
+                   report_number_json(v.tau), "best", r->plans[v.best].text, "regret", v.regret, "counters",
                    report_counters_json(&r->model), "plans", plans);
 }
 
@@ -128,10 +128,10 @@ void hd_accuracy_times_json(const hd_accuracy_times_report *a, hd_buf *out) {
 /* ---- Text --------------------------------------------------------------------------------- */
 
 static void put_rows(const hd_accuracy_times_report *a, hd_buf *out) {
-  static const char *const head[] = {
-      "workload", "measured us", "model us",          "ratio", "plans", "effects",
-      "right",    "tau",         "model's best plan", "regret"};
-  hd_text_table *t = hd_text_table_new("lrrrrrrrlr");
+  static const char *const head[] = {"workload", "measured us", "model us", "replayed", "ratio",
+                                     "plans",    "effects",     "right",    "tau",      "model's best plan",
+                                     "regret"};
+  hd_text_table *t = hd_text_table_new("lrrrrrrrrlr");
   if (!t) {
     out->failed = true;
     return;
@@ -147,6 +147,7 @@ static void put_rows(const hd_accuracy_times_report *a, hd_buf *out) {
     hd_text_table_cell(t, "%s", a->names[i]);
     hd_text_table_cell(t, "%.1f", r->plans[0].measured_us);
     hd_text_table_cell(t, "%.1f", r->plans[0].model_us);
+    hd_text_table_cell(t, "%.0f%%", 100 * r->part);
     hd_text_table_cell(t, "%.2f", v.ratio);
     hd_text_table_cell(t, "%u", plans);
     hd_text_table_cell(t, "%u", v.effects);

@@ -421,8 +421,25 @@ static void a_trace_without_paths_has_no_clock(void **state) {
   hd_trace_destroy(t);
 }
 
+/* Lanes that add to one word wait for each other in L2; lanes with words of their own do not. */
+static void additions_to_one_word_queue(void **state) {
+  static const char own[] = "red.global.add.u32 [%rd2], %r1;\nred.global.add.u32 [%rd2+262144], %r1;";
+  static const char one[] = "and.b64 %rd4, %rd2, -128;\nred.global.add.u32 [%rd4], %r1;\n"
+                            "red.global.add.u32 [%rd4+262144], %r1;";
+  hd_gpu g = round_gpu();
+  g.l2_atomics_per_cycle = 1;
+  g.l2_atomic_repeats_per_cycle = 0.5;
+  /* 2 x 512 warps add to 4 sectors each, or to one with 31 repeats of 2 cycles. */
+  const double apart = cycles_on(&g, own, 64, 256);
+  assert_between(apart, 3900, 6000);
+  assert_between(cycles_on(&g, one, 64, 256), 1024 * 60, 1024 * 66);
+  g.l2_atomic_repeats_per_cycle = 0;
+  assert_true(cycles_on(&g, one, 64, 256) < apart);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("additions to one word queue", additions_to_one_word_queue),
       BEHAVIOUR("one load takes a way to DRAM and back", one_load_takes_a_way_to_dram_and_back),
       BEHAVIOUR("independent loads of a block are in flight together",
                 independent_loads_of_a_block_are_in_flight_together),
