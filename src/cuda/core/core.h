@@ -179,6 +179,9 @@ typedef struct core_image {
  * taken where the GPU would run the machine code. HD_ERR_UNSUPPORTED: there is nothing for this GPU. */
 hd_status core_image_add(core_image *i, const void *data, unsigned arch, hd_diag *d);
 hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d);
+/* All PTX of an object file, or of a library of them, for the newest architecture that `arch` runs. One
+ * without any adds nothing: calls of its functions are refused where they happen. */
+hd_status core_image_add_archive(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d);
 void core_image_free(core_image *i);
 /* All texts as one module. */
 hd_status core_image_link(const core_image *i, hd_buf *out, hd_diag *d);

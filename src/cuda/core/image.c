@@ -150,6 +150,25 @@ hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsign
              : keep(i, data, n, d);
 }
 
+hd_status core_image_add_archive(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d) {
+  unsigned best = 0;
+  bool more = true;
+  hd_ptx_text t;
+  hd_status st = HD_OK;
+  for (int pass = 0; st == HD_OK && pass < 2; pass++) {
+    hd_container *c;
+    st = hd_container_open_memory(data, n, "the program's library", &c, d);
+    if (st != HD_OK) break;
+    while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
+      if (!pass && t.sm <= arch && t.sm > best) best = t.sm;
+      if (pass && best && t.sm == best) st = keep(i, t.data, t.len, d);
+      if (st != HD_OK) break;
+    }
+    hd_container_close(c);
+  }
+  return st;
+}
+
 /* ---- Linking --------------------------------------------------------------------------------- */
 
 typedef struct linker {

@@ -199,7 +199,7 @@ struct core_link {
   core_image image;
   hd_buf text;
 };
-enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_FATBIN = 2 };
+enum { INPUT_CUBIN = 0, INPUT_PTX, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY };
 
 cu_result drv_cuLinkCreate_v2(unsigned n, int *options, void **values, cu_link *out) {
   if (!out) return CU_INVALID_VALUE;
@@ -213,8 +213,10 @@ cu_result drv_cuLinkAddData_v2(cu_link link, int type, void *data, size_t bytes,
                                int *options, void **values) {
   hd_diag d = {0};
   if (!link || link->kind != CORE_LINK) return CU_INVALID_HANDLE;
-  if (!data || (type != INPUT_PTX && type != INPUT_FATBIN && type != INPUT_CUBIN)) return CU_INVALID_VALUE;
-  hd_status st = core_image_add_bytes(&link->image, data, bytes, (unsigned)core.settings.arch, &d);
+  if (!data || type < INPUT_CUBIN || type > INPUT_LIBRARY) return CU_INVALID_VALUE;
+  const unsigned arch = (unsigned)core.settings.arch;
+  hd_status st = type >= INPUT_OBJECT ? core_image_add_archive(&link->image, data, bytes, arch, &d)
+                                      : core_image_add_bytes(&link->image, data, bytes, arch, &d);
   return st == HD_OK ? CU_SUCCESS : core_load_failed(st, &d);
 }
 

@@ -14,7 +14,15 @@ enum { /* nvJitLinkResult */
        NULL_INPUT = 10,
        INCORRECT_TYPE = 12,
 };
-enum { CUBIN = 1, PTX = 2, LTO_IR = 3, FATBIN = 4, ANY = 10 }; /* nvJitLinkInputType */
+enum {
+  CUBIN = 1,
+  PTX = 2,
+  LTO_IR = 3,
+  FATBIN = 4,
+  OBJECT = 5,
+  LIBRARY = 6,
+  ANY = 10
+}; /* nvJitLinkInputType */
 
 struct jitlink {
   core_image image;
@@ -109,15 +117,20 @@ static int finish_lto(jitlink *link) {
 
 /* ---- Inputs and outputs ---------------------------------------------------------------------- */
 
+static hd_status add(jitlink *link, int type, const void *data, size_t bytes) {
+  const unsigned arch = (unsigned)core.settings.arch;
+  return type == OBJECT || type == LIBRARY ? core_image_add_archive(&link->image, data, bytes, arch, &link->d)
+                                           : core_image_add_bytes(&link->image, data, bytes, arch, &link->d);
+}
+
 int jitlink_AddData(jitlink *link, int type, const void *data, size_t bytes, const char *name) {
   if (!link || !data) return NULL_INPUT;
   if (type == LTO_IR) return add_lto(link, data, bytes, name);
-  if (type != CUBIN && type != PTX && type != FATBIN && type != ANY) return INCORRECT_TYPE;
+  if ((type < CUBIN || type > LIBRARY) && type != ANY) return INCORRECT_TYPE;
   pthread_mutex_lock(&core.lock);
   cu_result r = core_start();
-  hd_status st = r == CU_SUCCESS
-                     ? core_image_add_bytes(&link->image, data, bytes, (unsigned)core.settings.arch, &link->d)
-                     : hd_fail(&link->d, HD_ERR_INPUT, "there is no device");
+  hd_status st =
+      r == CU_SUCCESS ? add(link, type, data, bytes) : hd_fail(&link->d, HD_ERR_INPUT, "there is no device");
   pthread_mutex_unlock(&core.lock);
   return st == HD_OK ? OK : failed(&link->d, INVALID_INPUT);
 }

@@ -244,7 +244,9 @@ static bool enter_indirect(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const 
 bool emu_call_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   const emu_call *call = i->extra;
   if (call->missing) {
-    emu_fault(&m->w, i, f->mask, "dynamic parallelism is not emulated: call to %s", call->missing);
+    emu_fault(&m->w, i, f->mask,
+              "CUDA's device runtime, by which kernels launch kernels, is not emulated: call to %s",
+              call->missing);
     return false;
   }
   if (call->builtin) return enter_builtin(m, f, i, call);

@@ -1,6 +1,6 @@
 // NVRTC and nvJitLink: machine code that a program asks them for can be loaded and run.
 // check: none
-// options: -lnvrtc -lnvJitLink -lcuda
+// options: -rdc=true -lnvrtc -lnvJitLink -lcuda
 #include "check.h"
 #include <cuda.h>
 #include <nvJitLink.h>
@@ -61,6 +61,25 @@ static void link(nvJitLinkInputType type, std::vector<const char *> options, con
   run(out);
 }
 
+// An object file's functions can be linked, such as this program's.
+extern "C" __device__ __noinline__ int twice(int x) { return x + x; }
+__global__ void uses(int *p) { *p = twice(*p); }
+
+static void link_with_own_file(const std::vector<char> &a) {
+  nvJitLinkHandle handle;
+  const char *options[] = {"-arch=sm_80"};
+  size_t n = 0;
+  CHECK(nvJitLinkCreate(&handle, 1, options) == NVJITLINK_SUCCESS);
+  CHECK(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, a.data(), a.size(), "a") == NVJITLINK_SUCCESS);
+  CHECK(nvJitLinkAddFile(handle, NVJITLINK_INPUT_OBJECT, "/proc/self/exe") == NVJITLINK_SUCCESS);
+  CHECK(nvJitLinkComplete(handle) == NVJITLINK_SUCCESS);
+  CHECK(nvJitLinkGetLinkedCubinSize(handle, &n) == NVJITLINK_SUCCESS && n > 0);
+  std::vector<char> out(n);
+  CHECK(nvJitLinkGetLinkedCubin(handle, out.data()) == NVJITLINK_SUCCESS);
+  CHECK(nvJitLinkDestroy(&handle) == NVJITLINK_SUCCESS);
+  run(out);
+}
+
 int main() {
   OK(cudaFree(nullptr));
   run(compile(whole, {"-arch=sm_80"}, CUBIN));
@@ -70,6 +89,8 @@ int main() {
   link(NVJITLINK_INPUT_LTOIR, {"-arch=sm_80", "-lto"},
        compile(kernels, {"-arch=compute_80", "-rdc=true", "-dlto"}, LTO),
        compile(functions, {"-arch=compute_80", "-rdc=true", "-dlto"}, LTO));
+
+  link_with_own_file(compile(kernels, {"-arch=compute_80", "-rdc=true"}, PTX));
 
   nvJitLinkHandle handle;
   const char *options[] = {"-arch=sm_80"}, text[] = "no PTX";
