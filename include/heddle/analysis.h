@@ -269,6 +269,11 @@ HD_API hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const 
 HD_API hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                                  hd_diag *d);
 
+/* levels[i]: the class that site i's address has at a launch, whichever it is: parameters are numbers there,
+ * and so is what one address, the same for all threads, holds in memory that the kernel does not write
+ * through the same pointer (another one may point there too: only the launch can tell). */
+HD_API hd_status hd_levels_at_launch(const hd_analysis *a, uint8_t *levels, hd_diag *d);
+
 /* "4*n*ctaid.y + floor(tid.x / 32)": names as CUDA has them, parameters by name, loop counters as
  * k1, k2 (loop number from 1). */
 HD_API void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out);

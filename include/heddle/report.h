@@ -154,6 +154,7 @@ HD_API void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_p
 typedef struct hd_coverage {
   uint64_t modules, kernels, failed, over_budget, sites;
   uint64_t levels[HD_LEVEL_COUNT], whys[HD_WHY_COUNT];
+  uint64_t any_launch[HD_LEVEL_COUNT]; /* classes at a launch, whichever it is (hd_levels_at_launch) */
   /* Of workloads, whose launches are at hand: */
   uint64_t launched;                        /* accesses */
   uint64_t launched_levels[HD_LEVEL_COUNT]; /* their classes with the launch's arguments known */

@@ -1,6 +1,7 @@
 /* Accesses by class, over all kernels of files. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "heddle/container.h"
@@ -17,6 +18,18 @@ void hd_coverage_add(hd_coverage *c, const hd_analysis *a) {
     c->levels[a->sites[i].level]++;
     c->whys[a->sites[i].why]++;
   }
+}
+
+static hd_status add_any_launch(hd_coverage *c, const hd_analysis *a, hd_diag *d) {
+  uint8_t *levels = malloc((size_t)a->n_sites + 1);
+  hd_status st = levels ? hd_levels_at_launch(a, levels, d) : hd_nomem(d);
+  for (uint32_t i = 0; st == HD_OK && i < a->n_sites; i++) c->any_launch[levels[i]]++;
+  free(levels);
+  return st;
+}
+
+static uint64_t count_formed(const uint64_t levels[HD_LEVEL_COUNT]) {
+  return levels[HD_LEVEL_LAUNCH] + levels[HD_LEVEL_AFFINE] + levels[HD_LEVEL_QUASI];
 }
 
 /* A kernel at its launch. */
@@ -56,11 +69,15 @@ void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
   }
   hd_text_table_print(t, out);
   hd_text_table_free(t);
-  if (!c->launched) return;
-  uint64_t formed = c->launched_levels[HD_LEVEL_LAUNCH] + c->launched_levels[HD_LEVEL_AFFINE] +
-                    c->launched_levels[HD_LEVEL_QUASI];
+  uint64_t any = count_formed(c->any_launch), formed = count_formed(c->launched_levels);
   hd_buf_printf(out,
-                "\nWith the launches' arguments %" PRIu64 " of %" PRIu64
+                "\nAffine or quasi-affine: %" PRIu64 " (%.1f%%); at a launch, whichever it is: %" PRIu64
+                " (%.1f%%).\n",
+                count_formed(c->levels), 100 * report_rate(count_formed(c->levels), c->sites), any,
+                100 * report_rate(any, c->sites));
+  if (!c->launched) return;
+  hd_buf_printf(out,
+                "With the launches' arguments %" PRIu64 " of %" PRIu64
                 " accesses (%.1f%%) are affine or quasi-affine.\n%" PRIu64
                 " kernels divide the CTA's number; the tiles of %" PRIu64 " are known.\n",
                 formed, c->launched, 100 * report_rate(formed, c->launched), c->divided, c->shaped);
@@ -82,6 +99,7 @@ static void cover_module(const hd_ptx_text *text, hd_coverage *c) {
     if (!m->funcs[f].entry || !m->funcs[f].has_body) continue;
     if (hd_analyze(m, f, NULL, &a, NULL) == HD_OK) {
       hd_coverage_add(c, a);
+      c->failed += add_any_launch(c, a, NULL) != HD_OK;
       hd_analysis_free(a);
     } else {
       c->failed++;
@@ -95,7 +113,9 @@ static hd_status cover_launch(const hd_compiled *code, uint32_t kernel, hd_cover
   hd_status st = hd_analyze(code->module, code->kernels[kernel].func, NULL, &a, d);
   if (st != HD_OK) return st;
   hd_coverage_add(c, a);
+  st = add_any_launch(c, a, d);
   hd_analysis_free(a);
+  if (st != HD_OK) return st;
   st = hd_launch_analyze(code, code->kernels[kernel].first, &a, d);
   if (st != HD_OK) return st;
   add_launched(c, a);
@@ -156,6 +176,10 @@ void hd_coverage_json(const hd_coverage *c, hd_buf *out) {
                         "whys", whys);
   json_t *at = json_pack("{s:I, s:o, s:I, s:I}", "accesses", (json_int_t)c->launched, "classes", launched,
                          "divided", (json_int_t)c->divided, "shaped", (json_int_t)c->shaped);
+  json_t *any = json_object();
+  for (int l = 0; l < HD_LEVEL_COUNT; l++)
+    json_object_set_new(any, hd_level_name((hd_level)l), json_integer((json_int_t)c->any_launch[l]));
+  json_object_set_new(j, "any_launch", any);
   json_object_set_new(j, "launched", at);
   report_put_json(j, out);
 }
