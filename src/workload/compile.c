@@ -137,6 +137,18 @@ static hd_status unsupported(const toolchain *t, const char *program, unsigned a
                  arch);
 }
 
+/* By these variables users pass flags and folders of headers. No key tells what lies there, so nothing is
+ * kept of such a compilation. */
+static bool is_influenced(void) {
+  static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH",
+                                          "CPLUS_INCLUDE_PATH"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    const char *value = getenv(variables[i]);
+    if (value && *value) return true;
+  }
+  return false;
+}
+
 /* Through one program: from the cache, or built and put there. */
 static hd_status compile_with(const hd_workload *w, const toolchain *t, const char *program, unsigned arch,
                               hd_buf *out, hd_diag *d) {
@@ -144,10 +156,11 @@ static hd_status compile_with(const hd_workload *w, const toolchain *t, const ch
   char entry[WL_PATH], scratch[WL_PATH] = "";
   hd_status st = key_of(w, t, program, arch, &key, d);
   if (st != HD_OK) return st;
+  const bool kept = !is_influenced();
   wl_cache_path(key, "ptx", entry, sizeof entry);
   hd_file f;
   size_t len;
-  if (wl_cache_open(entry, &f, &len)) {
+  if (kept && wl_cache_open(entry, &f, &len)) {
     hd_buf_put(out, f.data, len);
     hd_file_close(&f);
     return HD_OK;
@@ -157,7 +170,7 @@ static hd_status compile_with(const hd_workload *w, const toolchain *t, const ch
   if (st == HD_OK) st = query_arch(t, program, arch, scratch, &actual, d);
   if (st == HD_OK && !actual) st = unsupported(t, program, arch, d);
   if (st == HD_OK) st = build(w, t, program, actual, scratch, out, d);
-  if (st == HD_OK && !out->failed) wl_cache_store(entry, out->data, out->len);
+  if (st == HD_OK && kept && !out->failed) wl_cache_store(entry, out->data, out->len);
   hd_scratch_remove(scratch);
   return st;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "workload/workload.h"
 
@@ -231,6 +232,10 @@ bool hd_workload_is_file(const char *path) {
 hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **out, hd_diag *d) {
   *out = NULL;
   if (hd_workload_is_file(q->name)) return wl_describe(q, out, d);
+  hd_file f;
+  /* A workload's name has no dot. */
+  if ((q->n_words || q->save) && strchr(q->name, '.') && access(q->name, F_OK) != 0)
+    return hd_file_open(q->name, &f, d);
   if (q->n_words || q->save)
     return hd_fail(d, HD_ERR_USAGE, "--%s is for the kernels of a file; '%.200s' is none",
                    q->n_words ? q->words[0].option : "save", q->name);

@@ -52,6 +52,10 @@ CUDA C is compiled where its kernels are launched, and elsewhere told from PTX w
   heddle: twice.cu: is CUDA C, of which nvcc -ptx makes PTX; commands that launch its kernels (-k KERNEL --grid ... --block ... --arg ...) have it compiled
   [2]
 
+  $ heddle check nowhere.cu -k twice --grid 1 --block 32 --arg 'f32[32]=iota'
+  heddle: nowhere.cu: cannot open: No such file or directory
+  [2]
+
 Every command that works on a workload takes such a line:
 
   $ line="app.fatbin -k AESEncrypt --grid 4 --block 64 --arg u32[256]=iota --arg u32[256]=none"

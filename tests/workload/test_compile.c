@@ -137,6 +137,23 @@ static void the_second_call_runs_no_compiler(void **state) {
   assert_int_equal(entries_in(scratch_path("tmp")), 0); /* nothing is left behind */
 }
 
+/* They may name folders, whose headers no key tells of. */
+static void with_flags_in_the_environment_the_compiler_runs_each_time(void **state) {
+  static const char *const variables[] = {"NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CPATH",
+                                          "CPLUS_INCLUDE_PATH"};
+  copier("nvcc", "compute_75 compute_90");
+  expect_ptx(90, "first\n", "nvcc");
+  unsigned n = runs();
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    setenv(variables[i], "-DN=2", 1);
+    expect_ptx(90, "first\n", "nvcc");
+    assert_int_equal(runs(), n += 2);
+    unsetenv(variables[i]);
+    expect_ptx(90, "first\n", "nvcc");
+    assert_int_equal(runs(), n);
+  }
+}
+
 static void whatever_the_ptx_depends_on_changes_the_key(void **state) {
   copier("nvcc", "compute_75 compute_90");
   scratch_write("w/kernel.cu", "#include \"one.h\"\n");
@@ -525,6 +542,7 @@ int main(void) {
       TEST(whatever_the_ptx_depends_on_changes_the_key),
       TEST(a_damaged_entry_is_noticed_and_built_again),
       TEST(without_a_writable_cache_the_compiler_runs_each_time),
+      TEST(with_flags_in_the_environment_the_compiler_runs_each_time),
       TEST(callers_at_the_same_time_all_get_the_text),
       TEST(clang_is_taken_where_nvcc_is_missing_or_too_new),
       TEST(the_highest_architecture_not_above_the_wanted_one_is_taken),
