@@ -7,7 +7,7 @@ Each warp scheduler runs the same accesses, barriers included, and all CTAs come
 
 Schedulers that steer loads keep more of the warps' own data in L1; a plan's scheduler is as good as an option's:
 
-  $ heddle sweep atax --size small --gpu gtx480 --depth timing --plans "warps=ccws warps=priority:2" | awk -F, 'NR == 2 { all = $5 } NR > 2 { print $1, ($5 > all ? "more" : "no more") }'
+  $ heddle sweep atax --size small --gpu gtx480 --depth timing --plans "warps=ccws warps=priority:2" | awk -F, 'NR == 2 { all = $6 } NR > 2 { print $1, ($6 > all ? "more" : "no more") }'
   "warps=ccws" more
   "warps=priority:2" more
   $ heddle simulate atax --size tiny --gpu gtx480 --depth timing --scheduler two-level:4 --json | grep '"cycles"' >option; heddle simulate atax --size tiny --gpu gtx480 --depth timing --plan warps=two-level:4 --json | grep '"cycles"' | cmp - option && echo the same
@@ -15,7 +15,7 @@ Schedulers that steer loads keep more of the warps' own data in L1; a plan's sch
 
 Groups without a number are as large as the launch's loads leave room for; a mapping goes with them:
 
-  $ heddle sweep mum --size small --gpu gtx480 --depth timing --plans "warps=priority warps=priority:48 bind=redirect,split=rows,warps=priority" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $5 } NR > 2 { print ($5 > all ? "more" : $5 == all ? "all" : "fewer") }'
+  $ heddle sweep mum --size small --gpu gtx480 --depth timing --plans "warps=priority warps=priority:48 bind=redirect,split=rows,warps=priority" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $6 } NR > 2 { print ($6 > all ? "more" : $6 == all ? "all" : "fewer") }'
   more
   all
   more
@@ -43,7 +43,7 @@ A kernel does not carry its scheduler with it:
 
 A threshold register of the caches (BYP 6.2) changes no code and adds no instructions; a kernel cannot have one:
 
-  $ heddle sweep hotspot --size tiny --gpu gtx570 --plans "bypass=l1:0,form=register bypass=l1:8,form=register order=col,bypass=l1:0,form=register bypass=l1:0+l2:4,form=register" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $4 } NR > 2 { print ($4 == 0 ? "none" : $4 == all ? "all" : "some"), "of the loads go through L1" }'
+  $ heddle sweep hotspot --size tiny --gpu gtx570 --plans "bypass=l1:0,form=register bypass=l1:8,form=register order=col,bypass=l1:0,form=register bypass=l1:0+l2:4,form=register" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $5 } NR > 2 { print ($5 == 0 ? "none" : $5 == all ? "all" : "some"), "of the loads go through L1" }'
   none of the loads go through L1
   all of the loads go through L1
   none of the loads go through L1
