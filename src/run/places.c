@@ -48,6 +48,7 @@ static bool fill(const run_variant *v, run_place *p) {
          d->cuMemsetD8Async(p->states, 0, states, stream) == RUN_SUCCESS;
   ok = d->cuStreamSynchronize(stream) == RUN_SUCCESS && ok;
   d->cuStreamDestroy_v2(stream);
+  p->bytes = tables + states;
   return ok;
 }
 
@@ -74,6 +75,7 @@ static void make(run_variant *v, unsigned long long context) {
   if (!p) return;
   p->context = context;
   p->state_bytes = (v->recipe.state_bytes + 255) / 256 * 256;
+  if (!run_real.cuCtxGetDevice || run_real.cuCtxGetDevice(&p->device) != RUN_SUCCESS) p->device = -1;
   if (!load(v, p) || !fill(v, p) || !settle(v, p)) {
     if (p->table) run_real.cuMemFree_v2(p->table);
     if (p->states) run_real.cuMemFree_v2(p->states);
@@ -161,38 +163,50 @@ uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread) {
   return 0;
 }
 
-static void each_place(void (*fn)(run_place *p, uint64_t key), uint64_t key) {
+static void each_place(void (*fn)(run_place *p, void *ctx), void *ctx) {
   pthread_mutex_lock(&run_lock);
   for (run_module *m = run_modules; m; m = m->next)
     for (run_kernel *k = m->kernels; k; k = k->next)
       for (run_variant *v = atomic_load(&k->variants); v; v = v->next)
-        for (run_place *p = atomic_load(&v->places); p; p = p->next) fn(p, key);
+        for (run_place *p = atomic_load(&v->places); p; p = p->next) fn(p, ctx);
   pthread_mutex_unlock(&run_lock);
 }
 
-static void retire(run_place *p, uint64_t key) {
+static void retire(run_place *p, void *key) {
   for (int k = 0; k < RUN_STATES; k++) {
-    uint64_t has = key;
+    uint64_t has = *(const uint64_t *)key;
     atomic_compare_exchange_strong(&p->streams[k], &has, RETIRED);
   }
 }
 
-static void reuse(run_place *p, uint64_t context) {
-  for (int k = 0; p->context == context && k < RUN_STATES; k++) {
+static void reuse(run_place *p, void *context) {
+  for (int k = 0; p->context == *(const unsigned long long *)context && k < RUN_STATES; k++) {
     uint64_t has = RETIRED;
     atomic_compare_exchange_strong(&p->streams[k], &has, 0);
   }
 }
 
-static void end(run_place *p, uint64_t context) {
-  if (!context || p->context == context) atomic_store(&p->dead, true);
+/* `context` NULL: all. */
+static void end(run_place *p, void *context) {
+  if (!context || p->context == *(const unsigned long long *)context) atomic_store(&p->dead, true);
+}
+
+typedef struct own_memory {
+  int device;
+  uint64_t bytes;
+} own_memory;
+
+static void add_memory(run_place *p, void *ctx) {
+  own_memory *m = ctx;
+  if (p->device == m->device && !atomic_load(&p->dead)) m->bytes += p->bytes;
 }
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
 /* The handle may be given to another stream as soon as the call has returned. */
 int run_cuStreamDestroy_v2(run_handle stream) {
-  if (stream) each_place(retire, key_of(stream, 0));
+  uint64_t key = key_of(stream, 0);
+  if (stream) each_place(retire, &key);
   return run_real.cuStreamDestroy_v2(stream);
 }
 
@@ -201,8 +215,20 @@ int run_cuCtxSynchronize(void) {
   unsigned long long context;
   const int r = run_real.cuCtxSynchronize();
   if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &context) == RUN_SUCCESS)
-    each_place(reuse, context);
+    each_place(reuse, &context);
   return catch_up(r);
+}
+
+/* Memory that heddle took counts as free: programs divide among themselves what there is. */
+int run_cuMemGetInfo_v2(size_t *left, size_t *total) {
+  own_memory own = {0};
+  const int r = run_real.cuMemGetInfo_v2(left, total);
+  if (r != RUN_SUCCESS || !left || !total || !run_real.cuCtxGetDevice ||
+      run_real.cuCtxGetDevice(&own.device) != RUN_SUCCESS)
+    return r;
+  each_place(add_memory, &own);
+  *left = own.bytes < *total - *left ? *left + own.bytes : *total;
+  return r;
 }
 
 int run_cuStreamSynchronize(run_handle stream) { return catch_up(run_real.cuStreamSynchronize(stream)); }
@@ -213,13 +239,13 @@ int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventS
 
 int run_cuCtxDestroy_v2(run_handle context) {
   unsigned long long id;
-  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) each_place(end, id);
+  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) each_place(end, &id);
   return run_real.cuCtxDestroy_v2(context);
 }
 
 /* A primary context keeps its handle and may keep its number. */
 static int after_reset(int r) {
-  each_place(end, 0);
+  each_place(end, NULL);
   return r;
 }
 int run_cuDevicePrimaryCtxReset_v2(int device) {

@@ -159,6 +159,8 @@ struct run_place {
   uint64_t table;                       /* the address of its table */
   uint64_t states;                      /* of RUN_STATES states, one behind the other; 0: it needs none */
   uint64_t state_bytes;
+  uint64_t bytes;                       /* of device memory that it takes in all */
+  int device;                           /* whose memory that is; -1: not known */
   _Atomic uint64_t streams[RUN_STATES]; /* the stream that each state belongs to; 0: free */
   uint32_t n_sms;
   _Atomic uint64_t

@@ -72,7 +72,7 @@ cu_result rt_cudaMallocAsync(void **p, size_t bytes, cu_stream stream) {
   return r;
 }
 cu_result rt_cudaFreeAsync(void *p, cu_stream stream) { return drv_cuMemFreeAsync(at(p), stream); }
-cu_result rt_cudaMemGetInfo(size_t *left, size_t *total) { return drv_cuMemGetInfo_v2(left, total); }
+cu_result rt_cudaMemGetInfo(size_t *left, size_t *total) { return rt_front_cuMemGetInfo_v2(left, total); }
 
 cu_result rt_cudaPointerGetAttributes(rt_pointer *attributes, const void *p) {
   static const int types[] = {[CORE_MEMORY_DEVICE] = RT_DEVICE,
