@@ -72,7 +72,7 @@ typedef struct hd_experiments {
   double seconds;
 } hd_experiments;
 
-/* What a category is decided from, where there is no workload to make experiments with. */
+/* The grounds for a category where there is no workload to make experiments with. */
 typedef struct hd_category_case {
   const hd_facts *facts;
   const hd_reuse_array *arrays; /* those that the facts were measured with */

@@ -60,7 +60,7 @@ typedef struct rewrite_reads {
   char names[3][64];       /* u32 registers (or constants) that replace them; "" where not wanted */
 } rewrite_reads;
 
-/* What threads of an agent that have ended attend: levers/attend.c. */
+/* The operations that ended threads of an agent attend (levers/attend.c). */
 typedef struct rewrite_attendance {
   bool votes;    /* operations of the whole warp */
   bool barriers; /* of the whole CTA */

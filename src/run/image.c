@@ -49,7 +49,7 @@ static void keep(run_text *out, const char *text, size_t len) {
   out->len = copy ? len : 0;
 }
 
-/* What a fatbin holds, by its entries' headers. */
+/* A fatbin's content, by its entries' headers. */
 typedef struct contents {
   bool code;       /* machine code that the GPU takes */
   bool ptx, newer; /* PTX that the GPU runs; PTX for later ones */

@@ -14,7 +14,7 @@ typedef struct run_launch {
   void **params, **extra;
 } run_launch;
 
-/* What `params` and `extra` point at lies here. */
+/* A launch in place of the program's; it holds all that `params` and `extra` point at. */
 typedef struct run_replacement {
   run_handle function;
   uint32_t grid[3];

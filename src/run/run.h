@@ -178,7 +178,7 @@ run_place *run_place_of(const run_variant *v);
 /* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default
  * stream. */
 uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
-/* What a program sets of a function beside its attributes, numbered behind them. */
+/* Settings of a function that are no attributes, numbered behind those. */
 enum { RUN_CACHE_CONFIG = 30, RUN_SHARED_CONFIG = 31 };
 /* Sets an attribute of the variants as the program set it of the original. */
 void run_place_set(run_kernel *k, int attribute, int value);

@@ -46,7 +46,8 @@ static bool leaf(void *ctx, const hd_ptx_leaf *l) {
   return true;
 }
 
-/* What is called beside the kernel's own functions: order changes what the program sees of it. */
+/* Functions with effects outside the kernel's memory: the order of CTAs changes what the program sees of
+ * them. */
 static const char *const effects[] = {"vprintf", "malloc", "free", NULL};
 
 static bool reach(part *p, uint32_t func) {
@@ -84,7 +85,7 @@ static hd_status open_part(part *p, const run_text *text, const char *kernel, hd
 
 /* ---- The module -------------------------------------------------------------------------------- */
 
-/* What the kernel reaches, declared and defined, and what rewriting added. */
+/* All that the kernel reaches, declared and defined, and all that rewriting added, stays. */
 static bool stays(const part *p, const hd_ptx_item *i) {
   if (i->kind == HD_I_FUNC)
     return i->index >= p->n_funcs || p->funcs[i->index] ||

@@ -51,7 +51,7 @@ static void a_sample_predicts_the_whole(void **state) {
   }
 }
 
-/* What is affordable is replayed whole, and gives the same. */
+/* An affordable launch is replayed whole, and gives the same. */
 static void short_launches_are_replayed_whole(void **state) {
   double part, all;
   skip_without_compiler();

@@ -20,7 +20,7 @@ static void settings_survive_the_environment(void **state) {
   hd_buf_free(&text);
 }
 
-/* What another version may have written, and the beginnings of a good text. */
+/* Texts that another version may have written, and the beginnings of a good one. */
 static void other_settings_are_refused(void **state) {
   hd_steer_settings back;
   hd_buf text = {0};

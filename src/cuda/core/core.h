@@ -215,7 +215,7 @@ cu_result core_library_module(core_library *l, core_context *c, core_module **ou
 cu_result core_library_kernel(core_library *l, const char *name, core_function **out);
 void core_library_unload(core_library *l);
 
-/* What a trace of a kernel's launch says (locality.c); counts are of 128-byte lines and of sectors. */
+/* Findings from traces of a kernel's launches (locality.c); counts are of 128-byte lines and of sectors. */
 typedef struct core_locality {
   unsigned category; /* hd_category bits; 0: evidence says why there is none */
   unsigned traces;   /* of this kernel */
@@ -328,7 +328,8 @@ cu_result core_wait_context(core_context *c);
 /* Wait for all operations that may use memory, before it is freed. */
 cu_result core_wait_all(void);
 bool core_stream_idle(core_stream *s);
-/* What an event stands for that the running operation records: what is over now. NULL: no memory. */
+/* An operation that is over when all that is over now is: an event that the running operation records stands
+ * for it. NULL: no memory. */
 core_op *core_op_now(void);
 
 struct core_event {
@@ -479,8 +480,8 @@ struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n); 
 cu_result core_graph_launch(core_graph_exec *e, core_stream *s);
 
 /* Memory of a graph (graph_memory.c): it has its address from the start, is allocated when the node runs, and
- * belongs to the graph and what was instantiated from it. What a last run left allocated is then the
- * program's. */
+ * belongs to the graph and what was instantiated from it. Memory that a last run left allocated is then
+ * the program's. */
 cu_result core_alloc_work(core_context *c, uint64_t bytes, core_work **out);
 uint64_t core_alloc_address(const core_work *w, uint64_t *bytes);
 bool core_alloc_lives(const core_work *w);
@@ -565,7 +566,7 @@ typedef enum core_finding_kind {
   CORE_FOUND_HOST,
 } core_finding_kind;
 void core_found(core_finding_kind kind, const char *fmt, ...) HD_PRINTF(2, 3);
-/* What was found lies at these places, up to two; those without a function are left out. */
+/* A finding at these places, up to two; those without a function are left out. */
 void core_found_at(core_finding_kind kind, const core_code at[2], const char *fmt, ...) HD_PRINTF(3, 4);
 /* "PTX line 12 (kernel.cu:3)", or ""; out is returned. */
 const char *core_code_text(core_code at, char *out, size_t cap);

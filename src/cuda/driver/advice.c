@@ -1,5 +1,5 @@
 /* Advice about managed memory, and its location: kept for the program to ask for. They have no effect on this
- * machine. What is said of a part of an allocation is said of all of it. */
+ * machine. Advice about a part of an allocation counts for all of it. */
 #include "cuda/driver/driver.h"
 
 enum { /* CUmem_advise */

@@ -99,7 +99,7 @@ static int add_lto(jitlink *link, const void *data, size_t bytes, const char *na
   return r == OK ? real->AddData(link->real, LTO_IR, data, bytes, name) : r;
 }
 
-/* What was LTO-IR becomes one of the texts. */
+/* Code that was LTO-IR becomes one of the texts. */
 static int finish_lto(jitlink *link) {
   size_t bytes;
   int r = jitlink_real.Complete(link->real);

@@ -31,7 +31,8 @@ static bool can_meet(const emu_warp *w, const emu_fiber *a, const emu_fiber *b) 
 
 /* ---- Threads that meet from several places --------------------------------------------------- */
 
-/* What an operand's slot holds: nothing, a 32-bit or a 64-bit register, or a predicate, one bit a lane. */
+/* The content of an operand's slot: nothing, a 32-bit or a 64-bit register, or a predicate, one bit a lane.
+ */
 typedef enum content { NOTHING = 0, WORD, LONG, BIT } content;
 static const struct exchange_operands {
   uint8_t src, dst, dst2;

@@ -1,4 +1,4 @@
-// What a program asks of a device: attributes, properties, limits, versions, ids.
+// Questions to a device: attributes, properties, limits, versions, ids.
 #include "check.h"
 
 int main() {

@@ -172,7 +172,7 @@ static void any_nodes(cudaStream_t stream) {
   OK(cudaFree(p));
 }
 
-// What nodes do can be asked for, and set anew.
+// The parameters of nodes can be read and replaced.
 static void parameters(cudaStream_t stream) {
   cudaGraph_t graph;
   cudaGraphExec_t exec;

@@ -1,4 +1,4 @@
-// What threads of a warp do together: votes, matches, shuffles of every kind, groups of active threads, reductions.
+// Operations that threads of a warp do together: votes, matches, shuffles of every kind, groups of active threads, reductions.
 #include "check.h"
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
