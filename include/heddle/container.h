@@ -80,6 +80,27 @@ HD_API hd_status hd_kernel_find(const char *path, uint64_t index, const char *na
 /* The same in a module that is at hand. */
 HD_API hd_status hd_kernel_find_in(const hd_ptx_module *m, const char *name, uint32_t *func, hd_diag *d);
 
+/* ---- Images in memory ------------------------------------------------------------------------ */
+
+/* Images as a program hands them to the driver: by their address alone. */
+typedef enum hd_module_image {
+  HD_MODULE_TEXT = 0, /* or anything else */
+  HD_MODULE_ELF,
+  HD_MODULE_FATBIN,
+  HD_MODULE_LINKED, /* a list of the fatbins that a device link joined, up to a NULL */
+} hd_module_image;
+/* The kind of an image of four bytes at least, and in *data the image itself, or what lies in the wrapper
+ * that nvcc puts around fatbins for the runtime. */
+HD_API hd_module_image hd_module_image_of(const void *image, const void **data);
+
+typedef struct hd_fatbin_span {
+  const char *data;
+  uint64_t header_bytes, bytes; /* bytes: with the header */
+} hd_fatbin_span;
+/* A fatbin says itself how long it is: HD_ERR_INPUT unless it is one of at most 1 GB, all of whose pages are
+ * there. */
+HD_API hd_status hd_fatbin_find(const void *data, hd_fatbin_span *out, hd_diag *d);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,24 +1,9 @@
 /* Finds the PTX that the driver would run in an image that a program loads. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "heddle/container.h"
 #include "run/run.h"
-
-/* The wrapper that nvcc puts around a fatbin for the runtime. */
-typedef struct wrapper {
-  uint32_t magic, version;
-  const void *data;
-  const void *const *more; /* version 2: the fatbins that a device link joined, up to a NULL */
-} wrapper;
-
-typedef struct region {
-  uint32_t magic;
-  uint16_t version, header_size;
-  uint64_t size;
-} region;
 
 /* The beginning of an entry's header. */
 typedef struct entry {
@@ -29,10 +14,9 @@ typedef struct entry {
   uint16_t minor, major;
   uint32_t sm;
 } entry;
-_Static_assert(sizeof(region) == 16 && sizeof(entry) == 32, "as nvcc writes them");
+_Static_assert(sizeof(entry) == 32, "as nvcc writes it");
 
-enum { WRAPPER_MAGIC = 0x466243b1, KIND_PTX = 1, KIND_CUBIN = 2, MOST = 1 << 30 };
-#define REGION_MAGIC 0xBA55ED50u
+enum { KIND_PTX = 1, KIND_CUBIN = 2 };
 
 static const char not_understood[] = "an image that is not understood";
 
@@ -55,8 +39,8 @@ typedef struct contents {
   bool ptx, newer; /* PTX that the GPU runs; PTX for later ones */
 } contents;
 
-static contents look(const char *data, const region *r, unsigned arch) {
-  const char *at = data + r->header_size, *const end = at + r->size;
+static contents look(const hd_fatbin_span *f, unsigned arch) {
+  const char *at = f->data + f->header_bytes, *const end = f->data + f->bytes;
   contents c = {0};
   entry e;
   while ((size_t)(end - at) >= sizeof e) {
@@ -72,12 +56,12 @@ static contents look(const char *data, const region *r, unsigned arch) {
 }
 
 /* The text for the newest architecture that the GPU runs, as the driver chooses it. */
-static void unpack(const char *data, const region *r, unsigned arch, run_text *out) {
+static void unpack(const hd_fatbin_span *f, unsigned arch, run_text *out) {
   hd_container *c;
   hd_ptx_text t;
   bool more;
   unsigned best = 0;
-  if (hd_container_open_memory(data, r->header_size + r->size, "image", &c, NULL) == HD_OK) {
+  if (hd_container_open_memory(f->data, f->bytes, "image", &c, NULL) == HD_OK) {
     while (hd_container_next(c, &t, &more, NULL) == HD_OK && more) {
       if (t.sm > arch || (out->data && t.sm <= best)) continue;
       best = t.sm;
@@ -88,54 +72,34 @@ static void unpack(const char *data, const region *r, unsigned arch, run_text *o
   if (!out->data && !out->why) out->why = not_understood;
 }
 
-/* A fatbin says itself how long it is, and only the driver may find that it is not. */
-static bool is_mapped(const void *data, uint64_t bytes) {
-  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), past = (uintptr_t)data % page;
-  unsigned char *pages = malloc((past + bytes) / page + 1);
-  const bool mapped = pages && mincore((char *)(uintptr_t)data - past, past + bytes, pages) == 0;
-  free(pages);
-  return mapped;
-}
-
-static void read_fatbin(const void *data, unsigned arch, bool whole, run_text *out) {
-  region r;
-  memcpy(&r, data, sizeof r);
-  if (r.magic != REGION_MAGIC || r.size > MOST || !is_mapped(data, r.header_size + r.size)) {
+/* `most`: bytes of the image; 0: not known. */
+static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole, run_text *out) {
+  hd_fatbin_span f;
+  if (hd_fatbin_find(data, &f, NULL) != HD_OK || (most && f.bytes > most)) {
     out->why = not_understood;
     return;
   }
-  const contents c = look(data, &r, arch);
+  const contents c = look(&f, arch);
   out->replaces = !c.code;
   if (!c.ptx)
     out->why = c.newer ? "PTX for newer GPUs only" : "no PTX";
   else if (whole)
-    unpack(data, &r, arch, out);
+    unpack(&f, arch, out);
 }
 
 void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out) {
-  uint32_t magic = 0;
-  region r;
+  enum { LEAST = 16 }; /* a fatbin's header */
+  const void *data;
   *out = (run_text){0};
-  if (!image || (bytes && bytes < sizeof r)) {
+  if (!image || (bytes && bytes < LEAST)) {
     out->why = not_understood;
     return;
   }
-  memcpy(&magic, image, sizeof magic);
-  if (magic == WRAPPER_MAGIC) {
-    const wrapper *w = image;
-    if (w->version >= 2 && w->more && *w->more)
-      out->why = "linked from several fatbins";
-    else
-      read_fatbin(w->data, arch, whole, out);
-  } else if (magic == REGION_MAGIC) {
-    memcpy(&r, image, sizeof r);
-    if (bytes && r.header_size + r.size > bytes)
-      out->why = not_understood;
-    else
-      read_fatbin(image, arch, whole, out);
-  } else if (memcmp(image, "\177ELF", 4) == 0) {
-    out->why = "no PTX";
-  } else {
+  switch (hd_module_image_of(image, &data)) {
+  case HD_MODULE_FATBIN: read_fatbin(data, data == image ? bytes : 0, arch, whole, out); break;
+  case HD_MODULE_LINKED: out->why = "linked from several fatbins"; break;
+  case HD_MODULE_ELF: out->why = "no PTX"; break;
+  case HD_MODULE_TEXT:
     out->replaces = true;
     if (whole) keep(out, image, bytes ? strnlen(image, bytes) : strlen(image));
   }

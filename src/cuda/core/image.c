@@ -1,29 +1,11 @@
 /* Finds the PTX in the images that programs load, and links several texts into one module. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cuda/core/core.h"
 #include "heddle/container.h"
 
 /* ---- Images ---------------------------------------------------------------------------------- */
-
-/* The wrapper that nvcc puts around a fatbin for the runtime. */
-typedef struct wrapper {
-  uint32_t magic, version;
-  const void *data;
-  const void *const *more; /* version 2: the fatbins that a device link joined, up to a NULL */
-} wrapper;
-
-typedef struct region {
-  uint32_t magic;
-  uint16_t version, header_size;
-  uint64_t size;
-} region;
-
-enum { WRAPPER_MAGIC = 0x466243b1, REGION_LIMIT = 1 << 30 };
-#define REGION_MAGIC 0xBA55ED50u
 
 void core_image_free(core_image *i) {
   for (size_t k = 0; k < i->texts.n; k++) free(i->texts.data[k]);
@@ -97,24 +79,10 @@ static hd_status add_fatbin(core_image *i, const void *data, size_t n, unsigned 
   return st;
 }
 
-/* A fatbin says itself how long it is: whether that much memory follows is up to the system. */
-static bool is_mapped(const void *data, uint64_t bytes) {
-  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), past = (uintptr_t)data % page;
-  unsigned char *pages = malloc((past + bytes) / page + 1);
-  const bool mapped = pages && mincore((char *)(uintptr_t)data - past, past + bytes, pages) == 0;
-  free(pages);
-  return mapped;
-}
-
 static hd_status add_region(core_image *i, const void *data, unsigned arch, hd_diag *d) {
-  region r;
-  memcpy(&r, data, sizeof r);
-  if (r.magic != REGION_MAGIC || r.size > REGION_LIMIT)
-    return hd_fail(d, HD_ERR_INPUT, "the program hands in something that is no fatbin");
-  if (!is_mapped(data, r.header_size + r.size))
-    return hd_fail(d, HD_ERR_INPUT, "a fatbin of the program claims %llu bytes, which are not all there",
-                   (unsigned long long)r.size);
-  return add_fatbin(i, data, r.header_size + r.size, arch, d);
+  hd_fatbin_span f;
+  hd_status st = hd_fatbin_find(data, &f, d);
+  return st == HD_OK ? add_fatbin(i, data, f.bytes, arch, d) : st;
 }
 
 /* Of the images that a device link joined, those without PTX are left out: calls of their functions are
@@ -126,28 +94,25 @@ static hd_status add_regions(core_image *i, const void *const *images, unsigned 
   return st == HD_ERR_UNSUPPORTED && i->texts.n > before ? HD_OK : st;
 }
 
-hd_status core_image_add(core_image *i, const void *data, unsigned arch, hd_diag *d) {
-  uint32_t magic;
-  memcpy(&magic, data, sizeof magic);
-  if (magic == WRAPPER_MAGIC) {
-    const wrapper *w = data;
-    return w->version < 2 || !w->more || !*w->more ? add_region(i, w->data, arch, d)
-                                                   : add_regions(i, w->more, arch, d);
-  }
-  if (magic == REGION_MAGIC) return add_region(i, data, arch, d);
-  if (memcmp(data, "\177ELF", 4) == 0)
+hd_status core_image_add(core_image *i, const void *image, unsigned arch, hd_diag *d) {
+  const void *data;
+  switch (hd_module_image_of(image, &data)) {
+  case HD_MODULE_FATBIN: return add_region(i, data, arch, d);
+  case HD_MODULE_LINKED: return add_regions(i, data, arch, d);
+  case HD_MODULE_ELF:
     return hd_fail(d, HD_ERR_UNSUPPORTED,
                    "the program loads machine code (a cubin); heddle runs PTX: have it keep the PTX");
-  return keep(i, data, strlen(data), d);
+  case HD_MODULE_TEXT: break;
+  }
+  return keep(i, image, strlen(image), d);
 }
 
-hd_status core_image_add_bytes(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d) {
-  uint32_t magic = 0;
-  if (n >= sizeof magic) memcpy(&magic, data, sizeof magic);
-  if (magic == REGION_MAGIC) return add_fatbin(i, data, n, arch, d);
-  return magic == WRAPPER_MAGIC || (n >= 4 && memcmp(data, "\177ELF", 4) == 0)
-             ? core_image_add(i, data, arch, d)
-             : keep(i, data, n, d);
+hd_status core_image_add_bytes(core_image *i, const void *image, size_t n, unsigned arch, hd_diag *d) {
+  const void *data;
+  const hd_module_image kind = n >= 4 ? hd_module_image_of(image, &data) : HD_MODULE_TEXT;
+  if (kind == HD_MODULE_TEXT) return keep(i, image, n, d);
+  return kind == HD_MODULE_FATBIN && data == image ? add_fatbin(i, image, n, arch, d)
+                                                   : core_image_add(i, image, arch, d);
 }
 
 hd_status core_image_add_archive(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d) {
