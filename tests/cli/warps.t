@@ -13,12 +13,11 @@ Schedulers that steer loads keep more of the warps' own data in L1; a plan's sch
   $ heddle simulate atax --size tiny --gpu gtx480 --depth timing --scheduler two-level:4 --json | grep '"cycles"' >option; heddle simulate atax --size tiny --gpu gtx480 --depth timing --plan warps=two-level:4 --json | grep '"cycles"' | cmp - option && echo the same
   the same
 
-Groups without a number are as large as the launch's loads leave room for; a mapping goes with them:
+Groups without a number are as large as the launch's loads leave room for:
 
-  $ heddle sweep mum --size small --gpu gtx480 --depth timing --plans "warps=priority warps=priority:48 bind=redirect,split=rows,warps=priority" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $6 } NR > 2 { print ($6 > all ? "more" : $6 == all ? "all" : "fewer") }'
+  $ heddle sweep mum --size small --gpu gtx480 --depth timing --plans "warps=priority warps=priority:48" | sed 's/".*"//' | awk -F, 'NR == 2 { all = $6 } NR > 2 { print ($6 > all ? "more" : $6 == all ? "all" : "fewer") }'
   more
   all
-  more
 
 A scheduler that a GPU cannot have:
 
