@@ -70,13 +70,22 @@ static void add_place(finding *f, core_code at) {
               from.line ? strndup(from.file, from.file_len) : NULL, at.line, from.line};
 }
 
+static void free_finding(finding *f) {
+  for (int k = 0; k < f->n_places; k++) {
+    free(f->places[k].kernel);
+    free(f->places[k].file);
+  }
+  free(f->text);
+}
+
+/* The report keeps the finding, unless memory has run out. */
 static void note(finding *f, const char *fmt, va_list ap) {
   char text[2048];
   vsnprintf(text, sizeof text, fmt, ap);
   core_say("%s: %s", kinds[f->kind], text);
   f->text = strdup(text);
   pthread_mutex_lock(&report.lock);
-  if (f->text && !hd_vec_push(&report.findings, *f)) free(f->text);
+  if (!f->text || !hd_vec_push(&report.findings, *f)) free_finding(f);
   pthread_mutex_unlock(&report.lock);
 }
 
