@@ -55,7 +55,7 @@ typedef struct hd_program_options {
   const char *memory;        /* "40G"; NULL: the default, 80 GB */
   const char *checks;        /* of hd_program_check_parse; NULL: none */
   const char *report;        /* NULL: text on standard error */
-  const char *library;       /* folder of heddle's CUDA library; NULL: where it lies beside this program */
+  const char *folder;        /* of heddle's CUDA library; NULL: where it lies beside this program */
   uint64_t devices, threads, seed;
   bool quiet, analyze;
 } hd_program_options;
@@ -64,6 +64,11 @@ typedef struct hd_program_options {
  * for an option, HD_ERR_IO for a program that is missing or cannot be run. */
 HD_API hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d);
 
+/* A path that holds after the program has changed its working folder. HD_ERR_USAGE: it has no room. */
+HD_API hd_status hd_program_keep_path(const char *path, char *out, size_t cap, hd_diag *d);
+/* Become the program argv[0], looked up on the PATH, in the environment as it is. Returns only if it cannot
+ * be started. */
+HD_API hd_status hd_program_become(char **argv, hd_diag *d);
 /* Have programs that this process becomes or starts load a library of heddle's, by its file's name, before
  * all others. `given`: its folder; NULL: where it lies beside this program. *folder: where it was found. */
 HD_API hd_status hd_program_preload(const char *library, const char *given, char folder[HD_PROGRAM_PATH],

@@ -36,11 +36,11 @@ HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
 HD_API bool hd_steer_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared);
 
 typedef struct hd_steer_options {
-  const char *plan;    /* of hd_plan_parse, not for any one launch; NULL: verdicts */
-  const char *store;   /* of hd_store_open; NULL: the usual one */
-  const char *pin;     /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
-  const char *report;  /* NULL: text on standard error */
-  const char *library; /* folder of libheddle-run.so; NULL: where it lies beside this program */
+  const char *plan;   /* of hd_plan_parse, not for any one launch; NULL: verdicts */
+  const char *store;  /* of hd_store_open; NULL: the usual one */
+  const char *pin;    /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
+  const char *report; /* NULL: text on standard error */
+  const char *folder; /* of libheddle-run.so; NULL: where it lies beside this program */
   bool quiet;
 } hd_steer_options;
 

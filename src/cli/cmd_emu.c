@@ -15,7 +15,7 @@ int cmd_emu(int argc, char **argv) {
       {"analyze", 0, CLI_FLAG, &o.analyze, 0, NULL, "report each kernel's locality: its category and why"},
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
       {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "report findings only"},
-      {"library", 0, CLI_TEXT, &o.library, 0, "FOLDER", NULL},
+      {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -15,7 +15,7 @@ int cmd_run(int argc, char **argv) {
                                  "this plan for every kernel that admits it; nothing proves it"},
                                 {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
                                 {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
-                                {"library", 0, CLI_TEXT, &o.library, 0, "FOLDER", NULL},
+                                {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
                                 {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -61,17 +61,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
     return hd_fail(d, HD_ERR_USAGE, "--check takes all or a list of init, race, leak and streams, not '%s'",
                    o->checks);
   s->checks = checks;
-  if (!o->report) return HD_OK;
-  /* The path must hold after the program changes its working folder. */
-  char here[HD_PROGRAM_PATH] = "";
-  if (o->report[0] != '/' && !getcwd(here, sizeof here)) here[0] = 0;
-  const size_t n = strlen(here), more = strlen(o->report);
-  if (n + more + 2 > sizeof s->report)
-    return hd_fail(d, HD_ERR_USAGE, "the path '%s' is too long", o->report);
-  memcpy(s->report, here, n);
-  if (n) s->report[n] = '/';
-  memcpy(s->report + n + (n != 0), o->report, more + 1);
-  return HD_OK;
+  return o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : HD_OK;
 }
 
 /* ---- The environment ------------------------------------------------------------------------------ */
@@ -119,7 +109,7 @@ hd_status hd_program_preload(const char *library, const char *given, char folder
 static hd_status set_environment(const hd_program_options *o, const hd_program_settings *s, hd_diag *d) {
   char folder[HD_PROGRAM_PATH];
   hd_buf text = {0};
-  hd_status st = hd_program_preload(LIBRARY, o->library, folder, d);
+  hd_status st = hd_program_preload(LIBRARY, o->folder, folder, d);
   if (st == HD_OK) st = hd_program_settings_print(s, &text, d);
   if (st == HD_OK) st = put(HD_PROGRAM_VARIABLE, text.data, NULL, d);
   hd_buf_free(&text);
@@ -127,11 +117,21 @@ static hd_status set_environment(const hd_program_options *o, const hd_program_s
   return st == HD_OK ? put("LD_LIBRARY_PATH", folder, getenv("LD_LIBRARY_PATH"), d) : st;
 }
 
+hd_status hd_program_keep_path(const char *path, char *out, size_t cap, hd_diag *d) {
+  char here[HD_PROGRAM_PATH] = "";
+  if (path[0] != '/' && !getcwd(here, sizeof here)) here[0] = 0;
+  const int n = snprintf(out, cap, "%s%s%s", here, here[0] ? "/" : "", path);
+  return n >= 0 && (size_t)n < cap ? HD_OK : hd_fail(d, HD_ERR_USAGE, "the path '%s' is too long", path);
+}
+
+hd_status hd_program_become(char **argv, hd_diag *d) {
+  execvp(argv[0], argv);
+  return hd_fail(d, HD_ERR_IO, "cannot start '%s': %s", argv[0], strerror(errno));
+}
+
 hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d) {
   hd_program_settings s;
   hd_status st = make_settings(o, &s, d);
   if (st == HD_OK) st = set_environment(o, &s, d);
-  if (st != HD_OK) return st;
-  execvp(argv[0], argv);
-  return hd_fail(d, HD_ERR_IO, "cannot start '%s': %s", argv[0], strerror(errno));
+  return st == HD_OK ? hd_program_become(argv, d) : st;
 }

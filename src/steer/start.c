@@ -1,5 +1,4 @@
 /* Starts a program with libheddle-run.so in front of it. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,12 +122,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
     }
     if (read != HD_OK) told(&store);
   }
-  if (st != HD_OK || !o->report) return st;
-  /* The path must hold after the program changes its working folder. */
-  char here[HD_STEER_PATH] = "";
-  if (o->report[0] != '/' && !getcwd(here, sizeof here)) here[0] = 0;
-  const int n = snprintf(s->report, sizeof s->report, "%s%s%s", here, here[0] ? "/" : "", o->report);
-  return n < (int)sizeof s->report ? HD_OK : hd_fail(d, HD_ERR_USAGE, "the path '%s' is too long", o->report);
+  return st == HD_OK && o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : st;
 }
 
 hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),
@@ -138,10 +132,8 @@ hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(con
   char folder[HD_PROGRAM_PATH];
   hd_status st = make_settings(o, &s, told, d);
   if (st == HD_OK) st = hd_steer_settings_print(&s, &text, d);
-  if (st == HD_OK) st = hd_program_preload(LIBRARY, o->library, folder, d);
+  if (st == HD_OK) st = hd_program_preload(LIBRARY, o->folder, folder, d);
   if (st == HD_OK && setenv(HD_STEER_VARIABLE, text.data, 1) != 0) st = hd_nomem(d);
   hd_buf_free(&text);
-  if (st != HD_OK) return st;
-  execvp(argv[0], argv);
-  return hd_fail(d, HD_ERR_IO, "cannot start '%s': %s", argv[0], strerror(errno));
+  return st == HD_OK ? hd_program_become(argv, d) : st;
 }

@@ -84,7 +84,7 @@ static void a_start_that_fails_says_why(void **state) {
   o.gpu = "no such GPU";
   assert_int_not_equal(hd_program_exec(&o, argv, &d), HD_OK);
   o.gpu = NULL;
-  o.library = SOURCE_DIR;
+  o.folder = SOURCE_DIR;
   assert_int_equal(hd_program_exec(&o, argv, &d), HD_ERR_IO);
   assert_non_null(strstr(d.message, "libheddle-cuda.so"));
 }
