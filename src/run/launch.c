@@ -55,8 +55,8 @@ static bool is_captured(const run_launch *l) {
 static bool find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
   if (!v->recipe.state_bytes && !v->recipe.agents) return true;
   if (l->node || is_captured(l)) return false;
-  const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);
   if (!v->recipe.state_bytes) return true;
+  const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);
   r->state = run_place_state(p, l->stream, own ? thread_number() : 0);
   return r->state != 0;
 }
