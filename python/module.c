@@ -100,8 +100,10 @@ static PyObject *rewrite(PyObject *module, PyObject *args) {
     return PyErr_Format(PyExc_ValueError, "assume: not '%s'", assume);
   hd_status st = hd_plan_parse(plan, &r.plan, &d);
   if (st != HD_OK) return raise_failure(module, &d);
-  Py_BEGIN_ALLOW_THREADS st = rewrite_text(&r, &d);
-  Py_END_ALLOW_THREADS hd_plan_free(&r.plan);
+  PyThreadState *others = PyEval_SaveThread();
+  st = rewrite_text(&r, &d);
+  PyEval_RestoreThread(others);
+  hd_plan_free(&r.plan);
   PyObject *text = take_text(&r.out), *launch = take_text(&r.launch);
   PyObject *both = st != HD_OK      ? raise_failure(module, &d)
                    : text && launch ? PyTuple_Pack(2, text, launch)
@@ -164,8 +166,10 @@ static PyObject *analyze(PyObject *module, PyObject *args) {
   hd_status st;
   if (!PyArg_ParseTuple(args, "s#zOO", &text, &len, &kernel, &grid, &block)) return NULL;
   if (!get_dims(grid, at.grid) || !get_dims(block, at.block)) return NULL;
-  Py_BEGIN_ALLOW_THREADS st = analyze_text(text, (size_t)len, kernel, &at, &out, &d);
-  Py_END_ALLOW_THREADS if (st == HD_OK) return take_text(&out);
+  PyThreadState *others = PyEval_SaveThread();
+  st = analyze_text(text, (size_t)len, kernel, &at, &out, &d);
+  PyEval_RestoreThread(others);
+  if (st == HD_OK) return take_text(&out);
   hd_buf_free(&out);
   return raise_failure(module, &d);
 }
@@ -195,9 +199,13 @@ static PyObject *open_workload(PyObject *module, PyObject *args) {
     q.n_set = values.n;
     q.words = pairs;
     q.n_words = flat.n / 2;
-    Py_BEGIN_ALLOW_THREADS st = hd_workload_request_open(&q, &w, &d);
-    Py_END_ALLOW_THREADS if (st != HD_OK) raise_failure(module, &d);
-    else if (!(capsule = PyCapsule_New(w, workload_name, free_workload))) hd_workload_close(w);
+    PyThreadState *others = PyEval_SaveThread();
+    st = hd_workload_request_open(&q, &w, &d);
+    PyEval_RestoreThread(others);
+    if (st != HD_OK)
+      raise_failure(module, &d);
+    else if (!(capsule = PyCapsule_New(w, workload_name, free_workload)))
+      hd_workload_close(w);
   }
   PyMem_Free(pairs);
   free_words(&values);
@@ -266,8 +274,10 @@ static PyObject *workload_ptx(PyObject *module, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OI", &capsule, &arch)) return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
-  Py_BEGIN_ALLOW_THREADS st = hd_workload_compiled(w, hd_launch_arch(NULL, arch), &code, &d);
-  Py_END_ALLOW_THREADS if (st != HD_OK) return raise_failure(module, &d);
+  PyThreadState *others = PyEval_SaveThread();
+  st = hd_workload_compiled(w, hd_launch_arch(NULL, arch), &code, &d);
+  PyEval_RestoreThread(others);
+  if (st != HD_OK) return raise_failure(module, &d);
   return PyUnicode_DecodeUTF8(code->text, (Py_ssize_t)code->len, "replace");
 }
 
@@ -279,8 +289,10 @@ static PyObject *keep_ptx(PyObject *module, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OI", &capsule, &arch)) return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
-  Py_BEGIN_ALLOW_THREADS st = hd_workload_keep_ptx(w, hd_launch_arch(NULL, arch), &d);
-  Py_END_ALLOW_THREADS if (st != HD_OK) return raise_failure(module, &d);
+  PyThreadState *others = PyEval_SaveThread();
+  st = hd_workload_keep_ptx(w, hd_launch_arch(NULL, arch), &d);
+  PyEval_RestoreThread(others);
+  if (st != HD_OK) return raise_failure(module, &d);
   Py_RETURN_NONE;
 }
 
@@ -307,8 +319,10 @@ static PyObject *check(PyObject *module, PyObject *args) {
     return PyErr_Format(PyExc_ValueError, "assume: not '%s'", assume);
   hd_status st = hd_plan_parse(text, &plan, &d);
   if (st != HD_OK) return raise_failure(module, &d);
-  Py_BEGIN_ALLOW_THREADS st = hd_check(w, &plan, &o, &r, &d);
-  Py_END_ALLOW_THREADS if (st == HD_OK) hd_check_json(&(hd_check_report){w, &plan, NULL, &r}, &out);
+  PyThreadState *others = PyEval_SaveThread();
+  st = hd_check(w, &plan, &o, &r, &d);
+  PyEval_RestoreThread(others);
+  if (st == HD_OK) hd_check_json(&(hd_check_report){w, &plan, NULL, &r}, &out);
   hd_plan_free(&plan);
   return st == HD_OK ? take_text(&out) : raise_failure(module, &d);
 }
@@ -330,8 +344,10 @@ static PyObject *open_study(PyObject *module, PyObject *args) {
   hd_status st = hd_gpu_load(gpu, folder, &s->gpu, &d);
   s->timed = *depth ? strcmp(depth, "timing") == 0 : hd_gpu_has_clock(&s->gpu);
   const hd_run_options run = {.threads = threads, .n_sms = s->gpu.n_sms, .timed = s->timed};
-  Py_BEGIN_ALLOW_THREADS if (st == HD_OK) st = hd_study_open(w, &run, &s->study, &d);
-  Py_END_ALLOW_THREADS if (st != HD_OK) {
+  PyThreadState *others = PyEval_SaveThread();
+  if (st == HD_OK) st = hd_study_open(w, &run, &s->study, &d);
+  PyEval_RestoreThread(others);
+  if (st != HD_OK) {
     free(s);
     return raise_failure(module, &d);
   }
@@ -358,8 +374,10 @@ static PyObject *simulate(PyObject *module, PyObject *args) {
   if (!s) return NULL;
   hd_status st = hd_plan_parse(text, &plan, &d);
   if (st != HD_OK) return raise_failure(module, &d);
-  Py_BEGIN_ALLOW_THREADS st = hd_study_replay(s->study, &s->gpu, &plan, s->gpu.dispatch, seed, &counters, &d);
-  Py_END_ALLOW_THREADS if (st == HD_OK) {
+  PyThreadState *others = PyEval_SaveThread();
+  st = hd_study_replay(s->study, &s->gpu, &plan, s->gpu.dispatch, seed, &counters, &d);
+  PyEval_RestoreThread(others);
+  if (st == HD_OK) {
     const hd_simulation r = {
         workload_of(s->workload), &s->gpu, hd_dispatch_name(s->gpu.dispatch), &plan, counters, s->timed};
     hd_simulation_json(&r, &out);
@@ -368,13 +386,8 @@ static PyObject *simulate(PyObject *module, PyObject *args) {
   return st == HD_OK ? take_text(&out) : raise_failure(module, &d);
 }
 
-/* Rows of the plans, the baseline first; the list keeps the plans. plans->n == 0: those that are tried by
- * default. */
-static hd_status list_rows(const study *s, const words *plans, hd_plan_list *list, hd_sweep_row **rows,
-                           hd_diag *d) {
-  enum { SWEPT = 96 };
-  const hd_list_options most = {.most = SWEPT};
-  hd_status st = plans->n ? HD_OK : hd_advise_list(workload_of(s->workload), NULL, &s->gpu, &most, list, d);
+static hd_status list_plans(const words *plans, hd_plan_list *list, hd_diag *d) {
+  hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < plans->n; i++) {
     hd_plan p;
     st = hd_plan_parse(plans->at[i], &p, d);
@@ -382,9 +395,6 @@ static hd_status list_rows(const study *s, const words *plans, hd_plan_list *lis
     if (!hd_plan_is_baseline(&p)) st = hd_plan_list_add(list, &p, 1, "asked for", d);
     hd_plan_free(&p);
   }
-  *rows = st == HD_OK ? calloc(list->n + 1, sizeof **rows) : NULL;
-  if (st == HD_OK && !*rows) st = hd_nomem(d);
-  for (size_t i = 0; st == HD_OK && i < list->n; i++) (*rows)[i + 1].plan = list->at[i].plan;
   return st;
 }
 
@@ -396,17 +406,20 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
   words plans;
   hd_plan_list list = {0};
   hd_sweep_row *rows = NULL;
+  size_t n = 0;
   hd_diag d = {0};
   hd_buf out = {0};
   hd_status st;
   if (!PyArg_ParseTuple(args, "OOKI", &capsule, &sequence, &seed, &threads)) return NULL;
   const study *s = PyCapsule_GetPointer(capsule, study_name);
   if (!s || !workload_of(s->workload) || !get_words(sequence, &plans)) return NULL;
-  Py_BEGIN_ALLOW_THREADS st = list_rows(s, &plans, &list, &rows, &d);
-  if (st == HD_OK)
-    st = hd_sweep(s->study, &s->gpu, s->gpu.dispatch, seed, rows, list.n + 1, threads, NULL, NULL, &d);
-  if (st == HD_OK) hd_sweep_csv(rows, list.n + 1, &out);
-  Py_END_ALLOW_THREADS free(rows);
+  PyThreadState *others = PyEval_SaveThread();
+  st = list_plans(&plans, &list, &d);
+  if (st == HD_OK) st = hd_advise_rows(workload_of(s->workload), &s->gpu, plans.n > 0, &list, &rows, &n, &d);
+  if (st == HD_OK) st = hd_sweep(s->study, &s->gpu, s->gpu.dispatch, seed, rows, n, threads, NULL, NULL, &d);
+  if (st == HD_OK) hd_sweep_csv(rows, n, &out);
+  PyEval_RestoreThread(others);
+  free(rows);
   hd_plan_list_free(&list);
   free_words(&plans);
   return st == HD_OK ? take_text(&out) : raise_failure(module, &d);
@@ -429,25 +442,18 @@ static PyObject *optimize(PyObject *module, PyObject *args) {
   o.run.n_sms = gpu.n_sms;
   o.dispatch = gpu.dispatch;
   o.keep_launch = keep_launch;
-  Py_BEGIN_ALLOW_THREADS if (st == HD_OK) st = hd_optimize(w, &gpu, &o, &found, &d);
-  Py_END_ALLOW_THREADS if (st != HD_OK) return raise_failure(module, &d);
-  const hd_report r = {.workload = w,
-                       .gpu = &gpu,
-                       .dispatch = hd_dispatch_name(gpu.dispatch),
-                       .rows = found.rows,
-                       .n_rows = found.n_rows,
-                       .best = (int64_t)found.best,
-                       .nothing_helps = found.best ? NULL : found.why,
-                       .proof = found.best ? &found.proof : NULL,
-                       .other_launch = found.other_launch,
-                       .seconds = found.seconds,
-                       .unseen = found.unseen.n ? &found.unseen : NULL,
-                       .stopped = found.stopped};
-  hd_buf json = {0};
+  PyThreadState *others = PyEval_SaveThread();
+  if (st == HD_OK) st = hd_optimize(w, &gpu, &o, &found, &d);
+  PyEval_RestoreThread(others);
+  if (st != HD_OK) return raise_failure(module, &d);
+  const hd_report r = hd_optimized_report(w, &gpu, gpu.dispatch, &found);
+  hd_buf json = {0}, ptx = {0};
   hd_report_json(&r, &json);
-  PyObject *text = take_text(&json), *out = NULL;
-  if (text) out = Py_BuildValue("(Os#)", text, found.text, (Py_ssize_t)found.len); /* s#: NULL is None */
+  hd_optimized_text(w, &found, &ptx);
+  PyObject *text = take_text(&json), *kernel = take_text(&ptx), *out = NULL;
+  if (text && kernel) out = PyTuple_Pack(2, text, found.best ? kernel : Py_None);
   Py_XDECREF(text);
+  Py_XDECREF(kernel);
   hd_optimized_free(&found);
   return out;
 }

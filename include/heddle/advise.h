@@ -171,6 +171,11 @@ typedef struct hd_list_options {
  * `facts`. *out is freed by hd_plan_list_free; on failure it needs no freeing. */
 HD_API hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
                                 hd_plan_list *out, hd_diag *d);
+/* Rows to sweep: the baseline, then the list's plans, which they borrow. `named`: the list is made; else it
+ * is made here, of the plans that are tried by default, for the caller to free in any case. *rows is the
+ * caller's to free. */
+HD_API hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool named, hd_plan_list *plans,
+                                hd_sweep_row **rows, size_t *n, hd_diag *d);
 /* Candidates whose gain the model does not see (hd_plan_is_unseen), the most promising first. The same rules.
  */
 HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out,

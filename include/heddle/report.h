@@ -88,6 +88,13 @@ HD_API void hd_report_json(const hd_report *r, hd_buf *out);
 /* One self-contained page: no scripts, nothing fetched. */
 HD_API void hd_report_html(const hd_report *r, hd_buf *out);
 
+/* The report of an optimization, without files or seconds of the whole; it refers to all that is given. */
+HD_API hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
+                                     const hd_optimized *f);
+/* The kernel that was found, appended: the module, and comments that say how it is launched. Nothing where
+ * nothing helps. */
+HD_API void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out);
+
 typedef struct hd_optimized_files {
   char kernel[4200], page[4200], table[4200]; /* paths */
 } hd_optimized_files;

@@ -100,6 +100,21 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
   return st;
 }
 
+hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool named, hd_plan_list *plans,
+                         hd_sweep_row **rows, size_t *n, hd_diag *d) {
+  enum { SWEPT = 96 };
+  const hd_list_options list = {.most = SWEPT};
+  *rows = NULL;
+  *n = 0;
+  hd_status st = named ? HD_OK : hd_advise_list(w, NULL, g, &list, plans, d);
+  if (st != HD_OK) return st;
+  *rows = calloc(plans->n + 1, sizeof **rows);
+  if (!*rows) return hd_nomem(d);
+  *n = plans->n + 1;
+  for (size_t i = 0; i < plans->n; i++) (*rows)[i + 1].plan = plans->at[i].plan;
+  return HD_OK;
+}
+
 hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out, hd_diag *d) {
   static const double worth_a_try = 0.35; /* as the tuner tries them on a GPU: the thresholds none and half */
   hd_plan_space space;

@@ -75,22 +75,10 @@ hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d) {
   return st;
 }
 
-/* The baseline, then the plans that are named, or without any the plans that are tried by default. */
-static hd_status make_rows(model_session *s, const model_options *o, hd_diag *d) {
-  enum { SWEPT = 96 };
-  const hd_list_options list = {.most = SWEPT};
-  hd_status st = o->plans ? model_list_plans(o->plans, &s->plans, d)
-                          : hd_advise_list(s->workload, NULL, &s->gpu, &list, &s->plans, d);
-  if (st != HD_OK) return st;
-  s->rows = calloc(s->plans.n + 1, sizeof *s->rows);
-  if (!s->rows) return hd_nomem(d);
-  s->n_rows = s->plans.n + 1;
-  for (size_t i = 0; i < s->plans.n; i++) s->rows[i + 1].plan = s->plans.at[i].plan;
-  return HD_OK;
-}
-
 hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d) {
-  hd_status st = make_rows(s, o, d);
+  hd_status st = o->plans ? model_list_plans(o->plans, &s->plans, d) : HD_OK;
+  if (st == HD_OK)
+    st = hd_advise_rows(s->workload, &s->gpu, o->plans != NULL, &s->plans, &s->rows, &s->n_rows, d);
   if (st != HD_OK) return st;
   double start = hd_seconds();
   st = hd_sweep(s->study, &s->gpu, s->dispatch, o->seed, s->rows, s->n_rows, (unsigned)o->threads,

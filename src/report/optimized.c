@@ -4,17 +4,21 @@
 
 #include "heddle/report.h"
 
-/* Writes the proved module, followed by comments that say how to launch it. */
+void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
+  if (!f->best) return;
+  hd_buf_put(out, f->text, f->len);
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    uint32_t first = 0;
+    while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
+    if (first == i) hd_recipe_print(w->launches[i].kernel, &f->recipes[i], out);
+  }
+}
+
 static hd_status write_kernel(const hd_workload *w, const hd_optimized *f, hd_optimized_files *out,
                               hd_diag *d) {
   hd_buf text = {0};
   hd_status st = HD_OK;
-  hd_buf_put(&text, f->text, f->len);
-  for (uint32_t i = 0; i < w->n_launches; i++) {
-    uint32_t first = 0;
-    while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
-    if (first == i) hd_recipe_print(w->launches[i].kernel, &f->recipes[i], &text);
-  }
+  hd_optimized_text(w, f, &text);
   if (f->table.n) st = hd_table_write(out->table, &f->table, d);
   if (st == HD_OK && text.failed) st = hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(out->kernel, text.data, text.len, d);
@@ -36,6 +40,23 @@ static hd_status write_page(hd_report *r, const hd_optimized *f, const char *pat
   return st;
 }
 
+hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
+                              const hd_optimized *f) {
+  return (hd_report){.workload = w,
+                     .gpu = g,
+                     .dispatch = hd_dispatch_name(dispatch),
+                     .rows = f->rows,
+                     .n_rows = f->n_rows,
+                     .best = (int64_t)f->best,
+                     .proof = f->best ? &f->proof : NULL,
+                     .other_launch = f->other_launch,
+                     .nothing_helps = f->best ? NULL : f->why,
+                     .seconds = f->seconds,
+                     .unseen = &f->unseen,
+                     .part = hd_study_part(f->study),
+                     .stopped = f->stopped};
+}
+
 hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
                              const hd_optimized *f, const char *folder, hd_optimized_files *out, hd_report *r,
                              hd_diag *d) {
@@ -43,22 +64,10 @@ hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_
   snprintf(out->kernel, sizeof out->kernel, "%s/%s.ptx", folder, w->name);
   snprintf(out->page, sizeof out->page, "%s/%s.html", folder, w->name);
   snprintf(out->table, sizeof out->table, "%s/%s.table", folder, w->name);
-  *r = (hd_report){.workload = w,
-                   .gpu = g,
-                   .dispatch = hd_dispatch_name(dispatch),
-                   .rows = f->rows,
-                   .n_rows = f->n_rows,
-                   .best = (int64_t)f->best,
-                   .proof = f->best ? &f->proof : NULL,
-                   .output = f->best ? out->kernel : NULL,
-                   .table = f->best && f->table.n ? out->table : NULL,
-                   .html = out->page,
-                   .other_launch = f->other_launch,
-                   .nothing_helps = f->best ? NULL : f->why,
-                   .seconds = f->seconds,
-                   .unseen = &f->unseen,
-                   .part = hd_study_part(f->study),
-                   .stopped = f->stopped};
+  *r = hd_optimized_report(w, g, dispatch, f);
+  r->output = f->best ? out->kernel : NULL;
+  r->table = f->best && f->table.n ? out->table : NULL;
+  r->html = out->page;
   if (f->best) st = write_kernel(w, f, out, d);
   return st == HD_OK ? write_page(r, f, out->page, d) : st;
 }
