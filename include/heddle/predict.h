@@ -11,10 +11,15 @@
 #include "heddle/launch.h"
 #include "heddle/model.h"
 #include "heddle/reuse.h"
+#include "heddle/work.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Add to a digest all that a workload's results follow from: the text of its kernels (for `arch`, as
+ * hd_launch_arch has it), its launches and its data. */
+HD_API hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_digest *h, hd_diag *d);
 
 /* ---- Traces and sweeps ------------------------------------------------------------- */
 
@@ -96,6 +101,24 @@ typedef struct hd_sweep_row {
 HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch, uint64_t seed,
                           hd_sweep_row *rows, size_t n, unsigned threads,
                           void (*progress)(void *ctx, size_t done, size_t n), void *ctx, hd_diag *d);
+
+/* A sweep of which each row is an item of work (heddle/work.h): in parts, resumed, by several processes. */
+typedef struct hd_sweep_job {
+  const hd_workload *workload;
+  hd_run_options run; /* of the study */
+  hd_study **study;   /* opened when a row needs it, unless one is there; the caller's. A run that takes all
+                         rows from journals leaves it NULL */
+  double *part;       /* becomes hd_study_part of the study that rows were replayed on; may be NULL */
+  const hd_gpu *gpu;
+  hd_dispatch_kind dispatch;
+  uint64_t seed;
+  hd_sweep_row *rows; /* as for hd_sweep; filled where *whole */
+  size_t n;
+  unsigned threads; /* 0: all */
+  void (*progress)(void *ctx, size_t done, size_t n);
+  void *ctx;
+} hd_sweep_job;
+HD_API hd_status hd_sweep_split(const hd_sweep_job *j, const hd_work_how *how, bool *whole, hd_diag *d);
 
 /* Index of the row with the least predicted time (ties: less DRAM traffic, then less L2 traffic,
  * then the earlier row); -1 when no row is HD_OK. */

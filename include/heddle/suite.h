@@ -55,9 +55,10 @@ typedef struct hd_suite_run {
   void *ctx;
 } hd_suite_run;
 
-/* cells[] has room for n_workloads * n_plans; texts are of the arena. */
+/* cells[] has room for n_workloads * n_plans; texts are of the arena. Each cell is an item of work, done as
+ * `how` says; they are there where *whole. Progress counts cells. */
 HD_API hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_lever_cell *cells,
-                                 hd_arena *arena, hd_diag *d);
+                                 hd_arena *arena, const hd_work_how *how, bool *whole, hd_diag *d);
 /* rows[] has room for n_workloads * n_plans. */
 HD_API hd_status hd_suite_overhead(const hd_suite_run *run, const hd_overhead_table *t, bool any_grid,
                                    hd_overhead_row *rows, hd_diag *d);

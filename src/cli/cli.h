@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "heddle/report.h"
+#include "heddle/work.h"
 
 /* Exit codes. */
 enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2 };
@@ -90,6 +91,24 @@ const cli_command *cli_find(const char *name);
 /* Memory that lasts as long as the program, for names on the command line. */
 hd_arena *cli_memory(void);
 
+/* ---- Work of many items ------------------------------------------------------------- */
+
+/* Options of a command whose work is done in items (heddle/work.h). */
+typedef struct cli_work {
+  const char *shard, *journal;
+  bool resume;
+} cli_work;
+#define CLI_WORK_OPTIONS(w)                                                                                  \
+  CLI_COMMON("shard", &(w).shard), CLI_COMMON("journal", &(w).journal), CLI_COMMON("resume", &(w).resume)
+
+/* How all of it is done unless options say otherwise: merge names journals. */
+extern hd_work_how cli_how;
+/* The command's words, before they are parsed; of cli_memory. */
+bool cli_keep_words(int argc, char **argv);
+hd_status cli_work_how(const cli_work *w, hd_work_how *out, hd_diag *d);
+/* Behind HD_OK of a run that was not whole: tells where its part is. */
+int cli_work_left(const hd_work_how *how);
+
 /* ---- Failing ---------------------------------------------------------------------- */
 
 /* One line to stderr; returns the exit code for the status: 1 when the answer is no (refused, a fault
@@ -146,6 +165,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_overhead(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 
 #endif

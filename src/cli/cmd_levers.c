@@ -5,6 +5,7 @@
 typedef struct options {
   cli_input in;
   cli_list plans;
+  cli_work work;
   const char *output;
   uint64_t threads, compositions, seed;
   bool json;
@@ -35,7 +36,11 @@ static int print_levers(const options *o, hd_levers_table *t) {
   if (!t->n_plans) t->plans = hd_levers_plans(&t->n_plans);
   hd_lever_cell *cells = HD_NEW_N(cli_memory(), t->n_workloads * t->n_plans + 1, hd_lever_cell);
   t->cells = cells;
-  hd_status st = cells ? hd_suite_levers(&run, t, cells, cli_memory(), &d) : hd_nomem(&d);
+  hd_work_how how;
+  bool whole = false;
+  hd_status st = cells ? cli_work_how(&o->work, &how, &d) : hd_nomem(&d);
+  if (st == HD_OK) st = hd_suite_levers(&run, t, cells, cli_memory(), &how, &whole, &d);
+  if (st == HD_OK && !whole) return cli_work_left(&how);
   if (st == HD_OK) st = (o->json ? hd_levers_json : hd_levers_text)(t, &out, &d);
   if (st == HD_OK) return print(o, hd_levers_differences(t, &differences), &differences, &out);
   hd_buf_free(&out);
@@ -76,10 +81,13 @@ int cmd_levers(int argc, char **argv) {
       CLI_COMMON("threads", &o.threads),
       CLI_COMMON_AS("output", &o.output, "write the table, in Markdown, to a file"),
       CLI_COMMON("json", &o.json),
+      CLI_WORK_OPTIONS(o.work),
       {0}};
   int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
   if (o.compositions && o.plans.n) return cli_usage("levers: --random draws its plans; --plan names them");
+  if (o.compositions && (o.work.shard || o.work.journal || o.work.resume))
+    return cli_usage("levers: --random is split by its --seed, not into shards");
   if (o.compositions && (o.in.n_words || o.in.save))
     return cli_usage("levers: --random draws sizes of workloads, and a file's kernels have only one");
   hd_diag d = {0};

@@ -2,6 +2,7 @@
 
 int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
+  cli_work work = {0};
   const char *output = "-", *html = NULL;
   const cli_option options[] = {
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST",
@@ -9,34 +10,37 @@ int cmd_sweep(int argc, char **argv) {
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "also draw the landscape"},
       CLI_COMMON_AS("output", &output, "write the CSV to a file"),
       REPLAY_OPTIONS(o),
+      CLI_WORK_OPTIONS(work),
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
   model_session s = {0};
   hd_buf csv = {0}, page = {0};
-  hd_status st = model_open_workload(&s, argv[1], &o, &d);
-  if (st == HD_OK) st = model_open_study(&s, &o, 96, &d);
-  if (st == HD_OK) st = model_sweep(&s, &o, &d);
-  if (st == HD_OK) {
+  hd_work_how how;
+  bool whole = false;
+  hd_status st = cli_work_how(&work, &how, &d);
+  if (st == HD_OK) st = model_open_workload(&s, argv[1], &o, &d);
+  if (st == HD_OK) st = model_sweep(&s, &o, &how, &whole, &d);
+  if (st == HD_OK && whole) {
     hd_sweep_csv(s.rows, s.n_rows, &csv);
     st = csv.failed ? hd_nomem(&d) : hd_file_write(output, csv.data, csv.len, &d);
   }
-  if (st == HD_OK && html) {
+  if (st == HD_OK && whole && html) {
     hd_report r = {.workload = s.workload,
                    .gpu = &s.gpu,
                    .dispatch = hd_dispatch_name(s.dispatch),
                    .rows = s.rows,
                    .n_rows = s.n_rows,
-                   .part = hd_study_part(s.study),
+                   .part = s.part,
                    .best = hd_sweep_best(s.rows, s.n_rows),
-                   .seconds = {.trace = hd_study_seconds(s.study), .replay = s.sweep_seconds}};
+                   .seconds = {.trace = s.study ? hd_study_seconds(s.study) : 0, .replay = s.sweep_seconds}};
     hd_report_html(&r, &page);
     st = page.failed ? hd_nomem(&d) : hd_file_write(html, page.data, page.len, &d);
   }
   hd_buf_free(&csv);
   hd_buf_free(&page);
-  rc = st == HD_OK ? EXIT_OK : cli_fail(&d);
+  rc = st != HD_OK ? cli_fail(&d) : whole ? EXIT_OK : cli_work_left(&how);
   model_close(&s);
   return rc;
 }

@@ -60,6 +60,9 @@ const cli_command cli_commands[] = {
      0, MANY, "", cmd_levers},
     {"overhead", "[WORKLOAD | FILE -k KERNEL ...]...",
      "what plans cost: instructions, registers, shared memory", "", 0, MANY, "", cmd_overhead},
+    {"merge", "JOURNAL...", "the result of a command from the journals of all its parts (--shard)",
+     "The command runs as it stands in the journals, in this folder, and finds every answer in them.\n", 1,
+     MANY, "name the journals of all parts", cmd_merge},
     {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h", "", 0, 0, "",
      cmd_header},
     {0},
@@ -101,7 +104,7 @@ hd_arena *cli_memory(void) { return &memory; }
 
 static int run(const cli_command *c, int argc, char **argv) {
   hd_arena_init(&memory);
-  int rc = c->run(argc, argv);
+  int rc = cli_keep_words(argc, argv) ? c->run(argc, argv) : cli_usage("out of memory");
   hd_arena_free(&memory);
   return rc;
 }

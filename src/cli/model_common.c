@@ -26,11 +26,16 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 
-hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d) {
+static hd_run_options study_options(model_session *s, const model_options *o, size_t replays) {
   hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms};
   s->timed = run.timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
   run.sample_gpu = &s->gpu;
   if (!o->exact && replays) run.sample_units = hd_sample_units(o->budget ? (double)o->budget : 60, replays);
+  return run;
+}
+
+hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d) {
+  const hd_run_options run = study_options(s, o, replays);
   return hd_study_open(s->workload, &run, &s->study, d);
 }
 
@@ -75,15 +80,28 @@ hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d) {
   return st;
 }
 
-hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d) {
+hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,
+                      hd_diag *d) {
+  enum { REPLAYS = 96 };
   hd_status st = o->plans ? model_list_plans(o->plans, &s->plans, d) : HD_OK;
   if (st == HD_OK)
     st = hd_advise_rows(s->workload, &s->gpu, o->plans != NULL, &s->plans, &s->rows, &s->n_rows, d);
   if (st != HD_OK) return st;
-  double start = hd_seconds();
-  st = hd_sweep(s->study, &s->gpu, s->dispatch, o->seed, s->rows, s->n_rows, (unsigned)o->threads,
-                cli_progress, (void *)"replaying plans", d);
-  s->sweep_seconds = hd_seconds() - start;
+  const hd_sweep_job j = {.workload = s->workload,
+                          .run = study_options(s, o, REPLAYS),
+                          .study = &s->study,
+                          .part = &s->part,
+                          .gpu = &s->gpu,
+                          .dispatch = s->dispatch,
+                          .seed = o->seed,
+                          .rows = s->rows,
+                          .n = s->n_rows,
+                          .threads = (unsigned)o->threads,
+                          .progress = cli_progress,
+                          .ctx = (void *)"replaying plans"};
+  const double start = hd_seconds();
+  st = hd_sweep_split(&j, how, whole, d);
+  s->sweep_seconds = hd_seconds() - start - (s->study ? hd_study_seconds(s->study) : 0);
   return st;
 }
 

@@ -39,7 +39,7 @@ typedef struct model_session {
   hd_plan_list plans;
   hd_sweep_row *rows; /* the baseline's, then one of each plan, which the list owns */
   size_t n_rows;
-  double sweep_seconds;
+  double part, sweep_seconds; /* hd_study_part of the sweep */
 } model_session;
 
 /* The size is "paper" where the workload has it, when none is named. */
@@ -48,8 +48,10 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d);
 /* The plans that a command line lists, between white space, or in a file that it names: @FILE. */
 hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d);
-/* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. */
-hd_status model_sweep(model_session *s, const model_options *o, hd_diag *d);
+/* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. The study is opened if
+ * any row is to be replayed. */
+hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,
+                      hd_diag *d);
 void model_close(model_session *s);
 
 #endif

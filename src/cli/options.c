@@ -18,6 +18,8 @@ static const cli_option common[] = {
     {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},
     {"gpu", 0, CLI_TEXT, NULL, 0, "NAME",
      "a file of gpus/ (gtx460 to gtx1080, k40, k80, m2075, h100, h200) or a .toml (default: h100)"},
+    {"journal", 0, CLI_TEXT, NULL, 0, "FILE",
+     "keep what is found in a file, item by item (with --shard the default: COMMAND.I-of-N.journal)"},
     {"json", 0, CLI_FLAG, NULL, 0, NULL, "print JSON"},
     {"l1", 0, CLI_NUMBER, NULL, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
     {"l2", 0, CLI_CHOICE, NULL, 0, "flush|keep",
@@ -29,10 +31,14 @@ static const cli_option common[] = {
     {"param", 0, CLI_LIST, NULL, 0, "NAME=N",
      "another value for one of the size's parameters; may be given several times"},
     {"repetitions", 0, CLI_NUMBER, NULL, 100000, "N", NULL},
+    {"resume", 0, CLI_FLAG, NULL, 0, NULL, "go on with the journal of a run that was cut off"},
     {"save", 0, CLI_TEXT, NULL, 0, "DIR", "keep the workload of a file in this folder"},
     {"scheduler", 0, CLI_TEXT, NULL, 0, "NAME",
      "of warps: lrr, gto, two-level[:N], ccws, priority[:N] (default: the GPU's)"},
     {"seed", 0, CLI_NUMBER, NULL, 0, "S", "of what is drawn (default: 1)"},
+    {"shard", 0, CLI_TEXT, NULL, 0, "I/N",
+     "do part I of N only, into a journal: 'heddle merge' puts them together. auto: the task\nof a Slurm "
+     "array"},
     {"shared", 0, CLI_FLAG, NULL, 0, NULL,
      "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "
      "of a second, to try it with buffers in fragmented memory"},

@@ -65,15 +65,26 @@ static void digest_launches(hd_digest *h, const hd_workload *w) {
   }
 }
 
+static hd_status digest_code(hd_digest *h, const hd_compiled *code, hd_diag *d) {
+  hd_digest_bytes(h, code->text, code->len);
+  hd_status st = digest_buffers(h, code->workload, d);
+  if (st == HD_OK) digest_launches(h, code->workload);
+  return st;
+}
+
+hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_digest *h, hd_diag *d) {
+  const hd_compiled *code;
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, arch), &code, d);
+  return st == HD_OK ? digest_code(h, code, d) : st;
+}
+
 hd_status predict_path(const hd_compiled *code, uint32_t launch, const char *method, const char *suffix,
                        char out[PREDICT_PATH], hd_diag *d) {
   hd_digest h = hd_digest_begin();
   char folder[PATH], name[HD_DIGEST_HEX];
   hd_digest_text(&h, method);
-  hd_digest_bytes(&h, code->text, code->len);
-  hd_status st = digest_buffers(&h, code->workload, d);
+  hd_status st = digest_code(&h, code, d);
   if (st != HD_OK) return st;
-  digest_launches(&h, code->workload);
   hd_digest_bytes(&h, &launch, sizeof launch);
   hd_cache_folder(folder, sizeof folder);
   int n = snprintf(out, PREDICT_PATH, "%s/%s.%s", folder, hd_digest_hex(&h, name), suffix);

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "heddle/work.h"
+
 static hd_status arena(void *ctx, hd_diag *d) {
   hd_arena a;
   jmp_buf escape;
@@ -47,11 +49,37 @@ static hd_status files(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status answer(void *ctx, size_t i, unsigned thread, hd_buf *out, hd_diag *d) {
+  hd_buf_printf(out, "answer %zu", i);
+  return HD_OK;
+}
+
+static hd_status take(void *ctx, size_t i, const void *bytes, size_t len, hd_diag *d) { return HD_OK; }
+
+/* A first part, then the rest of it, from its journal. */
+static hd_status work(void *ctx, hd_diag *d) {
+  char path[] = "/tmp/heddle-nomem-XXXXXX";
+  static const char *const words[] = {"word"};
+  const hd_work w = {.n = 5, .item = answer, .take = take};
+  const hd_work_how first = {
+      .journal = path, .resume = true, .shard = 1, .shards = 2, .command = words, .n_words = 1};
+  const hd_work_how all = {.journal = path, .resume = true};
+  bool whole;
+  int fd = mkstemp(path);
+  if (fd < 0) return hd_fail(d, HD_ERR_IO, "%s", path);
+  close(fd);
+  hd_status st = hd_work_run(&w, &first, &whole, d);
+  if (st == HD_OK) st = hd_work_run(&w, &all, &whole, d);
+  unlink(path);
+  return st;
+}
+
 static void every_allocation_that_fails_is_said(void **state) {
   static const nomem_entry cases[] = {{"arena", arena, NULL, false},
                                       {"buffer", buffer, NULL, false},
                                       {"vector", vector, NULL, false},
-                                      {"files", files, NULL, false}};
+                                      {"files", files, NULL, false},
+                                      {"work", work, NULL, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
 }
 

@@ -12,7 +12,8 @@ static hd_status levers(void *ctx, hd_diag *d) {
       .plans = plans, .n_plans = 2, .workloads = workloads, .n_workloads = 1, .cells = cells};
   hd_arena a;
   hd_arena_init(&a);
-  hd_status st = hd_suite_levers(&run, &t, cells, &a, d);
+  bool whole;
+  hd_status st = hd_suite_levers(&run, &t, cells, &a, NULL, &whole, d);
   if (st == HD_OK) assert_int_equal(cells[0].answer, HD_LEVER_EQUAL);
   hd_arena_free(&a);
   return st;
