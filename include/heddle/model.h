@@ -293,8 +293,8 @@ typedef struct hd_replay_options {
                             resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
   uint32_t shared_bytes; /* per CTA */
-  uint32_t
-      extra; /* instructions that a plan adds to each task, of each warp: with a clock they take their time */
+  uint32_t extra, extra_depth; /* instructions that a plan adds to each task, of each warp, and how many of
+                                  them wait for each other: with a clock they take their time */
   bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
                  that of the busiest resource */
   hd_bypass threshold; /* a register of the caches compares each load's warp with it (BYP 6.2); NONE: there is

@@ -478,7 +478,7 @@ static void price_claims(const hd_model *m, const hd_replay_options *o, dispatch
   }
   uint64_t look = m->gpu.l2.latency, way = m->gpu.l2_atomic_latency ? m->gpu.l2_atomic_latency : look;
   uint64_t fence = m->gpu.units.fence_latency ? m->gpu.units.fence_latency : look;
-  uint64_t code = (uint64_t)o->extra * m->gpu.units.alu_latency;
+  uint64_t code = (uint64_t)o->extra_depth * m->gpu.units.alu_latency;
   q->extra = o->extra;
   q->claim_delay = q->task_delay = code;
   if (!o->claims.n_queues) return;

@@ -3,13 +3,6 @@
 
 #include "predict/study.h"
 
-static uint32_t instructions(const hd_ptx_module *m, uint32_t func) {
-  const hd_ptx_func *f = &m->funcs[func];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < f->n_stmts; i++) n += f->stmts[i].kind == HD_S_INST;
-  return n;
-}
-
 /* The cost of a table's order does not depend on its entries: order=reverse stands for it here, so that no
  * table is needed. */
 static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_kernel *kernels) {
@@ -22,7 +15,7 @@ static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_ke
   }
 }
 
-hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint32_t *extra, hd_diag *d) {
+hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_added *extra, hd_diag *d) {
   const hd_compiled *code = s->code;
   hd_run_options run = s->run;
   hd_arena arena;
@@ -38,9 +31,7 @@ hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint
   if (st == HD_OK) st = hd_ptx_parse(code->text, code->len, s->w->name, &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_workload(m, &plans, &run, recipes, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
-    uint32_t func = code->kernels[code->kernel_of[i]].func;
-    uint32_t before = instructions(code->module, func), after = instructions(m, func);
-    extra[i] = after > before ? after - before : 0;
+    st = hd_rewrite_added(code->module, m, code->kernels[code->kernel_of[i]].func, &extra[i], d);
   }
   hd_arena_free(&arena);
   free(plans.kernels); /* what the plans hold is the caller's */

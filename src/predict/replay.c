@@ -98,7 +98,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                                const hd_gpu *g, const hd_plan *p, const hd_dispatch *dispatch,
                                hd_counters *out, hd_diag *d) {
   bool baseline = hd_plan_is_baseline(p);
-  uint32_t *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
+  hd_added *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
   hd_status st = extra ? HD_OK : hd_nomem(d);
   memset(out, 0, sizeof *out);
   if (st == HD_OK && s->run.timed && !baseline) st = replay_extra(s, p, g->n_sms, extra, d);
@@ -113,7 +113,8 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
                            .dispatch = *dispatch,
                            .registers = s->w->registers,
                            .shared_bytes = s->shared[i],
-                           .extra = extra[i],
+                           .extra = extra[i].instructions,
+                           .extra_depth = extra[i].depth,
                            .timed = s->run.timed,
                            .warps = warps,
                            .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0},

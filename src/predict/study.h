@@ -79,9 +79,8 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
 
 /* ---- Replays (replay.c) ------------------------------------------------------------------ */
 
-/* extra.c. Per launch: instructions that the order and the binding of a plan add to each task, by the
- * rewritten kernel's text. */
-hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, uint32_t *extra, hd_diag *d);
+/* extra.c. Per launch: instructions that the order and the binding of a plan add to each task. */
+hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_added *extra, hd_diag *d);
 
 /* warps.c. The policy of the warp schedulers for one launch: the plan's, or the GPU's own, and for priority
  * without a number the launch's group. order: as hd_plan_tabulate makes it, NULL: by number. */

@@ -1,0 +1,98 @@
+/* The instructions that hd_rewrite_added counts for a task, against those that the emulator runs. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/emu.h"
+#include "heddle/rewrite.h"
+
+static const char kernel[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+    ".reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+    "mov.u32 %r1, %ctaid.x;\nld.param.u64 %rd1, [out];\nmul.wide.u32 %rd2, %r1, 4;\n"
+    "add.s64 %rd3, %rd1, %rd2;\natom.global.add.u32 %r2, [%rd3], 1;\nret;\n}\n";
+
+enum { CAPACITY = 4096 };
+
+/* The warp instructions of V tasks of 32 threads, which one worker does where the plan lets it. */
+static uint64_t run(const char *plan_text, uint32_t V, hd_added *added) {
+  hd_arena a, b;
+  hd_arena_init(&a);
+  hd_arena_init(&b);
+  hd_diag d = {0};
+  hd_ptx_module *before, *m;
+  hd_plan p;
+  hd_recipe recipe;
+  hd_emu *e;
+  hd_emu_program *program;
+  uint64_t out, state = 0;
+  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &a, &before, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &b, &m, &d), HD_OK);
+  hd_rewrite_options o = {.grid = {.known = true, .g = {V, 1, 1}, .n_sms = 1}, .block = {32, 1, 1}};
+  if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  if (hd_rewrite_added(before, m, 0, added, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  hd_emu_options eo = {.threads = 1, .memory = 1 << 24};
+  assert_int_equal(hd_emu_create(&eo, &e, &d), HD_OK);
+  assert_int_equal(hd_emu_load(e, m, &program, &d), HD_OK);
+  assert_int_equal(hd_emu_alloc(e, CAPACITY * 4, &out, &d), HD_OK);
+  memset(hd_emu_ptr(e, out, CAPACITY * 4), 0, CAPACITY * 4);
+  if (recipe.state_bytes) {
+    assert_int_equal(hd_emu_alloc(e, recipe.state_bytes, &state, &d), HD_OK);
+    memset(hd_emu_ptr(e, state, recipe.state_bytes), 0, recipe.state_bytes);
+  }
+  const uint32_t g[3] = {V, 1, 1};
+  char *params = calloc(1, recipe.params_bytes + 8);
+  memcpy(params, &out, sizeof out);
+  hd_recipe_params(&recipe, g, state, 0, params);
+  hd_emu_launch_params l = {.kernel = "k",
+                            .block = {32, 1, 1},
+                            .args = params,
+                            .args_bytes = recipe.params_bytes ? recipe.params_bytes : 8};
+  hd_recipe_grid(&recipe, g, 1, 1, l.grid);
+  hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .resident = 1};
+  hd_emu_stats stats = {0};
+  if (hd_emu_launch(program, &l, &how, NULL, &stats, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  free(params);
+  hd_emu_unload(program);
+  hd_emu_destroy(e);
+  hd_plan_free(&p);
+  hd_arena_free(&a);
+  hd_arena_free(&b);
+  return stats.warp_instructions;
+}
+
+static void one_more_task_takes_as_many_instructions_as_are_counted(void **state) {
+  static const char *const plans[] = {"bind=agents", "order=reverse,bind=agents",
+                                      "bind=agents,take=segments:64", "bind=claim"};
+  hd_added none, added;
+  const uint64_t own = (run("baseline", 2000, &none) - run("baseline", 1000, &none)) / 1000;
+  assert_int_equal(none.instructions, 0);
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    const uint64_t more = run(plans[i], 2000, &added) - run(plans[i], 1000, &added);
+    const double each = (double)more / 1000 - (double)own;
+    /* A segment of 64 tasks is claimed once. */
+    if (each < added.instructions - 1.5 || each > added.instructions + 1.5)
+      fail_msg("%s: %.2f instructions a task, %u are counted", plans[i], each, added.instructions);
+  }
+}
+
+static void no_chain_is_longer_than_the_way(void **state) {
+  static const char *const plans[] = {"bind=agents", "bind=agents:2", "bind=claim", "order=reverse",
+                                      "order=hilbert,bind=agents,take=segments"};
+  hd_added added;
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    run(plans[i], 100, &added);
+    assert_true(added.instructions > 0 && added.depth > 0 && added.depth <= added.instructions);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("one more task takes as many instructions as are counted",
+                one_more_task_takes_as_many_instructions_as_are_counted),
+      BEHAVIOUR("no chain is longer than the way", no_chain_is_longer_than_the_way),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
