@@ -34,4 +34,8 @@ void free_words(words *w);
 /* X, (X,), (X, Y) or (X, Y, Z); None leaves {0}. False: an exception is raised. */
 bool get_dims(PyObject *from, uint32_t out[3]);
 
+/* verdicts.c */
+PyObject *get_verdict(PyObject *module, PyObject *args);
+PyObject *put_verdict(PyObject *module, PyObject *args);
+
 #endif

@@ -475,6 +475,10 @@ static PyMethodDef functions[] = {
     {"sweep", sweep, METH_VARARGS, "(study, plans, seed, threads) -> CSV"},
     {"optimize", optimize, METH_VARARGS,
      "(workload, gpu, folder, keep_launch, seconds, threads) -> (JSON, ptx or None)"},
+    {"get_verdict", get_verdict, METH_VARARGS,
+     "(store, kernel, launch, gpu, driver) -> (plan, speedup, low, high) or None"},
+    {"put_verdict", put_verdict, METH_VARARGS,
+     "(store, kernel, launch, gpu, driver, name, plan, speedup, low, high, before_us, after_us, tried)"},
     {0}};
 
 PyMODINIT_FUNC PyInit__heddle(void);

@@ -37,3 +37,22 @@ def sweep(study: Any, plans: Sequence[str], seed: int, threads: int, /) -> str: 
 def optimize(
     workload: Any, gpu: str, folder: str, keep_launch: bool, seconds: float, threads: int, /
 ) -> tuple[str, str | None]: ...
+def get_verdict(
+    store: str | None, kernel: str, launch: str, gpu: str, driver: str, /
+) -> tuple[str, float, float, float] | None: ...
+def put_verdict(
+    store: str | None,
+    kernel: str,
+    launch: str,
+    gpu: str,
+    driver: str,
+    name: str,
+    plan: str,
+    speedup: float,
+    low: float,
+    high: float,
+    before_us: float,
+    after_us: float,
+    tried: int,
+    /,
+) -> None: ...

@@ -1,0 +1,207 @@
+"""heddle.triton, as far as it works without a GPU: up to the binary, and the choice of plans.
+
+Triton is found where it is installed, or in the folder $HEDDLE_TRITON. Exit code 77: there is none.
+"""
+
+import os
+import random
+import sys
+import tempfile
+import unittest
+
+if os.environ.get("HEDDLE_TRITON"):
+    sys.path.append(os.environ["HEDDLE_TRITON"])
+try:
+    import triton  # noqa: F401
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    import heddle.triton as ht
+except ImportError as e:
+    print(f"skipped: no Triton that heddle works with here: {e}")
+    sys.exit(77)
+
+import heddle
+import triton_kernels as kernels
+from heddle import _heddle, _triton_tune
+
+BLOCK = 64
+
+
+def compile_kernel(fn, target=("cuda", 90)):
+    names = fn.arg_names
+    signature = {n: "constexpr" if n == "B" else "i32" if n == "w" else "*i32" for n in names}
+    source = ASTSource(fn, signature, {(len(names) - 1,): BLOCK})
+    return triton.compile(source, target=GPUTarget(*target, 32), options={"num_warps": 2})
+
+
+class Pipeline(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = os.path.join(self.folder.name, "verdicts.db")
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(self.folder.name, "cache")
+        self.plain = compile_kernel(kernels.rows)
+
+    def tearDown(self):
+        ht.disable()
+        self.folder.cleanup()
+
+    def entries(self):
+        cache = os.environ["TRITON_CACHE_DIR"]
+        return {d for d in os.listdir(cache) if any(f.endswith(".cubin") for f in os.listdir(os.path.join(cache, d)))}
+
+    def test_a_kernel_is_compiled_under_the_plan_that_is_named(self):
+        ht.enable(store=self.store, plans={"rows": "order=band:4"})
+        k = compile_kernel(kernels.rows)
+        self.assertEqual(k.asm["ptx"], heddle.rewrite(self.plain.asm["ptx"], "order=band:4", kernel="rows").ptx)
+        self.assertNotEqual(k.asm["cubin"], self.plain.asm["cubin"])
+        self.assertEqual(k.metadata.shared, self.plain.metadata.shared)
+
+    def test_off_and_without_a_verdict_the_text_and_the_entry_are_tritons_own(self):
+        before = self.entries()
+        ht.enable(store=self.store)
+        self.assertEqual(compile_kernel(kernels.rows).asm["ptx"], self.plain.asm["ptx"])
+        self.assertEqual(self.entries(), before)
+        ht.disable()
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(self.folder.name, "other")
+        again = compile_kernel(kernels.rows)
+        self.assertEqual(again.asm["ptx"], self.plain.asm["ptx"])
+        self.assertEqual(self.entries(), before)
+
+    def test_a_verdict_is_applied_and_cached_beside_the_original(self):
+        key = self.plain.metadata.hash[:32]
+        plan = "order=col"
+        _heddle.put_verdict(self.store, key, ht.LAUNCH, "none", "none", "rows", plan, 1.5, 1.4, 1.6, 3, 2, 4)
+        ht.enable(store=self.store)
+        k = compile_kernel(kernels.rows)
+        self.assertEqual(k.asm["ptx"], heddle.rewrite(self.plain.asm["ptx"], plan, kernel="rows").ptx)
+        self.assertEqual(len(self.entries()), 2)
+        made = []
+        triton.knobs.compilation.listener = lambda **how: made.append(how["cache_hit"])
+        try:
+            compile_kernel(kernels.rows)
+            ht.disable()
+            self.assertEqual(compile_kernel(kernels.rows).asm["ptx"], self.plain.asm["ptx"])
+        finally:
+            triton.knobs.compilation.listener = None
+        self.assertEqual(made, [True, True])
+
+    def test_a_verdict_for_the_original_leaves_everything_as_it_is(self):
+        key = self.plain.metadata.hash[:32]
+        _heddle.put_verdict(self.store, key, ht.LAUNCH, "none", "none", "rows", "baseline", 1, 1, 1, 0, 0, 9)
+        ht.enable(store=self.store)
+        self.assertEqual(compile_kernel(kernels.rows).asm["ptx"], self.plain.asm["ptx"])
+        self.assertEqual(len(self.entries()), 1)
+
+    def test_a_kernel_that_cannot_be_rewritten_soundly_stays_as_it_is_and_is_named(self):
+        plain = compile_kernel(kernels.waits)
+        ht.enable(store=self.store, plans={"waits": "order=col"})
+        with self.assertLogs("heddle.triton", "WARNING") as log:
+            k = compile_kernel(kernels.waits)
+        self.assertEqual(k.asm["ptx"], plain.asm["ptx"])
+        self.assertIn("waits stays as it is", log.output[0])
+
+    def test_plans_that_change_the_launch_are_not_taken(self):
+        with self.assertRaises(heddle.UnsupportedError):
+            ht.apply(self.plain.asm["ptx"], "bind=agents", "rows")
+
+    def test_a_hook_that_is_there_goes_on(self):
+        seen = []
+        triton.knobs.runtime.add_stages_inspection_hook = lambda *a, **k: seen.append(a)
+        try:
+            ht.enable(store=self.store, plans={"rows": "order=col"})
+            compile_kernel(kernels.rows)
+            self.assertEqual(len(seen), 1)
+            ht.disable()
+            self.assertIsNotNone(triton.knobs.runtime.add_stages_inspection_hook)
+        finally:
+            triton.knobs.runtime.add_stages_inspection_hook = None
+
+    def test_a_plan_that_is_none_is_refused_at_once(self):
+        with self.assertRaises(heddle.InputError):
+            ht.enable(plans={"rows": "order=nowhere"})
+
+    def test_every_candidate_of_a_launch_can_be_compiled(self):
+        for fn, grid, numbers in ((kernels.rows, (8, 16), ()), (kernels.tiles, (128,), (512,))):
+            text = compile_kernel(fn).asm["ptx"]
+            plans = _triton_tune.candidates(grid, numbers, (BLOCK,))
+            self.assertTrue(plans)
+            for plan in plans:
+                with self.subTest(kernel=fn.__name__, plan=plan):
+                    self.assertNotEqual(ht.apply(text, plan, fn.__name__), text)
+
+
+class Choice(unittest.TestCase):
+    def test_a_row_of_tiles_is_found_among_the_arguments(self):
+        self.assertEqual(_triton_tune.widths(128, [512, 1024, 7], [64]), [16, 8])
+        self.assertEqual(_triton_tune.widths(128, [100], [64]), [2])
+        self.assertEqual(_triton_tune.widths(1, [512], [64]), [])
+        self.assertEqual(_triton_tune.widths(127, [512], [64]), [])
+
+    def test_bounds_hold_the_median_of_the_population_99_times_in_100(self):
+        draw = random.Random(1)
+        missed = 0
+        for _ in range(2000):
+            _, low, high = _triton_tune.bounds([draw.gauss(1.1, 0.2) for _ in range(_triton_tune.ROUNDS)])
+            missed += not low <= 1.1 <= high
+        self.assertLessEqual(missed, 30)
+
+    def test_the_fastest_is_chosen_and_a_tie_is_no_win(self):
+        draw = random.Random(2)
+        us = {"original": 100.0, "a": 90.0, "b": 70.0, "c": 120.0, "same": 100.0}
+
+        def time(name, launches):
+            return us[name] * draw.gauss(1, 0.01)
+
+        chosen = _triton_tune.choose(time, "original", {p: p for p in ("a", "b", "c", "same")}, 5)
+        self.assertEqual(chosen[0], "b")
+        ratios, before, after = _triton_tune.confirm(time, "original", "b")
+        self.assertGreater(_triton_tune.bounds(ratios)[1], 1.3)
+        self.assertGreater(before, after)
+        ties = [_triton_tune.bounds(_triton_tune.confirm(time, "original", "same")[0])[1] > 1 for _ in range(200)]
+        self.assertLessEqual(sum(ties), 6)
+
+    def test_a_kernel_waits_for_its_first_launch_and_is_tuned_once(self):
+        launched, tuned = [], []
+
+        class Base:
+            def __init__(self, src, metadata):
+                self.launch_pdl = False
+
+            def __call__(self, x, y, z, stream, function, *rest):
+                launched.append(function)
+
+        class Metadata:
+            name, hash = "k", "0" * 64
+
+        with tempfile.TemporaryDirectory() as folder:
+            state = ht._State(os.path.join(folder, "s.db"), {}, True, 1)
+            Launcher = _triton_tune.launcher_class(Base, state)
+            won = ht.Tuned("k", heddle.Plan("order=col"), 2, 1.9, 2.1, 2, 1)
+            real = _triton_tune._Kernel, _triton_tune.tune
+
+            class Kernel:
+                def __init__(self, src, metadata):
+                    self.name = metadata.name
+
+                def cache(self, ptx, cubin):
+                    tuned.append((ptx, cubin))
+
+            _triton_tune._Kernel = Kernel
+            _triton_tune.tune = lambda *a: (won, "fast", ("ptx", b"cubin"), 3)
+            try:
+                launcher = Launcher(None, Metadata)
+                for _ in range(3):
+                    launcher(1, 1, 1, 0, "original", (), None, None, None)
+                Launcher(None, Metadata)(1, 1, 1, 0, "original", (), None, None, None)
+            finally:
+                _triton_tune._Kernel, _triton_tune.tune = real
+            self.assertEqual(launched, ["fast"] * 3 + ["original"])  # compiled under the verdict by then
+            self.assertEqual(tuned, [("ptx", b"cubin")])
+            self.assertEqual(state.tuned, [won])
+            self.assertEqual(state.plan("0" * 64), "order=col")
+            self.assertFalse(launcher.launch_pdl)
+
+
+if __name__ == "__main__":
+    unittest.main()
