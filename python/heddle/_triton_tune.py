@@ -1,4 +1,4 @@
-"""Triton's kernels tuned at their first launch, on its own tensors."""
+"""Launches of Triton's kernels under their verdicts, and tuned on their own tensors."""
 
 from __future__ import annotations
 
@@ -171,37 +171,48 @@ class _Kernel:
         with open(path) as f:
             return f.read()
 
-    def compile(self, plan: str) -> tuple[str, bytes] | None:
+    def compile(self, plan: str, grid: Sequence[int]) -> tuple[str, bytes] | None:
+        """The text under a plan, and its binary; None: the kernel cannot be rewritten so."""
         from .triton import apply
 
-        text = self.text()
+        metadata = self.metadata
         try:
-            new = apply(text or "", plan, self.name)
-            return new, self.backend.make_cubin(new, dict(self.metadata._asdict()), self.options, self.metadata.target.arch)
+            new = apply(self.text() or "", plan, self.name, grid)
+            return new, self.backend.make_cubin(new, dict(metadata._asdict()), self.options, metadata.target.arch)
         except _heddle.Error as e:
             _log.info("%s: %s", self.name, e)
-        return None
+            return None
 
     def load(self, cubin: bytes) -> Any:
+        """The driver's handles of a binary, of which the second is the function."""
         from triton.runtime import driver
 
         device = driver.active.get_current_device()
         return driver.active.utils.load_binary(self.name, cubin, self.metadata.shared, device)
 
-    def cache(self, ptx: str, cubin: bytes) -> None:
-        """Under the key that the kernel has from now on, for processes to come."""
+    def keep(self, plan: str, grid: Sequence[int], made: tuple[str, bytes]) -> None:
+        """In Triton's cache, for processes to come."""
+        m = self._cache(plan, grid)
+        group = {f"{self.file}.{ext}": m.put(data, f"{self.file}.{ext}") for ext, data in zip(("ptx", "cubin"), made)}
+        m.put_group(f"{self.file}.json", group)
+
+    def recall(self, plan: str, grid: Sequence[int]) -> bytes | None:
+        """The binary as it was kept, else made anew."""
+        path = (self._cache(plan, grid).get_group(f"{self.file}.json") or {}).get(f"{self.file}.cubin")
+        if path:
+            with open(path, "rb") as f:
+                return f.read()
+        made = self.compile(plan, grid)
+        if made:
+            self.keep(plan, grid, made)
+        return made[1] if made else None
+
+    def _cache(self, plan: str, grid: Sequence[int]) -> Any:
         from triton.runtime.cache import get_cache_manager
 
-        m, group = get_cache_manager(self.metadata.hash), {}
-        for name, path in self.group.items():
-            with open(path, "rb") as f:
-                data = f.read()
-            if name.endswith(".ptx"):
-                data = ptx.encode()
-            if name.endswith(".cubin"):
-                data = cubin
-            group[name] = m.put(data, name)
-        m.put_group(f"{self.file}.json", group)
+        from .triton import extended
+
+        return get_cache_manager(extended(self.metadata.hash, plan, grid))
 
 
 def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Sequence[int], values: Sequence[Any],
@@ -217,7 +228,7 @@ def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Se
     if not plans or kernel.text() is None:
         return nothing
     with ThreadPoolExecutor(8) as pool:
-        made = {p: m for p, m in zip(plans, pool.map(kernel.compile, plans)) if m}
+        made = {p: m for p, m in zip(plans, pool.map(lambda p: kernel.compile(p, grid), plans)) if m}
     loaded = {p: kernel.load(m[1]) for p, m in made.items()}
     variants = {p: l[1] for p, l in loaded.items()}
     bench = _Bench(launch, _storages(values), driver.active.get_device_interface())
@@ -242,43 +253,63 @@ def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Se
 
 
 def launcher_class(base: type, state: _State) -> type:
-    """Triton's launcher of kernels, which tunes a kernel at its first launch."""
+    """Triton's launcher of kernels, which looks up each grid once."""
 
     class Launcher:
         def __init__(self, src: Any, metadata: Any):
             self.inner = base(src, metadata)
             self.src, self.metadata = src, metadata
             self.lock = threading.Lock()
-            self.waits = metadata.name not in state.forced and state.plan(metadata.hash) is None
-            self.function: Any = None
+            self.functions: dict[tuple[int, int, int], Any] = {}
+            """By grid; None: the original."""
+            self.loaded: list[Any] = []
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.inner, name)
 
         def __call__(self, x: int, y: int, z: int, stream: Any, function: Any, *rest: Any) -> Any:
-            if self.waits and not _is_captured():
+            grid = (x, y, z)
+            if grid not in self.functions and not _is_captured():
                 with self.lock:
-                    if self.waits:
-                        self.waits = False
-                        self._tune((x, y, z), stream, function, rest)
-            return self.inner(x, y, z, stream, self.function or function, *rest)
+                    if grid not in self.functions:
+                        self.functions[grid] = self._find(grid, stream, function, rest)
+            return self.inner(x, y, z, stream, self.functions.get(grid) or function, *rest)
 
-        def _tune(self, grid: Sequence[int], stream: Any, function: Any, rest: Sequence[Any]) -> None:
+        def _find(self, grid: Sequence[int], stream: Any, function: Any, rest: Sequence[Any]) -> Any:
+            name = self.metadata.name
+            if name in state.forced:
+                return None
+            try:
+                plan = state.plan(self.metadata.hash, grid)
+                if plan is None and state.tune:
+                    return self._tune(grid, stream, function, rest)
+                if plan is None or plan == "baseline":
+                    return None
+                kernel = _Kernel(self.src, self.metadata)
+                cubin = kernel.recall(plan, grid)
+                return self._load(kernel, cubin) if cubin else None
+            except Exception as e:  # no memory for a second copy of the tensors, say: the original runs
+                _log.warning("%s stays as it is: %s", name, e)
+                return None
+
+        def _load(self, kernel: _Kernel, cubin: bytes) -> Any:
+            self.loaded.append(kernel.load(cubin))
+            return self.loaded[-1][1]
+
+        def _tune(self, grid: Sequence[int], stream: Any, function: Any, rest: Sequence[Any]) -> Any:
             packed, values = rest[0], rest[4:]
 
             def launch(f: Any) -> None:
                 self.inner(*grid, stream, f, packed, None, None, None, *values)
 
-            try:
-                kernel = _Kernel(self.src, self.metadata)
-                t, chosen, made, tried = tune(kernel, launch, function, grid, values, state.seconds)
-                state.keep(self.metadata.hash, kernel.name, t, tried)
-                if made:
-                    kernel.cache(*made)
-                    self.function = chosen
-                _log.info("%s: %s, %.3fx (%.3f to %.3f)", kernel.name, t.plan, t.speedup, t.low, t.high)
-            except Exception as e:  # out of memory for a second copy, say: the original runs
-                _log.warning("%s was not tuned: %s", self.metadata.name, e)
+            kernel = _Kernel(self.src, self.metadata)
+            t, chosen, made, tried = tune(kernel, launch, function, grid, values, state.seconds)
+            state.keep(self.metadata.hash, grid, t, tried)
+            _log.info("%s, grid %s: %s, %.3fx (%.3f to %.3f)", kernel.name, grid, t.plan, t.speedup, t.low, t.high)
+            if not made:
+                return None
+            kernel.keep(str(t.plan), grid, made)
+            return chosen
 
     return Launcher
 

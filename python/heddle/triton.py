@@ -1,13 +1,14 @@
 """Triton's kernels under heddle's plans.
 
     import heddle.triton
-    heddle.triton.enable()            # kernels that have a verdict are compiled under its plan
-    heddle.triton.enable(tune=True)   # ... and others are tuned at their first launch, on its own tensors
+    heddle.triton.enable()                                # launches that have a verdict run under its plan
+    heddle.triton.enable(tune=True)                       # ... and others are tuned, on their own tensors
+    heddle.triton.enable(plans={"matmul": "order=col"})   # or by a kernel's name, for all its launches
 
-The PTX that Triton makes is rewritten in its compile pipeline, before ptxas. The text goes through the same
-checks as everywhere: a kernel that cannot be rewritten soundly stays as it is. Plans hold for any grid, so one
-compiled kernel does for all launches. Binaries lie in Triton's own cache, under Triton's key and the plan;
-kernels without a plan share their entries with a Triton that never heard of heddle.
+The PTX that Triton makes is rewritten before ptxas sees it: in Triton's compile pipeline, by its hook of stages, for
+plans by name; for a launch's grid alone, with its numbers as constants, for verdicts. The text goes through the same
+checks as everywhere: a kernel that cannot be rewritten soundly stays as it is. Binaries lie in Triton's own cache, under
+Triton's key and the plan; kernels without a plan share their entries with a Triton that never heard of heddle.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ import base64
 import ctypes
 import hashlib
 import logging
-import threading
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from . import _heddle
 from ._kernels import Plan, PlanLike, rewrite
@@ -34,8 +34,6 @@ except (ImportError, AttributeError) as e:
 
 _log = logging.getLogger("heddle.triton")
 _VERSION = "0.1.0"
-LAUNCH = "triton"
-"""The launch of these verdicts: a kernel's key in Triton's cache says all else."""
 
 
 def place() -> tuple[str, str]:
@@ -54,39 +52,34 @@ def place() -> tuple[str, str]:
 
 
 class _State:
-    """What is enabled; the plans of kernels by Triton's key."""
+    """What is enabled; the plans of launches, a kernel going by its key in Triton's cache."""
 
     def __init__(self, store: str | None, plans: Mapping[str, PlanLike], tune: bool, seconds: float):
         self.store, self.tune, self.seconds = store, tune, seconds
         self.forced = {name: str(Plan(plan)) for name, plan in plans.items()}
-        self.known: dict[tuple[str, str, str], str | None] = {}
         self.tuned: list[Tuned] = []
-        self.lock = threading.RLock()
 
-    def plan(self, key: str) -> str | None:
-        """The plan that the store has for a kernel; None: it has none, "baseline": the original is best."""
-        where = place()
-        with self.lock:
-            if (key, *where) not in self.known:
-                found = _heddle.get_verdict(self.store, key[:32], LAUNCH, *where)
-                self.known[key, *where] = found[0] if found else None
-            return self.known[key, *where]
+    def plan(self, key: str, grid: Sequence[int]) -> str | None:
+        """A launch's plan; None: there is no verdict, "baseline": the original is best."""
+        found = _heddle.get_verdict(self.store, key[:32], launch_text(grid), *place())
+        return found[0] if found else None
 
-    def keep(self, key: str, name: str, t: Tuned, tried: int) -> None:
-        where = place()
+    def keep(self, key: str, grid: Sequence[int], t: Tuned, tried: int) -> None:
         _heddle.put_verdict(
-            self.store, key[:32], LAUNCH, *where, name[:150], str(t.plan),
+            self.store, key[:32], launch_text(grid), *place(), t.kernel[:150], str(t.plan),
             t.speedup, t.low, t.high, t.before_us, t.after_us, tried,
         )  # fmt: skip
-        with self.lock:
-            self.known[key, *where] = str(t.plan)
-            self.tuned.append(t)
+        self.tuned.append(t)
 
-    def suffix(self, key: str) -> str:
-        """What Triton's key of a kernel is extended by; "": nothing, the original's."""
-        forced = ";".join(f"{k}:{v}" for k, v in sorted(self.forced.items()))
-        plan = self.plan(key) or "baseline"
-        return f"{_VERSION}|{forced}|{plan}" if forced or plan != "baseline" else ""
+
+def launch_text(grid: Sequence[int]) -> str:
+    """A launch in a verdict; all but the grid follows from Triton's key."""
+    return "triton grid=" + "x".join(str(n) for n in (tuple(grid) + (1, 1, 1))[:3])
+
+
+def extended(key: str, plan: str, grid: Sequence[int] = ()) -> str:
+    """A key of Triton's and a plan, both as Triton's keys: 64 hexadecimal digits."""
+    return hashlib.sha256(f"{key}|heddle {_VERSION}|{plan}|{launch_text(grid) if grid else ''}".encode()).hexdigest()
 
 
 _state: _State | None = None
@@ -116,12 +109,12 @@ def tuned() -> list[Tuned]:
 # ---- In the compile pipeline ------------------------------------------------------------------------------
 
 
-def apply(ptx: str, plan: PlanLike, name: str) -> str:
-    """The text of one kernel under a plan that leaves its launch as it is.
+def apply(ptx: str, plan: PlanLike, name: str, grid: Sequence[int] = ()) -> str:
+    """The text of one kernel under a plan that leaves its launch as it is; grid: for launches of that grid alone.
 
     UnsupportedError for other plans: Triton launches what it compiled with the grid that it was given.
     """
-    new = rewrite(ptx, plan, kernel=name)
+    new = rewrite(ptx, plan, kernel=name, grid=tuple(grid) or None)
     if new.launch:
         raise _heddle.UnsupportedError(f"{plan}: the kernel would be launched otherwise")
     return new.ptx
@@ -136,15 +129,15 @@ def _hook(*args: Any, **kwargs: Any) -> Any:
         return found or ("heddle", hashlib.sha256(b"heddle").hexdigest())  # plans are in the cache's keys
     stages = kwargs.get("stages", args[1] if len(args) > 1 else None)
     state = _state
-    if state is None or stages is None or "ptx" not in stages:
+    if state is None or not state.forced or stages is None or "ptx" not in stages:
         return found
     make = stages["ptx"]
 
     def ptx(src: Any, metadata: dict[str, Any]) -> str:
         text: str = make(src, metadata)
         name = metadata["name"]
-        plan = state.forced.get(name) or state.plan(metadata["hash"]) or "baseline"
-        if plan == "baseline":
+        plan = state.forced.get(name)
+        if plan is None:
             return text
         try:
             return apply(text, plan, name)
@@ -164,14 +157,12 @@ class Cache(FileCacheManager):  # type: ignore[misc]
 
 
 def _key(key: str) -> str:
-    """A key of Triton's, extended where the kernel has a plan; both in base 32."""
-    if _state is None:
+    """A key of Triton's, in base 32, extended by the plans that are given by name."""
+    if _state is None or not _state.forced:
         return key
     whole = base64.b32decode(key + "=" * (-len(key) % 8)).hex()
-    suffix = _state.suffix(whole)
-    if not suffix:
-        return key
-    return base64.b32encode(hashlib.sha256(f"{whole}|{suffix}".encode()).digest()).decode().rstrip("=")
+    plans = ";".join(f"{k}:{v}" for k, v in sorted(_state.forced.items()))
+    return base64.b32encode(bytes.fromhex(extended(whole, plans))).decode().rstrip("=")
 
 
 # ---- On and off -----------------------------------------------------------------------------------------------
@@ -184,41 +175,49 @@ def enable(
     plans: Mapping[str, PlanLike] | None = None,
     seconds: float = 5,
 ) -> None:
-    """From now on Triton compiles kernels under their plans.
+    """From now on Triton's kernels run under their plans.
 
-    Plans come from the verdicts of `store` (None: heddle's own in its cache folder), or, by a kernel's name,
-    from `plans`. With `tune`, a kernel that has no verdict is tuned at its first launch, on that launch's
-    tensors, in about `seconds`; they then hold what that one launch writes.
+    Plans come from the verdicts of `store` (None: heddle's own in its cache folder), by launch, or from `plans`, by the
+    kernel's name. With `tune`, a launch that has no verdict is tuned when it is met first, on its tensors, in about
+    `seconds`; they then hold what one launch writes. Kernels that are loaded already stay as they are.
     """
     global _state
     disable()
-    if knobs.cache.manager_class is not None:
-        raise _heddle.UnsupportedError("Triton's cache is not its own cache of files (TRITON_CACHE_MANAGER)")
-    _state = _State(store, plans or {}, tune, seconds)
-    _before["hook"] = knobs.runtime.add_stages_inspection_hook
-    knobs.runtime.add_stages_inspection_hook = _hook
-    knobs.cache.manager_class = Cache
-    if tune:
-        from triton.runtime import driver
-
+    _state = state = _State(store, plans or {}, tune, seconds)
+    if state.forced:
+        if knobs.cache.manager_class is not None:
+            _state = None
+            raise _heddle.UnsupportedError("Triton's cache is not its own cache of files (TRITON_CACHE_MANAGER)")
+        _before["hook"] = knobs.runtime.add_stages_inspection_hook
+        knobs.runtime.add_stages_inspection_hook = _hook
+        knobs.cache.manager_class = Cache
+    driver = _driver()
+    if driver is not None:
         from . import _triton_tune
 
-        _before["launcher"] = driver.active.launcher_cls
-        driver.active.launcher_cls = _triton_tune.launcher_class(driver.active.launcher_cls, _state)
+        _before["launcher"] = driver.launcher_cls
+        driver.launcher_cls = _triton_tune.launcher_class(driver.launcher_cls, state)
+
+
+def _driver() -> Any:
+    try:
+        from triton.runtime import driver
+
+        driver.active.get_current_device()
+        return driver.active
+    except Exception:  # there is no GPU
+        return None
 
 
 def disable() -> None:
     """As Triton was before. Kernels that are loaded stay as they are."""
     global _state
-    if _state is None:
-        return
     _state = None
-    knobs.runtime.add_stages_inspection_hook = _before["hook"]
-    knobs.cache.manager_class = None
+    if "hook" in _before:
+        knobs.runtime.add_stages_inspection_hook = _before["hook"]
+        knobs.cache.manager_class = None
     if "launcher" in _before:
-        from triton.runtime import driver
-
-        driver.active.launcher_cls = _before["launcher"]
+        _driver().launcher_cls = _before["launcher"]
     _before.clear()
 
 

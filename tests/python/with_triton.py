@@ -68,30 +68,32 @@ class Pipeline(unittest.TestCase):
         self.assertEqual(again.asm["ptx"], self.plain.asm["ptx"])
         self.assertEqual(self.entries(), before)
 
-    def test_a_verdict_is_applied_and_cached_beside_the_original(self):
-        key = self.plain.metadata.hash[:32]
-        plan = "order=col"
-        _heddle.put_verdict(self.store, key, ht.LAUNCH, "none", "none", "rows", plan, 1.5, 1.4, 1.6, 3, 2, 4)
-        ht.enable(store=self.store)
-        k = compile_kernel(kernels.rows)
-        self.assertEqual(k.asm["ptx"], heddle.rewrite(self.plain.asm["ptx"], plan, kernel="rows").ptx)
-        self.assertEqual(len(self.entries()), 2)
+    def test_binaries_under_a_plan_are_cached_beside_the_original(self):
         made = []
         triton.knobs.compilation.listener = lambda **how: made.append(how["cache_hit"])
         try:
-            compile_kernel(kernels.rows)
+            for plans in ({"rows": "order=col"}, {"rows": "order=col"}, {"rows": "order=reverse"}):
+                ht.enable(store=self.store, plans=plans)
+                compile_kernel(kernels.rows)
             ht.disable()
             self.assertEqual(compile_kernel(kernels.rows).asm["ptx"], self.plain.asm["ptx"])
         finally:
             triton.knobs.compilation.listener = None
-        self.assertEqual(made, [True, True])
+        self.assertEqual(made, [False, True, False, True])
+        self.assertEqual(len(self.entries()), 3)
 
-    def test_a_verdict_for_the_original_leaves_everything_as_it_is(self):
-        key = self.plain.metadata.hash[:32]
-        _heddle.put_verdict(self.store, key, ht.LAUNCH, "none", "none", "rows", "baseline", 1, 1, 1, 0, 0, 9)
-        ht.enable(store=self.store)
-        self.assertEqual(compile_kernel(kernels.rows).asm["ptx"], self.plain.asm["ptx"])
-        self.assertEqual(len(self.entries()), 1)
+    def test_a_launchs_binary_is_made_once_and_kept_in_tritons_cache(self):
+        source = ASTSource(kernels.rows, {}, {(3,): BLOCK})
+        kernel = _triton_tune._Kernel(source, self.plain.metadata)
+        self.assertEqual(kernel.text(), self.plain.asm["ptx"])
+        cubin = kernel.recall("order=band:4", (8, 16, 1))
+        again = _triton_tune._Kernel(source, self.plain.metadata)
+        again.compile = None
+        self.assertEqual(again.recall("order=band:4", (8, 16, 1)), cubin)
+        self.assertNotEqual(cubin, self.plain.asm["cubin"])
+        again.compile = lambda plan, grid: None
+        self.assertIsNone(again.recall("order=band:4", (16, 16, 1)))
+        self.assertIsNone(again.recall("order=col", (8, 16, 1)))
 
     def test_a_kernel_that_cannot_be_rewritten_soundly_stays_as_it_is_and_is_named(self):
         plain = compile_kernel(kernels.waits)
@@ -128,7 +130,7 @@ class Pipeline(unittest.TestCase):
             self.assertTrue(plans)
             for plan in plans:
                 with self.subTest(kernel=fn.__name__, plan=plan):
-                    self.assertNotEqual(ht.apply(text, plan, fn.__name__), text)
+                    self.assertNotEqual(ht.apply(text, plan, fn.__name__, grid), text)
 
 
 class Choice(unittest.TestCase):
@@ -161,8 +163,8 @@ class Choice(unittest.TestCase):
         ties = [_triton_tune.bounds(_triton_tune.confirm(time, "original", "same")[0])[1] > 1 for _ in range(200)]
         self.assertLessEqual(sum(ties), 6)
 
-    def test_a_kernel_waits_for_its_first_launch_and_is_tuned_once(self):
-        launched, tuned = [], []
+    def test_each_grid_is_tuned_once_and_later_processes_take_its_verdict(self):
+        launched, kept, recalled = [], [], []
 
         class Base:
             def __init__(self, src, metadata):
@@ -174,33 +176,69 @@ class Choice(unittest.TestCase):
         class Metadata:
             name, hash = "k", "0" * 64
 
+        class Kernel:
+            def __init__(self, src, metadata):
+                self.name = metadata.name
+
+            def keep(self, plan, grid, made):
+                kept.append((plan, grid, made))
+
+            def recall(self, plan, grid):
+                recalled.append((plan, grid))
+                return b"cubin"
+
+            def load(self, cubin):
+                return "module", f"loaded {cubin.decode()}"
+
+        def tune(kernel, launch, original, grid, values, seconds):
+            won = ht.Tuned("k", heddle.Plan("order=col" if grid[0] > 2 else ""), 2, 1.9, 2.1, 2, 1)
+            return (won, "fast", ("ptx", b"cubin"), 3) if won.plan else (won, original, None, 3)
+
+        def launches(state):
+            launched.clear()
+            launcher = _triton_tune.launcher_class(Base, state)(None, Metadata)
+            for grid in ((4, 2, 1), (4, 2, 1), (2, 2, 1), (2, 2, 1), (8, 8, 1)):
+                launcher(*grid, 0, "original", (), None, None, None)
+            self.assertFalse(launcher.launch_pdl)
+            return list(launched)
+
+        real = _triton_tune._Kernel, _triton_tune.tune
+        _triton_tune._Kernel, _triton_tune.tune = Kernel, tune
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                store = os.path.join(folder, "s.db")
+                self.assertEqual(launches(ht._State(store, {}, False, 1)), ["original"] * 5)
+                tuning = ht._State(store, {}, True, 1)
+                self.assertEqual(launches(tuning), ["fast"] * 2 + ["original"] * 2 + ["fast"])
+                self.assertEqual([str(t.plan) for t in tuning.tuned], ["order=col", "baseline", "order=col"])
+                self.assertEqual(kept, [("order=col", g, ("ptx", b"cubin")) for g in ((4, 2, 1), (8, 8, 1))])
+                _triton_tune.tune = None
+                later = launches(ht._State(store, {}, True, 1))
+                self.assertEqual(later, ["loaded cubin"] * 2 + ["original"] * 2 + ["loaded cubin"])
+                self.assertEqual(recalled, [("order=col", (4, 2, 1)), ("order=col", (8, 8, 1))])
+                self.assertEqual(launches(ht._State(store, {"k": "order=reverse"}, True, 1)), ["original"] * 5)
+        finally:
+            _triton_tune._Kernel, _triton_tune.tune = real
+
+    def test_a_launch_that_cannot_be_tuned_runs_the_original(self):
+        launched = []
+
+        class Base:
+            def __init__(self, src, metadata):
+                pass
+
+            def __call__(self, x, y, z, stream, function, *rest):
+                launched.append(function)
+
+        class Metadata:
+            name, hash = "k", "0" * 64  # and nothing else that a kernel has
+
         with tempfile.TemporaryDirectory() as folder:
             state = ht._State(os.path.join(folder, "s.db"), {}, True, 1)
-            Launcher = _triton_tune.launcher_class(Base, state)
-            won = ht.Tuned("k", heddle.Plan("order=col"), 2, 1.9, 2.1, 2, 1)
-            real = _triton_tune._Kernel, _triton_tune.tune
-
-            class Kernel:
-                def __init__(self, src, metadata):
-                    self.name = metadata.name
-
-                def cache(self, ptx, cubin):
-                    tuned.append((ptx, cubin))
-
-            _triton_tune._Kernel = Kernel
-            _triton_tune.tune = lambda *a: (won, "fast", ("ptx", b"cubin"), 3)
-            try:
-                launcher = Launcher(None, Metadata)
-                for _ in range(3):
-                    launcher(1, 1, 1, 0, "original", (), None, None, None)
-                Launcher(None, Metadata)(1, 1, 1, 0, "original", (), None, None, None)
-            finally:
-                _triton_tune._Kernel, _triton_tune.tune = real
-            self.assertEqual(launched, ["fast"] * 3 + ["original"])  # compiled under the verdict by then
-            self.assertEqual(tuned, [("ptx", b"cubin")])
-            self.assertEqual(state.tuned, [won])
-            self.assertEqual(state.plan("0" * 64), "order=col")
-            self.assertFalse(launcher.launch_pdl)
+            launcher = _triton_tune.launcher_class(Base, state)(None, Metadata)
+            with self.assertLogs("heddle.triton", "WARNING"):
+                launcher(4, 4, 1, 0, "original", (), None, None, None)
+        self.assertEqual(launched, ["original"])
 
 
 if __name__ == "__main__":
