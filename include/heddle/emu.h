@@ -35,8 +35,9 @@ typedef struct hd_emu hd_emu;
  * load whose value is a guess that atom.cas compares; and plain stores of the bytes that another task's
  * stores left there (flags that several set). The check does not see that a flag orders other accesses.
  * Shared memory: a warp's access that meets another warp's, one of them a store and not both strong, with no
- * barrier, mbarrier or flag with fences between them; lanes of one warp are not compared. Launches use one
- * host thread. */
+ * barrier, mbarrier or flag with fences between them; lanes of one warp are not compared. A cluster of
+ * several CTAs counts as one task, and races in its shared memory are not looked for. Launches use one host
+ * thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
@@ -127,7 +128,10 @@ typedef struct hd_emu_launch_params {
   const char *kernel;
   uint32_t grid[3], block[3];
   uint32_t dynamic_shared; /* bytes */
-  const void *args;        /* the parameter block, laid out by hd_ptx_param_layout */
+  /* CTAs of a cluster along each dimension, of which the grid's are multiples; 0: as the kernel says
+   * (.reqnctapercluster), else 1. CTAs of a cluster are resident together, on SMs next to each other. */
+  uint32_t cluster[3];
+  const void *args; /* the parameter block, laid out by hd_ptx_param_layout */
   uint64_t args_bytes;
   /* All CTAs are resident at once, whatever the dispatcher: they may wait for each other, and grid.sync() of
    * cooperative groups works. HD_ERR_USAGE where they do not fit: `fit` of them to each of the machine's SMs,

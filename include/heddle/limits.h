@@ -7,6 +7,7 @@
 
 enum {
   HD_MAX_THREADS = 1024,     /* of a CTA */
+  HD_MAX_CLUSTER = 16,       /* CTAs of a cluster; beyond 8 a kernel must allow it */
   HD_MAX_SHARED = 227 << 10, /* bytes a CTA may ask for: of compute capability 9.0, the most there is */
   HD_MAX_PARAMS = 32764,     /* bytes of a kernel's parameters, from compute capability 7.0 on */
   HD_MAX_CONST = 64 << 10,   /* bytes of a module's .const variables, in each bank */

@@ -318,7 +318,8 @@ static void unknown_forms_are_refused(void **state) {
 #define TX "mbarrier::complete_tx::bytes"
   static const char *const forms[][2] = {
       {B "shared::cluster.global." TX ".multicast::cluster [%r1], [%d1], 16, [%r2], %r3",
-       "several CTAs of a cluster"},
+       "%r3 has 32 bits where the instruction takes 16"},
+      {B "shared::cta.global." TX ".multicast::cluster [%r1], [%d1], 16, [%r2], 3", "no such form"},
       {B "shared::cluster.global." TX ".ignore_oob [%r1], [%d1], 16, [%r2]", ".ignore_oob is not emulated"},
       {B "global.shared::cta.bulk_group.cp_mask [%d1], [%r1], 16, %r3", ".cp_mask is not emulated"},
       {B "shared::cluster.global.bulk_group [%r1], [%d1], 16", "no such form"},

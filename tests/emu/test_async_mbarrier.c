@@ -230,33 +230,7 @@ static void a_cluster_of_one_cta_is_the_cta(void **state) {
   const uint32_t want[4] = {1, 0, 41, 0};
   assert_memory_equal(out, want, sizeof want);
   async_close(&x);
-  async_must_fault("mapa.u64 %d2, %in, 1;", 1, 0, "CTA 1 of a cluster of one");
-}
-
-static void real_clusters_are_refused(void **state) {
-  static const char *const directives[] = {".reqnctapercluster 2, 1, 1", ".explicitcluster",
-                                           ".reqnctapercluster 1"};
-  for (unsigned k = 0; k < 3; k++) {
-    char text[256];
-    hd_arena arena;
-    hd_ptx_module *m;
-    hd_emu *e;
-    hd_emu_program *p;
-    hd_diag d = {0};
-    const hd_emu_launch_params l = {.kernel = "k", .grid = {2, 1, 1}, .block = {32, 1, 1}};
-    snprintf(text, sizeof text,
-             ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n%s\n{\nret;\n}\n",
-             directives[k]);
-    hd_arena_init(&arena);
-    assert_int_equal(hd_ptx_parse(text, strlen(text), "t", &arena, &m, &d), HD_OK);
-    assert_int_equal(hd_emu_create(NULL, &e, &d), HD_OK);
-    assert_int_equal(hd_emu_load(e, m, &p, &d), HD_OK);
-    assert_int_equal(hd_emu_launch(p, &l, NULL, NULL, NULL, &d), k < 2 ? HD_ERR_UNSUPPORTED : HD_OK);
-    if (k < 2) assert_non_null(strstr(d.message, "clusters of CTAs, which are not emulated"));
-    hd_emu_unload(p);
-    hd_emu_destroy(e);
-    hd_arena_free(&arena);
-  }
+  async_must_fault("mapa.u64 %d2, %in, 1;", 1, 0, "CTA 1 of a cluster of 1");
 }
 
 /* ---- Deadlocks ---------------------------------------------------------------------------------- */
@@ -383,7 +357,9 @@ static void unknown_forms_are_refused(void **state) {
       {"mapa.shared::cluster %r1, %r2, 0", "no such form"},
       {"mapa.shared::cta.u32 %r1, %r2, 0", ".shared::cta is not emulated"},
       {"mapa.u64 %r1, %d1, 0", "has 32 bits"},
-      {"barrier.cluster.arrive", ".cluster is not emulated"},
+      {"barrier.cluster.arrive.acquire", "no such form"},
+      {"barrier.cluster.arrive.wait", "no such form"},
+      {"barrier.cluster.wait.release", "no such form"},
   };
   for (unsigned k = 0; k < sizeof forms / sizeof forms[0]; k++) async_must_refuse(forms[k][0], forms[k][1]);
 }
@@ -396,7 +372,6 @@ int main(void) {
       BEHAVIOUR("a long wait is no deadlock", a_long_wait_is_no_deadlock),
       BEHAVIOUR("copies of a thread arrive", copies_of_a_thread_arrive),
       BEHAVIOUR("a cluster of one CTA is the CTA", a_cluster_of_one_cta_is_the_cta),
-      BEHAVIOUR("clusters of several CTAs are refused", real_clusters_are_refused),
       BEHAVIOUR("an mbarrier that never completes is named with what it waits for",
                 what_never_completes_is_named),
       BEHAVIOUR("stepping from outside shows stuck CTAs", stepping_shows_stuck_ctas),

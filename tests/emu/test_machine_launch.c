@@ -49,7 +49,8 @@ static void launches_out_of_limits_are_refused(void **state) {
   assert_int_equal(kit_launch(&k, 1, 31), HD_ERR_USAGE);
   CHECK_MESSAGE(&k.d, "requires a block of 32 threads in x");
   dirs[0] = (hd_ptx_dir){HD_M_REQNCTAPERCLUSTER, 3, {1, 2, 1}, 0};
-  assert_int_equal(kit_launch(&k, 1, 32), HD_ERR_UNSUPPORTED);
+  assert_int_equal(kit_launch(&k, 1, 32), HD_ERR_USAGE);
+  CHECK_MESSAGE(&k.d, "no multiple of its clusters' 2");
   k.m.n_dirs = k.funcs[0].n_dirs = 0;
   k.codes[0].unsupported = (hd_diag){.status = HD_ERR_UNSUPPORTED, .message = "tcgen05 is not emulated"};
   assert_int_equal(kit_launch(&k, 1, 32), HD_ERR_UNSUPPORTED);

@@ -23,7 +23,7 @@ static const char *const refused[] = {
     "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %w1, 0, 1, 1, 1, "
     "0, 0",
     "tcgen05.wait::ld.sync.aligned",
-    "barrier.cluster.arrive",
+    "barrier.cluster.arrive.acquire",
     "vadd.s32.s32.s32 %w1, %w2, %w3",
     "vmax4.u32.u32.u32 %w1, %w2, %w3, %w4",
     "red.async.relaxed.cluster.add.u32 [%d1], %w1",

@@ -34,15 +34,12 @@ static bool put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd
                                              emu_refuse(fn, s, "its address is not in shared memory"));
 }
 
-/* The cluster's shared memory is that of its one CTA. */
 static bool is_shared(hd_mod mod) {
   return hd_ptx_mod_kind(mod) == HD_MK_SPACE && hd_ptx_mod_value(mod) & HD_IN_ANY_SHARED;
 }
 
 static void refuse_word(emu_decoder *d, emu_form *f, hd_mod mod) {
-  f->refused = mod == HD_M_MULTICAST_CLUSTER || mod == HD_M_MULTICAST_CLUSTER_ALL
-                   ? "copies to several CTAs of a cluster are not emulated"
-                   : emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
+  f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
 }
 
 /* ---- mbarrier ------------------------------------------------------------------------------ */
@@ -184,7 +181,7 @@ static const emu_rule rule_copies_arrive = {prepare_copies_arrive, emit_copies_a
 
 /* The words of a bulk copy, a bulk reduction or a wait for them. */
 typedef struct bulk_words {
-  bool reduce, prefetch, tensor, commit, wait, read, on_barrier, on_group, hint, l2, noftz, tile;
+  bool reduce, prefetch, tensor, commit, wait, read, on_barrier, on_group, hint, l2, noftz, tile, multicast;
   hd_mod spaces[2]; /* as written */
   unsigned n_spaces, rank;
   int atom;
@@ -238,6 +235,7 @@ static bool read_bulk_words(emu_decoder *d, emu_form *f, bulk_words *w) {
     case HD_M_MBARRIER_COMPLETE_TX_BYTES: w->on_barrier = true; break;
     case HD_M_BULK_GROUP: w->on_group = true; break;
     case HD_M_L2_CACHE_HINT: w->hint = true; break;
+    case HD_M_MULTICAST_CLUSTER: w->multicast = true; break;
     case HD_M_L2: w->l2 = true; break;
     case HD_M_NOFTZ: w->noftz = true; break;
     case HD_M_1D: w->rank = 1; break;
@@ -302,7 +300,9 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
     f->proto.fn = w.commit ? emu_run_bulk_commit : emu_run_bulk_wait;
     return;
   }
-  if (w.tensor != (w.rank > 0) || (w.tile && !w.tensor) || w.read || !bulk_op_of(&w, &op) ||
+  if ((w.multicast && (w.commit || w.wait || w.n_spaces != 2 || w.spaces[0] != HD_M_SHARED_CLUSTER ||
+                       w.spaces[1] != HD_M_GLOBAL)) ||
+      w.tensor != (w.rank > 0) || (w.tile && !w.tensor) || w.read || !bulk_op_of(&w, &op) ||
       !reduction_fits(&w, op) || (w.tensor && op == EMU_BULK_SHARED)) {
     f->refused = no_form;
     return;
@@ -333,7 +333,7 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!read_bulk_words(fn->d, &words, &w)) return false;
   if (w.commit || w.wait) return emit_group(fn, &w, s, in);
   emu_bulk *b = HD_NEW(fn->d->env->arena, emu_bulk);
-  *b = (emu_bulk){.size_slot = EMU_NO_SLOT, .reduce = w.reduce, .rank = w.rank};
+  *b = (emu_bulk){.size_slot = EMU_NO_SLOT, .mask_slot = EMU_NO_SLOT, .reduce = w.reduce, .rank = w.rank};
   in->extra = b;
   if (!bulk_op_of(&w, &b->op)) return false;
   if (w.reduce) {
@@ -343,10 +343,10 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
                        (b->atom != EMU_ATOM_ADD || (!w.tensor && b->type <= EMU_BULK_S64));
     if (b->op == EMU_BULK_STORE && !exact) fn->code->order_sensitive = true;
   }
-  /* destination, source {, size} {, mbarrier} {, policy} */
+  /* destination, source {, size} {, mbarrier} {, ranks} {, policy} */
   const bool waits = b->op == EMU_BULK_LOAD || b->op == EMU_BULK_SHARED,
              prefetch = b->op == EMU_BULK_PREFETCH;
-  if (!operand_count(fn, s, 1u + !prefetch + !w.tensor + waits + w.hint)) return false;
+  if (!operand_count(fn, s, 1u + !prefetch + !w.tensor + waits + w.multicast + w.hint)) return false;
   unsigned next = 0;
   if (!prefetch) {
     const hd_ptx_opnd *dst = emu_operand(fn, s, next++);
@@ -363,6 +363,7 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
     return false;
   if (!w.tensor && !emu_source(fn, s, emu_operand(fn, s, next++), 32, &b->size_slot)) return false;
   if (waits && !put_shared(fn, s, emu_operand(fn, s, next++), HD_SPACE_SHARED, &b->bar)) return false;
+  if (w.multicast && !emu_source(fn, s, emu_operand(fn, s, next++), 16, &b->mask_slot)) return false;
   return !w.hint || emu_source(fn, s, emu_operand(fn, s, next), 64, &b->policy_slot);
 }
 static const emu_rule rule_bulk = {prepare_bulk, emit_bulk};

@@ -160,10 +160,36 @@ const emu_rule emu_rule_call = {prepare_call, emit_call};
 
 /* ---- Barriers ------------------------------------------------------------------------------ */
 
+/* barrier.cluster.arrive{.release|.relaxed}{.aligned}, .wait{.acquire}{.aligned} */
+static void prepare_cluster_bar(emu_decoder *d, emu_form *f) {
+  const bool arrives = EMU_HAS(f, ARRIVE);
+  f->proto.control = EMU_CLUSTER_BAR;
+  f->proto.imm = arrives;
+  for (unsigned k = 0; k < f->ptx->n_mods; k++) {
+    switch (f->ptx->mods[k]) {
+    case HD_M_CLUSTER:
+    case HD_M_ARRIVE:
+    case HD_M_WAIT:
+    case HD_M_RELEASE:
+    case HD_M_RELAXED:
+    case HD_M_ACQUIRE:
+    case HD_M_ALIGNED: break;
+    default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, f->ptx->mods[k])); return;
+    }
+  }
+  if (arrives == EMU_HAS(f, WAIT) ||
+      (arrives ? EMU_HAS(f, ACQUIRE) : EMU_HAS(f, RELEASE) || EMU_HAS(f, RELAXED)))
+    f->refused = "the emulator has no such form of this instruction";
+}
+
 /* data[0]: emu_bar_kind; data[1]: bar.warp.sync */
 static void prepare_bar(emu_decoder *d, emu_form *f) {
   emu_bar_kind kind = EMU_BAR_SYNC;
   bool red = false;
+  if (EMU_HAS(f, CLUSTER)) {
+    prepare_cluster_bar(d, f);
+    return;
+  }
   f->proto.control = EMU_BAR;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     switch (f->ptx->mods[k]) {
@@ -191,6 +217,8 @@ static void prepare_bar(emu_decoder *d, emu_form *f) {
 
 static bool emit_bar(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   if (f->data[1]) return emu_source(fn, s, emu_operand(fn, s, 0), 32, &in->src[3]);
+  if (f->proto.control == EMU_CLUSTER_BAR)
+    return s->n_opnds == 0 || emu_refuse(fn, s, "it has %u operands", s->n_opnds);
   emu_bar *b = HD_NEW(fn->d->env->arena, emu_bar);
   b->kind = (emu_bar_kind)f->data[0];
   /* bar is barrier.aligned */

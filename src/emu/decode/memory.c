@@ -30,7 +30,7 @@ static const struct {
     [HD_M_GLOBAL] = {W_SPACE, HD_SPACE_GLOBAL},
     [HD_M_SHARED] = {W_SPACE, HD_SPACE_SHARED},
     [HD_M_SHARED_CTA] = {W_SPACE, HD_SPACE_SHARED},
-    [HD_M_SHARED_CLUSTER] = {W_SPACE, HD_SPACE_SHARED}, /* a cluster has one CTA */
+    [HD_M_SHARED_CLUSTER] = {W_SPACE, EMU_CLUSTER},
     [HD_M_LOCAL] = {W_SPACE, HD_SPACE_LOCAL},
     [HD_M_CONST] = {W_SPACE, HD_SPACE_CONST},
     [HD_M_PARAM] = {W_SPACE, HD_SPACE_PARAM},
@@ -150,7 +150,9 @@ static bool reaches_global(unsigned space) { return space == HD_SPACE_GLOBAL || 
 /* The address of an access. Accesses to a call's parameters are checked here, all others when they run. */
 static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, const hd_ptx_opnd *o,
                        emu_inst *in) {
-  if (!emu_put_address(fn, s, o, f->data[M_SPACE], in)) return false;
+  const bool cluster = f->data[M_SPACE] == EMU_CLUSTER;
+  if (!emu_put_address(fn, s, o, cluster ? HD_SPACE_SHARED : f->data[M_SPACE], in)) return false;
+  if (cluster) in->mem.space = EMU_CLUSTER;
   if (in->mem.space == EMU_FRAME) {
     const hd_ptx_sym *y = &fn->d->m->syms[o->sym];
     const uint64_t size = hd_ptx_var_size(fn->d->m, &fn->d->m->vars[y->decl]);
@@ -306,7 +308,8 @@ static void prepare_atom(emu_decoder *d, emu_form *f) {
   const unsigned bits = f->data[M_BITS], n = f->words.vec;
   if (w.atom < 0 || !atom_type(f->words.types[0], &type) || !has_operation(type, bits, (unsigned)w.atom) ||
       (n > 1 && (type == EMU_ATOM_U || type == EMU_ATOM_S)) ||
-      (w.space != HD_SPACE_GLOBAL && w.space != HD_SPACE_SHARED && w.space != EMU_GENERIC)) {
+      (w.space != HD_SPACE_GLOBAL && w.space != HD_SPACE_SHARED && w.space != EMU_CLUSTER &&
+       w.space != EMU_GENERIC)) {
     f->refused = no_form;
     return;
   }

@@ -3,6 +3,7 @@
  * The common case must cost little: all lanes inside the allocation that this instruction accessed
  * last. Bounds and alignment of all lanes are then two vector sums, and nothing is looked up. */
 #include "emu/machine/async.h"
+#include "emu/machine/cluster.h"
 #include "emu/machine/order.h"
 
 #include <inttypes.h>
@@ -89,11 +90,11 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
 
 /* ---- Checks and traces that options ask for ------------------------------------------------------ */
 
-static bool init_fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
-                       hd_access_kind kind, hd_space space) {
+static bool init_fault(emu_warp *w, const emu_cta *c, const emu_inst *i, unsigned lane, uint64_t address,
+                       unsigned bytes, hd_access_kind kind, hd_space space) {
   uint64_t bar;
-  const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(w->cta, address, bytes, &bar) : 0;
-  const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(w->cta, address, bytes) : 0;
+  const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(c, address, bytes, &bar) : 0;
+  const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(c, address, bytes) : 0;
   if (copy)
     emu_fault(w, i, 1u << lane,
               "%s of %u bytes at shared offset 0x%" PRIx64
@@ -112,19 +113,21 @@ static bool init_fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t a
   return false;
 }
 
-/* `shadow` belongs to address `base`. Checks all lanes before it marks any: they act at once. */
-static bool check_init(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
-                       hd_access_kind kind, hd_space space, uint8_t *shadow, uint64_t base) {
+/* `shadow` belongs to address `base`; shared memory is that of c. Checks all lanes before it marks any: they
+ * act at once. */
+static bool check_init(emu_warp *w, emu_cta *c, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
+                       unsigned bytes, hd_access_kind kind, hd_space space, uint8_t *shadow, uint64_t base) {
   if (kind != HD_ACCESS_STORE)
     for (uint32_t left = mask; left; left &= left - 1) {
       unsigned l = (unsigned)__builtin_ctz(left);
       if (!emu_init_check(shadow + (addr[l] - base), bytes))
-        return init_fault(w, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind, space);
+        return init_fault(w, c, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind,
+                          space);
     }
-  if (kind != HD_ACCESS_LOAD && space == HD_SPACE_SHARED && w->cta->async.readings.n)
+  if (kind != HD_ACCESS_LOAD && space == HD_SPACE_SHARED && c->async.readings.n)
     for (uint32_t left = mask; left; left &= left - 1) {
       unsigned l = (unsigned)__builtin_ctz(left);
-      const uint32_t line = emu_bulk_reader(w->cta, addr[l] - base, bytes);
+      const uint32_t line = emu_bulk_reader(c, addr[l] - base, bytes);
       if (!line) continue;
       emu_fault(w, i, 1u << l,
                 "%s of %u bytes at shared offset 0x%" PRIx64
@@ -137,7 +140,7 @@ static bool check_init(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   if (kind != HD_ACCESS_LOAD)
     for (uint32_t left = mask; left; left &= left - 1)
       fresh += emu_init_set(shadow + (addr[(unsigned)__builtin_ctz(left)] - base), bytes);
-  if (space == HD_SPACE_SHARED) w->cta->shared_unwritten -= fresh;
+  if (space == HD_SPACE_SHARED) c->shared_unwritten -= fresh;
   return true;
 }
 
@@ -228,7 +231,7 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
   const bool global = space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST;
   if (c->watch & EMU_WATCH_INIT && !written && (global || space == HD_SPACE_SHARED)) {
     uint8_t *shadow = global ? c->grid->emu->init : c->shared_init;
-    if (!check_init(w, i, mask, addr, bytes, kind, space, shadow, global ? EMU_GLOBAL_BASE : base))
+    if (!check_init(w, c, i, mask, addr, bytes, kind, space, shadow, global ? EMU_GLOBAL_BASE : base))
       return false;
   }
   if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
@@ -237,6 +240,45 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
   if (c->watch & EMU_WATCH_QUIET && (global || space == HD_SPACE_SHARED))
     emu_quiet_access(w, i, mask, addr, bytes, kind, space,
                      global ? c->emu->delta : (uint64_t)(uintptr_t)c->shared - base);
+  return true;
+}
+
+/* ---- Other CTAs' shared memory ---------------------------------------------------------------------- */
+
+/* One lane's bytes, at an address of shared::cluster. */
+static bool reach(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
+                  unsigned align, hd_access_kind kind) {
+  uint64_t at[HD_WARP], offset = address;
+  emu_cta *c = emu_owner_of(w, i, lane, &offset);
+  if (!c || misaligned(w, i, lane, offset, bytes, align, kind)) return false;
+  if (bytes > c->shared_bytes || offset > c->shared_bytes - bytes) {
+    emu_fault(w, i, 1u << lane,
+              "out of bounds: %s of %u bytes at shared offset %" PRIu64
+              " of the CTA of rank %u, where there are "
+              "%" PRIu64 " bytes",
+              access_word(kind), bytes, offset, c->rank, c->shared_bytes);
+    return false;
+  }
+  at[lane] = offset;
+  return !(c->watch & EMU_WATCH_INIT) ||
+         check_init(w, c, i, 1u << lane, at, bytes, kind, HD_SPACE_SHARED, c->shared_init, 0);
+}
+
+/* Some address of the mask's is not in the CTA's own shared memory, which begins at `base`. */
+static __attribute__((noinline)) bool access_cluster(emu_warp *w, const emu_inst *i, uint32_t mask,
+                                                     const uint64_t addr[32], unsigned bytes, unsigned align,
+                                                     hd_access_kind kind, unsigned cache, uint64_t base,
+                                                     emu_view *out) {
+  emu_cta *c = w->cta;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    if (!reach(w, i, l, addr[l] - base, bytes, align, kind)) return false;
+  }
+  *out = (emu_view){(uint64_t)(uintptr_t)c->cluster->window - base, 0};
+  c->stores += kind == HD_ACCESS_STORE;
+  if (c->watch & 1u << HD_SPACE_SHARED) trace(w, i, mask, addr, bytes, kind, cache, HD_SPACE_SHARED, base);
+  if (c->watch & EMU_WATCH_QUIET)
+    emu_quiet_access(w, i, mask, addr, bytes, kind, HD_SPACE_SHARED, out->delta);
   return true;
 }
 
@@ -258,9 +300,17 @@ uint32_t emu_split_generic(const uint64_t addr[32], uint32_t mask, unsigned *spa
   *space = s;
   uint64_t differ = 0;
   for (int l = 0; l < HD_WARP; l++) differ |= (addr[l] ^ first) & -(uint64_t)(mask >> l & 1);
-  if (differ < EMU_WINDOW_BYTES) return mask;
+  if (differ < (s == HD_SPACE_SHARED ? UINT64_C(1) << EMU_RANK_SHIFT : EMU_WINDOW_BYTES)) return mask;
   uint32_t same = 0;
   for (int l = 0; l < HD_WARP; l++) same |= (uint32_t)(space_of(addr[l]) == s) << l;
+  return s == HD_SPACE_SHARED ? emu_split_cluster(addr, same & mask) : same & mask;
+}
+
+uint32_t emu_split_cluster(const uint64_t addr[32], uint32_t mask) {
+  const uint64_t in_window = EMU_WINDOW_BYTES - 1;
+  const bool ranked = emu_has_rank(addr[__builtin_ctz(mask)] & in_window);
+  uint32_t same = 0;
+  for (int l = 0; l < HD_WARP; l++) same |= (uint32_t)(emu_has_rank(addr[l] & in_window) == ranked) << l;
   return same & mask;
 }
 
@@ -373,6 +423,8 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
   const window v = window_of(m, (hd_space)space, generic);
   m->synced |= kind == HD_ACCESS_ATOMIC || (generic && kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS));
   if (bytes > v.bytes || !span(addr, mask, v.base, v.base + v.bytes - bytes, align - 1)) {
+    if (c->cluster && space == HD_SPACE_SHARED && emu_has_rank(addr[__builtin_ctz(mask)] - v.base))
+      return access_cluster(w, i, mask, addr, bytes, align, kind, cache, v.base, out);
     window_fault(w, i, mask, addr, bytes, align, kind, &v);
     return false;
   }

@@ -75,7 +75,7 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
 typedef enum emu_bulk_op {
   EMU_BULK_LOAD,     /* global to shared */
   EMU_BULK_STORE,    /* shared to global */
-  EMU_BULK_SHARED,   /* shared to shared of the cluster: this CTA */
+  EMU_BULK_SHARED,   /* shared to shared of the cluster */
   EMU_BULK_PREFETCH, /* to L2 */
 } emu_bulk_op;
 
@@ -98,6 +98,7 @@ typedef struct emu_bulk {
   emu_pointer dst, src; /* STORE, LOAD of a tensor: the map instead of the global side */
   emu_pointer bar;      /* LOAD, SHARED */
   uint32_t size_slot;   /* bytes (u32); EMU_NO_SLOT for tensors */
+  uint32_t mask_slot;   /* LOAD: the ranks of the CTAs that get it (u16); EMU_NO_SLOT: one */
   uint32_t policy_slot; /* a cache policy, which says nothing about the result */
   bool reduce;
   emu_atom_op atom;
@@ -131,6 +132,11 @@ bool emu_mover_fill(emu_mover *m, uint64_t to, unsigned bytes);
 /* All pieces are known: make the remaining ones, and remember the copy. */
 bool emu_mover_end(emu_mover *m);
 
+/* The ranks that a copy goes to, as bits; 0 after a fault. emu_copy_next takes one after the other and puts
+ * it into the addresses of the bytes and of the mbarrier; false when none is left. */
+uint32_t emu_copy_ranks(emu_warp *w, const emu_inst *i, const emu_bulk *b, const char *r, unsigned lane);
+bool emu_copy_next(emu_warp *w, const emu_bulk *b, uint32_t *ranks, uint64_t *dst, uint64_t *bar);
+
 /* Forget a CTA's copies in flight; or free them. */
 void emu_bulk_reset(hd_emu_cta *c);
 void emu_bulk_free(hd_emu_cta *c);
@@ -154,7 +160,7 @@ void emu_run_tensormap_replace(emu_warp *w, const emu_inst *i, char *r, uint32_t
 /* tensormap.cp_fenceproxy: extra emu_bulk. */
 void emu_run_tensormap_copy(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
-/* ---- A cluster of one CTA ------------------------------------------------------------------------ */
+/* ---- cluster.c --------------------------------------------------------------------------------------- */
 
 /* mapa: src[0] address (mem.bytes 4 or 8 bytes), src[1] rank. getctarank: dst. */
 void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);

@@ -1,6 +1,7 @@
 /* emu/machine/bulk.c: bulk copies and reductions of contiguous bytes, their groups, and the record of copies
  * in flight (see async.h). */
 #include "emu/machine/async.h"
+#include "emu/machine/cluster.h"
 
 #include "emu/num/num.h"
 
@@ -116,11 +117,15 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
 
 static bool watches_init(const emu_cta *c) { return c->watch & EMU_WATCH_INIT; }
 
-/* Until the phase is complete the bytes count as not written. */
+/* Until the phase is complete the bytes count as not written. They were accessed, so their CTA is there. */
 static void mark_pending(emu_mover *m) {
-  emu_cta *c = m->w->cta;
-  for (unsigned k = 0; k < m->n; k++) memset(c->shared_init + m->to[k], SHADOW_PENDING, m->bytes);
-  c->shared_unwritten += (uint64_t)m->n * m->bytes;
+  for (unsigned k = 0; k < m->n; k++) {
+    uint64_t at = m->to[k];
+    emu_cta *c = emu_owner_of(m->w, m->i, m->lane, &at);
+    if (!c) return;
+    memset(c->shared_init + at, SHADOW_PENDING, m->bytes);
+    c->shared_unwritten += m->bytes;
+  }
 }
 
 static void widen(emu_mover *m, uint64_t at) {
@@ -205,8 +210,14 @@ bool emu_mover_end(emu_mover *m) {
   if (!ok) return false;
   if (!watches_init(c) || m->hi <= m->lo) return true;
   if (m->b->op != EMU_BULK_STORE) {
-    const emu_landing l = {.bar = m->bar, .lo = m->lo, .hi = m->hi, .line = m->i->line};
-    return hd_vec_push(&c->async.landings, l) || out_of_memory(m);
+    emu_landing l = {.bar = m->bar, .lo = m->lo, .hi = m->hi - 1, .line = m->i->line};
+    hd_emu_cta *to = emu_owner_of(m->w, m->i, m->lane, &l.lo);
+    if (!to || !emu_owner_of(m->w, m->i, m->lane, &l.hi) || emu_owner_of(m->w, m->i, m->lane, &l.bar) != to) {
+      emu_fault(m->w, m->i, 1u << m->lane, "the mbarrier of a bulk copy is not in the CTA that it copies to");
+      return false;
+    }
+    l.hi++;
+    return hd_vec_push(&to->async.landings, l) || out_of_memory(m);
   }
   const emu_reading r = {
       .lo = m->lo, .hi = m->hi, .line = m->i->line, .thread = m->w->index * HD_WARP + m->lane, .age = -1};
@@ -295,6 +306,28 @@ void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   c->async.readings.n = kept;
 }
 
+/* ---- Copies to several CTAs ------------------------------------------------------------------------ */
+
+enum { ONCE = 1 }; /* the ranks of a copy that goes where its addresses say */
+
+uint32_t emu_copy_ranks(emu_warp *w, const emu_inst *i, const emu_bulk *b, const char *r, unsigned lane) {
+  if (b->mask_slot == EMU_NO_SLOT) return ONCE;
+  const uint32_t ranks = emu_lane_u32(r, b->mask_slot, lane) & UINT16_MAX, n = emu_unit_size(w->cta);
+  if (!(ranks >> n)) return ranks;
+  emu_fault(w, i, 1u << lane, "a copy to the CTAs 0x%x of a cluster of %u", ranks, n);
+  return 0;
+}
+
+bool emu_copy_next(emu_warp *w, const emu_bulk *b, uint32_t *ranks, uint64_t *dst, uint64_t *bar) {
+  if (!*ranks) return false;
+  const uint32_t rank = (uint32_t)__builtin_ctz(*ranks);
+  *ranks &= *ranks - 1;
+  if (b->mask_slot == EMU_NO_SLOT || !w->cta->cluster) return true;
+  *dst = emu_ranked(*dst, rank);
+  *bar = emu_ranked(*bar, rank);
+  return true;
+}
+
 /* ---- The copy itself ------------------------------------------------------------------------- */
 
 static bool aligned(emu_warp *w, const emu_inst *i, unsigned lane, const char *what, uint64_t value) {
@@ -326,38 +359,20 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
     return false;
   /* No hook listens: a prefetch of 4 GB should take no time. */
   if (b->op == EMU_BULK_PREFETCH && !(w->cta->watch & 1u << HD_SPACE_GLOBAL)) return true;
-  emu_mover m;
-  emu_mover_begin(&m, w, i, b, lane);
-  m.bar = bar;
   bool ok = true;
-  for (uint64_t at = 0; ok && at < size; at += PIECE) ok = emu_mover_copy(&m, src + at, dst + at, PIECE);
-  ok = ok && emu_mover_end(&m);
-  ((emu_mwarp *)w)->issuer = 0;
-  return ok && (!waits || emu_mbarrier_complete_tx(w, i, lane, bar, size));
+  for (uint32_t ranks = emu_copy_ranks(w, i, b, r, lane); ok && emu_copy_next(w, b, &ranks, &dst, &bar);) {
+    emu_mover m;
+    emu_mover_begin(&m, w, i, b, lane);
+    m.bar = bar;
+    for (uint64_t at = 0; ok && at < size; at += PIECE) ok = emu_mover_copy(&m, src + at, dst + at, PIECE);
+    ok = ok && emu_mover_end(&m);
+    ((emu_mwarp *)w)->issuer = 0;
+    ok = ok && (!waits || emu_mbarrier_complete_tx(w, i, lane, bar, size));
+  }
+  return ok;
 }
 
 void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   for (uint32_t left = mask; left; left &= left - 1)
     if (!copy(w, i, r, (unsigned)__builtin_ctz(left))) return;
-}
-
-/* ---- A cluster of one CTA -------------------------------------------------------------------- */
-
-void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
-  const size_t bytes = i->mem.bytes;
-  for (uint32_t left = mask; left; left &= left - 1) {
-    const unsigned l = (unsigned)__builtin_ctz(left);
-    const uint32_t rank = emu_lane_u32(r, i->src[1], l);
-    if (rank) {
-      emu_fault(w, i, 1u << l, "CTA %u of a cluster of one: larger clusters are not emulated", rank);
-      return;
-    }
-    memmove(r + (size_t)i->dst * EMU_SLOT_BYTES + l * bytes,
-            r + (size_t)i->src[0] * EMU_SLOT_BYTES + l * bytes, bytes);
-  }
-}
-
-void emu_run_getctarank(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
-  for (uint32_t left = mask; left; left &= left - 1)
-    memset(r + (size_t)i->dst * EMU_SLOT_BYTES + (size_t)__builtin_ctz(left) * 4, 0, 4);
 }

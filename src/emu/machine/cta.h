@@ -10,6 +10,7 @@ enum {
   EMU_MAX_THREADS = HD_MAX_THREADS,
   EMU_MAX_WARPS = EMU_MAX_THREADS / HD_WARP,
   EMU_BARRIERS = 16,
+  EMU_CLUSTER_BARRIER = EMU_BARRIERS, /* emu_mwarp.barrier: of the cluster */
   EMU_SHARED_LIMIT = HD_MAX_SHARED,
   EMU_BOUNDS = 64, /* see emu_bounds */
 };
@@ -63,12 +64,15 @@ typedef struct emu_quiet {
 } emu_quiet;
 
 typedef struct emu_order emu_order;
+typedef struct emu_cluster emu_cluster;
 
 struct hd_emu_cta {
   hd_emu_grid *grid;
   hd_emu *emu; /* as in the grid: at hand for every access */
   emu_access_fn *access;
-  hd_emu_cta *next; /* in the grid's list of idle ones */
+  hd_emu_cta *next;     /* in the grid's list of idle ones */
+  emu_cluster *cluster; /* NULL: it is alone */
+  uint32_t rank;        /* in the cluster */
   uint64_t task;
   uint64_t ordinal; /* position in the order of starts; of two faults the earlier CTA's counts */
   uint32_t id[3];

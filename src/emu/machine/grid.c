@@ -1,5 +1,6 @@
 /* emu/machine/grid.c: one launch: its set-up, its CTAs, its faults. */
 #include "emu/machine/async.h"
+#include "emu/machine/cluster.h"
 #include "emu/machine/order.h"
 #include "heddle/limits.h"
 
@@ -32,11 +33,32 @@ static hd_status check_directives(const hd_ptx_module *m, const emu_code *code, 
                                   hd_diag *d) {
   hd_status st = hd_ptx_check_block(m, code->func, l->block, d);
   if (st != HD_OK) return st;
-  const hd_ptx_dir *cluster = hd_ptx_func_dir(m, code->func, HD_M_REQNCTAPERCLUSTER);
-  bool clusters = hd_ptx_func_dir(m, code->func, HD_M_EXPLICITCLUSTER) && !cluster;
-  for (uint32_t k = 0; cluster && k < cluster->n_vals && k < 4; k++) clusters |= cluster->vals[k] != 1;
-  if (clusters)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s runs in clusters of CTAs, which are not emulated", code->name);
+  if (hd_ptx_func_dir(m, code->func, HD_M_BLOCKSARECLUSTERS))
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "%s counts its grid in clusters (.blocksareclusters), which is not emulated", code->name);
+  return HD_OK;
+}
+
+/* The cluster's shape: as the kernel says, else as the launch does, else a CTA alone. */
+static hd_status find_cluster(const hd_ptx_module *m, const emu_code *code, const hd_emu_launch_params *l,
+                              uint32_t cluster[3], hd_diag *d) {
+  const hd_ptx_dir *dir = hd_ptx_func_dir(m, code->func, HD_M_REQNCTAPERCLUSTER);
+  const bool given = l->cluster[0] || l->cluster[1] || l->cluster[2];
+  uint64_t n = 1;
+  if (hd_ptx_func_dir(m, code->func, HD_M_EXPLICITCLUSTER) && !dir && !given)
+    return hd_fail(d, HD_ERR_USAGE, "%s must be launched in clusters (.explicitcluster)", code->name);
+  for (unsigned k = 0; k < 3; k++) {
+    const uint32_t said = !dir ? 0 : k < dir->n_vals ? dir->vals[k] : 1;
+    cluster[k] = said ? said : given && l->cluster[k] ? l->cluster[k] : 1;
+    if (said && given && l->cluster[k] && l->cluster[k] != said)
+      return hd_fail(d, HD_ERR_USAGE, "%s has clusters of %u CTAs in %s, not %u", code->name, said, axis[k],
+                     l->cluster[k]);
+    if (cluster[k] > HD_MAX_CLUSTER || (n *= cluster[k]) > HD_MAX_CLUSTER)
+      return hd_fail(d, HD_ERR_USAGE, "%s: a cluster has at most %d CTAs", code->name, HD_MAX_CLUSTER);
+    if (l->grid[k] % cluster[k])
+      return hd_fail(d, HD_ERR_USAGE, "%s: a grid of %u CTAs in %s is no multiple of its clusters' %u",
+                     code->name, l->grid[k], axis[k], cluster[k]);
+  }
   return HD_OK;
 }
 
@@ -96,14 +118,14 @@ static hd_status check_launch(hd_emu_program *p, const hd_emu_launch_params *l, 
 
 /* ---- Grids ------------------------------------------------------------------------ */
 
-static void free_cta(hd_emu_cta *c) {
+void emu_cta_free(hd_emu_cta *c) {
   for (uint32_t k = 0; k < c->n_warps; k++) {
     emu_wgmma_free(&c->warps[k]);
     emu_copies_free(&c->warps[k]);
     emu_frames_free(&c->warps[k]);
   }
   if (c->local) munmap(c->local, c->grid->stack_bytes * HD_WARP * c->n_warps);
-  free(c->shared);
+  if (!c->cluster) free(c->shared);
   free(c->shared_init);
   emu_bulk_free(c);
   emu_order_free(c);
@@ -126,8 +148,9 @@ static void free_grid(hd_emu_grid *g) {
   if (g->workspace) hd_emu_free(g->emu, g->workspace, NULL);
   for (hd_emu_cta *c = g->idle, *next; c; c = next) {
     next = c->next;
-    free_cta(c);
+    emu_cta_free(c);
   }
+  emu_clusters_free(g->idle_clusters);
   emu_race_end(&g->race);
   free((void *)(uintptr_t)g->view.params);
   free(g->tid);
@@ -156,6 +179,8 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   *out = NULL;
   int64_t index;
   hd_status st = check_launch(p, l, &index, d);
+  uint32_t cluster[3];
+  if (st == HD_OK) st = find_cluster(p->module, p->codes[index], l, cluster, d);
   if (st != HD_OK) return st;
   hd_emu_grid *g = calloc(1, sizeof *g);
   if (!g) return hd_nomem(d);
@@ -169,6 +194,9 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   g->n_threads = l->block[0] * l->block[1] * l->block[2];
   g->n_warps = (g->n_threads + HD_WARP - 1) / HD_WARP;
   g->n_tasks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+  memcpy(g->cluster, cluster, sizeof g->cluster);
+  g->cluster_size = cluster[0] * cluster[1] * cluster[2];
+  g->n_units = g->n_tasks / g->cluster_size;
   g->dynamic_shared = l->dynamic_shared;
   g->shared_bytes = (uint64_t)g->code->shared_bytes + l->dynamic_shared;
   g->stack_bytes = (g->code->stack_bytes + 15) / 16 * 16;
@@ -221,7 +249,7 @@ const emu_launch_view *emu_warp_launch(const emu_warp *w) { return &w->cta->grid
 
 /* ---- CTAs ------------------------------------------------------------------------------ */
 
-static hd_emu_cta *make_cta(hd_emu_grid *g) {
+hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *at) {
   hd_emu_cta *c = NULL;
   if (posix_memalign((void **)&c, 64, sizeof *c + g->n_warps * sizeof c->warps[0]) != 0) return NULL;
   memset(c, 0, sizeof *c + g->n_warps * sizeof c->warps[0]);
@@ -232,12 +260,14 @@ static hd_emu_cta *make_cta(hd_emu_grid *g) {
   c->shared_bytes = g->shared_bytes;
   const bool init = g->emu->opt.checks & HD_CHECK_INIT;
   const size_t shared = (g->shared_bytes + 127) / 128 * 128;
-  if (shared) c->shared = aligned_alloc(128, shared);
+  c->shared = at ? at : shared ? aligned_alloc(128, shared) : NULL;
   if (shared && init) c->shared_init = aligned_alloc(128, shared);
   const uint64_t local = g->stack_bytes * HD_WARP * g->n_warps;
   if (local) c->local = emu_reserve(local);
-  if ((shared && (!c->shared || (init && !c->shared_init))) || (local && !c->local) || !emu_order_create(c)) {
-    free_cta(c);
+  if ((shared && (!c->shared || (init && !c->shared_init))) || (local && !c->local) ||
+      (!at && !emu_order_create(c))) {
+    if (at) c->shared = NULL;
+    emu_cta_free(c);
     return NULL;
   }
   c->watch = (init ? EMU_WATCH_INIT : 0) | (g->emu->opt.checks & HD_CHECK_RACE ? EMU_WATCH_RACE : 0) |
@@ -257,6 +287,7 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->w.instructions = m->w.thread_instructions = 0;
   m->w.n_fibers = 0;
   m->barrier = -1;
+  m->cluster_arrived = m->cluster_pending = 0;
   m->spins = m->turn = m->polls = m->issuer = 0;
   m->synced = m->yielded = m->starving = false;
   emu_frame *f = emu_frame_make(m, g->code, NULL, NULL, live);
@@ -265,24 +296,10 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->w.fibers[0] = (emu_fiber){.frame = f, .mask = live};
 }
 
-hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
-                           hd_emu_cta **out, hd_diag *d) {
-  *out = NULL;
-  if (task >= g->n_tasks)
-    return hd_fail(d, HD_ERR_USAGE, "CTA %" PRIu64 " of a grid of %" PRIu64, task, g->n_tasks);
-  if (g->hooks.go_on && !g->hooks.go_on(g->hooks.ctx))
-    return hd_fail(d, HD_ERR_NOMEM, "%s was stopped before CTA %" PRIu64, g->code->name, task);
-  uint32_t ticket = 0;
-  pthread_mutex_lock(&g->lock);
-  hd_emu_cta *c = g->idle;
-  if (c) g->idle = c->next;
-  if (g->emu->race) ticket = emu_race_ticket(g->emu, &g->race, task);
-  pthread_mutex_unlock(&g->lock);
-  if (!c) c = make_cta(g);
-  if (!c || (g->emu->race && !ticket)) {
-    if (c) free_cta(c);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a CTA of %s", g->code->name);
-  }
+/* c, which nobody runs, becomes CTA `task`. */
+static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
+                      uint32_t ticket) {
+  hd_emu_grid *g = c->grid;
   c->task = task;
   c->ordinal = ordinal;
   c->id[0] = (uint32_t)(task % g->view.grid[0]);
@@ -298,7 +315,7 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
   c->clock = c->clock_reads = c->stores = 0;
   c->quiet = NULL;
   /* Shared memory that is read before it is written must not depend on earlier CTAs. */
-  if (c->shared) memset(c->shared, 0, c->shared_bytes);
+  if (c->shared_bytes) memset(c->shared, 0, c->shared_bytes);
   if (c->shared_init) memset(c->shared_init, 0, c->shared_bytes);
   c->shared_unwritten = c->shared_bytes;
   memset(c->barriers, 0, sizeof c->barriers);
@@ -309,13 +326,58 @@ hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint
     uint32_t left = g->n_threads - k * HD_WARP;
     start_warp(&c->warps[k], left >= HD_WARP ? UINT32_MAX : (1u << left) - 1);
   }
+}
+
+static hd_emu_cta *take_cta(hd_emu_grid *g) {
+  pthread_mutex_lock(&g->lock);
+  hd_emu_cta *c = g->idle;
+  if (c) g->idle = c->next;
+  pthread_mutex_unlock(&g->lock);
+  return c ? c : emu_cta_make(g, NULL);
+}
+
+/* For races a cluster is one task: what its CTAs say to each other is their own affair. */
+static bool take_ticket(hd_emu_grid *g, uint64_t task, uint32_t *ticket) {
+  *ticket = 0;
+  if (!g->emu->race) return true;
+  pthread_mutex_lock(&g->lock);
+  *ticket = emu_race_ticket(g->emu, &g->race, task);
+  pthread_mutex_unlock(&g->lock);
+  return *ticket != 0;
+}
+
+hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32_t sm, unsigned worker,
+                         hd_emu_cta **out, hd_diag *d) {
+  const bool cluster = g->cluster_size > 1;
+  const uint64_t first = cluster ? emu_cluster_task(g, unit, 0) : unit;
+  uint32_t ticket;
+  *out = NULL;
+  if (unit >= g->n_units)
+    return hd_fail(d, HD_ERR_USAGE, "CTA %" PRIu64 " of a grid of %" PRIu64, unit, g->n_units);
+  if (g->hooks.go_on && !g->hooks.go_on(g->hooks.ctx))
+    return hd_fail(d, HD_ERR_NOMEM, "%s was stopped before CTA %" PRIu64, g->code->name, first);
+  emu_cluster *k = cluster ? emu_cluster_take(g) : NULL;
+  hd_emu_cta *c = k ? k->ctas[0] : cluster ? NULL : take_cta(g);
+  if (!c || !take_ticket(g, first, &ticket)) {
+    if (k) emu_clusters_free(k);
+    if (c && !k) emu_cta_free(c);
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a CTA of %s", g->code->name);
+  }
+  /* Different SMs, where there are as many: that is where a GPU puts them when it can. */
+  for (uint32_t r = 0; r < emu_unit_size(c); r++)
+    start_cta(emu_unit_cta(c, r), cluster ? emu_cluster_task(g, unit, r) : unit, ordinal,
+              (sm + r) % g->emu->opt.n_sms, worker, ticket);
   *out = c;
   return HD_OK;
 }
 
 hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker, hd_emu_cta **out,
                            hd_diag *d) {
-  return emu_cta_start_at(g, task, atomic_fetch_add(&g->next_ordinal, 1), sm, worker, out, d);
+  *out = NULL;
+  if (g->cluster_size > 1)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s runs in clusters, whose CTAs cannot be started one by one",
+                   g->code->name);
+  return emu_unit_start(g, task, atomic_fetch_add(&g->next_ordinal, 1), sm, worker, out, d);
 }
 
 uint32_t hd_emu_cta_warps(const hd_emu_cta *c) { return c->n_warps; }
@@ -331,8 +393,7 @@ hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum) {
   return HD_STEP_DONE;
 }
 
-void hd_emu_cta_end(hd_emu_cta *c) {
-  if (!c) return;
+static void end_cta(hd_emu_cta *c) {
   hd_emu_grid *g = c->grid;
   uint64_t warp = 0, thread = 0;
   for (uint32_t k = 0; k < c->n_warps; k++) {
@@ -346,9 +407,20 @@ void hd_emu_cta_end(hd_emu_cta *c) {
     emu_copies_reset(m);
   }
   if (g->hooks.cta_end) g->hooks.cta_end(g->hooks.ctx, c->worker, c->task, warp, thread);
+}
+
+void hd_emu_cta_end(hd_emu_cta *c) {
+  if (!c) return;
+  hd_emu_grid *g = c->grid;
+  for (uint32_t r = 0; r < emu_unit_size(c); r++) end_cta(emu_unit_cta(c, r));
   pthread_mutex_lock(&g->lock);
-  c->next = g->idle;
-  g->idle = c;
+  if (c->cluster) {
+    c->cluster->next = g->idle_clusters;
+    g->idle_clusters = c->cluster;
+  } else {
+    c->next = g->idle;
+    g->idle = c;
+  }
   pthread_mutex_unlock(&g->lock);
 }
 
@@ -361,12 +433,14 @@ static uint64_t sreg_value(const emu_mwarp *m, unsigned id, unsigned part) {
   const unsigned p = part < 3 ? part : 0;
   switch (id) {
   case HD_SR_NTID: return part < 3 ? g->view.block[p] : 0;
-  case HD_SR_CTAID:
-  case HD_SR_CLUSTERID: return part < 3 ? c->id[p] : 0; /* clusters of one CTA */
-  case HD_SR_NCTAID:
-  case HD_SR_NCLUSTERID: return part < 3 ? g->view.grid[p] : 0;
-  case HD_SR_CLUSTER_NCTAID: return part < 3;
-  case HD_SR_CLUSTER_NCTARANK: return 1;
+  case HD_SR_CTAID: return part < 3 ? c->id[p] : 0;
+  case HD_SR_NCTAID: return part < 3 ? g->view.grid[p] : 0;
+  case HD_SR_CLUSTERID: return part < 3 ? c->id[p] / g->cluster[p] : 0;
+  case HD_SR_NCLUSTERID: return part < 3 ? g->view.grid[p] / g->cluster[p] : 0;
+  case HD_SR_CLUSTER_CTAID: return part < 3 ? c->id[p] % g->cluster[p] : 0;
+  case HD_SR_CLUSTER_NCTAID: return part < 3 ? g->cluster[p] : 0;
+  case HD_SR_CLUSTER_CTARANK: return c->rank;
+  case HD_SR_CLUSTER_NCTARANK: return g->cluster_size;
   case HD_SR_WARPID: return m->w.index;
   case HD_SR_NWARPID: return 64; /* of an SM with 2048 threads */
   case HD_SR_SMID: return c->sm;
@@ -377,7 +451,7 @@ static uint64_t sreg_value(const emu_mwarp *m, unsigned id, unsigned part) {
   case HD_SR_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
   case HD_SR_ENVREG1: return g->workspace >> 32; /* 0: the launch is not cooperative */
   case HD_SR_ENVREG2: return g->workspace & UINT32_MAX;
-  default: return 0; /* %pm, %cluster_ctaid, %reserved_smem_offset: nothing there */
+  default: return 0; /* %pm, %reserved_smem_offset: nothing there */
   }
 }
 

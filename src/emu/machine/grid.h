@@ -25,6 +25,8 @@ struct hd_emu_grid {
   bool ordered; /* the driver runs CTAs up to the first faulty ordinal to their end */
   uint32_t n_warps, n_threads;
   uint64_t n_tasks;
+  uint32_t cluster[3], cluster_size; /* CTAs */
+  uint64_t n_units;                  /* clusters: what is started at once */
   uint32_t dynamic_shared;
   uint64_t shared_bytes;       /* static and dynamic */
   uint64_t stack_bytes;        /* per thread, a multiple of 16 */
@@ -36,6 +38,7 @@ struct hd_emu_grid {
   emu_race_log race;
   pthread_mutex_t lock; /* over idle, race.tasks, fault, print */
   hd_emu_cta *idle;
+  emu_cluster *idle_clusters;
   _Atomic uint64_t next_ordinal;
   _Atomic uint64_t fault_ordinal; /* UINT64_MAX: no fault */
   hd_diag fault;
@@ -47,8 +50,12 @@ struct hd_emu_grid {
 #define EMU_STUCK "no progress: "
 
 /* grid.c */
-hd_status emu_cta_start_at(hd_emu_grid *g, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
-                           hd_emu_cta **out, hd_diag *d);
+/* A CTA with its shared memory there (NULL: of its own). */
+hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *shared);
+void emu_cta_free(hd_emu_cta *c);
+/* Start a CTA, or all CTAs of a cluster, of which *out is the first. `unit`: the number of either. */
+hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32_t sm, unsigned worker,
+                         hd_emu_cta **out, hd_diag *d);
 /* The launch has ended for this CTA. */
 static inline bool emu_cta_over(const hd_emu_cta *c) {
   uint64_t f = atomic_load_explicit(&c->grid->fault_ordinal, memory_order_relaxed);

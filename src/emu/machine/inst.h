@@ -27,17 +27,18 @@ typedef enum emu_control {
   EMU_CALL,      /* extra: emu_call */
   EMU_RET,       /* from a kernel: exit */
   EMU_EXIT,
-  EMU_BAR,    /* barrier of the CTA: extra: emu_bar */
-  EMU_GATHER, /* a warp-synchronous plain operation: waits until all threads named by the member
-                 mask (src[3] when gather_mask, else all threads of the warp that have
-                 not exited) are at this instruction, then runs fn once with their union.
-                 Threads that have exited are not waited for. All lanes of one run of fn
-                 have named the same mask. fn NULL: bar.warp.sync, which threads may also
-                 meet from different instructions, as they may where `exchange` is set. */
-  EMU_TRAP,   /* trap; brkpt */
-  EMU_NOP,    /* membar, fence, pragma-like: costs an instruction, does nothing */
-  EMU_YIELD,  /* nanosleep: lets other fibers and warps run */
-  EMU_POLL,   /* fn, which may have found that it must wait: then as EMU_YIELD */
+  EMU_BAR,         /* barrier of the CTA: extra: emu_bar */
+  EMU_CLUSTER_BAR, /* barrier.cluster: imm is 1 to arrive, 0 to wait */
+  EMU_GATHER,      /* a warp-synchronous plain operation: waits until all threads named by the member
+                      mask (src[3] when gather_mask, else all threads of the warp that have
+                      not exited) are at this instruction, then runs fn once with their union.
+                      Threads that have exited are not waited for. All lanes of one run of fn
+                      have named the same mask. fn NULL: bar.warp.sync, which threads may also
+                      meet from different instructions, as they may where `exchange` is set. */
+  EMU_TRAP,        /* trap; brkpt */
+  EMU_NOP,         /* membar, fence, pragma-like: costs an instruction, does nothing */
+  EMU_YIELD,       /* nanosleep: lets other fibers and warps run */
+  EMU_POLL,        /* fn, which may have found that it must wait: then as EMU_YIELD */
 } emu_control;
 
 /* Gathers whose threads may meet from several instructions of one kind (machine/gather.c). */
@@ -87,7 +88,7 @@ typedef struct emu_compare {
 /* ld, st, atom, red, prefetch, cp.async, ldmatrix, stmatrix. The address is src[0] plus imm; a vector's slots
  * are in `extra` (uint32_t[count], EMU_NO_SLOT for "_"), a single value is dst or src[1]. */
 typedef struct emu_mem {
-  uint8_t space; /* hd_space, EMU_GENERIC or EMU_FRAME */
+  uint8_t space; /* hd_space, EMU_GENERIC, EMU_FRAME or EMU_CLUSTER */
   uint8_t cache; /* hd_access_cache, and EMU_CACHE_HINT */
   uint8_t mode;  /* emu_addr_mode */
   uint8_t count; /* elements of a vector; matrices */
@@ -233,7 +234,10 @@ typedef enum emu_sync { /* bits */
 
 typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_XOR } emu_bool;
 
-enum { EMU_FRAME = 101 };      /* emu_mem.space: parameters and results, in the frame */
+enum {
+  EMU_FRAME = 101,
+  EMU_CLUSTER = 102
+};                             /* emu_mem.space: parameters and results, in the frame; shared::cluster */
 enum { EMU_CACHE_HINT = 128 }; /* src[3] is a policy (64 bits), instead of a priority in L2 */
 #define EMU_NO_SLOT UINT32_MAX
 #define EMU_ALLOCA_BYTES 16384u

@@ -3,8 +3,9 @@
  * CTAs that do not depend on each other's progress run to their ends one after the other, spread over
  * the host threads in the dispatcher's order. Those whose results may depend on the
  * interleaving (order_sensitive) run on one host thread, all resident ones in turn, so that waiting for
- * a resident CTA ends. A CTA on its own that gets nowhere may wait for another one with plain loads: from
- * then on the launch is interleaved, that CTA included. */
+ * a resident CTA ends; so do clusters, which start and end as one. A CTA on its own that gets nowhere may
+ * wait for another one with plain loads: from then on the launch is interleaved, that CTA included. */
+#include "emu/machine/cluster.h"
 #include "emu/machine/dispatch.h"
 #include "emu/machine/grid.h"
 #include "emu/machine/progress.h"
@@ -25,7 +26,7 @@ typedef struct worker {
 } worker;
 
 typedef struct resident {
-  hd_emu_cta *cta; /* NULL: taken, but not started */
+  hd_emu_cta *cta; /* of a cluster: the first; NULL: taken, but not started */
   uint64_t task, position, rounds;
   uint32_t sm;
 } resident;
@@ -44,12 +45,15 @@ typedef struct launch {
   worker *workers;
 } launch;
 
-static void account(hd_emu_stats *s, const hd_emu_cta *c) {
-  s->ctas++;
-  s->warps += c->n_warps;
-  for (uint32_t k = 0; k < c->n_warps; k++) {
-    s->warp_instructions += c->warps[k].w.instructions;
-    s->thread_instructions += c->warps[k].w.thread_instructions;
+static void account(hd_emu_stats *s, hd_emu_cta *first) {
+  for (uint32_t r = 0; r < emu_unit_size(first); r++) {
+    const hd_emu_cta *c = emu_unit_cta(first, r);
+    s->ctas++;
+    s->warps += c->n_warps;
+    for (uint32_t k = 0; k < c->n_warps; k++) {
+      s->warp_instructions += c->warps[k].w.instructions;
+      s->thread_instructions += c->warps[k].w.thread_instructions;
+    }
   }
 }
 
@@ -65,7 +69,7 @@ typedef struct chunk {
 static bool take_chunk(launch *l, chunk *c) {
   pthread_mutex_lock(&l->lock);
   /* Large at first, to meet seldom; small at last, to end together. */
-  uint64_t want = (l->grid->n_tasks - l->taken) / (8 * (uint64_t)l->n_workers) + 1;
+  uint64_t want = (l->grid->n_units - l->taken) / (8 * (uint64_t)l->n_workers) + 1;
   if (want > MAX_CHUNK) want = MAX_CHUNK;
   c->first = l->taken;
   for (c->n = 0; c->n < want && emu_dispatch_take(l->dispatcher, &c->task[c->n], &c->sm[c->n]); c->n++)
@@ -96,7 +100,7 @@ static bool leave(launch *l, resident r) {
 }
 
 static hd_status run_one(launch *l, worker *me, emu_progress *p, resident r, unsigned number) {
-  hd_status st = emu_cta_start_at(l->grid, r.task, r.position, r.sm, number, &r.cta, &me->diag);
+  hd_status st = emu_unit_start(l->grid, r.task, r.position, r.sm, number, &r.cta, &me->diag);
   if (st != HD_OK) return st;
   if (!run_to_end(p, r.cta)) {
     atomic_store(&l->interleave, true);
@@ -137,11 +141,14 @@ static void run_alone(void *ctx, unsigned number) {
 
 /* ---- CTAs in turn ---------------------------------------------------------------------- */
 
-/* Run every warp of it for a while; false: the launch is over. */
-static bool step_cta(const emu_dispatcher *d, resident *r) {
+/* Run every warp of it, or of its cluster, for a while; false: the launch is over. */
+static bool step_unit(const emu_dispatcher *d, resident *r) {
   const uint64_t quantum = emu_dispatch_quantum(d, r->position, r->rounds++, INTERLEAVE_QUANTUM);
-  for (uint32_t k = 0; k < r->cta->n_warps; k++)
-    if (r->cta->live_mask >> k & 1 && hd_emu_warp_step(r->cta, k, quantum) == HD_STEP_FAULT) return false;
+  for (uint32_t n = 0; n < emu_unit_size(r->cta); n++) {
+    hd_emu_cta *c = emu_unit_cta(r->cta, n);
+    for (uint32_t k = 0; k < c->n_warps; k++)
+      if (c->live_mask >> k & 1 && hd_emu_warp_step(c, k, quantum) == HD_STEP_FAULT) return false;
+  }
   return true;
 }
 
@@ -169,7 +176,7 @@ static bool start_all(launch *l, residents *alive, size_t *left, uint64_t *start
   worker *me = &l->workers[0];
   resident r;
   while (me->status == HD_OK && next_start(l, left, started, &r)) {
-    if (!r.cta) me->status = emu_cta_start_at(l->grid, r.task, r.position, r.sm, 0, &r.cta, &me->diag);
+    if (!r.cta) me->status = emu_unit_start(l->grid, r.task, r.position, r.sm, 0, &r.cta, &me->diag);
     if (me->status == HD_OK && !hd_vec_push(alive, r)) {
       me->status = hd_nomem(&me->diag);
       hd_emu_cta_end(r.cta);
@@ -192,10 +199,10 @@ static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
   bool ok = true;
   for (size_t k = 0; k < alive->n; k++) {
     resident *r = &alive->data[k];
-    const uint64_t clock = r->cta->clock;
-    ok = ok && step_cta(l->dispatcher, r);
-    ran += r->cta->clock - clock;
-    if (ok && r->cta->live_warps)
+    const uint64_t clock = emu_unit_clock(r->cta);
+    ok = ok && step_unit(l->dispatcher, r);
+    ran += emu_unit_clock(r->cta) - clock;
+    if (ok && emu_unit_lives(r->cta))
       alive->data[kept++] = *r;
     else
       end_resident(l, r);
@@ -210,13 +217,16 @@ static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
 static bool watch(launch *l, const residents *alive, emu_progress *p, ctas *c, uint64_t started) {
   c->n = 0;
   for (size_t k = 0; k < alive->n; k++)
-    if (!hd_vec_push(c, alive->data[k].cta)) {
-      l->workers[0].status = hd_nomem(&l->workers[0].diag);
-      return false;
+    for (uint32_t n = 0; n < emu_unit_size(alive->data[k].cta); n++) {
+      hd_emu_cta *one = emu_unit_cta(alive->data[k].cta, n);
+      if (one->live_warps && !hd_vec_push(c, one)) {
+        l->workers[0].status = hd_nomem(&l->workers[0].diag);
+        return false;
+      }
     }
   if (!c->n) return true;
   const emu_verdict v = emu_progress_watch(p, c->data, c->n);
-  if (v != EMU_GOES_ON) emu_progress_fault(v, c->data, c->n, l->grid->n_tasks - started, l->how);
+  if (v != EMU_GOES_ON) emu_progress_fault(v, c->data, c->n, l->grid->n_units - started, l->how);
   return v == EMU_GOES_ON && atomic_load(&l->grid->fault_ordinal) == UINT64_MAX;
 }
 
@@ -258,11 +268,11 @@ static void run_left(launch *l) {
 
 static hd_status run(launch *l, hd_diag *d) {
   const hd_emu_grid *g = l->grid;
-  const bool interleave = g->traits.order_sensitive || l->cooperative;
+  const bool interleave = g->traits.order_sensitive || l->cooperative || g->cluster_size > 1;
   const bool one_thread =
       interleave || g->traits.allocates || (g->traits.prints && g->hooks.print) || g->emu->race != NULL;
   l->n_workers = one_thread ? 1 : g->emu->opt.threads;
-  if (l->n_workers > g->n_tasks) l->n_workers = (unsigned)g->n_tasks;
+  if (l->n_workers > g->n_units) l->n_workers = (unsigned)g->n_units;
   if (posix_memalign((void **)&l->workers, _Alignof(worker), l->n_workers * sizeof *l->workers) != 0) {
     l->workers = NULL;
     return hd_nomem(d);
@@ -290,7 +300,7 @@ hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *lp, const
   if (st != HD_OK) return st;
   l.grid->ordered = true;
   pthread_mutex_init(&l.lock, NULL);
-  st = emu_dispatcher_create(how, l.grid->n_tasks, p->emu->opt.n_sms, &l.dispatcher, d);
+  st = emu_dispatcher_create(how, l.grid->n_units, p->emu->opt.n_sms, &l.dispatcher, d);
   l.how = hd_dispatch_name(how ? how->kind : HD_DISPATCH_ROUND_ROBIN);
   if (st == HD_OK) st = run(&l, d);
   for (unsigned k = 0; l.workers && k < l.n_workers; k++) {

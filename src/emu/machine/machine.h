@@ -55,7 +55,7 @@ typedef struct emu_fiber {
   emu_frame *frame;
   uint32_t pc;
   uint32_t mask;
-  uint8_t waiting; /* 0 ready, 1 at a barrier, 2 at a gather */
+  uint8_t waiting; /* emu_waiting */
   uint32_t turn;   /* the machine's: when it last ran */
 } emu_fiber;
 
@@ -100,6 +100,9 @@ bool emu_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t ad
 /* The lanes of `mask` whose generic address lies in the same window as the lowest lane's; *space
  * gets that window's space (HD_SPACE_GLOBAL, SHARED, LOCAL, PARAM; a bad address counts as global). */
 uint32_t emu_split_generic(const uint64_t addr[32], uint32_t mask, unsigned *space);
+/* Of lanes with addresses in shared memory: those that name a CTA of the cluster, or do not, as the lowest
+ * lane's does. */
+uint32_t emu_split_cluster(const uint64_t addr[32], uint32_t mask);
 
 /* Record a fault at this instruction for the lowest lane of `mask`; the first one wins. */
 void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) HD_PRINTF(4, 5);

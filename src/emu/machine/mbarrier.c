@@ -11,6 +11,7 @@
  * try_wait and test_wait never block: a thread whose phase is not complete is told so, and its warp gives its
  * turn away. A CTA whose warps all do nothing but test, while nothing changes, is stuck. */
 #include "emu/machine/async.h"
+#include "emu/machine/cluster.h"
 
 #include <inttypes.h>
 
@@ -75,8 +76,10 @@ static bool load(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset,
   return false;
 }
 
-static void store(emu_cta *c, char *host, const object *o) {
+static void store(emu_warp *w, const emu_inst *i, uint64_t offset, char *host, const object *o) {
   const uint64_t word = pack(o);
+  emu_cta *c = emu_owner_of(w, i, 0, &offset);
+  if (!c) return;
   memcpy(host, &word, sizeof word);
   c->async.changes++;
   emu_quiet_changed(c);
@@ -84,8 +87,10 @@ static void store(emu_cta *c, char *host, const object *o) {
 
 /* ---- Operations on one object ------------------------------------------------------------------ */
 
-static void complete_if_due(emu_cta *c, uint64_t offset, object *o) {
-  if (o->pending || o->tx) return;
+/* `offset` may be another CTA's of the cluster: it was located, so there is an owner. */
+static void complete_if_due(emu_warp *w, const emu_inst *i, uint64_t offset, object *o) {
+  emu_cta *c;
+  if (o->pending || o->tx || !(c = emu_owner_of(w, i, 0, &offset))) return;
   o->parity ^= 1;
   o->pending = o->expected;
   emu_bulk_landed(c, offset);
@@ -134,7 +139,7 @@ static bool arrive(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbar
               offset);
     return false;
   }
-  complete_if_due(w->cta, offset, o);
+  complete_if_due(w, i, offset, o);
   return true;
 }
 
@@ -158,7 +163,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
   if (b->op == EMU_MBARRIER_INIT) {
     if (!check_count(w, i, lane, count)) return false;
     o = (object){.pending = count, .expected = count};
-    store(w->cta, host, &o);
+    store(w, i, offset, host, &o);
     return true;
   }
   if (!load(w, i, lane, offset, host, &o)) return false;
@@ -173,7 +178,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
   case EMU_MBARRIER_EXPECT_TX:
   case EMU_MBARRIER_COMPLETE_TX:
     ok = add_tx(w, i, lane, offset, &o, b->op == EMU_MBARRIER_EXPECT_TX ? (int64_t)count : -(int64_t)count);
-    if (ok) complete_if_due(w->cta, offset, &o);
+    if (ok) complete_if_due(w, i, offset, &o);
     break;
   case EMU_MBARRIER_COPIES: ok = arrive_for_copies(w, i, lane, b, offset, &o); break;
   default:
@@ -181,7 +186,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
          arrive(w, i, lane, b, offset, &o, b->expects ? 1 : count);
   }
   if (!ok) return false;
-  store(w->cta, host, &o);
+  store(w, i, offset, host, &o);
   if (b->state_slot != EMU_NO_SLOT)
     memcpy(r + (size_t)b->state_slot * EMU_SLOT_BYTES + (size_t)lane * 8, &before, sizeof before);
   return true;
@@ -194,15 +199,17 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
   if (!host || !load(w, i, lane, offset, host, &o) || !add_tx(w, i, lane, offset, &o, -(int64_t)bytes))
     return false;
   emu_order_signal(w->cta, w->index, offset);
-  complete_if_due(w->cta, offset, &o);
-  store(w->cta, host, &o);
+  complete_if_due(w, i, offset, &o);
+  store(w, i, offset, host, &o);
   return true;
 }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------ */
 
-/* Every warp that has not exited is at a barrier or asks in vain. */
+/* Every warp that has not exited is at a barrier or asks in vain. Another CTA of its cluster may come to its
+ * help: progress.c sees when none does. */
 static bool all_idle(const emu_cta *c) {
+  if (c->cluster) return false;
   for (uint32_t k = 0; k < c->n_warps; k++) {
     const emu_mwarp *m = &c->warps[k];
     if (!m->w.live || m->barrier >= 0) continue;

@@ -282,12 +282,30 @@ emu_verdict emu_progress_watch(emu_progress *p, hd_emu_cta *const *ctas, size_t 
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
 
+/* All warps wait at barriers, of which none is complete: that is only seen here where one is a cluster's. */
+static void report_barrier(hd_emu_cta *const *ctas, size_t n) {
+  for (size_t k = 0; k < n; k++)
+    for (uint32_t w = 0; w < ctas[k]->n_warps; w++) {
+      emu_mwarp *m = &ctas[k]->warps[w];
+      if (!m->w.live || m->barrier != EMU_CLUSTER_BARRIER) continue;
+      const emu_fiber *f = &m->w.fibers[0];
+      emu_fault_at(m, f->frame->code, &f->frame->code->insts[f->pc], f->mask,
+                   EMU_DEADLOCKED
+                   "the barrier of the cluster is never complete, because threads that have not "
+                   "arrived wait elsewhere");
+      return;
+    }
+}
+
 void emu_progress_fault(emu_verdict v, hd_emu_cta *const *ctas, size_t n, uint64_t waiting,
                         const char *dispatcher) {
   emu_mwarp *m = NULL;
   for (uint32_t w = 0; !m && w < ctas[0]->n_warps; w++)
     if (ctas[0]->warps[w].w.live && ctas[0]->warps[w].barrier < 0) m = &ctas[0]->warps[w];
-  if (!m) return;
+  if (!m) {
+    report_barrier(ctas, n);
+    return;
+  }
   const emu_spin *s = &m->spin;
   const emu_fiber *f = &m->w.fibers[0];
   const emu_code *code = s->inst ? s->code : f->frame->code;

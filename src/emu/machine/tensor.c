@@ -266,13 +266,17 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
     }
     if (b->op == EMU_BULK_LOAD && !emu_shared_offset(w, i, &b->bar, r, lane, &bar)) return false;
   }
-  emu_mover_begin(&m, w, i, b, lane);
-  m.bar = bar;
-  m.fill = x.t.fill == HD_TENSOR_FILL_NAN ? NAN_PATTERN : 0;
-  bool ok = !b->reduce || reduction_type(w, i, lane, b, &x.t, &m.type);
-  ok = ok && move_box(&m, &x, shared) && emu_mover_end(&m);
-  ((emu_mwarp *)w)->issuer = 0;
-  return ok && (b->op != EMU_BULK_LOAD || emu_mbarrier_complete_tx(w, i, lane, bar, x.bytes));
+  bool ok = true;
+  for (uint32_t ranks = emu_copy_ranks(w, i, b, r, lane); ok && emu_copy_next(w, b, &ranks, &shared, &bar);) {
+    emu_mover_begin(&m, w, i, b, lane);
+    m.bar = bar;
+    m.fill = x.t.fill == HD_TENSOR_FILL_NAN ? NAN_PATTERN : 0;
+    ok = !b->reduce || reduction_type(w, i, lane, b, &x.t, &m.type);
+    ok = ok && move_box(&m, &x, shared) && emu_mover_end(&m);
+    ((emu_mwarp *)w)->issuer = 0;
+    ok = ok && (b->op != EMU_BULK_LOAD || emu_mbarrier_complete_tx(w, i, lane, bar, x.bytes));
+  }
+  return ok;
 }
 
 void emu_run_tensor(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {

@@ -9,7 +9,7 @@
  * is starving them; the one that has not run for longest then gets a slice. A loop that reads what others
  * may write (atomics, loads past the caches) is suspected early, any other one late: it is most likely
  * a loop that some threads leave earlier, where waiting for the last one is what brings them together. */
-#include "emu/machine/grid.h"
+#include "emu/machine/cluster.h"
 
 enum {
   SPIN_LIMIT = 1 << 16,          /* in backward branches */
@@ -85,12 +85,16 @@ static void exit_threads(emu_mwarp *m, emu_fiber *f) {
   emu_cta *c = w->cta;
   w->live &= ~f->mask;
   remove_fiber(m, (uint32_t)(f - w->fibers));
-  if (w->live) return;
+  if (w->live) {
+    emu_cluster_exited(c);
+    return;
+  }
   c->live_warps--;
   emu_order_exit(c, w->index);
   c->live_mask &= ~(1u << w->index);
   if (!c->live_warps) emu_wgmma_cta_over(m);
   emu_barrier_warp_exited(c);
+  emu_cluster_exited(c);
 }
 
 static const emu_inst *at(const emu_fiber *f) { return &f->frame->code->insts[f->pc]; }
@@ -209,6 +213,7 @@ static bool control(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint64_t *thr
     return false;
   case EMU_EXIT: exit_threads(m, f); return false;
   case EMU_BAR: emu_barrier_meet(m, f, i); break;
+  case EMU_CLUSTER_BAR: go_on = emu_cluster_barrier(m, f, i); break;
   case EMU_GATHER: go_on = emu_gather_meet(m, f, i); break;
   case EMU_TRAP: emu_fault(w, i, f->mask, "trap"); break;
   case EMU_YIELD:
@@ -315,7 +320,7 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
       quantum -= run_fiber(m, f, starved && budget > SLICE ? SLICE : budget, starved != NULL);
     } else if (!m->yielded && !emu_gather_release(m)) {
       emu_barrier_settle_warp(m);
-      if (state(m) == HD_STEP_RUNNING && !pick(m)) emu_gather_stuck(m);
+      if (state(m) == HD_STEP_RUNNING && !pick(m) && !emu_cluster_blocks(m)) emu_gather_stuck(m);
     }
     s = state(m);
   }

@@ -41,11 +41,12 @@ typedef struct emu_mwarp {
   emu_mframe *free_frames;
   emu_flight *flight; /* products in flight, or NULL */
   emu_copies *copies; /* of single threads in flight, or NULL */
-  int barrier;        /* arrived there and waiting; -1: none */
-  uint32_t spins;     /* see backward branches in warp.c */
-  bool synced;        /* an atomic or uncached load since the last backward branch */
-  bool yielded;       /* other warps' turn */
-  bool starving;      /* another fiber's turn */
+  int barrier;        /* arrived there and waiting; EMU_CLUSTER_BARRIER: at the cluster's; -1: none */
+  uint32_t cluster_arrived, cluster_pending; /* lanes; see cluster.c */
+  uint32_t spins;                            /* see backward branches in warp.c */
+  bool synced;                               /* an atomic or uncached load since the last backward branch */
+  bool yielded;                              /* other warps' turn */
+  bool starving;                             /* another fiber's turn */
   uint32_t turn;
   uint32_t polls;             /* mbarriers asked in vain; see mbarrier.c */
   uint64_t poll_changes;      /* of the CTA's, at the last of these */
@@ -55,7 +56,7 @@ typedef struct emu_mwarp {
 } emu_mwarp;
 
 /* warp.c */
-typedef enum emu_waiting { EMU_READY = 0, EMU_AT_BARRIER = 1, EMU_AT_GATHER = 2 } emu_waiting;
+typedef enum emu_waiting { EMU_READY = 0, EMU_AT_BARRIER, EMU_AT_GATHER, EMU_AT_CLUSTER } emu_waiting;
 /* A new fiber for some of f's lanes, in the same frame; there is always room. */
 emu_fiber *emu_split_fiber(emu_warp *w, emu_fiber *f, uint32_t lanes, uint32_t pc);
 /* One instruction of every fiber that can run, as threads that make progress independently. */

@@ -43,6 +43,18 @@ bool locate(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[3
     return true;
   }
   emu_view view;
+  if (how->space == EMU_CLUSTER) {
+    out->shared = mask;
+    while (mask) {
+      const uint32_t part = emu_split_cluster(addr, mask);
+      if (!emu_access(w, i, part, addr, how->bytes, how->align, how->kind, how->cache, HD_SPACE_SHARED,
+                      &view))
+        return false;
+      if (how->kind != HD_ACCESS_PREFETCH) take(out, part, addr, view);
+      mask &= ~part;
+    }
+    return true;
+  }
   if (how->space != EMU_GENERIC) {
     if (how->space == HD_SPACE_SHARED) out->shared = mask;
     if (!emu_access(w, i, mask, addr, how->bytes, how->align, how->kind, how->cache, how->space, &view))
