@@ -111,6 +111,8 @@ typedef struct hd_gpu {
 /* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
  * checked: unknown keys, missing keys and values out of range are errors with a line. */
 HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+/* The text of a GPU file that hd_gpu_load reads as g, apart from its name. */
+HD_API void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
 /* Whether the file says what a clock needs and what launches take, as a probe measures it: then replays with
  * a clock tell times, and are what everything that ranks plans goes by. Elsewhere bounds are. */
 HD_API bool hd_gpu_has_clock(const hd_gpu *g);

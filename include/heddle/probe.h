@@ -52,6 +52,7 @@ typedef struct hd_probe_figure {
 
 typedef struct hd_probe_result {
   hd_device_info device;
+  hd_gpu gpu;      /* a modelled one, of which nothing else is filled in */
   uint32_t n_ctas; /* of each launch below: two waves */
   uint32_t n_launches;
   hd_probe_launch *launches;                /* the last one is staggered */
@@ -80,6 +81,7 @@ typedef struct hd_probe_result {
 /* The figure of that name; NaN where it was not measured. */
 HD_API double hd_probe_value(const hd_probe_result *r, const char *name);
 
+/* A modelled GPU is its file: nothing is measured, and hd_probe_toml writes the file's values. */
 HD_API hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d);
 HD_API void hd_probe_free(hd_probe_result *r);
 

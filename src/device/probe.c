@@ -46,6 +46,11 @@ double hd_probe_value(const hd_probe_result *r, const char *name) {
 hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d) {
   probe p = {.dev = dev, .o = o ? *o : (hd_probe_options){0}, .r = out, .d = d};
   *out = (hd_probe_result){.device = *hd_device_get_info(dev)};
+  const hd_gpu *modelled = hd_device_get_gpu(dev);
+  if (modelled) {
+    out->gpu = *modelled;
+    return HD_OK;
+  }
   if (!p.o.launches) p.o.launches = 5;
   if (!p.o.delay) p.o.delay = 3000;
   if (!p.o.repetitions) p.o.repetitions = 7;

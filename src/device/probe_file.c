@@ -224,6 +224,10 @@ static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles,
 
 void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
   const hd_device_info *i = &r->device;
+  if (i->kind == HD_DEVICE_MODEL) {
+    hd_gpu_toml(&r->gpu, b);
+    return;
+  }
   double mhz = r->clock_mhz >= 1 ? r->clock_mhz : i->clock_mhz >= 1 ? i->clock_mhz : 1000;
   hd_buf_printf(b, "# %s (%s), driver %u.%u, probed by heddle.\n\ntitle = \"", i->title,
                 i->uuid[0] ? i->uuid : i->name, i->driver_version / 1000, i->driver_version % 1000 / 10);

@@ -255,6 +255,66 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   return HD_OK;
 }
 
+/* ---- Writing ---------------------------------------------------------------------- */
+
+static void put_text(const char *text, hd_buf *out) {
+  hd_buf_putc(out, '"');
+  for (const char *c = text; *c; c++) {
+    if (*c == '"' || *c == '\\') hd_buf_putc(out, '\\');
+    hd_buf_putc(out, *c);
+  }
+  hd_buf_puts(out, "\"\n");
+}
+
+/* A number with the digits that tell it from its neighbours. */
+static void put_real(double x, hd_buf *out) {
+  char digits[32];
+  for (int n = 6; n <= 17; n++) {
+    snprintf(digits, sizeof digits, "%.*g", n, x);
+    if (strtod(digits, NULL) == x) break;
+  }
+  hd_buf_printf(out, "%s%s\n", digits, strpbrk(digits, ".e") ? "" : ".0");
+}
+
+static void put_key(const key *k, const hd_gpu *g, hd_buf *out) {
+  const char *at = (const char *)g + k->at;
+  hd_buf_printf(out, "%s = ", k->name);
+  switch (k->kind) {
+  case KEY_U32: hd_buf_printf(out, "%u\n", *(const uint32_t *)at); return;
+  case KEY_U64: hd_buf_printf(out, "%llu\n", (unsigned long long)*(const uint64_t *)at); return;
+  case KEY_REAL: put_real(*(const double *)at, out); return;
+  case KEY_BOOL: hd_buf_printf(out, "%s\n", *(const bool *)at ? "true" : "false"); return;
+  case KEY_WORD: put_text(k->words[*(const unsigned *)at], out); return;
+  case KEY_TEXT: put_text(at, out); return;
+  }
+}
+
+/* An optional key is left out where it is 0, its value without it. */
+static bool says_nothing(const key *k, const hd_gpu *g) {
+  const char *at = (const char *)g + k->at;
+  if (!k->optional) return false;
+  if (k->kind == KEY_REAL) return *(const double *)at == 0;
+  return k->kind == KEY_U64 ? *(const uint64_t *)at == 0 : *(const uint32_t *)at == 0;
+}
+
+static bool has_table(const char *name, const hd_gpu *g) {
+  if (strcmp(name, "units") == 0) return g->units.fma > 0;
+  if (strcmp(name, "launch") == 0) return g->launch.first_us > 0;
+  return strcmp(name, "readonly") != 0 || g->readonly.bytes;
+}
+
+void hd_gpu_toml(const hd_gpu *g, hd_buf *out) {
+  for (size_t i = 0; i < N_KEYS; i++)
+    if (!keys[i].table) put_key(&keys[i], g, out);
+  for (size_t t = 0; t < N_TABLES; t++) {
+    if (!has_table(tables[t], g)) continue;
+    hd_buf_printf(out, "\n[%s]\n", tables[t]);
+    for (size_t i = 0; i < N_KEYS; i++)
+      if (same_table(keys[i].table, tables[t]) && keys[i].table && !says_nothing(&keys[i], g))
+        put_key(&keys[i], g, out);
+  }
+}
+
 /* ---- Files ------------------------------------------------------------------------- */
 
 static const char suffix[] = ".toml";

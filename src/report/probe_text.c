@@ -35,6 +35,12 @@ static json_t *figures(const hd_probe_result *r) {
 }
 
 void hd_probe_json(const hd_probe_result *r, hd_buf *out) {
+  if (r->device.kind == HD_DEVICE_MODEL) {
+    report_put_json(json_pack("{s:s, s:s, s:i, s:b}", "device", r->device.name, "title", r->device.title,
+                              "sms", (int)r->device.n_sms, "modelled", 1),
+                    out);
+    return;
+  }
   json_t *launches = json_array();
   for (uint32_t i = 0; i < r->n_launches; i++) {
     const hd_probe_launch *l = &r->launches[i];
@@ -103,6 +109,12 @@ static void put_figures(const hd_probe_result *r, hd_buf *out) {
 }
 
 void hd_probe_text(const hd_probe_result *r, const char *path, const char *html, hd_buf *out) {
+  if (r->device.kind == HD_DEVICE_MODEL) {
+    hd_buf_printf(out,
+                  "%s (%s) is a model: these are its file's values, and nothing was measured.\nWrote %s.\n",
+                  r->device.title, r->device.name, path);
+    return;
+  }
   hd_buf_printf(out, "%s (%s), %u SMs, %.0f MHz\n\n", r->device.title, r->device.name, r->device.n_sms,
                 r->clock_mhz);
   hd_buf_printf(out, "Where CTAs run, and what L1 serves (%u CTAs of one warp; CLU listing 3):\n\n",

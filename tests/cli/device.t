@@ -102,3 +102,14 @@ Random programs, the GPU in processes of its own:
 
   $ heddle difftest --programs 300 --threads 2 | sed 's/of [0-9]* instructions/of N instructions/'
   300 programs of N instructions on the emulator and cuda:0 (Fake GPU, sm_90): 0 differ within documented bounds, 0 by the optimizer of the device's compiler, 0 unexplained
+
+A modelled GPU is what its file says.
+
+  $ heddle probe --device model:h200 -o g.toml; heddle probe --device model:./g.toml -o again.toml | tail -1; cmp g.toml again.toml; grep -c = g.toml
+  H200 SXM 141 GB (Hopper) (model:h200) is a model: these are its file's values, and nothing was measured.
+  Wrote g.toml.
+  Wrote again.toml.
+  47
+  $ heddle probe --device model:h200 --html p.html
+  heddle: --html: nothing is measured on a model
+  [2]

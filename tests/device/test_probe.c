@@ -103,6 +103,30 @@ static void a_probes_file_is_a_gpu_that_the_model_takes(void **state) {
   assert_int_equal(g.dispatch, HD_DISPATCH_DEMAND);
 }
 
+static void a_model_gives_back_its_files_values(void **state) {
+  char **names;
+  size_t n;
+  assert_int_equal(hd_gpu_list(SOURCE_DIR "/gpus", &names, &n, NULL), HD_OK);
+  assert_true(n > 10);
+  for (size_t i = 0; i < n; i++) {
+    char name[80];
+    hd_device *dev;
+    hd_probe_result r;
+    hd_gpu file, back;
+    snprintf(name, sizeof name, "model:%s", names[i]);
+    assert_int_equal(hd_device_open(name, &(hd_device_options){.gpu_dir = SOURCE_DIR "/gpus"}, &dev, NULL),
+                     HD_OK);
+    assert_int_equal(hd_probe(dev, NULL, &r, NULL), HD_OK);
+    load(&r, &back);
+    assert_int_equal(hd_gpu_load(names[i], SOURCE_DIR "/gpus", &file, NULL), HD_OK);
+    memcpy(back.name, file.name, sizeof file.name);
+    assert_memory_equal(&back, &file, sizeof file);
+    hd_probe_free(&r);
+    hd_device_close(dev);
+  }
+  hd_gpu_list_free(names, n);
+}
+
 static void figures_of_pipelines_become_a_files_units(void **state) {
   static hd_probe_figure figures[] = {
       {"fma.f32", "per cycle", 127.6},
@@ -189,6 +213,7 @@ int main(void) {
       BEHAVIOUR("the probe's kernels run clean on the emulator",
                 the_probes_kernels_run_clean_on_the_emulator),
       BEHAVIOUR("a probe's file is a GPU that the model takes", a_probes_file_is_a_gpu_that_the_model_takes),
+      BEHAVIOUR("a model gives back its file's values", a_model_gives_back_its_files_values),
       BEHAVIOUR("figures of pipelines become a file's [units]", figures_of_pipelines_become_a_files_units),
       BEHAVIOUR("whatever was measured makes a valid file", whatever_was_measured_makes_a_valid_file),
       BEHAVIOUR("a GPU's name makes a file's name", a_gpus_name_makes_a_files_name),
