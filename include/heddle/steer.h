@@ -21,6 +21,11 @@ typedef struct hd_steer_settings {
   char verdicts[HD_STEER_PATH]; /* file of verdicts; "": none */
   char report[HD_STEER_PATH];   /* file for the report as JSON; "": text on standard error */
   char quiet[2];                /* "1": no report */
+  char tune[2];                 /* "1": launches are tuned */
+  char budget[16], total[16];   /* seconds for one shape of a kernel's launches, for all; "": the usual */
+  char worth[16];               /* seconds of a shape's launches before they are tuned; "": the usual */
+  char gain[16];                /* the least speedup that a plan is adopted for; "": the usual */
+  char found[HD_STEER_PATH];    /* folder for verdicts that are found, each a file; "": none */
 } hd_steer_settings;
 
 /* The variable that holds them. */
@@ -29,7 +34,8 @@ typedef struct hd_steer_settings {
 HD_API hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_diag *d);
 
-/* A line of the file of verdicts, and back; false: it is none. The plan's table is named by its file. */
+/* A line of the file of verdicts, and back; false: it is none. The plan's table is named by its file.
+ * Counters are not kept. */
 HD_API void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out);
 HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
 /* The launch of a verdict's key: "grid=64x64x1 block=32x8x1 shared=0 args=any"; false: it is none. */
@@ -41,8 +47,15 @@ typedef struct hd_steer_options {
   const char *pin;    /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
   const char *report; /* NULL: text on standard error */
   const char *folder; /* of libheddle-run.so; NULL: where it lies beside this program */
-  bool quiet;
+  bool quiet, tune;
+  const char *budget, *total, *worth, *gain; /* numbers, as in hd_steer_settings; NULL: the usual */
 } hd_steer_options;
+
+/* Verdicts that programs have found while they ran (`tune`) go into the store. Those that cannot be read are
+ * dropped. */
+HD_API hd_status hd_steer_collect(hd_store *s, hd_diag *d);
+/* The folder where they wait. HD_ERR_IO: there is none. */
+HD_API hd_status hd_steer_found(char *folder, size_t cap, hd_diag *d);
 
 /* Become the program argv[0], looked up in PATH, with these settings. A store that cannot be read is told in
  * *store, and the program starts without verdicts: `told` is called with it before. Returns only on failure:

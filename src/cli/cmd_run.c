@@ -9,14 +9,23 @@ static void tell(const hd_diag *store) {
 
 int cmd_run(int argc, char **argv) {
   hd_steer_options o = {0};
-  const cli_option options[] = {{"pin", 0, CLI_TEXT, &o.pin, 0, "FILE",
-                                 "the verdicts of a file that heddle verdicts export wrote, alone"},
-                                {"force-plan", 0, CLI_TEXT, &o.plan, 0, "P",
-                                 "this plan for every kernel that admits it; nothing proves it"},
-                                {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
-                                {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
-                                {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
-                                {0}};
+  const cli_option options[] = {
+      {"pin", 0, CLI_TEXT, &o.pin, 0, "FILE",
+       "the verdicts of a file that heddle verdicts export wrote, alone"},
+      {"force-plan", 0, CLI_TEXT, &o.plan, 0, "P",
+       "this plan for every kernel that admits it; nothing proves it"},
+      {"tune", 0, CLI_FLAG, &o.tune, 0, NULL,
+       "find plans for hot launches while the program runs, on its own data"},
+      {"budget", 0, CLI_TEXT, &o.budget, 0, "S",
+       "seconds of tuning for each kernel and shape of launch (default: 5)"},
+      {"total", 0, CLI_TEXT, &o.total, 0, "S", "and for all of them (default: 60)"},
+      {"worth", 0, CLI_TEXT, &o.worth, 0, "S",
+       "seconds that launches take before they are tuned (default: 0.001)"},
+      {"gain", 0, CLI_TEXT, &o.gain, 0, "X", "the least speedup that a plan is adopted for (default: 1.01)"},
+      {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
+      {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
+      {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
+      {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};

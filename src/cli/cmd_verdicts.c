@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "heddle/results.h"
+#include "heddle/steer.h"
 
 typedef struct options {
   const char *store, *output;
@@ -60,6 +61,7 @@ int cmd_verdicts(int argc, char **argv) {
   hd_buf out = {0};
   hd_status st = hd_store_open(o.store, &s, &d);
   if (st != HD_OK) return cli_fail(&d);
+  if (!o.store) hd_steer_collect(s, NULL); /* those that stay behind come next time */
   if (strcmp(what, "list") == 0)
     st = (o.json ? hd_store_export : hd_verdicts_text)(s, &o.filter, &out, &d);
   else if (strcmp(what, "export") == 0)

@@ -39,6 +39,11 @@ typedef struct run_node {
 } run_node;
 _Static_assert(sizeof(run_node) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
 
+/* CUipcMemHandle */
+typedef struct run_ipc {
+  char value[64];
+} run_ipc;
+
 /* The driver's own entry points. One that it does not have is NULL. */
 typedef struct run_driver {
 #define RUN_ENTRY(symbol, parameters, arguments) int(*symbol) parameters;

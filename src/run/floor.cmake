@@ -15,7 +15,7 @@ foreach(floor run steer rewrite cfg plan ptx base)
   list(APPEND run_floors $<TARGET_FILE:heddle_${floor}>)
 endforeach()
 target_link_libraries(heddle_run_front PRIVATE -Wl,--as-needed -Wl,--whole-archive $<TARGET_FILE:heddle_run>
-  -Wl,--no-whole-archive ${run_floors} ${run_packed} ${CMAKE_DL_LIBS} Threads::Threads)
+  -Wl,--no-whole-archive ${run_floors} ${run_packed} ${CMAKE_DL_LIBS} Threads::Threads m)
 target_include_directories(heddle_run_front PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_options(heddle_run_front PRIVATE -Wl,-Bsymbolic -Wl,-z,now -Wl,--gc-sections
   -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-/* Ends of `extra` of a launch. */
-#define PARAM_END ((void *)0)
-#define PARAM_BUFFER ((void *)1)
-#define PARAM_SIZE ((void *)2)
+#include "run/watch.h"
 
 static uint64_t thread_number(void) {
   static _Atomic uint64_t last;
@@ -80,10 +77,10 @@ static bool put_pointers(const run_variant *v, const run_launch *l, run_replacem
 static bool put_block(const run_variant *v, const run_launch *l, run_replacement *r) {
   const void *block = NULL;
   size_t bytes = 0;
-  for (void **e = l->extra; *e != PARAM_END; e += 2) {
-    if (*e == PARAM_BUFFER)
+  for (void **e = l->extra; *e != RUN_PARAM_END; e += 2) {
+    if (*e == RUN_PARAM_BUFFER)
       block = e[1];
-    else if (*e == PARAM_SIZE)
+    else if (*e == RUN_PARAM_SIZE)
       bytes = *(const size_t *)e[1];
     else
       return false;
@@ -95,15 +92,14 @@ static bool put_block(const run_variant *v, const run_launch *l, run_replacement
     hd_recipe_params(&v->recipe, l->grid, r->state, r->table, r->block);
     r->bytes = v->recipe.params_bytes;
   }
-  void *const extra[] = {PARAM_BUFFER, r->block, PARAM_SIZE, &r->bytes, PARAM_END};
+  void *const extra[] = {RUN_PARAM_BUFFER, r->block, RUN_PARAM_SIZE, &r->bytes, RUN_PARAM_END};
   memcpy(r->ends, extra, sizeof extra);
   r->params = NULL;
   r->extra = r->ends;
   return true;
 }
 
-/* Whether the variant can be launched in place of the original, and how. */
-static bool replace(run_variant *v, const run_launch *l, run_replacement *r) {
+bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
   r->state = 0;
@@ -127,7 +123,7 @@ static bool replace(run_variant *v, const run_launch *l, run_replacement *r) {
 
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r) {
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_acquire);
-  while (v && !replace(v, l, r)) v = v->next;
+  while (v && !run_replace(v, l, r)) v = v->next;
   return v;
 }
 
@@ -151,31 +147,38 @@ static bool took(int r, run_variant *v) {
   return r == RUN_SUCCESS;
 }
 
-typedef int launch_function(run_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                            run_handle, void **, void **);
+int run_send(const run_launch *l, run_handle f, const uint32_t grid[3], void **params, void **extra) {
+  const run_driver *d = &run_real;
+  if (l->config) {
+    run_config own = *l->config;
+    memcpy(own.grid, grid, sizeof own.grid);
+    own.stream = l->stream;
+    return (l->per_thread ? d->cuLaunchKernelEx_ptsz : d->cuLaunchKernelEx)(&own, f, params, extra);
+  }
+  return (l->per_thread ? d->cuLaunchKernel_ptsz : d->cuLaunchKernel)(f, grid[0], grid[1], grid[2],
+                                                                      l->block[0], l->block[1], l->block[2],
+                                                                      l->shared, l->stream, params, extra);
+}
 
-static int plain(launch_function *real, run_handle f, const run_launch *l) {
+static int launch(run_handle f, const run_launch *l) {
   run_replacement r;
+  int result;
+  if (run_watches && run_watched(f, l, &result)) return result;
   run_variant *v = choose(f, l, &r);
-  if (v && took(real(r.function, r.grid[0], r.grid[1], r.grid[2], l->block[0], l->block[1], l->block[2],
-                     l->shared, l->stream, r.params, r.extra),
-                v))
-    return RUN_SUCCESS;
-  return run_instead(real(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                          l->shared, l->stream, l->params, l->extra),
-                     v);
+  if (v && took(run_send(l, r.function, r.grid, r.params, r.extra), v)) return RUN_SUCCESS;
+  return run_instead(run_send(l, f, l->grid, l->params, l->extra), v);
 }
 
 int run_cuLaunchKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                        unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
   const run_launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, .params = params, .extra = extra};
-  return plain(run_real.cuLaunchKernel, f, &l);
+  return launch(f, &l);
 }
 
 int run_cuLaunchKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                             unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
   const run_launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, true, .params = params, .extra = extra};
-  return plain(run_real.cuLaunchKernel_ptsz, f, &l);
+  return launch(f, &l);
 }
 
 static void launched(run_handle f) {
@@ -193,33 +196,25 @@ static bool are_harmless(const run_config *c) {
   return true;
 }
 
-static int extended(int (*real)(const run_config *, run_handle, void **, void **), const run_config *c,
-                    run_handle f, void **params, void **extra, bool per_thread) {
-  run_replacement r;
-  run_variant *v = NULL;
-  if (c && are_harmless(c)) {
-    run_launch l = {
-        .shared = c->shared, .stream = c->stream, .per_thread = per_thread, .params = params, .extra = extra};
-    memcpy(l.grid, c->grid, sizeof l.grid);
-    memcpy(l.block, c->block, sizeof l.block);
-    v = choose(f, &l, &r);
-  } else {
+static int extended(const run_config *c, run_handle f, void **params, void **extra, bool per_thread) {
+  run_launch l = {.per_thread = per_thread, .params = params, .extra = extra, .config = c};
+  if (!c || !are_harmless(c)) {
     launched(f);
+    return (per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx)(c, f, params, extra);
   }
-  if (v) {
-    run_config own = *c;
-    memcpy(own.grid, r.grid, sizeof own.grid);
-    if (took(real(&own, r.function, r.params, r.extra), v)) return RUN_SUCCESS;
-  }
-  return run_instead(real(c, f, params, extra), v);
+  l.shared = c->shared;
+  l.stream = c->stream;
+  memcpy(l.grid, c->grid, sizeof l.grid);
+  memcpy(l.block, c->block, sizeof l.block);
+  return launch(f, &l);
 }
 
 int run_cuLaunchKernelEx(const run_config *c, run_handle f, void **params, void **extra) {
-  return extended(run_real.cuLaunchKernelEx, c, f, params, extra, false);
+  return extended(c, f, params, extra, false);
 }
 
 int run_cuLaunchKernelEx_ptsz(const run_config *c, run_handle f, void **params, void **extra) {
-  return extended(run_real.cuLaunchKernelEx_ptsz, c, f, params, extra, true);
+  return extended(c, f, params, extra, true);
 }
 
 int run_cuLaunchCooperativeKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

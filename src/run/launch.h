@@ -6,12 +6,18 @@
 
 enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
 
+/* Words of `extra` of a launch. */
+#define RUN_PARAM_END ((void *)0)
+#define RUN_PARAM_BUFFER ((void *)1)
+#define RUN_PARAM_SIZE ((void *)2)
+
 typedef struct run_launch {
   uint32_t grid[3], block[3], shared;
   run_handle stream;
   bool per_thread; /* stream 0 is the thread's own */
   bool node;       /* of a graph: it runs later, perhaps several times at once */
   void **params, **extra;
+  const run_config *config; /* of cuLaunchKernelEx; else NULL */
 } run_launch;
 
 /* A launch in place of the program's; it holds all that `params` and `extra` point at. */
@@ -28,6 +34,10 @@ typedef struct run_replacement {
 
 /* The variant that takes the place of the kernel's launch, and how; NULL: none does. Takes no lock. */
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r);
+/* Hands a launch to the driver as the program asked for it, but for these. */
+int run_send(const run_launch *l, run_handle function, const uint32_t grid[3], void **params, void **extra);
+/* This variant in the place of the launch; false: it does not fit. Takes no lock. */
+bool run_replace(run_variant *v, const run_launch *l, run_replacement *r);
 /* The driver did not take the replacement, and this is what it said of the original: when it took that, the
  * variant is at fault, and is not used again. */
 int run_instead(int original, run_variant *v);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run.h"
+#include "run/watch.h"
 
 pthread_mutex_t run_lock = PTHREAD_MUTEX_INITIALIZER;
 run_module *run_modules;
@@ -56,14 +56,17 @@ static run_module *look(const void *image, size_t bytes, bool may_replace) {
   if (!m) return NULL;
   pthread_mutex_lock(&run_lock);
   if (run_gpu_of(&gpu)) {
-    const bool wanted = run_wants(&gpu);
+    const bool wanted = run_wants(&gpu) || run_watches;
     run_image_read(image, bytes, gpu.arch, wanted, &text);
     text.replaces &= may_replace;
     m->why = text.why;
     rewriting w = {&gpu, &text, m};
     if (text.data) run_wanted(&gpu, &text, rewrite, &w);
     if (text.data) join(m, &text);
-    free(text.data);
+    if (run_watches)
+      m->own = text;
+    else
+      free(text.data);
   }
   m->next = run_modules;
   run_modules = m;

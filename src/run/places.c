@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run.h"
+#include "run/watch.h"
 
 enum { CAPTURE_RELAXED = 2, NON_BLOCKING = 1, MAX_THREADS_PER_BLOCK = 0 };
 
@@ -70,24 +70,52 @@ static bool settle(const run_variant *v, run_place *p) {
   return true;
 }
 
-static void make(run_variant *v, unsigned long long context) {
+static void release(run_place *p) {
+  if (p->table) run_real.cuMemFree_v2(p->table);
+  if (p->states) run_real.cuMemFree_v2(p->states);
+  free(p);
+}
+
+static run_place *make(run_variant *v, unsigned long long context) {
   run_place *p = calloc(1, sizeof *p);
-  if (!p) return;
+  if (!p) return NULL;
   p->context = context;
   p->state_bytes = (v->recipe.state_bytes + 255) / 256 * 256;
   if (!run_real.cuCtxGetDevice || run_real.cuCtxGetDevice(&p->device) != RUN_SUCCESS) p->device = -1;
   if (!load(v, p) || !fill(v, p) || !settle(v, p)) {
-    if (p->table) run_real.cuMemFree_v2(p->table);
-    if (p->states) run_real.cuMemFree_v2(p->states);
-    free(p);
+    release(p);
     atomic_store(&v->off, true);
-    if (!v->kernel->why[0]) strcpy(v->kernel->why, "the driver did not take the rewritten kernel");
-    return;
+    return NULL;
   }
   run_know_place(p->function, p);
   run_know_place(p->kernel, p);
   p->next = atomic_load_explicit(&v->places, memory_order_relaxed);
   atomic_store_explicit(&v->places, p, memory_order_release);
+  return p;
+}
+
+run_place *run_place_try(run_variant *v) {
+  unsigned long long context;
+  const run_driver *d = &run_real;
+  if (!d->cuCtxGetId || !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction ||
+      d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
+    return NULL;
+  return make(v, context);
+}
+
+void run_variant_drop(run_variant *v) {
+  run_place *next;
+  for (run_place *p = atomic_load(&v->places); p; p = next) {
+    next = p->next;
+    run_know_place(p->function, NULL);
+    run_know_place(p->kernel, NULL);
+    release(p);
+  }
+  if (v->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(v->library);
+  hd_table_free(&v->table);
+  free(v->text);
+  free(v->name);
+  free(v);
 }
 
 void run_place_make(run_kernel *k) {
@@ -101,7 +129,8 @@ void run_place_make(run_kernel *k) {
     return;
   if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return;
   for (; v; v = v->next)
-    if (!atomic_load(&v->off) && !run_place_of(v)) make(v, context);
+    if (!atomic_load(&v->off) && !run_place_of(v) && !make(v, context) && !k->why[0])
+      strcpy(k->why, "the driver did not take the rewritten kernel");
   d->cuThreadExchangeStreamCaptureMode(&mode);
 }
 
@@ -163,12 +192,16 @@ uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread) {
   return 0;
 }
 
-static void each_place(void (*fn)(run_place *p, void *ctx), void *ctx) {
-  pthread_mutex_lock(&run_lock);
+static void each_place_locked(void (*fn)(run_place *p, void *ctx), void *ctx) {
   for (run_module *m = run_modules; m; m = m->next)
     for (run_kernel *k = m->kernels; k; k = k->next)
       for (run_variant *v = atomic_load(&k->variants); v; v = v->next)
         for (run_place *p = atomic_load(&v->places); p; p = p->next) fn(p, ctx);
+}
+
+static void each_place(void (*fn)(run_place *p, void *ctx), void *ctx) {
+  pthread_mutex_lock(&run_lock);
+  each_place_locked(fn, ctx);
   pthread_mutex_unlock(&run_lock);
 }
 
@@ -177,6 +210,18 @@ static void retire(run_place *p, void *key) {
     uint64_t has = *(const uint64_t *)key;
     atomic_compare_exchange_strong(&p->streams[k], &has, RETIRED);
   }
+}
+
+static void set_free(run_place *p, void *key) {
+  for (int k = 0; k < RUN_STATES; k++) {
+    uint64_t has = *(const uint64_t *)key;
+    atomic_compare_exchange_strong(&p->streams[k], &has, 0);
+  }
+}
+
+void run_states_free(run_handle stream) {
+  uint64_t key = key_of(stream, 0);
+  each_place_locked(set_free, &key);
 }
 
 static void reuse(run_place *p, void *context) {
@@ -206,6 +251,7 @@ static void add_memory(run_place *p, void *ctx) {
 /* The handle may be given to another stream as soon as the call has returned. */
 int run_cuStreamDestroy_v2(run_handle stream) {
   uint64_t key = key_of(stream, 0);
+  run_stream_gone(stream);
   if (stream) each_place(retire, &key);
   return run_real.cuStreamDestroy_v2(stream);
 }

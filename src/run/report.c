@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/run.h"
+#include "run/watch.h"
 
 static pid_t process; /* that was started: a fork of it does not report */
 
@@ -24,6 +24,7 @@ void run_say(const char *fmt, ...) {
 /* Kernels of one name are one row, however often their module is loaded. */
 typedef struct row {
   const char *name, *plan, *why;
+  double speedup; /* 0: not found here */
   unsigned long launches, steered;
 } row;
 typedef HD_VEC(row) rows;
@@ -31,6 +32,7 @@ typedef HD_VEC(row) rows;
 static const char *why_of(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
   if (m->why) return m->why;
+  if (k->tuned && !k->speedup) return k->tuned;
   return atomic_load(&k->variants) ? "other launches, captures, or more streams at once than have room"
                                    : "no verdict";
 }
@@ -48,8 +50,9 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
   }
   r->launches += launches;
   r->steered += steered;
-  if (steered) r->plan = k->plan;
-  if (steered < launches) r->why = why_of(m, k);
+  if (steered || k->speedup) r->plan = k->plan;
+  if (k->speedup) r->speedup = k->speedup;
+  if (steered + (k->speedup ? k->trials : 0) < launches) r->why = why_of(m, k);
 }
 
 static int by_launches(const void *a, const void *b) {
@@ -68,6 +71,7 @@ static void print_text(const rows *list, unsigned long launches, unsigned long s
     const row *r = &list->data[k];
     hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->name);
     if (r->plan) hd_buf_printf(b, "  %s", r->plan);
+    if (r->speedup) hd_buf_printf(b, " %.2fx", r->speedup);
     if (r->why) hd_buf_printf(b, "  (%s)", r->why);
     hd_buf_putc(b, '\n');
   }
@@ -94,6 +98,7 @@ static void print_json(const rows *list, unsigned long launches, unsigned long s
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
     put_string(b, "kernel", r->name);
     if (r->plan) put_string(b, "plan", r->plan);
+    if (r->speedup) hd_buf_printf(b, ", \"speedup\": %.4g", r->speedup);
     if (r->why) put_string(b, "why", r->why);
     hd_buf_putc(b, '}');
   }
@@ -130,7 +135,10 @@ __attribute__((constructor)) static void begin(void) {
   const char *text = getenv(HD_STEER_VARIABLE);
   hd_diag d;
   process = getpid();
-  if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) return;
+  if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
+    run_watches = run_settings.tune[0];
+    return;
+  }
   if (text) run_say("%s", d.message);
   run_settings = (hd_steer_settings){.quiet = "1"};
 }

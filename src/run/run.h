@@ -12,6 +12,9 @@
  *   launch.c    a launch, or the one that takes its place
  *   graph.c     the same for nodes of graphs
  *   report.c    the report at the end
+ *   watch.h     the program's memory, streams and threads, for those that repeat its launches
+ *   trial.c     a launch repeated, under plans, on the program's memory
+ *   tune.c      the search for the plan that wins
  *
  * A launch must not wait, allocate or compile, and other threads may be in one at any time. So launches take
  * no lock: what they read is put together first and then made visible by one atomic pointer, and nothing of
@@ -75,12 +78,16 @@ struct run_kernel {
   run_module *module;
   char *name;
   uint64_t hash;
-  char why[256];  /* why it is not steered, in one line; "": it is, or nothing is known for it */
-  char plan[128]; /* of its last variant */
+  char why[256];     /* why it is not steered, in one line; "": it is, or nothing is known for it */
+  char plan[128];    /* of its last variant */
+  const char *tuned; /* what came of tuning, where the original stays; static. NULL: it was not tried */
+  double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered;
-  atomic_bool later; /* see run_place_later */
+  unsigned long trials; /* launches that were made in tuning */
+  atomic_bool later;    /* see run_place_later */
   _Atomic(run_variant *) variants;
-  uint32_t set; /* attributes that the program has set, as bits; and their values */
+  struct run_shape *shapes; /* of its launches, where they are watched */
+  uint32_t set;             /* attributes that the program has set, as bits; and their values */
   int values[32];
 };
 
@@ -98,7 +105,8 @@ struct run_module {
   const char *why; /* why no kernel of it is in reach; NULL: they are */
   run_kernel *kernels;
   run_added added;
-  char *text; /* what was loaded in place of the program's image, for as long as it lives; NULL: nothing */
+  run_text own; /* the program's text, where launches are watched */
+  char *text;   /* what was loaded in place of the program's image, for as long as it lives; NULL: nothing */
 };
 
 /* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
@@ -118,6 +126,8 @@ bool run_wants(const run_gpu *gpu);
 void run_wanted(const run_gpu *gpu, const run_text *text,
                 void (*each)(void *ctx, const char *kernel, const hd_plan *plan, const hd_verdict *verdict),
                 void *ctx);
+/* Whether there is a verdict for this key, be it that the original stays. */
+bool run_has_verdict(const hd_verdict_key *key);
 extern hd_steer_settings run_settings;
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
@@ -128,6 +138,19 @@ extern hd_steer_settings run_settings;
  * module's text (`added`; NULL: that is not possible). HD_ERR_REFUSED and others with the reason in *d. */
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
                            const hd_verdict *verdict, run_added *added, run_variant **out, hd_diag *d);
+
+enum { RUN_MOST_BLOCK = 32764 }; /* bytes of parameters */
+
+/* A kernel as far as its launches can be repeated. */
+typedef struct run_facts {
+  uint32_t n_params;
+  uint64_t *offsets, *sizes; /* of each parameter in the block, in bytes */
+  uint64_t bytes;            /* of the block */
+  const char *effect; /* why what a launch writes cannot be told from its parameters; static. NULL: it can */
+} run_facts;
+/* HD_ERR_REFUSED for a kernel with effects outside its memory. */
+hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d);
+void run_facts_free(run_facts *f);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
 
@@ -178,6 +201,12 @@ run_place *run_place_of(const run_variant *v);
 /* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default
  * stream. */
 uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
+/* Frees a variant that no launch has seen, with its places. */
+void run_variant_drop(run_variant *v);
+/* Makes it ready in the current context, and nothing else; NULL: the driver does not take it. */
+run_place *run_place_try(run_variant *v);
+/* The launches of heddle's own stream are over, and the stream goes. Under run_lock. */
+void run_states_free(run_handle stream);
 /* Settings of a function that are no attributes, numbered behind those. */
 enum { RUN_CACHE_CONFIG = 30, RUN_SHARED_CONFIG = 31 };
 /* Sets an attribute of the variants as the program set it of the original. */

@@ -182,6 +182,56 @@ static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_ve
   return st;
 }
 
+/* ---- What a launch can be repeated by ---------------------------------------------------------- */
+
+static uint64_t size_of(const hd_ptx_module *m, const hd_ptx_var *v) {
+  uint64_t n = hd_ptx_type_size(v->type) * (v->vec ? v->vec : 1);
+  for (uint32_t k = 0; k < v->n_dims; k++) n *= m->dims[v->first_dim + k];
+  return n;
+}
+
+/* Surfaces and tensors are written where no address of the launch says so. */
+static const char *effect_of(const part *p) {
+  for (uint32_t f = 0; f < p->m->n_funcs; f++)
+    for (uint32_t k = 0; p->funcs[f] && k < p->m->funcs[f].n_stmts; k++) {
+      const hd_ptx_stmt *s = &p->m->funcs[f].stmts[k];
+      if (s->kind != HD_S_INST) continue;
+      const hd_ptx_access a = hd_ptx_access_of(&p->m->forms[s->form]);
+      if (a.unknown) return "it has an instruction that is not known";
+      if (hd_ptx_access_in(&a, HD_IN_SURFACE | HD_IN_TENSOR) & HD_ACC_WRITE)
+        return "it writes through a surface or a tensor map";
+    }
+  return p->global ? "it uses the module's variables" : NULL;
+}
+
+hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d) {
+  part p = {0};
+  *out = (run_facts){0};
+  hd_status st = open_part(&p, text, kernel, d);
+  if (st == HD_OK) {
+    const hd_ptx_func *f = &p.m->funcs[p.func];
+    out->n_params = f->n_params;
+    out->offsets = calloc((size_t)f->n_params + 1, sizeof *out->offsets);
+    out->sizes = calloc((size_t)f->n_params + 1, sizeof *out->sizes);
+    if (!out->offsets || !out->sizes) st = hd_nomem(d);
+    if (st == HD_OK) out->bytes = hd_ptx_param_layout(p.m, f, out->offsets);
+    if (st == HD_OK && out->bytes > RUN_MOST_BLOCK)
+      st = hd_fail(d, HD_ERR_UNSUPPORTED, "its parameters are not understood");
+    for (uint32_t k = 0; st == HD_OK && k < f->n_params; k++)
+      out->sizes[k] = size_of(p.m, &p.m->vars[f->first_param + k]);
+    out->effect = st == HD_OK ? effect_of(&p) : NULL;
+  }
+  hd_arena_free(&p.arena);
+  if (st != HD_OK) run_facts_free(out);
+  return st;
+}
+
+void run_facts_free(run_facts *f) {
+  free(f->offsets);
+  free(f->sizes);
+  *f = (run_facts){0};
+}
+
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
                            const hd_verdict *verdict, run_added *added, run_variant **out, hd_diag *d) {
   part p = {0};

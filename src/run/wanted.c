@@ -83,6 +83,17 @@ bool run_wants(const run_gpu *gpu) {
   return false;
 }
 
+bool run_has_verdict(const hd_verdict_key *key) {
+  read_all();
+  for (size_t k = 0; k < wants.verdicts.n; k++) {
+    const hd_verdict_key *has = &wants.verdicts.data[k].key;
+    if (strcmp(has->kernel, key->kernel) == 0 && strcmp(has->launch, key->launch) == 0 &&
+        strcmp(has->gpu, key->gpu) == 0 && strcmp(has->driver, key->driver) == 0)
+      return true;
+  }
+  return wants.forced;
+}
+
 /* ---- Kernels of a text ------------------------------------------------------------------------- */
 
 /* The next kernel's name behind `at`; NULL: there is none. */
@@ -121,7 +132,7 @@ void run_wanted(const run_gpu *gpu, const run_text *text,
       const hd_verdict *v = &wants.verdicts.data[k];
       hd_plan plan;
       if (strcmp(v->key.kernel, hex) != 0 || !is_for(v, gpu)) continue;
-      if (hd_plan_parse(v->plan, &plan, NULL) != HD_OK) continue;
+      if (hd_plan_parse(v->plan, &plan, NULL) != HD_OK || hd_plan_is_baseline(&plan)) continue;
       each(ctx, name, &plan, v);
       hd_plan_free(&plan);
     }

@@ -16,8 +16,11 @@ typedef struct field {
 
 #define FIELD(type, name)                                                                                    \
   { #name, offsetof(type, name), sizeof((type *)0)->name }
-static const field settings[] = {FIELD(hd_steer_settings, plan), FIELD(hd_steer_settings, verdicts),
-                                 FIELD(hd_steer_settings, report), FIELD(hd_steer_settings, quiet)};
+static const field settings[] = {FIELD(hd_steer_settings, plan),   FIELD(hd_steer_settings, verdicts),
+                                 FIELD(hd_steer_settings, report), FIELD(hd_steer_settings, quiet),
+                                 FIELD(hd_steer_settings, tune),   FIELD(hd_steer_settings, budget),
+                                 FIELD(hd_steer_settings, total),  FIELD(hd_steer_settings, worth),
+                                 FIELD(hd_steer_settings, gain),   FIELD(hd_steer_settings, found)};
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
 
 hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d) {
@@ -52,25 +55,54 @@ static const field columns[] = {FIELD(hd_verdict, key.kernel), FIELD(hd_verdict,
                                 FIELD(hd_verdict, name)};
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
+static const size_t numbers[] = {offsetof(hd_verdict, speedup),   offsetof(hd_verdict, low),
+                                 offsetof(hd_verdict, high),      offsetof(hd_verdict, confidence),
+                                 offsetof(hd_verdict, before_us), offsetof(hd_verdict, after_us)};
+enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
+
 void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out) {
   for (size_t k = 0; k < N_COLUMNS; k++) hd_buf_printf(out, "%s\t", (const char *)v + columns[k].offset);
-  hd_buf_printf(out, "%.17g\n", v->speedup);
+  for (size_t k = 0; k < N_NUMBERS; k++) {
+    double value;
+    memcpy(&value, (const char *)v + numbers[k], sizeof value);
+    hd_buf_printf(out, "%.17g\t", value);
+  }
+  hd_buf_printf(out, "%" PRIu32 "\t%" PRId64 "\n", v->tried, v->when);
+}
+
+/* The next field of a line, without its tab, which only the last one lacks; false: there is none, or it has
+ * no room. */
+static bool next_field(const char **line, const char *end, char *out, size_t room) {
+  const char *tab = *line < end ? memchr(*line, '\t', (size_t)(end - *line)) : NULL;
+  const size_t n = (size_t)((tab ? tab : end) - *line);
+  if (*line > end || n >= room) return false;
+  memcpy(out, *line, n);
+  out[n] = 0;
+  *line = tab ? tab + 1 : end + 1;
+  return true;
 }
 
 bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v) {
   const char *const end = line + len;
-  char number[32] = "", *rest;
+  char number[32], *rest;
   *v = (hd_verdict){0};
-  for (size_t k = 0; k < N_COLUMNS; k++) {
-    const char *tab = memchr(line, '\t', (size_t)(end - line));
-    if (!tab || (size_t)(tab - line) >= columns[k].bytes) return false;
-    memcpy((char *)v + columns[k].offset, line, (size_t)(tab - line));
-    line = tab + 1;
+  for (size_t k = 0; k < N_COLUMNS; k++)
+    if (!next_field(&line, end, (char *)v + columns[k].offset, columns[k].bytes)) return false;
+  for (size_t k = 0; k < N_NUMBERS; k++) {
+    if (!next_field(&line, end, number, sizeof number) || !number[0]) return false;
+    const double value = strtod(number, &rest);
+    if (*rest) return false;
+    memcpy((char *)v + numbers[k], &value, sizeof value);
   }
-  if (line == end || (size_t)(end - line) >= sizeof number) return false;
-  memcpy(number, line, (size_t)(end - line));
-  v->speedup = strtod(number, &rest);
-  return *rest == 0;
+  uint64_t tried, when;
+  if (!next_field(&line, end, number, sizeof number) ||
+      !hd_parse_u64(number, strlen(number), UINT32_MAX, &tried) ||
+      !next_field(&line, end, number, sizeof number) ||
+      !hd_parse_u64(number, strlen(number), INT64_MAX, &when))
+    return false;
+  v->tried = (uint32_t)tried;
+  v->when = (int64_t)when;
+  return line > end;
 }
 
 bool hd_steer_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared) {

@@ -15,6 +15,7 @@
 typedef struct snapshot {
   hd_store *store;
   const char *folder;
+  bool all; /* those that leave the original, too */
   hd_buf text;
   hd_status st;
   hd_diag *d;
@@ -49,7 +50,7 @@ static hd_status keep_table(snapshot *s, hd_verdict *v) {
 static bool take(void *ctx, const hd_verdict *stored) {
   snapshot *s = ctx;
   hd_verdict v = *stored;
-  if (strcmp(v.plan, "baseline") == 0) return true;
+  if (!s->all && strcmp(v.plan, "baseline") == 0) return true;
   s->st = keep_table(s, &v);
   if (s->st == HD_OK) hd_steer_verdict_print(&v, &s->text);
   return s->st == HD_OK;
@@ -86,12 +87,13 @@ static hd_status open_pinned(const char *pin, hd_store **out, hd_diag *d) {
 
 static hd_status take_verdicts(const hd_steer_options *o, char path[HD_STEER_PATH], hd_diag *d) {
   char cache[HD_STEER_PATH / 2], folder[HD_STEER_PATH - 64];
-  snapshot s = {.folder = folder, .d = d};
+  snapshot s = {.folder = folder, .all = o->tune, .d = d};
   hd_cache_folder(cache, sizeof cache);
   if (!cache[0]) return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
   snprintf(folder, sizeof folder, "%s/run", cache);
   hd_status st = hd_folder_make(folder, d);
   if (st == HD_OK) st = o->pin ? open_pinned(o->pin, &s.store, d) : hd_store_open(o->store, &s.store, d);
+  if (st == HD_OK && !o->pin) st = hd_steer_collect(s.store, d);
   if (st == HD_OK) st = write_snapshot(&s, path);
   hd_store_close(s.store);
   hd_buf_free(&s.text);
@@ -100,6 +102,28 @@ static hd_status take_verdicts(const hd_steer_options *o, char path[HD_STEER_PAT
 }
 
 /* ---- Settings ---------------------------------------------------------------------------------- */
+
+static hd_status copy(const char *name, const char *value, char *out, size_t cap, hd_diag *d) {
+  char *end;
+  if (!value) return HD_OK;
+  const double number = strtod(value, &end);
+  if (end == value || *end || !(number >= 0) || snprintf(out, cap, "%s", value) >= (int)cap)
+    return hd_fail(d, HD_ERR_USAGE, "--%s takes a number, not '%s'", name, value);
+  return HD_OK;
+}
+
+static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
+  hd_status st = copy("budget", o->budget, s->budget, sizeof s->budget, d);
+  if (st == HD_OK) st = copy("total", o->total, s->total, sizeof s->total, d);
+  if (st == HD_OK) st = copy("worth", o->worth, s->worth, sizeof s->worth, d);
+  if (st == HD_OK) st = copy("gain", o->gain, s->gain, sizeof s->gain, d);
+  if (st != HD_OK || !o->tune) return st;
+  s->tune[0] = '1';
+  /* Without a folder the verdicts hold for this process alone. */
+  if (hd_steer_found(s->found, sizeof s->found, NULL) != HD_OK || hd_folder_make(s->found, NULL) != HD_OK)
+    s->found[0] = 0;
+  return HD_OK;
+}
 
 static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, void (*told)(const hd_diag *),
                                hd_diag *d) {
@@ -122,6 +146,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
     }
     if (read != HD_OK) told(&store);
   }
+  if (st == HD_OK) st = make_tuning(o, s, d);
   return st == HD_OK && o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : st;
 }
 

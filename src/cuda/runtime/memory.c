@@ -10,7 +10,7 @@ static void *pointer(cu_address a) { return (void *)(uintptr_t)a; }
 cu_result rt_cudaMalloc(void **p, size_t bytes) {
   cu_address a = 0;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = bytes ? drv_cuMemAlloc_v2(&a, bytes) : CU_SUCCESS;
+  cu_result r = bytes ? rt_front_cuMemAlloc_v2(&a, bytes) : CU_SUCCESS;
   *p = pointer(a);
   return r;
 }
@@ -18,7 +18,7 @@ cu_result rt_cudaMalloc(void **p, size_t bytes) {
 cu_result rt_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
   cu_address a = 0;
   if (!p || !pitch) return CU_INVALID_VALUE;
-  cu_result r = width && height ? drv_cuMemAllocPitch_v2(&a, pitch, width, height, 4) : CU_SUCCESS;
+  cu_result r = width && height ? rt_front_cuMemAllocPitch_v2(&a, pitch, width, height, 4) : CU_SUCCESS;
   *p = pointer(a);
   return r;
 }
@@ -35,7 +35,7 @@ cu_result rt_cudaMalloc3D(rt_pitched *p, rt_extent extent) {
 cu_result rt_cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
   cu_address a;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = drv_cuMemAllocManaged(&a, bytes, flags);
+  cu_result r = rt_front_cuMemAllocManaged(&a, bytes, flags);
   if (r == CU_SUCCESS) *p = pointer(a);
   return r;
 }
@@ -43,14 +43,14 @@ cu_result rt_cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
 cu_result rt_cudaHostAlloc(void **p, size_t bytes, unsigned flags) {
   if (!p) return CU_INVALID_VALUE;
   *p = NULL;
-  return bytes ? drv_cuMemHostAlloc(p, bytes, flags) : CU_SUCCESS;
+  return bytes ? rt_front_cuMemHostAlloc(p, bytes, flags) : CU_SUCCESS;
 }
 cu_result rt_cudaMallocHost(void **p, size_t bytes) { return rt_cudaHostAlloc(p, bytes, 0); }
 
 cu_result rt_cudaHostRegister(void *p, size_t bytes, unsigned flags) {
-  return drv_cuMemHostRegister_v2(p, bytes, flags);
+  return rt_front_cuMemHostRegister_v2(p, bytes, flags);
 }
-cu_result rt_cudaHostUnregister(void *p) { return drv_cuMemHostUnregister(p); }
+cu_result rt_cudaHostUnregister(void *p) { return rt_front_cuMemHostUnregister(p); }
 
 cu_result rt_cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
   cu_address a;
@@ -61,17 +61,17 @@ cu_result rt_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 }
 cu_result rt_cudaHostGetFlags(unsigned *flags, void *host) { return drv_cuMemHostGetFlags(flags, host); }
 
-cu_result rt_cudaFree(void *p) { return drv_cuMemFree_v2(at(p)); }
-cu_result rt_cudaFreeHost(void *p) { return drv_cuMemFreeHost(p); }
+cu_result rt_cudaFree(void *p) { return rt_front_cuMemFree_v2(at(p)); }
+cu_result rt_cudaFreeHost(void *p) { return rt_front_cuMemFreeHost(p); }
 
 cu_result rt_cudaMallocAsync(void **p, size_t bytes, cu_stream stream) {
   cu_address a = 0;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = bytes ? drv_cuMemAllocAsync(&a, bytes, stream) : CU_SUCCESS;
+  cu_result r = bytes ? rt_front_cuMemAllocAsync(&a, bytes, stream) : CU_SUCCESS;
   *p = pointer(a);
   return r;
 }
-cu_result rt_cudaFreeAsync(void *p, cu_stream stream) { return drv_cuMemFreeAsync(at(p), stream); }
+cu_result rt_cudaFreeAsync(void *p, cu_stream stream) { return rt_front_cuMemFreeAsync(at(p), stream); }
 cu_result rt_cudaMemGetInfo(size_t *left, size_t *total) { return rt_front_cuMemGetInfo_v2(left, total); }
 
 cu_result rt_cudaPointerGetAttributes(rt_pointer *attributes, const void *p) {

@@ -26,7 +26,7 @@ cu_result rt_cudaMemPoolGetAccess(int *flags, cu_pool pool, cu_location *where) 
 cu_result rt_cudaMallocFromPoolAsync(void **p, size_t bytes, cu_pool pool, cu_stream stream) {
   cu_address a = 0;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = drv_cuMemAllocFromPoolAsync(&a, bytes, pool, stream);
+  cu_result r = rt_front_cuMemAllocFromPoolAsync(&a, bytes, pool, stream);
   *p = (void *)(uintptr_t)a;
   return r;
 }

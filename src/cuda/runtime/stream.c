@@ -3,12 +3,12 @@
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-cu_result rt_cudaStreamCreate(cu_stream *stream) { return drv_cuStreamCreate(stream, 0); }
+cu_result rt_cudaStreamCreate(cu_stream *stream) { return rt_front_cuStreamCreate(stream, 0); }
 cu_result rt_cudaStreamCreateWithFlags(cu_stream *stream, unsigned flags) {
-  return drv_cuStreamCreate(stream, flags);
+  return rt_front_cuStreamCreate(stream, flags);
 }
 cu_result rt_cudaStreamCreateWithPriority(cu_stream *stream, unsigned flags, int priority) {
-  return drv_cuStreamCreateWithPriority(stream, flags, priority);
+  return rt_front_cuStreamCreateWithPriority(stream, flags, priority);
 }
 cu_result rt_cudaStreamDestroy(cu_stream stream) { return rt_front_cuStreamDestroy_v2(stream); }
 cu_result rt_cudaStreamSynchronize(cu_stream stream) { return rt_front_cuStreamSynchronize(stream); }

@@ -1,4 +1,6 @@
-/* A driver that does nothing: it hands out handles and counts launches. FAKE_FAIL=N: its N-th call fails. */
+/* A driver that does nothing: it hands out handles and counts launches. FAKE_FAIL=N: its N-th call fails, and
+ * it does a little: memory is the host's, and a launch adds one to the word that its first parameter points
+ * at, or compares two ranges, as the kernels do that compare what launches wrote. */
 #include "fake.h"
 
 #include <stdatomic.h>
@@ -14,8 +16,9 @@ static atomic_ulong calls, launches, handles;
 EXPORT unsigned long fake_launches(void) { return launches; }
 EXPORT unsigned long fake_calls(void) { return calls; }
 
+static long fail = -1;
+
 static int call(void) {
-  static long fail = -1;
   if (fail < 0) fail = getenv("FAKE_FAIL") ? atol(getenv("FAKE_FAIL")) : 0;
   if (!fail) return 0; /* as quickly as can be: launches are timed */
   return atomic_fetch_add(&calls, 1) + 1 == (unsigned long)fail ? FAILED : 0;
@@ -24,6 +27,27 @@ static int call(void) {
 static int launched(void) {
   const int r = call();
   if (!r) atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
+  return r;
+}
+
+/* A kernel that compares; all others add. */
+static char comparing[2];
+
+static void act(run_handle function, void **params) {
+  uint64_t a[4];
+  if (fail <= 0 || !params) return;
+  const bool compares = function == &comparing[0] || function == &comparing[1];
+  for (int k = 0; k < (compares ? 4 : 1); k++) memcpy(&a[k], params[k], sizeof a[k]);
+  if (!compares)
+    ++*(uint64_t *)(uintptr_t)a[0];
+  else if (memcmp((void *)(uintptr_t)a[0], (void *)(uintptr_t)a[1],
+                  a[2] * (function == &comparing[0] ? 8 : 1)) != 0)
+    *(uint32_t *)(uintptr_t)a[3] = 1;
+}
+
+static int launch(run_handle function, void **params) {
+  const int r = launched();
+  if (!r) act(function, params);
   return r;
 }
 
@@ -36,6 +60,31 @@ static int hand_out(run_handle *out) {
 static int answer(int *out, int value) {
   const int r = call();
   if (!r) *out = value;
+  return r;
+}
+
+static int kernel(run_handle *out, const char *name) {
+  const int r = hand_out(out);
+  if (!r && strcmp(name, "words") == 0) *out = &comparing[0];
+  if (!r && strcmp(name, "bytes") == 0) *out = &comparing[1];
+  return r;
+}
+
+static int allocate(uint64_t *address, size_t bytes) {
+  const int r = call();
+  if (!r) *address = (uint64_t)(uintptr_t)calloc(1, bytes);
+  return r;
+}
+
+static int copy(void *to, const void *from, size_t bytes) {
+  const int r = call();
+  if (!r && fail > 0) memcpy(to, from, bytes);
+  return r;
+}
+
+static int same(run_handle *out, run_handle from) {
+  const int r = call();
+  if (!r) *out = from;
   return r;
 }
 
@@ -60,9 +109,21 @@ GIVES(cuLibraryLoadData,
       (run_handle * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
        void **values, unsigned n),
       hand_out(library))
-GIVES(cuLibraryGetKernel, (run_handle * kernel, run_handle library, const char *name), hand_out(kernel))
-GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), hand_out(function))
-GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), hand_out((run_handle *)address))
+GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name), kernel(out, name))
+GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))
+GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), allocate(address, bytes))
+GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), call()))
+GIVES(cuMemGetInfo_v2, (size_t * left, size_t *total), (*left = *total = 1 << 30, call()))
+GIVES(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, run_handle stream),
+      copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes))
+GIVES(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, run_handle stream),
+      copy(to, (const void *)(uintptr_t)from, bytes))
+GIVES(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, run_handle stream),
+      copy((void *)(uintptr_t)to, from, bytes))
+GIVES(cuMemsetD8Async, (uint64_t address, unsigned char value, size_t bytes, run_handle stream),
+      (fail > 0 ? memset((void *)(uintptr_t)address, value, bytes) : NULL, call()))
+GIVES(cuEventElapsedTime, (float *ms, run_handle begin, run_handle end), (*ms = 1, call()))
+GIVES(cuEventCreate, (run_handle * event, unsigned flags), hand_out(event))
 GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), hand_out(stream))
 GIVES(cuStreamIsCapturing, (run_handle stream, int *status), answer(status, 0))
 GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, run_handle function, int threads, size_t shared),
@@ -70,8 +131,8 @@ GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, run_handle function,
 GIVES(cuLaunchKernel,
       (run_handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
        unsigned shared, run_handle stream, void **params, void **extra),
-      launched())
+      launch(function, params))
 GIVES(cuLaunchKernelEx, (const run_config *config, run_handle function, void **params, void **extra),
-      launched())
+      launch(function, params))
 GIVES(cuGraphAddKernelNode_v2,
       (run_handle * node, run_handle graph, const run_handle *after, size_t n, const run_node *p), launched())

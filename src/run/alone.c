@@ -1,0 +1,108 @@
+/* Whether anything but the thread in this call can touch the GPU's memory. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/watch.h"
+
+enum { CAPTURE_RELAXED = 2, NOT_READY = 600 };
+static const run_handle legacy = (run_handle)1, per_thread = (run_handle)2; /* default streams */
+
+double run_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------- */
+
+static atomic_bool has_threads; /* the program has made some; the driver's own do not count */
+
+/* Whether the code at this address is the driver's. */
+static bool is_drivers(const void *address) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/'), *name = slash ? slash + 1 : info.dli_fname;
+  void *driver;
+  Dl_info of;
+  memcpy(&driver, &run_real.cuDriverGetVersion, sizeof driver);
+  return (driver && dladdr(driver, &of) && of.dli_fbase == info.dli_fbase) ||
+         strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libnvidia-", 10) == 0;
+}
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
+                                                          const pthread_attr_t *restrict attributes,
+                                                          void *(*begin)(void *), void *restrict argument) {
+  static _Atomic(create_function *) cache;
+  create_function *real = atomic_load_explicit(&cache, memory_order_relaxed);
+  if (!real) {
+    void *address = dlvsym(RTLD_NEXT, "pthread_create", "GLIBC_2.34");
+    if (!address) address = dlvsym(RTLD_NEXT, "pthread_create", "GLIBC_2.2.5");
+    if (!address) address = dlvsym(RTLD_NEXT, "pthread_create", "GLIBC_2.17");
+    memcpy(&real, &address, sizeof real);
+    if (!real) return EAGAIN;
+    atomic_store_explicit(&cache, real, memory_order_relaxed);
+  }
+  if (run_watches && !is_drivers(__builtin_return_address(0)))
+    atomic_store_explicit(&has_threads, true, memory_order_relaxed);
+  return real(thread, attributes, begin, argument);
+}
+
+/* ---- The GPU ----------------------------------------------------------------------------------- */
+
+static bool is_capturing(run_handle stream) {
+  int status = 1;
+  return run_real.cuStreamIsCapturing(stream, &status) != RUN_SUCCESS || status != 0;
+}
+
+static const char *wait_for(const run_handle *streams, size_t n, double until) {
+  for (size_t k = 0; k < n; k++)
+    if (is_capturing(streams[k])) return "a stream is being captured";
+  for (size_t k = 0; k < n;) {
+    const int r = run_real.cuStreamQuery(streams[k]);
+    if (r == RUN_SUCCESS)
+      k++;
+    else if (r != NOT_READY)
+      return "the driver does not say whether the GPU is idle";
+    else if (run_now() > until)
+      return "the GPU was never idle at its launches";
+    else
+      nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+  }
+  return NULL;
+}
+
+/* It is asked again and again and never waited in the driver: a stream may wait for what this thread does
+ * later. */
+static const char *not_idle(double seconds) {
+  size_t n;
+  run_handle *made = run_streams_all(&n);
+  run_handle *all = malloc((n + 2) * sizeof *all);
+  const char *why = "no memory";
+  if (all) {
+    all[0] = legacy;
+    all[1] = per_thread;
+    if (n) memcpy(all + 2, made, n * sizeof *all);
+    why = wait_for(all, n + 2, run_now() + seconds);
+  }
+  free(all);
+  free(made);
+  return why;
+}
+
+const char *run_not_alone(double seconds) {
+  const run_driver *d = &run_real;
+  int mode = CAPTURE_RELAXED;
+  if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode)
+    return "the driver is too old";
+  if (atomic_load_explicit(&has_threads, memory_order_relaxed)) return "the program has several threads";
+  if (run_memory_is_shared()) return "other processes have some of its memory";
+  if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return "the driver is too old";
+  const char *why = not_idle(seconds);
+  d->cuThreadExchangeStreamCaptureMode(&mode);
+  return why;
+}

@@ -1,0 +1,226 @@
+/* The program's allocations and streams. Each handler calls the driver first, and notes what came of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/watch.h"
+
+bool run_watches;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  HD_VEC(run_range) ranges; /* by address; none overlap */
+  HD_VEC(run_handle) streams;
+  bool lost; /* something could not be noted: nothing is known any more */
+  bool shared;
+} seen;
+
+/* ---- Ranges ------------------------------------------------------------------------------------ */
+
+/* The number of the first range that ends behind the address. */
+static size_t first_behind(uint64_t address) {
+  size_t low = 0, high = seen.ranges.n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const run_range *r = &seen.ranges.data[middle];
+    if (r->at + r->bytes <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void drop_between(uint64_t at, uint64_t bytes) {
+  const size_t from = first_behind(at);
+  size_t to = from;
+  while (to < seen.ranges.n && seen.ranges.data[to].at < at + bytes) to++;
+  memmove(&seen.ranges.data[from], &seen.ranges.data[to], (seen.ranges.n - to) * sizeof *seen.ranges.data);
+  seen.ranges.n -= to - from;
+}
+
+static void add(uint64_t at, uint64_t bytes, run_memory_kind kind) {
+  run_range r = {.at = at, .bytes = bytes, .kind = kind};
+  if (!at || !bytes) return;
+  if (!run_real.cuCtxGetId || run_real.cuCtxGetId(NULL, &r.context) != RUN_SUCCESS) r.context = 0;
+  pthread_mutex_lock(&lock);
+  if (seen.ranges.n) drop_between(at, bytes); /* left over from a context that is gone */
+  if (hd_vec_push(&seen.ranges, r)) {
+    const size_t place = first_behind(at);
+    const size_t last = seen.ranges.n - 1;
+    memmove(&seen.ranges.data[place + 1], &seen.ranges.data[place], (last - place) * sizeof r);
+    seen.ranges.data[place] = r;
+  } else {
+    seen.lost = true;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* Of the allocation that begins there, or of so many bytes. */
+static void drop(uint64_t at, uint64_t bytes) {
+  if (!run_watches) return;
+  pthread_mutex_lock(&lock);
+  if (seen.ranges.n) drop_between(at, bytes);
+  pthread_mutex_unlock(&lock);
+}
+
+bool run_memory_of(uint64_t address, run_range *out) {
+  pthread_mutex_lock(&lock);
+  const size_t k = first_behind(address);
+  const bool found = k < seen.ranges.n && seen.ranges.data[k].at <= address;
+  if (found) *out = seen.ranges.data[k];
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+run_range *run_memory_all(size_t *n) {
+  pthread_mutex_lock(&lock);
+  *n = seen.ranges.n;
+  run_range *all = *n ? malloc(*n * sizeof *all) : NULL;
+  if (all) memcpy(all, seen.ranges.data, *n * sizeof *all);
+  pthread_mutex_unlock(&lock);
+  if (!all) *n = 0;
+  return all;
+}
+
+bool run_memory_is_shared(void) {
+  pthread_mutex_lock(&lock);
+  const bool shared = seen.shared || seen.lost;
+  pthread_mutex_unlock(&lock);
+  return shared;
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------- */
+
+static int made(int r, const run_handle *stream) {
+  if (r != RUN_SUCCESS || !run_watches) return r;
+  pthread_mutex_lock(&lock);
+  if (!hd_vec_push(&seen.streams, *stream)) seen.lost = true;
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+
+void run_stream_gone(run_handle stream) {
+  if (!run_watches) return;
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < seen.streams.n; k++)
+    if (seen.streams.data[k] == stream) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];
+  pthread_mutex_unlock(&lock);
+}
+
+run_handle *run_streams_all(size_t *n) {
+  pthread_mutex_lock(&lock);
+  *n = seen.streams.n;
+  run_handle *all = *n ? malloc(*n * sizeof *all) : NULL;
+  if (all) memcpy(all, seen.streams.data, *n * sizeof *all);
+  pthread_mutex_unlock(&lock);
+  if (!all) *n = 0;
+  return all;
+}
+
+int run_cuStreamCreate(run_handle *stream, unsigned flags) {
+  return made(run_real.cuStreamCreate(stream, flags), stream);
+}
+int run_cuStreamCreateWithPriority(run_handle *stream, unsigned flags, int priority) {
+  return made(run_real.cuStreamCreateWithPriority(stream, flags, priority), stream);
+}
+int run_cuGreenCtxStreamCreate(run_handle *stream, run_handle context, unsigned flags, int priority) {
+  return made(run_real.cuGreenCtxStreamCreate(stream, context, flags, priority), stream);
+}
+
+/* ---- Allocations ------------------------------------------------------------------------------- */
+
+static int got(int r, const uint64_t *address, uint64_t bytes, run_memory_kind kind) {
+  if (r == RUN_SUCCESS && run_watches) add(*address, bytes, kind);
+  return r;
+}
+
+int run_cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  return got(run_real.cuMemAlloc_v2(address, bytes), address, bytes, RUN_MEMORY_DEVICE);
+}
+int run_cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+  const int r = run_real.cuMemAllocPitch_v2(address, pitch, width, height, element);
+  return r == RUN_SUCCESS ? got(r, address, *pitch * height, RUN_MEMORY_DEVICE) : r;
+}
+int run_cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned flags) {
+  return got(run_real.cuMemAllocManaged(address, bytes, flags), address, bytes, RUN_MEMORY_MANAGED);
+}
+int run_cuMemAllocAsync(uint64_t *address, size_t bytes, run_handle stream) {
+  return got(run_real.cuMemAllocAsync(address, bytes, stream), address, bytes, RUN_MEMORY_DEVICE);
+}
+int run_cuMemAllocAsync_ptsz(uint64_t *address, size_t bytes, run_handle stream) {
+  return got(run_real.cuMemAllocAsync_ptsz(address, bytes, stream), address, bytes, RUN_MEMORY_DEVICE);
+}
+int run_cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, run_handle pool, run_handle stream) {
+  return got(run_real.cuMemAllocFromPoolAsync(address, bytes, pool, stream), address, bytes,
+             RUN_MEMORY_DEVICE);
+}
+int run_cuMemAllocFromPoolAsync_ptsz(uint64_t *address, size_t bytes, run_handle pool, run_handle stream) {
+  return got(run_real.cuMemAllocFromPoolAsync_ptsz(address, bytes, pool, stream), address, bytes,
+             RUN_MEMORY_DEVICE);
+}
+int run_cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t memory, uint64_t flags) {
+  return got(run_real.cuMemMap(address, bytes, offset, memory, flags), &address, bytes, RUN_MEMORY_DEVICE);
+}
+
+static int got_host(int r, const void *address, size_t bytes) {
+  const uint64_t at = (uint64_t)(uintptr_t)address;
+  return got(r, &at, bytes, RUN_MEMORY_HOST);
+}
+int run_cuMemHostAlloc(void **address, size_t bytes, unsigned flags) {
+  const int r = run_real.cuMemHostAlloc(address, bytes, flags);
+  return r == RUN_SUCCESS ? got_host(r, *address, bytes) : r;
+}
+int run_cuMemAllocHost_v2(void **address, size_t bytes) {
+  const int r = run_real.cuMemAllocHost_v2(address, bytes);
+  return r == RUN_SUCCESS ? got_host(r, *address, bytes) : r;
+}
+int run_cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags) {
+  return got_host(run_real.cuMemHostRegister_v2(address, bytes, flags), address, bytes);
+}
+
+int run_cuMemFree_v2(uint64_t address) {
+  drop(address, 1);
+  return run_real.cuMemFree_v2(address);
+}
+int run_cuMemFreeAsync(uint64_t address, run_handle stream) {
+  drop(address, 1);
+  return run_real.cuMemFreeAsync(address, stream);
+}
+int run_cuMemFreeAsync_ptsz(uint64_t address, run_handle stream) {
+  drop(address, 1);
+  return run_real.cuMemFreeAsync_ptsz(address, stream);
+}
+int run_cuMemUnmap(uint64_t address, size_t bytes) {
+  drop(address, bytes);
+  return run_real.cuMemUnmap(address, bytes);
+}
+int run_cuMemFreeHost(void *address) {
+  drop((uint64_t)(uintptr_t)address, 1);
+  return run_real.cuMemFreeHost(address);
+}
+int run_cuMemHostUnregister(void *address) {
+  drop((uint64_t)(uintptr_t)address, 1);
+  return run_real.cuMemHostUnregister(address);
+}
+
+/* ---- Memory that other processes have ---------------------------------------------------------- */
+
+static int shared(int r) {
+  pthread_mutex_lock(&lock);
+  seen.shared |= r == RUN_SUCCESS;
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+
+int run_cuIpcGetMemHandle(void *handle, uint64_t address) {
+  return shared(run_real.cuIpcGetMemHandle(handle, address));
+}
+int run_cuIpcOpenMemHandle_v2(uint64_t *address, run_ipc handle, unsigned flags) {
+  return shared(run_real.cuIpcOpenMemHandle_v2(address, handle, flags));
+}
+int run_cuMemExportToShareableHandle(void *handle, uint64_t memory, int type, uint64_t flags) {
+  return shared(run_real.cuMemExportToShareableHandle(handle, memory, type, flags));
+}
+int run_cuMemImportFromShareableHandle(uint64_t *memory, void *handle, int type) {
+  return shared(run_real.cuMemImportFromShareableHandle(memory, handle, type));
+}

@@ -1,0 +1,104 @@
+/* The memory that a launch reaches. Nothing is known of the types of what lies there: every word that is an
+ * address in one of the program's allocations counts as a pointer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/watch.h"
+
+enum { CHUNK = 1 << 22, MEMORY_TYPE = 2 };
+
+typedef struct search {
+  run_reach *reach;
+  run_range *all; /* the program's allocations, by address */
+  size_t n;
+  bool *found; /* of each */
+  uint64_t low, high;
+} search;
+
+/* The allocation that holds the address; `n`: none does. */
+static size_t holder(const search *s, uint64_t address) {
+  size_t low = 0, high = s->n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const run_range *r = &s->all[middle];
+    if (r->at + r->bytes <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < s->n && s->all[low].at <= address ? low : s->n;
+}
+
+static const char *take(search *s, size_t k) {
+  if (s->found[k]) return NULL;
+  s->found[k] = true;
+  if (s->all[k].kind == RUN_MEMORY_HOST) return "it uses the host's memory";
+  if (!hd_vec_push(&s->reach->ranges, s->all[k])) return "no memory";
+  s->reach->bytes += s->all[k].bytes;
+  return NULL;
+}
+
+static const char *look_at(search *s, const uint64_t *words, size_t n) {
+  const char *why = NULL;
+  for (size_t i = 0; !why && i < n; i++) {
+    if (words[i] - s->low >= s->high - s->low) continue;
+    const size_t k = holder(s, words[i]);
+    if (k < s->n) why = take(s, k);
+  }
+  return why;
+}
+
+static const char *look_into(search *s, const run_range *r, uint64_t *words, run_handle stream) {
+  const char *why = NULL;
+  for (uint64_t at = 0; !why && at < r->bytes; at += CHUNK) {
+    const size_t bytes = r->bytes - at < CHUNK ? (size_t)(r->bytes - at) : CHUNK;
+    if (run_real.cuMemcpyDtoHAsync_v2(words, r->at + at, bytes, stream) != RUN_SUCCESS ||
+        run_real.cuStreamSynchronize(stream) != RUN_SUCCESS)
+      return "the driver does not copy its memory";
+    why = look_at(s, words, bytes / sizeof *words);
+  }
+  return why;
+}
+
+/* Memory that heddle did not see allocated: a module's variables, say. */
+static bool is_unknown(const search *s, uint64_t word) {
+  int type = 0;
+  return word >= 65536 && holder(s, word) == s->n && run_real.cuPointerGetAttribute &&
+         run_real.cuPointerGetAttribute(&type, MEMORY_TYPE, word) == RUN_SUCCESS && type != 0;
+}
+
+static const char *find(search *s, const uint64_t *block, size_t words, run_handle stream) {
+  uint64_t *chunk = malloc(CHUNK);
+  const char *why = chunk ? look_at(s, block, words) : "no memory";
+  for (size_t i = 0; !why && i < words; i++)
+    if (is_unknown(s, block[i])) why = "it uses memory that heddle did not see allocated";
+  for (size_t k = 0; !why && k < s->reach->ranges.n; k++) {
+    const run_range r = s->reach->ranges.data[k];
+    why = look_into(s, &r, chunk, stream);
+  }
+  free(chunk);
+  return why;
+}
+
+const char *run_reach_of(const void *block, size_t bytes, run_handle stream, run_reach *out) {
+  search s = {.reach = out};
+  *out = (run_reach){0};
+  const size_t words = bytes / sizeof(uint64_t);
+  uint64_t *own = calloc(words + 1, sizeof *own);
+  if (!own) return "no memory";
+  if (words) memcpy(own, block, words * sizeof *own);
+  s.all = run_memory_all(&s.n);
+  s.found = calloc(s.n + 1, sizeof *s.found);
+  if (s.n) {
+    s.low = s.all[0].at;
+    s.high = s.all[s.n - 1].at + s.all[s.n - 1].bytes;
+  }
+  const char *why = s.found ? find(&s, own, words, stream) : "no memory";
+  free(s.found);
+  free(s.all);
+  free(own);
+  if (why) run_reach_free(out);
+  return why;
+}
+
+void run_reach_free(run_reach *r) { hd_vec_free(&r->ranges); }

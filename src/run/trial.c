@@ -1,0 +1,241 @@
+/* A launch repeated on the program's own memory: what it may write is kept on the device before and after the
+ * original, put back before each repetition, and compared with what the original wrote. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/watch.h"
+
+enum { NON_BLOCKING = 1, ALIGN = 256, THREADS = 256, CTAS = 1024 };
+
+struct run_trial {
+  run_launch l; /* in a stream of heddle's */
+  run_handle function, begin, end;
+  run_reach reach;
+  uint64_t before, after, flag; /* device memory: two copies of the ranges, one behind the other; a word */
+  bool as_after;                /* the memory holds what the original wrote */
+};
+
+/* ---- Comparison -------------------------------------------------------------------------------- */
+
+/* Each thread compares every N-th byte or word of two ranges, and marks a difference. */
+#define SAME(name, type, shift)                                                                              \
+  ".visible .entry " name "(.param .u64 a, .param .u64 b, .param .u64 n, .param .u64 flag) {\n"              \
+  ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %x<8>; .reg .b64 %d<8>;\n"                                   \
+  "ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [n]; ld.param.u64 %d4, [flag];\n"         \
+  "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mov.u32 %r4, %nctaid.x;\n"              \
+  "mul.wide.u32 %d5, %r1, %r2; cvt.u64.u32 %d6, %r3; add.s64 %d5, %d5, %d6; mul.wide.u32 %d6, %r4, %r2;\n"   \
+  "next: setp.ge.u64 %p1, %d5, %d3; @%p1 ret;\n"                                                             \
+  "shl.b64 %x1, %d5, " shift "; add.s64 %x2, %d1, %x1; add.s64 %x3, %d2, %x1;\n"                             \
+  "ld.global." type " %x4, [%x2]; ld.global." type " %x5, [%x3];\n"                                          \
+  "setp.ne.b64 %p2, %x4, %x5; @%p2 red.global.or.b32 [%d4], 1;\n"                                            \
+  "add.s64 %d5, %d5, %d6; bra next; }\n"
+
+static const char comparer[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n" SAME("words", "u64", "3") SAME("bytes", "u8", "0");
+
+static run_handle comparer_of(const char *name) {
+  static run_handle library;
+  run_handle kernel, function;
+  const run_driver *d = &run_real;
+  if (!library && d->cuLibraryLoadData(&library, comparer, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS)
+    library = NULL;
+  return library && d->cuLibraryGetKernel(&kernel, library, name) == RUN_SUCCESS &&
+                 d->cuKernelGetFunction(&function, kernel) == RUN_SUCCESS
+             ? function
+             : NULL;
+}
+
+static int compare_part(const run_trial *t, const char *name, uint64_t a, uint64_t b, uint64_t n) {
+  uint64_t flag = t->flag;
+  void *params[] = {&a, &b, &n, &flag};
+  run_handle f = n ? comparer_of(name) : NULL;
+  if (!n) return RUN_SUCCESS;
+  const uint64_t ctas = (n + THREADS - 1) / THREADS;
+  return f ? run_real.cuLaunchKernel(f, ctas < CTAS ? (unsigned)ctas : CTAS, 1, 1, THREADS, 1, 1, 0,
+                                     t->l.stream, params, NULL)
+           : RUN_NOT_SUPPORTED;
+}
+
+static int compare(run_trial *t, bool *same) {
+  uint32_t differs = 0;
+  uint64_t at = t->after;
+  int r = run_real.cuMemsetD8Async(t->flag, 0, sizeof differs, t->l.stream);
+  for (size_t k = 0; r == RUN_SUCCESS && k < t->reach.ranges.n; k++) {
+    const run_range *g = &t->reach.ranges.data[k];
+    const uint64_t whole = g->bytes / 8 * 8;
+    r = compare_part(t, "words", g->at, at, whole / 8);
+    if (r == RUN_SUCCESS) r = compare_part(t, "bytes", g->at + whole, at + whole, g->bytes - whole);
+    at += (g->bytes + ALIGN - 1) / ALIGN * ALIGN;
+  }
+  if (r == RUN_SUCCESS) r = run_real.cuMemcpyDtoHAsync_v2(&differs, t->flag, sizeof differs, t->l.stream);
+  if (r == RUN_SUCCESS) r = run_real.cuStreamSynchronize(t->l.stream);
+  *same = r == RUN_SUCCESS && !differs;
+  return r;
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------ */
+
+/* Between the ranges and a copy of them. */
+static int copy(const run_trial *t, uint64_t at, bool back) {
+  int r = RUN_SUCCESS;
+  for (size_t k = 0; r == RUN_SUCCESS && k < t->reach.ranges.n; k++) {
+    const run_range *g = &t->reach.ranges.data[k];
+    r = run_real.cuMemcpyDtoDAsync_v2(back ? g->at : at, back ? at : g->at, g->bytes, t->l.stream);
+    at += (g->bytes + ALIGN - 1) / ALIGN * ALIGN;
+  }
+  return r;
+}
+
+static const char *find_room(run_trial *t) {
+  size_t left = 0, total = 0;
+  const uint64_t bytes = t->reach.bytes + (uint64_t)ALIGN * t->reach.ranges.n;
+  const run_driver *d = &run_real;
+  if (!bytes) return "it reaches no memory";
+  if (!d->cuMemGetInfo_v2 || d->cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS || bytes > left / 4)
+    return "there is no room for copies of its memory";
+  if (d->cuMemAlloc_v2(&t->flag, ALIGN) != RUN_SUCCESS) t->flag = 0;
+  if (t->flag && d->cuMemAlloc_v2(&t->before, bytes) != RUN_SUCCESS) t->before = 0;
+  if (t->before && d->cuMemAlloc_v2(&t->after, bytes) != RUN_SUCCESS) t->after = 0;
+  return t->after ? NULL : "there is no room for copies of its memory";
+}
+
+/* ---- The launch -------------------------------------------------------------------------------- */
+
+/* The launch's parameter block; false: it is given in a way that is not known. */
+static bool gather(const run_facts *f, const run_launch *l, char *block) {
+  memset(block, 0, f->bytes);
+  if (l->params) {
+    for (uint32_t k = 0; k < f->n_params; k++) memcpy(block + f->offsets[k], l->params[k], f->sizes[k]);
+    return true;
+  }
+  const void *given = NULL;
+  size_t bytes = 0;
+  for (void **e = l->extra; e && *e; e += 2) {
+    if (*e == RUN_PARAM_BUFFER)
+      given = e[1];
+    else if (*e == RUN_PARAM_SIZE)
+      bytes = *(const size_t *)e[1];
+  }
+  if (given && bytes <= f->bytes) memcpy(block, given, bytes);
+  return !f->bytes || (given && bytes <= f->bytes);
+}
+
+static const char *find_reach(run_trial *t, const run_facts *f, const run_launch *l) {
+  unsigned long long context;
+  char *block = malloc(f->bytes + 1);
+  const char *why = !block                 ? "no memory"
+                    : !gather(f, l, block) ? "its parameters are not understood"
+                                           : run_reach_of(block, f->bytes, t->l.stream, &t->reach);
+  free(block);
+  if (!why && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) why = "it has no context";
+  for (size_t k = 0; !why && k < t->reach.ranges.n; k++)
+    if (t->reach.ranges.data[k].context != context) why = "it uses another context's memory";
+  return why;
+}
+
+static int once(run_trial *t, run_handle f, const uint32_t grid[3], void **params, void **extra,
+                double *seconds) {
+  const run_driver *d = &run_real;
+  float ms = 0;
+  int r = d->cuEventRecord(t->begin, t->l.stream);
+  if (r == RUN_SUCCESS) r = run_send(&t->l, f, grid, params, extra);
+  if (r == RUN_SUCCESS) r = d->cuEventRecord(t->end, t->l.stream);
+  if (r == RUN_SUCCESS) r = d->cuStreamSynchronize(t->l.stream);
+  if (r == RUN_SUCCESS) r = d->cuEventElapsedTime(&ms, t->begin, t->end);
+  *seconds = ms > 0 ? (double)ms * 1e-3 : 1e-9;
+  return r;
+}
+
+int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same) {
+  run_replacement p;
+  int r = copy(t, t->before, true);
+  t->as_after = false;
+  if (r != RUN_SUCCESS) return r;
+  if (!v)
+    r = once(t, t->function, t->l.grid, t->l.params, t->l.extra, seconds);
+  else
+    r = run_replace(v, &t->l, &p) ? once(t, p.function, p.grid, p.params, p.extra, seconds)
+                                  : RUN_NOT_SUPPORTED;
+  if (r == RUN_SUCCESS && same) r = compare(t, same);
+  t->as_after = r == RUN_SUCCESS && same && *same;
+  return r;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------- */
+
+static const char *prepare(run_trial *t, const run_facts *f, const run_launch *l) {
+  static const char old[] = "the driver is too old";
+  const run_driver *d = &run_real;
+  if (f->effect) return f->effect;
+  if (!d->cuStreamCreate || !d->cuStreamDestroy_v2 || !d->cuStreamSynchronize || !d->cuEventCreate ||
+      !d->cuEventRecord || !d->cuEventElapsedTime || !d->cuEventDestroy_v2 || !d->cuMemcpyDtoDAsync_v2 ||
+      !d->cuMemcpyDtoHAsync_v2 || !d->cuMemsetD8Async || !d->cuMemAlloc_v2 || !d->cuMemFree_v2 ||
+      !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction || !d->cuCtxGetId)
+    return old;
+  const char *why = run_not_alone(RUN_PATIENCE);
+  if (why) return why;
+  t->l = *l;
+  t->l.per_thread = false;
+  t->l.stream = NULL;
+  if (d->cuStreamCreate(&t->l.stream, NON_BLOCKING) != RUN_SUCCESS) {
+    t->l.stream = NULL;
+    return old;
+  }
+  if (d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS) t->begin = NULL;
+  if (d->cuEventCreate(&t->end, 0) != RUN_SUCCESS) t->end = NULL;
+  if (!t->begin || !t->end) return old;
+  why = find_reach(t, f, l);
+  if (!why) why = find_room(t);
+  if (!why &&
+      (copy(t, t->before, false) != RUN_SUCCESS || d->cuStreamSynchronize(t->l.stream) != RUN_SUCCESS))
+    why = "the driver does not copy its memory";
+  return why;
+}
+
+static void release(run_trial *t) {
+  const run_driver *d = &run_real;
+  const uint64_t memory[] = {t->before, t->after, t->flag};
+  for (size_t k = 0; k < sizeof memory / sizeof *memory; k++)
+    if (memory[k]) d->cuMemFree_v2(memory[k]);
+  if (t->begin) d->cuEventDestroy_v2(t->begin);
+  if (t->end) d->cuEventDestroy_v2(t->end);
+  if (t->l.stream) {
+    run_states_free(t->l.stream);
+    d->cuStreamDestroy_v2(t->l.stream);
+  }
+  run_reach_free(&t->reach);
+  free(t);
+}
+
+const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,
+                           bool *launched, int *result) {
+  run_trial *t = calloc(1, sizeof *t);
+  *launched = false;
+  if (!t) return "no memory";
+  const char *why = prepare(t, facts, l);
+  if (!why) {
+    t->function = function;
+    *launched = true;
+    /* What a launch that was taken does afterwards, the program learns from its own calls. */
+    *result = run_send(&t->l, function, l->grid, l->params, l->extra);
+    if (*result != RUN_SUCCESS || run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS ||
+        copy(t, t->after, false) != RUN_SUCCESS)
+      why = "a launch failed";
+  }
+  if (!why && run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS) why = "a launch failed";
+  if (why) {
+    release(t);
+    return why;
+  }
+  t->as_after = true;
+  *out = t;
+  return NULL;
+}
+
+void run_trial_close(run_trial *t) {
+  enum { TRIES = 3 };
+  for (int k = 0; k < TRIES && !t->as_after; k++)
+    t->as_after =
+        copy(t, t->after, true) == RUN_SUCCESS && run_real.cuStreamSynchronize(t->l.stream) == RUN_SUCCESS;
+  release(t);
+}

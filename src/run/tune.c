@@ -1,0 +1,303 @@
+/* Finds the plan that wins for a launch, on the program's own data, in the moment of the launch.
+ *
+ * A shape of a kernel's launches is tuned once, when its launches so far have taken long enough to be worth
+ * it. Every plan's result is compared byte for byte with the original's; the best is measured against the
+ * original in turns, and once more to decide. The memory is afterwards as the original left it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "heddle/stats.h"
+#include "run/watch.h"
+
+enum { TRIES = 5, SHAPES = 64, FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15 };
+
+typedef struct run_shape run_shape;
+struct run_shape {
+  run_shape *next;
+  uint32_t grid[3], block[3], shared;
+  unsigned long launches;
+  unsigned tries;
+  double seconds; /* of one launch; 0: not known */
+  bool settled;
+};
+
+typedef struct finalist {
+  run_variant *v;
+  const hd_plan *plan;
+  double ratio, seconds; /* of the original's time over the plan's */
+} finalist;
+
+typedef struct search {
+  run_trial *trial;
+  run_kernel *k;
+  run_gpu gpu;
+  hd_verdict verdict; /* as far as it is known */
+  finalist best[FINALISTS + 1];
+  size_t n;
+  uint32_t tried;
+  double until;
+} search;
+
+static double spent; /* seconds of all tuning; under run_lock, as all here */
+
+static double limit(const char *text, double otherwise) {
+  char *end;
+  const double value = strtod(text, &end);
+  return end != text && !*end && value >= 0 ? value : otherwise;
+}
+
+/* Seconds that a shape's launches take in all before it is tuned. */
+static double worth(void) { return limit(run_settings.worth, 1e-3); }
+
+/* ---- Measuring --------------------------------------------------------------------------------- */
+
+/* Rounds of the original and the variant in turns, who is first changing; false: the driver fails. */
+static bool measure(search *s, run_variant *v, size_t rounds, double *original, double *rewritten) {
+  for (size_t i = 0; i < rounds; i++) {
+    const bool first = i % 2;
+    if (run_trial_run(s->trial, first ? v : NULL, first ? &rewritten[i] : &original[i], NULL) !=
+            RUN_SUCCESS ||
+        run_trial_run(s->trial, first ? NULL : v, first ? &original[i] : &rewritten[i], NULL) != RUN_SUCCESS)
+      return false;
+  }
+  return true;
+}
+
+static bool compare(search *s, run_variant *v, size_t rounds, hd_speedup *out, double *before,
+                    double *after) {
+  double a[LAST_ROUNDS], b[LAST_ROUNDS];
+  if (!measure(s, v, rounds, a, b) || hd_paired_speedup(a, b, rounds, 0.99, out, NULL) != HD_OK) return false;
+  *before = hd_median(a, rounds);
+  *after = hd_median(b, rounds);
+  return true;
+}
+
+/* ---- Searching --------------------------------------------------------------------------------- */
+
+static void enter(search *s, finalist f) {
+  size_t i = s->n++;
+  for (; i && s->best[i - 1].ratio < f.ratio; i--) s->best[i] = s->best[i - 1];
+  s->best[i] = f;
+  if (s->n > FINALISTS) run_variant_drop(s->best[--s->n].v);
+}
+
+static void try(search *s, const hd_plan *plan) {
+  run_variant *v;
+  double first, original, rewritten;
+  bool same = false;
+  if (run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, NULL, &v, NULL) != HD_OK) return;
+  s->tried++;
+  if (run_place_try(v) && run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same &&
+      measure(s, v, 1, &original, &rewritten))
+    enter(s, (finalist){v, plan, original / rewritten, rewritten});
+  else
+    run_variant_drop(v);
+}
+
+/* The finalists once more, the best of them first. */
+static void run_finals(search *s) {
+  for (size_t i = 0; i < s->n; i++) {
+    hd_speedup u;
+    double before, after;
+    s->best[i].ratio = compare(s, s->best[i].v, ROUNDS, &u, &before, &after) ? u.median : 0;
+  }
+  for (size_t i = 1; i < s->n; i++)
+    if (s->best[i].ratio > s->best[0].ratio) {
+      const finalist f = s->best[0];
+      s->best[0] = s->best[i];
+      s->best[i] = f;
+    }
+}
+
+static void describe(const run_kernel *k, const run_shape *shape, const run_gpu *gpu, hd_verdict *v) {
+  hd_digest h = hd_digest_begin();
+  *v = (hd_verdict){.confidence = 0.99};
+  hd_digest_bytes(&h, k->module->own.data, k->module->own.len);
+  hd_digest_text(&h, k->name);
+  hd_digest_hex(&h, v->key.kernel);
+  const uint32_t *g = shape->grid, *b = shape->block;
+  snprintf(v->key.launch, sizeof v->key.launch, "grid=%ux%ux%u block=%ux%ux%u shared=%u args=any", g[0], g[1],
+           g[2], b[0], b[1], b[2], shape->shared);
+  snprintf(v->key.gpu, sizeof v->key.gpu, "%s", gpu->name);
+  snprintf(v->key.driver, sizeof v->key.driver, "%s", gpu->driver);
+  snprintf(v->name, sizeof v->name, "%s", k->name);
+}
+
+static hd_plan_space space_of(const search *s, const run_shape *shape, run_handle function) {
+  hd_plan_space p = {.n_sms = s->gpu.n_sms,
+                     .loads = 1,
+                     .can_order = true,
+                     .can_loop = true,
+                     .can_swap_threads = true,
+                     .can_turn_threads = true};
+  int n = 0;
+  const uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+  memcpy(p.grid, shape->grid, sizeof p.grid);
+  memcpy(p.block, shape->block, sizeof p.block);
+  p.warps = (threads + 31) / 32;
+  hd_grid_tasks(shape->grid, &p.tasks);
+  if (run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor &&
+      run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, function, (int)threads, shape->shared) ==
+          RUN_SUCCESS &&
+      n > 0)
+    p.resident = (uint32_t)n;
+  return p;
+}
+
+/* ---- The verdict ------------------------------------------------------------------------------- */
+
+/* A file of its own, whole or not at all: whatever ends the process, what was found until then is kept. */
+static void keep(const hd_verdict *v) {
+  hd_buf line = {0};
+  char path[HD_STEER_PATH + 64], hex[HD_DIGEST_HEX];
+  hd_digest h = hd_digest_begin();
+  hd_digest_text(&h, v->key.kernel);
+  hd_digest_text(&h, v->key.launch);
+  hd_digest_text(&h, v->key.gpu);
+  hd_digest_text(&h, v->key.driver);
+  hd_steer_verdict_print(v, &line);
+  snprintf(path, sizeof path, "%s/%s.found", run_settings.found, hd_digest_hex(&h, hex));
+  if (run_settings.found[0] && !line.failed) hd_file_write(path, line.data, line.len, NULL);
+  hd_buf_free(&line);
+}
+
+static void adopt(search *s, const run_shape *shape) {
+  hd_buf text = {0};
+  run_variant *v = s->best[0].v;
+  hd_plan_print(s->best[0].plan, &text);
+  if (!text.failed && text.data) {
+    snprintf(s->verdict.plan, sizeof s->verdict.plan, "%s", text.data);
+    snprintf(s->k->plan, sizeof s->k->plan, "%s", text.data);
+  }
+  hd_buf_free(&text);
+  s->k->speedup = s->verdict.speedup;
+  memcpy(v->grid, shape->grid, sizeof v->grid);
+  v->next = atomic_load_explicit(&s->k->variants, memory_order_relaxed);
+  atomic_store_explicit(&s->k->variants, v, memory_order_release);
+  s->best[0] = s->best[--s->n];
+}
+
+static void decide(search *s, const run_shape *shape) {
+  hd_speedup u;
+  double before = 0, after = 0;
+  const double gain = limit(run_settings.gain, 1.01);
+  run_finals(s);
+  hd_verdict *v = &s->verdict;
+  snprintf(v->plan, sizeof v->plan, "baseline");
+  v->speedup = v->low = v->high = 1;
+  v->tried = s->tried;
+  v->when = (int64_t)time(NULL);
+  if (s->n && compare(s, s->best[0].v, LAST_ROUNDS, &u, &before, &after) && u.low > gain) {
+    v->speedup = u.median;
+    v->low = u.low;
+    v->high = u.high;
+    adopt(s, shape);
+  }
+  v->before_us = before * 1e6;
+  v->after_us = after * 1e6;
+  keep(v);
+  while (s->n) run_variant_drop(s->best[--s->n].v);
+}
+
+static void find(search *s, const run_shape *shape, run_handle function) {
+  hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
+  const hd_plan_space space = space_of(s, shape, function);
+  const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
+  for (size_t k = 0; k < n && run_now() < s->until; k++) try(s, &plans[k].plan);
+  decide(s, shape);
+  free(plans);
+}
+
+/* ---- A launch ---------------------------------------------------------------------------------- */
+
+/* NULL: it has been tuned; else why not. */
+static const char *tune(run_kernel *k, run_shape *shape, run_handle function, const run_launch *l,
+                        bool *launched, int *result) {
+  run_facts facts;
+  hd_diag d = {0};
+  search s = {.k = k};
+  bool same = false;
+  const double begin = run_now();
+  if (!k->module->own.data) return k->module->own.why ? k->module->own.why : "no PTX";
+  if (!run_gpu_of(&s.gpu)) return "the driver is too old";
+  if (run_facts_of(&k->module->own, k->name, &facts, &d) != HD_OK) {
+    hd_diag_line(&d, k->why, sizeof k->why);
+    return k->why;
+  }
+  describe(k, shape, &s.gpu, &s.verdict);
+  if (run_has_verdict(&s.verdict.key)) {
+    run_facts_free(&facts);
+    shape->settled = true;
+    return NULL;
+  }
+  const char *why = run_trial_open(&facts, function, l, &s.trial, launched, result);
+  run_facts_free(&facts);
+  if (why) return why;
+  if (run_trial_run(s.trial, NULL, &shape->seconds, &same) != RUN_SUCCESS)
+    why = "a launch failed";
+  else if (!same)
+    why = "its results differ from run to run";
+  else if (shape->seconds * (double)shape->launches >= worth()) {
+    const double own = limit(run_settings.budget, 5), left = limit(run_settings.total, 60) - spent;
+    s.until = begin + (own < left ? own : left);
+    find(&s, shape, function);
+    shape->settled = true;
+  }
+  run_trial_close(s.trial);
+  return why;
+}
+
+static run_shape *shape_of(run_kernel *k, const run_launch *l) {
+  unsigned n = 0;
+  for (run_shape *s = k->shapes; s; s = s->next, n++)
+    if (memcmp(s->grid, l->grid, sizeof s->grid) == 0 && memcmp(s->block, l->block, sizeof s->block) == 0 &&
+        s->shared == l->shared)
+      return s;
+  run_shape *s = n < SHAPES ? calloc(1, sizeof *s) : NULL;
+  if (!s) return NULL;
+  memcpy(s->grid, l->grid, sizeof s->grid);
+  memcpy(s->block, l->block, sizeof s->block);
+  s->shared = l->shared;
+  s->next = k->shapes;
+  k->shapes = s;
+  return s;
+}
+
+/* Once, and again where it took too short a time or could not be: at the second launch, the fourth, ... */
+static bool is_due(const run_shape *s) {
+  return !s->settled && s->tries < TRIES && (s->launches & (s->launches - 1)) == 0 &&
+         (!s->seconds || s->seconds * (double)s->launches >= worth());
+}
+
+static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result) {
+  bool launched = false;
+  if (spent >= limit(run_settings.total, 60)) return false;
+  const double begin = run_now();
+  s->tries++;
+  const char *why = tune(k, s, function, l, &launched, result);
+  k->tuned = s->settled ? "the original is best" : "too short to be tuned";
+  if (why && why != k->why) snprintf(k->why, sizeof k->why, "not tuned: %s", why);
+  if (!why) k->why[0] = 0;
+  spent += run_now() - begin;
+  return launched;
+}
+
+bool run_watched(run_handle function, const run_launch *l, int *result) {
+  run_kernel *k = run_function_of(function);
+  bool launched = false;
+  if (!k || !run_settings.tune[0]) return false;
+  pthread_mutex_lock(&run_lock);
+  run_shape *s = shape_of(k, l);
+  if (s) {
+    s->launches++;
+    if (is_due(s)) launched = attempt(k, s, function, l, result);
+  }
+  if (launched) {
+    k->trials++;
+    atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&run_lock);
+  return launched;
+}

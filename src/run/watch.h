@@ -1,0 +1,81 @@
+/* run/watch.h: a program's memory, streams and threads, for tuning and recording.
+ *
+ * A launch is repeated, or copied, at a moment when nothing else can touch the memory that it reaches: the
+ * GPU is idle, the program has one thread, which is in the call, and no other process has the memory.
+ *
+ *   memory.c    allocations and streams, as the program makes and frees them
+ *   alone.c     its threads; whether the GPU is idle
+ *   reach.c     the allocations that a launch reaches
+ */
+#ifndef HEDDLE_RUN_WATCH_H
+#define HEDDLE_RUN_WATCH_H
+
+#include "run/launch.h"
+
+/* Whether anything is watched: from the settings, before the program begins. */
+extern bool run_watches;
+
+/* ---- Memory (memory.c) ------------------------------------------------------------------------- */
+
+typedef enum run_memory_kind { RUN_MEMORY_DEVICE, RUN_MEMORY_MANAGED, RUN_MEMORY_HOST } run_memory_kind;
+
+typedef struct run_range {
+  uint64_t at, bytes;
+  unsigned long long context; /* its number */
+  run_memory_kind kind;
+} run_range;
+
+/* The allocation that holds this address. */
+bool run_memory_of(uint64_t address, run_range *out);
+/* All of them, by address, malloc'd; NULL: there are none, or no memory. */
+run_range *run_memory_all(size_t *n);
+/* Another process may have some of it. */
+bool run_memory_is_shared(void);
+/* The streams that the program made and has not destroyed, malloc'd. */
+run_handle *run_streams_all(size_t *n);
+void run_stream_gone(run_handle stream);
+
+/* ---- Alone (alone.c) --------------------------------------------------------------------------- */
+
+/* Seconds of a clock that only goes forward. */
+double run_now(void);
+/* NULL: nothing but this thread can touch the GPU's memory now, and the GPU is idle, for which it is waited
+ * so many seconds; else why not. Takes no part in captures. */
+const char *run_not_alone(double seconds);
+
+/* ---- Reach (reach.c) --------------------------------------------------------------------------- */
+
+typedef struct run_reach {
+  HD_VEC(run_range) ranges; /* in the order in which they were found */
+  uint64_t bytes;
+} run_reach;
+
+/* The allocations that a launch with this parameter block reaches: those that its words point into, and those
+ * that words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an
+ * idle one to copy with. NULL: they are in *out; else why it cannot be told. */
+const char *run_reach_of(const void *block, size_t bytes, run_handle stream, run_reach *out);
+void run_reach_free(run_reach *r);
+
+/* ---- Trials (trial.c) -------------------------------------------------------------------------- */
+
+/* Seconds that a launch is held back until the GPU is idle. */
+#define RUN_PATIENCE 0.2
+
+typedef struct run_trial run_trial;
+
+/* Keeps what the launch may write, launches the original once, and keeps what it wrote. *launched: the
+ * program's launch has been made, with *result, whatever follows. NULL: the trial is open, and memory is as
+ * it is after the launch again when it is closed; else why there is none. */
+const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,
+                           bool *launched, int *result);
+void run_trial_close(run_trial *t);
+/* Launches the variant on the same memory; NULL: the original. *same: all bytes are as the original left
+ * them, where it is asked for. Not RUN_SUCCESS: the driver says so. */
+int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same);
+
+/* ---- Tuning (tune.c) --------------------------------------------------------------------------- */
+
+/* A launch before it is made; true: it has been made, with this result. */
+bool run_watched(run_handle function, const run_launch *l, int *result);
+
+#endif
