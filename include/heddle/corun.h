@@ -4,6 +4,8 @@
  * streams    the original kernels in two streams: the hardware mixes their CTAs as it likes
  * partition  two streams, and plans with bind=agents and sms=: workload A has the first SMs, B the others
  * green      the original kernels in two green contexts of the driver, each with SMs of its own
+ * threads    persistent threads: on each SM one worker, which takes task after task; A's on the first SMs.
+ *            On modelled GPUs only, for where hardware puts workers is not to be had (SMC 6.1)
  *
  * The workload that takes less time runs several turns in a row, so that both are busy all the while. Times
  * are those of all turns. With t alone and T together, over the two workloads: system throughput STP is the
@@ -24,6 +26,7 @@ typedef enum hd_corun_mode {
   HD_CORUN_STREAMS,
   HD_CORUN_PARTITION,
   HD_CORUN_GREEN,
+  HD_CORUN_THREADS,
   HD_CORUN_MODES
 } hd_corun_mode;
 HD_API const char *hd_corun_mode_name(hd_corun_mode m);
@@ -44,7 +47,8 @@ typedef struct hd_corun_figure {
 } hd_corun_figure;
 
 typedef struct hd_corun_row {
-  hd_status status; /* HD_OK: it ran, and both results were those of each workload alone, byte for byte */
+  hd_status status; /* HD_OK: it ran, and both results were those of each workload alone, byte for byte. Not
+                       HD_OK and no `why`: this device does not have the mode */
   char why[256];
   uint32_t sms[2];    /* partition, green: SMs of each, as the search found them */
   uint32_t agents[2]; /* partition: CTAs at once on an SM; 0: all that fit */
@@ -65,7 +69,12 @@ typedef struct hd_corun_result {
  * once, by hill climbing on halves of the GPU; then the number of SMs, sampled and refined around the best
  * sample; all by ANTT. All modes are then timed in interleaved rounds, each against both workloads alone in
  * the same round. Results are compared at the configuration where the search ends, before it is timed. A mode
- * that is not possible fails its own row only. HD_ERR_UNSUPPORTED on a device without streams. */
+ * that is not possible fails its own row only. HD_ERR_UNSUPPORTED on a device without streams.
+ *
+ * On a modelled GPU, model:NAME, by its clock (hd_study_replay_streams): both workloads go on until each has
+ * ended `repetitions` turns (3 when 0), times are a turn's, and nothing varies. Partitions are looked for as
+ * in SMC 5.1: the number of CTAs by hill climbing on halves, then every third number of SMs. Nothing is run,
+ * so results are not compared; plans that change accesses are refused. */
 HD_API hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
                           hd_corun_result *out, hd_diag *d);
 

@@ -319,6 +319,33 @@ HD_API hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay
 HD_API hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
                                  hd_diag *d);
 
+/* ---- Several streams at once ------------------------------------------------------ */
+
+/* Launches that follow each other, again and again: one round of them is a turn. */
+typedef struct hd_replay_launch {
+  const hd_trace *trace;            /* that keeps paths */
+  const hd_replay_options *options; /* of a whole launch: no part, no progress */
+} hd_replay_launch;
+typedef struct hd_replay_stream {
+  const hd_replay_launch *launches;
+  uint32_t n;
+  /* Filled in: */
+  uint32_t resident;            /* CTAs of its first launch that fit on an SM */
+  uint32_t turns;               /* that ended, the first one not counted */
+  double us;                    /* of one, on average, from the end of the one before */
+  uint64_t l1_sectors, l1_hits; /* of all, as hd_counters has them */
+} hd_replay_stream;
+enum { HD_REPLAY_STREAMS = 4 };
+
+/* Replay streams on one GPU with a clock, until each has ended at least `turns` of its own beside the
+ * first, which finds caches empty and the others at their beginnings; a stream that is done sooner goes on,
+ * so that no other is ever alone (SMC 6.1). Caches are the GPU's, L2 is shared, and streams share no data.
+ * CTAs are handed out as hardware does: those of the launch that came first, and of the next one when all of
+ * them have started. Where launches claim tasks, the options say on which SMs. An SM has CTAs of one launch
+ * at a time: another one's come when the last has ended, whereas hardware may mix them. */
+HD_API hd_status hd_model_replay_streams(hd_model *m, hd_replay_stream *streams, uint32_t n, uint32_t turns,
+                                         hd_diag *d);
+
 #ifdef __cplusplus
 }
 #endif

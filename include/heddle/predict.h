@@ -89,6 +89,20 @@ HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measu
 HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                  hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d);
 
+/* Workloads that run at the same time on a modelled GPU, each again and again in a stream of its own
+ * (hd_model_replay_streams), by a clock. Plans that change accesses are HD_ERR_UNSUPPORTED here, as are
+ * sampled studies. */
+typedef struct hd_stream_row {
+  const hd_study *study;
+  const hd_plan *plan;
+  double us;         /* filled in: of one turn, on average */
+  uint32_t turns;    /* filled in */
+  uint32_t resident; /* filled in: CTAs of its first launch that fit on an SM */
+  double l1_hits;    /* filled in: of its sectors, 0 to 1 */
+} hd_stream_row;
+HD_API hd_status hd_study_replay_streams(hd_stream_row *rows, uint32_t n, const hd_gpu *g, uint32_t turns,
+                                         hd_diag *d);
+
 typedef struct hd_sweep_row {
   hd_plan plan; /* owned by the caller of hd_sweep */
   hd_status status;

@@ -1,4 +1,7 @@
 /* Two workloads on a device at the same time. */
+#include <stdio.h>
+#include <string.h>
+
 #include "cli.h"
 #include "heddle/results.h"
 
@@ -27,19 +30,31 @@ static hd_status parse_plans(session *s, const cli_list *plans, hd_diag *d) {
   return st;
 }
 
+/* A's or B's part of "A,B", or all of it. */
+static const char *size_of(const char *size, int i, char room[64]) {
+  const char *comma = size ? strchr(size, ',') : NULL;
+  if (!comma) return size;
+  if (i) return comma + 1;
+  snprintf(room, 64, "%.*s", (int)(comma - size), size);
+  return room;
+}
+
 int cmd_corun(int argc, char **argv) {
   const char *device = "cuda:0", *size = NULL;
   uint64_t repetitions = 0, warmups = 0, sms = 0;
   bool json = false;
   cli_list plans = {0};
   const cli_option options[] = {
-      {"device", 0, CLI_TEXT, &device, 0, "D", "cuda:N (default: cuda:0)"},
-      CLI_COMMON_AS("size", &size, "both workloads' size (default: small)"),
+      {"device", 0, CLI_TEXT, &device, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
+      CLI_COMMON_AS("size", &size,
+                    "both workloads' size, or A's and B's with a comma between (default: small)"),
       {"plan", 0, CLI_LIST, &plans, 0, "P",
        "other levers of the partitions' plans: of A, and given again, of B"},
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N",
        "that A gets of a partition (default: what a search finds best)"},
-      CLI_COMMON_AS("repetitions", &repetitions, "timed rounds (default: 21); an interval needs 8"),
+      CLI_COMMON_AS(
+          "repetitions", &repetitions,
+          "timed rounds (default: 21); an interval needs 8. Of a model: turns of each (default: 3)"),
       CLI_COMMON_AS("warmups", &warmups, "rounds before them (default: 2)"),
       CLI_COMMON("json", &json),
       {0}};
@@ -49,8 +64,9 @@ int cmd_corun(int argc, char **argv) {
   session s = {
       .o = {.sms = (uint32_t)sms, .warmups = (uint32_t)warmups, .repetitions = (uint32_t)repetitions}};
   hd_status st = parse_plans(&s, &plans, &d);
+  char room[64];
   for (int i = 0; st == HD_OK && i < 2; i++)
-    st = hd_workload_open(argv[1 + i], cli_kernels_dir(), size, &s.w[i], &d);
+    st = hd_workload_open(argv[1 + i], cli_kernels_dir(), size_of(size, i, room), &s.w[i], &d);
   if (st == HD_OK) st = cli_open_device(device, 0, &s.device, &d);
   if (st == HD_OK) st = hd_corun(s.device, (const hd_workload *const *)s.w, &s.o, &s.r, &d);
   if (st != HD_OK)

@@ -1,33 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/clock.h"
-
-/* Time goes in epochs: every SM runs one to its end, in turn, and L2 sees their requests in that order. An
- * epoch is as long as the way to L2 takes, so that within one the SMs can hardly affect each other. A place
- * that a CTA leaves is filled at the end of the epoch. */
-enum { EPOCH_MIN = 16, EPOCH_MAX = 512 };
-
-struct hd_model {
-  hd_gpu gpu; /* with the scheduler of the replay under way */
-  hd_gpu own;
-  model_memory mem;
-  model_sm *sms;     /* gpu.n_sms; NULL before the first replay */
-  uint64_t l1_bytes; /* that their L1s were made with */
-  /* The SMs' memory, each kind in one piece: thousands of small ones would cost TLB misses. */
-  model_set *l1_store, *readonly_store;
-  model_ranks *l1_ranks;
-  model_stream_slot *slots;
-  model_sm_retired *retired;
-  model_ccws *ccws;    /* of the SMs; NULL before the first replay under that scheduler */
-  uint8_t *l1_owners;  /* theirs: per SM and line of L1 */
-  model_clock *clocks; /* of the SMs; NULL before the first replay that has one */
-  bool timed;
-  model_pace
-      *pace; /* of the trace that was replayed last with a clock, for sweeps replay it again and again */
-  const hd_trace *paced;
-  double paced_born;
-};
+#include "model/dispatch.h"
 
 static void free_sms(hd_model *m) {
   free(m->l1_store);
@@ -80,103 +54,7 @@ void hd_model_destroy(hd_model *m) {
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* ---- Dispatch -------------------------------------------------------------------- */
-
-/* Places in the order. */
-typedef struct segment {
-  uint64_t next, stop;
-} segment;
-
-typedef struct dispatcher {
-  hd_replay_part part;
-  uint64_t n_tasks; /* of the whole launch */
-  uint64_t started, ended;
-  hd_replay_progress *progress; /* NULL: not asked for */
-  uint32_t epochs_per_mark, epochs;
-  const hd_table *order;
-  hd_dispatch how;
-  uint64_t n_workers; /* they end with this one; without claims they begin with part.first */
-  uint64_t next;      /* demand: the next worker to start */
-  uint64_t *queue;    /* round robin: the next worker of each SM */
-  uint32_t jitter;    /* demand: cycles by which a start may be late */
-  hd_replay_claims claims;
-  uint64_t *taken;      /* claims: tasks taken from each queue */
-  segment *segments;    /* agents: the rest of the segment that each place on an SM took */
-  uint32_t running;     /* places on an SM */
-  uint64_t at_once;     /* tasks taken at once */
-  uint32_t extra;       /* instructions that each task's warps run beside it */
-  double launched;      /* with a clock: cycle at which the next CTA can be launched */
-  uint64_t claim_delay; /* cycles from a worker's start to when it knows its task */
-  uint64_t leave_delay; /* from a worker's last task to its end: it says that it is done */
-  uint64_t end_delay;   /* from the last task's end to the launch's */
-  uint64_t task_delay;  /* agents: from a task's end to the next one's begin, which was claimed meanwhile */
-} dispatcher;
-
-/* The part of queue i of n: [*from, *to) of its tasks. */
-static void queue_part(const hd_replay_part *p, uint64_t tasks, uint32_t n, uint32_t i, uint64_t *from,
-                       uint64_t *to) {
-  const uint64_t all = hd_cluster_size(tasks, n, i);
-  *from = (uint64_t)((double)all * (double)p->first / (double)tasks);
-  *to = (uint64_t)((double)all * (double)(p->first + p->n) / (double)tasks);
-  if (*to > all || p->first + p->n == tasks) *to = all;
-}
-
-/* The places in the order that a worker on SM `number` claims; false: all queues are empty. */
-static bool claim(dispatcher *q, uint32_t number, segment *s) {
-  uint32_t n = q->claims.n_queues, own = q->claims.queue_of[number];
-  for (uint32_t k = 0; k < n; k++) {
-    uint32_t i = (uint32_t)(((uint64_t)own + k) % n);
-    uint64_t from, to;
-    queue_part(&q->part, q->n_tasks, n, i, &from, &to);
-    uint64_t left = to - from - q->taken[i];
-    if (!left) continue;
-    s->next = hd_cluster_start(q->n_tasks, n, i) + from + q->taken[i];
-    s->stop = s->next + (left < q->at_once ? left : q->at_once);
-    q->taken[i] += s->stop - s->next;
-    return true;
-  }
-  return false;
-}
-
-/* The next place of the worker in place `cta` of SM `number`. */
-static bool claim_next(dispatcher *q, uint32_t number, uint32_t cta, uint64_t *place) {
-  segment *s = &q->segments[(size_t)number * q->running + cta];
-  if (s->next == s->stop && !claim(q, number, s)) return false;
-  *place = s->next++;
-  return true;
-}
-
-static void start(dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker, uint64_t cycle,
-                  uint64_t delay) {
-  q->started++;
-  uint64_t task = q->order ? q->order->task[worker] : worker;
-  if (m->timed && m->gpu.launch.cta_cycles > 0 && !(q->claims.agents && delay == q->task_delay)) {
-    q->launched = larger(q->launched, (double)cycle);
-    cycle = (uint64_t)q->launched;
-    q->launched += m->gpu.launch.cta_cycles;
-  }
-  cycle += delay;
-  if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter) cycle += hd_random_at(q->how.seed, worker) % q->jitter;
-  if (m->timed && q->extra)
-    model_clock_occupy(&m->clocks[number], cycle - delay,
-                       q->extra * m->sms[number].warps_per_cta / m->gpu.issue_per_cycle);
-  if (m->timed)
-    model_clock_start(&m->clocks[number], &m->sms[number], cta, task, cycle);
-  else
-    model_sm_start(&m->sms[number], cta, task, cycle);
-}
-
-/* Place `cta` on SM `number` is free: the worker that gets it, or its place in the order when that is
- * claimed. */
-static bool next_worker(dispatcher *q, uint32_t number, uint32_t cta, uint32_t n_sms, uint64_t *worker) {
-  if (q->claims.n_queues && q->claims.queue_of[number] == UINT32_MAX) return false;
-  if (q->claims.n_queues && q->claims.agents) return claim_next(q, number, cta, worker);
-  uint64_t *next = q->how.kind == HD_DISPATCH_DEMAND ? &q->next : &q->queue[number];
-  if (*next >= q->n_workers) return false;
-  *worker = *next;
-  *next += q->how.kind == HD_DISPATCH_DEMAND ? 1 : n_sms;
-  return q->claims.n_queues ? claim_next(q, number, cta, worker) : true;
-}
+/* ---- Places -------------------------------------------------------------------------- */
 
 /* Places that are free at once are filled as in the first wave: one on each SM before a second on any. */
 static int by_turn(const void *a, const void *b) {
@@ -187,19 +65,20 @@ static int by_turn(const void *a, const void *b) {
 }
 
 /* The first wave: one CTA per SM and cycle, or as fast as CTAs are launched, until all places are taken. */
-static void first_wave(dispatcher *q, hd_model *m, uint32_t resident) {
+static void first_wave(model_dispatcher *q, hd_model *m, uint32_t resident) {
   for (uint32_t cta = 0; cta < resident; cta++)
     for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
       uint64_t worker;
-      if (!next_worker(q, i, cta, m->gpu.n_sms, &worker)) continue;
-      start(q, m, i, cta, worker, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta, q->claim_delay);
+      if (!model_dispatch_next(q, i, cta, m->gpu.n_sms, &worker)) continue;
+      model_dispatch_start(q, m, i, cta, worker, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta,
+                           q->claim_delay);
     }
 }
 
 /* ---- Replay ------------------------------------------------------------------------ */
 
 /* When the list is full, every other mark goes, and marks come half as often from then on. */
-static void mark_progress(const hd_model *m, dispatcher *q, uint64_t now, bool last) {
+static void mark_progress(const hd_model *m, model_dispatcher *q, uint64_t now, bool last) {
   hd_replay_progress *p = q->progress;
   if (!p || (!last && ++q->epochs < q->epochs_per_mark)) return;
   q->epochs = 0;
@@ -215,11 +94,14 @@ static void mark_progress(const hd_model *m, dispatcher *q, uint64_t now, bool l
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) k->cycle = larger(k->cycle, (double)m->clocks[i].end);
 }
 
-static void run(hd_model *m, dispatcher *q, uint32_t resident) {
+uint64_t model_replay_epoch(const hd_gpu *g) {
+  uint32_t epoch = g->l2.latency;
+  return epoch < EPOCH_MIN ? EPOCH_MIN : epoch > EPOCH_MAX ? EPOCH_MAX : epoch;
+}
+
+static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
   uint32_t n_sms = m->gpu.n_sms;
-  uint64_t epoch = m->gpu.l2.latency;
-  if (epoch < EPOCH_MIN) epoch = EPOCH_MIN;
-  if (epoch > EPOCH_MAX) epoch = EPOCH_MAX;
+  const uint64_t epoch = model_replay_epoch(&m->gpu);
   first_wave(q, m, resident);
   uint64_t now = 0;
   for (;;) {
@@ -239,9 +121,8 @@ static void run(hd_model *m, dispatcher *q, uint32_t resident) {
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
       uint64_t worker;
-      if (next_worker(q, m->retired[i].sm, m->retired[i].cta, n_sms, &worker))
-        start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now,
-              q->claims.agents ? q->task_delay : q->leave_delay + q->claim_delay);
+      if (model_dispatch_next(q, m->retired[i].sm, m->retired[i].cta, n_sms, &worker))
+        model_dispatch_start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now, model_dispatch_gap(q));
     }
     mark_progress(m, q, now, false);
   }
@@ -298,20 +179,9 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
   if (m->timed) out->time_us += follows ? m->gpu.launch.next_us : m->gpu.launch.first_us;
 }
 
-/* The tasks of a part, with queues. */
-static uint64_t part_tasks(const hd_replay_part *p, uint64_t tasks, uint32_t n_queues) {
-  uint64_t sum = 0, from, to;
-  for (uint32_t i = 0; i < n_queues; i++, sum += to - from) queue_part(p, tasks, n_queues, i, &from, &to);
-  return sum;
-}
-
-static hd_replay_part whole_part(const hd_replay_options *o, uint64_t tasks) {
-  return o->part.n ? o->part : (hd_replay_part){0, tasks};
-}
-
 hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
                           hd_diag *d) {
-  const hd_replay_part p = whole_part(o, tasks);
+  const hd_replay_part p = model_dispatch_part(o, tasks);
   *n = 0;
   *out = NULL;
   if (p.first > tasks || p.n > tasks - p.first)
@@ -322,7 +192,7 @@ hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t *
   for (uint32_t i = 0; i < (o->claims.n_queues ? o->claims.n_queues : 1); i++) {
     uint64_t start = 0;
     if (o->claims.n_queues) {
-      queue_part(&p, tasks, o->claims.n_queues, i, &from, &to);
+      model_dispatch_queue(&p, tasks, o->claims.n_queues, i, &from, &to);
       start = hd_cluster_start(tasks, o->claims.n_queues, i);
     }
     for (uint64_t k = start + from; k < start + to; k++) (*out)[(*n)++] = o->order ? o->order->task[k] : k;
@@ -341,8 +211,8 @@ static hd_status check_part(const hd_trace *t, const hd_replay_options *o, hd_di
   return st;
 }
 
-static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_options *o, uint32_t *resident,
-                       hd_diag *d) {
+hd_status model_replay_check(const hd_model *m, const hd_trace *t, const hd_replay_options *o,
+                             uint32_t *resident, hd_diag *d) {
   if (!model_trace_finished(t)) return hd_fail(d, HD_ERR_USAGE, "the trace is not finished");
   if (o->dispatch.kind != HD_DISPATCH_ROUND_ROBIN && o->dispatch.kind != HD_DISPATCH_DEMAND)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "a model's dispatcher is %s or %s, not %s",
@@ -376,7 +246,7 @@ static hd_status check(const hd_model *m, const hd_trace *t, const hd_replay_opt
 }
 
 /* The part of a unified L1 that the resident CTAs' shared memory leaves. */
-static uint64_t l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shared_bytes) {
+uint64_t model_replay_l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shared_bytes) {
   if (!g->l1_unified) return g->l1.bytes;
   uint64_t per_cta =
       ((uint64_t)shared_bytes + g->shared_reserved + g->shared_unit - 1) / g->shared_unit * g->shared_unit;
@@ -402,7 +272,7 @@ static bool make_readonly(hd_model *m) {
   return true;
 }
 
-static bool make_sms(hd_model *m, uint64_t bytes) {
+bool model_replay_make_sms(hd_model *m, uint64_t bytes) {
   if (m->sms && m->l1_bytes == bytes) return true;
   free_sms(m);
   model_cache l1;
@@ -437,7 +307,7 @@ static hd_status make_pace(hd_model *m, const hd_trace *t, hd_diag *d) {
 }
 
 /* After make_sms. */
-static bool make_clocks(hd_model *m) {
+bool model_replay_make_clocks(hd_model *m) {
   size_t n = m->gpu.n_sms, lines = (size_t)m->sms[0].l1.sets * m->sms[0].l1.ways;
   bool ccws = m->gpu.scheduler == HD_SCHED_CCWS;
   if (!m->clocks) m->clocks = calloc(n, sizeof *m->clocks);
@@ -449,7 +319,7 @@ static bool make_clocks(hd_model *m) {
 }
 
 /* The scheduler of a replay: the GPU's own, or another one. */
-static hd_status set_scheduler(hd_model *m, const hd_replay_options *o, hd_diag *d) {
+hd_status model_replay_set_scheduler(hd_model *m, const hd_replay_options *o, hd_diag *d) {
   hd_status st = HD_OK;
   m->gpu.scheduler = m->own.scheduler;
   m->gpu.scheduler_warps = m->own.scheduler_warps;
@@ -461,68 +331,21 @@ static hd_status set_scheduler(hd_model *m, const hd_replay_options *o, hd_diag 
   return st;
 }
 
-/* At least one: with claims by workers that are no agents, it is. */
-static uint64_t tasks_at_once(const hd_replay_options *o, uint64_t n_tasks, uint32_t running) {
-  uint64_t workers = (uint64_t)o->claims.n_queues * running;
-  if (!o->claims.agents || !o->claims.segment) return 1;
-  return o->claims.segment < UINT64_MAX || !workers ? o->claims.segment : (n_tasks + workers - 1) / workers;
-}
-
-/* A claim that was not made ahead of time goes to L2 and back; so does the last word of a worker. An agent
- * first finds its own queue empty, and then looks through all others, a warp's lanes at a time. The last
- * worker clears the queues. */
-static void price_claims(const hd_model *m, const hd_replay_options *o, dispatcher *q) {
-  if (!o->timed) {
-    if (o->claims.n_queues && !o->claims.agents) q->claim_delay = m->gpu.l2.latency;
-    return;
-  }
-  uint64_t look = m->gpu.l2.latency, way = m->gpu.l2_atomic_latency ? m->gpu.l2_atomic_latency : look;
-  uint64_t fence = m->gpu.units.fence_latency ? m->gpu.units.fence_latency : look;
-  uint64_t code = (uint64_t)o->extra_depth * m->gpu.units.alu_latency;
-  q->extra = o->extra;
-  q->claim_delay = q->task_delay = code;
-  if (!o->claims.n_queues) return;
-  q->claim_delay += way;
-  q->leave_delay = way;
-  if (o->claims.agents) q->leave_delay += way + (o->claims.n_queues + HD_WARP - 1) / HD_WARP * look;
-  q->end_delay = q->leave_delay + fence;
-}
-
 hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
                           hd_diag *d) {
   uint32_t resident = 0;
-  hd_status st = check(m, t, o, &resident, d);
-  if (st == HD_OK) st = set_scheduler(m, o, d);
+  hd_status st = model_replay_check(m, t, o, &resident, d);
+  if (st == HD_OK) st = model_replay_set_scheduler(m, o, d);
   if (st == HD_OK) st = check_part(t, o, d);
   if (st == HD_OK && o->timed) st = make_pace(m, t, d);
   if (st != HD_OK) return st;
-  dispatcher q = {.part = whole_part(o, model_trace_tasks(t)),
-                  .n_tasks = model_trace_tasks(t),
-                  .progress = o->timed ? o->progress : NULL,
-                  .epochs_per_mark = 1,
-                  .order = o->order,
-                  .how = o->dispatch,
-                  .jitter = o->timed ? 0 : m->gpu.dram_latency,
-                  .claims = o->claims};
-  price_claims(m, o, &q);
-  if (q.claims.n_queues)
-    q.n_workers = part_tasks(&q.part, q.n_tasks, q.claims.n_queues);
-  else
-    q.next = q.part.first, q.n_workers = q.part.first + q.part.n;
-  /* The shared memory of throttled workers stays taken, because they were launched. */
-  uint32_t running = resident;
-  if (o->claims.agents && o->claims.active && o->claims.active < resident) running = o->claims.active;
-  q.queue = calloc(m->gpu.n_sms, sizeof *q.queue);
-  q.taken = calloc((size_t)o->claims.n_queues + 1, sizeof *q.taken);
-  q.running = running;
-  q.segments = calloc((size_t)m->gpu.n_sms * running + 1, sizeof *q.segments);
-  q.at_once = tasks_at_once(o, q.part.n, running);
-  if (q.progress) *q.progress = (hd_replay_progress){.places = (uint64_t)running * m->gpu.n_sms};
-  if (!q.queue || !q.taken || !q.segments || !make_sms(m, l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
-      (o->timed && !make_clocks(m))) {
-    free(q.queue);
-    free(q.taken);
-    free(q.segments);
+  model_dispatcher q;
+  if (!model_dispatch_init(&q, m, t, o, resident))
+    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
+  uint32_t running = q.running;
+  if (!model_replay_make_sms(m, model_replay_l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
+      (o->timed && !model_replay_make_clocks(m))) {
+    model_dispatch_free(&q);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   }
   model_memory_reset(&m->mem, o->keep_caches);
@@ -531,7 +354,6 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2);
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
-    q.queue[i] = q.next + i;
     model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;
     if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, running, model_trace_warps(t), ccws);
     model_sm_reset(&m->sms[i], t, running);
@@ -540,9 +362,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     if (streams) model_cache_rank(&m->sms[i].l1);
   }
   run(m, &q, running);
-  free(q.queue);
-  free(q.taken);
-  free(q.segments);
+  model_dispatch_free(&q);
   collect(m, t, running, o->keep_caches, q.end_delay, out);
   return HD_OK;
 }

@@ -416,6 +416,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   model_lines lines;
   model_stream_lines(e, &lines);
   uint32_t n_lines = lines.n;
+  for (uint32_t i = 0; s->line_base && i < n_lines; i++) lines.line[i] += s->line_base;
   uint64_t there = cycle;
   unsigned sectors = 0;
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;

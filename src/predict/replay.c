@@ -5,20 +5,13 @@
 
 #include "predict/study.h"
 
-/* A plan as the model takes it, for one launch. */
-typedef struct replay_plan {
-  hd_table order;
-  hd_replay_claims claims;
-  uint32_t *queue_of;
-} replay_plan;
-
-static void free_replay_plan(replay_plan *r) {
+void replay_launch_free(replay_launch *r) {
   hd_table_free(&r->order);
   free(r->queue_of);
 }
 
 /* Which cluster each SM serves: as the rewritten kernels have it. */
-static hd_status name_queues(replay_plan *r, const hd_gpu *g, const hd_plan *p, const hd_grid *grid,
+static hd_status name_queues(replay_launch *r, const hd_gpu *g, const hd_plan *p, const hd_grid *grid,
                              hd_diag *d) {
   r->queue_of = calloc(g->n_sms, sizeof *r->queue_of);
   if (!r->queue_of) return hd_nomem(d);
@@ -54,13 +47,13 @@ static hd_status launch_table(const hd_study *s, uint32_t launch, const hd_plan 
 }
 
 static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *open,
-                                  replay_plan *out, hd_diag *d) {
+                                  replay_launch *out, hd_diag *d) {
   hd_plan settled = *open, *p = &settled;
   const hd_wl_launch *l = &s->w->launches[launch];
   hd_grid grid = {.known = true, .g = {l->grid[0], l->grid[1], l->grid[2]}, .n_sms = g->n_sms};
   uint64_t V;
   hd_table table;
-  *out = (replay_plan){0};
+  *out = (replay_launch){0};
   if (!hd_grid_tasks(l->grid, &V) || V > UINT32_MAX)
     return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks to simulate", l->kernel);
   hd_status st = launch_table(s, launch, p, V, &table, d);
@@ -94,35 +87,43 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   return st;
 }
 
+hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
+                             const hd_plan *p, const hd_added *extra, replay_launch *out, hd_diag *d) {
+  const bool baseline = hd_plan_is_baseline(p);
+  hd_warps warps = {0};
+  *out = (replay_launch){0};
+  hd_status st = baseline ? HD_OK : make_replay_plan(s, launch, g, p, out, d);
+  const hd_table *order = baseline ? NULL : &out->order;
+  if (st == HD_OK) st = replay_warps(s, launch, t, g, p, order, &warps, d);
+  out->options = (hd_replay_options){.order = order,
+                                     .claims = out->claims,
+                                     .registers = s->w->registers,
+                                     .shared_bytes = s->shared[launch],
+                                     .extra = extra->instructions,
+                                     .extra_depth = extra->depth,
+                                     .timed = s->run.timed,
+                                     .warps = warps,
+                                     .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0}};
+  return st;
+}
+
 static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, recording *recorded,
                                const hd_gpu *g, const hd_plan *p, const hd_dispatch *dispatch,
                                hd_counters *out, hd_diag *d) {
-  bool baseline = hd_plan_is_baseline(p);
   hd_added *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
   hd_status st = extra ? HD_OK : hd_nomem(d);
   memset(out, 0, sizeof *out);
-  if (st == HD_OK && s->run.timed && !baseline) st = replay_extra(s, p, g->n_sms, extra, d);
+  if (st == HD_OK && s->run.timed && !hd_plan_is_baseline(p)) st = replay_extra(s, p, g->n_sms, extra, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
-    replay_plan plan = {0};
-    if (!baseline) st = make_replay_plan(s, i, g, p, &plan, d);
-    hd_warps warps = {0};
-    if (st == HD_OK) st = replay_warps(s, i, traces[i], g, p, baseline ? NULL : &plan.order, &warps, d);
+    replay_launch l;
     hd_counters c = {0};
-    hd_replay_options o = {.order = baseline ? NULL : &plan.order,
-                           .claims = plan.claims,
-                           .dispatch = *dispatch,
-                           .registers = s->w->registers,
-                           .shared_bytes = s->shared[i],
-                           .extra = extra[i].instructions,
-                           .extra_depth = extra[i].depth,
-                           .timed = s->run.timed,
-                           .warps = warps,
-                           .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0},
-                           .keep_caches = i > 0};
+    st = replay_launch_make(s, i, traces[i], g, p, &extra[i], &l, d);
+    l.options.dispatch = *dispatch;
+    l.options.keep_caches = i > 0;
     if (st == HD_OK)
-      st = recorded ? replay_sampled(m, s, recorded, i, g, &o, &c, d)
-                    : hd_model_replay(m, traces[i], &o, &c, d);
-    free_replay_plan(&plan);
+      st = recorded ? replay_sampled(m, s, recorded, i, g, &l.options, &c, d)
+                    : hd_model_replay(m, traces[i], &l.options, &c, d);
+    replay_launch_free(&l);
     if (st == HD_OK) hd_counters_add(out, &c);
   }
   free(extra);

@@ -6,7 +6,7 @@
  * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
  * record.c    traces of some tasks                   sample.c    long launches predicted from parts
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
- * warps.c     policies of warp schedulers
+ * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
  */
 #ifndef HEDDLE_PREDICT_STUDY_H
@@ -81,6 +81,18 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
 
 /* extra.c. Per launch: instructions that the order and the binding of a plan add to each task. */
 hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_added *extra, hd_diag *d);
+
+/* A plan as the model takes it, for one launch; it stays where it is, for the options point into it. */
+typedef struct replay_launch {
+  hd_table order;
+  hd_replay_claims claims;
+  uint32_t *queue_of;
+  hd_replay_options options; /* of the plan: the dispatcher is to be set */
+} replay_launch;
+/* replay_launch_free is to be called whether this succeeds or not. */
+hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
+                             const hd_plan *p, const hd_added *extra, replay_launch *out, hd_diag *d);
+void replay_launch_free(replay_launch *r);
 
 /* warps.c. The policy of the warp schedulers for one launch: the plan's, or the GPU's own, and for priority
  * without a number the launch's group. order: as hd_plan_tabulate makes it, NULL: by number. */

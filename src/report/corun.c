@@ -10,6 +10,8 @@ static json_t *figure_json(const hd_corun_figure *f) {
                    report_number_json(f->high));
 }
 
+static bool has_mode(const hd_corun_row *r) { return r->status == HD_OK || r->why[0]; }
+
 static json_t *row_json(const hd_corun_row *r, const char *mode) {
   if (r->status != HD_OK) return json_pack("{s:s, s:s}", "mode", mode, "failed", r->why);
   json_t *j = json_pack("{s:s, s:[f, f], s:o, s:o}", "mode", mode, "us", r->us[0], r->us[1], "stp",
@@ -27,7 +29,8 @@ void hd_corun_json(const hd_corun_report *s, hd_buf *out) {
   const hd_corun_result *r = s->result;
   json_t *rows = json_array();
   for (int m = 0; m < HD_CORUN_MODES; m++)
-    json_array_append_new(rows, row_json(&r->rows[m], hd_corun_mode_name((hd_corun_mode)m)));
+    if (has_mode(&r->rows[m]))
+      json_array_append_new(rows, row_json(&r->rows[m], hd_corun_mode_name((hd_corun_mode)m)));
   report_put_json(json_pack("{s:[s, s], s:[s, s], s:s, s:[i, i], s:[f, f], s:i, s:o}", "workloads",
                             s->workloads[0]->name, s->workloads[1]->name, "sizes", s->workloads[0]->size,
                             s->workloads[1]->size, "device", s->device->title, "turns", (int)r->turns[0],
@@ -72,7 +75,8 @@ void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
   static const char *const head[] = {"mode", "SMs", "CTAs per SM", "A us", "B us", "STP", "ANTT"};
   report_put_head(t, head, sizeof head / sizeof *head);
   hd_text_table_rule(t);
-  for (int m = 0; m < HD_CORUN_MODES; m++) put_row(t, &r->rows[m], hd_corun_mode_name((hd_corun_mode)m));
+  for (int m = 0; m < HD_CORUN_MODES; m++)
+    if (has_mode(&r->rows[m])) put_row(t, &r->rows[m], hd_corun_mode_name((hd_corun_mode)m));
   hd_buf_printf(out, "on %s (%s), %u rounds, medians (99%% intervals)\n", s->device->name, s->device->title,
                 r->rounds);
   for (int i = 0; i < 2; i++)
@@ -85,6 +89,6 @@ void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
   if (partition->status == HD_OK)
     hd_buf_printf(out, "\npartition: A under %s, B under %s\n", partition->plans[0], partition->plans[1]);
   for (int m = 0; m < HD_CORUN_MODES; m++)
-    if (r->rows[m].status != HD_OK)
+    if (r->rows[m].status != HD_OK && has_mode(&r->rows[m]))
       hd_buf_printf(out, "\n%s: %s\n", hd_corun_mode_name((hd_corun_mode)m), r->rows[m].why);
 }

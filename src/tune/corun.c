@@ -8,11 +8,12 @@
 
 #include "heddle/predict.h"
 #include "launch/placement.h"
+#include "tune/corun_model.h"
 
 enum { DEFAULT_WARMUPS = 2, DEFAULT_REPETITIONS = 21, SEARCH_ROUNDS = 3, MAX_TURNS = 32, SAMPLES = 8 };
 #define DEFAULT_CONFIDENCE 0.99
 
-static const char *const mode_names[HD_CORUN_MODES] = {"serial", "streams", "partition", "green"};
+static const char *const mode_names[HD_CORUN_MODES] = {"serial", "streams", "partition", "green", "threads"};
 
 const char *hd_corun_mode_name(hd_corun_mode m) { return mode_names[m]; }
 
@@ -292,6 +293,7 @@ static hd_status print_plans(const corun *c, const config *k, hd_corun_row *row,
 
 /* The mode's best configuration, ready to be timed. */
 static hd_status settle(corun *c, hd_corun_mode mode, setup *s, hd_corun_row *row, hd_diag *d) {
+  if (mode == HD_CORUN_THREADS) return HD_ERR_UNSUPPORTED;
   uint32_t n_sms = hd_device_get_info(c->device)->n_sms;
   config k = {.sms = c->o->sms ? c->o->sms : n_sms / 2}, got;
   if (mode >= HD_CORUN_PARTITION && (k.sms < 1 || k.sms >= n_sms))
@@ -408,6 +410,7 @@ hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun
   setup setups[HD_CORUN_MODES] = {0};
   hd_device_stream *probe;
   *out = (hd_corun_result){0};
+  if (hd_device_get_gpu(dev)) return corun_on_model(hd_device_get_gpu(dev), w, c.o, out, d);
   hd_status st = hd_device_stream_open(dev, &probe, d);
   if (st != HD_OK) return st;
   hd_device_stream_close(probe);

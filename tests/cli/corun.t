@@ -48,3 +48,20 @@ A mode that the device lacks is one line of the table; a device that runs no two
   $ heddle corun copy-col copy-row --plan sms=0-1,bind=agents
   heddle: corun: bind and sms of the plans are for corun to find
   [2]
+
+On a modelled GPU, by its clock, with persistent threads beside the partitions:
+
+  $ heddle corun copy-col matmul-naive --size tiny,tiny --device model:m2075 | sed -E 's/ +$//; s/[0-9]+\.[0-9]+/#/g; s/ +/ /g; s/sms=[0-9-]+/sms=#/g; s/agents:[0-9]/agents:#/g; s/[0-9]+ \+ [0-9]+ [0-9], [0-9]/# + # #, #/; /^---/d'
+  on model:m2075 (Tesla M2075 (Fermi)), 3 rounds, medians (99% intervals)
+  A: copy-col (tiny), 1 turn, # us alone
+  B: matmul-naive (tiny), 1 turn, # us alone
+  
+  mode SMs CTAs per SM A us B us STP ANTT
+  serial all, all # # # (# to #) # (# to #)
+  streams all, all # # # (# to #) # (# to #)
+  partition # + # #, # # # # (# to #) # (# to #)
+  threads # + # #, # # # # (# to #) # (# to #)
+  
+  partition: A under bind=agents:#,sms=#, B under bind=agents:#,sms=#
+  $ heddle corun copy-col copy-row --size tiny --device model:m2075 --plan bypass=l1:1 | grep '^partition: '
+  partition: copy-col: together with others only plans are replayed that change no accesses, whole and by a clock

@@ -119,8 +119,9 @@ static void a_corun_has_a_row_for_each_mode(void **state) {
     snprintf(row->plans[0], sizeof row->plans[0], "bind=agents:2");
     snprintf(row->plans[1], sizeof row->plans[1], "bind=agents");
   }
-  r.rows[HD_CORUN_MODES - 1].status = HD_ERR_UNSUPPORTED;
-  snprintf(r.rows[HD_CORUN_MODES - 1].why, sizeof r.rows[0].why, "the driver is too old");
+  r.rows[HD_CORUN_GREEN].status = HD_ERR_UNSUPPORTED;
+  snprintf(r.rows[HD_CORUN_GREEN].why, sizeof r.rows[0].why, "the driver is too old");
+  r.rows[HD_CORUN_THREADS].status = HD_ERR_UNSUPPORTED; /* the device has no such mode: no row */
   const hd_corun_report c = {both, &device, &r};
   hd_corun_text(&c, &out);
   assert_golden("corun.txt", &out);
