@@ -100,6 +100,9 @@ HD_API hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program *
 HD_API void hd_emu_unload(hd_emu_program *p);
 /* HD_OK, or HD_ERR_UNSUPPORTED naming the first instruction that is not emulated. */
 HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
+/* Whether the kernel has ordered loads of global memory, or atomics whose old value it uses: those that loops
+ * have that wait for others. */
+HD_API bool hd_emu_may_wait(const hd_emu_program *p, const char *kernel);
 /* Bytes of static shared memory a CTA of the kernel takes, called functions included; 0 when there is no
  * such kernel. */
 HD_API uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel);
@@ -301,6 +304,12 @@ typedef struct hd_emu_hooks {
                   uint64_t thread_instructions);
   /* Called before each CTA starts, from all host threads: false ends the launch with HD_ERR_NOMEM. */
   bool (*go_on)(void *ctx);
+  /* Called where no CTA goes on unless others than the launch change memory: while the call lasts, no CTA
+   * runs. `proved`: that is certain, or has been so for very long; then true lets the CTAs read memory
+   * again, and false (or NULL here) ends the launch as one that cannot continue. Not proved: they seem to
+   * wait, and go on in any case. `stores`: how often the CTAs have stored by now, so that two calls with
+   * equal numbers tell that they did nothing in between. */
+  bool (*wait)(void *ctx, bool proved, uint64_t stores);
   /* vprintf output; NULL: thrown away. Calls are serialised. */
   void (*print)(void *ctx, const char *text, size_t len);
 } hd_emu_hooks;

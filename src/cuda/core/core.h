@@ -165,6 +165,7 @@ core_memory *core_memory_find(uint64_t address);
 core_memory *core_memory_find_host(const void *host);
 /* The description of a freed allocation that held this address; NULL: none is known. */
 const char *core_memory_was(uint64_t address);
+bool core_memory_shared(void); /* the host sees some of it */
 uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg);
 
 /* ---- Modules (module.c, function.c) ----------------------------------------------------------------- */
@@ -270,6 +271,7 @@ typedef enum core_work_kind {
 typedef struct core_work {
   core_work_kind kind;
   unsigned refs;
+  bool may_wait; /* for what the host or another operation writes to memory: it runs on a thread of its own */
   core_context *context;
   /* Runs without core.lock, one at a time in the process. */
   cu_result (*run)(struct core_work *w);
@@ -288,6 +290,7 @@ typedef HD_VEC(core_tick) core_clock;
 struct core_op {
   unsigned refs;
   enum { CORE_PENDING, CORE_RUNNING, CORE_DONE } state;
+  struct core_wait *wait; /* of an operation that may wait (aside.c); NULL: it does not run */
   core_stream *stream;
   core_work *work;
   core_op *next;   /* in its stream */
@@ -327,10 +330,14 @@ cu_result core_wait_stream(core_stream *s);
 cu_result core_wait_context(core_context *c);
 /* Wait for all operations that may use memory, before it is freed. */
 cu_result core_wait_all(void);
+/* At the end of the program: those that wait for the host do so in vain. */
+void core_wait_end(void);
 bool core_stream_idle(core_stream *s);
 /* An operation that is over when all that is over now is: an event that the running operation records stands
  * for it. NULL: no memory. */
 core_op *core_op_now(void);
+/* For hd_emu_hooks.wait. */
+bool core_wait_outside(void *ctx, bool proved, uint64_t stores);
 
 struct core_event {
   core_kind kind;
@@ -528,6 +535,10 @@ void core_order_waited(const core_op *o);
 /* Around its run: what it touches in between is its own, and is held against others when it ends. */
 void core_order_begin(const core_op *o);
 void core_order_end(const core_op *o);
+/* While another one runs in its stead. NULL: it touched nothing, or no memory was left for what it touched.
+ */
+struct core_touched *core_order_pause(void);
+void core_order_resume(const core_op *o, struct core_touched *t);
 /* Memory that the running operation reads or writes. */
 void core_touch(uint64_t address, uint64_t bytes, bool write);
 /* For hd_emu_hooks.access; NULL: nobody looks. */

@@ -289,12 +289,20 @@ static void promise(const core_graph_exec *e, core_op *op) {
   }
 }
 
+static bool may_wait(const core_graph_exec *e) {
+  bool any = false;
+  for (size_t k = 0; k < e->n && !any; k++)
+    any = e->steps[k].child ? may_wait(e->steps[k].child) : e->steps[k].work && e->steps[k].work->may_wait;
+  return any;
+}
+
 cu_result core_graph_launch(core_graph_exec *e, core_stream *s) {
   cu_result r = wait_for_events(e, s);
   if (r != CU_SUCCESS) return r;
   graph_work *w = core_work_new(CORE_WORK_GRAPH, sizeof *w, s->context, run_graph);
   if (!w) return CU_OUT_OF_MEMORY;
   w->work.drop = drop_graph;
+  w->work.may_wait = may_wait(e);
   w->exec = e;
   e->refs++;
   w->number = ++core.next_id;

@@ -76,6 +76,7 @@ static cu_result run_kernel(core_work *base) {
                         .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL : 0};
   if (trace) hooks = *trace;
   hooks.print = print;
+  hooks.wait = core_wait_outside;
   hd_emu_stats stats;
   hd_diag d = {0};
   hd_status st = hd_emu_launch(f->module->program, &w->params, &w->dispatch, &hooks, &stats, &d);
@@ -156,6 +157,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   kernel_work *w = core_work_new(CORE_WORK_KERNEL, sizeof *w + f->params_bytes + 1, c, run_kernel);
   if (!w) return CU_OUT_OF_MEMORY;
   w->work.drop = drop_kernel;
+  w->work.may_wait = hd_emu_may_wait(f->module->program, f->name);
   w->function = f;
   w->pointers = calloc((size_t)f->n_params + 1, sizeof *w->pointers);
   if (!w->pointers) {

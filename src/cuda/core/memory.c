@@ -61,6 +61,12 @@ const char *core_memory_was(uint64_t address) {
   return NULL;
 }
 
+bool core_memory_shared(void) {
+  for (size_t k = 0; k < memory.live.n; k++)
+    if (memory.live.data[k]->host) return true;
+  return false;
+}
+
 uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg) {
   uint64_t bytes = 0;
   for (size_t k = 0; k < memory.live.n; k++) {

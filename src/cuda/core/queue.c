@@ -2,19 +2,16 @@
  *
  * An operation waits for the earlier ones of its stream and for those in `after`: the operations that an
  * event recorded, and those that the default stream orders. Without a seed every operation runs where it is
- * submitted. With a seed it stays until the program waits for it, and the seed picks the next among those
- * that may run, so that a result that depends on an order the program does not ensure comes out differently.
+ * submitted, unless it waits for the host (aside.c). With a seed it stays until the program waits for it, and
+ * the seed picks the next among those that may run, so that a result that depends on an order the program
+ * does not ensure comes out differently.
  */
 #include <stdlib.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/queue.h"
 
-static struct {
-  uint64_t serial, draws;
-  bool running;     /* an operation runs, in some thread */
-  core_op *current; /* that one */
-  size_t pending;
-} queue;
+core_queue core_queue_now;
+static core_queue *const queue = &core_queue_now;
 
 /* ---- Works and operations ----------------------------------------------------------------------------- */
 
@@ -70,8 +67,7 @@ static bool ready(const core_op *o) {
   return true;
 }
 
-/* The head of a stream that may run: the earliest, or any one with a seed. */
-static core_op *pick(void) {
+core_op *core_queue_pick(void) {
   core_op *best = NULL;
   uint64_t n = 0;
   for (size_t k = 0; k < core.contexts.n; k++)
@@ -79,18 +75,22 @@ static core_op *pick(void) {
       core_op *o = core.contexts.data[k]->streams.data[i]->head;
       if (!o || o->state != CORE_PENDING || !ready(o)) continue;
       n++;
-      if (core.settings.seed ? hd_random_at(core.settings.seed, queue.draws++) % n == 0
+      if (core.settings.seed ? hd_random_at(core.settings.seed, queue->draws++) % n == 0
                              : !best || o->serial < best->serial)
         best = o;
     }
   return best;
 }
 
-static void run(core_op *o) {
-  core_context *c = o->work->context;
-  queue.running = true;
-  queue.current = o;
+void core_queue_start(core_op *o) {
+  queue->running = true;
+  queue->current = o;
   o->state = CORE_RUNNING;
+  if (!o->work->may_wait || !core_aside_start(o)) core_queue_run(o);
+}
+
+void core_queue_run(core_op *o) {
+  core_context *c = o->work->context;
   cu_result r = c->fault;
   if (r == CU_SUCCESS) {
     core_order_begin(o);
@@ -105,22 +105,39 @@ static void run(core_op *o) {
   for (size_t k = 0; k < o->n_after; k++) core_op_release(o->after[k]);
   o->n_after = 0;
   o->stream->head = o->next;
-  queue.running = false;
-  queue.current = NULL;
-  queue.pending--;
+  queue->running = false;
+  queue->current = NULL;
+  queue->pending--;
+  queue->events++;
   pthread_cond_broadcast(&core.changed);
   core_op_release(o);
 }
 
-/* Let one operation run, or end; false: none can. */
-static bool step(void) {
-  if (queue.running) {
-    pthread_cond_wait(&core.changed, &core.lock);
-    return true;
-  }
-  core_op *o = queue.pending ? pick() : NULL;
-  if (o) run(o);
+/* Run the next operation. False: none can run now. */
+static bool run_next(void) {
+  core_op *o = queue->pending && !queue->running ? core_queue_pick() : NULL;
+  if (o) core_queue_start(o);
   return o != NULL;
+}
+
+/* Let an operation run, or end, for a thread that stays until `op` ends; NULL: all. False: none can. */
+static bool step(const core_op *op) {
+  if (run_next()) return true;
+  if (!queue->running && !queue->waiting) return false;
+  core_blocked me = {op, queue->blocked}, **at = &queue->blocked;
+  queue->blocked = &me;
+  pthread_cond_wait(&core.changed, &core.lock);
+  while (*at != &me) at = &(*at)->next;
+  *at = me.next;
+  return true;
+}
+
+/* Likewise for a thread that does not stay while operations wait for others. */
+static bool step_submitted(void) {
+  if (run_next()) return true;
+  if (!queue->running || core_aside_waited(queue->current)) return false;
+  pthread_cond_wait(&core.changed, &core.lock);
+  return true;
 }
 
 /* ---- Submitting and waiting ------------------------------------------------------------------ */
@@ -128,7 +145,7 @@ static bool step(void) {
 static core_op *new_op(core_stream *s, core_work *w, core_op *after) {
   core_op *o = calloc(1, sizeof *o);
   if (!o) return NULL;
-  *o = (core_op){.refs = 1, .stream = s, .work = w, .serial = ++queue.serial};
+  *o = (core_op){.refs = 1, .stream = s, .work = w, .serial = ++queue->serial};
   if (depend(o, after) && depend_on_default(o)) return o;
   for (size_t k = 0; k < o->n_after; k++) core_op_release(o->after[k]);
   free(o->after);
@@ -174,23 +191,27 @@ cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **ou
   core_op_release(s->last);
   o->refs++; /* the queue's, and the stream's last */
   s->last = o;
-  queue.pending++;
+  queue->pending++;
+  queue->events++;
   if (out) {
     *out = o;
     o->refs++;
   }
   /* A fault shows at a later call, as it does where operations really are asynchronous. */
+  o->refs++;
   if (!core.settings.seed)
-    while (o->state != CORE_DONE && step()) continue;
-  else if (hd_random_at(~core.settings.seed, queue.draws++) % 3 == 0)
-    step(); /* some run early */
+    while (o->state != CORE_DONE && !core_aside_waited(o) && step_submitted()) continue;
+  else if (hd_random_at(~core.settings.seed, queue->draws++) % 3 == 0)
+    step_submitted(); /* some run early */
+  core_op_release(o);
+  core_aside_later();
   return CU_SUCCESS;
 }
 
 cu_result core_wait_op(core_op *o, core_context *c) {
   if (o) {
     o->refs++;
-    while (o->state != CORE_DONE && step()) continue;
+    while (o->state != CORE_DONE && step(o)) continue;
     core_order_waited(o);
     core_op_release(o);
   }
@@ -207,7 +228,7 @@ cu_result core_wait_context(core_context *c) {
 }
 
 cu_result core_wait_all(void) {
-  while (queue.pending && step()) continue;
+  while (queue->pending && step(NULL)) continue;
   for (size_t k = 0; k < core.contexts.n; k++)
     for (size_t i = 0; i < core.contexts.data[k]->streams.n; i++)
       if (core.contexts.data[k]->streams.data[i]->last)
@@ -216,13 +237,13 @@ cu_result core_wait_all(void) {
 }
 
 bool core_stream_idle(core_stream *s) {
-  if (s->head && core.settings.seed) step(); /* so that a program that polls makes progress */
+  if (s->head && core.settings.seed) run_next(); /* so that a program that polls makes progress */
   if (!s->head && s->last) core_order_waited(s->last);
   return !s->head;
 }
 
 core_op *core_op_now(void) {
-  const core_op *o = queue.current;
+  const core_op *o = queue->current;
   core_op *now = o ? calloc(1, sizeof *now) : NULL;
   if (!now) return NULL;
   *now = (core_op){.refs = 1,
@@ -259,7 +280,7 @@ void core_stream_destroy(core_stream *s) {
   core_graph *lost;
   if (s->capture && s->capture->origin == s && core_capture_end(s, &lost) == CU_SUCCESS)
     core_graph_destroy(lost);
-  while (s->head && step()) continue;
+  while (s->head && step(s->last)) continue;
   core_op_release(s->last);
   s->last = NULL;
   free(s->attributes);

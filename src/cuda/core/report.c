@@ -252,7 +252,7 @@ void core_report(void) {
     say_unused();
     return;
   }
-  core_wait_all();
+  core_wait_end();
   gather();
   if (core.settings.checks & HD_PROGRAM_CHECK_LEAK) core_memory_live(note_leak, NULL);
   core.ended = true;

@@ -28,7 +28,7 @@ typedef struct range {
 
 /* The memory that one operation accessed: ranges for copies, sectors for kernels (open addressing, a power of
  * two of slots). */
-typedef struct record {
+typedef struct core_touched {
   uint64_t stream, tick;
   core_clock clock;
   char name[NAME];
@@ -249,6 +249,20 @@ void core_order_begin(const core_op *o) {
   clear(&now);
   knower = o;
   if (o->work->kind == CORE_WORK_HOST || o->work->kind == CORE_WORK_GRAPH) core_guard_release(op_knows);
+}
+
+record *core_order_pause(void) {
+  record *kept = wanted() && (now.ranges.n || now.n_sectors) ? malloc(sizeof *kept) : NULL;
+  if (!kept) return NULL;
+  *kept = now;
+  now = (record){0};
+  return kept;
+}
+
+void core_order_resume(const core_op *o, record *kept) {
+  core_order_begin(o);
+  if (kept) now = *kept;
+  free(kept);
 }
 
 void core_order_end(const core_op *o) {

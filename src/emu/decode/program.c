@@ -368,6 +368,11 @@ hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag 
   return p->codes[k]->unsupported.status;
 }
 
+bool hd_emu_may_wait(const hd_emu_program *p, const char *kernel) {
+  const int64_t k = hd_ptx_find_kernel(p->module, kernel);
+  return k >= 0 && (p->traits[k].order_sensitive || p->traits[k].indirect);
+}
+
 uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel) {
   int64_t k = hd_ptx_find_kernel(p->module, kernel);
   return k >= 0 && p->codes[k] ? p->codes[k]->shared_bytes : 0;

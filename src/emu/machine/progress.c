@@ -196,6 +196,12 @@ static void compare(emu_mwarp *m, uint64_t changes) {
 void emu_progress_begin(emu_progress *p) {
   *p = (emu_progress){.gap = FIRST_GAP, .length = FIRST_LENGTH, .quiet = UINT64_MAX};
 }
+void emu_progress_again(emu_progress *p) {
+  p->rounds = 0;
+  p->gap = 1;
+  p->length = FIRST_LENGTH;
+  p->quiet = UINT64_MAX;
+}
 void emu_progress_end(emu_progress *p) {
   free(p->watch.written);
   p->watch.written = NULL;

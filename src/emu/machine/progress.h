@@ -27,6 +27,8 @@ static inline void emu_progress_made(emu_progress *p) {
   p->rounds = 0;
   p->quiet = UINT64_MAX;
 }
+/* Others may have changed memory: watch after every CTA has had a turn. */
+void emu_progress_again(emu_progress *p);
 /* Every warp of the driver's CTAs had a turn, in which they ran `instructions`. True: it is time to watch. */
 static inline bool emu_progress_due(emu_progress *p, uint64_t instructions) {
   p->clock += instructions;
