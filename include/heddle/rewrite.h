@@ -67,6 +67,11 @@ typedef struct hd_rewrite_options {
                        more */
 } hd_rewrite_options;
 
+/* The CTAs of a cluster along each dimension, where the kernel says it (.reqnctapercluster); else
+ * 1, 1, 1 and false. Orders then act on whole clusters, whose grid a plan's shape and order
+ * mean, and each CTA keeps its rank; bindings, orders of threads and prefetching are refused. */
+HD_API bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t cluster[3]);
+
 /* ---- Launching a rewritten kernel ------------------------------------------ */
 
 /* Everything that the launch of a rewritten kernel takes beyond the original's. All zero: nothing.
@@ -121,7 +126,7 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_NO_BODY,   /* a declaration only */
   HD_REFUSE_NO_MEMORY, /* memory ran out while the kernel was looked at: hd_rewrite fails with HD_ERR_NOMEM */
   HD_REFUSE_GRID_SYNC, /* grid-wide synchronisation, or spinning on other CTAs' data */
-  HD_REFUSE_CLUSTER,   /* thread-block clusters, distributed shared memory */
+  HD_REFUSE_CLUSTER,   /* works across the CTAs of clusters whose shape only the launch says */
   HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %pm0 ..., which the rewrite would change, or a clock
                           that decides more than how long a thread waits */
   HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */

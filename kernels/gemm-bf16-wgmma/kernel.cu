@@ -4,7 +4,11 @@
 // walks over all of b, which no L2 cache holds at the size `gpu`.
 //
 // kernel.ptx is what scripts/kernel-ptx makes of this file, with nvcc: clang 14 knows no GPU as new as this.
-// bench/gemm-grouping defines GROUPED.
+// bench/gemm-grouping defines GROUPED. gemm-bf16-cluster defines PEERS: so many CTAs, one below the other, are a
+// cluster; each copies its part of the slice of b into the shared memory of all.
+#ifndef PEERS
+#define PEERS 1
+#endif
 #define TILE_ROWS 128
 #define TILE_COLUMNS 256
 #define DEPTH 64 // 128 bytes, the widest swizzle
@@ -60,6 +64,25 @@ static __device__ void copy_box(void *to, const TensorMap *from, int column, int
                "%3}], [%4];" ::"r"(shared_address(to)),
                "l"(from), "r"(column), "r"(row), "r"(shared_address(barrier))
                : "memory");
+}
+
+// To the CTAs of the cluster whose bits are set, at the same place in each, which each one's barrier hears of.
+static __device__ __attribute__((unused)) void spread_box(void *to, const TensorMap *from, int column, int row,
+                                  const unsigned long long *barrier, unsigned short peers) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+               "l"(from), "r"(column), "r"(row), "r"(shared_address(barrier)), "h"(peers)
+               : "memory");
+}
+
+static __device__ __attribute__((unused)) unsigned rank() {
+  unsigned r;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+
+static __device__ void meet_peers() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 static __device__ void store_box(const TensorMap *to, int column, int row, const void *from) {
@@ -120,16 +143,35 @@ static __device__ void copy_slices(Shared *shared, const TensorMap *a, const Ten
         "n"(sizeof(Stage))
         : "memory");
     copy_box(stage->a, a, step * DEPTH, row, &shared->full[s]);
+#if PEERS > 1
+    const int boxes = TILE_COLUMNS / 64 / PEERS, first = boxes * rank();
+#pragma unroll
+    for (int box = 0; box < boxes; box++)
+      spread_box(stage->b[first + box], b, column + 64 * (first + box), step * DEPTH, &shared->full[s],
+                 (1 << PEERS) - 1);
+#else
 #pragma unroll
     for (int box = 0; box < TILE_COLUMNS / 64; box++)
       copy_box(stage->b[box], b, column + 64 * box, step * DEPTH, &shared->full[s]);
+#endif
   }
 }
 
 static __device__ void release(Shared *shared, int stage) {
+#if PEERS > 1
+  if (threadIdx.x % GROUP_THREADS == 0)
+#pragma unroll
+    for (unsigned peer = 0; peer < PEERS; peer++)
+      asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n\t"
+                   "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t}" ::"r"(
+                       shared_address(&shared->empty[stage])),
+                   "r"(peer)
+                   : "memory");
+#else
   if (threadIdx.x % GROUP_THREADS == 0)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&shared->empty[stage]))
                  : "memory");
+#endif
 }
 
 static __device__ void multiply(Shared *shared, int group, int steps, float (&sum)[SUMS]) {
@@ -180,11 +222,13 @@ static __device__ void make_tile(const TensorMap *a, const TensorMap *b, const T
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {
       initialize(&shared->full[s], 1);
-      initialize(&shared->empty[s], GROUPS);
+      initialize(&shared->empty[s], GROUPS * PEERS);
     }
+    if (PEERS > 1) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
+  if (PEERS > 1) meet_peers();
   if (threadIdx.x >= MULTIPLIERS) {
     if (threadIdx.x == MULTIPLIERS) copy_slices(shared, a, b, row, column, steps);
   } else {
@@ -192,10 +236,17 @@ static __device__ void make_tile(const TensorMap *a, const TensorMap *b, const T
     multiply(shared, group, steps, sum);
     store(shared, c, group, row, column, sum);
   }
+  if (PEERS > 1) meet_peers(); // nobody reaches into this CTA any more
 }
 
 // Rows of all three are multiples of 16 bytes; what lies beyond the edges is read as zeros and not written.
-#ifndef GROUPED
+#if PEERS > 1
+extern "C" __global__ void __cluster_dims__(1, PEERS, 1) __launch_bounds__(MULTIPLIERS + 32, 1)
+    gemm_bf16_cluster(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                      const __grid_constant__ TensorMap c, int k) {
+  make_tile(&a, &b, &c, k, blockIdx.y, blockIdx.x);
+}
+#elif !defined(GROUPED)
 extern "C" __global__ void __launch_bounds__(MULTIPLIERS + 32, 1)
     gemm_bf16_wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                     const __grid_constant__ TensorMap c, int k) {

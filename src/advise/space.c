@@ -34,11 +34,16 @@ static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t
   func = hd_ptx_find_kernel(m, l->kernel);
   if (func < 0) return hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, l->kernel);
   uint32_t f = (uint32_t)func;
+  uint32_t cluster[3];
+  const bool clusters = hd_rewrite_clusters(m, f, cluster);
+  for (unsigned k = 0; k < 3; k++)
+    if (out->grid[k] % cluster[k] == 0) out->grid[k] /= cluster[k];
+  (void)hd_grid_tasks(out->grid, &out->tasks);
   out->can_order = hd_rewrite_refusals_assuming(m, f, assume, &r, 1) == 0;
-  out->can_loop = out->can_order && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
-  out->can_swap_threads = out->can_order && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;
+  out->can_loop = out->can_order && !clusters && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
+  out->can_swap_threads = out->can_order && !clusters && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;
   out->can_turn_threads =
-      out->can_order && l->block[1] > 1 && hd_rewrite_thread_refusals(m, f, true, &r, 1) == 0;
+      out->can_order && !clusters && l->block[1] > 1 && hd_rewrite_thread_refusals(m, f, true, &r, 1) == 0;
   return count_loads(m, f, w, launch, out, d);
 }
 

@@ -28,7 +28,10 @@ hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_analysi
 
 hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d) {
   hd_analysis *a;
+  uint32_t cluster[3];
   *out = (hd_shape){0};
+  /* Tiles are found of CTAs, and orders of clusters go through these. */
+  if (hd_rewrite_clusters(code->module, code->kernels[code->kernel_of[launch]].func, cluster)) return HD_OK;
   hd_status st = hd_launch_analyze(code, launch, &a, d);
   if (st != HD_OK) return st;
   if (a->tiles.loop == HD_NONE)

@@ -46,6 +46,27 @@ static hd_status launch_table(const hd_study *s, uint32_t launch, const hd_plan 
                                          : study_order_table(s, launch, p->order.kind, out, d);
 }
 
+/* An order of clusters, as one of their CTAs. */
+static hd_status spread_clusters(const uint32_t grid[3], const uint32_t cluster[3], hd_table *order,
+                                 hd_diag *d) {
+  const uint32_t nx = grid[0] / cluster[0], ny = grid[1] / cluster[1];
+  const uint64_t V = (uint64_t)grid[0] * grid[1] * grid[2];
+  uint32_t *task = calloc(V + 1, sizeof *task);
+  if (!task) return hd_nomem(d);
+  for (uint64_t u = 0; u < V; u++) {
+    const uint32_t x = (uint32_t)(u % grid[0]), y = (uint32_t)(u / grid[0] % grid[1]),
+                   z = (uint32_t)(u / grid[0] / grid[1]);
+    const uint32_t to = order->task[x / cluster[0] + nx * (y / cluster[1] + ny * (z / cluster[2]))];
+    task[u] = to % nx * cluster[0] + x % cluster[0] +
+              grid[0] * (to / nx % ny * cluster[1] + y % cluster[1] +
+                         grid[1] * (to / nx / ny * cluster[2] + z % cluster[2]));
+  }
+  free(order->task);
+  order->task = task;
+  order->n = V;
+  return HD_OK;
+}
+
 static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_gpu *g, const hd_plan *open,
                                   replay_launch *out, hd_diag *d) {
   hd_plan settled = *open, *p = &settled;
@@ -56,10 +77,18 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   *out = (replay_launch){0};
   if (!hd_grid_tasks(l->grid, &V) || V > UINT32_MAX)
     return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks to simulate", l->kernel);
+  uint32_t cluster[3];
+  const bool clusters =
+      hd_rewrite_clusters(s->code->module, s->code->kernels[s->code->kernel_of[launch]].func, cluster);
+  if (clusters && (hd_order_needs_table(p->order.kind) || p->bind != HD_BIND_NONE))
+    return hd_fail(d, HD_ERR_REFUSED, "%s runs in clusters, which stay together and in no table", l->kernel);
+  for (unsigned k = 0; clusters && k < 3; k++)
+    if (grid.g[k] % cluster[k] == 0) grid.g[k] /= cluster[k];
   hd_status st = launch_table(s, launch, p, V, &table, d);
   if (st == HD_OK) st = hd_launch_settle_shape(s->code, launch, p, d);
   if (st == HD_OK) st = hd_plan_tabulate(p, &grid, table.task ? &table : NULL, &out->order, d);
   hd_table_free(&table);
+  if (st == HD_OK && clusters && out->order.n) st = spread_clusters(l->grid, cluster, &out->order, d);
   if (st == HD_OK && (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM))
     st = name_queues(out, g, p, &grid, d);
   return st;

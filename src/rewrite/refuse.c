@@ -48,6 +48,10 @@ static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
   hd_sreg_kind kind = hd_ptx_sreg_kind(id);
   if (id == HD_SR_CTAID && !f->entry)
     rewrite_scan_refuse(s, HD_REFUSE_CTAID_IN_FUNC, st, "%ctaid is read in a function that is not inlined");
+  if (id == HD_SR_CLUSTERID && !f->entry && s->clusters)
+    rewrite_scan_refuse(s, HD_REFUSE_CTAID_IN_FUNC, st,
+                        "%clusterid is read in a function that is not inlined");
+  if (kind == HD_SRK_CLUSTER && s->clusters) return;
   if (rewrite_is_clock(id) && rewrite_hides_clocks(s)) return;
   if (kind < sizeof sreg_rules / sizeof *sreg_rules && sreg_rules[kind].why)
     rewrite_scan_refuse(s, sreg_rules[kind].kind, st, sreg_rules[kind].why);
@@ -125,6 +129,7 @@ static bool is_dull(const hd_ptx_form *f) {
 
 static void scan_form(rewrite_scan *s, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->m->forms[st->form];
+  if (s->clusters && form->op != HD_OP_CALL && form->op != HD_OP_CLUSTERLAUNCHCONTROL) return;
   switch (form->op) {
   case HD_OP_CALL: scan_call(s, st); break;
   case HD_OP_MAPA:
@@ -152,7 +157,7 @@ static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
 
 static void scan_directives(rewrite_scan *s, const hd_ptx_func *f) {
   static const hd_mod cluster_dirs[] = {HD_M_REQNCTAPERCLUSTER, HD_M_EXPLICITCLUSTER, HD_M_BLOCKSARECLUSTERS};
-  for (size_t i = 0; i < sizeof cluster_dirs / sizeof *cluster_dirs; i++)
+  for (size_t i = 0; !s->clusters && i < sizeof cluster_dirs / sizeof *cluster_dirs; i++)
     if (hd_ptx_func_dir(s->m, f, cluster_dirs[i])) {
       rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, NULL, "the kernel is launched in thread-block clusters");
       return;
@@ -187,6 +192,8 @@ size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsig
     return s.n;
   }
   bool ok = rewrite_scan_begin(&s, m, func, out, cap);
+  uint32_t cluster[3];
+  s.clusters = hd_rewrite_clusters(m, func, cluster);
   if (ok) scan_directives(&s, kernel);
   for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));)
     for (uint32_t i = 0; i < f->n_stmts; i++)

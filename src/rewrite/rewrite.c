@@ -148,7 +148,7 @@ void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text) {
     if (j->recipe->grid)
       rewrite_put(j, text, "\tld.param.u32 %%~n%c, [~n%c];\n", "xyz"[k], "xyz"[k]);
     else
-      rewrite_put(j, text, "\tmov.u32 %%~n%c, %%nctaid.%c;\n", "xyz"[k], "xyz"[k]);
+      rewrite_put(j, text, "\tmov.u32 %%~n%c, %%n%s.%c;\n", "xyz"[k], rewrite_place(j), "xyz"[k]);
   rewrite_put(j, text,
               "\tmul.lo.u32 %%~v, %%~ny, %%~nz;\n\tmul.wide.u32 %%~v64, %%~v, %%~nx;\n"
               "\tcvt.u32.u64 %%~v, %%~v64;\n"
@@ -178,9 +178,9 @@ static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd
   rewrite_put_attendance(j, text);
   if (around) {
     for (unsigned k = 0; k < 3; k++)
-      if (j->ctaid.want[k])
-        rewrite_put(j, text, "\t.reg .b32 %%~%c;\n\tmov.u32 %%~%c, %%ctaid.%c;\n", "xyz"[k], "xyz"[k],
-                    "xyz"[k]);
+      if (rewrite_ordered(j)->want[k])
+        rewrite_put(j, text, "\t.reg .b32 %%~%c;\n\tmov.u32 %%~%c, %%%s.%c;\n", "xyz"[k], "xyz"[k],
+                    rewrite_place(j), "xyz"[k]);
     rewrite_put_line_check(j, text);
     rewrite_put_dimensions(j, text);
     rewrite_put(j, text, "\t@%%~large bra $~entered;\n");
@@ -193,6 +193,7 @@ static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd
   if (st == HD_OK) st = rewrite_put_order(j, prog, text, d);
   if (st == HD_OK && j->claims) rewrite_put_binding_tail(j, text);
   if (around) rewrite_put(j, text, "$~entered:\n");
+  if (j->clusters) rewrite_put_ctas(j, text);
   rewrite_put_halves(j, &j->ctaid, 'h', text);
   if (!known) rewrite_put_halves(j, &j->nctaid, 'm', text);
   return st == HD_OK && text->failed ? hd_nomem(d) : st;
@@ -284,13 +285,21 @@ static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
          memcmp(own.vals, prog->vals, own.n * sizeof *own.vals) == 0;
 }
 
+/* %ctaid is the cluster's place and the rank in it. */
+static hd_status find_clusterid(rewrite_job *j, const hd_ptx_func *f, hd_diag *d) {
+  hd_status st = rewrite_find_reads(j->m, f, HD_SR_CLUSTERID, &j->clusterid, d);
+  for (unsigned k = 0; k < 3; k++) j->clusterid.want[k] |= j->ctaid.want[k];
+  return st;
+}
+
 static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   hd_refusal why;
   hd_status st = refuse(j, d);
   if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_CTAID, &j->ctaid, d);
   /* CTAs that never read %ctaid do the same work in any order. */
-  if (st != HD_OK || !any(j->ctaid.want)) return st;
+  if (st == HD_OK && j->clusters) st = find_clusterid(j, f, d);
+  if (st != HD_OK || !any(rewrite_ordered(j)->want)) return st;
   j->claims = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CLAIM;
   if (j->plan->bind == HD_BIND_AGENTS) {
     size_t n = rewrite_scan_agents(j->m, j->func, j->block, &j->attend, &why, 1);
@@ -301,7 +310,7 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   if (st == HD_OK) st = rewrite_order_program(j, prog, d);
   if (st != HD_OK) return st;
   if (changes_nothing(j, prog)) {
-    j->ctaid = (rewrite_reads){0};
+    j->ctaid = j->clusterid = (rewrite_reads){0};
     return HD_OK;
   }
   if (j->opt->grid.known && !hd_grid_tasks(j->opt->grid.g, &j->V))
@@ -336,6 +345,7 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   if (st != HD_OK) return st;
   *begin = declared + j->m->funcs[j->func].n_stmts - before;
   rewrite_replace_reads(j, HD_SR_CTAID, &j->ctaid, 'h', *begin);
+  if (j->clusters) rewrite_replace_reads(j, HD_SR_CLUSTERID, &j->clusterid, 'k', *begin);
   if (j->own_cell) return rewrite_drop_copies(j, *begin, header, d);
   if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
   rewrite_replace_reads(j, HD_SR_NCTAID, &j->nctaid, 'm', *begin);
@@ -380,7 +390,7 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
     st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
   if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
   if (st == HD_OK && changes_tasks(p)) st = prepare(j, &prog, d);
-  j->ordered = any(j->ctaid.want);
+  j->ordered = any(rewrite_ordered(j)->want);
   if (st == HD_OK && changes_loads(p)) st = rewrite_loads(j, &header, d);
   if (st == HD_OK && j->ordered) st = apply(j, &prog, header, &begin, d);
   if (st == HD_OK) st = hoist(j, begin, header, d);
@@ -437,6 +447,10 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
                    .recipe = &r,
                    .asked = recipe};
   if (recipe) *recipe = r;
+  hd_rewrite_options of_clusters = *opt;
+  j.clusters = hd_rewrite_clusters(m, func, j.cluster);
+  for (unsigned k = 0; k < 3; k++)
+    if (opt->grid.g[k] % j.cluster[k] == 0) of_clusters.grid.g[k] /= j.cluster[k];
   hd_status st = hd_plan_check(p, d);
   if (st == HD_OK && p->warps.kind != HD_WARPS_GPU)
     st = hd_fail(
@@ -449,7 +463,9 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   if (st != HD_OK || hd_plan_is_baseline(p)) return st;
   bool assumes = opt->assume && hd_rewrite_refusals_assuming(m, func, 0, NULL, 0) !=
                                     hd_rewrite_refusals_assuming(m, func, opt->assume, NULL, 0);
-  st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
+  if (st == HD_OK && j.clusters) st = rewrite_check_clusters(&j, d);
+  if (j.clusters) j.opt = opt = &of_clusters;
+  if (st == HD_OK) st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
   if (st == HD_OK && assumes) st = say_assumption(&j, d);
   if (st == HD_OK && recipe) *recipe = r;
   return st;

@@ -78,9 +78,12 @@ typedef struct rewrite_job {
   const char *prefix;
   rewrite_traits traits;
   rewrite_reads ctaid, nctaid;
-  uint64_t V;                       /* known grids: tasks */
-  bool wide;                        /* positions need 64 bits */
-  bool claims;                      /* bind=agents or bind=claim */
+  bool clusters;           /* the kernel says which ones it runs in; then opt->grid and V count clusters */
+  uint32_t cluster[3];     /* CTAs of one */
+  rewrite_reads clusterid; /* then: what the order gives, of which %ctaid is made */
+  uint64_t V;              /* known grids: tasks */
+  bool wide;               /* positions need 64 bits */
+  bool claims;             /* bind=agents or bind=claim */
   const struct claim_scheme *claim; /* then, how: levers/claim.h */
   rewrite_attendance attend;        /* bind=agents */
   uint32_t block[3];                /* known or {0} */
@@ -96,6 +99,16 @@ static inline uint32_t rewrite_threads(const rewrite_job *j) {
   return j->block[0] * j->block[1] * j->block[2];
 }
 
+/* levers/cluster.c: orders of whole clusters. */
+hd_status rewrite_check_clusters(const rewrite_job *j, hd_diag *d);
+/* The registers that replace %ctaid, from those of %clusterid. */
+void rewrite_put_ctas(rewrite_job *j, hd_buf *text);
+/* What the order gives: the reads of %ctaid, or those of %clusterid and what %ctaid takes of it. */
+static inline rewrite_reads *rewrite_ordered(rewrite_job *j) {
+  return j->clusters ? &j->clusterid : &j->ctaid;
+}
+/* The registers of the worker's place, less their coordinate. */
+static inline const char *rewrite_place(const rewrite_job *j) { return j->clusters ? "clusterid" : "ctaid"; }
 /* Threads of a CTA: the caller's, else the kernel's own; {0}: not known. */
 void rewrite_find_block(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], uint32_t block[3]);
 /* printf, then ~ becomes the prefix. */
@@ -114,6 +127,7 @@ typedef struct rewrite_scan {
   hd_reach reach;
   uint32_t next;  /* the function of `reach` that is looked at next */
   uint8_t *forms; /* per form: refuse.c's verdict on it */
+  bool clusters;  /* refuse.c: the kernel says which clusters it runs in */
   rewrite_clocks clocks;
 } rewrite_scan;
 /* Begins with `func`. False when there is no memory, which is refused. rewrite_scan_end frees in either case.
@@ -249,6 +263,7 @@ typedef struct rewrite_lowering {
   const char *own[3];  /* u32 registers with the worker's cell; NULL: %ctaid is read */
   const char *dims[4]; /* names of u32 registers with NX, NY, NZ, V; NULL when constants; %nctaid is read
                           where the program asks for NX, NY, NZ all the same */
+  bool clusters;       /* %clusterid and %nclusterid are read instead */
   bool want[3];
   const char *table;
   unsigned table_bytes;

@@ -62,8 +62,9 @@ static void check_plan(const hd_workload *w, const char *text) {
   bool table = p.order.kind == HD_ORDER_TABLE;
   hd_plan_free(&p);
   if (st == HD_ERR_REFUSED && table && !same_grids(w)) return;
-  if (st == HD_ERR_REFUSED &&
-      strstr(d.message, "line ")) { /* a kernel that must not be reordered, with its instruction */
+  /* A kernel that must not be reordered, with its instruction, or not by this plan, as it runs in clusters.
+   */
+  if (st == HD_ERR_REFUSED && (strstr(d.message, "line ") || strstr(d.message, "clusters"))) {
     refused++;
     return;
   }

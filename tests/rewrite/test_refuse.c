@@ -49,8 +49,14 @@ static void what_sees_the_schedule_is_refused(void **state) {
       {"cluster rank", KERNEL("mov.u32 %r1, %cluster_ctarank;"), HD_REFUSE_CLUSTER},
       {"cluster barrier", KERNEL("barrier.cluster.arrive;"), HD_REFUSE_CLUSTER},
       {"mapa", KERNEL("mapa.u64 %rd1, %rd2, %r1;"), HD_REFUSE_CLUSTER},
-      {"cluster launch", HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n",
+      {"a cluster of any shape", HEAD ".visible .entry k()\n.explicitcluster\n{\nret;\n}\n",
        HD_REFUSE_CLUSTER},
+      {"a grid of clusters",
+       HEAD ".visible .entry k()\n.reqntid 32\n.reqnctapercluster 2\n.blocksareclusters\n{\nret;\n}\n",
+       HD_REFUSE_CLUSTER},
+      {"a known cluster",
+       HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nbarrier.cluster.arrive;\nret;\n}\n",
+       HD_REFUSE_NONE},
       {"declaration", HEAD ".extern .entry k();\n", HD_REFUSE_NO_BODY},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);

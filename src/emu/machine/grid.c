@@ -366,7 +366,7 @@ hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32
   /* Different SMs, where there are as many: that is where a GPU puts them when it can. */
   for (uint32_t r = 0; r < emu_unit_size(c); r++)
     start_cta(emu_unit_cta(c, r), cluster ? emu_cluster_task(g, unit, r) : unit, ordinal,
-              (sm + r) % g->emu->opt.n_sms, worker, ticket);
+              r ? (sm + r) % g->emu->opt.n_sms : sm, worker, ticket);
   *out = c;
   return HD_OK;
 }

@@ -38,18 +38,20 @@ void rewrite_put_line_check(const rewrite_job *j, hd_buf *text) {
       !keeps_lines(j->plan->order.kind))
     return;
   rewrite_put(j, text,
-              "\t.reg .b32 %%~rows;\n\t.reg .pred %%~line;\n\tmov.u32 %%~rows, %%nctaid.y;\n"
-              "\tsetp.eq.u32 %%~line, %%~rows, 1;\n\t@%%~line bra $~entered;\n");
+              "\t.reg .b32 %%~rows;\n\t.reg .pred %%~line;\n\tmov.u32 %%~rows, %%n%s.y;\n"
+              "\tsetp.eq.u32 %%~line, %%~rows, 1;\n\t@%%~line bra $~entered;\n",
+              rewrite_place(j));
 }
 
 /* The order's arithmetic: from the position to the registers that replace %ctaid. */
 hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
   bool around = rewrite_order_counts(j, prog);
-  rewrite_reads *r = &j->ctaid;
+  rewrite_reads *r = rewrite_ordered(j);
   char dims[4][64], own[3][64], input[64];
   snprintf(input, sizeof input, "%%%s_%s", j->prefix, j->wide ? "w" : "u");
   rewrite_lowering l = {.prefix = j->prefix,
                         .wide_in = j->wide,
+                        .clusters = j->clusters,
                         .in = input,
                         .table = j->table,
                         .table_bytes = j->table_bytes,
@@ -125,6 +127,9 @@ static void place_table(rewrite_job *j) {
 
 hd_status rewrite_order_table(rewrite_job *j, hd_diag *d) {
   const hd_table *t = j->order_table;
+  if (hd_order_needs_table(j->order.kind) && t && t->n != j->V && j->clusters)
+    return hd_fail(d, HD_ERR_REFUSED,
+                   "the order's table lists CTAs, and this kernel runs in clusters of them");
   if (hd_order_needs_table(j->order.kind) && (!t || t->n != j->V))
     return hd_fail(d, HD_ERR_USAGE, "this order needs its table, of %" PRIu64 " entries", j->V);
   if (packed_words(j)) {

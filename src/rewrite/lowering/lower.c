@@ -487,13 +487,16 @@ static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) 
   case HD_P_X:
   case HD_P_Y:
   case HD_P_Z:
-    if (!c->l->own[v->op - HD_P_X]) emit(c, "mov.u32 %s, %%ctaid.%c;", reg(c, i).s, "xyz"[v->op - HD_P_X]);
+    if (!c->l->own[v->op - HD_P_X])
+      emit(c, "mov.u32 %s, %%%s.%c;", reg(c, i).s, c->l->clusters ? "clusterid" : "ctaid",
+           "xyz"[v->op - HD_P_X]);
     break;
   case HD_P_NX:
   case HD_P_NY:
   case HD_P_NZ:
     if (!c->l->dims[v->op - HD_P_NX])
-      emit(c, "mov.u32 %s, %%nctaid.%c;", reg(c, i).s, "xyz"[v->op - HD_P_NX]);
+      emit(c, "mov.u32 %s, %%n%s.%c;", reg(c, i).s, c->l->clusters ? "clusterid" : "ctaid",
+           "xyz"[v->op - HD_P_NX]);
     break;
   case HD_P_VAR: lower_move(c, i, v->a); break;
   case HD_P_ASSIGN: lower_move(c, v->a, v->b); break;
