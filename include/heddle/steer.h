@@ -25,6 +25,10 @@ typedef struct hd_steer_settings {
   char budget[16], total[16];   /* seconds for one shape of a kernel's launches, for all; "": the usual */
   char worth[16];               /* seconds of a shape's launches before they are tuned; "": the usual */
   char gain[16];                /* the least speedup that a plan is adopted for; "": the usual */
+  char record[HD_STEER_PATH];   /* folder for launches that are recorded; "": none */
+  char kernel[256];             /* of kernels whose names match, as a shell's pattern; "": of all */
+  char launch[16];              /* this launch of each of them, from 1; "": the first of each shape */
+  char most[16];                /* how many are kept, those that took most time; "": the usual */
   char found[HD_STEER_PATH];    /* folder for verdicts that are found, each a file; "": none */
 } hd_steer_settings;
 
@@ -47,8 +51,10 @@ typedef struct hd_steer_options {
   const char *pin;    /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
   const char *report; /* NULL: text on standard error */
   const char *folder; /* of libheddle-run.so; NULL: where it lies beside this program */
+  const char *record, *kernel; /* as there; NULL: none, all */
   bool quiet, tune;
-  const char *budget, *total, *worth, *gain; /* numbers, as in hd_steer_settings; NULL: the usual */
+  const char *budget, *total, *worth, *gain, *launch,
+      *most; /* numbers, as in hd_steer_settings; NULL: the usual */
 } hd_steer_options;
 
 /* Verdicts that programs have found while they ran (`tune`) go into the store. Those that cannot be read are

@@ -57,8 +57,12 @@ typedef struct hd_wl_buffer {
   /* By the caller's word no launch writes it, however the text looks: bypass=ro goes by that. Refused where
    * the text shows a write, and checks compare what it holds. */
   bool unwritten;
+  /* Where it lay when it was recorded; 0: not known. */
+  uint64_t at;
   /* Its elements are addresses in buffer number `pointed`, and what hd_workload_fill writes are zeros in
-   * their place: hd_workload_point makes them when it is known where that buffer lies. */
+   * their place: hd_workload_point makes them when it is known where that buffer lies. Of a recorded buffer,
+   * whose `pointed` is itself, those elements are that were addresses in any of the buffers; what
+   * hd_workload_fill writes is as it was recorded. */
   bool points;
   uint32_t pointed;
 } hd_wl_buffer;

@@ -165,6 +165,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_overhead(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 

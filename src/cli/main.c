@@ -48,6 +48,8 @@ const cli_command cli_commands[] = {
      "which program?", cmd_emu},
     {"run", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program, its kernels under the best plans known", "",
      1, MANY, "which program?", cmd_run},
+    {"record", "-o FOLDER -- PROGRAM [ARGUMENTS]", "a CUDA program's launches as workloads, each a folder",
+     "", 1, MANY, "which program?", cmd_record},
     {"list", "", "the workloads that come with heddle", "", 0, 0, "", cmd_list},
     {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "", 0, 0, "",
      cmd_categories},

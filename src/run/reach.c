@@ -38,25 +38,30 @@ static const char *take(search *s, size_t k) {
   return NULL;
 }
 
-static const char *look_at(search *s, const uint64_t *words, size_t n) {
+/* *any: some of the words are addresses. */
+static const char *look_at(search *s, const uint64_t *words, size_t n, bool *any) {
   const char *why = NULL;
   for (size_t i = 0; !why && i < n; i++) {
     if (words[i] - s->low >= s->high - s->low) continue;
     const size_t k = holder(s, words[i]);
+    *any |= k < s->n;
     if (k < s->n) why = take(s, k);
   }
   return why;
 }
 
-static const char *look_into(search *s, const run_range *r, uint64_t *words, run_handle stream) {
+static const char *look_into(search *s, size_t number, uint64_t *words, run_handle stream) {
+  const run_range r = s->reach->ranges.data[number];
   const char *why = NULL;
-  for (uint64_t at = 0; !why && at < r->bytes; at += CHUNK) {
-    const size_t bytes = r->bytes - at < CHUNK ? (size_t)(r->bytes - at) : CHUNK;
-    if (run_real.cuMemcpyDtoHAsync_v2(words, r->at + at, bytes, stream) != RUN_SUCCESS ||
+  bool any = false;
+  for (uint64_t at = 0; !why && at < r.bytes; at += CHUNK) {
+    const size_t bytes = r.bytes - at < CHUNK ? (size_t)(r.bytes - at) : CHUNK;
+    if (run_real.cuMemcpyDtoHAsync_v2(words, r.at + at, bytes, stream) != RUN_SUCCESS ||
         run_real.cuStreamSynchronize(stream) != RUN_SUCCESS)
       return "the driver does not copy its memory";
-    why = look_at(s, words, bytes / sizeof *words);
+    why = look_at(s, words, bytes / sizeof *words, &any);
   }
+  s->reach->ranges.data[number].points = any;
   return why;
 }
 
@@ -69,13 +74,11 @@ static bool is_unknown(const search *s, uint64_t word) {
 
 static const char *find(search *s, const uint64_t *block, size_t words, run_handle stream) {
   uint64_t *chunk = malloc(CHUNK);
-  const char *why = chunk ? look_at(s, block, words) : "no memory";
+  bool any = false;
+  const char *why = chunk ? look_at(s, block, words, &any) : "no memory";
   for (size_t i = 0; !why && i < words; i++)
     if (is_unknown(s, block[i])) why = "it uses memory that heddle did not see allocated";
-  for (size_t k = 0; !why && k < s->reach->ranges.n; k++) {
-    const run_range r = s->reach->ranges.data[k];
-    why = look_into(s, &r, chunk, stream);
-  }
+  for (size_t k = 0; !why && k < s->reach->ranges.n; k++) why = look_into(s, k, chunk, stream);
   free(chunk);
   return why;
 }
@@ -99,6 +102,25 @@ const char *run_reach_of(const void *block, size_t bytes, run_handle stream, run
   free(own);
   if (why) run_reach_free(out);
   return why;
+}
+
+bool run_gather(const run_facts *f, const run_launch *l, void *to) {
+  char *block = to;
+  memset(block, 0, f->bytes);
+  if (l->params) {
+    for (uint32_t k = 0; k < f->n_params; k++) memcpy(block + f->offsets[k], l->params[k], f->sizes[k]);
+    return true;
+  }
+  const void *given = NULL;
+  size_t bytes = 0;
+  for (void **e = l->extra; e && *e; e += 2) {
+    if (*e == RUN_PARAM_BUFFER)
+      given = e[1];
+    else if (*e == RUN_PARAM_SIZE)
+      bytes = *(const size_t *)e[1];
+  }
+  if (given && bytes <= f->bytes) memcpy(block, given, bytes);
+  return !f->bytes || (given && bytes <= f->bytes);
 }
 
 void run_reach_free(run_reach *r) { hd_vec_free(&r->ranges); }

@@ -123,6 +123,7 @@ void run_report(void) {
       run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message);
   } else if (!run_settings.quiet[0]) {
     print_text(&list, launches, steered, &b);
+    if (run_settings.record[0]) run_record_end(&b);
     if (!b.failed) fwrite(b.data, 1, b.len, stderr);
   }
   hd_buf_free(&b);
@@ -136,7 +137,7 @@ __attribute__((constructor)) static void begin(void) {
   hd_diag d;
   process = getpid();
   if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
-    run_watches = run_settings.tune[0];
+    run_watches = run_settings.tune[0] || run_settings.record[0];
     return;
   }
   if (text) run_say("%s", d.message);

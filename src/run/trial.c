@@ -101,31 +101,12 @@ static const char *find_room(run_trial *t) {
 
 /* ---- The launch -------------------------------------------------------------------------------- */
 
-/* The launch's parameter block; false: it is given in a way that is not known. */
-static bool gather(const run_facts *f, const run_launch *l, char *block) {
-  memset(block, 0, f->bytes);
-  if (l->params) {
-    for (uint32_t k = 0; k < f->n_params; k++) memcpy(block + f->offsets[k], l->params[k], f->sizes[k]);
-    return true;
-  }
-  const void *given = NULL;
-  size_t bytes = 0;
-  for (void **e = l->extra; e && *e; e += 2) {
-    if (*e == RUN_PARAM_BUFFER)
-      given = e[1];
-    else if (*e == RUN_PARAM_SIZE)
-      bytes = *(const size_t *)e[1];
-  }
-  if (given && bytes <= f->bytes) memcpy(block, given, bytes);
-  return !f->bytes || (given && bytes <= f->bytes);
-}
-
 static const char *find_reach(run_trial *t, const run_facts *f, const run_launch *l) {
   unsigned long long context;
   char *block = malloc(f->bytes + 1);
-  const char *why = !block                 ? "no memory"
-                    : !gather(f, l, block) ? "its parameters are not understood"
-                                           : run_reach_of(block, f->bytes, t->l.stream, &t->reach);
+  const char *why = !block                     ? "no memory"
+                    : !run_gather(f, l, block) ? "its parameters are not understood"
+                                               : run_reach_of(block, f->bytes, t->l.stream, &t->reach);
   free(block);
   if (!why && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) why = "it has no context";
   for (size_t k = 0; !why && k < t->reach.ranges.n; k++)

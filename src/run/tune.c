@@ -11,17 +11,7 @@
 #include "heddle/stats.h"
 #include "run/watch.h"
 
-enum { TRIES = 5, SHAPES = 64, FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15 };
-
-typedef struct run_shape run_shape;
-struct run_shape {
-  run_shape *next;
-  uint32_t grid[3], block[3], shared;
-  unsigned long launches;
-  unsigned tries;
-  double seconds; /* of one launch; 0: not known */
-  bool settled;
-};
+enum { FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15 };
 
 typedef struct finalist {
   run_variant *v;
@@ -41,15 +31,6 @@ typedef struct search {
 } search;
 
 static double spent; /* seconds of all tuning; under run_lock, as all here */
-
-static double limit(const char *text, double otherwise) {
-  char *end;
-  const double value = strtod(text, &end);
-  return end != text && !*end && value >= 0 ? value : otherwise;
-}
-
-/* Seconds that a shape's launches take in all before it is tuned. */
-static double worth(void) { return limit(run_settings.worth, 1e-3); }
 
 /* ---- Measuring --------------------------------------------------------------------------------- */
 
@@ -182,7 +163,7 @@ static void adopt(search *s, const run_shape *shape) {
 static void decide(search *s, const run_shape *shape) {
   hd_speedup u;
   double before = 0, after = 0;
-  const double gain = limit(run_settings.gain, 1.01);
+  const double gain = run_number(run_settings.gain, 1.01);
   run_finals(s);
   hd_verdict *v = &s->verdict;
   snprintf(v->plan, sizeof v->plan, "baseline");
@@ -239,8 +220,8 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
     why = "a launch failed";
   else if (!same)
     why = "its results differ from run to run";
-  else if (shape->seconds * (double)shape->launches >= worth()) {
-    const double own = limit(run_settings.budget, 5), left = limit(run_settings.total, 60) - spent;
+  else if (shape->seconds * (double)shape->launches >= run_worth()) {
+    const double own = run_number(run_settings.budget, 5), left = run_number(run_settings.total, 60) - spent;
     s.until = begin + (own < left ? own : left);
     find(&s, shape, function);
     shape->settled = true;
@@ -249,55 +230,12 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   return why;
 }
 
-static run_shape *shape_of(run_kernel *k, const run_launch *l) {
-  unsigned n = 0;
-  for (run_shape *s = k->shapes; s; s = s->next, n++)
-    if (memcmp(s->grid, l->grid, sizeof s->grid) == 0 && memcmp(s->block, l->block, sizeof s->block) == 0 &&
-        s->shared == l->shared)
-      return s;
-  run_shape *s = n < SHAPES ? calloc(1, sizeof *s) : NULL;
-  if (!s) return NULL;
-  memcpy(s->grid, l->grid, sizeof s->grid);
-  memcpy(s->block, l->block, sizeof s->block);
-  s->shared = l->shared;
-  s->next = k->shapes;
-  k->shapes = s;
-  return s;
-}
-
-/* Once, and again where it took too short a time or could not be: at the second launch, the fourth, ... */
-static bool is_due(const run_shape *s) {
-  return !s->settled && s->tries < TRIES && (s->launches & (s->launches - 1)) == 0 &&
-         (!s->seconds || s->seconds * (double)s->launches >= worth());
-}
-
-static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result) {
-  bool launched = false;
-  if (spent >= limit(run_settings.total, 60)) return false;
+const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+                     int *result) {
   const double begin = run_now();
-  s->tries++;
-  const char *why = tune(k, s, function, l, &launched, result);
+  if (spent >= run_number(run_settings.total, 60)) return "there was no time left";
+  const char *why = tune(k, s, function, l, launched, result);
   k->tuned = s->settled ? "the original is best" : "too short to be tuned";
-  if (why && why != k->why) snprintf(k->why, sizeof k->why, "not tuned: %s", why);
-  if (!why) k->why[0] = 0;
   spent += run_now() - begin;
-  return launched;
-}
-
-bool run_watched(run_handle function, const run_launch *l, int *result) {
-  run_kernel *k = run_function_of(function);
-  bool launched = false;
-  if (!k || !run_settings.tune[0]) return false;
-  pthread_mutex_lock(&run_lock);
-  run_shape *s = shape_of(k, l);
-  if (s) {
-    s->launches++;
-    if (is_due(s)) launched = attempt(k, s, function, l, result);
-  }
-  if (launched) {
-    k->trials++;
-    atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
-  }
-  pthread_mutex_unlock(&run_lock);
-  return launched;
+  return why;
 }

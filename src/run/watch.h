@@ -6,6 +6,9 @@
  *   memory.c    allocations and streams, as the program makes and frees them
  *   alone.c     its threads; whether the GPU is idle
  *   reach.c     the allocations that a launch reaches
+ *   trial.c     a launch repeated on the memory that it reaches
+ *   shapes.c    launches by kernel and shape: which are worth it
+ *   tune.c, record.c   what is made of them
  */
 #ifndef HEDDLE_RUN_WATCH_H
 #define HEDDLE_RUN_WATCH_H
@@ -23,6 +26,7 @@ typedef struct run_range {
   uint64_t at, bytes;
   unsigned long long context; /* its number */
   run_memory_kind kind;
+  bool points; /* it holds addresses: in a run_reach alone */
 } run_range;
 
 /* The allocation that holds this address. */
@@ -50,6 +54,8 @@ typedef struct run_reach {
   uint64_t bytes;
 } run_reach;
 
+/* The launch's parameter block, f->bytes long; false: it is given in a way that is not known. */
+bool run_gather(const run_facts *f, const run_launch *l, void *block);
 /* The allocations that a launch with this parameter block reaches: those that its words point into, and those
  * that words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an
  * idle one to copy with. NULL: they are in *out; else why it cannot be told. */
@@ -73,9 +79,37 @@ void run_trial_close(run_trial *t);
  * them, where it is asked for. Not RUN_SUCCESS: the driver says so. */
 int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same);
 
-/* ---- Tuning (tune.c) --------------------------------------------------------------------------- */
+/* ---- Shapes (shapes.c) ------------------------------------------------------------------------- */
 
+/* A kernel's launches of one shape. Under run_lock. */
+typedef struct run_shape run_shape;
+struct run_shape {
+  run_shape *next;
+  uint32_t grid[3], block[3], shared;
+  unsigned long launches;
+  unsigned tries;
+  double seconds; /* of one launch; 0: not known */
+  bool settled;
+  char *folder; /* where one of them was recorded; NULL: nowhere */
+};
+
+/* A number among the settings; `otherwise` where it is empty. */
+double run_number(const char *text, double otherwise);
+/* Seconds that a shape's launches take in all before anything is made of them. */
+double run_worth(void);
 /* A launch before it is made; true: it has been made, with this result. */
 bool run_watched(run_handle function, const run_launch *l, int *result);
+
+/* ---- What is made of them (tune.c, record.c) --------------------------------------------------- */
+
+/* Finds a plan for the shape; NULL: it has been tuned, or it is not worth it yet; else why not. *launched:
+ * the launch has been made. */
+const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+                     int *result);
+/* Makes a workload of the launch, and times it. The same. */
+const char *run_record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+                       int *result);
+/* At the end: keeps those whose shapes took most time, removes the others, and appends a line for each. */
+void run_record_end(hd_buf *lines);
 
 #endif

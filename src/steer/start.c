@@ -115,6 +115,8 @@ static hd_status copy(const char *name, const char *value, char *out, size_t cap
 static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
   hd_status st = copy("budget", o->budget, s->budget, sizeof s->budget, d);
   if (st == HD_OK) st = copy("total", o->total, s->total, sizeof s->total, d);
+  if (st == HD_OK) st = copy("launch", o->launch, s->launch, sizeof s->launch, d);
+  if (st == HD_OK) st = copy("most", o->most, s->most, sizeof s->most, d);
   if (st == HD_OK) st = copy("worth", o->worth, s->worth, sizeof s->worth, d);
   if (st == HD_OK) st = copy("gain", o->gain, s->gain, sizeof s->gain, d);
   if (st != HD_OK || !o->tune) return st;
@@ -123,6 +125,15 @@ static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd
   if (hd_steer_found(s->found, sizeof s->found, NULL) != HD_OK || hd_folder_make(s->found, NULL) != HD_OK)
     s->found[0] = 0;
   return HD_OK;
+}
+
+static hd_status make_recording(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
+  hd_status st = hd_folder_make(o->record, d);
+  if (st == HD_OK) st = hd_program_keep_path(o->record, s->record, sizeof s->record, d);
+  if (st == HD_OK && o->kernel &&
+      snprintf(s->kernel, sizeof s->kernel, "%s", o->kernel) >= (int)sizeof s->kernel)
+    st = hd_fail(d, HD_ERR_USAGE, "the kernel's name is too long");
+  return st;
 }
 
 static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, void (*told)(const hd_diag *),
@@ -147,6 +158,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
     if (read != HD_OK) told(&store);
   }
   if (st == HD_OK) st = make_tuning(o, s, d);
+  if (st == HD_OK && o->record) st = make_recording(o, s, d);
   return st == HD_OK && o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : st;
 }
 

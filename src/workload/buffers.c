@@ -1,4 +1,6 @@
 /* Reads [[buffer]] and [[variable]], a workload's data. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "workload/reader.h"
@@ -6,7 +8,7 @@
 #define MAX_BYTES (1ull << 40) /* of all buffers together */
 
 static const char *const BUFFER_KEYS[] = {"name", "type", "count",   "fill",      "seed", "compare",
-                                          "abs",  "rel",  "atomics", "unwritten", NULL};
+                                          "abs",  "rel",  "atomics", "unwritten", "at",   NULL};
 
 bool wl_find_buffer(const wl_reader *r, const char *name, uint32_t *index) {
   for (uint32_t i = 0; i < r->w->n_buffers; i++)
@@ -75,13 +77,31 @@ static hd_status copy_fill(wl_reader *r, const json_t *t, uint32_t i) {
 static hd_status find_pointed(wl_reader *r, const json_t *t, uint32_t i) {
   hd_wl_buffer *b = &r->w->buffers[i];
   const char *name = wl_fill_points_to(&r->fills[i]);
-  if (!name) return HD_OK;
-  if (!wl_find_buffer(r, name, &b->pointed) || r->w->buffers[b->pointed].variable)
+  const bool recorded = wl_fill_is_recorded(&r->fills[i]);
+  if (!name && !recorded) return HD_OK;
+  if (recorded && (!b->at || b->variable))
+    return wl_bad(r, t, "fill", "a recorded buffer has an address, 'at', and is no variable");
+  b->pointed = i;
+  if (!recorded && (!wl_find_buffer(r, name, &b->pointed) || r->w->buffers[b->pointed].variable))
     return wl_bad(r, t, "fill", "there is no buffer '%.60s'", name);
   if (b->compare != HD_COMPARE_NONE || b->unwritten)
     return wl_bad(r, t, b->unwritten ? "unwritten" : "compare", "a buffer of addresses has no '%s'",
                   b->unwritten ? "unwritten" : "compare");
   b->points = true;
+  return HD_OK;
+}
+
+/* "0x7f0012000000": where a buffer lay. Its last byte has an address, too. */
+static hd_status read_address(wl_reader *r, const json_t *t, hd_wl_buffer *b) {
+  const char *text = "";
+  char *end;
+  if (!json_object_get(t, "at")) return HD_OK;
+  hd_status st = wl_get_string(r, t, "at", NULL, &text);
+  if (st != HD_OK) return st;
+  errno = 0;
+  b->at = strtoull(text, &end, 16);
+  if (strncmp(text, "0x", 2) != 0 || *end || errno || !b->at || b->bytes > UINT64_MAX - b->at)
+    return wl_bad(r, t, "at", "an address is written as \"0x7f0012000000\", not '%.40s'", text);
   return HD_OK;
 }
 
@@ -116,6 +136,7 @@ static hd_status read_buffer(wl_reader *r, const json_t *t, uint32_t i, bool var
   wl_error e = {0};
   if (!wl_fill_parse(b->fill, b->type, r->names, r->arena, &r->fills[i], &e))
     return wl_bad_text(r, t, "fill", b->fill, &e);
+  if ((st = read_address(r, t, b)) != HD_OK) return st;
   if (wl_fill_copies(&r->fills[i]) && (st = copy_fill(r, t, i)) != HD_OK) return st;
   if (wl_fill_is_generated(&r->fills[i]) && !r->w->reference)
     return wl_bad(r, t, "fill", "'generate' needs a 'reference', whose heddle_generate makes the buffer");

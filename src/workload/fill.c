@@ -201,6 +201,12 @@ static const wl_fill_kind KINDS[] = {
      .bytes = zero,
      .points = true},
     {"file", "file(\"NAME\")", {PARAM_FILE}, .whole = wl_fill_file},
+    {"recorded",
+     "recorded(\"NAME\")",
+     {PARAM_FILE},
+     .check = check_addresses,
+     .whole = wl_fill_file,
+     .points = true},
     {"column", "column(\"NAME\", k)", {PARAM_FILE, PARAM_COUNT}, .whole = wl_fill_column},
     {"generate", "generate", .bytes = zero, .generated = true},
 };
@@ -401,6 +407,8 @@ static void fill_part(void *ctx, unsigned worker) {
 const char *wl_fill_copies(const wl_fill *f) { return f->kind->copies ? f->buffer : NULL; }
 
 const char *wl_fill_points_to(const wl_fill *f) { return f->kind->points ? f->buffer : NULL; }
+
+bool wl_fill_is_recorded(const wl_fill *f) { return f->kind->points && f->kind->whole; }
 
 bool wl_fill_is_generated(const wl_fill *f) { return f->kind->generated; }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "workload/fill.h"
 
@@ -14,6 +15,19 @@ static hd_status raw(const hd_file *in, const wl_numbers *to, hd_diag *d) {
     return hd_fail_at(d, HD_ERR_INPUT, to->path, NULL, 0, 0, "holds %zu bytes; buffer '%s' needs %llu",
                       in->len, to->buffer, (unsigned long long)bytes);
   memcpy(to->out, in->data, in->len);
+  return HD_OK;
+}
+
+/* One frame or several, one behind the other. */
+static hd_status unpack(const hd_file *in, const wl_numbers *to, hd_diag *d) {
+  const uint64_t bytes = to->count * hd_elem_bytes(to->type);
+  const size_t got = ZSTD_decompress(to->out, bytes, in->data, in->len);
+  if (ZSTD_isError(got))
+    return hd_fail_at(d, HD_ERR_INPUT, to->path, NULL, 0, 0, "cannot be unpacked into buffer '%s': %s",
+                      to->buffer, ZSTD_getErrorName(got));
+  if (got != bytes)
+    return hd_fail_at(d, HD_ERR_INPUT, to->path, NULL, 0, 0, "holds %zu bytes; buffer '%s' needs %llu", got,
+                      to->buffer, (unsigned long long)bytes);
   return HD_OK;
 }
 
@@ -36,7 +50,9 @@ static hd_status read_file(const hd_workload *w, const wl_fill *f, const hd_wl_b
   if (st == HD_OK && (column != UINT64_MAX || ends_in(path, ".csv") || ends_in(path, ".txt")))
     st = wl_read_csv(in.data, in.len, column, &to, d);
   else if (st == HD_OK)
-    st = ends_in(path, ".npy") ? wl_read_npy(in.data, in.len, &to, d) : raw(&in, &to, d);
+    st = ends_in(path, ".npy")   ? wl_read_npy(in.data, in.len, &to, d)
+         : ends_in(path, ".zst") ? unpack(&in, &to, d)
+                                 : raw(&in, &to, d);
   hd_file_close(&in);
   hd_arena_free(&a);
   return st;
@@ -89,12 +105,34 @@ hd_status wl_fill_each(const hd_workload *w, const wl_fill *f, const hd_wl_buffe
 
 /* ---- Addresses ------------------------------------------------------------------------------------ */
 
+/* Words of a recorded buffer that are addresses of where buffers lay then. */
+static hd_status move(const hd_workload *w, uint32_t buffer, const uint64_t *addresses, uint64_t *words,
+                      hd_diag *d) {
+  const hd_wl_buffer *b = &w->buffers[buffer];
+  hd_status st = wl_fill_file(w, &((const wl_private *)w->priv)->fills[buffer], b, words, d);
+  uint64_t low = UINT64_MAX, high = 0;
+  for (uint32_t k = 0; k < w->n_buffers; k++) {
+    const hd_wl_buffer *to = &w->buffers[k];
+    if (to->at && to->at < low) low = to->at;
+    if (to->at && to->at + to->bytes > high) high = to->at + to->bytes;
+  }
+  for (uint64_t i = 0; st == HD_OK && i < b->count; i++) {
+    if (words[i] - low >= high - low) continue;
+    const hd_wl_buffer *in = NULL; /* what lies behind one buffer may be the beginning of another */
+    for (const hd_wl_buffer *k = w->buffers; k < w->buffers + w->n_buffers; k++)
+      if (k->at && words[i] - k->at < k->bytes && (!in || k->at > in->at)) in = k;
+    if (in) words[i] += addresses[in - w->buffers] - in->at;
+  }
+  return st;
+}
+
 hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses, void *dst,
                             hd_diag *d) {
   const hd_wl_buffer *b = &w->buffers[buffer], *to = &w->buffers[b->pointed];
   const wl_fill *f = &((const wl_private *)w->priv)->fills[buffer];
   wl_name *names;
   if (!b->points) return hd_fail(d, HD_ERR_USAGE, "%s: buffer '%s' holds no addresses", w->name, b->name);
+  if (wl_fill_is_recorded(f)) return move(w, buffer, addresses, dst, d);
   hd_status st = each_begin(f, &names, d);
   if (st != HD_OK) return st;
   for (uint64_t i = 0; st == HD_OK && i < b->count; i++) {

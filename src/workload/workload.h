@@ -99,6 +99,8 @@ bool wl_decimal(const char *s, size_t n, double *v);
 /* The buffer that it is a copy of, or that its elements point to; NULL: it is none. */
 const char *wl_fill_copies(const wl_fill *f);
 const char *wl_fill_points_to(const wl_fill *f);
+/* True for "recorded(...)": bytes of a file, some words of which are addresses. */
+bool wl_fill_is_recorded(const wl_fill *f);
 /* True for "generate". */
 bool wl_fill_is_generated(const wl_fill *f);
 /* Run heddle_generate of the workload's reference.c on buffers that are filled otherwise. */

@@ -69,7 +69,7 @@ static const struct {
      DIR "15:9: fill: unknown fill 'unifrom' (known: none, zero, value(v), iota, uniform(low, high), "
          "uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, "
          "each(EXPRESSION of i), copy(BUFFER), address(BUFFER, EXPRESSION of i), file(\"NAME\"), "
-         "column(\"NAME\", k), generate)"},
+         "recorded(\"NAME\"), column(\"NAME\", k), generate)"},
     {"uniform(-1, 1)", "uniform(1)", DIR "15:9: fill: 'uniform' is written uniform(low, high)"},
     {"uniform(-1, 1)", "uniform(1, -1)",
      DIR "15:9: fill: uniform(low, high): the lower bound is above the upper one"},
@@ -91,11 +91,17 @@ static const struct {
     {"type = \"u16\"", "type = \"u64\"\nfill = \"address(b, i)\"", DIR "19:1: there is no buffer 'b'"},
     {"type = \"u16\"", "type = \"u64\"\nfill = \"address(a, i)\"",
      DIR "22:1: a buffer of addresses has no 'compare'"},
+    {"type = \"u16\"", "type = \"u64\"\nfill = 'recorded(\"b.zst\")'",
+     DIR "19:1: a recorded buffer has an address, 'at', and is no variable"},
+    {"seed = 99", "at = \"4096\"", DIR "20:1: an address is written as \"0x7f0012000000\", not '4096'"},
+    {"seed = 99", "at = \"0x\"", DIR "20:1: an address is written as \"0x7f0012000000\", not '0x'"},
+    {"seed = 99", "at = \"0xffffffffffffffff\"",
+     DIR "20:1: an address is written as \"0x7f0012000000\", not '0xffffffffffffffff'"},
     {"seed = 99", "fill = \"value(-1)\"", DIR "20:15: fill: -1 does not fit in u16"},
     {"seed = 99", "seed = -1", DIR "20:1: seed is -1, allowed are 0 to 9223372036854775807"},
     {"seed = 99", "sed = 1",
-     DIR
-     "20:1: unknown key 'sed' (known: name, type, count, fill, seed, compare, abs, rel, atomics, unwritten)"},
+     DIR "20:1: unknown key 'sed' (known: name, type, count, fill, seed, compare, abs, rel, atomics, "
+         "unwritten, at)"},
     {"\"exact\"", "\"close\"", DIR "21:1: unknown comparison 'close' (known: exact, near, none)"},
     {"\"exact\"", "\"near\"", DIR "21:1: compare = \"near\" needs 'abs' or 'rel' above 0"},
     {"\"exact\"", "\"exact\"\nrel = 1e-3", DIR "22:1: 'abs' and 'rel' go with compare = \"near\""},

@@ -1,0 +1,68 @@
+/* Launches that are watched, by kernel and shape: which of them are worth tuning or recording. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/watch.h"
+
+enum { TRIES = 5, SHAPES = 64 };
+
+double run_number(const char *text, double otherwise) {
+  char *end;
+  const double value = strtod(text, &end);
+  return end != text && !*end && value >= 0 ? value : otherwise;
+}
+
+double run_worth(void) { return run_number(run_settings.worth, 1e-3); }
+
+static run_shape *shape_of(run_kernel *k, const run_launch *l) {
+  unsigned n = 0;
+  for (run_shape *s = k->shapes; s; s = s->next, n++)
+    if (memcmp(s->grid, l->grid, sizeof s->grid) == 0 && memcmp(s->block, l->block, sizeof s->block) == 0 &&
+        s->shared == l->shared)
+      return s;
+  run_shape *s = n < SHAPES ? calloc(1, sizeof *s) : NULL;
+  if (!s) return NULL;
+  memcpy(s->grid, l->grid, sizeof s->grid);
+  memcpy(s->block, l->block, sizeof s->block);
+  s->shared = l->shared;
+  s->next = k->shapes;
+  k->shapes = s;
+  return s;
+}
+
+/* Once, and again where it took too short a time or could not be: at the second launch, the fourth, ... */
+static bool is_due(const run_shape *s) {
+  return !s->settled && s->tries < TRIES && (s->launches & (s->launches - 1)) == 0 &&
+         (!s->seconds || s->seconds * (double)s->launches >= run_worth());
+}
+
+static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result) {
+  bool launched = false;
+  const bool tunes = run_settings.tune[0];
+  s->tries++;
+  const char *why = (tunes ? run_tune : run_record)(k, s, function, l, &launched, result);
+  if (why && why != k->why) snprintf(k->why, sizeof k->why, "not %s: %s", tunes ? "tuned" : "recorded", why);
+  if (!why) k->why[0] = 0;
+  return launched;
+}
+
+bool run_watched(run_handle function, const run_launch *l, int *result) {
+  run_kernel *k = run_function_of(function);
+  bool launched = false;
+  if (!k) return false;
+  pthread_mutex_lock(&run_lock);
+  run_shape *s = shape_of(k, l);
+  if (s) {
+    s->launches++;
+    const double number = run_number(run_settings.launch, 0);
+    if (number ? number == (double)(atomic_load(&k->launches) + 1) : is_due(s))
+      launched = attempt(k, s, function, l, result);
+  }
+  if (launched) {
+    k->trials++;
+    atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&run_lock);
+  return launched;
+}
