@@ -46,7 +46,7 @@ static void initial_values_of_every_form(void **state) {
                     ".global .b32 flat[2][3] = {1, 2, 3, 4};\n"
                     ".global .align 16 .b32 four[4] = {7, 8, 9, 10};\n"
                     ".global .u64 here = bytes;\n"
-                    ".global .u64 there[2] = {generic(four)+8, wide};\n"
+                    ".global .u64 there[3] = {generic(four)+8, generic(wide), wide};\n"
                     ".global .u64 code = f1;\n"
                     ".global .b8 parts[8] = {0xff(four), 0xff00(four), 0xff0000(four), 0xff000000(four)};\n"
                     ".visible .global .align 128 .b8 aligned[3];\n"
@@ -70,8 +70,8 @@ static void initial_values_of_every_form(void **state) {
   assert_memory_equal(symbol(&x, "flat", 24, NULL), want_flat, 24);
   assert_memory_equal(symbol(&x, "four", 16, &four), want_four, 16);
   assert_int_equal(*(const uint64_t *)symbol(&x, "here", 8, NULL), bytes);
-  const uint64_t want_there[2] = {four + 8, wide};
-  assert_memory_equal(symbol(&x, "there", 16, NULL), want_there, 16);
+  const uint64_t want_there[3] = {four + 8, wide, wide - EMU_CONST_BASE};
+  assert_memory_equal(symbol(&x, "there", 24, NULL), want_there, 24);
   assert_int_equal(*(const uint64_t *)symbol(&x, "code", 8, NULL), EMU_FUNC_BASE + 16);
   assert_int_equal(*(const uint64_t *)symbol(&x, "parts", 8, NULL), four & 0xffffffff);
   symbol(&x, "aligned", 3, &aligned);
@@ -138,6 +138,48 @@ static void undefined_variables_bar_only_their_users(void **state) {
   assert_int_equal(hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d), HD_ERR_UNSUPPORTED);
   CHECK_OK(hd_emu_free(x.e, out, &x.d), &x.d);
   unload(&x);
+}
+
+/* Each space has addresses of its own, which only cvta leads out of. */
+static void an_address_of_one_state_space_is_no_address_of_another(void **state) {
+  static const struct {
+    const char *load;
+    bool right;
+  } cases[] = {
+      {"mov.u64 %d, fixed; ld.const.u32 %r, [%d];", true},
+      {"mov.u64 %d, fixed; cvta.const.u64 %d, %d; ld.u32 %r, [%d];", true},
+      {"mov.u64 %d, fixed; cvta.const.u64 %d, %d; cvta.to.const.u64 %d, %d; ld.const.u32 %r, [%d];", true},
+      {"mov.u64 %d, generic_fixed; ld.global.u64 %d, [%d]; ld.u32 %r, [%d];", true},
+      {"ld.global.u64 %d, [own_fixed]; ld.const.u32 %r, [%d];", true},
+      {"mov.u64 %d, fixed; ld.global.u32 %r, [%d];", false},
+      {"mov.u64 %d, fixed; ld.u32 %r, [%d];", false},
+      {"mov.u64 %d, fixed; cvta.const.u64 %d, %d; ld.const.u32 %r, [%d];", false},
+      {"ld.global.u64 %d, [own_fixed]; ld.u32 %r, [%d];", false},
+      {"mov.u64 %d, plain; ld.const.u32 %r, [%d];", false},
+      {"mov.u64 %d, plain; cvta.to.const.u64 %d, %d; ld.global.u32 %r, [%d];", false},
+      {"mov.u64 %d, plain; ld.shared.u32 %r, [%d];", false},
+      {"mov.u64 %d, plain; ld.local.u32 %r, [%d];", false},
+      {"mov.u64 %d, box; ld.global.u32 %r, [%d];", false},
+      {"mov.u64 %d, box; ld.u32 %r, [%d];", false},
+      {"mov.u64 %d, box; cvta.shared.u64 %d, %d; ld.shared.u32 %r, [%d];", false},
+      {"mov.u64 %d, mine; ld.global.u32 %r, [%d];", false},
+      {"mov.u64 %d, mine; ld.u32 %r, [%d];", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[2048];
+    loaded x;
+    snprintf(text, sizeof text,
+             ".const .u32 fixed = 9;\n.global .u32 plain = 9;\n.global .u64 generic_fixed = generic(fixed);\n"
+             ".global .u64 own_fixed = fixed;\n.visible .entry k() {\n.reg .b64 %%d;\n.reg .b32 %%r;\n"
+             ".shared .u32 box;\n.local .u32 mine;\nst.shared.u32 [box], 9;\nst.local.u32 [mine], 9;\n"
+             "%s\nst.global.u32 [plain], %%r;\nret;\n}\n",
+             cases[i].load);
+    CHECK_OK(load(&x, text), &x.d);
+    hd_emu_launch_params l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    const hd_status st = hd_emu_launch(x.p, &l, NULL, NULL, NULL, &x.d);
+    if (st != (cases[i].right ? HD_OK : HD_ERR_FAULT)) fail_msg("%s: %d %s", cases[i].load, st, x.d.message);
+    unload(&x);
+  }
 }
 
 static void constants_are_not_stored_to(void **state) {
@@ -337,6 +379,8 @@ int main(void) {
       BEHAVIOUR("variables that cannot be are refused by name", impossible_variables_are_refused),
       BEHAVIOUR("an undefined variable bars only the kernels that use it",
                 undefined_variables_bar_only_their_users),
+      BEHAVIOUR("an address of one state space is no address of another",
+                an_address_of_one_state_space_is_no_address_of_another),
       BEHAVIOUR("a store to a .const variable is a fault", constants_are_not_stored_to),
       BEHAVIOUR("programs have variables of their own", programs_have_variables_of_their_own),
       BEHAVIOUR("variables go back to their initial values", variables_go_back_to_their_initial_values),

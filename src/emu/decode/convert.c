@@ -403,7 +403,9 @@ static bool window_of(const emu_form *f, uint64_t *base) {
     *base = EMU_LOCAL_BASE;
   else if (EMU_HAS(f, PARAM) || EMU_HAS(f, PARAM_ENTRY))
     *base = EMU_PARAM_BASE;
-  else if (!EMU_HAS(f, GLOBAL) && !EMU_HAS(f, CONST))
+  else if (EMU_HAS(f, CONST))
+    *base = EMU_CONST_BASE;
+  else if (!EMU_HAS(f, GLOBAL))
     return false;
   return true;
 }

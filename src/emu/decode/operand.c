@@ -197,7 +197,8 @@ static bool address_value(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_o
   if (sym->kind != HD_SYM_VAR) return emu_refuse(fn, s, "the address of %s is not emulated", sym->name);
   emu_location at;
   if (!emu_locate_var(fn, s, o->sym, &at)) return false;
-  const uint64_t offset = at.offset + (uint64_t)o->imm;
+  const bool constant = at.where == EMU_IN_GLOBAL && fn->d->m->vars[sym->decl].space == HD_M_CONST;
+  const uint64_t offset = at.offset + (uint64_t)o->imm - (constant ? EMU_CONST_BASE : 0);
   /* Offsets: cvta makes them generic. */
   if (bits == 32 && (at.where == EMU_IN_SHARED || at.where == EMU_IN_PARAMS)) {
     emu_ref(fn, where, emu_constant(fn, offset, 32));
@@ -341,10 +342,12 @@ bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
       out->mode = bits == 64 ? EMU_ADDR_64 : EMU_ADDR_32;
       /* In a function the parameters lie in the thread's stack. */
       if (space == HD_SPACE_PARAM && !fn->func->entry) out->space = HD_SPACE_LOCAL;
+      if (space == HD_SPACE_CONST) out->imm += (int64_t)EMU_CONST_BASE;
       return true;
     }
     return variable_address(fn, s, o, out);
   }
+  if (space == HD_SPACE_CONST) out->imm += (int64_t)EMU_CONST_BASE;
   if (space == HD_SPACE_PARAM) return emu_refuse(fn, s, "a parameter's address is no number");
   return true;
 }

@@ -40,14 +40,16 @@ typedef struct filling {
   const char *error;
 } filling;
 
-/* The address that `sym` stands for in an initial value. A symbol without one makes the variable unusable. */
-static uint64_t address_value(filling *f, hd_sym sym) {
+/* The address that `sym` stands for in an initial value, generic or in its own space. A symbol without one
+ * makes the variable unusable. */
+static uint64_t address_value(filling *f, hd_sym sym, bool generic) {
   const hd_ptx_module *m = f->p->module;
   const hd_ptx_sym *s = &m->syms[sym];
   if (s->kind == HD_SYM_FUNC) return f->p->functions + 16 * (uint64_t)s->decl;
   if (s->kind == HD_SYM_VAR) {
     const emu_symbol *v = &f->p->symbols[definition(m, s->decl)];
-    if (v->address) return v->address;
+    const uint64_t base = !generic && m->vars[s->decl].space == HD_M_CONST ? EMU_CONST_BASE : 0;
+    if (v->address) return v->address - base;
   }
   f->p->symbols[f->index].missing = s->name;
   return 0;
@@ -80,7 +82,7 @@ static bool scalar_bits(filling *f, const hd_ptx_opnd *o, uint64_t *bits) {
     if (!f32) return f->error = "has an initial value of another type", false;
     break;
   case HD_O_SYM:
-  case HD_O_GENERIC: *bits = address_value(f, o->sym) + o->bits; return true;
+  case HD_O_GENERIC: *bits = address_value(f, o->sym, o->kind == HD_O_GENERIC) + o->bits; return true;
   case HD_O_MASKED: {
     uint64_t address;
     if (!o->bits || !scalar_bits(f, &m->opnds[o->sym], &address))

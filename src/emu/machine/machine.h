@@ -25,8 +25,8 @@
 /* ---- The generic address space ------------------------------------------- */
 /* Device addresses are deterministic: windows at fixed places. Global memory (module
  * variables and .const data included) lies at EMU_GLOBAL_BASE; shared addresses are offsets
- * into the CTA's block, local ones into the thread's stack, and become generic by adding
- * their window's base; a kernel's parameter block is at EMU_PARAM_BASE; a function's
+ * into the CTA's block, local ones into the thread's stack, .const ones from EMU_CONST_BASE, and become
+ * generic by adding their window's base; a kernel's parameter block is at EMU_PARAM_BASE; a function's
  * address is that of its program's first one + 16 * its index in the module, from EMU_FUNC_BASE on. */
 #define EMU_SHARED_BASE 0x600000000000ull
 #define EMU_LOCAL_BASE 0x610000000000ull
@@ -34,6 +34,7 @@
 #define EMU_FUNC_BASE 0x630000000000ull
 #define EMU_WINDOW_BYTES 0x010000000000ull
 #define EMU_GLOBAL_BASE 0x700000000000ull
+#define EMU_CONST_BASE EMU_GLOBAL_BASE
 
 /* ---- Machine state -------------------------------------------------------------- */
 
