@@ -66,6 +66,13 @@ typedef struct rewrite_attendance {
   bool barriers; /* of the whole CTA */
 } rewrite_attendance;
 
+/* An order's table, as its readers find it. */
+typedef struct rewrite_table {
+  char name[96];  /* a variable of the module, or the u64 register with its address */
+  unsigned bytes; /* of one entry: 2 or 4 */
+  bool constant;  /* a variable in the .const space, whose addresses ld.const alone takes */
+} rewrite_table;
+
 typedef struct rewrite_job {
   hd_ptx_module *m;
   uint32_t func;
@@ -87,12 +94,10 @@ typedef struct rewrite_job {
   const struct claim_scheme *claim; /* then, how: levers/claim.h */
   rewrite_attendance attend;        /* bind=agents */
   uint32_t block[3];                /* known or {0} */
-  char table[96];       /* the order's table: a variable of the module, or the register with its address */
-  unsigned table_bytes; /* of one entry */
-  bool table_const;     /* a variable in the .const space */
-  bool ordered;         /* the binding's and the order's registers are there */
-  uint32_t body;        /* where the kernel's own statements begin, behind those that the steps put there */
-  bool own_cell;        /* the order's program reads the worker's own cell, and %~u is not there */
+  rewrite_table table;              /* the order's */
+  bool ordered;                     /* the binding's and the order's registers are there */
+  uint32_t body; /* where the kernel's own statements begin, behind those that the steps put there */
+  bool own_cell; /* the order's program reads the worker's own cell, and %~u is not there */
 } rewrite_job;
 
 static inline uint32_t rewrite_threads(const rewrite_job *j) {
@@ -252,9 +257,8 @@ hd_status rewrite_put_ballot(rewrite_job *j, hd_buf *text, hd_diag *d);
 /* Lower a program to PTX statements. Registers are named %<prefix>_...; the text declares
  * them. `in` is the name of the u32 register that holds the position (u64 when wide);
  * `want` says which of the results are wanted: their values end in u32 registers whose names are
- * written to names[k] (at most 64 bytes each). `table` is the symbol of the order's table, or a u64
- * register with its address, `table_bytes` the size of one entry (2 or 4). Division by a constant becomes
- * a multiplication that is exact for every value the operand can take. */
+ * written to names[k] (at most 64 bytes each). `table` is read by programs of an order that is one. Division
+ * by a constant becomes a multiplication that is exact for every value the operand can take. */
 typedef struct rewrite_lowering {
   const char *prefix;
   bool wide_in; /* `in` is a u64 register */
@@ -265,9 +269,7 @@ typedef struct rewrite_lowering {
                           where the program asks for NX, NY, NZ all the same */
   bool clusters;       /* %clusterid and %nclusterid are read instead */
   bool want[3];
-  const char *table;
-  unsigned table_bytes;
-  bool table_const; /* in the .const space */
+  const rewrite_table *table;
 } rewrite_lowering;
 hd_status rewrite_lower(const hd_prog *p, const rewrite_lowering *l, char names[3][64], hd_buf *text,
                         hd_diag *d);

@@ -24,7 +24,8 @@ typedef struct trial {
   hd_dispatch_kind dispatch;
   void (*access)(void *, unsigned, const hd_access *);
   void *ctx;
-  uint64_t base; /* out: address of the output */
+  const hd_table *table; /* of the plan's order */
+  uint64_t base;         /* out: address of the output */
 } trial;
 
 static uint32_t threads_of(const uint32_t b[3]) { return b[0] * b[1] * b[2]; }
@@ -42,7 +43,7 @@ static void run(trial *t, void *memory, uint64_t bytes) {
   if (t->plan) {
     hd_plan p;
     if (hd_plan_parse(t->plan, &p, &d) != HD_OK) fail_msg("%s: %s", t->plan, d.message);
-    hd_rewrite_options o = {.grid = {.known = t->known, .n_sms = t->n_sms}};
+    hd_rewrite_options o = {.grid = {.known = t->known, .n_sms = t->n_sms}, .table = t->table};
     memcpy(o.grid.g, t->g, sizeof t->g);
     if (t->known) memcpy(o.block, t->b, sizeof t->b);
     if (hd_rewrite(m, kernel, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s: %s", t->plan, d.message);
@@ -397,6 +398,12 @@ static void a_task_fetches_what_the_task_ahead_loads_first(void **state) {
     if (!plain && redirect) ahead = D * t.n_sms;
     t.plan = plan;
     uint64_t V = (uint64_t)t.g[0] * t.g[1] * t.g[2], n = V * threads_of(t.b);
+    hd_table table = {0};
+    if (t.known && !plain && pick(5, i, 3) == 0) {
+      tabulate(order, t.g, t.n_sms, &table);
+      snprintf(plan, sizeof plan, "order=affinity%s,prefetch=l2:%u", redirect ? ",bind=redirect" : "", D);
+      t.table = &table;
+    }
     uint32_t *memory = calloc(n, sizeof *memory);
     fetch_log log = {.fetched = calloc(V * warps, 8), .loaded = calloc(V * warps, 8), .warps = warps};
     t.ctx = &log;
@@ -411,6 +418,7 @@ static void a_task_fetches_what_the_task_ahead_loads_first(void **state) {
                    (unsigned long)want);
       }
     free(memory);
+    hd_table_free(&table);
     free(log.fetched);
     free(log.loaded);
   }

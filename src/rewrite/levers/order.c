@@ -49,13 +49,8 @@ hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, h
   rewrite_reads *r = rewrite_ordered(j);
   char dims[4][64], own[3][64], input[64];
   snprintf(input, sizeof input, "%%%s_%s", j->prefix, j->wide ? "w" : "u");
-  rewrite_lowering l = {.prefix = j->prefix,
-                        .wide_in = j->wide,
-                        .clusters = j->clusters,
-                        .in = input,
-                        .table = j->table,
-                        .table_bytes = j->table_bytes,
-                        .table_const = j->table_const};
+  rewrite_lowering l = {
+      .prefix = j->prefix, .wide_in = j->wide, .clusters = j->clusters, .in = input, .table = &j->table};
   for (unsigned k = 0; k < 4 && around; k++) {
     snprintf(dims[k], sizeof dims[k], "%%%s_%s", j->prefix, (const char *const[]){"nx", "ny", "nz", "v"}[k]);
     l.dims[k] = dims[k];
@@ -105,11 +100,11 @@ static hd_status put_table(rewrite_job *j, const hd_table *t, hd_diag *d) {
   hd_buf text = {0};
   uint32_t most = 0, at = 0;
   for (uint64_t i = 0; i < t->n; i++) most = t->task[i] > most ? t->task[i] : most;
-  j->table_bytes = most <= UINT16_MAX ? 2 : 4;
-  j->table_const = fits_const(j->m, t->n * j->table_bytes);
-  snprintf(j->table, sizeof j->table, "%s_order", j->prefix);
-  hd_buf_printf(&text, "%s .align 4 .u%u %s[%" PRIu64 "] = {", j->table_const ? ".const" : ".global",
-                j->table_bytes * 8, j->table, t->n);
+  j->table.bytes = most <= UINT16_MAX ? 2 : 4;
+  j->table.constant = fits_const(j->m, t->n * j->table.bytes);
+  snprintf(j->table.name, sizeof j->table.name, "%s_order", j->prefix);
+  hd_buf_printf(&text, "%s .align 4 .u%u %s[%" PRIu64 "] = {", j->table.constant ? ".const" : ".global",
+                j->table.bytes * 8, j->table.name, t->n);
   for (uint64_t i = 0; i < t->n; i++) hd_buf_printf(&text, "%s%u", i ? "," : "", t->task[i]);
   hd_buf_puts(&text, "};\n");
   while (at < j->m->n_items && !(j->m->items[at].kind == HD_I_FUNC && j->m->items[at].index == j->func)) at++;
@@ -121,8 +116,8 @@ static hd_status put_table(rewrite_job *j, const hd_table *t, hd_diag *d) {
 /* A larger one lies in device memory. */
 static void place_table(rewrite_job *j) {
   j->recipe->table_bytes = j->order_table->n * sizeof *j->order_table->task;
-  j->table_bytes = sizeof *j->order_table->task;
-  snprintf(j->table, sizeof j->table, "%%%s_order", j->prefix);
+  j->table.bytes = sizeof *j->order_table->task;
+  snprintf(j->table.name, sizeof j->table.name, "%%%s_order", j->prefix);
 }
 
 hd_status rewrite_order_table(rewrite_job *j, hd_diag *d) {

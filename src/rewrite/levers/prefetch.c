@@ -414,11 +414,8 @@ static hd_status put_coordinates(slice *s, bool ordered, hd_buf *t, hd_diag *d) 
   char prefix[96], in[96], dims[4][96], names[3][64];
   snprintf(prefix, sizeof prefix, "%s_n", j->prefix);
   snprintf(in, sizeof in, "%%%s_p", j->prefix);
-  rewrite_lowering l = {.prefix = prefix,
-                        .in = in,
-                        .want = {s->want[0], s->want[1], s->want[2]},
-                        .table = j->table,
-                        .table_bytes = j->table_bytes};
+  rewrite_lowering l = {
+      .prefix = prefix, .in = in, .want = {s->want[0], s->want[1], s->want[2]}, .table = &j->table};
   for (unsigned k = 0; k < 4; k++) {
     snprintf(dims[k], sizeof dims[k], "%%%s_%s", from->prefix,
              (const char *const[]){"nx", "ny", "nz", "v"}[k]);

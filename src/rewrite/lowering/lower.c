@@ -455,16 +455,16 @@ static void lower_move(lower *c, uint32_t to, uint32_t from) {
 static void lower_table(lower *c, uint32_t i) {
   const hd_pval *v = &c->p->vals[i];
   name base = temp(c, true), at = temp(c, true);
-  unsigned bytes = c->l->table_bytes;
-  if (c->l->table[0] == '%')
-    snprintf(base.s, sizeof base.s, "%.60s", c->l->table);
+  unsigned bytes = c->l->table->bytes;
+  if (c->l->table->name[0] == '%')
+    snprintf(base.s, sizeof base.s, "%.60s", c->l->table->name);
   else
-    emit(c, "mov.u64 %s, %s;", base.s, c->l->table);
+    emit(c, "mov.u64 %s, %s;", base.s, c->l->table->name);
   if (is_wide(c, v->a))
     emit(c, "mad.lo.u64 %s, %s, %u, %s;", at.s, operand(c, v->a, true).s, bytes, base.s);
   else
     emit(c, "mad.wide.u32 %s, %s, %u, %s;", at.s, operand(c, v->a, false).s, bytes, base.s);
-  emit(c, "ld.%s.u%u %s, [%s];", c->l->table_const ? "const" : "global", bytes * 8, reg(c, i).s, at.s);
+  emit(c, "ld.%s.u%u %s, [%s];", c->l->table->constant ? "const" : "global", bytes * 8, reg(c, i).s, at.s);
 }
 
 static void lower_value(lower *c, uint32_t i, uint32_t *loops, uint32_t *depth) {
