@@ -126,7 +126,8 @@ static void prepare_surface(emu_decoder *d, emu_form *f) {
   const bool texels = f->data[F_BOUNDS] & TEXELS;
   bool ok = g && !(g & CUBE) && bits >= 8 && bits <= 64 && bits * w->vec <= 128;
   if (reduce)
-    ok = ok && w->vec == 1 && bits >= 32 && f->data[F_SELECT] != NONE && c != EMU_CLASS_F;
+    ok = ok && w->vec == 1 && bits >= 32 && f->data[F_SELECT] != NONE && c != EMU_CLASS_F &&
+         (!texels || (c == EMU_CLASS_B && bits == 32));
   else
     ok = ok && c == EMU_CLASS_B && !texels;
   if (!ok)

@@ -101,8 +101,8 @@ void emu_run_surface_store(emu_warp *w, const emu_inst *i, char *r, uint32_t mas
 
 /* ---- sured ---------------------------------------------------------------------------- */
 
-static uint64_t reduced(const emu_image_inst *x, uint64_t old, uint64_t v) {
-  const bool wide = x->bytes == 8, is_signed = x->type == EMU_ATOM_S;
+static uint64_t reduced(const emu_image_inst *x, bool is_signed, uint64_t old, uint64_t v) {
+  const bool wide = x->bytes == 8;
   const int64_t a = wide ? (int64_t)old : (int32_t)old, b = wide ? (int64_t)v : (int32_t)v;
   switch ((emu_atom_op)x->atom) {
   case EMU_ATOM_ADD: return old + v;
@@ -115,16 +115,16 @@ static uint64_t reduced(const emu_image_inst *x, uint64_t old, uint64_t v) {
 }
 
 /* CTAs run on several host threads. */
-static void reduce(const emu_image_inst *x, char *at, uint64_t v) {
+static void reduce(const emu_image_inst *x, bool is_signed, char *at, uint64_t v) {
   if (x->bytes == 8) {
     uint64_t *p = (uint64_t *)(void *)at, old = __atomic_load_n(p, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(p, &old, reduced(x, old, v), false, __ATOMIC_SEQ_CST,
+    while (!__atomic_compare_exchange_n(p, &old, reduced(x, is_signed, old, v), false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_RELAXED)) {
     }
   } else {
     uint32_t *p = (uint32_t *)(void *)at, old = __atomic_load_n(p, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(p, &old, (uint32_t)reduced(x, old, v), false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_RELAXED)) {
+    while (!__atomic_compare_exchange_n(p, &old, (uint32_t)reduced(x, is_signed, old, v), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     }
   }
 }
@@ -138,6 +138,9 @@ void emu_run_surface_reduce(emu_warp *w, const emu_inst *i, char *r, uint32_t ma
     const unsigned l = (unsigned)__builtin_ctz(left);
     uint64_t value = 0;
     memcpy(&value, lane_of(r, x->reg[0], x->bytes, l), x->bytes);
-    reduce(x, (char *)(uintptr_t)(s.addr[l] + v.delta), value);
+    /* sured.p has no sign of its own: the surface's format has. */
+    const bool is_signed =
+        x->texels ? emu_image_of(w, i, r, l)->image.texel == HD_TEXEL_S32 : x->type == EMU_ATOM_S;
+    reduce(x, is_signed, (char *)(uintptr_t)(s.addr[l] + v.delta), value);
   }
 }

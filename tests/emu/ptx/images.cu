@@ -80,5 +80,5 @@ extern "C" __global__ void widths(surf a, surf b, int z) { // bytes, pairs, quad
 extern "C" __global__ void reduce(surf a, const int4 *c) {
   asm volatile("sured.b.add.2d.u32.zero [%0, {%1, %2}], %3;" ::"l"(a), "r"(c[N].x * 4), "r"(c[N].y), "r"(c[N].z));
   asm volatile("sured.b.max.2d.s32.zero [%0, {%1, %2}], %3;" ::"l"(a), "r"(c[N].x * 4), "r"(c[N].y + 8), "r"(c[N].z));
-  asm volatile("sured.p.min.2d.u32.zero [%0, {%1, %2}], %3;" ::"l"(a), "r"(c[N].x), "r"(c[N].y + 16), "r"(c[N].z));
+  asm volatile("sured.p.min.2d.b32.zero [%0, {%1, %2}], %3;" ::"l"(a), "r"(c[N].x), "r"(c[N].y + 16), "r"(c[N].z));
 }
