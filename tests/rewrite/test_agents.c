@@ -25,6 +25,12 @@ enum { ATTENDED = -1 };
 
 static const uint32_t line_of_256[3] = {256, 1, 1}, plane_16x16[3] = {16, 16, 1}, any_block[3] = {0};
 
+static unsigned count(const char *text, const char *what) {
+  unsigned n = 0;
+  for (; (text = strstr(text, what)); text++) n++;
+  return n;
+}
+
 static void expect(const text_case *c, const uint32_t block[3]) {
   hd_arena arena;
   hd_arena_init(&arena);
@@ -48,6 +54,10 @@ static void expect(const text_case *c, const uint32_t block[3]) {
     assert_int_equal(hd_ptx_print(m, &out), HD_OK);
     if ((strstr(out.data, "heddle_here") != NULL) != (c->kind == ATTENDED))
       fail_msg("%s: %s", c->what, c->kind == ATTENDED ? "not attended" : "attended");
+    /* ptxas pairs those lanes alone that meet for an answer which is read. */
+    const unsigned meetings = count(out.data, "barrier.red.or.pred");
+    if (meetings && count(out.data, "@!%heddle_met trap;") + 1 != meetings)
+      fail_msg("%s: a barrier's answer is not read", c->what);
     hd_buf_free(&out);
   }
   hd_arena_free(&arena);

@@ -19,7 +19,12 @@
  * Threads vote and meet from different instructions, and PTX lets them from sm_70 on: they pair by qualifiers
  * and masks. In the original, too, two threads may so meet at different instructions. That is why all
  * barriers, or all operations of whole warps, are changed if any is, and not those alone that some threads
- * skip. */
+ * skip.
+ *
+ * Where ptxas finds lanes apart, one of the two instructions runs for both, and answers in its own register.
+ * An instruction whose answer nobody reads has no such register: then the lanes at the other one get none,
+ * and wait for ever (seen with ptxas 13.0 on an H100). So every answer is read: by a trap for what cannot
+ * be. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +107,8 @@ typedef struct edit {
   hd_ptx_opnd here, not_here, live;
   /* Under no guard. */
   hd_ptx_stmt vote, vote_none, meet;
+  hd_ptx_stmt nobody, met_already; /* the answers of a barrier that its guard skips */
+  hd_ptx_stmt both, trap;
 } edit;
 
 static hd_ptx_opnd inserted_register(const rewrite_job *j, const char *name) {
@@ -110,11 +117,11 @@ static hd_ptx_opnd inserted_register(const rewrite_job *j, const char *name) {
   return (hd_ptx_opnd){.kind = HD_O_REG, .sym = rewrite_find_register(j->m, full)};
 }
 
-static hd_status make(hd_ptx_module *m, const char *form, const hd_ptx_opnd o[3], hd_ptx_stmt *out,
+static hd_status make(hd_ptx_module *m, const char *form, const hd_ptx_opnd *o, unsigned n, hd_ptx_stmt *out,
                       hd_diag *d) {
-  *out = (hd_ptx_stmt){.kind = HD_S_INST, .n_opnds = 3};
+  *out = (hd_ptx_stmt){.kind = HD_S_INST, .n_opnds = (uint8_t)n};
   hd_status st = hd_ptx_add_form(m, form, &out->form, d);
-  return st == HD_OK ? hd_ptx_add_operands(m, o, 3, &out->first_opnd, d) : st;
+  return st == HD_OK && n ? hd_ptx_add_operands(m, o, n, &out->first_opnd, d) : st;
 }
 
 static hd_status make_statements(edit *e, hd_diag *d) {
@@ -124,10 +131,25 @@ static hd_status make_statements(edit *e, hd_diag *d) {
   e->here = e->not_here = inserted_register(j, "here");
   e->not_here.flags |= HD_OF_NEG;
   e->live = inserted_register(j, "live");
-  hd_status st = make(j->m, "vote.sync.ballot.b32", (hd_ptx_opnd[3]){e->live, e->here, whole}, &e->vote, d);
-  if (st == HD_OK)
-    st = make(j->m, "vote.sync.ballot.b32", (hd_ptx_opnd[3]){none, e->not_here, whole}, &e->vote_none, d);
-  if (st == HD_OK) st = make(j->m, "barrier.red.or.pred", (hd_ptx_opnd[3]){met, zero, e->here}, &e->meet, d);
+  const struct {
+    const char *form;
+    hd_ptx_opnd o[4];
+    unsigned n;
+    hd_ptx_stmt *out;
+  } all[] = {
+      {"vote.sync.ballot.b32", {e->live, e->here, whole}, 3, &e->vote},
+      {"vote.sync.ballot.b32", {none, e->not_here, whole}, 3, &e->vote_none},
+      {"barrier.red.or.pred", {met, zero, e->here}, 3, &e->meet},
+      {"mov.u32", {none, zero}, 2, &e->nobody},
+      {"mov.pred", {met, whole}, 2, &e->met_already},
+      {"setp.eq.and.u32", {met, none, zero, met}, 4, &e->both},
+      {"trap", {met}, 0, &e->trap},
+  };
+  hd_status st = HD_OK;
+  for (size_t k = 0; st == HD_OK && k < sizeof all / sizeof *all; k++)
+    st = make(j->m, all[k].form, all[k].o, all[k].n, all[k].out, d);
+  e->trap.guard = met.sym;
+  e->trap.guard_neg = true;
   return st;
 }
 
@@ -143,8 +165,14 @@ static hd_status push_like(edit *e, hd_ptx_stmt s, const hd_ptx_stmt *like, hd_d
 }
 
 static hd_status put_barrier(edit *e, const hd_ptx_stmt *s, hd_diag *d) {
-  hd_status st = e->j->attend.votes ? push_like(e, e->vote_none, s, d) : HD_OK;
-  return st == HD_OK ? push_like(e, e->meet, s, d) : st;
+  const bool votes = e->j->attend.votes;
+  hd_status st = HD_OK;
+  if (s->guard && votes) st = push(e, e->nobody, d);
+  if (s->guard && st == HD_OK) st = push(e, e->met_already, d);
+  if (votes && st == HD_OK) st = push_like(e, e->vote_none, s, d);
+  if (st == HD_OK) st = push_like(e, e->meet, s, d);
+  if (votes && st == HD_OK) st = push(e, e->both, d);
+  return st == HD_OK ? push(e, e->trap, d) : st;
 }
 
 static hd_status put_operation(edit *e, hd_ptx_stmt s, hd_diag *d) {
