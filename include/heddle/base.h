@@ -209,7 +209,7 @@ HD_API double hd_seconds(void); /* monotonic */
 
 /* ---- Threads ----------------------------------------------------------- */
 
-/* Number of online processors, at least 1. */
+/* Number of processors that this process may run on, at least 1. */
 HD_API unsigned hd_cpu_count(void);
 
 /* Run fn(ctx, worker) for worker = 0..n-1, each on its own thread (worker 0

@@ -1,6 +1,7 @@
 #include "heddle/base.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +13,9 @@ double hd_seconds(void) {
 }
 
 unsigned hd_cpu_count(void) {
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t own;
+  if (sched_getaffinity(0, sizeof own, &own) == 0) return (unsigned)CPU_COUNT(&own);
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
   return n < 1 ? 1 : (unsigned)n;
 }
 

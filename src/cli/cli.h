@@ -8,6 +8,8 @@
 #include "heddle/report.h"
 #include "heddle/work.h"
 
+int cli_main(int argc, char **argv); /* the program */
+
 /* Exit codes. */
 enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2 };
 

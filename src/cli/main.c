@@ -111,7 +111,7 @@ static int run(const cli_command *c, int argc, char **argv) {
   return rc;
 }
 
-int main(int argc, char **argv) {
+int cli_main(int argc, char **argv) {
   setlocale(LC_CTYPE, "C.UTF-8");
   if (argc < 2) {
     print_help();

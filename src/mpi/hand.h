@@ -1,0 +1,49 @@
+/* mpi/hand.h: a rank's own worker, a process that does items while the rank itself only carries messages.
+ *
+ * heddle-mpi is cli/ and this folder: rank 0 runs the command and hands out its items (pool.c), every rank
+ * has a hand that does some (hand.c), main.c joins the two. A worker that is killed is replaced, and does its
+ * items once more. Workers are copies of the process from before MPI was initialized: MPI must not be used
+ * after a fork. */
+#ifndef HEDDLE_MPI_HAND_H
+#define HEDDLE_MPI_HAND_H
+
+#include "heddle/process.h"
+#include "heddle/work.h"
+
+enum { HAND_MOST = 256 }; /* items at once */
+
+typedef struct hand {
+  hd_keeper keeper;
+  uint32_t local, locals;
+  int fd;          /* of the worker that runs; -1: none */
+  bool ready;      /* it said its hello */
+  unsigned deaths; /* of workers, since the last answer */
+  hd_work_hello hello;
+  uint64_t items[HAND_MOST]; /* that it is at */
+  unsigned n;
+} hand;
+
+typedef enum hand_event {
+  HAND_NOTHING,
+  HAND_READY,  /* the hello is there, for the first time */
+  HAND_ANSWER, /* see hand_poll */
+  HAND_DEAD,   /* workers end before they answer: there is no point in further ones */
+} hand_event;
+
+/* What a worker runs: the command line, with its answers going into the stream. */
+typedef struct hand_command {
+  int argc;
+  char **argv;
+} hand_command;
+
+/* While the process has one thread and no MPI. The command outlives it. */
+hd_status hand_open(hand *h, const hand_command *c, hd_diag *d);
+/* Start the worker: number `local` of `locals` on this machine, of whose processors it uses an equal part
+ * unless the rank was bound to some already. */
+void hand_start(hand *h, uint32_t local, uint32_t locals);
+void hand_give(hand *h, uint64_t item);
+/* Wait for an event for so many milliseconds. HAND_ANSWER: *head, and its bytes in `bytes`. */
+hand_event hand_poll(hand *h, int ms, hd_work_answer *head, hd_buf *bytes);
+void hand_close(hand *h);
+
+#endif

@@ -1,0 +1,101 @@
+/* heddle-mpi: the program heddle over the ranks of MPI. mpirun -n 8 heddle-mpi sweep ... */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "mpi/pool.h"
+
+static const double patience = 5; /* seconds for ranks to say goodbye */
+
+/* The ranks on the machine of rank 0. */
+typedef struct neighbours {
+  int n;
+  int (*who)[2]; /* rank and process */
+} neighbours;
+
+static neighbours find_neighbours(MPI_Comm node) {
+  int rank, local, own[2];
+  neighbours out = {0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(node, &local);
+  MPI_Comm_size(node, &out.n);
+  own[0] = rank;
+  own[1] = (int)getpid();
+  if (local == 0) out.who = calloc((size_t)out.n, sizeof *out.who);
+  MPI_Gather(own, 2, MPI_INT, out.who, 2, MPI_INT, 0, node);
+  return out;
+}
+
+/* Seen by rank 0: every rank's goodbye, in said[]. Those that are stopped or dead say none. */
+static bool part(int ranks, bool *said) {
+  const double start = hd_seconds();
+  int left = ranks - 1;
+  for (int r = 1; r < ranks; r++) mpi_post(r, TAG_END, NULL, 0);
+  while (left && hd_seconds() - start < patience) {
+    MPI_Status status;
+    int there = 0, len = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+    if (!there) {
+      usleep(1000);
+      continue;
+    }
+    MPI_Get_count(&status, MPI_BYTE, &len);
+    char *late = malloc((size_t)len + 1);
+    if (!late) return false;
+    MPI_Recv(late, len, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    free(late);
+    if (status.MPI_TAG == TAG_BYE) said[status.MPI_SOURCE] = true, left--;
+  }
+  return left == 0;
+}
+
+/* All is written: end what is left. An mpiexec that was told to go on without ranks that die does not end
+ * stopped ones either. */
+static void leave(int ranks, const neighbours *near, int rc) {
+  bool *said = calloc((size_t)ranks, sizeof *said);
+  if (said && part(ranks, said)) {
+    free(said);
+    return;
+  }
+  for (int i = 0; said && near->who && i < near->n; i++)
+    if (near->who[i][0] && !said[near->who[i][0]]) kill(near->who[i][1], SIGKILL);
+  free(said);
+  MPI_Abort(MPI_COMM_WORLD, rc);
+}
+
+int main(int argc, char **argv) {
+  hand own;
+  hd_diag d = {0};
+  const hand_command command = {argc, argv};
+  if (hand_open(&own, &command, &d) != HD_OK) return cli_fail(&d);
+  int level, rank, ranks, local, locals, rc = EXIT_OK;
+  MPI_Comm node;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+    return cli_usage("MPI cannot be initialized");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &local);
+  MPI_Comm_size(node, &locals);
+  neighbours near = find_neighbours(node);
+  if (rank == 0) {
+    mpi_pool pool = {&own, (uint32_t)local, (uint32_t)locals};
+    const hd_work_pool way = {&pool, mpi_pool_run};
+    cli_how.pool = &way;
+    rc = cli_main(argc, argv);
+    fflush(NULL);
+    hand_close(&own);
+    leave(ranks, &near, rc);
+  } else {
+    mpi_serve(&own, (uint32_t)local, (uint32_t)locals);
+    hand_close(&own);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BYE, MPI_COMM_WORLD);
+  }
+  free(near.who);
+  MPI_Finalize();
+  return rc;
+}

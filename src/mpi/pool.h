@@ -1,0 +1,27 @@
+/* mpi/pool.h: the items of a command's work handed out to the ranks of MPI_COMM_WORLD. */
+#ifndef HEDDLE_MPI_POOL_H
+#define HEDDLE_MPI_POOL_H
+
+#include "mpi/hand.h"
+
+/* Tags. To rank 0: READY with an hd_work_hello, ANSWER with an hd_work_answer and its bytes, DEAD, BYE. From
+ * it: START, ITEM with a uint64_t, END. */
+typedef enum mpi_tag { TAG_START, TAG_READY, TAG_ITEM, TAG_ANSWER, TAG_DEAD, TAG_END, TAG_BYE } mpi_tag;
+
+/* Rank 0's, with its own hand. Every rank gets as many items as its worker has threads, the costliest first.
+ * When all are given out, idle ranks do those once more that are out for long: a rank that died or hangs
+ * loses nothing but its time. */
+typedef struct mpi_pool {
+  hand *own;
+  uint32_t local, locals; /* as hand_start has them */
+} mpi_pool;
+hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n, hd_work_done *done,
+                       void *done_ctx, hd_diag *d);
+
+/* The loop of any other rank, until rank 0 says END. */
+void mpi_serve(hand *h, uint32_t local, uint32_t locals);
+
+/* From rank 0 to a rank that may never receive it: a few bytes, which stay allocated. */
+void mpi_post(int rank, mpi_tag tag, const void *data, size_t len);
+
+#endif

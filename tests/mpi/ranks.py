@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""heddle-mpi against one process: the same bytes, whatever becomes of ranks and workers.
+
+  ranks.py HEDDLE HEDDLE_MPI MPIEXEC [KILLS]
+
+KILLS: how often a rank is killed at random (default: 3). Exit code 77: this MPI starts no ranks here.
+"""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HEDDLE, HEDDLE_MPI, MPIEXEC = sys.argv[1:4]
+KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl="self,vader",
+                   OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True).stdout
+OPEN_MPI = any(word in VERSION for word in (b"Open MPI", b"OpenRTE"))
+RECOVER = ["--enable-recovery"] if OPEN_MPI else ["-disable-auto-cleanup"]
+PLANS = [f"order={o}{b}" for o in ["col", "hilbert", *(f"band:{n}" for n in range(1, 60))]
+         for b in ("", ",bind=agents", ",bind=agents:2", ",bind=claim")]
+SWEEP = ["sweep", "matmul-tiled", "--size", "small", "--gpu", "gtx580"]
+draw = random.Random(18)
+failed = 0
+
+
+def check(name, ok, more=""):
+    global failed
+    failed += not ok
+    print(("ok      " if ok else "FAILED  ") + name + (f": {more}" if more and not ok else ""), flush=True)
+
+
+def start(ranks, words, *options):
+    """mpiexec in a session of its own, so that nothing of it is left behind."""
+    return subprocess.Popen([MPIEXEC, *options, "-n", str(ranks), HEDDLE_MPI, *words], env=ENVIRONMENT,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def finish(process, seconds=240):
+    try:
+        text, _ = process.communicate(timeout=seconds)
+        return process.returncode, text.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return -1, "timed out"
+
+
+def children(pid):
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(p) for p in task.read_text().split()]
+    return found
+
+
+def ranks_of(process):
+    """The ranks' processes, in their order, below mpiexec; each starts a keeper, which starts the worker."""
+    todo, found = [process.pid], []
+    while todo:
+        pid = todo.pop()
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if words[0].decode() == HEDDLE_MPI:
+                found.append(pid)
+            else:
+                todo += children(pid)
+        except OSError:
+            pass
+    return sorted(found)
+
+
+def wait_for_ranks(process, n):
+    for _ in range(2000):
+        found = ranks_of(process)
+        if len(found) == n and all(children(p) and children(children(p)[0]) for p in found):
+            return found
+        if process.poll() is not None:
+            break
+        time.sleep(0.005)
+    return []
+
+
+def sweep(out):
+    return [*SWEEP, "--plans", "@plans", "-o", out]
+
+
+def same(out):
+    there = pathlib.Path(out)
+    ok = there.exists() and there.read_bytes() == ONE
+    there.unlink(missing_ok=True)
+    return ok
+
+
+def any_number_of_ranks_writes_the_bytes_of_one_process():
+    for n in (1, 2, 3):
+        rc, text = finish(start(n, sweep("out.csv")))
+        check(f"{n} ranks write the bytes of one process", rc == 0 and same("out.csv"), text)
+    words = ["levers", "copy-col", "matmul-tiled", "--plan", "order=col", "--plan", "bind=agents", "-o"]
+    subprocess.run([HEDDLE, *words, "one.md"], check=True)
+    rc, text = finish(start(2, [*words, "two.md"]))
+    check("so does a table", rc == 0 and pathlib.Path("one.md").read_bytes() == pathlib.Path("two.md").read_bytes(), text)
+
+
+def other_commands_and_errors_end_as_they_do_in_one_process():
+    rc, text = finish(start(2, ["--version"]))
+    check("a command without items runs on rank 0 alone", rc == 0 and text.count("heddle") == 1, text)
+    rc, text = finish(start(2, ["sweep", "nosuch"]))
+    check("an error ends all ranks", rc == 2 and text.count("no workload 'nosuch'") == 1, text)
+
+
+def a_worker_that_is_killed_is_replaced():
+    process = start(2, sweep("out.csv"))
+    ranks = wait_for_ranks(process, 2)
+    for rank in ranks:
+        time.sleep(0.2)
+        for worker in children(children(rank)[0]) if children(rank) else []:
+            os.kill(worker, signal.SIGKILL)
+    rc, text = finish(process)
+    check("a worker that is killed is replaced", len(ranks) == 2 and rc == 0 and same("out.csv"), text)
+
+
+def a_rank_that_is_killed_or_stopped_loses_only_its_time():
+    for k in range(KILLS):
+        process = start(3, sweep("out.csv"), *RECOVER)
+        ranks = wait_for_ranks(process, 3)
+        time.sleep(draw.random())
+        number = signal.SIGKILL if k % 3 else signal.SIGSTOP
+        if ranks and process.poll() is None:
+            os.kill(ranks[draw.choice((1, 2))], number)
+        rc, text = finish(process)
+        check(f"a rank gets {number.name}", bool(ranks) and rc == 0 and same("out.csv"), text)
+        for pid in ranks:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+
+
+def a_run_that_is_killed_goes_on_from_its_journal():
+    process = start(2, [*sweep("out.csv"), "--journal", "journal"])
+    wait_for_ranks(process, 2)
+    journal = pathlib.Path("journal")
+    for _ in range(4000):
+        if process.poll() is not None or journal.exists() and journal.read_bytes().count(b"\na ") > 5:
+            break
+        time.sleep(0.005)
+    for rank in ranks_of(process):
+        os.kill(rank, signal.SIGKILL)
+    finish(process)
+    pathlib.Path("out.csv").unlink(missing_ok=True)
+    before = journal.read_bytes().count(b"\na ")
+    rc, text = finish(start(2, [*sweep("out.csv"), "--journal", "journal", "--resume"]))
+    check("a run that is killed goes on from its journal", rc == 0 and before > 5 and same("out.csv"), text)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    pathlib.Path("plans").write_text("\n".join(PLANS))
+    subprocess.run([HEDDLE, *sweep("one.csv")], check=True)
+    ONE = pathlib.Path("one.csv").read_bytes()
+    first = subprocess.run([MPIEXEC, "-n", "2", "true"], env=ENVIRONMENT, capture_output=True)
+    if first.returncode != 0:
+        print("skipped: this MPI starts no ranks here:", first.stderr.decode(errors="replace")[:300])
+        sys.exit(77)
+    any_number_of_ranks_writes_the_bytes_of_one_process()
+    other_commands_and_errors_end_as_they_do_in_one_process()
+    a_worker_that_is_killed_is_replaced()
+    a_rank_that_is_killed_or_stopped_loses_only_its_time()
+    a_run_that_is_killed_goes_on_from_its_journal()
+sys.exit(failed != 0)
