@@ -96,6 +96,8 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
+  /* More accesses may wait for it by then. */
+  for (uint32_t i = 0; c->policy.kind != HD_SCHED_LRR && i < c->schedulers; i++) c->choice[i].stale = true;
   if (w->event == EVENT_LOAD) {
     uint64_t *slot = &w->arrival[w->loads % PACE_LOADS];
     if (w->loads >= PACE_LOADS) w->older = later_of(w->older, *slot);
@@ -192,19 +194,36 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
 
 /* ---- Choosing --------------------------------------------------------------------- */
 
+/* The cycle at which a warp's event can be: an access waits for the pipeline. */
+static uint64_t event_cycle(const model_clock *c, uint32_t warp, uint64_t ready) {
+  return c->warps[warp].event <= EVENT_LOAD ? later_of(ready, c->load_store) : ready;
+}
+
+/* Is the event of warp w to be preferred? Under LRR accesses go in the order in which they came; the other
+ * policies have their say among those that wait for the pipeline, too. */
+static bool better_event(const model_clock *c, const clock_choice *best, uint32_t w, uint64_t at,
+                         uint32_t turn) {
+  if (c->policy.kind == HD_SCHED_LRR || best->event_at == SM_NEVER) return at < best->event_at;
+  uint64_t own = event_cycle(c, w, at), other = event_cycle(c, best->event, best->event_at);
+  return own < other || (own == other && model_warps_turn(&c->policy, w) < turn);
+}
+
 /* Among its warps, the one that can do its step first, and the one that can do its event first. */
 static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
   uint32_t n = s->n_ctas * s->warps_per_cta, of = c->schedulers, from = c->policy.last[scheduler] + of;
   uint64_t free = c->free[scheduler];
   clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
   if (from % of != scheduler || from >= n) from = scheduler;
-  uint32_t w = from, turn = UINT32_MAX;
+  uint32_t w = from, turn = UINT32_MAX, event_turn = UINT32_MAX;
   for (uint32_t k = scheduler; k < n; k += of, w += of) {
     if (w >= n) w = scheduler;
     uint64_t at = s->ready[w];
     if (at == SM_NEVER) continue;
     if (!c->steps[w]) {
-      if (at < best.event_at) best.event_at = at, best.event = w;
+      if (!better_event(c, &best, w, at, event_turn)) continue;
+      best.event_at = at;
+      best.event = w;
+      if (c->policy.kind != HD_SCHED_LRR) event_turn = model_warps_turn(&c->policy, w);
       continue;
     }
     if (at < free) at = free;
@@ -218,8 +237,8 @@ static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
   c->choice[scheduler] = best;
 }
 
-/* The warp to go next, and when. All schedulers' accesses go through one pipeline, in the order in which they
- * came to it. */
+/* The warp to go next, and when. All schedulers' accesses go through one pipeline: of those that they chose,
+ * the one that came first. */
 static uint32_t pick(model_clock *c, const model_sm *s, uint64_t *when) {
   uint64_t least = SM_NEVER, came = SM_NEVER;
   uint32_t best = 0;
@@ -228,7 +247,7 @@ static uint32_t pick(model_clock *c, const model_sm *s, uint64_t *when) {
     const clock_choice *q = &c->choice[i];
     if (q->step_at < least) least = q->step_at, best = q->step, came = 0;
     if (q->event_at == SM_NEVER) continue;
-    uint64_t at = c->warps[q->event].event <= EVENT_LOAD ? later_of(q->event_at, c->load_store) : q->event_at;
+    uint64_t at = event_cycle(c, q->event, q->event_at);
     if (at < least || (at == least && q->event_at < came)) least = at, best = q->event, came = q->event_at;
   }
   *when = least;
