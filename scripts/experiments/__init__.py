@@ -1,0 +1,1 @@
+"""The papers' experiments, one module a paper; scripts/papers runs them."""

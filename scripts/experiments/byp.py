@@ -1,0 +1,173 @@
+"""BYP: bypassing by warps."""
+from . import plot
+from .model import KB, geomean, hits, ratio, speedup
+from .page import Page, change, percent, times, waits, waves_text
+
+BYP_APPS = [
+    ("BFS", "bfs-uniform", "medium", 16), ("BKP", "backprop", "paper", 8), ("BTE", "btree", "small", 8),
+    ("KMN", "kmeans", "small", 8), ("STE", "stencil3d", "small", 8), ("PTF", "particlefilter", "small", 16),
+    ("SPV", "spmv-csr", "small", 6), ("STC", "streamcluster", "small", 16), ("SRD", "srad", "small", 8),
+    ("BIC", "bicg", "paper", 8), ("ATX", "atax", "paper", 8), ("GES", "gesummv", "paper", 8),
+    ("MVT", "mvt", "paper", 8), ("SYR", "syrk", "small", 8), ("SYK", "syr2k", "small", 8),
+    ("SSC", "similarityscore", "small", 16),
+]
+THRESHOLDS = tuple(range(1, 16))
+# GPU, generation, figure, cache, L1, and in the paper: cha over bpa, best over bpa, best over cha (section 5). Figures
+# of platforms 4 to 7 are in figure 22, which has no numbers in the text but those of 5.1.
+BYP_GPUS = [
+    ("gtx570", "Fermi", "12", "l1", 16 * KB, ("0.89x", "1.24x", "1.39x")),
+    ("gtx570", "Fermi", "13", "l1", 48 * KB, ("1.17x", "1.45x", "1.24x")),
+    ("gtx570", "Fermi", "14", "l2", 16 * KB, ("-", "1.12x", "1.20x")),
+    ("k80", "Kepler", "15", "l1", 16 * KB, ("0.76x", "1.08x", "1.42x")),
+    ("k80", "Kepler", "16", "l1", 32 * KB, ("0.80x", "1.09x", "1.36x")),
+    ("k80", "Kepler", "17", "l1", 48 * KB, ("0.90x", "1.16x", "1.29x")),
+    ("k80", "Kepler", "18", "ro", 16 * KB, ("2.03x", "2.16x", "-")),
+    ("k80", "Kepler", "19", "l2", 16 * KB, ("-", "as Fermi", "as Fermi")),
+    ("gtx750ti", "Maxwell", "20", "ro", None, ("1.09x", "1.15x", "-")),
+    ("gtx750ti", "Maxwell", "21", "l2", None, ("-", "1.00x", "1.00x")),
+    ("gtx460", "Fermi", "22", "l1", 16 * KB, ("0.85x", "-", "-")),
+    ("gtx690", "Kepler", "22", "l1", 16 * KB, ("1.00x", "1.00x", "1.00x")),
+    ("k40", "Kepler", "22", "ro", 16 * KB, ("above 1", "above 1", "-")),
+    ("gtx980", "Maxwell", "22", "ro", None, ("above 1", "above 1", "-")),
+]
+
+
+def byp_curve(model, workload, size, gpu, cache, l1, thresholds):
+    """(threshold, row) from bypass-all (0) to cache-all (None). Loads do not use the read-only cache unless all or some
+    warps are to."""
+    around = (lambda k: f"bypass=l1:{k}+l2:{k}") if cache == "l1+l2" else (lambda k: f"bypass={cache}:{k}")
+    all_, none = ("baseline", around(0)) if cache != "ro" else ("bypass=ro:32", "bypass=l1:0")
+    plans = [none] + [around(k) for k in thresholds] + [all_]
+    known = model.rows(workload, gpu, size, plans, l1)
+    return list(zip([0] + list(thresholds) + [None], [known[p] for p in plans]))
+
+
+def byp_case(model, page, size, what):
+    curves = {l1: byp_curve(model, "bfs-uniform", size, "gtx570", "l1", l1 * KB, THRESHOLDS) for l1 in (16, 48)}
+    rows, best = [], {}
+    if not all(r for c in curves.values() for _, r in c):
+        page.text(f"bfs-uniform, size {size} ({what}): not modelled yet.")
+        return
+    for l1, c in curves.items():
+        known = [(k, r) for k, r in c if r]
+        best[l1] = min(known, key=lambda x: x[1]["time_us"])[0] if known else None
+    for i, (k, _) in enumerate(curves[16]):
+        cells = ["cha" if k is None else f"{k} (bpa)" if k == 0 else k]
+        for l1 in (16, 48):
+            r = curves[l1][i][1]
+            cells += [f"{r['time_us']:.0f} us" + (" **best**" if best[l1] == k else ""), percent(hits(r)),
+                      f"{r['l2_sectors'] / 1e6:.2f} M", f"{r['dram_read_bytes'] / 1e6:.0f} MB"] if r else ["-"] * 4
+        rows.append(cells)
+    page.text(f"bfs-uniform, size {size}: {what}.")
+    page.table(["threshold", "16 KB L1: time", "L1 hits", "L2 sectors", "DRAM read", "48 KB L1: time", "L1 hits",
+                "L2 sectors", "DRAM read"], rows)
+
+    def over(l1, a, b):
+        known = dict(curves[l1])
+        return times(speedup(known[a], known[b]))
+    page.table(["", "the paper", "here, 16 KB", "here, 48 KB"], [
+        ["best threshold", "3 on 16 KB (figure 5), 9 on 48 KB (figure 8)", best[16], best[48]],
+        ["best over bpa", "above 1 (figures 5, 8)", over(16, best[16], 0), over(48, best[48], 0)],
+        ["cha over bpa", "16 KB: \"much worse than no caching at all\"; 48 KB: \"similar\"", over(16, None, 0),
+         over(48, None, 0)],
+        ["best over cha", "above 1 (figures 5, 8)", over(16, best[16], None), over(48, best[48], None)]])
+
+
+CASE = [("5", "l1", 16), ("6", "l2", 16), ("7", "l1+l2", 16), ("8", "l1", 48), ("9", "l2", 48), ("10", "l1+l2", 48)]
+
+
+def byp_figures(model, page, size):
+    """Figures 5 to 10: the same around L2, and around both."""
+    curves = [byp_curve(model, "bfs-uniform", size, "gtx570", cache, l1 * KB, THRESHOLDS) for _, cache, l1 in CASE]
+    if not any(r for c in curves for _, r in c):
+        return
+    names = [f"figure {n}: {cache.upper()}, {l1} KB" for n, cache, l1 in CASE]
+    time = lambda r: r["time_us"] if r else None
+    rows = [["bpa" if k == 0 else "cha" if k is None else k] + [f"{time(c[i][1]):.0f}" if c[i][1] else "-" for c in curves]
+            for i, (k, _) in enumerate(curves[0])]
+    best = [min((time(r), i) for i, (_, r) in enumerate(c) if r)[1] if all(r for _, r in c) else None for c in curves]
+    rows.append(["best"] + ["-" if b is None else rows[b][0] for b in best])
+    page.text(f"Times in us around L1, around L2 (`bypass=l2:K`: loads from warp K on leave L1 and L2 first), and around both "
+              f"(`bypass=l1:K+l2:K`), bfs-uniform, size {size}. The paper: L2's *cha* beats its *bpa*, the best of all is always one "
+              "of L1's, and both together are worse than either.")
+    page.table(["threshold"] + names, rows)
+    page.plot("byp-bfs", plot.lines, f"bfs, {size}, gtx570 (BYP figures 5 to 10)", "us against the threshold", [r[0] for r in rows[:-1]],
+              [(f"{cache.upper()} {l1}K", [time(r) for _, r in c]) for (_, cache, l1), c in zip(CASE, curves)])
+
+
+def kind_of(curve):
+    """The five classes of BYP 5.2, by the curve's shape; times within 5% are one."""
+    t = [r["time_us"] for _, r in curve if r]
+    turns = [b - a for a, b in zip(t, t[1:]) if abs(b - a) > 0.03 * a]
+    changes = sum((a > 0) != (b > 0) for a, b in zip(turns, turns[1:]))
+    if max(t) < 1.05 * min(t):
+        return "insensitive"
+    if changes > 1:
+        return "irregular"
+    if t[0] <= 1.02 * min(t):
+        return "bypass-favorite"
+    return "cache-favorite" if t[-1] <= 1.02 * min(t) else "congested"
+
+
+def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
+    """The figure's table; its line of the summary."""
+    rows, cha_bpa, opt_bpa, opt_cha, register, groups = [], [], [], [], [], []
+    with_register = figure == "12"
+    for abbreviation, workload, size, warps in BYP_APPS:
+        c = byp_curve(model, workload, size, gpu, cache, l1, [k for k in THRESHOLDS if k < warps])
+        known = [(k, r) for k, r in c if r]
+        bpa, cha = c[0][1], c[-1][1]
+        if not bpa or not cha:
+            continue
+        k, opt = min(known, key=lambda x: x[1]["time_us"])
+        for values, x in ((cha_bpa, speedup(cha, bpa)), (opt_bpa, speedup(opt, bpa)), (opt_cha, speedup(opt, cha))):
+            values.append(x)
+        groups.append((abbreviation, [1, cha_bpa[-1], opt_bpa[-1]]))
+        cells = [abbreviation, f"{workload}, {size}", waves_text(model.waves(workload, gpu, size, cha)), percent(hits(cha)),
+                 change(ratio(cha, bpa, "l2_sectors")), change(ratio(opt, bpa, "l2_sectors")), waits(bpa), waits(cha), waits(opt),
+                 times(cha_bpa[-1]), times(opt_bpa[-1]), times(opt_cha[-1]), "bpa" if k == 0 else "cha" if k is None else k, kind_of(c)]
+        if with_register:
+            plan = f"bypass={cache}:{k},form=register" if k else None
+            row = model.rows(workload, gpu, size, [plan], l1)[plan] if plan else opt
+            register.append(speedup(row, opt))
+            cells.append(times(register[-1]))
+        rows.append(cells)
+    what = {"l1": "L1", "l2": "L2", "ro": "the read-only cache"}[cache]
+    title = f"{generation} ({gpu}), figure {figure}: around {what}" + (f", {l1 // KB} KB of L1" if l1 else "")
+    means = [geomean(v) for v in (cha_bpa, opt_bpa, opt_cha)]
+    summary = [f"{generation} ({gpu})", figure, what + (f", {l1 // KB} KB of L1" if l1 else ""), f"{len(rows)} of 16"] + \
+        [x for ours, theirs in zip(means, paper) for x in (times(ours), theirs)]
+    if not rows:
+        return summary
+    tail = ["", ""] + ([times(geomean(register))] if with_register else [])
+    rows.append(["", "geometric mean"] + [""] * 7 + [times(m) for m in means] + tail)
+    rows.append(["", "the paper, 5"] + [""] * 7 + list(paper) + ["", ""] + (["1.02x (6.2)"] if with_register else []))
+    page.text(title + ":")
+    page.table(["BYP", "workload, size", "waves", "hits, cha", "L2 sectors, cha to bpa", "opt to bpa", "waits, bpa", "cha", "opt",
+                "cha over bpa", "opt over bpa", "opt over cha", "threshold", "class (5.2)"] + (["register (6.2) over opt"] if with_register else []),
+               rows)
+    page.plot(f"byp-{figure}-{gpu}-{cache}", plot.bars, title, "speed over bpa", groups, ["bpa", "cha", "best"], (1, "bpa"))
+    return summary
+
+
+def chapter(model, page):
+    tables = Page(page.folder)
+    summary = [byp_table(model, tables, *row) for row in BYP_GPUS]
+    page.text("## BYP: bypassing by warps",
+              "### bfs, the case study (BYP 4.3)",
+              "Predicted time, L1 hits and L2 sectors against the threshold: warps of a CTA from it on bypass L1; 0 is *bpa* "
+              "(all bypass), the last row *cha* (all cached, the default). On gtx570 (platform 1), 16 warps a CTA.")
+    for size, what in (("medium", "100000 nodes"), ("paper", "1000000 nodes, 6 edges each, as the paper's graph1MW_6")):
+        byp_case(model, page, size, what)
+    byp_figures(model, page, "medium")
+    page.text("### All platforms (BYP figure 22)",
+              "Geometric means over the applications that were modelled on each. *opt*: the best threshold, or bpa or cha where that is "
+              "faster. `scripts/papers --only byp` goes on with what is missing.")
+    page.table(["platform", "figure", "around", "applications", "cha over bpa", "the paper", "opt over bpa", "the paper", "opt over cha",
+                "the paper"], summary)
+    page.text("### All applications (BYP figures 12 to 21)",
+              "*bpa*, *cha* and the best threshold between 1 and the CTA's warps - 1, or bpa or cha where that is faster "
+              "(*opt*), in predicted time. *cha* of the read-only cache: loads of what nothing writes use it. *waits*: what warps wait "
+              "for, as in CLU's counters. *register*: the threshold in a register of the caches (`form=register`), over the same one in "
+              "the code, which is the code's overhead.")
+    page.lines += tables.lines

@@ -1,0 +1,93 @@
+"""MAP: mapping CTAs along x or y, figure 4."""
+from . import plot
+from .model import geomean, hits, ratio, speedup
+from .page import change, percent, reason, times, waves_text
+
+# The paper's name, workload, size, its text on where the gain comes from.
+MAP_APPS = [
+    ("micro", "micro/neighbours", "paper", "mapping: 100%"),
+    ("matmul", "matmul-blocked", "paper n=768", "scheduler: 64%"),
+    ("conv", "conv2d", "paper width=1024 height=1024", "scheduler: 79%"),
+    ("demosaic", "demosaic", "paper width=2048 height=2048", "scheduler: 55%"),
+    ("imregionmax", "imregionmax", "paper", "scheduler: 66%"),
+    ("tr", "transpose", "paper", "mapping: 99%"),
+    ("mum", "mum", "paper", "scheduler: 97%"),
+    ("lps", "lps", "paper steps=2", "mapping: 82%"),
+]
+MAP_PLANS = {"x": "bind=redirect,split=rows", "y": "order=col,bind=redirect,split=cols"}
+MAP_PAPER = ("1.34x", "1.35x", "1.23x", "1.57x")
+
+
+GROUPS = (2, 4, 8, 16, 32)  # warps of high priority
+
+
+def map_bars(model, workload, gpu, path, size, groups):
+    """Rows of: GTO, CCWS, the programmable scheduler, the mapping that algorithm 1 takes, both; then the programmable
+    scheduler with the best group alone and with the mapping, each with its number; the direction; waves."""
+    kernels = model.directions(workload, gpu, size)
+    taken = [d for _, d in kernels if d in MAP_PLANS]
+    direction = taken[0] if taken else "round-robin"
+    mapping = MAP_PLANS.get(direction)
+    plans = ["baseline", "warps=ccws", "warps=priority"]
+    plans += [mapping, mapping + ",warps=priority"] if mapping else []
+    numbered = {n: [f"warps=priority:{n}"] + ([f"{mapping},warps=priority:{n}"] if mapping else []) for n in groups}
+    known = model.rows(workload, path, size, plans + [p for two in numbered.values() for p in two])
+    bars = [known[p] for p in plans]
+    bars += [] if mapping else [bars[0], bars[2]]
+    best = []
+    for k, automatic in ((0, bars[2]), (1, bars[4])):
+        tried = [(known[two[min(k, len(two) - 1)]], n) for n, two in numbered.items()] + [(automatic, "auto")]
+        tried = [(r["time_us"], i, n, r) for i, (r, n) in enumerate(tried) if r]
+        best.append((min(tried)[3], min(tried)[2]) if tried else (None, "-"))
+    return bars, best, direction, model.waves(workload, gpu, size, bars[0])
+
+
+def map_table(model, page, gpu, path, name, groups):
+    miss = lambda r: "-" if hits(r) is None else percent(1 - hits(r))
+    rows, gain, drawn, why = [], [[] for _ in range(6)], [], []
+    for app, workload, size, said in MAP_APPS:
+        bars, best, direction, waves = map_bars(model, workload, gpu, path, size, groups)
+        base = bars[0]
+        if not base:
+            continue
+        all_ = bars[1:] + [r for r, _ in best]
+        for i, b in enumerate(all_):
+            gain[i].append(speedup(b, base))
+        drawn.append((app, [speedup(b, base) for b in all_]))
+        cells = [times(speedup(b, base)) for b in all_]
+        if groups:
+            cells[4:] = [f"{cells[4]} ({best[0][1]})", f"{cells[5]} ({best[1][1]})"]
+        rows.append([app, f"{workload}, {size}", waves_text(waves), direction] + [miss(b) for b in bars] +
+                    [change(ratio(bars[3], base, "l2_sectors"))] + (cells if groups else cells[:4]) + [said])
+        why.append([app, reason(base, bars[1]), reason(base, best[0][0] if groups else bars[2]), reason(base, bars[3])])
+    if not rows:
+        page.text("Not modelled yet.")
+        return
+    tail = 6 if groups else 4
+    rows.append(["", "geometric mean"] + [""] * 8 + [times(geomean(g)) for g in gain[:tail]] + [""])
+    rows.append(["", "the paper, 5.2, averages"] + [""] * 8 + list(MAP_PAPER) + (["1.35x", "1.57x"] if groups else []) + [""])
+    page.table(["MAP", "workload, size", "waves", "direction", "L1 misses: GTO", "CCWS", "ps", "cm", "cm+ps", "L2 sectors, cm",
+                "speedup CCWS", "ps", "cm", "cm+ps"] + (["ps, best group", "cm+ps, best group"] if groups else []) +
+               ["gain from, by the paper"], rows)
+    if groups:
+        page.text("Counters that moved, from GTO to each:")
+        page.table(["MAP", "CCWS", "ps, best group", "cm"], why)
+        page.plot("map-" + name, plot.bars, f"{name}: speedup over GTO (MAP figure 4)", "times", drawn,
+                  ["CCWS", "ps", "cm", "cm+ps", "ps, best", "cm+ps, best"], (1, "GTO"))
+
+
+def chapter(model, page):
+    page.text("## MAP: mapping CTAs along x or y",
+              "On gtx480, MAP's figure 4: over GTO, the speedup of CCWS, of the programmable warp scheduler (*ps*, "
+              "`warps=priority`: groups of high priority as large as the launch's loads leave room for in L1), of the CTA mapping "
+              "(*cm*, its algorithm 3 along the direction that its algorithm 1 takes; [map-directions.md](map-directions.md)), "
+              "and of both (*cm+ps*). *best group*: the fastest of 2 to 32 warps of high priority (`warps=priority:N`, in brackets), for the "
+              "paper takes its group sizes from a dissertation that is not at hand. The paper's bars of single applications have no numbers in its text, which says where the "
+              "gain of both comes from. *waves*: CTAs over those that the GPU runs at once. 4096 cubed for matmul would take 3 "
+              "core-hours a bar, ten steps of lps five times as long as two.",
+              "L1's sets are chosen by a hash, as in GPGPU-Sim 3.2.2's GTX 480 (`gpgpu_cache:dl1 32:128:4,L:L:m:N:H`) and as on "
+              "the card (BYP 6.2):")
+    map_table(model, page, "gtx480", "gtx480", "gtx480", GROUPS)
+    page.text("By plain address bits, as in GPGPU-Sim before 3.2.2, rows of an image whose width is a power of two share their sets, "
+              "and the mapping along x then loses:")
+    map_table(model, page, "gtx480", model.changed("gtx480", "plain", r"(?ms)(^\[l1\].*?^hashed = )true", r"\1false"), "plain", ())

@@ -1,0 +1,68 @@
+"""The page: its lines, its plots, and numbers as they stand in its tables."""
+import os
+
+
+def percent(x):
+    return "-" if x is None else f"{100 * x:.0f}%"
+
+
+def change(x):
+    return "-" if x is None else f"{100 * (x - 1):+.0f}%"
+
+
+def times(x):
+    return "-" if x is None else f"{x:.2f}x"
+
+
+def waves_text(x):
+    return "-" if x is None else f"{x:.0f}" if x >= 10 else f"{x:.1f}" if x >= 0.1 else f"{x:.2f}"
+
+
+def waits(row):
+    """What warps wait for, in hundredths of their time: memory, dependences, barriers, throttled queues, issue."""
+    if not row or not row.get("warp_cycles"):
+        return "-"
+    return " ".join(f"{letter}{100 * row['stall_' + kind] / row['warp_cycles']:.0f}" for letter, kind in
+                    (("m", "memory"), ("d", "dependency"), ("b", "barrier"), ("t", "throttle"), ("i", "issue")))
+
+
+def reason(base, row):
+    """The counters that moved from one row to the other, in words."""
+    if not base or not row:
+        return "-"
+    words = []
+    for name, key in (("L2 sectors", "l2_sectors"), ("instructions", "thread_instructions")):
+        if base[key] and abs(row[key] / base[key] - 1) > 0.03:
+            words.append(f"{name} {100 * (row[key] / base[key] - 1):+.0f}%")
+    dram = [r["dram_read_bytes"] + r["dram_write_bytes"] for r in (base, row)]
+    if dram[0] and abs(dram[1] / dram[0] - 1) > 0.03:
+        words.append(f"DRAM {100 * (dram[1] / dram[0] - 1):+.0f}%")
+    if base.get("warp_cycles") and row.get("warp_cycles"):
+        for kind in ("memory", "dependency", "barrier", "throttle", "issue"):
+            share = [100 * r["stall_" + kind] / r["warp_cycles"] for r in (base, row)]
+            if abs(share[1] - share[0]) >= 5:
+                words.append(f"waits {kind} {share[0]:.0f} to {share[1]:.0f}%")
+    return ", ".join(words) or "nothing moved"
+
+
+class Page:
+    def __init__(self, folder=None):
+        self.lines, self.folder = [], folder  # of plots; None: the page has none
+
+    def plot(self, name, draw, *args):
+        """draw(path, *args) makes the plot, which the page shows."""
+        if not self.folder:
+            return
+        os.makedirs(self.folder, exist_ok=True)
+        draw(os.path.join(self.folder, name + ".svg"), *args)
+        self.lines += [f"![{name}]({os.path.basename(self.folder)}/{name}.svg)", ""]
+
+    def text(self, *paragraphs):
+        for p in paragraphs:
+            self.lines += [p, ""]
+
+    def table(self, head, rows):
+        self.lines.append("| " + " | ".join(head) + " |")
+        self.lines.append("| " + " | ".join("---" for _ in head) + " |")
+        self.lines += ["| " + " | ".join(str(c) for c in r) + " |" for r in rows]
+        self.lines.append("")

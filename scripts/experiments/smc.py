@@ -1,0 +1,112 @@
+"""SMC: affinity, workers bound to SMs, and co-runs."""
+import itertools
+
+from . import plot
+from .model import KB, geomean, hits, ratio, speedup
+from .page import change, percent, times, waves_text
+
+# The paper's table 1, at the paper's sizes but for mm: 260 squared.
+BENCHMARKS = [("irreg", "irreg", "paper"), ("nbf", "nbf", "paper"), ("md", "md", "paper"), ("spmv", "spmv-vector", "paper"),
+              ("cfd", "cfd", "paper"), ("pf", "pathfinder", "paper"), ("mm", "matmul-tiled", "small"), ("reduce", "reduce", "paper"),
+              ("nn", "nearest-neighbour", "paper")]
+SINGLE = ("md", "irreg", "cfd", "nbf")
+GPU, L1 = "m2075", 48 * KB
+TURNS = 1
+
+
+def pairs():
+    """Those with nn last: it takes 4 us, so that hundreds of its turns fit into one of another's."""
+    all_ = list(itertools.combinations(BENCHMARKS, 2))
+    return sorted(all_, key=lambda p: p[1][0] == "nn")
+
+
+def affinity(model, page):
+    rows, gain, bound = [], [], []
+    for name, workload, size in (b for s in SINGLE for b in BENCHMARKS if b[0] == s):
+        plans = {n: f"order=affinity,bind=agents:{n}" for n in (1, 2, 3, 4, 6)}
+        known = model.rows(workload, GPU, size, ["baseline", "bind=agents", "bind=agents:1", "order=affinity,bind=agents"] +
+                           list(plans.values()), L1)
+        base = known["baseline"]
+        if not base:
+            rows.append([name, f"{workload}, {size}"] + ["-"] * 11)
+            continue
+        plan, row = min(((p, r) for p, r in known.items() if r and p.startswith("order")), key=lambda x: x[1]["time_us"])
+        gain.append(speedup(row, base))
+        bound.append((name, [speedup(known[p], base) for p in ("bind=agents:1", plans[1])] + [speedup(row, base)]))
+        miss = lambda r: 1 - hits(r) if hits(r) is not None else None
+        rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, GPU, size, base))] +
+                    [percent(miss(r)) for r in (base, known["bind=agents"], row)] +
+                    [f"{miss(row) / miss(base):.2f}" if miss(base) else "-", change(ratio(row, base, "l2_sectors"))] +
+                    [times(x) for x in bound[-1][1][:2]] + [times(speedup(known["bind=agents"], base)), times(speedup(row, base)), f"`{plan}`"])
+    mean = lambda k: times(geomean([b[1][k] for b in bound]))
+    rows.append(["", "geometric mean"] + [""] * 6 + [mean(0), mean(1), "", times(geomean(gain)), ""])
+    rows.append(["", "the paper, 6.3, figure 6"] + [""] * 6 + ["0.78x", "0.85x", "", "1.21x", "average of the four"])
+    page.table(["SMC", "workload, size", "waves", "L1 misses", "agents", "affinity", "of the default's", "L2 sectors",
+                "persistent threads", "with affinity", "agents", "affinity, best N", "plan"], rows)
+    page.plot("smc-single", plot.bars, "m2075: speedup of single kernels (SMC figure 6)", "times", bound,
+              ["threads", "with affinity", "SMs, affinity"], (1, "default"))
+
+
+def overhead(model, page):
+    rows, all_ = [], []
+    for name, workload, size in BENCHMARKS:
+        known = model.rows(workload, GPU, size, ["baseline", "bind=agents"], L1)
+        base, agents = known["baseline"], known["bind=agents"]
+        if base and agents:
+            all_.append(agents["time_us"] / base["time_us"])
+            rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, GPU, size, base)), f"{base['time_us']:.0f} us",
+                         change(all_[-1])])
+    rows.append(["", "geometric mean", "", "", change(geomean(all_))])
+    rows.append(["", "the paper, 6.4, figure 8", "", "", "+2.8%, at most +6.5% (pf)"])
+    page.text("Overhead of the transformation without affinity (`bind=agents`, as many workers as CTAs that fit), in time:")
+    page.table(["SMC", "workload, size", "waves", "default", "overhead"], rows)
+
+
+def corun_row(r):
+    """STP and ANTT of streams, partitions and persistent threads; the partition."""
+    modes = {row["mode"]: row for row in r["rows"] if "stp" in row}
+    return [(modes[m]["stp"]["median"], modes[m]["antt"]["median"]) if m in modes else (None, None)
+            for m in ("streams", "partition", "threads")], modes.get("partition")
+
+
+def coruns(model, page, path):
+    rows, stp, antt, groups = [], [[], []], [[], []], []
+    for a, b in pairs():
+        r = model.corun((a[1], b[1]), (a[2], b[2]), path, TURNS)
+        name = f"{a[0]}, {b[0]}"
+        if not r:
+            continue
+        (streams, smc, threads), partition = corun_row(r)
+        cells = []
+        for k, other in enumerate((smc, threads)):
+            stp[k].append(other[0] / streams[0] if other[0] else None)
+            antt[k].append(streams[1] / other[1] if other[1] else None)
+            cells += [times(antt[k][-1]), times(stp[k][-1])]
+        groups.append((f"{a[0]}-{b[0]}", [antt[0][-1], antt[1][-1], stp[0][-1], stp[1][-1]]))
+        where = f"{partition['sms'][0]} + {partition['sms'][1]}, {partition['agents'][0]} and {partition['agents'][1]} CTAs" if partition else "-"
+        rows.append([name, f"{r['alone_us'][0]:.0f}, {r['alone_us'][1]:.0f}", f"{streams[0]:.2f}", f"{streams[1]:.2f}"] + cells + [where])
+    if not rows:
+        page.text("Co-runs (SMC 6.2): not modelled yet.")
+        return
+    rows.append([f"geometric mean of {len(rows)} of 36", "", "", ""] +
+                [times(geomean(v)) for v in (antt[0], stp[0], antt[1], stp[1])] + [""])
+    rows.append(["the paper, 6.2, figures 3 and 4", "", "", "", "1.33x (1.36x at best)", "1.33x (1.37x)", "0.83x", "1.11x", ""])
+    page.text("### Co-runs (SMC 6.2)",
+              "Pairs of the nine benchmarks on m2075 with 48 KB of L1 (`heddle corun A B --device model:m2075`): both run again and again. "
+              "ANTT is the average normalised turnaround time, STP the throughput of the system; *gain* is over two plain streams, in "
+              "which the launch that came first has the GPU until all of its CTAs have started. *SM-centric*: partitions found as in 5.1; "
+              "*threads*: persistent threads, one CTA on an SM, the best of every third partition.")
+    page.table(["SMC", "alone, us", "streams: STP", "ANTT", "SM-centric: ANTT gain", "STP gain", "threads: ANTT gain", "STP gain",
+                "partition: SMs, CTAs on each"], rows)
+    page.plot("smc-coruns", plot.bars, "m2075: co-runs over plain streams (SMC figures 3 and 4)", "times", groups,
+              ["ANTT, SMC", "ANTT, threads", "STP, SMC", "STP, threads"], (1, "streams"))
+
+
+def chapter(model, page):
+    page.text("## SMC: affinity and workers bound to SMs",
+              "Single kernels (SMC 6.3), on m2075 with 48 KB L1: the default; *persistent threads*, one worker on each SM, without and "
+              "with affinity; workers bound to SMs without affinity; and CTAs that share data on one SM (SMC 5.2), with the number of "
+              "active workers that is fastest here.")
+    affinity(model, page)
+    overhead(model, page)
+    coruns(model, page, model.changed(GPU, "48k", r"(?ms)(^\[l1\].*?^bytes = )16384", r"\g<1>49152"))
