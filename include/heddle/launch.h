@@ -48,6 +48,9 @@ HD_API hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_
 /* The shape of a launch's grid as the kernel divides it; HD_SHAPE_LAUNCH where it does not, or where no order
  * of its own is known. */
 HD_API hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
+/* The shape of the tiles that its CTAs go through in a loop, with `loop` set; none where there is no loop, or
+ * no shape is seen. */
+HD_API hd_status hd_launch_loop_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
 /* Whether the CTAs of a launch go through tiles in a loop, in steps of the grid's size; *line: the loop's. */
 HD_API hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops, uint32_t *line,
                                  hd_diag *d);

@@ -88,6 +88,8 @@ static inline bool hd_order_needs_table(hd_order_kind k) {
  * :ORDER    behind it: the kernel itself goes through the cells in this order, task t being the cell at
  *           position t. Triton's grouping by G rows is WxH:band:G. Orders act on the cells, so that the
  *           kernel's own order is undone
+ * loop:     before it: a persistent kernel's tiles, all W*H*D that there are, which its CTAs go through in a
+ * loop of their own in steps of the grid's size; the order is that of the loop's tiles, and CTAs stay
  */
 typedef enum hd_shape_kind {
   HD_SHAPE_LAUNCH = 0,
@@ -100,6 +102,7 @@ typedef struct hd_shape {
   hd_shape_kind kind;
   uint32_t n[3]; /* given: W, H, D >= 1; D = 0: left out */
   hd_order own;  /* given: no table */
+  bool loop;     /* given: of the tiles that a persistent kernel's own loop goes through, not of its CTAs */
 } hd_shape;
 
 /* ---- Levers ------------------------------------------------------------- */
@@ -263,7 +266,7 @@ typedef struct hd_plan {
 
 /* The notation's values, beyond those above:
  *
- *   shape=WxH[xD][:ORDER]|auto
+ *   shape=[loop:]WxH[xD][:ORDER]|auto
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
  *   threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)

@@ -55,8 +55,10 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
   if (st == HD_OK && out->can_order) st = hd_launch_shape(code, launch, &out->shape, d);
   bool loops = false;
   uint32_t line;
-  if (st == HD_OK && out->can_loop) st = hd_launch_loops(code, launch, &loops, &line, d);
+  if (st == HD_OK && out->can_order) st = hd_launch_loops(code, launch, &loops, &line, d);
   out->can_loop &= !loops;
+  if (st == HD_OK && loops && o && o->apply.assume & HD_ASSUME_NO_CARRY)
+    st = hd_launch_loop_shape(code, launch, &out->shape, d);
   for (unsigned i = 0; st == HD_OK && out->shape.kind != HD_SHAPE_LAUNCH && i < 3; i++)
     out->grid[i] = out->shape.n[i] ? out->shape.n[i] : 1;
   return st;

@@ -8,7 +8,8 @@
 static const cli_option common[] = {
     {"any-grid", 0, CLI_FLAG, NULL, 0, NULL, "rewrite for any grid instead of the launch's own"},
     {"assume", 0, CLI_ASSUME, NULL, 0, "WORDS",
-     "no-waits: no loop waits for another CTA, whatever it looks like"},
+     "no-waits: no loop waits for another CTA, whatever it looks like;\nno-carry: no tile of a persistent "
+     "kernel's loop reads what an earlier one left in memory"},
     {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
      "seconds for each workload, about (default: 5, and up to 10 where runs take long)"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
@@ -129,7 +130,7 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
     return cli_usage("%s: --%s takes %s, not '%s'", c->name, o->name, alternatives(o->argument), text);
   case CLI_ASSUME:
     if (hd_assume_parse(text, o->value)) return 0;
-    return cli_usage("%s: --%s takes no-waits, not '%s'", c->name, o->name, text);
+    return cli_usage("%s: --%s takes no-waits or no-carry, not '%s'", c->name, o->name, text);
   case CLI_WORD: return add_word(o->value, o->name, text, argc);
   case CLI_SHARED:
   case CLI_INPUT: break; /* expanded before anything is parsed */

@@ -40,6 +40,17 @@ hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *ou
   return HD_OK;
 }
 
+hd_status hd_launch_loop_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d) {
+  hd_analysis *a;
+  *out = (hd_shape){0};
+  hd_status st = hd_launch_analyze(code, launch, &a, d);
+  if (st != HD_OK) return st;
+  if (a->tiles.loop != HD_NONE) *out = a->tiles.shape;
+  out->loop = out->kind == HD_SHAPE_GIVEN;
+  hd_analysis_free(a);
+  return HD_OK;
+}
+
 /* Without the grid's size there is no such loop. */
 static bool names_grid(const hd_ptx_module *m) {
   for (uint32_t i = 1; i < m->n_syms; i++)

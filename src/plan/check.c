@@ -64,6 +64,10 @@ static bool shape_unseen(const hd_plan *p) {
       p->shape.kind == HD_SHAPE_GIVEN && p->order.kind == HD_ORDER_ROW && p->shape.own.kind == HD_ORDER_ROW;
   return p->shape.kind != HD_SHAPE_LAUNCH && ((row && !lines) || hd_order_needs_table(p->order.kind));
 }
+static bool loop_bound(const hd_plan *p) {
+  return p->shape.loop &&
+         (p->bind != HD_BIND_NONE || p->threads.kind != HD_ORDER_ROW || p->prefetch.kind != HD_PREFETCH_NONE);
+}
 static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }
 static bool form_alone(const hd_plan *p) {
   return p->form != HD_FORM_AUTO && p->bypass.kind == HD_BYPASS_NONE;
@@ -85,6 +89,8 @@ static const rule RULES[] = {
     {cols_of_other, "split=cols cuts column order; it needs order=col"},
     {shape_unseen,
      "shape is the grid that an order goes through; it needs an order, and one that is no table"},
+    {loop_bound,
+     "shape=loop orders the tiles of a kernel's own loop; it goes with no bind, threads or prefetch"},
     {sms_unbound,
      "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
     {form_alone, "form says how bypass is coded; it needs bypass"},

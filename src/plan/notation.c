@@ -155,6 +155,8 @@ static hd_status parse_shape(const parser *p, const lever_syntax *l, word value)
   hd_shape *s = &p->plan->shape;
   word own, rest = split(value, ':', &own);
   unsigned n = 0;
+  s->loop = is(rest, "loop") && own.s;
+  if (s->loop) rest = split(own, ':', &own);
   hd_status st = HD_OK;
   s->kind = is(value, "auto") ? HD_SHAPE_AUTO : HD_SHAPE_GIVEN;
   if (s->kind == HD_SHAPE_AUTO) return HD_OK;
@@ -162,7 +164,8 @@ static hd_status parse_shape(const parser *p, const lever_syntax *l, word value)
     part = split(rest, 'x', &rest);
     st = parse_number(p, "shape", value, part, 1, &s->n[n]);
   }
-  if (st == HD_OK && (n < 2 || rest.s)) return write_so(p, "shape", value, "auto, WxH, WxHxD, or WxH:ORDER");
+  if (st == HD_OK && (n < 2 || rest.s))
+    return write_so(p, "shape", value, "auto, WxH, WxHxD, WxH:ORDER, or loop:WxH");
   if (st == HD_OK && own.s) st = parse_order(p, "shape", own, &s->own);
   if (st == HD_OK && s->own.kind == HD_ORDER_TABLE) {
     free(s->own.file);
@@ -363,13 +366,13 @@ static void print_tasks(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
 
 static bool shape_given(const lever_syntax *l, const hd_plan *p) { return p->shape.kind != HD_SHAPE_LAUNCH; }
 static bool shape_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
-  return a->shape.kind == b->shape.kind && memcmp(a->shape.n, b->shape.n, sizeof a->shape.n) == 0 &&
-         order_equal(&a->shape.own, &b->shape.own);
+  return a->shape.kind == b->shape.kind && a->shape.loop == b->shape.loop &&
+         memcmp(a->shape.n, b->shape.n, sizeof a->shape.n) == 0 && order_equal(&a->shape.own, &b->shape.own);
 }
 void hd_shape_print(const hd_shape *s, hd_buf *out) {
   if (s->kind == HD_SHAPE_AUTO) hd_buf_puts(out, "auto");
   if (s->kind != HD_SHAPE_GIVEN) return;
-  hd_buf_printf(out, "%" PRIu32 "x%" PRIu32, s->n[0], s->n[1]);
+  hd_buf_printf(out, "%s%" PRIu32 "x%" PRIu32, s->loop ? "loop:" : "", s->n[0], s->n[1]);
   if (s->n[2]) hd_buf_printf(out, "x%" PRIu32, s->n[2]);
   if (s->own.kind != HD_ORDER_ROW) print_order(":", &s->own, out);
 }

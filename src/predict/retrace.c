@@ -83,7 +83,7 @@ hd_plan retrace_part(const hd_plan *whole) {
                .form = p->form};
 #define HD_LEVER_STEP(name, ...) t.name = p->name;
 #include "heddle/levers.def"
-  if (p->prefetch.kind == HD_PREFETCH_NONE) return t;
+  if (p->prefetch.kind == HD_PREFETCH_NONE && !p->shape.loop) return t;
   t.order = p->order;
   t.shape = p->shape;
   if (p->bind != HD_BIND_REDIRECT) return t;
@@ -94,7 +94,7 @@ hd_plan retrace_part(const hd_plan *whole) {
 
 hd_plan retrace_rest(const hd_plan *p) {
   hd_plan r = *p, none = {0};
-  if (p->prefetch.kind != HD_PREFETCH_NONE) {
+  if (p->prefetch.kind != HD_PREFETCH_NONE || p->shape.loop) {
     r.order = none.order;
     r.shape = none.shape;
     if (p->bind == HD_BIND_REDIRECT) {

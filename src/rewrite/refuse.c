@@ -168,16 +168,21 @@ size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *ou
   return hd_rewrite_refusals_assuming(m, func, 0, out, cap);
 }
 
-static const char no_waits[] = "no-waits";
+/* By their bits. */
+static const char *const words[] = {"", "no-waits", "no-carry", "no-waits,no-carry"};
 
-const char *hd_assume_text(unsigned assume) { return assume & HD_ASSUME_NO_WAITS ? no_waits : ""; }
+const char *hd_assume_text(unsigned assume) {
+  return words[assume & (HD_ASSUME_NO_WAITS | HD_ASSUME_NO_CARRY)];
+}
 
 bool hd_assume_parse(const char *text, unsigned *assume) {
   *assume = 0;
   for (const char *p = text; *p;) {
     size_t n = strcspn(p, ",");
-    if (n != sizeof no_waits - 1 || memcmp(p, no_waits, n) != 0) return false;
-    *assume |= HD_ASSUME_NO_WAITS;
+    unsigned bit = HD_ASSUME_NO_WAITS;
+    while (bit <= HD_ASSUME_NO_CARRY && (strlen(words[bit]) != n || memcmp(p, words[bit], n) != 0)) bit *= 2;
+    if (bit > HD_ASSUME_NO_CARRY) return false;
+    *assume |= bit;
     p += n + (p[n] == ',');
   }
   return *assume != 0;

@@ -389,7 +389,10 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
   else if (!j->m->funcs[j->func].has_body)
     st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
   if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
-  if (st == HD_OK && changes_tasks(p)) st = prepare(j, &prog, d);
+  if (st == HD_OK && p->shape.loop)
+    st = rewrite_tile_loop(j, &j->no_carry, d);
+  else if (st == HD_OK && changes_tasks(p))
+    st = prepare(j, &prog, d);
   j->ordered = any(rewrite_ordered(j)->want);
   if (st == HD_OK && changes_loads(p)) st = rewrite_loads(j, &header, d);
   if (st == HD_OK && j->ordered) st = apply(j, &prog, header, &begin, d);
@@ -427,11 +430,11 @@ static hd_status apply_as_table(rewrite_job *j, hd_diag *d) {
 }
 
 /* The text rests on the caller's word: the kernel's remark begins with that. */
-static hd_status say_assumption(rewrite_job *j, hd_diag *d) {
+static hd_status say_assumption(rewrite_job *j, const char *word, hd_diag *d) {
   hd_ptx_func *f = &j->m->funcs[j->func];
   const char *rest = f->remark ? f->remark : "";
-  f->remark = hd_arena_printf(j->m->arena, "heddle: rests on the word that no loop waits for another CTA%s%s",
-                              *rest ? "\n" : "", rest);
+  f->remark =
+      hd_arena_printf(j->m->arena, "heddle: rests on the word that %s%s%s", word, *rest ? "\n" : "", rest);
   return f->remark ? HD_OK : hd_nomem(d);
 }
 
@@ -466,7 +469,9 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   if (st == HD_OK && j.clusters) st = rewrite_check_clusters(&j, d);
   if (j.clusters) j.opt = opt = &of_clusters;
   if (st == HD_OK) st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
-  if (st == HD_OK && assumes) st = say_assumption(&j, d);
+  if (st == HD_OK && assumes) st = say_assumption(&j, "no loop waits for another CTA", d);
+  if (st == HD_OK && j.no_carry)
+    st = say_assumption(&j, "no tile of a loop reads what an earlier one left in memory", d);
   if (st == HD_OK && recipe) *recipe = r;
   return st;
 }

@@ -84,6 +84,7 @@ typedef struct rewrite_job {
   const hd_recipe *asked; /* where the caller wants it; NULL: nowhere */
   const char *prefix;
   rewrite_traits traits;
+  bool no_carry; /* the text rests on HD_ASSUME_NO_CARRY */
   rewrite_reads ctaid, nctaid;
   bool clusters;           /* the kernel says which ones it runs in; then opt->grid and V count clusters */
   uint32_t cluster[3];     /* CTAs of one */
@@ -112,6 +113,8 @@ void rewrite_put_ctas(rewrite_job *j, hd_buf *text);
 static inline rewrite_reads *rewrite_ordered(rewrite_job *j) {
   return j->clusters ? &j->clusterid : &j->ctaid;
 }
+/* levers/tiles.c: shape=loop. *rests: on HD_ASSUME_NO_CARRY. */
+hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d);
 /* The registers of the worker's place, less their coordinate. */
 static inline const char *rewrite_place(const rewrite_job *j) { return j->clusters ? "clusterid" : "ctaid"; }
 /* Threads of a CTA: the caller's, else the kernel's own; {0}: not known. */

@@ -61,7 +61,7 @@ static void every_candidate_is_canonical_and_says_why(void **state) {
 static void orders_go_through_the_tiles_where_there_is_a_shape(void **state) {
   static hd_candidate list[HD_CANDIDATES];
   hd_plan_space s = space_of((const uint32_t[]){20, 30, 1});
-  s.shape = (hd_shape){HD_SHAPE_GIVEN, {20, 30, 0}, {.kind = HD_ORDER_BAND, .a = 8}};
+  s.shape = (hd_shape){HD_SHAPE_GIVEN, {20, 30, 0}, {.kind = HD_ORDER_BAND, .a = 8}, false};
   size_t n = hd_candidates(&s, list, HD_CANDIDATES);
   bool rows = false, bands = false;
   for (size_t i = 0; i < n; i++) {

@@ -206,7 +206,7 @@ static void a_shape_costs_at_most_four_operations_more_than_a_true_grid(void **s
     assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &plane, NULL), HD_OK);
     assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, NULL), HD_OK);
     f->grid = (hd_grid){.known = true, .g = {w * h + rest, 1, 1}, .n_sms = 1};
-    f->plan.shape = (hd_shape){HD_SHAPE_GIVEN, {w, h, 0}, {0}};
+    f->plan.shape = (hd_shape){HD_SHAPE_GIVEN, {w, h, 0}, {0}, false};
     assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &line, NULL), HD_OK);
     unsigned own = count_operations(&f->own), from = count_operations(&plane), has = count_operations(&line);
     unsigned most = (own > from ? own : from) + 4 + (rest != 0);

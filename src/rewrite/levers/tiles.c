@@ -1,0 +1,419 @@
+/* Orders of the tiles that a persistent kernel goes through in a loop of its own:
+ *
+ *   mov.u32 R, %ctaid.x;             R: the tile's number
+ *   loop: ... tile R ...
+ *   add.s32 R, R, G;                 G: %nctaid.x
+ *   setp.lt.s32 p, R, N; @p bra loop;
+ *
+ * With N tiles the CTAs of a row go through the numbers below N, each once, however many CTAs there are. So
+ * any permutation of these numbers leaves the same tiles to be done, where a tile's work depends on its
+ * number alone. Every read of R in the loop gets the permuted number. The shape's volume is N's value: a
+ * launch with another N keeps the kernel's own order, which an instruction in the loop sees to.
+ *
+ * A tile's work may not depend on which tiles the CTA did before. Registers are followed here: none but R may
+ * carry a value from one round into the next or out of the loop. Memory is not: the caller's word is needed
+ * that no round reads what an earlier one left (HD_ASSUME_NO_CARRY), unless the loop reads no memory that it
+ * may write. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/ptx_facts.h"
+#include "rewrite/rewrite_internal.h"
+
+enum { MOST_STEPS = 64, MOST_LIVE_BYTES = 64 << 20 };
+#define MOST_TILES ((uint64_t)INT32_MAX)
+
+typedef struct tile_loop {
+  const hd_ptx_module *m;
+  hd_cfg g;
+  hd_writers writers;
+  hd_liveness live;
+  uint32_t loop, reg;         /* the loop; R */
+  uint32_t latch, step, test; /* its block that goes back; there: instructions that add and compare */
+  hd_ptx_opnd bound;          /* N: a register or a number */
+  HD_VEC(uint32_t) reads;     /* statements of the loop that read R and are to read the permuted number */
+} tile_loop;
+
+/* ---- Operands --------------------------------------------------------------------------------------- */
+
+static const hd_ptx_opnd *operand(const tile_loop *t, uint32_t inst, unsigned k) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  return k < s->n_opnds ? &t->m->opnds[s->first_opnd + k] : NULL;
+}
+
+static bool is_plain_reg(const tile_loop *t, const hd_ptx_opnd *o) {
+  return o && o->kind == HD_O_REG && !o->part && !o->flags && t->m->syms[o->sym].kind == HD_SYM_REG;
+}
+
+static bool is_reg(const tile_loop *t, const hd_ptx_opnd *o, uint32_t reg) {
+  return is_plain_reg(t, o) && hd_cfg_reg(&t->g, 0, o->sym) == reg;
+}
+
+static bool is_word(const hd_ptx_form *f) {
+  return hd_ptx_form_has(f, HD_M_U32) || hd_ptx_form_has(f, HD_M_S32) || hd_ptx_form_has(f, HD_M_B32);
+}
+
+static uint32_t n_writers(const tile_loop *t, uint32_t reg) {
+  return t->writers.first[reg + 1] - t->writers.first[reg];
+}
+
+static bool in_loop(const tile_loop *t, uint32_t block) {
+  return hd_loop_contains(&t->g, t->loop, t->g.blocks[block].loop);
+}
+
+/* mov.u32 reg, %SREG.x, by all threads. */
+static bool copies_sreg(const tile_loop *t, uint32_t inst, uint32_t id) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  const hd_ptx_opnd *o = operand(t, inst, 1);
+  return hd_inst_form(&t->g, inst)->op == HD_OP_MOV && is_word(hd_inst_form(&t->g, inst)) && !s->guard &&
+         s->n_opnds == 2 && o->kind == HD_O_SREG && o->part == HD_M_X && t->m->syms[o->sym].index == id;
+}
+
+/* G: %nctaid.x, copied once and before. */
+static bool is_grid(const tile_loop *t, const hd_ptx_opnd *o, uint32_t block) {
+  if (!is_plain_reg(t, o)) return false;
+  const uint32_t reg = hd_cfg_reg(&t->g, 0, o->sym);
+  if (n_writers(t, reg) != 1) return false;
+  const uint32_t w = t->writers.insts[t->writers.first[reg]];
+  return copies_sreg(t, w, HD_SR_NCTAID) && hd_dominates(&t->g, t->g.insts[w].block, block);
+}
+
+/* ---- The loop ----------------------------------------------------------------------------------------- */
+
+/* add.s32 R, R, G in the loop's own blocks; R is set once more, to %ctaid.x, before the loop. */
+static bool is_step(tile_loop *t, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&t->g, inst);
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  const uint32_t block = t->g.insts[inst].block;
+  if (f->op != HD_OP_ADD || !is_word(f) || s->guard || s->n_opnds != 3 ||
+      !is_plain_reg(t, operand(t, inst, 0)))
+    return false;
+  const uint32_t reg = hd_cfg_reg(&t->g, 0, operand(t, inst, 0)->sym);
+  const bool first = is_reg(t, operand(t, inst, 1), reg);
+  if (!(first ? is_grid(t, operand(t, inst, 2), block)
+              : is_reg(t, operand(t, inst, 2), reg) && is_grid(t, operand(t, inst, 1), block)))
+    return false;
+  if (n_writers(t, reg) != 2) return false;
+  const uint32_t *w = &t->writers.insts[t->writers.first[reg]], start = w[0] == inst ? w[1] : w[0];
+  const hd_loop *l = &t->g.loops[t->g.blocks[block].loop];
+  if (!copies_sreg(t, start, HD_SR_CTAID) ||
+      hd_loop_contains(&t->g, t->g.blocks[block].loop, t->g.blocks[t->g.insts[start].block].loop) ||
+      !hd_dominates(&t->g, t->g.insts[start].block, l->header))
+    return false;
+  t->loop = t->g.blocks[block].loop;
+  t->reg = reg;
+  t->latch = block;
+  t->step = inst;
+  return true;
+}
+
+/* setp.lt p, R, N and its like: true where it says that R is below N (*below) or that it is not. */
+static bool compares(const tile_loop *t, uint32_t inst, bool *below, hd_ptx_opnd *bound) {
+  const hd_ptx_form *f = hd_inst_form(&t->g, inst);
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  const bool type = hd_ptx_form_has(f, HD_M_S32) || hd_ptx_form_has(f, HD_M_U32);
+  if (f->op != HD_OP_SETP || !type || s->guard || s->n_opnds != 3 || f->n_mods != 2 ||
+      !is_plain_reg(t, operand(t, inst, 0)))
+    return false;
+  const bool left = is_reg(t, operand(t, inst, 1), t->reg), right = is_reg(t, operand(t, inst, 2), t->reg);
+  if (left == right) return false;
+  *bound = *operand(t, inst, left ? 2 : 1);
+  const bool lt = hd_ptx_form_has(f, HD_M_LT), ge = hd_ptx_form_has(f, HD_M_GE),
+             gt = hd_ptx_form_has(f, HD_M_GT), le = hd_ptx_form_has(f, HD_M_LE);
+  *below = left ? lt : gt;
+  return left ? lt || ge : gt || le;
+}
+
+static bool same_bound(const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
+  return a->kind == b->kind && a->sym == b->sym && a->imm == b->imm && a->part == b->part &&
+         a->flags == b->flags;
+}
+
+/* The latch ends with a branch back where R is below N, and the loop is left there alone. */
+static bool find_test(tile_loop *t) {
+  const hd_cfg *g = &t->g;
+  const hd_loop *l = &g->loops[t->loop];
+  const hd_block *b = &g->blocks[t->latch];
+  const uint32_t last = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *branch = hd_inst_stmt(g, last);
+  bool below;
+  if (l->n_latches != 1 || b->n_succ != 2 || hd_inst_form(g, last)->op != HD_OP_BRA || !branch->guard)
+    return false;
+  const bool taken = g->edges[b->first_succ] == l->header, falls = g->edges[b->first_succ + 1] == l->header;
+  if (taken == falls) return false;
+  t->test = HD_NONE;
+  for (uint32_t i = t->step + 1; i < last; i++)
+    if (is_reg(t, operand(t, i, 0), hd_cfg_reg(g, 0, branch->guard))) t->test = i;
+  if (t->test == HD_NONE || !compares(t, t->test, &below, &t->bound)) return false;
+  if (below != (taken != (branch->guard_neg != 0))) return false;
+  for (uint32_t k = 0; k < g->n_blocks; k++) {
+    if (!in_loop(t, k) || k == t->latch) continue;
+    for (uint32_t e = 0; e < g->blocks[k].n_succ; e++)
+      if (!in_loop(t, g->edges[g->blocks[k].first_succ + e])) return false;
+  }
+  return true;
+}
+
+/* ---- N ------------------------------------------------------------------------------------------------- */
+
+typedef struct slice {
+  const tile_loop *t;
+  unsigned steps;
+  bool same;
+} slice;
+
+static void follow(void *ctx, uint32_t reg);
+
+/* The same in all threads of a launch: arithmetic on parameters, numbers and the launch's extents. */
+static bool is_same(slice *s, uint32_t inst) {
+  const hd_cfg *g = &s->t->g;
+  const hd_ptx_form *f = hd_inst_form(g, inst);
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  if (f->flags & (HD_OPF_CALLS | HD_OPF_LEAVES)) return false;
+  if (a.kinds && (f->op != HD_OP_LD || !hd_ptx_form_has(f, HD_M_PARAM))) return false;
+  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
+  for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++) {
+    const hd_ptx_opnd *o = &s->t->m->opnds[k];
+    const uint32_t id = o->kind == HD_O_SREG ? s->t->m->syms[o->sym].index : HD_SR_NTID;
+    if (id != HD_SR_NTID && id != HD_SR_NCTAID) return false;
+    if (o->kind != HD_O_REG && o->kind != HD_O_INT && o->kind != HD_O_SREG && o->kind != HD_O_ADDR)
+      return false;
+  }
+  hd_inst_reads(g, inst, follow, s);
+  return s->same;
+}
+
+static void follow(void *ctx, uint32_t reg) {
+  slice *s = ctx;
+  if (!s->same) return;
+  s->same = n_writers(s->t, reg) == 1 && s->steps++ < MOST_STEPS &&
+            is_same(s, s->t->writers.insts[s->t->writers.first[reg]]);
+}
+
+static bool bound_is_same(const tile_loop *t) {
+  slice s = {.t = t, .same = true};
+  if (t->bound.kind == HD_O_INT) return true;
+  if (!is_plain_reg(t, &t->bound)) return false;
+  const uint32_t reg = hd_cfg_reg(&t->g, 0, t->bound.sym);
+  follow(&s, reg);
+  if (!s.same) return false;
+  /* It is read where the loop begins. */
+  const uint32_t block = t->g.insts[t->writers.insts[t->writers.first[reg]]].block;
+  return !in_loop(t, block) && hd_dominates(&t->g, block, t->g.loops[t->loop].header);
+}
+
+/* ---- What rounds leave to each other --------------------------------------------------------------------
+ */
+
+typedef struct reader {
+  uint32_t reg;
+  bool reads;
+} reader;
+
+static void see_read(void *ctx, uint32_t reg) {
+  reader *r = ctx;
+  r->reads |= reg == r->reg;
+}
+
+static hd_status list_reads(tile_loop *t, hd_diag *d) {
+  const hd_cfg *g = &t->g;
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    reader r = {.reg = t->reg};
+    hd_ptx_opnd bound;
+    bool below;
+    hd_inst_reads(g, i, see_read, &r);
+    if (!r.reads || i == t->step || i == t->test) continue;
+    const hd_ptx_stmt *s = hd_inst_stmt(g, i);
+    const uint32_t block = g->insts[i].block;
+    if (!in_loop(t, block)) {
+      if (compares(t, i, &below, &bound) && same_bound(&bound, &t->bound)) continue;
+      return rewrite_refuse(t->m, s, "reads the tile's number outside the loop over tiles", d);
+    }
+    if (block == t->latch && i > t->step) return rewrite_refuse(t->m, s, "reads the next tile's number", d);
+    if (!hd_vec_push(&t->reads, g->insts[i].stmt)) return hd_nomem(d);
+  }
+  return HD_OK;
+}
+
+typedef struct carrier {
+  const tile_loop *t;
+  uint32_t after; /* the block behind the loop */
+  bool carries;
+} carrier;
+
+static void see_write(void *ctx, uint32_t reg) {
+  carrier *c = ctx;
+  c->carries |= reg != c->t->reg && (hd_live_in(&c->t->live, c->t->g.loops[c->t->loop].header, reg) ||
+                                     hd_live_in(&c->t->live, c->after, reg));
+}
+
+static hd_status check_registers(const tile_loop *t, hd_diag *d) {
+  const hd_cfg *g = &t->g;
+  const hd_block *b = &g->blocks[t->latch];
+  const uint32_t first = g->edges[b->first_succ], second = g->edges[b->first_succ + 1];
+  carrier c = {.t = t, .after = first == g->loops[t->loop].header ? second : first};
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    if (!in_loop(t, g->insts[i].block)) continue;
+    hd_inst_writes(g, i, see_write, &c);
+    if (c.carries)
+      return rewrite_refuse(t->m, hd_inst_stmt(g, i),
+                            "a round of the loop over tiles leaves this to the next", d);
+  }
+  return HD_OK;
+}
+
+static hd_status check_memory(const rewrite_job *j, const tile_loop *t, bool *rests, hd_diag *d) {
+  enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
+  const hd_cfg *g = &t->g;
+  for (uint32_t i = 0; i < g->n_insts && !*rests; i++) {
+    if (!in_loop(t, g->insts[i].block)) continue;
+    const hd_ptx_form *f = hd_inst_form(g, i);
+    const hd_ptx_access a = hd_ptx_access_of(f);
+    /* A reduction shows nobody what was there. */
+    if (f->op == HD_OP_RED && !a.unknown && !a.async) continue;
+    const bool reads = a.unknown || f->flags & (HD_OPF_CALLS | HD_OPF_LASTING) ||
+                       (!a.noncoherent && hd_ptx_access_in(&a, ~(unsigned)CONSTANT) & HD_ACC_READ);
+    if (!reads) continue;
+    *rests = true;
+    if (!(j->opt->assume & HD_ASSUME_NO_CARRY))
+      return rewrite_refuse(
+          t->m, hd_inst_stmt(g, i),
+          "in a loop over tiles, may read what an earlier tile left in memory; --assume no-carry is "
+          "the word that none does",
+          d);
+  }
+  return HD_OK;
+}
+
+static bool counts_ctaid(void *ctx, const hd_ptx_leaf *leaf) {
+  struct {
+    const hd_ptx_module *m;
+    uint32_t n;
+  } *c = ctx;
+  const hd_ptx_sym *y = &c->m->syms[leaf->sym];
+  if (leaf->sym && y->kind == HD_SYM_SREG && y->index == HD_SR_CTAID && leaf->opnd &&
+      leaf->opnd->part != HD_M_Y && leaf->opnd->part != HD_M_Z)
+    c->n++;
+  return true;
+}
+
+/* The start of R reads %ctaid.x, and nothing else does. */
+static bool reads_ctaid_once(const hd_ptx_module *m, uint32_t func) {
+  struct {
+    const hd_ptx_module *m;
+    uint32_t n;
+  } c = {.m = m};
+  for (uint32_t i = 0; i < m->funcs[func].n_stmts; i++)
+    hd_ptx_visit(m, &m->funcs[func].stmts[i], counts_ctaid, &c);
+  return c.n == 1;
+}
+
+static hd_status find(rewrite_job *j, tile_loop *t, hd_arena *arena, bool *rests, hd_diag *d) {
+  bool found = false;
+  hd_status st = hd_cfg_build(j->m, j->func, 0, arena, &t->g, d);
+  if (st != HD_OK) return st;
+  hd_writers_find(&t->g, arena, &t->writers);
+  for (uint32_t i = 0; i < t->g.n_insts && !found; i++) {
+    const uint32_t block = t->g.insts[i].block;
+    found = t->g.blocks[block].loop != HD_NONE && t->g.loops[t->g.blocks[block].loop].depth == 1 &&
+            is_step(t, i) && find_test(t);
+  }
+  if (!found || t->g.irreducible || !bound_is_same(t) || !reads_ctaid_once(j->m, j->func))
+    return hd_fail(
+        d, HD_ERR_REFUSED,
+        "shape=loop: no loop goes through the tiles from %%ctaid.x in steps of %%nctaid.x up to a number "
+        "that the launch's arguments fix");
+  if (!hd_liveness_find(&t->g, MOST_LIVE_BYTES, arena, &t->live))
+    return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel is too large to follow its registers");
+  st = list_reads(t, d);
+  if (st == HD_OK) st = check_registers(t, d);
+  return st == HD_OK ? check_memory(j, t, rests, d) : st;
+}
+
+/* ---- The change --------------------------------------------------------------------------------------- */
+
+static hd_status put_tile(rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_buf *text, hd_diag *d) {
+  const hd_grid grid = {.known = true, .g = {(uint32_t)tiles, 1, 1}, .n_sms = 1};
+  hd_plan order = {.order = j->plan->order, .shape = j->plan->shape};
+  hd_prog prog;
+  char names[3][64] = {{0}}, number[64];
+  const hd_ptx_stmt *step = hd_inst_stmt(&t->g, t->step);
+  order.shape.loop = false;
+  hd_status st = hd_plan_forward(&order, &grid, &prog, d);
+  if (st != HD_OK) return st;
+  snprintf(number, sizeof number, "%s", t->m->syms[t->m->opnds[step->first_opnd].sym].name);
+  const rewrite_lowering l = {.prefix = j->prefix, .in = number, .want = {true}};
+  st = rewrite_lower(&prog, &l, names, text, d);
+  if (st != HD_OK) return st;
+  rewrite_put(j, text, "\t.reg .b32 %%~tile;\n\t.reg .pred %%~ours;\n");
+  if (t->bound.kind == HD_O_INT)
+    rewrite_put(j, text, "\tsetp.lt.u32 %%~ours, %s, %llu;\n", number, (unsigned long long)tiles);
+  else
+    rewrite_put(j, text, "\tsetp.eq.u32 %%~ours, %s, %llu;\n\tsetp.lt.and.u32 %%~ours, %s, %llu, %%~ours;\n",
+                t->m->syms[t->bound.sym].name, (unsigned long long)tiles, number, (unsigned long long)tiles);
+  rewrite_put(j, text, "\tselp.b32 %%~tile, %s, %s, %%~ours;\n", names[0], number);
+  return HD_OK;
+}
+
+typedef struct renamer {
+  hd_ptx_module *m;
+  hd_sym from, to;
+} renamer;
+
+static bool rename_read(void *ctx, const hd_ptx_leaf *leaf) {
+  renamer *r = ctx;
+  if (leaf->opnd && leaf->sym == r->from) r->m->opnds[leaf->index].sym = r->to;
+  return true;
+}
+
+static hd_status change(rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_diag *d) {
+  const hd_block *header = &t->g.blocks[t->g.loops[t->loop].header];
+  const uint32_t at = t->g.insts[header->first].stmt, before = j->m->funcs[j->func].n_stmts;
+  const hd_sym number = t->m->opnds[hd_inst_stmt(&t->g, t->step)->first_opnd].sym;
+  hd_buf text = {0};
+  char name[96];
+  j->prefix = hd_ptx_fresh_prefix(j->m);
+  if (!j->prefix) return hd_nomem(d);
+  hd_status st = put_tile(j, t, tiles, &text, d);
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, at, text.data, d);
+  hd_buf_free(&text);
+  if (st != HD_OK) return st;
+  const uint32_t added = j->m->funcs[j->func].n_stmts - before;
+  snprintf(name, sizeof name, "%%%s_tile", j->prefix);
+  renamer r = {.m = j->m, .from = number, .to = rewrite_find_register(j->m, name)};
+  for (size_t i = 0; i < t->reads.n; i++) {
+    const uint32_t stmt = t->reads.data[i] < at ? t->reads.data[i] : t->reads.data[i] + added;
+    hd_ptx_visit(j->m, &j->m->funcs[j->func].stmts[stmt], rename_read, &r);
+  }
+  return HD_OK;
+}
+
+hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d) {
+  const hd_shape *s = &j->plan->shape;
+  const uint64_t plane = (uint64_t)s->n[0] * s->n[1];
+  uint64_t tiles;
+  tile_loop t = {.m = j->m};
+  hd_arena arena;
+  jmp_buf out_of_memory;
+  *rests = false;
+  if (__builtin_mul_overflow(plane, s->n[2] ? s->n[2] : 1, &tiles) || tiles > MOST_TILES)
+    return hd_fail(d, HD_ERR_USAGE, "shape=loop: too many tiles");
+  if (j->clusters) return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel runs in clusters");
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
+  hd_status st = HD_ERR_NOMEM;
+  if (!setjmp(out_of_memory)) {
+    st = find(j, &t, &arena, rests, d);
+    if (st == HD_OK && t.bound.kind == HD_O_INT && t.bound.imm != (int64_t)tiles)
+      st = hd_fail(d, HD_ERR_REFUSED, "shape=loop: the loop goes through %lld tiles", (long long)t.bound.imm);
+    if (st == HD_OK && t.reads.n) st = change(j, &t, tiles, d);
+  } else {
+    st = hd_nomem(d);
+  }
+  hd_vec_free(&t.reads);
+  hd_arena_free(&arena);
+  return st;
+}

@@ -1,0 +1,218 @@
+/* shape=loop: the tiles of a persistent kernel's own loop change places, and nothing else. */
+#include "check.h"
+
+#include "rewrite/generated.h"
+
+/* Tile t gets word t of `out`: 3 t + 1, added, so that a tile done twice shows, and one that is left out too.
+ * Word 1000 + c of CTA c holds its first tile as its loop sees it. %r1 is the tile's number, %r2 the grid,
+ * %r3 their end. */
+static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry k(.param .u64 out, .param .u32 n, .param .u32 width)\n{\n"
+                           ".reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %d<9>;\n"
+                           "ld.param.u64 %d0, [out]; ld.param.u32 %r8, [n]; ld.param.u32 %r9, [width];\n"
+                           "mov.u32 %r20, %tid.x; setp.eq.u32 %p0, %r20, 0;\n";
+/* N is n elements in tiles of `width`. */
+static const char cdiv[] = "add.u32 %r21, %r8, %r9; sub.u32 %r22, %r21, 1; div.u32 %r3, %r22, %r9;\n";
+static const char work[] = "mad.lo.u32 %r10, %r1, 3, 1; mad.wide.u32 %d1, %r1, 4, %d0;\n"
+                           "@%p0 red.global.add.u32 [%d1], %r10;\n";
+
+typedef struct tiles_case {
+  const char *body;
+  uint32_t grid, n, width;
+  char plan[96];
+  unsigned assume;
+} tiles_case;
+
+enum { WORDS = 2048 };
+
+static hd_status run(const tiles_case *c, hd_dispatch_kind how, uint32_t *out, hd_buf *printed, hd_diag *d) {
+  hd_buf source = {0};
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_plan p = {0};
+  hd_emu *e = NULL;
+  hd_emu_program *program = NULL;
+  struct {
+    uint64_t out;
+    uint32_t n, width;
+  } args = {.n = c->n, .width = c->width};
+  const hd_emu_options eo = {.checks = HD_CHECK_BOUNDS, .threads = 1, .memory = 1 << 24, .n_sms = 5};
+  const hd_rewrite_options o = {.grid = {.known = true, .g = {c->grid, 1, 1}, .n_sms = 5},
+                                .assume = c->assume};
+  hd_buf_printf(&source, "%s%s\nret;\n}\n", head, c->body);
+  hd_arena_init(&arena);
+  hd_status st = hd_plan_parse(c->plan, &p, d);
+  if (st == HD_OK) st = hd_ptx_parse(source.data, source.len, "k", &arena, &m, d);
+  if (st == HD_OK) st = hd_rewrite(m, 0, &p, &o, NULL, d);
+  if (st == HD_OK) st = hd_ptx_print(m, printed);
+  if (st == HD_OK) st = hd_ptx_parse(printed->data, printed->len, "printed", &arena, &m, d);
+  if (st == HD_OK) st = hd_emu_create(&eo, &e, d);
+  if (st == HD_OK) st = hd_emu_load(e, m, &program, d);
+  if (st == HD_OK) st = hd_emu_alloc(e, 4 * WORDS, &args.out, d);
+  if (st == HD_OK) {
+    const hd_emu_launch_params l = {.kernel = "k",
+                                    .grid = {c->grid, 1, 1},
+                                    .block = {40, 1, 1},
+                                    .args = &args,
+                                    .args_bytes = sizeof args};
+    const hd_dispatch dispatch = {.kind = how, .seed = c->n};
+    memset(hd_emu_ptr(e, args.out, 4 * WORDS), 0, 4 * WORDS);
+    hd_emu_mark_written(e, args.out, 4 * WORDS);
+    st = hd_emu_launch(program, &l, &dispatch, NULL, NULL, d);
+  }
+  if (st == HD_OK) st = hd_emu_read(e, args.out, out, 4 * WORDS, d);
+  if (program) hd_emu_unload(program);
+  hd_emu_destroy(e);
+  hd_arena_free(&arena);
+  hd_plan_free(&p);
+  hd_buf_free(&source);
+  return st;
+}
+
+static uint64_t draw(uint64_t *x, uint64_t n) {
+  *x ^= *x >> 12, *x ^= *x << 25, *x ^= *x >> 27;
+  return (*x * 0x2545f4914f6cdd1du >> 33) % n;
+}
+
+/* A loop over tiles in one of the ways in which compilers write it. */
+static void put_loop(uint64_t *x, hd_buf *b) {
+  static const char *const steps[] = {"add.s32 %r1, %r1, %r2;", "add.u32 %r1, %r2, %r1;"};
+  static const char *const tests[] = {"setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;",
+                                      "setp.ge.u32 %p2, %r1, %r3; @!%p2 bra tiles;",
+                                      "setp.gt.s32 %p2, %r3, %r1; @%p2 bra tiles;",
+                                      "setp.le.u32 %p2, %r3, %r1; @%p2 bra done; bra.uni tiles;"};
+  static const char *const guards[] = {"setp.ge.s32 %p1, %r1, %r3; @%p1 bra done;",
+                                       "setp.lt.u32 %p1, %r1, %r3; @!%p1 ret;"};
+  static const char *const inner[] = {
+      "", "mov.u32 %r12, 0;\nsums: add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 3; "
+          "@%p3 bra sums;\n"};
+  hd_buf_puts(b, cdiv);
+  hd_buf_puts(b, "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\n");
+  hd_buf_printf(b, "%s\n", guards[draw(x, 2)]);
+  hd_buf_printf(b, "tiles:\n%s%s", inner[draw(x, 2)], work);
+  hd_buf_printf(b, "%s %s\ndone:\n", steps[draw(x, 2)], tests[draw(x, 3)]);
+}
+
+static void drawn_orders_of_a_loops_tiles_do_each_tile_once(void **state) {
+  enum { CASES = 400 };
+  static const char *const orders[] = {"col",      "reverse",  "hilbert",   "band:3",
+                                       "tile:2x2", "zigzag:3", "stride:3x2"};
+  static uint32_t want[WORDS], got[WORDS];
+  unsigned moved = 0;
+  for (uint64_t seed = 1; seed <= CASES; seed++) {
+    uint64_t x = seed * 0x9e3779b97f4a7c15u;
+    hd_buf body = {0}, before = {0}, after = {0};
+    hd_diag d = {0};
+    const uint32_t w = 1 + (uint32_t)draw(&x, 12), h = 1 + (uint32_t)draw(&x, 9),
+                   width = 1 + (uint32_t)draw(&x, 5);
+    put_loop(&x, &body);
+    tiles_case c = {
+        .body = body.data, .grid = 1 + (uint32_t)draw(&x, 20), .width = width, .plan = "order=row"};
+    /* Mostly as many tiles as the shape has; else the kernel keeps its order. */
+    c.n = draw(&x, 4) ? w * h * width - (uint32_t)draw(&x, width) : 1 + (uint32_t)draw(&x, 200);
+    if (run(&c, HD_DISPATCH_ROUND_ROBIN, want, &before, &d) != HD_OK)
+      fail_msg("%s\n%s", d.message, body.data);
+    size_t n =
+        (size_t)snprintf(c.plan, sizeof c.plan, "order=%s,shape=loop:%ux%u", orders[draw(&x, 7)], w, h);
+    if (draw(&x, 2)) snprintf(c.plan + n, sizeof c.plan - n, ":%s", orders[draw(&x, 7)]);
+    const hd_status st = run(&c, (hd_dispatch_kind)draw(&x, HD_DISPATCH_COUNT), got, &after, &d);
+    if (st == HD_ERR_USAGE) continue; /* the order is the kernel's own */
+    if (st != HD_OK || memcmp(want, got, sizeof want) != 0)
+      fail_msg("seed %" PRIu64 ": %s, grid %u, %u of %u: %s\n%s", seed, c.plan, c.grid, c.n, width, d.message,
+               after.data ? after.data : body.data);
+    moved += strstr(after.data, "_tile") != NULL;
+    hd_buf_free(&body);
+    hd_buf_free(&before);
+    hd_buf_free(&after);
+  }
+  assert_true(moved > CASES * 3 / 4);
+}
+
+/* The permutation is the plan's: the one CTA there is does the tiles in that order. */
+static void tiles_are_done_in_the_plans_order(void **state) {
+  static uint32_t out[WORDS];
+  hd_buf printed = {0};
+  hd_diag d = {0};
+  /* Word k: the tile of round k. %r4 counts the rounds in memory, under the caller's word. */
+  tiles_case c = {
+      .body = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %r8;\ntiles:\n"
+              "@!%p0 bra next; ld.global.u32 %r4, [%d0+4000]; add.u32 %r5, %r4, 1;\n"
+              "st.global.u32 [%d0+4000], %r5; mad.wide.u32 %d1, %r4, 4, %d0; st.global.u32 [%d1], %r1;\n"
+              "next: add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+      .grid = 1,
+      .n = 12,
+      .width = 1,
+      .plan = "order=col,shape=loop:4x3",
+      .assume = HD_ASSUME_NO_CARRY};
+  if (run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t k = 0; k < 12; k++) assert_int_equal(out[k], k / 3 + 4 * (k % 3));
+  assert_non_null(strstr(printed.data, "rests on the word that no tile of a loop reads"));
+  hd_buf_free(&printed);
+}
+
+#define START "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %r8;\n"
+#define WORK "mad.wide.u32 %d1, %r1, 4, %d0; st.global.u32 [%d1], %r1;\n"
+#define STEP "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n"
+
+static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
+  static const struct {
+    const char *body, *why;
+  } cases[] = {
+      {START "mov.u32 %r7, 0;\ntiles:\n" WORK "add.u32 %r7, %r7, %r1;\n" STEP "st.global.u32 [%d0], %r7;",
+       "a round of the loop over tiles leaves this to the next"},
+      {START "tiles:\n" WORK "mul.lo.u32 %r7, %r1, 5;\n" STEP "st.global.u32 [%d0], %r7;",
+       "a round of the loop over tiles leaves this to the next"},
+      {START "tiles:\n" WORK STEP "st.global.u32 [%d0], %r1;",
+       "reads the tile's number outside the loop over tiles"},
+      {START "tiles:\n" WORK
+             "add.s32 %r1, %r1, %r2; st.global.u32 [%d0], %r1;\nsetp.lt.s32 %p2, %r1, %r3; @%p2 bra "
+             "tiles;\n",
+       "reads the next tile's number"},
+      {START "tiles:\n" WORK "setp.eq.u32 %p3, %r1, 7; @%p3 bra away;\n" STEP "away:", "shape=loop: no loop"},
+      {START "tiles:\n" WORK "setp.eq.u32 %p3, %r20, 7; @%p3 exit;\n" STEP, "shape=loop: no loop"},
+      {START "mov.u32 %r3, %r20;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
+      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; add.u32 %r3, %r20, 9;\ntiles:\n" WORK STEP,
+       "shape=loop: no loop"},
+      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; ld.global.u32 %r3, [%d0];\ntiles:\n" WORK STEP,
+       "shape=loop: no loop"},
+      {START "mov.u32 %r6, %ctaid.x;\ntiles:\n" WORK "st.global.u32 [%d0+4], %r6;\n" STEP,
+       "shape=loop: no loop"},
+      {"mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP,
+       "shape=loop: no loop"},
+      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, 7; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
+      {START "tiles:\n" WORK "@%p0 add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+       "shape=loop: no loop"},
+      {START "tiles:\n" WORK
+             "mov.u32 %r12, 0;\nin: add.s32 %r1, %r1, %r2; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, "
+             "%r12, 2; @%p3 bra in; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+       "shape=loop: no loop"},
+      {START
+       "tiles:\nmad.wide.u32 %d1, %r1, 4, %d0; ld.global.u32 %r7, [%d1]; st.global.u32 [%d1+4], %r7;\n" STEP,
+       "--assume no-carry is the word that none does"},
+      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\ntiles:\n" WORK
+       "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, 11; @%p2 bra tiles;\n",
+       "shape=loop: the loop goes through 11 tiles"},
+  };
+  static uint32_t out[WORDS];
+  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+    tiles_case c = {
+        .body = cases[k].body, .grid = 3, .n = 12, .width = 1, .plan = "order=col,shape=loop:4x3"};
+    hd_buf printed = {0};
+    hd_diag d = {0};
+    const hd_status st = run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d);
+    if (st != HD_ERR_REFUSED || !strstr(d.message, cases[k].why))
+      fail_msg("status %d, %s: %s", st, d.message, cases[k].body);
+    hd_buf_free(&printed);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("drawn orders of a loop's tiles do each tile once",
+                drawn_orders_of_a_loops_tiles_do_each_tile_once),
+      BEHAVIOUR("tiles are done in the plan's order", tiles_are_done_in_the_plans_order),
+      BEHAVIOUR("loops whose tiles are not independent are refused",
+                loops_whose_tiles_are_not_independent_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
