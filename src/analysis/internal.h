@@ -115,10 +115,18 @@ typedef struct an_evaluation {
   bool stop;                /* over budget */
 } an_evaluation;
 
+/* A coordinate of a box that an instruction copies through a tensor map: no address, but the tile is in it.
+ */
+typedef struct an_place {
+  hd_poly at;
+  uint32_t inst;
+} an_place;
+
 /* sites.c: the part that the caller sees. */
 typedef struct an_result {
   AN_VEC(hd_site) sites;
   AN_VEC(hd_guard) guards;
+  AN_VEC(an_place) places;     /* for tiles.c */
   AN_VEC(uint32_t) list_items; /* assumptions by number */
   AN_VEC(uint32_t) set_lists;  /* per set of assumptions: where its list begins; HD_NONE */
 } an_result;

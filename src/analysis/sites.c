@@ -145,6 +145,20 @@ static void blame_site(an *a, hd_site *site, hd_why why, uint32_t inst) {
   site->why_line = inst == HD_NONE ? 0 : an_stmt(a, inst)->line;
 }
 
+/* [map, {coordinates}]: those that can be worked out. */
+static void list_places(an *a, uint32_t inst, const hd_ptx_opnd *o) {
+  const hd_ptx_opnd *at = o->kind == HD_O_BRACKET && o->n_kids == 2 ? &a->m->opnds[o->sym + 1] : NULL;
+  for (uint32_t k = 0; at && at->kind == HD_O_VEC && k < at->n_kids; k++) {
+    an_val v;
+    bool done;
+    do an_begin(&a->alg);
+    while (!(done = an_operand(a, inst, &a->m->opnds[at->sym + k], 32, &v)) && an_run(a));
+    if (!done) return;
+    an_end(a, &v);
+    AN_PUSH(&a->arena, &a->result.places, ((an_place){v.poly, inst}));
+  }
+}
+
 static void work_out(an *a, const shape *s, hd_site *site, bool *elsewhere) {
   const hd_ptx_stmt *st = an_stmt(a, site->inst);
   const hd_ptx_opnd *o = &a->m->opnds[st->first_opnd + s->operand];
@@ -153,6 +167,7 @@ static void work_out(an *a, const shape *s, hd_site *site, bool *elsewhere) {
   if (s->tensor || o->kind != HD_O_ADDR) {
     site->level = HD_LEVEL_DATA;
     blame_site(a, site, HD_WHY_TENSOR_MAP, site->inst);
+    list_places(a, site->inst, o);
     return;
   }
   bool done;

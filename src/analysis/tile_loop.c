@@ -42,20 +42,28 @@ static uint64_t count_tasks(an *a, uint32_t loop, const hd_point *launch) {
   return n == end && n <= TILES_MOST_CTAS ? n : 0;
 }
 
-static bool is_inside(const an *a, const hd_site *s, uint32_t loop) {
+static bool is_inside(const an *a, uint32_t inst, uint32_t loop) {
   const hd_cfg *g = &a->pub.cfg;
-  return hd_loop_contains(g, loop, g->blocks[g->insts[s->inst].block].loop);
+  return hd_loop_contains(g, loop, g->blocks[g->insts[inst].block].loop);
 }
 
-/* Every address inside depends on the number alone, and some do. */
+/* Every address and coordinate inside depends on the number alone, and some do. */
 static bool follows_number(an *a, uint32_t loop, hd_symbol id, hd_poly id_in_task) {
   hd_symbol k = a->pub.loop_values[loop].counter;
   bool some = false;
   for (size_t i = 0; i < a->result.sites.n; i++) {
     const hd_site s = a->result.sites.data[i];
-    if (!is_inside(a, &s, loop) || s.level > HD_LEVEL_NONLINEAR) continue;
+    if (!is_inside(a, s.inst, loop) || s.level > HD_LEVEL_NONLINEAR) continue;
     bool before = an_mentions(&a->alg, s.address, k);
     hd_poly p = in_task(a, s.address, id, id_in_task);
+    if (p == HD_NONE || an_mentions(&a->alg, p, k)) return false;
+    some |= before;
+  }
+  for (size_t i = 0; i < a->result.places.n; i++) {
+    const an_place x = a->result.places.data[i];
+    if (!is_inside(a, x.inst, loop)) continue;
+    bool before = an_mentions(&a->alg, x.at, k);
+    hd_poly p = in_task(a, x.at, id, id_in_task);
     if (p == HD_NONE || an_mentions(&a->alg, p, k)) return false;
     some |= before;
   }
@@ -65,10 +73,14 @@ static bool follows_number(an *a, uint32_t loop, hd_symbol id, hd_poly id_in_tas
 static void put_in_task(an *a, uint32_t loop, hd_symbol id, hd_poly id_in_task) {
   for (size_t i = 0; i < a->result.sites.n; i++) {
     hd_site *s = &a->result.sites.data[i];
-    if (is_inside(a, s, loop) && s->level <= HD_LEVEL_NONLINEAR) {
+    if (is_inside(a, s->inst, loop) && s->level <= HD_LEVEL_NONLINEAR) {
       hd_poly p = in_task(a, s->address, id, id_in_task);
       a->result.sites.data[i].address = p;
     }
+  }
+  for (size_t i = 0; i < a->result.places.n; i++) {
+    const an_place x = a->result.places.data[i];
+    if (is_inside(a, x.inst, loop)) a->result.places.data[i].at = in_task(a, x.at, id, id_in_task);
   }
 }
 

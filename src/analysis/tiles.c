@@ -157,6 +157,7 @@ static void collect(tiling *t, hd_poly p, bool inside, unsigned depth) {
 static void each_formula(an *a, void (*f)(tiling *, hd_poly *), tiling *t) {
   for (size_t i = 0; i < a->result.sites.n; i++)
     if (a->result.sites.data[i].level <= HD_LEVEL_DATA) f(t, &a->result.sites.data[i].address);
+  for (size_t i = 0; i < a->result.places.n; i++) f(t, &a->result.places.data[i].at);
   if (t->loop != HD_NONE) return;
   for (size_t i = 0; i < a->result.guards.n; i++) f(t, &a->result.guards.data[i].poly);
   for (uint32_t l = 0; l < a->pub.cfg.n_loops; l++) {
@@ -417,13 +418,17 @@ static bool divides_id(const void *what, hd_symbol s, const hd_value_symbol *sym
   return an_is_function(symbol->kind) && only_cta(symbol->varies, symbol->iterates);
 }
 
-/* Addresses in which no quantity of the CTA is left but plain coordinates. */
+/* Addresses and coordinates in which no quantity of the CTA is left but plain coordinates. */
 static unsigned count_plain(tiling *t) {
   an *a = t->a;
   unsigned n = 0;
   for (size_t i = 0; i < a->result.sites.n; i++) {
     const hd_site *s = &a->result.sites.data[i];
     hd_poly p = s->level > HD_LEVEL_DATA ? HD_NONE : t->found.found ? rewrite(t, s->address, 0) : s->address;
+    n += p != HD_NONE && !an_any_varying(&a->alg, p, divides_id, NULL);
+  }
+  for (size_t i = 0; i < a->result.places.n; i++) {
+    const hd_poly at = a->result.places.data[i].at, p = t->found.found ? rewrite(t, at, 0) : at;
     n += p != HD_NONE && !an_any_varying(&a->alg, p, divides_id, NULL);
   }
   return n;
@@ -484,9 +489,9 @@ static hd_status search_tiles(tiling *t) {
   make_room(t);
   if (!choose(t)) return hd_nomem(a->diag);
   take_best(t);
-  out->answer = t->found.found                        ? HD_TILES_FOUND
-                : count_plain(t) == a->result.sites.n ? HD_TILES_LAUNCH
-                                                      : HD_TILES_UNKNOWN;
+  out->answer = t->found.found                                             ? HD_TILES_FOUND
+                : count_plain(t) == a->result.sites.n + a->result.places.n ? HD_TILES_LAUNCH
+                                                                           : HD_TILES_UNKNOWN;
   out->shape = t->found.shape;
   return HD_OK;
 }
