@@ -26,6 +26,7 @@ typedef struct hd_steer_settings {
   char worth[16];               /* seconds of a shape's launches before they are tuned; "": the usual */
   char gain[16];                /* the least speedup that a plan is adopted for; "": the usual */
   char record[HD_STEER_PATH];   /* folder for launches that are recorded; "": none */
+  char profile[2];              /* "1": launches are timed */
   char kernel[256];             /* of kernels whose names match, as a shell's pattern; "": of all */
   char launch[16];              /* this launch of each of them, from 1; "": the first of each shape */
   char most[16];                /* how many are kept, those that took most time; "": the usual */
@@ -52,7 +53,7 @@ typedef struct hd_steer_options {
   const char *report; /* NULL: text on standard error */
   const char *folder; /* of libheddle-run.so; NULL: where it lies beside this program */
   const char *record, *kernel; /* as there; NULL: none, all */
-  bool quiet, tune;
+  bool quiet, tune, profile;
   const char *budget, *total, *worth, *gain, *launch,
       *most; /* numbers, as in hd_steer_settings; NULL: the usual */
 } hd_steer_options;
@@ -68,6 +69,12 @@ HD_API hd_status hd_steer_found(char *folder, size_t cap, hd_diag *d);
  * HD_ERR_USAGE for an option, HD_ERR_IO for a program that is missing or cannot be run. */
 HD_API hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),
                                hd_diag *d);
+
+/* The same in a process of its own, which is waited for: *code is its exit code, or 128 and its signal.
+ * There, `told` is also called with the reason when the program cannot be started; the code is then 2. What a
+ * terminal sends meanwhile is for the program. */
+HD_API hd_status hd_steer_run(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
+                              int *code, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #define HEDDLE_SUITE_H
 
 #include "heddle/bench.h"
+#include "heddle/profile.h"
 #include "heddle/results.h"
 
 #ifdef __cplusplus
@@ -62,6 +63,17 @@ HD_API hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table 
 /* rows[] has room for n_workloads * n_plans. */
 HD_API hd_status hd_suite_overhead(const hd_suite_run *run, const hd_overhead_table *t, bool any_grid,
                                    hd_overhead_row *rows, hd_diag *d);
+
+/* ---- Launches of one program ------------------------------------------------------------------ */
+
+typedef struct hd_profile_options {
+  const hd_gpu *gpu; /* the model that reuse is judged by */
+  size_t most;       /* kernels that are looked at; 0: 5 */
+  unsigned threads;
+} hd_profile_options;
+
+/* From a report that a program left at `path`. Recordings that cannot be looked at are told by `why`. */
+HD_API hd_status hd_suite_profile(const char *path, const hd_profile_options *o, hd_profile *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -168,6 +168,7 @@ int cmd_overhead(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 

@@ -7,7 +7,7 @@
 
 #include "run/watch.h"
 
-enum { CAPTURE_RELAXED = 2, NOT_READY = 600 };
+enum { CAPTURE_RELAXED = 2 };
 static const run_handle legacy = (run_handle)1, per_thread = (run_handle)2; /* default streams */
 
 double run_now(void) {
@@ -66,7 +66,7 @@ static const char *wait_for(const run_handle *streams, size_t n, double until) {
     const int r = run_real.cuStreamQuery(streams[k]);
     if (r == RUN_SUCCESS)
       k++;
-    else if (r != NOT_READY)
+    else if (r != RUN_NOT_READY)
       return "the driver does not say whether the GPU is idle";
     else if (run_now() > until)
       return "the GPU was never idle at its launches";

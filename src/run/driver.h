@@ -12,7 +12,7 @@
 
 typedef void *run_handle;
 
-enum { RUN_SUCCESS = 0, RUN_NOT_SUPPORTED = 801 };
+enum { RUN_SUCCESS = 0, RUN_NOT_READY = 600, RUN_NOT_SUPPORTED = 801 };
 
 /* CUlaunchAttribute */
 typedef struct run_attribute {

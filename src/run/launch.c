@@ -160,13 +160,26 @@ int run_send(const run_launch *l, run_handle f, const uint32_t grid[3], void **p
                                                                       l->shared, l->stream, params, extra);
 }
 
-static int launch(run_handle f, const run_launch *l) {
+static int send_either(run_handle f, const run_launch *l) {
   run_replacement r;
-  int result;
-  if (run_watches && run_watched(f, l, &result)) return result;
   run_variant *v = choose(f, l, &r);
   if (v && took(run_send(l, r.function, r.grid, r.params, r.extra), v)) return RUN_SUCCESS;
   return run_instead(run_send(l, f, l->grid, l->params, l->extra), v);
+}
+
+/* A launch that may be tuned, recorded or timed. */
+static __attribute__((noinline)) int launch_watched(run_handle f, const run_launch *l) {
+  run_time t;
+  int result;
+  if (run_watched(f, l, &result)) return result;
+  const bool timed = run_settings.profile[0] && run_time_begin(run_function_of(f), l, &t);
+  result = send_either(f, l);
+  if (timed) run_time_end(&t, l, result == RUN_SUCCESS);
+  return result;
+}
+
+static int launch(run_handle f, const run_launch *l) {
+  return run_watches ? launch_watched(f, l) : send_either(f, l);
 }
 
 int run_cuLaunchKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,

@@ -143,6 +143,7 @@ void run_place_later(run_kernel *k) {
 
 /* The program has waited, and the driver is idle for a moment. */
 static int catch_up(int r) {
+  run_times_take();
   if (r != RUN_SUCCESS || !atomic_load_explicit(&any_later, memory_order_relaxed)) return r;
   atomic_store_explicit(&any_later, false, memory_order_relaxed);
   pthread_mutex_lock(&run_lock);
@@ -284,6 +285,7 @@ int run_cuStreamSynchronize_ptsz(run_handle stream) {
 int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventSynchronize(event)); }
 
 int run_cuCtxDestroy_v2(run_handle context) {
+  run_times_take();
   unsigned long long id;
   if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) each_place(end, &id);
   return run_real.cuCtxDestroy_v2(context);
@@ -295,12 +297,18 @@ static int after_reset(int r) {
   return r;
 }
 int run_cuDevicePrimaryCtxReset_v2(int device) {
+  run_times_take();
   return after_reset(run_real.cuDevicePrimaryCtxReset_v2(device));
 }
-int run_cuDevicePrimaryCtxReset(int device) { return after_reset(run_real.cuDevicePrimaryCtxReset(device)); }
+int run_cuDevicePrimaryCtxReset(int device) {
+  run_times_take();
+  return after_reset(run_real.cuDevicePrimaryCtxReset(device));
+}
 int run_cuDevicePrimaryCtxRelease_v2(int device) {
+  run_times_take();
   return after_reset(run_real.cuDevicePrimaryCtxRelease_v2(device));
 }
 int run_cuDevicePrimaryCtxRelease(int device) {
+  run_times_take();
   return after_reset(run_real.cuDevicePrimaryCtxRelease(device));
 }

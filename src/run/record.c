@@ -246,14 +246,38 @@ static const char *write_launch(run_kernel *k, run_shape *s, const run_facts *f,
 static unsigned long most(void) { return (unsigned long)run_number(run_settings.most, 10); }
 
 /* Launches the original in a stream of heddle's, and waits for it. */
-static void time_it(run_shape *s, run_handle function, const run_launch *l, run_handle stream, int *result) {
+static void time_it(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, run_handle stream,
+                    int *result) {
   run_launch own = *l;
+  run_time t;
   own.stream = stream;
   own.per_thread = false;
+  const bool timed = run_settings.profile[0] && run_time_begin(k, &own, &t);
   const double begin = run_now();
   *result = run_send(&own, function, l->grid, l->params, l->extra);
+  if (timed) run_time_end(&t, &own, *result == RUN_SUCCESS);
   if (*result == RUN_SUCCESS) run_real.cuStreamSynchronize(stream);
   s->seconds = run_now() - begin;
+  run_times_take();
+}
+
+/* Whether an order can be given to the kernel at all. */
+static void ask_for_reach(run_kernel *k) {
+  run_gpu gpu;
+  run_variant *v;
+  run_added added = {0};
+  hd_diag d = {0};
+  const hd_plan plan = {.order = {.kind = HD_ORDER_REVERSE}};
+  const run_text *text = &k->module->own;
+  if (!text->data)
+    snprintf(k->refused, sizeof k->refused, "%s", text->why ? text->why : "no PTX");
+  else if (!run_gpu_of(&gpu))
+    snprintf(k->refused, sizeof k->refused, "the driver is too old");
+  else if (run_variant_make(&gpu, text, k, &plan, NULL, text->replaces ? &added : NULL, &v, &d) == HD_OK)
+    run_variant_drop(v);
+  else
+    hd_diag_line(&d, k->refused, sizeof k->refused);
+  hd_buf_free(&added.text);
 }
 
 static const char *record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l,
@@ -276,7 +300,7 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
   if (!why && r->cuStreamCreate(&stream, NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
   if (!why) {
     why = write_launch(k, s, &facts, l, stream);
-    time_it(s, function, l, stream, result);
+    time_it(k, s, function, l, stream, result);
     *launched = true;
     r->cuStreamDestroy_v2(stream);
   }
@@ -286,6 +310,7 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
 
 const char *run_record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
                        int *result) {
+  if (run_settings.profile[0] && k->shapes == s && !s->next && s->tries == 1) ask_for_reach(k);
   if ((run_settings.kernel[0] && fnmatch(run_settings.kernel, k->name, 0) != 0) ||
       recorded.n >= SPARE * most()) {
     s->settled = true;
@@ -310,10 +335,12 @@ void run_record_end(hd_buf *lines) {
     }
   }
   for (size_t i = 0; i < recorded.n; i++) {
-    const run_shape *s = recorded.data[i];
-    if (i >= most())
+    run_shape *s = recorded.data[i];
+    if (i >= most()) {
       remove_folder(s->folder);
-    else
+      free(s->folder);
+      s->folder = NULL;
+    } else
       hd_buf_printf(lines, "heddle: recorded %s: %s, %lu launch%s of about %.0f us\n", s->folder,
                     recorded_kernels.data[i]->name, s->launches, s->launches == 1 ? "" : "es",
                     s->seconds * 1e6);

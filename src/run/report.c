@@ -24,7 +24,11 @@ void run_say(const char *fmt, ...) {
 /* Kernels of one name are one row, however often their module is loaded. */
 typedef struct row {
   const char *name, *plan, *why;
-  double speedup; /* 0: not found here */
+  double speedup;      /* 0: not found here */
+  double seconds;      /* of all launches, from those that were timed */
+  const char *refused; /* why no plan can touch it; NULL: not asked, or some can */
+  const char *folder;  /* of the launch that was recorded and stands for most time; NULL: none */
+  double folder_seconds;
   unsigned long launches, steered;
 } row;
 typedef HD_VEC(row) rows;
@@ -49,6 +53,13 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
     r = &list->data[list->n - 1];
   }
   r->launches += launches;
+  if (k->refused[0]) r->refused = k->refused;
+  if (k->timed) r->seconds += k->seconds / (double)k->timed * (double)launches;
+  for (const run_shape *s = k->shapes; s; s = s->next)
+    if (s->folder && s->seconds * (double)s->launches >= r->folder_seconds) {
+      r->folder = s->folder;
+      r->folder_seconds = s->seconds * (double)s->launches;
+    }
   r->steered += steered;
   if (steered || k->speedup) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
@@ -97,6 +108,9 @@ static void print_json(const rows *list, unsigned long launches, unsigned long s
     const row *r = &list->data[k];
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
     put_string(b, "kernel", r->name);
+    if (r->seconds > 0) hd_buf_printf(b, ", \"seconds\": %.9g", r->seconds);
+    if (r->refused) put_string(b, "refused", r->refused);
+    if (r->folder) put_string(b, "folder", r->folder);
     if (r->plan) put_string(b, "plan", r->plan);
     if (r->speedup) hd_buf_printf(b, ", \"speedup\": %.4g", r->speedup);
     if (r->why) put_string(b, "why", r->why);
@@ -107,7 +121,9 @@ static void print_json(const rows *list, unsigned long launches, unsigned long s
 
 void run_report(void) {
   rows list = {0};
-  hd_buf b = {0};
+  hd_buf b = {0}, lines = {0};
+  run_times_take();
+  if (run_settings.record[0]) run_record_end(&lines);
   unsigned long launches = 0, steered = 0;
   for (const run_module *m = run_modules; m; m = m->next)
     for (const run_kernel *k = m->kernels; k; k = k->next) add(&list, m, k);
@@ -123,9 +139,10 @@ void run_report(void) {
       run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message);
   } else if (!run_settings.quiet[0]) {
     print_text(&list, launches, steered, &b);
-    if (run_settings.record[0]) run_record_end(&b);
     if (!b.failed) fwrite(b.data, 1, b.len, stderr);
+    if (lines.len && !lines.failed) fwrite(lines.data, 1, lines.len, stderr);
   }
+  hd_buf_free(&lines);
   hd_buf_free(&b);
   hd_vec_free(&list);
 }

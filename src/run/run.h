@@ -80,9 +80,12 @@ struct run_kernel {
   uint64_t hash;
   char why[256];     /* why it is not steered, in one line; "": it is, or nothing is known for it */
   char plan[128];    /* of its last variant */
+  char refused[256]; /* why no plan can touch it, where it was asked; "": some can */
   const char *tuned; /* what came of tuning, where the original stays; static. NULL: it was not tried */
   double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered;
+  double seconds;       /* of those launches that were timed, and how many they are */
+  unsigned long timed;  /* under the lock of times.c */
   unsigned long trials; /* launches that were made in tuning */
   atomic_bool later;    /* see run_place_later */
   _Atomic(run_variant *) variants;

@@ -8,6 +8,7 @@
  *   reach.c     the allocations that a launch reaches
  *   trial.c     a launch repeated on the memory that it reaches
  *   shapes.c    launches by kernel and shape: which are worth it
+ *   times.c     the time of every launch
  *   tune.c, record.c   what is made of them
  */
 #ifndef HEDDLE_RUN_WATCH_H
@@ -99,6 +100,18 @@ double run_number(const char *text, double otherwise);
 double run_worth(void);
 /* A launch before it is made; true: it has been made, with this result. */
 bool run_watched(run_handle function, const run_launch *l, int *result);
+
+/* ---- Times (times.c) --------------------------------------------------------------------------- */
+
+typedef struct run_time {
+  run_kernel *kernel;
+  run_handle end;
+} run_time;
+/* Before and after a launch. False: this one is not timed, and has no end. */
+bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out);
+void run_time_end(const run_time *t, const run_launch *l, bool launched);
+/* Adds the times that are known by now to their kernels. */
+void run_times_take(void);
 
 /* ---- What is made of them (tune.c, record.c) --------------------------------------------------- */
 

@@ -1,7 +1,10 @@
 /* Starts a program with libheddle-run.so in front of it. */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "heddle/plan.h"
@@ -158,6 +161,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
     if (read != HD_OK) told(&store);
   }
   if (st == HD_OK) st = make_tuning(o, s, d);
+  if (o->profile) s->profile[0] = '1';
   if (st == HD_OK && o->record) st = make_recording(o, s, d);
   return st == HD_OK && o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : st;
 }
@@ -173,4 +177,23 @@ hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(con
   if (st == HD_OK && setenv(HD_STEER_VARIABLE, text.data, 1) != 0) st = hd_nomem(d);
   hd_buf_free(&text);
   return st == HD_OK ? hd_program_become(argv, d) : st;
+}
+
+hd_status hd_steer_run(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *), int *code,
+                       hd_diag *d) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child < 0) return hd_fail(d, HD_ERR_IO, "cannot start a process: %s", strerror(errno));
+  if (child == 0) {
+    hd_diag own = {0};
+    hd_steer_exec(o, argv, told, &own);
+    told(&own);
+    _exit(2);
+  }
+  void (*const interrupt)(int) = signal(SIGINT, SIG_IGN), (*const quit)(int) = signal(SIGQUIT, SIG_IGN);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  signal(SIGINT, interrupt);
+  signal(SIGQUIT, quit);
+  *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return HD_OK;
 }

@@ -1,0 +1,63 @@
+/* Where a CUDA program's time goes. The program runs in a process of its own, which it becomes. */
+#include <unistd.h>
+
+#include "cli.h"
+#include "heddle/process.h"
+#include "heddle/steer.h"
+#include "heddle/suite.h"
+
+typedef struct options {
+  hd_steer_options steer;
+  const char *gpu, *json, *html;
+  uint64_t most, threads;
+} options;
+
+static void tell(const hd_diag *d) { cli_fail(d); }
+
+static hd_status print(const options *o, const char *program, hd_diag *d) {
+  enum { ROWS = 20 };
+  hd_gpu gpu;
+  hd_profile p = {0};
+  hd_buf text = {0}, json = {0}, page = {0};
+  hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
+  const hd_profile_options how = {&gpu, (size_t)o->most, (unsigned)o->threads};
+  if (st == HD_OK) st = hd_suite_profile(o->steer.report, &how, &p, d);
+  if (st == HD_OK) hd_profile_text(&p, ROWS, &text);
+  if (st == HD_OK && o->json) hd_profile_json(&p, &json);
+  if (st == HD_OK && o->html) hd_profile_html(&p, program, &page);
+  if (st == HD_OK && (text.failed || json.failed || page.failed)) st = hd_nomem(d);
+  if (st == HD_OK) fwrite(text.data, 1, text.len, stderr);
+  if (st == HD_OK && o->json) st = hd_file_write(o->json, json.data, json.len, d);
+  if (st == HD_OK && o->html) st = hd_file_write(o->html, page.data, page.len, d);
+  hd_buf_free(&text);
+  hd_buf_free(&json);
+  hd_buf_free(&page);
+  hd_profile_free(&p);
+  return st;
+}
+
+int cmd_profile(int argc, char **argv) {
+  options o = {.steer = {.plan = "baseline", .profile = true, .quiet = true, .worth = "0"}};
+  const cli_option table[] = {
+      CLI_COMMON_AS("gpu", &o.gpu, "the model that reuse is judged by (default: h100)"),
+      {"most", 0, CLI_NUMBER, &o.most, 0, "N", "look into so many kernels (default: 5)"},
+      {"json", 0, CLI_TEXT, &o.json, 0, "FILE", "the profile as JSON, too"},
+      {"html", 0, CLI_TEXT, &o.html, 0, "FILE", "and as a page"},
+      {"library", 0, CLI_TEXT, &o.steer.folder, 0, "FOLDER", NULL},
+      CLI_COMMON("threads", &o.threads),
+      {0}};
+  int n, rc = cli_parse(table, argc, argv, &n);
+  if (rc >= 0) return rc;
+  hd_diag d = {0};
+  char scratch[HD_STEER_PATH / 2], report[HD_STEER_PATH];
+  argv[n + 1] = NULL;
+  if (hd_scratch_make(scratch, sizeof scratch, &d) != HD_OK) return cli_fail(&d);
+  snprintf(report, sizeof report, "%s/report.json", scratch);
+  o.steer.report = report;
+  o.steer.record = scratch;
+  if (hd_steer_run(&o.steer, argv + 1, tell, &rc, &d) != HD_OK) rc = cli_fail(&d);
+  /* A program that made no CUDA call leaves no report. */
+  if (access(report, R_OK) == 0 && print(&o, argv[1], &d) != HD_OK) cli_fail(&d);
+  hd_scratch_remove(scratch);
+  return rc;
+}

@@ -1,0 +1,70 @@
+/* The time of each launch, between two events in its stream. Events whose times are known are used again. */
+#include <string.h>
+
+#include "run/watch.h"
+
+enum { PENDING = 1024 };
+
+typedef struct timing {
+  run_kernel *kernel;
+  run_handle begin, end;
+} timing;
+
+/* A ring: timings whose end is not known to have been reached, the oldest first; the events of others are
+ * made already. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static timing pending[PENDING];
+static size_t first, n;
+
+static void take_times(void) {
+  for (; n; first = (first + 1) % PENDING, n--) {
+    timing *t = &pending[first];
+    float ms;
+    const int r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
+    if (r == RUN_NOT_READY) return;
+    if (r == RUN_SUCCESS) {
+      t->kernel->seconds += (double)ms * 1e-3;
+      t->kernel->timed++;
+    }
+  }
+}
+
+void run_times_take(void) {
+  if (!run_settings.profile[0] || !run_real.cuEventElapsedTime) return;
+  pthread_mutex_lock(&lock);
+  take_times();
+  pthread_mutex_unlock(&lock);
+}
+
+static bool is_capturing(const run_launch *l) {
+  int status = 1;
+  int (*const ask)(run_handle, int *) =
+      l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
+  return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
+}
+
+static int record(const run_launch *l, run_handle event) {
+  int (*const mark)(run_handle, run_handle) =
+      l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
+  return mark ? mark(event, l->stream) : RUN_NOT_SUPPORTED;
+}
+
+bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out) {
+  const run_driver *d = &run_real;
+  if (!k || !d->cuEventCreate || !d->cuEventElapsedTime || is_capturing(l)) return false;
+  pthread_mutex_lock(&lock);
+  take_times();
+  timing *t = n < PENDING ? &pending[(first + n) % PENDING] : NULL;
+  if (t && !t->begin && d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS) t->begin = NULL;
+  if (t && !t->end && d->cuEventCreate(&t->end, 0) != RUN_SUCCESS) t->end = NULL;
+  const bool ok = t && t->begin && t->end && record(l, t->begin) == RUN_SUCCESS;
+  if (ok) *out = (run_time){k, t->end};
+  /* Until it ends, no other thread may take its place. */
+  if (!ok) pthread_mutex_unlock(&lock);
+  return ok;
+}
+
+void run_time_end(const run_time *t, const run_launch *l, bool launched) {
+  if (launched && record(l, t->end) == RUN_SUCCESS) pending[(first + n++) % PENDING].kernel = t->kernel;
+  pthread_mutex_unlock(&lock);
+}
