@@ -11,7 +11,8 @@ static const cli_option common[] = {
      "no-waits: no loop waits for another CTA, whatever it looks like;\nno-carry: no tile of a persistent "
      "kernel's loop reads what an earlier one left in memory"},
     {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
-     "seconds for each workload, about (default: 5, and up to 10 where runs take long)"},
+     "seconds for each workload, about (default: 5, up to 10 where runs take long, more while much is "
+     "unseen)"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
      "by a clock (default where the GPU's file says what launches take), or a bound"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},

@@ -93,7 +93,9 @@ hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_sp
                                const char *kernel, const hd_plan_set *fixed, double budget, hd_tuned *k,
                                hd_diag *d) {
   search s = {0};
+  /* Seconds that a user asked for are kept to. */
   search_options so = {.budget = budget,
+                       .overtime = t->o.budget > 0 ? 0 : 0.75,
                        .confidence = tuning_confidence(t),
                        .kernel = kernel,
                        .fixed = fixed,

@@ -124,6 +124,24 @@ static bool join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
   return !hd_plan_equal(&r, p);
 }
 
+/* A wave ends where tiles do, or does not: their sizes go together, and of either alone each step may be one
+ * down. */
+static void fit_tiles(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
+  if (best->order.kind != HD_ORDER_TILE || best->split.kind != HD_SPLIT_WAVE) return;
+  const uint32_t w = best->order.a, h = best->order.b;
+  const uint32_t sizes[][2] = {{w, h / 2}, {w, 2 * h}, {w / 2, h}, {2 * w, h}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (uint32_t k = best->split.wave - 1; k <= best->split.wave + 1; k += 2) {
+      hd_plan p = *best;
+      if (!sizes[i][0] || !sizes[i][1] || sizes[i][0] > grid_width(s) || sizes[i][1] > whole_height(s) || !k)
+        continue;
+      p.order.a = sizes[i][0];
+      p.order.b = sizes[i][1];
+      p.split.wave = k;
+      neighbour(l, &p);
+    }
+}
+
 /* Thresholds of bypassing: all of a small CTA's, of a large one's those near and those all over. The speedup
  * rises and falls with the number of warps that use the cache, so the nearest thresholds tell little about
  * the others. */
@@ -264,6 +282,7 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
     other.take = (hd_take){.kind = segments ? HD_TAKE_TASKS : HD_TAKE_SEGMENTS};
     neighbour(&l, &other);
   }
+  fit_tiles(&l, s, &best);
   rethreshold(&l, s, &best);
   hd_plan lines = best;
   lines.split = plan_line_split(s, &best.order);

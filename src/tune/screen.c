@@ -9,6 +9,7 @@
 enum {
   BATCH = 8,
   LEAST_SCREENED = 4, /* plans that are screened whatever the budget says, of long runs */
+  LEAST_SEEN = 20,    /* and those that are worth more time than the budget's */
   LEAST_FAMILY = 8,   /* trials of a family that never gained, before it waits */
   SHORT_ROUNDS = 5,   /* of a first measurement, where runs take less than 3 ms */
   STALE = 2,          /* batches without a better plan, before climbing begins */
@@ -134,12 +135,28 @@ static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size
   return st;
 }
 
+static size_t count_measured(const search *s) {
+  size_t n = 0;
+  for (size_t i = 0; i < s->trials.n; i++) n += s->trials.data[i].status == HD_OK;
+  return n;
+}
+
 /* Where runs are short, the bench has prepared plans whose runs cost next to nothing: all of these. */
 static bool least_is_screened(const search *s) {
   bool cheap = s->bench->ahead && search_first_rounds(s) >= SHORT_ROUNDS;
-  size_t measured = 0, least = cheap ? SEARCH_AHEAD : LEAST_SCREENED;
-  for (size_t i = 0; i < s->trials.n; i++) measured += s->trials.data[i].status == HD_OK;
-  return measured >= least;
+  return count_measured(s) >= (cheap ? SEARCH_AHEAD : LEAST_SCREENED);
+}
+
+/* Few plans were seen, or one of a kind that nothing is known of is likely to win: fetching ahead with
+ * bind=redirect won 1.25x in backprop on an H100, behind thirty plans of better known kinds. */
+static bool worth_more_time(const search *s) {
+  static const double likely = 0.6;
+  families f;
+  if (count_measured(s) < LEAST_SEEN) return true;
+  learn(s, &f);
+  for (size_t i = 0; i < s->waiting.n; i++)
+    if (!look_up(&f, s->waiting.data[i].family) && promise(&f, &s->waiting.data[i]) >= likely) return true;
+  return false;
 }
 
 static double best_score(const search *s) {
@@ -155,11 +172,13 @@ hd_status search_screen(search *s, double until, hd_diag *d) {
   size_t *at = calloc(batch, sizeof *at);
   if (!at) return hd_nomem(d);
   hd_status st = HD_OK;
-  while (st == HD_OK && s->waiting.n && (search_now(s) < until || !least_is_screened(s))) {
+  const double latest = search_overtime(s, until);
+  while (st == HD_OK && s->waiting.n) {
     size_t from = s->trials.n;
-    bool over = search_now(s) >= until; /* as few as must be */
-    if (best >= leading && stale >= STALE && search_now(s) >= enough) break;
-    st = admit_batch(s, over ? 1 : batch, until, at, &n, d);
+    bool over = search_now(s) >= until, over_all = search_now(s) >= latest; /* as few as must be */
+    if (over && (over_all || !worth_more_time(s)) && least_is_screened(s)) break;
+    if (best >= leading && stale >= STALE && search_now(s) >= enough && !worth_more_time(s)) break;
+    st = admit_batch(s, over_all ? 1 : batch, over ? latest : until, at, &n, d);
     if (st == HD_OK) st = measure_batch(s, at, n, d);
     for (size_t i = from; i < s->trials.n; i++)
       if (!search_is_hopeful(&s->trials.data[i])) search_let_go(s, &s->trials.data[i]);
@@ -167,6 +186,7 @@ hd_status search_screen(search *s, double until, hd_diag *d) {
     best = fmax(best, best_score(s));
   }
   free(at);
+  search_ran_late(s, until);
   search_report(s, "screening", s->trials.n, s->trials.n);
   return st;
 }

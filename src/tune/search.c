@@ -1,9 +1,10 @@
 /* The search: which plans are measured how often, and whether the best one is adopted.
  *
  * - screening: candidates in batches, a few rounds each with the original among them, until their share of
- *   the budget is spent. The next batch is chosen by the candidates' priors and by the evidence on their
- *   families (hd_plan_family): an unknown family comes early, one that wins is explored, one that loses or
- *   stays flat waits. Once a plan leads by far and the next batches bring no better one, climbing begins
+ *   the budget is spent, or a little longer while few were seen. The next batch is chosen by the candidates'
+ * priors and by the evidence on their families (hd_plan_family): an unknown family comes early, one that wins
+ * is explored, one that loses or stays flat waits. Once a plan leads by far and the next batches bring no
+ * better one, climbing begins
  * - a second look: where no plan seems to win, the best few once more with the original loaded again and all
  *   buffers elsewhere, then further candidates until the budget of all stages is spent
  * - halving: the better half again with twice the rounds, until few are left; the best of each family stays
@@ -41,6 +42,7 @@ enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41 };
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.55, climbing_ends = 0.78, finals_end = 0.88;
 static const double step_worth = 1.003; /* by which a step must be faster to go on from it */
+static const double long_step = 1.01;   /* by which it is worth more time than the budget's */
 /* The most that the test alone may take, in budgets; a kernel that is slower still is left alone. */
 static const double most_over_budget = 2;
 
@@ -52,6 +54,14 @@ static void announce_new(search *s, const hd_plan *plans, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!search_is_known(s, &plans[i])) fresh[k++] = &plans[i];
   search_announce(s, fresh, k);
+}
+
+double search_overtime(const search *s, double until) { return until + s->spare; }
+
+void search_ran_late(search *s, double until) {
+  double late = fmin(fmax(search_now(s) - until, 0), s->spare);
+  s->spare -= late;
+  s->o.budget += late;
 }
 
 /* Admit those neighbours of a trial that are new and measure them with it. *better: one of them is. */
@@ -98,15 +108,21 @@ static size_t second_start(const search *s, const size_t *at, size_t n) {
   return n > 1 ? at[1] : at[0];
 }
 
+/* A step that gained much, and the first one behind a good start, may be followed by one beyond that time. */
 static hd_status climb_from(search *s, size_t from, double until, hd_diag *d) {
+  const double latest = search_overtime(s, until);
   hd_status st = HD_OK;
   if (s->trials.data[from].score < SEARCH_PROMISING) return HD_OK;
-  for (size_t i = 0, to; st == HD_OK && i < MOST_CLIMBS && search_now(s) < until; i++) {
-    st = step(s, from, until, &to, d);
+  bool gains = s->trials.data[from].score >= long_step;
+  for (size_t i = 0, to; st == HD_OK && i < MOST_CLIMBS; i++) {
+    if (search_now(s) >= (gains ? latest : until)) break;
+    st = step(s, from, gains ? latest : until, &to, d);
     search_report(s, "climbing", i, MOST_CLIMBS);
     if (to == from) break;
+    gains = s->trials.data[to].score >= s->trials.data[from].score * long_step;
     from = to;
   }
+  search_ran_late(s, until);
   return st;
 }
 
@@ -346,6 +362,11 @@ static void forget_candidates(search *s) {
   s->waiting.n = 0;
 }
 
+/* When a stage is over that ends with that part of a budget: later by what those before it took beyond. */
+static double ends(const search *s, double part, double budget) {
+  return part * budget + s->o.overtime * budget - s->spare;
+}
+
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d) {
   static const hd_plan_set none;
@@ -366,12 +387,13 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   s->unaffordable = test_takes > most_over_budget * s->o.budget;
   if (budget < s->o.budget / 4) budget = s->o.budget / 4;
   if (s->unaffordable) forget_candidates(s);
+  s->spare = o->overtime * budget;
   if (st == HD_OK) st = search_screen(s, screening_ends * budget, d);
-  if (st == HD_OK) st = search_halve(s, climbing_ends * budget, d);
-  if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, finals_end * budget, d);
+  if (st == HD_OK) st = search_halve(s, ends(s, climbing_ends, budget), d);
+  if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
   forget_candidates(s); /* candidates beyond the budget were not tried */
-  if (st == HD_OK) st = climb(s, climbing_ends * budget, d);
-  if (st == HD_OK) st = finals(s, finals_end * budget, d);
+  if (st == HD_OK) st = climb(s, ends(s, climbing_ends, budget), d);
+  if (st == HD_OK) st = finals(s, ends(s, finals_end, budget), d);
   if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) st = test(s, d);
   search_keep_only(s, NULL, 0);
   if (before == HD_OK) b->release(b->ctx, s->original);

@@ -75,6 +75,7 @@ typedef struct search_test {
 
 typedef struct search_options {
   double budget, confidence;
+  double overtime;          /* what stages may take beyond the budget where they have reason to, in budgets */
   const char *kernel;       /* whose plan is searched for; NULL: one plan for all kernels */
   const hd_plan_set *fixed; /* plans of other kernels, in the original too; NULL: none */
   uint32_t batch;           /* plans that are screened together; 8 when 0 */
@@ -99,6 +100,7 @@ typedef struct search {
   uint32_t original; /* slot */
   double original_us;
   double start, second; /* clock when it began; seconds of the clock that one run takes */
+  double spare;         /* seconds beyond the budget that may still be taken: see search_overtime */
   size_t runs;          /* so far */
   int64_t best;         /* trial; -1: none was promising */
   bool unaffordable;    /* a run takes so long that nothing was tried */
@@ -180,7 +182,12 @@ size_t search_rank(const search *s, size_t *out, size_t cap);
 /* The same, of which a quarter are left to families that the others do not belong to. */
 size_t search_rank_families(const search *s, size_t *out, size_t cap);
 
-/* Measure candidates until then; the others go on waiting. */
+/* Where a stage has reason to go on at its end, it may until this second. The stage then calls
+ * search_ran_late, which delays all that follows by what it took. */
+double search_overtime(const search *s, double until);
+void search_ran_late(search *s, double until);
+/* Measure candidates until then, or later if the least was not seen by then (search_overtime); the others go
+ * on waiting. */
 hd_status search_screen(search *s, double until, hd_diag *d);
 /* Leave SEARCH_FINALISTS of the trials. */
 hd_status search_halve(search *s, double until, hd_diag *d);
