@@ -79,6 +79,7 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_CAPTURE_IMPLICIT = 906,
        CU_CAPTURED_EVENT = 907,
        CU_GRAPH_EXEC_UPDATE_FAILURE = 910,
+       CU_INVALID_CLUSTER_SIZE = 912,
        CU_UNKNOWN = 999,
 };
 
@@ -118,6 +119,10 @@ enum { /* CUfunction_attribute */
        CU_FUNC_CACHE_CA = 7,
        CU_FUNC_MAX_DYNAMIC_SHARED = 8,
        CU_FUNC_CARVEOUT = 9,
+       CU_FUNC_CLUSTER_SET = 10, /* a launch must say a shape, unless the next three are not 0 */
+       CU_FUNC_CLUSTER_WIDTH = 11,
+       CU_FUNC_CLUSTER_DEPTH = 13,
+       CU_FUNC_CLUSTER_NON_PORTABLE = 14,
        CU_FUNC_ATTRIBUTES = 16
 };
 

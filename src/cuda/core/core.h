@@ -236,7 +236,9 @@ struct core_function {
   uint64_t params_bytes;
   uint32_t static_shared, registers;
   uint32_t max_threads;      /* .maxntid's product, else 1024 */
-  uint32_t cluster[3];       /* .reqnctapercluster; 0: none */
+  uint32_t cluster[3];       /* .reqnctapercluster, or as set; 0: none */
+  bool cluster_fixed;        /* by the PTX */
+  bool large_clusters;       /* as set: beyond those that every GPU takes */
   int max_dynamic, carveout; /* as set */
   /* For the report. */
   uint64_t launches, warp_instructions, thread_instructions;
@@ -252,6 +254,11 @@ typedef struct core_code {
 cu_result core_function_in(core_function *f, core_context *c, core_function **out);
 cu_result core_function_attribute(core_function *f, int attribute, int *value);
 cu_result core_function_set(core_function *f, int attribute, int value);
+/* The shape of the clusters that a launch with this shape (0: none given) has: 1x1x1 without clusters. */
+cu_result core_cluster_of(const core_function *f, const uint32_t grid[3], const uint32_t given[3],
+                          uint32_t out[3]);
+uint32_t core_most_cluster(const core_function *f); /* CTAs of a cluster; 1: there are none */
+/* CTAs of one on an SM. */
 uint32_t core_occupancy(const core_function *f, uint64_t threads, uint64_t dynamic_shared);
 
 /* ---- Operations (queue.c) ------------------------------------------------------------------------------ */

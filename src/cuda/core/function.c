@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "cuda/core/core.h"
+#include "heddle/limits.h"
 
 enum {
+  FIRST_WITH_CLUSTERS = 90,  /* architecture */
+  PORTABLE_CLUSTER = 8,      /* CTAs */
   DEFAULT_SHARED = 48 << 10, /* bytes a CTA may take without asking for more */
   DEFAULT_REGISTERS = 32,    /* PTX does not say how many ptxas would take */
 };
@@ -35,7 +38,7 @@ static bool describe(core_module *m, const hd_ptx_func *f, core_function *out) {
   if (!out->max_threads || out->max_threads > 1024) out->max_threads = 1024;
   const uint32_t limit = directive(m->ptx, f, HD_M_MAXNREG, NULL);
   out->registers = limit && limit < DEFAULT_REGISTERS ? limit : DEFAULT_REGISTERS;
-  directive(m->ptx, f, HD_M_REQNCTAPERCLUSTER, out->cluster);
+  out->cluster_fixed = directive(m->ptx, f, HD_M_REQNCTAPERCLUSTER, out->cluster) != 0;
   out->max_dynamic = DEFAULT_SHARED > out->static_shared ? (int)(DEFAULT_SHARED - out->static_shared) : 0;
   out->carveout = -1;
   return true;
@@ -77,6 +80,10 @@ static int most_shared(void) { return (int)(core.settings.shared_bytes - core.se
 
 cu_result core_function_attribute(core_function *f, int attribute, int *value) {
   const hd_ptx_module *m = f->module->ptx;
+  if (attribute >= CU_FUNC_CLUSTER_WIDTH && attribute <= CU_FUNC_CLUSTER_DEPTH) {
+    *value = (int)f->cluster[attribute - CU_FUNC_CLUSTER_WIDTH];
+    return CU_SUCCESS;
+  }
   switch (attribute) {
   case CU_FUNC_MAX_THREADS: *value = (int)f->max_threads; return CU_SUCCESS;
   case CU_FUNC_SHARED: *value = (int)f->static_shared; return CU_SUCCESS;
@@ -85,11 +92,23 @@ cu_result core_function_attribute(core_function *f, int attribute, int *value) {
   case CU_FUNC_BINARY_VERSION: *value = (int)core.settings.arch; return CU_SUCCESS;
   case CU_FUNC_MAX_DYNAMIC_SHARED: *value = f->max_dynamic; return CU_SUCCESS;
   case CU_FUNC_CARVEOUT: *value = f->carveout; return CU_SUCCESS;
+  case CU_FUNC_CLUSTER_SET: *value = f->cluster[0] != 0; return CU_SUCCESS;
+  case CU_FUNC_CLUSTER_NON_PORTABLE: *value = f->large_clusters; return CU_SUCCESS;
   default: *value = 0; return attribute < CU_FUNC_ATTRIBUTES ? CU_SUCCESS : CU_INVALID_VALUE;
   }
 }
 
+/* The shape of its clusters, a dimension at a time. */
+static cu_result set_cluster(core_function *f, int dimension, int value) {
+  if (f->cluster_fixed) return CU_NOT_PERMITTED;
+  if (value < 0 || value > HD_MAX_CLUSTER) return CU_INVALID_VALUE;
+  f->cluster[dimension] = (uint32_t)value;
+  return CU_SUCCESS;
+}
+
 cu_result core_function_set(core_function *f, int attribute, int value) {
+  if (attribute >= CU_FUNC_CLUSTER_WIDTH && attribute <= CU_FUNC_CLUSTER_DEPTH)
+    return set_cluster(f, attribute - CU_FUNC_CLUSTER_WIDTH, value);
   switch (attribute) {
   case CU_FUNC_MAX_DYNAMIC_SHARED:
     if (value < 0 || value > most_shared() - (int)f->static_shared) return CU_INVALID_VALUE;
@@ -99,9 +118,28 @@ cu_result core_function_set(core_function *f, int attribute, int value) {
     if (value < -1 || value > 100) return CU_INVALID_VALUE;
     f->carveout = value;
     return CU_SUCCESS;
+  case CU_FUNC_CLUSTER_NON_PORTABLE: f->large_clusters = value != 0; return CU_SUCCESS;
   default:
     return attribute > CU_FUNC_CARVEOUT && attribute < CU_FUNC_ATTRIBUTES ? CU_SUCCESS : CU_INVALID_VALUE;
   }
+}
+
+uint32_t core_most_cluster(const core_function *f) {
+  if (core.settings.arch < FIRST_WITH_CLUSTERS) return 1;
+  return f->large_clusters ? HD_MAX_CLUSTER : PORTABLE_CLUSTER;
+}
+
+cu_result core_cluster_of(const core_function *f, const uint32_t grid[3], const uint32_t given[3],
+                          uint32_t out[3]) {
+  const bool asked = given[0] || given[1] || given[2];
+  uint64_t size = 1;
+  bool ok = true;
+  for (int k = 0; k < 3; k++) {
+    out[k] = asked ? given[k] : f->cluster[k] ? f->cluster[k] : 1;
+    ok &= out[k] && (!f->cluster[k] || f->cluster[k] == out[k]) && grid[k] % (out[k] ? out[k] : 1) == 0;
+    size *= out[k] <= HD_MAX_CLUSTER ? out[k] : HD_MAX_CLUSTER + 1;
+  }
+  return ok && size <= core_most_cluster(f) ? CU_SUCCESS : CU_INVALID_CLUSTER_SIZE;
 }
 
 /* The CUDA programming guide's rule: each resource allots so many CTAs, the scarcest decides. */

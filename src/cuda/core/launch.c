@@ -116,6 +116,15 @@ static cu_result check_shape(const core_function *f, const core_launch *l) {
   return CU_SUCCESS;
 }
 
+static cu_result check_cluster(const core_function *f, const core_launch *l, uint32_t cluster[3]) {
+  const cu_result r = core_cluster_of(f, l->grid, l->cluster, cluster);
+  if (r != CU_SUCCESS)
+    core_found(CORE_FOUND_ARGUMENT,
+               "launch of %s: a grid of %ux%ux%u CTAs cannot have clusters of %ux%ux%u as they are asked for",
+               f->name, l->grid[0], l->grid[1], l->grid[2], cluster[0], cluster[1], cluster[2]);
+  return r;
+}
+
 static cu_result check_cooperative(const core_function *f, const core_launch *l) {
   const uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
                  threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
@@ -151,7 +160,9 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   core_function *f;
   cu_result r = core_function_in(l->function, c, &f);
   if (r == CU_SUCCESS) r = supported(f);
+  uint32_t cluster[3];
   if (r == CU_SUCCESS) r = check_shape(f, l);
+  if (r == CU_SUCCESS) r = check_cluster(f, l, cluster);
   if (r == CU_SUCCESS) r = check_cooperative(f, l);
   if (r != CU_SUCCESS) return r;
   kernel_work *w = core_work_new(CORE_WORK_KERNEL, sizeof *w + f->params_bytes + 1, c, run_kernel);
@@ -169,6 +180,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
       .kernel = f->name, .dynamic_shared = l->dynamic_shared, .args = w->args, .args_bytes = f->params_bytes};
   memcpy(w->params.grid, l->grid, sizeof l->grid);
   memcpy(w->params.block, l->block, sizeof l->block);
+  memcpy(w->params.cluster, cluster, sizeof cluster);
   const uint32_t resident =
       core_occupancy(f, (uint64_t)l->block[0] * l->block[1] * l->block[2], l->dynamic_shared);
   w->params.cooperative = l->cooperative;
@@ -192,6 +204,7 @@ core_launch core_launch_of(const core_work *base) {
                    .params = w->pointers};
   memcpy(l.grid, w->params.grid, sizeof l.grid);
   memcpy(l.block, w->params.block, sizeof l.block);
+  memcpy(l.cluster, w->params.cluster, sizeof l.cluster);
   return l;
 }
 

@@ -162,6 +162,7 @@ cu_result drv_cuDeviceGetAttribute(int *value, int id, cu_device device) {
   if (id == 33) *value = device + 1; /* PCI bus */
   if (id == 75) *value = (int)core.settings.arch / 10;
   if (id == 76) *value = (int)core.settings.arch % 10;
+  if (id == 120) *value = core.settings.arch >= 90; /* clusters */
   return CU_SUCCESS;
 }
 

@@ -21,6 +21,8 @@ cu_result drv_stream(cu_stream handle, core_stream **out);
 cu_result drv_missing(const char *symbol);
 /* Parameters in one block, as a launch's `extra` gives them. */
 cu_result drv_unpack(void **extra, core_launch *l);
+/* The launch that a configuration describes, but for its parameters. */
+core_launch drv_launch_of(cu_function function, const cu_launch_config *config);
 /* A copy that is not submitted yet. */
 cu_result drv_copy_work(const cu_copy3d *c, core_work **out);
 /* A node with this work, of which one reference is taken over. */

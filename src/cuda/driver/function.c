@@ -160,6 +160,31 @@ cu_result drv_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, c
   return drv_cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_for, shared, most);
 }
 
+cu_result drv_cuOccupancyMaxPotentialClusterSize(int *size, cu_function function,
+                                                 const cu_launch_config *config) {
+  core_function *f;
+  if (!size || !config) return CU_INVALID_VALUE;
+  cu_result r = here(function, &f);
+  if (r == CU_SUCCESS) *size = (int)core_most_cluster(f);
+  return r;
+}
+
+/* As many as there are places for their CTAs; no GPU spreads a cluster over all its SMs. */
+cu_result drv_cuOccupancyMaxActiveClusters(int *n, cu_function function, const cu_launch_config *config) {
+  core_function *f;
+  uint32_t shape[3];
+  if (!n || !config) return CU_INVALID_VALUE;
+  cu_result r = here(function, &f);
+  if (r != CU_SUCCESS) return r;
+  const core_launch l = drv_launch_of(f, config);
+  r = core_cluster_of(f, l.grid, l.cluster, shape);
+  if (r != CU_SUCCESS) return r;
+  const uint64_t threads = (uint64_t)l.block[0] * l.block[1] * l.block[2];
+  *n = (int)(core_occupancy(f, threads, l.dynamic_shared) * core.settings.n_sms /
+             (shape[0] * shape[1] * shape[2]));
+  return CU_SUCCESS;
+}
+
 cu_result drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, cu_function function, int blocks,
                                                       int threads) {
   core_function *f;

@@ -35,10 +35,8 @@ cu_result drv_cuLaunchKernel(cu_function function, unsigned gx, unsigned gy, uns
   return r == CU_SUCCESS ? launch(&l, stream) : r;
 }
 
-cu_result drv_cuLaunchKernelEx(const cu_launch_config *config, cu_function function, void **params,
-                               void **extra) {
-  if (!config) return CU_INVALID_VALUE;
-  core_launch l = {.function = function, .dynamic_shared = config->dynamic_shared, .params = params};
+core_launch drv_launch_of(cu_function function, const cu_launch_config *config) {
+  core_launch l = {.function = function, .dynamic_shared = config->dynamic_shared};
   memcpy(l.grid, config->grid, sizeof l.grid);
   memcpy(l.block, config->block, sizeof l.block);
   for (unsigned k = 0; k < config->n_attributes; k++) {
@@ -46,6 +44,14 @@ cu_result drv_cuLaunchKernelEx(const cu_launch_config *config, cu_function funct
     if (a->id == CU_LAUNCH_COOPERATIVE) l.cooperative = a->value.number != 0;
     if (a->id == CU_LAUNCH_CLUSTER_DIMENSION) memcpy(l.cluster, a->value.dims, sizeof l.cluster);
   }
+  return l;
+}
+
+cu_result drv_cuLaunchKernelEx(const cu_launch_config *config, cu_function function, void **params,
+                               void **extra) {
+  if (!config) return CU_INVALID_VALUE;
+  core_launch l = drv_launch_of(function, config);
+  l.params = params;
   cu_result r = drv_unpack(extra, &l);
   return r == CU_SUCCESS ? launch(&l, config->stream) : r;
 }

@@ -50,19 +50,22 @@ cu_result rt_cudaLaunchCooperativeKernel(const void *host, rt_dim3 grid, rt_dim3
   return launched(r, grid, block);
 }
 
+static cu_launch_config driver_config(const rt_launch_config *c) {
+  return (cu_launch_config){.grid = {c->grid.x, c->grid.y, c->grid.z},
+                            .block = {c->block.x, c->block.y, c->block.z},
+                            .dynamic_shared = clipped(c->dynamic_shared),
+                            .stream = c->stream,
+                            .attributes = c->attributes,
+                            .n_attributes = c->n_attributes};
+}
+
 cu_result rt_cudaLaunchKernelExC(const rt_launch_config *config, const void *host, void **args) {
   core_function *f;
   if (!config) return CU_INVALID_VALUE;
-  const rt_dim3 grid = config->grid, block = config->block;
-  const cu_launch_config c = {.grid = {grid.x, grid.y, grid.z},
-                              .block = {block.x, block.y, block.z},
-                              .dynamic_shared = clipped(config->dynamic_shared),
-                              .stream = config->stream,
-                              .attributes = config->attributes,
-                              .n_attributes = config->n_attributes};
+  const cu_launch_config c = driver_config(config);
   cu_result r = rt_kernel(host, &f);
   if (r == CU_SUCCESS) r = rt_front_cuLaunchKernelEx(&c, f, args, NULL);
-  return launched(r, grid, block);
+  return launched(r, config->grid, config->block);
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
@@ -134,6 +137,23 @@ cu_result rt_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *h
 cu_result rt_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const void *host, int threads,
                                                                     size_t shared, unsigned flags) {
   return rt_cudaOccupancyMaxActiveBlocksPerMultiprocessor(n, host, threads, shared);
+}
+
+cu_result rt_cudaOccupancyMaxPotentialClusterSize(int *size, const void *host,
+                                                  const rt_launch_config *config) {
+  core_function *f;
+  if (!config) return CU_INVALID_VALUE;
+  const cu_launch_config c = driver_config(config);
+  cu_result r = here(host, &f);
+  return r == CU_SUCCESS ? drv_cuOccupancyMaxPotentialClusterSize(size, f, &c) : r;
+}
+
+cu_result rt_cudaOccupancyMaxActiveClusters(int *n, const void *host, const rt_launch_config *config) {
+  core_function *f;
+  if (!config) return CU_INVALID_VALUE;
+  const cu_launch_config c = driver_config(config);
+  cu_result r = here(host, &f);
+  return r == CU_SUCCESS ? drv_cuOccupancyMaxActiveClusters(n, f, &c) : r;
 }
 
 cu_result rt_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks,
