@@ -142,11 +142,15 @@ double num_to_f64(num_fmt fmt, uint64_t bits) {
 /* ---- f32, once per lane -------------------------------------------------- */
 
 float num_f64_to_f32(double x, num_round r, bool ftz) {
-  /* The host rounds to nearest, and says all but what lies just below the least normal. */
-  float f = (float)x;
-  if (r != NUM_RN || isnan(f) || (ftz && fabsf(f) <= 0x1p-126f))
+  if (ftz && fabs(x) < 0x1p-127) return (float)copysign(0, x); /* subnormal in every mode */
+  /* The host rounds to nearest: right but just below the least normal, and otherwise next to what is right.
+   */
+  const float f = (float)x;
+  if (isnan(f) || r == NUM_RNA || (ftz && fabsf(f) <= 0x1p-126f) || (r != NUM_RN && f == 0 && x != 0))
     return num_f32((uint32_t)num_from_f64(NUM_F32, x, r, false, ftz));
-  return f;
+  if (r == NUM_RN || (double)f == x) return f;
+  const bool inwards = r == NUM_RZ || (r == NUM_RM) == (x > 0), is_outside = fabs((double)f) > fabs(x);
+  return num_f32(num_b32(f) - (inwards && is_outside) + (!inwards && !is_outside));
 }
 
 /* ---- Integers ------------------------------------------------------------ */

@@ -12,7 +12,10 @@ static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
                          const emu_locate *how, emu_hosts *out) {
   const emu_launch_view *v = emu_warp_launch(w);
   if (how->kind == HD_ACCESS_PREFETCH) return true;
-  FOR_LANES(l, mask) {
+  const uint32_t first = 1u << __builtin_ctz(mask);
+  uint64_t differs = 0;
+  LANE_LOOP differs |= addr[l] ^ addr[0];
+  FOR_LANES(l, differs ? mask : first) {
     const uint64_t at = addr[l] < EMU_PARAM_BASE ? addr[l] : addr[l] - EMU_PARAM_BASE;
     if (how->kind != HD_ACCESS_LOAD) {
       emu_fault(w, i, 1u << l, "write to the kernel's parameters at offset %llu", (unsigned long long)at);
@@ -31,6 +34,8 @@ static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
     }
     out->at[l] = (uint64_t)(uintptr_t)(v->params + at);
   }
+  const uint64_t at = out->at[__builtin_ctz(mask)];
+  if (!differs) LANE_LOOP out->at[l] = at;
   return true;
 }
 

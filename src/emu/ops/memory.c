@@ -106,9 +106,28 @@ INLINE bool find_store(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, u
   return ok;
 }
 
+/* Where a kernel's parameter lies that the instruction names; NULL: it does something else, or wrong. */
+INLINE const char *named_param(emu_warp *w, const emu_inst *i, unsigned bytes) {
+  if (i->mem.space != HD_SPACE_PARAM || i->mem.mode != EMU_ADDR_ABS) return NULL;
+  const emu_launch_view *v = emu_warp_launch(w);
+  const uint64_t at = (uint64_t)i->imm;
+  const bool ok = at <= v->params_bytes && v->params_bytes - at >= bytes && at % bytes == 0;
+  return ok ? v->params + at : NULL;
+}
+
 /* The element type of memory, the value it becomes, the storage of the register. */
 #define DEFINE_LD(id, name, M, V, D)                                                                         \
   HANDLER(ld_##id) {                                                                                         \
+    const char *param = named_param(w, i, sizeof(M));                                                        \
+    if (param) {                                                                                             \
+      const T_##D v = (T_##D)(V)ELEMENT(M, param, 0);                                                        \
+      T_##D *dst = slot(r, i->dst);                                                                          \
+      if (mask == ALL_LANES)                                                                                 \
+        LANE_LOOP dst[l] = v;                                                                                \
+      else                                                                                                   \
+        FOR_LANES(l, mask) dst[l] = v;                                                                       \
+      return;                                                                                                \
+    }                                                                                                        \
     emu_hosts h;                                                                                             \
     char buffer[32 * sizeof(M)] __attribute__((aligned(64)));                                                \
     if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_LOAD, &h)) return;                                         \
