@@ -73,8 +73,9 @@ typedef struct hd_corun_result {
  *
  * On a modelled GPU, model:NAME, by its clock (hd_study_replay_streams): both workloads go on until each has
  * ended `repetitions` turns (3 when 0), times are a turn's, and nothing varies. Partitions are looked for as
- * in SMC 5.1: the number of CTAs by hill climbing on halves, then every third number of SMs. Nothing is run,
- * so results are not compared; plans that change accesses are refused. */
+ * in SMC 5.1: the number of CTAs by hill climbing on halves, then every third number of SMs. Persistent
+ * threads get the halves, and the partition's numbers of SMs. Nothing is run, so results are not compared;
+ * plans that change accesses are refused. */
 HD_API hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
                           hd_corun_result *out, hd_diag *d);
 

@@ -18,7 +18,7 @@ MAP_PLANS = {"x": "bind=redirect,split=rows", "y": "order=col,bind=redirect,spli
 MAP_PAPER = ("1.34x", "1.35x", "1.23x", "1.57x")
 
 
-GROUPS = (2, 4, 8, 16, 32)  # warps of high priority
+GROUPS = (4, 16)  # warps of high priority
 
 
 def map_bars(model, workload, gpu, path, size, groups):
@@ -81,7 +81,7 @@ def chapter(model, page):
               "On gtx480, MAP's figure 4: over GTO, the speedup of CCWS, of the programmable warp scheduler (*ps*, "
               "`warps=priority`: groups of high priority as large as the launch's loads leave room for in L1), of the CTA mapping "
               "(*cm*, its algorithm 3 along the direction that its algorithm 1 takes; [map-directions.md](map-directions.md)), "
-              "and of both (*cm+ps*). *best group*: the fastest of 2 to 32 warps of high priority (`warps=priority:N`, in brackets), for the "
+              "and of both (*cm+ps*). *best group*: the fastest of 4, 16 and as many warps of high priority as *ps* takes (`warps=priority:N`, in brackets), for the "
               "paper takes its group sizes from a dissertation that is not at hand. The paper's bars of single applications have no numbers in its text, which says where the "
               "gain of both comes from. *waves*: CTAs over those that the GPU runs at once. 4096 cubed for matmul would take 3 "
               "core-hours a bar, ten steps of lps five times as long as two.",

@@ -95,7 +95,7 @@ def coruns(model, page, path):
               "Pairs of the nine benchmarks on m2075 with 48 KB of L1 (`heddle corun A B --device model:m2075`): both run again and again. "
               "ANTT is the average normalised turnaround time, STP the throughput of the system; *gain* is over two plain streams, in "
               "which the launch that came first has the GPU until all of its CTAs have started. *SM-centric*: partitions found as in 5.1; "
-              "*threads*: persistent threads, one CTA on an SM, the best of every third partition.")
+              "*threads*: persistent threads, one CTA on an SM, the better one of halves and that partition.")
     page.table(["SMC", "alone, us", "streams: STP", "ANTT", "SM-centric: ANTT gain", "STP gain", "threads: ANTT gain", "STP gain",
                 "partition: SMs, CTAs on each"], rows)
     page.plot("smc-coruns", plot.bars, "m2075: co-runs over plain streams (SMC figures 3 and 4)", "times", groups,

@@ -85,7 +85,7 @@ static hd_status find_split(const modelled *c, config *best, outcome *least, hd_
     config k = *best;
     bool kept;
     k.sms = sms;
-    if (sms != best->sms || isinf(least->antt)) st = try_config(c, &k, best, least, &kept, row, d);
+    if (sms != best->sms) st = try_config(c, &k, best, least, &kept, row, d);
   }
   return st;
 }
@@ -113,22 +113,41 @@ static hd_status put_row(const modelled *c, const config *k, const outcome *got,
   return HD_OK;
 }
 
-static hd_status find_partition(const modelled *c, bool threads, hd_corun_row *row, hd_diag *d) {
-  const uint32_t half = c->gpu->n_sms / 2;
-  config best = {.sms = c->o->sms ? c->o->sms : half};
+static config whole_config(const modelled *c, uint32_t sms, bool threads) {
+  config k = {.sms = sms};
+  for (int i = 0; i < 2; i++) k.agents[i] = threads ? 1 : c->fit[i] < MOST_CTAS ? c->fit[i] : MOST_CTAS;
+  return k;
+}
+
+static hd_status find_partition(const modelled *c, hd_corun_row *row, hd_diag *d) {
+  config best = whole_config(c, c->o->sms ? c->o->sms : c->gpu->n_sms / 2, false), k = best;
   outcome least = {.antt = INFINITY};
   bool kept;
   if (best.sms < 1 || best.sms >= c->gpu->n_sms)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "%u of %u SMs leave none for the other", best.sms, c->gpu->n_sms);
-  for (int i = 0; i < 2; i++) best.agents[i] = threads ? 1 : c->fit[i] < MOST_CTAS ? c->fit[i] : MOST_CTAS;
-  config k = best;
   hd_status st = try_config(c, &k, &best, &least, &kept, row, d);
-  if (st == HD_OK && !threads) st = climb(c, &best, &least, row, d);
+  if (st == HD_OK) st = climb(c, &best, &least, row, d);
   if (st == HD_OK && !c->o->sms) st = find_split(c, &best, &least, row, d);
   return st == HD_OK ? put_row(c, &best, &least, row, d) : st;
 }
 
-static hd_status fill_row(const modelled *c, hd_corun_mode mode, hd_corun_row *row, hd_diag *d) {
+/* On halves, and on the partition's SMs. */
+static hd_status try_threads(const modelled *c, uint32_t sms, hd_corun_row *row, hd_diag *d) {
+  const uint32_t half = c->gpu->n_sms / 2, splits[] = {sms, half};
+  config best = whole_config(c, sms, true);
+  outcome least = {.antt = INFINITY};
+  hd_status st = HD_OK;
+  if (!sms) return hd_fail(d, HD_ERR_UNSUPPORTED, "no partition was found");
+  for (size_t i = 0; st == HD_OK && i < (sms == half || c->o->sms ? 1 : 2); i++) {
+    const config k = whole_config(c, splits[i], true);
+    bool kept;
+    st = try_config(c, &k, &best, &least, &kept, row, d);
+  }
+  return st == HD_OK ? put_row(c, &best, &least, row, d) : st;
+}
+
+static hd_status fill_row(const modelled *c, hd_corun_mode mode, const hd_corun_row *partition,
+                          hd_corun_row *row, hd_diag *d) {
   static const hd_plan original;
   const double both = c->alone_us[0] + c->alone_us[1];
   outcome got = {.us = {both, both}, .antt = (both / c->alone_us[0] + both / c->alone_us[1]) / 2};
@@ -138,8 +157,8 @@ static hd_status fill_row(const modelled *c, hd_corun_mode mode, hd_corun_row *r
   case HD_CORUN_STREAMS:
     st = run(c, (const hd_plan *const[2]){&original, &original}, &got, d);
     return st == HD_OK ? put_row(c, NULL, &got, row, d) : st;
-  case HD_CORUN_PARTITION: return find_partition(c, false, row, d);
-  case HD_CORUN_THREADS: return find_partition(c, true, row, d);
+  case HD_CORUN_PARTITION: return find_partition(c, row, d);
+  case HD_CORUN_THREADS: return try_threads(c, partition->sms[0], row, d);
   default: return HD_ERR_UNSUPPORTED;
   }
 }
@@ -164,7 +183,7 @@ hd_status corun_on_model(const hd_gpu *g, const hd_workload *const w[2], const h
   for (int m = 0; st == HD_OK && m < HD_CORUN_MODES; m++) {
     hd_corun_row *row = &out->rows[m];
     hd_diag e = {0};
-    row->status = fill_row(&c, (hd_corun_mode)m, row, &e);
+    row->status = fill_row(&c, (hd_corun_mode)m, &out->rows[HD_CORUN_PARTITION], row, &e);
     snprintf(row->why, sizeof row->why, "%.255s", row->status == HD_OK ? "" : e.message);
     if (row->status == HD_ERR_NOMEM) {
       st = row->status;
