@@ -253,6 +253,21 @@ static void memory_declared_in_an_inner_scope_is_not_doubled(void **state) {
   assert_int_equal(rewrite("8.0", "sm_80", body, "bypass=l1:1", 64).status, HD_OK);
 }
 
+static void warps_of_a_warpgroup_stay_together(void **state) {
+  static const char *const bodies[] = {
+      "ld.global.u32 %r1, [%rd1];\nwgmma.fence.sync.aligned;",
+      "ld.global.u32 %r1, [%rd1];\nsetmaxnreg.dec.sync.aligned.u32 40;",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    result r = rewrite("8.0", "sm_90a", bodies[i], "bypass=l1:1,form=replicate", 128);
+    assert_int_equal(r.status, HD_ERR_REFUSED);
+    assert_non_null(strstr(r.why, "would part the warps of a warpgroup"));
+    assert_int_equal(rewrite("8.0", "sm_90a", bodies[i], "bypass=l1:1", 128).status, HD_OK);
+  }
+  result r = bypass_many(20, "wgmma.fence.sync.aligned;", "bypass=l1:1");
+  assert_false(is_twice(&r));
+}
+
 static void threads_that_work_together_are_not_renumbered(void **state) {
   static const char *const bodies[] = {
       "bar.sync 0;",
@@ -310,6 +325,7 @@ int main(void) {
                 many_loads_are_bypassed_in_a_body_of_their_own),
       BEHAVIOUR("memory declared in an inner scope is not doubled",
                 memory_declared_in_an_inner_scope_is_not_doubled),
+      BEHAVIOUR("warps of a warpgroup stay together", warps_of_a_warpgroup_stay_together),
       BEHAVIOUR("threads that work together are not renumbered",
                 threads_that_work_together_are_not_renumbered),
       BEHAVIOUR("a prefetch without an address is refused", a_prefetch_without_an_address_is_refused),

@@ -96,11 +96,22 @@ static const hd_ptx_stmt *inner_memory(const hd_ptx_module *m, const hd_ptx_func
   return NULL;
 }
 
+/* The four warps of a warpgroup execute one instruction together, and two copies would part them: the first
+ * such instruction, or NULL. */
+static const hd_ptx_stmt *of_warpgroup(const hd_ptx_module *m, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_stmts; i++) {
+    const hd_ptx_stmt *s = &f->stmts[i];
+    const hd_ptx_op op = s->kind == HD_S_INST ? m->forms[s->form].op : HD_OP_UNKNOWN;
+    if (op == HD_OP_WGMMA || op == HD_OP_SETMAXNREG) return s;
+  }
+  return NULL;
+}
+
 static hd_form choose_form(const edit *e, size_t n_bypassed) {
   if (e->own.plan->form != HD_FORM_AUTO) return e->own.plan->form;
   bool policies = e->around == HD_BYPASS_L2 && rewrite_has_policies(e->m);
-  bool twice =
-      !policies && n_bypassed >= FEW_LOADS && e->f->n_stmts <= LONG_BODY && !inner_memory(e->m, e->f);
+  bool twice = !policies && n_bypassed >= FEW_LOADS && e->f->n_stmts <= LONG_BODY &&
+               !inner_memory(e->m, e->f) && !of_warpgroup(e->m, e->f);
   return twice ? HD_FORM_REPLICATE : HD_FORM_PREDICATE;
 }
 
@@ -326,10 +337,13 @@ static hd_status second_copy(edit *e, uint32_t begin, uint32_t end, const hd_sym
 /* header; @!near bra far; body; ret; far: body. `begin` statements are the header. Variables of the outermost
  * scope are declared once; inner scopes come again with their registers. */
 static hd_status replicate(edit *e, uint32_t begin, hd_diag *d) {
-  const hd_ptx_stmt *inner = inner_memory(e->m, e->f);
-  hd_status st =
-      inner ? rewrite_refuse(e->m, inner, "form=replicate would declare it twice; form=predicate does not", d)
-            : HD_OK;
+  const hd_ptx_stmt *inner = inner_memory(e->m, e->f), *group = of_warpgroup(e->m, e->f);
+  hd_status st = HD_OK;
+  if (inner)
+    st = rewrite_refuse(e->m, inner, "form=replicate would declare it twice; form=predicate does not", d);
+  if (st == HD_OK && group)
+    st = rewrite_refuse(e->m, group,
+                        "form=replicate would part the warps of a warpgroup; form=predicate does not", d);
   hd_buf text = {0};
   rewrite_put(&e->own, &text, "\tret;\n$~far:\n\t@!%%~near bra $~far;\n");
   uint32_t end = e->f->n_stmts;
