@@ -467,6 +467,7 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   bool assumes = opt->assume && hd_rewrite_refusals_assuming(m, func, 0, NULL, 0) !=
                                     hd_rewrite_refusals_assuming(m, func, opt->assume, NULL, 0);
   if (st == HD_OK && j.clusters) st = rewrite_check_clusters(&j, d);
+  if (st == HD_OK) st = rewrite_check_dependents(&j, d);
   if (j.clusters) j.opt = opt = &of_clusters;
   if (st == HD_OK) st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
   if (st == HD_OK && assumes) st = say_assumption(&j, "no loop waits for another CTA", d);

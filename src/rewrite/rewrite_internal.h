@@ -113,6 +113,8 @@ void rewrite_put_ctas(rewrite_job *j, hd_buf *text);
 static inline rewrite_reads *rewrite_ordered(rewrite_job *j) {
   return j->clusters ? &j->clusterid : &j->ctaid;
 }
+/* dependents.c: what a plan adds may not run while the launch before still does. */
+hd_status rewrite_check_dependents(const rewrite_job *j, hd_diag *d);
 /* levers/tiles.c: shape=loop. *rests: on HD_ASSUME_NO_CARRY. */
 hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d);
 /* The registers of the worker's place, less their coordinate. */

@@ -253,6 +253,33 @@ static void memory_declared_in_an_inner_scope_is_not_doubled(void **state) {
   assert_int_equal(rewrite("8.0", "sm_80", body, "bypass=l1:1", 64).status, HD_OK);
 }
 
+/* Launches that may overlap: state would be of both, and L1 would keep lines from before the wait. */
+static void dependent_launches_share_no_state(void **state) {
+  static const struct {
+    const char *plan, *why;
+  } cases[] = {
+      {"bind=claim", "this plan's state would be of both"},
+      {"bind=agents:2", "this plan's state would be of both"},
+      {"bypass=auto", "this plan's state would be of both"},
+      {"prefetch=l1:1", "would fetch before that one's writes"},
+      {"order=reverse", NULL},
+      {"bind=redirect", NULL},
+      {"bypass=l1:1", NULL},
+  };
+  static const char *const waits[] = {"griddepcontrol.wait;\n", "griddepcontrol.launch_dependents;\n"};
+  for (size_t k = 0; k < 2; k++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      char body[256];
+      snprintf(body, sizeof body,
+               "%smov.u32 %%r1, %%ctaid.x;\nmul.wide.u32 %%rd2, %%r1, 4;\nadd.s64 %%rd1, %%rd1, %%rd2;\n"
+               "ld.global.u32 %%r1, [%%rd1];",
+               waits[k]);
+      result r = rewrite("8.0", "sm_90", body, cases[i].plan, 64);
+      if (cases[i].why ? r.status != HD_ERR_REFUSED || !strstr(r.why, cases[i].why) : r.status != HD_OK)
+        fail_msg("%s: status %d: %s", cases[i].plan, r.status, r.why);
+    }
+}
+
 static void warps_of_a_warpgroup_stay_together(void **state) {
   static const char *const bodies[] = {
       "ld.global.u32 %r1, [%rd1];\nwgmma.fence.sync.aligned;",
@@ -325,6 +352,7 @@ int main(void) {
                 many_loads_are_bypassed_in_a_body_of_their_own),
       BEHAVIOUR("memory declared in an inner scope is not doubled",
                 memory_declared_in_an_inner_scope_is_not_doubled),
+      BEHAVIOUR("dependent launches share no state", dependent_launches_share_no_state),
       BEHAVIOUR("warps of a warpgroup stay together", warps_of_a_warpgroup_stay_together),
       BEHAVIOUR("threads that work together are not renumbered",
                 threads_that_work_together_are_not_renumbered),

@@ -186,6 +186,9 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
              "mov.u32 %r12, 0;\nin: add.s32 %r1, %r1, %r2; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, "
              "%r12, 2; @%p3 bra in; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
        "shape=loop: no loop"},
+      {"mov.u32 %r3, %r8;\ntiles: atom.global.add.u32 %r1, [%d0], 1; setp.ge.u32 %p2, %r1, %r3; @%p2 bra "
+       "done;\n" WORK "bra tiles;\ndone:",
+       "a dynamic scheduler: which CTA gets a tile"},
       {START
        "tiles:\nmad.wide.u32 %d1, %r1, 4, %d0; ld.global.u32 %r7, [%d1]; st.global.u32 [%d1+4], %r7;\n" STEP,
        "--assume no-carry is the word that none does"},

@@ -310,6 +310,24 @@ static bool reads_ctaid_once(const hd_ptx_module *m, uint32_t func) {
   return c.n == 1;
 }
 
+/* Where there is no such loop: the kernel may get its tiles from others as it runs. */
+static hd_status refuse_other_loops(const rewrite_job *j, const hd_cfg *g, hd_diag *d) {
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    const hd_ptx_form *f = hd_inst_form(g, i);
+    const hd_ptx_access a = hd_ptx_access_of(f);
+    if (f->op == HD_OP_ATOM && hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) &&
+        (hd_ptx_form_has(f, HD_M_ADD) || hd_ptx_form_has(f, HD_M_INC)) &&
+        g->blocks[g->insts[i].block].loop != HD_NONE)
+      return rewrite_refuse(
+          j->m, hd_inst_stmt(g, i),
+          "a dynamic scheduler: which CTA gets a tile, and when, is drawn as the kernel runs", d);
+  }
+  return hd_fail(
+      d, HD_ERR_REFUSED,
+      "shape=loop: no loop goes through the tiles from %%ctaid.x in steps of %%nctaid.x up to a number "
+      "that the launch's arguments fix");
+}
+
 static hd_status find(rewrite_job *j, tile_loop *t, hd_arena *arena, bool *rests, hd_diag *d) {
   bool found = false;
   hd_status st = hd_cfg_build(j->m, j->func, 0, arena, &t->g, d);
@@ -321,10 +339,7 @@ static hd_status find(rewrite_job *j, tile_loop *t, hd_arena *arena, bool *rests
             is_step(t, i) && find_test(t);
   }
   if (!found || t->g.irreducible || !bound_is_same(t) || !reads_ctaid_once(j->m, j->func))
-    return hd_fail(
-        d, HD_ERR_REFUSED,
-        "shape=loop: no loop goes through the tiles from %%ctaid.x in steps of %%nctaid.x up to a number "
-        "that the launch's arguments fix");
+    return refuse_other_loops(j, &t->g, d);
   if (!hd_liveness_find(&t->g, MOST_LIVE_BYTES, arena, &t->live))
     return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel is too large to follow its registers");
   st = list_reads(t, d);
