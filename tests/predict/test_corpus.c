@@ -1,6 +1,9 @@
 /* Every kernel of the corpus, PTX as other compilers emit it: against its reference, and reordered. */
 #include "check.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "heddle/plan.h"
 #include "heddle/predict.h"
 
@@ -40,10 +43,41 @@ static void every_kernel_computes_its_reference_in_any_order(void **state) {
   hd_workload_list_free(names, n);
 }
 
+/* Tiles of 64 x 64, and of 128 x 128. */
+static void tiles_of_persistent_kernels_go_in_any_order(void **state) {
+  static const char *const names[][3] = {
+      {"triton/matmul-persistent-sm80", "2x3", "3x4"},
+      {"triton/matmul-persistent-sm90", "2x3", "3x4"},
+      {"triton/matmul-persistent-tma-sm90", "5x3", "5x7"},
+      {"triton/matmul-persistent-rows-sm90", "5x3", "5x7"},
+  };
+  static const char *const orders[] = {"reverse", "col", "band:2", "hilbert"};
+  const bool tiny = strcmp(SIZE, "tiny") == 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+      const hd_check_options o = {.run.apply.assume = HD_ASSUME_NO_CARRY};
+      char text[96];
+      hd_plan p;
+      hd_workload *w;
+      hd_check_result r;
+      hd_diag d = {0};
+      snprintf(text, sizeof text, "order=%s,shape=loop:%s", orders[k], names[i][tiny ? 1 : 2]);
+      assert_int_equal(hd_plan_parse(text, &p, &d), HD_OK);
+      if (hd_workload_open(names[i][0], CORPUS, SIZE, &w, &d) != HD_OK)
+        fail_msg("%s: %s", names[i][0], d.message);
+      if (hd_check(w, &p, &o, &r, &d) != HD_OK) fail_msg("%s, %s: %s", names[i][0], text, d.message);
+      if (!r.equal) fail_msg("%s, %s: %s", names[i][0], text, r.what);
+      assert_true(r.thread_instructions < r.thread_instructions_rewritten);
+      hd_workload_close(w);
+      hd_plan_free(&p);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every kernel computes its reference, in any order",
                 every_kernel_computes_its_reference_in_any_order),
+      BEHAVIOUR("tiles of persistent kernels go in any order", tiles_of_persistent_kernels_go_in_any_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

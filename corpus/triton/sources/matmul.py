@@ -130,6 +130,21 @@ def matmul_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: 
 
 
 @triton.jit
+def matmul_persistent_tma(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    """The same through tensor maps; GROUP 0: tiles in row order."""
+    tiles_m, tiles_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    for pid in tl.range(tl.program_id(0), tiles_m * tiles_n, tl.num_programs(0)):
+        if GROUP:
+            m, n = tile_of(pid, M, N, BM, BN, GROUP)
+        else:
+            m, n = pid // tiles_n, pid % tiles_n
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(a.load([m * BM, k]), b.load([k, n * BN]), acc)
+        c.store([m * BM, n * BN], acc.to(c.dtype))
+
+
+@triton.jit
 def matmul_tma(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """Tiles come and go through tensor maps, which also see to the edges."""
     m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
@@ -170,6 +185,12 @@ FOLDERS = {
                            constants={"BM": 128, "BN": 64, "BK": 64}, num_stages=3),
     "matmul-persistent": dict(kernel=matmul_persistent, args="*fp16 *fp16 *fp16 i32 i32 i32",
                               constants={"BM": 128, "BN": 128, "BK": 64, "GROUP": 2}, num_warps=8, num_stages=3),
+    "matmul-persistent-tma": dict(kernel=matmul_persistent_tma, args="tensordesc<fp16[64,64]> tensordesc<fp16[64,64]> "
+                                  "tensordesc<fp16[64,64]> i32 i32 i32",
+                                  constants={"BM": 64, "BN": 64, "BK": 64, "GROUP": 4}, num_stages=3, least=90),
+    "matmul-persistent-rows": dict(kernel=matmul_persistent_tma, args="tensordesc<fp16[64,64]> tensordesc<fp16[64,64]> "
+                                   "tensordesc<fp16[64,64]> i32 i32 i32",
+                                   constants={"BM": 64, "BN": 64, "BK": 64, "GROUP": 0}, num_stages=3, least=90),
     "matmul-tma": dict(kernel=matmul_tma, args="tensordesc<fp16[128,64]> tensordesc<fp16[64,64]> "
                        "tensordesc<fp16[128,64]> i32", constants={"BM": 128, "BN": 64, "BK": 64},
                        num_stages=3, least=90),
