@@ -80,18 +80,21 @@ run_kernel *run_function_of(run_handle handle) { return meaning(&functions, hand
 void run_know_place(run_handle rewritten, run_place *p) { know(&places, rewritten, p); }
 run_place *run_place_behind(run_handle handle) { return meaning(&places, handle); }
 
-static bool has(const run_module *m, const run_kernel *kernel) {
-  for (const run_kernel *k = m->kernels; k; k = k->next)
-    if (k == kernel) return true;
-  return false;
-}
-
 void run_forget_functions(const run_module *module) {
   map *m = atomic_load_explicit(&functions, memory_order_relaxed);
   for (size_t i = 0; m && i <= m->mask; i++) {
     row *r = atomic_load_explicit(&m->at[i], memory_order_relaxed);
     const run_kernel *k = r ? atomic_load_explicit(&r->means, memory_order_relaxed) : NULL;
-    if (k && (!module || has(module, k))) atomic_store_explicit(&r->means, NULL, memory_order_release);
+    if (k && (!module || k->module == module)) atomic_store_explicit(&r->means, NULL, memory_order_release);
+  }
+}
+
+void run_forget_module(const run_module *module) {
+  map *m = atomic_load_explicit(&modules, memory_order_relaxed);
+  for (size_t i = 0; m && i <= m->mask; i++) {
+    row *r = atomic_load_explicit(&m->at[i], memory_order_relaxed);
+    if (r && atomic_load_explicit(&r->means, memory_order_relaxed) == module)
+      atomic_store_explicit(&r->means, NULL, memory_order_release);
   }
 }
 

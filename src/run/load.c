@@ -90,7 +90,10 @@ static int loaded(int r, const run_handle *handle, run_module *m, bool library) 
     m->library = library;
   }
   if (r == RUN_SUCCESS) run_know_module(*handle, m);
-  if (r != RUN_SUCCESS && m) m->dead = true;
+  if (r != RUN_SUCCESS && m) {
+    m->dead = true;
+    run_module_leave(m);
+  }
   pthread_mutex_unlock(&run_lock);
   return r;
 }
@@ -109,17 +112,22 @@ static int load_own(run_module *m, run_handle *handle, bool library) {
 
 /* ---- Unloading --------------------------------------------------------------------------------- */
 
-/* The memory of its kernels' places stays, with the records of its kernels: a launch may just have looked at
- * them. */
-static void leave(run_handle handle) {
+/* Its handles mean nothing from now on; what was loaded beside it goes after it, when the driver has waited
+ * for its launches. */
+static int leave(run_handle handle, int (*unload)(run_handle)) {
   pthread_mutex_lock(&run_lock);
   run_module *m = run_module_of(handle);
   if (m) {
     m->dead = true;
     run_forget_functions(m);
-    run_know_module(handle, NULL);
+    run_forget_module(m);
   }
   pthread_mutex_unlock(&run_lock);
+  const int r = unload(handle);
+  pthread_mutex_lock(&run_lock);
+  if (m) run_module_leave(m);
+  pthread_mutex_unlock(&run_lock);
+  return r;
 }
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
@@ -153,10 +161,7 @@ int run_cuModuleLoadFatBinary(run_handle *module, const void *image) {
   return loaded(r, module, m, false);
 }
 
-int run_cuModuleUnload(run_handle module) {
-  leave(module);
-  return run_real.cuModuleUnload(module);
-}
+int run_cuModuleUnload(run_handle module) { return leave(module, run_real.cuModuleUnload); }
 
 int run_cuLibraryLoadData(run_handle *library, const void *image, int *jit, void **jit_values, unsigned n_jit,
                           int *options, void **values, unsigned n) {
@@ -176,7 +181,4 @@ int run_cuLibraryLoadFromFile(run_handle *library, const char *path, int *jit, v
   return loaded(r, library, m, true);
 }
 
-int run_cuLibraryUnload(run_handle library) {
-  leave(library);
-  return run_real.cuLibraryUnload(library);
-}
+int run_cuLibraryUnload(run_handle library) { return leave(library, run_real.cuLibraryUnload); }

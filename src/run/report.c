@@ -33,7 +33,7 @@ typedef struct row {
 } row;
 typedef HD_VEC(row) rows;
 
-static const char *why_of(const run_module *m, const run_kernel *k) {
+const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
   if (m->why) return m->why;
   if (k->tuned && !k->speedup) return k->tuned;
@@ -63,7 +63,7 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
   r->steered += steered;
   if (steered || k->speedup) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
-  if (steered + (k->speedup ? k->trials : 0) < launches) r->why = why_of(m, k);
+  if (steered + (k->speedup ? k->trials : 0) < launches) r->why = run_why(m, k);
 }
 
 static int by_launches(const void *a, const void *b) {

@@ -6,7 +6,8 @@
  *   cut.c       a text with one kernel alone
  *   variant.c   rewritten kernels, as text
  *   wanted.c    which kernels are to be rewritten: verdicts, or one plan for all
- *   load.c      modules and libraries come and go
+ *   load.c      modules and libraries come
+ *   unload.c    and go
  *   handles.c   functions by their handles
  *   places.c    a rewritten kernel in a context: its function, its table, its states
  *   launch.c    a launch, or the one that takes its place
@@ -17,8 +18,9 @@
  *   tune.c      the search for the plan that wins
  *
  * A launch must not wait, allocate or compile, and other threads may be in one at any time. So launches take
- * no lock: what they read is put together first and then made visible by one atomic pointer, and nothing of
- * it is freed while the process lives. All else happens under run_lock.
+ * no lock: what they read is put together first and then made visible by one atomic pointer, and it is freed
+ * only long after the program has unloaded the module that it is of (unload.c). All else happens under
+ * run_lock.
  */
 #ifndef HEDDLE_RUN_RUN_H
 #define HEDDLE_RUN_RUN_H
@@ -170,7 +172,13 @@ void run_know_place(run_handle rewritten, run_place *p);
 run_place *run_place_behind(run_handle handle);
 /* The handles of these kernels mean nothing any more. NULL: of all. */
 void run_forget_functions(const run_module *m);
-extern run_module *run_modules; /* all that were ever loaded */
+/* All handles that mean this module. */
+void run_forget_module(const run_module *m);
+extern run_module *run_modules; /* all that are loaded, and some that were */
+
+/* The program has unloaded it, and before, its handles were forgotten: its rewritten kernels leave the
+ * device, and its records go some time later. Under run_lock. */
+void run_module_leave(run_module *m);
 
 /* ---- Places (places.c) ------------------------------------------------------------------------- */
 
@@ -218,5 +226,7 @@ void run_place_set(run_kernel *k, int attribute, int value);
 /* ---- The report (report.c) --------------------------------------------------------------------- */
 
 void run_report(void);
+/* Why launches of the kernel were not steered; as long-lived as both. */
+const char *run_why(const run_module *m, const run_kernel *k);
 
 #endif

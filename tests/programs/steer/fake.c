@@ -12,9 +12,11 @@
 enum { FAILED = 2 };
 
 static atomic_ulong calls, launches, handles;
+static atomic_long held;
 
 EXPORT unsigned long fake_launches(void) { return launches; }
 EXPORT unsigned long fake_calls(void) { return calls; }
+EXPORT long fake_held(void) { return held; }
 
 static long fail = -1;
 
@@ -73,6 +75,7 @@ static int kernel(run_handle *out, const char *name) {
 static int allocate(uint64_t *address, size_t bytes) {
   const int r = call();
   if (!r) *address = (uint64_t)(uintptr_t)calloc(1, bytes);
+  if (!r) held++;
   return r;
 }
 
@@ -108,11 +111,12 @@ GIVES(cuModuleGetFunction, (run_handle * function, run_handle module, const char
 GIVES(cuLibraryLoadData,
       (run_handle * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
        void **values, unsigned n),
-      hand_out(library))
+      (held++, hand_out(library)))
+GIVES(cuLibraryUnload, (run_handle library), (held--, call()))
 GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name), kernel(out, name))
 GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))
 GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), allocate(address, bytes))
-GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), call()))
+GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), held--, call()))
 GIVES(cuMemGetInfo_v2, (size_t * left, size_t *total), (*left = *total = 1 << 30, call()))
 GIVES(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, run_handle stream),
       copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes))

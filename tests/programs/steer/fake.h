@@ -13,5 +13,7 @@ int cuInit(unsigned flags);
 /* Launches that succeeded, nodes included; calls. */
 unsigned long fake_launches(void);
 unsigned long fake_calls(void);
+/* Libraries that are loaded, and memory that is allocated. */
+long fake_held(void);
 
 #endif

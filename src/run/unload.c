@@ -1,0 +1,112 @@
+/* Modules and libraries that the program unloads. Their rewritten kernels leave the device with them. Their
+ * records stay for a while, because a launch in another thread may just have looked at them; what the report
+ * says of them is added up by kernel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/watch.h"
+
+enum { CAPTURE_RELAXED = 2, STAYING = 64 };
+
+/* ---- The device -------------------------------------------------------------------------------- */
+
+static void leave_place(run_place *p, unsigned long long context) {
+  run_know_place(p->function, NULL);
+  run_know_place(p->kernel, NULL);
+  if (atomic_exchange(&p->dead, true) || p->context != context) return;
+  if (p->table) run_real.cuMemFree_v2(p->table);
+  if (p->states) run_real.cuMemFree_v2(p->states);
+  p->table = p->states = 0;
+}
+
+static void leave_device(run_module *m) {
+  unsigned long long context = 0;
+  int mode = CAPTURE_RELAXED;
+  const run_driver *d = &run_real;
+  const bool known = d->cuCtxGetId && d->cuCtxGetId(NULL, &context) == RUN_SUCCESS;
+  const bool relaxed =
+      d->cuThreadExchangeStreamCaptureMode && d->cuThreadExchangeStreamCaptureMode(&mode) == RUN_SUCCESS;
+  for (run_kernel *k = m->kernels; k; k = k->next)
+    for (run_variant *v = atomic_load(&k->variants); v; v = v->next) {
+      atomic_store(&v->off, true);
+      for (run_place *p = atomic_load(&v->places); p; p = p->next) leave_place(p, known ? context : 0);
+      if (v->library && d->cuLibraryUnload) d->cuLibraryUnload(v->library);
+      v->library = NULL;
+    }
+  if (relaxed) d->cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* ---- The records ------------------------------------------------------------------------------- */
+
+static run_module ghosts; /* kernels that are gone, each name once */
+
+static void add_up(const run_module *m, const run_kernel *k) {
+  const unsigned long launches = atomic_load(&((run_kernel *)(uintptr_t)k)->launches),
+                      steered = atomic_load(&((run_kernel *)(uintptr_t)k)->steered);
+  run_kernel *g = launches ? run_kernel_of(&ghosts, k->name) : NULL;
+  if (!g) return;
+  atomic_fetch_add(&g->launches, launches);
+  atomic_fetch_add(&g->steered, steered);
+  if (steered) memcpy(g->plan, k->plan, sizeof g->plan);
+  if (steered < launches) snprintf(g->why, sizeof g->why, "%s", run_why(m, k));
+}
+
+static void free_variant(run_variant *v) {
+  run_place *next;
+  for (run_place *p = atomic_load(&v->places); p; p = next) {
+    next = p->next;
+    free(p);
+  }
+  hd_table_free(&v->table);
+  free(v->text);
+  free(v->name);
+  free(v);
+}
+
+static void free_module(run_module *m) {
+  run_kernel *next_kernel;
+  run_variant *next;
+  for (run_kernel *k = m->kernels; k; k = next_kernel) {
+    next_kernel = k->next;
+    add_up(m, k);
+    for (run_variant *v = atomic_load(&k->variants); v; v = next) {
+      next = v->next;
+      free_variant(v);
+    }
+    free(k->name);
+    free(k);
+  }
+  hd_buf_free(&m->added.text);
+  free(m->text);
+  free(m);
+}
+
+static void unlist(run_module *m) {
+  run_module **at = &run_modules;
+  while (*at && *at != m) at = &(*at)->next;
+  if (*at) *at = m->next;
+}
+
+/* Ends the stay of the one that has been gone for longest. */
+static void retire(run_module *m) {
+  static run_module *staying[STAYING];
+  static size_t next;
+  if (staying[next]) {
+    unlist(staying[next]);
+    free_module(staying[next]);
+  }
+  staying[next] = m;
+  next = (next + 1) % STAYING;
+}
+
+void run_module_leave(run_module *m) {
+  leave_device(m);
+  if (!ghosts.dead) { /* so that the report sees them */
+    ghosts.dead = true;
+    ghosts.next = run_modules;
+    run_modules = &ghosts;
+  }
+  /* Launches that are watched are looked at again at the end. */
+  if (!run_watches) retire(m);
+}
