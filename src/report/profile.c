@@ -21,6 +21,13 @@ static double reached(const hd_profile *p) {
   return sum;
 }
 
+static void put_factor(hd_text_table *t, bool known, double factor) {
+  if (known)
+    hd_text_table_cell(t, "%.2fx", factor);
+  else
+    hd_text_table_cell(t, "%s", "");
+}
+
 void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
   static const char *const head[] = {"kernel",   "launches",   "time us", "share",
                                      "category", "reuse lost", "at most", "reach"};
@@ -40,8 +47,8 @@ void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
     hd_text_table_cell(t, "%.1f", k->seconds * 1e6);
     hd_text_table_cell(t, "%.0f%%", 100 * (p->seconds > 0 ? k->seconds / p->seconds : 0));
     hd_text_table_cell(t, "%s", category.data ? category.data : "");
-    hd_text_table_cell(t, k->looked_at ? "%.2fx" : "", k->lost);
-    hd_text_table_cell(t, k->looked_at ? "%.2fx" : "", k->bound);
+    put_factor(t, k->looked_at, k->lost);
+    put_factor(t, k->looked_at, k->bound);
     hd_text_table_cell(t, "%.80s", k->why ? k->why : "yes");
     hd_buf_free(&category);
   }

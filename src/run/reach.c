@@ -2,10 +2,11 @@
  * address in one of the program's allocations counts as a pointer. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "run/watch.h"
 
-enum { CHUNK = 1 << 22, MEMORY_TYPE = 2 };
+enum { CHUNK = 1 << 22, MEMORY_TYPE = 2, PAGEABLE_MEMORY_ACCESS = 88 };
 
 typedef struct search {
   run_reach *reach;
@@ -13,6 +14,7 @@ typedef struct search {
   size_t n;
   bool *found; /* of each */
   uint64_t low, high;
+  bool any_address;
 } search;
 
 /* The allocation that holds the address; `n`: none does. */
@@ -65,11 +67,25 @@ static const char *look_into(search *s, size_t number, uint64_t *words, run_hand
   return why;
 }
 
-/* Memory that heddle did not see allocated: a module's variables, say. */
+/* Memory that heddle did not see allocated: a module's variables, say; or the process's own, where the GPU
+ * can follow any address. */
 static bool is_unknown(const search *s, uint64_t word) {
+  enum { PAGE = 4096 };
+  unsigned char resident;
   int type = 0;
-  return word >= 65536 && holder(s, word) == s->n && run_real.cuPointerGetAttribute &&
-         run_real.cuPointerGetAttribute(&type, MEMORY_TYPE, word) == RUN_SUCCESS && type != 0;
+  if (word < 65536 || holder(s, word) < s->n) return false;
+  if (run_real.cuPointerGetAttribute &&
+      run_real.cuPointerGetAttribute(&type, MEMORY_TYPE, word) == RUN_SUCCESS && type != 0)
+    return true;
+  return s->any_address && mincore((void *)(uintptr_t)(word / PAGE * PAGE), 1, &resident) == 0;
+}
+
+/* Whether the current device's kernels may use memory that is no allocation of the driver's. */
+static bool takes_any_address(void) {
+  int device, takes = 0;
+  return run_real.cuCtxGetDevice && run_real.cuDeviceGetAttribute &&
+         run_real.cuCtxGetDevice(&device) == RUN_SUCCESS &&
+         run_real.cuDeviceGetAttribute(&takes, PAGEABLE_MEMORY_ACCESS, device) == RUN_SUCCESS && takes;
 }
 
 static const char *find(search *s, const uint64_t *block, size_t words, run_handle stream) {
@@ -84,7 +100,7 @@ static const char *find(search *s, const uint64_t *block, size_t words, run_hand
 }
 
 const char *run_reach_of(const void *block, size_t bytes, run_handle stream, run_reach *out) {
-  search s = {.reach = out};
+  search s = {.reach = out, .any_address = takes_any_address()};
   *out = (run_reach){0};
   const size_t words = bytes / sizeof(uint64_t);
   uint64_t *own = calloc(words + 1, sizeof *own);
