@@ -15,15 +15,24 @@ static const char *const text =
     "%r1;\nmul.wide.u32 %rd2, %r5, 4;\n"
     "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\natom.global.add.u32 %r6, [word], 1;\nret;\n}\n";
 
-static hd_status run(hd_emu *e, const hd_ptx_module *m, const hd_dispatch *how, hd_diag *d) {
+typedef struct way {
+  hd_dispatch how;
+  uint32_t cluster;
+} way;
+
+static hd_status run(hd_emu *e, const hd_ptx_module *m, const way *w, hd_diag *d) {
   hd_emu_program *p;
   uint64_t address;
   hd_status st = hd_emu_alloc(e, 64 * 16 * 4 + 4, &address, d);
   if (st == HD_OK) st = hd_emu_load(e, m, &p, d);
   if (st != HD_OK) return st;
-  const hd_emu_launch_params l = {
-      .kernel = "k", .grid = {16, 1, 1}, .block = {64, 1, 1}, .args = &address, .args_bytes = 8};
-  st = hd_emu_launch(p, &l, how, NULL, NULL, d);
+  const hd_emu_launch_params l = {.kernel = "k",
+                                  .grid = {16, 1, 1},
+                                  .block = {64, 1, 1},
+                                  .cluster = {w->cluster, 0, 0},
+                                  .args = &address,
+                                  .args_bytes = 8};
+  st = hd_emu_launch(p, &l, &w->how, NULL, NULL, d);
   hd_emu_unload(p);
   return st;
 }
@@ -46,10 +55,11 @@ static hd_status launch(void *ctx, hd_diag *d) {
 }
 
 static void every_allocation_that_fails_is_said(void **state) {
-  for (hd_dispatch_kind k = 0; k < HD_DISPATCH_COUNT; k++) {
-    const hd_dispatch how = {.kind = k, .seed = 1, .resident = 2};
-    nomem_expect(&(nomem_entry){hd_dispatch_name(k), launch, (void *)&how, false});
-  }
+  for (hd_dispatch_kind k = 0; k < HD_DISPATCH_COUNT; k++)
+    for (uint32_t cluster = 1; cluster <= 4; cluster += 3) {
+      const way w = {.how = {.kind = k, .seed = 1, .resident = 2}, .cluster = cluster};
+      nomem_expect(&(nomem_entry){hd_dispatch_name(k), launch, (void *)&w, false});
+    }
 }
 
 int main(void) {

@@ -34,6 +34,7 @@ emu_cluster *emu_cluster_take(hd_emu_grid *g) {
   emu_cluster *k = g->idle_clusters;
   if (k) g->idle_clusters = k->next;
   pthread_mutex_unlock(&g->lock);
+  if (k) k->next = NULL; /* it may be freed alone */
   if (k || !(k = calloc(1, sizeof *k))) return k;
   k->n = g->cluster_size;
   k->window = emu_reserve(window_bytes(k->n));

@@ -1,0 +1,86 @@
+"""Compile the kernels to PTX for sm_90a, without a GPU, a workload for each: compile.py OUT. See docs/triton.md."""
+import pathlib
+import re
+import sys
+
+import kernels
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+OUT = pathlib.Path(sys.argv[1])
+TILE = {"BM": 128, "BN": 256, "BK": 64}
+POINTERS = "*bf16 *bf16 *bf16 i32 i32 i32"
+MAPS = "tensordesc<bf16[128,64]> tensordesc<bf16[64,256]> tensordesc<bf16[128,256]> i32 i32 i32"
+SIZES = '{ type = "s32", value = "m" }, { type = "s32", value = "n" }, { type = "s32", value = "k" }'
+NULLS = '{ type = "u64", value = 0 }, { type = "u64", value = 0 }'  # scratch memory, of which there is none
+TOML = """title = "C = A B by Triton, bf16, {name}"
+source = "kernel.ptx"
+
+[sizes.tiny]
+m = 144
+n = 272
+k = 80
+programs = 2
+
+[sizes.small]
+m = 400
+n = 528
+k = 144
+programs = 4
+
+[sizes.gpu]
+m = 16384
+n = 16384
+k = 16384
+programs = 132
+
+{buffers}
+[[launch]]
+kernel = "{kernel}"
+grid = [{grid}]
+block = [256]
+shared = {shared}
+args = [{args}]
+"""
+BUFFER = '[[buffer]]\nname = "{}"\ntype = "bf16"\ncount = "{}"\n{}\n'
+BUFFERS = "\n".join(BUFFER.format(*b) for b in (("a", "m * k", 'fill = "uniform_int(-8, 8)"'),
+                                                ("b", "k * n", 'fill = "uniform_int(-8, 8)"'),
+                                                ("c", "m * n", 'compare = "exact"')))
+
+
+def maps(meta):
+    for name, (rows, columns), box in zip("abc", ("mk", "kn", "mn"), meta):
+        swizzle = ["none", "32B", "64B", "128B"][box["swizzle"]]
+        yield (f'{{ tensormap = "{name}", shape = ["{rows}", "{columns}"], box = {box["block_size"]}, '
+               f'swizzle = "{swizzle}" }}, '
+               f'{{ type = "s32", value = "{rows}" }}, {{ type = "s32", value = "{columns}" }}, '
+               f'{{ type = "s64", value = "{columns}" }}, {{ type = "s64", value = 1 }}')
+
+
+def build(name, kernel, group, columns=False, types=POINTERS, grid='"programs"'):
+    constants = TILE | {"GROUP": group, "COLUMNS": columns}
+    types = iter(types.split())
+    signature = {n: "constexpr" if n in constants else next(types) for n in kernel.arg_names}
+    aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(kernel.arg_names)
+               if signature[n] == "i32" or signature[n][0] == "*"}
+    compiled = triton.compile(ASTSource(kernel, signature, constexprs=constants, attrs=aligned),
+                              target=GPUTarget("cuda", 90, 32), options={"num_warps": 8, "num_stages": 3})
+    ptx = re.sub(r"\n\s*\.section\s[^{]*\{[^}]*\}", "", compiled.asm["ptx"])
+    ptx = re.sub(r"^\s*\.(loc|file)\s.*\n", "", re.sub(r"\s*//.*", "", ptx), flags=re.M)
+    ptx = re.sub(r"^\$L__(tmp|func_begin|func_end|info_string)\d+:\n|, debug", "", ptx, flags=re.M)
+    folder, meta = OUT / name, compiled.metadata
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "kernel.ptx").write_text(re.sub(r"\n\s*\n+", "\n", ptx).strip() + "\n")
+    args = ", ".join([*(maps(meta.tensordesc_meta) if meta.tensordesc_meta else ('"a", "b", "c"',)), SIZES, NULLS])
+    (folder / "workload.toml").write_text(TOML.format(name=name, buffers=BUFFERS, kernel=meta.name, grid=grid,
+                                                      shared=meta.shared, args=args))
+
+
+for group in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 32):
+    build("rows" if group == 1 else f"group-{group}", kernels.gemm, group, grid='"ceil_div(m, 128) * ceil_div(n, 256)"')
+for group in (2, 3, 4, 6, 8, 16):
+    build(f"columns-{group}", kernels.gemm, group, True, grid='"ceil_div(m, 128) * ceil_div(n, 256)"')
+for group in (1, 4, 8, 16):
+    build(f"persistent-{group}", kernels.gemm_persistent, group)
+    build(f"tma-{group}", kernels.gemm_tma_persistent, group, types=MAPS)
