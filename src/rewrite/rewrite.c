@@ -304,7 +304,6 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   if (j->plan->bind == HD_BIND_AGENTS) {
     size_t n = rewrite_scan_agents(j->m, j->func, j->block, &j->attend, &why, 1);
     st = rewrite_first_refusal(&why, n, d);
-    if (st == HD_OK) st = rewrite_spell_masks(j, d);
     if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_NCTAID, &j->nctaid, d);
   }
   if (st == HD_OK) st = rewrite_order_program(j, prog, d);

@@ -60,12 +60,6 @@ typedef struct rewrite_reads {
   char names[3][64];       /* u32 registers (or constants) that replace them; "" where not wanted */
 } rewrite_reads;
 
-/* The operations that ended threads of an agent attend (levers/attend.c). */
-typedef struct rewrite_attendance {
-  bool votes;    /* operations of the whole warp */
-  bool barriers; /* of the whole CTA */
-} rewrite_attendance;
-
 /* An order's table, as its readers find it. */
 typedef struct rewrite_table {
   char name[96];  /* a variable of the module, or the u64 register with its address */
@@ -93,7 +87,7 @@ typedef struct rewrite_job {
   bool wide;               /* positions need 64 bits */
   bool claims;             /* bind=agents or bind=claim */
   const struct claim_scheme *claim; /* then, how: levers/claim.h */
-  rewrite_attendance attend;        /* bind=agents */
+  bool attend;                      /* bind=agents: ended warps attend the others' barriers */
   uint32_t block[3];                /* known or {0} */
   rewrite_table table;              /* the order's */
   bool ordered;                     /* the binding's and the order's registers are there */
@@ -195,20 +189,16 @@ hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t hea
 
 /* levers/agents.c */
 /* hd_rewrite_agent_refusals, and how the kernel becomes an agent where there are none. */
-size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
-                           rewrite_attendance *attend, hd_refusal *out, size_t cap);
+size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t block[3], bool *attend,
+                           hd_refusal *out, size_t cap);
 /* Before the binding is inserted: zero the registers that the body may read before it writes them, behind the
  * declarations that follow its first `header` statements. */
 hd_status rewrite_start_fresh(const rewrite_job *j, uint32_t header, hd_diag *d);
 /* After the binding was inserted in `begin` statements: the kernel's exits become branches to $~end. */
 hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d);
 
-/* levers/attend.c. An operation of a warp, other than .aligned ones, whose mask names all of it. */
-bool rewrite_names_whole_warp(const hd_cfg *g, const hd_writers *writers, uint32_t inst);
-/* Such masks are put as numbers, before other levers change the kernel. */
-hd_status rewrite_spell_masks(const rewrite_job *j, hd_diag *d);
-/* The registers; then, when the binding and they were inserted in `begin` statements: the meetings of the
- * kernel's own threads become such as ended ones can attend. */
+/* levers/attend.c. The registers; then, when the binding and they were inserted in `begin` statements: the
+ * barriers of the kernel's own threads become such as ended warps can attend. */
 void rewrite_put_attendance(const rewrite_job *j, hd_buf *text);
 hd_status rewrite_attend(const rewrite_job *j, uint32_t begin, hd_diag *d);
 

@@ -46,9 +46,10 @@ static inline gen_launch gen_draw_launch(gen_source *s) {
 
 enum { GEN_IN_WORDS = 1024, GEN_COUNTERS = 16, GEN_MOST_STEPS = 10 };
 
-/* %r0: the thread's number in the launch; %r1: its result so far; %r2: its number in the CTA. */
+/* %r0: the thread's number in the launch; %r1: its result so far; %r2 and %r29: its number in the CTA; %r30:
+ * its warp's. */
 static const char gen_head[] =
-    "\t.reg .pred %p<4>;\n\t.reg .b16 %h<4>;\n\t.reg .b32 %r<28>;\n\t.reg .b64 %rd<16>;\n"
+    "\t.reg .pred %p<7>;\n\t.reg .b16 %h<4>;\n\t.reg .b32 %r<31>;\n\t.reg .b64 %rd<16>;\n"
     "\tld.param.u64 %rd0, [in];\n\tcvta.to.global.u64 %rd0, %rd0;\n"
     "\tld.param.u64 %rd1, [out];\n\tcvta.to.global.u64 %rd1, %rd1;\n"
     "\tld.param.u64 %rd2, [counters];\n\tcvta.to.global.u64 %rd2, %rd2;\n"
@@ -58,6 +59,7 @@ static const char gen_head[] =
     "\tmov.u32 %r8, %tid.x;\n\tmov.u32 %r9, %tid.y;\n\tmov.u32 %r10, %tid.z;\n"
     "\tmov.u32 %r11, %ntid.x;\n\tmov.u32 %r12, %ntid.y;\n\tmov.u32 %r13, %ntid.z;\n"
     "\tmad.lo.u32 %r2, %r10, %r12, %r9;\n\tmad.lo.u32 %r2, %r2, %r11, %r8;\n"
+    "\tmad.lo.u32 %r28, %r10, %r12, %r9;\n\tmad.lo.u32 %r29, %r28, %r11, %r8;\n\tshr.u32 %r30, %r29, 5;\n"
     "\tmul.lo.u32 %r14, %r11, %r12;\n\tmul.lo.u32 %r14, %r14, %r13;\n"
     "\tmad.lo.u32 %r0, %r0, %r14, %r2;\n\tmul.wide.u32 %rd3, %r0, 4;\n\tadd.s64 %rd3, %rd1, %rd3;\n"
     "\tmov.u32 %r1, %r0;\n";
@@ -183,8 +185,8 @@ static inline void gen_warp(gen_source *s, hd_buf *t) {
     break;
   case 2: hd_buf_puts(t, "\tredux.sync.add.u32 %r17, %r1, -1;\n\tbar.warp.sync -1;\n"); break;
   default: /* under a guard */
-    hd_buf_puts(t, "\tmov.u32 %r17, 5;\n\tshr.u32 %r25, %r2, 5;\n\tsetp.eq.u32 %p3, %r25, 0;\n"
-                   "\t@%p3 redux.sync.xor.b32 %r17, %r1, -1;\n");
+    hd_buf_puts(t, "\tmov.u32 %r17, 5;\n\tsetp.lt.u32 %p4, %r29, 32;\n"
+                   "\t@%p4 redux.sync.xor.b32 %r17, %r1, -1;\n");
     break;
   }
   hd_buf_puts(t, "\tmad.lo.u32 %r1, %r1, 5, %r17;\n");
@@ -210,9 +212,9 @@ static inline void gen_meeting(gen_source *s, const gen_meetings *g, hd_buf *t) 
 }
 
 static inline void gen_meeting_step(gen_source *s, unsigned n, const gen_meetings *g, hd_buf *t) {
-  const char *own = g->by_thread ? "mov.u32 %r26, %r1" : "shr.u32 %r26, %r2, 5";
+  const char *own = g->by_thread ? "mov.u32 %r26, %r1" : "mov.u32 %r26, %r30";
   uint32_t kind = gen_below(s, 6);
-  if (kind == 5 && g->warp) {
+  if (kind == 5 && g->warp && g->by_thread) {
     gen_meet_from_two_ways(s, n, t);
   } else if (kind < 2 || kind == 5) {
     gen_meeting(s, g, t);
@@ -220,12 +222,17 @@ static inline void gen_meeting_step(gen_source *s, unsigned n, const gen_meeting
     hd_buf_printf(t, "\t%s;\n\tand.b32 %%r26, %%r26, 3;\n$M%u:\n", own, n);
     gen_meeting(s, g, t);
     if (gen_below(s, 2)) gen_meeting(s, g, t);
-    hd_buf_printf(t, "\tadd.u32 %%r26, %%r26, -1;\n\tsetp.gt.s32 %%p1, %%r26, 0;\n\t@%%p1 bra $M%u;\n", n);
+    hd_buf_printf(t, "\tadd.u32 %%r26, %%r26, -1;\n\tsetp.gt.s32 %%p5, %%r26, 0;\n\t@%%p5 bra $M%u;\n", n);
   } else if (kind == 3) { /* in a branch */
-    hd_buf_printf(t, "\t%s;\n\tand.b32 %%r26, %%r26, %u;\n\tsetp.eq.u32 %%p2, %%r26, 0;\n\t@%%p2 bra $N%u;\n",
+    hd_buf_printf(t, "\t%s;\n\tand.b32 %%r26, %%r26, %u;\n\tsetp.eq.u32 %%p6, %%r26, 0;\n\t@%%p6 bra $N%u;\n",
                   own, 1 + gen_below(s, 3), n);
     gen_meeting(s, g, t);
     hd_buf_printf(t, "$N%u:\n", n);
+  } else if (!g->by_thread) {
+    hd_buf_printf(t,
+                  "\tsetp.gt.u32 %%p4, %%r30, %u;\n"
+                  "\t@%%p4 st.global.u32 [%%rd3], %%r1;\n\t@%%p4 %s;\n",
+                  gen_below(s, 3), gen_below(s, 2) ? "ret" : "exit");
   } else {
     hd_buf_printf(t,
                   "\tand.b32 %%r17, %s, 63;\n\tsetp.gt.u32 %%p3, %%r17, %u;\n"
@@ -244,7 +251,7 @@ static inline void gen_begin(bool shared, hd_buf *t) {
 }
 static inline void gen_end(hd_buf *t) { hd_buf_puts(t, "\tst.global.u32 [%rd3], %r1;\n\tret;\n}\n"); }
 
-/* Some threads end while others go on to meet. */
+/* Some warps, or in a quarter of the kernels some threads, end while others go on to meet. */
 static inline void gen_draw_parting_kernel(gen_source *s, hd_buf *t) {
   uint32_t n = 2 + gen_below(s, GEN_MOST_STEPS), kind = gen_below(s, 4);
   gen_meetings g = {

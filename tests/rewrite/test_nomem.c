@@ -16,11 +16,11 @@ static const char *const text =
     "1;\n"
     "setp.lt.u32 %p1, %r5, 4;\n@%p1 bra L;\nret;\n}\n";
 
-/* Threads that end attend what the others do. */
+/* Warps that end attend the barriers of the others. */
 static const char *const parting =
     ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n"
     ".reg .b32 %r<9>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.b32 %r3, -1;\n"
-    "setp.gt.u32 %p1, %r1, %r2;\n@%p1 ret;\nbar.sync 0;\nbar.warp.sync %r3;\nret;\n}\n";
+    "setp.ge.u32 %p1, %r1, 32;\n@%p1 ret;\nbar.sync 0;\nbar.warp.sync %r3;\nret;\n}\n";
 
 typedef struct subject {
   const char *text;
@@ -32,7 +32,7 @@ static hd_status rewrite(void *ctx, hd_diag *d) {
   hd_arena a;
   hd_ptx_module *m;
   hd_recipe recipe;
-  const hd_rewrite_options o = {.grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4}, .block = {32, 1, 1}};
+  const hd_rewrite_options o = {.grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4}, .block = {64, 1, 1}};
   hd_arena_init(&a);
   hd_status st = hd_ptx_parse(s->text, strlen(s->text), "test", &a, &m, d);
   if (st == HD_OK) st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &s->plan, &o, &recipe, d);

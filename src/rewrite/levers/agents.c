@@ -3,8 +3,8 @@
  * A thread that would have ended waits for its warp's (or CTA's) next task instead. That is sound under two
  * conditions:
  *   - No barrier, and no operation that a warp does together, waits for threads that wait for the next task,
- *     as it does not wait for threads that have ended. Where some threads may skip one of these, the threads
- *     that have ended attend those of the others (attend.c), or the kernel is refused.
+ *     as it does not wait for threads that have ended. Where some warps may skip a barrier, those that have
+ *     ended attend it (attend.c). Where some lanes of a warp may skip either, the kernel is refused.
  *   - No task may see state that the task before it left in registers, shared memory or the SM. Shared
  *     memory starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might
  *     read before it writes them are zeroed; any other lasting state is refused. */
@@ -24,11 +24,9 @@ typedef struct scan {
   hd_writers writers; /* found when a mask is asked for first */
   hd_arena *arena;
   uint32_t block[3]; /* known or {0} */
-  rewrite_attendance attend;
   /* The first instruction of each kind; NULL: there is none. */
-  const hd_ptx_stmt *skipped;   /* that some threads may skip, and others attend */
+  const hd_ptx_stmt *skipped;   /* a barrier that some warps may skip, and attend when they have ended */
   const hd_ptx_stmt *reduction; /* at a barrier */
-  const hd_ptx_stmt *masked;    /* a warp does it together, of threads that a register names */
 } scan;
 
 static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
@@ -52,27 +50,20 @@ static void scan_barrier(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd
     return;
   }
   if (hd_ptx_form_has(f, HD_M_RED)) note(&s->reduction, st);
-  if (hd_inst_same(&s->same, inst) == HD_SAME_IN_CTA) return;
-  s->attend.barriers = true;
+  const hd_same same = hd_inst_same(&s->same, inst);
+  if (same == HD_SAME_IN_CTA) return;
+  if (same > HD_SAME_IN_WARP)
+    refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "some lanes of a warp may end before others meet here");
   note(&s->skipped, st);
 }
 
 /* PTX leaves .aligned operations undefined where a thread of the warp does not run them, or has exited. */
 static void scan_warp_wide(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd_ptx_form *f) {
-  bool alike = hd_inst_same(&s->same, inst) <= HD_SAME_IN_WARP;
-  if (hd_ptx_form_has(f, HD_M_ALIGNED)) return;
+  if (hd_ptx_form_has(f, HD_M_ALIGNED) || hd_inst_same(&s->same, inst) <= HD_SAME_IN_WARP) return;
   if (!s->writers.first) hd_writers_find(&s->graph, s->arena, &s->writers);
-  if (rewrite_names_whole_warp(&s->graph, &s->writers, inst)) {
-    if (alike) return;
-    s->attend.votes = true;
-    note(&s->skipped, st);
-  } else if (!alike && !hd_members_run(&s->graph, &s->writers, s->block, inst, s->arena)) {
+  if (!hd_members_run(&s->graph, &s->writers, s->block, inst, s->arena))
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
            "threads that skip this would wait for the next task, their warp for them");
-  } else if (hd_ptx_form_has(f, HD_M_SYNC) &&
-             s->look.m->opnds[st->first_opnd + st->n_opnds - 1u].kind != HD_O_INT) {
-    note(&s->masked, st);
-  }
 }
 
 static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const hd_ptx_form *f) {
@@ -83,20 +74,16 @@ static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const h
     scan_warp_wide(s, inst, st, f);
 }
 
-/* Threads may attend what others run at other instructions, which GPUs before sm_70 cannot do. All barriers
- * become reductions, and cannot be mixed with those that the kernel has; and a mask in a register may name
- * the whole warp, too. */
+/* Warps may attend what others run at other instructions. All barriers become reductions, and cannot be mixed
+ * with those that the kernel has. */
 static void check_attendance(scan *s) {
   if (!s->skipped) return;
   if (s->look.m->sm < 70)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, s->skipped,
-           "threads that skip this would have to attend it from elsewhere, which needs sm_70");
-  if (s->attend.barriers && s->reduction)
+           "warps that skip this would have to attend it from elsewhere, which needs sm_70");
+  if (s->reduction)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, s->reduction,
-           "a reduction, and threads that skip a barrier would have to attend it");
-  if (s->attend.votes && s->masked)
-    refuse(s, HD_REFUSE_SKIPPED_BARRIER, s->masked,
-           "its mask may name the whole warp, of which threads skip an operation");
+           "a reduction, and warps that skip a barrier would have to attend it");
 }
 
 static bool is_not_grid(void *ctx, const hd_ptx_leaf *leaf) {
@@ -130,9 +117,9 @@ static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
   }
 }
 
-size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
-                           rewrite_attendance *attend, hd_refusal *out, size_t cap) {
-  *attend = (rewrite_attendance){0};
+size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t block[3], bool *attend,
+                           hd_refusal *out, size_t cap) {
+  *attend = false;
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   scan s = {0};
   rewrite_find_block(m, func, block, s.block);
@@ -156,13 +143,13 @@ size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t
   }
   hd_arena_free(&arena);
   rewrite_scan_end(&s.look);
-  *attend = s.attend;
+  *attend = s.skipped;
   return s.look.n;
 }
 
 size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                  hd_refusal *out, size_t cap) {
-  rewrite_attendance attend;
+  bool attend;
   return rewrite_scan_agents(m, func, block, &attend, out, cap);
 }
 
