@@ -280,6 +280,8 @@ typedef struct hd_access {
   uint32_t line; /* PTX line */
   uint32_t inst; /* statement number in the kernel or function: tells loads apart */
   bool called;   /* it is a function's that the kernel calls, not the kernel's own */
+  bool strong;   /* towards threads of other CTAs (PTX ISA, memory consistency model) */
+  bool system;   /* and towards the host */
   uint8_t kind, cache, space;
   uint8_t bytes;        /* per lane: 1..16, vector width included */
   uint32_t mask;        /* active lanes */

@@ -40,14 +40,14 @@ With each kernel's locality, in the words of `heddle analyze`:
 Findings have their places; with no list, everything is looked for:
 
   $ heddle emu --quiet --check -- $PROGRAMS/program_bugs streams
-  heddle: streams: nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x7000000002e0 of cuMemAlloc of 256 bytes
+  heddle: streams: nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x700000000200 of cuMemAlloc of 256 bytes
 
   $ heddle emu --json out.json --check=streams -- $PROGRAMS/program_bugs streams 2>/dev/null; cat out.json | sed 's/"seconds": [0-9.]*/"seconds": T/'
   {"kernels": [
     {"kernel": "store", "launches": 1, "warp_instructions": 14, "thread_instructions": 448, "seconds": T},
     {"kernel": "increment", "launches": 1, "warp_instructions": 18, "thread_instructions": 576, "seconds": T}],
    "findings": [
-    {"kind": "streams", "text": "nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x7000000002e0 of cuMemAlloc of 256 bytes",
+    {"kind": "streams", "text": "nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x700000000200 of cuMemAlloc of 256 bytes",
      "places": [
       {"kernel": "store", "line": 12, "source": {"file": "bugs.cu", "line": 30}},
       {"kernel": "increment", "line": 19}]}]}

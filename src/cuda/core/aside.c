@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "cuda/core/order.h"
 #include "cuda/core/queue.h"
 
 enum {

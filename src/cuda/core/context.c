@@ -1,7 +1,7 @@
 /* Contexts, and the one that a thread's calls use. */
 #include <stdlib.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/order.h"
 
 /* ---- Creation and destruction ----------------------------------------------------------------------- */
 
@@ -34,6 +34,7 @@ static void empty(core_context *c) {
   while (c->modules.n) core_module_unload(c->modules.data[c->modules.n - 1]);
   core_memory_free_all(c);
   while (c->streams.n) core_stream_destroy(c->streams.data[c->streams.n - 1]);
+  core_order_waited_gone(c, true);
   hd_vec_free(&c->modules);
   hd_vec_free(&c->streams);
 }

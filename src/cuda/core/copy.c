@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/order.h"
 
 typedef struct copy_work {
   core_work work;
@@ -52,8 +52,10 @@ static char *row_at(const core_place *p, uint64_t y, uint64_t z) {
 
 /* For the check of streams: memory that only the host knows is the host's business. */
 static void touch(const core_place *p, uint64_t y, uint64_t z, uint64_t bytes, bool write) {
-  if (core.settings.checks & HD_PROGRAM_CHECK_STREAMS && p->device)
-    core_touch(p->address + y * p->pitch + z * p->slice, bytes, write);
+  const uint64_t at = p->address + y * p->pitch + z * p->slice;
+  if (!(core.settings.checks & HD_PROGRAM_CHECK_STREAMS)) return;
+  const core_memory *m = p->device ? NULL : core_memory_find_host((const void *)(uintptr_t)at);
+  if (p->device || m) core_touch(m ? m->address + (at - (uintptr_t)m->host) : at, bytes, write);
 }
 
 static void mark(const core_place *p, const core_box *box) {
@@ -139,10 +141,20 @@ static cu_result submit(core_stream *s, core_work *w, bool wait) {
   return r;
 }
 
+/* Copies between two devices are in order with all work of both. */
+static const core_device *device_of(const core_place *p) {
+  const core_memory *m = core_memory_find(p->address);
+  return m && m->kind == CORE_MEMORY_DEVICE ? m->context->device : NULL;
+}
+
 cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box, bool async) {
   core_work *w;
   cu_result r = core_copy_work(s->context, dst, src, box, &w);
-  return r == CU_SUCCESS ? submit(s, w, !async || pageable(&dst) || pageable(&src)) : r;
+  if (r != CU_SUCCESS) return r;
+  const core_device *to = device_of(&dst), *from = device_of(&src);
+  const bool crosses = s == s->context->legacy && to && from && to != from;
+  if (crosses) core_wait_all();
+  return submit(s, w, !async || crosses || pageable(&dst) || pageable(&src));
 }
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
@@ -198,5 +210,6 @@ cu_set_node core_set_of(const core_work *base) {
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async) {
   core_work *w;
   cu_result r = core_set_work(s->context, dst, box, value, bytes, &w);
-  return r == CU_SUCCESS ? submit(s, w, !async) : r;
+  const core_memory *m = core_memory_find(dst.address);
+  return r == CU_SUCCESS ? submit(s, w, !async && m && m->host) : r;
 }

@@ -81,6 +81,12 @@ cu_result core_ready(void);
 /* A line on standard error, begun with "heddle: ". */
 void core_say(const char *fmt, ...) HD_PRINTF(1, 2);
 
+/* How far each stream had come, as an operation or a thread knows: a vector clock (order.h). */
+typedef struct core_tick {
+  uint64_t stream, tick;
+} core_tick;
+typedef HD_VEC(core_tick) core_clock;
+
 /* ---- Contexts (context.c) ------------------------------------------------------------------------- */
 
 struct core_context {
@@ -93,6 +99,7 @@ struct core_context {
   bool fault_seen;               /* a call has answered it */
   core_stream *legacy;           /* stream 0 */
   HD_VEC(core_stream *) streams; /* all, the legacy one first */
+  core_clock gone[2];            /* of destroyed streams: those that the legacy one orders, and the others */
   HD_VEC(core_module *) modules;
   size_t limits[CU_LIMITS];
   int cache_config, shared_config;
@@ -288,12 +295,6 @@ typedef struct core_work {
 void *core_work_new(core_work_kind kind, size_t bytes, core_context *c, cu_result (*run)(core_work *));
 void core_work_release(core_work *w);
 
-/* How far each stream had come, as an operation or a thread knows: a vector clock. */
-typedef struct core_tick {
-  uint64_t stream, tick;
-} core_tick;
-typedef HD_VEC(core_tick) core_clock;
-
 struct core_op {
   unsigned refs;
   enum { CORE_PENDING, CORE_RUNNING, CORE_DONE } state;
@@ -339,7 +340,9 @@ cu_result core_wait_context(core_context *c);
 cu_result core_wait_all(void);
 /* At the end of the program: those that wait for the host do so in vain. */
 void core_wait_end(void);
+/* Whether it is over; the program then knows that it is. */
 bool core_stream_idle(core_stream *s);
+bool core_op_over(const core_op *o);
 /* An operation that is over when all that is over now is: an event that the running operation records stands
  * for it. NULL: no memory. */
 core_op *core_op_now(void);
@@ -464,6 +467,7 @@ struct core_graph_exec {
   unsigned refs;
   uint64_t flags; /* of cuGraphInstantiate */
   HD_VEC(struct core_user_object *) objects;
+  core_op *last; /* its last launch: the next one comes behind it */
   size_t n;
   struct core_step {
     core_work *work;
@@ -503,6 +507,8 @@ void core_alloc_free(core_work *w); /* until the node runs again */
 void core_alloc_lost(core_work *w); /* its memory is gone, with its context */
 cu_result core_free_work(core_context *c, uint64_t address, core_work **out);
 uint64_t core_free_address(const core_work *w);
+/* For the check of streams: the stream has come to where this memory was allocated. */
+cu_result core_allocated(core_stream *s, uint64_t address);
 
 /* A function of the program's that is called when nothing refers to its object any more (graph.c). */
 typedef struct core_user_object {
@@ -530,37 +536,6 @@ cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
 cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes);
 /* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */
 cu_result core_capture_refuse(core_stream *s);
-
-/* ---- Operations that nothing orders (unordered.c): with HD_PROGRAM_CHECK_STREAMS ------------- */
-
-/* An operation comes behind another one, be that over or not. */
-void core_order_behind(core_op *o, const core_op *on);
-/* Set the clock of an operation that is about to be submitted. */
-void core_order_submitted(core_op *o);
-/* The host has waited for it. All of its threads count as one: that they wait for each other is not seen. */
-void core_order_waited(const core_op *o);
-/* Around its run: what it touches in between is its own, and is held against others when it ends. */
-void core_order_begin(const core_op *o);
-void core_order_end(const core_op *o);
-/* While another one runs in its stead. NULL: it touched nothing, or no memory was left for what it touched.
- */
-struct core_touched *core_order_pause(void);
-void core_order_resume(const core_op *o, struct core_touched *t);
-/* Memory that the running operation reads or writes. */
-void core_touch(uint64_t address, uint64_t bytes, bool write);
-/* For hd_emu_hooks.access; NULL: nobody looks. */
-typedef void core_access_fn(void *ctx, unsigned worker, const hd_access *a);
-core_access_fn *core_access_hook(void);
-void core_name_work(const char *fmt, ...) HD_PRINTF(1, 2);
-void core_name_kernel(const core_function *f);
-
-/* ---- The host's own accesses (guard.c) ------------------------------------------------------- */
-
-void core_guard_install(void);
-/* [lo, hi) was written by this operation, which the host has not waited for. */
-void core_guard_add(uint64_t lo, uint64_t hi, uint64_t stream, uint64_t tick, const char *name, core_code at);
-void core_guard_release(bool (*over)(uint64_t stream, uint64_t tick));
-void core_guard_forget(uint64_t lo, uint64_t hi); /* memory that is freed */
 
 /* ---- Locality (locality.c) ------------------------------------------------------------------- */
 

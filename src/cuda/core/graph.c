@@ -112,6 +112,8 @@ void core_graph_exec_release(core_graph_exec *e) {
   }
   for (size_t k = 0; k < e->objects.n; k++) core_user_object_release(e->objects.data[k]);
   hd_vec_free(&e->objects);
+  core_op_release(e->last);
+  e->last = NULL;
   free(e->steps);
   e->kind = CORE_DEAD;
 }
@@ -205,110 +207,4 @@ struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n) {
     if (s) return s;
   }
   return NULL;
-}
-
-/* ---- Running --------------------------------------------------------------------------------- */
-
-typedef struct graph_work {
-  core_work work;
-  core_graph_exec *exec;
-  uint64_t number; /* of the launch: with the seed it decides the order */
-} graph_work;
-
-/* The event stands for the steps before. */
-static cu_result record(core_event *e) {
-  pthread_mutex_lock(&core.lock);
-  core_op *now = e->kind == CORE_EVENT ? core_op_now() : NULL;
-  if (now) {
-    core_op_release(e->op);
-    e->op = now;
-  }
-  pthread_mutex_unlock(&core.lock);
-  return now || e->kind != CORE_EVENT ? CU_SUCCESS : CU_OUT_OF_MEMORY;
-}
-
-/* Runs all steps in an order that keeps to the edges: as they were added, or with a seed in any. */
-static cu_result run_steps(const core_graph_exec *e, uint64_t number) {
-  bool *done = calloc(e->n + 1, sizeof *done);
-  cu_result r = done ? CU_SUCCESS : CU_OUT_OF_MEMORY;
-  for (size_t ran = 0; r == CU_SUCCESS && ran < e->n; ran++) {
-    size_t pick = e->n, n = 0;
-    for (size_t k = 0; k < e->n; k++) {
-      bool ready = !done[k];
-      for (uint32_t i = 0; ready && i < e->steps[k].n_after; i++) ready = done[e->steps[k].after[i]];
-      if (!ready || (pick < e->n && !core.settings.seed)) continue;
-      n++;
-      if (pick == e->n || hd_random_at(core.settings.seed ^ number, ran * e->n + k) % n == 0) pick = k;
-    }
-    const struct core_step *s = &e->steps[pick];
-    done[pick] = true;
-    if (s->off) continue;
-    if (s->child)
-      r = run_steps(s->child, number);
-    else if (s->type == CORE_NODE_RECORD)
-      r = record(s->event);
-    else if (s->work)
-      r = s->work->run(s->work);
-  }
-  free(done);
-  return r;
-}
-
-static cu_result run_graph(core_work *base) {
-  const graph_work *w = (const graph_work *)base;
-  return run_steps(w->exec, w->number);
-}
-
-static void drop_graph(core_work *base) { core_graph_exec_release(((graph_work *)base)->exec); }
-
-static cu_result nothing(core_work *w) { return CU_SUCCESS; }
-
-/* A graph waits for its events before it begins: its own steps cannot make them. */
-static cu_result wait_for_events(const core_graph_exec *e, core_stream *s) {
-  cu_result r = CU_SUCCESS;
-  for (size_t k = 0; r == CU_SUCCESS && k < e->n; k++) {
-    const struct core_step *step = &e->steps[k];
-    if (step->child) r = wait_for_events(step->child, s);
-    if (r != CU_SUCCESS || step->type != CORE_NODE_WAIT || step->off || step->event->kind != CORE_EVENT)
-      continue;
-    core_work *w = core_work_new(CORE_WORK_EMPTY, sizeof *w, s->context, nothing);
-    r = w ? core_submit(s, w, step->event->op, NULL) : CU_OUT_OF_MEMORY;
-  }
-  return r;
-}
-
-/* Until the graph has run, its events stand for all of it. */
-static void promise(const core_graph_exec *e, core_op *op) {
-  for (size_t k = 0; k < e->n; k++) {
-    const struct core_step *step = &e->steps[k];
-    if (step->child) promise(step->child, op);
-    if (step->type != CORE_NODE_RECORD || step->event->kind != CORE_EVENT) continue;
-    core_op_release(step->event->op);
-    step->event->op = op;
-    op->refs++;
-  }
-}
-
-static bool may_wait(const core_graph_exec *e) {
-  bool any = false;
-  for (size_t k = 0; k < e->n && !any; k++)
-    any = e->steps[k].child ? may_wait(e->steps[k].child) : e->steps[k].work && e->steps[k].work->may_wait;
-  return any;
-}
-
-cu_result core_graph_launch(core_graph_exec *e, core_stream *s) {
-  cu_result r = wait_for_events(e, s);
-  if (r != CU_SUCCESS) return r;
-  graph_work *w = core_work_new(CORE_WORK_GRAPH, sizeof *w, s->context, run_graph);
-  if (!w) return CU_OUT_OF_MEMORY;
-  w->work.drop = drop_graph;
-  w->work.may_wait = may_wait(e);
-  w->exec = e;
-  e->refs++;
-  w->number = ++core.next_id;
-  core_op *op;
-  r = core_submit(s, &w->work, NULL, &op);
-  if (op && op->state != CORE_DONE) promise(e, op);
-  core_op_release(op);
-  return r;
 }

@@ -1,5 +1,5 @@
-/* Memory that graphs allocate and free. */
-#include "cuda/core/core.h"
+/* Memory that is allocated and freed in the order of streams and graphs. */
+#include "cuda/core/order.h"
 
 typedef struct alloc_work {
   core_work work;
@@ -7,10 +7,10 @@ typedef struct alloc_work {
   bool lives;
 } alloc_work;
 
-typedef struct free_work {
+typedef struct address_work {
   core_work work;
   uint64_t address;
-} free_work;
+} address_work;
 
 /* ---- Accounts of a device -------------------------------------------------------------------- */
 
@@ -78,18 +78,39 @@ void core_alloc_lost(core_work *base) {
 
 static cu_result run_free(core_work *base) {
   pthread_mutex_lock(&core.lock);
-  core_memory *m = core_memory_find(((const free_work *)base)->address);
-  if (m) core_memory_free(m);
+  core_memory *m = core_memory_find(((const address_work *)base)->address);
+  if (m) {
+    core_order_free(m->address, m->bytes);
+    core_memory_free(m);
+  }
   pthread_mutex_unlock(&core.lock);
   return CU_SUCCESS;
 }
 
 cu_result core_free_work(core_context *c, uint64_t address, core_work **out) {
-  free_work *w = core_work_new(CORE_WORK_FREE, sizeof *w, c, run_free);
+  address_work *w = core_work_new(CORE_WORK_FREE, sizeof *w, c, run_free);
   if (!w) return CU_OUT_OF_MEMORY;
   w->address = address;
   *out = &w->work;
   return CU_SUCCESS;
 }
 
-uint64_t core_free_address(const core_work *w) { return ((const free_work *)w)->address; }
+/* Memory in a stream's order has its address at once, and belongs to the program from here on. */
+static cu_result run_allocated(core_work *base) {
+  pthread_mutex_lock(&core.lock);
+  const core_memory *m = core_memory_find(((const address_work *)base)->address);
+  if (m) core_touch(m->address, m->bytes, true);
+  if (m) core_name_work("the allocation of %llu bytes", (unsigned long long)m->bytes);
+  pthread_mutex_unlock(&core.lock);
+  return CU_SUCCESS;
+}
+
+cu_result core_allocated(core_stream *s, uint64_t address) {
+  if (!core_access_hook()) return CU_SUCCESS;
+  address_work *w = core_work_new(CORE_WORK_ALLOC, sizeof *w, s->context, run_allocated);
+  if (!w) return CU_OUT_OF_MEMORY;
+  w->address = address;
+  return core_submit(s, &w->work, NULL, NULL);
+}
+
+uint64_t core_free_address(const core_work *w) { return ((const address_work *)w)->address; }

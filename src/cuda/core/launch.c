@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/order.h"
 
 typedef struct kernel_work {
   core_work work;
@@ -73,7 +73,7 @@ static cu_result run_kernel(core_work *base) {
   core_function *f = w->function;
   const hd_emu_hooks *trace = core_locality_begin(f, &w->params);
   hd_emu_hooks hooks = {.access = core_access_hook(),
-                        .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL : 0};
+                        .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL | 1u << HD_SPACE_CONST : 0};
   if (trace) hooks = *trace;
   hooks.print = print;
   hooks.wait = core_wait_outside;

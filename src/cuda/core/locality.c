@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/order.h"
 #include "heddle/advise.h"
 
 /* Traces of one kernel at most; the memory of each in bytes; and that of L1's line. */

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/order.h"
 
 enum { FREED = 256 }; /* freed allocations that reports remember */
 
@@ -218,7 +218,6 @@ void core_memory_forget(uint64_t address) {
 }
 
 static void hide(const core_memory *m) {
-  core_guard_forget(m->address, m->address + m->bytes);
   const pages p = pages_of(m->host, m->bytes);
   /* Where this fails the host may look at memory that is nobody's. */
   if (m->host)
@@ -231,6 +230,7 @@ cu_result core_memory_free(core_memory *m) {
     core_alloc_free(m->of);
     return CU_SUCCESS;
   }
+  core_order_freed(address, address + m->bytes);
   if (m->kind == CORE_MEMORY_REGISTERED) {
     if (!give_back(m)) return CU_OUT_OF_MEMORY;
     address -= pages_of(m->host, m->bytes).past;

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "cuda/core/order.h"
 #include "cuda/core/queue.h"
 
 core_queue core_queue_now;
@@ -100,6 +101,8 @@ void core_queue_run(core_op *o) {
     core_order_end(o);
   }
   if (r != CU_SUCCESS && c->fault == CU_SUCCESS) c->fault = r;
+  core_work_release(o->work);
+  o->work = NULL;
   o->state = CORE_DONE;
   o->ended = hd_seconds();
   for (size_t k = 0; k < o->n_after; k++) core_op_release(o->after[k]);
@@ -183,7 +186,7 @@ cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **ou
     core_work_release(w);
     return s->context->fault ? s->context->fault : CU_OUT_OF_MEMORY;
   }
-  core_order_submitted(o);
+  core_order_submitted(o, !queue->pending);
   if (s->head)
     s->last->next = o;
   else
@@ -218,28 +221,44 @@ cu_result core_wait_op(core_op *o, core_context *c) {
   return c->fault;
 }
 
-cu_result core_wait_stream(core_stream *s) {
-  return s->capture ? core_capture_refuse(s) : core_wait_op(s->last, s->context);
-}
-
-cu_result core_wait_context(core_context *c) {
-  for (size_t k = 0; k < c->streams.n; k++) core_wait_op(c->streams.data[k]->last, c);
+static cu_result wait_for(core_context *c, bool all) {
+  for (size_t k = 0; k < c->streams.n; k++)
+    if (all || !(c->streams.data[k]->flags & CU_STREAM_NON_BLOCKING))
+      core_wait_op(c->streams.data[k]->last, c);
+  core_order_waited_gone(c, all);
   return c->fault;
 }
 
+/* The default stream is behind all that do not opt out. */
+cu_result core_wait_stream(core_stream *s) {
+  if (s->capture) return core_capture_refuse(s);
+  return s == s->context->legacy ? wait_for(s->context, false) : core_wait_op(s->last, s->context);
+}
+
+cu_result core_wait_context(core_context *c) { return wait_for(c, true); }
+
 cu_result core_wait_all(void) {
   while (queue->pending && step(NULL)) continue;
-  for (size_t k = 0; k < core.contexts.n; k++)
-    for (size_t i = 0; i < core.contexts.data[k]->streams.n; i++)
-      if (core.contexts.data[k]->streams.data[i]->last)
-        core_order_waited(core.contexts.data[k]->streams.data[i]->last);
+  for (size_t k = 0; k < core.contexts.n; k++) (void)wait_for(core.contexts.data[k], true);
   return CU_SUCCESS;
 }
 
 bool core_stream_idle(core_stream *s) {
-  if (s->head && core.settings.seed) run_next(); /* so that a program that polls makes progress */
-  if (!s->head && s->last) core_order_waited(s->last);
-  return !s->head;
+  const core_context *c = s->context;
+  bool idle = !s->head;
+  for (size_t k = 0; s == c->legacy && k < c->streams.n; k++)
+    idle &= c->streams.data[k]->flags & CU_STREAM_NON_BLOCKING || !c->streams.data[k]->head;
+  if (idle)
+    (void)core_wait_stream(s); /* the program knows, as if it had waited */
+  else if (core.settings.seed)
+    run_next(); /* so that a program that polls makes progress */
+  return idle;
+}
+
+bool core_op_over(const core_op *o) {
+  if (o->state != CORE_DONE && core.settings.seed) run_next();
+  if (o->state == CORE_DONE) core_order_waited(o);
+  return o->state == CORE_DONE;
 }
 
 core_op *core_op_now(void) {
@@ -281,6 +300,7 @@ void core_stream_destroy(core_stream *s) {
   if (s->capture && s->capture->origin == s && core_capture_end(s, &lost) == CU_SUCCESS)
     core_graph_destroy(lost);
   while (s->head && step(s->last)) continue;
+  core_order_destroyed(s);
   core_op_release(s->last);
   s->last = NULL;
   free(s->attributes);

@@ -1,287 +1,306 @@
 /* Finds unordered operations on the same memory: ordered neither by a stream, nor by an event, nor by a wait
  * of the host.
  *
- * Each operation has a vector clock of the operations before it. After it has run, the memory that it
- * accessed is compared with that of the latest others. Whether they really ran at the same time does not
- * matter.
+ * After an operation has run, the memory that it accessed is compared with that of the others that it does
+ * not come behind. Whether they really ran at the same time does not matter. A graph's steps are operations
+ * of their own: among themselves the graph's edges order them, towards all else the operation that runs the
+ * graph.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/order.h"
+#include "cuda/core/touched.h"
 
-enum { RECORDS = 256, SECTOR = 32, NAME = 160 };
+enum { NAME = 160, RECORDS = 1024, SAID = 256 };
 
-/* 32 bytes of memory, a bit a byte. */
-typedef struct sector {
-  uint64_t address; /* 0: an empty slot */
-  uint32_t read, written;
-  uint32_t line; /* of the PTX, where it was first touched */
-} sector;
-
-typedef struct range {
-  uint64_t lo, hi;
-  bool write;
-} range;
-
-/* The memory that one operation accessed: ranges for copies, sectors for kernels (open addressing, a power of
- * two of slots). */
-typedef struct core_touched {
-  uint64_t stream, tick;
+/* The memory that one operation accessed. */
+typedef struct record {
+  uint64_t id, stream, tick;
   core_clock clock;
+  uint32_t step;     /* of a graph; 0: no graph's */
+  core_steps behind; /* the steps that this one comes behind */
   char name[NAME];
   const core_function *function; /* NULL: no kernel */
-  HD_VEC(range) ranges;
-  sector *sectors;
-  size_t n_sectors, cap;
+  bool may_wait;                 /* for others to change memory */
+  touched memory;
 } record;
 
-static record done[RECORDS];
-static uint64_t n_done;
-static record now;      /* of the operation that runs */
-static core_clock host; /* of the operations that the host has waited for */
+/* The lock is for the host's faults: all else runs under core.lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static HD_VEC(record) done; /* by their end, the earliest first */
+static uint64_t last_id;
+static uint64_t said[SAID]; /* hashes of findings: each is said once */
+static size_t n_said;
+
+/* Of the operation that runs. */
+typedef struct core_touched {
+  const core_op *op;
+  record record;
+  touching *memory;
+} core_touched;
+static core_touched now;
 
 static bool wanted(void) { return (core.settings.checks & HD_PROGRAM_CHECK_STREAMS) != 0; }
 
-/* ---- Clocks ---------------------------------------------------------------------------------- */
-
-static uint64_t at(const core_clock *c, uint64_t stream) {
-  for (size_t k = 0; k < c->n; k++)
-    if (c->data[k].stream == stream) return c->data[k].tick;
-  return 0;
+static void clear(record *r) {
+  hd_vec_free(&r->clock);
+  hd_vec_free(&r->behind);
+  touched_free(&r->memory);
+  *r = (record){0};
 }
 
-static void advance(core_clock *c, uint64_t stream, uint64_t tick) {
-  for (size_t k = 0; k < c->n; k++)
-    if (c->data[k].stream == stream) {
-      if (c->data[k].tick < tick) c->data[k].tick = tick;
-      return;
-    }
-  const core_tick t = {stream, tick};
-  (void)hd_vec_push(c, t);
-}
+/* ---- The operation that runs ----------------------------------------------------------------------- */
 
-static void join(core_clock *c, const core_clock *with) {
-  for (size_t k = 0; k < with->n; k++) advance(c, with->data[k].stream, with->data[k].tick);
-}
-
-void core_order_behind(core_op *o, const core_op *on) {
-  if (wanted()) join(&o->clock, &on->clock);
-}
-
-void core_order_submitted(core_op *o) {
-  if (!wanted()) return;
-  join(&o->clock, &host);
-  if (o->stream->last) join(&o->clock, &o->stream->last->clock);
-  o->tick = ++o->stream->ticks;
-  advance(&o->clock, o->stream->id, o->tick);
-}
-
-static bool host_knows(uint64_t stream, uint64_t tick) { return at(&host, stream) >= tick; }
-
-void core_order_waited(const core_op *o) {
-  if (!wanted()) return;
-  join(&host, &o->clock);
-  core_guard_release(host_knows);
-}
-
-/* ---- Memory accessed by an operation ----------------------------------------------------------- */
-
-static sector *slot_of(sector *slots, size_t cap, uint64_t address) {
-  size_t k = (size_t)(address / SECTOR * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (cap - 1);
-  while (slots[k].address && slots[k].address != address) k = (k + 1) & (cap - 1);
-  return &slots[k];
-}
-
-static bool grow(record *r) {
-  const size_t cap = r->cap ? 2 * r->cap : 1024;
-  sector *slots = calloc(cap, sizeof *slots);
-  if (!slots) return false;
-  for (size_t k = 0; k < r->cap; k++)
-    if (r->sectors[k].address) *slot_of(slots, cap, r->sectors[k].address) = r->sectors[k];
-  free(r->sectors);
-  r->sectors = slots;
-  r->cap = cap;
-  return true;
-}
-
-static void touch_sector(record *r, uint64_t address, unsigned bytes, bool write, uint32_t line) {
-  if (2 * r->n_sectors >= r->cap && !grow(r)) return;
-  const uint64_t base = address & ~(uint64_t)(SECTOR - 1);
-  const uint32_t mask = (uint32_t)(((UINT64_C(1) << bytes) - 1) << (address - base));
-  sector *s = slot_of(r->sectors, r->cap, base);
-  if (!s->address) {
-    *s = (sector){.address = base, .line = line};
-    r->n_sectors++;
-  }
-  *(write ? &s->written : &s->read) |= mask;
-}
-
-/* Atomics are ordered among themselves, so they conflict with others as reads do. */
-static void note_access(void *ctx, unsigned worker, const hd_access *a) {
-  if (a->kind == HD_ACCESS_PREFETCH) return;
-  for (uint32_t l = 0; l < HD_WARP; l++)
-    if (a->mask >> l & 1) {
-      const unsigned room = SECTOR - (unsigned)(a->addr[l] % SECTOR), n = a->bytes < room ? a->bytes : room;
-      touch_sector(&now, a->addr[l], n, a->kind == HD_ACCESS_STORE, a->line);
-    }
-}
+static void note_access(void *ctx, unsigned worker, const hd_access *a) { touching_access(now.memory, a); }
 
 core_access_fn *core_access_hook(void) { return wanted() ? note_access : NULL; }
 
 void core_touch(uint64_t address, uint64_t bytes, bool write) {
-  range *last = now.ranges.data && now.ranges.n ? &now.ranges.data[now.ranges.n - 1] : NULL;
-  if (last && last->hi == address && last->write == write) {
-    last->hi += bytes;
-    return;
-  }
-  const range r = {address, address + bytes, write};
-  if (hd_vec_reserve(&now.ranges, now.ranges.n + 1) && now.ranges.data) now.ranges.data[now.ranges.n++] = r;
+  touching_range(now.memory, address, bytes, write ? TOUCHED_WRITTEN : TOUCHED_READ);
 }
 
 void core_name_work(const char *fmt, ...) {
   if (!wanted()) return;
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(now.name, sizeof now.name, fmt, ap);
+  vsnprintf(now.record.name, sizeof now.record.name, fmt, ap);
   va_end(ap);
 }
 
 void core_name_kernel(const core_function *f) {
   core_name_work("kernel %s", f->name);
-  now.function = f;
+  now.record.function = f;
 }
 
 /* ---- Comparison --------------------------------------------------------------------------------- */
 
-typedef struct meeting {
-  uint64_t address;
-  uint32_t lines[2]; /* of kernels; 0: none */
-} meeting;
-
-/* Bytes of a sector that a range covers. */
-static uint32_t covered(const sector *s, const range *r) {
-  const uint64_t lo = r->lo > s->address ? r->lo - s->address : 0,
-                 hi = r->hi < s->address + SECTOR ? (r->hi > s->address ? r->hi - s->address : 0) : SECTOR;
-  return lo >= hi ? 0 : (uint32_t)((((UINT64_C(1) << (hi - lo)) - 1)) << lo);
+/* Whether b, which ended later, comes behind a, or they have no order because they are one. */
+static bool ordered(const record *a, const record *b) {
+  if (a->stream == b->stream && a->tick == b->tick)
+    return !a->step || !b->step || core_steps_has(&b->behind, a->step);
+  return core_clock_at(&b->clock, a->stream) >= a->tick || core_clock_at(&a->clock, b->stream) >= b->tick;
 }
 
-static bool range_meets_range(const record *a, const record *b, meeting *m) {
-  for (size_t i = 0; i < a->ranges.n; i++)
-    for (size_t k = 0; k < b->ranges.n; k++) {
-      const range *x = &a->ranges.data[i], *y = &b->ranges.data[k];
-      const uint64_t lo = x->lo > y->lo ? x->lo : y->lo, hi = x->hi < y->hi ? x->hi : y->hi;
-      if (lo >= hi || !(x->write || y->write)) continue;
-      *m = (meeting){.address = lo};
-      return true;
-    }
-  return false;
+static uint64_t hash(uint64_t h, const char *text) {
+  for (; *text; text++) h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+  return h;
 }
 
-static bool sectors_meet_range(const record *a, const record *b, int which, meeting *m) {
-  for (size_t k = 0; k < a->cap; k++) {
-    const sector *s = &a->sectors[k];
-    for (size_t i = 0; s->address && i < b->ranges.n; i++) {
-      const range *r = &b->ranges.data[i];
-      const uint32_t both = covered(s, r) & (r->write ? s->read | s->written : s->written);
-      if (!both) continue;
-      *m = (meeting){.address = s->address + (unsigned)__builtin_ctz(both)};
-      m->lines[which] = s->line;
-      return true;
-    }
-  }
-  return false;
+/* The same two places are said once, however often they meet; copies have no place, but memory. */
+static bool is_news(const record *a, const record *b, uint64_t address, const uint32_t lines[2]) {
+  const core_memory *m = lines[0] && lines[1] ? NULL : core_memory_find(address);
+  const uint64_t of = ((uint64_t)lines[0] << 32 | lines[1]) ^ (m ? m->id << 20 : 0);
+  const uint64_t h = hash(hash(UINT64_C(0xCBF29CE484222325) ^ of, a->name), b->name);
+  for (size_t k = 0; k < n_said && k < SAID; k++)
+    if (said[k] == h) return false;
+  said[n_said++ % SAID] = h;
+  return true;
 }
 
-static bool sectors_meet_sectors(const record *a, const record *b, meeting *m) {
-  if (!a->cap || !b->cap) return false;
-  for (size_t k = 0; k < a->cap; k++) {
-    const sector *s = &a->sectors[k], *t = s->address ? slot_of(b->sectors, b->cap, s->address) : NULL;
-    if (!t || !t->address) continue;
-    const uint32_t both = (s->written & (t->read | t->written)) | (s->read & t->written);
-    if (!both) continue;
-    *m = (meeting){s->address + (unsigned)__builtin_ctz(both), {s->line, t->line}};
-    return true;
-  }
-  return false;
-}
-
-static void say(const record *a, const record *b, const meeting *m) {
-  const core_code at[2] = {{m->lines[0] ? a->function : NULL, m->lines[0]},
-                           {m->lines[1] ? b->function : NULL, m->lines[1]}};
-  char lines[2][256];
-  for (int k = 0; k < 2; k++) core_code_text(at[k], lines[k], sizeof lines[k]);
-  const core_memory *where = core_memory_find(m->address);
+static void say(const record *a, const record *b, uint64_t address, const uint32_t lines[2]) {
+  const core_code at[2] = {{lines[0] ? a->function : NULL, lines[0]},
+                           {lines[1] ? b->function : NULL, lines[1]}};
+  if (!is_news(a, b, address, lines)) return;
+  char text[2][256];
+  for (int k = 0; k < 2; k++) core_code_text(at[k], text[k], sizeof text[k]);
+  const core_memory *where = core_memory_find(address);
+  const bool graph = a->stream == b->stream && a->tick == b->tick;
   core_found_at(CORE_FOUND_STREAMS, at,
-                "nothing orders %s in stream %llu%s%s and %s in stream %llu%s%s: both touch 0x%llx%s%s",
-                a->name, (unsigned long long)a->stream, *lines[0] ? " at " : "", lines[0], b->name,
-                (unsigned long long)b->stream, *lines[1] ? " at " : "", lines[1],
-                (unsigned long long)m->address, where ? " of " : "", where ? where->what : "");
+                "nothing orders %s in stream %" PRIu64 "%s%s and %s in %s %" PRIu64
+                "%s%s: both touch 0x%" PRIx64 "%s%s",
+                a->name, a->stream, *text[0] ? " at " : "", text[0], b->name,
+                graph ? "the same graph in stream" : "stream", b->stream, *text[1] ? " at " : "", text[1],
+                address, where ? " of " : "", where ? where->what : "");
 }
 
-static void clear(record *r) {
-  hd_vec_free(&r->clock);
-  hd_vec_free(&r->ranges);
-  free(r->sectors);
+static void compare(const record *r) {
+  for (size_t k = 0; k < done.n; k++) {
+    uint64_t address;
+    uint32_t lines[2];
+    const record *other = &done.data[k];
+    if (ordered(other, r) || !touched_meets(&other->memory, &r->memory, &address, lines)) continue;
+    /* A kernel that waits for a flag may wait for this one. */
+    if ((r->may_wait || other->may_wait) && touched_signals(&other->memory, &r->memory)) continue;
+    say(other, r, address, lines);
+  }
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static bool is_shared(uint64_t address) {
+  const core_memory *m = core_memory_find(address);
+  return m && m->host;
+}
+
+/* Until the host has waited, it is not to read what was written, nor to write what was read. By flags that
+ * are strong for the host, too, the kernel may have told it. */
+static void hide_from_host(const record *r) {
+  if (touched_signals_host(&r->memory, is_shared)) return;
+  for (int kind = 0; kind < TOUCHED_KINDS; kind++) {
+    const bool reads = touched_hides((touched_kind)kind, false),
+               writes = touched_hides((touched_kind)kind, true);
+    for (size_t k = 0; (reads || writes) && k < r->memory.runs[kind].n; k++)
+      core_guard_add(r->memory.runs[kind].data[k].lo, r->memory.runs[kind].data[k].hi, r->id, reads);
+  }
+}
+
+static void take_out(size_t k) {
+  core_guard_drop(done.data[k].id);
+  clear(&done.data[k]);
+  memmove(&done.data[k], &done.data[k + 1], (done.n - k - 1) * sizeof *done.data);
+  done.n--;
+}
+
+/* The record takes over what `now` has. */
+static void keep(record *r) {
+  pthread_mutex_lock(&lock);
+  if (done.n == RECORDS) take_out(0);
+  if (!hd_vec_push(&done, *r))
+    clear(r);
+  else
+    hide_from_host(r);
+  pthread_mutex_unlock(&lock);
   *r = (record){0};
 }
 
-/* Until it has waited. */
-static void hide_from_host(const record *r) {
-  for (size_t k = 0; k < r->ranges.n; k++)
-    if (r->ranges.data[k].write)
-      core_guard_add(r->ranges.data[k].lo, r->ranges.data[k].hi, r->stream, r->tick, r->name, (core_code){0});
-  for (size_t k = 0; k < r->cap; k++)
-    if (r->sectors[k].address && r->sectors[k].written)
-      core_guard_add(r->sectors[k].address + (unsigned)__builtin_ctz(r->sectors[k].written),
-                     r->sectors[k].address + 32 - (unsigned)__builtin_clz(r->sectors[k].written), r->stream,
-                     r->tick, r->name, (core_code){r->function, r->sectors[k].line});
+static bool is_allocated(uint64_t address) { return core_memory_find(address) != NULL; }
+
+static void begin(uint32_t step, const core_steps *behind) {
+  clear(&now.record);
+  now.record.step = step;
+  if (behind) (void)core_steps_join(&now.record.behind, behind);
+  now.memory = touching_begin();
 }
 
-/* A host function knows the operations before its own. */
-static const core_op *knower;
-static bool op_knows(uint64_t stream, uint64_t tick) { return at(&knower->clock, stream) >= tick; }
+/* Memory of the kernels' own heap is none of the program's allocations: its addresses are used again. */
+static void end(const core_op *o) {
+  record *r = &now.record;
+  r->memory = touching_end(now.memory, is_allocated);
+  now.memory = NULL;
+  if (touched_nothing(&r->memory)) return;
+  r->id = ++last_id;
+  r->stream = o->stream->id;
+  r->tick = o->tick;
+  r->may_wait = o->work->may_wait;
+  core_clock_join(&r->clock, &o->clock);
+  compare(r);
+  keep(r);
+}
 
 void core_order_begin(const core_op *o) {
   if (!wanted()) return;
-  clear(&now);
-  knower = o;
-  if (o->work->kind == CORE_WORK_HOST || o->work->kind == CORE_WORK_GRAPH) core_guard_release(op_knows);
+  now.op = o;
+  if (o->work->kind == CORE_WORK_HOST) core_order_host_function(o);
+  if (o->work->kind != CORE_WORK_GRAPH) begin(0, NULL);
 }
 
-record *core_order_pause(void) {
-  record *kept = wanted() && (now.ranges.n || now.n_sectors) ? malloc(sizeof *kept) : NULL;
+core_touched *core_order_pause(void) {
+  core_touched *kept = wanted() ? malloc(sizeof *kept) : NULL;
   if (!kept) return NULL;
   *kept = now;
-  now = (record){0};
+  now = (core_touched){0};
   return kept;
 }
 
-void core_order_resume(const core_op *o, record *kept) {
-  core_order_begin(o);
-  if (kept) now = *kept;
+void core_order_resume(const core_op *o, core_touched *kept) {
+  if (!wanted()) return;
+  if (kept)
+    now = *kept;
+  else
+    core_order_begin(o);
   free(kept);
 }
 
 void core_order_end(const core_op *o) {
-  if (!wanted() || (!now.ranges.n && !now.n_sectors)) return;
-  now.stream = o->stream->id;
-  now.tick = o->tick;
-  join(&now.clock, &o->clock);
-  const uint64_t n = n_done < RECORDS ? n_done : RECORDS;
-  for (uint64_t k = 0; k < n; k++) {
-    const record *r = &done[k];
-    meeting m;
-    if (at(&now.clock, r->stream) >= r->tick || at(&r->clock, now.stream) >= now.tick) continue;
-    if (range_meets_range(r, &now, &m) || sectors_meet_range(r, &now, 0, &m) ||
-        sectors_meet_range(&now, r, 1, &m) || sectors_meet_sectors(r, &now, &m))
-      say(r, &now, &m);
+  if (!wanted()) return;
+  if (o->work->kind != CORE_WORK_GRAPH) end(o);
+  now.op = NULL;
+}
+
+void core_order_begin_step(uint32_t step, const core_steps *behind, core_work_kind kind) {
+  if (!wanted()) return;
+  pthread_mutex_lock(&core.lock);
+  if (kind == CORE_WORK_HOST) core_order_host_function(now.op);
+  begin(step, behind);
+  pthread_mutex_unlock(&core.lock);
+}
+
+void core_order_end_step(void) {
+  if (!wanted()) return;
+  pthread_mutex_lock(&core.lock);
+  end(now.op);
+  pthread_mutex_unlock(&core.lock);
+}
+
+/* Whoever has the memory next, the device orders it behind. */
+void core_order_freed(uint64_t lo, uint64_t hi) {
+  if (!wanted()) return;
+  pthread_mutex_lock(&lock);
+  core_guard_forget(lo, hi);
+  for (size_t k = done.n; k-- > 0;) {
+    touched_forget(&done.data[k].memory, lo, hi);
+    if (touched_nothing(&done.data[k].memory)) take_out(k);
   }
-  hide_from_host(&now);
-  record *place = &done[n_done++ % RECORDS];
-  clear(place);
-  *place = now;
-  now = (record){0};
+  pthread_mutex_unlock(&lock);
+}
+
+/* The operation that runs frees memory: this is its access. */
+void core_order_free(uint64_t address, uint64_t bytes) {
+  if (!wanted()) return;
+  core_touch(address, bytes, true);
+  core_name_work("the free of %" PRIu64 " bytes", bytes);
+  end(now.op);
+  begin(now.record.step, NULL);
+}
+
+/* ---- The host -------------------------------------------------------------------------------- */
+
+void core_unordered_release(bool (*known)(uint64_t stream, uint64_t tick)) {
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < done.n; k++)
+    if (known(done.data[k].stream, done.data[k].tick)) core_guard_drop(done.data[k].id);
+  pthread_mutex_unlock(&lock);
+}
+
+void core_unordered_forget_known(bool (*known)(uint64_t stream, uint64_t tick)) {
+  enum { FEW = 16 };
+  if (done.n < FEW) return;
+  pthread_mutex_lock(&lock);
+  for (size_t k = done.n; k-- > 0;)
+    if (known(done.data[k].stream, done.data[k].tick)) take_out(k);
+  pthread_mutex_unlock(&lock);
+}
+
+bool core_unordered_has(uint64_t stream) {
+  for (size_t k = 0; k < done.n; k++)
+    if (done.data[k].stream == stream) return true;
+  return false;
+}
+
+static void say_host(const record *r, const touched_run *run, uint64_t address, bool write,
+                     const char *where) {
+  const core_code at = {run->line ? r->function : NULL, run->line};
+  char line[256];
+  core_code_text(at, line, sizeof line);
+  core_found_at(CORE_FOUND_HOST, (core_code[2]){at},
+                "nothing orders %s in stream %" PRIu64 "%s%s and the host's %s at %s: both touch 0x%" PRIx64,
+                r->name, r->stream, *line ? " at " : "", line, write ? "write" : "access", where, address);
+}
+
+bool core_unordered_host(uint64_t address, bool write, const char *where) {
+  pthread_mutex_lock(&lock);
+  const bool guarded = core_guard_covers(address, 0);
+  for (size_t k = 0; guarded && k < done.n; k++) {
+    const record *r = &done.data[k];
+    const touched_run *run =
+        core_guard_covers(address, r->id) ? touched_at(&r->memory, write, address) : NULL;
+    if (run) say_host(r, run, address, write, where);
+  }
+  if (guarded) core_guard_open(address);
+  pthread_mutex_unlock(&lock);
+  return guarded;
 }

@@ -190,17 +190,17 @@ static cu_result set(cu_address dst, size_t pitch, uint32_t value, unsigned byte
   return r == CU_SUCCESS ? core_set(st, p, (core_box){row, height, 1}, value, bytes, async) : r;
 }
 
-/* Fills of device memory return before they are done. */
+/* Fills of device memory return before they are done, those of memory that the host sees when they are. */
 #define SET(bits, type)                                                                                      \
   cu_result drv_cuMemsetD##bits##_v2(cu_address dst, type value, size_t n) {                                 \
-    return set(dst, 0, value, bits / 8, n, 1, NULL, true);                                                   \
+    return set(dst, 0, value, bits / 8, n, 1, NULL, false);                                                  \
   }                                                                                                          \
   cu_result drv_cuMemsetD##bits##Async(cu_address dst, type value, size_t n, cu_stream stream) {             \
     return set(dst, 0, value, bits / 8, n, 1, stream, true);                                                 \
   }                                                                                                          \
   cu_result drv_cuMemsetD2D##bits##_v2(cu_address dst, size_t pitch, type value, size_t width,               \
                                        size_t height) {                                                      \
-    return set(dst, pitch, value, bits / 8, width, height, NULL, true);                                      \
+    return set(dst, pitch, value, bits / 8, width, height, NULL, false);                                     \
   }                                                                                                          \
   cu_result drv_cuMemsetD2D##bits##Async(cu_address dst, size_t pitch, type value, size_t width,             \
                                          size_t height, cu_stream stream) {                                  \

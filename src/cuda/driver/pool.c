@@ -118,5 +118,5 @@ cu_result drv_cuMemAllocFromPoolAsync(cu_address *address, size_t bytes, cu_pool
   pool->used += bytes;
   if (pool->used > pool->used_high) pool->used_high = pool->used;
   if (pool->used > pool->reserved_high) pool->reserved_high = pool->used;
-  return CU_SUCCESS;
+  return core_allocated(s, *address);
 }

@@ -202,9 +202,7 @@ cu_result drv_cuEventQuery(cu_event event) {
   core_event *e = event_of(event);
   if (!e) return CU_INVALID_HANDLE;
   if (e->capture) return CU_CAPTURED_EVENT;
-  if (!e->op || e->op->state == CORE_DONE) return CU_SUCCESS;
-  core_stream_idle(e->op->stream);
-  return e->op->state == CORE_DONE ? CU_SUCCESS : CU_NOT_READY;
+  return !e->op || core_op_over(e->op) ? CU_SUCCESS : CU_NOT_READY;
 }
 
 cu_result drv_cuEventSynchronize(cu_event event) {
@@ -218,7 +216,7 @@ cu_result drv_cuEventElapsedTime(float *ms, cu_event start, cu_event end) {
   if (!ms) return CU_INVALID_VALUE;
   if (!a || !b || !a->op || !b->op || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING)
     return CU_INVALID_HANDLE;
-  if (a->op->state != CORE_DONE || b->op->state != CORE_DONE) return CU_NOT_READY;
+  if (!core_op_over(a->op) || !core_op_over(b->op)) return CU_NOT_READY;
   *ms = (float)(1000 * (b->op->ended - a->op->ended));
   return CU_SUCCESS;
 }

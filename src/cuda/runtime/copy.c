@@ -154,7 +154,9 @@ cu_result rt_cudaMemset3DAsync(rt_pitched p, int value, rt_extent extent, cu_str
   return r;
 }
 cu_result rt_cudaMemset3D(rt_pitched p, int value, rt_extent extent) {
-  return rt_cudaMemset3DAsync(p, value, extent, NULL);
+  const core_memory *m = core_memory_find(at(p.p));
+  const cu_result r = rt_cudaMemset3DAsync(p, value, extent, NULL);
+  return r == CU_SUCCESS && m && m->host ? drv_cuStreamSynchronize(NULL) : r;
 }
 
 /* ---- Variables ------------------------------------------------------------------------------- */

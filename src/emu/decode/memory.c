@@ -19,6 +19,7 @@ typedef enum word {
   W_NO_L1,    /* leaves L1 alone, which is the read-only cache too where there is such a word */
   W_ORDERED,  /* past the caches: other CTAs' writes are seen. Value: emu_strength + SYNC * emu_sync */
   W_CTA,      /* the narrowest scope */
+  W_SYS,      /* the widest */
   W_HINT,     /* a cache policy follows the operands */
   W_ATOM,     /* value: emu_atom_op */
 } word;
@@ -57,16 +58,16 @@ static const struct {
     [HD_M_L2_256B] = {W_NOTHING},
     [HD_M_L2_CACHE_HINT] = {W_HINT},
     [HD_M_WEAK] = {W_NOTHING},
-    [HD_M_VOLATILE] = {W_ORDERED, EMU_STRONG},
+    [HD_M_VOLATILE] = {W_ORDERED, EMU_STRONG_SYS},
     [HD_M_RELAXED] = {W_ORDERED, EMU_STRONG},
     [HD_M_ACQUIRE] = {W_ORDERED, EMU_STRONG | EMU_ACQUIRES *SYNC},
     [HD_M_RELEASE] = {W_ORDERED, EMU_STRONG | EMU_RELEASES *SYNC},
     [HD_M_ACQ_REL] = {W_ORDERED, EMU_STRONG | (EMU_ACQUIRES | EMU_RELEASES) * SYNC},
-    [HD_M_MMIO] = {W_ORDERED, EMU_STRONG},
+    [HD_M_MMIO] = {W_ORDERED, EMU_STRONG_SYS},
     [HD_M_CTA] = {W_CTA},
     [HD_M_CLUSTER] = {W_NOTHING},
     [HD_M_GPU] = {W_NOTHING},
-    [HD_M_SYS] = {W_NOTHING},
+    [HD_M_SYS] = {W_SYS},
     [HD_M_NOFTZ] = {W_NOTHING},
     [HD_M_ADD] = {W_ATOM, EMU_ATOM_ADD},
     [HD_M_AND] = {W_ATOM, EMU_ATOM_AND},
@@ -83,7 +84,7 @@ static const struct {
 typedef struct memory_words {
   unsigned space; /* hd_space or EMU_GENERIC */
   unsigned cache;
-  bool ordered, hint, cta;
+  bool ordered, hint, cta, sys;
   uint8_t strong, sync;
   int atom; /* emu_atom_op; -1: none */
 } memory_words;
@@ -109,6 +110,7 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
       w->sync = words[mod].value / SYNC;
       break;
     case W_CTA: w->cta = true; break;
+    case W_SYS: w->sys = true; break;
     case W_HINT: w->hint = true; break;
     case W_ATOM: w->atom = words[mod].value; break;
     }
@@ -127,7 +129,7 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
   f->data[M_HINT] = w->hint;
   f->proto.mem.cache = (uint8_t)w->cache;
   if (w->atom >= 0) w->strong = EMU_STRONG;
-  f->proto.mem.strong = w->strong && w->cta ? EMU_STRONG_CTA : w->strong;
+  f->proto.mem.strong = !w->strong ? EMU_WEAK : w->cta ? EMU_STRONG_CTA : w->sys ? EMU_STRONG_SYS : w->strong;
   f->proto.mem.sync = w->sync;
   f->proto.mem.count = f->words.vec;
   if (f->words.n_types != 1 || emu_type_class(f->words.types[0]) == EMU_CLASS_PRED) {

@@ -166,6 +166,11 @@ static bool pass_grid_barriers(hd_emu_grid *g, hd_emu_cta *c) {
   return c->ticket != 0;
 }
 
+/* Towards threads of other CTAs. Reductions of bulk copies are strong, too. */
+static bool is_strong(const emu_inst *i, hd_access_kind kind) {
+  return kind == HD_ACCESS_ATOMIC ? i->mem.strong != EMU_STRONG_CTA : i->mem.strong >= EMU_STRONG;
+}
+
 static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
                        hd_access_kind kind) {
   hd_emu_grid *g = w->cta->grid;
@@ -174,11 +179,8 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   /* The driver runs these launches on one host thread. */
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
-  /* Reductions of bulk copies are strong, too. */
-  const bool strong =
-      kind == HD_ACCESS_ATOMIC ? i->mem.strong != EMU_STRONG_CTA : i->mem.strong == EMU_STRONG;
   bool ok = pass_grid_barriers(g, w->cta);
-  const emu_race_by by = {w->cta->ticket, kind, strong};
+  const emu_race_by by = {w->cta->ticket, kind, is_strong(i, kind)};
   why = (emu_conflict){.lane = (unsigned)__builtin_ctz(mask)};
   ok = ok && emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
@@ -215,6 +217,8 @@ static void trace(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t 
                  .line = i->line,
                  .inst = i->stmt,
                  .called = w->current->frame->depth > 0,
+                 .strong = is_strong(i, kind),
+                 .system = i->mem.strong == EMU_STRONG_SYS,
                  .kind = (uint8_t)kind,
                  .cache = (uint8_t)cache,
                  .space = (uint8_t)space,

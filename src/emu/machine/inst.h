@@ -222,8 +222,9 @@ enum {
 typedef enum emu_strength {
   EMU_WEAK = 0,
   EMU_STRONG_CTA, /* .cta scope */
-  EMU_STRONG, /* .cluster, .gpu, .sys; .volatile; atom and red without a scope; a load that is a mere guess of
-                 what atom.cas then compares */
+  EMU_STRONG, /* .cluster, .gpu; atom and red without a scope; a load that is a mere guess of what atom.cas
+                 then compares */
+  EMU_STRONG_SYS, /* .sys; .volatile */
 } emu_strength;
 typedef enum emu_sync { /* bits */
                         EMU_ACQUIRES = 1,

@@ -1,6 +1,6 @@
 /* More streams than anybody has room for, streams and contexts that go while their work is under way, and
  * kernels that are used again after their context was reset. */
-// check: init,race
+// check: init,race,streams
 #include "cu.h"
 
 int cuDevicePrimaryCtxReset_v2(int device);
