@@ -249,15 +249,19 @@ static void races_are_found_byte_by_byte(void **state) {
         other |= model[b].writer != -1 && model[b].writer != cta;
         want = model_touch(&model[b], cta, kind, strong, same);
       }
-      ok = emu_race_access(e, &log, &(emu_race_by){tickets[cta], kind, strong}, 1u << 7, addr, bytes,
-                           known && kind == HD_ACCESS_STORE ? rows : NULL, &why);
+      ok = emu_race_access(
+          e, &log,
+          &(emu_race_by){
+              .ticket = tickets[cta], .task = 100u + (unsigned)cta, .kind = kind, .strong = strong},
+          1u << 7, addr, bytes, known && kind == HD_ACCESS_STORE ? rows : NULL, &why);
       assert_int_equal(ok, want);
       repeated += ok && other && kind == HD_ACCESS_STORE;
       if (ok && kind == HD_ACCESS_STORE) memcpy(memory + at, rows + 7 * bytes, bytes);
       if (!ok) {
-        uint64_t task;
-        assert_true(why.other == log.several ||
-                    (emu_race_task_of(&log, why.other, &task) && task >= 100 && task < 100 + CTAS));
+        const emu_race_task *other_task = emu_race_find(&log, why.other);
+        assert_non_null(other_task);
+        assert_true(other_task->task == UINT64_MAX ||
+                    (other_task->task >= 100 && other_task->task < 100 + CTAS));
         assert_true(why.address >= addr[7] && why.address < addr[7] + bytes);
         assert_int_equal(why.lane, 7);
         conflicts++;

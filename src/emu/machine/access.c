@@ -4,6 +4,7 @@
  * last. Bounds and alignment of all lanes are then two vector sums, and nothing is looked up. */
 #include "emu/machine/async.h"
 #include "emu/machine/cluster.h"
+#include "emu/machine/flags.h"
 #include "emu/machine/order.h"
 
 #include <inttypes.h>
@@ -144,16 +145,16 @@ static bool check_init(emu_warp *w, emu_cta *c, const emu_inst *i, uint32_t mask
   return true;
 }
 
-static void task_name(const hd_emu_grid *g, uint32_t ticket, char *out, size_t cap) {
+static void task_name(hd_emu_grid *g, uint32_t ticket, char *out, size_t cap) {
   const uint32_t *n = g->view.grid;
-  uint64_t t;
-  if (ticket == g->race.several)
-    snprintf(out, cap, "several CTAs");
-  else if (!emu_race_task_of(&g->race, ticket, &t))
+  const emu_race_task *t = emu_race_find(&g->race, ticket);
+  if (!t)
     snprintf(out, cap, "a CTA of another launch");
+  else if (t->task == UINT64_MAX)
+    snprintf(out, cap, "several CTAs");
   else
-    snprintf(out, cap, "CTA (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", t % n[0], t / n[0] % n[1],
-             t / n[0] / n[1]);
+    snprintf(out, cap, "CTA (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", t->task % n[0], t->task / n[0] % n[1],
+             t->task / n[0] / n[1]);
 }
 
 /* Every grid.sync() that has completed orders what came before it. */
@@ -162,7 +163,7 @@ static bool pass_grid_barriers(hd_emu_grid *g, hd_emu_cta *c) {
     g->passed = *g->barrier;
     emu_race_pass(g->emu, &g->race);
   }
-  if (c->ticket < g->race.several) c->ticket = emu_race_ticket(g->emu, &g->race, c->task);
+  if (c->ticket < g->race.first) c->ticket = emu_race_ticket(g->emu, &g->race, c->task);
   return c->ticket != 0;
 }
 
@@ -180,9 +181,11 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
   bool ok = pass_grid_barriers(g, w->cta);
-  const emu_race_by by = {w->cta->ticket, kind, is_strong(i, kind)};
+  const emu_race_by by = {w->cta->ticket, w->cta->task, w->cta->knows, kind, is_strong(i, kind)};
   why = (emu_conflict){.lane = (unsigned)__builtin_ctz(mask)};
   ok = ok && emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
+  w->cta->touched = true;
+  if (ok && by.strong) ok = emu_flags_access(w->cta, kind, mask, addr);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;

@@ -79,6 +79,9 @@ struct hd_emu_cta {
   uint32_t sm;
   unsigned worker;
   uint32_t ticket;
+  uint32_t unreleased; /* its last ticket that it can tell others of, and has not; 0: none (flags.c) */
+  bool touched;        /* it has accessed global memory with its ticket */
+  uint64_t knows;      /* what it was told: the race log's releases then */
   uint32_t n_warps;
   uint32_t live_warps;    /* with threads that have not exited */
   uint32_t live_mask;     /* one bit a warp */

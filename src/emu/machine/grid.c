@@ -308,6 +308,9 @@ static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t s
   c->sm = sm;
   c->worker = worker;
   c->ticket = ticket;
+  c->unreleased = 0;
+  c->touched = false;
+  c->knows = 0;
   c->live_warps = c->n_warps;
   c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
   c->blocked_warps = 0;

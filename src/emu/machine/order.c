@@ -24,6 +24,8 @@
  */
 #include "emu/machine/order.h"
 
+#include "emu/machine/flags.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -164,6 +166,7 @@ void emu_order_wait(hd_emu_cta *c, uint32_t warp, uint64_t offset) {
 void emu_run_fence(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   emu_order *o = w->cta->order;
   (void)i, (void)r, (void)mask;
+  emu_flags_publish(w->cta);
   if (!o) return;
   learn(o, &o->knows[w->index], &o->heard[w->index]);
   o->fenced[w->index] = o->knows[w->index];

@@ -111,25 +111,48 @@ void emu_race_begin(hd_emu *e, emu_race_log *log) {
     emu_zero(e->race, e->opt.memory / GRANULE * sizeof *e->race);
     e->next_ticket = 1;
   }
-  log->several = e->next_ticket++;
+  emu_race_pass(e, log);
+}
+
+/* Another ticket for several tasks. */
+static void renew_several(hd_emu *e, emu_race_log *log) {
+  if (e->next_ticket > MAX_TICKET) return;
+  const emu_race_task t = {.ticket = e->next_ticket++, .task = UINT64_MAX};
+  if (!hd_vec_push(&log->tasks, t)) {
+    log->failed = true;
+    return;
+  }
+  log->several = t.ticket;
+  log->several_used = false;
 }
 
 void emu_race_pass(hd_emu *e, emu_race_log *log) {
-  if (e->next_ticket <= MAX_TICKET) log->several = e->next_ticket++;
+  if (e->next_ticket > MAX_TICKET) return;
+  log->first = log->several = e->next_ticket++;
+  renew_several(e, log);
+}
+
+void emu_race_told(hd_emu *e, emu_race_log *log) {
+  log->releases++;
+  if (!log->several_used) return;
+  emu_race_task *t = emu_race_find(log, log->several);
+  if (t) t->released = log->releases;
+  renew_several(e, log);
 }
 
 void emu_race_end(emu_race_log *log) {
   hd_vec_free(&log->tasks);
   hd_vec_free(&log->splits);
+  free(log->flags);
 }
 
 uint32_t emu_race_ticket(hd_emu *e, emu_race_log *log, uint64_t task) {
-  if (e->next_ticket > MAX_TICKET) return 0;
-  emu_race_task t = {e->next_ticket++, task};
+  if (log->failed || e->next_ticket > MAX_TICKET) return 0;
+  const emu_race_task t = {.ticket = e->next_ticket++, .task = task};
   return hd_vec_push(&log->tasks, t) ? t.ticket : 0;
 }
 
-bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task) {
+emu_race_task *emu_race_find(emu_race_log *log, uint32_t ticket) {
   size_t lo = 0, hi = log->tasks.n;
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
@@ -138,24 +161,31 @@ bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task) 
     else
       hi = mid;
   }
-  if (lo == log->tasks.n || log->tasks.data[lo].ticket != ticket) return false;
-  *task = log->tasks.data[lo].task;
-  return true;
+  return lo < log->tasks.n && log->tasks.data[lo].ticket == ticket ? &log->tasks.data[lo] : NULL;
 }
 
 static uint32_t id_of(uint32_t word) { return word & ~STRONG_BIT; }
 
 /* The word after one more access of its kind. */
-static uint32_t join(uint32_t word, uint32_t several, uint32_t ticket, bool strong) {
-  const bool still = strong && (!word || word & STRONG_BIT);
-  return (!word || id_of(word) == ticket ? ticket : several) | (still ? STRONG_BIT : 0);
+static uint32_t join(uint32_t word, emu_race_log *log, uint32_t ticket, bool strong) {
+  const bool still = strong && (!word || word & STRONG_BIT), other = word && id_of(word) != ticket;
+  log->several_used |= other;
+  return (other ? log->several : ticket) | (still ? STRONG_BIT : 0);
+}
+
+/* Whether the accesses of a word's tasks happened before the one by `by`: they are its own, or it was told.
+ */
+static bool happened_before(uint32_t word, emu_race_log *log, const emu_race_by *by) {
+  if (!word || id_of(word) == by->ticket || !log->published) return false;
+  const emu_race_task *t = emu_race_find(log, id_of(word));
+  return t && (t->task == by->task || (t->released && t->released <= by->knows));
 }
 
 /* One access to bytes of one history; `same`: a store of what is there already. False: it conflicts. */
-static bool touch(uint64_t *state, uint32_t several, const emu_race_by *by, bool same, emu_conflict *why) {
+static bool touch(uint64_t *state, emu_race_log *log, const emu_race_by *by, bool same, emu_conflict *why) {
   uint32_t writer = (uint32_t)*state, reader = (uint32_t)(*state >> 32);
-  if (id_of(writer) < several) writer = 0;
-  if (id_of(reader) < several) reader = 0;
+  if (id_of(writer) < log->first || happened_before(writer, log, by)) writer = 0;
+  if (id_of(reader) < log->first || happened_before(reader, log, by)) reader = 0;
   const bool again = same && !(writer & STRONG_BIT);
   if (writer && id_of(writer) != by->ticket && !again && !(by->strong && writer & STRONG_BIT)) {
     why->other = id_of(writer);
@@ -169,9 +199,9 @@ static bool touch(uint64_t *state, uint32_t several, const emu_race_by *by, bool
     return false;
   }
   if (by->kind == HD_ACCESS_LOAD)
-    reader = join(reader, several, by->ticket, by->strong);
+    reader = join(reader, log, by->ticket, by->strong);
   else
-    writer = join(writer, several, by->ticket, by->strong);
+    writer = join(writer, log, by->ticket, by->strong);
   *state = (uint64_t)reader << 32 | writer;
   return true;
 }
@@ -201,14 +231,14 @@ static bool touch_bytes(hd_emu *e, emu_race_log *log, const emu_race_by *by, uin
     const char *there = (const char *)(uintptr_t)(EMU_GLOBAL_BASE + lo + e->delta);
     const bool same = stored && memcmp(stored + (lo - first), there, hi - lo) == 0;
     if (hi - lo == GRANULE && (uint32_t)*word != SPLIT) {
-      if (!touch(word, log->several, by, same, why)) return false;
+      if (!touch(word, log, by, same, why)) return false;
       continue;
     }
     emu_race_split *s = split_of(log, g, word);
     if (!s) return false;
     for (uint64_t b = lo; b < hi; b++) {
       why->address = EMU_GLOBAL_BASE + b;
-      if (!touch(&s->state[b % GRANULE], log->several, by, same, why)) return false;
+      if (!touch(&s->state[b % GRANULE], log, by, same, why)) return false;
     }
   }
   return true;
@@ -224,10 +254,10 @@ static bool settled(const hd_emu *e, const emu_race_log *log, const emu_race_by 
     const uint32_t writer = (uint32_t)e->race[g], reader = (uint32_t)(e->race[g] >> 32);
     if (by->kind == HD_ACCESS_LOAD)
       ok = (reader == by->ticket || reader == log->several) &&
-           (id_of(writer) < log->several || writer == by->ticket);
+           (id_of(writer) < log->first || writer == by->ticket);
     else
       ok = by->kind == HD_ACCESS_STORE && writer == by->ticket &&
-           (id_of(reader) < log->several || reader == by->ticket);
+           (id_of(reader) < log->first || reader == by->ticket);
   }
   return ok;
 }

@@ -17,16 +17,31 @@ typedef struct emu_race_split {
   uint64_t state[4];
 } emu_race_split;
 
+/* Who accessed memory with a ticket. A CTA takes another one each time it has let others know of its accesses
+ * (flags.c). */
 typedef struct emu_race_task {
   uint32_t ticket;
-  uint64_t task;
+  uint32_t before;   /* its ticket that was to be told before this one; 0: none */
+  uint64_t task;     /* UINT64_MAX: several */
+  uint64_t released; /* emu_race_log.releases when it was told; 0: not yet */
 } emu_race_task;
+
+typedef struct emu_race_flag {
+  uint64_t address, time; /* 0: an empty slot */
+} emu_race_flag;
 
 /* The race check's state of one launch. */
 typedef struct emu_race_log {
-  uint32_t several; /* this launch's ticket for "more than one task", since the last barrier of the grid; its
-                       CTAs have greater ones */
+  uint32_t first;    /* tickets below it are of what happened before: another launch, or before the last
+                        barrier of the grid */
+  uint32_t several;  /* the ticket for "more than one task", since CTAs last told something */
+  bool several_used; /* it has one */
   HD_VEC(emu_race_task) tasks; /* by ticket */
+  bool failed;                 /* no memory for a ticket: the next CTA that needs one is told */
+  bool published;              /* CTAs have taken more than one */
+  uint64_t releases;           /* times that CTAs told something */
+  emu_race_flag *flags;        /* by open addressing: what has been told there */
+  size_t n_flags, flags_cap;
   HD_VEC(emu_race_split) splits;
 } emu_race_log;
 
@@ -44,18 +59,23 @@ void emu_race_end(emu_race_log *log);
 /* All that was accessed so far is ordered before what follows, as by an earlier launch. CTAs take new
  * tickets. */
 void emu_race_pass(hd_emu *e, emu_race_log *log);
+/* CTAs tell something: the next release. */
+void emu_race_told(hd_emu *e, emu_race_log *log);
+/* NULL: the ticket belongs to another launch. */
+emu_race_task *emu_race_find(emu_race_log *log, uint32_t ticket);
 /* A ticket for a CTA that starts; 0 when there are no more or no memory for them. */
 uint32_t emu_race_ticket(hd_emu *e, emu_race_log *log, uint64_t task);
 typedef struct emu_conflict {
-  uint32_t other; /* a ticket, or log->several; 0: out of host memory */
+  uint32_t other; /* a ticket; 0: out of host memory */
   bool wrote;     /* else it read */
   unsigned lane;
   uint64_t address;
 } emu_conflict;
-/* The accessing task, and its kind of access; strong: towards threads of other CTAs (PTX ISA, moral
- * strength). */
+/* The accessing task, what it knows of others, and its kind of access; strong: towards threads of other CTAs
+ * (PTX ISA, moral strength). */
 typedef struct emu_race_by {
   uint32_t ticket;
+  uint64_t task, knows;
   hd_access_kind kind;
   bool strong;
 } emu_race_by;
@@ -63,8 +83,6 @@ typedef struct emu_race_by {
  * (NULL: not known): what another task stored may be stored again. */
 bool emu_race_access(hd_emu *e, emu_race_log *log, const emu_race_by *by, uint32_t mask,
                      const uint64_t addr[32], unsigned bytes, const char *rows, emu_conflict *why);
-/* The task of a ticket; false: it belongs to another launch. */
-bool emu_race_task_of(const emu_race_log *log, uint32_t ticket, uint64_t *task);
 /* Forget the accesses to [address, address + bytes). */
 void emu_race_forget(hd_emu *e, uint64_t address, uint64_t bytes);
 

@@ -28,6 +28,26 @@ static const char *const text =
                                    "L2;\nL1: bar.sync 1;\nL2:\n"
                                    "st.global.u32 [%rd3], %r1;\n");
 
+/* Each CTA stores a number and counts itself; the last one reads two of the others' numbers. */
+#define LAST(fence)                                                                                          \
+  "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd1, %rd4; st.global.u32 [%rd4], %r2;\n" fence                  \
+  "atom.global.add.u32 %r3, [%rd1+128], 1; setp.ne.u32 %p, %r3, 7; @%p bra L1;\n"                            \
+  "ld.global.u32 %r4, [%rd1];\nld.global.u32 %r5, [%rd1+4];\nL1:\n"
+/* CTA 0 stores the word that other CTAs store bytes of, or bytes behind. */
+#define WORD_AND_BYTES(at)                                                                                   \
+  "setp.eq.u32 %p, %r2, 0; @!%p bra L1;\nst.global.u32 [%rd1], %r2;\nbra L2;\nL1:\n"                         \
+  "cvt.u64.u32 %rd4, %r2; add.s64 %rd4, %rd1, %rd4;\nst.global.u8 [%rd4+" at "], %r2;\nL2:\n"
+/* CTAs add to one word, all by atomics or one of two by a store. */
+#define ADD_OR_STORE(of_odd)                                                                                 \
+  "and.b32 %r3, %r2, 1; setp.eq.u32 %p, %r3, 1;\nred.global.add.u32 [%rd1], 1;\n" of_odd
+static const char *const variants = PTX_HEAD KERNEL("last", P, LAST("membar.gl;\n"))
+    KERNEL("last_early", P, LAST("")) KERNEL("last_barrier", P, LAST("bar.sync 0;\n"))
+        KERNEL("bytes", P, WORD_AND_BYTES("0")) KERNEL("bytes_behind", P, WORD_AND_BYTES("4"))
+            KERNEL("adds", P, ADD_OR_STORE("")) KERNEL("add_or_store", P,
+                                                       ADD_OR_STORE("@%p st.global.u32 [%rd1], %r2;\n"))
+                KERNEL("half", P, "st.global.u16 [%rd3], %r1;\nld.global.u32 %r3, [%rd3];\n")
+                    KERNEL("pairs", P, "add.s64 %rd4, %rd3, %rd2;\nst.global.v2.u32 [%rd4], {%r1, %r1};\n");
+
 static cu_handle module;
 static int clean;
 
@@ -104,6 +124,57 @@ static void host_access(cu_ptr p) {
 static void configuration(cu_ptr p) { launch("store", p, 1, clean ? 64 : 2048, NULL); }
 static void barrier(cu_ptr p) { launch(clean ? "store" : "divergent", p, 1, 64, NULL); }
 
+/* ---- Variants ---------------------------------------------------------------------------------- */
+
+static void launch_variant(const char *name, cu_ptr p, unsigned ctas, unsigned threads) {
+  OK(cuModuleLoadData(&module, variants));
+  launch(name, p, ctas, threads, NULL);
+}
+static void race_fence(cu_ptr p) {
+  OK(cuMemsetD32_v2(p, 0, 64));
+  launch_variant(clean ? "last" : "last_early", p, 8, 1);
+}
+static void race_fence_barrier(cu_ptr p) {
+  OK(cuMemsetD32_v2(p, 0, 64));
+  launch_variant(clean ? "last_barrier" : "last_early", p, 8, 1);
+}
+static void race_bytes(cu_ptr p) { launch_variant(clean ? "bytes_behind" : "bytes", p, 4, 1); }
+static void race_atomic(cu_ptr p) {
+  OK(cuMemsetD32_v2(p, 0, 64));
+  launch_variant(clean ? "adds" : "add_or_store", p, 8, 1);
+}
+static void uninitialised_half(cu_ptr p) {
+  if (clean) OK(cuMemsetD32_v2(p, 0, 64));
+  launch_variant("half", p, 1, 64);
+}
+static void uninitialised_copy(cu_ptr p) { /* of which half has been written */
+  cu_ptr q = memory(256);
+  OK(cuMemsetD32_v2(p, 0, clean ? 64 : 32));
+  OK(cuMemcpyDtoD_v2(q, p, clean ? 256 : 128));
+  launch("increment", q, 1, 64, NULL);
+  (void)!cuCtxSynchronize();
+  (void)!cuMemFree_v2(q);
+}
+static void misaligned_vector(cu_ptr p) { launch_variant("pairs", clean ? p : p + 4, 1, 16); }
+static void streams_copy(cu_ptr p) {
+  cu_handle a, b, e;
+  int host[64];
+  OK(cuStreamCreate(&a, 1));
+  OK(cuStreamCreate(&b, 1));
+  OK(cuEventCreate(&e, 2));
+  launch("store", p, 1, 64, a);
+  OK(cuEventRecord(e, a));
+  if (clean) OK(cuStreamWaitEvent(b, e, 0));
+  OK(cuMemcpyDtoHAsync_v2(host, p, 256, b));
+}
+static void beyond_copy(cu_ptr p) {
+  char host[512];
+  EXPECT(cuMemcpyDtoH_v2(host, p, clean ? 256 : 257), clean ? 0 : 1);
+}
+static void freed_inside(cu_ptr p) {
+  if (!clean) EXPECT(cuMemFree_v2(p + 16), 1);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -121,7 +192,17 @@ int main(int argc, char **argv) {
               {"direction", direction},
               {"host_access", host_access},
               {"configuration", configuration},
-              {"barrier", barrier}};
+              {"barrier", barrier},
+              {"race_fence", race_fence},
+              {"race_fence_barrier", race_fence_barrier},
+              {"race_bytes", race_bytes},
+              {"race_atomic", race_atomic},
+              {"uninitialised_half", uninitialised_half},
+              {"uninitialised_copy", uninitialised_copy},
+              {"misaligned_vector", misaligned_vector},
+              {"streams_copy", streams_copy},
+              {"beyond_copy", beyond_copy},
+              {"freed_inside", freed_inside}};
   clean = argc > 2;
   cu_handle context = begin();
   OK(cuModuleLoadData(&module, text));
