@@ -3,11 +3,13 @@ Whole command lines of `heddle emu`, with their whole output. $PROGRAMS holds th
 The report, with its seconds cut out:
 
   $ heddle emu -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
+  heddle: the program asks for kernel 'nothing', which its module has not
   heddle: saxpy                                           2 launches          34528 thread instructions T s
   heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
   $ heddle emu --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
+  heddle: the program asks for kernel 'nothing', which its module has not
   saxpy: equal
   {"kernels": [
     {"kernel": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T}],
@@ -16,12 +18,14 @@ The report, with its seconds cut out:
 With each kernel's locality, in the words of `heddle analyze`:
 
   $ heddle emu --analyze -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
+  heddle: the program asks for kernel 'nothing', which its module has not
   heddle: saxpy                                           2 launches          34528 thread instructions T s
   heddle:   streaming: 0% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 0% is shared with some other CTAs and 0% with all alike.
   heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
   $ heddle emu --analyze --check --threads 1 --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
+  heddle: the program asks for kernel 'nothing', which its module has not
   saxpy: equal
   {"kernels": [
     {"kernel": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T,
@@ -82,6 +86,48 @@ Input, output, exit code and signals are the program's own:
   139
   $ { heddle emu --quiet -- sh -c 'kill -TERM $$'; } 2>/dev/null; echo $?
   143
+
+What no driver takes is answered as a driver does, and said in one line:
+
+  $ heddle emu -- $PROGRAMS/program_bad missing_kernel
+  heddle: the program asks for kernel 'load', which its module has not
+  heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 0 findings
+  the module: CUDA_SUCCESS
+  another kernel: CUDA_ERROR_NOT_FOUND
+  the kernel: CUDA_SUCCESS
+  $ heddle emu --quiet -- $PROGRAMS/program_bad newer
+  heddle: PTX for sm_120 is newer than the GPU, sm_90
+  PTX for a newer GPU: CUDA_ERROR_NO_BINARY_FOR_GPU
+  $ heddle emu --quiet -- $PROGRAMS/program_bad machine_code
+  heddle: the program loads machine code (a cubin); heddle runs PTX: have it keep the PTX
+  machine code: CUDA_ERROR_NO_BINARY_FOR_GPU
+  $ heddle emu --quiet -- $PROGRAMS/program_bad no_text
+  heddle: the program's PTX:1:1: expected .version, found 'This'
+  no PTX: CUDA_ERROR_INVALID_PTX
+  $ heddle emu --quiet -- $PROGRAMS/program_bad unfinished
+  heddle: the program's PTX:4:38: '{' is not closed
+  half a kernel: CUDA_ERROR_INVALID_PTX
+  $ heddle emu --quiet -- $PROGRAMS/program_bad lying_library
+  heddle: the program's image: the fatbin entry at offset 0x10 holds 4192 bytes, but only 96 are left
+  heddle: the program's image: the fatbin entry at offset 0x10 holds 18446744073709543519 bytes, but only 96 are left
+  heddle: the program's image: the fatbin entry at offset 0x10 has a header of 1073741888 bytes: it is at least 64, and 160 are left
+  heddle: the image is no fatbin
+  the truth: CUDA_SUCCESS
+  a text beyond its image: CUDA_ERROR_INVALID_PTX
+  a text beyond all memory: CUDA_ERROR_INVALID_PTX
+  an entry's head beyond its image: CUDA_ERROR_INVALID_PTX
+  an image beyond all memory: CUDA_ERROR_INVALID_PTX
+  $ heddle emu --memory 1G -- $PROGRAMS/program_bad memory
+  heddle: an allocation of 2199023255552 bytes: device 0 has 1073741824 bytes left of 1073741824 (--memory)
+  heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 0 findings
+  more than there is: CUDA_ERROR_OUT_OF_MEMORY
+  all that can be said: CUDA_ERROR_OUT_OF_MEMORY
+  nothing: CUDA_ERROR_INVALID_VALUE
+  a little: CUDA_SUCCESS
+  $ { heddle emu -- $PROGRAMS/program_bad crash; } 2>&1 | grep -o 'heddle: .* at '
+  heddle: the program itself fails: it accesses 0x8 at 
+  $ { heddle emu -- $PROGRAMS/program_bad crash; } 2>/dev/null; echo $?
+  139
 
 More memory than there is, and GPUs that are not known:
 

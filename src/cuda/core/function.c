@@ -51,7 +51,10 @@ cu_result core_module_function(core_module *m, const char *name, core_function *
       return CU_SUCCESS;
     }
   const int64_t index = hd_ptx_find_kernel(m->ptx, name);
-  if (index < 0) return CU_NOT_FOUND;
+  if (index < 0) {
+    if (!core.settings.quiet) core_say("the program asks for kernel '%s', which its module has not", name);
+    return CU_NOT_FOUND;
+  }
   core_function *f = calloc(1, sizeof *f);
   if (!f) return CU_OUT_OF_MEMORY;
   f->kind = CORE_FUNCTION;

@@ -159,6 +159,9 @@ static void on_fault(int number, siginfo_t *info, void *context) {
       core_report();
       pthread_mutex_unlock(&core.lock);
     }
+  } else if (before.sa_handler == SIG_DFL) {
+    describe_place(context, where, sizeof where);
+    core_say("the program itself fails: it accesses 0x%llx at %s", (unsigned long long)address, where);
   }
   sigaction(number, &before, NULL); /* the access is made again, and ends as it would without heddle */
 }

@@ -105,13 +105,26 @@ static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address
   return CU_SUCCESS;
 }
 
+/* Once: programs may ask for less and less until they get it. */
+static void say_full(const core_device *d, uint64_t bytes) {
+  static bool said;
+  if (!said && !core.settings.quiet)
+    core_say("an allocation of %" PRIu64 " bytes: device %d has %" PRIu64 " bytes left of %" PRIu64
+             " (--memory)",
+             bytes, d->ordinal, core.settings.memory - d->used, core.settings.memory);
+  said = true;
+}
+
 cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,
                              const char *what, core_memory **out) {
   const bool shared = kind != CORE_MEMORY_DEVICE, counts = kind != CORE_MEMORY_PINNED;
   hd_diag d = {0};
   uint64_t address;
   if (!bytes) return CU_INVALID_VALUE;
-  if (counts && bytes > core.settings.memory - c->device->used) return CU_OUT_OF_MEMORY;
+  if (counts && bytes > core.settings.memory - c->device->used) {
+    say_full(c->device, bytes);
+    return CU_OUT_OF_MEMORY;
+  }
   const uint64_t align = shared ? (uint64_t)sysconf(_SC_PAGESIZE) : 512;
   if (hd_emu_alloc_aligned(core.emu, bytes, align, &address, &d) != HD_OK) return refuse(&d);
   void *host = (void *)(uintptr_t)address;
