@@ -126,6 +126,8 @@ typedef struct hd_run_options {
    * hd_sample_units counts them; longer launches are sampled. 0: all are replayed whole. */
   const hd_gpu *sample_gpu;
   uint64_t sample_units;
+  bool free_mapping; /* studies with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so
+                        that replays charge no instructions for them */
   hd_apply_options apply;
 } hd_run_options;
 

@@ -57,14 +57,15 @@ class Model:
             json.dump(known, f, indent=1, sort_keys=True)
         os.replace(path + ".new", path)
 
-    def rows(self, workload, gpu, size, plans, l1=None):
+    def rows(self, workload, gpu, size, plans, l1=None, options=()):
         """Predictions by plan; a plan that is refused, does not fit, or was not tried yet is None."""
         name = os.path.splitext(os.path.basename(gpu))[0]
-        label = "-".join([workload.replace("/", "_"), size.replace(" ", "_"), name] + ([f"{l1 // KB}k"] if l1 else []))
+        label = "-".join([workload.replace("/", "_"), size.replace(" ", "_"), name] + ([f"{l1 // KB}k"] if l1 else []) +
+                         [o.lstrip("-") for o in options])
         known = self.kept(label)
         missing = [p for p in dict.fromkeys(plans) if p not in known]
         if missing and not self.over():
-            known.update(self.sweep(workload, gpu, size, missing, l1, label))
+            known.update(self.sweep(workload, gpu, size, missing, l1, label, options))
             self.keep(label, known)
         return {p: known.get(p) for p in plans}
 
@@ -78,13 +79,13 @@ class Model:
             sys.exit(f"heddle {' '.join(command)}: {done.stderr.strip()}")
         return done.stdout
 
-    def sweep(self, workload, gpu, size, plans, l1, label):
+    def sweep(self, workload, gpu, size, plans, l1, label, options=()):
         with tempfile.NamedTemporaryFile("w", suffix=".plans") as f:
             f.write("\n".join(plans) + "\n")
             f.flush()
             command = ["sweep", workload, "--gpu", gpu, "--depth", "timing", "--exact", "--threads", str(self.threads),
                        "--plans", "@" + f.name] + size_options(size)
-            command += ["--l1", str(l1)] if l1 else []
+            command += (["--l1", str(l1)] if l1 else []) + list(options)
             begin = time.monotonic()
             out = self.run(command)
         print(f"{time.monotonic() - begin:6.1f} s  {label}: {len(plans)} plans", file=sys.stderr, flush=True)

@@ -27,10 +27,11 @@ def affinity(model, page):
         known = model.rows(workload, GPU, size, ["baseline", "bind=agents", "bind=agents:1", "order=affinity,bind=agents"] +
                            list(plans.values()), L1)
         base = known["baseline"]
-        if not base:
+        with_order = [(r["time_us"], p, r) for p, r in known.items() if r and p.startswith("order")]
+        if not base or not with_order:
             rows.append([name, f"{workload}, {size}"] + ["-"] * 11)
             continue
-        plan, row = min(((p, r) for p, r in known.items() if r and p.startswith("order")), key=lambda x: x[1]["time_us"])
+        _, plan, row = min(with_order)
         gain.append(speedup(row, base))
         bound.append((name, [speedup(known[p], base) for p in ("bind=agents:1", plans[1])] + [speedup(row, base)]))
         miss = lambda r: 1 - hits(r) if hits(r) is not None else None

@@ -65,7 +65,7 @@ uint32_t model_warps_turn(const model_warps *p, uint32_t warp) {
 /* Is it among the oldest that could go on? */
 static bool has_priority(const model_warps *p, uint32_t warp) {
   uint32_t own = rank_of(p, warp), older = 0;
-  for (uint32_t w = 0; w < p->places; w++) older += !p->away[w] && rank_of(p, w) < own;
+  for (uint32_t w = 0; w < p->places && older < p->group; w++) older += !p->away[w] && rank_of(p, w) < own;
   return older < p->group;
 }
 

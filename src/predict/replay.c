@@ -142,7 +142,8 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
   hd_added *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
   hd_status st = extra ? HD_OK : hd_nomem(d);
   memset(out, 0, sizeof *out);
-  if (st == HD_OK && s->run.timed && !hd_plan_is_baseline(p)) st = replay_extra(s, p, g->n_sms, extra, d);
+  if (st == HD_OK && s->run.timed && !s->run.free_mapping && !hd_plan_is_baseline(p))
+    st = replay_extra(s, p, g->n_sms, extra, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
     replay_launch l;
     hd_counters c = {0};

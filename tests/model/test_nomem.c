@@ -1,7 +1,7 @@
 /* Memory that runs out in model/. */
 #include "nomem.h"
 
-#include "synth.h"
+#include "subject.h"
 
 static hd_status gpus(void *ctx, hd_diag *d) {
   hd_gpu g;
@@ -48,11 +48,28 @@ static hd_status replay(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status streams(void *ctx, hd_diag *d) {
+  const subject *k = ctx;
+  const hd_gpu g = round_gpu();
+  const hd_replay_options o = {.timed = true, .dispatch = {.kind = HD_DISPATCH_DEMAND}};
+  const hd_replay_launch l = {k->trace, &o};
+  hd_replay_stream s[2] = {{.launches = &l, .n = 1}, {.launches = &l, .n = 1}};
+  hd_model *m;
+  hd_status st = hd_model_create(&g, &m, d);
+  if (st != HD_OK) return st;
+  st = hd_model_replay_streams(m, s, 2, 1, d);
+  hd_model_destroy(m);
+  return st;
+}
+
 static void every_allocation_that_fails_is_said(void **state) {
   static const hd_dispatch_kind demand = HD_DISPATCH_DEMAND, linear = 0;
   nomem_expect(&(nomem_entry){"GPU files", gpus, NULL, true});
   nomem_expect(&(nomem_entry){"replay on demand", replay, (void *)&demand, true});
   nomem_expect(&(nomem_entry){"replay", replay, (void *)&linear, true});
+  subject k = trace_kernel("add.u32 %r10, %r1, 1;\nst.global.u32 [%rd2], %r10;\n", 4, 32);
+  nomem_expect(&(nomem_entry){"streams", streams, &k, true});
+  drop(&k);
 }
 
 int main(void) {

@@ -79,11 +79,34 @@ static void a_partition_uses_the_sms_it_names(void **state) {
   assert_non_null(strstr(d.message, "none of those named"));
 }
 
+/* MAP 2: the CTA scheduler itself maps. Accesses are those of the rewritten kernel, its instructions are not
+ * run. */
+static void a_free_mapping_costs_no_instructions(void **state) {
+  const session *b = *state;
+  if (!b) skip();
+  hd_diag d = {0};
+  double us[2], plain[2];
+  for (int k = 0; k < 2; k++) {
+    session own = *b;
+    hd_run_options run = {.n_sms = b->g.n_sms, .timed = true, .free_mapping = k > 0};
+    hd_counters c, base;
+    assert_int_equal(hd_study_open(b->w, &run, &own.s, &d), HD_OK);
+    assert_int_equal(replay(&own, "bind=redirect,split=rows", &c, &d), HD_OK);
+    assert_int_equal(replay(&own, "baseline", &base, &d), HD_OK);
+    us[k] = c.time_us;
+    plain[k] = base.time_us;
+    hd_study_close(own.s);
+  }
+  assert_true(us[1] < us[0]);
+  assert_true(plain[0] == plain[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("throttled agents raise L1 hits of an algorithm-related kernel",
                 throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel),
       BEHAVIOUR("segments part the tasks of an SM", segments_part_the_tasks_of_an_sm),
+      BEHAVIOUR("a free mapping costs no instructions", a_free_mapping_costs_no_instructions),
       BEHAVIOUR("a partition uses the SMs it names", a_partition_uses_the_sms_it_names),
   };
   return cmocka_run_group_tests(tests, open_bench, close_bench);
