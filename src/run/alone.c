@@ -29,7 +29,8 @@ static bool is_drivers(const void *address) {
   Dl_info of;
   memcpy(&driver, &run_real.cuDriverGetVersion, sizeof driver);
   return (driver && dladdr(driver, &of) && of.dli_fbase == info.dli_fbase) ||
-         strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libnvidia-", 10) == 0;
+         strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libnvidia-", 10) == 0 ||
+         strncmp(name, "libcupti.so", 11) == 0 || strncmp(name, "libnvperf", 9) == 0;
 }
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

@@ -15,7 +15,11 @@ typedef struct search {
   bool *found; /* of each */
   uint64_t low, high;
   bool any_address;
+  uint64_t most;
+  double until;
 } search;
+
+static const char too_much[] = "it reaches too much memory";
 
 /* The allocation that holds the address; `n`: none does. */
 static size_t holder(const search *s, uint64_t address) {
@@ -37,7 +41,7 @@ static const char *take(search *s, size_t k) {
   if (s->all[k].kind == RUN_MEMORY_HOST) return "it uses the host's memory";
   if (!hd_vec_push(&s->reach->ranges, s->all[k])) return "no memory";
   s->reach->bytes += s->all[k].bytes;
-  return NULL;
+  return s->reach->bytes > s->most ? too_much : NULL;
 }
 
 /* *any: some of the words are addresses. */
@@ -61,7 +65,7 @@ static const char *look_into(search *s, size_t number, uint64_t *words, run_hand
     if (run_real.cuMemcpyDtoHAsync_v2(words, r.at + at, bytes, stream) != RUN_SUCCESS ||
         run_real.cuStreamSynchronize(stream) != RUN_SUCCESS)
       return "the driver does not copy its memory";
-    why = look_at(s, words, bytes / sizeof *words, &any);
+    why = run_now() > s->until ? too_much : look_at(s, words, bytes / sizeof *words, &any);
   }
   s->reach->ranges.data[number].points = any;
   return why;
@@ -99,8 +103,9 @@ static const char *find(search *s, const uint64_t *block, size_t words, run_hand
   return why;
 }
 
-const char *run_reach_of(const void *block, size_t bytes, run_handle stream, run_reach *out) {
-  search s = {.reach = out, .any_address = takes_any_address()};
+const char *run_reach_of(const void *block, size_t bytes, run_handle stream, uint64_t most, double seconds,
+                         run_reach *out) {
+  search s = {.reach = out, .any_address = takes_any_address(), .most = most, .until = run_now() + seconds};
   *out = (run_reach){0};
   const size_t words = bytes / sizeof(uint64_t);
   uint64_t *own = calloc(words + 1, sizeof *own);

@@ -12,7 +12,15 @@
 
 /* FRAME: bytes that are packed at once. BEYOND: of a buffer, so that the address behind an allocation is one
  * in it. SPARE: launches that may be recorded for each that is kept. */
-enum { FRAME = 1 << 22, BEYOND = 8, NON_BLOCKING = 1, LEVEL = 1, SPARE = 4, PATH = HD_STEER_PATH + 192 };
+enum {
+  FRAME = 1 << 22,
+  BEYOND = 8,
+  NON_BLOCKING = 1,
+  LEVEL = 1,
+  SPARE = 4,
+  PATIENCE = 10,
+  PATH = HD_STEER_PATH + 192
+};
 
 typedef struct kept_file {
   char digest[HD_DIGEST_HEX], path[PATH];
@@ -225,9 +233,10 @@ static const char *write_launch(run_kernel *k, run_shape *s, const run_facts *f,
   run_reach reach = {0};
   hd_buf toml = {0};
   char *block = malloc(f->bytes + 1);
-  const char *why = !block                     ? "no memory"
-                    : !run_gather(f, l, block) ? "its parameters are not understood"
-                                               : run_reach_of(block, f->bytes, stream, &reach);
+  const char *why = !block ? "no memory"
+                    : !run_gather(f, l, block)
+                        ? "its parameters are not understood"
+                        : run_reach_of(block, f->bytes, stream, UINT64_MAX, PATIENCE, &reach);
   if (!why && !describe(&toml, k, f, l, block, &reach)) why = "its parameters are not understood";
   if (!why && !make_folder(k, folder)) why = "its folder cannot be made";
   if (!why && (why = write_all(folder, k, &reach, &toml, stream))) remove_folder(folder);

@@ -103,10 +103,13 @@ static const char *find_room(run_trial *t) {
 
 static const char *find_reach(run_trial *t, const run_facts *f, const run_launch *l) {
   unsigned long long context;
+  size_t left = 0, total = 0;
+  if (!run_real.cuMemGetInfo_v2 || run_real.cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS) left = 0;
   char *block = malloc(f->bytes + 1);
-  const char *why = !block                     ? "no memory"
-                    : !run_gather(f, l, block) ? "its parameters are not understood"
-                                               : run_reach_of(block, f->bytes, t->l.stream, &t->reach);
+  const char *why = !block ? "no memory"
+                    : !run_gather(f, l, block)
+                        ? "its parameters are not understood"
+                        : run_reach_of(block, f->bytes, t->l.stream, left / 4, 1, &t->reach);
   free(block);
   if (!why && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) why = "it has no context";
   for (size_t k = 0; !why && k < t->reach.ranges.n; k++)

@@ -16,8 +16,9 @@ typedef struct part {
   uint32_t func;
   bool *funcs, *vars; /* that the kernel reaches, by index */
   uint32_t n_funcs, n_vars;
-  const char *global; /* a variable that lies in the program's module; NULL: the kernel uses none */
-  const char *effect; /* a function that acts beyond the kernel's memory; NULL: none is called */
+  const char *global;  /* a variable that lies in the program's module; NULL: the kernel uses none */
+  const char *pointer; /* what it does with functions' addresses; NULL: nothing */
+  const char *effect;  /* a function that acts beyond the kernel's memory; NULL: none is called */
 } part;
 
 /* ---- What the kernel uses ---------------------------------------------------------------------- */
@@ -35,6 +36,9 @@ static bool leaf(void *ctx, const hd_ptx_leaf *l) {
   const hd_ptx_module *m = p->m;
   if (!l->sym) return true;
   const hd_ptx_sym *s = &m->syms[l->sym];
+  /* Code has its address in one module, and another module's kernel cannot go there. */
+  if (l->role & HD_ROLE_CALLEE ? s->kind == HD_SYM_REG : s->kind == HD_SYM_FUNC)
+    p->pointer = l->role & HD_ROLE_CALLEE ? "it calls through a pointer" : "it takes a function's address";
   if (s->kind == HD_SYM_FUNC) return reach(p, s->decl);
   if (s->kind == HD_SYM_UNDEF) p->global = s->name;
   if (s->kind != HD_SYM_VAR || p->vars[s->decl]) return true;
@@ -80,6 +84,7 @@ static hd_status open_part(part *p, const run_text *text, const char *kernel, hd
   if (!p->funcs || !p->vars) return hd_nomem(d);
   reach(p, p->func);
   if (p->effect) return hd_fail(d, HD_ERR_REFUSED, "it calls %s", p->effect);
+  if (p->pointer) return hd_fail(d, HD_ERR_REFUSED, "%s", p->pointer);
   return HD_OK;
 }
 

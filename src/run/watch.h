@@ -59,8 +59,10 @@ typedef struct run_reach {
 bool run_gather(const run_facts *f, const run_launch *l, void *block);
 /* The allocations that a launch with this parameter block reaches: those that its words point into, and those
  * that words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an
- * idle one to copy with. NULL: they are in *out; else why it cannot be told. */
-const char *run_reach_of(const void *block, size_t bytes, run_handle stream, run_reach *out);
+ * idle one to copy with; it may be `most` bytes, and take so many seconds. NULL: they are in *out; else why
+ * it cannot be told. */
+const char *run_reach_of(const void *block, size_t bytes, run_handle stream, uint64_t most, double seconds,
+                         run_reach *out);
 void run_reach_free(run_reach *r);
 
 /* ---- Trials (trial.c) -------------------------------------------------------------------------- */
