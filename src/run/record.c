@@ -22,6 +22,8 @@ enum {
   PATH = HD_STEER_PATH + 192
 };
 
+static const uint64_t most_bytes = UINT64_C(16) << 30; /* of a launch that is recorded */
+
 typedef struct kept_file {
   char digest[HD_DIGEST_HEX], path[PATH];
 } kept_file;
@@ -236,7 +238,7 @@ static const char *write_launch(run_kernel *k, run_shape *s, const run_facts *f,
   const char *why = !block ? "no memory"
                     : !run_gather(f, l, block)
                         ? "its parameters are not understood"
-                        : run_reach_of(block, f->bytes, stream, UINT64_MAX, PATIENCE, &reach);
+                        : run_reach_of(block, f->bytes, stream, most_bytes, PATIENCE, &reach);
   if (!why && !describe(&toml, k, f, l, block, &reach)) why = "its parameters are not understood";
   if (!why && !make_folder(k, folder)) why = "its folder cannot be made";
   if (!why && (why = write_all(folder, k, &reach, &toml, stream))) remove_folder(folder);
@@ -305,7 +307,7 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
     hd_diag_line(&d, k->why, sizeof k->why);
     return k->why;
   }
-  why = facts.effect;
+  why = facts.effect ? facts.effect : facts.handle;
   if (!why && r->cuStreamCreate(&stream, NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
   if (!why) {
     why = write_launch(k, s, &facts, l, stream);

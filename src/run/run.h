@@ -151,6 +151,7 @@ typedef struct run_facts {
   uint32_t n_params;
   uint64_t *offsets, *sizes; /* of each parameter in the block, in bytes */
   uint64_t bytes;            /* of the block */
+  const char *handle; /* how it reaches memory through the driver's handles; static. NULL: it does not */
   const char *effect; /* why what a launch writes cannot be told from its parameters; static. NULL: it can */
 } run_facts;
 /* HD_ERR_REFUSED for a kernel with effects outside its memory. */

@@ -196,13 +196,15 @@ static uint64_t size_of(const hd_ptx_module *m, const hd_ptx_var *v) {
 }
 
 /* Surfaces and tensors are written where no address of the launch says so. */
-static const char *effect_of(const part *p) {
+static const char *effect_of(const part *p, const char **handle) {
   for (uint32_t f = 0; f < p->m->n_funcs; f++)
     for (uint32_t k = 0; p->funcs[f] && k < p->m->funcs[f].n_stmts; k++) {
       const hd_ptx_stmt *s = &p->m->funcs[f].stmts[k];
       if (s->kind != HD_S_INST) continue;
       const hd_ptx_access a = hd_ptx_access_of(&p->m->forms[s->form]);
       if (a.unknown) return "it has an instruction that is not known";
+      if (hd_ptx_access_in(&a, HD_IN_TEXTURE | HD_IN_SURFACE | HD_IN_TENSOR))
+        *handle = "it reads through a texture, a surface or a tensor map";
       if (hd_ptx_access_in(&a, HD_IN_SURFACE | HD_IN_TENSOR) & HD_ACC_WRITE)
         return "it writes through a surface or a tensor map";
     }
@@ -224,7 +226,7 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
       st = hd_fail(d, HD_ERR_UNSUPPORTED, "its parameters are not understood");
     for (uint32_t k = 0; st == HD_OK && k < f->n_params; k++)
       out->sizes[k] = size_of(p.m, &p.m->vars[f->first_param + k]);
-    out->effect = st == HD_OK ? effect_of(&p) : NULL;
+    out->effect = st == HD_OK ? effect_of(&p, &out->handle) : NULL;
   }
   hd_arena_free(&p.arena);
   if (st != HD_OK) run_facts_free(out);
