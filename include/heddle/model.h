@@ -52,7 +52,11 @@ typedef struct hd_units {
   double mma; /* as tensor, of instructions of one warp (mma.sync); 0: the same */
   double barrier,
       barrier_warp; /* cycles that a barrier takes from the last warp's arrival, and more for each warp */
-  uint32_t fence_latency; /* of a fence for the GPU; 0: as L2's */
+  double
+      constant; /* cycles of the SM for each word that a warp's load of constants by index names; 0: none */
+  uint32_t constant_latency;    /* of such a load of one word; 0: as of shared memory */
+  double constant_word_latency; /* and more for each other word */
+  uint32_t fence_latency;       /* of a fence for the GPU; 0: as L2's */
 } hd_units;
 
 /* The time that launches take beside their CTAs' work, for replays with a clock; all 0 where it is not
@@ -88,6 +92,7 @@ typedef struct hd_gpu {
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
                    L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
+  uint32_t l1_waiting; /* loads of an SM that wait for lines at once, in replays with a clock; 0: no limit */
   double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
   double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
   /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
@@ -104,6 +109,8 @@ typedef struct hd_gpu {
   uint32_t dram_latency;
   double dram_bytes_per_cycle;
   double dram_write_bytes_per_cycle; /* 0: as it reads */
+  /* For how many cycles a request keeps its slice of L2, or its bank of DRAM, from others; 0: from none. */
+  double l2_queue_cycles, dram_queue_cycles;
   double clock_mhz;
   hd_units units;
 } hd_gpu;

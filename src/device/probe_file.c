@@ -207,6 +207,29 @@ static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
   return cycles;
 }
 
+/* Cycles for which a request keeps its slice or bank busy, from the loads of 8, 32 and 64 warps per SM, each
+ * of which waits for the one before: 64 saturate it, and where 32 wait longer than 8 they wait for each
+ * other, as in an M/D/1 queue (memory.h). */
+static void put_queue(const hd_probe_result *r, const char *level, double alone, hd_buf *b) {
+  static const uint32_t warps[] = {8, 32, 64};
+  double rate[3], waits[2], name_rate;
+  char name[88];
+  for (int i = 0; i < 3; i++) {
+    snprintf(name, sizeof name, "%s load coalesced, %u warps, 1 at once", level, warps[i]);
+    name_rate = hd_probe_value(r, name);
+    if (!(name_rate > 0)) return;
+    rate[i] = name_rate;
+  }
+  for (int i = 0; i < 2; i++) {
+    const double load = rate[i] / rate[2];
+    if (load >= 0.99) return;
+    waits[i] = load / (2 * (1 - load));
+  }
+  const double slower = warps[1] / rate[1] * rate[0] / warps[0];
+  put_value(b, "queue_cycles", alone * (slower - 1) / (waits[1] - slower * waits[0]),
+            "loads from 8, 32 and 64 warps, 1 at once");
+}
+
 static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles, hd_buf *b) {
   uint32_t cycles = latency(r->l2_cycles, l1_cycles);
   uint64_t bytes = r->device.l2_bytes;
@@ -218,6 +241,7 @@ static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles,
                 per_cycle(r->l2_bandwidth, mhz), r->l2_bandwidth / 1e12);
   put_optional(r, mhz, l2_keys, sizeof l2_keys / sizeof *l2_keys, b);
   put_cycles(r, "atomic_latency", "global.atomic latency", b);
+  put_queue(r, "L2", r->l2_cycles, b);
   hd_buf_putc(b, '\n');
   return cycles;
 }
@@ -244,4 +268,5 @@ void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
   hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s read, %.2f TB/s copied\n",
                 per_cycle(r->dram_read_bandwidth, mhz), r->dram_read_bandwidth / 1e12,
                 r->copy_bandwidth / 1e12);
+  put_queue(r, "DRAM", r->dram_cycles, b);
 }

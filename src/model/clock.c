@@ -67,7 +67,7 @@ void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task,
     clock_warp *w = &c->warps[number];
     w->segment = from->segments.data + from->paths[model_trace_path_of(t, task, i)].first;
     w->loads = 0;
-    w->older = 0;
+    w->older = w->drained = 0;
     w->started = cycle;
     model_warps_start(&c->policy, number);
     enter_segment(c, w);
@@ -83,6 +83,18 @@ void model_clock_occupy(model_clock *c, uint64_t cycle, uint32_t cycles) {
   }
 }
 
+/* L1 holds so many loads for which it waits, those of lines that others already wait for among them; the next
+ * one has to wait, and all accesses behind it, until the first of them is served. */
+static void find_room(model_clock *c, const model_sm *s, uint64_t *cycle) {
+  if (s->gpu->l1_waiting) *cycle = later_of(*cycle, c->waiting[c->next_waiting]);
+}
+
+static void take_room(model_clock *c, const model_sm *s, uint64_t cycle, uint64_t there) {
+  if (!s->gpu->l1_waiting || there <= cycle + s->gpu->l1.latency) return;
+  c->waiting[c->next_waiting] = there;
+  c->next_waiting = (c->next_waiting + 1) % s->gpu->l1_waiting;
+}
+
 /* ---- Events ------------------------------------------------------------------- */
 
 static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
@@ -91,7 +103,10 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   double l1;
   c->stalls.throttle += cycle - s->ready[number];
   uint8_t attr = s->warps[number].next.attr;
+  bool load = model_stream_kind(attr) == HD_ACCESS_LOAD;
+  if (load) find_room(c, s, &cycle);
   uint64_t there = model_sm_access(s, number, &cycle, &l1);
+  if (load) take_room(c, s, cycle, there);
   uint64_t busy = (uint64_t)(l1 + 0.5);
   s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
   s->l1_cycles += (double)(cycle - asked + busy);
@@ -105,8 +120,10 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
     *slot = there;
     w->loads++;
   }
-  /* A store waits until the queues have taken it. */
-  if (model_stream_kind(attr) == HD_ACCESS_STORE) cycle = later_of(cycle, there);
+  /* A store waits until the queues have taken it, and is on its way for as long as a load. */
+  bool store = model_stream_kind(attr) == HD_ACCESS_STORE;
+  w->drained = later_of(w->drained, there + (store ? s->gpu->l2.latency : 0));
+  if (store) cycle = later_of(cycle, there);
   c->stalls.throttle += cycle - asked;
   next_segment(c, s, number, cycle);
 }
@@ -132,6 +149,14 @@ static void release(model_clock *c, model_sm *s, uint32_t cta) {
     model_warps_go_on(&c->policy, i);
     next_segment(c, s, i, q->released);
   }
+}
+
+/* The warp has come to its end, and waits for its stores. */
+static void drain(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+  clock_warp *w = &c->warps[number];
+  c->stalls.memory += w->drained - cycle;
+  s->ready[number] = w->drained;
+  c->choice[number % c->schedulers].stale = true;
 }
 
 /* A warp has come to a barrier, or to its end. True when that ends its CTA. */
@@ -174,7 +199,7 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
   c->stalls.dependency += takes - step->issue;
   for (unsigned u = 0; u < MODEL_UNITS; u++) {
     if (!step->busy[u]) continue;
-    uint64_t *pipe = u == UNIT_LSU ? &c->load_store : &c->pipe[scheduler][u];
+    uint64_t *pipe = u == UNIT_LSU ? &c->load_store : &c->pipe[u == UNIT_CONST ? 0 : scheduler][u];
     *pipe = later_of(*pipe, cycle) + step->busy[u];
     end = later_of(end, *pipe);
   }
@@ -273,6 +298,8 @@ uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t l
       hold(c, s, w, when);
     } else if (warp->event <= EVENT_LOAD) {
       access_event(c, s, w, when);
+    } else if (warp->event == EVENT_END && warp->drained > when) {
+      drain(c, s, w, when);
     } else if (arrive(c, s, w, when)) {
       uint8_t cta = s->warps[w].cta;
       retired[n] = (model_sm_retired){.cycle = s->ctas[cta].released, .sm = number, .cta = cta, .rank = n};

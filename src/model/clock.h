@@ -14,7 +14,10 @@
 #include "model/sm.h"
 #include "model/warps.h"
 
-enum { CLOCK_MAX_SCHEDULERS = WARPS_MAX_SCHEDULERS };
+enum {
+  CLOCK_MAX_SCHEDULERS = WARPS_MAX_SCHEDULERS,
+  CLOCK_MAX_WAITING = 1024, /* loads that wait in an L1 */
+};
 
 /* Cycles of warps, by the reasons for which they waited. The rest of `resident` are cycles in which they
  * issued, or a pipeline's own. */
@@ -35,6 +38,7 @@ typedef struct clock_warp {
   uint8_t event, joined;
   uint16_t repeats;          /* of an atomic */
   uint64_t started, arrived; /* cycles: of the warp, at the barrier */
+  uint64_t drained;          /* all that it asked memory for is done: it keeps its place until then */
   uint64_t older;            /* arrival of the latest of loads that are no longer in `arrival` */
   uint64_t arrival[PACE_LOADS];
 } clock_warp;
@@ -55,9 +59,11 @@ typedef struct model_clock {
   clock_choice choice[CLOCK_MAX_SCHEDULERS];
   bool steps[SM_MAX_WARPS]; /* per warp: a step comes next, not an event */
   uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
-  uint64_t load_store; /* the SM's pipeline */
-  uint64_t end;        /* cycle at which its last CTA ended */
-  uint64_t issued;     /* cycles of schedulers */
+  uint64_t load_store;                 /* the SM's pipeline */
+  uint64_t waiting[CLOCK_MAX_WAITING]; /* when the latest loads arrive that L1 did not have at once: a ring */
+  uint32_t next_waiting;
+  uint64_t end;    /* cycle at which its last CTA ended */
+  uint64_t issued; /* cycles of schedulers */
   clock_stalls stalls;
   clock_warp warps[SM_MAX_WARPS];
 } model_clock;

@@ -28,6 +28,10 @@ enum {
   NEWTON_STEPS = 8,
   DIVISION_STEPS = 15,
   ROOT_STEPS = 11,
+  /* Of a division of 32-bit integers, beside the reciprocal and two conversions: the others are sums,
+     comparisons and logic, and products. */
+  DIVISION_ALU = 10,
+  DIVISION_IMAD = 6,
   MMA_F16_BITS = 16,
   MOST_UNROLLED = 48, /* PTX instructions of a loop's body that ptxas still unrolls */
 };
@@ -139,6 +143,8 @@ static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in
                   : f->op == HD_OP_DIV          ? DIVISION_STEPS
                   : f->op == HD_OP_SQRT         ? ROOT_STEPS
                                                 : NEWTON_STEPS;
+  if (in->unit == UNIT_XU && (f->op == HD_OP_DIV || f->op == HD_OP_REM) && t.number != HD_NUM_FLOAT)
+    in->alu = DIVISION_ALU, in->imad = DIVISION_IMAD;
   if (wide && f->op == HD_OP_MUL) in->pair = PAIR_PRODUCT;
   if (f->op == HD_OP_ADD && t.bits == 64 && t.number != HD_NUM_FLOAT) in->pair = PAIR_SUM;
 }
@@ -147,11 +153,24 @@ static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in
 
 static bool fits(unsigned kinds, unsigned bits) { return (kinds & bits) == bits; }
 
-static void classify_access(const hd_ptx_form *f, const hd_ptx_access *a, model_inst *in) {
+/* Is the address in a register? */
+static bool is_indexed(const hd_ptx_module *m, const hd_ptx_stmt *s) {
+  for (uint32_t i = 0; i < s->n_opnds; i++) {
+    const hd_ptx_opnd *o = &m->opnds[s->first_opnd + i];
+    if (o->kind == HD_O_ADDR) return o->sym && m->syms[o->sym].kind == HD_SYM_REG;
+  }
+  return false;
+}
+
+static void classify_access(const hd_ptx_form *f, const hd_ptx_access *a, bool indexed, model_inst *in) {
   unsigned global = hd_ptx_access_in(a, HD_IN_ANY_GLOBAL), shared = hd_ptx_access_in(a, HD_IN_ANY_SHARED),
            local = hd_ptx_access_in(a, HD_IN_LOCAL);
-  if (!(global | shared | local)) { /* parameters and constants come with the instruction that uses them */
+  if (!(global | shared | local)) { /* parameters and constants come with the instruction that uses them, */
     in->n = 0;
+    if (!indexed || !hd_ptx_access_in(a, HD_IN_CONST)) return;
+    in->n = 1; /* but for those by index */
+    in->unit = UNIT_CONST;
+    in->cls = CLASS_SHARED_LOAD;
     return;
   }
   in->unit = UNIT_LSU;
@@ -210,7 +229,7 @@ static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *i
   hd_ptx_access a = hd_ptx_access_of(f);
   if (f->op == HD_OP_WGMMA) return; /* reads shared memory by itself */
   if (a.kinds)
-    classify_access(f, &a, in);
+    classify_access(f, &a, is_indexed(m, s), in);
   else if (a.order != HD_ORDERED_NONE && a.scope >= HD_SCOPE_GPU)
     in->cls = CLASS_FENCE;
 }
@@ -221,13 +240,16 @@ typedef struct reg_list {
   const hd_ptx_module *m;
   HD_VEC(uint32_t) src;
   HD_VEC(uint32_t) dst;
+  uint8_t *words; /* the function's */
   bool failed;
 } reg_list;
 
 static bool note_register(void *ctx, const hd_ptx_leaf *leaf) {
   reg_list *l = ctx;
   if (!leaf->sym || l->m->syms[leaf->sym].kind != HD_SYM_REG) return true;
-  uint32_t reg = l->m->syms[leaf->sym].index;
+  const hd_ptx_sym *sym = &l->m->syms[leaf->sym];
+  uint32_t reg = sym->index;
+  l->words[reg] = (uint8_t)((hd_ptx_type_size(sym->type) + 3) / 4);
   if (leaf->role & HD_ROLE_READ) l->failed |= !hd_vec_push(&l->src, reg);
   if (leaf->role & HD_ROLE_WRITTEN) l->failed |= !hd_vec_push(&l->dst, reg);
   return !l->failed;
@@ -262,13 +284,86 @@ static bool join_pairs(model_func *f) {
   return ok;
 }
 
-/* ---- Loops ---------------------------------------------------------------------- */
+/* ---- Loads side by side -------------------------------------------------------------- */
 
 static bool writes(const model_inst *in, uint32_t reg) {
   for (uint32_t k = in->n_src; k < in->n_src + in->n_dst; k++)
     if (in->regs[k] == reg) return true;
   return false;
 }
+
+/* A load of one 32-bit word at a constant distance from a register. */
+typedef struct word_load {
+  uint32_t inst, base, type; /* its form */
+  int64_t at;
+} word_load;
+
+enum { MOST_LOADS = 64 }; /* of a block that are looked at */
+
+static bool is_word_load(const hd_ptx_module *m, const hd_ptx_stmt *s, const model_inst *in, word_load *out) {
+  const hd_ptx_form *f = &m->forms[s->form];
+  if (in->cls != CLASS_SHARED_LOAD || in->n != 1 || f->op != HD_OP_LD || in->n_dst != 1 || in->n_src != 1 ||
+      type_of(f).bits != 32 || type_of(f).elements != 1 || hd_ptx_form_has(f, HD_M_VOLATILE))
+    return false;
+  for (uint32_t i = 0; i < s->n_opnds; i++) {
+    const hd_ptx_opnd *o = &m->opnds[s->first_opnd + i];
+    if (o->kind != HD_O_ADDR || !o->sym || m->syms[o->sym].kind != HD_SYM_REG) continue;
+    *out = (word_load){.base = in->regs[0], .type = s->form, .at = (int64_t)o->imm};
+    return true;
+  }
+  return false;
+}
+
+/* ptxas makes one load of those of `words` words side by side: of shared memory up to four, of constants two.
+ */
+static void join_group(model_func *f, word_load *loads, uint32_t n, uint32_t first, uint32_t words) {
+  uint32_t of[4] = {first}, found = 1;
+  if (loads[first].at % (4 * words) || f->insts[loads[first].inst].words) return;
+  for (uint32_t k = 0; k < n; k++) {
+    const word_load *l = &loads[k];
+    const int64_t word = (l->at - loads[first].at) / 4;
+    if (l->base != loads[first].base || l->type != loads[first].type || l->at % 4 || word < 1 ||
+        word >= (int64_t)words || l->at < loads[first].at || f->insts[l->inst].words)
+      continue;
+    if (found == words) return;
+    of[found++] = k;
+  }
+  if (found < words) return;
+  uint32_t least = of[0];
+  for (uint32_t i = 1; i < words; i++)
+    if (loads[of[i]].inst < loads[least].inst) least = of[i];
+  for (uint32_t i = 0; i < words; i++) {
+    model_inst *in = &f->insts[loads[of[i]].inst];
+    in->words = (uint8_t)words;
+    if (of[i] != least) in->n = 0;
+  }
+}
+
+static void join_loads(model_func *f, word_load *loads, uint32_t n) {
+  for (uint32_t words = 4; words >= 2; words /= 2)
+    for (uint32_t i = 0; i < n; i++)
+      if (words == 2 || f->insts[loads[i].inst].unit == UNIT_LSU) join_group(f, loads, n, i, words);
+}
+
+/* Runs of loads, between which nothing stores to shared memory, meets, or writes an address. */
+static void find_wide_loads(const hd_ptx_module *m, const hd_ptx_func *func, model_func *f) {
+  word_load loads[MOST_LOADS];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->n; i++) {
+    const model_inst *in = &f->insts[i];
+    bool ends = in->leader || n == MOST_LOADS ||
+                (in->cls != CLASS_PLAIN && in->cls != CLASS_LOAD && in->cls != CLASS_SHARED_LOAD);
+    for (uint32_t k = 0; !ends && k < n; k++) ends = writes(in, loads[k].base);
+    if (ends) {
+      join_loads(f, loads, n);
+      n = 0;
+    }
+    if (is_word_load(m, &func->stmts[in->stmt], in, &loads[n])) loads[n++].inst = i;
+  }
+  join_loads(f, loads, n);
+}
+
+/* ---- Loops ---------------------------------------------------------------------- */
 
 /* The instructions from `first` to `last` that write a register; *one: the last of them. */
 static uint32_t writers(const model_func *f, uint32_t first, uint32_t last, uint32_t reg,
@@ -326,13 +421,14 @@ static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list 
                       model_func *out) {
   uint8_t *leads = HD_NEW_N(&c->arena, func->n_stmts + 1u, uint8_t);
   model_inst *insts = HD_NEW_N(&c->arena, func->n_stmts + 1u, model_inst);
-  if (!leads || !insts) return false;
+  l->words = HD_NEW_N(&c->arena, func->n_regs + 1u, uint8_t);
+  if (!leads || !insts || !l->words) return false;
   l->dst.n = 0;
   for (uint32_t i = 0; i < func->n_stmts; i++)
     if (!hd_ptx_visit(m, &func->stmts[i], note_label, l) && l->failed) return false;
   for (size_t i = 0; i < l->dst.n; i++)
     if (l->dst.data[i] < func->n_stmts) leads[l->dst.data[i]] = 1;
-  *out = (model_func){.insts = insts, .n_regs = func->n_regs};
+  *out = (model_func){.insts = insts, .n_regs = func->n_regs, .words = l->words};
   bool leader = true;
   for (uint32_t i = 0; i < func->n_stmts; i++) {
     const hd_ptx_stmt *s = &func->stmts[i];
@@ -354,6 +450,7 @@ static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list 
     in->regs = regs;
   }
   insts[out->n] = (model_inst){.stmt = func->n_stmts, .cls = CLASS_CONTROL, .leader = leader};
+  find_wide_loads(m, func, out);
   return join_pairs(out) && find_loops(m, func, l, out);
 }
 
@@ -364,13 +461,17 @@ hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d) {
   out->funcs = HD_NEW_N(&out->arena, m->n_funcs + 1u, model_func);
   bool ok = out->funcs != NULL;
   out->n_funcs = m->n_funcs;
-  for (uint32_t i = 0; ok && i < m->n_funcs; i++)
-    if (m->funcs[i].has_body) ok = make_func(m, &m->funcs[i], &l, out, &out->funcs[i]);
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; ok && st == HD_OK && i < m->n_funcs; i++) {
+    if (!m->funcs[i].has_body) continue;
+    ok = make_func(m, &m->funcs[i], &l, out, &out->funcs[i]);
+    if (ok) st = model_code_pressure(m, i, &out->funcs[i], d);
+  }
   hd_vec_free(&l.src);
   hd_vec_free(&l.dst);
-  if (ok) return HD_OK;
+  if (ok && st == HD_OK) return HD_OK;
   model_code_free(out);
-  return hd_nomem(d);
+  return st != HD_OK ? st : hd_nomem(d);
 }
 
 void model_code_free(model_code *c) { hd_arena_free(&c->arena); }

@@ -18,6 +18,7 @@ typedef enum model_unit {
   UNIT_LSU,    /* addresses of loads and stores, shared memory, shuffles */
   UNIT_TENSOR, /* in multiply-adds of f16, not instructions */
   UNIT_MMA,    /* the same, by instructions of one warp */
+  UNIT_CONST,  /* constants at addresses from registers: the SM's, a word that lanes name after the other */
   UNIT_BRANCH, /* issued, and occupies no pipeline */
   MODEL_UNITS
 } model_unit;
@@ -43,18 +44,22 @@ typedef enum model_pair { PAIR_NONE = 0, PAIR_PRODUCT, PAIR_SUM } model_pair;
 typedef struct model_inst {
   uint32_t stmt;
   uint8_t cls, unit;
-  bool leader;      /* some branch comes here */
-  bool unordered;   /* a load that no store can change (.nc): ptxas moves it ahead of stores */
-  uint16_t n;       /* machine instructions */
-  uint16_t refined; /* and as many more of UNIT_FMA: Newton's method */
-  uint8_t pair;     /* model_pair */
-  uint32_t work;    /* UNIT_TENSOR, UNIT_MMA: multiply-adds of f16 */
-  uint8_t keep;     /* CLASS_COPY_WAIT: groups that may still be under way */
-  bool polls;       /* CLASS_COPY_WAIT: stands in a loop until the data is there */
-  bool counts;      /* adds a constant to a register */
-  bool compares;    /* sets predicates from registers */
+  bool leader;        /* some branch comes here */
+  bool unordered;     /* a load that no store can change (.nc): ptxas moves it ahead of stores */
+  uint16_t n;         /* machine instructions */
+  uint16_t refined;   /* and as many more of UNIT_FMA: Newton's method */
+  uint16_t alu, imad; /* and as many more of these pipelines, one after the other */
+  uint8_t
+      words;    /* of a load that is joined with those beside it: all their words; n is 0 but for the first */
+  uint8_t pair; /* model_pair */
+  uint32_t work; /* UNIT_TENSOR, UNIT_MMA: multiply-adds of f16 */
+  uint8_t keep;  /* CLASS_COPY_WAIT: groups that may still be under way */
+  bool polls;    /* CLASS_COPY_WAIT: stands in a loop until the data is there */
+  bool counts;   /* adds a constant to a register */
+  bool compares; /* sets predicates from registers */
   uint32_t
       loop; /* CLASS_CONTROL: ends a loop of one block that ptxas unrolls, of so many instructions; else 0 */
+  uint16_t live;        /* the first of a block: registers that are taken there; else 0 */
   const uint32_t *regs; /* the n_src registers that it reads, then the n_dst that it writes */
   uint32_t n_src, n_dst;
 } model_inst;
@@ -62,6 +67,8 @@ typedef struct model_inst {
 typedef struct model_func {
   model_inst *insts; /* and one more behind them: the return at a function's end */
   uint32_t n, n_regs;
+  uint8_t *words;     /* per register: 32-bit registers that it takes; predicates have their own */
+  uint32_t most_live; /* the most that are taken where a block begins */
 } model_func;
 
 typedef struct model_code {
@@ -72,5 +79,7 @@ typedef struct model_code {
 
 hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d);
 void model_code_free(model_code *c);
+/* Fills `live` and `most_live`, from the PTX's own registers. */
+hd_status model_code_pressure(const hd_ptx_module *m, uint32_t func, model_func *f, hd_diag *d);
 
 #endif

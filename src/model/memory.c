@@ -6,7 +6,9 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
   *m = (model_memory){.l2_latency = g->l2.latency,
                       .dram_latency = g->dram_latency,
                       .l2_queue.bytes_per_cycle = g->l2.bytes_per_cycle,
+                      .l2_queue.service = g->l2_queue_cycles,
                       .dram_queue.bytes_per_cycle = g->dram_bytes_per_cycle,
+                      .dram_queue.service = g->dram_queue_cycles,
                       .atomics.bytes_per_cycle = g->l2_atomics_per_cycle,
                       .write_cost = 1,
                       .dirty_part = (double)g->l2_dirty_bytes / (double)g->l2.bytes};
@@ -39,6 +41,7 @@ static void queue_reset(model_memory_queue *q) {
   q->asked = 0;
   q->backlog = 0;
   q->wait = 0;
+  q->load = 0;
 }
 
 void model_memory_reset(model_memory *m, bool keep) {
@@ -62,12 +65,16 @@ static inline double share(unsigned sectors, double each, double least) {
 
 void model_memory_foul(model_memory *m) { m->dirt = m->dirty_part; }
 
+#define MOST_LOAD 0.95 /* beyond it the backlog says how long requests wait */
+#define KEPT 0.75      /* of the load so far, after an epoch */
+
 static void queue_end_epoch(model_memory_queue *q, uint64_t cycles) {
   if (q->bytes_per_cycle <= 0) return;
-  double served = (double)cycles * q->bytes_per_cycle;
+  double served = (double)cycles * q->bytes_per_cycle, load = q->asked / served;
+  q->load = KEPT * q->load + (1 - KEPT) * (load < MOST_LOAD ? load : MOST_LOAD);
   q->backlog += q->asked;
   q->backlog = q->backlog > served ? q->backlog - served : 0;
-  q->wait = (uint32_t)(q->backlog / q->bytes_per_cycle);
+  q->wait = (uint32_t)(q->backlog / q->bytes_per_cycle + q->service * q->load / (2 * (1 - q->load)));
   q->asked = 0;
 }
 

@@ -6,7 +6,8 @@
  *
  * Bandwidth is a fluid queue. Bytes that the SMs request of a level during one epoch, beyond those that it
  * delivers in that time, are backlog. Each access of the next epochs waits until the backlog before it is
- * served. So the result does not depend on the order in which SMs are simulated within an epoch. */
+ * served, and for the requests that it meets at its slice or bank (M/D/1: Kleinrock, Queueing Systems
+ * I, 5.5). So the result does not depend on the order in which SMs are simulated within an epoch. */
 #ifndef HEDDLE_MODEL_MEMORY_H
 #define HEDDLE_MODEL_MEMORY_H
 
@@ -16,6 +17,8 @@ typedef struct model_memory_queue {
   double bytes_per_cycle;
   double asked;   /* bytes in this epoch */
   double backlog; /* bytes from the epochs before */
+  double load;    /* the part of its rate that was asked for lately */
+  double service; /* cycles for which a request keeps its slice or bank busy */
   uint32_t wait;  /* cycles to serve the backlog */
 } model_memory_queue;
 

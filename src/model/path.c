@@ -205,6 +205,16 @@ uint32_t model_repeated_lanes(const uint64_t *addr, uint32_t mask) {
   return repeats;
 }
 
+uint32_t model_distinct_words(const uint64_t *addr, uint32_t mask) {
+  uint32_t words = 0;
+  for (uint32_t left = mask; left; words++) {
+    const uint64_t word = addr[__builtin_ctz(left)] / BANK_BYTES;
+    for (uint32_t l = 0; l < HD_WARP; l++)
+      if (addr[l] / BANK_BYTES == word) left &= ~(1u << l);
+  }
+  return words;
+}
+
 uint32_t model_shared_wavefronts(const uint64_t *addr, uint32_t mask, unsigned bytes) {
   uint32_t words = (bytes + BANK_BYTES - 1) / BANK_BYTES, passes = 0;
   /* 8 bytes go by half warps, 16 by quarters. */

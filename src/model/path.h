@@ -16,7 +16,8 @@
 typedef struct model_path_access {
   uint32_t stmt;       /* hd_access.inst, or PATH_BARRIER */
   uint16_t events;     /* accesses of global memory: events of the warp's stream */
-  uint16_t wavefronts; /* of shared memory: passes over its banks; of atomics in global memory: repeats */
+  uint16_t wavefronts; /* of shared memory: passes over its banks; of constants: words; of atomics in global
+                          memory: repeats */
 } model_path_access;
 
 typedef struct model_path_run {
@@ -71,6 +72,8 @@ bool model_path_ran(model_paths *p, model_path_writer *w, uint32_t func, uint32_
 bool model_path_end(model_paths *p, model_path_writer *w, uint32_t *path);
 void model_path_free(model_path_writer *w);
 
+/* Words of 4 bytes at which lanes' accesses begin. */
+uint32_t model_distinct_words(const uint64_t *addr, uint32_t mask);
 uint32_t model_repeated_lanes(const uint64_t *addr, uint32_t mask);
 /* Passes over 32 banks of 4 bytes that lanes need for their `bytes` each (CUDA C programming guide, shared
  * memory: lanes that name the same word do not conflict; wider accesses go in as many groups as they have

@@ -255,7 +255,7 @@ static void on_cta_start(void *ctx, unsigned number, uint64_t task, uint32_t sm)
 }
 
 static void on_shared_access(hd_trace *t, worker *w, const hd_access *a) {
-  w->info.shared_accesses++;
+  w->info.shared_accesses += a->space == HD_SPACE_SHARED;
   if (!t->path) return;
   open_cta *c = find_cta(t, w, a->task);
   if (!c) return;
@@ -263,7 +263,8 @@ static void on_shared_access(hd_trace *t, worker *w, const hd_access *a) {
     fail(t, TRACE_UNEXPECTED);
     return;
   }
-  uint32_t wavefronts = model_shared_wavefronts(a->addr, a->mask, a->bytes);
+  uint32_t wavefronts = a->space == HD_SPACE_CONST ? model_distinct_words(a->addr, a->mask)
+                                                   : model_shared_wavefronts(a->addr, a->mask, a->bytes);
   if (!model_path_access_shared(&c->paths[a->warp], a->inst, wavefronts)) fail(t, TRACE_NOMEM);
 }
 
@@ -271,7 +272,7 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
   hd_trace *t = ctx;
   worker *w = get_worker(t, number);
   if (!w || failed(t) || !a->mask) return;
-  if (a->space == HD_SPACE_SHARED) {
+  if (a->space == HD_SPACE_SHARED || a->space == HD_SPACE_CONST) {
     on_shared_access(t, w, a);
     return;
   }
@@ -416,7 +417,7 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a trace of %llu tasks", (unsigned long long)tasks);
   }
   t->hooks = (hd_emu_hooks){.ctx = t,
-                            .spaces = 1u << HD_SPACE_GLOBAL | 1u << HD_SPACE_SHARED,
+                            .spaces = 1u << HD_SPACE_GLOBAL | 1u << HD_SPACE_SHARED | 1u << HD_SPACE_CONST,
                             .access = on_access,
                             .barrier = on_barrier,
                             .cta_start = on_cta_start,
