@@ -63,7 +63,10 @@ typedef struct hd_units {
  * known. */
 typedef struct hd_launch_cost {
   double first_us,
-      next_us;       /* of an empty kernel: alone, as events before and behind it tell; in a row of them */
+      next_us;      /* of an empty kernel: alone, as events before and behind it tell; in a row of them */
+  double second_us; /* of the second one; 0: as next_us */
+  double
+      host_us; /* from one launch of a long row to the next, as fast as the host makes them; 0: not known */
   double cta_cycles; /* from one CTA's start to the next one's, on the whole GPU */
 } hd_launch_cost;
 
@@ -92,7 +95,6 @@ typedef struct hd_gpu {
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
                    L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
-  uint32_t l1_waiting; /* loads of an SM that wait for lines at once, in replays with a clock; 0: no limit */
   double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
   double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
   /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
@@ -107,6 +109,9 @@ typedef struct hd_gpu {
                               be written back */
   hd_launch_cost launch;
   uint32_t dram_latency;
+  /* Of one request in a hundred at most, and of the slowest one in a hundred; dram_latency is the mean. 0:
+   * all are alike */
+  uint32_t dram_latency_least, dram_latency_most;
   double dram_bytes_per_cycle;
   double dram_write_bytes_per_cycle; /* 0: as it reads */
   /* For how many cycles a request keeps its slice of L2, or its bank of DRAM, from others; 0: from none. */

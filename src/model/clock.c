@@ -83,18 +83,6 @@ void model_clock_occupy(model_clock *c, uint64_t cycle, uint32_t cycles) {
   }
 }
 
-/* L1 holds so many loads for which it waits, those of lines that others already wait for among them; the next
- * one has to wait, and all accesses behind it, until the first of them is served. */
-static void find_room(model_clock *c, const model_sm *s, uint64_t *cycle) {
-  if (s->gpu->l1_waiting) *cycle = later_of(*cycle, c->waiting[c->next_waiting]);
-}
-
-static void take_room(model_clock *c, const model_sm *s, uint64_t cycle, uint64_t there) {
-  if (!s->gpu->l1_waiting || there <= cycle + s->gpu->l1.latency) return;
-  c->waiting[c->next_waiting] = there;
-  c->next_waiting = (c->next_waiting + 1) % s->gpu->l1_waiting;
-}
-
 /* ---- Events ------------------------------------------------------------------- */
 
 static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
@@ -103,10 +91,7 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   double l1;
   c->stalls.throttle += cycle - s->ready[number];
   uint8_t attr = s->warps[number].next.attr;
-  bool load = model_stream_kind(attr) == HD_ACCESS_LOAD;
-  if (load) find_room(c, s, &cycle);
   uint64_t there = model_sm_access(s, number, &cycle, &l1);
-  if (load) take_room(c, s, cycle, there);
   uint64_t busy = (uint64_t)(l1 + 0.5);
   s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
   s->l1_cycles += (double)(cycle - asked + busy);

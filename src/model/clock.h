@@ -14,10 +14,7 @@
 #include "model/sm.h"
 #include "model/warps.h"
 
-enum {
-  CLOCK_MAX_SCHEDULERS = WARPS_MAX_SCHEDULERS,
-  CLOCK_MAX_WAITING = 1024, /* loads that wait in an L1 */
-};
+enum { CLOCK_MAX_SCHEDULERS = WARPS_MAX_SCHEDULERS };
 
 /* Cycles of warps, by the reasons for which they waited. The rest of `resident` are cycles in which they
  * issued, or a pipeline's own. */
@@ -59,11 +56,9 @@ typedef struct model_clock {
   clock_choice choice[CLOCK_MAX_SCHEDULERS];
   bool steps[SM_MAX_WARPS]; /* per warp: a step comes next, not an event */
   uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
-  uint64_t load_store;                 /* the SM's pipeline */
-  uint64_t waiting[CLOCK_MAX_WAITING]; /* when the latest loads arrive that L1 did not have at once: a ring */
-  uint32_t next_waiting;
-  uint64_t end;    /* cycle at which its last CTA ended */
-  uint64_t issued; /* cycles of schedulers */
+  uint64_t load_store; /* the SM's pipeline */
+  uint64_t end;        /* cycle at which its last CTA ended */
+  uint64_t issued;     /* cycles of schedulers */
   clock_stalls stalls;
   clock_warp warps[SM_MAX_WARPS];
 } model_clock;

@@ -25,6 +25,8 @@ typedef struct model_memory_queue {
 typedef struct model_memory {
   model_cache l2;
   uint32_t l2_latency, dram_latency;
+  double dram_least, dram_tenth,
+      dram_most; /* latency of the quickest, of 9 in 10, of the slowest; 0: alike */
   model_memory_queue l2_queue, dram_queue;
   model_memory_queue atomics; /* in sectors; 0 a cycle: no limit */
   /* Bytes of l2_queue that a load's and a store's line take at least, and a sector of a store. */
