@@ -29,16 +29,16 @@ enum { HD_WARP = 32 };
 
 typedef struct hd_emu hd_emu;
 
-/* HD_CHECK_RACE, global memory: a task reads or overwrites memory that another task of the same launch wrote,
- * or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA, memory
- * consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain
- * load whose value is a guess that atom.cas compares; and plain stores of the bytes that another task's
- * stores left there (flags that several set). Accesses are ordered by
- * flags, too: those before a fence, or a barrier of the CTA, and a strong write, and those behind a strong
- * read of the same address by another CTA. Shared memory: a warp's access that meets another warp's, one of
- * them a store and not both strong, with no barrier, mbarrier or flag with fences between them; lanes of one
- * warp are not compared. A cluster of several CTAs counts as one task, and races in its shared memory are not
- * looked for. Launches use one host thread. */
+/* HD_CHECK_RACE, global memory: a task reads or overwrites memory that another task of the same launch
+ * wrote, or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA,
+ * memory consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA;
+ * the plain load whose value is a guess that atom.cas compares; and plain stores of the bytes that another
+ * task's stores left there (flags that several set). Accesses are ordered by flags, too: those before a
+ * fence, or a barrier of the CTA, and a strong write, and those behind a strong read of the same address
+ * by another CTA. Shared memory: a warp's access that meets another warp's, one of them a store and not
+ * both strong, with no barrier, mbarrier or flag with fences between them; lanes of one warp are not
+ * compared. A cluster of several CTAs counts as one task, and races in its shared memory are not looked
+ * for. Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */

@@ -586,7 +586,7 @@ int main(int argc, char **argv) {
   OK(cuEventCreate(&event, 2));
   for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
     if (argc < 2) puts(cases[k].name);
-    if (argc < 2 || strcmp(argv[1], cases[k].name)) continue;
+    if (argc < 2 || strcmp(argv[1], cases[k].name) != 0) continue;
     cases[k].run();
     n++;
   }
