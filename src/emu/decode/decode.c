@@ -252,6 +252,7 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
     finish(&fn);
     emu_mark_guesses(&fn);
   }
+  emu_find_stores(&fn);
   c->insts[c->n_insts] = (emu_inst){.control = EMU_RET, .stmt = func->n_stmts, .line = func->line};
   c->n_insts++;
 }

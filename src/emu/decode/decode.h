@@ -297,6 +297,7 @@ bool emu_frame_room(emu_function *fn, uint64_t bytes, uint64_t align, uint32_t *
 
 /* guess.c: once a function's slots are settled. */
 void emu_mark_guesses(emu_function *fn);
+void emu_find_stores(emu_function *fn);
 
 /* Before any function: the call graph, and where .shared variables lie. */
 void emu_link_begin(emu_decoder *d);

@@ -92,6 +92,7 @@ static void complete_if_all(emu_cta *c, uint32_t id) {
     emu_mwarp *m = &c->warps[k];
     if (m->barrier != (int)id) continue;
     m->barrier = -1;
+    m->to_store = c->grid->ordered;
     c->blocked_warps--;
     leaving |= 1u << k;
     go_on(m, b);

@@ -290,6 +290,7 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->cluster_arrived = m->cluster_pending = 0;
   m->spins = m->turn = m->polls = m->issuer = 0;
   m->synced = m->yielded = m->starving = false;
+  m->to_store = g->ordered;
   emu_frame *f = emu_frame_make(m, g->code, NULL, NULL, live);
   if (!f) return;
   m->w.n_fibers = 1;

@@ -176,8 +176,9 @@ struct emu_code {
   uint32_t index; /* of func in its module */
   const char *name;
   emu_inst *insts;
-  uint32_t n_insts; /* the last one is an EMU_RET */
-  uint32_t n_slots; /* of a frame */
+  uint32_t n_insts;           /* the last one is an EMU_RET */
+  const uint32_t *next_store; /* at or behind each; UINT32_MAX: there is none. NULL: not known */
+  uint32_t n_slots;           /* of a frame */
   /* Slots [0, n_init) are copied from init (n_init * 128 bytes) when a frame is made:
    * immediates, addresses of variables, launch-independent values. */
   char *init;

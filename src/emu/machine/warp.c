@@ -8,7 +8,11 @@
  * wait for another one of its warp. A fiber that took many backward branches while others could have run
  * is starving them; the one that has not run for longest then gets a slice. A loop that reads what others
  * may write (atomics, loads past the caches) is suspected early, any other one late: it is most likely
- * a loop that some threads leave earlier, where waiting for the last one is what brings them together. */
+ * a loop that some threads leave earlier, where waiting for the last one is what brings them together.
+ *
+ * How far a warp runs: in a launch to its end, warps that start together, or leave a barrier together, each
+ * have a turn up to their first store before one goes on. On a GPU, too, all of them have loaded what they
+ * need before the results of one are there, and programs that lack a barrier rely on that unawares. */
 #include "emu/machine/cluster.h"
 
 enum {
@@ -158,6 +162,15 @@ static uint64_t room(const emu_warp *w, emu_fiber *f, uint64_t budget, bool pinn
   return n < budget ? n : budget;
 }
 
+/* How many of the next `most` instructions come before a store; 0 ends the warp's turn. */
+static uint64_t up_to_store(emu_mwarp *m, const emu_fiber *f, uint64_t most) {
+  const uint32_t *next = f->frame->code->next_store, store = next ? next[f->pc] : UINT32_MAX;
+  if (store - f->pc >= most) return most;
+  m->to_store = store != f->pc;
+  m->yielded |= !m->to_store;
+  return store - f->pc;
+}
+
 /* Run plain instructions from i on, up to m->stop or another kind. Returns the one behind the last.
  * *masked: how many lanes guards kept from running one, in sum. */
 static inline const emu_inst *run_plain(emu_mwarp *m, const emu_inst *i, char *r, uint32_t mask,
@@ -255,7 +268,8 @@ static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinn
   w->current = f;
   f->turn = ++m->turn;
   while (go_on && budget) {
-    const uint64_t most = room(w, f, budget, pinned);
+    uint64_t most = room(w, f, budget, pinned);
+    if (m->to_store) most = up_to_store(m, f, most);
     if (!most) break;
     char *const r = f->frame->regs;
     const uint32_t mask = f->mask;

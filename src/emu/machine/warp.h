@@ -48,6 +48,7 @@ typedef struct emu_mwarp {
   bool yielded;                              /* other warps' turn */
   bool starving;                             /* another fiber's turn */
   uint32_t turn;
+  bool to_store;              /* its turn ends before a store; see warp.c */
   uint32_t polls;             /* mbarriers asked in vain; see mbarrier.c */
   uint64_t poll_changes;      /* of the CTA's, at the last of these */
   uint64_t poll_instructions; /* of the warp's, at the last of these */

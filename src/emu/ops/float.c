@@ -197,10 +197,36 @@ ROWS_X2(DEFINE_X2)
 
 /* ---- Directed rounding ---------------------------------------------------------------- */
 
+/* fma.f32 in a direction, which expf is made of, all lanes at once. False: a lane in the mask has a special
+ * result, or one next to the least normal. The sum in double is rounded to nearest; its error tells on which
+ * side of the exact one the nearest f32 lies, and the exact one's neighbour on the other side is one step
+ * off. */
+INLINE bool fma_directed(const float *a, const float *b, const float *c, num_round round, bool ftz,
+                         uint32_t mask, float *out) {
+  uint32_t special = 0;
+  LANE_LOOP {
+    const double p = (double)(ftz ? FTZ(a[l]) : a[l]) * (ftz ? FTZ(b[l]) : b[l]), q = ftz ? FTZ(c[l]) : c[l],
+                 s = p + q, t = s - p, e = (p - (s - t)) + (q - t);
+    const float f = (float)s, size = f < 0 ? -f : f;
+    const double g = f;
+    const bool above = g > s || (g == s && e < 0), below = g < s || (g == s && e > 0), negative = f < 0;
+    const bool down = above && (round == NUM_RM || (round == NUM_RZ && !negative)),
+               up = below && (round == NUM_RP || (round == NUM_RZ && negative));
+    out[l] = num_f32(num_b32(f) + (negative ? down : up) - (negative ? up : down));
+    special |= size > 0x1p-126f && size < 0x1p127f ? 0 : lane_bit[l];
+  }
+  return !(special & mask);
+}
+
 /* round.OP: any of add sub mul div fma rcp sqrt in mode x->round. */
 HANDLER(round_f32) {
   const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
-  float *dst = slot(r, i->dst);
+  float *dst = slot(r, i->dst), fast[32] __attribute__((aligned(64)));
+  if (i->arith.op == 'f' && !i->arith.sat && i->arith.round != NUM_RN &&
+      fma_directed(pa, pb, pc, (num_round)i->arith.round, i->arith.ftz, mask, fast)) {
+    blend32(dst, fast, mask);
+    return;
+  }
   FOR_LANES(l, mask)
   dst[l] = num_arith_f32((char)i->arith.op, pa[l], pb[l], pc[l], (num_round)i->arith.round, i->arith.ftz,
                          i->arith.sat);
