@@ -205,7 +205,7 @@ static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const 
   switch (f->op) {
   case HD_OP_SHR: return number && o[2].imm >= 5;
   case HD_OP_DIV: return number && o[2].imm && b == MULTIPLE;
-  case HD_OP_AND: return number && b == MULTIPLE;
+  case HD_OP_AND: return o[2].kind == HD_O_INT && o[2].imm % 32 == 0;
   case HD_OP_SETP:
     if (hd_ptx_form_has(f, HD_M_LT) || hd_ptx_form_has(f, HD_M_GE)) return b == MULTIPLE;
     if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE)) return number && o[2].imm % 32 == 31;

@@ -157,6 +157,8 @@ static void barriers_that_some_warps_skip_are_attended(void **state) {
        ATTENDED},
       {"warps on two ways to one barrier",
        KERNEL("setp.ge.u32 %p2, %r1, 96;\n@%p2 bra B;\nbar.sync 0;\nbra C;\nB: bar.sync 0;\nC:"), ATTENDED},
+      {"the first thread's number of a warp, by a mask",
+       KERNEL("and.b32 %r4, %r1, -32;\nsetp.eq.s32 %p1, %r4, 96;\n@%p1 ret;\nbar.sync 0;"), ATTENDED},
       {"a trap for some", KERNEL("setp.ge.u32 %p1, %r1, 64;\n@%p1 trap;\nbar.sync 0;"), ATTENDED},
       {"a barrier that PTX lets lanes meet at from several places",
        KERNEL(WARP "L: barrier.sync 0;\nsub.u32 %r4, %r4, 1;\nsetp.gt.s32 %p1, %r4, 0;\n@%p1 bra L;"),
