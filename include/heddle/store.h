@@ -58,7 +58,8 @@ HD_API void hd_verdict_table(const uint32_t *task, uint64_t n, char out[HD_DIGES
 HD_API bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
 
 /* path NULL: verdicts.db in hd_cache_folder(), HD_ERR_IO when there is none. A file that is no store, or one
- * of a later version, is HD_ERR_INPUT and left alone. */
+ * of a later version, is HD_ERR_INPUT and left alone. HD_ERR_UNSUPPORTED on a network file system: machines
+ * that write at once would tear it; each keeps its own, and imports put them together. */
 HD_API hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d);
 HD_API void hd_store_close(hd_store *s);
 /* Keep a verdict in place of an earlier one for the same key. */
@@ -87,7 +88,9 @@ HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t 
 
 /* All verdicts that pass as JSON, and back: {"heddle_verdicts": 3, "verdicts": [{...}], "tables": [{...}]},
  * with the tables that they name (packed, in base 64); version 1 had neither tables nor sizes, version 2
- * nothing assumed. Import keeps the newer of two for a key; nothing is imported from a file with any mistake:
+ * nothing assumed. Of two for a key import keeps the one with more evidence: a confirmed
+ * win before none found, then the tighter interval, then the newer; in whatever order files are imported, the
+ * store is the same. Nothing is imported from a file with any mistake:
  * a table that is no bijection, is another than its name says, does not fit its verdict's grid or is missing,
  * a plan that names a file. `name` is the text's, for diagnostics. */
 HD_API hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "store/columns.h"
 #include "store/packed.h"
@@ -23,7 +24,7 @@ struct hd_store {
   sqlite3 *db;
   char path[4096];
   /* Prepared when first wanted: parsing them takes longer than running them. */
-  sqlite3_stmt *get, *put, *put_newer;
+  sqlite3_stmt *get, *put, *put_better;
 };
 
 const store_column store_columns[] = {
@@ -163,6 +164,32 @@ static hd_status check_version(hd_store *s, hd_diag *d) {
   return st == HD_OK ? end : st;
 }
 
+/* The write-ahead log lives in memory that processes of one machine share: over a network it would be torn.
+ */
+static hd_status refuse_network(const hd_store *s, hd_diag *d) {
+  static const struct {
+    uint32_t magic;
+    const char *name;
+  } networks[] = {{0x6969, "NFS"},        {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},    {0x517b, "SMB"},
+                  {0x5346414f, "AFS"},    {0x00c36400, "Ceph"}, {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
+                  {0x19830326, "BeeGFS"}, {0xaad7aaea, "PanFS"}};
+  char folder[sizeof s->path];
+  struct statfs at;
+  snprintf(folder, sizeof folder, "%s", s->path);
+  char *slash = strrchr(folder, '/');
+  if (slash) slash[slash == folder] = 0;
+  if (statfs(slash ? folder : ".", &at) != 0) return HD_OK; /* opening says why */
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+    if (networks[i].magic == (uint32_t)at.f_type)
+      return hd_fail(
+          d, HD_ERR_UNSUPPORTED,
+          "%.300s: a store of verdicts on a network file system (%s) would be torn by machines that write at "
+          "once; keep one on a local disk (--store, XDG_CACHE_HOME), and let verdicts export and import "
+          "put them together",
+          s->path, networks[i].name);
+  return HD_OK;
+}
+
 hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
   *out = NULL;
   hd_store *s = calloc(1, sizeof *s);
@@ -179,8 +206,9 @@ hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
     free(s);
     return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
   }
-  hd_status st = HD_OK;
-  if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+  hd_status st = refuse_network(s, d);
+  if (st == HD_OK &&
+      sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       NULL) != SQLITE_OK)
     st = s->db ? sql_error(s, "open the store", d) : hd_nomem(d);
   if (st == HD_OK) {
@@ -203,7 +231,7 @@ void hd_store_close(hd_store *s) {
   if (!s) return;
   sqlite3_finalize(s->get);
   sqlite3_finalize(s->put);
-  sqlite3_finalize(s->put_newer);
+  sqlite3_finalize(s->put_better);
   sqlite3_close_v2(s->db);
   free(s);
 }
@@ -261,9 +289,21 @@ static void write_put(hd_buf *sql) {
                   store_columns[i].name);
 }
 
-static void write_put_newer(hd_buf *sql) {
+/* One total order, so that stores put together are the same in any order: a win that was confirmed, the
+ * tighter interval, the newer, and, of equals, any. */
+static void write_evidence(const char *of, hd_buf *sql) {
+  hd_buf_printf(sql,
+                "(%splan != 'baseline', CASE %splan WHEN 'baseline' THEN 0 ELSE (%slow - %shigh) / "
+                "max(%sspeedup, 1e-9) END, %smade, %splan, %sspeedup, %slow, %stried)",
+                of, of, of, of, of, of, of, of, of, of);
+}
+
+static void write_put_better(hd_buf *sql) {
   write_put(sql);
-  hd_buf_puts(sql, " WHERE excluded.made > made");
+  hd_buf_puts(sql, " WHERE ");
+  write_evidence("excluded.", sql);
+  hd_buf_puts(sql, " > ");
+  write_evidence("verdicts.", sql);
 }
 
 static void write_get(hd_buf *sql) {
@@ -296,10 +336,10 @@ static void release_kept(sqlite3_stmt *q) {
   sqlite3_clear_bindings(q);
 }
 
-static hd_status put(hd_store *s, const hd_verdict *v, bool only_newer, bool *changed, hd_diag *d) {
-  sqlite3_stmt **q = only_newer ? &s->put_newer : &s->put;
+static hd_status put(hd_store *s, const hd_verdict *v, bool only_better, bool *changed, hd_diag *d) {
+  sqlite3_stmt **q = only_better ? &s->put_better : &s->put;
   hd_status st = check_verdict(v, d);
-  if (st == HD_OK) st = bind_kept(s, q, only_newer ? write_put_newer : write_put, v, STORE_COLUMNS, d);
+  if (st == HD_OK) st = bind_kept(s, q, only_better ? write_put_better : write_put, v, STORE_COLUMNS, d);
   if (st == HD_OK && sqlite3_step(*q) != SQLITE_DONE) st = sql_error(s, "write the verdict", d);
   if (changed) *changed = st == HD_OK && sqlite3_changes(s->db) > 0;
   release_kept(*q);
