@@ -171,6 +171,9 @@ typedef struct hd_list_options {
  * `facts`. *out is freed by hd_plan_list_free; on failure it needs no freeing. */
 HD_API hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
                                 hd_plan_list *out, hd_diag *d);
+/* Add the plans of a text, between white space, or of a file that it names, @FILE, whose lines may hold
+ * comments behind '#'. The baseline is left out. */
+HD_API hd_status hd_plan_list_read(const char *plans, hd_plan_list *out, hd_diag *d);
 /* Rows to sweep: the baseline, then the list's plans, which they borrow. `named`: the list is made; else it
  * is made here, of the plans that are tried by default, for the caller to free in any case. *rows is the
  * caller's to free. */

@@ -145,6 +145,13 @@ static inline void hd_buf_putc(hd_buf *b, char c) {
  * mean".
  */
 HD_API unsigned hd_edit_distance(const char *a, const char *b);
+/* The number of a word among "first|second", from 1; 0: it is none of them. The same words as "first, second
+ * or third"; as they are where memory runs out. */
+HD_API unsigned hd_choose(const char *words, const char *text);
+HD_API const char *hd_alternatives(const char *words, hd_arena *a);
+/* Append, as "a, b", the names to suggest where `wanted` is none of them: all where they are few, else those
+ * that hold it or are spelt nearly as it. */
+HD_API void hd_suggest(const char *const *names, size_t n, const char *wanted, hd_buf *out);
 
 /* ---- Numbers ----------------------------------------------------------- */
 

@@ -137,6 +137,7 @@ HD_API hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d)
 /* Names found in the folder, sorted; freed by hd_gpu_list_free. */
 HD_API hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d);
 HD_API void hd_gpu_list_free(char **names, size_t n);
+HD_API hd_status hd_gpu_names(const char *gpu_dir, hd_buf *out, hd_diag *d); /* the same, one a line */
 
 /* CTAs of this shape that fit on one SM at once; 0: none fits. registers per thread 0:
  * not limiting. */

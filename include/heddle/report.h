@@ -104,6 +104,7 @@ HD_API hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_di
                                     const hd_optimized *f, const char *folder, hd_optimized_files *out,
                                     hd_report *r, hd_diag *d);
 /* One line a row, a header line first; fields as hd_counters names them. */
+HD_API void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out); /* bars, the fastest first */
 HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 
 /* ---- Results of a probe ---------------------------------------------------------- */

@@ -78,6 +78,11 @@ typedef struct hd_work_answer {
 HD_API hd_status hd_journal_command(const char *path, hd_arena *a, const char *const **words, size_t *n,
                                     hd_diag *d);
 
+/* The command that does all of it, from a command line that does a part: without --shard, --journal and
+ * --resume. The words are those given; the array is of the arena. */
+HD_API hd_status hd_work_command(const char *const *words, size_t n, hd_arena *a, hd_work_how *out,
+                                 hd_diag *d);
+
 /* "2/8": shard 2 of 8; "auto": as Slurm's array tells in the environment (SLURM_ARRAY_TASK_ID, _MIN, _MAX,
  * _STEP). HD_ERR_USAGE. */
 HD_API hd_status hd_shard_parse(const char *text, uint32_t *shard, uint32_t *shards, hd_diag *d);

@@ -102,3 +102,34 @@ uint64_t hd_hash(const void *p, size_t n) {
   for (size_t i = 0; i < n; i++) h = (h ^ s[i]) * 0x100000001b3ull;
   return h ^ (h >> 29);
 }
+
+void hd_suggest(const char *const *names, size_t n, const char *wanted, hd_buf *out) {
+  enum { FEW = 12 };
+  unsigned nearest = (unsigned)(strlen(wanted) + 1) / 2;
+  for (size_t i = 0; i < n; i++)
+    if (hd_edit_distance(names[i], wanted) < nearest) nearest = hd_edit_distance(names[i], wanted);
+  const size_t before = out->len;
+  for (size_t i = 0; i < n; i++)
+    if (n <= FEW || strstr(names[i], wanted) || hd_edit_distance(names[i], wanted) == nearest)
+      hd_buf_printf(out, "%s%s", out->len > before ? ", " : "", names[i]);
+}
+
+unsigned hd_choose(const char *words, const char *text) {
+  const size_t len = strlen(text);
+  unsigned k = 1;
+  for (const char *p = words;; p++, k++) {
+    const size_t n = strcspn(p, "|");
+    if (n == len && memcmp(p, text, n) == 0) return k;
+    if (!p[n]) return 0;
+    p += n;
+  }
+}
+
+const char *hd_alternatives(const char *words, hd_arena *a) {
+  hd_buf out = {0};
+  for (const char *p = words; *p; p++)
+    hd_buf_puts(&out, *p != '|' ? (char[]){*p, 0} : strchr(p + 1, '|') ? ", " : " or ");
+  const char *text = out.failed ? NULL : hd_arena_strndup(a, out.data ? out.data : "", out.len);
+  hd_buf_free(&out);
+  return text ? text : words;
+}

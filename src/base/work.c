@@ -290,3 +290,24 @@ hd_status hd_shard_parse(const char *text, uint32_t *shard, uint32_t *shards, hd
   *shards = (uint32_t)n;
   return HD_OK;
 }
+
+/* Words that the option takes up: 0 (it is another), 1 or 2. */
+static size_t taken_up(const char *word, const char *option, bool flag) {
+  const size_t n = strlen(option);
+  if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, option, n) != 0) return 0;
+  return word[2 + n] == '=' ? 1 : word[2 + n] ? 0 : flag ? 1 : 2;
+}
+
+hd_status hd_work_command(const char *const *words, size_t n, hd_arena *a, hd_work_how *out, hd_diag *d) {
+  const char **all = HD_NEW_N(a, n + 1, const char *);
+  out->n_words = 0;
+  out->command = all;
+  for (size_t i = 0; all && i < n;) {
+    size_t skip = taken_up(words[i], "shard", false);
+    if (!skip) skip = taken_up(words[i], "journal", false);
+    if (!skip) skip = taken_up(words[i], "resume", true);
+    if (!skip) all[out->n_words++] = words[i];
+    i += skip ? skip : 1;
+  }
+  return all ? HD_OK : hd_nomem(d);
+}

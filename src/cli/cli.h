@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "heddle/manual.h"
 #include "heddle/report.h"
 #include "heddle/work.h"
 
@@ -89,6 +90,7 @@ const char *cli_word(const cli_input *in, const char *option);
  * words are moved to argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */
 int cli_parse(const cli_option *options, int argc, char **argv, int *n);
 const cli_command *cli_find(const char *name);
+extern hd_manual *cli_manual; /* -h fills it in place of printing, unless it is NULL */
 
 /* Memory that lasts as long as the program, for names on the command line. */
 hd_arena *cli_memory(void);
@@ -105,7 +107,8 @@ typedef struct cli_work {
 
 /* How all of it is done unless options say otherwise: merge names journals. */
 extern hd_work_how cli_how;
-/* The command's words, before they are parsed; of cli_memory. */
+/* The command's words as they were given: parsing moves them about. Of cli_memory. */
+extern char **cli_words;
 bool cli_keep_words(int argc, char **argv);
 hd_status cli_work_how(const cli_work *w, hd_work_how *out, hd_diag *d);
 /* Behind HD_OK of a run that was not whole: tells where its part is. */
@@ -145,31 +148,11 @@ hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
 /* A device by name; models are looked up in the folder of GPUs. */
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
 
-int cmd_ls(int argc, char **argv);
-int cmd_analyze(int argc, char **argv);
-int cmd_fmt(int argc, char **argv);
-int cmd_rewrite(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_simulate(int argc, char **argv);
-int cmd_sweep(int argc, char **argv);
-int cmd_optimize(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_categories(int argc, char **argv);
-int cmd_verdicts(int argc, char **argv);
-int cmd_time(int argc, char **argv);
-int cmd_probe(int argc, char **argv);
-int cmd_difftest(int argc, char **argv);
-int cmd_levers(int argc, char **argv);
-int cmd_accuracy(int argc, char **argv);
-int cmd_corun(int argc, char **argv);
-int cmd_tune(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
-int cmd_overhead(int argc, char **argv);
-int cmd_emu(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_profile(int argc, char **argv);
-int cmd_merge(int argc, char **argv);
-int cmd_header(int argc, char **argv);
+/* The commands. */
+typedef int cli_run(int argc, char **argv);
+cli_run cmd_ls, cmd_analyze, cmd_fmt, cmd_rewrite, cmd_check, cmd_simulate, cmd_sweep, cmd_optimize, cmd_list,
+    cmd_categories, cmd_verdicts, cmd_time, cmd_probe, cmd_difftest, cmd_levers, cmd_accuracy, cmd_corun,
+    cmd_tune, cmd_bench, cmd_overhead, cmd_emu, cmd_run, cmd_record, cmd_profile, cmd_merge, cmd_manual,
+    cmd_header;
 
 #endif

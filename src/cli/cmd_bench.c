@@ -10,7 +10,7 @@ typedef struct bench {
   hd_suite_options o;
   const char *store_path;
   uint64_t budget, total, threads;
-  bool verify, no_advice, json;
+  bool verify, no_advice, json, plot;
   hd_device *device;
   hd_store *store;
   hd_gpu advisor;
@@ -48,6 +48,8 @@ static hd_status run(bench *b, char **names, size_t n, int *rc, hd_diag *d) {
     (b->json ? hd_verify_json : hd_verify_results_text)(&b->r, least, &out);
   else if (b->json)
     hd_bench_json(&b->r, &out);
+  else if (b->plot)
+    hd_bench_plot(b->r.rows.data, b->r.rows.n, &out);
   else
     hd_bench_text(&b->r.place, b->r.rows.data, b->r.rows.n, &out);
   *rc = cli_print(&out);
@@ -77,12 +79,9 @@ int cmd_bench(int argc, char **argv) {
       CLI_COMMON("threads", &b.threads),
       {"output", 'o', CLI_TEXT, &b.r.folder, 0, "DIR",
        "where results.jsonl, table.txt, report.html and commands.txt go\n(default: heddle-bench)"},
+      CLI_COMMON("plot", &b.plot),
       CLI_COMMON("json", &b.json),
       {0}};
-  /* Parsing moves the words about. */
-  char **words = HD_NEW_N(cli_memory(), (size_t)argc + 1, char *);
-  if (!words) return cli_usage("out of memory");
-  memcpy(words, argv, (size_t)argc * sizeof *words);
   int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
   b.o.budget = (double)b.budget;
@@ -97,7 +96,7 @@ int cmd_bench(int argc, char **argv) {
     st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
     names = all;
   }
-  if (st == HD_OK) st = hd_bench_record_command(b.r.folder, argc, words, &d);
+  if (st == HD_OK) st = hd_bench_record_command(b.r.folder, argc, cli_words, &d);
   if (st == HD_OK) st = run(&b, names, count, &rc, &d);
   if (all) hd_workload_list_free(all, count);
   hd_bench_results_free(&b.r);

@@ -5,36 +5,14 @@
 
 hd_work_how cli_how;
 
-static char **words;
+char **cli_words;
 static int n_words;
 
 bool cli_keep_words(int argc, char **argv) {
-  words = HD_NEW_N(cli_memory(), (size_t)argc + 1, char *);
-  if (words) memcpy(words, argv, (size_t)argc * sizeof *words);
+  cli_words = HD_NEW_N(cli_memory(), (size_t)argc + 1, char *);
+  if (cli_words) memcpy(cli_words, argv, (size_t)argc * sizeof *cli_words);
   n_words = argc;
-  return words != NULL;
-}
-
-/* Words that the option takes up: 0 (it is another), 1 or 2. */
-static int taken_up(const char *word, const char *option, bool flag) {
-  const size_t n = strlen(option);
-  if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, option, n) != 0) return 0;
-  return word[2 + n] == '=' ? 1 : word[2 + n] ? 0 : flag ? 1 : 2;
-}
-
-/* The command line that does all of it: without the options of parts. */
-static hd_status whole_command(hd_work_how *out, hd_diag *d) {
-  const char **all = HD_NEW_N(cli_memory(), (size_t)n_words + 1, const char *);
-  if (!all) return hd_nomem(d);
-  for (int i = 0; i < n_words;) {
-    int skip = taken_up(words[i], "shard", false);
-    if (!skip) skip = taken_up(words[i], "journal", false);
-    if (!skip) skip = taken_up(words[i], "resume", true);
-    if (!skip) all[out->n_words++] = words[i];
-    i += skip ? skip : 1;
-  }
-  out->command = all;
-  return HD_OK;
+  return cli_words != NULL;
 }
 
 hd_status cli_work_how(const cli_work *w, hd_work_how *out, hd_diag *d) {
@@ -43,12 +21,14 @@ hd_status cli_work_how(const cli_work *w, hd_work_how *out, hd_diag *d) {
   out->resume = w->resume;
   hd_status st = w->shard ? hd_shard_parse(w->shard, &out->shard, &out->shards, d) : HD_OK;
   if (st == HD_OK && w->shard && !w->journal) {
-    out->journal = hd_arena_printf(cli_memory(), "%s.%u-of-%u.journal", words[0], out->shard, out->shards);
+    out->journal =
+        hd_arena_printf(cli_memory(), "%s.%u-of-%u.journal", cli_words[0], out->shard, out->shards);
     if (!out->journal) st = hd_nomem(d);
   }
   if (st == HD_OK && w->resume && !out->journal)
-    st = hd_fail(d, HD_ERR_USAGE, "%s: --resume needs the --journal to go on with", words[0]);
-  return st == HD_OK ? whole_command(out, d) : st;
+    st = hd_fail(d, HD_ERR_USAGE, "%s: --resume needs the --journal to go on with", cli_words[0]);
+  return st == HD_OK ? hd_work_command((const char *const *)cli_words, (size_t)n_words, cli_memory(), out, d)
+                     : st;
 }
 
 int cli_work_left(const hd_work_how *how) {

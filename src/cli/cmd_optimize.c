@@ -17,7 +17,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   hd_plan_list plans = {0};
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
-  if (st == HD_OK && o->plans) st = model_list_plans(o->plans, &plans, d);
+  if (st == HD_OK && o->plans) st = hd_plan_list_read(o->plans, &plans, d);
   hd_optimize_options options = {.run = {.threads = (unsigned)o->threads, .apply.assume = o->assume},
                                  .dispatch = z->s.dispatch,
                                  .seed = o->seed,

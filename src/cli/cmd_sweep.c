@@ -3,6 +3,7 @@
 int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
   cli_work work = {0};
+  bool plot = false;
   const char *output = "-", *html = NULL;
   const cli_option options[] = {
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST",
@@ -11,6 +12,7 @@ int cmd_sweep(int argc, char **argv) {
       CLI_COMMON_AS("output", &output, "write the CSV to a file"),
       {"free-mapping", 0, CLI_FLAG, &o.free_mapping, 0, NULL,
        "order and binding cost no instructions, as where the GPU's own CTA scheduler has them (MAP 2)"},
+      CLI_COMMON("plot", &plot),
       REPLAY_OPTIONS(o),
       CLI_WORK_OPTIONS(work),
       {0}};
@@ -25,7 +27,7 @@ int cmd_sweep(int argc, char **argv) {
   if (st == HD_OK) st = model_open_workload(&s, argv[1], &o, &d);
   if (st == HD_OK) st = model_sweep(&s, &o, &how, &whole, &d);
   if (st == HD_OK && whole) {
-    hd_sweep_csv(s.rows, s.n_rows, &csv);
+    (plot ? hd_sweep_plot : hd_sweep_csv)(s.rows, s.n_rows, &csv);
     st = csv.failed ? hd_nomem(&d) : hd_file_write(output, csv.data, csv.len, &d);
   }
   if (st == HD_OK && whole && html) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "heddle/results.h"
 
 #define INPUT "WORKLOAD | FILE -k KERNEL --grid ... --block ... --arg ..."
 #define ONE_INPUT 1, 1, "name one workload ('heddle list' shows them) or file"
@@ -68,6 +69,9 @@ const cli_command cli_commands[] = {
     {"merge", "JOURNAL...", "the result of a command from the journals of all its parts (--shard)",
      "The command runs as it stands in the journals, in this folder, and finds every answer in them.\n", 1,
      MANY, "name the journals of all parts", cmd_merge},
+    {"manual", "bash | zsh | fish | DIR", "completions for a shell, or man pages into a folder",
+     "For bash: heddle manual bash > ~/.local/share/bash-completion/completions/heddle\n", 1, 1,
+     "name a shell (bash, zsh, fish) or a folder", cmd_manual},
     {"header", "", "the orders as functions in CUDA C: the text of heddle/cta_orders.h", "", 0, 0, "",
      cmd_header},
     {0},
@@ -103,6 +107,18 @@ static int print_help(void) {
   return cli_print(&b);
 }
 
+static int no_command(const char *name) {
+  const char *names[sizeof cli_commands / sizeof *cli_commands];
+  size_t n = 0;
+  hd_buf near = {0};
+  for (const cli_command *c = cli_commands; c->name; c++) names[n++] = c->name;
+  hd_suggest(names, n, name, &near);
+  const int rc = cli_usage("no command '%s'%s%s; 'heddle -h' lists them", name,
+                           near.len ? "; did you mean " : "", near.len ? near.data : "");
+  hd_buf_free(&near);
+  return rc;
+}
+
 static hd_arena memory;
 
 hd_arena *cli_memory(void) { return &memory; }
@@ -114,10 +130,27 @@ static int run(const cli_command *c, int argc, char **argv) {
   return rc;
 }
 
+/* The next step, by what there is: a GPU, verdicts. */
+static void print_next(void) {
+  hd_device *dev = NULL;
+  hd_store *store = NULL;
+  hd_buf b = {0};
+  const bool gpu = cli_open_device("cuda:0", 0, &dev, NULL) == HD_OK;
+  if (gpu && hd_store_open(NULL, &store, NULL) == HD_OK) hd_verdicts_text(store, NULL, &b, NULL);
+  printf("\nNext: %s\n",
+         !gpu    ? "heddle optimize matmul-naive --gpu h100, without a GPU; heddle list shows more"
+         : b.len ? "heddle run -- PROGRAM, under the verdicts that heddle verdicts lists"
+                 : "heddle tune matmul-swapped, or heddle tune FILE -k KERNEL ... for your own");
+  hd_device_close(dev);
+  hd_store_close(store);
+  hd_buf_free(&b);
+}
+
 int cli_main(int argc, char **argv) {
   setlocale(LC_CTYPE, "C.UTF-8");
   if (argc < 2) {
     print_help();
+    print_next();
     return EXIT_USAGE;
   }
   const char *name = argv[1];
@@ -128,6 +161,6 @@ int cli_main(int argc, char **argv) {
     return EXIT_OK;
   }
   const cli_command *c = cli_find(name);
-  if (!c) return cli_usage("no command '%s'; 'heddle -h' lists them", name);
+  if (!c) return no_command(name);
   return run(c, argc - 1, argv + 1);
 }

@@ -40,51 +40,10 @@ hd_status model_open_study(model_session *s, const model_options *o, size_t repl
   return hd_study_open(s->workload, &run, &s->study, d);
 }
 
-/* ---- Plans ---------------------------------------------------------------------- */
-
-static hd_status add_text(hd_plan_list *l, const char *text, size_t n, hd_diag *d) {
-  char *one = strndup(text, n);
-  hd_plan p = {0};
-  hd_status st = one ? hd_plan_parse(one, &p, d) : hd_nomem(d);
-  free(one);
-  if (st == HD_OK && !hd_plan_is_baseline(&p)) st = hd_plan_list_add(l, &p, 1, "asked for", d);
-  hd_plan_free(&p);
-  return st;
-}
-
-/* Plans separated by white space; lines of a file may hold '#' comments. */
-static hd_status add_listed(hd_plan_list *l, const char *text, size_t len, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (size_t i = 0; st == HD_OK && i < len;) {
-    if (strchr(" \t\r\n", text[i])) {
-      i++;
-    } else if (text[i] == '#') {
-      while (i < len && text[i] != '\n') i++;
-    } else {
-      size_t n = 0;
-      while (i + n < len && text[i + n] && !strchr(" \t\r\n", text[i + n])) n++;
-      if (!n) return hd_fail(d, HD_ERR_INPUT, "the list of plans is not text");
-      st = add_text(l, text + i, n, d);
-      i += n;
-    }
-  }
-  return st;
-}
-
-hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d) {
-  hd_file f;
-  if (plans[0] != '@') return add_listed(out, plans, strlen(plans), d);
-  hd_status st = hd_file_open(plans + 1, &f, d);
-  if (st != HD_OK) return st;
-  st = add_listed(out, f.data, f.len, d);
-  hd_file_close(&f);
-  return st;
-}
-
 hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,
                       hd_diag *d) {
   enum { REPLAYS = 96 };
-  hd_status st = o->plans ? model_list_plans(o->plans, &s->plans, d) : HD_OK;
+  hd_status st = o->plans ? hd_plan_list_read(o->plans, &s->plans, d) : HD_OK;
   if (st == HD_OK)
     st = hd_advise_rows(s->workload, &s->gpu, o->plans != NULL, &s->plans, &s->rows, &s->n_rows, d);
   if (st != HD_OK) return st;

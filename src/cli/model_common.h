@@ -47,8 +47,6 @@ typedef struct model_session {
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
 /* `replays`: that will share --budget; 0: nothing is sampled. */
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d);
-/* The plans that a command line lists, between white space, or in a file that it names: @FILE. */
-hd_status model_list_plans(const char *plans, hd_plan_list *out, hd_diag *d);
 /* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. The study is opened if
  * any row is to be replayed. */
 hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,

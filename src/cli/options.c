@@ -19,7 +19,8 @@ static const cli_option common[] = {
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
     {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},
     {"gpu", 0, CLI_TEXT, NULL, 0, "NAME",
-     "a file of gpus/ (gtx460 to gtx1080, k40, k80, m2075, h100, h200) or a .toml (default: h100)"},
+     "a file of gpus/ (gtx460 to gtx1080, k40, k80, m2075, h100, h200; list: all) or a .toml\n(default: "
+     "h100)"},
     {"journal", 0, CLI_TEXT, NULL, 0, "FILE",
      "keep what is found in a file, item by item (with --shard the default: COMMAND.I-of-N.journal)"},
     {"json", 0, CLI_FLAG, NULL, 0, NULL, "print JSON"},
@@ -32,6 +33,7 @@ static const cli_option common[] = {
     {"output", 'o', CLI_TEXT, NULL, 0, "OUT", "write to a file"},
     {"param", 0, CLI_LIST, NULL, 0, "NAME=N",
      "another value for one of the size's parameters; may be given several times"},
+    {"plot", 0, CLI_FLAG, NULL, 0, NULL, "draw bars in place of the table"},
     {"repetitions", 0, CLI_NUMBER, NULL, 100000, "N", NULL},
     {"resume", 0, CLI_FLAG, NULL, 0, NULL, "go on with the journal of a run that was cut off"},
     {"save", 0, CLI_TEXT, NULL, 0, "DIR", "keep the workload of a file in this folder"},
@@ -88,28 +90,6 @@ static int add_word(cli_input *in, const char *option, const char *text, int arg
   return 0;
 }
 
-/* The number of a word among "first|second", from 1; 0: it is none of them. */
-static unsigned choose(const char *words, const char *text) {
-  const size_t len = strlen(text);
-  unsigned k = 1;
-  for (const char *p = words;; p++, k++) {
-    const size_t n = strcspn(p, "|");
-    if (n == len && memcmp(p, text, n) == 0) return k;
-    if (!p[n]) return 0;
-    p += n;
-  }
-}
-
-/* "first, second or third" */
-static const char *alternatives(const char *words) {
-  hd_buf out = {0};
-  for (const char *p = words; *p; p++)
-    hd_buf_puts(&out, *p != '|' ? (char[]){*p, 0} : strchr(p + 1, '|') ? ", " : " or ");
-  const char *text = hd_arena_strndup(cli_memory(), out.data ? out.data : "", out.len);
-  hd_buf_free(&out);
-  return text ? text : words;
-}
-
 /* 0, or the exit code after a message. */
 static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
   switch (o->kind) {
@@ -127,8 +107,9 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
   case CLI_LIST: return add_item(o->value, text, argc);
   case CLI_CHOICE:
-    if ((*(unsigned *)o->value = choose(o->argument, text))) return 0;
-    return cli_usage("%s: --%s takes %s, not '%s'", c->name, o->name, alternatives(o->argument), text);
+    if ((*(unsigned *)o->value = hd_choose(o->argument, text))) return 0;
+    return cli_usage("%s: --%s takes %s, not '%s'", c->name, o->name,
+                     hd_alternatives(o->argument, cli_memory()), text);
   case CLI_ASSUME:
     if (hd_assume_parse(text, o->value)) return 0;
     return cli_usage("%s: --%s takes no-waits or no-carry, not '%s'", c->name, o->name, text);
@@ -141,39 +122,43 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
 
 /* ---- Help -------------------------------------------------------------------------------- */
 
-/* "  -o, --output OUT   what it does": texts begin at one column, and so do their further lines. An option
- * too wide for its column has its text below it. */
-static void put_option(const cli_option *o, hd_buf *out) {
-  enum { COLUMN = 21 };
-  hd_buf left = {0};
-  if (o->letter) hd_buf_printf(&left, "-%c, ", o->letter);
-  hd_buf_printf(&left, "--%s%s%s", o->name, o->argument && o->kind != CLI_MAYBE ? " " : "",
-                o->argument ? o->argument : "");
-  hd_buf_printf(out, "  %-*s", COLUMN - 2, left.data ? left.data : "");
-  if (left.len >= COLUMN - 2) hd_buf_printf(out, "\n%*s", COLUMN, "");
-  for (const char *p = o->help; *p; p++) {
-    hd_buf_putc(out, *p);
-    if (*p == '\n') hd_buf_printf(out, "%*s", COLUMN, "");
-  }
-  hd_buf_putc(out, '\n');
-  out->failed |= left.failed;
-  hd_buf_free(&left);
+hd_manual *cli_manual;
+
+/* Prints the help, or hands over what it says. */
+static int tell_usage(const cli_command *c, const cli_option *options) {
+  size_t n = 0;
+  while (options[n].name) n++;
+  hd_manual_option *rows = HD_NEW_N(cli_memory(), n + 1, hd_manual_option);
+  hd_manual m = {c->name, c->synopsis, c->summary, c->notes, rows, 0};
+  if (!rows) return cli_usage("out of memory");
+  for (const cli_option *o = options; o->name; o++)
+    if (o->help)
+      rows[m.n++] = (hd_manual_option){o->name, o->letter, o->argument, o->kind == CLI_WORD, o->help};
+  hd_buf b = {0};
+  if (cli_manual)
+    *cli_manual = m;
+  else
+    hd_manual_help(&m, &b);
+  return cli_print(&b);
 }
 
-static int print_usage(const cli_command *c, const cli_option *options) {
+static int print_gpus(void) {
+  hd_diag d = {0};
   hd_buf b = {0};
-  hd_buf_printf(&b, "usage: heddle %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis,
-                c->summary);
-  if (options->name || c->notes[0]) hd_buf_putc(&b, '\n');
-  bool words = false;
-  for (const cli_option *o = options; o->name; o++) {
-    if (o->kind == CLI_WORD && !words) hd_buf_puts(&b, "\nThe launches of a file's kernels:\n\n");
-    words = o->kind == CLI_WORD;
-    if (o->help) put_option(o, &b);
-  }
-  if (words && c->notes[0]) hd_buf_putc(&b, '\n');
-  hd_buf_puts(&b, c->notes);
-  return cli_print(&b);
+  return hd_gpu_names(cli_gpus_dir(), &b, &d) == HD_OK ? cli_print(&b) : cli_fail(&d);
+}
+
+static int no_option(const cli_command *c, const cli_option *options, const char *word) {
+  hd_buf near = {0};
+  size_t n = 0;
+  while (options[n].name) n++;
+  const char **names = HD_NEW_N(cli_memory(), n + 1, const char *);
+  for (size_t i = 0; names && i < n; i++) names[i] = options[i].name;
+  if (names && n > 12 && !strncmp(word, "--", 2) && word[2]) hd_suggest(names, n, word + 2, &near);
+  const int rc = cli_usage("%s: no option '%s'%s%s; 'heddle %s -h' lists them", c->name, word,
+                           near.len ? "; did you mean --" : "", near.len ? near.data : "", c->name);
+  hd_buf_free(&near);
+  return rc;
 }
 
 /* ---- Rows that stand for others ------------------------------------------------------------ */
@@ -238,7 +223,7 @@ int cli_parse(const cli_option *options, int argc, char **argv, int *n) {
       only_words = true;
       continue;
     }
-    if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) return print_usage(c, options);
+    if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) return tell_usage(c, options);
     const cli_option *o;
     const char *text = NULL;
     if (a[1] == '-') {
@@ -249,7 +234,7 @@ int cli_parse(const cli_option *options, int argc, char **argv, int *n) {
       o = find_option(options, NULL, 0, a[1]);
       if (a[2]) text = a + 2;
     }
-    if (!o) return cli_usage("%s: no option '%s'; 'heddle %s -h' lists them", c->name, a, c->name);
+    if (!o) return no_option(c, options, a);
     const bool flag = o->kind == CLI_FLAG || (o->kind == CLI_WORD && !o->argument);
     if (flag && text) return cli_usage("%s: --%s takes no value", c->name, o->name);
     if (o->kind == CLI_MAYBE && !text) text = "";
@@ -257,6 +242,7 @@ int cli_parse(const cli_option *options, int argc, char **argv, int *n) {
       if (i + 1 >= argc) return cli_usage("%s: --%s needs a value", c->name, o->name);
       text = argv[++i];
     }
+    if (text && o->kind == CLI_TEXT && !strcmp(o->name, "gpu") && !strcmp(text, "list")) return print_gpus();
     int rc = set_option(c, o, text, argc);
     if (rc) return rc;
   }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "text/toml.h"
 
@@ -336,6 +337,22 @@ static size_t name_of(const char *path, const char **name) {
   return n > s && strcmp(*name + n - s, suffix) == 0 ? n - s : 0;
 }
 
+/* "there is no GPU 'h10'; there is h100" */
+static hd_status no_such_gpu(const char *name, const char *gpu_dir, hd_diag *d) {
+  char **names;
+  size_t n;
+  hd_buf list = {0};
+  hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
+  if (st != HD_OK) return st;
+  hd_suggest((const char *const *)names, n, name, &list);
+  st = list.len
+           ? hd_fail(d, HD_ERR_USAGE, "there is no GPU '%.60s'; there is %s", name, list.data)
+           : hd_fail(d, HD_ERR_USAGE, "there is no GPU '%.60s' among %zu; --gpu list names them", name, n);
+  hd_buf_free(&list);
+  hd_gpu_list_free(names, n);
+  return st;
+}
+
 hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d) {
   memset(out, 0, sizeof *out);
   hd_buf path = {0};
@@ -352,6 +369,10 @@ hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out
   if (path.failed) {
     hd_buf_free(&path);
     return hd_nomem(d);
+  }
+  if (!is_path && access(path.data, F_OK) != 0) {
+    hd_buf_free(&path);
+    return no_such_gpu(name_or_path, gpu_dir, d);
   }
   hd_file file;
   json_t *root = NULL;
@@ -411,4 +432,14 @@ hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d)
 void hd_gpu_list_free(char **names, size_t n) {
   for (size_t i = 0; i < n; i++) free(names[i]);
   free(names);
+}
+
+hd_status hd_gpu_names(const char *gpu_dir, hd_buf *out, hd_diag *d) {
+  char **names;
+  size_t n;
+  hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
+  if (st != HD_OK) return st;
+  for (size_t i = 0; i < n; i++) hd_buf_printf(out, "%s\n", names[i]);
+  hd_gpu_list_free(names, n);
+  return HD_OK;
 }

@@ -131,17 +131,6 @@ static size_t matches(char *const *names, size_t n, const char *name, const char
   return found;
 }
 
-/* All names when they are few, else those that hold `name` or are spelt nearly as it. */
-static void suggest(char *const *names, size_t n, const char *name, hd_buf *out) {
-  enum { FEW = 12 };
-  unsigned nearest = (unsigned)(strlen(name) + 1) / 2;
-  for (size_t i = 0; i < n; i++)
-    if (hd_edit_distance(names[i], name) < nearest) nearest = hd_edit_distance(names[i], name);
-  for (size_t i = 0; i < n; i++)
-    if (n <= FEW || strstr(names[i], name) || hd_edit_distance(names[i], name) == nearest)
-      hd_buf_printf(out, "%s%s", out->len ? ", " : "", names[i]);
-}
-
 static hd_status look_up(const char *name, const char *dir, char *folder, size_t cap, hd_diag *d) {
   char path[WL_PATH];
   int n = snprintf(path, sizeof path, "%s/%s/%s", dir, name, FILE_NAME);
@@ -162,7 +151,7 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
     st = hd_fail(d, HD_ERR_USAGE, "several workloads are named '%.200s': %s", name,
                  list.data ? list.data : "");
   } else {
-    suggest(names, count, name, &list);
+    hd_suggest((const char *const *)names, count, name, &list);
     st = list.len ? hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s'; there is %s", name, list.data)
                   : hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s' among %zu", name, count);
   }

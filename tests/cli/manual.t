@@ -1,0 +1,67 @@
+Man pages and completions say what -h says.
+
+  $ heddle manual pages; ls pages | wc -l | sed 's/^[2-9][0-9]$/many/'
+  many
+  $ for c in $(sed -n 's/^.BR heddle..\([a-z]*\) (1)$/\1/p' pages/heddle.1); do
+  >   heddle $c -h | grep -o -- '--[a-z0-9-]*' | sort -u > said
+  >   sed 's/\\-/-/g; s/\\f[BIR]//g' pages/heddle-$c.1 | grep -o -- '--[a-z0-9-]*' | sort -u > page
+  >   comm -23 said page | sed "s/^/$c: /"
+  >   heddle $c -h | sed -n 's/^  .*\(--[a-z0-9-]*\).*/\1/p' | sort -u > rows
+  >   for s in bash zsh; do heddle manual $s | grep -o -- '--[a-z0-9-]*' | sort -u | comm -23 rows - | sed "s/^/$s $c: /"; done
+  > done
+  $ ! command -v groff > /dev/null || for p in pages/*.1; do groff -man -Tutf8 -ww -z $p; done
+  $ heddle manual bash > completions; bash -n completions
+  $ ! command -v zsh > /dev/null || { heddle manual zsh > _heddle; zsh -n _heddle; }
+  $ ! command -v fish > /dev/null || { heddle manual fish > heddle.fish; fish -n heddle.fish; }
+  $ heddle manual tcsh-is-a-folder/below
+  heddle: tcsh-is-a-folder/below: No such file or directory
+  [2]
+
+bash completes commands, options, words of a choice, GPUs and workloads:
+
+  $ cat > try.bash <<'END'
+  > source ./completions
+  > compopt() { :; }
+  > complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _heddle; echo "${COMPREPLY[@]}"; }
+  > complete_line heddle swe
+  > complete_line heddle sweep --dep
+  > complete_line heddle sweep --depth ti
+  > complete_line heddle sweep --gpu gtx58
+  > complete_line heddle sweep matmul-na
+  > complete_line heddle verdicts --gpu x
+  > END
+  $ PATH=$(dirname $(command -v heddle)):$PATH bash try.bash
+  sweep
+  --depth
+  timing
+  gtx580
+  matmul-naive
+  
+
+Names that there are not are answered by those that are near:
+
+  $ heddle swep x
+  heddle: no command 'swep'; did you mean sweep; 'heddle -h' lists them
+  [2]
+  $ heddle sweep copy-col --dpeth timing
+  heddle: sweep: no option '--dpeth'; did you mean --depth; 'heddle sweep -h' lists them
+  [2]
+  $ heddle simulate copy-col --gpu gtx59
+  heddle: there is no GPU 'gtx59'; there is gtx570, gtx580, gtx690
+  [2]
+  $ heddle simulate --gpu list | grep -x h100
+  h100
+  $ heddle list --names | grep -x matmul-naive
+  matmul-naive
+
+Without words the program says what comes next:
+
+  $ heddle | tail -1
+  Next: heddle optimize matmul-naive --gpu h100, without a GPU; heddle list shows more
+
+Bars:
+
+  $ heddle sweep copy-col --size tiny --gpu gtx580 --depth traffic --plans 'order=col order=reverse' --plot | sed 's/ *[0-9.]* us.*//'
+  baseline                           ██████████████████████████████
+  order=col                          ██████████████████████████████
+  order=reverse                      ██████████████████████████████
