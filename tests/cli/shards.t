@@ -43,6 +43,11 @@ Other work is another's:
   $ heddle merge sweep.1-of-3.journal other
   heddle: other is the journal of other work: the command, its input, a GPU's file or heddle differ
   [2]
+  $ heddle sweep copy-col --size tiny --gpu h100 --plans order=col --journal priced > priced.csv
+  $ for o in --free-mapping --exact '--depth traffic' '--seed 5' '--dispatcher round-robin' '--scheduler gto' '--plans order=reverse'; do
+  >   heddle sweep copy-col --size tiny --gpu h100 --plans order=col $o --journal priced --resume 2>&1 | cut -c1-43
+  > done | sort | uniq -c | sed 's/^ *//'
+  7 heddle: priced is the journal of other work
   $ heddle merge one.csv
   heddle: one.csv: not a journal of heddle's
   [2]
