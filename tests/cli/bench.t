@@ -100,8 +100,8 @@ Mistakes:
   $ heddle bench --device emu -o none
   heddle: device emu measures no times
   [2]
-  $ heddle bench --device model:nosuch -o none 2>&1 | sed 's/.*gpus/gpus/'
-  gpus/nosuch.toml: cannot open: No such file or directory
+  $ heddle bench --device model:nosuch -o none 2>&1 | sed 's/among [0-9]*/among N/'
+  heddle: there is no GPU 'nosuch' among N; --gpu list names them
   $ heddle bench copy-col --device model:gtx580 -o no/such/folder
   heddle: no/such/folder: No such file or directory
   [2]

@@ -395,8 +395,9 @@ static void a_gpu_is_found_by_name_or_by_path(void **state) {
   assert_int_equal(hd_gpu_load(SOURCE_DIR "/gpus/h100.toml", NULL, &g, &d), HD_OK);
   assert_string_equal(g.name, "h100");
   assert_int_equal(hd_gpu_load("h100", NULL, &g, &d), HD_ERR_USAGE);
-  assert_int_equal(hd_gpu_load("h101", gpu_dir, &g, &d), HD_ERR_IO);
-  assert_int_equal(hd_gpu_load("", gpu_dir, &g, &d), HD_ERR_IO);
+  assert_int_equal(hd_gpu_load("h101", gpu_dir, &g, &d), HD_ERR_USAGE);
+  assert_non_null(strstr(d.message, "there is h100"));
+  assert_int_equal(hd_gpu_load("", gpu_dir, &g, &d), HD_ERR_USAGE);
   assert_int_equal(hd_gpu_load("/tmp", gpu_dir, &g, &d), HD_ERR_IO);
   assert_int_equal(hd_gpu_load("h100", gpu_dir, &g, NULL), HD_OK);
 }
