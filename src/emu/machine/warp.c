@@ -269,7 +269,7 @@ static uint64_t run_fiber(emu_mwarp *m, emu_fiber *f, uint64_t budget, bool pinn
   f->turn = ++m->turn;
   while (go_on && budget) {
     uint64_t most = room(w, f, budget, pinned);
-    if (m->to_store) most = up_to_store(m, f, most);
+    if (m->to_store && !pinned) most = up_to_store(m, f, most);
     if (!most) break;
     char *const r = f->frame->regs;
     const uint32_t mask = f->mask;
