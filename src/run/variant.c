@@ -211,6 +211,17 @@ static const char *effect_of(const part *p, const char **handle) {
   return p->global ? "it uses the module's variables" : NULL;
 }
 
+/* A launch is repeated by waiting for its end, and the program's next call, or work of another stream, may be
+ * what the kernel waits for. */
+static bool may_wait(const part *p) {
+  enum { SEEN = 32 };
+  hd_refusal all[SEEN];
+  const size_t n = hd_rewrite_refusals(p->m, p->func, all, SEEN);
+  bool waits = n > SEEN;
+  for (size_t k = 0; k < n && k < SEEN; k++) waits |= all[k].kind == HD_REFUSE_GRID_SYNC;
+  return waits;
+}
+
 hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d) {
   part p = {0};
   *out = (run_facts){0};
@@ -227,6 +238,7 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
     for (uint32_t k = 0; st == HD_OK && k < f->n_params; k++)
       out->sizes[k] = size_of(p.m, &p.m->vars[f->first_param + k]);
     out->effect = st == HD_OK ? effect_of(&p, &out->handle) : NULL;
+    if (st == HD_OK && may_wait(&p)) out->effect = "it may wait for what others write";
   }
   hd_arena_free(&p.arena);
   if (st != HD_OK) run_facts_free(out);
