@@ -29,11 +29,11 @@ tuning:
   1
   1
 
-That test takes all memory that is free, unless others use the GPU: then no sixtieth allocation is made, that would fail.
+That test takes all memory that is free, unless others use the GPU: then no hundredth allocation is made, that would fail.
 
-  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:60:719 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 2>&1 | sed 's/.*cuda:0: //'
+  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:100:719 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 2>&1 | sed 's/.*cuda:0: //'
   cuMemAlloc_v2 of 2097152 bytes: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure
-  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:60:719 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 --shared | grep -c 'verdict:'
+  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:100:719 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 --shared | grep -c 'verdict:'
   1
 
 A kernel that traps:

@@ -129,7 +129,7 @@ Mistakes are told of the words that were given:
   > heddle analyze app.fatbin -k scale -m 1 --block 512
   > heddle check kept --arg u32:1
   heddle: --block '2048': block: block's x is 2048, allowed are 1 to 1024
-  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, each(EXPRESSION of i), copy(BUFFER), address(BUFFER, EXPRESSION of i), file("NAME"), column("NAME", k), generate)
+  heddle: --arg 'u32[256]=many': fill: unknown fill 'many' (known: none, zero, value(v), iota, uniform(low, high), uniform_int(low, high), normal(mean, sd), bytes, sorted(low, high), permutation, each(EXPRESSION of i), copy(BUFFER), address(BUFFER, EXPRESSION of i), file("NAME"), recorded("NAME"), column("NAME", k), generate)
   heddle: --arg 'u32[n]=iota': count: unknown name 'n' (this size has no parameters)
   heddle: --arg 'f42:1': unknown type 'f42' (known: u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64)
   heddle: --arg 'u32' names no buffer of an --arg before it

@@ -15,18 +15,18 @@ A page of the papers' experiments that was given no time has its tables' heads a
 What was found is kept, and not asked for again:
 
   $ cat >known.py <<'END'
-  > import importlib.machinery, importlib.util, os, sys
+  > import os, sys
   > sys.dont_write_bytecode = True
-  > loader = importlib.machinery.SourceFileLoader("papers", os.environ["HEDDLE_DATA"] + "/scripts/papers")
-  > papers = importlib.util.module_from_spec(importlib.util.spec_from_loader("papers", loader))
-  > loader.exec_module(papers)
-  > model = papers.Model("heddle", "kept", 0, 1)
+  > sys.path.insert(0, os.environ["HEDDLE_DATA"] + "/scripts")
+  > from experiments.model import Model
+  > from experiments.sch import ACTIVE, cta_of, sch_schedules
+  > model = Model("heddle", "kept", 0, 1)
   > rows = model.rows("atax", "gtx480", "tiny cta=64", ["baseline", "warps=ccws", "order=col"])
   > print(sorted(rows), rows["warps=ccws"]["time_us"] > 0)
-  > again = papers.Model("/nowhere", "kept", 0, 1).rows("atax", "gtx480", "tiny cta=64", ["baseline", "warps=ccws"])
+  > again = Model("/nowhere", "kept", 0, 1).rows("atax", "gtx480", "tiny cta=64", ["baseline", "warps=ccws"])
   > print(again["warps=ccws"] == rows["warps=ccws"])
-  > print(len(papers.sch_schedules()) * 2 * len(papers.ACTIVE), len(set(papers.sch_schedules())))
-  > print(papers.cta_of(512)(1024), "|", papers.cta_of(512)(64), "|", papers.cta_of(32)(512))
+  > print(len(sch_schedules()) * 2 * len(ACTIVE), len(set(sch_schedules())))
+  > print(cta_of(512)(1024), "|", cta_of(512)(64), "|", cta_of(32)(512))
   > END
   $ python3 known.py 2>/dev/null
   ['baseline', 'order=col', 'warps=ccws'] True
