@@ -26,7 +26,7 @@ typedef struct hd_manual {
   size_t n;
 } hd_manual;
 
-/* What -h prints. */
+/* The text of -h. */
 HD_API void hd_manual_help(const hd_manual *m, hd_buf *out);
 /* Pages of section 1 into a folder, in man's language: heddle.1, which lists all commands, and heddle-NAME.1.
  */

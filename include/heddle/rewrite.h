@@ -207,9 +207,9 @@ HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_
  * rewriter cannot do it. On failure the module must be thrown away. */
 HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                             hd_recipe *recipe, hd_diag *d);
-/* What a rewritten kernel does for one task beside the task's own work: of an agent from one task's end to
- * the next one's begin, on the way that claims it; of a worker with one task from its start. A search for
- * other queues' tasks is not among it. */
+/* The instructions of a rewritten kernel for one task, beside the task's own work: of an agent from one
+ * task's end to the next one's begin, on the way that claims it; of a worker with one task from its start. A
+ * search for other queues' tasks is not among it. */
 typedef struct hd_added {
   uint32_t instructions; /* of the warp that claims */
   uint32_t depth;        /* so many of them wait for each other: the longest chain */

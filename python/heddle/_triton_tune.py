@@ -197,7 +197,7 @@ class _Kernel:
         m.put_group(f"{self.file}.json", group)
 
     def recall(self, plan: str, grid: Sequence[int]) -> bytes | None:
-        """The binary as it was kept, else made anew."""
+        """The binary as it was kept, else made again."""
         path = (self._cache(plan, grid).get_group(f"{self.file}.json") or {}).get(f"{self.file}.cubin")
         if path:
             with open(path, "rb") as f:

@@ -30,7 +30,7 @@ typedef enum hand_event {
   HAND_DEAD,   /* workers end before they answer: there is no point in further ones */
 } hand_event;
 
-/* What a worker runs: the command line, with its answers going into the stream. */
+/* A worker's work: the command line, with its answers going into the stream. */
 typedef struct hand_command {
   int argc;
   char **argv;

@@ -103,7 +103,7 @@ static inline uint32_t rewrite_threads(const rewrite_job *j) {
 hd_status rewrite_check_clusters(const rewrite_job *j, hd_diag *d);
 /* The registers that replace %ctaid, from those of %clusterid. */
 void rewrite_put_ctas(rewrite_job *j, hd_buf *text);
-/* What the order gives: the reads of %ctaid, or those of %clusterid and what %ctaid takes of it. */
+/* The order's results: the reads of %ctaid, or those of %clusterid and what %ctaid takes of it. */
 static inline rewrite_reads *rewrite_ordered(rewrite_job *j) {
   return j->clusters ? &j->clusterid : &j->ctaid;
 }

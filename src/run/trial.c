@@ -200,7 +200,7 @@ const char *run_trial_open(const run_facts *facts, run_handle function, const ru
   if (!why) {
     t->function = function;
     *launched = true;
-    /* What a launch that was taken does afterwards, the program learns from its own calls. */
+    /* The program learns from its own calls how a launch that was taken ends. */
     *result = run_send(&t->l, function, l->grid, l->params, l->extra);
     if (*result != RUN_SUCCESS || run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS ||
         copy(t, t->after, false) != RUN_SUCCESS)

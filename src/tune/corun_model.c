@@ -21,7 +21,7 @@ typedef struct config {
   uint32_t agents[2];
 } config;
 
-/* What a configuration comes to. */
+/* The outcome of a configuration. */
 typedef struct outcome {
   double us[2], antt;
 } outcome;

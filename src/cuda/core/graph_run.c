@@ -27,8 +27,8 @@ typedef struct run {
   uint32_t steps; /* that have begun */
 } run;
 
-/* What a step comes behind: `before`, which all of its graph does, and the steps that its edges lead to, with
- * what these come behind. */
+/* The work that a step comes behind: `before`, which all of its graph does, and the steps that its edges lead
+ * to, with what these come behind. */
 static bool gather(const struct core_step *s, const core_steps *before, const core_steps *behind,
                    core_steps *out) {
   bool ok = core_steps_join(out, before);

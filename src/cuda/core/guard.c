@@ -54,7 +54,7 @@ void core_guard_add(uint64_t lo, uint64_t hi, uint64_t record, bool hidden) {
       protect(guards.data[k].lo, guards.data[k].hi, PROT_NONE);
 }
 
-/* What the guards that are left say of these pages. */
+/* The protection that the guards left ask of these pages. */
 static void settle(uint64_t lo, uint64_t hi) {
   protect(lo, hi, PROT_READ | PROT_WRITE);
   for (int hidden = 0; hidden < 2; hidden++)

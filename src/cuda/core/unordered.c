@@ -236,7 +236,7 @@ void core_order_end_step(void) {
   pthread_mutex_unlock(&core.lock);
 }
 
-/* Whoever has the memory next, the device orders it behind. */
+/* The device orders the next owner of the memory behind. */
 void core_order_freed(uint64_t lo, uint64_t hi) {
   if (!wanted()) return;
   pthread_mutex_lock(&lock);
