@@ -136,5 +136,6 @@ More memory than there is, and GPUs that are not known:
   $ heddle emu --memory nothing -- true
   heddle: --memory takes a size such as 40G, not 'nothing'
   [2]
-  $ heddle emu --gpu nothing -- true 2>&1 | sed "s,$SOURCE/,,"
-  heddle: gpus/nothing.toml: cannot open: No such file or directory
+  $ heddle emu --gpu nothing -- true
+  heddle: there is no GPU 'nothing' among 13; --gpu list names them
+  [2]
