@@ -7,13 +7,36 @@
 
 enum { TICK = 1 }; /* milliseconds between looks at messages: waiting must not take a processor */
 
-void mpi_post(int rank, mpi_tag tag, const void *data, size_t len) {
+/* A message under way, whose bytes MPI reads until it is sent. */
+typedef struct posted {
+  struct posted *next;
   MPI_Request request;
-  char *copy = malloc(len + 1);
-  if (!copy) return;
-  if (len) memcpy(copy, data, len);
-  MPI_Isend(copy, (int)len, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &request);
-  MPI_Request_free(&request);
+  char bytes[];
+} posted;
+
+static posted *under_way;
+
+static void free_sent(void) {
+  for (posted **at = &under_way; *at;) {
+    posted *p = *at;
+    int sent = 0;
+    if (MPI_Test(&p->request, &sent, MPI_STATUS_IGNORE) == MPI_SUCCESS && !sent) {
+      at = &p->next;
+      continue;
+    }
+    *at = p->next;
+    free(p);
+  }
+}
+
+void mpi_post(int rank, mpi_tag tag, const void *data, size_t len) {
+  free_sent();
+  posted *p = malloc(sizeof *p + len);
+  if (!p) return;
+  if (len) memcpy(p->bytes, data, len);
+  MPI_Isend(p->bytes, (int)len, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &p->request);
+  p->next = under_way;
+  under_way = p;
 }
 
 /* A message, if there is one; false: none. */
