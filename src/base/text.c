@@ -33,7 +33,7 @@ bool hd_buf_reserve(hd_buf *b, size_t extra) {
     b->failed = true;
     return false;
   }
-  if (need <= b->cap) return true;
+  if (need <= b->cap && b->data) return true;
   if (!hd_vec_grow_((void **)&b->data, &b->cap, need, 1)) {
     b->failed = true;
     return false;

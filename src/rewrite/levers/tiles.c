@@ -406,16 +406,18 @@ static hd_status change(rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_d
   return HD_OK;
 }
 
-hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d) {
-  const hd_shape *s = &j->plan->shape;
+static bool count_tiles(const hd_shape *s, uint64_t *tiles) {
   const uint64_t plane = (uint64_t)s->n[0] * s->n[1];
+  return !__builtin_mul_overflow(plane, s->n[2] ? s->n[2] : 1, tiles) && *tiles <= MOST_TILES;
+}
+
+hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d) {
   uint64_t tiles;
   tile_loop t = {.m = j->m};
   hd_arena arena;
   jmp_buf out_of_memory;
   *rests = false;
-  if (__builtin_mul_overflow(plane, s->n[2] ? s->n[2] : 1, &tiles) || tiles > MOST_TILES)
-    return hd_fail(d, HD_ERR_USAGE, "shape=loop: too many tiles");
+  if (!count_tiles(&j->plan->shape, &tiles)) return hd_fail(d, HD_ERR_USAGE, "shape=loop: too many tiles");
   if (j->clusters) return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel runs in clusters");
   hd_arena_init(&arena);
   arena.escape = &out_of_memory;
