@@ -92,7 +92,7 @@ static int add_word(cli_input *in, const char *option, const char *text, int arg
 
 /* 0, or the exit code after a message. */
 static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
-  if (!text && o->kind != CLI_FLAG && o->kind != CLI_MAYBE)
+  if (!text && o->kind != CLI_FLAG && o->kind != CLI_MAYBE && o->kind != CLI_WORD)
     return cli_usage("%s: --%s takes a value", c->name, o->name);
   switch (o->kind) {
   case CLI_FLAG: *(bool *)o->value = true; return 0;
