@@ -170,6 +170,10 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
        "reads the next tile's number"},
       {START "tiles:\n" WORK "setp.eq.u32 %p3, %r1, 7; @%p3 bra away;\n" STEP "away:", "shape=loop: no loop"},
       {START "tiles:\n" WORK "setp.eq.u32 %p3, %r20, 7; @%p3 exit;\n" STEP, "shape=loop: no loop"},
+      {START "tiles:\n" WORK
+             "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3;\nsetp.ne.u32 %p4|%p2, %r20, %r1; @%p2 bra "
+             "tiles;\n",
+       "shape=loop: no loop"},
       {START "mov.u32 %r3, %r20;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
       {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; add.u32 %r3, %r20, 9;\ntiles:\n" WORK STEP,
        "shape=loop: no loop"},

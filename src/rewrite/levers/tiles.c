@@ -131,6 +131,17 @@ static bool same_bound(const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
          a->flags == b->flags;
 }
 
+/* An instruction that reads, or writes, this register. */
+typedef struct user {
+  uint32_t reg;
+  bool uses;
+} user;
+
+static void see_use(void *ctx, uint32_t reg) {
+  user *u = ctx;
+  u->uses |= reg == u->reg;
+}
+
 /* The latch ends with a branch back where R is below N, and the loop is left there alone. */
 static bool find_test(tile_loop *t) {
   const hd_cfg *g = &t->g;
@@ -143,10 +154,16 @@ static bool find_test(tile_loop *t) {
     return false;
   const bool taken = g->edges[b->first_succ] == l->header, falls = g->edges[b->first_succ + 1] == l->header;
   if (taken == falls) return false;
+  const uint32_t guard = hd_cfg_reg(g, 0, branch->guard);
   t->test = HD_NONE;
-  for (uint32_t i = t->step + 1; i < last; i++)
-    if (is_reg(t, operand(t, i, 0), hd_cfg_reg(g, 0, branch->guard))) t->test = i;
-  if (t->test == HD_NONE || !compares(t, t->test, &below, &t->bound)) return false;
+  for (uint32_t i = t->step + 1; i < last; i++) {
+    user u = {.reg = guard};
+    hd_inst_writes(g, i, see_use, &u);
+    if (u.uses) t->test = i;
+  }
+  if (t->test == HD_NONE || !is_reg(t, operand(t, t->test, 0), guard) ||
+      !compares(t, t->test, &below, &t->bound))
+    return false;
   if (below != (taken != (branch->guard_neg != 0))) return false;
   for (uint32_t k = 0; k < g->n_blocks; k++) {
     if (!in_loop(t, k) || k == t->latch) continue;
@@ -207,24 +224,14 @@ static bool bound_is_same(const tile_loop *t) {
 /* ---- What rounds leave to each other --------------------------------------------------------------------
  */
 
-typedef struct reader {
-  uint32_t reg;
-  bool reads;
-} reader;
-
-static void see_read(void *ctx, uint32_t reg) {
-  reader *r = ctx;
-  r->reads |= reg == r->reg;
-}
-
 static hd_status list_reads(tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
   for (uint32_t i = 0; i < g->n_insts; i++) {
-    reader r = {.reg = t->reg};
+    user u = {.reg = t->reg};
     hd_ptx_opnd bound;
     bool below;
-    hd_inst_reads(g, i, see_read, &r);
-    if (!r.reads || i == t->step || i == t->test) continue;
+    hd_inst_reads(g, i, see_use, &u);
+    if (!u.uses || i == t->step || i == t->test) continue;
     const hd_ptx_stmt *s = hd_inst_stmt(g, i);
     const uint32_t block = g->insts[i].block;
     if (!in_loop(t, block)) {
