@@ -116,8 +116,7 @@ hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool named, hd_p
 }
 
 hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out, hd_diag *d) {
-  static const double worth_a_try =
-      0.35; /* as the tuner tries them on a GPU: the thresholds none, one and half */
+  static const double worth_a_try = 0.35; /* of the thresholds, those that the tuner tries early */
   hd_plan_space space;
   hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
   *out = (hd_plan_list){0};

@@ -95,7 +95,7 @@ hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_sp
   search s = {0};
   /* Seconds that a user asked for are kept to. */
   search_options so = {.budget = budget,
-                       .overtime = t->o.budget > 0 ? 0 : 0.75,
+                       .overtime = t->o.budget > 0 ? 0 : SEARCH_OVERTIME,
                        .confidence = tuning_confidence(t),
                        .kernel = kernel,
                        .fixed = fixed,

@@ -1,10 +1,10 @@
 /* The search: which plans are measured how often, and whether the best one is adopted.
  *
  * - screening: candidates in batches, a few rounds each with the original among them, until their share of
- *   the budget is spent, or a little longer while few were seen. The next batch is chosen by the candidates'
- * priors and by the evidence on their families (hd_plan_family): an unknown family comes early, one that wins
- * is explored, one that loses or stays flat waits. Once a plan leads by far and the next batches bring no
- * better one, climbing begins
+ *   the budget is spent, or longer while few were seen. The next batch is chosen by the candidates' priors
+ *   and by the evidence on their families (hd_plan_family): an unknown family comes early, one that wins is
+ *   explored, one that loses or stays flat waits. Once a plan leads by far and the next batches bring no
+ *   better one, climbing begins
  * - a second look: where no plan seems to win, the best few once more with the original loaded again and all
  *   buffers elsewhere, then further candidates until the budget of all stages is spent
  * - halving: the better half again with twice the rounds, until few are left; the best of each family stays
@@ -126,13 +126,19 @@ static hd_status climb_from(search *s, size_t from, double until, hd_diag *d) {
   return st;
 }
 
-static hd_status climb(search *s, double until, hd_diag *d) {
+/* When a stage is over that ends with that part of a budget: later by what those before it took beyond. */
+static double ends(const search *s, double part, double budget) {
+  return part * budget + s->o.overtime * budget - s->spare;
+}
+
+static hd_status climb(search *s, double budget, hd_diag *d) {
   size_t at[SEARCH_FINALISTS];
   size_t n = search_rank(s, at, SEARCH_FINALISTS);
   if (!n) return HD_OK;
   size_t second = second_start(s, at, n);
-  hd_status st = climb_from(s, at[0], until, d);
-  if (st == HD_OK && second != at[0] && s->trials.data[second].ready) st = climb_from(s, second, until, d);
+  hd_status st = climb_from(s, at[0], ends(s, climbing_ends, budget), d);
+  if (st == HD_OK && second != at[0] && s->trials.data[second].ready)
+    st = climb_from(s, second, ends(s, climbing_ends, budget), d);
   n = search_rank_families(s, at, SEARCH_FINALISTS);
   search_keep_only(s, at, n);
   return st;
@@ -362,11 +368,6 @@ static void forget_candidates(search *s) {
   s->waiting.n = 0;
 }
 
-/* When a stage is over that ends with that part of a budget: later by what those before it took beyond. */
-static double ends(const search *s, double part, double budget) {
-  return part * budget + s->o.overtime * budget - s->spare;
-}
-
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d) {
   static const hd_plan_set none;
@@ -392,7 +393,7 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   if (st == HD_OK) st = search_halve(s, ends(s, climbing_ends, budget), d);
   if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
   forget_candidates(s); /* candidates beyond the budget were not tried */
-  if (st == HD_OK) st = climb(s, ends(s, climbing_ends, budget), d);
+  if (st == HD_OK) st = climb(s, budget, d);
   if (st == HD_OK) st = finals(s, ends(s, finals_end, budget), d);
   if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) st = test(s, d);
   search_keep_only(s, NULL, 0);
