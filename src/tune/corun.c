@@ -9,6 +9,7 @@
 #include "heddle/predict.h"
 #include "launch/placement.h"
 #include "tune/corun_model.h"
+#include "tune/corun_row.h"
 
 enum { DEFAULT_WARMUPS = 2, DEFAULT_REPETITIONS = 21, SEARCH_ROUNDS = 3, MAX_TURNS = 32, SAMPLES = 8 };
 #define DEFAULT_CONFIDENCE 0.99
@@ -82,14 +83,6 @@ static hd_status run_alone(corun *c, int i, double *us, hd_diag *d) {
   return hd_device_time_together(c->device, &one, 1, us, d);
 }
 
-static double antt_of(const double alone[2], const double us[2]) {
-  return (us[0] / alone[0] + us[1] / alone[1]) / 2;
-}
-
-static double stp_of(const double alone[2], const double us[2]) {
-  return alone[0] / us[0] + alone[1] / us[1];
-}
-
 /* ---- Setting up --------------------------------------------------------------------------- */
 
 typedef struct config {
@@ -100,12 +93,9 @@ typedef struct config {
 
 /* A side's plan under a configuration; `range` holds its SMs. */
 static hd_plan plan_of(const corun *c, int i, const config *k, hd_sm_range *range) {
-  hd_plan plan = c->o->plans[i];
-  *range = i ? (hd_sm_range){k->sms, hd_device_get_info(c->device)->n_sms - 1} : (hd_sm_range){0, k->sms - 1};
-  plan.bind = HD_BIND_AGENTS;
-  plan.agents = k->agents[i];
+  const uint32_t n_sms = hd_device_get_info(c->device)->n_sms;
+  hd_plan plan = corun_plan(&c->o->plans[i], i, k->sms, n_sms, k->agents[i], range);
   plan.split = k->split[i];
-  plan.sms = (hd_sm_set){range, 1};
   return plan;
 }
 
@@ -195,7 +185,7 @@ static hd_status try_change(corun *c, const config *changed, config *k, double *
   config got;
   double us[2];
   hd_status st = try_config(c, HD_CORUN_PARTITION, changed, row, &got, us, d);
-  double antt = st == HD_OK ? antt_of(c->alone_us, us) : INFINITY;
+  double antt = st == HD_OK ? corun_antt(c->alone_us, us) : INFINITY;
   *kept = antt < *best;
   if (*kept) {
     *best = antt;
@@ -251,7 +241,7 @@ static hd_status try_sms(corun *c, hd_corun_mode mode, uint32_t sms, config *bes
     if (d) *d = e;
     return st;
   }
-  double antt = antt_of(c->alone_us, us);
+  double antt = corun_antt(c->alone_us, us);
   if (antt < *least) {
     *least = antt;
     *best = got;
@@ -278,17 +268,14 @@ static hd_status find_split(corun *c, hd_corun_mode mode, config *k, hd_corun_ro
              : st;
 }
 
-static hd_status print_plans(const corun *c, const config *k, hd_corun_row *row, hd_diag *d) {
-  for (int i = 0; i < 2; i++) {
+static hd_status name_plans(const corun *c, const config *k, hd_corun_row *row, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (int i = 0; st == HD_OK && i < 2; i++) {
     hd_sm_range range;
     hd_plan plan = plan_of(c, i, k, &range);
-    hd_buf b = {0};
-    hd_plan_print(&plan, &b);
-    if (b.failed) return hd_nomem(d);
-    snprintf(row->plans[i], sizeof row->plans[i], "%s", b.data);
-    hd_buf_free(&b);
+    st = corun_name_plan(&plan, i, row, d);
   }
-  return HD_OK;
+  return st;
 }
 
 /* The mode's best configuration, ready to be timed. */
@@ -296,10 +283,8 @@ static hd_status settle(corun *c, hd_corun_mode mode, setup *s, hd_corun_row *ro
   if (mode == HD_CORUN_THREADS) return HD_ERR_UNSUPPORTED;
   uint32_t n_sms = hd_device_get_info(c->device)->n_sms;
   config k = {.sms = c->o->sms ? c->o->sms : n_sms / 2}, got;
-  if (mode >= HD_CORUN_PARTITION && (k.sms < 1 || k.sms >= n_sms))
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "%u of %u SMs leave none for the other", k.sms, n_sms);
-  hd_status st = HD_OK;
-  if (mode == HD_CORUN_PARTITION) st = climb(c, &k, row, d);
+  hd_status st = mode >= HD_CORUN_PARTITION ? corun_check_split(k.sms, n_sms, d) : HD_OK;
+  if (st == HD_OK && mode == HD_CORUN_PARTITION) st = climb(c, &k, row, d);
   if (st == HD_OK && mode >= HD_CORUN_PARTITION && !c->o->sms) st = find_split(c, mode, &k, row, d);
   if (st == HD_OK) st = open_setup(c, mode, &k, s, &got, d);
   if (st == HD_OK) st = check_setup(s, d);
@@ -307,7 +292,7 @@ static hd_status settle(corun *c, hd_corun_mode mode, setup *s, hd_corun_row *ro
   row->sms[0] = got.sms;
   row->sms[1] = n_sms - got.sms;
   memcpy(row->agents, got.agents, sizeof row->agents);
-  return mode == HD_CORUN_PARTITION ? print_plans(c, &got, row, d) : HD_OK;
+  return mode == HD_CORUN_PARTITION ? name_plans(c, &got, row, d) : HD_OK;
 }
 
 /* ---- Timing --------------------------------------------------------------------------------------- */
@@ -351,8 +336,8 @@ static hd_status evaluate(corun *c, setup *setups, hd_corun_result *out, hd_diag
     double *alone = us + (size_t)HD_CORUN_MODES * 2 * n, *own = us + (size_t)row * 2 * n;
     for (uint32_t k = 0; k < n; k++) {
       double a[2] = {alone[k], alone[n + k]}, t[2] = {own[k], own[n + k]};
-      stp[k] = stp_of(a, t);
-      antt[k] = antt_of(a, t);
+      stp[k] = corun_stp(a, t);
+      antt[k] = corun_antt(a, t);
     }
     r->stp = figure(stp, n, confidence);
     r->antt = figure(antt, n, confidence);

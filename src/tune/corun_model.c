@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tune/corun_row.h"
+
 /* SMC 5.1: an SM's CTAs of one kernel, and the steps between the numbers of SMs that are tried. */
 enum { DEFAULT_TURNS = 3, MOST_CTAS = 8, STEP = 3 };
 
@@ -27,12 +29,7 @@ typedef struct outcome {
 } outcome;
 
 static hd_plan plan_of(const modelled *c, int i, const config *k, hd_sm_range *range) {
-  hd_plan plan = c->o->plans[i];
-  *range = i ? (hd_sm_range){k->sms, c->gpu->n_sms - 1} : (hd_sm_range){0, k->sms - 1};
-  plan.bind = HD_BIND_AGENTS;
-  plan.agents = k->agents[i];
-  plan.sms = (hd_sm_set){range, 1};
-  return plan;
+  return corun_plan(&c->o->plans[i], i, k->sms, c->gpu->n_sms, k->agents[i], range);
 }
 
 static hd_status run(const modelled *c, const hd_plan *const plans[2], outcome *out, hd_diag *d) {
@@ -40,7 +37,7 @@ static hd_status run(const modelled *c, const hd_plan *const plans[2], outcome *
   for (int i = 0; i < 2; i++) rows[i] = (hd_stream_row){.study = c->studies[i], .plan = plans[i]};
   hd_status st = hd_study_replay_streams(rows, 2, c->gpu, c->turns, d);
   for (int i = 0; i < 2; i++) out->us[i] = rows[i].us;
-  out->antt = (out->us[0] / c->alone_us[0] + out->us[1] / c->alone_us[1]) / 2;
+  out->antt = corun_antt(c->alone_us, out->us);
   return st;
 }
 
@@ -92,25 +89,19 @@ static hd_status find_split(const modelled *c, config *best, outcome *least, hd_
 
 static hd_status put_row(const modelled *c, const config *k, const outcome *got, hd_corun_row *row,
                          hd_diag *d) {
-  double stp = 0;
-  for (int i = 0; i < 2; i++) {
-    row->us[i] = got->us[i];
-    stp += c->alone_us[i] / got->us[i];
-  }
+  const double stp = corun_stp(c->alone_us, got->us);
+  hd_status st = HD_OK;
+  memcpy(row->us, got->us, sizeof row->us);
   row->stp = (hd_corun_figure){stp, stp, stp};
   row->antt = (hd_corun_figure){got->antt, got->antt, got->antt};
-  for (int i = 0; k && i < 2; i++) {
+  for (int i = 0; k && st == HD_OK && i < 2; i++) {
     hd_sm_range range;
     hd_plan plan = plan_of(c, i, k, &range);
-    hd_buf b = {0};
-    hd_plan_print(&plan, &b);
-    if (b.failed) return hd_nomem(d);
-    snprintf(row->plans[i], sizeof row->plans[i], "%s", b.data);
-    hd_buf_free(&b);
+    st = corun_name_plan(&plan, i, row, d);
     row->agents[i] = k->agents[i];
     row->sms[i] = i ? c->gpu->n_sms - k->sms : k->sms;
   }
-  return HD_OK;
+  return st;
 }
 
 static config whole_config(const modelled *c, uint32_t sms, bool threads) {
@@ -123,9 +114,8 @@ static hd_status find_partition(const modelled *c, hd_corun_row *row, hd_diag *d
   config best = whole_config(c, c->o->sms ? c->o->sms : c->gpu->n_sms / 2, false), k = best;
   outcome least = {.antt = INFINITY};
   bool kept;
-  if (best.sms < 1 || best.sms >= c->gpu->n_sms)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "%u of %u SMs leave none for the other", best.sms, c->gpu->n_sms);
-  hd_status st = try_config(c, &k, &best, &least, &kept, row, d);
+  hd_status st = corun_check_split(best.sms, c->gpu->n_sms, d);
+  if (st == HD_OK) st = try_config(c, &k, &best, &least, &kept, row, d);
   if (st == HD_OK) st = climb(c, &best, &least, row, d);
   if (st == HD_OK && !c->o->sms) st = find_split(c, &best, &least, row, d);
   return st == HD_OK ? put_row(c, &best, &least, row, d) : st;
@@ -149,8 +139,8 @@ static hd_status try_threads(const modelled *c, uint32_t sms, hd_corun_row *row,
 static hd_status fill_row(const modelled *c, hd_corun_mode mode, const hd_corun_row *partition,
                           hd_corun_row *row, hd_diag *d) {
   static const hd_plan original;
-  const double both = c->alone_us[0] + c->alone_us[1];
-  outcome got = {.us = {both, both}, .antt = (both / c->alone_us[0] + both / c->alone_us[1]) / 2};
+  const double both = c->alone_us[0] + c->alone_us[1], us[2] = {both, both};
+  outcome got = {.us = {both, both}, .antt = corun_antt(c->alone_us, us)};
   hd_status st = HD_OK;
   switch (mode) {
   case HD_CORUN_SERIAL: return put_row(c, NULL, &got, row, d);
