@@ -7,15 +7,6 @@
 
 #include "run/watch.h"
 
-enum { CAPTURE_RELAXED = 2 };
-static const run_handle legacy = (run_handle)1, per_thread = (run_handle)2; /* default streams */
-
-double run_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
 static atomic_bool has_threads; /* the program has made some; the driver's own do not count */
@@ -55,21 +46,16 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
 
 /* ---- The GPU ----------------------------------------------------------------------------------- */
 
-static bool is_capturing(run_handle stream) {
-  int status = 1;
-  return run_real.cuStreamIsCapturing(stream, &status) != RUN_SUCCESS || status != 0;
-}
-
 static const char *wait_for(const run_handle *streams, size_t n, double until) {
   for (size_t k = 0; k < n; k++)
-    if (is_capturing(streams[k])) return "a stream is being captured";
+    if (run_is_captured(&(run_launch){.stream = streams[k]})) return "a stream is being captured";
   for (size_t k = 0; k < n;) {
     const int r = run_real.cuStreamQuery(streams[k]);
     if (r == RUN_SUCCESS)
       k++;
     else if (r != RUN_NOT_READY)
       return "the driver does not say whether the GPU is idle";
-    else if (run_now() > until)
+    else if (hd_seconds() > until)
       return "the GPU was never idle at its launches";
     else
       nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
@@ -81,23 +67,15 @@ static const char *wait_for(const run_handle *streams, size_t n, double until) {
  * later. */
 static const char *not_idle(double seconds) {
   size_t n;
-  run_handle *made = run_streams_all(&n);
-  run_handle *all = malloc((n + 2) * sizeof *all);
-  const char *why = "no memory";
-  if (all) {
-    all[0] = legacy;
-    all[1] = per_thread;
-    if (n) memcpy(all + 2, made, n * sizeof *all);
-    why = wait_for(all, n + 2, run_now() + seconds);
-  }
+  run_handle *all = run_streams_all(&n);
+  const char *why = all ? wait_for(all, n, hd_seconds() + seconds) : "no memory";
   free(all);
-  free(made);
   return why;
 }
 
 const char *run_not_alone(double seconds) {
   const run_driver *d = &run_real;
-  int mode = CAPTURE_RELAXED;
+  int mode = RUN_CAPTURE_RELAXED;
   if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode)
     return "the driver is too old";
   if (atomic_load_explicit(&has_threads, memory_order_relaxed)) return "the program has several threads";

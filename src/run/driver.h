@@ -13,6 +13,7 @@
 typedef void *run_handle;
 
 enum { RUN_SUCCESS = 0, RUN_NOT_READY = 600, RUN_NOT_SUPPORTED = 801 };
+enum { RUN_CAPTURE_RELAXED = 2, RUN_NON_BLOCKING = 1 }; /* modes of capture, flags of streams */
 
 /* CUlaunchAttribute */
 typedef struct run_attribute {

@@ -41,8 +41,7 @@ static uint32_t fit(run_place *p, const run_launch *l) {
   return (uint32_t)n;
 }
 
-/* A stream's operations that are captured run later, in other streams, and perhaps several at once. */
-static bool is_captured(const run_launch *l) {
+bool run_is_captured(const run_launch *l) {
   int status = 1;
   int (*const ask)(run_handle, int *) =
       l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
@@ -51,7 +50,7 @@ static bool is_captured(const run_launch *l) {
 
 static bool find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
   if (!v->recipe.state_bytes && !v->recipe.agents) return true;
-  if (l->node || is_captured(l)) return false;
+  if (l->node || run_is_captured(l)) return false;
   if (!v->recipe.state_bytes) return true;
   const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);
   r->state = run_place_state(p, l->stream, own ? thread_number() : 0);
@@ -73,18 +72,24 @@ static bool put_pointers(const run_variant *v, const run_launch *l, run_replacem
   return true;
 }
 
+const void *run_block_of(void *const *extra, size_t *bytes) {
+  const void *block = NULL;
+  *bytes = 0;
+  for (; *extra != RUN_PARAM_END; extra += 2) {
+    if (*extra == RUN_PARAM_BUFFER)
+      block = extra[1];
+    else if (*extra == RUN_PARAM_SIZE)
+      *bytes = *(const size_t *)extra[1];
+    else
+      return NULL;
+  }
+  return block;
+}
+
 /* Parameters in one block: only in the plainest form. */
 static bool put_block(const run_variant *v, const run_launch *l, run_replacement *r) {
-  const void *block = NULL;
-  size_t bytes = 0;
-  for (void **e = l->extra; *e != RUN_PARAM_END; e += 2) {
-    if (*e == RUN_PARAM_BUFFER)
-      block = e[1];
-    else if (*e == RUN_PARAM_SIZE)
-      bytes = *(const size_t *)e[1];
-    else
-      return false;
-  }
+  size_t bytes;
+  const void *block = run_block_of(l->extra, &bytes);
   if (!block || bytes != v->own_bytes || v->recipe.params_bytes > sizeof r->block) return false;
   memcpy(r->block, block, bytes);
   r->bytes = bytes;

@@ -32,6 +32,11 @@ typedef struct run_replacement {
   _Alignas(16) char block[RUN_MOST_BYTES];
 } run_replacement;
 
+/* The block of parameters that `extra` names, not NULL itself; NULL: none, or in a way that is not known. */
+const void *run_block_of(void *const *extra, size_t *bytes);
+/* Its stream's operations are captured, or may be: they run later, in other streams, and perhaps several at
+ * once. */
+bool run_is_captured(const run_launch *l);
 /* The variant that takes the place of the kernel's launch, and how; NULL: none does. Takes no lock. */
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r);
 /* Hands a launch to the driver as the program asked for it, but for these. */

@@ -16,18 +16,20 @@ static struct {
 
 /* ---- Ranges ------------------------------------------------------------------------------------ */
 
-/* The number of the first range that ends behind the address. */
-static size_t first_behind(uint64_t address) {
-  size_t low = 0, high = seen.ranges.n;
+size_t run_range_behind(const run_range *ranges, size_t n, uint64_t address) {
+  size_t low = 0, high = n;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    const run_range *r = &seen.ranges.data[middle];
-    if (r->at + r->bytes <= address)
+    if (ranges[middle].at + ranges[middle].bytes <= address)
       low = middle + 1;
     else
       high = middle;
   }
   return low;
+}
+
+static size_t first_behind(uint64_t address) {
+  return run_range_behind(seen.ranges.data, seen.ranges.n, address);
 }
 
 static void drop_between(uint64_t at, uint64_t bytes) {
@@ -63,22 +65,12 @@ static void drop(uint64_t at, uint64_t bytes) {
   pthread_mutex_unlock(&lock);
 }
 
-bool run_memory_of(uint64_t address, run_range *out) {
-  pthread_mutex_lock(&lock);
-  const size_t k = first_behind(address);
-  const bool found = k < seen.ranges.n && seen.ranges.data[k].at <= address;
-  if (found) *out = seen.ranges.data[k];
-  pthread_mutex_unlock(&lock);
-  return found;
-}
-
 run_range *run_memory_all(size_t *n) {
   pthread_mutex_lock(&lock);
   *n = seen.ranges.n;
-  run_range *all = *n ? malloc(*n * sizeof *all) : NULL;
-  if (all) memcpy(all, seen.ranges.data, *n * sizeof *all);
+  run_range *all = malloc((*n + 1) * sizeof *all);
+  if (all && *n) memcpy(all, seen.ranges.data, *n * sizeof *all);
   pthread_mutex_unlock(&lock);
-  if (!all) *n = 0;
   return all;
 }
 
@@ -108,12 +100,15 @@ void run_stream_gone(run_handle stream) {
 }
 
 run_handle *run_streams_all(size_t *n) {
+  static const run_handle defaults[] = {(run_handle)1, (run_handle)2}; /* legacy, the thread's own */
+  enum { DEFAULTS = sizeof defaults / sizeof *defaults };
   pthread_mutex_lock(&lock);
-  *n = seen.streams.n;
-  run_handle *all = *n ? malloc(*n * sizeof *all) : NULL;
-  if (all) memcpy(all, seen.streams.data, *n * sizeof *all);
+  const size_t own = seen.streams.n;
+  run_handle *all = malloc((DEFAULTS + own) * sizeof *all);
+  if (all) memcpy(all, defaults, sizeof defaults);
+  if (all && own) memcpy(all + DEFAULTS, seen.streams.data, own * sizeof *all);
   pthread_mutex_unlock(&lock);
-  if (!all) *n = 0;
+  *n = DEFAULTS + own;
   return all;
 }
 

@@ -4,7 +4,7 @@
 
 #include "run/watch.h"
 
-enum { CAPTURE_RELAXED = 2, NON_BLOCKING = 1, MAX_THREADS_PER_BLOCK = 0 };
+enum { MAX_THREADS_PER_BLOCK = 0 };
 
 /* ---- Making ready ------------------------------------------------------------------------------ */
 
@@ -37,7 +37,7 @@ static bool fill(const run_variant *v, run_place *p) {
   const run_driver *d = &run_real;
   if (!d->cuMemAlloc_v2 || !d->cuMemsetD8Async || !d->cuMemcpyHtoDAsync_v2 || !d->cuStreamCreate ||
       !d->cuStreamSynchronize || !d->cuStreamDestroy_v2 ||
-      d->cuStreamCreate(&stream, NON_BLOCKING) != RUN_SUCCESS)
+      d->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS)
     return false;
   bool ok = true;
   if (tables)
@@ -120,7 +120,7 @@ void run_variant_drop(run_variant *v) {
 
 void run_place_make(run_kernel *k) {
   unsigned long long context;
-  int mode = CAPTURE_RELAXED;
+  int mode = RUN_CAPTURE_RELAXED;
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_relaxed);
   if (!v) return;
   const run_driver *d = &run_real;

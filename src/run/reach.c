@@ -23,16 +23,8 @@ static const char too_much[] = "it reaches too much memory";
 
 /* The allocation that holds the address; `n`: none does. */
 static size_t holder(const search *s, uint64_t address) {
-  size_t low = 0, high = s->n;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    const run_range *r = &s->all[middle];
-    if (r->at + r->bytes <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < s->n && s->all[low].at <= address ? low : s->n;
+  const size_t k = run_range_behind(s->all, s->n, address);
+  return k < s->n && s->all[k].at <= address ? k : s->n;
 }
 
 static const char *take(search *s, size_t k) {
@@ -65,7 +57,7 @@ static const char *look_into(search *s, size_t number, uint64_t *words, run_hand
     if (run_real.cuMemcpyDtoHAsync_v2(words, r.at + at, bytes, stream) != RUN_SUCCESS ||
         run_real.cuStreamSynchronize(stream) != RUN_SUCCESS)
       return "the driver does not copy its memory";
-    why = run_now() > s->until ? too_much : look_at(s, words, bytes / sizeof *words, &any);
+    why = hd_seconds() > s->until ? too_much : look_at(s, words, bytes / sizeof *words, &any);
   }
   s->reach->ranges.data[number].points = any;
   return why;
@@ -92,7 +84,20 @@ static bool takes_any_address(void) {
          run_real.cuDeviceGetAttribute(&takes, PAGEABLE_MEMORY_ACCESS, device) == RUN_SUCCESS && takes;
 }
 
-static const char *find(search *s, const uint64_t *block, size_t words, run_handle stream) {
+/* The launch's parameters in one block. */
+static bool gather(const run_facts *f, const run_launch *l, char *to) {
+  if (l->params) {
+    for (uint32_t k = 0; k < f->n_params; k++) memcpy(to + f->offsets[k], l->params[k], f->sizes[k]);
+    return true;
+  }
+  size_t bytes = 0;
+  const void *given = l->extra ? run_block_of(l->extra, &bytes) : NULL;
+  if (given && bytes <= f->bytes) memcpy(to, given, bytes);
+  return !f->bytes || (given && bytes <= f->bytes);
+}
+
+static const char *find(search *s, size_t words, run_handle stream) {
+  const uint64_t *block = s->reach->block;
   uint64_t *chunk = malloc(CHUNK);
   bool any = false;
   const char *why = chunk ? look_at(s, block, words, &any) : "no memory";
@@ -103,45 +108,29 @@ static const char *find(search *s, const uint64_t *block, size_t words, run_hand
   return why;
 }
 
-const char *run_reach_of(const void *block, size_t bytes, run_handle stream, uint64_t most, double seconds,
-                         run_reach *out) {
-  search s = {.reach = out, .any_address = takes_any_address(), .most = most, .until = run_now() + seconds};
-  *out = (run_reach){0};
-  const size_t words = bytes / sizeof(uint64_t);
-  uint64_t *own = calloc(words + 1, sizeof *own);
-  if (!own) return "no memory";
-  if (words) memcpy(own, block, words * sizeof *own);
+const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
+                         double seconds, run_reach *out) {
+  search s = {
+      .reach = out, .any_address = takes_any_address(), .most = most, .until = hd_seconds() + seconds};
+  const char *why = "no memory";
+  *out = (run_reach){.block = calloc(f->bytes / sizeof *out->block + 1, sizeof *out->block)};
   s.all = run_memory_all(&s.n);
   s.found = calloc(s.n + 1, sizeof *s.found);
-  if (s.n) {
+  if (s.n && s.all) {
     s.low = s.all[0].at;
     s.high = s.all[s.n - 1].at + s.all[s.n - 1].bytes;
   }
-  const char *why = s.found ? find(&s, own, words, stream) : "no memory";
+  if (out->block && s.all && s.found)
+    why = gather(f, l, (char *)out->block) ? find(&s, f->bytes / sizeof *out->block, stream)
+                                           : "its parameters are not understood";
   free(s.found);
   free(s.all);
-  free(own);
   if (why) run_reach_free(out);
   return why;
 }
 
-bool run_gather(const run_facts *f, const run_launch *l, void *to) {
-  char *block = to;
-  memset(block, 0, f->bytes);
-  if (l->params) {
-    for (uint32_t k = 0; k < f->n_params; k++) memcpy(block + f->offsets[k], l->params[k], f->sizes[k]);
-    return true;
-  }
-  const void *given = NULL;
-  size_t bytes = 0;
-  for (void **e = l->extra; e && *e; e += 2) {
-    if (*e == RUN_PARAM_BUFFER)
-      given = e[1];
-    else if (*e == RUN_PARAM_SIZE)
-      bytes = *(const size_t *)e[1];
-  }
-  if (given && bytes <= f->bytes) memcpy(block, given, bytes);
-  return !f->bytes || (given && bytes <= f->bytes);
+void run_reach_free(run_reach *r) {
+  hd_vec_free(&r->ranges);
+  free(r->block);
+  *r = (run_reach){0};
 }
-
-void run_reach_free(run_reach *r) { hd_vec_free(&r->ranges); }

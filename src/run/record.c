@@ -12,25 +12,21 @@
 
 /* FRAME: bytes that are packed at once. BEYOND: of a buffer, so that the address behind an allocation is one
  * in it. SPARE: launches that may be recorded for each that is kept. */
-enum {
-  FRAME = 1 << 22,
-  BEYOND = 8,
-  NON_BLOCKING = 1,
-  LEVEL = 1,
-  SPARE = 4,
-  PATIENCE = 10,
-  PATH = HD_STEER_PATH + 192
-};
+enum { FRAME = 1 << 22, BEYOND = 8, LEVEL = 1, SPARE = 4, PATIENCE = 10, PATH = HD_STEER_PATH + 192 };
 
 static const uint64_t most_bytes = UINT64_C(16) << 30; /* of a launch that is recorded */
+
+typedef struct recording {
+  run_kernel *kernel;
+  run_shape *shape;
+} recording;
 
 typedef struct kept_file {
   char digest[HD_DIGEST_HEX], path[PATH];
 } kept_file;
 
 /* All launches that were recorded, and their files by content; under run_lock. */
-static HD_VEC(run_shape *) recorded;
-static HD_VEC(run_kernel *) recorded_kernels;
+static HD_VEC(recording) recorded;
 static HD_VEC(kept_file) files;
 
 /* ---- Files ------------------------------------------------------------------------------------- */
@@ -152,7 +148,8 @@ static bool put_fields(hd_buf *b, const run_reach *reach, const char *from, uint
 }
 
 static bool describe(hd_buf *b, const run_kernel *k, const run_facts *f, const run_launch *l,
-                     const char *block, const run_reach *reach) {
+                     const run_reach *reach) {
+  const char *block = (const char *)reach->block;
   bool ok = true;
   hd_buf_printf(b, "title = \"%s, launch %lu\"\nsource = \"kernel.ptx\"\n\n[sizes.small]\n", k->name,
                 atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1);
@@ -234,21 +231,13 @@ static const char *write_launch(run_kernel *k, run_shape *s, const run_facts *f,
   char folder[PATH - 32];
   run_reach reach = {0};
   hd_buf toml = {0};
-  char *block = malloc(f->bytes + 1);
-  const char *why = !block ? "no memory"
-                    : !run_gather(f, l, block)
-                        ? "its parameters are not understood"
-                        : run_reach_of(block, f->bytes, stream, most_bytes, PATIENCE, &reach);
-  if (!why && !describe(&toml, k, f, l, block, &reach)) why = "its parameters are not understood";
+  const char *why = run_reach_of(f, l, stream, most_bytes, PATIENCE, &reach);
+  if (!why && !describe(&toml, k, f, l, &reach)) why = "its parameters are not understood";
   if (!why && !make_folder(k, folder)) why = "its folder cannot be made";
   if (!why && (why = write_all(folder, k, &reach, &toml, stream))) remove_folder(folder);
-  if (!why && (s->folder = strdup(folder))) {
-    const bool listed = hd_vec_push(&recorded, s) && hd_vec_push(&recorded_kernels, k);
-    if (!listed) why = "no memory";
-  }
+  if (!why && (s->folder = strdup(folder)) && !hd_vec_push(&recorded, ((recording){k, s}))) why = "no memory";
   hd_buf_free(&toml);
   run_reach_free(&reach);
-  free(block);
   return why;
 }
 
@@ -264,11 +253,11 @@ static void time_it(run_kernel *k, run_shape *s, run_handle function, const run_
   own.stream = stream;
   own.per_thread = false;
   const bool timed = run_settings.profile[0] && run_time_begin(k, &own, &t);
-  const double begin = run_now();
+  const double begin = hd_seconds();
   *result = run_send(&own, function, l->grid, l->params, l->extra);
   if (timed) run_time_end(&t, &own, *result == RUN_SUCCESS);
   if (*result == RUN_SUCCESS) run_real.cuStreamSynchronize(stream);
-  s->seconds = run_now() - begin;
+  s->seconds = hd_seconds() - begin;
   run_times_take();
 }
 
@@ -308,7 +297,7 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
     return k->why;
   }
   why = facts.effect ? facts.effect : facts.handle;
-  if (!why && r->cuStreamCreate(&stream, NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
+  if (!why && r->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
   if (!why) {
     why = write_launch(k, s, &facts, l, stream);
     time_it(k, s, function, l, stream, result);
@@ -332,28 +321,24 @@ const char *run_record(run_kernel *k, run_shape *s, run_handle function, const r
   return why;
 }
 
+static double time_of(const recording *r) { return r->shape->seconds * (double)r->shape->launches; }
+
+static int by_time(const void *a, const void *b) {
+  const double x = time_of(a), y = time_of(b);
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
 void run_record_end(hd_buf *lines) {
-  for (size_t i = 0; i < recorded.n; i++) { /* by time; few */
-    for (size_t j = i; j && recorded.data[j - 1]->seconds * (double)recorded.data[j - 1]->launches <
-                                recorded.data[j]->seconds * (double)recorded.data[j]->launches;
-         j--) {
-      run_shape *const s = recorded.data[j];
-      run_kernel *const k = recorded_kernels.data[j];
-      recorded.data[j] = recorded.data[j - 1];
-      recorded.data[j - 1] = s;
-      recorded_kernels.data[j] = recorded_kernels.data[j - 1];
-      recorded_kernels.data[j - 1] = k;
-    }
-  }
+  if (recorded.n) qsort(recorded.data, recorded.n, sizeof *recorded.data, by_time);
   for (size_t i = 0; i < recorded.n; i++) {
-    run_shape *s = recorded.data[i];
+    run_shape *s = recorded.data[i].shape;
     if (i >= most()) {
       remove_folder(s->folder);
       free(s->folder);
       s->folder = NULL;
     } else
       hd_buf_printf(lines, "heddle: recorded %s: %s, %lu launch%s of about %.0f us\n", s->folder,
-                    recorded_kernels.data[i]->name, s->launches, s->launches == 1 ? "" : "es",
+                    recorded.data[i].kernel->name, s->launches, s->launches == 1 ? "" : "es",
                     s->seconds * 1e6);
   }
 }

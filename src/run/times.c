@@ -36,13 +36,6 @@ void run_times_take(void) {
   pthread_mutex_unlock(&lock);
 }
 
-static bool is_capturing(const run_launch *l) {
-  int status = 1;
-  int (*const ask)(run_handle, int *) =
-      l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
-  return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
-}
-
 static int record(const run_launch *l, run_handle event) {
   int (*const mark)(run_handle, run_handle) =
       l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
@@ -51,7 +44,7 @@ static int record(const run_launch *l, run_handle event) {
 
 bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out) {
   const run_driver *d = &run_real;
-  if (!k || !d->cuEventCreate || !d->cuEventElapsedTime || is_capturing(l)) return false;
+  if (!k || !d->cuEventCreate || !d->cuEventElapsedTime || run_is_captured(l)) return false;
   pthread_mutex_lock(&lock);
   take_times();
   timing *t = n < PENDING ? &pending[(first + n) % PENDING] : NULL;

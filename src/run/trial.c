@@ -5,7 +5,7 @@
 
 #include "run/watch.h"
 
-enum { NON_BLOCKING = 1, ALIGN = 256, THREADS = 256, CTAS = 1024 };
+enum { ALIGN = 256, THREADS = 256, CTAS = 1024 };
 
 struct run_trial {
   run_launch l; /* in a stream of heddle's */
@@ -105,12 +105,7 @@ static const char *find_reach(run_trial *t, const run_facts *f, const run_launch
   unsigned long long context;
   size_t left = 0, total = 0;
   if (!run_real.cuMemGetInfo_v2 || run_real.cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS) left = 0;
-  char *block = malloc(f->bytes + 1);
-  const char *why = !block ? "no memory"
-                    : !run_gather(f, l, block)
-                        ? "its parameters are not understood"
-                        : run_reach_of(block, f->bytes, t->l.stream, left / 4, 1, &t->reach);
-  free(block);
+  const char *why = run_reach_of(f, l, t->l.stream, left / 4, 1, &t->reach);
   if (!why && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) why = "it has no context";
   for (size_t k = 0; !why && k < t->reach.ranges.n; k++)
     if (t->reach.ranges.data[k].context != context) why = "it uses another context's memory";
@@ -161,7 +156,7 @@ static const char *prepare(run_trial *t, const run_facts *f, const run_launch *l
   t->l = *l;
   t->l.per_thread = false;
   t->l.stream = NULL;
-  if (d->cuStreamCreate(&t->l.stream, NON_BLOCKING) != RUN_SUCCESS) {
+  if (d->cuStreamCreate(&t->l.stream, RUN_NON_BLOCKING) != RUN_SUCCESS) {
     t->l.stream = NULL;
     return old;
   }

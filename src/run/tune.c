@@ -186,7 +186,7 @@ static void find(search *s, const run_shape *shape, run_handle function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
-  for (size_t k = 0; k < n && run_now() < s->until; k++) try(s, &plans[k].plan);
+  for (size_t k = 0; k < n && hd_seconds() < s->until; k++) try(s, &plans[k].plan);
   decide(s, shape);
   free(plans);
 }
@@ -200,7 +200,7 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   hd_diag d = {0};
   search s = {.k = k};
   bool same = false;
-  const double begin = run_now();
+  const double begin = hd_seconds();
   if (!k->module->own.data) return k->module->own.why ? k->module->own.why : "no PTX";
   if (!run_gpu_of(&s.gpu)) return "the driver is too old";
   if (run_facts_of(&k->module->own, k->name, &facts, &d) != HD_OK) {
@@ -232,10 +232,10 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
 
 const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
                      int *result) {
-  const double begin = run_now();
+  const double begin = hd_seconds();
   if (spent >= run_number(run_settings.total, 60)) return "there was no time left";
   const char *why = tune(k, s, function, l, launched, result);
   k->tuned = s->settled ? "the original is best" : "too short to be tuned";
-  spent += run_now() - begin;
+  spent += hd_seconds() - begin;
   return why;
 }

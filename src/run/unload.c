@@ -7,7 +7,7 @@
 
 #include "run/watch.h"
 
-enum { CAPTURE_RELAXED = 2, STAYING = 64 };
+enum { STAYING = 64 };
 
 /* ---- The device -------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static void leave_place(run_place *p, unsigned long long context) {
 
 static void leave_device(run_module *m) {
   unsigned long long context = 0;
-  int mode = CAPTURE_RELAXED;
+  int mode = RUN_CAPTURE_RELAXED;
   const run_driver *d = &run_real;
   const bool known = d->cuCtxGetId && d->cuCtxGetId(NULL, &context) == RUN_SUCCESS;
   const bool relaxed =

@@ -30,20 +30,18 @@ typedef struct run_range {
   bool points; /* it holds addresses: in a run_reach alone */
 } run_range;
 
-/* The allocation that holds this address. */
-bool run_memory_of(uint64_t address, run_range *out);
-/* All of them, by address, malloc'd; NULL: there are none, or no memory. */
+/* The number of the first of these ranges, by address, that ends behind this one; n: none does. */
+size_t run_range_behind(const run_range *ranges, size_t n, uint64_t address);
+/* All allocations, by address, malloc'd; NULL: no memory. */
 run_range *run_memory_all(size_t *n);
 /* Another process may have some of it. */
 bool run_memory_is_shared(void);
-/* The streams that the program made and has not destroyed, malloc'd. */
+/* The default streams, and those that the program made and has not destroyed, malloc'd; NULL: no memory. */
 run_handle *run_streams_all(size_t *n);
 void run_stream_gone(run_handle stream);
 
 /* ---- Alone (alone.c) --------------------------------------------------------------------------- */
 
-/* Seconds of a clock that only goes forward. */
-double run_now(void);
 /* NULL: nothing but this thread can touch the GPU's memory now, and the GPU is idle, for which it is waited
  * so many seconds; else why not. Takes no part in captures. */
 const char *run_not_alone(double seconds);
@@ -53,16 +51,15 @@ const char *run_not_alone(double seconds);
 typedef struct run_reach {
   HD_VEC(run_range) ranges; /* in the order in which they were found */
   uint64_t bytes;
+  uint64_t *block; /* the launch's parameters, f->bytes */
 } run_reach;
 
-/* The launch's parameter block, f->bytes long; false: it is given in a way that is not known. */
-bool run_gather(const run_facts *f, const run_launch *l, void *block);
-/* The allocations that a launch with this parameter block reaches: those that its words point into, and those
- * that words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an
- * idle one to copy with; it may be `most` bytes, and take so many seconds. NULL: they are in *out; else why
- * it cannot be told. */
-const char *run_reach_of(const void *block, size_t bytes, run_handle stream, uint64_t most, double seconds,
-                         run_reach *out);
+/* The allocations that a launch reaches: those that the words of its parameters point into, and those that
+ * words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an idle one
+ * to copy with; it may be `most` bytes, and take so many seconds. NULL: they are in *out; else why it cannot
+ * be told. */
+const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
+                         double seconds, run_reach *out);
 void run_reach_free(run_reach *r);
 
 /* ---- Trials (trial.c) -------------------------------------------------------------------------- */
