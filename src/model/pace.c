@@ -257,6 +257,6 @@ void model_pace_destroy(model_pace *p) {
   free(p->workers);
   hd_vec_free(&p->steps);
   hd_vec_free(&p->segments);
-  free(p->by_segment.slot);
+  model_index_free(&p->by_segment);
   free(p);
 }

@@ -53,7 +53,7 @@ typedef struct model_pace_worker {
 typedef struct model_pace {
   HD_VEC(model_step) steps;
   HD_VEC(model_segment) segments;
-  model_path_index by_segment;
+  model_index by_segment;
   model_pace_worker *workers;
   unsigned n_workers;
 } model_pace;

@@ -7,35 +7,19 @@ enum { BANKS = 32, BANK_BYTES = 4, MOST_EVENTS = UINT16_MAX };
 
 /* ---- Indexes ---------------------------------------------------------------- */
 
-typedef uint64_t hash_of(const model_paths *p, uint32_t number);
-
-static bool index_grow(const model_paths *p, model_path_index *x, hash_of *hash) {
-  size_t cap = x->cap ? x->cap * 2 : 256;
-  uint32_t *slot = calloc(cap, sizeof *slot);
-  if (!slot) return false;
-  for (size_t i = 0; i < x->cap; i++) {
-    if (!x->slot[i]) continue;
-    size_t at = hash(p, x->slot[i] - 1) & (cap - 1);
-    while (slot[at]) at = (at + 1) & (cap - 1);
-    slot[at] = x->slot[i];
-  }
-  free(x->slot);
-  x->slot = slot;
-  x->cap = cap;
-  return true;
-}
-
 static uint64_t run_hash(const model_path_run *r, const model_path_access *a) {
   uint32_t key[3] = {r->func, r->first, r->last};
   return hd_hash(key, sizeof key) ^ (r->n_access ? 31 * hd_hash(a, r->n_access * sizeof *a) : 0);
 }
 
-static uint64_t hash_run(const model_paths *p, uint32_t number) {
+static uint64_t hash_run(const void *paths, uint32_t number) {
+  const model_paths *p = paths;
   const model_path_run *r = &p->runs.data[number];
   return run_hash(r, p->accesses.data + r->access);
 }
 
-static uint64_t hash_path(const model_paths *p, uint32_t number) {
+static uint64_t hash_path(const void *paths, uint32_t number) {
+  const model_paths *p = paths;
   const model_path *q = &p->paths.data[number];
   return hd_hash(p->steps.data + q->step, q->n_steps * sizeof *p->steps.data);
 }
@@ -43,8 +27,8 @@ static uint64_t hash_path(const model_paths *p, uint32_t number) {
 /* The number of a run with these accesses: an equal one's if there is one. */
 static bool intern_run(model_paths *p, const model_path_run *r, const model_path_access *a,
                        uint32_t *number) {
-  model_path_index *x = &p->by_run;
-  if (4 * (x->n + 1) > 3 * x->cap && !index_grow(p, x, hash_run)) return false;
+  model_index *x = &p->by_run;
+  if (!model_index_room(x, hash_run, p)) return false;
   size_t at = run_hash(r, a) & (x->cap - 1);
   for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
     const model_path_run *o = &p->runs.data[x->slot[at] - 1];
@@ -63,14 +47,13 @@ static bool intern_run(model_paths *p, const model_path_run *r, const model_path
   if (r->n_access) memcpy(p->accesses.data + first, a, r->n_access * sizeof *a);
   p->accesses.n = first + r->n_access;
   *number = (uint32_t)(p->runs.n - 1);
-  x->slot[at] = *number + 1;
-  x->n++;
+  model_index_put(x, at, *number);
   return true;
 }
 
 static bool intern_path(model_paths *p, const model_path_step *steps, uint32_t n, uint32_t *number) {
-  model_path_index *x = &p->by_path;
-  if (4 * (x->n + 1) > 3 * x->cap && !index_grow(p, x, hash_path)) return false;
+  model_index *x = &p->by_path;
+  if (!model_index_room(x, hash_path, p)) return false;
   size_t at = hd_hash(steps, n * sizeof *steps) & (x->cap - 1);
   for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
     const model_path *o = &p->paths.data[x->slot[at] - 1];
@@ -86,8 +69,7 @@ static bool intern_path(model_paths *p, const model_path_step *steps, uint32_t n
   memcpy(p->steps.data + first, steps, n * sizeof *steps);
   p->steps.n = first + n;
   *number = (uint32_t)(p->paths.n - 1);
-  x->slot[at] = *number + 1;
-  x->n++;
+  model_index_put(x, at, *number);
   return true;
 }
 
@@ -96,8 +78,8 @@ void model_paths_free(model_paths *p) {
   hd_vec_free(&p->accesses);
   hd_vec_free(&p->steps);
   hd_vec_free(&p->paths);
-  free(p->by_run.slot);
-  free(p->by_path.slot);
+  model_index_free(&p->by_run);
+  model_index_free(&p->by_path);
   *p = (model_paths){0};
 }
 

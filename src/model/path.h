@@ -8,6 +8,7 @@
 #define HEDDLE_MODEL_PATH_H
 
 #include "heddle/emu.h"
+#include "model/index.h"
 
 /* Instead of a statement: a barrier of the CTA. */
 #define PATH_BARRIER UINT32_MAX
@@ -33,19 +34,13 @@ typedef struct model_path {
   uint32_t step, n_steps; /* into model_paths.steps */
 } model_path;
 
-/* An index by hash: numbers of runs or paths, plus one; 0 is free. */
-typedef struct model_path_index {
-  uint32_t *slot;
-  size_t cap, n;
-} model_path_index;
-
 /* All distinct runs and paths that one host thread has recorded. */
 typedef struct model_paths {
   HD_VEC(model_path_run) runs;
   HD_VEC(model_path_access) accesses;
   HD_VEC(model_path_step) steps;
   HD_VEC(model_path) paths;
-  model_path_index by_run, by_path;
+  model_index by_run, by_path;
 } model_paths;
 
 /* The path of a warp that has not ended. */

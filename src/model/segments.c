@@ -1,7 +1,6 @@
 /* Segments: steps between two events of a warp, equal ones once. */
 #include "model/builder.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t hash_segment(const model_step *steps, uint32_t n, const model_segment *s) {
@@ -9,28 +8,16 @@ static uint64_t hash_segment(const model_step *steps, uint32_t n, const model_se
   return h + s->event * 0x9E3779B97F4A7C15ull + s->joined + 0x51ull * s->repeats;
 }
 
-static bool grow_index(model_pace *p) {
-  model_path_index *x = &p->by_segment;
-  size_t cap = x->cap ? x->cap * 2 : 256;
-  uint32_t *slot = calloc(cap, sizeof *slot);
-  if (!slot) return false;
-  for (size_t i = 0; i < x->cap; i++) {
-    if (!x->slot[i]) continue;
-    const model_segment *s = &p->segments.data[x->slot[i] - 1];
-    size_t at = hash_segment(p->steps.data + s->step, s->n_steps, s) & (cap - 1);
-    while (slot[at]) at = (at + 1) & (cap - 1);
-    slot[at] = x->slot[i];
-  }
-  free(x->slot);
-  x->slot = slot;
-  x->cap = cap;
-  return true;
+static uint64_t hash_kept(const void *pace, uint32_t number) {
+  const model_pace *p = pace;
+  const model_segment *s = &p->segments.data[number];
+  return hash_segment(p->steps.data + s->step, s->n_steps, s);
 }
 
 /* The number of a segment of these steps: an equal one's if there is one. */
 static bool intern(model_pace *p, const model_step *steps, model_segment *s, uint32_t *number) {
-  model_path_index *x = &p->by_segment;
-  if (4 * (x->n + 1) > 3 * x->cap && !grow_index(p)) return false;
+  model_index *x = &p->by_segment;
+  if (!model_index_room(x, hash_kept, p)) return false;
   size_t at = hash_segment(steps, s->n_steps, s) & (x->cap - 1);
   for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
     const model_segment *o = &p->segments.data[x->slot[at] - 1];
@@ -47,8 +34,7 @@ static bool intern(model_pace *p, const model_step *steps, model_segment *s, uin
   if (s->n_steps) memcpy(p->steps.data + p->steps.n, steps, s->n_steps * sizeof *steps);
   p->steps.n += s->n_steps;
   *number = (uint32_t)(p->segments.n - 1);
-  x->slot[at] = *number + 1;
-  x->n++;
+  model_index_put(x, at, *number);
   return true;
 }
 

@@ -36,8 +36,7 @@ typedef struct worker {
   size_t latest; /* index of the CTA that the last hook was about */
   HD_VEC(uint8_t) bytes;
   HD_VEC(stream_place) streams;
-  uint32_t *index; /* open addressing over streams, number + 1; 0: free */
-  size_t index_cap, indexed;
+  model_index index; /* of streams */
   model_footprint foot;
   model_paths paths;
   hd_trace_info info; /* this worker's share of the sums */
@@ -141,8 +140,8 @@ static bool charge(hd_trace *t, uint64_t bytes) {
 
 /* Account for the memory that a worker has taken since the last time. */
 static void settle(hd_trace *t, worker *w) {
-  uint64_t now = w->bytes.cap + w->streams.cap * sizeof *w->streams.data + w->index_cap * sizeof *w->index +
-                 w->foot.memory + model_paths_bytes(&w->paths);
+  uint64_t now = w->bytes.cap + w->streams.cap * sizeof *w->streams.data +
+                 w->index.cap * sizeof *w->index.slot + w->foot.memory + model_paths_bytes(&w->paths);
   for (size_t i = 0; i < w->ctas.n; i++) {
     const open_cta *c = &w->ctas.data[i];
     now += t->warps * sizeof *c->warps + c->writes.cap * 3 * sizeof(uint64_t);
@@ -155,21 +154,10 @@ static void settle(hd_trace *t, worker *w) {
 
 /* ---- Streams of a worker --------------------------------------------------------- */
 
-static bool grow_index(worker *w) {
-  size_t cap = w->index_cap ? w->index_cap * 2 : 256;
-  uint32_t *index = calloc(cap, sizeof *index);
-  if (!index) return false;
-  for (size_t i = 0; i < w->index_cap; i++) {
-    if (!w->index[i]) continue;
-    const stream_place *s = &w->streams.data[w->index[i] - 1];
-    size_t at = hd_hash(w->bytes.data + s->offset, s->length) & (cap - 1);
-    while (index[at]) at = (at + 1) & (cap - 1);
-    index[at] = w->index[i];
-  }
-  free(w->index);
-  w->index = index;
-  w->index_cap = cap;
-  return true;
+static uint64_t hash_stream(const void *of, uint32_t number) {
+  const worker *w = of;
+  const stream_place *s = &w->streams.data[number];
+  return hd_hash(w->bytes.data + s->offset, s->length);
 }
 
 /* The number of a stream in the worker's list, an equal one that is there already if there is. */
@@ -177,12 +165,13 @@ static bool keep_stream(worker *w, const uint8_t *bytes, size_t n, uint32_t *num
   bool share = n <= SHARED_STREAM_BYTES;
   size_t at = 0;
   if (share) {
-    if (4 * (w->indexed + 1) > 3 * w->index_cap && !grow_index(w)) return false;
-    at = hd_hash(bytes, n) & (w->index_cap - 1);
-    for (; w->index[at]; at = (at + 1) & (w->index_cap - 1)) {
-      const stream_place *s = &w->streams.data[w->index[at] - 1];
+    const model_index *x = &w->index;
+    if (!model_index_room(&w->index, hash_stream, w)) return false;
+    at = hd_hash(bytes, n) & (x->cap - 1);
+    for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
+      const stream_place *s = &w->streams.data[x->slot[at] - 1];
       if (s->length == n && (!n || memcmp(w->bytes.data + s->offset, bytes, n) == 0)) {
-        *number = w->index[at] - 1;
+        *number = x->slot[at] - 1;
         return true;
       }
     }
@@ -193,10 +182,7 @@ static bool keep_stream(worker *w, const uint8_t *bytes, size_t n, uint32_t *num
   if (n) memcpy(w->bytes.data + w->bytes.n, bytes, n);
   w->bytes.n += n;
   *number = (uint32_t)(w->streams.n - 1);
-  if (share) {
-    w->index[at] = *number + 1;
-    w->indexed++;
-  }
+  if (share) model_index_put(&w->index, at, *number);
   return true;
 }
 
@@ -459,9 +445,7 @@ static void free_recording(hd_trace *t, bool resumes) {
     worker *w = &t->workers[i];
     free_ctas(t, w);
     if (i || !resumes) model_footprint_free(&w->foot);
-    free(w->index);
-    w->index = NULL;
-    w->index_cap = 0;
+    model_index_free(&w->index);
   }
 }
 
