@@ -93,14 +93,9 @@ static void run_finals(search *s) {
 }
 
 static void describe(const run_kernel *k, const run_shape *shape, const run_gpu *gpu, hd_verdict *v) {
-  hd_digest h = hd_digest_begin();
   *v = (hd_verdict){.confidence = 0.99};
-  hd_digest_bytes(&h, k->module->own.data, k->module->own.len);
-  hd_digest_text(&h, k->name);
-  hd_digest_hex(&h, v->key.kernel);
-  const uint32_t *g = shape->grid, *b = shape->block;
-  snprintf(v->key.launch, sizeof v->key.launch, "grid=%ux%ux%u block=%ux%ux%u shared=%u args=any", g[0], g[1],
-           g[2], b[0], b[1], b[2], shape->shared);
+  hd_verdict_kernel(k->module->own.data, k->module->own.len, k->name, v->key.kernel);
+  hd_verdict_launch(shape->grid, shape->block, shape->shared, NULL, 0, v->key.launch);
   snprintf(v->key.gpu, sizeof v->key.gpu, "%s", gpu->name);
   snprintf(v->key.driver, sizeof v->key.driver, "%s", gpu->driver);
   snprintf(v->name, sizeof v->name, "%s", k->name);

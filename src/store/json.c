@@ -1,4 +1,4 @@
-/* Verdicts and their tables as JSON; the keys of verdicts. */
+/* Verdicts and their tables as JSON. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,29 +10,6 @@
 
 static const char mark[] = "heddle_verdicts";
 enum { FORMAT = 3, FIRST_FORMAT = 1 };
-
-/* ---- Keys ----------------------------------------------------------------------------- */
-
-void hd_verdict_kernel(const char *text, size_t len, const char *kernel, char out[HD_DIGEST_HEX]) {
-  hd_digest h = hd_digest_begin();
-  hd_digest_bytes(&h, text, len);
-  hd_digest_text(&h, kernel);
-  hd_digest_hex(&h, out);
-}
-
-void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], uint32_t shared, const void *args,
-                       size_t args_bytes, char out[192]) {
-  char digest[HD_DIGEST_HEX] = "any";
-  if (args) {
-    hd_digest h = hd_digest_begin();
-    hd_digest_bytes(&h, args, args_bytes);
-    hd_digest_hex(&h, digest);
-  }
-  snprintf(out, 192,
-           "grid=%" PRIu32 "x%" PRIu32 "x%" PRIu32 " block=%" PRIu32 "x%" PRIu32 "x%" PRIu32
-           " shared=%" PRIu32 " args=%s",
-           grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, digest);
-}
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
