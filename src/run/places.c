@@ -103,21 +103,6 @@ run_place *run_place_try(run_variant *v) {
   return make(v, context);
 }
 
-void run_variant_drop(run_variant *v) {
-  run_place *next;
-  for (run_place *p = atomic_load(&v->places); p; p = next) {
-    next = p->next;
-    run_know_place(p->function, NULL);
-    run_know_place(p->kernel, NULL);
-    release(p);
-  }
-  if (v->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(v->library);
-  hd_table_free(&v->table);
-  free(v->text);
-  free(v->name);
-  free(v);
-}
-
 void run_place_make(run_kernel *k) {
   unsigned long long context;
   int mode = RUN_CAPTURE_RELAXED;

@@ -20,20 +20,24 @@ static void leave_place(run_place *p, unsigned long long context) {
   p->table = p->states = 0;
 }
 
-static void leave_device(run_module *m) {
+/* Memory in another context than the current one cannot be freed now; it goes with its context. */
+static void leave_variant(run_variant *v) {
   unsigned long long context = 0;
+  const run_driver *d = &run_real;
+  if (!d->cuCtxGetId || d->cuCtxGetId(NULL, &context) != RUN_SUCCESS) context = 0;
+  atomic_store(&v->off, true);
+  for (run_place *p = atomic_load(&v->places); p; p = p->next) leave_place(p, context);
+  if (v->library && d->cuLibraryUnload) d->cuLibraryUnload(v->library);
+  v->library = NULL;
+}
+
+static void leave_device(run_module *m) {
   int mode = RUN_CAPTURE_RELAXED;
   const run_driver *d = &run_real;
-  const bool known = d->cuCtxGetId && d->cuCtxGetId(NULL, &context) == RUN_SUCCESS;
   const bool relaxed =
       d->cuThreadExchangeStreamCaptureMode && d->cuThreadExchangeStreamCaptureMode(&mode) == RUN_SUCCESS;
   for (run_kernel *k = m->kernels; k; k = k->next)
-    for (run_variant *v = atomic_load(&k->variants); v; v = v->next) {
-      atomic_store(&v->off, true);
-      for (run_place *p = atomic_load(&v->places); p; p = p->next) leave_place(p, known ? context : 0);
-      if (v->library && d->cuLibraryUnload) d->cuLibraryUnload(v->library);
-      v->library = NULL;
-    }
+    for (run_variant *v = atomic_load(&k->variants); v; v = v->next) leave_variant(v);
   if (relaxed) d->cuThreadExchangeStreamCaptureMode(&mode);
 }
 
@@ -62,6 +66,11 @@ static void free_variant(run_variant *v) {
   free(v->text);
   free(v->name);
   free(v);
+}
+
+void run_variant_drop(run_variant *v) {
+  leave_variant(v);
+  free_variant(v);
 }
 
 static void free_module(run_module *m) {
