@@ -1,9 +1,8 @@
 /* heddle/profile.h: where a CUDA program's time goes, and what of it plans could win.
  *
- * A program is run by hd_steer_exec with `profile`, a report and a folder for recordings. What that report
- * says of each kernel is read by hd_suite_profile, and the launch that was recorded for it is looked at:
- * where its reuse lies, how much of it the default order loses, and how much faster a plan could make it at
- * most.
+ * A program is run by hd_steer_run with `profile`, a report and a folder for recordings. hd_suite_profile
+ * reads that report, and looks at the launch that was recorded for each kernel: where its reuse lies, how
+ * much of it the default order loses, and how much faster a plan could make it at most.
  */
 #ifndef HEDDLE_PROFILE_H
 #define HEDDLE_PROFILE_H
@@ -21,8 +20,8 @@ typedef struct hd_profile_kernel {
   char *why;      /* why heddle cannot touch it; NULL: it can */
   bool looked_at; /* what follows is known */
   unsigned category;
-  double lost;  /* bytes moved to and from DRAM over those that each would be moved once for, on the model:
-                   what  is above 1 is reuse that the default order loses */
+  double lost;  /* bytes moved to and from DRAM on the model, over those that the launch touches: above 1, the
+                   default order loses reuse */
   double bound; /* the model's time over the least that it could be: that of the instructions, or of DRAM for
                    each byte once. No plan wins more */
 } hd_profile_kernel;

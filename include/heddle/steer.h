@@ -71,8 +71,8 @@ HD_API hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*to
                                hd_diag *d);
 
 /* The same in a process of its own, which is waited for: *code is its exit code, or 128 and its signal.
- * There, `told` is also called with the reason when the program cannot be started; the code is then 2. What a
- * terminal sends meanwhile is for the program. */
+ * There, `told` is also called with the reason when the program cannot be started; the code is then 2.
+ * Interrupts from a terminal are for the program meanwhile. */
 HD_API hd_status hd_steer_run(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
                               int *code, hd_diag *d);
 

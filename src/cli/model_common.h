@@ -13,9 +13,9 @@ typedef struct model_options {
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   unsigned assume;   /* HD_ASSUME_... */
   uint64_t budget;   /* seconds; 0: 60 */
-  bool exact;
-  bool free_mapping; /* order and binding cost nothing */ /* replay launches whole, however long that takes */
-  bool keep_launch; /* without `plans`: only plans that the launch of the original does for */
+  bool exact;        /* replay launches whole, however long that takes */
+  bool free_mapping; /* order and binding cost nothing */
+  bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
 } model_options;
 
 /* Which GPU is modelled, and how long that may take; for commands that only replay. */
