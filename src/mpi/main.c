@@ -32,23 +32,18 @@ static neighbours find_neighbours(MPI_Comm node) {
 /* Seen by rank 0: every rank's goodbye, in said[]. Those that are stopped or dead say none. */
 static bool part(int ranks, bool *said) {
   const double start = hd_seconds();
+  hd_buf late = {0};
   int left = ranks - 1;
   for (int r = 1; r < ranks; r++) mpi_post(r, TAG_END, NULL, 0);
   while (left && hd_seconds() - start < patience) {
-    MPI_Status status;
-    int there = 0, len = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-    if (!there) {
+    int rank;
+    mpi_tag tag;
+    if (!mpi_receive(MPI_ANY_SOURCE, &rank, &tag, &late))
       usleep(1000);
-      continue;
-    }
-    MPI_Get_count(&status, MPI_BYTE, &len);
-    char *late = malloc((size_t)len + 1);
-    if (!late) return false;
-    MPI_Recv(late, len, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    free(late);
-    if (status.MPI_TAG == TAG_BYE) said[status.MPI_SOURCE] = true, left--;
+    else if (tag == TAG_BYE)
+      said[rank] = true, left--;
   }
+  hd_buf_free(&late);
   return left == 0;
 }
 

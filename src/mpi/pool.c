@@ -39,8 +39,7 @@ void mpi_post(int rank, mpi_tag tag, const void *data, size_t len) {
   under_way = p;
 }
 
-/* A message, if there is one; false: none. */
-static bool receive(int from, int *rank, mpi_tag *tag, hd_buf *bytes) {
+bool mpi_receive(int from, int *rank, mpi_tag *tag, hd_buf *bytes) {
   MPI_Status status;
   int there = 0, len = 0;
   if (MPI_Iprobe(from, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || !there) return false;
@@ -162,7 +161,7 @@ static hd_status hear(state *s, hd_buf *bytes, hd_diag *d) {
   int rank;
   mpi_tag tag;
   hd_status st = HD_OK;
-  while (st == HD_OK && receive(MPI_ANY_SOURCE, &rank, &tag, bytes)) {
+  while (st == HD_OK && mpi_receive(MPI_ANY_SOURCE, &rank, &tag, bytes)) {
     hd_work_answer head;
     if (tag == TAG_READY && bytes->len == sizeof(hd_work_hello)) {
       hd_work_hello hello;
@@ -251,7 +250,7 @@ void mpi_serve(hand *h, uint32_t local, uint32_t locals) {
     int rank;
     mpi_tag tag;
     hd_work_answer head;
-    while (going && receive(0, &rank, &tag, &bytes)) {
+    while (going && mpi_receive(0, &rank, &tag, &bytes)) {
       uint64_t item;
       if (tag == TAG_START) hand_start(h, local, locals);
       if (tag == TAG_ITEM && bytes.len == sizeof item) {

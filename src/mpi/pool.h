@@ -23,5 +23,7 @@ void mpi_serve(hand *h, uint32_t local, uint32_t locals);
 
 /* From rank 0 to a rank that may never receive it: a few bytes, which stay allocated. */
 void mpi_post(int rank, mpi_tag tag, const void *data, size_t len);
+/* A message from this rank, or from any; false: none is there. Ends the program where memory runs out. */
+bool mpi_receive(int from, int *rank, mpi_tag *tag, hd_buf *bytes);
 
 #endif
