@@ -18,18 +18,19 @@ typedef struct levers {
   const hd_levers_table *t;
   hd_lever_cell *cells;
   hd_arena *arena;
-  hd_workload **open; /* by number; NULL: not now */
-  size_t last;        /* the one that is kept open from cell to cell */
+  hd_workload *open; /* kept from cell to cell; NULL: none */
+  size_t number;     /* its */
 } levers;
 
 static hd_status open_of(levers *l, size_t i, hd_workload **out, hd_diag *d) {
-  if (l->last != i && l->open[l->last]) {
-    hd_workload_close(l->open[l->last]);
-    l->open[l->last] = NULL;
+  hd_status st = HD_OK;
+  if (!l->open || l->number != i) {
+    hd_workload_close(l->open);
+    l->open = NULL;
+    l->number = i;
+    st = open_workload(l->run, l->t->workloads[i], &l->open, d);
   }
-  l->last = i;
-  hd_status st = l->open[i] ? HD_OK : open_workload(l->run, l->t->workloads[i], &l->open[i], d);
-  *out = l->open[i];
+  *out = l->open;
   return st;
 }
 
@@ -89,8 +90,7 @@ hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_
   const size_t n = t->n_workloads * t->n_plans;
   levers l = {.run = run, .t = t, .cells = cells, .arena = arena};
   double *costs = HD_NEW_N(arena, n + 1, double);
-  l.open = HD_NEW_N(arena, t->n_workloads + 1, hd_workload *);
-  if (!costs || !l.open) return hd_nomem(d);
+  if (!costs) return hd_nomem(d);
   hd_work work = {.identity = hd_digest_begin(),
                   .n = n,
                   .costs = costs,
@@ -101,7 +101,7 @@ hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_
                   .progress_ctx = run->ctx};
   hd_status st = describe(&l, &work, costs, how != NULL, d);
   if (st == HD_OK) st = hd_work_run(&work, how, whole, d);
-  if (l.open[l.last]) hd_workload_close(l.open[l.last]);
+  hd_workload_close(l.open);
   return st;
 }
 
