@@ -20,7 +20,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
-from . import _heddle
+from . import __version__, _heddle
 from ._kernels import Plan, PlanLike, rewrite
 
 try:
@@ -33,7 +33,6 @@ except (ImportError, AttributeError) as e:
     raise ImportError("heddle.triton needs Triton 3.5 or newer") from e
 
 _log = logging.getLogger("heddle.triton")
-_VERSION = "0.1.0"
 
 
 def place() -> tuple[str, str]:
@@ -79,7 +78,7 @@ def launch_text(grid: Sequence[int]) -> str:
 
 def extended(key: str, plan: str, grid: Sequence[int] = ()) -> str:
     """A key of Triton's and a plan, both as Triton's keys: 64 hexadecimal digits."""
-    return hashlib.sha256(f"{key}|heddle {_VERSION}|{plan}|{launch_text(grid) if grid else ''}".encode()).hexdigest()
+    return hashlib.sha256(f"{key}|heddle {__version__}|{plan}|{launch_text(grid) if grid else ''}".encode()).hexdigest()
 
 
 _state: _State | None = None
