@@ -310,9 +310,8 @@ typedef struct hd_emu_hooks {
   /* Called where no CTA goes on unless others than the launch change memory: while the call lasts, no CTA
    * runs. `proved`: that is certain, or has been so for very long; then true lets the CTAs read memory
    * again, and false (or NULL here) ends the launch as one that cannot continue. Not proved: they seem to
-   * wait, and go on in any case. `stores`: how often the CTAs have stored by now, so that two calls with
-   * equal numbers tell that they did nothing in between. */
-  bool (*wait)(void *ctx, bool proved, uint64_t stores);
+   * wait, and go on in any case. `moved`: they may have changed memory since the last call, or the start. */
+  bool (*wait)(void *ctx, bool proved, bool moved);
   /* vprintf output; NULL: thrown away. Calls are serialised. */
   void (*print)(void *ctx, const char *text, size_t len);
 } hd_emu_hooks;

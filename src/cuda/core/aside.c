@@ -26,7 +26,7 @@ struct core_wait {
   bool waited; /* at any time */
   bool proved; /* of the last look */
   bool alone;  /* before it, all threads of the program were inside calls */
-  uint64_t stores, events;
+  uint64_t events;
   unsigned in_vain; /* looks in a row with nothing new */
 };
 
@@ -137,26 +137,28 @@ static bool is_alone(void) {
   return aside.end || (blocked && blocked + aside.threads == count_threads());
 }
 
-/* Can nobody change what the operations that wait are reading? */
+/* Can nobody change what the operations that wait are reading? Each must have looked since the last event: an
+ * operation that ended during a pause may have written what the next look reads. */
 static bool is_deadlock(void) {
   for (size_t k = 0; k < core.contexts.n; k++)
     for (size_t i = 0; i < core.contexts.data[k]->streams.n; i++) {
       const core_op *o = core.contexts.data[k]->streams.data[i]->head;
-      if (o && o->wait && (!o->wait->proved || o->wait->in_vain < LOOKS)) return false;
+      const struct core_wait *w = o ? o->wait : NULL;
+      if (w && (!w->proved || w->in_vain < LOOKS || w->events != queue->events)) return false;
     }
   return is_alone() && !core_queue_pick();
 }
 
-static void note_look(struct core_wait *w, bool proved, uint64_t stores) {
-  const bool news = !w->alone || w->stores != stores || w->events != queue->events;
+static void note_look(struct core_wait *w, bool proved, bool moved) {
+  if (!w->waited || moved) queue->events++; /* the others look again */
+  const bool news = !w->alone || w->events != queue->events;
   w->in_vain = news ? 0 : w->in_vain + 1;
   w->waited = true;
   w->proved = proved;
-  w->stores = stores;
   w->events = queue->events;
 }
 
-bool core_wait_outside(void *ctx, bool proved, uint64_t stores) {
+bool core_wait_outside(void *ctx, bool proved, bool moved) {
   pthread_mutex_lock(&core.lock);
   core_op *o = queue->current;
   struct core_wait *w = o->wait;
@@ -164,7 +166,7 @@ bool core_wait_outside(void *ctx, bool proved, uint64_t stores) {
     pthread_mutex_unlock(&core.lock);
     return false;
   }
-  note_look(w, proved, stores);
+  note_look(w, proved, moved);
   struct core_touched *touched = core_order_pause();
   queue->waiting++;
   queue->running = false;

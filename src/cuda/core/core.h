@@ -347,7 +347,7 @@ bool core_op_over(const core_op *o);
  * for it. NULL: no memory. */
 core_op *core_op_now(void);
 /* For hd_emu_hooks.wait. */
-bool core_wait_outside(void *ctx, bool proved, uint64_t stores);
+bool core_wait_outside(void *ctx, bool proved, bool moved);
 
 struct core_event {
   core_kind kind;

@@ -18,7 +18,7 @@ typedef struct core_queue {
   size_t pending;   /* operations that are not over */
   size_t waiting;   /* of them: those that have begun, and let others run while they wait for a change */
   struct core_blocked *blocked;
-  uint64_t events; /* operations that were submitted, or have ended */
+  uint64_t events; /* operations were submitted, have ended, or may have written before they waited */
 } core_queue;
 extern core_queue core_queue_now;
 

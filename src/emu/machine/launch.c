@@ -214,12 +214,10 @@ static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
 }
 
 /* CTAs that wait, or seem to: does the hook say that others may change what they read? */
-static bool others_may_help(launch *l, emu_verdict v, const ctas *c, emu_progress *p) {
+static bool others_may_help(const launch *l, emu_verdict v, emu_progress *p) {
   const hd_emu_hooks *h = &l->grid->hooks;
   if (!h->wait || (v == EMU_GOES_ON && p->quiet == UINT64_MAX)) return false;
-  uint64_t stores = 0;
-  for (size_t k = 0; k < c->n; k++) stores += c->data[k]->stores;
-  if (!h->wait(h->ctx, v != EMU_GOES_ON, stores)) return false;
+  if (!h->wait(h->ctx, v != EMU_GOES_ON, emu_progress_moved(p, v))) return false;
   if (v != EMU_GOES_ON) emu_progress_again(p);
   return true;
 }
@@ -236,8 +234,10 @@ static bool watch(launch *l, const residents *alive, emu_progress *p, ctas *c, u
       }
     }
   if (!c->n) return true;
-  emu_verdict v = emu_progress_watch(p, c->data, c->n);
-  if (others_may_help(l, v, c, p)) v = EMU_GOES_ON;
+  /* CTAs that waited go on in a window: it shows whether they still wait, and have changed nothing. */
+  emu_verdict v;
+  do v = emu_progress_watch(p, c->data, c->n);
+  while (others_may_help(l, v, p) && v != EMU_GOES_ON);
   if (v != EMU_GOES_ON) emu_progress_fault(v, c->data, c->n, l->grid->n_units - started, l->how);
   return v == EMU_GOES_ON && atomic_load(&l->grid->fault_ordinal) == UINT64_MAX;
 }

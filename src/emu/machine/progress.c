@@ -201,6 +201,13 @@ void emu_progress_again(emu_progress *p) {
   p->gap = 1;
   p->length = FIRST_LENGTH;
   p->quiet = UINT64_MAX;
+  p->again = true;
+}
+/* Stores are counted always; what changes, by them or by atomics, shows in windows only. */
+bool emu_progress_moved(emu_progress *p, emu_verdict v) {
+  const bool still = v == EMU_DEADLOCK ? p->again && p->watch.changes == 1 : p->stores == p->told;
+  p->told = p->stores;
+  return !still;
 }
 void emu_progress_end(emu_progress *p) {
   free(p->watch.written);
@@ -271,11 +278,12 @@ emu_verdict emu_progress_watch(emu_progress *p, hd_emu_cta *const *ctas, size_t 
     all = step_all(p, ctas, n);
   }
   close_window(ctas, n);
-  if (all == ALL_REPEAT) return EMU_DEADLOCK;
   uint64_t stores = 0;
   for (size_t k = 0; k < n; k++) stores += ctas[k]->stores;
   const bool same = stores == p->stores && q->changes == 1 && all != OVER && all_wait(ctas, n);
   p->stores = stores;
+  if (all == ALL_REPEAT) return EMU_DEADLOCK;
+  p->again = false;
   if (q->changes <= ENOUGH_CHANGES && p->length < MOST_LENGTH) p->length *= 2;
   if (!same)
     p->quiet = UINT64_MAX;

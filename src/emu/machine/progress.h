@@ -17,6 +17,8 @@ typedef struct emu_progress {
   uint64_t quiet;       /* warp instructions since a window first saw nothing change; UINT64_MAX: none has */
   uint64_t clock;       /* warp instructions of all its CTAs, ended ones included */
   uint64_t stores;      /* theirs at the last window */
+  uint64_t told;        /* theirs when others were last let run */
+  bool again;           /* since then they have run in no other way than watched */
   emu_quiet watch;
 } emu_progress;
 
@@ -27,8 +29,10 @@ static inline void emu_progress_made(emu_progress *p) {
   p->rounds = 0;
   p->quiet = UINT64_MAX;
 }
-/* Others may have changed memory: watch after every CTA has had a turn. */
+/* Others may have changed memory: begin with short windows again. */
 void emu_progress_again(emu_progress *p);
+/* With a verdict: may the CTAs have changed memory since the last such call, or the start? */
+bool emu_progress_moved(emu_progress *p, emu_verdict v);
 /* Every warp of the driver's CTAs had a turn, in which they ran `instructions`. True: it is time to watch. */
 static inline bool emu_progress_due(emu_progress *p, uint64_t instructions) {
   p->clock += instructions;

@@ -21,6 +21,17 @@ __global__ void answer(volatile int *ask, volatile int *reply, int rounds) {
     __threadfence_system();
   }
 }
+// Writes and waits in turns with another such kernel: by stores, or by atomics alone.
+__global__ void take_turns(volatile int *mine, volatile int *theirs, int rounds, bool atomics) {
+  for (int k = 1; k <= rounds; k++) {
+    if (atomics)
+      atomicExch((int *)mine, k);
+    else
+      *mine = k;
+    __threadfence();
+    while (atomics ? atomicAdd((int *)theirs, 0) < k : *theirs < k) continue;
+  }
+}
 __global__ void set(volatile int *flag, int value) { *flag = value; }
 
 static int *shared() {
@@ -78,6 +89,23 @@ static void other_streams_write() {
   }
 }
 
+// Two kernels that wait for each other, and nobody else: each of them looks again whenever the other one has written.
+static void kernels_in_turns() {
+  cudaStream_t stream[2];
+  int *words, got[2];
+  OK(cudaMalloc(&words, 2 * sizeof *words));
+  for (auto &s : stream) OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  for (int atomics = 0; atomics < 2; atomics++) {
+    OK(cudaMemset(words, 0, 2 * sizeof *words));
+    OK(cudaDeviceSynchronize());
+    take_turns<<<1, 1, 0, stream[0]>>>(words, words + 1, 20, atomics);
+    take_turns<<<1, 1, 0, stream[1]>>>(words + 1, words, 20, atomics);
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemcpy(got, words, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(got[0] == 20 && got[1] == 20);
+  }
+}
+
 // Another thread of the host writes while this one is inside a call.
 static void another_thread_writes() {
   int *flag = shared();
@@ -97,6 +125,7 @@ int main() {
   host_writes_later();
   host_and_kernel_in_turns();
   other_streams_write();
+  kernels_in_turns();
   another_thread_writes();
   puts("waiting: ok");
 }
