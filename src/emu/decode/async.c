@@ -3,8 +3,6 @@
 #include "emu/decode/decode.h"
 #include "emu/machine/tensormap.h"
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 static bool operand_count(emu_function *fn, const hd_ptx_stmt *s, unsigned n) {
   return s->n_opnds == n || emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, n);
 }
@@ -36,10 +34,6 @@ static bool put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd
 
 static bool is_shared(hd_mod mod) {
   return hd_ptx_mod_kind(mod) == HD_MK_SPACE && hd_ptx_mod_value(mod) & HD_IN_ANY_SHARED;
-}
-
-static void refuse_word(emu_decoder *d, emu_form *f, hd_mod mod) {
-  f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
 }
 
 /* ---- mbarrier ------------------------------------------------------------------------------ */
@@ -83,7 +77,7 @@ static void prepare_mbarrier(emu_decoder *d, emu_form *f) {
     case HD_M_RELEASE:
     case HD_M_CTA:
     case HD_M_CLUSTER: break;
-    default: refuse_word(d, f, mod); return;
+    default: emu_refuse_word(d, f, mod); return;
     }
   }
   const bool arrives = op == EMU_MBARRIER_ARRIVE || op == EMU_MBARRIER_ARRIVE_DROP;
@@ -92,7 +86,7 @@ static void prepare_mbarrier(emu_decoder *d, emu_form *f) {
   if (op == NO_OP || !is_b64 || (flags & B_PARITY && op != EMU_MBARRIER_WAIT) ||
       (flags & B_NO_COMPLETE && (!arrives || flags & B_EXPECTS)) ||
       (flags & B_EXPECTS && !arrives && op != EMU_MBARRIER_EXPECT_TX))
-    f->refused = no_form;
+    f->refused = emu_no_form;
   f->proto.fn = op == PENDING_COUNT ? emu_run_pending_count : emu_run_mbarrier;
   if (op == EMU_MBARRIER_WAIT) f->proto.control = EMU_POLL;
 }
@@ -159,11 +153,11 @@ static void prepare_copies_arrive(emu_decoder *d, emu_form *f) {
     else if (mod == HD_M_ARRIVE)
       arrives = true;
     else if (mod != HD_M_ASYNC && mod != HD_M_MBARRIER && mod != HD_M_B64) {
-      refuse_word(d, f, mod);
+      emu_refuse_word(d, f, mod);
       return;
     }
   }
-  if (!arrives) f->refused = no_form;
+  if (!arrives) f->refused = emu_no_form;
 }
 static bool emit_copies_arrive(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   emu_mbarrier *b = HD_NEW(fn->d->env->arena, emu_mbarrier);
@@ -252,7 +246,7 @@ static bool read_bulk_words(emu_decoder *d, emu_form *f, bulk_words *w) {
       } else if (bulk_type_of(mod) >= 0) {
         w->type = mod;
       } else {
-        refuse_word(d, f, mod);
+        emu_refuse_word(d, f, mod);
         return false;
       }
     }
@@ -296,7 +290,7 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
   if (!read_bulk_words(d, f, &w)) return;
   if (w.commit || w.wait) {
     if (w.commit == w.wait || w.n_spaces || w.tensor || w.reduce || (w.commit && w.read))
-      f->refused = no_form;
+      f->refused = emu_no_form;
     f->proto.fn = w.commit ? emu_run_bulk_commit : emu_run_bulk_wait;
     return;
   }
@@ -304,7 +298,7 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
                        w.spaces[1] != HD_M_GLOBAL)) ||
       w.tensor != (w.rank > 0) || (w.tile && !w.tensor) || w.read || !bulk_op_of(&w, &op) ||
       !reduction_fits(&w, op) || (w.tensor && op == EMU_BULK_SHARED)) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   f->proto.fn = w.tensor ? emu_run_tensor : emu_run_bulk;
@@ -412,10 +406,11 @@ static void prepare_fenced_copy(emu_decoder *d, emu_form *f) {
     case HD_M_SYS:
     case HD_M_SYNC:
     case HD_M_ALIGNED: break;
-    default: refuse_word(d, f, f->ptx->mods[k]); return;
+    default: emu_refuse_word(d, f, f->ptx->mods[k]); return;
     }
   }
-  if (!EMU_HAS(f, GLOBAL) || !EMU_HAS(f, SHARED_CTA) || !EMU_HAS(f, TENSORMAP_GENERIC)) f->refused = no_form;
+  if (!EMU_HAS(f, GLOBAL) || !EMU_HAS(f, SHARED_CTA) || !EMU_HAS(f, TENSORMAP_GENERIC))
+    f->refused = emu_no_form;
 }
 
 static void prepare_tensormap(emu_decoder *d, emu_form *f) {
@@ -441,14 +436,14 @@ static void prepare_tensormap(emu_decoder *d, emu_form *f) {
     else if (mod == HD_M_B32 || mod == HD_M_B64)
       f->data[T_BITS] = emu_type_bits(mod);
     else if (mod != HD_M_TILE) {
-      refuse_word(d, f, mod);
+      emu_refuse_word(d, f, mod);
       return;
     }
   }
   const unsigned bits = field == EMU_TENSOR_ADDRESS || field == EMU_TENSOR_STRIDE ? 64 : 32;
   f->data[T_FIELD] = (uint32_t)field;
   f->proto.fn = emu_run_tensormap_replace;
-  if (!replace || !size || field < 0 || f->data[T_BITS] != bits) f->refused = no_form;
+  if (!replace || !size || field < 0 || f->data[T_BITS] != bits) f->refused = emu_no_form;
 }
 
 static bool emit_tensormap(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -482,11 +477,11 @@ static void prepare_cluster_address(emu_decoder *d, emu_form *f) {
     if (mod == HD_M_U32 || mod == HD_M_U64)
       f->data[0] = emu_type_bits(mod);
     else if (mod != HD_M_SHARED_CLUSTER) {
-      refuse_word(d, f, mod);
+      emu_refuse_word(d, f, mod);
       return;
     }
   }
-  if (!f->data[0]) f->refused = no_form;
+  if (!f->data[0]) f->refused = emu_no_form;
   f->proto.fn = f->ptx->op == HD_OP_MAPA ? emu_run_mapa : emu_run_getctarank;
   f->proto.mem.bytes = (uint8_t)(f->data[0] / 8);
 }

@@ -174,12 +174,12 @@ static void prepare_cluster_bar(emu_decoder *d, emu_form *f) {
     case HD_M_RELAXED:
     case HD_M_ACQUIRE:
     case HD_M_ALIGNED: break;
-    default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, f->ptx->mods[k])); return;
+    default: emu_refuse_word(d, f, f->ptx->mods[k]); return;
     }
   }
   if (arrives == EMU_HAS(f, WAIT) ||
       (arrives ? EMU_HAS(f, ACQUIRE) : EMU_HAS(f, RELEASE) || EMU_HAS(f, RELAXED)))
-    f->refused = "the emulator has no such form of this instruction";
+    f->refused = emu_no_form;
 }
 
 /* data[0]: emu_bar_kind; data[1]: bar.warp.sync */
@@ -208,11 +208,11 @@ static void prepare_bar(emu_decoder *d, emu_form *f) {
     case HD_M_POPC: kind = EMU_BAR_POPC; break;
     case HD_M_AND: kind = EMU_BAR_AND; break;
     case HD_M_OR: kind = EMU_BAR_OR; break;
-    default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, f->ptx->mods[k])); return;
+    default: emu_refuse_word(d, f, f->ptx->mods[k]); return;
     }
   }
   f->data[0] = kind;
-  if (red != (kind >= EMU_BAR_POPC)) f->refused = "the emulator has no such form of this instruction";
+  if (red != (kind >= EMU_BAR_POPC)) f->refused = emu_no_form;
 }
 
 static bool emit_bar(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 /* ---- Half precision ------------------------------------------------------------------ */
 
 /* The letter of num_arith_16; 0: none. */
@@ -39,7 +37,7 @@ static void prepare_half(emu_decoder *d, emu_form *f, num_fmt fmt, bool pair) {
   const hd_ptx_op op = f->ptx->op;
   emu_arith *x = &f->proto.arith;
   if (w->n_types != 1 || w->other || w->round != NUM_RN || w->satfinite || (w->relu && op != HD_OP_FMA)) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   static const hd_mod drop[] = {HD_M_RN, 0};
@@ -64,7 +62,7 @@ static void prepare_half(emu_decoder *d, emu_form *f, num_fmt fmt, bool pair) {
   f->data[1] = op == HD_OP_FMA ? 3 : op == HD_OP_ABS || op == HD_OP_NEG ? 1 : 2;
   x->op = (uint8_t)letter;
   if (!letter || w->xorsign != w->abs)
-    f->refused = no_form;
+    f->refused = emu_no_form;
   else
     emu_use(d, f, pair ? "half.arith2" : "half.arith");
 }
@@ -94,7 +92,7 @@ static void prepare_round(emu_decoder *d, emu_form *f) {
   if (w->n_types != 1 || w->other || w->integral || w->round == NUM_RNA || w->relu || w->nan || w->abs ||
       w->xorsign || w->approx || w->full || w->satfinite || (type != HD_M_F32 && w->sat) ||
       (type == HD_M_F64 && w->ftz) || !round_letter(f->ptx->op, &f->proto.arith.op, &f->data[1])) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   f->rule = &rule_half; /* operands alike */
@@ -164,7 +162,7 @@ static void prepare_compare(emu_decoder *d, emu_form *f, const char *op, hd_mod 
       [NUM_CMP_HI] = "gt",   [NUM_CMP_HS] = "ge"};
   num_cmp cmp;
   if (!read_comparison(d, f, &cmp)) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   f->data[0] = emu_type_bits(type);
@@ -177,7 +175,7 @@ static void prepare_compare(emu_decoder *d, emu_form *f, const char *op, hd_mod 
     f->proto.compare.ftz = f->words.ftz && fmt == NUM_F16;
     snprintf(name, sizeof name, "%s.half%s", op, pair ? "2" : "");
     if (cmp >= NUM_CMP_LO)
-      f->refused = no_form;
+      f->refused = emu_no_form;
     else
       emu_use(d, f, name);
     return;
@@ -194,7 +192,7 @@ static void prepare_compare(emu_decoder *d, emu_form *f, const char *op, hd_mod 
     snprintf(name, sizeof name, "%s.%s.%c%u", op, text[cmp],
              class == EMU_CLASS_S && !unsigned_name ? 's' : 'u', f->data[0]);
   if ((class == EMU_CLASS_F && unsigned_name) || (class == EMU_CLASS_B && cmp > NUM_CMP_NE && !unsigned_name))
-    f->refused = no_form;
+    f->refused = emu_no_form;
   else
     emu_use(d, f, name);
 }
@@ -212,7 +210,7 @@ static void prepare_setp(emu_decoder *d, emu_form *f) {
   if (f->words.n_types == 1)
     prepare_compare(d, f, "setp", f->words.types[0]);
   else
-    f->refused = no_form;
+    f->refused = emu_no_form;
 }
 static bool emit_setp(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const hd_ptx_opnd *p, *q;
@@ -229,7 +227,7 @@ const emu_rule emu_rule_setp = {prepare_setp, emit_setp};
 static void prepare_set(emu_decoder *d, emu_form *f) {
   const hd_mod to = f->words.types[0], from = f->words.types[1];
   if (f->words.n_types != 2) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   prepare_compare(d, f, "set", from);
@@ -245,7 +243,7 @@ static void prepare_set(emu_decoder *d, emu_form *f) {
   case HD_M_F16X2: f->proto.imm = 0x3c00; break;
   case HD_M_BF16:
   case HD_M_BF16X2: f->proto.imm = 0x3f80; break;
-  default: f->refused = no_form;
+  default: f->refused = emu_no_form;
   }
 }
 static bool emit_set(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -284,7 +282,7 @@ static void prepare_pack(emu_decoder *d, emu_form *f) {
   const bool joins = w->n_types == 3;
   if (!w->sat || w->n_types < 2 || w->types[1] != HD_M_S32 || (to != EMU_CLASS_U && to != EMU_CLASS_S) ||
       (joins ? bits != 8 || w->types[2] != HD_M_B32 : bits != 16)) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   f->data[CVT_KIND] = CVT_PACK;
@@ -309,7 +307,7 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
       to == EMU_CLASS_B || from == EMU_CLASS_B || to == EMU_CLASS_PRED || from == EMU_CLASS_PRED ||
       (to_pair && !to_float) || (from_pair && !from_float) || (from_pair && !to_pair) ||
       (to_pair && !from_pair && (!from_float || from_fmt != NUM_F32))) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   const cvt_kind kind = to_pair      ? (from_pair ? CVT_PAIR : CVT_JOIN)
@@ -328,7 +326,7 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
   x->sat = w->sat;
   x->relu = w->relu;
   x->satfinite = w->satfinite;
-  if (kind == CVT_FLOAT_INT && !w->has_round) f->refused = no_form;
+  if (kind == CVT_FLOAT_INT && !w->has_round) f->refused = emu_no_form;
   /* The quick handlers: .rn is the default, .sat means nothing for a float's conversion to an
    * integer, nor .ftz where a subnormal gives 0 either way. */
   static const hd_mod drop_rn[] = {HD_M_RN, 0}, drop_int[] = {HD_M_SAT, HD_M_FTZ, 0};

@@ -13,6 +13,7 @@
  *   image.c             textures and surfaces
  *   async.c             mbarrier, bulk copies, tensor maps
  *   guess.c             plain loads of values that atom.cas then compares
+ *   store.c             where the next store is
  *   link.c              the call graph: shared memory, stacks, the needs of callees
  *   program.c           a module loaded: its variables, then its code
  *   tables.c            the handlers of an instruction set
@@ -197,6 +198,9 @@ const emu_op *emu_find_form(const emu_decoder *d, const char *op, const hd_ptx_f
 void emu_read_words(const hd_ptx_form *f, emu_words *w);
 /* "why", formatted, in the decoder's memory. */
 const char *emu_why(emu_decoder *d, const char *fmt, ...) HD_PRINTF(2, 3);
+/* The word of a form, or the form as a whole, is refused. */
+void emu_refuse_word(emu_decoder *d, emu_form *f, hd_mod mod);
+extern const char emu_no_form[];
 /* Look the handler up by name; refused when there is none in this build. */
 void emu_use(emu_decoder *d, emu_form *f, const char *name);
 
@@ -295,7 +299,10 @@ bool emu_frame_room(emu_function *fn, uint64_t bytes, uint64_t align, uint32_t *
 
 /* ---- link.c        ----------------------------------------------------------------------------------- */
 
-/* guess.c: once a function's slots are settled. */
+/* Once a function's slots are settled: guess.c, store.c. */
+static inline hd_ptx_op emu_op_of(const emu_function *fn, const emu_inst *i) {
+  return (hd_ptx_op)fn->d->m->forms[fn->func->stmts[i->stmt].form].op;
+}
 void emu_mark_guesses(emu_function *fn);
 void emu_find_stores(emu_function *fn);
 

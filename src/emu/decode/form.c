@@ -169,9 +169,15 @@ const char *emu_why(emu_decoder *d, const char *fmt, ...) {
   return hd_arena_strndup(&d->scratch, text, strlen(text));
 }
 
+void emu_refuse_word(emu_decoder *d, emu_form *f, hd_mod mod) {
+  f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod));
+}
+
+const char emu_no_form[] = "the emulator has no such form of this instruction";
+
 void emu_use(emu_decoder *d, emu_form *f, const char *name) {
   f->op = emu_find_op(d, name);
-  if (!f->op) f->refused = "the emulator has no such form of this instruction";
+  if (!f->op) f->refused = emu_no_form;
 }
 
 /* ---- Rules by opcode ---------------------------------------------------------------------- */

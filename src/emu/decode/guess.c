@@ -5,17 +5,12 @@
  * strong. It is known by its register: the comparison's operand, through moves. */
 #include "emu/decode/decode.h"
 
-static hd_ptx_op op_of(const emu_function *fn, const emu_inst *i) {
-  const hd_ptx_stmt *s = &fn->func->stmts[i->stmt];
-  return (hd_ptx_op)fn->d->m->forms[s->form].op;
-}
-
 void emu_mark_guesses(emu_function *fn) {
   const emu_code *c = fn->code;
   bool *compared = NULL, any = false;
   for (uint32_t k = 0; k < c->n_insts; k++) {
     const emu_inst *i = &c->insts[k];
-    if (op_of(fn, i) != HD_OP_ATOM || i->mem.atom != EMU_ATOM_CAS) continue;
+    if (emu_op_of(fn, i) != HD_OP_ATOM || i->mem.atom != EMU_ATOM_CAS) continue;
     if (!compared) compared = HD_NEW_N(fn->scratch, c->n_slots, bool);
     compared[i->src[1]] = any = true;
   }
@@ -23,12 +18,12 @@ void emu_mark_guesses(emu_function *fn) {
     any = false;
     for (uint32_t k = 0; k < c->n_insts; k++) {
       const emu_inst *i = &c->insts[k];
-      if (op_of(fn, i) != HD_OP_MOV || i->extra || !compared[i->dst] || compared[i->src[0]]) continue;
+      if (emu_op_of(fn, i) != HD_OP_MOV || i->extra || !compared[i->dst] || compared[i->src[0]]) continue;
       compared[i->src[0]] = any = true;
     }
   }
   for (uint32_t k = 0; compared && k < c->n_insts; k++) {
     emu_inst *i = &c->insts[k];
-    if (op_of(fn, i) == HD_OP_LD && i->mem.count == 1 && compared[i->dst]) i->mem.strong = EMU_STRONG;
+    if (emu_op_of(fn, i) == HD_OP_LD && i->mem.count == 1 && compared[i->dst]) i->mem.strong = EMU_STRONG;
   }
 }

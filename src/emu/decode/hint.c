@@ -2,8 +2,6 @@
  * and its kin, fences, setmaxnreg, griddepcontrol. Mistakes in them are refused all the same. */
 #include "emu/decode/decode.h"
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 /* ---- createpolicy ------------------------------------------------------------------------- */
 
 /* A policy's eviction priorities; emu_policy says how they stand in the value. */
@@ -43,7 +41,7 @@ static void prepare_createpolicy(emu_decoder *d, emu_form *f) {
   if (ok)
     emu_use(d, f, cvt ? "mov.b64" : "createpolicy");
   else
-    f->refused = no_form;
+    f->refused = emu_no_form;
 }
 
 static bool emit_createpolicy(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -122,7 +120,7 @@ static void prepare_line(emu_decoder *d, emu_form *f) {
       f->proto.control = EMU_NOP;
     return;
   }
-  f->refused = no_form;
+  f->refused = emu_no_form;
 }
 
 static bool emit_line(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -169,7 +167,7 @@ static void prepare_fence(emu_decoder *d, emu_form *f) {
     while (j < sizeof words / sizeof words[0] && strcmp(words[j], text) != 0) j++;
     if (j == sizeof words / sizeof words[0]) f->refused = emu_why(d, ".%s is not emulated", text);
   }
-  if (!f->ptx->n_mods) f->refused = no_form;
+  if (!f->ptx->n_mods) f->refused = emu_no_form;
 }
 /* fence.proxy.tensormap::generic.acquire has an address and a size. */
 static bool emit_fence(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -184,7 +182,7 @@ static void prepare_setmaxnreg(emu_decoder *d, emu_form *f) {
   f->proto.control = EMU_NOP;
   if (EMU_HAS(f, INC) == EMU_HAS(f, DEC) || !EMU_HAS(f, SYNC) || !EMU_HAS(f, ALIGNED) ||
       f->ptx->n_mods != 4 || f->words.n_types != 1 || f->words.types[0] != HD_M_U32)
-    f->refused = no_form;
+    f->refused = emu_no_form;
 }
 static bool emit_setmaxnreg(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   int64_t n;
@@ -198,7 +196,7 @@ const emu_rule emu_rule_setmaxnreg = {prepare_setmaxnreg, emit_setmaxnreg};
 /* Grids do not overlap. */
 static void prepare_griddepcontrol(emu_decoder *d, emu_form *f) {
   f->proto.control = EMU_NOP;
-  if (f->ptx->n_mods != 1 || EMU_HAS(f, WAIT) == EMU_HAS(f, LAUNCH_DEPENDENTS)) f->refused = no_form;
+  if (f->ptx->n_mods != 1 || EMU_HAS(f, WAIT) == EMU_HAS(f, LAUNCH_DEPENDENTS)) f->refused = emu_no_form;
 }
 static bool emit_griddepcontrol(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return s->n_opnds == 0 || emu_refuse(fn, s, "it has %u operands", s->n_opnds);

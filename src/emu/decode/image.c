@@ -2,8 +2,6 @@
 #include "emu/machine/image.h"
 #include "emu/decode/decode.h"
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 /* ---- Forms ------------------------------------------------------------------------- */
 
 /* The meaning of each word of the form. A word that is neither in this table nor a type is refused. */
@@ -73,7 +71,7 @@ static bool read_image_words(emu_decoder *d, emu_form *f) {
     if (emu_type_class(mod) != EMU_CLASS_NONE || mod == HD_M_V2 || mod == HD_M_V4) continue;
     const uint8_t value = mod < HD_M_COUNT ? words[mod].value : 0;
     switch (mod < HD_M_COUNT ? (word)words[mod].word : W_UNKNOWN) {
-    case W_UNKNOWN: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod)); return false;
+    case W_UNKNOWN: emu_refuse_word(d, f, mod); return false;
     case W_GEOMETRY: f->data[F_GEOMETRY] = value; break;
     case W_LOD: f->data[F_LOD] = value; break;
     case W_BOUNDS: f->data[F_BOUNDS] |= value; break;
@@ -108,13 +106,13 @@ static void prepare_tex(emu_decoder *d, emu_form *f) {
       (integer && (gather || g & CUBE || f->data[F_LOD] == EMU_LOD_GRAD)) ||
       (gather && ((g & ~(unsigned)LAYERED) != 2 || f->data[F_SELECT] == NONE)) ||
       (g & CUBE && f->data[F_LOD] == EMU_LOD_GRAD))
-    f->refused = no_form;
+    f->refused = emu_no_form;
 }
 
 static void prepare_query(emu_decoder *d, emu_form *f) {
   if (!read_image_words(d, f)) return;
   if (f->data[F_SELECT] == NONE || f->words.n_types != 1 || f->words.types[0] != HD_M_B32 || f->data[F_LOD])
-    f->refused = no_form;
+    f->refused = emu_no_form;
 }
 
 static void prepare_surface(emu_decoder *d, emu_form *f) {
@@ -131,7 +129,8 @@ static void prepare_surface(emu_decoder *d, emu_form *f) {
   else
     ok = ok && c == EMU_CLASS_B && !texels;
   if (!ok)
-    f->refused = texels && !reduce ? "stores that convert to the surface's format are not emulated" : no_form;
+    f->refused =
+        texels && !reduce ? "stores that convert to the surface's format are not emulated" : emu_no_form;
   f->proto.mem.strong = reduce ? EMU_STRONG : EMU_WEAK;
 }
 

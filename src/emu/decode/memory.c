@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 /* ---- Words of memory instructions -------------------------------------------------------- */
 
 /* The meaning of a modifier. Modifiers that change neither the result nor the path through the caches
@@ -96,7 +94,7 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
     const hd_mod mod = f->ptx->mods[k];
     if (emu_type_class(mod) != EMU_CLASS_NONE || mod == HD_M_V2 || mod == HD_M_V4 || mod == HD_M_V8) continue;
     switch (mod < HD_M_COUNT ? (word)words[mod].word : W_UNKNOWN) {
-    case W_UNKNOWN: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod)); return false;
+    case W_UNKNOWN: emu_refuse_word(d, f, mod); return false;
     case W_NOTHING: break;
     case W_SPACE: w->space = words[mod].value; break;
     case W_CACHE: w->cache = words[mod].value | (w->cache & HD_CACHE_READONLY); break;
@@ -133,13 +131,13 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
   f->proto.mem.sync = w->sync;
   f->proto.mem.count = f->words.vec;
   if (f->words.n_types != 1 || emu_type_class(f->words.types[0]) == EMU_CLASS_PRED) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return false;
   }
   const unsigned bits = emu_type_bits(f->words.types[0]);
   f->data[M_BITS] = bits;
   if (bits * f->words.vec > 256 || bits < 8 || (bits == 128 && f->words.vec > 1)) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return false;
   }
   f->proto.mem.bytes = (uint8_t)(bits / 8 * f->words.vec);
@@ -214,7 +212,7 @@ static bool put_vector(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd
 
 static bool use(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const char *name) {
   const emu_op *op = emu_find_op(fn->d, name);
-  if (!op) return emu_refuse(fn, s, "%s", no_form);
+  if (!op) return emu_refuse(fn, s, "%s", emu_no_form);
   in->fn = op->fn;
   return true;
 }
@@ -223,7 +221,7 @@ static bool use(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const char
 
 static void prepare_ld(emu_decoder *d, emu_form *f) {
   memory_words w;
-  if (prepare_access(d, f, &w) && w.atom >= 0) f->refused = no_form;
+  if (prepare_access(d, f, &w) && w.atom >= 0) f->refused = emu_no_form;
 }
 static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   const unsigned n = f->words.vec, bits = f->data[M_BITS];
@@ -235,7 +233,7 @@ static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   const unsigned reg = register_bits(fn, s, to, n, bits);
   if (!reg) return false;
   if (bits == 128) return use(fn, s, in, "ld.b128") && emu_destination(fn, s, to, 128, false, &in->dst);
-  if (reg > 64) return emu_refuse(fn, s, "%s", no_form);
+  if (reg > 64) return emu_refuse(fn, s, "%s", emu_no_form);
   const bool is_signed = emu_type_class(f->words.types[0]) == EMU_CLASS_S && bits < reg;
   char name[32];
   snprintf(name, sizeof name, "ld.%s%c%u.%u", n > 1 ? "v." : "", is_signed ? 's' : 'b', bits,
@@ -260,7 +258,7 @@ static bool emit_st(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   const unsigned reg = register_bits(fn, s, from, n, bits);
   if (!reg) return false;
   if (bits == 128) return use(fn, s, in, "st.b128") && emu_source(fn, s, from, 128, &in->src[1]);
-  if (reg > 64) return emu_refuse(fn, s, "%s", no_form);
+  if (reg > 64) return emu_refuse(fn, s, "%s", emu_no_form);
   char name[32];
   snprintf(name, sizeof name, "st.%sb%u.%u", n > 1 ? "v." : "", bits, reg == 64 ? 64 : 32);
   if (!use(fn, s, in, name)) return false;
@@ -312,7 +310,7 @@ static void prepare_atom(emu_decoder *d, emu_form *f) {
       (n > 1 && (type == EMU_ATOM_U || type == EMU_ATOM_S)) ||
       (w.space != HD_SPACE_GLOBAL && w.space != HD_SPACE_SHARED && w.space != EMU_CLUSTER &&
        w.space != EMU_GENERIC)) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
     return;
   }
   if (type == EMU_ATOM_F && w.atom == EMU_ATOM_EXCH) type = EMU_ATOM_U;
@@ -387,12 +385,12 @@ static void prepare_cp(emu_decoder *d, emu_form *f) {
     case HD_M_L2_64B:
     case HD_M_L2_128B:
     case HD_M_L2_256B: break;
-    default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, mod)); return;
+    default: emu_refuse_word(d, f, mod); return;
     }
   }
   const unsigned group = f->data[M_GROUP];
   if (!async || (group ? f->ptx->n_mods != 2 : !shared || !global))
-    f->refused = no_form;
+    f->refused = emu_no_form;
   else
     emu_use(d, f,
             !group                       ? "cp.async"

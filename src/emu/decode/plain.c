@@ -36,7 +36,7 @@ bool emu_emit_shape(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
 static void prepare_plain(emu_decoder *d, emu_form *f) {
   const hd_ptx_op op = f->ptx->op;
   f->op = emu_find_form(d, hd_ptx_op_text(op), f->ptx, NULL, op == HD_OP_SELP || op == HD_OP_SLCT);
-  if (!f->op) f->refused = "the emulator has no such form of this instruction";
+  if (!f->op) f->refused = emu_no_form;
 }
 const emu_rule emu_rule_plain = {prepare_plain, emu_emit_shape};
 
@@ -65,7 +65,7 @@ static void prepare_lop3(emu_decoder *d, emu_form *f) {
   const bool either = EMU_HAS(f, OR), both = EMU_HAS(f, AND);
   f->proto.compare.combine = either ? EMU_BOOL_OR : both ? EMU_BOOL_AND : EMU_BOOL_NONE;
   if (f->words.n_types != 1 || f->words.types[0] != HD_M_B32 || f->ptx->n_mods != 1u + either + both)
-    f->refused = "the emulator has no such form of this instruction";
+    f->refused = emu_no_form;
   else
     emu_use(d, f, either || both ? "lop3.pred" : "lop3.b32");
 }
@@ -93,17 +93,17 @@ const emu_rule emu_rule_lop3 = {prepare_lop3, emit_lop3};
 
 static void prepare_mov(emu_decoder *d, emu_form *f) {
   if (f->words.n_types != 1 || f->words.vec != 1 || f->words.other) {
-    f->refused = "the emulator has no such form of this instruction";
+    f->refused = emu_no_form;
     return;
   }
   f->data[0] = emu_type_bits(f->words.types[0]);
   f->op = emu_find_form(d, "mov", f->ptx, NULL, true);
-  if (!f->op) f->refused = "the emulator has no such form of this instruction";
+  if (!f->op) f->refused = emu_no_form;
 }
 
 static bool use_op(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const char *name) {
   const emu_op *op = emu_find_op(fn->d, name);
-  if (!op) return emu_refuse(fn, s, "the emulator has no such form of this instruction");
+  if (!op) return emu_refuse(fn, s, "%s", emu_no_form);
   in->fn = op->fn;
   return true;
 }

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 /* The .sync forms wait for the threads that their last operand names. */
 static bool put_members(emu_function *fn, const hd_ptx_stmt *s, emu_exchange e, emu_inst *in) {
   in->control = EMU_GATHER;
@@ -89,11 +87,11 @@ static void prepare_redux(emu_decoder *d, emu_form *f) {
     if (EMU_HAS(f, MAX) || EMU_HAS(f, MIN))
       emu_use(d, f, "redux.f32");
     else
-      f->refused = no_form;
+      f->refused = emu_no_form;
     return;
   }
   f->op = emu_find_form(d, "redux", f->ptx, NULL, false);
-  if (!f->op) f->refused = no_form;
+  if (!f->op) f->refused = emu_no_form;
 }
 static bool emit_redux(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return operand_count(fn, s, 3) && emu_source(fn, s, emu_operand(fn, s, 1), 32, &in->src[0]) &&
@@ -230,11 +228,11 @@ static void prepare_mma(emu_decoder *d, emu_form *f) {
   read_matrix_words(d, f, &w);
   f->proto.control = EMU_GATHER;
   if (w.other)
-    f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, w.other));
+    emu_refuse_word(d, f, w.other);
   else if (setup_quads(&w, &quads))
     emu_use(d, f, "mma.quads");
   else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m))
-    f->refused = no_form;
+    f->refused = emu_no_form;
   else
     emu_use(d, f, "mma");
 }
@@ -360,7 +358,7 @@ static void prepare_wmma(emu_decoder *d, emu_form *f) {
       x.known && (x.what == 'm' ? x.w.rows + x.w.columns == 2 && setup_wmma(&x.w, &product, &shape)
                                 : x.what && x.which && setup_fragment(&x.w, x.which, &fragment));
   if (!ok)
-    f->refused = no_form;
+    f->refused = emu_no_form;
   else
     emu_use(d, f, x.what == 'm' ? "wmma.mma" : x.what == 'l' ? "wmma.load" : "wmma.store");
 }
@@ -411,11 +409,11 @@ static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
     case HD_M_TRANS: f->proto.mem.transposed = 1; break;
     case HD_M_SHARED:
     case HD_M_SHARED_CTA: f->data[0] = HD_SPACE_SHARED; break;
-    default: f->refused = emu_why(d, ".%s is not emulated", hd_ptx_mod_text(d->m, f->ptx->mods[k])); return;
+    default: emu_refuse_word(d, f, f->ptx->mods[k]); return;
     }
   }
   emu_use(d, f, name);
-  if (!EMU_HAS(f, M8N8) || !EMU_HAS(f, B16)) f->refused = no_form;
+  if (!EMU_HAS(f, M8N8) || !EMU_HAS(f, B16)) f->refused = emu_no_form;
 }
 static bool emit_xmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in,
                          unsigned regs) {
@@ -442,7 +440,7 @@ const emu_rule emu_rule_stmatrix = {prepare_stmatrix, emit_stmatrix};
 
 static void prepare_movmatrix(emu_decoder *d, emu_form *f) {
   prepare_xmatrix(d, f, "movmatrix");
-  if (!EMU_HAS(f, TRANS)) f->refused = no_form;
+  if (!EMU_HAS(f, TRANS)) f->refused = emu_no_form;
 }
 static bool emit_movmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return operand_count(fn, s, 2) && emu_source(fn, s, emu_operand(fn, s, 1), 32, &in->src[0]) &&

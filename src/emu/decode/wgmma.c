@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char no_form[] = "the emulator has no such form of this instruction";
-
 /* ---- Words -------------------------------------------------------------------------------- */
 
 static bool type_of(hd_mod mod, uint8_t *out) {
@@ -38,7 +36,7 @@ static bool read_product(emu_decoder *d, const hd_ptx_form *f, num_wgmma *m, con
   unsigned n_types = 0;
   bool and = false, popc = false;
   *m = (num_wgmma){0};
-  *why = no_form;
+  *why = emu_no_form;
   for (unsigned k = 0; k < f->n_mods; k++) {
     const hd_mod mod = f->mods[k];
     uint8_t type;
@@ -87,9 +85,9 @@ static void prepare_wgmma(emu_decoder *d, emu_form *f) {
     const char *why;
     if (!read_product(d, f->ptx, &m, &why)) f->refused = why;
   } else if (f->ptx->n_mods != 3 || (w == W_WAIT && !EMU_HAS(f, WAIT_GROUP))) {
-    f->refused = no_form;
+    f->refused = emu_no_form;
   }
-  if (!EMU_HAS(f, SYNC) || !EMU_HAS(f, ALIGNED)) f->refused = no_form;
+  if (!EMU_HAS(f, SYNC) || !EMU_HAS(f, ALIGNED)) f->refused = emu_no_form;
 }
 
 /* ---- Operands ------------------------------------------------------------------------------ */
