@@ -212,13 +212,12 @@ static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
  * other, as in an M/D/1 queue (memory.h). */
 static void put_queue(const hd_probe_result *r, const char *level, double alone, hd_buf *b) {
   static const uint32_t warps[] = {8, 32, 64};
-  double rate[3], waits[2], name_rate;
+  double rate[3], waits[2];
   char name[88];
   for (int i = 0; i < 3; i++) {
     snprintf(name, sizeof name, "%s load coalesced, %u warps, 1 at once", level, warps[i]);
-    name_rate = hd_probe_value(r, name);
-    if (!(name_rate > 0)) return;
-    rate[i] = name_rate;
+    rate[i] = hd_probe_value(r, name);
+    if (!(rate[i] > 0)) return;
   }
   for (int i = 0; i < 2; i++) {
     const double load = rate[i] / rate[2];
