@@ -16,7 +16,7 @@ enum { FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15 };
 typedef struct finalist {
   run_variant *v;
   const hd_plan *plan;
-  double ratio, seconds; /* of the original's time over the plan's */
+  double ratio; /* of the original's time over the plan's */
 } finalist;
 
 typedef struct search {
@@ -72,7 +72,7 @@ static void try(search *s, const hd_plan *plan) {
   s->tried++;
   if (run_place_try(v) && run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same &&
       measure(s, v, 1, &original, &rewritten))
-    enter(s, (finalist){v, plan, original / rewritten, rewritten});
+    enter(s, (finalist){v, plan, original / rewritten});
   else
     run_variant_drop(v);
 }
