@@ -26,7 +26,7 @@ static void order_items(const hd_work *w, costed *out) {
   qsort(out, w->n, sizeof *out, by_cost);
 }
 
-/* ---- A run ------------------------------------------------------------------------------------- */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 typedef struct run {
   const hd_work *w;
@@ -92,7 +92,7 @@ static hd_status keep(void *ctx, size_t i, const void *answer, size_t len, hd_di
   return st;
 }
 
-/* ---- Journals --------------------------------------------------------------------------------------- */
+/* ---- Journals -------------------------------------------------------------------------------- */
 
 static hd_status read_journal(run *r, const char *path, journal *j, hd_diag *d) {
   const hd_work *w = r->w;
@@ -122,7 +122,7 @@ static hd_status open_journals(run *r, hd_diag *d) {
   return st == HD_OK ? journal_begin(r->fd, how->journal, j->end, r->w, how, d) : st;
 }
 
-/* ---- Items to do -------------------------------------------------------------------------------------- */
+/* ---- Items to do ----------------------------------------------------------------------------- */
 
 /* Whole items to one part after the other, each to the part of least cost so far. */
 static hd_status list_todo(run *r, hd_diag *d) {
@@ -177,8 +177,7 @@ static hd_status do_items(run *r, hd_diag *d) {
   return r->status;
 }
 
-/* ---- A worker of a pool ----------------------------------------------------------------------------------
- */
+/* ---- A worker of a pool ---------------------------------------------------------------------- */
 
 typedef struct stream {
   const hd_work *w;
@@ -221,8 +220,7 @@ static hd_status serve(const hd_work *w, int fd, hd_diag *d) {
   return HD_OK;
 }
 
-/* ---- All of it
- * --------------------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static hd_status prepare(run *r, hd_diag *d) {
   const size_t n = r->w->n;
@@ -255,8 +253,7 @@ hd_status hd_work_run(const hd_work *w, const hd_work_how *how, bool *whole, hd_
   return st;
 }
 
-/* ---- Parts
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 static bool number_of(const char *text, size_t len, uint64_t *out) {
   return text && hd_parse_u64(text, len, UINT32_MAX, out);
