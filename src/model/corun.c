@@ -146,9 +146,7 @@ static bool all_done(const corun *c, uint32_t turns) {
 
 /* From an SM's next step, or a launch that is to come; SM_NEVER: nothing happens any more. */
 static uint64_t next_cycle(const corun *c) {
-  uint64_t least = SM_NEVER;
-  for (uint32_t i = 0; i < c->m->gpu.n_sms; i++)
-    if (c->m->sms[i].wake < least) least = c->m->sms[i].wake;
+  uint64_t least = model_replay_wake(c->m);
   for (uint32_t i = 0; i < c->n; i++)
     if (!c->lanes[i].open && c->lanes[i].ready < least) least = c->lanes[i].ready;
   return least;
@@ -156,7 +154,6 @@ static uint64_t next_cycle(const corun *c) {
 
 static hd_status run(corun *c, uint32_t turns, hd_diag *d) {
   hd_model *m = c->m;
-  const uint64_t epoch = model_replay_epoch(&m->gpu);
   uint64_t now = 0;
   while (!all_done(c, turns)) {
     hd_status st = HD_OK;
@@ -166,13 +163,7 @@ static hd_status run(corun *c, uint32_t turns, hd_diag *d) {
     fill(c, now);
     uint64_t next = next_cycle(c);
     if (next == SM_NEVER) return hd_fail(d, HD_ERR_INPUT, "no SM has CTAs, and none can start");
-    uint64_t limit = (next > now ? next : now) + epoch;
-    model_memory_begin_epoch(&m->mem, limit - epoch, limit);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->gpu.n_sms; i++)
-      n += model_clock_run(&m->clocks[i], &m->sms[i], limit - epoch, limit, i, m->retired + n);
-    model_memory_end_epoch(&m->mem, limit - now);
-    now = limit;
+    const uint32_t n = model_replay_epoch(m, next, &now);
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_cycle);
     for (uint32_t i = 0; i < n; i++) retire(c, &m->retired[i], now);
   }

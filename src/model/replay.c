@@ -94,29 +94,34 @@ static void mark_progress(const hd_model *m, model_dispatcher *q, uint64_t now, 
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) k->cycle = larger(k->cycle, (double)m->clocks[i].end);
 }
 
-uint64_t model_replay_epoch(const hd_gpu *g) {
-  uint32_t epoch = g->l2.latency;
-  return epoch < EPOCH_MIN ? EPOCH_MIN : epoch > EPOCH_MAX ? EPOCH_MAX : epoch;
+uint64_t model_replay_wake(const hd_model *m) {
+  uint64_t wake = SM_NEVER;
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++)
+    if (m->sms[i].wake < wake) wake = m->sms[i].wake;
+  return wake;
+}
+
+uint32_t model_replay_epoch(hd_model *m, uint64_t wake, uint64_t *now) {
+  const uint32_t way = m->gpu.l2.latency, epoch = way < EPOCH_MIN   ? EPOCH_MIN
+                                                  : way > EPOCH_MAX ? EPOCH_MAX
+                                                                    : way;
+  const uint64_t limit = (wake > *now ? wake : *now) + epoch;
+  uint32_t n = 0;
+  model_memory_begin_epoch(&m->mem, limit - epoch, limit);
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++)
+    n += m->timed ? model_clock_run(&m->clocks[i], &m->sms[i], limit - epoch, limit, i, m->retired + n)
+                  : model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
+  model_memory_end_epoch(&m->mem, limit - *now);
+  *now = limit;
+  return n;
 }
 
 static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
   uint32_t n_sms = m->gpu.n_sms;
-  const uint64_t epoch = model_replay_epoch(&m->gpu);
   first_wave(q, m, resident);
   uint64_t now = 0;
-  for (;;) {
-    uint64_t wake = SM_NEVER;
-    for (uint32_t i = 0; i < n_sms; i++)
-      if (m->sms[i].wake < wake) wake = m->sms[i].wake;
-    if (wake == SM_NEVER) break;
-    uint64_t limit = (wake > now ? wake : now) + epoch;
-    model_memory_begin_epoch(&m->mem, limit - epoch, limit);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < n_sms; i++)
-      n += m->timed ? model_clock_run(&m->clocks[i], &m->sms[i], limit - epoch, limit, i, m->retired + n)
-                    : model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
-    model_memory_end_epoch(&m->mem, limit - now);
-    now = limit;
+  for (uint64_t wake; (wake = model_replay_wake(m)) != SM_NEVER;) {
+    const uint32_t n = model_replay_epoch(m, wake, &now);
     q->ended += n;
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {

@@ -31,7 +31,11 @@ struct hd_model {
   double paced_born;
 };
 
-uint64_t model_replay_epoch(const hd_gpu *g);
+/* The cycle of the first step of any SM; SM_NEVER: there is none. */
+uint64_t model_replay_wake(const hd_model *m);
+/* The epoch after cycle *now that begins no earlier than `wake`; *now becomes its end. Returns how many CTAs
+ * ended: those in m->retired. */
+uint32_t model_replay_epoch(hd_model *m, uint64_t wake, uint64_t *now);
 /* SMs with L1s of that size. False: out of memory. */
 bool model_replay_make_sms(hd_model *m, uint64_t l1_bytes);
 /* Their clocks; after the SMs. */
