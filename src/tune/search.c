@@ -13,6 +13,7 @@
  * - finals: the few best, loaded again, with new rounds in two places, ranked by the lesser median
  * - the test: the first one against the original, with rounds that decide nothing else, in places that chose
  *   nothing; should it owe its win to where buffers lay, the next ones too
+ * - another choice: where none passed, finals and tests of those that came next
  *
  * Three kinds of chance make a plan seem faster. Noise differs from round to round: a few per mil, with
  * outliers, against which medians of 5 to 20 rounds help. A place in memory favours the original or a plan by
@@ -27,8 +28,8 @@
  *
  * Noise favours the best of many noisy times. The last step keeps that from doing harm: its places are
  * independent of the choice, so that a plan which gains nothing passes one test in 2^n cases, n being the
- * number of places. The first test takes 8 places and each of the others 9, which makes 1/256 + 3/512, less
- * than 1%, however many plans were tried.
+ * number of places. The first test takes 8 places, the others of the first choice 10 each, and the four of
+ * another choice 11 each, which makes 1/256 + 3/1024 + 4/2048, less than 1%, however many plans were tried.
  */
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@
 
 #include "tune/search.h"
 
-enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41 };
+enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41, MOST_AGAIN = 16 };
 
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.55, climbing_ends = 0.78, finals_end = 0.88;
@@ -240,9 +241,9 @@ static double least_test(const search *s) {
 }
 
 /* The best one is the first that passes; else the first. A plan may owe its win to where buffers lay while it
- * was chosen: then the next one is worth a test, if there is time left. Tests behind the first err half as
- * often, so that all of them together still adopt a plan that gains nothing in less than 1% of all cases. */
-static hd_status test(search *s, hd_diag *d) {
+ * was chosen: then the next one is worth a test, if there is time left. Tests behind the first err more
+ * seldom, so that all of them together still adopt a plan that gains nothing in less than 1% of all cases. */
+static hd_status test(search *s, double stricter, hd_diag *d) {
   size_t at[SEARCH_FINALISTS], n = search_rank(s, at, SEARCH_FINALISTS);
   search_keep_only(s, NULL, 0);
   s->best = -1;
@@ -252,8 +253,9 @@ static hd_status test(search *s, hd_diag *d) {
     hd_diag e = {0};
     if (t->score < SEARCH_PROMISING || (i && search_now(s) + least_test(s) > s->o.budget)) break;
     search_report(s, "testing", i, n);
-    double confidence = i ? (1 + s->o.confidence) / 2 : s->o.confidence;
-    hd_status st = test_one(s, &t->plan, confidence, &result, &e);
+    t->tested = true;
+    hd_status st =
+        test_one(s, &t->plan, 1 - (1 - s->o.confidence) / (i ? fmax(stricter, 4) : stricter), &result, &e);
     if (st != HD_OK && !search_plans_fault(st)) {
       if (d) *d = e;
       return st;
@@ -317,25 +319,25 @@ static bool some_seem_to_win(const search *s) {
   return false;
 }
 
-/* The best of all trials, but for those whose first run was their last. */
-static size_t rank_all(const search *s, size_t out[SEARCH_FINALISTS]) {
+/* The best of all trials, but for those whose first run was their last, and those that were tested. */
+static size_t rank_all(const search *s, size_t *out, size_t cap) {
   size_t n = 0;
   for (size_t i = 0; i < s->trials.n; i++) {
     const search_trial *t = &s->trials.data[i];
-    if (t->n < 2) continue;
-    size_t k = n < SEARCH_FINALISTS ? n++ : SEARCH_FINALISTS;
+    if (t->n < 2 || t->tested) continue;
+    size_t k = n < cap ? n++ : cap;
     for (; k && t->score > s->trials.data[out[k - 1]].score; k--)
-      if (k < SEARCH_FINALISTS) out[k] = out[k - 1];
-    if (k < SEARCH_FINALISTS) out[k] = i;
+      if (k < cap) out[k] = out[k - 1];
+    if (k < cap) out[k] = i;
   }
   return n;
 }
 
 /* The original may be lucky where it was loaded and its buffers lie: no plan that gains less than that luck
  * seems to win there. The few that came nearest are measured once more with another loading, elsewhere. */
-static hd_status look_again(search *s, hd_diag *d) {
+static hd_status look_again(search *s, size_t most, hd_diag *d) {
   const tuner_bench *b = s->bench;
-  size_t at[SEARCH_FINALISTS], n = rank_all(s, at), ready = 0;
+  size_t at[MOST_AGAIN], n = rank_all(s, at, most), ready = 0;
   double part;
   if (!n || !b->move) return HD_OK;
   search_keep_only(s, NULL, 0);
@@ -357,10 +359,33 @@ static hd_status look_again(search *s, hd_diag *d) {
 
 /* Nothing seems to win so far. */
 static hd_status find_late(search *s, double until, hd_diag *d) {
-  hd_status st = look_again(s, d);
+  hd_status st = look_again(s, SEARCH_FINALISTS, d);
   if (st != HD_OK || some_seem_to_win(s)) return st;
   st = search_screen(s, until, d);
   return st == HD_OK ? search_halve(s, until, d) : st;
+}
+
+/* ---- Another choice --------------------------------------------------------------------------------- */
+
+/* No finalist passed its test. Where a kernel's time depends so much on where its buffers lie, that chose the
+ * finalists, too: those that came behind them are measured, and the best of these tested, elsewhere. */
+static hd_status choose_again(search *s, hd_diag *d) {
+  static const double stricter = 8;
+  const double until = search_overtime(s, s->o.budget), test_takes = least_test(s);
+  const int64_t best = s->best;
+  const search_test tested = s->tested;
+  hd_status st = HD_OK;
+  if (search_now(s) + 2 * test_takes > until) return HD_OK;
+  s->o.budget = until;
+  st = look_again(s, MOST_AGAIN, d);
+  size_t at[SEARCH_FINALISTS], n = search_rank(s, at, SEARCH_FINALISTS);
+  search_keep_only(s, at, n);
+  if (st == HD_OK && n) st = finals(s, until - test_takes, d);
+  if (st == HD_OK && n) st = test(s, stricter, d);
+  if (s->adopted) return st;
+  s->best = best;
+  s->tested = tested;
+  return st;
 }
 
 static void forget_candidates(search *s) {
@@ -395,7 +420,10 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   forget_candidates(s); /* candidates beyond the budget were not tried */
   if (st == HD_OK) st = climb(s, budget, d);
   if (st == HD_OK) st = finals(s, ends(s, finals_end, budget), d);
-  if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) st = test(s, d);
+  if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) {
+    st = test(s, 1, d);
+    if (st == HD_OK && !s->adopted && b->move) st = choose_again(s, d);
+  }
   search_keep_only(s, NULL, 0);
   if (before == HD_OK) b->release(b->ctx, s->original);
   return st;

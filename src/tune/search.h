@@ -64,6 +64,7 @@ struct search_trial {
   double *ratios; /* of the original's time to the plan's, by pairs */
   uint32_t n, cap;
   double score; /* their median; 0: never measured */
+  bool tested;  /* against the original, in places that chose nothing */
 };
 
 /* A plan against the original. */

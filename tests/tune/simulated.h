@@ -129,7 +129,7 @@ static inline double clock_of(void *ctx) { return ((simulated *)ctx)->clock; }
 static inline hd_status move(void *ctx, bool fragmented, double *part, hd_diag *d) {
   simulated *s = ctx;
   assert_true(fragmented || !s->fragmented);
-  assert_true(fragmented || s->unsettled < 5); /* of at most 9 places the first half is memory of a piece */
+  assert_true(fragmented || s->unsettled < 6); /* of at most 11 places the first half is memory of a piece */
   s->fragmented = fragmented;
   s->clock += s->moving;
   s->unsettled++;

@@ -164,6 +164,36 @@ static void the_second_choice_gets_its_chance(void **state) {
   }
 }
 
+/* An eighth of the plans gains 8% in the places that choose finalists, and loses 3% elsewhere; orders by
+ * columns gain 4% everywhere. */
+static double lucky_eighth(const simulated *s, uint64_t plan, uint32_t place) {
+  return plan % 8 == 1 && place >= 2 ? 1.08 / 0.97 : 1;
+}
+static double eighth_or_steady(const simulated *s, const hd_plan *p) {
+  if (plan_hash(p) % 8 == 1) return 1.08;
+  return p->order.kind == HD_ORDER_COL && p->bind == HD_BIND_NONE ? 1.04 : 0.97;
+}
+
+static void plans_behind_lucky_finalists_get_their_chance(void **state) {
+  static simulated s;
+  unsigned found = 0;
+  for (uint64_t i = 0; i < 50; i++) {
+    search r;
+    s = (simulated){.seed = i,
+                    .base_us = 500,
+                    .noise = 0.004,
+                    .speedup = eighth_or_steady,
+                    .luck = lucky_eighth,
+                    .moving = 0.01,
+                    .admission = 0.02};
+    search_on(&s, 10, &r);
+    if (r.adopted) assert_true(plan_hash(&r.trials.data[r.best].plan) % 8 != 1);
+    found += r.adopted;
+    search_free(&r);
+  }
+  assert_in_range(found, 45, 50);
+}
+
 /* Moves take a second each: they come out of the budget. */
 static void moves_keep_to_the_budget(void **state) {
   static simulated s = {.seed = 4,
@@ -236,6 +266,8 @@ int main(void) {
                 luck_is_seldom_adopted),
       BEHAVIOUR("a plan that wins in all places is adopted, with their interval",
                 wins_in_all_places_are_adopted),
+      BEHAVIOUR("plans behind finalists that owe all to their places get their chance",
+                plans_behind_lucky_finalists_get_their_chance),
       BEHAVIOUR("a place that favours the original hides no plan",
                 a_lucky_place_of_the_original_hides_no_plan),
       BEHAVIOUR("a loading that favours the original hides no plan",
