@@ -250,12 +250,22 @@ static void join_families(neighbours *l, const hd_plan_space *s, const search_tr
   }
 }
 
+/* A bound CTA knows its next tasks, whose fetch may win in the best order where it lost in the launch's. */
+static void fetch_ahead(neighbours *l, const hd_plan *best) {
+  static const uint32_t distance = 2;
+  hd_plan p = *best;
+  if (p.bind == HD_BIND_NONE || p.prefetch.kind != HD_PREFETCH_NONE) return;
+  p.prefetch = (hd_prefetch){.kind = HD_PREFETCH_L2, .distance = distance};
+  neighbour(l, &p);
+}
+
 size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size_t n, size_t at,
                         hd_plan *out) {
   neighbours l = {.out = out};
   hd_plan best = trials[at].plan;
   /* Time may end before the list does: levers that have won come first. */
   join_families(&l, s, trials, n, at);
+  fetch_ahead(&l, &best);
   for (size_t i = 0; i < sizeof knobs / sizeof *knobs; i++) {
     const knob *k = &knobs[i];
     uint32_t *at_value = k->of(&best);
