@@ -53,6 +53,10 @@ HD_API hd_container_kind hd_container_get_kind(const hd_container *c);
  * after errors ends. */
 HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d);
 HD_API void hd_container_close(hd_container *c);
+/* How many modules a file holds that can be read. */
+HD_API hd_status hd_container_count(const char *path, uint64_t *n, hd_diag *d);
+/* Module number i of n is one of `sample` that lie evenly among them; 0: all are. */
+HD_API bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample);
 /* Code for GPUs that hd_container_next passed over so far: modules assembled for one architecture. */
 HD_API uint64_t hd_container_assembled(const hd_container *c);
 /* Whether some of that code runs on sm_`arch`: code for the same or an earlier one of its major version. */

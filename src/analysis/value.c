@@ -246,9 +246,10 @@ unsigned an_reg_width(const an *a, uint32_t reg) {
   return 64;
 }
 
-/* A value that rests on that many assumptions is a hash or the like: no address worth a formula. */
+/* A value that rests on that many assumptions is a hash or the like: no address worth a formula. Convolutions that
+ * divide by arguments at every step rest on some 60. */
 static void simplify(an *a, an_value v, an_val *r) {
-  enum { MAX_ASSUMPTIONS = 24 };
+  enum { MAX_ASSUMPTIONS = 96 };
   if (a->alg.sets.data[r->assumes].n <= MAX_ASSUMPTIONS) return;
   hd_level level = (hd_level)a->alg.polys.data[r->poly].level;
   an_blame blame = an_culprit(&a->alg, r->poly);

@@ -9,7 +9,7 @@
 typedef struct options {
   cli_input in;
   const char *kernel, *dot, *gpu; /* kernel: among those that a workload launches, or of a file's text */
-  uint64_t threads, seconds;
+  uint64_t threads, seconds, sample;
   bool json, verbose, coverage, directions, static_only;
 } options;
 
@@ -188,13 +188,13 @@ static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd
 
 /* ---- The command ------------------------------------------------------------------------------------ */
 
-static int print_coverage(char **files, int n, bool json) {
-  hd_coverage c = {0};
+static int print_coverage(char **files, int n, const options *o) {
+  hd_coverage c = {.sample = o->sample};
   hd_diag d = {0};
   hd_buf out = {0};
   for (int i = 0; i < n; i++)
     if (hd_coverage_file(files[i], &c, &d) != HD_OK) return cli_fail(&d);
-  (json ? hd_coverage_json : hd_report_coverage)(&c, &out);
+  (o->json ? hd_coverage_json : hd_report_coverage)(&c, &out);
   return cli_print(&out);
 }
 
@@ -260,6 +260,8 @@ int cmd_analyze(int argc, char **argv) {
        "which CTAs share how much (the heaviest edges)"},
       {"coverage", 0, CLI_FLAG, &o.coverage, 0, "FILE...",
        "accesses by class over all kernels of these files instead"},
+      {"sample", 0, CLI_NUMBER, &o.sample, UINT32_MAX, "N",
+       "with --coverage: N modules of each file, spread evenly"},
       {"directions", 0, CLI_FLAG, &o.directions, 0, "WORKLOAD...",
        "MAP's mapping directions, from the code, instead"},
       CLI_COMMON("json", &o.json),
@@ -267,7 +269,7 @@ int cmd_analyze(int argc, char **argv) {
   int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
   if (n > 1 && !o.coverage && !o.directions) return cli_usage("analyze: name one file or workload");
-  if (o.coverage) return print_coverage(argv + 1, n, o.json);
+  if (o.coverage) return print_coverage(argv + 1, n, &o);
   if (o.directions) return print_directions(argv + 1, n, &o);
   bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = choose_kernel(&o, argv[1]);
   if (o.dot && !affinity && strcmp(o.dot, "cfg") != 0)

@@ -176,6 +176,24 @@ void hd_container_close(hd_container *c) {
   free(c);
 }
 
+hd_status hd_container_count(const char *path, uint64_t *n, hd_diag *d) {
+  hd_container *c;
+  hd_status st = hd_container_open(path, &c, d);
+  if (st != HD_OK) return st;
+  hd_ptx_text t;
+  bool more = true;
+  for (*n = 0; more;) {
+    st = hd_container_next(c, &t, &more, NULL);
+    *n += st == HD_OK && more;
+  }
+  hd_container_close(c);
+  return HD_OK;
+}
+
+bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample) {
+  return sample == 0 || sample >= n || i * sample / n != (i + 1) * sample / n;
+}
+
 uint64_t hd_container_assembled(const hd_container *c) { return c->assembled + c->fatbin.others; }
 
 bool hd_container_runs_on(const hd_container *c, unsigned arch) {

@@ -24,6 +24,7 @@ static hd_status add_any_launch(hd_coverage *c, const hd_analysis *a, hd_diag *d
   uint8_t *levels = malloc((size_t)a->n_sites + 1);
   hd_status st = levels ? hd_levels_at_launch(a, levels, d) : hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < a->n_sites; i++) c->any_launch[levels[i]]++;
+  if (st == HD_OK) c->any_launch_sites += a->n_sites;
   free(levels);
   return st;
 }
@@ -70,17 +71,19 @@ void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
   hd_text_table_print(t, out);
   hd_text_table_free(t);
   uint64_t any = count_formed(c->any_launch), formed = count_formed(c->launched_levels);
-  hd_buf_printf(out,
-                "\nAffine or quasi-affine: %" PRIu64 " (%.1f%%); at a launch, whichever it is: %" PRIu64
-                " (%.1f%%).\n",
-                count_formed(c->levels), 100 * report_rate(count_formed(c->levels), c->sites), any,
-                100 * report_rate(any, c->sites));
+  hd_buf_printf(out, "\nAffine or quasi-affine: %" PRIu64 " (%.1f%%).\n", count_formed(c->levels),
+                100 * report_rate(count_formed(c->levels), c->sites));
+  if (c->any_launch_sites)
+    hd_buf_printf(out,
+                  "Of files, at a launch, whichever it is: %" PRIu64 " of %" PRIu64 " accesses (%.1f%%).\n",
+                  any, c->any_launch_sites, 100 * report_rate(any, c->any_launch_sites));
   if (!c->launched) return;
   hd_buf_printf(out,
-                "With the launches' arguments %" PRIu64 " of %" PRIu64
-                " accesses (%.1f%%) are affine or quasi-affine.\n%" PRIu64
-                " kernels divide the CTA's number; the tiles of %" PRIu64 " are known.\n",
-                formed, c->launched, 100 * report_rate(formed, c->launched), c->divided, c->shaped);
+                "Of workloads, with their launches' arguments: %" PRIu64 " of %" PRIu64
+                " accesses (%.1f%%).\n%" PRIu64
+                " of their kernels divide the CTA's number; the tiles of %" PRIu64 " (%.1f%%) are known.\n",
+                formed, c->launched, 100 * report_rate(formed, c->launched), c->divided, c->shaped,
+                100 * report_rate(c->shaped, c->divided));
 }
 
 /* Every kernel of one module. */
@@ -113,9 +116,7 @@ static hd_status cover_launch(const hd_compiled *code, uint32_t kernel, hd_cover
   hd_status st = hd_analyze(code->module, code->kernels[kernel].func, NULL, &a, d);
   if (st != HD_OK) return st;
   hd_coverage_add(c, a);
-  st = add_any_launch(c, a, d);
   hd_analysis_free(a);
-  if (st != HD_OK) return st;
   st = hd_launch_analyze(code, code->kernels[kernel].first, &a, d);
   if (st != HD_OK) return st;
   add_launched(c, a);
@@ -144,18 +145,18 @@ static bool is_workload(const char *path) {
 hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d) {
   hd_container *file;
   if (is_workload(path)) return cover_workload(path, c, d);
-  hd_status st = hd_container_open(path, &file, d);
+  uint64_t n = 0;
+  hd_status st = c->sample ? hd_container_count(path, &n, d) : HD_OK;
+  if (st == HD_OK) st = hd_container_open(path, &file, d);
   if (st != HD_OK) return st;
-  for (;;) {
+  bool more = true;
+  for (uint64_t i = 0; more;) {
     hd_ptx_text text;
-    bool more = false;
-    if (hd_container_next(file, &text, &more, NULL) != HD_OK) {
+    more = false;
+    if (hd_container_next(file, &text, &more, NULL) != HD_OK)
       c->failed++;
-      if (!more) break;
-      continue;
-    }
-    if (!more) break;
-    cover_module(&text, c);
+    else if (more && hd_container_sampled(i++, n, c->sample))
+      cover_module(&text, c);
   }
   hd_container_close(file);
   return HD_OK;

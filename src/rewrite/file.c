@@ -147,25 +147,6 @@ static hd_status rewrite_module(const hd_rewrite_file_options *all, const hd_ptx
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
-static hd_status count_modules(const char *path, uint64_t *n, hd_diag *d) {
-  hd_container *c;
-  hd_status st = hd_container_open(path, &c, d);
-  if (st != HD_OK) return st;
-  hd_ptx_text t;
-  bool more = true;
-  for (*n = 0; more;) {
-    st = hd_container_next(c, &t, &more, NULL);
-    *n += st == HD_OK && more;
-  }
-  hd_container_close(c);
-  return HD_OK;
-}
-
-/* Module number i of n is one of `sample` that lie evenly among them. */
-static bool is_sampled(uint64_t i, uint64_t n, uint64_t sample) {
-  return sample == 0 || sample >= n || i * sample / n != (i + 1) * sample / n;
-}
-
 static hd_status rewrite_file(const hd_rewrite_file_options *j, hd_rewritten_file *t, bool folder, uint64_t n,
                               hd_diag *d) {
   hd_container *c;
@@ -182,7 +163,7 @@ static hd_status rewrite_file(const hd_rewrite_file_options *j, hd_rewritten_fil
     }
     if (!more) break;
     uint64_t number = i++;
-    bool chosen = j->index == UINT64_MAX ? is_sampled(number, n, j->sample) : text.index == j->index;
+    bool chosen = j->index == UINT64_MAX ? hd_container_sampled(number, n, j->sample) : text.index == j->index;
     if (chosen && (st = rewrite_module(j, &text, t, folder, d)) != HD_OK) break;
   }
   hd_container_close(c);
@@ -195,7 +176,7 @@ hd_status hd_rewrite_file(const hd_rewrite_file_options *o, hd_rewritten_file *o
   bool folder = stat(o->output, &s) == 0 && S_ISDIR(s.st_mode);
   *out = (hd_rewritten_file){0};
   hd_arena_init(&out->arena);
-  hd_status st = count_modules(o->path, &n, d);
+  hd_status st = hd_container_count(o->path, &n, d);
   if (st == HD_OK && n == 0) st = hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", o->path);
   if (st == HD_OK && n > 1 && o->index == UINT64_MAX && !folder)
     st = hd_fail(d, HD_ERR_USAGE, "%s: holds %" PRIu64 " modules; name an existing folder with -o", o->path,

@@ -324,6 +324,21 @@ static void what_a_launch_fixes_is_a_number_there(void **state) {
   }
 }
 
+/* Convolutions divide by arguments at every step, and each step rests on the step before it not wrapping. */
+static void many_quotients_by_arguments_are_still_a_formula(void **state) {
+  hd_buf body = {0};
+  hd_buf_printf(&body, "mov.u32 %%r20, %%r6;\n");
+  for (int i = 0; i < 40; i++)
+    hd_buf_printf(&body,
+                  "add.s32 %%r21, %%r5, %d;\nmul.lo.s32 %%r21, %%r21, %%r3;\ndiv.s32 %%r21, %%r21, %%r2;\n"
+                  "add.s32 %%r20, %%r20, %%r21;\n",
+                  i);
+  hd_buf_printf(&body, "%s", STORE_AT("%r20"));
+  assert_non_null(body.data);
+  assert_int_equal(level_at_any_launch(body.data), HD_LEVEL_QUASI);
+  hd_buf_free(&body);
+}
+
 static void what_decides_nothing_leaves_the_names(void **state) {
   subject s;
   hd_analysis *a;
@@ -349,6 +364,8 @@ int main(void) {
       BEHAVIOUR("formulas in tiles give the same addresses", formulas_in_tiles_give_the_same_addresses),
       BEHAVIOUR("a loop over tiles is seen through", a_loop_over_tiles_is_seen_through),
       BEHAVIOUR("a quantity that a launch fixes is a number there", what_a_launch_fixes_is_a_number_there),
+      BEHAVIOUR("many quotients by arguments are still a formula",
+                many_quotients_by_arguments_are_still_a_formula),
       BEHAVIOUR("an argument that decides nothing leaves the names", what_decides_nothing_leaves_the_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

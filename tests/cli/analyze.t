@@ -115,7 +115,8 @@ The control-flow graph, and a whole file's accesses by class:
   launch          1  33.3%  
   affine          2  66.7%  
   
-  Affine or quasi-affine: 3 (100.0%); at a launch, whichever it is: 3 (100.0%).
+  Affine or quasi-affine: 3 (100.0%).
+  Of files, at a launch, whichever it is: 3 of 3 accesses (100.0%).
 
 With a launch at hand, its arguments say how the kernel divides the CTA's number:
 
@@ -127,9 +128,9 @@ With a launch at hand, its arguments say how the kernel divides the CTA's number
   non-linear        16  100.0%  
     division        16  100.0%  a division by a quantity that only the launch fixes
   
-  Affine or quasi-affine: 0 (0.0%); at a launch, whichever it is: 0 (0.0%).
-  With the launches' arguments 16 of 16 accesses (100.0%) are affine or quasi-affine.
-  1 kernels divide the CTA's number; the tiles of 1 are known.
+  Affine or quasi-affine: 0 (0.0%).
+  Of workloads, with their launches' arguments: 16 of 16 accesses (100.0%).
+  1 of their kernels divide the CTA's number; the tiles of 1 (100.0%) are known.
   $ heddle analyze $SOURCE/corpus/triton/matmul-sm90 --static | sed -n 1,3p
   matmul: 368 instructions, 1 loops, 16 accesses to global memory: 0 affine, 16 quasi-affine, 0 neither
   at this launch: numbers stand for its arguments

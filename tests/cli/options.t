@@ -24,6 +24,7 @@ The parser and -h read one table per command; a long option has its text below i
     --dot GRAPH        instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,
                        affinity, which CTAs share how much (the heaviest edges)
     --coverage FILE... accesses by class over all kernels of these files instead
+    --sample N         with --coverage: N modules of each file, spread evenly
     --directions WORKLOAD...
                        MAP's mapping directions, from the code, instead
     --json             print JSON
