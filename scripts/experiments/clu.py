@@ -1,38 +1,42 @@
-"""CLU: CTA clustering, figures 12 and 13."""
-from . import plot
-from .model import KB, geomean, hits, n_sms, number_of, ratio, speedup
+"""CLU: CTA clustering, figures 2, 3, 12 and 13."""
+import glob
+import os
+import re
+
+from . import h100, plot
+from .model import KB, ROOT, geomean, hits, ipc, n_sms, number_of, ratio, speedup
 from .page import change, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, partition (col: X-P, row: Y-P), best numbers of agents on Fermi, Kepler, Maxwell, Pascal:
 # CLU table 2. A size is the paper's where nothing stands behind it.
 CLU_ALGORITHM = [
-    ("KMN", "kmeans", "paper points=123505 side=22", "col", (1, 1, 1, 1)),
-    ("MM", "matmul-tiled", "paper n=320", "row", (1, 2, 2, 2)),
-    ("NN", "nn", "paper images=4", "row", (8, 16, 32, 32)),
-    ("IMD", "image-denoising", "paper width=160 height=136", "row", (8, 16, 14, 16)),
+    ("KMN", "kmeans", "paper", "col", (1, 1, 1, 1)),
+    ("MM", "matmul-tiled", "paper", "row", (1, 2, 2, 2)),
+    ("NN", "nn", "paper", "row", (8, 16, 32, 32)),
+    ("IMD", "image-denoising", "paper", "row", (8, 16, 14, 16)),
     ("BKP", "backprop", "paper", "col", (6, 8, 8, 8)),
     ("DCT", "dct8x8", "paper", "col", (8, 16, 32, 24)),
-    ("SGM", "sgemm", "paper k=128", "col", (7, 9, 8, 8)),
+    ("SGM", "sgemm", "paper", "col", (7, 9, 8, 8)),
     ("HS", "hotspot", "paper", "row", (3, 5, 6, 6)),
 ]
 CLU_CACHE_LINE = [
-    ("SYK", "syrk", "paper n=512 m=64", "col", (3, 2, 8, 8)),
-    ("S2K", "syr2k", "paper n=512 m=64", "col", (1, 1, 6, 6)),
+    ("SYK", "syrk", "paper m=64", "col", (3, 2, 8, 8)),
+    ("S2K", "syr2k", "paper n=1024 m=64", "col", (1, 1, 6, 6)),
     ("ATX", "atax", "paper", "col", (1, 1, 1, 1)),
     ("MVT", "mvt", "paper", "col", (1, 1, 1, 1)),
-    ("NBO", "nbody", "paper bodies=4096 cta=64", "row", (2, 4, 5, 2)),
-    ("3CV", "conv3d", "paper ni=32", "row", (6, 8, 8, 8)),
+    ("NBO", "nbody", "paper", "row", (2, 4, 5, 2)),
+    ("3CV", "conv3d", "paper", "row", (6, 8, 8, 8)),
     ("BC", "bicg", "paper", "col", (1, 1, 1, 8)),
 ]
 CLU_OTHERS = [
-    ("HST", "histogram", "small", "col", (5, 5, 6, 7)),
-    ("BTR", "btree", "small", "col", (5, 8, 8, 8)),
-    ("NW", "nw", "small", "col", (8, 16, 16, 8)),
+    ("HST", "histogram", "paper", "col", (5, 5, 6, 7)),
+    ("BTR", "btree", "paper", "col", (5, 8, 8, 8)),
+    ("NW", "nw", "paper", "col", (8, 16, 16, 8)),
     ("BFS", "bfs", "small", "col", (2, 6, 6, 7)),
-    ("MON", "monte-carlo", "small", "col", (4, 4, 8, 8)),
-    ("DXT", "dxtc", "small", "col", (8, 8, 10, 10)),
-    ("SAD", "sad", "small", "col", (8, 16, 20, 20)),
-    ("BS", "black-scholes", "small", "col", (8, 16, 16, 12)),
+    ("MON", "monte-carlo", "paper", "col", (4, 4, 8, 8)),
+    ("DXT", "dxtc", "paper", "col", (8, 8, 10, 10)),
+    ("SAD", "sad", "paper", "col", (8, 16, 20, 20)),
+    ("BS", "black-scholes", "paper", "col", (8, 16, 16, 12)),
 ]
 # GPU, generation, L1 (None: the GPU's own), L2 transactions less and speedup in the paper (section 5.1): algorithm-
 # related, then cache-line related.
@@ -86,27 +90,62 @@ def occupancy(row, gpu):
     return row["warp_cycles"] / cycles / number_of(gpu, "warps")
 
 
-def counters(page, known, gpu):
+def share(row, *kinds):
+    """Part of their time that warps wait for these."""
+    return sum(row["stall_" + k] for k in kinds) / row["warp_cycles"] if row.get("warp_cycles") else 0
+
+
+def shortfall(waves, base, best, gain, paper):
+    """Why an application gains less than CLU's class does, from its counters; empty where it does not."""
+    if gain >= 0.8 * paper:
+        return ""
+    words = []
+    sectors = ratio(best, base, "l2_sectors")
+    if waves is not None and waves < 1:
+        words.append(f"{waves_text(waves)} waves: nothing to throttle or to order")
+    if (hits(base) or 0) > 0.9:
+        words.append(f"{percent(hits(base))} of loads hit L1 by default")
+    elif sectors is not None and sectors > 0.9:
+        words.append(f"L2 sectors {change(sectors)}: L1 keeps little more")
+    if share(base, "memory", "throttle") < 0.4:
+        words.append(f"waits for memory and queues are {percent(share(base, 'memory', 'throttle'))} of warps' time")
+    elif share(best, "throttle") > 0.5:
+        words.append(f"L1's queues still take {percent(share(best, 'throttle'))} of warps' time")
+    more = ratio(best, base, "warp_cycles")
+    if not words and more:
+        words.append(f"warps' time changes by {change(more)}: dependences {percent(share(base, 'dependency'))} to "
+                     f"{percent(share(best, 'dependency'))}, issue {percent(share(base, 'issue'))} to {percent(share(best, 'issue'))}")
+    return "; ".join(words)
+
+
+def counters(model, page, known, gpu, paper):
     """Why the bars of an application are as long as they are."""
-    page.text("Counters behind the bars: achieved occupancy; what warps wait for, in % of their time (m: memory, d: dependences, "
-              "b: barriers, t: full queues and pipelines, i: others issue); instructions of threads and bytes of DRAM under +TOT.")
+    page.text("Counters behind the bars: time and IPC; achieved occupancy; what warps wait for, in % of their time (m: memory, d: "
+              "dependences, b: barriers, t: full queues and pipelines, i: others issue); bytes of DRAM under +TOT; what keeps the "
+              "best from 0.8 of the paper's average.")
     rows = []
-    for name, (base, rd, clu, tot, more, n) in known:
+    number = lambda x: "-" if x is None else f"{x:.0f}" if x >= 10 else f"{x:.1f}"
+    for app, waves, (base, rd, clu, tot, more, n), gain in known:
         dram = lambda r: r["dram_read_bytes"] + r["dram_write_bytes"]
-        rows.append([name] + [percent(occupancy(r, gpu)) for r in (base, rd, clu, tot)] + [waits(base), waits(clu), waits(tot)] +
-                    [change(ratio(tot, base, "thread_instructions")), change(dram(tot) / dram(base) if dram(base) else None)])
-    page.table(["CLU", "AC_OCP", "RD", "CLU", "+TOT", "waits", "CLU", "+TOT", "instructions", "DRAM"], rows)
+        best = min((r for r in (base, rd, clu, tot, more) if r), key=lambda r: r["time_us"])
+        best = tot if best is base else best
+        rows.append([app[0], f"{base['time_us']:.0f}"] + [number(ipc(r, gpu)) for r in (base, clu, tot)] +
+                    [percent(occupancy(r, gpu)) for r in (base, rd, clu, tot)] + [waits(base), waits(clu), waits(tot)] +
+                    [change(dram(tot) / dram(base) if dram(base) else None), shortfall(waves, base, best, gain, paper)])
+    page.table(["CLU", "us", "IPC", "CLU", "+TOT", "AC_OCP", "RD", "CLU", "+TOT", "waits", "CLU", "+TOT", "DRAM", "why not more"], rows)
 
 
 def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name, kind):
     extra = "PFH" if prefetch else "BPS"
     head = ["CLU", "workload, size", "waves", "part.", "L1 hits", "RD", "CLU", "+TOT", "L2 sectors", "RD", "CLU", "+TOT", "+" + extra,
-            "speedup RD", "CLU", "+TOT", "+" + extra, "best", "agents", "CLU's"]
+            "speedup RD", "CLU", "+TOT", "+" + extra, "best", "agents", "CLU's", "agents on an H100: measured", "clock"]
     rows, l2, gain, known, groups = [], [[], [], [], []], [[], [], [], [], []], [], []
     for app in apps:
         got = clu_application(model, app, gpu, l1, prefetch)
+        measured = h100.beside(model, app[1], r"bind=agents(:\d+)?$")
+        waves = model.waves(app[1], name, app[2], got[0]) if got else None
         if not got or not all(got[:4]):
-            rows.append([app[0], f"{app[1]}, {app[2]}"] + ["-"] * (len(head) - 2))
+            rows.append([app[0], f"{app[1]}, {app[2]}"] + ["-"] * (len(head) - 4) + list(measured))
             continue
         base, rd, clu, tot, more, n = got
         variants = [rd, clu, tot, more]
@@ -115,43 +154,72 @@ def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name
             gain[i].append(speedup(v, base))
         best = max(s for s in [1.0] + [speedup(v, base) for v in variants] if s)
         gain[4].append(best)
-        known.append((app[0], got))
+        known.append((app, waves, got, best))
         groups.append((app[0], [speedup(v, base) for v in variants]))
-        waves = waves_text(model.waves(app[1], name, app[2], base))
-        rows.append([app[0], f"{app[1]}, {app[2]}", waves, "X-P" if app[3] == "col" else "Y-P"] +
+        rows.append([app[0], f"{app[1]}, {app[2]}", waves_text(waves), "X-P" if app[3] == "col" else "Y-P"] +
                     [percent(hits(v)) for v in (base, rd, clu, tot)] + [f"{base['l2_sectors'] / 1e6:.2f} M"] +
                     [change(ratio(v, base, "l2_sectors")) for v in variants] +
-                    [times(speedup(v, base)) for v in variants] + [times(best), n, app[4][number]])
+                    [times(speedup(v, base)) for v in variants] + [times(best), n, app[4][number]] + list(measured))
     rows.append(["", "geometric mean", "", "", "", "", "", "", ""] + [change(geomean(v)) for v in l2] +
-                [times(geomean(v)) for v in gain] + ["", ""])
+                [times(geomean(v)) for v in gain] + [""] * 4)
     if paper:
-        rows.append(["", f"the paper, {against}", "", "", "", "", "", "", "", "", "", paper[0], "", "", "", "", "", paper[1], "", ""])
-    if all(len(r) < 4 or r[3] == "-" for r in rows[:len(apps)]):
-        page.text("Not modelled by the clock yet.")
+        rows.append(["", f"the paper, {against}", "", "", "", "", "", "", "", "", "", paper[0], "", "", "", "", "", paper[1]] + [""] * 4)
+    if not known:
+        page.text("Not modelled.")
         return
     page.table(head, rows)
-    counters(page, known, name)
+    counters(model, page, known, name, float(paper[1][:-1]) if paper and paper[1].endswith("x") else 1)
     title = f"{name}: speedup over the default launch"
     page.plot(f"clu-{name}-{kind}", plot.bars, title, "times", groups, ["RD", "CLU", "+TOT", "+" + extra], (1, "default"))
+
+
+def reuse_table(model, page):
+    """CLU figure 3: the inter-CTA part of all reuse, before any cache, of all workloads that name a paper."""
+    rows = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "kernels", "**", "workload.toml"), recursive=True)):
+        with open(path) as f:
+            paper = re.search(r'(?m)^paper = "(.*)"', f.read())
+        name = os.path.relpath(os.path.dirname(path), os.path.join(ROOT, "kernels"))
+        if not paper or name == "micro/locality":  # what that one reads depends on the SM
+            continue
+        known = model.reuse(name, "small")
+        if known:
+            rows.append((name, paper.group(1), known["reuse"], known["reuse_words"]))
+    if not rows:
+        return
+    mean = lambda k, part: sum(r[k][part] for r in rows) / len(rows)
+    page.text("### The inter-CTA part of reuse (CLU figure 3)",
+              f"Of all requests to a 128-byte line, or to a 4-byte word, that was named before: the part whose line or word another "
+              f"CTA named last, before any cache (`heddle analyze`, size small). The paper's mean is 45% over 33 applications, whose "
+              f"numbers are not in its text; here it is {percent(mean(2, 'inter_cta'))} of lines and {percent(mean(3, 'inter_cta'))} of "
+              f"words over the {len(rows)} applications of the five papers. Below: reuse of lines within a warp, within a CTA, and "
+              "between CTAs, and of words between CTAs; [categories.md](categories.md) has CLU's 23 at the papers' sizes.")
+    page.plot("clu-reuse", plot.bars, "inter-CTA part of reuse (CLU figure 3)", "%",
+              [(r[0], [100 * r[2]["inter_cta"], 100 * r[3]["inter_cta"]]) for r in rows], ["lines", "words"], (45, "CLU's mean"))
+    page.table(["workload", "paper", "lines: in a warp", "in a CTA", "between CTAs", "words: between CTAs"],
+               [[r[0], r[1]] + [percent(r[2][k]) for k in ("intra_warp", "intra_cta", "inter_cta")] + [percent(r[3]["inter_cta"])]
+                for r in rows])
 
 
 def chapter(model, page):
     page.text("## CLU: CTA clustering",
               "Columns as in CLU's figures 12 and 13: the default launch, RD (redirection), CLU (agents, all that fit), +TOT "
               "(the number of active agents that is fastest here), +BPS (`stream=auto`: loads whose sectors are requested "
-              "once only bypass L1; as +TOT where there are none) or +PFH (each agent prefetches its next task into L1). *L1 hits* are rates of loads, *L2 sectors* the "
-              "32-byte sectors that L2 is asked for, and their change. *best* is the fastest of the row, or the default. "
-              "The paper's figures are its averages (5.1, figures 12 and 13); bars of single applications have no numbers "
-              "in its text. L1 is 16 KB on Fermi and Kepler, which a program gets unless it asks for more. On Maxwell and "
-              "Pascal global loads are cached as compiled with -dlcm=ca. *part.* is the partition that CLU's table 2 gives; *waves*: "
-              "CTAs of the largest launch over those that the GPU runs at once. A size is the paper's but for the parameters behind "
-              "it; the whole of KMN takes 4 times as long, SGM 8, 3CV 8, NN 7, IMD 3, NBO 16, SYK 60, S2K 500.")
+              "once only bypass L1; as +TOT where there are none) or +PFH (each agent prefetches its next task into L1). *L1 hits* "
+              "are rates of loads, *L2 sectors* the 32-byte sectors that L2 is asked for, and their change. *best* is the fastest "
+              "of the row, or the default. The paper's figures are its averages (5.1, figures 12 and 13); bars of single "
+              "applications have no numbers in its text. L1 is 16 KB on Fermi and Kepler, which a program gets unless it asks for "
+              "more. On Maxwell and Pascal global loads are cached as compiled with -dlcm=ca. *part.* is the partition that CLU's "
+              "table 2 gives; *waves*: CTAs of the largest launch over those that the GPU runs at once. A size is the paper's but "
+              "for the parameters behind it, and BFS's; the whole of SYK takes 16 times as long, S2K 130, BFS 60. *agents on an "
+              "H100*: the fastest of `bind=agents` and 1, 2 and 4 agents there, beside the clock's prediction of the same plan "
+              "([below](#on-an-h100)).")
     for number, (gpu, generation, l1, algorithm, cache_line) in enumerate(CLU_GPUS):
         path = model.with_l1_loads(gpu) if generation in ("Maxwell", "Pascal") else gpu
         page.text(f"### {generation} ({gpu})", "Algorithm-related applications:")
         clu_table(model, page, CLU_ALGORITHM, path, number, l1, algorithm, False, "5.1", gpu, "algorithm")
         page.text("Cache-line related applications:")
         clu_table(model, page, CLU_CACHE_LINE, path, number, l1, cache_line, False, "5.1, 5.2 (2)", gpu, "cache-line")
-        if number == 0:
-            page.text("Data, write and streaming (for which the paper reports \"overall insignificant\" gains, 5.2 (3)):")
-            clu_table(model, page, CLU_OTHERS, path, number, l1, None, True, "", gpu, "others")
+        page.text("Data, write and streaming (for which the paper reports \"overall insignificant\" gains, 5.2 (3)):")
+        clu_table(model, page, CLU_OTHERS, path, number, l1, None, True, "", gpu, "others")
+    reuse_table(model, page)

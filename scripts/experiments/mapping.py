@@ -1,13 +1,13 @@
 """MAP: mapping CTAs along x or y, figure 4."""
-from . import plot
-from .model import geomean, hits, ratio, speedup
+from . import h100, plot
+from .model import geomean, hits, ipc, ratio, speedup
 from .page import change, percent, reason, times, waves_text
 
 # The paper's name, workload, size, its text on where the gain comes from.
 MAP_APPS = [
     ("micro", "micro/neighbours", "paper", "mapping: 100%"),
     ("matmul", "matmul-blocked", "paper n=768", "scheduler: 64%"),
-    ("conv", "conv2d", "paper width=1024 height=1024", "scheduler: 79%"),
+    ("conv", "conv2d", "paper width=2048 height=2048", "scheduler: 79%"),
     ("demosaic", "demosaic", "paper width=2048 height=2048", "scheduler: 55%"),
     ("imregionmax", "imregionmax", "paper", "scheduler: 66%"),
     ("tr", "transpose", "paper", "mapping: 99%"),
@@ -57,20 +57,21 @@ def map_table(model, page, gpu, path, name, groups):
         cells = [times(speedup(b, base)) for b in all_]
         if groups:
             cells[4:] = [f"{cells[4]} ({best[0][1]})", f"{cells[5]} ({best[1][1]})"]
-        rows.append([app, f"{workload}, {size}", waves_text(waves), direction] + [miss(b) for b in bars] +
+        rows.append([app, f"{workload}, {size}", waves_text(waves), direction, f"{base['time_us']:.0f}", f"{ipc(base, gpu):.0f}"] +
+                    [miss(b) for b in bars] +
                     [change(ratio(bars[3], base, "l2_sectors"))] + (cells if groups else cells[:4]) + [said])
         why.append([app, reason(base, bars[1]), reason(base, best[0][0] if groups else bars[2]), reason(base, bars[3])])
     if not rows:
-        page.text("Not modelled yet.")
+        page.text("Not modelled.")
         return
     tail = 6 if groups else 4
-    rows.append(["", "geometric mean"] + [""] * 8 + [times(geomean(g)) for g in gain[:tail]] + [""])
-    rows.append(["", "the paper, 5.2, averages"] + [""] * 8 + list(MAP_PAPER) + (["1.35x", "1.57x"] if groups else []) + [""])
-    page.table(["MAP", "workload, size", "waves", "direction", "L1 misses: GTO", "CCWS", "ps", "cm", "cm+ps", "L2 sectors, cm",
+    rows.append(["", "geometric mean"] + [""] * 10 + [times(geomean(g)) for g in gain[:tail]] + [""])
+    rows.append(["", "the paper, 5.2, averages"] + [""] * 10 + list(MAP_PAPER) + (["1.35x", "1.57x"] if groups else []) + [""])
+    page.table(["MAP", "workload, size", "waves", "direction", "us", "IPC", "L1 misses: GTO", "CCWS", "ps", "cm", "cm+ps", "L2 sectors, cm",
                 "speedup CCWS", "ps", "cm", "cm+ps"] + (["ps, best group", "cm+ps, best group"] if groups else []) +
                ["gain from, by the paper"], rows)
     if groups:
-        page.text("Counters that moved, from GTO to each:")
+        page.text("Counters that moved, from GTO to each, which are the reason for each bar:")
         page.table(["MAP", "CCWS", "ps, best group", "cm"], why)
         page.plot("map-" + name, plot.bars, f"{name}: speedup over GTO (MAP figure 4)", "times", drawn,
                   ["CCWS", "ps", "cm", "cm+ps", "ps, best", "cm+ps, best"], (1, "GTO"))
@@ -83,8 +84,9 @@ def chapter(model, page):
               "(*cm*, by the GPU's own CTA scheduler as in the paper, at no instructions: its algorithm 3 along the direction that its algorithm 1 takes; [map-directions.md](map-directions.md)), "
               "and of both (*cm+ps*). *best group*: the fastest of 4, 16 and as many warps of high priority as *ps* takes (`warps=priority:N`, in brackets), for the "
               "paper takes its group sizes from a dissertation that is not at hand. The paper's bars of single applications have no numbers in its text, which says where the "
-              "gain of both comes from. *waves*: CTAs over those that the GPU runs at once. 4096 cubed for matmul would take 3 "
-              "core-hours a bar, ten steps of lps five times as long as two.",
+              "gain of both comes from. *waves*: CTAs over those that the GPU runs at once. The whole of matmul would take 3 "
+              "core-hours a bar; of lps, all ten steps, five times as long; of conv 4 times, of demosaic 16. " +
+              h100.sentence(model, r"^order=[^,]*$|^bind=redirect$"),
               "L1's sets are chosen by a hash, as in GPGPU-Sim 3.2.2's GTX 480 (`gpgpu_cache:dl1 32:128:4,L:L:m:N:H`) and as on "
               "the card (BYP 6.2):")
     map_table(model, page, "gtx480", "gtx480", "gtx480", GROUPS)

@@ -1,32 +1,28 @@
-"""Predictions of `heddle sweep` and `heddle corun`, kept on disk, and figures made of them."""
+"""Predictions of `heddle sweep`, `corun` and `analyze --directions`, kept on disk, and figures made of them."""
 import csv
 import io
 import json
 import math
 import os
 import re
-import subprocess
 import sys
-import tempfile
-import time
+from collections import namedtuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KB = 1024
 
+# A prediction that is not known yet. label: of its file in the cache; what: workload and size, by which the time that
+# it takes is estimated; plans: those of a sweep, else (); read(output, plans): what to keep;
+# apart: whether each plan may have a command of its own.
+Request = namedtuple("Request", "label what plans command read apart", defaults=(False,))
+
 
 class Model:
-    """Predictions of `heddle sweep`, by the clock, kept on disk."""
+    """What is known. What is asked for and is not known is wanted (work.py finds it), unless that is frozen."""
 
-    def __init__(self, heddle, cache, seconds, threads):
-        self.heddle, self.cache, self.seconds, self.frozen = heddle, cache, 0.0, False  # seconds: of a core
-        self.end = time.monotonic() + seconds if seconds else None
-        self.threads = threads
-        self.env = dict(os.environ)
-        self.env.setdefault("HEDDLE_DATA", ROOT)
+    def __init__(self, cache):
+        self.cache, self.frozen, self.wanted, self.files = cache, False, [], {}
         os.makedirs(cache, exist_ok=True)
-
-    def over(self):
-        return self.frozen or (self.end is not None and time.monotonic() > self.end)
 
     def changed(self, gpu, name, pattern, text):
         """The GPU with a line of its file changed."""
@@ -36,8 +32,9 @@ class Model:
         new = re.sub(pattern, text, now, count=1)
         if new == now:
             sys.exit(f"{gpu}: nothing to change for {name}")
-        with open(path, "w") as f:
+        with open(path + ".new", "w") as f:
             f.write(new)
+        os.replace(path + ".new", path)
         return path
 
     def with_l1_loads(self, gpu):
@@ -45,90 +42,92 @@ class Model:
         return self.changed(gpu, "ca", r"(?m)^global = false\b", "global = true")
 
     def kept(self, label):
-        path = os.path.join(self.cache, label + ".json")
-        if not os.path.exists(path):
-            return {}
-        with open(path) as f:
-            return json.load(f)
+        if label not in self.files:
+            path = os.path.join(self.cache, label + ".json")
+            self.files[label] = {}
+            if os.path.exists(path):
+                with open(path) as f:
+                    self.files[label] = json.load(f)
+        return self.files[label]
 
-    def keep(self, label, known):
+    def keep(self, label, more):
+        """Add to what is known."""
+        known = self.kept(label)
+        known.update(more)
         path = os.path.join(self.cache, label + ".json")
         with open(path + ".new", "w") as f:
             json.dump(known, f, indent=1, sort_keys=True)
         os.replace(path + ".new", path)
 
-    def rows(self, workload, gpu, size, plans, l1=None, options=()):
-        """Predictions by plan; a plan that is refused, does not fit, or was not tried yet is None."""
+    def want(self, *request):
+        if not self.frozen:
+            self.wanted.append(Request(*request))
+
+    def rows(self, workload, gpu, size, plans, l1=None, options=(), exact=True):
+        """Predictions by plan; a plan that is refused, does not fit, or was not tried yet is None. Where launches may be
+        sampled, how much of them is depends on all plans, which are one command then."""
         name = os.path.splitext(os.path.basename(gpu))[0]
         label = "-".join([workload.replace("/", "_"), size.replace(" ", "_"), name] + ([f"{l1 // KB}k"] if l1 else []) +
                          [o.lstrip("-") for o in options])
         known = self.kept(label)
-        missing = [p for p in dict.fromkeys(plans) if p not in known]
-        if missing and not self.over():
-            known.update(self.sweep(workload, gpu, size, missing, l1, label, options))
-            self.keep(label, known)
+        missing = tuple(p for p in dict.fromkeys(plans) if p not in known)
+        missing = missing if exact or not missing else tuple(plans)
+        if missing:
+            command = ["sweep", workload, "--gpu", gpu, "--depth", "timing"] + (["--exact"] if exact else []) + size_options(size)
+            command += (["--l1", str(l1)] if l1 else []) + list(options)
+            self.want(label, f"{workload} {size}", missing, command, read_sweep, exact)
         return {p: known.get(p) for p in plans}
 
-    def run(self, command):
-        before = os.times()
-        done = subprocess.run([self.heddle] + command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=self.env)
-        after = os.times()
-        self.seconds += sum(after[k] - before[k] for k in (2, 3))  # of the child
-        if done.returncode:
-            sys.exit(f"heddle {' '.join(command)}: {done.stderr.strip()}")
-        return done.stdout
-
-    def sweep(self, workload, gpu, size, plans, l1, label, options=()):
-        with tempfile.NamedTemporaryFile("w", suffix=".plans") as f:
-            f.write("\n".join(plans) + "\n")
-            f.flush()
-            command = ["sweep", workload, "--gpu", gpu, "--depth", "timing", "--exact", "--threads", str(self.threads),
-                       "--plans", "@" + f.name] + size_options(size)
-            command += (["--l1", str(l1)] if l1 else []) + list(options)
-            begin = time.monotonic()
-            out = self.run(command)
-        print(f"{time.monotonic() - begin:6.1f} s  {label}: {len(plans)} plans", file=sys.stderr, flush=True)
-        # The first row is the default, whether it was named or not; the others are the plans in their order.
-        named = ["baseline"] + [p for p in plans if p != "baseline"]
-        rows = list(csv.DictReader(io.StringIO(out)))
-        if len(rows) != len(named):
-            sys.exit(f"heddle {' '.join(command)}: {len(rows)} rows for {len(named)} plans")
-        result = {}
-        for plan, row in zip(named, rows):
-            result[plan] = {k: float(v) for k, v in row.items() if k not in ("plan", "status")} \
-                if row["status"] == "ok" else None
-        return result
-
-    def corun(self, workloads, sizes, gpu, turns):
-        """`heddle corun` of two workloads on a modelled GPU: its JSON; None: not modelled yet."""
+    def corun(self, workloads, sizes, gpu, sms=0):
+        """`heddle corun` of two workloads on a modelled GPU, with so many SMs for the first: its JSON, or None."""
         name = os.path.splitext(os.path.basename(gpu))[0]
-        label = "-".join(["corun"] + [x.replace("/", "_") for pair in zip(workloads, sizes) for x in pair] + [name])
+        label = "-".join(["corun"] + [x.replace("/", "_") for pair in zip(workloads, sizes) for x in pair] + [name] +
+                         ([f"sms{sms}"] if sms else []))
         known = self.kept(label)
-        if not known and not self.over():
-            begin = time.monotonic()
-            known = json.loads(self.run(["corun"] + list(workloads) + ["--device", "model:" + gpu, "--size", ",".join(sizes),
-                                                                      "--repetitions", str(turns), "--json"]))
-            print(f"{time.monotonic() - begin:6.1f} s  {label}", file=sys.stderr, flush=True)
-            self.keep(label, known)
+        if not known:
+            command = ["corun"] + list(workloads) + ["--device", "model:" + gpu, "--size", ",".join(sizes),
+                                                     "--repetitions", "1", "--json"] + (["--sms", str(sms)] if sms else [])
+            what = " ".join(["corun"] + list(workloads)) + (" split" if sms else "")
+            self.want(label, what, (), command, lambda out, _: json.loads(out))
         return known or None
 
     def directions(self, workload, gpu, size):
         """MAP's algorithm 1: [(CTAs of the grid, direction)] of each kernel."""
         label = "-".join(["directions", workload.replace("/", "_"), size.replace(" ", "_"), gpu])
         known = self.kept(label)
-        if not known and not self.over():
-            out = self.run(["analyze", "--directions", workload, "--gpu", gpu] + size_options(size))
-            for line in out.splitlines()[2:]:
-                cells = re.split(r"  +", line.strip())
-                known[cells[1]] = [math.prod(int(n) for n in cells[2].split(" x ")), cells[6]]
-            self.keep(label, known)
+        if not known:
+            self.want(label, "directions", (), ["analyze", "--directions", workload, "--gpu", gpu] + size_options(size),
+                      read_directions)
         return list(known.values())
+
+    def reuse(self, workload, size):
+        """`heddle analyze`, of which the reuse of lines and words is kept."""
+        label = "-".join(["reuse", workload.replace("/", "_"), size])
+        known = self.kept(label)
+        if not known:
+            self.want(label, "reuse", (), ["analyze", workload, "--size", size, "--seconds", "1", "--threads", "1", "--json"],
+                      lambda out, _: {k: json.loads(out)[k] for k in ("reuse", "reuse_words")})
+        return known
 
     def waves(self, workload, gpu, size, base):
         """Full waves of CTAs in the largest launch: CTAs over those that the GPU runs at once."""
         grids = [n for n, _ in self.directions(workload, gpu, size)]
         return max(grids) / (base["resident"] * n_sms(gpu)) if grids and base else None
+
+
+def read_sweep(out, plans):
+    """The first row is the default, whether it was named or not; the others are the plans in their order."""
+    named = ["baseline"] + [p for p in plans if p != "baseline"]
+    rows = list(csv.DictReader(io.StringIO(out)))
+    if len(rows) != len(named):
+        raise ValueError(f"{len(rows)} rows for {len(named)} plans")
+    return {plan: {k: float(v) for k, v in row.items() if k not in ("plan", "status")} if row["status"] == "ok" else None
+            for plan, row in zip(named, rows)}
+
+
+def read_directions(out, _):
+    rows = [re.split(r"  +", line.strip()) for line in out.splitlines()[2:]]
+    return {r[1]: [math.prod(int(n) for n in r[2].split(" x ")), r[6]] for r in rows}
 
 
 def size_options(size):
@@ -161,3 +160,8 @@ def ratio(row, base, key):
 
 def speedup(row, base):
     return base["time_us"] / row["time_us"] if row and base else None
+
+
+def ipc(row, gpu):
+    """Instructions of threads per cycle, of the whole GPU."""
+    return row["thread_instructions"] / (row["time_us"] * number_of(gpu, "clock_mhz")) if row and row["time_us"] else None

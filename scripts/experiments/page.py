@@ -1,5 +1,6 @@
 """The page: its lines, its plots, and numbers as they stand in its tables."""
 import os
+import textwrap
 
 
 def percent(x):
@@ -59,7 +60,7 @@ class Page:
 
     def text(self, *paragraphs):
         for p in paragraphs:
-            self.lines += [p, ""]
+            self.lines += textwrap.wrap(p, 120, break_long_words=False, break_on_hyphens=False) + [""]
 
     def table(self, head, rows):
         self.lines.append("| " + " | ".join(head) + " |")

@@ -1,11 +1,6 @@
 """SCH: schedules of threads."""
-import os
-import re
-import sys
-import time
-
 from . import plot
-from .model import ROOT, hits, speedup
+from .model import hits, ipc, speedup
 from .page import percent, reason, times, waves_text
 
 # The paper's name, workload, parameters for CTAs of so many threads, its text, thread schedules that are always tried.
@@ -36,6 +31,7 @@ SCH_OTHERS = [
     ("breadth-first search", "bfs", "small", "no significant change", ["threads=stride:4x1", "threads=zigzag:32"]),
     ("SRAD", "srad", "small", "no significant change", ["threads=zigzag:32"]),
 ]
+GPU = "gtx580"
 ACTIVE = (64, 128, 256, 512, 1024)
 SCH_DEFAULT = 512  # threads of a CTA: "512 or 1024 active threads (including the default)"
 
@@ -56,44 +52,15 @@ def with_chunks(plan):
 
 
 def sch_label(workload, cta, threads):
-    return "-".join([workload, f"paper {cta(threads)}".replace(" ", "_"), "gtx580"])
+    return "-".join([workload, f"paper {cta(threads)}".replace(" ", "_"), GPU])
 
 
-def whole(model, go):
-    """2170 schedules of each application, kept as they come. The estimate: three plans of each, with their traces."""
+def whole(model):
+    """2170 schedules of each application."""
     schedules = sch_schedules()
-    plans = schedules + [with_chunks(p) for p in schedules]
-    if len(plans) * len(ACTIVE) != 2170:
-        sys.exit("SCH's schedules are 2170")
-    left = seconds = 0
-    for name, workload, cta, _, _ in SCH_APPS:
-        missing = sum(p not in model.kept(sch_label(workload, cta, t)) for t in ACTIVE for p in plans)
-        if not missing:
-            continue
-        before = model.seconds
-        model.sweep(workload, "gtx580", f"paper {cta(SCH_DEFAULT)}", ["threads=stride:2x1", "threads=tile:8x8"], None,
-                    f"estimate of {workload}")
-        left += missing
-        seconds += missing * (model.seconds - before) / 3
-    print(f"{left} of {2170 * len(SCH_APPS)} schedules are left: about {seconds / 3600:.1f} core-hours", file=sys.stderr)
-    if not go:
-        print("go on with --whole-sch --yes; what is found is kept, and a run that is cut off goes on", file=sys.stderr)
-        return
-    done, begin = 0, time.monotonic()
-    for name, workload, cta, _, _ in SCH_APPS:
+    for _, workload, cta, _, _ in SCH_APPS:
         for t in ACTIVE:
-            for at in range(0, len(plans), 31):
-                some = plans[at:at + 31]
-                before = sum(p in model.kept(sch_label(workload, cta, t)) for p in some)
-                model.rows(workload, "gtx580", f"paper {cta(t)}", some)
-                done += len(some) - before
-                if done and left:
-                    took = time.monotonic() - begin
-                    print(f"{done} of {left}, {took / done * (left - done) / 3600:.1f} hours left", file=sys.stderr)
-
-
-def ipc(row, mhz):
-    return row["thread_instructions"] / (row["time_us"] * mhz) if row and row["time_us"] else None
+            model.rows(workload, GPU, f"paper {cta(t)}", schedules + [with_chunks(p) for p in schedules])
 
 
 def correlation(pairs):
@@ -112,38 +79,38 @@ def known_of(model, workload, cta):
     return [(row, t, plan) for t in ACTIVE for plan, row in model.kept(sch_label(workload, cta, t)).items() if row]
 
 
-def sch_row(model, name, workload, cta, said, tried, mhz, why):
+def sch_row(model, name, workload, cta, said, tried, why):
     default = f"paper {cta(SCH_DEFAULT)}"
-    base = model.rows(workload, "gtx580", default, ["baseline"])["baseline"]
+    base = model.rows(workload, GPU, default, ["baseline"])["baseline"]
     for t in ACTIVE:
         plans = ["baseline"] + (tried + [with_chunks(p) for p in tried] if t == SCH_DEFAULT else [])
-        model.rows(workload, "gtx580", f"paper {cta(t)}", plans)
+        model.rows(workload, GPU, f"paper {cta(t)}", plans)
     found = known_of(model, workload, cta)
     if not base or not found:
         return [name, workload] + ["-"] * 10 + [said]
     best, t, plan = min(found, key=lambda f: (round(f[0]["time_us"], 1), f[1], f[2]))
     miss = lambda r: "-" if hits(r) is None else percent(1 - hits(r))
     number = lambda x: "-" if x is None else f"{x:.0f}" if x >= 10 else f"{x:.1f}"
-    with_misses = [(ipc(r, mhz), 1 - hits(r)) for r, _, _ in found if hits(r) is not None]
+    with_misses = [(ipc(r, GPU), 1 - hits(r)) for r, _, _ in found if hits(r) is not None]
     r = correlation(with_misses)
     why.append([name, reason(base, best)])
-    return [name, workload, waves_text(model.waves(workload, "gtx580", default, base)), len(found), number(ipc(base, mhz)), miss(base),
-            number(ipc(best, mhz)), miss(best), times(speedup(best, base)), t, f"`{plan}`", "-" if r is None else f"{r:.2f}", said]
+    return [name, workload, waves_text(model.waves(workload, GPU, default, base)), len(found), number(ipc(base, GPU)), miss(base),
+            number(ipc(best, GPU)), miss(best), times(speedup(best, base)), t, f"`{plan}`", "-" if r is None else f"{r:.2f}", said]
 
 
 STRIDES = [1 << k for k in range(1, 10)]
 GRAINS = [1 << k for k in range(0, 8)]
 
 
-def heat_map(model, page, mhz):
+def heat_map(model, page):
     """SCH figure 5: matmul under all strides."""
     name, workload, cta, _, _ = SCH_APPS[3]
     plans = {(a, b): f"threads=stride:{a}x{b}" for a in STRIDES for b in GRAINS}
-    known = model.rows(workload, "gtx580", f"paper {cta(SCH_DEFAULT)}", list(plans.values()))
+    known = model.rows(workload, GPU, f"paper {cta(SCH_DEFAULT)}", list(plans.values()))
     cells = {k: known[p] for k, p in plans.items() if known[p]}
     if len(cells) < 20:
         return
-    value = {"IPC": {k: ipc(r, mhz) for k, r in cells.items()}, "L1 misses, %": {k: 100 * (1 - hits(r)) for k, r in cells.items()}}
+    value = {"IPC": {k: ipc(r, GPU) for k, r in cells.items()}, "L1 misses, %": {k: 100 * (1 - hits(r)) for k, r in cells.items()}}
     r = correlation([(value["IPC"][k], value["L1 misses, %"][k]) for k in cells])
     best = max(cells, key=lambda k: value["IPC"][k])
     page.text(f"### Strides of matrix multiplication (SCH figure 5)",
@@ -154,46 +121,44 @@ def heat_map(model, page, mhz):
         page.plot(f"sch-matmul-{name}", plot.heat, f"matmul-naive under threads=stride:AxB, A across, B down", key, STRIDES, GRAINS, value[key])
 
 
-def landscapes(model, page, mhz):
+def landscapes(model, page):
     """SCH figure 4: the IPC of all that was tried, sorted."""
     for name, workload, cta, _, _ in SCH_APPS:
         found = known_of(model, workload, cta)
         if len(found) < 20:
             continue
-        order = sorted(found, key=lambda f: ipc(f[0], mhz))
+        order = sorted(found, key=lambda f: ipc(f[0], GPU))
         at = {(t, plan): k / (len(order) - 1) for k, (_, t, plan) in enumerate(order)}
-        series = [(f"{t} threads", [(at[(t, plan)], ipc(r, mhz)) for r, own, plan in order if own == t]) for t in ACTIVE]
+        series = [(f"{t} threads", [(at[(t, plan)], ipc(r, GPU)) for r, own, plan in order if own == t]) for t in ACTIVE]
         page.plot(f"sch-{workload}", plot.dots, f"{name}: {len(order)} schedules, the default in red (SCH figure 4)", "IPC", series, None,
                   [at[(SCH_DEFAULT, "baseline")]] if (SCH_DEFAULT, "baseline") in at else [])
 
 
 def chapter(model, page):
-    mhz = float(re.search(r"(?m)^clock_mhz = ([0-9.]+)", open(os.path.join(ROOT, "gpus", "gtx580.toml")).read()).group(1))
     page.text("## SCH: schedules of threads",
               "On gtx580 (SCH 4: GPGPU-Sim's GTX580, 16 KB L1), images and matrices of 512 by 512. A schedule is an order of "
               "threads, one of two block schedulers (the hardware's, or `bind=redirect`: subsequent CTAs on one core), and a number "
               "of active threads: CTAs of 64 to 1024, the default being 512. The paper tries 2170 of them; `scripts/papers "
-              "--whole-sch` does, and *tried* says how many have been here. IPC counts instructions of threads on the whole GPU, "
-              "per two shader clocks.")
+              "--whole sch` does, and *tried* says how many have been here. IPC counts instructions of threads on the whole GPU.")
     why = []
     page.table(["SCH 5.2, 6", "workload", "waves", "tried", "IPC", "L1 misses", "best IPC", "L1 misses", "speedup", "threads",
                 "schedule", "IPC to misses", "the paper"],
-               [sch_row(model, *app, mhz, why) for app in SCH_APPS])
+               [sch_row(model, *app, why) for app in SCH_APPS])
     page.text("Counters that moved, from the default to the best; *IPC to misses* is the correlation of IPC and L1 misses over all that were "
               "tried (the paper: -0.8 over matmul's strides, none for the copy by columns).")
     page.table(["SCH", "why"], why)
-    heat_map(model, page, mhz)
-    landscapes(model, page, mhz)
+    heat_map(model, page)
+    landscapes(model, page)
     rows = []
     for name, workload, size, said, tried in SCH_OTHERS:
         plans = tried + [with_chunks(p) for p in ["baseline"] + tried]
-        known = model.rows(workload, "gtx580", size, ["baseline"] + plans)
+        known = model.rows(workload, GPU, size, ["baseline"] + plans)
         base = known["baseline"]
         if not base:
             continue
         plan, row = min(((p, r) for p, r in known.items() if r), key=lambda x: (round(x[1]["time_us"], 1), x[1]["l2_sectors"]))
         miss = lambda r: "-" if hits(r) is None else percent(1 - hits(r))
-        rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, "gtx580", size, base)), miss(base), miss(row),
+        rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, GPU, size, base)), miss(base), miss(row),
                      times(speedup(row, base)), f"`{plan}`", said])
     page.text("Other benchmarks that the paper names, with a handful of schedules each:")
     page.table(["SCH 5.2", "workload, size", "waves", "L1 misses", "best", "speedup", "schedule", "the paper"], rows)

@@ -1,9 +1,9 @@
 """SMC: affinity, workers bound to SMs, and co-runs."""
 import itertools
 
-from . import plot
-from .model import KB, geomean, hits, ratio, speedup
-from .page import change, percent, times, waves_text
+from . import h100, plot
+from .model import KB, geomean, hits, ipc, n_sms, ratio, speedup
+from .page import change, percent, reason, times, waves_text
 
 # The paper's table 1, at the paper's sizes but for mm: 260 squared.
 BENCHMARKS = [("irreg", "irreg", "paper"), ("nbf", "nbf", "paper"), ("md", "md", "paper"), ("spmv", "spmv-vector", "paper"),
@@ -11,7 +11,6 @@ BENCHMARKS = [("irreg", "irreg", "paper"), ("nbf", "nbf", "paper"), ("md", "md",
               ("nn", "nearest-neighbour", "paper")]
 SINGLE = ("md", "irreg", "cfd", "nbf")
 GPU, L1 = "m2075", 48 * KB
-TURNS = 1
 
 
 def pairs():
@@ -29,21 +28,24 @@ def affinity(model, page):
         base = known["baseline"]
         with_order = [(r["time_us"], p, r) for p, r in known.items() if r and p.startswith("order")]
         if not base or not with_order:
-            rows.append([name, f"{workload}, {size}"] + ["-"] * 11)
+            rows.append([name, f"{workload}, {size}"] + ["-"] * 17)
             continue
         _, plan, row = min(with_order)
         gain.append(speedup(row, base))
         bound.append((name, [speedup(known[p], base) for p in ("bind=agents:1", plans[1])] + [speedup(row, base)]))
         miss = lambda r: 1 - hits(r) if hits(r) is not None else None
-        rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, GPU, size, base))] +
+        rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, GPU, size, base)), f"{base['time_us']:.0f}",
+                     f"{ipc(base, GPU):.0f}", f"{ipc(row, GPU):.0f}"] +
                     [percent(miss(r)) for r in (base, known["bind=agents"], row)] +
                     [f"{miss(row) / miss(base):.2f}" if miss(base) else "-", change(ratio(row, base, "l2_sectors"))] +
-                    [times(x) for x in bound[-1][1][:2]] + [times(speedup(known["bind=agents"], base)), times(speedup(row, base)), f"`{plan}`"])
+                    [times(x) for x in bound[-1][1][:2]] + [times(speedup(known["bind=agents"], base)), times(speedup(row, base)), f"`{plan}`", reason(base, row)] +
+                    list(h100.beside(model, workload, r"bind=agents(:\d+)?$")))
     mean = lambda k: times(geomean([b[1][k] for b in bound]))
-    rows.append(["", "geometric mean"] + [""] * 6 + [mean(0), mean(1), "", times(geomean(gain)), ""])
-    rows.append(["", "the paper, 6.3, figure 6"] + [""] * 6 + ["0.78x", "0.85x", "", "1.21x", "average of the four"])
-    page.table(["SMC", "workload, size", "waves", "L1 misses", "agents", "affinity", "of the default's", "L2 sectors",
-                "persistent threads", "with affinity", "agents", "affinity, best N", "plan"], rows)
+    rows.append(["", "geometric mean"] + [""] * 9 + [mean(0), mean(1), "", times(geomean(gain))] + [""] * 4)
+    rows.append(["", "the paper, 6.3, figure 6"] + [""] * 9 + ["0.78x", "0.85x", "", "1.21x", "average of the four"] + [""] * 3)
+    page.table(["SMC", "workload, size", "waves", "us", "IPC", "affinity", "L1 misses", "agents", "affinity", "of the default's", "L2 sectors",
+                "persistent threads", "with affinity", "agents", "affinity, best N", "plan", "what moved",
+                "agents on an H100: measured", "clock"], rows)
     page.plot("smc-single", plot.bars, "m2075: speedup of single kernels (SMC figure 6)", "times", bound,
               ["threads", "with affinity", "SMs, affinity"], (1, "default"))
 
@@ -73,7 +75,7 @@ def corun_row(r):
 def coruns(model, page, path):
     rows, stp, antt, groups = [], [[], []], [[], []], []
     for a, b in pairs():
-        r = model.corun((a[1], b[1]), (a[2], b[2]), path, TURNS)
+        r = model.corun((a[1], b[1]), (a[2], b[2]), path)
         name = f"{a[0]}, {b[0]}"
         if not r:
             continue
@@ -87,7 +89,7 @@ def coruns(model, page, path):
         where = f"{partition['sms'][0]} + {partition['sms'][1]}, {partition['agents'][0]} and {partition['agents'][1]} CTAs" if partition else "-"
         rows.append([name, f"{r['alone_us'][0]:.0f}, {r['alone_us'][1]:.0f}", f"{streams[0]:.2f}", f"{streams[1]:.2f}"] + cells + [where])
     if not rows:
-        page.text("Co-runs (SMC 6.2): not modelled yet.")
+        page.text("Co-runs (SMC 6.2): not modelled.")
         return
     rows.append([f"geometric mean of {len(rows)} of 36", "", "", ""] +
                 [times(geomean(v)) for v in (antt[0], stp[0], antt[1], stp[1])] + [""])
@@ -103,11 +105,59 @@ def coruns(model, page, path):
               ["ANTT, SMC", "ANTT, threads", "STP, SMC", "STP, threads"], (1, "streams"))
 
 
+def corun_splits(model, path):
+    """Each pair with every number of SMs for the first, hill climbing over CTAs: {pair: [(ANTT, STP)]}."""
+    all_ = {}
+    for a, b in pairs():
+        found = [model.corun((a[1], b[1]), (a[2], b[2]), path, n) for n in range(1, n_sms(GPU))]
+        if all(found):
+            all_[a[0], b[0]] = [corun_row(r)[0][1] for r in found]
+    return all_
+
+
+def accuracy(model, page, path):
+    """SMC figure 5: the prediction's rank among all numbers of SMs."""
+    ranks, gains = [[], []], [[], []]
+    for (a, b), splits in corun_splits(model, path).items():
+        one, two = ([x for x in BENCHMARKS if x[0] == n][0] for n in (a, b))
+        r = model.corun((one[1], two[1]), (one[2], two[2]), path)
+        if not r:
+            continue
+        (streams, predicted, _), _ = corun_row(r)
+        for k, better in ((0, lambda x, y: x > 1.001 * y), (1, lambda x, y: x < y / 1.001)):
+            ranks[k].append(sum(better(s[k], predicted[k]) for s in splits))
+            best = (max if k == 0 else min)(s[k] for s in splits)
+            gains[k].append(best / streams[k] if k == 0 else streams[k] / best)
+    if not ranks[0]:
+        return
+    n = len(ranks[0])
+    page.text("### Prediction accuracy (SMC figure 5)",
+              f"The partition that 5.1's search takes, among all {n_sms(GPU) - 1} numbers of SMs for the first kernel (each with its own "
+              f"search over CTAs), for {n} of 36 pairs: how many partitions are better by more than 0.1%. The best of all gains "
+              f"{times(geomean(gains[1]))} by ANTT and {times(geomean(gains[0]))} by STP over streams (the paper's optimum: 1.36x and "
+              "1.37x).")
+    page.table(["pairs whose prediction is", "ANTT", "the paper", "STP", "the paper"],
+               [[name] + [x for k, theirs in ((1, antt), (0, stp)) for x in (percent(sum(r <= most for r in ranks[k]) / n), theirs)]
+                for name, most, antt, stp in (("the best", 0, "63% (of 36 partitions)", "-"), ("among the best two", 1, "83% (in 2%)", "-"),
+                                              ("among the best three", 2, "-", "90% (in 4%)"))])
+
+
+def whole(model):
+    """Every partition of every pair."""
+    corun_splits(model, larger_l1(model))
+
+
+def larger_l1(model):
+    return model.changed(GPU, "48k", r"(?ms)(^\[l1\].*?^bytes = )16384", r"\g<1>49152")
+
+
 def chapter(model, page):
     page.text("## SMC: affinity and workers bound to SMs",
               "Single kernels (SMC 6.3), on m2075 with 48 KB L1: the default; *persistent threads*, one worker on each SM, without and "
               "with affinity; workers bound to SMs without affinity; and CTAs that share data on one SM (SMC 5.2), with the number of "
-              "active workers that is fastest here.")
+              "active workers that is fastest here. " + h100.sentence(model, r"bind=agents"))
     affinity(model, page)
     overhead(model, page)
-    coruns(model, page, model.changed(GPU, "48k", r"(?ms)(^\[l1\].*?^bytes = )16384", r"\g<1>49152"))
+    coruns(model, page, larger_l1(model))
+    if model.frozen:
+        accuracy(model, page, larger_l1(model))

@@ -1,8 +1,9 @@
 # needs: nvcc-or-clang
 
-A page of the papers' experiments that was given no time has its tables' heads and keeps its notes:
+A page of the papers' experiments that was given no time says how long all of them take, has its tables' heads, and keeps
+its notes:
 
-  $ printf 'old\n<!-- notes -->\nkept\n' >page.md; "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --seconds 0.000001 -o page.md 2>/dev/null; sed -n '1p;$p' page.md; grep -c '^old' page.md; grep '^## ' page.md
+  $ printf 'old\n<!-- notes -->\nkept\n' >page.md; "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --jobs 1 --seconds 0.000001 -o page.md 2>err; sed -n '1p;$p' page.md; grep -c '^old' page.md; grep '^## ' page.md; sed -nE 's/^[0-9]+ (predictions to make: about) [0-9.]+ (core-hours).*/\1 \2/p' err
   # The model beside the papers
   kept
   0
@@ -11,8 +12,10 @@ A page of the papers' experiments that was given no time has its tables' heads a
   ## MAP: mapping CTAs along x or y
   ## SCH: schedules of threads
   ## SMC: affinity and workers bound to SMs
+  ## On an H100
+  predictions to make: about core-hours
 
-What was found is kept, and not asked for again:
+What was found is kept, and not asked for again; a plan that two ask for is predicted once:
 
   $ cat >known.py <<'END'
   > import os, sys
@@ -20,16 +23,30 @@ What was found is kept, and not asked for again:
   > sys.path.insert(0, os.environ["HEDDLE_DATA"] + "/scripts")
   > from experiments.model import Model
   > from experiments.sch import ACTIVE, cta_of, sch_schedules
-  > model = Model("heddle", "kept", 0, 1)
-  > rows = model.rows("atax", "gtx480", "tiny cta=64", ["baseline", "warps=ccws", "order=col"])
-  > print(sorted(rows), rows["warps=ccws"]["time_us"] > 0)
-  > again = Model("/nowhere", "kept", 0, 1).rows("atax", "gtx480", "tiny cta=64", ["baseline", "warps=ccws"])
-  > print(again["warps=ccws"] == rows["warps=ccws"])
+  > from experiments.work import Work
+  > ask = lambda m, *plans: m.rows("atax", "gtx480", "tiny cta=64", plans)
+  > def collect(m):
+  >     m.wanted = []
+  >     ask(m, "baseline", "warps=ccws")
+  >     rows = ask(m, "baseline", "order=col")
+  >     if rows["order=col"]:
+  >         ask(m, "bind=redirect")
+  >     return m.wanted
+  > model = Model("kept")
+  > Work(model, "heddle", 2, 0).all(lambda: collect(model))
+  > again = Model("kept")
+  > rows = ask(again, "baseline", "warps=ccws", "order=col", "bind=redirect")
+  > print(sorted(p for p, r in rows.items() if r["time_us"] > 0), len(again.wanted))
+  > ask(again, "order=reverse")
+  > slow = Work(again, "/nowhere", 1, 0)
+  > slow.all(lambda: again.wanted)
+  > print(list(slow.failed), ask(again, "order=reverse"))
   > print(len(sch_schedules()) * 2 * len(ACTIVE), len(set(sch_schedules())))
   > print(cta_of(512)(1024), "|", cta_of(512)(64), "|", cta_of(32)(512))
   > END
-  $ python3 known.py 2>/dev/null
-  ['baseline', 'order=col', 'warps=ccws'] True
-  True
+  $ python3 known.py 2>log; grep -c 'atax-tiny_cta=64-gtx480' log
+  ['baseline', 'bind=redirect', 'order=col', 'warps=ccws'] 0
+  ['atax-tiny_cta=64-gtx480'] {'order=reverse': None}
   2170 217
   x=512 y=2 | x=64 y=1 | x=32 y=16
+  3

@@ -1,0 +1,138 @@
+"""Predictions found, several at a time, longest first; how long they take."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+from .model import ROOT
+
+PIECE = 60  # core-seconds of one command, about: what a run that is cut off loses
+UNKNOWN = 20  # core-seconds of a prediction of which nothing is known
+
+
+class Work:
+    def __init__(self, model, heddle, jobs, seconds):
+        self.model, self.heddle, self.jobs = model, heddle, jobs
+        self.end = time.monotonic() + seconds if seconds else None
+        self.env = dict(os.environ)
+        self.env.setdefault("HEDDLE_DATA", ROOT)
+        self.spent, self.failed, self.children = 0.0, {}, set()
+        with open(os.path.join(os.path.dirname(__file__), "seconds.json")) as f:
+            self.took = json.load(f)
+        self.took.update(model.kept("seconds"))
+
+    def estimate(self, request):
+        """Core-seconds: those that the workload at this size took before, for each plan; a sweep has the default, too."""
+        each = self.took.get(request.what)
+        return (UNKNOWN if each is None else each) * max(1, len(request.plans))
+
+    def pieces(self, requests):
+        """The requests, cut so that a piece takes about PIECE."""
+        out = []
+        for r in requests:
+            n = max(1, round(self.estimate(r) / PIECE))
+            n = min(n, len(r.plans)) if r.apart else 1
+            out += [r._replace(plans=r.plans[i::n]) for i in range(n)]
+        return out
+
+    def over(self):
+        return self.end is not None and time.monotonic() > self.end
+
+    def run(self, request):
+        """The command's values and its core-seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            command = [self.heddle] + request.command
+            if request.plans:
+                with open(path("plans"), "w") as f:
+                    f.write("\n".join(request.plans) + "\n")
+                command += ["--plans", "@" + path("plans"), "--threads", "1"]
+            with open(path("out"), "w+") as out, open(path("err"), "w+") as err:
+                child = subprocess.Popen(command, stdout=out, stderr=err, env=self.env)
+                self.children.add(child.pid)
+                _, status, usage = os.wait4(child.pid, 0)
+                self.children.discard(child.pid)
+                child.returncode = os.waitstatus_to_exitcode(status)
+                out.seek(0)
+                err.seek(0)
+                if child.returncode:
+                    raise RuntimeError(err.read().strip() or f"exit code {child.returncode}")
+                return request.read(out.read(), request.plans), usage.ru_utime + usage.ru_stime
+
+    def finish(self, future, request):
+        try:
+            values, seconds = future.result()
+        except (RuntimeError, ValueError, OSError) as e:
+            if not self.over():
+                print(f"heddle {' '.join(request.command)}: {e}", file=sys.stderr, flush=True)
+                self.failed[request.label] = str(e)
+            return
+        self.spent += seconds
+        self.model.keep(request.label, values)
+        each = seconds / (len([p for p in request.plans if p != "baseline"]) + 1)
+        self.took[request.what] = round(each, 2)
+        self.model.keep("seconds", {request.what: round(each, 2)})
+        print(f"{seconds:7.1f} s  {request.label}" + (f": {len(request.plans)} plans" if request.plans else ""),
+              file=sys.stderr, flush=True)
+
+    def report(self, requests):
+        """What is left, before it starts."""
+        requests = self.new(requests, set())
+        n, seconds = sum(max(1, len(r.plans)) for r in requests), sum(self.estimate(r) for r in requests)
+        unknown = sum(max(1, len(r.plans)) for r in requests if r.what not in self.took)
+        print(f"{n} predictions to make: about {seconds / 3600:.2f} core-hours, {seconds / self.jobs / 60:.0f} minutes with "
+              f"{self.jobs} at a time" + (f" ({unknown} of them never timed, taken for {UNKNOWN} s each)" if unknown else ""),
+              file=sys.stderr, flush=True)
+
+    def take(self, queue):
+        """The longest that can end in time."""
+        left = self.end - time.monotonic() if self.end is not None else None
+        at = next((i for i, r in enumerate(queue) if left is None or self.estimate(r) < left), None)
+        return queue.pop(at) if at is not None else None
+
+    def stop(self):
+        for pid in list(self.children):
+            try:
+                os.kill(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass  # it has just ended
+
+    def new(self, requests, begun):
+        """Those that were not begun, which they are from now on: begun has (label, plan)."""
+        out = []
+        for r in requests:
+            items = [i for i in r.plans or (None,) if (r.label, i) not in begun]
+            if items and r.label not in self.failed:
+                begun.update((r.label, i) for i in items)
+                out.append(r._replace(plans=tuple(items) if r.plans else ()))
+        return out
+
+    def all(self, collect):
+        """collect() gives requests; what they find leads to others, until it gives none that are new."""
+        queue, running, begun, shown = [], {}, set(), 0.0
+        with ThreadPoolExecutor(self.jobs) as pool:
+            while True:
+                if len(queue) < self.jobs:
+                    queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=self.estimate, reverse=True)
+                while len(running) < self.jobs:
+                    request = self.take(queue)
+                    if not request:
+                        break
+                    running[pool.submit(self.run, request)] = request
+                if not running:
+                    return
+                left = None if self.end is None else max(0, self.end - time.monotonic())
+                done, _ = wait(running, left, FIRST_COMPLETED)
+                for future in done:
+                    self.finish(future, running.pop(future))
+                if self.over():
+                    self.stop()
+                    queue = []
+                elif time.monotonic() - shown > 60:
+                    shown = time.monotonic()
+                    rest = sum(self.estimate(r) for r in queue) + sum(self.estimate(r) for r in running.values())
+                    print(f"about {rest / self.jobs / 60:.0f} minutes left", file=sys.stderr, flush=True)
