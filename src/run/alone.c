@@ -44,6 +44,8 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
   return real(thread, attributes, begin, argument);
 }
 
+bool run_is_threaded(void) { return atomic_load_explicit(&has_threads, memory_order_relaxed); }
+
 /* ---- The GPU ----------------------------------------------------------------------------------- */
 
 static const char *wait_for(const run_handle *streams, size_t n, double until) {
@@ -78,7 +80,8 @@ const char *run_not_alone(double seconds) {
   int mode = RUN_CAPTURE_RELAXED;
   if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode)
     return "the driver is too old";
-  if (atomic_load_explicit(&has_threads, memory_order_relaxed)) return "the program has several threads";
+  if (!run_gate_is_whole() && run_is_threaded()) return "the program has several threads";
+  if (run_gate_others_own_streams()) return "other threads use default streams of their own";
   if (run_memory_is_shared()) return "other processes have some of its memory";
   if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return "the driver is too old";
   const char *why = not_idle(seconds);

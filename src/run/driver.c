@@ -6,7 +6,7 @@
  * entry points. A function that is looked up is known by its address and not by its name: the driver chooses
  * among versions and variants of an entry point, and whichever it chooses, the program gets what stands in
  * front of that. */
-#include "run/driver.h"
+#include "run/watch.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,6 +16,7 @@
 run_driver run_real;
 
 static atomic_bool found;
+static const void *driver_base; /* where it was loaded */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef void *dlsym_function(void *handle, const char *name);
@@ -68,6 +69,7 @@ static void take_driver(const void *address) {
       void *fn = sym(handle, all[k].symbol);
       memcpy((char *)&run_real + all[k].offset, &fn, sizeof fn);
     }
+    driver_base = info.dli_fbase;
     atomic_store_explicit(&found, true, memory_order_release);
   }
   pthread_mutex_unlock(&lock);
@@ -84,10 +86,21 @@ static bool ready(const char *symbol) {
   return run_driver_found();
 }
 
-#define RUN_ENTRY(symbol, parameters, arguments)                                                             \
+#define RUN_UNGATED(symbol, parameters, arguments)                                                           \
   __attribute__((visibility("default"))) int symbol parameters;                                              \
   __attribute__((visibility("default"))) int symbol parameters {                                             \
     return ready(#symbol) && run_real.symbol ? run_##symbol arguments : RUN_NOT_SUPPORTED;                   \
+  }
+#define RUN_ENTRY(symbol, parameters, arguments)                                                             \
+  __attribute__((visibility("default"))) int symbol parameters;                                              \
+  __attribute__((visibility("default"))) int symbol parameters {                                             \
+    if (!ready(#symbol) || !run_real.symbol) return RUN_NOT_SUPPORTED;                                       \
+    if (!run_watches) return run_##symbol arguments;                                                         \
+    if (run_gate_is_own(#symbol)) run_gate_own_stream();                                                     \
+    run_gate_in();                                                                                           \
+    const int r = run_##symbol arguments;                                                                    \
+    run_gate_out();                                                                                          \
+    return r;                                                                                                \
   }
 #include "run/entries.def"
 
@@ -99,7 +112,7 @@ static const struct {
 #include "run/entries.def"
 };
 
-/* The function in front of the driver's at this address; the address itself where there is none. */
+/* The function in front of the driver's at this address. Calls that wait alone pass no gate. */
 static void *front_of(void *address) {
   for (size_t k = 0; address && k < sizeof fronts / sizeof *fronts; k++) {
     void *real, *front;
@@ -108,7 +121,21 @@ static void *front_of(void *address) {
     memcpy(&front, &fronts[k].front, sizeof front);
     return front;
   }
-  return address;
+  void *wait;
+  memcpy(&wait, &run_real.cuCtxSynchronize_v2, sizeof wait);
+  return address && address != wait ? run_gate_before(address) : address;
+}
+
+void *run_driver_symbol(const char *name) {
+  dlsym_function *sym = real_dlsym();
+  void *next = sym ? sym(RTLD_NEXT, name) : NULL;
+  if (next && !run_driver_found()) take_driver(next);
+  return next;
+}
+
+bool run_driver_has(const void *address) {
+  Dl_info info;
+  return run_driver_found() && dladdr(address, &info) && info.dli_fbase == driver_base;
 }
 
 int run_cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags) {

@@ -60,5 +60,9 @@ extern run_driver run_real;
 
 /* Whether the driver has been found, through a name that the program looked up or is linked with. */
 bool run_driver_found(void);
+/* The driver's function of this name, for a program that is linked with it; NULL: it has none. */
+void *run_driver_symbol(const char *name);
+/* Whether a function is the driver's. */
+bool run_driver_has(const void *address);
 
 #endif

@@ -31,6 +31,8 @@ static const char *take(search *s, size_t k) {
   if (s->found[k]) return NULL;
   s->found[k] = true;
   if (s->all[k].kind == RUN_MEMORY_HOST) return "it uses the host's memory";
+  if (s->all[k].kind == RUN_MEMORY_MANAGED && run_is_threaded())
+    return "it uses managed memory, which other threads may use, too";
   if (!hd_vec_push(&s->reach->ranges, s->all[k])) return "no memory";
   s->reach->bytes += s->all[k].bytes;
   return s->reach->bytes > s->most ? too_much : NULL;

@@ -149,10 +149,17 @@ void run_report(void) {
 
 /* ---- The process ------------------------------------------------------------------------------- */
 
+/* A thread that is not there any more may have had it. */
+static void forked(void) {
+  pthread_mutex_init(&run_lock, NULL);
+  run_gate_forked();
+}
+
 __attribute__((constructor)) static void begin(void) {
   const char *text = getenv(HD_STEER_VARIABLE);
   hd_diag d;
   process = getpid();
+  pthread_atfork(NULL, NULL, forked);
   if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
     run_watches = run_settings.tune[0] || run_settings.record[0];
     return;

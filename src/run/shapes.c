@@ -37,14 +37,21 @@ static bool is_due(const run_shape *s) {
          (!s->seconds || s->seconds * (double)s->launches >= run_worth());
 }
 
+static void refuse(run_kernel *k, const char *why) {
+  snprintf(k->why, sizeof k->why, "not %s: %s", run_settings.tune[0] ? "tuned" : "recorded", why);
+}
+
 static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result) {
   bool launched = false;
-  const bool tunes = run_settings.tune[0];
   s->tries++;
-  const char *why = (tunes ? run_tune : run_record)(k, s, function, l, &launched, result);
-  if (why && why != k->why) snprintf(k->why, sizeof k->why, "not %s: %s", tunes ? "tuned" : "recorded", why);
+  const char *why = (run_settings.tune[0] ? run_tune : run_record)(k, s, function, l, &launched, result);
+  if (why && why != k->why) refuse(k, why);
   if (!why) k->why[0] = 0;
   return launched;
+}
+static bool is_chosen(const run_kernel *k, const run_shape *s) {
+  const double number = run_number(run_settings.launch, 0);
+  return number ? number == (double)(atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1) : is_due(s);
 }
 
 bool run_watched(run_handle function, const run_launch *l, int *result) {
@@ -53,16 +60,23 @@ bool run_watched(run_handle function, const run_launch *l, int *result) {
   if (!k) return false;
   pthread_mutex_lock(&run_lock);
   run_shape *s = shape_of(k, l);
-  if (s) {
-    s->launches++;
-    const double number = run_number(run_settings.launch, 0);
-    if (number ? number == (double)(atomic_load(&k->launches) + 1) : is_due(s))
-      launched = attempt(k, s, function, l, result);
+  if (s) s->launches++;
+  bool chosen = s && is_chosen(k, s);
+  pthread_mutex_unlock(&run_lock);
+  if (!chosen) return false;
+  const char *why = run_gate_close(RUN_PATIENCE);
+  pthread_mutex_lock(&run_lock);
+  chosen = is_chosen(k, s);
+  if (chosen && why) {
+    s->tries++;
+    refuse(k, why);
   }
+  if (chosen && !why) launched = attempt(k, s, function, l, result);
   if (launched) {
     k->trials++;
     atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
   }
   pthread_mutex_unlock(&run_lock);
+  if (!why) run_gate_open();
   return launched;
 }

@@ -1,8 +1,10 @@
 /* run/watch.h: a program's memory, streams and threads, for tuning and recording.
  *
  * A launch is repeated, or copied, at a moment when nothing else can touch the memory that it reaches: the
- * GPU is idle, the program has one thread, which is in the call, and no other process has the memory.
+ * GPU is idle, no other thread of the program is in a call of the driver's or can begin one, and no other
+ * process has the memory.
  *
+ *   gate.c      the program's other threads wait before the driver
  *   memory.c    allocations and streams, as the program makes and frees them
  *   alone.c     its threads; whether the GPU is idle
  *   reach.c     the allocations that a launch reaches
@@ -40,11 +42,36 @@ bool run_memory_is_shared(void);
 run_handle *run_streams_all(size_t *n);
 void run_stream_gone(run_handle stream);
 
+/* ---- The gate (gate.c) ------------------------------------------------------------------------- */
+
+/* Around each call of the driver's that a thread makes; calls within calls pass. They do nothing where
+ * nothing is watched. */
+void run_gate_in(void);
+void run_gate_out(void);
+/* The way through the gate to a function of the driver's that a program has looked up; the function itself
+ * where nothing is watched, and for other libraries' functions. */
+void *run_gate_before(void *address);
+/* False: some functions are called past the gate. */
+bool run_gate_is_whole(void);
+/* Lets no other thread into the driver, once all are out of it, for which it is waited so many seconds. NULL:
+ * it is closed; else why not. Before run_lock is taken: a thread in a call may wait for that. */
+const char *run_gate_close(double seconds);
+void run_gate_open(void);
+/* In a child of a fork: of the threads there is one. */
+void run_gate_forked(void);
+/* This thread's own default stream may be in use from now on; and whether any other thread's is. */
+void run_gate_own_stream(void);
+bool run_gate_others_own_streams(void);
+/* An entry point whose stream 0 is the thread's own, by its name. */
+bool run_gate_is_own(const char *symbol);
+
 /* ---- Alone (alone.c) --------------------------------------------------------------------------- */
 
 /* NULL: nothing but this thread can touch the GPU's memory now, and the GPU is idle, for which it is waited
- * so many seconds; else why not. Takes no part in captures. */
+ * so many seconds; else why not. Takes no part in captures. The gate is closed. */
 const char *run_not_alone(double seconds);
+/* The program has made threads. */
+bool run_is_threaded(void);
 
 /* ---- Reach (reach.c) --------------------------------------------------------------------------- */
 
