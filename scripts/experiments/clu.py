@@ -1,10 +1,6 @@
 """CLU: CTA clustering, figures 2, 3, 12 and 13."""
-import glob
-import os
-import re
-
 from . import h100, plot
-from .model import KB, ROOT, geomean, hits, ipc, n_sms, number_of, ratio, speedup
+from .model import BY_SM, KB, geomean, hits, ipc, n_sms, number_of, ratio, speedup, workloads_of_papers
 from .page import change, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, partition (col: X-P, row: Y-P), best numbers of agents on Fermi, Kepler, Maxwell, Pascal:
@@ -176,15 +172,10 @@ def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name
 def reuse_table(model, page):
     """CLU figure 3: the inter-CTA part of all reuse, before any cache, of all workloads that name a paper."""
     rows = []
-    for path in sorted(glob.glob(os.path.join(ROOT, "kernels", "**", "workload.toml"), recursive=True)):
-        with open(path) as f:
-            paper = re.search(r'(?m)^paper = "(.*)"', f.read())
-        name = os.path.relpath(os.path.dirname(path), os.path.join(ROOT, "kernels"))
-        if not paper or name == "micro/locality":  # what that one reads depends on the SM
-            continue
-        known = model.reuse(name, "small")
+    for name, paper in workloads_of_papers().items():
+        known = name not in BY_SM and model.reuse(name, "small")
         if known:
-            rows.append((name, paper.group(1), known["reuse"], known["reuse_words"]))
+            rows.append((name, paper, known["reuse"], known["reuse_words"]))
     if not rows:
         return
     mean = lambda k, part: sum(r[k][part] for r in rows) / len(rows)

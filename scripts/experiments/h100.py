@@ -4,14 +4,12 @@ import os
 import re
 import statistics
 
-from .model import ROOT, geomean
+from .model import BY_SM, ROOT, geomean, workloads_of_papers
 from .page import percent, times
 
 FOLDER = "bench/results/H100-2026-11-22"
-# Rows of times-paper.json that say nothing: plans of a kernel that has changed since, and kernels whose addresses depend
-# on where their CTAs run.
+# Of these, times-paper.json has plans of a kernel that has changed since.
 OLD_PLANS = ("integral-col",)
-BY_SM = ("micro/locality",)
 EFFECT = 0.05
 KINDS = [("orders of CTAs", r"order=[^,]*$", "MAP, CLU"), ("redirection", r"bind=redirect$", "CLU RD"),
          ("claims", r"bind=claim$", "SMC"), ("agents, all that fit", r"bind=agents$", "CLU, SMC"),
@@ -72,7 +70,7 @@ def sentence(model, pattern):
 
 
 def chapter(model, page):
-    known = {w: effects(model, w, not model.frozen) for w in sorted(load()) if w not in BY_SM}
+    known = {w: effects(model, w, not model.frozen) for w in workloads_of_papers() if w in load() and w not in BY_SM}
     page.text("## On an H100",
               f"The plans of {FOLDER}/times-paper.json (medians of nine rounds, size paper, driver 580.159) beside the clock's "
               "predictions of the same launches on `h100`. *effects*: plans that changed the time by more than 5%; *right*: those "

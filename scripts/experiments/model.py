@@ -1,5 +1,6 @@
 """Predictions of `heddle sweep`, `corun` and `analyze --directions`, kept on disk, and figures made of them."""
 import csv
+import glob
 import io
 import json
 import math
@@ -10,18 +11,19 @@ from collections import namedtuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KB = 1024
+BY_SM = ("micro/locality",)  # what these read depends on where their CTAs run: a model's are not the emulator's
 
 # A prediction that is not known yet. label: of its file in the cache; what: workload and size, by which the time that
 # it takes is estimated; plans: those of a sweep, else (); read(output, plans): what to keep;
-# apart: whether each plan may have a command of its own.
-Request = namedtuple("Request", "label what plans command read apart", defaults=(False,))
+# apart: whether each plan may have a command of its own; rank: those of lower ranks come first.
+Request = namedtuple("Request", "label what plans command read apart rank")
 
 
 class Model:
     """What is known. What is asked for and is not known is wanted (work.py finds it), unless that is frozen."""
 
     def __init__(self, cache):
-        self.cache, self.frozen, self.wanted, self.files = cache, False, [], {}
+        self.cache, self.frozen, self.wanted, self.rank, self.files = cache, False, [], 0, {}
         os.makedirs(cache, exist_ok=True)
 
     def changed(self, gpu, name, pattern, text):
@@ -59,9 +61,9 @@ class Model:
             json.dump(known, f, indent=1, sort_keys=True)
         os.replace(path + ".new", path)
 
-    def want(self, *request):
+    def want(self, label, what, plans, command, read, apart=False):
         if not self.frozen:
-            self.wanted.append(Request(*request))
+            self.wanted.append(Request(label, what, plans, command, read, apart, self.rank))
 
     def rows(self, workload, gpu, size, plans, l1=None, options=(), exact=True):
         """Predictions by plan; a plan that is refused, does not fit, or was not tried yet is None. Where launches may be
@@ -128,6 +130,17 @@ def read_sweep(out, plans):
 def read_directions(out, _):
     rows = [re.split(r"  +", line.strip()) for line in out.splitlines()[2:]]
     return {r[1]: [math.prod(int(n) for n in r[2].split(" x ")), r[6]] for r in rows}
+
+
+def workloads_of_papers():
+    """{name: the papers that it is from}."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(ROOT, "kernels", "**", "workload.toml"), recursive=True)):
+        with open(path) as f:
+            paper = re.search(r'(?m)^paper = "(.*)"', f.read())
+        if paper:
+            found[os.path.relpath(os.path.dirname(path), os.path.join(ROOT, "kernels"))] = paper.group(1)
+    return found
 
 
 def size_options(size):

@@ -1,4 +1,4 @@
-"""Predictions found, several at a time, longest first; how long they take."""
+"""Predictions found, several at a time, by rank and the longest first; how long they take."""
 import json
 import os
 import signal
@@ -89,7 +89,7 @@ class Work:
               file=sys.stderr, flush=True)
 
     def take(self, queue):
-        """The longest that can end in time."""
+        """The first that can end in time."""
         left = self.end - time.monotonic() if self.end is not None else None
         at = next((i for i, r in enumerate(queue) if left is None or self.estimate(r) < left), None)
         return queue.pop(at) if at is not None else None
@@ -117,7 +117,7 @@ class Work:
         with ThreadPoolExecutor(self.jobs) as pool:
             while True:
                 if len(queue) < self.jobs:
-                    queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=self.estimate, reverse=True)
+                    queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=lambda r: (r.rank, -self.estimate(r)))
                 while len(running) < self.jobs:
                     request = self.take(queue)
                     if not request:
