@@ -12,9 +12,49 @@ void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g, uin
   c->pace = p;
   c->schedulers = g->schedulers < CLOCK_MAX_SCHEDULERS ? g->schedulers : CLOCK_MAX_SCHEDULERS;
   for (uint32_t i = 0; i < c->schedulers; i++) c->choice[i].stale = true;
+  for (uint32_t i = 0; i < SM_MAX_WARPS; i++) {
+    c->warps[i].scheduler = (uint8_t)(i % c->schedulers);
+    c->warps[i].place = (uint8_t)(i / c->schedulers);
+  }
 }
 
 static uint64_t later_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* ---- Queues --------------------------------------------------------------------- */
+
+static void leave_queue(clock_queue *q, uint64_t bit) {
+  q->ripe &= ~bit;
+  q->unripe &= ~bit;
+  q->soonest &= ~bit;
+  q->events &= ~bit;
+  q->first &= ~bit;
+}
+
+/* The warp is ready at another cycle, or for something else: its scheduler has to choose again. */
+static void put_ready(model_clock *c, model_sm *s, uint32_t number, uint64_t ready) {
+  const clock_warp *w = &c->warps[number];
+  clock_queue *q = &c->queue[w->scheduler];
+  const uint64_t bit = UINT64_C(1) << w->place;
+  s->ready[number] = ready;
+  c->choice[w->scheduler].stale = true;
+  leave_queue(q, bit);
+  if (ready == SM_NEVER) return;
+  if (!c->steps[number]) {
+    if (!q->events || (q->first && ready < q->first_event))
+      q->first_event = ready, q->first = bit;
+    else if (q->first && ready == q->first_event)
+      q->first |= bit;
+    q->events |= bit;
+  } else if (ready <= c->free[w->scheduler]) {
+    q->ripe |= bit;
+  } else {
+    if (!q->unripe || (q->soonest && ready < q->next_ripe))
+      q->next_ripe = ready, q->soonest = bit;
+    else if (q->soonest && ready == q->next_ripe)
+      q->soonest |= bit;
+    q->unripe |= bit;
+  }
+}
 
 /* ---- Warps ------------------------------------------------------------------- */
 
@@ -36,9 +76,8 @@ static void await(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) 
     c->stalls.memory += ready - cycle;
     w->repeat_left = w->step->repeat;
   }
-  s->ready[number] = ready;
   c->steps[number] = w->steps_left > 0;
-  c->choice[number % c->schedulers].stale = true;
+  put_ready(c, s, number, ready);
 }
 
 static void enter_segment(model_clock *c, clock_warp *w) {
@@ -116,8 +155,7 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
 /* The scheduler does not let the warp load yet. */
 static void hold(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
   c->stalls.issue += cycle + WARPS_HOLD - s->ready[number];
-  s->ready[number] = cycle + WARPS_HOLD;
-  c->choice[number % c->schedulers].stale = true;
+  put_ready(c, s, number, cycle + WARPS_HOLD);
 }
 
 /* The last warp has come to the barrier: all go on. */
@@ -140,8 +178,7 @@ static void release(model_clock *c, model_sm *s, uint32_t cta) {
 static void drain(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
   clock_warp *w = &c->warps[number];
   c->stalls.memory += w->drained - cycle;
-  s->ready[number] = w->drained;
-  c->choice[number % c->schedulers].stale = true;
+  put_ready(c, s, number, w->drained);
 }
 
 /* A warp has come to a barrier, or to its end. True when that ends its CTA. */
@@ -149,8 +186,7 @@ static bool arrive(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle)
   clock_warp *w = &c->warps[number];
   uint32_t cta = s->warps[number].cta;
   model_sm_cta *q = &s->ctas[cta];
-  s->ready[number] = SM_NEVER;
-  c->choice[number % c->schedulers].stale = true;
+  put_ready(c, s, number, SM_NEVER);
   if (w->event == EVENT_BARRIER) {
     q->waiting++;
     w->arrived = cycle;
@@ -176,7 +212,7 @@ static bool arrive(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle)
 
 static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
   clock_warp *w = &c->warps[number];
-  uint32_t scheduler = number % c->schedulers;
+  const uint32_t scheduler = w->scheduler;
   const model_step *step = w->step;
   uint32_t takes = step->latency > step->issue ? step->latency : step->issue;
   uint64_t end = cycle + takes;
@@ -191,10 +227,9 @@ static void do_step(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle
   c->stalls.throttle += end - cycle - takes;
   c->free[scheduler] = cycle + step->issue;
   c->issued += step->issue;
-  model_warps_issued(&c->policy, number, step->issue / c->per_issue);
-  c->choice[scheduler].stale = true;
+  model_warps_issued(&c->policy, scheduler, number, c->policy.ccws ? step->issue / c->per_issue : 0);
   if (--w->repeat_left) {
-    s->ready[number] = end;
+    put_ready(c, s, number, end);
     return;
   }
   w->step++;
@@ -209,13 +244,63 @@ static uint64_t event_cycle(const model_clock *c, uint32_t warp, uint64_t ready)
   return c->warps[warp].event <= EVENT_LOAD ? later_of(ready, c->load_store) : ready;
 }
 
-/* Is the event of warp w to be preferred? Under LRR accesses go in the order in which they came; the other
- * policies have their say among those that wait for the pipeline, too. */
+/* Is the event of warp w to be preferred? Other policies than LRR have their say among those that wait for
+ * the pipeline, too. */
 static bool better_event(const model_clock *c, const clock_choice *best, uint32_t w, uint64_t at,
                          uint32_t turn) {
-  if (c->policy.kind == HD_SCHED_LRR || best->event_at == SM_NEVER) return at < best->event_at;
+  if (best->event_at == SM_NEVER) return true;
   uint64_t own = event_cycle(c, w, at), other = event_cycle(c, best->event, best->event_at);
   return own < other || (own == other && model_warps_turn(&c->policy, w) < turn);
+}
+
+/* The places of its warps that are ready first. */
+static uint64_t first_of(const model_clock *c, const model_sm *s, uint32_t scheduler, uint64_t places,
+                         uint64_t *when) {
+  uint64_t least = SM_NEVER, first = 0;
+  for (uint64_t left = places; left; left &= left - 1) {
+    const uint32_t place = (uint32_t)__builtin_ctzll(left);
+    const uint64_t at = s->ready[place * c->schedulers + scheduler];
+    if (at > least) continue;
+    first = (at < least ? 0 : first) | UINT64_C(1) << place;
+    least = at;
+  }
+  *when = least;
+  return first;
+}
+
+/* The one whose turn it is, in circles from the warp behind the last that issued. */
+static uint32_t next_of(const model_clock *c, uint32_t scheduler, uint64_t places) {
+  const clock_warp *last = &c->warps[c->policy.last[scheduler]];
+  const uint32_t from = last->scheduler == scheduler ? last->place + 1u : 0;
+  const uint64_t behind = from < 64 ? places & ~UINT64_C(0) << from : 0;
+  return (uint32_t)__builtin_ctzll(behind ? behind : places) * c->schedulers + scheduler;
+}
+
+/* choose() under LRR, where accesses go in the order in which they came. */
+static void choose_in_turn(model_clock *c, const model_sm *s, uint32_t scheduler) {
+  clock_queue *q = &c->queue[scheduler];
+  const uint64_t free = c->free[scheduler];
+  clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
+  while (q->unripe) {
+    if (!q->soonest) q->soonest = first_of(c, s, scheduler, q->unripe, &q->next_ripe);
+    if (q->next_ripe > free) break;
+    q->ripe |= q->soonest;
+    q->unripe &= ~q->soonest;
+    q->soonest = 0;
+  }
+  if (q->ripe) {
+    best.step_at = free;
+    best.step = next_of(c, scheduler, q->ripe);
+  } else if (q->unripe) {
+    best.step_at = q->next_ripe;
+    best.step = next_of(c, scheduler, q->soonest);
+  }
+  if (q->events) {
+    if (!q->first) q->first = first_of(c, s, scheduler, q->events, &q->first_event);
+    best.event_at = q->first_event;
+    best.event = next_of(c, scheduler, q->first);
+  }
+  c->choice[scheduler] = best;
 }
 
 /* Among its warps, the one that can do its step first, and the one that can do its event first. */
@@ -233,7 +318,7 @@ static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
       if (!better_event(c, &best, w, at, event_turn)) continue;
       best.event_at = at;
       best.event = w;
-      if (c->policy.kind != HD_SCHED_LRR) event_turn = model_warps_turn(&c->policy, w);
+      event_turn = model_warps_turn(&c->policy, w);
       continue;
     }
     if (at < free) at = free;
@@ -253,7 +338,10 @@ static uint32_t pick(model_clock *c, const model_sm *s, uint64_t *when) {
   uint64_t least = SM_NEVER, came = SM_NEVER;
   uint32_t best = 0;
   for (uint32_t i = 0; i < c->schedulers; i++) {
-    if (c->choice[i].stale) choose(c, s, i);
+    if (c->choice[i].stale && c->policy.kind == HD_SCHED_LRR)
+      choose_in_turn(c, s, i);
+    else if (c->choice[i].stale)
+      choose(c, s, i);
     const clock_choice *q = &c->choice[i];
     if (q->step_at < least) least = q->step_at, best = q->step, came = 0;
     if (q->event_at == SM_NEVER) continue;

@@ -33,6 +33,7 @@ typedef struct clock_warp {
   uint32_t steps_left, repeat_left;
   uint32_t loads; /* issued so far */
   uint8_t event, joined;
+  uint8_t scheduler, place;  /* its scheduler, and how many of that one's warps have lower numbers */
   uint16_t repeats;          /* of an atomic */
   uint64_t started, arrived; /* cycles: of the warp, at the barrier */
   uint64_t drained;          /* all that it asked memory for is done: it keeps its place until then */
@@ -47,6 +48,18 @@ typedef struct clock_choice {
   bool stale;
 } clock_choice;
 
+/* Under LRR: the same warps in sets, bit k for the one in place k, so that few are looked at for each step.
+ */
+typedef struct clock_queue {
+  uint64_t ripe;    /* have a step, and are ready by the time that the scheduler is free */
+  uint64_t unripe;  /* have a step, and are ready later */
+  uint64_t soonest; /* of `unripe`: ready at next_ripe; 0: to be found out again */
+  uint64_t next_ripe;
+  uint64_t events; /* have an event */
+  uint64_t first;  /* of these: ready at first_event; 0: to be found out again */
+  uint64_t first_event;
+} clock_queue;
+
 typedef struct model_clock {
   const model_pace *pace;
   uint32_t schedulers;
@@ -54,6 +67,7 @@ typedef struct model_clock {
   model_warps policy;
   uint64_t free[CLOCK_MAX_SCHEDULERS]; /* cycle */
   clock_choice choice[CLOCK_MAX_SCHEDULERS];
+  clock_queue queue[CLOCK_MAX_SCHEDULERS];
   bool steps[SM_MAX_WARPS]; /* per warp: a step comes next, not an event */
   uint64_t pipe[CLOCK_MAX_SCHEDULERS][MODEL_UNITS];
   uint64_t load_store; /* the SM's pipeline */

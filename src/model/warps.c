@@ -32,11 +32,6 @@ void model_warps_end(model_warps *p, uint32_t warp) {
   if (p->ccws) model_ccws_end(p->ccws, warp);
 }
 
-void model_warps_issued(model_warps *p, uint32_t warp, uint32_t instructions) {
-  p->last[warp % p->schedulers] = warp;
-  if (p->ccws) p->ccws->issued += instructions;
-}
-
 /* ---- Whose turn it is ------------------------------------------------------------- */
 
 /* How many places behind the last one it is, round and round. */

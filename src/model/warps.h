@@ -47,8 +47,12 @@ void model_warps_go_on(model_warps *p, uint32_t warp);
 void model_warps_end(model_warps *p, uint32_t warp);
 /* Among warps of one scheduler the one with the lowest number goes first; no two have the same. */
 uint32_t model_warps_turn(const model_warps *p, uint32_t warp);
-/* It issued `instructions`. */
-void model_warps_issued(model_warps *p, uint32_t warp, uint32_t instructions);
+/* It issued `instructions`, through its scheduler. */
+static inline void model_warps_issued(model_warps *p, uint32_t scheduler, uint32_t warp,
+                                      uint32_t instructions) {
+  p->last[scheduler] = warp;
+  if (p->ccws) p->ccws->issued += instructions;
+}
 bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle);
 
 #endif

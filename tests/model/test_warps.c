@@ -38,7 +38,7 @@ static uint32_t issue(bench *b) {
     if (b->ready[w] && (best == WARPS || model_warps_turn(&b->p, w) < model_warps_turn(&b->p, best)))
       best = w;
   assert_true(best < WARPS);
-  model_warps_issued(&b->p, best, 1);
+  model_warps_issued(&b->p, best % b->p.schedulers, best, 1);
   return best;
 }
 
@@ -210,7 +210,7 @@ static void the_warp_with_the_highest_score_may_always_load(void **state) {
       last = (uint32_t)below(&r, 40);
       model_ccws_miss(&b.ccws, w, last, at, lines[at], cycle);
       lines[at] = last;
-      model_warps_issued(&b.p, w, (uint32_t)below(&r, 8));
+      model_warps_issued(&b.p, w % b.p.schedulers, w, (uint32_t)below(&r, 8));
       uint32_t best = 0;
       for (uint32_t v = 1; v < WARPS; v++)
         if (model_ccws_score(&b.ccws, v, cycle) > model_ccws_score(&b.ccws, best, cycle)) best = v;
