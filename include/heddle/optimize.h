@@ -2,8 +2,8 @@
  *
  * Traces are taken once and replayed under every plan on the model. The fastest plan is chosen that can be
  * applied, that costs no more instructions than it gains, and that computes the same bytes under every
- * dispatcher. Traces, the proof and the rewritten text all start from one compiled text (hd_launch_arch),
- * whatever GPU is modelled.
+ * dispatcher, at the workload's size or, where that takes too long, at a smaller one. Traces, the proof and
+ * the rewritten text all start from one compiled text (hd_launch_arch), whatever GPU is modelled.
  */
 #ifndef HEDDLE_OPTIMIZE_H
 #define HEDDLE_OPTIMIZE_H
@@ -25,7 +25,7 @@ typedef struct hd_optimize_options {
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
   double seconds;   /* for all of it on two cores, about: without `plans` they decide how many are tried, and
                        longer launches are sampled; 60 when 0 */
-  bool exact;       /* nothing is sampled */
+  bool exact;       /* nothing is sampled, and the proof is at the workload's size */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   /* Asked between plans. The first true ends the replays, and the best plan so far is proved; true after that
@@ -48,8 +48,12 @@ typedef struct hd_optimized {
   size_t n_rows;
   size_t best;           /* row; 0: nothing helps */
   char why[512];         /* then: why */
-  hd_check_result proof; /* of the best one, of exactly the text below */
-  char *text;            /* of the best one: the module rewritten; NULL when nothing helps */
+  hd_check_result proof; /* of the best one, of exactly the text below unless `proof_size` */
+  /* Where the proof at the workload's size takes longer than the budget allows: the smaller size at which the
+   * plan was proved, as applied to the kernels of that size; else "". */
+  char proof_size[32];
+  double whole_proof_seconds; /* on two cores, about, at the workload's size; 0: none was needed */
+  char *text;                 /* of the best one: the module rewritten; NULL when nothing helps */
   size_t len;
   hd_recipe *recipes; /* per launch: how it is launched from then on */
   bool other_launch;  /* any is launched in another way than the original */

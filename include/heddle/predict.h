@@ -36,6 +36,10 @@ HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
 HD_API double hd_study_part(const hd_study *s);
 /* hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
 HD_API uint64_t hd_sample_units(double seconds, size_t replays);
+/* Thread instructions of the workload's launches, about, from up to 16 tasks of each. 0: the
+ * work of a task depends on what others compute, and only a run of them all would tell. */
+HD_API hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out,
+                                          hd_diag *d);
 /* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 

@@ -65,6 +65,8 @@ typedef struct hd_report {
   int64_t best;                    /* row kept; 0: the baseline, nothing helps */
   const char *nothing_helps;       /* the reason then, else NULL */
   const hd_check_result *proof;    /* NULL when nothing was rewritten */
+  const char *proof_size;          /* the smaller size that it is of; NULL or "": the workload's */
+  double whole_proof_seconds;      /* that it would take at the workload's */
   const char *output;              /* file with the rewritten kernel, or NULL */
   const char *table;               /* file with its order's table, or NULL */
   const char *html;                /* file with the page, or NULL */

@@ -24,18 +24,20 @@ uint64_t hd_sample_units(double seconds, size_t replays) {
 typedef struct survey {
   uint64_t tasks, wave;
   double units, instructions; /* of a task */
+  double threads;             /* that run one of these instructions, on average */
 } survey;
 
 static uint64_t threads_of(const hd_wl_launch *l, uint64_t tasks) {
   return tasks * l->block[0] * l->block[1] * l->block[2];
 }
 
+/* `g` NULL: without its waves. */
 static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey *out, hd_diag *d) {
   const hd_wl_launch *l = &r->r.w->launches[launch];
   const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
   const uint32_t shared = hd_emu_static_shared(r->r.program, l->kernel) + l->dynamic_shared;
   hd_grid_tasks(l->grid, &out->tasks);
-  out->wave = (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, r->r.w->registers, shared);
+  if (g) out->wave = (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, r->r.w->registers, shared);
   hd_trace_info info = {0};
   hd_status st = HD_OK;
   uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED;
@@ -47,6 +49,8 @@ static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey 
   }
   if (st != HD_OK || !info.recorded) return st;
   out->instructions = (double)info.warp_instructions / (double)info.recorded;
+  if (info.warp_instructions)
+    out->threads = (double)info.thread_instructions / (double)info.warp_instructions;
   out->units = (double)(info.warp_accesses + info.shared_accesses) / (double)info.recorded +
                out->instructions / INSTRUCTIONS;
   return st;
@@ -138,6 +142,27 @@ static hd_status survey_all(const hd_compiled *code, recording *r, const hd_gpu 
     else
       st = look_at(r, i, g, &out[i], d);
   }
+  return st;
+}
+
+hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out, hd_diag *d) {
+  hd_run_options untimed = *o;
+  const hd_compiled *code;
+  recording *r;
+  bool possible, reads_data;
+  *out = 0;
+  untimed.timed = false;
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->arch), &code, d);
+  if (st == HD_OK) st = record_is_possible(code, &possible, &reads_data, d);
+  if (st != HD_OK || !possible) return st;
+  st = record_open(code, NULL, &untimed, reads_data, &r, d);
+  if (st != HD_OK) return st;
+  survey *s = calloc((size_t)w->n_launches + 1, sizeof *s);
+  st = s ? survey_all(code, r, NULL, s, d) : hd_nomem(d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
+    *out += (double)s[i].tasks * s[i].instructions * s[i].threads;
+  free(s);
+  record_close(r);
   return st;
 }
 

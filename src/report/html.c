@@ -128,8 +128,10 @@ static void put_verdict(hd_buf *out, const hd_report *r) {
   hd_buf_printf(out, "</code> is predicted to run %.2f&times; as fast as the default.",
                 hd_report_speedup(r, (size_t)r->best));
   if (r->proof && r->proof->equal)
-    hd_buf_printf(out, " The rewritten kernel computed the same %" PRIu64 " bytes under %u dispatchers.",
-                  r->proof->bytes_compared, r->proof->runs);
+    hd_buf_printf(out, " The rewritten kernel%s%s computed the same %" PRIu64 " bytes under %u dispatchers.",
+                  report_proof_is_smaller(r) ? " of the smaller size " : "",
+                  report_proof_is_smaller(r) ? r->proof_size : "", r->proof->bytes_compared, r->proof->runs);
+  if (report_proof_is_smaller(r)) hd_buf_puts(out, " At this size it was not proved.");
   if (r->proof && r->proof->assume)
     hd_buf_printf(out, " It rests on the word <code>%s</code>.", hd_assume_text(r->proof->assume));
   if (r->output) {

@@ -49,6 +49,8 @@ hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch
                      .n_rows = f->n_rows,
                      .best = (int64_t)f->best,
                      .proof = f->best ? &f->proof : NULL,
+                     .proof_size = f->proof_size,
+                     .whole_proof_seconds = f->whole_proof_seconds,
                      .other_launch = f->other_launch,
                      .nothing_helps = f->best ? NULL : f->why,
                      .seconds = f->seconds,

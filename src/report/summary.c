@@ -65,6 +65,8 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
                               : "");
 }
 
+bool report_proof_is_smaller(const hd_report *r) { return r->proof && r->proof_size && r->proof_size[0]; }
+
 bool report_by_clock(const hd_report *r) { return r->n_rows && r->rows[0].counters.warp_cycles > 0; }
 
 void report_put_confirmation(bool clock, double part, hd_buf *out) {
@@ -172,6 +174,23 @@ static void put_waits(const hd_report *r, hd_buf *out) {
   hd_buf_puts(out, ".\n");
 }
 
+/* What was proved, and what was not. */
+static void put_proof(const hd_report *r, hd_buf *out) {
+  const hd_check_result *p = r->proof;
+  if (report_proof_is_smaller(r)) {
+    const double minutes = r->whole_proof_seconds / 60;
+    hd_buf_printf(
+        out, "Not proved at size %s: that would take about %.0f min (--exact does it). Proved at size %s",
+        r->workload->size, minutes < 1 ? 1 : minutes, r->proof_size);
+  } else {
+    hd_buf_puts(out, "Proved");
+  }
+  hd_buf_printf(out, ": %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
+                p->bytes_compared, p->runs,
+                100.0 * ((double)p->thread_instructions_rewritten / (double)p->thread_instructions - 1));
+  if (p->assume) hd_buf_printf(out, "Assumed: %s.\n", hd_assume_text(p->assume));
+}
+
 void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
@@ -183,12 +202,7 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
     hd_buf_printf(out, "\nBest: %s, predicted %.2fx as fast as the default%s.\n", plan.data ? plan.data : "",
                   hd_report_speedup(r, (size_t)r->best), report_by_clock(r) ? "" : ", by bounds on the time");
     put_waits(r, out);
-    hd_buf_printf(
-        out, "Proved: %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
-        r->proof->bytes_compared, r->proof->runs,
-        100.0 *
-            ((double)r->proof->thread_instructions_rewritten / (double)r->proof->thread_instructions - 1));
-    if (r->proof->assume) hd_buf_printf(out, "Assumed: %s.\n", hd_assume_text(r->proof->assume));
+    put_proof(r, out);
     hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
                   r->html);
     if (r->other_launch)
@@ -217,11 +231,15 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
     }
     json_array_append_new(rows, row);
   }
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:b, s:o}", "workload", r->workload->name, "size",
-                        r->workload->size, "gpu", r->gpu->name, "dispatcher", r->dispatch, "best",
-                        report_plan_json(&r->rows[r->best].plan), "speedup",
-                        hd_report_speedup(r, (size_t)r->best), "proved", r->proof != NULL, "rows", rows);
+  json_t *j =
+      json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:b, s:o}", "workload", r->workload->name, "size",
+                r->workload->size, "gpu", r->gpu->name, "dispatcher", r->dispatch, "best",
+                report_plan_json(&r->rows[r->best].plan), "speedup", hd_report_speedup(r, (size_t)r->best),
+                "proved", r->proof && !report_proof_is_smaller(r), "rows", rows);
   if (j && r->best > 0) json_object_set_new(j, "output", json_string(r->output));
+  if (j && r->proof)
+    json_object_set_new(j, "proof_size",
+                        json_string(report_proof_is_smaller(r) ? r->proof_size : r->workload->size));
   if (j && r->table) json_object_set_new(j, "table", json_string(r->table));
   if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!r->other_launch));
   if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));

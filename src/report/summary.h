@@ -10,6 +10,8 @@ uint64_t report_dram(const hd_counters *c);        /* bytes read and written */
  * by the caller; NULL: out of memory. */
 size_t *report_ranking(const hd_report *r);
 bool report_by_clock(const hd_report *r); /* the times are a clock's, not bounds */
+/* The proof is of a smaller size than the workload's. */
+bool report_proof_is_smaller(const hd_report *r);
 /* Sentences on how well such times were confirmed; `part` as hd_study_part has it. */
 void report_put_confirmation(bool clock, double part, hd_buf *out);
 

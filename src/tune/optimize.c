@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double default_seconds = 60, replays_part = 0.5;
+#include "tune/winner.h"
+
+static const double default_seconds = 60, replays_part = 0.5, proof_part = 0.25;
 /* Plans that share the time of replays where launches are sampled. */
-enum { SAMPLED = 48 };
-/* CTAs alive at once per SM in the proof. */
-enum { RESIDENT = 4, LEAST_CANDIDATES = 16 };
+enum { SAMPLED = 48, LEAST_CANDIDATES = 16 };
 
 /* A plan that was not worth its instructions, which plans of its kind would need about as many of. */
 typedef struct counted {
@@ -24,8 +24,7 @@ typedef struct optimizing {
   const hd_gpu *g;
   hd_optimize_options o;
   hd_optimized *out;
-  hd_checker *checker;      /* the original's result; NULL: not run yet */
-  hd_check_result original; /* how that went */
+  winner_proof proof; /* chosen when a plan is first tried */
   HD_VEC(counted) counted;
   size_t replayed; /* rows, but for those under way */
 } optimizing;
@@ -111,6 +110,7 @@ static hd_status take_table(optimizing *z, const hd_resolved *plans, hd_diag *d)
 static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) {
   hd_optimized *out = z->out;
   hd_buf text = {0};
+  free(out->recipes);
   out->recipes = calloc((size_t)z->w->n_launches + 1, sizeof *out->recipes);
   hd_status st = out->recipes ? render(z, plans, out->recipes, &text, d) : hd_nomem(d);
   if (st == HD_OK) st = take_table(z, plans, d);
@@ -126,18 +126,16 @@ static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) 
 /* ---- The proof ------------------------------------------------------------------------- */
 
 /* Run the original once, for all plans that are compared with it. */
-static hd_status open_checker(optimizing *z, hd_diag *d) {
-  const hd_check_options check = {.run = z->o.run, .seed = z->o.seed};
-  return z->checker ? HD_OK : hd_checker_open(z->w, &check, &z->checker, &z->original, d);
-}
-
-/* Compare the plans with the original under dispatchers `from` to `to`. */
-static hd_status check(const optimizing *z, const hd_resolved *plans, unsigned from, unsigned to,
-                       hd_check_result *r, hd_diag *d) {
-  hd_dispatch how[HD_DISPATCH_COUNT];
-  for (unsigned k = from; k < to; k++)
-    how[k - from] = (hd_dispatch){.kind = (hd_dispatch_kind)k, .seed = z->o.seed + k, .resident = RESIDENT};
-  return hd_checker_run(z->checker, plans, &z->o.run, how, to - from, r, d);
+static hd_status open_proof(optimizing *z, hd_diag *d) {
+  const double instructions = (double)z->out->rows[0].counters.thread_instructions,
+               affordable = z->o.exact ? 0 : proof_part * z->o.seconds;
+  hd_status st = HD_OK;
+  if (!z->proof.w)
+    st = winner_proof_choose(&z->proof, z->w, &z->o.run, z->o.seed, instructions, affordable, d);
+  z->out->whole_proof_seconds = z->proof.seconds;
+  if (st == HD_OK && z->proof.smaller)
+    snprintf(z->out->proof_size, sizeof z->out->proof_size, "%s", z->proof.smaller->size);
+  return st == HD_OK ? winner_proof_open(&z->proof, d) : st;
 }
 
 /* Replays count the original's instructions; one run of the rewritten kernel counts its own. */
@@ -154,7 +152,7 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
 
 /* Would so many times the original's instructions leave it worth while? */
 static bool is_worth(const optimizing *z, const hd_sweep_row *row, double ratio) {
-  const uint64_t before = z->original.thread_instructions;
+  const uint64_t before = z->proof.original.thread_instructions;
   const uint64_t after = (uint64_t)((double)before * ratio);
   return time_with_instructions(&row->counters, before, after) * HD_OPTIMIZE_WORTH <=
          z->out->rows[0].counters.time_us;
@@ -186,8 +184,8 @@ static bool is_known_loser(const optimizing *z, hd_sweep_row *row) {
  * other failure. */
 static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd_status *st, hd_diag *d) {
   hd_check_result first, rest = {0};
-  const uint64_t before = z->original.thread_instructions;
-  *st = check(z, plans, 0, 1, &first, d);
+  const uint64_t before = z->proof.original.thread_instructions;
+  *st = winner_proof_check(&z->proof, &row->plan, plans, 0, 1, &first, d);
   if (*st != HD_OK) return false;
   const double ratio = before ? (double)first.thread_instructions_rewritten / (double)before : 1;
   z->out->tried++;
@@ -200,7 +198,7 @@ static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd
     if (!hd_vec_push(&z->counted, c)) *st = hd_nomem(d);
     return false;
   }
-  if (first.equal) *st = check(z, plans, 1, HD_DISPATCH_COUNT, &rest, d);
+  if (first.equal) *st = winner_proof_check(&z->proof, &row->plan, plans, 1, HD_DISPATCH_COUNT, &rest, d);
   if (*st != HD_OK) return false;
   if (!first.equal || !rest.equal) {
     strike_out(row, HD_ERR_REFUSED, first.equal ? rest.what : first.what);
@@ -208,9 +206,9 @@ static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd
   }
   z->out->proof = rest;
   z->out->proof.runs += first.runs;
-  z->out->proof.seconds += first.seconds + z->original.seconds;
-  z->out->proof.against_reference = z->original.against_reference;
-  z->out->proof.race_free = z->original.race_free;
+  z->out->proof.seconds += first.seconds + z->proof.original.seconds;
+  z->out->proof.against_reference = z->proof.original.against_reference;
+  z->out->proof.race_free = z->proof.original.race_free;
   z->out->proof.thread_instructions = before;
   return true;
 }
@@ -241,24 +239,26 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   hd_diag e = {0};
   hd_status st = hd_resolve(z->w, &set, &z->o.run, z->out->study, &plans, &e);
   bool resolved = st == HD_OK;
-  if (resolved) st = open_checker(z, d);
+  if (resolved) st = open_proof(z, &e);
   *done = true;
-  if (st == HD_OK && !z->original.equal) { /* a race or a fault of the original: the kernel's, not a plan's */
-    strike_out(row, HD_ERR_REFUSED, z->original.what);
+  if (st == HD_OK &&
+      !z->proof.original.equal) { /* a race or a fault of the original: the kernel's, not a plan's */
+    strike_out(row, HD_ERR_REFUSED, z->proof.original.what);
     hd_resolved_free(&plans);
     return give_up(z, row->why);
   }
   bool proved = st == HD_OK && prove(z, row, &plans, &st, &e);
-  if (proved) {
-    z->out->best = at;
-    st = take_text(z, &plans, d);
-  } else if (is_the_plans_fault(st)) {
+  if (proved) st = take_text(z, &plans, &e);
+  if (is_the_plans_fault(st)) {
     strike_out(row, st, e.message);
-    *done = st == HD_ERR_REFUSED && only_reorders(&row->plan);
+    /* A plan that a smaller launch does not take may be one for larger ones. */
+    *done = st == HD_ERR_REFUSED && only_reorders(&row->plan) && !z->proof.smaller;
     st = *done ? give_up(z, row->why) : HD_OK;
-  } else {
-    *done = st != HD_OK;
-    if (st != HD_OK && d && !d->message[0]) *d = e;
+  } else if (st == HD_OK) {
+    *done = proved;
+    if (proved) z->out->best = at;
+  } else if (d) {
+    *d = e;
   }
   if (resolved) hd_resolved_free(&plans);
   return st;
@@ -319,7 +319,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
       return HD_OK;
     }
     report(z, "proving plans", promising - count_promising(z), promising);
-    if (z->checker && is_known_loser(z, &rows[best])) continue;
+    if (z->proof.checker && is_known_loser(z, &rows[best])) continue;
     st = try_row(z, (size_t)best, &done, d);
   }
   if (st == HD_OK && !z->out->best && !z->out->why[0]) {
@@ -389,7 +389,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   if (st == HD_OK) st = choose(&z, d);
   out->seconds.proof = lap(&clock);
   report(&z, "proving plans", 1, 1);
-  hd_checker_close(z.checker);
+  winner_proof_close(&z.proof);
   hd_vec_free(&z.counted);
   if (st != HD_OK) hd_optimized_free(out);
   return st;

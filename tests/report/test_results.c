@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "heddle/report.h"
 #include "heddle/results.h"
 #include "report/json.h"
 
@@ -73,6 +74,46 @@ static void a_check_says_what_agrees(void **state) {
   assert_json("check-different.json", &out);
   hd_check_refused_json("line 7: a \"reason\"", &out);
   assert_json("check-refused.json", &out);
+}
+
+static void a_proof_of_a_smaller_size_says_so(void **state) {
+  static const struct {
+    const char *proof_size, *text, *json;
+  } cases[] = {
+      {"", "\nProved: 4096 bytes equal under 8 dispatchers, +5.00% instructions.\n", "\"proved\": true"},
+      {"less",
+       "\nNot proved at size tiny: that would take about 5 min (--exact does it). Proved at size less: 4096 "
+       "bytes "
+       "equal under 8 dispatchers, +5.00% instructions.\n",
+       "\"proved\": false"},
+  };
+  const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
+  hd_sweep_row rows[] = {{.plan = original, .counters = counters}, {.plan = column, .counters = counters}};
+  const hd_check_result proof = {.equal = true,
+                                 .runs = 8,
+                                 .bytes_compared = 4096,
+                                 .thread_instructions = 200,
+                                 .thread_instructions_rewritten = 210};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const hd_report r = {.workload = &workload,
+                         .gpu = &gpu,
+                         .dispatch = "demand",
+                         .rows = rows,
+                         .n_rows = 2,
+                         .best = 1,
+                         .proof = &proof,
+                         .proof_size = cases[i].proof_size,
+                         .whole_proof_seconds = 300,
+                         .output = "made-up.ptx",
+                         .html = "made-up.html"};
+    hd_buf text = {0}, json = {0};
+    hd_report_text(&r, 0, false, &text);
+    hd_report_json(&r, &json);
+    assert_non_null(strstr(text.data, cases[i].text));
+    assert_non_null(strstr(json.data, cases[i].json));
+    hd_buf_free(&text);
+    hd_buf_free(&json);
+  }
 }
 
 static void a_simulation_is_all_its_counters(void **state) {
@@ -239,6 +280,7 @@ static void running_out_of_memory_makes_the_buffer_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a check says what agrees", a_check_says_what_agrees),
+      BEHAVIOUR("a proof of a smaller size says so", a_proof_of_a_smaller_size_says_so),
       BEHAVIOUR("a simulation is all its counters", a_simulation_is_all_its_counters),
       BEHAVIOUR("times name what failed, and what has too few rounds",
                 times_name_what_failed_and_what_has_too_few_rounds),

@@ -11,6 +11,8 @@
  * one load more, in front of all others. */
 static const char workload_text[] = "title = \"blocks\"\n"
                                     "source = \"kernel.cu\"\n"
+                                    "[sizes.tiny]\nblocks = 8\nreaders = 6\n"
+                                    "[sizes.less]\nblocks = 40\nreaders = 6\n"
                                     "[sizes.small]\nblocks = 96\nreaders = 6\n"
                                     "[[buffer]]\nname = \"data\"\ntype = \"u32\"\ncount = \"blocks * 4096\"\n"
                                     "fill = \"iota\"\n"
@@ -88,6 +90,41 @@ static void what_is_written_is_what_was_proved(void **state) {
   assert_non_null(strstr(z.text, ".target sm_80"));
   free(want);
   hd_optimized_free(&z);
+  hd_workload_close(w);
+}
+
+/* The proof at the workload's size is too dear for the budget: it is one of the largest size that is not, or
+ * of the smallest, and the text is that of the workload's size all the same. */
+static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
+  static const struct {
+    double seconds;
+    bool exact;
+    const char *size;
+    unsigned blocks;
+  } cases[] = {{60, false, "", 96}, {0.4, false, "less", 40}, {1e-6, false, "tiny", 8}, {1e-6, true, "", 96}};
+  skip_without_compiler();
+  hd_workload *w = open_blocks();
+  hd_gpu g = load_gpu("gtx580");
+  hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
+  char *want = proved_text(w, &g, &plans[0].plan);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_optimize_options o = {.run = {.threads = 2},
+                             .dispatch = g.dispatch,
+                             .plans = plans,
+                             .n_plans = 1,
+                             .seconds = cases[i].seconds,
+                             .exact = cases[i].exact};
+    hd_optimized z;
+    OK(hd_optimize(w, &g, &o, &z, &d));
+    assert_int_equal(z.best, 1);
+    assert_string_equal(z.proof_size, cases[i].size);
+    assert_int_equal(z.proof.bytes_compared, 4 * cases[i].blocks * (4096 + 6 * 32));
+    assert_int_equal(z.proof.runs, HD_DISPATCH_COUNT);
+    assert_true(z.whole_proof_seconds > 0);
+    assert_string_equal(z.text, want);
+    hd_optimized_free(&z);
+  }
+  free(want);
   hd_workload_close(w);
 }
 
@@ -272,6 +309,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("the module that is written is byte for byte the one that was proved",
                 what_is_written_is_what_was_proved),
+      BEHAVIOUR("a proof that takes too long is of a smaller size",
+                a_proof_that_takes_too_long_is_of_a_smaller_size),
       BEHAVIOUR("a plan that promises nothing is not proved", only_the_winner_is_proved),
       BEHAVIOUR("instructions are counted once for orders of a kind",
                 instructions_are_counted_once_for_orders_of_a_kind),

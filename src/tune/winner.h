@@ -1,0 +1,32 @@
+/* tune/winner.h: the proof of the plans that an optimization would choose, on the emulator.
+ *
+ * At the workload's size where that is affordable; else at the largest of its sizes where it is, or else at
+ * the smallest. The kernel proved there is the rewritten text but for the constants of the grid. */
+#ifndef HEDDLE_TUNE_WINNER_H
+#define HEDDLE_TUNE_WINNER_H
+
+#include "heddle/predict.h"
+
+typedef struct winner_proof {
+  const hd_workload *w; /* what runs: the workload, or `smaller` */
+  hd_workload *smaller; /* NULL: none */
+  hd_run_options run;
+  uint64_t seed;
+  hd_checker *checker;      /* NULL: the original has not run yet */
+  hd_check_result original; /* how that went */
+  double seconds;           /* on two cores, about, that the proof at the workload's own size would take */
+} winner_proof;
+
+/* Choose the size, for a workload whose launches run so many thread instructions. `seconds`: affordable, on
+ * two cores; 0: whatever it takes. winner_proof_close is to be called whether this succeeds or not. */
+hd_status winner_proof_choose(winner_proof *p, const hd_workload *w, const hd_run_options *run, uint64_t seed,
+                              double instructions, double seconds, hd_diag *d);
+void winner_proof_close(winner_proof *p);
+/* Run the original, unless it has run. p->original.equal is false where that fails. */
+hd_status winner_proof_open(winner_proof *p, hd_diag *d);
+/* Compare a plan with the original under dispatchers `from` to `to`. `plans`: the plan resolved for the
+ * workload; at a smaller size it is resolved for that. */
+hd_status winner_proof_check(const winner_proof *p, const hd_plan *plan, const hd_resolved *plans,
+                             unsigned from, unsigned to, hd_check_result *r, hd_diag *d);
+
+#endif
