@@ -22,15 +22,17 @@ class Plot:
             step *= 10
         for v in steps or [top * k / 4 for k in range(5)]:
             y = self.y(v)
-            self.out.append(f'<line x1="{LEFT}" x2="{WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+            self.out.append(f'<path d="M{LEFT} {y:.0f}H{WIDTH - 8}" stroke="#ddd"/>')
             self.text(LEFT - 6, y + 4, number(v), "end")
 
     def y(self, value):
         return TOP + HIGH * (1 - min(1, max(0, self.place(value))))
 
     def text(self, x, y, words, anchor="middle", turn=False, size=11):
-        turned = f' transform="rotate(-38 {x:.1f} {y:.1f})"' if turn else ""
-        self.out.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{turned}>{html.escape(str(words))}</text>')
+        place = f'transform="translate({x:.0f} {y:.0f}) rotate(-38)"' if turn else f'x="{x:.0f}" y="{y:.0f}"'
+        place += f' text-anchor="{anchor}"' if anchor != "middle" else ""
+        place += f' font-size="{size}"' if size != 11 else ""
+        self.out.append(f'<text {place}>{html.escape(str(words))}</text>')
 
     def legend(self, names):
         for i, name in enumerate(names):
@@ -40,13 +42,14 @@ class Plot:
 
     def line_at(self, value, words):
         y = self.y(value)
-        self.out.append(f'<line x1="{LEFT}" x2="{WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}" stroke="#333" stroke-dasharray="4 3"/>')
+        self.out.append(f'<path d="M{LEFT} {y:.0f}H{WIDTH - 8}" stroke="#333" stroke-dasharray="4 3"/>')
         self.text(WIDTH - 10, y - 4, words, "end")
 
     def write(self, path, height=TOP + HIGH + BOTTOM):
         self.text(LEFT, 17, f"{self.title} ({self.unit})", "start", size=13)
         with open(path, "w") as f:
-            f.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">\n'
+            f.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+                    f'font-family="sans-serif" font-size="11" text-anchor="middle">\n'
                     f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>\n' + "\n".join(self.out) + "\n</svg>\n")
 
 
@@ -60,14 +63,13 @@ def bars(path, title, unit, groups, names, mark=None):
     p = Plot(title, unit, top_of([v for _, g in groups for v in g] + ([mark[0]] if mark else [])))
     each = (WIDTH - LEFT - 8) / max(1, len(groups))
     wide = 0.8 * each / max(1, len(names))
+    shapes, bottom = [""] * len(names), TOP + HIGH
     for i, (label, values) in enumerate(groups):
         for k, v in enumerate(values):
-            if v is None:
-                continue
-            y = p.y(v)
-            p.out.append(f'<rect x="{LEFT + i * each + 0.1 * each + k * wide:.1f}" y="{y:.1f}" width="{wide:.1f}" '
-                         f'height="{TOP + HIGH - y:.1f}" fill="{COLOURS[k % len(COLOURS)]}"/>')
-        p.text(LEFT + (i + 0.6) * each, TOP + HIGH + 14, label, "end", turn=len(groups) > 12)
+            if v is not None:
+                shapes[k] += f"M{LEFT + i * each + 0.1 * each + k * wide:.1f} {bottom}V{p.y(v):.0f}h{wide:.1f}V{bottom}z"
+        p.text(LEFT + (i + 0.6) * each, bottom + 14, label, "end", turn=len(groups) > 12)
+    p.out += [f'<path d="{d}" fill="{COLOURS[k % len(COLOURS)]}"/>' for k, d in enumerate(shapes)]
     if mark:
         p.line_at(*mark)
     p.legend(names)
@@ -93,9 +95,11 @@ def dots(path, title, unit, series, low=None, marks=()):
     p = Plot(title, unit, top_of([v for _, s in series for _, v in s]), low)
     at = lambda x: LEFT + x * (WIDTH - LEFT - 8)
     for k, (_, points) in enumerate(series):
-        p.out += [f'<circle cx="{at(x):.1f}" cy="{p.y(v):.1f}" r="2.5" fill="{COLOURS[k % len(COLOURS)]}"/>' for x, v in points]
+        places = sorted({(round(at(x)), round(p.y(v))) for x, v in points})
+        p.out.append(f'<path d="{"".join(f"M{x} {y}h0" for x, y in places)}" stroke="{COLOURS[k % len(COLOURS)]}" '
+                     'stroke-width="4" stroke-linecap="round"/>')
     for x in marks:
-        p.out.append(f'<line x1="{at(x):.1f}" x2="{at(x):.1f}" y1="{TOP}" y2="{TOP + HIGH}" stroke="#c00"/>')
+        p.out.append(f'<path d="M{at(x):.0f} {TOP}v{HIGH}" stroke="#c00"/>')
     p.legend([name for name, _ in series])
     p.write(path)
 
@@ -115,7 +119,7 @@ def heat(path, title, unit, across, down, values):
             part = (v - least) / (most - least) if most > least else 0
             grey = int(245 - 190 * part)
             x, y = LEFT + 30 + i * wide, TOP + 18 + k * high
-            p.out.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{high}" fill="rgb({grey},{grey},255)" stroke="#fff"/>')
+            p.out.append(f'<path d="M{x:.0f} {y}h{wide:.0f}v{high}H{x:.0f}z" fill="rgb({grey},{grey},255)" stroke="#fff"/>')
             p.text(x + wide / 2, y + 17, number(v))
     for k, d in enumerate(down):
         p.text(LEFT + 22, TOP + 35 + k * high, d, "end")

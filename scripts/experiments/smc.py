@@ -46,8 +46,9 @@ def affinity(model, page):
     page.table(["SMC", "workload, size", "waves", "us", "IPC", "affinity", "L1 misses", "agents", "affinity", "of the default's", "L2 sectors",
                 "persistent threads", "with affinity", "agents", "affinity, best N", "plan", "what moved",
                 "agents on an H100: measured", "clock"], rows)
-    page.plot("smc-single", plot.bars, "m2075: speedup of single kernels (SMC figure 6)", "times", bound,
-              ["threads", "with affinity", "SMs, affinity"], (1, "default"))
+    if bound:
+        page.plot("smc-single", plot.bars, "m2075: speedup of single kernels (SMC figure 6)", "times", bound,
+                  ["threads", "with affinity", "SMs, affinity"], (1, "default"))
 
 
 def overhead(model, page):
