@@ -98,6 +98,10 @@ def byp_figures(model, page, size):
               [(f"{cache.upper()} {l1}K", [time(r) for _, r in c]) for (_, cache, l1), c in zip(CASE, curves)])
 
 
+# 5.2 names one application of each of three classes.
+CLASSES = {"BFS": "congested", "STE": "insensitive", "SYR": "irregular"}
+
+
 def kind_of(curve):
     """The five classes of BYP 5.2, by the curve's shape; times within 5% are one."""
     t = [r["time_us"] for _, r in curve if r]
@@ -143,7 +147,8 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
         cells = [abbreviation, f"{workload}, {size}", waves_text(waves)] + [f"{ipc(r, gpu):.0f}" for r in (bpa, cha, opt)] + \
             [percent(hits(cha)), change(ratio(cha, bpa, "l2_sectors")), change(ratio(opt, bpa, "l2_sectors")),
              change(ratio(opt, cha, "thread_instructions")), waits(bpa), waits(cha), waits(opt), times(cha_bpa[-1]), times(opt_bpa[-1]),
-             times(opt_cha[-1]), "bpa" if k == 0 else "cha" if k is None else k, kind_of(c)]
+             times(opt_cha[-1]), "bpa" if k == 0 else "cha" if k is None else k,
+             kind_of(c) + (f" (the paper: {CLASSES[abbreviation]})" if CLASSES.get(abbreviation, kind_of(c)) != kind_of(c) else "")]
         if with_vote:
             vote.append(speedup(extra, opt))
             cells.append(times(vote[-1]))

@@ -192,6 +192,42 @@ def reuse_table(model, page):
                 for r in rows])
 
 
+# GPU, SMs, CTAs that an SM has room for, turns of them: CLU 3.1 and table 1.
+LOCALITY = [("gtx570", 15, 8, 4), ("k40", 15, 16, 4), ("gtx980", 16, 32, 2), ("gtx1080", 20, 32, 2)]
+DELAY = 100  # additions that one turn's CTAs wait for each other: some 1800 cycles; 1200 are "long enough" (3.1)
+
+
+def locality(model, page):
+    """CLU figure 2: cycles that a read of a line takes which others of its SM read before."""
+    rows = []
+    for gpu, sms, slots, turns in LOCALITY:
+        path = model.with_l1_loads(gpu) if gpu in ("gtx980", "gtx1080") else gpu
+
+        def run(n, delay):
+            grid = n * sms
+            return model.launch(f"{grid}-{delay}", "locality.cu", "locality", grid, 32,
+                                ["f32[32]=uniform(0, 1)", f"f32[{grid}]=zero", f"u32:{delay}", f"u32:{sms}"], path)
+        alone, first, all_, apart = run(1, 0), run(slots, 0), run(slots * turns, 0), run(slots, DELAY)
+        if not all((alone, first, all_, apart)):
+            continue
+        stall = lambda r: r["stall_memory"]
+        rows.append([gpu, sms * slots * turns, turns, f"{all_['l1_sectors']:.0f}", percent(hits(all_)), f"{all_['l2_sectors']:.0f}",
+                     f"{stall(first) / (sms * slots):.0f}", f"{(stall(all_) - stall(first)) / (sms * slots * (turns - 1)):.0f}",
+                     f"{stall(alone) / sms:.0f}", f"{(stall(apart) - stall(alone)) / (sms * (slots - 1)):.0f}"])
+    if not rows:
+        return
+    page.text("### Reuse among CTAs in L1 (CLU figure 2)",
+              "Listing 3 on the models: one thread of each CTA reads a line that all CTAs of its SM read; cycles that it waits, on "
+              "average. (A), all CTAs of a turn at once: those of the first turn wait for DRAM or for the line that another fetches, "
+              "those of later turns for L1. (B), one after the other: only an SM's first CTA waits for DRAM. The paper says the same of "
+              "all four GPUs, and of Pascal about 750 cycles for the first turn and 132 for later ones, with two barriers and the "
+              "clock's reading; its other figures are not in its text. A miss of Fermi's and Kepler's 128-byte lines is four L2 "
+              "sectors; on Maxwell and Pascal the paper counts two for an SM, whose L1 serves its CTAs in two parts (3.1), which "
+              "the models lack: here it is one.")
+    page.table(["GPU", "CTAs", "turns", "L1 reads", "L1 hits", "L2 sectors", "(A) first turn", "later turns", "(B) first CTA", "the others"],
+               rows)
+
+
 def chapter(model, page):
     page.text("## CLU: CTA clustering",
               "Columns as in CLU's figures 12 and 13: the default launch, RD (redirection), CLU (agents, all that fit), +TOT "
@@ -213,4 +249,5 @@ def chapter(model, page):
         clu_table(model, page, CLU_CACHE_LINE, path, number, l1, cache_line, False, "5.1, 5.2 (2)", gpu, "cache-line")
         page.text("Data, write and streaming (for which the paper reports \"overall insignificant\" gains, 5.2 (3)):")
         clu_table(model, page, CLU_OTHERS, path, number, l1, None, True, "", gpu, "others")
+    locality(model, page)
     reuse_table(model, page)

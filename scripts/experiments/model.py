@@ -80,6 +80,17 @@ class Model:
             self.want(label, f"{workload} {size}", missing, command, read_sweep, exact)
         return {p: known.get(p) for p in plans}
 
+    def launch(self, label, source, kernel, grid, block, arguments, gpu):
+        """The prediction of one launch of a kernel of a file beside this one."""
+        name = os.path.splitext(os.path.basename(gpu))[0]
+        label = "-".join([kernel, label, name])
+        known = self.kept(label)
+        if not known:
+            command = ["sweep", os.path.join(os.path.dirname(__file__), source), "-k", kernel, "--grid", str(grid), "--block",
+                       str(block), "--gpu", gpu, "--depth", "timing", "--exact"] + [x for a in arguments for x in ("--arg", a)]
+            self.want(label, kernel, ("baseline",), command, read_sweep)
+        return known.get("baseline")
+
     def corun(self, workloads, sizes, gpu, sms=0):
         """`heddle corun` of two workloads on a modelled GPU, with so many SMs for the first: its JSON, or None."""
         name = os.path.splitext(os.path.basename(gpu))[0]
