@@ -91,6 +91,12 @@ HD_API bool hd_resolved_is_baseline(const hd_resolved *r);
 HD_API hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w,
                                     uint32_t launch, uint32_t **out, uint32_t *n, hd_diag *d);
 
+/* The same without a workload: the loads that are of unwritten memory in every launch that gives no two
+ * parameters of which one is in read[] and the other in written[] (n_params each, false before) addresses in
+ * one allocation. None where the kernel may write memory that no parameter leads to. */
+HD_API hd_status hd_unwritten_if_apart(const hd_ptx_module *m, uint32_t func, bool *read, bool *written,
+                                       uint32_t **out, uint32_t *n, hd_diag *d);
+
 /* The parameters of the launch's kernel whose buffers the workload says nothing writes
  * (hd_wl_buffer.unwritten), counted from 1: "1+3"; "": none, or more than fit. */
 HD_API void hd_unwritten_params(const hd_workload *w, uint32_t launch, char *out, size_t cap);

@@ -98,8 +98,8 @@ static const hd_site *site_of(const hd_analysis *a, uint32_t stmt) {
   return NULL;
 }
 
-/* The loads through parameters for which apart[] is true. */
-static hd_status list_loads(const hd_analysis *a, const bool *apart, uint32_t **out, uint32_t *n,
+/* The loads through parameters for which apart[] is true; such a parameter is marked in used[]. */
+static hd_status list_loads(const hd_analysis *a, const bool *apart, bool *used, uint32_t **out, uint32_t *n,
                             hd_diag *d) {
   size_t all = hd_rewrite_loads(a->module, a->func, NULL, 0);
   hd_global_load *loads = calloc(all + 1, sizeof *loads);
@@ -111,7 +111,9 @@ static hd_status list_loads(const hd_analysis *a, const bool *apart, uint32_t **
   hd_rewrite_loads(a->module, a->func, loads, all);
   for (uint32_t i = 0; i < all; i++) {
     const hd_site *s = loads[i].kept ? NULL : site_of(a, loads[i].stmt);
-    if (s && s->kind == HD_SITE_LOAD && s->param != HD_NONE && apart[s->param]) (*out)[(*n)++] = i;
+    if (!s || s->kind != HD_SITE_LOAD || s->param == HD_NONE || !apart[s->param]) continue;
+    (*out)[(*n)++] = i;
+    if (used) used[s->param] = true;
   }
   free(loads);
   return HD_OK;
@@ -135,7 +137,7 @@ hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
     st = check_word(w, launch, &found, d);
     for (uint32_t p = 0; p < n_params; p++)
       apart[p] = is_by_word(w, launch, p) || (!found.anything && is_apart(w, launch, p, &found));
-    if (st == HD_OK) st = list_loads(a, apart, out, n, d);
+    if (st == HD_OK) st = list_loads(a, apart, NULL, out, n, d);
     hd_analysis_free(a);
   }
   free(apart);
@@ -155,6 +157,33 @@ void hd_unwritten_params(const hd_workload *w, uint32_t launch, char *out, size_
     }
     used += (size_t)more;
   }
+}
+
+/* ---- Of launches that are looked at one by one ---------------------------------------------- */
+
+static bool is_word(const hd_ptx_module *m, uint32_t func, uint32_t param) {
+  const hd_ptx_var *v = &m->vars[m->funcs[func].first_param + param];
+  return v->n_dims == 0 && v->vec <= 1 && hd_ptx_type_size(v->type) == sizeof(uint64_t);
+}
+
+hd_status hd_unwritten_if_apart(const hd_ptx_module *m, uint32_t func, bool *read, bool *written,
+                                uint32_t **out, uint32_t *n, hd_diag *d) {
+  const uint32_t n_params = m->funcs[func].n_params;
+  hd_analysis *a;
+  writes found = {.param = written};
+  bool *apart = calloc((size_t)n_params + 1, sizeof *apart);
+  *out = NULL;
+  *n = 0;
+  hd_status st = apart ? hd_analyze(m, func, NULL, &a, d) : hd_nomem(d);
+  if (st == HD_OK) {
+    find_writes(a, n_params, &found);
+    for (uint32_t p = 0; p < n_params; p++) found.anything |= written[p] && !is_word(m, func, p);
+    for (uint32_t p = 0; p < n_params; p++) apart[p] = !found.anything && !written[p] && is_word(m, func, p);
+    st = list_loads(a, apart, read, out, n, d);
+    hd_analysis_free(a);
+  }
+  free(apart);
+  return st;
 }
 
 /* ---- By somebody's word alone --------------------------------------------------------------- */
@@ -186,7 +215,7 @@ hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char
       if (apart[p] && found.param[p])
         st = hd_fail(d, HD_ERR_REFUSED, "%s writes through parameter %u, which was said to be unwritten",
                      kernel, p + 1);
-    if (st == HD_OK) st = list_loads(a, apart, out, n, d);
+    if (st == HD_OK) st = list_loads(a, apart, NULL, out, n, d);
     hd_analysis_free(a);
   }
   free(apart);

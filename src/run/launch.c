@@ -1,4 +1,4 @@
-/* Launches: the program's, or those that take their place. Nothing here waits, allocates or takes a lock. */
+/* Launches: the program's, or those that take their place. Nothing here waits or allocates. */
 #include "run/launch.h"
 
 #include <string.h>
@@ -104,6 +104,34 @@ static bool put_block(const run_variant *v, const run_launch *l, run_replacement
   return true;
 }
 
+/* ---- What the plan presumes -------------------------------------------------------------------- */
+
+static bool get_addresses(const struct run_pointers *p, const run_launch *l, const char *block, size_t bytes,
+                          uint64_t out[RUN_MOST_POINTERS]) {
+  for (uint32_t k = 0; k < p->n; k++) {
+    if (!block)
+      memcpy(&out[k], l->params[p->at[k].param], sizeof out[k]);
+    else if (p->at[k].offset + sizeof out[k] <= bytes)
+      memcpy(&out[k], block + p->at[k].offset, sizeof out[k]);
+    else
+      return false;
+  }
+  return true;
+}
+
+/* Nothing writes what the variant reads as unwritten. A launch that is captured runs later, when other memory
+ * may be there. */
+static bool is_unwritten(const run_variant *v, const run_launch *l) {
+  uint64_t reads[RUN_MOST_POINTERS], writes[RUN_MOST_POINTERS];
+  size_t bytes = 0;
+  if (!v->reads.n) return true;
+  if (l->node || run_is_captured(l)) return false;
+  const char *block = l->extra ? run_block_of(l->extra, &bytes) : NULL;
+  return (block || l->params) && get_addresses(&v->reads, l, block, bytes, reads) &&
+         get_addresses(&v->writes, l, block, bytes, writes) &&
+         run_memory_is_apart(reads, v->reads.n, writes, v->writes.n);
+}
+
 bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
@@ -113,7 +141,7 @@ bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
     run_place_later(v->kernel);
     return false;
   }
-  if (!find_state(v, p, l, r)) return false;
+  if (!is_unwritten(v, l) || !find_state(v, p, l, r)) return false;
   r->function = p->function;
   r->table = p->table;
   memcpy(r->tasks, l->grid, sizeof r->tasks);

@@ -4,7 +4,7 @@
 
 #include "run/watch.h"
 
-bool run_watches;
+bool run_watches, run_tracks;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -40,14 +40,13 @@ static void drop_between(uint64_t at, uint64_t bytes) {
   seen.ranges.n -= to - from;
 }
 
-static void add(uint64_t at, uint64_t bytes, run_memory_kind kind) {
-  run_range r = {.at = at, .bytes = bytes, .kind = kind};
-  if (!at || !bytes) return;
+static void add(run_range r) {
+  if (!r.at || !r.bytes) return;
   if (!run_real.cuCtxGetId || run_real.cuCtxGetId(NULL, &r.context) != RUN_SUCCESS) r.context = 0;
   pthread_mutex_lock(&lock);
-  if (seen.ranges.n) drop_between(at, bytes); /* left over from a context that is gone */
+  if (seen.ranges.n) drop_between(r.at, r.bytes); /* left over from a context that is gone */
   if (hd_vec_push(&seen.ranges, r)) {
-    const size_t place = first_behind(at);
+    const size_t place = first_behind(r.at);
     const size_t last = seen.ranges.n - 1;
     memmove(&seen.ranges.data[place + 1], &seen.ranges.data[place], (last - place) * sizeof r);
     seen.ranges.data[place] = r;
@@ -59,7 +58,7 @@ static void add(uint64_t at, uint64_t bytes, run_memory_kind kind) {
 
 /* Of the allocation that begins there, or of so many bytes. */
 static void drop(uint64_t at, uint64_t bytes) {
-  if (!run_watches) return;
+  if (!run_tracks) return;
   pthread_mutex_lock(&lock);
   if (seen.ranges.n) drop_between(at, bytes);
   pthread_mutex_unlock(&lock);
@@ -73,6 +72,29 @@ run_range *run_memory_all(size_t *n) {
   pthread_mutex_unlock(&lock);
   return all;
 }
+
+/* Under the lock. n: it is in no allocation whose only way it is. */
+static size_t holder(uint64_t address) {
+  const size_t k = seen.ranges.n ? first_behind(address) : 0;
+  const run_range *r = k < seen.ranges.n ? &seen.ranges.data[k] : NULL;
+  return r && r->at <= address && r->kind == RUN_MEMORY_DEVICE && !r->mapped ? k : seen.ranges.n;
+}
+
+bool run_memory_is_apart(const uint64_t *reads, uint32_t n_reads, const uint64_t *writes, uint32_t n_writes) {
+  pthread_mutex_lock(&lock);
+  const size_t none = seen.ranges.n;
+  bool apart = !seen.lost;
+  for (uint32_t i = 0; apart && i < n_writes; i++) {
+    const size_t written = holder(writes[i]);
+    apart = written != none;
+    for (uint32_t k = 0; apart && k < n_reads; k++) apart = holder(reads[k]) != written;
+  }
+  for (uint32_t k = 0; apart && k < n_reads; k++) apart = holder(reads[k]) != none;
+  pthread_mutex_unlock(&lock);
+  return apart;
+}
+
+void run_memory_forked(void) { pthread_mutex_init(&lock, NULL); }
 
 bool run_memory_is_shared(void) {
   pthread_mutex_lock(&lock);
@@ -125,7 +147,7 @@ int run_cuGreenCtxStreamCreate(run_handle *stream, run_handle context, unsigned 
 /* ---- Allocations ------------------------------------------------------------------------------- */
 
 static int got(int r, const uint64_t *address, uint64_t bytes, run_memory_kind kind) {
-  if (r == RUN_SUCCESS && run_watches) add(*address, bytes, kind);
+  if (r == RUN_SUCCESS && run_tracks) add((run_range){.at = *address, .bytes = bytes, .kind = kind});
   return r;
 }
 
@@ -154,7 +176,9 @@ int run_cuMemAllocFromPoolAsync_ptsz(uint64_t *address, size_t bytes, run_handle
              RUN_MEMORY_DEVICE);
 }
 int run_cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t memory, uint64_t flags) {
-  return got(run_real.cuMemMap(address, bytes, offset, memory, flags), &address, bytes, RUN_MEMORY_DEVICE);
+  const int r = run_real.cuMemMap(address, bytes, offset, memory, flags);
+  if (r == RUN_SUCCESS && run_tracks) add((run_range){.at = address, .bytes = bytes, .mapped = true});
+  return r;
 }
 
 static int got_host(int r, const void *address, size_t bytes) {

@@ -37,8 +37,9 @@ const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
   if (m->why) return m->why;
   if (k->tuned && !k->speedup) return k->tuned;
-  return atomic_load(&k->variants) ? "other launches, captures, or more streams at once than have room"
-                                   : "no verdict";
+  return atomic_load(&k->variants)
+             ? "other launches or memory, captures, or more streams at once than have room"
+             : "no verdict";
 }
 
 static void add(rows *list, const run_module *m, const run_kernel *k) {
@@ -153,6 +154,7 @@ void run_report(void) {
 static void forked(void) {
   pthread_mutex_init(&run_lock, NULL);
   run_gate_forked();
+  run_memory_forked();
 }
 
 __attribute__((constructor)) static void begin(void) {
@@ -162,6 +164,7 @@ __attribute__((constructor)) static void begin(void) {
   pthread_atfork(NULL, NULL, forked);
   if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
     run_watches = run_settings.tune[0] || run_settings.record[0];
+    run_tracks = run_watches || run_settings.plan[0] || run_settings.verdicts[0];
     return;
   }
   if (text) run_say("%s", d.message);

@@ -18,9 +18,9 @@
  *   tune.c      the search for the plan that wins
  *
  * A launch must not wait, allocate or compile, and other threads may be in one at any time. So launches take
- * no lock: what they read is put together first and then made visible by one atomic pointer, and it is freed
- * only long after the program has unloaded the module that it is of (unload.c). All else happens under
- * run_lock.
+ * no lock but that of the allocations, for a plan that presumes something of them (memory.c): what they read
+ * is put together first and then made visible by one atomic pointer, and it is freed only long after the
+ * program has unloaded the module that it is of (unload.c). All else happens under run_lock.
  */
 #ifndef HEDDLE_RUN_RUN_H
 #define HEDDLE_RUN_RUN_H
@@ -57,6 +57,8 @@ typedef struct run_place run_place;
 typedef struct run_kernel run_kernel;
 typedef struct run_module run_module;
 
+enum { RUN_MOST_POINTERS = 24 };
+
 /* A rewritten kernel. */
 typedef struct run_variant {
   struct run_variant *next;
@@ -68,6 +70,15 @@ typedef struct run_variant {
   char *name;        /* in that module */
   uint32_t n_params; /* of the original; and the bytes of its parameter block */
   uint64_t own_bytes;
+  /* bypass=ro: numbers of parameters, and where they are in the block. Addresses of the first kind are read
+     as what nothing writes, and so must be in other allocations than those of the second. */
+  struct run_pointers {
+    uint32_t n;
+    struct {
+      uint32_t param;
+      uint64_t offset;
+    } at[RUN_MOST_POINTERS];
+  } reads, writes;
   hd_recipe recipe;
   hd_table table;
   run_handle library;          /* of `text`, once it is loaded */
@@ -151,6 +162,7 @@ typedef struct run_facts {
   uint32_t n_params;
   uint64_t *offsets, *sizes; /* of each parameter in the block, in bytes */
   uint64_t bytes;            /* of the block */
+  uint32_t n_unwritten;      /* loads that bypass=ro may change */
   const char *handle; /* how it reaches memory through the driver's handles; static. NULL: it does not */
   const char *effect; /* why a launch cannot be repeated: what it writes cannot be told from its parameters,
                          or it may wait for others; static. NULL: it can */

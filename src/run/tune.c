@@ -27,6 +27,7 @@ typedef struct search {
   finalist best[FINALISTS + 1];
   size_t n;
   uint32_t tried;
+  uint32_t n_unwritten; /* as in run_facts */
   double until;
 } search;
 
@@ -104,6 +105,7 @@ static void describe(const run_kernel *k, const run_shape *shape, const run_gpu 
 static hd_plan_space space_of(const search *s, const run_shape *shape, run_handle function) {
   hd_plan_space p = {.n_sms = s->gpu.n_sms,
                      .loads = 1,
+                     .readonly = s->n_unwritten,
                      .can_order = true,
                      .can_loop = true,
                      .can_swap_threads = true,
@@ -208,6 +210,7 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
     shape->settled = true;
     return NULL;
   }
+  s.n_unwritten = facts.n_unwritten;
   const char *why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heddle/cfg.h"
+#include "heddle/launch.h"
 #include "heddle/ptx_facts.h"
 #include "run/cut.h"
 #include "run/run.h"
@@ -173,7 +174,6 @@ static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_ve
   if (!hd_steer_launch_parse(verdict->key.launch, v->grid, v->block, &v->shared) ||
       !hd_grid_tasks(v->grid, &tasks))
     return hd_fail(d, HD_ERR_INPUT, "the verdict's launch is not understood");
-  /* bypass=ro: that nothing writes the memory cannot be checked at a launch. */
   if (verdict->assume[0] && !hd_assume_parse(verdict->assume, &o->assume))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the verdict rests on '%s'", verdict->assume);
   o->grid.known = true;
@@ -184,6 +184,38 @@ static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_ve
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
   hd_status st = hd_table_read(plan->order.file, tasks, &v->table, d);
   if (st == HD_OK) o->table = &v->table;
+  return st;
+}
+
+/* ---- Memory that nothing writes ---------------------------------------------------------------- */
+
+static hd_status list_pointers(const bool *which, uint32_t n, const uint64_t *offsets,
+                               struct run_pointers *out, hd_diag *d) {
+  for (uint32_t k = 0; k < n; k++) {
+    if (!which[k]) continue;
+    if (out->n == RUN_MOST_POINTERS) return hd_fail(d, HD_ERR_UNSUPPORTED, "it has too many pointers");
+    out->at[out->n].param = k;
+    out->at[out->n++].offset = offsets[k];
+  }
+  return HD_OK;
+}
+
+/* bypass=ro: the loads that it may change, *unwritten, which is the caller's to free; and what each launch
+ * must be asked for them. */
+static hd_status find_unwritten(const part *p, const uint64_t *offsets, run_variant *v, hd_rewrite_options *o,
+                                uint32_t **unwritten, hd_diag *d) {
+  bool *read = calloc((size_t)v->n_params + 1, sizeof *read),
+       *written = calloc((size_t)v->n_params + 1, sizeof *written);
+  hd_status st = read && written
+                     ? hd_unwritten_if_apart(p->m, p->func, read, written, unwritten, &o->n_unwritten, d)
+                     : hd_nomem(d);
+  o->unwritten = *unwritten;
+  if (st == HD_OK && !o->n_unwritten)
+    st = hd_fail(d, HD_ERR_REFUSED, "no load is known to be of memory that nothing writes");
+  if (st == HD_OK) st = list_pointers(read, v->n_params, offsets, &v->reads, d);
+  if (st == HD_OK) st = list_pointers(written, v->n_params, offsets, &v->writes, d);
+  free(read);
+  free(written);
   return st;
 }
 
@@ -222,6 +254,17 @@ static bool may_wait(const part *p) {
   return waits;
 }
 
+static uint32_t count_unwritten(const part *p, uint32_t n_params) {
+  run_variant v = {.n_params = n_params};
+  hd_rewrite_options o = {0};
+  uint32_t *unwritten = NULL;
+  uint64_t *offsets = calloc((size_t)n_params + 1, sizeof *offsets);
+  const hd_status st = offsets ? find_unwritten(p, offsets, &v, &o, &unwritten, NULL) : HD_ERR_NOMEM;
+  free(unwritten);
+  free(offsets);
+  return st == HD_OK ? o.n_unwritten : 0;
+}
+
 hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d) {
   part p = {0};
   *out = (run_facts){0};
@@ -239,6 +282,7 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
       out->sizes[k] = size_of(p.m, &p.m->vars[f->first_param + k]);
     out->effect = st == HD_OK ? effect_of(&p, &out->handle) : NULL;
     if (st == HD_OK && may_wait(&p)) out->effect = "it may wait for what others write";
+    if (st == HD_OK && !out->effect) out->n_unwritten = count_unwritten(&p, f->n_params);
   }
   hd_arena_free(&p.arena);
   if (st != HD_OK) run_facts_free(out);
@@ -268,8 +312,12 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   }
   if (st == HD_OK) v->n_params = p.m->funcs[p.func].n_params;
   if (st == HD_OK) v->own_bytes = hd_ptx_param_layout(p.m, &p.m->funcs[p.func], offsets);
+  uint32_t *unwritten = NULL;
   if (st == HD_OK) st = options_of(gpu, plan, verdict, v, &o, d);
+  if (st == HD_OK && plan->bypass.kind == HD_BYPASS_READONLY)
+    st = find_unwritten(&p, offsets, v, &o, &unwritten, d);
   if (st == HD_OK) st = hd_rewrite(p.m, p.func, plan, &o, &v->recipe, d);
+  free(unwritten);
   if (st == HD_OK) st = p.global ? print_added(&p, v, added, d) : print_alone(&p, v, d);
   hd_arena_free(&p.arena);
   if (st == HD_OK) {

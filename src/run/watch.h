@@ -18,8 +18,8 @@
 
 #include "run/launch.h"
 
-/* Whether anything is watched: from the settings, before the program begins. */
-extern bool run_watches;
+/* Whether launches are watched, and whether memory is: from the settings, before the program begins. */
+extern bool run_watches, run_tracks;
 
 /* ---- Memory (memory.c) ------------------------------------------------------------------------- */
 
@@ -29,6 +29,7 @@ typedef struct run_range {
   uint64_t at, bytes;
   unsigned long long context; /* its number */
   run_memory_kind kind;
+  bool mapped; /* and may be mapped elsewhere, too */
   bool points; /* it holds addresses: in a run_reach alone */
 } run_range;
 
@@ -36,6 +37,11 @@ typedef struct run_range {
 size_t run_range_behind(const run_range *ranges, size_t n, uint64_t address);
 /* All allocations, by address, malloc'd; NULL: no memory. */
 run_range *run_memory_all(size_t *n);
+/* The allocations that the addresses of `reads` are in are known, of the GPU's own memory, and others than
+ * those of `writes`. Takes the lock of the allocations, which no one holds for long. */
+bool run_memory_is_apart(const uint64_t *reads, uint32_t n_reads, const uint64_t *writes, uint32_t n_writes);
+/* In a child of a fork. */
+void run_memory_forked(void);
 /* Another process may have some of it. */
 bool run_memory_is_shared(void);
 /* The default streams, and those that the program made and has not destroyed, malloc'd; NULL: no memory. */
