@@ -4,6 +4,7 @@ import re
 import sys
 
 import kernels
+import layers
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -58,23 +59,43 @@ def maps(meta):
                f'{{ type = "s64", value = "{columns}" }}, {{ type = "s64", value = 1 }}')
 
 
-def build(name, kernel, group, columns=False, types=POINTERS, grid='"programs"'):
-    constants = TILE | {"GROUP": group, "COLUMNS": columns}
+def compiled_ptx(kernel, constants, types, options):
+    """Its PTX without line numbers and debug sections, and what the compiler says of its launch."""
     types = iter(types.split())
     signature = {n: "constexpr" if n in constants else next(types) for n in kernel.arg_names}
     aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(kernel.arg_names)
-               if signature[n] == "i32" or signature[n][0] == "*"}
+               if (signature[n] == "i32" or signature[n][0] == "*") and not kernel.params[i].do_not_specialize}
     compiled = triton.compile(ASTSource(kernel, signature, constexprs=constants, attrs=aligned),
-                              target=GPUTarget("cuda", 90, 32), options={"num_warps": 8, "num_stages": 3})
+                              target=GPUTarget("cuda", 90, 32), options=options)
     ptx = re.sub(r"\n\s*\.section\s[^{]*\{[^}]*\}", "", compiled.asm["ptx"])
     ptx = re.sub(r"^\s*\.(loc|file)\s.*\n", "", re.sub(r"\s*//.*", "", ptx), flags=re.M)
     ptx = re.sub(r"^\$L__(tmp|func_begin|func_end|info_string)\d+:\n|, debug", "", ptx, flags=re.M)
-    folder, meta = OUT / name, compiled.metadata
+    return re.sub(r"\n\s*\n+", "\n", ptx).strip() + "\n", compiled.metadata
+
+
+def write(name, ptx, toml):
+    folder = OUT / name
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "kernel.ptx").write_text(re.sub(r"\n\s*\n+", "\n", ptx).strip() + "\n")
+    (folder / "kernel.ptx").write_text(ptx)
+    (folder / "workload.toml").write_text(toml)
+
+
+def build(name, kernel, group, columns=False, types=POINTERS, grid='"programs"'):
+    ptx, meta = compiled_ptx(kernel, TILE | {"GROUP": group, "COLUMNS": columns}, types,
+                             {"num_warps": 8, "num_stages": 3})
     args = ", ".join([*(maps(meta.tensordesc_meta) if meta.tensordesc_meta else ('"a", "b", "c"',)), SIZES, NULLS])
-    (folder / "workload.toml").write_text(TOML.format(name=name, buffers=BUFFERS, kernel=meta.name, grid=grid,
-                                                      shared=meta.shared, args=args))
+    write(name, ptx, TOML.format(name=name, buffers=BUFFERS, kernel=meta.name, grid=grid, shared=meta.shared,
+                                 args=args))
+
+
+def build_layer(name, kernel, constants, types, options, sizes, buffers, grid, args):
+    ptx, meta = compiled_ptx(kernel, constants, types, options)
+    parts = [f'title = "{name} by Triton, bf16"\nsource = "kernel.ptx"\n']
+    parts += [f"[sizes.{size}]\n" + "".join(f"{k} = {v}\n" for k, v in of.items()) for size, of in sizes.items()]
+    quoted = [a if a.startswith("{") else f'"{a}"' for a in args]
+    parts += [*buffers, f'[[launch]]\nkernel = "{meta.name}"\ngrid = [{grid}]\nblock = [{32 * meta.num_warps}]\n'
+              f'shared = {meta.shared}\nargs = [{", ".join([*quoted, NULLS])}]\n']
+    write(name, ptx, "\n".join(parts))
 
 
 for group in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 32):
@@ -84,3 +105,5 @@ for group in (2, 3, 4, 6, 8, 16):
 for group in (1, 4, 8, 16):
     build(f"persistent-{group}", kernels.gemm_persistent, group)
     build(f"tma-{group}", kernels.gemm_tma_persistent, group, types=MAPS)
+for name, layer in layers.LAYERS.items():
+    build_layer(name, **layer)
