@@ -81,8 +81,18 @@ static void put_order(dice *r, const uint32_t grid[3], const char *table, uint64
   }
 }
 
-/* A grid of cells: the launch's tasks in rows of some length, at times with the kernel's own order. */
-static void put_shape(dice *r, const uint32_t grid[3], hd_buf *out) {
+/* A grid of cells: the launch's tasks in rows of some length, at times with the kernel's own order. Or as an
+ * analysis finds it; or the tiles of the kernel's own loop. */
+static void put_shape(dice *r, const uint32_t grid[3], const hd_shape *tiles, hd_buf *out) {
+  if (tiles && chance(r, 60)) {
+    hd_buf_puts(out, ",shape=");
+    hd_shape_print(tiles, out);
+    return;
+  }
+  if (chance(r, 25)) {
+    hd_buf_puts(out, ",shape=auto");
+    return;
+  }
   uint64_t V = (uint64_t)grid[0] * grid[1] * grid[2], w = 1 + below(r, V < FEW_TASKS ? V : FEW_TASKS);
   uint32_t cells[3] = {(uint32_t)w, (uint32_t)(chance(r, 50) ? (V + w - 1) / w : 1 + below(r, V)), 1};
   hd_buf_printf(out, ",shape=%" PRIu32 "x%" PRIu32, cells[0], cells[1]);
@@ -153,10 +163,11 @@ static void put_accesses(dice *r, hd_buf *out) {
   }
 }
 
-static void put_plan(dice *r, const uint32_t grid[3], const char *table, uint32_t n_sms, hd_buf *out) {
+static void put_plan(dice *r, const uint32_t grid[3], const char *table, const hd_shape *tiles,
+                     uint32_t n_sms, hd_buf *out) {
   hd_buf_puts(out, "order=");
   put_order(r, grid, table, table ? N_ORDERS : N_ORDERS - 1, out);
-  if (chance(r, 25)) put_shape(r, grid, out);
+  if (chance(r, tiles ? 60 : 25)) put_shape(r, grid, tiles, out);
   put_binding(r, n_sms, out);
   if (chance(r, 16)) {
     hd_buf_puts(out, chance(r, 35) ? ",threads=cta:" : ",threads=");
@@ -169,8 +180,8 @@ static void put_plan(dice *r, const uint32_t grid[3], const char *table, uint32_
 
 enum { MOST_SMS = 24, MOST_RESIDENT = 8, ATTEMPTS = 1000 };
 
-hd_status hd_compose(const uint32_t grid[3], const char *table, uint64_t seed, hd_composition *out,
-                     hd_diag *d) {
+hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *tiles, uint64_t seed,
+                     hd_composition *out, hd_diag *d) {
   dice r = {.seed = seed};
   hd_buf text = {0};
   *out = (hd_composition){.any_grid = chance(&r, 25), .n_sms = 1 + (uint32_t)below(&r, MOST_SMS)};
@@ -180,7 +191,7 @@ hd_status hd_compose(const uint32_t grid[3], const char *table, uint64_t seed, h
   hd_status st = HD_ERR_INPUT;
   for (int k = 0; st != HD_OK && st != HD_ERR_NOMEM && k < ATTEMPTS; k++) {
     text.len = 0;
-    put_plan(&r, grid, table, out->n_sms, &text);
+    put_plan(&r, grid, table, tiles, out->n_sms, &text);
     st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &out->plan, d);
   }
   hd_buf_free(&text);

@@ -81,8 +81,8 @@ static void without_numbers(const char *text, size_t len, char *out, size_t cap)
 /* "order=tile:3x2" counts as order=tile, "bind=agents:2" as bind=agents:N, "sms=0-3+7" as sms. The names of
  * table files, which are this program's own, hold no commas. */
 static void count_levers(summary *m, const hd_composed *t) {
-  static const char *const cut[][2] = {
-      {"order=", ":"}, {"threads=", ":N"}, {"sms=", "="}, {"stream=N", "=N"}, {"shape=N", "=N"}};
+  static const char *const cut[][2] = {{"order=", ":"},    {"threads=", ":N"}, {"sms=", "="},
+                                       {"stream=N", "=N"}, {"shape=N", "=N"},  {"shape=loop:", ":"}};
   unsigned levers = 0;
   for (const char *p = t->plan; *p && strcmp(t->plan, "baseline") != 0; levers++) {
     size_t len = strcspn(p, ",");

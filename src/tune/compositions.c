@@ -110,6 +110,21 @@ static hd_status open_size(session *s, hd_composed_group *g, uint64_t seed, bool
   return st;
 }
 
+/* What plans of a group may name beside the levers' own values. */
+typedef struct draws {
+  char table[96]; /* a file with a random order of the tasks */
+  hd_shape tiles; /* of the first kernel's own loop; HD_SHAPE_LAUNCH: it has none */
+} draws;
+
+static hd_status find_tiles(const hd_workload *w, hd_shape *out, hd_diag *d) {
+  const hd_compiled *code;
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, d);
+  bool loops;
+  uint32_t line;
+  if (st == HD_OK) st = hd_launch_loops(code, 0, &loops, &line, d);
+  return st == HD_OK && loops ? hd_launch_loop_shape(code, 0, out, d) : st;
+}
+
 /* A random order of V tasks, in a file. */
 static hd_status write_table(const char *path, uint64_t V, uint64_t seed, hd_diag *d) {
   uint32_t *task = calloc(V, sizeof *task);
@@ -133,9 +148,10 @@ static char *describe_difference(const session *s, const hd_composed_group *g, c
                                  const char *what) {
   hd_buf b = {0};
   put_command(s, g, v, &b);
-  hd_buf_printf(&b, " --plan %s%s%s --sms %u --dispatcher %s --resident %u --seed %" PRIu64 "\n  %s", plan,
-                k->any_grid ? " --any-grid" : "", k->no_hoisting ? " --no-hoisting" : "", k->n_sms,
-                hd_dispatch_name(how->kind), how->resident, how->seed, what);
+  hd_buf_printf(&b, " --plan %s%s%s%s --sms %u --dispatcher %s --resident %u --seed %" PRIu64 "\n  %s", plan,
+                k->plan.shape.loop ? " --assume no-carry" : "", k->any_grid ? " --any-grid" : "",
+                k->no_hoisting ? " --no-hoisting" : "", k->n_sms, hd_dispatch_name(how->kind), how->resident,
+                how->seed, what);
   return b.data;
 }
 
@@ -158,12 +174,13 @@ static char *reason_of(const hd_workload *w, const char *what) {
 }
 
 static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *w, const hd_checker *c,
-                           const values *v, const char *table, uint64_t seed, hd_composed *t) {
+                           const values *v, const draws *from, uint64_t seed, hd_composed *t) {
   hd_composition k = {0};
   hd_diag e = {0};
   hd_buf plan = {0};
   hd_check_result r;
-  hd_status st = hd_compose(g->grid, table, seed, &k, &g->diag);
+  hd_status st = hd_compose(g->grid, from->table, from->tiles.kind == HD_SHAPE_GIVEN ? &from->tiles : NULL,
+                            seed, &k, &g->diag);
   if (st != HD_OK) return st;
   uint64_t all = most_tasks(w) / k.n_sms + 1;
   /* One worker at a time; all of them at once; and one drawn. */
@@ -171,8 +188,12 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
       {HD_DISPATCH_SERIAL, k.dispatch.seed, k.dispatch.resident},
       {HD_DISPATCH_ROUND_ROBIN, k.dispatch.seed, all < HD_MOST_RESIDENT ? (uint32_t)all : HD_MOST_RESIDENT},
       k.dispatch};
-  hd_run_options run = {
-      .threads = 1, .n_sms = k.n_sms, .apply = {.any_grid = k.any_grid, .no_hoisting = k.no_hoisting}};
+  /* No tile of the suites' and the corpus' persistent kernels reads what another one left. */
+  hd_run_options run = {.threads = 1,
+                        .n_sms = k.n_sms,
+                        .apply = {.any_grid = k.any_grid,
+                                  .no_hoisting = k.no_hoisting,
+                                  .assume = k.plan.shape.loop ? HD_ASSUME_NO_CARRY : 0}};
   hd_plan_print(&k.plan, &plan);
   t->plan = plan.data;
   t->any_grid = k.any_grid;
@@ -214,22 +235,23 @@ static void run_group(session *s, size_t number) {
   hd_workload *w = NULL;
   hd_checker *c = NULL;
   values v = {0};
-  char table[96];
-  snprintf(table, sizeof table, "%s/%zu", s->folder, number);
+  draws from = {.tiles.kind = HD_SHAPE_LAUNCH};
+  snprintf(from.table, sizeof from.table, "%s/%zu", s->folder, number);
   g->name = s->q->names[number % s->q->n_names];
   g->status = open_size(s, g, seed, number >= s->q->n_names, &w, &c, &v);
   if (g->status == HD_OK) memcpy(g->grid, w->launches[0].grid, sizeof g->grid);
   if (g->status == HD_OK && !g->broken && hd_grid_tasks(g->grid, &V))
-    g->status = write_table(table, V, seed, &g->diag);
+    g->status = write_table(from.table, V, seed, &g->diag);
+  if (g->status == HD_OK && !g->broken) g->status = find_tiles(w, &from.tiles, &g->diag);
   bool keep = false;
   for (size_t i = 0; g->status == HD_OK && !g->broken && i < HD_COMPOSED_PER_GROUP; i++) {
     size_t trial_number = number * HD_COMPOSED_PER_GROUP + i;
     if (trial_number >= s->q->n) break;
-    g->status = run_trial(s, g, w, c, &v, table, hd_random_at(~s->q->seed, trial_number), &g->trials[i]);
+    g->status = run_trial(s, g, w, c, &v, &from, hd_random_at(~s->q->seed, trial_number), &g->trials[i]);
     keep |= g->trials[i].outcome == HD_COMPOSED_DIFFERENT && strstr(g->trials[i].plan, "table:");
     g->n += g->status == HD_OK;
   }
-  if (!keep) remove(table);
+  if (!keep) remove(from.table);
   hd_checker_close(c);
   hd_workload_close(w);
   free_values(&v);

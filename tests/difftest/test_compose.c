@@ -9,24 +9,64 @@
 #include "heddle/predict.h"
 
 static const char *const levers[] = {
-    "order=col",     "order=band:",  "order=tile:",    "order=zigzag:",  "order=stride:",   "order=hilbert",
-    "order=reverse", "order=heavy",  "order=affinity", "order=table:f",  "bind=redirect",   "bind=claim",
-    "bind=agents,",  "bind=agents:", "split=wave:",    "split=rows",     "split=cols",      "threads=col",
-    "threads=band",  "threads=tile", "threads=zigzag", "threads=stride", "threads=hilbert", "threads=reverse",
-    "threads=cta:",  "bypass=l1:",   "bypass=ro:",     "bypass=l2:",     "form=replicate",  "stream=l1",
-    "stream=auto",   "bypass=auto",  "form=predicate", "take=segments,", "take=segments:",  "stream=1",
-    "prefetch=l1:",  "prefetch=l2:", "sms=",           "4294967295",     "shape=",          ":band:",
+    "order=col",
+    "order=band:",
+    "order=tile:",
+    "order=zigzag:",
+    "order=stride:",
+    "order=hilbert",
+    "order=reverse",
+    "order=heavy",
+    "order=affinity",
+    "order=table:f",
+    "bind=redirect",
+    "bind=claim",
+    "bind=agents,",
+    "bind=agents:",
+    "split=wave:",
+    "split=rows",
+    "split=cols",
+    "threads=col",
+    "threads=band",
+    "threads=tile",
+    "threads=zigzag",
+    "threads=stride",
+    "threads=hilbert",
+    "threads=reverse",
+    "threads=cta:",
+    "bypass=l1:",
+    "bypass=ro:",
+    "bypass=l2:",
+    "form=replicate",
+    "stream=l1",
+    "stream=auto",
+    "bypass=auto",
+    "form=predicate",
+    "take=segments,",
+    "take=segments:",
+    "stream=1",
+    "prefetch=l1:",
+    "prefetch=l2:",
+    "sms=",
+    "4294967295",
+    "shape=",
+    ":band:",
+    "shape=auto",
+    "shape=loop:4x3:band:2",
 };
 enum { N_LEVERS = sizeof levers / sizeof *levers, DRAWN = 20000 };
 
 static void every_lever_is_drawn(void **state) {
   unsigned seen[N_LEVERS] = {0}, dispatchers[HD_DISPATCH_COUNT] = {0}, any = 0;
+  const hd_shape tiles = {
+      .kind = HD_SHAPE_GIVEN, .n = {4, 3}, .own = {.kind = HD_ORDER_BAND, .a = 2}, .loop = true};
   for (uint64_t i = 0; i < DRAWN; i++) {
     uint32_t grid[3] = {1 + (uint32_t)(i % 7), 1 + (uint32_t)(i / 7 % 5), 1 + (uint32_t)(i % 3)};
     hd_composition c;
     hd_diag d = {0};
     hd_buf text = {0};
-    if (hd_compose(grid, "f", i, &c, &d) != HD_OK) fail_msg("%lu: %s", (unsigned long)i, d.message);
+    if (hd_compose(grid, "f", i % 4 ? NULL : &tiles, i, &c, &d) != HD_OK)
+      fail_msg("%lu: %s", (unsigned long)i, d.message);
     assert_int_equal(hd_plan_check(&c.plan, &d), HD_OK);
     assert_true(c.n_sms >= 1 && c.dispatch.resident >= 1);
     hd_plan_print(&c.plan, &text);
@@ -47,8 +87,8 @@ static void a_seed_draws_the_same_again(void **state) {
   for (uint64_t i = 0; i < 300; i++) {
     hd_composition a, b;
     hd_diag d;
-    assert_int_equal(hd_compose(grid, NULL, i, &a, &d), HD_OK);
-    assert_int_equal(hd_compose(grid, NULL, i, &b, &d), HD_OK);
+    assert_int_equal(hd_compose(grid, NULL, NULL, i, &a, &d), HD_OK);
+    assert_int_equal(hd_compose(grid, NULL, NULL, i, &b, &d), HD_OK);
     assert_true(hd_plan_equal(&a.plan, &b.plan));
     assert_int_equal(a.n_sms, b.n_sms);
     assert_int_equal(a.any_grid, b.any_grid);
@@ -116,7 +156,7 @@ static void one_original_holds_many_plans(void **state) {
   assert_true(r.equal && r.race_free);
   for (uint64_t i = 0; i < 100; i++) {
     hd_composition k;
-    assert_int_equal(hd_compose(w->launches[0].grid, NULL, i, &k, &d), HD_OK);
+    assert_int_equal(hd_compose(w->launches[0].grid, NULL, NULL, i, &k, &d), HD_OK);
     hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .apply.any_grid = k.any_grid};
     hd_dispatch how[] = {
         {HD_DISPATCH_SERIAL, i, k.dispatch.resident}, {HD_DISPATCH_ROUND_ROBIN, i, 64}, k.dispatch};
