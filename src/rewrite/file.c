@@ -163,7 +163,8 @@ static hd_status rewrite_file(const hd_rewrite_file_options *j, hd_rewritten_fil
     }
     if (!more) break;
     uint64_t number = i++;
-    bool chosen = j->index == UINT64_MAX ? hd_container_sampled(number, n, j->sample) : text.index == j->index;
+    bool chosen =
+        j->index == UINT64_MAX ? hd_container_sampled(number, n, j->sample) : text.index == j->index;
     if (chosen && (st = rewrite_module(j, &text, t, folder, d)) != HD_OK) break;
   }
   hd_container_close(c);
