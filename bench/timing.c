@@ -26,8 +26,10 @@ static hd_status measure(const char *name, const hd_gpu *g, hd_diag *d) {
   if (st == HD_OK) st = hd_study_replay(s, g, &baseline, g->dispatch, 0, &c, d);
   double end = cpu_seconds(), millions = (double)c.thread_instructions / 1e6;
   if (st == HD_OK)
-    printf("%-24s %10.1f M thread instructions: trace %7.1f M/s, replay %7.1f M/s, both %7.1f M/s\n", name,
-           millions, millions / (traced - begin), millions / (end - traced), millions / (end - begin));
+    printf("%-24s %10.1f M thread instructions: trace %7.1f M/s, replay %7.1f M/s (%.1f M units/s), both "
+           "%7.1f M/s\n",
+           name, millions, millions / (traced - begin), millions / (end - traced),
+           hd_study_units(s) / 1e6 / (end - traced), millions / (end - begin));
   hd_study_close(s);
   hd_workload_close(w);
   return st;

@@ -34,6 +34,8 @@ HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
 /* The part of the launches' work that replays of it do; 1: all of it. A sampled study's traces have some of
  * the tasks only. */
 HD_API double hd_study_part(const hd_study *s);
+/* Accesses and instructions that a replay of it does, as hd_run_options.sample_units counts them. */
+HD_API double hd_study_units(const hd_study *s);
 /* hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
 HD_API uint64_t hd_sample_units(double seconds, size_t replays);
 /* Thread instructions of the workload's launches, about, from up to 16 tasks of each. 0: the

@@ -15,8 +15,14 @@ enum {
 static const uint64_t survey_instructions = 40000000; /* of warps; a survey ends after them */
 
 uint64_t hd_sample_units(double seconds, size_t replays) {
-  static const double a_second = 8e6; /* of one core, on a processor of 2022 */
+  /* Of one of two busy cores of a processor of 2022; kernels lie between 3e6 and 20e6. */
+  static const double a_second = 5e6;
   return (uint64_t)(2 * seconds * a_second / (double)(replays ? replays : 1)) + 1;
+}
+
+double sample_units_of(const hd_trace_info *info) {
+  return (double)(info->warp_accesses + info->shared_accesses) +
+         (double)info->warp_instructions / INSTRUCTIONS;
 }
 
 /* ---- What launches take --------------------------------------------------------------------- */
@@ -51,8 +57,7 @@ static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey 
   out->instructions = (double)info.warp_instructions / (double)info.recorded;
   if (info.warp_instructions)
     out->threads = (double)info.thread_instructions / (double)info.warp_instructions;
-  out->units = (double)(info.warp_accesses + info.shared_accesses) / (double)info.recorded +
-               out->instructions / INSTRUCTIONS;
+  out->units = sample_units_of(&info) / (double)info.recorded;
   return st;
 }
 
@@ -116,6 +121,7 @@ static void choose_all(const hd_workload *w, const survey *s, double units, samp
     done += replayed(&s[i], &out->launches[i], warps);
   }
   out->part = all > 0 ? done / all : 1;
+  out->units = done;
 }
 
 /* ---- Made ---------------------------------------------------------------------------------- */

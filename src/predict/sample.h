@@ -31,7 +31,11 @@ typedef struct sample {
   sample_launch *launches;
   bool reads_data; /* record_is_possible */
   double part;     /* of all launches' work that is replayed */
+  double units;    /* that is */
 } sample;
+
+/* The units of what a trace has recorded. */
+double sample_units_of(const hd_trace_info *info);
 
 /* How to sample the launches, for o->sample_gpu and o->sample_units. *out NULL: all are replayed whole. */
 hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d);

@@ -116,6 +116,15 @@ uint32_t hd_study_busiest(const hd_study *s) {
   return most;
 }
 double hd_study_part(const hd_study *s) { return s->sample ? s->sample->part : 1; }
+double hd_study_units(const hd_study *s) {
+  double units = 0;
+  if (s->sample) return s->sample->units;
+  for (uint32_t i = 0; i < s->w->n_launches; i++) {
+    const hd_trace_info info = hd_trace_get_info(s->traces[i]);
+    units += sample_units_of(&info);
+  }
+  return units;
+}
 double hd_study_seconds(const hd_study *s) { return s->seconds; }
 const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
   if (n) *n = s->w->n_buffers;

@@ -9,7 +9,7 @@
 
 static const double default_seconds = 60, replays_part = 0.5, proof_part = 0.25;
 /* Plans that share the time of replays where launches are sampled. */
-enum { SAMPLED = 48, LEAST_CANDIDATES = 16 };
+enum { SAMPLED = 48, LEAST_CANDIDATES = 4 };
 
 /* A plan that was not worth its instructions, which plans of its kind would need about as many of. */
 typedef struct counted {
@@ -44,16 +44,11 @@ static hd_status add_row(optimizing *z, const hd_plan *p, hd_diag *d) {
   return st;
 }
 
-/* The time of one replay tells how many are affordable. */
-static hd_status affordable(const optimizing *z, size_t *n, hd_diag *d) {
-  static const hd_plan baseline;
-  hd_counters c;
-  double threads = z->o.run.threads ? z->o.run.threads : hd_cpu_count(), start = hd_seconds();
-  hd_status st = hd_study_replay(z->out->study, z->g, &baseline, z->o.dispatch, z->o.seed, &c, d);
-  double each = hd_seconds() - start, most = z->o.seconds * replays_part * threads;
-  *n = each * HD_CANDIDATES > most ? (size_t)(most / each) : HD_CANDIDATES;
-  if (*n < LEAST_CANDIDATES) *n = LEAST_CANDIDATES;
-  return st;
+/* Plans whose replays the seconds suffice for. */
+static size_t affordable(const optimizing *z) {
+  const double units = hd_study_units(z->out->study),
+               all = (double)hd_sample_units(z->o.seconds * replays_part, 1), n = units > 0 ? all / units : 0;
+  return n < LEAST_CANDIDATES ? LEAST_CANDIDATES : n > HD_CANDIDATES ? HD_CANDIDATES : (size_t)n;
 }
 
 static hd_status list_rows(optimizing *z, hd_diag *d) {
@@ -66,11 +61,11 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
                           .dispatch = z->o.dispatch,
                           .seed = z->o.seed,
                           .facts = true,
-                          .keep_launch = z->o.keep_launch};
+                          .keep_launch = z->o.keep_launch,
+                          .most = affordable(z)};
   hd_plan_list plans = {0};
-  st = affordable(z, &list.most, d);
-  if (st == HD_OK) st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, d);
-  for (size_t i = 0; st == HD_OK && i < plans.n; i++) st = add_row(z, &plans.at[i].plan, d);
+  st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, d);
+  for (size_t i = 0; st == HD_OK && i < plans.n && i < list.most; i++) st = add_row(z, &plans.at[i].plan, d);
   hd_plan_list_free(&plans);
   return st;
 }

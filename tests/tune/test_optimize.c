@@ -128,6 +128,24 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
   hd_workload_close(w);
 }
 
+/* The list is as long as the seconds allow, by the work of a replay. */
+static void long_replays_leave_time_for_few_plans(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_blocks();
+  hd_gpu g = load_gpu("gtx580");
+  size_t rows[2];
+  for (size_t i = 0; i < 2; i++) {
+    hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .seconds = i ? 60 : 1e-6};
+    hd_optimized z;
+    OK(hd_optimize(w, &g, &o, &z, &d));
+    rows[i] = z.n_rows;
+    hd_optimized_free(&z);
+  }
+  assert_true(rows[0] > 1 && rows[0] <= 5);
+  assert_true(rows[1] > rows[0]);
+  hd_workload_close(w);
+}
+
 /* Of plans that promise less than they cost, none is proved. */
 static void only_the_winner_is_proved(void **state) {
   skip_without_compiler();
@@ -311,6 +329,7 @@ int main(void) {
                 what_is_written_is_what_was_proved),
       BEHAVIOUR("a proof that takes too long is of a smaller size",
                 a_proof_that_takes_too_long_is_of_a_smaller_size),
+      BEHAVIOUR("long replays leave time for few plans", long_replays_leave_time_for_few_plans),
       BEHAVIOUR("a plan that promises nothing is not proved", only_the_winner_is_proved),
       BEHAVIOUR("instructions are counted once for orders of a kind",
                 instructions_are_counted_once_for_orders_of_a_kind),
