@@ -16,8 +16,21 @@ typedef struct hd_bench_lever {
   double speedup, low, high;
 } hd_bench_lever;
 
+/* The very GPU that something was measured on; "" and 0 where that is not known. */
+typedef struct hd_bench_gpu {
+  char title[128], uuid[48], driver[32];
+  double clock_mhz, memory_clock_mhz; /* the highest */
+} hd_bench_gpu;
+
+/* A winner measured once more, on a second GPU of the same kind. */
+typedef struct hd_bench_second {
+  char uuid[48]; /* "": it was not */
+  double speedup, low, high;
+} hd_bench_second;
+
 /* One workload. */
 typedef struct hd_bench_row {
+  hd_bench_gpu gpu;
   char workload[96], size[32], category[48], paper[160];
   char failed[512]; /* why there is nothing else; "" when there is */
   double default_us, best_us;
@@ -34,10 +47,12 @@ typedef struct hd_bench_row {
   uint32_t tried;
   double seconds; /* that tuning took */
   hd_tune_seconds spent;
+  hd_bench_second second;
 } hd_bench_row;
 
 typedef struct hd_bench_place {
-  char device[48], title[128], driver[32], version[32]; /* version: heddle's */
+  char device[48], version[32]; /* version: heddle's */
+  hd_bench_gpu gpu;
   uint32_t n_sms;
   double dram_bytes_per_second; /* peak; 0: unknown */
 } hd_bench_place;
@@ -46,6 +61,9 @@ HD_API const char *hd_bench_lever_name(unsigned lever); /* "order", "bind", ... 
 HD_API void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place *out);
 HD_API void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p,
                           hd_bench_row *out);
+/* Take over what hd_tuning_verify found on a second GPU. `held`: of every kernel whose plan was adopted; else
+ * the row becomes that of the plans that are left. */
+HD_API void hd_bench_fill_second(const hd_tuning *t, const hd_bench_gpu *gpu, bool held, hd_bench_row *out);
 
 typedef struct hd_bench_mean {
   double speedup; /* geometric mean; 1 of none */
@@ -58,6 +76,7 @@ HD_API hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool c
 /* ---- Verdicts measured once more ------------------------------------------------------ */
 
 typedef struct hd_verify_row {
+  hd_bench_gpu gpu;
   char workload[96], size[32];
   char failed[512]; /* why its verdicts could not be measured; "" when they were */
   char plan[1024];  /* as in hd_bench_row */

@@ -57,7 +57,8 @@ HD_API void hd_verdict_table(const uint32_t *task, uint64_t n, char out[HD_DIGES
 /* The name of the table that a plan's notation asks for; false: it asks for none. */
 HD_API bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
 
-/* path NULL: verdicts.db in hd_cache_folder(), HD_ERR_IO when there is none. A file that is no store, or one
+/* path NULL: verdicts.db in hd_cache_folder(), HD_ERR_IO when there is none; ":memory:": a store of this
+ * process that ends with it. A file that is no store, or one
  * of a later version, is HD_ERR_INPUT and left alone. HD_ERR_UNSUPPORTED on a network file system: machines
  * that write at once would tear it; each keeps its own, and imports put them together. */
 HD_API hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d);

@@ -9,6 +9,7 @@
 #include "heddle/bench.h"
 #include "heddle/profile.h"
 #include "heddle/results.h"
+#include "heddle/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +20,6 @@ extern "C" {
 /* Zero is the default of each field but the folders and the device's name. */
 typedef struct hd_suite_options {
   const char *kernels_dir, *gpus_dir; /* of workloads, of GPU files */
-  const char *device;                 /* its name, to open it again */
   const char *size; /* of the workloads; NULL: hd_tune_size's where they have it; of verdicts: that which each
                        was made at */
   hd_store *store;  /* of verdicts; NULL: none */
@@ -29,6 +29,10 @@ typedef struct hd_suite_options {
   unsigned threads;
   bool resume; /* leave out workloads whose row there is and did not fail */
   bool no_counters, shared;
+  const hd_work_how *how; /* NULL: by this process, one after the other. Costly ones first where a pool does
+                             them; there, rows are in the folder in the order of the names all the same */
+  bool mixed;             /* the pool's GPUs may be of several kinds */
+  bool once;              /* a pool's winners are not measured once more on a second GPU */
   /* NULL: not told. `label` is the workload's name; `line` tells what became of one, or of those left. */
   void (*progress)(void *label, const char *stage, size_t done, size_t n);
   void (*say)(void *ctx, const char *line);
@@ -36,14 +40,16 @@ typedef struct hd_suite_options {
 } hd_suite_options;
 
 /* Tune these workloads; each row is in r's folder as soon as it is known, tables and pages at the end. *dev
- * is closed and replaced after a fault (NULL: that failed). */
+ * is closed and replaced after a fault (NULL: that failed). Of a pool's workers each tunes on its own GPU. A
+ * winner is then measured on another one's too, and the original stays where it does not win there;
+ * verdicts go into the store of the process that has the pool. *whole false: it did a part only. */
 HD_API hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, const hd_suite_options *o,
-                               hd_bench_results *r, hd_diag *d);
+                               hd_bench_results *r, bool *whole, hd_diag *d);
 /* Measure every verdict of the store for this device and these workloads once more. Nothing is dropped.
  * Verdicts of a speedup below `least` are named where the table is drawn. HD_ERR_USAGE: there is no store, or
  * no verdict for this device. */
 HD_API hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
-                                 const hd_suite_options *o, hd_bench_results *r, hd_diag *d);
+                                 const hd_suite_options *o, hd_bench_results *r, bool *whole, hd_diag *d);
 
 /* ---- On this machine ----------------------------------------------------------------------------- */
 

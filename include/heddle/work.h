@@ -15,6 +15,12 @@
 extern "C" {
 #endif
 
+/* A process that works with a device of its own; zero: with none. */
+typedef struct hd_worker {
+  char kind[192]; /* of device: answers of other kinds do not belong together */
+  char unit[48];  /* the very device, which no two workers may share: a GPU's UUID */
+} hd_worker;
+
 typedef struct hd_work {
   hd_digest identity;  /* of all that answers follow from: the program's version, its words, the data */
   size_t n;            /* items */
@@ -28,6 +34,16 @@ typedef struct hd_work {
   void *ctx;
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL; one thread at a time */
   void *progress_ctx;
+  /* An item whose answer is known from elsewhere: it is not worked out, and taken with no bytes. NULL: none.
+   */
+  bool (*known)(void *ctx, size_t i);
+  /* A second opinion, where a pool has two workers that can give one: `doubted` says of an answer that it
+   * needs one, and another worker's `second` appends the answer that takes its place. NULL: none is sought.
+   */
+  bool (*doubted)(void *ctx, const void *answer, size_t len);
+  hd_status (*second)(void *ctx, size_t i, const void *first, size_t len, hd_buf *answer, hd_diag *d);
+  hd_worker worker; /* this process, as a worker */
+  bool mixed;       /* workers of several kinds may work together */
 } hd_work;
 
 typedef hd_status hd_work_done(void *ctx, size_t item, const void *answer, size_t len, hd_diag *d);
@@ -50,7 +66,8 @@ typedef struct hd_work_how {
   const char *const *parts; /* journals that together have all answers; nothing is worked out */
   size_t n_parts;
   const hd_work_pool *pool; /* NULL: threads of this process */
-  int stream; /* do the items that come through it, as a worker of a pool (see below); 0: none */
+  int stream;     /* do the items that come through it, as a worker of a pool (see below); 0: none */
+  uint32_t local; /* the worker's number on its machine: that of its GPU, where each has its own */
 } hd_work_how;
 
 /* Do the work as `how` says. *whole: every answer was taken. It is false after HD_OK where only a part was to
@@ -60,15 +77,21 @@ HD_API hd_status hd_work_run(const hd_work *w, const hd_work_how *how, bool *who
 
 /* ---- Workers of a pool --------------------------------------------------------------------------- */
 
-/* A worker sends a hello through its stream; then numbers of items (uint64_t) come through it, `threads` of
- * them at once, and each is followed by its answer: this head, and `len` bytes, of the answer or, where the
- * status is not HD_OK, of an hd_diag. The stream's end is the worker's. */
+/* A worker sends a hello through its stream; then orders come through it, `threads` of them at once, and each
+ * is followed by its answer: this head, and `len` bytes, of the answer or, where the status is not HD_OK, of
+ * an hd_diag. The stream's end is the worker's. */
 typedef struct hd_work_hello {
   hd_digest identity;
   uint64_t n, threads;
+  hd_worker worker;
 } hd_work_hello;
+typedef struct hd_work_order {
+  uint64_t item;
+  uint64_t second, len; /* 1: a second opinion on the `len` bytes that follow, a first answer; 0, 0: no */
+} hd_work_order;
 typedef struct hd_work_answer {
   uint64_t item, len;
+  uint64_t second; /* as the order's */
   uint64_t status; /* hd_status */
 } hd_work_answer;
 

@@ -192,28 +192,39 @@ static bool send_answer(stream *s, const hd_work_answer *head, const void *bytes
   return ok;
 }
 
+/* `first`: the bytes that follow the order. */
+static bool receive_order(stream *s, hd_work_order *o, hd_buf *first) {
+  hd_buf_clear(first);
+  pthread_mutex_lock(&s->reading);
+  bool ok = hd_process_receive(s->fd, o, sizeof *o) && o->item < s->w->n && (!o->second || s->w->second) &&
+            hd_buf_reserve(first, o->len + 1) && hd_process_receive(s->fd, first->data, o->len);
+  pthread_mutex_unlock(&s->reading);
+  first->len = ok ? o->len : 0;
+  return ok;
+}
+
 static void stream_thread(void *ctx, unsigned thread) {
   stream *s = ctx;
-  hd_buf answer = {0};
-  for (bool ok = true; ok;) {
-    uint64_t i = 0;
+  const hd_work *w = s->w;
+  hd_work_order o;
+  hd_buf answer = {0}, first = {0};
+  for (bool ok = true; ok && receive_order(s, &o, &first);) {
     hd_diag d = {0};
-    pthread_mutex_lock(&s->reading);
-    ok = hd_process_receive(s->fd, &i, sizeof i) && i < s->w->n;
-    pthread_mutex_unlock(&s->reading);
-    if (!ok) break;
     hd_buf_clear(&answer);
-    hd_status st = s->w->item(s->w->ctx, (size_t)i, thread, &answer, &d);
+    const size_t i = (size_t)o.item;
+    hd_status st = o.second ? w->second(w->ctx, i, first.data, first.len, &answer, &d)
+                            : w->item(w->ctx, i, thread, &answer, &d);
     if (st == HD_OK && answer.failed) st = hd_nomem(&d);
-    const hd_work_answer head = {i, st == HD_OK ? answer.len : sizeof d, (uint64_t)st};
+    const hd_work_answer head = {o.item, st == HD_OK ? answer.len : sizeof d, o.second, (uint64_t)st};
     ok = send_answer(s, &head, st != HD_OK ? (const void *)&d : answer.data ? answer.data : "");
   }
   hd_buf_free(&answer);
+  hd_buf_free(&first);
 }
 
 static hd_status serve(const hd_work *w, int fd, hd_diag *d) {
   stream s = {.w = w, .fd = fd, .reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER};
-  const hd_work_hello hello = {w->identity, w->n, w->threads ? w->threads : 1};
+  const hd_work_hello hello = {w->identity, w->n, w->threads ? w->threads : 1, w->worker};
   bool ok = hd_process_send(fd, &hello, sizeof hello);
   if (ok && !hd_parallel(w->threads ? w->threads : 1, stream_thread, &s))
     return hd_fail(d, HD_ERR_NOMEM, "cannot start threads");
@@ -230,6 +241,8 @@ static hd_status prepare(run *r, hd_diag *d) {
   r->todo = HD_NEW_N(&r->arena, n + 1, size_t);
   if (!r->order || !r->answers || !r->own || !r->todo) return hd_nomem(d);
   order_items(r->w, r->order);
+  for (size_t i = 0; r->w->known && i < n; i++)
+    if (r->w->known(r->w->ctx, i)) r->answers[i] = (journal_answer){"", 0};
   hd_status st = open_journals(r, d);
   return st == HD_OK ? list_todo(r, d) : st;
 }

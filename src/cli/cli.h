@@ -145,7 +145,7 @@ const char *cli_gpus_dir(void);
 bool cli_parse_dims(const char *text, uint32_t out[3]);
 /* Parse a dispatcher's name; NULL leaves *out as it is. */
 hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
-/* A device by name; models are looked up in the folder of GPUs. */
+/* A device by name; models are looked up in the folder of GPUs. "cuda" is a worker's own GPU. */
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
 
 /* The commands. */

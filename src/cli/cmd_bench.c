@@ -8,7 +8,8 @@ static const double least = 0.99; /* of a verdict that still holds */
 
 typedef struct bench {
   hd_suite_options o;
-  const char *store_path;
+  hd_work_how how;
+  const char *device_name, *store_path;
   uint64_t budget, total, threads;
   bool verify, no_advice, json, plot;
   hd_device *device;
@@ -22,13 +23,15 @@ static void say(void *ctx, const char *line) {
   fprintf(stderr, "%s\n", line);
 }
 
-static hd_status prepare(bench *b, hd_diag *d) {
+/* A pool's worker leaves the folder to the process that has the pool. */
+static hd_status prepare(bench *b, int argc, hd_diag *d) {
   const hd_bench_file file = b->verify ? HD_BENCH_VERIFIED : HD_BENCH_RESULTS;
-  hd_status st = hd_bench_prepare(b->r.folder, file, b->o.resume, d);
-  if (st == HD_OK) st = cli_open_device(b->o.device, (unsigned)b->threads, &b->device, d);
+  const bool keeps = !b->how.stream;
+  hd_status st = keeps ? hd_bench_prepare(b->r.folder, file, b->o.resume, d) : HD_OK;
+  if (st == HD_OK) st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
   if (st != HD_OK) return st;
   if (!hd_device_get_info(b->device)->has_times)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->o.device);
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->device_name);
   if (!b->no_advice && tuning_advisor(b->device, &b->advisor)) b->o.advisor = &b->advisor;
   hd_bench_describe(b->device, HEDDLE_VERSION, &b->r.place);
   if (strcmp(b->store_path ? b->store_path : "", "none") != 0)
@@ -36,14 +39,19 @@ static hd_status prepare(bench *b, hd_diag *d) {
   b->o.store = b->store;
   if (st == HD_OK && b->verify && !b->store)
     return hd_fail(d, HD_ERR_USAGE, "bench: --verify needs a store of verdicts");
-  return st == HD_OK && b->o.resume ? hd_bench_read(&b->r, file, d) : st;
+  if (st == HD_OK && keeps) st = hd_bench_record_command(b->r.folder, argc, cli_words, d);
+  return st == HD_OK && keeps && b->o.resume ? hd_bench_read(&b->r, file, d) : st;
 }
 
 static hd_status run(bench *b, char **names, size_t n, int *rc, hd_diag *d) {
   hd_buf out = {0};
-  hd_status st = b->verify ? hd_suite_verify(&b->device, names, n, least, &b->o, &b->r, d)
-                           : hd_suite_tune(&b->device, names, n, &b->o, &b->r, d);
-  if (st != HD_OK) return st;
+  bool whole;
+  hd_status st = b->verify ? hd_suite_verify(&b->device, names, n, least, &b->o, &b->r, &whole, d)
+                           : hd_suite_tune(&b->device, names, n, &b->o, &b->r, &whole, d);
+  if (st != HD_OK || !whole) {
+    *rc = st == HD_OK ? cli_work_left(&b->how) : EXIT_OK;
+    return st;
+  }
   if (b->verify)
     (b->json ? hd_verify_json : hd_verify_results_text)(&b->r, least, &out);
   else if (b->json)
@@ -59,11 +67,13 @@ static hd_status run(bench *b, char **names, size_t n, int *rc, hd_diag *d) {
 }
 
 int cmd_bench(int argc, char **argv) {
-  bench b = {
-      .o = {.device = "cuda:0", .kernels_dir = cli_kernels_dir(), .gpus_dir = cli_gpus_dir(), .say = say},
-      .r.folder = "heddle-bench"};
+  bench b = {.o = {.kernels_dir = cli_kernels_dir(), .gpus_dir = cli_gpus_dir(), .say = say, .how = &b.how},
+             .device_name = "cuda",
+             .r.folder = "heddle-bench"};
+  cli_work work = {0};
   const cli_option table[] = {
-      CLI_COMMON("device", &b.o.device),
+      CLI_COMMON_AS("device", &b.device_name,
+                    "cuda:N or model:NAME (default: cuda, the first GPU; of MPI's ranks, each its own)"),
       CLI_COMMON_AS("size", &b.o.size, "the workloads' size (default: gpu; on models small)"),
       CLI_COMMON("budget", &b.budget),
       {"total", 0, CLI_NUMBER, &b.total, 86400 * 7, "S",
@@ -72,6 +82,11 @@ int cmd_bench(int argc, char **argv) {
       {"verify", 0, CLI_FLAG, &b.verify, 0, NULL,
        "tune nothing: measure every verdict for this device once more, at the size it was\ntuned at, into "
        "verify.jsonl and verify.txt; nothing is dropped"},
+      CLI_COMMON("shard", &work.shard),
+      CLI_COMMON("journal", &work.journal),
+      {"mixed", 0, CLI_FLAG, &b.o.mixed, 0, NULL, "GPUs of MPI's ranks may be of several kinds"},
+      {"once", 0, CLI_FLAG, &b.o.once, 0, NULL,
+       "do not measure winners once more on a second GPU, where MPI's ranks have several"},
       CLI_COMMON("store", &b.store_path),
       CLI_COMMON("no-advice", &b.no_advice),
       CLI_COMMON("no-counters", &b.o.no_counters),
@@ -91,12 +106,13 @@ int cmd_bench(int argc, char **argv) {
   hd_diag d = {0};
   char **names = argv + 1, **all = NULL;
   size_t count = (size_t)n;
-  hd_status st = prepare(&b, &d);
+  work.resume = b.o.resume && (work.shard || work.journal);
+  hd_status st = cli_work_how(&work, &b.how, &d);
+  if (st == HD_OK) st = prepare(&b, argc, &d);
   if (st == HD_OK && !n) {
     st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
     names = all;
   }
-  if (st == HD_OK) st = hd_bench_record_command(b.r.folder, argc, cli_words, &d);
   if (st == HD_OK) st = run(&b, names, count, &rc, &d);
   if (all) hd_workload_list_free(all, count);
   hd_bench_results_free(&b.r);

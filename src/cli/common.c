@@ -155,5 +155,9 @@ hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d) {
 
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d) {
   hd_device_options o = {.emu = {.threads = threads}, .gpu_dir = cli_gpus_dir()};
+  char own[16];
+  snprintf(own, sizeof own, "cuda:%u", cli_how.local);
+  /* A worker that was given one GPU sees no other. */
+  if (cli_how.local && strcmp(name, "cuda") == 0 && hd_device_open(own, &o, out, d) == HD_OK) return HD_OK;
   return hd_device_open(name, &o, out, d);
 }

@@ -12,6 +12,12 @@
 
 enum { HAND_MOST = 256 }; /* items at once */
 
+/* An item to be done, with the answer on which a second opinion is wanted. */
+typedef struct hand_order {
+  hd_work_order head;
+  char *first;
+} hand_order;
+
 typedef struct hand {
   hd_keeper keeper;
   uint32_t local, locals;
@@ -19,8 +25,9 @@ typedef struct hand {
   bool ready;      /* it said its hello */
   unsigned deaths; /* of workers, since the last answer */
   hd_work_hello hello;
-  uint64_t items[HAND_MOST]; /* that it is at */
+  hand_order orders[HAND_MOST]; /* that it is at */
   unsigned n;
+  int said; /* a file in memory: what workers wrote to their standard errors */
 } hand;
 
 typedef enum hand_event {
@@ -41,7 +48,10 @@ hd_status hand_open(hand *h, const hand_command *c, hd_diag *d);
 /* Start the worker: number `local` of `locals` on this machine, of whose processors it uses an equal part
  * unless the rank was bound to some already. */
 void hand_start(hand *h, uint32_t local, uint32_t locals);
-void hand_give(hand *h, uint64_t item);
+/* `first`: o->len bytes. */
+void hand_give(hand *h, const hd_work_order *o, const void *first);
+/* The last line that a worker wrote to its standard error. */
+void hand_last_words(const hand *h, char *out, size_t cap);
 /* Wait for an event for so many milliseconds. HAND_ANSWER: *head, and its bytes in `bytes`. */
 hand_event hand_poll(hand *h, int ms, hd_work_answer *head, hd_buf *bytes);
 void hand_close(hand *h);

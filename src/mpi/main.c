@@ -10,10 +10,11 @@
 
 static const double patience = 5; /* seconds for ranks to say goodbye */
 
-/* The ranks on the machine of rank 0. */
+/* The ranks on one machine. */
 typedef struct neighbours {
   int n;
-  int (*who)[2]; /* rank and process */
+  int (*who)[2]; /* in the first of them: rank and process */
+  pid_t first;   /* the process of rank 0, where it is one of them; else 0 */
 } neighbours;
 
 static neighbours find_neighbours(MPI_Comm node) {
@@ -26,6 +27,8 @@ static neighbours find_neighbours(MPI_Comm node) {
   own[1] = (int)getpid();
   if (local == 0) out.who = calloc((size_t)out.n, sizeof *out.who);
   MPI_Gather(own, 2, MPI_INT, out.who, 2, MPI_INT, 0, node);
+  MPI_Bcast(own, 2, MPI_INT, 0, node);
+  out.first = own[0] == 0 ? own[1] : 0;
   return out;
 }
 
@@ -82,12 +85,14 @@ int main(int argc, char **argv) {
     const hd_work_pool way = {&pool, mpi_pool_run};
     cli_how.pool = &way;
     rc = cli_main(argc, argv);
+    if (rc == EXIT_OK && pool.stray[0]) fprintf(stderr, "heddle: %s\n", pool.stray);
     fflush(NULL);
     hand_close(&own);
     leave(ranks, &near, rc);
   } else {
-    mpi_serve(&own, (uint32_t)local, (uint32_t)locals);
+    const bool ended = mpi_serve(&own, (uint32_t)local, (uint32_t)locals, near.first);
     hand_close(&own);
+    if (!ended) _exit(EXIT_USAGE); /* there is nobody to say goodbye to */
     MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BYE, MPI_COMM_WORLD);
   }
   free(near.who);

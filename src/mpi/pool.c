@@ -1,4 +1,7 @@
+#include <errno.h>
+#include <math.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +59,8 @@ bool mpi_receive(int from, int *rank, mpi_tag *tag, hd_buf *bytes) {
 /* ---- Rank 0 ------------------------------------------------------------------------------------ */
 
 typedef struct peer {
-  bool ready;
+  bool ready, gone;
+  hd_worker worker;
   unsigned threads, n;
   uint64_t items[HAND_MOST]; /* that it is at, by their places in todo */
 } peer;
@@ -65,6 +69,9 @@ typedef struct out_item {
   bool done;
   unsigned copies; /* ranks that are at it */
   double since;    /* it was given out last */
+  char *first;     /* an answer on which a second opinion is wanted, malloc'd; NULL: none */
+  size_t len;
+  int by; /* the rank that gave it */
 } out_item;
 
 typedef struct state {
@@ -79,7 +86,6 @@ typedef struct state {
   double longest; /* seconds that any item took */
   hd_work_done *take;
   void *take_ctx;
-  char stray[128]; /* why a rank takes no part */
 } state;
 
 static bool is_at(const peer *p, uint64_t k) {
@@ -88,73 +94,161 @@ static bool is_at(const peer *p, uint64_t k) {
   return false;
 }
 
+/* A second opinion comes from a rank with another device of that kind. */
+static bool can_second(const state *s, int rank, int by) {
+  const peer *p = &s->peers[rank];
+  return rank != by && p->ready && strcmp(p->worker.kind, s->peers[by].worker.kind) == 0;
+}
+
+/* Some rank can, or may be able to once it is ready. */
+static bool has_second(const state *s, int by) {
+  for (int r = 0; r < s->n_peers; r++)
+    if (can_second(s, r, by) || (r != by && !s->peers[r].ready && !s->peers[r].gone)) return true;
+  return false;
+}
+
+/* An item that waits for this rank's opinion; SIZE_MAX: none. */
+static size_t doubted(const state *s, int rank) {
+  for (size_t k = 0; s->w->doubted && k < s->next; k++) {
+    const out_item *o = &s->out[k];
+    if (o->first && !o->done && !o->copies && can_second(s, rank, o->by)) return k;
+  }
+  return SIZE_MAX;
+}
+
 /* An item that others are at for long, longest first; SIZE_MAX: none. */
-static size_t overdue(const state *s, const peer *p) {
+static size_t overdue(const state *s, int rank) {
   static const double patience = 1;
+  const peer *p = &s->peers[rank];
   const double now = hd_seconds(), wait = 2 * s->longest > patience ? 2 * s->longest : patience;
   size_t oldest = SIZE_MAX;
   for (size_t k = 0; k < s->next; k++) {
     const out_item *o = &s->out[k];
     if (o->done || (o->copies && now - o->since < wait * o->copies) || is_at(p, k)) continue;
+    if (o->first && !can_second(s, rank, o->by)) continue;
     if (oldest == SIZE_MAX || o->since < s->out[oldest].since) oldest = k;
   }
   return oldest;
 }
 
+/* Second opinions, which take less time than first ones, come at once, but fill the gaps at the end. */
+static size_t next_item(state *s, int rank) {
+  const bool early = s->n - s->next > 2 * (size_t)s->n_peers;
+  size_t k = early ? doubted(s, rank) : SIZE_MAX;
+  if (k == SIZE_MAX && s->next < s->n) k = s->next++;
+  if (k == SIZE_MAX) k = doubted(s, rank);
+  return k == SIZE_MAX ? overdue(s, rank) : k;
+}
+
+static void post_order(int rank, const hd_work_order *o, const char *first) {
+  hd_buf all = {0};
+  hd_buf_put(&all, (const char *)o, sizeof *o);
+  hd_buf_put(&all, first ? first : "", o->len);
+  if (!all.failed) mpi_post(rank, TAG_ITEM, all.data, all.len); /* else the item is overdue soon */
+  hd_buf_free(&all);
+}
+
 static void give(state *s, int rank) {
   peer *p = &s->peers[rank];
   while (p->ready && p->n < p->threads && p->n < HAND_MOST) {
-    const size_t k = s->next < s->n ? s->next++ : overdue(s, p);
+    const size_t k = next_item(s, rank);
     if (k == SIZE_MAX) return;
+    out_item *o = &s->out[k];
     p->items[p->n++] = k;
-    s->out[k].copies++;
-    s->out[k].since = hd_seconds();
-    const uint64_t item = s->todo[k];
+    o->copies++;
+    o->since = hd_seconds();
+    const hd_work_order order = {s->todo[k], o->first != NULL, o->first ? o->len : 0};
     if (rank)
-      mpi_post(rank, TAG_ITEM, &item, sizeof item);
+      post_order(rank, &order, o->first);
     else
-      hand_give(s->pool->own, item);
+      hand_give(s->pool->own, &order, o->first ? o->first : "");
   }
 }
 
-static void welcome(state *s, int rank, const hd_work_hello *hello) {
+static hd_status welcome(state *s, int rank, const hd_work_hello *hello, hd_diag *d) {
   peer *p = &s->peers[rank];
+  const hd_worker *own = &s->w->worker;
+  if (!s->w->mixed && strcmp(hello->worker.kind, own->kind) != 0)
+    return hd_fail(d, HD_ERR_USAGE, "rank %d has %s, rank 0 has %s: --mixed lets them work together", rank,
+                   hello->worker.kind, own->kind);
+  for (int r = 0; r < s->n_peers; r++)
+    if (r != rank && s->peers[r].ready && own->unit[0] &&
+        strcmp(s->peers[r].worker.unit, hello->worker.unit) == 0)
+      return hd_fail(d, HD_ERR_USAGE, "ranks %d and %d have the same device, %s: start one rank for each",
+                     r < rank ? r : rank, r < rank ? rank : r, hello->worker.unit);
   if (hello->n == s->w->n && memcmp(&hello->identity, &s->w->identity, sizeof hello->identity) == 0) {
     p->ready = true;
+    p->worker = hello->worker;
     p->threads = hello->threads < HAND_MOST ? (unsigned)hello->threads : HAND_MOST;
   } else {
-    snprintf(s->stray, sizeof s->stray, "rank %d sees other work: its files or its heddle differ", rank);
+    snprintf(s->pool->stray, sizeof s->pool->stray, "rank %d sees other work: its files or its heddle differ",
+             rank);
   }
+  return HD_OK;
 }
 
 /* The worker of a rank is given up; its items are others'. */
-static void lose(state *s, int rank) {
+static void lose(state *s, int rank, const char *why) {
   peer *p = &s->peers[rank];
+  char *stray = s->pool->stray;
   for (unsigned i = 0; i < p->n; i++) s->out[p->items[i]].copies--;
-  *p = (peer){0};
-  if (!s->stray[0]) snprintf(s->stray, sizeof s->stray, "the workers of rank %d end without an answer", rank);
+  *p = (peer){.gone = true, .worker = p->worker};
+  if (!stray[0])
+    snprintf(stray, sizeof s->pool->stray, "the workers of rank %d end without an answer%s%.600s", rank,
+             why[0] ? ": " : "", why);
+}
+
+static hd_status finish(state *s, size_t k, const char *bytes, size_t len, hd_diag *d) {
+  s->out[k].done = true;
+  s->done++;
+  return s->take(s->take_ctx, s->todo[k], bytes, len, d);
+}
+
+/* Until another rank has said what it thinks of it. */
+static hd_status keep_first(out_item *o, int rank, const char *bytes, size_t len, hd_diag *d) {
+  if (!(o->first = malloc(len + 1))) return hd_nomem(d);
+  memcpy(o->first, bytes, len);
+  o->len = len;
+  o->by = rank;
+  o->since = hd_seconds();
+  return HD_OK;
+}
+
+/* First answers on which nobody is left to say anything, or does in time, stand. */
+static hd_status settle(state *s, hd_diag *d) {
+  static const double least = 30;
+  const double patience = fmax(least, 5 * s->longest), now = hd_seconds();
+  hd_status st = HD_OK;
+  for (size_t k = 0; s->w->doubted && st == HD_OK && k < s->next; k++) {
+    const out_item *o = &s->out[k];
+    if (o->first && !o->done && (!has_second(s, o->by) || now - o->since > patience))
+      st = finish(s, k, o->first, o->len, d);
+  }
+  return st;
 }
 
 static hd_status take_answer(state *s, int rank, const hd_work_answer *head, const char *bytes, hd_diag *d) {
   peer *p = &s->peers[rank];
   if (head->item >= s->w->n) return hd_fail(d, HD_ERR_INPUT, "rank %d answers to no item", rank);
   const size_t k = s->place[head->item];
+  out_item *o = &s->out[k];
   for (unsigned i = 0; i < p->n; i++)
     if (p->items[i] == k) {
       p->items[i] = p->items[--p->n];
-      s->out[k].copies--;
+      o->copies--;
       break;
     }
-  if (s->out[k].done) return HD_OK;
+  if (o->done || (o->first && !head->second)) return HD_OK;
   if (head->status != HD_OK) {
     if (d) memcpy(d, bytes, sizeof *d);
     return (hd_status)head->status;
   }
-  const double took = hd_seconds() - s->out[k].since;
+  const double took = hd_seconds() - o->since;
   if (took > s->longest) s->longest = took;
-  s->out[k].done = true;
-  s->done++;
-  return s->take(s->take_ctx, s->todo[k], bytes, head->len, d);
+  const hd_work *w = s->w;
+  if (!head->second && w->doubted && w->doubted(w->ctx, bytes, head->len) && has_second(s, rank))
+    return keep_first(o, rank, bytes, head->len, d);
+  return finish(s, k, bytes, head->len, d);
 }
 
 static hd_status hear(state *s, hd_buf *bytes, hd_diag *d) {
@@ -166,23 +260,28 @@ static hd_status hear(state *s, hd_buf *bytes, hd_diag *d) {
     if (tag == TAG_READY && bytes->len == sizeof(hd_work_hello)) {
       hd_work_hello hello;
       memcpy(&hello, bytes->data, sizeof hello);
-      welcome(s, rank, &hello);
+      st = welcome(s, rank, &hello, d);
     } else if (tag == TAG_ANSWER && bytes->len >= sizeof head) {
       memcpy(&head, bytes->data, sizeof head);
       st = take_answer(s, rank, &head, bytes->data + sizeof head, d);
     } else if (tag == TAG_DEAD) {
-      lose(s, rank);
+      lose(s, rank, bytes->data);
     }
   }
   return st;
 }
 
 static hd_status hear_own(state *s, hd_buf *bytes, hd_diag *d) {
+  hand *own = s->pool->own;
   hd_work_answer head;
-  switch (hand_poll(s->pool->own, TICK, &head, bytes)) {
-  case HAND_READY: welcome(s, 0, &s->pool->own->hello); break;
+  char why[640];
+  switch (hand_poll(own, TICK, &head, bytes)) {
+  case HAND_READY: return welcome(s, 0, &own->hello, d);
   case HAND_ANSWER: return take_answer(s, 0, &head, bytes->data, d);
-  case HAND_DEAD: lose(s, 0); break;
+  case HAND_DEAD:
+    hand_last_words(own, why, sizeof why);
+    lose(s, 0, why);
+    break;
   case HAND_NOTHING: break;
   }
   return HD_OK;
@@ -193,10 +292,12 @@ static hd_status hand_out(state *s, hd_diag *d) {
   static const double patience = 600;
   hd_buf bytes = {0};
   hd_status st = HD_OK;
+  const char *stray = s->pool->stray;
   double last = hd_seconds();
   while (st == HD_OK && s->done < s->n) {
     st = hear(s, &bytes, d);
     if (st == HD_OK) st = hear_own(s, &bytes, d);
+    if (st == HD_OK) st = settle(s, d);
     bool any = false;
     for (int r = 0; st == HD_OK && r < s->n_peers; r++) {
       give(s, r);
@@ -205,7 +306,7 @@ static hd_status hand_out(state *s, hd_diag *d) {
     if (any) last = hd_seconds();
     const bool gone = s->pool->own->fd < 0 && s->n_peers == 1;
     if (st == HD_OK && (gone || hd_seconds() - last > patience))
-      st = hd_fail(d, HD_ERR_IO, "no rank does the work%s%s", s->stray[0] ? ": " : "", s->stray);
+      st = hd_fail(d, HD_ERR_IO, "no rank does the work%s%s", stray[0] ? ": " : "", stray);
   }
   hd_buf_free(&bytes);
   return st;
@@ -227,45 +328,55 @@ hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n
     hand_start(s.pool->own, s.pool->local, s.pool->locals);
     st = hand_out(&s, d);
   }
+  for (size_t k = 0; s.out && k < n; k++) free(s.out[k].first);
   hd_arena_free(&memory);
   return st;
 }
 
 /* ---- Other ranks --------------------------------------------------------------------------------- */
 
+static void send_dead(const char *why) { mpi_post(0, TAG_DEAD, why, strlen(why) + 1); }
+
 static void send_answer(const hd_work_answer *head, const hd_buf *bytes) {
   hd_buf all = {0};
   hd_buf_put(&all, (const char *)head, sizeof *head);
   hd_buf_put(&all, bytes->data ? bytes->data : "", bytes->len);
   if (all.failed)
-    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_DEAD, MPI_COMM_WORLD);
+    send_dead("out of memory");
   else
-    MPI_Send(all.data, (int)all.len, MPI_BYTE, 0, TAG_ANSWER, MPI_COMM_WORLD);
+    mpi_post(0, TAG_ANSWER, all.data, all.len);
   hd_buf_free(&all);
 }
 
-void mpi_serve(hand *h, uint32_t local, uint32_t locals) {
+bool mpi_serve(hand *h, uint32_t local, uint32_t locals, pid_t first) {
   hd_buf bytes = {0};
-  for (bool going = true; going;) {
+  bool going = true, alive = true;
+  while (going && alive) {
     int rank;
     mpi_tag tag;
     hd_work_answer head;
+    char why[640];
     while (going && mpi_receive(0, &rank, &tag, &bytes)) {
-      uint64_t item;
+      hd_work_order order;
       if (tag == TAG_START) hand_start(h, local, locals);
-      if (tag == TAG_ITEM && bytes.len == sizeof item) {
-        memcpy(&item, bytes.data, sizeof item);
-        hand_give(h, item);
+      if (tag == TAG_ITEM && bytes.len >= sizeof order) {
+        memcpy(&order, bytes.data, sizeof order);
+        hand_give(h, &order, bytes.data + sizeof order);
       }
       going = tag != TAG_END;
     }
     if (!going) break;
+    alive = !first || kill(first, 0) == 0 || errno != ESRCH;
     switch (hand_poll(h, TICK, &head, &bytes)) {
-    case HAND_READY: MPI_Send(&h->hello, sizeof h->hello, MPI_BYTE, 0, TAG_READY, MPI_COMM_WORLD); break;
+    case HAND_READY: mpi_post(0, TAG_READY, &h->hello, sizeof h->hello); break;
     case HAND_ANSWER: send_answer(&head, &bytes); break;
-    case HAND_DEAD: MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_DEAD, MPI_COMM_WORLD); break;
+    case HAND_DEAD:
+      hand_last_words(h, why, sizeof why);
+      send_dead(why);
+      break;
     case HAND_NOTHING: break;
     }
   }
   hd_buf_free(&bytes);
+  return alive;
 }

@@ -24,9 +24,12 @@ void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place
   char gpu[96];
   memset(out, 0, sizeof *out);
   snprintf(out->device, sizeof out->device, "%s", i->name);
-  snprintf(out->title, sizeof out->title, "%s", i->title);
+  snprintf(out->gpu.title, sizeof out->gpu.title, "%s", i->title);
+  snprintf(out->gpu.uuid, sizeof out->gpu.uuid, "%s", i->uuid);
+  out->gpu.clock_mhz = i->clock_mhz;
+  out->gpu.memory_clock_mhz = i->memory_clock_mhz;
   snprintf(out->version, sizeof out->version, "%.31s", version);
-  hd_tune_place(i, gpu, out->driver);
+  hd_tune_place(i, gpu, out->gpu.driver);
   out->n_sms = i->n_sms;
   /* Memory clocks are told in cycles, in each of which two words move. */
   out->dram_bytes_per_second = g ? g->dram_bytes_per_cycle * g->clock_mhz * 1e6
@@ -66,12 +69,7 @@ static void fill_levers(const hd_tuning *t, hd_bench_row *out) {
     }
 }
 
-void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p, hd_bench_row *out) {
-  memset(out, 0, sizeof *out);
-  snprintf(out->workload, sizeof out->workload, "%.95s", w->name);
-  snprintf(out->size, sizeof out->size, "%.31s", w->size);
-  snprintf(out->category, sizeof out->category, "%.47s", w->category);
-  snprintf(out->paper, sizeof out->paper, "%.159s", w->paper);
+static void fill_outcome(const hd_tuning *t, hd_bench_row *out) {
   out->default_us = t->before_us;
   out->best_us = t->after_us;
   out->speedup = t->speedup.median;
@@ -82,6 +80,16 @@ void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_plac
     const hd_tuned *k = &t->kernels[i];
     if (!k->adopted && !out->why[0]) snprintf(out->why, sizeof out->why, "%s", k->why);
   }
+}
+
+void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p, hd_bench_row *out) {
+  memset(out, 0, sizeof *out);
+  out->gpu = p->gpu;
+  snprintf(out->workload, sizeof out->workload, "%.95s", w->name);
+  snprintf(out->size, sizeof out->size, "%.31s", w->size);
+  snprintf(out->category, sizeof out->category, "%.47s", w->category);
+  snprintf(out->paper, sizeof out->paper, "%.159s", w->paper);
+  fill_outcome(t, out);
   fill_levers(t, out);
   out->has_counters = t->has_counters;
   out->before = t->before;
@@ -92,6 +100,15 @@ void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_plac
   out->tried = t->tried;
   out->seconds = t->seconds;
   out->spent = t->spent;
+}
+
+void hd_bench_fill_second(const hd_tuning *t, const hd_bench_gpu *gpu, bool held, hd_bench_row *out) {
+  const hd_speedup *v = &t->verified;
+  out->second = (hd_bench_second){.speedup = v->median, .low = v->low, .high = v->high};
+  memcpy(out->second.uuid, gpu->uuid, sizeof out->second.uuid);
+  if (held) return;
+  out->why[0] = 0;
+  fill_outcome(t, out);
 }
 
 hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu) {
@@ -230,8 +247,8 @@ static void put_means(const hd_bench_row *rows, size_t n, hd_buf *out) {
 
 void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, hd_buf *out) {
   size_t failed = 0;
-  hd_buf_printf(out, "%s (%s), %u SMs, driver %s, heddle %s\n\n", p->device, p->title, p->n_sms, p->driver,
-                p->version);
+  hd_buf_printf(out, "%s (%s), %u SMs, driver %s, heddle %s\n\n", p->device, p->gpu.title, p->n_sms,
+                p->gpu.driver, p->version);
   hd_buf_puts(
       out, "Speedup over the default launch: the best plan of each lever alone, and the best of all, which "
            "is the original where none won.\n\n");
@@ -337,11 +354,11 @@ void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
   qsort(sorted, m, sizeof *sorted, by_speedup);
   html_begin(out, "heddle bench");
   hd_buf_puts(out, "<h1>Gains from steering CTAs on ");
-  html_escape(out, p->title);
+  html_escape(out, p->gpu.title);
   hd_buf_puts(out, "</h1><p class=\"sub\">");
   html_escape(out, p->device);
   hd_buf_printf(out, ", %u SMs, driver ", p->n_sms);
-  html_escape(out, p->driver);
+  html_escape(out, p->gpu.driver);
   hd_buf_puts(out, ", heddle ");
   html_escape(out, p->version);
   hd_buf_puts(out, "</p><div class=\"verdict\">");

@@ -35,10 +35,25 @@ static void read_events(const json_t *j, hd_counters *c) {
   }
 }
 
+/* A line begins with where it was measured: on the row's own GPU, or on the place's. */
+static json_t *line_json(const hd_bench_place *p, const hd_bench_gpu *own) {
+  const hd_bench_gpu *g = own->title[0] ? own : &p->gpu;
+  json_t *j = json_pack("{s:s, s:s, s:s}", "heddle", p->version, "device", g->title, "driver", g->driver);
+  if (j && g->uuid[0])
+    json_object_update_new(j, json_pack("{s:s, s:f, s:f}", "gpu", g->uuid, "clock_mhz", g->clock_mhz,
+                                        "memory_clock_mhz", g->memory_clock_mhz));
+  return j;
+}
+
+static json_t *second_json(const hd_bench_second *s) {
+  return json_pack("{s:s, s:o, s:o, s:o}", "gpu", s->uuid, "speedup", report_number_json(s->speedup), "low",
+                   report_number_json(s->low), "high", report_number_json(s->high));
+}
+
 static json_t *bench_row_json(const hd_bench_place *p, const hd_bench_row *r) {
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "heddle", p->version, "device", p->title,
-                        "driver", p->driver, "workload", r->workload, "size", r->size, "category",
-                        r->category, "paper", r->paper, "failed", r->failed);
+  json_t *j = line_json(p, &r->gpu);
+  json_object_update_new(j, json_pack("{s:s, s:s, s:s, s:s, s:s}", "workload", r->workload, "size", r->size,
+                                      "category", r->category, "paper", r->paper, "failed", r->failed));
   if (!j || r->failed[0]) return j;
   json_t *levers = json_object();
   for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
@@ -56,6 +71,7 @@ static json_t *bench_row_json(const hd_bench_place *p, const hd_bench_row *r) {
                    r->why, "levers", levers, "compulsory_bytes", (json_int_t)r->compulsory_bytes,
                    "roofline_us", r->roofline_us, "tried", (int)r->tried, "seconds", r->seconds));
   json_object_set_new(j, "spent", report_seconds_json(&r->spent));
+  if (r->second.uuid[0]) json_object_set_new(j, "second", second_json(&r->second));
   if (r->has_counters) {
     json_object_set_new(j, "before", events_json(&r->before));
     json_object_set_new(j, "after", events_json(&r->after));
@@ -64,12 +80,14 @@ static json_t *bench_row_json(const hd_bench_place *p, const hd_bench_row *r) {
 }
 
 static json_t *verify_row_json(const hd_bench_place *p, const hd_verify_row *r) {
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:f, s:f, s:f}", "heddle",
-                   p->version, "device", p->title, "driver", p->driver, "workload", r->workload, "size",
-                   r->size, "failed", r->failed, "plan", r->plan, "original", r->original, "tuned",
+  json_t *j = line_json(p, &r->gpu);
+  json_object_update_new(
+      j, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:f, s:f, s:f}", "workload", r->workload,
+                   "size", r->size, "failed", r->failed, "plan", r->plan, "original", r->original, "tuned",
                    report_number_json(r->kept), "speedup", report_number_json(r->speedup), "low",
                    report_number_json(r->low), "high", report_number_json(r->high), "default_us",
-                   r->before_us, "plan_us", r->after_us, "seconds", r->seconds);
+                   r->before_us, "plan_us", r->after_us, "seconds", r->seconds));
+  return j;
 }
 
 static bool read_text(const json_t *j, const char *key, char *out, size_t cap) {
@@ -82,9 +100,18 @@ static double read_number(const json_t *j, const char *key) {
   return json_number_value(json_object_get(j, key));
 }
 
+static void read_gpu(const json_t *j, hd_bench_gpu *g) {
+  read_text(j, "device", g->title, sizeof g->title);
+  read_text(j, "driver", g->driver, sizeof g->driver);
+  read_text(j, "gpu", g->uuid, sizeof g->uuid);
+  g->clock_mhz = read_number(j, "clock_mhz");
+  g->memory_clock_mhz = read_number(j, "memory_clock_mhz");
+}
+
 /* False: it names no workload. */
 static bool read_bench_row(const json_t *j, hd_bench_row *r) {
   memset(r, 0, sizeof *r);
+  read_gpu(j, &r->gpu);
   read_text(j, "workload", r->workload, sizeof r->workload);
   read_text(j, "size", r->size, sizeof r->size);
   read_text(j, "category", r->category, sizeof r->category);
@@ -102,6 +129,11 @@ static bool read_bench_row(const json_t *j, hd_bench_row *r) {
   r->tried = (uint32_t)read_number(j, "tried");
   r->seconds = read_number(j, "seconds");
   report_read_seconds(json_object_get(j, "spent"), &r->spent);
+  const json_t *second = json_object_get(j, "second");
+  read_text(second, "gpu", r->second.uuid, sizeof r->second.uuid);
+  r->second.speedup = read_number(second, "speedup");
+  r->second.low = read_number(second, "low");
+  r->second.high = read_number(second, "high");
   for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
     const json_t *l = json_object_get(json_object_get(j, "levers"), hd_bench_lever_name(k));
     if (!l) continue;
@@ -119,6 +151,7 @@ static bool read_bench_row(const json_t *j, hd_bench_row *r) {
 /* False: it names no workload, or no size. */
 static bool read_verify_row(const json_t *j, hd_verify_row *r) {
   memset(r, 0, sizeof *r);
+  read_gpu(j, &r->gpu);
   bool named = read_text(j, "workload", r->workload, sizeof r->workload) &&
                read_text(j, "size", r->size, sizeof r->size);
   read_text(j, "failed", r->failed, sizeof r->failed);
@@ -176,8 +209,8 @@ void hd_bench_results_free(hd_bench_results *r) {
 static bool is_of_place(const json_t *j, const hd_bench_place *p) {
   char version[32], title[128], driver[32];
   return read_text(j, "heddle", version, sizeof version) && strcmp(version, p->version) == 0 &&
-         read_text(j, "device", title, sizeof title) && strcmp(title, p->title) == 0 &&
-         read_text(j, "driver", driver, sizeof driver) && strcmp(driver, p->driver) == 0;
+         read_text(j, "device", title, sizeof title) && strcmp(title, p->gpu.title) == 0 &&
+         read_text(j, "driver", driver, sizeof driver) && strcmp(driver, p->gpu.driver) == 0;
 }
 
 static bool take_result(void *ctx, const json_t *line) {

@@ -121,8 +121,8 @@ void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n
     below += is_below(&rows[i], least);
     kept += rows[i].original && !rows[i].failed[0];
   }
-  hd_buf_printf(out, "%s (%s), %u SMs, driver %s, heddle %s\n\n", p->device, p->title, p->n_sms, p->driver,
-                p->version);
+  hd_buf_printf(out, "%s (%s), %u SMs, driver %s, heddle %s\n\n", p->device, p->gpu.title, p->n_sms,
+                p->gpu.driver, p->version);
   hd_buf_puts(
       out, "Verdicts measured once more, slowest first: speedup over the default launch when it was tuned, "
            "and now. Where the original was kept, it is the default launch.\n\n");

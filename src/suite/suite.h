@@ -1,4 +1,5 @@
-/* suite/suite.h: jobs on a device. tune.c and verify.c say what a job is, jobs.c does one after the other. */
+/* suite/suite.h: jobs on devices. tune.c and verify.c say what a job is, jobs.c has them done: one after the
+ * other, or by the ranks of a pool, each on a GPU of its own. */
 #ifndef HEDDLE_SUITE_SUITE_H
 #define HEDDLE_SUITE_SUITE_H
 
@@ -11,20 +12,30 @@ typedef struct suite_job {
 
 typedef struct suite suite;
 
-/* The row of a job, whichever kind it is. */
-typedef union suite_row {
-  hd_bench_row tuned;
-  hd_verify_row verified;
-} suite_row;
+/* What became of a job. Its bytes go from process to process, verdicts behind them. */
+typedef struct suite_answer {
+  hd_bench_gpu gpu; /* that it was done on */
+  char failed[512]; /* why there is no row; "" */
+  bool gone;        /* there is none to be made */
+  bool left;        /* it was not begun: the time for all is over */
+  union {           /* the row, whichever kind it is */
+    hd_bench_row tuned;
+    hd_verify_row verified;
+  } row;
+} suite_answer;
 
 typedef struct suite_kind {
+  const char *name;
   /* A row of it is there, and did not fail. */
   bool (*is_done)(const suite *s, const suite_job *j);
-  /* Make the row; *gone: there is none to be made. */
-  hd_status (*run)(suite *s, const suite_job *j, suite_row *row, bool *gone, hd_diag *d);
-  /* Keep it, or, where `failed` says why there is none, one that says so. `line`: what is said of it. */
-  hd_status (*keep)(suite *s, const suite_job *j, suite_row *row, const char *failed, hd_buf *line,
-                    hd_diag *d);
+  /* Make the row. Where answers are carried to another process, `verdicts` is what there is to be kept. */
+  hd_status (*run)(suite *s, const suite_job *j, suite_answer *a, hd_buf *verdicts, hd_diag *d);
+  /* Keep it, or, where it failed, one that says so. `line`: what is said of it. */
+  hd_status (*keep)(suite *s, const suite_job *j, suite_answer *a, hd_buf *line, hd_diag *d);
+  /* A row that another GPU measures once more, from its verdicts; both are replaced. NULL: none. */
+  bool (*doubted)(const suite_answer *a);
+  hd_status (*second)(suite *s, const suite_job *j, suite_answer *a, const char *text, size_t len,
+                      hd_buf *verdicts, hd_diag *d);
 } suite_kind;
 
 struct suite {
@@ -33,12 +44,18 @@ struct suite {
   hd_device **device;
   hd_bench_results *r;
   double least; /* verify.c: a speedup below it is bad */
+  double start;
+  size_t n_left;
   HD_VEC(suite_job) jobs;
+  HD_VEC(double) costs; /* of each */
 };
 
-/* Twice the same is one job. */
-hd_status suite_add(suite *s, const char *name, const char *size, hd_diag *d);
-hd_status suite_run(suite *s, hd_diag *d);
+/* Twice the same is one job. The cost is in any unit. */
+hd_status suite_add(suite *s, const char *name, const char *size, double cost, hd_diag *d);
+/* *whole: all rows are kept, here; else in a journal, or in the process that asked for them. */
+hd_status suite_run(suite *s, bool *whole, hd_diag *d);
 void suite_free(suite *s);
+/* Verdicts are carried to the process that keeps all rows, which puts them into its store. */
+bool suite_carries(const suite *s);
 
 #endif

@@ -4,49 +4,115 @@
 
 #include "suite/suite.h"
 
-static bool is_done(const suite *s, const suite_job *j) {
-  const hd_bench_row *row = hd_bench_find(s->r, j->name, j->size);
-  return row && !row->failed[0];
+static hd_tune_options options_of(const suite *s, const suite_job *j) {
+  const hd_suite_options *o = s->o;
+  return (hd_tune_options){.run = {.threads = o->threads},
+                           .budget = o->budget,
+                           .no_counters = o->no_counters,
+                           .shared = o->shared,
+                           .each_lever = true,
+                           .advisor = o->advisor,
+                           .progress = o->progress,
+                           .ctx = (void *)j->name};
 }
 
-static hd_status run(suite *s, const suite_job *j, suite_row *row, bool *gone, hd_diag *d) {
-  const hd_suite_options *o = s->o;
-  const hd_tune_options how = {.run = {.threads = o->threads},
-                               .budget = o->budget,
-                               .no_counters = o->no_counters,
-                               .shared = o->shared,
-                               .each_lever = true,
-                               .advisor = o->advisor,
-                               .progress = o->progress,
-                               .ctx = (void *)j->name};
+/* In the store; where answers are carried, as text. */
+static hd_status keep_verdicts(const suite *s, const hd_workload *w, const hd_tune_options *how,
+                               const hd_tuning *t, hd_buf *verdicts, hd_diag *d) {
+  hd_store *own = NULL;
+  if (!suite_carries(s)) return s->o->store ? hd_tuning_keep(s->o->store, *s->device, w, how, t, d) : HD_OK;
+  hd_status st = hd_store_open(":memory:", &own, d);
+  if (st == HD_OK) st = hd_tuning_keep(own, *s->device, w, how, t, d);
+  if (st == HD_OK) st = hd_store_export(own, NULL, verdicts, d);
+  hd_store_close(own);
+  return st;
+}
+
+static hd_status run(suite *s, const suite_job *j, suite_answer *a, hd_buf *verdicts, hd_diag *d) {
+  const hd_tune_options how = options_of(s, j);
   hd_workload *w;
   hd_tuning t;
-  hd_status st = hd_workload_open(j->name, o->kernels_dir, j->size, &w, d);
+  hd_status st = hd_workload_open(j->name, s->o->kernels_dir, j->size, &w, d);
   if (st != HD_OK) return st;
   st = hd_tune(*s->device, w, &how, &t, d);
   if (st == HD_OK) {
-    hd_bench_fill(w, &t, &s->r->place, &row->tuned);
-    if (o->store) st = hd_tuning_keep(o->store, *s->device, w, &how, &t, d);
+    hd_bench_fill(w, &t, &s->r->place, &a->row.tuned);
+    st = keep_verdicts(s, w, &how, &t, verdicts, d);
     hd_tuning_free(&t);
   }
   hd_workload_close(w);
   return st;
 }
 
-static hd_status keep(suite *s, const suite_job *j, suite_row *row, const char *failed, hd_buf *line,
-                      hd_diag *d) {
-  hd_bench_row *r = &row->tuned;
-  snprintf(r->failed, sizeof r->failed, "%s", failed);
-  if (failed[0]) snprintf(r->size, sizeof r->size, "%s", j->size);
+/* ---- A second GPU ------------------------------------------------------------------------------ */
+
+static bool doubted(const suite_answer *a) { return strcmp(a->row.tuned.plan, "baseline") != 0; }
+
+static unsigned count_adopted(const hd_tuning *t) {
+  unsigned n = 0;
+  for (uint32_t i = 0; i < t->n_kernels; i++) n += t->kernels[i].adopted;
+  return n;
+}
+
+/* A kernel that won on the first GPU only keeps its original. */
+static hd_status measure_again(suite *s, const suite_job *j, const hd_workload *w, hd_store *own,
+                               suite_answer *a, hd_buf *verdicts, hd_diag *d) {
+  hd_tune_options how = options_of(s, j);
+  hd_tuning t;
+  bool found;
+  hd_status st = hd_tuning_recall(own, *s->device, w, &how, &t, &found, d);
+  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "the verdict is of another kernel or GPU");
+  if (st != HD_OK) return st;
+  const unsigned adopted = count_adopted(&t);
+  how.budget = 1;
+  st = hd_tuning_verify(*s->device, w, &how, 0, &t, d);
+  if (st == HD_OK) {
+    const bool held = count_adopted(&t) == adopted;
+    hd_bench_fill_second(&t, &s->r->place.gpu, held, &a->row.tuned);
+    if (!held) st = keep_verdicts(s, w, &how, &t, verdicts, d);
+  }
+  hd_tuning_free(&t);
+  return st;
+}
+
+static hd_status second(suite *s, const suite_job *j, suite_answer *a, const char *text, size_t len,
+                        hd_buf *verdicts, hd_diag *d) {
+  hd_workload *w = NULL;
+  hd_store *own = NULL;
+  uint64_t imported;
+  hd_status st = hd_store_open(":memory:", &own, d);
+  if (st == HD_OK) st = hd_store_import(own, text, len, j->name, &imported, d);
+  if (st == HD_OK) st = hd_workload_open(j->name, s->o->kernels_dir, j->size, &w, d);
+  if (st == HD_OK) st = measure_again(s, j, w, own, a, verdicts, d);
+  if (st == HD_OK && !verdicts->len) hd_buf_put(verdicts, text, len);
+  hd_workload_close(w);
+  hd_store_close(own);
+  return st;
+}
+
+/* ---- All of them --------------------------------------------------------------------------------- */
+
+static bool is_done(const suite *s, const suite_job *j) {
+  const hd_bench_row *row = hd_bench_find(s->r, j->name, j->size);
+  return row && !row->failed[0];
+}
+
+static hd_status keep(suite *s, const suite_job *j, suite_answer *a, hd_buf *line, hd_diag *d) {
+  hd_bench_row *r = &a->row.tuned;
+  memcpy(r->failed, a->failed, sizeof r->failed);
+  if (a->failed[0]) {
+    memcpy(r->size, j->size, sizeof r->size);
+    r->gpu = a->gpu;
+  }
   snprintf(r->workload, sizeof r->workload, "%.95s", j->name);
-  if (failed[0])
-    hd_buf_printf(line, ": %s", failed);
+  if (a->failed[0])
+    hd_buf_printf(line, ": %s", a->failed);
   else
     hd_buf_printf(line, ": %.3fx, %s, %.1f s", r->speedup, r->plan, r->seconds);
   return hd_bench_add(s->r, r, d);
 }
 
-static const suite_kind tuned = {is_done, run, keep};
+static const suite_kind tuned = {"tune", is_done, run, keep, doubted, second};
 
 /* A workload that cannot be opened has the usual size, and fails in its turn. */
 static hd_status add(suite *s, const char *name, hd_diag *d) {
@@ -56,17 +122,19 @@ static hd_status add(suite *s, const char *name, hd_diag *d) {
                                  .preferred = hd_tune_size(hd_device_get_info(*s->device))};
   hd_workload *w = NULL;
   const bool opened = hd_workload_request_open(&q, &w, NULL) == HD_OK;
-  hd_status st = suite_add(s, name, opened ? w->size : q.size ? q.size : q.preferred, d);
+  double bytes = 0;
+  for (uint32_t i = 0; opened && i < w->n_buffers; i++) bytes += (double)w->buffers[i].bytes;
+  hd_status st = suite_add(s, name, opened ? w->size : q.size ? q.size : q.preferred, bytes, d);
   if (opened) hd_workload_close(w);
   return st;
 }
 
 hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, const hd_suite_options *o,
-                        hd_bench_results *r, hd_diag *d) {
+                        hd_bench_results *r, bool *whole, hd_diag *d) {
   suite s = {.o = o, .kind = &tuned, .device = dev, .r = r};
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < n; i++) st = add(&s, names[i], d);
-  if (st == HD_OK) st = suite_run(&s, d);
+  if (st == HD_OK) st = suite_run(&s, whole, d);
   suite_free(&s);
-  return st == HD_OK ? hd_bench_draw(r, d) : st;
+  return st == HD_OK && *whole ? hd_bench_draw(r, d) : st;
 }

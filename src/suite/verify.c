@@ -11,7 +11,7 @@ static bool is_done(const suite *s, const suite_job *j) {
   return row && !row->failed[0];
 }
 
-static hd_status run(suite *s, const suite_job *j, suite_row *row, bool *gone, hd_diag *d) {
+static hd_status run(suite *s, const suite_job *j, suite_answer *a, hd_buf *verdicts, hd_diag *d) {
   hd_workload *w;
   hd_tuning t;
   bool found = true;
@@ -20,25 +20,24 @@ static hd_status run(suite *s, const suite_job *j, suite_row *row, bool *gone, h
   if (st != HD_OK) return st;
   st = hd_tuning_recall(s->o->store, *s->device, w, &how, &t, &found, d);
   if (st == HD_OK && found) {
-    hd_verify_begin(w, &t, &row->verified);
+    hd_verify_begin(w, &t, &a->row.verified);
     if (t.adopted) {
       st = hd_tuning_verify(*s->device, w, &how, s->least, &t, d);
-      if (st == HD_OK) hd_verify_end(&t, &row->verified);
+      if (st == HD_OK) hd_verify_end(&t, &a->row.verified);
     }
     hd_tuning_free(&t);
   }
-  *gone = st == HD_OK && !found;
-  s->r->gone += *gone;
+  a->gone = st == HD_OK && !found;
   hd_workload_close(w);
   return st;
 }
 
-static hd_status keep(suite *s, const suite_job *j, suite_row *row, const char *failed, hd_buf *line,
-                      hd_diag *d) {
-  hd_verify_row *r = &row->verified;
-  if (failed[0]) snprintf(r->failed, sizeof r->failed, "%s", failed);
+static hd_status keep(suite *s, const suite_job *j, suite_answer *a, hd_buf *line, hd_diag *d) {
+  hd_verify_row *r = &a->row.verified;
+  if (a->failed[0]) memcpy(r->failed, a->failed, sizeof r->failed);
+  r->gpu = a->gpu;
   snprintf(r->workload, sizeof r->workload, "%.95s", j->name);
-  snprintf(r->size, sizeof r->size, "%s", j->size);
+  memcpy(r->size, j->size, sizeof r->size);
   hd_buf_printf(line, " (%s): ", j->size);
   if (r->failed[0])
     hd_buf_puts(line, r->failed);
@@ -47,7 +46,7 @@ static hd_status keep(suite *s, const suite_job *j, suite_row *row, const char *
   return hd_verify_add(s->r, r, d);
 }
 
-static const suite_kind verified = {is_done, run, keep};
+static const suite_kind verified = {"verify", is_done, run, keep, NULL, NULL};
 
 /* ---- Workloads and sizes ---------------------------------------------------------------- */
 
@@ -77,14 +76,14 @@ static bool take_verdict(void *ctx, const hd_verdict *v) {
   for (size_t i = 0; x->status == HD_OK && i < x->n_names; i++) {
     if (!is_of(v, x->names[i])) continue;
     known = true;
-    if (!o->size || strcmp(o->size, size) == 0) x->status = suite_add(&x->s, x->names[i], size, x->d);
+    if (!o->size || strcmp(o->size, size) == 0) x->status = suite_add(&x->s, x->names[i], size, 1, x->d);
   }
   x->s.r->unknown += !known;
   return x->status == HD_OK;
 }
 
 hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
-                          const hd_suite_options *o, hd_bench_results *r, hd_diag *d) {
+                          const hd_suite_options *o, hd_bench_results *r, bool *whole, hd_diag *d) {
   search x = {.s = {.o = o, .kind = &verified, .device = dev, .r = r, .least = least},
               .names = names,
               .n_names = n,
@@ -95,7 +94,7 @@ hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double 
   if (st == HD_OK) st = x.status;
   if (st == HD_OK && !r->verdicts)
     st = hd_fail(d, HD_ERR_USAGE, "there are no verdicts for %s under driver %s", x.gpu, x.driver);
-  if (st == HD_OK) st = suite_run(&x.s, d);
+  if (st == HD_OK) st = suite_run(&x.s, whole, d);
   suite_free(&x.s);
-  return st == HD_OK ? hd_verify_draw(r, least, d) : st;
+  return st == HD_OK && *whole ? hd_verify_draw(r, least, d) : st;
 }

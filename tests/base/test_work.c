@@ -292,7 +292,8 @@ static hd_status run_by_worker(void *ctx, const hd_work *w, const size_t *todo, 
     hd_work_answer head;
     char bytes[sizeof(hd_diag)];
     const uint64_t i = todo[n - 1 - k];
-    assert_true(hd_process_send(p.fd, &i, sizeof i));
+    const hd_work_order order = {.item = i};
+    assert_true(hd_process_send(p.fd, &order, sizeof order));
     assert_true(hd_process_receive(p.fd, &head, sizeof head));
     assert_int_equal(head.item, i);
     assert_true(head.len <= sizeof bytes);

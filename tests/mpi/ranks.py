@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """heddle-mpi against one process: the same bytes, whatever becomes of ranks and workers.
 
-  ranks.py HEDDLE HEDDLE_MPI MPIEXEC [KILLS]
+  ranks.py HEDDLE HEDDLE_MPI MPIEXEC SOURCE FAKE_DRIVER [KILLS [SECONDS]]
 
-KILLS: how often a rank is killed at random (default: 3). Exit code 77: this MPI starts no ranks here.
+SOURCE: heddle's source tree. FAKE_DRIVER: the folder of a driver that has GPUs, or "". KILLS: how often a rank is killed
+at random (default: 2); SECONDS: how long one is stopped, while a longer sweep runs (default: to the run's end). Exit code
+77: this MPI starts no ranks here.
 """
+import json
 import os
 import pathlib
 import random
@@ -14,16 +17,17 @@ import sys
 import tempfile
 import time
 
-HEDDLE, HEDDLE_MPI, MPIEXEC = sys.argv[1:4]
-KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+HEDDLE, HEDDLE_MPI, MPIEXEC, SOURCE, FAKE_DRIVER = sys.argv[1:6]
+KILLS = int(sys.argv[6]) if len(sys.argv) > 6 else 2
+SECONDS = float(sys.argv[7]) if len(sys.argv) > 7 else 0
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl="self,vader",
                    OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True).stdout
 OPEN_MPI = any(word in VERSION for word in (b"Open MPI", b"OpenRTE"))
 RECOVER = ["--enable-recovery"] if OPEN_MPI else ["-disable-auto-cleanup"]
-PLANS = [f"order={o}{b}" for o in ["col", "hilbert", *(f"band:{n}" for n in range(1, 60))]
+PLANS = [f"order={o}{b}" for o in ["col", "hilbert", *(f"band:{n}" for n in range(1, 250 if SECONDS else 30))]
          for b in ("", ",bind=agents", ",bind=agents:2", ",bind=claim")]
-SWEEP = ["sweep", "matmul-tiled", "--size", "small", "--gpu", "gtx580"]
+SWEEP = ["sweep", "matmul-tiled", "--size", "paper" if SECONDS else "small", "--gpu", "gtx580"]
 draw = random.Random(18)
 failed = 0
 
@@ -34,10 +38,10 @@ def check(name, ok, more=""):
     print(("ok      " if ok else "FAILED  ") + name + (f": {more}" if more and not ok else ""), flush=True)
 
 
-def start(ranks, words, *options):
+def start(ranks, words, *options, **environment):
     """mpiexec in a session of its own, so that nothing of it is left behind."""
-    return subprocess.Popen([MPIEXEC, *options, "-n", str(ranks), HEDDLE_MPI, *words], env=ENVIRONMENT,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    return subprocess.Popen([MPIEXEC, *options, "-n", str(ranks), HEDDLE_MPI, *words],
+                            env=dict(ENVIRONMENT, **environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
 
 def finish(process, seconds=240):
@@ -122,21 +126,51 @@ def a_worker_that_is_killed_is_replaced():
     check("a worker that is killed is replaced", len(ranks) == 2 and rc == 0 and same("out.csv"), text)
 
 
-def a_rank_that_is_killed_or_stopped_loses_only_its_time():
+def end(ranks):
+    for pid in ranks:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+
+
+def a_rank_that_is_killed_loses_only_its_time():
+    """Any rank. Where it is the one that writes, the run goes on from its journal."""
     for k in range(KILLS):
-        process = start(3, sweep("out.csv"), *RECOVER)
+        words = [*sweep("out.csv"), "--journal", "killed"]
+        process = start(3, words, *RECOVER)
         ranks = wait_for_ranks(process, 3)
-        time.sleep(draw.random())
-        number = signal.SIGKILL if k % 3 else signal.SIGSTOP
-        if ranks and process.poll() is None:
-            os.kill(ranks[draw.choice((1, 2))], number)
+        time.sleep(draw.random() * FULL)
+        victim = draw.choice((0, 1, 2))
+        hit = bool(ranks) and process.poll() is None
+        if hit:
+            os.kill(ranks[victim], signal.SIGKILL)
         rc, text = finish(process)
-        check(f"a rank gets {number.name}", bool(ranks) and rc == 0 and same("out.csv"), text)
-        for pid in ranks:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
+        end(ranks)
+        resumed = hit and victim == 0 and not pathlib.Path("out.csv").exists()
+        if resumed:
+            rc, text = finish(start(3, [*words, "--resume"]))
+        pathlib.Path("killed").unlink()
+        check(f"kill {k + 1} of {KILLS}: rank {victim} gets SIGKILL{', the run is resumed' if resumed else ''}"
+              f"{'' if hit else ', too late'}", bool(ranks) and rc == 0 and same("out.csv"), text)
+
+
+def a_rank_that_is_stopped_loses_only_its_time():
+    process = start(3, sweep("out.csv"), *RECOVER)
+    ranks = wait_for_ranks(process, 3)
+    time.sleep(draw.random() * FULL / 2)
+    begin = time.monotonic()
+    if ranks and process.poll() is None:
+        os.kill(ranks[1], signal.SIGSTOP)
+    while SECONDS and process.poll() is None and time.monotonic() - begin < SECONDS:
+        time.sleep(0.1)
+    stopped = time.monotonic() - begin
+    if SECONDS and process.poll() is None:
+        os.kill(ranks[1], signal.SIGCONT)
+    rc, text = finish(process, 900)
+    end(ranks)
+    more = f" for {stopped:.0f} s of {time.monotonic() - begin:.0f}" if SECONDS else ""
+    check(f"a rank is stopped{more}", bool(ranks) and rc == 0 and same("out.csv"), text)
 
 
 def a_run_that_is_killed_goes_on_from_its_journal():
@@ -156,10 +190,40 @@ def a_run_that_is_killed_goes_on_from_its_journal():
     check("a run that is killed goes on from its journal", rc == 0 and before > 5 and same("out.csv"), text)
 
 
+def bench(folder, *more):
+    return ["bench", *(f"{SOURCE}/corpus/triton/{w}-sm80" for w in ("row-sum", "column-sum", "softmax")), "--size",
+            "tiny", "--budget", "1", "--no-counters", "--no-advice", "--store", "none", "-o", folder, *more]
+
+
+def rows(folder):
+    return [json.loads(line) for line in pathlib.Path(folder, "results.jsonl").read_text().splitlines()]
+
+
+def every_rank_tunes_on_a_gpu_of_its_own():
+    two = dict(LD_LIBRARY_PATH=FAKE_DRIVER, FAKE_CUDA_DEVICES="2")
+    rc, text = finish(start(2, bench("two"), **two))
+    got = rows("two") if rc == 0 else []
+    check("ranks tune on a GPU each, and rows are in the names' order, with GPU, clocks and driver",
+          [pathlib.Path(r["workload"]).name for r in got] == ["row-sum-sm80", "column-sum-sm80", "softmax-sm80"]
+          and len({r["gpu"] for r in got}) == 2
+          and all(r["clock_mhz"] == 1500 and r["driver"] == "13.0" and not r["failed"] for r in got), text)
+    rc, text = finish(start(2, bench("other"), FAKE_CUDA_MIXED="1", **two))
+    check("kinds of GPU do not mix", rc == 2 and "rank 1 has Other fake GPU, driver 13.0, rank 0 has Fake GPU" in text, text)
+    rc, text = finish(start(2, bench("mixed", "--mixed"), FAKE_CUDA_MIXED="1", **two))
+    got = rows("mixed") if rc == 0 else []
+    check("unless told", {r["device"] for r in got} == {"Fake GPU", "Other fake GPU"}, text)
+    rc, text = finish(start(2, bench("shared", "--device", "cuda:1"), **two))
+    check("two ranks do not share a GPU", rc == 2 and "ranks 0 and 1 have the same device, GPU-" in text, text)
+    rc, text = finish(start(2, bench("none", "--device", "cuda:7"), **two))
+    check("a rank without its GPU says why", rc == 2 and "no device cuda:7: the driver shows 2 GPUs" in text, text)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     pathlib.Path("plans").write_text("\n".join(PLANS))
+    FULL = time.monotonic()
     subprocess.run([HEDDLE, *sweep("one.csv")], check=True)
+    FULL = time.monotonic() - FULL
     ONE = pathlib.Path("one.csv").read_bytes()
     first = subprocess.run([MPIEXEC, "-n", "2", "true"], env=ENVIRONMENT, capture_output=True)
     if first.returncode != 0:
@@ -168,6 +232,9 @@ with tempfile.TemporaryDirectory() as folder:
     any_number_of_ranks_writes_the_bytes_of_one_process()
     other_commands_and_errors_end_as_they_do_in_one_process()
     a_worker_that_is_killed_is_replaced()
-    a_rank_that_is_killed_or_stopped_loses_only_its_time()
+    a_rank_that_is_killed_loses_only_its_time()
+    a_rank_that_is_stopped_loses_only_its_time()
     a_run_that_is_killed_goes_on_from_its_journal()
+    if FAKE_DRIVER:
+        every_rank_tunes_on_a_gpu_of_its_own()
 sys.exit(failed != 0)

@@ -7,8 +7,9 @@
 
 #include "heddle/bench.h"
 
-static const hd_bench_place place = {
-    .device = "cuda:0", .title = "A GPU", .driver = "12.4", .version = "9.9.9", .n_sms = 132};
+#define THE_GPU                                                                                              \
+  { .title = "A GPU", .uuid = "GPU-1", .driver = "12.4", .clock_mhz = 1980, .memory_clock_mhz = 2619 }
+static const hd_bench_place place = {.device = "cuda:0", .gpu = THE_GPU, .version = "9.9.9", .n_sms = 132};
 
 /* A folder of its own; removed with its files. */
 static void make_folder(char path[64]) {
@@ -37,7 +38,9 @@ static void add_text(const char *folder, const char *name, const char *text) {
 }
 
 static hd_bench_row full_row(const char *workload) {
-  hd_bench_row r = {.size = "gpu",
+  hd_bench_row r = {.gpu = THE_GPU,
+                    .second = {.uuid = "GPU-2", .speedup = 1.125, .low = 1, .high = 1.25},
+                    .size = "gpu",
                     .category = "algorithm",
                     .paper = "CLU table 2",
                     .plan = "a: order=col; b: bind=agents",
@@ -90,7 +93,8 @@ static void a_verified_row_is_read_back_and_counted(void **state) {
   char folder[64];
   make_folder(folder);
   hd_bench_results w = {.folder = folder, .place = place}, r = w;
-  hd_verify_row row = {.workload = "one",
+  hd_verify_row row = {.gpu = THE_GPU,
+                       .workload = "one",
                        .size = "gpu",
                        .plan = "order=col",
                        .kept = 1.25,
@@ -100,7 +104,8 @@ static void a_verified_row_is_read_back_and_counted(void **state) {
                        .before_us = 10,
                        .after_us = 20,
                        .seconds = 1.5},
-                kept = {.workload = "one",
+                kept = {.gpu = THE_GPU,
+                        .workload = "one",
                         .size = "small",
                         .plan = "baseline",
                         .original = true,
@@ -155,7 +160,7 @@ static void lines_of_other_places_are_not_taken_and_a_cut_one_is_mended(void **s
   add_text(folder, "results.jsonl", "\n17\nnot JSON\n{\"heddle\": \"9.9.9\", \"device\": \"A G");
   for (int field = 0; field < 4; field++) {
     r = (hd_bench_results){.folder = folder, .place = place};
-    char *of[] = {r.place.version, r.place.title, r.place.driver};
+    char *of[] = {r.place.version, r.place.gpu.title, r.place.gpu.driver};
     if (field < 3) strcpy(of[field], "other");
     assert_int_equal(hd_bench_read(&r, HD_BENCH_RESULTS, NULL), HD_OK);
     assert_int_equal(r.rows.n, field == 3);

@@ -56,7 +56,8 @@ struct cu_green_ {
 
 static int is_sticky(int r) { return cuda_classify(r).sticky; }
 
-/* The environment's wishes: CALL:N:RESULT, and to be a part of a GPU. */
+/* The environment's wishes: CALL:N:RESULT, and to be a part of a GPU. FAKE_CUDA_DEVICES says how many GPUs
+ * there are; FAKE_CUDA_MIXED, that they are of different kinds. */
 static void read_environment(void) {
   static char name[64];
   const char *text = getenv("FAKE_CUDA_FAIL");
@@ -145,7 +146,8 @@ EXPORT int cuGetErrorString(cu_result r, const char **text) {
 
 EXPORT int cuDeviceGetCount(int *n) {
   ENTER();
-  *n = 1;
+  const char *text = getenv("FAKE_CUDA_DEVICES");
+  *n = text ? atoi(text) : 1;
   return 0;
 }
 
@@ -157,7 +159,8 @@ EXPORT int cuDeviceGet(cu_device *device, int ordinal) {
 
 EXPORT int cuDeviceGetName(char *name, int cap, cu_device device) {
   ENTER();
-  snprintf(name, (size_t)cap, "Fake GPU");
+  const bool other = device && getenv("FAKE_CUDA_MIXED");
+  snprintf(name, (size_t)cap, "%s", other ? "Other fake GPU" : "Fake GPU");
   return 0;
 }
 
@@ -167,13 +170,13 @@ static void uuid(cu_uuid *u, int first) {
 
 EXPORT int cuDeviceGetUuid(cu_uuid *u, cu_device device) {
   ENTER();
-  uuid(u, 1);
+  uuid(u, 1 + device);
   return 0;
 }
 
 EXPORT int cuDeviceGetUuid_v2(cu_uuid *u, cu_device device) {
   ENTER();
-  uuid(u, fake.mig ? 2 : 1);
+  uuid(u, 1 + device + fake.mig);
   return 0;
 }
 
