@@ -162,14 +162,14 @@ static inline bool hd_live_in(const hd_liveness *l, uint32_t block, uint32_t reg
 /* The threads that agree on a value, or on whether a block runs. */
 typedef enum hd_same { HD_SAME_IN_CTA = 0, HD_SAME_IN_WARP, HD_SAME_NOWHERE } hd_same;
 
-/* A register's level is the highest of the values written to it, of the guards of the instructions that write
- * them, and of those instructions' blocks. A block's level is that of the branches that it is
- * control-dependent on, directly or through others. An operation that is not understood counts as different
- * for each thread. */
+/* The level of a value is the highest of those it is computed from, of its instruction's guard, and of that
+ * instruction's block; that of a register, where it is read, of the values that may be in it there. A block's
+ * level is that of the branches that it is control-dependent on, directly or through others. An operation
+ * that is not understood counts as different for each thread. */
 typedef struct hd_uniformity {
   const hd_cfg *cfg;
   uint8_t *block; /* hd_same */
-  uint8_t *reg;   /* hd_same */
+  uint8_t *inst;  /* hd_same: see hd_inst_same */
 } hd_uniformity;
 /* `block_dims`: threads of every CTA, or {0}. */
 HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,

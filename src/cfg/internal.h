@@ -6,7 +6,7 @@
  *   loops.c       natural loops; strongly connected regions
  *
  * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c
- * with alike.c, writes.c and ranges.c, members.c, dot.c. calls.c needs no graph.
+ * with reaching.c, alike.c, writes.c and ranges.c, members.c, dot.c. calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H
@@ -36,6 +36,21 @@ void cfg_inline(cfg *c, uint32_t func, uint32_t max_insts);
 hd_status cfg_blocks(cfg *c);
 void cfg_dominators(cfg *c);
 void cfg_loops(cfg *c);
+
+/* reaching.c */
+typedef struct cfg_reaching {
+  const hd_cfg *g;
+  hd_arena *arena;
+  hd_writers writers;
+  uint64_t **in;   /* per register, its writers that reach each block's beginning; NULL: not found so far */
+  uint64_t sets;   /* of all registers so far */
+  uint32_t *stack; /* scratch, a block each, like the next */
+  uint8_t *waits;
+} cfg_reaching;
+void cfg_reaching_init(cfg_reaching *r, const hd_cfg *g, hd_arena *arena);
+/* The writers whose value an instruction may find in a register: bit i is number i of the register's, from 0.
+ * UINT64_MAX: any of them. */
+uint64_t cfg_reaching_at(cfg_reaching *r, uint32_t inst, uint32_t reg);
 
 /* ranges.c. The rest is found when a comparison is asked for first. */
 typedef struct cfg_ranges {

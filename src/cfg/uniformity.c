@@ -31,13 +31,14 @@ typedef struct uniformity {
   const hd_cfg *g;
   const hd_ptx_module *m;
   uint32_t block_dims[3];
-  uint8_t *blocks, *regs; /* hd_same */
-  uint8_t *shapes;        /* by register */
-  uint64_t steps;         /* taken so far; see MOST_STEPS */
-  uint32_t *stack;        /* scratch, a block each, like the next */
+  uint8_t *blocks, *values; /* hd_same; values: of the results of each instruction, like the next */
+  uint8_t *shapes;
+  uint64_t steps;  /* taken so far; see MOST_STEPS */
+  uint32_t *stack; /* scratch, a block each, like the next */
   uint8_t *seen;
   uint32_t assumed; /* a block whose branch goes one way; HD_NONE: none is assumed to */
-  uint32_t call;    /* the body of the instruction that is looked at */
+  uint32_t inst;    /* that is looked at */
+  cfg_reaching reaching;
   cfg_alike alike;
   cfg_ranges ranges;
 } uniformity;
@@ -64,8 +65,45 @@ static hd_same sreg_level(const uniformity *w, const hd_ptx_opnd *o) {
 
 static hd_same worse(hd_same a, hd_same b) { return a > b ? a : b; }
 
+/* The instructions whose results the one that is looked at may find in a register. */
+typedef struct origins {
+  const uint32_t *insts;
+  uint32_t n;
+  uint64_t set; /* of them; of those from 64 on, all */
+} origins;
+
+static origins origins_of(uniformity *w, hd_sym sym) {
+  const uint32_t reg = hd_cfg_reg(w->g, w->g->insts[w->inst].call, sym);
+  const uint32_t *first = &w->reaching.writers.first[reg];
+  const uint32_t n = first[1] - first[0];
+  return (origins){&w->reaching.writers.insts[first[0]], n,
+                   n > 1 ? cfg_reaching_at(&w->reaching, w->inst, reg) : 1};
+}
+
+static bool is_origin(const origins *s, uint32_t i) { return i >= 64 || s->set >> i & 1; }
+
+static hd_same register_level(uniformity *w, hd_sym sym) {
+  const origins s = origins_of(w, sym);
+  hd_same level = HD_SAME_IN_CTA;
+  for (uint32_t i = 0; i < s.n; i++)
+    if (is_origin(&s, i)) level = worse(level, (hd_same)w->values[s.insts[i]]);
+  return level;
+}
+
+static shape join_shapes(shape a, shape b) {
+  return a == NOT_WRITTEN ? b : b == NOT_WRITTEN || a == b ? a : ANY_SHAPE;
+}
+
+static shape register_shape(uniformity *w, hd_sym sym) {
+  const origins s = origins_of(w, sym);
+  shape joined = NOT_WRITTEN;
+  for (uint32_t i = 0; i < s.n; i++)
+    if (is_origin(&s, i)) joined = join_shapes(joined, (shape)w->shapes[s.insts[i]]);
+  return joined;
+}
+
 /* The worst level of all registers and special registers under operands first .. first + n - 1. */
-static hd_same operand_levels(const uniformity *w, uint32_t first, uint32_t n) {
+static hd_same operand_levels(uniformity *w, uint32_t first, uint32_t n) {
   hd_same level = HD_SAME_IN_CTA;
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &w->m->opnds[i];
@@ -75,7 +113,7 @@ static hd_same operand_levels(const uniformity *w, uint32_t first, uint32_t n) {
     case HD_O_ADDR:
       if (!o->sym) break;
       if (w->m->syms[o->sym].kind == HD_SYM_REG)
-        level = worse(level, (hd_same)w->regs[hd_cfg_reg(w->g, w->call, o->sym)]);
+        level = worse(level, register_level(w, o->sym));
       else if (w->m->syms[o->sym].kind == HD_SYM_SREG)
         level = HD_SAME_NOWHERE;
       break;
@@ -101,7 +139,7 @@ static bool is_kernel_param(const uniformity *w, const hd_ptx_opnd *o) {
   return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
 }
 
-static hd_same operand_level(const uniformity *w, const hd_ptx_opnd *o) {
+static hd_same operand_level(uniformity *w, const hd_ptx_opnd *o) {
   return operand_levels(w, (uint32_t)(o - w->m->opnds), 1);
 }
 
@@ -119,11 +157,10 @@ static shape sreg_shape(const uniformity *w, const hd_ptx_opnd *o) {
   }
 }
 
-static shape operand_shape(const uniformity *w, const hd_ptx_opnd *o) {
+static shape operand_shape(uniformity *w, const hd_ptx_opnd *o) {
   switch (o->kind) {
   case HD_O_INT: return o->imm % 32 == 0 ? MULTIPLE : ANY_SHAPE;
-  case HD_O_REG:
-    return o->flags & HD_OF_NEG || o->part ? ANY_SHAPE : (shape)w->shapes[hd_cfg_reg(w->g, w->call, o->sym)];
+  case HD_O_REG: return o->flags & HD_OF_NEG || o->part ? ANY_SHAPE : register_shape(w, o->sym);
   case HD_O_SREG: return sreg_shape(w, o);
   default: return ANY_SHAPE;
   }
@@ -144,12 +181,12 @@ static shape sum_shape(const uniformity *w, shape a, shape b) {
 static bool is_row(const uniformity *w, shape s) { return s == ROW || (s == TID_Y && w->block_dims[2] == 1); }
 
 /* The number of threads along an axis, in a register or as a number. */
-static bool is_extent(const uniformity *w, const hd_ptx_opnd *o, unsigned axis) {
+static bool is_extent(uniformity *w, const hd_ptx_opnd *o, unsigned axis) {
   if (o->kind == HD_O_INT) return w->block_dims[axis] && o->imm == w->block_dims[axis];
   return operand_shape(w, o) == (axis ? NTID_Y : NTID_X);
 }
 
-static shape product_shape(const uniformity *w, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
+static shape product_shape(uniformity *w, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
   shape x = operand_shape(w, a), y = operand_shape(w, b);
   if (x == NOT_WRITTEN || y == NOT_WRITTEN) return NOT_WRITTEN;
   if (x == MULTIPLE && operand_level(w, b) < HD_SAME_NOWHERE) return MULTIPLE;
@@ -173,7 +210,7 @@ static bool is_narrow_or_float(const hd_ptx_form *f) {
   return false;
 }
 
-static shape result_shape(const uniformity *w, const hd_ptx_stmt *s) {
+static shape result_shape(uniformity *w, const hd_ptx_stmt *s) {
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (is_narrow_or_float(f)) return ANY_SHAPE;
@@ -194,7 +231,7 @@ static shape result_shape(const uniformity *w, const hd_ptx_stmt *s) {
 }
 
 /* A comparison or a division that has one result in all of a warp, because it cuts between warps. */
-static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
+static bool cuts_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (s->n_opnds != 3 || is_narrow_or_float(f)) return false;
   shape a = operand_shape(w, &o[1]), b = operand_shape(w, &o[2]);
@@ -215,7 +252,7 @@ static bool cuts_between_warps(const uniformity *w, const hd_ptx_stmt *s, const 
 }
 
 /* shfl.sync.idx d, a, lane, 31, mask: all lanes get one lane's value. */
-static bool is_broadcast(const uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
+static bool is_broadcast(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   return hd_ptx_form_has(f, HD_M_SYNC) && hd_ptx_form_has(f, HD_M_IDX) && s->n_opnds == 5 &&
          o[0].kind == HD_O_REG && o[3].kind == HD_O_INT && o[3].imm == 31 &&
@@ -285,35 +322,29 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
 
 /* ---- Raising ------------------------------------------------------------------------------ */
 
-typedef struct written {
-  uniformity *w;
-  hd_same level;
-  shape shape;
-  bool changed;
-} written;
-
-static void raise_register(void *ctx, uint32_t reg) {
-  written *x = ctx;
-  uint8_t *level = &x->w->regs[reg], *s = &x->w->shapes[reg];
-  shape joined = *s == NOT_WRITTEN                           ? x->shape
-                 : x->shape == NOT_WRITTEN || x->shape == *s ? (shape)*s
-                                                             : ANY_SHAPE;
-  x->changed |= *level < x->level || joined != *s;
-  *level = (uint8_t)worse((hd_same)*level, x->level);
-  *s = (uint8_t)joined;
+/* True if the result of the instruction that is looked at rises. */
+static bool raise_value(uniformity *w, hd_same level, shape sh) {
+  uint8_t *at = &w->values[w->inst], *shape_at = &w->shapes[w->inst];
+  const hd_same raised = worse((hd_same)*at, level);
+  const shape joined = join_shapes((shape)*shape_at, sh);
+  const bool changed = raised != *at || joined != *shape_at;
+  *at = (uint8_t)raised;
+  *shape_at = (uint8_t)joined;
+  return changed;
 }
 
-static hd_same guard_level(const uniformity *w, uint32_t inst) {
-  hd_sym guard = hd_inst_stmt(w->g, inst)->guard;
-  return guard ? (hd_same)w->regs[hd_cfg_reg(w->g, w->g->insts[inst].call, guard)] : HD_SAME_IN_CTA;
+/* Of the instruction that is looked at. */
+static hd_same guard_level(uniformity *w) {
+  hd_sym guard = hd_inst_stmt(w->g, w->inst)->guard;
+  return guard ? register_level(w, guard) : HD_SAME_IN_CTA;
 }
 
 static hd_same branch_level(uniformity *w, const hd_block *b) {
   if (b->n_succ < 2) return HD_SAME_IN_CTA;
   uint32_t last = b->first + b->n_insts - 1;
   const hd_ptx_stmt *s = hd_inst_stmt(w->g, last);
-  w->call = w->g->insts[last].call;
-  return worse(guard_level(w, last), operand_levels(w, s->first_opnd, s->n_opnds));
+  w->inst = last;
+  return worse(guard_level(w), operand_levels(w, s->first_opnd, s->n_opnds));
 }
 
 static bool raise_block(uniformity *w, uint32_t b, hd_same level) {
@@ -382,14 +413,10 @@ static bool raise_levels(uniformity *w) {
   }
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_stmt *s = hd_inst_stmt(g, i);
-    w->call = g->insts[i].call;
-    hd_same way =
-        worse((hd_same)w->blocks[g->insts[i].block], guard_level(w, i)); /* on which it is reached */
-    written x = {.w = w,
-                 .level = worse(result_level(w, i), way),
-                 .shape = way == HD_SAME_NOWHERE ? ANY_SHAPE : result_shape(w, s)};
-    hd_inst_writes(g, i, raise_register, &x);
-    changed |= x.changed;
+    w->inst = i;
+    hd_same way = worse((hd_same)w->blocks[g->insts[i].block], guard_level(w)); /* on which it is reached */
+    changed |= raise_value(w, worse(result_level(w, i), way),
+                           way == HD_SAME_NOWHERE ? ANY_SHAPE : result_shape(w, s));
   }
   return changed;
 }
@@ -400,25 +427,25 @@ void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_
                   .assumed = branch,
                   .m = g->module,
                   .blocks = HD_NEW_N(arena, g->n_blocks, uint8_t),
-                  .regs = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
-                  .shapes = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
+                  .values = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t),
+                  .shapes = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t),
                   .stack = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint32_t),
                   .seen = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint8_t)};
   w.alike = (cfg_alike){.g = g, .arena = arena};
   w.ranges = (cfg_ranges){.g = g, .arena = arena};
+  cfg_reaching_init(&w.reaching, g, arena);
   memcpy(w.block_dims, block_dims, sizeof w.block_dims);
   memcpy(w.ranges.block_dims, block_dims, sizeof w.block_dims);
   while (raise_levels(&w)) {
   }
-  *out = (hd_uniformity){.cfg = g, .block = w.blocks, .reg = w.regs};
+  *out =
+      (hd_uniformity){.cfg = g, .block = w.blocks, .inst = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t)};
+  for (w.inst = 0; w.inst < g->n_insts; w.inst++)
+    out->inst[w.inst] = (uint8_t)worse((hd_same)w.blocks[g->insts[w.inst].block], guard_level(&w));
 }
 
 void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena, hd_uniformity *out) {
   hd_uniformity_assume(g, block_dims, HD_NONE, arena, out);
 }
 
-hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst) {
-  hd_sym guard = hd_inst_stmt(u->cfg, inst)->guard;
-  hd_same way = (hd_same)u->block[u->cfg->insts[inst].block];
-  return guard ? worse(way, (hd_same)u->reg[hd_cfg_reg(u->cfg, u->cfg->insts[inst].call, guard)]) : way;
-}
+hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst) { return (hd_same)u->inst[inst]; }

@@ -86,6 +86,35 @@ static void branches_and_values_have_levels(void **state) {
     if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
 }
 
+static void registers_have_the_levels_of_the_values_that_may_be_in_them(void **state) {
+  static const struct {
+    const char *what, *body;
+    hd_same level;
+  } cases[] = {
+      {"a register that gets another value behind it",
+       "mov.u32 %r1, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra END;\nbar.sync 0;\nmov.u32 %r1, %tid.x;\n"
+       "st.shared.u32 [s], %r1;\nEND: ret;",
+       HD_SAME_IN_CTA},
+      {"a register that had another value before",
+       "mov.u32 %r1, %tid.x;\nst.shared.u32 [s], %r1;\nmov.u32 %r1, 0;\n" SKIP_UNLESS_ODD, HD_SAME_IN_CTA},
+      {"a register that may keep the value it had before",
+       "mov.u32 %r3, %ctaid.x;\nsetp.ne.u32 %p2, %r3, 0;\nmov.u32 %r1, %tid.x;\n@%p2 mov.u32 %r1, "
+       "0;\n" SKIP_UNLESS_ODD,
+       HD_SAME_NOWHERE},
+      {"another value that comes round a loop",
+       "mov.u32 %r1, 0;\nA: setp.ne.u32 %p1, %r1, 0;\n@%p1 bra END;\nbar.sync 0;\nmov.u32 %r1, %tid.x;\nbra "
+       "A;\n"
+       "END: ret;",
+       HD_SAME_NOWHERE},
+      {"one half of a pair of registers",
+       "mov.u64 %l1, 0;\nmov.u32 %r3, %tid.x;\nmov.b64 %l1, {%r3, %r3};\ncvt.u32.u64 %r1, "
+       "%l1;\n" SKIP_UNLESS_ODD,
+       HD_SAME_NOWHERE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (level_of_barrier(cases[i].body, (uint32_t[3]){0}) != cases[i].level) fail_msg("%s", cases[i].what);
+}
+
 static void values_of_a_warp_have_levels(void **state) {
   static const struct {
     const char *what, *body;
@@ -316,13 +345,15 @@ typedef struct thread {
   uint32_t reg[64];
   uint64_t path;
   unsigned blocks[STEPS], n;
+  bool cut; /* it was stopped before its end */
 } thread;
 
-/* Interprets the code that put_comparing_body makes: add, setp.lt, guarded forward branches. */
+/* Interprets the code that put_comparing_body makes: add, mov of numbers, setp.lt, guarded branches. */
 static void run(const subject *s, thread *t) {
   const hd_cfg *g = &s->g;
   const hd_ptx_module *m = s->m;
-  for (uint32_t pc = 0, steps = 0; pc < g->n_insts && steps < STEPS; steps++) {
+  t->cut = true;
+  for (uint32_t pc = 0, steps = 0; steps < STEPS; steps++) {
     if (pc == g->blocks[g->insts[pc].block].first) t->blocks[t->n++] = g->insts[pc].block;
     const hd_ptx_stmt *st = hd_inst_stmt(g, pc);
     const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
@@ -336,17 +367,22 @@ static void run(const subject *s, thread *t) {
     case HD_OP_SETP:
       t->reg[m->syms[o[0].sym].index] = t->reg[m->syms[o[1].sym].index] < t->reg[m->syms[o[2].sym].index];
       break;
-    case HD_OP_MOV: break;
+    case HD_OP_MOV:
+      if (o[1].kind == HD_O_INT) t->reg[m->syms[o[0].sym].index] = (uint32_t)o[1].imm;
+      break;
     case HD_OP_BRA: pc = g->calls[0].position[m->syms[o[0].sym].index]; break;
-    default: return;
+    default: t->cut = false; return;
     }
   }
 }
 
-/* Adds, comparisons and branches that depend on them. */
+/* Adds, numbers, comparisons and branches that depend on them. */
 static void put_comparing_body(hd_buf *body, uint64_t seed) {
   draws d = {.seed = seed};
   hd_buf_puts(body, "mov.u32 %r0, %tid.x;\n");
+  /* A register without a value may be taken to have any. */
+  for (uint32_t r = 1; r < REGS; r++) hd_buf_printf(body, "mov.u32 %%r%u, %u;\n", r, r * 7 % 5);
+  for (uint32_t p = 0; p < 4; p++) hd_buf_printf(body, "setp.lt.u32 %%p%u, %%r1, %%r1;\n", p);
   uint32_t nodes = 4 + draw(&d, 16);
   for (uint32_t i = 0; i < nodes; i++) {
     bool guarded = !draw(&d, 5), adds = draw(&d, 2), not = draw(&d, 2);
@@ -356,6 +392,8 @@ static void put_comparing_body(hd_buf *body, uint64_t seed) {
     hd_buf_printf(body, "L%u: ", i);
     if (adds)
       hd_buf_printf(body, "%sadd.u32 %%r%u, %%r%u, %%r%u;\n", guarded ? "@%p2 " : "", r[0], r[1], r[2]);
+    if (!draw(&d, 3))
+      hd_buf_printf(body, "%smov.u32 %%r%u, %u;\n", guarded ? "@!%p1 " : "", r[2] ? r[2] : 1, i);
     hd_buf_printf(body, "setp.lt.u32 %%p%u, %%r%u, %%r%u;\n", p, r[3], r[4]);
     if (to < nodes) hd_buf_printf(body, "@%s%%p%u bra L%u;\n", not ? "!" : "", q, to);
   }
@@ -377,7 +415,6 @@ static void threads_that_start_alike_do_alike_what_is_said_to_be_the_same(void *
     for (hd_sym y = 1; y < s.m->n_syms; y++)
       if (s.m->syms[y].kind == HD_SYM_REG && strcmp(s.m->syms[y].name, "%r0") == 0) id = y;
     for (unsigned t = 0; t < THREADS; t++) {
-      for (uint32_t r = 0; r < s.g.n_regs && r < 64; r++) threads[t].reg[r] = (uint32_t)(r * 7 % 5);
       threads[t].reg[s.m->syms[id].index] = t * 3;
       run(&s, &threads[t]);
     }
@@ -391,7 +428,7 @@ static void threads_that_start_alike_do_alike_what_is_said_to_be_the_same(void *
         if (threads[0].blocks[x] != threads[t].blocks[y]) fail_msg("%s", body.data);
         x++, y++, alike++;
       }
-      bool cut = threads[0].n >= STEPS / 4 || threads[t].n >= STEPS / 4;
+      const bool cut = threads[0].cut || threads[t].cut;
       if (!cut && (x < threads[0].n || y < threads[t].n)) fail_msg("%s", body.data);
     }
     close_subject(&s);
@@ -405,6 +442,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("branches, values and places where ways meet have the level that they should",
                 branches_and_values_have_levels),
+      BEHAVIOUR("a register has the level of the values that may be in it where it is read",
+                registers_have_the_levels_of_the_values_that_may_be_in_them),
       BEHAVIOUR("a warp's votes and broadcasts are one value where the warp is one group",
                 values_of_a_warp_have_levels),
       BEHAVIOUR("a load from one address brings all threads the same, unless something ordered them since",
