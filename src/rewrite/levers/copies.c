@@ -48,23 +48,34 @@ static bool each_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   return true;
 }
 
-/* An instruction that may name one of the copies; most have other registers and numbers alone, which need no
+/* Whether operands may name one of the copies: most have other registers and numbers alone, and need no
  * visit. */
-static bool may_name_copy(copies *c, const hd_ptx_stmt *st) {
-  if (st->kind != HD_S_INST) return false;
-  for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++) {
-    const hd_ptx_opnd *o = &c->m->opnds[k];
-    if (o->kind == HD_O_INT || o->kind == HD_O_F32 || o->kind == HD_O_F64) continue;
-    if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR) || find(c, o->sym)) return true;
-  }
+static bool may_name_copy(copies *c, uint32_t first, uint32_t n) {
+  for (const hd_ptx_opnd *o = &c->m->opnds[first], *end = o + n; o < end; o++) switch (o->kind) {
+    case HD_O_INT:
+    case HD_O_F32:
+    case HD_O_F64: break;
+    case HD_O_REG:
+    case HD_O_ADDR:
+      if (find(c, o->sym)) return true;
+      break;
+    case HD_O_VEC:
+    case HD_O_PAIR:
+    case HD_O_BRACKET:
+      if (may_name_copy(c, o->sym, o->n_kids)) return true;
+      break;
+    default: return true;
+    }
   return false;
 }
 
 /* The names among the operands of the statements from `begin` on, if a copy may be among them. */
 static void each_operand(copies *c, uint32_t begin, visit_fn *visit) {
-  for (uint32_t i = begin; i < c->f->n_stmts; i++)
-    if (may_name_copy(c, &c->f->stmts[i]))
-      hd_ptx_visit(c->m, &c->f->stmts[i], each_leaf, &(each){c, visit, i});
+  for (uint32_t i = begin; i < c->f->n_stmts; i++) {
+    const hd_ptx_stmt *st = &c->f->stmts[i];
+    if (st->kind == HD_S_INST && may_name_copy(c, st->first_opnd, st->n_opnds))
+      hd_ptx_visit(c->m, st, each_leaf, &(each){c, visit, i});
+  }
 }
 
 /* ---- Finding them ---------------------------------------------------------------------- */
@@ -132,12 +143,12 @@ hd_status rewrite_drop_copies(const rewrite_job *j, uint32_t begin, uint32_t hea
   each_operand(&c, begin, read_original);
   hd_ptx_stmt *stmts = malloc(c.f->n_stmts * sizeof *stmts);
   if (!stmts) return hd_nomem(d);
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < c.f->n_stmts; i++) {
-    bool drop = false;
-    for (unsigned k = 0; k < c.n; k++) drop |= c.list[k].stmt == i;
-    if (!drop) stmts[n++] = c.f->stmts[i];
-  }
+  uint32_t n = 0, k = 0; /* the list is in the order of statements */
+  for (uint32_t i = 0; i < c.f->n_stmts; i++)
+    if (k < c.n && c.list[k].stmt == i)
+      k++;
+    else
+      stmts[n++] = c.f->stmts[i];
   hd_status st = hd_ptx_set_body(j->m, j->func, stmts, n, d);
   free(stmts);
   return st;
