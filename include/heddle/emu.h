@@ -128,6 +128,12 @@ HD_API hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handl
 
 /* ---- Launches ---------------------------------------------------------------- */
 
+/* GPUs map memory in large pages, and do not notice an access outside of all allocations in a page that holds
+ * one. Each is what a fault would have said of the first such access of an instruction. The caller frees the
+ * vector. */
+#define HD_EMU_PAGE (UINT64_C(2) << 20) /* bytes */
+typedef HD_VEC(hd_diag) hd_emu_strays;
+
 typedef struct hd_emu_launch_params {
   const char *kernel;
   uint32_t grid[3], block[3];
@@ -142,6 +148,9 @@ typedef struct hd_emu_launch_params {
    * 0: as many as have room in one with 2048 threads, 32 CTAs and 228 KB of shared memory. */
   bool cooperative;
   uint32_t fit;
+  /* Accesses that a GPU would not notice happen, and are added here when the launch ends, in the order of
+   * their lines. NULL, or with HD_CHECK_INIT or HD_CHECK_RACE: they are faults. */
+  hd_emu_strays *strays;
 } hd_emu_launch_params;
 
 /* ---- Asynchronous operations ------------------------------------------------------- */

@@ -129,6 +129,51 @@ static void faults_name_what_happened(void **state) {
   kit_close(&k);
 }
 
+/* A GPU does not notice an access beside an allocation, in a page that it has mapped. */
+static void strays_happen_within_a_page(void **state) {
+  static const struct {
+    bool told, far;
+    unsigned checks;
+    hd_status st;
+  } cases[] = {{true, false, 0, HD_OK},
+               {true, true, 0, HD_ERR_FAULT},
+               {false, false, 0, HD_ERR_FAULT},
+               {true, false, HD_CHECK_INIT, HD_ERR_FAULT},
+               {true, false, HD_CHECK_RACE, HD_ERR_FAULT}};
+  for (unsigned n = 0; n < 4 * sizeof cases / sizeof *cases; n++) {
+    const bool told = cases[n / 4].told;
+    kit k;
+    kit_open(&k, &(hd_emu_options){.memory = 1 << 24, .threads = 1 + n % 4, .checks = cases[n / 4].checks});
+    k.codes[0].sregs = sregs;
+    k.codes[0].n_sregs = 2;
+    /* Thread t's word is t * t, and the allocation has 128 * 128; or, far away, 19 times that. */
+    if (cases[n / 4].far)
+      KIT_CODE(&k, 0, OP3(h_mul, R, TID, TID), OP3(h_mul, R, R, 19), ST(IMM_B, R, TID), EXIT);
+    else
+      KIT_CODE(&k, 0, OP3(h_mul, R, TID, TID), OP3(h_mul, R, R, 1), ST(IMM_B, R, TID), LD(R + 1, IMM_B, R),
+               ST(IMM_A, TID, R + 1), EXIT);
+    hd_emu_strays strays = {0};
+    const hd_emu_launch_params l = {
+        .kernel = "k", .grid = {8, 1, 1}, .block = {256, 1, 1}, .strays = told ? &strays : NULL};
+    assert_int_equal(hd_emu_launch(&k.p, &l, NULL, NULL, NULL, &k.d), cases[n / 4].st);
+    if (cases[n / 4].st == HD_OK) {
+      for (uint32_t t = 0; t < 256; t++) assert_int_equal(kit_a(&k)[t], t);
+      assert_int_equal(strays.n, 2);
+      CHECK_MESSAGE(&strays.data[0], "out of bounds: store of 4 bytes at");
+      CHECK_MESSAGE(&strays.data[1], "out of bounds: load of 4 bytes at");
+      for (size_t i = 0; i < 2; i++) {
+        CHECK_MESSAGE(&strays.data[i], "0 bytes past the end of the 65536-byte allocation");
+        CHECK_MESSAGE(&strays.data[i], "in k, CTA (0,0,0), thread (128,0,0)");
+        assert_int_equal(strays.data[i].line, 3 + i);
+      }
+    } else if (!cases[n / 4].far) {
+      assert_int_equal(strays.n, 0);
+    }
+    hd_vec_free(&strays);
+    kit_close(&k);
+  }
+}
+
 /* A grid in which many CTAs are wrong names the first of them, however many threads run it. */
 static void the_first_ctas_fault_counts(void **state) {
   for (unsigned threads = 1; threads <= 4; threads++) {
@@ -361,6 +406,9 @@ int main(void) {
       BEHAVIOUR("bounds and alignment hold for every lane, in every space and instruction set",
                 bounds_and_alignment_hold_for_every_lane),
       BEHAVIOUR("a fault names address, allocation, place and thread", faults_name_what_happened),
+      BEHAVIOUR(
+          "accesses beside an allocation happen in its page, if asked for, and are told once an instruction",
+          strays_happen_within_a_page),
       BEHAVIOUR("of many faults the first CTA's is reported, with any number of host threads",
                 the_first_ctas_fault_counts),
       BEHAVIOUR("reads of memory never written are caught", unwritten_memory_is_caught),

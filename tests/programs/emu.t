@@ -139,3 +139,11 @@ More memory than there is, and GPUs that are not known:
   $ heddle emu --gpu nothing -- true
   heddle: there is no GPU 'nothing' among 13; --gpu list names them
   [2]
+
+An access beside an allocation, which a GPU would not notice, happens; with checks it ends the kernel:
+
+  $ heddle emu --quiet -- $PROGRAMS/program_bugs out_of_bounds 2>&1 | sed 's/ at 0x.*allocation at 0x[0-9a-f]*:/ ...:/'
+  heddle: bounds: the program's PTX:12:1: out of bounds: store of 4 bytes ...: st.global.u32 [%rd3], %r1;, in store, CTA (0,0,0), thread (64,0,0), from bugs.cu:30; a GPU would not notice, and the kernel goes on
+
+  $ heddle emu --quiet --check -- $PROGRAMS/program_bugs out_of_bounds 2>&1 | sed 's/ at 0x.*allocation at 0x[0-9a-f]*:/ ...:/'
+  heddle: bounds: the program's PTX:12:1: out of bounds: store of 4 bytes ...: st.global.u32 [%rd3], %r1;, in store, CTA (0,0,0), thread (64,0,0), from bugs.cu:30

@@ -251,6 +251,7 @@ struct core_function {
   uint64_t launches, warp_instructions, thread_instructions;
   double seconds;
   core_locality *locality; /* NULL: not traced */
+  HD_VEC(uint32_t) strays; /* lines whose accesses outside of allocations were said */
 };
 /* A line of a kernel's PTX; function NULL: nowhere. The function's module may be gone. */
 typedef struct core_code {

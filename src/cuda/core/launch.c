@@ -48,17 +48,25 @@ static cu_result result_of(hd_status st, const hd_diag *d) {
   return k < FAULTS ? faults[k].result : CU_LAUNCH_FAILED;
 }
 
-static void say_fault(const core_function *f, const hd_diag *d) {
-  char line[1600];
+/* `end` closes the sentence. */
+static void say_fault(const core_function *f, const hd_diag *d, const char *end) {
+  char line[1600], source[256] = "";
   const size_t k = fault_of(d);
   const hd_ptx_source from = hd_ptx_source_at(f->module->ptx, d->line);
+  if (from.line) snprintf(source, sizeof source, ", from %.*s:%u", (int)from.file_len, from.file, from.line);
   hd_diag_line(d, line, sizeof line);
   /* Whichever warp the emulator runs first: a read in front of another warp's store is this, too. */
   const bool shared = k < FAULTS && faults[k].kind == CORE_FOUND_INIT && strstr(d->message, "shared offset");
   core_found_at(k < FAULTS ? faults[k].kind : CORE_FOUND_FAULT, (core_code[2]){{d->line ? f : NULL, d->line}},
-                from.line ? "%s%s, from %.*s:%u" : "%s%s", line,
-                shared ? "; or a race with a warp that writes it later" : "", (int)from.file_len, from.file,
-                from.line);
+                "%s%s%s%s", line, shared ? "; or a race with a warp that writes it later" : "", source, end);
+}
+
+/* An instruction's stray accesses are said once, however often its kernel is launched. */
+static void say_stray(core_function *f, const hd_diag *d) {
+  for (size_t k = 0; k < f->strays.n; k++)
+    if (f->strays.data[k] == d->line) return;
+  (void)hd_vec_push(&f->strays, d->line);
+  say_fault(f, d, "; a GPU would not notice, and the kernel goes on");
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -78,15 +86,20 @@ static cu_result run_kernel(core_work *base) {
   hooks.print = print;
   hooks.wait = core_wait_outside;
   hd_emu_stats stats;
+  hd_emu_strays strays = {0};
+  hd_emu_launch_params params = w->params;
+  if (!core.settings.checks) params.strays = &strays;
   hd_diag d = {0};
-  hd_status st = hd_emu_launch(f->module->program, &w->params, &w->dispatch, &hooks, &stats, &d);
+  hd_status st = hd_emu_launch(f->module->program, &params, &w->dispatch, &hooks, &stats, &d);
   core_name_kernel(f);
   f->launches++;
   f->warp_instructions += stats.warp_instructions;
   f->thread_instructions += stats.thread_instructions;
   f->seconds += stats.seconds;
   if (trace) core_locality_end(f, &w->params, st == HD_OK);
-  if (st != HD_OK) say_fault(f, &d);
+  for (size_t k = 0; k < strays.n; k++) say_stray(f, &strays.data[k]);
+  hd_vec_free(&strays);
+  if (st != HD_OK) say_fault(f, &d, "");
   return st == HD_OK ? CU_SUCCESS : result_of(st, &d);
 }
 

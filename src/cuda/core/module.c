@@ -63,6 +63,7 @@ void core_module_unload(core_module *m) {
   }
   for (size_t k = 0; k < m->functions.n; k++) {
     core_report_function(m->functions.data[k]);
+    hd_vec_free(&m->functions.data[k]->strays);
     m->functions.data[k]->kind = CORE_DEAD;
   }
   hd_emu_unload(m->program);

@@ -321,6 +321,14 @@ uint32_t emu_split_cluster(const uint64_t addr[32], uint32_t mask) {
   return same & mask;
 }
 
+#define STRAY "out of bounds: %s of %u bytes at 0x%" PRIx64 ", %s"
+
+/* Whether an access outside of all allocations happens all the same. */
+static bool strays(const emu_warp *w, uint64_t address, unsigned bytes) {
+  const hd_emu_grid *g = w->cta->grid;
+  return g->told && emu_page_in_use(g->emu, address, bytes);
+}
+
 /* The cached bounds do not hold: look every lane up. Leaves the bounds of the last lane's allocation. */
 static __attribute__((noinline)) bool look_up(emu_warp *w, const emu_inst *i, uint32_t mask,
                                               const uint64_t addr[32], unsigned bytes, unsigned align,
@@ -342,9 +350,12 @@ static __attribute__((noinline)) bool look_up(emu_warp *w, const emu_inst *i, ui
     else
       describe(e, addr[l], where, sizeof where);
     pthread_rwlock_unlock(&e->lock);
+    if (!inside && strays(w, addr[l], bytes)) {
+      emu_stray_note(w, i, 1u << l, STRAY, access_word(kind), bytes, addr[l], where);
+      continue;
+    }
     if (!inside) {
-      emu_fault(w, i, 1u << l, "out of bounds: %s of %u bytes at 0x%" PRIx64 ", %s", access_word(kind), bytes,
-                addr[l], where);
+      emu_fault(w, i, 1u << l, STRAY, access_word(kind), bytes, addr[l], where);
       return false;
     }
     if (b->readonly && kind != HD_ACCESS_LOAD) {

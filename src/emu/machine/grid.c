@@ -152,6 +152,7 @@ static void free_grid(hd_emu_grid *g) {
   }
   emu_clusters_free(g->idle_clusters);
   emu_race_end(&g->race);
+  emu_strays_free(g);
   free((void *)(uintptr_t)g->view.params);
   free(g->tid);
   pthread_mutex_destroy(&g->lock);
@@ -190,6 +191,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   g->code = p->codes[index];
   g->traits = p->traits[index];
   if (hooks) g->hooks = *hooks;
+  if (p->emu->opt.checks == HD_CHECK_BOUNDS) g->told = l->strays;
   g->fault_ordinal = UINT64_MAX;
   g->n_threads = l->block[0] * l->block[1] * l->block[2];
   g->n_warps = (g->n_threads + HD_WARP - 1) / HD_WARP;
@@ -232,6 +234,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
 hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d) {
   hd_status st = g->fault_ordinal == UINT64_MAX ? HD_OK : g->fault.status;
   if (st != HD_OK && d) *d = g->fault;
+  emu_strays_tell(g);
   free_grid(g);
   return st;
 }
@@ -500,82 +503,7 @@ void emu_fill_sregs(emu_mwarp *m, emu_frame *f) {
   }
 }
 
-/* ---- Faults and output ------------------------------------------------------------------------ */
-
-static const hd_ptx_module *module_of(const hd_emu_grid *g, const emu_code *code) {
-  return code->program ? code->program->module : g->program->module;
-}
-
-static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask,
-                           hd_buf *b) {
-  const emu_cta *c = m->w.cta;
-  const hd_emu_grid *g = c->grid;
-  const hd_ptx_func *func = code->func;
-  if (i && func && i->stmt < func->n_stmts) {
-    hd_buf_puts(b, ": ");
-    hd_ptx_print_stmt(module_of(g, code), &func->stmts[i->stmt], b);
-  }
-  const unsigned lane = m->issuer ? m->issuer - 1 : mask ? (unsigned)__builtin_ctz(mask) : 0;
-  uint32_t(*tid)[HD_WARP] = g->tid[m->w.index];
-  if (code != g->code) hd_buf_printf(b, ", in %s called from", code->name);
-  hd_buf_printf(b, "%s %s, CTA (%u,%u,%u), thread (%u,%u,%u)", code == g->code ? ", in" : "", g->code->name,
-                c->id[0], c->id[1], c->id[2], tid[0][lane], tid[1][lane], tid[2][lane]);
-}
-
-static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_status st,
-                   const char *fmt, va_list ap) {
-  emu_cta *c = m->w.cta;
-  hd_emu_grid *g = c->grid;
-  char what[512];
-  vsnprintf(what, sizeof what, fmt, ap);
-  hd_buf place = {0}, text = {0};
-  describe_place(m, code, i, mask, &place);
-  if (i && code->func && i->stmt < code->func->n_stmts)
-    hd_ptx_print_stmt(module_of(g, code), &code->func->stmts[i->stmt], &text);
-
-  pthread_mutex_lock(&g->lock);
-  const uint64_t earlier = g->fault_ordinal;
-  if (earlier == UINT64_MAX || (g->ordered && c->ordinal < earlier)) {
-    hd_fail(&g->fault, st, "%s%s", what, place.data && !place.failed ? place.data : "");
-    snprintf(g->fault.file, sizeof g->fault.file, "%s",
-             module_of(g, code)->name ? module_of(g, code)->name : "");
-    snprintf(g->fault.source, sizeof g->fault.source, "%s", text.data && !text.failed ? text.data : "");
-    g->fault.line = i ? i->line : 0;
-    g->fault.column = i ? 1 : 0;
-    atomic_store_explicit(&g->fault_ordinal, c->ordinal, memory_order_relaxed);
-  }
-  pthread_mutex_unlock(&g->lock);
-  hd_buf_free(&place);
-  hd_buf_free(&text);
-  m->stop = NULL;
-}
-
-void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
-                  ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  record(m, code, i, mask, HD_ERR_FAULT, fmt, ap);
-  va_end(ap);
-}
-
-void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  record((emu_mwarp *)w, w->current->frame->code, i, mask, HD_ERR_FAULT, fmt, ap);
-  va_end(ap);
-}
-
-void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
-                  ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  record(m, code, i, mask, HD_ERR_NOMEM, fmt, ap);
-  va_end(ap);
-}
-
-void emu_nomem(emu_warp *w, const emu_inst *i, uint32_t mask, const char *what) {
-  emu_nomem_at((emu_mwarp *)w, w->current->frame->code, i, mask, "out of memory for %s", what);
-}
+/* ---- Output ----------------------------------------------------------------------------------- */
 
 void emu_print(emu_warp *w, const char *text, size_t len) {
   hd_emu_grid *g = w->cta->grid;

@@ -15,6 +15,13 @@
 
 enum { EMU_LOCAL_LIMIT = 512 * 1024 }; /* bytes of a thread */
 
+/* The first access of an instruction, in the order of the CTAs' starts, that a GPU would not notice. */
+typedef struct emu_stray {
+  const emu_inst *at;
+  uint64_t ordinal;
+  hd_diag *what;
+} emu_stray;
+
 struct hd_emu_grid {
   hd_emu *emu;
   hd_emu_program *program;
@@ -36,12 +43,14 @@ struct hd_emu_grid {
   uint32_t passed;             /* what the check of races has seen of it */
   uint32_t (*tid)[3][HD_WARP]; /* per warp: %tid.x, .y, .z of its lanes */
   emu_race_log race;
-  pthread_mutex_t lock; /* over idle, race.tasks, fault, print */
+  pthread_mutex_t lock; /* over idle, race.tasks, fault, strays, print */
   hd_emu_cta *idle;
   emu_cluster *idle_clusters;
   _Atomic uint64_t next_ordinal;
   _Atomic uint64_t fault_ordinal; /* UINT64_MAX: no fault */
   hd_diag fault;
+  HD_VEC(emu_stray) strays;
+  hd_emu_strays *told; /* where they go when the launch ends; NULL: such accesses are faults */
 };
 
 /* How the message of a race begins. */
@@ -63,11 +72,17 @@ static inline bool emu_cta_over(const hd_emu_cta *c) {
 }
 /* Fill in %tid and its kin. */
 void emu_fill_sregs(emu_mwarp *m, emu_frame *f);
-/* As emu_fault, at an instruction of `code`; i NULL: no instruction. */
+
+/* fault.c */
 /* As emu_fault_at, but the launch ends with HD_ERR_NOMEM: it is not the kernel's fault. */
 void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
     HD_PRINTF(5, 6);
+/* As emu_fault, at an instruction of `code`; i NULL: no instruction. */
 void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
     HD_PRINTF(5, 6);
+/* As emu_fault, but the access happens, and is told when the launch ends. */
+void emu_stray_note(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) HD_PRINTF(4, 5);
+void emu_strays_tell(hd_emu_grid *g);
+void emu_strays_free(hd_emu_grid *g);
 
 #endif

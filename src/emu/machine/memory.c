@@ -126,6 +126,17 @@ static bool commit(hd_emu *e, uint64_t end) {
   return true;
 }
 
+bool emu_page_in_use(hd_emu *e, uint64_t address, uint64_t bytes) {
+  const uint64_t page = address & ~(HD_EMU_PAGE - 1), end = page + HD_EMU_PAGE;
+  if (address < EMU_GLOBAL_BASE || end - EMU_GLOBAL_BASE > e->opt.memory || bytes > end - address)
+    return false;
+  pthread_rwlock_wrlock(&e->lock);
+  const size_t k = emu_upper_bound(e, end - 1);
+  const bool used = k && e->allocs[k - 1].hi > page && commit(e, end - EMU_GLOBAL_BASE);
+  pthread_rwlock_unlock(&e->lock);
+  return used;
+}
+
 /* First fit, so that addresses depend on nothing but the sequence of calls. The caller holds the lock. */
 static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, uint64_t *address,
                           hd_diag *d) {

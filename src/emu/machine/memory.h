@@ -56,6 +56,9 @@ struct hd_emu {
 size_t emu_upper_bound(const hd_emu *e, uint64_t address);
 /* The allocation that holds `address`, or NULL. The caller holds the lock. */
 emu_alloc *emu_find_alloc(hd_emu *e, uint64_t address);
+/* Whether a GPU would have mapped [address, address + bytes): an allocation lies in the same HD_EMU_PAGE
+ * bytes. Then the emulator has, too. */
+bool emu_page_in_use(hd_emu *e, uint64_t address, uint64_t bytes);
 void emu_set_readonly(hd_emu *e, uint64_t address);
 /* Zero n bytes of an anonymous mapping, giving whole pages back when they are many. */
 void emu_zero(void *p, size_t n);
