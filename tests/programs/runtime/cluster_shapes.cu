@@ -1,6 +1,7 @@
 // Shapes of clusters that a launch cannot have.
 // arch: -arch=sm_90
 // check: none
+// no clang: the shape of a kernel's clusters: it is not in the PTX
 #include "check.h"
 
 __global__ void plain(int *out) { *out = 1; }

@@ -1,6 +1,7 @@
 // Launches in clusters: shapes fixed by the kernel and by the launch, shared memory of other CTAs, a graph,
 // occupancy.
 // arch: -arch=sm_90
+// no clang: cooperative groups of clusters
 #include "check.h"
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -1,6 +1,7 @@
 // NVRTC and nvJitLink: machine code that a program asks them for can be loaded and run.
 // check: none
 // options: -rdc=true -lnvrtc -lnvJitLink -lcuda
+// no clang: nvcc's separate compilation
 #include "check.h"
 #include <cuda.h>
 #include <nvJitLink.h>

@@ -1,4 +1,5 @@
 // C++ on the device: function pointers from the device, virtual functions, recursion, lambdas of both sides, variadics.
+// no clang: the deletion of objects with virtual functions in a kernel
 #include "check.h"
 #include <type_traits>
 

@@ -1,6 +1,7 @@
 // A kernel that may launch another one runs as long as it does not: such a launch is refused where it happens.
 // check: none
 // options: -rdc=true
+// no clang: nvcc's separate compilation
 #include "check.h"
 
 __global__ void child(int *p) { *p = 7; }

@@ -2,6 +2,7 @@
 // check: init,race,streams
 // options: -rdc=true
 // with: separate_other.cuh
+// no clang: nvcc's separate compilation
 #include "check.h"
 
 extern __device__ int scale;

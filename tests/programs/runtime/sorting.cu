@@ -1,5 +1,6 @@
 // Algorithms of the libraries that come with the compiler: sorting, scans and reductions by thrust and by cub.
 #include "check.h"
+#include <algorithm>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <thrust/device_vector.h>

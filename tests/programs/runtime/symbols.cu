@@ -1,5 +1,6 @@
 // Variables of the device: constant, plain, managed, arrays of structures, function pointers, virtual functions.
 // check: init,race,streams
+// no clang: managed variables
 #include "check.h"
 
 struct point {

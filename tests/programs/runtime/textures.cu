@@ -73,7 +73,7 @@ int main() {
   fetch2<<<1, dim3(w, h)>>>(t, out, w, h, 0.5f);
   OK(cudaDeviceSynchronize());
   for (int y = 0; y < h; y++)
-    for (int x = 0; x < w; x++) CHECK(out[y * w + x] == (v[y * w + x] + v[y * w + min(x + 1, w - 1)]) / 2);
+    for (int x = 0; x < w; x++) CHECK(out[y * w + x] == (v[y * w + x] + v[y * w + (x + 1 < w ? x + 1 : x)]) / 2);
   cudaSurfaceObject_t sa, sb;
   cudaResourceDesc ra = of(a), rb = of(b);
   OK(cudaCreateSurfaceObject(&sa, &ra));
