@@ -26,8 +26,9 @@ def compile_for(folder, sm):
     signature = {name: "constexpr" if name in constants else next(types) for name in kernel.arg_names}
     aligned = [["tt.divisibility", 16]]
     attributes = {(i,): aligned for i, name in enumerate(kernel.arg_names)
-                  if signature[name] == "i32" or signature[name][0] == "*"}
-    options = {"num_warps": folder.get("num_warps", 4), "num_stages": folder.get("num_stages", 2)}
+                  if signature[name][0] == "*" or signature[name] == "i32" and name not in folder.get("odd", ())}
+    options = {"num_warps": folder.get("num_warps", 4), "num_stages": folder.get("num_stages", 2),
+               "num_ctas": folder.get("num_ctas", 1)}
     source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
     return triton.compile(source, target=GPUTarget("cuda", sm, 32), options=options)
 

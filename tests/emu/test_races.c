@@ -118,6 +118,10 @@ typedef struct warps_case {
 #define MINE "shl.b32 %r1, %t, 2;\nadd.u32 %r1, %s, %r1;\n" /* 4 bytes of each thread */
 #define NEXT "xor.b32 %r2, %r1, 128;\n"                     /* the same of the warp beside */
 
+#define ROWS                                                                                                 \
+  "and.b32 %r1, %t, 31;\nshl.b32 %r1, %r1, 4;\nadd.u32 %r1, %s, %r1;\n" /* of 16 bytes, by lane              \
+                                                                         */
+
 static const warps_case cases[] = {
     {"what another warp stored, without a barrier",
      MINE NEXT "st.shared.u32 [%r1], %t;\nld.shared.u32 %r3, [%r2];", 2, 5, 4},
@@ -148,6 +152,9 @@ static const warps_case cases[] = {
      4, 0, 0},
     {"two values at one place", "st.shared.u32 [%s], %w;", 2, 1, 1},
     {"one value at one place", "mov.u32 %r1, 7;\nst.shared.u32 [%s], %r1;", 4, 0, 0},
+    {"two matrices at one place", ROWS "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r1], {%w, %t};", 2, 4, 4},
+    {"one matrix at one place",
+     ROWS "mov.u32 %r3, 7;\nstmatrix.sync.aligned.m8n8.x4.shared.b16 [%r1], {%r3, %r3, %r3, %r3};", 4, 0, 0},
     {"bytes that lie side by side", "add.u32 %r1, %s, %w;\nst.shared.u8 [%r1], %w;", 4, 0, 0},
     {"halves that lie side by side", "shl.b32 %r1, %w, 1;\nadd.u32 %r1, %s, %r1;\nst.shared.u16 [%r1], %w;",
      4, 0, 0},

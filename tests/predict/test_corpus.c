@@ -15,10 +15,15 @@
 #endif
 #define CORPUS SOURCE_DIR "/corpus"
 
+/* Its loop draws tiles from a counter, and looks like one that waits for other CTAs. */
+static bool needs_word(const char *name) { return strstr(name, "matmul-counter") != NULL; }
+
 static void check_kernel(const char *name) {
   static const hd_dispatch_kind dispatchers[] = {HD_DISPATCH_ROUND_ROBIN, HD_DISPATCH_SHUFFLED,
                                                  HD_DISPATCH_STARVED};
-  const hd_check_options o = {.dispatchers = dispatchers, .n_dispatchers = 3};
+  const hd_check_options o = {.dispatchers = dispatchers,
+                              .n_dispatchers = 3,
+                              .run.apply.assume = needs_word(name) ? HD_ASSUME_NO_WAITS : 0};
   hd_plan p;
   hd_workload *w;
   hd_check_result r;
@@ -38,7 +43,7 @@ static void every_kernel_computes_its_reference_in_any_order(void **state) {
   size_t n;
   hd_diag d = {0};
   assert_int_equal(hd_workload_list(CORPUS, &names, &n, &d), HD_OK);
-  assert_true(n >= 49);
+  assert_true(n >= 78);
   for (size_t i = 0; i < n; i++) check_kernel(names[i]);
   hd_workload_list_free(names, n);
 }

@@ -148,16 +148,23 @@ HANDLER(ldmatrix) {
     if (slots[k] != EMU_NO_SLOT) blend32(slot(r, slots[k]), part, mask);
   }
 }
+/* The check of races compares the rows with what they meet: warps may hold copies of a matrix and all store
+ * it. */
 HANDLER(stmatrix) {
   emu_hosts h;
-  uint32_t rows;
-  if (!find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &rows)) return;
+  uint32_t which;
+  char rows[32][16];
   const uint32_t *slots = i->extra;
   for (unsigned k = 0; k < i->mem.count; k++) {
     uint8_t *row[8];
-    for (unsigned j = 0; j < 8; j++) row[j] = (uint8_t *)(uintptr_t)h.at[8 * k + j];
+    for (unsigned j = 0; j < 8; j++) row[j] = (uint8_t *)rows[8 * k + j];
     num_stmatrix(row, i->mem.transposed, slot(r, slots[k]));
   }
+  w->storing = rows[0];
+  const bool found = find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &which);
+  w->storing = NULL;
+  for (unsigned l = 0; found && l < 8 * i->mem.count; l++)
+    memcpy((char *)(uintptr_t)h.at[l], rows[l], sizeof rows[l]);
 }
 HANDLER(movmatrix) {
   uint32_t in[32], out[32] __attribute__((aligned(64)));
