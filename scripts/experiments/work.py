@@ -125,7 +125,7 @@ class Work:
                     running[pool.submit(self.run, request)] = request
                 if not running:
                     return
-                left = None if self.end is None else max(0, self.end - time.monotonic())
+                left = None if self.end is None else max(0.2, self.end - time.monotonic())
                 done, _ = wait(running, left, FIRST_COMPLETED)
                 for future in done:
                     self.finish(future, running.pop(future))
