@@ -101,6 +101,12 @@ class Work:
             except ProcessLookupError:
                 pass  # it has just ended
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()  # those under way, where an interrupt ends the run
+
     def new(self, requests, begun):
         """Those that were not begun, which they are from now on: begun has (label, plan)."""
         out = []
@@ -114,7 +120,7 @@ class Work:
     def all(self, collect):
         """collect() gives requests; what they find leads to others, until it gives none that are new."""
         queue, running, begun, shown = [], {}, set(), 0.0
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self.jobs) as pool, self:
             while True:
                 if len(queue) < self.jobs:
                     queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=lambda r: (r.rank, -self.estimate(r)))
