@@ -31,6 +31,7 @@ typedef struct hd_steer_settings {
   char launch[16];              /* this launch of each of them, from 1; "": the first of each shape */
   char most[16];                /* how many are kept, those that took most time; "": the usual */
   char found[HD_STEER_PATH];    /* folder for verdicts that are found, each a file; "": none */
+  char texts[HD_STEER_PATH];    /* folder for the PTX of machine code, by its digest; "": none */
 } hd_steer_settings;
 
 /* The variable that holds them. */

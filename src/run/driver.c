@@ -19,12 +19,10 @@ static atomic_bool found;
 static const void *driver_base; /* where it was loaded */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-typedef void *dlsym_function(void *handle, const char *name);
-
 bool run_driver_found(void) { return atomic_load_explicit(&found, memory_order_acquire); }
 
 /* The C library's. */
-static dlsym_function *real_dlsym(void) {
+dlsym_function *run_real_dlsym(void) {
   static _Atomic(dlsym_function *) cache;
   /* The versions of dlsym: since glibc 2.34, and before that on the two processors. */
   static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
@@ -52,7 +50,7 @@ static const struct {
 /* The library that holds `address` becomes the driver, if it is one. It stays loaded. */
 static void take_driver(const void *address) {
   Dl_info info;
-  dlsym_function *sym = real_dlsym();
+  dlsym_function *sym = run_real_dlsym();
   if (!sym || !dladdr(address, &info) || !info.dli_fname) return;
   void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (!handle) return;
@@ -80,7 +78,7 @@ static void take_driver(const void *address) {
 /* A call of an exported symbol, which may be the first of all. */
 static bool ready(const char *symbol) {
   if (run_driver_found()) return true;
-  dlsym_function *sym = real_dlsym();
+  dlsym_function *sym = run_real_dlsym();
   void *next = sym ? sym(RTLD_NEXT, symbol) : NULL;
   if (next) take_driver(next);
   return run_driver_found();
@@ -127,7 +125,7 @@ static void *front_of(void *address) {
 }
 
 void *run_driver_symbol(const char *name) {
-  dlsym_function *sym = real_dlsym();
+  dlsym_function *sym = run_real_dlsym();
   void *next = sym ? sym(RTLD_NEXT, name) : NULL;
   if (next && !run_driver_found()) take_driver(next);
   return next;
@@ -153,19 +151,21 @@ int run_cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t f
 /* ---- dlsym ------------------------------------------------------------------------------------- */
 
 static void *look_up(void *handle, const char *name) {
-  void *address = real_dlsym()(handle, name);
+  void *address = run_real_dlsym()(handle, name);
+  if (run_is_compilers(name)) return run_compiler_front(name, address);
   if (address && !run_driver_found()) take_driver(address);
   return run_driver_found() ? front_of(address) : address;
 }
 
 /* Where dlsym jumps to with its arguments: to the C library's, which sees the program as its caller, unless
- * the name may be the driver's. RTLD_NEXT and RTLD_DEFAULT depend on the caller, and see this library's
- * exports as they are. */
+ * the name may be the driver's or a compiler's. RTLD_NEXT and RTLD_DEFAULT depend on the caller, and see this
+ * library's exports as they are. */
 dlsym_function *run_dlsym_target(void *handle, const char *name);
 dlsym_function *run_dlsym_target(void *handle, const char *name) {
-  const bool may_be = handle != RTLD_NEXT && handle != RTLD_DEFAULT && name && name[0] == 'c' &&
-                      name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
-  return may_be && real_dlsym() ? look_up : real_dlsym();
+  const bool may_be =
+      handle != RTLD_NEXT && handle != RTLD_DEFAULT && name &&
+      ((name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z') || run_is_compilers(name));
+  return may_be && run_real_dlsym() ? look_up : run_real_dlsym();
 }
 
 __attribute__((visibility("default"))) void *dlsym(void *restrict handle, const char *restrict name);

@@ -62,6 +62,9 @@ extern run_driver run_real;
 bool run_driver_found(void);
 /* The driver's function of this name, for a program that is linked with it; NULL: it has none. */
 void *run_driver_symbol(const char *name);
+/* The C library's dlsym. */
+typedef void *dlsym_function(void *handle, const char *name);
+dlsym_function *run_real_dlsym(void);
 /* Whether a function is the driver's. */
 bool run_driver_has(const void *address);
 

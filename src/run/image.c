@@ -87,6 +87,11 @@ static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole
     unpack(&f, arch, out);
 }
 
+static void read_cubin(const void *data, size_t bytes, run_text *out) {
+  out->data = run_text_of(data, bytes, &out->len);
+  if (!out->data) out->why = "no PTX";
+}
+
 void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out) {
   enum { LEAST = 16 }; /* a fatbin's header */
   const void *data;
@@ -98,7 +103,7 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
   switch (hd_module_image_of(image, &data)) {
   case HD_MODULE_FATBIN: read_fatbin(data, data == image ? bytes : 0, arch, whole, out); break;
   case HD_MODULE_LINKED: out->why = "linked from several fatbins"; break;
-  case HD_MODULE_ELF: out->why = "no PTX"; break;
+  case HD_MODULE_ELF: read_cubin(data, data == image ? bytes : 0, out); break;
   case HD_MODULE_TEXT:
     out->replaces = true;
     if (whole) keep(out, image, bytes ? strnlen(image, bytes) : strlen(image));

@@ -173,6 +173,7 @@ __attribute__((constructor)) static void begin(void) {
 
 /* Processes that use no GPU say nothing. */
 __attribute__((destructor)) static void end(void) {
+  run_compiler_end();
   if (!run_driver_found() || getpid() != process || !run_modules) return;
   /* A thread that was stopped in a call has the lock for good. */
   if (pthread_mutex_trylock(&run_lock) != 0) return;

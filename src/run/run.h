@@ -3,6 +3,8 @@
  *
  *   driver.c    between the program and its driver
  *   image.c     the PTX in an image that is loaded
+ *   texts.c     the PTX that machine code was made of
+ *   compilers.c and where that is seen
  *   cut.c       a text with one kernel alone
  *   variant.c   rewritten kernels, as text
  *   wanted.c    which kernels are to be rewritten: verdicts, or one plan for all
@@ -50,6 +52,18 @@ typedef struct run_text {
  * `bytes` 0: not known. `arch`: the GPU's sm number. Not `whole`: only whether there is any, from the
  * headers. */
 void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out);
+
+/* ---- Machine code and what it was made of (texts.c, compilers.c) ------------------------------- */
+
+/* Keeps the PTX of a cubin in a file, for all processes. */
+void run_text_keep(const void *cubin, size_t bytes, const char *ptx, size_t len);
+/* The PTX of a cubin in memory, malloc'd; NULL: it is not known. `bytes` 0: the cubin says how long it is. */
+char *run_text_of(const void *cubin, size_t bytes, size_t *len);
+/* A function of a compiler that a program has looked up by this name, or what stands in front of it. */
+void *run_compiler_front(const char *name, void *address);
+bool run_is_compilers(const char *name);
+/* At the end of a process that may be ptxas. */
+void run_compiler_end(void);
 
 /* ---- Kernels ----------------------------------------------------------------------------------- */
 

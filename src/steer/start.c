@@ -130,6 +130,14 @@ static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd
   return HD_OK;
 }
 
+/* Without a folder, machine code stays without its PTX. */
+static void make_texts(hd_steer_settings *s) {
+  char cache[HD_STEER_PATH / 2];
+  hd_cache_folder(cache, sizeof cache);
+  snprintf(s->texts, sizeof s->texts, "%s/ptx", cache);
+  if (!cache[0] || hd_folder_make(s->texts, NULL) != HD_OK) s->texts[0] = 0;
+}
+
 static hd_status make_recording(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
   hd_status st = hd_folder_make(o->record, d);
   if (st == HD_OK) st = hd_program_keep_path(o->record, s->record, sizeof s->record, d);
@@ -160,6 +168,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
     }
     if (read != HD_OK) told(&store);
   }
+  make_texts(s);
   if (st == HD_OK) st = make_tuning(o, s, d);
   if (o->profile) s->profile[0] = '1';
   if (st == HD_OK && o->record) st = make_recording(o, s, d);

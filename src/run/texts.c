@@ -1,0 +1,67 @@
+/* The PTX that machine code was made of, in a folder of files that are named by the machine code's digest. A
+ * program finds it there whenever it loads that machine code, from memory or from a cache of its own. */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+enum { MOST = 1 << 30, PATH = HD_STEER_PATH + 64 }; /* bytes */
+
+static void reach(uint64_t end, uint64_t *most) {
+  if (end > *most) *most = end;
+}
+
+/* As its headers have it; 0: it is none of at most MOST bytes. */
+static size_t bytes_of(const void *cubin) {
+  Elf64_Ehdr h;
+  Elf64_Shdr s;
+  memcpy(&h, cubin, sizeof h);
+  if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_shoff > MOST ||
+      h.e_phoff > MOST)
+    return 0;
+  uint64_t most = sizeof h;
+  reach(h.e_shoff + (uint64_t)h.e_shnum * sizeof s, &most);
+  reach(h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr), &most);
+  for (unsigned k = 0; k < h.e_shnum; k++) {
+    memcpy(&s, (const char *)cubin + h.e_shoff + k * sizeof s, sizeof s);
+    if (s.sh_type == SHT_NOBITS) continue;
+    if (s.sh_offset > MOST || s.sh_size > MOST) return 0;
+    reach(s.sh_offset + s.sh_size, &most);
+  }
+  return most <= MOST ? (size_t)most : 0;
+}
+
+/* The file's path; false: there is none. */
+static bool path_of(const void *cubin, size_t bytes, char path[PATH]) {
+  char hex[HD_DIGEST_HEX];
+  if (!run_settings.texts[0] || (bytes && bytes < sizeof(Elf64_Ehdr))) return false;
+  const size_t own = bytes_of(cubin);
+  if (!own || (bytes && own > bytes)) return false;
+  hd_digest h = hd_digest_begin();
+  hd_digest_bytes(&h, cubin, own);
+  snprintf(path, PATH, "%s/%s.ptx", run_settings.texts, hd_digest_hex(&h, hex));
+  return true;
+}
+
+void run_text_keep(const void *cubin, size_t bytes, const char *ptx, size_t len) {
+  char path[PATH];
+  if (path_of(cubin, bytes, path) && access(path, R_OK) != 0)
+    hd_file_write(path, ptx, strnlen(ptx, len), NULL);
+}
+
+char *run_text_of(const void *cubin, size_t bytes, size_t *len) {
+  char path[PATH];
+  hd_file f;
+  if (!path_of(cubin, bytes, path) || hd_file_open(path, &f, NULL) != HD_OK) return NULL;
+  char *text = malloc(f.len + 1);
+  if (text) {
+    memcpy(text, f.data, f.len);
+    text[f.len] = 0;
+    *len = f.len;
+  }
+  hd_file_close(&f);
+  return text;
+}
