@@ -11,7 +11,10 @@
 #include "heddle/stats.h"
 #include "run/watch.h"
 
-enum { FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15 };
+enum { FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15, FAMILIES = 32 };
+
+/* A family's best plan goes into others' from this ratio on. */
+static const double worth_joining = 1.02;
 
 typedef struct finalist {
   run_variant *v;
@@ -26,6 +29,11 @@ typedef struct search {
   hd_verdict verdict; /* as far as it is known */
   finalist best[FINALISTS + 1];
   size_t n;
+  struct {
+    const hd_plan *plan; /* the best of its family (hd_plan_family) */
+    double ratio;
+  } family[FAMILIES];
+  size_t n_families;
   uint32_t tried;
   uint32_t n_unwritten; /* as in run_facts */
   double until;
@@ -65,6 +73,18 @@ static void enter(search *s, finalist f) {
   if (s->n > FINALISTS) run_variant_drop(s->best[--s->n].v);
 }
 
+static void note_family(search *s, const hd_plan *plan, double ratio) {
+  const uint32_t family = hd_plan_family(plan);
+  size_t k = 0;
+  while (k < s->n_families && hd_plan_family(s->family[k].plan) != family) k++;
+  if (k == FAMILIES) return;
+  if (k == s->n_families) s->family[s->n_families++].ratio = 0;
+  if (ratio > s->family[k].ratio) {
+    s->family[k].plan = plan;
+    s->family[k].ratio = ratio;
+  }
+}
+
 static void try(search *s, const hd_plan *plan) {
   run_variant *v;
   double first, original, rewritten;
@@ -72,10 +92,46 @@ static void try(search *s, const hd_plan *plan) {
   if (run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, NULL, &v, NULL) != HD_OK) return;
   s->tried++;
   if (run_place_try(v) && run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same &&
-      measure(s, v, 1, &original, &rewritten))
+      measure(s, v, 1, &original, &rewritten)) {
+    note_family(s, plan, original / rewritten);
     enter(s, (finalist){v, plan, original / rewritten});
-  else
+  } else {
     run_variant_drop(v);
+  }
+}
+
+/* The levers of `a`, and those of `b` that `a` leaves; false: that is `a`, or no plan. */
+static bool join(const hd_plan *a, const hd_plan *b, hd_plan *out) {
+  hd_buf own = {0}, other = {0}, text = {0};
+  bool more = false;
+  hd_plan_print(a, &own);
+  hd_plan_print(b, &other);
+  hd_buf_printf(&text, ",%s", own.data ? own.data : "");
+  for (const char *at = other.data ? other.data : ""; *at;) {
+    const size_t n = strcspn(at, ","), name = strcspn(at, "=");
+    char key[64];
+    snprintf(key, sizeof key, ",%.*s=", (int)name, at);
+    if (name < n && text.data && !strstr(text.data, key)) {
+      hd_buf_printf(&text, ",%.*s", (int)n, at);
+      more = true;
+    }
+    at += n + (at[n] != 0);
+  }
+  const bool ok = more && !own.failed && !other.failed && !text.failed &&
+                  hd_plan_parse(text.data + 1, out, NULL) == HD_OK && hd_plan_check(out, NULL) == HD_OK;
+  hd_buf_free(&own);
+  hd_buf_free(&other);
+  hd_buf_free(&text);
+  return ok;
+}
+
+/* The best plan with what the other families' best have beyond it, as long as that wins. `joined` has room
+ * for as many as there may be families. */
+static void try_joined(search *s, hd_plan *joined) {
+  const size_t n = s->n_families;
+  for (size_t k = 0; s->n && k < n && hd_seconds() < s->until; k++)
+    if (s->family[k].ratio > worth_joining && join(s->best[0].plan, s->family[k].plan, &joined[k]))
+      try(s, &joined[k]);
 }
 
 /* The finalists once more, the best of them first. */
@@ -183,8 +239,14 @@ static void find(search *s, const run_shape *shape, run_handle function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
+  const double begin = hd_seconds(), until = s->until;
+  hd_plan joined[FAMILIES] = {0};
+  s->until = begin + (until - begin) * 0.8;
   for (size_t k = 0; k < n && hd_seconds() < s->until; k++) try(s, &plans[k].plan);
+  s->until = until;
+  try_joined(s, joined);
   decide(s, shape);
+  for (size_t k = 0; k < FAMILIES; k++) hd_plan_free(&joined[k]);
   free(plans);
 }
 
