@@ -53,7 +53,10 @@ typedef struct hd_optimized {
    * plan was proved, as applied to the kernels of that size; else "". */
   char proof_size[32];
   double whole_proof_seconds; /* on two cores, about, at the workload's size; 0: none was needed */
-  char *text;                 /* of the best one: the module rewritten; NULL when nothing helps */
+  /* Where launches were sampled: the best plan's speedup and the part of the work, of a second replay that
+   * had no part in the choice; else 0. A plan that does not hold its promise there is struck out. */
+  double second_speedup, second_part;
+  char *text; /* of the best one: the module rewritten; NULL when nothing helps */
   size_t len;
   hd_recipe *recipes; /* per launch: how it is launched from then on */
   bool other_launch;  /* any is launched in another way than the original */
@@ -72,8 +75,10 @@ HD_API hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_opt
                              hd_optimized *out, hd_diag *d);
 HD_API void hd_optimized_free(hd_optimized *z);
 
-/* A plan must promise at least this much to be worth a rewritten kernel. */
+/* A plan must promise at least this much to be worth a rewritten kernel: by bounds on the time, and by a
+ * clock, which is rarely wrong about effects of 5% and no judge of smaller ones (docs/decisions/clock.md). */
 #define HD_OPTIMIZE_WORTH 1.01
+#define HD_OPTIMIZE_WORTH_BY_CLOCK 1.05
 
 #ifdef __cplusplus
 }

@@ -50,6 +50,8 @@ hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch
                      .best = (int64_t)f->best,
                      .proof = f->best ? &f->proof : NULL,
                      .proof_size = f->proof_size,
+                     .second_speedup = f->best ? f->second_speedup : 0,
+                     .second_part = f->best ? f->second_part : 0,
                      .whole_proof_seconds = f->whole_proof_seconds,
                      .other_launch = f->other_launch,
                      .nothing_helps = f->best ? NULL : f->why,

@@ -202,6 +202,9 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
     hd_buf_printf(out, "\nBest: %s, predicted %.2fx as fast as the default%s.\n", plan.data ? plan.data : "",
                   hd_report_speedup(r, (size_t)r->best), report_by_clock(r) ? "" : ", by bounds on the time");
     put_waits(r, out);
+    if (r->second_speedup > 0)
+      hd_buf_printf(out, "By a second replay of %.1f%% of the work: %.2fx.\n", 100 * r->second_part,
+                    r->second_speedup);
     put_proof(r, out);
     hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
                   r->html);
@@ -240,6 +243,10 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
   if (j && r->proof)
     json_object_set_new(j, "proof_size",
                         json_string(report_proof_is_smaller(r) ? r->proof_size : r->workload->size));
+  if (j && r->second_speedup > 0)
+    json_object_set_new(
+        j, "second", json_pack("{s:f, s:f}", "speedup", r->second_speedup, "replayed_part", r->second_part));
+  if (j && r->part > 0) json_object_set_new(j, "replayed_part", json_real(r->part));
   if (j && r->table) json_object_set_new(j, "table", json_string(r->table));
   if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!r->other_launch));
   if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));

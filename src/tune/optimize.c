@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tune/second_look.h"
 #include "tune/winner.h"
 
-static const double default_seconds = 60, replays_part = 0.5, proof_part = 0.25;
-/* Plans that share the time of replays where launches are sampled. */
-enum { SAMPLED = 48, LEAST_CANDIDATES = 4 };
+static const double default_seconds = 60, replays_part = 0.45, second_part = 0.1, proof_part = 0.25;
+/* Plans that share the time of replays where launches are sampled; second looks at most. */
+enum { SAMPLED = 48, LEAST_CANDIDATES = 4, LOOKS = 4 };
 
 /* A plan that was not worth its instructions, which plans of its kind would need about as many of. */
 typedef struct counted {
@@ -25,6 +26,7 @@ typedef struct optimizing {
   hd_optimize_options o;
   hd_optimized *out;
   winner_proof proof; /* chosen when a plan is first tried */
+  second_look second;
   HD_VEC(counted) counted;
   size_t replayed; /* rows, but for those under way */
 } optimizing;
@@ -145,12 +147,19 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   snprintf(row->why, sizeof row->why, "%.255s", why);
 }
 
+static double worth(const optimizing *z) {
+  return z->o.run.timed ? HD_OPTIMIZE_WORTH_BY_CLOCK : HD_OPTIMIZE_WORTH;
+}
+
+static bool is_promising(const optimizing *z, const hd_sweep_row *row) {
+  return row->status == HD_OK && row->counters.time_us * worth(z) <= z->out->rows[0].counters.time_us;
+}
+
 /* Would so many times the original's instructions leave it worth while? */
 static bool is_worth(const optimizing *z, const hd_sweep_row *row, double ratio) {
   const uint64_t before = z->proof.original.thread_instructions;
   const uint64_t after = (uint64_t)((double)before * ratio);
-  return time_with_instructions(&row->counters, before, after) * HD_OPTIMIZE_WORTH <=
-         z->out->rows[0].counters.time_us;
+  return time_with_instructions(&row->counters, before, after) * worth(z) <= z->out->rows[0].counters.time_us;
 }
 
 /* Strike the plan out where one of its kind has shown that it cannot be worth its instructions: orders of one
@@ -292,11 +301,56 @@ static void report(const optimizing *z, const char *stage, size_t done, size_t n
 }
 
 static size_t count_promising(const optimizing *z) {
-  const hd_sweep_row *rows = z->out->rows;
   size_t n = 0;
-  for (size_t i = 1; i < z->out->n_rows; i++)
-    n += rows[i].status == HD_OK && rows[i].counters.time_us * HD_OPTIMIZE_WORTH <= rows[0].counters.time_us;
+  for (size_t i = 1; i < z->out->n_rows; i++) n += is_promising(z, &z->out->rows[i]);
   return n;
+}
+
+/* Does a row of a sampled sweep keep its promise in a second look? It is struck out if not. */
+static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_diag *d) {
+  const double part = hd_study_part(z->out->study);
+  hd_diag e = {0};
+  char why[200];
+  if (part >= 1 || z->second.run.sample_units <= z->o.run.sample_units) return true;
+  if (z->second.looks == LOOKS) {
+    strike_out(row, HD_ERR_UNSUPPORTED, "the plans before it that promised more did not keep their promise");
+    return false;
+  }
+  report(z, "looking again", z->second.looks, LOOKS);
+  *st = second_look_take(&z->second, &row->plan, &z->out->second_speedup, &e);
+  if (is_the_plans_fault(*st)) {
+    strike_out(row, *st, e.message);
+    *st = HD_OK;
+    return false;
+  }
+  if (*st != HD_OK) {
+    if (d) *d = e;
+    return false;
+  }
+  z->out->second_part = second_look_part(&z->second);
+  if (z->out->second_speedup >= worth(z)) return true;
+  snprintf(why, sizeof why, "does not keep its promise: %.3fx by %.1f%% of the work, %.3fx by %.1f%%",
+           z->out->rows[0].counters.time_us / row->counters.time_us, 100 * part, z->out->second_speedup,
+           100 * z->out->second_part);
+  strike_out(row, HD_ERR_UNSUPPORTED, why);
+  return false;
+}
+
+static hd_status explain(optimizing *z, hd_diag *d) {
+  const hd_sweep_row *rows = z->out->rows;
+  const int64_t best = hd_sweep_best(rows, z->out->n_rows);
+  char why[320], most[128] = "";
+  hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
+  if (best > 0 && rows[best].counters.time_us * HD_OPTIMIZE_WORTH <= rows[0].counters.time_us) {
+    hd_buf plan = {0};
+    hd_plan_print(&rows[best].plan, &plan);
+    snprintf(most, sizeof most,
+             " of 5%% or more (the best: %.60s, %.2fx, which is no more than the model may err)",
+             plan.data ? plan.data : "", rows[0].counters.time_us / rows[best].counters.time_us);
+    hd_buf_free(&plan);
+  }
+  snprintf(z->out->why, sizeof z->out->why, "no gain%s is predicted; %s", most, why);
+  return list_unseen(z, d);
 }
 
 static hd_status choose(optimizing *z, hd_diag *d) {
@@ -307,23 +361,18 @@ static hd_status choose(optimizing *z, hd_diag *d) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
-    if (best == 0 || rows[best].counters.time_us * HD_OPTIMIZE_WORTH > rows[0].counters.time_us) break;
+    if (best == 0 || !is_promising(z, &rows[best])) break;
     if (z->out->tried && asked_to_stop(z)) {
       z->out->stopped = true;
       snprintf(z->out->why, sizeof z->out->why, "no plan was proved before the search was stopped");
       return HD_OK;
     }
+    if (!keeps_promise(z, &rows[best], &st, d)) continue;
     report(z, "proving plans", promising - count_promising(z), promising);
     if (z->proof.checker && is_known_loser(z, &rows[best])) continue;
     st = try_row(z, (size_t)best, &done, d);
   }
-  if (st == HD_OK && !z->out->best && !z->out->why[0]) {
-    char why[400];
-    hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
-    snprintf(z->out->why, sizeof z->out->why, "no gain is predicted; %s", why);
-    st = list_unseen(z, d);
-  }
-  return st;
+  return st == HD_OK && !z->out->best && !z->out->why[0] ? explain(z, d) : st;
 }
 
 /* ---- Replays --------------------------------------------------------------------------- */
@@ -371,6 +420,8 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   z.o.run.sample_gpu = g;
   if (!z.o.exact)
     z.o.run.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
+  z.second = (second_look){.w = w, .g = g, .run = z.o.run, .dispatch = z.o.dispatch, .seed = z.o.seed};
+  z.second.run.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
   *out = (hd_optimized){0};
   double clock = hd_seconds();
   report(&z, "tracing", 0, 1);
@@ -382,9 +433,11 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   if (st == HD_OK) st = replay(&z, d);
   out->seconds.replay = lap(&clock);
   if (st == HD_OK) st = choose(&z, d);
-  out->seconds.proof = lap(&clock);
+  out->seconds.proof = lap(&clock) - z.second.seconds;
+  out->seconds.replay += z.second.seconds;
   report(&z, "proving plans", 1, 1);
   winner_proof_close(&z.proof);
+  second_look_close(&z.second);
   hd_vec_free(&z.counted);
   if (st != HD_OK) hd_optimized_free(out);
   return st;

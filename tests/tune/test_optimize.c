@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heddle/optimize.h"
+#include "tune/second_look.h"
 #include "workload/scratch.h"
 
 /* CTA (x, y) adds up block x of the data, as test_tuner.c's does; compiled for a later GPU than sm_80 it has
@@ -297,6 +298,66 @@ static void the_clock_sees_what_loads_of_memory_that_nothing_writes_gain(void **
   close_session(&q);
 }
 
+/* The winner of a sampled sweep is replayed once more, from more of the work. */
+static void a_sampled_winner_keeps_its_promise_in_a_second_look(void **state) {
+  skip_without_compiler();
+  enum { PLANS = 16 };
+  const char *const set[] = {"width=65536", "height=16"};
+  hd_workload *w;
+  hd_gpu g = load_gpu("h100");
+  g.n_sms = 4; /* eight waves */
+  OK(hd_workload_open_with("copy-col", SOURCE_DIR "/kernels", "small", set, 2, &w, &d));
+  hd_candidate plans[PLANS] = {{.plan = {.bypass = {HD_BYPASS_READONLY, 8}}}};
+  for (uint32_t i = 1; i < PLANS; i++) plans[i].plan.order = (hd_order){.kind = HD_ORDER_BAND, .a = i};
+  for (int exact = 0; exact < 2; exact++) {
+    hd_optimize_options o = {.run = {.threads = 2},
+                             .dispatch = g.dispatch,
+                             .plans = plans,
+                             .n_plans = PLANS,
+                             .seconds = 0.2,
+                             .exact = exact};
+    hd_optimized z;
+    OK(hd_optimize(w, &g, &o, &z, &d));
+    const double part = hd_study_part(z.study),
+                 first = z.rows[0].counters.time_us / z.rows[z.best].counters.time_us;
+    assert_true(z.best > 0);
+    assert_true(first >= HD_OPTIMIZE_WORTH_BY_CLOCK);
+    if (exact) {
+      assert_true(part == 1 && z.second_part == 0);
+    } else {
+      assert_true(part < 1 && z.second_part > part);
+      assert_true(z.second_speedup >= HD_OPTIMIZE_WORTH_BY_CLOCK);
+    }
+    hd_optimized_free(&z);
+  }
+  hd_workload_close(w);
+}
+
+static void a_second_look_is_of_its_own_sample(void **state) {
+  skip_without_compiler();
+  session q = open_session("copy-col", "small", "h100");
+  second_look l = {.w = q.w,
+                   .g = &q.g,
+                   .run = {.threads = 2, .n_sms = q.g.n_sms, .timed = true},
+                   .dispatch = q.g.dispatch};
+  hd_plan plan;
+  hd_counters base, changed;
+  double speedup;
+  OK(hd_plan_parse("bypass=ro:8", &plan, &d));
+  OK(second_look_take(&l, &plan, &speedup, &d));
+  assert_true(second_look_part(&l) == 1);
+  OK(hd_study_replay(l.study, &q.g, &(hd_plan){0}, q.g.dispatch, 0, &base, &d));
+  OK(hd_study_replay(l.study, &q.g, &plan, q.g.dispatch, 0, &changed, &d));
+  assert_true(speedup == base.time_us / changed.time_us);
+  const double of_first = speedup;
+  OK(second_look_take(&l, &(hd_plan){0}, &speedup, &d));
+  assert_true(speedup == 1 && of_first != 1);
+  assert_int_equal(l.looks, 2);
+  second_look_close(&l);
+  hd_plan_free(&plan);
+  close_session(&q);
+}
+
 static void every_list_begins_with_what_the_traces_propose(void **state) {
   skip_without_compiler();
   session z = open_session("matmul-naive", "small", "gtx580");
@@ -339,6 +400,9 @@ int main(void) {
                 the_clock_sees_what_loads_of_memory_that_nothing_writes_gain),
       BEHAVIOUR("plans whose gain the model does not see are named",
                 plans_whose_gain_the_model_does_not_see_are_named),
+      BEHAVIOUR("a sampled winner keeps its promise in a second look",
+                a_sampled_winner_keeps_its_promise_in_a_second_look),
+      BEHAVIOUR("a second look is of its own sample", a_second_look_is_of_its_own_sample),
       BEHAVIOUR("optimize and sweep try one list, with and without what the traces propose",
                 every_list_begins_with_what_the_traces_propose),
   };

@@ -1,0 +1,27 @@
+/* tune/second_look.h: what plans promise, from more of the work than the sweep replayed that ranked them.
+ *
+ * The best of many sampled times is partly the luckiest. So the winner of a sampled sweep and the default are
+ * replayed again, from a sample of their own that is several times as large. */
+#ifndef HEDDLE_TUNE_SECOND_LOOK_H
+#define HEDDLE_TUNE_SECOND_LOOK_H
+
+#include "heddle/predict.h"
+
+typedef struct second_look {
+  const hd_workload *w;
+  const hd_gpu *g;
+  hd_run_options run; /* sample_units of it are this look's */
+  hd_dispatch_kind dispatch;
+  uint64_t seed;
+  hd_study *study; /* NULL: not opened yet */
+  double default_us;
+  unsigned looks;
+  double seconds; /* spent */
+} second_look;
+
+/* The plan's speedup over the default. */
+hd_status second_look_take(second_look *l, const hd_plan *p, double *speedup, hd_diag *d);
+double second_look_part(const second_look *l); /* hd_study_part of its study */
+void second_look_close(second_look *l);
+
+#endif
