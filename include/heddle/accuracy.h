@@ -83,6 +83,7 @@ enum { HD_ACCURACY_PLANS = 32 };
 typedef struct hd_accuracy_plan {
   char text[88];                /* notation; the first plan is "baseline" */
   double measured_us, model_us; /* 0: not known */
+  hd_counters model;            /* where model_us is known */
 } hd_accuracy_plan;
 
 typedef struct hd_accuracy_times {
@@ -90,8 +91,7 @@ typedef struct hd_accuracy_times {
   char why[256];
   uint32_t n;
   hd_accuracy_plan plans[HD_ACCURACY_PLANS];
-  hd_counters model; /* of the original */
-  double part;       /* of the work that was replayed: hd_study_part */
+  double part; /* of the work that was replayed: hd_study_part */
 } hd_accuracy_times;
 
 /* The plans that are compared unless the caller names others. */
@@ -107,6 +107,11 @@ HD_API hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, 
 #define HD_ACCURACY_NOISE 0.02
 /* Effects of more than that part must be predicted with their sign. */
 #define HD_ACCURACY_EFFECT 0.05
+
+/* The plan changes the measured time by more than HD_ACCURACY_EFFECT. */
+HD_API bool hd_accuracy_is_effect(const hd_accuracy_times *row, uint32_t plan);
+/* It does, and the model predicts no change, or one to the other side. */
+HD_API bool hd_accuracy_is_contradicted(const hd_accuracy_times *row, uint32_t plan);
 
 /* The judgement of one workload; NaN where there is none. */
 typedef struct hd_accuracy_verdict {

@@ -71,11 +71,11 @@ static void count(void *ctx, size_t i, void *answer) {
 }
 
 static hd_status replay_plan(hd_model *m, const hd_study *s, const hd_gpu *g, hd_accuracy_plan *p,
-                             hd_counters *c, hd_diag *d) {
+                             hd_diag *d) {
   hd_plan plan = {0};
   hd_status st = hd_plan_parse(p->text, &plan, d);
-  if (st == HD_OK) st = replay_on(m, s, g, &plan, g->dispatch, 0, c, d);
-  if (st == HD_OK) p->model_us = c->time_us;
+  if (st == HD_OK) st = replay_on(m, s, g, &plan, g->dispatch, 0, &p->model, d);
+  if (st == HD_OK) p->model_us = p->model.time_us;
   hd_plan_free(&plan);
   return st;
 }
@@ -86,13 +86,12 @@ static hd_status replay_plans(const hd_accuracy_job *j, const hd_study *s, doubl
   hd_model *m;
   hd_status st = hd_model_create(j->gpu, &m, d);
   if (st != HD_OK) return st;
-  st = replay_plan(m, s, j->gpu, &row->plans[0], &row->model, d);
+  st = replay_plan(m, s, j->gpu, &row->plans[0], d);
   double longest = 0;
   for (uint32_t k = 1; st == HD_OK && k < row->n; k++) {
     double begin = hd_seconds();
     if (begin + 1.5 * longest > until) break;
-    hd_counters c;
-    replay_plan(m, s, j->gpu, &row->plans[k], &c, NULL);
+    replay_plan(m, s, j->gpu, &row->plans[k], NULL);
     double took = hd_seconds() - begin;
     if (took > longest) longest = took;
   }
@@ -204,6 +203,20 @@ static double rank_correlation(const hd_accuracy_times *row) {
   return pairs ? (double)sum / (double)pairs : NAN;
 }
 
+/* By how much it is faster than the original. */
+static double gain(double base_us, double us) { return base_us / us - 1; }
+
+bool hd_accuracy_is_effect(const hd_accuracy_times *row, uint32_t plan) {
+  const hd_accuracy_plan *base = &row->plans[0], *p = &row->plans[plan];
+  return known(base) && known(p) && fabs(gain(base->measured_us, p->measured_us)) > HD_ACCURACY_EFFECT;
+}
+
+bool hd_accuracy_is_contradicted(const hd_accuracy_times *row, uint32_t plan) {
+  const hd_accuracy_plan *base = &row->plans[0], *p = &row->plans[plan];
+  return hd_accuracy_is_effect(row, plan) &&
+         gain(base->measured_us, p->measured_us) * gain(base->model_us, p->model_us) <= 0;
+}
+
 hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row) {
   hd_accuracy_verdict v = {.ratio = NAN, .tau = NAN, .regret = NAN};
   const hd_accuracy_plan *base = &row->plans[0];
@@ -213,12 +226,10 @@ hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row) {
   for (uint32_t k = 1; k < row->n; k++) {
     const hd_accuracy_plan *p = &row->plans[k];
     if (!known(p)) continue;
-    double measured = base->measured_us / p->measured_us - 1, model = base->model_us / p->model_us - 1;
     if (p->measured_us < least) least = p->measured_us;
     if (p->model_us < row->plans[v.best].model_us) v.best = k;
-    if (fabs(measured) <= HD_ACCURACY_EFFECT) continue;
-    v.effects++;
-    v.right += measured * model > 0;
+    v.effects += hd_accuracy_is_effect(row, k);
+    v.right += hd_accuracy_is_effect(row, k) && !hd_accuracy_is_contradicted(row, k);
   }
   v.tau = rank_correlation(row);
   v.regret = row->plans[v.best].measured_us / least - 1;

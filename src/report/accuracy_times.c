@@ -99,15 +99,16 @@ static json_t *row_json(const char *name, const hd_accuracy_times *r) {
   for (uint32_t k = 0; k < r->n; k++) {
     const hd_accuracy_plan *p = &r->plans[k];
     json_array_append_new(plans,
-                          json_pack("{s:s, s:o, s:o}", "plan", p->text, "measured_us",
+                          json_pack("{s:s, s:o, s:o, s:b}", "plan", p->text, "measured_us",
                                     report_number_json(p->measured_us > 0 ? p->measured_us : NAN), "model_us",
-                                    report_number_json(p->model_us > 0 ? p->model_us : NAN)));
+                                    report_number_json(p->model_us > 0 ? p->model_us : NAN), "contradicted",
+                                    k && hd_accuracy_is_contradicted(r, k)));
   }
   if (isnan(v.ratio)) return json_pack("{s:s, s:s, s:o}", "workload", name, "failed", r->why, "plans", plans);
   return json_pack("{s:s, s:f, s:f, s:i, s:i, s:o, s:s, s:f, s:o, s:o}", "workload", name, "ratio", v.ratio,
                    "replayed_part", r->part, "effects", (int)v.effects, "right_signs", (int)v.right, "tau",
                    report_number_json(v.tau), "best", r->plans[v.best].text, "regret", v.regret, "counters",
-                   report_counters_json(&r->model), "plans", plans);
+                   report_counters_json(&r->plans[0].model), "plans", plans);
 }
 
 void hd_accuracy_times_json(const hd_accuracy_times_report *a, hd_buf *out) {
@@ -184,13 +185,48 @@ static void put_worst(const hd_accuracy_times_report *a, hd_buf *out) {
   for (size_t i = 0; i < k->n_worst; i++) {
     const hd_accuracy_times *r = &a->rows[k->worst[i]];
     double part, ratio = r->plans[0].model_us / r->plans[0].measured_us;
-    const char *name = busiest(&r->model, &part);
+    const char *name = busiest(&r->plans[0].model, &part);
     hd_buf_printf(out, "  %s: %.2f; in the model %s is the busiest, %.0f%% of the time%s\n",
                   a->names[k->worst[i]], ratio, name, 100 * part,
                   part > 0.8  ? ": its rate decides"
                   : ratio < 1 ? ": latencies, launches or what is not modelled are too cheap"
                               : ": latencies are too dear, or too few warps hide them");
   }
+}
+
+static double change(double from, double to) { return from > 0 ? 100 * (to / from - 1) : 0; }
+
+static double waiting(const hd_counters *c) {
+  return c->warp_cycles > 0 ? 100 * c->stall_memory / c->warp_cycles : 0;
+}
+
+/* The reason in the model: its counters under the plan beside those of the original. */
+static void put_contradiction(const char *name, const hd_accuracy_times *r, uint32_t plan, hd_buf *out) {
+  const hd_accuracy_plan *base = &r->plans[0], *p = &r->plans[plan];
+  const hd_counters *a = &base->model, *b = &p->model;
+  const double model = base->model_us / p->model_us;
+  hd_buf_printf(out, "  %s, %s: measured %.2fx, modelled %.2fx", name, p->text,
+                base->measured_us / p->measured_us, model);
+  if (fabs(model - 1) < HD_ACCURACY_NOISE) hd_buf_puts(out, ", as good as no effect");
+  hd_buf_printf(out, "; model: cycles issuing %+.0f%%, L2 sectors %+.0f%%, DRAM reads %+.0f%%",
+                change(a->cycles_issue, b->cycles_issue),
+                change((double)a->l2_sectors, (double)b->l2_sectors),
+                change((double)a->dram_read_bytes, (double)b->dram_read_bytes));
+  if (a->warp_cycles > 0 && b->warp_cycles > 0)
+    hd_buf_printf(out, ", warps wait for memory %.0f%% of their time instead of %.0f%%", waiting(b),
+                  waiting(a));
+  hd_buf_putc(out, '\n');
+}
+
+static void put_contradictions(const hd_accuracy_times_report *a, hd_buf *out) {
+  bool first = true;
+  for (size_t i = 0; i < a->n; i++)
+    for (uint32_t k = 1; k < a->rows[i].n; k++) {
+      if (a->rows[i].status != HD_OK || !hd_accuracy_is_contradicted(&a->rows[i], k)) continue;
+      if (first) hd_buf_puts(out, "\nContradicted by the measured times:\n");
+      first = false;
+      put_contradiction(a->names[i], &a->rows[i], k, out);
+    }
 }
 
 void hd_accuracy_times_text(const hd_accuracy_times_report *a, hd_buf *out) {
@@ -213,6 +249,7 @@ void hd_accuracy_times_text(const hd_accuracy_times_report *a, hd_buf *out) {
         k->right, k->effects, 100 * HD_ACCURACY_EFFECT, k->effects ? 100.0 * k->right / k->effects : 100.0,
         k->median_tau, k->n_tau, 100 * HD_ACCURACY_NOISE, 100 * k->median_regret, 100 * k->p90_regret);
     put_worst(a, out);
+    put_contradictions(a, out);
   }
   bool first = true;
   for (size_t i = 0; i < a->n; i++) {

@@ -45,6 +45,12 @@ Times, from a device and from a file:
   H100 SXM5 80 GB (Hopper) modelled by the traffic's bound, measured: times.json, size tiny
   workload  measured us  model us  replayed  ratio  plans  effects  right ...
   copy-col         12.0 ...
+  $ echo '{"copy-col": {"baseline": 12, "order=col": 8, "order=reverse": 12.1}}' > wrong.json
+  $ heddle accuracy --time --measured wrong.json --size tiny | grep -A9 Contradicted
+  Contradicted by the measured times:
+    copy-col, order=col: measured 1.50x, modelled 1.00x, as good as no effect; model: cycles issuing +0%, L2 sectors +0%, DRAM reads +0%, warps wait for memory 95% of their time instead of 95%
+  $ heddle accuracy --time --measured wrong.json --size tiny --json | grep -c '"contradicted": true'
+  1
   $ heddle accuracy --time --measured times.json matmul-naive
   heddle: times.json has no times of 'matmul-naive'
   [2]

@@ -50,6 +50,28 @@ static void small_differences_count_neither_for_nor_against(void **state) {
   assert_true(isnan(hd_accuracy_judge(&r).tau)); /* nothing to rank */
 }
 
+/* Every effect is predicted with its sign, or contradicted. */
+static void effects_without_their_sign_are_contradicted(void **state) {
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    double measured[N], model[N];
+    for (uint32_t k = 0; k < N; k++) {
+      measured[k] = 50 + (double)(hd_random_at(seed, k) % 1000) / 10;
+      model[k] = k % 4 == 3 ? model[0] : 50 + (double)(hd_random_at(seed + 1000, k) % 1000) / 10;
+    }
+    hd_accuracy_times r = row_of(measured, model, N);
+    const hd_accuracy_verdict v = hd_accuracy_judge(&r);
+    uint32_t effects = 0, contradicted = 0;
+    for (uint32_t k = 1; k < N; k++) {
+      effects += hd_accuracy_is_effect(&r, k);
+      contradicted += hd_accuracy_is_contradicted(&r, k);
+      if (hd_accuracy_is_contradicted(&r, k))
+        assert_true((measured[k] - measured[0]) * (model[k] - model[0]) <= 0);
+    }
+    assert_int_equal(effects, v.effects);
+    assert_int_equal(contradicted, v.effects - v.right);
+  }
+}
+
 static void a_plan_without_a_time_is_left_out(void **state) {
   const double measured[] = {100, 50, 0, 80}, model[] = {100, 0, 10, 70};
   hd_accuracy_times r = row_of(measured, model, 4);
@@ -108,6 +130,7 @@ int main(void) {
                 a_model_that_is_off_by_a_factor_ranks_as_the_device_does),
       BEHAVIOUR("small differences count neither for nor against",
                 small_differences_count_neither_for_nor_against),
+      BEHAVIOUR("effects without their sign are contradicted", effects_without_their_sign_are_contradicted),
       BEHAVIOUR("a plan without a time is left out", a_plan_without_a_time_is_left_out),
       BEHAVIOUR("equal predictions are neither order", equal_predictions_are_neither_order),
       BEHAVIOUR("a ranking is over the rows that have both times",
