@@ -41,7 +41,7 @@ static const char *const refused[] = {
     "mov.b32 %w1, %envreg3",
     "brand.new.u32 %w1, %w2",
     "add.brandnew.u32 %w1, %w2, %w3",
-    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%d1], [%d2]",
+    "clusterlaunchcontrol.try_cancel.shared::cta.mbarrier::complete_tx::bytes.b128 [%d1], [%d2]",
     /* wrong in themselves */
     "add.u32 %w1, %w2",
     "add.u32 %w1, %d2, %w3",

@@ -1,4 +1,5 @@
-/* emu/decode/async.c: mbarrier, cp.async.bulk, cp.async.mbarrier.arrive, tensormap, mapa, getctarank. */
+/* emu/decode/async.c: mbarrier, cp.async.bulk, cp.async.mbarrier.arrive, tensormap, mapa, getctarank,
+ * clusterlaunchcontrol. */
 #include "emu/machine/async.h"
 #include "emu/decode/decode.h"
 #include "emu/machine/tensormap.h"
@@ -494,3 +495,74 @@ static bool emit_cluster_address(emu_function *fn, const emu_form *f, const hd_p
          (!mapa || emu_source(fn, s, emu_operand(fn, s, 2), 32, &in->src[1]));
 }
 const emu_rule emu_rule_cluster_address = {prepare_cluster_address, emit_cluster_address};
+
+/* ---- clusterlaunchcontrol --------------------------------------------------------------------------- */
+
+/* emu_form.data of clusterlaunchcontrol. */
+enum { C_QUERY = 0, C_SPACE = 1, C_ALL = 2 };
+typedef enum query { ASK_NOTHING, ASK_TAKEN, ASK_PLACE, ASK_X, ASK_Y, ASK_Z } query;
+
+static query query_of(hd_mod mod) {
+  switch (mod) {
+  case HD_M_IS_CANCELED: return ASK_TAKEN;
+  case HD_M_GET_FIRST_CTAID: return ASK_PLACE;
+  case HD_M_GET_FIRST_CTAID_X: return ASK_X;
+  case HD_M_GET_FIRST_CTAID_Y: return ASK_Y;
+  case HD_M_GET_FIRST_CTAID_Z: return ASK_Z;
+  default: return ASK_NOTHING;
+  }
+}
+
+static void prepare_launch_control(emu_decoder *d, emu_form *f) {
+  f->data[C_SPACE] = EMU_GENERIC;
+  for (unsigned k = 0; k < f->ptx->n_mods; k++) {
+    const hd_mod mod = f->ptx->mods[k];
+    if (query_of(mod) != ASK_NOTHING)
+      f->data[C_QUERY] = query_of(mod);
+    else if (is_shared(mod))
+      f->data[C_SPACE] = HD_SPACE_SHARED;
+    else if (mod == HD_M_MULTICAST_CLUSTER_ALL)
+      f->data[C_ALL] = 1;
+    else if (mod != HD_M_TRY_CANCEL && mod != HD_M_QUERY_CANCEL && mod != HD_M_ASYNC &&
+             mod != HD_M_MBARRIER_COMPLETE_TX_BYTES && mod != HD_M_PRED && mod != HD_M_V4 &&
+             mod != HD_M_B32 && mod != HD_M_B128) {
+      emu_refuse_word(d, f, mod);
+      return;
+    }
+  }
+  const bool requests = EMU_HAS(f, TRY_CANCEL), asks = f->data[C_QUERY] != ASK_NOTHING;
+  if (requests == asks || asks != EMU_HAS(f, QUERY_CANCEL) || (requests && !EMU_HAS(f, ASYNC)) ||
+      EMU_HAS(f, V4) != (f->data[C_QUERY] == ASK_PLACE))
+    f->refused = emu_no_form;
+  f->proto.fn = requests ? emu_run_try_cancel : emu_run_query_cancel;
+}
+
+/* [answer], [mbarrier] */
+static bool emit_request(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  emu_cancel *x = HD_NEW(fn->d->env->arena, emu_cancel);
+  *x = (emu_cancel){.copy = {.op = EMU_BULK_LOAD, .size_slot = EMU_NO_SLOT, .mask_slot = EMU_NO_SLOT},
+                    .to_all = f->data[C_ALL]};
+  in->extra = x;
+  fn->code->order_sensitive = true; /* what is left depends on what others took */
+  return operand_count(fn, s, 2) &&
+         put_shared(fn, s, emu_operand(fn, s, 0), f->data[C_SPACE], &x->copy.dst) &&
+         put_shared(fn, s, emu_operand(fn, s, 1), f->data[C_SPACE], &x->copy.bar);
+}
+
+static bool emit_launch_control(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  const query ask = (query)f->data[C_QUERY];
+  if (ask == ASK_NOTHING) return emit_request(fn, f, s, in);
+  emu_query *q = HD_NEW(fn->d->env->arena, emu_query);
+  *q = (emu_query){.taken_slot = EMU_NO_SLOT, .at_slot = {EMU_NO_SLOT, EMU_NO_SLOT, EMU_NO_SLOT}};
+  in->extra = q;
+  const hd_ptx_opnd *to = emu_operand(fn, s, 0);
+  if (!operand_count(fn, s, 2) || !emu_source(fn, s, emu_operand(fn, s, 1), 128, &q->answer_slot))
+    return false;
+  if (ask == ASK_TAKEN) return emu_destination(fn, s, to, 1, false, &q->taken_slot);
+  if (ask != ASK_PLACE) return emu_destination(fn, s, to, 32, false, &q->at_slot[ask - ASK_X]);
+  if (to->kind != HD_O_VEC || to->n_kids != 4) return emu_refuse(fn, s, "it writes four registers");
+  for (unsigned k = 0; k < 3; k++)
+    if (!emu_destination(fn, s, emu_kid(fn, to, k), 32, true, &q->at_slot[k])) return false;
+  return true;
+}
+const emu_rule emu_rule_launch_control = {prepare_launch_control, emit_launch_control};

@@ -234,7 +234,8 @@ extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_red
 
 /* ---- async.c        ------------------------------------------------------------------------------ */
 
-extern const emu_rule emu_rule_mbarrier, emu_rule_tensormap, emu_rule_cluster_address;
+extern const emu_rule emu_rule_mbarrier, emu_rule_tensormap, emu_rule_cluster_address,
+    emu_rule_launch_control;
 /* The rule of a cp that is no plain cp.async: bulk copies, cp.async.mbarrier.arrive; NULL: it is one. */
 const emu_rule *emu_async_copy_rule(const emu_form *f);
 

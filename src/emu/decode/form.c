@@ -257,6 +257,7 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_TENSORMAP] = &emu_rule_tensormap,
     [HD_OP_MAPA] = &emu_rule_cluster_address,
     [HD_OP_GETCTARANK] = &emu_rule_cluster_address,
+    [HD_OP_CLUSTERLAUNCHCONTROL] = &emu_rule_launch_control,
     [HD_OP_TEX] = &emu_rule_tex,
     [HD_OP_TLD4] = &emu_rule_tex,
     [HD_OP_TXQ] = &emu_rule_image_query,

@@ -122,6 +122,7 @@ typedef struct emu_mover {
   unsigned n, bytes; /* pieces waiting, of so many bytes */
   bool filling;      /* they are to be filled with `fill` instead of copied */
   uint16_t fill;     /* repeated */
+  const char *given; /* these bytes instead; NULL: `fill` */
   uint64_t lo, hi;   /* the shared bytes touched so far */
   uint64_t from[HD_WARP], to[HD_WARP];
 } emu_mover;
@@ -145,6 +146,23 @@ void emu_bulk_landed(hd_emu_cta *c, uint64_t offset);
 /* The line of the copy that still writes (reads) some of the bytes at shared `offset`; 0: none does. */
 uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar);
 uint32_t emu_bulk_reader(const hd_emu_cta *c, uint64_t offset, unsigned bytes);
+
+/* ---- cancel.c ---------------------------------------------------------------------------------- */
+
+/* The extra of clusterlaunchcontrol.try_cancel: where the answer goes, and the mbarrier. */
+typedef struct emu_cancel {
+  emu_bulk copy;
+  bool to_all; /* CTAs of the cluster, each at its own addresses */
+} emu_cancel;
+void emu_run_try_cancel(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+
+/* The extra of clusterlaunchcontrol.query_cancel. */
+typedef struct emu_query {
+  uint32_t answer_slot; /* of 128 bits */
+  uint32_t taken_slot;  /* a predicate: it took a CTA over; EMU_NO_SLOT: coordinates are asked for */
+  uint32_t at_slot[3];  /* its x, y, z; EMU_NO_SLOT: not wanted */
+} emu_query;
+void emu_run_query_cancel(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 /* ---- tensor.c ---------------------------------------------------------------------------------- */
 

@@ -110,6 +110,7 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
   m->n = m->bytes = 0;
   m->filling = false;
   m->fill = 0;
+  m->given = NULL;
   m->lo = UINT64_MAX;
   m->hi = 0;
   ((emu_mwarp *)w)->issuer = 1 + lane;
@@ -135,7 +136,9 @@ static void widen(emu_mover *m, uint64_t at) {
 
 /* Read the bytes of piece k. */
 static void read_piece(const emu_mover *m, const emu_view *from, unsigned k, char *out) {
-  if (m->filling)
+  if (m->given)
+    memcpy(out, m->given, m->bytes);
+  else if (m->filling)
     for (unsigned at = 0; at < m->bytes; at++) out[at] = (char)(m->fill >> 8 * (at & 1));
   else
     memcpy(out, (const void *)(uintptr_t)(m->from[k] + from->delta), m->bytes);

@@ -151,6 +151,13 @@ emu_dispatch_result emu_dispatch_next(emu_dispatcher *p, uint64_t *task, uint32_
   return EMU_DISPATCH_START;
 }
 
+bool emu_dispatch_cancel(emu_dispatcher *p, uint64_t *task) {
+  if (p->position == p->n_tasks) return false;
+  *task = task_at(p, p->position++);
+  p->retired++;
+  return true;
+}
+
 void emu_dispatch_retire(emu_dispatcher *p, uint32_t sm) {
   p->on_sm[sm]--;
   p->alive--;

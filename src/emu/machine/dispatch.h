@@ -19,6 +19,8 @@ emu_dispatch_result emu_dispatch_next(emu_dispatcher *p, uint64_t *task, uint32_
  * on its SM; false: there is none free. `running`: it has one already, however many there are. */
 void emu_dispatch_settle(emu_dispatcher *p, uint64_t unfinished);
 bool emu_dispatch_occupy(emu_dispatcher *p, uint32_t sm, bool running);
+/* The next CTA is never started; false: there is none left. */
+bool emu_dispatch_cancel(emu_dispatcher *p, uint64_t *task);
 void emu_dispatch_retire(emu_dispatcher *p, uint32_t sm);
 /* For drivers that run each CTA to its end alone: the whole order of starts, with made-up running times
  * where the dispatcher depends on them. False at the end. */

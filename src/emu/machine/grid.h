@@ -29,6 +29,9 @@ struct hd_emu_grid {
   emu_traits traits;
   emu_launch_view view;
   hd_emu_hooks hooks;
+  /* Takes a unit away from the driver that it has not started; NULL: the driver gives none away. */
+  bool (*cancel)(void *ctx, uint64_t *unit);
+  void *cancel_ctx;
   bool ordered; /* the driver runs CTAs up to the first faulty ordinal to their end */
   uint32_t n_warps, n_threads;
   uint64_t n_tasks;

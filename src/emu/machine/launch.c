@@ -34,11 +34,11 @@ typedef struct resident {
 typedef struct launch {
   hd_emu_grid *grid;
   emu_dispatcher *dispatcher;
-  const char *how;      /* the dispatcher's name */
-  pthread_mutex_t lock; /* over the dispatcher, taken and left */
-  uint64_t taken;
-  HD_VEC(resident) left; /* CTAs that running alone left over: those that wait, and those not started */
-  bool cooperative;      /* all CTAs start at once, and none waits for a place */
+  const char *how;         /* the dispatcher's name */
+  pthread_mutex_t lock;    /* over the dispatcher, taken and left */
+  uint64_t taken, started; /* by CTAs on their own; in turn, taken over included */
+  HD_VEC(resident) left;   /* CTAs that running alone left over: those that wait, and those not started */
+  bool cooperative;        /* all CTAs start at once, and none waits for a place */
   unsigned n_workers;
   _Atomic bool failed;     /* a CTA could not be started */
   _Atomic bool interleave; /* a CTA gets nowhere on its own: no more are run so */
@@ -156,26 +156,26 @@ typedef HD_VEC(resident) residents;
 typedef HD_VEC(hd_emu_cta *) ctas;
 
 /* The next CTA that has a place now: one that was left over, then the dispatcher's. */
-static bool next_start(launch *l, size_t *left, uint64_t *started, resident *r) {
+static bool next_start(launch *l, size_t *left, resident *r) {
   if (*left < l->left.n) {
     *r = l->left.data[*left];
     if (!emu_dispatch_occupy(l->dispatcher, r->sm, r->cta != NULL)) return false;
     ++*left;
     return true;
   }
-  *r = (resident){.position = *started};
+  *r = (resident){.position = l->started};
   if (l->cooperative ? !emu_dispatch_take(l->dispatcher, &r->task, &r->sm)
                      : emu_dispatch_next(l->dispatcher, &r->task, &r->sm) != EMU_DISPATCH_START)
     return false;
-  ++*started;
+  l->started++;
   return true;
 }
 
 /* Start all CTAs that have a place. False: one could not be started. */
-static bool start_all(launch *l, residents *alive, size_t *left, uint64_t *started, emu_progress *p) {
+static bool start_all(launch *l, residents *alive, size_t *left, emu_progress *p) {
   worker *me = &l->workers[0];
   resident r;
-  while (me->status == HD_OK && next_start(l, left, started, &r)) {
+  while (me->status == HD_OK && next_start(l, left, &r)) {
     if (!r.cta) me->status = emu_unit_start(l->grid, r.task, r.position, r.sm, 0, &r.cta, &me->diag);
     if (me->status == HD_OK && !hd_vec_push(alive, r)) {
       me->status = hd_nomem(&me->diag);
@@ -247,12 +247,12 @@ static void run_interleaved(launch *l) {
   ctas c = {0};
   emu_progress p;
   size_t left = 0;
-  uint64_t started = l->taken;
   bool ok = !atomic_load(&l->failed), due = false;
+  l->started = l->taken;
   emu_progress_begin(&p);
-  while (ok && start_all(l, &alive, &left, &started, &p) && alive.n) {
+  while (ok && start_all(l, &alive, &left, &p) && alive.n) {
     ok = step_all(l, &alive, &p, &due);
-    if (ok && due) ok = watch(l, &alive, &p, &c, started - (l->left.n - left));
+    if (ok && due) ok = watch(l, &alive, &p, &c, l->started - (l->left.n - left));
   }
   for (size_t k = 0; k < alive.n; k++) end_resident(l, &alive.data[k]);
   for (; left < l->left.n; left++)
@@ -274,6 +274,14 @@ static void run_left(launch *l) {
   emu_dispatch_settle(l->dispatcher, l->left.n);
   qsort(l->left.data, l->left.n, sizeof *l->left.data, by_position);
   run_interleaved(l);
+}
+
+/* For clusterlaunchcontrol, which only CTAs in turn execute. */
+static bool cancel_next(void *ctx, uint64_t *unit) {
+  launch *l = ctx;
+  if (!emu_dispatch_cancel(l->dispatcher, unit)) return false;
+  l->started++;
+  return true;
 }
 
 /* ---- The driver ---------------------------------------------------------------------------- */
@@ -314,6 +322,8 @@ hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *lp, const
   pthread_mutex_init(&l.lock, NULL);
   st = emu_dispatcher_create(how, l.grid->n_units, p->emu->opt.n_sms, &l.dispatcher, d);
   l.how = hd_dispatch_name(how ? how->kind : HD_DISPATCH_ROUND_ROBIN);
+  l.grid->cancel = cancel_next;
+  l.grid->cancel_ctx = &l;
   if (st == HD_OK) st = run(&l, d);
   for (unsigned k = 0; l.workers && k < l.n_workers; k++) {
     if (!stats) break;
