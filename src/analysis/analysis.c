@@ -148,7 +148,8 @@ hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point 
   hd_status st = hd_analyze(m, func, NULL, out, d);
   if (st != HD_OK || !at || !at->args || count_formed(*out) == (*out)->n_sites) return st;
   st = hd_analyze_launch(m, func, at, &launched, d);
-  bool better = st == HD_OK && count_formed(launched) > count_formed(*out);
+  bool better = st == HD_OK &&
+                (launched->tiles.answer == HD_TILES_FOUND || count_formed(launched) > count_formed(*out));
   hd_analysis_free(st != HD_OK || better ? *out : launched);
   *out = st != HD_OK ? NULL : better ? launched : *out;
   return st;

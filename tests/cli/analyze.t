@@ -137,6 +137,8 @@ With a launch at hand, its arguments say how the kernel divides the CTA's number
   tiles: line 38 divides the CTA's number, by param4 and param3; 4 x 5 x 1 tiles, shape=4x5:band:4
   $ heddle analyze $SOURCE/corpus/triton/matmul-persistent-sm90 --static | sed -n 3p
   tiles: loop k1, line 244, goes through them in steps of the grid's size; 3 x 4 x 1 tiles, shape=3x4:band:2
+  $ heddle analyze $SOURCE/corpus/triton/matmul-persistent-tma-sm90 --static | sed -n 3p
+  tiles: loop k1, line 140, goes through them in steps of the grid's size; 5 x 7 x 1 tiles, shape=5x7:band:4
   $ heddle check $SOURCE/corpus/triton/matmul-persistent-sm80 --plan bind=agents 2>&1 | sed 's/line [0-9]*/line N/'
   heddle: line N: the kernel goes through its tiles in a loop of its own, with as many CTAs as the launch has; bind=agents would put another loop around it
   $ heddle analyze $SOURCE/corpus/triton/matmul-sm90 --static --json | grep -A12 '"tiles": {' | grep -E 'answer|shape'
