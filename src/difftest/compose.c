@@ -82,13 +82,8 @@ static void put_order(dice *r, const uint32_t grid[3], const char *table, uint64
 }
 
 /* A grid of cells: the launch's tasks in rows of some length, at times with the kernel's own order. Or as an
- * analysis finds it; or the tiles of the kernel's own loop. */
-static void put_shape(dice *r, const uint32_t grid[3], const hd_shape *tiles, hd_buf *out) {
-  if (tiles && chance(r, 60)) {
-    hd_buf_puts(out, ",shape=");
-    hd_shape_print(tiles, out);
-    return;
-  }
+ * analysis finds it. */
+static void put_shape(dice *r, const uint32_t grid[3], hd_buf *out) {
   if (chance(r, 25)) {
     hd_buf_puts(out, ",shape=auto");
     return;
@@ -167,8 +162,13 @@ static void put_plan(dice *r, const uint32_t grid[3], const char *table, const h
                      uint32_t n_sms, hd_buf *out) {
   hd_buf_puts(out, "order=");
   put_order(r, grid, table, table ? N_ORDERS : N_ORDERS - 1, out);
-  if (chance(r, tiles ? 60 : 25)) put_shape(r, grid, tiles, out);
-  put_binding(r, n_sms, out);
+  if (tiles && chance(r, 40)) { /* no binding goes with them */
+    hd_buf_puts(out, ",shape=");
+    hd_shape_print(tiles, out);
+  } else {
+    if (chance(r, 25)) put_shape(r, grid, out);
+    put_binding(r, n_sms, out);
+  }
   if (chance(r, 16)) {
     hd_buf_puts(out, chance(r, 35) ? ",threads=cta:" : ",threads=");
     put_order(r, grid, NULL, N_PLAIN_ORDERS, out);
