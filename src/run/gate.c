@@ -207,8 +207,7 @@ void *run_gate_pass(unsigned number, const uint64_t *words, const uint64_t *more
   return to;
 }
 
-/* The number of what leads there, one that was not used before if need be; NAMED + SPARE: there is none left.
- */
+/* The number of what leads there; NAMED + SPARE: there is none left. */
 static size_t number_of(void *to) {
   for (size_t k = 0; k < n_spare; k++)
     if (atomic_load_explicit(&targets[NAMED + k].to, memory_order_relaxed) == to) return NAMED + k;

@@ -200,10 +200,17 @@ static int send_either(run_handle f, const run_launch *l) {
   return run_instead(run_send(l, f, l->grid, l->params, l->extra), v);
 }
 
+/* The legacy functions take a thread's own default stream by this handle; those of its own are known by their
+ * names (driver.c). */
+static void note_stream(run_handle stream) {
+  if (stream == (run_handle)2) run_gate_own_stream();
+}
+
 /* A launch that may be tuned, recorded or timed. */
 static __attribute__((noinline)) int launch_watched(run_handle f, const run_launch *l) {
   run_time t;
   int result;
+  note_stream(l->stream);
   if (run_watched(f, l, &result)) return result;
   const bool timed = run_settings.profile[0] && run_time_begin(run_function_of(f), l, &t);
   result = send_either(f, l);
@@ -227,8 +234,9 @@ int run_cuLaunchKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz,
   return launch(f, &l);
 }
 
-static void launched(run_handle f) {
+static void launched(run_handle f, run_handle stream) {
   run_kernel *k = run_function_of(f);
+  note_stream(stream);
   if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
 }
 
@@ -245,7 +253,7 @@ static bool are_harmless(const run_config *c) {
 static int extended(const run_config *c, run_handle f, void **params, void **extra, bool per_thread) {
   run_launch l = {.per_thread = per_thread, .params = params, .extra = extra, .config = c};
   if (!c || !are_harmless(c)) {
-    launched(f);
+    launched(f, c ? c->stream : NULL);
     return (per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx)(c, f, params, extra);
   }
   l.shared = c->shared;
@@ -266,13 +274,13 @@ int run_cuLaunchKernelEx_ptsz(const run_config *c, run_handle f, void **params, 
 int run_cuLaunchCooperativeKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                   unsigned by, unsigned bz, unsigned shared, run_handle stream,
                                   void **params) {
-  launched(f);
+  launched(f, stream);
   return run_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
 int run_cuLaunchCooperativeKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                        unsigned by, unsigned bz, unsigned shared, run_handle stream,
                                        void **params) {
-  launched(f);
+  launched(f, stream);
   return run_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }

@@ -86,8 +86,7 @@ static bool takes_any_address(void) {
          run_real.cuDeviceGetAttribute(&takes, PAGEABLE_MEMORY_ACCESS, device) == RUN_SUCCESS && takes;
 }
 
-/* The launch's parameters in one block. */
-static bool gather(const run_facts *f, const run_launch *l, char *to) {
+bool run_gather(const run_facts *f, const run_launch *l, char *to) {
   if (l->params) {
     for (uint32_t k = 0; k < f->n_params; k++) memcpy(to + f->offsets[k], l->params[k], f->sizes[k]);
     return true;
@@ -123,8 +122,8 @@ const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle str
     s.high = s.all[s.n - 1].at + s.all[s.n - 1].bytes;
   }
   if (out->block && s.all && s.found)
-    why = gather(f, l, (char *)out->block) ? find(&s, f->bytes / sizeof *out->block, stream)
-                                           : "its parameters are not understood";
+    why = run_gather(f, l, (char *)out->block) ? find(&s, f->bytes / sizeof *out->block, stream)
+                                               : "its parameters are not understood";
   free(s.found);
   free(s.all);
   if (why) run_reach_free(out);

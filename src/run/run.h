@@ -184,6 +184,10 @@ typedef struct run_facts {
 /* HD_ERR_REFUSED for a kernel with effects outside its memory. */
 hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d);
 void run_facts_free(run_facts *f);
+/* The tiles that a kernel means where it divides the CTA's number, for a launch with this block of
+ * parameters; {0}: it does not, or it is not known. */
+hd_shape run_tiles_of(const run_text *text, const char *kernel, const uint32_t grid[3],
+                      const uint32_t block[3], const void *params, uint64_t bytes);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
 

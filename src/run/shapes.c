@@ -49,6 +49,7 @@ static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_
   if (!why) k->why[0] = 0;
   return launched;
 }
+
 static bool is_chosen(const run_kernel *k, const run_shape *s) {
   const double number = run_number(run_settings.launch, 0);
   return number ? number == (double)(atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1) : is_due(s);

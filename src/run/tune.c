@@ -36,6 +36,7 @@ typedef struct search {
   size_t n_families;
   uint32_t tried;
   uint32_t n_unwritten; /* as in run_facts */
+  hd_shape tiles;       /* as run_tiles_of has them */
   double until;
 } search;
 
@@ -172,6 +173,8 @@ static hd_plan_space space_of(const search *s, const run_shape *shape, run_handl
   memcpy(p.block, shape->block, sizeof p.block);
   p.warps = (threads + 31) / 32;
   hd_grid_tasks(shape->grid, &p.tasks);
+  p.shape = s->tiles;
+  for (int k = 0; p.shape.kind != HD_SHAPE_LAUNCH && k < 3; k++) p.grid[k] = p.shape.n[k] ? p.shape.n[k] : 1;
   if (run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor &&
       run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, function, (int)threads, shape->shared) ==
           RUN_SUCCESS &&
@@ -252,6 +255,15 @@ static void find(search *s, const run_shape *shape, run_handle function) {
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
 
+static hd_shape tiles_of(const run_kernel *k, const run_facts *f, const run_launch *l) {
+  char *params = calloc(1, f->bytes + 1);
+  hd_shape out = {0};
+  if (params && run_gather(f, l, params))
+    out = run_tiles_of(&k->module->own, k->name, l->grid, l->block, params, f->bytes);
+  free(params);
+  return out;
+}
+
 /* NULL: it has been tuned; else why not. */
 static const char *tune(run_kernel *k, run_shape *shape, run_handle function, const run_launch *l,
                         bool *launched, int *result) {
@@ -273,6 +285,7 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
     return NULL;
   }
   s.n_unwritten = facts.n_unwritten;
+  s.tiles = tiles_of(k, &facts, l);
   const char *why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/analysis.h"
 #include "heddle/cfg.h"
 #include "heddle/launch.h"
 #include "heddle/ptx_facts.h"
@@ -287,6 +288,25 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
   hd_arena_free(&p.arena);
   if (st != HD_OK) run_facts_free(out);
   return st;
+}
+
+hd_shape run_tiles_of(const run_text *text, const char *kernel, const uint32_t grid[3],
+                      const uint32_t block[3], const void *params, uint64_t bytes) {
+  part p = {0};
+  hd_analysis *a;
+  hd_shape out = {0};
+  uint32_t cluster[3];
+  hd_point at = {.args = params, .args_bytes = bytes};
+  memcpy(at.grid, grid, sizeof at.grid);
+  memcpy(at.block, block, sizeof at.block);
+  /* Tiles are found of CTAs, and orders of clusters go through these. */
+  if (open_part(&p, text, kernel, NULL) == HD_OK && !hd_rewrite_clusters(p.m, p.func, cluster) &&
+      hd_analyze_launch(p.m, p.func, &at, &a, NULL) == HD_OK) {
+    if (a->tiles.loop == HD_NONE) out = a->tiles.shape; /* else it is that of the loop's tiles */
+    hd_analysis_free(a);
+  }
+  hd_arena_free(&p.arena);
+  return out;
 }
 
 void run_facts_free(run_facts *f) {

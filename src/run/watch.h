@@ -94,6 +94,8 @@ typedef struct run_reach {
 const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
                          double seconds, run_reach *out);
 void run_reach_free(run_reach *r);
+/* The launch's parameters in one block, of f->bytes; false: they are not understood. */
+bool run_gather(const run_facts *f, const run_launch *l, char *to);
 
 /* ---- Trials (trial.c) -------------------------------------------------------------------------- */
 
