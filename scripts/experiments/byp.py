@@ -166,7 +166,7 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
     if not rows:
         return summary
     tail = ["", ""] + ([times(geomean(vote))] if with_vote else []) + ([times(geomean(register))] if with_register else [])
-    rows.append(["", "geometric mean"] + [""] * 11 + [times(m) for m in means] + tail + [""] * (2 if figure in on_h100 else 0))
+    rows.append(["", f"geometric mean of {len(rows)}"] + [""] * 11 + [times(m) for m in means] + tail + [""] * (2 if figure in on_h100 else 0))
     rows.append(["", "the paper, 5"] + [""] * 11 + list(paper) + ["", ""] + ([""] if with_vote else []) +
                 (["1.02x (6.2)"] if with_register else []) + [""] * (2 if figure in on_h100 else 0))
     page.text(title + ":")

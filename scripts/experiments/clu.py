@@ -156,7 +156,7 @@ def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name
                     [percent(hits(v)) for v in (base, rd, clu, tot)] + [f"{base['l2_sectors'] / 1e6:.2f} M"] +
                     [change(ratio(v, base, "l2_sectors")) for v in variants] +
                     [times(speedup(v, base)) for v in variants] + [times(best), n, app[4][number]] + list(measured))
-    rows.append(["", "geometric mean", "", "", "", "", "", "", ""] + [change(geomean(v)) for v in l2] +
+    rows.append(["", f"geometric mean of {len(known)}", "", "", "", "", "", "", ""] + [change(geomean(v)) for v in l2] +
                 [times(geomean(v)) for v in gain] + [""] * 4)
     if paper:
         rows.append(["", f"the paper, {against}", "", "", "", "", "", "", "", "", "", paper[0], "", "", "", "", "", paper[1]] + [""] * 4)

@@ -41,7 +41,7 @@ def affinity(model, page):
                     [times(x) for x in bound[-1][1][:2]] + [times(speedup(known["bind=agents"], base)), times(speedup(row, base)), f"`{plan}`", reason(base, row)] +
                     list(h100.beside(model, workload, r"bind=agents(:\d+)?$")))
     mean = lambda k: times(geomean([b[1][k] for b in bound]))
-    rows.append(["", "geometric mean"] + [""] * 9 + [mean(0), mean(1), "", times(geomean(gain))] + [""] * 4)
+    rows.append(["", f"geometric mean of {len(gain)}"] + [""] * 9 + [mean(0), mean(1), "", times(geomean(gain))] + [""] * 4)
     rows.append(["", "the paper, 6.3, figure 6"] + [""] * 9 + ["0.78x", "0.85x", "", "1.21x", "average of the four"] + [""] * 3)
     page.table(["SMC", "workload, size", "waves", "us", "IPC", "affinity", "L1 misses", "agents", "affinity", "of the default's", "L2 sectors",
                 "persistent threads", "with affinity", "agents", "affinity, best N", "plan", "what moved",
@@ -60,7 +60,7 @@ def overhead(model, page):
             all_.append(agents["time_us"] / base["time_us"])
             rows.append([name, f"{workload}, {size}", waves_text(model.waves(workload, GPU, size, base)), f"{base['time_us']:.0f} us",
                          change(all_[-1])])
-    rows.append(["", "geometric mean", "", "", change(geomean(all_))])
+    rows.append(["", f"geometric mean of {len(all_)}", "", "", change(geomean(all_))])
     rows.append(["", "the paper, 6.4, figure 8", "", "", "+2.8%, at most +6.5% (pf)"])
     page.text("Overhead of the transformation without affinity (`bind=agents`, as many workers as CTAs that fit), in time:")
     page.table(["SMC", "workload, size", "waves", "default", "overhead"], rows)

@@ -1,4 +1,7 @@
-"""Predictions found, several at a time, by rank and the longest first; how long they take."""
+"""Predictions found, several at a time; how long they take.
+
+Those of lower ranks come first. In a rank the longest come first, which ends soonest, or the shortest where there is not
+the time for all: most rows of the tables are then made."""
 import json
 import os
 import signal
@@ -20,6 +23,7 @@ class Work:
         self.end = time.monotonic() + seconds if seconds else None
         self.env = dict(os.environ)
         self.env.setdefault("HEDDLE_DATA", ROOT)
+        self.capacity, self.shortest = seconds * jobs, False  # core-seconds
         self.spent, self.failed, self.children = 0.0, {}, set()
         with open(os.path.join(os.path.dirname(__file__), "seconds.json")) as f:
             self.took = json.load(f)
@@ -79,10 +83,14 @@ class Work:
         print(f"{seconds:7.1f} s  {request.label}" + (f": {len(request.plans)} plans" if request.plans else ""),
               file=sys.stderr, flush=True)
 
+    def order(self, request):
+        return request.rank, self.estimate(request) * (1 if self.shortest else -1)
+
     def report(self, requests):
         """What is left, before it starts."""
         requests = self.new(requests, set())
         n, seconds = sum(max(1, len(r.plans)) for r in requests), sum(self.estimate(r) for r in requests)
+        self.shortest = 0 < self.capacity < seconds
         unknown = sum(max(1, len(r.plans)) for r in requests if r.what not in self.took)
         print(f"{n} predictions to make: about {seconds / 3600:.2f} core-hours, {seconds / self.jobs / 60:.0f} minutes with "
               f"{self.jobs} at a time" + (f" ({unknown} of them never timed, taken for {UNKNOWN} s each)" if unknown else ""),
@@ -123,7 +131,7 @@ class Work:
         with ThreadPoolExecutor(self.jobs) as pool, self:
             while True:
                 if len(queue) < self.jobs:
-                    queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=lambda r: (r.rank, -self.estimate(r)))
+                    queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=self.order)
                 while len(running) < self.jobs:
                     request = self.take(queue)
                     if not request:
