@@ -116,14 +116,18 @@ class Work:
         self.stop()  # those under way, where an interrupt ends the run
 
     def new(self, requests, begun):
-        """Those that were not begun, which they are from now on: begun has (label, plan)."""
-        out = []
+        """Those that were not begun, which they are from now on, one for each label: begun has (label, plan)."""
+        out = {}
         for r in requests:
-            items = [i for i in r.plans or (None,) if (r.label, i) not in begun]
-            if items and r.label not in self.failed:
-                begun.update((r.label, i) for i in items)
-                out.append(r._replace(plans=tuple(items) if r.plans else ()))
-        return out
+            items = tuple(i for i in r.plans or (None,) if (r.label, i) not in begun)
+            if not items or r.label in self.failed:
+                continue
+            begun.update((r.label, i) for i in items)
+            if r.label not in out:
+                out[r.label] = r._replace(plans=())
+            if r.plans:
+                out[r.label] = out[r.label]._replace(plans=out[r.label].plans + items)
+        return list(out.values())
 
     def all(self, collect):
         """collect() gives requests; what they find leads to others, until it gives none that are new."""

@@ -49,4 +49,4 @@ What was found is kept, and not asked for again; a plan that two ask for is pred
   ['atax-tiny_cta=64-gtx480'] {'order=reverse': None}
   2170 217
   x=512 y=2 | x=64 y=1 | x=32 y=16
-  3
+  2
