@@ -97,6 +97,12 @@ const dt_row dt_plain_rows[] = {
     {0, 0, "szext(.clamp|.wrap)(.u32|.s32) ${=2}, ${2}, ${u32?};"},
     {0, 0, "dp4a(.u32|.s32)(.u32|.s32) ${=b32}, ${b32}, ${b32}, ${b32};"},
     {0, 0, "dp2a(.lo|.hi)(.u32|.s32)(.u32|.s32) ${=b32}, ${b32}, ${b32}, ${b32};"},
+    /* Video */
+    {0, 0, "(vadd|vsub|vabsdiff|vmin|vmax)(.u32.u32.u32|.s32.s32.s32) ${=b32}, ${b32}, ${b32};"},
+    {0, 0, "(vadd|vsub|vabsdiff|vmin|vmax)(.u32.u32.u32|.s32.s32.s32).add ${=b32}, ${b32}, ${b32}, ${b32};"},
+    {0, 0, "(vshl.u32.u32|vshr.u32.u32|vshr.s32.s32).u32(.clamp|.wrap) ${=b32}, ${b32}, ${b32};"},
+    {0, 0, "(vshl.u32.u32|vshr.u32.u32|vshr.s32.s32).u32(.clamp|.wrap).add ${=b32}, ${b32}, ${b32}, ${b32};"},
+    {0, 0, "(vabsdiff4|vabsdiff2).u32.u32.u32(|.add) ${=b32}, ${b32}, ${b32}, ${b32};"},
     /* Extended precision */
     {0, 0,
      "{ (add|sub).cc" INT4 " ${=2}, ${2}, ${2?}; $1c.cc$2 ${=2}, ${2}, ${2?}; $1c$2 ${=2}, ${2}, ${2}; }"},

@@ -119,6 +119,49 @@ static void integer_arithmetic(void **state) {
   op_check(arithmetic, sizeof arithmetic / sizeof arithmetic[0]);
 }
 
+/* ---- Video -------------------------------------------------------------------------------------------- */
+
+/* The sum of the absolute differences of a's and b's values of so many bits; or, unless `sum`, each in its
+ * place. */
+static uint64_t differences(uint64_t a, uint64_t b, unsigned bits, bool sum) {
+  uint64_t d = 0;
+  for (unsigned k = 0; k < 32; k += bits) {
+    const int64_t x = (int64_t)(a >> k & ((1u << bits) - 1)), y = (int64_t)(b >> k & ((1u << bits) - 1));
+    d += (uint64_t)llabs(x - y) << (sum ? 0 : k);
+  }
+  return d;
+}
+static uint64_t shifted(int64_t a, uint64_t by, bool left) {
+  if (by > 32) by = 32;
+  return left ? (uint64_t)a << by : (uint64_t)(a >> by);
+}
+
+/* clang-format off */
+#define TWICE(X, id, name, expr) X(id, name, "w=ww", expr) X(id##_add, name ".add", "w=www", (uint64_t)(expr) + c)
+#define VIDEO(X) \
+  TWICE(X, vadd_u, "vadd.u32.u32.u32", a + b) TWICE(X, vadd_s, "vadd.s32.s32.s32", a + b) \
+  TWICE(X, vsub_u, "vsub.u32.u32.u32", a - b) TWICE(X, vsub_s, "vsub.s32.s32.s32", a - b) \
+  TWICE(X, vabsdiff_u, "vabsdiff.u32.u32.u32", llabs((int64_t)W(a) - (int64_t)W(b))) \
+  TWICE(X, vabsdiff_s, "vabsdiff.s32.s32.s32", llabs((int64_t)S32(a) - S32(b))) \
+  TWICE(X, vmin_u, "vmin.u32.u32.u32", LEAST(uint32_t, a, b)) \
+  TWICE(X, vmin_s, "vmin.s32.s32.s32", LEAST(int32_t, a, b)) \
+  TWICE(X, vmax_u, "vmax.u32.u32.u32", MOST(uint32_t, a, b)) \
+  TWICE(X, vmax_s, "vmax.s32.s32.s32", MOST(int32_t, a, b)) \
+  TWICE(X, vshl_c, "vshl.u32.u32.u32.clamp", shifted(W(a), W(b), true)) \
+  TWICE(X, vshl_w, "vshl.u32.u32.u32.wrap", shifted(W(a), b & 31, true)) \
+  TWICE(X, vshr_uc, "vshr.u32.u32.u32.clamp", shifted(W(a), W(b), false)) \
+  TWICE(X, vshr_uw, "vshr.u32.u32.u32.wrap", shifted(W(a), b & 31, false)) \
+  TWICE(X, vshr_sc, "vshr.s32.s32.u32.clamp", shifted(S32(a), W(b), false)) \
+  TWICE(X, vshr_sw, "vshr.s32.s32.u32.wrap", shifted(S32(a), b & 31, false)) \
+  X(vabsdiff4, "vabsdiff4.u32.u32.u32", "w=www", differences(a, b, 8, false)) \
+  X(vabsdiff2, "vabsdiff2.u32.u32.u32", "w=www", differences(a, b, 16, false)) \
+  X(vabsdiff4_add, "vabsdiff4.u32.u32.u32.add", "w=www", differences(a, b, 8, true) + c) \
+  X(vabsdiff2_add, "vabsdiff2.u32.u32.u32.add", "w=www", differences(a, b, 16, true) + c)
+/* clang-format on */
+VIDEO(DEFINE)
+static const op_case video[] = {VIDEO(ROW)};
+static void video_instructions(void **state) { op_check(video, sizeof video / sizeof video[0]); }
+
 /* ---- Dot products --------------------------------------------------------------------- */
 
 static int64_t byte_of(uint64_t x, unsigned k, bool is_signed) {
@@ -307,6 +350,7 @@ static void all_lop3_tables(void **state) { op_check(luts, sizeof luts / sizeof 
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("integer arithmetic is C's, modulo the width", integer_arithmetic),
+      BEHAVIOUR("video instructions of whole registers, and differences of their parts", video_instructions),
       BEHAVIOUR("dp4a and dp2a add products of bytes and halves", dot_products),
       BEHAVIOUR("logic, shifts, fields, permutes and selections work bit by bit", bit_manipulation),
       BEHAVIOUR("lop3 computes each of the 256 functions", all_lop3_tables),
