@@ -129,8 +129,8 @@ HD_API hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handl
 /* ---- Launches ---------------------------------------------------------------- */
 
 /* GPUs map memory in large pages, and do not notice an access outside of all allocations in a page that holds
- * one. Each is what a fault would have said of the first such access of an instruction. The caller frees the
- * vector. */
+ * one; nor one behind a CTA's shared memory, which is given out in units of 128 bytes. Each is what a fault
+ * would have said of the first such access of an instruction. The caller frees the vector. */
 #define HD_EMU_PAGE (UINT64_C(2) << 20) /* bytes */
 typedef HD_VEC(hd_diag) hd_emu_strays;
 

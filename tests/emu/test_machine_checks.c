@@ -174,6 +174,35 @@ static void strays_happen_within_a_page(void **state) {
   }
 }
 
+/* 70 bytes of shared memory take 128: words 17 to 31 lie behind them, word 32 is beyond. */
+static void strays_happen_behind_shared_memory(void **state) {
+  for (unsigned word = 30; word <= 32; word++)
+    for (unsigned told = 0; told < 2; told++) {
+      kit k;
+      open_kit(&k, 0, HD_ISA_AUTO);
+      KIT_CODE(&k, 0, {.fn = h_probe}, EXIT);
+      hd_emu_strays strays = {0};
+      const hd_emu_launch_params l = {.kernel = "k",
+                                      .grid = {1, 1, 1},
+                                      .block = {32, 1, 1},
+                                      .dynamic_shared = 70,
+                                      .strays = told ? &strays : NULL};
+      probe.bytes = 4;
+      probe.kind = HD_ACCESS_STORE;
+      probe.space = HD_SPACE_SHARED;
+      probe.mask = UINT32_MAX;
+      for (unsigned lane = 0; lane < 32; lane++) probe.addr[lane] = 4 * (lane % 2 ? word : lane / 2);
+      const bool good = told && word < 32;
+      assert_int_equal(hd_emu_launch(&k.p, &l, NULL, NULL, NULL, &k.d), good ? HD_OK : HD_ERR_FAULT);
+      assert_int_equal(probe.ok, good);
+      assert_int_equal(strays.n, good);
+      if (good) CHECK_MESSAGE(&strays.data[0], "out of bounds: store of 4 bytes at shared offset");
+      if (good) CHECK_MESSAGE(&strays.data[0], "where there are 70 bytes");
+      hd_vec_free(&strays);
+      kit_close(&k);
+    }
+}
+
 /* A grid in which many CTAs are wrong names the first of them, however many threads run it. */
 static void the_first_ctas_fault_counts(void **state) {
   for (unsigned threads = 1; threads <= 4; threads++) {
@@ -409,6 +438,8 @@ int main(void) {
       BEHAVIOUR(
           "accesses beside an allocation happen in its page, if asked for, and are told once an instruction",
           strays_happen_within_a_page),
+      BEHAVIOUR("accesses in the last unit of shared memory happen, if asked for",
+                strays_happen_behind_shared_memory),
       BEHAVIOUR("of many faults the first CTA's is reported, with any number of host threads",
                 the_first_ctas_fault_counts),
       BEHAVIOUR("reads of memory never written are caught", unwritten_memory_is_caught),

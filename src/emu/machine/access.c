@@ -321,6 +321,26 @@ uint32_t emu_split_cluster(const uint64_t addr[32], uint32_t mask) {
   return same & mask;
 }
 
+/* Shared memory is given out in units: an access in what is left of the last one happens, too. */
+static __attribute__((noinline)) bool strays_shared(emu_warp *w, const emu_inst *i, uint32_t mask,
+                                                    const uint64_t addr[32], unsigned bytes, unsigned align,
+                                                    hd_access_kind kind, const window *v) {
+  const uint64_t given = emu_shared_taken(v->bytes);
+  uint32_t beyond = 0;
+  if (w->cta->cluster || bytes > given) return false;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    const uint64_t at = addr[l] - v->base;
+    if (addr[l] & (align - 1) || addr[l] < v->base || at > given - bytes) return false;
+    if (bytes > v->bytes || at > v->bytes - bytes) beyond |= 1u << l;
+  }
+  emu_stray_note(w, i, beyond & -beyond,
+                 "out of bounds: %s of %u bytes at shared offset %" PRIu64 ", where there are %" PRIu64
+                 " bytes",
+                 access_word(kind), bytes, addr[__builtin_ctz(beyond)] - v->base, v->bytes);
+  return true;
+}
+
 #define STRAY "out of bounds: %s of %u bytes at 0x%" PRIx64 ", %s"
 
 /* Whether an access outside of all allocations happens all the same. */
@@ -445,8 +465,11 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
   if (bytes > v.bytes || !span(addr, mask, v.base, v.base + v.bytes - bytes, align - 1)) {
     if (c->cluster && space == HD_SPACE_SHARED && emu_has_rank(addr[__builtin_ctz(mask)] - v.base))
       return access_cluster(w, i, mask, addr, bytes, align, kind, cache, v.base, out);
-    window_fault(w, i, mask, addr, bytes, align, kind, &v);
-    return false;
+    if (!(c->grid->told && space == HD_SPACE_SHARED &&
+          strays_shared(w, i, mask, addr, bytes, align, kind, &v))) {
+      window_fault(w, i, mask, addr, bytes, align, kind, &v);
+      return false;
+    }
   }
   if (space == HD_SPACE_PARAM && kind != HD_ACCESS_LOAD) {
     emu_fault(w, i, mask, "%s to the kernel's parameters", access_word(kind));

@@ -132,4 +132,7 @@ static inline void emu_quiet_changed(emu_cta *c) {
   if (c->quiet) c->quiet->changes++;
 }
 
+/* Bytes of an SM's shared memory that a CTA takes: it is given out in units of 128. */
+static inline uint64_t emu_shared_taken(uint64_t bytes) { return (bytes + 127) / 128 * 128; }
+
 #endif

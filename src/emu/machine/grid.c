@@ -262,7 +262,7 @@ hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *at) {
   c->n_warps = g->n_warps;
   c->shared_bytes = g->shared_bytes;
   const bool init = g->emu->opt.checks & HD_CHECK_INIT;
-  const size_t shared = (g->shared_bytes + 127) / 128 * 128;
+  const size_t shared = emu_shared_taken(g->shared_bytes);
   c->shared = at ? at : shared ? aligned_alloc(128, shared) : NULL;
   if (shared && init) c->shared_init = aligned_alloc(128, shared);
   const uint64_t local = g->stack_bytes * HD_WARP * g->n_warps;
@@ -322,7 +322,7 @@ static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t s
   c->clock = c->clock_reads = c->stores = 0;
   c->quiet = NULL;
   /* Shared memory that is read before it is written must not depend on earlier CTAs. */
-  if (c->shared_bytes) memset(c->shared, 0, c->shared_bytes);
+  if (c->shared_bytes) memset(c->shared, 0, c->cluster ? c->shared_bytes : emu_shared_taken(c->shared_bytes));
   if (c->shared_init) memset(c->shared_init, 0, c->shared_bytes);
   c->shared_unwritten = c->shared_bytes;
   memset(c->barriers, 0, sizeof c->barriers);
