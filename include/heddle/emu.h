@@ -379,7 +379,8 @@ typedef enum hd_dispatch_kind {
   HD_DISPATCH_COUNT
 } hd_dispatch_kind;
 HD_API const char *hd_dispatch_name(hd_dispatch_kind k);
-HD_API bool hd_dispatch_parse(const char *name, hd_dispatch_kind *out);
+/* NULL leaves *out as it is. HD_ERR_USAGE names those that there are. */
+HD_API hd_status hd_dispatch_parse(const char *name, hd_dispatch_kind *out, hd_diag *d);
 
 enum { HD_MOST_RESIDENT = 4096 };
 typedef struct hd_dispatch {

@@ -99,16 +99,23 @@ HD_API hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_d
 HD_API void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out);
 
 typedef struct hd_optimized_files {
-  char kernel[4200], page[4200], table[4200]; /* paths */
+  char kernel[4200], page[4200], json[4200], table[4200]; /* paths */
 } hd_optimized_files;
-/* Write the kernel that was found and a page into a folder that is there, under the workload's name; *r is
- * what there is to report, and refers to all that was given. */
+/* Write the kernel that was found, a page and its JSON into a folder that is there, under the workload's
+ * name; *r is what there is to report, and refers to all that was given. */
 HD_API hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
                                     const hd_optimized *f, const char *folder, hd_optimized_files *out,
                                     hd_report *r, hd_diag *d);
 /* One line a row, a header line first; fields as hd_counters names them. */
 HD_API void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out); /* bars, the fastest first */
 HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
+
+/* ---- All that lies in a folder ------------------------------------------------------- */
+
+/* One page, without network, of a folder's results and those of the folders in it: JSON and JSON lines of any
+ * command, CSV of sweeps, PTX, other text. Files of more than 4 MB are named only. HD_ERR_USAGE: there is
+ * nothing. */
+HD_API hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d);
 
 /* ---- Results of a probe ---------------------------------------------------------- */
 

@@ -143,8 +143,6 @@ const char *cli_gpus_dir(void);
 
 /* X, X,Y or X,Y,Z as three numbers, the rest 1; false: it is none of these. */
 bool cli_parse_dims(const char *text, uint32_t out[3]);
-/* Parse a dispatcher's name; NULL leaves *out as it is. */
-hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d);
 /* A device by name; models are looked up in the folder of GPUs. "cuda" is a worker's own GPU. */
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
 
@@ -152,7 +150,7 @@ hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, h
 typedef int cli_run(int argc, char **argv);
 cli_run cmd_ls, cmd_analyze, cmd_fmt, cmd_rewrite, cmd_check, cmd_simulate, cmd_sweep, cmd_optimize, cmd_list,
     cmd_categories, cmd_verdicts, cmd_time, cmd_probe, cmd_difftest, cmd_levers, cmd_accuracy, cmd_corun,
-    cmd_tune, cmd_bench, cmd_overhead, cmd_emu, cmd_run, cmd_record, cmd_profile, cmd_merge, cmd_manual,
-    cmd_header;
+    cmd_tune, cmd_bench, cmd_overhead, cmd_emu, cmd_run, cmd_record, cmd_profile, cmd_report, cmd_merge,
+    cmd_manual, cmd_header;
 
 #endif

@@ -16,7 +16,7 @@ static hd_status parse_dispatchers(const char *text, hd_dispatch_kind *out, size
     size_t len = strcspn(text, ",");
     snprintf(name, sizeof name, "%.*s", (int)(len < 63 ? len : 63), text);
     if (*n == HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "check: a dispatcher is named twice");
-    hd_status st = cli_dispatch(name, &out[*n], d);
+    hd_status st = hd_dispatch_parse(name, &out[*n], d);
     if (st != HD_OK) return st;
     ++*n;
     text += len + (text[len] == ',');

@@ -143,16 +143,6 @@ const char *cli_word(const cli_input *in, const char *option) {
   return NULL;
 }
 
-hd_status cli_dispatch(const char *name, hd_dispatch_kind *out, hd_diag *d) {
-  if (!name || hd_dispatch_parse(name, out)) return HD_OK;
-  hd_buf known = {0};
-  for (int k = 0; k < HD_DISPATCH_COUNT; k++)
-    hd_buf_printf(&known, "%s%s", k ? ", " : "", hd_dispatch_name((hd_dispatch_kind)k));
-  hd_fail(d, HD_ERR_USAGE, "no dispatcher '%.64s' (known: %s)", name, known.data ? known.data : "");
-  hd_buf_free(&known);
-  return HD_ERR_USAGE;
-}
-
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d) {
   hd_device_options o = {.emu = {.threads = threads}, .gpu_dir = cli_gpus_dir()};
   char own[16];

@@ -54,6 +54,7 @@ const cli_command cli_commands[] = {
     {"profile", "[options] -- PROGRAM [ARGUMENTS]",
      "where a CUDA program's time goes, and what plans could win", "", 1, MANY, "which program?",
      cmd_profile},
+    {"report", "DIR", "one page of all results that lie in a folder", "", 1, 1, "name a folder", cmd_report},
     {"list", "", "the workloads that come with heddle", "", 0, 0, "", cmd_list},
     {"categories", "", "CLU's table 2 as measured: categories and inter-CTA reuse, in Markdown", "", 0, 0, "",
      cmd_categories},

@@ -5,24 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fermi and Kepler split 64 KB between L1 and shared memory, as the launch asks; the file has one of the
- * ways. */
-static hd_status set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
-  uint64_t unit = (uint64_t)g->l1.line * g->l1.ways;
-  if (!bytes) return HD_OK;
-  if (bytes % unit)
-    return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
-                   (unsigned long long)bytes, (unsigned long long)unit);
-  g->l1.bytes = bytes;
-  return HD_OK;
-}
-
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d) {
   hd_status st = hd_gpu_load(o->gpu_name ? o->gpu_name : "h100", cli_gpus_dir(), &s->gpu, d);
-  if (st == HD_OK) st = set_l1(&s->gpu, o->l1_bytes, d);
+  if (st == HD_OK) st = hd_gpu_set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
   if (st == HD_OK && o->scheduler) st = hd_gpu_parse_scheduler(&s->gpu, o->scheduler, d);
-  if (st == HD_OK) st = cli_dispatch(o->dispatcher, &s->dispatch, d);
+  if (st == HD_OK) st = hd_dispatch_parse(o->dispatcher, &s->dispatch, d);
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 

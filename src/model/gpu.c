@@ -399,6 +399,15 @@ bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0 && g->launch.fi
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
+hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
+  const uint64_t unit = (uint64_t)g->l1.line * g->l1.ways;
+  if (bytes % unit)
+    return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
+                   (unsigned long long)bytes, (unsigned long long)unit);
+  if (bytes) g->l1.bytes = bytes;
+  return HD_OK;
+}
+
 hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d) {
   *names = NULL;
   *n = 0;

@@ -206,11 +206,26 @@ static void add_source(json_t *j, const hd_analysis *a, const hd_site *s) {
                         json_pack("{s:s%, s:i}", "file", from.file, from.file_len, "line", (int)from.line));
 }
 
-static json_t *site_json(hd_analysis *a, uint32_t i, const hd_point *at) {
+/* The buffer that the kernel's first launch gives for the access's parameter; NULL: none is known. */
+static const char *buffer_of(const hd_analysis *a, const hd_site *s, const hd_workload *w) {
+  const char *kernel = a->module->syms[a->module->funcs[a->func].sym].name;
+  for (uint32_t i = 0; w && i < w->n_launches; i++) {
+    const hd_wl_launch *l = &w->launches[i];
+    if (strcmp(l->kernel, kernel) != 0) continue;
+    const bool known = s->param < l->n_args && l->args[s->param].is_buffer;
+    return known ? w->buffers[l->args[s->param].buffer].name : NULL;
+  }
+  return NULL;
+}
+
+static json_t *site_json(hd_analysis *a, uint32_t i, const hd_analysis_page *p) {
+  const hd_point *at = p->at;
   const hd_site *s = &a->sites[i];
+  const char *buffer = buffer_of(a, s, p->workload);
   json_t *j = json_pack("{s:i, s:s, s:i, s:s, s:o}", "line", (int)s->line, "kind",
                         hd_site_kind_name((hd_site_kind)s->kind), "bytes", (int)s->bytes, "class",
                         hd_level_name((hd_level)s->level), "base", base_json(a, s));
+  if (buffer) json_object_set_new(j, "array", json_string(buffer));
   if (s->level < HD_LEVEL_DATA) {
     json_object_set_new(j, "address", poly_json(a, s->address));
     json_object_set_new(j, "strides", strides_json(a, s));
@@ -268,7 +283,7 @@ json_t *report_kernel_json(hd_analysis *a, const hd_analysis_page *p) {
                                            poly_or_null(a, a->loop_values[l].trips), "runs",
                                            poly_or_null(a, a->loop_values[l].rounds)));
   }
-  for (uint32_t i = 0; i < a->n_sites; i++) json_array_append_new(accesses, site_json(a, i, p->at));
+  for (uint32_t i = 0; i < a->n_sites; i++) json_array_append_new(accesses, site_json(a, i, p));
   for (size_t i = 0; i < p->n_stored; i++)
     json_array_append_new(why, json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(p->refusals[i].kind),
                                          "line", (int)p->refusals[i].line, "what", p->refusals[i].what));

@@ -35,10 +35,20 @@ void hd_analysis_document_advice(hd_analysis_document *doc, const hd_advice_repo
     hd_advice_text(r, &doc->text);
 }
 
+/* The text whose lines the accesses name. */
+static void put_text(hd_analysis_document *doc, const hd_workload *w) {
+  const hd_compiled *code;
+  if (json_object_get(doc->top, "ptx") ||
+      hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, NULL) != HD_OK)
+    return;
+  json_object_set_new(doc->top, "ptx", json_stringn(code->text, code->len));
+}
+
 void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p) {
   if (doc->top) {
     json_t *one = report_kernel_json(a, p);
     if (p->reuse) json_object_set_new(one, "sharing", report_sharing_json(a, p->reuse, p->workload));
+    if (p->workload) put_text(doc, p->workload);
     doc->failed |= json_array_append_new(doc->kernels, one) != 0;
     return;
   }

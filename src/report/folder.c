@@ -41,23 +41,28 @@ hd_status folder_append_json(const char *folder, const char *name, json_t *line,
   return st;
 }
 
-hd_status folder_each_line(const char *folder, const char *name, bool (*fn)(void *ctx, const json_t *line),
-                           void *ctx, hd_diag *d) {
-  char path[REPORT_PATH];
-  hd_file f;
+bool folder_each_json(const hd_file *f, bool (*fn)(void *ctx, const json_t *line), void *ctx) {
   bool going = true;
-  if (access(folder_path(folder, name, path), F_OK) != 0) return HD_OK;
-  hd_status st = hd_file_open(path, &f, d);
-  if (st != HD_OK) return st;
-  bool cut = f.len && f.data[f.len - 1] != '\n';
-  for (size_t at = 0; going && at < f.len;) {
-    const char *end = memchr(f.data + at, '\n', f.len - at);
-    size_t len = end ? (size_t)(end - f.data) - at : f.len - at;
-    json_t *j = json_loadb(f.data + at, len, 0, NULL);
+  for (size_t at = 0; going && at < f->len;) {
+    const char *end = memchr(f->data + at, '\n', f->len - at);
+    size_t len = end ? (size_t)(end - f->data) - at : f->len - at;
+    json_t *j = json_loadb(f->data + at, len, 0, NULL);
     if (j) going = fn(ctx, j);
     json_decref(j);
     at += len + 1;
   }
+  return going;
+}
+
+hd_status folder_each_line(const char *folder, const char *name, bool (*fn)(void *ctx, const json_t *line),
+                           void *ctx, hd_diag *d) {
+  char path[REPORT_PATH];
+  hd_file f;
+  if (access(folder_path(folder, name, path), F_OK) != 0) return HD_OK;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  bool cut = f.len && f.data[f.len - 1] != '\n';
+  const bool going = folder_each_json(&f, fn, ctx);
   hd_file_close(&f);
   if (!going) return hd_nomem(d);
   return cut ? folder_append(folder, name, "\n", d) : HD_OK;

@@ -13,6 +13,8 @@ const char *folder_path(const char *folder, const char *name, char out[REPORT_PA
 hd_status folder_append(const char *folder, const char *name, const char *text, hd_diag *d);
 /* One line; takes the reference. */
 hd_status folder_append_json(const char *folder, const char *name, json_t *line, hd_diag *d);
+/* Call fn for each line that is JSON, until it returns false, which is the answer then. */
+bool folder_each_json(const hd_file *f, bool (*fn)(void *ctx, const json_t *line), void *ctx);
 /* Call fn for each line of a file that is JSON, until it returns false: out of memory. A file that was cut
  * off within a line is mended; one that is not there has none. */
 hd_status folder_each_line(const char *folder, const char *name, bool (*fn)(void *ctx, const json_t *line),

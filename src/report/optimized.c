@@ -1,4 +1,4 @@
-/* Writes the files of an optimization: the proved kernel, its order's table, and a page. */
+/* Writes the files of an optimization: the proved kernel, its order's table, a page and its JSON. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,17 +26,21 @@ static hd_status write_kernel(const hd_workload *w, const hd_optimized *f, hd_op
   return st;
 }
 
-static hd_status write_page(hd_report *r, const hd_optimized *f, const char *path, hd_diag *d) {
-  hd_buf page = {0};
+/* The page, and the same as JSON, which `heddle report` makes one page of many from. */
+static hd_status write_page(hd_report *r, const hd_optimized *f, const hd_optimized_files *to, hd_diag *d) {
+  hd_buf page = {0}, json = {0};
   hd_reuse_picture picture;
   hd_status st = hd_reuse_picture_make(f->study, r->workload, r->gpu->l1.line, &picture, d);
   if (st != HD_OK) return st;
   r->picture = &picture;
   hd_report_html(r, &page);
+  hd_report_json(r, &json);
   r->picture = NULL;
   hd_reuse_picture_free(&picture);
-  st = page.failed ? hd_nomem(d) : hd_file_write(path, page.data, page.len, d);
+  st = page.failed || json.failed ? hd_nomem(d) : hd_file_write(to->page, page.data, page.len, d);
+  if (st == HD_OK) st = hd_file_write(to->json, json.data, json.len, d);
   hd_buf_free(&page);
+  hd_buf_free(&json);
   return st;
 }
 
@@ -67,11 +71,12 @@ hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_
   hd_status st = HD_OK;
   snprintf(out->kernel, sizeof out->kernel, "%s/%s.ptx", folder, w->name);
   snprintf(out->page, sizeof out->page, "%s/%s.html", folder, w->name);
+  snprintf(out->json, sizeof out->json, "%s/%s.json", folder, w->name);
   snprintf(out->table, sizeof out->table, "%s/%s.table", folder, w->name);
   *r = hd_optimized_report(w, g, dispatch, f);
   r->output = f->best ? out->kernel : NULL;
   r->table = f->best && f->table.n ? out->table : NULL;
   r->html = out->page;
   if (f->best) st = write_kernel(w, f, out, d);
-  return st == HD_OK ? write_page(r, f, out->page, d) : st;
+  return st == HD_OK ? write_page(r, f, out, d) : st;
 }

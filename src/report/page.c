@@ -23,10 +23,19 @@ static const char style[] =
     "tr.best{background:#e8f5ec;font-weight:600}tr.base{background:#fff7e6}svg{display:block;margin:8px 0}"
     "text{font:11px system-ui,sans-serif;fill:#57606a}code{font-size:13px}";
 
-void html_begin(hd_buf *out, const char *title) {
+void html_begin_with(hd_buf *out, const char *title, const char *more) {
   hd_buf_puts(out, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
   html_escape(out, title);
-  hd_buf_printf(out, "</title><style>%s</style></head><body>", style);
+  hd_buf_puts(out, "</title>");
+  if (more[0])
+    hd_buf_puts(out,
+                "<meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">");
+  hd_buf_puts(out, "<style>");
+  hd_buf_puts(out, style);
+  hd_buf_puts(out, more);
+  hd_buf_puts(out, "</style></head><body>");
 }
+
+void html_begin(hd_buf *out, const char *title) { html_begin_with(out, title, ""); }
 
 void html_end(hd_buf *out) { hd_buf_puts(out, "</body></html>\n"); }

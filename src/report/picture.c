@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heddle/sharing.h"
+#include "report/json.h"
 
 enum { MOST_CELLS = 48, /* along each side */ SIDE = 240 /* pixels of the longer side */ };
 
@@ -83,6 +84,27 @@ void report_put_picture(hd_buf *out, const hd_reuse_picture *r) {
   hd_buf_puts(out, "</p><div>");
   for (uint32_t k = 0; k < r->n; k++) put_one(out, &p, r->share + k * p.V, r->tasks[k]);
   hd_buf_puts(out, "</div>");
+}
+
+static json_t *map_json(const plane *p, const float *share, uint64_t task) {
+  static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+  hd_buf cells = {0};
+  for (uint64_t i = 0; i < p->rows * p->columns; i++)
+    hd_buf_putc(&cells,
+                digits[lround(35 * sqrt(fmax(cell_share(p, share, i % p->columns, i / p->columns), 0)))]);
+  const uint64_t own = task / p->width / p->step_y * p->columns + task % p->width / p->step_x;
+  return json_pack("{s:I, s:I, s:o}", "task", (json_int_t)task, "cell", (json_int_t)own, "share",
+                   report_text_json(&cells));
+}
+
+json_t *report_picture_json(const hd_reuse_picture *r) {
+  const plane p = plane_of(r->grid);
+  json_t *maps = json_array();
+  for (uint32_t k = 0; k < r->n; k++)
+    json_array_append_new(maps, map_json(&p, r->share + k * p.V, r->tasks[k]));
+  return json_pack("{s:[i, i, i], s:I, s:I, s:[I, I], s:o}", "grid", (int)r->grid[0], (int)r->grid[1],
+                   (int)r->grid[2], "columns", (json_int_t)p.columns, "rows", (json_int_t)p.rows, "step",
+                   (json_int_t)p.step_x, (json_int_t)p.step_y, "maps", maps);
 }
 
 hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line, hd_reuse_picture *out,

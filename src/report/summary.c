@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/json.h"
+#include "report/picture.h"
 #include "report/stalls.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -258,5 +259,6 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
   }
   if (j) json_object_set_new(j, "seconds", seconds_json(r));
   if (j) json_object_set_new(j, "report", json_string(r->html));
+  if (j && r->picture) json_object_set_new(j, "picture", report_picture_json(r->picture));
   report_put_json(j, out);
 }

@@ -8,6 +8,7 @@ A kernel that no order helps is left as it is; the report is still written:
   Wrote ./scale-scale.html.
   $ ls
   scale-scale.html
+  scale-scale.json
 
 The seconds add up to the whole:
 
@@ -19,6 +20,7 @@ The folder for both is made before the work begins, or refused:
   $ heddle optimize $SOURCE/tests/cli/data/scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16384]=none' --arg 'f32[16384]=uniform(-1, 1)' --arg f32:2.5 --arg u32:16384 -o new | grep Wrote; ls new
   Wrote new/scale-scale.html.
   scale-scale.html
+  scale-scale.json
   $ heddle optimize transpose --size tiny -o new/scale-scale.html
   heddle: new/scale-scale.html: Not a directory
   [2]

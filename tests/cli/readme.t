@@ -15,6 +15,7 @@ The README's "Your own kernel", followed word by word, but for the GPU, which is
   own:
   fast.ptx
   kernels-dense_product.html
+  kernels-dense_product.json
   kernels-dense_product.ptx
   spmv
   

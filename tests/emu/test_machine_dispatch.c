@@ -170,11 +170,11 @@ static void huge_grids_are_dispatched_without_lists(void **state) {
 static void names_are_parsed_back(void **state) {
   for (unsigned kind = 0; kind < HD_DISPATCH_COUNT; kind++) {
     hd_dispatch_kind back;
-    assert_true(hd_dispatch_parse(hd_dispatch_name((hd_dispatch_kind)kind), &back));
+    assert_int_equal(hd_dispatch_parse(hd_dispatch_name((hd_dispatch_kind)kind), &back, NULL), HD_OK);
     assert_int_equal(back, kind);
   }
   hd_dispatch_kind back;
-  assert_false(hd_dispatch_parse("robin", &back));
+  assert_int_equal(hd_dispatch_parse("robin", &back, NULL), HD_ERR_USAGE);
   hd_diag d;
   emu_dispatcher *p;
   assert_int_equal(emu_dispatcher_create(&(hd_dispatch){.kind = HD_DISPATCH_COUNT}, 1, 1, &p, &d),

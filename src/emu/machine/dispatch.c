@@ -16,13 +16,20 @@ const char *hd_dispatch_name(hd_dispatch_kind k) {
   return (unsigned)k < HD_DISPATCH_COUNT ? names[k] : "unknown";
 }
 
-bool hd_dispatch_parse(const char *name, hd_dispatch_kind *out) {
-  for (unsigned k = 0; k < HD_DISPATCH_COUNT; k++)
-    if (!strcmp(name, names[k])) {
+hd_status hd_dispatch_parse(const char *name, hd_dispatch_kind *out, hd_diag *d) {
+  hd_buf known = {0};
+  for (int k = 0; name && k < HD_DISPATCH_COUNT; k++) {
+    if (strcmp(name, names[k]) == 0) {
       *out = (hd_dispatch_kind)k;
-      return true;
+      name = NULL;
     }
-  return false;
+    hd_buf_printf(&known, "%s%s", k ? ", " : "", names[k]);
+  }
+  hd_status st = HD_OK;
+  if (name)
+    st = hd_fail(d, HD_ERR_USAGE, "no dispatcher '%.64s' (known: %s)", name, known.data ? known.data : "");
+  hd_buf_free(&known);
+  return st;
 }
 
 /* A CTA with a made-up running time, for emu_dispatch_take. */

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The page of `heddle report` in a browser: nothing on its console, nothing wider than the window, links that lead
+somewhere, tables that sort, keys that work; light and dark, wide and narrow, and every section drawn.
+
+  page.py HEDDLE SOURCE [SCREENSHOTS]
+
+SCREENSHOTS: a folder for pictures of it. Exit code 77: there is no Chromium.
+"""
+import html
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HEDDLE, SOURCE = sys.argv[1:3]
+PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None)
+failed = 0
+
+# Runs in the page, behind its own script; what it finds out becomes the text of #found.
+PROBE = """
+addEventListener("load", async () => {
+  const found = {sections: {}, links: [], errors: []}, wait = () => new Promise((r) => setTimeout(r, 20));
+  const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+  addEventListener("error", (e) => found.errors.push(e.message));
+  try {
+    for (const d of document.querySelectorAll("details")) {
+      d.open = true;
+      await wait();
+      const what = (q) => d.querySelectorAll(q).length;
+      found.sections[d.firstChild.firstChild.data.trim()] = {rows: what("tbody tr"), svg: what("svg"), tips: what("[data-tip]"), text: d.innerText.length};
+    }
+    found.wide = document.documentElement.scrollWidth - innerWidth;
+    found.dark = getComputedStyle(document.body).backgroundColor;
+    for (const a of document.querySelectorAll("a")) found.links.push([a.getAttribute("href"), !!document.querySelector(a.getAttribute("href"))]);
+    const button = [...document.querySelectorAll("th button")].find((b) => b.textContent === "speedup" && b.closest("table").rows.length > 60);
+    const cells = () => [...button.closest("table").querySelectorAll("tbody tr")].map((r) => parseFloat(r.children[[...button.closest("tr").children].indexOf(button.parentNode)].textContent));
+    button.click();
+    found.down = cells();
+    button.click();
+    found.up = cells();
+    const theme = document.documentElement.dataset.theme;
+    document.body.focus();
+    press("d");
+    found.turned = document.documentElement.dataset.theme !== theme;
+    press("d");
+    press("/");
+    found.searching = document.activeElement.matches("input");
+    document.activeElement.value = "sweep";
+    document.activeElement.dispatchEvent(new Event("input"));
+    found.left = document.querySelectorAll("section:not([hidden])").length;
+    document.activeElement.value = "";
+    document.querySelector("input").dispatchEvent(new Event("input"));
+    document.activeElement.blur();
+    press("j");
+    found.moved = document.activeElement.tagName;
+    scrollTo(0, 0);
+  } catch (e) { found.errors.push(String(e)); }
+  const out = document.createElement("script");
+  out.id = "found";
+  out.type = "application/json";
+  out.textContent = JSON.stringify(found);
+  document.body.append(out);
+});
+"""
+
+
+def check(name, ok, more=""):
+    global failed
+    failed += not ok
+    print(("ok      " if ok else "FAILED  ") + name + (f": {more}" if more and not ok else ""), flush=True)
+
+
+def heddle(*words):
+    return subprocess.run([HEDDLE, *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+def make_folder(folder):
+    """What the commands write, on workloads that need no compiler; the suite's bench; and 69 optimizations more."""
+    folder.mkdir()
+    bench = pathlib.Path(SOURCE, "bench/results/H100-2026-11-22")
+    for name in ("results.jsonl", "verify.jsonl"):
+        shutil.copy(bench / name, folder)
+    workload = f"{SOURCE}/corpus/triton/matmul-sm80"
+    model = ["--size", "tiny", "--gpu", "gtx580"]
+    heddle("optimize", workload, *model, "-o", folder / "optimized")
+    heddle("sweep", workload, *model, "-o", folder / "sweep.csv")
+    (folder / "analysis.json").write_text(heddle("analyze", workload, "--size", "tiny", "--seconds", 1, "--json"))
+    one = json.loads((folder / "optimized/matmul-sm80.json").read_text())
+    one["workload"] = "</script><img src=x onerror=alert(1)>"
+    for i in range(69):
+        (folder / f"optimized/w{i}.json").write_text(json.dumps(one, indent=2))
+
+
+def browse(page, width, dark, picture):
+    words = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr", "--v=0",
+             f"--window-size={width},1400", "--virtual-time-budget=20000", f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
+    if PICTURES:
+        subprocess.run([*words, f"--screenshot={PICTURES}/{picture}.png", page.as_uri()], capture_output=True, timeout=120)
+    r = subprocess.run([*words, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
+    found = re.search(r'<script id="found" type="application/json">(.*?)</script>', r.stdout, re.S)
+    console = [line for line in r.stderr.splitlines() if "CONSOLE" in line]
+    return json.loads(html.unescape(found[1])) if found else {}, console
+
+
+def check_page(page, width, dark):
+    name = f"{'dark' if dark else 'light'}, {width} wide: "
+    found, console = browse(page, width, dark, f"{'dark' if dark else 'light'}-{width}")
+    check(name + "nothing on the console, no error", found and not console and not found["errors"], f"{console} {found.get('errors')}")
+    if not found:
+        return
+    s = found["sections"]
+    check(name + "all is drawn", len(s) == 74 and s["results.jsonl"]["rows"] == 70 and s["results.jsonl"]["svg"] == 3
+          and s["optimized/matmul-sm80.json"]["svg"] >= 2 and s["sweep.csv"]["tips"] >= 5 and s["analysis.json"]["tips"] > 2
+          and all(x["text"] > 40 for x in s.values()), {k: v for k, v in s.items() if "/w" not in k})
+    check(name + "nothing is wider than the window", found["wide"] <= 0, found["wide"])
+    check(name + "as the system wants it", (found["dark"] == "rgb(20, 24, 29)") == dark, found["dark"])
+    check(name + "links lead to sections", len(found["links"]) == 74 and all(ok for _, ok in found["links"]), found["links"])
+    check(name + "tables sort", found["down"] == sorted(found["down"], reverse=True) and found["up"] == sorted(found["up"])
+          and len(set(found["up"])) > 20, found["up"])
+    check(name + "keys: d, /, j", found["turned"] and found["searching"] and found["left"] == 1 and found["moved"] == "SUMMARY", found)
+
+
+with tempfile.TemporaryDirectory() as at:
+    folder = pathlib.Path(at, "results")
+    make_folder(folder)
+    heddle("report", folder)
+    text = (folder / "index.html").read_text()
+    check(f"a page of 70 workloads is small: {len(text) / 1e6:.2f} MB", len(text) < 2e6)
+    check("nothing is fetched", not re.search(r"(src|href)=[\"']?(http|//)|@import|url\(|fetch\(", text))
+    if not CHROMIUM:
+        print("skipped: there is no Chromium; the page was not looked at")
+        sys.exit(failed != 0 or 77)
+    page = folder / "probed.html"
+    page.write_text(text.replace("</body>", f"<script>{PROBE}</script></body>"))
+    check_page(page, 1280, False)
+    check_page(page, 500, True)
+    if PICTURES:
+        shutil.copy(page, PICTURES)
+sys.exit(failed != 0)
