@@ -96,7 +96,7 @@ static const struct unit_key {
   double least, most;
 } unit_keys[] = {
     {"fma", "fma.f32", false, 1, 4096},
-    {"alu", "alu.s32", false, 1, 4096},
+    {"alu", "shift.s32", false, 1, 4096}, /* additions go through the multipliers, too */
     {"fp64", "fma.f64", false, 0.25, 4096},
     {"xu", "ex2", false, 0.25, 4096},
     {"load_store", "shared.load", false, 1, 4096},
@@ -175,8 +175,10 @@ static void put_units(const hd_probe_result *r, hd_buf *b) {
     if (!(v >= k->least)) v = k->least;
     if (v > k->most) v = k->most;
     hd_buf_printf(b, k->whole ? "%s = %.0f" : "%s = %.1f", k->key, v);
-    hd_buf_printf(b, isnan(said) ? "  # not measured\n" : "  # measured: %s, %.2f\n", k->figure, said);
+    const bool own = !isnan(said) && strcmp(k->key, "tensor") != 0; /* wgmma is faster than mma.sync */
+    hd_buf_printf(b, own ? "  # measured: %s, %.2f\n" : "  # not measured: %s, %.2f\n", k->figure, said);
   }
+  put_value(b, "mma", hd_probe_value(r, "mma.f16"), "mma.f16");
   put_cycles(r, "fence_latency", "fence latency", b);
   put_barrier(r, b);
   hd_buf_putc(b, '\n');
@@ -234,7 +236,8 @@ static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles,
   uint64_t bytes = r->device.l2_bytes;
   hd_buf_printf(b, "[l2]\nbytes = %" PRIu64 "  # driver: %" PRIu64 "\nline = 128  # not measured\n",
                 whole_sets(bytes < 4096 ? 4096 : bytes), bytes);
-  hd_buf_printf(b, "sector = %u  # measured: %u bytes come from DRAM with one load\n", 32, r->l2_sector);
+  hd_buf_printf(b, "sector = %u  # measured: %u bytes come from DRAM with one load\n", sector(r->l2_sector),
+                r->l2_sector);
   hd_buf_printf(b, "ways = %d  # not measured\nlatency = %u  # measured: %.1f\n", WAYS, cycles, r->l2_cycles);
   hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s\nhashed = true  # not measured\n",
                 per_cycle(r->l2_bandwidth, mhz), r->l2_bandwidth / 1e12);

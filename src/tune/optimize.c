@@ -27,6 +27,7 @@ typedef struct optimizing {
   hd_optimized *out;
   winner_proof proof; /* chosen when a plan is first tried */
   second_look second;
+  size_t too_little; /* the first row that was struck out for promising less than is asked; 0: none */
   HD_VEC(counted) counted;
   size_t replayed; /* rows, but for those under way */
 } optimizing;
@@ -147,19 +148,24 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   snprintf(row->why, sizeof row->why, "%.255s", why);
 }
 
-static double worth(const optimizing *z) {
-  return z->o.run.timed ? HD_OPTIMIZE_WORTH_BY_CLOCK : HD_OPTIMIZE_WORTH;
+double hd_optimize_worth(const hd_plan *p, bool by_clock) {
+  if (!by_clock) return 1.01;
+  return p->bind == HD_BIND_NONE ? 1.05 : 1.15;
 }
 
+static double worth(const optimizing *z, const hd_plan *p) { return hd_optimize_worth(p, z->o.run.timed); }
+
 static bool is_promising(const optimizing *z, const hd_sweep_row *row) {
-  return row->status == HD_OK && row->counters.time_us * worth(z) <= z->out->rows[0].counters.time_us;
+  return row->status == HD_OK &&
+         row->counters.time_us * worth(z, &row->plan) <= z->out->rows[0].counters.time_us;
 }
 
 /* Would so many times the original's instructions leave it worth while? */
 static bool is_worth(const optimizing *z, const hd_sweep_row *row, double ratio) {
   const uint64_t before = z->proof.original.thread_instructions;
   const uint64_t after = (uint64_t)((double)before * ratio);
-  return time_with_instructions(&row->counters, before, after) * worth(z) <= z->out->rows[0].counters.time_us;
+  return time_with_instructions(&row->counters, before, after) * worth(z, &row->plan) <=
+         z->out->rows[0].counters.time_us;
 }
 
 /* Strike the plan out where one of its kind has shown that it cannot be worth its instructions: orders of one
@@ -328,7 +334,7 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
     return false;
   }
   z->out->second_part = second_look_part(&z->second);
-  if (z->out->second_speedup >= worth(z)) return true;
+  if (z->out->second_speedup >= worth(z, &row->plan)) return true;
   snprintf(why, sizeof why, "does not keep its promise: %.3fx by %.1f%% of the work, %.3fx by %.1f%%",
            z->out->rows[0].counters.time_us / row->counters.time_us, 100 * part, z->out->second_speedup,
            100 * z->out->second_part);
@@ -338,14 +344,13 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
 
 static hd_status explain(optimizing *z, hd_diag *d) {
   const hd_sweep_row *rows = z->out->rows;
-  const int64_t best = hd_sweep_best(rows, z->out->n_rows);
+  const int64_t best = z->too_little ? (int64_t)z->too_little : hd_sweep_best(rows, z->out->n_rows);
   char why[320], most[128] = "";
   hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
-  if (best > 0 && rows[best].counters.time_us * HD_OPTIMIZE_WORTH <= rows[0].counters.time_us) {
+  if (best > 0 && rows[best].counters.time_us * 1.01 <= rows[0].counters.time_us) {
     hd_buf plan = {0};
     hd_plan_print(&rows[best].plan, &plan);
-    snprintf(most, sizeof most,
-             " of 5%% or more (the best: %.60s, %.2fx, which is no more than the model may err)",
+    snprintf(most, sizeof most, " beyond what the model may err (the best: %.60s, %.2fx)",
              plan.data ? plan.data : "", rows[0].counters.time_us / rows[best].counters.time_us);
     hd_buf_free(&plan);
   }
@@ -361,7 +366,12 @@ static hd_status choose(optimizing *z, hd_diag *d) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
-    if (best == 0 || !is_promising(z, &rows[best])) break;
+    if (best == 0 || !count_promising(z)) break;
+    if (!is_promising(z, &rows[best])) { /* others are content with less */
+      strike_out(&rows[best], HD_ERR_UNSUPPORTED,
+                 "promises less than is asked of plans that bind CTAs to SMs");
+      continue;
+    }
     if (z->out->tried && asked_to_stop(z)) {
       z->out->stopped = true;
       snprintf(z->out->why, sizeof z->out->why, "no plan was proved before the search was stopped");

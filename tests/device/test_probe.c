@@ -130,7 +130,8 @@ static void a_model_gives_back_its_files_values(void **state) {
 static void figures_of_pipelines_become_a_files_units(void **state) {
   static hd_probe_figure figures[] = {
       {"fma.f32", "per cycle", 127.6},
-      {"alu.s32", "per cycle", 63.9},
+      {"alu.s32", "per cycle", 120.6}, /* of two pipelines */
+      {"shift.s32", "per cycle", 62.4},
       {"fma.f64", "per cycle", 63.8},
       {"ex2", "per cycle", 15.9},
       {"shared.load", "per cycle", 31.9},
@@ -157,6 +158,8 @@ static void figures_of_pipelines_become_a_files_units(void **state) {
   assert_true(isnan(hd_probe_value(&r, "ex")));
   load(&r, &g);
   assert_true(g.units.fma == 127.6 && g.units.tensor == 1020 && g.units.xu == 15.9);
+  assert_true(g.units.alu == 62.4 && g.units.mma == 1020);
+  assert_int_equal(g.l2.sector, r.l2_sector);
   assert_int_equal(g.units.alu_latency, 4);
   assert_int_equal(g.units.fp64_latency, 16);
   assert_int_equal(g.units.xu_latency, 1000); /* the most that a file may say */
@@ -169,7 +172,7 @@ static void figures_of_pipelines_become_a_files_units(void **state) {
   assert_true(g.launch.first_us == 3.04 && g.launch.next_us > 1.88 && g.launch.next_us < 1.9);
   assert_true(g.launch.cta_cycles > 1.05 && g.launch.cta_cycles < 1.07);
   assert_true(hd_gpu_has_clock(&g));
-  r.n_figures = 3; /* not all that a clock needs */
+  r.n_figures = 4; /* not all that a clock needs */
   load(&r, &g);
   assert_true(g.units.fma == 0);
 }

@@ -321,16 +321,32 @@ static void a_sampled_winner_keeps_its_promise_in_a_second_look(void **state) {
     const double part = hd_study_part(z.study),
                  first = z.rows[0].counters.time_us / z.rows[z.best].counters.time_us;
     assert_true(z.best > 0);
-    assert_true(first >= HD_OPTIMIZE_WORTH_BY_CLOCK);
+    assert_true(first >= hd_optimize_worth(&plans[0].plan, true));
     if (exact) {
       assert_true(part == 1 && z.second_part == 0);
     } else {
       assert_true(part < 1 && z.second_part > part);
-      assert_true(z.second_speedup >= HD_OPTIMIZE_WORTH_BY_CLOCK);
+      assert_true(z.second_speedup >= hd_optimize_worth(&plans[0].plan, true));
     }
     hd_optimized_free(&z);
   }
   hd_workload_close(w);
+}
+
+static void more_is_asked_of_plans_that_bind(void **state) {
+  static const struct {
+    hd_plan plan;
+    bool by_clock;
+    double worth;
+  } cases[] = {{{.order = {.kind = HD_ORDER_COL}}, false, 1.01},
+               {{.bind = HD_BIND_AGENTS}, false, 1.01},
+               {{.order = {.kind = HD_ORDER_COL}}, true, 1.05},
+               {{.bypass = {HD_BYPASS_READONLY, 8}}, true, 1.05},
+               {{.bind = HD_BIND_REDIRECT}, true, 1.15},
+               {{.bind = HD_BIND_CLAIM}, true, 1.15},
+               {{.bind = HD_BIND_AGENTS}, true, 1.15}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_true(hd_optimize_worth(&cases[i].plan, cases[i].by_clock) == cases[i].worth);
 }
 
 static void a_second_look_is_of_its_own_sample(void **state) {
@@ -402,6 +418,7 @@ int main(void) {
                 plans_whose_gain_the_model_does_not_see_are_named),
       BEHAVIOUR("a sampled winner keeps its promise in a second look",
                 a_sampled_winner_keeps_its_promise_in_a_second_look),
+      BEHAVIOUR("more is asked of plans that bind CTAs", more_is_asked_of_plans_that_bind),
       BEHAVIOUR("a second look is of its own sample", a_second_look_is_of_its_own_sample),
       BEHAVIOUR("optimize and sweep try one list, with and without what the traces propose",
                 every_list_begins_with_what_the_traces_propose),
