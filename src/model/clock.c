@@ -12,9 +12,13 @@ void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g, uin
   c->pace = p;
   c->schedulers = g->schedulers < CLOCK_MAX_SCHEDULERS ? g->schedulers : CLOCK_MAX_SCHEDULERS;
   for (uint32_t i = 0; i < c->schedulers; i++) c->choice[i].stale = true;
+  uint8_t scheduler = 0, place = 0;
   for (uint32_t i = 0; i < SM_MAX_WARPS; i++) {
-    c->warps[i].scheduler = (uint8_t)(i % c->schedulers);
-    c->warps[i].place = (uint8_t)(i / c->schedulers);
+    c->warps[i].scheduler = scheduler;
+    c->warps[i].place = place;
+    if (++scheduler < c->schedulers) continue;
+    scheduler = 0;
+    place++;
   }
 }
 
