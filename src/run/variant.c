@@ -255,14 +255,12 @@ static bool may_wait(const part *p) {
   return waits;
 }
 
-static uint32_t count_unwritten(const part *p, uint32_t n_params) {
-  run_variant v = {.n_params = n_params};
+static uint32_t count_unwritten(const part *p, const run_facts *f) {
+  run_variant v = {.n_params = f->n_params};
   hd_rewrite_options o = {0};
   uint32_t *unwritten = NULL;
-  uint64_t *offsets = calloc((size_t)n_params + 1, sizeof *offsets);
-  const hd_status st = offsets ? find_unwritten(p, offsets, &v, &o, &unwritten, NULL) : HD_ERR_NOMEM;
+  const hd_status st = find_unwritten(p, f->offsets, &v, &o, &unwritten, NULL);
   free(unwritten);
-  free(offsets);
   return st == HD_OK ? o.n_unwritten : 0;
 }
 
@@ -283,7 +281,7 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
       out->sizes[k] = size_of(p.m, &p.m->vars[f->first_param + k]);
     out->effect = st == HD_OK ? effect_of(&p, &out->handle) : NULL;
     if (st == HD_OK && may_wait(&p)) out->effect = "it may wait for what others write";
-    if (st == HD_OK && !out->effect) out->n_unwritten = count_unwritten(&p, f->n_params);
+    if (st == HD_OK && !out->effect) out->n_unwritten = count_unwritten(&p, out);
   }
   hd_arena_free(&p.arena);
   if (st != HD_OK) run_facts_free(out);
