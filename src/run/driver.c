@@ -16,7 +16,8 @@
 run_driver run_real;
 
 static atomic_bool found;
-static const void *driver_base; /* where it was loaded */
+static void *driver;            /* its handle, */
+static const void *driver_base; /* and where it was loaded */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool run_driver_found(void) { return atomic_load_explicit(&found, memory_order_acquire); }
@@ -67,6 +68,7 @@ static void take_driver(const void *address) {
       void *fn = sym(handle, all[k].symbol);
       memcpy((char *)&run_real + all[k].offset, &fn, sizeof fn);
     }
+    driver = handle;
     driver_base = info.dli_fbase;
     atomic_store_explicit(&found, true, memory_order_release);
   }
@@ -75,11 +77,23 @@ static void take_driver(const void *address) {
 
 /* ---- What stands in front of it ---------------------------------------------------------------- */
 
+/* The driver's function of this name, before it is known which library that is. A library that is linked with
+ * the driver may be loaded, and its driver with it, where no search from here sees them. */
+static void *first_symbol(const char *name) {
+  dlsym_function *sym = run_real_dlsym();
+  void *next = sym ? sym(RTLD_NEXT, name) : NULL;
+  void *loaded = next || !sym ? NULL : dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (loaded) {
+    next = sym(loaded, name);
+    dlclose(loaded);
+  }
+  return next;
+}
+
 /* A call of an exported symbol, which may be the first of all. */
 static bool ready(const char *symbol) {
   if (run_driver_found()) return true;
-  dlsym_function *sym = run_real_dlsym();
-  void *next = sym ? sym(RTLD_NEXT, symbol) : NULL;
+  void *next = first_symbol(symbol);
   if (next) take_driver(next);
   return run_driver_found();
 }
@@ -124,12 +138,7 @@ static void *front_of(void *address) {
   return address && address != wait ? run_gate_before(address) : address;
 }
 
-void *run_driver_symbol(const char *name) {
-  dlsym_function *sym = run_real_dlsym();
-  void *next = sym ? sym(RTLD_NEXT, name) : NULL;
-  if (next && !run_driver_found()) take_driver(next);
-  return next;
-}
+void *run_driver_symbol(const char *name) { return ready(name) ? run_real_dlsym()(driver, name) : NULL; }
 
 bool run_driver_has(const void *address) {
   Dl_info info;
