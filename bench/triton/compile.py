@@ -3,11 +3,14 @@ import pathlib
 import re
 import sys
 
-import kernels
-import layers
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+
+# Two of the layers are kernels of the corpus, in larger blocks.
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "corpus/triton/sources"))
+import kernels
+import layers
 
 OUT = pathlib.Path(sys.argv[1])
 TILE = {"BM": 128, "BN": 256, "BK": 64}
@@ -59,12 +62,13 @@ def maps(meta):
                f'{{ type = "s64", value = "{columns}" }}, {{ type = "s64", value = 1 }}')
 
 
-def compiled_ptx(kernel, constants, types, options):
-    """Its PTX without line numbers and debug sections, and what the compiler says of its launch."""
+def compiled_ptx(kernel, constants, types, options, odd=()):
+    """Its PTX without line numbers and debug sections, and what the compiler says of its launch. Pointers and numbers
+    but the odd ones are multiples of 16."""
     types = iter(types.split())
     signature = {n: "constexpr" if n in constants else next(types) for n in kernel.arg_names}
     aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(kernel.arg_names)
-               if (signature[n] == "i32" or signature[n][0] == "*") and not kernel.params[i].do_not_specialize}
+               if signature[n][0] == "*" or signature[n] == "i32" and n not in odd}
     compiled = triton.compile(ASTSource(kernel, signature, constexprs=constants, attrs=aligned),
                               target=GPUTarget("cuda", 90, 32), options=options)
     ptx = re.sub(r"\n\s*\.section\s[^{]*\{[^}]*\}", "", compiled.asm["ptx"])
@@ -88,8 +92,8 @@ def build(name, kernel, group, columns=False, types=POINTERS, grid='"programs"')
                                  args=args))
 
 
-def build_layer(name, kernel, constants, types, options, sizes, buffers, grid, args):
-    ptx, meta = compiled_ptx(kernel, constants, types, options)
+def build_layer(name, kernel, constants, types, options, sizes, buffers, grid, args, odd=()):
+    ptx, meta = compiled_ptx(kernel, constants, types, options, odd)
     parts = [f'title = "{name} by Triton, bf16"\nsource = "kernel.ptx"\n']
     parts += [f"[sizes.{size}]\n" + "".join(f"{k} = {v}\n" for k, v in of.items()) for size, of in sizes.items()]
     quoted = [a if a.startswith("{") else f'"{a}"' for a in args]

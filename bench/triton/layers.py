@@ -1,7 +1,18 @@
 """Layers of models in Triton, as their users write them: attention with grouped heads, causal and not; decoding over
 pages of keys and values that sequences share; tokens times the matrices of their experts; block-sparse times dense."""
+import blocks
+import decode
 import triton
 import triton.language as tl
+
+
+@triton.jit
+def add_block(s, z, top, total, acc):
+    """Scores and values of a block of keys into the rows' greatest scores, sums of weights and of weighted values."""
+    new_top = tl.maximum(top, tl.max(s, 1))
+    p = tl.exp2(s - new_top[:, None])
+    shrink = tl.exp2(top - new_top)
+    return new_top, total * shrink + tl.sum(p, 1), tl.dot(p.to(z.dtype), z, acc * shrink[:, None])
 
 
 @triton.jit
@@ -19,57 +30,17 @@ def attention(q, k, v, out, scale, L, D: tl.constexpr, BQ: tl.constexpr, BK: tl.
     acc = tl.zeros((BQ, D), tl.float32)
     whole = block * BQ if CAUSAL else L
     for _ in range(0, whole, BK):
-        s = tl.dot(x, tl.load(pk)) * scale
-        new_top = tl.maximum(top, tl.max(s, 1))
-        p = tl.exp2(s - new_top[:, None])
-        shrink = tl.exp2(top - new_top)
-        total = total * shrink + tl.sum(p, 1)
-        acc = tl.dot(p.to(v.dtype.element_ty), tl.load(pv), acc * shrink[:, None])
-        top = new_top
+        top, total, acc = add_block(tl.dot(x, tl.load(pk)) * scale, tl.load(pv), top, total, acc)
         pk += BK * D
         pv += BK * D
     if CAUSAL:
         for first in range(whole, whole + BQ, BK):
             s = tl.dot(x, tl.load(pk)) * scale
             s = tl.where(rows[:, None] >= (first + keys)[None, :], s, float("-inf"))
-            new_top = tl.maximum(top, tl.max(s, 1))
-            p = tl.exp2(s - new_top[:, None])
-            shrink = tl.exp2(top - new_top)
-            total = total * shrink + tl.sum(p, 1)
-            acc = tl.dot(p.to(v.dtype.element_ty), tl.load(pv), acc * shrink[:, None])
-            top = new_top
+            top, total, acc = add_block(s, tl.load(pv), top, total, acc)
             pk += BK * D
             pv += BK * D
     tl.store(out + own + rows[:, None] * D + dims[None, :], (acc / total[:, None]).to(out.dtype.element_ty))
-
-
-@triton.jit(do_not_specialize=["PAGES", "PIECE"])
-def decode(q, k, v, table, out, top_out, scale, PAGES, PIECE, D: tl.constexpr, PAGE: tl.constexpr,
-           GROUP: tl.constexpr):
-    """A new token of each sequence against its pages of keys and values: a program for each piece of the pages, head of
-    keys and sequence. GROUP heads of queries share the head."""
-    piece, head, sequence = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    heads, pieces = tl.num_programs(1), tl.num_programs(0)
-    dims, queries, keys = tl.arange(0, D), tl.arange(0, 16), tl.arange(0, PAGE)
-    first = (sequence * heads + head) * GROUP
-    x = tl.load(q + (first + queries)[:, None] * D + dims[None, :], mask=queries[:, None] < GROUP, other=0)
-    top = tl.full((16,), float("-inf"), tl.float32)
-    total = tl.zeros((16,), tl.float32)
-    acc = tl.zeros((16, D), tl.float32)
-    for i in range(piece * PIECE, min(piece * PIECE + PIECE, PAGES)):
-        page = tl.load(table + sequence * PAGES + i).to(tl.int64)
-        at = (page * heads + head) * PAGE * D
-        s = tl.dot(x, tl.load(k + at + keys[None, :] * D + dims[:, None])) * scale
-        new_top = tl.maximum(top, tl.max(s, 1))
-        p = tl.exp2(s - new_top[:, None])
-        shrink = tl.exp2(top - new_top)
-        total = total * shrink + tl.sum(p, 1)
-        z = tl.load(v + at + keys[:, None] * D + dims[None, :])
-        acc = tl.dot(p.to(z.dtype), z, acc * shrink[:, None])
-        top = new_top
-    slot = first * pieces + piece * GROUP + queries
-    tl.store(out + slot[:, None] * D + dims[None, :], acc / total[:, None], mask=queries[:, None] < GROUP)
-    tl.store(top_out + slot, top + tl.log2(total), mask=queries < GROUP)
 
 
 @triton.jit
@@ -88,20 +59,6 @@ def experts(a, b, c, tokens, expert_of, N, K, BM: tl.constexpr, BN: tl.constexpr
         pa += BK
         pb += BK * N
     tl.store(c + rows[:, None] * N + cols[None, :], acc.to(c.dtype.element_ty))
-
-
-@triton.jit
-def sparse(start, column, blocks, dense, out, N, B: tl.constexpr, BN: tl.constexpr):
-    """Rows of B x B blocks in compressed form times a dense matrix; tiles of the result in row order."""
-    tiles = tl.cdiv(N, BN)
-    row, n = tl.program_id(0) // tiles, tl.program_id(0) % tiles
-    side, cols = tl.arange(0, B), n * BN + tl.arange(0, BN)
-    acc = tl.zeros((B, BN), tl.float32)
-    for e in range(tl.load(start + row), tl.load(start + row + 1)):
-        below = tl.load(column + e) * B + side
-        x = tl.load(blocks + e * B * B + side[:, None] * B + side[None, :])
-        acc = tl.dot(x, tl.load(dense + below[:, None] * N + cols[None, :]), acc)
-    tl.store(out + (row * B + side)[:, None] * N + cols[None, :], acc.to(out.dtype.element_ty))
 
 
 def buffer(name, type, count, fill):
@@ -132,9 +89,10 @@ PAGES = "(groups * prefix + sequences * own) * heads * 64 * 128"
 LAYERS = {
     "attention": ATTENTION | dict(constants=BLOCKS | {"CAUSAL": False}),
     "attention-causal": ATTENTION | dict(constants=BLOCKS | {"CAUSAL": True}),
-    "decode": dict(kernel=decode, types="*bf16 *bf16 *bf16 *i32 *fp32 *fp32 fp32 i32 i32",
+    "decode": dict(kernel=decode.attention_decode, types="*bf16 *bf16 *bf16 *i32 *fp32 *fp32 fp32 i32 i32",
                    constants={"D": 128, "PAGE": 64, "GROUP": 8}, grid='"pieces", "heads", "sequences"',
-                   args=["q", "k", "v", "table", "out", "top", SCALE, number("s32", '"prefix + own"'),
+                   args=["q", "k", "v", "table", "out", "top", number("f32", 0.08838835),
+                         number("s32", '"prefix + own"'),
                          number("s32", '"ceil_div(prefix + own, pieces)"')],
                    buffers=[buffer("q", "bf16", "sequences * heads * 8 * 128", "uniform(-1, 1)"),
                             buffer("k", "bf16", PAGES, "uniform(-1, 1)"), buffer("v", "bf16", PAGES, "uniform(-1, 1)"),
@@ -144,7 +102,7 @@ LAYERS = {
                    sizes={"tiny": dict(sequences=4, groups=2, heads=2, prefix=2, own=1, pieces=2),
                           "small": dict(sequences=12, groups=3, heads=2, prefix=4, own=1, pieces=2),
                           "gpu": dict(sequences=512, groups=32, heads=8, prefix=64, own=4, pieces=4)},
-                   options=dict(num_warps=4, num_stages=3)),
+                   options=dict(num_warps=4, num_stages=3), odd=decode.FOLDERS["attention-decode"]["odd"]),
     "experts": dict(kernel=experts, types="*bf16 *bf16 *bf16 *i32 *i32 i32 i32",
                     constants={"BM": 128, "BN": 256, "BK": 64}, grid='"blocks * (n / 256)"',
                     args=["a", "b", "c", "tokens", "expert_of", number("s32", '"n"'), number("s32", '"k"')],
@@ -157,7 +115,7 @@ LAYERS = {
                            "small": dict(blocks=4, n=512, k=192, vocabulary=300, experts=2),
                            "gpu": dict(blocks=256, n=14336, k=4096, vocabulary=16384, experts=8)},
                     options=dict(num_warps=8, num_stages=3)),
-    "sparse": dict(kernel=sparse, types="*i32 *i32 *bf16 *bf16 *bf16 i32", constants={"B": 64, "BN": 256},
+    "sparse": dict(kernel=blocks.spmm, types="*i32 *i32 *bf16 *bf16 *bf16 i32", constants={"B": 64, "BN": 256},
                    grid='"rows * (n / 256)"', args=["start", "column", "blocks", "dense", "out", number("s32", '"n"')],
                    buffers=[buffer("start", "s32", "rows + 1", "each(i * degree)"),
                             buffer("column", "s32", "rows * degree", "uniform_int(0, rows - 1)"),
