@@ -39,6 +39,7 @@ static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t
   for (unsigned k = 0; k < 3; k++)
     if (out->grid[k] % cluster[k] == 0) out->grid[k] /= cluster[k];
   (void)hd_grid_tasks(out->grid, &out->tasks);
+  out->clusters = clusters;
   out->can_order = hd_rewrite_refusals_assuming(m, f, assume, &r, 1) == 0;
   out->can_loop = out->can_order && !clusters && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
   out->can_swap_threads = out->can_order && !clusters && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;

@@ -126,7 +126,8 @@ static bool order_may_save(const tuning *t) {
 }
 
 void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double share, hd_plan_space *s) {
-  if (!s->can_order) return;
+  if (!s->can_order || s->clusters)
+    return; /* a trace of clusters takes long, and tables of them are refused */
   bool worth = share >= table_share;
   s->has_affinity =
       worth && t->wants_affinity && order_may_save(t) && make_table(t, b, launch, HD_ORDER_AFFINITY);

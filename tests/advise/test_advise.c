@@ -312,6 +312,19 @@ static void nothing_is_proposed_that_the_rewriter_refuses(void **state) {
 }
 
 /* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
+/* Tuning makes no tables for them: a trace of clusters at a size for GPUs took minutes, for orders that are
+ * refused. */
+static void clusters_take_orders_that_are_no_tables(void **state) {
+  hd_workload *w;
+  hd_plan_space s;
+  hd_diag d = {0};
+  assert_int_equal(hd_workload_open("gemm-bf16-cluster", SOURCE_DIR "/kernels", "tiny", &w, &d), HD_OK);
+  if (hd_advise_space(w, 0, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_true(s.can_order && s.clusters);
+  assert_false(s.can_loop);
+  hd_workload_close(w);
+}
+
 static void advice_lists_the_loads_least_asked_for_again(void **state) {
   skip_without_compiler();
   session z = open_session("matvec-sum", "tiny", "gtx580");
@@ -348,6 +361,7 @@ int main(void) {
                 a_race_makes_the_order_not_free_and_leaves_no_proposals),
       BEHAVIOUR("nothing is proposed that the rewriter refuses",
                 nothing_is_proposed_that_the_rewriter_refuses),
+      BEHAVIOUR("clusters take orders that are no tables", clusters_take_orders_that_are_no_tables),
       BEHAVIOUR("advice lists the loads that are least asked for again",
                 advice_lists_the_loads_least_asked_for_again),
   };
