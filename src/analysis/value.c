@@ -247,7 +247,7 @@ unsigned an_reg_width(const an *a, uint32_t reg) {
 }
 
 /* A value that rests on that many assumptions is a hash or the like: no address worth a formula. Convolutions
- * that divide by arguments at every step rest on some 60. */
+ * that divide by arguments at every step rest on 25 to 90. */
 static void simplify(an *a, an_value v, an_val *r) {
   enum { MAX_ASSUMPTIONS = 96 };
   if (a->alg.sets.data[r->assumes].n <= MAX_ASSUMPTIONS) return;

@@ -110,7 +110,7 @@ static hd_status open_size(session *s, hd_composed_group *g, uint64_t seed, bool
   return st;
 }
 
-/* What plans of a group may name beside the levers' own values. */
+/* Values that plans of a group may name beside the levers' own. */
 typedef struct draws {
   char table[96]; /* a file with a random order of the tasks */
   hd_shape tiles; /* of the first kernel's own loop; HD_SHAPE_LAUNCH: it has none */

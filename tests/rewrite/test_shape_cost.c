@@ -1,4 +1,5 @@
-/* What an order costs a kernel that divides the CTA's number itself, against one with a plane for a grid. */
+/* The cost of orders for a kernel that divides the CTA's number itself, against one with a plane for a grid.
+ */
 #include "check.h"
 
 #include <inttypes.h>
