@@ -86,12 +86,16 @@ class Work:
     def order(self, request):
         return request.rank, self.estimate(request) * (1 if self.shortest else -1)
 
+    def left(self, requests):
+        """How many predictions, and core-seconds."""
+        requests = self.new(requests, set())
+        return sum(max(1, len(r.plans)) for r in requests), sum(self.estimate(r) for r in requests)
+
     def report(self, requests):
         """What is left, before it starts."""
-        requests = self.new(requests, set())
-        n, seconds = sum(max(1, len(r.plans)) for r in requests), sum(self.estimate(r) for r in requests)
+        n, seconds = self.left(requests)
         self.shortest = 0 < self.capacity < seconds
-        unknown = sum(max(1, len(r.plans)) for r in requests if r.what not in self.took)
+        unknown, _ = self.left(r for r in requests if r.what not in self.took)
         print(f"{n} predictions to make: about {seconds / 3600:.2f} core-hours, {seconds / self.jobs / 60:.0f} minutes with "
               f"{self.jobs} at a time" + (f" ({unknown} of them never timed, taken for {UNKNOWN} s each)" if unknown else ""),
               file=sys.stderr, flush=True)
