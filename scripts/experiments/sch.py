@@ -113,12 +113,12 @@ def heat_map(model, page):
     value = {"IPC": {k: ipc(r, GPU) for k, r in cells.items()}, "L1 misses, %": {k: 100 * (1 - hits(r)) for k, r in cells.items()}}
     r = correlation([(value["IPC"][k], value["L1 misses, %"][k]) for k in cells])
     best = max(cells, key=lambda k: value["IPC"][k])
-    page.text(f"### Strides of matrix multiplication (SCH figure 5)",
+    page.text("### Strides of matrix multiplication (SCH figure 5)",
               f"{len(cells)} strides (across) and granularities (down) with CTAs of {SCH_DEFAULT} threads. IPC and L1 misses correlate with "
               f"{r:.2f} (the paper: -0.8); the best is stride {best[0]} at granularity {best[1]}, IPC {value['IPC'][best]:.0f} and "
               f"{value['L1 misses, %'][best]:.0f}% misses (the paper: four above 300, each with 16%; stride to granularity 8:1).")
     for key, name in (("IPC", "ipc"), ("L1 misses, %", "misses")):
-        page.plot(f"sch-matmul-{name}", plot.heat, f"matmul-naive under threads=stride:AxB, A across, B down", key, STRIDES, GRAINS, value[key])
+        page.plot(f"sch-matmul-{name}", plot.heat, "matmul-naive under threads=stride:AxB, A across, B down", key, STRIDES, GRAINS, value[key])
 
 
 def landscapes(model, page):
