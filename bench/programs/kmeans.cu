@@ -1,7 +1,7 @@
 // k-means: points with many features, one after the other in memory, one thread per point. `kmeans STEPS`
 #include "check.h"
 
-enum { POINTS = 1 << 20, FEATURES = 64, CENTRES = 16, CHUNKS = 64 };
+enum { POINTS = 1 << 20, FEATURES = 64, CENTRES = 16, CHUNKS = 1024 };
 
 __global__ void generate(float *points, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
