@@ -92,7 +92,8 @@ static json_t *map_json(const plane *p, const float *share, uint64_t task) {
   for (uint64_t i = 0; i < p->rows * p->columns; i++)
     hd_buf_putc(&cells,
                 digits[lround(35 * sqrt(fmax(cell_share(p, share, i % p->columns, i / p->columns), 0)))]);
-  const uint64_t own = task / p->width / p->step_y * p->columns + task % p->width / p->step_x;
+  const uint64_t width = p->width ? p->width : 1;
+  const uint64_t own = task / width / p->step_y * p->columns + task % width / p->step_x;
   return json_pack("{s:I, s:I, s:o}", "task", (json_int_t)task, "cell", (json_int_t)own, "share",
                    report_text_json(&cells));
 }
