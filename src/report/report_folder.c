@@ -134,10 +134,9 @@ static hd_status read_folder(const char *path, const char *under, json_t *files,
     char file[REPORT_PATH], name[REPORT_PATH];
     struct stat at;
     snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name);
-    snprintf(name, sizeof name, "%s%s", under, entries[i]->d_name);
-    if (st == HD_OK && stat(file, &at) == 0 && S_ISDIR(at.st_mode) && !under[0] &&
-        strlen(name) + 2 < sizeof name) {
-      strcat(name, "/");
+    const bool is_folder = stat(file, &at) == 0 && S_ISDIR(at.st_mode);
+    snprintf(name, sizeof name, "%s%s%s", under, entries[i]->d_name, is_folder ? "/" : "");
+    if (st == HD_OK && is_folder && !under[0]) {
       st = read_folder(file, name, files, d);
     } else if (st == HD_OK && is_shown(name)) {
       json_t *one = read_file(file, name, &st, d);
