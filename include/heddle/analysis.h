@@ -264,8 +264,9 @@ typedef struct hd_point hd_point;
  * depends on the CTA alone was worked out in all CTAs (up to 2^17) and is linear in them. */
 HD_API hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at,
                                    hd_analysis **out, hd_diag *d);
-/* The one of the two that says more: of the launch where arguments decide how more addresses are formed or which tiles
- * CTAs work on, else hd_analyze, which has names in place of numbers. at NULL, or without arguments: hd_analyze. */
+/* The one of the two that says more: of the launch where arguments decide how more addresses are formed or
+ * which tiles CTAs work on, else hd_analyze, which has names in place of numbers. at NULL, or without
+ * arguments: hd_analyze. */
 HD_API hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                                  hd_diag *d);
 

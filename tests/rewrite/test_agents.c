@@ -237,7 +237,7 @@ static void operations_of_those_who_said_yes_need_no_attendance(void **state) {
       {"a number that only they change, behind a test of it by all",
        KERNEL("mov.u32 %r7, 32;\nsetp.lt.u32 %p3, %r7, 2;\n@%p3 bra M;\nredux.sync.add.s32 %r6, %r1, "
               "-1;\nM:\n" BALLOT "@!%p1 bra D;\nmov.u32 %r8, 0;\nL: shfl.sync.down.b32 %r6, %r1, %r7, 31, "
-                                 "%r5;\nshr.u32 %r7, %r7, 1;\n"
+              "%r5;\nshr.u32 %r7, %r7, 1;\n"
               "setp.ne.u32 %p3, %r7, 0;\n@%p3 bra L;\nD:"),
        HD_REFUSE_NONE},
       {"those who said no come here", KERNEL(BALLOT "@%p1 bra D;\n" LATER "D:"), HD_REFUSE_SKIPPED_BARRIER},
