@@ -1,4 +1,4 @@
-// What waits on an H100: loads in one SM's L1, loads of many lines, rows of launches. Prints a row for each.
+// Waits on an H100: loads in one SM's L1, loads of many lines, rows of launches. Prints a row for each.
 //
 //     nvcc -O3 -arch=sm_90a -o queues queues.cu && ./queues
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the programs of this folder share: errors end the program, and the time of a part of it goes to
+// Shared by the programs of this folder: errors end the program, and the time of a part of it goes to
 // standard error.
 #pragma once
 #include <chrono>

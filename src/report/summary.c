@@ -175,7 +175,7 @@ static void put_waits(const hd_report *r, hd_buf *out) {
   hd_buf_puts(out, ".\n");
 }
 
-/* What was proved, and what was not. */
+/* The size that was proved, and the one that was not. */
 static void put_proof(const hd_report *r, hd_buf *out) {
   const hd_check_result *p = r->proof;
   if (report_proof_is_smaller(r)) {

@@ -82,7 +82,7 @@ static bool is_doubted(void *ctx, const void *answer, size_t len) {
   return doubted;
 }
 
-/* What cannot be measured once more is told as a failure of that GPU's. */
+/* A winner that cannot be measured once more counts as a failure of that GPU. */
 static hd_status do_second(void *ctx, size_t i, const void *first, size_t len, hd_buf *answer, hd_diag *d) {
   suite *s = ctx;
   suite_answer *a = new_answer(s);

@@ -12,7 +12,7 @@ typedef struct suite_job {
 
 typedef struct suite suite;
 
-/* What became of a job. Its bytes go from process to process, verdicts behind them. */
+/* The outcome of a job. Its bytes go from process to process, verdicts behind them. */
 typedef struct suite_answer {
   hd_bench_gpu gpu; /* that it was done on */
   char failed[512]; /* why there is no row; "" */

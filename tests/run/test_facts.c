@@ -1,4 +1,4 @@
-/* What is read of a program's kernels before their launches are repeated. */
+/* Facts of a program's kernels that are read before their launches are repeated. */
 #include "check.h"
 
 #include <string.h>
