@@ -148,9 +148,17 @@ static void post_order(int rank, const hd_work_order *o, const char *first) {
   hd_buf_free(&all);
 }
 
+/* Items that a rank may have: one more than its worker has threads, so that none of them waits while messages
+ * travel, as long as plenty are left to be given. */
+static unsigned share(const state *s, const peer *p) {
+  enum { PLENTY = 8 };
+  const bool plenty = s->n - s->next > PLENTY * (size_t)s->n_peers * p->threads;
+  return p->threads + plenty < HAND_MOST ? p->threads + plenty : HAND_MOST;
+}
+
 static void give(state *s, int rank) {
   peer *p = &s->peers[rank];
-  while (p->ready && p->n < p->threads && p->n < HAND_MOST) {
+  while (p->ready && p->n < share(s, p)) {
     const size_t k = next_item(s, rank);
     if (k == SIZE_MAX) return;
     out_item *o = &s->out[k];

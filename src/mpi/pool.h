@@ -8,7 +8,8 @@
  * why, BYE. From it: START, ITEM with an hd_work_order and its bytes, END. */
 typedef enum mpi_tag { TAG_START, TAG_READY, TAG_ITEM, TAG_ANSWER, TAG_DEAD, TAG_END, TAG_BYE } mpi_tag;
 
-/* Rank 0's, with its own hand. Every rank gets as many items as its worker has threads, the costliest first.
+/* Rank 0's, with its own hand. Every rank gets as many items as its worker has threads, and one to go on with
+ * while many are left, the costliest first.
  * When all are given out, idle ranks do those once more that are out for long: a rank that died or hangs
  * loses nothing but its time. Ranks whose devices are of another kind than rank 0's end the run unless the
  * work is mixed; so do two ranks with one device. */
