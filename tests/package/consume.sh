@@ -32,7 +32,7 @@ add_executable(usepp use.cpp)
 target_link_libraries(use heddle::heddle_shared)
 target_link_libraries(usepp heddle::heddle_shared)
 END
-cmake -S "$d/by-cmake" -B "$d/by-cmake/build" -DCMAKE_PREFIX_PATH="$d/moved" -Dheddle_DIR="$config" > "$d/log" 2>&1 &&
+cmake -G Ninja -S "$d/by-cmake" -B "$d/by-cmake/build" -DCMAKE_PREFIX_PATH="$d/moved" -Dheddle_DIR="$config" > "$d/log" 2>&1 &&
   cmake --build "$d/by-cmake/build" > "$d/log" 2>&1 || { tail -20 "$d/log"; exit 1; }
 for program in use usepp; do
   [ "$("$d/by-cmake/build/$program")" = order=col,bind=agents ] || { echo "FAILED  find_package: $program"; exit 1; }
