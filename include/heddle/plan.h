@@ -281,6 +281,9 @@ HD_API hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d);
 HD_API void hd_plan_free(hd_plan *p);
 /* A plan of its own: tables' paths, load lists and SM ranges too. On HD_ERR_NOMEM *out is the baseline. */
 HD_API hd_status hd_plan_copy(const hd_plan *p, hd_plan *out, hd_diag *d);
+/* *out is p with those levers of q that p leaves alone; it shares what both own, and may be one that
+ * hd_plan_check refuses. False: it is p. */
+HD_API bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out);
 /* HD_ERR_USAGE with one line that says why when a value is out of range or levers are combined that make
  * no sense together: split without clusters, form without bypass, sms without agents, ... */
 HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);

@@ -41,6 +41,34 @@ hd_status hd_plan_copy(const hd_plan *p, hd_plan *out, hd_diag *d) {
   return ok ? HD_OK : hd_nomem(d);
 }
 
+bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
+  hd_plan r = *p;
+  if (r.order.kind == HD_ORDER_ROW && r.shape.kind == HD_SHAPE_LAUNCH) {
+    r.order = q->order;
+    r.shape = q->shape;
+  }
+  if (r.bind == HD_BIND_NONE && q->bind != HD_BIND_NONE) {
+    r.bind = q->bind;
+    r.agents = q->agents;
+    r.split = q->split;
+    r.take = q->take;
+  }
+  if (r.threads.kind == HD_ORDER_ROW) {
+    r.threads = q->threads;
+    r.threads_in_cta = q->threads_in_cta;
+  }
+  /* Beside stream=l1 nothing is left to bypass. */
+  if (r.bypass.kind == HD_BYPASS_NONE && r.stream.kind != HD_STREAM_L1) {
+    r.bypass = q->bypass;
+    r.form = q->form;
+  }
+  if (r.stream.kind == HD_STREAM_NONE && (q->stream.kind != HD_STREAM_L1 || r.bypass.kind == HD_BYPASS_NONE))
+    r.stream = q->stream;
+  if (r.prefetch.kind == HD_PREFETCH_NONE) r.prefetch = q->prefetch;
+  *out = r;
+  return !hd_plan_equal(&r, p);
+}
+
 /* ---- Sets --------------------------------------------------------------------------- */
 
 static void free_kernel(hd_kernel_plan *k) {

@@ -101,37 +101,13 @@ static void try(search *s, const hd_plan *plan) {
   }
 }
 
-/* The levers of `a`, and those of `b` that `a` leaves; false: that is `a`, or no plan. */
-static bool join(const hd_plan *a, const hd_plan *b, hd_plan *out) {
-  hd_buf own = {0}, other = {0}, text = {0};
-  bool more = false;
-  hd_plan_print(a, &own);
-  hd_plan_print(b, &other);
-  hd_buf_printf(&text, ",%s", own.data ? own.data : "");
-  for (const char *at = other.data ? other.data : ""; *at;) {
-    const size_t n = strcspn(at, ","), name = strcspn(at, "=");
-    char key[64];
-    snprintf(key, sizeof key, ",%.*s=", (int)name, at);
-    if (name < n && text.data && !strstr(text.data, key)) {
-      hd_buf_printf(&text, ",%.*s", (int)n, at);
-      more = true;
-    }
-    at += n + (at[n] != 0);
-  }
-  const bool ok = more && !own.failed && !other.failed && !text.failed &&
-                  hd_plan_parse(text.data + 1, out, NULL) == HD_OK && hd_plan_check(out, NULL) == HD_OK;
-  hd_buf_free(&own);
-  hd_buf_free(&other);
-  hd_buf_free(&text);
-  return ok;
-}
-
 /* The best plan with what the other families' best have beyond it, as long as that wins. `joined` has room
  * for as many as there may be families. */
 static void try_joined(search *s, hd_plan *joined) {
   const size_t n = s->n_families;
   for (size_t k = 0; s->n && k < n && hd_seconds() < s->until; k++)
-    if (s->family[k].ratio > worth_joining && join(s->best[0].plan, s->family[k].plan, &joined[k]))
+    if (s->family[k].ratio > worth_joining && hd_plan_join(s->best[0].plan, s->family[k].plan, &joined[k]) &&
+        hd_plan_check(&joined[k], NULL) == HD_OK)
       try(s, &joined[k]);
 }
 
@@ -243,13 +219,12 @@ static void find(search *s, const run_shape *shape, run_handle function) {
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
   const double begin = hd_seconds(), until = s->until;
-  hd_plan joined[FAMILIES] = {0};
+  hd_plan joined[FAMILIES];
   s->until = begin + (until - begin) * 0.8;
   for (size_t k = 0; k < n && hd_seconds() < s->until; k++) try(s, &plans[k].plan);
   s->until = until;
   try_joined(s, joined);
   decide(s, shape);
-  for (size_t k = 0; k < FAMILIES; k++) hd_plan_free(&joined[k]);
   free(plans);
 }
 

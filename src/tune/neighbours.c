@@ -95,35 +95,6 @@ static void turn(neighbours *l, const hd_plan_space *s, const knob *k, const hd_
   neighbour(l, &p);
 }
 
-/* p with those levers of q that p leaves alone; false when there are none. */
-static bool join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
-  hd_plan r = *p;
-  if (r.order.kind == HD_ORDER_ROW && r.shape.kind == HD_SHAPE_LAUNCH) {
-    r.order = q->order;
-    r.shape = q->shape;
-  }
-  if (r.bind == HD_BIND_NONE && q->bind != HD_BIND_NONE) {
-    r.bind = q->bind;
-    r.agents = q->agents;
-    r.split = q->split;
-    r.take = q->take;
-  }
-  if (r.threads.kind == HD_ORDER_ROW) {
-    r.threads = q->threads;
-    r.threads_in_cta = q->threads_in_cta;
-  }
-  /* Beside stream=l1 nothing is left to bypass. */
-  if (r.bypass.kind == HD_BYPASS_NONE && r.stream.kind != HD_STREAM_L1) {
-    r.bypass = q->bypass;
-    r.form = q->form;
-  }
-  if (r.stream.kind == HD_STREAM_NONE && (q->stream.kind != HD_STREAM_L1 || r.bypass.kind == HD_BYPASS_NONE))
-    r.stream = q->stream;
-  if (r.prefetch.kind == HD_PREFETCH_NONE) r.prefetch = q->prefetch;
-  *out = r;
-  return !hd_plan_equal(&r, p);
-}
-
 /* A wave ends where tiles do, or does not: their sizes go together, and of either alone each step may be one
  * down. */
 static void fit_tiles(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
@@ -243,7 +214,7 @@ static void join_families(neighbours *l, const hd_plan_space *s, const search_tr
     bool known = false;
     for (size_t i = 0; i < k; i++) known |= seen[i] == trials[next].family;
     hd_plan both;
-    if (known || !join(&trials[at].plan, &trials[next].plan, &both)) continue;
+    if (known || !hd_plan_join(&trials[at].plan, &trials[next].plan, &both)) continue;
     seen[k++] = trials[next].family;
     neighbour(l, &both);
     if (k == 1) join_agents(l, s, &trials[at].plan, &both);

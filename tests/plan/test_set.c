@@ -36,6 +36,33 @@ static void a_copy_is_equal_and_outlives_its_original(void **state) {
   }
 }
 
+/* Levers that one of two plans leaves alone are the other's; of those that both have, the first one's stay.
+ */
+static void joined_plans_have_the_levers_of_both(void **state) {
+  static const struct {
+    const char *first, *second, *joined; /* NULL: the second adds nothing */
+  } cases[] = {
+      {"order=col", "bypass=ro:8", "order=col,bypass=ro:8"},
+      {"order=col,bind=agents", "order=reverse,prefetch=l2:2", "order=col,bind=agents,prefetch=l2:2"},
+      {"bind=agents:2", "order=tile:4x4,bind=claim,split=wave:2", "order=tile:4x4,bind=agents:2"},
+      {"stream=l1", "bypass=l1:4,threads=col", "threads=col,stream=l1"},
+      {"baseline", "order=col,shape=8x8,bind=redirect", "order=col,shape=8x8,bind=redirect"},
+      {"order=col", "order=reverse", NULL},
+      {"order=col", "baseline", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_plan p, q, joined;
+    assert_int_equal(hd_plan_parse(cases[i].first, &p, NULL), HD_OK);
+    assert_int_equal(hd_plan_parse(cases[i].second, &q, NULL), HD_OK);
+    assert_int_equal(hd_plan_join(&p, &q, &joined), cases[i].joined != NULL);
+    char *text = print(&joined);
+    assert_string_equal(text, cases[i].joined ? cases[i].joined : cases[i].first);
+    free(text);
+    hd_plan_free(&p);
+    hd_plan_free(&q);
+  }
+}
+
 static const char *const names[] = {"k0", "k1", "k2", "k3"};
 enum { NAMES = sizeof names / sizeof *names };
 
@@ -101,6 +128,7 @@ static void a_set_prints_its_default_first(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_copy_is_equal_and_outlives_its_original),
+      cmocka_unit_test(joined_plans_have_the_levers_of_both),
       cmocka_unit_test(a_set_holds_for_each_kernel_what_was_put_last),
       cmocka_unit_test(sets_are_equal_when_every_kernel_has_the_same_plan),
       cmocka_unit_test(a_set_prints_its_default_first),
