@@ -167,7 +167,6 @@ typedef enum hd_same { HD_SAME_IN_CTA = 0, HD_SAME_IN_WARP, HD_SAME_NOWHERE } hd
  * level is that of the branches that it is control-dependent on, directly or through others. An operation
  * that is not understood counts as different for each thread. */
 typedef struct hd_uniformity {
-  const hd_cfg *cfg;
   uint8_t *block; /* hd_same */
   uint8_t *inst;  /* hd_same: see hd_inst_same */
 } hd_uniformity;

@@ -87,7 +87,6 @@ static void look_at_graph(cfg_alike *a) {
   a->effects = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
   a->ordered = HD_NEW_N(a->arena, g->n_blocks + 1u, uint8_t);
   a->loads = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
-  hd_writers_find(g, a->arena, &a->writers);
   /* An inlined body's use of its parameters is not examined. */
   a->other_params = g->n_calls > 1 || !g->module->funcs[g->calls[0].func].entry;
   for (uint32_t i = 0; i < g->n_insts; i++) {

@@ -58,7 +58,7 @@ typedef struct cfg_ranges {
   hd_arena *arena;
   uint32_t block_dims[3];
   uint8_t *decided; /* per instruction */
-  hd_writers writers;
+  const hd_writers *writers;
 } cfg_ranges;
 /* A comparison that has one result for all threads, as the number of threads decides it. */
 bool cfg_is_decided(cfg_ranges *r, uint32_t inst);
@@ -74,7 +74,7 @@ typedef enum cfg_effect {
 typedef struct cfg_alike {
   const hd_cfg *g;
   hd_arena *arena;
-  hd_writers writers;
+  const hd_writers *writers;
   uint8_t *effects; /* per instruction: cfg_effect */
   uint8_t *ordered; /* per block: threads may be ordered at its beginning by more than the last barrier */
   uint8_t *loads;   /* per instruction */

@@ -102,8 +102,8 @@ static range operand_range(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd
   if (o->kind == HD_O_INT) return between(o->imm, o->imm);
   if (o->kind == HD_O_SREG) return sreg_range(r, o);
   if (o->kind != HD_O_REG || o->part || o->flags & HD_OF_NEG || depth > MOST_DEPTH) return anything;
-  const uint32_t *at = &r->writers.first[hd_cfg_reg(r->g, r->g->insts[inst].call, o->sym)];
-  return at[1] - at[0] == 1 ? computed(r, r->writers.insts[at[0]], depth) : anything;
+  const uint32_t *at = &r->writers->first[hd_cfg_reg(r->g, r->g->insts[inst].call, o->sym)];
+  return at[1] - at[0] == 1 ? computed(r, r->writers->insts[at[0]], depth) : anything;
 }
 
 /* Whether a < b, or a <= b, is the same for all of them. */
@@ -135,10 +135,7 @@ static bool find_out(const cfg_ranges *r, uint32_t inst) {
 }
 
 bool cfg_is_decided(cfg_ranges *r, uint32_t inst) {
-  if (!r->decided) {
-    r->decided = HD_NEW_N(r->arena, r->g->n_insts + 1u, uint8_t);
-    hd_writers_find(r->g, r->arena, &r->writers);
-  }
+  if (!r->decided) r->decided = HD_NEW_N(r->arena, r->g->n_insts + 1u, uint8_t);
   uint8_t *known = &r->decided[inst];
   if (*known == NOT_KNOWN) *known = find_out(r, inst) ? DECIDED : OPEN;
   return *known == DECIDED;

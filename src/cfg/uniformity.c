@@ -75,9 +75,8 @@ typedef struct origins {
 static origins origins_of(uniformity *w, hd_sym sym) {
   const uint32_t reg = hd_cfg_reg(w->g, w->g->insts[w->inst].call, sym);
   const uint32_t *first = &w->reaching.writers.first[reg];
-  const uint32_t n = first[1] - first[0];
-  return (origins){&w->reaching.writers.insts[first[0]], n,
-                   n > 1 ? cfg_reaching_at(&w->reaching, w->inst, reg) : 1};
+  return (origins){&w->reaching.writers.insts[first[0]], first[1] - first[0],
+                   cfg_reaching_at(&w->reaching, w->inst, reg)};
 }
 
 static bool is_origin(const origins *s, uint32_t i) { return i >= 64 || s->set >> i & 1; }
@@ -431,15 +430,14 @@ void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_
                   .shapes = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t),
                   .stack = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint32_t),
                   .seen = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint8_t)};
-  w.alike = (cfg_alike){.g = g, .arena = arena};
-  w.ranges = (cfg_ranges){.g = g, .arena = arena};
   cfg_reaching_init(&w.reaching, g, arena);
+  w.alike = (cfg_alike){.g = g, .arena = arena, .writers = &w.reaching.writers};
+  w.ranges = (cfg_ranges){.g = g, .arena = arena, .writers = &w.reaching.writers};
   memcpy(w.block_dims, block_dims, sizeof w.block_dims);
   memcpy(w.ranges.block_dims, block_dims, sizeof w.block_dims);
   while (raise_levels(&w)) {
   }
-  *out =
-      (hd_uniformity){.cfg = g, .block = w.blocks, .inst = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t)};
+  *out = (hd_uniformity){.block = w.blocks, .inst = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t)};
   for (w.inst = 0; w.inst < g->n_insts; w.inst++)
     out->inst[w.inst] = (uint8_t)worse((hd_same)w.blocks[g->insts[w.inst].block], guard_level(&w));
 }

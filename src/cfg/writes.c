@@ -57,8 +57,8 @@ static root root_of(const cfg_alike *a, uint32_t inst, const hd_ptx_opnd *o, uns
     return (root){0};
   if (m->syms[o->sym].kind == HD_SYM_VAR) return (root){.sym = o->sym};
   if (m->syms[o->sym].kind != HD_SYM_REG) return (root){0};
-  const uint32_t *at = &a->writers.first[hd_cfg_reg(a->g, a->g->insts[inst].call, o->sym)];
-  return at[1] - at[0] == 1 ? root_of_result(a, a->writers.insts[at[0]], depth + 1) : (root){0};
+  const uint32_t *at = &a->writers->first[hd_cfg_reg(a->g, a->g->insts[inst].call, o->sym)];
+  return at[1] - at[0] == 1 ? root_of_result(a, a->writers->insts[at[0]], depth + 1) : (root){0};
 }
 
 static bool same_root(root x, root y) { return x.sym == y.sym && x.place == y.place && x.loaded == y.loaded; }
