@@ -12,10 +12,8 @@
 #include "report/html.h"
 #include "report/page_assets.h"
 
-enum {
-  MOST_BYTES = 4 << 20,
-  /* of a file; others are named only */ LIKE_ROWS = 4 /* that travel as columns */
-};
+/* Of a file: larger ones are named only. Of a list of objects: so many travel as columns. */
+enum { MOST_BYTES = 4 << 20, LIKE_ROWS = 4 };
 
 /* ---- JSON, made small ------------------------------------------------------------------------- */
 

@@ -74,11 +74,10 @@ static int get_looked_up(run_handle program, char *code) { return get_cubin(&loo
 
 bool run_is_compilers(const char *name) { return strcmp(name, "nvrtcGetCUBIN") == 0; }
 
-void *run_compiler_front(const char *name, void *address) {
+void *run_compiler_front(void *address) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   nvrtc n;
   get_code *own = nvrtcGetCUBIN, *front = get_looked_up;
-  (void)name;
   void *library = address ? holder(address) : NULL;
   const bool ok = find(library, &n) && n.cubin != own;
   pthread_mutex_lock(&lock);

@@ -161,7 +161,7 @@ int run_cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t f
 
 static void *look_up(void *handle, const char *name) {
   void *address = run_real_dlsym()(handle, name);
-  if (run_is_compilers(name)) return run_compiler_front(name, address);
+  if (run_is_compilers(name)) return run_compiler_front(address);
   if (address && !run_driver_found()) take_driver(address);
   return run_driver_found() ? front_of(address) : address;
 }

@@ -59,9 +59,10 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
 void run_text_keep(const void *cubin, size_t bytes, const char *ptx, size_t len);
 /* The PTX of a cubin in memory, malloc'd; NULL: it is not known. `bytes` 0: the cubin says how long it is. */
 char *run_text_of(const void *cubin, size_t bytes, size_t *len);
-/* A function of a compiler that a program has looked up by this name, or what stands in front of it. */
-void *run_compiler_front(const char *name, void *address);
+/* Whether the name is of a compiler's function that heddle stands in front of; and what stands there, for the
+ * address that the program has looked up. */
 bool run_is_compilers(const char *name);
+void *run_compiler_front(void *address);
 /* At the end of a process that may be ptxas. */
 void run_compiler_end(void);
 

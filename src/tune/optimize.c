@@ -148,8 +148,10 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   snprintf(row->why, sizeof row->why, "%.255s", why);
 }
 
+static const double least_gain = 1.01; /* to be spoken of */
+
 double hd_optimize_worth(const hd_plan *p, bool by_clock) {
-  if (!by_clock) return 1.01;
+  if (!by_clock) return least_gain;
   return p->bind == HD_BIND_NONE ? 1.05 : 1.15;
 }
 
@@ -347,7 +349,7 @@ static hd_status explain(optimizing *z, hd_diag *d) {
   const int64_t best = z->too_little ? (int64_t)z->too_little : hd_sweep_best(rows, z->out->n_rows);
   char why[320], most[128] = "";
   hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
-  if (best > 0 && rows[best].counters.time_us * 1.01 <= rows[0].counters.time_us) {
+  if (best > 0 && rows[best].counters.time_us * least_gain <= rows[0].counters.time_us) {
     hd_buf plan = {0};
     hd_plan_print(&rows[best].plan, &plan);
     snprintf(most, sizeof most, " beyond what the model may err (the best: %.60s, %.2fx)",
