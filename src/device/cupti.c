@@ -63,6 +63,11 @@ typedef struct cupti {
   cupti_api api;
   bool initialized;
   char why[256]; /* not usable: the reason */
+  /* What every count of these metrics on this device needs, made by the first: it takes longer than the
+   * passes of a short job. */
+  cupti_host host;
+  uint8_t *availability, *config;
+  size_t config_bytes;
 } cupti;
 
 static bool open_library(cupti *u, const char *path) {
@@ -97,9 +102,76 @@ static bool succeeded(cupti *u, cupti_result r, const char *call) {
 }
 #define CUPTI_TRY(u, call, ...) succeeded((u), (u)->api.call(__VA_ARGS__), #call)
 
+/* ---- What all counts share ---------------------------------------------------------------- */
+
+/* Buffers whose size the library decides. */
+static bool allocate(cupti *u, uint8_t **out, size_t bytes) {
+  *out = calloc(1, bytes ? bytes : 1);
+  if (!*out) snprintf(u->why, sizeof u->why, "out of memory");
+  return *out != NULL;
+}
+
+static const char **metric_names(const char *names[static N_METRICS]) {
+  for (size_t i = 0; i < N_METRICS; i++) names[i] = metrics[i].name;
+  return names;
+}
+
+static bool create_host(cupti *u, const cuda_device *device) {
+  cupti_chip_name chip = {.size = CUPTI_SIZE(cupti_chip_name, name), .device = (size_t)device->device};
+  cupti_availability a = {.size = CUPTI_SIZE(cupti_availability, image), .context = device->context};
+  if (!CUPTI_TRY(u, DeviceGetChipName, &chip) || !CUPTI_TRY(u, ProfilerGetCounterAvailability, &a) ||
+      !allocate(u, &u->availability, a.bytes))
+    return false;
+  a.image = u->availability;
+  if (!CUPTI_TRY(u, ProfilerGetCounterAvailability, &a)) return false;
+  cupti_host_initialize h = {.size = CUPTI_SIZE(cupti_host_initialize, host),
+                             .type = CUPTI_RANGE_PROFILER,
+                             .chip = chip.name,
+                             .availability = u->availability};
+  if (!CUPTI_TRY(u, ProfilerHostInitialize, &h)) return false;
+  u->host = h.host;
+  return true;
+}
+
+static bool create_config(cupti *u) {
+  const char *names[N_METRICS];
+  cupti_add_metrics m = {.size = CUPTI_SIZE(cupti_add_metrics, n),
+                         .host = u->host,
+                         .names = metric_names(names),
+                         .n = N_METRICS};
+  cupti_config_size size = {.size = CUPTI_SIZE(cupti_config_size, bytes), .host = u->host};
+  if (!CUPTI_TRY(u, ProfilerHostConfigAddMetrics, &m) ||
+      !CUPTI_TRY(u, ProfilerHostGetConfigImageSize, &size) || !allocate(u, &u->config, size.bytes))
+    return false;
+  u->config_bytes = size.bytes;
+  cupti_config config = {
+      .size = CUPTI_SIZE(cupti_config, image), .host = u->host, .bytes = size.bytes, .image = u->config};
+  return CUPTI_TRY(u, ProfilerHostGetConfigImage, &config);
+}
+
+static void forget_host(cupti *u) {
+  if (u->host)
+    u->api.ProfilerHostDeinitialize(
+        &(cupti_host_only){.size = CUPTI_SIZE(cupti_host_only, host), .host = u->host});
+  free(u->availability);
+  free(u->config);
+  u->host = NULL;
+  u->availability = u->config = NULL;
+}
+
+static bool need_host(cupti *u, const cuda_device *device) {
+  if (u->host) return true;
+  bool ok = create_host(u, device) && create_config(u);
+  if (!ok) forget_host(u); /* the next count tries again */
+  return ok;
+}
+
+/* ---- Opening and closing -------------------------------------------------------------------- */
+
 void cupti_close(cuda_device *c) {
   cupti *u = c->cupti;
   if (!u) return;
+  forget_host(u);
   if (u->initialized) u->api.ProfilerDeInitialize(&(cupti_plain){.size = sizeof(cupti_plain)});
   /* The library stays: it registers itself with the driver and does not come out cleanly. */
   free(u);
@@ -121,64 +193,24 @@ static hd_status open_cupti(cuda_device *c, cupti **out, hd_diag *d) {
 typedef struct session {
   cuda_device *device;
   cupti *u;
-  const char *names[N_METRICS];
-  cupti_host host;
   cupti_ranges ranges;
-  uint8_t *availability, *config, *data;
-  size_t config_bytes, data_bytes;
+  uint8_t *data;
+  size_t data_bytes;
 } session;
-
-/* Buffers whose size the library decides. */
-static bool allocate(session *s, uint8_t **out, size_t bytes) {
-  *out = calloc(1, bytes ? bytes : 1);
-  if (!*out) snprintf(s->u->why, sizeof s->u->why, "out of memory");
-  return *out != NULL;
-}
-
-static bool create_host(session *s) {
-  cupti *u = s->u;
-  cupti_chip_name chip = {.size = CUPTI_SIZE(cupti_chip_name, name), .device = (size_t)s->device->device};
-  cupti_availability a = {.size = CUPTI_SIZE(cupti_availability, image), .context = s->device->context};
-  if (!CUPTI_TRY(u, DeviceGetChipName, &chip) || !CUPTI_TRY(u, ProfilerGetCounterAvailability, &a) ||
-      !allocate(s, &s->availability, a.bytes))
-    return false;
-  a.image = s->availability;
-  if (!CUPTI_TRY(u, ProfilerGetCounterAvailability, &a)) return false;
-  cupti_host_initialize h = {.size = CUPTI_SIZE(cupti_host_initialize, host),
-                             .type = CUPTI_RANGE_PROFILER,
-                             .chip = chip.name,
-                             .availability = s->availability};
-  if (!CUPTI_TRY(u, ProfilerHostInitialize, &h)) return false;
-  s->host = h.host;
-  return true;
-}
-
-static bool create_config(session *s) {
-  cupti *u = s->u;
-  cupti_add_metrics m = {
-      .size = CUPTI_SIZE(cupti_add_metrics, n), .host = s->host, .names = s->names, .n = N_METRICS};
-  cupti_config_size size = {.size = CUPTI_SIZE(cupti_config_size, bytes), .host = s->host};
-  if (!CUPTI_TRY(u, ProfilerHostConfigAddMetrics, &m) ||
-      !CUPTI_TRY(u, ProfilerHostGetConfigImageSize, &size) || !allocate(s, &s->config, size.bytes))
-    return false;
-  s->config_bytes = size.bytes;
-  cupti_config config = {
-      .size = CUPTI_SIZE(cupti_config, image), .host = s->host, .bytes = size.bytes, .image = s->config};
-  return CUPTI_TRY(u, ProfilerHostGetConfigImage, &config);
-}
 
 static bool create_ranges(session *s) {
   cupti *u = s->u;
   cupti_enable e = {.size = CUPTI_SIZE(cupti_enable, ranges), .context = s->device->context};
   if (!CUPTI_TRY(u, RangeProfilerEnable, &e)) return false;
   s->ranges = e.ranges;
+  const char *names[N_METRICS];
   cupti_data_size size = {.size = CUPTI_SIZE(cupti_data_size, bytes),
                           .ranges = s->ranges,
-                          .names = s->names,
+                          .names = metric_names(names),
                           .n = N_METRICS,
                           .max_ranges = 1,
                           .max_nodes = 1};
-  if (!CUPTI_TRY(u, RangeProfilerGetCounterDataSize, &size) || !allocate(s, &s->data, size.bytes))
+  if (!CUPTI_TRY(u, RangeProfilerGetCounterDataSize, &size) || !allocate(u, &s->data, size.bytes))
     return false;
   s->data_bytes = size.bytes;
   cupti_data_initialize i = {.size = CUPTI_SIZE(cupti_data_initialize, data),
@@ -187,8 +219,8 @@ static bool create_ranges(session *s) {
                              .data = s->data};
   cupti_set_config config = {.size = CUPTI_SIZE(cupti_set_config, target_nesting_level),
                              .ranges = s->ranges,
-                             .config_bytes = s->config_bytes,
-                             .config = s->config,
+                             .config_bytes = u->config_bytes,
+                             .config = u->config,
                              .data_bytes = s->data_bytes,
                              .data = s->data,
                              .range_kind = CUPTI_USER_RANGE,
@@ -239,12 +271,13 @@ static hd_status run_passes(session *s, const hd_device_job *job, bool keep_l2, 
 
 static bool evaluate(session *s, hd_counters *out) {
   double values[N_METRICS] = {0};
+  const char *names[N_METRICS];
   cupti_decode decode = {.size = CUPTI_SIZE(cupti_decode, dropped), .ranges = s->ranges};
   cupti_evaluate e = {.size = CUPTI_SIZE(cupti_evaluate, values),
-                      .host = s->host,
+                      .host = s->u->host,
                       .data = s->data,
                       .data_bytes = s->data_bytes,
-                      .names = s->names,
+                      .names = metric_names(names),
                       .n = N_METRICS,
                       .values = values};
   if (!CUPTI_TRY(s->u, RangeProfilerDecodeData, &decode) ||
@@ -265,11 +298,6 @@ static void close_session(session *s) {
   if (s->ranges)
     api->RangeProfilerDisable(
         &(cupti_ranges_only){.size = CUPTI_SIZE(cupti_ranges_only, ranges), .ranges = s->ranges});
-  if (s->host)
-    api->ProfilerHostDeinitialize(
-        &(cupti_host_only){.size = CUPTI_SIZE(cupti_host_only, host), .host = s->host});
-  free(s->availability);
-  free(s->config);
   free(s->data);
 }
 
@@ -278,10 +306,9 @@ hd_status cuda_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_
   session s = {.device = cuda_of(dev)};
   hd_status st = cuda_enter(s.device, d);
   if (st != HD_OK) return st;
-  for (size_t i = 0; i < N_METRICS; i++) s.names[i] = metrics[i].name;
   st = open_cupti(s.device, &s.u, d);
   if (st == HD_OK) {
-    bool ok = s.u->initialized && create_host(&s) && create_config(&s) && create_ranges(&s);
+    bool ok = s.u->initialized && need_host(s.u, s.device) && create_ranges(&s);
     if (ok) st = run_passes(&s, job, keep_l2, &ok, d);
     *have = ok && st == HD_OK && evaluate(&s, out);
     if (!*have) snprintf(why, cap, "%s", s.u->why);

@@ -482,6 +482,7 @@ static void counters_take_as_many_runs_as_passes(void **state) {
   assert_int_equal(c.l2_write_sectors, 6000 + 7000 + 8000);
   assert_int_equal(c.dram_read_bytes, 9000);
   assert_true(c.cycles == 13000);
+  assert_int_equal(fake->hosts, 1); /* of the session's count and of this one */
   fake->passes = 100000;
   OK(hd_device_count(s.dev, &job, false, &c, &have, why, sizeof why, &d));
   assert_false(have);

@@ -11,11 +11,11 @@ typedef struct fake_cuda {
   /* Objects that are alive now. */
   int contexts, pushes, streams, greens, events, modules, allocations, profilers, arrays, objects;
   /* Requests so far. */
-  unsigned launches, flushes;
-  unsigned compiled, assembled; /* modules made of text; of the assembler's output */
-  int carveout;                 /* of the last launch; -1: none */
-  unsigned passes;              /* CUPTI: runs of a range it takes */
-  int mig;                      /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
+  unsigned launches, flushes, hosts; /* hosts: CUPTI's objects that hold metrics */
+  unsigned compiled, assembled;      /* modules made of text; of the assembler's output */
+  int carveout;                      /* of the last launch; -1: none */
+  unsigned passes;                   /* CUPTI: runs of a range it takes */
+  int mig; /* a part of a GPU: the two UUIDs differ, and the SMs' numbers have holes */
 } fake_cuda;
 
 #endif

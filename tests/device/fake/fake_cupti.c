@@ -44,6 +44,7 @@ EXPORT int cuptiProfilerHostInitialize(cupti_host_initialize *p) {
   CUPTI_ENTER(CUPTI_SIZE(cupti_host_initialize, host));
   p->host = malloc(1);
   fake.profilers++;
+  fake.hosts++;
   return 0;
 }
 
