@@ -139,10 +139,11 @@ def _hook(*args: Any, **kwargs: Any) -> Any:
         if plan is None:
             return text
         try:
-            return apply(text, plan, name)
+            text = apply(text, plan, name)
+            _log.info("%s: %s", name, plan)
         except _heddle.Error as e:
             _log.warning("%s stays as it is: %s", name, e)
-            return text
+        return text
 
     stages["ptx"] = ptx
     return found
