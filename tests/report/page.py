@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import devtools
+
 HEDDLE, SOURCE = sys.argv[1:3]
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None)
@@ -37,6 +39,11 @@ addEventListener("load", async () => {
     found.wide = document.documentElement.scrollWidth - innerWidth;
     found.dark = getComputedStyle(document.body).backgroundColor;
     for (const a of document.querySelectorAll("a")) found.links.push([a.getAttribute("href"), !!document.querySelector(a.getAttribute("href"))]);
+    const side = (cell) => getComputedStyle(cell).textAlign;
+    found.astray = [...document.querySelectorAll("th")].filter((th) => {
+      const row = th.closest("table").tBodies[0].rows[0];
+      return row && side(row.children[[...th.parentNode.children].indexOf(th)]) !== side(th);
+    }).map((th) => th.textContent);
     const button = [...document.querySelectorAll("th button")].find((b) => b.textContent === "speedup" && b.closest("table").rows.length > 60);
     const cells = () => [...button.closest("table").querySelectorAll("tbody tr")].map((r) => parseFloat(r.children[[...button.closest("tr").children].indexOf(button.parentNode)].textContent));
     button.click();
@@ -120,9 +127,19 @@ def check_page(page, width, dark):
     check(name + "nothing is wider than the window", found["wide"] <= 0, found["wide"])
     check(name + "as the system wants it", (found["dark"] == "rgb(20, 24, 29)") == dark, found["dark"])
     check(name + "links lead to sections", len(found["links"]) == 74 and all(ok for _, ok in found["links"]), found["links"])
+    check(name + "heads stand over their columns", not found["astray"], found["astray"])
     check(name + "tables sort", found["down"] == sorted(found["down"], reverse=True) and found["up"] == sorted(found["up"])
           and len(set(found["up"])) > 20, found["up"])
     check(name + "keys: d, /, j", found["turned"] and found["searching"] and found["left"] == 1 and found["moved"] == "SUMMARY", found)
+
+
+def check_bench(folder):
+    """The page of the suite's bench, as it is: how soon it is painted is printed, since machines differ."""
+    shutil.copytree(f"{SOURCE}/bench/results/H100-2026-11-22", folder)
+    heddle("report", folder)
+    with devtools.Browser(CHROMIUM, 1280, 1400) as b:
+        ms = b.first_paint(folder / "index.html")
+        check(f"the suite's bench: first paint after {ms:.0f} ms, nothing on the console", ms > 0 and not b.complaints(), b.complaints())
 
 
 with tempfile.TemporaryDirectory() as at:
@@ -139,6 +156,7 @@ with tempfile.TemporaryDirectory() as at:
     page.write_text(text.replace("</body>", f"<script>{PROBE}</script></body>"))
     check_page(page, 1280, False)
     check_page(page, 500, True)
+    check_bench(pathlib.Path(at, "bench"))
     if PICTURES:
         shutil.copy(page, PICTURES)
 sys.exit(failed != 0)

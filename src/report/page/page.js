@@ -40,8 +40,8 @@ function table(columns, rows, classOf = () => "") {
     body.replaceChildren(...list.map((r) => el("tr", {class: classOf(r) || undefined},
       ...columns.map((c) => el("td", {class: c.text ? "text" : undefined}, c.show ? c.show(c.of(r), r) : String(c.of(r) ?? ""))))));
   };
-  columns.forEach((c, i) => {
-    const button = el("button", {type: "button"}, c.head), th = el("th", {scope: "col"}, button);
+  columns.forEach((c) => {
+    const button = el("button", {type: "button"}, c.head), th = el("th", {scope: "col", class: c.text ? "text" : undefined}, button);
     button.addEventListener("click", () => {
       const down = th.getAttribute("aria-sort") !== "descending";
       for (const other of head.children) other.removeAttribute("aria-sort");
