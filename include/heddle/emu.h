@@ -242,6 +242,8 @@ HD_API hd_status hd_tensor_check(const hd_tensor *t, hd_diag *d);
 /* The same, and make the tensor map that kernels on the emulator are given (in their parameters at a
  * multiple of HD_TENSOR_MAP_ALIGN, or in global memory). It means nothing to a GPU. */
 HD_API hd_status hd_emu_tensor_map(const hd_tensor *t, void *map, hd_diag *d);
+/* Let a map that was made describe the same tensor at another address. */
+HD_API hd_status hd_emu_tensor_map_move(void *map, uint64_t address, hd_diag *d);
 
 /* ---- Trace hooks --------------------------------------------------------------- */
 

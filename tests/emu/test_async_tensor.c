@@ -473,6 +473,21 @@ static void the_host_is_told_what_is_wrong(void **state) {
   assert_int_equal(hd_emu_tensor_map(&large, map, &d), HD_OK);
 }
 
+static void a_map_moves_to_another_address(void **state) {
+  hd_tensor t = {
+      .address = 256, .type = HD_TENSOR_F32, .rank = 1, .dim = {64}, .box = {16}, .element_stride = {1}};
+  unsigned char map[HD_TENSOR_MAP_BYTES], there[HD_TENSOR_MAP_BYTES] = {0};
+  hd_diag d = {0};
+  assert_int_equal(hd_emu_tensor_map(&t, map, &d), HD_OK);
+  assert_int_equal(hd_emu_tensor_map_move(map, 4096, &d), HD_OK);
+  assert_int_equal(hd_emu_tensor_map_move(there, 4096, &d), HD_ERR_USAGE); /* nothing else is set */
+  t.address = 4096;
+  assert_int_equal(hd_emu_tensor_map(&t, there, &d), HD_OK);
+  assert_memory_equal(map, there, sizeof map);
+  assert_int_equal(hd_emu_tensor_map_move(map, 4100, &d), HD_ERR_USAGE);
+  assert_memory_equal(map, there, sizeof map);
+}
+
 static void unknown_forms_are_refused(void **state) {
 #define T "cp.async.bulk.tensor."
 #define TX "mbarrier::complete_tx::bytes"
@@ -524,6 +539,7 @@ int main(void) {
       BEHAVIOUR("fields left at zero have their meaning", fields_left_at_zero_have_their_meaning),
       BEHAVIOUR("bad maps are faults with the reason", bad_maps_are_faults),
       BEHAVIOUR("the host is told what is wrong with a tensor", the_host_is_told_what_is_wrong),
+      BEHAVIOUR("a map moves to another address", a_map_moves_to_another_address),
       BEHAVIOUR("unknown forms are refused by name", unknown_forms_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

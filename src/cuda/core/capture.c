@@ -12,7 +12,7 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into) {
   if (s->capture || s == s->context->legacy) return s->capture ? CU_ILLEGAL_STATE : CU_CAPTURE_UNSUPPORTED;
   core_capture *c = calloc(1, sizeof *c);
   if (!c) return CU_OUT_OF_MEMORY;
-  *c = (core_capture){.graph = into, .origin = s, .mode = mode, .id = ++core.next_id};
+  *c = (core_capture){.graph = into, .origin = s, .mode = mode, .id = ++core.next_id, .given = into != NULL};
   cu_result r = into ? CU_SUCCESS : core_graph_create(&c->graph);
   if (r == CU_SUCCESS)
     s->capture = c;
@@ -21,23 +21,42 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into) {
   return r;
 }
 
-/* Whether `to` is `from` or precedes it. */
-static bool reaches(const core_node *from, const core_node *to) {
-  if (from == to) return true;
-  for (size_t k = 0; k < from->after.n; k++)
-    if (reaches(from->after.data[k], to)) return true;
-  return false;
+/* Note all nodes that precede these, and these themselves: a flag a node, by its index. */
+static bool note_ancestors(const core_nodes *nodes, bool *seen) {
+  core_nodes todo = {0};
+  bool ok = true;
+  for (size_t k = 0; ok && k < nodes->n; k++) ok = hd_vec_push(&todo, nodes->data[k]);
+  while (ok && todo.n) {
+    const core_node *n = todo.data[--todo.n];
+    if (seen[n->index]) continue;
+    seen[n->index] = true;
+    for (size_t k = 0; ok && k < n->after.n; k++) ok = hd_vec_push(&todo, n->after.data[k]);
+  }
+  hd_vec_free(&todo);
+  return ok;
 }
 
 /* Whether a stream that joined the capture was joined back: its last nodes precede the origin's last ones. */
-static bool joined(const core_stream *s, const core_stream *origin) {
-  for (size_t k = 0; k < s->behind.n; k++) {
-    bool found = false;
-    for (size_t i = 0; !found && i < origin->behind.n; i++)
-      found = reaches(origin->behind.data[i], s->behind.data[k]);
-    if (!found) return false;
-  }
+static bool joined(const core_stream *s, const bool *seen) {
+  for (size_t k = 0; k < s->behind.n; k++)
+    if (!seen[s->behind.data[k]->index]) return false;
   return true;
+}
+
+/* All streams of a capture leave it. CU_CAPTURE_UNJOINED: one of them was not joined back. */
+static cu_result leave_all(core_stream *origin) {
+  const core_capture *c = origin->capture;
+  bool *seen = calloc(c->graph->nodes.n + 1, sizeof *seen);
+  cu_result r = seen && note_ancestors(&origin->behind, seen) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+  for (size_t k = 0; k < origin->context->streams.n; k++) {
+    core_stream *s = origin->context->streams.data[k];
+    if (s == origin || s->capture != c) continue;
+    if (r == CU_SUCCESS && !joined(s, seen)) r = CU_CAPTURE_UNJOINED;
+    leave(s);
+  }
+  leave(origin);
+  free(seen);
+  return r;
 }
 
 cu_result core_capture_end(core_stream *s, core_graph **out) {
@@ -45,17 +64,11 @@ cu_result core_capture_end(core_stream *s, core_graph **out) {
   *out = NULL;
   if (!c) return CU_ILLEGAL_STATE;
   if (c->origin != s) return CU_CAPTURE_UNMATCHED;
-  cu_result r = c->invalid ? CU_CAPTURE_INVALIDATED : CU_SUCCESS;
-  for (size_t k = 0; k < s->context->streams.n; k++) {
-    core_stream *other = s->context->streams.data[k];
-    if (other == s || other->capture != c) continue;
-    if (r == CU_SUCCESS && !joined(other, s)) r = CU_CAPTURE_UNJOINED;
-    leave(other);
-  }
-  leave(s);
+  cu_result r = leave_all(s);
+  if (c->invalid) r = CU_CAPTURE_INVALIDATED;
   if (r == CU_SUCCESS)
     *out = c->graph;
-  else
+  else if (!c->given)
     core_graph_destroy(c->graph);
   c->graph = NULL; /* events may still name the capture */
   return r;

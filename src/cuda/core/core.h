@@ -282,6 +282,7 @@ typedef enum core_work_kind {
   CORE_WORK_FREE,
   CORE_WORK_GRAPH,
   CORE_WORK_ALLOC,
+  CORE_WORK_VALUE,
 } core_work_kind;
 typedef struct core_work {
   core_work_kind kind;
@@ -384,6 +385,24 @@ cu_result core_set_work(core_context *c, core_place dst, core_box box, uint32_t 
                         core_work **out);
 cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value, unsigned bytes, bool async);
 
+/* ---- Values in memory (value.c) -------------------------------------------------------------- */
+
+/* WRITE writes the value; the others wait: until what is there, less the value, is not negative; equals it;
+ * has one of its bits; or lacks a bit that it lacks. */
+typedef enum core_value_test {
+  CORE_VALUE_WRITE,
+  CORE_VALUE_AT_LEAST,
+  CORE_VALUE_EQUAL,
+  CORE_VALUE_AND,
+  CORE_VALUE_NOR
+} core_value_test;
+typedef struct core_value {
+  uint64_t address, value;
+  unsigned bytes; /* 4 or 8 */
+  core_value_test test;
+} core_value;
+cu_result core_value_work(core_context *c, const core_value *v, core_work **out);
+
 /* ---- Arrays, textures, surfaces (array.c) ---------------------------------------------------- */
 
 typedef struct core_array {
@@ -449,11 +468,12 @@ struct core_node {
   core_kind kind;
   core_graph *graph;
   core_node_type type;
-  core_work *work;   /* NULL: nothing to do */
-  core_event *event; /* CORE_NODE_WAIT, CORE_NODE_RECORD */
-  core_graph *child; /* CORE_NODE_GRAPH */
-  core_nodes after;  /* the nodes that it depends on */
-  uint32_t index;    /* in its graph */
+  core_work *work;        /* NULL: nothing to do */
+  core_event *event;      /* CORE_NODE_WAIT, CORE_NODE_RECORD */
+  core_graph *child;      /* CORE_NODE_GRAPH */
+  core_nodes after;       /* the nodes that it depends on */
+  uint32_t index;         /* in its graph */
+  char (*attributes)[64]; /* of a kernel, as a stream's */
 };
 
 struct core_graph {
@@ -527,6 +547,7 @@ typedef struct core_capture {
   core_stream *origin;
   int mode;
   uint64_t id;
+  bool given; /* the graph is the program's */
   bool invalid;
 } core_capture;
 cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);

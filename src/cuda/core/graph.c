@@ -20,6 +20,8 @@ static void end_node(core_node *n) {
   if (n->child) core_graph_destroy(n->child);
   n->child = NULL;
   hd_vec_free(&n->after);
+  free(n->attributes);
+  n->attributes = NULL;
   n->kind = CORE_DEAD;
 }
 

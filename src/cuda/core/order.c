@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda/core/order.h"
+#include "cuda/core/queue.h"
 
 static core_clock host;
 
@@ -95,6 +96,24 @@ void core_order_host_function(const core_op *o) {
     advance(&host, t.stream, t.tick - (t.stream == o->stream->id && o->work->kind == CORE_WORK_GRAPH));
   }
   core_unordered_release(host_knows);
+}
+
+/* Which wait a value ends is not known: all operations that are pending then count as behind all that was
+ * told. Findings may be missed, but none is wrong. */
+void core_order_tell(void) {
+  pthread_mutex_lock(&core.lock);
+  core_order_host_function(core_queue_now.current);
+  pthread_mutex_unlock(&core.lock);
+}
+
+void core_order_told(void) {
+  if (!wanted()) return;
+  pthread_mutex_lock(&core.lock);
+  for (size_t c = 0; c < core.contexts.n; c++)
+    for (size_t k = 0; k < core.contexts.data[c]->streams.n; k++)
+      for (core_op *o = core.contexts.data[c]->streams.data[k]->head; o; o = o->next)
+        core_clock_join(&o->clock, &host);
+  pthread_mutex_unlock(&core.lock);
 }
 
 /* ---- Steps of a graph ------------------------------------------------------------------------ */

@@ -25,6 +25,11 @@ void core_order_waited_gone(core_context *c, bool all);
 /* The operation, or a step of its graph, calls a function of the host's. */
 void core_order_host_function(const core_op *o);
 
+/* The operation that runs is about to write a value that threads of the host, and streams, wait for. */
+void core_order_tell(void);
+/* One that waited for such a value goes on. */
+void core_order_told(void);
+
 /* Steps of one launch of a graph, numbered from 1: a bit each. */
 typedef HD_VEC(uint64_t) core_steps;
 bool core_steps_join(core_steps *to, const core_steps *from); /* false: no memory */

@@ -143,6 +143,9 @@ cu_result drv_cuSurfObjectGetResourceDesc(cu_resource *resource, uint64_t object
   return drv_cuTexObjectGetResourceDesc(resource, object);
 }
 
+/* Views are refused. */
+cu_result drv_cuTexObjectGetResourceViewDesc(void *view, uint64_t object) { return CU_INVALID_VALUE; }
+
 cu_result drv_cuTexObjectGetTextureDesc(cu_texture *texture, uint64_t object) {
   const cu_texture *t = core_object_texture(object);
   if (!texture || !t) return CU_INVALID_VALUE;

@@ -24,6 +24,49 @@ cu_result drv_cuStreamBeginCapture_v2(cu_stream stream, int mode) {
 }
 cu_result drv_cuStreamBeginCapture(cu_stream stream) { return drv_cuStreamBeginCapture_v2(stream, 0); }
 
+/* Nodes of the graph that the capture fills. */
+static bool are_nodes(const core_graph *g, cu_node *nodes, size_t n) {
+  for (size_t k = 0; k < n; k++)
+    if (!nodes || !nodes[k] || nodes[k]->kind != CORE_NODE || nodes[k]->graph != g) return false;
+  return true;
+}
+
+/* The stream's next node follows these. */
+static cu_result follow(core_stream *s, cu_node *nodes, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    bool have = false;
+    for (size_t i = 0; i < s->behind.n; i++) have |= s->behind.data[i] == nodes[k];
+    if (!have && !hd_vec_push(&s->behind, nodes[k])) return CU_OUT_OF_MEMORY;
+  }
+  return CU_SUCCESS;
+}
+
+cu_result drv_cuStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_node *behind,
+                                          const void *edges, size_t n, int mode) {
+  core_stream *s;
+  if (!graph || graph->kind != CORE_GRAPH || mode < 0 || mode > 2 || !are_nodes(graph, behind, n))
+    return CU_INVALID_VALUE;
+  cu_result r = drv_stream(stream, &s);
+  if (r == CU_SUCCESS) r = core_capture_begin(s, mode, graph);
+  return r == CU_SUCCESS ? follow(s, behind, n) : r;
+}
+
+cu_result drv_cuStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_node *behind, const void *edges,
+                                                   size_t n, unsigned flags) {
+  enum { ADD = 0, SET = 1 };
+  core_stream *s;
+  cu_result r = drv_stream(stream, &s);
+  if (r != CU_SUCCESS) return r;
+  if (!s->capture) return CU_ILLEGAL_STATE;
+  if (s->capture->invalid) return CU_CAPTURE_INVALIDATED;
+  if (flags > SET || !are_nodes(s->capture->graph, behind, n)) return CU_INVALID_VALUE;
+  if (flags == SET) s->behind.n = 0;
+  return follow(s, behind, n);
+}
+cu_result drv_cuStreamUpdateCaptureDependencies(cu_stream stream, cu_node *behind, size_t n, unsigned flags) {
+  return drv_cuStreamUpdateCaptureDependencies_v2(stream, behind, NULL, n, flags);
+}
+
 cu_result drv_cuStreamEndCapture(cu_stream stream, cu_graph *graph) {
   core_stream *s;
   if (!graph) return CU_INVALID_VALUE;

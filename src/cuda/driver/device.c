@@ -133,6 +133,9 @@ static const attribute_row attributes[] = {
     {87, 2, 0, 0}, /* single to double precision */
     {89, 1, 0, 0}, /* host and device use managed memory at one time */
     {90, 1, 0, 0}, /* preemption */
+    {92, 1, 0, 0}, /* values in memory, of 64 bits, too, and all tests of them; again as 122 and 123 */
+    {93, 1, 0, 0},
+    {94, 1, 0, 0},
     {95, 1, 0, 0}, /* cooperative launches */
     {97, 0, FIELD(shared_bytes), FIELD(shared_reserved)},
     {99, 1, 0, 0},  /* host memory can be registered */
@@ -142,6 +145,8 @@ static const attribute_row attributes[] = {
     {109, 128 << 20, 0, 0},
     {111, 0, FIELD(shared_reserved), 0},
     {115, 1, 0, 0}, /* memory pools */
+    {122, 1, 0, 0},
+    {123, 1, 0, 0},
     {129, 1, 0, 0}, /* unified function pointers */
 };
 
@@ -149,6 +154,16 @@ static uint64_t setting(size_t field) {
   uint64_t v = 0;
   if (field) memcpy(&v, (const char *)&core.settings + field - 1, sizeof v);
   return v;
+}
+
+cu_result drv_cuDeviceGetTexture1DLinearMaxWidth(size_t *most, int format, unsigned channels,
+                                                 cu_device device) {
+  enum { LINEAR_WIDTH = 69 };
+  int width;
+  if (!most || !channels || channels > 4) return CU_INVALID_VALUE;
+  cu_result r = drv_cuDeviceGetAttribute(&width, LINEAR_WIDTH, device);
+  if (r == CU_SUCCESS) *most = (size_t)width;
+  return r;
 }
 
 cu_result drv_cuDeviceGetAttribute(int *value, int id, cu_device device) {
@@ -162,7 +177,7 @@ cu_result drv_cuDeviceGetAttribute(int *value, int id, cu_device device) {
   if (id == 33) *value = device + 1; /* PCI bus */
   if (id == 75) *value = (int)core.settings.arch / 10;
   if (id == 76) *value = (int)core.settings.arch % 10;
-  if (id == 120) *value = core.settings.arch >= 90; /* clusters */
+  if (id == 120 || id == 127) *value = core.settings.arch >= 90; /* clusters, tensor maps */
   return CU_SUCCESS;
 }
 

@@ -122,6 +122,16 @@ cu_result drv_cuProfilerInitialize(const char *config, const char *output, int m
 
 /* ---- Names without a version, whose calls are those of the first one ------------------------- */
 
+cu_result drv_cuCtxCreate(cu_context *context, unsigned flags, cu_device device) {
+  return drv_cuCtxCreate_v2(context, flags, device);
+}
+cu_result drv_cuMemHostRegister(void *host, size_t bytes, unsigned flags) {
+  return drv_cuMemHostRegister_v2(host, bytes, flags);
+}
+cu_result drv_cuStreamGetCtx_v2(cu_stream stream, cu_context *context, void **green) {
+  if (green) *green = NULL; /* there are no green contexts */
+  return drv_cuStreamGetCtx(stream, context);
+}
 cu_result drv_cuCtxDestroy(cu_context context) { return drv_cuCtxDestroy_v2(context); }
 cu_result drv_cuCtxPushCurrent(cu_context context) { return drv_cuCtxPushCurrent_v2(context); }
 cu_result drv_cuCtxPopCurrent(cu_context *context) { return drv_cuCtxPopCurrent_v2(context); }

@@ -36,6 +36,21 @@ cu_result drv_cuDeviceSetMemPool(cu_device device, cu_pool pool) {
   return CU_SUCCESS;
 }
 
+/* By a location; there are pools of devices' memory alone. */
+static core_device *device_at(const cu_location *where, int type) {
+  enum { PINNED = 1 };
+  return where && type == PINNED && where->type == CU_LOCATION_DEVICE ? drv_device(where->id) : NULL;
+}
+cu_result drv_cuMemGetDefaultMemPool(cu_pool *pool, cu_location *where, int type) {
+  return device_at(where, type) ? drv_cuDeviceGetDefaultMemPool(pool, where->id) : CU_INVALID_VALUE;
+}
+cu_result drv_cuMemGetMemPool(cu_pool *pool, cu_location *where, int type) {
+  return device_at(where, type) ? drv_cuDeviceGetMemPool(pool, where->id) : CU_INVALID_VALUE;
+}
+cu_result drv_cuMemSetMemPool(cu_location *where, int type, cu_pool pool) {
+  return device_at(where, type) ? drv_cuDeviceSetMemPool(where->id, pool) : CU_INVALID_VALUE;
+}
+
 cu_result drv_cuMemPoolCreate(cu_pool *pool, const cu_pool_props *props) {
   if (!pool || !props) return CU_INVALID_VALUE;
   if (props->handle_types) return drv_missing("a pool that other processes share");

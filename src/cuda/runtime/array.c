@@ -234,6 +234,68 @@ cu_result rt_cudaCreateTextureObject_v2(uint64_t *object, const rt_resource *res
                                         const rt_texture *texture, const void *view) {
   return rt_cudaCreateTextureObject(object, resource, texture, view);
 }
+
+static void channels_from(int format, unsigned n, rt_channels *out) {
+  *out = channels_of(&(cu_array3d){.format = format, .channels = n});
+}
+
+cu_result rt_cudaGetTextureObjectResourceDesc(rt_resource *resource, uint64_t object) {
+  cu_resource r;
+  if (!resource || drv_cuTexObjectGetResourceDesc(&r, object) != CU_SUCCESS) return CU_INVALID_VALUE;
+  resource->type = r.type;
+  switch (r.type) {
+  case CU_RESOURCE_LINEAR:
+    resource->of.linear.p = (void *)(uintptr_t)r.of.linear.address;
+    resource->of.linear.bytes = r.of.linear.bytes;
+    channels_from(r.of.linear.format, r.of.linear.channels, &resource->of.linear.channels);
+    break;
+  case CU_RESOURCE_PITCH:
+    resource->of.pitch.p = (void *)(uintptr_t)r.of.pitch.address;
+    resource->of.pitch.width = r.of.pitch.width;
+    resource->of.pitch.height = r.of.pitch.height;
+    resource->of.pitch.pitch = r.of.pitch.pitch;
+    channels_from(r.of.pitch.format, r.of.pitch.channels, &resource->of.pitch.channels);
+    break;
+  default: resource->of.array = r.of.array; break;
+  }
+  return CU_SUCCESS;
+}
+cu_result rt_cudaGetSurfaceObjectResourceDesc(rt_resource *resource, uint64_t object) {
+  return rt_cudaGetTextureObjectResourceDesc(resource, object);
+}
+
+cu_result rt_cudaGetTextureObjectTextureDesc(rt_texture *texture, uint64_t object) {
+  cu_texture t;
+  if (!texture || drv_cuTexObjectGetTextureDesc(&t, object) != CU_SUCCESS) return CU_INVALID_VALUE;
+  *texture = (rt_texture){.filter = t.filter,
+                          .read_normalized = !(t.flags & CU_TEXTURE_INTEGER),
+                          .srgb = (t.flags & CU_TEXTURE_SRGB) != 0,
+                          .normalized = (t.flags & CU_TEXTURE_NORMALIZED) != 0,
+                          .anisotropy = t.anisotropy,
+                          .mip_filter = t.mip_filter,
+                          .bias = t.bias,
+                          .least_level = t.least_level,
+                          .most_level = t.most_level};
+  for (int k = 0; k < 3; k++) texture->wrap[k] = t.wrap[k];
+  for (int k = 0; k < 4; k++) texture->border[k] = t.border[k];
+  return CU_SUCCESS;
+}
+cu_result rt_cudaGetTextureObjectTextureDesc_v2(rt_texture *texture, uint64_t object) {
+  return rt_cudaGetTextureObjectTextureDesc(texture, object);
+}
+cu_result rt_cudaGetTextureObjectResourceViewDesc(void *view, uint64_t object) {
+  return drv_cuTexObjectGetResourceViewDesc(view, object);
+}
+
+/* The most texels that a texture of linear memory has, of any format. */
+cu_result rt_cudaDeviceGetTexture1DLinearMaxWidth(size_t *most, const rt_channels *channels, int device) {
+  int format;
+  unsigned n;
+  return channels && format_of(channels, &format, &n)
+             ? drv_cuDeviceGetTexture1DLinearMaxWidth(most, format, n, device)
+             : CU_INVALID_VALUE;
+}
+
 cu_result rt_cudaDestroyTextureObject(uint64_t object) { return drv_cuTexObjectDestroy(object); }
 
 cu_result rt_cudaCreateSurfaceObject(uint64_t *object, const rt_resource *resource) {

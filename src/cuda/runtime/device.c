@@ -99,6 +99,15 @@ cu_result rt_cudaDeviceGetSharedMemConfig(int *config) { return drv_cuCtxGetShar
 cu_result rt_cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   return drv_cuCtxGetStreamPriorityRange(least, greatest);
 }
+/* Names of CUDA 3. */
+cu_result rt_cudaThreadSetLimit(int limit, size_t value) { return drv_cuCtxSetLimit(limit, value); }
+cu_result rt_cudaThreadGetLimit(size_t *value, int limit) { return drv_cuCtxGetLimit(value, limit); }
+cu_result rt_cudaThreadSetCacheConfig(int config) { return drv_cuCtxSetCacheConfig(config); }
+cu_result rt_cudaThreadGetCacheConfig(int *config) { return drv_cuCtxGetCacheConfig(config); }
+/* Devices have doubles. */
+cu_result rt_cudaSetDoubleForDevice(double *d) { return CU_SUCCESS; }
+cu_result rt_cudaSetDoubleForHost(double *d) { return CU_SUCCESS; }
+cu_result rt_cudaProfilerInitialize(const char *config, const char *output, int mode) { return CU_SUCCESS; }
 cu_result rt_cudaCtxResetPersistingL2Cache(void) { return CU_SUCCESS; }
 
 /* ---- Peers ----------------------------------------------------------------------------------- */

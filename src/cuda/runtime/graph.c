@@ -11,6 +11,21 @@ cu_result rt_cudaStreamIsCapturing(cu_stream stream, int *status) {
 cu_result rt_cudaStreamBeginCapture(cu_stream stream, int mode) {
   return drv_cuStreamBeginCapture_v2(stream, mode);
 }
+cu_result rt_cudaStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_node *behind,
+                                           const void *edges, size_t n, int mode) {
+  return drv_cuStreamBeginCaptureToGraph(stream, graph, behind, edges, n, mode);
+}
+/* CUDA 13 added the edges. */
+cu_result rt_cudaStreamUpdateCaptureDependencies(cu_stream stream, cu_node *behind, const void *edges_or_n,
+                                                 size_t n_or_flags, unsigned flags) {
+  if (rt_major >= 13)
+    return drv_cuStreamUpdateCaptureDependencies_v2(stream, behind, edges_or_n, n_or_flags, flags);
+  return drv_cuStreamUpdateCaptureDependencies(stream, behind, (uintptr_t)edges_or_n, (unsigned)n_or_flags);
+}
+cu_result rt_cudaStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_node *behind, const void *edges,
+                                                    size_t n, unsigned flags) {
+  return drv_cuStreamUpdateCaptureDependencies_v2(stream, behind, edges, n, flags);
+}
 cu_result rt_cudaStreamEndCapture(cu_stream stream, cu_graph *graph) {
   return drv_cuStreamEndCapture(stream, graph);
 }
@@ -237,3 +252,13 @@ cu_result rt_cudaGraphLaunch(cu_graph_exec exec, cu_stream stream) {
   return rt_front_cuGraphLaunch(exec, stream);
 }
 cu_result rt_cudaGraphUpload(cu_graph_exec exec, cu_stream stream) { return drv_cuGraphUpload(exec, stream); }
+
+cu_result rt_cudaGraphKernelNodeGetAttribute(cu_node node, int id, void *value) {
+  return drv_cuGraphKernelNodeGetAttribute(node, id, value);
+}
+cu_result rt_cudaGraphKernelNodeSetAttribute(cu_node node, int id, const void *value) {
+  return drv_cuGraphKernelNodeSetAttribute(node, id, value);
+}
+cu_result rt_cudaGraphKernelNodeCopyAttributes(cu_node to, cu_node from) {
+  return drv_cuGraphKernelNodeCopyAttributes(to, from);
+}

@@ -6,6 +6,15 @@ cu_result rt_cudaDeviceGetDefaultMemPool(cu_pool *pool, int device) {
 }
 cu_result rt_cudaDeviceGetMemPool(cu_pool *pool, int device) { return drv_cuDeviceGetMemPool(pool, device); }
 cu_result rt_cudaDeviceSetMemPool(int device, cu_pool pool) { return drv_cuDeviceSetMemPool(device, pool); }
+cu_result rt_cudaMemGetDefaultMemPool(cu_pool *pool, cu_location *where, int type) {
+  return drv_cuMemGetDefaultMemPool(pool, where, type);
+}
+cu_result rt_cudaMemGetMemPool(cu_pool *pool, cu_location *where, int type) {
+  return drv_cuMemGetMemPool(pool, where, type);
+}
+cu_result rt_cudaMemSetMemPool(cu_location *where, int type, cu_pool pool) {
+  return drv_cuMemSetMemPool(where, type, pool);
+}
 cu_result rt_cudaMemPoolCreate(cu_pool *pool, const cu_pool_props *props) {
   return drv_cuMemPoolCreate(pool, props);
 }

@@ -140,6 +140,18 @@ hd_status hd_emu_tensor_map(const hd_tensor *t, void *map, hd_diag *d) {
   return HD_OK;
 }
 
+hd_status hd_emu_tensor_map_move(void *map, uint64_t address, hd_diag *d) {
+  emu_tensor_map m;
+  hd_tensor t;
+  char why[128];
+  memcpy(&m, map, sizeof m);
+  if (!emu_tensor_replace(&m, EMU_TENSOR_ADDRESS, 0, address, why, sizeof why) ||
+      !emu_tensor_read(&m, &t, why, sizeof why))
+    return hd_fail(d, HD_ERR_USAGE, "tensor map: %s", why);
+  memcpy(map, &m, sizeof m);
+  return HD_OK;
+}
+
 /* ---- tensormap.replace ------------------------------------------------------------------------ */
 
 bool emu_tensor_field_is_array(emu_tensor_field f) {
