@@ -49,7 +49,7 @@ steps = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 torch.manual_seed(0)
 n = 16384
 x = torch.randn(n, n, device="cuda", dtype=torch.bfloat16)
-w = (torch.randn(n, n, device="cuda") / 128).bfloat16().requires_grad_()
+w = (torch.randn(n, n, device="cuda", dtype=torch.bfloat16) / 128).requires_grad_()
 y = torch.randn(n, n, device="cuda", dtype=torch.bfloat16)
 for k in range(steps + 1):
     if k == 1:
