@@ -148,47 +148,25 @@ static const char *name_of(run_handle handle, int (*get)(const char **, run_hand
   return get && handle && get(&name, handle) == RUN_SUCCESS ? name : NULL;
 }
 
-/* The program sees its own kernels alone, in the driver's order. */
 typedef struct listing {
   run_handle of;
   int (*list)(run_handle *handles, unsigned n, run_handle of);
   int (*name)(const char **name, run_handle handle);
 } listing;
 
-static unsigned added_to(run_handle of) {
-  const run_module *m = run_module_of(of);
-  return m && m->text ? m->added.n : 0;
-}
-
+/* The driver may write fewer than n. */
 static int enumerate(const listing *l, run_handle *handles, unsigned n) {
-  const unsigned more = added_to(l->of);
-  run_handle *all = handles && n ? calloc((size_t)n + more, sizeof *all) : NULL;
+  run_handle *all = handles && n ? calloc(n, sizeof *all) : NULL;
   if (!all) return l->list(handles, n, l->of);
-  const int r = l->list(all, n + more, l->of);
-  unsigned kept = 0;
+  const int r = l->list(all, n, l->of);
   pthread_mutex_lock(&run_lock);
-  for (unsigned k = 0; r == RUN_SUCCESS && k < n + more && kept < n && all[k]; k++) {
-    const char *name = name_of(all[k], l->name);
-    if (more && name && strncmp(name, RUN_ADDED, strlen(RUN_ADDED)) == 0) continue;
-    handles[kept++] = all[k];
-    got(all[k], run_module_of(l->of), name);
+  for (unsigned k = 0; r == RUN_SUCCESS && k < n && all[k]; k++) {
+    handles[k] = all[k];
+    got(all[k], run_module_of(l->of), name_of(all[k], l->name));
   }
   pthread_mutex_unlock(&run_lock);
   free(all);
   return r;
-}
-
-static int count(int r, unsigned *n, run_handle of) {
-  if (r == RUN_SUCCESS && n) *n -= added_to(of);
-  return r;
-}
-
-int run_cuModuleGetFunctionCount(unsigned *n, run_handle module) {
-  return count(run_real.cuModuleGetFunctionCount(n, module), n, module);
-}
-
-int run_cuLibraryGetKernelCount(unsigned *n, run_handle library) {
-  return count(run_real.cuLibraryGetKernelCount(n, library), n, library);
 }
 
 int run_cuModuleEnumerateFunctions(run_handle *handles, unsigned n, run_handle module) {

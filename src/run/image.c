@@ -16,7 +16,7 @@ typedef struct entry {
 } entry;
 _Static_assert(sizeof(entry) == 32, "as nvcc writes it");
 
-enum { KIND_PTX = 1, KIND_CUBIN = 2 };
+enum { KIND_PTX = 1 };
 
 static const char not_understood[] = "an image that is not understood";
 
@@ -35,7 +35,6 @@ static void keep(run_text *out, const char *text, size_t len) {
 
 /* A fatbin's content, by its entries' headers. */
 typedef struct contents {
-  bool code;       /* machine code that the GPU takes */
   bool ptx, newer; /* PTX that the GPU runs; PTX for later ones */
 } contents;
 
@@ -45,7 +44,6 @@ static contents look(const hd_fatbin_span *f, unsigned arch) {
   entry e;
   while ((size_t)(end - at) >= sizeof e) {
     memcpy(&e, at, sizeof e);
-    c.code |= e.kind == KIND_CUBIN && e.sm / 10 == arch / 10 && e.sm <= arch;
     c.ptx |= e.kind == KIND_PTX && e.sm <= arch;
     c.newer |= e.kind == KIND_PTX && e.sm > arch;
     const uint64_t bytes = e.header_size + e.payload_size;
@@ -80,7 +78,6 @@ static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole
     return;
   }
   const contents c = look(&f, arch);
-  out->replaces = !c.code;
   if (!c.ptx)
     out->why = c.newer ? "PTX for newer GPUs only" : "no PTX";
   else if (whole)
@@ -105,7 +102,6 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
   case HD_MODULE_LINKED: out->why = "linked from several fatbins"; break;
   case HD_MODULE_ELF: read_cubin(data, data == image ? bytes : 0, out); break;
   case HD_MODULE_TEXT:
-    out->replaces = true;
     if (whole) keep(out, image, bytes ? strnlen(image, bytes) : strlen(image));
   }
 }

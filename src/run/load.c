@@ -22,8 +22,7 @@ static void rewrite(void *ctx, const char *name, const hd_plan *plan, const hd_v
   run_variant *v;
   run_kernel *k = run_kernel_of(w->module, name);
   if (!k) return;
-  run_added *added = w->text->replaces ? &w->module->added : NULL;
-  if (run_variant_make(w->gpu, w->text, k, plan, verdict, added, &v, &d) != HD_OK) {
+  if (run_variant_make(w->gpu, w->text, k, plan, verdict, &v, &d) != HD_OK) {
     hd_diag_line(&d, k->why, sizeof k->why);
     return;
   }
@@ -35,21 +34,8 @@ static void rewrite(void *ctx, const char *name, const hd_plan *plan, const hd_v
   atomic_store_explicit(&k->variants, v, memory_order_release);
 }
 
-/* The program's text with the added kernels behind it. */
-static void join(run_module *m, const run_text *text) {
-  hd_buf both = {0};
-  if (!m->added.n) return;
-  hd_buf_put(&both, text->data, text->len);
-  hd_buf_put(&both, m->added.text.data, m->added.text.len);
-  if (both.failed)
-    hd_buf_free(&both);
-  else
-    m->text = both.data;
-}
-
-/* Looks at an image before the driver loads it: the program may change the memory behind it afterwards.
- * `may_replace`: another text may be loaded in its place. */
-static run_module *look(const void *image, size_t bytes, bool may_replace) {
+/* Looks at an image before the driver loads it: the program may change the memory behind it afterwards. */
+static run_module *look(const void *image, size_t bytes) {
   run_gpu gpu;
   run_text text = {0};
   run_module *m = calloc(1, sizeof *m);
@@ -58,11 +44,9 @@ static run_module *look(const void *image, size_t bytes, bool may_replace) {
   if (run_gpu_of(&gpu)) {
     const bool wanted = run_wants(&gpu) || run_watches;
     run_image_read(image, bytes, gpu.arch, wanted, &text);
-    text.replaces &= may_replace;
     m->why = text.why;
     rewriting w = {&gpu, &text, m};
     if (text.data) run_wanted(&gpu, &text, rewrite, &w);
-    if (text.data) join(m, &text);
     if (run_watches)
       m->own = text;
     else
@@ -74,10 +58,10 @@ static run_module *look(const void *image, size_t bytes, bool may_replace) {
   return m;
 }
 
-static run_module *look_at_file(const char *path, bool may_replace) {
+static run_module *look_at_file(const char *path) {
   hd_file f;
   if (!path || hd_file_open(path, &f, NULL) != HD_OK) return NULL;
-  run_module *m = look(f.data, f.len, may_replace);
+  run_module *m = look(f.data, f.len);
   hd_file_close(&f);
   return m;
 }
@@ -95,18 +79,6 @@ static int loaded(int r, const run_handle *handle, run_module *m, bool library) 
     run_module_leave(m);
   }
   pthread_mutex_unlock(&run_lock);
-  return r;
-}
-
-/* Loads the text that goes in place of the image; not RUN_SUCCESS: there is none, or the driver did not take
- * it. */
-static int load_own(run_module *m, run_handle *handle, bool library) {
-  if (!m || !m->text) return RUN_NOT_SUPPORTED;
-  const int r = library ? run_real.cuLibraryLoadData(handle, m->text, NULL, NULL, 0, NULL, NULL, 0)
-                        : run_real.cuModuleLoadData(handle, m->text);
-  if (r == RUN_SUCCESS) return r;
-  free(m->text);
-  m->text = NULL;
   return r;
 }
 
@@ -133,52 +105,39 @@ static int leave(run_handle handle, int (*unload)(run_handle)) {
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
 int run_cuModuleLoad(run_handle *module, const char *path) {
-  run_module *m = look_at_file(path, true);
-  int r = load_own(m, module, false);
-  if (r != RUN_SUCCESS) r = run_real.cuModuleLoad(module, path);
-  return loaded(r, module, m, false);
+  run_module *m = look_at_file(path);
+  return loaded(run_real.cuModuleLoad(module, path), module, m, false);
 }
 
 int run_cuModuleLoadData(run_handle *module, const void *image) {
-  run_module *m = look(image, 0, true);
-  int r = load_own(m, module, false);
-  if (r != RUN_SUCCESS) r = run_real.cuModuleLoadData(module, image);
-  return loaded(r, module, m, false);
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuModuleLoadData(module, image), module, m, false);
 }
 
-/* Options may ask for logs and times, which are those of the program's text. */
 int run_cuModuleLoadDataEx(run_handle *module, const void *image, unsigned n, int *options, void **values) {
-  run_module *m = look(image, 0, !n);
-  int r = load_own(m, module, false);
-  if (r != RUN_SUCCESS) r = run_real.cuModuleLoadDataEx(module, image, n, options, values);
-  return loaded(r, module, m, false);
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuModuleLoadDataEx(module, image, n, options, values), module, m, false);
 }
 
 int run_cuModuleLoadFatBinary(run_handle *module, const void *image) {
-  run_module *m = look(image, 0, true);
-  int r = load_own(m, module, false);
-  if (r != RUN_SUCCESS) r = run_real.cuModuleLoadFatBinary(module, image);
-  return loaded(r, module, m, false);
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuModuleLoadFatBinary(module, image), module, m, false);
 }
 
 int run_cuModuleUnload(run_handle module) { return leave(module, run_real.cuModuleUnload); }
 
 int run_cuLibraryLoadData(run_handle *library, const void *image, int *jit, void **jit_values, unsigned n_jit,
                           int *options, void **values, unsigned n) {
-  run_module *m = look(image, 0, !n_jit);
-  int r = load_own(m, library, true);
-  if (r != RUN_SUCCESS)
-    r = run_real.cuLibraryLoadData(library, image, jit, jit_values, n_jit, options, values, n);
-  return loaded(r, library, m, true);
+  run_module *m = look(image, 0);
+  return loaded(run_real.cuLibraryLoadData(library, image, jit, jit_values, n_jit, options, values, n),
+                library, m, true);
 }
 
 int run_cuLibraryLoadFromFile(run_handle *library, const char *path, int *jit, void **jit_values,
                               unsigned n_jit, int *options, void **values, unsigned n) {
-  run_module *m = look_at_file(path, !n_jit);
-  int r = load_own(m, library, true);
-  if (r != RUN_SUCCESS)
-    r = run_real.cuLibraryLoadFromFile(library, path, jit, jit_values, n_jit, options, values, n);
-  return loaded(r, library, m, true);
+  run_module *m = look_at_file(path);
+  return loaded(run_real.cuLibraryLoadFromFile(library, path, jit, jit_values, n_jit, options, values, n),
+                library, m, true);
 }
 
 int run_cuLibraryUnload(run_handle library) { return leave(library, run_real.cuLibraryUnload); }

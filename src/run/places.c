@@ -19,13 +19,27 @@ static bool of_program(const run_module *m, const char *name, run_handle *kernel
                     : run_real.cuModuleGetFunction(function, m->handle, name) == RUN_SUCCESS;
 }
 
+static run_handle load_text(const char *text) {
+  run_handle library;
+  return text && run_real.cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS
+             ? library
+             : NULL;
+}
+
+/* A library is of all contexts, unless it has addresses of one. */
+static run_handle library_of(run_variant *v, run_place *p) {
+  if (!v->variables.all.n) return v->library ? v->library : (v->library = load_text(v->text));
+  if (run_variables_find(&v->variables, v->kernel->module)) return NULL;
+  char *text = run_variables_fill(&v->variables, v->text);
+  p->library = load_text(text);
+  free(text);
+  return p->library;
+}
+
 static bool load(run_variant *v, run_place *p) {
-  if (v->text && !v->library &&
-      run_real.cuLibraryLoadData(&v->library, v->text, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS)
-    v->library = NULL;
-  const bool ok = v->text ? v->library && of_library(v->library, v->name, &p->kernel, &p->function)
-                          : of_program(v->kernel->module, v->name, &p->kernel, &p->function);
-  return ok && of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original);
+  const run_handle library = library_of(v, p);
+  return library && of_library(library, v->kernel->name, &p->kernel, &p->function) &&
+         of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original);
 }
 
 /* The memory that its launches take beyond the original's, in its first state. The stream is heddle's own:
@@ -73,6 +87,7 @@ static bool settle(const run_variant *v, run_place *p) {
 static void release(run_place *p) {
   if (p->table) run_real.cuMemFree_v2(p->table);
   if (p->states) run_real.cuMemFree_v2(p->states);
+  if (p->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(p->library);
   free(p);
 }
 

@@ -97,11 +97,28 @@ bool run_gather(const run_facts *f, const run_launch *l, char *to) {
   return !f->bytes || (given && bytes <= f->bytes);
 }
 
-static const char *find(search *s, size_t words, run_handle stream) {
+/* The program's allocations, and these variables of its modules, by address. */
+static bool list_all(search *s, const run_variables *v) {
+  unsigned long long context = 0;
+  s->all = run_memory_all(&s->n);
+  run_range *more = s->all ? realloc(s->all, (s->n + v->all.n + 1) * sizeof *more) : NULL;
+  if (!more || (v->all.n && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS)) return false;
+  s->all = more;
+  for (size_t k = 0; k < v->all.n; k++) {
+    const run_range r = {.at = v->all.data[k].at, .bytes = v->all.data[k].bytes, .context = context};
+    const size_t place = run_range_behind(s->all, s->n, r.at);
+    memmove(&s->all[place + 1], &s->all[place], (s->n++ - place) * sizeof r);
+    s->all[place] = r;
+  }
+  return true;
+}
+
+static const char *find(search *s, const run_variables *v, size_t words, run_handle stream) {
   const uint64_t *block = s->reach->block;
   uint64_t *chunk = malloc(CHUNK);
   bool any = false;
   const char *why = chunk ? look_at(s, block, words, &any) : "no memory";
+  for (size_t k = 0; !why && k < v->all.n; k++) why = look_at(s, &v->all.data[k].at, 1, &any);
   for (size_t i = 0; !why && i < words; i++)
     if (is_unknown(s, block[i])) why = "it uses memory that heddle did not see allocated";
   for (size_t k = 0; !why && k < s->reach->ranges.n; k++) why = look_into(s, k, chunk, stream);
@@ -115,15 +132,16 @@ const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle str
       .reach = out, .any_address = takes_any_address(), .most = most, .until = hd_seconds() + seconds};
   const char *why = "no memory";
   *out = (run_reach){.block = calloc(f->bytes / sizeof *out->block + 1, sizeof *out->block)};
-  s.all = run_memory_all(&s.n);
+  const bool listed = list_all(&s, &f->variables);
   s.found = calloc(s.n + 1, sizeof *s.found);
-  if (s.n && s.all) {
+  if (listed && s.n) {
     s.low = s.all[0].at;
     s.high = s.all[s.n - 1].at + s.all[s.n - 1].bytes;
   }
-  if (out->block && s.all && s.found)
-    why = run_gather(f, l, (char *)out->block) ? find(&s, f->bytes / sizeof *out->block, stream)
-                                               : "its parameters are not understood";
+  if (out->block && listed && s.found)
+    why = run_gather(f, l, (char *)out->block)
+              ? find(&s, &f->variables, f->bytes / sizeof *out->block, stream)
+              : "its parameters are not understood";
   free(s.found);
   free(s.all);
   if (why) run_reach_free(out);

@@ -265,7 +265,6 @@ static void time_it(run_kernel *k, run_shape *s, run_handle function, const run_
 static void ask_for_reach(run_kernel *k) {
   run_gpu gpu;
   run_variant *v;
-  run_added added = {0};
   hd_diag d = {0};
   const hd_plan plan = {.order = {.kind = HD_ORDER_REVERSE}};
   const run_text *text = &k->module->own;
@@ -273,11 +272,10 @@ static void ask_for_reach(run_kernel *k) {
     snprintf(k->refused, sizeof k->refused, "%s", text->why ? text->why : "no PTX");
   else if (!run_gpu_of(&gpu))
     snprintf(k->refused, sizeof k->refused, "the driver is too old");
-  else if (run_variant_make(&gpu, text, k, &plan, NULL, text->replaces ? &added : NULL, &v, &d) == HD_OK)
+  else if (run_variant_make(&gpu, text, k, &plan, NULL, &v, &d) == HD_OK)
     run_variant_drop(v);
   else
     hd_diag_line(&d, k->refused, sizeof k->refused);
-  hd_buf_free(&added.text);
 }
 
 static const char *record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l,
@@ -296,7 +294,10 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
     hd_diag_line(&d, k->why, sizeof k->why);
     return k->why;
   }
-  why = facts.effect ? facts.effect : facts.handle;
+  why = facts.effect            ? facts.effect
+        : facts.handle          ? facts.handle
+        : facts.variables.all.n ? "it uses the module's variables"
+                                : NULL;
   if (!why && r->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
   if (!why) {
     why = write_launch(k, s, &facts, l, stream);

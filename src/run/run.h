@@ -7,6 +7,7 @@
  *   compilers.c and where that is seen
  *   cut.c       a text with one kernel alone
  *   variant.c   rewritten kernels, as text
+ *   variables.c and the program's variables in them
  *   wanted.c    which kernels are to be rewritten: verdicts, or one plan for all
  *   load.c      modules and libraries come
  *   unload.c    and go
@@ -43,8 +44,6 @@ void run_say(const char *fmt, ...) HD_PRINTF(1, 2);
 typedef struct run_text {
   char *data; /* PTX, malloc'd; NULL: none that the driver would run */
   size_t len;
-  bool replaces; /* the driver compiles this text: there is no machine code of the image's that it would take
-                  */
   const char *why; /* why there is no text; static */
 } run_text;
 
@@ -74,15 +73,28 @@ typedef struct run_module run_module;
 
 enum { RUN_MOST_POINTERS = 24 };
 
-/* A rewritten kernel. */
+/* Variables of a module that a kernel uses. */
+typedef struct run_variable {
+  char *name;
+  uint32_t var; /* in the parsed module */
+  uint64_t bytes;
+  bool constant;
+  uint64_t at; /* run_variables_find */
+} run_variable;
+typedef struct run_variables {
+  HD_VEC(run_variable) all;
+  bool constants; /* some are */
+  char *word;     /* with a number of the list behind it, a variable's address in the text of a variant */
+} run_variables;
+
+/* A rewritten kernel: a module of its own. */
 typedef struct run_variant {
   struct run_variant *next;
   run_kernel *kernel;
   bool any; /* for every launch; else for those of this shape */
   uint32_t grid[3], block[3], shared;
-  char *text; /* a module of its own; NULL: it is part of the program's */
-  size_t len;
-  char *name;        /* in that module */
+  char *text; /* with words in place of the variables' addresses */
+  run_variables variables;
   uint32_t n_params; /* of the original; and the bytes of its parameter block */
   uint64_t own_bytes;
   /* bypass=ro: numbers of parameters, and where they are in the block. Addresses of the first kind are read
@@ -96,7 +108,7 @@ typedef struct run_variant {
   } reads, writes;
   hd_recipe recipe;
   hd_table table;
-  run_handle library;          /* of `text`, once it is loaded */
+  run_handle library;          /* of `text`, once it is loaded; NULL where it has variables: see run_place */
   _Atomic(run_place *) places; /* the contexts that it is ready in */
   atomic_bool off;             /* the driver did not take it once: the original is launched */
 } run_variant;
@@ -122,12 +134,6 @@ struct run_kernel {
   int values[32];
 };
 
-/* Rewritten kernels that stand in the program's own module, behind its text: they use its variables. */
-typedef struct run_added {
-  hd_buf text;
-  unsigned n;
-} run_added;
-
 struct run_module {
   struct run_module *next;
   run_handle handle;
@@ -135,9 +141,7 @@ struct run_module {
   bool dead;
   const char *why; /* why no kernel of it is in reach; NULL: they are */
   run_kernel *kernels;
-  run_added added;
   run_text own; /* the program's text, where launches are watched */
-  char *text;   /* what was loaded in place of the program's image, for as long as it lives; NULL: nothing */
 };
 
 /* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
@@ -163,12 +167,9 @@ extern hd_steer_settings run_settings;
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
 
-/* Kernels that stand in the program's own module are called this and a number. */
-#define RUN_ADDED "heddle_run_"
-/* The kernel under the plan, as a module of its own, or, where it uses the module's variables, behind the
- * module's text (`added`; NULL: that is not possible). HD_ERR_REFUSED and others with the reason in *d. */
+/* The kernel under the plan. HD_ERR_REFUSED and others with the reason in *d. */
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
-                           const hd_verdict *verdict, run_added *added, run_variant **out, hd_diag *d);
+                           const hd_verdict *verdict, run_variant **out, hd_diag *d);
 
 enum { RUN_MOST_BLOCK = 32764 }; /* bytes of parameters */
 
@@ -178,6 +179,7 @@ typedef struct run_facts {
   uint64_t *offsets, *sizes; /* of each parameter in the block, in bytes */
   uint64_t bytes;            /* of the block */
   uint32_t n_unwritten;      /* loads that bypass=ro may change */
+  run_variables variables;
   const char *handle; /* how it reaches memory through the driver's handles; static. NULL: it does not */
   const char *effect; /* why a launch cannot be repeated: what it writes cannot be told from its parameters,
                          or it may wait for others; static. NULL: it can */
@@ -189,6 +191,19 @@ void run_facts_free(run_facts *f);
  * parameters; {0}: it does not, or it is not known. */
 hd_shape run_tiles_of(const run_text *text, const char *kernel, const uint32_t grid[3],
                       const uint32_t block[3], const void *params, uint64_t bytes);
+
+/* ---- Variables (variables.c) -------------------------------------------------------------------- */
+
+/* Appends the variables `used`, by number; HD_ERR_UNSUPPORTED: one cannot be used by its address. */
+hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_variables *out, hd_diag *d);
+/* In the functions `in`, by number: words that stand for the variables' addresses in place of the variables.
+ */
+hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables *v, hd_diag *d);
+/* Finds their addresses in the current context. NULL: they are there; else why not. Under run_lock. */
+const char *run_variables_find(run_variables *v, const run_module *m);
+/* The text with the addresses in place of the words, malloc'd; NULL: no memory. */
+char *run_variables_fill(const run_variables *v, const char *text);
+void run_variables_free(run_variables *v);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
 
@@ -221,7 +236,8 @@ enum { RUN_STATES = 32 };
 struct run_place {
   run_place *next;
   unsigned long long context;           /* its number */
-  run_handle function, kernel;          /* as CUfunction and, if it is a library's, as CUkernel */
+  run_handle library;                   /* its own, where the text has addresses of this context; else NULL */
+  run_handle function, kernel;          /* as CUfunction and as CUkernel */
   run_handle original, original_kernel; /* the same of the program's; a CUkernel, if it is a library's */
   uint64_t table;                       /* the address of its table */
   uint64_t states;                      /* of RUN_STATES states, one behind the other; 0: it needs none */

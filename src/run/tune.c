@@ -90,7 +90,7 @@ static void try(search *s, const hd_plan *plan) {
   run_variant *v;
   double first, original, rewritten;
   bool same = false;
-  if (run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, NULL, &v, NULL) != HD_OK) return;
+  if (run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, &v, NULL) != HD_OK) return;
   s->tried++;
   if (run_place_try(v) && run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same &&
       measure(s, v, 1, &original, &rewritten)) {
@@ -261,7 +261,8 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   }
   s.n_unwritten = facts.n_unwritten;
   s.tiles = tiles_of(k, &facts, l);
-  const char *why = run_trial_open(&facts, function, l, &s.trial, launched, result);
+  const char *why = run_variables_find(&facts.variables, k->module);
+  if (!why) why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;
   if (run_trial_run(s.trial, NULL, &shape->seconds, &same) != RUN_SUCCESS)

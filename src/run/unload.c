@@ -14,6 +14,8 @@ enum { STAYING = 64 };
 static void leave_place(run_place *p, unsigned long long context) {
   run_know_place(p->function, NULL);
   run_know_place(p->kernel, NULL);
+  if (p->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(p->library);
+  p->library = NULL;
   if (atomic_exchange(&p->dead, true) || p->context != context) return;
   if (p->table) run_real.cuMemFree_v2(p->table);
   if (p->states) run_real.cuMemFree_v2(p->states);
@@ -63,8 +65,8 @@ static void free_variant(run_variant *v) {
     free(p);
   }
   hd_table_free(&v->table);
+  run_variables_free(&v->variables);
   free(v->text);
-  free(v->name);
   free(v);
 }
 
@@ -86,8 +88,6 @@ static void free_module(run_module *m) {
     free(k->name);
     free(k);
   }
-  hd_buf_free(&m->added.text);
-  free(m->text);
   free(m);
 }
 

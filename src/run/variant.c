@@ -1,6 +1,5 @@
-/* A kernel under a plan: as a module of its own that holds nothing of the program's but the kernel and the
- * functions that it calls; or, where it uses variables of the program's module, as a kernel that is added to
- * that. */
+/* A kernel under a plan, as a module of its own that holds nothing of the program's but the kernel and the
+ * functions that it calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,10 @@ typedef struct part {
   hd_arena arena;
   hd_ptx_module *m;
   uint32_t func;
-  bool *funcs, *vars; /* that the kernel reaches, by index */
+  bool *funcs, *vars; /* that the kernel reaches, by index, its module's variables apart */
+  bool *module_vars;  /* those */
   uint32_t n_funcs, n_vars;
-  const char *global;  /* a variable that lies in the program's module; NULL: the kernel uses none */
+  const char *missing; /* a name that the module does not declare; NULL: there is none */
   const char *pointer; /* what it does with functions' addresses; NULL: nothing */
   const char *effect;  /* a function that acts beyond the kernel's memory; NULL: none is called */
 } part;
@@ -27,10 +27,14 @@ typedef struct part {
 
 static bool reach(part *p, uint32_t func);
 
-/* Texts for printf and assert, which the host cannot name and nothing writes. */
+/* Texts for printf and assert and tables of CUDA's functions, which the host cannot name and nothing writes.
+ */
 static bool is_text(const hd_ptx_module *m, const hd_ptx_var *v) {
+  static const char *const begin[] = {"$str", "__unnamed_", "__cudart_"};
   const char *name = m->syms[v->sym].name;
-  return v->init && !v->linkage && (strncmp(name, "$str", 4) == 0 || strncmp(name, "__unnamed_", 10) == 0);
+  for (size_t k = 0; v->init && !v->linkage && k < sizeof begin / sizeof *begin; k++)
+    if (strncmp(name, begin[k], strlen(begin[k])) == 0) return true;
+  return false;
 }
 
 static bool leaf(void *ctx, const hd_ptx_leaf *l) {
@@ -42,13 +46,12 @@ static bool leaf(void *ctx, const hd_ptx_leaf *l) {
   if (l->role & HD_ROLE_CALLEE ? s->kind == HD_SYM_REG : s->kind == HD_SYM_FUNC)
     p->pointer = l->role & HD_ROLE_CALLEE ? "it calls through a pointer" : "it takes a function's address";
   if (s->kind == HD_SYM_FUNC) return reach(p, s->decl);
-  if (s->kind == HD_SYM_UNDEF) p->global = s->name;
-  if (s->kind != HD_SYM_VAR || p->vars[s->decl]) return true;
+  if (s->kind == HD_SYM_UNDEF) p->missing = s->name;
+  if (s->kind != HD_SYM_VAR) return true;
   const hd_ptx_var *v = &m->vars[s->decl];
-  p->vars[s->decl] = true;
   const bool own = v->space == HD_M_SHARED || v->space == HD_M_LOCAL || v->space == HD_M_PARAM ||
                    v->space == HD_M_REG || is_text(m, v);
-  if (!own) p->global = s->name;
+  (own ? p->vars : p->module_vars)[s->decl] = true;
   return true;
 }
 
@@ -83,10 +86,12 @@ static hd_status open_part(part *p, const run_text *text, const char *kernel, hd
   p->n_vars = p->m->n_vars;
   p->funcs = HD_NEW_N(&p->arena, p->n_funcs + 1, bool);
   p->vars = HD_NEW_N(&p->arena, p->n_vars + 1, bool);
-  if (!p->funcs || !p->vars) return hd_nomem(d);
+  p->module_vars = HD_NEW_N(&p->arena, p->n_vars + 1, bool);
+  if (!p->funcs || !p->vars || !p->module_vars) return hd_nomem(d);
   reach(p, p->func);
   if (p->effect) return hd_fail(d, HD_ERR_REFUSED, "it calls %s", p->effect);
   if (p->pointer) return hd_fail(d, HD_ERR_REFUSED, "%s", p->pointer);
+  if (p->missing) return hd_fail(d, HD_ERR_UNSUPPORTED, "%s is not in its module", p->missing);
   return HD_OK;
 }
 
@@ -101,70 +106,32 @@ static bool stays(const part *p, const hd_ptx_item *i) {
   return false;
 }
 
-static hd_status print(part *p, bool (*choice)(const part *, const hd_ptx_item *), hd_buf *text, hd_diag *d) {
+static hd_status print(part *p, run_variant *v, hd_diag *d) {
+  hd_buf text = {0};
   hd_ptx_module own = *p->m;
   own.n_items = 0;
   own.items = HD_NEW_N(&p->arena, p->m->n_items + 1, hd_ptx_item);
   if (!own.items) return hd_nomem(d);
   for (uint32_t k = 0; k < p->m->n_items; k++)
-    if (choice(p, &p->m->items[k])) own.items[own.n_items++] = p->m->items[k];
-  hd_status st = hd_ptx_print(&own, text);
-  return st == HD_OK && text->failed ? hd_nomem(d) : st;
-}
-
-static hd_status print_alone(part *p, run_variant *v, hd_diag *d) {
-  hd_buf text = {0};
-  v->name = strdup(v->kernel->name);
-  hd_status st = v->name ? print(p, stays, &text, d) : hd_nomem(d);
-  if (st != HD_OK) {
+    if (stays(p, &p->m->items[k])) own.items[own.n_items++] = p->m->items[k];
+  hd_status st = hd_ptx_print(&own, &text);
+  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  if (st == HD_OK)
+    v->text = text.data;
+  else
     hd_buf_free(&text);
-    return st;
-  }
-  v->text = text.data;
-  v->len = text.len;
-  return HD_OK;
-}
-
-/* ---- Behind the module's text ------------------------------------------------------------------ */
-
-static bool is_added(const part *p, const hd_ptx_item *i) {
-  if (i->kind == HD_I_FUNC) return i->index >= p->n_funcs || i->index == p->func;
-  return i->kind == HD_I_VAR && i->index >= p->n_vars;
-}
-
-static hd_status rename_item(part *p, const hd_ptx_item *i, unsigned n, hd_diag *d) {
-  const bool kernel = i->kind == HD_I_FUNC && i->index == p->func;
-  hd_ptx_sym *s = &p->m->syms[i->kind == HD_I_FUNC ? p->m->funcs[i->index].sym : p->m->vars[i->index].sym];
-  char *name = kernel ? hd_arena_printf(&p->arena, RUN_ADDED "%u", n)
-                      : hd_arena_printf(&p->arena, RUN_ADDED "%u_%s", n, s->name);
-  if (!name) return hd_nomem(d);
-  s->name = name;
-  s->len = (uint32_t)strlen(name);
-  return HD_OK;
-}
-
-static hd_status print_added(part *p, run_variant *v, run_added *added, hd_diag *d) {
-  static const char head_end[] = ".address_size";
-  hd_buf text = {0};
-  char name[64];
-  hd_status st = HD_OK;
-  for (uint32_t k = 0; st == HD_OK && k < p->m->n_items; k++)
-    if (is_added(p, &p->m->items[k])) st = rename_item(p, &p->m->items[k], added->n, d);
-  snprintf(name, sizeof name, RUN_ADDED "%u", added->n);
-  if (st == HD_OK && !(v->name = strdup(name))) st = hd_nomem(d);
-  if (st == HD_OK) st = print(p, is_added, &text, d);
-  const char *from = st == HD_OK ? strstr(text.data, head_end) : NULL;
-  if (st == HD_OK && !from) st = hd_fail(d, HD_ERR_UNSUPPORTED, "the module's head is not understood");
-  if (st == HD_OK) {
-    hd_buf_puts(&added->text, from + strcspn(from, "\n"));
-    added->n++;
-    if (added->text.failed) st = hd_nomem(d);
-  }
-  hd_buf_free(&text);
   return st;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------- */
+/* In all that the module will have. */
+static hd_status bind_variables(part *p, run_variant *v, hd_diag *d) {
+  bool *in = HD_NEW_N(&p->arena, p->m->n_funcs + 1, bool);
+  if (!in) return hd_nomem(d);
+  for (uint32_t k = 0; k < p->m->n_funcs; k++) in[k] = k >= p->n_funcs || p->funcs[k];
+  return run_variables_replace(p->m, in, &v->variables, d);
+}
+
+/* ---- The plan -------------------------------------------------------------------------------------- */
 
 static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
                             run_variant *v, hd_rewrite_options *o, hd_diag *d) {
@@ -241,7 +208,7 @@ static const char *effect_of(const part *p, const char **handle) {
       if (hd_ptx_access_in(&a, HD_IN_SURFACE | HD_IN_TENSOR) & HD_ACC_WRITE)
         return "it writes through a surface or a tensor map";
     }
-  return p->global ? "it uses the module's variables" : NULL;
+  return NULL;
 }
 
 /* A launch is repeated by waiting for its end, and the program's next call, or work of another stream, may be
@@ -280,6 +247,7 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
     for (uint32_t k = 0; st == HD_OK && k < f->n_params; k++)
       out->sizes[k] = size_of(p.m, &p.m->vars[f->first_param + k]);
     out->effect = st == HD_OK ? effect_of(&p, &out->handle) : NULL;
+    if (st == HD_OK) st = run_variables_list(p.m, p.module_vars, &out->variables, d);
     if (st == HD_OK && may_wait(&p)) out->effect = "it may wait for what others write";
     if (st == HD_OK && !out->effect) out->n_unwritten = count_unwritten(&p, out);
   }
@@ -310,19 +278,23 @@ hd_shape run_tiles_of(const run_text *text, const char *kernel, const uint32_t g
 void run_facts_free(run_facts *f) {
   free(f->offsets);
   free(f->sizes);
+  run_variables_free(&f->variables);
   *f = (run_facts){0};
 }
 
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
-                           const hd_verdict *verdict, run_added *added, run_variant **out, hd_diag *d) {
+                           const hd_verdict *verdict, run_variant **out, hd_diag *d) {
   part p = {0};
   hd_rewrite_options o;
   run_variant *v = calloc(1, sizeof *v);
   if (!v) return hd_nomem(d);
   v->kernel = kernel;
   hd_status st = open_part(&p, text, kernel->name, d);
-  if (st == HD_OK && p.global && !added)
-    st = hd_fail(d, HD_ERR_UNSUPPORTED, "it uses the module's variable %s beside machine code", p.global);
+  if (st == HD_OK) st = run_variables_list(p.m, p.module_vars, &v->variables, d);
+  /* Verdicts that no program found while it ran have a size. */
+  if (st == HD_OK && v->variables.constants && verdict && verdict->key.size[0])
+    st = hd_fail(d, HD_ERR_UNSUPPORTED,
+                 "it uses the module's constants, which its verdict has measured elsewhere");
   uint64_t *offsets = NULL;
   if (st == HD_OK) {
     offsets = HD_NEW_N(&p.arena, (size_t)p.m->funcs[p.func].n_params + 1, uint64_t);
@@ -336,14 +308,15 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
     st = find_unwritten(&p, offsets, v, &o, &unwritten, d);
   if (st == HD_OK) st = hd_rewrite(p.m, p.func, plan, &o, &v->recipe, d);
   free(unwritten);
-  if (st == HD_OK) st = p.global ? print_added(&p, v, added, d) : print_alone(&p, v, d);
+  if (st == HD_OK) st = bind_variables(&p, v, d);
+  if (st == HD_OK) st = print(&p, v, d);
   hd_arena_free(&p.arena);
   if (st == HD_OK) {
     *out = v;
     return HD_OK;
   }
   hd_table_free(&v->table);
-  free(v->name);
+  run_variables_free(&v->variables);
   free(v);
   return st;
 }

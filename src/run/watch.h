@@ -87,10 +87,10 @@ typedef struct run_reach {
   uint64_t *block; /* the launch's parameters, f->bytes */
 } run_reach;
 
-/* The allocations that a launch reaches: those that the words of its parameters point into, and those that
- * words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an idle one
- * to copy with; it may be `most` bytes, and take so many seconds. NULL: they are in *out; else why it cannot
- * be told. */
+/* The allocations that a launch reaches: those that the words of its parameters point into, its module's
+ * variables, whose addresses have been found, and those that words in these point into, and so on. Numbers
+ * that look like addresses count as such. `stream`: an idle one to copy with; it may be `most` bytes, and
+ * take so many seconds. NULL: they are in *out; else why it cannot be told. */
 const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
                          double seconds, run_reach *out);
 void run_reach_free(run_reach *r);

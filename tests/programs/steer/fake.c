@@ -86,6 +86,15 @@ static int copy(void *to, const void *from, size_t bytes) {
   return r;
 }
 
+static int variable(uint64_t *address, size_t *bytes) {
+  static uint64_t word;
+  const int r = call();
+  if (r) return r;
+  *address = (uint64_t)(uintptr_t)&word;
+  *bytes = sizeof word;
+  return 0;
+}
+
 static int same(run_handle *out, run_handle from) {
   const int r = call();
   if (!r) *out = from;
@@ -124,6 +133,10 @@ GIVES(cuLibraryLoadData,
       (run_handle * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
        void **values, unsigned n),
       (held++, hand_out(library)))
+GIVES(cuModuleGetGlobal_v2, (uint64_t * address, size_t *bytes, run_handle module, const char *name),
+      variable(address, bytes))
+GIVES(cuLibraryGetGlobal, (uint64_t * address, size_t *bytes, run_handle library, const char *name),
+      variable(address, bytes))
 GIVES(cuLibraryUnload, (run_handle library), (held--, call()))
 GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name), kernel(out, name))
 GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     }
     ok(cuModuleUnload(module));
   }
-  if (ok(cuLibraryLoadData(&library, PTX_ORDER, NULL, NULL, 0, NULL, NULL, 0))) {
+  if (ok(cuLibraryLoadData(&library, PTX_COUNTING, NULL, NULL, 0, NULL, NULL, 0))) {
     if (ok(cuLibraryGetKernel(&kernel, library, "order"))) {
       launch(kernel, 8);
       if (ok(cuKernelGetFunction(&f, kernel))) launch(f, 8);
