@@ -149,9 +149,10 @@ HD_API unsigned hd_edit_distance(const char *a, const char *b);
  * or third"; as they are where memory runs out. */
 HD_API unsigned hd_choose(const char *words, const char *text);
 HD_API const char *hd_alternatives(const char *words, hd_arena *a);
-/* Append, as "a, b", the names to suggest where `wanted` is none of them: all where they are few, else those
- * that hold it or are spelt nearly as it. */
-HD_API void hd_suggest(const char *const *names, size_t n, const char *wanted, hd_buf *out);
+enum { HD_FEW_NAMES = 12 }; /* that a message can list */
+/* Append, as "a, b", the names to suggest where `wanted` is none of them: all where they are no more than
+ * `few`, else those that hold it or are spelt nearly as it. */
+HD_API void hd_suggest(const char *const *names, size_t n, size_t few, const char *wanted, hd_buf *out);
 
 /* ---- Numbers ----------------------------------------------------------- */
 

@@ -113,7 +113,7 @@ static int no_command(const char *name) {
   size_t n = 0;
   hd_buf near = {0};
   for (const cli_command *c = cli_commands; c->name; c++) names[n++] = c->name;
-  hd_suggest(names, n, name, &near);
+  hd_suggest(names, n, 0, name, &near);
   const int rc = cli_usage("no command '%s'%s%s; 'heddle -h' lists them", name,
                            near.len ? "; did you mean " : "", near.len ? near.data : "");
   hd_buf_free(&near);

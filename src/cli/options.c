@@ -156,7 +156,7 @@ static int no_option(const cli_command *c, const cli_option *options, const char
   while (options[n].name) n++;
   const char **names = HD_NEW_N(cli_memory(), n + 1, const char *);
   for (size_t i = 0; names && i < n; i++) names[i] = options[i].name;
-  if (names && n > 12 && !strncmp(word, "--", 2) && word[2]) hd_suggest(names, n, word + 2, &near);
+  if (names && !strncmp(word, "--", 2) && word[2]) hd_suggest(names, n, 0, word + 2, &near);
   const int rc = cli_usage("%s: no option '%s'%s%s; 'heddle %s -h' lists them", c->name, word,
                            near.len ? "; did you mean --" : "", near.len ? near.data : "", c->name);
   hd_buf_free(&near);

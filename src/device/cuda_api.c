@@ -24,7 +24,10 @@ hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d) {
   memset(api, 0, sizeof *api);
   if (!library) library = getenv("HEDDLE_CUDA_DRIVER");
   api->handle = dlopen(library && *library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!api->handle) return hd_fail(d, HD_ERR_IO, "there is no NVIDIA driver here: %s", dlerror());
+  if (!api->handle)
+    return hd_fail(d, HD_ERR_IO,
+                   "there is no NVIDIA driver here: %s; the device model:h100 stands in for a GPU",
+                   dlerror());
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *symbol = dlsym(api->handle, entries[i].symbol);
     if (!symbol && entries[i].required)

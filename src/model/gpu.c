@@ -344,7 +344,7 @@ static hd_status no_such_gpu(const char *name, const char *gpu_dir, hd_diag *d) 
   hd_buf list = {0};
   hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
   if (st != HD_OK) return st;
-  hd_suggest((const char *const *)names, n, name, &list);
+  hd_suggest((const char *const *)names, n, HD_FEW_NAMES, name, &list);
   st = list.len
            ? hd_fail(d, HD_ERR_USAGE, "there is no GPU '%.60s'; there is %s", name, list.data)
            : hd_fail(d, HD_ERR_USAGE, "there is no GPU '%.60s' among %zu; --gpu list names them", name, n);

@@ -151,7 +151,7 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
     st = hd_fail(d, HD_ERR_USAGE, "several workloads are named '%.200s': %s", name,
                  list.data ? list.data : "");
   } else {
-    hd_suggest((const char *const *)names, count, name, &list);
+    hd_suggest((const char *const *)names, count, HD_FEW_NAMES, name, &list);
     st = list.len ? hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s'; there is %s", name, list.data)
                   : hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s' among %zu", name, count);
   }

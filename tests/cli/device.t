@@ -69,7 +69,7 @@ A device that is not there, and one that goes away:
   heddle: cuda:0: cuMemAlloc_v2 of 1628 bytes: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
   [2]
   $ LD_LIBRARY_PATH= heddle time copy-col --size tiny
-  heddle: there is no NVIDIA driver here: libcuda.so.1: cannot open shared object file: No such file or directory
+  heddle: there is no NVIDIA driver here: libcuda.so.1: cannot open shared object file: No such file or directory; the device model:h100 stands in for a GPU
   [2]
 
 A probe's file is a GPU to simulate on:

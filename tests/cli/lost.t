@@ -117,7 +117,7 @@ A part of a GPU, on SMs whose numbers have holes:
 Drivers that are none:
 
   $ HEDDLE_CUDA_DRIVER=/nonexistent/libcuda.so heddle time copy-col --size tiny
-  heddle: there is no NVIDIA driver here: /nonexistent/libcuda.so: cannot open shared object file: No such file or directory
+  heddle: there is no NVIDIA driver here: /nonexistent/libcuda.so: cannot open shared object file: No such file or directory; the device model:h100 stands in for a GPU
   [2]
   $ HEDDLE_CUDA_DRIVER=libm.so.6 heddle time copy-col --size tiny
   heddle: the NVIDIA driver is too old: it has no cuInit (CUDA 11.8 is needed)

@@ -46,6 +46,12 @@ Names that there are not are answered by those that are near:
   $ heddle sweep copy-col --dpeth timing
   heddle: sweep: no option '--dpeth'; did you mean --depth; 'heddle sweep -h' lists them
   [2]
+  $ heddle list --nmes
+  heddle: list: no option '--nmes'; did you mean --names; 'heddle list -h' lists them
+  [2]
+  $ heddle list --zzzz
+  heddle: list: no option '--zzzz'; 'heddle list -h' lists them
+  [2]
   $ heddle simulate copy-col --gpu gtx59
   heddle: there is no GPU 'gtx59'; there is gtx570, gtx580, gtx690
   [2]
