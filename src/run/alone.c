@@ -9,9 +9,9 @@
 
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
-static atomic_bool has_threads; /* the program has made some; the driver's own do not count */
+static atomic_bool has_threads; /* the program has made some; the driver's own and heddle's do not count */
 
-/* Whether the code at this address is the driver's. */
+/* Whether the code at this address is the driver's, or heddle's. */
 static bool is_drivers(const void *address) {
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_fname) return false;
@@ -19,6 +19,7 @@ static bool is_drivers(const void *address) {
   void *driver;
   Dl_info of;
   memcpy(&driver, &run_real.cuDriverGetVersion, sizeof driver);
+  if (dladdr(&run_lock, &of) && of.dli_fbase == info.dli_fbase) return true;
   return (driver && dladdr(driver, &of) && of.dli_fbase == info.dli_fbase) ||
          strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libnvidia-", 10) == 0 ||
          strncmp(name, "libcupti.so", 11) == 0 || strncmp(name, "libnvperf", 9) == 0;

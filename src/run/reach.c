@@ -17,6 +17,7 @@ typedef struct search {
   bool any_address;
   uint64_t most;
   double until;
+  bool keeps; /* what the allocations hold */
 } search;
 
 static const char too_much[] = "it reaches too much memory";
@@ -27,6 +28,22 @@ static size_t holder(const search *s, uint64_t address) {
   return k < s->n && s->all[k].at <= address ? k : s->n;
 }
 
+uint64_t run_range_room(const run_range *r) {
+  enum { BEYOND = 8 }; /* so that the address behind an allocation is one in it */
+  return (r->bytes + BEYOND + 7) / 8 * 8;
+}
+
+/* In large pages, where there are any: touching small ones takes as long as the copy. */
+static char *room_for(const run_range *r) {
+  enum { PAGE = 1 << 21 };
+  const uint64_t room = run_range_room(r);
+  char *out = room < PAGE ? malloc(room) : aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE);
+  if (!out) return NULL;
+  if (room >= PAGE) madvise(out, room, MADV_HUGEPAGE);
+  memset(out + r->bytes, 0, room - r->bytes);
+  return out;
+}
+
 static const char *take(search *s, size_t k) {
   if (s->found[k]) return NULL;
   s->found[k] = true;
@@ -35,7 +52,9 @@ static const char *take(search *s, size_t k) {
     return "it uses managed memory, which other threads may use, too";
   if (!hd_vec_push(&s->reach->ranges, s->all[k])) return "no memory";
   s->reach->bytes += s->all[k].bytes;
-  return s->reach->bytes > s->most ? too_much : NULL;
+  if (s->reach->bytes > s->most) return too_much;
+  run_range *taken = &s->reach->ranges.data[s->reach->ranges.n - 1];
+  return !s->keeps || (taken->copy = room_for(taken)) ? NULL : "no memory";
 }
 
 /* *any: some of the words are addresses. */
@@ -56,9 +75,12 @@ static const char *look_into(search *s, size_t number, uint64_t *words, run_hand
   bool any = false;
   for (uint64_t at = 0; !why && at < r.bytes; at += CHUNK) {
     const size_t bytes = r.bytes - at < CHUNK ? (size_t)(r.bytes - at) : CHUNK;
+    const double begin = hd_seconds();
+    if (r.copy) words = (uint64_t *)(void *)(r.copy + at);
     if (run_real.cuMemcpyDtoHAsync_v2(words, r.at + at, bytes, stream) != RUN_SUCCESS ||
         run_real.cuStreamSynchronize(stream) != RUN_SUCCESS)
       return "the driver does not copy its memory";
+    s->reach->copying += hd_seconds() - begin;
     why = hd_seconds() > s->until ? too_much : look_at(s, words, bytes / sizeof *words, &any);
   }
   s->reach->ranges.data[number].points = any;
@@ -127,9 +149,12 @@ static const char *find(search *s, const run_variables *v, size_t words, run_han
 }
 
 const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
-                         double seconds, run_reach *out) {
-  search s = {
-      .reach = out, .any_address = takes_any_address(), .most = most, .until = hd_seconds() + seconds};
+                         double seconds, bool keep, run_reach *out) {
+  search s = {.reach = out,
+              .any_address = takes_any_address(),
+              .most = most,
+              .until = hd_seconds() + seconds,
+              .keeps = keep};
   const char *why = "no memory";
   *out = (run_reach){.block = calloc(f->bytes / sizeof *out->block + 1, sizeof *out->block)};
   const bool listed = list_all(&s, &f->variables);
@@ -149,6 +174,7 @@ const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle str
 }
 
 void run_reach_free(run_reach *r) {
+  for (size_t k = 0; k < r->ranges.n; k++) free(r->ranges.data[k].copy);
   hd_vec_free(&r->ranges);
   free(r->block);
   *r = (run_reach){0};

@@ -6,84 +6,27 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "run/watch.h"
 
-/* FRAME: bytes that are packed at once. BEYOND: of a buffer, so that the address behind an allocation is one
- * in it. SPARE: launches that may be recorded for each that is kept. */
-enum { FRAME = 1 << 22, BEYOND = 8, LEVEL = 1, SPARE = 4, PATIENCE = 10, PATH = HD_STEER_PATH + 192 };
-
-static const uint64_t most_bytes = UINT64_C(16) << 30; /* of a launch that is recorded */
+/* SPARE: launches that may be recorded for each that is kept. */
+enum { SPARE = 4, PATIENCE = 10 };
 
 typedef struct recording {
   run_kernel *kernel;
   run_shape *shape;
+  run_pack *pack;
+  uint64_t bytes;
+  double held, copying; /* seconds that the launch waited, and those of them that memory was copied in */
 } recording;
 
-typedef struct kept_file {
-  char digest[HD_DIGEST_HEX], path[PATH];
-} kept_file;
-
-/* All launches that were recorded, and their files by content; under run_lock. */
+/* All launches that were recorded; under run_lock. */
 static HD_VEC(recording) recorded;
-static HD_VEC(kept_file) files;
 
-/* ---- Files ------------------------------------------------------------------------------------- */
-
-/* The file at `path` becomes another name of one with the same content, if there is one. */
-static bool share(const char *path, const hd_digest *h) {
-  kept_file k;
-  hd_digest_hex(h, k.digest);
-  for (size_t i = 0; i < files.n; i++) {
-    if (strcmp(files.data[i].digest, k.digest) != 0) continue;
-    char other[PATH + 8];
-    snprintf(other, sizeof other, "%s.same", path);
-    if (link(files.data[i].path, other) == 0 && rename(other, path) == 0) return true;
-  }
-  snprintf(k.path, sizeof k.path, "%s", path);
-  return hd_vec_push(&files, k);
-}
-
-typedef struct packing {
-  FILE *file;
-  char *plain, *packed;
-  size_t room;
-  hd_digest digest;
-} packing;
-
-static bool pack(packing *p, size_t bytes) {
-  const size_t n = ZSTD_compress(p->packed, p->room, p->plain, bytes, LEVEL);
-  hd_digest_bytes(&p->digest, p->plain, bytes);
-  return !ZSTD_isError(n) && fwrite(p->packed, 1, n, p->file) == n;
-}
-
-/* A range, and zeros behind it up to `bytes`. */
-static bool pack_range(packing *p, const run_range *r, uint64_t bytes, run_handle stream) {
-  bool ok = true;
-  for (uint64_t at = 0; ok && at < bytes; at += FRAME) {
-    const size_t n = bytes - at < FRAME ? (size_t)(bytes - at) : FRAME;
-    const size_t there = at >= r->bytes ? 0 : r->bytes - at < n ? (size_t)(r->bytes - at) : n;
-    memset(p->plain + there, 0, n - there);
-    ok = (!there || (run_real.cuMemcpyDtoHAsync_v2(p->plain, r->at + at, there, stream) == RUN_SUCCESS &&
-                     run_real.cuStreamSynchronize(stream) == RUN_SUCCESS)) &&
-         pack(p, n);
-  }
-  return ok;
-}
-
-static uint64_t room_of(const run_range *r) { return (r->bytes + BEYOND + 7) / 8 * 8; }
-
-static bool write_range(const char *path, const run_range *r, run_handle stream) {
-  packing p = {.room = ZSTD_compressBound(FRAME), .digest = hd_digest_begin()};
-  p.plain = malloc(FRAME);
-  p.packed = malloc(p.room);
-  p.file = p.plain && p.packed ? fopen(path, "wb") : NULL;
-  bool ok = p.file && pack_range(&p, r, room_of(r), stream);
-  if (p.file) ok = fclose(p.file) == 0 && ok;
-  free(p.plain);
-  free(p.packed);
-  return ok && share(path, &p.digest);
+/* Bytes of a launch that is recorded, since they are in the process's memory until they are written. */
+static uint64_t most_bytes(void) {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 4 : UINT64_C(1) << 30;
 }
 
 /* ---- workload.toml ----------------------------------------------------------------------------- */
@@ -93,7 +36,7 @@ static size_t range_of(const run_reach *reach, uint64_t address) {
   size_t best = reach->ranges.n;
   for (size_t k = 0; k < reach->ranges.n; k++) {
     const run_range *r = &reach->ranges.data[k];
-    if (address < r->at || address - r->at >= room_of(r)) continue;
+    if (address < r->at || address - r->at >= run_range_room(r)) continue;
     if (best == reach->ranges.n || r->at > reach->ranges.data[best].at) best = k;
   }
   return best;
@@ -158,7 +101,7 @@ static bool describe(hd_buf *b, const run_kernel *k, const run_facts *f, const r
     hd_buf_printf(b,
                   "\n[[buffer]]\nname = \"m%zu\"\ntype = \"%s\"\ncount = %llu\nat = \"0x%llx\"\nfill = "
                   "'%s(\"m%zu.zst\")'\n",
-                  i, r->points ? "u64" : "u8", (unsigned long long)(room_of(r) / (r->points ? 8 : 1)),
+                  i, r->points ? "u64" : "u8", (unsigned long long)(run_range_room(r) / (r->points ? 8 : 1)),
                   (unsigned long long)r->at, r->points ? "recorded" : "file", i);
   }
   hd_buf_printf(
@@ -175,26 +118,8 @@ static bool describe(hd_buf *b, const run_kernel *k, const run_facts *f, const r
 
 /* ---- A folder ---------------------------------------------------------------------------------- */
 
-static void remove_folder(const char *folder) {
-  char path[PATH + 32];
-  static const char *const names[] = {"workload.toml", "kernel.ptx"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    snprintf(path, sizeof path, "%s/%s", folder, names[k]);
-    unlink(path);
-  }
-  for (unsigned k = 0; k == 0 || access(path, F_OK) == 0; k++) {
-    snprintf(path, sizeof path, "%s/m%u.zst", folder, k);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/m%u.zst", folder, k + 1);
-  }
-  rmdir(folder);
-  for (size_t k = 0; k < files.n; k++)
-    if (strncmp(files.data[k].path, folder, strlen(folder)) == 0 && files.data[k].path[strlen(folder)] == '/')
-      files.data[k--] = files.data[--files.n];
-}
-
 /* "cap/scale-3"; a kernel's name may be long, and hold what no file's name should. */
-static bool make_folder(const run_kernel *k, char folder[PATH - 32]) {
+static bool make_folder(const run_kernel *k, char folder[RUN_PACK_FOLDER]) {
   char name[41] = "";
   for (size_t i = 0; k->name[i] && i + 1 < sizeof name; i++)
     name[i] = strchr("$%./", k->name[i]) ? '_' : k->name[i];
@@ -202,43 +127,38 @@ static bool make_folder(const run_kernel *k, char folder[PATH - 32]) {
   for (unsigned again = 0; again < 1000; again++) {
     char more[16] = "";
     if (again) snprintf(more, sizeof more, ".%u", again);
-    snprintf(folder, PATH - 32, "%s/%s-%lu%s", run_settings.record, name, number, more);
+    snprintf(folder, RUN_PACK_FOLDER, "%s/%s-%lu%s", run_settings.record, name, number, more);
     if (access(folder, F_OK) != 0) return mkdir(folder, 0777) == 0;
   }
   return false;
 }
 
-static const char *write_all(const char *folder, const run_kernel *k, const run_reach *reach,
-                             const hd_buf *toml, run_handle stream) {
-  char path[PATH];
-  hd_digest h = hd_digest_begin();
-  bool ok = true;
-  for (size_t i = 0; ok && i < reach->ranges.n; i++) {
-    snprintf(path, sizeof path, "%s/m%zu.zst", folder, i);
-    ok = write_range(path, &reach->ranges.data[i], stream);
-  }
-  snprintf(path, sizeof path, "%s/kernel.ptx", folder);
-  hd_digest_bytes(&h, k->module->own.data, k->module->own.len);
-  ok = ok && hd_file_write(path, k->module->own.data, k->module->own.len, NULL) == HD_OK && share(path, &h);
-  /* Last: a folder without it is no workload. */
-  snprintf(path, sizeof path, "%s/workload.toml", folder);
-  ok = ok && hd_file_write(path, toml->data, toml->len, NULL) == HD_OK;
-  return ok ? NULL : "its files cannot be written";
+static void drop_pack(run_pack *p) {
+  hd_buf_free(&p->toml);
+  run_reach_free(&p->reach);
+  free(p);
 }
 
-static const char *write_launch(run_kernel *k, run_shape *s, const run_facts *f, const run_launch *l,
-                                run_handle stream) {
-  char folder[PATH - 32];
-  run_reach reach = {0};
-  hd_buf toml = {0};
-  const char *why = run_reach_of(f, l, stream, most_bytes, PATIENCE, &reach);
-  if (!why && !describe(&toml, k, f, l, &reach)) why = "its parameters are not understood";
-  if (!why && !make_folder(k, folder)) why = "its folder cannot be made";
-  if (!why && (why = write_all(folder, k, &reach, &toml, stream))) remove_folder(folder);
-  if (!why && (s->folder = strdup(folder)) && !hd_vec_push(&recorded, ((recording){k, s}))) why = "no memory";
-  hd_buf_free(&toml);
-  run_reach_free(&reach);
-  return why;
+/* Copies what the launch reaches; it is written while the program goes on. */
+static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, const run_launch *l,
+                               run_handle stream) {
+  const double begin = hd_seconds();
+  run_pack *p = calloc(1, sizeof *p);
+  if (!p) return "no memory";
+  const char *why = run_reach_of(f, l, stream, most_bytes(), PATIENCE, true, &p->reach);
+  if (!why && !describe(&p->toml, k, f, l, &p->reach)) why = "its parameters are not understood";
+  const recording r = {k, s, p, p->reach.bytes, hd_seconds() - begin, p->reach.copying};
+  if (!why && !make_folder(k, p->folder)) why = "its folder cannot be made";
+  if (!why && !hd_vec_push(&recorded, r)) why = "no memory";
+  if (why) {
+    drop_pack(p);
+    return why;
+  }
+  p->text = k->module->own.data;
+  p->text_bytes = k->module->own.len;
+  s->folder = p->folder;
+  run_pack_add(p);
+  return NULL;
 }
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
@@ -300,7 +220,7 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
                                 : NULL;
   if (!why && r->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
   if (!why) {
-    why = write_launch(k, s, &facts, l, stream);
+    why = keep_launch(k, s, &facts, l, stream);
     time_it(k, s, function, l, stream, result);
     *launched = true;
     r->cuStreamDestroy_v2(stream);
@@ -329,17 +249,29 @@ static int by_time(const void *a, const void *b) {
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
+static void tell(const recording *r, hd_buf *lines) {
+  const run_shape *s = r->shape;
+  hd_buf_printf(
+      lines,
+      "heddle: recorded %s: %s, %lu launch%s of about %.0f us; %.1f MB, which took %.1f ms, %.1f of them "
+      "to copy\n",
+      s->folder, r->kernel->name, s->launches, s->launches == 1 ? "" : "es", s->seconds * 1e6,
+      (double)r->bytes * 1e-6, r->held * 1e3, r->copying * 1e3);
+}
+
 void run_record_end(hd_buf *lines) {
+  size_t kept = 0;
+  run_pack_wait();
   if (recorded.n) qsort(recorded.data, recorded.n, sizeof *recorded.data, by_time);
   for (size_t i = 0; i < recorded.n; i++) {
-    run_shape *s = recorded.data[i].shape;
-    if (i >= most()) {
-      remove_folder(s->folder);
-      free(s->folder);
-      s->folder = NULL;
+    recording *r = &recorded.data[i];
+    if (r->pack->failed)
+      snprintf(r->kernel->why, sizeof r->kernel->why, "not recorded: its files cannot be written");
+    else if (kept < most() && ++kept) {
+      tell(r, lines);
+      continue;
     } else
-      hd_buf_printf(lines, "heddle: recorded %s: %s, %lu launch%s of about %.0f us\n", s->folder,
-                    recorded.data[i].kernel->name, s->launches, s->launches == 1 ? "" : "es",
-                    s->seconds * 1e6);
+      run_pack_remove(r->pack->folder);
+    r->shape->folder = NULL;
   }
 }

@@ -105,7 +105,7 @@ static const char *find_reach(run_trial *t, const run_facts *f, const run_launch
   unsigned long long context;
   size_t left = 0, total = 0;
   if (!run_real.cuMemGetInfo_v2 || run_real.cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS) left = 0;
-  const char *why = run_reach_of(f, l, t->l.stream, left / 4, 1, &t->reach);
+  const char *why = run_reach_of(f, l, t->l.stream, left / 4, 1, false, &t->reach);
   if (!why && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) why = "it has no context";
   for (size_t k = 0; !why && k < t->reach.ranges.n; k++)
     if (t->reach.ranges.data[k].context != context) why = "it uses another context's memory";

@@ -12,6 +12,7 @@
  *   shapes.c    launches by kernel and shape: which are worth it
  *   times.c     the time of every launch
  *   tune.c, record.c   what is made of them
+ *   pack.c      recorded memory as files
  */
 #ifndef HEDDLE_RUN_WATCH_H
 #define HEDDLE_RUN_WATCH_H
@@ -31,6 +32,7 @@ typedef struct run_range {
   run_memory_kind kind;
   bool mapped; /* and may be mapped elsewhere, too */
   bool points; /* it holds addresses: in a run_reach alone */
+  char *copy;  /* run_range_room bytes: what it holds, and zeros. In a run_reach that keeps it; else NULL */
 } run_range;
 
 /* The number of the first of these ranges, by address, that ends behind this one; n: none does. */
@@ -84,15 +86,19 @@ bool run_is_threaded(void);
 typedef struct run_reach {
   HD_VEC(run_range) ranges; /* in the order in which they were found */
   uint64_t bytes;
+  double copying;  /* seconds */
   uint64_t *block; /* the launch's parameters, f->bytes */
 } run_reach;
 
 /* The allocations that a launch reaches: those that the words of its parameters point into, its module's
  * variables, whose addresses have been found, and those that words in these point into, and so on. Numbers
  * that look like addresses count as such. `stream`: an idle one to copy with; it may be `most` bytes, and
- * take so many seconds. NULL: they are in *out; else why it cannot be told. */
+ * take so many seconds. `keep`: with copies of what they hold. NULL: they are in *out; else why it cannot be
+ * told. */
 const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
-                         double seconds, run_reach *out);
+                         double seconds, bool keep, run_reach *out);
+/* Bytes of a recorded buffer: the allocation, and some behind it. */
+uint64_t run_range_room(const run_range *r);
 void run_reach_free(run_reach *r);
 /* The launch's parameters in one block, of f->bytes; false: they are not understood. */
 bool run_gather(const run_facts *f, const run_launch *l, char *to);
@@ -125,7 +131,7 @@ struct run_shape {
   unsigned tries;
   double seconds; /* of one launch; 0: not known */
   bool settled;
-  char *folder; /* where one of them was recorded; NULL: nowhere */
+  const char *folder; /* where one of them was recorded; NULL: nowhere */
 };
 
 /* A number among the settings; `otherwise` where it is empty. */
@@ -146,6 +152,26 @@ bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out);
 void run_time_end(const run_time *t, const run_launch *l, bool launched);
 /* Adds the times that are known by now to their kernels. */
 void run_times_take(void);
+
+/* ---- Folders (pack.c) ------------------------------------------------------------------------- */
+
+enum { RUN_PACK_FOLDER = HD_STEER_PATH + 160, RUN_PACK_PATH = RUN_PACK_FOLDER + 32 };
+
+/* A workload's folder, made and empty, and its content. */
+typedef struct run_pack {
+  struct run_pack *next;
+  char folder[RUN_PACK_FOLDER];
+  hd_buf toml;
+  run_reach reach;
+  const char *text; /* the kernel's PTX, for as long as the process lives */
+  size_t text_bytes;
+  bool failed; /* the files could not be written, and the folder is gone; once it is waited for */
+} run_pack;
+/* Begins to write it; what it holds but the text is freed then. */
+void run_pack_add(run_pack *p);
+/* Until all are written. */
+void run_pack_wait(void);
+void run_pack_remove(const char *folder);
 
 /* ---- What is made of them (tune.c, record.c) --------------------------------------------------- */
 
