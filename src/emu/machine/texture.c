@@ -11,8 +11,7 @@
 
 enum {
   FRACTION = 256, /* steps from one texel to the next */
-  CORNERS = 8,
-  TAPS = 2 * CORNERS, /* of two levels */
+  TAPS = 2 * 8,   /* the corners of two levels */
 };
 
 /* The texels that one lane reads, and their weights in the result. */
@@ -45,9 +44,16 @@ static double tame(double x) {
   return x != x ? 0 : x > most ? most : x < -most ? -most : x;
 }
 
+/* The largest integer that is no larger: for tame numbers faster than a call of floor. */
+static int64_t below(double x) {
+  const double y = tame(x);
+  const int64_t i = (int64_t)y;
+  return i - (y < (double)i);
+}
+
 static axis place(double x, bool between) {
-  if (!between) return (axis){1, {(int64_t)floor(tame(x)), 0}, 0};
-  const int64_t fixed = (int64_t)floor(tame(x - 0.5) * FRACTION + 0.5), first = fixed >> 8;
+  if (!between) return (axis){1, {below(x), 0}, 0};
+  const int64_t fixed = below((x - 0.5) * FRACTION + 0.5), first = fixed >> 8;
   return (axis){2, {first, first + 1}, (uint32_t)(fixed & (FRACTION - 1))};
 }
 
@@ -55,6 +61,7 @@ static int64_t modulo(int64_t i, int64_t n) { return (i % n + n) % n; }
 
 /* The texel that index i selects among n; false: the border. */
 static bool wrap(hd_wrap how, bool normalized, int64_t n, int64_t *i) {
+  if (*i >= 0 && *i < n) return true;
   if (!normalized && how != HD_WRAP_BORDER) how = HD_WRAP_CLAMP;
   switch (how) {
   case HD_WRAP_REPEAT: *i = modulo(*i, n); return true;
@@ -95,16 +102,28 @@ typedef struct fetch {
   bool between, integer;
 } fetch;
 
-static void add_tap(footprint *f, const hd_image_level *l, const int64_t index[3], uint32_t layer,
-                    bool outside, double weight) {
-  const hd_image *i = &f->texture->image;
-  const uint64_t texel = (uint64_t)hd_texel_bytes(i->texel) * i->channels;
-  f->outside[f->n] = outside;
-  f->weight[f->n] = weight;
-  f->at[f->n] = outside ? 0
-                        : i->address + l->offset + (uint64_t)index[0] * texel + (uint64_t)index[1] * l->row +
-                              ((uint64_t)index[2] + layer) * l->slice;
-  f->n++;
+/* One of the texels that an axis selects, with its part of the weight. */
+typedef struct side {
+  int64_t index;
+  bool inside;
+  double share;
+} side;
+
+/* Those of an axis that count; `all`: the others, too. */
+static unsigned sides_of(const hd_texture *t, unsigned dim, const axis *a, int64_t size, bool normalized,
+                         bool all, side out[2]) {
+  unsigned n = 0;
+  for (unsigned k = 0; k < a->n; k++) {
+    side s = {.index = a->index[k], .share = 1};
+    if (a->n > 1) s.share = (double)(k ? a->fraction : FRACTION - a->fraction) / FRACTION;
+    if (!all && !(s.share > 0)) continue;
+    if (t->image.kind == HD_IMAGE_LINEAR)
+      s.inside = s.index >= 0 && s.index < size;
+    else
+      s.inside = wrap(t->wrap[dim], normalized, size, &s.index);
+    out[n++] = s;
+  }
+  return n;
 }
 
 static void add_level(footprint *f, const fetch *x, uint32_t level, double weight, bool all) {
@@ -112,26 +131,26 @@ static void add_level(footprint *f, const fetch *x, uint32_t level, double weigh
   const hd_image_level l = hd_image_level_of(&t->image, level);
   const int64_t size[3] = {(int64_t)l.width, l.height, t->image.layers ? 1 : l.depth};
   const bool normalized = t->normalized && !x->integer;
-  axis a[3] = {{1, {0}, 0}, {1, {0}, 0}, {1, {0}, 0}};
-  for (unsigned k = 0; k < x->dims; k++)
-    a[k] = place(normalized ? x->coord[k] * (double)size[k] : x->coord[k], x->between);
-  for (unsigned corner = 0; corner < CORNERS; corner++) {
-    double share = weight;
-    int64_t index[3];
-    bool there = true, inside = true;
-    for (unsigned k = 0; k < 3; k++) {
-      const unsigned side = corner >> k & 1;
-      there &= side < a[k].n;
-      if (!there) break;
-      if (a[k].n > 1) share *= (double)(side ? a[k].fraction : FRACTION - a[k].fraction) / FRACTION;
-      index[k] = a[k].index[side];
-      if (t->image.kind == HD_IMAGE_LINEAR)
-        inside &= index[k] >= 0 && index[k] < size[k];
-      else
-        inside &= wrap(t->wrap[k], normalized, size[k], &index[k]);
-    }
-    if (there && (share > 0 || all)) add_tap(f, &l, index, x->layer, !inside, share);
+  const uint64_t texel = (uint64_t)hd_texel_bytes(t->image.texel) * t->image.channels,
+                 base = t->image.address + l.offset + x->layer * l.slice;
+  side s[3][2];
+  unsigned n[3];
+  for (unsigned k = 0; k < 3; k++) {
+    axis a = {1, {0}, 0};
+    if (k < x->dims) a = place(normalized ? x->coord[k] * (double)size[k] : x->coord[k], x->between);
+    n[k] = sides_of(t, k, &a, size[k], normalized, all, s[k]);
   }
+  for (const side *z = s[2]; z < s[2] + n[2]; z++)
+    for (const side *y = s[1]; y < s[1] + n[1]; y++)
+      for (const side *v = s[0]; v < s[0] + n[0]; v++) {
+        const bool inside = v->inside && y->inside && z->inside;
+        f->outside[f->n] = !inside;
+        f->weight[f->n] = weight * v->share * y->share * z->share;
+        f->at[f->n] = inside ? base + (uint64_t)v->index * texel + (uint64_t)y->index * l.row +
+                                   (uint64_t)z->index * l.slice
+                             : 0;
+        f->n++;
+      }
 }
 
 /* ---- Levels ----------------------------------------------------------------------------- */
@@ -196,7 +215,8 @@ static bool aim(emu_warp *w, const emu_inst *i, const char *r, unsigned lane, fo
     for (int k = 0; k < 2; k++) at.coord[k] = t->normalized ? on[k] : on[k] * (double)t->image.width;
     at.dims = 2;
   }
-  *f = (footprint){.texture = t};
+  f->texture = t;
+  f->n = 0;
   if (x->gather) {
     at.between = true;
     add_level(f, &at, 0, 1, true);
