@@ -54,9 +54,10 @@ typedef struct hd_program_options {
   const char *gpu, *gpu_dir; /* of hd_gpu_load; NULL: h100 */
   const char *memory;        /* "40G"; NULL: the default, 80 GB */
   const char *checks;        /* of hd_program_check_parse; NULL: none */
-  const char *report;        /* NULL: text on standard error */
+  const char *report;        /* a file in a folder that is there; NULL: text on standard error */
   const char *folder;        /* of heddle's CUDA library; NULL: where it lies beside this program */
-  uint64_t devices, threads, seed;
+  uint64_t devices;          /* from 1 on */
+  uint64_t threads, seed;
   bool quiet, analyze;
 } hd_program_options;
 

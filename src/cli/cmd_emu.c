@@ -3,7 +3,7 @@
 #include "heddle/program.h"
 
 int cmd_emu(int argc, char **argv) {
-  hd_program_options o = {.gpu_dir = cli_gpus_dir()};
+  hd_program_options o = {.gpu_dir = cli_gpus_dir(), .devices = 1};
   const cli_option options[] = {
       CLI_COMMON_AS("gpu", &o.gpu, "the GPU that the program sees (default: h100)"),
       {"devices", 0, CLI_NUMBER, &o.devices, 64, "N", "how many of them (default: 1)"},

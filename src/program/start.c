@@ -42,11 +42,22 @@ static void describe(const hd_gpu *g, hd_program_settings *s) {
   s->clock_khz = (uint64_t)(g->clock_mhz * 1000);
 }
 
+/* The report is written when the program ends: that its folder is there is seen before. */
+static hd_status keep_report(const char *path, char *out, size_t cap, hd_diag *d) {
+  char folder[HD_PROGRAM_PATH];
+  hd_status st = hd_program_keep_path(path, out, cap, d);
+  if (st != HD_OK) return st;
+  snprintf(folder, sizeof folder, "%.*s/", (int)(strrchr(out, '/') - out), out);
+  return access(folder, W_OK) == 0 ? HD_OK
+                                   : hd_fail(d, HD_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+}
+
 static hd_status make_settings(const hd_program_options *o, hd_program_settings *s, hd_diag *d) {
   hd_gpu g;
   unsigned checks = 0;
+  if (!o->devices) return hd_fail(d, HD_ERR_USAGE, "--devices takes a number from 1 on");
   *s = (hd_program_settings){.memory = DEFAULT_MEMORY,
-                             .devices = o->devices ? o->devices : 1,
+                             .devices = o->devices,
                              .threads = o->threads,
                              .seed = o->seed,
                              .quiet = o->quiet,
@@ -61,7 +72,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
     return hd_fail(d, HD_ERR_USAGE, "--check takes all or a list of init, race, leak and streams, not '%s'",
                    o->checks);
   s->checks = checks;
-  return o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : HD_OK;
+  return o->report ? keep_report(o->report, s->report, sizeof s->report, d) : HD_OK;
 }
 
 /* ---- The environment ------------------------------------------------------------------------------ */

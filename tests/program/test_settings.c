@@ -75,8 +75,17 @@ static void checks_are_words(void **state) {
 static void a_start_that_fails_says_why(void **state) {
   hd_diag d;
   char *argv[] = {(char *)(uintptr_t) "true", NULL};
-  hd_program_options o = {.gpu_dir = SOURCE_DIR "/gpus", .memory = "40X"};
+  hd_program_options o = {.gpu_dir = SOURCE_DIR "/gpus"};
   assert_int_equal(hd_program_exec(&o, argv, &d), HD_ERR_USAGE);
+  assert_non_null(strstr(d.message, "--devices"));
+  o.devices = 1;
+  o.report = "/no such folder/report.json";
+  assert_int_equal(hd_program_exec(&o, argv, &d), HD_ERR_IO);
+  assert_non_null(strstr(d.message, "cannot write '/no such folder/report.json'"));
+  o.report = NULL;
+  o.memory = "40X";
+  assert_int_equal(hd_program_exec(&o, argv, &d), HD_ERR_USAGE);
+  assert_non_null(strstr(d.message, "--memory"));
   o.memory = "40G";
   o.checks = "everything";
   assert_int_equal(hd_program_exec(&o, argv, &d), HD_ERR_USAGE);

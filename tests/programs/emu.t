@@ -128,11 +128,21 @@ What no driver takes is answered as a driver does, and said in one line:
   heddle: the program itself fails: it accesses 0x8 at 
   $ { heddle emu -- $PROGRAMS/program_bad crash; } 2>/dev/null; echo $?
   139
+  $ { heddle emu -- $PROGRAMS/program_bad early_crash; } 2>&1 | grep -o 'heddle: .* at '
+  heddle: the program itself fails: it accesses 0x8 at 
+  $ { heddle emu -- sh -c 'kill -SEGV $$'; } 2>&1 | grep -o 'heddle: .*'
+  [1]
 
 More memory than there is, and GPUs that are not known:
 
   $ heddle emu --memory 100 --quiet -- $PROGRAMS/program_bugs leak 2>&1 | grep -o 'cuMemAlloc.*'
   cuMemAlloc_v2(&p, bytes) gives 2, not 0
+  $ heddle emu --devices 0 -- true
+  heddle: --devices takes a number from 1 on
+  [2]
+  $ heddle emu --json /nowhere/out.json -- true
+  heddle: cannot write '/nowhere/out.json': No such file or directory
+  [2]
   $ heddle emu --memory nothing -- true
   heddle: --memory takes a size such as 40G, not 'nothing'
   [2]

@@ -160,15 +160,18 @@ static void on_fault(int number, siginfo_t *info, void *context) {
       core_report();
       pthread_mutex_unlock(&core.lock);
     }
-  } else if (before.sa_handler == SIG_DFL) {
+  } else if (before.sa_handler == SIG_DFL && info->si_code > 0) { /* sent by no process */
     describe_place(context, where, sizeof where);
     core_say("the program itself fails: it accesses 0x%llx at %s", (unsigned long long)address, where);
   }
   sigaction(number, &before, NULL); /* the access is made again, and ends as it would without heddle */
+  if (info->si_code <= 0) raise(number);
 }
 
 void core_guard_install(void) {
-  struct sigaction a = {.sa_flags = SA_SIGINFO | SA_NODEFER};
+  struct sigaction a = {.sa_flags = SA_SIGINFO | SA_NODEFER}, now;
+  if (sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)
+    return;
   a.sa_sigaction = on_fault;
   sigaction(SIGSEGV, &a, &before);
 }

@@ -69,6 +69,7 @@ bool core_unordered_host(uint64_t address, bool write, const char *where);
 
 /* ---- Guards against the host's own accesses (guard.c) ---------------------------------------- */
 
+/* Again, where the program has put a handler of its own in its place. */
 void core_guard_install(void);
 /* [lo, hi) was touched by this operation, which the host has not waited for; hidden: the host is not to read
  * it, else not to write it. unordered.c calls these, with its lock. */

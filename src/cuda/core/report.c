@@ -259,7 +259,7 @@ void core_report(void) {
   if (core.settings.report[0]) {
     write_json(&b);
     if (b.failed || hd_file_write(core.settings.report, b.data, b.len, &d) != HD_OK)
-      core_say("%s", d.message);
+      core_say("%s: %s", core.settings.report, d.message);
   } else if (!core.settings.quiet) {
     write_text(&b);
     if (b.data) fwrite(b.data, 1, b.len, stderr);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cuda/core/order.h"
 #include "cuda/loader/loader.h"
 #include "cuda/runtime/runtime.h"
 
@@ -148,7 +149,12 @@ static void follow_loads(void) {
 
 /* Before anything of the program runs: preloaded libraries are initialised first. */
 __attribute__((constructor)) static void begin(void) {
-  if (!getenv(HD_PROGRAM_VARIABLE)) return;
+  const char *text = getenv(HD_PROGRAM_VARIABLE);
+  hd_program_settings s;
+  if (!text) return;
   look_at_all(true);
   follow_loads();
+  /* A line says where the program crashes by itself; those that it starts in turn only once they use a
+   * device. */
+  if (hd_program_settings_parse(text, &s, NULL) == HD_OK && s.pid == (uint64_t)getpid()) core_guard_install();
 }

@@ -95,6 +95,7 @@ int main(int argc, char **argv) {
                {"lying_library", lying_library},
                {"memory", memory},
                {"crash", crash}};
+  if (argc > 1 && strcmp(argv[1], "early_crash") == 0) crash();
   (void)begin();
   for (unsigned k = 0; argc > 1 && k < sizeof cases / sizeof *cases; k++)
     if (strcmp(argv[1], cases[k].name) == 0) cases[k].run();
