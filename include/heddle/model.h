@@ -241,11 +241,15 @@ waits for an MSHR */
   /* With a clock: cycles of all warps from start to end, and of these the cycles they waited, by reason. In
    * the rest they issued. */
   double warp_cycles, stall_memory, stall_dependency, stall_barrier, stall_throttle, stall_issue;
-  uint32_t resident; /* CTAs per SM that ran at once */
+  double time_error_us; /* standard error of time_us, where a long row of launches was predicted from some of
+                           them (predict.h); of rows that are added, the sum of both */
+  uint32_t resident;    /* CTAs per SM that ran at once */
 } hd_counters;
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
  * one's. */
 HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
+/* Multiply everything but `resident`. */
+HD_API void hd_counters_scale(hd_counters *c, double factor);
 
 /* The fields of hd_counters by name, in the order in which everything prints them. */
 typedef enum hd_counter_type {
@@ -265,7 +269,7 @@ typedef struct hd_counter {
   int decimals;  /* of a real one, in CSV */
   unsigned uses; /* HD_COUNTER_IS_EVENT, ... */
 } hd_counter;
-enum { HD_COUNTER_FIELDS = 24 };
+enum { HD_COUNTER_FIELDS = 25 };
 HD_API extern const hd_counter hd_counter_table[HD_COUNTER_FIELDS];
 HD_API double hd_counter_real(const hd_counter *f, const hd_counters *c);
 /* 0 of a real one. */

@@ -176,14 +176,19 @@ static hd_emu_launch_params launch_params(const runner *r, uint32_t i, uint32_t 
   return p;
 }
 
+hd_status runner_run_launch(runner *r, uint32_t launch, const hd_dispatch *how, const hd_emu_hooks *hooks,
+                            hd_emu_stats *stats, hd_diag *d) {
+  const hd_emu_launch_params p = launch_params(r, launch, how && how->resident ? how->resident : 1);
+  const hd_status st = hd_emu_launch(r->program, &p, how, hooks, stats, d);
+  return st == HD_OK ? check_state(r, launch, d) : st;
+}
+
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
                      hd_diag *d) {
   hd_emu_stats sum = {0};
   for (uint32_t i = 0; i < r->w->n_launches; i++) {
-    const hd_emu_launch_params p = launch_params(r, i, how && how->resident ? how->resident : 1);
     hd_emu_stats s = {0};
-    hd_status st = hd_emu_launch(r->program, &p, how, hooks ? hooks[i] : NULL, &s, d);
-    if (st == HD_OK) st = check_state(r, i, d);
+    const hd_status st = runner_run_launch(r, i, how, hooks ? hooks[i] : NULL, &s, d);
     if (st != HD_OK) return st;
     sum.ctas += s.ctas;
     sum.warps += s.warps;

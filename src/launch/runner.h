@@ -40,6 +40,9 @@ void runner_fill_from(runner *r, void *const *initial, const bool *filled);
  * state other than it found it. hooks[i] (the array or an entry may be NULL) watch launch i. */
 hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *const *hooks, hd_emu_stats *stats,
                      hd_diag *d);
+/* One of them. */
+hd_status runner_run_launch(runner *r, uint32_t launch, const hd_dispatch *how, const hd_emu_hooks *hooks,
+                            hd_emu_stats *stats, hd_diag *d);
 /* undescribed.c: the variables that the workload does not describe; a copy of what they hold, for free; the
  * name of one that holds something else now, or NULL. `what` says how it differs. */
 hd_status runner_find_undescribed(runner *r, hd_diag *d);

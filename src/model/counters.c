@@ -32,6 +32,7 @@ const hd_counter hd_counter_table[HD_COUNTER_FIELDS] = {
     REAL(stall_barrier, "cycles", 0, SWEEP, "waiting at barriers"),
     REAL(stall_throttle, "cycles", 0, SWEEP, "waiting for a pipeline, for L1, for stores to be taken"),
     REAL(stall_issue, "cycles", 0, SWEEP, "ready, while others issued"),
+    REAL(time_error_us, "us", 3, 0, "standard error of the time, from launches that were left out"),
     {"resident", "CTAs", "CTAs that an SM ran at once", HD_COUNTER_LAST, offsetof(hd_counters, resident), 0,
      SWEEP},
 };
@@ -64,5 +65,15 @@ void hd_counters_add(hd_counters *sum, const hd_counters *c) {
     else
       hd_counter_set_count(
           f, sum, hd_counter_count(f, c) + (f->type == HD_COUNTER_COUNT ? hd_counter_count(f, sum) : 0));
+  }
+}
+
+void hd_counters_scale(hd_counters *c, double factor) {
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    if (f->type == HD_COUNTER_REAL)
+      *(double *)((char *)c + f->offset) *= factor;
+    else if (f->type == HD_COUNTER_COUNT)
+      hd_counter_set_count(f, c, (uint64_t)((double)hd_counter_count(f, c) * factor + 0.5));
   }
 }

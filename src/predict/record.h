@@ -1,7 +1,9 @@
 /* predict/record.h: traces of some tasks of a launch, taken when a replay needs them.
  *
  * The tasks of most kernels access what they access whatever other tasks have computed. Of these a recording
- * runs only the tasks that are asked for, in any order, and long ones not to their ends. */
+ * runs only the tasks that are asked for, in any order, and long ones not to their ends. Where launches
+ * compute what decides the accesses of later ones (breadth-first search), the recording has what the buffers
+ * concerned held before the launch (predict/states.h). */
 #ifndef HEDDLE_PREDICT_RECORD_H
 #define HEDDLE_PREDICT_RECORD_H
 
@@ -9,23 +11,48 @@
 
 #include "launch/runner.h"
 
-/* Whether addresses, branches and loops of the workload's kernels follow from the launches, or from buffers
- * that no launch writes: so the accesses of a task are the same whichever others have run. *reads_data: from
- * such buffers too. Follows from the text. */
-hd_status record_is_possible(const hd_compiled *code, bool *possible, bool *reads_data, hd_diag *d);
+/* Where the data come from that decide addresses, branches before accesses, and loops. */
+typedef enum steered {
+  STEERED_BY_NOTHING, /* from buffers that no launch writes, if from any: tasks can run alone */
+  STEERED_BETWEEN, /* from earlier launches, too: tasks can run alone with the buffers as these left them */
+  STEERED_WITHIN,  /* from other tasks of the launch, perhaps */
+} steered;
+typedef struct steering {
+  steered kind;
+  bool reads_data; /* data decide */
+  bool *state;     /* per buffer: it decides, and is written by a launch */
+} steering;
+/* Follows from the text, and from which launch is given which buffers. steering_free frees what it holds. */
+hd_status record_steering(const hd_compiled *code, steering *out, hd_diag *d);
+void steering_free(steering *s);
+
+typedef struct states states;
 
 typedef struct recording {
   runner r;
   unsigned threads;
-  hd_trace **traces;    /* per launch, with gaps */
+  bool timed;
+  hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
+  bool *own;            /* per launch */
+  const states *before; /* of launches; NULL: they do not matter */
   pthread_rwlock_t use; /* held for writing while tasks run, for reading while traces are read */
 } recording;
 
-/* `plans` NULL: of the originals. The buffers are filled if `reads_data`, or if that costs little. *out is
- * for record_close. */
+typedef struct record_options {
+  bool reads_data;      /* the buffers are filled, which else they are only where that costs little */
+  const uint32_t *like; /* per launch: the launch whose trace stands for it; itself: it has one. NULL: all
+                           have */
+  const states *before; /* of launches that are to be recorded; NULL: they do not matter */
+} record_options;
+
+/* `plans` NULL: of the originals. *out is for record_close. */
 hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
-                      bool reads_data, recording **out, hd_diag *d);
+                      const record_options *how, recording **out, hd_diag *d);
 void record_close(recording *r); /* NULL is fine */
+/* A trace of its own for a launch that has another's. */
+hd_status record_add(recording *r, uint32_t launch, hd_diag *d);
+/* The buffers as they are before the first launch. */
+hd_status record_fill(recording *r, hd_diag *d);
 /* These tasks of a launch are in its trace from then on; no warp runs more than `most` instructions. */
 hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, uint64_t most,
                        hd_diag *d);

@@ -152,24 +152,33 @@ static void add_launch(const hd_gpu *g, uint32_t number, const hd_counters *c, h
 static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, recording *recorded,
                                const hd_gpu *g, const hd_plan *p, const hd_dispatch *dispatch,
                                hd_counters *out, hd_diag *d) {
-  hd_added *extra = calloc((size_t)s->w->n_launches + 1, sizeof *extra);
-  hd_status st = extra ? HD_OK : hd_nomem(d);
+  const uint32_t n = s->w->n_launches;
+  hd_added *extra = calloc((size_t)n + 1, sizeof *extra);
+  hd_counters *each = calloc((size_t)n + 1, sizeof *each);
+  hd_status st = extra && each ? HD_OK : hd_nomem(d);
   memset(out, 0, sizeof *out);
   if (st == HD_OK && s->run.timed && !s->run.free_mapping && !hd_plan_is_baseline(p))
     st = replay_extra(s, p, g->n_sms, extra, d);
-  for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     replay_launch l;
-    hd_counters c = {0};
+    if (s->sample && sample_leaves_out(s->sample, i)) continue;
     st = replay_launch_make(s, i, traces[i], g, p, &extra[i], &l, d);
     l.options.dispatch = *dispatch;
     l.options.keep_caches = i > 0;
     if (st == HD_OK)
-      st = recorded ? replay_sampled(m, s, recorded, i, g, &l.options, &c, d)
-                    : hd_model_replay(m, traces[i], &l.options, &c, d);
+      st = recorded ? replay_sampled(m, s, recorded, i, g, &l.options, &each[i], d)
+                    : hd_model_replay(m, traces[i], &l.options, &each[i], d);
     replay_launch_free(&l);
-    if (st == HD_OK && s->run.timed) add_launch(g, i, &c, out);
-    if (st == HD_OK && !s->run.timed) hd_counters_add(out, &c);
   }
+  const double error = st == HD_OK && s->sample ? launches_fill(&s->sample->row, s->sample->use, each) : 0;
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    if (s->run.timed)
+      add_launch(g, i, &each[i], out);
+    else
+      hd_counters_add(out, &each[i]);
+  }
+  out->time_error_us = error;
+  free(each);
   free(extra);
   return st;
 }
@@ -188,8 +197,8 @@ static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g,
   hd_status st = hd_resolve(s->w, &part, &run, s, &resolved, d);
   if (st != HD_OK) return st;
   if (part.all.bind != HD_BIND_NONE) run.n_sms = g->n_sms;
-  st = retrace_acquire(s->memo->changed, &resolved, &run, s->sample && s->sample->reads_data,
-                       s->sample ? &recorded : NULL, &traces, d);
+  const record_options how = s->sample ? sample_record(s->sample) : (record_options){0};
+  st = retrace_acquire(s->memo->changed, &resolved, &run, s->sample ? &how : NULL, &recorded, &traces, d);
   hd_resolved_free(&resolved);
   if (st != HD_OK) return st;
   st = replay_traces(m, s, traces, recorded, g, &rest, dispatch, out, d);

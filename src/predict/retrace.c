@@ -186,7 +186,7 @@ static entry *find(retrace_store *s, const char *plans, unsigned n_sms) {
 
 /* Takes `text` over. */
 static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, unsigned n_sms,
-                      char *text, bool record, bool reads_data, hd_diag *d) {
+                      char *text, const record_options *how, hd_diag *d) {
   entry *e = calloc(1, sizeof *e);
   if (!e || !(e->traces = calloc((size_t)s->w->n_launches + 1, sizeof *e->traces))) {
     free(e);
@@ -195,9 +195,9 @@ static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_o
   }
   e->plans = text;
   e->n_sms = n_sms;
-  hd_status st = record ? record_open(plans->code, plans, o, reads_data, &e->recorded, d)
-                        : retrace_take(plans->code, plans, o, NULL, e->traces, NULL, NULL, d);
-  if (st == HD_OK && record) {
+  hd_status st = how ? record_open(plans->code, plans, o, how, &e->recorded, d)
+                     : retrace_take(plans->code, plans, o, NULL, e->traces, NULL, NULL, d);
+  if (st == HD_OK && how) {
     free(e->traces);
     e->traces = e->recorded->traces;
   }
@@ -225,7 +225,8 @@ static bool depends_on_sms(const hd_resolved *plans) {
 }
 
 hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
-                          bool reads_data, recording **recorded, hd_trace *const **traces, hd_diag *d) {
+                          const record_options *how, recording **recorded, hd_trace *const **traces,
+                          hd_diag *d) {
   hd_buf text = {0};
   unsigned n_sms = depends_on_sms(plans) ? o->n_sms : 0;
   print_plans(plans, &text);
@@ -238,11 +239,11 @@ hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_r
   if (find(s, text.data, n_sms))
     hd_buf_free(&text);
   else
-    st = make(s, plans, o, n_sms, text.data, recorded != NULL, reads_data, d);
+    st = make(s, plans, o, n_sms, text.data, how, d);
   if (st == HD_OK) {
     s->entries->users++;
     *traces = s->entries->traces;
-    if (recorded) *recorded = s->entries->recorded;
+    *recorded = s->entries->recorded;
     drop_unused(s);
   }
   pthread_mutex_unlock(&s->lock);

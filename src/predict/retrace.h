@@ -35,10 +35,11 @@ hd_plan retrace_rest(const hd_plan *p);
 typedef struct retrace_store retrace_store;
 retrace_store *retrace_open(const hd_workload *w); /* NULL: out of memory */
 void retrace_close(retrace_store *s);
-/* One trace per launch under plans that are such parts, valid until retrace_release. With `recorded`, of the
- * tasks that are recorded there, *recorded; `reads_data` as record_open takes it. */
+/* One trace per launch under plans that are such parts, valid until retrace_release. With `how`, of the tasks
+ * that are recorded in *recorded. */
 hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
-                          bool reads_data, recording **recorded, hd_trace *const **traces, hd_diag *d);
+                          const record_options *how, recording **recorded, hd_trace *const **traces,
+                          hd_diag *d);
 void retrace_release(retrace_store *s, hd_trace *const *traces);
 
 #endif

@@ -6,12 +6,15 @@
 #include "heddle/predict.h"
 
 enum {
-  SURVEYED = 16,    /* tasks of a launch that tell its work */
-  LEAST_WAVES = 3,  /* of a part */
-  LEAST_CUT = 512,  /* instructions of a warp */
-  INSTRUCTIONS = 4, /* of a warp, that cost as much as an access */
-  SMALL = 1 << 14,  /* threads of launches that are not worth a survey */
+  SURVEYED = 16,         /* tasks of a launch that tell its work */
+  LEAST_WAVES = 3,       /* of a part */
+  LEAST_CUT = 512,       /* instructions of a warp */
+  INSTRUCTIONS = 4,      /* of a warp, that cost as much as an access */
+  SMALL = 1 << 14,       /* threads of launches that are not worth a survey */
+  RUN_INSTRUCTIONS = 30, /* of threads, that the emulator runs without a trace in half the time of a unit */
 };
+/* Of a warp, with its accesses, where nothing better is known. */
+static const double UNITS_AN_INSTRUCTION = 0.5;
 static const uint64_t survey_instructions = 40000000; /* of warps; a survey ends after them */
 
 uint64_t hd_sample_units(double seconds, size_t replays) {
@@ -89,7 +92,6 @@ static void spread(const survey *s, uint64_t waves, sample_launch *out) {
 static void choose(const survey *s, double affordable, uint32_t warps, sample_launch *out) {
   const double all = s->units * (double)s->tasks, wave = s->units * (double)s->wave;
   out->instructions = s->instructions;
-  out->most = UINT64_MAX;
   if (all <= affordable || !s->wave || !s->tasks) return;
   uint64_t waves = (uint64_t)(affordable / wave);
   /* Short tasks are not cut, because their beginnings and ends are most of their time. */
@@ -109,15 +111,20 @@ static double replayed(const survey *s, const sample_launch *l, uint32_t warps) 
   return tasks * each * s->units;
 }
 
-/* Every launch gets its part of the units; cheap launches are replayed whole. */
+/* Every launch that is replayed gets its part of the units; cheap launches are replayed whole. */
 static void choose_all(const hd_workload *w, const survey *s, double units, sample *out) {
-  double all = 0, done = 0;
-  for (uint32_t i = 0; i < w->n_launches; i++) all += s[i].units * (double)s[i].tasks;
+  double all = 0, some = 0, done = 0;
+  for (uint32_t i = 0; i < w->n_launches; i++) {
+    all += s[i].units * (double)s[i].tasks;
+    if (out->use[i] != LAUNCH_LEFT_OUT) some += s[i].units * (double)s[i].tasks;
+  }
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
     const uint32_t warps = (l->block[0] * l->block[1] * l->block[2] + HD_WARP - 1) / HD_WARP;
-    const double share = units * s[i].units * (double)s[i].tasks / all;
-    if (all > units) choose(&s[i], share, warps, &out->launches[i]);
+    const double share = units * s[i].units * (double)s[i].tasks / some;
+    out->launches[i].most = UINT64_MAX;
+    if (out->use[i] == LAUNCH_LEFT_OUT) continue;
+    if (some > units) choose(&s[i], share, warps, &out->launches[i]);
     done += replayed(&s[i], &out->launches[i], warps);
   }
   out->part = all > 0 ? done / all : 1;
@@ -128,7 +135,9 @@ static void choose_all(const hd_workload *w, const survey *s, double units, samp
 
 void sample_free(sample *s) {
   if (!s) return;
-  free(s->launches);
+  steering_free(&s->steering);
+  states_free(s->before);
+  hd_arena_free(&s->arena);
   free(s);
 }
 
@@ -138,70 +147,157 @@ static bool same_launch(const hd_compiled *code, uint32_t a, uint32_t b) {
          !memcmp(x->block, y->block, sizeof x->block);
 }
 
-static hd_status survey_all(const hd_compiled *code, recording *r, const hd_gpu *g, survey *out, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (uint32_t i = 0; st == HD_OK && i < code->workload->n_launches; i++) {
-    uint32_t like = 0;
-    while (like < i && !same_launch(code, like, i)) like++;
-    if (like < i)
-      out[i] = out[like];
-    else
-      st = look_at(r, i, g, &out[i], d);
+static void group_launches(const hd_compiled *code, uint32_t *group) {
+  for (uint32_t i = 0; i < code->workload->n_launches; i++) {
+    group[i] = 0;
+    while (group[i] < i && !same_launch(code, group[i], i)) group[i]++;
   }
+}
+
+/* Of the launches that have traces of their own; the others are as those like them. */
+static hd_status survey_all(recording *r, const uint32_t *like, const hd_gpu *g, survey *out, hd_diag *d) {
+  const uint32_t n = r->r.w->n_launches;
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < n; i++)
+    if (like[i] == i) st = look_at(r, i, g, &out[i], d);
+  for (uint32_t i = 0; i < n; i++)
+    if (like[i] != i) out[i] = out[like[i]];
   return st;
 }
 
 hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out, hd_diag *d) {
   hd_run_options untimed = *o;
   const hd_compiled *code;
+  steering by = {0};
   recording *r;
-  bool possible, reads_data;
   *out = 0;
   untimed.timed = false;
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->arch), &code, d);
-  if (st == HD_OK) st = record_is_possible(code, &possible, &reads_data, d);
+  if (st == HD_OK) st = record_steering(code, &by, d);
+  const bool possible = by.kind == STEERED_BY_NOTHING, reads_data = by.reads_data;
+  steering_free(&by);
   if (st != HD_OK || !possible) return st;
-  st = record_open(code, NULL, &untimed, reads_data, &r, d);
-  if (st != HD_OK) return st;
   survey *s = calloc((size_t)w->n_launches + 1, sizeof *s);
-  st = s ? survey_all(code, r, NULL, s, d) : hd_nomem(d);
+  uint32_t *like = calloc((size_t)w->n_launches + 1, sizeof *like);
+  if (!s || !like) st = hd_nomem(d);
+  if (st == HD_OK) group_launches(code, like);
+  if (st == HD_OK)
+    st = record_open(code, NULL, &untimed, &(record_options){.reads_data = reads_data, .like = like}, &r, d);
+  if (st == HD_OK) {
+    st = survey_all(r, like, NULL, s, d);
+    record_close(r);
+  }
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     *out += (double)s[i].tasks * s[i].instructions * s[i].threads;
   free(s);
-  record_close(r);
+  free(like);
   return st;
+}
+
+/* Launches that are left out have the traces of one like them. */
+static void share_traces(sample *m) {
+  for (uint32_t i = 0; i < m->row.n; i++) {
+    m->like[i] = i;
+    if (m->use[i] != LAUNCH_LEFT_OUT) continue;
+    const uint32_t group = m->row.group[i];
+    uint32_t k = group;
+    while (k < m->row.n && (m->row.group[k] != group || m->use[k] == LAUNCH_LEFT_OUT)) k++;
+    m->like[i] = k;
+  }
+}
+
+/* The launches of which tasks can run alone: a survey of one of each kind, then some of them. */
+static hd_status survey_alone(sample *m, recording *r, const uint32_t *group, double *units, const hd_gpu *g,
+                              double affordable, survey *s, hd_diag *d) {
+  hd_status st = survey_all(r, group, g, s, d);
+  for (uint32_t i = 0; i < m->row.n; i++) units[i] = s[i].units * (double)s[i].tasks;
+  if (st == HD_OK) launches_choose(&m->row, affordable, m->use);
+  return st;
+}
+
+/* Those that earlier ones steer: a run counts their instructions, which costs about as much as the replay of
+ * a plan; a second one keeps what the launches that are chosen begin with. */
+static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, double *units,
+                                const hd_gpu *g, double affordable, survey *s, hd_diag *d) {
+  const uint32_t n = m->row.n;
+  states_run run = {.instructions = HD_NEW_N(&m->arena, (size_t)n + 1, double)};
+  bool *wanted = HD_NEW_N(&m->arena, (size_t)n + 1, bool);
+  hd_status st = run.instructions && wanted ? HD_OK : hd_nomem(d);
+  if (st == HD_OK) st = states_count(r, affordable * RUN_INSTRUCTIONS, launches_least(&m->row), &run, d);
+  m->row.known = run.n;
+  for (uint32_t i = 0; i < n; i++)
+    units[i] = i < run.n ? run.instructions[i] * UNITS_AN_INSTRUCTION : units[group[i]];
+  if (st == HD_OK) launches_choose(&m->row, affordable, m->use);
+  for (uint32_t i = 0; i < n; i++) wanted[i] = m->use[i] != LAUNCH_LEFT_OUT;
+  if (st == HD_OK) st = states_keep(r, &m->steering, wanted, &m->before, d);
+  r->before = m->before;
+  for (uint32_t i = 0; st == HD_OK && i < n; i++) {
+    if (!wanted[i]) continue;
+    if (!r->own[i]) st = record_add(r, i, d);
+    if (st == HD_OK) st = look_at(r, i, g, &s[i], d);
+    /* The run's count is exact; the tasks that were looked at tell what an instruction costs. */
+    const double each = run.instructions[i] / (double)s[i].tasks;
+    if (s[i].instructions > 0) s[i].units *= each / s[i].instructions;
+    s[i].instructions = each;
+  }
+  share_traces(m);
+  for (uint32_t i = 0; i < n; i++)
+    if (!wanted[i]) s[i] = s[m->like[i]];
+  return st;
+}
+
+static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *m, survey *s, hd_diag *d) {
+  const uint32_t n = code->workload->n_launches;
+  hd_run_options untimed = *o;
+  recording *r;
+  uint32_t *group = HD_NEW_N(&m->arena, (size_t)n + 1, uint32_t);
+  double *units = HD_NEW_N(&m->arena, (size_t)n + 1, double);
+  m->launches = HD_NEW_N(&m->arena, (size_t)n + 1, sample_launch);
+  m->use = HD_NEW_N(&m->arena, (size_t)n + 1, launch_use);
+  m->like = HD_NEW_N(&m->arena, (size_t)n + 1, uint32_t);
+  if (!group || !units || !m->launches || !m->use || !m->like) return hd_nomem(d);
+  untimed.timed = false;
+  group_launches(code, group);
+  m->row = (launch_row){.n = n, .known = n, .group = group, .units = units};
+  hd_status st = record_open(code, NULL, &untimed,
+                             &(record_options){.reads_data = m->steering.reads_data, .like = group}, &r, d);
+  if (st != HD_OK) return st;
+  const double affordable = (double)o->sample_units;
+  st = m->steering.kind == STEERED_BETWEEN
+           ? survey_steered(m, r, group, units, o->sample_gpu, affordable, s, d)
+           : survey_alone(m, r, group, units, o->sample_gpu, affordable, s, d);
+  record_close(r);
+  if (st != HD_OK) return st;
+  share_traces(m);
+  choose_all(code->workload, s, affordable, m);
+  return HD_OK;
 }
 
 hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d) {
   const hd_workload *w = code->workload;
   uint64_t threads = 0, tasks;
-  bool possible, reads_data;
   *out = NULL;
   for (uint32_t i = 0; i < w->n_launches; i++)
     if (hd_grid_tasks(w->launches[i].grid, &tasks)) threads += threads_of(&w->launches[i], tasks);
   if (!o->sample_units || !o->sample_gpu || threads <= SMALL) return HD_OK;
-  hd_status st = record_is_possible(code, &possible, &reads_data, d);
-  if (st != HD_OK || !possible) return st;
-  hd_run_options untimed = *o;
-  untimed.timed = false;
-  recording *r;
-  st = record_open(code, NULL, &untimed, reads_data, &r, d);
-  if (st != HD_OK) return st;
+  sample *m = calloc(1, sizeof *m);
   survey *s = calloc((size_t)w->n_launches + 1, sizeof *s);
-  sample *made = calloc(1, sizeof *made);
-  if (made) made->launches = calloc((size_t)w->n_launches + 1, sizeof *made->launches);
-  st = s && made && made->launches ? survey_all(code, r, o->sample_gpu, s, d) : hd_nomem(d);
-  if (st == HD_OK) {
-    made->reads_data = reads_data;
-    choose_all(w, s, (double)o->sample_units, made);
-  }
-  if (st == HD_OK && made->part < 1)
-    *out = made;
+  if (m) hd_arena_init(&m->arena);
+  hd_status st = s && m ? record_steering(code, &m->steering, d) : hd_nomem(d);
+  const bool possible = st == HD_OK && m->steering.kind != STEERED_WITHIN;
+  if (possible) st = make(code, o, m, s, d);
+  if (possible && st == HD_OK && m->part < 1)
+    *out = m;
   else
-    sample_free(made);
+    sample_free(m);
   free(s);
-  record_close(r);
   return st;
+}
+
+bool sample_leaves_out(const sample *s, uint32_t launch) { return s->use[launch] == LAUNCH_LEFT_OUT; }
+
+record_options sample_record(const sample *s) {
+  return (record_options){.reads_data = s->steering.reads_data, .like = s->like, .before = s->before};
 }
 
 /* ---- Replays ------------------------------------------------------------------------------------ */
@@ -290,13 +386,7 @@ void sample_learn(sample_launch *l, const hd_trace *t, uint64_t bytes) {
 }
 
 static void scale(const sample_launch *l, hd_counters *c, double factor) {
-  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
-    const hd_counter *f = &hd_counter_table[i];
-    if (f->type == HD_COUNTER_REAL)
-      *(double *)((char *)c + f->offset) *= factor;
-    else if (f->type == HD_COUNTER_COUNT)
-      hd_counter_set_count(f, c, (uint64_t)((double)hd_counter_count(f, c) * factor + 0.5));
-  }
+  hd_counters_scale(c, factor);
   c->thread_instructions = (uint64_t)((double)c->warp_instructions * l->threads);
   c->compulsory_bytes = (uint64_t)l->compulsory;
 }

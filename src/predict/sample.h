@@ -7,12 +7,16 @@
  * affordable, one wave is replayed with every warp cut after so many instructions; the rest of the launch
  * goes on at its last pace.
  *
+ * Of long rows of launches some are replayed (predict/launches.h).
+ *
  * How much is affordable is a number of accesses and instructions, so that results follow from the options
  * alone. */
 #ifndef HEDDLE_PREDICT_SAMPLE_H
 #define HEDDLE_PREDICT_SAMPLE_H
 
+#include "predict/launches.h"
 #include "predict/record.h"
+#include "predict/states.h"
 
 enum { SAMPLE_PARTS = 4 };
 
@@ -28,18 +32,27 @@ typedef struct sample_launch {
 } sample_launch;
 
 typedef struct sample {
+  hd_arena arena;
   sample_launch *launches;
-  bool reads_data; /* record_is_possible */
-  double part;     /* of all launches' work that is replayed */
-  double units;    /* that is */
+  launch_row row;
+  launch_use *use; /* per launch */
+  uint32_t *like;  /* per launch: the one whose trace stands for it; itself where it is replayed */
+  steering steering;
+  states *before; /* what launches that are replayed begin with; NULL: it does not matter */
+  double part;    /* of all launches' work that is replayed */
+  double units;   /* that is */
 } sample;
 
 /* The units of what a trace has recorded. */
 double sample_units_of(const hd_trace_info *info);
 
-/* How to sample the launches, for o->sample_gpu and o->sample_units. *out NULL: all are replayed whole. */
+/* How to sample the launches (predict/launches.h says which), for o->sample_gpu and o->sample_units. *out
+ * NULL: all are replayed whole. */
 hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d);
 void sample_free(sample *s); /* NULL is fine */
+bool sample_leaves_out(const sample *s, uint32_t launch);
+/* How launches are recorded for it. */
+record_options sample_record(const sample *s);
 
 /* The tasks that a replay of a sampled launch needs. *tasks is the caller's to free. */
 hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint64_t launched,

@@ -25,13 +25,15 @@ static uint64_t bytes_of(const hd_workload *w, uint32_t launch) {
 /* A recording of the originals, with the parts that a replay of them needs. */
 static hd_status record(hd_study *s, hd_diag *d) {
   const double start = hd_seconds();
-  hd_status st = record_open(s->code, NULL, &s->run, s->sample->reads_data, &s->recording, d);
+  const record_options how = sample_record(s->sample);
+  hd_status st = record_open(s->code, NULL, &s->run, &how, &s->recording, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
     const hd_wl_launch *l = &s->w->launches[i];
     const hd_replay_options original = {0};
     uint64_t *tasks, n;
     s->traces[i] = s->recording->traces[i];
     s->shared[i] = hd_emu_static_shared(s->recording->r.program, l->kernel) + l->dynamic_shared;
+    if (sample_leaves_out(s->sample, i)) continue;
     st = sample_tasks(&s->sample->launches[i], &original, hd_trace_tasks(s->traces[i]), &tasks, &n, d);
     if (st == HD_OK) st = record_tasks(s->recording, i, tasks, n, s->sample->launches[i].most, d);
     free(tasks);

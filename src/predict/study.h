@@ -4,7 +4,9 @@
  * study.c     the original's traces, kept
  * table.c     orders that need a trace                 loads.c     loads whose data is not requested again
  * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
- * record.c    traces of some tasks                   sample.c    long launches predicted from parts
+ * steered.c   whether tasks can be left out            record.c    traces of some tasks
+ * states.c    what launches begin with                sample.c    long launches predicted from parts
+ * launches.c  long rows of launches, from some of them
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
  * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing

@@ -62,7 +62,7 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
                : 0.0);
   hd_text_table_print(t, out);
   hd_text_table_free(t);
-  report_put_confirmation(s->timed, s->part, out);
+  report_put_confirmation(s->timed, s->part, c, out);
   hd_buf_free(&text);
 }
 

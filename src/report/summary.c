@@ -68,9 +68,11 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
 
 bool report_proof_is_smaller(const hd_report *r) { return r->proof && r->proof_size && r->proof_size[0]; }
 
+const hd_counters *report_default(const hd_report *r) { return r->n_rows ? &r->rows[0].counters : NULL; }
+
 bool report_by_clock(const hd_report *r) { return r->n_rows && r->rows[0].counters.warp_cycles > 0; }
 
-void report_put_confirmation(bool clock, double part, hd_buf *out) {
+void report_put_confirmation(bool clock, double part, const hd_counters *c, hd_buf *out) {
   hd_buf_puts(
       out,
       clock ? "Times are by a clock: on an H100 it was off by 13% (mean of 43 default launches), and right "
@@ -83,6 +85,11 @@ void report_put_confirmation(bool clock, double part, hd_buf *out) {
         "%.1f%% of the launches' work was replayed (--exact replays all). Such times were off by 6%% "
         "(mean) from those of whole replays.\n",
         100 * part);
+  if (c && c->time_error_us > 0)
+    hd_buf_printf(out,
+                  "Some launches stand for those like them: the standard error of the time is %.2f us "
+                  "(%.1f%%).\n",
+                  c->time_error_us, 100 * c->time_error_us / c->time_us);
 }
 
 static void put_table(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
@@ -196,7 +203,7 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
   put_table(r, limit, colour, out);
-  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, out);
+  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, report_default(r), out);
   if (r->best > 0) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[r->best].plan, &plan);

@@ -9,10 +9,11 @@ uint64_t report_dram(const hd_counters *c);        /* bytes read and written */
 /* Row numbers in the order of hd_sweep_best (fastest, least DRAM, least L2 traffic), failed rows last; freed
  * by the caller; NULL: out of memory. */
 size_t *report_ranking(const hd_report *r);
-bool report_by_clock(const hd_report *r); /* the times are a clock's, not bounds */
+const hd_counters *report_default(const hd_report *r); /* the original's; NULL: none */
+bool report_by_clock(const hd_report *r);              /* the times are a clock's, not bounds */
 /* The proof is of a smaller size than the workload's. */
 bool report_proof_is_smaller(const hd_report *r);
-/* Sentences on how well such times were confirmed; `part` as hd_study_part has it. */
-void report_put_confirmation(bool clock, double part, hd_buf *out);
+/* Sentences on how well such times were confirmed; `part` as hd_study_part has it; c: of the original. */
+void report_put_confirmation(bool clock, double part, const hd_counters *c, hd_buf *out);
 
 #endif

@@ -42,7 +42,7 @@ static void values_are_read_as_they_were_set(void **state) {
   }
   assert_true(c.time_us == 100);
   assert_int_equal(c.warp_instructions, 101);
-  assert_int_equal(c.resident, 123);
+  assert_int_equal(c.resident, 124);
 }
 
 static void launches_add_up_but_for_residency(void **state) {
@@ -55,11 +55,25 @@ static void launches_add_up_but_for_residency(void **state) {
   }
 }
 
+static void counters_are_scaled_but_for_residency(void **state) {
+  hd_counters c = numbered(100);
+  hd_counters_scale(&c, 2.5);
+  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
+    const hd_counter *f = &hd_counter_table[i];
+    const double exact = 2.5 * (100 + (double)i), expected = f->type == HD_COUNTER_LAST ? 100 + (double)i
+                                                             : f->type == HD_COUNTER_COUNT
+                                                                 ? (double)(uint64_t)(exact + 0.5)
+                                                                 : exact;
+    if (hd_counter_real(f, &c) != expected) fail_msg("%s: %g", f->name, hd_counter_real(f, &c));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every byte of the counters belongs to one field of the table",
                 every_byte_belongs_to_one_field),
       BEHAVIOUR("values are read as they were set", values_are_read_as_they_were_set),
+      BEHAVIOUR("counters are scaled, but for the CTAs resident", counters_are_scaled_but_for_residency),
       BEHAVIOUR("launches add up, but for the CTAs resident", launches_add_up_but_for_residency),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

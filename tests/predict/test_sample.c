@@ -70,25 +70,28 @@ static void samples_do_not_depend_on_the_number_of_threads(void **state) {
   assert_memory_equal(&one, &three, sizeof one);
 }
 
-/* Tasks are left out only where others do not decide what they access. */
+/* Tasks are left out of a launch only where others of it do not decide what they access. */
 static void tasks_that_others_steer_are_all_run(void **state) {
   static const struct {
     const char *name;
-    bool possible, reads_data;
+    steered kind;
+    bool reads_data;
   } cases[] = {
-      {"matmul-naive", true, false},    {"copy-row", true, false}, {"spmv-csr", true, true},
-      {"embedding-gather", true, true}, {"bfs", false, true},
+      {"matmul-naive", STEERED_BY_NOTHING, false},    {"copy-row", STEERED_BY_NOTHING, false},
+      {"spmv-csr", STEERED_BY_NOTHING, true},         {"srad", STEERED_BY_NOTHING, true},
+      {"embedding-gather", STEERED_BY_NOTHING, true}, {"bfs", STEERED_BETWEEN, true},
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hd_workload *w = open_workload(cases[i].name, "tiny");
     const hd_compiled *code;
-    bool possible, reads_data;
+    steering found;
     hd_diag d = {0};
     assert_int_equal(hd_workload_compiled(w, 80, &code, &d), HD_OK);
-    assert_int_equal(record_is_possible(code, &possible, &reads_data, &d), HD_OK);
-    if (possible != cases[i].possible || reads_data != cases[i].reads_data)
-      fail_msg("%s: possible %d, reads data %d", cases[i].name, possible, reads_data);
+    assert_int_equal(record_steering(code, &found, &d), HD_OK);
+    if (found.kind != cases[i].kind || found.reads_data != cases[i].reads_data)
+      fail_msg("%s: %d, reads data %d", cases[i].name, (int)found.kind, found.reads_data);
+    steering_free(&found);
     hd_workload_close(w);
   }
 }

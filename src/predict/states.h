@@ -1,0 +1,27 @@
+/* predict/states.h: what deciding buffers hold before launches.
+ *
+ * Where launches compute what decides the accesses of later ones, the original is run once, without a trace,
+ * and the buffers concerned are kept before each launch that is to be recorded. A rewritten kernel leaves
+ * them as the original does, so that one run serves all plans. */
+#ifndef HEDDLE_PREDICT_STATES_H
+#define HEDDLE_PREDICT_STATES_H
+
+#include "predict/record.h"
+
+/* What a run of the launches did, as far as it came. */
+typedef struct states_run {
+  uint32_t n;           /* launches */
+  double *instructions; /* per launch: of warps */
+} states_run;
+
+/* Run the launches of the recording, whose buffers are filled, in order, until they have run `most`
+ * instructions of threads, and at least the first `least`. run->instructions has room for all. */
+hd_status states_count(recording *r, double most, uint32_t least, states_run *run, hd_diag *d);
+/* Run them again, up to the last launch that is wanted, and keep the buffers that s marks before each of
+ * these. states_free frees *out. */
+hd_status states_keep(recording *r, const steering *s, const bool *wanted, states **out, hd_diag *d);
+void states_free(states *s); /* NULL is fine */
+/* The buffers as they were before a launch, if it is one of those. */
+void states_restore(const states *s, uint32_t launch, runner *r);
+
+#endif

@@ -1,0 +1,165 @@
+/* Long rows of launches are predicted from some of them, and launches from what earlier ones left. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/study.h"
+#include "session.h"
+
+enum { MOST = 1200 };
+
+/* A row in which `period` kinds of launches recur, the last `tail` of them of a kind of their own. */
+typedef struct made {
+  uint32_t group[MOST];
+  double units[MOST];
+  launch_row row;
+} made;
+
+static void make_row(made *m, uint32_t n, uint32_t period, uint32_t tail, uint32_t known) {
+  for (uint32_t i = 0; i < n; i++) {
+    m->group[i] = i < n - tail ? i % period : n - tail;
+    m->units[i] = 10 + m->group[i];
+  }
+  m->row = (launch_row){.n = n, .known = known, .group = m->group, .units = m->units};
+}
+
+/* Whatever is left out has one like it that counts; what counts has all kinds of launches before it,
+ * replayed; the known ones alone are replayed. */
+static void every_launch_left_out_is_stood_for(void **state) {
+  launch_use use[MOST];
+  unsigned seed = 3, sampled = 0;
+  for (unsigned t = 0; t < 2000; t++) {
+    made m;
+    const uint32_t n = 1 + (uint32_t)rand_r(&seed) % MOST, period = 1 + (uint32_t)rand_r(&seed) % 20;
+    make_row(&m, n, period < n ? period : n, 0, n);
+    const uint32_t least = launches_least(&m.row);
+    assert_true(least <= n);
+    m.row.known = least + (uint32_t)rand_r(&seed) % (n - least + 1);
+    const bool some = launches_choose(&m.row, rand_r(&seed) % 40000, use);
+    assert_true(some || m.row.known == n);
+    sampled += some;
+    for (uint32_t i = 0; i < n; i++) {
+      bool found = use[i] != LAUNCH_LEFT_OUT;
+      if (found && i >= m.row.known && some) fail_msg("launch %u of %u known is replayed", i, m.row.known);
+      for (uint32_t k = m.group[i]; !found && k < n; k += period) found = use[k] == LAUNCH_COUNTS;
+      if (!found) fail_msg("nothing stands for launch %u of %u, period %u", i, n, period);
+      for (uint32_t k = 1; use[i] == LAUNCH_COUNTS && k <= period && k <= i; k++)
+        if (use[i - k] == LAUNCH_LEFT_OUT) fail_msg("launch %u counts, and %u before it is left out", i, k);
+    }
+  }
+  assert_true(sampled > 500);
+}
+
+static void short_and_affordable_rows_are_replayed_whole(void **state) {
+  launch_use use[MOST];
+  made m;
+  make_row(&m, 40, 2, 0, 40);
+  assert_false(launches_choose(&m.row, 1, use));
+  make_row(&m, 1000, 2, 0, 1000);
+  assert_false(launches_choose(&m.row, 1e9, use));
+  for (uint32_t i = 0; i < 1000; i++) assert_int_equal(use[i], LAUNCH_COUNTS);
+  assert_true(launches_choose(&m.row, 1000, use));
+}
+
+static void a_kind_that_comes_once_is_replayed(void **state) {
+  launch_use use[MOST];
+  made m;
+  make_row(&m, 1000, 2, 1, 1000);
+  assert_true(launches_choose(&m.row, 500, use));
+  assert_int_equal(use[999], LAUNCH_COUNTS);
+  assert_int_equal(launches_least(&m.row), 1000);
+}
+
+static double run_row(const launch_row *row, const launch_use *use, double noise, unsigned *seed,
+                      double *error, uint64_t *sectors) {
+  hd_counters each[MOST];
+  double all = 0, sum = 0;
+  memset(each, 0, sizeof each);
+  for (uint32_t i = 0; i < row->n; i++) {
+    const double us = 10 + row->group[i] + noise * ((double)(rand_r(seed) % 2001) / 1000 - 1);
+    all += us;
+    if (use[i] != LAUNCH_LEFT_OUT) each[i] = (hd_counters){.time_us = us, .l2_sectors = 7};
+    if (use[i] == LAUNCH_WARMS) each[i].time_us = 1e6; /* caches were not as they would be: of no account */
+  }
+  *error = launches_fill(row, use, each);
+  for (uint32_t i = 0; i < row->n; i++) {
+    sum += each[i].time_us;
+    *sectors += each[i].l2_sectors;
+  }
+  return sum - all;
+}
+
+/* The sum is right where launches alike take alike; else it is within 3 standard errors, but for some. */
+static void the_error_of_a_row_is_known(void **state) {
+  launch_use use[MOST];
+  made m;
+  unsigned seed = 5, beyond = 0, rows = 300;
+  double error, last = 0;
+  make_row(&m, 1000, 3, 0, 1000);
+  assert_true(launches_choose(&m.row, 3000, use));
+  for (unsigned t = 0; t < rows; t++) {
+    uint64_t sectors = 0;
+    const double off = run_row(&m.row, use, 5, &seed, &error, &sectors);
+    assert_true(error > last / 10); /* no row of these is taken to be exact */
+    last = error;
+    assert_int_equal(sectors, 7000);
+    beyond += fabs(off) > 3 * error;
+  }
+  assert_true(beyond * 20 < rows);
+  uint64_t sectors = 0;
+  assert_true(fabs(run_row(&m.row, use, 0, &seed, &error, &sectors)) < 1e-6);
+  assert_true(error < 1e-3);
+}
+
+/* Of launches that earlier ones steer, tasks that run alone access what they access in a run of everything.
+ */
+static void launches_begin_with_what_earlier_ones_left(void **state) {
+  static const char *const names[] = {"bfs", "particlefilter", "btree"};
+  skip_without_compiler();
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    hd_workload *w = open_workload(names[k], "tiny");
+    const hd_compiled *code;
+    const hd_run_options run = {.threads = 2};
+    hd_diag d = {0};
+    hd_study *whole;
+    steering by;
+    recording *r;
+    states *before;
+    states_run count = {.instructions = calloc(w->n_launches, sizeof(double))};
+    bool *wanted = calloc(w->n_launches, sizeof *wanted);
+    assert_int_equal(hd_workload_compiled(w, 80, &code, &d), HD_OK);
+    assert_int_equal(hd_study_open(w, &run, &whole, &d), HD_OK);
+    assert_int_equal(record_steering(code, &by, &d), HD_OK);
+    assert_int_equal(by.kind, STEERED_BETWEEN);
+    assert_int_equal(record_open(code, NULL, &run, &(record_options){.reads_data = true}, &r, &d), HD_OK);
+    assert_int_equal(states_count(r, 1, 2, &count, &d), HD_OK);
+    assert_int_equal(count.n, w->n_launches < 2 ? w->n_launches : 2);
+    for (uint32_t i = 0; i < w->n_launches; i++) wanted[i] = true;
+    assert_int_equal(states_keep(r, &by, wanted, &before, &d), HD_OK);
+    r->before = before;
+    for (uint32_t i = w->n_launches; i-- > 0;) { /* the last launch first */
+      uint64_t tasks, accesses = hd_trace_get_info(hd_study_trace(whole, i)).warp_accesses;
+      hd_grid_tasks(w->launches[i].grid, &tasks);
+      for (uint64_t t = tasks; t-- > 0;) assert_int_equal(record_tasks(r, i, &t, 1, UINT64_MAX, &d), HD_OK);
+      assert_int_equal(hd_trace_get_info(r->traces[i]).warp_accesses, accesses);
+    }
+    record_close(r);
+    states_free(before);
+    steering_free(&by);
+    hd_study_close(whole);
+    free(wanted);
+    free(count.instructions);
+    hd_workload_close(w);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_launch_left_out_is_stood_for),
+      cmocka_unit_test(short_and_affordable_rows_are_replayed_whole),
+      cmocka_unit_test(a_kind_that_comes_once_is_replayed),
+      cmocka_unit_test(the_error_of_a_row_is_known),
+      cmocka_unit_test(launches_begin_with_what_earlier_ones_left),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
