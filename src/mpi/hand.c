@@ -106,6 +106,8 @@ static bool receive_answer(hand *h, hd_work_answer *head, hd_buf *bytes) {
       break;
     }
   h->deaths = 0;
+  h->pause = hd_seconds() - h->answered;
+  h->answered += h->pause;
   return true;
 }
 

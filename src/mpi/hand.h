@@ -27,7 +27,8 @@ typedef struct hand {
   hd_work_hello hello;
   hand_order orders[HAND_MOST]; /* that it is at */
   unsigned n;
-  int said; /* a file in memory: what workers wrote to their standard errors */
+  double answered, pause; /* when it answered last; seconds between its last two answers */
+  int said;               /* a file in memory: what workers wrote to their standard errors */
 } hand;
 
 typedef enum hand_event {

@@ -8,8 +8,6 @@
 
 #include "mpi/pool.h"
 
-enum { TICK = 1 }; /* milliseconds between looks at messages: waiting must not take a processor */
-
 /* A message under way, whose bytes MPI reads until it is sent. */
 typedef struct posted {
   struct posted *next;
@@ -30,6 +28,14 @@ static void free_sent(void) {
     *at = p->next;
     free(p);
   }
+}
+
+/* Milliseconds until messages are looked at again: looking takes the time of a processor that a worker may be
+ * using. While the worker has an item in hand beyond those it is at, messages can wait for part of the time
+ * to its next answer. */
+static int tick(const hand *h) {
+  static const double least = 1, most = 16, part = 8;
+  return (int)(h->n > h->hello.threads ? fmin(fmax(h->pause * 1000 / part, least), most) : least);
 }
 
 void mpi_post(int rank, mpi_tag tag, const void *data, size_t len) {
@@ -283,7 +289,7 @@ static hd_status hear_own(state *s, hd_buf *bytes, hd_diag *d) {
   hand *own = s->pool->own;
   hd_work_answer head;
   char why[640];
-  switch (hand_poll(own, TICK, &head, bytes)) {
+  switch (hand_poll(own, tick(own), &head, bytes)) {
   case HAND_READY: return welcome(s, 0, &own->hello, d);
   case HAND_ANSWER: return take_answer(s, 0, &head, bytes->data, d);
   case HAND_DEAD:
@@ -375,7 +381,7 @@ bool mpi_serve(hand *h, uint32_t local, uint32_t locals, pid_t first) {
     }
     if (!going) break;
     alive = !first || kill(first, 0) == 0 || errno != ESRCH;
-    switch (hand_poll(h, TICK, &head, &bytes)) {
+    switch (hand_poll(h, tick(h), &head, &bytes)) {
     case HAND_READY: mpi_post(0, TAG_READY, &h->hello, sizeof h->hello); break;
     case HAND_ANSWER: send_answer(&head, &bytes); break;
     case HAND_DEAD:
