@@ -152,7 +152,7 @@ enum {
 /* Smaller gains are not adopted: they do not outlive a new driver, or another run. */
 #define SEARCH_LEAST_GAIN 1.005
 #define SEARCH_PROMISING 1.001 /* to be worth the test */
-#define SEARCH_OVERTIME 0.6    /* search_options.overtime of default budgets */
+#define SEARCH_OVERTIME 0.4    /* search_options.overtime of default budgets */
 
 /* The fixed plans with this one for the kernel that is tuned. Borrowed, until the next call. */
 hd_plan_set search_plans(const search *s, const hd_plan *p);

@@ -6,7 +6,7 @@
 #include "tune/tuning.h"
 
 /* Of the default budget: at least, for each second of a run of the workload, at most. */
-static const double least_budget = 5, budget_of_runs = 80, most_budget = 10;
+static const double least_budget = 4, budget_of_runs = 80, most_budget = 10;
 #define DEFAULT_CONFIDENCE 0.99
 /* Of the budget; the rest is for the whole workload's times and counters. */
 static const double search_part = 0.9;
