@@ -1,6 +1,7 @@
-/* keep STORE GPU DRIVER PLAN [FILE KERNEL LAUNCH]: keeps a verdict for the kernel of order.h, launched with 8
- * CTAs of one thread. PLAN `table` is an order by a table, the even tasks before the odd ones; `other` a
- * verdict of another kernel of that name. Or for a kernel of a file of PTX and a launch in a verdict's words.
+/* keep STORE GPU DRIVER PLAN [FILE KERNEL LAUNCH [SIZE]]: keeps a verdict for the kernel of order.h, launched
+ * with 8 CTAs of one thread. PLAN `table` is an order by a table, the even tasks before the odd ones; `other`
+ * a verdict of another kernel of that name. Or for a kernel of a file of PTX, a launch in a verdict's words,
+ * and a workload's size.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static hd_status choose(int argc, char **argv, hd_verdict_key *key, hd_diag *d) 
   hd_verdict_kernel(f.data, f.len, argv[6], key->kernel);
   snprintf(key->launch, sizeof key->launch, "%s", argv[7]);
   hd_file_close(&f);
+  if (argc > 8) snprintf(key->size, sizeof key->size, "%s", argv[8]);
   return HD_OK;
 }
 
@@ -33,7 +35,7 @@ int main(int argc, char **argv) {
   hd_store *s = NULL;
   hd_diag d = {0};
   char name[HD_DIGEST_HEX], line[1600];
-  if (argc != 5 && argc != 8) return 2;
+  if (argc != 5 && argc != 8 && argc != 9) return 2;
   hd_status st = choose(argc, argv, &v.key, &d);
   snprintf(v.key.gpu, sizeof v.key.gpu, "%s", argv[2]);
   snprintf(v.key.driver, sizeof v.key.driver, "%s", argv[3]);
