@@ -127,7 +127,11 @@ static bool list_all(search *s, const run_variables *v) {
   if (!more || (v->all.n && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS)) return false;
   s->all = more;
   for (size_t k = 0; k < v->all.n; k++) {
-    const run_range r = {.at = v->all.data[k].at, .bytes = v->all.data[k].bytes, .context = context};
+    const run_variable *one = &v->all.data[k];
+    const run_range r = {.at = one->at,
+                         .bytes = one->bytes,
+                         .context = context,
+                         .kind = one->managed ? RUN_MEMORY_MANAGED : RUN_MEMORY_DEVICE};
     const size_t place = run_range_behind(s->all, s->n, r.at);
     memmove(&s->all[place + 1], &s->all[place], (s->n++ - place) * sizeof r);
     s->all[place] = r;

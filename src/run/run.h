@@ -78,7 +78,7 @@ typedef struct run_variable {
   char *name;
   uint32_t var; /* in the parsed module */
   uint64_t bytes;
-  bool constant;
+  bool constant, managed;
   uint64_t at; /* run_variables_find */
 } run_variable;
 typedef struct run_variables {

@@ -11,10 +11,14 @@
 
 /* ---- Which they are ---------------------------------------------------------------------------- */
 
+static bool is_managed(const hd_ptx_module *m, const hd_ptx_var *v) {
+  return v->attribute && strcmp(m->syms[v->attribute].name, "(.managed)") == 0;
+}
+
 static const char *obstacle(const hd_ptx_module *m, const hd_ptx_var *v) {
   if (m->address_size != 64) return "whose address has 32 bits";
   if (v->space != HD_M_GLOBAL && v->space != HD_M_CONST) return "of an unknown kind";
-  if (v->attribute) return "which is managed";
+  if (v->attribute && !is_managed(m, v)) return "which has an attribute that is not known";
   if (v->linkage & HD_LINK_EXTERN || v->unsized) return "which another module defines";
   if (v->bank) return "of a numbered bank";
   return hd_ptx_type_of(v->type).number == HD_NUM_OPAQUE ? "which is a reference to a texture or a surface"
@@ -27,7 +31,10 @@ hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_varia
     if (!used[k]) continue;
     const char *name = m->syms[v->sym].name, *why = obstacle(m, v);
     if (why) return hd_fail(d, HD_ERR_UNSUPPORTED, "it uses the module's variable %s, %s", name, why);
-    run_variable one = {.var = k, .bytes = hd_ptx_var_size(m, v), .constant = v->space == HD_M_CONST};
+    run_variable one = {.var = k,
+                        .bytes = hd_ptx_var_size(m, v),
+                        .constant = v->space == HD_M_CONST,
+                        .managed = is_managed(m, v)};
     if (!(one.name = strdup(name))) return hd_nomem(d);
     if (!hd_vec_push(&out->all, one)) {
       free(one.name);
@@ -160,12 +167,15 @@ hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables 
 
 /* ---- Addresses --------------------------------------------------------------------------------- */
 
+typedef int get_function(uint64_t *address, size_t *bytes, run_handle of, const char *name);
+
 const char *run_variables_find(run_variables *v, const run_module *m) {
-  int (*const get)(uint64_t *, size_t *, run_handle, const char *) =
-      m->library ? run_real.cuLibraryGetGlobal : run_real.cuModuleGetGlobal_v2;
   for (size_t k = 0; k < v->all.n; k++) {
     run_variable *one = &v->all.data[k];
     size_t bytes = 0;
+    get_function *const get = !m->library    ? run_real.cuModuleGetGlobal_v2
+                              : one->managed ? run_real.cuLibraryGetManaged
+                                             : run_real.cuLibraryGetGlobal;
     if (!get || get(&one->at, &bytes, m->handle, one->name) != RUN_SUCCESS || !one->at || bytes < one->bytes)
       return "the driver does not say where its variables are";
   }
