@@ -53,7 +53,8 @@ cu_result drv_cuGetProcAddress(const char *name, void **fn, int version, uint64_
 /* The tables are not documented. A CUDA runtime asks for one of these first, and cannot do without; heddle
  * has taken its place, unless it was not found. Other libraries ask for other tables, and do without. */
 static bool is_runtime(const cu_uuid *id) {
-  static const unsigned char tables[][4] = {{0x6B, 0xD5, 0xFB, 0x6C}, {0xF8, 0xCF, 0xF9, 0x51}};
+  static const unsigned char tables[][4] = {
+      {0x6B, 0xD5, 0xFB, 0x6C}, {0xF8, 0xCF, 0xF9, 0x51}, {0x21, 0x31, 0x8C, 0x60}};
   for (size_t k = 0; id && k < sizeof tables / sizeof *tables; k++)
     if (memcmp(id->bytes, tables[k], sizeof *tables) == 0) return true;
   return false;

@@ -147,10 +147,15 @@ static void follow_loads(void) {
   loader_close_code(at, LOADER_JUMP_BYTES);
 }
 
-/* Before anything of the program runs: preloaded libraries are initialised first. */
-__attribute__((constructor)) static void begin(void) {
-  const char *text = getenv(HD_PROGRAM_VARIABLE);
+/* The linker has this library initialised before all others (floor.cmake), so that a library with a runtime
+ * of its own has not registered its kernels there yet. The C library is not initialised either: there is no
+ * getenv. */
+__attribute__((constructor)) static void begin(int argc, char **argv, char **environment) {
+  static const char name[] = HD_PROGRAM_VARIABLE "=";
+  const char *text = NULL;
   hd_program_settings s;
+  for (char **e = environment; e && *e && !text; e++)
+    if (strncmp(*e, name, sizeof name - 1) == 0) text = *e + sizeof name - 1;
   if (!text) return;
   look_at_all(true);
   follow_loads();
