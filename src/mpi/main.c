@@ -85,6 +85,8 @@ int main(int argc, char **argv) {
     const hd_work_pool way = {&pool, mpi_pool_run};
     cli_how.pool = &way;
     rc = cli_main(argc, argv);
+    if (rc == EXIT_OK && ranks > 1 && !pool.used)
+      fprintf(stderr, "heddle: this command has no items to share: one rank did all of it (docs/fleet.md)\n");
     if (rc == EXIT_OK && pool.stray[0]) fprintf(stderr, "heddle: %s\n", pool.stray);
     fflush(NULL);
     hand_close(&own);

@@ -331,6 +331,7 @@ hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n
   state s = {.pool = ctx, .w = w, .todo = todo, .n = n, .take = done, .take_ctx = done_ctx};
   hd_arena memory;
   hd_arena_init(&memory);
+  s.pool->used = true;
   MPI_Comm_size(MPI_COMM_WORLD, &s.n_peers);
   s.peers = HD_NEW_N(&memory, (size_t)s.n_peers, peer);
   s.out = HD_NEW_N(&memory, n + 1, out_item);

@@ -16,6 +16,7 @@ typedef enum mpi_tag { TAG_START, TAG_READY, TAG_ITEM, TAG_ANSWER, TAG_DEAD, TAG
 typedef struct mpi_pool {
   hand *own;
   uint32_t local, locals; /* as hand_start has them */
+  bool used;              /* the command had items */
   char stray[768];        /* why a rank took no part; "" */
 } mpi_pool;
 hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n, hd_work_done *done,

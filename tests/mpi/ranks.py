@@ -110,7 +110,8 @@ def any_number_of_ranks_writes_the_bytes_of_one_process():
 
 def other_commands_and_errors_end_as_they_do_in_one_process():
     rc, text = finish(start(2, ["--version"]))
-    check("a command without items runs on rank 0 alone", rc == 0 and text.count("heddle") == 1, text)
+    check("a command without items runs on rank 0 alone", rc == 0 and text.count("heddle 0") == 1, text)
+    check("and says so", "no items to share" in text, text)
     rc, text = finish(start(2, ["sweep", "nosuch"]))
     check("an error ends all ranks", rc == 2 and text.count("no workload 'nosuch'") == 1, text)
 
