@@ -42,15 +42,15 @@ class Linear(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         x, w = ctx.saved_tensors
-        return multiply(g, w.t()), multiply(x.t(), g)
+        return multiply(g, w.t()) if ctx.needs_input_grad[0] else None, multiply(x.t(), g)
 
 
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 torch.manual_seed(0)
-n = 16384
-x = torch.randn(n, n, device="cuda", dtype=torch.bfloat16)
-w = (torch.randn(n, n, device="cuda", dtype=torch.bfloat16) / 128).requires_grad_()
-y = torch.randn(n, n, device="cuda", dtype=torch.bfloat16)
+tokens, inputs, outputs = 8192, 8192, 32768
+x = torch.randn(tokens, inputs, device="cuda", dtype=torch.bfloat16)
+w = (torch.randn(inputs, outputs, device="cuda", dtype=torch.bfloat16) / 96).requires_grad_()
+y = torch.randn(tokens, outputs, device="cuda", dtype=torch.bfloat16)
 for k in range(steps + 1):
     if k == 1:
         torch.cuda.synchronize()
