@@ -19,19 +19,20 @@ enum { HD_STEER_PATH = 1024 };
 typedef struct hd_steer_settings {
   char plan[512];               /* for every kernel that admits it, in place of verdicts; "": none */
   char verdicts[HD_STEER_PATH]; /* file of verdicts; "": none */
-  char report[HD_STEER_PATH];   /* file for the report as JSON; "": text on standard error */
-  char quiet[2];                /* "1": no report */
-  char tune[2];                 /* "1": launches are tuned */
-  char budget[16], total[16];   /* seconds for one shape of a kernel's launches, for all; "": the usual */
-  char worth[16];               /* seconds of a shape's launches before they are tuned; "": the usual */
-  char gain[16];                /* the least speedup that a plan is adopted for; "": the usual */
-  char record[HD_STEER_PATH];   /* folder for launches that are recorded; "": none */
-  char profile[2];              /* "1": launches are timed */
-  char kernel[256];             /* of kernels whose names match, as a shell's pattern; "": of all */
-  char launch[16];              /* this launch of each of them, from 1; "": the first of each shape */
-  char most[16];                /* how many are kept, those that took most time; "": the usual */
-  char found[HD_STEER_PATH];    /* folder for verdicts that are found, each a file; "": none */
-  char texts[HD_STEER_PATH];    /* folder for the PTX of machine code, by its digest; "": none */
+  char report[HD_STEER_PATH];   /* file for the report as JSON; "": none */
+  char page[HD_STEER_PATH]; /* file for it as an HTML page; "": none. Without both: text on standard error */
+  char quiet[2];            /* "1": no report */
+  char tune[2];             /* "1": launches are tuned */
+  char budget[16], total[16]; /* seconds for one shape of a kernel's launches, for all; "": the usual */
+  char worth[16];             /* seconds of a shape's launches before they are tuned; "": the usual */
+  char gain[16];              /* the least speedup that a plan is adopted for; "": the usual */
+  char record[HD_STEER_PATH]; /* folder for launches that are recorded; "": none */
+  char profile[2];            /* "1": launches are timed */
+  char kernel[256];           /* of kernels whose names match, as a shell's pattern; "": of all */
+  char launch[16];            /* this launch of each of them, from 1; "": the first of each shape */
+  char most[16];              /* how many are kept, those that took most time; "": the usual */
+  char found[HD_STEER_PATH];  /* folder for verdicts that are found, each a file; "": none */
+  char texts[HD_STEER_PATH];  /* folder for the PTX of machine code, by its digest; "": none */
 } hd_steer_settings;
 
 /* The variable that holds them. */
@@ -48,11 +49,11 @@ HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
 HD_API bool hd_steer_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared);
 
 typedef struct hd_steer_options {
-  const char *plan;   /* of hd_plan_parse, not for any one launch; NULL: verdicts */
-  const char *store;  /* of hd_store_open; NULL: the usual one */
-  const char *pin;    /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
-  const char *report; /* NULL: text on standard error */
-  const char *folder; /* of libheddle-run.so; NULL: where it lies beside this program */
+  const char *plan;  /* of hd_plan_parse, not for any one launch; NULL: verdicts */
+  const char *store; /* of hd_store_open; NULL: the usual one */
+  const char *pin;   /* file of hd_store_export whose verdicts are used, and no others; NULL: the store's */
+  const char *report, *page;   /* files, as in hd_steer_settings; NULL: none */
+  const char *folder;          /* of libheddle-run.so; NULL: where it lies beside this program */
   const char *record, *kernel; /* as there; NULL: none, all */
   bool quiet, tune, profile;
   const char *budget, *total, *worth, *gain, *launch,

@@ -23,6 +23,7 @@ int cmd_run(int argc, char **argv) {
        "seconds that launches take before they are tuned (default: 0.001)"},
       {"gain", 0, CLI_TEXT, &o.gain, 0, "X", "the least speedup that a plan is adopted for (default: 1.01)"},
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
+      {"html", 0, CLI_TEXT, &o.page, 0, "FILE", "and as a page"},
       {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
       {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
       {0}};

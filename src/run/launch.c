@@ -177,6 +177,8 @@ static run_variant *choose(run_handle function, const run_launch *l, run_replace
 /* A launch that the driver does not take is the original's to fail. */
 static bool took(int r, run_variant *v) {
   if (r == RUN_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);
+  if (r == RUN_SUCCESS && v->saves)
+    atomic_fetch_add_explicit(&v->kernel->saved, v->saves, memory_order_relaxed);
   return r == RUN_SUCCESS;
 }
 

@@ -29,7 +29,7 @@ typedef struct row {
   const char *refused; /* why no plan can touch it; NULL: not asked, or some can */
   const char *folder;  /* of the launch that was recorded and stands for most time; NULL: none */
   double folder_seconds;
-  unsigned long launches, steered;
+  unsigned long launches, steered, saved; /* nanoseconds */
 } row;
 typedef HD_VEC(row) rows;
 
@@ -62,6 +62,7 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
       r->folder_seconds = s->seconds * (double)s->launches;
     }
   r->steered += steered;
+  r->saved += atomic_load(&((run_kernel *)(uintptr_t)k)->saved);
   if (steered || k->speedup) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
   if (steered + (k->speedup ? k->trials : 0) < launches) r->why = run_why(m, k);
@@ -76,9 +77,16 @@ static int by_launches(const void *a, const void *b) {
 
 enum { MOST_ROWS = 20 };
 
-static void print_text(const rows *list, unsigned long launches, unsigned long steered, hd_buf *b) {
-  hd_buf_printf(b, "heddle: %zu kernel%s, %lu launch%s, %lu of them steered\n", list->n,
-                list->n == 1 ? "" : "s", launches, launches == 1 ? "" : "es", steered);
+static void print_head(const rows *list, const row *all, hd_buf *b) {
+  hd_buf_printf(b, "%zu kernel%s, %lu launch%s, %lu of them steered", list->n, list->n == 1 ? "" : "s",
+                all->launches, all->launches == 1 ? "" : "es", all->steered);
+  if (all->saved) hd_buf_printf(b, ", which saved about %.3g ms", (double)all->saved * 1e-6);
+}
+
+static void print_text(const rows *list, const row *all, hd_buf *b) {
+  hd_buf_puts(b, "heddle: ");
+  print_head(list, all, b);
+  hd_buf_putc(b, '\n');
   for (size_t k = 0; k < list->n && k < MOST_ROWS; k++) {
     const row *r = &list->data[k];
     hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->name);
@@ -103,8 +111,9 @@ static void put_string(hd_buf *b, const char *key, const char *text) {
   hd_buf_putc(b, '"');
 }
 
-static void print_json(const rows *list, unsigned long launches, unsigned long steered, hd_buf *b) {
-  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"kernels\": [", launches, steered);
+static void print_json(const rows *list, const row *all, hd_buf *b) {
+  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"saved\": %.9g, \"kernels\": [", all->launches,
+                all->steered, (double)all->saved * 1e-9);
   for (size_t k = 0; k < list->n; k++) {
     const row *r = &list->data[k];
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
@@ -114,32 +123,74 @@ static void print_json(const rows *list, unsigned long launches, unsigned long s
     if (r->folder) put_string(b, "folder", r->folder);
     if (r->plan) put_string(b, "plan", r->plan);
     if (r->speedup) hd_buf_printf(b, ", \"speedup\": %.4g", r->speedup);
+    if (r->saved) hd_buf_printf(b, ", \"saved\": %.9g", (double)r->saved * 1e-9);
     if (r->why) put_string(b, "why", r->why);
     hd_buf_putc(b, '}');
   }
   hd_buf_puts(b, "\n]}\n");
 }
 
+/* ---- The page ---------------------------------------------------------------------------------- */
+
+static void put_cell(hd_buf *b, const char *text) {
+  hd_buf_puts(b, "<td>");
+  for (const char *p = text ? text : ""; *p; p++)
+    if (*p == '<' || *p == '&')
+      hd_buf_puts(b, *p == '<' ? "&lt;" : "&amp;");
+    else
+      hd_buf_putc(b, *p);
+}
+
+static void print_page(const rows *list, const row *all, hd_buf *b) {
+  hd_buf_puts(b, "<!doctype html><meta charset=\"utf-8\"><title>heddle run</title><style>"
+                 "body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:left}</style><p>");
+  print_head(list, all, b);
+  hd_buf_puts(
+      b, "</p><table><tr><th>kernel<th>launches<th>steered<th>plan<th>saved ms<th>not steered, because\n");
+  for (size_t k = 0; k < list->n; k++) {
+    const row *r = &list->data[k];
+    hd_buf_puts(b, "<tr>");
+    put_cell(b, r->name);
+    hd_buf_printf(b, "<td>%lu<td>%lu", r->launches, r->steered);
+    put_cell(b, r->plan);
+    hd_buf_printf(b, "<td>%.3f", (double)r->saved * 1e-6);
+    put_cell(b, r->why);
+    hd_buf_putc(b, '\n');
+  }
+  hd_buf_puts(b, "</table>\n");
+}
+
+/* ---- All of it --------------------------------------------------------------------------------- */
+
+static void write_report(const char *path, void (*print)(const rows *, const row *, hd_buf *),
+                         const rows *list, const row *all) {
+  hd_buf b = {0};
+  hd_diag d = {0};
+  if (!path[0]) return;
+  print(list, all, &b);
+  if (b.failed || hd_file_write(path, b.data, b.len, &d) != HD_OK)
+    run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message);
+  hd_buf_free(&b);
+}
+
 void run_report(void) {
   rows list = {0};
+  row all = {0};
   hd_buf b = {0}, lines = {0};
   run_times_take();
   if (run_settings.record[0]) run_record_end(&lines);
-  unsigned long launches = 0, steered = 0;
   for (const run_module *m = run_modules; m; m = m->next)
     for (const run_kernel *k = m->kernels; k; k = k->next) add(&list, m, k);
   if (list.n) qsort(list.data, list.n, sizeof *list.data, by_launches);
   for (size_t k = 0; k < list.n; k++) {
-    launches += list.data[k].launches;
-    steered += list.data[k].steered;
+    all.launches += list.data[k].launches;
+    all.steered += list.data[k].steered;
+    all.saved += list.data[k].saved;
   }
-  if (run_settings.report[0]) {
-    hd_diag d = {0};
-    print_json(&list, launches, steered, &b);
-    if (b.failed || hd_file_write(run_settings.report, b.data, b.len, &d) != HD_OK)
-      run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message);
-  } else if (!run_settings.quiet[0]) {
-    print_text(&list, launches, steered, &b);
+  write_report(run_settings.report, print_json, &list, &all);
+  write_report(run_settings.page, print_page, &list, &all);
+  if (!run_settings.report[0] && !run_settings.page[0] && !run_settings.quiet[0]) {
+    print_text(&list, &all, &b);
     if (!b.failed) fwrite(b.data, 1, b.len, stderr);
     if (lines.len && !lines.failed) fwrite(lines.data, 1, lines.len, stderr);
   }

@@ -108,6 +108,7 @@ typedef struct run_variant {
   } reads, writes;
   hd_recipe recipe;
   hd_table table;
+  uint64_t saves;              /* nanoseconds of each launch, as they were measured; 0: none, or not known */
   run_handle library;          /* of `text`, once it is loaded; NULL where it has variables: see run_place */
   _Atomic(run_place *) places; /* the contexts that it is ready in */
   atomic_bool off;             /* the driver did not take it once: the original is launched */
@@ -123,11 +124,11 @@ struct run_kernel {
   char refused[256]; /* why no plan can touch it, where it was asked; "": some can */
   const char *tuned; /* what came of tuning, where the original stays; static. NULL: it was not tried */
   double speedup;    /* of that, where it was found in this process; 0: it was not */
-  atomic_ulong launches, steered;
-  double seconds;       /* of those launches that were timed, and how many they are */
-  unsigned long timed;  /* under the lock of times.c */
-  unsigned long trials; /* launches that were made in tuning */
-  atomic_bool later;    /* see run_place_later */
+  atomic_ulong launches, steered, saved; /* saved: nanoseconds, of those that were steered */
+  double seconds;                        /* of those launches that were timed, and how many they are */
+  unsigned long timed;                   /* under the lock of times.c */
+  unsigned long trials;                  /* launches that were made in tuning */
+  atomic_bool later;                     /* see run_place_later */
   _Atomic(run_variant *) variants;
   struct run_shape *shapes; /* of its launches, where they are watched */
   uint32_t set;             /* attributes that the program has set, as bits; and their values */
@@ -167,6 +168,10 @@ extern hd_steer_settings run_settings;
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
 
+/* What a launch saves that takes so many microseconds less. */
+static inline uint64_t run_saves(double before_us, double after_us) {
+  return before_us > after_us ? (uint64_t)((before_us - after_us) * 1e3) : 0;
+}
 /* The kernel under the plan. HD_ERR_REFUSED and others with the reason in *d. */
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
                            const hd_verdict *verdict, run_variant **out, hd_diag *d);

@@ -206,6 +206,7 @@ static void decide(search *s, const run_shape *shape) {
     v->speedup = u.median;
     v->low = u.low;
     v->high = u.high;
+    s->best[0].v->saves = run_saves(before * 1e6, after * 1e6);
     adopt(s, shape);
   }
   v->before_us = before * 1e6;

@@ -54,6 +54,7 @@ static void add_up(const run_module *m, const run_kernel *k) {
   if (!g) return;
   atomic_fetch_add(&g->launches, launches);
   atomic_fetch_add(&g->steered, steered);
+  atomic_fetch_add(&g->saved, atomic_load(&((run_kernel *)(uintptr_t)k)->saved));
   if (steered) memcpy(g->plan, k->plan, sizeof g->plan);
   if (steered < launches) snprintf(g->why, sizeof g->why, "%s", run_why(m, k));
 }

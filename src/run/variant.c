@@ -289,6 +289,7 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   run_variant *v = calloc(1, sizeof *v);
   if (!v) return hd_nomem(d);
   v->kernel = kernel;
+  if (verdict) v->saves = run_saves(verdict->before_us, verdict->after_us);
   hd_status st = open_part(&p, text, kernel->name, d);
   if (st == HD_OK) st = run_variables_list(p.m, p.module_vars, &v->variables, d);
   /* Verdicts that no program found while it ran have a size. */

@@ -172,7 +172,8 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
   if (st == HD_OK) st = make_tuning(o, s, d);
   if (o->profile) s->profile[0] = '1';
   if (st == HD_OK && o->record) st = make_recording(o, s, d);
-  return st == HD_OK && o->report ? hd_program_keep_path(o->report, s->report, sizeof s->report, d) : st;
+  if (st == HD_OK && o->report) st = hd_program_keep_path(o->report, s->report, sizeof s->report, d);
+  return st == HD_OK && o->page ? hd_program_keep_path(o->page, s->page, sizeof s->page, d) : st;
 }
 
 hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),

@@ -8,6 +8,7 @@
 static const hd_steer_settings sample = {.plan = "order=tile:8x4,bind=agents",
                                          .verdicts = "/a folder/x.verdicts",
                                          .report = "/a = b.json",
+                                         .page = "/a page.html",
                                          .quiet = "1"};
 
 static void settings_survive_the_environment(void **state) {

@@ -31,7 +31,14 @@ static hd_status choose(int argc, char **argv, hd_verdict_key *key, hd_diag *d) 
 int main(int argc, char **argv) {
   static const uint32_t table[8] = {0, 2, 4, 6, 1, 3, 5, 7};
   const char *plan = argc >= 5 ? argv[4] : "";
-  hd_verdict v = {.name = "order", .speedup = 2, .low = 2, .high = 2, .confidence = 0.99, .when = 1};
+  hd_verdict v = {.name = "order",
+                  .speedup = 2,
+                  .low = 2,
+                  .high = 2,
+                  .confidence = 0.99,
+                  .before_us = 3,
+                  .after_us = 1,
+                  .when = 1};
   hd_store *s = NULL;
   hd_diag d = {0};
   char name[HD_DIGEST_HEX], line[1600];
