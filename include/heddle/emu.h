@@ -67,6 +67,9 @@ typedef struct hd_emu_options {
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
 HD_API void hd_emu_destroy(hd_emu *e);
 HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
+/* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
+ * whose accesses follow from no product, which are then taken several times as fast. Not during a launch. */
+HD_API void hd_emu_skip_products(hd_emu *e, bool skip);
 
 /* Device memory. Addresses are 256-byte aligned and never 0; accesses past an
  * allocation's end are caught. Fresh memory counts as never written. */

@@ -48,6 +48,7 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   for (uint32_t i = 0; st == HD_OK && how->like && i < w->n_launches; i++)
     if (how->like[i] != i) r->traces[i] = r->traces[how->like[i]];
   if (st == HD_OK) st = fill(r, how->reads_data, d);
+  if (st == HD_OK && !plans) predict_skip_products(code, &r->r);
   if (st == HD_OK)
     *out = r;
   else

@@ -28,6 +28,10 @@ void steering_free(steering *s);
 
 typedef struct states states;
 
+/* products.c: have a runner of the originals, with its buffers filled, leave matrix products out, where no
+ * access follows from them. For traces alone. */
+void predict_skip_products(const hd_compiled *code, runner *r);
+
 typedef struct recording {
   runner r;
   unsigned threads;

@@ -41,6 +41,7 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
     runner_fill_from(&r, first->bytes, first->filled);
   else if (st == HD_OK)
     st = runner_fill(&r, d);
+  if (st == HD_OK && !plans) predict_skip_products(code, &r);
   if (st == HD_OK && run.trace_seconds > 0)
     for (uint32_t i = 0; i < w->n_launches; i++)
       hd_trace_set_deadline(traces[i], hd_seconds() + run.trace_seconds);

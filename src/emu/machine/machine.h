@@ -125,6 +125,9 @@ bool emu_heap_free(emu_warp *w, uint64_t addr);
 /* They are carried out when they are issued, but their results are kept back until the warp waits for
  * them. */
 
+/* hd_emu_skip_products says so. */
+bool emu_skips_products(const emu_warp *w);
+
 /* wgmma.c. The sums that a product with these registers adds to, f32 or s32, [16][d->n]; the registers
  * are out of reach from now on. NULL after a fault. The descriptors (of A: 0 when it is in registers) must be
  * the same in all warps of the warpgroup. */

@@ -27,6 +27,7 @@ typedef char fragment[EMU_FRAGMENT_REGS * 256] __attribute__((aligned(64)));
 
 HANDLER(mma) {
   const emu_mma *x = i->extra;
+  if (emu_skips_products(w)) return;
   const unsigned bytes = x->m.a == NUM_MMA_F64 ? 256 : 128;
   fragment a, b, c, d;
   read_fragment(r, x->a, x->m.a_regs, bytes, a);
@@ -38,6 +39,7 @@ HANDLER(mma) {
 
 HANDLER(mma_quads) {
   const emu_mma *x = i->extra;
+  if (emu_skips_products(w)) return;
   uint32_t a[2][32], b[2][32], c[8][32], d[8][32] __attribute__((aligned(64)));
   read_fragment(r, x->a, x->m.a_regs, 128, (char *)a);
   read_fragment(r, x->b, x->m.b_regs, 128, (char *)b);
@@ -48,6 +50,7 @@ HANDLER(mma_quads) {
 
 HANDLER(wmma_mma) {
   const emu_mma *x = i->extra;
+  if (emu_skips_products(w)) return;
   for (unsigned half = 0; half < 2; half++) {
     fragment a, b, c, d;
     const unsigned in_m = x->split == 'm' ? half : 0, in_n = x->split == 'n' ? half : 0;

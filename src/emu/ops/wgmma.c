@@ -227,14 +227,14 @@ HANDLER(wgmma_mma) {
   place(&o, b_desc, x->b_mn_major, 0, m->n);
   if (!fetch(w, i, &o)) return;
 
+  uint32_t *const sums = emu_wgmma_begin(w, i, &x->d, (const uint64_t[2]){a_desc, b_desc});
+  if (!sums || emu_skips_products(w) || !emu_wgmma_reads(w, i, o.at, o.n, x->a_in_regs ? x->a_slot : NULL))
+    return;
   values a, b;
   uint8_t lines[ROWS * K_BYTES];
   if (x->a_in_regs) read_fragment(r, x->a_slot, lines);
   unpack(m->a, x->a_in_regs ? lines : o.bytes[0], x->a_mn_major, ROWS, x->negate_a, &a);
   unpack(m->b, o.bytes[b_first], x->b_mn_major, m->n, x->negate_b, &b);
-
-  uint32_t *const sums = emu_wgmma_begin(w, i, &x->d, (const uint64_t[2]){a_desc, b_desc});
-  if (!sums || !emu_wgmma_reads(w, i, o.at, o.n, x->a_in_regs ? x->a_slot : NULL)) return;
   if (!scale) memset(sums, 0, (size_t)ROWS * m->n * sizeof *sums);
   if (num_wgmma_is_float(m))
     multiply_floats(m, &a, &b, sums);
