@@ -12,7 +12,7 @@ enum {
   EMU_BARRIERS = 16,
   EMU_CLUSTER_BARRIER = EMU_BARRIERS, /* emu_mwarp.barrier: of the cluster */
   EMU_SHARED_LIMIT = HD_MAX_SHARED,
-  EMU_BOUNDS = 64, /* see emu_bounds */
+  EMU_BOUNDS = 256, /* see emu_bounds */
 };
 
 typedef struct emu_barrier {
