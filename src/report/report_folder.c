@@ -155,9 +155,12 @@ hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d) {
     json_decref(files);
     return st;
   }
-  html_begin_with(out, "heddle report", page_css);
+  char *whole = realpath(folder, NULL); /* "." has a name, too */
+  const char *slash = whole ? strrchr(whole, '/') : NULL, *name = slash && slash[1] ? slash + 1 : folder;
+  html_begin_with(out, name, page_css);
   hd_buf_puts(out, "<header><h1>");
-  html_escape(out, folder);
+  html_escape(out, name);
+  free(whole);
   hd_buf_printf(out,
                 "</h1><span class=\"sub\">heddle report, %zu files</span></header><nav></nav><main></main>",
                 json_array_size(files));

@@ -13,6 +13,9 @@ out, and what is no JSON is text:
   $ mkdir -p d/in && printf '[{"a":1,"b":"</script>"},{"a":2},{"a":3},{"a":4}]' > d/x.json && printf '{"n":1}\n{"n":' > d/in/y.jsonl && echo '{broken' > d/z.json && echo a,b > d/t.csv && touch d/other.bin
   $ heddle report d && grep -o '<script id="files".*' d/index.html | sed 's/<script>.*//'
   <script id="files" type="application/json">[{"name":"in/y.jsonl","json":[{"n":1}]},{"name":"t.csv","text":"a,b\n"},{"name":"x.json","json":{"$rows":4,"$columns":{"a":[1,2,3,4],"b":["\u003c/script>",null,null,null]}}},{"name":"z.json","text":"{broken\n"}]</script>
+  $ (cd d; heddle report .); grep -oE '<(title|h1)>[^<]*' d/index.html
+  <title>d
+  <h1>d
   $ heddle report d -o - | head -c 15
   <!doctype html>
 
