@@ -5,8 +5,15 @@
 #include "report/json.h"
 #include "report/table.h"
 
+typedef struct verdict_rows {
+  hd_text_table *table;
+  size_t n;
+} verdict_rows;
+
 static bool put_row(void *ctx, const hd_verdict *v) {
-  hd_text_table *t = ctx;
+  verdict_rows *rows = ctx;
+  hd_text_table *t = rows->table;
+  rows->n++;
   char date[32] = "";
   struct tm tm;
   time_t when = (time_t)v->when;
@@ -27,11 +34,13 @@ hd_status hd_verdicts_text(hd_store *s, const hd_store_filter *f, hd_buf *out, h
   static const char *const head[] = {"name",    "plan", "speedup", "99%", "default us",
                                      "plan us", "GPU",  "driver",  "made"};
   hd_text_table *t = hd_text_table_new("llrrrrlll");
+  verdict_rows rows = {t, 0};
   if (!t) return hd_nomem(d);
   report_put_head(t, head, sizeof head / sizeof *head);
   hd_text_table_rule(t);
-  hd_status st = hd_store_each(s, f, put_row, t, d);
-  if (st == HD_OK) hd_text_table_print(t, out);
+  hd_status st = hd_store_each(s, f, put_row, &rows, d);
+  if (st == HD_OK && rows.n) hd_text_table_print(t, out);
+  if (st == HD_OK && !rows.n) hd_buf_puts(out, "No verdicts: heddle tune and heddle bench find them.\n");
   hd_text_table_free(t);
   return st;
 }

@@ -13,19 +13,19 @@ static void put_compared(const hd_workload *w, hd_buf *out) {
 }
 
 void hd_workloads_text(const hd_workload *const *workloads, const char *const *names, size_t n, hd_buf *out) {
-  static const char *const head[] = {"name", "paper", "category", "launches", "compared", "what"};
-  hd_text_table *t = hd_text_table_new("lllrll");
+  static const char *const head[] = {"name", "what", "launches", "category", "paper", "compared"};
+  hd_text_table *t = hd_text_table_new("llrlll");
   report_put_head(t, head, sizeof head / sizeof *head);
   for (size_t i = 0; t && i < n; i++) {
     const hd_workload *w = workloads[i];
     hd_buf compared = {0};
     put_compared(w, &compared);
     hd_text_table_cell(t, "%s", names[i]);
-    hd_text_table_cell(t, "%s", w->paper[0] ? w->paper : "-");
-    hd_text_table_cell(t, "%s", w->category[0] ? w->category : "-");
-    hd_text_table_cell(t, "%u", w->n_launches);
-    hd_text_table_cell(t, "%s", compared.data ? compared.data : "");
     hd_text_table_cell(t, "%s", w->title);
+    hd_text_table_cell(t, "%u", w->n_launches);
+    hd_text_table_cell(t, "%s", w->category[0] ? w->category : "-");
+    hd_text_table_cell(t, "%s", w->paper[0] ? w->paper : "-");
+    hd_text_table_cell(t, "%s", compared.data ? compared.data : "");
     out->failed |= compared.failed;
     hd_buf_free(&compared);
   }

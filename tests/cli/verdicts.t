@@ -9,6 +9,8 @@ The store of verdicts:
   >  "name": "copy", "plan": "baseline", "speedup": 1, "low": 1, "high": 1, "confidence": 0.99,
   >  "before_us": 10, "after_us": 10, "tried": 40, "made": 1700000000, "counters": ""}]}
   > END
+  $ heddle verdicts --store v.db
+  No verdicts: heddle tune and heddle bench find them.
   $ heddle verdicts import v.json --store v.db
   2 verdicts taken over
   $ heddle verdicts import v.json --store v.db
