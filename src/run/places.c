@@ -1,4 +1,5 @@
 /* Rewritten kernels in contexts. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,11 @@ static run_handle load_text(const char *text) {
 /* A library is of all contexts, unless it has addresses of one. */
 static run_handle library_of(run_variant *v, run_place *p) {
   if (!v->variables.all.n) return v->library ? v->library : (v->library = load_text(v->text));
-  if (run_variables_find(&v->variables, v->kernel->module)) return NULL;
+  const char *why = run_variables_find(&v->variables, v->kernel->module);
+  if (why) {
+    snprintf(v->kernel->why, sizeof v->kernel->why, "%s", why);
+    return NULL;
+  }
   char *text = run_variables_fill(&v->variables, v->text);
   p->library = load_text(text);
   free(text);

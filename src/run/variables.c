@@ -25,11 +25,18 @@ static const char *obstacle(const hd_ptx_module *m, const hd_ptx_var *v) {
                                                          : NULL;
 }
 
+static bool is_item(const hd_ptx_module *m, uint32_t var) {
+  for (uint32_t k = 0; k < m->n_items; k++)
+    if (m->items[k].kind == HD_I_VAR && m->items[k].index == var) return true;
+  return false;
+}
+
 hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_variables *out, hd_diag *d) {
   for (uint32_t k = 0; k < m->n_vars; k++) {
     const hd_ptx_var *v = &m->vars[k];
     if (!used[k]) continue;
-    const char *name = m->syms[v->sym].name, *why = obstacle(m, v);
+    const char *name = m->syms[v->sym].name,
+               *why = is_item(m, k) ? obstacle(m, v) : "which a function declares";
     if (why) return hd_fail(d, HD_ERR_UNSUPPORTED, "it uses the module's variable %s, %s", name, why);
     run_variable one = {.var = k,
                         .bytes = hd_ptx_var_size(m, v),

@@ -27,8 +27,8 @@ typedef struct part {
 
 static bool reach(part *p, uint32_t func);
 
-/* Texts for printf and assert and tables of CUDA's functions, which the host cannot name and nothing writes.
- */
+/* Texts for printf and assert, and tables of CUDA's functions: the host cannot name them, and nothing writes
+ * them. */
 static bool is_text(const hd_ptx_module *m, const hd_ptx_var *v) {
   static const char *const begin[] = {"$str", "__unnamed_", "__cudart_"};
   const char *name = m->syms[v->sym].name;
@@ -131,7 +131,7 @@ static hd_status bind_variables(part *p, run_variant *v, hd_diag *d) {
   return run_variables_replace(p->m, in, &v->variables, d);
 }
 
-/* ---- The plan -------------------------------------------------------------------------------------- */
+/* ---- The plan ---------------------------------------------------------------------------------- */
 
 static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
                             run_variant *v, hd_rewrite_options *o, hd_diag *d) {

@@ -1,6 +1,8 @@
 /* Facts of a program's kernels that are read before their launches are repeated. */
 #include "check.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "run/run.h"
@@ -45,8 +47,76 @@ static void loads_through_a_parameter_that_is_not_written_count(void **state) {
   run_facts_free(&f);
 }
 
+/* ---- Variables --------------------------------------------------------------------------------- */
+
+#define HEAD ".version 7.8\n.target sm_70\n.address_size 64\n"
+#define KERNEL                                                                                               \
+  ".visible .entry use(.param .u64 out) {\n.reg .b32 %r<4>; .reg .b64 %d<4>; ld.param.u64 %d1, [out];\n"
+
+/* Every way to name a variable, of two in one instruction, and with a constant. */
+static const char many[] = HEAD
+    ".visible .global .align 8 .u64 slot[4];\n.const .align 4 .u32 few[3] = {1, 2, 3};\n"
+    ".func (.param .u32 r) second() { .reg .b32 %r<2>; ld.const.u32 %r1, [few+4]; st.param.u32 [r], %r1; "
+    "ret; "
+    "}\n" KERNEL "mov.u64 %d2, few+8; ld.const.u32 %r1, [%d2]; mov.u64 %d3, slot; st.global.u64 [slot+8], "
+    "%d3;\ncvta.const.u64 %d3, %d2; { .param .u32 o; call (o), second, (); ld.param.u32 %r2, [o]; }\n"
+    "st.global.u32 [%d1], %r2; ret; }\n";
+
+static void variables_become_their_addresses(void **state) {
+  (void)state;
+  const run_text text = {.data = (char *)(uintptr_t)many, .len = sizeof many - 1};
+  const run_gpu gpu = {.arch = 90, .n_sms = 132};
+  const hd_plan plan = {.order = {.kind = HD_ORDER_REVERSE}};
+  char name[] = "use";
+  run_kernel kernel = {.name = name};
+  run_variant *v;
+  hd_diag d;
+  assert_int_equal(run_variant_make(&gpu, &text, &kernel, &plan, NULL, &v, &d), HD_OK);
+  assert_int_equal(v->variables.all.n, 2);
+  assert_true(v->variables.constants);
+  for (size_t k = 0; k < 2; k++) v->variables.all.data[k].at = 0x7f0000001000 + 0x1000 * k;
+  char *filled = run_variables_fill(&v->variables, v->text);
+  hd_ptx_module *m;
+  hd_arena a;
+  hd_arena_init(&a);
+  assert_int_equal(hd_ptx_parse(filled, strlen(filled), "filled", &a, &m, &d), HD_OK);
+  assert_null(strstr(filled, "slot"));
+  assert_null(strstr(filled, "few"));
+  assert_null(strstr(filled, ".const"));
+  assert_null(strstr(filled, v->variables.word));
+  for (size_t k = 0; k < 2; k++) {
+    char address[32];
+    snprintf(address, sizeof address, "0x%llx", 0x7f0000001000ull + 0x1000 * k);
+    assert_non_null(strstr(filled, address));
+  }
+  hd_arena_free(&a);
+  free(filled);
+  run_variant_drop(v);
+}
+
+static void variables_that_have_no_address_here_are_refused(void **state) {
+  (void)state;
+  static const char *const bad[] = {
+      HEAD ".extern .global .u32 x;\n" KERNEL "ld.global.u32 %r1, [x]; st.global.u32 [%d1], %r1; ret; }\n",
+      HEAD KERNEL ".global .u32 x; ld.global.u32 %r1, [x]; st.global.u32 [%d1], %r1; ret; }\n",
+      HEAD ".global .texref x;\n" KERNEL "mov.u64 %d2, x; st.global.u64 [%d1], %d2; ret; }\n",
+      HEAD ".global .attribute(.unified(1, 2)) .u32 x;\n" KERNEL
+           "ld.global.u32 %r1, [x]; st.global.u32 [%d1], %r1; ret; }\n",
+      HEAD KERNEL "mov.u64 %d2, x; st.global.u64 [%d1], %d2; ret; }\n"};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    const run_text text = {.data = (char *)(uintptr_t)bad[k], .len = strlen(bad[k])};
+    run_facts f;
+    hd_diag d;
+    const hd_status st = run_facts_of(&text, "use", &f, &d);
+    if (st != HD_ERR_UNSUPPORTED) print_message("%zu: %s\n", k, d.message);
+    assert_int_equal(st, HD_ERR_UNSUPPORTED);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_shows_the_tiles_that_its_kernel_means),
-                                     cmocka_unit_test(loads_through_a_parameter_that_is_not_written_count)};
+                                     cmocka_unit_test(loads_through_a_parameter_that_is_not_written_count),
+                                     cmocka_unit_test(variables_become_their_addresses),
+                                     cmocka_unit_test(variables_that_have_no_address_here_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
