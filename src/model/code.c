@@ -33,6 +33,7 @@ enum {
   DIVISION_ALU = 10,
   DIVISION_IMAD = 6,
   MMA_F16_BITS = 16,
+  WARPS_OF_A_GROUP = 4, /* PTX ISA 9.0, 9.7.15.1: a warpgroup */
   MOST_UNROLLED = 48, /* PTX instructions of a loop's body that ptxas still unrolls */
 };
 
@@ -112,6 +113,7 @@ static void cost_of_product(const hd_ptx_module *m, const hd_ptx_form *f, model_
   if (!bits) bits = MMA_F16_BITS;
   in->unit = f->op == HD_OP_MMA || f->op == HD_OP_WMMA ? UNIT_MMA : UNIT_TENSOR;
   in->n = 1;
+  if (f->op == HD_OP_WGMMA) work /= WARPS_OF_A_GROUP; /* they make the product together, a quarter each */
   in->work = work ? (uint32_t)((uint64_t)work * bits / MMA_F16_BITS) : 1;
 }
 

@@ -8,12 +8,10 @@
 /* Buffers up to that many bytes are filled in any case: values decide some branches that access nothing. */
 static const uint64_t cheap_to_fill = 64 << 20;
 
-hd_status record_fill(recording *r, hd_diag *d) { return runner_fill(&r->r, d); }
-
 static hd_status fill(recording *r, bool reads_data, hd_diag *d) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < r->r.w->n_buffers; i++) bytes += r->r.w->buffers[i].bytes;
-  return reads_data || bytes <= cheap_to_fill ? record_fill(r, d) : HD_OK;
+  return reads_data || bytes <= cheap_to_fill ? runner_fill(&r->r, d) : HD_OK;
 }
 
 hd_status record_add(recording *r, uint32_t launch, hd_diag *d) {

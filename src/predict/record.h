@@ -20,7 +20,8 @@ typedef enum steered {
 typedef struct steering {
   steered kind;
   bool reads_data; /* data decide */
-  bool *state;     /* per buffer: it decides, and is written by a launch */
+  bool *written;   /* per buffer: a launch writes it */
+  bool *state;     /* per buffer: it decides, too */
 } steering;
 /* Follows from the text, and from which launch is given which buffers. steering_free frees what it holds. */
 hd_status record_steering(const hd_compiled *code, steering *out, hd_diag *d);
@@ -55,8 +56,6 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
 void record_close(recording *r); /* NULL is fine */
 /* A trace of its own for a launch that has another's. */
 hd_status record_add(recording *r, uint32_t launch, hd_diag *d);
-/* The buffers as they are before the first launch. */
-hd_status record_fill(recording *r, hd_diag *d);
 /* These tasks of a launch are in its trace from then on; no warp runs more than `most` instructions. */
 hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, uint64_t most,
                        hd_diag *d);

@@ -9,8 +9,9 @@ enum {
   SURVEYED = 16,         /* tasks of a launch that tell its work */
   LEAST_WAVES = 3,       /* of a part */
   LEAST_CUT = 512,       /* instructions of a warp */
+  SECTORS = 8,           /* that cost as much as an access */
   INSTRUCTIONS = 4,      /* of a warp, that cost as much as an access */
-  SMALL = 1 << 14,       /* threads of launches that are not worth a survey */
+  SMALL = 1 << 11,       /* threads of launches that are not worth a survey */
   RUN_INSTRUCTIONS = 30, /* of threads, that the emulator runs without a trace in half the time of a unit */
 };
 /* Of a warp, with its accesses, where nothing better is known. */
@@ -18,13 +19,13 @@ static const double UNITS_AN_INSTRUCTION = 0.5;
 static const uint64_t survey_instructions = 40000000; /* of warps; a survey ends after them */
 
 uint64_t hd_sample_units(double seconds, size_t replays) {
-  /* Of one of two busy cores of a processor of 2022; kernels lie between 3e6 and 20e6. */
-  static const double a_second = 5e6;
+  /* Of one of two busy cores of a processor of 2022; kernels lie between 4e6 and 13e6. */
+  static const double a_second = 6e6;
   return (uint64_t)(2 * seconds * a_second / (double)(replays ? replays : 1)) + 1;
 }
 
 double sample_units_of(const hd_trace_info *info) {
-  return (double)(info->warp_accesses + info->shared_accesses) +
+  return (double)(info->warp_accesses + info->shared_accesses) + (double)info->sectors / SECTORS +
          (double)info->warp_instructions / INSTRUCTIONS;
 }
 
@@ -223,13 +224,14 @@ static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, 
   states_run run = {.instructions = HD_NEW_N(&m->arena, (size_t)n + 1, double)};
   bool *wanted = HD_NEW_N(&m->arena, (size_t)n + 1, bool);
   hd_status st = run.instructions && wanted ? HD_OK : hd_nomem(d);
+  if (st == HD_OK) st = states_begin(r, &m->steering, &m->before, d);
   if (st == HD_OK) st = states_count(r, affordable * RUN_INSTRUCTIONS, launches_least(&m->row), &run, d);
   m->row.known = run.n;
   for (uint32_t i = 0; i < n; i++)
     units[i] = i < run.n ? run.instructions[i] * UNITS_AN_INSTRUCTION : units[group[i]];
   if (st == HD_OK) launches_choose(&m->row, affordable, m->use);
   for (uint32_t i = 0; i < n; i++) wanted[i] = m->use[i] != LAUNCH_LEFT_OUT;
-  if (st == HD_OK) st = states_keep(r, &m->steering, wanted, &m->before, d);
+  if (st == HD_OK) st = states_keep(m->before, r, wanted, d);
   r->before = m->before;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     if (!wanted[i]) continue;

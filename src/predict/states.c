@@ -5,8 +5,10 @@
 
 struct states {
   hd_arena arena;
-  uint32_t n_launches, n_buffers;
-  void ***held; /* per launch: NULL, or per buffer: NULL, or its bytes */
+  const steering *which;
+  uint32_t n_buffers;
+  void **first; /* per buffer that a launch writes: what it holds before the first one */
+  void ***held; /* per launch: NULL, or per buffer that is state: its bytes */
 };
 
 static hd_status run_launch(recording *r, uint32_t launch, hd_emu_stats *stats, hd_diag *d) {
@@ -27,41 +29,48 @@ hd_status states_count(recording *r, double most, uint32_t least, states_run *ru
   return HD_OK;
 }
 
-static hd_status keep(states *s, const recording *r, const steering *which, uint32_t launch, hd_diag *d) {
-  s->held[launch] = HD_NEW_N(&s->arena, (size_t)s->n_buffers + 1, void *);
-  if (!s->held[launch]) return hd_nomem(d);
-  for (uint32_t b = 0; b < s->n_buffers; b++) {
-    if (!which->state[b]) continue;
+/* Copies of the buffers that are marked; NULL: out of memory. */
+static void **copy(states *s, const recording *r, const bool *marked) {
+  void **to = HD_NEW_N(&s->arena, (size_t)s->n_buffers + 1, void *);
+  for (uint32_t b = 0; to && b < s->n_buffers; b++) {
     const uint64_t bytes = r->r.w->buffers[b].bytes;
-    s->held[launch][b] = HD_NEW_N(&s->arena, bytes + 1, char);
-    if (!s->held[launch][b]) return hd_nomem(d);
-    memcpy(s->held[launch][b], runner_bytes(&r->r, b), bytes);
+    if (!marked[b]) continue;
+    to[b] = HD_NEW_N(&s->arena, bytes + 1, char);
+    if (!to[b]) return NULL;
+    memcpy(to[b], runner_bytes(&r->r, b), bytes);
   }
-  return HD_OK;
+  return to;
 }
 
-hd_status states_keep(recording *r, const steering *which, const bool *wanted, states **out, hd_diag *d) {
+static void put_back(const states *s, void *const *from, runner *r) {
+  for (uint32_t b = 0; b < s->n_buffers; b++)
+    if (from[b]) memcpy(runner_bytes(r, b), from[b], r->w->buffers[b].bytes);
+}
+
+hd_status states_begin(const recording *r, const steering *which, states **out, hd_diag *d) {
   const hd_workload *w = r->r.w;
   states *s = calloc(1, sizeof *s);
-  uint32_t last = 0;
-  *out = NULL;
+  *out = s;
   if (!s) return hd_nomem(d);
   hd_arena_init(&s->arena);
-  s->n_launches = w->n_launches;
+  s->which = which;
   s->n_buffers = w->n_buffers;
   s->held = HD_NEW_N(&s->arena, (size_t)w->n_launches + 1, void **);
-  hd_status st = s->held ? record_fill(r, d) : hd_nomem(d);
-  for (uint32_t i = 0; i < w->n_launches; i++)
+  s->first = copy(s, r, which->written);
+  return s->held && s->first ? HD_OK : hd_nomem(d);
+}
+
+hd_status states_keep(states *s, recording *r, const bool *wanted, hd_diag *d) {
+  uint32_t last = 0;
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; i < r->r.w->n_launches; i++)
     if (wanted[i]) last = i;
+  put_back(s, s->first, &r->r);
   for (uint32_t i = 0; st == HD_OK && i <= last; i++) {
     hd_emu_stats stats;
-    if (wanted[i]) st = keep(s, r, which, i, d);
+    if (wanted[i] && !(s->held[i] = copy(s, r, s->which->state))) st = hd_nomem(d);
     if (st == HD_OK && i < last) st = run_launch(r, i, &stats, d);
   }
-  if (st == HD_OK)
-    *out = s;
-  else
-    states_free(s);
   return st;
 }
 
@@ -72,7 +81,5 @@ void states_free(states *s) {
 }
 
 void states_restore(const states *s, uint32_t launch, runner *r) {
-  if (!s->held[launch]) return;
-  for (uint32_t b = 0; b < s->n_buffers; b++)
-    if (s->held[launch][b]) memcpy(runner_bytes(r, b), s->held[launch][b], r->w->buffers[b].bytes);
+  if (s->held[launch]) put_back(s, s->held[launch], r);
 }

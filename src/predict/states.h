@@ -8,6 +8,10 @@
 
 #include "predict/record.h"
 
+/* `which` outlives *out, which states_free frees. The recording's buffers are filled, as they are before the
+ * first launch. */
+hd_status states_begin(const recording *r, const steering *which, states **out, hd_diag *d);
+
 /* What a run of the launches did, as far as it came. */
 typedef struct states_run {
   uint32_t n;           /* launches */
@@ -17,9 +21,9 @@ typedef struct states_run {
 /* Run the launches of the recording, whose buffers are filled, in order, until they have run `most`
  * instructions of threads, and at least the first `least`. run->instructions has room for all. */
 hd_status states_count(recording *r, double most, uint32_t least, states_run *run, hd_diag *d);
-/* Run them again, up to the last launch that is wanted, and keep the buffers that s marks before each of
- * these. states_free frees *out. */
-hd_status states_keep(recording *r, const steering *s, const bool *wanted, states **out, hd_diag *d);
+/* Run them again from the beginning, up to the last launch that is wanted, and keep the buffers that are
+ * state before each of these. */
+hd_status states_keep(states *s, recording *r, const bool *wanted, hd_diag *d);
 void states_free(states *s); /* NULL is fine */
 /* The buffers as they were before a launch, if it is one of those. */
 void states_restore(const states *s, uint32_t launch, runner *r);

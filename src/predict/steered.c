@@ -216,12 +216,13 @@ hd_status record_steering(const hd_compiled *code, steering *out, hd_diag *d) {
   for (uint32_t i = 0; i < w->n_launches; i++)
     if (w->launches[i].cooperative) out->kind = STEERED_WITHIN;
   out->state = u.decides;
-  free(u.written);
+  out->written = u.written;
   if (st != HD_OK) steering_free(out);
   return st;
 }
 
 void steering_free(steering *s) {
+  free(s->written);
   free(s->state);
-  s->state = NULL;
+  *s = (steering){0};
 }
