@@ -24,7 +24,7 @@ typedef struct hd_tune_options {
   hd_run_options run;
   double budget; /* seconds, about, of all but tables, levers alone and the proof, at least half of them for
                     search, which ends sooner where nothing comes near to winning; when 0, 4 and what
-                    eighty runs take, 10 at most */
+                    eighty runs take, twice that where DRAM moves four times the buffers' bytes, 10 at most */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
   bool shared;   /* others use the device too, which must have memory to allocate: the test of a plan leaves
@@ -36,8 +36,7 @@ typedef struct hd_tune_options {
   const hd_gpu *advisor; /* have hd_advise propose on this model, from a small size; NULL: it is not asked.
                             Models advise themselves */
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
-                            budget; when 0, two and a half budgets, or five where DRAM moves four times
-                            the buffers' bytes; none when negative */
+                            budget; two and a half budgets when 0, none when negative */
   hd_tune_strategy strategy; /* models have no vote, for they replay one threshold at a time: they search */
   const hd_plan *plans;      /* to try first */
   size_t n_plans;

@@ -75,6 +75,16 @@ static void add_plane_orders(order_list *l) {
   add_order(l, HD_ORDER_STRIDE, gx, 1);
 }
 
+/* Tasks that share lie so far apart: what is much nearer than a wave of CTAs runs at the same time anyway. */
+static void add_distances(const hd_plan_space *s, order_list *l) {
+  enum { DISTANCES = 8, OF_A_WAVE = 8 };
+  const uint64_t wave = (uint64_t)s->n_sms * plan_resident(s);
+  uint64_t distance = 2;
+  while (distance * OF_A_WAVE < wave) distance *= 2;
+  for (int i = 0; i < DISTANCES && 2 * distance <= l->V; i++, distance *= 2)
+    add_order(l, HD_ORDER_STRIDE, distance, 1);
+}
+
 /* Without a second dimension, reuse lies at some distance along the first. */
 static void add_line_orders(order_list *l) {
   static const uint32_t distances[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
@@ -94,10 +104,11 @@ static void add_line_orders(order_list *l) {
 
 /* Lists the orders that need no table, first the one that the CTAs have anyway; false for a grid that no
  * launch can have. */
-static bool list_orders(const uint32_t g[3], const hd_order *own, order_list *l) {
+static bool list_orders(const hd_plan_space *s, order_list *l) {
+  const uint32_t *g = s->grid;
   *l = (order_list){.g = g};
   if (!hd_grid_tasks(g, &l->V) || l->V > INT64_MAX) return false;
-  add_order(l, own->kind, own->a, own->b);
+  add_order(l, s->shape.own.kind, s->shape.own.a, s->shape.own.b);
   add_order(l, HD_ORDER_ROW, 0, 0);
   add_order(l, HD_ORDER_COL, 0, 0);
   bool line = (g[0] > 1) + (g[1] > 1) + (g[2] > 1) <= 1;
@@ -110,6 +121,7 @@ static bool list_orders(const uint32_t g[3], const hd_order *own, order_list *l)
     add_order(l, HD_ORDER_ZIGZAG, plane, 1);
     add_order(l, HD_ORDER_STRIDE, plane, 1);
   }
+  if (s->apart) add_distances(s, l);
   add_order(l, HD_ORDER_REVERSE, 0, 0);
   return true;
 }
@@ -156,13 +168,21 @@ static void offer(list *l, double prior, const char *reason, hd_plan plan) {
 }
 
 static const char compact[] = "CTAs that run at the same time lie close together in the grid";
+/* Decoding over prefixes that sequences share runs 2.8x faster on an H100 by the distance of those that
+ * share. */
+static const double distance_prior = 0.94;
+static const char distant[] =
+    "CTAs that share data lie far apart in the grid, at a distance that data decides";
 static const char tabled[] = "CTAs that share data run one after the other, whichever the data says";
 static const char heavy[] = "the longest CTAs start first, so that none runs alone at the end";
 
 static void offer_orders(list *l, const order_list *orders) {
-  for (size_t i = 1; i < orders->n; i++)
-    offer(l, order_prior(&orders->orders[i]), compact,
-          (hd_plan){.order = orders->orders[i], .shape = l->s->shape});
+  for (size_t i = 1; i < orders->n; i++) {
+    const hd_order *o = &orders->orders[i];
+    bool distance = l->s->apart && o->kind == HD_ORDER_STRIDE && o->b == 1;
+    offer(l, distance ? distance_prior : order_prior(o), distance ? distant : compact,
+          (hd_plan){.order = *o, .shape = l->s->shape});
+  }
   const struct {
     hd_order order;
     bool has;
@@ -343,7 +363,7 @@ size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap) {
   hd_candidate all[HD_CANDIDATES];
   list l = {.s = s, .at = all};
   order_list orders;
-  if (!list_orders(s->grid, &s->shape.own, &orders)) return 0;
+  if (!list_orders(s, &orders)) return 0;
   offer_threads(&l);
   if (s->can_order) {
     offer_orders(&l, &orders);

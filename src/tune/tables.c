@@ -7,10 +7,6 @@
 
 /* Of the budget, that a trace for a table may take: longer ones end as soon as their pace says so. */
 static const double table_budgets = 2.5;
-/* Where DRAM moves so many times the buffers' bytes, most of a run may be saved, and a trace is worth twice
- * that: decoding over shared prefixes moves 8.5 times as many, and affinity makes it 2.8x faster on an H100.
- */
-static const double much_to_save = 4;
 /* Bytes that DRAM moves over those of the buffers: where there are fewer, an order of tasks has little to
  * save. On an H100 the four that affinity made faster (md, irreg, cfd, spmm-community) move 2 to 9 times as
  * many; decode-shared-prefix and btree, for which tables were made in vain, 1.2 and 0.3 times. */
@@ -28,16 +24,8 @@ static const double at_roofline = 1.12;
  * whole launch can be afforded. */
 static const double instructions_per_second = 150e6, bytes_per_access = 40, most_trace_bytes = 6e9;
 
-/* Bytes that DRAM moves over those of the buffers; 0: not counted. */
-static double moved_over_held(const tuning *t) {
-  const hd_counters *c = &t->out->before;
-  double dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
-  return t->out->has_counters && t->out->buffer_bytes ? dram / (double)t->out->buffer_bytes : 0;
-}
-
 double tuning_table_seconds(const tuning *t) {
-  if (t->o.table_seconds) return t->o.table_seconds;
-  return table_budgets * tuning_budget(t) * (moved_over_held(t) >= much_to_save ? 2 : 1);
+  return t->o.table_seconds ? t->o.table_seconds : table_budgets * tuning_budget(t);
 }
 
 /* Loops that grow with the size make it worse than a small size says, so a trace also has a deadline. */
@@ -134,15 +122,16 @@ static bool order_may_save(const tuning *t) {
   const hd_counters *c = &t->out->before;
   double dram = (double)(c->dram_read_bytes + c->dram_write_bytes), peak = peak_bandwidth(t);
   if (!t->out->has_counters || dram <= 0) return true;
-  return moved_over_held(t) > worth_an_order && dram > busy_dram * peak * t->out->before_us * 1e-6;
+  return tuning_moved_over_held(t) > worth_an_order && dram > busy_dram * peak * t->out->before_us * 1e-6;
 }
 
 void tuning_make_tables(tuning *t, device_bench *b, uint32_t launch, double share, hd_plan_space *s) {
   if (!s->can_order || s->clusters)
     return; /* a trace of clusters takes long, and tables of them are refused */
   bool worth = share >= table_share;
-  s->has_affinity =
-      worth && t->wants_affinity && order_may_save(t) && make_table(t, b, launch, HD_ORDER_AFFINITY);
+  bool shares = worth && t->wants_affinity && order_may_save(t);
+  s->has_affinity = shares && make_table(t, b, launch, HD_ORDER_AFFINITY);
+  s->apart = shares && !s->has_affinity;
   s->has_heavy_first = worth && tail_matters(t, s) && make_table(t, b, launch, HD_ORDER_HEAVY_FIRST);
   s->has_streams = worth && t->wants_streams && !moves_each_byte_once(t) && learn_loads(t, b, launch);
 }

@@ -29,6 +29,9 @@ typedef struct tuning {
   double accesses;       /* traced accesses per warp, likewise */
 } tuning;
 
+/* Bytes that DRAM moves over those of the buffers; 0: not counted. */
+double tuning_moved_over_held(const tuning *t);
+/* Grows once the original is counted, where much may be saved. */
 double tuning_budget(const tuning *t);
 double tuning_confidence(const tuning *t);
 /* The seconds that the searches of all kernels may take together. */

@@ -76,6 +76,27 @@ static void orders_go_through_the_tiles_where_there_is_a_shape(void **state) {
   assert_true(rows && bands);
 }
 
+/* Where data decides which tasks share and no table says which, distances come before shapes, but none that a
+ * wave of CTAs spans anyway. */
+static void distances_are_tried_early_where_sharing_tasks_lie_apart(void **state) {
+  static hd_candidate list[HD_CANDIDATES];
+  hd_plan_space s = space_of((const uint32_t[]){4, 8, 512});
+  s.n_sms = 132, s.resident = 5, s.can_swap_threads = s.can_turn_threads = false;
+  for (int apart = 0; apart < 2; apart++) {
+    s.apart = apart;
+    size_t n = hd_candidates(&s, list, HD_CANDIDATES), early = 0;
+    bool seen[32] = {0};
+    for (size_t i = 0; i < n; i++) {
+      const hd_order *o = &list[i].plan.order;
+      assert_int_equal(hd_plan_check(&list[i].plan, NULL), HD_OK);
+      if (o->kind != HD_ORDER_STRIDE || o->b != 1 || list[i].plan.bind != HD_BIND_NONE) continue;
+      if (o->a >= 128 && (o->a & (o->a - 1)) == 0) seen[__builtin_ctz(o->a)] = true, early += i < 9;
+    }
+    for (int k = 7; k <= 13; k++) assert_int_equal(seen[k], apart);
+    assert_int_equal(early, apart ? 7 : 0);
+  }
+}
+
 static void no_two_orders_of_a_small_grid_do_the_same(void **state) {
   random_stream r = {.seed = 0xcb};
   hd_plan plans[HD_CANDIDATES];
@@ -235,6 +256,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_candidate_is_canonical_and_says_why),
       cmocka_unit_test(orders_go_through_the_tiles_where_there_is_a_shape),
+      cmocka_unit_test(distances_are_tried_early_where_sharing_tasks_lie_apart),
       cmocka_unit_test(no_two_orders_of_a_small_grid_do_the_same),
       cmocka_unit_test(no_two_orders_of_a_large_grid_do_the_same),
       cmocka_unit_test(a_plane_is_offered_what_won_on_planes),
