@@ -193,6 +193,16 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
       {"mov.u32 %r3, %r8;\ntiles: atom.global.add.u32 %r1, [%d0], 1; setp.ge.u32 %p2, %r1, %r3; @%p2 bra "
        "done;\n" WORK "bra tiles;\ndone:",
        "a dynamic scheduler: which CTA gets a tile"},
+      {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; add.u32 %r3, %r1, 5;\ntiles:\n" WORK
+       "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+       "a CTA's share of the work begins here"},
+      /* Rows of a matrix: the multiple that the loop counts on is not what ends it. */
+      {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; mov.u32 %r3, 0;\ntiles:\n" WORK
+       "add.u32 %r1, %r1, 5; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",
+       "shape=loop: no loop"},
+      {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5;\n" WORK
+       "mov.u32 %r3, 0;\ntiles: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",
+       "shape=loop: no loop"},
       {START
        "tiles:\nmad.wide.u32 %d1, %r1, 4, %d0; ld.global.u32 %r7, [%d1]; st.global.u32 [%d1+4], %r7;\n" STEP,
        "--assume no-carry is the word that none does"},

@@ -317,18 +317,59 @@ static bool reads_ctaid_once(const hd_ptx_module *m, uint32_t func) {
   return c.n == 1;
 }
 
-/* Where there is no such loop: the kernel may get its tiles from others as it runs. */
-static hd_status refuse_other_loops(const rewrite_job *j, const hd_cfg *g, hd_diag *d) {
+static bool in_any_loop(const hd_cfg *g, uint32_t inst) {
+  return g->blocks[g->insts[inst].block].loop != HD_NONE;
+}
+
+/* A loop counts the register on, and something is decided by it. */
+static bool is_counted(const tile_loop *t, uint32_t reg) {
+  bool written = false, compared = false;
+  for (uint32_t w = t->writers.first[reg]; w < t->writers.first[reg + 1]; w++)
+    written |= in_any_loop(&t->g, t->writers.insts[w]);
+  for (uint32_t i = 0; i < t->g.n_insts && written && !compared; i++)
+    compared = hd_inst_form(&t->g, i)->op == HD_OP_SETP &&
+               (is_reg(t, operand(t, i, 1), reg) || is_reg(t, operand(t, i, 2), reg));
+  return compared;
+}
+
+/* R = %ctaid.x * share, outside of loops, and one counts R on: a CTA goes through a range of the work, which
+ * may begin and end inside tiles (stream-K). */
+static bool begins_share(const tile_loop *t, uint32_t inst) {
+  const hd_cfg *g = &t->g;
+  const hd_ptx_form *f = hd_inst_form(g, inst);
+  bool multiple = false;
+  if ((f->op != HD_OP_MUL && f->op != HD_OP_MAD && f->op != HD_OP_SHL) || in_any_loop(g, inst) ||
+      !is_plain_reg(t, operand(t, inst, 0)))
+    return false;
+  for (unsigned k = 1; k < 3; k++) {
+    const hd_ptx_opnd *o = operand(t, inst, k);
+    if (!is_plain_reg(t, o)) continue;
+    const uint32_t reg = hd_cfg_reg(g, 0, o->sym);
+    multiple |=
+        n_writers(t, reg) == 1 && copies_sreg(t, t->writers.insts[t->writers.first[reg]], HD_SR_CTAID);
+  }
+  return multiple && is_counted(t, hd_cfg_reg(g, 0, operand(t, inst, 0)->sym));
+}
+
+/* Where there is no such loop: the kernel may get its tiles from others as it runs, or parts of tiles. */
+static hd_status refuse_other_loops(const tile_loop *t, hd_diag *d) {
+  const hd_cfg *g = &t->g;
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_form *f = hd_inst_form(g, i);
     const hd_ptx_access a = hd_ptx_access_of(f);
     if (f->op == HD_OP_ATOM && hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) &&
-        (hd_ptx_form_has(f, HD_M_ADD) || hd_ptx_form_has(f, HD_M_INC)) &&
-        g->blocks[g->insts[i].block].loop != HD_NONE)
+        (hd_ptx_form_has(f, HD_M_ADD) || hd_ptx_form_has(f, HD_M_INC)) && in_any_loop(g, i))
       return rewrite_refuse(
-          j->m, hd_inst_stmt(g, i),
+          t->m, hd_inst_stmt(g, i),
           "a dynamic scheduler: which CTA gets a tile, and when, is drawn as the kernel runs", d);
   }
+  for (uint32_t i = 0; i < g->n_insts; i++)
+    if (begins_share(t, i))
+      return rewrite_refuse(
+          t->m, hd_inst_stmt(g, i),
+          "a CTA's share of the work begins here, perhaps inside a tile (stream-K): shares are "
+          "ordered without shape=loop",
+          d);
   return hd_fail(
       d, HD_ERR_REFUSED,
       "shape=loop: no loop goes through the tiles from %%ctaid.x in steps of %%nctaid.x up to a number "
@@ -346,7 +387,7 @@ static hd_status find(rewrite_job *j, tile_loop *t, hd_arena *arena, bool *rests
             is_step(t, i) && find_test(t);
   }
   if (!found || t->g.irreducible || !bound_is_same(t) || !reads_ctaid_once(j->m, j->func))
-    return refuse_other_loops(j, &t->g, d);
+    return refuse_other_loops(t, d);
   if (!hd_liveness_find(&t->g, MOST_LIVE_BYTES, arena, &t->live))
     return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel is too large to follow its registers");
   st = list_reads(t, d);
