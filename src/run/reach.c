@@ -124,8 +124,9 @@ static bool list_all(search *s, const run_variables *v) {
   unsigned long long context = 0;
   s->all = run_memory_all(&s->n);
   run_range *more = s->all ? realloc(s->all, (s->n + v->all.n + 1) * sizeof *more) : NULL;
-  if (!more || (v->all.n && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS)) return false;
+  if (!more) return false;
   s->all = more;
+  if (v->all.n && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) return false;
   for (size_t k = 0; k < v->all.n; k++) {
     const run_variable *one = &v->all.data[k];
     const run_range r = {.at = one->at,
