@@ -518,7 +518,7 @@ typedef struct hd_plan_space {
   uint32_t readonly; /* loads of memory that nothing writes, which could take the read-only path and do not */
   bool can_order;    /* nothing bars another order of the CTAs */
   bool can_loop;     /* nor agents */
-  bool clusters;     /* CTAs run in clusters: orders are theirs, and none is a table */
+  bool clusters;     /* CTAs run in clusters: orders are theirs, none is a table, and no CTA is bound */
   bool can_swap_threads; /* nor another order of the threads across CTAs; inside each CTA: */
   bool can_turn_threads;
   bool has_affinity, has_heavy_first, has_streams; /* a trace can supply these, and they may pay */

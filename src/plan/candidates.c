@@ -161,6 +161,7 @@ void plan_give_shape(const hd_plan_space *s, hd_plan *p) {
 
 static void offer(list *l, double prior, const char *reason, hd_plan plan) {
   if (plan.shape.kind == HD_SHAPE_LAUNCH) plan_give_shape(l->s, &plan);
+  if (l->s->clusters && plan.bind != HD_BIND_NONE) return;
   if (l->n == HD_CANDIDATES || hd_plan_is_baseline(&plan) || hd_plan_check(&plan, NULL) != HD_OK) return;
   for (size_t i = 0; i < l->n; i++)
     if (hd_plan_equal(&l->at[i].plan, &plan)) return;

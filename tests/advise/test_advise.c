@@ -311,7 +311,6 @@ static void nothing_is_proposed_that_the_rewriter_refuses(void **state) {
   assert_true(all > 0);
 }
 
-/* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
 /* Tuning makes no tables for them: a trace of clusters at a size for GPUs took minutes, for orders that are
  * refused. */
 static void clusters_take_orders_that_are_no_tables(void **state) {
@@ -325,6 +324,7 @@ static void clusters_take_orders_that_are_no_tables(void **state) {
   hd_workload_close(w);
 }
 
+/* Of the sparse product's loads those of values and columns, of which rows share little, go past L1. */
 static void advice_lists_the_loads_least_asked_for_again(void **state) {
   skip_without_compiler();
   session z = open_session("matvec-sum", "tiny", "gtx580");
