@@ -34,7 +34,7 @@ enum {
   DIVISION_IMAD = 6,
   MMA_F16_BITS = 16,
   WARPS_OF_A_GROUP = 4, /* PTX ISA 9.0, 9.7.15.1: a warpgroup */
-  MOST_UNROLLED = 48, /* PTX instructions of a loop's body that ptxas still unrolls */
+  MOST_UNROLLED = 48,   /* PTX instructions of a loop's body that ptxas still unrolls */
 };
 
 /* The type that an operation works on: the widest of those that its form names. */

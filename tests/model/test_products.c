@@ -1,4 +1,7 @@
 /* The work of matrix products, by the PTX ISA's shapes and types. */
+#include <stdio.h>
+#include <string.h>
+
 #include "check.h"
 #include "model/code.h"
 
