@@ -177,12 +177,17 @@ static void find_managed(const rt_symbol *s) {
   if (rt_variable(s->host, &address, &bytes) == CU_SUCCESS) *s->managed = (void *)(uintptr_t)address;
 }
 
-/* Compiled code looks at the first byte only. */
-cu_result rt___cudaInitModule(void **handle) {
-  cu_result r = rt_context();
+/* Before the host's first access to a managed variable. The answer is no error's number, but whether all went
+ * well. */
+EXPORT char __cudaInitModule(void **handle);
+EXPORT char __cudaInitModule(void **handle) {
+  pthread_mutex_lock(&core.lock);
+  const cu_result r = rt_context();
   for (size_t k = 0; r == CU_SUCCESS && k < symbols.cap; k++)
     if (symbols.slots[k].host && symbols.slots[k].fatbin == (fatbin *)handle && symbols.slots[k].managed)
       find_managed(&symbols.slots[k]);
+  if (r != CU_SUCCESS) rt_last_error = r;
+  pthread_mutex_unlock(&core.lock);
   return r == CU_SUCCESS;
 }
 

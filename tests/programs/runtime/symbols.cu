@@ -54,6 +54,7 @@ int main() {
   point t[4];
   for (int i = 0; i < 4; i++) t[i] = {i * 10, i + 0.5f};
   CHECK(shared_value == 17 && shared_array[3] == 4);
+  CHECK(cudaGetLastError() == cudaSuccess); // there was no call yet that could fail
   shared_array[0] = 100;
   OK(cudaMemcpyToSymbol(table, t, sizeof t));
   int *d, h[4], c;
