@@ -93,16 +93,20 @@ cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
   return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
 }
 
+cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    bool have = false;
+    for (size_t i = 0; i < s->behind.n; i++) have |= s->behind.data[i] == nodes[k];
+    if (!have && !hd_vec_push(&s->behind, nodes[k])) return CU_OUT_OF_MEMORY;
+  }
+  return CU_SUCCESS;
+}
+
 cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes) {
   if (!c->graph || c->invalid) return CU_CAPTURED_EVENT;
   if (s->capture && s->capture != c) return CU_CAPTURE_ISOLATION;
   s->capture = c;
-  for (size_t k = 0; k < nodes->n; k++) {
-    bool have = false;
-    for (size_t i = 0; i < s->behind.n; i++) have |= s->behind.data[i] == nodes->data[k];
-    if (!have && !hd_vec_push(&s->behind, nodes->data[k])) return CU_OUT_OF_MEMORY;
-  }
-  return CU_SUCCESS;
+  return core_capture_follow(s, nodes->data, nodes->n);
 }
 
 cu_result core_capture_refuse(core_stream *s) {

@@ -554,6 +554,8 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);
 cu_result core_capture_end(core_stream *s, core_graph **out);
 /* A node for work that a capturing stream submits. */
 cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
+/* The stream's next node follows these, too. */
+cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n);
 /* The stream joins the capture of `nodes`, after them. */
 cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes);
 /* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */

@@ -31,16 +31,6 @@ static bool are_nodes(const core_graph *g, cu_node *nodes, size_t n) {
   return true;
 }
 
-/* The stream's next node follows these. */
-static cu_result follow(core_stream *s, cu_node *nodes, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    bool have = false;
-    for (size_t i = 0; i < s->behind.n; i++) have |= s->behind.data[i] == nodes[k];
-    if (!have && !hd_vec_push(&s->behind, nodes[k])) return CU_OUT_OF_MEMORY;
-  }
-  return CU_SUCCESS;
-}
-
 cu_result drv_cuStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_node *behind,
                                           const void *edges, size_t n, int mode) {
   core_stream *s;
@@ -48,7 +38,7 @@ cu_result drv_cuStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_n
     return CU_INVALID_VALUE;
   cu_result r = drv_stream(stream, &s);
   if (r == CU_SUCCESS) r = core_capture_begin(s, mode, graph);
-  return r == CU_SUCCESS ? follow(s, behind, n) : r;
+  return r == CU_SUCCESS ? core_capture_follow(s, behind, n) : r;
 }
 
 cu_result drv_cuStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_node *behind, const void *edges,
@@ -61,7 +51,7 @@ cu_result drv_cuStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_node *be
   if (s->capture->invalid) return CU_CAPTURE_INVALIDATED;
   if (flags > SET || !are_nodes(s->capture->graph, behind, n)) return CU_INVALID_VALUE;
   if (flags == SET) s->behind.n = 0;
-  return follow(s, behind, n);
+  return core_capture_follow(s, behind, n);
 }
 cu_result drv_cuStreamUpdateCaptureDependencies(cu_stream stream, cu_node *behind, size_t n, unsigned flags) {
   return drv_cuStreamUpdateCaptureDependencies_v2(stream, behind, NULL, n, flags);

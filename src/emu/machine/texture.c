@@ -57,7 +57,8 @@ static axis place(double x, bool between) {
   return (axis){2, {first, first + 1}, (uint32_t)(fixed & (FRACTION - 1))};
 }
 
-static int64_t modulo(int64_t i, int64_t n) { return (i % n + n) % n; }
+/* Images have no empty side. */
+static int64_t modulo(int64_t i, int64_t n) { return n > 0 ? (i % n + n) % n : 0; }
 
 /* The texel that index i selects among n; false: the border. */
 static bool wrap(hd_wrap how, bool normalized, int64_t n, int64_t *i) {
