@@ -147,7 +147,7 @@ static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, 
   if (!p) return "no memory";
   const char *why = run_reach_of(f, l, stream, most_bytes(), PATIENCE, true, &p->reach);
   if (!why && !describe(&p->toml, k, f, l, &p->reach)) why = "its parameters are not understood";
-  const recording r = {k, s, p, p->reach.bytes, hd_seconds() - begin, p->reach.copying};
+  const recording r = {k, s, p, p->reach.bytes, 0, p->reach.copying};
   if (!why && !make_folder(k, p->folder)) why = "its folder cannot be made";
   if (!why && !hd_vec_push(&recorded, r)) why = "no memory";
   if (why) {
@@ -158,6 +158,7 @@ static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, 
   p->text_bytes = k->module->own.len;
   s->folder = p->folder;
   run_pack_add(p);
+  recorded.data[recorded.n - 1].held = hd_seconds() - begin;
   return NULL;
 }
 
