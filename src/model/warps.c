@@ -12,10 +12,15 @@ void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_
                     .ccws = g->scheduler == HD_SCHED_CCWS ? ccws : NULL};
   if (p->kind == HD_SCHED_TWO_LEVEL && !p->group) p->group = WARPS_FETCH_GROUP;
   memset(p->away, true, sizeof p->away);
+  for (uint32_t w = 0; w < places; w++) {
+    p->rank[w] = w % per_cta;
+    p->scheduler[w] = (uint8_t)(w % p->schedulers);
+  }
 }
 
 void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) p->age[ctas[i]] = i;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < p->per_cta; k++) p->rank[ctas[i] * p->per_cta + k] = i * p->per_cta + k;
 }
 
 void model_warps_start(model_warps *p, uint32_t warp) {
@@ -39,28 +44,23 @@ static uint32_t behind(const model_warps *p, uint32_t warp, uint32_t last) {
   return (warp + 2 * p->places - last - 1) % p->places;
 }
 
-/* By age: the oldest is 0. */
-static uint32_t rank_of(const model_warps *p, uint32_t warp) {
-  return p->age[warp / p->per_cta] * p->per_cta + warp % p->per_cta;
-}
-
 uint32_t model_warps_turn(const model_warps *p, uint32_t warp) {
-  uint32_t last = p->last[warp % p->schedulers];
+  const uint32_t last = p->last[p->scheduler[warp]];
   if (p->kind == HD_SCHED_LRR) return behind(p, warp, last);
   if (p->kind == HD_SCHED_TWO_LEVEL) {
     uint32_t groups = (p->places + p->group - 1) / p->group;
     uint32_t away = (warp / p->group + groups - last / p->group) % groups;
     return away * p->places + behind(p, warp, last);
   }
-  return warp == last ? 0 : 1 + rank_of(p, warp);
+  return warp == last ? 0 : 1 + p->rank[warp];
 }
 
 /* ---- Who may load ----------------------------------------------------------------- */
 
 /* Is it among the oldest that could go on? */
 static bool has_priority(const model_warps *p, uint32_t warp) {
-  uint32_t own = rank_of(p, warp), older = 0;
-  for (uint32_t w = 0; w < p->places && older < p->group; w++) older += !p->away[w] && rank_of(p, w) < own;
+  uint32_t own = p->rank[warp], older = 0;
+  for (uint32_t w = 0; w < p->places && older < p->group; w++) older += !p->away[w] && p->rank[w] < own;
   return older < p->group;
 }
 

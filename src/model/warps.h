@@ -30,7 +30,8 @@ typedef struct model_warps {
   uint32_t schedulers; /* warp w belongs to scheduler w mod schedulers */
   uint32_t places, per_cta;
   uint32_t last[WARPS_MAX_SCHEDULERS]; /* the warp that issued last */
-  uint32_t age[CCWS_WARPS];            /* per place of a CTA on the SM: how many CTAs there are older */
+  uint32_t rank[CCWS_WARPS];           /* per warp, by age: the oldest is 0 */
+  uint8_t scheduler[CCWS_WARPS];       /* per warp: its own */
   bool away[CCWS_WARPS];               /* per warp: not there, ended, or at a barrier */
   model_ccws *ccws;                    /* of this SM; NULL: another policy */
 } model_warps;
