@@ -20,6 +20,21 @@ static bool of_program(const run_module *m, const char *name, run_handle *kernel
                     : run_real.cuModuleGetFunction(function, m->handle, name) == RUN_SUCCESS;
 }
 
+typedef int get_function(uint64_t *address, size_t *bytes, run_handle of, const char *name);
+
+const char *run_variables_find(run_variables *v, const run_module *m) {
+  for (size_t k = 0; k < v->all.n; k++) {
+    run_variable *one = &v->all.data[k];
+    size_t bytes = 0;
+    get_function *const get = !m->library    ? run_real.cuModuleGetGlobal_v2
+                              : one->managed ? run_real.cuLibraryGetManaged
+                                             : run_real.cuLibraryGetGlobal;
+    if (!get || get(&one->at, &bytes, m->handle, one->name) != RUN_SUCCESS || !one->at || bytes < one->bytes)
+      return "the driver does not say where its variables are";
+  }
+  return NULL;
+}
+
 static run_handle load_text(const char *text) {
   run_handle library;
   return text && run_real.cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS

@@ -79,7 +79,7 @@ typedef struct run_variable {
   uint32_t var; /* in the parsed module */
   uint64_t bytes;
   bool constant, managed;
-  uint64_t at; /* run_variables_find */
+  uint64_t at; /* run_variables_find (places.c) */
 } run_variable;
 typedef struct run_variables {
   HD_VEC(run_variable) all;
@@ -204,8 +204,6 @@ hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_varia
 /* In the functions `in`, by number: words that stand for the variables' addresses in place of the variables.
  */
 hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables *v, hd_diag *d);
-/* Finds their addresses in the current context. NULL: they are there; else why not. Under run_lock. */
-const char *run_variables_find(run_variables *v, const run_module *m);
 /* The text with the addresses in place of the words, malloc'd; NULL: no memory. */
 char *run_variables_fill(const run_variables *v, const char *text);
 void run_variables_free(run_variables *v);
@@ -266,6 +264,9 @@ run_place *run_place_of(const run_variant *v);
 /* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default
  * stream. */
 uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
+/* Finds the addresses of a module's variables in the current context. NULL: they are there; else why not.
+ * Under run_lock. */
+const char *run_variables_find(run_variables *v, const run_module *m);
 /* Frees a variant that no launch has seen, with its places. */
 void run_variant_drop(run_variant *v);
 /* Makes it ready in the current context, and nothing else; NULL: the driver does not take it. */

@@ -174,21 +174,6 @@ hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables 
 
 /* ---- Addresses --------------------------------------------------------------------------------- */
 
-typedef int get_function(uint64_t *address, size_t *bytes, run_handle of, const char *name);
-
-const char *run_variables_find(run_variables *v, const run_module *m) {
-  for (size_t k = 0; k < v->all.n; k++) {
-    run_variable *one = &v->all.data[k];
-    size_t bytes = 0;
-    get_function *const get = !m->library    ? run_real.cuModuleGetGlobal_v2
-                              : one->managed ? run_real.cuLibraryGetManaged
-                                             : run_real.cuLibraryGetGlobal;
-    if (!get || get(&one->at, &bytes, m->handle, one->name) != RUN_SUCCESS || !one->at || bytes < one->bytes)
-      return "the driver does not say where its variables are";
-  }
-  return NULL;
-}
-
 char *run_variables_fill(const run_variables *v, const char *text) {
   hd_buf out = {0};
   for (const char *hit; (hit = strstr(text, v->word));) {

@@ -91,7 +91,9 @@ static void variables_become_their_addresses(void **state) {
   }
   hd_arena_free(&a);
   free(filled);
-  run_variant_drop(v);
+  run_variables_free(&v->variables);
+  free(v->text);
+  free(v);
 }
 
 static void variables_that_have_no_address_here_are_refused(void **state) {
