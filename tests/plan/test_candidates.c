@@ -57,6 +57,20 @@ static void every_candidate_is_canonical_and_says_why(void **state) {
   }
 }
 
+/* The rewriter refuses to bind CTAs of a cluster, so no device time goes to plans that would. */
+static void clusters_of_ctas_are_ordered_and_not_bound(void **state) {
+  static hd_candidate list[HD_CANDIDATES];
+  hd_plan_space s = space_of((const uint32_t[]){64, 64, 1});
+  s.clusters = true;
+  s.can_loop = s.can_swap_threads = s.can_turn_threads = false;
+  size_t n = hd_candidates(&s, list, HD_CANDIDATES), ordered = 0;
+  for (size_t i = 0; i < n; i++) {
+    assert_int_equal(list[i].plan.bind, HD_BIND_NONE);
+    ordered += list[i].plan.order.kind != HD_ORDER_ROW;
+  }
+  assert_true(ordered > 8);
+}
+
 /* The kernel's own order of the tiles is the baseline, and its row order is one to try. */
 static void orders_go_through_the_tiles_where_there_is_a_shape(void **state) {
   static hd_candidate list[HD_CANDIDATES];
@@ -255,6 +269,7 @@ static void no_more_than_cap_are_stored_and_all_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_candidate_is_canonical_and_says_why),
+      cmocka_unit_test(clusters_of_ctas_are_ordered_and_not_bound),
       cmocka_unit_test(orders_go_through_the_tiles_where_there_is_a_shape),
       cmocka_unit_test(distances_are_tried_early_where_sharing_tasks_lie_apart),
       cmocka_unit_test(no_two_orders_of_a_small_grid_do_the_same),
