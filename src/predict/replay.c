@@ -166,8 +166,8 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
     l.options.dispatch = *dispatch;
     l.options.keep_caches = i > 0;
     if (st == HD_OK)
-      st = recorded ? replay_sampled(m, s, recorded, i, g, &l.options, &each[i], d)
-                    : hd_model_replay(m, traces[i], &l.options, &each[i], d);
+      st = recorded && s->sample ? replay_sampled(m, s, recorded, i, g, &l.options, &each[i], d)
+                                 : hd_model_replay(m, traces[i], &l.options, &each[i], d);
     replay_launch_free(&l);
   }
   const double error = st == HD_OK && s->sample ? launches_fill(&s->sample->row, s->sample->use, each) : 0;

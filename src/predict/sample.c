@@ -223,20 +223,22 @@ static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, 
   const uint32_t n = m->row.n;
   states_run run = {.instructions = HD_NEW_N(&m->arena, (size_t)n + 1, double)};
   bool *wanted = HD_NEW_N(&m->arena, (size_t)n + 1, bool);
-  hd_status st = run.instructions && wanted ? HD_OK : hd_nomem(d);
-  if (st == HD_OK) st = states_begin(r, &m->steering, &m->before, d);
+  if (!run.instructions || !wanted) return hd_nomem(d);
+  hd_status st = states_begin(r, &m->steering, &m->before, d);
   if (st == HD_OK) st = states_count(r, affordable * RUN_INSTRUCTIONS, launches_least(&m->row), &run, d);
+  if (st != HD_OK) return st;
   m->row.known = run.n;
   for (uint32_t i = 0; i < n; i++)
     units[i] = i < run.n ? run.instructions[i] * UNITS_AN_INSTRUCTION : units[group[i]];
-  if (st == HD_OK) launches_choose(&m->row, affordable, m->use);
+  launches_choose(&m->row, affordable, m->use);
   for (uint32_t i = 0; i < n; i++) wanted[i] = m->use[i] != LAUNCH_LEFT_OUT;
-  if (st == HD_OK) st = states_keep(m->before, r, wanted, d);
+  st = states_keep(m->before, r, wanted, d);
   r->before = m->before;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     if (!wanted[i]) continue;
     if (!r->own[i]) st = record_add(r, i, d);
     if (st == HD_OK) st = look_at(r, i, g, &s[i], d);
+    if (st != HD_OK) break;
     /* The run's count is exact; the tasks that were looked at tell what an instruction costs. */
     const double each = run.instructions[i] / (double)s[i].tasks;
     if (s[i].instructions > 0) s[i].units *= each / s[i].instructions;
