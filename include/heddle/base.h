@@ -160,6 +160,13 @@ HD_API void hd_suggest(const char *const *names, size_t n, size_t few, const cha
 static inline bool hd_add_size(size_t a, size_t b, size_t *r) { return !__builtin_add_overflow(a, b, r); }
 static inline bool hd_mul_size(size_t a, size_t b, size_t *r) { return !__builtin_mul_overflow(a, b, r); }
 
+/* How many bits are set. The builtin is a call on processors without such an instruction, for which heddle is
+ * built; masks of lanes, words and sectors are mostly empty or full. */
+static inline unsigned hd_bits32(uint32_t x) { return x + 1 > 1 ? (unsigned)__builtin_popcount(x) : x & 32; }
+static inline unsigned hd_bits64(uint64_t x) {
+  return x + 1 > 1 ? (unsigned)__builtin_popcountll(x) : (unsigned)(x & 64);
+}
+
 /* An unsigned decimal number that fills all of [s, s+n) and is <= max. */
 HD_API bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out);
 

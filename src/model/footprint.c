@@ -133,8 +133,8 @@ void model_footprint_count(const model_footprint *f, uint64_t *read_sectors, uin
   for (size_t c = 0; c < FOOTPRINT_CHUNKS; c++)
     for (size_t i = 0; f->chunks[c] && i < CHUNK_PAGES; i++)
       for (size_t k = 0; k < 2; k++) {
-        r += (uint64_t)__builtin_popcountll(f->chunks[c][i].read[k]);
-        w += (uint64_t)__builtin_popcountll(f->chunks[c][i].written[k]);
+        r += hd_bits64(f->chunks[c][i].read[k]);
+        w += hd_bits64(f->chunks[c][i].written[k]);
       }
   *read_sectors = r;
   *written_sectors = w;

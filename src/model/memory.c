@@ -1,5 +1,6 @@
 #include "model/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 bool model_memory_init(model_memory *m, const hd_gpu *g) {
@@ -18,9 +19,13 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
     m->dram_tenth = (g->dram_latency - 0.45 * m->dram_least - 0.05 * m->dram_most) / 0.5;
   }
   double rate = g->l2.bytes_per_cycle;
-  m->least_load = g->l2_requests_per_cycle > 0 ? rate / g->l2_requests_per_cycle : 0;
-  m->least_store = g->l2_stores_per_cycle > 0 ? rate / g->l2_stores_per_cycle : 0;
-  m->store_sector = MODEL_SECTOR * (g->l2_store_bytes_per_cycle > 0 ? rate / g->l2_store_bytes_per_cycle : 1);
+  const double least_load = g->l2_requests_per_cycle > 0 ? rate / g->l2_requests_per_cycle : 0;
+  const double least_store = g->l2_stores_per_cycle > 0 ? rate / g->l2_stores_per_cycle : 0;
+  const double stored = g->l2_store_bytes_per_cycle > 0 ? rate / g->l2_store_bytes_per_cycle : 1;
+  for (unsigned sectors = 0; sectors <= 4; sectors++) {
+    m->load_asks[sectors] = fmax(sectors * MODEL_SECTOR, least_load);
+    m->store_asks[sectors] = fmax(sectors * MODEL_SECTOR * stored, least_store);
+  }
   m->atomic_latency = g->l2_atomic_latency > g->l2.latency ? g->l2_atomic_latency - g->l2.latency : 0;
   if (g->l2_atomic_repeats_per_cycle > 0)
     m->repeat_cost = g->l2_atomics_per_cycle / g->l2_atomic_repeats_per_cycle;
@@ -60,12 +65,6 @@ void model_memory_reset(model_memory *m, bool keep) {
   queue_reset(&m->atomics);
   if (!keep) m->dirt = 0;
   m->sectors = m->hits = m->reads = m->writes = m->dram_reads = m->dram_writes = 0;
-}
-
-/* A line's sectors take at least `least` of the queue. */
-static inline double share(unsigned sectors, double each, double least) {
-  double bytes = sectors * each;
-  return bytes > least ? bytes : least;
 }
 
 void model_memory_foul(model_memory *m) { m->dirt = m->dirty_part; }
@@ -149,13 +148,15 @@ void model_memory_read(model_memory *m, model_request *r, uint32_t n, unsigned p
   const model_request *end = r + n;
   if (m->l2.ranked)
     for (; r < end; r++) {
-      sectors += model_sectors(r->mask);
-      asked += share(model_sectors(r->mask), MODEL_SECTOR, m->least_load);
+      const unsigned n_sectors = model_sectors(r->mask);
+      sectors += n_sectors;
+      asked += m->load_asks[n_sectors];
       r->wait = fetch(m, r, lookup(m, r, true, priority));
     }
   for (; r < end; r++) {
-    sectors += model_sectors(r->mask);
-    asked += share(model_sectors(r->mask), MODEL_SECTOR, m->least_load);
+    const unsigned n_sectors = model_sectors(r->mask);
+    sectors += n_sectors;
+    asked += m->load_asks[n_sectors];
     r->wait = fetch(m, r, lookup(m, r, false, CACHE_NORMAL));
   }
   m->sectors += sectors;
@@ -167,8 +168,9 @@ void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned 
   uint64_t sectors = 0;
   double asked = 0;
   for (const model_request *end = r + n; r < end; r++) {
-    sectors += model_sectors(r->mask);
-    asked += share(model_sectors(r->mask), m->store_sector, m->least_store);
+    const unsigned n_sectors = model_sectors(r->mask);
+    sectors += n_sectors;
+    asked += m->store_asks[n_sectors];
     uint8_t *state = &model_set_states(&m->l2, r->set)[lookup(m, r, m->l2.ranked, priority)];
     m->hits += model_sectors(r->mask & (*state | *state >> 4));
     *state |= (uint8_t)(r->mask << 4 | r->full);

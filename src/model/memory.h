@@ -29,8 +29,8 @@ typedef struct model_memory {
       dram_most; /* latency of the quickest, of 9 in 10, of the slowest; 0: alike */
   model_memory_queue l2_queue, dram_queue;
   model_memory_queue atomics; /* in sectors; 0 a cycle: no limit */
-  /* Bytes of l2_queue that a load's and a store's line take at least, and a sector of a store. */
-  double least_load, least_store, store_sector;
+  /* Bytes of l2_queue that a load and a store of so many sectors of a line take. */
+  double load_asks[5], store_asks[5];
   double repeat_cost; /* of another lane's addition to the same word, in sectors of `atomics` */
   uint32_t atomic_latency;
   double write_cost; /* of a byte written to DRAM, in bytes read */

@@ -281,7 +281,7 @@ static void on_access(void *ctx, unsigned number, const hd_access *a) {
   model_lines lines;
   model_lines_of(&runs, &lines);
   w->info.warp_accesses++;
-  w->info.thread_accesses += (uint64_t)__builtin_popcount(a->mask);
+  w->info.thread_accesses += hd_bits32(a->mask);
   for (uint32_t i = 0; i < lines.n; i++) w->info.sectors += model_sectors(lines.touched[i]);
   model_footprint_add(&w->foot, &c->writes, a->kind, &lines);
   model_stream_writer *s = &c->warps[a->warp];

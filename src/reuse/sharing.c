@@ -151,8 +151,8 @@ static void count_line(const sharers *s, uint64_t tasks, const uint32_t grid[3],
   for (uint64_t i = 0; i < s->n; i++) {
     const pair *p = &c->pairs.data[s->pair[i]];
     uint32_t words = p->read | p->written;
-    used += (unsigned)__builtin_popcount(words);
-    used_shared += (unsigned)__builtin_popcount(words & twice);
+    used += hd_bits32(words);
+    used_shared += hd_bits32(words & twice);
     row->loads += p->read != 0;
     row->stores += p->written != 0;
     row->fed += p->read && writers > (p->written != 0);

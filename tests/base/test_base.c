@@ -75,6 +75,19 @@ static void numbers_parse_whole_or_not_at_all(void **state) {
   assert_false(hd_parse_u64("256", 3, 255, &v));
 }
 
+static void bits_are_counted_in_empty_full_and_all_other_masks(void **state) {
+  for (uint64_t i = 0; i < 2000; i++) {
+    uint64_t x =
+        i < 66 ? (i < 64 ? 1ull << i : i - 65) : hd_random_at(7, i) | (i % 3 ? 0 : hd_random_at(8, i));
+    for (int inverted = 0; inverted < 2; inverted++, x = ~x) {
+      unsigned low = 0, all = 0;
+      for (int b = 0; b < 64; b++) all += x >> b & 1, low += b < 32 && x >> b & 1;
+      assert_int_equal(hd_bits64(x), all);
+      assert_int_equal(hd_bits32((uint32_t)x), low);
+    }
+  }
+}
+
 static void buffers_keep_all_that_was_put(void **state) {
   hd_buf b = {0};
   for (int i = 0; i < 1000; i++) hd_buf_printf(&b, "%d,", i);
@@ -146,6 +159,8 @@ int main(void) {
       BEHAVIOUR("an arena keeps its budget and escapes when told to", arena_budget_is_kept_and_escapes),
       BEHAVIOUR("a diagnostic names line, column and source", diagnostics_name_line_column_and_source),
       BEHAVIOUR("a number parses whole or not at all", numbers_parse_whole_or_not_at_all),
+      BEHAVIOUR("bits are counted in empty, full and all other masks",
+                bits_are_counted_in_empty_full_and_all_other_masks),
       BEHAVIOUR("a buffer keeps all that was put", buffers_keep_all_that_was_put),
       BEHAVIOUR("a file is written whole or not at all", a_file_is_written_whole_or_not_at_all),
       BEHAVIOUR("unreadable paths are errors, devices are not", unreadable_paths_are_errors),
