@@ -62,6 +62,9 @@ HD_API bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
  * of a later version, is HD_ERR_INPUT and left alone. HD_ERR_UNSUPPORTED on a network file system: machines
  * that write at once would tear it; each keeps its own, and imports put them together. */
 HD_API hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d);
+/* The same for those who cannot wait 10 s for others that hold the store's lock: HD_ERR_IO after so many
+ * milliseconds, in the open and in every later call. */
+HD_API hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store **out, hd_diag *d);
 HD_API void hd_store_close(hd_store *s);
 /* Keep a verdict in place of an earlier one for the same key. */
 HD_API hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d);

@@ -13,6 +13,10 @@
 
 #define LIBRARY "libheddle-run.so"
 
+enum {
+  LOCK_MS = 250
+}; /* that a program waits before it starts, for a store that another process keeps locked */
+
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
 typedef struct snapshot {
@@ -95,7 +99,8 @@ static hd_status take_verdicts(const hd_steer_options *o, char path[HD_STEER_PAT
   if (!cache[0]) return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
   snprintf(folder, sizeof folder, "%s/run", cache);
   hd_status st = hd_folder_make(folder, d);
-  if (st == HD_OK) st = o->pin ? open_pinned(o->pin, &s.store, d) : hd_store_open(o->store, &s.store, d);
+  if (st == HD_OK)
+    st = o->pin ? open_pinned(o->pin, &s.store, d) : hd_store_open_within(o->store, LOCK_MS, &s.store, d);
   if (st == HD_OK && !o->pin) st = hd_steer_collect(s.store, d);
   if (st == HD_OK) st = write_snapshot(&s, path);
   hd_store_close(s.store);

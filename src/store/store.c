@@ -190,7 +190,7 @@ static hd_status refuse_network(const hd_store *s, hd_diag *d) {
   return HD_OK;
 }
 
-hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
+hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store **out, hd_diag *d) {
   *out = NULL;
   hd_store *s = calloc(1, sizeof *s);
   if (!s) return hd_nomem(d);
@@ -212,7 +212,7 @@ hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
                       NULL) != SQLITE_OK)
     st = s->db ? sql_error(s, "open the store", d) : hd_nomem(d);
   if (st == HD_OK) {
-    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_busy_timeout(s->db, (int)(milliseconds < BUSY_MS ? milliseconds : BUSY_MS));
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     st = check_version(s, d);
   }
@@ -225,6 +225,10 @@ hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
   }
   *out = s;
   return HD_OK;
+}
+
+hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d) {
+  return hd_store_open_within(path, BUSY_MS, out, d);
 }
 
 void hd_store_close(hd_store *s) {

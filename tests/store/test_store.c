@@ -564,6 +564,19 @@ static void a_verdict_without_sense_is_not_kept(void **state) {
   remove_files();
 }
 
+static void a_locked_store_is_waited_for_as_long_as_the_caller_says(void **state) {
+  static const char lock[] = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE";
+  sqlite3 *other;
+  hd_store *s = open_store();
+  hd_store_close(s);
+  assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(other, lock, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(hd_store_open_within(path, 1, &s, &d), HD_ERR_IO);
+  assert_non_null(strstr(d.message, "locked"));
+  sqlite3_close(other);
+  remove_files();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_put_comes_back),
@@ -583,6 +596,7 @@ int main(void) {
       cmocka_unit_test(what_is_no_store_is_left_alone),
       cmocka_unit_test(many_processes_write_at_once),
       cmocka_unit_test(a_verdict_without_sense_is_not_kept),
+      cmocka_unit_test(a_locked_store_is_waited_for_as_long_as_the_caller_says),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
