@@ -28,10 +28,7 @@ static void remove_files(void) {
   }
 }
 
-static int teardown(void **state) {
-  remove_files();
-  return rmdir(folder);
-}
+static int teardown(void **state) { return remove_files(), rmdir(folder); }
 
 static hd_store *open_store(void) {
   hd_store *s;
@@ -567,8 +564,8 @@ static void a_verdict_without_sense_is_not_kept(void **state) {
 static void a_locked_store_is_waited_for_as_long_as_the_caller_says(void **state) {
   static const char lock[] = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE";
   sqlite3 *other;
-  hd_store *s = open_store();
-  hd_store_close(s);
+  hd_store *s;
+  hd_store_close(open_store());
   assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
   assert_int_equal(sqlite3_exec(other, lock, NULL, NULL, NULL), SQLITE_OK);
   assert_int_equal(hd_store_open_within(path, 1, &s, &d), HD_ERR_IO);
