@@ -63,7 +63,7 @@ typedef struct cupti {
   cupti_api api;
   bool initialized;
   char why[256]; /* not usable: the reason */
-  /* What every count of these metrics on this device needs, made by the first: it takes longer than the
+  /* Shared by all counts of these metrics on this device, made by the first: it takes longer than the
    * passes of a short job. */
   cupti_host host;
   uint8_t *availability, *config;

@@ -25,8 +25,8 @@ typedef struct launch_row {
 
 /* So many of the first ones must be known: all of a short row, and every kind of launch. */
 uint32_t launches_least(const launch_row *row);
-/* What becomes of each launch where a replay may cost `affordable` units; use[] has room for all. True: some
- * are left out. */
+/* Decides which launches are replayed where a replay may cost `affordable` units; use[] has room for all.
+ * True: some are left out. */
 bool launches_choose(const launch_row *row, double affordable, launch_use *use);
 
 /* each[] has the counters of launches that were replayed; the others are filled in. Returns the standard

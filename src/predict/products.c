@@ -1,7 +1,7 @@
 /* Traces without matrix products, which are most of the emulator's work on kernels with tensor cores.
  *
- * What launches store decides nothing where record_steering says so. That no product decides by other
- * ways, registers and shared memory, is tried: some tasks run with and without products, and must go the same
+ * Stores of launches decide nothing where record_steering says so. That no product decides by other ways,
+ * registers and shared memory, is tried: some tasks run with and without products, and must go the same
  * ways and make the same accesses. A trace proposes orders and predicts times; no proof rests on it. */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void add_access(void *ctx, const hd_trace_event *e) {
   hd_digest_bytes(h, e->bytes, e->n * sizeof *e->bytes);
 }
 
-/* What the launch's first task, one in its middle and its last do. */
+/* The accesses of the launch's first task, of one in its middle and of its last. */
 static hd_status try(runner *r, uint32_t launch, hd_digest *h) {
   const hd_wl_launch *l = &r->w->launches[launch];
   hd_trace *t;

@@ -12,7 +12,7 @@
  * first launch. */
 hd_status states_begin(const recording *r, const steering *which, states **out, hd_diag *d);
 
-/* What a run of the launches did, as far as it came. */
+/* The work of a run of the launches, as far as it came. */
 typedef struct states_run {
   uint32_t n;           /* launches */
   double *instructions; /* per launch: of warps */

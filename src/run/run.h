@@ -168,7 +168,7 @@ extern hd_steer_settings run_settings;
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
 
-/* What a launch saves that takes so many microseconds less. */
+/* The saving of a launch that takes so many microseconds less. */
 static inline uint64_t run_saves(double before_us, double after_us) {
   return before_us > after_us ? (uint64_t)((before_us - after_us) * 1e3) : 0;
 }

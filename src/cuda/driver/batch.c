@@ -129,7 +129,7 @@ cu_result drv_cuMemPrefetchBatchAsync(cu_address *address, size_t *bytes, size_t
   return r;
 }
 
-/* What was discarded may be read as anything until it is written: here, as it was. */
+/* Discarded memory may be read as anything until it is written: here, as it was. */
 cu_result drv_cuMemDiscardBatchAsync(cu_address *address, size_t *bytes, size_t n, unsigned long long flags,
                                      cu_stream stream) {
   core_stream *s;
