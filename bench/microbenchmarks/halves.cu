@@ -4,20 +4,11 @@
 //     nvcc -O3 -std=c++17 -arch=sm_90a -o halves halves.cu && ./halves
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cuda_runtime.h>
 #include <random>
 #include <vector>
-#define CK(x)                                                                                                \
-  do {                                                                                                       \
-    cudaError_t e_ = (x);                                                                                    \
-    if (e_ != cudaSuccess) {                                                                                 \
-      printf("FAIL %s line %d: %s\n", #x, __LINE__, cudaGetErrorString(e_));                                 \
-      fflush(stdout);                                                                                        \
-      exit(1);                                                                                               \
-    }                                                                                                        \
-  } while (0)
+
+#include "check.cuh"
+
 typedef unsigned u32;
 typedef unsigned short u16;
 enum { LINE = 128, PROBES = 256, MOST_SMS = 256, NEAR = 0, FAR = 1, BOTH = 2 };

@@ -2,20 +2,11 @@
 //
 //     nvcc -O3 -arch=sm_90a -o queues queues.cu && ./queues
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cuda_runtime.h>
 #include <time.h>
 #include <vector>
-#define CK(x)                                                                                                \
-  do {                                                                                                       \
-    cudaError_t e_ = (x);                                                                                    \
-    if (e_ != cudaSuccess) {                                                                                 \
-      printf("FAIL %s line %d: %s\n", #x, __LINE__, cudaGetErrorString(e_));                                 \
-      fflush(stdout);                                                                                        \
-      exit(1);                                                                                               \
-    }                                                                                                        \
-  } while (0)
+
+#include "check.cuh"
+
 typedef unsigned long long u64;
 typedef unsigned u32;
 static char *buf, *flush_d;
