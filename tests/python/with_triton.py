@@ -109,14 +109,21 @@ class Pipeline(unittest.TestCase):
 
     def test_a_hook_that_is_there_goes_on(self):
         seen = []
-        triton.knobs.runtime.add_stages_inspection_hook = lambda *a, **k: seen.append(a)
+
+        def earlier(*a, **k):
+            if not a and not k:  # Triton 3.9 asks for a key and its hash first
+                return "earlier", "0" * 64
+            seen.append(a)
+
+        triton.knobs.runtime.add_stages_inspection_hook = earlier
         try:
             ht.enable(store=self.store, plans={"rows": "order=col"})
             compile_kernel(kernels.rows)
             self.assertEqual(len(seen), 1)
             ht.disable()
-            self.assertIsNotNone(triton.knobs.runtime.add_stages_inspection_hook)
+            self.assertIs(triton.knobs.runtime.add_stages_inspection_hook, earlier)
         finally:
+            ht.disable()
             triton.knobs.runtime.add_stages_inspection_hook = None
 
     def test_a_plan_that_is_none_is_refused_at_once(self):
