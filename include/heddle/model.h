@@ -248,6 +248,10 @@ waits for an MSHR */
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
  * one's. */
 HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
+/* Bytes that DRAM reads and writes. */
+static inline uint64_t hd_counters_dram(const hd_counters *c) {
+  return c->dram_read_bytes + c->dram_write_bytes;
+}
 /* Multiply everything but `resident`. */
 HD_API void hd_counters_scale(hd_counters *c, double factor);
 

@@ -266,12 +266,11 @@ static hd_status drop_impossible(candidates *c, hd_diag *d) {
 
 /* ---- Ranking ---------------------------------------------------------------------------------- */
 
-static uint64_t dram(const hd_counters *c) { return c->dram_read_bytes + c->dram_write_bytes; }
-
 static bool is_worth(const hd_counters *c, const hd_counters *base) {
   return c->time_us < worth_time * base->time_us ||
-         (c->time_us <= base->time_us && ((double)dram(c) < worth_traffic * (double)dram(base) ||
-                                          (double)c->l2_sectors < worth_traffic * (double)base->l2_sectors));
+         (c->time_us <= base->time_us &&
+          ((double)hd_counters_dram(c) < worth_traffic * (double)hd_counters_dram(base) ||
+           (double)c->l2_sectors < worth_traffic * (double)base->l2_sectors));
 }
 
 /* Less time first; of times within 1/1000, less DRAM and L2 traffic. */
@@ -279,8 +278,8 @@ static int by_effect(const void *a, const void *b) {
   const hd_proposal *x = a, *y = b;
   const hd_counters *p = &x->counters, *q = &y->counters;
   if (fabs(p->time_us - q->time_us) > 0.001 * q->time_us) return p->time_us < q->time_us ? -1 : 1;
-  double px = (double)dram(p) + 32.0 * (double)p->l2_sectors,
-         qx = (double)dram(q) + 32.0 * (double)q->l2_sectors;
+  double px = (double)hd_counters_dram(p) + 32.0 * (double)p->l2_sectors,
+         qx = (double)hd_counters_dram(q) + 32.0 * (double)q->l2_sectors;
   return (px > qx) - (px < qx);
 }
 

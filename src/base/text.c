@@ -50,6 +50,16 @@ void hd_buf_put(hd_buf *b, const char *s, size_t n) {
 
 void hd_buf_puts(hd_buf *b, const char *s) { hd_buf_put(b, s, strlen(s)); }
 
+void hd_buf_html(hd_buf *b, const char *s) {
+  for (; *s; s++) switch (*s) {
+    case '<': hd_buf_puts(b, "&lt;"); break;
+    case '>': hd_buf_puts(b, "&gt;"); break;
+    case '&': hd_buf_puts(b, "&amp;"); break;
+    case '"': hd_buf_puts(b, "&quot;"); break;
+    default: hd_buf_putc(b, *s);
+    }
+}
+
 void hd_buf_printf(hd_buf *b, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);

@@ -177,7 +177,7 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
     out->cycles_l1 = larger(out->cycles_l1, s->l1_cycles);
   }
   out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
-  out->cycles_dram = (double)(out->dram_read_bytes + out->dram_write_bytes) / m->gpu.dram_bytes_per_cycle;
+  out->cycles_dram = (double)hd_counters_dram(out) / m->gpu.dram_bytes_per_cycle;
   out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
   if (m->timed) collect_clock(m, leave, out);
   out->time_us = out->cycles / m->gpu.clock_mhz;

@@ -131,9 +131,7 @@ static void put_proposals(const hd_advice *a, hd_buf *out) {
       hd_text_table_cell(t, "%.2fx", p->speedup);
       hd_text_table_cell(t, "%+.1f", percent(c->l1_hits, c->l1_sectors) - percent(b->l1_hits, b->l1_sectors));
       hd_text_table_cell(t, "%+.0f%%", percent(c->l2_sectors, b->l2_sectors) - 100);
-      hd_text_table_cell(
-          t, "%+.0f%%",
-          percent(c->dram_read_bytes + c->dram_write_bytes, b->dram_read_bytes + b->dram_write_bytes) - 100);
+      hd_text_table_cell(t, "%+.0f%%", percent(hd_counters_dram(c), hd_counters_dram(b)) - 100);
     } else {
       for (int k = 0; k < 4; k++) hd_text_table_cell(t, "?");
     }

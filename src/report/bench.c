@@ -198,11 +198,11 @@ static void put_traffic(const hd_bench_row *rows, size_t n, hd_buf *out) {
     }
     megabytes(t, have, 32 * b->l2_read_sectors);
     megabytes(t, have, 32 * a->l2_read_sectors);
-    megabytes(t, have, report_dram(b));
-    megabytes(t, have, report_dram(a));
+    megabytes(t, have, hd_counters_dram(b));
+    megabytes(t, have, hd_counters_dram(a));
     megabytes(t, true, r->compulsory_bytes);
     if (have && r->compulsory_bytes)
-      hd_text_table_cell(t, "%.2fx", report_rate(report_dram(a), r->compulsory_bytes));
+      hd_text_table_cell(t, "%.2fx", report_rate(hd_counters_dram(a), r->compulsory_bytes));
     else
       hd_text_table_cell(t, "-");
     if (r->roofline_us > 0 && r->best_us > 0)
@@ -301,11 +301,11 @@ static void put_bars(const hd_bench_row **rows, size_t n, hd_buf *out) {
     size_t y = TOP + i * ROW;
     double x = LEFT + log(fmax(r->speedup, low) / low) * scale;
     hd_buf_printf(out, "<text x=\"%d\" y=\"%zu\" text-anchor=\"end\">", LEFT - 8, y + 14);
-    html_escape(out, r->workload);
+    hd_buf_html(out, r->workload);
     hd_buf_printf(out, "</text><rect x=\"%.1f\" y=\"%zu\" width=\"%.1f\" height=\"%d\" fill=\"%s\"><title>",
                   fmin(one, x), y + 3, fmax(fabs(x - one), 1.0), ROW - 6,
                   r->speedup > 1 ? "#1a7f37" : "#94a3b8");
-    html_escape(out, r->plan);
+    hd_buf_html(out, r->plan);
     hd_buf_printf(out, ": %.3fx</title></rect><text x=\"%.1f\" y=\"%zu\">%.2f&times;</text>", r->speedup,
                   x + 6, y + 14, r->speedup);
   }
@@ -320,7 +320,7 @@ static void put_levers(const hd_bench_row **rows, size_t n, hd_buf *out) {
   for (size_t i = 0; i < n; i++) {
     const hd_bench_row *r = rows[i];
     hd_buf_puts(out, "<tr><td>");
-    html_escape(out, r->workload);
+    hd_buf_html(out, r->workload);
     hd_buf_printf(out, "</td><td>%.1f</td>", r->default_us);
     for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
       const hd_bench_lever *l = &r->levers[k];
@@ -331,11 +331,11 @@ static void put_levers(const hd_bench_row **rows, size_t n, hd_buf *out) {
       double shade = fmin(fabs(log(l->speedup)) / log(2), 1) * 0.6;
       hd_buf_printf(out, "<td style=\"background:rgba(%s,%.2f)\" title=\"",
                     l->speedup >= 1 ? "26,127,55" : "207,34,46", shade);
-      html_escape(out, l->plan);
+      hd_buf_html(out, l->plan);
       hd_buf_printf(out, "\">%.2f</td>", l->speedup);
     }
     hd_buf_printf(out, "<td>%.2f</td><td><code>", r->speedup);
-    html_escape(out, r->plan);
+    hd_buf_html(out, r->plan);
     hd_buf_puts(out, "</code></td></tr>");
   }
   hd_buf_puts(out, "</table>");
@@ -354,13 +354,13 @@ void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
   qsort(sorted, m, sizeof *sorted, by_speedup);
   html_begin(out, "heddle bench");
   hd_buf_puts(out, "<h1>Gains from steering CTAs on ");
-  html_escape(out, p->gpu.title);
+  hd_buf_html(out, p->gpu.title);
   hd_buf_puts(out, "</h1><p class=\"sub\">");
-  html_escape(out, p->device);
+  hd_buf_html(out, p->device);
   hd_buf_printf(out, ", %u SMs, driver ", p->n_sms);
-  html_escape(out, p->gpu.driver);
+  hd_buf_html(out, p->gpu.driver);
   hd_buf_puts(out, ", heddle ");
-  html_escape(out, p->version);
+  hd_buf_html(out, p->version);
   hd_buf_puts(out, "</p><div class=\"verdict\">");
   put_means(rows, n, out);
   hd_buf_puts(out, "</div><h2>Plans kept</h2>");
@@ -371,10 +371,10 @@ void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
               "<h2>Traffic, and the whole table as text</h2><pre style=\"overflow-x:auto;font-size:12px\">");
   hd_buf text = {0};
   hd_bench_text(p, rows, n, &text);
-  html_escape(out, text.data ? text.data : "");
+  hd_buf_html(out, text.data ? text.data : "");
   hd_buf_free(&text);
   hd_buf_puts(out, "</pre><h2>How it was made</h2><pre>");
-  html_escape(out, commands);
+  hd_buf_html(out, commands);
   hd_buf_puts(out, "</pre>");
   html_end(out);
   free(sorted);

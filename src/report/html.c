@@ -12,7 +12,7 @@
 static void put_plan(hd_buf *out, const hd_plan *p) {
   hd_buf text = {0};
   hd_plan_print(p, &text);
-  html_escape(out, text.data ? text.data : "");
+  hd_buf_html(out, text.data ? text.data : "");
   hd_buf_free(&text);
 }
 
@@ -34,7 +34,7 @@ static double l2_over_compulsory(const hd_report *r, size_t i) {
 }
 static double dram_over_compulsory(const hd_report *r, size_t i) {
   const hd_counters *c = &r->rows[i].counters;
-  return report_rate(report_dram(c), c->compulsory_bytes);
+  return report_rate(hd_counters_dram(c), c->compulsory_bytes);
 }
 static double l1_miss_percent(const hd_report *r, size_t i) {
   const hd_counters *c = &r->rows[i].counters;
@@ -87,7 +87,7 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
     put_plan(out, &r->rows[i].plan);
     if (r->rows[i].status != HD_OK) {
       hd_buf_puts(out, "</td><td colspan=\"7\">");
-      html_escape(out, r->rows[i].why);
+      hd_buf_html(out, r->rows[i].why);
       hd_buf_puts(out, "</td></tr>");
       continue;
     }
@@ -96,8 +96,8 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
         "</td><td>%.1f%%</td><td>%.2f</td><td>%.1f%%</td><td>%.2f</td><td>%.2f&times;</td><td>%.1f</td>"
         "<td>%.2f&times;</td></tr>",
         100 * report_rate(c->l1_hits, c->l1_sectors), (double)c->l2_sectors * 32 / 1e6,
-        100 * report_rate(c->l2_hits, c->l2_sectors), (double)report_dram(c) / 1e6,
-        report_rate(report_dram(c), c->compulsory_bytes), c->time_us, hd_report_speedup(r, i));
+        100 * report_rate(c->l2_hits, c->l2_sectors), (double)hd_counters_dram(c) / 1e6,
+        report_rate(hd_counters_dram(c), c->compulsory_bytes), c->time_us, hd_report_speedup(r, i));
   }
   hd_buf_puts(out, "</table>");
 }
@@ -119,7 +119,7 @@ static void put_bounds(hd_buf *out, const hd_report *r) {
 static void put_verdict(hd_buf *out, const hd_report *r) {
   if (r->best <= 0) {
     hd_buf_puts(out, "<div class=\"verdict none\">No order helps: ");
-    html_escape(out, r->nothing_helps ? r->nothing_helps : "the default is the best of the plans tried");
+    hd_buf_html(out, r->nothing_helps ? r->nothing_helps : "the default is the best of the plans tried");
     hd_buf_puts(out, ". The kernel is left as it is.</div>");
     return;
   }
@@ -136,7 +136,7 @@ static void put_verdict(hd_buf *out, const hd_report *r) {
     hd_buf_printf(out, " It rests on the word <code>%s</code>.", hd_assume_text(r->proof->assume));
   if (r->output) {
     hd_buf_puts(out, " It is in <code>");
-    html_escape(out, r->output);
+    hd_buf_html(out, r->output);
     hd_buf_puts(out, "</code>.");
   }
   hd_buf_puts(out, "</div>");
@@ -154,9 +154,9 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
   snprintf(title, sizeof title, "heddle: %.110s", w->name);
   html_begin(out, title);
   hd_buf_puts(out, "<h1>");
-  html_escape(out, w->name);
+  hd_buf_html(out, w->name);
   hd_buf_puts(out, "</h1><p class=\"sub\">");
-  html_escape(out, w->title);
+  hd_buf_html(out, w->title);
   hd_buf_printf(out, " &middot; size %s &middot; modelled %s, %s dispatch &middot; %zu plans</p>", w->size,
                 r->gpu->title, r->dispatch, r->n_rows);
   put_verdict(out, r);
@@ -164,7 +164,7 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
       out,
       "<p>Compulsory traffic (each byte read and written once): %.2f MB. The default moves %.2f MB between "
       "DRAM and L2, %.2f MB between L2 and L1. Trace taken in %.1f s, plans replayed in %.1f s.</p>",
-      (double)base->compulsory_bytes / 1e6, (double)report_dram(base) / 1e6,
+      (double)base->compulsory_bytes / 1e6, (double)hd_counters_dram(base) / 1e6,
       (double)base->l2_sectors * 32 / 1e6, r->seconds.trace, r->seconds.replay);
   hd_buf_puts(out,
               "<h2>The landscape</h2><p class=\"sub\">Every plan tried, fastest to the left; orange is the "

@@ -4,7 +4,6 @@
 
 #include "heddle/base.h"
 
-void html_escape(hd_buf *out, const char *s);
 /* A page's head with the reports' style, up to and with <body>; its end. html_begin_with: and further style.
  */
 void html_begin(hd_buf *out, const char *title);

@@ -1,15 +1,5 @@
-/* Parts that all HTML pages share: the style, and escaped text. */
+/* Parts that all HTML pages share: the head, with the style. */
 #include "report/html.h"
-
-void html_escape(hd_buf *out, const char *s) {
-  for (; *s; s++) switch (*s) {
-    case '<': hd_buf_puts(out, "&lt;"); break;
-    case '>': hd_buf_puts(out, "&gt;"); break;
-    case '&': hd_buf_puts(out, "&amp;"); break;
-    case '"': hd_buf_puts(out, "&quot;"); break;
-    default: hd_buf_putc(out, *s);
-    }
-}
 
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:960px;margin:32px auto;padding:0 16px}"
@@ -25,7 +15,7 @@ static const char style[] =
 
 void html_begin_with(hd_buf *out, const char *title, const char *more) {
   hd_buf_puts(out, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
-  html_escape(out, title);
+  hd_buf_html(out, title);
   hd_buf_puts(out, "</title>");
   if (more[0])
     hd_buf_puts(out,

@@ -219,7 +219,7 @@ static void plot_launches(const hd_probe_result *r, hd_buf *out) {
 void hd_report_probe(const hd_probe_result *r, hd_buf *out) {
   html_begin(out, r->device.title);
   hd_buf_puts(out, "<h1>");
-  html_escape(out, r->device.title);
+  hd_buf_html(out, r->device.title);
   hd_buf_printf(
       out,
       "</h1><p class=\"sub\">%u SMs, sm_%u, %.0f MHz while one thread runs. Latency: L1 %.1f, L2 %.1f, "

@@ -88,11 +88,11 @@ void hd_profile_json(const hd_profile *p, hd_buf *out) {
 
 void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out) {
   hd_buf_puts(out, "<!doctype html><meta charset=\"utf-8\"><title>");
-  html_escape(out, title);
+  hd_buf_html(out, title);
   hd_buf_puts(out,
               "</title><style>body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:right}"
               "td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}</style><h1>");
-  html_escape(out, title);
+  hd_buf_html(out, title);
   hd_buf_printf(
       out,
       "</h1><p>%zu kernels, %.3f ms, %.0f%% of it in kernels that plans can touch (blue). Light blue: what "
@@ -103,7 +103,7 @@ void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out) {
     const hd_profile_kernel *k = &p->kernels[i];
     const double width = 400 * k->seconds / longest, least = k->looked_at ? width / k->bound : width;
     hd_buf_puts(out, "<tr><td>");
-    html_escape(out, k->name);
+    hd_buf_html(out, k->name);
     hd_buf_printf(out, "<td>%llu<td>%.1f<td>", (unsigned long long)k->launches, k->seconds * 1e6);
     if (k->looked_at)
       hd_buf_printf(out, "%.2fx<td>%.2fx", k->lost, k->bound);
@@ -114,7 +114,7 @@ void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out) {
                   width, k->why ? "#9ca3af" : "#1d4ed8");
     if (!k->why) hd_buf_printf(out, "<rect width=\"%.1f\" height=\"14\" fill=\"#93c5fd\"/>", least);
     hd_buf_puts(out, "</svg> ");
-    html_escape(out, k->why ? k->why : "");
+    hd_buf_html(out, k->why ? k->why : "");
     hd_buf_putc(out, '\n');
   }
   hd_buf_puts(out, "</table>\n");

@@ -159,7 +159,7 @@ hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d) {
   const char *slash = whole ? strrchr(whole, '/') : NULL, *name = slash && slash[1] ? slash + 1 : folder;
   html_begin_with(out, name, page_css);
   hd_buf_puts(out, "<header><h1>");
-  html_escape(out, name);
+  hd_buf_html(out, name);
   free(whole);
   hd_buf_printf(out,
                 "</h1><span class=\"sub\">heddle report, %zu files</span></header><nav></nav><main></main>",

@@ -57,9 +57,7 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
   put_line(t, "DRAM read", "%.3f MB", (double)c->dram_read_bytes / 1e6);
   put_line(t, "DRAM written", "%.3f MB", (double)c->dram_write_bytes / 1e6);
   put_line(t, "compulsory", "%.3f MB (%.2fx moved)", (double)c->compulsory_bytes / 1e6,
-           c->compulsory_bytes
-               ? (double)(c->dram_read_bytes + c->dram_write_bytes) / (double)c->compulsory_bytes
-               : 0.0);
+           c->compulsory_bytes ? (double)hd_counters_dram(c) / (double)c->compulsory_bytes : 0.0);
   hd_text_table_print(t, out);
   hd_text_table_free(t);
   report_put_confirmation(s->timed, s->part, c, out);

@@ -70,7 +70,7 @@ void report_put_stall_bars(const hd_report *r, hd_buf *out) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[shown[k]].plan, &plan);
     hd_buf_printf(out, "<text x=\"210\" y=\"%d\" text-anchor=\"end\">", 30 * k + 16);
-    html_escape(out, plan.data ? plan.data : "");
+    hd_buf_html(out, plan.data ? plan.data : "");
     hd_buf_puts(out, "</text>");
     hd_buf_free(&plan);
     put_bar(&r->rows[shown[k]].counters, 30 * k, out);

@@ -9,7 +9,6 @@
 #include "report/table.h"
 
 double report_rate(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
-uint64_t report_dram(const hd_counters *c) { return c->dram_read_bytes + c->dram_write_bytes; }
 
 double hd_report_speedup(const hd_report *r, size_t row) {
   double t = r->rows[row].counters.time_us;
@@ -22,7 +21,7 @@ static int by_time(const void *a, const void *b, void *rows) {
   if ((r[i].status == HD_OK) != (r[k].status == HD_OK)) return r[i].status == HD_OK ? -1 : 1;
   double x = r[i].counters.time_us, y = r[k].counters.time_us;
   if (x != y) return x < y ? -1 : 1;
-  uint64_t dx = report_dram(&r[i].counters), dy = report_dram(&r[k].counters);
+  uint64_t dx = hd_counters_dram(&r[i].counters), dy = hd_counters_dram(&r[k].counters);
   if (dx != dy) return dx < dy ? -1 : 1;
   if (r[i].counters.l2_sectors != r[k].counters.l2_sectors)
     return r[i].counters.l2_sectors < r[k].counters.l2_sectors ? -1 : 1;
@@ -56,8 +55,8 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
   bool kept = (int64_t)i == r->best;
   hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->l1_hits, c->l1_sectors));
   hd_text_table_cell(t, "%.2f", (double)c->l2_sectors * 32 / 1e6);
-  hd_text_table_cell(t, "%.2f", (double)report_dram(c) / 1e6);
-  hd_text_table_cell(t, "%.2fx", report_rate(report_dram(c), c->compulsory_bytes));
+  hd_text_table_cell(t, "%.2f", (double)hd_counters_dram(c) / 1e6);
+  hd_text_table_cell(t, "%.2fx", report_rate(hd_counters_dram(c), c->compulsory_bytes));
   hd_text_table_cell(t, "%.1f", c->time_us);
   hd_text_table_cell(t, "%s%.2fx%s%s", kept && colour ? "\033[1;32m" : "", speedup,
                      kept && colour ? "\033[0m" : "",

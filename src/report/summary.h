@@ -5,7 +5,6 @@
 #include "heddle/report.h"
 
 double report_rate(uint64_t part, uint64_t whole); /* 0 of 0 is 0 */
-uint64_t report_dram(const hd_counters *c);        /* bytes read and written */
 /* Row numbers in the order of hd_sweep_best (fastest, least DRAM, least L2 traffic), failed rows last; freed
  * by the caller; NULL: out of memory. */
 size_t *report_ranking(const hd_report *r);

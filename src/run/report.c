@@ -134,11 +134,7 @@ static void print_json(const rows *list, const row *all, hd_buf *b) {
 
 static void put_cell(hd_buf *b, const char *text) {
   hd_buf_puts(b, "<td>");
-  for (const char *p = text ? text : ""; *p; p++)
-    if (*p == '<' || *p == '&')
-      hd_buf_puts(b, *p == '<' ? "&lt;" : "&amp;");
-    else
-      hd_buf_putc(b, *p);
+  if (text) hd_buf_html(b, text);
 }
 
 static void print_page(const rows *list, const row *all, hd_buf *b) {

@@ -13,7 +13,7 @@ static double ratio(double a, double b) { return b > 0 ? a / b : 1; }
 
 /* Nothing but caches and DRAM is spared by a plan: the instructions stay, and each byte is moved once. */
 static double bound_of(const hd_counters *c) {
-  const double moved = (double)(c->dram_read_bytes + c->dram_write_bytes), once = (double)c->compulsory_bytes;
+  const double moved = (double)hd_counters_dram(c), once = (double)c->compulsory_bytes;
   const double dram = moved > once ? c->cycles_dram * once / moved : c->cycles_dram;
   const double least = c->cycles_issue > dram ? c->cycles_issue : dram;
   return least > 0 && c->cycles > least ? c->cycles / least : 1;

@@ -41,7 +41,7 @@ static bool can_afford_trace(const tuning *t, double allowed) {
  * only a part is used, and devices that count nothing, leave it open. */
 static bool moves_each_byte_once(const tuning *t) {
   const hd_counters *c = &t->out->before;
-  double bytes = (double)t->out->buffer_bytes, dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
+  double bytes = (double)t->out->buffer_bytes, dram = (double)hd_counters_dram(c);
   return t->out->has_counters && dram > 0.9 * bytes && dram < 1.15 * bytes &&
          32 * (double)c->l2_read_sectors < 1.5 * bytes;
 }
@@ -120,7 +120,7 @@ static bool learn_loads(tuning *t, device_bench *b, uint32_t launch) {
  * transfer of each byte. */
 static bool order_may_save(const tuning *t) {
   const hd_counters *c = &t->out->before;
-  double dram = (double)(c->dram_read_bytes + c->dram_write_bytes), peak = peak_bandwidth(t);
+  double dram = (double)hd_counters_dram(c), peak = peak_bandwidth(t);
   if (!t->out->has_counters || dram <= 0) return true;
   return tuning_moved_over_held(t) > worth_an_order && dram > busy_dram * peak * t->out->before_us * 1e-6;
 }

@@ -18,7 +18,7 @@ static const double search_part = 0.9;
 
 double tuning_moved_over_held(const tuning *t) {
   const hd_counters *c = &t->out->before;
-  double dram = (double)(c->dram_read_bytes + c->dram_write_bytes);
+  double dram = (double)hd_counters_dram(c);
   return t->out->has_counters && t->out->buffer_bytes ? dram / (double)t->out->buffer_bytes : 0;
 }
 
