@@ -1,6 +1,7 @@
 /* A driver that does nothing: it hands out handles and counts launches. FAKE_FAIL=N: its N-th call fails, and
- * it does a little: memory is the host's, and a launch adds one to the word that its first parameter points
- * at, or compares two ranges, as the kernels do that compare what launches wrote. */
+ * it does a little: memory is the host's, a launch adds one to the word that its first parameter points at,
+ * or compares two ranges, as the kernels do that compare what launches wrote, and what was unloaded is
+ * launched no more. */
 #include "fake.h"
 
 #include <stdatomic.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
-enum { FAILED = 2 };
+enum { FAILED = 2, MOST_HANDLES = 1 << 20 };
 
 static atomic_ulong calls, launches, handles;
 static atomic_long held;
@@ -27,8 +28,35 @@ static int call(void) {
   return atomic_fetch_add(&calls, 1) + 1 == (unsigned long)fail ? FAILED : 0;
 }
 
-static int launched(void) {
+/* What each handle was got from, and whether it is unloaded, by their numbers. */
+static struct {
+  atomic_uint from;
+  atomic_bool gone;
+} given[MOST_HANDLES];
+
+/* 0: none of those that were handed out. */
+static unsigned number(run_handle h) {
+  const uintptr_t k = ((uintptr_t)h - 0x100000) / 64 + 1;
+  return (uintptr_t)h >= 0x100000 && k < MOST_HANDLES ? (unsigned)k : 0;
+}
+
+static int hand_out(run_handle *out, run_handle from) {
   const int r = call();
+  if (r) return r;
+  *out = (run_handle)(uintptr_t)(0x100000 + 64 * atomic_fetch_add(&handles, 1));
+  given[number(*out)].from = number(from);
+  return 0;
+}
+
+static int unload(run_handle h) {
+  const int r = call();
+  if (number(h)) given[number(h)].gone = true;
+  return r;
+}
+
+static int launched(run_handle function) {
+  int r = call();
+  if (!r && fail > 0 && given[given[number(function)].from].gone) r = FAKE_GONE;
   if (!r) atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
   return r;
 }
@@ -49,14 +77,8 @@ static void act(run_handle function, void **params) {
 }
 
 static int launch(run_handle function, void **params) {
-  const int r = launched();
+  const int r = launched(function);
   if (!r) act(function, params);
-  return r;
-}
-
-static int hand_out(run_handle *out) {
-  const int r = call();
-  if (!r) *out = (run_handle)(uintptr_t)(0x100000 + 64 * atomic_fetch_add(&handles, 1));
   return r;
 }
 
@@ -66,8 +88,8 @@ static int answer(int *out, int value) {
   return r;
 }
 
-static int kernel(run_handle *out, const char *name) {
-  const int r = hand_out(out);
+static int kernel(run_handle *out, run_handle library, const char *name) {
+  const int r = hand_out(out, library);
   if (!r && strcmp(name, "words") == 0) *out = &comparing[0];
   if (!r && strcmp(name, "bytes") == 0) *out = &comparing[1];
   return r;
@@ -126,19 +148,22 @@ GIVES(cuCtxGetId, (run_handle context, unsigned long long *id), (*id = 1, call()
 GIVES(cuMemcpyBatchAsync,
       (uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g),
       wait_for((atomic_int *)(uintptr_t)flag, (const uint64_t[]){a, b, c, d, e, f, g}))
-GIVES(cuModuleLoad, (run_handle * module, const char *path), hand_out(module))
-GIVES(cuModuleLoadData, (run_handle * module, const void *image), hand_out(module))
-GIVES(cuModuleGetFunction, (run_handle * function, run_handle module, const char *name), hand_out(function))
+GIVES(cuModuleLoad, (run_handle * module, const char *path), hand_out(module, NULL))
+GIVES(cuModuleLoadData, (run_handle * module, const void *image), hand_out(module, NULL))
+GIVES(cuModuleGetFunction, (run_handle * function, run_handle module, const char *name),
+      hand_out(function, module))
 GIVES(cuLibraryLoadData,
       (run_handle * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
        void **values, unsigned n),
-      (held++, hand_out(library)))
+      (held++, hand_out(library, NULL)))
 GIVES(cuModuleGetGlobal_v2, (uint64_t * address, size_t *bytes, run_handle module, const char *name),
       variable(address, bytes))
 GIVES(cuLibraryGetGlobal, (uint64_t * address, size_t *bytes, run_handle library, const char *name),
       variable(address, bytes))
-GIVES(cuLibraryUnload, (run_handle library), (held--, call()))
-GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name), kernel(out, name))
+GIVES(cuLibraryUnload, (run_handle library), (held--, unload(library)))
+GIVES(cuModuleUnload, (run_handle module), unload(module))
+GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name),
+      kernel(out, library, name))
 GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))
 GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), allocate(address, bytes))
 GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), held--, call()))
@@ -152,8 +177,8 @@ GIVES(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, run_ha
 GIVES(cuMemsetD8Async, (uint64_t address, unsigned char value, size_t bytes, run_handle stream),
       (fail > 0 ? memset((void *)(uintptr_t)address, value, bytes) : NULL, call()))
 GIVES(cuEventElapsedTime, (float *ms, run_handle begin, run_handle end), (*ms = 1, call()))
-GIVES(cuEventCreate, (run_handle * event, unsigned flags), hand_out(event))
-GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), hand_out(stream))
+GIVES(cuEventCreate, (run_handle * event, unsigned flags), hand_out(event, NULL))
+GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), hand_out(stream, NULL))
 GIVES(cuStreamIsCapturing, (run_handle stream, int *status), answer(status, 0))
 GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, run_handle function, int threads, size_t shared),
       answer(n, 2))
@@ -164,4 +189,5 @@ GIVES(cuLaunchKernel,
 GIVES(cuLaunchKernelEx, (const run_config *config, run_handle function, void **params, void **extra),
       launch(function, params))
 GIVES(cuGraphAddKernelNode_v2,
-      (run_handle * node, run_handle graph, const run_handle *after, size_t n, const run_node *p), launched())
+      (run_handle * node, run_handle graph, const run_handle *after, size_t n, const run_node *p),
+      launched(p->function))

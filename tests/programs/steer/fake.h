@@ -13,6 +13,9 @@ int cuInit(unsigned flags);
 int cuMemcpyBatchAsync(uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
                        uint64_t g);
 
+/* Launches of what was unloaded. */
+enum { FAKE_GONE = 400 };
+
 /* Launches that succeeded, nodes included; calls. */
 unsigned long fake_launches(void);
 unsigned long fake_calls(void);
