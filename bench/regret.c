@@ -31,6 +31,7 @@
 
 enum { CONTEST = 6, CONTEST_PLACES = 4, CONTEST_MOST = 40, CONTEST_LEAST = 8 };
 static const double contest_seconds = 1;
+static const double least_seconds = 1e-3; /* for plans, where their time is up: 0 is no limit */
 
 typedef struct options {
   const char *device, *size, *file;
@@ -294,7 +295,7 @@ static hd_status exhaust_units(job *b, const hd_workload *w, device_bench *bench
     const char *kernel = units[i].kernel ? units[i].kernel : "";
     unit_job u = {.b = b, .w = w, .kernel = kernel, .bench = bench, .tuned = tuned_kernel(line, kernel)};
     if (units[i].share == 0 || !u.tuned || is_complete(b, w->name, kernel)) continue;
-    u.seconds = fmin(each * units[i].share, left(b));
+    u.seconds = fmax(fmin(each * units[i].share, left(b)), least_seconds);
     if (!isfinite(u.seconds)) u.seconds = 0;
     st = exhaust_unit(&u, &units[i], d);
     exhaust_free(&u.all);

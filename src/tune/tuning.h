@@ -67,8 +67,8 @@ void tuning_drop(hd_tuned *k, const char *why, ...) HD_PRINTF(2, 3);
 hd_status tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p, hd_diag *d);
 
 extern const char *const tuning_lever_names[HD_TUNE_LEVERS];
-/* The kernels' best plans that use that lever alone; *score is that of the one that is worth most, 0: there
- * is none. The set is the caller's to free. */
+/* The kernels' best plans that use that lever alone; *score is the speedup of all kernels together, 0: there
+ * is none. Kernels without such a plan count as they are. The set is the caller's to free. */
 hd_status tuning_best_alone(const hd_tuning *t, int lever, hd_plan_set *out, double *score, hd_diag *d);
 
 hd_status tuning_on_device(tuning *t, hd_diag *d);
