@@ -34,6 +34,9 @@ typedef struct hd_work {
   void *ctx;
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL; one thread at a time */
   void *progress_ctx;
+  /* Work out what all items need, with so many threads, before copies of this process do items. A failure
+   * shows again in the first item. Not called where there are no copies; NULL: there is nothing. */
+  void (*prepare)(void *ctx, unsigned threads);
   /* An item whose answer is known from elsewhere: it is not worked out, and taken with no bytes. NULL: none.
    */
   bool (*known)(void *ctx, size_t i);
@@ -66,7 +69,12 @@ typedef struct hd_work_how {
   const char *const *parts; /* journals that together have all answers; nothing is worked out */
   size_t n_parts;
   const hd_work_pool *pool; /* NULL: threads of this process */
-  int stream;     /* do the items that come through it, as a worker of a pool (see below); 0: none */
+  int stream; /* do the items that come through it, as a worker of a pool (see below); 0: none */
+  /* A pool's, whose workers are copies of this process: prepares the work, copies the process, and returns in
+   * each copy with the copy's own stream, or below 0 where there is nothing to do. NULL: there are no copies.
+   */
+  int (*divide)(void *ctx, const hd_work *w);
+  void *divide_ctx;
   uint32_t local; /* the worker's number on its machine: that of its GPU, where each has its own */
 } hd_work_how;
 

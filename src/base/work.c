@@ -222,12 +222,14 @@ static void stream_thread(void *ctx, unsigned thread) {
   hd_buf_free(&first);
 }
 
-static hd_status serve(const hd_work *w, int fd, hd_diag *d) {
+static hd_status serve(const hd_work *w, const hd_work_how *how, hd_diag *d) {
+  const int fd = how->divide ? how->divide(how->divide_ctx, w) : how->stream;
   stream s = {.w = w, .fd = fd, .reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER};
-  const hd_work_hello hello = {w->identity, w->n, w->threads ? w->threads : 1, w->worker};
-  bool ok = hd_process_send(fd, &hello, sizeof hello);
-  if (ok && !hd_parallel(w->threads ? w->threads : 1, stream_thread, &s))
-    return hd_fail(d, HD_ERR_NOMEM, "cannot start threads");
+  unsigned threads = w->threads ? w->threads : 1;
+  if (how->divide && threads > hd_cpu_count()) threads = hd_cpu_count(); /* a copy's, which may be fewer */
+  const hd_work_hello hello = {w->identity, w->n, threads, w->worker};
+  bool ok = fd >= 0 && hd_process_send(fd, &hello, sizeof hello);
+  if (ok && !hd_parallel(threads, stream_thread, &s)) return hd_fail(d, HD_ERR_NOMEM, "cannot start threads");
   return HD_OK;
 }
 
@@ -251,7 +253,7 @@ hd_status hd_work_run(const hd_work *w, const hd_work_how *how, bool *whole, hd_
   static const hd_work_how all;
   run r = {.w = w, .how = how ? how : &all, .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
   *whole = false;
-  if (r.how->stream) return serve(w, r.how->stream, d);
+  if (r.how->stream) return serve(w, r.how, d);
   r.whole = r.how->shards <= 1;
   hd_arena_init(&r.arena);
   hd_status st = prepare(&r, d);

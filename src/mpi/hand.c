@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,32 +10,25 @@
 
 #include "cli/cli.h"
 
-enum { MOST_DEATHS = 8 };
+enum {
+  MOST_DEATHS = 8,
+  MOST_COPIES = 3, /* of workers that are copies of a stock, without an answer: the next one is none */
+};
 
 /* The first thing that comes through a worker's stream. */
 typedef struct place {
-  uint32_t local, locals;
+  uint32_t local;
+  uint32_t workers; /* that will be copies of this process; 0: it is one itself */
+  cpu_set_t own, all;
 } place;
 
 typedef struct worker_start {
   const hand_command *command;
-  int said; /* -1: none */
+  int said;     /* -1: none */
+  int listener; /* -1: none */
 } worker_start;
 
 /* ---- In the worker ---------------------------------------------------------------------------- */
-
-/* An equal part of the processors, where the ranks of this machine share all of them. */
-static void bind_to_part(const place *p) {
-  cpu_set_t all, part;
-  if (p->locals < 2 || sched_getaffinity(0, sizeof all, &all) != 0) return;
-  const unsigned n = (unsigned)CPU_COUNT(&all);
-  if (n < p->locals || (long)n < sysconf(_SC_NPROCESSORS_ONLN)) return;
-  CPU_ZERO(&part);
-  unsigned k = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-    if (CPU_ISSET(cpu, &all) && k++ * p->locals / n == p->local) CPU_SET(cpu, &part);
-  sched_setaffinity(0, sizeof part, &part);
-}
 
 /* Rank 0 says what there is to say; what a worker wrote counts where all of a rank's workers end. */
 static void work(void *ctx, int fd) {
@@ -44,21 +36,32 @@ static void work(void *ctx, int fd) {
   const hand_command *c = w->command;
   place p;
   if (!hd_process_receive(fd, &p, sizeof p)) return;
-  bind_to_part(&p);
+  sched_setaffinity(0, sizeof p.own, &p.own);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
       dup2(w->said >= 0 ? w->said : null, STDERR_FILENO) < 0)
     return;
+  stock own = {w->listener, fd, p.workers, p.own, p.all};
   cli_how = (hd_work_how){.stream = fd, .local = p.local};
+  if (p.workers)
+    cli_how.divide = stock_divide, cli_how.divide_ctx = &own;
+  else if (w->listener >= 0)
+    close(w->listener);
   cli_main(c->argc, c->argv);
 }
 
 /* ---- In the rank -------------------------------------------------------------------------------- */
 
 hd_status hand_open(hand *h, const hand_command *c, hd_diag *d) {
-  *h = (hand){.keeper = HD_KEEPER_NONE, .fd = -1, .said = memfd_create("heddle", MFD_CLOEXEC)};
-  worker_start w = {c, h->said};
+  *h = (hand){.keeper = HD_KEEPER_NONE, .fd = -1, .stock = -1, .said = memfd_create("heddle", MFD_CLOEXEC)};
+  h->listener = stock_listen(&h->node.stock);
+  worker_start w = {c, h->said, h->listener};
   return hd_keeper_open(work, &w, &h->keeper, d);
+}
+
+static void shut(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
 }
 
 void hand_last_words(const hand *h, char *out, size_t cap) {
@@ -73,11 +76,23 @@ void hand_last_words(const hand *h, char *out, size_t cap) {
   snprintf(out, cap, "%s", last);
 }
 
-void hand_start(hand *h, uint32_t local, uint32_t locals) {
-  const place p = {h->local = local, h->locals = locals};
-  if (h->fd >= 0) close(h->fd);
+/* The keeper's copy, a worker or a stock; it replaces the one before. */
+static void start_copy(hand *h, int *fd, uint32_t workers) {
+  const hand_node *n = &h->node;
+  const place p = {n->local, workers, n->own, n->all};
+  shut(fd);
+  if (hd_keeper_renew(&h->keeper, fd, NULL) == HD_OK) hd_process_send(*fd, &p, sizeof p);
+}
+
+void hand_start(hand *h, bool copies) {
+  const hand_node *n = &h->node;
+  const bool first = n->local == 0;
+  h->copies = copies && n->locals > 1 && n->stock.length;
   h->ready = false;
-  if (hd_keeper_renew(&h->keeper, &h->fd, NULL) == HD_OK) hd_process_send(h->fd, &p, sizeof p);
+  shut(&h->fd);
+  if (h->copies && first && h->stock < 0) start_copy(h, &h->stock, n->locals);
+  if (h->copies && (first || h->deaths < MOST_COPIES)) h->fd = stock_connect(&n->stock, &n->own);
+  if (h->fd < 0 && !(h->copies && first)) start_copy(h, &h->fd, 0);
 }
 
 static void send_order(const hand *h, const hand_order *o) {
@@ -119,24 +134,35 @@ static bool receive_hello(hand *h) {
   return true;
 }
 
-hand_event hand_poll(hand *h, int ms, hd_work_answer *head, hd_buf *bytes) {
-  struct pollfd p = {.fd = h->fd, .events = POLLIN};
-  if (poll(&p, h->fd >= 0, ms) <= 0) return HAND_NOTHING;
-  const bool first = !h->ready && !h->hello.threads;
-  if (!h->ready && receive_hello(h)) return first ? HAND_READY : HAND_NOTHING;
-  if (h->ready && receive_answer(h, head, bytes)) return HAND_ANSWER;
-  if (++h->deaths < MOST_DEATHS) {
-    hand_start(h, h->local, h->locals);
-    return HAND_NOTHING;
-  }
-  close(h->fd);
-  h->fd = -1;
+/* Other ranks' workers are to be their own, too, where their stock is given up. */
+static hand_event give_up(hand *h) {
+  shut(&h->fd);
+  shut(&h->stock);
+  shut(&h->listener);
+  hd_keeper_close(&h->keeper);
   return HAND_DEAD;
 }
 
+hand_event hand_poll(hand *h, int ms, hd_work_answer *head, hd_buf *bytes) {
+  struct pollfd p[] = {{.fd = h->fd, .events = POLLIN}, {.fd = h->stock, .events = POLLIN}};
+  const bool unreached = h->fd < 0 && h->stock >= 0;
+  if (poll(p, 2, ms) <= 0 && !unreached) return HAND_NOTHING;
+  const bool first = !h->ready && !h->hello.threads;
+  if (p[0].revents) {
+    if (!h->ready && receive_hello(h)) return first ? HAND_READY : HAND_NOTHING;
+    if (h->ready && receive_answer(h, head, bytes)) return HAND_ANSWER;
+  }
+  if (++h->deaths >= MOST_DEATHS) return give_up(h);
+  if (p[1].revents) start_copy(h, &h->stock, h->node.locals);
+  if (p[0].revents || unreached) hand_start(h, h->copies);
+  return HAND_NOTHING;
+}
+
 void hand_close(hand *h) {
-  if (h->fd >= 0) close(h->fd);
-  if (h->said >= 0) close(h->said);
+  shut(&h->fd);
+  shut(&h->stock);
+  shut(&h->listener);
+  shut(&h->said);
   while (h->n) free(h->orders[--h->n].first);
   hd_keeper_close(&h->keeper);
 }

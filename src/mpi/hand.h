@@ -3,12 +3,16 @@
  * heddle-mpi is cli/ and this folder: rank 0 runs the command and hands out its items (pool.c), every rank
  * has a hand that does some (hand.c), main.c joins the two. A worker that is killed is replaced, and does its
  * items once more. Workers are copies of the process from before MPI was initialized: MPI must not be used
- * after a fork. */
+ * after a fork.
+ *
+ * Workers of one machine that have no devices are copies of one process, their stock, which has prepared the
+ * work (traces, compiled kernels) with all processors of the machine's ranks (stock.c). The first rank of the
+ * machine has it; where it is gone, a rank's worker prepares the work for itself. */
 #ifndef HEDDLE_MPI_HAND_H
 #define HEDDLE_MPI_HAND_H
 
 #include "heddle/process.h"
-#include "heddle/work.h"
+#include "mpi/stock.h"
 
 enum { HAND_MOST = 256 }; /* items at once */
 
@@ -20,7 +24,10 @@ typedef struct hand_order {
 
 typedef struct hand {
   hd_keeper keeper;
-  uint32_t local, locals;
+  int listener; /* of the stock that this rank may have; -1: it has none */
+  hand_node node;
+  bool copies;     /* the worker is one of a stock's */
+  int stock;       /* a stream to the stock, where this rank has it; -1: none */
   int fd;          /* of the worker that runs; -1: none */
   bool ready;      /* it said its hello */
   unsigned deaths; /* of workers, since the last answer */
@@ -46,9 +53,8 @@ typedef struct hand_command {
 
 /* While the process has one thread and no MPI. The command outlives it. */
 hd_status hand_open(hand *h, const hand_command *c, hd_diag *d);
-/* Start the worker: number `local` of `locals` on this machine, of whose processors it uses an equal part
- * unless the rank was bound to some already. */
-void hand_start(hand *h, uint32_t local, uint32_t locals);
+/* Start the worker; `copies`: where the machine has several ranks, as a copy of their stock. */
+void hand_start(hand *h, bool copies);
 /* `first`: o->len bytes. */
 void hand_give(hand *h, const hd_work_order *o, const void *first);
 /* The last line that a worker wrote to its standard error. */

@@ -32,6 +32,18 @@ static neighbours find_neighbours(MPI_Comm node) {
   return out;
 }
 
+/* A rank's place on its machine, whose first rank's stock is the one that all use. */
+static void find_place(MPI_Comm node, hand_node *n) {
+  int local, locals;
+  MPI_Comm_rank(node, &local);
+  MPI_Comm_size(node, &locals);
+  n->local = (uint32_t)local;
+  n->locals = (uint32_t)locals;
+  n->own = n->all = stock_own_part(n->local, n->locals);
+  MPI_Allreduce(MPI_IN_PLACE, &n->all, sizeof n->all, MPI_BYTE, MPI_BOR, node);
+  MPI_Bcast(&n->stock, sizeof n->stock, MPI_BYTE, 0, node);
+}
+
 /* Seen by rank 0: every rank's goodbye, in said[]. Those that are stopped or dead say none. */
 static bool part(int ranks, bool *said) {
   const double start = hd_seconds();
@@ -69,7 +81,7 @@ int main(int argc, char **argv) {
   hd_diag d = {0};
   const hand_command command = {argc, argv};
   if (hand_open(&own, &command, &d) != HD_OK) return cli_fail(&d);
-  int level, rank, ranks, local, locals, rc = EXIT_OK;
+  int level, rank, ranks, rc = EXIT_OK;
   MPI_Comm node;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
     return cli_usage("MPI cannot be initialized");
@@ -77,11 +89,10 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  MPI_Comm_rank(node, &local);
-  MPI_Comm_size(node, &locals);
+  find_place(node, &own.node);
   neighbours near = find_neighbours(node);
   if (rank == 0) {
-    mpi_pool pool = {&own, (uint32_t)local, (uint32_t)locals};
+    mpi_pool pool = {.own = &own};
     const hd_work_pool way = {&pool, mpi_pool_run};
     cli_how.pool = &way;
     rc = cli_main(argc, argv);
@@ -92,7 +103,7 @@ int main(int argc, char **argv) {
     hand_close(&own);
     leave(ranks, &near, rc);
   } else {
-    const bool ended = mpi_serve(&own, (uint32_t)local, (uint32_t)locals, near.first);
+    const bool ended = mpi_serve(&own, near.first);
     hand_close(&own);
     if (!ended) _exit(EXIT_USAGE); /* there is nobody to say goodbye to */
     MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BYE, MPI_COMM_WORLD);

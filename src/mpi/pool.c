@@ -339,8 +339,9 @@ hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n
   hd_status st = s.peers && s.out && s.place ? HD_OK : hd_nomem(d);
   for (size_t k = 0; st == HD_OK && k < n; k++) s.place[todo[k]] = k;
   if (st == HD_OK) {
-    for (int r = 1; r < s.n_peers; r++) mpi_post(r, TAG_START, NULL, 0);
-    hand_start(s.pool->own, s.pool->local, s.pool->locals);
+    const bool copies = !w->worker.unit[0]; /* a device's state is in no copy */
+    for (int r = 1; r < s.n_peers; r++) mpi_post(r, TAG_START, &copies, sizeof copies);
+    hand_start(s.pool->own, copies);
     st = hand_out(&s, d);
   }
   for (size_t k = 0; s.out && k < n; k++) free(s.out[k].first);
@@ -363,7 +364,7 @@ static void send_answer(const hd_work_answer *head, const hd_buf *bytes) {
   hd_buf_free(&all);
 }
 
-bool mpi_serve(hand *h, uint32_t local, uint32_t locals, pid_t first) {
+bool mpi_serve(hand *h, pid_t first) {
   hd_buf bytes = {0};
   bool going = true, alive = true;
   while (going && alive) {
@@ -373,7 +374,7 @@ bool mpi_serve(hand *h, uint32_t local, uint32_t locals, pid_t first) {
     char why[640];
     while (going && mpi_receive(0, &rank, &tag, &bytes)) {
       hd_work_order order;
-      if (tag == TAG_START) hand_start(h, local, locals);
+      if (tag == TAG_START && bytes.len == sizeof(bool)) hand_start(h, bytes.data[0] != 0);
       if (tag == TAG_ITEM && bytes.len >= sizeof order) {
         memcpy(&order, bytes.data, sizeof order);
         hand_give(h, &order, bytes.data + sizeof order);

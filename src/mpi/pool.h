@@ -5,7 +5,8 @@
 #include "mpi/hand.h"
 
 /* Tags. To rank 0: READY with an hd_work_hello, ANSWER with an hd_work_answer and its bytes, DEAD with
- * why, BYE. From it: START, ITEM with an hd_work_order and its bytes, END. */
+ * why, BYE. From it: START with a bool, hand_start's `copies`; ITEM with an hd_work_order and its bytes;
+ * END. */
 typedef enum mpi_tag { TAG_START, TAG_READY, TAG_ITEM, TAG_ANSWER, TAG_DEAD, TAG_END, TAG_BYE } mpi_tag;
 
 /* Rank 0's, with its own hand. Every rank gets as many items as its worker has threads, and one to go on with
@@ -15,16 +16,15 @@ typedef enum mpi_tag { TAG_START, TAG_READY, TAG_ITEM, TAG_ANSWER, TAG_DEAD, TAG
  * work is mixed; so do two ranks with one device. */
 typedef struct mpi_pool {
   hand *own;
-  uint32_t local, locals; /* as hand_start has them */
-  bool used;              /* the command had items */
-  char stray[768];        /* why a rank took no part; "" */
+  bool used;       /* the command had items */
+  char stray[768]; /* why a rank took no part; "" */
 } mpi_pool;
 hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n, hd_work_done *done,
                        void *done_ctx, hd_diag *d);
 
 /* The loop of any other rank, until rank 0 says END. False: rank 0 died, where `first` is its process on this
  * machine; 0: it runs elsewhere. */
-bool mpi_serve(hand *h, uint32_t local, uint32_t locals, pid_t first);
+bool mpi_serve(hand *h, pid_t first);
 
 /* To a rank that may never receive it, being dead: nothing waits for it; then the bytes stay allocated. */
 void mpi_post(int rank, mpi_tag tag, const void *data, size_t len);

@@ -92,6 +92,11 @@ hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrac
   return st;
 }
 
+void study_set_threads(hd_study *s, unsigned threads) {
+  s->run.threads = threads;
+  if (s->recording) s->recording->threads = threads;
+}
+
 hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
   return study_open(w, o, NULL, out, d);
 }

@@ -51,6 +51,9 @@ struct hd_study {
 hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
                      hd_study **out, hd_diag *d);
 
+/* Host threads of what the study runs from now on. */
+void study_set_threads(hd_study *s, unsigned threads);
+
 /* ---- Tables (table.c) -------------------------------------------------------------- */
 
 enum { PREDICT_PATH = 4096 + HD_DIGEST_HEX + 16 };

@@ -43,6 +43,16 @@ static hd_status sweep_item(void *ctx, size_t i, unsigned thread, hd_buf *answer
   return HD_OK;
 }
 
+/* The traces, for all processes at once; each goes on with threads of its own. */
+static void sweep_prepare(void *ctx, unsigned threads) {
+  const hd_sweep_job *j = ((const sweep *)ctx)->j;
+  hd_run_options run = j->run;
+  hd_diag d = {0};
+  run.threads = threads;
+  if (*j->study || hd_study_open(j->workload, &run, j->study, &d) != HD_OK) return;
+  study_set_threads(*j->study, j->threads ? j->threads : hd_cpu_count());
+}
+
 static hd_status sweep_take(void *ctx, size_t i, const void *answer, size_t len, hd_diag *d) {
   const hd_sweep_job *j = ((const sweep *)ctx)->j;
   hd_sweep_row *row = &j->rows[i];
@@ -90,6 +100,7 @@ hd_status hd_sweep_split(const hd_sweep_job *j, const hd_work_how *how, bool *wh
                   .threads = threads,
                   .item = sweep_item,
                   .take = sweep_take,
+                  .prepare = sweep_prepare,
                   .ctx = &w,
                   .progress = j->progress,
                   .progress_ctx = j->ctx};

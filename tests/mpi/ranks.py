@@ -61,7 +61,7 @@ def children(pid):
 
 
 def ranks_of(process):
-    """The ranks' processes, in their order, below mpiexec; each starts a keeper, which starts the worker."""
+    """The ranks' processes, in their order, below mpiexec; each starts a keeper."""
     todo, found = [process.pid], []
     while todo:
         pid = todo.pop()
@@ -76,11 +76,19 @@ def ranks_of(process):
     return sorted(found)
 
 
+def stock_of(ranks):
+    """The process that the first rank's keeper started, whose copies are the workers of all ranks; 0: there is none."""
+    return ([grandchild for child in children(ranks[0]) for grandchild in children(child)] + [0])[0]
+
+
 def wait_for_ranks(process, n):
     for _ in range(2000):
-        found = ranks_of(process)
-        if len(found) == n and all(children(p) and children(children(p)[0]) for p in found):
-            return found
+        try:
+            found = ranks_of(process)
+            if len(found) == n and len(children(stock_of(found))) == n:
+                return found
+        except OSError:
+            pass
         if process.poll() is not None:
             break
         time.sleep(0.005)
@@ -119,12 +127,17 @@ def other_commands_and_errors_end_as_they_do_in_one_process():
 def a_worker_that_is_killed_is_replaced():
     process = start(2, sweep("out.csv"))
     ranks = wait_for_ranks(process, 2)
-    for rank in ranks:
+    for worker in children(stock_of(ranks)) if ranks else []:
         time.sleep(0.2)
-        for worker in children(children(rank)[0]) if children(rank) else []:
-            os.kill(worker, signal.SIGKILL)
+        end([worker])
     rc, text = finish(process)
     check("a worker that is killed is replaced", len(ranks) == 2 and rc == 0 and same("out.csv"), text)
+    process = start(2, sweep("out.csv"))
+    ranks = wait_for_ranks(process, 2)
+    stock = stock_of(ranks) if ranks else 0
+    end([stock, *children(stock)] if stock else [])
+    rc, text = finish(process)
+    check("so are all of them with the process that they are copies of", stock and rc == 0 and same("out.csv"), text)
 
 
 def end(ranks):
