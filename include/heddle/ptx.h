@@ -280,6 +280,10 @@ HD_API hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *out);
 /* The same, but statements that came from a file stay on their source lines where they can (ptxas makes names
  * and line tables of PTX line numbers); comments become blank lines. */
 HD_API hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *out);
+/* Appends one module's text that holds what these n texts of modules define, as a linker joins them: of what
+ * several define alike (.weak, .common) the first stays. Names that a module keeps to itself get its number.
+ */
+HD_API hd_status hd_ptx_link(const char *const *texts, size_t n, hd_buf *out, hd_diag *d);
 /* One statement as it would be printed, without indentation or newline. */
 HD_API void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *out);
 

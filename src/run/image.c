@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "heddle/container.h"
+#include "heddle/ptx.h"
 #include "run/run.h"
 
 /* The beginning of an entry's header. */
@@ -84,6 +85,30 @@ static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole
     unpack(&f, arch, out);
 }
 
+/* Fatbins that a device link joined, up to a NULL. One without PTX may define what another's PTX has, too. */
+static void read_linked(const void *const *images, unsigned arch, bool whole, run_text *out) {
+  HD_VEC(char *) texts = {0};
+  hd_buf text = {0};
+  for (; *images && !out->why; images++) {
+    run_text one = {0};
+    read_fatbin(*images, 0, arch, whole, &one);
+    out->why = one.why;
+    if (one.data && !hd_vec_push(&texts, one.data)) {
+      free(one.data);
+      out->why = "no memory";
+    }
+  }
+  if (!out->why && whole) {
+    if (hd_ptx_link((const char *const *)texts.data, texts.n, &text, NULL) == HD_OK && text.data)
+      keep(out, text.data, text.len);
+    else
+      out->why = "its fatbins' PTX cannot be linked";
+  }
+  hd_buf_free(&text);
+  for (size_t k = 0; k < texts.n; k++) free(texts.data[k]);
+  hd_vec_free(&texts);
+}
+
 static void read_cubin(const void *data, size_t bytes, run_text *out) {
   out->data = run_text_of(data, bytes, &out->len);
   if (!out->data) out->why = "no PTX";
@@ -99,7 +124,7 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
   }
   switch (hd_module_image_of(image, &data)) {
   case HD_MODULE_FATBIN: read_fatbin(data, data == image ? bytes : 0, arch, whole, out); break;
-  case HD_MODULE_LINKED: out->why = "linked from several fatbins"; break;
+  case HD_MODULE_LINKED: read_linked(data, arch, whole, out); break;
   case HD_MODULE_ELF: read_cubin(data, data == image ? bytes : 0, out); break;
   case HD_MODULE_TEXT:
     if (whole) keep(out, image, bytes ? strnlen(image, bytes) : strlen(image));

@@ -47,6 +47,16 @@ static hd_status edit(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status join(void *ctx, hd_diag *d) {
+  static const char *const texts[] = {
+      text,
+      ".version 8.0\n.target sm_80\n.address_size 64\n.global .b32 own;\n.visible .entry other() { ret; }\n"};
+  hd_buf out = {0};
+  const hd_status st = hd_ptx_link(texts, 2, &out, d);
+  hd_buf_free(&out);
+  return st;
+}
+
 static hd_status container(void *ctx, hd_diag *d) {
   hd_container *c;
   hd_status st = hd_container_open_memory(text, strlen(text), "test.ptx", &c, d);
@@ -61,6 +71,7 @@ static hd_status container(void *ctx, hd_diag *d) {
 static void every_allocation_that_fails_is_said(void **state) {
   static const nomem_entry cases[] = {{"parse and print", parse_and_print, NULL, false},
                                       {"edit", edit, NULL, false},
+                                      {"link", join, NULL, false},
                                       {"container", container, NULL, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
 }
