@@ -72,19 +72,42 @@ int nvrtcGetCUBIN(run_handle program, char *code) {
 static nvrtc looked_up;
 static int get_looked_up(run_handle program, char *code) { return get_cubin(&looked_up, program, code); }
 
-bool run_is_compilers(const char *name) { return strcmp(name, "nvrtcGetCUBIN") == 0; }
-
-void *run_compiler_front(void *address) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *nvrtc_front(void *address) {
   nvrtc n;
   get_code *own = nvrtcGetCUBIN, *front = get_looked_up;
-  void *library = address ? holder(address) : NULL;
+  void *library = holder(address);
   const bool ok = find(library, &n) && n.cubin != own;
-  pthread_mutex_lock(&lock);
   if (ok && !looked_up.cubin) looked_up = n;
   if (ok && looked_up.cubin == n.cubin) memcpy(&address, &front, sizeof address);
-  pthread_mutex_unlock(&lock);
   if (library) dlclose(library);
+  return address;
+}
+
+/* ---- Both -------------------------------------------------------------------------------------- */
+
+void *run_compiler_behind(const char *symbol, const void *caller) {
+  void *library = holder(caller), *own = run_real_dlsym()(RTLD_DEFAULT, symbol),
+       *address = library ? run_real_dlsym()(library, symbol) : NULL;
+  if (library) dlclose(library);
+  return address && address != own ? address : run_real_dlsym()(RTLD_NEXT, symbol);
+}
+
+static bool is_nvrtcs(const char *name) { return strcmp(name, "nvrtcGetCUBIN") == 0; }
+
+bool run_is_compilers(const char *name) { return is_nvrtcs(name) || run_is_jitlinks(name); }
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void run_compilers_forked(void) {
+  pthread_mutex_init(&lock, NULL);
+  run_links_forked();
+}
+
+void *run_compiler_front(const char *name, void *address) {
+  if (!address) return NULL;
+  pthread_mutex_lock(&lock);
+  address = is_nvrtcs(name) ? nvrtc_front(address) : run_jitlink_front(name, address);
+  pthread_mutex_unlock(&lock);
   return address;
 }
 

@@ -161,20 +161,24 @@ int run_cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t f
 
 static void *look_up(void *handle, const char *name) {
   void *address = run_real_dlsym()(handle, name);
-  if (run_is_compilers(name)) return run_compiler_front(address);
+  if (run_is_compilers(name)) return run_compiler_front(name, address);
   if (address && !run_driver_found()) take_driver(address);
   return run_driver_found() ? front_of(address) : address;
 }
 
+static void *nothing(void *handle, const char *name) { return NULL; }
+
 /* Where dlsym jumps to with its arguments: to the C library's, which sees the program as its caller, unless
  * the name may be the driver's or a compiler's. RTLD_NEXT and RTLD_DEFAULT depend on the caller, and see this
- * library's exports as they are. */
+ * library's exports as they are, but for those with nothing behind them: a program asks so whether it has the
+ * library. */
 dlsym_function *run_dlsym_target(void *handle, const char *name);
 dlsym_function *run_dlsym_target(void *handle, const char *name) {
-  const bool may_be =
-      handle != RTLD_NEXT && handle != RTLD_DEFAULT && name &&
-      ((name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z') || run_is_compilers(name));
-  return may_be && run_real_dlsym() ? look_up : run_real_dlsym();
+  const bool may_be = name && ((name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z') ||
+                               run_is_compilers(name));
+  if (!may_be || handle == RTLD_NEXT || !run_real_dlsym()) return run_real_dlsym();
+  if (handle == RTLD_DEFAULT) return first_symbol(name) ? run_real_dlsym() : nothing;
+  return look_up;
 }
 
 __attribute__((visibility("default"))) void *dlsym(void *restrict handle, const char *restrict name);

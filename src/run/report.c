@@ -202,6 +202,7 @@ static void forked(void) {
   pthread_mutex_init(&run_lock, NULL);
   run_gate_forked();
   run_memory_forked();
+  run_compilers_forked();
 }
 
 __attribute__((constructor)) static void begin(void) {

@@ -4,7 +4,7 @@
  *   driver.c    between the program and its driver
  *   image.c     the PTX in an image that is loaded
  *   texts.c     the PTX that machine code was made of
- *   compilers.c and where that is seen
+ *   compilers.c, links.c, jitlink.c   and where that is seen
  *   cut.c       a text with one kernel alone
  *   variant.c   rewritten kernels, as text
  *   variables.c and the program's variables in them
@@ -52,7 +52,7 @@ typedef struct run_text {
  * headers. */
 void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out);
 
-/* ---- Machine code and what it was made of (texts.c, compilers.c) ------------------------------- */
+/* ---- Machine code and what it was made of (texts.c, compilers.c, links.c, jitlink.c) ----------- */
 
 /* Keeps the PTX of a cubin in a file, for all processes. */
 void run_text_keep(const void *cubin, size_t bytes, const char *ptx, size_t len);
@@ -61,7 +61,26 @@ char *run_text_of(const void *cubin, size_t bytes, size_t *len);
 /* Whether the name is of a compiler's function that heddle stands in front of; and what stands there, for the
  * address that the program has looked up. */
 bool run_is_compilers(const char *name);
-void *run_compiler_front(void *address);
+void *run_compiler_front(const char *name, void *address);
+/* The compiler's own function behind the one that heddle exports, for a program or a library of it that is
+ * linked with that, and calls it from `caller`. NULL: there is none. */
+void *run_compiler_behind(const char *symbol, const void *caller);
+/* The same two of nvJitLink. */
+bool run_is_jitlinks(const char *symbol);
+void *run_jitlink_front(const char *symbol, void *address);
+/* A link begins; `unknown`: its machine code computes something else than the PTX alone says. */
+void run_link_begin(run_handle link, bool unknown);
+/* PTX goes into it, or machine code whose PTX is kept; `data` or `path` NULL: something else. */
+void run_link_add(run_handle link, const void *data, size_t bytes);
+void run_link_add_file(run_handle link, const char *path);
+/* This came out of it. `bytes` as in run_text_of. */
+void run_link_finish(run_handle link, const void *cubin, size_t bytes);
+void run_link_drop(run_handle link);
+/* From now on links may go unseen: none is known. */
+void run_link_miss_some(void);
+/* In a child of a fork: of the threads there is one. */
+void run_compilers_forked(void);
+void run_links_forked(void);
 /* At the end of a process that may be ptxas. */
 void run_compiler_end(void);
 

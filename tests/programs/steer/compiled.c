@@ -1,19 +1,40 @@
-/* Kernels that arrive as machine code, over the driver that does nothing. `compiled nvrtc FILE`: compiled by
- * NVRTC, and kept in the file; `compiled linked FILE`: the same, as a program that is linked with NVRTC calls
- * it; `compiled FILE`: from the file. Each is launched once. Exit code 77: there is no NVRTC. */
+/* Kernels that arrive as machine code, over the driver that does nothing. `compiled WAY FILE`: made in one of
+ * these ways, and kept in the file; `compiled FILE`: from the file. Each is launched once. Exit code 77: the
+ * way's library is not here.
+ *
+ *   nvrtc, nvrtc-linked      by NVRTC, whose functions are looked up, or called as by a program that is
+ * linked with it jit, jit-linked          by nvJitLink, of two texts of NVRTC's, the same jit-debug,
+ * jit-other     by nvJitLink, with an option, or an input, that the texts do not tell of default NVRTC and
+ * nvJitLink are asked for where the process has neither driver, driver-other     by the driver, of one text;
+ * of an object, too */
 #include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake.h"
 
-static const char source[] = "extern \"C\" __global__ void twice(float *x) {"
+static const char apart[] = "extern \"C\" __device__ float half_of(float x);"
+                            "extern \"C\" __global__ void twice(float *x) {"
+                            " x[blockIdx.x * blockDim.x + threadIdx.x] *= 4 * half_of(1); }",
+                  helper[] = "extern \"C\" __device__ float half_of(float x) { return x / 2; }",
+                  source[] = "extern \"C\" __global__ void twice(float *x) {"
                              " x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }";
 
-static void *library;
+typedef struct code {
+  char *data;
+  size_t bytes;
+} code;
 
-static int (*function(const char *name))(void *, ...) {
+static void *open_library(const char *name, bool linked) {
+  void *library = dlopen(name, linked ? RTLD_NOW | RTLD_GLOBAL : RTLD_NOW);
+  if (!library) exit(77);
+  return library;
+}
+
+static int (*function(void *library, const char *name))(void *, ...) {
   int (*fn)(void *, ...);
   void *address = dlsym(library, name);
   if (!address) exit(77);
@@ -21,49 +42,119 @@ static int (*function(const char *name))(void *, ...) {
   return fn;
 }
 
-int nvrtcGetCUBIN(run_handle program, char *code) __attribute__((weak));
-
-static void *compile(size_t *bytes, int linked) {
-  int (*create)(run_handle *, const char *, const char *, int, const char *const *, const char *const *);
-  const char *options[] = {"-arch=sm_90"};
-  run_handle program;
-  library = dlopen("libnvrtc.so", linked ? RTLD_NOW | RTLD_GLOBAL : RTLD_NOW);
-  if (!library) exit(77);
-  int (*const any)(void *, ...) = function("nvrtcCreateProgram");
-  memcpy(&create, &any, sizeof create);
-  if (create(&program, source, "twice.cu", 0, NULL, NULL) != 0 ||
-      function("nvrtcCompileProgram")(program, 1, options) != 0 ||
-      function("nvrtcGetCUBINSize")(program, bytes) != 0)
-    exit(2);
-  char *code = malloc(*bytes);
-  if (!code ||
-      (linked ? nvrtcGetCUBIN ? nvrtcGetCUBIN(program, code) : 1 : function("nvrtcGetCUBIN")(program, code)))
-    exit(3);
-  return code;
+static code room(size_t bytes) {
+  const code c = {calloc(1, bytes + 1), bytes};
+  if (!c.data) exit(3);
+  return c;
 }
 
-static void *read_all(const char *path) {
-  enum { MOST = 1 << 20 };
-  char *code = malloc(MOST);
+#define MUST(x)                                                                                              \
+  do {                                                                                                       \
+    if ((x) != 0) exit(2);                                                                                   \
+  } while (0)
+
+int nvrtcGetCUBIN(run_handle program, char *code) __attribute__((weak));
+int jit_create(run_handle *link, uint32_t n, const char **options) __asm__("__nvJitLinkCreate_13_0")
+    __attribute__((weak));
+int jit_add(run_handle link, int type, const void *data, size_t bytes,
+            const char *name) __asm__("__nvJitLinkAddData_13_0") __attribute__((weak));
+int jit_get(run_handle link, void *cubin) __asm__("__nvJitLinkGetLinkedCubin_13_0") __attribute__((weak));
+int jit_destroy(run_handle *link) __asm__("__nvJitLinkDestroy_13_0") __attribute__((weak));
+
+static code compile(const char *text, bool linked, bool ptx) {
+  const char *options[] = {"-arch=sm_90", "-rdc=true"};
+  run_handle program;
+  void *const library = open_library("libnvrtc.so", linked);
+  int (*create)(run_handle *, const char *, const char *, int, const char *const *, const char *const *);
+  size_t bytes;
+  int (*const any)(void *, ...) = function(library, "nvrtcCreateProgram");
+  memcpy(&create, &any, sizeof create);
+  MUST(create(&program, text, "twice.cu", 0, NULL, NULL));
+  MUST(function(library, "nvrtcCompileProgram")(program, ptx ? 2 : 1, options));
+  MUST(function(library, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize")(program, &bytes));
+  const code c = room(bytes);
+  MUST(linked && !ptx ? nvrtcGetCUBIN(program, c.data)
+                      : function(library, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN")(program, c.data));
+  return c;
+}
+
+enum { JIT_PTX = 2, JIT_LIBRARY = 6 };
+
+static code link_texts(bool linked, const char *option, bool other) {
+  const code texts[] = {compile(apart, false, true), compile(helper, false, true)};
+  const char *options[] = {"-arch=sm_90", option};
+  const uint32_t n = option ? 2 : 1;
+  void *const library = open_library("libnvJitLink.so", linked);
+  run_handle link;
+  size_t bytes;
+  MUST(linked ? jit_create(&link, n, options) : function(library, "nvJitLinkCreate")(&link, n, options));
+  for (int k = 0; k < 2; k++)
+    MUST(linked ? jit_add(link, JIT_PTX, texts[k].data, texts[k].bytes, "text")
+                : function(library, k ? "nvJitLinkAddData" : "__nvJitLinkAddData_13_0")(
+                      link, JIT_PTX, texts[k].data, texts[k].bytes, "text"));
+  if (other) {
+    static const char empty[] = "!<arch>\n";
+    MUST(function(library, "nvJitLinkAddData")(link, JIT_LIBRARY, empty, sizeof empty - 1, "none"));
+  }
+  MUST(function(library, "nvJitLinkComplete")(link));
+  MUST(function(library, "nvJitLinkGetLinkedCubinSize")(link, &bytes));
+  const code c = room(bytes);
+  MUST(linked ? jit_get(link, c.data) : function(library, "nvJitLinkGetLinkedCubin")(link, c.data));
+  MUST(linked ? jit_destroy(&link) : function(library, "nvJitLinkDestroy")(&link));
+  for (int k = 0; k < 2; k++) free(texts[k].data);
+  return c;
+}
+
+enum { PTX = 1, OBJECT = 3 };
+
+static code link_by_driver(bool other) {
+  static char ptx[] = ".version 7.8\n.target sm_70\n.address_size 64\n"
+                      ".visible .entry twice(.param .u64 x) { ret; }\n";
+  run_handle link;
+  void *cubin;
+  size_t bytes;
+  MUST(cuLinkCreate_v2(0, NULL, NULL, &link));
+  MUST(cuLinkAddData_v2(link, PTX, ptx, sizeof ptx, "text", 0, NULL, NULL));
+  if (other) MUST(cuLinkAddData_v2(link, OBJECT, ptx, sizeof ptx, "object", 0, NULL, NULL));
+  MUST(cuLinkComplete(link, &cubin, &bytes));
+  const code c = room(bytes);
+  memcpy(c.data, cubin, bytes);
+  MUST(cuLinkDestroy(link));
+  return c;
+}
+
+static code by_default(void) {
+  if (dlsym(RTLD_DEFAULT, "nvrtcGetCUBIN") || dlsym(RTLD_DEFAULT, "nvJitLinkCreate")) exit(5);
+  return compile(source, false, false);
+}
+
+static code make(const char *way) {
+  const bool linked = strstr(way, "-linked") != NULL, other = strstr(way, "-other") != NULL;
+  if (strncmp(way, "jit", 3) == 0) return link_texts(linked, strstr(way, "-debug") ? "-g" : NULL, other);
+  if (strncmp(way, "driver", 6) == 0) return link_by_driver(other);
+  return strcmp(way, "default") == 0 ? by_default() : compile(source, linked, false);
+}
+
+static code read_all(const char *path) {
+  const code c = room(1 << 20);
   FILE *f = fopen(path, "r");
-  if (!code || !f || !fread(code, 1, MOST, f)) exit(4);
+  if (!f || !fread(c.data, 1, c.bytes, f)) exit(4);
   fclose(f);
-  return code;
+  return c;
 }
 
 int main(int argc, char **argv) {
-  size_t bytes = 0;
   run_handle module, f;
   uint64_t x = 256;
   void *params[] = {&x};
-  void *code = argc > 2 ? compile(&bytes, argv[1][0] == 'l') : read_all(argv[1]);
+  cuInit(0);
+  const code c = argc > 2 ? make(argv[1]) : read_all(argv[1]);
   FILE *out = argc > 2 ? fopen(argv[2], "w") : NULL;
   if (out) {
-    fwrite(code, 1, bytes, out);
+    fwrite(c.data, 1, c.bytes, out);
     fclose(out);
   }
-  cuInit(0);
-  if (cuModuleLoadData(&module, code) || cuModuleGetFunction(&f, module, "twice")) return 1;
-  free(code);
+  if (cuModuleLoadData(&module, c.data) || cuModuleGetFunction(&f, module, "twice")) return 1;
+  free(c.data);
   return cuLaunchKernel(f, 8, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
 }

@@ -117,6 +117,14 @@ static int variable(uint64_t *address, size_t *bytes) {
   return 0;
 }
 
+/* Machine code of no function: an ELF header alone. */
+static int made(void **cubin, size_t *bytes) {
+  static unsigned char header[64] = {0x7f, 'E', 'L', 'F', 2};
+  *cubin = header;
+  *bytes = sizeof header;
+  return call();
+}
+
 static int same(run_handle *out, run_handle from) {
   const int r = call();
   if (!r) *out = from;
@@ -161,6 +169,8 @@ GIVES(cuModuleGetGlobal_v2, (uint64_t * address, size_t *bytes, run_handle modul
 GIVES(cuLibraryGetGlobal, (uint64_t * address, size_t *bytes, run_handle library, const char *name),
       variable(address, bytes))
 GIVES(cuLibraryUnload, (run_handle library), (held--, unload(library)))
+GIVES(cuLinkCreate_v2, (unsigned n, int *options, void **values, run_handle *link), hand_out(link, NULL))
+GIVES(cuLinkComplete, (run_handle link, void **cubin, size_t *bytes), made(cubin, bytes))
 GIVES(cuModuleUnload, (run_handle module), unload(module))
 GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name),
       kernel(out, library, name))
