@@ -113,14 +113,21 @@ typedef struct hd_shape {
  * redirect     by its own id, clusters by assumed round robin (CLU 4.2.3 A, eq. 7 and 8)
  * agents[:N]   persistent workers, N active per SM (all that fit when N is left out): each claims task
  *              after task from the cluster of the SM it runs on, and from others when that is empty
- * claim        as many workers as tasks: each claims one, in the same way, when it starts */
+ * claim        as many workers as tasks: each claims one, in the same way, when it starts
+ * cancel       CTAs in a loop, without clusters: each does its own task, asks the hardware for a CTA that has
+ *              not started yet (clusterlaunchcontrol.try_cancel, sm_100), and does that one's in its place
+ *              until none is left. The launch stays as it was, and so does the order of the dispatch */
 typedef enum hd_bind_kind {
   HD_BIND_NONE = 0,
   HD_BIND_REDIRECT,
   HD_BIND_AGENTS,
   HD_BIND_CLAIM,
+  HD_BIND_CANCEL,
   HD_BIND_COUNT
 } hd_bind_kind;
+
+/* The order is cut into clusters, one for each SM. */
+static inline bool hd_bind_has_clusters(hd_bind_kind k) { return k != HD_BIND_NONE && k != HD_BIND_CANCEL; }
 
 /* How V positions are cut into M clusters. Always the first V mod M clusters have V/M + 1 tasks, the
  * others V/M.
@@ -518,6 +525,7 @@ typedef struct hd_plan_space {
   uint32_t readonly; /* loads of memory that nothing writes, which could take the read-only path and do not */
   bool can_order;    /* nothing bars another order of the CTAs */
   bool can_loop;     /* nor agents */
+  bool can_cancel;   /* then: the kernel is for a GPU that lets CTAs take over others (bind=cancel) */
   bool clusters;     /* CTAs run in clusters: orders are theirs, none is a table, and no CTA is bound */
   bool can_swap_threads; /* nor another order of the threads across CTAs; inside each CTA: */
   bool can_turn_threads;

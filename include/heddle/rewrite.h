@@ -2,9 +2,9 @@
  *
  * Each CTA of the rewritten kernel works out which task it is (a few instructions at entry) and uses that
  * instead of %ctaid. An order alone, or bind=redirect, leaves the launch as it was: the same grid, block,
- * shared memory and arguments. bind=claim, bind=agents and large tables need more at launch: the recipe lists
- * it. Where tasks are claimed, the kernel's remark (hd_ptx_func), two lines printed as comments, names the
- * scheme and the reason for it.
+ * shared memory and arguments. bind=cancel adds static shared memory. bind=claim, bind=agents and large
+ * tables need more at launch: the recipe lists it. Where tasks are claimed, the kernel's remark
+ * (hd_ptx_func), two lines printed as comments, names the scheme and the reason for it.
  */
 #ifndef HEDDLE_REWRITE_H
 #define HEDDLE_REWRITE_H
@@ -105,6 +105,9 @@ typedef struct hd_recipe {
 
 enum { HD_BALLOT_SMS = 1024 };
 
+/* From this architecture on CTAs can take over others (bind=cancel). */
+enum { HD_CANCEL_ARCH = 100 };
+
 /* Tasks from which on bind=agents and bind=claim leave a grid in its own order (they count in 32 bits). */
 #define HD_MOST_CLAIMED ((uint64_t)INT32_MAX)
 
@@ -135,7 +138,7 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_UNKNOWN_CALL,   /* calls a function that this module does not define, or through a pointer: it may
                                read %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */
-  /* For bind=agents only: */
+  /* For bind=agents and bind=cancel only: */
   HD_REFUSE_SKIPPED_BARRIER, /* some threads may end before others meet there, and cannot attend it */
   HD_REFUSE_LASTING_STATE,   /* the next task would see state that a task leaves behind: mbarriers, setmaxnreg
                               */
@@ -157,8 +160,8 @@ HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refu
 /* The same, without the reasons that the caller's word (HD_ASSUME_...) removes. */
 HD_API size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsigned assume,
                                            hd_refusal *out, size_t cap);
-/* The reasons why a CTA must not do one task after another (bind=agents), beyond those. block as in
- * hd_rewrite_options. */
+/* The reasons why a CTA must not do one task after another (bind=agents, bind=cancel), beyond those. block as
+ * in hd_rewrite_options. */
 HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                         hd_refusal *out, size_t cap);
 /* The reasons why threads must not be renumbered, beyond those: across CTAs (threads=ORDER), or, in_cta,

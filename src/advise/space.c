@@ -58,6 +58,7 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
   uint32_t line;
   if (st == HD_OK && out->can_order) st = hd_launch_loops(code, launch, &loops, &line, d);
   out->can_loop &= !loops;
+  out->can_cancel = st == HD_OK && out->can_loop && code->module->sm >= HD_CANCEL_ARCH;
   if (st == HD_OK && loops && o && o->apply.assume & HD_ASSUME_NO_CARRY)
     st = hd_launch_loop_shape(code, launch, &out->shape, d);
   for (unsigned i = 0; st == HD_OK && out->shape.kind != HD_SHAPE_LAUNCH && i < 3; i++)

@@ -74,14 +74,14 @@ hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops,
 hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d) {
   bool loops;
   uint32_t line;
-  if (p->bind != HD_BIND_AGENTS) return HD_OK;
+  if (p->bind != HD_BIND_AGENTS && p->bind != HD_BIND_CANCEL) return HD_OK;
   hd_status st = hd_launch_loops(code, launch, &loops, &line, d);
   if (st != HD_OK || !loops) return st;
   return hd_fail(
       d, HD_ERR_REFUSED,
       "line %u: the kernel goes through its tiles in a loop of its own, with as many CTAs as the launch "
-      "has; bind=agents would put another loop around it",
-      line);
+      "has; bind=%s would put another loop around it",
+      line, p->bind == HD_BIND_AGENTS ? "agents" : "cancel");
 }
 
 hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d) {

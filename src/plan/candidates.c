@@ -277,6 +277,8 @@ static void offer_pieces(list *l) {
   offer(l, 0.5, waves, p);
 }
 
+static const char given_up[] = "CTAs take over those that have not started, which spares their start";
+
 static void offer_bindings(list *l) {
   const hd_plan_space *s = l->s;
   hd_order orders[PLAN_LINE_ORDERS];
@@ -295,6 +297,7 @@ static void offer_bindings(list *l) {
     offer(l, 0.66 - less, bound, (hd_plan){.order = orders[i], .bind = HD_BIND_REDIRECT});
     offer(l, 0.65 - less, bound,
           (hd_plan){.order = orders[i], .bind = HD_BIND_CLAIM, .split = plan_line_split(s, &orders[i])});
+    if (s->can_cancel) offer(l, 0.6 - less, given_up, (hd_plan){.order = orders[i], .bind = HD_BIND_CANCEL});
   }
 }
 
@@ -377,12 +380,12 @@ size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap) {
   return l.n;
 }
 
-/* Widths: at most 4 bindings, 5 ways of bypassing, 4 of streaming, 3 of prefetching; tables apart from other
+/* Widths: at most 8 bindings, 5 ways of bypassing, 4 of streaming, 3 of prefetching; tables apart from other
  * orders, since a table is made from the sharing itself. */
 uint32_t hd_plan_family(const hd_plan *p) {
   bool table = hd_order_needs_table(p->order.kind);
   uint32_t order = p->order.kind == HD_ORDER_ROW ? 0 : table ? 2 : 1;
   uint32_t threads = p->threads.kind == HD_ORDER_ROW ? 0 : p->threads_in_cta ? 2 : 1;
-  return order | threads << 2 | (uint32_t)p->bind << 4 | (uint32_t)p->bypass.kind << 6 |
-         (uint32_t)p->stream.kind << 9 | (uint32_t)p->prefetch.kind << 11;
+  return order | threads << 2 | (uint32_t)p->bind << 4 | (uint32_t)p->bypass.kind << 7 |
+         (uint32_t)p->stream.kind << 10 | (uint32_t)p->prefetch.kind << 12;
 }

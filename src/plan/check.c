@@ -1,8 +1,6 @@
 /* Checks the values of levers and their combinations; which of them change tasks. */
 #include "plan/notation.h"
 
-static bool has_clusters(const hd_plan *p) { return p->bind != HD_BIND_NONE; }
-
 static hd_status check_order(const char *lever, const hd_order *o, hd_diag *d) {
   if ((unsigned)o->kind >= HD_ORDER_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "%s: unknown kind of order (%d)", lever, (int)o->kind);
@@ -51,7 +49,9 @@ typedef struct rule {
   const char *why;
 } rule;
 
-static bool split_alone(const hd_plan *p) { return p->split.kind != HD_SPLIT_CHUNK && !has_clusters(p); }
+static bool split_alone(const hd_plan *p) {
+  return p->split.kind != HD_SPLIT_CHUNK && !hd_bind_has_clusters(p->bind);
+}
 static bool rows_of_other(const hd_plan *p) {
   return p->split.kind == HD_SPLIT_ROWS && p->order.kind != HD_ORDER_ROW;
 }
@@ -67,6 +67,9 @@ static bool shape_unseen(const hd_plan *p) {
 static bool loop_bound(const hd_plan *p) {
   return p->shape.loop &&
          (p->bind != HD_BIND_NONE || p->threads.kind != HD_ORDER_ROW || p->prefetch.kind != HD_PREFETCH_NONE);
+}
+static bool unknown_next(const hd_plan *p) {
+  return p->bind == HD_BIND_CANCEL && p->prefetch.kind != HD_PREFETCH_NONE;
 }
 static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }
 static bool form_alone(const hd_plan *p) {
@@ -91,6 +94,8 @@ static const rule RULES[] = {
      "shape is the grid that an order goes through; it needs an order, and one that is no table"},
     {loop_bound,
      "shape=loop orders the tiles of a kernel's own loop; it goes with no bind, threads or prefetch"},
+    {unknown_next,
+     "with bind=cancel the hardware says which task comes next; prefetch needs to know it before"},
     {sms_unbound,
      "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
     {form_alone, "form says how bypass is coded; it needs bypass"},

@@ -451,7 +451,7 @@ static const lever_syntax OWN_bind = {.name = "bind",
                                       NAMED,
                                       .kind = offsetof(hd_plan, bind),
                                       .number = offsetof(hd_plan, agents),
-                                      .values = "none|redirect|agents[:N]|claim",
+                                      .values = "none|redirect|agents[:N]|claim|cancel",
                                       .least = 1};
 static const lever_syntax OWN_form = {
     .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate|register"};

@@ -31,7 +31,7 @@ static hd_status check_grid(const hd_plan *p, const hd_grid *g, hd_diag *d) {
     return hd_fail(d, HD_ERR_USAGE,
                    "shape=auto follows from a launch's arguments, and none are known here; write shape=WxH");
   bool table = hd_order_needs_table(p->order.kind);
-  if (p->bind != HD_BIND_NONE && g->n_sms == 0)
+  if (hd_bind_has_clusters(p->bind) && g->n_sms == 0)
     return hd_fail(d, HD_ERR_USAGE, "clusters need a number of SMs of at least 1");
   if (!g->known)
     return table ? hd_fail(d, HD_ERR_REFUSED,

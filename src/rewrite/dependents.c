@@ -1,14 +1,17 @@
 /* Kernels of programmatic dependent launches, which begin while the launch before them still runs.
  *
  * griddepcontrol.wait stands before a kernel's first access to what the launch before it writes. Orders read
- * special registers and tables that no launch writes, so they may stand in front of it. Two things may not:
+ * special registers and tables that no launch writes, so they may stand in front of it. Three things may not:
  * the state that binding and votes keep between the CTAs of one launch, which two launches at once would
- * share, and fetches into L1, whose lines would be those from before the wait. */
+ * share; fetches into L1, whose lines would be those from before the wait; and CTAs that take over others,
+ * which would let the next launch begin (griddepcontrol.launch_dependents) before all their tasks do. */
 #include "rewrite/rewrite_internal.h"
 
 static const char *reason(const hd_plan *p) {
   if (p->bind == HD_BIND_CLAIM || p->bind == HD_BIND_AGENTS || p->bypass.kind == HD_BYPASS_AUTO)
     return "the launch may overlap the one before it, and this plan's state would be of both";
+  if (p->bind == HD_BIND_CANCEL)
+    return "a CTA that has let the next launch begin would do tasks of this one behind that";
   if (p->prefetch.kind == HD_PREFETCH_L1)
     return "the launch may overlap the one before it, and prefetch=l1 would fetch before that one's writes";
   return NULL;

@@ -173,14 +173,23 @@ void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char lette
                   "xyz"[k], r -> names[k]);
 }
 
+/* The worker's own coordinate, where large grids are left as they are. */
+static void put_own_coordinate(const rewrite_job *j, unsigned k, hd_buf *text) {
+  char from[64];
+  if (j->plan->bind == HD_BIND_CANCEL)
+    rewrite_cancel_cell(j, k, from);
+  else
+    snprintf(from, sizeof from, "%%%s.%c", rewrite_place(j), "xyz"[k]);
+  rewrite_put(j, text, "\t.reg .b32 %%~%c;\n\tmov.u32 %%~%c, %s;\n", "xyz"[k], "xyz"[k], from);
+}
+
 static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
   bool known = j->opt->grid.known, around = rewrite_order_counts(j, prog);
   rewrite_put_attendance(j, text);
+  if (j->plan->bind == HD_BIND_CANCEL) rewrite_put_cancel(j, text);
   if (around) {
     for (unsigned k = 0; k < 3; k++)
-      if (rewrite_ordered(j)->want[k])
-        rewrite_put(j, text, "\t.reg .b32 %%~%c;\n\tmov.u32 %%~%c, %%%s.%c;\n", "xyz"[k], "xyz"[k],
-                    rewrite_place(j), "xyz"[k]);
+      if (rewrite_ordered(j)->want[k]) put_own_coordinate(j, k, text);
     rewrite_put_line_check(j, text);
     rewrite_put_dimensions(j, text);
     rewrite_put(j, text, "\t@%%~large bra $~entered;\n");
@@ -301,11 +310,14 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   if (st == HD_OK && j->clusters) st = find_clusterid(j, f, d);
   if (st != HD_OK || !any(rewrite_ordered(j)->want)) return st;
   j->claims = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CLAIM;
-  if (j->plan->bind == HD_BIND_AGENTS) {
+  j->loops = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CANCEL;
+  if (j->plan->bind == HD_BIND_CANCEL) st = rewrite_decide_cancel(j, d);
+  if (st == HD_OK && j->loops) {
     size_t n = rewrite_scan_agents(j->m, j->func, j->block, &j->attend, &why, 1);
     st = rewrite_first_refusal(&why, n, d);
-    if (st == HD_OK) st = rewrite_find_reads(j->m, f, HD_SR_NCTAID, &j->nctaid, d);
   }
+  if (st == HD_OK && j->plan->bind == HD_BIND_AGENTS)
+    st = rewrite_find_reads(j->m, f, HD_SR_NCTAID, &j->nctaid, d);
   if (st == HD_OK) st = rewrite_order_program(j, prog, d);
   if (st != HD_OK) return st;
   if (changes_nothing(j, prog)) {
@@ -335,7 +347,7 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   hd_status st = rewrite_add_params(j, d);
   if (st == HD_OK) st = rewrite_set_registers(j, d);
   name_dimensions(j);
-  if (st == HD_OK && j->plan->bind == HD_BIND_AGENTS) st = rewrite_start_fresh(j, header, d);
+  if (st == HD_OK && j->loops) st = rewrite_start_fresh(j, header, d);
   if (st == HD_OK) st = rewrite_declare_lender(j, &declared, d);
   if (st == HD_OK) st = put_entry(j, prog, &text, d);
   uint32_t before = j->m->funcs[j->func].n_stmts;
@@ -345,9 +357,9 @@ static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uin
   *begin = declared + j->m->funcs[j->func].n_stmts - before;
   rewrite_replace_reads(j, HD_SR_CTAID, &j->ctaid, 'h', *begin);
   if (j->clusters) rewrite_replace_reads(j, HD_SR_CLUSTERID, &j->clusterid, 'k', *begin);
-  if (j->own_cell) return rewrite_drop_copies(j, *begin, header, d);
-  if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
-  rewrite_replace_reads(j, HD_SR_NCTAID, &j->nctaid, 'm', *begin);
+  if (j->own_cell && !j->loops) return rewrite_drop_copies(j, *begin, header, d);
+  if (!j->loops) return HD_OK;
+  if (j->plan->bind == HD_BIND_AGENTS) rewrite_replace_reads(j, HD_SR_NCTAID, &j->nctaid, 'm', *begin);
   st = rewrite_attend(j, *begin, d);
   return st == HD_OK ? rewrite_close_loop(j, *begin, d) : st;
 }

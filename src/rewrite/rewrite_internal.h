@@ -16,7 +16,8 @@
  *   levers/      order.c     the order's program and table
  *                copies.c    copies of coordinates that are not needed any more
  *                claim*.c, bind.c  bind=claim, bind=agents: how a worker gets its tasks
- *                agents.c    bind=agents: a kernel's body becomes the body of a loop
+ *                agents.c    bind=agents, bind=cancel: a kernel's body becomes the body of a loop
+ *                cancel.c    bind=cancel: CTAs that take over others which have not started
  *                threads.c   threads=: thread ids renumbered
  *                bypass.c    bypass= and stream=: loads that go around a cache
  *                ballot.c    bypass=auto: the SMs vote on how many warps bypass
@@ -86,8 +87,9 @@ typedef struct rewrite_job {
   uint64_t V;              /* known grids: tasks */
   bool wide;               /* positions need 64 bits */
   bool claims;             /* bind=agents or bind=claim */
+  bool loops;              /* bind=agents or bind=cancel: the body is a loop's */
   const struct claim_scheme *claim; /* then, how: levers/claim.h */
-  bool attend;                      /* bind=agents: ended warps attend the others' barriers */
+  bool attend;                      /* where it loops: ended warps attend the others' barriers */
   uint32_t block[3];                /* known or {0} */
   rewrite_table table;              /* the order's */
   bool ordered;                     /* the binding's and the order's registers are there */
@@ -168,6 +170,19 @@ void rewrite_put_binding_tail(const rewrite_job *j, hd_buf *text);
 /* Shared memory that the kernel lends for handing tasks over is named at entry, so that a declaration of its
  * own comes before. *n: 1 when there is one, which is the first statement then. */
 hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d);
+
+/* levers/bind.c. The end of a task: attend what others still do, wait for all threads of the warp, and for
+ * copies under way. */
+void rewrite_put_task_end(const rewrite_job *j, hd_buf *text);
+/* levers/claim.c. Bytes of static shared memory to add where so many are needed; 0: there is no room. */
+uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes);
+
+/* levers/cancel.c. Whether the GPU and the kernel are such as bind=cancel needs, and the launch's needs. */
+hd_status rewrite_decide_cancel(rewrite_job *j, hd_diag *d);
+/* The text up to the order's arithmetic, which begins at the cell of the CTA that was taken over. */
+void rewrite_put_cancel(const rewrite_job *j, hd_buf *text);
+/* The register with coordinate k of that cell. Returns `name`. */
+const char *rewrite_cancel_cell(const rewrite_job *j, unsigned k, char name[64]);
 
 /* levers/order.c. Tables of no more entries are written into the module: the launch stays as it was. */
 enum { REWRITE_MOST_EMBEDDED = 1 << 16 };

@@ -152,11 +152,13 @@ static void bind(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
                            {.bind = HD_BIND_AGENTS, .split = {HD_SPLIT_WAVE, most}},
                            {.bind = HD_BIND_CLAIM},
                            {.bind = HD_BIND_CLAIM, .split = {HD_SPLIT_WAVE, most}},
-                           {.bind = HD_BIND_REDIRECT}};
+                           {.bind = HD_BIND_REDIRECT},
+                           {.bind = HD_BIND_CANCEL}};
   if (!s->can_order || s->clusters || s->tasks <= s->n_sms) return;
   for (size_t i = 0; i < sizeof binds / sizeof *binds; i++) {
     hd_plan p = *best;
     if (binds[i].bind == HD_BIND_AGENTS && !s->can_loop) continue;
+    if (binds[i].bind == HD_BIND_CANCEL && !s->can_cancel) continue;
     p.bind = binds[i].bind;
     p.agents = binds[i].agents;
     p.split = binds[i].split;

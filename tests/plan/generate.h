@@ -95,7 +95,7 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   hd_plan p = {.order = draw_order(r, g), .bind = (hd_bind_kind)draw(r, 0, HD_BIND_COUNT - 1)};
   if (draw(r, 0, 9) == 0)
     p.order = (hd_order){.kind = draw(r, 0, 1) ? HD_ORDER_AFFINITY : HD_ORDER_HEAVY_FIRST};
-  if (p.bind != HD_BIND_NONE) p.split = draw_split(r, &p.order);
+  if (hd_bind_has_clusters(p.bind)) p.split = draw_split(r, &p.order);
   draw_shape_of(r, g, &p);
   if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1))
     p.take = (hd_take){HD_TAKE_SEGMENTS, draw(r, 0, 1) ? (uint32_t)draw(r, 1, UINT32_MAX) : 0};
@@ -113,7 +113,7 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
     for (uint32_t i = 0; i < p.stream.n; i++)
       p.stream.loads[i] = (i ? p.stream.loads[i - 1] + 1 : 0) + (uint32_t)draw(r, 0, 9);
   }
-  p.prefetch.kind = (hd_prefetch_kind)draw(r, 0, HD_PREFETCH_COUNT - 1);
+  if (p.bind != HD_BIND_CANCEL) p.prefetch.kind = (hd_prefetch_kind)draw(r, 0, HD_PREFETCH_COUNT - 1);
   if (p.prefetch.kind) p.prefetch.distance = (uint32_t)draw(r, 1, 40);
   p.warps.kind = (hd_warps_kind)draw(r, 0, HD_WARPS_COUNT - 1);
   if (p.warps.kind == HD_WARPS_TWO_LEVEL || p.warps.kind == HD_WARPS_PRIORITY)

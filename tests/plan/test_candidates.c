@@ -71,6 +71,18 @@ static void clusters_of_ctas_are_ordered_and_not_bound(void **state) {
   assert_true(ordered > 8);
 }
 
+/* An older GPU would refuse each of them. */
+static void ctas_take_others_over_where_the_gpu_lets_them(void **state) {
+  static hd_candidate list[HD_CANDIDATES];
+  hd_plan_space s = space_of((const uint32_t[]){64, 64, 1});
+  for (unsigned can = 0; can < 2; can++) {
+    s.can_cancel = can;
+    size_t n = hd_candidates(&s, list, HD_CANDIDATES), found = 0;
+    for (size_t i = 0; i < n; i++) found += list[i].plan.bind == HD_BIND_CANCEL;
+    assert_true(can ? found > 1 : !found);
+  }
+}
+
 /* The kernel's own order of the tiles is the baseline, and its row order is one to try. */
 static void orders_go_through_the_tiles_where_there_is_a_shape(void **state) {
   static hd_candidate list[HD_CANDIDATES];
@@ -270,6 +282,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_candidate_is_canonical_and_says_why),
       cmocka_unit_test(clusters_of_ctas_are_ordered_and_not_bound),
+      cmocka_unit_test(ctas_take_others_over_where_the_gpu_lets_them),
       cmocka_unit_test(orders_go_through_the_tiles_where_there_is_a_shape),
       cmocka_unit_test(distances_are_tried_early_where_sharing_tasks_lie_apart),
       cmocka_unit_test(no_two_orders_of_a_small_grid_do_the_same),

@@ -29,6 +29,7 @@ static inline uint32_t gen_below(gen_source *s, uint32_t n) { return gen_byte(s)
 
 typedef struct gen_launch {
   uint32_t grid[3], block[3];
+  uint32_t cluster[3]; /* that the launch asks for; {0}: none */
 } gen_launch;
 
 static inline uint64_t gen_product(const uint32_t d[3]) { return (uint64_t)d[0] * d[1] * d[2]; }
@@ -345,6 +346,7 @@ enum { GEN_SMS = 6, GEN_RESIDENT = 2 };
 typedef struct gen_machine {
   hd_emu *emu;
   uint64_t in, out, counters, out_bytes;
+  uint64_t ctas; /* that were started, of the last launch */
 } gen_machine;
 
 static inline hd_status gen_open(const gen_launch *l, unsigned checks, gen_machine *g, hd_diag *d) {
@@ -381,6 +383,7 @@ static inline hd_status gen_run(gen_machine *g, const hd_ptx_module *m, const ge
   hd_recipe_params(r, l->grid, state, 0, params);
   hd_emu_launch_params launch = {.kernel = "k", .args = params, .args_bytes = bytes};
   memcpy(launch.block, l->block, sizeof launch.block);
+  memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
   hd_recipe_grid(r, l->grid, GEN_SMS, GEN_RESIDENT, launch.grid);
   for (unsigned round = 0; st == HD_OK && round < 2; round++) {
     hd_dispatch dispatch = {.kind = how, .seed = 7 + round, .resident = GEN_RESIDENT};
@@ -389,6 +392,7 @@ static inline hd_status gen_run(gen_machine *g, const hd_ptx_module *m, const ge
     memset(hd_emu_ptr(g->emu, g->counters, GEN_COUNTERS * 4), 0, GEN_COUNTERS * 4);
     hd_emu_mark_written(g->emu, g->counters, GEN_COUNTERS * 4);
     st = hd_emu_launch(p, &launch, &dispatch, NULL, &stats, d);
+    g->ctas = stats.ctas;
     hd_buf_put(left, hd_emu_ptr(g->emu, g->out, g->out_bytes), g->out_bytes);
     hd_buf_put(left, hd_emu_ptr(g->emu, g->counters, GEN_COUNTERS * 4), GEN_COUNTERS * 4);
     if (st == HD_OK && state && memcmp(hd_emu_ptr(g->emu, state, r->state_bytes), zero, r->state_bytes) != 0)

@@ -1,4 +1,4 @@
-/* bind=agents: a kernel's body becomes the body of a loop over tasks.
+/* bind=agents and bind=cancel: a kernel's body becomes the body of a loop over tasks.
  *
  * A thread that would have ended waits for its warp's (or CTA's) next task instead. That is sound under two
  * conditions:

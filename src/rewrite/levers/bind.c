@@ -150,16 +150,18 @@ static void put_no_segment(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t, "\tmov.u32 %%~w, 0;\n\tmov.u32 %%~stop, 0;\n");
 }
 
-/* The end of a task: attend what others still do, wait for all threads of the warp, and for copies under way.
- */
-static void put_task_end(const rewrite_job *j, hd_buf *t) {
-  const claim_scheme *s = j->claim;
-  rewrite_put(j, t, "$~end:\n");
-  if (s->any_grid) rewrite_put(j, t, "\t@%%~large ret;\n");
+void rewrite_put_task_end(const rewrite_job *j, hd_buf *t) {
   claim_put_attendance(j, t);
   if (j->traits.copies) rewrite_put(j, t, "\tcp.async.wait_all;\n");
   if (j->traits.bulk_copies) rewrite_put(j, t, "\tcp.async.bulk.wait_group 0;\n");
   rewrite_put(j, t, "\tbar.warp.sync -1;\n");
+}
+
+static void put_task_end(const rewrite_job *j, hd_buf *t) {
+  const claim_scheme *s = j->claim;
+  rewrite_put(j, t, "$~end:\n");
+  if (s->any_grid) rewrite_put(j, t, "\t@%%~large ret;\n");
+  rewrite_put_task_end(j, t);
   if (!claims_by_warp(s)) {
     if (!s->ticket_bytes) rewrite_put(j, t, "\tbar.sync 0;\n");
     put_no_segment(j, t);

@@ -32,15 +32,17 @@ static void decide_unit(const rewrite_job *j, claim_scheme *s) {
   }
 }
 
-/* The ticket is static, and dynamic shared memory lies behind all that is static: it must not move off a
- * boundary that the kernel relies on, whatever its declaration says. Swizzles of wgmma and of tensor copies
- * repeat every 1024 bytes of the address itself; before sm_90 no instruction depends on more than the 128
- * bytes of the banks. */
-static void decide_ticket(const rewrite_job *j, claim_scheme *s) {
-  uint32_t bytes = s->agents ? 8 : 4;
-  if (s->unit != CLAIM_BY_CTA) return;
+/* Dynamic shared memory lies behind all that is static: it must not move off a boundary that the kernel
+ * relies on, whatever its declaration says. Swizzles of wgmma and of tensor copies repeat every 1024 bytes of
+ * the address itself; before sm_90 no instruction depends on more than the 128 bytes of the banks. */
+uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes) {
   if (j->traits.dynamic_shared) bytes = j->m->sm >= 90 ? 1024 : 128;
-  s->ticket_bytes = j->traits.shared_bytes + 2 * bytes <= MOST_SHARED ? bytes : 0;
+  return j->traits.shared_bytes + 2 * bytes <= MOST_SHARED ? bytes : 0;
+}
+
+static void decide_ticket(const rewrite_job *j, claim_scheme *s) {
+  if (s->unit != CLAIM_BY_CTA) return;
+  s->ticket_bytes = rewrite_spare_shared(j, s->agents ? 8 : 4);
   s->ticket = s->ticket_bytes ? "~ticket" : j->m->syms[j->traits.shared_var].name;
 }
 

@@ -30,6 +30,10 @@ hd_status rewrite_check_clusters(const rewrite_job *j, hd_diag *d) {
   const hd_plan *p = j->plan;
   const hd_grid *g = &j->opt->grid;
   if (!j->clusters) return HD_OK;
+  if (p->bind == HD_BIND_CANCEL)
+    return hd_fail(
+        d, HD_ERR_REFUSED,
+        "the kernel runs in clusters, whose CTAs would have to end a task together to begin another");
   if (p->bind != HD_BIND_NONE)
     return hd_fail(d, HD_ERR_REFUSED, "the kernel runs in clusters, whose CTAs would be bound apart");
   if (p->threads.kind != HD_ORDER_ROW)

@@ -47,7 +47,7 @@ void rewrite_put_line_check(const rewrite_job *j, hd_buf *text) {
 hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
   bool around = rewrite_order_counts(j, prog);
   rewrite_reads *r = rewrite_ordered(j);
-  char dims[4][64], own[3][64], input[64];
+  char dims[4][64], own[3][64], cells[3][64], input[64];
   snprintf(input, sizeof input, "%%%s_%s", j->prefix, j->wide ? "w" : "u");
   rewrite_lowering l = {
       .prefix = j->prefix, .wide_in = j->wide, .clusters = j->clusters, .in = input, .table = &j->table};
@@ -59,6 +59,8 @@ hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, h
     snprintf(own[k], sizeof own[k], "%%%s_%c", j->prefix, "xyz"[k]);
     if (r->want[k]) l.own[k] = own[k];
   }
+  for (unsigned k = 0; k < 3 && j->plan->bind == HD_BIND_CANCEL; k++)
+    l.own[k] = rewrite_cancel_cell(j, k, cells[k]);
   memcpy(l.want, r->want, sizeof l.want);
   if (j->recipe->table_bytes)
     rewrite_put(j, text,
