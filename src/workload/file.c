@@ -186,6 +186,7 @@ void hd_workload_close(hd_workload *w) {
   if (!w) return;
   wl_private *p = w->priv;
   wl_compiled_free(p->compiled);
+  wl_generated_free(p->generated, w->n_buffers);
   pthread_mutex_destroy(&p->lock);
   hd_arena_free(&p->arena); /* holds *w too */
   free(p);

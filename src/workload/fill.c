@@ -445,5 +445,5 @@ hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool 
     if (st != HD_OK) return st;
     generated |= wl_fill_is_generated(&fills[i]);
   }
-  return generated ? wl_generate(w, buffers, d) : HD_OK;
+  return generated ? wl_generate(w, buffers, written, d) : HD_OK;
 }

@@ -147,6 +147,6 @@ hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_d
   return run(w, "heddle_reference", buffers, d);
 }
 
-hd_status wl_generate(const hd_workload *w, void *const *buffers, hd_diag *d) {
+hd_status wl_run_generator(const hd_workload *w, void *const *buffers, hd_diag *d) {
   return run(w, "heddle_generate", buffers, d);
 }

@@ -104,7 +104,10 @@ bool wl_fill_is_recorded(const wl_fill *f);
 /* True for "generate". */
 bool wl_fill_is_generated(const wl_fill *f);
 /* Run heddle_generate of the workload's reference.c on buffers that are filled otherwise. */
-hd_status wl_generate(const hd_workload *w, void *const *buffers, hd_diag *d);
+hd_status wl_run_generator(const hd_workload *w, void *const *buffers, hd_diag *d);
+/* The same, from a copy that is kept of the second run; filled[i]: buffer i was filled before. */
+hd_status wl_generate(const hd_workload *w, void *const *buffers, const bool *filled, hd_diag *d);
+void wl_generated_free(void **bytes, uint32_t n); /* NULL is fine */
 /* Elements first .. first+n-1 of a buffer; dst is element `first`. False when the kind only
  * makes whole buffers or leaves them alone. */
 bool wl_fill_range(const hd_workload *w, uint32_t buffer, uint64_t first, uint64_t n, void *dst);
@@ -140,8 +143,10 @@ typedef struct wl_private {
   wl_names sizes;       /* parameters of the chosen size */
   wl_fill *fills;       /* by buffer */
   wl_input kept;        /* text NULL: in a file of the folder */
-  pthread_mutex_t lock; /* of the following; held while kernels are compiled */
+  pthread_mutex_t lock; /* of the following; held while kernels are compiled and buffers generated */
   wl_compiled *compiled;
+  unsigned generations; /* calls of heddle_generate */
+  void **generated;     /* per buffer: a copy of what it holds behind them; NULL: none is kept */
 } wl_private;
 void wl_compiled_free(wl_compiled *c); /* the whole list */
 

@@ -51,6 +51,49 @@ static void generated_buffers_are_made_from_the_others_filled(void **state) {
   hd_workload_close(w);
 }
 
+/* Fills the workload's buffers a, b and c so many times; returns the calls of a generator that leaves a byte
+ * in the file "calls" each time. */
+static size_t calls_of_fills(const char *fill_of_c, int fills) {
+  char code[1024], text[1024];
+  snprintf(code, sizeof code,
+           "#include <heddle_reference.h>\n#include <stdio.h>\n"
+           "void heddle_generate(const heddle_args *a) {\n"
+           "  FILE *f = fopen(\"%s/calls\", \"a\");\n  fputc('x', f);\n  fclose(f);\n"
+           "  for (int i = 0; i < 5; i++) heddle_s32(a, \"a\")[i] = heddle_s32(a, \"c\")[i] = 10 + i;\n}\n"
+           "void heddle_reference(const heddle_args *a) { }\n",
+           scratch_path("g"));
+  write_workload("reference = \"reference.c\"\n", code);
+  hd_file f;
+  assert_int_equal(hd_file_open(scratch_path("g/workload.toml"), &f, &diag), HD_OK);
+  const char *end = strstr(f.data, "compare");
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(end - f.data), f.data, fill_of_c, end);
+  hd_file_close(&f);
+  scratch_write("g/workload.toml", text);
+  scratch_write("g/calls", "");
+  hd_workload *w;
+  assert_int_equal(hd_workload_open(scratch_path("g"), NULL, NULL, &w, &diag), HD_OK);
+  for (int k = 0; k < fills; k++) {
+    int32_t a[5] = {k, k, k, k, k}, b[5] = {k}, c[5] = {k, k, k, k, k};
+    void *const buffers[] = {a, b, c};
+    bool written[3];
+    assert_int_equal(hd_workload_fill_all(w, buffers, written, &diag), HD_OK);
+    for (int i = 0; i < 5; i++) assert_true(a[i] == 10 + i && b[i] == i && c[i] == 10 + i);
+  }
+  hd_workload_close(w);
+  assert_int_equal(hd_file_open(scratch_path("g/calls"), &f, &diag), HD_OK);
+  const size_t calls = f.len;
+  hd_file_close(&f);
+  return calls;
+}
+
+static void what_was_generated_twice_is_copied_from_then_on(void **state) {
+  assert_int_equal(calls_of_fills("fill = \"zero\"\n", 5), 2);
+}
+
+static void buffers_without_contents_are_generated_each_time(void **state) {
+  assert_int_equal(calls_of_fills("", 5), 5);
+}
+
 static void a_reference_that_generates_nothing_is_answered(void **state) {
   write_workload("reference = \"reference.c\"\n",
                  "#include <heddle_reference.h>\nvoid heddle_reference(const heddle_args *a) { }\n");
@@ -203,6 +246,8 @@ static void pixels_are_bytes_and_mostly_smooth(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(generated_buffers_are_made_from_the_others_filled),
+      cmocka_unit_test(what_was_generated_twice_is_copied_from_then_on),
+      cmocka_unit_test(buffers_without_contents_are_generated_each_time),
       cmocka_unit_test(a_reference_that_generates_nothing_is_answered),
       cmocka_unit_test(generate_without_a_reference_is_refused_with_its_place),
       cmocka_unit_test(rmat_graphs_are_skewed_and_whole),
