@@ -217,7 +217,7 @@ static hd_status survey_alone(sample *m, recording *r, const uint32_t *group, do
 }
 
 /* Those that earlier ones steer: a run counts their instructions, which costs about as much as the replay of
- * a plan; a second one keeps what the launches that are chosen begin with. */
+ * a plan; of a long row a second one keeps what the launches that are chosen begin with. */
 static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, double *units,
                                 const hd_gpu *g, double affordable, survey *s, hd_diag *d) {
   const uint32_t n = m->row.n;
@@ -225,7 +225,8 @@ static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, 
   bool *wanted = HD_NEW_N(&m->arena, (size_t)n + 1, bool);
   if (!run.instructions || !wanted) return hd_nomem(d);
   hd_status st = states_begin(r, &m->steering, &m->before, d);
-  if (st == HD_OK) st = states_count(r, affordable * RUN_INSTRUCTIONS, launches_least(&m->row), &run, d);
+  if (st == HD_OK)
+    st = states_count(m->before, r, affordable * RUN_INSTRUCTIONS, launches_least(&m->row), &run, d);
   if (st != HD_OK) return st;
   m->row.known = run.n;
   for (uint32_t i = 0; i < n; i++)

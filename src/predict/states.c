@@ -9,24 +9,12 @@ struct states {
   uint32_t n_buffers;
   void **first; /* per buffer that a launch writes: what it holds before the first one */
   void ***held; /* per launch: NULL, or per buffer that is state: its bytes */
+  bool all;     /* every launch has some */
 };
 
 static hd_status run_launch(recording *r, uint32_t launch, hd_emu_stats *stats, hd_diag *d) {
   const hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN};
   return runner_run_launch(&r->r, launch, &how, NULL, stats, d);
-}
-
-hd_status states_count(recording *r, double most, uint32_t least, states_run *run, hd_diag *d) {
-  double done = 0;
-  run->n = 0;
-  for (uint32_t i = 0; i < r->r.w->n_launches && (i < least || done < most); i++) {
-    hd_emu_stats s = {0};
-    const hd_status st = run_launch(r, i, &s, d);
-    if (st != HD_OK) return st;
-    run->instructions[run->n++] = (double)s.warp_instructions;
-    done += (double)s.thread_instructions;
-  }
-  return HD_OK;
 }
 
 /* Copies of the buffers that are marked; NULL: out of memory. */
@@ -60,9 +48,25 @@ hd_status states_begin(const recording *r, const steering *which, states **out, 
   return s->held && s->first ? HD_OK : hd_nomem(d);
 }
 
+hd_status states_count(states *s, recording *r, double most, uint32_t least, states_run *run, hd_diag *d) {
+  double done = 0;
+  run->n = 0;
+  s->all = least == r->r.w->n_launches;
+  for (uint32_t i = 0; i < r->r.w->n_launches && (i < least || done < most); i++) {
+    hd_emu_stats stats = {0};
+    if (s->all && !(s->held[i] = copy(s, r, s->which->state))) return hd_nomem(d);
+    const hd_status st = run_launch(r, i, &stats, d);
+    if (st != HD_OK) return st;
+    run->instructions[run->n++] = (double)stats.warp_instructions;
+    done += (double)stats.thread_instructions;
+  }
+  return HD_OK;
+}
+
 hd_status states_keep(states *s, recording *r, const bool *wanted, hd_diag *d) {
   uint32_t last = 0;
   hd_status st = HD_OK;
+  if (s->all) return HD_OK;
   for (uint32_t i = 0; i < r->r.w->n_launches; i++)
     if (wanted[i]) last = i;
   put_back(s, s->first, &r->r);

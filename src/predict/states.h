@@ -19,10 +19,11 @@ typedef struct states_run {
 } states_run;
 
 /* Run the launches of the recording, whose buffers are filled, in order, until they have run `most`
- * instructions of threads, and at least the first `least`. run->instructions has room for all. */
-hd_status states_count(recording *r, double most, uint32_t least, states_run *run, hd_diag *d);
-/* Run them again from the beginning, up to the last launch that is wanted, and keep the buffers that are
- * state before each of these. */
+ * instructions of threads, and at least the first `least`. run->instructions has room for all. Where all of
+ * them are to run, whatever they cost, the buffers that are state are kept before each. */
+hd_status states_count(states *s, recording *r, double most, uint32_t least, states_run *run, hd_diag *d);
+/* Unless they are kept already: run the launches again from the beginning, up to the last launch that is
+ * wanted, and keep the buffers that are state before each of these. */
 hd_status states_keep(states *s, recording *r, const bool *wanted, hd_diag *d);
 void states_free(states *s); /* NULL is fine */
 /* The buffers as they were before a launch, if it is one of those. */
