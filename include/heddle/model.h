@@ -288,6 +288,8 @@ typedef struct hd_replay_claims {
   const uint32_t *queue_of; /* per SM: its queue; UINT32_MAX: no tasks run there */
   bool agents;      /* workers go on until all queues are empty, and claim ahead of time; else each takes
                        one task and waits for the claim, and the dispatcher says where they start */
+  bool by_warp;     /* every warp of a worker claims for itself, from queues of its own beside those of the
+                       others */
   uint32_t active;  /* agents: no more at once on an SM; 0: no such limit */
   uint64_t segment; /* agents: tasks that one takes at once; 0: one; UINT64_MAX: as many as there are for
                        each worker */

@@ -68,9 +68,9 @@ static int by_turn(const void *a, const void *b) {
 static void first_wave(model_dispatcher *q, hd_model *m, uint32_t resident) {
   for (uint32_t cta = 0; cta < resident; cta++)
     for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
-      uint64_t worker;
-      if (!model_dispatch_next(q, i, cta, m->gpu.n_sms, &worker)) continue;
-      model_dispatch_start(q, m, i, cta, worker, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta,
+      dispatch_turn turn;
+      if (!model_dispatch_next(q, i, cta, m->gpu.n_sms, 0, &turn)) continue;
+      model_dispatch_start(q, m, i, cta, &turn, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta,
                            q->claim_delay);
     }
 }
@@ -125,16 +125,16 @@ static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
     q->ended += n;
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
-      uint64_t worker;
-      if (model_dispatch_next(q, m->retired[i].sm, m->retired[i].cta, n_sms, &worker))
-        model_dispatch_start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now, model_dispatch_gap(q));
+      dispatch_turn turn;
+      if (model_dispatch_next(q, m->retired[i].sm, m->retired[i].cta, n_sms, now, &turn))
+        model_dispatch_start(q, m, m->retired[i].sm, m->retired[i].cta, &turn, now, model_dispatch_gap(q));
     }
     mark_progress(m, q, now, false);
   }
   mark_progress(m, q, now, true);
 }
 
-static void collect_clock(const hd_model *m, uint64_t leave, hd_counters *out) {
+static void collect_clock(const hd_model *m, const model_dispatcher *q, hd_counters *out) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     const clock_stalls *s = &m->clocks[i].stalls;
@@ -149,10 +149,10 @@ static void collect_clock(const hd_model *m, uint64_t leave, hd_counters *out) {
   /* The launch ends after the queues have served all stores and atomics. */
   const model_memory *mem = &m->mem;
   double left = larger(mem->l2_queue.wait, larger(mem->atomics.wait, mem->dram_queue.wait));
-  out->cycles = (double)(end + leave) + left;
+  out->cycles = (double)(end + model_dispatch_tail(q, end)) + left;
 }
 
-static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool follows, uint64_t leave,
+static void collect(hd_model *m, const hd_trace *t, const model_dispatcher *q, bool follows,
                     hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
   const model_memory *mem = &m->mem;
@@ -168,7 +168,7 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
                        .dram_read_bytes = mem->dram_reads * MODEL_SECTOR,
                        .dram_write_bytes = (mem->dram_writes + left) * MODEL_SECTOR,
                        .compulsory_bytes = (uint64_t)((double)(info.read_bytes + info.written_bytes) * part),
-                       .resident = resident};
+                       .resident = q->running};
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     const model_sm *s = &m->sms[i];
     out->l1_sectors += s->l1_sectors / s->l1_unit;
@@ -179,7 +179,7 @@ static void collect(hd_model *m, const hd_trace *t, uint32_t resident, bool foll
   out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
   out->cycles_dram = (double)hd_counters_dram(out) / m->gpu.dram_bytes_per_cycle;
   out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
-  if (m->timed) collect_clock(m, leave, out);
+  if (m->timed) collect_clock(m, q, out);
   out->time_us = out->cycles / m->gpu.clock_mhz;
   if (m->timed) out->time_us += follows ? m->gpu.launch.next_us : m->gpu.launch.first_us;
 }
@@ -367,7 +367,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     if (streams) model_cache_rank(&m->sms[i].l1);
   }
   run(m, &q, running);
+  collect(m, t, &q, o->keep_caches, out);
   model_dispatch_free(&q);
-  collect(m, t, running, o->keep_caches, q.end_delay, out);
   return HD_OK;
 }

@@ -427,13 +427,15 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
     hd_counters_add(out, &c);
     ran += (double)c.warp_instructions;
     done += n;
+    /* After the last task: workers leave, stores and atomics are served. */
+    if (i + 1 == l->n_parts) cycles += c.cycles - p->marks[p->n - 1].cycle;
     if (l->cut) {
       const double times = i ? 1 : (double)(uint64_t)(tasks / n);
       cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions);
       continue;
     }
     const run_pace pace = pace_of(p);
-    if (!i) cycles = pace.first;
+    if (!i) cycles += pace.first;
     each += pace.each / l->n_parts;
     last = pace.last;
     if (i + 1 == l->n_parts) cycles += (tasks - 2 * (double)p->places) * each + last;

@@ -129,7 +129,7 @@ static bool follow_claim(const hd_cfg *g, const ways *w, chain *c) {
 /* By the whole text, where the way to a task is not known. */
 static hd_added text_of(const hd_ptx_module *before, const hd_ptx_module *after, uint32_t func) {
   uint32_t was = count(&before->funcs[func]), is = count(&after->funcs[func]);
-  return is > was ? (hd_added){is - was, is - was} : (hd_added){0, 0};
+  return is > was ? (hd_added){.instructions = is - was, .depth = is - was} : (hd_added){0};
 }
 
 static hd_status added(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_added *out, hd_diag *d) {
@@ -138,7 +138,7 @@ static hd_status added(const hd_ptx_module *m, uint32_t func, hd_arena *arena, h
   if (st != HD_OK) return st;
   ways w = {HD_NEW_N(arena, g.n_blocks, uint32_t), HD_NEW_N(arena, g.n_blocks, uint32_t)};
   chain c = {.ready = HD_NEW_N(arena, g.n_regs, uint32_t)};
-  if (follow_claim(&g, &w, &c)) *out = (hd_added){c.n, c.depth};
+  if (follow_claim(&g, &w, &c)) *out = (hd_added){c.n, c.depth, find(&g, "wait") == HD_NONE};
   return HD_OK;
 }
 
