@@ -59,7 +59,23 @@ static bool part(int ranks, bool *said) {
       said[rank] = true, left--;
   }
   hd_buf_free(&late);
+  for (int r = 1; r < ranks && !left; r++) mpi_post(r, TAG_END, NULL, 0);
   return left == 0;
+}
+
+/* Seen by another rank: goodbye, then whether all ranks have said so. MPI_Finalize waits for dead ones for
+ * ever. */
+static bool part_from_first(void) {
+  const double start = hd_seconds();
+  hd_buf none = {0};
+  int rank;
+  mpi_tag tag;
+  bool all = false;
+  mpi_post(0, TAG_BYE, NULL, 0);
+  while (!all && hd_seconds() - start < 2 * patience)
+    if (!(all = mpi_receive(0, &rank, &tag, &none))) usleep(1000);
+  hd_buf_free(&none);
+  return all;
 }
 
 /* All is written: end what is left. An mpiexec that was told to go on without ranks that die does not end
@@ -105,8 +121,7 @@ int main(int argc, char **argv) {
   } else {
     const bool ended = mpi_serve(&own, near.first);
     hand_close(&own);
-    if (!ended) _exit(EXIT_USAGE); /* there is nobody to say goodbye to */
-    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BYE, MPI_COMM_WORLD);
+    if (!ended || !part_from_first()) _exit(EXIT_USAGE); /* !ended: there is nobody to say goodbye to */
   }
   free(near.who);
   MPI_Finalize();
