@@ -79,10 +79,13 @@ typedef struct hd_tuning_report {
   bool verified;             /* a verdict was measured once more */
 } hd_tuning_report;
 HD_API void hd_tuning_text(const hd_tuning_report *r, hd_buf *out);
-/* Many tunings in one array; each is copied as it is added. */
+HD_API void hd_tuning_json(const hd_tuning_report *r, hd_buf *out);
+/* Add what a second GPU measured of the same plans to the text, or the JSON, of a tuning. */
+HD_API void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, hd_buf *out);
+/* Many tunings in one array, each as hd_tuning_json prints it. */
 typedef struct hd_tuning_list hd_tuning_list;
-HD_API hd_tuning_list *hd_tuning_list_new(void);                              /* NULL: out of memory */
-HD_API bool hd_tuning_list_add(hd_tuning_list *l, const hd_tuning_report *r); /* false: out of memory */
+HD_API hd_tuning_list *hd_tuning_list_new(void);                                 /* NULL: out of memory */
+HD_API bool hd_tuning_list_add(hd_tuning_list *l, const char *text, size_t len); /* false: it is none */
 HD_API void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out);
 HD_API void hd_tuning_list_free(hd_tuning_list *l);
 

@@ -51,6 +51,30 @@ HD_API hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, co
 HD_API hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
                                  const hd_suite_options *o, hd_bench_results *r, bool *whole, hd_diag *d);
 
+/* ---- On a device, told one after the other ------------------------------------------------------ */
+
+typedef struct hd_tunings {
+  hd_workload_request like; /* of each workload, but for the name; size NULL: hd_tune_size's */
+  char *const *names;
+  size_t n;
+  hd_device *device;
+  hd_bench_place place; /* the device, by hd_bench_describe */
+  hd_store *store;      /* NULL: none */
+  hd_tune_options tune; /* ctx becomes the workload's name */
+  bool again, verify;   /* tune though there is a verdict; measure the verdict that there is */
+  bool json;
+  uint32_t most_trials; /* of each kernel, in text */
+  bool mixed, once;     /* as hd_suite_options has them */
+  const hd_work_how *how;
+  /* The result of each, in the names' order, as hd_tuning_text or hd_tuning_json has it; false ends all. */
+  bool (*told)(void *ctx, const char *text, size_t len);
+  void (*failed)(void *ctx, const hd_diag *d); /* or why there is none */
+  void *ctx;
+} hd_tunings;
+/* Tune each workload, or find its verdict in the store; each is an item of work, done as `how` says: by a
+ * pool's GPUs and measured again as hd_suite_tune has it. */
+HD_API hd_status hd_suite_tunings(const hd_tunings *t, bool *whole, hd_diag *d);
+
 /* ---- On this machine ----------------------------------------------------------------------------- */
 
 /* The workloads t->workloads as `like` asks for them, but for the name; threads: of the host, 0: all.

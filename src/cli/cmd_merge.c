@@ -52,5 +52,5 @@ int cmd_merge(int argc, char **argv) {
   if (!c || c->run == cmd_merge) return cli_usage("%s: no command '%s'", argv[1], command[0]);
   memcpy(copy, command, count * sizeof *copy);
   cli_how = (hd_work_how){.parts = (const char *const *)(argv + 1), .n_parts = (size_t)n};
-  return c->run((int)count, copy);
+  return cli_keep_words((int)count, copy) ? c->run((int)count, copy) : cli_usage("out of memory");
 }

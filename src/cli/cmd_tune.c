@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/results.h"
+#include "heddle/suite.h"
 #include "tuning.h"
 
 typedef struct options {
@@ -12,73 +12,31 @@ typedef struct options {
   uint64_t budget, threads, rows;
   cli_list plans;
   unsigned assume;
-  bool again, verify, whole, shared, no_advice, no_proof, no_counters, any_grid, json;
+  cli_work work;
+  bool again, verify, mixed, once, whole, shared, no_advice, no_proof, no_counters, any_grid, json;
 } options;
 
 typedef struct session {
   options o;
-  hd_device *device;
-  hd_store *store;
+  hd_tunings t;
   hd_gpu advisor;
   hd_plan *plans;
   size_t n_plans;
-  hd_tune_options tune;
   hd_tuning_list *list; /* NULL: text is wanted, as each ends */
-  unsigned failed;
+  int rc;
 } session;
 
-/* ---- One workload --------------------------------------------------------------------- */
-
-static hd_status find_plans(session *s, const hd_workload *w, hd_tuning *t, hd_diag *d) {
-  bool found = false;
-  hd_status st = HD_OK;
-  if (!s->o.again && s->store) st = hd_tuning_recall(s->store, s->device, w, &s->tune, t, &found, d);
-  if (st != HD_OK) return st;
-  if (found && !s->o.verify) return HD_OK;
-  if (s->o.verify && !found)
-    return hd_fail(d, HD_ERR_USAGE, "%s (%s): there is no verdict to verify", w->name, w->size);
-  st = found ? hd_tuning_verify(s->device, w, &s->tune, 0, t, d) : hd_tune(s->device, w, &s->tune, t, d);
-  if (st == HD_OK && s->store) {
-    st = hd_tuning_keep(s->store, s->device, w, &s->tune, t, d);
-    if (st != HD_OK) hd_tuning_free(t);
-  } else if (st != HD_OK && found) {
-    hd_tuning_free(t);
-  }
-  return st;
-}
-
-static int print_text(const hd_tuning_report *r) {
-  hd_buf out = {0};
-  hd_tuning_text(r, &out);
-  return cli_print(&out);
-}
-
-static hd_status tune_one(session *s, const char *name, hd_diag *d) {
-  hd_workload *w;
-  hd_tuning t;
-  hd_status st = cli_open_workload(name, &s->o.in, hd_tune_size(hd_device_get_info(s->device)), &w, d);
-  if (st != HD_OK) return st;
-  s->tune.ctx = (void *)name;
-  st = find_plans(s, w, &t, d);
+static bool told(void *ctx, const char *text, size_t len) {
+  session *s = ctx;
   tuning_progress_end();
-  if (st == HD_OK) {
-    const hd_tuning_report r = {.workload = w,
-                                .device = hd_device_get_info(s->device),
-                                .tuning = &t,
-                                .strategy = s->tune.strategy,
-                                .most_trials = (uint32_t)s->o.rows,
-                                .verified = s->o.verify};
-    if (s->list && !hd_tuning_list_add(s->list, &r))
-      st = hd_nomem(d);
-    else if (!s->list && print_text(&r) != EXIT_OK)
-      st = hd_fail(d, HD_ERR_IO, "cannot write to stdout");
-    hd_tuning_free(&t);
-  }
-  hd_workload_close(w);
-  return st;
+  if (s->list) return hd_tuning_list_add(s->list, text, len);
+  return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0;
 }
 
-/* ---- All of them -------------------------------------------------------------------------- */
+static void failed(void *ctx, const hd_diag *d) {
+  tuning_progress_end();
+  ((session *)ctx)->rc = cli_fail(d);
+}
 
 static hd_status prepare(session *s, hd_diag *d) {
   const options *o = &s->o;
@@ -86,11 +44,11 @@ static hd_status prepare(session *s, hd_diag *d) {
   hd_status st = s->plans ? HD_OK : hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < o->plans.n; i++)
     if ((st = hd_plan_parse(o->plans.items[i], &s->plans[s->n_plans], d)) == HD_OK) s->n_plans++;
-  if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->device, d);
+  if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->t.device, d);
   if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
-    st = hd_store_open(o->store, &s->store, d);
-  bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->device, &s->advisor);
-  s->tune = (hd_tune_options){
+    st = hd_store_open(o->store, &s->t.store, d);
+  bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->t.device, &s->advisor);
+  s->t.tune = (hd_tune_options){
       .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
       .budget = (double)o->budget,
       .keep_l2 = o->l2 == L2_KEEP,
@@ -110,16 +68,40 @@ static int close_session(session *s, int rc) {
   for (size_t i = 0; i < s->n_plans; i++) hd_plan_free(&s->plans[i]);
   free(s->plans);
   hd_tuning_list_free(s->list);
-  hd_store_close(s->store);
-  hd_device_close(s->device);
+  hd_store_close(s->t.store);
+  hd_device_close(s->t.device);
   return rc;
 }
 
+static int run(session *s, char **names, size_t n) {
+  const options *o = &s->o;
+  hd_work_how how;
+  hd_diag d = {0};
+  bool whole = false;
+  s->t.like = cli_request(NULL, &o->in, NULL);
+  s->t.names = names;
+  s->t.n = n;
+  hd_bench_describe(s->t.device, HEDDLE_VERSION, &s->t.place);
+  s->t.how = &how;
+  s->t.most_trials = (uint32_t)o->rows;
+  hd_status st = cli_work_how(&o->work, &how, &d);
+  if (st == HD_OK) st = hd_suite_tunings(&s->t, &whole, &d);
+  if (st != HD_OK) return cli_fail(&d);
+  if (!whole) return cli_work_left(&how);
+  if (s->list) {
+    hd_buf out = {0};
+    hd_tuning_list_json(s->list, &out);
+    const int printed = cli_print(&out);
+    if (printed != EXIT_OK) return printed;
+  }
+  return s->rc;
+}
+
 int cmd_tune(int argc, char **argv) {
-  session s = {.o = {.device = "cuda:0", .rows = 8}};
+  session s = {.o = {.device = "cuda", .rows = 8}, .t = {.told = told, .failed = failed, .ctx = &s}};
   options *o = &s.o;
   const cli_option table[] = {
-      CLI_COMMON("device", &o->device),
+      CLI_COMMON_AS("device", &o->device, "as for bench"),
       CLI_COMMON("budget", &o->budget),
       {"plan", 0, CLI_LIST, &o->plans, 0, "P", "try this plan first; may be given several times"},
       {"again", 0, CLI_FLAG, &o->again, 0, NULL, "tune though there is a verdict"},
@@ -141,6 +123,9 @@ int cmd_tune(int argc, char **argv) {
       CLI_COMMON("any-grid", &o->any_grid),
       CLI_COMMON("assume", &o->assume),
       CLI_COMMON("threads", &o->threads),
+      CLI_WORK_OPTIONS(o->work),
+      CLI_COMMON("mixed", &o->mixed),
+      CLI_COMMON("once", &o->once),
       CLI_COMMON("json", &o->json),
       {0}};
   int n, rc = cli_parse(table, argc, argv, &n);
@@ -151,14 +136,10 @@ int cmd_tune(int argc, char **argv) {
   hd_diag d = {0};
   if (prepare(&s, &d) != HD_OK) return close_session(&s, cli_fail(&d));
   if (o->json && !(s.list = hd_tuning_list_new())) return close_session(&s, cli_usage("out of memory"));
-  rc = EXIT_OK;
-  for (int i = 0; i < n; i++)
-    if (tune_one(&s, argv[1 + i], &d) != HD_OK) rc = cli_fail(&d);
-  if (s.list) {
-    hd_buf out = {0};
-    hd_tuning_list_json(s.list, &out);
-    int printed = cli_print(&out);
-    if (printed != EXIT_OK) rc = printed;
-  }
-  return close_session(&s, rc);
+  s.t.again = o->again;
+  s.t.verify = o->verify;
+  s.t.mixed = o->mixed;
+  s.t.once = o->once;
+  s.t.json = o->json;
+  return close_session(&s, run(&s, argv + 1, (size_t)n));
 }

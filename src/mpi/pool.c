@@ -339,7 +339,7 @@ hd_status mpi_pool_run(void *ctx, const hd_work *w, const size_t *todo, size_t n
   hd_status st = s.peers && s.out && s.place ? HD_OK : hd_nomem(d);
   for (size_t k = 0; st == HD_OK && k < n; k++) s.place[todo[k]] = k;
   if (st == HD_OK) {
-    const bool copies = !w->worker.unit[0]; /* a device's state is in no copy */
+    const bool copies = !w->worker.kind[0]; /* a copy has not the state of a device */
     for (int r = 1; r < s.n_peers; r++) mpi_post(r, TAG_START, &copies, sizeof copies);
     hand_start(s.pool->own, copies);
     st = hand_out(&s, d);

@@ -196,6 +196,25 @@ static json_t *tuning_json(const hd_tuning_report *s) {
   return j;
 }
 
+void hd_tuning_json(const hd_tuning_report *r, hd_buf *out) { report_put_json(tuning_json(r), out); }
+
+static json_t *parse(const char *text, size_t len) { return text ? json_loadb(text, len, 0, NULL) : NULL; }
+
+void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, hd_buf *out) {
+  const hd_speedup *s = &again->speedup;
+  if (!json) {
+    hd_buf_printf(out, "  on a second GPU, %s: %.3fx (%.3f to %.3f at %.0f%%)\n\n", uuid, s->median, s->low,
+                  s->high, 100 * s->confidence);
+    return;
+  }
+  json_t *row = parse(out->data, out->len);
+  if (row)
+    json_object_set_new(row, "second",
+                        json_pack("{s:s, s:o}", "gpu", uuid, "speedup", report_speedup_json(s)));
+  hd_buf_clear(out);
+  report_put_json(row, out);
+}
+
 /* ---- Many of them ------------------------------------------------------------------------- */
 
 struct hd_tuning_list {
@@ -211,8 +230,8 @@ hd_tuning_list *hd_tuning_list_new(void) {
   return l;
 }
 
-bool hd_tuning_list_add(hd_tuning_list *l, const hd_tuning_report *r) {
-  return json_array_append_new(l->rows, tuning_json(r)) == 0;
+bool hd_tuning_list_add(hd_tuning_list *l, const char *text, size_t len) {
+  return json_array_append_new(l->rows, parse(text, len)) == 0;
 }
 
 void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out) { report_put_json(json_incref(l->rows), out); }

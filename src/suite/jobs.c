@@ -152,8 +152,14 @@ static hd_digest identify(const suite *s) {
   return h;
 }
 
+hd_worker suite_worker(const hd_bench_gpu *g) {
+  hd_worker w = {0};
+  snprintf(w.kind, sizeof w.kind, "%s, driver %s", g->title, g->driver);
+  snprintf(w.unit, sizeof w.unit, "%s", g->uuid);
+  return w;
+}
+
 hd_status suite_run(suite *s, bool *whole, hd_diag *d) {
-  const hd_bench_gpu *g = &s->r->place.gpu;
   const hd_work_how *how = s->o->how;
   hd_work w = {.identity = identify(s),
                .n = s->jobs.n,
@@ -162,10 +168,9 @@ hd_status suite_run(suite *s, bool *whole, hd_diag *d) {
                .take = take_job,
                .ctx = s,
                .known = is_known,
+               .worker = suite_worker(&s->r->place.gpu),
                .mixed = s->o->mixed};
   if (s->kind->second && !s->o->once) w.doubted = is_doubted, w.second = do_second;
-  snprintf(w.worker.kind, sizeof w.worker.kind, "%s, driver %s", g->title, g->driver);
-  snprintf(w.worker.unit, sizeof w.worker.unit, "%s", g->uuid);
   if (!s->o->mixed) hd_digest_text(&w.identity, w.worker.kind);
   if (how && how->journal && s->o->total > 0)
     return hd_fail(d, HD_ERR_USAGE, "a journal's work has no --total: it may be ended at any time");

@@ -57,5 +57,19 @@ hd_status suite_run(suite *s, bool *whole, hd_diag *d);
 void suite_free(suite *s);
 /* Verdicts are carried to the process that keeps all rows, which puts them into its store. */
 bool suite_carries(const suite *s);
+/* A process with this GPU. */
+hd_worker suite_worker(const hd_bench_gpu *g);
+
+/* ---- Verdicts on their way (tune.c) -------------------------------------------------------- */
+
+/* A tuning's verdicts as text. */
+hd_status suite_put_verdicts(hd_device *dev, const hd_workload *w, const hd_tune_options *how,
+                             const hd_tuning *t, hd_buf *out, hd_diag *d);
+/* Measure verdicts, as text, on another GPU than they were found on. *held: all still win. *t is to be freed
+ * on HD_OK; it has the originals in place of plans that do not. */
+hd_status suite_measure_again(hd_device *dev, const hd_workload *w, const hd_tune_options *how,
+                              const char *text, size_t len, hd_tuning *t, bool *held, hd_diag *d);
+/* Of the kernels. */
+unsigned suite_count_adopted(const hd_tuning *t);
 
 #endif

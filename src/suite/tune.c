@@ -16,16 +16,21 @@ static hd_tune_options options_of(const suite *s, const suite_job *j) {
                            .ctx = (void *)j->name};
 }
 
+hd_status suite_put_verdicts(hd_device *dev, const hd_workload *w, const hd_tune_options *how,
+                             const hd_tuning *t, hd_buf *out, hd_diag *d) {
+  hd_store *own = NULL;
+  hd_status st = hd_store_open(":memory:", &own, d);
+  if (st == HD_OK) st = hd_tuning_keep(own, dev, w, how, t, d);
+  if (st == HD_OK) st = hd_store_export(own, NULL, out, d);
+  hd_store_close(own);
+  return st;
+}
+
 /* In the store; where answers are carried, as text. */
 static hd_status keep_verdicts(const suite *s, const hd_workload *w, const hd_tune_options *how,
                                const hd_tuning *t, hd_buf *verdicts, hd_diag *d) {
-  hd_store *own = NULL;
-  if (!suite_carries(s)) return s->o->store ? hd_tuning_keep(s->o->store, *s->device, w, how, t, d) : HD_OK;
-  hd_status st = hd_store_open(":memory:", &own, d);
-  if (st == HD_OK) st = hd_tuning_keep(own, *s->device, w, how, t, d);
-  if (st == HD_OK) st = hd_store_export(own, NULL, verdicts, d);
-  hd_store_close(own);
-  return st;
+  if (suite_carries(s)) return suite_put_verdicts(*s->device, w, how, t, verdicts, d);
+  return s->o->store ? hd_tuning_keep(s->o->store, *s->device, w, how, t, d) : HD_OK;
 }
 
 static hd_status run(suite *s, const suite_job *j, suite_answer *a, hd_buf *verdicts, hd_diag *d) {
@@ -48,49 +53,52 @@ static hd_status run(suite *s, const suite_job *j, suite_answer *a, hd_buf *verd
 
 static bool doubted(const suite_answer *a) { return strcmp(a->row.tuned.plan, "baseline") != 0; }
 
-static unsigned count_adopted(const hd_tuning *t) {
+unsigned suite_count_adopted(const hd_tuning *t) {
   unsigned n = 0;
   for (uint32_t i = 0; i < t->n_kernels; i++) n += t->kernels[i].adopted;
   return n;
 }
 
-/* A kernel that won on the first GPU only keeps its original. */
-static hd_status measure_again(suite *s, const suite_job *j, const hd_workload *w, hd_store *own,
-                               suite_answer *a, hd_buf *verdicts, hd_diag *d) {
-  hd_tune_options how = options_of(s, j);
-  hd_tuning t;
-  bool found;
-  hd_status st = hd_tuning_recall(own, *s->device, w, &how, &t, &found, d);
-  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "the verdict is of another kernel or GPU");
-  if (st != HD_OK) return st;
-  const unsigned adopted = count_adopted(&t);
-  how.budget = 1;
-  st = hd_tuning_verify(*s->device, w, &how, 0, &t, d);
-  if (st == HD_OK) {
-    const bool held = count_adopted(&t) == adopted;
-    hd_bench_fill_second(&t, &s->r->place.gpu, held, &a->row.tuned);
-    if (!held) st = keep_verdicts(s, w, &how, &t, verdicts, d);
-  }
-  hd_tuning_free(&t);
-  return st;
-}
-
-static hd_status second(suite *s, const suite_job *j, suite_answer *a, const char *text, size_t len,
-                        hd_buf *verdicts, hd_diag *d) {
-  hd_workload *w = NULL;
+hd_status suite_measure_again(hd_device *dev, const hd_workload *w, const hd_tune_options *how,
+                              const char *text, size_t len, hd_tuning *t, bool *held, hd_diag *d) {
+  hd_tune_options short_one = *how;
   hd_store *own = NULL;
   uint64_t imported;
+  bool found = false;
+  short_one.budget = 1;
   hd_status st = hd_store_open(":memory:", &own, d);
-  if (st == HD_OK) st = hd_store_import(own, text, len, j->name, &imported, d);
-  if (st == HD_OK) st = hd_workload_open(j->name, s->o->kernels_dir, j->size, &w, d);
-  if (st == HD_OK) st = measure_again(s, j, w, own, a, verdicts, d);
-  if (st == HD_OK && !verdicts->len) hd_buf_put(verdicts, text, len);
-  hd_workload_close(w);
+  if (st == HD_OK) st = hd_store_import(own, text, len, w->name, &imported, d);
+  if (st == HD_OK) st = hd_tuning_recall(own, dev, w, how, t, &found, d);
+  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "the verdict is of another kernel or GPU");
+  const unsigned adopted = found ? suite_count_adopted(t) : 0;
+  if (st == HD_OK) st = hd_tuning_verify(dev, w, &short_one, 0, t, d);
+  *held = st == HD_OK && suite_count_adopted(t) == adopted;
+  if (st != HD_OK && found) hd_tuning_free(t);
   hd_store_close(own);
   return st;
 }
 
-/* ---- All of them --------------------------------------------------------------------------------- */
+/* A kernel that won on the first GPU only keeps its original. */
+static hd_status second(suite *s, const suite_job *j, suite_answer *a, const char *text, size_t len,
+                        hd_buf *verdicts, hd_diag *d) {
+  const hd_tune_options how = options_of(s, j);
+  hd_workload *w;
+  hd_tuning t;
+  bool held;
+  hd_status st = hd_workload_open(j->name, s->o->kernels_dir, j->size, &w, d);
+  if (st != HD_OK) return st;
+  st = suite_measure_again(*s->device, w, &how, text, len, &t, &held, d);
+  if (st == HD_OK) {
+    hd_bench_fill_second(&t, &s->r->place.gpu, held, &a->row.tuned);
+    if (held)
+      hd_buf_put(verdicts, text, len);
+    else
+      st = keep_verdicts(s, w, &how, &t, verdicts, d);
+    hd_tuning_free(&t);
+  }
+  hd_workload_close(w);
+  return st;
+}
 
 static bool is_done(const suite *s, const suite_job *j) {
   const hd_bench_row *row = hd_bench_find(s->r, j->name, j->size);

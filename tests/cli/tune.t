@@ -155,3 +155,15 @@ Mistakes; a workload that fails does not keep the others from being tuned:
   heddle: there is no workload 'nosuch'
   $ heddle tune copy-col --device model:gtx580 --store none --plan order=nonsense 2>&1 | cut -c1-50
   heddle: plan, column 7: order=nonsense: no such or
+
+In parts, whose results merge tells in the names' order, those that failed among them:
+
+  $ for i in 1 2; do heddle tune matmul-swapped nosuch copy-col --device model:gtx580 --size tiny --store parts.db --no-advice --shard $i/2; done
+  heddle: part 1 of 2 is done, in tune.1-of-2.journal; 'heddle merge' puts all parts together
+  heddle: part 2 of 2 is done, in tune.2-of-2.journal; 'heddle merge' puts all parts together
+  $ heddle merge tune.2-of-2.journal tune.1-of-2.journal 2>&1 | grep -E '^(matmul|copy|heddle)' | sed 's/: tuned.*//'
+  matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi))
+  heddle: there is no workload 'nosuch' among 71
+  copy-col (tiny) on model:gtx580 (GeForce GTX 580 (Fermi))
+  $ heddle verdicts --store parts.db | grep -cE '^(matmul-swapped|copy-col)'
+  2

@@ -117,6 +117,30 @@ static const char described[] =
 
 static char sums[4200]; /* its folder */
 
+static bool tell(void *ctx, const char *text, size_t len) {
+  hd_buf_put(ctx, text, len);
+  return true;
+}
+static void fail_to_tell(void *ctx, const hd_diag *why) { fail_msg("%s", why->message); }
+
+static hd_status tell_tunings(bed *b, char **names, hd_buf *told) {
+  const hd_tunings t = {.like = {.kernels_dir = SOURCE_DIR "/kernels", .size = "tiny"},
+                        .names = names,
+                        .n = 1,
+                        .device = b->device,
+                        .place = b->r.place,
+                        .store = b->o.store,
+                        .tune = {.run = {.threads = 1}, .budget = 1},
+                        .most_trials = 1,
+                        .how = b->o.how,
+                        .told = tell,
+                        .failed = fail_to_tell,
+                        .ctx = told};
+  return hd_suite_tunings(&t, &whole, &d);
+}
+
+static bool as_tunings; /* workers tell their results; else they have rows */
+
 /* A worker of a pool on a model that has, for this test, a UUID. */
 static void work_in_pool(const char *uuid, int fd) {
   bed b;
@@ -125,7 +149,10 @@ static void work_in_pool(const char *uuid, int fd) {
   const hd_work_how how = {.stream = fd};
   b.o.how = &how;
   snprintf(b.r.place.gpu.uuid, sizeof b.r.place.gpu.uuid, "%s", uuid);
-  (void)hd_suite_tune(&b.device, names, 1, &b.o, &b.r, &whole, NULL);
+  if (as_tunings)
+    (void)tell_tunings(&b, names, NULL);
+  else
+    (void)hd_suite_tune(&b.device, names, 1, &b.o, &b.r, &whole, NULL);
 }
 static void first_worker(void *ctx, int fd) { work_in_pool("GPU-1", fd); }
 static void second_worker(void *ctx, int fd) { work_in_pool("GPU-2", fd); }
@@ -217,6 +244,37 @@ static void a_winner_is_kept_when_it_wins_on_a_second_gpu_too(void **state) {
   assert_ptr_equal(strstr(row.why, "measured again: "), row.why);
 }
 
+static void told_by_two(const char *folder, bool spoiled, char plan[512], hd_buf *told) {
+  bed b;
+  char *names[] = {sums};
+  open_bed(&b, folder);
+  const hd_work_pool pool = {spoiled ? &b : NULL, run_by_two};
+  const hd_work_how how = {.pool = &pool};
+  b.o.how = &how;
+  snprintf(b.r.place.gpu.uuid, sizeof b.r.place.gpu.uuid, "GPU-0");
+  OK(hd_store_open(":memory:", &b.o.store, &d));
+  as_tunings = true;
+  OK(tell_tunings(&b, names, told));
+  as_tunings = false;
+  OK(hd_store_each(b.o.store, NULL, plan_of, plan, &d));
+  hd_store_close(b.o.store);
+  close_bed(&b);
+}
+
+static void a_winner_that_is_told_is_measured_on_a_second_gpu_too(void **state) {
+  char plan[512];
+  hd_buf told = {0};
+  told_by_two("told", false, plan, &told);
+  assert_ptr_equal(strstr(plan, "threads="), plan);
+  assert_non_null(strstr(told.data, "verdict: threads="));
+  assert_non_null(strstr(told.data, "on a second GPU, GPU-2: "));
+  hd_buf_clear(&told);
+  told_by_two("told-one", true, plan, &told);
+  assert_string_equal(plan, "baseline");
+  assert_non_null(strstr(told.data, "verdict: the original stays"));
+  hd_buf_free(&told);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a workload that fails has a row that says why, and is tried again",
@@ -225,6 +283,8 @@ int main(void) {
                 workloads_beyond_the_time_for_all_are_left_and_counted),
       BEHAVIOUR("a winner is kept when it wins on a second GPU too",
                 a_winner_is_kept_when_it_wins_on_a_second_gpu_too),
+      BEHAVIOUR("a winner that is told is measured on a second GPU too",
+                a_winner_that_is_told_is_measured_on_a_second_gpu_too),
       BEHAVIOUR("verdicts need a store", verdicts_need_a_store),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
