@@ -178,7 +178,12 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
       {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; add.u32 %r3, %r20, 9;\ntiles:\n" WORK STEP,
        "shape=loop: no loop"},
       {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; ld.global.u32 %r3, [%d0];\ntiles:\n" WORK STEP,
-       "shape=loop: no loop"},
+       "the loop over tiles ends where memory says"},
+      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r3, 0; mov.u32 %r4, 0;\n"
+       "problems: ld.global.u32 %r5, [%d0]; add.u32 %r3, %r3, %r5; setp.ge.s32 %p2, %r1, %r3; @%p2 bra "
+       "next;\n"
+       "tiles:\n" WORK STEP "next: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, %r8; @%p3 bra problems;\n",
+       "the loop over tiles ends where memory says (a table of problems, as in grouped GEMMs)"},
       {START "mov.u32 %r6, %ctaid.x;\ntiles:\n" WORK "st.global.u32 [%d0+4], %r6;\n" STEP,
        "shape=loop: no loop"},
       {"mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP,

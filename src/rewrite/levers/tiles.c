@@ -351,9 +351,51 @@ static bool begins_share(const tile_loop *t, uint32_t inst) {
   return multiple && is_counted(t, hd_cfg_reg(g, 0, operand(t, inst, 0)->sym));
 }
 
-/* Where there is no such loop: the kernel may get its tiles from others as it runs, or parts of tiles. */
+/* The registers that one is computed from, through all their writers. */
+typedef struct origin {
+  uint32_t regs[MOST_STEPS], n;
+} origin;
+
+static void see_origin(void *ctx, uint32_t reg) {
+  origin *o = ctx;
+  for (uint32_t i = 0; i < o->n; i++)
+    if (o->regs[i] == reg) return;
+  if (o->n < MOST_STEPS) o->regs[o->n++] = reg;
+}
+
+/* A load of global memory among their writers; HD_NONE: there is none. */
+static uint32_t load_behind(const tile_loop *t, uint32_t reg) {
+  origin o = {.regs = {reg}, .n = 1};
+  for (uint32_t i = 0; i < o.n; i++)
+    for (uint32_t w = t->writers.first[o.regs[i]]; w < t->writers.first[o.regs[i] + 1]; w++) {
+      const uint32_t inst = t->writers.insts[w];
+      const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(&t->g, inst));
+      if (hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_READ) return inst;
+      hd_inst_reads(&t->g, inst, see_origin, &o);
+    }
+  return HD_NONE;
+}
+
+/* The load that says where the tiles end which CTAs go through in steps of the grid's size: those of one
+ * problem after the other, in a table of them (grouped GEMM). HD_NONE: there is none. */
+static uint32_t end_in_memory(const tile_loop *loop) {
+  tile_loop t = *loop;
+  bool below, steps = false;
+  hd_ptx_opnd bound;
+  for (uint32_t i = 0; i < t.g.n_insts && !steps; i++) steps = in_any_loop(&t.g, i) && is_step(&t, i);
+  for (uint32_t i = 0; i < t.g.n_insts && steps; i++) {
+    if (!compares(&t, i, &below, &bound) || !is_plain_reg(&t, &bound)) continue;
+    const uint32_t load = load_behind(&t, hd_cfg_reg(&t.g, 0, bound.sym));
+    if (load != HD_NONE) return load;
+  }
+  return HD_NONE;
+}
+
+/* Where there is no such loop: the kernel may get its tiles from others as it runs, or parts of tiles, or
+ * those of a table of problems. */
 static hd_status refuse_other_loops(const tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
+  const uint32_t load = end_in_memory(t);
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_form *f = hd_inst_form(g, i);
     const hd_ptx_access a = hd_ptx_access_of(f);
@@ -370,6 +412,11 @@ static hd_status refuse_other_loops(const tile_loop *t, hd_diag *d) {
           "a CTA's share of the work begins here, perhaps inside a tile (stream-K): shares are "
           "ordered without shape=loop",
           d);
+  if (load != HD_NONE)
+    return rewrite_refuse(t->m, hd_inst_stmt(g, load),
+                          "the loop over tiles ends where memory says (a table of problems, as in grouped "
+                          "GEMMs): no shape has such tiles",
+                          d);
   return hd_fail(
       d, HD_ERR_REFUSED,
       "shape=loop: no loop goes through the tiles from %%ctaid.x in steps of %%nctaid.x up to a number "
