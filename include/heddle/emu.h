@@ -93,6 +93,26 @@ HD_API hd_status hd_emu_read(hd_emu *e, uint64_t address, void *dst, uint64_t by
 HD_API void hd_emu_mark_written(hd_emu *e, uint64_t address, uint64_t bytes);
 HD_API void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes);
 
+/* ---- Memory as it was ------------------------------------------------------- */
+
+/* A number that grows with every call, and every launch, that may change what a launch reads: device memory
+ * (hd_emu_ptr gives a pointer to write through), allocations, programs, textures. What the host writes where
+ * hd_emu_show has mapped memory is not seen. */
+HD_API uint64_t hd_emu_changes(const hd_emu *e);
+
+/* A copy of the device memory that was ever touched, of an emulator created with `shared`. HD_ERR_NOMEM:
+ * there is no memory for it, or it takes more than `most` bytes. No launch may be under way, nor when it is
+ * compared. */
+typedef struct hd_emu_snapshot hd_emu_snapshot;
+HD_API hd_status hd_emu_snapshot_take(hd_emu *e, uint64_t most, hd_emu_snapshot **out, hd_diag *d);
+HD_API void hd_emu_snapshot_free(hd_emu_snapshot *s);
+HD_API uint64_t hd_emu_snapshot_bytes(const hd_emu_snapshot *s);
+/* Whether a launch would find what it would have found then: the same bytes, in the same pages, and no
+ * allocation, program or texture has come or gone. */
+HD_API bool hd_emu_snapshot_same(const hd_emu_snapshot *s);
+/* Whether these bytes of one allocation are the same. */
+HD_API bool hd_emu_snapshot_same_at(const hd_emu_snapshot *s, uint64_t address, uint64_t bytes);
+
 /* ---- Programs -------------------------------------------------------------- */
 
 typedef struct hd_emu_program hd_emu_program;

@@ -15,6 +15,16 @@ The report, with its seconds cut out:
     {"kernel": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T}],
    "findings": []}
 
+Launches that would change nothing again are not run; with a check, they are:
+
+  $ heddle emu -- $PROGRAMS/program_driver_repeats 2>&1 | grep -c 'launches would have changed nothing again, and were not run'
+  1
+  $ heddle emu --json out.json -- $PROGRAMS/program_driver_repeats >/dev/null; grep -c '"idle_launches": [1-9]' out.json
+  1
+  $ heddle emu --check=leak -- $PROGRAMS/program_driver_repeats 2>&1 | grep -c 'changed nothing'
+  0
+  [1]
+
 With each kernel's locality, in the words of `heddle analyze`:
 
   $ heddle emu --analyze -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'

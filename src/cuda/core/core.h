@@ -173,6 +173,8 @@ core_memory *core_memory_find_host(const void *host);
 /* The description of a freed allocation that held this address; NULL: none is known. */
 const char *core_memory_was(uint64_t address);
 bool core_memory_shared(void); /* the host sees some of it */
+/* Whether what the host sees is at most so many bytes, and the same as then. */
+bool core_memory_shared_same(const hd_emu_snapshot *s, uint64_t most);
 uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg);
 
 /* ---- Modules (module.c, function.c) ----------------------------------------------------------------- */
@@ -248,7 +250,7 @@ struct core_function {
   bool large_clusters;       /* as set: beyond those that every GPU takes */
   int max_dynamic, carveout; /* as set */
   /* For the report. */
-  uint64_t launches, warp_instructions, thread_instructions;
+  uint64_t launches, idle_launches, warp_instructions, thread_instructions;
   double seconds;
   core_locality *locality; /* NULL: not traced */
   HD_VEC(uint32_t) strays; /* lines whose accesses outside of allocations were said */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/core/order.h"
+#include "cuda/core/repeat.h"
 
 typedef struct kernel_work {
   core_work work;
@@ -71,7 +72,10 @@ static void say_stray(core_function *f, const hd_diag *d) {
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+static bool printed; /* by the operation that runs */
+
 static void print(void *ctx, const char *text, size_t len) {
+  printed = true;
   fwrite(text, 1, len, stdout);
   fflush(stdout);
 }
@@ -80,6 +84,12 @@ static cu_result run_kernel(core_work *base) {
   kernel_work *w = (kernel_work *)base;
   core_function *f = w->function;
   const hd_emu_hooks *trace = core_locality_begin(f, &w->params);
+  core_repeat *repeat = trace || base->may_wait ? NULL : core_repeat_of(f, &w->params);
+  if (repeat && core_repeat_is_idle(repeat)) {
+    f->launches++;
+    f->idle_launches++;
+    return CU_SUCCESS;
+  }
   hd_emu_hooks hooks = {.access = core_access_hook(),
                         .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL | 1u << HD_SPACE_CONST : 0};
   if (trace) hooks = *trace;
@@ -90,7 +100,10 @@ static cu_result run_kernel(core_work *base) {
   hd_emu_launch_params params = w->params;
   if (!core.settings.checks) params.strays = &strays;
   hd_diag d = {0};
+  printed = false;
+  if (repeat) core_repeat_begin(repeat);
   hd_status st = hd_emu_launch(f->module->program, &params, &w->dispatch, &hooks, &stats, &d);
+  if (repeat) core_repeat_end(repeat, st == HD_OK && !printed && !strays.n, stats.seconds);
   core_name_kernel(f);
   f->launches++;
   f->warp_instructions += stats.warp_instructions;

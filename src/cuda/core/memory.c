@@ -67,6 +67,17 @@ bool core_memory_shared(void) {
   return false;
 }
 
+bool core_memory_shared_same(const hd_emu_snapshot *s, uint64_t most) {
+  uint64_t bytes = 0;
+  for (size_t k = 0; k < memory.live.n; k++) {
+    const core_memory *m = memory.live.data[k];
+    if (!m->host) continue;
+    bytes += m->bytes;
+    if (bytes > most || !hd_emu_snapshot_same_at(s, m->address, m->bytes)) return false;
+  }
+  return true;
+}
+
 uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *arg) {
   uint64_t bytes = 0;
   for (size_t k = 0; k < memory.live.n; k++) {

@@ -11,7 +11,7 @@
 
 typedef struct line {
   char *kernel;
-  uint64_t launches, warp_instructions, thread_instructions;
+  uint64_t launches, idle_launches, warp_instructions, thread_instructions;
   double seconds;
   core_locality locality;
 } line;
@@ -121,6 +121,7 @@ void core_report_function(const core_function *f) {
     at = &report.kernels.data[report.kernels.n - 1];
   }
   at->launches += f->launches;
+  at->idle_launches += f->idle_launches;
   at->warp_instructions += f->warp_instructions;
   at->thread_instructions += f->thread_instructions;
   at->seconds += f->seconds;
@@ -199,6 +200,7 @@ static void write_json(hd_buf *b) {
                   ", \"launches\": %" PRIu64 ", \"warp_instructions\": %" PRIu64
                   ", \"thread_instructions\": %" PRIu64 ", \"seconds\": %.6f",
                   l->launches, l->warp_instructions, l->thread_instructions, l->seconds);
+    if (l->idle_launches) hd_buf_printf(b, ", \"idle_launches\": %" PRIu64, l->idle_launches);
     if (l->locality.ctas) put_locality(b, &l->locality);
     hd_buf_putc(b, '}');
   }
@@ -223,6 +225,9 @@ static void write_text(hd_buf *b) {
     seconds += l->seconds;
     hd_buf_printf(b, "heddle: %-40s %8" PRIu64 " launches %14" PRIu64 " thread instructions %10.3f s\n",
                   l->kernel, l->launches, l->thread_instructions, l->seconds);
+    if (l->idle_launches)
+      hd_buf_printf(b, "heddle:   %" PRIu64 " launches would have changed nothing again, and were not run\n",
+                    l->idle_launches);
     if (!l->locality.ctas) continue;
     hd_buf_puts(b, "heddle:   ");
     hd_category_print(l->locality.category, b);

@@ -287,6 +287,7 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
 
 /* Give it addresses for its functions: the first that no other program has. */
 static bool enlist(hd_emu *e, hd_emu_program *p) {
+  emu_layout_changes(e);
   pthread_rwlock_wrlock(&e->lock);
   hd_emu_program **at = &e->programs;
   uint64_t base = EMU_FUNC_BASE;
@@ -309,6 +310,7 @@ static bool enlist(hd_emu *e, hd_emu_program *p) {
 }
 
 static void delist(hd_emu *e, hd_emu_program *p) {
+  emu_layout_changes(e);
   pthread_rwlock_wrlock(&e->lock);
   hd_emu_program **at = &e->programs;
   while (*at && *at != p) at = &(*at)->next;
@@ -410,5 +412,6 @@ hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handle, hd_d
     return hd_fail(d, HD_ERR_USAGE, "%s: 0x%" PRIx64 " is the handle of no %s", name, handle,
                    type == HD_M_TEXREF ? "texture" : "surface");
   p->symbols[var].handle = handle;
+  emu_layout_changes(p->emu);
   return HD_OK;
 }

@@ -205,6 +205,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   if (g->stack_bytes < emu_local_bytes(g->code)) g->stack_bytes = emu_local_bytes(g->code);
   if (g->traits.indirect) expect_other_programs(g);
   g->id = ++g->emu->launches;
+  emu_changes(g->emu);
   memcpy(g->view.grid, l->grid, sizeof g->view.grid);
   memcpy(g->view.block, l->block, sizeof g->view.block);
   /* Rounded up: handlers may read a parameter's whole 16 bytes. */

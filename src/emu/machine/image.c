@@ -154,6 +154,7 @@ static hd_status check_place(hd_emu *e, const hd_image *i, hd_diag *d) {
 
 static hd_status add(hd_emu *e, const emu_image_object *x, uint64_t *handle, hd_diag *d) {
   size_t k = 0;
+  emu_layout_changes(e);
   while (k < e->images.n && e->images.data[k].use != EMU_IMAGE_FREE) k++;
   if (k < e->images.n)
     e->images.data[k] = *x;
@@ -188,6 +189,7 @@ hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d) {
   emu_image_object *x = find(e, handle);
   if (!x) return hd_fail(d, HD_ERR_USAGE, "no texture or surface has the handle 0x%" PRIx64, handle);
   *x = (emu_image_object){0};
+  emu_layout_changes(e);
   return HD_OK;
 }
 

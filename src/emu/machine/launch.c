@@ -217,7 +217,9 @@ static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
 static bool others_may_help(const launch *l, emu_verdict v, emu_progress *p) {
   const hd_emu_hooks *h = &l->grid->hooks;
   if (!h->wait || (v == EMU_GOES_ON && p->quiet == UINT64_MAX)) return false;
-  if (!h->wait(h->ctx, v != EMU_GOES_ON, emu_progress_moved(p, v))) return false;
+  const bool help = h->wait(h->ctx, v != EMU_GOES_ON, emu_progress_moved(p, v));
+  emu_changes(l->grid->emu); /* from now on memory may not be as other launches have found it meanwhile */
+  if (!help) return false;
   if (v != EMU_GOES_ON) emu_progress_again(p);
   return true;
 }

@@ -170,6 +170,7 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
   while (e->packed < e->n_allocs && after(e, e->packed) + GUARD + ALLOC_ALIGN > e->allocs[e->packed].lo)
     e->packed++;
   *address = lo;
+  emu_layout_changes(e);
   return HD_OK;
 }
 
@@ -213,6 +214,7 @@ static bool release(hd_emu *e, uint64_t address, bool heap_only) {
   e->n_allocs--;
   if (k < e->packed) e->packed = k;
   atomic_fetch_add_explicit(&e->generation, 1, memory_order_relaxed);
+  emu_layout_changes(e);
   return true;
 }
 
@@ -270,6 +272,7 @@ hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_
     return hd_fail(d, HD_ERR_USAGE, "[0x%" PRIx64 ", +%" PRIu64 ") cannot be shown at %p", address, bytes,
                    at);
   const uint64_t offset = address - past - EMU_GLOBAL_BASE;
+  emu_layout_changes(e);
   if (mmap((char *)at - past, round_up(past + bytes, page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
            e->file, (off_t)offset) == MAP_FAILED)
     return hd_fail(d, HD_ERR_IO, "the system refuses to map %" PRIu64 " bytes of device memory", bytes);
@@ -279,6 +282,7 @@ hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_
 /* ---- The host's accesses ---------------------------------------------------------------- */
 
 void *hd_emu_ptr(hd_emu *e, uint64_t address, uint64_t bytes) {
+  emu_changes(e);
   pthread_rwlock_rdlock(&e->lock);
   size_t k = emu_upper_bound(e, address);
   const emu_alloc *a = k ? &e->allocs[k - 1] : NULL;

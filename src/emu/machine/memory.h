@@ -39,6 +39,8 @@ struct hd_emu {
   size_t n_allocs, cap_allocs;
   size_t packed;               /* the first so many allocations leave no gap between them */
   _Atomic uint64_t generation; /* changes when an allocation goes: cached bounds are then stale */
+  _Atomic uint64_t changes;    /* grows with all that may change what a launch reads */
+  _Atomic uint64_t layout;     /* with what of that is not in memory: allocations, programs, images */
   struct {
     uint64_t lo, hi;
   } freed[EMU_FREED]; /* the last ones, n_freed % EMU_FREED is the oldest */
@@ -65,6 +67,12 @@ void emu_set_readonly(hd_emu *e, uint64_t address);
 void emu_zero(void *p, size_t n);
 /* Address space that takes memory as it is touched; NULL: refused. */
 void *emu_reserve(uint64_t bytes);
+
+static inline void emu_changes(hd_emu *e) { atomic_fetch_add(&e->changes, 1); }
+static inline void emu_layout_changes(hd_emu *e) {
+  atomic_fetch_add(&e->layout, 1);
+  emu_changes(e);
+}
 
 /* access.c */
 emu_access_fn *emu_access_for(hd_emu_isa isa);
