@@ -175,6 +175,11 @@ typedef struct hd_check_result {
 HD_API hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
                                    hd_diag *d);
 
+/* The dispatches that these options ask for, each with a seed of its own; and one CTA at a time, which puts a
+ * word about waits to the test. HD_ERR_USAGE. */
+HD_API hd_status hd_check_dispatches(const hd_check_options *o, hd_dispatch out[HD_DISPATCH_COUNT + 1],
+                                     size_t *n, hd_diag *d);
+
 /* Many plans against one original, which runs once, when the checker is opened. The workload outlives it. *r:
  * how that went; when r->equal is false (the original faults, or its reference disagrees) there is nothing to
  * compare plans with. */

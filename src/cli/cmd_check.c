@@ -41,7 +41,8 @@ int cmd_check(int argc, char **argv) {
   unsigned assume = 0;
   uint64_t threads = 0, sms = 0, seed = 0, runs = 0, resident = 0;
   cli_input in = {0};
-  bool json = false, any_grid = false, no_hoisting = false, no_reference = false;
+  cli_work work = {0};
+  bool whole = true, json = false, any_grid = false, no_hoisting = false, no_reference = false;
   const cli_option options[] = {
       {"plan", 0, CLI_TEXT, &plan_text, 0, "P",
        "the plan (default: baseline: the kernel against its reference)"},
@@ -59,11 +60,13 @@ int cmd_check(int argc, char **argv) {
       CLI_COMMON_AS("seed", &seed, "seed of the dispatchers"),
       CLI_INPUT_OPTIONS(&in, "the workload's size (default: small)"),
       CLI_COMMON("threads", &threads),
+      CLI_WORK_OPTIONS(work),
       CLI_COMMON("json", &json),
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  if (device && dispatchers) return cli_usage("check: --dispatcher is for the emulator, not for --device");
+  if (device && (dispatchers || work.shard || work.journal))
+    return cli_usage("check: --dispatcher and parts are for the emulator, not for --device");
 
   hd_diag d = {0};
   hd_plan plan = {0};
@@ -80,13 +83,18 @@ int cmd_check(int argc, char **argv) {
       .runs = (uint32_t)runs};
   hd_device *dev = NULL;
   hd_check_result result;
-  hd_status st = hd_plan_parse(plan_text, &plan, &d);
+  hd_work_how how;
+  hd_status st = cli_work_how(&work, &how, &d);
+  if (st == HD_OK) st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
   if (st == HD_OK) st = cli_open_workload(argv[1], &in, NULL, &w, &d);
   if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
   if (st == HD_OK)
-    st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d) : hd_check(w, &plan, &o, &result, &d);
-  if (st == HD_OK) {
+    st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d)
+             : hd_check_split(w, &plan, &o, &how, &whole, &result, &d);
+  if (st == HD_OK && !whole) {
+    rc = cli_work_left(&how);
+  } else if (st == HD_OK) {
     const char *title = dev ? hd_device_get_info(dev)->title : NULL;
     rc = print(&(hd_check_report){w, &plan, title, &result}, json);
   } else {

@@ -216,10 +216,8 @@ hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd
   return st;
 }
 
-/* The dispatchers asked for, each with a seed of its own. A word about waits is put to the test by one CTA at
- * a time. */
-static hd_status list_dispatches(const hd_check_options *o, hd_dispatch how[HD_DISPATCH_COUNT + 1], size_t *n,
-                                 hd_diag *d) {
+hd_status hd_check_dispatches(const hd_check_options *o, hd_dispatch how[HD_DISPATCH_COUNT + 1], size_t *n,
+                              hd_diag *d) {
   bool serial = !(o->run.apply.assume & HD_ASSUME_NO_WAITS);
   *n = o->dispatchers ? o->n_dispatchers : HD_DISPATCH_COUNT;
   if (*n > HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "a dispatcher is named twice");
@@ -240,7 +238,7 @@ hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o,
   size_t n;
   own.run.arch = plans->code->arch; /* the original is the one that the plans were resolved for */
   double start = hd_seconds();
-  hd_status st = list_dispatches(&own, how, &n, d);
+  hd_status st = hd_check_dispatches(&own, how, &n, d);
   if (st == HD_OK) st = hd_checker_open(plans->code->workload, &own, &c, r, d);
   if (st == HD_OK && r->equal) {
     hd_check_result original = *r;

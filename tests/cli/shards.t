@@ -66,3 +66,22 @@ The table of levers:
   $ heddle levers --random 8 --shard 1/2
   heddle: levers: --random is split by its --seed, not into shards
   [2]
+
+A proof, and one that fails:
+
+  $ heddle check layernorm --size tiny --plan order=reverse,bind=agents > one
+  $ for i in 1 2 3; do heddle check layernorm --size tiny --plan order=reverse,bind=agents --shard $i/3 2> log; done
+  $ heddle merge check.?-of-3.journal > parts; cmp one parts
+  $ heddle check $SOURCE/tests/cli/data/racy --plan order=reverse 2> one
+  [1]
+  $ for i in 1 2; do heddle check $SOURCE/tests/cli/data/racy --plan order=reverse --shard $i/2 2> log; done
+  $ heddle merge check.?-of-2.journal 2> parts
+  [1]
+  $ cmp one parts; grep -c 'may depend on its schedule' one
+  1
+  $ heddle check layernorm --size tiny --plan order=reverse,bind=claim --journal check.1-of-3.journal --resume
+  heddle: check.1-of-3.journal is the journal of other work: the command, its input, a GPU's file or heddle differ
+  [2]
+  $ heddle check layernorm --device emu --shard 1/2
+  heddle: check: --dispatcher and parts are for the emulator, not for --device
+  [2]

@@ -113,6 +113,10 @@ def any_number_of_ranks_writes_the_bytes_of_one_process():
     words = ["levers", "copy-col", "matmul-tiled", "--plan", "order=col", "--plan", "bind=agents", "-o"]
     subprocess.run([HEDDLE, *words, "one.md"], check=True)
     rc, text = finish(start(2, [*words, "two.md"]))
+    words = ["check", "layernorm", "--size", "tiny", "--plan", "order=reverse,bind=agents"]
+    proof = subprocess.run([HEDDLE, *words], check=True, capture_output=True).stdout.decode()
+    rc_proof, text_proof = finish(start(2, words))
+    check("so does a proof", rc_proof == 0 and text_proof == proof, text_proof)
     check("so does a table", rc == 0 and pathlib.Path("one.md").read_bytes() == pathlib.Path("two.md").read_bytes(), text)
 
 
