@@ -22,10 +22,16 @@ static const char *skip(const char *at, const char *end) {
   return to ? to + n : end;
 }
 
-/* Behind the brace that closes the one at `at`. */
+/* Behind the brace that closes the one at `at`. Most of a module is bodies, and most of a body none of these
+ * characters. */
 static const char *close_of(const char *at, const char *end) {
+  static const bool matters[256] = {['{'] = true, ['}'] = true, ['"'] = true, ['/'] = true};
   size_t depth = 0;
   while (at < end) {
+    if (!matters[(unsigned char)*at]) {
+      at++;
+      continue;
+    }
     const char *past = skip(at, end);
     if (past != at) {
       at = past;
