@@ -120,7 +120,7 @@ run_kernel *run_kernel_of(run_module *m, const char *name) {
 static void got(run_handle handle, run_module *m, const char *name) {
   run_kernel *k = m && !m->dead && name ? run_kernel_of(m, name) : NULL;
   run_know_function(handle, k);
-  if (k) run_place_make(k);
+  if (k) run_kernel_make(k);
 }
 
 /* ---- Entry points ------------------------------------------------------------------------------ */

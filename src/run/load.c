@@ -10,19 +10,15 @@ run_module *run_modules;
 
 /* ---- Rewriting --------------------------------------------------------------------------------- */
 
-typedef struct rewriting {
-  const run_gpu *gpu;
-  const run_text *text;
-  run_module *module;
-} rewriting;
+static void want(void *module, const char *name, const hd_verdict *verdict) {
+  run_kernel *k = run_kernel_of(module, name);
+  if (k) hd_vec_push(&k->wanted, verdict);
+}
 
-static void rewrite(void *ctx, const char *name, const hd_plan *plan, const hd_verdict *verdict) {
-  const rewriting *w = ctx;
+static void rewrite(const run_gpu *gpu, run_kernel *k, const hd_plan *plan, const hd_verdict *verdict) {
   hd_diag d = {0};
   run_variant *v;
-  run_kernel *k = run_kernel_of(w->module, name);
-  if (!k) return;
-  if (run_variant_make(w->gpu, w->text, k, plan, verdict, &v, &d) != HD_OK) {
+  if (run_variant_make(gpu, &k->module->own, k, plan, verdict, &v, &d) != HD_OK) {
     hd_diag_line(&d, k->why, sizeof k->why);
     return;
   }
@@ -32,6 +28,21 @@ static void rewrite(void *ctx, const char *name, const hd_plan *plan, const hd_v
   hd_buf_free(&text);
   v->next = atomic_load_explicit(&k->variants, memory_order_relaxed);
   atomic_store_explicit(&k->variants, v, memory_order_release);
+}
+
+void run_kernel_make(run_kernel *k) {
+  run_gpu gpu;
+  if (k->wanted.n && run_gpu_of(&gpu)) {
+    for (size_t i = 0; i < k->wanted.n; i++) {
+      const hd_verdict *v = k->wanted.data[i];
+      hd_plan plan;
+      if (hd_plan_parse(v ? v->plan : run_settings.plan, &plan, NULL) != HD_OK) continue;
+      if (!hd_plan_is_baseline(&plan)) rewrite(&gpu, k, &plan, v);
+      hd_plan_free(&plan);
+    }
+    hd_vec_free(&k->wanted);
+  }
+  run_place_make(k);
 }
 
 /* Looks at an image before the driver loads it: the program may change the memory behind it afterwards. */
@@ -45,9 +56,8 @@ static run_module *look(const void *image, size_t bytes) {
     const bool wanted = run_wants(&gpu) || run_watches;
     run_image_read(image, bytes, gpu.arch, wanted, &text);
     m->why = text.why;
-    rewriting w = {&gpu, &text, m};
-    if (text.data) run_wanted(&gpu, &text, rewrite, &w);
-    if (run_watches)
+    if (text.data) run_wanted(&gpu, &text, want, m);
+    if (m->kernels || run_watches)
       m->own = text;
     else
       free(text.data);

@@ -148,6 +148,8 @@ struct run_kernel {
   unsigned long timed;                   /* under the lock of times.c */
   unsigned long trials;                  /* launches that were made in tuning */
   atomic_bool later;                     /* see run_place_later */
+  HD_VEC(const hd_verdict *)
+  wanted; /* plans to rewrite it under, of run_wanted, once the program asks for it */
   _Atomic(run_variant *) variants;
   struct run_shape *shapes; /* of its launches, where they are watched */
   uint32_t set;             /* attributes that the program has set, as bits; and their values */
@@ -161,7 +163,7 @@ struct run_module {
   bool dead;
   const char *why; /* why no kernel of it is in reach; NULL: they are */
   run_kernel *kernels;
-  run_text own; /* the program's text, where launches are watched */
+  run_text own; /* the program's text, where launches are watched or kernels are wanted */
 };
 
 /* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
@@ -176,11 +178,10 @@ typedef struct run_gpu {
 bool run_gpu_of(run_gpu *out);
 /* Whether any kernel could be rewritten on this GPU; what cannot need not be read. */
 bool run_wants(const run_gpu *gpu);
-/* Calls `each` for every kernel of the text that is to be rewritten; a verdict, or NULL for the settings'
- * plan. */
+/* Calls `each` for every kernel of the text that is to be rewritten, and each of its verdicts, which stay as
+ * they are; NULL for the settings' plan. */
 void run_wanted(const run_gpu *gpu, const run_text *text,
-                void (*each)(void *ctx, const char *kernel, const hd_plan *plan, const hd_verdict *verdict),
-                void *ctx);
+                void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx);
 /* Whether there is a verdict for this key, be it that the original stays. */
 bool run_has_verdict(const hd_verdict_key *key);
 extern hd_steer_settings run_settings;
@@ -228,6 +229,10 @@ char *run_variables_fill(const run_variables *v, const char *text);
 void run_variables_free(run_variables *v);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
+
+/* Rewrites the kernel under the plans that are wanted for it, and makes them ready (run_place_make). Under
+ * run_lock. */
+void run_kernel_make(run_kernel *k);
 
 /* By its name, made when there is none. NULL: no memory. */
 run_kernel *run_kernel_of(run_module *m, const char *name);

@@ -86,9 +86,11 @@ static void free_module(run_module *m) {
       next = v->next;
       free_variant(v);
     }
+    hd_vec_free(&k->wanted);
     free(k->name);
     free(k);
   }
+  free(m->own.data);
   free(m);
 }
 

@@ -37,7 +37,6 @@ bool run_gpu_of(run_gpu *out) {
 
 static struct {
   bool read;
-  hd_plan plan;
   bool forced;
   HD_VEC(hd_verdict) verdicts;
 } wants;
@@ -61,14 +60,13 @@ static void read_verdicts(void) {
 
 /* Once, when the first module is loaded. */
 static void read_all(void) {
-  hd_diag d;
+  hd_plan plan;
   if (wants.read) return;
   wants.read = true;
-  if (run_settings.plan[0])
-    wants.forced =
-        hd_plan_parse(run_settings.plan, &wants.plan, &d) == HD_OK && !hd_plan_is_baseline(&wants.plan);
-  else if (run_settings.verdicts[0])
-    read_verdicts();
+  if (!run_settings.plan[0] && run_settings.verdicts[0]) read_verdicts();
+  if (!run_settings.plan[0] || hd_plan_parse(run_settings.plan, &plan, NULL) != HD_OK) return;
+  wants.forced = !hd_plan_is_baseline(&plan);
+  hd_plan_free(&plan);
 }
 
 static bool is_for(const hd_verdict *v, const run_gpu *gpu) {
@@ -114,15 +112,14 @@ static const char *next_kernel(const char *at, const char *end, char name[1024])
 }
 
 void run_wanted(const run_gpu *gpu, const run_text *text,
-                void (*each)(void *ctx, const char *kernel, const hd_plan *plan, const hd_verdict *verdict),
-                void *ctx) {
+                void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx) {
   char name[1024], hex[HD_DIGEST_HEX];
   const char *at = text->data, *const end = at + text->len;
   hd_digest whole = hd_digest_begin();
   if (!wants.forced) hd_digest_bytes(&whole, text->data, text->len);
   while ((at = next_kernel(at, end, name))) {
     if (wants.forced) {
-      each(ctx, name, &wants.plan, NULL);
+      each(ctx, name, NULL);
       continue;
     }
     hd_digest h = whole;
@@ -130,11 +127,7 @@ void run_wanted(const run_gpu *gpu, const run_text *text,
     hd_digest_hex(&h, hex);
     for (size_t k = 0; k < wants.verdicts.n; k++) {
       const hd_verdict *v = &wants.verdicts.data[k];
-      hd_plan plan;
-      if (strcmp(v->key.kernel, hex) != 0 || !is_for(v, gpu)) continue;
-      if (hd_plan_parse(v->plan, &plan, NULL) != HD_OK || hd_plan_is_baseline(&plan)) continue;
-      each(ctx, name, &plan, v);
-      hd_plan_free(&plan);
+      if (strcmp(v->key.kernel, hex) == 0 && is_for(v, gpu)) each(ctx, name, v);
     }
   }
 }
