@@ -9,7 +9,9 @@ int cuInit(unsigned flags);
 #include "run/entries.def"
 #define RUN_NEED(symbol, parameters) int symbol parameters;
 #include "run/needs.def"
-/* Waits until the flag at the first argument is set; the others are 1 to 7. It has no handler. */
+/* Sets the flag at the first argument to FAKE_WAITS, unless it is set, and waits until it is something else;
+ * the other arguments are 1 to 7. It has no handler. */
+enum { FAKE_WAITS = 1 };
 int cuMemcpyBatchAsync(uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
                        uint64_t g);
 
