@@ -120,6 +120,17 @@ cu_result drv_cuMemGetAccess(unsigned long long *flags, const cu_location *where
   return CU_SUCCESS;
 }
 
+cu_result drv_cuMemRetainAllocationHandle(cu_physical *handle, const void *address) {
+  if (!handle) return CU_INVALID_VALUE;
+  for (size_t k = 0; k < mappings.n; k++)
+    if ((uintptr_t)address - mappings.data[k]->mapped < mappings.data[k]->bytes) {
+      *handle = mappings.data[k];
+      (*handle)->refs++;
+      return CU_SUCCESS;
+    }
+  return CU_INVALID_VALUE;
+}
+
 cu_result drv_cuMemGetAllocationPropertiesFromHandle(cu_physical_props *props, cu_physical handle) {
   const struct physical *p = physical_of(handle);
   if (!props || !p) return CU_INVALID_VALUE;

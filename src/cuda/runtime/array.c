@@ -193,6 +193,26 @@ cu_result rt_cudaMemcpy2DArrayToArray(cu_array dst, size_t to_x, size_t to_y, cu
   return drv_cuMemcpy2D_v2(&c);
 }
 
+/* A number of bytes from (x, y) on, across the ends of rows, which may be of different lengths. */
+cu_result rt_cudaMemcpyArrayToArray(cu_array dst, size_t to_x, size_t to_y, cu_array src, size_t x, size_t y,
+                                    size_t n, int kind) {
+  if (!dst || dst->kind != CORE_ARRAY || !src || src->kind != CORE_ARRAY) return CU_INVALID_HANDLE;
+  const size_t from = core_array_place(src).pitch, to = core_array_place(dst).pitch;
+  cu_result r = x < from && to_x < to ? CU_SUCCESS : CU_INVALID_VALUE;
+  while (r == CU_SUCCESS && n) {
+    const size_t left = from - x < to - to_x ? from - x : to - to_x, width = n < left ? n : left;
+    r = rt_cudaMemcpy2DArrayToArray(dst, to_x, to_y, src, x, y, width, 1, kind);
+    n -= width;
+    x += width;
+    y += x / from;
+    x %= from;
+    to_x += width;
+    to_y += to_x / to;
+    to_x %= to;
+  }
+  return r;
+}
+
 /* ---- Objects
  * ----------------------------------------------------------------------------------------------------------
  */

@@ -17,6 +17,7 @@ int cuMemCreate(cu_handle *handle, size_t bytes, const props *p, unsigned long l
 int cuMemRelease(cu_handle handle);
 int cuMemMap(cu_ptr address, size_t bytes, size_t offset, cu_handle handle, unsigned long long flags);
 int cuMemUnmap(cu_ptr address, size_t bytes);
+int cuMemRetainAllocationHandle(cu_handle *handle, const void *address);
 int cuMemSetAccess(cu_ptr address, size_t bytes, const access *a, size_t n);
 
 int main(void) {
@@ -25,7 +26,7 @@ int main(void) {
   const access all = {1, 0, 3};
   size_t unit;
   cu_ptr small, large;
-  cu_handle first, second;
+  cu_handle first, second, again;
   unsigned v;
   OK(cuMemGetAllocationGranularity(&unit, &p, 0));
   OK(cuMemAddressReserve(&small, unit, 0, 0, 0));
@@ -36,6 +37,11 @@ int main(void) {
   OK(cuMemMap(small, unit, 0, first, 0));
   OK(cuMemSetAccess(small, unit, &all, 1));
   OK(cuMemsetD32_v2(small, 42, unit / 4));
+  /* The memory behind an address, whose handle is gone, and taken again. */
+  OK(cuMemRelease(first));
+  OK(cuMemRetainAllocationHandle(&again, (const void *)(uintptr_t)(small + 100)));
+  CHECK(again == first);
+  EXPECT(cuMemRetainAllocationHandle(&again, (const void *)(uintptr_t)large), 1);
   OK(cuMemUnmap(small, unit)); /* it grows: another address, more memory behind it */
   OK(cuMemMap(large, unit, 0, first, 0));
   OK(cuMemMap(large + unit, unit, 0, second, 0));

@@ -53,6 +53,15 @@ int main() {
   OK(cudaMemcpy2DFromArrayAsync(out.data(), 10, y, 4, 1, 10, 2, cudaMemcpyDeviceToHost, s));
   OK(cudaStreamSynchronize(s));
   for (int i = 0; i < 5; i++) CHECK(out[i] == in[i] && out[5 + i] == in[w + i]);
+  /* Bytes across the ends of rows, into an array with other rows. */
+  cudaArray_t narrow;
+  std::vector<short> row(3 * w);
+  OK(cudaMallocArray(&narrow, &f, w / 2, 2 * h));
+  OK(cudaMemcpyArrayToArray(narrow, 4, 1, x, 6, 0, 3 * w, cudaMemcpyDeviceToDevice));
+  OK(cudaMemcpyFromArray(row.data(), narrow, 4, 1, 3 * w, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 3 * w / 2; i++) CHECK(row[i] == in[3 + i]);
+  CHECK(cudaMemcpyArrayToArray(narrow, w, 0, x, 0, 0, 4, cudaMemcpyDeviceToDevice) == cudaErrorInvalidValue);
+  OK(cudaFreeArray(narrow));
   /* Linear memory: in parts, onto itself elsewhere, with a default direction. */
   char *m;
   std::vector<char> text(1000), back(1000);
