@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from .model import ROOT
@@ -18,8 +19,8 @@ UNKNOWN = 20  # core-seconds of a prediction of which nothing is known
 
 
 class Work:
-    def __init__(self, model, heddle, jobs, seconds):
-        self.model, self.heddle, self.jobs = model, heddle, jobs
+    def __init__(self, model, heddle, jobs, seconds, shard=(1, 1)):
+        self.model, self.heddle, self.jobs, self.shard = model, heddle, jobs, shard
         self.end = time.monotonic() + seconds if seconds else None
         self.env = dict(os.environ)
         self.env.setdefault("HEDDLE_DATA", ROOT)
@@ -119,12 +120,17 @@ class Work:
     def __exit__(self, *_):
         self.stop()  # those under way, where an interrupt ends the run
 
+    def mine(self, label):
+        """A label's predictions are one file, and so of one part."""
+        part, parts = self.shard
+        return zlib.crc32(label.encode()) % parts == part - 1
+
     def new(self, requests, begun):
-        """Those that were not begun, which they are from now on, one for each label: begun has (label, plan)."""
+        """Those of this part that were not begun, which they are from now on, one for each label: begun has (label, plan)."""
         out = {}
         for r in requests:
             items = tuple(i for i in r.plans or (None,) if (r.label, i) not in begun)
-            if not items or r.label in self.failed:
+            if not items or r.label in self.failed or not self.mine(r.label):
                 continue
             begun.update((r.label, i) for i in items)
             if r.label not in out:

@@ -15,6 +15,13 @@ its notes:
   ## On an H100
   predictions to make: about core-hours
 
+Parts, as of a Slurm array, together make what one run does:
+
+  $ for s in 1/1 1/2 auto; do SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=4 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_STEP=4 "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --only byp --estimate --shard $s 2>&1; done | awk '{ n[NR] = $1 } END { print (n[1] > 0), (n[2] > 0), (n[1] == n[2] + n[3]) }'
+  1 1 1
+  $ "$HEDDLE_DATA/scripts/papers" --shard auto 2>&1 | tail -n 1
+  papers: error: argument --shard: invalid shard value: 'auto'
+
 What was found is kept, and not asked for again; a plan that two ask for is predicted once:
 
   $ cat >known.py <<'END'
