@@ -82,10 +82,11 @@ HD_API hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, cons
 /* Resolve one plan for all kernels, then hd_check_resolved; the same on a device, for its architecture. */
 HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
                           hd_check_result *r, hd_diag *d);
-/* As hd_check, with the original and each dispatcher an item of work, done as `how` says. *r is filled where
- * *whole. */
+/* As hd_check, with the original and each dispatcher an item of work, done as `how` says; `progress`, which
+ * may be NULL, counts them. *r is filled where *whole. */
 HD_API hd_status hd_check_split(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
-                                const hd_work_how *how, bool *whole, hd_check_result *r, hd_diag *d);
+                                const hd_work_how *how, void (*progress)(void *ctx, size_t done, size_t n),
+                                void *ctx, bool *whole, hd_check_result *r, hd_diag *d);
 HD_API hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p,
                              const hd_check_options *o, hd_check_result *r, hd_diag *d);
 /* Resolve each row's plan, then hd_measure_resolved; rows[0] is the baseline. A plan that cannot be resolved

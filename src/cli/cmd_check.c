@@ -91,7 +91,7 @@ int cmd_check(int argc, char **argv) {
   if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
   if (st == HD_OK)
     st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d)
-             : hd_check_split(w, &plan, &o, &how, &whole, &result, &d);
+             : hd_check_split(w, &plan, &o, &how, cli_progress, "checking", &whole, &result, &d);
   if (st == HD_OK && !whole) {
     rc = cli_work_left(&how);
   } else if (st == HD_OK) {

@@ -69,7 +69,8 @@ static hd_status identify(const proof *p, const hd_plan *plan, size_t n, hd_dige
 }
 
 hd_status hd_check_split(const hd_workload *w, const hd_plan *plan, const hd_check_options *o,
-                         const hd_work_how *how, bool *whole, hd_check_result *r, hd_diag *d) {
+                         const hd_work_how *how, void (*progress)(void *ctx, size_t done, size_t n),
+                         void *ctx, bool *whole, hd_check_result *r, hd_diag *d) {
   const hd_plan_set set = {.all = *plan};
   hd_resolved resolved;
   size_t n = 0;
@@ -82,7 +83,9 @@ hd_status hd_check_split(const hd_workload *w, const hd_plan *plan, const hd_che
                   .item = proof_item,
                   .take = proof_take,
                   .prepare = proof_prepare,
-                  .ctx = &p};
+                  .ctx = &p,
+                  .progress = progress,
+                  .progress_ctx = ctx};
   st = hd_check_dispatches(&p.o, p.dispatches, &n, d);
   if (st == HD_OK) st = identify(&p, plan, n, &work.identity, d);
   work.n = n + 1;
