@@ -105,6 +105,8 @@ typedef struct hd_gpu {
   double l2_sm_store_bytes_per_cycle,
       l2_sm_stores_per_cycle; /* that one SM sends, a store a line; 0: no limit */
   uint32_t l2_atomic_latency; /* cycles until an atomic's old value is there; 0: as a load's */
+  uint32_t l2_look_cycles;    /* until a warp knows what 32 words of as many lines hold; 0: as a load's */
+  double l2_line_atomics_per_cycle; /* of different warps, to one line; 0: they cost nothing */
   uint64_t l2_dirty_bytes; /* of the data of others that L2 holds when a launch begins: what a flush leaves to
                               be written back */
   hd_launch_cost launch;
@@ -288,6 +290,7 @@ typedef struct hd_replay_claims {
   const uint32_t *queue_of; /* per SM: its queue; UINT32_MAX: no tasks run there */
   bool agents;      /* workers go on until all queues are empty, and claim ahead of time; else each takes
                        one task and waits for the claim, and the dispatcher says where they start */
+  bool ahead;       /* agents: the next task is claimed while the present one is done */
   bool by_warp;     /* every warp of a worker claims for itself, from queues of its own beside those of the
                        others */
   uint32_t active;  /* agents: no more at once on an SM; 0: no such limit */

@@ -76,8 +76,8 @@ static void turn_over(corun *c, uint32_t sm, uint32_t stream) {
   c->owner[sm] = stream;
 }
 
-/* The stream whose launch came first, of those with a task for the SM. */
-static uint32_t find_work(corun *c, uint32_t sm, uint64_t now, dispatch_turn *turn) {
+/* The stream whose launch came first, of those with a task for the SM; its worker. */
+static uint32_t find_work(corun *c, uint32_t sm, uint64_t now, uint64_t *worker) {
   bool seen[HD_REPLAY_STREAMS] = {false};
   for (uint32_t k = 0; k < c->n; k++) {
     uint32_t first = NO_STREAM;
@@ -86,7 +86,7 @@ static uint32_t find_work(corun *c, uint32_t sm, uint64_t now, dispatch_turn *tu
         first = i;
     if (first == NO_STREAM) return NO_STREAM;
     seen[first] = true;
-    if (model_dispatch_next(&c->lanes[first].q, sm, 0, c->m->gpu.n_sms, now, turn)) return first;
+    if (model_dispatch_next(&c->lanes[first].q, sm, 0, c->m->gpu.n_sms, now, worker)) return first;
   }
   return NO_STREAM;
 }
@@ -96,23 +96,23 @@ static void fill(corun *c, uint64_t now) {
   const uint32_t n_sms = c->m->gpu.n_sms;
   uint32_t most = 0;
   for (uint32_t sm = 0; sm < n_sms; sm++) {
-    dispatch_turn turn;
+    uint64_t worker;
     if (c->live[sm]) continue;
-    uint32_t stream = find_work(c, sm, now, &turn);
+    uint32_t stream = find_work(c, sm, now, &worker);
     if (stream == NO_STREAM) continue;
     model_dispatcher *q = &c->lanes[stream].q;
     turn_over(c, sm, stream);
-    model_dispatch_start(q, c->m, sm, 0, &turn, now, q->claim_delay);
+    model_dispatch_start(q, c->m, sm, 0, worker, now, q->claim_delay);
     c->live[sm] = 1;
     if (q->running > most) most = q->running;
   }
   for (uint32_t cta = 1; cta < most; cta++)
     for (uint32_t sm = 0; sm < n_sms; sm++) {
-      dispatch_turn turn;
+      uint64_t worker;
       if (c->live[sm] != cta) continue;
       model_dispatcher *q = &c->lanes[c->owner[sm]].q;
-      if (cta >= q->running || !model_dispatch_next(q, sm, cta, n_sms, now, &turn)) continue;
-      model_dispatch_start(q, c->m, sm, cta, &turn, now, q->claim_delay);
+      if (cta >= q->running || !model_dispatch_next(q, sm, cta, n_sms, now, &worker)) continue;
+      model_dispatch_start(q, c->m, sm, cta, worker, now, q->claim_delay);
       c->live[sm]++;
     }
 }
@@ -126,10 +126,10 @@ static int by_cycle(const void *a, const void *b) {
 /* A CTA has ended: its place goes to the launch's next one. */
 static void retire(corun *c, const model_sm_retired *r, uint64_t now) {
   lane *l = &c->lanes[c->owner[r->sm]];
-  dispatch_turn turn;
+  uint64_t worker;
   l->q.ended++;
-  if (model_dispatch_next(&l->q, r->sm, r->cta, c->m->gpu.n_sms, now, &turn)) {
-    model_dispatch_start(&l->q, c->m, r->sm, r->cta, &turn, now, model_dispatch_gap(&l->q));
+  if (model_dispatch_next(&l->q, r->sm, r->cta, c->m->gpu.n_sms, now, &worker)) {
+    model_dispatch_start(&l->q, c->m, r->sm, r->cta, worker, now, model_dispatch_gap(&l->q));
     return;
   }
   c->live[r->sm]--;

@@ -14,98 +14,100 @@ void model_dispatch_queue(const hd_replay_part *p, uint64_t tasks, uint32_t n, u
   if (*to > all || p->first + p->n == tasks) *to = all;
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* A look at so many queues at cycle `now`, by a worker on SM `number` that searches since `since`: when it
- * has seen them. Loads wait for each other on the way from the SM, and at L2. */
-static uint64_t look(dispatch_search *s, uint32_t number, uint64_t since, uint64_t now, uint32_t queues) {
-  const double sectors = (double)queues * s->at_once;
-  double done = (double)(now + (queues + HD_WARP - 1) / HD_WARP * s->look);
-  if (s->port_rate > 0) {
-    s->port[number] = larger(s->port[number], (double)since) + sectors / s->port_rate;
-    done = larger(done, s->port[number]);
-  }
-  if (s->l2_rate > 0) {
-    s->l2 = larger(s->l2, (double)since) + sectors / s->l2_rate;
-    done = larger(done, s->l2);
-  }
-  return (uint64_t)done;
+uint64_t model_dispatch_left(const model_dispatcher *q, uint32_t i) {
+  uint64_t from, to;
+  model_dispatch_queue(&q->part, q->n_tasks, q->claims.n_queues, i, &from, &to);
+  return to - from - q->taken[i];
 }
 
-/* The places in the order that a worker on SM `number` claims, and the cycles that its search takes; false:
- * all queues are empty. */
-static bool claim(model_dispatcher *q, uint32_t number, uint64_t cycle, dispatch_segment *s,
-                  uint64_t *cycles) {
-  const uint32_t n = q->claims.n_queues, own = q->claims.queue_of[number];
-  uint64_t now = cycle;
-  *cycles = 0;
-  for (uint32_t k = 0, seen = 0; k < n; k++) {
-    const uint32_t i = (uint32_t)(((uint64_t)own + k) % n);
-    uint64_t from, to;
-    model_dispatch_queue(&q->part, q->n_tasks, n, i, &from, &to);
-    const uint64_t left = to - from - q->taken[i];
-    /* It had tasks when the worker looked at it. */
-    const bool late = k && !left && to > from && q->search.emptied[i] + q->search.seen > now;
-    if (!left && !late) continue;
-    if (k) now = look(&q->search, number, cycle, now, k - seen) + q->search.take;
-    seen = k;
-    if (late) continue;
-    s->next = hd_cluster_start(q->n_tasks, n, i) + from + q->taken[i];
-    s->stop = s->next + (left < q->at_once ? left : q->at_once);
-    q->taken[i] += s->stop - s->next;
-    *cycles = now - cycle;
-    q->search.emptied[i] = now;
-    return true;
-  }
-  *cycles = look(&q->search, number, cycle, now, n) - cycle;
-  return false;
-}
-
-/* The next place of the worker in place `cta` of SM `number`. */
-static bool claim_next(model_dispatcher *q, uint32_t number, uint32_t cta, uint64_t cycle,
-                       dispatch_turn *out) {
-  dispatch_segment *s = &q->segments[(size_t)number * q->running + cta];
-  out->search = 0;
-  if (s->next == s->stop && !claim(q, number, cycle, s, &out->search)) return false;
-  out->worker = s->next++;
+/* Places in the order from queue i; false: it is empty. */
+static bool take(model_dispatcher *q, uint32_t i, dispatch_segment *s) {
+  const uint32_t n = q->claims.n_queues;
+  uint64_t from, to;
+  const uint64_t left = model_dispatch_left(q, i);
+  if (!left) return false;
+  model_dispatch_queue(&q->part, q->n_tasks, n, i, &from, &to);
+  s->next = hd_cluster_start(q->n_tasks, n, i) + from + q->taken[i];
+  s->stop = s->next + (left < q->at_once ? left : q->at_once);
+  q->taken[i] += s->stop - s->next;
+  q->left -= s->stop - s->next;
   return true;
 }
 
-void model_dispatch_start(model_dispatcher *q, hd_model *m, uint32_t number, uint32_t cta,
-                          const dispatch_turn *turn, uint64_t cycle, uint64_t delay) {
+/* From the SM's own queue; where searches cost nothing, from the next one that has tasks. */
+static bool claim(model_dispatcher *q, uint32_t number, dispatch_segment *s) {
+  const uint32_t n = q->claims.n_queues, own = q->claims.queue_of[number];
+  for (uint32_t k = 0; k < (q->search.waits ? 1 : n); k++)
+    if (take(q, (uint32_t)(((uint64_t)own + k) % n), s)) return true;
+  return false;
+}
+
+static dispatch_segment *segment_of(const model_dispatcher *q, uint32_t number, uint32_t cta) {
+  return &q->segments[(size_t)number * q->running + cta];
+}
+
+/* The place's next one of its segment. Agents that claim ahead of time have the one after it from then on, as
+ * far as their own queue has any. */
+static uint64_t next_place(model_dispatcher *q, uint32_t number, dispatch_segment *s) {
+  const uint64_t place = s->next++;
+  if (q->claims.ahead && s->next == s->stop) take(q, q->claims.queue_of[number], s);
+  return place;
+}
+
+/* The next place of the worker in place `cta` of SM `number`. */
+static bool claim_next(model_dispatcher *q, uint32_t number, uint32_t cta, uint64_t cycle, uint64_t *place) {
+  dispatch_segment *s = segment_of(q, number, cta);
+  if (s->next == s->stop && !claim(q, number, s)) {
+    if (q->search.waits) dispatch_search_begin(&q->search, number, cta, q->claims.queue_of[number], cycle);
+    return false;
+  }
+  *place = next_place(q, number, s);
+  return true;
+}
+
+/* `ready`: when the task's own instructions begin. */
+static void begin_task(model_dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,
+                       uint64_t cycle, uint64_t ready) {
+  const uint64_t task = q->order ? q->order->task[worker] : worker;
   q->started++;
-  uint64_t task = q->order ? q->order->task[turn->worker] : turn->worker;
+  if (m->timed && q->extra)
+    model_clock_occupy(&m->clocks[number], cycle,
+                       q->extra * m->sms[number].warps_per_cta / m->gpu.issue_per_cycle);
+  if (m->timed)
+    model_clock_start(&m->clocks[number], &m->sms[number], cta, task, ready);
+  else
+    model_sm_start(&m->sms[number], cta, task, ready);
+}
+
+void model_dispatch_start(model_dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,
+                          uint64_t cycle, uint64_t delay) {
   if (m->timed && m->gpu.launch.cta_cycles > 0 && !(q->claims.agents && delay == q->task_delay)) {
     q->launched = larger(q->launched, (double)cycle);
     cycle = (uint64_t)q->launched;
     q->launched += m->gpu.launch.cta_cycles;
   }
-  cycle += delay;
-  if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter)
-    cycle += hd_random_at(q->how.seed, turn->worker) % q->jitter;
-  if (m->timed && q->extra)
-    model_clock_occupy(&m->clocks[number], cycle - delay,
-                       q->extra * m->sms[number].warps_per_cta / m->gpu.issue_per_cycle);
-  if (m->timed)
-    model_clock_start(&m->clocks[number], &m->sms[number], cta, task, cycle + turn->search);
-  else
-    model_sm_start(&m->sms[number], cta, task, cycle);
+  if (q->how.kind == HD_DISPATCH_DEMAND && q->jitter) cycle += hd_random_at(q->how.seed, worker) % q->jitter;
+  begin_task(q, m, number, cta, worker, cycle, cycle + delay);
+}
+
+bool model_dispatch_take(model_dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint32_t i,
+                         uint64_t cycle) {
+  dispatch_segment *s = segment_of(q, number, cta);
+  if (!take(q, i, s)) return false;
+  begin_task(q, m, number, cta, next_place(q, number, s), cycle, cycle);
+  return true;
 }
 
 bool model_dispatch_next(model_dispatcher *q, uint32_t number, uint32_t cta, uint32_t n_sms, uint64_t cycle,
-                         dispatch_turn *out) {
-  out->search = 0;
+                         uint64_t *worker) {
   if (q->claims.n_queues && q->claims.queue_of[number] == UINT32_MAX) return false;
-  if (q->claims.n_queues && q->claims.agents) {
-    const bool found = claim_next(q, number, cta, cycle, out);
-    if (!found) q->gone = later(q->gone, cycle + q->leave_delay + out->search);
-    return found;
-  }
+  if (q->claims.n_queues && q->claims.agents)
+    return claim_next(q, number, cta, cycle + q->task_delay, worker);
   uint64_t *next = q->how.kind == HD_DISPATCH_DEMAND ? &q->next : &q->queue[number];
   if (*next >= q->n_workers) return false;
-  out->worker = *next;
+  *worker = *next;
   *next += q->how.kind == HD_DISPATCH_DEMAND ? 1 : n_sms;
-  return q->claims.n_queues ? claim_next(q, number, cta, cycle, out) : true;
+  return q->claims.n_queues ? claim_next(q, number, cta, cycle + q->claim_delay, worker) : true;
 }
 
 /* ---- Costs and parts -------------------------------------------------------------------- */
@@ -117,33 +119,30 @@ static uint64_t tasks_at_once(const hd_replay_options *o, uint64_t n_tasks, uint
   return o->claims.segment < UINT64_MAX || !workers ? o->claims.segment : (n_tasks + workers - 1) / workers;
 }
 
-/* A claim that was not made ahead of time goes to L2 and back; so does an agent that leaves, first to find
- * its own queue empty, and after its search to count itself out. */
+/* A claim that was not made ahead of time goes to L2 and back. */
 static void price_claims(const hd_model *m, const hd_trace *t, const hd_replay_options *o,
                          model_dispatcher *q) {
+  const hd_gpu *g = &m->gpu;
+  const uint64_t load = g->l2.latency, code = (uint64_t)o->extra_depth * g->units.alu_latency;
+  const uint64_t way = g->l2_atomic_latency ? g->l2_atomic_latency : load;
   if (!o->timed) {
-    if (o->claims.n_queues && !o->claims.agents) q->claim_delay = m->gpu.l2.latency;
+    if (o->claims.n_queues && !o->claims.agents) q->claim_delay = load;
     return;
   }
-  uint64_t look = m->gpu.l2.latency, way = m->gpu.l2_atomic_latency ? m->gpu.l2_atomic_latency : look;
-  uint64_t code = (uint64_t)o->extra_depth * m->gpu.units.alu_latency;
   q->extra = o->extra;
   q->claim_delay = q->task_delay = code;
   if (!o->claims.n_queues) return;
   q->claim_delay += way;
-  q->leave_delay = o->claims.agents ? 2 * way : 0;
-  q->fence = m->gpu.units.fence_latency ? m->gpu.units.fence_latency : look;
-  q->search.look = look;
-  q->search.take = way;
-  q->search.seen = (look + way) / 2;
-  q->search.at_once = o->claims.by_warp ? (model_trace_threads(t) + HD_WARP - 1) / HD_WARP : 1;
-  q->search.port_rate = m->gpu.l1_lines_per_cycle;
-  q->search.l2_rate = m->gpu.l2_requests_per_cycle;
-}
-
-uint64_t model_dispatch_tail(const model_dispatcher *q, uint64_t end) {
-  const uint64_t over = q->gone > end ? q->gone - end : 0;
-  return q->claims.n_queues ? over + q->fence : 0; /* the last worker clears the queues */
+  if (!o->claims.ahead && !o->claims.segment) q->task_delay += way;
+  q->search = (dispatch_search){
+      .look = g->l2_look_cycles ? g->l2_look_cycles : load,
+      .way = way,
+      .code = code,
+      .fence = g->units.fence_latency ? g->units.fence_latency : load,
+      .at_once = o->claims.by_warp ? (model_trace_threads(t) + HD_WARP - 1) / HD_WARP : 1,
+      .port_rate = g->l1_lines_per_cycle,
+      .l2_rate = g->l2_requests_per_cycle,
+      .line_cycles = g->l2_line_atomics_per_cycle > 0 ? 1 / g->l2_line_atomics_per_cycle : 0};
 }
 
 /* The tasks of a part, with queues. */
@@ -170,7 +169,7 @@ bool model_dispatch_init(model_dispatcher *q, const hd_model *m, const hd_trace 
                           .claims = o->claims};
   price_claims(m, t, o, q);
   if (q->claims.n_queues)
-    q->n_workers = part_tasks(&q->part, q->n_tasks, q->claims.n_queues);
+    q->n_workers = q->left = part_tasks(&q->part, q->n_tasks, q->claims.n_queues);
   else
     q->next = q->part.first, q->n_workers = q->part.first + q->part.n;
   /* The shared memory of throttled workers stays taken, because they were launched. */
@@ -179,11 +178,9 @@ bool model_dispatch_init(model_dispatcher *q, const hd_model *m, const hd_trace 
   q->queue = calloc(m->gpu.n_sms, sizeof *q->queue);
   q->taken = calloc((size_t)o->claims.n_queues + 1, sizeof *q->taken);
   q->segments = calloc((size_t)m->gpu.n_sms * q->running + 1, sizeof *q->segments);
-  q->search.emptied = calloc((size_t)o->claims.n_queues + 1, sizeof *q->search.emptied);
-  q->search.port = calloc(m->gpu.n_sms, sizeof *q->search.port);
   q->at_once = tasks_at_once(o, q->part.n, q->running);
   if (q->progress) *q->progress = (hd_replay_progress){.places = (uint64_t)q->running * m->gpu.n_sms};
-  if (!q->queue || !q->taken || !q->segments || !q->search.emptied || !q->search.port) {
+  if (!q->queue || !q->taken || !q->segments) {
     model_dispatch_free(q);
     return false;
   }
@@ -195,10 +192,9 @@ void model_dispatch_free(model_dispatcher *q) {
   free(q->queue);
   free(q->taken);
   free(q->segments);
-  free(q->search.emptied);
-  free(q->search.port);
+  dispatch_search_free(&q->search);
 }
 
 uint64_t model_dispatch_gap(const model_dispatcher *q) {
-  return q->claims.agents ? q->task_delay : q->leave_delay + q->claim_delay;
+  return q->claims.agents ? q->task_delay : q->claim_delay;
 }

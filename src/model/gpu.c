@@ -99,6 +99,8 @@ static const key keys[] = {
     {"l2", "sm_store_bytes_per_cycle", KEY_REAL, AT(l2_sm_store_bytes_per_cycle), 0, 1e5, NULL, true},
     {"l2", "sm_stores_per_cycle", KEY_REAL, AT(l2_sm_stores_per_cycle), 0, 1e3, NULL, true},
     {"l2", "atomic_latency", KEY_U32, AT(l2_atomic_latency), 0, 1e5, NULL, true},
+    {"l2", "look_cycles", KEY_U32, AT(l2_look_cycles), 0, 1e5, NULL, true},
+    {"l2", "line_atomics_per_cycle", KEY_REAL, AT(l2_line_atomics_per_cycle), 0, 1e5, NULL, true},
     {"l2", "atomics_per_cycle", KEY_REAL, AT(l2_atomics_per_cycle), 0, 1e5, NULL, true},
     {"l2", "atomic_repeats_per_cycle", KEY_REAL, AT(l2_atomic_repeats_per_cycle), 0, 1e5, NULL, true},
     {"l2", "dirty_bytes", KEY_U64, AT(l2_dirty_bytes), 0, 1 << 30, NULL, true},

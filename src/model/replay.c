@@ -68,9 +68,9 @@ static int by_turn(const void *a, const void *b) {
 static void first_wave(model_dispatcher *q, hd_model *m, uint32_t resident) {
   for (uint32_t cta = 0; cta < resident; cta++)
     for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
-      dispatch_turn turn;
-      if (!model_dispatch_next(q, i, cta, m->gpu.n_sms, 0, &turn)) continue;
-      model_dispatch_start(q, m, i, cta, &turn, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta,
+      uint64_t worker;
+      if (!model_dispatch_next(q, i, cta, m->gpu.n_sms, 0, &worker)) continue;
+      model_dispatch_start(q, m, i, cta, worker, m->timed && m->gpu.launch.cta_cycles > 0 ? 0 : cta,
                            q->claim_delay);
     }
 }
@@ -120,15 +120,19 @@ static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
   uint32_t n_sms = m->gpu.n_sms;
   first_wave(q, m, resident);
   uint64_t now = 0;
-  for (uint64_t wake; (wake = model_replay_wake(m)) != SM_NEVER;) {
+  for (;;) {
+    uint64_t wake = model_replay_wake(m);
+    if (q->search.n && q->search.wake < wake) wake = q->search.wake;
+    if (wake == SM_NEVER) break;
     const uint32_t n = model_replay_epoch(m, wake, &now);
     q->ended += n;
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
-      dispatch_turn turn;
-      if (model_dispatch_next(q, m->retired[i].sm, m->retired[i].cta, n_sms, now, &turn))
-        model_dispatch_start(q, m, m->retired[i].sm, m->retired[i].cta, &turn, now, model_dispatch_gap(q));
+      uint64_t worker;
+      if (model_dispatch_next(q, m->retired[i].sm, m->retired[i].cta, n_sms, now, &worker))
+        model_dispatch_start(q, m, m->retired[i].sm, m->retired[i].cta, worker, now, model_dispatch_gap(q));
     }
+    if (q->search.n) model_dispatch_search(q, m, now);
     mark_progress(m, q, now, false);
   }
   mark_progress(m, q, now, true);
@@ -348,7 +352,8 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   if (!model_dispatch_init(&q, m, t, o, resident))
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   uint32_t running = q.running;
-  if (!model_replay_make_sms(m, model_replay_l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
+  if ((o->timed && o->claims.n_queues && !dispatch_search_init(&q.search, m->gpu.n_sms, running)) ||
+      !model_replay_make_sms(m, model_replay_l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
       (o->timed && !model_replay_make_clocks(m))) {
     model_dispatch_free(&q);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);

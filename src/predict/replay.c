@@ -10,6 +10,16 @@ void replay_launch_free(replay_launch *r) {
   free(r->queue_of);
 }
 
+/* The numbers of SMs, in the order in which a replay fills them. Hardware does so in no order of their
+ * numbers: with a CTA more on some SMs than on others, some have one more or less than their queues. */
+static void number_sms(uint32_t n, uint32_t *number) {
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t k = (uint32_t)(hd_random_at(0, i) % (i + 1));
+    number[i] = number[k];
+    number[k] = i;
+  }
+}
+
 /* Which cluster each SM serves: as the rewritten kernels have it. */
 static hd_status name_queues(replay_launch *r, const hd_gpu *g, const hd_plan *p, const hd_grid *grid,
                              hd_diag *d) {
@@ -23,14 +33,16 @@ static hd_status name_queues(replay_launch *r, const hd_gpu *g, const hd_plan *p
                                             : p->take.tasks               ? p->take.tasks
                                                                           : UINT64_MAX};
   uint32_t used = 0;
-  for (uint32_t sm = 0; sm < g->n_sms; sm++) {
-    r->queue_of[sm] = p->sms.n ? UINT32_MAX : sm;
+  number_sms(g->n_sms, r->queue_of);
+  for (uint32_t i = 0; i < g->n_sms; i++) {
+    const uint32_t sm = r->queue_of[i];
+    if (p->sms.n) r->queue_of[i] = UINT32_MAX;
     for (uint32_t k = 0, before = 0; k < p->sms.n; k++) {
       const hd_sm_range *range = &p->sms.ranges[k];
-      if (sm >= range->first && sm <= range->last) r->queue_of[sm] = before + sm - range->first;
+      if (sm >= range->first && sm <= range->last) r->queue_of[i] = before + sm - range->first;
       before += range->last - range->first + 1;
     }
-    used += r->queue_of[sm] != UINT32_MAX;
+    used += r->queue_of[i] != UINT32_MAX;
   }
   if (!used)
     return hd_fail(d, HD_ERR_INPUT, "sms: %s has %u SMs, and none of those named", g->name, g->n_sms);
@@ -124,6 +136,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
   hd_status st = baseline ? HD_OK : make_replay_plan(s, launch, g, p, out, d);
   const hd_table *order = baseline ? NULL : &out->order;
   out->claims.by_warp = extra->by_warp;
+  out->claims.ahead = extra->ahead;
   if (st == HD_OK) st = replay_warps(s, launch, t, g, p, order, &warps, d);
   out->options = (hd_replay_options){.order = order,
                                      .claims = out->claims,

@@ -106,8 +106,9 @@ static uint32_t count(const hd_ptx_func *f) {
 }
 
 /* A claim that succeeds, by the warp that makes it: from where a worker ends a task, or from its start where
- * it takes one only, to the task's first instruction. False: the kernel has none. */
-static bool follow_claim(const hd_cfg *g, const ways *w, chain *c) {
+ * it takes one only, to the task's first instruction. False: the kernel has none. *ahead: a worker that has
+ * ended a task knows the next one, without a claim on the way. */
+static bool follow_claim(const hd_cfg *g, const ways *w, chain *c, bool *ahead) {
   uint32_t from = find(g, "end"), by = find(g, "place");
   if (from != HD_NONE && by == HD_NONE) by = find(g, "next");
   if (from == HD_NONE) {
@@ -117,6 +118,9 @@ static bool follow_claim(const hd_cfg *g, const ways *w, chain *c) {
   if (by == HD_NONE) return false;
   find_ways(g, from, w);
   if (w->dist[by] == HD_NONE) return false;
+  *ahead = from != 0;
+  for (uint32_t b = by, claims = find(g, "claim"); b != from; b = w->before[b])
+    if (w->before[b] == claims) *ahead = false;
   follow_way(g, from, by, w, c);
   find_ways(g, by, w);
   uint32_t to = nearest_work(g, w);
@@ -138,7 +142,8 @@ static hd_status added(const hd_ptx_module *m, uint32_t func, hd_arena *arena, h
   if (st != HD_OK) return st;
   ways w = {HD_NEW_N(arena, g.n_blocks, uint32_t), HD_NEW_N(arena, g.n_blocks, uint32_t)};
   chain c = {.ready = HD_NEW_N(arena, g.n_regs, uint32_t)};
-  if (follow_claim(&g, &w, &c)) *out = (hd_added){c.n, c.depth, find(&g, "wait") == HD_NONE};
+  bool ahead;
+  if (follow_claim(&g, &w, &c, &ahead)) *out = (hd_added){c.n, c.depth, find(&g, "wait") == HD_NONE, ahead};
   return HD_OK;
 }
 

@@ -1,5 +1,4 @@
 /* Replaying traces: which SM runs which task, and when. */
-#include "model/dispatch.h"
 #include "model/replay.h"
 
 /* ---- Dispatch, residency, order ----------------------------------------------------------------- */
@@ -153,90 +152,6 @@ static void sms_without_a_queue_run_nothing(void **state) {
   hd_trace_destroy(t);
 }
 
-/* ---- Searches ----------------------------------------------------------------------------------- */
-
-/* A clock's dispatcher of 8 tasks of 8 warps, two in each SM's queue. */
-typedef struct searching {
-  hd_gpu gpu;
-  hd_trace *trace;
-  hd_model *model;
-  hd_table order;
-  model_dispatcher q;
-} searching;
-
-static void begin_search(searching *s, bool agents, bool by_warp) {
-  static const uint32_t queue_of[4] = {0, 1, 2, 3};
-  uint64_t groups = 1;
-  hd_diag d;
-  s->gpu = synth_gpu();
-  s->gpu.l1_lines_per_cycle = 0.5;
-  s->trace = synth_trace(8, 256, shared_block_warp, &groups);
-  s->order = gathered_groups(8, 1);
-  assert_int_equal(hd_model_create(&s->gpu, &s->model, &d), HD_OK);
-  const hd_replay_options o = {
-      .order = &s->order,
-      .dispatch = {.kind = HD_DISPATCH_DEMAND},
-      .timed = true,
-      .claims = {.n_queues = 4, .queue_of = queue_of, .agents = agents, .by_warp = by_warp}};
-  assert_true(model_dispatch_init(&s->q, s->model, s->trace, &o, 2));
-}
-
-static void end_search(searching *s) {
-  model_dispatch_free(&s->q);
-  hd_model_destroy(s->model);
-  hd_table_free(&s->order);
-  hd_trace_destroy(s->trace);
-}
-
-/* The cycles that a worker on an SM searches for its task, which comes from that queue. */
-static uint64_t search_of(searching *s, uint32_t sm, uint64_t cycle, uint64_t queue) {
-  dispatch_turn turn;
-  assert_true(model_dispatch_next(&s->q, sm, 0, 4, cycle, &turn));
-  assert_int_equal(turn.worker / 2, queue);
-  return turn.search;
-}
-
-static void workers_that_see_the_same_last_task_search_on(void **state) {
-  searching s;
-  begin_search(&s, false, false);
-  const uint64_t once = s.q.search.look + s.q.search.take;
-  assert_true(once > 0 && s.q.search.seen > 0);
-  for (int i = 0; i < 2; i++) assert_int_equal(search_of(&s, 0, 1000, 0), 0);
-  for (int i = 0; i < 2; i++) assert_int_equal(search_of(&s, 0, 1000, 1), once);
-  assert_int_equal(search_of(&s, 0, 1000, 2),
-                   2 * once); /* it saw the last task of queue 1, and came too late */
-  assert_int_equal(search_of(&s, 0, 100000, 2), once);
-  assert_int_equal(search_of(&s, 3, 100000, 3), 0);
-  end_search(&s);
-}
-
-static void warps_that_search_at_once_wait_for_each_other(void **state) {
-  uint64_t cycles[2];
-  for (int by_warp = 0; by_warp < 2; by_warp++) {
-    searching s;
-    begin_search(&s, false, by_warp);
-    for (int i = 0; i < 2; i++) assert_int_equal(search_of(&s, 0, 1000, 0), 0);
-    s.q.search.look = 1;
-    for (int i = 0; i < 2; i++) cycles[by_warp] = search_of(&s, 0, 1000, 1) - s.q.search.take;
-    end_search(&s);
-  }
-  assert_int_equal(cycles[0], 2 * 2);     /* two looks at a queue, a line in two cycles */
-  assert_int_equal(cycles[1], 8 * 2 * 2); /* by each of the 8 warps */
-}
-
-static void a_launch_ends_when_the_last_agent_has_left(void **state) {
-  searching s;
-  dispatch_turn turn;
-  begin_search(&s, true, false);
-  for (uint64_t i = 0; i < 8; i++) search_of(&s, (uint32_t)(i / 2), 1000, i / 2);
-  assert_int_equal(model_dispatch_tail(&s.q, 5000), s.q.fence);
-  assert_false(model_dispatch_next(&s.q, 0, 0, 4, 5000, &turn));
-  const uint64_t tail = model_dispatch_tail(&s.q, 5000) - s.q.fence;
-  assert_true(tail >= 2 * s.q.search.take + s.q.search.look); /* the claim, the search, the count */
-  assert_int_equal(model_dispatch_tail(&s.q, 5000 + tail), s.q.fence);
-  end_search(&s);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_order_that_gathers_sharers_on_an_sm_hits_more),
@@ -245,9 +160,6 @@ int main(void) {
       cmocka_unit_test(tasks_claimed_from_the_sms_queue_share_its_l1),
       cmocka_unit_test(agents_of_an_sm_without_tasks_take_those_of_others),
       cmocka_unit_test(sms_without_a_queue_run_nothing),
-      cmocka_unit_test(workers_that_see_the_same_last_task_search_on),
-      cmocka_unit_test(warps_that_search_at_once_wait_for_each_other),
-      cmocka_unit_test(a_launch_ends_when_the_last_agent_has_left),
       cmocka_unit_test(issue_is_bound_by_the_busiest_sm),
       cmocka_unit_test(shared_memory_takes_from_a_unified_l1),
   };
