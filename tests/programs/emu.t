@@ -21,6 +21,8 @@ Launches that would change nothing again are not run; with a check, they are:
   1
   $ heddle emu --json out.json -- $PROGRAMS/program_driver_repeats >/dev/null; grep -c '"idle_launches": [1-9]' out.json
   1
+  $ for check in --quiet --check=leak; do heddle emu $check --json out.json -- $PROGRAMS/program_driver_repeats >/dev/null; grep -o '"launches": [0-9]*\|"[a-z]*_instructions": [0-9]*' out.json; done | sort | uniq -c | grep -c '^ *2 '
+  9
   $ heddle emu --check=leak -- $PROGRAMS/program_driver_repeats 2>&1 | grep -c 'changed nothing'
   0
   [1]

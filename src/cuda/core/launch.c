@@ -80,13 +80,21 @@ static void print(void *ctx, const char *text, size_t len) {
   fflush(stdout);
 }
 
+static void count(core_function *f, const hd_emu_stats *s) {
+  f->launches++;
+  f->warp_instructions += s->warp_instructions;
+  f->thread_instructions += s->thread_instructions;
+  f->seconds += s->seconds;
+}
+
 static cu_result run_kernel(core_work *base) {
   kernel_work *w = (kernel_work *)base;
   core_function *f = w->function;
   const hd_emu_hooks *trace = core_locality_begin(f, &w->params);
   core_repeat *repeat = trace || base->may_wait ? NULL : core_repeat_of(f, &w->params);
-  if (repeat && core_repeat_is_idle(repeat)) {
-    f->launches++;
+  const hd_emu_stats *idle = repeat ? core_repeat_idle(repeat) : NULL;
+  if (idle) {
+    count(f, idle);
     f->idle_launches++;
     return CU_SUCCESS;
   }
@@ -103,12 +111,9 @@ static cu_result run_kernel(core_work *base) {
   printed = false;
   if (repeat) core_repeat_begin(repeat);
   hd_status st = hd_emu_launch(f->module->program, &params, &w->dispatch, &hooks, &stats, &d);
-  if (repeat) core_repeat_end(repeat, st == HD_OK && !printed && !strays.n, stats.seconds);
+  if (repeat) core_repeat_end(repeat, st == HD_OK && !printed && !strays.n, &stats);
   core_name_kernel(f);
-  f->launches++;
-  f->warp_instructions += stats.warp_instructions;
-  f->thread_instructions += stats.thread_instructions;
-  f->seconds += stats.seconds;
+  count(f, &stats);
   if (trace) core_locality_end(f, &w->params, st == HD_OK);
   for (size_t k = 0; k < strays.n; k++) say_stray(f, &strays.data[k]);
   hd_vec_free(&strays);

@@ -23,8 +23,9 @@ struct core_repeat {
   hd_emu_launch_params params;
   char *args;
   uint64_t runs;
-  double seconds; /* of all runs */
-  uint64_t idle;  /* the number of the state in which it changes nothing; 0: none is known */
+  double seconds;    /* of all runs */
+  uint64_t idle;     /* the number of the state in which it changes nothing; 0: none is known */
+  hd_emu_stats last; /* of the last run, without its time */
 };
 
 static struct {
@@ -97,8 +98,8 @@ static bool host_changed(uint64_t most) {
   return !same;
 }
 
-bool core_repeat_is_idle(core_repeat *r) {
-  if (!repeats.snapshot || r->idle != repeats.number) return false;
+const hd_emu_stats *core_repeat_idle(core_repeat *r) {
+  if (!repeats.snapshot || r->idle != repeats.number) return NULL;
   const uint64_t changes = hd_emu_changes(core.emu);
   const uint64_t most = (uint64_t)(r->seconds / (double)r->runs * BYTES_A_SECOND_SAVED);
   const bool idle = changes == repeats.changes ? !host_changed(most)
@@ -108,7 +109,7 @@ bool core_repeat_is_idle(core_repeat *r) {
     repeats.changes = changes;
   else
     r->idle = 0;
-  return idle;
+  return idle ? &r->last : NULL;
 }
 
 /* ---- Runs --------------------------------------------------------------------------------------------- */
@@ -131,9 +132,11 @@ void core_repeat_begin(core_repeat *r) {
                                                        : take(r, bytes));
 }
 
-void core_repeat_end(core_repeat *r, bool silent, double seconds) {
+void core_repeat_end(core_repeat *r, bool silent, const hd_emu_stats *stats) {
   r->runs++;
-  r->seconds += seconds;
+  r->seconds += stats->seconds;
+  r->last = *stats;
+  r->last.seconds = 0;
   if (!repeats.trying) return;
   const uint64_t changes = hd_emu_changes(core.emu);
   if (silent && changes == repeats.changes + 1 && hd_emu_snapshot_same(repeats.snapshot)) {
