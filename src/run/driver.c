@@ -168,16 +168,24 @@ static void *look_up(void *handle, const char *name) {
 
 static void *nothing(void *handle, const char *name) { return NULL; }
 
+/* Whether a search from the program's code at `caller` ends at this library's export, with no library behind
+ * it: a program asks so whether it has the driver, or a compiler. */
+static bool is_hollow(const char *name, const void *caller) {
+  const void *found_at = run_real_dlsym()(RTLD_DEFAULT, name);
+  Dl_info of, own;
+  return found_at && dladdr(found_at, &of) && dladdr(&run_real, &own) && of.dli_fbase == own.dli_fbase &&
+         !first_symbol(name) && !run_compiler_behind(name, caller);
+}
+
 /* Where dlsym jumps to with its arguments: to the C library's, which sees the program as its caller, unless
  * the name may be the driver's or a compiler's. RTLD_NEXT and RTLD_DEFAULT depend on the caller, and see this
- * library's exports as they are, but for those with nothing behind them: a program asks so whether it has the
- * library. */
-dlsym_function *run_dlsym_target(void *handle, const char *name);
-dlsym_function *run_dlsym_target(void *handle, const char *name) {
+ * library's exports as they are, but for those that are hollow. */
+dlsym_function *run_dlsym_target(void *handle, const char *name, const void *caller);
+dlsym_function *run_dlsym_target(void *handle, const char *name, const void *caller) {
   const bool may_be = name && ((name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z') ||
                                run_is_compilers(name));
   if (!may_be || handle == RTLD_NEXT || !run_real_dlsym()) return run_real_dlsym();
-  if (handle == RTLD_DEFAULT) return first_symbol(name) ? run_real_dlsym() : nothing;
+  if (handle == RTLD_DEFAULT) return is_hollow(name, caller) ? nothing : run_real_dlsym();
   return look_up;
 }
 
@@ -189,6 +197,7 @@ __asm__(".text\n.globl dlsym\n.type dlsym, @function\n"
         "  pushq %rdi\n"
         "  pushq %rsi\n"
         "  subq $8, %rsp\n"
+        "  movq 24(%rsp), %rdx\n"
         "  call run_dlsym_target\n"
         "  addq $8, %rsp\n"
         "  popq %rsi\n"
@@ -200,6 +209,7 @@ __asm__(".text\n.globl dlsym\n.type dlsym, %function\n"
         "dlsym:\n"
         "  stp x29, x30, [sp, #-32]!\n"
         "  stp x0, x1, [sp, #16]\n"
+        "  mov x2, x30\n"
         "  bl run_dlsym_target\n"
         "  mov x16, x0\n"
         "  ldp x0, x1, [sp, #16]\n"

@@ -62,8 +62,8 @@ char *run_text_of(const void *cubin, size_t bytes, size_t *len);
  * address that the program has looked up. */
 bool run_is_compilers(const char *name);
 void *run_compiler_front(const char *name, void *address);
-/* The compiler's own function behind the one that heddle exports, for a program or a library of it that is
- * linked with that, and calls it from `caller`. NULL: there is none. */
+/* The function behind the one that heddle exports, for a program or a library of it that is linked with that,
+ * and calls it from `caller`. NULL: there is none. */
 void *run_compiler_behind(const char *symbol, const void *caller);
 /* The same two of nvJitLink. */
 bool run_is_jitlinks(const char *symbol);
@@ -148,8 +148,8 @@ struct run_kernel {
   unsigned long timed;                   /* under the lock of times.c */
   unsigned long trials;                  /* launches that were made in tuning */
   atomic_bool later;                     /* see run_place_later */
-  HD_VEC(const hd_verdict *)
-  wanted; /* plans to rewrite it under, of run_wanted, once the program asks for it */
+  /* Of run_wanted: to rewrite it by, once the program asks for it. */
+  HD_VEC(const hd_verdict *) wanted;
   _Atomic(run_variant *) variants;
   struct run_shape *shapes; /* of its launches, where they are watched */
   uint32_t set;             /* attributes that the program has set, as bits; and their values */
