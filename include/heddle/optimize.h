@@ -77,7 +77,8 @@ HD_API void hd_optimized_free(hd_optimized *z);
 
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
  * is rarely wrong about effects of 5% and no judge of smaller ones: 1.05, and 1.15 for plans that bind CTAs
- * to SMs, of which it promises up to a fifth too much (docs/decisions/clock.md). */
+ * to SMs, bypass caches or prefetch: of 13 that promised less than that, none was faster on an H100
+ * (docs/decisions/clock.md). */
 HD_API double hd_optimize_worth(const hd_plan *p, bool by_clock);
 
 #ifdef __cplusplus

@@ -152,7 +152,8 @@ static const double least_gain = 1.01; /* to be spoken of */
 
 double hd_optimize_worth(const hd_plan *p, bool by_clock) {
   if (!by_clock) return least_gain;
-  return p->bind == HD_BIND_NONE ? 1.05 : 1.15;
+  const bool caches = p->bypass.kind || p->stream.kind || p->prefetch.kind;
+  return p->bind != HD_BIND_NONE || caches ? 1.15 : 1.05;
 }
 
 static double worth(const optimizing *z, const hd_plan *p) { return hd_optimize_worth(p, z->o.run.timed); }
@@ -373,7 +374,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
     if (best == 0 || !count_promising(z)) break;
     if (!is_promising(z, &rows[best])) { /* others are content with less */
       strike_out(&rows[best], HD_ERR_UNSUPPORTED,
-                 "promises less than is asked of plans that bind CTAs to SMs");
+                 "promises less than is asked of plans that bind CTAs to SMs, or change what caches keep");
       continue;
     }
     if (z->out->tried && asked_to_stop(z)) {

@@ -333,7 +333,7 @@ static void a_sampled_winner_keeps_its_promise_in_a_second_look(void **state) {
   hd_workload_close(w);
 }
 
-static void more_is_asked_of_plans_that_bind(void **state) {
+static void more_is_asked_of_plans_that_bind_or_change_caches(void **state) {
   static const struct {
     hd_plan plan;
     bool by_clock;
@@ -341,7 +341,11 @@ static void more_is_asked_of_plans_that_bind(void **state) {
   } cases[] = {{{.order = {.kind = HD_ORDER_COL}}, false, 1.01},
                {{.bind = HD_BIND_AGENTS}, false, 1.01},
                {{.order = {.kind = HD_ORDER_COL}}, true, 1.05},
-               {{.bypass = {HD_BYPASS_READONLY, 8}}, true, 1.05},
+               {{.threads = {.kind = HD_ORDER_COL}}, true, 1.05},
+               {{.bypass = {HD_BYPASS_L1, 4}}, false, 1.01},
+               {{.bypass = {HD_BYPASS_READONLY, 8}}, true, 1.15},
+               {{.stream = {.kind = HD_STREAM_L1}}, true, 1.15},
+               {{.prefetch = {.kind = HD_PREFETCH_L2}}, true, 1.15},
                {{.bind = HD_BIND_REDIRECT}, true, 1.15},
                {{.bind = HD_BIND_CLAIM}, true, 1.15},
                {{.bind = HD_BIND_AGENTS}, true, 1.15}};
@@ -418,7 +422,8 @@ int main(void) {
                 plans_whose_gain_the_model_does_not_see_are_named),
       BEHAVIOUR("a sampled winner keeps its promise in a second look",
                 a_sampled_winner_keeps_its_promise_in_a_second_look),
-      BEHAVIOUR("more is asked of plans that bind CTAs", more_is_asked_of_plans_that_bind),
+      BEHAVIOUR("more is asked of plans that bind CTAs or change what caches keep",
+                more_is_asked_of_plans_that_bind_or_change_caches),
       BEHAVIOUR("a second look is of its own sample", a_second_look_is_of_its_own_sample),
       BEHAVIOUR("optimize and sweep try one list, with and without what the traces propose",
                 every_list_begins_with_what_the_traces_propose),
