@@ -206,22 +206,28 @@ static bool plan_of(void *ctx, const hd_verdict *v) {
   return true;
 }
 
-/* *plan: that the store has in the end. */
-static hd_bench_row tune_by_two(const char *folder, bool spoiled, char plan[512]) {
+/* *plan: that the store has in the end. `told`: what is told of it; NULL: it has the row that is returned. */
+static hd_bench_row tune_by_two(const char *folder, bool spoiled, char plan[512], hd_buf *told) {
   bed b;
   char *names[] = {sums};
+  hd_bench_row row = {.tried = 0};
   open_bed(&b, folder);
   const hd_work_pool pool = {spoiled ? &b : NULL, run_by_two};
   const hd_work_how how = {.pool = &pool};
   b.o.how = &how;
+  snprintf(b.r.place.gpu.uuid, sizeof b.r.place.gpu.uuid, "GPU-0");
   plan[0] = 0;
+  as_tunings = told != NULL;
   OK(hd_store_open(":memory:", &b.o.store, &d));
-  OK(hd_suite_tune(&b.device, names, 1, &b.o, &b.r, &whole, &d));
+  OK(told ? tell_tunings(&b, names, told) : hd_suite_tune(&b.device, names, 1, &b.o, &b.r, &whole, &d));
+  as_tunings = false;
   assert_true(whole);
-  const hd_bench_row row = *hd_bench_find(&b.r, sums, "tiny");
-  assert_string_equal(row.failed, "");
-  assert_string_equal(row.gpu.uuid, "GPU-1");
-  assert_string_equal(row.second.uuid, "GPU-2");
+  if (!told) {
+    row = *hd_bench_find(&b.r, sums, "tiny");
+    assert_string_equal(row.failed, "");
+    assert_string_equal(row.gpu.uuid, "GPU-1");
+    assert_string_equal(row.second.uuid, "GPU-2");
+  }
   OK(hd_store_each(b.o.store, NULL, plan_of, plan, &d));
   hd_store_close(b.o.store);
   close_bed(&b);
@@ -233,43 +239,26 @@ static void a_winner_is_kept_when_it_wins_on_a_second_gpu_too(void **state) {
   scratch_write("sums/kernel.ptx", kernel);
   scratch_write("sums/workload.toml", described);
   snprintf(sums, sizeof sums, "%s", scratch_path("sums"));
-  hd_bench_row row = tune_by_two("both", false, plan);
+  hd_bench_row row = tune_by_two("both", false, plan, NULL);
   assert_string_equal(row.plan, plan);
   assert_ptr_equal(strstr(plan, "threads="), plan);
   assert_true(row.speedup > 1.5 && row.second.speedup > 1.5);
-  row = tune_by_two("one", true, plan);
+  row = tune_by_two("one", true, plan, NULL);
   assert_string_equal(row.plan, "baseline");
   assert_string_equal(plan, "baseline");
   assert_true(row.speedup == 1 && row.second.speedup == 0);
   assert_ptr_equal(strstr(row.why, "measured again: "), row.why);
 }
 
-static void told_by_two(const char *folder, bool spoiled, char plan[512], hd_buf *told) {
-  bed b;
-  char *names[] = {sums};
-  open_bed(&b, folder);
-  const hd_work_pool pool = {spoiled ? &b : NULL, run_by_two};
-  const hd_work_how how = {.pool = &pool};
-  b.o.how = &how;
-  snprintf(b.r.place.gpu.uuid, sizeof b.r.place.gpu.uuid, "GPU-0");
-  OK(hd_store_open(":memory:", &b.o.store, &d));
-  as_tunings = true;
-  OK(tell_tunings(&b, names, told));
-  as_tunings = false;
-  OK(hd_store_each(b.o.store, NULL, plan_of, plan, &d));
-  hd_store_close(b.o.store);
-  close_bed(&b);
-}
-
 static void a_winner_that_is_told_is_measured_on_a_second_gpu_too(void **state) {
   char plan[512];
   hd_buf told = {0};
-  told_by_two("told", false, plan, &told);
+  tune_by_two("told", false, plan, &told);
   assert_ptr_equal(strstr(plan, "threads="), plan);
   assert_non_null(strstr(told.data, "verdict: threads="));
   assert_non_null(strstr(told.data, "on a second GPU, GPU-2: "));
   hd_buf_clear(&told);
-  told_by_two("told-one", true, plan, &told);
+  tune_by_two("told-one", true, plan, &told);
   assert_string_equal(plan, "baseline");
   assert_non_null(strstr(told.data, "verdict: the original stays"));
   hd_buf_free(&told);
