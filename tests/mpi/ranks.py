@@ -163,8 +163,11 @@ def a_rank_that_is_killed_loses_only_its_time():
         time.sleep(draw.random() * FULL / 2)
         victim = draw.choice((0, 1, 2))
         hit = bool(ranks) and process.poll() is None
-        if hit:
-            os.kill(ranks[victim], signal.SIGKILL)
+        try:
+            if hit:
+                os.kill(ranks[victim], signal.SIGKILL)
+        except ProcessLookupError:
+            hit = False
         rc, text = finish(process)
         end(ranks)
         resumed = hit and victim == 0 and not pathlib.Path("out.csv").exists()
