@@ -58,14 +58,15 @@ static void leave(model_dispatcher *q, uint64_t cycle) {
   s->gone = later(s->gone, (uint64_t)s->line + s->way);
 }
 
-/* The next step of a search; true: it is over. */
-static bool step(model_dispatcher *q, hd_model *m, dispatch_wait *w) {
+/* The next step of a search; true: it is over. A task begins after the epoch that ends `now`. */
+static bool step(model_dispatcher *q, hd_model *m, dispatch_wait *w, uint64_t now) {
   dispatch_search *s = &q->search;
   const uint32_t n = q->claims.n_queues;
   if (w->tries) {
-    if (model_dispatch_take(q, m, w->sm, w->cta, w->queue, w->at + s->way / 2 + s->code)) return true;
+    const uint64_t told = w->at + s->way / 2 + s->code;
+    if (model_dispatch_take(q, m, w->sm, w->cta, w->queue, later(told, now))) return true;
     w->tries = false;
-    w->at += s->way / 2 + s->code + s->look / 2;
+    w->at = told + s->look / 2;
     return false;
   }
   const uint32_t from = w->queue, k = nearest(q, from);
@@ -96,7 +97,7 @@ void model_dispatch_search(model_dispatcher *q, hd_model *m, uint64_t now) {
   for (uint32_t i = 0; i < s->n; i++) {
     dispatch_wait w = s->waits[i];
     bool over = false;
-    while (!over && w.at <= now) over = step(q, m, &w);
+    while (!over && w.at <= now) over = step(q, m, &w, now);
     if (over) continue;
     s->waits[kept++] = w;
     if (w.at < s->wake) s->wake = w.at;
