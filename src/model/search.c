@@ -29,9 +29,9 @@ void dispatch_search_begin(dispatch_search *s, uint32_t number, uint32_t cta, ui
 /* Until so many queues are seen by loads that were half way at `cycle`. They wait for each other on the way
  * from the SM, and at L2. */
 static uint64_t seen(dispatch_search *s, uint32_t number, uint64_t cycle, uint32_t queues) {
-  const uint32_t rounds = (queues + HD_WARP - 1) / HD_WARP;
+  const uint64_t rounds = (queues + HD_WARP - 1) / HD_WARP, alone = cycle + rounds * s->look - s->look / 2;
   const double sectors = (double)queues * s->at_once;
-  double done = (double)(cycle + rounds * s->look - s->look / 2);
+  double done = (double)alone;
   if (s->port_rate > 0) {
     s->port[number] = larger(s->port[number], (double)cycle) + sectors / s->port_rate;
     done = larger(done, s->port[number]);
