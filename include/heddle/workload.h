@@ -215,6 +215,10 @@ HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *d
  * marked "generate" are zeroed, then heddle_generate of reference.c is called once with everything. */
 HD_API hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d);
 
+/* Whether a buffer's bytes come from a file: its path, in room for `cap` bytes. HD_ERR_USAGE: it has no room. */
+HD_API hd_status hd_workload_fill_path(const hd_workload *w, uint32_t buffer, char *path, size_t cap,
+                                       bool *found, hd_diag *d);
+
 /* The contents of a buffer that points, where buffer k lies at addresses[k]: dst has room for its bytes.
  * HD_ERR_INPUT: an element is of no address in the buffer that it points to. */
 HD_API hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses,

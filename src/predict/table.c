@@ -18,14 +18,12 @@ static hd_status digest_file(hd_digest *h, const char *path, hd_diag *d) {
   return HD_OK;
 }
 
-/* fill = file("NAME"): the digest of the file's bytes. */
-static hd_status digest_filling(hd_digest *h, const hd_workload *w, const char *fill, hd_diag *d) {
-  static const char file[] = "file(\"";
+/* The bytes of the file that fills a buffer, where one does. */
+static hd_status digest_filling(hd_digest *h, const hd_workload *w, uint32_t buffer, hd_diag *d) {
   char path[PATH];
-  if (strncmp(fill, file, sizeof file - 1) != 0) return HD_OK;
-  const char *name = fill + sizeof file - 1;
-  snprintf(path, sizeof path, "%s/%.*s", name[0] == '/' ? "" : w->folder, (int)strcspn(name, "\""), name);
-  return digest_file(h, path, d);
+  bool found;
+  hd_status st = hd_workload_fill_path(w, buffer, path, sizeof path, &found, d);
+  return st == HD_OK && found ? digest_file(h, path, d) : st;
 }
 
 static hd_status digest_buffers(hd_digest *h, const hd_workload *w, hd_diag *d) {
@@ -37,7 +35,7 @@ static hd_status digest_buffers(hd_digest *h, const hd_workload *w, hd_diag *d) 
     hd_digest_bytes(h, numbers, sizeof numbers);
     hd_digest_text(h, b->fill);
     generated |= strcmp(b->fill, "generate") == 0;
-    st = digest_filling(h, w, b->fill, d);
+    st = digest_filling(h, w, i, d);
   }
   /* The generator takes the size's parameters: the same folder and size, and the same text. */
   hd_digest_text(h, w->size);

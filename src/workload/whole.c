@@ -58,6 +58,21 @@ static hd_status read_file(const hd_workload *w, const wl_fill *f, const hd_wl_b
   return st;
 }
 
+hd_status hd_workload_fill_path(const hd_workload *w, uint32_t buffer, char *path, size_t cap, bool *found,
+                                hd_diag *d) {
+  const wl_fill *f = &((const wl_private *)w->priv)->fills[buffer];
+  hd_arena a;
+  *found = f->file != NULL;
+  if (!*found) return HD_OK;
+  hd_arena_init(&a);
+  const char *full = wl_join(&a, w->folder, f->file);
+  hd_status st = full ? HD_OK : hd_nomem(d);
+  if (st == HD_OK && strlen(full) >= cap) st = hd_fail(d, HD_ERR_USAGE, "%s: this path is too long", full);
+  if (st == HD_OK) memcpy(path, full, strlen(full) + 1);
+  hd_arena_free(&a);
+  return st;
+}
+
 hd_status wl_fill_file(const hd_workload *w, const wl_fill *f, const hd_wl_buffer *b, void *out, hd_diag *d) {
   return read_file(w, f, b, UINT64_MAX, out, d);
 }

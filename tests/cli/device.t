@@ -95,7 +95,7 @@ Usage:
   heddle: time: --l2 takes flush or keep, not 'drop'
   [2]
   $ heddle check copy-col --device cuda:0 --dispatcher serial
-  heddle: check: --dispatcher is for the emulator, not for --device
+  heddle: check: --dispatcher and parts are for the emulator, not for --device
   [2]
 
 Random programs, the GPU in processes of its own:
