@@ -215,7 +215,8 @@ HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *d
  * marked "generate" are zeroed, then heddle_generate of reference.c is called once with everything. */
 HD_API hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d);
 
-/* Whether a buffer's bytes come from a file: its path, in room for `cap` bytes. HD_ERR_USAGE: it has no room. */
+/* Whether a buffer's bytes come from a file: its path, in room for `cap` bytes. HD_ERR_USAGE: it has no room.
+ */
 HD_API hd_status hd_workload_fill_path(const hd_workload *w, uint32_t buffer, char *path, size_t cap,
                                        bool *found, hd_diag *d);
 
