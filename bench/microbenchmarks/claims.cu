@@ -13,11 +13,6 @@ enum { LINE = 128, WARP = 32, MOST_WARPS = 1 << 19 };
 static u32 *queues_d, *counts_d;
 static char *flush_d;
 
-__device__ __forceinline__ u32 sm() {
-  u32 i;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
-  return i;
-}
 __device__ __forceinline__ u32 look(const u32 *p) {
   u32 v;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p));
@@ -36,14 +31,14 @@ __device__ __forceinline__ u32 *queue(u32 *queues, u32 i, u32 column) {
 // for each column.
 __global__ void adding(u32 *queues, u32 columns, bool apart, u32 rounds) {
   const u32 column = (threadIdx.x >> 5) % columns;
-  for (u32 r = 0; r < rounds; r++) take(queue(queues, apart ? sm() : 0, column));
+  for (u32 r = 0; r < rounds; r++) take(queue(queues, apart ? sm_of_this() : 0, column));
 }
 // Every warp looks at n queues `rounds` times, 32 at a time.
 __global__ void looking(u32 *queues, u32 n, u32 rounds, u32 *out) {
   u32 sum = 0;
   for (u32 r = 0; r < rounds; r++)
     for (u32 k = threadIdx.x & 31; __any_sync(~0u, k < n); k += WARP) {
-      const u32 i = (sm() + 1 + k) % n, v = k < n ? look(queue(queues, i, threadIdx.x >> 5)) : 0;
+      const u32 i = (sm_of_this() + 1 + k) % n, v = k < n ? look(queue(queues, i, threadIdx.x >> 5)) : 0;
       sum += __popc(__ballot_sync(~0u, v == ~0u));
     }
   if (sum == 0x5eed) *out = sum;
@@ -74,7 +69,7 @@ __device__ void work(u32 cycles) {
 }
 // As bind=claim, without the clearing of queues.
 __global__ void claiming(u32 *queues, u32 n, u32 quota, u32 cycles, u32 *counts) {
-  u32 at = sm() % n, searches = 0;
+  u32 at = sm_of_this() % n, searches = 0;
   if (quota) claim(queues, n, quota, at, searches);
   work(cycles);
   if ((threadIdx.x & 31) == 0 && quota)
@@ -82,7 +77,7 @@ __global__ void claiming(u32 *queues, u32 n, u32 quota, u32 cycles, u32 *counts)
 }
 // As bind=agents that claim when the task before is done. leaves: each warp counts itself out.
 __global__ void serving(u32 *queues, u32 n, u32 quota, u32 cycles, bool leaves, u32 *counts) {
-  u32 at = sm() % n, searches = 0;
+  u32 at = sm_of_this() % n, searches = 0;
   while (claim(queues, n, quota, at, searches)) work(cycles);
   if (leaves) take(queues - LINE / 4 + (threadIdx.x >> 5));
   if ((threadIdx.x & 31) == 0) counts[blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)] = searches;

@@ -17,12 +17,6 @@ static char *memory;
 static u32 *line_d, *taken_d;
 static u16 *cycles_d;
 
-__device__ __forceinline__ u32 sm_of_this() {
-  u32 s;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(s));
-  return s;
-}
-
 // One thread on SM `target`: the fewest cycles that an atomic on each line takes in `rounds` tries, the first
 // of which only brings the line into L2. Atomics are done in the half that the line belongs to.
 __global__ void latency(char *base, const u32 *line, int n, int rounds, u32 target, u16 *out, u32 *taken) {
