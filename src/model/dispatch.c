@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
 /* ---- Places and tasks --------------------------------------------------------------- */
 
 void model_dispatch_queue(const hd_replay_part *p, uint64_t tasks, uint32_t n, uint32_t i, uint64_t *from,
@@ -24,9 +22,9 @@ uint64_t model_dispatch_left(const model_dispatcher *q, uint32_t i) {
 static bool take(model_dispatcher *q, uint32_t i, dispatch_segment *s) {
   const uint32_t n = q->claims.n_queues;
   uint64_t from, to;
-  const uint64_t left = model_dispatch_left(q, i);
-  if (!left) return false;
   model_dispatch_queue(&q->part, q->n_tasks, n, i, &from, &to);
+  const uint64_t left = to - from - q->taken[i];
+  if (!left) return false;
   s->next = hd_cluster_start(q->n_tasks, n, i) + from + q->taken[i];
   s->stop = s->next + (left < q->at_once ? left : q->at_once);
   q->taken[i] += s->stop - s->next;

@@ -5,6 +5,8 @@
 
 #include "model/replay.h"
 
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
 /* Places in the order. */
 typedef struct dispatch_segment {
   uint64_t next, stop;

@@ -52,8 +52,6 @@ void hd_model_destroy(hd_model *m) {
   free(m);
 }
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
 /* ---- Places -------------------------------------------------------------------------- */
 
 /* Places that are free at once are filled as in the first wave: one on each SM before a second on any. */

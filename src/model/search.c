@@ -3,8 +3,6 @@
 
 #include "model/dispatch.h"
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 bool dispatch_search_init(dispatch_search *s, uint32_t n_sms, uint32_t running) {
