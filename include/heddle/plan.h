@@ -126,6 +126,10 @@ typedef enum hd_bind_kind {
   HD_BIND_COUNT
 } hd_bind_kind;
 
+/* Workers claim their tasks. */
+static inline bool hd_bind_claims(hd_bind_kind k) { return k == HD_BIND_AGENTS || k == HD_BIND_CLAIM; }
+/* A CTA does one task after another. */
+static inline bool hd_bind_loops(hd_bind_kind k) { return k == HD_BIND_AGENTS || k == HD_BIND_CANCEL; }
 /* The order is cut into clusters, one for each SM. */
 static inline bool hd_bind_has_clusters(hd_bind_kind k) { return k != HD_BIND_NONE && k != HD_BIND_CANCEL; }
 

@@ -5,9 +5,7 @@
 #include "heddle/advise.h"
 
 /* A plan that changes nothing but the kernel's text, for callers that cannot change the launch. */
-static bool keeps_launch(const hd_plan *p) {
-  return p->bind != HD_BIND_AGENTS && p->bind != HD_BIND_CLAIM && !p->sms.n;
-}
+static bool keeps_launch(const hd_plan *p) { return !hd_bind_claims(p->bind) && !p->sms.n; }
 
 /* A plan that changes a task's accesses, and so costs a trace of its own. */
 static bool changes_tasks(const hd_plan *p) {

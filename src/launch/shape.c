@@ -74,7 +74,7 @@ hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops,
 hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d) {
   bool loops;
   uint32_t line;
-  if (p->bind != HD_BIND_AGENTS && p->bind != HD_BIND_CANCEL) return HD_OK;
+  if (!hd_bind_loops(p->bind)) return HD_OK;
   hd_status st = hd_launch_loops(code, launch, &loops, &line, d);
   if (st != HD_OK || !loops) return st;
   return hd_fail(

@@ -164,7 +164,7 @@ hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t
   if (!g->known) return hd_fail(d, HD_ERR_USAGE, "a plan is tabulated for a known grid only");
   hd_prog *prog = malloc(sizeof *prog);
   if (!prog) return hd_nomem(d);
-  bool claimed = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
+  bool claimed = hd_bind_claims(p->bind);
   hd_status st = claimed ? plan_cluster_program(p, g, prog, d) : plan_task_program(p, g, prog, d);
   if (st == HD_OK && hd_grid_tasks(g->g, &V)) {
     size_t bytes;

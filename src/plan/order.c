@@ -345,7 +345,7 @@ hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_d
 hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_prog *out, hd_diag *d) {
   plan_builder b;
   plan_space s;
-  if (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM)
+  if (hd_bind_claims(p->bind))
     return hd_fail(d, HD_ERR_USAGE, "a worker that claims its tasks does not know them by its own cell");
   hd_status st = plan_open(&b, p, g, &s, d);
   if (st != HD_OK) return st;

@@ -101,8 +101,7 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   if (st == HD_OK) st = hd_plan_tabulate(p, &grid, table.task ? &table : NULL, &out->order, d);
   hd_table_free(&table);
   if (st == HD_OK && clusters && out->order.n) st = spread_clusters(l->grid, cluster, &out->order, d);
-  if (st == HD_OK && (p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM))
-    st = name_queues(out, g, p, &grid, d);
+  if (st == HD_OK && hd_bind_claims(p->bind)) st = name_queues(out, g, p, &grid, d);
   return st;
 }
 

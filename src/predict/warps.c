@@ -7,7 +7,7 @@
  * each, and otherwise the dispatcher deals it out. */
 static uint32_t first_tasks(const hd_gpu *g, const hd_plan *p, const hd_table *order, uint64_t V, uint32_t n,
                             uint64_t *tasks) {
-  bool queues = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
+  bool queues = hd_bind_claims(p->bind);
   uint64_t at = queues ? hd_cluster_start(V, g->n_sms, g->n_sms / 2) : g->n_sms / 2,
            step = queues ? 1 : g->n_sms;
   uint32_t k = 0;

@@ -8,7 +8,7 @@
 #include "rewrite/rewrite_internal.h"
 
 static const char *reason(const hd_plan *p) {
-  if (p->bind == HD_BIND_CLAIM || p->bind == HD_BIND_AGENTS || p->bypass.kind == HD_BYPASS_AUTO)
+  if (hd_bind_claims(p->bind) || p->bypass.kind == HD_BYPASS_AUTO)
     return "the launch may overlap the one before it, and this plan's state would be of both";
   if (p->bind == HD_BIND_CANCEL)
     return "a CTA that has let the next launch begin would do tasks of this one behind that";

@@ -309,8 +309,8 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
   /* CTAs that never read %ctaid do the same work in any order. */
   if (st == HD_OK && j->clusters) st = find_clusterid(j, f, d);
   if (st != HD_OK || !any(rewrite_ordered(j)->want)) return st;
-  j->claims = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CLAIM;
-  j->loops = j->plan->bind == HD_BIND_AGENTS || j->plan->bind == HD_BIND_CANCEL;
+  j->claims = hd_bind_claims(j->plan->bind);
+  j->loops = hd_bind_loops(j->plan->bind);
   if (j->plan->bind == HD_BIND_CANCEL) st = rewrite_decide_cancel(j, d);
   if (st == HD_OK && j->loops) {
     size_t n = rewrite_scan_agents(j->m, j->func, j->block, &j->attend, &why, 1);
@@ -421,7 +421,7 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
 static bool wants_table(const hd_plan *p, const hd_rewrite_options *opt) {
   const hd_grid *g = &opt->grid;
   uint64_t V;
-  bool claims = p->bind == HD_BIND_AGENTS || p->bind == HD_BIND_CLAIM;
+  bool claims = hd_bind_claims(p->bind);
   return claims && p->order.kind == HD_ORDER_HILBERT && p->prefetch.kind == HD_PREFETCH_NONE && g->known &&
          ((g->g[0] > 1 && g->g[1] > 1) || p->shape.kind != HD_SHAPE_LAUNCH) && hd_grid_tasks(g->g, &V) &&
          V <= REWRITE_MOST_EMBEDDED;
