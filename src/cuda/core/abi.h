@@ -36,7 +36,6 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_NOT_INITIALIZED = 3,
        CU_DEINITIALIZED = 4,
        CU_RT_INVALID_CONFIGURATION = 9,
-       CU_RT_INVALID_PITCH = 12,
        CU_RT_INVALID_SYMBOL = 13,
        CU_RT_INVALID_DEVICE_POINTER = 17,
        CU_RT_INVALID_COPY_DIRECTION = 21,

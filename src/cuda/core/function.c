@@ -103,8 +103,7 @@ cu_result core_function_attribute(core_function *f, int attribute, int *value) {
 
 /* The shape of its clusters, a dimension at a time. */
 static cu_result set_cluster(core_function *f, int dimension, int value) {
-  if (f->cluster_fixed) return CU_NOT_PERMITTED;
-  if (value < 0 || value > HD_MAX_CLUSTER) return CU_INVALID_VALUE;
+  if (f->cluster_fixed || value < 0 || value > HD_MAX_CLUSTER) return CU_INVALID_VALUE;
   f->cluster[dimension] = (uint32_t)value;
   return CU_SUCCESS;
 }

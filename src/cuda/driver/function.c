@@ -163,10 +163,13 @@ cu_result drv_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, c
 cu_result drv_cuOccupancyMaxPotentialClusterSize(int *size, cu_function function,
                                                  const cu_launch_config *config) {
   core_function *f;
+  uint32_t shape[3];
   if (!size || !config) return CU_INVALID_VALUE;
   cu_result r = here(function, &f);
-  if (r == CU_SUCCESS) *size = (int)core_most_cluster(f);
-  return r;
+  if (r != CU_SUCCESS) return r;
+  *size = (int)core_most_cluster(f);
+  const core_launch l = drv_launch_of(f, config);
+  return core_cluster_of(f, l.grid, l.cluster, shape);
 }
 
 /* As many as there are places for their CTAs; no GPU spreads a cluster over all its SMs. */

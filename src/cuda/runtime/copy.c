@@ -67,7 +67,7 @@ static cu_result copy2d(void *dst, size_t dpitch, const void *src, size_t spitch
                  .width = width,
                  .height = height};
   if (!sides(kind, &c.dst_type, &c.src_type)) return CU_RT_INVALID_COPY_DIRECTION;
-  if (width > dpitch || width > spitch) return CU_RT_INVALID_PITCH;
+  if (width > dpitch || width > spitch) return CU_INVALID_VALUE;
   return async ? drv_cuMemcpy2DAsync_v2(&c, stream) : drv_cuMemcpy2D_v2(&c);
 }
 

@@ -30,7 +30,7 @@ int main() {
   EXPECT(launch(plain, dim3(4, 3), dim3(2, 2), out), cudaErrorInvalidClusterSize);
   EXPECT(launch(plain, 4, dim3(2, 0, 1), out), cudaErrorInvalidClusterSize);
   EXPECT(launch(pairs, 4, 4, out), cudaErrorInvalidClusterSize);
-  EXPECT(cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 4), cudaErrorNotPermitted);
+  EXPECT(cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 4), cudaErrorInvalidValue);
   pairs<<<3, 32>>>(out);
   EXPECT(cudaGetLastError(), cudaErrorInvalidClusterSize);
   OK(cudaFuncSetAttribute(plain, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));

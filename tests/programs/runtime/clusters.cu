@@ -63,8 +63,11 @@ int main() {
 
   // Beyond 8 only with the program's consent.
   cudaLaunchConfig_t c = config(32, 64, &a, 16);
+  EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, pass_on, &c), cudaErrorInvalidClusterSize);
+  c.numAttrs = 0;
   OK(cudaOccupancyMaxPotentialClusterSize(&n, pass_on, &c));
   CHECK(n == 8);
+  c.numAttrs = 1;
   OK(cudaFuncSetAttribute(pass_on, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   OK(cudaLaunchKernelEx(&c, pass_on, out));
   check_ring(out, 32, 16);

@@ -16,6 +16,14 @@ static const char whole[] = "extern \"C\" __global__ void apply(int *p) { *p = 2
 
 enum form { CUBIN, PTX, LTO };
 
+// Machine code is of one architecture: that of the device.
+static std::string architecture(const char *kind) {
+  int major, minor;
+  OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  OK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  return std::string("-arch=") + kind + "_" + std::to_string(major * 10 + minor);
+}
+
 static std::vector<char> compile(const char *source, std::vector<const char *> options, form f) {
   nvrtcProgram program;
   CHECK(nvrtcCreateProgram(&program, source, "source.cu", 0, nullptr, nullptr) == NVRTC_SUCCESS);
@@ -68,7 +76,8 @@ __global__ void uses(int *p) { *p = twice(*p); }
 
 static void link_with_own_file(const std::vector<char> &a) {
   nvJitLinkHandle handle;
-  const char *options[] = {"-arch=sm_80"};
+  const std::string machine = architecture("sm");
+  const char *options[] = {machine.c_str()};
   size_t n = 0;
   CHECK(nvJitLinkCreate(&handle, 1, options) == NVJITLINK_SUCCESS);
   CHECK(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, a.data(), a.size(), "a") == NVJITLINK_SUCCESS);
@@ -83,20 +92,21 @@ static void link_with_own_file(const std::vector<char> &a) {
 
 int main() {
   OK(cudaFree(nullptr));
-  run(compile(whole, {"-arch=sm_80"}, CUBIN));
-  run(compile(whole, {"-arch=compute_80"}, PTX));
-  link(NVJITLINK_INPUT_PTX, {"-arch=sm_80"}, compile(kernels, {"-arch=compute_80", "-rdc=true"}, PTX),
-       compile(functions, {"-arch=compute_80", "-rdc=true"}, PTX));
-  link(NVJITLINK_INPUT_LTOIR, {"-arch=sm_80", "-lto"},
-       compile(kernels, {"-arch=compute_80", "-rdc=true", "-dlto"}, LTO),
-       compile(functions, {"-arch=compute_80", "-rdc=true", "-dlto"}, LTO));
+  const std::string machine = architecture("sm"), text = architecture("compute");
+  run(compile(whole, {machine.c_str()}, CUBIN));
+  run(compile(whole, {text.c_str()}, PTX));
+  link(NVJITLINK_INPUT_PTX, {machine.c_str()}, compile(kernels, {text.c_str(), "-rdc=true"}, PTX),
+       compile(functions, {text.c_str(), "-rdc=true"}, PTX));
+  link(NVJITLINK_INPUT_LTOIR, {machine.c_str(), "-lto"},
+       compile(kernels, {text.c_str(), "-rdc=true", "-dlto"}, LTO),
+       compile(functions, {text.c_str(), "-rdc=true", "-dlto"}, LTO));
 
-  link_with_own_file(compile(kernels, {"-arch=compute_80", "-rdc=true"}, PTX));
+  link_with_own_file(compile(kernels, {text.c_str(), "-rdc=true"}, PTX));
 
   nvJitLinkHandle handle;
-  const char *options[] = {"-arch=sm_80"}, text[] = "no PTX";
+  const char *options[] = {machine.c_str()}, wrong[] = "no PTX";
   CHECK(nvJitLinkCreate(&handle, 1, options) == NVJITLINK_SUCCESS);
-  nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, text, sizeof text, "text");
+  nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, wrong, sizeof wrong, "wrong");
   CHECK(nvJitLinkComplete(handle) != NVJITLINK_SUCCESS);
   size_t n = 0;
   CHECK(nvJitLinkGetErrorLogSize(handle, &n) == NVJITLINK_SUCCESS && n > 1);

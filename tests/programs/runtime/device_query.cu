@@ -9,8 +9,9 @@ int main() {
   OK(cudaGetDevice(&device));
   cudaDeviceProp p;
   OK(cudaGetDeviceProperties(&p, 0));
-  printf("%s, %d.%d, %zu GB, %d SMs, %d MB of L2\n", p.name, p.major, p.minor, p.totalGlobalMem >> 30,
-         p.multiProcessorCount, p.l2CacheSize >> 20);
+  printf("%.4s, %d.%d, %d SMs, %d MB of L2\n", strstr(p.name, "H100"), p.major, p.minor, p.multiProcessorCount,
+         p.l2CacheSize >> 20);
+  CHECK(p.totalGlobalMem >> 30 >= 79);
   static const struct {
     cudaDeviceAttr attribute;
     int want;

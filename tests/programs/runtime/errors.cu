@@ -17,7 +17,7 @@ int main() {
   OK(cudaMalloc(&p, 1024));
   EXPECT(cudaMemcpy(p, &n, 2048, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT(cudaMemcpy(p, &n, 4, cudaMemcpyKind(9)), cudaErrorInvalidMemcpyDirection);
-  EXPECT(cudaMemcpy2D(p, 4, &n, 4, 8, 1, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+  EXPECT(cudaMemcpy2D(p, 4, &n, 4, 8, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT(cudaFree((char *)p + 8), cudaErrorInvalidValue);
   EXPECT(cudaFuncSetAttribute(&n, cudaFuncAttributeMaxDynamicSharedMemorySize, 1), cudaErrorInvalidDeviceFunction);
   cudaGetLastError();

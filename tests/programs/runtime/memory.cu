@@ -95,8 +95,8 @@ int main() {
   size_t left, total, after;
   void *p;
   OK(cudaMemGetInfo(&left, &total));
-  OK(cudaMalloc(&p, 1 << 20));
+  OK(cudaMalloc(&p, 64 << 20)); // a GPU gives less out of what it has mapped
   OK(cudaMemGetInfo(&after, &total));
-  CHECK(left - after == 1 << 20);
+  CHECK(left - after >= 64 << 20);
   puts("memory: ok"); // what is not freed is no error
 }

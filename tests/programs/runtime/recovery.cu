@@ -27,7 +27,7 @@ static void after(const char *name, cudaError_t want) {
 int main() {
   int *p;
   OK(cudaMalloc(&p, 64));
-  store<<<1, 1>>>(p, 1 << 20);
+  store<<<1, 1>>>(p, 1LL << 44); // a GPU maps more than was asked for
   after("beyond its memory", cudaErrorIllegalAddress);
   OK(cudaMalloc(&p, 64));
   shifted<<<1, 1>>>((char *)p);
@@ -36,8 +36,10 @@ int main() {
   OK(cudaMemset(p, 1, 64));
   trapped<<<1, 1>>>(p);
   after("a trap", cudaErrorLaunchFailure);
-  int *host = (int *)malloc(64);
-  store<<<1, 1>>>(host, 0);
+  int *host = (int *)malloc(64), reachable = 0;
+  OK(cudaDeviceGetAttribute(&reachable, cudaDevAttrPageableMemoryAccess, 0));
+  if (reachable) OK(cudaMalloc((void **)&p, 64));
+  store<<<1, 1>>>(reachable ? p + (1LL << 44) : host, 0);
   after("the host's memory", cudaErrorIllegalAddress);
   free(host);
   puts("recovery: ok");
