@@ -20,6 +20,7 @@
 #define HEDDLE_DIFFTEST_H
 
 #include "heddle/device.h"
+#include "heddle/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,7 +54,8 @@ HD_API hd_status hd_difftest_form_module(uint64_t first, uint32_t n, hd_buf *out
 
 typedef struct hd_difftest_options {
   const char *device; /* compared with the emulator: a name that hd_device_open takes, or emu:portable,
-                         emu:avx2, emu:avx512; NULL: cuda:0 */
+                         emu:avx2, emu:avx512; NULL: cuda, the GPU of this worker's number (`local`), or
+                         the only one that it sees */
   hd_device_options devices;
   hd_difftest_select select; /* sm 0: the device's; emulated is set where both sides are emulators */
   uint64_t seed, first, programs;
@@ -61,7 +63,7 @@ typedef struct hd_difftest_options {
   unsigned threads;     /* host threads, each with devices of its own, a GPU's in a child process; 0: all
                            processors */
   uint32_t max_reports; /* differences to reduce and report; 0: 20 */
-  void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL; from one thread at a time */
+  void (*progress)(void *ctx, size_t done, size_t n); /* of modules; may be NULL; one thread at a time */
   void *ctx;
 } hd_difftest_options;
 
@@ -95,17 +97,17 @@ typedef struct hd_difftest_result {
   size_t n_counts;
   hd_difftest_report *reports; /* by program number; at most max_reports */
   size_t n_reports;
-  double seconds; /* wall clock */
-
+  double seconds;                                           /* wall clock */
   double seconds_emulator, seconds_compile, seconds_device; /* summed over threads */
-  char title[128];                                          /* of the device */
+  char device[64], title[128]; /* the device's name, as it was opened, and its own */
   unsigned sm;
 } hd_difftest_result;
 
-/* Run programs first..first+programs-1. HD_OK whether or not some differ. A program that one side refuses or
- * faults on counts as one that differs and is reduced like the others. The calling process must not have used
- * CUDA: its children do. */
-HD_API hd_status hd_difftest_run(const hd_difftest_options *o, hd_difftest_result *out, hd_diag *d);
+/* Run programs first..first+programs-1, a module an item; how, whole: as hd_work_run has them. HD_OK whether
+ * or not some differ. A program that one side refuses or faults on counts as one that differs and is reduced
+ * like the others. The calling process must not have used CUDA: its children do. */
+HD_API hd_status hd_difftest_run(const hd_difftest_options *o, const hd_work_how *how, bool *whole,
+                                 hd_difftest_result *out, hd_diag *d);
 HD_API void hd_difftest_result_free(hd_difftest_result *r);
 
 #ifdef __cplusplus

@@ -3,13 +3,15 @@
 #include "heddle/results.h"
 
 int cmd_difftest(int argc, char **argv) {
-  hd_difftest_options o = {.device = "cuda:0", .seed = 1, .programs = 1000, .progress = cli_progress};
+  hd_difftest_options o = {.device = "cuda", .seed = 1, .programs = 1000, .progress = cli_progress};
   uint64_t sm = 0, threads = 0, per_module = 0, reports = 0;
-  bool json = false;
+  bool json = false, whole;
+  cli_work work = {0};
+  hd_work_how how;
   const cli_option options[] = {
       {"device", 0, CLI_TEXT, &o.device, 0, "D",
        "the other side: cuda:N, or an instruction set of the emulator's own: emu:portable,\nemu:avx2, "
-       "emu:avx512 (default: cuda:0)"},
+       "emu:avx512 (default: cuda, the first GPU; of MPI's ranks, each its own)"},
       {"programs", 0, CLI_NUMBER, &o.programs, UINT32_MAX, "N", "how many (default: 1000)"},
       CLI_COMMON_AS("seed", &o.seed, "of all programs (default: 1)"),
       {"first", 0, CLI_NUMBER, &o.first, UINT64_MAX / 2, "N",
@@ -22,6 +24,7 @@ int cmd_difftest(int argc, char **argv) {
       {"per-module", 0, CLI_NUMBER, &per_module, 4096, "N", "programs compiled together (default: 64)"},
       {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
        "host threads, each with a process for a GPU of its own (default: all)"},
+      CLI_WORK_OPTIONS(work),
       CLI_COMMON("json", &json),
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
@@ -34,7 +37,10 @@ int cmd_difftest(int argc, char **argv) {
   o.ctx = "difftest";
   hd_difftest_result r;
   hd_diag d = {0};
-  if (hd_difftest_run(&o, &r, &d) != HD_OK) return cli_fail(&d);
+  hd_status st = cli_work_how(&work, &how, &d);
+  if (st == HD_OK) st = hd_difftest_run(&o, &how, &whole, &r, &d);
+  if (st != HD_OK) return cli_fail(&d);
+  if (!whole) return cli_work_left(&how);
   hd_buf out = {0};
   (json ? hd_difftest_json : hd_difftest_text)(&o, &r, &out);
   rc = cli_print(&out);

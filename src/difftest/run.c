@@ -9,42 +9,50 @@
 
 /* ---- A run --------------------------------------------------------------------------------------- */
 
-typedef HD_VEC(hd_difftest_report) reports;
-typedef HD_VEC(hd_difftest_count) counts;
+typedef struct worker {
+  struct run *r;
+  dt_side emulator, other;
+  dt_program *programs; /* per_module of them */
+  char *after[2];
+  uint64_t cap;
+  struct answer *answer; /* of the module at hand */
+  hd_buf differences;    /* its, see below */
+} worker;
 
 typedef struct run {
   const hd_difftest_options *o;
-  const char *name;
+  const char *device; /* the other side; `own`, where the options leave it open */
+  char own[24];
   dt_change change;
   dt_menu menu;
   unsigned sm, n_threads;
-  uint32_t per_module;
-  pthread_mutex_t lock; /* of all that follows */
-  uint64_t next;        /* program to hand out */
-  uint64_t done;
+  uint32_t per_module, max_reports;
+  worker *workers;
   hd_difftest_result *out;
-  reports reports;
-  counts counts;
-  uint32_t reporting; /* reports made or begun */
-  hd_status status;
-  hd_diag diag;
+  HD_VEC(hd_difftest_report) reports;
+  HD_VEC(hd_difftest_count) counts;
+  pthread_mutex_t lock;      /* of what follows */
+  HD_VEC(uint64_t) reducing; /* numbers of programs that were reduced here, or are being so */
 } run;
 
-static void fail_run(run *r, hd_status st, const hd_diag *d, uint64_t first, uint32_t n) {
-  pthread_mutex_lock(&r->lock);
-  if (r->status == HD_OK) {
-    r->status = st;
-    r->diag = *d;
-    const size_t len = strlen(r->diag.message);
-    if (n)
-      snprintf(r->diag.message + len, sizeof r->diag.message - len, " (programs %llu to %llu of seed %llu)",
-               (unsigned long long)first, (unsigned long long)(first + n - 1),
-               (unsigned long long)r->o->seed);
-  }
-  pthread_mutex_unlock(&r->lock);
-}
+/* ---- Answers ----------------------------------------------------------------------------------------- */
 
-/* With the lock. NULL: out of memory. */
+enum { MOST_RULES = 32 }; /* dt_difference.bounded has a bit for each */
+
+/* One program that differs beyond all bounds; the reduced one's text is behind it. */
+typedef struct difference {
+  uint64_t program, len;
+  bool compiler;
+  char culprit[96]; /* "": it was not reduced */
+} difference;
+
+/* What a module of programs comes to; its differences are behind it, by program number. */
+typedef struct answer {
+  uint64_t programs, instructions, bounded, n_differences, rules[MOST_RULES];
+  double seconds_emulator, seconds_compile, seconds_device;
+} answer;
+
+/* NULL: out of memory. */
 static hd_difftest_tally *tally_of(run *r, const char *instruction) {
   hd_difftest_count fresh = {.instruction = ""};
   for (size_t k = 0; k < r->counts.n; k++)
@@ -53,47 +61,65 @@ static hd_difftest_tally *tally_of(run *r, const char *instruction) {
   return hd_vec_push(&r->counts, fresh) ? &r->counts.data[r->counts.n - 1].tally : NULL;
 }
 
-static void count_bounded(run *r, uint32_t rules) {
-  pthread_mutex_lock(&r->lock);
-  r->out->tally.bounded++;
-  for (unsigned k = 0; k < dt_rule_count(); k++) {
-    hd_difftest_tally *t = rules >> k & 1 ? tally_of(r, dt_rule_instruction(k)) : NULL;
-    if (t) t->bounded++;
-  }
-  pthread_mutex_unlock(&r->lock);
-}
-
-static void count_difference(run *r, bool compiler, const char *instruction) {
-  pthread_mutex_lock(&r->lock);
-  hd_difftest_tally *const both[] = {&r->out->tally, tally_of(r, instruction)};
+/* The first max_reports are kept, whichever others were reduced. */
+static hd_status take_difference(run *r, const difference *x, const char *text, hd_diag *d) {
+  const bool kept = x->culprit[0] && r->reports.n < r->max_reports;
+  hd_difftest_report report = {.program = x->program, .compiler = x->compiler};
+  hd_difftest_tally *const both[] = {&r->out->tally, tally_of(r, kept ? x->culprit : "not reduced")};
+  if (!both[1]) return hd_nomem(d);
   for (unsigned k = 0; k < 2; k++) {
-    if (both[k]) both[k]->compiler += compiler;
-    if (both[k]) both[k]->different += !compiler;
+    both[k]->compiler += x->compiler;
+    both[k]->different += !x->compiler;
   }
-  pthread_mutex_unlock(&r->lock);
+  if (!kept) return HD_OK;
+  memcpy(report.culprit, x->culprit, sizeof report.culprit);
+  report.text = strndup(text, x->len);
+  if (report.text && hd_vec_push(&r->reports, report)) return HD_OK;
+  free(report.text);
+  return hd_nomem(d);
 }
 
-/* Room for one more report? */
-static bool wants_report(run *r) {
+static hd_status take_module(void *ctx, size_t i, const void *bytes, size_t len, hd_diag *d) {
+  run *r = ctx;
+  answer a;
+  if (len < sizeof a) return hd_fail(d, HD_ERR_INPUT, "an answer of no module");
+  memcpy(&a, bytes, sizeof a);
+  const char *at = (const char *)bytes + sizeof a, *end = (const char *)bytes + len;
+  r->out->programs += a.programs;
+  r->out->instructions += a.instructions;
+  r->out->tally.bounded += a.bounded;
+  r->out->seconds_emulator += a.seconds_emulator;
+  r->out->seconds_compile += a.seconds_compile;
+  r->out->seconds_device += a.seconds_device;
+  for (unsigned k = 0; k < dt_rule_count(); k++) {
+    hd_difftest_tally *t = a.rules[k] ? tally_of(r, dt_rule_instruction(k)) : NULL;
+    if (a.rules[k] && !t) return hd_nomem(d);
+    if (t) t->bounded += a.rules[k];
+  }
+  hd_status st = HD_OK;
+  for (uint64_t k = 0; st == HD_OK && k < a.n_differences; k++) {
+    difference x;
+    if ((size_t)(end - at) < sizeof x) return hd_fail(d, HD_ERR_INPUT, "an answer that was cut off");
+    memcpy(&x, at, sizeof x);
+    at += sizeof x;
+    if ((size_t)(end - at) < x.len) return hd_fail(d, HD_ERR_INPUT, "an answer that was cut off");
+    st = take_difference(r, &x, at, d);
+    at += x.len;
+  }
+  return st;
+}
+
+/* ---- Programs on both sides -------------------------------------------------------------------------- */
+
+/* Is the program one of the first max_reports that differ, as far as is known here? */
+static bool wants_report(run *r, uint64_t program) {
+  uint32_t before = 0;
   pthread_mutex_lock(&r->lock);
-  const bool yes = r->reporting < r->o->max_reports;
-  r->reporting += yes;
+  for (size_t k = 0; k < r->reducing.n; k++) before += r->reducing.data[k] < program;
+  const bool yes = before < r->max_reports && hd_vec_push(&r->reducing, program);
   pthread_mutex_unlock(&r->lock);
   return yes;
 }
-
-static void add_report(run *r, hd_difftest_report *report) {
-  pthread_mutex_lock(&r->lock);
-  if (!hd_vec_push(&r->reports, *report)) free(report->text);
-  pthread_mutex_unlock(&r->lock);
-}
-
-typedef struct worker {
-  run *r;
-  dt_side emulator, other;
-  char *before, *after[2];
-  uint64_t cap;
-} worker;
 
 static hd_status worker_room(worker *w, uint64_t bytes, hd_diag *d) {
   if (bytes <= w->cap) return HD_OK;
@@ -140,16 +166,26 @@ static hd_status agrees_unoptimized(worker *w, const dt_program *p, bool *yes, h
   return is_final(st) ? st : HD_OK;
 }
 
-static void report_difference(worker *w, const dt_program *p) {
-  hd_difftest_report report = {.program = p->number, .culprit = "not reduced"};
-  hd_diag d = {0};
-  hd_status st = agrees_unoptimized(w, p, &report.compiler, &d);
-  if (st == HD_OK && wants_report(w->r)) {
-    st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, &d);
-    if (st == HD_OK) add_report(w->r, &report);
-  }
-  count_difference(w->r, report.compiler, report.culprit);
-  if (st != HD_OK) fail_run(w->r, st, &d, p->number, 1);
+static hd_status report_difference(worker *w, const dt_program *p, hd_diag *d) {
+  hd_difftest_report report = {.program = p->number};
+  difference x = {.program = p->number};
+  hd_status st = agrees_unoptimized(w, p, &x.compiler, d);
+  report.compiler = x.compiler;
+  if (st == HD_OK && wants_report(w->r, p->number))
+    st = dt_reduce(&w->emulator, &w->other, p, w->r->sm, &report, d);
+  memcpy(x.culprit, report.culprit, sizeof x.culprit);
+  x.compiler = report.compiler;
+  x.len = report.text ? strlen(report.text) : 0;
+  hd_buf_put(&w->differences, (const char *)&x, sizeof x);
+  hd_buf_put(&w->differences, report.text ? report.text : "", x.len);
+  w->answer->n_differences++;
+  free(report.text);
+  return st;
+}
+
+static void count_bounded(answer *a, uint32_t rules) {
+  a->bounded++;
+  for (unsigned k = 0; k < MOST_RULES; k++) a->rules[k] += rules >> k & 1;
 }
 
 /* Programs of a batch that one side does not run to the end are found one by one. */
@@ -162,105 +198,113 @@ static hd_status run_batch(worker *w, const dt_program *programs, uint32_t n, hd
   if (st != HD_OK && !is_final(st)) {
     st = HD_OK;
     if (n == 1)
-      report_difference(w, programs);
+      st = report_difference(w, programs, d);
     else
       for (uint32_t k = 0; k < n && st == HD_OK; k++) st = run_batch(w, &programs[k], 1, d);
   } else if (st == HD_OK) {
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n && st == HD_OK; k++) {
       const dt_difference x =
           dt_compare(&programs[k], w->after[0] + b.offsets[k], w->after[1] + b.offsets[k]);
       if (x.found)
-        report_difference(w, &programs[k]);
+        st = report_difference(w, &programs[k], d);
       else if (x.bounded)
-        count_bounded(w->r, x.bounded);
+        count_bounded(w->answer, x.bounded);
     }
   }
   dt_batch_free(&b);
   return st;
 }
 
-static void work(worker *w) {
+/* ---- Modules as items -------------------------------------------------------------------------------- */
+
+static hd_status run_programs(worker *w, uint64_t first, uint32_t n, hd_diag *d) {
   run *r = w->r;
-  const uint64_t end = r->o->first + r->o->programs;
-  dt_program *programs = calloc(r->per_module, sizeof *programs);
-  hd_diag d = {0};
-  if (!programs) {
-    hd_nomem(&d);
-    fail_run(r, HD_ERR_NOMEM, &d, 0, 0);
+  bool failed = false;
+  for (uint32_t k = 0; k < n; k++) {
+    dt_program_make(&r->menu, r->o->seed, first + k, &w->programs[k]);
+    w->answer->instructions += w->programs[k].instructions;
+    failed |= w->programs[k].failed;
   }
-  while (programs) {
-    pthread_mutex_lock(&r->lock);
-    const uint64_t first = r->next;
-    const uint32_t n = r->status != HD_OK            ? 0
-                       : end - first < r->per_module ? (uint32_t)(end - first)
-                                                     : r->per_module;
-    r->next += n;
-    pthread_mutex_unlock(&r->lock);
-    if (!n) break;
-    uint64_t instructions = 0;
-    bool failed = false;
-    for (uint32_t k = 0; k < n; k++) {
-      dt_program_make(&r->menu, r->o->seed, first + k, &programs[k]);
-      instructions += programs[k].instructions;
-      failed |= programs[k].failed;
-    }
-    hd_status st = failed ? hd_nomem(&d) : run_batch(w, programs, n, &d);
-    if (st != HD_OK) fail_run(r, st, &d, first, n);
-    for (uint32_t k = 0; k < n; k++) dt_program_free(&programs[k]);
-    pthread_mutex_lock(&r->lock);
-    r->done += n;
-    r->out->programs += n;
-    r->out->instructions += instructions;
-    if (r->o->progress) r->o->progress(r->o->ctx, (size_t)r->done, (size_t)r->o->programs);
-    pthread_mutex_unlock(&r->lock);
-  }
-  free(programs);
-}
-
-static void run_worker(void *ctx, unsigned number) {
-  worker *w = (worker *)ctx + number;
-  hd_diag d = {0};
-  hd_status st = dt_side_open("emu", &w->r->o->devices, &w->emulator, &d);
-  if (st == HD_OK)
-    work(w);
-  else
-    fail_run(w->r, st, &d, 0, 0);
-}
-
-/* The other sides are opened here, before there are threads, and closed when there are none. */
-static hd_status run_workers(run *r, hd_diag *d) {
-  worker *workers = calloc(r->n_threads, sizeof *workers);
-  if (!workers) return hd_nomem(d);
-  hd_status st = HD_OK;
-  for (unsigned k = 0; k < r->n_threads && st == HD_OK; k++) {
-    workers[k].r = r;
-    st = dt_side_open(r->name, &r->o->devices, &workers[k].other, d);
-    workers[k].other.change = r->change;
-  }
-  if (st == HD_OK && !hd_parallel(r->n_threads, run_worker, workers))
-    st = hd_fail(d, HD_ERR_NOMEM, "a thread could not be started");
-  for (unsigned k = 0; k < r->n_threads; k++) {
-    worker *w = &workers[k];
-    r->out->seconds_emulator += w->emulator.seconds_load + w->emulator.seconds_run;
-    r->out->seconds_compile += w->other.seconds_load;
-    r->out->seconds_device += w->other.seconds_run;
-    dt_side_close(&w->emulator);
-    dt_side_close(&w->other);
-    free(w->after[0]);
-  }
-  free(workers);
+  hd_status st = failed ? hd_nomem(d) : run_batch(w, w->programs, n, d);
+  for (uint32_t k = 0; k < n; k++) dt_program_free(&w->programs[k]);
   return st;
 }
 
-/* Find out the device's name, and the forms that programs are made from. */
-static hd_status prepare(run *r, hd_diag *d) {
+static void take_seconds(worker *w) {
+  w->answer->seconds_emulator = w->emulator.seconds_load + w->emulator.seconds_run;
+  w->answer->seconds_compile = w->other.seconds_load;
+  w->answer->seconds_device = w->other.seconds_run;
+  w->emulator.seconds_load = w->emulator.seconds_run = w->other.seconds_load = w->other.seconds_run = 0;
+}
+
+static hd_status run_module(void *ctx, size_t i, unsigned thread, hd_buf *out, hd_diag *d) {
+  run *r = ctx;
+  worker *w = &r->workers[thread];
+  const uint64_t first = r->o->first + (uint64_t)i * r->per_module,
+                 left = r->o->first + r->o->programs - first;
+  const uint32_t n = left < r->per_module ? (uint32_t)left : r->per_module;
+  answer a = {.programs = n};
+  hd_diag why = {0};
+  w->answer = &a;
+  hd_buf_clear(&w->differences);
+  hd_status st = run_programs(w, first, n, &why);
+  take_seconds(w);
+  hd_buf_put(out, (const char *)&a, sizeof a);
+  hd_buf_put(out, w->differences.data ? w->differences.data : "", w->differences.len);
+  if (st == HD_OK) return w->differences.failed ? hd_nomem(d) : HD_OK;
+  return hd_fail(d, st, "%s (programs %llu to %llu of seed %llu)", why.message, (unsigned long long)first,
+                 (unsigned long long)(first + n - 1), (unsigned long long)r->o->seed);
+}
+
+/* Before there are threads: a GPU's side is a process. */
+static hd_status open_workers(run *r, hd_diag *d) {
+  hd_status st = HD_OK;
+  r->workers = calloc(r->n_threads, sizeof *r->workers);
+  if (!r->workers) return hd_nomem(d);
+  for (unsigned k = 0; k < r->n_threads && st == HD_OK; k++) {
+    worker *w = &r->workers[k];
+    w->r = r;
+    w->programs = calloc(r->per_module, sizeof *w->programs);
+    st = w->programs ? dt_side_open(r->device, &r->o->devices, &w->other, d) : hd_nomem(d);
+    w->other.change = r->change;
+    if (st == HD_OK) st = dt_side_open("emu", &r->o->devices, &w->emulator, d);
+  }
+  return st;
+}
+
+static void close_workers(run *r) {
+  for (unsigned k = 0; r->workers && k < r->n_threads; k++) {
+    worker *w = &r->workers[k];
+    dt_side_close(&w->emulator);
+    dt_side_close(&w->other);
+    hd_buf_free(&w->differences);
+    free(w->programs);
+    free(w->after[0]);
+  }
+  free(r->workers);
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------- */
+
+static hd_status ask(run *r, const char *name, hd_device_info *info, hd_diag *d) {
   dt_side s;
-  hd_status st = dt_side_open(r->name, &r->o->devices, &s, d);
-  hd_device_info info;
-  if (st == HD_OK) st = dt_side_info(&s, &info, d);
+  r->device = name;
+  snprintf(r->out->device, sizeof r->out->device, "%s", name);
+  hd_status st = dt_side_open(name, &r->o->devices, &s, d);
+  if (st == HD_OK) st = dt_side_info(&s, info, d);
   dt_side_close(&s);
-  if (st != HD_OK) return st;
+  return st;
+}
+
+/* Find out the device, and the forms that programs are made from. */
+static hd_status prepare(run *r, uint32_t local, hd_diag *d) {
   hd_difftest_select select = r->o->select;
+  hd_device_info info;
+  snprintf(r->own, sizeof r->own, "cuda:%u", local);
+  const bool any = strcmp(r->o->device, "cuda") == 0;
+  hd_status st = ask(r, any ? r->own : r->o->device, &info, d);
+  if (st != HD_OK && any && local) st = ask(r, "cuda:0", &info, d); /* it sees no other */
+  if (st != HD_OK) return st;
   memcpy(r->out->title, info.title, sizeof r->out->title);
   select.emulated |= info.kind != HD_DEVICE_CUDA;
   if (!select.sm) select.sm = info.arch;
@@ -268,9 +312,36 @@ static hd_status prepare(run *r, hd_diag *d) {
   return dt_menu_make(&select, &r->menu, d);
 }
 
-static int by_program(const void *a, const void *b) {
-  const hd_difftest_report *x = a, *y = b;
-  return x->program < y->program ? -1 : x->program > y->program;
+static hd_digest identify(const run *r) {
+  const hd_difftest_options *o = r->o;
+  const uint64_t numbers[] = {o->seed, o->first, o->programs, r->per_module, r->max_reports, r->sm};
+  hd_digest h = hd_digest_begin();
+  hd_digest_text(&h, "difftest");
+  hd_digest_text(&h, o->device);
+  hd_digest_text(&h, r->out->title);
+  hd_digest_text(&h, o->select.pattern ? o->select.pattern : "*");
+  hd_digest_bytes(&h, numbers, sizeof numbers);
+  return h;
+}
+
+static hd_status run_modules(run *r, const hd_work_how *how, bool *whole, hd_diag *d) {
+  const hd_difftest_options *o = r->o;
+  hd_work w = {.identity = identify(r),
+               .n = (size_t)((o->programs + r->per_module - 1) / r->per_module),
+               .item = run_module,
+               .take = take_module,
+               .ctx = r,
+               .progress = o->progress,
+               .progress_ctx = o->ctx};
+  const bool elsewhere = how && (how->pool || how->n_parts);
+  snprintf(w.worker.kind, sizeof w.worker.kind, "%s", r->out->title);
+  r->n_threads = o->threads ? o->threads : hd_cpu_count();
+  if (r->n_threads > w.n) r->n_threads = w.n ? (unsigned)w.n : 1;
+  w.threads = r->n_threads;
+  hd_status st = elsewhere ? HD_OK : open_workers(r, d);
+  if (st == HD_OK) st = hd_work_run(&w, how, whole, d);
+  close_workers(r);
+  return st;
 }
 
 static int by_importance(const void *a, const void *b) {
@@ -279,47 +350,38 @@ static int by_importance(const void *a, const void *b) {
   return strcmp(x->instruction, y->instruction);
 }
 
-hd_status dt_run_changed(const hd_difftest_options *options, dt_change change, hd_difftest_result *out,
-                         hd_diag *d) {
+hd_status dt_run_changed(const hd_difftest_options *options, dt_change change, const hd_work_how *how,
+                         bool *whole, hd_difftest_result *out, hd_diag *d) {
   hd_difftest_options o = *options;
+  const double start = hd_seconds();
   *out = (hd_difftest_result){0};
-  if (!o.max_reports) o.max_reports = 20;
+  *whole = false;
+  if (!o.device) o.device = "cuda";
   run r = {.o = &o,
-           .name = o.device ? o.device : "cuda:0",
            .change = change,
            .per_module = o.per_module ? o.per_module : 64,
-           .next = o.first,
+           .max_reports = o.max_reports ? o.max_reports : 20,
            .out = out,
            .lock = PTHREAD_MUTEX_INITIALIZER};
-  const double start = hd_seconds();
   if (o.programs > UINT64_MAX - o.first) return hd_fail(d, HD_ERR_USAGE, "program numbers end at 2^64");
-  hd_status st = prepare(&r, d);
-  if (st != HD_OK) return st;
-  const uint64_t modules = (o.programs + r.per_module - 1) / r.per_module;
-  r.n_threads = o.threads ? o.threads : hd_cpu_count();
-  if (r.n_threads > modules) r.n_threads = modules ? (unsigned)modules : 1;
-  hd_diag failure = {0};
-  st = run_workers(&r, &failure);
-  if (st != HD_OK && r.status == HD_OK) {
-    r.status = st;
-    r.diag = failure;
-  }
+  hd_status st = prepare(&r, how ? how->local : 0, d);
+  if (st == HD_OK) st = run_modules(&r, how, whole, d);
   dt_menu_free(&r.menu);
+  hd_vec_free(&r.reducing);
   pthread_mutex_destroy(&r.lock);
-  if (r.reports.n) qsort(r.reports.data, r.reports.n, sizeof *r.reports.data, by_program);
+  if (r.counts.n) qsort(r.counts.data, r.counts.n, sizeof *r.counts.data, by_importance);
   out->reports = r.reports.data;
   out->n_reports = r.reports.n;
-  if (r.counts.n) qsort(r.counts.data, r.counts.n, sizeof *r.counts.data, by_importance);
   out->counts = r.counts.data;
   out->n_counts = r.counts.n;
   out->seconds = hd_seconds() - start;
-  if (r.status != HD_OK && d) *d = r.diag;
-  if (r.status != HD_OK) hd_difftest_result_free(out);
-  return r.status;
+  if (st != HD_OK) hd_difftest_result_free(out);
+  return st;
 }
 
-hd_status hd_difftest_run(const hd_difftest_options *o, hd_difftest_result *out, hd_diag *d) {
-  return dt_run_changed(o, NULL, out, d);
+hd_status hd_difftest_run(const hd_difftest_options *o, const hd_work_how *how, bool *whole,
+                          hd_difftest_result *out, hd_diag *d) {
+  return dt_run_changed(o, NULL, how, whole, out, d);
 }
 
 void hd_difftest_result_free(hd_difftest_result *r) {

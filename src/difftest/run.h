@@ -3,8 +3,10 @@
 #define HEDDLE_DIFFTEST_RUN_H
 
 #include "difftest/side.h"
+#include "heddle/difftest.h"
 
 /* hd_difftest_run with a change to the text that the other side compiles. */
-hd_status dt_run_changed(const hd_difftest_options *o, dt_change change, hd_difftest_result *out, hd_diag *d);
+hd_status dt_run_changed(const hd_difftest_options *o, dt_change change, const hd_work_how *how, bool *whole,
+                         hd_difftest_result *out, hd_diag *d);
 
 #endif

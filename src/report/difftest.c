@@ -19,7 +19,7 @@ void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_result *r,
   for (size_t k = 0; k < r->n_counts; k++) json_array_append_new(counts, count_json(&r->counts[k]));
   report_put_json(
       json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}", "device",
-                o->device, "title", r->title, "sm", (int)r->sm, "seed", (json_int_t)o->seed, "first",
+                r->device, "title", r->title, "sm", (int)r->sm, "seed", (json_int_t)o->seed, "first",
                 (json_int_t)o->first, "programs", (json_int_t)r->programs, "instructions",
                 (json_int_t)r->instructions, "bounded", (json_int_t)r->tally.bounded, "compiler",
                 (json_int_t)r->tally.compiler, "different", (json_int_t)r->tally.different, "seconds",
@@ -49,7 +49,7 @@ void hd_difftest_text(const hd_difftest_options *o, const hd_difftest_result *r,
   hd_buf_printf(out,
                 "%llu programs of %llu instructions on the emulator and %s (%s, sm_%u): %llu differ within "
                 "documented bounds, %llu by the optimizer of the device's compiler, %llu unexplained\n",
-                (unsigned long long)r->programs, (unsigned long long)r->instructions, o->device, r->title,
+                (unsigned long long)r->programs, (unsigned long long)r->instructions, r->device, r->title,
                 r->sm, (unsigned long long)r->tally.bounded, (unsigned long long)r->tally.compiler,
                 (unsigned long long)r->tally.different);
 }

@@ -85,3 +85,12 @@ A proof, and one that fails:
   $ heddle check layernorm --device emu --shard 1/2
   heddle: check: --dispatcher and parts are for the emulator, not for --device
   [2]
+
+Random programs:
+
+  $ heddle difftest --device emu:portable --programs 200 > one
+  $ for i in 1 2; do heddle difftest --device emu:portable --programs 200 --shard $i/2 2> log; done
+  $ heddle merge difftest.?-of-2.journal > parts; cmp one parts
+  $ heddle difftest --device emu:portable --programs 200 --seed 2 --journal difftest.1-of-2.journal --resume
+  heddle: difftest.1-of-2.journal is the journal of other work: the command, its input, a GPU's file or heddle differ
+  [2]

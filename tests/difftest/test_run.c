@@ -1,14 +1,18 @@
 /* Programs on both sides: agreement, and that differences are found, reduced and replayed. */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "difftest/run.h"
 
 static void ok(hd_status st, const hd_diag *d) {
   if (st != HD_OK) fail_msg("%s", d->message);
 }
+
+static bool whole;
 
 /* ---- Agreement ------------------------------------------------------------------------- */
 
@@ -39,7 +43,7 @@ static void instruction_sets_agree(void **state) {
     const hd_difftest_options o = options_for(sides[k].device, 700);
     hd_difftest_result r;
     hd_diag d = {0};
-    ok(hd_difftest_run(&o, &r, &d), &d);
+    ok(hd_difftest_run(&o, NULL, &whole, &r, &d), &d);
     assert_int_equal(r.programs, 700);
     assert_true(r.instructions > 700);
     if (r.tally.different) fail_msg("%s: %s\n%s", sides[k].device, r.reports[0].culprit, r.reports[0].text);
@@ -73,11 +77,11 @@ static uint32_t lines_with(const char *text, const char *word) {
 }
 
 static void a_mistake_is_found_and_reduced_to_its_instruction(void **state) {
-  hd_difftest_options o = options_for("emu", 1500);
+  hd_difftest_options o = options_for("emu", 1000);
   o.max_reports = 2;
   hd_difftest_result r;
   hd_diag d = {0};
-  ok(dt_run_changed(&o, sad_subtracts, &r, &d), &d);
+  ok(dt_run_changed(&o, sad_subtracts, NULL, &whole, &r, &d), &d);
   assert_true(r.tally.different > 0 && r.n_reports > 0);
   for (size_t k = 0; k < r.n_reports; k++) {
     const char *text = r.reports[k].text;
@@ -93,7 +97,7 @@ static void a_mistake_is_found_and_reduced_to_its_instruction(void **state) {
   o.first = r.reports[0].program;
   o.programs = 1;
   hd_difftest_result again;
-  ok(dt_run_changed(&o, sad_subtracts, &again, &d), &d);
+  ok(dt_run_changed(&o, sad_subtracts, NULL, &whole, &again, &d), &d);
   assert_int_equal(again.tally.different, 1);
   assert_string_equal(again.reports[0].text, r.reports[0].text);
   hd_difftest_result_free(&r);
@@ -105,7 +109,7 @@ static void approximations_are_bounded(void **state) {
   o.select.pattern = "tanh.approx.f32";
   hd_difftest_result r;
   hd_diag d = {0};
-  ok(dt_run_changed(&o, tanh_is_sine, &r, &d), &d);
+  ok(dt_run_changed(&o, tanh_is_sine, NULL, &whole, &r, &d), &d);
   assert_true(r.tally.different > 30);
   hd_difftest_result_free(&r);
 
@@ -154,14 +158,14 @@ static void differences_are_counted_by_what_explains_them(void **state) {
   hd_difftest_result r;
   hd_diag d = {0};
   o.select.pattern = "rcp.approx*.f32";
-  ok(dt_run_changed(&o, rcp_rounds_up, &r, &d), &d);
+  ok(dt_run_changed(&o, rcp_rounds_up, NULL, &whole, &r, &d), &d);
   assert_true(r.tally.bounded > 100 && r.tally.compiler == 0 && r.tally.different == 0);
   assert_int_equal(tally_of(&r, "rcp.approx.f32")->bounded, r.tally.bounded);
   assert_true(r.n_counts == 1 && r.n_reports == 0);
   hd_difftest_result_free(&r);
 
   o.select.pattern = "sad.*";
-  ok(dt_run_changed(&o, sad_is_optimized, &r, &d), &d);
+  ok(dt_run_changed(&o, sad_is_optimized, NULL, &whole, &r, &d), &d);
   assert_true(r.tally.compiler > 50 && r.tally.bounded == 0 && r.tally.different == 0);
   assert_true(r.n_reports == 3 && r.reports[0].compiler);
   assert_non_null(strstr(r.reports[0].text, "does not optimize"));
@@ -169,7 +173,7 @@ static void differences_are_counted_by_what_explains_them(void **state) {
   assert_int_equal(tally_of(&r, "not reduced")->compiler, r.tally.compiler - 3);
   hd_difftest_result_free(&r);
 
-  ok(dt_run_changed(&o, sad_subtracts, &r, &d), &d);
+  ok(dt_run_changed(&o, sad_subtracts, NULL, &whole, &r, &d), &d);
   assert_true(r.tally.different > 50 && r.tally.bounded == 0 && r.tally.compiler == 0);
   hd_difftest_result_free(&r);
 }
@@ -182,12 +186,66 @@ static void a_program_that_does_not_run_is_named(void **state) {
   const hd_difftest_options o = options_for("emu", 8);
   hd_difftest_result r;
   hd_diag d = {0};
-  ok(dt_run_changed(&o, does_not_parse, &r, &d), &d);
+  ok(dt_run_changed(&o, does_not_parse, NULL, &whole, &r, &d), &d);
   assert_int_equal(r.tally.different, 0); /* alone, no program is called p3 */
   hd_difftest_result_free(&r);
   hd_difftest_options none = options_for("emu", 8);
   none.select.pattern = "nosuch.*";
-  assert_int_equal(hd_difftest_run(&none, &r, &d), HD_ERR_USAGE);
+  assert_int_equal(hd_difftest_run(&none, NULL, &whole, &r, &d), HD_ERR_USAGE);
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------- */
+
+static void same_result(const hd_difftest_result *a, const hd_difftest_result *b) {
+  assert_int_equal(a->programs, b->programs);
+  assert_int_equal(a->instructions, b->instructions);
+  assert_memory_equal(&a->tally, &b->tally, sizeof a->tally);
+  assert_int_equal(a->n_counts, b->n_counts);
+  assert_memory_equal(a->counts, b->counts, a->n_counts * sizeof *a->counts);
+  assert_int_equal(a->n_reports, b->n_reports);
+  for (size_t k = 0; k < a->n_reports; k++) {
+    assert_int_equal(a->reports[k].program, b->reports[k].program);
+    assert_string_equal(a->reports[k].culprit, b->reports[k].culprit);
+    assert_string_equal(a->reports[k].text, b->reports[k].text);
+  }
+}
+
+/* Differences in all parts, more than are reported. */
+static void parts_make_the_result_of_one_run(void **state) {
+  static const char *const words[] = {"difftest"};
+  hd_difftest_options o = options_for("emu", 100);
+  o.select.pattern = "sad.*";
+  o.per_module = 8;
+  o.threads = 1;
+  hd_difftest_result one, again, part;
+  hd_diag d = {0};
+  ok(dt_run_changed(&o, sad_subtracts, NULL, &whole, &one, &d), &d);
+  assert_true(whole && one.n_reports == o.max_reports && one.tally.different > o.max_reports);
+  o.threads = 4;
+  ok(dt_run_changed(&o, sad_subtracts, NULL, &whole, &again, &d), &d);
+  same_result(&one, &again);
+  hd_difftest_result_free(&again);
+
+  char folder[] = "/tmp/heddle-difftest-XXXXXX", paths[3][64];
+  const char *parts[3];
+  assert_non_null(mkdtemp(folder));
+  for (uint32_t k = 3; k-- > 0;) {
+    snprintf(paths[k], sizeof paths[k], "%s/%u", folder, k);
+    parts[k] = paths[k];
+    const hd_work_how how = {
+        .journal = paths[k], .shard = k + 1, .shards = 3, .command = words, .n_words = 1};
+    ok(dt_run_changed(&o, sad_subtracts, &how, &whole, &part, &d), &d);
+    assert_true(!whole && part.n_reports == 0);
+    hd_difftest_result_free(&part);
+  }
+  const hd_work_how merge = {.parts = parts, .n_parts = 3};
+  ok(dt_run_changed(&o, NULL, &merge, &whole, &again, &d), &d);
+  assert_true(whole);
+  same_result(&one, &again);
+  hd_difftest_result_free(&one);
+  hd_difftest_result_free(&again);
+  for (size_t k = 0; k < 3; k++) assert_int_equal(remove(paths[k]), 0);
+  assert_int_equal(rmdir(folder), 0);
 }
 
 /* ---- Determinism -------------------------------------------------------------------------------- */
@@ -219,6 +277,7 @@ int main(void) {
       BEHAVIOUR("differences are counted by what explains them",
                 differences_are_counted_by_what_explains_them),
       BEHAVIOUR("a program that does not run is named", a_program_that_does_not_run_is_named),
+      BEHAVIOUR("parts make the result of one run", parts_make_the_result_of_one_run),
       BEHAVIOUR("programs do not depend on what is beside them",
                 programs_do_not_depend_on_what_is_beside_them),
   };

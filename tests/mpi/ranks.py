@@ -116,6 +116,10 @@ def any_number_of_ranks_writes_the_bytes_of_one_process():
     words = ["check", "layernorm", "--size", "tiny", "--plan", "order=reverse,bind=agents"]
     proof = subprocess.run([HEDDLE, *words], check=True, capture_output=True).stdout.decode()
     rc_proof, text_proof = finish(start(2, words))
+    words = ["difftest", "--device", "emu:portable", "--programs", "200", "--op", "tanh*"]
+    one = subprocess.run([HEDDLE, *words], check=True, capture_output=True).stdout.decode()
+    rc_random, random_text = finish(start(2, words))
+    check("so do random programs", rc_random == 0 and random_text == one and "200 programs" in one, random_text)
     check("so does a proof", rc_proof == 0 and text_proof == proof, text_proof)
     check("so does a table", rc == 0 and pathlib.Path("one.md").read_bytes() == pathlib.Path("two.md").read_bytes(), text)
 
