@@ -2,37 +2,9 @@
 // the mean cycles of loads that follow each other.
 //
 //     nvcc -O3 -arch=sm_90a -o priorities priorities.cu && ./priorities
-#include "check.cuh"
+#include "loads.cuh"
 
-typedef unsigned u32;
-typedef unsigned long long u64;
-enum { LINE = 128, MOST = 512 << 10, ROUNDS = 3 };
-
-enum how { PLAIN, HINT, FIRST, FIRST_HINT, NONE, NC, NC_NONE, CG, HOWS };
-static const char *const names[HOWS] = {"ld",
-                                        "ld.L2::cache_hint evict_first",
-                                        "ld.L1::evict_first",
-                                        "ld.L1::evict_first.L2::cache_hint evict_first",
-                                        "ld.L1::no_allocate",
-                                        "ld.nc",
-                                        "ld.nc.L1::no_allocate",
-                                        "ld.cg"};
-
-template <int HOW> __device__ __forceinline__ u32 load(const char *p, u64 policy) {
-  u32 v;
-  if (HOW == PLAIN) asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  if (HOW == HINT) asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(policy));
-  if (HOW == FIRST) asm volatile("ld.global.L1::evict_first.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  if (HOW == FIRST_HINT)
-    asm volatile("ld.global.L1::evict_first.L2::cache_hint.u32 %0, [%1], %2;"
-                 : "=r"(v)
-                 : "l"(p), "l"(policy));
-  if (HOW == NONE) asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  if (HOW == NC) asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  if (HOW == NC_NONE) asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  if (HOW == CG) asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  return v;
-}
+enum { MOST = 512 << 10, ROUNDS = 3 };
 
 // Every load's address follows from the one before, whose word is 0. step: bytes from one to the next.
 template <int HOW> __device__ u64 chase(const char *base, u32 bytes, u32 step, u64 policy, u32 *out) {
@@ -45,8 +17,8 @@ template <int HOW> __device__ u64 chase(const char *base, u32 bytes, u32 step, u
 }
 template <int HOW>
 __global__ void run(const char *base, u32 bytes, u32 step, u32 before, u32 rounds, u64 *cycles, u32 *out) {
-  u64 policy, taken = 0;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  const u64 policy = make_policy<HOW>();
+  u64 taken = 0;
   for (u32 r = 0; r < before; r++) chase<PLAIN>(base, bytes, step, policy, out);
   for (u32 r = 0; r < rounds; r++) taken = chase<HOW>(base, bytes, step, policy, out);
   *cycles = taken;
@@ -55,8 +27,7 @@ __global__ void run(const char *base, u32 bytes, u32 step, u32 before, u32 round
 // Every lane reads a row of its own, four words at once: the cycles of four. Rows are `pitch` bytes apart.
 template <int HOW>
 __global__ void rows(const char *base, u32 pitch, u32 words, bool stores, char *to, u64 *cycles, u32 *out) {
-  u64 policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  const u64 policy = make_policy<HOW>();
   const char *p = base + (u64)threadIdx.x * pitch;
   char *q = to + (u64)threadIdx.x * pitch;
   u32 sum = 0;
