@@ -75,8 +75,11 @@ typedef struct hd_gpu {
   unsigned arch; /* sm number: 20, 52, 61, 90 */
   uint32_t n_sms;
   uint32_t max_ctas, max_warps, max_threads; /* resident per SM */
-  uint32_t schedulers;    /* warp schedulers per SM, each with an equal part of the registers */
-  uint32_t registers;     /* 32-bit registers per SM */
+  uint32_t schedulers; /* warp schedulers per SM, each with an equal part of the registers */
+  uint32_t registers;  /* 32-bit registers per SM */
+  uint32_t
+      free_registers; /* that ptxas gives a thread of itself so that loads are in flight together, and up to
+                         .maxnreg where there is one; 0: registers / max_threads, whatever .maxnreg says */
   uint32_t register_unit; /* allocation granularity per warp */
   uint32_t shared_bytes;  /* per SM, for occupancy */
   uint32_t shared_unit;
@@ -323,6 +326,8 @@ typedef struct hd_replay_options {
   hd_dispatch dispatch;  /* round-robin or demand, as in hardware; others are refused with HD_ERR_UNSUPPORTED.
                             resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
+  uint32_t loads_within; /* with a clock: registers per thread within which ptxas keeps loads in flight, as a
+                            plan told it; 0: as many as leave room for all of an SM's warps */
   uint32_t shared_bytes; /* per CTA */
   uint32_t extra, extra_depth; /* instructions that a plan adds to each task, of each warp, and how many of
                                   them wait for each other: with a clock they take their time */

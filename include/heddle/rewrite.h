@@ -218,6 +218,7 @@ typedef struct hd_added {
   uint32_t depth;        /* so many of them wait for each other: the longest chain */
   bool by_warp;          /* every warp claims for itself, else one for its CTA */
   bool ahead;            /* an agent claims its next task while it does the present one */
+  uint32_t registers;    /* that ptxas may give each thread, by the rewriter's .maxnreg; 0: there is none */
 } hd_added;
 /* Of kernel `func`; `before` and `after`: the module before and after hd_rewrite. */
 HD_API hd_status hd_rewrite_added(const hd_ptx_module *before, const hd_ptx_module *after, uint32_t func,

@@ -187,7 +187,7 @@ static hd_status prepare(corun *c, lane *l, uint64_t *l1_bytes, hd_diag *d) {
     if (st == HD_OK) st = model_replay_set_scheduler(c->m, o, d);
     if (st == HD_OK && c->m->gpu.scheduler == HD_SCHED_CCWS)
       st = hd_fail(d, HD_ERR_UNSUPPORTED, "the warp scheduler ccws is of one launch");
-    if (st == HD_OK) st = model_pace_make(t, &c->m->gpu, &l->paces[i], d);
+    if (st == HD_OK) st = model_pace_make(t, &c->m->gpu, o->loads_within, &l->paces[i], d);
     uint64_t bytes =
         st == HD_OK ? model_replay_l1_bytes(&c->m->gpu, l->resident[i], o->shared_bytes) : UINT64_MAX;
     if (bytes < *l1_bytes) *l1_bytes = bytes;

@@ -55,6 +55,7 @@ static const key keys[] = {
     {"sm", "dispatch", KEY_WORD, AT(dispatch), 0, 0, dispatch_words},
     {"sm", "issue_per_cycle", KEY_U32, AT(issue_per_cycle), 1, 16, NULL},
     {"sm", "registers", KEY_U32, AT(registers), 1024, 1 << 20, NULL},
+    {"sm", "free_registers", KEY_U32, AT(free_registers), 0, 255, NULL, true},
     {"sm", "register_unit", KEY_U32, AT(register_unit), 1, 4096, NULL},
     {"sm", "shared_bytes", KEY_U32, AT(shared_bytes), 1024, 1 << 24, NULL},
     {"sm", "shared_unit", KEY_U32, AT(shared_unit), 1, 65536, NULL},

@@ -125,7 +125,10 @@ void pace_catch_up(pace_builder *b) {
 }
 
 void pace_begin_block(pace_builder *b, const model_func *f, const model_inst *in) {
-  uint32_t most = b->gpu->registers / b->gpu->max_threads;
+  const hd_gpu *g = b->gpu;
+  uint32_t most = !g->free_registers   ? g->registers / g->max_threads
+                  : b->pace->registers ? b->pace->registers
+                                       : g->free_registers;
   if (f->most_live > most) most = f->most_live;
   const uint32_t live = in->live;
   b->room = most > live + ROOM ? most - live : ROOM;

@@ -234,12 +234,14 @@ hd_status model_pace_extend(model_pace *p, const hd_trace *t, const hd_gpu *g, h
   return ok ? HD_OK : hd_nomem(d);
 }
 
-hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, model_pace **out, hd_diag *d) {
+hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, uint32_t registers, model_pace **out,
+                          hd_diag *d) {
   *out = NULL;
   if (!model_trace_finished(t) || !model_trace_code(t))
     return hd_fail(d, HD_ERR_USAGE, "a clock needs a finished trace that kept its warps' paths");
   model_pace *p = calloc(1, sizeof *p);
   if (!p) return hd_nomem(d);
+  p->registers = registers;
   const hd_status st = model_pace_extend(p, t, g, d);
   if (st == HD_OK)
     *out = p;

@@ -10,7 +10,8 @@
  *     does not move across a store that may write to its address; .nc loads (memory that nothing writes) do.
  *     Several turns of a short counted loop are one block, because ptxas unrolls the loop;
  *   - results of loads in flight take registers, of which a thread has as many as leave room for all of an
- * SM's warps, or as its code needs at least; loads that have none wait until an older one's result is used;
+ * SM's warps, or as .maxnreg allows, or as its code needs at least; loads that have none wait until an older
+ *     one's result is used;
  *   - a load in flight delays no instruction before the first use of its result. */
 #ifndef HEDDLE_MODEL_PACE_H
 #define HEDDLE_MODEL_PACE_H
@@ -56,10 +57,13 @@ typedef struct model_pace {
   model_index by_segment;
   model_pace_worker *workers;
   unsigned n_workers;
+  uint32_t registers; /* of a thread, within which ptxas was told to keep; 0: it was not */
 } model_pace;
 
-/* The trace keeps paths; it must be finished. */
-hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, model_pace **out, hd_diag *d);
+/* The trace keeps paths; it must be finished. `registers`: of a thread, within which ptxas was told to keep;
+ * 0: it was not. */
+hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, uint32_t registers, model_pace **out,
+                          hd_diag *d);
 /* The trace was resumed: so is its pace. */
 hd_status model_pace_extend(model_pace *p, const hd_trace *t, const hd_gpu *g, hd_diag *d);
 void model_pace_destroy(model_pace *p); /* NULL is fine */

@@ -301,16 +301,16 @@ bool model_replay_make_sms(hd_model *m, uint64_t bytes) {
   return make_readonly(m);
 }
 
-static hd_status make_pace(hd_model *m, const hd_trace *t, hd_diag *d) {
+static hd_status make_pace(hd_model *m, const hd_trace *t, uint32_t registers, hd_diag *d) {
   if (m->gpu.units.fma <= 0)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "GPU '%s': its file has no [units], which a clock needs",
                    m->gpu.name);
-  if (m->pace && m->paced == t && m->paced_born == model_trace_born(t))
+  if (m->pace && m->paced == t && m->paced_born == model_trace_born(t) && m->pace->registers == registers)
     return model_pace_extend(m->pace, t, &m->gpu, d);
   model_pace_destroy(m->pace);
   m->paced = t;
   m->paced_born = model_trace_born(t);
-  return model_pace_make(t, &m->gpu, &m->pace, d);
+  return model_pace_make(t, &m->gpu, registers, &m->pace, d);
 }
 
 /* After make_sms. */
@@ -344,7 +344,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   hd_status st = model_replay_check(m, t, o, &resident, d);
   if (st == HD_OK) st = model_replay_set_scheduler(m, o, d);
   if (st == HD_OK) st = check_part(t, o, d);
-  if (st == HD_OK && o->timed) st = make_pace(m, t, d);
+  if (st == HD_OK && o->timed) st = make_pace(m, t, o->loads_within, d);
   if (st != HD_OK) return st;
   model_dispatcher q;
   if (!model_dispatch_init(&q, m, t, o, resident))

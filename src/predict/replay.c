@@ -140,6 +140,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
   out->options = (hd_replay_options){.order = order,
                                      .claims = out->claims,
                                      .registers = s->w->registers,
+                                     .loads_within = extra->registers,
                                      .shared_bytes = s->shared[launch],
                                      .extra = extra->instructions,
                                      .extra_depth = extra->depth,

@@ -147,6 +147,14 @@ static hd_status added(const hd_ptx_module *m, uint32_t func, hd_arena *arena, h
   return HD_OK;
 }
 
+/* 0: the text has no limit. */
+static uint32_t register_limit(const hd_ptx_module *m, uint32_t func) {
+  const hd_ptx_func *f = &m->funcs[func];
+  for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++)
+    if (m->dirs[i].name == HD_M_MAXNREG && m->dirs[i].n_vals) return (uint32_t)m->dirs[i].vals[0];
+  return 0;
+}
+
 hd_status hd_rewrite_added(const hd_ptx_module *before, const hd_ptx_module *after, uint32_t func,
                            hd_added *out, hd_diag *d) {
   hd_arena arena;
@@ -156,5 +164,7 @@ hd_status hd_rewrite_added(const hd_ptx_module *before, const hd_ptx_module *aft
   arena.escape = &out_of_memory;
   hd_status st = setjmp(out_of_memory) ? hd_nomem(d) : added(after, func, &arena, out, d);
   hd_arena_free(&arena);
+  const uint32_t limit = register_limit(after, func);
+  if (limit != register_limit(before, func)) out->registers = limit;
   return st;
 }

@@ -293,7 +293,7 @@ static void segments_have_an_event_for_each_of_the_streams(void **state) {
   hd_gpu g = round_gpu();
   hd_diag d = {0};
   model_pace *p;
-  must(model_pace_make(s.trace, &g, &p, &d), &d);
+  must(model_pace_make(s.trace, &g, 0, &p, &d), &d);
   for (uint64_t task = 0; task < 5; task++)
     for (uint32_t warp = 0; warp < 3; warp++) {
       model_stream_reader r;
@@ -321,7 +321,7 @@ static void a_trace_without_paths_has_no_clock(void **state) {
   hd_diag d = {0};
   hd_gpu g = round_gpu();
   assert_int_equal(hd_trace_create(one, one, 1, 0, &t, &d), HD_OK);
-  assert_int_equal(model_pace_make(t, &g, &p, &d), HD_ERR_USAGE);
+  assert_int_equal(model_pace_make(t, &g, 0, &p, &d), HD_ERR_USAGE);
   hd_trace_destroy(t);
 }
 
@@ -364,6 +364,38 @@ static void registers_bound_the_loads_that_are_under_way(void **state) {
   const double few = cycles_on(&g, body, 1, 32);
   assert_between(all, 700, 900);
   assert_between(few, 1000 + 200, 1500); /* twice to DRAM */
+  free(body);
+}
+
+static double cycles_within(hd_model *m, const hd_trace *t, uint32_t registers) {
+  hd_diag d = {0};
+  hd_counters c;
+  hd_replay_options o = {.timed = true, .loads_within = registers};
+  must(hd_model_replay(m, t, &o, &c, &d), &d);
+  return c.cycles;
+}
+
+static void a_limit_on_registers_says_how_many_loads_are_under_way(void **state) {
+  char *body = loads("ld.global", 15, true, false);
+  subject s = trace_kernel(body, 1, 32);
+  hd_gpu g = round_gpu();
+  g.max_threads = 2048;
+  g.registers = 12 * g.max_threads;
+  for (int free_ones = 0; free_ones < 2; free_ones++) {
+    hd_diag d = {0};
+    hd_model *m;
+    g.free_registers = free_ones ? 12 : 0;
+    must(hd_model_create(&g, &m, &d), &d);
+    const double of_itself = cycles_within(m, s.trace, 0), more = cycles_within(m, s.trace, 64);
+    assert_between(of_itself, 1200, 1500); /* twice to DRAM */
+    if (free_ones)
+      assert_between(more, 700, 900);
+    else
+      assert_true(more == of_itself); /* nobody has said what ptxas does */
+    assert_true(cycles_within(m, s.trace, 0) == of_itself);
+    hd_model_destroy(m);
+  }
+  drop(&s);
   free(body);
 }
 
@@ -433,6 +465,8 @@ int main(void) {
       BEHAVIOUR("a warp keeps its place until its stores are done",
                 a_warp_keeps_its_place_until_its_stores_are_done),
       BEHAVIOUR("registers bound the loads that are under way", registers_bound_the_loads_that_are_under_way),
+      BEHAVIOUR("a limit on registers says how many loads are under way",
+                a_limit_on_registers_says_how_many_loads_are_under_way),
       BEHAVIOUR("constants by index take a word after the other",
                 constants_by_index_take_a_word_after_the_other),
       BEHAVIOUR("words side by side are one load", words_side_by_side_are_one_load),

@@ -88,11 +88,48 @@ static void no_chain_is_longer_than_the_way(void **state) {
   }
 }
 
+/* 256 threads a CTA; the kernel's original uses `registers`. */
+static uint32_t limit_of(const char *plan_text, uint32_t registers) {
+  hd_arena a, b;
+  hd_arena_init(&a);
+  hd_arena_init(&b);
+  hd_diag d = {0};
+  hd_ptx_module *before, *m;
+  hd_plan p;
+  hd_recipe recipe;
+  hd_added added;
+  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &a, &before, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &b, &m, &d), HD_OK);
+  hd_rewrite_options o = {
+      .grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {256, 1, 1}, .registers = registers};
+  if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  assert_int_equal(hd_rewrite_added(before, m, 0, &added, &d), HD_OK);
+  hd_plan_free(&p);
+  hd_arena_free(&a);
+  hd_arena_free(&b);
+  return added.registers;
+}
+
+static void a_limit_on_registers_is_told(void **state) {
+  static const struct {
+    const char *plan;
+    uint32_t registers, limit;
+  } cases[] = {{"order=reverse", 32, 0},  {"bind=claim", 32, 0},     {"bind=agents", 0, 0},
+               {"bind=agents", 32, 32},   {"bind=agents:4", 32, 64}, {"bind=agents:2", 32, 128},
+               {"bind=agents:2", 60, 128}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint32_t limit = limit_of(cases[i].plan, cases[i].registers);
+    if (limit != cases[i].limit) fail_msg("%s: %u, not %u", cases[i].plan, limit, cases[i].limit);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("one more task takes as many instructions as are counted",
                 one_more_task_takes_as_many_instructions_as_are_counted),
       BEHAVIOUR("no chain is longer than the way", no_chain_is_longer_than_the_way),
+      BEHAVIOUR("a limit on registers is told", a_limit_on_registers_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
