@@ -110,6 +110,7 @@ typedef struct hd_gpu {
   uint32_t l2_atomic_latency; /* cycles until an atomic's old value is there; 0: as a load's */
   uint32_t l2_look_cycles;    /* until a warp knows what 32 words of as many lines hold; 0: as a load's */
   double l2_line_atomics_per_cycle; /* of different warps, to one line; 0: they cost nothing */
+  bool l2_first_with_l1;   /* a load that L1 is told to evict first, or not to keep, goes first in L2, too */
   uint64_t l2_dirty_bytes; /* of the data of others that L2 holds when a launch begins: what a flush leaves to
                               be written back */
   hd_launch_cost launch;

@@ -47,13 +47,14 @@ void model_cache_clear(model_cache *c) {
 
 /* ---- Eviction priorities ------------------------------------------------------------------- */
 
-void model_cache_rank(model_cache *c) {
+void model_cache_rank(model_cache *c, bool full) {
   if (c->ranked) return;
   c->ranked = true;
   model_set *s = c->store;
   for (uint32_t i = 0; i < c->sets; i++, s += c->set_bytes) {
     c->ranks[i] = (model_ranks){0};
-    for (uint32_t way = 0; way < c->ways; way++) c->ranks[i].first += model_set_tags(s)[way] == CACHE_FREE;
+    for (uint32_t way = 0; !full && way < c->ways; way++)
+      c->ranks[i].first += model_set_tags(s)[way] == CACHE_FREE;
   }
 }
 

@@ -105,6 +105,7 @@ static const key keys[] = {
     {"l2", "atomics_per_cycle", KEY_REAL, AT(l2_atomics_per_cycle), 0, 1e5, NULL, true},
     {"l2", "atomic_repeats_per_cycle", KEY_REAL, AT(l2_atomic_repeats_per_cycle), 0, 1e5, NULL, true},
     {"l2", "dirty_bytes", KEY_U64, AT(l2_dirty_bytes), 0, 1 << 30, NULL, true},
+    {"l2", "first_with_l1", KEY_BOOL, AT(l2_first_with_l1), 0, 0, NULL, true},
     {"l2", "queue_cycles", KEY_REAL, AT(l2_queue_cycles), 0, 1e4, NULL, true},
     {"dram", "latency_least", KEY_U32, AT(dram_latency_least), 0, 1e5, NULL, true},
     {"dram", "latency_most", KEY_U32, AT(dram_latency_most), 0, 1e5, NULL, true},

@@ -359,7 +359,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   model_memory_reset(&m->mem, o->keep_caches);
   if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
   bool streams = o->threshold.kind == HD_BYPASS_L2 || o->threshold.kind == HD_BYPASS_L1_L2;
-  if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2);
+  if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2, m->mem.dirt > 0);
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;
@@ -367,7 +367,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     model_sm_reset(&m->sms[i], t, running);
     m->sms[i].ccws = ccws;
     m->sms[i].threshold = o->threshold;
-    if (streams) model_cache_rank(&m->sms[i].l1);
+    if (streams) model_cache_rank(&m->sms[i].l1, false);
   }
   run(m, &q, running);
   collect(m, t, &q, o->keep_caches, out);

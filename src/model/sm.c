@@ -27,7 +27,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->l1_cycles = s->port = s->store_port = 0;
   model_cache_clear(&s->l1);
   if (s->readonly.sets) model_cache_clear(&s->readonly);
-  if (model_trace_is_ranked(t)) model_cache_rank(&s->l1);
+  if (model_trace_is_ranked(t)) model_cache_rank(&s->l1, false);
 }
 
 void model_sm_begin_epoch(model_sm *s, uint64_t begin, uint64_t limit) {
@@ -394,6 +394,19 @@ static unsigned go_around(const model_sm *s, unsigned bits, uint32_t warp) {
   return bits;
 }
 
+/* Past L1, as .L1::no_allocate spells it: what L1 has is read there all the same. */
+static inline bool passes_l1(unsigned bits) {
+  return !(bits & HD_CACHE_WAYS) && model_l1_priority(bits) == CACHE_UNCHANGED;
+}
+
+/* The priority in L2 of a load that has none of its own there. */
+static inline unsigned carry_priority(const hd_gpu *g, unsigned bits) {
+  const bool goes_first = passes_l1(bits) || model_l1_priority(bits) == CACHE_FIRST;
+  return g->l2_first_with_l1 && goes_first && model_l2_priority(bits) == CACHE_NORMAL
+             ? bits | HD_CACHE_L2_FIRST
+             : bits;
+}
+
 /* The cycles for which an access occupies L1: for its bytes, for the look-ups of its lines, at least one. */
 static double l1_time(const hd_gpu *g, const hd_cache_config *cache, unsigned sectors, uint32_t lines) {
   double busy = sectors * MODEL_SECTOR / cache->bytes_per_cycle;
@@ -408,6 +421,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
   if (s->threshold.kind != HD_BYPASS_NONE && kind == HD_ACCESS_LOAD)
     bits = go_around(s, bits, w % s->warps_per_cta);
+  if (s->l1.ranked && kind == HD_ACCESS_LOAD) bits = carry_priority(s->gpu, bits);
   bool readonly = s->readonly.sets && (bits & HD_CACHE_READONLY);
   bool l1 = readonly || uses_l1(s, bits);
   /* The next warp's bytes, while this one's are worked on. */
@@ -427,8 +441,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
     there = load_lines(s, &lines, bits, &cycle);
     sectors = (unsigned)(s->l1_sectors - before);
   } else {
-    if (kind == HD_ACCESS_LOAD && !(bits & HD_CACHE_WAYS) && s->gpu->l1_global &&
-        model_l1_priority(bits) == CACHE_UNCHANGED) {
+    if (kind == HD_ACCESS_LOAD && s->gpu->l1_global && passes_l1(bits)) {
       there = peek_lines(&s->l1, s->gpu->l1.latency, &lines, cycle, &sectors);
       s->l1_sectors += sectors;
       s->l1_hits += sectors;

@@ -78,7 +78,7 @@ static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint3
     uint32_t line = (uint32_t)below(&r, lines);
     uint8_t mask = (uint8_t)(1 + below(&r, 15)), full = mask & (uint8_t)next(&r);
     unsigned priority = k < ranked_from || below(&r, 3) ? CACHE_NORMAL : (unsigned)below(&r, 4);
-    if (k == ranked_from) model_cache_rank(&m.l2);
+    if (k == ranked_from) model_cache_rank(&m.l2, false);
     model_request q = {.line = line, .cycle = now, .mask = mask, .full = full};
     q.set = model_memory_set(&m, line);
     model_cache_epoch(&m.l2, now, now + 1);
@@ -138,7 +138,7 @@ static uint64_t survivors(unsigned kept, unsigned streamed) {
   hd_gpu g = synth_gpu();
   model_memory m;
   assert_true(model_memory_init(&m, &g));
-  model_cache_rank(&m.l2);
+  model_cache_rank(&m.l2, false);
   for (uint32_t k = 0; k < 64 * 20; k++) {
     for (uint32_t line = 0; line < 64 && k % 64 == 0; line++) { /* a quarter of the cache */
       model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, line)};
@@ -163,19 +163,38 @@ static void a_stream_evicts_what_its_priority_lets_it(void **state) {
   assert_int_equal(survivors(CACHE_LAST, CACHE_NORMAL), 64 * 19);
 }
 
+static void read_line(model_memory *m, uint32_t line, unsigned priority) {
+  model_request q = {.line = line, .mask = 1, .set = model_memory_set(m, line)};
+  model_memory_read(m, &q, 1, priority);
+}
+
 /* Lines that go first use the ways that no other line uses. */
 static void a_stream_alone_has_the_whole_cache(void **state) {
   hd_gpu g = synth_gpu();
   model_memory m;
   assert_true(model_memory_init(&m, &g));
-  model_cache_rank(&m.l2);
-  for (uint32_t k = 0; k < 2 * 256; k++) {
-    uint32_t line = k % 256;
-    model_request q = {.line = line, .mask = 1, .set = model_memory_set(&m, line)};
-    model_memory_read(&m, &q, 1, CACHE_FIRST);
-  }
+  model_cache_rank(&m.l2, false);
+  for (uint32_t k = 0; k < 2 * 256; k++) read_line(&m, k % 256, CACHE_FIRST);
   assert_int_equal(m.hits, 256);
   model_memory_free(&m);
+}
+
+/* Lines of others that nobody reads any more keep their ways against lines that go first. */
+static void beside_lines_of_others_a_stream_has_one_way(void **state) {
+  for (int priority = CACHE_NORMAL; priority <= CACHE_FIRST; priority++) {
+    hd_gpu g = synth_gpu();
+    model_memory m;
+    assert_true(model_memory_init(&m, &g));
+    model_cache_rank(&m.l2, true);
+    for (uint32_t k = 0; k < 2 * 256; k++) read_line(&m, k % 256, (unsigned)priority);
+    assert_int_equal(m.hits, priority == CACHE_FIRST ? 0 : 256);
+    /* One line of each set is there still. */
+    uint32_t found = 0;
+    for (uint32_t line = 0; line < 256; line++)
+      found += model_set_find(&m.l2, model_memory_set(&m, line), line) < m.l2.ways;
+    assert_int_equal(found, priority == CACHE_FIRST ? m.l2.sets : 256);
+    model_memory_free(&m);
+  }
 }
 
 static void a_hashed_set_index_spreads_neighbours_and_large_strides(void **state) {
@@ -264,6 +283,7 @@ int main(void) {
       cmocka_unit_test(l2_does_what_lists_of_lines_do),
       cmocka_unit_test(a_stream_evicts_what_its_priority_lets_it),
       cmocka_unit_test(a_stream_alone_has_the_whole_cache),
+      cmocka_unit_test(beside_lines_of_others_a_stream_has_one_way),
       cmocka_unit_test(a_hashed_set_index_spreads_neighbours_and_large_strides),
       cmocka_unit_test(a_plain_set_index_is_the_remainder),
       cmocka_unit_test(lines_in_flight_stay_so_until_they_arrive),
