@@ -41,6 +41,14 @@ static uint64_t threads_of(const hd_wl_launch *l, uint64_t tasks) {
   return tasks * l->block[0] * l->block[1] * l->block[2];
 }
 
+/* One task of each SURVEYED-th of the grid. Its place there follows the golden ratio: work often repeats with
+ * the rows of a grid (causal attention), and tasks at even distances may all be alike. */
+static uint64_t surveyed_task(uint64_t part, uint64_t tasks) {
+  static const uint64_t golden = 0x9E3779B9; /* of 2^32 */
+  const uint64_t first = part * tasks / SURVEYED, next = (part + 1) * tasks / SURVEYED;
+  return first + ((next - first) * ((part + 1) * golden & UINT32_MAX) >> 32);
+}
+
 /* `g` NULL: without its waves. */
 static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey *out, hd_diag *d) {
   const hd_wl_launch *l = &r->r.w->launches[launch];
@@ -53,7 +61,7 @@ static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey 
   uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED;
   for (uint64_t i = 0; st == HD_OK && i < n && info.warp_instructions < survey_instructions; i++) {
     /* 7 and 16 have no common divisor: whichever tasks come first are from all over the grid. */
-    uint64_t k = n == SURVEYED ? 7 * i % SURVEYED : i, task = (2 * k + 1) * out->tasks / (2 * n);
+    const uint64_t task = n == SURVEYED ? surveyed_task(7 * i % SURVEYED, out->tasks) : i;
     st = record_tasks(r, launch, &task, 1, UINT64_MAX, d);
     info = hd_trace_get_info(r->traces[launch]);
   }

@@ -1,5 +1,7 @@
 /* Long launches are predicted from parts of them. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "predict/study.h"
 #include "session.h"
@@ -70,6 +72,56 @@ static void samples_do_not_depend_on_the_number_of_threads(void **state) {
   assert_memory_equal(&one, &three, sizeof one);
 }
 
+/* A task's turns are its number modulo a row of the grid. */
+static const char repeated[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry repeated(.param .u32 row) {\n"
+    " .reg .b32 %r<4>; .reg .pred %p<2>;\n ld.param.u32 %r1, [row];\n mov.u32 %r2, %ctaid.x;\n"
+    " rem.u32 %r3, %r2, %r1;\nturn:\n setp.eq.u32 %p1, %r3, 0;\n @%p1 bra done;\n sub.u32 %r3, %r3, 1;\n"
+    " bra turn;\ndone:\n ret;\n}\n";
+
+static double estimate(const char *folder, unsigned tasks, unsigned row) {
+  char path[512];
+  hd_workload *w;
+  hd_diag d = {0};
+  double out;
+  snprintf(path, sizeof path, "%s/workload.toml", folder);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fprintf(f,
+          "title = \"t\"\nsource = \"kernel.ptx\"\n[sizes.tiny]\nn = %u\nrow = %u\n[sizes.small]\nn = 1\n"
+          "row = 1\n[[launch]]\nkernel = \"repeated\"\ngrid = [\"n\"]\nblock = [32]\nargs = [{ type = "
+          "\"s32\", value = \"row\" }]\n",
+          tasks, row);
+  fclose(f);
+  if (hd_workload_open(folder, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_estimate_instructions(w, &(hd_run_options){.threads = 1}, &out, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  hd_workload_close(w);
+  return out / tasks;
+}
+
+/* The tasks of a survey are not all from the same place of a grid's rows, however long these are. */
+static void a_survey_knows_work_that_repeats_with_rows(void **state) {
+  static const unsigned grids[] = {2048, 5000, 16384}, rows[] = {3, 16, 60, 128, 512, 1024};
+  char folder[] = "/tmp/heddle-sample-XXXXXX", path[512];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/kernel.ptx", folder);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(repeated, f);
+  fclose(f);
+  const double none = estimate(folder, 1, 1),
+               turns = estimate(folder, 2, 2) - none; /* of two tasks, one turn */
+  for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+      const double some = estimate(folder, grids[i], rows[k]), mean = none + turns * (rows[k] - 1);
+      if (fabs(some / mean - 1) > 0.4)
+        fail_msg("%u tasks, rows of %u: %.0f instructions a task, not %.0f", grids[i], rows[k], some, mean);
+    }
+  snprintf(path, sizeof path, "rm -r %s", folder);
+  assert_int_equal(system(path), 0);
+}
+
 /* Tasks are left out of a launch only where others of it do not decide what they access. */
 static void tasks_that_others_steer_are_all_run(void **state) {
   static const struct {
@@ -101,6 +153,7 @@ int main(void) {
       cmocka_unit_test(a_sample_predicts_the_whole),
       cmocka_unit_test(short_launches_are_replayed_whole),
       cmocka_unit_test(samples_do_not_depend_on_the_number_of_threads),
+      cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
