@@ -6,6 +6,14 @@
 #include <string.h>
 
 #include "tune/tuning.h"
+#include "tune/winner.h"
+
+/* Of the budget, that the emulator may take at the size that was tuned, where there is no smaller one. */
+static const double proof_budgets = 5;
+/* The dispatchers, those first that are farthest from the order in which the original's CTAs come. */
+static const hd_dispatch_kind most_telling[HD_DISPATCH_COUNT] = {
+    HD_DISPATCH_SHUFFLED, HD_DISPATCH_STARVED, HD_DISPATCH_REVERSE,     HD_DISPATCH_LATE,
+    HD_DISPATCH_ONE_SM,   HD_DISPATCH_DEMAND,  HD_DISPATCH_ROUND_ROBIN, HD_DISPATCH_SERIAL};
 
 hd_status tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p, hd_diag *d) {
   return hd_plan_set_put(set, k->kernel[0] ? k->kernel : NULL, p, d);
@@ -30,16 +38,35 @@ static hd_status open_small(const tuning *t, hd_workload **w, hd_diag *d) {
   return st == HD_OK ? st : hd_workload_reopen(t->w, "small", w, d);
 }
 
+/* A recorded launch or a kernel's file has one size, at which the emulator may take hours: under how many
+ * dispatchers it may run there. HD_ERR_UNSUPPORTED: not even under one. */
+static hd_status afford(const tuning *t, const hd_workload *w, const hd_run_options *run, size_t *n,
+                        hd_diag *d) {
+  double instructions;
+  *n = HD_DISPATCH_COUNT;
+  if (w->n_sizes > 1 || hd_estimate_instructions(w, run, &instructions, NULL) != HD_OK) return HD_OK;
+  const bool unknown = instructions == 0;
+  for (uint32_t i = 0; unknown && i < w->n_launches; i++)
+    instructions += t->work * (double)tuner_threads(&w->launches[i]);
+  const double each = proof_run_seconds(w, instructions) * 2 / hd_cpu_count();
+  *n = proof_affordable(each, proof_budgets * tuning_budget(t));
+  return *n ? HD_OK
+            : hd_fail(d, HD_ERR_UNSUPPORTED, "that would take about %.0f seconds, or a larger budget",
+                      each * PROOF_RUNS);
+}
+
 static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *k, hd_check_result *r,
                          hd_diag *d) {
-  const hd_check_options o = {
+  hd_check_options o = {
       .run = {.threads = t->o.run.threads,
               .arch = t->o.run.arch,
               .apply = {.any_grid = t->o.run.apply.any_grid, .assume = t->o.run.apply.assume}},
+      .dispatchers = most_telling,
       .no_reference = true};
   hd_plan_set set = {0};
   hd_resolved plans = {0};
-  hd_status st = tuning_put(&set, k, &k->plan, d);
+  hd_status st = afford(t, w, &o.run, &o.n_dispatchers, d);
+  if (st == HD_OK) st = tuning_put(&set, k, &k->plan, d);
   if (st == HD_OK) st = hd_resolve(w, &set, &o.run, NULL, &plans, d);
   if (st == HD_OK) st = hd_check_resolved(&plans, &o, r, d);
   hd_resolved_free(&plans);

@@ -7,6 +7,8 @@
 
 /* Of the budget that advice may take. */
 static const double advice_share = 0.15;
+/* That the advice makes at least: the category's experiments, and one of a candidate. */
+enum { ADVICE_REPLAYS = 5 };
 
 hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d) {
   hd_plan copy;
@@ -63,9 +65,10 @@ static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
   double instructions = 0, threads = 0, accesses = 0;
   for (uint32_t i = 0; i < w->n_launches; i++) {
     hd_trace_info info = hd_trace_get_info(hd_study_trace(s, i));
+    if (!info.tasks) continue;
     instructions += (double)info.thread_instructions;
     accesses += (double)info.warp_accesses;
-    threads += (double)tuner_threads(&w->launches[i]);
+    threads += (double)tuner_threads(&w->launches[i]) * (double)info.recorded / (double)info.tasks;
   }
   if (threads > 0) {
     t->work = instructions / threads;
@@ -73,11 +76,24 @@ static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
   }
 }
 
+/* A recorded launch or a kernel's file has no small size: its launches are sampled. Those that cannot be run
+ * in part end the advice when they take too long. */
+static hd_run_options small_run(const tuning *t) {
+  hd_run_options run = {
+      .threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms, .apply.assume = t->o.run.apply.assume};
+  if (t->w->n_sizes > 1) return run;
+  const double seconds = advice_share * tuning_budget(t);
+  run.trace_seconds = seconds;
+  run.timed = hd_gpu_has_clock(t->o.advisor);
+  run.sample_gpu = t->o.advisor;
+  run.sample_units = hd_sample_units(seconds, ADVICE_REPLAYS);
+  return run;
+}
+
 void tuning_seek_advice(tuning *t) {
   hd_workload *small = NULL;
   hd_study *s = NULL;
-  hd_run_options run = {
-      .threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms, .apply.assume = t->o.run.apply.assume};
+  const hd_run_options run = small_run(t);
   double start = hd_seconds();
   tuning_report(t, "advice");
   hd_status st = hd_workload_reopen(t->w, "small", &small, NULL);

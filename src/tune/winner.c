@@ -1,21 +1,30 @@
 #include "tune/winner.h"
 
+#include <math.h>
 #include <string.h>
 
 /* CTAs alive at once per SM. */
 enum { RESIDENT = 4 };
-/* Runs that a proof costs: one under each dispatcher, the original with its races looked for, which takes
- * about two, and the reference, which takes no longer than one. */
-enum { RUNS = HD_DISPATCH_COUNT + 3 };
 
 /* Of an emulator on two cores of a processor of 2022, at the lower end of what kernels show; and of filling,
  * copying and comparing buffers. */
 static const double instructions_a_second = 1e9, bytes_a_second = 2e9;
 
-static double seconds_of(const hd_workload *w, double instructions) {
+double proof_run_seconds(const hd_workload *w, double instructions) {
   double bytes = 0;
   for (uint32_t i = 0; i < w->n_buffers; i++) bytes += (double)w->buffers[i].bytes;
-  return RUNS * (instructions / instructions_a_second + bytes / bytes_a_second);
+  return instructions / instructions_a_second + bytes / bytes_a_second;
+}
+
+size_t proof_affordable(double each, double seconds) {
+  const size_t others = PROOF_RUNS - HD_DISPATCH_COUNT;
+  const double runs = each > 0 ? floor(seconds / each) : PROOF_RUNS;
+  if (runs >= PROOF_RUNS) return HD_DISPATCH_COUNT;
+  return runs > (double)others ? (size_t)runs - others : 0;
+}
+
+static double seconds_of(const hd_workload *w, double instructions) {
+  return PROOF_RUNS * proof_run_seconds(w, instructions);
 }
 
 static double threads_of(const hd_workload *w) {

@@ -17,6 +17,15 @@ typedef struct winner_proof {
   double seconds;           /* on two cores, about, that the proof at the workload's own size would take */
 } winner_proof;
 
+/* Runs that a proof costs: one under each dispatcher, the original with its races looked for, which takes
+ * about two, and the reference, which takes no longer than one. */
+enum { PROOF_RUNS = HD_DISPATCH_COUNT + 3 };
+/* Seconds that one of them takes on two cores, about, where it runs so many thread instructions. */
+double proof_run_seconds(const hd_workload *w, double instructions);
+/* Under how many dispatchers a proof may run that is to end within `seconds`, where a run takes `each`; 0:
+ * not even under one. */
+size_t proof_affordable(double each, double seconds);
+
 /* Choose the size, for a workload whose launches run so many thread instructions. `seconds`: affordable, on
  * two cores; 0: whatever it takes. winner_proof_close is to be called whether this succeeds or not. */
 hd_status winner_proof_choose(winner_proof *p, const hd_workload *w, const hd_run_options *run, uint64_t seed,
