@@ -233,6 +233,27 @@ HD_API unsigned hd_cpu_count(void);
  * started; the ones that were have then finished all the same. */
 HD_API bool hd_parallel(unsigned n, void (*fn)(void *ctx, unsigned worker), void *ctx);
 
+/* ---- How far work is ---------------------------------------------------- */
+
+/* Told that `done` of n parts of a stage are done, by one thread at a time; `stage` is a constant. tell NULL:
+ * nobody asks. */
+typedef struct hd_watch {
+  void (*tell)(void *ctx, const char *stage, size_t done, size_t n);
+  void *ctx;
+} hd_watch;
+HD_API void hd_watch_tell(const hd_watch *w, const char *stage, size_t done, size_t n); /* NULL is fine */
+
+/* A stage of many small parts, done by many threads: some hundred times its watch is told. */
+typedef struct hd_meter {
+  const hd_watch *watch;
+  const char *stage;
+  uint64_t n, done, told;
+  bool telling;
+} hd_meter;
+HD_API hd_meter hd_meter_begin(const hd_watch *w, const char *stage, uint64_t n); /* w outlives the meter */
+HD_API void hd_meter_add(hd_meter *m, uint64_t parts); /* from any thread; NULL is fine */
+HD_API void hd_meter_end(const hd_meter *m);           /* also where parts are left */
+
 #ifdef __cplusplus
 }
 #endif

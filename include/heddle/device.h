@@ -197,6 +197,7 @@ typedef struct hd_timing_options {
   uint32_t repetitions; /* timed rounds; at least 1 */
   bool keep_l2; /* each timed run follows an untimed one of the same job and finds that one's data in L2; else
                    L2 holds other data */
+  hd_watch watch;
 } hd_timing_options;
 
 /* Rounds in which every job runs once, each round beginning with another job: us[i * repetitions + r] is the

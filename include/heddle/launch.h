@@ -135,6 +135,7 @@ typedef struct hd_run_options {
   bool free_mapping; /* studies with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so
                         that replays charge no instructions for them */
   hd_apply_options apply;
+  hd_watch watch; /* of what takes long: tracing the originals, hd_study_replay, rounds of times */
 } hd_run_options;
 
 /* Rewrite every kernel that the workload launches in *m, parsed from plans->code->text, and nothing

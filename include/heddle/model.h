@@ -172,6 +172,8 @@ HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_dia
 /* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_NOMEM; so it does as
  * soon as its pace so far says that it would take a quarter longer than it has. */
 HD_API void hd_trace_set_deadline(hd_trace *t, double at);
+/* Each task that ends adds a part to the meter; NULL: no more. */
+HD_API void hd_trace_set_meter(hd_trace *t, hd_meter *m);
 /* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the
  * launch. */
 HD_API const hd_emu_hooks *hd_trace_hooks(hd_trace *t);
@@ -346,6 +348,8 @@ typedef struct hd_replay_options {
 typedef struct hd_model hd_model;
 HD_API hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d);
 HD_API void hd_model_destroy(hd_model *m);
+/* Each task of a replay adds a part to the meter, when it ends or, of agents, begins; NULL: no more. */
+HD_API void hd_model_set_meter(hd_model *m, hd_meter *meter);
 /* A trace is read-only here: several models may replay it at once. */
 HD_API hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
                                  hd_diag *d);

@@ -20,6 +20,7 @@ typedef struct hd_probe_options {
   uint32_t delay;       /* cycles between the waves of the staggered launch; 3000 when 0 */
   uint64_t dram_bytes;  /* that the DRAM measurements read; 2 GB or a quarter of the memory when 0 */
   uint32_t repetitions; /* of each time; 7 when 0 */
+  hd_watch watch;
 } hd_probe_options;
 
 /* One launch of CLU's microbenchmark (listing 3): where each CTA ran, and the cycles its one load took. CTAs

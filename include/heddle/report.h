@@ -30,8 +30,8 @@ HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 
 /* When the work at hand began, and how much was done by then. Zero at first. */
 typedef struct hd_progress {
-  const char *label; /* outlives this */
-  double start;      /* hd_seconds */
+  char label[160];
+  double start; /* hd_seconds */
   size_t done;
 } hd_progress;
 /* "replaying plans [###...] 12/64, 30 s left": the line for `done` of `n` at the second `now`. Another label,

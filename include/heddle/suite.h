@@ -100,6 +100,7 @@ typedef struct hd_profile_options {
   const hd_gpu *gpu; /* the model that reuse is judged by */
   size_t most;       /* kernels that are looked at; 0: 5 */
   unsigned threads;
+  hd_watch watch;
 } hd_profile_options;
 
 /* From a report that a program left at `path`. Recordings that cannot be looked at are told by `why`. */

@@ -283,6 +283,8 @@ static int by_effect(const void *a, const void *b) {
   return (px > qx) - (px < qx);
 }
 
+static void tell(void *watch, size_t done, size_t n) { hd_watch_tell(watch, "predicting plans", done, n); }
+
 static hd_status rank(advising *a, candidates *c, double each, hd_diag *d) {
   hd_advice *out = a->out;
   double seconds = a->o.seconds > 0 ? a->o.seconds : default_seconds;
@@ -298,7 +300,8 @@ static hd_status rank(advising *a, candidates *c, double each, hd_diag *d) {
   out->proposals = calloc(c->n + 1, sizeof *out->proposals);
   hd_status st = rows && out->proposals ? HD_OK : hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < n; i++) rows[i].plan = c->list[i].plan;
-  if (st == HD_OK && n) st = hd_sweep(a->s, a->g, a->o.dispatch, a->o.seed, rows, n, threads, NULL, NULL, d);
+  if (st == HD_OK && n)
+    st = hd_sweep(a->s, a->g, a->o.dispatch, a->o.seed, rows, n, threads, tell, &a->o.run.watch, d);
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     if (rows[i].status != HD_OK || !is_worth(&rows[i].counters, &out->baseline)) continue;
     hd_proposal *p = &out->proposals[out->n_proposals++];

@@ -128,8 +128,10 @@ int cli_print(hd_buf *b);
 bool cli_colour(void); /* stdout is a terminal, NO_COLOR is not set */
 /* A progress bar on stderr when that is a terminal. */
 void cli_progress(void *label, size_t done, size_t n);
-/* The same for work in stages; the context is not looked at. */
+/* The same for work in stages; ctx: a workload's name, or NULL. */
 void cli_stage(void *ctx, const char *stage, size_t done, size_t n);
+extern const hd_watch cli_watch; /* cli_stage */
+void cli_progress_end(void);     /* before other text */
 /* From now on Ctrl-C makes cli_interrupted true, once; twice in a row it ends the program. */
 void cli_catch_interrupts(void);
 bool cli_interrupted(void *ctx);

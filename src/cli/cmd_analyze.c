@@ -174,9 +174,10 @@ static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd
     st = put_affinity(s.study, out->dot, d);
   } else if (st == HD_OK) {
     hd_advice advice = {0};
-    const hd_advise_options how = {.run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms},
-                                   .dispatch = s.dispatch,
-                                   .seconds = (double)o->seconds};
+    const hd_advise_options how = {
+        .run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms, .watch = cli_watch},
+        .dispatch = s.dispatch,
+        .seconds = (double)o->seconds};
     st = hd_advise(s.workload, s.study, &s.gpu, &how, &advice, d);
     const hd_advice_report r = {s.workload, &s.gpu, &advice, o->verbose};
     if (st == HD_OK) hd_analysis_document_advice(out->document, &r);
@@ -192,8 +193,11 @@ static int print_coverage(char **files, int n, const options *o) {
   hd_coverage c = {.sample = o->sample};
   hd_diag d = {0};
   hd_buf out = {0};
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
+    cli_progress("reading files", (size_t)i, (size_t)n);
     if (hd_coverage_file(files[i], &c, &d) != HD_OK) return cli_fail(&d);
+  }
+  cli_progress_end();
   (o->json ? hd_coverage_json : hd_report_coverage)(&c, &out);
   return cli_print(&out);
 }
@@ -203,7 +207,11 @@ static int print_directions(char **names, int n, const options *o) {
   hd_diag d = {0};
   hd_buf out = {0};
   hd_status st = a.directions ? HD_OK : hd_nomem(&d);
-  for (int i = 0; i < n && st == HD_OK; i++) st = analyze_workload(&a, names[i], &d);
+  for (int i = 0; i < n && st == HD_OK; i++) {
+    cli_progress("analyzing workloads", (size_t)i, (size_t)n);
+    st = analyze_workload(&a, names[i], &d);
+  }
+  cli_progress_end();
   if (st == HD_OK) hd_text_table_print(a.directions, &out);
   hd_text_table_free(a.directions);
   return st == HD_OK ? cli_print(&out) : cli_fail(&d);

@@ -19,7 +19,7 @@ typedef struct bench {
 } bench;
 
 static void say(void *ctx, const char *line) {
-  tuning_progress_end();
+  cli_progress_end();
   fprintf(stderr, "%s\n", line);
 }
 
@@ -101,7 +101,7 @@ int cmd_bench(int argc, char **argv) {
   b.o.budget = (double)b.budget;
   b.o.total = (double)b.total;
   b.o.threads = (unsigned)b.threads;
-  b.o.progress = tuning_progress;
+  b.o.progress = cli_stage;
   hd_diag d = {0};
   char **names = argv + 1, **all = NULL;
   size_t count = (size_t)n;

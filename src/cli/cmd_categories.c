@@ -42,6 +42,7 @@ static hd_status put_table(const model_options *o, const char *small, hd_buf *ou
   hd_categories_head(out);
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     hd_workload *w = NULL;
+    cli_progress("measuring workloads", i, n);
     if ((st = hd_workload_open(names[i], cli_kernels_dir(), NULL, &w, d)) != HD_OK) break;
     char *clu = w->category[0] ? hd_categories_name(w->paper) : NULL;
     hd_workload_close(w);
@@ -51,13 +52,14 @@ static hd_status put_table(const model_options *o, const char *small, hd_buf *ou
     st = put_row(names[i], clu, &one, &sum, out, d);
     free(clu);
   }
+  cli_progress_end();
   hd_workload_list_free(names, n);
   hd_categories_total(&sum, out);
   return st;
 }
 
 int cmd_categories(int argc, char **argv) {
-  model_options o = {.gpu_name = "gtx580"};
+  model_options o = {.gpu_name = "gtx580", .quiet = true};
   const char *small = "", *path = NULL;
   const cli_option options[] = {CLI_COMMON_AS("gpu", &o.gpu_name, "the GPU to model (default: gtx580)"),
                                 CLI_COMMON_AS("size", &o.in.size, "the workloads' size (default: paper)"),

@@ -61,8 +61,10 @@ int cmd_corun(int argc, char **argv) {
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
-  session s = {
-      .o = {.sms = (uint32_t)sms, .warmups = (uint32_t)warmups, .repetitions = (uint32_t)repetitions}};
+  session s = {.o = {.run.watch = cli_watch,
+                     .sms = (uint32_t)sms,
+                     .warmups = (uint32_t)warmups,
+                     .repetitions = (uint32_t)repetitions}};
   hd_status st = parse_plans(&s, &plans, &d);
   char room[64];
   for (int i = 0; st == HD_OK && i < 2; i++)

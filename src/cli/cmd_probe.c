@@ -24,8 +24,10 @@ int cmd_probe(int argc, char **argv) {
   hd_probe_result r = {0};
   hd_buf toml = {0}, page = {0};
   char path[128];
-  hd_probe_options o = {
-      .launches = (uint32_t)launches, .delay = (uint32_t)delay, .dram_bytes = megabytes << 20};
+  hd_probe_options o = {.launches = (uint32_t)launches,
+                        .delay = (uint32_t)delay,
+                        .dram_bytes = megabytes << 20,
+                        .watch = cli_watch};
   hd_status st = cli_open_device(device, 0, &dev, &d);
   if (st == HD_OK && html && hd_device_get_gpu(dev))
     st = hd_fail(&d, HD_ERR_USAGE, "--html: nothing is measured on a model");

@@ -20,7 +20,7 @@ static hd_status print(const options *o, const char *program, hd_diag *d) {
   hd_profile p = {0};
   hd_buf text = {0}, json = {0}, page = {0};
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
-  const hd_profile_options how = {&gpu, (size_t)o->most, (unsigned)o->threads};
+  const hd_profile_options how = {&gpu, (size_t)o->most, (unsigned)o->threads, cli_watch};
   if (st == HD_OK) st = hd_suite_profile(o->steer.report, &how, &p, d);
   if (st == HD_OK) hd_profile_text(&p, ROWS, &text);
   if (st == HD_OK && o->json) hd_profile_json(&p, &json);

@@ -61,12 +61,13 @@ int cmd_time(int argc, char **argv) {
   if (rc >= 0) return rc;
   hd_diag d = {0};
   timing t = {0};
-  hd_measure_options o = {
-      .run = {.threads = (unsigned)threads, .apply = {.any_grid = any_grid, .assume = assume}},
-      .warmups = (uint32_t)warmups,
-      .repetitions = (uint32_t)repetitions,
-      .keep_l2 = l2 == L2_KEEP,
-      .no_counters = no_counters};
+  hd_measure_options o = {.run = {.threads = (unsigned)threads,
+                                  .apply = {.any_grid = any_grid, .assume = assume},
+                                  .watch = cli_watch},
+                          .warmups = (uint32_t)warmups,
+                          .repetitions = (uint32_t)repetitions,
+                          .keep_l2 = l2 == L2_KEEP,
+                          .no_counters = no_counters};
   hd_status st = collect_rows(&t, &plans, &d);
   if (st == HD_OK) st = cli_open_workload(argv[1], &in, NULL, &t.w, &d);
   if (st == HD_OK) st = cli_open_device(device, (unsigned)threads, &t.device, &d);

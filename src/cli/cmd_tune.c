@@ -28,13 +28,13 @@ typedef struct session {
 
 static bool told(void *ctx, const char *text, size_t len) {
   session *s = ctx;
-  tuning_progress_end();
+  cli_progress_end();
   if (s->list) return hd_tuning_list_add(s->list, text, len);
   return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0;
 }
 
 static void failed(void *ctx, const hd_diag *d) {
-  tuning_progress_end();
+  cli_progress_end();
   ((session *)ctx)->rc = cli_fail(d);
 }
 
@@ -60,7 +60,7 @@ static hd_status prepare(session *s, hd_diag *d) {
       .advisor = advice ? &s->advisor : NULL,
       .plans = s->plans,
       .n_plans = s->n_plans,
-      .progress = tuning_progress};
+      .progress = cli_stage};
   return st;
 }
 

@@ -45,17 +45,23 @@ bool cli_colour(void) {
   return isatty(STDOUT_FILENO) && !(no && no[0]);
 }
 
-void cli_progress(void *label, size_t done, size_t n) {
+void cli_progress(void *label, size_t done, size_t n) { cli_stage(NULL, label, done, n); }
+
+void cli_stage(void *ctx, const char *stage, size_t done, size_t n) {
   static hd_progress at;
+  char label[sizeof at.label];
   hd_buf line = {0};
   if (!isatty(STDERR_FILENO)) return;
+  snprintf(label, sizeof label, "%s%s%s", ctx ? (char *)ctx : "", ctx ? ": " : "", stage);
   hd_progress_line(&at, label, done, n, hd_seconds(), &line);
-  fprintf(stderr, "\r\033[K%s%s", line.data ? line.data : "", done < n ? "" : "\r\033[K");
+  fprintf(stderr, "\r\033[K%s", line.data && done < n ? line.data : "");
   fflush(stderr);
   hd_buf_free(&line);
 }
 
-void cli_stage(void *ctx, const char *stage, size_t done, size_t n) { cli_progress((void *)stage, done, n); }
+const hd_watch cli_watch = {cli_stage, NULL};
+
+void cli_progress_end(void) { cli_progress("", 1, 1); }
 
 static volatile sig_atomic_t interrupted;
 

@@ -19,6 +19,7 @@ static hd_run_options study_options(model_session *s, const model_options *o, si
   s->timed = run.timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
   run.sample_gpu = &s->gpu;
   run.free_mapping = o->free_mapping;
+  if (!o->quiet) run.watch = cli_watch;
   if (!o->exact && replays) run.sample_units = hd_sample_units(o->budget ? (double)o->budget : 60, replays);
   return run;
 }

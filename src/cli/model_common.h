@@ -15,6 +15,7 @@ typedef struct model_options {
   uint64_t budget;   /* seconds; 0: 60 */
   bool exact;        /* replay launches whole, however long that takes */
   bool free_mapping; /* order and binding cost nothing */
+  bool quiet;        /* a study's progress does not show */
   bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
 } model_options;
 

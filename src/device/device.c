@@ -174,7 +174,9 @@ hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n, co
   if (!dev->ops->time_begin)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", dev->info.name);
   if (!o->repetitions) return hd_fail(d, HD_ERR_USAGE, "at least one repetition is needed");
-  for (uint64_t round = 0; round < (uint64_t)o->warmups + o->repetitions; round++)
+  const uint64_t rounds = (uint64_t)o->warmups + o->repetitions;
+  hd_meter meter = hd_meter_begin(&o->watch, "timing", rounds * n);
+  for (uint64_t round = 0; round < rounds; round++)
     for (size_t k = 0; k < n; k++) {
       /* Rotated, so that no job has the same predecessor all the time. */
       size_t i = (size_t)((k + round) % n);
@@ -182,6 +184,7 @@ hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n, co
       hd_status st = time_once(dev, &jobs[i], o->keep_l2, &t, d);
       if (st != HD_OK) return st;
       if (round >= o->warmups) us[i * o->repetitions + (round - o->warmups)] = t;
+      hd_meter_add(&meter, 1);
     }
   return HD_OK;
 }

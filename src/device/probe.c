@@ -43,6 +43,20 @@ double hd_probe_value(const hd_probe_result *r, const char *name) {
   return NAN;
 }
 
+static hd_status run_benchmarks(probe *p) {
+  static hd_status (*const benchmarks[])(probe *) = {probe_latencies,  probe_l1_sizes, probe_footprints,
+                                                     probe_sectors,    probe_dispatch, probe_units,
+                                                     probe_bandwidths, probe_loads,    probe_starts};
+  const size_t n = sizeof benchmarks / sizeof *benchmarks;
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    hd_watch_tell(&p->o.watch, "measuring", i, n);
+    if (benchmarks[i] != probe_bandwidths || p->r->device.has_times) st = benchmarks[i](p);
+  }
+  hd_watch_tell(&p->o.watch, "measuring", n, n);
+  return st;
+}
+
 hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d) {
   probe p = {.dev = dev, .o = o ? *o : (hd_probe_options){0}, .r = out, .d = d};
   *out = (hd_probe_result){.device = *hd_device_get_info(dev)};
@@ -57,15 +71,7 @@ hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *o
   out->n_ctas = 2 * out->device.n_sms * (out->device.max_ctas ? out->device.max_ctas : 16);
   hd_status st = hd_device_load(dev, probe_ptx, probe_ptx_bytes, "heddle's probe", NULL, &p.m, d);
   if (st == HD_OK) st = allocate(&p);
-  if (st == HD_OK) st = probe_latencies(&p);
-  if (st == HD_OK) st = probe_l1_sizes(&p);
-  if (st == HD_OK) st = probe_footprints(&p);
-  if (st == HD_OK) st = probe_sectors(&p);
-  if (st == HD_OK) st = probe_dispatch(&p);
-  if (st == HD_OK && out->device.has_times) st = probe_bandwidths(&p);
-  if (st == HD_OK) st = probe_units(&p);
-  if (st == HD_OK) st = probe_loads(&p);
-  if (st == HD_OK) st = probe_starts(&p);
+  if (st == HD_OK) st = run_benchmarks(&p);
   if (st == HD_OK && p.failed) st = hd_nomem(d);
   out->figures = p.figures.data;
   out->n_figures = (uint32_t)p.figures.n;

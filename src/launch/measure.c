@@ -106,20 +106,24 @@ static hd_status admit_original(placement *p, variant *v, void ***want, hd_diag 
 static hd_status count_rows(placement *p, const variant *variants, const hd_measure_options *o,
                             hd_measure_row *rows, size_t n, hd_diag *d) {
   for (size_t i = 0; i < n; i++) {
+    hd_watch_tell(&o->run.watch, "counting", i, n);
     if (rows[i].status != HD_OK) continue;
     hd_device_job job = variant_job((variant *)&variants[i]);
     hd_status st = hd_device_count(p->device, &job, o->keep_l2, &rows[i].counters, &rows[i].has_counters,
                                    rows[i].no_counters, sizeof rows[i].no_counters, d);
     if (st != HD_OK) return st;
   }
+  hd_watch_tell(&o->run.watch, "counting", n, n);
   return HD_OK;
 }
 
 static hd_status time_rows(placement *p, variant *variants, const hd_measure_options *o, hd_measure_row *rows,
                            size_t n, hd_diag *d) {
   uint32_t reps = o->repetitions ? o->repetitions : DEFAULT_REPETITIONS;
-  hd_timing_options timing = {
-      .warmups = o->warmups ? o->warmups : DEFAULT_WARMUPS, .repetitions = reps, .keep_l2 = o->keep_l2};
+  hd_timing_options timing = {.warmups = o->warmups ? o->warmups : DEFAULT_WARMUPS,
+                              .repetitions = reps,
+                              .keep_l2 = o->keep_l2,
+                              .watch = o->run.watch};
   hd_device_job *jobs = calloc(n, sizeof *jobs);
   double *us = calloc(n, reps * sizeof *us), *sorted = calloc(reps, sizeof *sorted);
   size_t n_jobs = 0;
@@ -155,7 +159,11 @@ hd_status hd_measure_resolved(hd_device *dev, const hd_workload *w, const hd_res
   void **want = NULL;
   hd_status st = placement_open(&p, dev, w, &o->run, d);
   if (st == HD_OK) st = admit_original(&p, &variants[0], &want, d);
-  for (size_t i = 1; st == HD_OK && i < n; i++) st = admit(&p, &variants[i], plans[i], &rows[i], want, d);
+  for (size_t i = 1; st == HD_OK && i < n; i++) {
+    hd_watch_tell(&o->run.watch, "checking plans", i - 1, n - 1);
+    st = admit(&p, &variants[i], plans[i], &rows[i], want, d);
+  }
+  if (n > 1) hd_watch_tell(&o->run.watch, "checking plans", n - 1, n - 1);
   launch_bytes_free(w, want);
   if (st == HD_OK) st = time_rows(&p, variants, o, rows, n, d);
   if (st == HD_OK && !o->no_counters) st = count_rows(&p, variants, o, rows, n, d);

@@ -43,6 +43,8 @@ hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d) {
   return HD_OK;
 }
 
+void hd_model_set_meter(hd_model *m, hd_meter *meter) { m->meter = meter; }
+
 void hd_model_destroy(hd_model *m) {
   if (!m) return;
   free_sms(m);
@@ -117,7 +119,7 @@ uint32_t model_replay_epoch(hd_model *m, uint64_t wake, uint64_t *now) {
 static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
   uint32_t n_sms = m->gpu.n_sms;
   first_wave(q, m, resident);
-  uint64_t now = 0;
+  uint64_t now = 0, told = 0;
   for (;;) {
     uint64_t wake = model_replay_wake(m);
     if (q->search.n && q->search.wake < wake) wake = q->search.wake;
@@ -132,6 +134,9 @@ static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
     }
     if (q->search.n) model_dispatch_search(q, m, now);
     mark_progress(m, q, now, false);
+    const uint64_t so_far = q->claims.agents ? q->started : q->ended;
+    hd_meter_add(m->meter, so_far - told);
+    told = so_far;
   }
   mark_progress(m, q, now, true);
 }

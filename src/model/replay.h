@@ -29,6 +29,7 @@ struct hd_model {
       *pace; /* of the trace that was replayed last with a clock, for sweeps replay it again and again */
   const hd_trace *paced;
   double paced_born;
+  hd_meter *meter; /* or NULL */
 };
 
 /* The cycle of the first step of any SM; SM_NEVER: there is none. */

@@ -68,6 +68,7 @@ struct hd_trace {
   unsigned at_once, recording; /* host threads of a launch; the first of the workers that now record */
   uint64_t limit;
   double deadline;          /* 0: none */
+  hd_meter *meter;          /* or NULL */
   _Atomic double begun;     /* when the launch's first CTA started, where there is a deadline; 0: not yet */
   _Atomic uint64_t started; /* CTAs, likewise */
   _Atomic uint64_t memory;
@@ -304,6 +305,7 @@ static void on_barrier(void *ctx, unsigned number, uint64_t task, uint32_t warp)
   if (!w || failed(t)) return;
   open_cta *c = find_cta(t, w, task);
   if (!c) return;
+  hd_meter_add(t->meter, 1);
   if (warp >= t->warps) {
     fail(t, TRACE_UNEXPECTED);
     return;
@@ -425,6 +427,7 @@ hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d) {
 }
 
 void hd_trace_set_deadline(hd_trace *t, double at) { t->deadline = at; }
+void hd_trace_set_meter(hd_trace *t, hd_meter *m) { t->meter = m; }
 const hd_emu_hooks *hd_trace_hooks(hd_trace *t) { return &t->hooks; }
 
 static void free_ctas(const hd_trace *t, worker *w) {

@@ -234,7 +234,10 @@ hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, 
   hd_model *m;
   hd_status st = hd_model_create(g, &m, d);
   if (st != HD_OK) return st;
+  hd_meter meter = study_meter(s);
+  hd_model_set_meter(m, &meter);
   st = replay_on(m, s, g, p, dispatch, seed, out, d);
+  hd_meter_end(&meter);
   hd_model_destroy(m);
   return st;
 }

@@ -30,6 +30,8 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   const hd_workload *w = code->workload;
   hd_run_options run = *o;
   runner r = {0};
+  hd_meter meter;
+  uint64_t tasks = 0;
   hd_status st = HD_OK;
   run.threads = run.threads ? run.threads : hd_cpu_count();
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
@@ -45,10 +47,17 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   if (st == HD_OK && run.trace_seconds > 0)
     for (uint32_t i = 0; i < w->n_launches; i++)
       hd_trace_set_deadline(traces[i], hd_seconds() + run.trace_seconds);
+  for (uint32_t i = 0; st == HD_OK && !plans && i < w->n_launches; i++) {
+    tasks += hd_trace_tasks(traces[i]);
+    hd_trace_set_meter(traces[i], &meter);
+  }
+  meter = hd_meter_begin(&run.watch, "tracing", tasks);
   if (st == HD_OK) st = run_hooked(&r, traces, d);
+  hd_meter_end(&meter);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
     if (shared)
       shared[i] = hd_emu_static_shared(r.program, w->launches[i].kernel) + w->launches[i].dynamic_shared;
+    hd_trace_set_meter(traces[i], NULL);
     st = hd_trace_finish(traces[i], d);
   }
   for (uint32_t i = 0; st == HD_OK && addresses && i < w->n_buffers; i++)

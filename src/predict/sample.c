@@ -350,6 +350,12 @@ hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint6
   return st;
 }
 
+uint64_t sample_size(const sample_launch *l, uint64_t launched) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < l->n_parts; i++) n += warming(l, &l->parts[i]).n + l->parts[i].n;
+  return l->n_parts ? n : launched;
+}
+
 /* When so many tasks had started. */
 static double cycle_of(const hd_replay_progress *p, double started) {
   for (uint32_t i = 0; i < p->n; i++) {

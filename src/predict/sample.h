@@ -57,6 +57,8 @@ record_options sample_record(const sample *s);
 /* The tasks that a replay of a sampled launch needs. *tasks is the caller's to free. */
 hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint64_t launched,
                        uint64_t **tasks, uint64_t *n, hd_diag *d);
+/* How many these are, some perhaps twice. */
+uint64_t sample_size(const sample_launch *l, uint64_t launched);
 /* The trace has the original's parts: threads and compulsory follow. `bytes`: the launch accesses no more. */
 void sample_learn(sample_launch *l, const hd_trace *t, uint64_t bytes);
 /* As hd_model_replay, of a sampled launch. */

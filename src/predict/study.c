@@ -22,11 +22,28 @@ static uint64_t bytes_of(const hd_workload *w, uint32_t launch) {
   return bytes;
 }
 
+/* The tasks of all launches that a replay needs. */
+static uint64_t count_tasks(const hd_study *s, hd_trace *const *traces) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < s->w->n_launches; i++) {
+    const uint64_t launched = hd_trace_tasks(traces[i]);
+    if (!s->sample || !sample_leaves_out(s->sample, i))
+      n += s->sample ? sample_size(&s->sample->launches[i], launched) : launched;
+  }
+  return n;
+}
+
+hd_meter study_meter(const hd_study *s) {
+  return hd_meter_begin(&s->run.watch, "replaying", s->run.watch.tell ? count_tasks(s, s->traces) : 0);
+}
+
 /* A recording of the originals, with the parts that a replay of them needs. */
 static hd_status record(hd_study *s, hd_diag *d) {
   const double start = hd_seconds();
   const record_options how = sample_record(s->sample);
+  hd_meter meter = {0};
   hd_status st = record_open(s->code, NULL, &s->run, &how, &s->recording, d);
+  if (st == HD_OK) meter = hd_meter_begin(&s->run.watch, "tracing", count_tasks(s, s->recording->traces));
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
     const hd_wl_launch *l = &s->w->launches[i];
     const hd_replay_options original = {0};
@@ -35,10 +52,13 @@ static hd_status record(hd_study *s, hd_diag *d) {
     s->shared[i] = hd_emu_static_shared(s->recording->r.program, l->kernel) + l->dynamic_shared;
     if (sample_leaves_out(s->sample, i)) continue;
     st = sample_tasks(&s->sample->launches[i], &original, hd_trace_tasks(s->traces[i]), &tasks, &n, d);
+    hd_trace_set_meter(s->traces[i], &meter);
     if (st == HD_OK) st = record_tasks(s->recording, i, tasks, n, s->sample->launches[i].most, d);
+    hd_trace_set_meter(s->traces[i], NULL);
     free(tasks);
     if (st == HD_OK) sample_learn(&s->sample->launches[i], s->traces[i], bytes_of(s->w, i));
   }
+  hd_meter_end(&meter);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_buffers; i++)
     s->arrays[i] = (hd_reuse_array){s->w->buffers[i].name, hd_trace_address(s->recording->r.addresses[i]),
                                     s->w->buffers[i].bytes};

@@ -53,6 +53,8 @@ hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrac
 
 /* Host threads of what the study runs from now on. */
 void study_set_threads(hd_study *s, unsigned threads);
+/* Of a replay of it, by tasks. */
+hd_meter study_meter(const hd_study *s);
 
 /* ---- Tables (table.c) -------------------------------------------------------------- */
 

@@ -1,11 +1,15 @@
 /* The line that says how far some work is. */
+#include <stdio.h>
 #include <string.h>
 
 #include "heddle/report.h"
 
 /* Seconds that are left, if the rest takes as long as what was done since the label came up; 0: not known. */
 static double time_left(hd_progress *p, const char *label, size_t done, size_t n, double now) {
-  if (!p->label || strcmp(p->label, label) != 0 || done < p->done) *p = (hd_progress){label, now, done};
+  if (strncmp(p->label, label, sizeof p->label - 1) != 0 || done < p->done) {
+    *p = (hd_progress){.start = now, .done = done};
+    snprintf(p->label, sizeof p->label, "%s", label);
+  }
   return done > p->done ? (now - p->start) / (double)(done - p->done) * (double)(n - done) : 0;
 }
 

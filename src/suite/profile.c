@@ -78,7 +78,7 @@ static hd_status take(const json_t *j, bool look, const hd_profile_options *o, h
 }
 
 static hd_status read_kernels(json_t *list, const hd_profile_options *o, hd_profile *out, hd_diag *d) {
-  const size_t n = json_array_size(list), most = o->most ? o->most : 5;
+  const size_t n = json_array_size(list), wanted = o->most ? o->most : 5, most = wanted < n ? wanted : n;
   json_t **sorted = calloc(n + 1, sizeof *sorted);
   hd_status st = sorted ? HD_OK : hd_nomem(d);
   out->kernels = calloc(n + 1, sizeof *out->kernels);
@@ -86,9 +86,11 @@ static hd_status read_kernels(json_t *list, const hd_profile_options *o, hd_prof
   for (size_t k = 0; st == HD_OK && k < n; k++) sorted[k] = json_array_get(list, k);
   if (st == HD_OK) qsort(sorted, n, sizeof *sorted, by_time);
   for (; st == HD_OK && out->n < n; out->n++) {
+    if (out->n <= most) hd_watch_tell(&o->watch, "looking into kernels", out->n, most);
     st = take(sorted[out->n], out->n < most, o, &out->kernels[out->n], d);
     out->seconds += out->kernels[out->n].seconds;
   }
+  if (most == n) hd_watch_tell(&o->watch, "looking into kernels", n, n);
   free(sorted);
   return st;
 }

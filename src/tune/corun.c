@@ -307,8 +307,10 @@ static hd_corun_figure figure(double *values, uint32_t n, double confidence) {
 /* Rounds in which everything runs once: us[row][i][round], row HD_CORUN_MODES being each workload alone. */
 static hd_status time_rounds(corun *c, setup *setups, const hd_corun_result *out, uint32_t rounds, double *us,
                              hd_diag *d) {
-  uint32_t warmups = c->o->warmups ? c->o->warmups : DEFAULT_WARMUPS;
-  for (uint64_t round = 0; round < (uint64_t)warmups + rounds; round++)
+  const uint32_t warmups = c->o->warmups ? c->o->warmups : DEFAULT_WARMUPS;
+  const uint64_t all = (uint64_t)warmups + rounds;
+  hd_meter meter = hd_meter_begin(&c->o->run.watch, "timing", all * (HD_CORUN_MODES + 1));
+  for (uint64_t round = 0; round < all; round++)
     for (int k = 0; k <= HD_CORUN_MODES; k++) {
       int row = (int)((k + round) % (HD_CORUN_MODES + 1));
       double t[2] = {0, 0};
@@ -318,6 +320,7 @@ static hd_status time_rounds(corun *c, setup *setups, const hd_corun_result *out
       else if (out->rows[row].status == HD_OK)
         st = run_setup(&setups[row], t, d);
       if (st != HD_OK) return st;
+      hd_meter_add(&meter, 1);
       for (int i = 0; round >= warmups && i < 2; i++)
         us[((size_t)row * 2 + (size_t)i) * rounds + (round - warmups)] = t[i];
     }
@@ -404,6 +407,7 @@ hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun
   for (int m = 0; st == HD_OK && m < HD_CORUN_MODES; m++) {
     hd_diag e = {0};
     hd_corun_row *row = &out->rows[m];
+    hd_watch_tell(&c.o->run.watch, "looking for partitions", (size_t)m, HD_CORUN_MODES);
     row->status = settle(&c, (hd_corun_mode)m, &setups[m], row, &e);
     snprintf(row->why, sizeof row->why, "%.255s", row->status == HD_OK ? "" : e.message);
     if (row->status == HD_OK || is_rows_own(row->status)) continue;

@@ -173,6 +173,7 @@ hd_status corun_on_model(const hd_gpu *g, const hd_workload *const w[2], const h
   for (int m = 0; st == HD_OK && m < HD_CORUN_MODES; m++) {
     hd_corun_row *row = &out->rows[m];
     hd_diag e = {0};
+    hd_watch_tell(&o->run.watch, "looking for partitions", (size_t)m, HD_CORUN_MODES);
     row->status = fill_row(&c, (hd_corun_mode)m, &out->rows[HD_CORUN_PARTITION], row, &e);
     snprintf(row->why, sizeof row->why, "%.255s", row->status == HD_OK ? "" : e.message);
     if (row->status == HD_ERR_NOMEM) {
@@ -180,6 +181,7 @@ hd_status corun_on_model(const hd_gpu *g, const hd_workload *const w[2], const h
       if (d) *d = e;
     }
   }
+  hd_watch_tell(&o->run.watch, "looking for partitions", HD_CORUN_MODES, HD_CORUN_MODES);
   for (int i = 0; i < 2; i++) {
     out->alone_us[i] = c.alone_us[i];
     out->turns[i] = 1;

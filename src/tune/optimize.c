@@ -439,8 +439,10 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   z.second.run.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
   *out = (hd_optimized){0};
   double clock = hd_seconds();
+  hd_run_options traced = z.o.run;
+  traced.watch = (hd_watch){z.o.progress, z.o.ctx};
   report(&z, "tracing", 0, 1);
-  hd_status st = hd_study_open(w, &z.o.run, &out->study, d);
+  hd_status st = hd_study_open(w, &traced, &out->study, d);
   out->seconds.trace = lap(&clock);
   report(&z, "choosing plans to try", 0, 1);
   if (st == HD_OK) st = list_rows(&z, d);

@@ -120,6 +120,13 @@ static hd_status take_next(search *s, hd_diag *d) {
   return HD_OK;
 }
 
+/* Candidates that were tried and that the budget still affords, at the pace so far. */
+static size_t affordable(const search *s) {
+  const size_t all = s->trials.n + s->waiting.n;
+  const double used = search_now(s), most = used > 0 ? (double)s->trials.n * s->o.budget / used : (double)all;
+  return most >= (double)all ? all : most > (double)s->trials.n ? (size_t)most : s->trials.n;
+}
+
 /* Admit candidates that promise most, until k are ready, or until then, but one at least: at[*n] are ready.
  */
 static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size_t *n, hd_diag *d) {
@@ -130,7 +137,7 @@ static hd_status admit_batch(search *s, size_t k, double until, size_t *at, size
     st = take_next(s, d);
     if (st == HD_OK) st = search_admit(s, s->trials.n - 1, d);
     if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[(*n)++] = s->trials.n - 1;
-    search_report(s, "screening", s->trials.n, s->trials.n + s->waiting.n);
+    search_report(s, "screening", s->trials.n, affordable(s));
   }
   return st;
 }

@@ -153,11 +153,58 @@ static void every_worker_runs_once(void **state) {
   assert_int_equal(ran[8], 0);
 }
 
+/* ---- Meters ----------------------------------------------------------------------------------------- */
+
+typedef struct told {
+  hd_meter *meter;
+  size_t done, calls;
+  bool falls;
+} told;
+
+static void tell(void *ctx, const char *stage, size_t done, size_t n) {
+  told *t = ctx;
+  assert_string_equal(stage, "counting");
+  assert_int_equal(n, 8 * 5000);
+  t->falls |= t->calls && done <= t->done;
+  t->done = done;
+  t->calls++;
+}
+
+static void add_parts(void *ctx, unsigned worker) {
+  const told *t = ctx;
+  for (unsigned i = 0; i < 5000; i++) hd_meter_add(t->meter, 1);
+}
+
+static void a_meter_tells_a_hundred_times_from_all_threads(void **state) {
+  told t = {0};
+  const hd_watch watch = {tell, &t};
+  hd_meter m = hd_meter_begin(&watch, "counting", 8 * 5000);
+  t.meter = &m;
+  assert_true(hd_parallel(8, add_parts, &t));
+  assert_int_equal(t.done, 8 * 5000);
+  assert_true(!t.falls && t.calls > 2 && t.calls <= 102);
+  hd_meter_end(&m);
+  assert_true(t.calls <= 102);
+
+  t = (told){0}; /* work that was cut off, and work that nobody watches */
+  m = hd_meter_begin(&watch, "counting", 8 * 5000);
+  hd_meter_add(&m, 3000);
+  hd_meter_end(&m);
+  assert_true(t.done == 8 * 5000 && t.calls == 3);
+  m = hd_meter_begin(NULL, "counting", 3);
+  hd_meter_add(&m, 1);
+  hd_meter_add(NULL, 1);
+  hd_meter_end(&m);
+  assert_int_equal(t.calls, 3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an arena hands out aligned, disjoint memory", arena_hands_out_aligned_disjoint_memory),
       BEHAVIOUR("an arena keeps its budget and escapes when told to", arena_budget_is_kept_and_escapes),
       BEHAVIOUR("a diagnostic names line, column and source", diagnostics_name_line_column_and_source),
+      BEHAVIOUR("a meter tells some hundred times, from all threads, and its end",
+                a_meter_tells_a_hundred_times_from_all_threads),
       BEHAVIOUR("a number parses whole or not at all", numbers_parse_whole_or_not_at_all),
       BEHAVIOUR("bits are counted in empty, full and all other masks",
                 bits_are_counted_in_empty_full_and_all_other_masks),

@@ -10,6 +10,33 @@ On a terminal each stage shows how far it is, and the line is gone at the end:
   0
   [1]
 
+So it is with other commands:
+
+  $ cat > tells <<'EOF'
+  > script -qec "$1" /dev/null </dev/null | tr '\r' '\n' | grep -aoE "($2)"' \[[#.]{30}\] [0-9]+/[0-9]+(, [0-9]+ (s|min) left)?' |
+  >   sed -E 's/\[.*left/with time left/; s/ \[.*//' | sort -u
+  > EOF
+  $ bash tells 'heddle simulate matmul-naive --size tiny --gpu gtx580' 'tracing|replaying'
+  replaying
+  tracing
+  $ bash tells 'heddle analyze matmul-naive --size tiny' 'tracing|replaying|predicting plans'
+  predicting plans
+  replaying
+  tracing
+  $ bash tells 'heddle corun copy-col copy-col --size tiny --device model:gtx580 --sms 8' 'looking for partitions'
+  looking for partitions
+  $ bash tells 'heddle time copy-col --size tiny --plan order=col --device model:gtx580' 'checking plans|timing|counting'
+  checking plans
+  counting
+  timing
+  $ bash tells 'heddle tune copy-col --size tiny --device model:gtx580 --budget 1 --store none' 'copy-col: (traces|advice|screening)'
+  copy-col: advice
+  copy-col: screening
+  copy-col: traces
+  $ heddle simulate matmul-naive --size tiny --gpu gtx580 2>&1 | grep -c tracing
+  0
+  [1]
+
 Ctrl-C ends the search. The best plan so far is proved and written:
 
   $ plans=$(echo order=band:16; for a in {1..40}; do for b in {1..40}; do echo order=tile:${a}x$b; done; done); heddle optimize matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o out > answer & p=$!; sleep 1; kill -INT $p; wait $p; echo $?
