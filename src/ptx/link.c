@@ -27,12 +27,13 @@ static item item_of(const hd_ptx_module *m, const hd_ptx_item *i) {
 
 enum { SHARED_NAMES = HD_LINK_EXTERN | HD_LINK_VISIBLE | HD_LINK_WEAK | HD_LINK_COMMON };
 
-static bool defined_in(const hd_ptx_module *m, const char *name) {
+/* How the module defines it; 0: it does not. */
+static unsigned defined_in(const hd_ptx_module *m, const char *name) {
   for (uint32_t k = 0; k < m->n_items; k++) {
     const item i = item_of(m, &m->items[k]);
-    if (i.name && i.defined && i.linkage & SHARED_NAMES && strcmp(i.name, name) == 0) return true;
+    if (i.name && i.defined && i.linkage & SHARED_NAMES && strcmp(i.name, name) == 0) return i.linkage;
   }
-  return false;
+  return 0;
 }
 
 /* Whether the item may be left out: an earlier module defines it, or it is a declaration of a variable that
@@ -64,6 +65,16 @@ static hd_status separate(linker *l, size_t at, hd_diag *d) {
     m->syms[s].len = (uint32_t)strlen(name);
   }
   return HD_OK;
+}
+
+/* Functions that are another module's are declared as that defines them: in one text they are not .extern. */
+static void declare(linker *l, size_t at) {
+  hd_ptx_module *m = l->modules[at];
+  for (uint32_t f = 0; f < m->n_funcs; f++)
+    for (size_t k = 0; k < l->n && m->funcs[f].sym && m->funcs[f].linkage & HD_LINK_EXTERN; k++) {
+      const unsigned linkage = defined_in(l->modules[k], m->syms[m->funcs[f].sym].name);
+      if (linkage) m->funcs[f].linkage = (uint8_t)linkage;
+    }
 }
 
 /* Variables of all modules come first, so that those of one are known in the others. */
@@ -102,6 +113,7 @@ hd_status hd_ptx_link(const char *const *texts, size_t n, hd_buf *out, hd_diag *
     st = hd_ptx_parse(texts[k], strlen(texts[k]), "the program's image", &l.arena, &l.modules[k], d);
     if (st == HD_OK) st = separate(&l, k, d);
   }
+  for (size_t k = 0; st == HD_OK && k < l.n; k++) declare(&l, k);
   if (st == HD_OK) st = print_items(&l, true, out, d);
   if (st == HD_OK) st = print_items(&l, false, out, d);
   hd_arena_free(&l.arena);

@@ -14,6 +14,7 @@ typedef void *run_handle;
 
 enum { RUN_SUCCESS = 0, RUN_NOT_READY = 600, RUN_NOT_SUPPORTED = 801 };
 enum { RUN_CAPTURE_RELAXED = 2, RUN_NON_BLOCKING = 1 }; /* modes of capture, flags of streams */
+enum { RUN_KERNEL_NODE = 0, RUN_GRAPH_NODE = 4 };       /* CUgraphNodeType */
 
 /* CUlaunchAttribute */
 typedef struct run_attribute {
@@ -39,6 +40,17 @@ typedef struct run_node {
   run_handle kernel, context;
 } run_node;
 _Static_assert(sizeof(run_node) == 72, "CUDA_KERNEL_NODE_PARAMS_v2");
+
+/* CUgraphNodeParams: of a node of any type */
+typedef struct run_any_node {
+  int type, zero[3];
+  union {
+    run_node kernel;
+    int64_t words[29];
+  } of;
+  int64_t end;
+} run_any_node;
+_Static_assert(sizeof(run_any_node) == 256, "CUgraphNodeParams");
 
 /* CUipcMemHandle */
 typedef struct run_ipc {

@@ -1,33 +1,34 @@
 /* Kernels as nodes of graphs. A node may run several times at once, so that only variants without a state
- * take its place. The program is told of its own kernel when it asks for a node, which may have been
- * captured. */
+ * take its place; those with one do in executable graphs (exec.c). The program is told of its own kernel when
+ * it asks for a node, which may have been captured. */
 #include <string.h>
 
 #include "run/launch.h"
 
-/* Fields that the first version of the structure does not have are not read. */
-static run_node copy_of(const run_node *p, bool first_version) {
-  run_node n = {0};
-  memcpy(&n, p, first_version ? offsetof(run_node, kernel) : sizeof n);
-  return n;
-}
-
-/* The node's parameters with the variant in the kernel's place; NULL: none takes it. */
-static run_variant *choose(const run_node *p, bool first_version, run_node *out, run_replacement *r) {
-  if (!p) return NULL;
-  *out = copy_of(p, first_version);
-  run_kernel *k = run_function_of(out->function ? out->function : out->kernel);
-  if (!k || out->context) return NULL;
-  run_launch l = {.shared = out->shared, .node = true, .params = out->params, .extra = out->extra};
-  memcpy(l.grid, out->grid, sizeof l.grid);
-  memcpy(l.block, out->block, sizeof l.block);
+run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, run_replacement *r) {
+  *out = *p;
+  run_kernel *k = run_function_of(p->function ? p->function : p->kernel);
+  if (!k || p->context) return NULL;
+  run_launch l = {.shared = p->shared, .node = true, .exec = exec, .params = p->params, .extra = p->extra};
+  memcpy(l.grid, p->grid, sizeof l.grid);
+  memcpy(l.block, p->block, sizeof l.block);
   run_variant *v = run_choose(k, &l, r);
   if (!v) return NULL;
   out->function = r->function;
   out->kernel = NULL;
   out->params = r->params;
   out->extra = r->extra;
+  memcpy(out->grid, r->grid, sizeof out->grid);
   return v;
+}
+
+/* Fields that the first version of the structure does not have are not read. */
+static run_variant *choose(const run_node *p, bool first_version, run_exec *exec, run_node *out,
+                           run_replacement *r) {
+  run_node n = {0};
+  if (!p) return NULL;
+  memcpy(&n, p, first_version ? offsetof(run_node, kernel) : sizeof n);
+  return run_node_choose(&n, exec, out, r);
 }
 
 static int add(int (*real)(run_handle *, run_handle, const run_handle *, size_t, const run_node *),
@@ -35,7 +36,7 @@ static int add(int (*real)(run_handle *, run_handle, const run_handle *, size_t,
                bool first_version) {
   run_replacement r;
   run_node own;
-  run_variant *v = choose(p, first_version, &own, &r);
+  run_variant *v = choose(p, first_version, NULL, &own, &r);
   if (v && real(node, graph, after, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(real(node, graph, after, n, p), v);
 }
@@ -53,7 +54,7 @@ static int set(int (*real)(run_handle, const run_node *), run_handle node, const
                bool first_version) {
   run_replacement r;
   run_node own;
-  run_variant *v = choose(p, first_version, &own, &r);
+  run_variant *v = choose(p, first_version, NULL, &own, &r);
   if (v && real(node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(real(node, p), v);
 }
@@ -69,9 +70,10 @@ static int set_exec(int (*real)(run_handle, run_handle, const run_node *), run_h
                     const run_node *p, bool first_version) {
   run_replacement r;
   run_node own;
-  run_variant *v = choose(p, first_version, &own, &r);
-  if (v && real(exec, node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
-  return run_instead(real(exec, node, p), v);
+  run_exec *e = run_exec_open(exec, node);
+  const bool done = choose(p, first_version, e, &own, &r) && real(exec, node, &own) == RUN_SUCCESS;
+  run_exec_close(e);
+  return done ? RUN_SUCCESS : real(exec, node, p);
 }
 
 int run_cuGraphExecKernelNodeSetParams(run_handle exec, run_handle node, const run_node *p) {
@@ -80,6 +82,52 @@ int run_cuGraphExecKernelNodeSetParams(run_handle exec, run_handle node, const r
 int run_cuGraphExecKernelNodeSetParams_v2(run_handle exec, run_handle node, const run_node *p) {
   return set_exec(run_real.cuGraphExecKernelNodeSetParams_v2, exec, node, p, false);
 }
+
+/* ---- Nodes of any type ------------------------------------------------------------------------- */
+
+static run_variant *choose_any(const run_any_node *p, run_exec *exec, run_any_node *out, run_replacement *r) {
+  if (!p || p->type != RUN_KERNEL_NODE) return NULL;
+  *out = *p;
+  return run_node_choose(&p->of.kernel, exec, &out->of.kernel, r);
+}
+
+int run_cuGraphAddNode(run_handle *node, run_handle graph, const run_handle *after, size_t n,
+                       run_any_node *p) {
+  run_replacement r;
+  run_any_node own;
+  run_variant *v = choose_any(p, NULL, &own, &r);
+  if (v && run_real.cuGraphAddNode(node, graph, after, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  return run_instead(run_real.cuGraphAddNode(node, graph, after, n, p), v);
+}
+
+int run_cuGraphAddNode_v2(run_handle *node, run_handle graph, const run_handle *after, const void *edges,
+                          size_t n, run_any_node *p) {
+  run_replacement r;
+  run_any_node own;
+  run_variant *v = choose_any(p, NULL, &own, &r);
+  if (v && run_real.cuGraphAddNode_v2(node, graph, after, edges, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  return run_instead(run_real.cuGraphAddNode_v2(node, graph, after, edges, n, p), v);
+}
+
+int run_cuGraphNodeSetParams(run_handle node, run_any_node *p) {
+  run_replacement r;
+  run_any_node own;
+  run_variant *v = choose_any(p, NULL, &own, &r);
+  if (v && run_real.cuGraphNodeSetParams(node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  return run_instead(run_real.cuGraphNodeSetParams(node, p), v);
+}
+
+int run_cuGraphExecNodeSetParams(run_handle exec, run_handle node, run_any_node *p) {
+  run_replacement r;
+  run_any_node own;
+  run_exec *e = run_exec_open(exec, node);
+  const bool done =
+      choose_any(p, e, &own, &r) && run_real.cuGraphExecNodeSetParams(exec, node, &own) == RUN_SUCCESS;
+  run_exec_close(e);
+  return done ? RUN_SUCCESS : run_real.cuGraphExecNodeSetParams(exec, node, p);
+}
+
+/* ---- What the program is told ------------------------------------------------------------------ */
 
 /* The parameters behind the program's own stay: it knows how many it has. */
 static int get(int r, run_node *p, bool first_version) {

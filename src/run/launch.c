@@ -50,6 +50,7 @@ bool run_is_captured(const run_launch *l) {
 
 static bool find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
   if (!v->recipe.state_bytes && !v->recipe.agents) return true;
+  if (l->exec) return !v->recipe.state_bytes || (r->state = run_exec_state(l->exec, p)) != 0;
   if (l->node || run_is_captured(l)) return false;
   if (!v->recipe.state_bytes) return true;
   const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);

@@ -4,6 +4,8 @@
 
 #include "run/run.h"
 
+typedef struct run_exec run_exec;
+
 enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
 
 /* Words of `extra` of a launch. */
@@ -15,7 +17,8 @@ typedef struct run_launch {
   uint32_t grid[3], block[3], shared;
   run_handle stream;
   bool per_thread; /* stream 0 is the thread's own */
-  bool node;       /* of a graph: it runs later, perhaps several times at once */
+  bool node;       /* of a graph: it runs later, perhaps several times at once, */
+  run_exec *exec;  /* unless it is of this executable graph alone; NULL: it is not */
   void **params, **extra;
   const run_config *config; /* of cuLaunchKernelEx; else NULL */
 } run_launch;
@@ -43,8 +46,21 @@ run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r);
 int run_send(const run_launch *l, run_handle function, const uint32_t grid[3], void **params, void **extra);
 /* This variant in the place of the launch; false: it does not fit. Takes no lock. */
 bool run_replace(run_variant *v, const run_launch *l, run_replacement *r);
+/* The parameters of a node with the variant in the kernel's place; NULL: none takes it. As run_choose. */
+run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, run_replacement *r);
 /* The driver did not take the replacement, and this is what it said of the original: when it took that, the
  * variant is at fault, and is not used again. */
 int run_instead(int original, run_variant *v);
+
+/* ---- Executable graphs (exec.c) ---------------------------------------------------------------- */
+
+/* A node of an executable graph is about to be given a kernel; NULL: none that keeps a state. run_lock is
+ * held until it is closed. */
+run_exec *run_exec_open(run_handle exec, run_handle node);
+void run_exec_close(run_exec *e);
+/* A state for the kernel of the node, which no other node has; 0: there is none left. */
+uint64_t run_exec_state(run_exec *e, run_place *p);
+/* The place's states are no more. Under run_lock. */
+void run_exec_forget(const run_place *p);
 
 #endif

@@ -62,28 +62,35 @@ static bool load(run_variant *v, run_place *p) {
          of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original);
 }
 
-/* The memory that its launches take beyond the original's, in its first state. The stream is heddle's own:
- * the default stream may belong to a capture. */
-static bool fill(const run_variant *v, run_place *p) {
-  const uint64_t tables = v->recipe.table_bytes, states = RUN_STATES * p->state_bytes;
-  run_handle stream;
-  if (!tables && !states) return true;
+/* Memory with this content, NULL: zeros. The stream is heddle's own: the default stream may belong to a
+ * capture. */
+static bool allocate(run_place *p, uint64_t bytes, const void *content, uint64_t *out) {
   const run_driver *d = &run_real;
-  if (!d->cuMemAlloc_v2 || !d->cuMemsetD8Async || !d->cuMemcpyHtoDAsync_v2 || !d->cuStreamCreate ||
-      !d->cuStreamSynchronize || !d->cuStreamDestroy_v2 ||
+  run_handle stream;
+  if (!d->cuMemAlloc_v2 || !d->cuMemFree_v2 || !d->cuMemsetD8Async || !d->cuMemcpyHtoDAsync_v2 ||
+      !d->cuStreamCreate || !d->cuStreamSynchronize || !d->cuStreamDestroy_v2 ||
       d->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS)
     return false;
-  bool ok = true;
-  if (tables)
-    ok = v->table.n * sizeof *v->table.task == tables && d->cuMemAlloc_v2(&p->table, tables) == RUN_SUCCESS &&
-         d->cuMemcpyHtoDAsync_v2(p->table, v->table.task, tables, stream) == RUN_SUCCESS;
-  if (ok && states)
-    ok = d->cuMemAlloc_v2(&p->states, states) == RUN_SUCCESS &&
-         d->cuMemsetD8Async(p->states, 0, states, stream) == RUN_SUCCESS;
+  if (d->cuMemAlloc_v2(out, bytes) != RUN_SUCCESS) *out = 0;
+  bool ok = *out && (content ? d->cuMemcpyHtoDAsync_v2(*out, content, bytes, stream)
+                             : d->cuMemsetD8Async(*out, 0, bytes, stream)) == RUN_SUCCESS;
   ok = d->cuStreamSynchronize(stream) == RUN_SUCCESS && ok;
   d->cuStreamDestroy_v2(stream);
-  p->bytes = tables + states;
+  if (!ok && *out) {
+    d->cuMemFree_v2(*out);
+    *out = 0;
+  }
+  if (ok) p->bytes += bytes;
   return ok;
+}
+
+/* The memory that its launches take beyond the original's, in its first state. */
+static bool fill(const run_variant *v, run_place *p) {
+  const uint64_t tables = v->recipe.table_bytes, states = RUN_STATES * p->state_bytes;
+  if (tables &&
+      (v->table.n * sizeof *v->table.task != tables || !allocate(p, tables, v->table.task, &p->table)))
+    return false;
+  return !states || allocate(p, states, NULL, &p->states);
 }
 
 static int apply(run_place *p, int attribute, int value) {
@@ -104,12 +111,29 @@ static bool settle(const run_variant *v, run_place *p) {
   return true;
 }
 
-static void release(run_place *p) {
+void run_place_free_memory(run_place *p) {
   if (p->table) run_real.cuMemFree_v2(p->table);
   if (p->states) run_real.cuMemFree_v2(p->states);
-  if (p->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(p->library);
+  p->table = p->states = 0;
+  while (p->lots.slabs.n) run_real.cuMemFree_v2(p->lots.slabs.data[--p->lots.slabs.n]);
+}
+
+void run_place_free(run_place *p) {
+  hd_vec_free(&p->lots.slabs);
+  hd_vec_free(&p->lots.idle);
+  hd_vec_free(&p->lots.retired);
   free(p);
 }
+
+static void release(run_place *p) {
+  run_place_free_memory(p);
+  if (p->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(p->library);
+  run_place_free(p);
+}
+
+static atomic_bool any_states;
+
+bool run_any_states(void) { return atomic_load_explicit(&any_states, memory_order_relaxed); }
 
 static run_place *make(run_variant *v, unsigned long long context) {
   run_place *p = calloc(1, sizeof *p);
@@ -124,6 +148,7 @@ static run_place *make(run_variant *v, unsigned long long context) {
   }
   run_know_place(p->function, p);
   run_know_place(p->kernel, p);
+  if (v->recipe.state_bytes || v->recipe.agents) atomic_store(&any_states, true);
   p->next = atomic_load_explicit(&v->places, memory_order_relaxed);
   atomic_store_explicit(&v->places, p, memory_order_release);
   return p;
@@ -200,8 +225,13 @@ static uint64_t key_of(run_handle stream, uint64_t thread) {
   return thread ? thread << 8 | 3 : stream ? (uint64_t)(uintptr_t)stream : 1;
 }
 
-/* A state whose stream is gone, though its last launch may not be over. */
-#define RETIRED UINT64_MAX
+/* Waits of the program's for a whole context, as they begin: what was retired before the last of them that is
+ * over is not in use. */
+static atomic_ulong waits;
+
+/* A state whose stream is gone, though its last launch may not be over; with the number of waits behind it.
+ */
+#define RETIRED (UINT64_C(1) << 63)
 
 uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread) {
   const uint64_t key = key_of(stream, thread);
@@ -211,6 +241,40 @@ uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread) {
     if (has == key || !has) return p->states + (uint64_t)k * p->state_bytes;
   }
   return 0;
+}
+
+enum { MOST_SLABS = 32 };
+
+/* Takes no part in captures. */
+static bool add_slab(run_place *p) {
+  int mode = RUN_CAPTURE_RELAXED;
+  uint64_t slab = 0;
+  const run_driver *d = &run_real;
+  if (p->lots.slabs.n == MOST_SLABS || !d->cuThreadExchangeStreamCaptureMode ||
+      d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
+    return false;
+  const bool ok = allocate(p, RUN_STATES * p->state_bytes, NULL, &slab);
+  d->cuThreadExchangeStreamCaptureMode(&mode);
+  if (ok && !hd_vec_push(&p->lots.slabs, slab)) {
+    d->cuMemFree_v2(slab);
+    return false;
+  }
+  for (uint64_t k = 0; ok && k < RUN_STATES; k++)
+    if (!hd_vec_push(&p->lots.idle, slab + k * p->state_bytes)) return k > 0;
+  return ok;
+}
+
+uint64_t run_place_lend(run_place *p) {
+  return p->lots.idle.n || add_slab(p) ? p->lots.idle.data[--p->lots.idle.n] : 0;
+}
+
+/* Without memory the state is lost until its place goes. */
+void run_place_take_back(run_place *p, uint64_t state, bool idle) {
+  const struct run_retired retired = {state, atomic_load(&waits)};
+  if (idle)
+    hd_vec_push(&p->lots.idle, state);
+  else
+    hd_vec_push(&p->lots.retired, retired);
 }
 
 static void each_place_locked(void (*fn)(run_place *p, void *ctx), void *ctx) {
@@ -229,7 +293,7 @@ static void each_place(void (*fn)(run_place *p, void *ctx), void *ctx) {
 static void retire(run_place *p, void *key) {
   for (int k = 0; k < RUN_STATES; k++) {
     uint64_t has = *(const uint64_t *)key;
-    atomic_compare_exchange_strong(&p->streams[k], &has, RETIRED);
+    atomic_compare_exchange_strong(&p->streams[k], &has, RETIRED | atomic_load(&waits));
   }
 }
 
@@ -245,10 +309,24 @@ void run_states_free(run_handle stream) {
   each_place_locked(set_free, &key);
 }
 
-static void reuse(run_place *p, void *context) {
-  for (int k = 0; p->context == *(const unsigned long long *)context && k < RUN_STATES; k++) {
-    uint64_t has = RETIRED;
-    atomic_compare_exchange_strong(&p->streams[k], &has, 0);
+/* A wait of a context's that is over. */
+typedef struct wait {
+  unsigned long long context;
+  unsigned long number;
+} wait;
+
+static void reuse(run_place *p, void *ctx) {
+  const wait *w = ctx;
+  if (p->context != w->context) return;
+  for (int k = 0; k < RUN_STATES; k++) {
+    uint64_t has = atomic_load(&p->streams[k]);
+    if (has & RETIRED && (has & ~RETIRED) < w->number)
+      atomic_compare_exchange_strong(&p->streams[k], &has, 0);
+  }
+  for (size_t k = p->lots.retired.n; k-- > 0;) {
+    if (p->lots.retired.data[k].when >= w->number) continue;
+    run_place_take_back(p, p->lots.retired.data[k].state, true);
+    p->lots.retired.data[k] = p->lots.retired.data[--p->lots.retired.n];
   }
 }
 
@@ -279,10 +357,10 @@ int run_cuStreamDestroy_v2(run_handle stream) {
 
 /* The launches of streams that are gone are over, too. */
 int run_cuCtxSynchronize(void) {
-  unsigned long long context;
+  wait w = {.number = atomic_fetch_add(&waits, 1) + 1};
   const int r = run_real.cuCtxSynchronize();
-  if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &context) == RUN_SUCCESS)
-    each_place(reuse, &context);
+  if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &w.context) == RUN_SUCCESS)
+    each_place(reuse, &w);
   return catch_up(r);
 }
 

@@ -30,6 +30,7 @@ typedef struct row {
   const char *folder;  /* of the launch that was recorded and stands for most time; NULL: none */
   double folder_seconds;
   unsigned long launches, steered, saved; /* nanoseconds */
+  unsigned long nodes;                    /* of executable graphs, that are steered */
 } row;
 typedef HD_VEC(row) rows;
 
@@ -38,7 +39,7 @@ const char *run_why(const run_module *m, const run_kernel *k) {
   if (m->why) return m->why;
   if (k->tuned && !k->speedup) return k->tuned;
   return atomic_load(&k->variants)
-             ? "other launches or memory, captures, or more streams at once than have room"
+             ? "other launches or memory, graphs, or more streams at once than have room"
              : "no verdict";
 }
 
@@ -47,13 +48,14 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
   row *r = NULL;
   for (size_t i = 0; i < list->n && !r; i++)
     if (strcmp(list->data[i].name, k->name) == 0) r = &list->data[i];
-  if (!launches) return;
+  if (!launches && !atomic_load(&k->nodes)) return;
   if (!r) {
     const row fresh = {.name = k->name};
     if (!hd_vec_push(list, fresh)) return;
     r = &list->data[list->n - 1];
   }
   r->launches += launches;
+  r->nodes += atomic_load(&k->nodes);
   if (k->refused[0]) r->refused = k->refused;
   if (k->timed) r->seconds += k->seconds / (double)k->timed * (double)launches;
   for (const run_shape *s = k->shapes; s; s = s->next)
@@ -63,7 +65,7 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
     }
   r->steered += steered;
   r->saved += atomic_load(&((run_kernel *)(uintptr_t)k)->saved);
-  if (steered || k->speedup) r->plan = k->plan;
+  if (steered || k->speedup || atomic_load(&k->nodes)) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
   if (steered + (k->speedup ? k->trials : 0) < launches) r->why = run_why(m, k);
 }
@@ -90,6 +92,7 @@ static void print_text(const rows *list, const row *all, hd_buf *b) {
   for (size_t k = 0; k < list->n && k < MOST_ROWS; k++) {
     const row *r = &list->data[k];
     hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->name);
+    if (r->nodes) hd_buf_printf(b, "  %lu node%s of graphs", r->nodes, r->nodes == 1 ? "" : "s");
     if (r->plan) hd_buf_printf(b, "  %s", r->plan);
     if (r->speedup) hd_buf_printf(b, " %.2fx", r->speedup);
     if (r->why) hd_buf_printf(b, "  (%s)", r->why);
@@ -118,6 +121,7 @@ static void print_json(const rows *list, const row *all, hd_buf *b) {
     const row *r = &list->data[k];
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
     put_string(b, "kernel", r->name);
+    if (r->nodes) hd_buf_printf(b, ", \"nodes\": %lu", r->nodes);
     if (r->seconds > 0) hd_buf_printf(b, ", \"seconds\": %.9g", r->seconds);
     if (r->refused) put_string(b, "refused", r->refused);
     if (r->folder) put_string(b, "folder", r->folder);

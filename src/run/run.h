@@ -15,6 +15,7 @@
  *   places.c    a rewritten kernel in a context: its function, its table, its states
  *   launch.c    a launch, or the one that takes its place
  *   graph.c     the same for nodes of graphs
+ *   exec.c      and for those of executable graphs, which have states of their own
  *   report.c    the report at the end
  *   watch.h     the program's memory, streams and threads, for those that repeat its launches
  *   trial.c     a launch repeated, under plans, on the program's memory
@@ -144,6 +145,7 @@ struct run_kernel {
   const char *tuned; /* what came of tuning, where the original stays; static. NULL: it was not tried */
   double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered, saved; /* saved: nanoseconds, of those that were steered */
+  atomic_ulong nodes;                    /* of executable graphs that are steered by plans with states */
   double seconds;                        /* of those launches that were timed, and how many they are */
   unsigned long timed;                   /* under the lock of times.c */
   unsigned long trials;                  /* launches that were made in tuning */
@@ -269,6 +271,14 @@ struct run_place {
   uint64_t table;                       /* the address of its table */
   uint64_t states;                      /* of RUN_STATES states, one behind the other; 0: it needs none */
   uint64_t state_bytes;
+  struct run_lots {
+    HD_VEC(uint64_t) slabs, idle; /* addresses of RUN_STATES states each, and of those that no node has */
+    HD_VEC(struct run_retired {
+      uint64_t state;
+      unsigned long when; /* as run_place_take_back was called */
+    })
+    retired;
+  } lots;                               /* for nodes of executable graphs; under run_lock */
   uint64_t bytes;                       /* of device memory that it takes in all */
   int device;                           /* whose memory that is; -1: not known */
   _Atomic uint64_t streams[RUN_STATES]; /* the stream that each state belongs to; 0: free */
@@ -283,11 +293,20 @@ void run_place_make(run_kernel *k);
 /* A launch in a context that the kernel is not ready in: it is made ready when the program waits there next.
  * Takes no lock. */
 void run_place_later(run_kernel *k);
+/* Frees its memory of the device, whose context is current; and itself. */
+void run_place_free_memory(run_place *p);
+void run_place_free(run_place *p);
 /* Without a lock. NULL: not ready in the current context. */
 run_place *run_place_of(const run_variant *v);
 /* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default
  * stream. */
 uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
+/* Some variant keeps a state, or has as many CTAs as fit. */
+bool run_any_states(void);
+/* A state for a node of an executable graph, all zeros; 0: there is no room. Under run_lock. */
+uint64_t run_place_lend(run_place *p);
+/* It is no node's any more; `idle`: nor does one run that had it. */
+void run_place_take_back(run_place *p, uint64_t state, bool idle);
 /* Finds the addresses of a module's variables in the current context. NULL: they are there; else why not.
  * Under run_lock. */
 const char *run_variables_find(run_variables *v, const run_module *m);

@@ -16,10 +16,9 @@ static void leave_place(run_place *p, unsigned long long context) {
   run_know_place(p->kernel, NULL);
   if (p->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(p->library);
   p->library = NULL;
+  run_exec_forget(p);
   if (atomic_exchange(&p->dead, true) || p->context != context) return;
-  if (p->table) run_real.cuMemFree_v2(p->table);
-  if (p->states) run_real.cuMemFree_v2(p->states);
-  p->table = p->states = 0;
+  run_place_free_memory(p);
 }
 
 /* Memory in another context than the current one cannot be freed now; it goes with its context. */
@@ -50,12 +49,14 @@ static run_module ghosts; /* kernels that are gone, each name once */
 static void add_up(const run_module *m, const run_kernel *k) {
   const unsigned long launches = atomic_load(&((run_kernel *)(uintptr_t)k)->launches),
                       steered = atomic_load(&((run_kernel *)(uintptr_t)k)->steered);
-  run_kernel *g = launches ? run_kernel_of(&ghosts, k->name) : NULL;
+  const unsigned long nodes = atomic_load(&((run_kernel *)(uintptr_t)k)->nodes);
+  run_kernel *g = launches || nodes ? run_kernel_of(&ghosts, k->name) : NULL;
   if (!g) return;
   atomic_fetch_add(&g->launches, launches);
+  atomic_fetch_add(&g->nodes, nodes);
   atomic_fetch_add(&g->steered, steered);
   atomic_fetch_add(&g->saved, atomic_load(&((run_kernel *)(uintptr_t)k)->saved));
-  if (steered) memcpy(g->plan, k->plan, sizeof g->plan);
+  if (steered || nodes) memcpy(g->plan, k->plan, sizeof g->plan);
   if (steered < launches) snprintf(g->why, sizeof g->why, "%s", run_why(m, k));
 }
 
@@ -63,7 +64,7 @@ static void free_variant(run_variant *v) {
   run_place *next;
   for (run_place *p = atomic_load(&v->places); p; p = next) {
     next = p->next;
-    free(p);
+    run_place_free(p);
   }
   hd_table_free(&v->table);
   run_variables_free(&v->variables);

@@ -45,6 +45,7 @@ typedef struct operand {
   } of;
 } operand;
 enum { POINTER = 1, ARRAY = 2 };
+enum { STREAM = 1, ANY = 3 }; /* CUmemcpySrcAccessOrder */
 
 /* CUDA_MEMCPY3D_BATCH_OP */
 typedef struct box_op {
@@ -91,7 +92,8 @@ static side side_of(const operand *p, const box_op *o, size_t element) {
 static bool is_operand(const operand *p) { return p->type == POINTER || p->type == ARRAY; }
 
 static cu_result copy_box(const box_op *o, cu_stream stream) {
-  if (!is_operand(&o->src) || !is_operand(&o->dst)) return CU_INVALID_VALUE;
+  if (!is_operand(&o->src) || !is_operand(&o->dst) || o->order < STREAM || o->order > ANY)
+    return CU_INVALID_VALUE;
   const size_t element = element_of(o);
   const side src = side_of(&o->src, o, element), dst = side_of(&o->dst, o, element);
   cu_copy3d c = {.width = o->width * element, .height = o->height, .depth = o->depth};

@@ -198,6 +198,6 @@ cu_result drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, cu_function
                  fixed = f->static_shared + core.settings.shared_reserved,
                  unit = core.settings.shared_unit ? core.settings.shared_unit : 1;
   *bytes = each / unit * unit > fixed ? each / unit * unit - fixed : 0;
-  if (*bytes > core.settings.shared_bytes - fixed) *bytes = core.settings.shared_bytes - fixed;
+  if (*bytes > (size_t)f->max_dynamic) *bytes = (size_t)f->max_dynamic;
   return CU_SUCCESS;
 }

@@ -11,7 +11,7 @@ __global__ void touch(char *p, size_t step, int n) {
 int main() {
   const size_t giga = size_t(1) << 30;
   size_t left, total;
-  char *p, *more[7]; /* and 5 GB are left, for heddle run takes some memory of its own */
+  char *p, *more[6]; /* and 10 GB are left, for contexts and heddle run take some memory, too */
   OK(cudaMalloc(&p, 40 * giga));
   touch<<<2, 128>>>(p, 40 * giga / 256, 256); /* 256 pages, all over it */
   OK(cudaMemset(p + 20 * giga, 9, 1 << 20));
@@ -21,13 +21,13 @@ int main() {
   OK(cudaMemcpy(h.data(), p + 255 * (40 * giga / 256), 1, cudaMemcpyDeviceToHost));
   CHECK(h[0] == char(255));
   OK(cudaMemGetInfo(&left, &total));
-  CHECK(left == total - 40 * giga);
+  CHECK(left <= total - 40 * giga);
   EXPECT(cudaMalloc(&more[0], left + 1), cudaErrorMemoryAllocation);
   cudaGetLastError();
   for (auto &m : more) OK(cudaMalloc(&m, 5 * giga));
-  EXPECT(cudaMalloc(&p, 6 * giga), cudaErrorMemoryAllocation);
+  EXPECT(cudaMalloc(&p, 11 * giga), cudaErrorMemoryAllocation);
   for (auto &m : more) OK(cudaFree(m));
-  OK(cudaMalloc(&p, 39 * giga));
+  OK(cudaMalloc(&p, 30 * giga));
   long pages = 0, resident = 0;
   if (FILE *f = fopen("/proc/self/statm", "r")) {
     CHECK(fscanf(f, "%ld %ld", &pages, &resident) == 2);

@@ -42,11 +42,16 @@ static void boxes() {
   ops[0].dst.type = ops[1].src.type = cudaMemcpyOperandTypeArray;
   ops[0].src.op.ptr.ptr = from;
   ops[0].dst.op.array.array = ops[1].src.op.array.array = array;
+  ops[0].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  ops[1].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
   ops[0].extent = make_cudaExtent(W, H, 1);
   ops[1].dst.op.ptr.ptr = to;
   ops[1].src.op.array.offset = {3, 1, 0};
   ops[1].extent = make_cudaExtent(BOX_W, BOX_H, 1);
   OK(cudaMemcpy3DBatchAsync(2, ops, 0, s));
+  ops[1].srcAccessOrder = cudaMemcpySrcAccessOrderInvalid;
+  CHECK(cudaMemcpy3DBatchAsync(1, &ops[1], 0, s) == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
   OK(cudaStreamSynchronize(s));
   for (int k = 0; k < BOX_W * BOX_H; k++)
     CHECK(to[k / BOX_W][k % BOX_W] == float((1 + k / BOX_W) * W + 3 + k % BOX_W));

@@ -106,9 +106,9 @@ int main() {
   nvJitLinkHandle handle;
   const char *options[] = {machine.c_str()}, wrong[] = "no PTX";
   CHECK(nvJitLinkCreate(&handle, 1, options) == NVJITLINK_SUCCESS);
-  nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, wrong, sizeof wrong, "wrong");
-  CHECK(nvJitLinkComplete(handle) != NVJITLINK_SUCCESS);
   size_t n = 0;
+  CHECK(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, wrong, sizeof wrong, "wrong") != NVJITLINK_SUCCESS ||
+        nvJitLinkComplete(handle) != NVJITLINK_SUCCESS);
   CHECK(nvJitLinkGetErrorLogSize(handle, &n) == NVJITLINK_SUCCESS && n > 1);
   CHECK(nvJitLinkDestroy(&handle) == NVJITLINK_SUCCESS);
   puts("compilers: ok");

@@ -19,7 +19,6 @@ int main() {
   EXPECT(cudaMemcpy(p, &n, 4, cudaMemcpyKind(9)), cudaErrorInvalidMemcpyDirection);
   EXPECT(cudaMemcpy2D(p, 4, &n, 4, 8, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT(cudaFree((char *)p + 8), cudaErrorInvalidValue);
-  EXPECT(cudaFuncSetAttribute(&n, cudaFuncAttributeMaxDynamicSharedMemorySize, 1), cudaErrorInvalidDeviceFunction);
   cudaGetLastError();
   store<<<0, 1>>>(p, 1);
   CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);

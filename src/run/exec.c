@@ -1,0 +1,194 @@
+/* Executable graphs. The kernels of a graph stay the program's own: it is captured into, cloned, put into
+ * other graphs and made executable several times, also by calls that heddle does not know. In an executable
+ * graph that was just made, nodes get rewritten kernels with states that no other node has, of whatever
+ * executable graph. One executable graph runs once at a time, and a launch leaves the states as it found
+ * them. */
+#include <stdlib.h>
+
+#include "run/launch.h"
+
+enum { MOST_DEPTH = 16 }; /* of graphs in graphs */
+
+struct run_exec {
+  run_exec *next;
+  run_handle handle, graph; /* graph: that it was made of */
+  run_handle node;          /* that is being given a kernel */
+  HD_VEC(struct exec_state {
+    run_place *place;
+    uint64_t state;
+    run_handle node; /* that has it: one for each kernel that it had */
+  })
+  states;
+};
+
+static run_exec *execs; /* under run_lock */
+
+static run_exec *find(run_handle handle) {
+  run_exec *e = execs;
+  while (e && e->handle != handle) e = e->next;
+  return e;
+}
+
+/* Its last launch may not be over. */
+static void drop(run_handle handle) {
+  run_exec **at = &execs;
+  while (*at && (*at)->handle != handle) at = &(*at)->next;
+  run_exec *e = *at;
+  if (!e) return;
+  *at = e->next;
+  for (size_t k = 0; k < e->states.n; k++)
+    run_place_take_back(e->states.data[k].place, e->states.data[k].state, false);
+  hd_vec_free(&e->states);
+  free(e);
+}
+
+static run_exec *add(run_handle handle, run_handle graph) {
+  run_exec *e = calloc(1, sizeof *e);
+  if (!e) return NULL;
+  e->handle = handle;
+  e->graph = graph;
+  e->next = execs;
+  return execs = e;
+}
+
+void run_exec_forget(const run_place *p) {
+  for (run_exec *e = execs; e; e = e->next)
+    for (size_t k = e->states.n; k-- > 0;)
+      if (e->states.data[k].place == p) e->states.data[k] = e->states.data[--e->states.n];
+}
+
+uint64_t run_exec_state(run_exec *e, run_place *p) {
+  for (size_t k = 0; k < e->states.n; k++)
+    if (e->states.data[k].place == p && e->states.data[k].node == e->node) return e->states.data[k].state;
+  const struct exec_state fresh = {p, run_place_lend(p), e->node};
+  if (!fresh.state) return 0;
+  if (hd_vec_push(&e->states, fresh)) return fresh.state;
+  run_place_take_back(p, fresh.state, true);
+  return 0;
+}
+
+run_exec *run_exec_open(run_handle exec, run_handle node) {
+  if (!run_any_states() || !exec) return NULL;
+  pthread_mutex_lock(&run_lock);
+  run_exec *e = find(exec);
+  if (!e) e = add(exec, NULL);
+  if (e)
+    e->node = node;
+  else
+    pthread_mutex_unlock(&run_lock);
+  return e;
+}
+
+void run_exec_close(run_exec *e) {
+  if (e) pthread_mutex_unlock(&run_lock);
+}
+
+/* ---- All nodes of a graph ---------------------------------------------------------------------- */
+
+/* Kernels that are launched together, or in clusters, or changed by other kernels, stay. */
+static bool is_plain(run_handle node) {
+  static const struct {
+    int id; /* CUlaunchAttributeID */
+    uint32_t most[3];
+  } plain[] = {
+      {2, {0, UINT32_MAX, UINT32_MAX}}, {4, {1, 1, 1}}, {11, {1, 1, 1}}, {13, {0, UINT32_MAX, UINT32_MAX}}};
+  for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
+    uint32_t value[16] = {0};
+    if (run_real.cuGraphKernelNodeGetAttribute(node, plain[k].id, value) != RUN_SUCCESS) continue;
+    for (int i = 0; i < 3; i++)
+      if (value[i] > plain[k].most[i]) return false;
+  }
+  return true;
+}
+
+static void give_kernel(run_exec *e, run_handle node) {
+  run_replacement r;
+  run_node was, own;
+  if (run_real.cuGraphKernelNodeGetParams_v2(node, &was) != RUN_SUCCESS || !is_plain(node)) return;
+  const run_handle function = was.function ? was.function : was.kernel;
+  was.context = NULL; /* the current one, as is seen below */
+  e->node = node;
+  const run_variant *v = run_node_choose(&was, e, &own, &r);
+  const run_place *p = v ? run_place_behind(own.function) : NULL;
+  if (p && (p->original == function || p->original_kernel == function) &&
+      run_real.cuGraphExecKernelNodeSetParams_v2(e->handle, node, &own) == RUN_SUCCESS)
+    atomic_fetch_add(&v->kernel->nodes, 1);
+}
+
+/* The bodies of conditional nodes stay as they are: the driver does not name them. */
+static void give_kernels(run_exec *e, run_handle graph, int depth) {
+  const run_driver *d = &run_real;
+  size_t n = 0;
+  if (depth == MOST_DEPTH || d->cuGraphGetNodes(graph, NULL, &n) != RUN_SUCCESS || !n) return;
+  run_handle *nodes = calloc(n, sizeof *nodes), child;
+  if (nodes && d->cuGraphGetNodes(graph, nodes, &n) != RUN_SUCCESS) n = 0;
+  for (size_t k = 0; nodes && k < n; k++) {
+    int type = -1;
+    if (d->cuGraphNodeGetType(nodes[k], &type) != RUN_SUCCESS) continue;
+    if (type == RUN_KERNEL_NODE) give_kernel(e, nodes[k]);
+    if (type == RUN_GRAPH_NODE && d->cuGraphChildGraphNodeGetGraph(nodes[k], &child) == RUN_SUCCESS)
+      give_kernels(e, child, depth + 1);
+  }
+  free(nodes);
+}
+
+static bool is_able(void) {
+  const run_driver *d = &run_real;
+  return run_any_states() && d->cuGraphGetNodes && d->cuGraphNodeGetType &&
+         d->cuGraphChildGraphNodeGetGraph && d->cuGraphKernelNodeGetAttribute &&
+         d->cuGraphKernelNodeGetParams_v2 && d->cuGraphExecKernelNodeSetParams_v2;
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+enum { DEVICE_LAUNCH = 4 }; /* CUgraphInstantiate_flags: other kernels launch it, as it was uploaded */
+
+static int made(int r, const run_handle *exec, run_handle graph, uint64_t flags) {
+  if (r != RUN_SUCCESS || !is_able() || flags & DEVICE_LAUNCH) return r;
+  pthread_mutex_lock(&run_lock);
+  drop(*exec); /* one that was destroyed unseen */
+  run_exec *e = add(*exec, graph);
+  if (e) give_kernels(e, graph, 0);
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+/* Its nodes have the graph's kernels now. Only those of the graph that it was made of name them. */
+static int updated(int r, run_handle exec, run_handle graph) {
+  if (r != RUN_SUCCESS || !is_able()) return r;
+  pthread_mutex_lock(&run_lock);
+  run_exec *e = find(exec);
+  if (e && e->graph == graph) give_kernels(e, graph, 0);
+  pthread_mutex_unlock(&run_lock);
+  return r;
+}
+
+int run_cuGraphInstantiate(run_handle *exec, run_handle graph, run_handle *node, char *log, size_t bytes) {
+  return made(run_real.cuGraphInstantiate(exec, graph, node, log, bytes), exec, graph, 0);
+}
+int run_cuGraphInstantiate_v2(run_handle *exec, run_handle graph, run_handle *node, char *log, size_t bytes) {
+  return made(run_real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
+}
+int run_cuGraphInstantiateWithFlags(run_handle *exec, run_handle graph, uint64_t flags) {
+  return made(run_real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
+}
+int run_cuGraphInstantiateWithParams(run_handle *exec, run_handle graph, uint64_t *params) {
+  return made(run_real.cuGraphInstantiateWithParams(exec, graph, params), exec, graph, *params);
+}
+int run_cuGraphInstantiateWithParams_ptsz(run_handle *exec, run_handle graph, uint64_t *params) {
+  return made(run_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params), exec, graph, *params);
+}
+
+int run_cuGraphExecUpdate(run_handle exec, run_handle graph, run_handle *node, int *result) {
+  return updated(run_real.cuGraphExecUpdate(exec, graph, node, result), exec, graph);
+}
+int run_cuGraphExecUpdate_v2(run_handle exec, run_handle graph, void *result) {
+  return updated(run_real.cuGraphExecUpdate_v2(exec, graph, result), exec, graph);
+}
+
+int run_cuGraphExecDestroy(run_handle exec) {
+  pthread_mutex_lock(&run_lock);
+  drop(exec);
+  pthread_mutex_unlock(&run_lock);
+  return run_real.cuGraphExecDestroy(exec);
+}
