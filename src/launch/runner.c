@@ -81,12 +81,12 @@ static bool is_cooperative(const hd_workload *w) {
   return false;
 }
 
-hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
-                      unsigned checks, hd_diag *d) {
+static hd_status open_on(runner *r, const hd_compiled *code, const hd_resolved *plans,
+                         const hd_run_options *o, unsigned checks, const hd_emu *like, hd_diag *d) {
   *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms};
   if (!r->n_sms) r->n_sms = is_cooperative(r->w) ? LAUNCH_COOPERATIVE_SMS : LAUNCH_SMS;
   hd_arena_init(&r->arena);
-  hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = r->n_sms};
+  hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = r->n_sms, .like = like};
   hd_status st = launch_check_variables(code, d);
   if (st == HD_OK) st = hd_emu_create(&eo, &r->emu, d);
   launch_memory memory = {
@@ -100,6 +100,11 @@ hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *pla
     if (r->w->images[i].reference)
       st = hd_emu_bind(r->program, r->w->images[i].reference, r->setup.images[i], d);
   return st;
+}
+
+hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+                      unsigned checks, hd_diag *d) {
+  return open_on(r, code, plans, o, checks, NULL, d);
 }
 
 void runner_close(runner *r) {
@@ -147,6 +152,48 @@ void runner_fill_from(runner *r, void *const *initial, const bool *filled) {
       memcpy(runner_bytes(r, i), initial[i], r->w->buffers[i].bytes);
   finish_fill(r, filled);
 }
+
+/* ---- Contents that several runners begin with ------------------------------------------ */
+
+hd_status runner_contents_make(const hd_workload *w, runner_contents *out, hd_diag *d) {
+  *out = (runner_contents){0};
+  hd_arena_init(&out->arena);
+  out->bytes = HD_NEW_N(&out->arena, (size_t)w->n_buffers + 1, void *);
+  out->filled = HD_NEW_N(&out->arena, (size_t)w->n_buffers + 1, bool);
+  if (!out->bytes || !out->filled) return hd_nomem(d);
+  hd_status st = hd_emu_create(&(hd_emu_options){.shared = true}, &out->emu, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++) {
+    const uint64_t bytes = w->buffers[i].bytes;
+    uint64_t address;
+    if (w->buffers[i].variable) {
+      out->bytes[i] = hd_arena_alloc(&out->arena, bytes, 8);
+      if (!out->bytes[i]) st = hd_nomem(d);
+    } else {
+      st = hd_emu_alloc(out->emu, bytes, &address, d); /* where allocate_buffers has it */
+      if (st == HD_OK) out->bytes[i] = hd_emu_ptr(out->emu, address, bytes);
+    }
+  }
+  return st == HD_OK ? launch_first_contents(w, out->bytes, out->filled, d) : st;
+}
+
+void runner_contents_free(runner_contents *c) {
+  hd_emu_destroy(c->emu);
+  hd_arena_free(&c->arena);
+  *c = (runner_contents){0};
+}
+
+hd_status runner_open_with(runner *r, const hd_compiled *code, const hd_resolved *plans,
+                           const hd_run_options *o, unsigned checks, const runner_contents *contents,
+                           hd_diag *d) {
+  const hd_status st = open_on(r, code, plans, o, checks, contents->emu, d);
+  for (uint32_t i = 0; st == HD_OK && i < r->w->n_buffers; i++)
+    if (r->w->buffers[i].variable && contents->filled[i])
+      memcpy(runner_bytes(r, i), contents->bytes[i], r->w->buffers[i].bytes);
+  if (st == HD_OK) finish_fill(r, contents->filled);
+  return st;
+}
+
+/* ---- One launch --------------------------------------------------------------------------- */
 
 static bool is_zero(const char *p, uint64_t n) {
   for (uint64_t i = 0; i < n; i++)

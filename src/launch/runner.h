@@ -10,6 +10,17 @@ typedef struct runner_variable {
   uint64_t address, bytes;
 } runner_variable;
 
+/* The buffers' first contents, as the workload fills them, for any number of runners to begin with. */
+typedef struct runner_contents {
+  hd_emu *emu;  /* whose memory holds them, but for variables */
+  void **bytes; /* per buffer */
+  bool *filled; /* per buffer: the workload gives it contents */
+  hd_arena arena;
+} runner_contents;
+/* runner_contents_free is to be called whether this succeeds or not. */
+hd_status runner_contents_make(const hd_workload *w, runner_contents *out, hd_diag *d);
+void runner_contents_free(runner_contents *c);
+
 typedef struct runner {
   const hd_workload *w;
   const hd_compiled *code;
@@ -30,6 +41,11 @@ typedef struct runner {
  * resolved for `code`. runner_close is to be called whether this succeeds or not. */
 hd_status runner_open(runner *r, const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
                       unsigned checks, hd_diag *d);
+/* The same, with buffers that hold these contents, without a copy of what no launch writes. They outlive the
+ * runner. */
+hd_status runner_open_with(runner *r, const hd_compiled *code, const hd_resolved *plans,
+                           const hd_run_options *o, unsigned checks, const runner_contents *contents,
+                           hd_diag *d);
 void runner_close(runner *r);
 /* Buffers as the workload fills them; those it leaves alone count as never written. The module's variables as
  * they are initialised: an earlier run may have changed them. */

@@ -8,10 +8,18 @@
 /* Buffers up to that many bytes are filled in any case: values decide some branches that access nothing. */
 static const uint64_t cheap_to_fill = 64 << 20;
 
-static hd_status fill(recording *r, bool reads_data, hd_diag *d) {
+hd_status record_contents(const hd_workload *w, bool reads_data, runner_contents **out, hd_diag *d) {
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < r->r.w->n_buffers; i++) bytes += r->r.w->buffers[i].bytes;
-  return reads_data || bytes <= cheap_to_fill ? runner_fill(&r->r, d) : HD_OK;
+  *out = NULL;
+  for (uint32_t i = 0; i < w->n_buffers; i++) bytes += w->buffers[i].bytes;
+  if (!reads_data && bytes > cheap_to_fill) return HD_OK;
+  *out = calloc(1, sizeof **out);
+  return *out ? runner_contents_make(w, *out, d) : hd_nomem(d);
+}
+
+void record_contents_free(runner_contents *c) {
+  if (c) runner_contents_free(c);
+  free(c);
 }
 
 hd_status record_add(recording *r, uint32_t launch, hd_diag *d) {
@@ -37,7 +45,8 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   r->timed = o->timed;
   r->before = how->before;
   pthread_rwlock_init(&r->use, NULL);
-  hd_status st = runner_open(&r->r, code, plans, &run, HD_CHECK_BOUNDS, d);
+  hd_status st = how->contents ? runner_open_with(&r->r, code, plans, &run, HD_CHECK_BOUNDS, how->contents, d)
+                               : runner_open(&r->r, code, plans, &run, HD_CHECK_BOUNDS, d);
   r->traces = calloc((size_t)w->n_launches + 1, sizeof *r->traces);
   r->own = calloc((size_t)w->n_launches + 1, sizeof *r->own);
   if (st == HD_OK && (!r->traces || !r->own)) st = hd_nomem(d);
@@ -45,7 +54,6 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
     if (!how->like || how->like[i] == i) st = record_add(r, i, d);
   for (uint32_t i = 0; st == HD_OK && how->like && i < w->n_launches; i++)
     if (how->like[i] != i) r->traces[i] = r->traces[how->like[i]];
-  if (st == HD_OK) st = fill(r, how->reads_data, d);
   if (st == HD_OK && !plans) predict_skip_products(code, &r->r);
   if (st == HD_OK)
     *out = r;

@@ -44,11 +44,16 @@ typedef struct recording {
 } recording;
 
 typedef struct record_options {
-  bool reads_data;      /* the buffers are filled, which else they are only where that costs little */
+  const runner_contents *contents; /* of the buffers; NULL: they do not matter */
   const uint32_t *like; /* per launch: the launch whose trace stands for it; itself: it has one. NULL: all
                            have */
   const states *before; /* of launches that are to be recorded; NULL: they do not matter */
 } record_options;
+
+/* Contents for recordings of a workload: NULL where no data decide and it would cost much to fill buffers.
+ * record_contents_free frees them. */
+hd_status record_contents(const hd_workload *w, bool reads_data, runner_contents **out, hd_diag *d);
+void record_contents_free(runner_contents *c); /* NULL is fine */
 
 /* `plans` NULL: of the originals. *out is for record_close. */
 hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,

@@ -146,6 +146,7 @@ void sample_free(sample *s) {
   if (!s) return;
   steering_free(&s->steering);
   states_free(s->before);
+  record_contents_free(s->contents);
   hd_arena_free(&s->arena);
   free(s);
 }
@@ -177,6 +178,7 @@ static hd_status survey_all(recording *r, const uint32_t *like, const hd_gpu *g,
 hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out, hd_diag *d) {
   hd_run_options untimed = *o;
   const hd_compiled *code;
+  runner_contents *contents = NULL;
   steering by = {0};
   recording *r;
   *out = 0;
@@ -190,14 +192,16 @@ hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o
   uint32_t *like = calloc((size_t)w->n_launches + 1, sizeof *like);
   if (!s || !like) st = hd_nomem(d);
   if (st == HD_OK) group_launches(code, like);
+  if (st == HD_OK) st = record_contents(w, reads_data, &contents, d);
   if (st == HD_OK)
-    st = record_open(code, NULL, &untimed, &(record_options){.reads_data = reads_data, .like = like}, &r, d);
+    st = record_open(code, NULL, &untimed, &(record_options){.contents = contents, .like = like}, &r, d);
   if (st == HD_OK) {
     st = survey_all(r, like, NULL, s, d);
     record_close(r);
   }
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     *out += (double)s[i].tasks * s[i].instructions * s[i].threads;
+  record_contents_free(contents);
   free(s);
   free(like);
   return st;
@@ -272,8 +276,9 @@ static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *
   untimed.timed = false;
   group_launches(code, group);
   m->row = (launch_row){.n = n, .known = n, .group = group, .units = units};
-  hd_status st = record_open(code, NULL, &untimed,
-                             &(record_options){.reads_data = m->steering.reads_data, .like = group}, &r, d);
+  hd_status st = record_contents(code->workload, m->steering.reads_data, &m->contents, d);
+  if (st == HD_OK)
+    st = record_open(code, NULL, &untimed, &(record_options){.contents = m->contents, .like = group}, &r, d);
   if (st != HD_OK) return st;
   const double affordable = (double)o->sample_units;
   st = m->steering.kind == STEERED_BETWEEN
@@ -310,7 +315,7 @@ hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample *
 bool sample_leaves_out(const sample *s, uint32_t launch) { return s->use[launch] == LAUNCH_LEFT_OUT; }
 
 record_options sample_record(const sample *s) {
-  return (record_options){.reads_data = s->steering.reads_data, .like = s->like, .before = s->before};
+  return (record_options){.contents = s->contents, .like = s->like, .before = s->before};
 }
 
 /* ---- Replays ------------------------------------------------------------------------------------ */

@@ -38,9 +38,10 @@ typedef struct sample {
   launch_use *use; /* per launch */
   uint32_t *like;  /* per launch: the one whose trace stands for it; itself where it is replayed */
   steering steering;
-  states *before; /* what launches that are replayed begin with; NULL: it does not matter */
-  double part;    /* of all launches' work that is replayed */
-  double units;   /* that is */
+  runner_contents *contents; /* of the buffers, for its recordings; NULL: they do not matter */
+  states *before;            /* what launches that are replayed begin with; NULL: it does not matter */
+  double part;               /* of all launches' work that is replayed */
+  double units;              /* that is */
 } sample;
 
 /* The units of what a trace has recorded. */

@@ -64,6 +64,21 @@ static double from_small(const wl_elem_info *t, uint32_t bits) {
   return bits >> (t->exponent + t->mantissa) & 1 ? -v : v;
 }
 
+/* ilogb, of a double that is no subnormal; fills of gigabytes call this for each element. */
+static int exponent_of(double v) {
+  uint64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return (int)(bits >> 52 & 0x7ff) - 1023;
+}
+
+/* 2 to the power of n, which is in the range of normal numbers. */
+static double power_of_two(int n) {
+  const uint64_t bits = (uint64_t)(n + 1023) << 52;
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
 static uint32_t to_small(const wl_elem_info *t, double v) {
   int bias = (1 << (t->exponent - 1)) - 1;
   uint32_t infinity = ((1u << t->exponent) - 1) << t->mantissa;
@@ -72,10 +87,10 @@ static uint32_t to_small(const wl_elem_info *t, double v) {
   v = fabs(v);
   if (isinf(v)) return sign | infinity;
   if (v == 0) return sign;
-  int exponent = ilogb(v);
+  int exponent = exponent_of(v);                /* of a subnormal: less than any below */
   if (exponent < 1 - bias) exponent = 1 - bias; /* subnormals share the smallest exponent */
   /* The bits in steps of the last place; a carry moves into the exponent by itself. */
-  double steps = rint(ldexp(v, t->mantissa - exponent));
+  double steps = rint(v * power_of_two(t->mantissa - exponent));
   if (exponent > bias) return sign | infinity;
   uint64_t bits = ((uint64_t)(exponent - 1 + bias) << t->mantissa) + (uint64_t)steps;
   return sign | (bits >= infinity ? infinity : (uint32_t)bits);

@@ -167,6 +167,34 @@ static void marks_agree_with_a_plain_map(void **state) {
   hd_emu_destroy(e);
 }
 
+/* Also where memory was freed: what lies outside of allocations is zero. */
+static void memory_begins_as_another_emulators(void **state) {
+  enum { N = 3 << 20 };
+  hd_emu *first, *like[2], *none;
+  hd_diag d;
+  uint64_t a, b;
+  CHECK_OK(hd_emu_create(&(hd_emu_options){.shared = true}, &first, &d), &d);
+  CHECK_OK(hd_emu_alloc(first, N, &a, &d), &d);
+  memset(hd_emu_ptr(first, a, N), 7, N);
+  for (int i = 0; i < 2; i++) {
+    CHECK_OK(hd_emu_create(&(hd_emu_options){.like = first}, &like[i], &d), &d);
+    CHECK_OK(hd_emu_alloc(like[i], N, &b, &d), &d);
+    assert_true(a == b);
+  }
+  unsigned char *p = hd_emu_ptr(like[0], a, N);
+  for (size_t k = 0; k < N; k++) assert_int_equal(p[k], 7);
+  memset(p, 9, N / 2);
+  assert_int_equal(*(unsigned char *)hd_emu_ptr(like[1], a, N), 7);
+  assert_int_equal(*(unsigned char *)hd_emu_ptr(first, a, N), 7);
+  CHECK_OK(hd_emu_free(like[0], a, &d), &d);
+  CHECK_OK(hd_emu_alloc(like[0], 2 * N, &b, &d), &d);
+  p = hd_emu_ptr(like[0], b, 2 * N);
+  for (size_t k = 0; k < 2 * N; k++) assert_int_equal(p[k], 0);
+  assert_int_equal(hd_emu_create(&(hd_emu_options){.like = like[1]}, &none, &d), HD_ERR_USAGE);
+  for (int i = 0; i < 2; i++) hd_emu_destroy(like[i]);
+  hd_emu_destroy(first);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("allocations are aligned, zero, apart, and repeat in every emulator",
@@ -176,6 +204,7 @@ int main(void) {
       BEHAVIOUR("the host's accesses stay inside one allocation", host_accesses_stay_inside_an_allocation),
       BEHAVIOUR("the host shares the pages of device memory that it is shown",
                 the_host_shares_the_pages_that_it_is_shown),
+      BEHAVIOUR("memory begins as another emulator's, and is its own", memory_begins_as_another_emulators),
       BEHAVIOUR("marks of written memory agree with a plain map", marks_agree_with_a_plain_map),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

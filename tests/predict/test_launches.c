@@ -124,6 +124,7 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
     hd_diag d = {0};
     hd_study *whole;
     steering by;
+    runner_contents *contents;
     recording *r;
     states *before;
     states_run count = {.instructions = calloc(w->n_launches, sizeof(double))};
@@ -132,7 +133,8 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
     assert_int_equal(hd_study_open(w, &run, &whole, &d), HD_OK);
     assert_int_equal(record_steering(code, &by, &d), HD_OK);
     assert_int_equal(by.kind, STEERED_BETWEEN);
-    assert_int_equal(record_open(code, NULL, &run, &(record_options){.reads_data = true}, &r, &d), HD_OK);
+    assert_int_equal(record_contents(w, true, &contents, &d), HD_OK);
+    assert_int_equal(record_open(code, NULL, &run, &(record_options){.contents = contents}, &r, &d), HD_OK);
     assert_int_equal(states_begin(r, &by, &before, &d), HD_OK);
     const uint32_t least = in_one_run || w->n_launches < 2 ? w->n_launches : 2;
     assert_int_equal(states_count(before, r, 1, least, &count, &d), HD_OK);
@@ -148,6 +150,7 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
         fail_msg("%s: launch %u (%s)", names[k / 2], i, w->launches[i].kernel);
     }
     record_close(r);
+    record_contents_free(contents);
     states_free(before);
     steering_free(&by);
     hd_study_close(whole);

@@ -42,6 +42,15 @@ static hd_status resolve_options(const hd_emu_options *opt, hd_emu_options *o, h
   return HD_OK;
 }
 
+static hd_status map_like(hd_emu *e, const hd_emu *like, hd_diag *d) {
+  if (like->file < 0 || e->opt.shared || e->opt.memory < like->committed)
+    return hd_fail(d, HD_ERR_USAGE, "this emulator's memory cannot begin as the other one's");
+  if (like->committed && mmap(e->memory, like->committed, PROT_NONE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+                              like->file, 0) == MAP_FAILED)
+    return hd_fail(d, HD_ERR_NOMEM, "cannot map %" PRIu64 " bytes of device memory", like->committed);
+  return HD_OK;
+}
+
 /* The address space of device memory, which takes memory as it is touched. */
 static hd_status reserve_memory(hd_emu *e, hd_diag *d) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -57,7 +66,7 @@ static hd_status reserve_memory(hd_emu *e, hd_diag *d) {
                    e->opt.memory);
   e->memory = memory;
   e->delta = (uint64_t)(uintptr_t)memory - EMU_GLOBAL_BASE;
-  return HD_OK;
+  return e->opt.like ? map_like(e, e->opt.like, d) : HD_OK;
 }
 
 hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d) {
@@ -179,13 +188,13 @@ void *emu_reserve(uint64_t bytes) {
   return p == MAP_FAILED ? NULL : p;
 }
 
-/* Zero n bytes, giving whole pages back by this advice when they are many. */
+/* Zero n bytes, giving whole pages back by this advice when they are many; -1: by writing them. */
 static void zero(void *p, size_t n, int advice) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   char *end = (char *)p + n;
   char *first = (char *)round_up((uintptr_t)p, page), *last = (char *)((uintptr_t)end & ~(page - 1));
   /* Giving back costs a system call: only for many pages. */
-  if (first < last && (size_t)(last - first) >= 64 * page &&
+  if (advice >= 0 && first < last && (size_t)(last - first) >= 64 * page &&
       madvise(first, (size_t)(last - first), advice) == 0) {
     memset(p, 0, (size_t)(first - (char *)p));
     memset(last, 0, (size_t)(end - last));
@@ -198,7 +207,10 @@ void emu_zero(void *p, size_t n) { zero(p, n, MADV_DONTNEED); }
 
 /* Memory outside of allocations is zero and counts as never touched. */
 static void scrub(hd_emu *e, uint64_t lo, uint64_t hi) {
-  zero((void *)(uintptr_t)(lo + e->delta), hi - lo, e->opt.shared ? MADV_REMOVE : MADV_DONTNEED);
+  const int advice = e->opt.like     ? -1 /* the other emulator's bytes would come back */
+                     : e->opt.shared ? MADV_REMOVE
+                                     : MADV_DONTNEED;
+  zero((void *)(uintptr_t)(lo + e->delta), hi - lo, advice);
   emu_init_mark(e, lo, hi - lo, false);
   emu_race_forget(e, lo, hi - lo);
 }
