@@ -34,27 +34,27 @@ static void keep(run_text *out, const char *text, size_t len) {
   out->len = copy ? len : 0;
 }
 
-/* A fatbin's content, by its entries' headers. */
-typedef struct contents {
-  bool ptx, newer; /* PTX that the GPU runs; PTX for later ones */
-} contents;
-
-static contents look(const hd_fatbin_span *f, unsigned arch) {
+/* Whether a fatbin has PTX, by its entries' headers. */
+static bool has_ptx(const hd_fatbin_span *f) {
   const char *at = f->data + f->header_bytes, *const end = f->data + f->bytes;
-  contents c = {0};
+  bool any = false;
   entry e;
   while ((size_t)(end - at) >= sizeof e) {
     memcpy(&e, at, sizeof e);
-    c.ptx |= e.kind == KIND_PTX && e.sm <= arch;
-    c.newer |= e.kind == KIND_PTX && e.sm > arch;
+    any |= e.kind == KIND_PTX;
     const uint64_t bytes = e.header_size + e.payload_size;
     if (bytes < sizeof e || bytes > (uint64_t)(end - at)) break;
     at += bytes;
   }
-  return c;
+  return any;
 }
 
-/* The text for the newest architecture that the GPU runs, as the driver chooses it. */
+/* Whether a text for one architecture is nearer to the GPU's than one for another: the newest that the GPU
+ * runs, as the driver chooses it, else the oldest. */
+static bool is_nearer(unsigned sm, unsigned than, unsigned arch) {
+  return (sm <= arch) != (than <= arch) ? sm <= arch : sm <= arch ? sm > than : sm < than;
+}
+
 static void unpack(const hd_fatbin_span *f, unsigned arch, run_text *out) {
   hd_container *c;
   hd_ptx_text t;
@@ -62,10 +62,11 @@ static void unpack(const hd_fatbin_span *f, unsigned arch, run_text *out) {
   unsigned best = 0;
   if (hd_container_open_memory(f->data, f->bytes, "image", &c, NULL) == HD_OK) {
     while (hd_container_next(c, &t, &more, NULL) == HD_OK && more) {
-      if (t.sm > arch || (out->data && t.sm <= best)) continue;
+      if (out->data && !is_nearer(t.sm, best, arch)) continue;
       best = t.sm;
       keep(out, t.data, t.len);
     }
+    if (out->data && best > arch) out->newer = best;
     hd_container_close(c);
   }
   if (!out->data && !out->why) out->why = not_understood;
@@ -78,9 +79,8 @@ static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole
     out->why = not_understood;
     return;
   }
-  const contents c = look(&f, arch);
-  if (!c.ptx)
-    out->why = c.newer ? "PTX for newer GPUs only" : "no PTX";
+  if (!has_ptx(&f))
+    out->why = "no PTX";
   else if (whole)
     unpack(&f, arch, out);
 }
@@ -92,11 +92,10 @@ static void read_linked(const void *const *images, unsigned arch, bool whole, ru
   for (; *images && !out->why; images++) {
     run_text one = {0};
     read_fatbin(*images, 0, arch, whole, &one);
-    out->why = one.why;
-    if (one.data && !hd_vec_push(&texts, one.data)) {
-      free(one.data);
-      out->why = "no memory";
-    }
+    out->why = one.newer ? "PTX for newer GPUs only" : one.why;
+    if (!one.data || (!out->why && hd_vec_push(&texts, one.data))) continue;
+    free(one.data);
+    if (!out->why) out->why = "no memory";
   }
   if (!out->why && whole) {
     if (hd_ptx_link((const char *const *)texts.data, texts.n, &text, NULL) == HD_OK && text.data)

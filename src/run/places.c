@@ -56,10 +56,22 @@ static run_handle library_of(run_variant *v, run_place *p) {
   return p->library;
 }
 
+/* The program's kernel takes the parameters that the text says. It may be made from another text, where this
+ * one is for a newer architecture. */
+static bool has_parameters(const run_variant *v, run_handle function) {
+  size_t offset = 0, bytes = 0;
+  int (*const ask)(run_handle, size_t, size_t *, size_t *) = run_real.cuFuncGetParamInfo;
+  if (!v->kernel->module->own.newer) return true;
+  if (!ask || ask(function, v->n_params, &offset, &bytes) == RUN_SUCCESS) return false;
+  return !v->n_params ||
+         (ask(function, v->n_params - 1, &offset, &bytes) == RUN_SUCCESS && offset + bytes == v->own_bytes);
+}
+
 static bool load(run_variant *v, run_place *p) {
   const run_handle library = library_of(v, p);
   return library && of_library(library, v->kernel->name, &p->kernel, &p->function) &&
-         of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original);
+         of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original) &&
+         has_parameters(v, p->original);
 }
 
 /* Memory with this content, NULL: zeros. The stream is heddle's own: the default stream may belong to a

@@ -46,6 +46,7 @@ typedef struct run_text {
   char *data; /* PTX, malloc'd; NULL: none that the driver would run */
   size_t len;
   const char *why; /* why there is no text; static */
+  unsigned newer;  /* the sm number that it is for, beyond the GPU's; 0: the GPU runs it */
 } run_text;
 
 /* The PTX in what a program loads: PTX text, a fatbin, the wrapper that nvcc puts around one, a cubin.

@@ -141,6 +141,7 @@ static hd_plan_space space_of(const search *s, const run_shape *shape, run_handl
                      .readonly = s->n_unwritten,
                      .can_order = true,
                      .can_loop = true,
+                     .can_cancel = s->gpu.arch >= HD_CANCEL_ARCH,
                      .can_swap_threads = true,
                      .can_turn_threads = true};
   int n = 0;

@@ -131,6 +131,18 @@ static hd_status bind_variables(part *p, run_variant *v, hd_diag *d) {
   return run_variables_replace(p->m, in, &v->variables, d);
 }
 
+/* PTX for a newer architecture is assembled for the GPU's: the driver refuses instructions that this lacks.
+ */
+static hd_status lower(part *p, unsigned newer, unsigned arch, hd_diag *d) {
+  if (!newer) return HD_OK;
+  const size_t word = strcspn(p->m->target, ", ");
+  if (strspn(p->m->target, "sm_0123456789") != word)
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "its PTX is for %s alone", p->m->target);
+  p->m->target = hd_arena_printf(&p->arena, "sm_%u%s", arch, p->m->target + word);
+  p->m->sm = arch;
+  return p->m->target ? HD_OK : hd_nomem(d);
+}
+
 /* ---- The plan ---------------------------------------------------------------------------------- */
 
 static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
@@ -291,6 +303,7 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   v->kernel = kernel;
   if (verdict) v->saves = run_saves(verdict->before_us, verdict->after_us);
   hd_status st = open_part(&p, text, kernel->name, d);
+  if (st == HD_OK) st = lower(&p, text->newer, gpu->arch, d);
   if (st == HD_OK) st = run_variables_list(p.m, p.module_vars, &v->variables, d);
   /* Verdicts that no program found while it ran have a size. */
   if (st == HD_OK && v->variables.constants && verdict && verdict->key.size[0])

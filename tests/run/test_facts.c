@@ -115,10 +115,47 @@ static void variables_that_have_no_address_here_are_refused(void **state) {
   }
 }
 
+/* ---- Texts for newer architectures ------------------------------------------------------------- */
+
+static void texts_for_newer_gpus_are_lowered_unless_they_are_for_one_alone(void **state) {
+  static const struct {
+    const char *target;
+    bool lowered;
+  } cases[] = {{"sm_120", true},
+               {"sm_100, texmode_independent", true},
+               {"sm_120a", false},
+               {"sm_100f", false},
+               {"sm_90a", false}};
+  const run_gpu gpu = {.arch = 89, .n_sms = 4};
+  hd_plan plan;
+  (void)state;
+  assert_int_equal(hd_plan_parse("order=reverse", &plan, NULL), HD_OK);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char ptx[2048];
+    run_variant *v = NULL;
+    hd_diag d = {0};
+    run_kernel kernel = {.name = (char *)(uintptr_t) "copy"};
+    snprintf(ptx, sizeof ptx, ".version 8.7\n.target %s\n%s", cases[k].target,
+             strstr(tiles, ".address_size"));
+    const run_text text = {.data = ptx, .len = strlen(ptx), .newer = 100};
+    const hd_status st = run_variant_make(&gpu, &text, &kernel, &plan, NULL, &v, &d);
+    if ((st == HD_OK) != cases[k].lowered) print_message("%s: %s\n", cases[k].target, d.message);
+    assert_int_equal(st, cases[k].lowered ? HD_OK : HD_ERR_UNSUPPORTED);
+    char want[64];
+    snprintf(want, sizeof want, ".target sm_89%s\n",
+             strchr(cases[k].target, ',') ? strchr(cases[k].target, ',') : "");
+    if (st == HD_OK) assert_non_null(strstr(v->text, want));
+    if (st == HD_OK) run_variant_drop(v);
+  }
+  hd_plan_free(&plan);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_shows_the_tiles_that_its_kernel_means),
-                                     cmocka_unit_test(loads_through_a_parameter_that_is_not_written_count),
-                                     cmocka_unit_test(variables_become_their_addresses),
-                                     cmocka_unit_test(variables_that_have_no_address_here_are_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_launch_shows_the_tiles_that_its_kernel_means),
+      cmocka_unit_test(loads_through_a_parameter_that_is_not_written_count),
+      cmocka_unit_test(variables_become_their_addresses),
+      cmocka_unit_test(variables_that_have_no_address_here_are_refused),
+      cmocka_unit_test(texts_for_newer_gpus_are_lowered_unless_they_are_for_one_alone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
