@@ -86,7 +86,7 @@ static hd_run_options small_run(const tuning *t) {
   run.trace_seconds = seconds;
   run.timed = hd_gpu_has_clock(t->o.advisor);
   run.sample_gpu = t->o.advisor;
-  run.sample_units = hd_sample_units(seconds, ADVICE_REPLAYS);
+  run.sample_units = hd_sample_units(seconds, 2 * ADVICE_REPLAYS); /* which run on one core */
   return run;
 }
 
