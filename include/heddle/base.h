@@ -150,6 +150,10 @@ HD_API unsigned hd_edit_distance(const char *a, const char *b);
  * or third"; as they are where memory runs out. */
 HD_API unsigned hd_choose(const char *words, const char *text);
 HD_API const char *hd_alternatives(const char *words, hd_arena *a);
+/* "; did you mean hilbert or zigzag?": the words of a list ("row, col:N or hilbert", "row|hilbert") that are
+ * spelt nearly as the first n letters of `wanted`, numbers behind a colon apart; "" where there are none. */
+enum { HD_NEAR = 96 };
+HD_API const char *hd_near(const char *words, const char *wanted, size_t n, char out[HD_NEAR]);
 enum { HD_FEW_NAMES = 12 }; /* that a message can list */
 /* Append, as "a, b", the names to suggest where `wanted` is none of them: all where they are no more than
  * `few`, else those that hold it or are spelt nearly as it. */

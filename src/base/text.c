@@ -123,6 +123,51 @@ void hd_suggest(const char *const *names, size_t n, size_t few, const char *want
       hd_buf_printf(out, "%s%s", out->len > before ? ", " : "", names[i]);
 }
 
+/* The next word of a list, without a number behind a colon; false: there is none. */
+static bool next_word(const char **at, char out[HD_NEAR / 2]) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  for (const char *p = *at; *p; *at = p) {
+    p += strcspn(p, letters);
+    const size_t n = strspn(p, letters), used = n < HD_NEAR / 2 ? n : HD_NEAR / 2 - 1;
+    memcpy(out, p, used);
+    out[used] = 0;
+    for (p += n; *p && !strchr(",| ", *p);) p++;
+    if (n && strcmp(out, "or") != 0) {
+      *at = p;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Is the word among those behind "did you mean"? */
+static bool is_said(const char *said, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *p = said; (p = strstr(p, word)); p++)
+    if (p[-1] == ' ' && (!p[n] || p[n] == ' ')) return true;
+  return false;
+}
+
+const char *hd_near(const char *words, const char *wanted, size_t n, char out[HD_NEAR]) {
+  char name[HD_NEAR / 2], word[HD_NEAR / 2];
+  const char *colon = memchr(wanted, ':', n), *at = words;
+  if (colon) n = (size_t)(colon - wanted);
+  snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), wanted);
+  const unsigned far = strlen(name) == 2 ? 2 : (unsigned)(strlen(name) + 1) / 2;
+  unsigned least = far;
+  while (next_word(&at, word))
+    if (hd_edit_distance(word, name) < least) least = hd_edit_distance(word, name);
+  size_t len = 0;
+  out[0] = 0;
+  for (at = words; least < far && next_word(&at, word);) {
+    if (hd_edit_distance(word, name) != least || len + strlen(word) + 18 > HD_NEAR) continue;
+    if (len && is_said(out, word)) continue;
+    len += (size_t)snprintf(out + len, HD_NEAR - len, "%s%s", len ? " or " : "; did you mean ", word);
+  }
+  if (len) snprintf(out + len, HD_NEAR - len, "?");
+  return out;
+}
+
 unsigned hd_choose(const char *words, const char *text) {
   const size_t len = strlen(text);
   unsigned k = 1;

@@ -6,9 +6,12 @@
 #include "heddle/container.h"
 #include "model_common.h"
 
+enum { DOT_AFFINITY = 2 }; /* of "cfg|affinity" */
+
 typedef struct options {
   cli_input in;
-  const char *kernel, *dot, *gpu; /* kernel: among those that a workload launches, or of a file's text */
+  unsigned dot;             /* number of a word of --dot */
+  const char *kernel, *gpu; /* kernel: among those that a workload launches, or of a file's text */
   uint64_t threads, seconds, sample;
   bool json, verbose, coverage, directions, static_only;
 } options;
@@ -263,7 +266,7 @@ int cmd_analyze(int argc, char **argv) {
       CLI_COMMON_AS("gpu", &o.gpu, "the GPU to model (default: h100)"),
       {"seconds", 0, CLI_NUMBER, &o.seconds, 86400, "N", "for predicting what plans do, about (default: 10)"},
       CLI_COMMON("threads", &o.threads),
-      {"dot", 0, CLI_TEXT, &o.dot, 0, "GRAPH",
+      {"dot", 0, CLI_CHOICE, &o.dot, 0, "cfg|affinity",
        "instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,\naffinity, "
        "which CTAs share how much (the heaviest edges)"},
       {"coverage", 0, CLI_FLAG, &o.coverage, 0, "FILE...",
@@ -279,9 +282,7 @@ int cmd_analyze(int argc, char **argv) {
   if (n > 1 && !o.coverage && !o.directions) return cli_usage("analyze: name one file or workload");
   if (o.coverage) return print_coverage(argv + 1, n, &o);
   if (o.directions) return print_directions(argv + 1, n, &o);
-  bool affinity = o.dot && strcmp(o.dot, "affinity") == 0, is_file = choose_kernel(&o, argv[1]);
-  if (o.dot && !affinity && strcmp(o.dot, "cfg") != 0)
-    return cli_usage("analyze: --dot draws cfg or affinity, not '%s'", o.dot);
+  const bool affinity = o.dot == DOT_AFFINITY, is_file = choose_kernel(&o, argv[1]);
   if (affinity && is_file)
     return cli_usage("analyze: --dot affinity needs a workload, whose CTAs can be run");
   return o.dot ? print_dot(argv[1], is_file, affinity, &o) : print_document(argv[1], is_file, &o);

@@ -103,17 +103,14 @@ int cmd_bench(int argc, char **argv) {
   b.o.threads = (unsigned)b.threads;
   b.o.progress = cli_stage;
   hd_diag d = {0};
-  char **names = argv + 1, **all = NULL;
-  size_t count = (size_t)n;
+  char **names = NULL;
+  size_t count = 0;
   work.resume = b.o.resume && (work.shard || work.journal);
   hd_status st = cli_work_how(&work, &b.how, &d);
   if (st == HD_OK) st = prepare(&b, argc, &d);
-  if (st == HD_OK && !n) {
-    st = hd_workload_list(cli_kernels_dir(), &all, &count, &d);
-    names = all;
-  }
+  if (st == HD_OK) st = hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &names, &count, &d);
   if (st == HD_OK) st = run(&b, names, count, &rc, &d);
-  if (all) hd_workload_list_free(all, count);
+  if (names) hd_workload_list_free(names, count);
   hd_bench_results_free(&b.r);
   hd_store_close(b.store);
   hd_device_close(b.device);

@@ -36,18 +36,14 @@ int cmd_overhead(int argc, char **argv) {
   if (rc >= 0) return rc;
   hd_diag d = {0};
   hd_plan *plans = NULL;
-  char **all = NULL;
-  hd_overhead_table t = {.workloads = (const char *const *)(argv + 1),
-                         .n_workloads = (size_t)n,
-                         .size = in.size ? in.size : "tiny",
+  char **names = NULL;
+  hd_overhead_table t = {.size = in.size ? in.size : "tiny",
                          .command = any_grid ? "heddle overhead --any-grid -o"
                                              : "heddle overhead -o docs/overhead.md"};
   hd_status st = parse_plans(&given, &plans, &t.n_plans, &d);
   t.plans = plans;
-  if (st == HD_OK && !n) {
-    st = hd_workload_list(cli_kernels_dir(), &all, &t.n_workloads, &d);
-    t.workloads = (const char *const *)all;
-  }
+  if (st == HD_OK) st = hd_workload_names(cli_kernels_dir(), argv + 1, (size_t)n, &names, &t.n_workloads, &d);
+  t.workloads = (const char *const *)names;
   hd_overhead_row *rows = st == HD_OK ? calloc(t.n_workloads * t.n_plans + 1, sizeof *rows) : NULL;
   t.rows = rows;
   if (st == HD_OK && !rows) st = hd_nomem(&d);
@@ -72,6 +68,6 @@ int cmd_overhead(int argc, char **argv) {
   for (size_t i = 0; plans && i < t.n_plans; i++) hd_plan_free(&plans[i]);
   free(plans);
   free(rows);
-  if (all) hd_workload_list_free(all, t.n_workloads);
+  if (names) hd_workload_list_free(names, t.n_workloads);
   return rc;
 }

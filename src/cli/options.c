@@ -95,6 +95,7 @@ static int add_word(cli_input *in, const char *option, const char *text, int arg
 
 /* 0, or the exit code after a message. */
 static int set_option(const cli_command *c, const cli_option *o, const char *text, int argc) {
+  char near[HD_NEAR];
   if (!text && o->kind != CLI_FLAG && o->kind != CLI_MAYBE && o->kind != CLI_WORD)
     return cli_usage("%s: --%s takes a value", c->name, o->name);
   switch (o->kind) {
@@ -103,21 +104,22 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
   case CLI_TEXT: *(const char **)o->value = text; return 0;
   case CLI_NUMBER:
     if (hd_parse_u64(text, strlen(text), o->max ? o->max : UINT64_MAX, o->value)) return 0;
-    if (o->max)
-      return cli_usage("%s: --%s takes a whole number of at most %llu, not '%s'", c->name, o->name,
-                       (unsigned long long)o->max, text);
-    return cli_usage("%s: --%s takes a whole number, not '%s'", c->name, o->name, text);
+    return cli_usage("%s: --%s takes a whole number%s, not '%s'", c->name, o->name,
+                     !o->max ? "" : hd_arena_printf(cli_memory(), " of at most %ju", (uintmax_t)o->max),
+                     text);
   case CLI_DIMS:
     if (cli_parse_dims(text, o->value)) return 0;
     return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
   case CLI_LIST: return add_item(o->value, text, argc);
   case CLI_CHOICE:
     if ((*(unsigned *)o->value = hd_choose(o->argument, text))) return 0;
-    return cli_usage("%s: --%s takes %s, not '%s'", c->name, o->name,
-                     hd_alternatives(o->argument, cli_memory()), text);
+    return cli_usage("%s: --%s takes %s, not '%s'%s", c->name, o->name,
+                     hd_alternatives(o->argument, cli_memory()), text,
+                     hd_near(o->argument, text, strlen(text), near));
   case CLI_ASSUME:
     if (hd_assume_parse(text, o->value)) return 0;
-    return cli_usage("%s: --%s takes no-waits or no-carry, not '%s'", c->name, o->name, text);
+    return cli_usage("%s: --%s takes no-waits or no-carry, not '%s'%s", c->name, o->name, text,
+                     hd_near("no-waits or no-carry", text, strlen(text), near));
   case CLI_WORD: return add_word(o->value, o->name, text, argc);
   case CLI_SHARED:
   case CLI_INPUT: break; /* expanded before anything is parsed */

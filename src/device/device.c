@@ -16,7 +16,10 @@ hd_status hd_device_open(const char *name, const hd_device_options *o, hd_device
   if (strncmp(name, "model:", 6) == 0 && name[6]) return device_open_emulated(name, name + 6, o, out, d);
   if (strcmp(name, "cuda") == 0) return device_open_cuda("cuda:0", "0", o, out, d);
   if (strncmp(name, "cuda:", 5) == 0) return device_open_cuda(name, name + 5, o, out, d);
-  return hd_fail(d, HD_ERR_USAGE, "no device '%s' (known: emu, model:NAME, cuda:N)", name);
+  static const char known[] = "emu, model:NAME, cuda:N";
+  char near[HD_NEAR];
+  return hd_fail(d, HD_ERR_USAGE, "no device '%.60s' (known: %s)%s", name, known,
+                 hd_near(known, name, strlen(name), near));
 }
 
 void hd_device_close(hd_device *dev) {

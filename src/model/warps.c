@@ -100,13 +100,15 @@ hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, h
 }
 
 hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d) {
+  static const char known[] = "lrr, gto, two-level[:N], ccws, priority[:N]";
+  char near[HD_NEAR];
   size_t n = strcspn(text, ":");
   uint64_t warps = 0;
   unsigned s = 0;
   while (s < HD_SCHED_COUNT && !(strlen(NAMES[s]) == n && memcmp(NAMES[s], text, n) == 0)) s++;
   if (s == HD_SCHED_COUNT)
-    return hd_fail(d, HD_ERR_USAGE,
-                   "no warp scheduler '%.40s': there are lrr, gto, two-level[:N], ccws, priority[:N]", text);
+    return hd_fail(d, HD_ERR_USAGE, "no warp scheduler '%.40s': there are %s%s", text, known,
+                   hd_near(known, text, n, near));
   if (text[n] && (!hd_parse_u64(text + n + 1, strlen(text + n + 1), UINT32_MAX, &warps) || !warps))
     return hd_fail(d, HD_ERR_USAGE, "warp scheduler '%.40s': behind the colon stands a number of warps",
                    text);

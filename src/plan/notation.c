@@ -68,6 +68,7 @@ struct lever_syntax {
 
 /* As much of a word as a one-line message has room for. */
 #define SHOW(w) (int)((w).n < 64 ? (w).n : 64), (w).s
+#define NEAR(words, w) hd_near(words, (w).s, (w).n, (char[HD_NEAR]){""})
 #define FAIL(p, at, st, fmt, ...)                                                                            \
   hd_fail_at((p)->d, st, "", (p)->text, (p)->len, (size_t)((at) - (p)->text), "plan, column %zu: " fmt,      \
              (size_t)((at) - (p)->text) + 1, __VA_ARGS__)
@@ -114,15 +115,14 @@ static hd_status parse_order_numbers(const parser *p, const char *lever, const o
   return HD_OK;
 }
 
+#define ORDER_NAMES "row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table"
 static hd_status parse_order(const parser *p, const char *lever, word value, hd_order *order) {
   word parameter, name = split(value, ':', &parameter);
   unsigned kind = 0;
   while (kind < HD_ORDER_COUNT && !is(name, ORDERS[kind].name)) kind++;
   if (kind == HD_ORDER_COUNT)
-    return FAIL(p, value.s, HD_ERR_INPUT,
-                "%s=%.*s: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, "
-                "heavy-first, affinity, table",
-                lever, SHOW(value));
+    return FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such order; there are %s%s", lever, SHOW(value),
+                ORDER_NAMES, NEAR(ORDER_NAMES, value));
   const order_name *o = &ORDERS[kind];
   if ((o->form == FORM_NONE) != !parameter.s || (o->form == FORM_FILE && parameter.n == 0))
     return write_so(p, lever, value, o->usage);
@@ -217,8 +217,8 @@ static hd_status no_such_value(const parser *p, const lever_syntax *l, word valu
     hd_buf_puts(&list, list.len ? ", " : "");
     put_usage(&v, &list);
   }
-  hd_status st = FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such value; there are %s", l->name, SHOW(value),
-                      list.data ? list.data : "others");
+  hd_status st = FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such value; there are %s%s", l->name,
+                      SHOW(value), list.data ? list.data : "others", NEAR(l->values, value));
   hd_buf_free(&list);
   return st;
 }
@@ -512,11 +512,11 @@ static const char *pair_end(const char *pair, const char *end) {
   return end;
 }
 
-static hd_status no_such_lever(const parser *p, const char *pair, word all) {
+static hd_status no_such_lever(const parser *p, const char *pair, word all, word name) {
   hd_buf list = {0};
   for (size_t i = 0; i < COUNT(LEVERS); i++) hd_buf_printf(&list, "%s%s", i ? ", " : "", LEVERS[i]->name);
-  hd_status st = FAIL(p, pair, HD_ERR_INPUT, "%.*s: no lever of this name; there are %s", SHOW(all),
-                      list.data ? list.data : "others");
+  hd_status st = FAIL(p, pair, HD_ERR_INPUT, "%.*s: no lever of this name; there are %s%s", SHOW(all),
+                      list.data ? list.data : "others", NEAR(list.data ? list.data : "", name));
   hd_buf_free(&list);
   return st;
 }
@@ -533,7 +533,7 @@ static hd_status parse_pairs(const parser *p) {
       return FAIL(p, pair, HD_ERR_INPUT, "%s stands alone, without levers", "baseline");
     if (!value.s)
       return FAIL(p, pair, HD_ERR_INPUT, "'%.*s' is no lever=value pair, such as order=col", SHOW(all));
-    if (!l) return no_such_lever(p, pair, all);
+    if (!l) return no_such_lever(p, pair, all, name);
     for (size_t i = 0; i < n_given; i++)
       if (given[i] == l)
         return FAIL(p, pair, HD_ERR_INPUT, "%.*s: the lever %s is given twice", SHOW(all), l->name);

@@ -153,6 +153,32 @@ static void every_worker_runs_once(void **state) {
   assert_int_equal(ran[8], 0);
 }
 
+static void names_that_are_spelt_nearly_so_are_found_in_lists(void **state) {
+  static const char orders[] = "row, col, band, tile, zigzag, hilbert, heavy-first";
+  static const struct {
+    const char *words, *wanted, *near;
+  } rows[] = {
+      {orders, "hilbrt", "; did you mean hilbert?"},
+      {orders, "heavy_first", "; did you mean heavy-first?"},
+      {orders, "bandd:4", "; did you mean band?"},
+      {orders, "cow", "; did you mean row or col?"},
+      {orders, "spiral", ""},
+      {orders, "", ""},
+      {"none, agents or agents:N, claim", "agnts:3", "; did you mean agents?"},
+      {"l1:K|l2:K|auto|l1:K+l2:K", "l3:4", "; did you mean l1 or l2?"},
+      {"lrr, two-level[:N], ccws", "twolevel", "; did you mean two-level?"},
+      {"timing|traffic", "trafic", "; did you mean traffic?"},
+      {"", "x", ""},
+  };
+  char near[HD_NEAR];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_string_equal(hd_near(rows[i].words, rows[i].wanted, strlen(rows[i].wanted), near), rows[i].near);
+  assert_string_equal(hd_near(orders, "zigzog,bind=agents", 6, near), "; did you mean zigzag?");
+  char many[400] = "";
+  for (int i = 0; i < 40; i++) strcat(many, "abcde, ");
+  assert_true(strlen(hd_near(many, "abcdf", 5, near)) < HD_NEAR);
+}
+
 /* ---- Meters ----------------------------------------------------------------------------------------- */
 
 typedef struct told {
@@ -203,6 +229,8 @@ int main(void) {
       BEHAVIOUR("an arena hands out aligned, disjoint memory", arena_hands_out_aligned_disjoint_memory),
       BEHAVIOUR("an arena keeps its budget and escapes when told to", arena_budget_is_kept_and_escapes),
       BEHAVIOUR("a diagnostic names line, column and source", diagnostics_name_line_column_and_source),
+      BEHAVIOUR("names that are spelt nearly so are found in lists",
+                names_that_are_spelt_nearly_so_are_found_in_lists),
       BEHAVIOUR("a meter tells some hundred times, from all threads, and its end",
                 a_meter_tells_a_hundred_times_from_all_threads),
       BEHAVIOUR("a number parses whole or not at all", numbers_parse_whole_or_not_at_all),

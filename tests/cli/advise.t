@@ -55,7 +55,7 @@ Which CTAs share with which:
   graph affinity {
     node [shape=point];
   $ heddle analyze dct8x8 --dot both
-  heddle: analyze: --dot draws cfg or affinity, not 'both'
+  heddle: analyze: --dot takes cfg or affinity, not 'both'
   [2]
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx --dot affinity
   heddle: analyze: --dot affinity needs a workload, whose CTAs can be run

@@ -239,5 +239,5 @@ Input that cannot be analysed:
   heddle: analyze: name one file or workload
   [2]
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx --dot tree
-  heddle: analyze: --dot draws cfg or affinity, not 'tree'
+  heddle: analyze: --dot takes cfg or affinity, not 'tree'
   [2]

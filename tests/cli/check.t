@@ -50,7 +50,7 @@ So it is for the tuner:
   $ heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none --assume no-waits --json | grep '"assume"'
       "assume": "no-waits",
   $ heddle optimize $SOURCE/tests/cli/data/ready --assume no-weights
-  heddle: optimize: --assume takes no-waits or no-carry, not 'no-weights'
+  heddle: optimize: --assume takes no-waits or no-carry, not 'no-weights'; did you mean no-waits?
   [2]
 
 Usage:

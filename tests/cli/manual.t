@@ -60,6 +60,30 @@ Names that there are not are answered by those that are near:
   $ heddle list --names | grep -x matmul-naive
   matmul-naive
 
+  $ while IFS='|' read -r words near; do
+  >   heddle $words > out 2>&1; [ $? = 2 ] && grep -qF "did you mean $near?" out || { echo "heddle $words:"; cat out; }
+  > done <<'END'
+  > check copy-col --plan ordr=col|order
+  > check copy-col --plan order=hilbrt|hilbert
+  > check copy-col --plan order=col,bind=agnts:2|agents
+  > check copy-col --plan threads=bandd:2|band
+  > check copy-col --plan form=predicat|predicate
+  > check copy-col --plan prefetch=l3:4|l1 or l2
+  > check copy-col --plan split=colz|cols
+  > check copy-col --plan warps=twolevel|two-level
+  > check copy-col --plan order=col --dispatcher revers|reverse
+  > check copy-col --plan order=col --assume no-wait|no-waits
+  > simulate copy-col --size smal|small
+  > simulate copy-col --param hight=3|height
+  > simulate copy-col --scheduler gtoo|gto
+  > simulate copy-col --depth trafic|traffic
+  > simulate copy-col --dispatcher demnd|demand
+  > time copy-col --device modle:h100|model
+  > time copy-col --l2 kep|keep
+  > tune copy-col --strategy serch|search
+  > analyze copy-col --dot afinity|affinity
+  > END
+
 Without words the program says what comes next:
 
   $ heddle | tail -1

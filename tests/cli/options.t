@@ -21,7 +21,7 @@ The parser and -h read one table per command; a long option has its text below i
     --gpu NAME         the GPU to model (default: h100)
     --seconds N        for predicting what plans do, about (default: 10)
     --threads N        host threads (default: all)
-    --dot GRAPH        instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,
+    --dot cfg|affinity instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,
                        affinity, which CTAs share how much (the heaviest edges)
     --coverage FILE... accesses by class over all kernels of these files instead
     --sample N         with --coverage: N modules of each file, spread evenly

@@ -43,5 +43,5 @@ Counters on a modelled GPU:
   "order=reverse",ok
   "order=stride:2x1",ok
   $ heddle sweep copy-row --size small --gpu h100 --plans 'order=revers'
-  heddle: plan, column 7: order=revers: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table
+  heddle: plan, column 7: order=revers: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table; did you mean reverse?
   [2]

@@ -26,8 +26,12 @@ hd_status hd_dispatch_parse(const char *name, hd_dispatch_kind *out, hd_diag *d)
     hd_buf_printf(&known, "%s%s", k ? ", " : "", names[k]);
   }
   hd_status st = HD_OK;
-  if (name)
-    st = hd_fail(d, HD_ERR_USAGE, "no dispatcher '%.64s' (known: %s)", name, known.data ? known.data : "");
+  char near[HD_NEAR];
+  if (name && known.failed)
+    st = hd_nomem(d);
+  else if (name)
+    st = hd_fail(d, HD_ERR_USAGE, "no dispatcher '%.64s' (known: %s)%s", name, known.data,
+                 hd_near(known.data, name, strlen(name), near));
   hd_buf_free(&known);
   return st;
 }
