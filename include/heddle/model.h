@@ -56,8 +56,19 @@ typedef struct hd_units {
       constant; /* cycles of the SM for each word that a warp's load of constants by index names; 0: none */
   uint32_t constant_latency;    /* of such a load of one word; 0: as of shared memory */
   double constant_word_latency; /* and more for each other word */
+  double fetch;                 /* cycles of the SM's load/store pipeline that a prefetch takes at least */
+  uint32_t fetch_latency;       /* cycles for which the warp of a prefetch goes no further */
   uint32_t fence_latency;       /* of a fence for the GPU; 0: as L2's */
 } hd_units;
+
+/* The code that ptxas makes for the GPU, for replays with a clock; all 0 where it was not looked at. */
+typedef struct hd_ptxas {
+  uint32_t registers; /* that it gives a thread of itself so that loads are in flight together, and up to
+                         .maxnreg where there is one; 0: as many as leave room for all of an SM's warps */
+  bool pairs_guarded; /* two loads of one register under opposite guards wait for each other no more than one
+                       */
+  bool unrolls_no_join; /* loops that are entered from several places stay as they are */
+} hd_ptxas;
 
 /* The time that launches take beside their CTAs' work, for replays with a clock; all 0 where it is not
  * known. */
@@ -75,11 +86,8 @@ typedef struct hd_gpu {
   unsigned arch; /* sm number: 20, 52, 61, 90 */
   uint32_t n_sms;
   uint32_t max_ctas, max_warps, max_threads; /* resident per SM */
-  uint32_t schedulers; /* warp schedulers per SM, each with an equal part of the registers */
-  uint32_t registers;  /* 32-bit registers per SM */
-  uint32_t
-      free_registers; /* that ptxas gives a thread of itself so that loads are in flight together, and up to
-                         .maxnreg where there is one; 0: registers / max_threads, whatever .maxnreg says */
+  uint32_t schedulers;    /* warp schedulers per SM, each with an equal part of the registers */
+  uint32_t registers;     /* 32-bit registers per SM */
   uint32_t register_unit; /* allocation granularity per warp */
   uint32_t shared_bytes;  /* per SM, for occupancy */
   uint32_t shared_unit;
@@ -89,8 +97,9 @@ typedef struct hd_gpu {
   uint32_t scheduler_warps; /* two-level: of a fetch group, 0: 8; priority: that may load, 0: as many as the
                                launch's loads leave room for in L1 (hd_reuse_warp_group) */
   hd_dispatch_kind
-      dispatch;    /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
-  bool l1_global;  /* global loads are cached in L1 */
+      dispatch; /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
+  bool l1_fetches_pass; /* a prefetch into L1 brings its line no nearer than L2 */
+  bool l1_global;       /* global loads are cached in L1 */
   bool l1_unified; /* l1.bytes is shared with shared memory: L1 loses the bytes that resident CTAs take */
   hd_l1_write l1_write;
   uint32_t l1_mshrs; /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
@@ -98,7 +107,8 @@ typedef struct hd_gpu {
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
                    L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
-  double l1_lines_per_cycle; /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
+  double l1_lines_per_cycle;  /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
+  double l1_stores_per_cycle; /* lines, for stores; 0: as for loads */
   double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
   /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
   double l2_requests_per_cycle; /* loads, a request a line */
@@ -106,14 +116,17 @@ typedef struct hd_gpu {
   double l2_atomics_per_cycle;        /* sectors that it adds to */
   double l2_atomic_repeats_per_cycle; /* more lanes of a warp that add to one word; 0: they cost nothing */
   double l2_sm_store_bytes_per_cycle,
-      l2_sm_stores_per_cycle; /* that one SM sends, a store a line; 0: no limit */
-  uint32_t l2_atomic_latency; /* cycles until an atomic's old value is there; 0: as a load's */
-  uint32_t l2_look_cycles;    /* until a warp knows what 32 words of as many lines hold; 0: as a load's */
+      l2_sm_stores_per_cycle;   /* that one SM sends, a store a line; 0: no limit */
+  double l2_sm_loads_per_cycle; /* requests of one SM for a line each, on a way full of stores; 0: loads have
+                                   a way of their own */
+  uint32_t l2_atomic_latency;   /* cycles until an atomic's old value is there; 0: as a load's */
+  uint32_t l2_look_cycles;      /* until a warp knows what 32 words of as many lines hold; 0: as a load's */
   double l2_line_atomics_per_cycle; /* of different warps, to one line; 0: they cost nothing */
   bool l2_first_with_l1;   /* a load that L1 is told to evict first, or not to keep, goes first in L2, too */
   uint64_t l2_dirty_bytes; /* of the data of others that L2 holds when a launch begins: what a flush leaves to
                               be written back */
   hd_launch_cost launch;
+  hd_ptxas ptxas;
   uint32_t dram_latency;
   /* Of one request in a hundred at most, and of the slowest one in a hundred; dram_latency is the mean. 0:
    * all are alike */

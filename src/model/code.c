@@ -187,7 +187,7 @@ static void classify_access(const hd_ptx_form *f, const hd_ptx_access *a, bool i
   else if (global & HD_ACC_READ)
     in->cls = CLASS_LOAD;
   else if (global)
-    in->cls = CLASS_STORE; /* prefetches: no instruction waits */
+    in->cls = CLASS_FETCH;
   else if ((shared | local) & HD_ACC_WRITE)
     in->cls = CLASS_SHARED_STORE;
   else
@@ -393,7 +393,8 @@ static bool is_counted(const model_func *f, uint32_t first, uint32_t last) {
 }
 
 /* ptxas unrolls counted loops of one block, unless a pragma forbids it. */
-static void find_loop(const hd_ptx_func *func, model_func *f, uint32_t last, uint32_t target) {
+static void find_loop(const hd_ptx_func *func, model_func *f, uint32_t last, uint32_t target,
+                      const uint8_t *branches) {
   model_inst *branch = &f->insts[last];
   uint32_t first = last;
   for (uint32_t s = target; s < branch->stmt; s++)
@@ -403,38 +404,44 @@ static void find_loop(const hd_ptx_func *func, model_func *f, uint32_t last, uin
   for (uint32_t i = first; i <= last; i++) {
     const model_inst *in = &f->insts[i];
     bool plain = in->cls == CLASS_PLAIN || in->cls == CLASS_LOAD || in->cls == CLASS_STORE ||
-                 in->cls == CLASS_SHARED_LOAD || in->cls == CLASS_SHARED_STORE;
+                 in->cls == CLASS_FETCH || in->cls == CLASS_SHARED_LOAD || in->cls == CLASS_SHARED_STORE;
     if ((i > first && in->leader) || (i < last && !plain)) return;
   }
+  uint32_t come = 0; /* several labels may stand before the first instruction */
+  for (uint32_t s = first ? f->insts[first - 1].stmt + 1 : 0; s <= f->insts[first].stmt; s++)
+    come += branches[s];
+  branch->joins = come > 1;
   if (is_counted(f, first, last)) branch->loop = last - first + 1;
 }
 
-static bool find_loops(const hd_ptx_module *m, const hd_ptx_func *func, reg_list *l, model_func *f) {
+static bool find_loops(const hd_ptx_module *m, const hd_ptx_func *func, const uint8_t *branches, reg_list *l,
+                       model_func *f) {
   for (uint32_t i = 0; i < f->n; i++) {
     if (f->insts[i].cls != CLASS_CONTROL || f->insts[i].unit != UNIT_BRANCH) continue;
     l->dst.n = 0;
     if (!hd_ptx_visit(m, &func->stmts[f->insts[i].stmt], note_label, l) && l->failed) return false;
-    if (l->dst.n == 1 && l->dst.data[0] <= f->insts[i].stmt) find_loop(func, f, i, l->dst.data[0]);
+    if (l->dst.n == 1 && l->dst.data[0] <= f->insts[i].stmt) find_loop(func, f, i, l->dst.data[0], branches);
   }
   return true;
 }
 
 static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list *l, model_code *c,
                       model_func *out) {
-  uint8_t *leads = HD_NEW_N(&c->arena, func->n_stmts + 1u, uint8_t);
+  uint8_t *branches =
+      HD_NEW_N(&c->arena, func->n_stmts + 1u, uint8_t); /* to each statement; two or more are 2 */
   model_inst *insts = HD_NEW_N(&c->arena, func->n_stmts + 1u, model_inst);
   l->words = HD_NEW_N(&c->arena, func->n_regs + 1u, uint8_t);
-  if (!leads || !insts || !l->words) return false;
+  if (!branches || !insts || !l->words) return false;
   l->dst.n = 0;
   for (uint32_t i = 0; i < func->n_stmts; i++)
     if (!hd_ptx_visit(m, &func->stmts[i], note_label, l) && l->failed) return false;
   for (size_t i = 0; i < l->dst.n; i++)
-    if (l->dst.data[i] < func->n_stmts) leads[l->dst.data[i]] = 1;
+    if (l->dst.data[i] < func->n_stmts) branches[l->dst.data[i]] += branches[l->dst.data[i]] < 2;
   *out = (model_func){.insts = insts, .n_regs = func->n_regs, .words = l->words};
   bool leader = true;
   for (uint32_t i = 0; i < func->n_stmts; i++) {
     const hd_ptx_stmt *s = &func->stmts[i];
-    leader |= leads[i] != 0;
+    leader |= branches[i] != 0;
     if (s->kind != HD_S_INST) continue;
     model_inst *in = &insts[out->n++];
     in->stmt = i;
@@ -453,7 +460,7 @@ static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list 
   }
   insts[out->n] = (model_inst){.stmt = func->n_stmts, .cls = CLASS_CONTROL, .leader = leader};
   find_wide_loads(m, func, out);
-  return join_pairs(out) && find_loops(m, func, l, out);
+  return join_pairs(out) && find_loops(m, func, branches, l, out);
 }
 
 hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d) {

@@ -27,6 +27,7 @@ typedef enum model_class {
   CLASS_PLAIN = 0, /* works on registers */
   CLASS_LOAD,      /* loads from global memory; waited for where its result is used */
   CLASS_STORE,
+  CLASS_FETCH,  /* a prefetch of global memory: no instruction waits for its data */
   CLASS_ATOMIC, /* of global memory, as a load when its result is used */
   CLASS_SHARED_LOAD,
   CLASS_SHARED_STORE,
@@ -45,6 +46,7 @@ typedef struct model_inst {
   uint32_t stmt;
   uint8_t cls, unit;
   bool leader;        /* some branch comes here */
+  bool joins;         /* CLASS_CONTROL that ends a loop: other branches come to the loop's beginning, too */
   bool unordered;     /* a load that no store can change (.nc): ptxas moves it ahead of stores */
   uint16_t n;         /* machine instructions */
   uint16_t refined;   /* and as many more of UNIT_FMA: Newton's method */

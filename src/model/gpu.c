@@ -55,7 +55,6 @@ static const key keys[] = {
     {"sm", "dispatch", KEY_WORD, AT(dispatch), 0, 0, dispatch_words},
     {"sm", "issue_per_cycle", KEY_U32, AT(issue_per_cycle), 1, 16, NULL},
     {"sm", "registers", KEY_U32, AT(registers), 1024, 1 << 20, NULL},
-    {"sm", "free_registers", KEY_U32, AT(free_registers), 0, 255, NULL, true},
     {"sm", "register_unit", KEY_U32, AT(register_unit), 1, 4096, NULL},
     {"sm", "shared_bytes", KEY_U32, AT(shared_bytes), 1024, 1 << 24, NULL},
     {"sm", "shared_unit", KEY_U32, AT(shared_unit), 1, 65536, NULL},
@@ -71,7 +70,9 @@ static const key keys[] = {
     {"l1", "unified", KEY_BOOL, AT(l1_unified), 0, 0, NULL},
     {"l1", "mshrs", KEY_U32, AT(l1_mshrs), 1, 1024, NULL},
     {"l1", "write", KEY_WORD, AT(l1_write), 0, 0, write_words},
+    {"l1", "fetches_pass", KEY_BOOL, AT(l1_fetches_pass), 0, 0, NULL, true},
     {"l1", "lines_per_cycle", KEY_REAL, AT(l1_lines_per_cycle), 0, 64, NULL, true},
+    {"l1", "stores_per_cycle", KEY_REAL, AT(l1_stores_per_cycle), 0, 64, NULL, true},
     {"readonly", "bytes", KEY_U64, AT(readonly.bytes), 4096, 1 << 30, NULL},
     {"readonly", "line", KEY_U32, AT(readonly.line), 128, 128, NULL},
     {"readonly", "sector", KEY_U32, AT(readonly.sector), 32, 128, NULL},
@@ -93,12 +94,15 @@ static const key keys[] = {
     {"units", "constant", KEY_REAL, AT(units.constant), 0, 1e3, NULL, true},
     {"units", "constant_latency", KEY_U32, AT(units.constant_latency), 0, 1e4, NULL, true},
     {"units", "constant_word_latency", KEY_REAL, AT(units.constant_word_latency), 0, 1e3, NULL, true},
+    {"units", "fetch", KEY_REAL, AT(units.fetch), 0, 1e3, NULL, true},
+    {"units", "fetch_latency", KEY_U32, AT(units.fetch_latency), 0, 1e4, NULL, true},
     {"units", "fence_latency", KEY_U32, AT(units.fence_latency), 0, 1e5, NULL, true},
     {"l2", "requests_per_cycle", KEY_REAL, AT(l2_requests_per_cycle), 0, 1e5, NULL, true},
     {"l2", "store_bytes_per_cycle", KEY_REAL, AT(l2_store_bytes_per_cycle), 0, 1e6, NULL, true},
     {"l2", "stores_per_cycle", KEY_REAL, AT(l2_stores_per_cycle), 0, 1e5, NULL, true},
     {"l2", "sm_store_bytes_per_cycle", KEY_REAL, AT(l2_sm_store_bytes_per_cycle), 0, 1e5, NULL, true},
     {"l2", "sm_stores_per_cycle", KEY_REAL, AT(l2_sm_stores_per_cycle), 0, 1e3, NULL, true},
+    {"l2", "sm_loads_per_cycle", KEY_REAL, AT(l2_sm_loads_per_cycle), 0, 1e3, NULL, true},
     {"l2", "atomic_latency", KEY_U32, AT(l2_atomic_latency), 0, 1e5, NULL, true},
     {"l2", "look_cycles", KEY_U32, AT(l2_look_cycles), 0, 1e5, NULL, true},
     {"l2", "line_atomics_per_cycle", KEY_REAL, AT(l2_line_atomics_per_cycle), 0, 1e5, NULL, true},
@@ -116,6 +120,9 @@ static const key keys[] = {
     {"launch", "second_us", KEY_REAL, AT(launch.second_us), 0, 1e4, NULL, true},
     {"launch", "host_us", KEY_REAL, AT(launch.host_us), 0, 1e4, NULL, true},
     {"launch", "cta_cycles", KEY_REAL, AT(launch.cta_cycles), 0, 1e5, NULL, true},
+    {"ptxas", "registers", KEY_U32, AT(ptxas.registers), 0, 255, NULL, true},
+    {"ptxas", "pairs_guarded", KEY_BOOL, AT(ptxas.pairs_guarded), 0, 0, NULL, true},
+    {"ptxas", "unrolls_no_join", KEY_BOOL, AT(ptxas.unrolls_no_join), 0, 0, NULL, true},
     {"units", "fma", KEY_REAL, AT(units.fma), 1, 4096, NULL},
     {"units", "alu", KEY_REAL, AT(units.alu), 1, 4096, NULL},
     {"units", "fp64", KEY_REAL, AT(units.fp64), 0.25, 4096, NULL},
@@ -133,7 +140,11 @@ static const key keys[] = {
 #undef AT
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
-static const char *const tables[] = {"sm", "units", "l1", "readonly", "l2", "dram", "launch"};
+static const struct {
+  const char *name;
+  bool optional; /* a clock alone needs it, or not every GPU has such a cache */
+} tables[] = {{"sm"}, {"units", true}, {"l1"},           {"readonly", true},
+              {"l2"}, {"dram"},        {"launch", true}, {"ptxas", true}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -215,7 +226,7 @@ static hd_status read_table(const char *file, const json_t *table, const char *n
   size_t n = 0;
   for (size_t i = 0; i < N_KEYS; i++)
     if (same_table(keys[i].table, name)) known[n++] = keys[i].name;
-  for (size_t i = 0; !name && i < N_TABLES; i++) known[n++] = tables[i];
+  for (size_t i = 0; !name && i < N_TABLES; i++) known[n++] = tables[i].name;
   known[n] = NULL;
   hd_status st = toml_only(file, table, known, d);
   for (size_t i = 0; st == HD_OK && i < N_KEYS; i++)
@@ -236,14 +247,11 @@ static hd_status check_cache(const char *file, const json_t *table, const hd_cac
 static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_diag *d) {
   hd_status st = read_table(file, root, NULL, g, d);
   for (size_t i = 0; st == HD_OK && i < N_TABLES; i++) {
-    const json_t *table = json_object_get(root, tables[i]);
-    /* Only a clock needs them, and not every GPU has such a cache. */
-    if (!table && (strcmp(tables[i], "units") == 0 || strcmp(tables[i], "launch") == 0 ||
-                   strcmp(tables[i], "readonly") == 0))
-      continue;
+    const json_t *table = json_object_get(root, tables[i].name);
+    if (!table && tables[i].optional) continue;
     if (!json_is_object(table))
-      return toml_fail(file, root, tables[i], d, "table [%s] is missing", tables[i]);
-    st = read_table(file, table, tables[i], g, d);
+      return toml_fail(file, root, tables[i].name, d, "table [%s] is missing", tables[i].name);
+    st = read_table(file, table, tables[i].name, g, d);
   }
   if (st != HD_OK) return st;
   hd_diag why = {0};
@@ -307,13 +315,18 @@ static void put_key(const key *k, const hd_gpu *g, hd_buf *out) {
 static bool says_nothing(const key *k, const hd_gpu *g) {
   const char *at = (const char *)g + k->at;
   if (!k->optional) return false;
-  if (k->kind == KEY_REAL) return *(const double *)at == 0;
-  return k->kind == KEY_U64 ? *(const uint64_t *)at == 0 : *(const uint32_t *)at == 0;
+  switch (k->kind) {
+  case KEY_REAL: return *(const double *)at == 0;
+  case KEY_U64: return *(const uint64_t *)at == 0;
+  case KEY_BOOL: return !*(const bool *)at;
+  default: return *(const uint32_t *)at == 0;
+  }
 }
 
 static bool has_table(const char *name, const hd_gpu *g) {
   if (strcmp(name, "units") == 0) return g->units.fma > 0;
   if (strcmp(name, "launch") == 0) return g->launch.first_us > 0;
+  if (strcmp(name, "ptxas") == 0) return g->ptxas.registers > 0;
   return strcmp(name, "readonly") != 0 || g->readonly.bytes;
 }
 
@@ -321,10 +334,10 @@ void hd_gpu_toml(const hd_gpu *g, hd_buf *out) {
   for (size_t i = 0; i < N_KEYS; i++)
     if (!keys[i].table) put_key(&keys[i], g, out);
   for (size_t t = 0; t < N_TABLES; t++) {
-    if (!has_table(tables[t], g)) continue;
-    hd_buf_printf(out, "\n[%s]\n", tables[t]);
+    if (!has_table(tables[t].name, g)) continue;
+    hd_buf_printf(out, "\n[%s]\n", tables[t].name);
     for (size_t i = 0; i < N_KEYS; i++)
-      if (same_table(keys[i].table, tables[t]) && keys[i].table && !says_nothing(&keys[i], g))
+      if (same_table(keys[i].table, tables[t].name) && keys[i].table && !says_nothing(&keys[i], g))
         put_key(&keys[i], g, out);
   }
 }

@@ -126,9 +126,9 @@ void pace_catch_up(pace_builder *b) {
 
 void pace_begin_block(pace_builder *b, const model_func *f, const model_inst *in) {
   const hd_gpu *g = b->gpu;
-  uint32_t most = !g->free_registers   ? g->registers / g->max_threads
+  uint32_t most = !g->ptxas.registers  ? g->registers / g->max_threads
                   : b->pace->registers ? b->pace->registers
-                                       : g->free_registers;
+                                       : g->ptxas.registers;
   if (f->most_live > most) most = f->most_live;
   const uint32_t live = in->live;
   b->room = most > live + ROOM ? most - live : ROOM;
@@ -179,6 +179,19 @@ static void load(pace_builder *b, const model_inst *in, uint32_t first_reg, uint
   set_results(b, in, first_reg, there, events ? b->loads : 0);
 }
 
+static void store(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events, bool pending) {
+  if (!pending) {
+    await_operands(b, in, first_reg);
+    issue_access(b, in);
+    for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_ACCESS, false);
+    return;
+  }
+  issue_access(b, in);
+  put_off(b, in, first_reg, 0, true);
+  if (b->laters.n) b->laters.data[b->laters.n - 1].events = events;
+  b->later_stores[GLOBAL] = true;
+}
+
 static void await_copies(pace_builder *b, const model_inst *in) {
   if (in->polls) { /* the oldest that was not waited for */
     if (b->open_copy) {
@@ -208,22 +221,19 @@ void pace_process(pace_builder *b, const model_inst *in, uint32_t first_reg, uin
       execute(b, in, first_reg, 0);
     return;
   case CLASS_LOAD:
+    if (!events && !wavefronts && b->gpu->ptxas.pairs_guarded) {
+      issue_access(b, in); /* all lanes' guards are off */
+      return;
+    }
     if (pending || (b->later_stores[GLOBAL] && !in->unordered)) pace_catch_up(b);
     await_operands(b, in, first_reg);
     if (events) make_room(b, in, b->words);
     load(b, in, first_reg, events);
     return;
-  case CLASS_STORE:
-    if (!pending) {
-      await_operands(b, in, first_reg);
-      issue_access(b, in);
-      for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_ACCESS, false);
-      return;
-    }
-    issue_access(b, in);
-    put_off(b, in, first_reg, 0, true);
-    if (b->laters.n) b->laters.data[b->laters.n - 1].events = events;
-    b->later_stores[GLOBAL] = true;
+  case CLASS_STORE: store(b, in, first_reg, events, pending); return;
+  case CLASS_FETCH:
+    store(b, in, first_reg, events, pending);
+    b->now += b->gpu->units.fetch_latency;
     return;
   case CLASS_SHARED_LOAD:
     if (pending || b->later_stores[SHARED]) pace_catch_up(b);

@@ -98,7 +98,8 @@ static void repeat_steps(pace_builder *b, size_t from, uint32_t times) {
 /* Turns that ptxas makes one block of. */
 static uint32_t unrolled(const pace_builder *b, const model_path_run *r) {
   const model_func *f = &b->code->funcs[r->func];
-  return r->last < f->n && f->insts[r->last].loop == r->last - r->first + 1 ? UNROLL : 1;
+  if (r->last >= f->n || (f->insts[r->last].joins && b->gpu->ptxas.unrolls_no_join)) return 1;
+  return f->insts[r->last].loop == r->last - r->first + 1 ? UNROLL : 1;
 }
 
 static void do_turns(pace_builder *b, const model_paths *paths, const model_path_run *r, uint32_t n) {

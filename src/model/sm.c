@@ -24,7 +24,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   memset(s->mshr, 0, sizeof s->mshr);
   for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
-  s->l1_cycles = s->port = s->store_port = 0;
+  s->l1_cycles = s->port = s->store_port = s->stores_end = 0;
   model_cache_clear(&s->l1);
   if (s->readonly.sets) model_cache_clear(&s->readonly);
   if (model_trace_is_ranked(t)) model_cache_rank(&s->l1, false);
@@ -200,17 +200,31 @@ static inline void take_port(model_sm *s, model_request *r, uint32_t n) {
   }
 }
 
-/* So do stores on their way to L2. */
+/* A request takes the way to L2 when it is free. */
+static inline void take_way(model_sm *s, model_request *r, double cycles) {
+  const double free = s->store_port > (double)r->cycle ? s->store_port : (double)r->cycle;
+  s->store_port = free + cycles;
+  r->wait += (uint32_t)(free - (double)r->cycle);
+}
+
+/* Requests for data do so among stores, until the last of these has come to L2. */
+static inline void pass_stores(model_sm *s, model_request *r, uint32_t n) {
+  const double rate = s->gpu->l2_sm_loads_per_cycle;
+  if (rate <= 0) return;
+  for (const model_request *end = r + n; r < end && (double)r->cycle < s->stores_end; r++)
+    take_way(s, r, 1 / rate);
+}
+
+/* So do stores. */
 static inline void take_store_port(model_sm *s, model_request *r, uint32_t n) {
   double rate = s->gpu->l2_sm_store_bytes_per_cycle, lines = s->gpu->l2_sm_stores_per_cycle;
   double least = lines > 0 ? 1 / lines : 0;
   if (rate <= 0) return;
   for (const model_request *end = r + n; r < end; r++) {
-    double free = s->store_port > (double)r->cycle ? s->store_port : (double)r->cycle;
-    double takes = model_sectors(r->mask) * MODEL_SECTOR / rate;
-    s->store_port = free + (takes > least ? takes : least);
-    r->wait += (uint32_t)(free - (double)r->cycle);
+    const double takes = model_sectors(r->mask) * MODEL_SECTOR / rate;
+    take_way(s, r, takes > least ? takes : least);
   }
+  s->stores_end = s->store_port + s->gpu->l2.latency;
 }
 
 /* Load n lines, no more than there are MSHRs, through L1, or through the read-only cache, which needs none.
@@ -277,6 +291,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
   *cycle = now;
   model_memory_read(s->mem, requests, n_requests, model_l2_priority(cache));
   take_port(s, requests, n_requests);
+  pass_stores(s, requests, n_requests);
   for (const model_request *r = requests; r < requests + n_requests; r++) {
     uint64_t there = r->cycle + r->wait;
     if (!readonly) s->mshr[r->mshr] = there;
@@ -408,9 +423,11 @@ static inline unsigned carry_priority(const hd_gpu *g, unsigned bits) {
 }
 
 /* The cycles for which an access occupies L1: for its bytes, for the look-ups of its lines, at least one. */
-static double l1_time(const hd_gpu *g, const hd_cache_config *cache, unsigned sectors, uint32_t lines) {
+static double l1_time(const hd_gpu *g, const hd_cache_config *cache, unsigned sectors, uint32_t lines,
+                      bool store) {
   double busy = sectors * MODEL_SECTOR / cache->bytes_per_cycle;
-  if (g->l1_lines_per_cycle > 0 && lines > busy * g->l1_lines_per_cycle) busy = lines / g->l1_lines_per_cycle;
+  const double rate = store && g->l1_stores_per_cycle > 0 ? g->l1_stores_per_cycle : g->l1_lines_per_cycle;
+  if (rate > 0 && lines > busy * rate) busy = lines / rate;
   return busy < 1 ? 1 : busy;
 }
 
@@ -421,6 +438,8 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
   if (s->threshold.kind != HD_BYPASS_NONE && kind == HD_ACCESS_LOAD)
     bits = go_around(s, bits, w % s->warps_per_cta);
+  const bool fetch = kind == HD_ACCESS_PREFETCH, stays = fetch && s->gpu->l1_fetches_pass;
+  if (stays) bits &= ~(unsigned)HD_CACHE_WAYS;
   if (s->l1.ranked && kind == HD_ACCESS_LOAD) bits = carry_priority(s->gpu, bits);
   bool readonly = s->readonly.sets && (bits & HD_CACHE_READONLY);
   bool l1 = readonly || uses_l1(s, bits);
@@ -462,12 +481,14 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
     else
       model_memory_read(s->mem, requests, lines.n, model_l2_priority(bits));
     if (store || atomic) take_store_port(s, requests, lines.n);
-    if (!store) take_port(s, requests, lines.n);
+    if (!store && !stays) take_port(s, requests, lines.n);
+    if (!store && !atomic) pass_stores(s, requests, lines.n);
     for (uint32_t i = 0; i < lines.n; i++)
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
   }
   *when = cycle;
-  *busy = l1_time(s->gpu, readonly ? &s->gpu->readonly : &s->gpu->l1, sectors, n_lines);
+  *busy = l1_time(s->gpu, readonly ? &s->gpu->readonly : &s->gpu->l1, sectors, n_lines, store);
+  if (fetch && *busy < s->gpu->units.fetch) *busy = s->gpu->units.fetch;
   return there;
 }
 

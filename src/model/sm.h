@@ -73,6 +73,7 @@ typedef struct model_sm {
   uint64_t warp_instructions;
   double l1_cycles;        /* that L1 was busy, or waited for an MSHR */
   double port, store_port; /* cycles at which the ways from L2 to this SM, and back, are free */
+  double stores_end;       /* at which the last of its stores has come to L2 */
 } model_sm;
 
 /* CTAs that ended in an epoch. */

@@ -106,27 +106,57 @@ static void a_loop_counts_all_its_turns(void **state) {
   assert_between((cycles[1] - cycles[0]) / 10000, 4, 16);
 }
 
-/* A loop of loads, each used at once; with `pragma` ptxas may not unroll it. */
-static double loop_of_loads(const char *pragma, const char *step) {
-  char body[512];
-  snprintf(body, sizeof body,
-           "mov.u32 %%r5, 0;\nmov.u64 %%rd4, %%rd2;\nmov.f32 %%f0, 0f00000000;\nL:\n%sld.global.f32 %%f1, "
-           "[%%rd4];\n"
-           "add.f32 %%f0, %%f0, %%f1;\nadd.u64 %%rd4, %%rd4, 4096;\n%s\nsetp.lt.u32 %%p1, %%r5, 64;\n@%%p1 "
-           "bra L;\n"
-           "st.global.f32 [%%rd2], %%f0;\n",
-           pragma, step);
-  return cycles_of(body, 1, 32);
+/* A loop of loads, each used at once; `before` stands in front of it, `pragma` in it. */
+static double loop_of_loads(const hd_gpu *g, const char *before, const char *pragma, const char *step) {
+  hd_buf b = {0};
+  hd_buf_printf(&b,
+                "mov.u32 %%r5, 0;\nmov.u64 %%rd4, %%rd2;\nmov.f32 %%f0, 0f00000000;\n"
+                "setp.eq.u32 %%p2, %%r1, 77;\n%sL:\n%sld.global.f32 %%f1, [%%rd4];\n"
+                "add.f32 %%f0, %%f0, %%f1;\nadd.u64 %%rd4, %%rd4, 4096;\n%s\nsetp.lt.u32 %%p1, %%r5, 64;\n"
+                "@%%p1 bra L;\nst.global.f32 [%%rd2], %%f0;\n",
+                before, pragma, step);
+  const double cycles = cycles_on(g, b.data, 1, 32);
+  hd_buf_free(&b);
+  return cycles;
 }
 
 static void turns_of_a_counted_loop_have_their_loads_in_flight_together(void **state) {
-  double unrolled = loop_of_loads("", "add.u32 %r5, %r5, 1;"),
-         not_unrolled = loop_of_loads(".pragma \"nounroll\";\n", "add.u32 %r5, %r5, 1;"),
-         not_counted =
-             loop_of_loads("", "add.u32 %r5, %r5, 1;\ncvt.rzi.u32.f32 %r6, %f1;\nadd.u32 %r5, %r5, %r6;");
+  static const char one[] = "add.u32 %r5, %r5, 1;",
+                    two[] = "add.u32 %r5, %r5, 1;\ncvt.rzi.u32.f32 %r6, %f1;\nadd.u32 %r5, %r5, %r6;";
+  const hd_gpu g = round_gpu();
+  const double unrolled = loop_of_loads(&g, "", "", one),
+               not_unrolled = loop_of_loads(&g, "", ".pragma \"nounroll\";\n", one),
+               not_counted = loop_of_loads(&g, "", "", two);
   assert_between(not_unrolled, 64 * 500, 64 * 600);
   assert_between(not_counted, 64 * 500, 64 * 600);
   assert_between(unrolled, 16 * 500, 16 * 700);
+}
+
+static void a_loop_at_whose_head_branches_meet_may_stay_as_it_is(void **state) {
+  static const char step[] = "add.u32 %r5, %r5, 1;", joined[] = "@%p2 bra M;\nadd.u64 %rd5, %rd4, 4;\nM:\n",
+                    apart[] = "@%p2 bra M;\nadd.u64 %rd5, %rd4, 4;\nM:\nadd.u64 %rd6, %rd4, 4;\n";
+  hd_gpu g = round_gpu();
+  assert_between(loop_of_loads(&g, joined, "", step), 16 * 500, 16 * 700);
+  g.ptxas.unrolls_no_join = true;
+  assert_between(loop_of_loads(&g, joined, "", step), 64 * 500, 64 * 600);
+  assert_between(loop_of_loads(&g, apart, "", step), 16 * 500, 16 * 700);
+}
+
+/* As bypass=l1:N writes them: each register has two loads, of which one runs. */
+static void loads_under_opposite_guards_are_in_flight_together(void **state) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "setp.lt.u32 %p1, %r1, 1000;\nmov.f32 %f0, 0f00000000;\n");
+  for (unsigned i = 1; i <= 4; i++)
+    hd_buf_printf(&b,
+                  "@%%p1 ld.global.f32 %%f%u, [%%rd2+%u];\n@!%%p1 ld.global.cg.f32 %%f%u, [%%rd2+%u];\n"
+                  "add.f32 %%f0, %%f0, %%f%u;\n",
+                  i, i * APART, i, i * APART, i);
+  hd_buf_puts(&b, "st.global.f32 [%rd2], %f0;\n");
+  hd_gpu g = round_gpu();
+  assert_true(cycles_on(&g, b.data, 1, 32) < 700); /* the loads that do not run are what is waited for */
+  g.ptxas.pairs_guarded = true;
+  assert_between(cycles_on(&g, b.data, 1, 32), 700, 850);
+  hd_buf_free(&b);
 }
 
 /* ---- Many warps ------------------------------------------------------------------------------- */
@@ -384,7 +414,7 @@ static void a_limit_on_registers_says_how_many_loads_are_under_way(void **state)
   for (int free_ones = 0; free_ones < 2; free_ones++) {
     hd_diag d = {0};
     hd_model *m;
-    g.free_registers = free_ones ? 12 : 0;
+    g.ptxas.registers = free_ones ? 12 : 0;
     must(hd_model_create(&g, &m, &d), &d);
     const double of_itself = cycles_within(m, s.trace, 0), more = cycles_within(m, s.trace, 64);
     assert_between(of_itself, 1200, 1500); /* twice to DRAM */
@@ -485,6 +515,10 @@ int main(void) {
       BEHAVIOUR("a loop counts all its turns", a_loop_counts_all_its_turns),
       BEHAVIOUR("turns of a counted loop have their loads in flight together",
                 turns_of_a_counted_loop_have_their_loads_in_flight_together),
+      BEHAVIOUR("a loop at whose head branches meet may stay as it is",
+                a_loop_at_whose_head_branches_meet_may_stay_as_it_is),
+      BEHAVIOUR("loads under opposite guards are in flight together",
+                loads_under_opposite_guards_are_in_flight_together),
       BEHAVIOUR("enough warps fill the issue slots", enough_warps_fill_the_issue_slots),
       BEHAVIOUR("fewer lanes in a pipeline take longer", fewer_lanes_in_a_pipeline_take_longer),
       BEHAVIOUR("warps hide each other's loads", warps_hide_each_others_loads),

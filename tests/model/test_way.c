@@ -59,10 +59,119 @@ static void a_load_that_l1_is_not_to_keep_goes_first_in_l2_too(void **state) {
   }
 }
 
+/* ---- Prefetches and stores ---------------------------------------------------------------------- */
+
+static hd_counters counters_on(const hd_gpu *g, const char *body, uint32_t threads) {
+  subject s = trace_kernel(body, 1, threads);
+  hd_diag d = {0};
+  hd_model *m;
+  hd_counters c;
+  must(hd_model_create(g, &m, &d), &d);
+  hd_replay_options o = {.timed = true};
+  must(hd_model_replay(m, s.trace, &o, &c, &d), &d);
+  hd_model_destroy(m);
+  drop(&s);
+  return c;
+}
+
+static void assert_between(double x, double low, double high) {
+  if (!(x >= low && x <= high)) fail_msg("%g is not between %g and %g", x, low, high);
+}
+
+/* Eight prefetches of a line each, then a chain of additions, then loads of the same lines. */
+static char *fetches(const char *op) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "mov.f32 %f0, 0f00000000;\n");
+  for (int i = 0; i < 8; i++) hd_buf_printf(&b, "%s [%%rd2+%u];\n", op, i * APART);
+  for (int i = 0; i < 400; i++) hd_buf_puts(&b, "add.f32 %f0, %f0, 0f3F800000;\n");
+  hd_buf_puts(&b, "cvt.rzi.u32.f32 %r5, %f0;\nand.b32 %r5, %r5, 0;\ncvt.u64.u32 %rd4, %r5;\n"
+                  "add.u64 %rd4, %rd2, %rd4;\n");
+  for (int i = 0; i < 8; i++)
+    hd_buf_printf(&b, "ld.global.f32 %%f1, [%%rd4+%u];\nadd.f32 %%f0, %%f0, %%f1;\n", i * APART);
+  hd_buf_puts(&b, "st.global.f32 [%rd2], %f0;\n");
+  return b.data;
+}
+
+static void a_prefetch_keeps_its_warp_and_the_pipeline(void **state) {
+  char *body = fetches("prefetch.global.L2");
+  hd_gpu g = round_gpu();
+  g.max_threads = 1024;
+  const double one = counters_on(&g, body, 32).cycles, many = counters_on(&g, body, 1024).cycles;
+  g.units.fetch_latency = 100;
+  assert_between(counters_on(&g, body, 32).cycles - one, 8 * 100 - 10, 8 * 100 + 10);
+  g.units.fetch_latency = 0;
+  g.units.fetch = 20;
+  assert_between(counters_on(&g, body, 32).cycles - one, -10, 8 * 20);
+  /* Beside the additions, which take 32 warps 3,200 cycles. */
+  assert_true(many < 32 * 8 * 20);
+  assert_between(counters_on(&g, body, 1024).cycles, 32 * 8 * 20, 32 * 8 * 20 + many);
+  free(body);
+}
+
+static void a_prefetch_into_l1_may_bring_its_line_to_l2_alone(void **state) {
+  char *into[2] = {fetches("prefetch.global.L1"), fetches("prefetch.global.L2")};
+  hd_gpu g = round_gpu();
+  uint64_t hits[2][2];
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < 2; i++) {
+      g.l1_fetches_pass = pass;
+      const hd_counters c = counters_on(&g, into[i], 32);
+      hits[pass][i] = c.l1_hits;
+      assert_int_equal(c.dram_read_bytes, 8 * 128);
+    }
+  assert_true(hits[0][0] > 0);
+  assert_int_equal(hits[0][1], 0);
+  assert_int_equal(hits[1][0], 0);
+  assert_int_equal(hits[1][1], 0);
+  free(into[0]);
+  free(into[1]);
+}
+
+/* Rounds of four loads and four stores, each of 32 lines. */
+static char *rounds(const char *load, bool stores) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "mul.wide.u32 %rd4, %r1, 128;\nadd.u64 %rd4, %rd1, %rd4;\nmov.u32 %r5, 0;\nL:\n");
+  for (int i = 0; i < 4; i++) hd_buf_printf(&b, "%s.u32 %%r%d, [%%rd4+%d];\n", load, 10 + i, 4 * i);
+  for (int i = 0; stores && i < 4; i++)
+    hd_buf_printf(&b, "st.global.u32 [%%rd4+%d], %%r5;\n", (1 << 20) + 4 * i);
+  hd_buf_puts(&b,
+              "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 16;\n@%p1 bra L;\nst.global.u32 [%rd2], %r10;\n");
+  return b.data;
+}
+
+static void loads_and_stores_share_an_sms_way_to_l2(void **state) {
+  static const char hit[] = "ld.global", past[] = "ld.global.cg";
+  enum { LINES = 8 * 16 * 4 * 32 }; /* of the loads; as many of the stores */
+  char *loads[2] = {rounds(hit, false), rounds(past, false)},
+       *both[2] = {rounds(hit, true), rounds(past, true)};
+  hd_gpu g = round_gpu();
+  g.l1_lines_per_cycle = 1;
+  g.l2_sm_store_bytes_per_cycle = 32;
+  g.l2_sm_stores_per_cycle = 0.5;
+  for (int i = 0; i < 2; i++) assert_between(counters_on(&g, loads[i], 256).cycles, LINES, 1.15 * LINES);
+  /* The ways are two: that of the stores takes them twice as long as the loads. */
+  for (int i = 0; i < 2; i++) assert_between(counters_on(&g, both[i], 256).cycles, 2 * LINES, 2.3 * LINES);
+  g.l1_stores_per_cycle = 0.5;
+  const double hits = counters_on(&g, both[0], 256).cycles;
+  assert_between(hits, 3 * LINES, 3.3 * LINES);
+  g.l2_sm_loads_per_cycle = 0.5;
+  assert_between(counters_on(&g, both[0], 256).cycles, 0.98 * hits, 1.02 * hits);
+  assert_between(counters_on(&g, both[1], 256).cycles, 3.6 * LINES, 4.3 * LINES);
+  assert_between(counters_on(&g, loads[1], 256).cycles, LINES, 1.15 * LINES); /* no stores are in the way */
+  for (int i = 0; i < 2; i++) {
+    free(loads[i]);
+    free(both[i]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a load that L1 is not to keep goes first in L2, too",
                 a_load_that_l1_is_not_to_keep_goes_first_in_l2_too),
+      BEHAVIOUR("a prefetch keeps its warp and the pipeline", a_prefetch_keeps_its_warp_and_the_pipeline),
+      BEHAVIOUR("a prefetch into L1 may bring its line to L2 alone",
+                a_prefetch_into_l1_may_bring_its_line_to_l2_alone),
+      BEHAVIOUR("loads and stores share an SM's way to L2", loads_and_stores_share_an_sms_way_to_l2),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
