@@ -94,7 +94,7 @@ typedef enum hd_symbol_kind {
   HD_V_LOAD,   /* read from memory */
   HD_V_CALL,   /* result of a call that is not inlined */
   HD_V_OPAQUE, /* result b of an instruction that is not modelled */
-  HD_V_MERGE,  /* one of several values, by the path taken; a: block */
+  HD_V_MERGE,  /* one of several values, by the path taken; a: block, b: number */
   HD_V_RECUR,  /* carried around a loop, not in even steps; a: block, b: number */
   HD_V_EXIT,   /* the counter of loop a when the loop was left */
   HD_V_UNDEF,  /* a register never written */
@@ -270,10 +270,26 @@ HD_API hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const 
 HD_API hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                                  hd_diag *d);
 
-/* levels[i]: the class that site i's address has at a launch, whichever it is: parameters are numbers there,
- * and so is what one address, the same for all threads, holds in memory that the kernel does not write
- * through the same pointer (another one may point there too: only the launch can tell). */
-HD_API hd_status hd_levels_at_launch(const hd_analysis *a, uint8_t *levels, hd_diag *d);
+/* The class of an address at a launch, whichever it is: parameters are numbers there, and so is what one
+ * address, the same for all threads, holds in memory that the kernel does not write through the same pointer
+ * (another one may point there too: only the launch can tell). */
+typedef struct hd_launch_class {
+  uint8_t level; /* hd_level */
+  uint8_t why;   /* hd_why, when the level is above QUASI */
+  uint8_t start; /* hd_start */
+  uint32_t inst; /* the instruction to blame, or HD_NONE */
+} hd_launch_class;
+/* An address above QUASI that is affine or quasi-affine in the threads and loops of each CTA all the same,
+ * from a start of the CTA's own. */
+typedef enum hd_start {
+  HD_START_FORMULA = 0, /* no: all of the address is as the level says */
+  HD_START_COMPUTED,    /* from the CTA's number and the arguments, in ways that no formula shows: a root, a
+                           search; the level is NONLINEAR */
+  HD_START_LOADED,      /* by a load, one for each CTA, as a pointer of a batch; the level is DATA */
+  HD_START_COUNT
+} hd_start;
+/* classes[i]: of site i. */
+HD_API hd_status hd_classes_at_launch(const hd_analysis *a, hd_launch_class *classes, hd_diag *d);
 
 /* "4*n*ctaid.y + floor(tid.x / 32)": names as CUDA has them, parameters by name, loop counters as
  * k1, k2 (loop number from 1). */

@@ -63,8 +63,8 @@ typedef struct hd_emu_options {
   hd_emu_isa isa; /* AUTO picks the best the processor has */
   bool shared;    /* device memory lies in a file, for hd_emu_show and `like` */
   /* Device memory begins with the bytes of this emulator's, which was created with `shared`; pages are copied
-   * when they are written. Nothing may change that one's memory as long as this one lives. Its allocations are
-   * to be made here, too. NULL: with zeros. */
+   * when they are written. Nothing may change that one's memory as long as this one lives. Its allocations
+   * are to be made here, too. NULL: with zeros. */
   const hd_emu *like;
 } hd_emu_options;
 

@@ -173,8 +173,10 @@ typedef struct hd_coverage {
   uint64_t sample; /* set before files are added: so many modules of each, spread evenly; 0: all */
   uint64_t modules, kernels, failed, over_budget, sites;
   uint64_t levels[HD_LEVEL_COUNT], whys[HD_WHY_COUNT];
-  /* Of files: classes at a launch, whichever it is (hd_levels_at_launch). */
-  uint64_t any_launch[HD_LEVEL_COUNT], any_launch_sites;
+  /* Of files: classes at a launch, whichever it is (hd_classes_at_launch), and why those have no form that
+   * are not affine from a start of their CTA either. */
+  uint64_t any_launch[HD_LEVEL_COUNT], any_launch_starts[HD_START_COUNT], any_launch_whys[HD_WHY_COUNT],
+      any_launch_sites;
   /* Of workloads, whose launches are at hand: */
   uint64_t launched;                        /* accesses */
   uint64_t launched_levels[HD_LEVEL_COUNT]; /* their classes with the launch's arguments known */

@@ -16,6 +16,14 @@
 
 enum { AN_MAX_TERMS = 96, AN_MAX_DEGREE = 8, AN_MAX_NESTING = 24 };
 
+/* In hd_value_symbol.varies and hd_polynomial.varies. */
+enum { AN_OF_THREAD = 7, AN_OF_CTA = 7 << 3 };
+
+/* Depends on the CTA's number, and on neither the thread nor a loop's round. */
+static inline bool an_only_cta(uint8_t varies, bool iterates) {
+  return varies && !(varies & AN_OF_THREAD) && !iterates;
+}
+
 /* Sets of assumptions, interned: sorted lists. */
 typedef struct an_set {
   uint32_t first, n; /* into set_items */
@@ -88,6 +96,8 @@ hd_symbol an_symbol(an_algebra *a, hd_value_symbol s); /* interned on kind, a, b
 /* An unknown value. */
 hd_poly an_unknown(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level,
                    an_blame blame);
+/* One that the CTA's number and the launch's arguments decide, once for all threads of the CTA. */
+hd_poly an_unknown_of_cta(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, an_blame blame);
 /* The reason, and its instruction, that p has no better level. */
 an_blame an_culprit(const an_algebra *a, hd_poly p);
 /* The range is a fact about the polynomial itself, or follows from that assumption. */
@@ -96,6 +106,8 @@ void an_note_range(an_algebra *a, hd_poly p, int64_t lo, int64_t hi, uint32_t as
 /* Functions, simplified where they can be. HD_NONE in, HD_NONE out, here and above. */
 hd_poly an_floor(an_algebra *a, hd_poly p, hd_poly divisor, uint32_t inst);
 hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t divisor, uint32_t inst);
+hd_poly an_high_half(an_algebra *a, hd_poly x, uint64_t m,
+                     uint32_t inst); /* floor(m x / 2^64); HD_NONE: no form */
 hd_poly an_max0(an_algebra *a, hd_poly p);
 hd_poly an_ge0(an_algebra *a, hd_poly p);
 hd_poly an_eq0(an_algebra *a, hd_poly p);

@@ -19,6 +19,21 @@ bool tr_add(tr *t, an_val *out) {
   return true;
 }
 
+/* The high half of 64 bits times a number m. Signed, an m below 0 is m + 2^64 unsigned, less the other. */
+static an_val high_half(tr *t, const an_val *x, const an_val *y) {
+  an *a = t->a;
+  int64_t m;
+  const an_val *other = an_is_const(&a->alg, x->poly, &m) ? y : x;
+  bool is_signed = t->type.kind == TR_SIGNED;
+  if (other == x && !an_is_const(&a->alg, y->poly, &m)) return tr_opaque(t, HD_LEVEL_NONLINEAR, 64, x, y);
+  an_val v = an_extend(a, other, is_signed, t->inst);
+  if (v.lo < 0) return tr_opaque(t, HD_LEVEL_NONLINEAR, 64, x, y);
+  an_known_range(a, &v, v.lo, v.hi);
+  hd_poly p = an_high_half(&a->alg, v.poly, (uint64_t)m, t->inst);
+  if (p != HD_NONE && m < 0 && is_signed) p = an_sub(&a->alg, p, v.poly);
+  return p == HD_NONE ? tr_opaque(t, HD_LEVEL_NONLINEAR, 64, x, y) : tr_result(t, p, 64, &v, NULL);
+}
+
 /* The product in the wanted half: .lo, .hi or .wide. */
 static an_val product(tr *t, const an_val *x, const an_val *y) {
   an *a = t->a;
@@ -26,13 +41,13 @@ static an_val product(tr *t, const an_val *x, const an_val *y) {
   bool is_signed = t->type.kind == TR_SIGNED;
   if (!hd_ptx_form_has(t->form, HD_M_WIDE) && !hd_ptx_form_has(t->form, HD_M_HI))
     return tr_product(t, x, y, bits);
+  if (bits == 64) return high_half(t, x, y);
   an_val wx = an_extend(a, x, is_signed, t->inst), wy = an_extend(a, y, is_signed, t->inst);
   an_val r = tr_product(t, &wx, &wy, 64);
   if (hd_ptx_form_has(t->form, HD_M_WIDE)) {
     r.width = (uint8_t)(2 * bits);
     return r;
   }
-  if (bits == 64) return tr_opaque(t, HD_LEVEL_NONLINEAR, 64, x, y);
   an_val high = tr_result(t, an_floor_const(&a->alg, r.poly, (int64_t)1 << bits, t->inst), bits, &r, NULL);
   tr_add_ranges(&high, (an_range){r.lo == INT64_MIN ? INT64_MIN : r.lo >> bits,
                                   r.hi == INT64_MAX ? INT64_MAX : r.hi >> bits});

@@ -147,6 +147,28 @@ hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t d, uint32_t inst) {
   return an_add(a, whole, function(a, HD_V_FLOOR, p, an_const(a, d), level, inst, lo, hi));
 }
 
+/* Compilers divide numbers of 64 bits by n as in undo_magic, with m n = 2^(64 + s) + e and e X < 2^64, and
+ * shift by s in an instruction of its own. So the high half is floor(2^s x / n), written here as 2^s floor(x
+ * / n) + floor(2^s (x mod n) / n), whose parts are no larger than x. */
+hd_poly an_high_half(an_algebra *a, hd_poly x, uint64_t m, uint32_t inst) {
+  enum { MOST_SHIFT = 31 };
+  typedef unsigned __int128 wide;
+  if (x == HD_NONE || m < 3 || a->polys.data[x].lo < 0) return HD_NONE;
+  uint64_t most = (uint64_t)a->polys.data[x].hi;
+  for (unsigned s = 0; s <= MOST_SHIFT; s++) {
+    wide power = (wide)1 << (64 + s), n = (power + m - 1) / m, e = n * m - power;
+    if (n < 2 || n > INT32_MAX || e > UINT64_MAX || e * most >> 64) continue;
+    an_rely(a, x);
+    hd_poly q = an_floor_const(a, x, (int64_t)n, inst), r = an_sub(a, x, an_scale(a, q, (int64_t)n));
+    an_note_range(a, r, 0, (int64_t)n - 1, 0);
+    hd_poly up = an_scale(a, r, (int64_t)1 << s);
+    an_note_range(a, up, 0, ((int64_t)n - 1) << s, 0);
+    hd_poly part = an_floor_const(a, up, (int64_t)n, inst);
+    return part == HD_NONE ? HD_NONE : an_add(a, an_scale(a, q, (int64_t)1 << s), part);
+  }
+  return HD_NONE;
+}
+
 hd_poly an_floor(an_algebra *a, hd_poly p, hd_poly divisor, uint32_t inst) {
   int64_t d;
   if (p == HD_NONE || divisor == HD_NONE) return HD_NONE;

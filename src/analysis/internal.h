@@ -3,7 +3,7 @@
  * hd_analyze runs them in this order; each needs what stands above it:
  *   (cfg)         calls -> one list of instructions, blocks and edges, dominator trees, loops
  *   slots.c       variables that pass values into and out of inlined functions
- *   taint.c       registers that data may have reached, on demand
+ *   taint.c       registers that data, or the thread's number, may have reached, on demand
  *   defs.c        which definition reaches a use: SSA form, made on demand per register
  *   sites.c       the accesses, their classes, guards, bases
  * and, called from there, on demand:
@@ -101,7 +101,7 @@ typedef struct an_ssa {
   uint32_t *dom_level;                  /* per block: depth in it */
   uint32_t *mark, *heap, *found, *pres; /* scratch, per block */
   uint32_t mark_stamp;
-  uint8_t *tainted; /* taint.c: per register; NULL: not asked for yet */
+  uint8_t *tainted; /* taint.c: per register, what reached it; NULL: not asked for yet */
 } an_ssa;
 
 /* value.c: the values, and the state of their evaluation. */
@@ -193,9 +193,12 @@ static inline bool an_is_loop(const an *a, an_value v) { return v >= a->ssa.n_de
 /* A phi's values, one per predecessor of its block. */
 const an_value *an_phi_args(an *a, an_value v);
 
-/* ---- taint.c: data from memory, other threads or unknown code may be in the register ---- */
+/* ---- taint.c: data from memory, other threads or unknown code may be in the register ------------- */
 
 bool an_tainted(an *a, uint32_t reg);
+/* Neither that nor the thread's number: the CTA's number and the launch's arguments decide what the register
+ * holds, on every path and in every round. */
+bool an_is_of_cta(an *a, uint32_t reg);
 
 /* ---- value.c ------------------------------------------------------------------------------ */
 
@@ -221,6 +224,10 @@ an_val an_val_of(an *a, hd_poly p, unsigned width); /* p is not HD_NONE */
 an_val an_val_from(an *a, hd_poly p, unsigned width, const an_val *x, const an_val *y);
 an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_level level, an_blame blame,
                       unsigned width);
+/* The register's value in the block, if that is no level above NONLINEAR, is one number for all threads of a
+ * CTA and for all rounds of loops. */
+bool an_decided_by_cta(an *a, uint32_t reg, uint32_t block);
+an_val an_val_of_cta(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, an_blame blame, unsigned width);
 /* Raise *level to that of a part (which may be NULL), which is then to blame. */
 void an_raise(an *a, const an_val *part, hd_level *level, an_blame *blame);
 /* Take over assumptions and pending phis. */

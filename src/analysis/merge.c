@@ -15,6 +15,7 @@ enum { MAX_REGION = 64 };
 /* The join of one phi, or of some of its predecessors. */
 typedef struct join {
   an *a;
+  an_value phi;
   uint32_t block, top;
   const an_value *args; /* per predecessor of block */
   bool back_edges;      /* only those, else only the others; of a header */
@@ -202,9 +203,12 @@ static bool resolve(join *j, uint32_t top, unsigned width, an_val *out, uint32_t
     return true;
   }
   if (j->missing) return false;
-  if (worst < HD_LEVEL_DATA) worst = HD_LEVEL_DATA; /* the path may depend on data */
-  uint32_t first = a->pub.cfg.blocks[j->block].first;
-  *out = an_val_unknown(a, HD_V_MERGE, j->block, *j->args, worst, (an_blame){HD_WHY_PATH, first}, width);
+  uint32_t reg = a->ssa.phis.data[j->phi - an_first_phi(a)].reg, number = 2 * j->phi + j->back_edges;
+  an_blame blame = {HD_WHY_PATH, a->pub.cfg.blocks[j->block].first};
+  if (worst < HD_LEVEL_DATA) worst = an_tainted(a, reg) ? HD_LEVEL_DATA : HD_LEVEL_NONLINEAR;
+  *out = worst == HD_LEVEL_NONLINEAR && an_decided_by_cta(a, reg, j->block)
+             ? an_val_of_cta(a, HD_V_MERGE, j->block, number, blame, width)
+             : an_val_unknown(a, HD_V_MERGE, j->block, number, worst, blame, width);
   an_inherit(a, out, &merged);
   tighten(out, &merged);
   return true;
@@ -295,8 +299,8 @@ static bool merge_header(an *a, an_value phi, uint32_t loop, an_val *out) {
   uint32_t block = an_value_block(a, phi), n_init, n_next;
   const an_value *args = an_phi_args(a, phi);
   an_val self = a->eval.vals.data[phi], init, next;
-  join entry = {.a = a, .block = block, .args = args, .header = true};
-  join around = {.a = a, .block = block, .args = args, .header = true, .back_edges = true};
+  join entry = {.a = a, .phi = phi, .block = block, .args = args, .header = true};
+  join around = {.a = a, .phi = phi, .block = block, .args = args, .header = true, .back_edges = true};
   uint32_t idom = a->pub.cfg.blocks[block].idom;
   bool ok = resolve(&entry, idom == HD_NONE ? 0 : idom, self.width, &init, &n_init);
   if (!resolve(&around, block, self.width, &next, &n_next) || !ok) return false;
@@ -335,7 +339,7 @@ bool an_merge(an *a, an_value phi, an_val *out) {
   const hd_cfg *g = &a->pub.cfg;
   uint32_t block = an_value_block(a, phi), loop = g->blocks[block].loop, n;
   if (loop != HD_NONE && g->loops[loop].header == block) return merge_header(a, phi, loop, out);
-  join j = {.a = a, .block = block, .args = an_phi_args(a, phi)};
+  join j = {.a = a, .phi = phi, .block = block, .args = an_phi_args(a, phi)};
   unsigned width = an_reg_width(a, a->ssa.phis.data[phi - an_first_phi(a)].reg);
   if (!resolve(&j, g->blocks[block].idom, width, out, &n)) return false;
   if (a->eval.states.data[phi] == AN_ACTIVE && !out->undefined) { /* irreducible */

@@ -81,6 +81,20 @@ hd_poly an_unknown(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, h
   return an_sym(a, an_symbol(a, s));
 }
 
+hd_poly an_unknown_of_cta(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, an_blame blame) {
+  hd_value_symbol s = {.kind = (uint8_t)kind,
+                       .level = HD_LEVEL_NONLINEAR,
+                       .width = HD_LEVEL_COUNT, /* no other unknown is the same symbol */
+                       .reason = (uint8_t)blame.reason,
+                       .a = x,
+                       .b = y,
+                       .why = blame.inst,
+                       .varies = AN_OF_CTA,
+                       .lo = INT64_MIN,
+                       .hi = INT64_MAX};
+  return an_sym(a, an_symbol(a, s));
+}
+
 /* ---- Products ----------------------------------------------------------------------------------- */
 
 static uint64_t product_rehash(const void *of, uint32_t i) {

@@ -11,7 +11,7 @@
 #include "analysis/internal.h"
 #include "analysis/tiles.h"
 
-enum { BY_CTA = 0x38, MAX_DEPTH = 24 };
+enum { MAX_DEPTH = 24 };
 
 /* A sum that depends on the CTA alone, times what does not. */
 typedef struct cta_part {
@@ -39,10 +39,8 @@ typedef struct tiling {
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
-static bool only_cta(uint8_t varies, bool iterates) { return varies && !(varies & ~BY_CTA) && !iterates; }
-
 static bool is_own_symbol(const an_algebra *g, hd_symbol s) {
-  return only_cta(g->symbols.data[s].varies, g->symbols.data[s].iterates);
+  return an_only_cta(g->symbols.data[s].varies, g->symbols.data[s].iterates);
 }
 
 /* Cut p into parts and a rest without such symbols. Returns the number of parts. */
@@ -124,7 +122,7 @@ static void collect_symbol(tiling *t, hd_symbol s, bool inside, unsigned depth) 
   an_algebra *g = &t->a->alg;
   const hd_value_symbol sym = g->symbols.data[s];
   bool own = is_own_symbol(g, s);
-  if (!an_is_function(sym.kind) || !(sym.varies & BY_CTA)) return;
+  if (!an_is_function(sym.kind) || !(sym.varies & AN_OF_CTA)) return;
   if (own && sym.kind == HD_V_FLOOR) {
     hd_poly q = an_sym(g, s), whole = an_mul(g, sym.b, q), r = whole == HD_NONE ? 0 : an_sub(g, sym.a, whole);
     t->divides = true;
@@ -141,7 +139,7 @@ static void collect(tiling *t, hd_poly p, bool inside, unsigned depth) {
   uint8_t bit = inside ? 1 : 2;
   cta_part parts[AN_MAX_TERMS];
   hd_poly rest;
-  if (depth > MAX_DEPTH || !(g->polys.data[p].varies & BY_CTA)) return;
+  if (depth > MAX_DEPTH || !(g->polys.data[p].varies & AN_OF_CTA)) return;
   if (p < t->n_seen && t->seen[p] & bit) return;
   if (p < t->n_seen) t->seen[p] |= bit;
   unsigned n = inside ? 0 : cut(g, p, parts, &rest);
@@ -260,7 +258,7 @@ static hd_poly tile_coordinate(tiling *t, uint32_t part) {
                        .level = HD_LEVEL_AFFINE,
                        .a = part,
                        .why = HD_NONE,
-                       .varies = BY_CTA,
+                       .varies = AN_OF_CTA,
                        .hi = (int64_t)t->found.n[part] - 1};
   return an_sym(&t->a->alg, an_symbol(&t->a->alg, s));
 }
@@ -304,7 +302,7 @@ static hd_poly rewrite_floor(tiling *t, const hd_value_symbol *s, unsigned depth
 static hd_poly rewrite_symbol(tiling *t, hd_symbol s, unsigned depth) {
   an_algebra *g = &t->a->alg;
   const hd_value_symbol sym = g->symbols.data[s];
-  if (!an_is_function(sym.kind) || !(sym.varies & BY_CTA) || is_own_symbol(g, s)) return an_sym(g, s);
+  if (!an_is_function(sym.kind) || !(sym.varies & AN_OF_CTA) || is_own_symbol(g, s)) return an_sym(g, s);
   hd_poly whole = rewrite_floor(t, &sym, depth);
   if (whole != HD_NONE) return whole;
   bool two = an_has_two_arguments(sym.kind);
@@ -335,7 +333,7 @@ static hd_poly rewrite(tiling *t, hd_poly p, unsigned depth) {
   an_algebra *g = &t->a->alg;
   cta_part parts[AN_MAX_TERMS];
   hd_poly sum;
-  if (p == HD_NONE || !(g->polys.data[p].varies & BY_CTA)) return p;
+  if (p == HD_NONE || !(g->polys.data[p].varies & AN_OF_CTA)) return p;
   if (depth > MAX_DEPTH) return HD_NONE;
   if (p < t->n_seen && t->rewritten[p] != HD_NONE) return t->rewritten[p];
   hd_poly plain = rewrite_functions(t, p, depth);
@@ -373,7 +371,7 @@ static void classify(an *a) {
 
 static bool holds_in_all(tiling *t, const hd_assumption *x) {
   hd_polynomial p = t->a->alg.polys.data[x->poly];
-  if (only_cta(p.varies, p.iterates) && evaluate_all(t, x->poly, t->scratch)) {
+  if (an_only_cta(p.varies, p.iterates) && evaluate_all(t, x->poly, t->scratch)) {
     for (uint64_t i = 0; i < t->V; i++)
       if (t->scratch[i] < x->lo || t->scratch[i] > x->hi) return false;
     return true;
@@ -415,7 +413,7 @@ static void thin_all(tiling *t) {
  */
 
 static bool divides_id(const void *what, hd_symbol s, const hd_value_symbol *symbol) {
-  return an_is_function(symbol->kind) && only_cta(symbol->varies, symbol->iterates);
+  return an_is_function(symbol->kind) && an_only_cta(symbol->varies, symbol->iterates);
 }
 
 /* Addresses and coordinates in which no quantity of the CTA is left but plain coordinates. */

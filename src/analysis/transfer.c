@@ -57,7 +57,10 @@ an_val tr_opaque(tr *t, hd_level at_least, unsigned width, const an_val *x, cons
   hd_level level = at_least;
   an_raise(a, x, &level, &blame);
   an_raise(a, y, &level, &blame);
-  an_val r = an_val_unknown(a, HD_V_OPAQUE, t->inst, t->sub, level, blame, width);
+  bool of_cta = level == HD_LEVEL_NONLINEAR &&
+                an_decided_by_cta(a, a->ssa.defs[t->def].reg, a->pub.cfg.insts[t->inst].block);
+  an_val r = of_cta ? an_val_of_cta(a, HD_V_OPAQUE, t->inst, t->sub, blame, width)
+                    : an_val_unknown(a, HD_V_OPAQUE, t->inst, t->sub, level, blame, width);
   if (x) an_inherit(a, &r, x);
   if (y) an_inherit(a, &r, y);
   return r;

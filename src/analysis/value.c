@@ -49,6 +49,17 @@ an_val an_val_unknown(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, hd_lev
   return an_val_of(a, p, width);
 }
 
+bool an_decided_by_cta(an *a, uint32_t reg, uint32_t block) {
+  const hd_cfg *g = &a->pub.cfg;
+  return !g->irreducible && g->blocks[block].loop == HD_NONE && an_is_of_cta(a, reg);
+}
+
+an_val an_val_of_cta(an *a, hd_symbol_kind kind, uint32_t x, uint32_t y, an_blame blame, unsigned width) {
+  hd_poly p = an_unknown_of_cta(&a->alg, kind, x, y, blame);
+  if (width == 1) an_note_range(&a->alg, p, 0, 1, 0);
+  return an_val_of(a, p, width);
+}
+
 void an_raise(an *a, const an_val *v, hd_level *level, an_blame *blame) {
   if (!v || a->alg.polys.data[v->poly].level <= *level) return;
   *level = (hd_level)a->alg.polys.data[v->poly].level;

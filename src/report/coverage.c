@@ -21,11 +21,15 @@ void hd_coverage_add(hd_coverage *c, const hd_analysis *a) {
 }
 
 static hd_status add_any_launch(hd_coverage *c, const hd_analysis *a, hd_diag *d) {
-  uint8_t *levels = malloc((size_t)a->n_sites + 1);
-  hd_status st = levels ? hd_levels_at_launch(a, levels, d) : hd_nomem(d);
-  for (uint32_t i = 0; st == HD_OK && i < a->n_sites; i++) c->any_launch[levels[i]]++;
+  hd_launch_class *classes = calloc((size_t)a->n_sites + 1, sizeof *classes);
+  hd_status st = classes ? hd_classes_at_launch(a, classes, d) : hd_nomem(d);
+  for (uint32_t i = 0; st == HD_OK && i < a->n_sites; i++) {
+    c->any_launch[classes[i].level]++;
+    c->any_launch_starts[classes[i].start]++;
+    if (classes[i].start == HD_START_FORMULA) c->any_launch_whys[classes[i].why]++;
+  }
   if (st == HD_OK) c->any_launch_sites += a->n_sites;
-  free(levels);
+  free(classes);
   return st;
 }
 
@@ -39,6 +43,29 @@ static void add_launched(hd_coverage *c, const hd_analysis *a) {
   for (uint32_t i = 0; i < a->n_sites; i++) c->launched_levels[a->sites[i].level]++;
   c->divided += a->tiles.answer != HD_TILES_NONE;
   c->shaped += a->tiles.answer == HD_TILES_FOUND || a->tiles.answer == HD_TILES_LAUNCH;
+}
+
+static void put_share(const char *what, uint64_t n, uint64_t of, hd_buf *out) {
+  if (n) hd_buf_printf(out, "  %s: %" PRIu64 " (%.1f%%)\n", what, n, 100 * report_rate(n, of));
+}
+
+/* Reasons by an address's nature come first, and what the analysis does not follow last. */
+static void put_any_launch(const hd_coverage *c, hd_buf *out) {
+  static const hd_why by_nature[] = {HD_WHY_LOAD, HD_WHY_EXCHANGE, HD_WHY_SCHEDULE, HD_WHY_TENSOR_MAP};
+  const uint64_t formed = count_formed(c->any_launch), all = c->any_launch_sites;
+  const uint64_t computed = c->any_launch_starts[HD_START_COMPUTED],
+                 loaded = c->any_launch_starts[HD_START_LOADED];
+  uint64_t nature = 0;
+  for (size_t i = 0; i < sizeof by_nature / sizeof *by_nature; i++)
+    nature += c->any_launch_whys[by_nature[i]];
+  hd_buf_printf(out,
+                "Of files, at a launch, whichever it is: %" PRIu64 " of %" PRIu64 " accesses (%.1f%%).\n",
+                formed, all, 100 * report_rate(formed, all));
+  put_share("affine or quasi-affine in a CTA, from a start computed from its number", computed, all, out);
+  put_share("the same, from a start that a load brings, as a pointer of a batch", loaded, all, out);
+  put_share("with all of these", computed + loaded ? formed + computed + loaded : 0, all, out);
+  put_share("loaded, from other threads, or through a tensor map", nature, all, out);
+  put_share("not followed", all - formed - computed - loaded - nature, all, out);
 }
 
 void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
@@ -70,13 +97,10 @@ void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
   }
   hd_text_table_print(t, out);
   hd_text_table_free(t);
-  uint64_t any = count_formed(c->any_launch), formed = count_formed(c->launched_levels);
+  uint64_t formed = count_formed(c->launched_levels);
   hd_buf_printf(out, "\nAffine or quasi-affine: %" PRIu64 " (%.1f%%).\n", count_formed(c->levels),
                 100 * report_rate(count_formed(c->levels), c->sites));
-  if (c->any_launch_sites)
-    hd_buf_printf(out,
-                  "Of files, at a launch, whichever it is: %" PRIu64 " of %" PRIu64 " accesses (%.1f%%).\n",
-                  any, c->any_launch_sites, 100 * report_rate(any, c->any_launch_sites));
+  if (c->any_launch_sites) put_any_launch(c, out);
   if (!c->launched) return;
   hd_buf_printf(out,
                 "Of workloads, with their launches' arguments: %" PRIu64 " of %" PRIu64
@@ -180,6 +204,10 @@ void hd_coverage_json(const hd_coverage *c, hd_buf *out) {
   json_t *any = json_object();
   for (int l = 0; l < HD_LEVEL_COUNT; l++)
     json_object_set_new(any, hd_level_name((hd_level)l), json_integer((json_int_t)c->any_launch[l]));
+  json_object_set_new(j, "any_launch_computed_start",
+                      json_integer((json_int_t)c->any_launch_starts[HD_START_COMPUTED]));
+  json_object_set_new(j, "any_launch_loaded_start",
+                      json_integer((json_int_t)c->any_launch_starts[HD_START_LOADED]));
   json_object_set_new(j, "any_launch", any);
   json_object_set_new(j, "launched", at);
   report_put_json(j, out);

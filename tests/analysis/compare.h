@@ -51,6 +51,7 @@ static int by_site(const void *pa, const void *pb) {
 
 typedef struct tally {
   uint64_t sites, affine, quasi, exact, compared; /* exact: sites whose accesses were predicted one by one */
+  uint64_t starts; /* accesses whose start was compared with that of another thread of the CTA */
   uint64_t failures, assumptions_broken, full;
 } tally;
 

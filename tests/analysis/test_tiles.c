@@ -275,70 +275,6 @@ static void a_loop_over_tiles_is_seen_through(void **state) {
   }
 }
 
-/* The class of the last access of a kernel of p, q, m and n, at any launch. */
-static hd_level level_at_any_launch(const char *body) {
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_analysis *a;
-  hd_buf text = {0};
-  hd_diag d = {0};
-  uint8_t levels[16];
-  hd_buf_printf(&text, "%s%sret;\n}\n", head, body);
-  hd_arena_init(&arena);
-  if (hd_ptx_parse(text.data, text.len, "levels", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
-  assert_int_equal(hd_analyze(m, 0, NULL, &a, &d), HD_OK);
-  assert_in_range(a->n_sites, 1, sizeof levels);
-  assert_int_equal(hd_levels_at_launch(a, levels, &d), HD_OK);
-  hd_level last = (hd_level)levels[a->n_sites - 1];
-  hd_analysis_free(a);
-  hd_arena_free(&arena);
-  hd_buf_free(&text);
-  return last;
-}
-
-#define STORE_AT(offset)                                                                                     \
-  "mul.wide.s32 %l7, " offset ", 4;\nadd.s64 %l8, %l2, %l7;\nst.global.u32 [%l8], %r6;\n"
-
-static void what_a_launch_fixes_is_a_number_there(void **state) {
-  static const struct {
-    const char *name, *body;
-    hd_level level;
-  } cases[] = {
-      {"a quotient by an argument", "div.s32 %r20, %r5, %r2;\n" STORE_AT("%r20"), HD_LEVEL_QUASI},
-      {"a quotient by a rounded-up quotient", "div.s32 %r20, %r5, %r4;\n" STORE_AT("%r20"), HD_LEVEL_QUASI},
-      {"a quotient by the CTA", "div.s32 %r20, %r6, %r5;\n" STORE_AT("%r20"), HD_LEVEL_NONLINEAR},
-      {"a product of thread and CTA", "mul.lo.s32 %r20, %r6, %r5;\n" STORE_AT("%r20"), HD_LEVEL_NONLINEAR},
-      {"a number from memory", "ld.global.u32 %r20, [%l1+8];\nadd.s32 %r20, %r20, %r6;\n" STORE_AT("%r20"),
-       HD_LEVEL_QUASI},
-      {"one that is written through the pointer", "ld.global.u32 %r20, [%l2+8];\n" STORE_AT("%r20"),
-       HD_LEVEL_DATA},
-      {"one that nobody may write", "ld.global.nc.u32 %r20, [%l2+8];\n" STORE_AT("%r20"), HD_LEVEL_LAUNCH},
-      {"one for each thread",
-       "mul.wide.u32 %l3, %r6, 4;\nadd.s64 %l4, %l1, %l3;\nld.global.u32 %r20, [%l4];\n" STORE_AT("%r20"),
-       HD_LEVEL_DATA},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    hd_level got = level_at_any_launch(cases[i].body);
-    if (cases[i].level == HD_LEVEL_QUASI ? got > HD_LEVEL_QUASI : got != cases[i].level)
-      fail_msg("%s is %s", cases[i].name, hd_level_name(got));
-  }
-}
-
-/* Convolutions divide by arguments at every step, and each step rests on the step before it not wrapping. */
-static void many_quotients_by_arguments_are_still_a_formula(void **state) {
-  hd_buf body = {0};
-  hd_buf_printf(&body, "mov.u32 %%r20, %%r6;\n");
-  for (int i = 0; i < 40; i++)
-    hd_buf_printf(&body,
-                  "add.s32 %%r21, %%r5, %d;\nmul.lo.s32 %%r21, %%r21, %%r3;\ndiv.s32 %%r21, %%r21, %%r2;\n"
-                  "add.s32 %%r20, %%r20, %%r21;\n",
-                  i);
-  hd_buf_printf(&body, "%s", STORE_AT("%r20"));
-  assert_non_null(body.data);
-  assert_int_equal(level_at_any_launch(body.data), HD_LEVEL_QUASI);
-  hd_buf_free(&body);
-}
-
 static void what_decides_nothing_leaves_the_names(void **state) {
   subject s;
   hd_analysis *a;
@@ -363,9 +299,6 @@ int main(void) {
       BEHAVIOUR("the arguments that decide are named", the_arguments_that_decide_are_named),
       BEHAVIOUR("formulas in tiles give the same addresses", formulas_in_tiles_give_the_same_addresses),
       BEHAVIOUR("a loop over tiles is seen through", a_loop_over_tiles_is_seen_through),
-      BEHAVIOUR("a quantity that a launch fixes is a number there", what_a_launch_fixes_is_a_number_there),
-      BEHAVIOUR("many quotients by arguments are still a formula",
-                many_quotients_by_arguments_are_still_a_formula),
       BEHAVIOUR("an argument that decides nothing leaves the names", what_decides_nothing_leaves_the_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
