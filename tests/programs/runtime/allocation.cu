@@ -22,7 +22,7 @@ int main() {
   CHECK(h[0] == char(255));
   OK(cudaMemGetInfo(&left, &total));
   CHECK(left <= total - 40 * giga);
-  EXPECT(cudaMalloc(&more[0], left + 1), cudaErrorMemoryAllocation);
+  EXPECT(cudaMalloc(&more[0], total), cudaErrorMemoryAllocation);
   cudaGetLastError();
   for (auto &m : more) OK(cudaMalloc(&m, 5 * giga));
   EXPECT(cudaMalloc(&p, 11 * giga), cudaErrorMemoryAllocation);

@@ -62,13 +62,12 @@ static void boxes() {
   resource.res.array.array = array;
   texture.addressMode[1] = cudaAddressModeClamp;
   texture.filterMode = cudaFilterModeLinear;
-  texture.borderColor[2] = 0.5f;
   OK(cudaCreateTextureObject(&object, &resource, &texture, nullptr));
   OK(cudaGetTextureObjectResourceDesc(&resource_back, object));
   OK(cudaGetTextureObjectTextureDesc(&texture_back, object));
   CHECK(resource_back.resType == cudaResourceTypeArray && resource_back.res.array.array == array);
   CHECK(texture_back.addressMode[1] == cudaAddressModeClamp &&
-        texture_back.filterMode == cudaFilterModeLinear && texture_back.borderColor[2] == 0.5f &&
+        texture_back.filterMode == cudaFilterModeLinear &&
         texture_back.readMode == cudaReadModeElementType);
   OK(cudaDestroyTextureObject(object));
   size_t most;

@@ -95,8 +95,8 @@ int main() {
   size_t left, total, after;
   void *p;
   OK(cudaMemGetInfo(&left, &total));
-  OK(cudaMalloc(&p, 64 << 20)); // a GPU gives less out of what it has mapped
+  OK(cudaMalloc(&p, size_t(8) << 30)); // other programs on the GPU come and go
   OK(cudaMemGetInfo(&after, &total));
-  CHECK(left - after >= 64 << 20);
+  CHECK(left > after && left - after >= size_t(4) << 30);
   puts("memory: ok"); // what is not freed is no error
 }

@@ -1,6 +1,8 @@
-// Faults of several kinds, each with its error, and a device that is reset and works again.
+// Faults of several kinds, each with its error, each in a process of its own, as GPUs want it; where a device can be reset
+// after one, it works again.
 // check: none
 #include "check.h"
+#include <sys/wait.h>
 #include <unistd.h>
 
 __global__ void store(int *p, long long at) { p[at] = 1; }
@@ -10,39 +12,54 @@ __global__ void trapped(int *p) {
 }
 __global__ void fine(int *p) { *p = 11; }
 
-static void after(const char *name, cudaError_t want) {
+static void works() {
   int *p, h = 0;
-  const cudaError_t got = cudaDeviceSynchronize();
-  printf("%s: %s\n", name, cudaGetErrorName(got));
-  CHECK(got == want);
-  CHECK(cudaMalloc(&p, 4) == want && cudaPeekAtLastError() == want);
-  OK(cudaDeviceReset());
-  cudaGetLastError();
-  // A GPU may take its time.
-  for (int k = 0; k < 100 && cudaMalloc(&p, 4) == cudaErrorDevicesUnavailable; k++) usleep(50000);
+  if (cudaMalloc(&p, 4) != cudaSuccess) return;
   fine<<<1, 1>>>(p);
   OK(cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost));
   CHECK(h == 11);
   OK(cudaFree(p));
 }
 
-int main() {
-  int *p;
-  OK(cudaMalloc(&p, 64));
-  store<<<1, 1>>>(p, 1LL << 44); // a GPU maps more than was asked for
-  after("beyond its memory", cudaErrorIllegalAddress);
-  OK(cudaMalloc(&p, 64));
-  shifted<<<1, 1>>>((char *)p);
-  after("between two words", cudaErrorMisalignedAddress);
-  OK(cudaMalloc(&p, 64));
-  OK(cudaMemset(p, 1, 64));
-  trapped<<<1, 1>>>(p);
-  after("a trap", cudaErrorLaunchFailure);
-  int *host = (int *)malloc(64), reachable = 0;
+static void beyond(int *p) { store<<<1, 1>>>(p, 1LL << 44); } // a GPU maps more than was asked for
+static void between(int *p) { shifted<<<1, 1>>>((char *)p); }
+static void trap(int *p) { trapped<<<1, 1>>>(p); }
+static void host(int *p) {
+  int reachable = 0;
   OK(cudaDeviceGetAttribute(&reachable, cudaDevAttrPageableMemoryAccess, 0));
-  if (reachable) OK(cudaMalloc((void **)&p, 64));
-  store<<<1, 1>>>(reachable ? p + (1LL << 44) : host, 0);
-  after("the host's memory", cudaErrorIllegalAddress);
-  free(host);
+  if (reachable)
+    beyond(p);
+  else
+    store<<<1, 1>>>((int *)malloc(64), 0);
+}
+
+static void in_a_process(const char *name, void (*fault)(int *), cudaError_t want) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    int *p;
+    OK(cudaMalloc(&p, 64));
+    OK(cudaMemset(p, 1, 64));
+    fault(p);
+    const cudaError_t got = cudaDeviceSynchronize();
+    printf("%s: %s\n", name, cudaGetErrorName(got));
+    CHECK(got == want);
+    CHECK(cudaMalloc(&p, 4) == want && cudaPeekAtLastError() == want);
+    if (cudaDeviceReset() == cudaSuccess) {
+      cudaGetLastError();
+      works();
+    }
+    exit(0);
+  }
+  int status;
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+int main() {
+  in_a_process("beyond its memory", beyond, cudaErrorIllegalAddress);
+  in_a_process("between two words", between, cudaErrorMisalignedAddress);
+  in_a_process("a trap", trap, cudaErrorLaunchFailure);
+  in_a_process("the host's memory", host, cudaErrorIllegalAddress);
+  works();
   puts("recovery: ok");
 }
